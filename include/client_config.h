@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ * client_config: what the workers of tcpclient are to do; constant once they run. */
+#ifndef TCPSCALER_CLIENT_CONFIG_H
+#define TCPSCALER_CLIENT_CONFIG_H
+
+#include "pacer.h"
+#include "query.h"
+#include "samples.h"
+#include "sock.h"
+#include "srcplan.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* In the order of the options' choices. */
+enum client_select { CLIENT_SELECT_RANDOM, CLIENT_SELECT_ROUND_ROBIN };
+enum client_loop { CLIENT_LOOP_OPEN, CLIENT_LOOP_CLOSED };
+enum client_on_timeout { CLIENT_TIMEOUT_KEEP, CLIENT_TIMEOUT_CLOSE };
+enum client_close { CLIENT_CLOSE_FIN, CLIENT_CLOSE_RST };
+
+#define CLIENT_SELECTS     "random|round-robin"
+#define CLIENT_LOOPS       "open|closed"
+#define CLIENT_ON_TIMEOUTS "keep|close"
+#define CLIENT_CLOSES      "fin|rst"
+
+struct client_config {
+    /* connections */
+    struct sock_address target;
+    struct srcplan plan;
+    struct sock_connect_options socket;
+    uint32_t n_connections;
+    uint32_t n_workers;
+    double connect_rate_per_s; /* 0: as fast as the window allows */
+    uint32_t connect_window;   /* connecting or not yet proven at a time, all workers */
+    uint64_t connect_timeout_ns;
+    bool prove; /* each connection sends one query as soon as it is established */
+    int close;  /* enum client_close */
+    bool quickack;
+    bool own_fd_tables;
+
+    /* load */
+    struct query query;
+    int arrival;                   /* enum pacer_arrival */
+    struct pacer_segment schedule; /* warm-up and measurement; rate 0: no queries, just hold */
+    int select;                    /* enum client_select */
+    int loop;                      /* enum client_loop */
+    uint64_t interval_ns;          /* closed loop: from an answer to the connection's next query */
+    uint64_t seed;
+
+    /* time */
+    uint64_t warmup_ns;   /* queries that become due in it are sent, and left out of the figures */
+    uint64_t duration_ns; /* of the measurement after it; PACER_NEVER: until stopped */
+    uint64_t drain_ns;    /* at most so long answers are awaited after it */
+    uint64_t timeout_ns;  /* from sending a query; then it is given up */
+    int on_timeout;       /* enum client_on_timeout */
+
+    /* output */
+    struct samples *samples; /* raw rows, or NULL */
+    bool quiet;              /* no warnings */
+    int wake_fd;             /* eventfd: written whenever a worker reaches its next stage */
+};
+
+#endif

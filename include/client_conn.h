@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ * client_conn: one connection of tcpclient, from its socket to its outcome.
+ *
+ * One slot of its worker's array, used once.  No buffer inside: a half-received answer needs the
+ * query_stream alone, unsent bytes are kept only while the socket is full.  Used by its worker's
+ * thread only. */
+#ifndef TCPSCALER_CLIENT_CONN_H
+#define TCPSCALER_CLIENT_CONN_H
+
+#include "inflight.h"
+#include "outcome.h"
+#include "query.h"
+
+#include <event2/event.h>
+#include <event2/event_struct.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct client_worker;
+struct client_backlog;
+
+/* In the order of life. */
+enum client_conn_state {
+    CLIENT_CONN_NEW,        /* no socket yet */
+    CLIENT_CONN_CONNECTING, /* the handshake is under way */
+    CLIENT_CONN_PROVING,    /* established here; its proof is in flight */
+    CLIENT_CONN_HALF_OPEN,  /* established here; its proof timed out; an answer may still come */
+    CLIENT_CONN_LIVE,       /* takes queries */
+    CLIENT_CONN_ENDED       /* outcome counted, socket closed */
+};
+
+struct client_conn {
+    struct event event;
+    struct client_worker *worker;
+    struct client_backlog *backlog; /* bytes the socket did not take; NULL: none */
+    union {
+        uint64_t connect_start_ns;  /* until established */
+        struct query_stream stream; /* afterwards */
+    };
+    struct inflight_list queries;
+    uint32_t next_in_turn; /* of the connections to send in this turn; index in the worker's array */
+    uint8_t state;         /* enum client_conn_state */
+    bool in_turn;
+    bool in_window; /* holds a place in the connect window */
+    bool proven;    /* has answered at least once */
+};
+
+/* With libevent's own bookkeeping of about 45 bytes per fd an idle connection stays below the promised
+ * 256 bytes of user memory. */
+_Static_assert(sizeof(struct client_conn) <= 192, "memory per idle connection");
+
+/* Number of the connection over all workers. */
+uint32_t client_conn_number(const struct client_conn *c);
+
+/* NEW: opens the socket from the worker's next tuples and starts to connect.  Whatever fails ends the
+ * connection with its outcome. */
+void client_conn_open(struct client_conn *c);
+
+/* Sends bytes; what the socket does not take now is kept and follows when it can.  Returns 0, or the
+ * errno of a broken connection: the caller accounts for what it sent, then calls client_conn_broken. */
+int client_conn_send(struct client_conn *c, const uint8_t *data, size_t n_bytes);
+
+/* After a failed send: takes the answers that still stand in the socket, then closes. */
+void client_conn_broken(struct client_conn *c, int error);
+
+/* It has answered: PROVING or HALF_OPEN becomes LIVE. */
+void client_conn_is_proven(struct client_conn *c);
+
+/* PROVING or HALF_OPEN becomes LIVE, proven or (where no proof is asked for) not. */
+void client_conn_is_usable(struct client_conn *c);
+
+/* PROVING: its proof timed out. */
+void client_conn_is_half_open(struct client_conn *c);
+
+/* The one way out: its queries get their outcomes, the socket is closed, the outcome is counted.
+ * Idempotent, safe in every state.  error: errno to show for the first of its kind, or 0. */
+void client_conn_close(struct client_conn *c, struct outcome outcome, int error);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ * client_connect: opens a worker's connections, at most so many at a time and so many per second.
+ *
+ * A connection holds its place in the window until it is proven (or half-open, or ended), so the
+ * server's accept queue is never asked for more than the window.  Used by its worker's thread. */
+#ifndef TCPSCALER_CLIENT_CONNECT_H
+#define TCPSCALER_CLIENT_CONNECT_H
+
+#include "pacer.h"
+#include "srcplan.h"
+
+#include <event2/event.h>
+#include <event2/event_struct.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct client_worker;
+struct client_conn;
+
+struct client_connect {
+    struct srcplan_cursor tuples;
+    struct pacer_segment rate;
+    struct pacer pacer; /* only with a connect rate */
+    struct event due_event;
+    const struct timeval *timeout; /* common timeout of all connects */
+    uint32_t next;                 /* the first connection not yet begun */
+    uint32_t n_in_window, window;
+    uint32_t n_settled; /* begun and out of the window */
+    bool opening;       /* in the loop that begins connections: do not begin it again */
+    bool stopped;
+    uint64_t first_ns, last_established_ns;
+};
+
+/* Begins.  Returns 0 or -1 with errno. */
+int client_connect_start(struct client_worker *cw);
+
+/* The connection leaves the window: proven, half-open or ended; once per connection. */
+void client_connect_settled(struct client_worker *cw, struct client_conn *c);
+
+/* No more connects; those not begun or under way end as cancelled. */
+void client_connect_stop(struct client_worker *cw);
+
+#endif

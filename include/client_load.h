@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ * client_load: a worker's queries: when, on which connection, and what became of each.
+ *
+ * A turn takes every arrival that is due, queues it on its connection and sends what each connection
+ * has to send with one call.  Turns start from a timerfd at the highest priority and after every read.
+ * Arrivals keep their intended time whatever happens.  Used by its worker's thread. */
+#ifndef TCPSCALER_CLIENT_LOAD_H
+#define TCPSCALER_CLIENT_LOAD_H
+
+#include "closed_loop.h"
+#include "inflight.h"
+#include "outcome.h"
+#include "pacer.h"
+#include "rng.h"
+
+#include <event2/event.h>
+#include <event2/event_struct.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct client_worker;
+struct client_conn;
+
+struct client_load {
+    struct inflight inflight;
+    struct pacer pacer;
+    struct closed_loop closed; /* instead of the pacer, with CLIENT_LOOP_CLOSED */
+    struct rng select_rng, reroute_rng;
+    uint32_t next_round_robin;
+    uint32_t turn_head, turn_tail; /* connections with something to send, by next_in_turn */
+    uint64_t previous_intended_ns;
+    int timer_fd;
+    struct event timer_event;  /* the next arrival */
+    struct event expiry_event; /* the oldest query's timeout */
+    struct event phase_event;  /* end of the schedule, then of the drain */
+    uint64_t start_ns, measure_ns, end_ns; /* begin of warm-up, of measurement, end of it */
+    uint64_t last_sent_ns;                 /* of a measured query */
+    uint64_t now_ns; /* the latest stamp taken: what is due is judged by it */
+    bool running;                          /* arrivals are taken */
+    bool draining;
+};
+
+/* Prepares tables and timers.  Returns 0 or -1 with errno. */
+int client_load_init(struct client_worker *cw);
+void client_load_free(struct client_worker *cw);
+
+/* The schedule begins at start_ns. */
+void client_load_start(struct client_worker *cw, uint64_t start_ns);
+
+/* Ends at once: what is in flight or waiting is cancelled, the worker enters DRAINED. */
+void client_load_stop(struct client_worker *cw);
+
+/* Sends the query that proves a fresh connection. */
+void client_load_prove(struct client_conn *c);
+
+/* The connection became usable. */
+void client_load_joined(struct client_conn *c);
+
+/* A complete answer; `id` counts only where the protocol has ids. */
+void client_load_answer(struct client_conn *c, uint16_t id, uint64_t received_ns);
+
+/* After a connection's input was consumed: sends what became due or free meanwhile. */
+void client_load_after_read(struct client_worker *cw);
+
+/* The connection ends: each of its queries gets its outcome. */
+void client_load_lost(struct client_conn *c, struct outcome outcome);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ * client_opts: the command line of tcpclient. */
+#ifndef TCPSCALER_CLIENT_OPTS_H
+#define TCPSCALER_CLIENT_OPTS_H
+
+#include "endpoint.h"
+#include "options.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* As given; defaults where not. */
+struct client_opts {
+    struct endpoint server;
+    /* load */
+    double rate_qps;
+    uint64_t interval_ns;
+    int arrival, select, loop, protocol;
+    const char *qname;
+    uint64_t size_bytes;
+    uint64_t seed;
+    /* connections */
+    uint16_t port;
+    uint64_t connections;
+    double connect_rate;
+    uint64_t connect_window;
+    uint64_t connect_timeout_ns;
+    const char *source, *sport;
+    int prove;
+    int close;
+    bool quickack;
+    uint64_t sndbuf_bytes, rcvbuf_bytes;
+    uint64_t threads; /* 0: auto */
+    /* time */
+    uint64_t duration_ns; /* 0: until interrupted */
+    uint64_t settle_ns, warmup_ns, drain_ns, timeout_ns;
+    int on_timeout;
+    /* output */
+    bool raw;
+    const char *output, *json;
+    uint64_t stats_interval_ns;
+    bool quiet;
+    unsigned verbose;
+};
+
+/* The option table, for --help, the JSON result and tests. */
+struct options *client_opts_table(void);
+
+/* Fills *opts from the command line and checks what can be checked without the system: combinations,
+ * ranges, the host's form.  As options_parse(). */
+enum options_result client_opts_parse(struct client_opts *opts, int argc, char **argv, FILE *out,
+                                      char *error);
+
+/* Queries per second asked over all connections, whichever option gave it; 0: none. */
+double client_opts_rate_qps(const struct client_opts *opts);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ * client_result: everything one run of tcpclient found out; what the reports print.  Data only. */
+#ifndef TCPSCALER_CLIENT_RESULT_H
+#define TCPSCALER_CLIENT_RESULT_H
+
+#include "hist.h"
+#include "hoststat.h"
+#include "samples.h"
+#include "tally.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What is measured, one histogram each. */
+enum client_metric {
+    CLIENT_RESPONSE, /* received - intended: the headline */
+    CLIENT_SERVICE,  /* received - sent */
+    CLIENT_SEND_LAG, /* sent - intended */
+    CLIENT_CONNECT,  /* socket call to established */
+    CLIENT_N_METRICS
+};
+
+struct client_result {
+    uint64_t started_epoch_ns;
+    struct tally tally;                    /* sums over all workers */
+    struct hist metrics[CLIENT_N_METRICS]; /* merged */
+    uint64_t connections_asked;
+    uint64_t connections_live;      /* usable when the last query had its outcome */
+    uint64_t connections_half_open; /* at the same time */
+    uint64_t connect_elapsed_ns;    /* first connect begun to last one established */
+    bool loaded;                    /* the measurement began */
+    bool interrupted;
+    uint64_t scheduled_ns;        /* length of the measurement: as asked, or until interrupted */
+    uint64_t sent_ns;             /* its begin to the last query sent, at least scheduled_ns */
+    bool has_growth;              /* the run was long enough to judge it */
+    uint64_t in_flight_early, in_flight_late; /* means over the second and the last quarter */
+    struct hoststat host_before;  /* before the first connection */
+    struct hoststat host_loaded;  /* when the schedule began */
+    struct hoststat host_after;   /* after the last outcome, connections still open */
+    bool has_samples;
+    struct samples_result samples;
+    uint32_t n_workers;
+    bool own_fd_tables; /* every worker had its own */
+    const char *broken_law; /* tally_broken_law(); NULL: conserved */
+    unsigned doubts;        /* verdict_judge() */
+};
+
+/* Measured queries that have no answer and never will: they count as beyond every percentile. */
+static inline uint64_t client_result_beyond(const struct client_result *r)
+{
+    const struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
+
+    return tally_get(&q->timeout) + tally_get(&q->error);
+}
+
+/* Measured queries sent, per second of schedule or, when sending took longer, of sending. */
+static inline double client_result_achieved_qps(const struct client_result *r)
+{
+    return r->sent_ns == 0 ? 0
+                           : (double)tally_get(&r->tally.queries[TALLY_MEASURED].sent) * 1e9 /
+                                 (double)r->sent_ns;
+}
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ * client_run: the main thread's half of a run: starts the workers, leads them through the stages,
+ * handles signals, shows progress, collects what they found. */
+#ifndef TCPSCALER_CLIENT_RUN_H
+#define TCPSCALER_CLIENT_RUN_H
+
+#include "client_config.h"
+#include "client_result.h"
+
+struct client_run_settings {
+    uint64_t settle_ns;         /* from the last connection to the first query */
+    uint64_t stats_interval_ns; /* between progress lines on stderr; 0: none */
+};
+
+/* Runs to the end, or until SIGINT or SIGTERM: then the queries in flight are cancelled and the result
+ * is complete for what was done.  config->wake_fd is set here.  Fills all of *result but the samples,
+ * the broken law and the doubts; its histograms are the caller's to free.  Returns 0; or -1 with errno
+ * when a worker could not be started, nothing being left. */
+int client_run(struct client_config *config, const struct client_run_settings *settings,
+               struct client_result *result);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ * client_worker: one thread of tcpclient: its slice of the connections, its pacer, its figures.
+ *
+ *   main thread                    worker
+ *   client_worker_start ---------> CONNECTING: opens and proves its connections
+ *                       <--------- CONNECTED: each of them is proven, half-open or ended
+ *   CLIENT_START(t0)    ---------> LOADING: warm-up and measurement from t0 on, then drain
+ *                       <--------- DRAINED: every query has its outcome
+ *   CLIENT_CLOSE        ---------> closes everything, ends
+ *   CLIENT_STOP at any time: no more connects, queries in flight are cancelled, DRAINED.
+ *
+ * The main thread reads stage, tally and gauges at any time, the rest after client_worker_join(). */
+#ifndef TCPSCALER_CLIENT_WORKER_H
+#define TCPSCALER_CLIENT_WORKER_H
+
+#include "client_config.h"
+#include "client_conn.h"
+#include "client_connect.h"
+#include "client_load.h"
+#include "client_result.h"
+#include "hist.h"
+#include "tally.h"
+#include "worker.h"
+
+#include <stdatomic.h>
+
+enum client_stage { CLIENT_CONNECTING, CLIENT_CONNECTED, CLIENT_LOADING, CLIENT_DRAINED };
+enum client_message { CLIENT_START, CLIENT_STOP, CLIENT_CLOSE };
+
+#define CLIENT_RECEIVE_BYTES 65536u
+#define CLIENT_SEND_BYTES    131072u /* holds at least one query of QUERY_MAX_BYTES */
+
+struct client_worker {
+    struct worker worker; /* first: the two are cast into each other */
+    const struct client_config *config;
+    _Atomic int stage;            /* enum client_stage */
+    tally_count n_live;           /* gauge: usable connections */
+    tally_count n_half_open;      /* gauge: established, their proof timed out */
+    tally_count in_flight;        /* gauge: measured queries sent and not yet accounted for */
+    struct tally tally;
+    struct hist metrics[CLIENT_N_METRICS];
+    struct client_conn *conns; /* n_conns, index first_conn + i */
+    uint32_t first_conn, n_conns;
+    struct client_connect connect;
+    struct client_load load;
+    uint8_t *received;  /* CLIENT_RECEIVE_BYTES */
+    uint8_t *to_send;   /* CLIENT_SEND_BYTES */
+};
+
+/* Starts worker `index` of zeroed memory.  Returns 0, or -1 with errno. */
+int client_worker_start(struct client_worker *cw, const struct client_config *config,
+                        uint32_t index);
+
+/* Moves to a later stage and wakes the main thread.  The worker's own thread. */
+void client_worker_enter(struct client_worker *cw, enum client_stage stage);
+
+void client_worker_join(struct client_worker *cw);
+
+/* Releases the histograms; after the join and the merge. */
+void client_worker_free(struct client_worker *cw);
+
+#endif

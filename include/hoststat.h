@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ * hoststat: counters of this process and host that tell whether a measurement was disturbed.
+ * A figure that the system does not give is HOSTSTAT_UNKNOWN.  Any thread. */
+#ifndef TCPSCALER_HOSTSTAT_H
+#define TCPSCALER_HOSTSTAT_H
+
+#include <stdint.h>
+
+#define HOSTSTAT_UNKNOWN UINT64_MAX
+
+/* All but rss_bytes only ever grow: subtract two readings. */
+struct hoststat {
+    uint64_t user_us, system_us;            /* CPU time of this process */
+    uint64_t involuntary_switches;          /* this process was preempted */
+    uint64_t rss_bytes;                     /* resident memory of this process, now */
+    uint64_t cpu_ticks, steal_ticks;        /* of the machine, all CPUs */
+    uint64_t retransmits;                   /* TCP segments, this network namespace */
+    uint64_t listen_overflows, listen_drops; /* this network namespace */
+};
+
+void hoststat_read(struct hoststat *s);
+
+/* later - earlier, or HOSTSTAT_UNKNOWN when either is. */
+uint64_t hoststat_delta(uint64_t later, uint64_t earlier);
+
+/* Steal between two readings in percent of all CPU time, or a negative number when unknown. */
+double hoststat_steal_percent(const struct hoststat *later, const struct hoststat *earlier);
+
+#endif

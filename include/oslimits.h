@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ * oslimits: the limits of this process and machine that decide how many connections fit. */
+#ifndef TCPSCALER_OSLIMITS_H
+#define TCPSCALER_OSLIMITS_H
+
+#include "srcplan.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Fds of a table that are not connections: standard streams, outputs, epoll, eventfds, timerfds,
+ * listeners of all workers, what libraries keep open. */
+#define OSLIMITS_RESERVED_FDS 64u
+
+/* Raises RLIMIT_NOFILE to its hard limit for this process alone and returns the limit in force. */
+uint64_t oslimits_raise_nofile(void);
+
+/* The fd table of the calling thread becomes its own (unshare(CLONE_FILES)), so that RLIMIT_NOFILE
+ * holds for it alone.  Returns 0 or -1 (errno): the table stays shared. */
+int oslimits_own_fd_table(void);
+
+/* Whether threads of this process may have their own fd tables; tries it in a thread. */
+bool oslimits_can_own_fd_table(void);
+
+/* CPUs this process may run on, >= 1. */
+uint32_t oslimits_cpus(void);
+
+/* How many workers n_connections need when each has room for nofile - OSLIMITS_RESERVED_FDS, at least
+ * `least` of them and never more than n_connections. */
+uint32_t oslimits_workers_for(uint64_t n_connections, uint64_t nofile, uint32_t least);
+
+/* A number from a one-number file under /proc/sys, e.g. "net/core/somaxconn"; fallback if unreadable. */
+uint64_t oslimits_sysctl(const char *name, uint64_t fallback);
+
+/* The first and last port the kernel picks from by itself (net.ipv4.ip_local_port_range). */
+void oslimits_ephemeral_ports(uint32_t *first, uint32_t *last);
+
+/* The lowest port an unprivileged process may bind (1024 where unknown). */
+uint16_t oslimits_first_unprivileged_port(void);
+
+/* Takes the kernel's reserved ports (net.ipv4.ip_local_reserved_ports) and the ports that somebody
+ * listens on (/proc/net/tcp, tcp6) out of the plan: binding them succeeds or fails late.  Returns how
+ * many were taken out. */
+uint32_t oslimits_exclude_unusable_ports(struct srcplan *plan);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ * query: what is asked on a connection and how its answers are recognised in the byte stream.
+ *
+ * Pure.  A protocol knows bytes, not sockets: a new one is one query_NAME.c and one row in query.c.
+ * A struct query is made once and then read by every worker; each connection embeds one struct
+ * query_stream (all zero at its start), which is all the memory a half-received answer needs. */
+#ifndef TCPSCALER_QUERY_H
+#define TCPSCALER_QUERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define QUERY_ERROR_BYTES 160
+#define QUERY_MAX_BYTES   65536u /* of one encoded query */
+
+struct query_protocol;
+
+struct query {
+    const struct query_protocol *protocol;
+    uint8_t *bytes; /* one encoded query, id 0 */
+    size_t n_bytes;
+};
+
+/* What has been seen of the answer under way. */
+struct query_stream {
+    uint32_t offset; /* its bytes received so far */
+    uint16_t length; /* DNS: the announced length, known from offset 2 on */
+    uint16_t id;     /* DNS: known from offset 4 on */
+};
+
+enum query_event {
+    QUERY_MORE,     /* all input consumed, no complete answer in it */
+    QUERY_REPLY,    /* one complete answer; input may be left */
+    QUERY_MALFORMED /* not this protocol; the stream cannot be trusted any more */
+};
+
+/* Input that is consumed from the front. */
+struct query_input {
+    const uint8_t *data;
+    size_t n_bytes;
+};
+
+struct query_protocol {
+    const char *name;
+    bool has_id; /* answers carry an id; otherwise they come in the order of the queries */
+    uint8_t id_offset;
+    /* Makes q->bytes; qname and size_bytes are the user's (NULL, 0: not given). */
+    int (*init)(struct query *q, const char *qname, size_t size_bytes, char *error);
+    enum query_event (*next)(const struct query *q, struct query_stream *stream,
+                             struct query_input *in);
+};
+
+/* dns, ping, echo: as in the option table, separated by '|'. */
+#define QUERY_PROTOCOLS "dns|ping|echo"
+
+/* Protocol number `index` of QUERY_PROTOCOLS.  qname: DNS only, default "example.com"; size_bytes:
+ * echo only, 1..65536, default 64.  Returns 0, or -1 with one line in error (QUERY_ERROR_BYTES):
+ * the value at fault and what is accepted.  query_free() releases it. */
+int query_init(struct query *q, int index, const char *qname, size_t size_bytes, char *error);
+void query_free(struct query *q);
+
+/* Writes the query with this id; out has q->n_bytes bytes. */
+void query_encode(const struct query *q, uint16_t id, uint8_t *out);
+
+/* Consumes input up to the end of the next answer.  After QUERY_REPLY stream->id is the answer's id
+ * (has_id only).  After QUERY_MALFORMED neither stream nor input is to be used again. */
+static inline enum query_event query_next(const struct query *q, struct query_stream *stream,
+                                          struct query_input *in)
+{
+    return q->protocol->next(q, stream, in);
+}
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ * server_conn: one accepted connection, echoing or answering pings.
+ *
+ * What is received stands in the worker's buffer and is sent at once from there; an idle connection
+ * has no buffer.  Only what its socket refuses is kept (at most SERVER_BUFFER_BYTES), and until that
+ * has left the connection is not read: a peer that never reads costs 64 KiB and nobody else
+ * anything.  Reading needs no system call to re-arm.  Used by its worker's thread only. */
+#ifndef TCPSCALER_SERVER_CONN_H
+#define TCPSCALER_SERVER_CONN_H
+
+#include "outcome.h"
+
+#include <event2/event.h>
+#include <event2/event_struct.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct server_worker;
+
+struct server_conn {
+    struct event event;
+    struct server_worker *worker;
+    union {
+        uint8_t *held;                 /* open: what the socket refused; NULL: nothing */
+        struct server_conn *next_free; /* not open */
+    };
+    uint32_t held_bytes, held_sent;
+    bool open;
+    uint8_t ping_matched; /* bytes of a "Ping" seen */
+};
+
+/* With libevent's own bookkeeping of about 45 bytes per fd this keeps an idle connection below the
+ * promised 256 bytes of user memory. */
+_Static_assert(sizeof(struct server_conn) <= 168, "memory per idle connection");
+
+/* Connections live in blocks that are never moved or given back, so an event may stay registered;
+ * closed ones are used again first. */
+struct server_conns {
+    struct server_conn **blocks;
+    uint32_t n_blocks;
+    struct server_conn *free_head;
+};
+
+/* Begins to serve an accepted, non-blocking socket.  Returns 0; or -1 (no memory) with the socket
+ * still the caller's. */
+int server_conn_open(struct server_worker *sw, int fd);
+
+/* The one way out: counts the outcome, closes the socket, lets the listener know there is room. */
+void server_conn_close(struct server_conn *c, struct outcome outcome);
+
+/* Closes all connections, outcome run/finished, and frees the blocks. */
+void server_conns_free(struct server_worker *sw);
+
+#endif

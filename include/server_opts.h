@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ * server_opts: the command line of tcpserver. */
+#ifndef TCPSCALER_SERVER_OPTS_H
+#define TCPSCALER_SERVER_OPTS_H
+
+#include "options.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* As given; defaults where not. */
+struct server_opts {
+    uint16_t port; /* 0: any free port */
+    const char *bind;
+    bool bind_given;
+    int protocol; /* enum server_protocol */
+    uint64_t threads; /* 0: auto */
+    uint64_t backlog;
+    uint64_t max_connections; /* 0: as many as fit */
+    uint64_t sndbuf_bytes, rcvbuf_bytes;
+    const char *json;
+    uint64_t stats_interval_ns;
+    bool quiet;
+    unsigned verbose;
+};
+
+/* The option table, for --help, the JSON result and tests. */
+struct options *server_opts_table(void);
+
+/* As options_parse(), and the operand. */
+enum options_result server_opts_parse(struct server_opts *opts, int argc, char **argv, FILE *out,
+                                      char *error);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ * server_report: what tcpserver did, as a text, as JSON, and as interval lines.  Prints and judges
+ * nothing.  No libevent. */
+#ifndef TCPSCALER_SERVER_REPORT_H
+#define TCPSCALER_SERVER_REPORT_H
+
+#include "hoststat.h"
+#include "options.h"
+#include "server_tally.h"
+
+#include <stdio.h>
+
+struct server_result {
+    struct server_tally total;
+    const struct server_tally *const *workers; /* n_workers, borrowed */
+    uint32_t n_workers;
+    uint64_t started_epoch_ns;
+    uint64_t elapsed_ns;
+    uint64_t active, peak; /* peak: the most seen at a look, several times a second */
+    struct hoststat before, now;
+    const char *version, *libevent, *backend;
+    const char *address; /* listening there */
+    const struct options *options;
+    const void *settings;
+};
+
+void server_report_text(FILE *out, const struct server_result *r);
+void server_report_json(FILE *out, const struct server_result *r);
+
+/* One line about the time since `previous`, interval_ns ago. */
+void server_report_line(FILE *out, const struct server_result *r,
+                        const struct server_tally *previous, uint64_t interval_ns);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ * server_tally: what one worker of tcpserver counts.  Only counts and gauges of its own worker; the
+ * main thread reads them at any time (see tally.h). */
+#ifndef TCPSCALER_SERVER_TALLY_H
+#define TCPSCALER_SERVER_TALLY_H
+
+#include "outcome.h"
+#include "tally.h"
+
+struct server_tally {
+    tally_count accepted; /* connections served */
+    tally_count refused;  /* accepted and reset at once: no room */
+    tally_count closed[OUTCOME_N_PHASES][OUTCOME_N_REASONS];
+    tally_count n_closed; /* sum of the above; active = accepted - n_closed */
+    tally_count bytes_received;
+    tally_count bytes_sent;
+    tally_count accept_pauses;        /* times the listener rested for want of an fd or memory */
+    tally_count back_pressure_pauses; /* times a connection was not read until its peer read */
+};
+
+/* Adds every count of `from`. */
+void server_tally_merge(struct server_tally *into, const struct server_tally *from);
+
+static inline uint64_t server_tally_active(const struct server_tally *t)
+{
+    /* closed is read first: it never runs ahead of accepted */
+    uint64_t closed = tally_get(&t->n_closed);
+
+    return tally_get(&t->accepted) - closed;
+}
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ * sock: the socket calls, each with the options this project needs.  No libevent.
+ *
+ * Every socket made here is non-blocking and close-on-exec and belongs to the caller.  Failures
+ * return -1 with errno, unless stated otherwise.  Any thread. */
+#ifndef TCPSCALER_SOCK_H
+#define TCPSCALER_SOCK_H
+
+#include "endpoint.h"
+#include "outcome.h"
+#include "srcplan.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#define SOCK_TEXT_BYTES  64
+#define SOCK_ERROR_BYTES 200
+
+struct sock_address {
+    struct sockaddr_storage ss;
+    socklen_t length;
+};
+
+/* Resolves a host (name or address, family AF_UNSPEC for any).  With several addresses the first
+ * that accepts a connection within 1 s is taken, or else the first.  Returns 0, or -1 with one line
+ * in error (SOCK_ERROR_BYTES). */
+int sock_resolve(const struct endpoint *e, int family, struct sock_address *address, char *error);
+
+/* "127.0.0.1:4242", "[::1]:4242".  Returns buffer. */
+char *sock_format(char buffer[SOCK_TEXT_BYTES], const struct sock_address *address);
+
+uint16_t sock_port(const struct sock_address *address);
+void sock_set_port(struct sock_address *address, uint16_t port);
+bool sock_is_loopback(const struct sock_address *address);
+
+struct sock_listen_options {
+    int backlog;
+    int sndbuf_bytes, rcvbuf_bytes; /* 0: the kernel's choice */
+    bool reuse_port;                /* SO_REUSEPORT: one listener per worker */
+};
+
+/* A listening socket; accepted sockets inherit TCP_NODELAY and the buffer sizes.  An IPv6 wildcard
+ * takes IPv4 too, whatever net.ipv6.bindv6only says.  SO_REUSEADDR: a restart binds at once. */
+int sock_listen(const struct sock_address *address, const struct sock_listen_options *options);
+
+/* Whether somebody listens on this very address already (a SO_REUSEPORT listener of another process
+ * would share its connections silently). */
+bool sock_is_in_use(const struct sock_address *address);
+
+/* The address a listening socket got (port 0: which port). */
+int sock_local_address(int fd, struct sock_address *address);
+
+struct sock_connect_options {
+    int sndbuf_bytes, rcvbuf_bytes; /* 0: the kernel's choice */
+};
+
+/* Starts a connect from the planned tuple (port 0 and AF_UNSPEC: the kernel picks, at connect time).
+ * Returns the socket (connecting or already connected), or -1 with the phase and reason in *failed
+ * and errno set.  A bound tuple that is taken fails in PHASE_BIND or PHASE_CONNECT with REASON_PORTS:
+ * the caller takes the next tuple. */
+int sock_connect(const struct sock_address *target, const struct srcplan_tuple *source,
+                 const struct sock_connect_options *options, struct outcome *failed);
+
+/* The error of a finished connect: 0 or an errno. */
+int sock_error(int fd);
+
+/* After this, close() sends a reset and leaves no TIME_WAIT. */
+void sock_reset_on_close(int fd);
+
+void sock_quickack(int fd);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ * tally: what one worker counts about connections and queries, and the laws the counts obey.
+ *
+ * Pure.  Every field is a count that only its worker changes; the main thread may read them at any
+ * time (relaxed: each is exact, together they are a snapshot of no particular instant) and adds up
+ * the tallies of all workers.  At the end of a run the sums are exact. */
+#ifndef TCPSCALER_TALLY_H
+#define TCPSCALER_TALLY_H
+
+#include "outcome.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+typedef _Atomic(uint64_t) tally_count;
+
+/* What a query counts for: proving its connection, warm-up, or the measurement. */
+enum tally_class { TALLY_PROBE, TALLY_WARMUP, TALLY_MEASURED, TALLY_N_CLASSES };
+
+struct tally_queries {
+    tally_count scheduled; /* became due */
+    tally_count sent;      /* handed to a socket */
+    tally_count unsent;    /* never sent: no live connection, or still blocked at the end */
+    tally_count answered;
+    tally_count timeout;
+    tally_count error;     /* their connection ended first */
+    tally_count cancelled; /* in flight when the run was over */
+    tally_count blocked;   /* had to wait for a free id (whatever came of them) */
+    tally_count rerouted;  /* their connection was not usable, another one was */
+};
+
+struct tally {
+    struct {
+        tally_count attempted;
+        tally_count connected; /* established here */
+        tally_count proven;    /* answered at least once */
+        tally_count ended[OUTCOME_N_PHASES][OUTCOME_N_REASONS];
+    } connections;
+    struct tally_queries queries[TALLY_N_CLASSES];
+    tally_count errors[OUTCOME_N_PHASES][OUTCOME_N_REASONS]; /* why measured queries failed */
+    tally_count late;       /* answers to queries that had timed out */
+    tally_count duplicate;  /* answers to queries already answered */
+    tally_count unknown_id; /* answers to queries never sent */
+    tally_count ids_recycled;
+    tally_count bytes_sent;
+    tally_count bytes_received;
+};
+
+static inline uint64_t tally_get(const tally_count *count)
+{
+    return atomic_load_explicit(count, memory_order_relaxed);
+}
+
+/* One writer per count, so a load and a store do: no locked instruction on the hot path. */
+static inline void tally_add(tally_count *count, uint64_t n)
+{
+    atomic_store_explicit(count, tally_get(count) + n, memory_order_relaxed);
+}
+
+/* For gauges. */
+static inline void tally_sub(tally_count *gauge, uint64_t n)
+{
+    atomic_store_explicit(gauge, tally_get(gauge) - n, memory_order_relaxed);
+}
+
+/* Adds every count of `from`. */
+void tally_merge(struct tally *into, const struct tally *from);
+
+/* Connections whose outcome is known. */
+uint64_t tally_connections_ended(const struct tally *t);
+
+/* The laws, for the sums at the end of a run: asked connections = connection outcomes; for each class
+ * of queries scheduled = sent + unsent and sent = answered + timeout + error + cancelled; errors by
+ * outcome add up; measured answers = values in the response histogram.  Returns NULL, or a text that
+ * names the law broken first: a bug of this program, never of its peer. */
+const char *tally_broken_law(const struct tally *t, uint64_t connections_asked,
+                             uint64_t histogram_count);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ * verdict: may the figures of this run be believed?  Pure: figures in, reasons out. */
+#ifndef TCPSCALER_VERDICT_H
+#define TCPSCALER_VERDICT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* id, name (stable: a key in the JSON result), what it means for the reader. */
+#define VERDICT_REASONS(X)                                                                         \
+    X(GENERATOR_LIMITED, "generator-limited",                                                      \
+      "this client did not keep its schedule; fewer q/s, more threads or a faster machine")        \
+    X(NON_STATIONARY, "non-stationary",                                                            \
+      "queries in flight grew through the run: the server is overloaded, latency has no value")    \
+    X(OUTPUT_LOST, "output-lost", "rows are missing from the raw output; its reader is too slow")  \
+    X(HOST_NOISE, "host-noise",                                                                    \
+      "other guests took CPU time, or loopback lost packets, while measuring")                     \
+    X(CONNECTIONS_SHORT, "connections-short", "fewer connections lived than were asked for")       \
+    X(UNSENT, "unsent", "queries became due that no connection could take")
+
+#define VERDICT_ENUM(id, name, meaning) VERDICT_##id,
+enum verdict_reason { VERDICT_REASONS(VERDICT_ENUM) VERDICT_N_REASONS };
+
+/* Figures that are not known are 0 with their `has_` flag false. */
+struct verdict_input {
+    uint64_t connections_asked, connections_live; /* live and proven when the last query was due */
+    uint64_t scheduled, sent, unsent;             /* measured queries */
+    double sent_on_schedule; /* part of the queries that were sent by the end of the schedule */
+    bool has_latency;
+    uint64_t send_lag_p50_ns, send_lag_p99_ns, service_p50_ns, response_p99_ns; /* HIST_BEYOND ok */
+    bool has_growth;
+    uint64_t in_flight_early, in_flight_late; /* means over the second and the last quarter */
+    uint64_t rows_dropped;
+    bool output_failed;
+    bool has_steal;
+    double steal_percent;
+    bool target_is_loopback;
+    uint64_t retransmits;
+};
+
+/* A set bit (1 << reason) for each reason to doubt; 0: VALID. */
+unsigned verdict_judge(const struct verdict_input *in);
+
+const char *verdict_name(enum verdict_reason reason);
+const char *verdict_meaning(enum verdict_reason reason);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ * worker: a thread with its own event_base, its own fd table and a mailbox.
+ *
+ * Embedded as the first member of what a program's worker is.  RLIMIT_NOFILE holds per fd table, so
+ * every worker multiplies it.  A table begins as a copy of the starter's, of which the worker keeps the
+ * standard streams, its mailbox and one more fd, and closes the rest (its copies only).  What has to
+ * cross threads is created before worker_start(); what a worker creates exists in it alone and is
+ * closed by the kernel when it ends. */
+#ifndef TCPSCALER_WORKER_H
+#define TCPSCALER_WORKER_H
+
+#include <event2/event.h>
+#include <event2/event_struct.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Event priorities of a worker's base: the pacing timer goes before the sockets. */
+enum { WORKER_PRIORITY_TIMER, WORKER_PRIORITY_SOCKET, WORKER_N_PRIORITIES };
+
+#define WORKER_INBOX 64u
+
+struct worker;
+
+/* All are called in the worker's thread. */
+struct worker_ops {
+    const char *name;                 /* of the thread, < 12 characters */
+    int (*setup)(struct worker *w);   /* base exists, loop not yet running; -1 with errno: fails */
+    void (*on_message)(struct worker *w, int kind, uint64_t value);
+    void (*teardown)(struct worker *w); /* after the loop, also after a failed setup */
+};
+
+struct worker_message {
+    int kind;
+    uint64_t value;
+};
+
+struct worker {
+    const struct worker_ops *ops;
+    uint32_t index;
+    bool own_fd_table; /* as asked; false when the kernel refused it */
+    int keep_fd;
+    struct event_base *base;
+    struct event mailbox_event;
+    int mailbox_fd; /* eventfd */
+    pthread_t thread;
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t ready;
+    enum { WORKER_STARTING, WORKER_RUNNING, WORKER_FAILED } state;
+    int start_error;
+    struct worker_message inbox[WORKER_INBOX];
+    uint32_t n_inbox;
+};
+
+/* Starts the thread and waits until its setup is done.  keep_fd (-1: none) is the descriptor of the
+ * caller that the worker uses too.  Returns 0, or -1 with errno when the thread, its base or its setup
+ * failed; then nothing of it is left.  The structure must stay where it is. */
+int worker_start(struct worker *w, const struct worker_ops *ops, uint32_t index, bool own_fd_table,
+                 int keep_fd);
+
+/* Any thread: on_message will be called with it.  Returns -1 when the inbox is full. */
+int worker_post(struct worker *w, int kind, uint64_t value);
+
+/* From its own callbacks: the loop ends after the current one. */
+void worker_finish(struct worker *w);
+
+/* Waits for the thread to end and releases its mailbox. */
+void worker_join(struct worker *w);
+
+/* The backend libevent uses here, e.g. "epoll". */
+const char *worker_backend(void);
+
+#endif

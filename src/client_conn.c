@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT
+ * client_conn: see client_conn.h. */
+#include "client_conn.h"
+
+#include "client_worker.h"
+#include "clock.h"
+#include "sock.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Receive calls per wake-up: a peer that sends without end must not keep the others waiting. */
+enum { MAX_READS_PER_WAKEUP = 8 };
+
+struct client_backlog {
+    size_t n_bytes, n_sent;
+    uint8_t data[];
+};
+
+static void on_established(evutil_socket_t fd, short what, void *arg);
+static void on_ready(evutil_socket_t fd, short what, void *arg);
+
+uint32_t client_conn_number(const struct client_conn *c)
+{
+    return c->worker->first_conn + (uint32_t)(c - c->worker->conns);
+}
+
+static int watch(struct client_conn *c, int fd, short what, event_callback_fn callback,
+                 const struct timeval *timeout)
+{
+    event_assign(&c->event, c->worker->worker.base, fd, what, callback, c);
+    return event_add(&c->event, timeout);
+}
+
+/* --- the way in --- */
+
+/* A tuple that the kernel refuses is replaced by the next one; the kernel's own choice is not ours to
+ * retry. */
+static int connect_from_next_tuple(struct client_conn *c, struct outcome *failed)
+{
+    struct client_worker *cw = c->worker;
+    const struct client_config *config = cw->config;
+    struct srcplan_tuple source;
+    uint64_t number;
+    int fd = -1;
+
+    *failed = (struct outcome){PHASE_BIND, REASON_PORTS};
+    errno = EADDRNOTAVAIL;
+    while (fd < 0 && failed->reason == REASON_PORTS) {
+        if (srcplan_cursor_next(&cw->connect.tuples, &source, &number) != 0)
+            break;
+        fd = sock_connect(&config->target, &source, &config->socket, failed);
+        if (source.port == 0)
+            break;
+    }
+    return fd;
+}
+
+void client_conn_open(struct client_conn *c)
+{
+    struct client_worker *cw = c->worker;
+    struct outcome failed;
+    int fd;
+
+    tally_add(&cw->tally.connections.attempted, 1);
+    inflight_list_init(&c->queries);
+    c->state = CLIENT_CONN_CONNECTING;
+    c->connect_start_ns = clock_now_ns();
+    fd = connect_from_next_tuple(c, &failed);
+    if (fd < 0) {
+        event_assign(&c->event, cw->worker.base, -1, 0, on_established, c);
+        client_conn_close(c, failed, errno);
+        return;
+    }
+    if (watch(c, fd, EV_WRITE, on_established, cw->connect.timeout) != 0)
+        client_conn_close(c, (struct outcome){PHASE_CONNECT, REASON_MEMORY}, ENOMEM);
+}
+
+static void on_established(evutil_socket_t fd, short what, void *arg)
+{
+    struct client_conn *c = arg;
+    struct client_worker *cw = c->worker;
+    const uint64_t now_ns = clock_now_ns();
+    int error;
+
+    if (what & EV_TIMEOUT) {
+        client_conn_close(c, (struct outcome){PHASE_CONNECT, REASON_TIMEOUT}, ETIMEDOUT);
+        return;
+    }
+    error = sock_error(fd);
+    if (error != 0) {
+        client_conn_close(c, (struct outcome){PHASE_CONNECT, outcome_reason_of_errno(error)},
+                          error);
+        return;
+    }
+    hist_record(&cw->metrics[CLIENT_CONNECT], now_ns - c->connect_start_ns);
+    tally_add(&cw->tally.connections.connected, 1);
+    cw->connect.last_established_ns = now_ns;
+    c->stream = (struct query_stream){0};
+    c->state = CLIENT_CONN_PROVING;
+    if (watch(c, fd, EV_READ | EV_PERSIST, on_ready, NULL) != 0)
+        client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_MEMORY}, ENOMEM);
+    else if (cw->config->prove)
+        client_load_prove(c);
+    else
+        client_conn_is_usable(c);
+}
+
+void client_conn_is_usable(struct client_conn *c)
+{
+    struct client_worker *cw = c->worker;
+
+    if (c->state == CLIENT_CONN_HALF_OPEN)
+        tally_sub(&cw->n_half_open, 1);
+    c->state = CLIENT_CONN_LIVE;
+    tally_add(&cw->n_live, 1);
+    client_load_joined(c);
+    client_connect_settled(cw, c);
+}
+
+void client_conn_is_half_open(struct client_conn *c)
+{
+    c->state = CLIENT_CONN_HALF_OPEN;
+    tally_add(&c->worker->n_half_open, 1);
+    client_connect_settled(c->worker, c);
+}
+
+/* --- sending --- */
+
+static int keep(struct client_conn *c, const uint8_t *data, size_t n_bytes)
+{
+    struct client_backlog *old = c->backlog;
+    size_t unsent = old != NULL ? old->n_bytes - old->n_sent : 0;
+    struct client_backlog *b = malloc(sizeof *b + unsent + n_bytes);
+
+    if (b == NULL)
+        return ENOMEM;
+    if (unsent > 0)
+        memcpy(b->data, old->data + old->n_sent, unsent);
+    memcpy(b->data + unsent, data, n_bytes);
+    b->n_bytes = unsent + n_bytes;
+    b->n_sent = 0;
+    free(old);
+    c->backlog = b;
+    return 0;
+}
+
+static int watch_writable(struct client_conn *c, bool writable)
+{
+    int fd = event_get_fd(&c->event);
+
+    event_del(&c->event);
+    return watch(c, fd, (short)(EV_READ | EV_PERSIST | (writable ? EV_WRITE : 0)), on_ready, NULL);
+}
+
+int client_conn_send(struct client_conn *c, const uint8_t *data, size_t n_bytes)
+{
+    ssize_t n;
+
+    if (c->backlog != NULL)
+        return keep(c, data, n_bytes);
+    n = send(event_get_fd(&c->event), data, n_bytes, MSG_NOSIGNAL);
+    if (n < 0) {
+        if (errno != EAGAIN && errno != EINTR)
+            return errno;
+        n = 0;
+    }
+    tally_add(&c->worker->tally.bytes_sent, (uint64_t)n);
+    if ((size_t)n == n_bytes)
+        return 0;
+    if (keep(c, data + n, n_bytes - (size_t)n) != 0 || watch_writable(c, true) != 0)
+        return ENOMEM;
+    return 0;
+}
+
+static void send_backlog(struct client_conn *c, int fd)
+{
+    struct client_backlog *b = c->backlog;
+    ssize_t n = send(fd, b->data + b->n_sent, b->n_bytes - b->n_sent, MSG_NOSIGNAL);
+
+    if (n < 0) {
+        if (errno != EAGAIN && errno != EINTR)
+            client_conn_broken(c, errno);
+        return;
+    }
+    tally_add(&c->worker->tally.bytes_sent, (uint64_t)n);
+    b->n_sent += (size_t)n;
+    if (b->n_sent < b->n_bytes)
+        return;
+    free(b);
+    c->backlog = NULL;
+    if (watch_writable(c, false) != 0)
+        client_conn_close(c, (struct outcome){PHASE_SEND, REASON_MEMORY}, ENOMEM);
+}
+
+/* --- receiving --- */
+
+static void take_answers(struct client_conn *c, size_t n_bytes, uint64_t received_ns)
+{
+    struct client_worker *cw = c->worker;
+    const struct query *query = &cw->config->query;
+    struct query_input in = {cw->received, n_bytes};
+    enum query_event event;
+
+    tally_add(&cw->tally.bytes_received, n_bytes);
+    while ((event = query_next(query, &c->stream, &in)) == QUERY_REPLY)
+        client_load_answer(c, c->stream.id, received_ns);
+    if (event == QUERY_MALFORMED)
+        client_conn_close(c, (struct outcome){PHASE_PROTOCOL, REASON_MALFORMED}, 0);
+}
+
+/* One receive call.  Returns whether there may be more to read. */
+static bool receive(struct client_conn *c, int fd)
+{
+    struct client_worker *cw = c->worker;
+    ssize_t n = recv(fd, cw->received, CLIENT_RECEIVE_BYTES, 0);
+
+    if (n > 0) {
+        take_answers(c, (size_t)n, clock_now_ns());
+        if (cw->config->quickack && c->state != CLIENT_CONN_ENDED)
+            sock_quickack(fd);
+        return n == CLIENT_RECEIVE_BYTES && c->state != CLIENT_CONN_ENDED;
+    }
+    if (n == 0)
+        client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_PEER}, 0);
+    else if (errno != EAGAIN && errno != EINTR)
+        client_conn_close(c, (struct outcome){PHASE_RECEIVE, outcome_reason_of_errno(errno)},
+                          errno);
+    return false;
+}
+
+static void on_ready(evutil_socket_t fd, short what, void *arg)
+{
+    struct client_conn *c = arg;
+    struct client_worker *cw = c->worker;
+
+    if (what & EV_READ)
+        for (int i = 0; i < MAX_READS_PER_WAKEUP && receive(c, fd); i++)
+            ;
+    if ((what & EV_WRITE) && c->state != CLIENT_CONN_ENDED && c->backlog != NULL)
+        send_backlog(c, fd);
+    client_load_after_read(cw);
+}
+
+void client_conn_is_proven(struct client_conn *c)
+{
+    if (!c->proven) {
+        c->proven = true;
+        tally_add(&c->worker->tally.connections.proven, 1);
+    }
+    if (c->state == CLIENT_CONN_PROVING || c->state == CLIENT_CONN_HALF_OPEN)
+        client_conn_is_usable(c);
+}
+
+/* --- the way out --- */
+
+void client_conn_broken(struct client_conn *c, int error)
+{
+    struct client_worker *cw = c->worker;
+    int fd = event_get_fd(&c->event);
+    ssize_t n;
+
+    while (c->state != CLIENT_CONN_ENDED &&
+           (n = recv(fd, cw->received, CLIENT_RECEIVE_BYTES, 0)) > 0)
+        take_answers(c, (size_t)n, clock_now_ns());
+    client_conn_close(c, (struct outcome){PHASE_SEND, outcome_reason_of_errno(error)}, error);
+}
+
+/* The first of each kind over all workers; the others are in the table of outcomes. */
+static void warn_first(const struct client_conn *c, struct outcome outcome, int error)
+{
+    static atomic_flag warned[OUTCOME_N_PHASES][OUTCOME_N_REASONS];
+
+    if (error == 0 || c->worker->config->quiet ||
+        atomic_flag_test_and_set(&warned[outcome.phase][outcome.reason]))
+        return;
+    fprintf(stderr, "tcpclient: connection %u: %s: %s (%s); further ones are only counted\n",
+            client_conn_number(c), outcome_phase_name(outcome.phase),
+            outcome_reason_name(outcome.reason), strerror(error));
+}
+
+void client_conn_close(struct client_conn *c, struct outcome outcome, int error)
+{
+    struct client_worker *cw = c->worker;
+    const uint8_t state = c->state;
+    int fd;
+
+    if (state == CLIENT_CONN_ENDED)
+        return;
+    warn_first(c, outcome, error);
+    c->state = CLIENT_CONN_ENDED;
+    if (state == CLIENT_CONN_LIVE)
+        tally_sub(&cw->n_live, 1);
+    else if (state == CLIENT_CONN_HALF_OPEN)
+        tally_sub(&cw->n_half_open, 1);
+    if (state != CLIENT_CONN_NEW) {
+        client_load_lost(c, outcome);
+        fd = event_get_fd(&c->event);
+        event_del(&c->event);
+        if (fd >= 0 && cw->config->close == CLIENT_CLOSE_RST)
+            sock_reset_on_close(fd);
+        if (fd >= 0)
+            close(fd);
+    }
+    free(c->backlog);
+    c->backlog = NULL;
+    tally_add(&cw->tally.connections.ended[outcome.phase][outcome.reason], 1);
+    client_connect_settled(cw, c);
+}

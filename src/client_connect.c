@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ * client_connect: see client_connect.h. */
+#include "client_connect.h"
+
+#include "client_worker.h"
+#include "clock.h"
+
+static void on_due(evutil_socket_t fd, short what, void *arg);
+
+static bool wait_for_rate(struct client_worker *cw)
+{
+    struct client_connect *cc = &cw->connect;
+    uint64_t now_ns;
+    struct timeval wait;
+
+    if (cw->config->connect_rate_per_s <= 0)
+        return false;
+    now_ns = clock_now_ns();
+    if (cc->pacer.next_ns <= now_ns) {
+        pacer_advance(&cc->pacer);
+        return false;
+    }
+    wait = clock_timeval(cc->pacer.next_ns - now_ns);
+    event_add(&cc->due_event, &wait);
+    return true;
+}
+
+/* Begins as many as window and rate allow. */
+static void open_more(struct client_worker *cw)
+{
+    struct client_connect *cc = &cw->connect;
+
+    if (cc->opening || cc->stopped)
+        return;
+    cc->opening = true;
+    while (cc->next < cw->n_conns && cc->n_in_window < cc->window && !wait_for_rate(cw)) {
+        struct client_conn *c = &cw->conns[cc->next++];
+
+        c->in_window = true;
+        cc->n_in_window++;
+        client_conn_open(c);
+    }
+    cc->opening = false;
+    if (cc->n_settled == cw->n_conns)
+        client_worker_enter(cw, CLIENT_CONNECTED);
+}
+
+static void on_due(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    open_more(arg);
+}
+
+static void start_pacer(struct client_worker *cw)
+{
+    const struct client_config *config = cw->config;
+    struct client_connect *cc = &cw->connect;
+    struct pacer_config pacing = {
+        .arrival = PACER_CONSTANT,
+        .segments = &cc->rate,
+        .n_segments = 1,
+        .n_connections = config->n_connections,
+        .n_workers = config->n_workers,
+        .worker = cw->worker.index,
+    };
+
+    cc->rate = (struct pacer_segment){PACER_NEVER, config->connect_rate_per_s,
+                                      config->connect_rate_per_s};
+    pacer_start(&cc->pacer, &pacing, cc->first_ns);
+}
+
+int client_connect_start(struct client_worker *cw)
+{
+    const struct client_config *config = cw->config;
+    struct client_connect *cc = &cw->connect;
+    struct timeval timeout = clock_timeval(config->connect_timeout_ns);
+
+    srcplan_cursor_init(&cc->tuples, &config->plan, config->n_connections, cw->first_conn,
+                        cw->n_conns, config->n_workers, cw->worker.index);
+    cc->window = (config->connect_window + config->n_workers - 1) / config->n_workers;
+    cc->first_ns = clock_now_ns();
+    cc->timeout = event_base_init_common_timeout(cw->worker.base, &timeout);
+    evtimer_assign(&cc->due_event, cw->worker.base, on_due, cw);
+    if (cc->timeout == NULL)
+        return -1;
+    start_pacer(cw);
+    /* not from here: the main thread still waits for this worker's setup */
+    event_active(&cc->due_event, EV_TIMEOUT, 0);
+    return 0;
+}
+
+void client_connect_settled(struct client_worker *cw, struct client_conn *c)
+{
+    struct client_connect *cc = &cw->connect;
+
+    if (!c->in_window)
+        return;
+    c->in_window = false;
+    cc->n_in_window--;
+    cc->n_settled++;
+    open_more(cw);
+}
+
+void client_connect_stop(struct client_worker *cw)
+{
+    struct client_connect *cc = &cw->connect;
+
+    if (cc->stopped)
+        return;
+    cc->stopped = true;
+    event_del(&cc->due_event);
+    for (uint32_t i = 0; i < cw->n_conns; i++)
+        if (cw->conns[i].state <= CLIENT_CONN_PROVING)
+            client_conn_close(&cw->conns[i], (struct outcome){PHASE_RUN, REASON_CANCELLED}, 0);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT
+ * client_opts: see client_opts.h. */
+#include "client_opts.h"
+
+#include "client_config.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+
+#define FIELD(name) offsetof(struct client_opts, name)
+#define NS_PER_MS   1000000ull
+#define NS_PER_S    1000000000ull
+#define MAX_TIME_NS (366ull * 24 * 3600 * NS_PER_S)
+
+/* kind, offset, argument, help, min, max, choices */
+static const struct option_row rows[] = {
+    {"Load", 0, OPTION_HEADING, 0, NULL, NULL, 0, 0, NULL},
+    {"rate", 'r', OPTION_RATE, FIELD(rate_qps), "QPS",
+     "queries per second over all connections, fractions allowed; none: just hold them", 0, 0, NULL},
+    {"interval", 'i', OPTION_DURATION, FIELD(interval_ns), "TIME",
+     "instead of a rate: each connection sends one query per TIME", 1000, MAX_TIME_NS, NULL},
+    {"arrival", 0, OPTION_CHOICE, FIELD(arrival), "KIND",
+     "poisson or constant (default: poisson; constant with --interval)", 0, 0, "poisson|constant"},
+    {"select", 0, OPTION_CHOICE, FIELD(select), "KIND",
+     "which connection is next: random or round-robin (default: random; round-robin with --interval)",
+     0, 0, CLIENT_SELECTS},
+    {"loop", 0, OPTION_CHOICE, FIELD(loop), "KIND",
+     "open: send on schedule; closed: --interval counts from the answer (default: open)", 0, 0,
+     CLIENT_LOOPS},
+    {"protocol", 0, OPTION_CHOICE, FIELD(protocol), "NAME", "dns, ping or echo (default: dns)", 0, 0,
+     QUERY_PROTOCOLS},
+    {"qname", 0, OPTION_TEXT, FIELD(qname), "NAME", "dns: the name asked (default: example.com)", 0,
+     0, NULL},
+    {"size", 0, OPTION_BYTES, FIELD(size_bytes), "BYTES", "echo: bytes per message (default: 64)", 1,
+     QUERY_MAX_BYTES, NULL},
+    {"seed", 's', OPTION_COUNT, FIELD(seed), "N", "seed of the schedule (default: 42)", 0, 0, NULL},
+    {"Connections", 0, OPTION_HEADING, 0, NULL, NULL, 0, 0, NULL},
+    {"port", 'p', OPTION_PORT, FIELD(port), "PORT", "the server's port (default: 4242)", 0, 0, NULL},
+    {"connections", 'c', OPTION_COUNT, FIELD(connections), "N",
+     "connections to open (default: 1)", 1, 16000000, NULL},
+    {"connect-rate", 'n', OPTION_RATE, FIELD(connect_rate), "PER_S",
+     "new connections per second; 0: as fast as the window allows (default: 0)", 0, 0, NULL},
+    {"connect-window", 0, OPTION_COUNT, FIELD(connect_window), "N",
+     "connections under way and not yet proven at a time (default: 256)", 1, 1000000, NULL},
+    {"connect-timeout", 0, OPTION_DURATION, FIELD(connect_timeout_ns), "TIME",
+     "give up a connect after TIME (default: 10s)", NS_PER_MS, MAX_TIME_NS, NULL},
+    {"source", 0, OPTION_TEXT, FIELD(source), "LIST",
+     "source addresses: 10.0.0.1,10.0.0.5-9,10.1.0.0/24,10.2.{1..3}.1 (default: the kernel's choice)",
+     0, 0, NULL},
+    {"sport", 0, OPTION_TEXT, FIELD(sport), "RANGES",
+     "source ports: 20000-60000,!30000 (default with --source: all unprivileged ones)", 0, 0, NULL},
+    {"prove", 0, OPTION_CHOICE, FIELD(prove), "yes|no",
+     "send one query on each new connection and await its answer (default: yes)", 0, 0, "yes|no"},
+    {"close", 0, OPTION_CHOICE, FIELD(close), "HOW",
+     "at the end: fin, or rst, which leaves no TIME_WAIT (default: fin)", 0, 0, CLIENT_CLOSES},
+    {"quickack", 0, OPTION_FLAG, FIELD(quickack), NULL,
+     "acknowledge at once, for servers without TCP_NODELAY", 0, 0, NULL},
+    {"sndbuf", 0, OPTION_BYTES, FIELD(sndbuf_bytes), "BYTES",
+     "send buffer per socket (default: the kernel's)", 1, 1u << 30, NULL},
+    {"rcvbuf", 0, OPTION_BYTES, FIELD(rcvbuf_bytes), "BYTES",
+     "receive buffer per socket (default: the kernel's)", 1, 1u << 30, NULL},
+    {"threads", 0, OPTION_AUTO, FIELD(threads), "N",
+     "worker threads, or auto: one per CPU, more when fd limits need it (default: auto)", 1, 4096,
+     NULL},
+    {"Time", 0, OPTION_HEADING, 0, NULL, NULL, 0, 0, NULL},
+    {"duration", 't', OPTION_DURATION, FIELD(duration_ns), "TIME",
+     "measure for TIME, counted from the first query (default: until interrupted)", 0, MAX_TIME_NS,
+     NULL},
+    {"settle", 0, OPTION_DURATION, FIELD(settle_ns), "TIME",
+     "from the last connection to the first query (default: 200ms)", 0, MAX_TIME_NS, NULL},
+    {"warmup", 0, OPTION_DURATION, FIELD(warmup_ns), "TIME",
+     "send for TIME before measuring (default: 0)", 0, MAX_TIME_NS, NULL},
+    {"drain", 0, OPTION_DURATION, FIELD(drain_ns), "TIME",
+     "await answers so long after the end (default: --timeout)", 0, MAX_TIME_NS, NULL},
+    {"timeout", 0, OPTION_DURATION, FIELD(timeout_ns), "TIME",
+     "give up a query after TIME (default: 5s)", NS_PER_MS, MAX_TIME_NS, NULL},
+    {"on-timeout", 0, OPTION_CHOICE, FIELD(on_timeout), "DO",
+     "with the connection of a query given up: keep or close (default: keep)", 0, 0,
+     CLIENT_ON_TIMEOUTS},
+    {"Output", 0, OPTION_HEADING, 0, NULL, NULL, 0, 0, NULL},
+    {"raw", 'R', OPTION_FLAG, FIELD(raw), NULL, "one CSV row per query and answer on stdout", 0, 0,
+     NULL},
+    {"output", 'o', OPTION_TEXT, FIELD(output), "FILE", "write these rows to FILE instead", 0, 0,
+     NULL},
+    {"json", 0, OPTION_TEXT, FIELD(json), "FILE", "write the result as JSON to FILE (-: stdout)", 0,
+     0, NULL},
+    {"stats-interval", 0, OPTION_DURATION, FIELD(stats_interval_ns), "TIME",
+     "a progress line on stderr every TIME; 0: none (default: 5s)", 0, MAX_TIME_NS, NULL},
+    {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL,
+     "no summary, progress or warnings; errors still go to stderr", 0, 0, NULL},
+    {"verbose", 'v', OPTION_COUNTER, FIELD(verbose), NULL, "say more about the plan", 0, 0, NULL},
+    {"help", 'h', OPTION_HELP, 0, NULL, "print this and exit", 0, 0, NULL},
+    {"version", 'V', OPTION_VERSION, 0, NULL, "print the version and exit", 0, 0, NULL},
+};
+
+enum { N_ROWS = sizeof rows / sizeof *rows };
+
+static const struct client_opts defaults = {
+    .port = 4242,
+    .connections = 1,
+    .seed = 42,
+    .connect_window = 256,
+    .connect_timeout_ns = 10 * NS_PER_S,
+    .settle_ns = 200 * NS_PER_MS,
+    .timeout_ns = 5 * NS_PER_S,
+    .stats_interval_ns = 5 * NS_PER_S,
+};
+
+struct options *client_opts_table(void)
+{
+    static bool given[N_ROWS];
+    static struct options table = {
+        .program = "tcpclient",
+        .usage = "[options] HOST[:PORT]",
+        .summary = "Opens TCP connections, sends queries over them at a fixed rate and measures each.",
+        .version = TCPSCALER_VERSION,
+        .rows = rows,
+        .n_rows = N_ROWS,
+        .given = given,
+    };
+
+    return &table;
+}
+
+static bool was_given(const char *name)
+{
+    return options_was_given(client_opts_table(), name);
+}
+
+#define REFUSE(...) (snprintf(error, OPTIONS_ERROR_BYTES, __VA_ARGS__), -1)
+
+static int check_load(struct client_opts *o, char *error)
+{
+    if (was_given("interval") && was_given("rate"))
+        return REFUSE("--interval: excludes --rate: give one of them");
+    if (o->loop == CLIENT_LOOP_CLOSED && !was_given("interval"))
+        return REFUSE("--loop: 'closed' needs --interval");
+    if (was_given("rate") && o->rate_qps > 1e9)
+        return REFUSE("--rate: %g is too much: accepted is up to 1e9 per second", o->rate_qps);
+    if (o->protocol != 0 && was_given("qname"))
+        return REFUSE("--qname: only --protocol dns asks for a name");
+    if (o->protocol != 2 && was_given("size"))
+        return REFUSE("--size: only --protocol echo has a size");
+    if (was_given("interval") && !was_given("arrival"))
+        o->arrival = PACER_CONSTANT;
+    if (was_given("interval") && !was_given("select"))
+        o->select = CLIENT_SELECT_ROUND_ROBIN;
+    return 0;
+}
+
+static int check_rest(struct client_opts *o, char *error)
+{
+    const char *json_stdout = o->json != NULL && o->json[0] == '-' && o->json[1] == '\0' ? o->json
+                                                                                         : NULL;
+
+    if (o->warmup_ns > 0 && client_opts_rate_qps(o) <= 0)
+        return REFUSE("--warmup: needs --rate or --interval");
+    if (was_given("duration") && o->duration_ns == 0)
+        return REFUSE("--duration: 0 measures nothing: accepted is a time > 0");
+    if (o->connect_rate < 0 || o->connect_rate > 1e8)
+        return REFUSE("--connect-rate: %g is too much: accepted is 0 to 1e8 per second",
+                      o->connect_rate);
+    if (o->threads > o->connections)
+        return REFUSE("--threads: %" PRIu64 " is more than the %" PRIu64 " connections", o->threads,
+                      o->connections);
+    if (json_stdout != NULL && o->raw && o->output == NULL)
+        return REFUSE("--json: '-' and --raw both want stdout: give one of them a file");
+    if (!was_given("drain"))
+        o->drain_ns = o->timeout_ns;
+    if (o->output != NULL)
+        o->raw = true;
+    return 0;
+}
+
+static int check_host(struct client_opts *o, int n_operands, char **operands, char *error)
+{
+    if (n_operands == 0)
+        return REFUSE("HOST is missing: tcpclient [options] HOST[:PORT]");
+    if (n_operands > 1)
+        return REFUSE("'%s' is one operand too many: accepted is one HOST[:PORT]", operands[1]);
+    if (endpoint_parse(operands[0], &o->server) != 0)
+        return REFUSE("HOST: '%s' is not a host: accepted is NAME, NAME:PORT, ADDRESS or "
+                      "[IPV6]:PORT with a port from 1 to 65535",
+                      operands[0]);
+    if (o->server.port != 0 && was_given("port") && o->server.port != o->port)
+        return REFUSE("--port: %u contradicts '%s'", o->port, operands[0]);
+    if (o->server.port == 0)
+        o->server.port = o->port;
+    return 0;
+}
+
+enum options_result client_opts_parse(struct client_opts *opts, int argc, char **argv, FILE *out,
+                                      char *error)
+{
+    int first;
+    enum options_result result;
+
+    *opts = defaults;
+    result = options_parse(client_opts_table(), opts, argc, argv, &first, out, error);
+    if (result != OPTIONS_RUN)
+        return result;
+    if (check_load(opts, error) != 0 || check_rest(opts, error) != 0 ||
+        check_host(opts, argc - first, argv + first, error) != 0)
+        return OPTIONS_USAGE;
+    return OPTIONS_RUN;
+}
+
+double client_opts_rate_qps(const struct client_opts *opts)
+{
+    return opts->interval_ns > 0 ? (double)opts->connections * 1e9 / (double)opts->interval_ns
+                                 : opts->rate_qps;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT
+ * client_run: see client_run.h. */
+#include "client_run.h"
+
+#include "client_worker.h"
+#include "clock.h"
+#include "report.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* How often the queries in flight are looked at, to tell whether they grow through the run. */
+#define LOOK_NS (20 * 1000000ull)
+
+struct run {
+    struct client_config *config;
+    const struct client_run_settings *settings;
+    struct client_result *result;
+    struct client_worker *workers;
+    uint32_t n_started;
+    struct event_base *base;
+    struct event wake_event, look_event, stats_event, signal_events[2];
+    enum client_stage stage; /* the earliest of all workers */
+    bool started, closing;
+    uint64_t begin_ns, measure_ns, end_ns, stopped_ns;
+    uint64_t early_sum, early_looks, late_sum, late_looks;
+    struct report_progress progress;
+};
+
+static void post_all(struct run *r, enum client_message kind, uint64_t value)
+{
+    for (uint32_t i = 0; i < r->n_started; i++)
+        if (worker_post(&r->workers[i].worker, kind, value) != 0)
+            fprintf(stderr, "tcpclient: worker %u does not take messages\n", i);
+}
+
+static uint64_t sum_gauge(const struct run *r, size_t offset)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < r->n_started; i++)
+        sum += tally_get((const tally_count *)((const char *)&r->workers[i] + offset));
+    return sum;
+}
+
+static enum client_stage earliest_stage(const struct run *r)
+{
+    int earliest = CLIENT_DRAINED;
+
+    for (uint32_t i = 0; i < r->n_started; i++) {
+        int stage = atomic_load_explicit(&r->workers[i].stage, memory_order_acquire);
+
+        if (stage < earliest)
+            earliest = stage;
+    }
+    return (enum client_stage)earliest;
+}
+
+/* --- stages --- */
+
+static void start_load(struct run *r)
+{
+    const struct client_config *config = r->config;
+
+    r->started = true;
+    hoststat_read(&r->result->host_loaded);
+    r->begin_ns = clock_now_ns() + r->settings->settle_ns;
+    r->measure_ns = r->begin_ns + config->warmup_ns;
+    r->end_ns = config->duration_ns == PACER_NEVER ? PACER_NEVER
+                                                   : r->measure_ns + config->duration_ns;
+    r->result->loaded = true;
+    post_all(r, CLIENT_START, r->begin_ns);
+}
+
+static void finish(struct run *r)
+{
+    r->closing = true;
+    hoststat_read(&r->result->host_after);
+    r->result->connections_live = sum_gauge(r, offsetof(struct client_worker, n_live));
+    r->result->connections_half_open = sum_gauge(r, offsetof(struct client_worker, n_half_open));
+    post_all(r, CLIENT_CLOSE, 0);
+    event_base_loopbreak(r->base);
+}
+
+static void stop(struct run *r)
+{
+    r->stopped_ns = clock_now_ns();
+    post_all(r, CLIENT_STOP, 0);
+}
+
+static void on_wake(evutil_socket_t fd, short what, void *arg)
+{
+    struct run *r = arg;
+    uint64_t wakeups;
+
+    (void)what;
+    if (read(fd, &wakeups, sizeof wakeups) < 0 || r->closing)
+        return;
+    r->stage = earliest_stage(r);
+    if (r->stage == CLIENT_DRAINED) {
+        finish(r);
+    } else if (r->stage >= CLIENT_CONNECTED && !r->started && !r->result->interrupted) {
+        if (sum_gauge(r, offsetof(struct client_worker, n_live)) > 0)
+            start_load(r);
+        else
+            stop(r);
+    }
+}
+
+static void on_signal(evutil_socket_t number, short what, void *arg)
+{
+    struct run *r = arg;
+
+    (void)what;
+    if (r->result->interrupted)
+        _exit(128 + number); /* asked twice: the report does not matter any more */
+    r->result->interrupted = true;
+    stop(r);
+}
+
+/* --- watching --- */
+
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+    struct run *r = arg;
+    uint64_t now_ns = clock_now_ns(), quarter_ns, elapsed_ns;
+    uint64_t in_flight;
+
+    (void)fd;
+    (void)what;
+    if (!r->started || r->end_ns == PACER_NEVER || now_ns < r->measure_ns || now_ns >= r->end_ns)
+        return;
+    in_flight = sum_gauge(r, offsetof(struct client_worker, in_flight));
+    quarter_ns = r->config->duration_ns / 4;
+    elapsed_ns = now_ns - r->measure_ns;
+    if (elapsed_ns >= quarter_ns && elapsed_ns < 2 * quarter_ns) {
+        r->early_sum += in_flight;
+        r->early_looks++;
+    } else if (elapsed_ns >= 3 * quarter_ns) {
+        r->late_sum += in_flight;
+        r->late_looks++;
+    }
+}
+
+static void on_stats(evutil_socket_t fd, short what, void *arg)
+{
+    struct run *r = arg;
+    struct report_progress *p = &r->progress;
+    struct tally *now = calloc(1, sizeof *now);
+
+    (void)fd;
+    (void)what;
+    if (now == NULL)
+        return;
+    for (uint32_t i = 0; i < r->n_started; i++)
+        tally_merge(now, &r->workers[i].tally);
+    p->now_ns = clock_now_ns();
+    p->live = sum_gauge(r, offsetof(struct client_worker, n_live));
+    p->in_flight = sum_gauge(r, offsetof(struct client_worker, in_flight));
+    p->begin_ns = r->started ? r->begin_ns : 0;
+    report_progress_line(stderr, p, now);
+    free(now);
+}
+
+static int watch(struct run *r)
+{
+    static const int signals[] = {SIGINT, SIGTERM};
+    struct timeval look = clock_timeval(LOOK_NS);
+    struct timeval stats = clock_timeval(r->settings->stats_interval_ns);
+    int failed = 0;
+
+    event_assign(&r->wake_event, r->base, r->config->wake_fd, EV_READ | EV_PERSIST, on_wake, r);
+    failed |= event_add(&r->wake_event, NULL);
+    event_assign(&r->look_event, r->base, -1, EV_PERSIST, on_look, r);
+    failed |= event_add(&r->look_event, &look);
+    event_assign(&r->stats_event, r->base, -1, EV_PERSIST, on_stats, r);
+    if (r->settings->stats_interval_ns > 0)
+        failed |= event_add(&r->stats_event, &stats);
+    for (int i = 0; i < 2; i++) {
+        evsignal_assign(&r->signal_events[i], r->base, signals[i], on_signal, r);
+        failed |= evsignal_add(&r->signal_events[i], NULL);
+    }
+    return failed;
+}
+
+/* --- collecting --- */
+
+/* What was asked, or what had passed of it when the run was interrupted. */
+static uint64_t measured_ns(const struct run *r)
+{
+    const uint64_t asked_ns = r->config->duration_ns;
+    uint64_t passed_ns;
+
+    if (!r->started)
+        return 0;
+    if (!r->result->interrupted)
+        return asked_ns;
+    passed_ns = r->stopped_ns > r->measure_ns ? r->stopped_ns - r->measure_ns : 0;
+    return passed_ns < asked_ns ? passed_ns : asked_ns;
+}
+
+static int merge(struct run *r)
+{
+    struct client_result *result = r->result;
+    uint64_t first_ns = UINT64_MAX, last_ns = 0, last_sent_ns = 0;
+    int failed = 0;
+
+    for (int m = 0; m < CLIENT_N_METRICS; m++)
+        failed |= hist_init(&result->metrics[m]);
+    result->own_fd_tables = true;
+    for (uint32_t i = 0; i < r->n_started && !failed; i++) {
+        const struct client_worker *cw = &r->workers[i];
+
+        tally_merge(&result->tally, &cw->tally);
+        for (int m = 0; m < CLIENT_N_METRICS; m++)
+            hist_merge(&result->metrics[m], &cw->metrics[m]);
+        if (cw->connect.first_ns < first_ns)
+            first_ns = cw->connect.first_ns;
+        if (cw->connect.last_established_ns > last_ns)
+            last_ns = cw->connect.last_established_ns;
+        if (cw->load.last_sent_ns > last_sent_ns)
+            last_sent_ns = cw->load.last_sent_ns;
+        result->own_fd_tables &= cw->worker.own_fd_table;
+    }
+    result->connect_elapsed_ns = last_ns > first_ns ? last_ns - first_ns : 0;
+    result->scheduled_ns = measured_ns(r);
+    result->sent_ns = result->scheduled_ns;
+    if (last_sent_ns > r->measure_ns + result->scheduled_ns)
+        result->sent_ns = last_sent_ns - r->measure_ns;
+    result->has_growth = r->early_looks > 0 && r->late_looks > 0;
+    if (result->has_growth) {
+        result->in_flight_early = r->early_sum / r->early_looks;
+        result->in_flight_late = r->late_sum / r->late_looks;
+    }
+    return failed ? -1 : 0;
+}
+
+static int start_workers(struct run *r)
+{
+    for (uint32_t i = 0; i < r->config->n_workers; i++) {
+        if (client_worker_start(&r->workers[i], r->config, i) != 0)
+            return -1;
+        r->n_started++;
+    }
+    return 0;
+}
+
+static void end_workers(struct run *r)
+{
+    for (uint32_t i = 0; i < r->n_started; i++)
+        client_worker_join(&r->workers[i]);
+}
+
+static int lead(struct run *r)
+{
+    int error;
+
+    if (start_workers(r) != 0) {
+        error = errno;
+        post_all(r, CLIENT_CLOSE, 0);
+        end_workers(r);
+        errno = error;
+        return -1;
+    }
+    event_base_dispatch(r->base);
+    end_workers(r);
+    return merge(r);
+}
+
+int client_run(struct client_config *config, const struct client_run_settings *settings,
+               struct client_result *result)
+{
+    struct run r = {.config = config, .settings = settings, .result = result};
+    int failed = -1;
+
+    memset(result, 0, sizeof *result);
+    result->connections_asked = config->n_connections;
+    result->n_workers = config->n_workers;
+    result->started_epoch_ns = clock_now_ns() + clock_realtime_offset_ns();
+    hoststat_read(&result->host_before);
+    r.progress = (struct report_progress){.asked = config->n_connections,
+                                          .start_ns = clock_now_ns(),
+                                          .previous_ns = clock_now_ns()};
+    config->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    r.workers = calloc(config->n_workers, sizeof *r.workers);
+    r.base = event_base_new();
+    if (config->wake_fd >= 0 && r.workers != NULL && r.base != NULL && watch(&r) == 0)
+        failed = lead(&r);
+    for (uint32_t i = 0; i < r.n_started; i++)
+        client_worker_free(&r.workers[i]);
+    if (r.base != NULL)
+        event_base_free(r.base);
+    free(r.workers);
+    if (config->wake_fd >= 0)
+        close(config->wake_fd);
+    return failed;
+}

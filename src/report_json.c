@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT
+ * report_json: the result for programs.  See report.h; the fields are documented in the README and do
+ * not change without a changelog line. */
+#include "report.h"
+
+#include "clock.h"
+#include "json.h"
+#include "oslimits.h"
+#include "verdict.h"
+
+#include <sys/utsname.h>
+
+static void put_count(struct json *j, const char *key, const tally_count *count)
+{
+    json_u64(j, key, tally_get(count));
+}
+
+static void put_known(struct json *j, const char *key, uint64_t value)
+{
+    if (value == HOSTSTAT_UNKNOWN)
+        json_null(j, key);
+    else
+        json_u64(j, key, value);
+}
+
+static void put_outcomes(struct json *j,
+                         const tally_count counts[OUTCOME_N_PHASES][OUTCOME_N_REASONS])
+{
+    char name[64];
+
+    json_object_begin(j, "outcomes");
+    for (int p = 0; p < OUTCOME_N_PHASES; p++)
+        for (int e = 0; e < OUTCOME_N_REASONS; e++) {
+            if (tally_get(&counts[p][e]) == 0)
+                continue;
+            snprintf(name, sizeof name, "%s/%s", outcome_phase_name((enum outcome_phase)p),
+                     outcome_reason_name((enum outcome_reason)e));
+            put_count(j, name, &counts[p][e]);
+        }
+    json_object_end(j);
+}
+
+static void put_host(struct json *j, const struct report_about *about,
+                     const struct client_result *r)
+{
+    struct utsname name;
+
+    json_object_begin(j, "host");
+    json_string(j, "kernel", uname(&name) == 0 ? name.release : NULL);
+    json_u64(j, "cpus", oslimits_cpus());
+    json_string(j, "libevent", about->libevent);
+    json_string(j, "backend", about->backend);
+    json_u64(j, "threads", r->n_workers);
+    json_bool(j, "own_fd_tables", r->own_fd_tables);
+    json_object_end(j);
+}
+
+static void put_connections(struct json *j, const struct client_result *r)
+{
+    const uint64_t connected = tally_get(&r->tally.connections.connected);
+
+    json_object_begin(j, "connections");
+    json_u64(j, "asked", r->connections_asked);
+    put_count(j, "attempted", &r->tally.connections.attempted);
+    json_u64(j, "connected", connected);
+    put_count(j, "proven", &r->tally.connections.proven);
+    json_u64(j, "half_open", r->connections_half_open);
+    json_u64(j, "failed",
+             r->connections_asked - r->connections_live - r->connections_half_open);
+    json_u64(j, "live_at_end", r->connections_live);
+    if (r->connect_elapsed_ns > 0)
+        json_double(j, "connect_rate_per_s",
+                    (double)connected * 1e9 / (double)r->connect_elapsed_ns);
+    else
+        json_null(j, "connect_rate_per_s");
+    json_double(j, "connect_elapsed_s", (double)r->connect_elapsed_ns / 1e9);
+    put_outcomes(j, r->tally.connections.ended);
+    json_object_end(j);
+}
+
+static void put_class(struct json *j, const struct tally_queries *q)
+{
+    put_count(j, "scheduled", &q->scheduled);
+    put_count(j, "sent", &q->sent);
+    put_count(j, "unsent", &q->unsent);
+    put_count(j, "answered", &q->answered);
+    put_count(j, "timeout", &q->timeout);
+    put_count(j, "error", &q->error);
+    put_count(j, "cancelled", &q->cancelled);
+    put_count(j, "blocked", &q->blocked);
+    put_count(j, "rerouted", &q->rerouted);
+}
+
+static void put_queries(struct json *j, const struct client_result *r)
+{
+    const struct tally *t = &r->tally;
+
+    json_object_begin(j, "queries");
+    put_class(j, &t->queries[TALLY_MEASURED]);
+    put_count(j, "late", &t->late);
+    put_count(j, "duplicate", &t->duplicate);
+    put_count(j, "unknown_id", &t->unknown_id);
+    put_count(j, "ids_recycled", &t->ids_recycled);
+    put_outcomes(j, t->errors);
+    json_object_end(j);
+    json_object_begin(j, "warmup");
+    put_class(j, &t->queries[TALLY_WARMUP]);
+    json_object_end(j);
+    json_object_begin(j, "probes");
+    put_class(j, &t->queries[TALLY_PROBE]);
+    json_object_end(j);
+}
+
+static void put_rate(struct json *j, const struct report_about *about,
+                     const struct client_result *r)
+{
+    json_object_begin(j, "rate");
+    if (about->rate_qps > 0 && about->config->loop == CLIENT_LOOP_OPEN)
+        json_double(j, "asked_qps", about->rate_qps);
+    else
+        json_null(j, "asked_qps");
+    if (r->sent_ns > 0)
+        json_double(j, "achieved_qps", client_result_achieved_qps(r));
+    else
+        json_null(j, "achieved_qps");
+    json_double(j, "duration_s", (double)r->scheduled_ns / 1e9);
+    json_object_end(j);
+}
+
+static void put_percentile(struct json *j, const char *key, const struct hist *h, uint64_t beyond,
+                           uint32_t num, uint32_t den)
+{
+    uint64_t value;
+
+    if (!hist_percentile_is_supported(h, beyond, num, den)) {
+        json_null(j, key);
+        return;
+    }
+    value = hist_percentile(h, beyond, num, den);
+    if (value == HIST_BEYOND)
+        json_string(j, key, "beyond");
+    else
+        json_u64(j, key, value);
+}
+
+static void put_metric(struct json *j, const char *key, const struct hist *h, uint64_t beyond)
+{
+    json_object_begin(j, key);
+    json_u64(j, "count", h->count);
+    json_u64(j, "over", beyond);
+    json_u64(j, "clamped", h->clamped);
+    if (h->count > 0) {
+        json_u64(j, "min", h->min_ns);
+        json_double(j, "mean", h->mean_ns);
+        json_double(j, "stddev", hist_stddev_ns(h));
+        json_u64(j, "max", h->max_ns);
+    } else {
+        json_null(j, "min");
+        json_null(j, "mean");
+        json_null(j, "stddev");
+        json_null(j, "max");
+    }
+    put_percentile(j, "p50", h, beyond, 1, 2);
+    put_percentile(j, "p90", h, beyond, 9, 10);
+    put_percentile(j, "p95", h, beyond, 19, 20);
+    put_percentile(j, "p99", h, beyond, 99, 100);
+    put_percentile(j, "p999", h, beyond, 999, 1000);
+    put_percentile(j, "p9999", h, beyond, 9999, 10000);
+    json_object_end(j);
+}
+
+static void put_latency(struct json *j, const struct client_result *r)
+{
+    const uint64_t beyond = client_result_beyond(r);
+
+    json_object_begin(j, "latency_ns");
+    put_metric(j, "response", &r->metrics[CLIENT_RESPONSE], beyond);
+    put_metric(j, "service", &r->metrics[CLIENT_SERVICE], beyond);
+    put_metric(j, "send_lag", &r->metrics[CLIENT_SEND_LAG], 0);
+    put_metric(j, "connect", &r->metrics[CLIENT_CONNECT], 0);
+    json_object_end(j);
+}
+
+static void put_resources(struct json *j, const struct client_result *r)
+{
+    const struct hoststat *before = &r->host_before, *after = &r->host_after;
+    const uint64_t connected = tally_get(&r->tally.connections.connected);
+    const double steal = hoststat_steal_percent(after, &r->host_loaded);
+
+    json_object_begin(j, "resources");
+    json_double(j, "user_s", (double)(after->user_us - before->user_us) / 1e6);
+    json_double(j, "system_s", (double)(after->system_us - before->system_us) / 1e6);
+    put_known(j, "rss_bytes", after->rss_bytes);
+    if (connected > 0 && after->rss_bytes != HOSTSTAT_UNKNOWN &&
+        after->rss_bytes > before->rss_bytes)
+        json_double(j, "rss_bytes_per_connection",
+                    (double)(after->rss_bytes - before->rss_bytes) / (double)connected);
+    else
+        json_null(j, "rss_bytes_per_connection");
+    json_u64(j, "involuntary_switches",
+             after->involuntary_switches - before->involuntary_switches);
+    if (r->loaded && steal >= 0)
+        json_double(j, "steal_percent", steal);
+    else
+        json_null(j, "steal_percent");
+    put_known(j, "retransmits",
+              r->loaded ? hoststat_delta(after->retransmits, r->host_loaded.retransmits)
+                        : HOSTSTAT_UNKNOWN);
+    put_known(j, "listen_overflows",
+              hoststat_delta(after->listen_overflows, before->listen_overflows));
+    put_known(j, "listen_drops", hoststat_delta(after->listen_drops, before->listen_drops));
+    put_count(j, "bytes_sent", &r->tally.bytes_sent);
+    put_count(j, "bytes_received", &r->tally.bytes_received);
+    json_object_end(j);
+}
+
+static void put_output(struct json *j, const struct client_result *r)
+{
+    json_object_begin(j, "output");
+    if (r->has_samples) {
+        json_u64(j, "rows", r->samples.written[0] + r->samples.written[1]);
+        json_u64(j, "dropped_rows", r->samples.dropped[0] + r->samples.dropped[1]);
+        json_u64(j, "answer_rows", r->samples.written[1]);
+        json_u64(j, "dropped_answer_rows", r->samples.dropped[1]);
+    } else {
+        json_null(j, "rows");
+        json_null(j, "dropped_rows");
+        json_null(j, "answer_rows");
+        json_null(j, "dropped_answer_rows");
+    }
+    json_object_end(j);
+}
+
+static void put_verdict(struct json *j, const struct client_result *r)
+{
+    json_bool(j, "interrupted", r->interrupted);
+    json_string(j, "broken_law", r->broken_law);
+    json_string(j, "verdict", r->doubts == 0 ? "VALID" : "SUSPECT");
+    json_array_begin(j, "reasons");
+    for (int i = 0; i < VERDICT_N_REASONS; i++)
+        if (r->doubts & (1u << i))
+            json_string(j, NULL, verdict_name((enum verdict_reason)i));
+    json_array_end(j);
+}
+
+void report_json(FILE *out, const struct report_about *about, const struct client_result *r)
+{
+    struct json j;
+    char started[CLOCK_RFC3339_BYTES];
+
+    json_init(&j, out);
+    json_object_begin(&j, NULL);
+    json_u64(&j, "schema", 1);
+    json_string(&j, "program", "tcpclient");
+    json_string(&j, "version", about->version);
+    json_string(&j, "started", clock_rfc3339(started, r->started_epoch_ns));
+    json_string(&j, "target", about->target);
+    options_json(about->options, about->settings, &j, "options");
+    json_u64(&j, "seed", about->config->seed);
+    put_host(&j, about, r);
+    put_connections(&j, r);
+    put_queries(&j, r);
+    put_rate(&j, about, r);
+    put_latency(&j, r);
+    put_resources(&j, r);
+    put_output(&j, r);
+    put_verdict(&j, r);
+    json_object_end(&j);
+}

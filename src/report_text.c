@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT
+ * report_text: the summary for people, on stderr.  See report.h. */
+#include "report.h"
+
+#include "units.h"
+#include "verdict.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct percentile {
+    const char *name;
+    uint32_t num, den;
+};
+
+static const struct percentile percentiles[] = {
+    {"p50", 1, 2}, {"p90", 9, 10}, {"p99", 99, 100}, {"p99.9", 999, 1000}, {"p99.99", 9999, 10000},
+};
+
+enum { N_PERCENTILES = sizeof percentiles / sizeof *percentiles, BAR_WIDTH = 40 };
+
+static const char *count_text(char *buffer, const tally_count *count)
+{
+    return units_format_count(buffer, tally_get(count));
+}
+
+static double percent_of(uint64_t part, uint64_t whole)
+{
+    return whole == 0 ? 0 : 100.0 * (double)part / (double)whole;
+}
+
+/* --- head --- */
+
+static void print_load(FILE *out, const struct report_about *about)
+{
+    static const char *const arrivals[] = {"Poisson", "constant"};
+    static const char *const selects[] = {"random", "round-robin"};
+    const struct client_config *config = about->config;
+    char text[UNITS_TEXT_BYTES];
+
+    if (config->loop == CLIENT_LOOP_CLOSED)
+        fprintf(out, ", closed loop, %s after each answer",
+                units_format_duration(text, config->interval_ns));
+    else if (about->rate_qps > 0)
+        fprintf(out, ", %.6g q/s (%s, %s)", about->rate_qps, arrivals[config->arrival],
+                selects[config->select]);
+    else
+        fputs(", no queries", out);
+    if (config->duration_ns != PACER_NEVER)
+        fprintf(out, ", %s", units_format_duration(text, config->duration_ns));
+}
+
+static void print_head(FILE *out, const struct report_about *about, const struct client_result *r)
+{
+    char text[UNITS_TEXT_BYTES];
+
+    fprintf(out, "tcpclient %s: %s to %s, %s connections", about->version,
+            about->config->query.protocol->name, about->target,
+            units_format_count(text, r->connections_asked));
+    print_load(out, about);
+    fprintf(out, "\n  %" PRIu32 " threads%s, seed %" PRIu64 ", quickack %s, libevent %s (%s)\n\n",
+            r->n_workers, r->own_fd_tables ? " with own fd tables" : " sharing one fd table",
+            about->config->seed, about->config->quickack ? "on" : "off", about->libevent,
+            about->backend);
+}
+
+/* --- counts --- */
+
+static void print_connections(FILE *out, const struct client_result *r)
+{
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
+    uint64_t connected = tally_get(&r->tally.connections.connected);
+
+    fprintf(out, "Connections  %s asked, %s connected, %s proven, %s half-open\n",
+            units_format_count(a, r->connections_asked), units_format_count(b, connected),
+            count_text(c, &r->tally.connections.proven),
+            units_format_count(d, r->connections_half_open));
+    fprintf(out, "             %s live at the end", units_format_count(a, r->connections_live));
+    if (connected > 0 && r->connect_elapsed_ns > 0)
+        fprintf(out, "; opened in %s (%s/s)", units_format_duration(b, r->connect_elapsed_ns),
+                units_format_count(c, (uint64_t)((double)connected * 1e9 /
+                                                 (double)r->connect_elapsed_ns)));
+    fputc('\n', out);
+}
+
+static void print_queries(FILE *out, const struct client_result *r)
+{
+    const struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
+
+    fprintf(out, "Queries      %s scheduled, %s sent, %s answered (%.6g %% success)\n",
+            count_text(a, &q->scheduled), count_text(b, &q->sent), count_text(c, &q->answered),
+            percent_of(tally_get(&q->answered), tally_get(&q->scheduled)));
+    fprintf(out, "             %s timed out, %s failed, %s cancelled, %s unsent\n",
+            count_text(a, &q->timeout), count_text(b, &q->error), count_text(c, &q->cancelled),
+            count_text(d, &q->unsent));
+    if (tally_get(&q->blocked) + tally_get(&q->rerouted) > 0)
+        fprintf(out, "             %s waited for a free id, %s went to another connection\n",
+                count_text(a, &q->blocked), count_text(b, &q->rerouted));
+    if (tally_get(&r->tally.late) + tally_get(&r->tally.duplicate) +
+            tally_get(&r->tally.unknown_id) >
+        0)
+        fprintf(out, "             stray answers: %s late, %s duplicate, %s with unknown id\n",
+                count_text(a, &r->tally.late), count_text(b, &r->tally.duplicate),
+                count_text(c, &r->tally.unknown_id));
+    if (tally_get(&r->tally.queries[TALLY_WARMUP].scheduled) > 0)
+        fprintf(out, "             %s more in the warm-up, not in these figures\n",
+                count_text(a, &r->tally.queries[TALLY_WARMUP].scheduled));
+}
+
+static void print_rate(FILE *out, const struct report_about *about, const struct client_result *r)
+{
+    char a[UNITS_TEXT_BYTES];
+
+    fprintf(out, "Rate         %.1f q/s achieved", client_result_achieved_qps(r));
+    if (r->scheduled_ns > 0)
+        fprintf(out, ", %.1f scheduled",
+                (double)tally_get(&r->tally.queries[TALLY_MEASURED].scheduled) * 1e9 /
+                    (double)r->scheduled_ns);
+    if (about->rate_qps > 0)
+        fprintf(out, ", %.6g asked", about->rate_qps);
+    fprintf(out, ", measured for %s\n", units_format_duration(a, r->scheduled_ns));
+}
+
+/* --- latency --- */
+
+static void print_percentile(FILE *out, const struct hist *h, uint64_t beyond,
+                             const struct percentile *p, uint64_t timeout_ns)
+{
+    char text[UNITS_TEXT_BYTES];
+    uint64_t value;
+
+    if (!hist_percentile_is_supported(h, beyond, p->num, p->den)) {
+        fprintf(out, "%10s", "-");
+        return;
+    }
+    value = hist_percentile(h, beyond, p->num, p->den);
+    if (value == HIST_BEYOND) {
+        char beyond_text[UNITS_TEXT_BYTES + 1] = ">";
+
+        strcat(beyond_text, units_format_duration(text, timeout_ns));
+        fprintf(out, "%10s", beyond_text);
+    } else {
+        fprintf(out, "%10s", units_format_duration(text, value));
+    }
+}
+
+static void print_metric(FILE *out, const char *name, const struct hist *h, uint64_t beyond,
+                         uint64_t timeout_ns)
+{
+    char text[UNITS_TEXT_BYTES];
+
+    if (h->count + beyond == 0)
+        return;
+    fprintf(out, "%-11s", name);
+    fprintf(out, "%10s", h->count > 0 ? units_format_duration(text, h->min_ns) : "-");
+    for (int i = 0; i < N_PERCENTILES; i++)
+        print_percentile(out, h, beyond, &percentiles[i], timeout_ns);
+    fprintf(out, "%10s", h->count > 0 ? units_format_duration(text, h->max_ns) : "-");
+    fprintf(out, "%10s\n",
+            h->count > 0 ? units_format_duration(text, (uint64_t)(h->mean_ns + 0.5)) : "-");
+}
+
+static void print_latency(FILE *out, const struct report_about *about,
+                          const struct client_result *r)
+{
+    const uint64_t beyond = client_result_beyond(r), timeout_ns = about->config->timeout_ns;
+
+    fprintf(out, "\n%-11s%10s", "Time", "min");
+    for (int i = 0; i < N_PERCENTILES; i++)
+        fprintf(out, "%10s", percentiles[i].name);
+    fprintf(out, "%10s%10s\n", "max", "mean");
+    print_metric(out, "response", &r->metrics[CLIENT_RESPONSE], beyond, timeout_ns);
+    print_metric(out, "service", &r->metrics[CLIENT_SERVICE], beyond, timeout_ns);
+    print_metric(out, "send lag", &r->metrics[CLIENT_SEND_LAG], 0, timeout_ns);
+    print_metric(out, "connect", &r->metrics[CLIENT_CONNECT], 0, timeout_ns);
+    fputs("  response: intended send to answer; service: actual send to answer; percentiles of the\n"
+          "  first two count unanswered queries as beyond; '-': fewer than 10 values beyond it\n",
+          out);
+}
+
+/* Upper edges 1, 2, 5, 10, 20, 50 ... ns. */
+static uint64_t next_edge(uint64_t edge)
+{
+    uint64_t lead = edge;
+
+    while (lead >= 10)
+        lead /= 10;
+    return lead == 2 ? edge / 2 * 5 : edge * 2;
+}
+
+static uint64_t count_up_to(const struct hist *h, uint64_t edge_ns, uint32_t *index)
+{
+    uint64_t n = 0;
+
+    while (*index < HIST_COUNTS && hist_lowest_of(*index) < edge_ns)
+        n += h->counts[(*index)++];
+    return n;
+}
+
+static void print_bar(FILE *out, uint64_t n, uint64_t most)
+{
+    int length = (int)((double)n * BAR_WIDTH / (double)most + 0.5);
+
+    for (int i = 0; i < length; i++)
+        fputc('#', out);
+    fputc('\n', out);
+}
+
+static void print_histogram(FILE *out, const struct hist *h)
+{
+    uint64_t counts[64], edges[64], edge = 1, most = 1;
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+    uint32_t index = 0;
+    int n = 0;
+
+    if (h->count == 0)
+        return;
+    fputs("\nResponse time, answers below\n", out);
+    for (; n < 64 && index < HIST_COUNTS && hist_lowest_of(index) <= h->max_ns;
+         edge = next_edge(edge)) {
+        uint64_t c = count_up_to(h, edge, &index);
+
+        if (n == 0 && c == 0)
+            continue;
+        most = c > most ? c : most;
+        edges[n] = edge;
+        counts[n++] = c;
+    }
+    for (int i = 0; i < n; i++) {
+        fprintf(out, "%10s %12s ", units_format_duration(a, edges[i]),
+                units_format_count(b, counts[i]));
+        print_bar(out, counts[i], most);
+    }
+}
+
+/* --- ends and verdict --- */
+
+static void print_outcomes(FILE *out, const char *title,
+                           const tally_count counts[OUTCOME_N_PHASES][OUTCOME_N_REASONS])
+{
+    char text[UNITS_TEXT_BYTES];
+    bool titled = false;
+
+    for (int p = 0; p < OUTCOME_N_PHASES; p++)
+        for (int e = 0; e < OUTCOME_N_REASONS; e++) {
+            const char *remedy = outcome_remedy((enum outcome_reason)e);
+
+            if (tally_get(&counts[p][e]) == 0)
+                continue;
+            if (!titled)
+                fprintf(out, "\n%s\n", title);
+            titled = true;
+            fprintf(out, "%12s  %s: %s\n", count_text(text, &counts[p][e]),
+                    outcome_phase_name((enum outcome_phase)p),
+                    outcome_reason_name((enum outcome_reason)e));
+            if (remedy != NULL)
+                fprintf(out, "              -> %s\n", remedy);
+        }
+}
+
+static void print_host(FILE *out, const struct client_result *r)
+{
+    const struct hoststat *before = &r->host_before, *after = &r->host_after;
+    uint64_t connected = tally_get(&r->tally.connections.connected);
+    uint64_t overflows = hoststat_delta(after->listen_overflows, before->listen_overflows);
+    uint64_t retransmits = hoststat_delta(after->retransmits, r->host_loaded.retransmits);
+    char a[UNITS_TEXT_BYTES];
+
+    fprintf(out, "\nHost         %.2f s user, %.2f s system; %s resident",
+            (double)(after->user_us - before->user_us) / 1e6,
+            (double)(after->system_us - before->system_us) / 1e6,
+            units_format_bytes(a, after->rss_bytes));
+    if (connected > 0 && after->rss_bytes > before->rss_bytes)
+        fprintf(out, ", %s grown per connection",
+                units_format_bytes(a, (after->rss_bytes - before->rss_bytes) / connected));
+    fputs("\n             ", out);
+    if (r->loaded && retransmits != HOSTSTAT_UNKNOWN)
+        fprintf(out, "%s retransmits under load, ", units_format_count(a, retransmits));
+    if (overflows != HOSTSTAT_UNKNOWN)
+        fprintf(out, "%s listen overflows, ", units_format_count(a, overflows));
+    fprintf(out, "%s involuntary switches\n",
+            units_format_count(a, after->involuntary_switches - before->involuntary_switches));
+}
+
+static void print_output(FILE *out, const struct client_result *r)
+{
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+
+    if (!r->has_samples)
+        return;
+    fprintf(out, "Raw output   %s rows written, %s missing",
+            units_format_count(a, r->samples.written[0] + r->samples.written[1]),
+            units_format_count(b, r->samples.dropped[0] + r->samples.dropped[1]));
+    if (r->samples.error != 0)
+        fprintf(out, ": stopped by '%s'", strerror(r->samples.error));
+    else if (r->samples.out_of_patience)
+        fputs(": its reader took nothing any more", out);
+    fputc('\n', out);
+}
+
+static void print_verdict(FILE *out, const struct client_result *r)
+{
+    fprintf(out, "Verdict      %s\n", r->doubts == 0 ? "VALID" : "SUSPECT");
+    for (int i = 0; i < VERDICT_N_REASONS; i++)
+        if (r->doubts & (1u << i))
+            fprintf(out, "             %s: %s\n", verdict_name((enum verdict_reason)i),
+                    verdict_meaning((enum verdict_reason)i));
+    if (r->interrupted)
+        fputs("             interrupted: the figures are those of the part that ran\n", out);
+    if (r->broken_law != NULL)
+        fprintf(out, "             BUG in tcpclient, counts do not add up: %s\n", r->broken_law);
+}
+
+void report_text(FILE *out, const struct report_about *about, const struct client_result *r)
+{
+    print_head(out, about, r);
+    print_connections(out, r);
+    if (about->rate_qps > 0) {
+        print_queries(out, r);
+        print_rate(out, about, r);
+    }
+    print_latency(out, about, r);
+    print_histogram(out, &r->metrics[CLIENT_RESPONSE]);
+    print_outcomes(out, "Ends of connections", r->tally.connections.ended);
+    print_outcomes(out, "Failed queries, by the end of their connection", r->tally.errors);
+    print_host(out, r);
+    print_output(out, r);
+    print_verdict(out, r);
+}
+
+void report_progress_line(FILE *out, struct report_progress *p, const struct tally *now)
+{
+    const struct tally_queries *q = &now->queries[TALLY_MEASURED];
+    const struct tally_queries *w = &now->queries[TALLY_WARMUP];
+    const double seconds = (double)(p->now_ns - p->previous_ns) / 1e9;
+    const uint64_t sent = tally_get(&q->sent) + tally_get(&w->sent);
+    const uint64_t answered = tally_get(&q->answered) + tally_get(&w->answered);
+    const uint64_t connected = tally_get(&now->connections.connected);
+
+    fprintf(out, "tcpclient: %.1f s", (double)(p->now_ns - p->start_ns) / 1e9);
+    if (p->begin_ns == 0 || p->now_ns < p->begin_ns)
+        fprintf(out,
+                " connecting, %" PRIu64 " of %" PRIu64 " connected, %" PRIu64 " proven, %.0f/s\n",
+                connected, p->asked, tally_get(&now->connections.proven),
+                (double)(connected - p->previous_connected) / seconds);
+    else
+        fprintf(out,
+                " running, %" PRIu64 " live, %.0f sent/s, %.0f answered/s, %" PRIu64
+                " in flight, %" PRIu64 " lost\n",
+                p->live, (double)(sent - p->previous_sent) / seconds,
+                (double)(answered - p->previous_answered) / seconds, p->in_flight,
+                tally_get(&q->timeout) + tally_get(&q->error));
+    p->previous_ns = p->now_ns;
+    p->previous_sent = sent;
+    p->previous_answered = answered;
+    p->previous_connected = connected;
+}

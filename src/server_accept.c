@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ * server_accept: see server_accept.h. */
+#include "server_accept.h"
+
+#include "clock.h"
+#include "server_worker.h"
+#include "sock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Connections taken per wake-up: enough to amortise it, few enough not to delay the served ones. */
+enum { ACCEPT_BATCH = 64, REFUSE_BATCH = 64 };
+
+#define PAUSE_NS (100 * 1000000ull)
+
+static void refuse(struct server_worker *sw, int fd)
+{
+    sock_reset_on_close(fd);
+    close(fd);
+    tally_add(&sw->tally.refused, 1);
+}
+
+static int take(int listener_fd)
+{
+    return accept4(listener_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+static bool is_exhaustion(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+/* Turns away those who wait, with the fd kept for it. */
+static void refuse_waiting(struct server_worker *sw, int listener_fd)
+{
+    struct server_accept *a = &sw->accept;
+    int fd = 0;
+
+    for (int i = 0; i < REFUSE_BATCH && fd >= 0; i++) {
+        if (a->spare_fd >= 0)
+            close(a->spare_fd);
+        fd = take(listener_fd);
+        if (fd >= 0)
+            refuse(sw, fd);
+        a->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    }
+}
+
+static void pause_accepting(struct server_worker *sw, int listener_fd, int error)
+{
+    struct server_accept *a = &sw->accept;
+    struct timeval rest = clock_timeval(PAUSE_NS);
+
+    if (!a->warned && !sw->config->quiet)
+        fprintf(stderr,
+                "tcpserver: thread %u cannot accept more: %s; it refuses new connections until one "
+                "ends (more threads or a higher 'ulimit -Hn' make room)\n",
+                sw->worker.index, strerror(error));
+    a->warned = true;
+    refuse_waiting(sw, listener_fd);
+    event_del(&a->listener_event);
+    event_add(&a->resume_event, &rest);
+    a->paused = true;
+    tally_add(&sw->tally.accept_pauses, 1);
+}
+
+static void serve(struct server_worker *sw, int fd)
+{
+    struct server_config *config = sw->config;
+
+    if (config->max_connections != 0 &&
+        atomic_load_explicit(&config->n_active, memory_order_relaxed) >= config->max_connections)
+        refuse(sw, fd);
+    else if (server_conn_open(sw, fd) != 0)
+        refuse(sw, fd);
+}
+
+static void on_acceptable(evutil_socket_t listener_fd, short what, void *arg)
+{
+    struct server_worker *sw = arg;
+
+    (void)what;
+    for (int i = 0; i < ACCEPT_BATCH; i++) {
+        int fd = take(listener_fd);
+
+        if (fd >= 0) {
+            serve(sw, fd);
+        } else if (errno == EAGAIN) {
+            return;
+        } else if (is_exhaustion(errno)) {
+            pause_accepting(sw, listener_fd, errno);
+            return;
+        }
+        /* every other error belongs to the one connection that accept(2) took off the queue */
+    }
+}
+
+static void on_rested(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    server_accept_resume(arg);
+}
+
+int server_accept_start(struct server_worker *sw, int listener_fd)
+{
+    struct server_accept *a = &sw->accept;
+
+    a->paused = false;
+    a->warned = false;
+    a->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    event_assign(&a->listener_event, sw->worker.base, listener_fd, EV_READ | EV_PERSIST,
+                 on_acceptable, sw);
+    evtimer_assign(&a->resume_event, sw->worker.base, on_rested, sw);
+    return event_add(&a->listener_event, NULL);
+}
+
+void server_accept_resume(struct server_worker *sw)
+{
+    struct server_accept *a = &sw->accept;
+
+    if (!a->paused)
+        return;
+    a->paused = false;
+    event_del(&a->resume_event);
+    event_add(&a->listener_event, NULL);
+}
+
+void server_accept_stop(struct server_worker *sw)
+{
+    struct server_accept *a = &sw->accept;
+
+    if (!event_initialized(&a->listener_event))
+        return;
+    a->paused = false;
+    event_del(&a->resume_event);
+    event_del(&a->listener_event);
+    close(event_get_fd(&a->listener_event));
+    if (a->spare_fd >= 0)
+        close(a->spare_fd);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ * server_conn: see server_conn.h. */
+#include "server_conn.h"
+
+#include "query_ping.h"
+#include "server_worker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { BLOCK_CONNECTIONS = 64 };
+
+static void on_readable(evutil_socket_t fd, short what, void *arg);
+static void on_writable(evutil_socket_t fd, short what, void *arg);
+
+static int add_block(struct server_conns *conns)
+{
+    struct server_conn **blocks =
+        realloc(conns->blocks, (conns->n_blocks + 1) * sizeof *conns->blocks);
+    struct server_conn *block;
+
+    if (blocks == NULL)
+        return -1;
+    conns->blocks = blocks;
+    block = calloc(BLOCK_CONNECTIONS, sizeof *block);
+    if (block == NULL)
+        return -1;
+    blocks[conns->n_blocks++] = block;
+    for (int i = BLOCK_CONNECTIONS - 1; i >= 0; i--) {
+        block[i].next_free = conns->free_head;
+        conns->free_head = &block[i];
+    }
+    return 0;
+}
+
+static int watch(struct server_conn *c, int fd, short what, event_callback_fn callback)
+{
+    event_assign(&c->event, c->worker->worker.base, fd, (short)(what | EV_PERSIST), callback, c);
+    return event_add(&c->event, NULL);
+}
+
+int server_conn_open(struct server_worker *sw, int fd)
+{
+    struct server_conns *conns = &sw->conns;
+    struct server_conn *c;
+
+    if (conns->free_head == NULL && add_block(conns) != 0)
+        return -1;
+    c = conns->free_head;
+    conns->free_head = c->next_free;
+    memset(c, 0, sizeof *c);
+    c->worker = sw;
+    if (watch(c, fd, EV_READ, on_readable) != 0) {
+        c->next_free = conns->free_head;
+        conns->free_head = c;
+        return -1;
+    }
+    c->open = true;
+    atomic_fetch_add_explicit(&sw->config->n_active, 1, memory_order_relaxed);
+    tally_add(&sw->tally.accepted, 1);
+    return 0;
+}
+
+void server_conn_close(struct server_conn *c, struct outcome outcome)
+{
+    struct server_worker *sw = c->worker;
+
+    if (!c->open)
+        return;
+    c->open = false;
+    event_del(&c->event);
+    close(event_get_fd(&c->event));
+    free(c->held);
+    c->next_free = sw->conns.free_head;
+    sw->conns.free_head = c;
+    atomic_fetch_sub_explicit(&sw->config->n_active, 1, memory_order_relaxed);
+    tally_add(&sw->tally.closed[outcome.phase][outcome.reason], 1);
+    tally_add(&sw->tally.n_closed, 1);
+    server_accept_resume(sw);
+}
+
+void server_conns_free(struct server_worker *sw)
+{
+    struct server_conns *conns = &sw->conns;
+
+    for (uint32_t b = 0; b < conns->n_blocks; b++)
+        for (int i = 0; i < BLOCK_CONNECTIONS; i++)
+            server_conn_close(&conns->blocks[b][i], (struct outcome){PHASE_RUN, REASON_FINISHED});
+    for (uint32_t b = 0; b < conns->n_blocks; b++)
+        free(conns->blocks[b]);
+    free(conns->blocks);
+    *conns = (struct server_conns){0};
+}
+
+static void close_failed(struct server_conn *c, enum outcome_phase phase, int error)
+{
+    server_conn_close(c, (struct outcome){phase, outcome_reason_of_errno(error)});
+}
+
+/* Keeps what the socket refused and stops reading until it has left. */
+static void hold(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
+{
+    c->held = malloc(n_bytes);
+    if (c->held == NULL) {
+        close_failed(c, PHASE_SEND, ENOMEM);
+        return;
+    }
+    memcpy(c->held, data, n_bytes);
+    c->held_bytes = (uint32_t)n_bytes;
+    c->held_sent = 0;
+    event_del(&c->event);
+    if (watch(c, fd, EV_WRITE, on_writable) != 0)
+        close_failed(c, PHASE_SEND, ENOMEM);
+    else
+        tally_add(&c->worker->tally.back_pressure_pauses, 1);
+}
+
+static void answer(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
+{
+    ssize_t n = send(fd, data, n_bytes, MSG_NOSIGNAL);
+
+    if (n < 0) {
+        if (errno != EAGAIN && errno != EINTR) {
+            close_failed(c, PHASE_SEND, errno);
+            return;
+        }
+        n = 0;
+    }
+    tally_add(&c->worker->tally.bytes_sent, (uint64_t)n);
+    if ((size_t)n < n_bytes)
+        hold(c, fd, data + n, n_bytes - (size_t)n);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+    struct server_conn *c = arg;
+    struct server_worker *sw = c->worker;
+    ssize_t n = recv(fd, sw->buffer, SERVER_BUFFER_BYTES, 0);
+
+    (void)what;
+    if (n == 0) {
+        server_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_PEER});
+        return;
+    }
+    if (n < 0) {
+        if (errno != EAGAIN && errno != EINTR)
+            close_failed(c, PHASE_RECEIVE, errno);
+        return;
+    }
+    tally_add(&sw->tally.bytes_received, (uint64_t)n);
+    if (sw->config->protocol == SERVER_PING) {
+        size_t n_replies = query_ping_answer(&c->ping_matched, sw->buffer, (size_t)n, sw->replies);
+
+        if (n_replies > 0)
+            answer(c, fd, sw->replies, n_replies);
+    } else {
+        answer(c, fd, sw->buffer, (size_t)n);
+    }
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *arg)
+{
+    struct server_conn *c = arg;
+    ssize_t n = send(fd, c->held + c->held_sent, c->held_bytes - c->held_sent, MSG_NOSIGNAL);
+
+    (void)what;
+    if (n < 0) {
+        if (errno != EAGAIN && errno != EINTR)
+            close_failed(c, PHASE_SEND, errno);
+        return;
+    }
+    tally_add(&c->worker->tally.bytes_sent, (uint64_t)n);
+    c->held_sent += (uint32_t)n;
+    if (c->held_sent < c->held_bytes)
+        return;
+    free(c->held);
+    c->held = NULL;
+    event_del(&c->event);
+    if (watch(c, fd, EV_READ, on_readable) != 0)
+        close_failed(c, PHASE_RECEIVE, ENOMEM);
+}

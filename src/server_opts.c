@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ * server_opts: see server_opts.h. */
+#include "server_opts.h"
+
+#include "endpoint.h"
+#include "server_worker.h"
+
+#include <stddef.h>
+
+#define FIELD(name) offsetof(struct server_opts, name)
+#define NS_PER_S    1000000000ull
+
+static const struct option_row rows[] = {
+    {"bind", 0, OPTION_TEXT, FIELD(bind), "ADDRESS",
+     "listen on this address alone (default: ::, which takes IPv4 too)", 0, 0, NULL},
+    {"protocol", 0, OPTION_CHOICE, FIELD(protocol), "NAME",
+     "echo: return every byte; ping: answer Ping with Pong (default: echo)", 0, 0, SERVER_PROTOCOLS},
+    {"threads", 0, OPTION_AUTO, FIELD(threads), "N",
+     "worker threads, or auto: one per CPU, more when --max-connections needs it (default: auto)", 1,
+     4096, NULL},
+    {"backlog", 0, OPTION_COUNT, FIELD(backlog), "N",
+     "accept queue of each thread, limited by net.core.somaxconn (default: 4096)", 1, 1u << 30, NULL},
+    {"max-connections", 0, OPTION_COUNT, FIELD(max_connections), "N",
+     "refuse more than N at a time, and have room for N (default: what fits)", 1, 16000000, NULL},
+    {"sndbuf", 0, OPTION_BYTES, FIELD(sndbuf_bytes), "BYTES",
+     "send buffer per socket (default: the kernel's)", 1, 1u << 30, NULL},
+    {"rcvbuf", 0, OPTION_BYTES, FIELD(rcvbuf_bytes), "BYTES",
+     "receive buffer per socket (default: the kernel's)", 1, 1u << 30, NULL},
+    {"json", 0, OPTION_TEXT, FIELD(json), "FILE",
+     "at the end, write the result as JSON to FILE (-: stdout)", 0, 0, NULL},
+    {"stats-interval", 0, OPTION_DURATION, FIELD(stats_interval_ns), "TIME",
+     "a line of figures on stderr every TIME; 0: none (default: 0)", 0, 366ull * 86400 * NS_PER_S,
+     NULL},
+    {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL,
+     "no listening line, summary or warnings; errors still go to stderr", 0, 0, NULL},
+    {"verbose", 'v', OPTION_COUNTER, FIELD(verbose), NULL, "say more about threads and limits", 0, 0,
+     NULL},
+    {"help", 'h', OPTION_HELP, 0, NULL, "print this and exit", 0, 0, NULL},
+    {"version", 'V', OPTION_VERSION, 0, NULL, "print the version and exit", 0, 0, NULL},
+};
+
+enum { N_ROWS = sizeof rows / sizeof *rows };
+
+static const struct server_opts defaults = {.port = 4242, .bind = "::", .backlog = 4096};
+
+struct options *server_opts_table(void)
+{
+    static bool given[N_ROWS];
+    static struct options table = {
+        .program = "tcpserver",
+        .usage = "[options] [PORT]",
+        .summary = "Listens on PORT (default 4242; 0: any free one) and echoes, or answers pings.",
+        .version = TCPSCALER_VERSION,
+        .rows = rows,
+        .n_rows = N_ROWS,
+        .given = given,
+    };
+
+    return &table;
+}
+
+enum options_result server_opts_parse(struct server_opts *opts, int argc, char **argv, FILE *out,
+                                      char *error)
+{
+    enum options_result result;
+    int first;
+
+    *opts = defaults;
+    result = options_parse(server_opts_table(), opts, argc, argv, &first, out, error);
+    if (result != OPTIONS_RUN)
+        return result;
+    opts->bind_given = options_was_given(server_opts_table(), "bind");
+    if (argc - first > 1) {
+        snprintf(error, OPTIONS_ERROR_BYTES, "'%s' is one operand too many: accepted is one PORT",
+                 argv[first + 1]);
+        return OPTIONS_USAGE;
+    }
+    if (argc - first == 1 && endpoint_parse_port(argv[first], 1, &opts->port) != 0) {
+        snprintf(error, OPTIONS_ERROR_BYTES, "PORT: '%s' is not a port: accepted is 0 to 65535",
+                 argv[first]);
+        return OPTIONS_USAGE;
+    }
+    return OPTIONS_RUN;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ * server_report: see server_report.h. */
+#include "server_report.h"
+
+#include "clock.h"
+#include "json.h"
+#include "units.h"
+
+#include <inttypes.h>
+
+static const char *count_text(char *buffer, const tally_count *count)
+{
+    return units_format_count(buffer, tally_get(count));
+}
+
+/* --- text --- */
+
+static void print_closed(FILE *out, const struct server_tally *t)
+{
+    char text[UNITS_TEXT_BYTES];
+
+    for (int p = 0; p < OUTCOME_N_PHASES; p++)
+        for (int e = 0; e < OUTCOME_N_REASONS; e++)
+            if (tally_get(&t->closed[p][e]) > 0)
+                fprintf(out, "%12s  %s: %s\n", count_text(text, &t->closed[p][e]),
+                        outcome_phase_name((enum outcome_phase)p),
+                        outcome_reason_name((enum outcome_reason)e));
+}
+
+void server_report_text(FILE *out, const struct server_result *r)
+{
+    const struct server_tally *t = &r->total;
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
+    uint64_t overflows = hoststat_delta(r->now.listen_overflows, r->before.listen_overflows);
+
+    fprintf(out, "tcpserver %s on %s, %" PRIu32 " threads, %s\n", r->version, r->address,
+            r->n_workers, units_format_duration(a, r->elapsed_ns));
+    fprintf(out, "Connections  %s accepted, %s active, %s at the peak, %s refused\n",
+            count_text(a, &t->accepted), units_format_count(b, r->active),
+            units_format_count(c, r->peak), units_format_count((char[UNITS_TEXT_BYTES]){0},
+                                                              tally_get(&t->refused)));
+    fprintf(out, "Bytes        %s received, %s sent\n", count_text(a, &t->bytes_received),
+            count_text(b, &t->bytes_sent));
+    fprintf(out, "Pauses       %s of accepting, %s of reading from peers that do not read\n",
+            count_text(a, &t->accept_pauses), count_text(b, &t->back_pressure_pauses));
+    fprintf(out, "Host         %.2f s user, %.2f s system, %s resident",
+            (double)(r->now.user_us - r->before.user_us) / 1e6,
+            (double)(r->now.system_us - r->before.system_us) / 1e6,
+            units_format_bytes(a, r->now.rss_bytes));
+    if (overflows != HOSTSTAT_UNKNOWN)
+        fprintf(out, ", %s listen overflows", units_format_count(a, overflows));
+    fputs("\nClosed\n", out);
+    print_closed(out, t);
+}
+
+void server_report_line(FILE *out, const struct server_result *r,
+                        const struct server_tally *previous, uint64_t interval_ns)
+{
+    const struct server_tally *t = &r->total;
+    const double seconds = (double)interval_ns / 1e9;
+
+    fprintf(out,
+            "tcpserver: %.1f s, %" PRIu64 " active, %.0f accepted/s, %.0f closed/s, "
+            "%.3f MB/s in, %.3f MB/s out, %" PRIu64 " refused\n",
+            (double)r->elapsed_ns / 1e9, r->active,
+            (double)(tally_get(&t->accepted) - tally_get(&previous->accepted)) / seconds,
+            (double)(tally_get(&t->n_closed) - tally_get(&previous->n_closed)) / seconds,
+            (double)(tally_get(&t->bytes_received) - tally_get(&previous->bytes_received)) / 1e6 /
+                seconds,
+            (double)(tally_get(&t->bytes_sent) - tally_get(&previous->bytes_sent)) / 1e6 / seconds,
+            tally_get(&t->refused));
+}
+
+/* --- JSON --- */
+
+static void put_known(struct json *j, const char *key, uint64_t value)
+{
+    if (value == HOSTSTAT_UNKNOWN)
+        json_null(j, key);
+    else
+        json_u64(j, key, value);
+}
+
+static void put_closed(struct json *j, const struct server_tally *t)
+{
+    char name[64];
+
+    json_object_begin(j, "closed");
+    for (int p = 0; p < OUTCOME_N_PHASES; p++)
+        for (int e = 0; e < OUTCOME_N_REASONS; e++) {
+            if (tally_get(&t->closed[p][e]) == 0)
+                continue;
+            snprintf(name, sizeof name, "%s/%s", outcome_phase_name((enum outcome_phase)p),
+                     outcome_reason_name((enum outcome_reason)e));
+            json_u64(j, name, tally_get(&t->closed[p][e]));
+        }
+    json_object_end(j);
+}
+
+static void put_tally(struct json *j, const struct server_tally *t)
+{
+    json_u64(j, "accepted", tally_get(&t->accepted));
+    json_u64(j, "refused", tally_get(&t->refused));
+    json_u64(j, "bytes_received", tally_get(&t->bytes_received));
+    json_u64(j, "bytes_sent", tally_get(&t->bytes_sent));
+    json_u64(j, "accept_pauses", tally_get(&t->accept_pauses));
+    json_u64(j, "back_pressure_pauses", tally_get(&t->back_pressure_pauses));
+    put_closed(j, t);
+}
+
+void server_report_json(FILE *out, const struct server_result *r)
+{
+    struct json j;
+    char started[CLOCK_RFC3339_BYTES];
+
+    json_init(&j, out);
+    json_object_begin(&j, NULL);
+    json_u64(&j, "schema", 1);
+    json_string(&j, "program", "tcpserver");
+    json_string(&j, "version", r->version);
+    json_string(&j, "started", clock_rfc3339(started, r->started_epoch_ns));
+    json_string(&j, "address", r->address);
+    json_string(&j, "libevent", r->libevent);
+    json_string(&j, "backend", r->backend);
+    options_json(r->options, r->settings, &j, "options");
+    json_double(&j, "elapsed_s", (double)r->elapsed_ns / 1e9);
+    json_u64(&j, "active", r->active);
+    json_u64(&j, "peak", r->peak);
+    put_tally(&j, &r->total);
+    put_known(&j, "listen_overflows",
+              hoststat_delta(r->now.listen_overflows, r->before.listen_overflows));
+    put_known(&j, "listen_drops", hoststat_delta(r->now.listen_drops, r->before.listen_drops));
+    put_known(&j, "rss_bytes", r->now.rss_bytes);
+    json_double(&j, "user_s", (double)(r->now.user_us - r->before.user_us) / 1e6);
+    json_double(&j, "system_s", (double)(r->now.system_us - r->before.system_us) / 1e6);
+    json_array_begin(&j, "workers");
+    for (uint32_t i = 0; i < r->n_workers; i++) {
+        json_object_begin(&j, NULL);
+        json_u64(&j, "active", server_tally_active(r->workers[i]));
+        put_tally(&j, r->workers[i]);
+        json_object_end(&j);
+    }
+    json_array_end(&j);
+    json_object_end(&j);
+}

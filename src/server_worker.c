@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ * server_worker: see server_worker.h. */
+#include "server_worker.h"
+
+#include <stdlib.h>
+
+static struct server_worker *of(struct worker *w)
+{
+    return (struct server_worker *)w;
+}
+
+static int setup(struct worker *w)
+{
+    struct server_worker *sw = of(w);
+
+    sw->buffer = malloc(SERVER_BUFFER_BYTES);
+    sw->replies = malloc(SERVER_BUFFER_BYTES + 3);
+    if (sw->buffer == NULL || sw->replies == NULL)
+        return -1;
+    return server_accept_start(sw, w->keep_fd);
+}
+
+static void on_message(struct worker *w, int kind, uint64_t value)
+{
+    (void)value;
+    if (kind == SERVER_STOP)
+        worker_finish(w);
+}
+
+static void teardown(struct worker *w)
+{
+    struct server_worker *sw = of(w);
+
+    server_accept_stop(sw);
+    server_conns_free(sw);
+    free(sw->buffer);
+    free(sw->replies);
+}
+
+int server_worker_start(struct server_worker *sw, struct server_config *config, uint32_t index,
+                        int listener_fd)
+{
+    static const struct worker_ops ops = {"server", setup, on_message, teardown};
+
+    sw->config = config;
+    return worker_start(&sw->worker, &ops, index, config->own_fd_tables, listener_fd);
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT
+ * tcpserver: listens on one port with one listener per thread and echoes, or answers pings.
+ * parse -> plan -> listen -> start workers -> wait -> stop -> report. */
+#include "clock.h"
+#include "oslimits.h"
+#include "server_opts.h"
+#include "server_report.h"
+#include "server_worker.h"
+#include "sock.h"
+#include "units.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { EXIT_DONE = 0, EXIT_REPORT_LOST = 1, EXIT_USAGE = 2 };
+
+#define LOOK_NS (100 * 1000000ull)
+
+/* The kernel spreads connections over the listeners by a hash, unevenly by about the square root of
+ * their number; so much of each fd table is left as room for that. */
+#define SPREAD_PERCENT 5u
+
+struct server {
+    struct server_opts opts;
+    struct server_config config;
+    struct sock_address address;
+    char address_text[SOCK_TEXT_BYTES];
+    uint64_t nofile;
+    uint32_t n_workers, n_listeners, n_started;
+    int *listeners;
+    struct server_worker *workers;
+    const struct server_tally **tallies;
+    struct server_result result;
+    struct server_tally previous; /* at the last stats line */
+    uint64_t begin_ns, previous_ns;
+    struct event_base *base;
+    struct event look_event, stats_event, signal_events[2];
+    FILE *json;
+};
+
+__attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
+{
+    va_list args;
+
+    fputs("tcpserver: ", stderr);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return -1;
+}
+
+/* --- plan and listen --- */
+
+static uint64_t room(const struct server *s)
+{
+    const uint64_t per_table = s->nofile - OSLIMITS_RESERVED_FDS;
+
+    return s->config.own_fd_tables ? per_table * s->n_workers : per_table;
+}
+
+static int plan(struct server *s)
+{
+    const struct server_opts *o = &s->opts;
+    const uint64_t spread = o->max_connections * SPREAD_PERCENT / 100;
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+    uint32_t needed;
+
+    s->nofile = oslimits_raise_nofile();
+    if (s->nofile <= OSLIMITS_RESERVED_FDS)
+        return refuse("the fd limit of %" PRIu64 " is too low to serve anybody: raise it with "
+                      "'ulimit -n 1024'", s->nofile);
+    s->config.own_fd_tables = oslimits_can_own_fd_table();
+    s->config.protocol = (enum server_protocol)o->protocol;
+    s->config.max_connections = o->max_connections;
+    s->config.quiet = o->quiet;
+    needed = s->config.own_fd_tables && o->max_connections > 0
+                 ? oslimits_workers_for(o->max_connections + spread, s->nofile, 1)
+                 : 1;
+    s->n_workers = o->threads != 0 ? (uint32_t)o->threads : oslimits_cpus();
+    if (o->threads == 0 && s->n_workers < needed)
+        s->n_workers = needed;
+    if (o->max_connections > 0 && (s->n_workers < needed || room(s) < o->max_connections))
+        return refuse("--max-connections: %s do not fit in %" PRIu32 " threads under an fd limit of "
+                      "%s: raise it ('ulimit -n') or use --threads auto",
+                      units_format_count(a, o->max_connections), s->n_workers,
+                      units_format_count(b, s->nofile));
+    return 0;
+}
+
+static int resolve(struct server *s)
+{
+    struct endpoint e = {.port = 0};
+    char error[SOCK_ERROR_BYTES];
+
+    if (endpoint_parse(s->opts.bind, &e) != 0 || e.port != 0)
+        return refuse("--bind: '%s' is not an address: accepted is an IPv4 or IPv6 address or a host "
+                      "name", s->opts.bind);
+    if (sock_resolve(&e, AF_UNSPEC, &s->address, error) != 0)
+        return refuse("--bind: %s", error);
+    sock_set_port(&s->address, s->opts.port);
+    return 0;
+}
+
+static int listen_once(struct server *s, int *fd)
+{
+    const struct sock_listen_options options = {
+        .backlog = (int)s->opts.backlog,
+        .sndbuf_bytes = (int)s->opts.sndbuf_bytes,
+        .rcvbuf_bytes = (int)s->opts.rcvbuf_bytes,
+        .reuse_port = s->n_workers > 1,
+    };
+
+    *fd = sock_listen(&s->address, &options);
+    return *fd < 0 ? -1 : 0;
+}
+
+/* Where there is no IPv6, "both families" is IPv4. */
+static int listen_first(struct server *s)
+{
+    const struct endpoint any4 = {.host = "0.0.0.0"};
+    char error[SOCK_ERROR_BYTES];
+
+    if (s->opts.port != 0 && sock_is_in_use(&s->address)) {
+        errno = EADDRINUSE;
+        return -1;
+    }
+    if (listen_once(s, &s->listeners[0]) == 0)
+        return 0;
+    if (s->opts.bind_given || (errno != EAFNOSUPPORT && errno != EADDRNOTAVAIL) ||
+        sock_resolve(&any4, AF_INET, &s->address, error) != 0)
+        return -1;
+    sock_set_port(&s->address, s->opts.port);
+    return listen_once(s, &s->listeners[0]);
+}
+
+static int open_listeners(struct server *s)
+{
+    char text[SOCK_TEXT_BYTES];
+
+    s->listeners = calloc(s->n_workers, sizeof *s->listeners);
+    if (s->listeners == NULL)
+        return refuse("no memory");
+    if (listen_first(s) != 0 || sock_local_address(s->listeners[0], &s->address) != 0)
+        return refuse("cannot listen on %s: %s", sock_format(text, &s->address), strerror(errno));
+    for (s->n_listeners = 1; s->n_listeners < s->n_workers; s->n_listeners++)
+        if (listen_once(s, &s->listeners[s->n_listeners]) != 0)
+            return refuse("cannot listen on %s: %s", sock_format(text, &s->address),
+                          strerror(errno));
+    sock_format(s->address_text, &s->address);
+    return 0;
+}
+
+static int open_json(struct server *s)
+{
+    const char *name = s->opts.json;
+
+    if (name == NULL)
+        return 0;
+    s->json = strcmp(name, "-") == 0 ? stdout : fopen(name, "we");
+    return s->json != NULL ? 0 : refuse("--json: cannot write '%s': %s", name, strerror(errno));
+}
+
+/* --- figures --- */
+
+static void collect(struct server *s)
+{
+    struct server_result *r = &s->result;
+
+    memset(&r->total, 0, sizeof r->total);
+    r->active = 0;
+    for (uint32_t i = 0; i < s->n_started; i++) {
+        r->active += server_tally_active(&s->workers[i].tally);
+        server_tally_merge(&r->total, &s->workers[i].tally);
+    }
+    if (r->active > r->peak)
+        r->peak = r->active;
+    r->elapsed_ns = clock_now_ns() - s->begin_ns;
+    hoststat_read(&r->now);
+}
+
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    collect(arg);
+}
+
+static void on_stats(evutil_socket_t fd, short what, void *arg)
+{
+    struct server *s = arg;
+    uint64_t now_ns = clock_now_ns();
+
+    (void)fd;
+    (void)what;
+    collect(s);
+    server_report_line(stderr, &s->result, &s->previous, now_ns - s->previous_ns);
+    memcpy(&s->previous, &s->result.total, sizeof s->previous);
+    s->previous_ns = now_ns;
+}
+
+static void on_signal(evutil_socket_t number, short what, void *arg)
+{
+    struct server *s = arg;
+
+    (void)number;
+    (void)what;
+    event_base_loopbreak(s->base);
+}
+
+/* --- run --- */
+
+static int watch(struct server *s)
+{
+    static const int signals[] = {SIGINT, SIGTERM};
+    struct timeval look = clock_timeval(LOOK_NS);
+    struct timeval stats = clock_timeval(s->opts.stats_interval_ns);
+    int failed = 0;
+
+    s->base = event_base_new();
+    if (s->base == NULL)
+        return -1;
+    event_assign(&s->look_event, s->base, -1, EV_PERSIST, on_look, s);
+    failed |= event_add(&s->look_event, &look);
+    event_assign(&s->stats_event, s->base, -1, EV_PERSIST, on_stats, s);
+    if (s->opts.stats_interval_ns > 0)
+        failed |= event_add(&s->stats_event, &stats);
+    for (int i = 0; i < 2; i++) {
+        evsignal_assign(&s->signal_events[i], s->base, signals[i], on_signal, s);
+        failed |= evsignal_add(&s->signal_events[i], NULL);
+    }
+    return failed;
+}
+
+static int start_workers(struct server *s)
+{
+    s->workers = calloc(s->n_workers, sizeof *s->workers);
+    s->tallies = calloc(s->n_workers, sizeof *s->tallies);
+    if (s->workers == NULL || s->tallies == NULL)
+        return refuse("no memory");
+    s->result.workers = s->tallies;
+    for (uint32_t i = 0; i < s->n_workers; i++) {
+        s->tallies[i] = &s->workers[i].tally;
+        if (server_worker_start(&s->workers[i], &s->config, i, s->listeners[i]) != 0)
+            return refuse("cannot start thread %" PRIu32 ": %s", i, strerror(errno));
+        s->n_started++;
+        /* from here on the listener is the worker's; where that uses a copy, ours goes */
+        if (s->workers[i].worker.own_fd_table)
+            close(s->listeners[i]);
+    }
+    return 0;
+}
+
+static void stop_workers(struct server *s)
+{
+    for (uint32_t i = 0; i < s->n_started; i++)
+        worker_post(&s->workers[i].worker, SERVER_STOP, 0);
+    for (uint32_t i = 0; i < s->n_started; i++)
+        worker_join(&s->workers[i].worker);
+}
+
+static void announce(const struct server *s)
+{
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+
+    if (s->opts.quiet)
+        return;
+    fprintf(stderr, "tcpserver: listening on %s, %" PRIu32 " threads, room for %s connections\n",
+            s->address_text, s->n_workers,
+            units_format_count(a, s->opts.max_connections > 0 ? s->opts.max_connections : room(s)));
+    if (s->opts.verbose > 0)
+        fprintf(stderr,
+                "tcpserver: fd limit %s per %s; accept queue %" PRIu64 " per thread of at most %" PRIu64
+                " (net.core.somaxconn); libevent %s (%s)\n",
+                units_format_count(b, s->nofile),
+                s->config.own_fd_tables ? "thread" : "process, shared by all threads",
+                s->opts.backlog, oslimits_sysctl("net/core/somaxconn", 0), event_get_version(),
+                worker_backend());
+}
+
+static int report(struct server *s)
+{
+    int failed = 0;
+
+    if (!s->opts.quiet)
+        server_report_text(stderr, &s->result);
+    if (s->json != NULL) {
+        server_report_json(s->json, &s->result);
+        failed = ferror(s->json) != 0;
+        failed |= fclose(s->json) != 0;
+    }
+    if (failed)
+        refuse("--json: could not write '%s': %s", s->opts.json, strerror(errno));
+    return failed ? EXIT_REPORT_LOST : EXIT_DONE;
+}
+
+static int serve(struct server *s)
+{
+    uint64_t active;
+
+    hoststat_read(&s->result.before);
+    s->begin_ns = s->previous_ns = clock_now_ns();
+    s->result.started_epoch_ns = s->begin_ns + clock_realtime_offset_ns();
+    if (watch(s) != 0 || start_workers(s) != 0) {
+        stop_workers(s);
+        return EXIT_USAGE;
+    }
+    announce(s);
+    event_base_dispatch(s->base);
+    collect(s);
+    active = s->result.active; /* those that the end of this program closes */
+    stop_workers(s);
+    collect(s);
+    s->result.active = active;
+    return report(s);
+}
+
+static void cleanup(struct server *s)
+{
+    if (s->base != NULL)
+        event_base_free(s->base);
+    free(s->listeners);
+    free(s->workers);
+    free(s->tallies);
+}
+
+int main(int argc, char **argv)
+{
+    static struct server s;
+    char error[OPTIONS_ERROR_BYTES];
+    int code = EXIT_USAGE;
+
+    switch (server_opts_parse(&s.opts, argc, argv, stdout, error)) {
+    case OPTIONS_EXIT:
+        return EXIT_DONE;
+    case OPTIONS_USAGE:
+        refuse("%s", error);
+        return EXIT_USAGE;
+    case OPTIONS_RUN:
+        break;
+    }
+    signal(SIGPIPE, SIG_IGN);
+    if (plan(&s) == 0 && resolve(&s) == 0 && open_json(&s) == 0 && open_listeners(&s) == 0) {
+        s.result.n_workers = s.n_workers;
+        s.result.version = TCPSCALER_VERSION;
+        s.result.libevent = event_get_version();
+        s.result.backend = worker_backend();
+        s.result.address = s.address_text;
+        s.result.options = server_opts_table();
+        s.result.settings = &s.opts;
+        code = serve(&s);
+    }
+    cleanup(&s);
+    return code;
+}

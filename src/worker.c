@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT
+ * worker: see worker.h.  Owns the thread, the base and the mailbox; knows nothing of connections. */
+#include "worker.h"
+
+#include "oslimits.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* Between two looks at the pacing timer at most so many socket callbacks run (about 1 us each). */
+enum { MAX_CALLBACKS_PER_DISPATCH = 128 };
+
+static struct event_base *base_new(void)
+{
+    struct event_config *config = event_config_new();
+    struct event_base *base = NULL;
+
+    if (config == NULL)
+        return NULL;
+    if (event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK | EVENT_BASE_FLAG_PRECISE_TIMER) == 0 &&
+        event_config_set_max_dispatch_interval(config, NULL, MAX_CALLBACKS_PER_DISPATCH,
+                                               WORKER_PRIORITY_SOCKET) == 0)
+        base = event_base_new_with_config(config);
+    event_config_free(config);
+    if (base != NULL && event_base_priority_init(base, WORKER_N_PRIORITIES) != 0) {
+        event_base_free(base);
+        base = NULL;
+    }
+    return base;
+}
+
+static void on_mailbox(evutil_socket_t fd, short what, void *arg)
+{
+    struct worker *w = arg;
+    struct worker_message messages[WORKER_INBOX];
+    uint64_t wakeups;
+    uint32_t n;
+
+    (void)what;
+    if (read(fd, &wakeups, sizeof wakeups) < 0)
+        return;
+    pthread_mutex_lock(&w->lock);
+    n = w->n_inbox;
+    for (uint32_t i = 0; i < n; i++)
+        messages[i] = w->inbox[i];
+    w->n_inbox = 0;
+    pthread_mutex_unlock(&w->lock);
+    for (uint32_t i = 0; i < n; i++)
+        w->ops->on_message(w, messages[i].kind, messages[i].value);
+}
+
+static int open_base(struct worker *w)
+{
+    w->base = base_new();
+    if (w->base == NULL)
+        return -1;
+    if (event_assign(&w->mailbox_event, w->base, w->mailbox_fd, EV_READ | EV_PERSIST, on_mailbox,
+                     w) != 0)
+        return -1;
+    event_priority_set(&w->mailbox_event, WORKER_PRIORITY_TIMER);
+    return event_add(&w->mailbox_event, NULL);
+}
+
+static void announce(struct worker *w, int failed)
+{
+    pthread_mutex_lock(&w->lock);
+    w->start_error = failed ? (errno != 0 ? errno : EINVAL) : 0;
+    w->state = failed ? WORKER_FAILED : WORKER_RUNNING;
+    pthread_cond_signal(&w->ready);
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* Only in an own table: the copies of everybody else's descriptors would use up its limit and keep
+ * their sockets and ports alive. */
+static void close_foreign_fds(int keep_a, int keep_b)
+{
+    unsigned low = (unsigned)(keep_a < keep_b ? keep_a : keep_b);
+    unsigned high = (unsigned)(keep_a < keep_b ? keep_b : keep_a);
+    unsigned first = STDERR_FILENO + 1;
+
+    if (low > first)
+        close_range(first, low - 1, 0);
+    if (high > low + 1)
+        close_range(low + 1, high - 1, 0);
+    close_range(high + 1, ~0u, 0);
+}
+
+static void split_fd_table(struct worker *w)
+{
+    if (oslimits_own_fd_table() == 0)
+        close_foreign_fds(w->mailbox_fd, w->keep_fd < 0 ? w->mailbox_fd : w->keep_fd);
+    else
+        w->own_fd_table = false;
+}
+
+static void *run(void *arg)
+{
+    struct worker *w = arg;
+    int failed;
+
+    if (w->own_fd_table)
+        split_fd_table(w);
+    errno = 0;
+    failed = open_base(w) != 0 || w->ops->setup(w) != 0;
+    announce(w, failed);
+    if (!failed)
+        event_base_dispatch(w->base);
+    w->ops->teardown(w);
+    if (w->base != NULL)
+        event_base_free(w->base);
+    return NULL;
+}
+
+/* Signals are the main thread's: a worker starts with all of them blocked. */
+static int create_thread(struct worker *w)
+{
+    sigset_t all, before;
+    char name[16];
+    int error;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&w->thread, NULL, run, w);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0) {
+        snprintf(name, sizeof name, "%.11s%u", w->ops->name, w->index % 1000);
+        pthread_setname_np(w->thread, name);
+    }
+    return error;
+}
+
+int worker_start(struct worker *w, const struct worker_ops *ops, uint32_t index, bool own_fd_table,
+                 int keep_fd)
+{
+    int error;
+
+    w->ops = ops;
+    w->index = index;
+    w->own_fd_table = own_fd_table;
+    w->keep_fd = keep_fd;
+    w->base = NULL;
+    w->n_inbox = 0;
+    w->state = WORKER_STARTING;
+    w->mailbox_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (w->mailbox_fd < 0)
+        return -1;
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->ready, NULL);
+    error = create_thread(w);
+    if (error == 0) {
+        pthread_mutex_lock(&w->lock);
+        while (w->state == WORKER_STARTING)
+            pthread_cond_wait(&w->ready, &w->lock);
+        error = w->start_error;
+        pthread_mutex_unlock(&w->lock);
+        if (error == 0)
+            return 0;
+        pthread_join(w->thread, NULL);
+    }
+    close(w->mailbox_fd);
+    errno = error;
+    return -1;
+}
+
+int worker_post(struct worker *w, int kind, uint64_t value)
+{
+    const uint64_t one = 1;
+    int result = -1;
+
+    pthread_mutex_lock(&w->lock);
+    if (w->n_inbox < WORKER_INBOX) {
+        w->inbox[w->n_inbox++] = (struct worker_message){kind, value};
+        result = 0;
+    }
+    pthread_mutex_unlock(&w->lock);
+    /* A full inbox has a wake-up pending, and an eventfd counts beyond any inbox. */
+    if (write(w->mailbox_fd, &one, sizeof one) < 0)
+        assert(errno == EAGAIN);
+    return result;
+}
+
+void worker_finish(struct worker *w)
+{
+    event_base_loopbreak(w->base);
+}
+
+void worker_join(struct worker *w)
+{
+    pthread_join(w->thread, NULL);
+    close(w->mailbox_fd);
+    pthread_cond_destroy(&w->ready);
+    pthread_mutex_destroy(&w->lock);
+}
+
+const char *worker_backend(void)
+{
+    static const char *backend;
+    struct event_base *base;
+
+    if (backend == NULL && (base = base_new()) != NULL) {
+        backend = event_base_get_method(base); /* a constant of the library */
+        event_base_free(base);
+    }
+    return backend != NULL ? backend : "none";
+}

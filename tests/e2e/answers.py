@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""Answers as a bad network or server gives them: split, coalesced, reordered, duplicated, dropped,
+late, unknown, malformed; connections reset and closed. Counts are compared with the server's own."""
+
+from harness import *
+
+FAULTSERVER = os.path.join(SOURCE_DIR, "tests/fault/faultserver.py")
+
+
+class FaultServer:
+    def __init__(self, *arguments):
+        self.process = spawn([sys.executable, FAULTSERVER, *[str(a) for a in arguments]],
+                             stdout=subprocess.PIPE, text=True)
+        self.port = int(self.process.stdout.readline().split()[1])
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        out, _ = self.process.communicate(timeout=30)
+        return json.loads(out)
+
+
+def run_against(faults, *options):
+    server = FaultServer(*faults)
+    r = run_client("-p", server.port, "-c", 10, "-r", 500, "-t", 2, "-s", 3, *options, "127.0.0.1")
+    return r, server.stop()
+
+
+def test_one_byte_at_a_time():
+    r, did = run_against(["--split", 1])
+    check_conservation(r)
+    check_equal(r.json["queries"]["answered"], did["queries"], "answered")
+
+
+def test_many_answers_in_one_segment():
+    r, did = run_against(["--coalesce", 100])
+    check_conservation(r)
+    check_equal(r.json["queries"]["answered"], did["queries"], "answered")
+    check(r.json["latency_ns"]["service"]["max"] > 50e6, "the delay is in the figures")
+
+
+def test_reordered_answers_are_matched_by_id():
+    r, did = run_against(["--coalesce", 200, "--reverse"], "-R")
+    check_conservation(r)
+    check_equal(r.json["queries"]["answered"], did["queries"], "answered")
+    check_equal(r.json["queries"]["duplicate"] + r.json["queries"]["unknown_id"], 0, "strays")
+    for row in r.rows():
+        if row["type"] == "A":
+            check(0 < int(row["rtt_us"]) < 2_000_000, f"rtt {row['rtt_us']}")
+
+
+def test_duplicates_and_unknown_ids_are_counted_and_credited_to_nobody():
+    r, did = run_against(["--duplicate-every", 7, "--unknown-every", 11])
+    check_conservation(r)
+    check(did["duplicated"] > 50 and did["unknown"] > 50, f"the server misbehaved: {did}")
+    check_equal(r.json["queries"]["duplicate"], did["duplicated"], "duplicates")
+    check_equal(r.json["queries"]["unknown_id"], did["unknown"], "unknown ids")
+    check_equal(r.json["queries"]["answered"], did["queries"], "answered")
+
+
+def test_dropped_answers_time_out_and_stand_in_the_percentiles():
+    r, did = run_against(["--drop-every", 20], "--timeout", "300ms")
+    check_conservation(r)
+    check(did["dropped"] >= 40, f"the server dropped: {did}")
+    check_equal(r.json["queries"]["timeout"], did["dropped"], "timeouts")
+    response = r.json["latency_ns"]["response"]
+    check_equal(response["over"], did["dropped"], "beyond every percentile")
+    check_equal(response["p99"], "beyond", "p99 with 5 % lost")
+    check(isinstance(response["p90"], int), "p90 is a number")
+    check(">300 ms" in r.err, "the summary prints where it lies")
+
+
+def test_late_answer_is_counted_late_and_not_credited():
+    r, did = run_against(["--delay-every", 10, "--delay-ms", 400], "--timeout", "200ms")
+    check_conservation(r)
+    check_equal(r.json["queries"]["timeout"], did["delayed"], "timeouts")
+    # those still under way at the end of the drain never arrive
+    check_between(r.json["queries"]["late"], did["delayed"] * 3 // 4, did["delayed"], "late")
+    check(r.json["latency_ns"]["service"]["max"] < 200e6, "no answer beyond the timeout")
+
+
+def test_known_delay_shows_in_the_tail():
+    r, did = run_against(["--delay-every", 50, "--delay-ms", 150], "-r", 1000)
+    check_conservation(r)
+    service = r.json["latency_ns"]["service"]
+    check(did["delayed"] >= 30, f"delayed {did}")
+    check_between(service["p99"], 145e6, 1e9 if SANITIZED else 160e6, "p99 with 2 % delayed 150 ms")
+
+
+def test_malformed_answer_ends_its_connection_alone():
+    r, did = run_against(["--malformed-every", 300])
+    check_conservation(r)
+    check_equal(r.json["connections"]["outcomes"]["protocol/malformed reply"], did["malformed"],
+                "connections ended")
+    check_equal(r.json["connections"]["live_at_end"], 10 - did["malformed"], "live")
+    check_code(r, 3)
+    check("connections-short" in r.json["reasons"], "the verdict says so")
+
+
+def test_reset_and_closed_connections_are_told_apart():
+    r, did = run_against(["--reset-every", 250])
+    check_conservation(r)
+    resets = sum(n for name, n in r.json["connections"]["outcomes"].items() if "reset" in name)
+    check_equal(resets, did["resets"], "resets")
+    r, did = run_against(["--close-every", 250])
+    check_conservation(r)
+    ends = r.json["connections"]["outcomes"]
+    check_equal(sum(n for name, n in ends.items() if "run/" not in name), did["closes"], "closes")
+    check(ends.get("receive/closed by peer", 0) > 0, f"closed by peer: {ends}")
+    check(r.json["queries"]["rerouted"] > 0, "queries went to connections that live")
+
+
+def test_silent_server_leaves_every_connection_half_open():
+    server = FaultServer("--silent")
+    r = run_client("-p", server.port, "-c", 20, "-r", 100, "-t", 1, "--timeout", "300ms",
+                   "127.0.0.1")
+    server.stop()
+    check_conservation(r)
+    c = r.json["connections"]
+    check_equal((c["connected"], c["proven"], c["half_open"]), (20, 0, 20), "connections")
+    check_equal(c["outcomes"], {"receive/half-open": 20}, "outcomes")
+    check_code(r, 3)
+
+
+def test_on_timeout_close_ends_every_connection_in_time():
+    server = FaultServer("--drop-every", 1)
+    r = run_client("-p", server.port, "-c", 20, "-i", "100ms", "-t", 2, "--timeout", "500ms",
+                   "--on-timeout", "close", "127.0.0.1")
+    server.stop()
+    check_conservation(r)
+    check_equal(r.json["connections"]["outcomes"], {"receive/timed out": 20}, "outcomes")
+    check(r.json["queries"]["timeout"] >= 20, "timeouts")
+
+
+def test_late_proof_makes_a_half_open_connection_live():
+    """Delaying is for later queries only, so the proof is delayed by stopping the server."""
+    server = FaultServer()
+    server.process.send_signal(signal.SIGSTOP)
+    client = Client("-p", server.port, "-c", 5, "-r", 100, "-t", 3, "--timeout", "300ms",
+                    "--prove", "yes", "127.0.0.1")
+    wait_for(lambda: "half" in client.stderr() or client.process.poll() is not None or
+             time.monotonic() - client.begin > 0.2, "the client's start")
+    time.sleep(0.2)
+    server.process.send_signal(signal.SIGCONT)
+    r = client.wait()
+    server.stop()
+    check_conservation(r)
+    check_equal(r.json["connections"]["proven"], 5, "proven in the end")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""Bad input: one clear line that names the option, the value and what is accepted; exit 2; nothing
+was started."""
+
+import socket
+
+from harness import *
+
+
+def refused(program, *arguments, contains):
+    r = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=30)
+    lines = r.stderr.splitlines()
+    check_equal(r.returncode, 2, f"exit code of {arguments}; stderr: {r.stderr}")
+    check_equal(len(lines), 1, f"lines on stderr of {arguments}: {lines}")
+    check_equal(r.stdout, "", "stdout")
+    check(lines[0].startswith(os.path.basename(program) + ": "), f"names the program: {lines[0]}")
+    for text in contains:
+        check(text in lines[0], f"'{text}' in: {lines[0]}")
+
+
+def test_client_refuses_bad_input():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        listener.settimeout(0.2)
+        port = str(listener.getsockname()[1])
+        target = f"127.0.0.1:{port}"
+        for arguments, contains in [
+                (["no-such-host.invalid"], ["no-such-host.invalid"]),
+                ([], ["HOST"]),
+                ([target, "other"], ["other", "one HOST"]),
+                (["127.0.0.1:0"], ["127.0.0.1:0", "1 to 65535"]),
+                (["-p", "0", "127.0.0.1"], ["--port", "'0'", "1 to 65535"]),
+                (["-p", "65536", "127.0.0.1"], ["--port", "'65536'"]),
+                (["--sport", "", target], ["--sport"]),
+                (["--sport", "6000-5000", target], ["--sport", "6000-5000"]),
+                (["--sport", "5000,!5000", target], ["--sport", "5000"]),
+                (["--source", "10.0.0.300", target], ["--source", "10.0.0.300"]),
+                (["-c", "0", target], ["--connections", "'0'", "1"]),
+                (["-c", "ten", target], ["--connections", "'ten'"]),
+                (["-r", "abc", target], ["--rate", "'abc'"]),
+                (["-r", "-1", target], ["--rate", "'-1'"]),
+                (["-r", "nan", target], ["--rate", "'nan'"]),
+                (["-t", "0", target], ["--duration"]),
+                (["-t", "5x", target], ["--duration", "'5x'"]),
+                (["--protocol", "http", target], ["--protocol", "'http'", "dns"]),
+                (["--loop", "closed", target], ["--loop", "--interval"]),
+                (["-r", "1", "-i", "1s", target], ["--interval", "--rate"]),
+                (["--threads", "3", "-c", "2", target], ["--threads", "3"]),
+                (["-c", "11", "--source", "127.0.0.2", "--sport", "20000-20009", target],
+                 ["--connections", "11", "10"]),
+                (["-c", "100000", target], ["--connections", "100,000", "--source"]),
+                (["--output", "/nonexistent/rows.csv", target], ["--output", "/nonexistent"]),
+                (["--json", "/nonexistent/result.json", target], ["--json", "/nonexistent"]),
+                (["-R", "--json", "-", target], ["--json", "--raw"]),
+                (["--qname", "a" * 64 + ".com", target], ["--qname", "a" * 64]),
+                (["--size", "0", "--protocol", "echo", target], ["--size", "'0'"]),
+                (["--unknown-option", target], ["--unknown-option"]),
+                (["--rate"], ["--rate"]),
+        ]:
+            refused(TCPCLIENT, *arguments, contains=contains)
+        try:
+            listener.accept()
+            raise AssertionError("a refused command line connected")
+        except TimeoutError:
+            pass
+
+
+def test_server_refuses_bad_input():
+    for arguments, contains in [
+            (["65536"], ["'65536'", "0 to 65535"]),
+            (["x"], ["'x'"]),
+            (["1", "2"], ["'2'"]),
+            (["--bind", "192.0.2.1", "0"], ["192.0.2.1"]),
+            (["--bind", "no-such-host.invalid", "0"], ["no-such-host.invalid"]),
+            (["--threads", "0", "0"], ["--threads", "'0'"]),
+            (["--backlog", "0", "0"], ["--backlog", "'0'"]),
+            (["--protocol", "dns", "0"], ["--protocol", "'dns'", "echo"]),
+            (["--json", "/nonexistent/x", "0"], ["--json", "/nonexistent/x"]),
+            (["--max-connections", "0", "0"], ["--max-connections"]),
+            (["--nonsense"], ["--nonsense"]),
+    ]:
+        refused(TCPSERVER, *arguments, contains=contains)
+
+
+def test_second_server_on_the_port_is_refused():
+    with Server() as server:
+        refused(TCPSERVER, str(server.port), contains=[str(server.port), "in use"])
+
+
+def test_help_and_version_go_to_stdout():
+    for program in (TCPCLIENT, TCPSERVER):
+        for option in ("--help", "--version"):
+            r = subprocess.run([program, option], capture_output=True, text=True, timeout=30)
+            check_equal((r.returncode, r.stderr), (0, ""), f"{program} {option}")
+            check(os.path.basename(program) in r.stdout, r.stdout)
+            check(max(len(line) for line in r.stdout.splitlines()) <= 100, "100 columns")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: MIT
+"""The pair at work: every protocol, arrival kind and selection, both families, the predecessor's
+command lines; counts of both sides agree."""
+
+import collections
+import math
+
+from harness import *
+
+
+def test_queries_are_sent_on_schedule_and_all_answered():
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 1000, "-r", 2000, "-t", 3, "127.0.0.1")
+        check_conservation(r)
+        server.stop()
+    if not SANITIZED:
+        check_code(r, 0)
+        check_equal(r.json["verdict"], "VALID", "verdict")
+    c, q = r.json["connections"], r.json["queries"]
+    check_equal((c["connected"], c["proven"], c["half_open"], c["failed"], c["live_at_end"]),
+                (1000, 1000, 0, 0, 1000), "connections")
+    check_equal(q["answered"], q["scheduled"], "answered")
+    # Poisson: 6000 expected, standard deviation 77
+    check_between(q["scheduled"], 6000 - 390, 6000 + 390, "scheduled")
+    check_equal(server.result["accepted"], 1000, "accepted by the server")
+    check_equal(server.result["bytes_received"], r.json["resources"]["bytes_sent"], "bytes")
+    check_equal(server.result["bytes_sent"], r.json["resources"]["bytes_received"], "bytes back")
+    check_equal(r.json["resources"]["bytes_sent"], 31 * (1000 + q["sent"]), "31 bytes per query")
+    check("Verdict" in r.err and "response" in r.err, "the summary is on stderr")
+    check_equal(r.out, "", "stdout")
+
+
+def test_predecessors_command_line_works_unmodified():
+    with Server() as server:
+        r = run_client("-p", server.port, "-r", 500, "-c", 50, "-n", 1000, "-t", 2, "-s", 7, "-R",
+                       "-v", "127.0.0.1")
+    check_conservation(r)
+    header = r.out.splitlines()[0]
+    check_equal(header.split(",")[:7], "type,timestamp,connection_id,query_id,poisson_id,"
+                "poisson_interval_us,rtt_us".split(","), "header")
+    rows = r.rows()
+    kinds = collections.Counter(row["type"] for row in rows)
+    check_equal(kinds, {"Q": r.json["queries"]["sent"], "A": r.json["queries"]["answered"]}, "rows")
+    asked = {(row["connection_id"], row["query_id"]): row for row in rows if row["type"] == "Q"}
+    for row in rows:
+        check(math.isclose(float(row["timestamp"]), time.time(), abs_tol=120), "epoch seconds")
+        check_equal(len(row["timestamp"].split(".")[1]), 9, "decimals of the timestamp")
+        if row["type"] == "A":
+            q = asked[row["connection_id"], row["query_id"]]
+            rtt_us = (float(row["timestamp"]) - float(q["timestamp"])) * 1e6
+            check(abs(rtt_us - int(row["rtt_us"])) <= 2, f"rtt {row['rtt_us']} of {rtt_us} us")
+            check_equal((row["poisson_id"], row["poisson_interval_us"]), ("", ""), "unused columns")
+        else:
+            check_equal(row["rtt_us"], "", "rtt of a query")
+
+
+def test_same_seed_gives_the_same_schedule():
+    def schedule(seed):
+        with Server() as server:
+            r = run_client("-p", server.port, "-r", 300, "-c", 20, "-t", 1, "-s", seed, "-R",
+                           "--threads", 2, "127.0.0.1")
+        queries = [row for row in r.rows() if row["type"] == "Q"]
+        return sorted((row["poisson_id"], row["poisson_interval_us"], row["connection_id"])
+                      for row in queries)
+
+    first = schedule(1)
+    check_equal(schedule(1), first, "the schedule of the same seed")
+    check(schedule(2) != first, "another seed has another schedule")
+
+
+def test_constant_round_robin_has_an_exact_period_per_connection():
+    with Server() as server:
+        r = run_client("-p", server.port, "-r", 200, "-c", 10, "--threads", 3, "-t", 2,
+                       "--arrival", "constant", "--select", "round-robin", "-R", "127.0.0.1")
+    check_equal(r.json["queries"]["scheduled"], 400, "scheduled")
+    intended = collections.defaultdict(list)
+    for row in r.rows():
+        if row["type"] == "Q":
+            intended[row["connection_id"]].append(
+                float(row["timestamp"]) - float(row["send_lag_us"]) / 1e6)
+    check_equal(sorted(len(times) for times in intended.values()), [40] * 10, "queries each")
+    for times in intended.values():
+        for a, b in zip(times, times[1:]):
+            check(abs(b - a - 0.05) < 2e-6, f"period {b - a}")
+
+
+def test_interval_gives_each_connection_its_period():
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 30, "-i", "200ms", "-t", 2, "127.0.0.1")
+    check_conservation(r)
+    check_equal(r.json["queries"]["scheduled"], 300, "scheduled")
+
+
+def test_closed_loop_waits_for_the_answer():
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 30, "-i", "100ms", "--loop", "closed", "-t", 2,
+                       "127.0.0.1")
+    check_conservation(r)
+    check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
+    # the interval counts from the answer: fewer than the open loop's 600, at least 17 each
+    check_between(r.json["queries"]["scheduled"], 30 * 12 if SANITIZED else 30 * 17, 600,
+                  "scheduled")
+
+
+def test_ping_protocol():
+    with Server("--protocol", "ping") as server:
+        r = run_client("-p", server.port, "-c", 100, "-r", 1000, "-t", 2, "--protocol", "ping",
+                       "127.0.0.1")
+        server.stop()
+    check_conservation(r)
+    check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
+    check_equal(server.result["bytes_received"], 4 * (100 + r.json["queries"]["sent"]), "bytes")
+
+
+def test_echo_protocol_of_any_size():
+    with Server() as server:
+        for size in (1, 1000, 65536):
+            r = run_client("-p", server.port, "-c", 10, "-r", 100, "-t", 1, "--protocol", "echo",
+                           "--size", size, "127.0.0.1")
+            check_conservation(r)
+            check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"],
+                        f"answered with {size} bytes")
+
+
+def test_both_families_reach_one_listener():
+    if not os.path.exists("/proc/net/if_inet6"):
+        skip("no IPv6 on this system")
+    with Server() as server:
+        for host in ("127.0.0.1", "[::1]", "localhost"):
+            r = run_client("-c", 5, "-r", 50, "-t", 1, f"{host}:{server.port}")
+            check_equal(r.json["connections"]["proven"], 5, f"proven over {host}")
+
+
+def test_warmup_is_sent_but_not_measured():
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 10, "-r", 500, "--arrival", "constant", "--warmup",
+                       1, "-t", 2, "-R", "127.0.0.1")
+    check_conservation(r)
+    check_equal(r.json["warmup"]["scheduled"], 500, "warm-up queries")
+    check_equal(r.json["queries"]["scheduled"], 1000, "measured queries")
+    check_equal(sum(row["type"] == "Q" for row in r.rows()), 1000, "rows")
+
+
+def test_no_rate_holds_the_connections():
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 100, "-t", 1, "127.0.0.1")
+    check_code(r, 0)
+    check_equal(r.json["connections"]["live_at_end"], 100, "live at the end")
+    check_equal(r.json["queries"]["scheduled"], 0, "queries")
+    check_equal(r.json["rate"]["asked_qps"], None, "asked rate")
+
+
+def test_rate_below_one_per_second():
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 2, "-r", 0.5, "--arrival", "constant", "-t", 4,
+                       "127.0.0.1")
+    check_equal(r.json["queries"]["scheduled"], 2, "queries in 4 s at 0.5 q/s")
+
+
+def test_first_query_comes_soon_and_the_first_second_is_on_target():
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 100, "-r", 1000, "--arrival", "constant", "-t", 2,
+                       "-R", "127.0.0.1")
+    times = [float(row["timestamp"]) for row in r.rows() if row["type"] == "Q"]
+    started = r.json["started"]
+    first = times[0] - __import__("datetime").datetime.fromisoformat(
+        started.replace("Z", "+00:00")).timestamp()
+    check(first < 1.5, f"the first query left {first} s after the start")
+    in_first_second = sum(t < times[0] + 1 for t in times)
+    check_between(in_first_second, 970, 1030, "queries in the first second")
+
+
+def test_connect_rate_is_kept():
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 500, "-n", 250, "-t", 1, "--threads", 2,
+                       "127.0.0.1")
+    check_between(r.json["connections"]["connect_elapsed_s"], 1.9, 2.4, "seconds to connect")
+
+
+def test_queries_and_answers_survive_the_clock_being_read_elsewhere():
+    """Dates come from one offset: rows are in order of the monotonic clock."""
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 1, "-r", 1000, "-t", 1, "-R", "127.0.0.1")
+    for row in r.rows():
+        if row["type"] == "A":
+            check(float(row["response_us"]) >= float(row["rtt_us"]), "response >= service")
+            check(float(row["send_lag_us"]) >= 0, "lag >= 0")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: MIT
+"""What the end-to-end tests share: starting and stopping the real programs, reading their results.
+
+A test file defines functions named test_*, and ends with harness.main(). The programs are those in
+$TCPSERVER and $TCPCLIENT. Everything started is stopped by its pid, also when a test fails. A test
+that lacks something calls skip(); a file in which every test was skipped exits with 77."""
+
+import atexit
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+TCPSERVER = os.environ.get("TCPSERVER", "build/release/tcpserver")
+TCPCLIENT = os.environ.get("TCPCLIENT", "build/release/tcpclient")
+SOURCE_DIR = os.environ.get(
+    "SOURCE_DIR", os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+# Sanitizers make everything several times slower; they look for bugs, not for speed.
+SANITIZED = os.environ.get("TCPSCALER_SANITIZED", "") != ""
+
+_started = []
+
+
+class Skip(Exception):
+    pass
+
+
+def skip(why):
+    raise Skip(why)
+
+
+def need_program(*names):
+    for name in names:
+        if shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin:/sbin") is None:
+            skip(f"{name} is not installed")
+
+
+def need_root():
+    if os.geteuid() != 0:
+        skip("not root")
+
+
+def check(condition, text):
+    if not condition:
+        raise AssertionError(text)
+
+
+def check_equal(got, want, what):
+    check(got == want, f"{what}: {got!r}, expected {want!r}")
+
+
+def check_between(got, low, high, what):
+    check(got is not None and low <= got <= high, f"{what}: {got!r}, expected {low!r} to {high!r}")
+
+
+@atexit.register
+def _stop_all():
+    for process in _started:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+def spawn(argv, **options):
+    """A process that is killed at the end whatever happens."""
+    process = subprocess.Popen(argv, **options)
+    _started.append(process)
+    return process
+
+
+def stop(process, number=signal.SIGTERM, timeout=30):
+    if process.poll() is None:
+        process.send_signal(number)
+    try:
+        return process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        raise
+
+
+def wait_for(condition, what, seconds=30.0):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.02)
+    raise AssertionError(f"waited {seconds} s for {what}")
+
+
+def temp_path(name):
+    directory = tempfile.mkdtemp(prefix="tcpscaler-test-")
+    atexit.register(shutil.rmtree, directory, True)
+    return os.path.join(directory, name)
+
+
+def rss_bytes(pid):
+    with open(f"/proc/{pid}/statm") as f:
+        return int(f.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+class Server:
+    """A tcpserver on a free loopback port."""
+
+    def __init__(self, *arguments, port="0", prefix=(), bind=None):
+        self.json_path = temp_path("server.json")
+        self.log = open(temp_path("server.err"), "w+")
+        bound = ["--bind", bind] if bind else []
+        self.process = spawn([*prefix, TCPSERVER, *bound, "--json", self.json_path, *arguments,
+                              str(port)], stderr=self.log, stdout=subprocess.DEVNULL)
+        line = wait_for(self._listening, "the listening line")
+        self.port = int(line.group(1))
+        self.pid = self.process.pid
+
+    def _listening(self):
+        check(self.process.poll() is None, f"tcpserver ended: {self.stderr()}")
+        return re.search(r"listening on \S*:(\d+),", self.stderr())
+
+    def stderr(self):
+        with open(self.log.name) as f:
+            return f.read()
+
+    def stop(self, number=signal.SIGTERM):
+        code = stop(self.process, number)
+        self.result = None
+        if os.path.exists(self.json_path) and os.path.getsize(self.json_path) > 0:
+            with open(self.json_path) as f:
+                self.result = json.load(f)
+        return code
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.stop()
+
+
+class ClientResult:
+    def __init__(self, code, out, err, json_path, seconds):
+        self.code, self.out, self.err, self.seconds = code, out, err, seconds
+        self.json = None
+        if os.path.exists(json_path) and os.path.getsize(json_path) > 0:
+            with open(json_path) as f:
+                self.json = json.load(f)
+
+    def rows(self):
+        return list(csv.DictReader(io.StringIO(self.out)))
+
+
+class Client:
+    """A tcpclient under way."""
+
+    def __init__(self, *arguments, stdout=subprocess.PIPE, prefix=()):
+        self.json_path = temp_path("client.json")
+        self.err_path = temp_path("client.err")
+        self.err = open(self.err_path, "w")
+        self.begin = time.monotonic()
+        self.process = spawn([*prefix, TCPCLIENT, "--json", self.json_path,
+                              *[str(a) for a in arguments]], stdout=stdout, stderr=self.err,
+                             text=stdout == subprocess.PIPE)
+        self.pid = self.process.pid
+
+    def stderr(self):
+        with open(self.err_path) as f:
+            return f.read()
+
+    def wait(self, timeout=120):
+        try:
+            out, _ = self.process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.communicate()
+            raise AssertionError(f"tcpclient did not end in {timeout} s; stderr: {self.stderr()}")
+        self.err.close()
+        return ClientResult(self.process.returncode, out, self.stderr(), self.json_path,
+                            time.monotonic() - self.begin)
+
+
+def run_client(*arguments, timeout=120, **options):
+    return Client(*arguments, **options).wait(timeout)
+
+
+def check_conservation(result):
+    """The laws of the counts, recomputed from the JSON; independent of the program's own check."""
+    j = result.json
+    check(j is not None, f"no JSON result; stderr: {result.err}")
+    for name in ("queries", "warmup", "probes"):
+        q = j[name]
+        check_equal(q["scheduled"], q["sent"] + q["unsent"], f"{name}: scheduled")
+        check_equal(q["sent"], q["answered"] + q["timeout"] + q["error"] + q["cancelled"],
+                    f"{name}: sent")
+    q = j["queries"]
+    check_equal(j["latency_ns"]["response"]["count"], q["answered"], "response histogram")
+    check_equal(j["latency_ns"]["service"]["count"], q["answered"], "service histogram")
+    check_equal(j["latency_ns"]["send_lag"]["count"], q["sent"], "send lag histogram")
+    check_equal(sum(q["outcomes"].values()), q["error"], "errors by outcome")
+    c = j["connections"]
+    check_equal(sum(c["outcomes"].values()), c["asked"], "connections by outcome")
+    check_equal(j["broken_law"], None, "the program's own check")
+
+
+def check_code(result, want):
+    check(result.code == want, f"exit code {result.code}, expected {want}; stderr: {result.err}")
+
+
+def main():
+    tests = [(name, value) for name, value in vars(sys.modules["__main__"]).items()
+             if name.startswith("test_") and callable(value)]
+    wanted = sys.argv[1:]
+    failed = skipped = passed = 0
+    for name, test in tests:
+        if wanted and name not in wanted:
+            continue
+        begin = time.monotonic()
+        try:
+            test()
+            passed += 1
+            print(f"ok   {name} ({time.monotonic() - begin:.1f} s)", flush=True)
+        except Skip as why:
+            skipped += 1
+            print(f"SKIP {name}: {why}", flush=True)
+        except Exception:
+            failed += 1
+            print(f"FAIL {name}", flush=True)
+            traceback.print_exc()
+        finally:
+            _stop_all()
+            _started.clear()
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    sys.exit(1 if failed else 77 if passed == 0 else 0)

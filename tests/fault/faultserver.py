@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A DNS-over-TCP server that misbehaves on purpose, and counts how often.
+
+It echoes each query as its answer. The first query of each connection (tcpclient's proof) is always
+answered at once; of those after it, counted over all connections, every Nth is subject to the
+misbehaviours given. Prints `listening PORT`, and on SIGTERM one JSON object with what it did."""
+
+import argparse
+import asyncio
+import json
+import signal
+import socket
+import struct
+
+
+class Faults:
+    def __init__(self, options):
+        self.o = options
+        self.n = 0
+        self.did = dict.fromkeys(
+            ("queries", "answers", "dropped", "duplicated", "unknown", "delayed", "resets",
+             "closes", "malformed"), 0)
+
+    def hits(self, every):
+        return every and self.n % every == 0
+
+
+class Connection(asyncio.Protocol):
+    def __init__(self, faults):
+        self.f, self.o = faults, faults.o
+        self.buffer, self.seen, self.held = b"", 0, []
+
+    def connection_made(self, transport):
+        self.t = transport
+        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def data_received(self, data):
+        self.buffer += data
+        while len(self.buffer) >= 2:
+            n = 2 + struct.unpack(">H", self.buffer[:2])[0]
+            if len(self.buffer) < n:
+                break
+            message, self.buffer = self.buffer[:n], self.buffer[n:]
+            self.query(message)
+
+    def query(self, message):
+        self.seen += 1
+        if self.seen == 1 and not self.o.silent:
+            self.t.write(message)
+            return
+        self.f.n += 1
+        self.f.did["queries"] += 1
+        loop = asyncio.get_running_loop()
+        if self.o.silent:
+            self.f.did["dropped"] += 1
+        elif self.f.hits(self.o.reset_every):
+            self.f.did["resets"] += 1
+            self.t.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                                                       struct.pack("ii", 1, 0))
+            self.t.abort()
+        elif self.f.hits(self.o.close_every):
+            self.f.did["closes"] += 1
+            self.t.close()
+        elif self.f.hits(self.o.malformed_every):
+            self.f.did["malformed"] += 1
+            self.t.write(b"\0\1x")
+        elif self.f.hits(self.o.drop_every):
+            self.f.did["dropped"] += 1
+        elif self.f.hits(self.o.delay_every):
+            self.f.did["delayed"] += 1
+            loop.call_later(self.o.delay_ms / 1000, self.answer, message)
+        else:
+            self.answer(message)
+
+    def answer(self, message):
+        if self.t.is_closing():
+            return
+        if self.f.hits(self.o.unknown_every):
+            self.f.did["unknown"] += 1
+            self.send(message[:2] + struct.pack(">H", 65000) + message[4:])
+        self.f.did["answers"] += 1
+        self.send(message)
+        if self.f.hits(self.o.duplicate_every):
+            self.f.did["duplicated"] += 1
+            self.send(message)
+
+    def send(self, message):
+        if self.o.coalesce:
+            self.held.append(message)
+            if len(self.held) == 1:
+                asyncio.get_running_loop().call_later(self.o.coalesce / 1000, self.flush)
+        elif self.o.split:
+            asyncio.ensure_future(self.send_split(message))
+        else:
+            self.t.write(message)
+
+    def flush(self):
+        held, self.held = self.held, []
+        if self.o.reverse:
+            held.reverse()
+        if not self.t.is_closing():
+            self.t.write(b"".join(held))
+
+    async def send_split(self, message):
+        # one connection's pieces must not mix: its answers go one after the other
+        previous, done = getattr(self, "last", None), asyncio.Event()
+        self.last = done
+        if previous is not None:
+            await previous.wait()
+        for i in range(0, len(message), self.o.split):
+            if not self.t.is_closing():
+                self.t.write(message[i:i + self.o.split])
+            await asyncio.sleep(0)
+        done.set()
+
+
+async def serve(options):
+    faults, stop = Faults(options), asyncio.Event()
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, stop.set)
+    server = await loop.create_server(lambda: Connection(faults), "127.0.0.1", 0, backlog=1024)
+    print("listening", server.sockets[0].getsockname()[1], flush=True)
+    await stop.wait()
+    print(json.dumps(faults.did), flush=True)
+
+
+parser = argparse.ArgumentParser()
+for name in ("reset", "close", "malformed", "drop", "delay", "unknown", "duplicate"):
+    parser.add_argument(f"--{name}-every", type=int, default=0, metavar="N")
+parser.add_argument("--delay-ms", type=float, default=0)
+parser.add_argument("--split", type=int, default=0, metavar="BYTES", help="write so much at a time")
+parser.add_argument("--coalesce", type=float, default=0, metavar="MS",
+                    help="collect answers for so long, then write them at once")
+parser.add_argument("--reverse", action="store_true", help="the collected ones in reverse order")
+parser.add_argument("--silent", action="store_true", help="never answer, not even the proof")
+asyncio.run(serve(parser.parse_args()))
