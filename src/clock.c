@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ * clock: see clock.h. */
+#include "clock.h"
+
+#include <stdio.h>
+
+enum { OFFSET_READINGS = 9 };
+
+uint64_t clock_realtime_offset_ns(void)
+{
+    uint64_t offset_ns = 0, tightest_ns = UINT64_MAX;
+
+    for (int i = 0; i < OFFSET_READINGS; i++) {
+        uint64_t before_ns = clock_now_ns(), after_ns;
+        struct timespec date;
+
+        clock_gettime(CLOCK_REALTIME, &date);
+        after_ns = clock_now_ns();
+        if (after_ns - before_ns >= tightest_ns)
+            continue;
+        tightest_ns = after_ns - before_ns;
+        offset_ns = (uint64_t)date.tv_sec * 1000000000u + (uint64_t)date.tv_nsec -
+                    (before_ns + tightest_ns / 2);
+    }
+    return offset_ns;
+}
+
+char *clock_rfc3339(char buffer[CLOCK_RFC3339_BYTES], uint64_t epoch_ns)
+{
+    time_t seconds = (time_t)(epoch_ns / 1000000000u);
+    struct tm date;
+    size_t n;
+
+    gmtime_r(&seconds, &date);
+    n = strftime(buffer, CLOCK_RFC3339_BYTES, "%Y-%m-%dT%H:%M:%S", &date);
+    snprintf(buffer + n, CLOCK_RFC3339_BYTES - n, ".%03uZ",
+             (unsigned)(epoch_ns / 1000000 % 1000));
+    return buffer;
+}
+
+struct timeval clock_timeval(uint64_t ns)
+{
+    return (struct timeval){.tv_sec = (time_t)(ns / 1000000000u),
+                            .tv_usec = (suseconds_t)(ns % 1000000000u / 1000)};
+}
+
+struct timespec clock_timespec(uint64_t ns)
+{
+    return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u),
+                             .tv_nsec = (long)(ns % 1000000000u)};
+}

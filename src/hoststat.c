@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ * hoststat: see hoststat.h. */
+#include "hoststat.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static uint64_t us_of(struct timeval t)
+{
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_usec;
+}
+
+static void read_usage(struct hoststat *s)
+{
+    struct rusage usage;
+
+    if (getrusage(RUSAGE_SELF, &usage) != 0)
+        return;
+    s->user_us = us_of(usage.ru_utime);
+    s->system_us = us_of(usage.ru_stime);
+    s->involuntary_switches = (uint64_t)usage.ru_nivcsw;
+}
+
+static void read_rss(struct hoststat *s)
+{
+    FILE *f = fopen("/proc/self/statm", "re");
+    uint64_t total, resident;
+
+    if (f == NULL)
+        return;
+    if (fscanf(f, "%" SCNu64 " %" SCNu64, &total, &resident) == 2)
+        s->rss_bytes = resident * (uint64_t)sysconf(_SC_PAGESIZE);
+    fclose(f);
+}
+
+/* "cpu  user nice system idle iowait irq softirq steal ..."; the guest figures after it are part of
+ * user and nice already. */
+static void read_cpu(struct hoststat *s)
+{
+    FILE *f = fopen("/proc/stat", "re");
+    uint64_t ticks[8], sum = 0;
+    int n = 0;
+
+    if (f == NULL)
+        return;
+    if (fscanf(f, "cpu") == 0)
+        while (n < 8 && fscanf(f, "%" SCNu64, &ticks[n]) == 1)
+            sum += ticks[n++];
+    if (n == 8) {
+        s->cpu_ticks = sum;
+        s->steal_ticks = ticks[7];
+    }
+    fclose(f);
+}
+
+/* These files hold pairs of lines, "Tcp: name name ..." and "Tcp: value value ...". */
+static uint64_t find_counter(const char *names, const char *values, const char *wanted)
+{
+    char name[64];
+    uint64_t value;
+    int n_name, n_value;
+
+    names += strcspn(names, " ");
+    values += strcspn(values, " ");
+    while (sscanf(names, " %63s%n", name, &n_name) == 1 &&
+           sscanf(values, " %" SCNu64 "%n", &value, &n_value) == 1) {
+        if (strcmp(name, wanted) == 0)
+            return value;
+        names += n_name;
+        values += n_value;
+    }
+    return HOSTSTAT_UNKNOWN;
+}
+
+static uint64_t read_counter(const char *file, const char *group, const char *wanted)
+{
+    static const int longest = 8192;
+    char names[8192], values[8192];
+    uint64_t value = HOSTSTAT_UNKNOWN;
+    FILE *f = fopen(file, "re");
+
+    if (f == NULL)
+        return value;
+    while (fgets(names, longest, f) != NULL && fgets(values, longest, f) != NULL)
+        if (strncmp(names, group, strlen(group)) == 0)
+            value = find_counter(names, values, wanted);
+    fclose(f);
+    return value;
+}
+
+void hoststat_read(struct hoststat *s)
+{
+    memset(s, 0xff, sizeof *s); /* every field is HOSTSTAT_UNKNOWN */
+    read_usage(s);
+    read_rss(s);
+    read_cpu(s);
+    s->retransmits = read_counter("/proc/net/snmp", "Tcp:", "RetransSegs");
+    s->listen_overflows = read_counter("/proc/net/netstat", "TcpExt:", "ListenOverflows");
+    s->listen_drops = read_counter("/proc/net/netstat", "TcpExt:", "ListenDrops");
+}
+
+uint64_t hoststat_delta(uint64_t later, uint64_t earlier)
+{
+    if (later == HOSTSTAT_UNKNOWN || earlier == HOSTSTAT_UNKNOWN)
+        return HOSTSTAT_UNKNOWN;
+    return later - earlier;
+}
+
+double hoststat_steal_percent(const struct hoststat *later, const struct hoststat *earlier)
+{
+    const uint64_t all = hoststat_delta(later->cpu_ticks, earlier->cpu_ticks);
+    const uint64_t steal = hoststat_delta(later->steal_ticks, earlier->steal_ticks);
+
+    if (all == HOSTSTAT_UNKNOWN || steal == HOSTSTAT_UNKNOWN || all == 0)
+        return -1;
+    return 100.0 * (double)steal / (double)all;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ * oslimits: see oslimits.h. */
+#include "oslimits.h"
+
+#include "sockdiag.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { FALLBACK_FIRST_PORT = 32768, FALLBACK_LAST_PORT = 60999, FIRST_UNPRIVILEGED_PORT = 1024 };
+
+uint64_t oslimits_raise_nofile(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return 1024;
+    if (limit.rlim_cur < limit.rlim_max) {
+        const struct rlimit raised = {limit.rlim_max, limit.rlim_max};
+
+        if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
+            return raised.rlim_cur;
+    }
+    return limit.rlim_cur;
+}
+
+int oslimits_own_fd_table(void)
+{
+    return unshare(CLONE_FILES);
+}
+
+static void *try_own_fd_table(void *arg)
+{
+    *(bool *)arg = oslimits_own_fd_table() == 0;
+    return NULL;
+}
+
+bool oslimits_can_own_fd_table(void)
+{
+    pthread_t thread;
+    bool can = false;
+
+    if (pthread_create(&thread, NULL, try_own_fd_table, &can) != 0)
+        return false;
+    pthread_join(thread, NULL);
+    return can;
+}
+
+uint32_t oslimits_cpus(void)
+{
+    cpu_set_t set;
+    int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
+                                                        : (int)sysconf(_SC_NPROCESSORS_ONLN);
+
+    return n > 0 ? (uint32_t)n : 1;
+}
+
+uint32_t oslimits_workers_for(uint64_t n_connections, uint64_t nofile, uint32_t least)
+{
+    const uint64_t room = nofile > OSLIMITS_RESERVED_FDS ? nofile - OSLIMITS_RESERVED_FDS : 1;
+    uint64_t needed = n_connections / room + (n_connections % room != 0);
+
+    if (needed < least)
+        needed = least;
+    if (needed > n_connections)
+        needed = n_connections;
+    return needed < 1 ? 1 : needed > UINT32_MAX ? UINT32_MAX : (uint32_t)needed;
+}
+
+/* The first line of a file under /proc/sys, or "". */
+static void read_line(const char *name, char *line, int n_bytes)
+{
+    char path[128];
+    FILE *f;
+
+    line[0] = '\0';
+    snprintf(path, sizeof path, "/proc/sys/%s", name);
+    f = fopen(path, "re");
+    if (f == NULL)
+        return;
+    if (fgets(line, n_bytes, f) == NULL)
+        line[0] = '\0';
+    fclose(f);
+}
+
+uint64_t oslimits_sysctl(const char *name, uint64_t fallback)
+{
+    char line[64];
+    uint64_t value;
+
+    read_line(name, line, sizeof line);
+    return sscanf(line, "%" SCNu64, &value) == 1 ? value : fallback;
+}
+
+void oslimits_ephemeral_ports(uint32_t *first, uint32_t *last)
+{
+    char line[64];
+
+    read_line("net/ipv4/ip_local_port_range", line, sizeof line);
+    if (sscanf(line, "%" SCNu32 " %" SCNu32, first, last) == 2)
+        return;
+    *first = FALLBACK_FIRST_PORT;
+    *last = FALLBACK_LAST_PORT;
+}
+
+uint16_t oslimits_first_unprivileged_port(void)
+{
+    uint64_t first = oslimits_sysctl("net/ipv4/ip_unprivileged_port_start", FIRST_UNPRIVILEGED_PORT);
+
+    return first >= 1 && first <= UINT16_MAX ? (uint16_t)first : FIRST_UNPRIVILEGED_PORT;
+}
+
+struct exclusion {
+    struct srcplan *plan;
+    uint32_t n;
+};
+
+static void exclude(void *context, uint16_t port)
+{
+    struct exclusion *e = context;
+
+    e->n += srcplan_exclude_port(e->plan, port);
+}
+
+/* "8080,9000-9100" */
+static void exclude_reserved(struct exclusion *e)
+{
+    char line[8192], *rest = line, *item;
+    unsigned first, last;
+    int n;
+
+    read_line("net/ipv4/ip_local_reserved_ports", line, sizeof line);
+    while ((item = strsep(&rest, ",")) != NULL) {
+        n = sscanf(item, "%u-%u", &first, &last);
+        if (n == 1)
+            last = first;
+        for (; n >= 1 && first <= last && first <= UINT16_MAX; first++)
+            exclude(e, (uint16_t)first);
+    }
+}
+
+uint32_t oslimits_exclude_unusable_ports(struct srcplan *plan)
+{
+    struct exclusion e = {.plan = plan};
+
+    exclude_reserved(&e);
+    /* where the kernel does not say who listens, a tuple that is taken is replaced when it fails */
+    (void)sockdiag_listeners(exclude, &e);
+    return e.n;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ * query: see query.h. */
+#include "query.h"
+
+#include "query_dns.h"
+#include "query_echo.h"
+#include "query_ping.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* In the order of QUERY_PROTOCOLS. */
+static const struct query_protocol *const protocols[] = {
+    &query_dns_protocol,
+    &query_ping_protocol,
+    &query_echo_protocol,
+};
+
+int query_init(struct query *q, int index, const char *qname, size_t size_bytes, char *error)
+{
+    *q = (struct query){.protocol = protocols[index]};
+    return q->protocol->init(q, qname, size_bytes, error);
+}
+
+void query_free(struct query *q)
+{
+    free(q->bytes);
+    q->bytes = NULL;
+}
+
+void query_encode(const struct query *q, uint16_t id, uint8_t *out)
+{
+    memcpy(out, q->bytes, q->n_bytes);
+    if (q->protocol->has_id) {
+        out[q->protocol->id_offset] = (uint8_t)(id >> 8);
+        out[q->protocol->id_offset + 1] = (uint8_t)id;
+    }
+}

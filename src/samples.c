@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT
+ * samples: see samples.h. */
+#include "samples.h"
+
+#include "clock.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUFFER_BYTES = 1 << 20, IDLE_NS = 2000000, CACHE_LINE_BYTES = 64 };
+
+/* The worker writes head, the writer tail; a line of its own for each. */
+struct ring {
+    struct sample *rows;
+    _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t head; /* rows ever put in, modulo 2^32 */
+    uint64_t dropped[2];
+    _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t tail; /* rows ever taken out */
+};
+
+struct samples {
+    struct ring *rings;
+    uint32_t n_rings, ring_rows;
+    uint64_t realtime_offset_ns;
+    int fd;
+    size_t most_per_write;
+    pthread_t thread;
+    _Atomic bool ending; /* no more rows will come */
+    /* of the writer's thread */
+    char *buffer;
+    size_t n_bytes, n_written;
+    uint64_t patience_end_ns;
+    struct samples_result result;
+};
+
+static int kind_of(char type)
+{
+    return type == 'A';
+}
+
+/* --- rows as text --- */
+
+static char *put_digits(char *out, uint64_t value, unsigned n_digits)
+{
+    for (unsigned i = n_digits; i-- > 0; value /= 10)
+        out[i] = (char)('0' + value % 10);
+    return out + n_digits;
+}
+
+static char *put_number(char *out, uint64_t value)
+{
+    unsigned n_digits = 1;
+
+    for (uint64_t rest = value; rest >= 10; rest /= 10)
+        n_digits++;
+    return put_digits(out, value, n_digits);
+}
+
+static char *put_us(char *out, uint64_t ns)
+{
+    out = put_number(out, ns / 1000);
+    *out++ = '.';
+    return put_digits(out, ns % 1000, 3);
+}
+
+unsigned samples_format(char row[SAMPLES_ROW_BYTES], const struct sample *sample, uint32_t ring,
+                        uint64_t realtime_offset_ns)
+{
+    const uint64_t date_ns = sample->time_ns + realtime_offset_ns;
+    char *out = row;
+
+    *out++ = (char)sample->type;
+    *out++ = ',';
+    out = put_number(out, date_ns / 1000000000);
+    *out++ = '.';
+    out = put_digits(out, date_ns % 1000000000, 9);
+    *out++ = ',';
+    out = put_number(out, sample->connection);
+    *out++ = ',';
+    out = put_number(out, sample->id);
+    *out++ = ',';
+    if (sample->type == 'Q') {
+        out = put_number(out, ring);
+        *out++ = ',';
+        out = put_number(out, sample->span_ns / 1000);
+        *out++ = ',';
+        *out++ = ',';
+    } else {
+        *out++ = ',';
+        *out++ = ',';
+        out = put_number(out, sample->span_ns / 1000);
+        *out++ = ',';
+        out = put_us(out, sample->span_ns + sample->lag_ns);
+    }
+    *out++ = ',';
+    out = put_us(out, sample->lag_ns);
+    *out++ = '\n';
+    return (unsigned)(out - row);
+}
+
+/* --- writing: in the writer's thread --- */
+
+static bool has_stopped(const struct samples *s)
+{
+    return s->result.error != 0 || s->result.out_of_patience;
+}
+
+/* A reader that takes nothing must not hold the writer for ever once the run is over. */
+static bool wait_until_writable(struct samples *s)
+{
+    while (!has_stopped(s)) {
+        struct pollfd p = {.fd = s->fd, .events = POLLOUT};
+
+        if (poll(&p, 1, 100) > 0)
+            return true;
+        if (!atomic_load_explicit(&s->ending, memory_order_acquire))
+            continue;
+        if (s->patience_end_ns == 0)
+            s->patience_end_ns = clock_now_ns() + SAMPLES_PATIENCE_NS;
+        s->result.out_of_patience = clock_now_ns() > s->patience_end_ns;
+    }
+    return false;
+}
+
+static void write_some(struct samples *s)
+{
+    size_t n_left = s->n_bytes - s->n_written;
+    ssize_t n = write(s->fd, s->buffer + s->n_written,
+                      n_left < s->most_per_write ? n_left : s->most_per_write);
+
+    if (n >= 0) {
+        s->n_written += (size_t)n;
+        s->patience_end_ns = 0;
+    } else if (errno != EINTR && errno != EAGAIN) {
+        s->result.error = errno;
+    }
+}
+
+/* Each row of the buffer counts as written when its last byte is. */
+static void count_rows(struct samples *s)
+{
+    const char *begin = s->buffer, *end = s->buffer + s->n_bytes, *newline;
+
+    for (; begin < end; begin = newline + 1) {
+        newline = memchr(begin, '\n', (size_t)(end - begin));
+        if (*begin != 'Q' && *begin != 'A')
+            continue; /* the header */
+        if ((size_t)(newline - s->buffer) < s->n_written)
+            s->result.written[kind_of(*begin)]++;
+        else
+            s->result.dropped[kind_of(*begin)]++;
+    }
+}
+
+static void flush(struct samples *s)
+{
+    s->n_written = 0;
+    while (s->n_written < s->n_bytes && wait_until_writable(s))
+        write_some(s);
+    count_rows(s);
+    s->n_bytes = 0;
+}
+
+/* Formats what a ring holds, at most as much as the buffer takes.  Returns whether there was any. */
+static bool drain(struct samples *s, uint32_t number)
+{
+    struct ring *ring = &s->rings[number];
+    const uint32_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
+    uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+    const bool any = tail != head;
+
+    while (tail != head && s->n_bytes + SAMPLES_ROW_BYTES <= BUFFER_BYTES) {
+        s->n_bytes += samples_format(s->buffer + s->n_bytes, &ring->rows[tail & (s->ring_rows - 1)],
+                                     number, s->realtime_offset_ns);
+        tail++;
+    }
+    atomic_store_explicit(&ring->tail, tail, memory_order_release);
+    return any;
+}
+
+static bool drain_all(struct samples *s)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < s->n_rings; i++)
+        any |= drain(s, i);
+    return any;
+}
+
+static void *write_rows(void *arg)
+{
+    static const struct timespec rest = {.tv_nsec = IDLE_NS};
+    struct samples *s = arg;
+    bool any = true, ending = false;
+
+    /* the flag is read before the rings: rows put in before it was set are found */
+    while (any || !ending) {
+        ending = atomic_load_explicit(&s->ending, memory_order_acquire);
+        any = drain_all(s);
+        if (s->n_bytes > 0)
+            flush(s);
+        if (!any && !ending)
+            nanosleep(&rest, NULL);
+    }
+    return NULL;
+}
+
+/* --- life --- */
+
+static size_t most_per_write(int fd)
+{
+    struct stat status;
+
+    /* poll(2) promises room for PIPE_BUF bytes in a pipe; a larger write would block in a thread that
+     * could then not be ended.  The pipe's flags are shared with others and not ours to change. */
+    return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? BUFFER_BYTES : PIPE_BUF;
+}
+
+static void release(struct samples *s)
+{
+    for (uint32_t i = 0; s->rings != NULL && i < s->n_rings; i++)
+        free(s->rings[i].rows);
+    free(s->rings);
+    free(s->buffer);
+    free(s);
+}
+
+static int allocate(struct samples *s)
+{
+    s->buffer = malloc(BUFFER_BYTES);
+    s->rings = aligned_alloc(CACHE_LINE_BYTES, s->n_rings * sizeof *s->rings);
+    if (s->buffer == NULL || s->rings == NULL)
+        return -1;
+    memset(s->rings, 0, s->n_rings * sizeof *s->rings);
+    for (uint32_t i = 0; i < s->n_rings; i++) {
+        s->rings[i].rows = malloc(s->ring_rows * sizeof *s->rings[i].rows);
+        if (s->rings[i].rows == NULL)
+            return -1;
+    }
+    memcpy(s->buffer, SAMPLES_HEADER, sizeof SAMPLES_HEADER - 1);
+    s->n_bytes = sizeof SAMPLES_HEADER - 1;
+    return 0;
+}
+
+static int start_writer(struct samples *s)
+{
+    sigset_t all, before;
+    int error;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&s->thread, NULL, write_rows, s);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+struct samples *samples_open(int fd, uint32_t n_rings, uint32_t ring_rows,
+                             uint64_t realtime_offset_ns)
+{
+    struct samples *s = calloc(1, sizeof *s);
+    int error = ENOMEM;
+
+    if (s == NULL)
+        return NULL;
+    s->fd = fd;
+    s->n_rings = n_rings;
+    s->ring_rows = ring_rows;
+    s->realtime_offset_ns = realtime_offset_ns;
+    s->most_per_write = most_per_write(fd);
+    if (allocate(s) == 0)
+        error = start_writer(s);
+    if (error == 0)
+        return s;
+    release(s);
+    errno = error;
+    return NULL;
+}
+
+void samples_push(struct samples *s, uint32_t ring, const struct sample *sample)
+{
+    struct ring *r = &s->rings[ring];
+    const uint32_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
+
+    if (head - atomic_load_explicit(&r->tail, memory_order_acquire) == s->ring_rows) {
+        r->dropped[kind_of((char)sample->type)]++;
+        return;
+    }
+    r->rows[head & (s->ring_rows - 1)] = *sample;
+    atomic_store_explicit(&r->head, head + 1, memory_order_release);
+}
+
+void samples_close(struct samples *s, struct samples_result *result)
+{
+    atomic_store_explicit(&s->ending, true, memory_order_release);
+    pthread_join(s->thread, NULL);
+    *result = s->result;
+    for (uint32_t i = 0; i < s->n_rings; i++)
+        for (int kind = 0; kind < 2; kind++)
+            result->dropped[kind] += s->rings[i].dropped[kind];
+    release(s);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT
+ * sock: see sock.h. */
+#include "sock.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Since Linux 4.2; absent from the headers of glibc before 2.38. */
+#ifndef IP_BIND_ADDRESS_NO_PORT
+#define IP_BIND_ADDRESS_NO_PORT 24
+#endif
+
+enum { TRY_MS = 1000 };
+
+static const int on = 1;
+
+static int open_socket(int family)
+{
+    return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+}
+
+/* For the options that nothing depends on: a kernel that refuses them works all the same. */
+static void set_option(int fd, int level, int option, int value)
+{
+    (void)setsockopt(fd, level, option, &value, sizeof value);
+}
+
+static void set_buffers(int fd, int sndbuf_bytes, int rcvbuf_bytes)
+{
+    if (sndbuf_bytes > 0)
+        set_option(fd, SOL_SOCKET, SO_SNDBUF, sndbuf_bytes);
+    if (rcvbuf_bytes > 0)
+        set_option(fd, SOL_SOCKET, SO_RCVBUF, rcvbuf_bytes);
+}
+
+static int close_failed(int fd)
+{
+    int error = errno;
+
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+/* --- addresses --- */
+
+static struct sock_address from_info(const struct addrinfo *info, uint16_t port)
+{
+    struct sock_address a = {.length = info->ai_addrlen};
+
+    memcpy(&a.ss, info->ai_addr, info->ai_addrlen);
+    sock_set_port(&a, port);
+    return a;
+}
+
+static bool accepts(const struct sock_address *a)
+{
+    int fd = open_socket(a->ss.ss_family);
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    bool connected = false;
+
+    if (fd < 0)
+        return false;
+    if (connect(fd, (const struct sockaddr *)&a->ss, a->length) == 0)
+        connected = true;
+    else if (errno == EINPROGRESS)
+        connected = poll(&p, 1, TRY_MS) == 1 && sock_error(fd) == 0;
+    sock_reset_on_close(fd);
+    close(fd);
+    return connected;
+}
+
+static struct sock_address pick(const struct addrinfo *list, uint16_t port)
+{
+    struct sock_address a;
+
+    if (list->ai_next != NULL && port != 0)
+        for (const struct addrinfo *info = list; info != NULL; info = info->ai_next) {
+            a = from_info(info, port);
+            if (accepts(&a))
+                return a;
+        }
+    return from_info(list, port);
+}
+
+int sock_resolve(const struct endpoint *e, int family, struct sock_address *address, char *error)
+{
+    const struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *list;
+    int failed = getaddrinfo(e->host, NULL, &hints, &list);
+
+    if (failed != 0) {
+        snprintf(error, SOCK_ERROR_BYTES, "'%.100s': %s%s", e->host, gai_strerror(failed),
+                 family == AF_INET    ? " (of the family of --source, IPv4)"
+                 : family == AF_INET6 ? " (of the family of --source, IPv6)"
+                                      : "");
+        return -1;
+    }
+    *address = pick(list, e->port);
+    freeaddrinfo(list);
+    return 0;
+}
+
+char *sock_format(char buffer[SOCK_TEXT_BYTES], const struct sock_address *address)
+{
+    char host[INET6_ADDRSTRLEN] = "?";
+
+    if (address->ss.ss_family == AF_INET6) {
+        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)&address->ss)->sin6_addr, host,
+                  sizeof host);
+        snprintf(buffer, SOCK_TEXT_BYTES, "[%s]:%u", host, sock_port(address));
+    } else {
+        inet_ntop(AF_INET, &((const struct sockaddr_in *)&address->ss)->sin_addr, host, sizeof host);
+        snprintf(buffer, SOCK_TEXT_BYTES, "%s:%u", host, sock_port(address));
+    }
+    return buffer;
+}
+
+uint16_t sock_port(const struct sock_address *address)
+{
+    return ntohs(address->ss.ss_family == AF_INET6
+                     ? ((const struct sockaddr_in6 *)&address->ss)->sin6_port
+                     : ((const struct sockaddr_in *)&address->ss)->sin_port);
+}
+
+void sock_set_port(struct sock_address *address, uint16_t port)
+{
+    if (address->ss.ss_family == AF_INET6)
+        ((struct sockaddr_in6 *)&address->ss)->sin6_port = htons(port);
+    else
+        ((struct sockaddr_in *)&address->ss)->sin_port = htons(port);
+}
+
+bool sock_is_loopback(const struct sock_address *address)
+{
+    const struct in6_addr *six = &((const struct sockaddr_in6 *)&address->ss)->sin6_addr;
+
+    if (address->ss.ss_family == AF_INET6)
+        return IN6_IS_ADDR_LOOPBACK(six) || (IN6_IS_ADDR_V4MAPPED(six) && six->s6_addr[12] == 127);
+    return ntohl(((const struct sockaddr_in *)&address->ss)->sin_addr.s_addr) >> 24 == 127;
+}
+
+/* --- listening --- */
+
+int sock_listen(const struct sock_address *address, const struct sock_listen_options *options)
+{
+    int fd = open_socket(address->ss.ss_family);
+
+    if (fd < 0)
+        return -1;
+    set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+    set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    set_buffers(fd, options->sndbuf_bytes, options->rcvbuf_bytes);
+    if (address->ss.ss_family == AF_INET6)
+        set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+    if (options->reuse_port && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) != 0)
+        return close_failed(fd);
+    if (bind(fd, (const struct sockaddr *)&address->ss, address->length) != 0 ||
+        listen(fd, options->backlog) != 0)
+        return close_failed(fd);
+    return fd;
+}
+
+bool sock_is_in_use(const struct sock_address *address)
+{
+    const struct sock_listen_options alone = {.backlog = 1};
+    int fd = sock_listen(address, &alone);
+
+    if (fd < 0)
+        return errno == EADDRINUSE;
+    close(fd);
+    return false;
+}
+
+int sock_local_address(int fd, struct sock_address *address)
+{
+    address->length = sizeof address->ss;
+    return getsockname(fd, (struct sockaddr *)&address->ss, &address->length);
+}
+
+/* --- connecting --- */
+
+/* The planned address and port as bind(2) wants them, in the family of the target. */
+static struct sock_address to_bind(const struct srcplan_tuple *source, int family)
+{
+    struct sock_address a = {.ss.ss_family = (sa_family_t)family};
+
+    if (family == AF_INET6) {
+        a.length = sizeof(struct sockaddr_in6);
+        memcpy(&((struct sockaddr_in6 *)&a.ss)->sin6_addr, source->address.bytes, 16);
+    } else {
+        a.length = sizeof(struct sockaddr_in);
+        memcpy(&((struct sockaddr_in *)&a.ss)->sin_addr, source->address.bytes, 4);
+    }
+    sock_set_port(&a, source->port);
+    return a;
+}
+
+/* SO_REUSEADDR: a tuple in TIME_WAIT is free at once.  Without a port of ours the kernel must not
+ * choose one before it knows the destination, or it would run out of ports for all destinations. */
+static int bind_source(int fd, const struct srcplan_tuple *source, int family)
+{
+    struct sock_address a;
+
+    if (source->address.family == AF_UNSPEC && source->port == 0)
+        return 0;
+    a = to_bind(source, family);
+    if (source->port != 0)
+        set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+    else
+        set_option(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+    return bind(fd, (const struct sockaddr *)&a.ss, a.length);
+}
+
+/* A fixed port that bind(2) calls not available has an address that is not ours. */
+static struct outcome bind_failed(int error)
+{
+    if (error == EADDRNOTAVAIL)
+        return (struct outcome){PHASE_BIND, REASON_UNREACHABLE};
+    return (struct outcome){PHASE_BIND, outcome_reason_of_errno(error)};
+}
+
+int sock_connect(const struct sock_address *target, const struct srcplan_tuple *source,
+                 const struct sock_connect_options *options, struct outcome *failed)
+{
+    int fd = open_socket(target->ss.ss_family);
+
+    if (fd < 0) {
+        *failed = (struct outcome){PHASE_SOCKET, outcome_reason_of_errno(errno)};
+        return -1;
+    }
+    set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    set_buffers(fd, options->sndbuf_bytes, options->rcvbuf_bytes);
+    if (bind_source(fd, source, target->ss.ss_family) != 0) {
+        *failed = bind_failed(errno);
+        return close_failed(fd);
+    }
+    if (connect(fd, (const struct sockaddr *)&target->ss, target->length) != 0 &&
+        errno != EINPROGRESS) {
+        *failed = (struct outcome){PHASE_CONNECT, outcome_reason_of_errno(errno)};
+        return close_failed(fd);
+    }
+    return fd;
+}
+
+int sock_error(int fd)
+{
+    int error = 0;
+    socklen_t length = sizeof error;
+
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno;
+}
+
+void sock_reset_on_close(int fd)
+{
+    const struct linger now = {.l_onoff = 1, .l_linger = 0};
+
+    (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+}
+
+void sock_quickack(int fd)
+{
+    set_option(fd, IPPROTO_TCP, TCP_QUICKACK, 1);
+}

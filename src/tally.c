@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ * tally: see tally.h. */
+#include "tally.h"
+
+#include <stddef.h>
+
+_Static_assert(sizeof(struct tally) % sizeof(tally_count) == 0, "the structure is an array of counts");
+
+void tally_merge(struct tally *into, const struct tally *from)
+{
+    tally_count *to = (tally_count *)into;
+    const tally_count *add = (const tally_count *)from;
+
+    for (size_t i = 0; i < sizeof *into / sizeof *to; i++)
+        tally_add(&to[i], tally_get(&add[i]));
+}
+
+static uint64_t sum_outcomes(const tally_count counts[OUTCOME_N_PHASES][OUTCOME_N_REASONS])
+{
+    uint64_t sum = 0;
+
+    for (int p = 0; p < OUTCOME_N_PHASES; p++)
+        for (int r = 0; r < OUTCOME_N_REASONS; r++)
+            sum += tally_get(&counts[p][r]);
+    return sum;
+}
+
+uint64_t tally_connections_ended(const struct tally *t)
+{
+    return sum_outcomes(t->connections.ended);
+}
+
+static const char *broken_by_queries(const struct tally_queries *q)
+{
+    if (tally_get(&q->scheduled) != tally_get(&q->sent) + tally_get(&q->unsent))
+        return "scheduled queries = sent + unsent";
+    if (tally_get(&q->sent) != tally_get(&q->answered) + tally_get(&q->timeout) +
+                                   tally_get(&q->error) + tally_get(&q->cancelled))
+        return "sent queries = answered + timed out + failed + cancelled";
+    return NULL;
+}
+
+const char *tally_broken_law(const struct tally *t, uint64_t connections_asked,
+                             uint64_t histogram_count)
+{
+    const struct tally_queries *measured = &t->queries[TALLY_MEASURED];
+    const char *law = NULL;
+
+    if (tally_connections_ended(t) != connections_asked)
+        return "connections asked = outcomes of connections";
+    for (int class = 0; class < TALLY_N_CLASSES && law == NULL; class++)
+        law = broken_by_queries(&t->queries[class]);
+    if (law != NULL)
+        return law;
+    if (sum_outcomes(t->errors) != tally_get(&measured->error))
+        return "failed queries = failures by outcome";
+    if (tally_get(&measured->answered) != histogram_count)
+        return "answered queries = values in the response histogram";
+    return NULL;
+}
