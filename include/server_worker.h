@@ -4,28 +4,13 @@
 #define TCPSCALER_SERVER_WORKER_H
 
 #include "server_accept.h"
+#include "server_config.h"
 #include "server_conn.h"
 #include "server_tally.h"
 #include "worker.h"
 
-#include <stdatomic.h>
-
-/* In the order of the option's choices. */
-enum server_protocol { SERVER_ECHO, SERVER_PING };
-
-#define SERVER_PROTOCOLS "echo|ping"
-
 /* What one receive call takes, and so the most a connection whose peer does not read can hold. */
 #define SERVER_BUFFER_BYTES 65536u
-
-/* Shared by all workers; constant once they run, but for n_active. */
-struct server_config {
-    enum server_protocol protocol;
-    uint64_t max_connections; /* of all workers; 0: no limit of our own */
-    bool own_fd_tables;
-    bool quiet;
-    _Atomic uint64_t n_active; /* connections of all workers, for the limit */
-};
 
 enum server_message { SERVER_STOP };
 

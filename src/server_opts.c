@@ -3,7 +3,7 @@
 #include "server_opts.h"
 
 #include "endpoint.h"
-#include "server_worker.h"
+#include "server_config.h"
 
 #include <stddef.h>
 
