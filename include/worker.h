@@ -61,6 +61,9 @@ int worker_start(struct worker *w, const struct worker_ops *ops, uint32_t index,
 /* Any thread: on_message will be called with it.  Returns -1 when the inbox is full. */
 int worker_post(struct worker *w, int kind, uint64_t value);
 
+/* Adds one of the timers of a worker (fewer than eight pending at a time): cannot fail. */
+void worker_add_timer(struct event *timer, const struct timeval *wait);
+
 /* From its own callbacks: the loop ends after the current one. */
 void worker_finish(struct worker *w);
 

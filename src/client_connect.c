@@ -21,7 +21,7 @@ static bool wait_for_rate(struct client_worker *cw)
         return false;
     }
     wait = clock_timeval(cc->pacer.next_ns - now_ns);
-    event_add(&cc->due_event, &wait);
+    worker_add_timer(&cc->due_event, &wait);
     return true;
 }
 

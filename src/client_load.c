@@ -109,7 +109,7 @@ static void add_timer(struct event *event, uint64_t at_ns, uint64_t now_ns)
 {
     struct timeval wait = clock_timeval(at_ns > now_ns ? at_ns - now_ns : 0);
 
-    event_add(event, &wait);
+    worker_add_timer(event, &wait);
 }
 
 static void arm_expiry(struct client_worker *cw)

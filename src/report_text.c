@@ -174,6 +174,8 @@ static void print_latency(FILE *out, const struct report_about *about,
     print_metric(out, "service", &r->metrics[CLIENT_SERVICE], beyond, timeout_ns);
     print_metric(out, "send lag", &r->metrics[CLIENT_SEND_LAG], 0, timeout_ns);
     print_metric(out, "connect", &r->metrics[CLIENT_CONNECT], 0, timeout_ns);
+    if (about->rate_qps <= 0)
+        return;
     fputs("  response: intended send to answer; service: actual send to answer; percentiles of the\n"
           "  first two count unanswered queries as beyond; '-': fewer than 10 values beyond it\n",
           out);

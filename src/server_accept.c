@@ -50,10 +50,17 @@ static void refuse_waiting(struct server_worker *sw, int listener_fd)
     }
 }
 
+static void rest(struct server_accept *a)
+{
+    const struct timeval pause = clock_timeval(PAUSE_NS);
+
+    a->paused = true;
+    worker_add_timer(&a->resume_event, &pause);
+}
+
 static void pause_accepting(struct server_worker *sw, int listener_fd, int error)
 {
     struct server_accept *a = &sw->accept;
-    struct timeval rest = clock_timeval(PAUSE_NS);
 
     if (!a->warned && !sw->config->quiet)
         fprintf(stderr,
@@ -63,8 +70,7 @@ static void pause_accepting(struct server_worker *sw, int listener_fd, int error
     a->warned = true;
     refuse_waiting(sw, listener_fd);
     event_del(&a->listener_event);
-    event_add(&a->resume_event, &rest);
-    a->paused = true;
+    rest(a);
     tally_add(&sw->tally.accept_pauses, 1);
 }
 
@@ -127,7 +133,8 @@ void server_accept_resume(struct server_worker *sw)
         return;
     a->paused = false;
     event_del(&a->resume_event);
-    event_add(&a->listener_event, NULL);
+    if (event_add(&a->listener_event, NULL) != 0)
+        rest(a);
 }
 
 void server_accept_stop(struct server_worker *sw)

@@ -30,15 +30,14 @@ static void print_closed(FILE *out, const struct server_tally *t)
 void server_report_text(FILE *out, const struct server_result *r)
 {
     const struct server_tally *t = &r->total;
-    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
     uint64_t overflows = hoststat_delta(r->now.listen_overflows, r->before.listen_overflows);
 
     fprintf(out, "tcpserver %s on %s, %" PRIu32 " threads, %s\n", r->version, r->address,
             r->n_workers, units_format_duration(a, r->elapsed_ns));
     fprintf(out, "Connections  %s accepted, %s active, %s at the peak, %s refused\n",
             count_text(a, &t->accepted), units_format_count(b, r->active),
-            units_format_count(c, r->peak), units_format_count((char[UNITS_TEXT_BYTES]){0},
-                                                              tally_get(&t->refused)));
+            units_format_count(c, r->peak), count_text(d, &t->refused));
     fprintf(out, "Bytes        %s received, %s sent\n", count_text(a, &t->bytes_received),
             count_text(b, &t->bytes_sent));
     fprintf(out, "Pauses       %s of accepting, %s of reading from peers that do not read\n",

@@ -168,18 +168,25 @@ static int open_json(struct server *s)
 
 /* --- figures --- */
 
+static void look(struct server *s)
+{
+    struct server_result *r = &s->result;
+
+    r->active = 0;
+    for (uint32_t i = 0; i < s->n_started; i++)
+        r->active += server_tally_active(&s->workers[i].tally);
+    if (r->active > r->peak)
+        r->peak = r->active;
+}
+
 static void collect(struct server *s)
 {
     struct server_result *r = &s->result;
 
+    look(s);
     memset(&r->total, 0, sizeof r->total);
-    r->active = 0;
-    for (uint32_t i = 0; i < s->n_started; i++) {
-        r->active += server_tally_active(&s->workers[i].tally);
+    for (uint32_t i = 0; i < s->n_started; i++)
         server_tally_merge(&r->total, &s->workers[i].tally);
-    }
-    if (r->active > r->peak)
-        r->peak = r->active;
     r->elapsed_ns = clock_now_ns() - s->begin_ns;
     hoststat_read(&r->now);
 }
@@ -188,7 +195,7 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
     (void)what;
-    collect(arg);
+    look(arg);
 }
 
 static void on_stats(evutil_socket_t fd, short what, void *arg)

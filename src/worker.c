@@ -53,10 +53,21 @@ static void on_mailbox(evutil_socket_t fd, short what, void *arg)
         w->ops->on_message(w, messages[i].kind, messages[i].value);
 }
 
+/* libevent makes room for eight timers with the first one; a worker has fewer, so that from here on
+ * worker_add_timer() cannot fail. */
+static int reserve_timers(struct worker *w)
+{
+    const struct timeval later = {.tv_sec = 3600};
+    struct event event;
+
+    evtimer_assign(&event, w->base, on_mailbox, w);
+    return event_add(&event, &later) != 0 ? -1 : event_del(&event);
+}
+
 static int open_base(struct worker *w)
 {
     w->base = base_new();
-    if (w->base == NULL)
+    if (w->base == NULL || reserve_timers(w) != 0)
         return -1;
     if (event_assign(&w->mailbox_event, w->base, w->mailbox_fd, EV_READ | EV_PERSIST, on_mailbox,
                      w) != 0)
@@ -181,6 +192,14 @@ int worker_post(struct worker *w, int kind, uint64_t value)
     if (write(w->mailbox_fd, &one, sizeof one) < 0)
         assert(errno == EAGAIN);
     return result;
+}
+
+void worker_add_timer(struct event *timer, const struct timeval *wait)
+{
+    int failed = event_add(timer, wait);
+
+    assert(failed == 0);
+    (void)failed;
 }
 
 void worker_finish(struct worker *w)
