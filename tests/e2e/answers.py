@@ -132,19 +132,17 @@ def test_on_timeout_close_ends_every_connection_in_time():
 
 
 def test_late_proof_makes_a_half_open_connection_live():
-    """Delaying is for later queries only, so the proof is delayed by stopping the server."""
-    server = FaultServer()
-    server.process.send_signal(signal.SIGSTOP)
-    client = Client("-p", server.port, "-c", 5, "-r", 100, "-t", 3, "--timeout", "300ms",
-                    "--prove", "yes", "127.0.0.1")
-    wait_for(lambda: "half" in client.stderr() or client.process.poll() is not None or
-             time.monotonic() - client.begin > 0.2, "the client's start")
-    time.sleep(0.2)
-    server.process.send_signal(signal.SIGCONT)
-    r = client.wait()
-    server.stop()
+    server = FaultServer("--late-proof-every", 4, "--delay-ms", 800)
+    r = run_client("-p", server.port, "-c", 20, "-r", 400, "-t", 2, "--timeout", "300ms",
+                   "--stats-interval", "100ms", "127.0.0.1")
+    did = server.stop()
     check_conservation(r)
-    check_equal(r.json["connections"]["proven"], 5, "proven in the end")
+    check_equal(did["late_proofs"], 5, "connections whose proof came late")
+    check("15 live" in r.err, "first only the others take queries")
+    check_equal(r.json["probes"]["timeout"], 5, "proofs given up")
+    c = r.json["connections"]
+    check_equal((c["proven"], c["half_open"], c["live_at_end"]), (20, 0, 20), "in the end")
+    check(r.json["queries"]["rerouted"] > 0, "queries of half-open connections went elsewhere")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 """A DNS-over-TCP server that misbehaves on purpose, and counts how often.
 
 It echoes each query as its answer. The first query of each connection (tcpclient's proof) is always
-answered at once; of those after it, counted over all connections, every Nth is subject to the
+answered at once (but for --late-proof-every); of those after it, counted over all connections, every Nth is subject to the
 misbehaviours given. Prints `listening PORT`, and on SIGTERM one JSON object with what it did."""
 
 import argparse
@@ -17,10 +17,10 @@ import struct
 class Faults:
     def __init__(self, options):
         self.o = options
-        self.n = 0
+        self.n = self.connections = 0
         self.did = dict.fromkeys(
             ("queries", "answers", "dropped", "duplicated", "unknown", "delayed", "resets",
-             "closes", "malformed"), 0)
+             "closes", "malformed", "late_proofs"), 0)
 
     def hits(self, every):
         return every and self.n % every == 0
@@ -47,7 +47,7 @@ class Connection(asyncio.Protocol):
     def query(self, message):
         self.seen += 1
         if self.seen == 1 and not self.o.silent:
-            self.t.write(message)
+            self.prove(message)
             return
         self.f.n += 1
         self.f.did["queries"] += 1
@@ -72,6 +72,14 @@ class Connection(asyncio.Protocol):
             loop.call_later(self.o.delay_ms / 1000, self.answer, message)
         else:
             self.answer(message)
+
+    def prove(self, message):
+        self.f.connections += 1
+        if self.o.late_proof_every and self.f.connections % self.o.late_proof_every == 0:
+            self.f.did["late_proofs"] += 1
+            asyncio.get_running_loop().call_later(self.o.delay_ms / 1000, self.answer, message)
+        else:
+            self.t.write(message)
 
     def answer(self, message):
         if self.t.is_closing():
@@ -128,6 +136,8 @@ async def serve(options):
 parser = argparse.ArgumentParser()
 for name in ("reset", "close", "malformed", "drop", "delay", "unknown", "duplicate"):
     parser.add_argument(f"--{name}-every", type=int, default=0, metavar="N")
+parser.add_argument("--late-proof-every", type=int, default=0, metavar="N",
+                    help="answer the first query of every Nth connection after --delay-ms")
 parser.add_argument("--delay-ms", type=float, default=0)
 parser.add_argument("--split", type=int, default=0, metavar="BYTES", help="write so much at a time")
 parser.add_argument("--coalesce", type=float, default=0, metavar="MS",
