@@ -47,7 +47,7 @@ static const struct option_row rows[] = {
     {"source", 0, OPTION_TEXT, FIELD(source), "LIST",
      "source addresses: 10.0.0.5,10.0.1.1-9,10.1.0.0/24,10.2.{1..3}.1", 0, 0, NULL},
     {"sport", 0, OPTION_TEXT, FIELD(sport), "RANGES",
-     "source ports: 20000-60000,!30000 (with --source default: all from 1024)", 0, 0, NULL},
+     "source ports: 20000-60000,!30000 (with --source: all from 1024)", 0, 0, NULL},
     {"prove", 0, OPTION_CHOICE, FIELD(prove), "yes|no",
      "send one query on each new connection, await the answer (default: yes)", 0, 0, "yes|no"},
     {"close", 0, OPTION_CHOICE, FIELD(close), "HOW",

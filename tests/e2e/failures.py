@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""What goes wrong during a run is counted, reported and survived: the server dies or stalls, the user
+interrupts, the reader of the rows goes away or is slow."""
+
+from harness import *
+
+
+def wait_until_running(client):
+    wait_for(lambda: "running" in client.stderr(), "the load")
+
+
+def test_killed_server_leaves_a_full_report_that_counts_every_query_once():
+    server = Server()
+    client = Client("-p", server.port, "-c", 200, "-r", 2000, "-t", 5, "--stats-interval", "200ms",
+                    "127.0.0.1")
+    wait_until_running(client)
+    time.sleep(0.5)
+    server.process.kill()
+    r = client.wait()
+    check_conservation(r)
+    check_code(r, 3)
+    c, q = r.json["connections"], r.json["queries"]
+    check_equal(c["live_at_end"], 0, "live connections")
+    check(q["answered"] > 500, f"answered before: {q['answered']}")
+    check(q["unsent"] > 1000, f"unsent after: {q['unsent']}")
+    lost = sum(n for name, n in c["outcomes"].items()
+               if "reset" in name or "closed by peer" in name)
+    check_equal(lost, 200, f"connections lost, by FIN or RST: {c['outcomes']}")
+    for reason in ("connections-short", "unsent"):
+        check(reason in r.json["reasons"], f"{reason} in {r.json['reasons']}")
+    check("Verdict      SUSPECT" in r.err, "the summary is there")
+
+
+def test_no_server_at_all_is_reported():
+    with Server() as server:
+        port = server.port
+    r = run_client("-p", port, "-c", 20, "-r", 100, "-t", 2, "127.0.0.1")
+    check_conservation(r)
+    check_code(r, 3)
+    check_equal(r.json["connections"]["outcomes"], {"connect/refused": 20}, "outcomes")
+    check("nothing listens there" in r.err, "the remedy")
+    check(r.seconds < 2, "it does not wait for a load that cannot be")
+
+
+def test_stalled_server_shows_in_the_latency_from_the_intended_time():
+    """A stall of D in T seconds at a constant rate: p_q = D - (1 - q) T, and the maximum D."""
+    server = Server()
+    client = Client("-p", server.port, "-c", 20, "-r", 1000, "--arrival", "constant", "-t", 5,
+                    "--stats-interval", "200ms", "-R", "127.0.0.1")
+    wait_until_running(client)
+    time.sleep(1)
+    server.process.send_signal(signal.SIGSTOP)
+    time.sleep(1)
+    server.process.send_signal(signal.SIGCONT)
+    r = client.wait()
+    server.stop()
+    check_conservation(r)
+    check_equal(r.json["queries"]["answered"], 5000, "answered")
+    response = r.json["latency_ns"]["response"]
+    if not SANITIZED:
+        check_between(response["max"], 0.97e9, 1.15e9, "maximum")
+        check_between(response["p95"], 0.70e9, 0.90e9, "p95 = 1 s - 5 % of 5 s")
+    # the control: a tool that stopped its clock with the server would have seen next to nothing
+    late = sum(float(row["response_us"]) > 100e3 for row in r.rows() if row["type"] == "A")
+    check_between(late, 800, 1100, "queries that became due in the stall and waited > 100 ms")
+
+
+def test_interrupted_run_reports_what_it_did():
+    with Server() as server:
+        client = Client("-p", server.port, "-c", 50, "-r", 1000, "--stats-interval", "200ms",
+                        "127.0.0.1")
+        wait_until_running(client)
+        time.sleep(0.5)
+        client.process.send_signal(signal.SIGINT)
+        r = client.wait()
+    check_conservation(r)
+    check_code(r, 130)
+    check_equal(r.json["interrupted"], True, "interrupted")
+    check(r.json["queries"]["answered"] > 300, "answered")
+    check("interrupted" in r.err, "the summary says so")
+
+
+def test_interrupted_while_connecting_ends_at_once():
+    with Server() as server:
+        client = Client("-p", server.port, "-c", 1000, "-n", 10, "-r", 10, "127.0.0.1")
+        time.sleep(1)
+        client.process.send_signal(signal.SIGTERM)
+        r = client.wait(10)
+    check_conservation(r)
+    check_code(r, 130)
+    check(r.json["connections"]["outcomes"]["run/cancelled"] > 900, "connections never begun")
+
+
+def test_reader_that_goes_away_stops_the_rows_not_the_run():
+    with Server() as server:
+        reading, writing = os.pipe()
+        client = Client("-p", server.port, "-c", 10, "-r", 2000, "-t", 2, "-R", "127.0.0.1",
+                        stdout=writing)
+        os.close(writing)
+        os.read(reading, 100)
+        os.close(reading)
+        r = client.wait()
+    check_conservation(r)
+    check_code(r, 3)
+    check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
+    check("output-lost" in r.json["reasons"], "the verdict says so")
+    rows = r.json["queries"]["sent"] + r.json["queries"]["answered"]
+    check_equal(r.json["output"]["rows"] + r.json["output"]["dropped_rows"], rows, "rows")
+    check("Broken pipe" in r.err, "the summary says why")
+
+
+def test_full_disk_stops_the_rows_not_the_run():
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 10, "-r", 1000, "-t", 1, "-o", "/dev/full",
+                       "127.0.0.1")
+    check_conservation(r)
+    check_code(r, 3)
+    check("No space left" in r.err, "the summary says why")
+    check_equal(r.json["output"]["rows"], 0, "rows written")
+
+
+def test_json_that_cannot_be_written_is_said():
+    with Server() as server:
+        r = subprocess.run([TCPCLIENT, "-c", "2", "-r", "10", "-t", "1", "--json", "/dev/full",
+                            f"127.0.0.1:{server.port}"], capture_output=True, text=True, timeout=30)
+    check_equal(r.returncode, 3, f"exit code; stderr: {r.stderr}")
+    check("--json: could not write '/dev/full'" in r.stderr, r.stderr)
+
+
+def slow_reader_run(server, rate):
+    """The rows go to a pipe that is read after the run has sent everything."""
+    reading, writing = os.pipe()
+    path = temp_path("rows")
+    client = Client("-p", server.port, "-c", 100, "-r", rate, "-t", 3, "-R", "127.0.0.1",
+                    stdout=writing)
+    os.close(writing)
+    reader = spawn(["sh", "-c", f"sleep 4; exec cat > {path}"], stdin=reading)
+    os.close(reading)
+    r = client.wait()
+    reader.wait(60)
+    with open(path) as f:
+        r.out = f.read()
+    return r
+
+
+def test_slow_reader_delays_no_query_and_every_missing_row_is_counted():
+    rate = 5000 if SANITIZED else 50000  # queries: twice as many rows
+    with Server() as server:
+        quick = run_client("-p", server.port, "-c", 100, "-r", rate, "-t", 3, "-o", "/dev/null",
+                           "127.0.0.1")
+        slow = slow_reader_run(server, rate)
+    check_conservation(slow)
+    q, output = slow.json["queries"], slow.json["output"]
+    rows = slow.rows()
+    check_equal(len(rows), output["rows"], "rows in the file")
+    check_equal(output["rows"] + output["dropped_rows"], q["sent"] + q["answered"], "rows")
+    check_equal(sum(row["type"] == "A" for row in rows) + output["dropped_answer_rows"],
+                q["answered"], "answer rows")
+    check_equal(slow.out.splitlines()[-1].count(","), 8, "the last row is whole")
+    if not SANITIZED:
+        check(slow.json["latency_ns"]["send_lag"]["p50"] <
+              2 * quick.json["latency_ns"]["send_lag"]["p50"] + 50e3, "send lag")
+
+
+def test_rows_lost_to_a_full_ring_are_counted_and_make_the_run_suspect():
+    """The control of the test above: so many rows that the rings cannot hold them."""
+    if SANITIZED:
+        skip("needs the speed of the plain build")
+    with Server() as server:
+        r = slow_reader_run(server, 400000)
+    check_conservation(r)
+    q, output = r.json["queries"], r.json["output"]
+    check(output["dropped_rows"] > 0, f"dropped rows of {q['sent']} queries")
+    check_equal(output["rows"] + output["dropped_rows"], q["sent"] + q["answered"], "rows")
+    check_equal(len(r.out.splitlines()) - 1, output["rows"], "rows in the file")
+    check("output-lost" in r.json["reasons"], "the verdict says so")
+    check_code(r, 3)
+
+
+def test_numbers_do_not_depend_on_the_locale():
+    with Server() as server:
+        r = subprocess.run([TCPCLIENT, "-c", "2", "-r", "2.5", "-t", "1.5", "--json", "-",
+                            f"127.0.0.1:{server.port}"], capture_output=True, text=True, timeout=30,
+                           env={**os.environ, "LC_ALL": "de_DE.UTF-8", "LANG": "de_DE.UTF-8"})
+    check_equal(json.loads(r.stdout)["rate"]["duration_s"], 1.5, "duration")
+    check("2.5 asked" in r.stderr, r.stderr)
+
+
+if __name__ == "__main__":
+    main()

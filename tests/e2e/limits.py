@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""At the limits: file descriptors, ports, backlog, restarts; each is named, nothing spins or dies."""
+
+import socket
+
+from harness import *
+
+
+def cpu_seconds(pid):
+    with open(f"/proc/{pid}/stat") as f:
+        fields = f.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def local_tuples(port):
+    """(address, port) of the client ends of connections to a server port, from the kernel."""
+    found = []
+    with open("/proc/net/tcp") as f:
+        for line in f.readlines()[1:]:
+            local, remote, state = line.split()[1:4]
+            if state == "01" and int(remote.split(":")[1], 16) == port:
+                address, number = local.split(":")
+                found.append((socket.inet_ntoa(bytes.fromhex(address)[::-1]), int(number, 16)))
+    return found
+
+
+def test_server_at_its_last_fd_serves_on_and_recovers():
+    with Server("--threads", "1", prefix=["sh", "-c", 'ulimit -n 200; exec "$@"', "sh"]) as server:
+        client = Client("-p", server.port, "-c", 1000, "-r", 500, "-t", 4, "--connect-timeout", "2s",
+                        "--timeout", "1s", "--stats-interval", "200ms", "127.0.0.1")
+        wait_for(lambda: "running" in client.stderr(), "the load")
+        before, begin = cpu_seconds(server.pid), time.monotonic()
+        time.sleep(1.5)
+        used = (cpu_seconds(server.pid) - before) / (time.monotonic() - begin)
+        r = client.wait()
+        again = run_client("-p", server.port, "-c", 50, "-r", 100, "-t", 1, "127.0.0.1")
+        server.stop()
+    check_conservation(r)
+    live = r.json["connections"]["live_at_end"]
+    check_between(live, 150, 199, "connections that fit under 'ulimit -n 200'")
+    check(r.json["queries"]["answered"] > 1500, "those that fit are served")
+    check(used < 0.5, f"CPU of the full server: {used:.2f} cores")
+    check_code(r, 3)
+    check("connections-short" in r.json["reasons"], "the verdict says so")
+    check_equal(again.json["connections"]["proven"], 50, "proven after the first client left")
+    check(server.result["accept_pauses"] > 0, "accept pauses are counted")
+    check_between(server.result["refused"], 1, 851, "refused ones are counted")
+    check("cannot accept more" in server.stderr(), "it says so")
+
+
+def test_max_connections_refuses_the_rest():
+    with Server("--max-connections", "100") as server:
+        r = run_client("-p", server.port, "-c", 150, "-r", 100, "-t", 1, "127.0.0.1")
+        server.stop()
+    check_conservation(r)
+    check_between(r.json["connections"]["live_at_end"], 100, 101, "live")
+    check_between(server.result["refused"], 49, 50, "refused")
+    check_between(server.result["peak"], 1, 101, "peak")
+
+
+def test_client_that_does_not_fit_says_what_binds():
+    r = subprocess.run(["sh", "-c", f"ulimit -n 100; exec {TCPCLIENT} --threads 1 -c 200 127.0.0.1"],
+                       capture_output=True, text=True, timeout=30)
+    check_equal(r.returncode, 2, f"exit code: {r.stderr}")
+    check("--threads: 1 is too few" in r.stderr, r.stderr)
+
+
+def test_fd_tables_of_the_workers_multiply_the_limit():
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 500, "-r", 500, "-t", 1, "127.0.0.1",
+                       prefix=["sh", "-c", 'ulimit -n 200; exec "$@"', "sh"])
+    check_code(r, 0)
+    check_equal(r.json["connections"]["proven"], 500, "proven")
+    check(r.json["host"]["threads"] >= 4, "threads")
+    check_equal(r.json["host"]["own_fd_tables"], True, "own fd tables")
+
+
+def test_restart_after_kill_binds_at_once():
+    for bind in ("::", "127.0.0.1"):
+        first = Server(bind=bind)
+        client = Client("-p", first.port, "-c", 200, "-r", 500, "-t", 3, "--stats-interval", "200ms",
+                        "127.0.0.1")
+        wait_for(lambda: "running" in client.stderr(), "the load")
+        first.process.kill()
+        first.process.wait()
+        with Server(port=first.port, bind=bind) as second:
+            check_equal(second.port, first.port, "port")
+            r = run_client("-p", second.port, "-c", 10, "-r", 100, "-t", 1, "127.0.0.1")
+            check_equal(r.json["connections"]["proven"], 10, f"proven on {bind}")
+        client.wait()
+
+
+def test_backlog_is_what_was_asked_up_to_somaxconn():
+    need_program("ss")
+    with open("/proc/sys/net/core/somaxconn") as f:
+        somaxconn = int(f.read())
+    for asked in (256, 512, 1 << 20):
+        with Server("--backlog", asked, "--threads", "2") as server:
+            out = subprocess.run(["ss", "-Hltn", f"sport = :{server.port}"], capture_output=True,
+                                 text=True, check=True).stdout
+        check_equal([int(line.split()[2]) for line in out.splitlines()], [min(asked, somaxconn)] * 2,
+                    "Send-Q of both listeners")
+
+
+def test_planned_tuples_are_used_in_order():
+    with Server() as server:
+        client = Client("-p", server.port, "-c", 25, "-t", 2, "--threads", "2", "--source",
+                        "127.0.0.{2,5}", "--sport", "21000-21009,!21003,22000-22010",
+                        "--stats-interval", "100ms", "127.0.0.1")
+        wait_for(lambda: "running" in client.stderr(), "all connections")
+        tuples = sorted(local_tuples(server.port))
+        r = client.wait()
+    ports = [p for p in range(21000, 21010) if p != 21003] + list(range(22000, 22011))
+    check_equal(r.json["connections"]["proven"], 25, "proven")
+    check_equal(tuples, [("127.0.0.2", p) for p in ports] + [("127.0.0.5", p) for p in ports[:5]],
+                "tuples")
+
+
+def test_tuples_in_time_wait_are_free_at_once():
+    with Server() as server:
+        for _ in range(3):  # fin at the end: the client's side stays in TIME_WAIT
+            r = run_client("-p", server.port, "-c", 20, "-r", 100, "-t", 1, "--source", "127.0.0.2",
+                           "--sport", "23000-23019", "127.0.0.1")
+            check_code(r, 0)
+            check_equal(r.json["connections"]["proven"], 20, "proven")
+
+
+def test_taken_and_listening_ports_are_replaced_by_spare_ones():
+    taken = []
+    for port in range(24000, 24005):  # bound and not listening: found out by bind(2) only
+        s = socket.socket()
+        s.bind(("127.0.0.2", port))
+        taken.append(s)
+    listener = socket.socket()
+    listener.bind(("127.0.0.2", 24005))
+    listener.listen()
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 14, "-r", 100, "-t", 1, "--source", "127.0.0.2",
+                       "--sport", "24000-24019", "--threads", "2", "127.0.0.1")
+        short = run_client("-p", server.port, "-c", 16, "-r", 100, "-t", 1, "--source", "127.0.0.2",
+                           "--sport", "24000-24019", "--threads", "2", "127.0.0.1")
+    check_code(r, 0)
+    check_equal(r.json["connections"]["proven"], 14, "all 14 of the 14 that are free")
+    check_conservation(short)
+    check_equal(short.json["connections"]["outcomes"].get("bind/source ports exhausted"), 2,
+                "the two without a tuple")
+    check("give more tuples" in short.err, "the remedy")
+    for s in (*taken, listener):
+        s.close()
+
+
+def test_source_address_that_is_not_local_is_named():
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 3, "-r", 10, "-t", 1, "--source", "192.0.2.77",
+                       "127.0.0.1")
+    check_conservation(r)
+    check_equal(r.json["connections"]["outcomes"], {"bind/unreachable": 3}, "outcomes")
+    check("source address is local" in r.err, "the remedy")
+
+
+def test_rst_leaves_no_time_wait():
+    def in_time_wait(port):
+        with open("/proc/net/tcp") as f:
+            lines = [line.split() for line in f.readlines()[1:]]
+        return sum(line[3] == "06" and int(line[2].split(":")[1], 16) == port for line in lines)
+
+    with Server() as server:
+        run_client("-p", server.port, "-c", 20, "-t", 1, "--close", "rst", "127.0.0.1")
+        check_equal(in_time_wait(server.port), 0, "TIME_WAIT after rst")
+        run_client("-p", server.port, "-c", 20, "-t", 1, "--close", "fin", "127.0.0.1")
+        check_equal(in_time_wait(server.port), 20, "TIME_WAIT after fin")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: MIT
+"""tcpserver with other people's clients: sockets, nc, socat; floods, peers that never read, half-closed
+connections; system calls per message."""
+
+import re
+import socket
+import threading
+
+from harness import *
+
+MIB = 1 << 20
+
+
+def connect(server):
+    s = socket.create_connection(("127.0.0.1", server.port), timeout=20)
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return s
+
+
+def receive_all(s):
+    parts = []
+    while part := s.recv(65536):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def receive(s, n_bytes):
+    data = b""
+    while len(data) < n_bytes:
+        part = s.recv(n_bytes - len(data))
+        check(part != b"", f"closed after {len(data)} of {n_bytes} bytes")
+        data += part
+    return data
+
+
+def test_echo_returns_every_byte_in_order():
+    data = os.urandom(5 * MIB)
+    with Server() as server, connect(server) as s:
+        sender = threading.Thread(target=lambda: (s.sendall(data), s.shutdown(socket.SHUT_WR)))
+        sender.start()
+        got = receive_all(s)
+        sender.join()
+        check(got == data, f"{len(got)} bytes of {len(data)} came back the same")
+
+
+def test_half_closed_client_gets_its_answers():
+    with Server() as server, connect(server) as s:
+        s.sendall(b"x" * 100000)
+        s.shutdown(socket.SHUT_WR)
+        check_equal(len(receive_all(s)), 100000, "bytes after the half-close")
+
+
+def test_ping_is_answered_by_pong_and_other_bytes_are_ignored():
+    with Server("--protocol", "ping") as server, connect(server) as s:
+        for sent, answer in [(b"Ping", b"Pong"), (b"PingPing", b"PongPong"), (b"xxPingyy", b"Pong"),
+                             (b"PPing", b"Pong")]:
+            s.sendall(sent)
+            check_equal(receive(s, len(answer)), answer, f"answer to {sent}")
+        s.sendall(b"Pi")
+        time.sleep(0.05)
+        s.sendall(b"ng")
+        check_equal(receive(s, 4), b"Pong", "answer to Pi + ng")
+        s.settimeout(0.2)
+        s.sendall(b"Pin Pong ping")
+        try:
+            check(False, f"answered {s.recv(100)}")
+        except TimeoutError:
+            pass
+
+
+def push_without_reading(server, n_bytes, done):
+    s = connect(server)
+    s.setblocking(False)
+    block, sent, idle_since = b"x" * 65536, 0, time.monotonic()
+    while sent < n_bytes and time.monotonic() - idle_since < 2:
+        try:
+            sent += s.send(block)
+            idle_since = time.monotonic()
+        except BlockingIOError:
+            time.sleep(0.01)
+    done.append((s, sent))
+
+
+def test_client_that_never_reads_costs_nothing_and_disturbs_nobody():
+    with Server() as server:
+        load = ("-p", server.port, "-c", 100, "-r", 1000, "-t", 4, "127.0.0.1")
+        alone = run_client(*load)
+        before, done, most = rss_bytes(server.pid), [], 0
+        pusher = threading.Thread(target=push_without_reading, args=(server, 60 * MIB, done))
+        client = Client(*load)
+        pusher.start()
+        while pusher.is_alive():
+            most = max(most, rss_bytes(server.pid))
+            time.sleep(0.02)
+        beside = client.wait()
+        most = max(most, rss_bytes(server.pid))
+        done[0][0].close()
+        server.stop()
+    check(most - before < MIB, f"the server grew by {most - before} bytes; sent {done[0][1]}")
+    check(server.result["back_pressure_pauses"] > 0, "it was not read any more")
+    check_equal(beside.json["queries"]["answered"], beside.json["queries"]["sent"], "answered")
+    if not SANITIZED:
+        quiet, busy = (r.json["latency_ns"]["response"]["p99"] for r in (alone, beside))
+        check(busy < 5 * quiet + 5e6, f"p99 of the others: {busy} ns, alone {quiet} ns")
+
+
+def test_reader_that_returns_gets_everything():
+    with Server() as server, connect(server) as s:
+        s.setblocking(False)
+        sent = 0
+        try:
+            while True:
+                sent += s.send(b"y" * 65536)
+        except BlockingIOError:
+            pass
+        s.settimeout(20)
+        check_equal(len(receive(s, sent)), sent, "bytes held back and delivered later")
+        s.sendall(b"again")
+        check_equal(receive(s, 5), b"again", "and it is read again")
+
+
+def test_flood_of_small_messages():
+    need_program("nc")
+    with Server() as server:
+        flood = spawn(["sh", "-c", "while :; do echo aloha; done | nc 127.0.0.1 "
+                       f"{server.port} > /dev/null"], start_new_session=True)
+        r = run_client("-p", server.port, "-c", 50, "-r", 500, "-t", 2, "127.0.0.1")
+        grown = rss_bytes(server.pid)
+        os.killpg(flood.pid, signal.SIGKILL)
+        flood.wait()
+    check_equal(r.json["queries"]["answered"], r.json["queries"]["sent"], "answered beside it")
+    check(grown < 20 * MIB or SANITIZED, f"resident {grown} bytes")
+
+
+def test_nc_and_socat_get_their_lines_back():
+    need_program("nc", "socat")
+    with Server() as server:
+        for command in (["nc", "-N", "127.0.0.1", str(server.port)],
+                        ["socat", "-", f"TCP4:127.0.0.1:{server.port}"]):
+            r = subprocess.run(command, input="one\ntwo\n", capture_output=True, text=True, timeout=20)
+            check_equal(r.stdout, "one\ntwo\n", f"what {command[0]} got")
+        if os.path.exists("/proc/net/if_inet6"):
+            r = subprocess.run(["socat", "-", f"TCP6:[::1]:{server.port}"], input="six\n",
+                               capture_output=True, text=True, timeout=20)
+            check_equal(r.stdout, "six\n", "over IPv6")
+
+
+def test_reading_is_not_rearmed_for_every_message():
+    need_program("strace")
+    if SANITIZED:
+        skip("strace and sanitizers do not go together")
+    with Server("--threads", "1") as server:
+        counts = temp_path("counts")
+        trace = spawn(["strace", "-f", "-c", "-o", counts, "-p", str(server.pid)],
+                      stderr=subprocess.DEVNULL)
+        time.sleep(1)
+        r = run_client("-p", server.port, "-c", 20, "-r", 2000, "-t", 2, "127.0.0.1")
+        stop(trace, signal.SIGINT)
+    if not os.path.getsize(counts):
+        skip("strace may not attach here")
+    calls = {line.split()[-1]: int(line.split()[3]) for line in open(counts)
+             if re.match(r"\s*\d+\.\d+\s", line) and not line.rstrip().endswith("total")}
+    check(calls["recvfrom"] > 2000, f"{calls} for {r.json['queries']['sent']} queries")
+    check(calls["epoll_ctl"] < 3 * 20 + 20, f"epoll_ctl calls: {calls['epoll_ctl']}")
+
+
+def test_sockets_have_nodelay_on_both_ends():
+    need_program("strace")
+    if SANITIZED:
+        skip("strace and sanitizers do not go together")
+    log = temp_path("trace")
+    with Server(prefix=["strace", "-f", "-e", "trace=setsockopt", "-o", log]) as server:
+        client_log = temp_path("trace")
+        run_client("-p", server.port, "-c", 1, "-t", 0.2, "127.0.0.1",
+                   prefix=["strace", "-f", "-e", "trace=setsockopt", "-o", client_log])
+    for path in (log, client_log):
+        check("TCP_NODELAY, [1]" in open(path).read(), "TCP_NODELAY is set")
+
+
+def test_stats_lines_and_summary():
+    with Server("--stats-interval", "200ms") as server:
+        run_client("-p", server.port, "-c", 10, "-r", 100, "-t", 1, "127.0.0.1")
+        check_equal(server.stop(signal.SIGINT), 0, "exit code after SIGINT")
+    text = server.stderr()
+    check(re.search(r"tcpserver: \d+\.\d s, 10 active, .* accepted/s", text), text)
+    for part in ("10 accepted", "Bytes", "Closed", "receive: closed by peer"):
+        check(part in text, f"'{part}' in the summary")
+    check(len(text[text.index("Connections"):].splitlines()) < 24, "one screen")
+
+
+def test_connections_are_spread_over_the_threads():
+    with Server("--threads", "4") as server:
+        run_client("-p", server.port, "-c", 2000, "-t", 0.5, "127.0.0.1")
+        server.stop()
+    each = [worker["accepted"] for worker in server.result["workers"]]
+    check_equal((len(each), sum(each)), (4, 2000), "threads and connections")
+    check(min(each) > 350, f"accepted by each: {each}")
+
+
+if __name__ == "__main__":
+    main()
