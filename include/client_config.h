@@ -27,6 +27,7 @@ struct client_config {
     /* connections */
     struct sock_address target;
     struct srcplan plan;
+    _Atomic uint64_t *spare_tuple; /* the next one of the plan beyond n_connections */
     struct sock_connect_options socket;
     uint32_t n_connections;
     uint32_t n_workers;

@@ -76,8 +76,8 @@ int client_connect_start(struct client_worker *cw)
     struct client_connect *cc = &cw->connect;
     struct timeval timeout = clock_timeval(config->connect_timeout_ns);
 
-    srcplan_cursor_init(&cc->tuples, &config->plan, config->n_connections, cw->first_conn,
-                        cw->n_conns, config->n_workers, cw->worker.index);
+    srcplan_cursor_init(&cc->tuples, &config->plan, cw->first_conn, cw->n_conns,
+                        config->spare_tuple);
     cc->window = (config->connect_window + config->n_workers - 1) / config->n_workers;
     cc->first_ns = clock_now_ns();
     cc->timeout = event_base_init_common_timeout(cw->worker.base, &timeout);

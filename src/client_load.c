@@ -440,7 +440,7 @@ void client_load_stop(struct client_worker *cw)
     event_del(&l->expiry_event);
     event_del(&l->phase_event);
     for (uint32_t i = 0; i < cw->n_conns; i++)
-        if (cw->conns[i].state != CLIENT_CONN_NEW)
+        if (cw->conns[i].state != CLIENT_CONN_NEW && cw->conns[i].state != CLIENT_CONN_ENDED)
             client_load_lost(&cw->conns[i], (struct outcome){PHASE_RUN, REASON_CANCELLED});
     client_worker_enter(cw, CLIENT_DRAINED);
 }

@@ -25,6 +25,7 @@ struct run {
     uint32_t n_started;
     struct event_base *base;
     struct event wake_event, look_event, stats_event, signal_events[2];
+    _Atomic uint64_t spare_tuple;
     enum client_stage stage; /* the earliest of all workers */
     bool started, closing;
     uint64_t begin_ns, measure_ns, end_ns, stopped_ns;
@@ -286,6 +287,8 @@ int client_run(struct client_config *config, const struct client_run_settings *s
     r.progress = (struct report_progress){.asked = config->n_connections,
                                           .start_ns = clock_now_ns(),
                                           .previous_ns = clock_now_ns()};
+    atomic_init(&r.spare_tuple, config->n_connections);
+    config->spare_tuple = &r.spare_tuple;
     config->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     r.workers = calloc(config->n_workers, sizeof *r.workers);
     r.base = event_base_new();

@@ -407,32 +407,24 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-void srcplan_cursor_init(struct srcplan_cursor *c, const struct srcplan *plan,
-                         uint64_t n_connections, uint64_t first, uint64_t count,
-                         uint32_t n_workers, uint32_t worker)
+void srcplan_cursor_init(struct srcplan_cursor *c, const struct srcplan *plan, uint64_t first,
+                         uint64_t count, _Atomic uint64_t *spare)
 {
     const uint64_t capacity = srcplan_capacity(plan);
-    const uint64_t spare = is_automatic(plan) || capacity < n_connections ? 0
-                                                                          : capacity - n_connections;
-    const uint64_t each = spare / n_workers, rest = spare % n_workers;
-    const uint64_t before = each * worker + least(worker, rest);
 
     *c = (struct srcplan_cursor){
         .plan = plan,
         .next = least(first, capacity),
         .end = least(first + count, capacity),
-        .spare_next = n_connections + before,
-        .spare_end = n_connections + before + each + (worker < rest),
+        .spare = spare,
     };
 }
 
 int srcplan_cursor_next(struct srcplan_cursor *c, struct srcplan_tuple *tuple, uint64_t *number)
 {
-    if (c->next < c->end)
-        *number = c->next++;
-    else if (c->spare_next < c->spare_end)
-        *number = c->spare_next++;
-    else
+    *number = c->next < c->end ? c->next++
+                               : atomic_fetch_add_explicit(c->spare, 1, memory_order_relaxed);
+    if (*number >= srcplan_capacity(c->plan))
         return -1;
     srcplan_at(c->plan, *number, tuple);
     return 0;

@@ -22,8 +22,8 @@
 
 enum { EXIT_VALID = 0, EXIT_FAILED_CHECK = 1, EXIT_USAGE = 2, EXIT_SUSPECT = 3, EXIT_INTERRUPTED = 130 };
 
-/* Rows a worker can be ahead of the writer: 32 MiB, about a second of 1 Mq/s. */
-enum { RING_ROWS = 1 << 20 };
+/* Rows that all workers together can be ahead of the writer: 64 MiB, about a second of 1 Mq/s. */
+enum { ALL_RINGS_ROWS = 1 << 21, FEWEST_RING_ROWS = 1 << 14 };
 
 /* What a run needs besides its configuration. */
 struct setup {
@@ -198,6 +198,15 @@ static int prepare(struct setup *s)
 
 /* --- run --- */
 
+static uint32_t ring_rows(uint32_t n_workers)
+{
+    uint32_t rows = ALL_RINGS_ROWS;
+
+    while (rows > FEWEST_RING_ROWS && (uint64_t)rows * n_workers > ALL_RINGS_ROWS)
+        rows /= 2;
+    return rows;
+}
+
 static int run(struct setup *s, struct client_result *result)
 {
     const struct client_run_settings settings = {
@@ -207,8 +216,8 @@ static int run(struct setup *s, struct client_result *result)
     int failed;
 
     if (s->raw_fd >= 0) {
-        s->config.samples = samples_open(s->raw_fd, s->config.n_workers, RING_ROWS,
-                                         clock_realtime_offset_ns());
+        s->config.samples = samples_open(s->raw_fd, s->config.n_workers,
+                                         ring_rows(s->config.n_workers), clock_realtime_offset_ns());
         if (s->config.samples == NULL)
             return refuse("raw output: %s", strerror(errno));
     }
@@ -224,16 +233,23 @@ static int run(struct setup *s, struct client_result *result)
 
 /* --- judge --- */
 
+/* 0, which raises no doubt, where too few queries were sent to tell. */
+static uint64_t percentile_or_0(const struct hist *h, uint64_t beyond, uint32_t num, uint32_t den)
+{
+    return hist_percentile_is_supported(h, beyond, num, den) ? hist_percentile(h, beyond, num, den)
+                                                             : 0;
+}
+
 static struct verdict_input judge_latency(const struct client_result *r, struct verdict_input in)
 {
     const struct hist *lag = &r->metrics[CLIENT_SEND_LAG];
     const uint64_t beyond = client_result_beyond(r);
 
     in.has_latency = lag->count > 0;
-    in.send_lag_p50_ns = hist_percentile(lag, 0, 1, 2);
-    in.send_lag_p99_ns = hist_percentile(lag, 0, 99, 100);
-    in.service_p50_ns = hist_percentile(&r->metrics[CLIENT_SERVICE], beyond, 1, 2);
-    in.response_p99_ns = hist_percentile(&r->metrics[CLIENT_RESPONSE], beyond, 99, 100);
+    in.send_lag_p50_ns = percentile_or_0(lag, 0, 1, 2);
+    in.send_lag_p99_ns = percentile_or_0(lag, 0, 99, 100);
+    in.service_p50_ns = percentile_or_0(&r->metrics[CLIENT_SERVICE], beyond, 1, 2);
+    in.response_p99_ns = percentile_or_0(&r->metrics[CLIENT_RESPONSE], beyond, 99, 100);
     return in;
 }
 

@@ -169,10 +169,10 @@ def test_sockets_have_nodelay_on_both_ends():
     if SANITIZED:
         skip("strace and sanitizers do not go together")
     log = temp_path("trace")
-    with Server(prefix=["strace", "-f", "-e", "trace=setsockopt", "-o", log]) as server:
+    with Server(prefix=["strace", "-D", "-f", "-e", "trace=setsockopt", "-o", log]) as server:
         client_log = temp_path("trace")
         run_client("-p", server.port, "-c", 1, "-t", 0.2, "127.0.0.1",
-                   prefix=["strace", "-f", "-e", "trace=setsockopt", "-o", client_log])
+                   prefix=["strace", "-D", "-f", "-e", "trace=setsockopt", "-o", client_log])
     for path in (log, client_log):
         check("TCP_NODELAY, [1]" in open(path).read(), "TCP_NODELAY is set")
 
