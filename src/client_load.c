@@ -107,7 +107,7 @@ static void arm_timer(struct client_worker *cw)
 
 static void add_timer(struct event *event, uint64_t at_ns, uint64_t now_ns)
 {
-    struct timeval wait = clock_timeval(at_ns > now_ns ? at_ns - now_ns : 0);
+    struct timeval wait = clock_timeval(at_ns > now_ns ? at_ns - now_ns + 999 : 0);
 
     worker_add_timer(event, &wait);
 }
@@ -422,6 +422,10 @@ static void on_phase(evutil_socket_t fd, short what, void *arg)
         return;
     }
     l->now_ns = clock_now_ns();
+    if (l->now_ns < l->end_ns) { /* libevent's timers are of whole microseconds */
+        add_timer(&l->phase_event, l->end_ns, l->now_ns);
+        return;
+    }
     take_turn(cw); /* what became due before the end is sent, however late it is now */
     l->running = false;
     l->draining = true;

@@ -203,8 +203,8 @@ static struct sock_address to_bind(const struct srcplan_tuple *source, int famil
     return a;
 }
 
-/* SO_REUSEADDR: a tuple in TIME_WAIT is free at once.  Without a port of ours the kernel must not
- * choose one before it knows the destination, or it would run out of ports for all destinations. */
+/* Without a port of ours the kernel must not choose one before it knows the destination, or it would
+ * run out of ports for all destinations at once. */
 static int bind_source(int fd, const struct srcplan_tuple *source, int family)
 {
     struct sock_address a;
@@ -212,9 +212,7 @@ static int bind_source(int fd, const struct srcplan_tuple *source, int family)
     if (source->address.family == AF_UNSPEC && source->port == 0)
         return 0;
     a = to_bind(source, family);
-    if (source->port != 0)
-        set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-    else
+    if (source->port == 0)
         set_option(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
     return bind(fd, (const struct sockaddr *)&a.ss, a.length);
 }
@@ -236,6 +234,8 @@ int sock_connect(const struct sock_address *target, const struct srcplan_tuple *
         *failed = (struct outcome){PHASE_SOCKET, outcome_reason_of_errno(errno)};
         return -1;
     }
+    /* a tuple in TIME_WAIT is free at once, if both its old and its new socket say so */
+    set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
     set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
     set_buffers(fd, options->sndbuf_bytes, options->rcvbuf_bytes);
     if (bind_source(fd, source, target->ss.ss_family) != 0) {

@@ -115,8 +115,9 @@ class Server:
         self.json_path = temp_path("server.json")
         self.log = open(temp_path("server.err"), "w+")
         bound = ["--bind", bind] if bind else []
-        self.process = spawn([*prefix, TCPSERVER, *bound, "--json", self.json_path, *arguments,
-                              str(port)], stderr=self.log, stdout=subprocess.DEVNULL)
+        self.process = spawn([*prefix, TCPSERVER, *bound, "--json", self.json_path,
+                              *[str(a) for a in arguments], str(port)], stderr=self.log,
+                             stdout=subprocess.DEVNULL)
         line = wait_for(self._listening, "the listening line")
         self.port = int(line.group(1))
         self.pid = self.process.pid

@@ -158,6 +158,21 @@ def test_source_address_that_is_not_local_is_named():
     check("source address is local" in r.err, "the remedy")
 
 
+def test_automatic_ports_in_time_wait_can_be_planned_ones():
+    with Server() as server:
+        with open("/proc/sys/net/ipv4/ip_local_port_range") as f:
+            before = f.read()
+        client = Client("-p", server.port, "-c", 50, "-t", 1, "--stats-interval", "100ms",
+                        "127.0.0.1")
+        wait_for(lambda: "running" in client.stderr(), "all connections")
+        ports = sorted(port for _, port in local_tuples(server.port))
+        client.wait()
+        r = run_client("-p", server.port, "-c", 50, "-r", 100, "-t", 1, "--source", "127.0.0.1",
+                       "--sport", ",".join(map(str, ports)), "127.0.0.1")
+    check_equal(len(ports), 50, f"ports of the kernel's choice, of {before}")
+    check_equal(r.json["connections"]["proven"], 50, "proven on the same ports")
+
+
 def test_rst_leaves_no_time_wait():
     def in_time_wait(port):
         with open("/proc/net/tcp") as f:

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""An independent witness: a packet capture of DNS over TCP on the loopback interface, and its round
+trip times, matched with the rows of tcpclient by connection and id."""
+
+import struct
+
+from harness import *
+
+# Small slots: in immediate mode the buffer holds so many packets as slots of the largest size fit.
+ETHERNET_BYTES, PCAP_NANO, SNAP_BYTES = 14, 0xA1B23C4D, 2048
+
+
+class Capture:
+    def __init__(self, port):
+        need_root()
+        need_program("tcpdump")
+        self.port, self.path, self.log = port, temp_path("capture.pcap"), temp_path("tcpdump.err")
+        with open(self.log, "w") as log:
+            self.process = spawn(["tcpdump", "-i", "lo", "--time-stamp-precision=nano",
+                                  "--immediate-mode", "-s", str(SNAP_BYTES), "-B", "65536", "-Z", "root", "-w", self.path,
+                                  f"tcp port {port}"], stderr=log)
+        wait_for(lambda: "listening on" in open(self.log).read(), "tcpdump")
+
+    def stop(self):
+        """{(client port, id): round trip in ns}, and the last answer of each connection."""
+        time.sleep(0.5)
+        stop(self.process, signal.SIGINT)
+        check("0 packets dropped by kernel" in open(self.log).read(), "the capture is complete")
+        return match_messages(read_messages(self.path, self.port))
+
+
+def read_packets(path):
+    """(time in ns, source port, destination port, sequence number, payload) of each TCP segment."""
+    with open(path, "rb") as f:
+        data = f.read()
+    check_equal(struct.unpack_from("<I", data)[0], PCAP_NANO, "capture format")
+    offset = 24
+    while offset + 16 <= len(data):
+        seconds, ns, n_bytes, n_whole = struct.unpack_from("<IIII", data, offset)
+        ip = offset + 16 + ETHERNET_BYTES
+        tcp = ip + (data[ip] & 15) * 4
+        source, destination, sequence = struct.unpack_from(">HHI", data, tcp)
+        payload = tcp + (data[tcp + 12] >> 4) * 4
+        end = ip + struct.unpack_from(">H", data, ip + 2)[0]
+        check_equal(n_bytes, n_whole, "bytes of a packet")
+        yield seconds * 10**9 + ns, source, destination, sequence, data[payload:end]
+        offset += 16 + n_bytes
+
+
+def read_messages(path, port):
+    """(time, client port, is an answer, message) of each DNS message, by the segment of its last byte."""
+    buffers, expected = {}, {}
+    for time_ns, source, destination, sequence, payload in read_packets(path):
+        key = source, destination
+        if not payload:
+            continue
+        ahead = (sequence - expected.get(key, sequence)) % 2**32
+        if ahead >= 2**31:
+            continue  # sent again: what counts is when it was sent first
+        check_equal(ahead, 0, "bytes missing in the capture")
+        expected[key] = (sequence + len(payload)) % 2**32
+        buffer = buffers.get(key, b"") + payload
+        while len(buffer) >= 2 and len(buffer) >= 2 + int.from_bytes(buffer[:2], "big"):
+            n = 2 + int.from_bytes(buffer[:2], "big")
+            yield time_ns, destination if source == port else source, source == port, buffer[2:n]
+            buffer = buffer[n:]
+        buffers[key] = buffer
+
+
+def match_messages(messages):
+    asked, round_trips, last_answers = {}, {}, {}
+    for time_ns, client, is_answer, message in messages:
+        key = client, int.from_bytes(message[:2], "big")
+        if is_answer:
+            round_trips[key] = time_ns - asked.pop(key)
+            last_answers[client] = message
+        else:
+            asked[key] = time_ns
+    check_equal(len(asked), 0, "queries on the wire without an answer")
+    return round_trips, last_answers
+
+
+def differences_us(result, round_trips):
+    """Sorted: what tcpclient measured minus what was on the wire, for every answer of the run, and the
+    number of answers on the wire. Connections are numbered in the order of their (planned) ports."""
+    ports = sorted({port for port, _ in round_trips})
+    differences = []
+    for row in result.rows():
+        if row["type"] == "A":
+            key = ports[int(row["connection_id"])], int(row["query_id"])
+            measured_us = float(row["response_us"]) - float(row["send_lag_us"])
+            differences.append(measured_us - round_trips[key] / 1000)
+    check_equal(len(differences) + result.json["probes"]["answered"], len(round_trips),
+                "answers matched one to one (a probe each, and the rows)")
+    return sorted(differences)
+
+
+def quantile(values, q):
+    return values[min(len(values) - 1, int(q * len(values)))]

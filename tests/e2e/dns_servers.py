@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: MIT
+"""Against real DNS servers from Debian packages, started here on loopback: nothing is lost, the answers
+are answers, the round trips are those of the wire; the bytes of a query are kdig's."""
+
+import socket
+import threading
+
+from capture import *
+
+CONNECTIONS, RATE_QPS, SECONDS = 2000, 5000, 5
+
+ZONE = """$ORIGIN example.com.
+$TTL 3600
+@ SOA ns hostmaster 1 3600 900 604800 300
+@ NS ns
+@ A 192.0.2.1
+ns A 127.0.0.1
+"""
+
+# Slots are plentiful: above half of them in use unbound and nsd shorten their idle timeouts.
+UNBOUND = """server:
+  interface: 127.0.0.1@{port}
+  directory: "{state}"
+  chroot: ""
+  username: ""
+  pidfile: "{state}/pid"
+  use-syslog: no
+  do-daemonize: no
+  do-ip6: no
+  num-threads: 2
+  so-reuseport: yes
+  incoming-num-tcp: 4500
+  msg-buffer-size: 8192
+  tcp-idle-timeout: 600000
+  module-config: "iterator"
+  access-control: 127.0.0.0/8 allow
+  local-zone: "example.com." static
+  local-data: "example.com. 3600 IN A 192.0.2.1"
+remote-control:
+  control-enable: no
+"""
+
+KNOT = """server:
+  listen: 127.0.0.1@{port}
+  rundir: "{state}"
+  udp-workers: 1
+  tcp-workers: 2
+  background-workers: 1
+  tcp-reuseport: on
+  tcp-max-clients: 6000
+  tcp-idle-timeout: 600
+  tcp-io-timeout: 0
+log:
+  - target: stderr
+    any: error
+database:
+  storage: "{state}"
+template:
+  - id: default
+    storage: "{state}"
+    zonefile-sync: -1
+    zonefile-load: whole
+    journal-content: none
+zone:
+  - domain: example.com
+    file: example.com.zone
+"""
+
+NSD = """server:
+  ip-address: 127.0.0.1@{port}
+  server-count: 2
+  reuseport: yes
+  tcp-count: 5000
+  tcp-timeout: 600
+  tcp-query-count: 0
+  username: ""
+  chroot: ""
+  zonesdir: "{state}"
+  database: ""
+  pidfile: "{state}/pid"
+  xfrdfile: "{state}/xfrd.state"
+  xfrdir: "{state}"
+  zonelistfile: "{state}/zone.list"
+  logfile: "{state}/log"
+remote-control:
+  control-enable: no
+zone:
+  name: example.com
+  zonefile: example.com.zone
+"""
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class DnsServer:
+    def __init__(self, program, configuration, *arguments):
+        need_program(program)
+        self.port, path = free_port(), temp_path("server.conf")
+        state = os.path.dirname(path)
+        os.chmod(state, 0o755)
+        with open(path, "w") as f:
+            f.write(configuration.format(port=self.port, state=state))
+        with open(os.path.join(state, "example.com.zone"), "w") as f:
+            f.write(ZONE)
+        self.log = open(os.path.join(state, "output"), "w+")
+        environment = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
+        self.process = spawn(["sh", "-c", 'ulimit -n "$(ulimit -Hn)"; exec "$@"', "sh", program,
+                              *arguments, path], env=environment, stdout=self.log, stderr=self.log,
+                             start_new_session=True)
+        wait_for(self._answers, f"{program} to answer; {self.log.name}")
+
+    def _answers(self):
+        check(self.process.poll() is None, open(self.log.name).read())
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=1) as s:
+                s.sendall(query_bytes(1))
+                return len(s.recv(512)) > 12
+        except OSError:
+            return False
+
+    def stop(self):
+        os.killpg(self.process.pid, signal.SIGTERM)
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+
+def query_bytes(number):
+    """RFC 1035: header with RD, one question: example.com A IN; behind its length (RFC 7766)."""
+    return (b"\x00\x1d" + number.to_bytes(2, "big") + b"\x01\x00\x00\x01" + bytes(6) +
+            b"\x07example\x03com\x00\x00\x01\x00\x01")
+
+
+def check_answer(message):
+    check_equal(message[2] & 0x80, 0x80, "QR: it is an answer")
+    check_equal(message[3] & 15, 0, "RCODE")
+    check(int.from_bytes(message[6:8], "big") >= 1, "answers in it")
+    check(bytes([192, 0, 2, 1]) in message, "the address")
+
+
+def run_against(server, first_port):
+    try:
+        capture = Capture(server.port)
+        r = run_client("-p", server.port, "-c", CONNECTIONS, "-r", RATE_QPS, "-t", SECONDS,
+                       "--quickack", "--source", "127.0.0.1", "--sport",
+                       f"{first_port}-{first_port + CONNECTIONS - 1}", "-R", "127.0.0.1")
+        round_trips, last_answers = capture.stop()
+    finally:
+        server.stop()
+    check_conservation(r)
+    c, q = r.json["connections"], r.json["queries"]
+    check_equal((c["proven"], c["live_at_end"]), (CONNECTIONS, CONNECTIONS), "connections")
+    check_equal(q["answered"], q["scheduled"], "nothing lost")
+    differences = differences_us(r, round_trips)
+    print(f"     {len(differences)} matched; tool - wire: min {differences[0]:.1f} us, p50 "
+          f"{quantile(differences, 0.5):.1f} us, p99 {quantile(differences, 0.99):.1f} us; response "
+          f"p50 {r.json['latency_ns']['response']['p50'] / 1000:.0f} us, verdict {r.json['verdict']}")
+    check(differences[0] >= 0, f"a query was faster than on the wire: {differences[0]} us")
+    for message in last_answers.values():
+        check_answer(message)
+
+
+def test_unbound():
+    run_against(DnsServer("unbound", UNBOUND, "-d", "-p", "-c"), 20000)
+
+
+def test_knot():
+    run_against(DnsServer("knotd", KNOT, "-c"), 22000)
+
+
+def test_nsd():
+    run_against(DnsServer("nsd", NSD, "-d", "-c"), 24000)
+
+
+def first_message(run):
+    """What a client writes first, in one message."""
+    received = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        def serve():
+            s, _ = listener.accept()
+            with s:
+                received.append(s.recv(512))
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        run(listener.getsockname()[1])
+        thread.join(20)
+    return received[0]
+
+
+def test_bytes_of_a_query_are_those_of_kdig():
+    need_program("kdig")
+    kdig = first_message(lambda port: subprocess.run(
+        ["kdig", "@127.0.0.1", "-p", str(port), "+tcp", "+noedns", "+noadflag", "+retry=0", "+time=2",
+         "example.com", "A"], capture_output=True, timeout=20))
+    ours = first_message(lambda port: run_client("-c", 1, "-t", 0.2, "--timeout", "1s",
+                                                 f"127.0.0.1:{port}"))
+    check_equal(len(ours), 31, "bytes")
+    check_equal(ours[:2] + ours[4:], kdig[:2] + kdig[4:], "all but the id")
+    check_equal(ours, query_bytes(0), "and what the RFC says")
+
+
+if __name__ == "__main__":
+    main()

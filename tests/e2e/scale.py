@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""The main job at its size: 10,000 connections at 20,000 q/s; 100,000 connections from two source
+addresses under a hard fd limit of 20,000 per table. (The million has its own command: bench/.)"""
+
+import resource
+
+from harness import *
+
+
+def test_ten_thousand_connections_at_twenty_thousand_queries_per_second():
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 10000, "-r", 20000, "-t", 10, "127.0.0.1")
+    check_conservation(r)
+    c, q, rate = r.json["connections"], r.json["queries"], r.json["rate"]
+    check_equal((c["connected"], c["proven"], c["live_at_end"]), (10000,) * 3, "connections")
+    check_equal(q["answered"], q["scheduled"], "nothing lost")
+    check(c["connect_elapsed_s"] < 2, f"connecting took {c['connect_elapsed_s']} s")
+    achieved = rate["achieved_qps"] * rate["duration_s"] / q["scheduled"]
+    check(achieved > 0.999, f"part of the schedule that was kept: {achieved}")
+    print(f"     connected in {c['connect_elapsed_s']:.2f} s, schedule kept to {achieved:.6f}, "
+          f"verdict {r.json['verdict']} {r.json['reasons']}")
+
+
+def test_hundred_thousand_connections_under_an_fd_limit_of_twenty_thousand():
+    limit = 20000
+    if resource.getrlimit(resource.RLIMIT_NOFILE)[1] < limit:
+        skip(f"the hard fd limit is below {limit}")
+    under = ["sh", "-c", f'ulimit -Hn {limit} && ulimit -n {limit}; exec "$@"', "sh"]
+    with Server("--max-connections", "100k", prefix=under) as server:
+        r = run_client("-p", server.port, "-c", "100k", "-r", 20000, "-t", 5, "--source",
+                       "127.0.0.2-127.0.0.3", "127.0.0.1", prefix=under, timeout=200)
+        server.stop()
+    check_conservation(r)
+    c, q = r.json["connections"], r.json["queries"]
+    check_equal((c["proven"], c["live_at_end"]), (100000, 100000), "connections")
+    check_equal(q["answered"], q["scheduled"], "nothing lost")
+    check_equal(server.result["peak"], 100000, "peak of the server")
+    print(f"     connected in {c['connect_elapsed_s']:.2f} s ({c['connect_rate_per_s']:.0f}/s), "
+          f"{r.json['host']['threads']} threads, verdict {r.json['verdict']} {r.json['reasons']}")
+
+
+if __name__ == "__main__":
+    main()

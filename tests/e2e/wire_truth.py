@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""The round trip times of the rows against a packet capture: every query matched, none shorter than on
+the wire. How much longer they are is the client's wake-up, a matter of the machine: bench/wire_truth
+compares that with what is promised; here it only must not be absurd."""
+
+from capture import *
+
+
+def test_rtt_of_every_query_agrees_with_the_wire():
+    with Server() as server:
+        capture = Capture(server.port)
+        r = run_client("-p", server.port, "-c", 50, "-r", 2000, "-t", 5, "--source", "127.0.0.1",
+                       "--sport", "26000-26049", "-R", "127.0.0.1")
+        round_trips, _ = capture.stop()
+    check_conservation(r)
+    check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
+    differences = differences_us(r, round_trips)
+    p50, p99 = quantile(differences, 0.5), quantile(differences, 0.99)
+    print(f"     {len(differences)} matched; tool - wire: min {differences[0]:.1f} us, p50 {p50:.1f} "
+          f"us, p99 {p99:.1f} us")
+    check(differences[0] >= 0, f"a query was faster than on the wire by {-differences[0]} us")
+    check(p50 <= 1000, f"p50 of the difference: {p50} us")
+
+
+def test_control_a_wrong_rtt_is_found():
+    """The control: the same comparison fails when one row is 1 us too fast for the wire."""
+    with Server() as server:
+        capture = Capture(server.port)
+        r = run_client("-p", server.port, "-c", 2, "-r", 100, "-t", 1, "--source", "127.0.0.1",
+                       "--sport", "26100-26101", "-R", "127.0.0.1")
+        round_trips, _ = capture.stop()
+    row = next(row for row in r.rows() if row["type"] == "A")
+    ports = sorted({port for port, _ in round_trips})
+    wire_us = round_trips[ports[int(row["connection_id"])], int(row["query_id"])] / 1000
+    response_us = wire_us - 1 + float(row["send_lag_us"])
+    r.out = r.out.replace(row["response_us"], f"{response_us:.3f}")
+    check(differences_us(r, round_trips)[0] < 0, "the wrong row stands out")
+
+
+if __name__ == "__main__":
+    main()
