@@ -39,26 +39,28 @@ struct client_conn {
         struct query_stream stream; /* afterwards */
     };
     struct inflight_list queries;
-    uint32_t next_in_turn; /* of the connections to send in this turn; index in the worker's array */
-    uint8_t state;         /* enum client_conn_state */
+    uint32_t
+        next_in_turn; /* of the connections to send in this turn; index in the worker's array */
+    uint8_t state;    /* enum client_conn_state */
     bool in_turn;
     bool in_window; /* holds a place in the connect window */
     bool proven;    /* has answered at least once */
 };
 
-/* With libevent's own bookkeeping of about 45 bytes per fd an idle connection stays below the promised
- * 256 bytes of user memory. */
+/* With libevent's own bookkeeping of about 45 bytes per fd an idle connection stays below the
+ * promised 256 bytes of user memory. */
 _Static_assert(sizeof(struct client_conn) <= 192, "memory per idle connection");
 
 /* Number of the connection over all workers. */
 uint32_t client_conn_number(const struct client_conn *c);
 
-/* NEW: opens the socket from the worker's next tuples and starts to connect.  Whatever fails ends the
- * connection with its outcome. */
+/* NEW: opens the socket from the worker's next tuples and starts to connect.  Whatever fails ends
+ * the connection with its outcome. */
 void client_conn_open(struct client_conn *c);
 
-/* Sends bytes; what the socket does not take now is kept and follows when it can.  Returns 0, or the
- * errno of a broken connection: the caller accounts for what it sent, then calls client_conn_broken. */
+/* Sends bytes; what the socket does not take now is kept and follows when it can.  Returns 0, or
+ * the errno of a broken connection: the caller accounts for what it sent, then calls
+ * client_conn_broken. */
 int client_conn_send(struct client_conn *c, const uint8_t *data, size_t n_bytes);
 
 /* After a failed send: takes the answers that still stand in the socket, then closes. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * client_load: a worker's queries: when, on which connection, and what became of each.
  *
- * A turn takes every arrival that is due, queues it on its connection and sends what each connection
- * has to send with one call.  Turns start from a timerfd at the highest priority and after every read.
- * Arrivals keep their intended time whatever happens.  Used by its worker's thread. */
+ * A turn takes every arrival that is due, queues it on its connection and sends what each
+ * connection has to send with one call.  Turns start from a timerfd at the highest priority and
+ * after every read. Arrivals keep their intended time whatever happens.  Used by its worker's
+ * thread. */
 #ifndef TCPSCALER_CLIENT_LOAD_H
 #define TCPSCALER_CLIENT_LOAD_H
 
@@ -30,12 +31,12 @@ struct client_load {
     uint32_t turn_head, turn_tail; /* connections with something to send, by next_in_turn */
     uint64_t previous_intended_ns;
     int timer_fd;
-    struct event timer_event;  /* the next arrival */
-    struct event expiry_event; /* the oldest query's timeout */
-    struct event phase_event;  /* end of the schedule, then of the drain */
+    struct event timer_event;              /* the next arrival */
+    struct event expiry_event;             /* the oldest query's timeout */
+    struct event phase_event;              /* end of the schedule, then of the drain */
     uint64_t start_ns, measure_ns, end_ns; /* begin of warm-up, of measurement, end of it */
     uint64_t last_sent_ns;                 /* of a measured query */
-    uint64_t now_ns; /* the latest stamp taken: what is due is judged by it */
+    uint64_t now_ns;                       /* the latest stamp taken: what is due is judged by it */
     bool running;                          /* arrivals are taken */
     bool draining;
 };

@@ -46,8 +46,8 @@ struct client_opts {
 /* The option table, for --help, the JSON result and tests. */
 struct options *client_opts_table(void);
 
-/* Fills *opts from the command line and checks what can be checked without the system: combinations,
- * ranges, the host's form.  As options_parse(). */
+/* Fills *opts from the command line and checks what can be checked without the system:
+ * combinations, ranges, the host's form.  As options_parse(). */
 enum options_result client_opts_parse(struct client_opts *opts, int argc, char **argv, FILE *out,
                                       char *error);
 

@@ -30,17 +30,17 @@ struct client_result {
     uint64_t connect_elapsed_ns;    /* first connect begun to last one established */
     bool loaded;                    /* the measurement began */
     bool interrupted;
-    uint64_t scheduled_ns;        /* length of the measurement: as asked, or until interrupted */
-    uint64_t sent_ns;             /* its begin to the last query sent, at least scheduled_ns */
-    bool has_growth;              /* the run was long enough to judge it */
+    uint64_t scheduled_ns; /* length of the measurement: as asked, or until interrupted */
+    uint64_t sent_ns;      /* its begin to the last query sent, at least scheduled_ns */
+    bool has_growth;       /* the run was long enough to judge it */
     uint64_t in_flight_early, in_flight_late; /* means over the second and the last quarter */
-    struct hoststat host_before;  /* before the first connection */
-    struct hoststat host_loaded;  /* when the schedule began */
-    struct hoststat host_after;   /* after the last outcome, connections still open */
+    struct hoststat host_before;              /* before the first connection */
+    struct hoststat host_loaded;              /* when the schedule began */
+    struct hoststat host_after;               /* after the last outcome, connections still open */
     bool has_samples;
     struct samples_result samples;
     uint32_t n_workers;
-    bool own_fd_tables; /* every worker had its own */
+    bool own_fd_tables;     /* every worker had its own */
     const char *broken_law; /* tally_broken_law(); NULL: conserved */
     unsigned doubts;        /* verdict_judge() */
 };

@@ -9,7 +9,8 @@
  *   CLIENT_CLOSE        ---------> closes everything, ends
  *   CLIENT_STOP at any time: no more connects, queries in flight are cancelled, DRAINED.
  *
- * The main thread reads stage, tally and gauges at any time, the rest after client_worker_join(). */
+ * The main thread reads stage, tally and gauges at any time, the rest after client_worker_join().
+ */
 #ifndef TCPSCALER_CLIENT_WORKER_H
 #define TCPSCALER_CLIENT_WORKER_H
 
@@ -33,18 +34,18 @@ enum client_message { CLIENT_START, CLIENT_STOP, CLIENT_CLOSE };
 struct client_worker {
     struct worker worker; /* first: the two are cast into each other */
     const struct client_config *config;
-    _Atomic int stage;            /* enum client_stage */
-    tally_count n_live;           /* gauge: usable connections */
-    tally_count n_half_open;      /* gauge: established, their proof timed out */
-    tally_count in_flight;        /* gauge: measured queries sent and not yet accounted for */
+    _Atomic int stage;       /* enum client_stage */
+    tally_count n_live;      /* gauge: usable connections */
+    tally_count n_half_open; /* gauge: established, their proof timed out */
+    tally_count in_flight;   /* gauge: measured queries sent and not yet accounted for */
     struct tally tally;
     struct hist metrics[CLIENT_N_METRICS];
     struct client_conn *conns; /* n_conns, index first_conn + i */
     uint32_t first_conn, n_conns;
     struct client_connect connect;
     struct client_load load;
-    uint8_t *received;  /* CLIENT_RECEIVE_BYTES */
-    uint8_t *to_send;   /* CLIENT_SEND_BYTES */
+    uint8_t *received; /* CLIENT_RECEIVE_BYTES */
+    uint8_t *to_send;  /* CLIENT_SEND_BYTES */
 };
 
 /* Starts worker `index` of zeroed memory.  Returns 0, or -1 with errno. */

@@ -21,8 +21,8 @@ static inline uint64_t clock_now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Nanoseconds to add to a monotonic stamp to date it; the middle of the tightest of several readings
- * of the pair of clocks. */
+/* Nanoseconds to add to a monotonic stamp to date it; the middle of the tightest of several
+ * readings of the pair of clocks. */
 uint64_t clock_realtime_offset_ns(void);
 
 /* "2026-01-31T23:59:59.123Z" of a time since the epoch.  Returns buffer. */

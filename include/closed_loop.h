@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * closed_loop: the arrivals of a closed loop: each connection's next query is due one interval after
- * its last answer.
+ * closed_loop: the arrivals of a closed loop: each connection's next query is due one interval
+ * after its last answer.
  *
- * Pure.  All intervals are equal, so the queue is in order of time by itself: a ring with at most one
- * entry per connection.  One owner thread. */
+ * Pure.  All intervals are equal, so the queue is in order of time by itself: a ring with at most
+ * one entry per connection.  One owner thread. */
 #ifndef TCPSCALER_CLOSED_LOOP_H
 #define TCPSCALER_CLOSED_LOOP_H
 

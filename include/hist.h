@@ -3,7 +3,7 @@
  *
  * The layout is that of HdrHistogram with lowest discernible value 1, highest trackable value
  * 3,600,000,000,000 and 3 digits (2,048 sub-buckets): its files can be written from these counts.
- * Exact count, minimum, maximum, sum and sum of squares stand beside it.  Pure; one writer.  Memory:
+ * Exact count, minimum, maximum, sum and sum of squares stand beside it.  Pure; one writer. Memory:
  * about 270 kB of address space, of which only touched pages are resident. */
 #ifndef TCPSCALER_HIST_H
 #define TCPSCALER_HIST_H

@@ -10,11 +10,11 @@
 
 /* All but rss_bytes only ever grow: subtract two readings. */
 struct hoststat {
-    uint64_t user_us, system_us;            /* CPU time of this process */
-    uint64_t involuntary_switches;          /* this process was preempted */
-    uint64_t rss_bytes;                     /* resident memory of this process, now */
-    uint64_t cpu_ticks, steal_ticks;        /* of the machine, all CPUs */
-    uint64_t retransmits;                   /* TCP segments, this network namespace */
+    uint64_t user_us, system_us;             /* CPU time of this process */
+    uint64_t involuntary_switches;           /* this process was preempted */
+    uint64_t rss_bytes;                      /* resident memory of this process, now */
+    uint64_t cpu_ticks, steal_ticks;         /* of the machine, all CPUs */
+    uint64_t retransmits;                    /* TCP segments, this network namespace */
     uint64_t listen_overflows, listen_drops; /* this network namespace */
 };
 

@@ -35,7 +35,7 @@ struct inflight_query {
     uint32_t hash_next;
     uint32_t conn_prev, conn_next;
     uint32_t fifo_prev, fifo_next; /* sent queries by send time; free slots use fifo_next */
-    uint32_t gap_us; /* the caller's: arrival gap before it, for the raw rows */
+    uint32_t gap_us;               /* the caller's: arrival gap before it, for the raw rows */
 };
 
 /* Embedded in the connection, initialised by inflight_list_init. */

@@ -31,8 +31,8 @@ enum option_kind {
 };
 
 struct option_row {
-    const char *name;     /* long name, or the heading's text */
-    char letter;          /* 0: none */
+    const char *name; /* long name, or the heading's text */
+    char letter;      /* 0: none */
     enum option_kind kind;
     size_t offset;        /* of the field in the settings */
     const char *argument; /* its name in --help; NULL: takes none */
@@ -53,8 +53,8 @@ struct options {
 
 enum options_result { OPTIONS_RUN, OPTIONS_EXIT, OPTIONS_USAGE };
 
-/* Sets the fields of *settings that the arguments name.  OPTIONS_RUN: *first_operand is the index in
- * argv (permuted) of the first operand.  OPTIONS_EXIT: help or version went to `out`.
+/* Sets the fields of *settings that the arguments name.  OPTIONS_RUN: *first_operand is the index
+ * in argv (permuted) of the first operand.  OPTIONS_EXIT: help or version went to `out`.
  * OPTIONS_USAGE: error (OPTIONS_ERROR_BYTES) has one line with option, value, what is accepted. */
 enum options_result options_parse(struct options *o, void *settings, int argc, char **argv,
                                   int *first_operand, FILE *out, char *error);

@@ -25,11 +25,12 @@ bool oslimits_can_own_fd_table(void);
 /* CPUs this process may run on, >= 1. */
 uint32_t oslimits_cpus(void);
 
-/* How many workers n_connections need when each has room for nofile - OSLIMITS_RESERVED_FDS, at least
- * `least` of them and never more than n_connections. */
+/* How many workers n_connections need when each has room for nofile - OSLIMITS_RESERVED_FDS, at
+ * least `least` of them and never more than n_connections. */
 uint32_t oslimits_workers_for(uint64_t n_connections, uint64_t nofile, uint32_t least);
 
-/* A number from a one-number file under /proc/sys, e.g. "net/core/somaxconn"; fallback if unreadable. */
+/* A number from a one-number file under /proc/sys, e.g. "net/core/somaxconn"; fallback if
+ * unreadable. */
 uint64_t oslimits_sysctl(const char *name, uint64_t fallback);
 
 /* The first and last port the kernel picks from by itself (net.ipv4.ip_local_port_range). */
@@ -39,8 +40,8 @@ void oslimits_ephemeral_ports(uint32_t *first, uint32_t *last);
 uint16_t oslimits_first_unprivileged_port(void);
 
 /* Takes the kernel's reserved ports (net.ipv4.ip_local_reserved_ports) and the ports that somebody
- * listens on (/proc/net/tcp, tcp6) out of the plan: binding them succeeds or fails late.  Returns how
- * many were taken out. */
+ * listens on (/proc/net/tcp, tcp6) out of the plan: binding them succeeds or fails late.  Returns
+ * how many were taken out. */
 uint32_t oslimits_exclude_unusable_ports(struct srcplan *plan);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * outcome: how a connection or a query ends: a phase and a reason.
  *
- * Pure.  Both lists are one X-macro each; the enums, the texts, the remedies, the README's table and
- * a test come from them.  Names are stable: they are keys in the JSON result. */
+ * Pure.  Both lists are one X-macro each; the enums, the texts, the remedies, the README's table
+ * and a test come from them.  Names are stable: they are keys in the JSON result. */
 #ifndef TCPSCALER_OUTCOME_H
 #define TCPSCALER_OUTCOME_H
 
@@ -25,7 +25,7 @@
     X(FINISHED, "finished", NULL)                                                                  \
     X(CANCELLED, "cancelled", NULL)                                                                \
     X(PORTS, "source ports exhausted",                                                             \
-      "give more tuples: --source with more addresses, or a wider --sport range")                 \
+      "give more tuples: --source with more addresses, or a wider --sport range")                  \
     X(FDS, "fd limit", "raise the hard limit (ulimit -Hn) or let --threads auto add fd tables")    \
     X(MEMORY, "no memory",                                                                         \
       "the kernel refused memory: compare /proc/net/sockstat 'mem' with net.ipv4.tcp_mem")         \
@@ -37,7 +37,8 @@
     X(RESET, "reset", "the peer or something between reset the connection: look in its log")       \
     X(PEER, "closed by peer", "the server ended it: its idle timeout or its connection limit")     \
     X(HALF_OPEN, "half-open",                                                                      \
-      "established here, never answered: raise the server's backlog and net.core.somaxconn, or its " \
+      "established here, never answered: raise the server's backlog and net.core.somaxconn, or "   \
+      "its "                                                                                       \
       "connection limit")                                                                          \
     X(MALFORMED, "malformed reply", "the peer does not speak this --protocol")                     \
     X(OTHER, "other error", "the first error's text is on stderr")

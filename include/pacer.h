@@ -45,14 +45,14 @@ struct pacer {
     struct pacer_config config;
     struct rng rng;
     uint64_t start_ns;
-    uint64_t next_ns; /* the next arrival, absolute; PACER_NEVER when the schedule is over */
-    double share;     /* Poisson: this worker's part of the rate, n_w / N */
-    uint64_t round;   /* constant: arrivals of the finished rounds of N */
-    uint64_t card;    /* constant: position within the round */
-    double target;    /* arrivals of the unit process up to and including the next one */
-    size_t segment;   /* where the next arrival lies */
-    double before_segment;         /* integral of the rate up to the segment */
-    uint64_t segment_start_ns;     /* relative to start_ns */
+    uint64_t next_ns;      /* the next arrival, absolute; PACER_NEVER when the schedule is over */
+    double share;          /* Poisson: this worker's part of the rate, n_w / N */
+    uint64_t round;        /* constant: arrivals of the finished rounds of N */
+    uint64_t card;         /* constant: position within the round */
+    double target;         /* arrivals of the unit process up to and including the next one */
+    size_t segment;        /* where the next arrival lies */
+    double before_segment; /* integral of the rate up to the segment */
+    uint64_t segment_start_ns; /* relative to start_ns */
 };
 
 /* How many of N connections worker w of W has: dealt like cards, the first N % W have one more. */

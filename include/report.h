@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * report: the result of a run of tcpclient as a text for people, as JSON for programs, and as progress
- * lines while it lasts.  Prints what stands in the result and judges nothing.  No libevent. */
+ * report: the result of a run of tcpclient as a text for people, as JSON for programs, and as
+ * progress lines while it lasts.  Prints what stands in the result and judges nothing.  No
+ * libevent. */
 #ifndef TCPSCALER_REPORT_H
 #define TCPSCALER_REPORT_H
 
@@ -30,11 +31,12 @@ void report_json(FILE *out, const struct report_about *about, const struct clien
 
 /* State of the progress lines, kept by the caller between them. */
 struct report_progress {
-    uint64_t asked;                 /* connections */
-    uint64_t start_ns;              /* of the run */
-    uint64_t begin_ns;              /* of the schedule; 0: still connecting */
+    uint64_t asked;    /* connections */
+    uint64_t start_ns; /* of the run */
+    uint64_t begin_ns; /* of the schedule; 0: still connecting */
     uint64_t now_ns, live, in_flight;
-    uint64_t previous_ns, previous_sent, previous_answered, previous_connected; /* of the last line */
+    uint64_t previous_ns, previous_sent, previous_answered,
+        previous_connected; /* of the last line */
 };
 
 /* One line about what happened since the last one. */

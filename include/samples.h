@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT
  * samples: one row per query and answer, formatted and written off the send path.
  *
- * Each worker puts 32-byte records into its own ring (one producer, one consumer, no lock, no system
- * call); one writer thread turns them into CSV and writes it to a descriptor it does not own.  A full
- * ring drops the row and counts it.  A reader that goes away (EPIPE), a full disk or a reader that
- * takes nothing for SAMPLES_PATIENCE_NS after the run stops the output, not the run: the rows that
- * were not written count as dropped.
+ * Each worker puts 32-byte records into its own ring (one producer, one consumer, no lock, no
+ * system call); one writer thread turns them into CSV and writes it to a descriptor it does not
+ * own.  A full ring drops the row and counts it.  A reader that goes away (EPIPE), a full disk or a
+ * reader that takes nothing for SAMPLES_PATIENCE_NS after the run stops the output, not the run:
+ * the rows that were not written count as dropped.
  *
  *   type,timestamp,connection_id,query_id,poisson_id,poisson_interval_us,rtt_us,response_us,send_lag_us
  *
  * type Q: timestamp = when it was sent; poisson_id = the worker whose arrival process made it;
  * poisson_interval_us = the gap of that process before this arrival; send_lag_us = sent - intended.
- * type A: timestamp = when the answer was received; rtt_us = received - sent; response_us = received -
- * intended; send_lag_us likewise.  Other fields are empty.  Times are epoch seconds with 9 decimals;
- * microseconds are whole, rounded down, except response and lag, which have 3 decimals. */
+ * type A: timestamp = when the answer was received; rtt_us = received - sent; response_us =
+ * received - intended; send_lag_us likewise.  Other fields are empty.  Times are epoch seconds with
+ * 9 decimals; microseconds are whole, rounded down, except response and lag, which have 3 decimals.
+ */
 #ifndef TCPSCALER_SAMPLES_H
 #define TCPSCALER_SAMPLES_H
 
@@ -38,8 +39,9 @@ struct sample {
 
 struct samples;
 
-/* Rings of n_rings workers with room for ring_rows (a power of two) each; the header is written first.
- * realtime_offset_ns dates the rows.  Starts the writer thread.  NULL with errno on failure. */
+/* Rings of n_rings workers with room for ring_rows (a power of two) each; the header is written
+ * first. realtime_offset_ns dates the rows.  Starts the writer thread.  NULL with errno on failure.
+ */
 struct samples *samples_open(int fd, uint32_t n_rings, uint32_t ring_rows,
                              uint64_t realtime_offset_ns);
 
@@ -49,11 +51,12 @@ void samples_push(struct samples *s, uint32_t ring, const struct sample *sample)
 struct samples_result {
     uint64_t written[2]; /* rows: [0] Q, [1] A */
     uint64_t dropped[2];
-    int error;         /* errno that stopped the output, 0: none */
+    int error;            /* errno that stopped the output, 0: none */
     bool out_of_patience; /* stopped because the reader took nothing */
 };
 
-/* After the last push: writes what the rings hold, ends the thread, frees all but the descriptor. */
+/* After the last push: writes what the rings hold, ends the thread, frees all but the descriptor.
+ */
 void samples_close(struct samples *s, struct samples_result *result);
 
 /* One row of worker `ring` as text, without terminating NUL; returns its length.  Pure. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * server_config: what the workers of tcpserver are to do; constant once they run, but for n_active. */
+ * server_config: what the workers of tcpserver are to do; constant once they run, but for n_active.
+ */
 #ifndef TCPSCALER_SERVER_CONFIG_H
 #define TCPSCALER_SERVER_CONFIG_H
 

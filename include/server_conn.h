@@ -2,8 +2,8 @@
  * server_conn: one accepted connection, echoing or answering pings.
  *
  * What is received stands in the worker's buffer and is sent at once from there; an idle connection
- * has no buffer.  Only what its socket refuses is kept (at most SERVER_BUFFER_BYTES), and until that
- * has left the connection is not read: a peer that never reads costs 64 KiB and nobody else
+ * has no buffer.  Only what its socket refuses is kept (at most SERVER_BUFFER_BYTES), and until
+ * that has left the connection is not read: a peer that never reads costs 64 KiB and nobody else
  * anything.  Reading needs no system call to re-arm.  Used by its worker's thread only. */
 #ifndef TCPSCALER_SERVER_CONN_H
 #define TCPSCALER_SERVER_CONN_H

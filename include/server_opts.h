@@ -13,7 +13,7 @@ struct server_opts {
     uint16_t port; /* 0: any free port */
     const char *bind;
     bool bind_given;
-    int protocol; /* enum server_protocol */
+    int protocol;     /* enum server_protocol */
     uint64_t threads; /* 0: auto */
     uint64_t backlog;
     uint64_t max_connections; /* 0: as many as fit */

@@ -24,9 +24,9 @@ struct server_worker {
     uint8_t *replies; /* ping: what is answered to it */
 };
 
-/* Starts worker `index`, in zeroed memory, on a listening socket: with an own fd table it uses a copy
- * and the caller closes the original, otherwise the socket becomes the worker's.  Returns 0 or -1 with
- * errno.  After SERVER_STOP it closes everything and ends; join it then. */
+/* Starts worker `index`, in zeroed memory, on a listening socket: with an own fd table it uses a
+ * copy and the caller closes the original, otherwise the socket becomes the worker's.  Returns 0 or
+ * -1 with errno.  After SERVER_STOP it closes everything and ends; join it then. */
 int server_worker_start(struct server_worker *sw, struct server_config *config, uint32_t index,
                         int listener_fd);
 

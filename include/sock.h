@@ -55,10 +55,10 @@ struct sock_connect_options {
     int sndbuf_bytes, rcvbuf_bytes; /* 0: the kernel's choice */
 };
 
-/* Starts a connect from the planned tuple (port 0 and AF_UNSPEC: the kernel picks, at connect time).
- * Returns the socket (connecting or already connected), or -1 with the phase and reason in *failed
- * and errno set.  A bound tuple that is taken fails in PHASE_BIND or PHASE_CONNECT with REASON_PORTS:
- * the caller takes the next tuple. */
+/* Starts a connect from the planned tuple (port 0 and AF_UNSPEC: the kernel picks, at connect
+ * time). Returns the socket (connecting or already connected), or -1 with the phase and reason in
+ * *failed and errno set.  A bound tuple that is taken fails in PHASE_BIND or PHASE_CONNECT with
+ * REASON_PORTS: the caller takes the next tuple. */
 int sock_connect(const struct sock_address *target, const struct srcplan_tuple *source,
                  const struct sock_connect_options *options, struct outcome *failed);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * sockdiag: the TCP sockets of this network namespace as the kernel lists them (sock_diag(7)): unlike
- * /proc/net/tcp it filters by state in the kernel, so that asking for the listeners costs the same
- * with a million connections open.  Any thread. */
+ * sockdiag: the TCP sockets of this network namespace as the kernel lists them (sock_diag(7)):
+ * unlike /proc/net/tcp it filters by state in the kernel, so that asking for the listeners costs
+ * the same with a million connections open.  Any thread. */
 #ifndef TCPSCALER_SOCKDIAG_H
 #define TCPSCALER_SOCKDIAG_H
 
 #include <stdint.h>
 
-/* Calls on_port(context, local port) for every listening TCP socket, IPv4 and IPv6.  Returns 0, or -1
- * with errno when the kernel does not answer; some ports may have been reported then. */
+/* Calls on_port(context, local port) for every listening TCP socket, IPv4 and IPv6.  Returns 0, or
+ * -1 with errno when the kernel does not answer; some ports may have been reported then. */
 int sockdiag_listeners(void (*on_port)(void *context, uint16_t port), void *context);
 
 #endif

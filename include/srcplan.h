@@ -82,8 +82,9 @@ struct srcplan_cursor {
     _Atomic uint64_t *spare; /* the next spare one, shared by all workers */
 };
 
-/* A worker with the slice [first, first + count) of the connections; *spare was set to the number of
- * all connections before any worker began.  What of a slice lies beyond the capacity has no tuple. */
+/* A worker with the slice [first, first + count) of the connections; *spare was set to the number
+ * of all connections before any worker began.  What of a slice lies beyond the capacity has no
+ * tuple. */
 void srcplan_cursor_init(struct srcplan_cursor *c, const struct srcplan *plan, uint64_t first,
                          uint64_t count, _Atomic uint64_t *spare);
 

@@ -69,10 +69,10 @@ void tally_merge(struct tally *into, const struct tally *from);
 /* Connections whose outcome is known. */
 uint64_t tally_connections_ended(const struct tally *t);
 
-/* The laws, for the sums at the end of a run: asked connections = connection outcomes; for each class
- * of queries scheduled = sent + unsent and sent = answered + timeout + error + cancelled; errors by
- * outcome add up; measured answers = values in the response histogram.  Returns NULL, or a text that
- * names the law broken first: a bug of this program, never of its peer. */
+/* The laws, for the sums at the end of a run: asked connections = connection outcomes; for each
+ * class of queries scheduled = sent + unsent and sent = answered + timeout + error + cancelled;
+ * errors by outcome add up; measured answers = values in the response histogram.  Returns NULL, or
+ * a text that names the law broken first: a bug of this program, never of its peer. */
 const char *tally_broken_law(const struct tally *t, uint64_t connections_asked,
                              uint64_t histogram_count);
 

@@ -2,10 +2,10 @@
  * worker: a thread with its own event_base, its own fd table and a mailbox.
  *
  * Embedded as the first member of what a program's worker is.  RLIMIT_NOFILE holds per fd table, so
- * every worker multiplies it.  A table begins as a copy of the starter's, of which the worker keeps the
- * standard streams, its mailbox and one more fd, and closes the rest (its copies only).  What has to
- * cross threads is created before worker_start(); what a worker creates exists in it alone and is
- * closed by the kernel when it ends. */
+ * every worker multiplies it.  A table begins as a copy of the starter's, of which the worker keeps
+ * the standard streams, its mailbox and one more fd, and closes the rest (its copies only).  What
+ * has to cross threads is created before worker_start(); what a worker creates exists in it alone
+ * and is closed by the kernel when it ends. */
 #ifndef TCPSCALER_WORKER_H
 #define TCPSCALER_WORKER_H
 
@@ -24,8 +24,8 @@ struct worker;
 
 /* All are called in the worker's thread. */
 struct worker_ops {
-    const char *name;                 /* of the thread, < 12 characters */
-    int (*setup)(struct worker *w);   /* base exists, loop not yet running; -1 with errno: fails */
+    const char *name;               /* of the thread, < 12 characters */
+    int (*setup)(struct worker *w); /* base exists, loop not yet running; -1 with errno: fails */
     void (*on_message)(struct worker *w, int kind, uint64_t value);
     void (*teardown)(struct worker *w); /* after the loop, also after a failed setup */
 };
@@ -53,8 +53,8 @@ struct worker {
 };
 
 /* Starts the thread and waits until its setup is done.  keep_fd (-1: none) is the descriptor of the
- * caller that the worker uses too.  Returns 0, or -1 with errno when the thread, its base or its setup
- * failed; then nothing of it is left.  The structure must stay where it is. */
+ * caller that the worker uses too.  Returns 0, or -1 with errno when the thread, its base or its
+ * setup failed; then nothing of it is left.  The structure must stay where it is. */
 int worker_start(struct worker *w, const struct worker_ops *ops, uint32_t index, bool own_fd_table,
                  int keep_fd);
 

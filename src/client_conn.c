@@ -39,8 +39,8 @@ static int watch(struct client_conn *c, int fd, short what, event_callback_fn ca
 
 /* --- the way in --- */
 
-/* A tuple that the kernel refuses is replaced by the next one; the kernel's own choice is not ours to
- * retry. */
+/* A tuple that the kernel refuses is replaced by the next one; the kernel's own choice is not ours
+ * to retry. */
 static int connect_from_next_tuple(struct client_conn *c, struct outcome *failed)
 {
     struct client_worker *cw = c->worker;

@@ -65,8 +65,8 @@ static void start_pacer(struct client_worker *cw)
         .worker = cw->worker.index,
     };
 
-    cc->rate = (struct pacer_segment){PACER_NEVER, config->connect_rate_per_s,
-                                      config->connect_rate_per_s};
+    cc->rate =
+        (struct pacer_segment){PACER_NEVER, config->connect_rate_per_s, config->connect_rate_per_s};
     pacer_start(&cc->pacer, &pacing, cc->first_ns);
 }
 

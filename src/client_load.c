@@ -16,8 +16,8 @@ enum { TAG_CLASS = 0x0f, TAG_BLOCKED = 0x10 };
 /* Random tries to find another usable connection before looking at each. */
 enum { REROUTE_TRIES = 64 };
 
-/* Streams of the seed: each worker has one for arrivals (its pacer's own), one for the choice of the
- * connection and one for rerouting, so that a dead connection does not change the schedule. */
+/* Streams of the seed: each worker has one for arrivals (its pacer's own), one for the choice of
+ * the connection and one for rerouting, so that a dead connection does not change the schedule. */
 enum { STREAM_SELECT = 1 << 20, STREAM_REROUTE = 1 << 21 };
 
 #define NO_CONNECTION UINT32_MAX
@@ -397,8 +397,8 @@ void client_load_start(struct client_worker *cw, uint64_t start_ns)
 
     l->start_ns = start_ns;
     l->measure_ns = start_ns + config->warmup_ns;
-    l->end_ns = config->duration_ns == PACER_NEVER ? PACER_NEVER
-                                                   : l->measure_ns + config->duration_ns;
+    l->end_ns =
+        config->duration_ns == PACER_NEVER ? PACER_NEVER : l->measure_ns + config->duration_ns;
     l->previous_intended_ns = start_ns;
     l->running = true;
     pacer_start(&l->pacer, &pacing, start_ns);
@@ -470,8 +470,7 @@ static void next_in_closed_loop(struct client_conn *c, uint64_t now_ns)
 {
     struct client_worker *cw = c->worker;
 
-    if (cw->config->loop == CLIENT_LOOP_CLOSED && cw->load.running &&
-        c->state == CLIENT_CONN_LIVE)
+    if (cw->config->loop == CLIENT_LOOP_CLOSED && cw->load.running && c->state == CLIENT_CONN_LIVE)
         closed_loop_push(&cw->load.closed, now_ns + cw->config->interval_ns,
                          (uint32_t)(c - cw->conns));
 }
@@ -589,8 +588,7 @@ void client_load_lost(struct client_conn *c, struct outcome outcome)
 {
     struct client_worker *cw = c->worker;
     struct inflight *t = &cw->load.inflight;
-    const bool cancelled =
-        outcome.reason == REASON_FINISHED || outcome.reason == REASON_CANCELLED;
+    const bool cancelled = outcome.reason == REASON_FINISHED || outcome.reason == REASON_CANCELLED;
     uint32_t slot;
 
     while ((slot = c->queries.head) != INFLIGHT_NONE) {

@@ -22,22 +22,21 @@ static const struct option_row rows[] = {
     {"arrival", 0, OPTION_CHOICE, FIELD(arrival), "KIND",
      "poisson or constant (default: poisson; with -i constant)", 0, 0, "poisson|constant"},
     {"select", 0, OPTION_CHOICE, FIELD(select), "KIND",
-     "random or round-robin (default: random; with -i round-robin)", 0, 0,
-     CLIENT_SELECTS},
+     "random or round-robin (default: random; with -i round-robin)", 0, 0, CLIENT_SELECTS},
     {"loop", 0, OPTION_CHOICE, FIELD(loop), "KIND",
-     "open: on schedule; closed: -i counts from the answer (default: open)", 0, 0,
-     CLIENT_LOOPS},
-    {"protocol", 0, OPTION_CHOICE, FIELD(protocol), "NAME", "dns, ping or echo (default: dns)", 0, 0,
-     QUERY_PROTOCOLS},
+     "open: on schedule; closed: -i counts from the answer (default: open)", 0, 0, CLIENT_LOOPS},
+    {"protocol", 0, OPTION_CHOICE, FIELD(protocol), "NAME", "dns, ping or echo (default: dns)", 0,
+     0, QUERY_PROTOCOLS},
     {"qname", 0, OPTION_TEXT, FIELD(qname), "NAME", "dns: the name asked (default: example.com)", 0,
      0, NULL},
-    {"size", 0, OPTION_BYTES, FIELD(size_bytes), "BYTES", "echo: bytes per message (default: 64)", 1,
-     QUERY_MAX_BYTES, NULL},
+    {"size", 0, OPTION_BYTES, FIELD(size_bytes), "BYTES", "echo: bytes per message (default: 64)",
+     1, QUERY_MAX_BYTES, NULL},
     {"seed", 's', OPTION_COUNT, FIELD(seed), "N", "seed of the schedule (default: 42)", 0, 0, NULL},
     {"Connections", 0, OPTION_HEADING, 0, NULL, NULL, 0, 0, NULL},
-    {"port", 'p', OPTION_PORT, FIELD(port), "PORT", "the server's port (default: 4242)", 0, 0, NULL},
-    {"connections", 'c', OPTION_COUNT, FIELD(connections), "N",
-     "connections to open (default: 1)", 1, 16000000, NULL},
+    {"port", 'p', OPTION_PORT, FIELD(port), "PORT", "the server's port (default: 4242)", 0, 0,
+     NULL},
+    {"connections", 'c', OPTION_COUNT, FIELD(connections), "N", "connections to open (default: 1)",
+     1, 16000000, NULL},
     {"connect-rate", 'n', OPTION_RATE, FIELD(connect_rate), "PER_S",
      "new connections per second; 0: as fast as the window lets (default: 0)", 0, 0, NULL},
     {"connect-window", 0, OPTION_COUNT, FIELD(connect_window), "N",
@@ -62,8 +61,7 @@ static const struct option_row rows[] = {
      "threads; auto: one per CPU, more if fd limits need it (default: auto)", 1, 4096, NULL},
     {"Time", 0, OPTION_HEADING, 0, NULL, NULL, 0, 0, NULL},
     {"duration", 't', OPTION_DURATION, FIELD(duration_ns), "TIME",
-     "measure for TIME from the first query on (default: until interrupted)", 0, MAX_TIME_NS,
-     NULL},
+     "measure for TIME from the first query on (default: until interrupted)", 0, MAX_TIME_NS, NULL},
     {"settle", 0, OPTION_DURATION, FIELD(settle_ns), "TIME",
      "from the last connection to the first query (default: 200ms)", 0, MAX_TIME_NS, NULL},
     {"warmup", 0, OPTION_DURATION, FIELD(warmup_ns), "TIME",
@@ -110,7 +108,8 @@ struct options *client_opts_table(void)
     static struct options table = {
         .program = "tcpclient",
         .usage = "[options] HOST[:PORT]",
-        .summary = "Opens TCP connections, sends queries over them at a fixed rate and measures each.",
+        .summary =
+            "Opens TCP connections, sends queries over them at a fixed rate and measures each.",
         .version = TCPSCALER_VERSION,
         .rows = rows,
         .n_rows = N_ROWS,
@@ -148,8 +147,8 @@ static int check_load(struct client_opts *o, char *error)
 
 static int check_rest(struct client_opts *o, char *error)
 {
-    const char *json_stdout = o->json != NULL && o->json[0] == '-' && o->json[1] == '\0' ? o->json
-                                                                                         : NULL;
+    const char *json_stdout =
+        o->json != NULL && o->json[0] == '-' && o->json[1] == '\0' ? o->json : NULL;
 
     if (o->warmup_ns > 0 && client_opts_rate_qps(o) <= 0)
         return REFUSE("--warmup: needs --rate or --interval");

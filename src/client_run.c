@@ -72,8 +72,8 @@ static void start_load(struct run *r)
     hoststat_read(&r->result->host_loaded);
     r->begin_ns = clock_now_ns() + r->settings->settle_ns;
     r->measure_ns = r->begin_ns + config->warmup_ns;
-    r->end_ns = config->duration_ns == PACER_NEVER ? PACER_NEVER
-                                                   : r->measure_ns + config->duration_ns;
+    r->end_ns =
+        config->duration_ns == PACER_NEVER ? PACER_NEVER : r->measure_ns + config->duration_ns;
     r->result->loaded = true;
     post_all(r, CLIENT_START, r->begin_ns);
 }
@@ -284,9 +284,8 @@ int client_run(struct client_config *config, const struct client_run_settings *s
     result->n_workers = config->n_workers;
     result->started_epoch_ns = clock_now_ns() + clock_realtime_offset_ns();
     hoststat_read(&result->host_before);
-    r.progress = (struct report_progress){.asked = config->n_connections,
-                                          .start_ns = clock_now_ns(),
-                                          .previous_ns = clock_now_ns()};
+    r.progress = (struct report_progress){
+        .asked = config->n_connections, .start_ns = clock_now_ns(), .previous_ns = clock_now_ns()};
     atomic_init(&r.spare_tuple, config->n_connections);
     config->spare_tuple = &r.spare_tuple;
     config->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

@@ -33,8 +33,7 @@ char *clock_rfc3339(char buffer[CLOCK_RFC3339_BYTES], uint64_t epoch_ns)
 
     gmtime_r(&seconds, &date);
     n = strftime(buffer, CLOCK_RFC3339_BYTES, "%Y-%m-%dT%H:%M:%S", &date);
-    snprintf(buffer + n, CLOCK_RFC3339_BYTES - n, ".%03uZ",
-             (unsigned)(epoch_ns / 1000000 % 1000));
+    snprintf(buffer + n, CLOCK_RFC3339_BYTES - n, ".%03uZ", (unsigned)(epoch_ns / 1000000 % 1000));
     return buffer;
 }
 

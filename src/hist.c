@@ -127,7 +127,8 @@ uint64_t hist_percentile(const struct hist *h, uint64_t n_beyond, uint32_t num, 
     return rank > h->count ? HIST_BEYOND : value_at_rank(h, rank);
 }
 
-int hist_percentile_is_supported(const struct hist *h, uint64_t n_beyond, uint32_t num, uint32_t den)
+int hist_percentile_is_supported(const struct hist *h, uint64_t n_beyond, uint32_t num,
+                                 uint32_t den)
 {
     return (h->count + n_beyond) * (den - num) >= (uint64_t)SAMPLES_BEYOND * den;
 }

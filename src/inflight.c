@@ -132,7 +132,8 @@ uint32_t inflight_find(const struct inflight *t, const struct inflight_list *lis
 {
     const uint32_t head = list->head;
 
-    /* answers mostly come in order: the first query of the list needs no look into the hash table */
+    /* answers mostly come in order: the first query of the list needs no look into the hash table
+     */
     if (head != NONE && has_id(&t->slots[head]) && t->slots[head].id == id)
         return head;
     if (list->n_with_id == 0)

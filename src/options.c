@@ -153,8 +153,9 @@ static void make_tables(const struct options *o, char *letters, struct option *l
 
         if (!is_option(row))
             continue;
-        *longs++ = (struct option){row->name, row->argument != NULL ? required_argument : no_argument,
-                                   NULL, FIRST_LONG + (int)i};
+        *longs++ =
+            (struct option){row->name, row->argument != NULL ? required_argument : no_argument,
+                            NULL, FIRST_LONG + (int)i};
         if (row->letter != 0) {
             *letters++ = row->letter;
             if (row->argument != NULL)
@@ -227,8 +228,7 @@ static enum options_result parse(struct options *o, void *settings, int argc, ch
 
     optind = 0; /* glibc: begin anew, also after an earlier call */
     opterr = 0;
-    while (result == OPTIONS_RUN &&
-           (found = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+    while (result == OPTIONS_RUN && (found = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
         if (found == '?' || found == ':')
             return refuse(o, found, argv, error);
         result = apply(o, find_row(o, found), settings, out, error);
@@ -290,5 +290,6 @@ void options_print_help(const struct options *o, FILE *out)
         else
             fprintf(out, "\n%s\n", o->rows[i].name);
     }
-    fputs("\nTimes take units (250ms, 5s, 2m; a bare number is seconds), counts k, M and G.\n", out);
+    fputs("\nTimes take units (250ms, 5s, 2m; a bare number is seconds), counts k, M and G.\n",
+          out);
 }

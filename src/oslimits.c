@@ -111,7 +111,8 @@ void oslimits_ephemeral_ports(uint32_t *first, uint32_t *last)
 
 uint16_t oslimits_first_unprivileged_port(void)
 {
-    uint64_t first = oslimits_sysctl("net/ipv4/ip_unprivileged_port_start", FIRST_UNPRIVILEGED_PORT);
+    uint64_t first =
+        oslimits_sysctl("net/ipv4/ip_unprivileged_port_start", FIRST_UNPRIVILEGED_PORT);
 
     return first >= 1 && first <= UINT16_MAX ? (uint16_t)first : FIRST_UNPRIVILEGED_PORT;
 }

@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <stddef.h>
 
-#define PHASE_NAME(id, name)             name,
-#define REASON_NAME(id, name, remedy)    name,
-#define REASON_REMEDY(id, name, remedy)  remedy,
+#define PHASE_NAME(id, name)            name,
+#define REASON_NAME(id, name, remedy)   name,
+#define REASON_REMEDY(id, name, remedy) remedy,
 
 const char *outcome_phase_name(enum outcome_phase phase)
 {

@@ -19,8 +19,8 @@ static double area(const struct pacer_segment *s)
     return (s->rate_begin_qps + s->rate_end_qps) / 2 * ((double)s->duration_ns / NS_PER_S);
 }
 
-/* Seconds into the segment until `arrivals` of it have come: the root of b/2 x^2 + a x = arrivals in
- * the form that neither cancels nor divides by a slope of 0. */
+/* Seconds into the segment until `arrivals` of it have come: the root of b/2 x^2 + a x = arrivals
+ * in the form that neither cancels nor divides by a slope of 0. */
 static double seconds_until(const struct pacer_segment *s, double arrivals)
 {
     const double a = s->rate_begin_qps;
@@ -66,9 +66,9 @@ void pacer_start(struct pacer *p, const struct pacer_config *config, uint64_t st
 {
     *p = (struct pacer){.config = *config, .start_ns = start_ns, .card = config->worker};
     rng_seed(&p->rng, config->seed, config->worker);
-    p->share = (double)pacer_connections_of(config->n_connections, config->n_workers,
-                                            config->worker) /
-               (double)config->n_connections;
+    p->share =
+        (double)pacer_connections_of(config->n_connections, config->n_workers, config->worker) /
+        (double)config->n_connections;
     p->target = config->arrival == PACER_POISSON ? draw_gap(p) : (double)p->card;
     place(p);
 }

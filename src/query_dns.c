@@ -14,8 +14,8 @@ enum {
     QUESTION_TAIL_BYTES = 4 /* type and class */
 };
 
-/* "www.example.com" or, for the root, "." -> labels with their lengths.  Returns bytes written, or 0
- * when it is not a name. */
+/* "www.example.com" or, for the root, "." -> labels with their lengths.  Returns bytes written, or
+ * 0 when it is not a name. */
 static size_t encode_name(const char *name, uint8_t out[NAME_MAX_BYTES])
 {
     size_t n = 0;
@@ -41,10 +41,10 @@ static size_t encode_name(const char *name, uint8_t out[NAME_MAX_BYTES])
 static int init(struct query *q, const char *qname, size_t size_bytes, char *error)
 {
     static const uint8_t header[HEADER_BYTES] = {
-        0, 0,             /* id */
-        0x01, 0,          /* RD */
-        0, 1,             /* one question */
-        0, 0, 0, 0, 0, 0, /* nothing else */
+        0,    0,             /* id */
+        0x01, 0,             /* RD */
+        0,    1,             /* one question */
+        0,    0, 0, 0, 0, 0, /* nothing else */
     };
     static const uint8_t type_a_class_in[QUESTION_TAIL_BYTES] = {0, 1, 0, 1};
     uint8_t name[NAME_MAX_BYTES];
@@ -56,7 +56,8 @@ static int init(struct query *q, const char *qname, size_t size_bytes, char *err
     if (n_name == 0) {
         snprintf(error, QUERY_ERROR_BYTES,
                  "--qname: '%.70s' is not a domain name: accepted are labels of 1 to 63 bytes, 255 "
-                 "in all", qname);
+                 "in all",
+                 qname);
         return -1;
     }
     q->n_bytes = LENGTH_BYTES + n_message;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * report_json: the result for programs.  See report.h; the fields are documented in the README and do
- * not change without a changelog line. */
+ * report_json: the result for programs.  See report.h; the fields are documented in the README and
+ * do not change without a changelog line. */
 #include "report.h"
 
 #include "clock.h"
@@ -65,8 +65,7 @@ static void put_connections(struct json *j, const struct client_result *r)
     json_u64(j, "connected", connected);
     put_count(j, "proven", &r->tally.connections.proven);
     json_u64(j, "half_open", r->connections_half_open);
-    json_u64(j, "failed",
-             r->connections_asked - r->connections_live - r->connections_half_open);
+    json_u64(j, "failed", r->connections_asked - r->connections_live - r->connections_half_open);
     json_u64(j, "live_at_end", r->connections_live);
     if (r->connect_elapsed_ns > 0)
         json_double(j, "connect_rate_per_s",
@@ -197,8 +196,7 @@ static void put_resources(struct json *j, const struct client_result *r)
                     (double)(after->rss_bytes - before->rss_bytes) / (double)connected);
     else
         json_null(j, "rss_bytes_per_connection");
-    json_u64(j, "involuntary_switches",
-             after->involuntary_switches - before->involuntary_switches);
+    json_u64(j, "involuntary_switches", after->involuntary_switches - before->involuntary_switches);
     if (r->loaded && steal >= 0)
         json_double(j, "steal_percent", steal);
     else

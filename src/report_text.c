@@ -78,8 +78,8 @@ static void print_connections(FILE *out, const struct client_result *r)
     fprintf(out, "             %s live at the end", units_format_count(a, r->connections_live));
     if (connected > 0 && r->connect_elapsed_ns > 0)
         fprintf(out, "; opened in %s (%s/s)", units_format_duration(b, r->connect_elapsed_ns),
-                units_format_count(c, (uint64_t)((double)connected * 1e9 /
-                                                 (double)r->connect_elapsed_ns)));
+                units_format_count(
+                    c, (uint64_t)((double)connected * 1e9 / (double)r->connect_elapsed_ns)));
     fputc('\n', out);
 }
 
@@ -176,9 +176,10 @@ static void print_latency(FILE *out, const struct report_about *about,
     print_metric(out, "connect", &r->metrics[CLIENT_CONNECT], 0, timeout_ns);
     if (about->rate_qps <= 0)
         return;
-    fputs("  response: intended send to answer; service: actual send to answer; percentiles of the\n"
-          "  first two count unanswered queries as beyond; '-': fewer than 10 values beyond it\n",
-          out);
+    fputs(
+        "  response: intended send to answer; service: actual send to answer; percentiles of the\n"
+        "  first two count unanswered queries as beyond; '-': fewer than 10 values beyond it\n",
+        out);
 }
 
 /* Upper edges 1, 2, 5, 10, 20, 50 ... ns. */

@@ -168,7 +168,8 @@ static void flush(struct samples *s)
     s->n_bytes = 0;
 }
 
-/* Formats what a ring holds, at most as much as the buffer takes.  Returns whether there was any. */
+/* Formats what a ring holds, at most as much as the buffer takes.  Returns whether there was any.
+ */
 static bool drain(struct samples *s, uint32_t number)
 {
     struct ring *ring = &s->rings[number];
@@ -218,8 +219,9 @@ static size_t most_per_write(int fd)
 {
     struct stat status;
 
-    /* poll(2) promises room for PIPE_BUF bytes in a pipe; a larger write would block in a thread that
-     * could then not be ended.  The pipe's flags are shared with others and not ours to change. */
+    /* poll(2) promises room for PIPE_BUF bytes in a pipe; a larger write would block in a thread
+     * that could then not be ended.  The pipe's flags are shared with others and not ours to
+     * change. */
     return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? BUFFER_BYTES : PIPE_BUF;
 }
 

@@ -117,7 +117,8 @@ char *sock_format(char buffer[SOCK_TEXT_BYTES], const struct sock_address *addre
                   sizeof host);
         snprintf(buffer, SOCK_TEXT_BYTES, "[%s]:%u", host, sock_port(address));
     } else {
-        inet_ntop(AF_INET, &((const struct sockaddr_in *)&address->ss)->sin_addr, host, sizeof host);
+        inet_ntop(AF_INET, &((const struct sockaddr_in *)&address->ss)->sin_addr, host,
+                  sizeof host);
         snprintf(buffer, SOCK_TEXT_BYTES, "%s:%u", host, sock_port(address));
     }
     return buffer;
@@ -203,8 +204,8 @@ static struct sock_address to_bind(const struct srcplan_tuple *source, int famil
     return a;
 }
 
-/* Without a port of ours the kernel must not choose one before it knows the destination, or it would
- * run out of ports for all destinations at once. */
+/* Without a port of ours the kernel must not choose one before it knows the destination, or it
+ * would run out of ports for all destinations at once. */
 static int bind_source(int fd, const struct srcplan_tuple *source, int family)
 {
     struct sock_address a;

@@ -146,7 +146,7 @@ static int add_block(struct srcplan *p, const char *address, const char *bits_te
     if (parse_number(bits_text, width, &bits) != 0 || width - bits > 32)
         return -1;
     for (uint32_t i = bits; i < width; i++)
-        first.bytes[i / 8] &= (uint8_t)~(0x80u >> i % 8);
+        first.bytes[i / 8] &= (uint8_t) ~(0x80u >> i % 8);
     return append_range(p, &first, 1ull << (width - bits));
 }
 
@@ -422,8 +422,8 @@ void srcplan_cursor_init(struct srcplan_cursor *c, const struct srcplan *plan, u
 
 int srcplan_cursor_next(struct srcplan_cursor *c, struct srcplan_tuple *tuple, uint64_t *number)
 {
-    *number = c->next < c->end ? c->next++
-                               : atomic_fetch_add_explicit(c->spare, 1, memory_order_relaxed);
+    *number =
+        c->next < c->end ? c->next++ : atomic_fetch_add_explicit(c->spare, 1, memory_order_relaxed);
     if (*number >= srcplan_capacity(c->plan))
         return -1;
     srcplan_at(c->plan, *number, tuple);

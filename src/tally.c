@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-_Static_assert(sizeof(struct tally) % sizeof(tally_count) == 0, "the structure is an array of counts");
+_Static_assert(sizeof(struct tally) % sizeof(tally_count) == 0,
+               "the structure is an array of counts");
 
 void tally_merge(struct tally *into, const struct tally *from)
 {
@@ -48,7 +49,7 @@ const char *tally_broken_law(const struct tally *t, uint64_t connections_asked,
 
     if (tally_connections_ended(t) != connections_asked)
         return "connections asked = outcomes of connections";
-    for (int class = 0; class < TALLY_N_CLASSES && law == NULL; class++)
+    for (int class = 0; class < TALLY_N_CLASSES && law == NULL; class ++)
         law = broken_by_queries(&t->queries[class]);
     if (law != NULL)
         return law;

@@ -20,7 +20,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { EXIT_VALID = 0, EXIT_FAILED_CHECK = 1, EXIT_USAGE = 2, EXIT_SUSPECT = 3, EXIT_INTERRUPTED = 130 };
+enum {
+    EXIT_VALID = 0,
+    EXIT_FAILED_CHECK = 1,
+    EXIT_USAGE = 2,
+    EXIT_SUSPECT = 3,
+    EXIT_INTERRUPTED = 130
+};
 
 /* Rows that all workers together can be ahead of the writer: 64 MiB, about a second of 1 Mq/s. */
 enum { ALL_RINGS_ROWS = 1 << 21, FEWEST_RING_ROWS = 1 << 14 };
@@ -31,6 +37,7 @@ struct setup {
     struct client_config config;
     int raw_fd; /* -1: no raw rows */
     FILE *json; /* NULL: no JSON */
+    uint32_t n_excluded_ports;
     char target[SOCK_TEXT_BYTES];
 };
 
@@ -52,7 +59,8 @@ static int plan_query(struct setup *s)
 {
     char error[QUERY_ERROR_BYTES];
 
-    if (query_init(&s->config.query, s->opts.protocol, s->opts.qname, s->opts.size_bytes, error) != 0)
+    if (query_init(&s->config.query, s->opts.protocol, s->opts.qname, s->opts.size_bytes, error) !=
+        0)
         return refuse("%s", error);
     return 0;
 }
@@ -74,7 +82,7 @@ static int plan_sources(struct setup *s)
             return refuse("--sport: %s", error);
     }
     if (plan->n_ports > 0)
-        oslimits_exclude_unusable_ports(plan);
+        s->n_excluded_ports = oslimits_exclude_unusable_ports(plan);
     return 0;
 }
 
@@ -107,10 +115,11 @@ static int check_tuples(const struct setup *s)
 
     if (asked <= available)
         return 0;
-    return refuse("--connections: %s need more source (address, port) tuples than the %s there are: "
-                  "give --source with more addresses (as 127.0.0.2-127.0.0.9 on loopback) or a wider "
-                  "--sport",
-                  units_format_count(a, asked), units_format_count(b, available));
+    return refuse(
+        "--connections: %s need more source (address, port) tuples than the %s there are: "
+        "give --source with more addresses (as 127.0.0.2-127.0.0.9 on loopback) or a wider "
+        "--sport",
+        units_format_count(a, asked), units_format_count(b, available));
 }
 
 static int plan_threads(struct setup *s)
@@ -123,17 +132,19 @@ static int plan_threads(struct setup *s)
     config->own_fd_tables = oslimits_can_own_fd_table();
     needed = config->own_fd_tables ? oslimits_workers_for(n, nofile, 1) : 1;
     if (!config->own_fd_tables && n + OSLIMITS_RESERVED_FDS > nofile)
-        return refuse("--connections: %s do not fit under the fd limit of %s, and this system does "
-                      "not allow threads their own fd tables: raise it with 'ulimit -n %" PRIu64 "'",
-                      units_format_count(a, n), units_format_count(b, nofile),
-                      n + OSLIMITS_RESERVED_FDS);
+        return refuse(
+            "--connections: %s do not fit under the fd limit of %s, and this system does "
+            "not allow threads their own fd tables: raise it with 'ulimit -n %" PRIu64 "'",
+            units_format_count(a, n), units_format_count(b, nofile), n + OSLIMITS_RESERVED_FDS);
     if (s->opts.threads != 0 && s->opts.threads < needed)
-        return refuse("--threads: %" PRIu64 " is too few: %s connections under an fd limit of %s per "
-                      "thread need %" PRIu32 " (auto would take them)",
-                      s->opts.threads, units_format_count(a, n), units_format_count(b, nofile),
-                      needed);
-    config->n_workers = s->opts.threads != 0 ? (uint32_t)s->opts.threads
-                                             : oslimits_workers_for(n, config->own_fd_tables ? nofile : UINT64_MAX, cpus);
+        return refuse(
+            "--threads: %" PRIu64 " is too few: %s connections under an fd limit of %s per "
+            "thread need %" PRIu32 " (auto would take them)",
+            s->opts.threads, units_format_count(a, n), units_format_count(b, nofile), needed);
+    config->n_workers =
+        s->opts.threads != 0
+            ? (uint32_t)s->opts.threads
+            : oslimits_workers_for(n, config->own_fd_tables ? nofile : UINT64_MAX, cpus);
     return 0;
 }
 
@@ -167,6 +178,22 @@ static void plan_load(struct setup *s)
         o->duration_ns > 0 ? o->warmup_ns + o->duration_ns : PACER_NEVER, rate, rate};
 }
 
+static void print_plan(const struct setup *s)
+{
+    const struct client_config *c = &s->config;
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
+
+    fprintf(stderr,
+            "tcpclient: plan: %s connections to %s in %" PRIu32 " threads, fd limit %s per %s\n"
+            "tcpclient: plan: %s source tuples (%s), %" PRIu32
+            " ports left out as reserved or listening\n",
+            units_format_count(a, c->n_connections), s->target, c->n_workers,
+            units_format_count(b, oslimits_raise_nofile()),
+            c->own_fd_tables ? "thread" : "process, shared by all threads",
+            units_format_count(d, tuples_available(s)),
+            c->plan.n_ports > 0 ? "explicit" : "ports of the kernel's choice", s->n_excluded_ports);
+}
+
 static int open_outputs(struct setup *s)
 {
     const struct client_opts *o = &s->opts;
@@ -193,6 +220,8 @@ static int prepare(struct setup *s)
         plan_threads(s) != 0 || open_outputs(s) != 0)
         return -1;
     plan_load(s);
+    if (s->opts.verbose > 0)
+        print_plan(s);
     return 0;
 }
 
@@ -216,8 +245,9 @@ static int run(struct setup *s, struct client_result *result)
     int failed;
 
     if (s->raw_fd >= 0) {
-        s->config.samples = samples_open(s->raw_fd, s->config.n_workers,
-                                         ring_rows(s->config.n_workers), clock_realtime_offset_ns());
+        s->config.samples =
+            samples_open(s->raw_fd, s->config.n_workers, ring_rows(s->config.n_workers),
+                         clock_realtime_offset_ns());
         if (s->config.samples == NULL)
             return refuse("raw output: %s", strerror(errno));
     }
@@ -280,8 +310,8 @@ static void judge(const struct setup *s, struct client_result *r)
         in.scheduled == 0 || r->sent_ns == 0
             ? 1.0
             : (double)in.sent / (double)in.scheduled * (double)r->scheduled_ns / (double)r->sent_ns;
-    r->broken_law = tally_broken_law(&r->tally, r->connections_asked,
-                                     r->metrics[CLIENT_RESPONSE].count);
+    r->broken_law =
+        tally_broken_law(&r->tally, r->connections_asked, r->metrics[CLIENT_RESPONSE].count);
     if (r->broken_law == NULL && r->has_samples &&
         tally_get(&q->answered) != r->samples.written[1] + r->samples.dropped[1])
         r->broken_law = "answered queries = answer rows written and missing";

@@ -74,7 +74,8 @@ static int plan(struct server *s)
     s->nofile = oslimits_raise_nofile();
     if (s->nofile <= OSLIMITS_RESERVED_FDS)
         return refuse("the fd limit of %" PRIu64 " is too low to serve anybody: raise it with "
-                      "'ulimit -n 1024'", s->nofile);
+                      "'ulimit -n 1024'",
+                      s->nofile);
     s->config.own_fd_tables = oslimits_can_own_fd_table();
     s->config.protocol = (enum server_protocol)o->protocol;
     s->config.max_connections = o->max_connections;
@@ -86,7 +87,8 @@ static int plan(struct server *s)
     if (o->threads == 0 && s->n_workers < needed)
         s->n_workers = needed;
     if (o->max_connections > 0 && (s->n_workers < needed || room(s) < o->max_connections))
-        return refuse("--max-connections: %s do not fit in %" PRIu32 " threads under an fd limit of "
+        return refuse("--max-connections: %s do not fit in %" PRIu32
+                      " threads under an fd limit of "
                       "%s: raise it ('ulimit -n') or use --threads auto",
                       units_format_count(a, o->max_connections), s->n_workers,
                       units_format_count(b, s->nofile));
@@ -99,8 +101,10 @@ static int resolve(struct server *s)
     char error[SOCK_ERROR_BYTES];
 
     if (endpoint_parse(s->opts.bind, &e) != 0 || e.port != 0)
-        return refuse("--bind: '%s' is not an address: accepted is an IPv4 or IPv6 address or a host "
-                      "name", s->opts.bind);
+        return refuse(
+            "--bind: '%s' is not an address: accepted is an IPv4 or IPv6 address or a host "
+            "name",
+            s->opts.bind);
     if (sock_resolve(&e, AF_UNSPEC, &s->address, error) != 0)
         return refuse("--bind: %s", error);
     sock_set_port(&s->address, s->opts.port);
@@ -282,8 +286,8 @@ static void announce(const struct server *s)
             units_format_count(a, s->opts.max_connections > 0 ? s->opts.max_connections : room(s)));
     if (s->opts.verbose > 0)
         fprintf(stderr,
-                "tcpserver: fd limit %s per %s; accept queue %" PRIu64 " per thread of at most %" PRIu64
-                " (net.core.somaxconn); libevent %s (%s)\n",
+                "tcpserver: fd limit %s per %s; accept queue %" PRIu64
+                " per thread of at most %" PRIu64 " (net.core.somaxconn); libevent %s (%s)\n",
                 units_format_count(b, s->nofile),
                 s->config.own_fd_tables ? "thread" : "process, shared by all threads",
                 s->opts.backlog, oslimits_sysctl("net/core/somaxconn", 0), event_get_version(),

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Beyond so many digits no figure of ours is meant, and a long double stays exact to the last unit. */
+/* Beyond so many digits no figure of ours is meant, and a long double stays exact to the last unit.
+ */
 enum { MAX_DIGITS = 20 };
 
 struct unit {
@@ -133,8 +134,8 @@ char *units_format_duration(char *buffer, uint64_t ns)
         format_three(buffer, (double)ns / 1e9, "s");
     else
         snprintf(buffer, UNITS_TEXT_BYTES, "%.29s s",
-                 units_format_count(seconds, ns / UNITS_NS_PER_S + (ns % UNITS_NS_PER_S >=
-                                                                    UNITS_NS_PER_S / 2)));
+                 units_format_count(seconds, ns / UNITS_NS_PER_S +
+                                                 (ns % UNITS_NS_PER_S >= UNITS_NS_PER_S / 2)));
     return buffer;
 }
 

@@ -7,8 +7,8 @@
 #define MAX_LAG_P99_NS       1000000ull
 #define MAX_STEAL_PERCENT    0.5
 
-/* A queue that grows from nothing at a steady pace is 2.3 times as long in the last quarter as in the
- * second.  The constant keeps small numbers, which jump about, from being judged. */
+/* A queue that grows from nothing at a steady pace is 2.3 times as long in the last quarter as in
+ * the second.  The constant keeps small numbers, which jump about, from being judged. */
 #define MAX_GROWTH          1.5
 #define MAX_GROWTH_CONSTANT 50.0
 
@@ -43,8 +43,8 @@ unsigned verdict_judge(const struct verdict_input *in)
         [VERDICT_NON_STATIONARY] = grew(in),
         [VERDICT_OUTPUT_LOST] = in->rows_dropped > 0 || in->output_failed,
         [VERDICT_HOST_NOISE] = host_was_noisy(in),
-        [VERDICT_CONNECTIONS_SHORT] = in->connections_live < in->connections_asked,
-        [VERDICT_UNSENT] = in->unsent > 0,
+        [VERDICT_CONNECTIONS_SHORT] =
+            in->connections_live<in->connections_asked, [VERDICT_UNSENT] = in->unsent> 0,
     };
     unsigned reasons = 0;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * worker: see worker.h.  Owns the thread, the base and the mailbox; knows nothing of connections. */
+ * worker: see worker.h.  Owns the thread, the base and the mailbox; knows nothing of connections.
+ */
 #include "worker.h"
 
 #include "oslimits.h"
@@ -21,7 +22,8 @@ static struct event_base *base_new(void)
 
     if (config == NULL)
         return NULL;
-    if (event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK | EVENT_BASE_FLAG_PRECISE_TIMER) == 0 &&
+    if (event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK | EVENT_BASE_FLAG_PRECISE_TIMER) ==
+            0 &&
         event_config_set_max_dispatch_interval(config, NULL, MAX_CALLBACKS_PER_DISPATCH,
                                                WORKER_PRIORITY_SOCKET) == 0)
         base = event_base_new_with_config(config);

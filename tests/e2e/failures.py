@@ -162,10 +162,9 @@ def test_slow_reader_delays_no_query_and_every_missing_row_is_counted():
               2 * quick.json["latency_ns"]["send_lag"]["p50"] + 50e3, "send lag")
 
 
+@plain_build_only
 def test_rows_lost_to_a_full_ring_are_counted_and_make_the_run_suspect():
     """The control of the test above: so many rows that the rings cannot hold them."""
-    if SANITIZED:
-        skip("needs the speed of the plain build")
     with Server() as server:
         r = slow_reader_run(server, 400000)
     check_conservation(r)

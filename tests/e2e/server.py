@@ -145,10 +145,9 @@ def test_nc_and_socat_get_their_lines_back():
             check_equal(r.stdout, "six\n", "over IPv6")
 
 
+@plain_build_only
 def test_reading_is_not_rearmed_for_every_message():
     need_program("strace")
-    if SANITIZED:
-        skip("strace and sanitizers do not go together")
     with Server("--threads", "1") as server:
         counts = temp_path("counts")
         trace = spawn(["strace", "-f", "-c", "-o", counts, "-p", str(server.pid)],
@@ -164,10 +163,9 @@ def test_reading_is_not_rearmed_for_every_message():
     check(calls["epoll_ctl"] < 3 * 20 + 20, f"epoll_ctl calls: {calls['epoll_ctl']}")
 
 
+@plain_build_only
 def test_sockets_have_nodelay_on_both_ends():
     need_program("strace")
-    if SANITIZED:
-        skip("strace and sanitizers do not go together")
     log = temp_path("trace")
     with Server(prefix=["strace", "-D", "-f", "-e", "trace=setsockopt", "-o", log]) as server:
         client_log = temp_path("trace")

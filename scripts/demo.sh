@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The main job on one machine: 10,000 connections over loopback, 20,000 queries per second for 5
+# seconds, the summary, and a picture of the round trip times.  Installs what is missing, builds in
+# build/demo.
+set -eu
+cd "$(dirname "$0")/.."
+
+scripts/install-deps.sh demo
+cmake -S . -B build/demo -G Ninja -DBUILD_TESTING=OFF >build/demo.log 2>&1 ||
+    { mkdir -p build && cmake -S . -B build/demo -G Ninja -DBUILD_TESTING=OFF >build/demo.log; }
+cmake --build build/demo >>build/demo.log
+
+out=build/demo
+$out/tcpserver 0 2>$out/server.err &
+server=$!
+trap 'kill $server 2>/dev/null || true' EXIT INT TERM
+until port=$(sed -n 's/.*listening on .*:\([0-9]*\),.*/\1/p' $out/server.err) && [ -n "$port" ]; do
+    kill -0 $server || { cat $out/server.err >&2; exit 1; }
+    sleep 0.1
+done
+
+echo "$ tcpclient -p $port -c 10000 -r 20000 -t 5 -o $out/rows.csv 127.0.0.1"
+status=0
+$out/tcpclient -p "$port" -c 10000 -r 20000 -t 5 -o $out/rows.csv 127.0.0.1 || status=$?
+
+kill $server
+wait $server || true
+trap - EXIT INT TERM
+echo
+cat $out/server.err
+
+gnuplot -e "rows='$out/rows.csv'; picture='$out/rtt.png'" scripts/plot-rtt.gp
+echo
+echo "The picture: $out/rtt.png (from $out/rows.csv by scripts/plot-rtt.gp)"
+exit $status

@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Installs with apt what is missing on Debian 12 or later.
+#   scripts/install-deps.sh build|demo|test|ci      (each includes those before it)
+set -eu
+
+build="gcc libc6-dev cmake ninja-build pkg-config libevent-dev"
+demo="gawk gnuplot-nox"
+tests="libcmocka-dev python3 tcpdump socat netcat-openbsd knot-dnsutils strace iproute2 unbound knot nsd
+       procps mandoc"
+ci="clang clang-format clang-tidy libclang-rt-14-dev shellcheck libssl-dev zlib1g-dev"
+
+case ${1:-} in
+build) wanted="$build" ;;
+demo) wanted="$build $demo" ;;
+test) wanted="$build $demo $tests" ;;
+ci) wanted="$build $demo $tests $ci" ;;
+*)
+    echo "usage: $0 build|demo|test|ci" >&2
+    exit 2
+    ;;
+esac
+
+missing=
+for package in $wanted; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+        missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+if ! command -v apt-get >/dev/null; then
+    echo "$0: no apt-get here; please install:$missing" >&2
+    exit 1
+fi
+as_root=
+if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || {
+        echo "$0: not root and no sudo; please install:$missing" >&2
+        exit 1
+    }
+    as_root=sudo
+fi
+
+# The DNS servers are for the tests to start: Debian must not start its own.
+policy=/usr/sbin/policy-rc.d
+made_policy=
+if [ "$1" = test ] || [ "$1" = ci ]; then
+    if [ ! -e $policy ]; then
+        printf '#!/bin/sh\nexit 101\n' | $as_root tee $policy >/dev/null
+        $as_root chmod +x $policy
+        made_policy=yes
+    fi
+fi
+# shellcheck disable=SC2086 # a list of words
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing >&2 || {
+    $as_root apt-get update -q >&2
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
+        $missing >&2
+}
+[ -z "$made_policy" ] || $as_root rm -f $policy

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+# Round trip times from the rows of tcpclient -R or -o: over time, and how they are distributed.
+#   gnuplot -e "rows='rows.csv'; picture='rtt.png'" scripts/plot-rtt.gp
+set terminal pngcairo size 1100,800 font "sans,11"
+set output picture
+set datafile separator ","
+answers = "< gawk -F, '$1==\"A\" { if (!t0) t0 = $2; print $2 - t0 \",\" $8 \",\" $8 - $9 }' " . rows
+sorted = "< gawk -F, '$1==\"A\" { print $8 }' " . rows . " | sort -n | gawk '{ v[NR] = $1 } END { for (i = 1; i <= NR; i += (i > NR * 0.99 ? 1 : int(NR / 2000) + 1)) print 1 / (1 - (i - 1) / NR) \",\" v[i]; print NR \",\" v[NR] }'"
+set multiplot layout 2,1
+set logscale y
+set grid
+set format y "%g"
+set ylabel "us"
+set key outside right top
+
+set title "Answers over time"
+set xlabel "seconds since the first answer"
+plot answers using 1:2 with dots lc rgb "#4477aa" title "response", \
+     answers using 1:3 with dots lc rgb "#cc6677" title "service"
+
+set title "Response time by percentile"
+set xlabel "percentile"
+set logscale x
+set xtics ("50" 2, "90" 10, "99" 100, "99.9" 1000, "99.99" 10000, "99.999" 100000)
+plot sorted using 1:2 with lines lw 2 lc rgb "#4477aa" title "response"
+unset multiplot

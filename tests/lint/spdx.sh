@@ -1,0 +1,13 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Every source file names its licence within its first two lines.
+set -eu
+cd "$(dirname "$0")/../.."
+status=0
+for file in $(git ls-files '*.c' '*.h' '*.py' '*.sh' '*.gp' '*.1' '*CMakeLists.txt' .ci/run 'bench/*'); do
+    head -n 2 "$file" | grep -q 'SPDX-License-Identifier: MIT' || {
+        echo "$file: no SPDX line"
+        status=1
+    }
+done
+exit $status
