@@ -7,8 +7,8 @@ set -eu
 cd "$(dirname "$0")/.."
 
 scripts/install-deps.sh demo
-cmake -S . -B build/demo -G Ninja -DBUILD_TESTING=OFF >build/demo.log 2>&1 ||
-    { mkdir -p build && cmake -S . -B build/demo -G Ninja -DBUILD_TESTING=OFF >build/demo.log; }
+mkdir -p build
+cmake -S . -B build/demo -G Ninja -DBUILD_TESTING=OFF >build/demo.log
 cmake --build build/demo >>build/demo.log
 
 out=build/demo

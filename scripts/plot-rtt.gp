@@ -15,8 +15,10 @@ set key outside right top
 
 set title "Answers over time"
 set xlabel "seconds since the first answer"
-plot answers using 1:2 with dots lc rgb "#4477aa" title "response", \
-     answers using 1:3 with dots lc rgb "#cc6677" title "service"
+plot answers using 1:2 with dots lc rgb "#4477aa" notitle, \
+     answers using 1:3 with dots lc rgb "#cc6677" notitle, \
+     keyentry with points pt 7 lc rgb "#4477aa" title "response", \
+     keyentry with points pt 7 lc rgb "#cc6677" title "service"
 
 set title "Response time by percentile"
 set xlabel "percentile"

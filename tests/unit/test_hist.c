@@ -98,7 +98,7 @@ static void the_layout_is_that_of_hdrhistogram(void **state)
         {4096, 3072, 4096, 4099},
         {8191, 4095, 8188, 8191},
         {8192, 4096, 8192, 8199},
-        {1ull << 41, 32 * 1024 - 1024, 1ull << 41, (1ull << 41) + (1ull << 31) - 1},
+        {1ull << 41, 32768, 1ull << 41, (1ull << 41) + (1ull << 31) - 1},
     };
 
     (void)state;

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""What the documents say is what the programs do: option tables, man pages, examples."""
+
+import re
+import shlex
+
+from harness import *
+
+PROGRAMS = {"tcpclient": TCPCLIENT, "tcpserver": TCPSERVER}
+OPTION = re.compile(r"^(?:  (-\w), |      )--([a-z-]+)(?: (\S+))? +(.*)$")
+
+
+def read(*path):
+    with open(os.path.join(SOURCE_DIR, *path)) as f:
+        return f.read()
+
+
+def options_of(program):
+    """(short or None, long, argument or None, help) of each line of --help."""
+    out = subprocess.run([PROGRAMS[program], "--help"], capture_output=True, text=True, timeout=20)
+    found = [match.groups() for match in map(OPTION.match, out.stdout.splitlines()) if match]
+    check(len(found) > 10, f"options in {out.stdout}")
+    return found
+
+
+def test_tables_of_the_readme_are_those_of_help():
+    readme = read("README.md")
+    for program in PROGRAMS:
+        section = readme.split(f"## Options of {program}")[1].split("\n## ")[0]
+        rows = [line for line in section.splitlines() if line.startswith("| `")]
+        wanted = []
+        for short, name, argument, text in options_of(program):
+            option = f"--{name}" + (f" {argument}" if argument else "")
+            option = option.replace("|", "\\|")
+            wanted.append(f"| {f'`{short}`, ' if short else ''}`{option}` | {text} |")
+        check_equal(rows, wanted, f"README's table of {program}")
+
+
+def test_man_pages_have_a_paragraph_for_every_option():
+    for program in PROGRAMS:
+        page = read("docs", f"{program}.1").replace("\\-", "-")
+        headings = re.findall(r"^\.TP\n\.B (?:(-\w), )?--([a-z-]+)(?: \\fI(\S+)\\fP)?\n(.+)", page, re.M)
+        check_equal([h[:3] for h in headings],
+                    [(short or "", name, argument or "")
+                     for short, name, argument, _ in options_of(program)], f"options in {program}.1")
+
+
+def test_readme_names_every_doubt_and_exit_code():
+    readme = read("README.md")
+    for text in (*re.findall(r'"([a-z-]+)", +\\\n', read("include", "verdict.h")),
+                 *re.findall(r'X\([A-Z_]+, "([a-z-]+)"', read("include", "verdict.h"))):
+        check(f"`{text}`" in readme, f"README explains {text}")
+    for reason in re.findall(r'X\([A-Z_]+, "([a-z -]+)"', read("include", "outcome.h")):
+        check(re.search(reason.replace(" ", r"\s+"), readme), f"README names the outcome {reason}")
+
+
+def examples():
+    """The shell examples of the README."""
+    return re.findall(r"```sh\n(.*?)```", read("README.md"), re.S)
+
+
+def test_examples_of_the_readme_run():
+    need_program("gnuplot", "awk", "python3")
+    found = examples()
+    check_equal(len(found), 4, "examples")
+    directory = os.path.dirname(temp_path("x"))
+    outputs = []
+    with Server() as server:
+        for example in found:
+            script = example.replace("tcpclient ", f"{shlex.quote(os.path.abspath(TCPCLIENT))} "
+                                     f"-p {server.port} ")
+            r = subprocess.run(["sh", "-c", script], cwd=directory, capture_output=True, text=True,
+                               timeout=60)
+            check_equal((r.returncode, r.stderr), (0, ""), f"result of: {example}")
+            outputs.append(r.stdout)
+    check(re.fullmatch(r"p50 \d+ us; p99 \d+ us\n", outputs[0]), outputs[0])
+    per_second = [line.split() for line in outputs[1].splitlines()]
+    check_between(sum(int(n) for _, n in per_second), 1700, 2300, "queries in 2 s at 1000/s")
+    check(os.path.getsize(os.path.join(directory, "rtt.png")) > 2000, "the picture")
+    check(re.fullmatch(r"\d+ ns\n", outputs[3]), outputs[3])
+
+
+def test_session_of_the_readme_has_the_form_of_a_real_one():
+    """Every line but for its numbers."""
+    session = read("README.md").split("$ tcpclient -c 10000 -r 20000 -t 10 127.0.0.1\n")[1].split("```")[0]
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 100, "-r", 2000, "-t", 2, "127.0.0.1")
+
+    def form(text):
+        lines = [re.sub(r"[\d.,:]+|\[::\]|\b[num]?s\b|#|-", "", line).split()
+                 for line in text.splitlines()]
+        return [line for line in lines if line and line[0].isalpha() and "running" not in line]
+
+    wanted, got = form(session), form(r.err)
+    heads = [line[:2] for line in got]
+    for line in wanted:
+        check(line[:2] in heads or line[0] in ("us", "ms"), f"a line as {line} in {heads}")
+
+
+if __name__ == "__main__":
+    main()
