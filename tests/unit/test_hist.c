@@ -2,11 +2,11 @@
  * test_hist: bucket layout and precision, percentile ranks, merging, moments and clamping. */
 #include "hist.h"
 
+#include <cmocka.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,9 +20,9 @@ struct fraction {
 };
 
 static const struct fraction fractions[] = {
-    {1, 1000000}, {1, 100}, {1, 4}, {1, 3},      {1, 2},           {2, 3},
-    {9, 10},      {95, 100}, {99, 100}, {999, 1000}, {9999, 10000}, {999999, 1000000},
-    {1, 1},
+    {1, 1000000},  {1, 100},          {1, 4},    {1, 3},    {1, 2},
+    {2, 3},        {9, 10},           {95, 100}, {99, 100}, {999, 1000},
+    {9999, 10000}, {999999, 1000000}, {1, 1},
 };
 
 static uint64_t next_random(uint64_t *state)
@@ -145,7 +145,7 @@ static void values_out_of_range_go_to_the_nearest_bucket(void **state)
 
 static void clamped_values_are_counted_and_extremes_stay_exact(void **state)
 {
-    static const uint64_t values[] = {5000001, 1, HIST_HIGHEST_NS, 0, HIST_HIGHEST_NS + 1,
+    static const uint64_t values[] = {5000001,   1, HIST_HIGHEST_NS, 0, HIST_HIGHEST_NS + 1,
                                       UINT64_MAX};
     static const uint64_t n_clamped[] = {0, 0, 0, 1, 2, 3};
     uint64_t min = UINT64_MAX, max = 0;
@@ -208,8 +208,7 @@ static void the_rank_is_the_exact_ceiling(void **state)
         for (size_t i = 0; i < N_OF(fractions); i++) {
             const struct fraction q = fractions[i];
 
-            assert_int_equal(hist_percentile(&h, 0, q.num, q.den),
-                             (n * q.num + q.den - 1) / q.den);
+            assert_int_equal(hist_percentile(&h, 0, q.num, q.den), (n * q.num + q.den - 1) / q.den);
         }
     }
     hist_free(&h);
@@ -415,8 +414,9 @@ static void a_percentile_needs_ten_samples_beyond_it(void **state)
     static const struct {
         struct fraction q;
         uint64_t least;
-    } cases[] = {{{1, 2}, 20},         {{9, 10}, 100},        {{95, 100}, 200},
-                 {{99, 100}, 1000},    {{999, 1000}, 10000},  {{9999, 10000}, 100000},
+    } cases[] = {{{1, 2}, 20},         {{9, 10}, 100},
+                 {{95, 100}, 200},     {{99, 100}, 1000},
+                 {{999, 1000}, 10000}, {{9999, 10000}, 100000},
                  {{1, 3}, 15},         {{999999, 1000000}, 10000000}};
     struct hist h;
 

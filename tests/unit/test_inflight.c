@@ -2,11 +2,11 @@
  * test_inflight: life cycle, expiry order, ids and their reuse, growth; a model of random steps. */
 #include "inflight.h"
 
+#include <cmocka.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdlib.h>
 
@@ -174,7 +174,8 @@ static void a_query_can_be_removed_in_any_state_and_place(void **state)
         for (uint32_t i = 0; i < 3; i++)
             inflight_expire(&t, slots[i]);
         inflight_remove(&t, &list, slots[victim]);
-        assert_counts(&t, victim / 3 == 2 ? 2 : 3, victim / 3 == 1 ? 2 : 3, victim / 3 == 0 ? 2 : 3);
+        assert_counts(&t, victim / 3 == 2 ? 2 : 3, victim / 3 == 1 ? 2 : 3,
+                      victim / 3 == 0 ? 2 : 3);
         assert_int_equal(list.n_with_id, victim < 6 ? 5 : 6);
         assert_int_equal(list.queued_head, slots[victim == 6 ? 7 : 6]);
         assert_int_equal(inflight_oldest(&t), slots[victim == 3 ? 4 : 3]);

@@ -2,11 +2,11 @@
  * test_options: values of every kind, refusals and their messages, operands, help and version. */
 #include "options.h"
 
+#include <cmocka.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,8 +41,8 @@ static const struct option_row rows[] = {
     {"flag", 'f', OPTION_FLAG, FIELD(flag), NULL, "whether it is so", 0, 0, NULL},
     {"counter", 'v', OPTION_COUNTER, FIELD(counter), NULL, "more of it", 0, 0, NULL},
     {"text", 't', OPTION_TEXT, FIELD(text), "TEXT", "what it is called", 0, 0, NULL},
-    {"choice-with-quite-a-long-name", 0, OPTION_CHOICE, FIELD(choice), "WHICH", "one of three", 0, 0,
-     "first|second|third"},
+    {"choice-with-quite-a-long-name", 0, OPTION_CHOICE, FIELD(choice), "WHICH", "one of three", 0,
+     0, "first|second|third"},
     {"help", 'h', OPTION_HELP, 0, NULL, "print this help", 0, 0, NULL},
     {"version", 'V', OPTION_VERSION, 0, NULL, "print the version", 0, 0, NULL},
 };
@@ -321,14 +321,10 @@ static void operands_come_after_the_options(void **state)
         const char *line, *operands[2];
         bool flag;
     } cases[] = {
-        {"host", {"host", NULL}, false},
-        {"-f host", {"host", NULL}, true},
-        {"host -f", {"host", NULL}, true},
-        {"one -f two", {"one", "two"}, true},
-        {"-- -f", {"-f", NULL}, false},
-        {"-f -- --flag", {"--flag", NULL}, true},
-        {"-", {"-", NULL}, false},
-        {"-c 5 -f", {NULL, NULL}, true},
+        {"host", {"host", NULL}, false},   {"-f host", {"host", NULL}, true},
+        {"host -f", {"host", NULL}, true}, {"one -f two", {"one", "two"}, true},
+        {"-- -f", {"-f", NULL}, false},    {"-f -- --flag", {"--flag", NULL}, true},
+        {"-", {"-", NULL}, false},         {"-c 5 -f", {NULL, NULL}, true},
     };
 
     (void)state;

@@ -2,11 +2,11 @@
  * test_pacer: shared constant grids, Poisson statistics, ramps, silence and the schedule's end. */
 #include "pacer.h"
 
+#include <cmocka.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <math.h>
 #include <stdbool.h>
@@ -17,8 +17,8 @@
 
 enum { N_CONNECTIONS = 10, N_WORKERS = 3, N_GAPS = 100000 };
 
-static struct pacer_config config_of(enum pacer_arrival arrival, const struct pacer_segment *segments,
-                                     size_t n_segments)
+static struct pacer_config config_of(enum pacer_arrival arrival,
+                                     const struct pacer_segment *segments, size_t n_segments)
 {
     return (struct pacer_config){
         .arrival = arrival,
@@ -30,8 +30,8 @@ static struct pacer_config config_of(enum pacer_arrival arrival, const struct pa
     };
 }
 
-static struct pacer_config shared_of(enum pacer_arrival arrival, const struct pacer_segment *segment,
-                                     uint32_t worker)
+static struct pacer_config shared_of(enum pacer_arrival arrival,
+                                     const struct pacer_segment *segment, uint32_t worker)
 {
     struct pacer_config c = config_of(arrival, segment, 1);
 

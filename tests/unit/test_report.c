@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT
+ * test_report: each figure of a made-up result stands where it belongs, in the text and in the JSON. */
+#include "report.h"
+
+#include "client_opts.h"
+#include "verdict.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define US 1000ull
+#define MS 1000000ull
+
+struct made_up {
+    struct client_opts opts;
+    struct client_config config;
+    struct client_result result;
+    struct report_about about;
+};
+
+static void record(struct hist *h, uint64_t first_ns, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        hist_record(h, first_ns + i);
+}
+
+/* Every metric lies in a decade of its own, so that a mixed-up one is seen. */
+static void make_result(struct client_result *r)
+{
+    struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
+
+    memset(r, 0, sizeof *r);
+    for (int m = 0; m < CLIENT_N_METRICS; m++)
+        assert_int_equal(hist_init(&r->metrics[m]), 0);
+    record(&r->metrics[CLIENT_RESPONSE], 700 * US, 980);
+    record(&r->metrics[CLIENT_SERVICE], 60 * US, 980);
+    record(&r->metrics[CLIENT_SEND_LAG], 5 * US, 1000);
+    record(&r->metrics[CLIENT_CONNECT], 4 * MS, 1000);
+    tally_add(&q->scheduled, 1003);
+    tally_add(&q->sent, 1000);
+    tally_add(&q->unsent, 3);
+    tally_add(&q->answered, 980);
+    tally_add(&q->timeout, 15);
+    tally_add(&q->error, 5);
+    tally_add(&r->tally.errors[PHASE_RECEIVE][REASON_PEER], 5);
+    tally_add(&r->tally.connections.connected, 99);
+    tally_add(&r->tally.connections.proven, 98);
+    tally_add(&r->tally.connections.ended[PHASE_CONNECT][REASON_REFUSED], 1);
+    tally_add(&r->tally.connections.ended[PHASE_RUN][REASON_FINISHED], 98);
+    tally_add(&r->tally.connections.ended[PHASE_RECEIVE][REASON_HALF_OPEN], 1);
+    r->connections_asked = 100;
+    r->connections_live = 98;
+    r->connections_half_open = 1;
+    r->connect_elapsed_ns = 500 * MS;
+    r->loaded = true;
+    r->scheduled_ns = r->sent_ns = 10000 * MS;
+    r->n_workers = 2;
+    r->host_before = r->host_loaded = r->host_after = (struct hoststat){.cpu_ticks = 1};
+    r->host_after.retransmits = HOSTSTAT_UNKNOWN;
+    r->doubts = 1u << VERDICT_UNSENT;
+}
+
+static int setup(void **state)
+{
+    struct made_up *m = calloc(1, sizeof *m);
+    char *argv[] = {(char *)"tcpclient", (char *)"-r", (char *)"100", (char *)"host"};
+    char error[OPTIONS_ERROR_BYTES];
+
+    if (m == NULL || client_opts_parse(&m->opts, 4, argv, stdout, error) != OPTIONS_RUN ||
+        query_init(&m->config.query, 0, NULL, 0, error) != 0)
+        return -1;
+    m->config.n_connections = 100;
+    m->config.duration_ns = 10000 * MS;
+    m->config.timeout_ns = 5000 * MS;
+    make_result(&m->result);
+    m->about = (struct report_about){.version = "9.9",
+                                     .libevent = "2.x",
+                                     .backend = "epoll",
+                                     .target = "192.0.2.1:53",
+                                     .rate_qps = 100,
+                                     .config = &m->config,
+                                     .options = client_opts_table(),
+                                     .settings = &m->opts};
+    *state = m;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct made_up *m = *state;
+
+    for (int i = 0; i < CLIENT_N_METRICS; i++)
+        hist_free(&m->result.metrics[i]);
+    query_free(&m->config.query);
+    free(m);
+    return 0;
+}
+
+/* The text a report prints; the caller frees it. */
+static char *text_of(void (*report)(FILE *, const struct report_about *,
+                                    const struct client_result *),
+                     const struct made_up *m)
+{
+    char *text = NULL;
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+
+    assert_non_null(out);
+    report(out, &m->about, &m->result);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static void assert_has(const char *text, const char *wanted)
+{
+    if (strstr(text, wanted) == NULL)
+        fail_msg("'%s' is not in:\n%s", wanted, text);
+}
+
+static void summary_has_every_figure_in_its_place(void **state)
+{
+    char *text = text_of(report_text, *state);
+
+    assert_has(text, "tcpclient 9.9: dns to 192.0.2.1:53, 100 connections, 100 q/s");
+    assert_has(text, "100 asked, 99 connected, 98 proven, 1 half-open");
+    assert_has(text, "98 live at the end; opened in 500 ms (198/s)");
+    assert_has(text, "1,003 scheduled, 1,000 sent, 980 answered");
+    assert_has(text, "15 timed out, 5 failed, 0 cancelled, 3 unsent");
+    assert_has(text, "response       700 us    701 us    701 us   >5.00 s         -");
+    assert_has(text, "service      60.0 us   60.5 us   60.9 us   >5.00 s");
+    assert_has(text, "send lag     5.00 us   5.50 us   5.90 us   5.99 us");
+    assert_has(text, "connect      4.00 ms   4.00 ms");
+    assert_has(text, "           1  connect: refused\n              -> nothing listens there");
+    assert_has(text, "           5  receive: closed by peer");
+    assert_has(text, "Verdict      SUSPECT\n             unsent: ");
+    free(text);
+}
+
+static void json_has_every_figure_in_its_place(void **state)
+{
+    char *text = text_of(report_json, *state);
+
+    assert_has(text, "\"schema\": 1");
+    assert_has(text, "\"half_open\": 1,\n    \"failed\": 1,\n    \"live_at_end\": 98,");
+    assert_has(text, "\"connect_rate_per_s\": 198,");
+    assert_has(text, "\"scheduled\": 1003,\n    \"sent\": 1000,\n    \"unsent\": 3,\n"
+                     "    \"answered\": 980,\n    \"timeout\": 15,\n    \"error\": 5,");
+    assert_has(text, "\"receive/closed by peer\": 5");
+    assert_has(text, "\"asked_qps\": 100,\n    \"achieved_qps\": 100,\n    \"duration_s\": 10");
+    assert_has(text, "\"response\": {\n      \"count\": 980,\n      \"over\": 20,");
+    assert_has(text, "\"min\": 700000,");
+    assert_has(text, "\"p99\": \"beyond\",\n      \"p999\": null,");
+    assert_has(text, "\"service\": {\n      \"count\": 980,");
+    assert_has(text, "\"send_lag\": {\n      \"count\": 1000,\n      \"over\": 0,");
+    assert_has(text, "\"connect\": {\n      \"count\": 1000,");
+    assert_has(text, "\"retransmits\": null,");
+    assert_has(text, "\"rows\": null,");
+    assert_has(text, "\"verdict\": \"SUSPECT\",\n  \"reasons\": [\n    \"unsent\"\n  ]");
+    free(text);
+}
+
+static void valid_run_has_no_reasons(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->result.doubts = 0;
+    text = text_of(report_text, m);
+    assert_has(text, "Verdict      VALID\n");
+    assert_null(strstr(text, "SUSPECT"));
+    free(text);
+    text = text_of(report_json, m);
+    assert_has(text, "\"verdict\": \"VALID\",\n  \"reasons\": []\n}");
+    free(text);
+}
+
+static void broken_law_is_shouted(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->result.broken_law = "a = b";
+    text = text_of(report_text, m);
+    assert_has(text, "BUG in tcpclient, counts do not add up: a = b");
+    free(text);
+}
+
+static void progress_line_is_about_the_time_since_the_last(void **state)
+{
+    struct report_progress p = {.asked = 10, .start_ns = 0, .now_ns = 2000 * MS};
+    struct made_up *m = *state;
+    char *text = NULL;
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+
+    report_progress_line(out, &p, &m->result.tally);
+    p.begin_ns = 2500 * MS;
+    p.now_ns = 3000 * MS;
+    p.live = 98;
+    tally_add(&m->result.tally.queries[TALLY_MEASURED].sent, 500);
+    report_progress_line(out, &p, &m->result.tally);
+    fclose(out);
+    assert_has(text, "2.0 s connecting, 99 of 10 connected, 98 proven, 50/s\n");
+    assert_has(text, "3.0 s running, 98 live, 500 sent/s, 0 answered/s, 0 in flight, 20 lost\n");
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(summary_has_every_figure_in_its_place, setup, teardown),
+        cmocka_unit_test_setup_teardown(json_has_every_figure_in_its_place, setup, teardown),
+        cmocka_unit_test_setup_teardown(valid_run_has_no_reasons, setup, teardown),
+        cmocka_unit_test_setup_teardown(broken_law_is_shouted, setup, teardown),
+        cmocka_unit_test_setup_teardown(progress_line_is_about_the_time_since_the_last, setup,
+                                        teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ * test_server_opts: the command line of tcpserver. */
+#include "server_opts.h"
+
+#include "server_config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MOST_WORDS = 16 };
+
+static struct server_opts opts;
+static char error[OPTIONS_ERROR_BYTES];
+
+static enum options_result parse(const char *line)
+{
+    static char words[256];
+    char *argv[MOST_WORDS] = {(char *)"tcpserver"}, *rest = words;
+    int argc = 1;
+
+    snprintf(words, sizeof words, "%s", line);
+    while (*line != '\0' && argc < MOST_WORDS - 1 && (argv[argc] = strsep(&rest, " ")) != NULL)
+        argc++;
+    error[0] = '\0';
+    return server_opts_parse(&opts, argc, argv, stdout, error);
+}
+
+static void without_arguments_it_listens_on_4242_of_both_families(void **state)
+{
+    (void)state;
+    assert_int_equal(parse(""), OPTIONS_RUN);
+    assert_int_equal(opts.port, 4242);
+    assert_string_equal(opts.bind, "::");
+    assert_false(opts.bind_given);
+    assert_int_equal(opts.protocol, SERVER_ECHO);
+    assert_int_equal(opts.threads, 0);
+    assert_int_equal(opts.backlog, 4096);
+    assert_int_equal(opts.max_connections, 0);
+}
+
+static void operand_is_the_port_and_zero_is_any(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("53"), OPTIONS_RUN);
+    assert_int_equal(opts.port, 53);
+    assert_int_equal(parse("0"), OPTIONS_RUN);
+    assert_int_equal(opts.port, 0);
+}
+
+static void options_set_their_fields(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--bind 127.0.0.1 --protocol ping --threads 4 --backlog 512 "
+                           "--max-connections 100k --stats-interval 5s"),
+                     OPTIONS_RUN);
+    assert_string_equal(opts.bind, "127.0.0.1");
+    assert_true(opts.bind_given);
+    assert_int_equal(opts.protocol, SERVER_PING);
+    assert_int_equal(opts.threads, 4);
+    assert_int_equal(opts.backlog, 512);
+    assert_int_equal(opts.max_connections, 100000);
+    assert_int_equal(opts.stats_interval_ns, 5000000000);
+}
+
+static void bad_input_is_refused_by_name(void **state)
+{
+    static const struct {
+        const char *line, *named;
+    } bad[] = {
+        {"65536", "'65536'"},         {"x", "'x'"},
+        {"1 2", "'2'"},               {"--threads 0", "--threads"},
+        {"--backlog 0", "--backlog"}, {"--protocol dns", "--protocol"},
+        {"--max-connections", "--max-connections"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(parse(bad[i].line), OPTIONS_USAGE);
+        if (strstr(error, bad[i].named) == NULL)
+            fail_msg("'%s': '%s' is not named in: %s", bad[i].line, bad[i].named, error);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_arguments_it_listens_on_4242_of_both_families),
+        cmocka_unit_test(operand_is_the_port_and_zero_is_any),
+        cmocka_unit_test(options_set_their_fields),
+        cmocka_unit_test(bad_input_is_refused_by_name),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
