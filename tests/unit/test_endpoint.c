@@ -17,10 +17,9 @@ static void hosts_come_with_and_without_a_port(void **state)
         const char *text, *host;
         uint16_t port;
     } good[] = {
-        {"example.com", "example.com", 0},    {"10.0.0.1:53", "10.0.0.1", 53},
-        {"::1", "::1", 0},                    {"fe80::1:2", "fe80::1:2", 0},
-        {"[::1]:53", "::1", 53},              {"[::1]", "::1", 0},
-        {"host:65535", "host", 65535},        {"host:1", "host", 1},
+        {"example.com", "example.com", 0}, {"10.0.0.1:53", "10.0.0.1", 53}, {"::1", "::1", 0},
+        {"fe80::1:2", "fe80::1:2", 0},     {"[::1]:53", "::1", 53},         {"[::1]", "::1", 0},
+        {"host:65535", "host", 65535},     {"host:1", "host", 1},
     };
 
     (void)state;
@@ -36,8 +35,8 @@ static void hosts_come_with_and_without_a_port(void **state)
 static void what_is_not_a_host_is_refused_and_writes_nothing(void **state)
 {
     static const char *const bad[] = {
-        "",       ":53",    "host:",  "host:0",  "host:65536", "host:x",      "host:-1",
-        "[::1",   "[::1]x", "[]",     "[]:53",   "[::1]:0",    "[::1]:",      "host:99999999999",
+        "",     ":53",    "host:", "host:0", "host:65536", "host:x", "host:-1",
+        "[::1", "[::1]x", "[]",    "[]:53",  "[::1]:0",    "[::1]:", "host:99999999999",
     };
     struct endpoint e = {.host = "before", .port = 7};
 

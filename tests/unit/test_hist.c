@@ -2,14 +2,14 @@
  * test_hist: bucket layout and precision, percentile ranks, merging, moments and clamping. */
 #include "hist.h"
 
-#include <cmocka.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <math.h>
 #include <stdlib.h>
+
+#include <cmocka.h>
 
 #define N_OF(array) (sizeof(array) / sizeof *(array))
 

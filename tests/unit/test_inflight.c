@@ -2,13 +2,13 @@
  * test_inflight: life cycle, expiry order, ids and their reuse, growth; a model of random steps. */
 #include "inflight.h"
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
 #include <stdlib.h>
+
+#include <cmocka.h>
 
 #define NONE INFLIGHT_NONE
 
@@ -345,6 +345,27 @@ static void growing_keeps_every_query_findable(void **state)
     free(lists);
 }
 
+/* 30 connections have a query with id 1, the asking ones have not; many share a hash bucket. */
+static void a_query_of_another_connection_is_never_found(void **state)
+{
+    struct inflight_list lists[30], asking;
+    struct inflight t;
+
+    (void)state;
+    start(&t, lists, 30);
+    for (uint32_t c = 0; c < 30; c++) {
+        inflight_remove(&t, &lists[c], send_one(&t, &lists[c], c, c));
+        assert_int_equal(inflight_at(&t, send_one(&t, &lists[c], c, c))->id, 1);
+    }
+    for (uint32_t c = 1000; c < 3000; c++) {
+        inflight_list_init(&asking);
+        send_one(&t, &asking, c, c);
+        assert_int_equal(inflight_find(&t, &asking, c, 1), NONE);
+        inflight_remove(&t, &asking, asking.head);
+    }
+    inflight_free(&t);
+}
+
 static void removed_slots_are_used_again(void **state)
 {
     struct inflight_list list;
@@ -527,6 +548,7 @@ int main(void)
         cmocka_unit_test(an_id_counts_as_used_from_its_first_use_on),
         cmocka_unit_test(an_id_in_use_is_passed_over_after_the_wrap),
         cmocka_unit_test(growing_keeps_every_query_findable),
+        cmocka_unit_test(a_query_of_another_connection_is_never_found),
         cmocka_unit_test(removed_slots_are_used_again),
         cmocka_unit_test(random_steps_agree_with_a_simple_model),
     };

@@ -53,8 +53,9 @@ static void objects_and_arrays_nest(void **state)
     json_array_begin(&j, "none");
     json_array_end(&j);
     json_object_end(&j);
-    assert_written("{\n  \"n\": 18446744073709551615,\n  \"i\": -5,\n  \"list\": [\n    true,\n    {\n"
-                   "      \"x\": null\n    }\n  ],\n  \"empty\": {},\n  \"none\": []\n}\n");
+    assert_written(
+        "{\n  \"n\": 18446744073709551615,\n  \"i\": -5,\n  \"list\": [\n    true,\n    {\n"
+        "      \"x\": null\n    }\n  ],\n  \"empty\": {},\n  \"none\": []\n}\n");
 }
 
 static void strings_are_escaped(void **state)

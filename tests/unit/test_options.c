@@ -2,14 +2,14 @@
  * test_options: values of every kind, refusals and their messages, operands, help and version. */
 #include "options.h"
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #define N_OF(array)  (sizeof(array) / sizeof *(array))
 #define FIELD(field) offsetof(struct settings, field)

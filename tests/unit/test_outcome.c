@@ -47,14 +47,22 @@ static void errors_of_one_cause_are_one_class(void **state)
         int error;
         enum outcome_reason reason;
     } known[] = {
-        {EADDRINUSE, REASON_PORTS},        {EADDRNOTAVAIL, REASON_PORTS},
-        {EMFILE, REASON_FDS},              {ENFILE, REASON_FDS},
-        {ENOBUFS, REASON_MEMORY},          {ENOMEM, REASON_MEMORY},
-        {ECONNREFUSED, REASON_REFUSED},    {ENETUNREACH, REASON_UNREACHABLE},
-        {EHOSTUNREACH, REASON_UNREACHABLE}, {EACCES, REASON_PERMISSION},
-        {EPERM, REASON_PERMISSION},        {ETIMEDOUT, REASON_TIMEOUT},
-        {EPIPE, REASON_RESET},             {ECONNRESET, REASON_RESET},
-        {EINVAL, REASON_OTHER},            {0, REASON_OTHER},
+        {EADDRINUSE, REASON_PORTS},
+        {EADDRNOTAVAIL, REASON_PORTS},
+        {EMFILE, REASON_FDS},
+        {ENFILE, REASON_FDS},
+        {ENOBUFS, REASON_MEMORY},
+        {ENOMEM, REASON_MEMORY},
+        {ECONNREFUSED, REASON_REFUSED},
+        {ENETUNREACH, REASON_UNREACHABLE},
+        {EHOSTUNREACH, REASON_UNREACHABLE},
+        {EACCES, REASON_PERMISSION},
+        {EPERM, REASON_PERMISSION},
+        {ETIMEDOUT, REASON_TIMEOUT},
+        {EPIPE, REASON_RESET},
+        {ECONNRESET, REASON_RESET},
+        {EINVAL, REASON_OTHER},
+        {0, REASON_OTHER},
     };
 
     (void)state;

@@ -2,15 +2,15 @@
  * test_pacer: shared constant grids, Poisson statistics, ramps, silence and the schedule's end. */
 #include "pacer.h"
 
-#include <cmocka.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
+
+#include <cmocka.h>
 
 #define S     1000000000ull
 #define START 123456789012345ull

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_report: each figure of a made-up result stands where it belongs, in the text and in the JSON. */
+ * test_report: each figure of a made-up result stands where it belongs, in the text and in the
+ * JSON. */
 #include "report.h"
 
 #include "client_opts.h"

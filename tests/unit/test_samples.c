@@ -3,21 +3,21 @@
  * pushed. */
 #include "samples.h"
 
-#include <cmocka.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 #define N_OF(array) (sizeof(array) / sizeof *(array))
 #define OFFSET_NS   1700000000000000000ull

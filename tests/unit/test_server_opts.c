@@ -71,9 +71,12 @@ static void bad_input_is_refused_by_name(void **state)
     static const struct {
         const char *line, *named;
     } bad[] = {
-        {"65536", "'65536'"},         {"x", "'x'"},
-        {"1 2", "'2'"},               {"--threads 0", "--threads"},
-        {"--backlog 0", "--backlog"}, {"--protocol dns", "--protocol"},
+        {"65536", "'65536'"},
+        {"x", "'x'"},
+        {"1 2", "'2'"},
+        {"--threads 0", "--threads"},
+        {"--backlog 0", "--backlog"},
+        {"--protocol dns", "--protocol"},
         {"--max-connections", "--max-connections"},
     };
 

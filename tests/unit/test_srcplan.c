@@ -2,15 +2,15 @@
  * test_srcplan: source and port syntax, refusals, capacity, tuples and the workers' cursors. */
 #include "srcplan.h"
 
-#include <cmocka.h>
+#include <arpa/inet.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #define N_OF(array) (sizeof(array) / sizeof *(array))
 
