@@ -17,7 +17,11 @@ static const struct percentile percentiles[] = {
     {"p50", 1, 2}, {"p90", 9, 10}, {"p99", 99, 100}, {"p99.9", 999, 1000}, {"p99.99", 9999, 10000},
 };
 
-enum { N_PERCENTILES = sizeof percentiles / sizeof *percentiles, BAR_WIDTH = 40 };
+enum {
+    N_PERCENTILES = sizeof percentiles / sizeof *percentiles,
+    BAR_WIDTH = 40,
+    PERCENTILE_WIDTH = 10
+};
 
 static const char *count_text(char *buffer, const tally_count *count)
 {
@@ -135,14 +139,11 @@ static void print_percentile(FILE *out, const struct hist *h, uint64_t beyond,
         return;
     }
     value = hist_percentile(h, beyond, p->num, p->den);
-    if (value == HIST_BEYOND) {
-        char beyond_text[UNITS_TEXT_BYTES + 1] = ">";
-
-        strcat(beyond_text, units_format_duration(text, timeout_ns));
-        fprintf(out, "%10s", beyond_text);
-    } else {
-        fprintf(out, "%10s", units_format_duration(text, value));
-    }
+    if (value == HIST_BEYOND)
+        fprintf(out, "%*s%s",
+                PERCENTILE_WIDTH - (int)strlen(units_format_duration(text, timeout_ns)), ">", text);
+    else
+        fprintf(out, "%*s", PERCENTILE_WIDTH, units_format_duration(text, value));
 }
 
 static void print_metric(FILE *out, const char *name, const struct hist *h, uint64_t beyond,

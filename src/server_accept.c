@@ -76,12 +76,12 @@ static void pause_accepting(struct server_worker *sw, int listener_fd, int error
 
 static void serve(struct server_worker *sw, int fd)
 {
-    struct server_config *config = sw->config;
+    const struct server_config *config = sw->config;
+    const bool full =
+        config->max_connections != 0 &&
+        atomic_load_explicit(&config->n_active, memory_order_relaxed) >= config->max_connections;
 
-    if (config->max_connections != 0 &&
-        atomic_load_explicit(&config->n_active, memory_order_relaxed) >= config->max_connections)
-        refuse(sw, fd);
-    else if (server_conn_open(sw, fd) != 0)
+    if (full || server_conn_open(sw, fd) != 0)
         refuse(sw, fd);
 }
 

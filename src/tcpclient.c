@@ -356,11 +356,27 @@ static int exit_code(const struct client_result *result, int report_failed)
     return result->doubts != 0 || report_failed ? EXIT_SUSPECT : EXIT_VALID;
 }
 
-static void cleanup(struct setup *s, struct client_result *result)
+static int measure(struct setup *s)
 {
+    struct client_result *result = calloc(1, sizeof *result);
+    int code = EXIT_USAGE;
+
+    if (result == NULL) {
+        refuse("no memory");
+        return code;
+    }
+    if (run(s, result) == 0) {
+        judge(s, result);
+        code = exit_code(result, write_reports(s, result));
+    }
     for (int m = 0; m < CLIENT_N_METRICS; m++)
         hist_free(&result->metrics[m]);
     free(result);
+    return code;
+}
+
+static void cleanup(struct setup *s)
+{
     srcplan_free(&s->config.plan);
     query_free(&s->config.query);
 }
@@ -369,8 +385,7 @@ int main(int argc, char **argv)
 {
     static struct setup setup;
     char error[OPTIONS_ERROR_BYTES];
-    struct client_result *result;
-    int code;
+    int code = EXIT_USAGE;
 
     switch (client_opts_parse(&setup.opts, argc, argv, stdout, error)) {
     case OPTIONS_EXIT:
@@ -382,11 +397,8 @@ int main(int argc, char **argv)
         break;
     }
     signal(SIGPIPE, SIG_IGN);
-    result = calloc(1, sizeof *result);
-    if (result == NULL || prepare(&setup) != 0 || run(&setup, result) != 0)
-        return EXIT_USAGE;
-    judge(&setup, result);
-    code = exit_code(result, write_reports(&setup, result));
-    cleanup(&setup, result);
+    if (prepare(&setup) == 0)
+        code = measure(&setup);
+    cleanup(&setup);
     return code;
 }
