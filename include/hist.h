@@ -16,8 +16,8 @@
 #define HIST_HIGHEST_NS   3600000000000ull
 #define HIST_SUB_BUCKETS  2048u
 #define HIST_HALF_BUCKETS 1024u
-#define HIST_BUCKETS      32u /* 2048 << 31 is the first power of two beyond the highest value */
-#define HIST_COUNTS       ((HIST_BUCKETS + 1u) * HIST_HALF_BUCKETS)
+#define HIST_BUCKETS      32u    /* 2048 << 31 is the first power of two beyond the highest value */
+#define HIST_COUNTS       33792u /* (HIST_BUCKETS + 1) * HIST_HALF_BUCKETS */
 
 /* A percentile that falls among the samples without a value (timeouts, errors). */
 #define HIST_BEYOND UINT64_MAX

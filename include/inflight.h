@@ -71,8 +71,8 @@ uint32_t inflight_queue(struct inflight *t, struct inflight_list *list, uint32_t
                         uint64_t intended_ns, uint8_t tag);
 
 /* Gives list->queued_head (which must exist) the next free id and enters it under (connection, id).
- * Returns 0, or -1 when all ids are in flight.  *recycled tells that an expired query was given up
- * for it. */
+ * Returns 0, and inflight_mark_sent() has to be the next call; or -1 when all ids are in flight.
+ * *recycled: an expired query was given up for it, the one queued longest ago. */
 int inflight_assign_id(struct inflight *t, struct inflight_list *list, bool *recycled);
 
 /* The query at list->queued_head, which has an id, is handed to the socket at sent_ns (>= every

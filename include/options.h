@@ -19,7 +19,7 @@ enum option_kind {
     OPTION_FLAG,     /* no argument; bool */
     OPTION_COUNTER,  /* no argument, may be repeated; unsigned */
     OPTION_COUNT,    /* units_parse_count; uint64_t */
-    OPTION_AUTO,     /* "auto" (0) or a count >= 1; uint64_t */
+    OPTION_AUTO,     /* "auto" (0) or a count; uint64_t */
     OPTION_BYTES,    /* units_parse_bytes; uint64_t */
     OPTION_DURATION, /* units_parse_duration; uint64_t ns */
     OPTION_RATE,     /* units_parse_rate; double */

@@ -59,7 +59,7 @@ struct pacer {
 uint32_t pacer_connections_of(uint32_t n_connections, uint32_t n_workers, uint32_t worker);
 
 /* Begins the schedule at start_ns (CLOCK_MONOTONIC).  The first constant arrival of worker 0 is at
- * start_ns itself.  Afterwards next_ns is valid. */
+ * start_ns itself, or where the rate first is above 0.  Afterwards next_ns is valid. */
 void pacer_start(struct pacer *p, const struct pacer_config *config, uint64_t start_ns);
 
 /* Steps to the arrival after next_ns.  next_ns never decreases. */

@@ -65,7 +65,7 @@ int srcplan_add_ports(struct srcplan *p, const char *list, char *error);
  * ports).  Returns how many were in it. */
 uint32_t srcplan_exclude_port(struct srcplan *p, uint16_t port);
 
-/* Addresses * ports; UINT64_MAX when the plan is automatic or has no ports. */
+/* Addresses * ports; UINT64_MAX when no ports were given: the kernel chooses them. */
 uint64_t srcplan_capacity(const struct srcplan *p);
 
 /* The family of the sources: AF_INET, AF_INET6, or AF_UNSPEC when none is given. */

@@ -4,11 +4,11 @@
 
 #include "client_worker.h"
 #include "clock.h"
+#include "complain.h"
 #include "sock.h"
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -279,9 +279,9 @@ static void warn_first(const struct client_conn *c, struct outcome outcome, int 
     if (error == 0 || c->worker->config->quiet ||
         atomic_flag_test_and_set(&warned[outcome.phase][outcome.reason]))
         return;
-    fprintf(stderr, "tcpclient: connection %u: %s: %s (%s); further ones are only counted\n",
-            client_conn_number(c), outcome_phase_name(outcome.phase),
-            outcome_reason_name(outcome.reason), strerror(error));
+    complain("connection %u: %s: %s (%s); further ones are only counted", client_conn_number(c),
+             outcome_phase_name(outcome.phase), outcome_reason_name(outcome.reason),
+             strerror(error));
 }
 
 void client_conn_close(struct client_conn *c, struct outcome outcome, int error)

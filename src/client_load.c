@@ -245,7 +245,7 @@ static uint32_t encode_queued(struct client_conn *c, uint64_t now_ns, size_t *n_
     while (c->queries.queued_head != INFLIGHT_NONE &&
            *n_bytes + query->n_bytes <= CLIENT_SEND_BYTES) {
         struct inflight_query *q = inflight_at(t, c->queries.queued_head);
-        bool recycled = false;
+        bool recycled;
 
         if (inflight_assign_id(t, &c->queries, &recycled) != 0) {
             if (!(q->tag & TAG_BLOCKED))

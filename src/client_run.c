@@ -4,6 +4,7 @@
 
 #include "client_worker.h"
 #include "clock.h"
+#include "complain.h"
 #include "report.h"
 
 #include <errno.h>
@@ -36,8 +37,8 @@ struct run {
 static void post_all(struct run *r, enum client_message kind, uint64_t value)
 {
     for (uint32_t i = 0; i < r->n_started; i++)
-        if (worker_post(&r->workers[i].worker, kind, value) != 0)
-            fprintf(stderr, "tcpclient: worker %u does not take messages\n", i);
+        if (worker_post(&r->workers[i].worker, (int)kind, value) != 0)
+            complain("worker %u does not take messages", i);
 }
 
 static uint64_t sum_gauge(const struct run *r, size_t offset)

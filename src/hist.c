@@ -9,6 +9,8 @@
 /* A percentile is printed when at least so many samples lie beyond it. */
 #define SAMPLES_BEYOND 10u
 
+_Static_assert(HIST_COUNTS == (HIST_BUCKETS + 1) * HIST_HALF_BUCKETS, "layout");
+
 int hist_init(struct hist *h)
 {
     *h = (struct hist){.min_ns = UINT64_MAX};

@@ -169,6 +169,7 @@ int inflight_assign_id(struct inflight *t, struct inflight_list *list, bool *rec
     const uint32_t connection = t->slots[slot].connection;
 
     assert(slot != NONE);
+    *recycled = false;
     if (list->n_with_id == INFLIGHT_IDS) {
         uint32_t expired = longest_expired(t, list);
 

@@ -75,8 +75,10 @@ static int set(const struct option_row *row, const char *value, void *field)
     case OPTION_PORT:
         return endpoint_parse_port(value, 0, field);
     case OPTION_TEXT:
+        if (*value == '\0')
+            return -1;
         *(const char **)field = value;
-        return *value != '\0' ? 0 : -1;
+        return 0;
     case OPTION_CHOICE:
         choice = find_choice(row->choices, value);
         if (choice < 0)

@@ -3,12 +3,12 @@
 #include "server_accept.h"
 
 #include "clock.h"
+#include "complain.h"
 #include "server_worker.h"
 #include "sock.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -63,10 +63,10 @@ static void pause_accepting(struct server_worker *sw, int listener_fd, int error
     struct server_accept *a = &sw->accept;
 
     if (!a->warned && !sw->config->quiet)
-        fprintf(stderr,
-                "tcpserver: thread %u cannot accept more: %s; it refuses new connections until one "
-                "ends (more threads or a higher 'ulimit -Hn' make room)\n",
-                sw->worker.index, strerror(error));
+        complain(
+            "thread %u cannot accept more: %s; it refuses new connections until one ends (more "
+            "threads or a higher 'ulimit -Hn' make room)",
+            sw->worker.index, strerror(error));
     a->warned = true;
     refuse_waiting(sw, listener_fd);
     event_del(&a->listener_event);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ITEM_BYTES = 128, N_PORTS = 65536, MAX_BRACE_ITEMS = 65536 };
+enum { ITEM_BYTES = 512, N_PORTS = 65536, MAX_BRACE_ITEMS = 65536 };
 
 /* More addresses in one item than any host has connections. */
 #define MAX_RANGE (1ull << 32)
@@ -55,7 +55,7 @@ static int each_item(const char *list, char *error, const char *accepted,
 
     for (;; list++) {
         if (next_item(&list, item) != 0) {
-            snprintf(error, SRCPLAN_ERROR_BYTES, "an item is too long: %s", accepted);
+            snprintf(error, SRCPLAN_ERROR_BYTES, "'%.40s...': too long: %s", list, accepted);
             return -1;
         }
         if (take(context, item) != 0) {

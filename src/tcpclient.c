@@ -4,6 +4,7 @@
 #include "client_opts.h"
 #include "client_run.h"
 #include "clock.h"
+#include "complain.h"
 #include "oslimits.h"
 #include "report.h"
 #include "sock.h"
@@ -15,7 +16,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,18 +41,6 @@ struct setup {
     char target[SOCK_TEXT_BYTES];
 };
 
-__attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
-{
-    va_list args;
-
-    fputs("tcpclient: ", stderr);
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fputc('\n', stderr);
-    return -1;
-}
-
 /* --- check and plan --- */
 
 static int plan_query(struct setup *s)
@@ -61,7 +49,7 @@ static int plan_query(struct setup *s)
 
     if (query_init(&s->config.query, s->opts.protocol, s->opts.qname, s->opts.size_bytes, error) !=
         0)
-        return refuse("%s", error);
+        return complain("%s", error);
     return 0;
 }
 
@@ -73,13 +61,13 @@ static int plan_sources(struct setup *s)
 
     srcplan_init(plan);
     if (o->source != NULL && srcplan_add_sources(plan, o->source, error) != 0)
-        return refuse("--source: %s", error);
+        return complain("--source: %s", error);
     if (o->sport != NULL && srcplan_add_ports(plan, o->sport, error) != 0)
-        return refuse("--sport: %s", error);
+        return complain("--sport: %s", error);
     if (o->source != NULL && o->sport == NULL) {
         snprintf(ports, sizeof ports, "%u-65535", oslimits_first_unprivileged_port());
         if (srcplan_add_ports(plan, ports, error) != 0)
-            return refuse("--sport: %s", error);
+            return complain("--sport: %s", error);
     }
     if (plan->n_ports > 0)
         s->n_excluded_ports = oslimits_exclude_unusable_ports(plan);
@@ -92,7 +80,7 @@ static int resolve(struct setup *s)
 
     if (sock_resolve(&s->opts.server, srcplan_family(&s->config.plan), &s->config.target, error) !=
         0)
-        return refuse("HOST: %s", error);
+        return complain("HOST: %s", error);
     sock_format(s->target, &s->config.target);
     return 0;
 }
@@ -115,7 +103,7 @@ static int check_tuples(const struct setup *s)
 
     if (asked <= available)
         return 0;
-    return refuse(
+    return complain(
         "--connections: %s need more source (address, port) tuples than the %s there are: "
         "give --source with more addresses (as 127.0.0.2-127.0.0.9 on loopback) or a wider "
         "--sport",
@@ -132,12 +120,12 @@ static int plan_threads(struct setup *s)
     config->own_fd_tables = oslimits_can_own_fd_table();
     needed = config->own_fd_tables ? oslimits_workers_for(n, nofile, 1) : 1;
     if (!config->own_fd_tables && n + OSLIMITS_RESERVED_FDS > nofile)
-        return refuse(
+        return complain(
             "--connections: %s do not fit under the fd limit of %s, and this system does "
             "not allow threads their own fd tables: raise it with 'ulimit -n %" PRIu64 "'",
             units_format_count(a, n), units_format_count(b, nofile), n + OSLIMITS_RESERVED_FDS);
     if (s->opts.threads != 0 && s->opts.threads < needed)
-        return refuse(
+        return complain(
             "--threads: %" PRIu64 " is too few: %s connections under an fd limit of %s per "
             "thread need %" PRIu32 " (auto would take them)",
             s->opts.threads, units_format_count(a, n), units_format_count(b, nofile), needed);
@@ -204,13 +192,13 @@ static int open_outputs(struct setup *s)
     else if (o->raw)
         s->raw_fd = open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (o->raw && s->raw_fd < 0)
-        return refuse("--output: cannot write '%s': %s", o->output, strerror(errno));
+        return complain("--output: cannot write '%s': %s", o->output, strerror(errno));
     if (o->json != NULL && strcmp(o->json, "-") == 0)
         s->json = stdout;
     else if (o->json != NULL)
         s->json = fopen(o->json, "we");
     if (o->json != NULL && s->json == NULL)
-        return refuse("--json: cannot write '%s': %s", o->json, strerror(errno));
+        return complain("--json: cannot write '%s': %s", o->json, strerror(errno));
     return 0;
 }
 
@@ -249,11 +237,11 @@ static int run(struct setup *s, struct client_result *result)
             samples_open(s->raw_fd, s->config.n_workers, ring_rows(s->config.n_workers),
                          clock_realtime_offset_ns());
         if (s->config.samples == NULL)
-            return refuse("raw output: %s", strerror(errno));
+            return complain("raw output: %s", strerror(errno));
     }
     failed = client_run(&s->config, &settings, result);
     if (failed)
-        refuse("cannot start the worker threads: %s", strerror(errno));
+        complain("cannot start the worker threads: %s", strerror(errno));
     if (s->config.samples != NULL) {
         samples_close(s->config.samples, &result->samples);
         result->has_samples = true;
@@ -343,7 +331,7 @@ static int write_reports(struct setup *s, const struct client_result *result)
         failed |= fclose(s->json) != 0;
     }
     if (failed)
-        refuse("--json: could not write '%s': %s", s->opts.json, strerror(errno));
+        complain("--json: could not write '%s': %s", s->opts.json, strerror(errno));
     return failed;
 }
 
@@ -362,7 +350,7 @@ static int measure(struct setup *s)
     int code = EXIT_USAGE;
 
     if (result == NULL) {
-        refuse("no memory");
+        complain("no memory");
         return code;
     }
     if (run(s, result) == 0) {
@@ -391,7 +379,7 @@ int main(int argc, char **argv)
     case OPTIONS_EXIT:
         return EXIT_VALID;
     case OPTIONS_USAGE:
-        refuse("%s", error);
+        complain("%s", error);
         return EXIT_USAGE;
     case OPTIONS_RUN:
         break;

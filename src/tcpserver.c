@@ -2,6 +2,7 @@
  * tcpserver: listens on one port with one listener per thread and echoes, or answers pings.
  * parse -> plan -> listen -> start workers -> wait -> stop -> report. */
 #include "clock.h"
+#include "complain.h"
 #include "oslimits.h"
 #include "server_opts.h"
 #include "server_report.h"
@@ -12,7 +13,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,18 +43,6 @@ struct server {
     FILE *json;
 };
 
-__attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
-{
-    va_list args;
-
-    fputs("tcpserver: ", stderr);
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fputc('\n', stderr);
-    return -1;
-}
-
 /* --- plan and listen --- */
 
 static uint64_t room(const struct server *s)
@@ -73,9 +61,9 @@ static int plan(struct server *s)
 
     s->nofile = oslimits_raise_nofile();
     if (s->nofile <= OSLIMITS_RESERVED_FDS)
-        return refuse("the fd limit of %" PRIu64 " is too low to serve anybody: raise it with "
-                      "'ulimit -n 1024'",
-                      s->nofile);
+        return complain("the fd limit of %" PRIu64 " is too low to serve anybody: raise it with "
+                        "'ulimit -n 1024'",
+                        s->nofile);
     s->config.own_fd_tables = oslimits_can_own_fd_table();
     s->config.protocol = (enum server_protocol)o->protocol;
     s->config.max_connections = o->max_connections;
@@ -87,11 +75,11 @@ static int plan(struct server *s)
     if (o->threads == 0 && s->n_workers < needed)
         s->n_workers = needed;
     if (o->max_connections > 0 && (s->n_workers < needed || room(s) < o->max_connections))
-        return refuse("--max-connections: %s do not fit in %" PRIu32
-                      " threads under an fd limit of "
-                      "%s: raise it ('ulimit -n') or use --threads auto",
-                      units_format_count(a, o->max_connections), s->n_workers,
-                      units_format_count(b, s->nofile));
+        return complain("--max-connections: %s do not fit in %" PRIu32
+                        " threads under an fd limit of "
+                        "%s: raise it ('ulimit -n') or use --threads auto",
+                        units_format_count(a, o->max_connections), s->n_workers,
+                        units_format_count(b, s->nofile));
     return 0;
 }
 
@@ -101,12 +89,12 @@ static int resolve(struct server *s)
     char error[SOCK_ERROR_BYTES];
 
     if (endpoint_parse(s->opts.bind, &e) != 0 || e.port != 0)
-        return refuse(
+        return complain(
             "--bind: '%s' is not an address: accepted is an IPv4 or IPv6 address or a host "
             "name",
             s->opts.bind);
     if (sock_resolve(&e, AF_UNSPEC, &s->address, error) != 0)
-        return refuse("--bind: %s", error);
+        return complain("--bind: %s", error);
     sock_set_port(&s->address, s->opts.port);
     return 0;
 }
@@ -149,13 +137,13 @@ static int open_listeners(struct server *s)
 
     s->listeners = calloc(s->n_workers, sizeof *s->listeners);
     if (s->listeners == NULL)
-        return refuse("no memory");
+        return complain("no memory");
     if (listen_first(s) != 0 || sock_local_address(s->listeners[0], &s->address) != 0)
-        return refuse("cannot listen on %s: %s", sock_format(text, &s->address), strerror(errno));
+        return complain("cannot listen on %s: %s", sock_format(text, &s->address), strerror(errno));
     for (s->n_listeners = 1; s->n_listeners < s->n_workers; s->n_listeners++)
         if (listen_once(s, &s->listeners[s->n_listeners]) != 0)
-            return refuse("cannot listen on %s: %s", sock_format(text, &s->address),
-                          strerror(errno));
+            return complain("cannot listen on %s: %s", sock_format(text, &s->address),
+                            strerror(errno));
     sock_format(s->address_text, &s->address);
     return 0;
 }
@@ -167,7 +155,7 @@ static int open_json(struct server *s)
     if (name == NULL)
         return 0;
     s->json = strcmp(name, "-") == 0 ? stdout : fopen(name, "we");
-    return s->json != NULL ? 0 : refuse("--json: cannot write '%s': %s", name, strerror(errno));
+    return s->json != NULL ? 0 : complain("--json: cannot write '%s': %s", name, strerror(errno));
 }
 
 /* --- figures --- */
@@ -253,12 +241,12 @@ static int start_workers(struct server *s)
     s->workers = calloc(s->n_workers, sizeof *s->workers);
     s->tallies = calloc(s->n_workers, sizeof *s->tallies);
     if (s->workers == NULL || s->tallies == NULL)
-        return refuse("no memory");
+        return complain("no memory");
     s->result.workers = s->tallies;
     for (uint32_t i = 0; i < s->n_workers; i++) {
         s->tallies[i] = &s->workers[i].tally;
         if (server_worker_start(&s->workers[i], &s->config, i, s->listeners[i]) != 0)
-            return refuse("cannot start thread %" PRIu32 ": %s", i, strerror(errno));
+            return complain("cannot start thread %" PRIu32 ": %s", i, strerror(errno));
         s->n_started++;
         /* from here on the listener is the worker's; where that uses a copy, ours goes */
         if (s->workers[i].worker.own_fd_table)
@@ -306,7 +294,7 @@ static int report(struct server *s)
         failed |= fclose(s->json) != 0;
     }
     if (failed)
-        refuse("--json: could not write '%s': %s", s->opts.json, strerror(errno));
+        complain("--json: could not write '%s': %s", s->opts.json, strerror(errno));
     return failed ? EXIT_REPORT_LOST : EXIT_DONE;
 }
 
@@ -350,7 +338,7 @@ int main(int argc, char **argv)
     case OPTIONS_EXIT:
         return EXIT_DONE;
     case OPTIONS_USAGE:
-        refuse("%s", error);
+        complain("%s", error);
         return EXIT_USAGE;
     case OPTIONS_RUN:
         break;

@@ -57,6 +57,7 @@ def test_client_refuses_bad_input():
                 (["--size", "0", "--protocol", "echo", target], ["--size", "'0'"]),
                 (["--unknown-option", target], ["--unknown-option"]),
                 (["--rate"], ["--rate"]),
+                (["-r", "1\n2", target], ["--rate", "'1?2'"]),
         ]:
             refused(TCPCLIENT, *arguments, contains=contains)
         try:
