@@ -13,9 +13,7 @@ def test_queries_are_sent_on_schedule_and_all_answered():
         r = run_client("-p", server.port, "-c", 1000, "-r", 2000, "-t", 3, "127.0.0.1")
         check_conservation(r)
         server.stop()
-    if not SANITIZED:
-        check_code(r, 0)
-        check_equal(r.json["verdict"], "VALID", "verdict")
+    check_complete(r)
     c, q = r.json["connections"], r.json["queries"]
     check_equal((c["connected"], c["proven"], c["half_open"], c["failed"], c["live_at_end"]),
                 (1000, 1000, 0, 0, 1000), "connections")
@@ -144,7 +142,7 @@ def test_warmup_is_sent_but_not_measured():
 def test_no_rate_holds_the_connections():
     with Server() as server:
         r = run_client("-p", server.port, "-c", 100, "-t", 1, "127.0.0.1")
-    check_code(r, 0)
+    check_complete(r)
     check_equal(r.json["connections"]["live_at_end"], 100, "live at the end")
     check_equal(r.json["queries"]["scheduled"], 0, "queries")
     check_equal(r.json["rate"]["asked_qps"], None, "asked rate")

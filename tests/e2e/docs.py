@@ -80,6 +80,7 @@ def test_examples_of_the_readme_run():
     check(re.fullmatch(r"\d+ ns\n", outputs[3]), outputs[3])
 
 
+@needs_own_fd_tables
 def test_session_of_the_readme_has_the_form_of_a_real_one():
     """Every line but for its numbers."""
     session = read("README.md").split("$ tcpclient -c 10000 -r 20000 -t 10 127.0.0.1\n")[1].split("```")[0]
