@@ -33,7 +33,7 @@ uint64_t oslimits_raise_nofile(void)
 
 int oslimits_own_fd_table(void)
 {
-#ifdef TCPSCALER_ONE_FD_TABLE /* for ThreadSanitizer, which takes fd 5 of two tables for one file */
+#ifdef TCPSCALER_ONE_FD_TABLE /* ThreadSanitizer takes fd 5 of two tables for one file */
     errno = ENOSYS;
     return -1;
 #else
