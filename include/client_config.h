@@ -57,6 +57,7 @@ struct client_config {
 
     /* output */
     struct samples *samples; /* raw rows, or NULL */
+    bool record_connections; /* keep a record of each, for a row per connection */
     bool quiet;              /* no warnings */
     int wake_fd;             /* eventfd: written whenever a worker reaches its next stage */
 };

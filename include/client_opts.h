@@ -37,7 +37,8 @@ struct client_opts {
     int on_timeout;
     /* output */
     bool raw;
-    const char *output, *json;
+    const char *output, *json, *connections_out;
+    bool plan, force;
     uint64_t stats_interval_ns;
     bool quiet;
     unsigned verbose;

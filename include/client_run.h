@@ -7,9 +7,12 @@
 #include "client_config.h"
 #include "client_result.h"
 
+#include <stdio.h>
+
 struct client_run_settings {
     uint64_t settle_ns;         /* from the last connection to the first query */
     uint64_t stats_interval_ns; /* between progress lines on stderr; 0: none */
+    FILE *connections;          /* a row per connection goes there at the end; NULL: none */
 };
 
 /* Runs to the end, or until SIGINT or SIGTERM: then the queries in flight are cancelled and the

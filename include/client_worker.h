@@ -18,6 +18,7 @@
 #include "client_conn.h"
 #include "client_connect.h"
 #include "client_load.h"
+#include "client_record.h"
 #include "client_result.h"
 #include "hist.h"
 #include "tally.h"
@@ -40,7 +41,8 @@ struct client_worker {
     tally_count in_flight;   /* gauge: measured queries sent and not yet accounted for */
     struct tally tally;
     struct hist metrics[CLIENT_N_METRICS];
-    struct client_conn *conns; /* n_conns, index first_conn + i */
+    struct client_conn *conns;     /* n_conns, index first_conn + i */
+    struct client_record *records; /* likewise; NULL: not asked for */
     uint32_t first_conn, n_conns;
     struct client_connect connect;
     struct client_load load;
@@ -52,12 +54,20 @@ struct client_worker {
 int client_worker_start(struct client_worker *cw, const struct client_config *config,
                         uint32_t index);
 
+/* Of a connection of this worker; NULL when records are not asked for. */
+static inline struct client_record *client_worker_record(const struct client_conn *c)
+{
+    struct client_worker *cw = c->worker;
+
+    return cw->records != NULL ? &cw->records[c - cw->conns] : NULL;
+}
+
 /* Moves to a later stage and wakes the main thread.  The worker's own thread. */
 void client_worker_enter(struct client_worker *cw, enum client_stage stage);
 
 void client_worker_join(struct client_worker *cw);
 
-/* Releases the histograms; after the join and the merge. */
+/* Releases histograms and records; after the join and the merge. */
 void client_worker_free(struct client_worker *cw);
 
 #endif

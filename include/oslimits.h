@@ -29,16 +29,6 @@ uint32_t oslimits_cpus(void);
  * least `least` of them and never more than n_connections. */
 uint32_t oslimits_workers_for(uint64_t n_connections, uint64_t nofile, uint32_t least);
 
-/* A number from a one-number file under /proc/sys, e.g. "net/core/somaxconn"; fallback if
- * unreadable. */
-uint64_t oslimits_sysctl(const char *name, uint64_t fallback);
-
-/* The first and last port the kernel picks from by itself (net.ipv4.ip_local_port_range). */
-void oslimits_ephemeral_ports(uint32_t *first, uint32_t *last);
-
-/* The lowest port an unprivileged process may bind (1024 where unknown). */
-uint16_t oslimits_first_unprivileged_port(void);
-
 /* Takes the kernel's reserved ports (net.ipv4.ip_local_reserved_ports) and the ports that somebody
  * listens on (/proc/net/tcp, tcp6) out of the plan: binding them succeeds or fails late.  Returns
  * how many were taken out. */

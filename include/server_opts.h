@@ -20,6 +20,7 @@ struct server_opts {
     uint64_t sndbuf_bytes, rcvbuf_bytes;
     const char *json;
     uint64_t stats_interval_ns;
+    bool plan, force;
     bool quiet;
     unsigned verbose;
 };

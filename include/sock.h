@@ -65,6 +65,12 @@ int sock_connect(const struct sock_address *target, const struct srcplan_tuple *
 /* The error of a finished connect: 0 or an errno. */
 int sock_error(int fd);
 
+/* Segments sent again so far (TCP_INFO); right after the connect: SYNs.  0 where unknown. */
+uint32_t sock_retransmits(int fd);
+
+/* The socket's own address and port as a tuple. */
+void sock_local_tuple(int fd, struct srcplan_tuple *tuple);
+
 /* After this, close() sends a reset and leaves no TIME_WAIT. */
 void sock_reset_on_close(int fd);
 

@@ -86,6 +86,8 @@ static void on_established(evutil_socket_t fd, short what, void *arg)
     struct client_conn *c = arg;
     struct client_worker *cw = c->worker;
     const uint64_t now_ns = clock_now_ns();
+    struct client_record *record;
+    uint32_t retransmits;
     int error;
 
     if (what & EV_TIMEOUT) {
@@ -100,6 +102,13 @@ static void on_established(evutil_socket_t fd, short what, void *arg)
     }
     hist_record(&cw->metrics[CLIENT_CONNECT], now_ns - c->connect_start_ns);
     tally_add(&cw->tally.connections.connected, 1);
+    retransmits = sock_retransmits(fd);
+    tally_add(&cw->tally.connections.syn_retransmits, retransmits);
+    if ((record = client_worker_record(c)) != NULL) {
+        record->connect_ns = now_ns - c->connect_start_ns;
+        record->syn_retransmits = (uint16_t)retransmits;
+        sock_local_tuple(fd, &record->source);
+    }
     cw->connect.last_established_ns = now_ns;
     c->stream = (struct query_stream){0};
     c->state = CLIENT_CONN_PROVING;
@@ -158,6 +167,15 @@ static int watch_writable(struct client_conn *c, bool writable)
     return watch(c, fd, (short)(EV_READ | EV_PERSIST | (writable ? EV_WRITE : 0)), on_ready, NULL);
 }
 
+static void count_sent(struct client_conn *c, uint64_t n_bytes)
+{
+    struct client_record *record = client_worker_record(c);
+
+    tally_add(&c->worker->tally.bytes_sent, n_bytes);
+    if (record != NULL)
+        record->bytes_sent += n_bytes;
+}
+
 int client_conn_send(struct client_conn *c, const uint8_t *data, size_t n_bytes)
 {
     ssize_t n;
@@ -170,7 +188,7 @@ int client_conn_send(struct client_conn *c, const uint8_t *data, size_t n_bytes)
             return errno;
         n = 0;
     }
-    tally_add(&c->worker->tally.bytes_sent, (uint64_t)n);
+    count_sent(c, (uint64_t)n);
     if ((size_t)n == n_bytes)
         return 0;
     if (keep(c, data + n, n_bytes - (size_t)n) != 0 || watch_writable(c, true) != 0)
@@ -188,7 +206,7 @@ static void send_backlog(struct client_conn *c, int fd)
             client_conn_broken(c, errno);
         return;
     }
-    tally_add(&c->worker->tally.bytes_sent, (uint64_t)n);
+    count_sent(c, (uint64_t)n);
     b->n_sent += (size_t)n;
     if (b->n_sent < b->n_bytes)
         return;
@@ -203,11 +221,14 @@ static void send_backlog(struct client_conn *c, int fd)
 static void take_answers(struct client_conn *c, size_t n_bytes, uint64_t received_ns)
 {
     struct client_worker *cw = c->worker;
+    struct client_record *record = client_worker_record(c);
     const struct query *query = &cw->config->query;
     struct query_input in = {cw->received, n_bytes};
     enum query_event event;
 
     tally_add(&cw->tally.bytes_received, n_bytes);
+    if (record != NULL)
+        record->bytes_received += n_bytes;
     while ((event = query_next(query, &c->stream, &in)) == QUERY_REPLY)
         client_load_answer(c, c->stream.id, received_ns);
     if (event == QUERY_MALFORMED)
@@ -288,6 +309,7 @@ void client_conn_close(struct client_conn *c, struct outcome outcome, int error)
 {
     struct client_worker *cw = c->worker;
     const uint8_t state = c->state;
+    struct client_record *record;
     int fd;
 
     if (state == CLIENT_CONN_ENDED)
@@ -310,5 +332,10 @@ void client_conn_close(struct client_conn *c, struct outcome outcome, int error)
     free(c->backlog);
     c->backlog = NULL;
     tally_add(&cw->tally.connections.ended[outcome.phase][outcome.reason], 1);
+    if ((record = client_worker_record(c)) != NULL) {
+        record->ended_phase = (uint8_t)outcome.phase;
+        record->ended_reason = (uint8_t)outcome.reason;
+        record->proven = c->proven;
+    }
     client_connect_settled(cw, c);
 }

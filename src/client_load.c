@@ -266,6 +266,8 @@ static void account_sent(struct client_worker *cw, struct inflight_query *q, uin
 {
     q->sent_ns = sent_ns;
     tally_add(&counts_of(cw, q)->sent, 1);
+    if (cw->records != NULL)
+        cw->records[q->connection].queries++;
     if (!is_measured(q))
         return;
     tally_add(&cw->in_flight, 1);
@@ -565,6 +567,8 @@ void client_load_answer(struct client_conn *c, uint16_t id, uint64_t received_ns
     }
     q = inflight_at(t, slot);
     is_probe = (q->tag & TAG_CLASS) == TALLY_PROBE;
+    if (cw->records != NULL)
+        cw->records[q->connection].answers++;
     if (q->state == INFLIGHT_SENT && received_ns - q->sent_ns >= cw->config->timeout_ns)
         expire(cw, slot, received_ns); /* the timer has not come to it yet */
     if (c->state == CLIENT_CONN_ENDED)

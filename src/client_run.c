@@ -258,6 +258,17 @@ static void end_workers(struct run *r)
         client_worker_join(&r->workers[i]);
 }
 
+static void print_connections(const struct run *r)
+{
+    FILE *out = r->settings->connections;
+
+    fputs(CLIENT_RECORD_HEADER, out);
+    for (uint32_t i = 0; i < r->n_started; i++)
+        for (uint32_t c = 0; c < r->workers[i].n_conns; c++)
+            client_record_print(out, &r->workers[i].records[c],
+                                (uint64_t)r->workers[i].first_conn + c);
+}
+
 static int lead(struct run *r)
 {
     int error;
@@ -271,6 +282,8 @@ static int lead(struct run *r)
     }
     event_base_dispatch(r->base);
     end_workers(r);
+    if (r->settings->connections != NULL)
+        print_connections(r);
     return merge(r);
 }
 

@@ -45,6 +45,11 @@ static int setup(struct worker *w)
         return -1;
     for (uint32_t i = 0; i < cw->n_conns; i++)
         cw->conns[i].worker = cw;
+    if (cw->config->record_connections) {
+        cw->records = calloc(cw->n_conns, sizeof *cw->records);
+        if (cw->records == NULL)
+            return -1;
+    }
     for (int m = 0; m < CLIENT_N_METRICS; m++)
         if (hist_init(&cw->metrics[m]) != 0)
             return -1;
@@ -114,4 +119,5 @@ void client_worker_free(struct client_worker *cw)
 {
     for (int m = 0; m < CLIENT_N_METRICS; m++)
         hist_free(&cw->metrics[m]);
+    free(cw->records);
 }

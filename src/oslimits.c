@@ -5,7 +5,6 @@
 #include "sockdiag.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -13,8 +12,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-enum { FALLBACK_FIRST_PORT = 32768, FALLBACK_LAST_PORT = 60999, FIRST_UNPRIVILEGED_PORT = 1024 };
 
 uint64_t oslimits_raise_nofile(void)
 {
@@ -93,34 +90,6 @@ static void read_line(const char *name, char *line, int n_bytes)
     if (fgets(line, n_bytes, f) == NULL)
         line[0] = '\0';
     fclose(f);
-}
-
-uint64_t oslimits_sysctl(const char *name, uint64_t fallback)
-{
-    char line[64];
-    uint64_t value;
-
-    read_line(name, line, sizeof line);
-    return sscanf(line, "%" SCNu64, &value) == 1 ? value : fallback;
-}
-
-void oslimits_ephemeral_ports(uint32_t *first, uint32_t *last)
-{
-    char line[64];
-
-    read_line("net/ipv4/ip_local_port_range", line, sizeof line);
-    if (sscanf(line, "%" SCNu32 " %" SCNu32, first, last) == 2)
-        return;
-    *first = FALLBACK_FIRST_PORT;
-    *last = FALLBACK_LAST_PORT;
-}
-
-uint16_t oslimits_first_unprivileged_port(void)
-{
-    uint64_t first =
-        oslimits_sysctl("net/ipv4/ip_unprivileged_port_start", FIRST_UNPRIVILEGED_PORT);
-
-    return first >= 1 && first <= UINT16_MAX ? (uint16_t)first : FIRST_UNPRIVILEGED_PORT;
 }
 
 struct exclusion {

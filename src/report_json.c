@@ -64,6 +64,7 @@ static void put_connections(struct json *j, const struct client_result *r)
     put_count(j, "attempted", &r->tally.connections.attempted);
     json_u64(j, "connected", connected);
     put_count(j, "proven", &r->tally.connections.proven);
+    put_count(j, "syn_retransmits", &r->tally.connections.syn_retransmits);
     json_u64(j, "half_open", r->connections_half_open);
     json_u64(j, "failed", r->connections_asked - r->connections_live - r->connections_half_open);
     json_u64(j, "live_at_end", r->connections_live);

@@ -84,6 +84,8 @@ static void print_connections(FILE *out, const struct client_result *r)
         fprintf(out, "; opened in %s (%s/s)", units_format_duration(b, r->connect_elapsed_ns),
                 units_format_count(
                     c, (uint64_t)((double)connected * 1e9 / (double)r->connect_elapsed_ns)));
+    if (tally_get(&r->tally.connections.syn_retransmits) > 0)
+        fprintf(out, "; %s SYNs sent again", count_text(a, &r->tally.connections.syn_retransmits));
     fputc('\n', out);
 }
 

@@ -259,6 +259,29 @@ int sock_error(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno;
 }
 
+uint32_t sock_retransmits(int fd)
+{
+    struct tcp_info info;
+    socklen_t length = sizeof info;
+
+    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 ? info.tcpi_total_retrans : 0;
+}
+
+void sock_local_tuple(int fd, struct srcplan_tuple *tuple)
+{
+    struct sock_address a;
+
+    *tuple = (struct srcplan_tuple){.address.family = AF_UNSPEC};
+    if (sock_local_address(fd, &a) != 0)
+        return;
+    tuple->address.family = a.ss.ss_family;
+    tuple->port = sock_port(&a);
+    if (a.ss.ss_family == AF_INET6)
+        memcpy(tuple->address.bytes, &((const struct sockaddr_in6 *)&a.ss)->sin6_addr, 16);
+    else
+        memcpy(tuple->address.bytes, &((const struct sockaddr_in *)&a.ss)->sin_addr, 4);
+}
+
 void sock_reset_on_close(int fd)
 {
     const struct linger now = {.l_onoff = 1, .l_linger = 0};

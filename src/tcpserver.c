@@ -3,7 +3,9 @@
  * parse -> plan -> listen -> start workers -> wait -> stop -> report. */
 #include "clock.h"
 #include "complain.h"
+#include "json.h"
 #include "oslimits.h"
+#include "preflight_report.h"
 #include "server_opts.h"
 #include "server_report.h"
 #include "server_worker.h"
@@ -30,7 +32,8 @@ struct server {
     struct server_config config;
     struct sock_address address;
     char address_text[SOCK_TEXT_BYTES];
-    uint64_t nofile;
+    struct hostfacts host;
+    struct preflight preflight;
     uint32_t n_workers, n_listeners, n_started;
     int *listeners;
     struct server_worker *workers;
@@ -47,40 +50,83 @@ struct server {
 
 static uint64_t room(const struct server *s)
 {
-    const uint64_t per_table = s->nofile - OSLIMITS_RESERVED_FDS;
+    const uint64_t per_table = s->host.nofile - OSLIMITS_RESERVED_FDS;
 
     return s->config.own_fd_tables ? per_table * s->n_workers : per_table;
+}
+
+/* Room for so many is asked for: those of the option, and some more because the kernel spreads
+ * them. */
+static uint64_t room_wanted(const struct server *s)
+{
+    const uint64_t n = s->opts.max_connections;
+
+    return n + n * SPREAD_PERCENT / 100;
+}
+
+static void plan_threads(struct server *s)
+{
+    const struct server_opts *o = &s->opts;
+    const bool multiplies = s->config.own_fd_tables && o->max_connections > 0;
+    const uint32_t needed =
+        multiplies ? oslimits_workers_for(room_wanted(s), s->host.nofile, 1) : 1;
+
+    s->n_workers = o->threads != 0 ? (uint32_t)o->threads : oslimits_cpus();
+    if (o->threads == 0 && s->n_workers < needed)
+        s->n_workers = needed;
+}
+
+static int check_plan(const struct server *s)
+{
+    char subject[64];
+
+    snprintf(subject, sizeof subject, "--max-connections %" PRIu64, s->opts.max_connections);
+    if (preflight_worst(&s->preflight) == PREFLIGHT_STOP && !s->opts.force) {
+        preflight_report_complain(&s->preflight, subject, PREFLIGHT_STOP);
+        return -1;
+    }
+    if (!s->opts.quiet && s->opts.max_connections > 0)
+        preflight_report_complain(&s->preflight, subject, PREFLIGHT_WARN);
+    return 0;
 }
 
 static int plan(struct server *s)
 {
     const struct server_opts *o = &s->opts;
-    const uint64_t spread = o->max_connections * SPREAD_PERCENT / 100;
-    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
-    uint32_t needed;
 
-    s->nofile = oslimits_raise_nofile();
-    if (s->nofile <= OSLIMITS_RESERVED_FDS)
-        return complain("the fd limit of %" PRIu64 " is too low to serve anybody: raise it with "
-                        "'ulimit -n 1024'",
-                        s->nofile);
+    if (oslimits_raise_nofile() <= OSLIMITS_RESERVED_FDS)
+        return complain("the fd limit is too low to serve anybody: raise it with 'ulimit -n 1024'");
+    hostfacts_read(&s->host);
     s->config.own_fd_tables = oslimits_can_own_fd_table();
     s->config.protocol = (enum server_protocol)o->protocol;
     s->config.max_connections = o->max_connections;
     s->config.quiet = o->quiet;
-    needed = s->config.own_fd_tables && o->max_connections > 0
-                 ? oslimits_workers_for(o->max_connections + spread, s->nofile, 1)
-                 : 1;
-    s->n_workers = o->threads != 0 ? (uint32_t)o->threads : oslimits_cpus();
-    if (o->threads == 0 && s->n_workers < needed)
-        s->n_workers = needed;
-    if (o->max_connections > 0 && (s->n_workers < needed || room(s) < o->max_connections))
-        return complain("--max-connections: %s do not fit in %" PRIu32
-                        " threads under an fd limit of "
-                        "%s: raise it ('ulimit -n') or use --threads auto",
-                        units_format_count(a, o->max_connections), s->n_workers,
-                        units_format_count(b, s->nofile));
+    plan_threads(s);
+    preflight_server(&s->preflight, &s->host,
+                     &(struct preflight_server){
+                         .n_connections = room_wanted(s),
+                         .n_threads = s->n_workers,
+                         .own_fd_tables = s->config.own_fd_tables,
+                         .reserved_fds = OSLIMITS_RESERVED_FDS,
+                         .backlog = o->backlog,
+                     });
     return 0;
+}
+
+static int print_plan(struct server *s)
+{
+    char title[128], count[UNITS_TEXT_BYTES];
+    struct json j;
+
+    snprintf(title, sizeof title, "%s connections accepted by %" PRIu32 " threads",
+             units_format_count(count, s->opts.max_connections), s->n_workers);
+    if (s->json == NULL) {
+        preflight_report_text(stdout, title, &s->preflight);
+    } else {
+        json_init(&j, s->json);
+        preflight_report_json_object(&j, "tcpserver", title, &s->preflight);
+    }
+    return preflight_worst(&s->preflight) == PREFLIGHT_STOP ? EXIT_USAGE : EXIT_DONE;
 }
 
 static int resolve(struct server *s)
@@ -276,10 +322,9 @@ static void announce(const struct server *s)
         fprintf(stderr,
                 "tcpserver: fd limit %s per %s; accept queue %" PRIu64
                 " per thread of at most %" PRIu64 " (net.core.somaxconn); libevent %s (%s)\n",
-                units_format_count(b, s->nofile),
+                units_format_count(b, s->host.nofile),
                 s->config.own_fd_tables ? "thread" : "process, shared by all threads",
-                s->opts.backlog, oslimits_sysctl("net/core/somaxconn", 0), event_get_version(),
-                worker_backend());
+                s->opts.backlog, s->host.somaxconn, event_get_version(), worker_backend());
 }
 
 static int report(struct server *s)
@@ -302,6 +347,13 @@ static int serve(struct server *s)
 {
     uint64_t active;
 
+    s->result.n_workers = s->n_workers;
+    s->result.version = TCPSCALER_VERSION;
+    s->result.libevent = event_get_version();
+    s->result.backend = worker_backend();
+    s->result.address = s->address_text;
+    s->result.options = server_opts_table();
+    s->result.settings = &s->opts;
     hoststat_read(&s->result.before);
     s->begin_ns = s->previous_ns = clock_now_ns();
     s->result.started_epoch_ns = s->begin_ns + clock_realtime_offset_ns();
@@ -344,15 +396,11 @@ int main(int argc, char **argv)
         break;
     }
     signal(SIGPIPE, SIG_IGN);
-    if (plan(&s) == 0 && resolve(&s) == 0 && open_json(&s) == 0 && open_listeners(&s) == 0) {
-        s.result.n_workers = s.n_workers;
-        s.result.version = TCPSCALER_VERSION;
-        s.result.libevent = event_get_version();
-        s.result.backend = worker_backend();
-        s.result.address = s.address_text;
-        s.result.options = server_opts_table();
-        s.result.settings = &s.opts;
-        code = serve(&s);
+    if (plan(&s) == 0 && open_json(&s) == 0) {
+        if (s.opts.plan)
+            code = print_plan(&s);
+        else if (check_plan(&s) == 0 && resolve(&s) == 0 && open_listeners(&s) == 0)
+            code = serve(&s);
     }
     cleanup(&s);
     return code;

@@ -49,7 +49,7 @@ def test_client_refuses_bad_input():
                 (["--threads", "3", "-c", "2", target], ["--threads", "3"]),
                 (["-c", "11", "--source", "127.0.0.2", "--sport", "20000-20009", target],
                  ["--connections", "11", "10"]),
-                (["-c", "100000", target], ["--connections", "100,000", "--source"]),
+                (["-c", "100000", target], ["--connections 100000", "source tuples", "100,000", "--source"]),
                 (["--output", "/nonexistent/rows.csv", target], ["--output", "/nonexistent"]),
                 (["--json", "/nonexistent/result.json", target], ["--json", "/nonexistent"]),
                 (["-R", "--json", "-", target], ["--json", "--raw"]),

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ * client_record: what is known of one connection besides its life: kept only when a row per
+ * connection is asked for (--connections-out), in an array beside the connections. */
+#ifndef TCPSCALER_CLIENT_RECORD_H
+#define TCPSCALER_CLIENT_RECORD_H
+
+#include "outcome.h"
+#include "srcplan.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct client_record {
+    struct srcplan_tuple source; /* as the socket has it; AF_UNSPEC until established */
+    uint64_t connect_ns;         /* socket call to established; 0: never was */
+    uint64_t bytes_sent, bytes_received;
+    uint32_t queries, answers; /* probe and warm-up included */
+    uint16_t syn_retransmits;
+    uint8_t ended_phase, ended_reason; /* struct outcome */
+    bool proven;
+};
+
+#define CLIENT_RECORD_HEADER                                                                       \
+    "connection_id,source,source_port,connect_us,proven,queries,answers,bytes_sent,bytes_"         \
+    "received,"                                                                                    \
+    "syn_retransmits,ended\n"
+
+/* One row; what does not apply is empty. */
+void client_record_print(FILE *out, const struct client_record *r, uint64_t connection_id);
+
+#endif

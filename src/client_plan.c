@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT
+ * client_plan: see client_plan.h. */
+#include "client_plan.h"
+
+#include "complain.h"
+#include "oslimits.h"
+#include "sources.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { FALLBACK_FIRST_PORT = 1024 };
+
+static int plan_query(struct client_plan *plan, const struct client_opts *o)
+{
+    char error[QUERY_ERROR_BYTES];
+
+    if (query_init(&plan->config.query, o->protocol, o->qname, o->size_bytes, error) != 0)
+        return complain("%s", error);
+    return 0;
+}
+
+static int plan_ports(struct client_plan *plan, const struct client_opts *o,
+                      const struct hostfacts *host)
+{
+    struct srcplan *tuples = &plan->config.plan;
+    char error[SRCPLAN_ERROR_BYTES], all[32];
+    const uint64_t first = host->first_unprivileged_port;
+
+    if (o->source == NULL && o->sport == NULL)
+        return 0;
+    snprintf(all, sizeof all, "%u-65535",
+             first >= 1 && first <= UINT16_MAX ? (unsigned)first : FALLBACK_FIRST_PORT);
+    if (srcplan_add_ports(tuples, o->sport != NULL ? o->sport : all, error) != 0)
+        return complain("--sport: %s", error);
+    plan->n_excluded_ports = oslimits_exclude_unusable_ports(tuples);
+    return 0;
+}
+
+static int plan_sources(struct client_plan *plan, const struct client_opts *o)
+{
+    char error[SRCPLAN_ERROR_BYTES];
+
+    srcplan_init(&plan->config.plan);
+    if (o->source != NULL && sources_add(&plan->config.plan, o->source, error) != 0)
+        return complain("--source: %s", error);
+    return 0;
+}
+
+static int resolve(struct client_plan *plan, const struct client_opts *o)
+{
+    char error[SOCK_ERROR_BYTES];
+
+    if (sock_resolve(&o->server, srcplan_family(&plan->config.plan), &plan->config.target, error) !=
+        0)
+        return complain("HOST: %s", error);
+    sock_format(plan->target, &plan->config.target);
+    return 0;
+}
+
+static void plan_threads(struct client_config *config, const struct client_opts *o,
+                         const struct hostfacts *host)
+{
+    config->own_fd_tables = oslimits_can_own_fd_table();
+    config->n_workers =
+        o->threads != 0 ? (uint32_t)o->threads
+                        : oslimits_workers_for(o->connections,
+                                               config->own_fd_tables ? host->nofile : UINT64_MAX,
+                                               oslimits_cpus());
+}
+
+static void plan_load(struct client_config *c, const struct client_opts *o)
+{
+    const double rate = o->loop == CLIENT_LOOP_CLOSED ? 0 : client_opts_rate_qps(o);
+
+    c->n_connections = (uint32_t)o->connections;
+    c->connect_rate_per_s = o->connect_rate;
+    c->connect_window = (uint32_t)o->connect_window;
+    c->connect_timeout_ns = o->connect_timeout_ns;
+    c->socket.sndbuf_bytes = (int)o->sndbuf_bytes;
+    c->socket.rcvbuf_bytes = (int)o->rcvbuf_bytes;
+    c->prove = o->prove == 0;
+    c->close = o->close;
+    c->quickack = o->quickack;
+    c->arrival = o->arrival;
+    c->select = o->select;
+    c->loop = o->loop;
+    c->interval_ns = o->interval_ns;
+    c->seed = o->seed;
+    c->warmup_ns = o->warmup_ns;
+    c->duration_ns = o->duration_ns > 0 ? o->duration_ns : PACER_NEVER;
+    c->drain_ns = o->drain_ns;
+    c->timeout_ns = o->timeout_ns;
+    c->on_timeout = o->on_timeout;
+    c->quiet = o->quiet;
+    c->record_connections = o->connections_out != NULL;
+    c->schedule = (struct pacer_segment){
+        o->duration_ns > 0 ? o->warmup_ns + o->duration_ns : PACER_NEVER, rate, rate};
+}
+
+static uint16_t lowest_port(const struct srcplan *tuples)
+{
+    uint16_t lowest = UINT16_MAX;
+
+    for (uint32_t i = 0; i < tuples->n_ports; i++)
+        if (tuples->ports[i] < lowest)
+            lowest = tuples->ports[i];
+    return lowest;
+}
+
+/* Where the kernel chooses, one destination has its port range once. */
+static uint64_t tuples_available(const struct srcplan *tuples, const struct hostfacts *host)
+{
+    if (tuples->ports != NULL)
+        return srcplan_capacity(tuples);
+    if (host->first_ephemeral_port == HOSTFACTS_UNKNOWN)
+        return HOSTFACTS_UNKNOWN;
+    return host->last_ephemeral_port - host->first_ephemeral_port + 1;
+}
+
+static void check_limits(struct client_plan *plan, const struct hostfacts *host)
+{
+    const struct client_config *c = &plan->config;
+    const struct preflight_client ask = {
+        .n_connections = c->n_connections,
+        .n_tuples = tuples_available(&c->plan, host),
+        .n_addresses = c->plan.n_addresses > 0 ? c->plan.n_addresses : 1,
+        .explicit_ports = c->plan.ports != NULL,
+        .lowest_port = lowest_port(&c->plan),
+        .n_threads = c->n_workers,
+        .own_fd_tables = c->own_fd_tables,
+        .reserved_fds = OSLIMITS_RESERVED_FDS,
+        .peer_is_here = sock_is_loopback(&c->target),
+        .closes_with_fin = c->close == CLIENT_CLOSE_FIN,
+        .connect_window = c->connect_window,
+    };
+
+    preflight_client(&plan->preflight, host, &ask);
+}
+
+int client_plan_make(struct client_plan *plan, const struct client_opts *opts)
+{
+    struct hostfacts host;
+
+    memset(plan, 0, sizeof *plan);
+    oslimits_raise_nofile();
+    hostfacts_read(&host);
+    if (plan_query(plan, opts) != 0 || plan_sources(plan, opts) != 0 ||
+        plan_ports(plan, opts, &host) != 0 || resolve(plan, opts) != 0)
+        return -1;
+    plan_threads(&plan->config, opts, &host);
+    plan_load(&plan->config, opts);
+    check_limits(plan, &host);
+    return 0;
+}
+
+void client_plan_free(struct client_plan *plan)
+{
+    srcplan_free(&plan->config.plan);
+    query_free(&plan->config.query);
+}

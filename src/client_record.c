@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ * client_record: see client_record.h. */
+#include "client_record.h"
+
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <sys/socket.h>
+
+void client_record_print(FILE *out, const struct client_record *r, uint64_t connection_id)
+{
+    char address[INET6_ADDRSTRLEN] = "";
+
+    fprintf(out, "%" PRIu64 ",", connection_id);
+    if (r->source.address.family != AF_UNSPEC) {
+        inet_ntop(r->source.address.family, r->source.address.bytes, address, sizeof address);
+        fprintf(out, "%s,%u,", address, r->source.port);
+    } else {
+        fputs(",,", out);
+    }
+    if (r->connect_ns > 0)
+        fprintf(out, "%" PRIu64 ".%03u,", r->connect_ns / 1000, (unsigned)(r->connect_ns % 1000));
+    else
+        fputc(',', out);
+    fprintf(out, "%d,%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%u,%s/%s\n", r->proven,
+            r->queries, r->answers, r->bytes_sent, r->bytes_received, r->syn_retransmits,
+            outcome_phase_name((enum outcome_phase)r->ended_phase),
+            outcome_reason_name((enum outcome_reason)r->ended_reason));
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+ * hostfacts: see hostfacts.h. */
+#include "hostfacts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* The nth number (from 0) of the first line of a file that begins with `head`, after it. */
+static uint64_t read_number(const char *path, const char *head, unsigned nth)
+{
+    char line[512];
+    uint64_t value = HOSTFACTS_UNKNOWN;
+    FILE *f = fopen(path, "re");
+
+    if (f == NULL)
+        return HOSTFACTS_UNKNOWN;
+    while (value == HOSTFACTS_UNKNOWN && fgets(line, sizeof line, f) != NULL) {
+        const char *at = line + strlen(head);
+        int n_read = 0;
+
+        if (strncmp(line, head, strlen(head)) != 0)
+            continue;
+        for (unsigned i = 0; i <= nth; i++, at += n_read)
+            if (sscanf(at, " %" SCNu64 "%n", &value, &n_read) != 1) {
+                fclose(f);
+                return HOSTFACTS_UNKNOWN;
+            }
+    }
+    fclose(f);
+    return value;
+}
+
+static uint64_t read_sysctl(const char *name, unsigned nth)
+{
+    char path[128];
+
+    snprintf(path, sizeof path, "/proc/sys/%s", name);
+    return read_number(path, "", nth);
+}
+
+/* A number that follows its name somewhere in a line, as in "TCP: inuse 5 orphan 0 tw 3 mem 1". */
+static uint64_t read_named(const char *path, const char *head, const char *name)
+{
+    char line[512], *at;
+    uint64_t value = HOSTFACTS_UNKNOWN;
+    FILE *f = fopen(path, "re");
+
+    if (f == NULL)
+        return HOSTFACTS_UNKNOWN;
+    while (fgets(line, sizeof line, f) != NULL)
+        if (strncmp(line, head, strlen(head)) == 0 && (at = strstr(line, name)) != NULL &&
+            sscanf(at + strlen(name), "%" SCNu64, &value) != 1)
+            value = HOSTFACTS_UNKNOWN;
+    fclose(f);
+    return value;
+}
+
+static bool may_bind_privileged(void)
+{
+    enum { CAP_NET_BIND_SERVICE = 10 }; /* capabilities(7) */
+    char line[256];
+    uint64_t effective = 0;
+    FILE *f = fopen("/proc/self/status", "re");
+
+    if (f == NULL)
+        return geteuid() == 0;
+    while (fgets(line, sizeof line, f) != NULL)
+        if (sscanf(line, "CapEff: %" SCNx64, &effective) == 1)
+            break;
+    fclose(f);
+    return effective >> CAP_NET_BIND_SERVICE & 1;
+}
+
+static void read_files(struct hostfacts *host)
+{
+    struct rlimit limit;
+
+    host->nofile = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : HOSTFACTS_UNKNOWN;
+    host->nr_open = read_sysctl("fs/nr_open", 0);
+    host->file_max = read_sysctl("fs/file-max", 0);
+    host->files_open = read_sysctl("fs/file-nr", 0);
+    host->epoll_watches = read_sysctl("fs/epoll/max_user_watches", 0);
+}
+
+static void read_memory(struct hostfacts *host)
+{
+    const uint64_t kib = read_number("/proc/meminfo", "MemAvailable:", 0);
+
+    host->memory_available_bytes = kib == HOSTFACTS_UNKNOWN ? HOSTFACTS_UNKNOWN : kib * 1024;
+    host->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    host->tcp_pages_max = read_sysctl("net/ipv4/tcp_mem", 2);
+    host->tcp_pages_used = read_named("/proc/net/sockstat", "TCP:", " mem ");
+}
+
+static void read_tcp(struct hostfacts *host)
+{
+    host->first_ephemeral_port = read_sysctl("net/ipv4/ip_local_port_range", 0);
+    host->last_ephemeral_port = read_sysctl("net/ipv4/ip_local_port_range", 1);
+    host->first_unprivileged_port = read_sysctl("net/ipv4/ip_unprivileged_port_start", 0);
+    host->may_bind_privileged = may_bind_privileged();
+    host->sockets_in_time_wait = read_named("/proc/net/sockstat", "TCP:", " tw ");
+    host->time_wait_buckets = read_sysctl("net/ipv4/tcp_max_tw_buckets", 0);
+    host->orphans_max = read_sysctl("net/ipv4/tcp_max_orphans", 0);
+    host->somaxconn = read_sysctl("net/core/somaxconn", 0);
+    host->syn_backlog = read_sysctl("net/ipv4/tcp_max_syn_backlog", 0);
+    host->syn_cookies = read_sysctl("net/ipv4/tcp_syncookies", 0);
+    host->abort_on_overflow = read_sysctl("net/ipv4/tcp_abort_on_overflow", 0);
+    host->synack_retries = read_sysctl("net/ipv4/tcp_synack_retries", 0);
+    host->tcp_timestamps = read_sysctl("net/ipv4/tcp_timestamps", 0);
+    host->conntrack_max = read_sysctl("net/netfilter/nf_conntrack_max", 0);
+    host->conntrack_used = read_sysctl("net/netfilter/nf_conntrack_count", 0);
+}
+
+void hostfacts_read(struct hostfacts *host)
+{
+    read_files(host);
+    read_memory(host);
+    read_tcp(host);
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT
+ * preflight: see preflight.h. */
+#include "preflight.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#define UNKNOWN HOSTFACTS_UNKNOWN
+
+/* Measured on Linux 6.18 with both ends of 1,000,000 idle connections on one machine: 6.2 kB of
+ * kernel memory per pair, file, dentry, inode, socket and epoll item included. */
+#define KERNEL_BYTES_PER_SOCKET 3100u
+#define USER_BYTES_PER_SOCKET   256u
+
+/* Linux: TIME_WAIT lasts 60 s and cannot be changed (include/net/tcp.h, TCP_TIMEWAIT_LEN). */
+#define TIME_WAIT_S 60u
+
+/* A machine that fills its memory to the brim begins to reclaim and stalls the measurement. */
+#define COMFORTABLE_MEMORY_PERCENT 80u
+
+#define PORTS_PER_ADDRESS 64512u /* 1024..65535 */
+
+static struct preflight_line *add(struct preflight *p, const char *name, uint64_t is,
+                                  uint64_t needed)
+{
+    struct preflight_line *line = &p->lines[p->n_lines++];
+
+    assert(p->n_lines <= PREFLIGHT_LINES);
+    *line = (struct preflight_line){.name = name, .is = is, .needed = needed};
+    return line;
+}
+
+__attribute__((format(printf, 3, 4))) static void
+fix(struct preflight_line *line, enum preflight_level level, const char *format, ...)
+{
+    va_list args;
+
+    line->level = level;
+    va_start(args, format);
+    vsnprintf(line->fix, sizeof line->fix, format, args);
+    va_end(args);
+}
+
+/* Adds the line; returns it when what is there is known and not enough, NULL otherwise. */
+static struct preflight_line *add_short(struct preflight *p, const char *name, uint64_t is,
+                                        uint64_t needed)
+{
+    struct preflight_line *line = add(p, name, is, needed);
+
+    return is != UNKNOWN && is < needed ? line : NULL;
+}
+
+/* Adds a limit that one sysctl lifts. */
+static void add_sysctl(struct preflight *p, const char *name, uint64_t is, uint64_t needed,
+                       enum preflight_level level)
+{
+    struct preflight_line *line = add_short(p, name, is, needed);
+
+    if (line != NULL)
+        fix(line, level, "sysctl -w %s=%" PRIu64, name, needed);
+}
+
+static uint64_t ceil_div(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+/* --- what both programs need --- */
+
+static void check_fds(struct preflight *p, const struct hostfacts *host, uint64_t n_connections,
+                      uint32_t n_threads, bool own_fd_tables, uint64_t reserved_fds)
+{
+    const uint64_t n_tables = own_fd_tables ? n_threads : 1;
+    const uint64_t needed = ceil_div(n_connections, n_tables) + reserved_fds;
+    struct preflight_line *line = add_short(p, "fd limit per table", host->nofile, needed);
+
+    if (line != NULL && own_fd_tables)
+        fix(line, PREFLIGHT_STOP,
+            "--threads auto (each thread has its own table), or ulimit -n %" PRIu64, needed);
+    else if (line != NULL)
+        fix(line, PREFLIGHT_STOP, "ulimit -n %" PRIu64 " (needs fs.nr_open of that at least)",
+            needed);
+    line = add(p, "fd tables", n_tables, UNKNOWN);
+    if (!own_fd_tables)
+        fix(line, PREFLIGHT_WARN, "this system does not give threads their own fd tables");
+}
+
+/* Sockets of the whole machine. */
+static void check_files(struct preflight *p, const struct hostfacts *host, uint64_t n_sockets,
+                        uint64_t reserved_fds)
+{
+    const uint64_t used = host->files_open != UNKNOWN ? host->files_open : 0;
+
+    add_sysctl(p, "fs.file-max", host->file_max, used + n_sockets + reserved_fds, PREFLIGHT_STOP);
+    add_sysctl(p, "fs.epoll.max_user_watches", host->epoll_watches, n_sockets + reserved_fds,
+               PREFLIGHT_STOP);
+}
+
+static void check_memory(struct preflight *p, const struct hostfacts *host, uint64_t n_sockets)
+{
+    const uint64_t needed = n_sockets * (KERNEL_BYTES_PER_SOCKET + USER_BYTES_PER_SOCKET);
+    struct preflight_line *line =
+        add(p, "memory (bytes available)", host->memory_available_bytes, needed);
+
+    if (line->is != UNKNOWN && line->is < needed)
+        fix(line, PREFLIGHT_STOP,
+            "fewer connections or more memory: about %u bytes for each socket",
+            KERNEL_BYTES_PER_SOCKET + USER_BYTES_PER_SOCKET);
+    else if (line->is != UNKNOWN && line->is / 100 * COMFORTABLE_MEMORY_PERCENT < needed)
+        fix(line, PREFLIGHT_WARN, "more than %u %% of what is available: expect reclaim",
+            COMFORTABLE_MEMORY_PERCENT);
+    /* An idle socket holds no buffer page; one that has just been written to or read from holds
+     * one. Where less than a page for every fourth is allowed, bursts make the kernel refuse
+     * memory. */
+    if (host->tcp_pages_max != UNKNOWN && host->tcp_pages_used != UNKNOWN) {
+        line = add_short(p, "net.ipv4.tcp_mem (pages)", host->tcp_pages_max,
+                         host->tcp_pages_used + n_sockets / 4);
+        if (line != NULL)
+            fix(line, PREFLIGHT_WARN,
+                "sysctl -w net.ipv4.tcp_mem='%" PRIu64 " %" PRIu64 " %" PRIu64 "'",
+                line->needed / 2, line->needed * 3 / 4, line->needed);
+    }
+}
+
+static void check_conntrack(struct preflight *p, const struct hostfacts *host,
+                            uint64_t n_connections)
+{
+    struct preflight_line *line;
+
+    if (host->conntrack_max == UNKNOWN || host->conntrack_used == UNKNOWN)
+        return;
+    line = add_short(p, "net.netfilter.nf_conntrack_max", host->conntrack_max,
+                     host->conntrack_used + n_connections);
+    if (line != NULL)
+        fix(line, PREFLIGHT_WARN,
+            "if connections are tracked here: sysctl -w net.netfilter.nf_conntrack_max=%" PRIu64
+            ", or a notrack rule (setup scripts)",
+            line->needed);
+}
+
+/* With SYN cookies a SYN beyond the backlog is answered all the same. */
+static void check_syn_backlog(struct preflight *p, const struct hostfacts *host, uint64_t needed)
+{
+    add_sysctl(p, "net.ipv4.tcp_max_syn_backlog", host->syn_backlog, needed,
+               host->syn_cookies == 0 ? PREFLIGHT_WARN : PREFLIGHT_OK);
+}
+
+static void check_accept_queue(struct preflight *p, const struct hostfacts *host, uint64_t needed)
+{
+    add_sysctl(p, "net.core.somaxconn", host->somaxconn, needed, PREFLIGHT_WARN);
+    check_syn_backlog(p, host, needed);
+}
+
+/* --- the client --- */
+
+static void check_tuples(struct preflight *p, const struct preflight_client *ask)
+{
+    struct preflight_line *line = add_short(p, "source tuples", ask->n_tuples, ask->n_connections);
+    const uint64_t per_address = ask->explicit_ports && ask->n_addresses > 0
+                                     ? ask->n_tuples / ask->n_addresses
+                                     : PORTS_PER_ADDRESS;
+
+    if (line != NULL)
+        fix(line, PREFLIGHT_STOP,
+            "--source with %" PRIu64
+            " addresses (127.0.0.2-127.0.0.9 are local without setup), or a "
+            "wider --sport",
+            ceil_div(ask->n_connections, per_address > 0 ? per_address : 1));
+    /* one connection per query leaves each tuple in TIME_WAIT, unless it is closed by reset */
+    add(p, "connections/s sustainable with fin", ask->n_tuples / TIME_WAIT_S, UNKNOWN);
+}
+
+static void check_ports(struct preflight *p, const struct hostfacts *host,
+                        const struct preflight_client *ask)
+{
+    struct preflight_line *line;
+
+    if (!ask->explicit_ports)
+        return;
+    if (host->first_unprivileged_port != UNKNOWN) {
+        line = add(p, "lowest port bindable",
+                   host->may_bind_privileged ? 1 : host->first_unprivileged_port, ask->lowest_port);
+        if (line->needed < line->is)
+            fix(line, PREFLIGHT_STOP,
+                "sysctl -w net.ipv4.ip_unprivileged_port_start=%u, or run with "
+                "CAP_NET_BIND_SERVICE",
+                ask->lowest_port);
+    }
+    line = add(p, "net.ipv4.tcp_timestamps", host->tcp_timestamps, 1);
+    if (line->is == 0)
+        fix(line, PREFLIGHT_WARN,
+            "sysctl -w net.ipv4.tcp_timestamps=1 (without, a port in TIME_WAIT is not free at "
+            "once)");
+}
+
+static void check_closing(struct preflight *p, const struct hostfacts *host,
+                          const struct preflight_client *ask)
+{
+    struct preflight_line *line;
+
+    add(p, "sockets in TIME_WAIT now", host->sockets_in_time_wait, UNKNOWN);
+    if (!ask->closes_with_fin)
+        return;
+    line = add_short(p, "net.ipv4.tcp_max_tw_buckets", host->time_wait_buckets, ask->n_connections);
+    if (line != NULL)
+        fix(line, PREFLIGHT_WARN,
+            "--close rst: closing leaves no TIME_WAIT (beyond the limit it is cut short)");
+    line = add_short(p, "net.ipv4.tcp_max_orphans", host->orphans_max, ask->n_connections);
+    if (line != NULL)
+        fix(line, PREFLIGHT_WARN,
+            "--close rst: closing leaves no orphans (beyond the limit they are reset)");
+}
+
+void preflight_client(struct preflight *p, const struct hostfacts *host,
+                      const struct preflight_client *ask)
+{
+    const uint64_t n_sockets = ask->n_connections * (ask->peer_is_here ? 2 : 1);
+
+    p->n_lines = 0;
+    check_tuples(p, ask);
+    check_ports(p, host, ask);
+    check_fds(p, host, ask->n_connections, ask->n_threads, ask->own_fd_tables, ask->reserved_fds);
+    check_files(p, host, n_sockets, ask->reserved_fds * ask->n_threads);
+    check_memory(p, host, n_sockets);
+    check_conntrack(p, host, ask->n_connections);
+    check_closing(p, host, ask);
+    if (ask->peer_is_here)
+        check_accept_queue(p, host,
+                           ask->connect_window < ask->n_connections ? ask->connect_window
+                                                                    : ask->n_connections);
+}
+
+/* --- the server --- */
+
+static void check_syn_handling(struct preflight *p, const struct hostfacts *host)
+{
+    struct preflight_line *line = add(p, "net.ipv4.tcp_syncookies", host->syn_cookies, UNKNOWN);
+
+    if (line->is == 1)
+        fix(line, PREFLIGHT_OK,
+            "1 answers SYNs beyond the backlog with cookies ('possible SYN flooding' in dmesg); 0 "
+            "drops them, the client tries again after 1 s");
+    line = add(p, "net.ipv4.tcp_abort_on_overflow", host->abort_on_overflow, UNKNOWN);
+    if (line->is == 0)
+        fix(line, PREFLIGHT_OK,
+            "an accept queue that is full leaves clients established and unserved (half-open)");
+    add(p, "net.ipv4.tcp_synack_retries", host->synack_retries, UNKNOWN);
+}
+
+void preflight_server(struct preflight *p, const struct hostfacts *host,
+                      const struct preflight_server *ask)
+{
+    struct preflight_line *line;
+
+    p->n_lines = 0;
+    check_fds(p, host, ask->n_connections, ask->n_threads, ask->own_fd_tables, ask->reserved_fds);
+    check_files(p, host, ask->n_connections, ask->reserved_fds * ask->n_threads);
+    check_memory(p, host, ask->n_connections);
+    check_conntrack(p, host, ask->n_connections);
+    line = add_short(p, "net.core.somaxconn", host->somaxconn, ask->backlog);
+    if (line != NULL)
+        fix(line, PREFLIGHT_WARN, "sysctl -w net.core.somaxconn=%" PRIu64 ", or --backlog %" PRIu64,
+            ask->backlog, host->somaxconn);
+    check_syn_backlog(p, host, ask->backlog);
+    check_syn_handling(p, host);
+}
+
+/* --- all of them --- */
+
+enum preflight_level preflight_worst(const struct preflight *p)
+{
+    enum preflight_level worst = PREFLIGHT_OK;
+
+    for (unsigned i = 0; i < p->n_lines; i++)
+        if (p->lines[i].level > worst)
+            worst = p->lines[i].level;
+    return worst;
+}
+
+const char *preflight_level_name(enum preflight_level level)
+{
+    static const char *const names[] = {"ok", "warn", "stop"};
+
+    return names[level];
+}

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""Before the run: what does not fit is refused with its number and its remedy, --force runs into it and
+counts; sources from files and interfaces; a row per connection afterwards."""
+
+import csv
+
+from harness import *
+
+
+class Namespace:
+    """A network namespace of the test's own, with loopback up."""
+
+    def __init__(self):
+        need_root()
+        need_program("ip")
+        self.name = f"tcpscaler-{os.getpid()}"
+        r = subprocess.run(["ip", "netns", "add", self.name], capture_output=True, text=True)
+        if r.returncode != 0:
+            skip(f"no network namespaces here: {r.stderr.strip()}")
+        self.prefix = ["ip", "netns", "exec", self.name]
+        self.run("ip", "link", "set", "lo", "up")
+
+    def run(self, *command):
+        return subprocess.run([*self.prefix, *command], check=True, capture_output=True, text=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        _stop_all_of(self.name)
+        subprocess.run(["ip", "netns", "del", self.name], check=True)
+
+
+def _stop_all_of(namespace):
+    pids = subprocess.run(["ip", "netns", "pids", namespace], capture_output=True, text=True).stdout
+    for pid in pids.split():
+        os.kill(int(pid), signal.SIGKILL)
+
+
+def test_more_connections_than_ports_are_refused_and_with_force_counted():
+    with Namespace() as namespace:
+        namespace.run("sysctl", "-qw", "net.ipv4.ip_local_port_range=20000 20999")
+        with Server(prefix=namespace.prefix, port=4242) as server:
+            refused = run_client("-c", 1500, "-r", 100, "-t", 1, "127.0.0.1",
+                                 prefix=namespace.prefix)
+            forced = run_client("-c", 1500, "-r", 100, "-t", 1, "--force", "127.0.0.1",
+                                prefix=namespace.prefix)
+            explicit = run_client("-c", 1500, "-r", 100, "-t", 1, "--force", "--source", "127.0.0.2",
+                                  "--sport", "30000-30999", "127.0.0.1", prefix=namespace.prefix)
+            server.stop()
+    check_equal(refused.code, 2, f"exit code; stderr: {refused.err}")
+    check("there are 1,000, needed 1,500" in refused.err, refused.err)
+    check_equal(len(refused.err.splitlines()), 1, "lines")
+    check_equal(server.result["accepted"], 2000, "connections that were opened, of the two runs")
+    for r, phase in ((forced, "connect"), (explicit, "bind")):
+        check_conservation(r)
+        check_equal(r.json["connections"]["proven"], 1000, "proven")
+        check_equal(r.json["connections"]["outcomes"],
+                    {f"{phase}/source ports exhausted": 500, "run/finished": 1000}, "outcomes")
+        check("give more tuples" in r.err, "the remedy")
+
+
+def test_plan_opens_nothing_and_says_all_on_stdout():
+    with Server() as server:
+        fits = subprocess.run([TCPCLIENT, "--plan", "-c", "1000", f"127.0.0.1:{server.port}"],
+                              capture_output=True, text=True, timeout=30)
+        server.stop()
+    check_equal((fits.returncode, fits.stderr), (0, ""), "exit code and stderr of a plan that fits")
+    for part in ("source tuples", "fd limit per table", "fs.file-max", "fs.epoll.max_user_watches",
+                 "memory", "net.ipv4.tcp_mem", "TIME_WAIT", "net.core.somaxconn", "It will fit"):
+        check(part in fits.stdout, f"'{part}' in: {fits.stdout}")
+    check_equal(server.result["accepted"], 0, "connections")
+    stops = subprocess.run([TCPCLIENT, "--plan", "--json", "-", "-c", "100k", "127.0.0.1"],
+                           capture_output=True, text=True, timeout=30)
+    check_equal(stops.returncode, 2, "exit code of a plan that does not fit")
+    plan = json.loads(stops.stdout)
+    line = next(line for line in plan["plan"] if line["limit"] == "source tuples")
+    check_equal((plan["level"], line["level"], line["needed"]), ("stop", "stop", 100000), "levels")
+    check("--source" in line["fix"], "the remedy")
+
+
+def test_servers_plan():
+    r = subprocess.run(["sh", "-c", f"ulimit -n 200; exec {TCPSERVER} --plan -c 1000 --threads 2"],
+                       capture_output=True, text=True, timeout=30)
+    check_equal(r.returncode, 2, "exit code")
+    check("fd limit per table" in r.stdout and "stop" in r.stdout, r.stdout)
+    r = subprocess.run([TCPSERVER, "--plan", "-c", "1000"], capture_output=True, text=True, timeout=30)
+    check_equal((r.returncode, r.stderr), (0, ""), "exit code and stderr")
+
+
+def test_privileged_port_is_named_before_the_run():
+    need_root()
+    r = subprocess.run([os.path.abspath(TCPCLIENT), "-c", "10", "--sport", "500-600", "127.0.0.1"],
+                       capture_output=True, text=True, timeout=30, user=65534, cwd="/")
+    check_equal(r.returncode, 2, f"exit code; stderr: {r.stderr}")
+    check("ip_unprivileged_port_start=500" in r.stderr, r.stderr)
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 10, "--sport", "500-520", "-t", 1, "127.0.0.1")
+    check_equal(r.json["connections"]["proven"], 10, "root may")
+
+
+def test_sources_from_a_file_and_an_interface():
+    path = temp_path("sources")
+    with open(path, "w") as f:
+        f.write("# two addresses\n127.0.0.{5,6}  # braces\n\n127.0.0.7\n")
+    out = temp_path("connections.csv")
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 8, "-t", 1, "--source", f"@{path},iface:lo",
+                       "--sport", "25000-25001", "--connections-out", out, "127.0.0.1")
+        missing = subprocess.run([TCPCLIENT, "--source", "iface:nonesuch", "127.0.0.1"],
+                                 capture_output=True, text=True, timeout=30)
+    check_complete(r)
+    rows = list(csv.DictReader(open(out)))
+    check_equal([row["source"] for row in rows],
+                [a for a in ("127.0.0.5", "127.0.0.6", "127.0.0.7", "127.0.0.1") for _ in range(2)],
+                "sources in order")
+    check_equal(missing.returncode, 2, "exit code")
+    check("iface:nonesuch" in missing.stderr, missing.stderr)
+
+
+def test_row_per_connection_agrees_with_the_result():
+    out = temp_path("connections.csv")
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 100, "-r", 1000, "-t", 2, "--connections-out", out,
+                       "127.0.0.1")
+    rows = list(csv.DictReader(open(out)))
+    q, probes, resources = r.json["queries"], r.json["probes"], r.json["resources"]
+    check_equal([int(row["connection_id"]) for row in rows], list(range(100)), "connections")
+    for column, wanted in (("queries", q["sent"] + probes["sent"]),
+                           ("answers", q["answered"] + probes["answered"]),
+                           ("bytes_sent", resources["bytes_sent"]),
+                           ("bytes_received", resources["bytes_received"]), ("proven", 100)):
+        check_equal(sum(int(row[column]) for row in rows), wanted, f"sum of {column}")
+    check_equal({row["ended"] for row in rows}, {"run/finished"}, "ends")
+    check_equal(len({row["source_port"] for row in rows}), 100, "source ports")
+    check(all(float(row["connect_us"]) > 0 for row in rows), "connect times")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ * test_client_record: the row of a connection. */
+#include "client_record.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <cmocka.h>
+
+static void assert_row(const struct client_record *r, const char *wanted)
+{
+    char *text = NULL;
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+
+    assert_non_null(out);
+    client_record_print(out, r, 7);
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(text, wanted);
+    free(text);
+}
+
+static void row_has_every_figure(void **state)
+{
+    const struct client_record r = {
+        .source = {{AF_INET, {127, 0, 0, 2}}, 20001},
+        .connect_ns = 1234567,
+        .bytes_sent = 310,
+        .bytes_received = 300,
+        .queries = 10,
+        .answers = 9,
+        .syn_retransmits = 1,
+        .ended_phase = PHASE_RECEIVE,
+        .ended_reason = REASON_PEER,
+        .proven = true,
+    };
+
+    (void)state;
+    assert_row(&r, "7,127.0.0.2,20001,1234.567,1,10,9,310,300,1,receive/closed by peer\n");
+}
+
+static void what_never_was_is_empty(void **state)
+{
+    const struct client_record r = {.source.address.family = AF_UNSPEC,
+                                    .ended_phase = PHASE_CONNECT,
+                                    .ended_reason = REASON_REFUSED};
+
+    (void)state;
+    assert_row(&r, "7,,,,0,0,0,0,0,0,connect/refused\n");
+}
+
+static void header_names_as_many_columns_as_a_row_has(void **state)
+{
+    int commas = 0;
+
+    (void)state;
+    for (const char *c = CLIENT_RECORD_HEADER; *c != '\0'; c++)
+        commas += *c == ',';
+    assert_int_equal(commas, 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(row_has_every_figure),
+        cmocka_unit_test(what_never_was_is_empty),
+        cmocka_unit_test(header_names_as_many_columns_as_a_row_has),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
