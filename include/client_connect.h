@@ -31,8 +31,11 @@ struct client_connect {
     uint64_t first_ns, last_established_ns;
 };
 
-/* Begins.  Returns 0 or -1 with errno. */
-int client_connect_start(struct client_worker *cw);
+/* Prepares tuples and timers.  Returns 0 or -1 with errno. */
+int client_connect_init(struct client_worker *cw);
+
+/* Begins; start_ns, now or a moment ago, is common to all workers. */
+void client_connect_start(struct client_worker *cw, uint64_t start_ns);
 
 /* The connection leaves the window: proven, half-open or ended; once per connection. */
 void client_connect_settled(struct client_worker *cw, struct client_conn *c);

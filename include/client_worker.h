@@ -2,7 +2,8 @@
  * client_worker: one thread of tcpclient: its slice of the connections, its pacer, its figures.
  *
  *   main thread                    worker
- *   client_worker_start ---------> CONNECTING: opens and proves its connections
+ *   client_worker_start ---------> allocates all it will need
+ *   CLIENT_OPEN(t)      ---------> CONNECTING: opens and proves its connections
  *                       <--------- CONNECTED: each of them is proven, half-open or ended
  *   CLIENT_START(t0)    ---------> LOADING: warm-up and measurement from t0 on, then drain
  *                       <--------- DRAINED: every query has its outcome
@@ -27,7 +28,7 @@
 #include <stdatomic.h>
 
 enum client_stage { CLIENT_CONNECTING, CLIENT_CONNECTED, CLIENT_LOADING, CLIENT_DRAINED };
-enum client_message { CLIENT_START, CLIENT_STOP, CLIENT_CLOSE };
+enum client_message { CLIENT_OPEN, CLIENT_START, CLIENT_STOP, CLIENT_CLOSE };
 
 #define CLIENT_RECEIVE_BYTES 65536u
 #define CLIENT_SEND_BYTES    131072u /* holds at least one query of QUERY_MAX_BYTES */

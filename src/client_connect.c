@@ -70,7 +70,7 @@ static void start_pacer(struct client_worker *cw)
     pacer_start(&cc->pacer, &pacing, cc->first_ns);
 }
 
-int client_connect_start(struct client_worker *cw)
+int client_connect_init(struct client_worker *cw)
 {
     const struct client_config *config = cw->config;
     struct client_connect *cc = &cw->connect;
@@ -79,15 +79,16 @@ int client_connect_start(struct client_worker *cw)
     srcplan_cursor_init(&cc->tuples, &config->plan, cw->first_conn, cw->n_conns,
                         config->spare_tuple);
     cc->window = (config->connect_window + config->n_workers - 1) / config->n_workers;
-    cc->first_ns = clock_now_ns();
     cc->timeout = event_base_init_common_timeout(cw->worker.base, &timeout);
     evtimer_assign(&cc->due_event, cw->worker.base, on_due, cw);
-    if (cc->timeout == NULL)
-        return -1;
+    return cc->timeout != NULL ? 0 : -1;
+}
+
+void client_connect_start(struct client_worker *cw, uint64_t start_ns)
+{
+    cw->connect.first_ns = start_ns;
     start_pacer(cw);
-    /* not from here: the main thread still waits for this worker's setup */
-    event_active(&cc->due_event, EV_TIMEOUT, 0);
-    return 0;
+    open_more(cw);
 }
 
 void client_connect_settled(struct client_worker *cw, struct client_conn *c)

@@ -280,6 +280,8 @@ static int lead(struct run *r)
         errno = error;
         return -1;
     }
+    /* not before: the first workers would take the CPUs from those still being made */
+    post_all(r, CLIENT_OPEN, clock_now_ns());
     event_base_dispatch(r->base);
     end_workers(r);
     if (r->settings->connections != NULL)

@@ -53,7 +53,7 @@ static int setup(struct worker *w)
     for (int m = 0; m < CLIENT_N_METRICS; m++)
         if (hist_init(&cw->metrics[m]) != 0)
             return -1;
-    return client_load_init(cw) != 0 || client_connect_start(cw) != 0 ? -1 : 0;
+    return client_load_init(cw) != 0 || client_connect_init(cw) != 0 ? -1 : 0;
 }
 
 static struct outcome final_outcome(const struct client_conn *c)
@@ -73,6 +73,9 @@ static void on_message(struct worker *w, int kind, uint64_t value)
     struct client_worker *cw = of(w);
 
     switch ((enum client_message)kind) {
+    case CLIENT_OPEN:
+        client_connect_start(cw, value);
+        break;
     case CLIENT_START:
         client_load_start(cw, value);
         break;
