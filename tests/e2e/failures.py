@@ -157,6 +157,10 @@ def test_slow_reader_delays_no_query_and_every_missing_row_is_counted():
     check_equal(sum(row["type"] == "A" for row in rows) + output["dropped_answer_rows"],
                 q["answered"], "answer rows")
     check_equal(slow.out.splitlines()[-1].count(","), 8, "the last row is whole")
+    lags = [r.json["latency_ns"]["send_lag"] for r in (quick, slow)]
+    print(f"     {output['rows']} rows, {output['dropped_rows']} missing; send lag p50/p99 "
+          f"{lags[1]['p50'] / 1000:.1f}/{lags[1]['p99'] / 1000:.1f} us, with a quick reader "
+          f"{lags[0]['p50'] / 1000:.1f}/{lags[0]['p99'] / 1000:.1f} us")
     if not SANITIZED:
         check(slow.json["latency_ns"]["send_lag"]["p50"] <
               2 * quick.json["latency_ns"]["send_lag"]["p50"] + 50e3, "send lag")
@@ -174,6 +178,7 @@ def test_rows_lost_to_a_full_ring_are_counted_and_make_the_run_suspect():
     check_equal(len(r.out.splitlines()) - 1, output["rows"], "rows in the file")
     check("output-lost" in r.json["reasons"], "the verdict says so")
     check_code(r, 3)
+    print(f"     {output['rows']} rows, {output['dropped_rows']} missing, all counted")
 
 
 def test_numbers_do_not_depend_on_the_locale():

@@ -96,6 +96,10 @@ def test_client_that_never_reads_costs_nothing_and_disturbs_nobody():
         most = max(most, rss_bytes(server.pid))
         done[0][0].close()
         server.stop()
+    print(f"     pushed {done[0][1] / MIB:.1f} MiB unread; the server grew by "
+          f"{(most - before) / 1024:.0f} KiB; p99 of the others "
+          f"{beside.json['latency_ns']['response']['p99'] / 1000:.0f} us, alone "
+          f"{alone.json['latency_ns']['response']['p99'] / 1000:.0f} us")
     check(most - before < MIB, f"the server grew by {most - before} bytes; sent {done[0][1]}")
     check(server.result["back_pressure_pauses"] > 0, "it was not read any more")
     check_equal(beside.json["queries"]["answered"], beside.json["queries"]["sent"], "answered")
