@@ -4,37 +4,7 @@ counts; sources from files and interfaces; a row per connection afterwards."""
 
 import csv
 
-from harness import *
-
-
-class Namespace:
-    """A network namespace of the test's own, with loopback up."""
-
-    def __init__(self):
-        need_root()
-        need_program("ip")
-        self.name = f"tcpscaler-{os.getpid()}"
-        r = subprocess.run(["ip", "netns", "add", self.name], capture_output=True, text=True)
-        if r.returncode != 0:
-            skip(f"no network namespaces here: {r.stderr.strip()}")
-        self.prefix = ["ip", "netns", "exec", self.name]
-        self.run("ip", "link", "set", "lo", "up")
-
-    def run(self, *command):
-        return subprocess.run([*self.prefix, *command], check=True, capture_output=True, text=True)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        _stop_all_of(self.name)
-        subprocess.run(["ip", "netns", "del", self.name], check=True)
-
-
-def _stop_all_of(namespace):
-    pids = subprocess.run(["ip", "netns", "pids", namespace], capture_output=True, text=True).stdout
-    for pid in pids.split():
-        os.kill(int(pid), signal.SIGKILL)
+from namespace import *
 
 
 def test_more_connections_than_ports_are_refused_and_with_force_counted():

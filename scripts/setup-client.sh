@@ -1,0 +1,94 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Tunes a Linux host for a client with a huge number of TCP connections, and takes it back.
+set -eu
+# shellcheck source=scripts/setup-lib.sh
+. "$(dirname "$0")/setup-lib.sh"
+
+sources='' device='' low_port=''
+
+usage() {
+    cat <<END
+usage: $program [options] [-- COMMAND...]
+
+Tunes this host for a client with N connections: all ports, TIME_WAIT, file descriptors, TCP memory, no
+connection tracking towards the server's port, source addresses.
+
+END
+    common_usage
+    cat <<END
+
+Only here:
+  --sources LIST --dev IFACE
+                    add source addresses to IFACE: 10.0.0.5,10.0.1.1-9; a block, 10.50.0.0/16, becomes
+                    local with one route (best on lo)
+  --low-port PORT   let unprivileged programs use ports from PORT on
+
+tcpclient needs no wider port range for planned ports (--source, --sport), and none of this for some ten
+thousand connections: ask tcpclient --plan.  A port in TIME_WAIT (60 s, fixed in Linux) can be used again
+towards the same destination only with tcp_timestamps.
+END
+}
+
+# 10.0.1.1-9 and 10.0.1.1-10.0.1.9, one address a line.
+expand() {
+    case $1 in
+    *-*)
+        first=${1%-*} last=${1##*-}
+        head=${first%.*}
+        number=${first##*.} end=${last##*.}
+        is_count "$number" || die "--sources: '$1': accepted is A.B.C.D-E"
+        is_count "$end" || die "--sources: '$1': accepted is A.B.C.D-E"
+        while [ "$number" -le "$end" ]; do
+            echo "$head.$number"
+            number=$((number + 1))
+        done
+        ;;
+    *) echo "$1" ;;
+    esac
+}
+
+want_sources() {
+    for item in $(echo "$sources" | tr , ' '); do
+        case $item in
+        */*) want_route "$item" "$device" ;;
+        *)
+            for address in $(expand "$item"); do
+                want_address "$address" "$device"
+            done
+            ;;
+        esac
+    done
+}
+
+while [ $# -gt 0 ]; do
+    case $1 in
+    --sources) need_argument "$@" && sources=$2 && shift 2 && continue ;;
+    --dev) need_argument "$@" && device=$2 && shift 2 && continue ;;
+    --low-port) need_argument "$@" && low_port=$2 && shift 2 && continue ;;
+    --) shift && break ;;
+    esac
+    common_option "$@"
+    [ "$taken" -gt 0 ] || die "'$1': unknown option: see --help"
+    shift "$taken"
+done
+[ -z "$sources" ] || [ -n "$device" ] || die "--sources: needs --dev"
+
+begin
+if [ "$mode" = revert ]; then
+    revert
+else
+    want_common
+    want net.ipv4.ip_local_port_range '1024 65535' exactly
+    [ -z "$low_port" ] || want net.ipv4.ip_unprivileged_port_start "$low_port" exactly
+    want net.ipv4.tcp_tw_reuse 1 exactly
+    want net.ipv4.tcp_timestamps 1 exactly
+    want net.ipv4.tcp_max_tw_buckets "$connections" at-least
+    want net.ipv4.tcp_max_orphans "$connections" at-least
+    want_notrack client
+    [ -z "$sources" ] || want_sources
+fi
+if [ $# -gt 0 ]; then
+    run_command "$@"
+fi
+finish

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""A network namespace of a test's own: its ports, sysctls, rules and addresses touch nobody else's."""
+
+from harness import *
+
+
+class Namespace:
+    """A network namespace of the test's own, with loopback up."""
+
+    def __init__(self):
+        need_root()
+        need_program("ip")
+        self.name = f"tcpscaler-{os.getpid()}"
+        r = subprocess.run(["ip", "netns", "add", self.name], capture_output=True, text=True)
+        if r.returncode != 0:
+            skip(f"no network namespaces here: {r.stderr.strip()}")
+        self.prefix = ["ip", "netns", "exec", self.name]
+        self.run("ip", "link", "set", "lo", "up")
+
+    def run(self, *command):
+        return subprocess.run([*self.prefix, *command], check=True, capture_output=True, text=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for pid in self.run_outside("ip", "netns", "pids", self.name).split():
+            os.kill(int(pid), signal.SIGKILL)
+        self.run_outside("ip", "netns", "del", self.name)
+
+    @staticmethod
+    def run_outside(*command):
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
