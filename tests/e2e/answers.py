@@ -2,21 +2,7 @@
 """Answers as a bad network or server gives them: split, coalesced, reordered, duplicated, dropped,
 late, unknown, malformed; connections reset and closed. Counts are compared with the server's own."""
 
-from harness import *
-
-FAULTSERVER = os.path.join(SOURCE_DIR, "tests/fault/faultserver.py")
-
-
-class FaultServer:
-    def __init__(self, *arguments):
-        self.process = spawn([sys.executable, FAULTSERVER, *[str(a) for a in arguments]],
-                             stdout=subprocess.PIPE, text=True)
-        self.port = int(self.process.stdout.readline().split()[1])
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        out, _ = self.process.communicate(timeout=30)
-        return json.loads(out)
+from faults import *
 
 
 def run_against(faults, *options):

@@ -7,10 +7,10 @@ from harness import *
 class Namespace:
     """A network namespace of the test's own, with loopback up."""
 
-    def __init__(self):
+    def __init__(self, suffix=""):
         need_root()
         need_program("ip")
-        self.name = f"tcpscaler-{os.getpid()}"
+        self.name = f"tcpscaler-{os.getpid()}{suffix}"
         r = subprocess.run(["ip", "netns", "add", self.name], capture_output=True, text=True)
         if r.returncode != 0:
             skip(f"no network namespaces here: {r.stderr.strip()}")

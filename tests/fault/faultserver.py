@@ -127,8 +127,16 @@ async def serve(options):
     faults, stop = Faults(options), asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, stop.set)
-    server = await loop.create_server(lambda: Connection(faults), "127.0.0.1", 0, backlog=1024)
-    print("listening", server.sockets[0].getsockname()[1], flush=True)
+    listener = socket.create_server((options.bind, 0), backlog=options.backlog)
+    listener.setblocking(False)
+    print("listening", listener.getsockname()[1], flush=True)
+    if options.accept_only:
+        await asyncio.sleep(options.accept_after)
+        for _ in range(options.accept_only):
+            accepted, _ = await loop.sock_accept(listener)
+            await loop.connect_accepted_socket(lambda: Connection(faults), accepted)
+    else:
+        await loop.create_server(lambda: Connection(faults), sock=listener, backlog=options.backlog)
     await stop.wait()
     print(json.dumps(faults.did), flush=True)
 
@@ -143,5 +151,10 @@ parser.add_argument("--split", type=int, default=0, metavar="BYTES", help="write
 parser.add_argument("--coalesce", type=float, default=0, metavar="MS",
                     help="collect answers for so long, then write them at once")
 parser.add_argument("--reverse", action="store_true", help="the collected ones in reverse order")
+parser.add_argument("--bind", default="127.0.0.1", metavar="ADDRESS")
+parser.add_argument("--backlog", type=int, default=1024, metavar="N")
+parser.add_argument("--accept-only", type=int, default=0, metavar="N",
+                    help="accept N connections, --accept-after seconds from the start, and no more")
+parser.add_argument("--accept-after", type=float, default=0, metavar="S")
 parser.add_argument("--silent", action="store_true", help="never answer, not even the proof")
 asyncio.run(serve(parser.parse_args()))

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""The misbehaving server and the slow wire of tests/fault, started and stopped."""
+
+from harness import *
+
+FAULT = os.path.join(SOURCE_DIR, "tests/fault")
+
+
+class FaultServer:
+    def __init__(self, *arguments, prefix=()):
+        self.process = spawn([*prefix, sys.executable, os.path.join(FAULT, "faultserver.py"), *[str(a) for a in arguments]],
+                             stdout=subprocess.PIPE, text=True)
+        self.port = int(self.process.stdout.readline().split()[1])
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        out, _ = self.process.communicate(timeout=30)
+        return json.loads(out)
+
+
+class Wire:
+    """10.99.0.1 in namespace a, 10.99.0.2 in namespace b, and a delay or losses between them."""
+
+    def __init__(self, a, b, *arguments):
+        if not os.path.exists("/dev/net/tun"):
+            skip("no /dev/net/tun")
+        self.process = spawn([sys.executable, os.path.join(FAULT, "tunrelay.py"), a.name, b.name,
+                              *[str(a) for a in arguments]], stdout=subprocess.PIPE, text=True)
+        check_equal(self.process.stdout.readline(), "ready\n", "what the relay says")
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        out, _ = self.process.communicate(timeout=30)
+        return json.loads(out)

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""Established here, nothing there: a full accept queue behind a slow wire."""
+
+from faults import *
+from namespace import *
+
+RTT_MS, BACKLOG, CONNECTIONS = 120, 2, 10
+IN_QUEUE = BACKLOG + 1  # the kernel lets one more in
+
+
+def test_half_open_connections_are_counted_exactly_and_stay_out_of_the_figures():
+    with Namespace("a") as a, Namespace("b") as b:
+        wire = Wire(a, b, "--delay-ms", RTT_MS / 2)
+        server = FaultServer("--bind", "10.99.0.2", "--backlog", BACKLOG, "--accept-only", IN_QUEUE,
+                             "--accept-after", 0.8, prefix=b.prefix)
+        r = run_client("-p", server.port, "-c", CONNECTIONS, "-r", 30, "-t", 3, "--timeout", "2s", "--threads", 1,
+                       "10.99.0.2", prefix=a.prefix)
+        server.stop()
+        wire.stop()
+    check_conservation(r)
+    c, response = r.json["connections"], r.json["latency_ns"]["response"]
+    check_equal((c["connected"], c["proven"], c["half_open"]),
+                (CONNECTIONS, IN_QUEUE, CONNECTIONS - IN_QUEUE), "connected, proven, half-open")
+    check_equal(c["outcomes"], {"run/finished": IN_QUEUE, "receive/half-open": CONNECTIONS - IN_QUEUE},
+                "outcomes")
+    check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
+    check_equal(response["count"], r.json["queries"]["answered"], "answers in the figures")
+    check_between(response["min"], RTT_MS * 1e6, 1e9, "fastest answer")
+    check(response["max"] < 1e9, f"slowest answer: {response['max']} ns; the queue took 0.8 s")
+    check(response["p50"] < RTT_MS * 1e6 + (1e9 if SANITIZED else 30e6), f"{response['p50']} ns")
+    check("raise the server's backlog" in r.err, "the remedy")
+    check_code(r, 3)
+
+
+def test_server_counts_what_its_accept_queue_could_not_take():
+    """The control: when it takes them in the end, the same connections all prove themselves."""
+    with Namespace("a") as a, Namespace("b") as b:
+        wire = Wire(a, b, "--delay-ms", RTT_MS / 2)
+        with Server("--backlog", BACKLOG, "--threads", 1, prefix=b.prefix) as server:
+            server.process.send_signal(signal.SIGSTOP)
+            client = Client("-p", server.port, "-c", CONNECTIONS, "-r", 30, "-t", 2, "--timeout",
+                            "10s", "10.99.0.2", prefix=a.prefix)
+            time.sleep(0.8)
+            server.process.send_signal(signal.SIGCONT)
+            r = client.wait()
+            server.stop()
+        wire.stop()
+    check_conservation(r)
+    c = r.json["connections"]
+    check_equal((c["connected"], c["proven"], c["half_open"]), (CONNECTIONS, CONNECTIONS, 0),
+                "connected, proven, half-open")
+    check(server.result["listen_overflows"] >= CONNECTIONS - IN_QUEUE,
+          f"overflows: {server.result['listen_overflows']}")
+
+
+def test_lost_syns_are_seen():
+    with Namespace("a") as a, Namespace("b") as b:
+        wire = Wire(a, b, "--delay-ms", 5, "--drop-every", 7)
+        with Server(prefix=b.prefix) as server:
+            out = temp_path("connections.csv")
+            r = run_client("-p", server.port, "-c", 60, "-r", 30, "-t", 1, "--connections-out", out,
+                           "10.99.0.2", prefix=a.prefix)
+        did = wire.stop()
+    check_conservation(r)
+    check(did["dropped"] > 10, f"the wire dropped: {did}")
+    c = r.json["connections"]
+    check_equal(c["proven"], 60, "proven all the same")
+    check_between(c["syn_retransmits"], 1, did["dropped"], "SYNs sent again")
+    rows = [line.split(",") for line in open(out).read().splitlines()[1:]]
+    check_equal(sum(int(row[9]) for row in rows), c["syn_retransmits"], "in the rows")
+    for row in rows:
+        if int(row[9]) > 0:
+            check(float(row[3]) > 900e3, f"a connect whose SYN was lost took {row[3]} us")
+    check("SYNs sent again" in r.err, "in the summary")
+
+
+if __name__ == "__main__":
+    main()
