@@ -3,7 +3,9 @@
 #ifndef TCPSCALER_CLIENT_RESULT_H
 #define TCPSCALER_CLIENT_RESULT_H
 
+#include "diagnosis.h"
 #include "hist.h"
+#include "hostfacts.h"
 #include "hoststat.h"
 #include "samples.h"
 #include "tally.h"
@@ -37,6 +39,8 @@ struct client_result {
     struct hoststat host_before;              /* before the first connection */
     struct hoststat host_loaded;              /* when the schedule began */
     struct hoststat host_after;               /* after the last outcome, connections still open */
+    struct hostfacts limits;                  /* at the same time */
+    struct diagnosis diagnosis; /* which limits bound, where connections are missing */
     bool has_samples;
     struct samples_result samples;
     uint32_t n_workers;

@@ -17,9 +17,9 @@ struct client_run_settings {
 
 /* Runs to the end, or until SIGINT or SIGTERM: then the queries in flight are cancelled and the
  * result is complete for what was done.  config->wake_fd and config->spare_tuple are set here.
- * Fills all of *result but the samples, the broken law and the doubts; its histograms are the
- * caller's to free.  Returns 0; or -1 with errno when a worker could not be started, nothing being
- * left. */
+ * Fills all of *result but the samples, the diagnosis, the broken law and the doubts; its
+ * histograms are the caller's to free.  Returns 0; or -1 with errno when a worker could not be
+ * started, nothing being left. */
 int client_run(struct client_config *config, const struct client_run_settings *settings,
                struct client_result *result);
 

@@ -123,7 +123,7 @@ static void check_limits(struct client_plan *plan, const struct hostfacts *host)
     const struct client_config *c = &plan->config;
     const struct preflight_client ask = {
         .n_connections = c->n_connections,
-        .n_tuples = tuples_available(&c->plan, host),
+        .n_tuples = plan->n_tuples,
         .n_addresses = c->plan.n_addresses > 0 ? c->plan.n_addresses : 1,
         .explicit_ports = c->plan.ports != NULL,
         .lowest_port = lowest_port(&c->plan),
@@ -150,6 +150,7 @@ int client_plan_make(struct client_plan *plan, const struct client_opts *opts)
         return -1;
     plan_threads(&plan->config, opts, &host);
     plan_load(&plan->config, opts);
+    plan->n_tuples = tuples_available(&plan->config.plan, &host);
     check_limits(plan, &host);
     return 0;
 }

@@ -83,6 +83,7 @@ static void finish(struct run *r)
 {
     r->closing = true;
     hoststat_read(&r->result->host_after);
+    hostfacts_read(&r->result->limits);
     r->result->connections_live = sum_gauge(r, offsetof(struct client_worker, n_live));
     r->result->connections_half_open = sum_gauge(r, offsetof(struct client_worker, n_half_open));
     post_all(r, CLIENT_CLOSE, 0);

@@ -230,6 +230,22 @@ static void put_output(struct json *j, const struct client_result *r)
     json_object_end(j);
 }
 
+static void put_diagnosis(struct json *j, const struct client_result *r)
+{
+    json_array_begin(j, "diagnosis");
+    for (unsigned i = 0; i < r->diagnosis.n_lines; i++) {
+        const struct diagnosis_line *line = &r->diagnosis.lines[i];
+
+        json_object_begin(j, NULL);
+        json_string(j, "limit", line->limit);
+        json_u64(j, "connections", line->connections);
+        json_string(j, "evidence", line->evidence);
+        json_string(j, "remedy", line->remedy);
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
+
 static void put_verdict(struct json *j, const struct client_result *r)
 {
     json_bool(j, "interrupted", r->interrupted);
@@ -263,6 +279,7 @@ void report_json(FILE *out, const struct report_about *about, const struct clien
     put_latency(&j, r);
     put_resources(&j, r);
     put_output(&j, r);
+    put_diagnosis(&j, r);
     put_verdict(&j, r);
     json_object_end(&j);
 }

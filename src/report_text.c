@@ -265,6 +265,21 @@ static void print_outcomes(FILE *out, const char *title,
         }
 }
 
+static void print_diagnosis(FILE *out, const struct client_result *r)
+{
+    char text[UNITS_TEXT_BYTES];
+
+    if (r->diagnosis.n_lines > 0)
+        fputs("\nWhat bound\n", out);
+    for (unsigned i = 0; i < r->diagnosis.n_lines; i++) {
+        const struct diagnosis_line *line = &r->diagnosis.lines[i];
+
+        fprintf(out, "%12s  %s: %s\n              -> %s\n",
+                units_format_count(text, line->connections), line->limit, line->evidence,
+                line->remedy);
+    }
+}
+
 static void print_host(FILE *out, const struct client_result *r)
 {
     const struct hoststat *before = &r->host_before, *after = &r->host_after;
@@ -330,6 +345,7 @@ void report_text(FILE *out, const struct report_about *about, const struct clien
     print_histogram(out, &r->metrics[CLIENT_RESPONSE]);
     print_outcomes(out, "Ends of connections", r->tally.connections.ended);
     print_outcomes(out, "Failed queries, by the end of their connection", r->tally.errors);
+    print_diagnosis(out, r);
     print_host(out, r);
     print_output(out, r);
     print_verdict(out, r);

@@ -236,6 +236,21 @@ static bool write_reports(struct setup *s, const struct client_result *result)
     return written;
 }
 
+static void diagnose(const struct setup *s, struct client_result *r)
+{
+    const struct diagnosis_input in = {
+        .tally = &r->tally,
+        .half_open = r->connections_half_open,
+        .host = &r->limits,
+        .listen_overflows =
+            hoststat_delta(r->host_after.listen_overflows, r->host_before.listen_overflows),
+        .n_tuples = s->plan.n_tuples,
+    };
+
+    if (r->connections_live < r->connections_asked)
+        diagnosis_make(&r->diagnosis, &in);
+}
+
 static int exit_code(const struct client_result *result, bool reports_written)
 {
     if (result->interrupted)
@@ -256,6 +271,7 @@ static int measure(struct setup *s)
     }
     if (run(s, result) == 0) {
         judge(s, result);
+        diagnose(s, result);
         code = exit_code(result, write_reports(s, result));
     }
     for (int m = 0; m < CLIENT_N_METRICS; m++)

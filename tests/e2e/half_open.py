@@ -29,6 +29,9 @@ def test_half_open_connections_are_counted_exactly_and_stay_out_of_the_figures()
     check(response["max"] < 1e9, f"slowest answer: {response['max']} ns; the queue took 0.8 s")
     check(response["p50"] < RTT_MS * 1e6 + (1e9 if SANITIZED else 30e6), f"{response['p50']} ns")
     check("raise the server's backlog" in r.err, "the remedy")
+    check_equal([(line["limit"], line["connections"]) for line in r.json["diagnosis"]],
+                [("the server's accept queue or connection limit", CONNECTIONS - IN_QUEUE)],
+                "diagnosis")
     check_code(r, 3)
 
 

@@ -28,6 +28,9 @@ def test_more_connections_than_ports_are_refused_and_with_force_counted():
         check_equal(r.json["connections"]["outcomes"],
                     {f"{phase}/source ports exhausted": 500, "run/finished": 1000}, "outcomes")
         check("give more tuples" in r.err, "the remedy")
+        line = r.json["diagnosis"][0]
+        check_equal((line["limit"], line["connections"]), ("source ports", 500), "diagnosis")
+        check("1000 source tuples" in line["evidence"] and "What bound" in r.err, line["evidence"])
 
 
 def test_plan_opens_nothing_and_says_all_on_stdout():

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ * diagnosis: when fewer connections live than were asked for, which limit bound them, from the
+ * outcomes and from what the kernel counts.  Pure. */
+#ifndef TCPSCALER_DIAGNOSIS_H
+#define TCPSCALER_DIAGNOSIS_H
+
+#include "hostfacts.h"
+#include "tally.h"
+
+#include <stdint.h>
+
+#define DIAGNOSIS_LINES      6
+#define DIAGNOSIS_TEXT_BYTES 200
+
+struct diagnosis_input {
+    const struct tally *tally;
+    uint64_t half_open;
+    const struct hostfacts *host; /* when the last query had its outcome */
+    uint64_t listen_overflows;    /* in this network namespace, during the run; or unknown */
+    uint64_t n_tuples;            /* source tuples there were; or unknown */
+};
+
+struct diagnosis_line {
+    const char *limit;    /* stable: a value in the JSON result */
+    uint64_t connections; /* that it bound */
+    char evidence[DIAGNOSIS_TEXT_BYTES];
+    char remedy[DIAGNOSIS_TEXT_BYTES];
+};
+
+struct diagnosis {
+    struct diagnosis_line lines[DIAGNOSIS_LINES];
+    unsigned n_lines;
+};
+
+/* The limits that bound connections, those of most connections first; none when all of them lived.
+ */
+void diagnosis_make(struct diagnosis *d, const struct diagnosis_input *in);
+
+#endif
