@@ -65,6 +65,9 @@ int sock_connect(const struct sock_address *target, const struct srcplan_tuple *
 /* The error of a finished connect: 0 or an errno. */
 int sock_error(int fd);
 
+/* Whether a connect has succeeded. */
+bool sock_is_connected(int fd);
+
 /* Segments sent again so far (TCP_INFO); right after the connect: SYNs.  0 where unknown. */
 uint32_t sock_retransmits(int fd);
 

@@ -22,7 +22,7 @@ struct client_backlog {
     uint8_t data[];
 };
 
-static void on_established(evutil_socket_t fd, short what, void *arg);
+static void on_connected(evutil_socket_t fd, short what, void *arg);
 static void on_ready(evutil_socket_t fd, short what, void *arg);
 
 uint32_t client_conn_number(const struct client_conn *c)
@@ -61,6 +61,34 @@ static int connect_from_next_tuple(struct client_conn *c, struct outcome *failed
     return fd;
 }
 
+static void establish(struct client_conn *c, int fd, uint32_t syn_retransmits)
+{
+    struct client_worker *cw = c->worker;
+    struct client_record *record = client_worker_record(c);
+    const uint64_t now_ns = clock_now_ns(), connect_ns = now_ns - c->connect_start_ns;
+
+    hist_record(&cw->metrics[CLIENT_CONNECT], connect_ns);
+    tally_add(&cw->tally.connections.connected, 1);
+    tally_add(&cw->tally.connections.syn_retransmits, syn_retransmits);
+    if (record != NULL) {
+        record->connect_ns = connect_ns;
+        record->syn_retransmits = (uint16_t)syn_retransmits;
+        sock_local_tuple(fd, &record->source);
+    }
+    cw->connect.last_established_ns = now_ns;
+    c->stream = (struct query_stream){0};
+    c->state = CLIENT_CONN_PROVING;
+    if (watch(c, fd, EV_READ | EV_PERSIST, on_ready, NULL) != 0)
+        client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_MEMORY}, ENOMEM);
+    else if (cw->config->prove)
+        client_load_prove(c);
+    else
+        client_conn_is_usable(c);
+}
+
+/* Over loopback the handshake is over when connect(2) returns, although it says EINPROGRESS.  To
+ * ask costs 0.2 us and saves watching for it, two epoll_ctl(2) and a wake-up: connecting is then as
+ * fast as a loop of bind, connect and epoll_ctl alone (ratio 1.00; 0.8 without; bench/connect). */
 void client_conn_open(struct client_conn *c)
 {
     struct client_worker *cw = c->worker;
@@ -73,21 +101,18 @@ void client_conn_open(struct client_conn *c)
     c->connect_start_ns = clock_now_ns();
     fd = connect_from_next_tuple(c, &failed);
     if (fd < 0) {
-        event_assign(&c->event, cw->worker.base, -1, 0, on_established, c);
+        event_assign(&c->event, cw->worker.base, -1, 0, on_connected, c);
         client_conn_close(c, failed, errno);
-        return;
-    }
-    if (watch(c, fd, EV_WRITE, on_established, cw->connect.timeout) != 0)
+    } else if (sock_is_connected(fd)) {
+        establish(c, fd, 0);
+    } else if (watch(c, fd, EV_WRITE, on_connected, cw->connect.timeout) != 0) {
         client_conn_close(c, (struct outcome){PHASE_CONNECT, REASON_MEMORY}, ENOMEM);
+    }
 }
 
-static void on_established(evutil_socket_t fd, short what, void *arg)
+static void on_connected(evutil_socket_t fd, short what, void *arg)
 {
     struct client_conn *c = arg;
-    struct client_worker *cw = c->worker;
-    const uint64_t now_ns = clock_now_ns();
-    struct client_record *record;
-    uint32_t retransmits;
     int error;
 
     if (what & EV_TIMEOUT) {
@@ -95,29 +120,11 @@ static void on_established(evutil_socket_t fd, short what, void *arg)
         return;
     }
     error = sock_error(fd);
-    if (error != 0) {
+    if (error == 0)
+        establish(c, fd, sock_retransmits(fd));
+    else
         client_conn_close(c, (struct outcome){PHASE_CONNECT, outcome_reason_of_errno(error)},
                           error);
-        return;
-    }
-    hist_record(&cw->metrics[CLIENT_CONNECT], now_ns - c->connect_start_ns);
-    tally_add(&cw->tally.connections.connected, 1);
-    retransmits = sock_retransmits(fd);
-    tally_add(&cw->tally.connections.syn_retransmits, retransmits);
-    if ((record = client_worker_record(c)) != NULL) {
-        record->connect_ns = now_ns - c->connect_start_ns;
-        record->syn_retransmits = (uint16_t)retransmits;
-        sock_local_tuple(fd, &record->source);
-    }
-    cw->connect.last_established_ns = now_ns;
-    c->stream = (struct query_stream){0};
-    c->state = CLIENT_CONN_PROVING;
-    if (watch(c, fd, EV_READ | EV_PERSIST, on_ready, NULL) != 0)
-        client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_MEMORY}, ENOMEM);
-    else if (cw->config->prove)
-        client_load_prove(c);
-    else
-        client_conn_is_usable(c);
 }
 
 void client_conn_is_usable(struct client_conn *c)

@@ -25,22 +25,28 @@ static bool wait_for_rate(struct client_worker *cw)
     return true;
 }
 
-/* Begins as many as window and rate allow. */
+/* Begins as many as window and rate allow, but no more than the window at a time: those that are
+ * established at once must not keep the others from being served. */
 static void open_more(struct client_worker *cw)
 {
     struct client_connect *cc = &cw->connect;
+    uint32_t n_begun = 0;
 
     if (cc->opening || cc->stopped)
         return;
     cc->opening = true;
-    while (cc->next < cw->n_conns && cc->n_in_window < cc->window && !wait_for_rate(cw)) {
+    while (cc->next < cw->n_conns && cc->n_in_window < cc->window && n_begun < cc->window &&
+           !wait_for_rate(cw)) {
         struct client_conn *c = &cw->conns[cc->next++];
 
+        n_begun++;
         c->in_window = true;
         cc->n_in_window++;
         client_conn_open(c);
     }
     cc->opening = false;
+    if (n_begun == cc->window)
+        event_active(&cc->due_event, EV_TIMEOUT, 0);
     if (cc->n_settled == cw->n_conns)
         client_worker_enter(cw, CLIENT_CONNECTED);
 }

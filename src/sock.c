@@ -259,6 +259,14 @@ int sock_error(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno;
 }
 
+bool sock_is_connected(int fd)
+{
+    struct sockaddr_storage peer;
+    socklen_t length = sizeof peer;
+
+    return getpeername(fd, (struct sockaddr *)&peer, &length) == 0;
+}
+
 uint32_t sock_retransmits(int fd)
 {
     struct tcp_info info;
