@@ -17,11 +17,13 @@ enum client_select { CLIENT_SELECT_RANDOM, CLIENT_SELECT_ROUND_ROBIN };
 enum client_loop { CLIENT_LOOP_OPEN, CLIENT_LOOP_CLOSED };
 enum client_on_timeout { CLIENT_TIMEOUT_KEEP, CLIENT_TIMEOUT_CLOSE };
 enum client_close { CLIENT_CLOSE_FIN, CLIENT_CLOSE_RST };
+enum client_pace { CLIENT_PACE_AUTO, CLIENT_PACE_SLEEP, CLIENT_PACE_HYBRID, CLIENT_PACE_SPIN };
 
 #define CLIENT_SELECTS     "random|round-robin"
 #define CLIENT_LOOPS       "open|closed"
 #define CLIENT_ON_TIMEOUTS "keep|close"
 #define CLIENT_CLOSES      "fin|rst"
+#define CLIENT_PACES       "auto|sleep|hybrid|spin"
 
 struct client_config {
     /* connections */
@@ -47,6 +49,9 @@ struct client_config {
     int loop;                      /* enum client_loop */
     uint64_t interval_ns;          /* closed loop: from an answer to the connection's next query */
     uint64_t seed;
+    int pace; /* enum client_pace, never AUTO */
+    uint64_t
+        spin_ns; /* before each arrival the CPU is kept so long; 0: never; PACER_NEVER: always */
 
     /* time */
     uint64_t warmup_ns;   /* queries that become due in it are sent, and left out of the figures */

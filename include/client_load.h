@@ -60,6 +60,11 @@ void client_load_joined(struct client_conn *c);
 /* A complete answer; `id` counts only where the protocol has ids. */
 void client_load_answer(struct client_conn *c, uint16_t id, uint64_t received_ns);
 
+/* Where the pacing spins: sends what is due, and returns whether the loop may sleep until something
+ * happens; otherwise the next arrival is so near that it must only look at the sockets and return.
+ */
+bool client_load_before_turn(struct client_worker *cw);
+
 /* After a connection's input was consumed: sends what became due or free meanwhile. */
 void client_load_after_read(struct client_worker *cw);
 

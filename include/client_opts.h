@@ -15,7 +15,7 @@ struct client_opts {
     /* load */
     double rate_qps;
     uint64_t interval_ns;
-    int arrival, select, loop, protocol;
+    int arrival, select, loop, pace, protocol;
     const char *qname;
     uint64_t size_bytes;
     uint64_t seed;
@@ -37,7 +37,7 @@ struct client_opts {
     int on_timeout;
     /* output */
     bool raw;
-    const char *output, *json, *connections_out;
+    const char *output, *json, *hlog, *hgrm, *connections_out;
     bool plan, force;
     uint64_t stats_interval_ns;
     bool quiet;

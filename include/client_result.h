@@ -41,6 +41,7 @@ struct client_result {
     struct hoststat host_after;               /* after the last outcome, connections still open */
     struct hostfacts limits;                  /* at the same time */
     struct diagnosis diagnosis; /* which limits bound, where connections are missing */
+    bool log_failed;            /* lines of the interval log are missing */
     bool has_samples;
     struct samples_result samples;
     uint32_t n_workers;

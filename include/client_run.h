@@ -13,6 +13,7 @@ struct client_run_settings {
     uint64_t settle_ns;         /* from the last connection to the first query */
     uint64_t stats_interval_ns; /* between progress lines on stderr; 0: none */
     FILE *connections;          /* a row per connection goes there at the end; NULL: none */
+    FILE *interval_log;         /* begun; NULL: none */
 };
 
 /* Runs to the end, or until SIGINT or SIGTERM: then the queries in flight are cancelled and the

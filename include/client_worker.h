@@ -8,6 +8,7 @@
  *   CLIENT_START(t0)    ---------> LOADING: warm-up and measurement from t0 on, then drain
  *                       <--------- DRAINED: every query has its outcome
  *   CLIENT_CLOSE        ---------> closes everything, ends
+ *   CLIENT_HAND_OVER at any time: the values recorded so far are the main thread's to collect.
  *   CLIENT_STOP at any time: no more connects, queries in flight are cancelled, DRAINED.
  *
  * The main thread reads stage, tally and gauges at any time, the rest after client_worker_join().
@@ -28,7 +29,7 @@
 #include <stdatomic.h>
 
 enum client_stage { CLIENT_CONNECTING, CLIENT_CONNECTED, CLIENT_LOADING, CLIENT_DRAINED };
-enum client_message { CLIENT_OPEN, CLIENT_START, CLIENT_STOP, CLIENT_CLOSE };
+enum client_message { CLIENT_OPEN, CLIENT_START, CLIENT_HAND_OVER, CLIENT_STOP, CLIENT_CLOSE };
 
 #define CLIENT_RECEIVE_BYTES 65536u
 #define CLIENT_SEND_BYTES    131072u /* holds at least one query of QUERY_MAX_BYTES */
@@ -41,9 +42,13 @@ struct client_worker {
     tally_count n_half_open; /* gauge: established, their proof timed out */
     tally_count in_flight;   /* gauge: measured queries sent and not yet accounted for */
     struct tally tally;
-    struct hist metrics[CLIENT_N_METRICS];
-    struct client_conn *conns;     /* n_conns, index first_conn + i */
-    struct client_record *records; /* likewise; NULL: not asked for */
+    struct hist sets[2]
+                    [CLIENT_N_METRICS]; /* one is recorded into, the other is the main thread's */
+    struct hist *metrics;               /* the former */
+    _Atomic uint32_t n_handed_over;     /* sets given to the main thread */
+    _Atomic uint32_t n_collected;       /* sets it has merged and emptied */
+    struct client_conn *conns;          /* n_conns, index first_conn + i */
+    struct client_record *records;      /* likewise; NULL: not asked for */
     uint32_t first_conn, n_conns;
     struct client_connect connect;
     struct client_load load;
@@ -65,6 +70,12 @@ static inline struct client_record *client_worker_record(const struct client_con
 
 /* Moves to a later stage and wakes the main thread.  The worker's own thread. */
 void client_worker_enter(struct client_worker *cw, enum client_stage stage);
+
+/* Main thread: adds what was handed over since the last time to into[CLIENT_N_METRICS]. */
+void client_worker_collect(struct client_worker *cw, struct hist *into);
+
+/* Main thread, after the join: adds all that has not been collected. */
+void client_worker_collect_rest(struct client_worker *cw, struct hist *into);
 
 void client_worker_join(struct client_worker *cw);
 

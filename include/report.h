@@ -35,6 +35,7 @@ struct report_progress {
     uint64_t start_ns; /* of the run */
     uint64_t begin_ns; /* of the schedule; 0: still connecting */
     uint64_t now_ns, live, in_flight;
+    const struct hist *response; /* times of the last second that is complete; borrowed */
     uint64_t previous_ns, previous_sent, previous_answered,
         previous_connected; /* of the last line */
 };

@@ -27,6 +27,9 @@ struct worker_ops {
     const char *name;               /* of the thread, < 12 characters */
     int (*setup)(struct worker *w); /* base exists, loop not yet running; -1 with errno: fails */
     void (*on_message)(struct worker *w, int kind, uint64_t value);
+    /* Before each turn of the loop, or NULL: does what is due, returns whether the loop may sleep.
+     */
+    bool (*before_turn)(struct worker *w);
     void (*teardown)(struct worker *w); /* after the loop, also after a failed setup */
 };
 
@@ -39,6 +42,7 @@ struct worker {
     const struct worker_ops *ops;
     uint32_t index;
     bool own_fd_table; /* as asked; false when the kernel refused it */
+    bool finished;
     int keep_fd;
     struct event_base *base;
     struct event mailbox_event;

@@ -20,6 +20,10 @@ enum { REROUTE_TRIES = 64 };
  * the connection and one for rerouting, so that a dead connection does not change the schedule. */
 enum { STREAM_SELECT = 1 << 20, STREAM_REROUTE = 1 << 21 };
 
+/* A look at the sockets takes about 1 us: when an arrival is nearer than that only the clock is
+ * read. */
+#define FINAL_SPIN_NS 2000u
+
 #define NO_CONNECTION UINT32_MAX
 
 static void on_timer(evutil_socket_t fd, short what, void *arg);
@@ -94,14 +98,18 @@ static uint64_t next_due_ns(const struct client_worker *cw)
     return l->running && next_ns < l->end_ns ? next_ns : PACER_NEVER;
 }
 
-/* Setting it also takes back an expiry that was not read: no read(2) per turn. */
+/* Setting it also takes back an expiry that was not read: no read(2) per turn.  Where the pacing
+ * spins the timer only ends the sleep before; then it is off. */
 static void arm_timer(struct client_worker *cw)
 {
-    uint64_t next_ns = next_due_ns(cw);
+    const uint64_t next_ns = next_due_ns(cw), spin_ns = cw->config->spin_ns;
     struct itimerspec at = {0};
 
-    if (next_ns != PACER_NEVER)
+    if (next_ns != PACER_NEVER && spin_ns == 0)
         at.it_value = clock_timespec(next_ns);
+    else if (next_ns != PACER_NEVER && next_ns > cw->load.now_ns &&
+             next_ns - cw->load.now_ns > spin_ns)
+        at.it_value = clock_timespec(next_ns - spin_ns);
     timerfd_settime(cw->load.timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
@@ -357,6 +365,24 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
     (void)what;
     cw->load.now_ns = clock_now_ns();
     take_turn(cw);
+}
+
+bool client_load_before_turn(struct client_worker *cw)
+{
+    struct client_load *l = &cw->load;
+    const uint64_t next_ns = next_due_ns(cw);
+
+    if (next_ns == PACER_NEVER)
+        return true;
+    l->now_ns = clock_now_ns();
+    if (next_ns > l->now_ns && next_ns - l->now_ns > cw->config->spin_ns)
+        return true;
+    if (next_ns > l->now_ns && next_ns - l->now_ns > FINAL_SPIN_NS)
+        return false;
+    while (l->now_ns < next_ns)
+        l->now_ns = clock_now_ns();
+    take_turn(cw);
+    return false;
 }
 
 void client_load_after_read(struct client_worker *cw)

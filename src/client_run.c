@@ -2,6 +2,7 @@
  * client_run: see client_run.h. */
 #include "client_run.h"
 
+#include "client_intervals.h"
 #include "client_worker.h"
 #include "clock.h"
 #include "complain.h"
@@ -18,6 +19,9 @@
 /* How often the queries in flight are looked at, to tell whether they grow through the run. */
 #define LOOK_NS (20 * 1000000ull)
 
+/* Intervals of the log and of what the progress line shows. */
+#define TICK_NS 1000000000ull
+
 struct run {
     struct client_config *config;
     const struct client_run_settings *settings;
@@ -25,7 +29,8 @@ struct run {
     struct client_worker *workers;
     uint32_t n_started;
     struct event_base *base;
-    struct event wake_event, look_event, stats_event, signal_events[2];
+    struct event wake_event, look_event, tick_event, stats_event, signal_events[2];
+    struct client_intervals intervals;
     _Atomic uint64_t spare_tuple;
     enum client_stage stage; /* the earliest of all workers */
     bool started, closing;
@@ -76,6 +81,7 @@ static void start_load(struct run *r)
     r->end_ns =
         config->duration_ns == PACER_NEVER ? PACER_NEVER : r->measure_ns + config->duration_ns;
     r->result->loaded = true;
+    r->intervals.previous_ns = r->intervals.last_ns = r->begin_ns - r->settings->settle_ns;
     post_all(r, CLIENT_START, r->begin_ns);
 }
 
@@ -150,6 +156,16 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
     }
 }
 
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+    struct run *r = arg;
+
+    (void)fd;
+    (void)what;
+    if (r->started && !r->closing)
+        client_intervals_tick(&r->intervals, clock_now_ns());
+}
+
 static void on_stats(evutil_socket_t fd, short what, void *arg)
 {
     struct run *r = arg;
@@ -165,6 +181,7 @@ static void on_stats(evutil_socket_t fd, short what, void *arg)
     p->now_ns = clock_now_ns();
     p->live = sum_gauge(r, offsetof(struct client_worker, n_live));
     p->in_flight = sum_gauge(r, offsetof(struct client_worker, in_flight));
+    p->response = &r->intervals.recent;
     p->begin_ns = r->started ? r->begin_ns : 0;
     report_progress_line(stderr, p, now);
     free(now);
@@ -173,7 +190,7 @@ static void on_stats(evutil_socket_t fd, short what, void *arg)
 static int watch(struct run *r)
 {
     static const int signals[] = {SIGINT, SIGTERM};
-    struct timeval look = clock_timeval(LOOK_NS);
+    struct timeval look = clock_timeval(LOOK_NS), tick = clock_timeval(TICK_NS);
     struct timeval stats = clock_timeval(r->settings->stats_interval_ns);
     int failed = 0;
 
@@ -181,6 +198,8 @@ static int watch(struct run *r)
     failed |= event_add(&r->wake_event, NULL);
     event_assign(&r->look_event, r->base, -1, EV_PERSIST, on_look, r);
     failed |= event_add(&r->look_event, &look);
+    event_assign(&r->tick_event, r->base, -1, EV_PERSIST, on_tick, r);
+    failed |= event_add(&r->tick_event, &tick);
     event_assign(&r->stats_event, r->base, -1, EV_PERSIST, on_stats, r);
     if (r->settings->stats_interval_ns > 0)
         failed |= event_add(&r->stats_event, &stats);
@@ -207,21 +226,18 @@ static uint64_t measured_ns(const struct run *r)
     return passed_ns < asked_ns ? passed_ns : asked_ns;
 }
 
-static int merge(struct run *r)
+static void merge(struct run *r)
 {
     struct client_result *result = r->result;
     uint64_t first_ns = UINT64_MAX, last_ns = 0, last_sent_ns = 0;
-    int failed = 0;
 
-    for (int m = 0; m < CLIENT_N_METRICS; m++)
-        failed |= hist_init(&result->metrics[m]);
+    client_intervals_finish(&r->intervals, clock_now_ns());
+    result->log_failed = r->intervals.failed;
     result->own_fd_tables = true;
-    for (uint32_t i = 0; i < r->n_started && !failed; i++) {
+    for (uint32_t i = 0; i < r->n_started; i++) {
         const struct client_worker *cw = &r->workers[i];
 
         tally_merge(&result->tally, &cw->tally);
-        for (int m = 0; m < CLIENT_N_METRICS; m++)
-            hist_merge(&result->metrics[m], &cw->metrics[m]);
         if (cw->connect.first_ns < first_ns)
             first_ns = cw->connect.first_ns;
         if (cw->connect.last_established_ns > last_ns)
@@ -240,7 +256,6 @@ static int merge(struct run *r)
         result->in_flight_early = r->early_sum / r->early_looks;
         result->in_flight_late = r->late_sum / r->late_looks;
     }
-    return failed ? -1 : 0;
 }
 
 static int start_workers(struct run *r)
@@ -281,41 +296,60 @@ static int lead(struct run *r)
         errno = error;
         return -1;
     }
+    r->intervals.workers = r->workers;
+    r->intervals.n_workers = r->n_started;
     /* not before: the first workers would take the CPUs from those still being made */
     post_all(r, CLIENT_OPEN, clock_now_ns());
     event_base_dispatch(r->base);
     end_workers(r);
     if (r->settings->connections != NULL)
         print_connections(r);
-    return merge(r);
+    merge(r);
+    return 0;
+}
+
+static int prepare(struct run *r)
+{
+    struct client_config *config = r->config;
+    const uint64_t now_ns = clock_now_ns();
+
+    r->result->connections_asked = config->n_connections;
+    r->result->n_workers = config->n_workers;
+    r->result->started_epoch_ns = now_ns + clock_realtime_offset_ns();
+    hoststat_read(&r->result->host_before);
+    r->progress = (struct report_progress){
+        .asked = config->n_connections, .start_ns = now_ns, .previous_ns = now_ns};
+    atomic_init(&r->spare_tuple, config->n_connections);
+    config->spare_tuple = &r->spare_tuple;
+    config->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    r->workers = calloc(config->n_workers, sizeof *r->workers);
+    r->base = event_base_new();
+    if (client_intervals_init(&r->intervals, r->settings->interval_log, r->result->metrics,
+                              now_ns) != 0)
+        return -1;
+    return config->wake_fd >= 0 && r->workers != NULL && r->base != NULL && watch(r) == 0 ? 0 : -1;
+}
+
+static void release(struct run *r)
+{
+    client_intervals_free(&r->intervals);
+    for (uint32_t i = 0; i < r->n_started; i++)
+        client_worker_free(&r->workers[i]);
+    if (r->base != NULL)
+        event_base_free(r->base);
+    free(r->workers);
+    if (r->config->wake_fd >= 0)
+        close(r->config->wake_fd);
 }
 
 int client_run(struct client_config *config, const struct client_run_settings *settings,
                struct client_result *result)
 {
     struct run r = {.config = config, .settings = settings, .result = result};
-    int failed = -1;
+    int failed;
 
     memset(result, 0, sizeof *result);
-    result->connections_asked = config->n_connections;
-    result->n_workers = config->n_workers;
-    result->started_epoch_ns = clock_now_ns() + clock_realtime_offset_ns();
-    hoststat_read(&result->host_before);
-    r.progress = (struct report_progress){
-        .asked = config->n_connections, .start_ns = clock_now_ns(), .previous_ns = clock_now_ns()};
-    atomic_init(&r.spare_tuple, config->n_connections);
-    config->spare_tuple = &r.spare_tuple;
-    config->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    r.workers = calloc(config->n_workers, sizeof *r.workers);
-    r.base = event_base_new();
-    if (config->wake_fd >= 0 && r.workers != NULL && r.base != NULL && watch(&r) == 0)
-        failed = lead(&r);
-    for (uint32_t i = 0; i < r.n_started; i++)
-        client_worker_free(&r.workers[i]);
-    if (r.base != NULL)
-        event_base_free(r.base);
-    free(r.workers);
-    if (config->wake_fd >= 0)
-        close(config->wake_fd);
-    return failed;
+    failed = prepare(&r) != 0 || lead(&r) != 0;
+    release(&r);
+    return failed ? -1 : 0;
 }

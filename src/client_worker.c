@@ -51,9 +51,45 @@ static int setup(struct worker *w)
             return -1;
     }
     for (int m = 0; m < CLIENT_N_METRICS; m++)
-        if (hist_init(&cw->metrics[m]) != 0)
+        if (hist_init(&cw->sets[0][m]) != 0 || hist_init(&cw->sets[1][m]) != 0)
             return -1;
+    cw->metrics = cw->sets[0];
     return client_load_init(cw) != 0 || client_connect_init(cw) != 0 ? -1 : 0;
+}
+
+/* Only pointers change hands; nothing while the main thread is still busy with the last set. */
+static void hand_over(struct client_worker *cw)
+{
+    const uint32_t n = atomic_load_explicit(&cw->n_handed_over, memory_order_relaxed);
+
+    if (atomic_load_explicit(&cw->n_collected, memory_order_acquire) != n)
+        return;
+    cw->metrics = cw->sets[(n + 1) % 2];
+    atomic_store_explicit(&cw->n_handed_over, n + 1, memory_order_release);
+}
+
+static void collect_set(struct hist *set, struct hist *into)
+{
+    for (int m = 0; m < CLIENT_N_METRICS; m++) {
+        hist_merge(&into[m], &set[m]);
+        hist_reset(&set[m]);
+    }
+}
+
+void client_worker_collect(struct client_worker *cw, struct hist *into)
+{
+    const uint32_t n = atomic_load_explicit(&cw->n_handed_over, memory_order_acquire);
+
+    if (atomic_load_explicit(&cw->n_collected, memory_order_relaxed) == n)
+        return;
+    collect_set(cw->sets[(n + 1) % 2], into);
+    atomic_store_explicit(&cw->n_collected, n, memory_order_release);
+}
+
+void client_worker_collect_rest(struct client_worker *cw, struct hist *into)
+{
+    collect_set(cw->sets[0], into);
+    collect_set(cw->sets[1], into);
 }
 
 static struct outcome final_outcome(const struct client_conn *c)
@@ -79,6 +115,9 @@ static void on_message(struct worker *w, int kind, uint64_t value)
     case CLIENT_START:
         client_load_start(cw, value);
         break;
+    case CLIENT_HAND_OVER:
+        hand_over(cw);
+        break;
     case CLIENT_STOP:
         client_connect_stop(cw);
         client_load_stop(cw);
@@ -89,6 +128,11 @@ static void on_message(struct worker *w, int kind, uint64_t value)
         worker_finish(w);
         break;
     }
+}
+
+static bool before_turn(struct worker *w)
+{
+    return client_load_before_turn(of(w));
 }
 
 static void teardown(struct worker *w)
@@ -104,10 +148,17 @@ static void teardown(struct worker *w)
 int client_worker_start(struct client_worker *cw, const struct client_config *config,
                         uint32_t index)
 {
-    static const struct worker_ops ops = {"client", setup, on_message, teardown};
+    static const struct worker_ops sleeping = {
+        .name = "client", .setup = setup, .on_message = on_message, .teardown = teardown};
+    static const struct worker_ops spinning = {.name = "client",
+                                               .setup = setup,
+                                               .on_message = on_message,
+                                               .before_turn = before_turn,
+                                               .teardown = teardown};
 
     cw->config = config;
-    if (worker_start(&cw->worker, &ops, index, config->own_fd_tables, config->wake_fd) == 0)
+    if (worker_start(&cw->worker, config->spin_ns > 0 ? &spinning : &sleeping, index,
+                     config->own_fd_tables, config->wake_fd) == 0)
         return 0;
     client_worker_free(cw);
     return -1;
@@ -120,7 +171,9 @@ void client_worker_join(struct client_worker *cw)
 
 void client_worker_free(struct client_worker *cw)
 {
-    for (int m = 0; m < CLIENT_N_METRICS; m++)
-        hist_free(&cw->metrics[m]);
+    for (int m = 0; m < CLIENT_N_METRICS; m++) {
+        hist_free(&cw->sets[0][m]);
+        hist_free(&cw->sets[1][m]);
+    }
     free(cw->records);
 }

@@ -24,11 +24,23 @@ void hist_free(struct hist *h)
     h->counts = NULL;
 }
 
+/* Buckets in use, [first, end): pages outside are not touched, neither here nor in memory. */
+static uint32_t first_used(const struct hist *h)
+{
+    return h->count > 0 ? hist_index(h->min_ns) : 0;
+}
+
+static uint32_t end_used(const struct hist *h)
+{
+    return h->count > 0 ? hist_index(h->max_ns) + 1 : 0;
+}
+
 void hist_reset(struct hist *h)
 {
     uint64_t *counts = h->counts;
+    const uint32_t first = first_used(h);
 
-    memset(counts, 0, HIST_COUNTS * sizeof *counts);
+    memset(counts + first, 0, (end_used(h) - first) * sizeof *counts);
     *h = (struct hist){.counts = counts, .min_ns = UINT64_MAX};
 }
 
@@ -96,7 +108,7 @@ void hist_merge(struct hist *into, const struct hist *from)
     if (from->count == 0)
         return;
     merge_moments(into, from);
-    for (uint32_t i = 0; i < HIST_COUNTS; i++)
+    for (uint32_t i = first_used(from); i < end_used(from); i++)
         if (from->counts[i] != 0)
             into->counts[i] += from->counts[i];
     into->count += from->count;
@@ -111,7 +123,7 @@ static uint64_t value_at_rank(const struct hist *h, uint64_t rank)
 {
     uint64_t seen = 0;
 
-    for (uint32_t i = 0; i < HIST_COUNTS; i++) {
+    for (uint32_t i = first_used(h); i < end_used(h); i++) {
         seen += h->counts[i];
         if (seen >= rank)
             return hist_highest_of(i) < h->max_ns ? hist_highest_of(i) : h->max_ns;
@@ -133,6 +145,14 @@ int hist_percentile_is_supported(const struct hist *h, uint64_t n_beyond, uint32
                                  uint32_t den)
 {
     return (h->count + n_beyond) * (den - num) >= (uint64_t)SAMPLES_BEYOND * den;
+}
+
+double hist_mean_error_ns(const struct hist *h, unsigned percent)
+{
+    /* quantiles of the normal distribution, which the mean of so many values has */
+    const double z = percent == 90 ? 1.6448536269514722 : 1.959963984540054;
+
+    return h->count < 2 ? 0 : z * hist_stddev_ns(h) / sqrt((double)h->count);
 }
 
 double hist_stddev_ns(const struct hist *h)

@@ -43,6 +43,7 @@ static void put_outcomes(struct json *j,
 static void put_host(struct json *j, const struct report_about *about,
                      const struct client_result *r)
 {
+    static const char *const paces[] = {"auto", "sleep", "hybrid", "spin"};
     struct utsname name;
 
     json_object_begin(j, "host");
@@ -52,6 +53,7 @@ static void put_host(struct json *j, const struct report_about *about,
     json_string(j, "backend", about->backend);
     json_u64(j, "threads", r->n_workers);
     json_bool(j, "own_fd_tables", r->own_fd_tables);
+    json_string(j, "pacing", paces[about->config->pace]);
     json_object_end(j);
 }
 
@@ -152,11 +154,15 @@ static void put_metric(struct json *j, const char *key, const struct hist *h, ui
     if (h->count > 0) {
         json_u64(j, "min", h->min_ns);
         json_double(j, "mean", h->mean_ns);
+        json_double(j, "mean_error_90", hist_mean_error_ns(h, 90));
+        json_double(j, "mean_error_95", hist_mean_error_ns(h, 95));
         json_double(j, "stddev", hist_stddev_ns(h));
         json_u64(j, "max", h->max_ns);
     } else {
         json_null(j, "min");
         json_null(j, "mean");
+        json_null(j, "mean_error_90");
+        json_null(j, "mean_error_95");
         json_null(j, "stddev");
         json_null(j, "max");
     }

@@ -56,16 +56,19 @@ static void print_load(FILE *out, const struct report_about *about)
 
 static void print_head(FILE *out, const struct report_about *about, const struct client_result *r)
 {
+    static const char *const paces[] = {"auto", "sleep", "hybrid", "spin"};
     char text[UNITS_TEXT_BYTES];
 
     fprintf(out, "tcpclient %s: %s to %s, %s connections", about->version,
             about->config->query.protocol->name, about->target,
             units_format_count(text, r->connections_asked));
     print_load(out, about);
-    fprintf(out, "\n  %" PRIu32 " threads%s, seed %" PRIu64 ", quickack %s, libevent %s (%s)\n\n",
+    fprintf(out,
+            "\n  %" PRIu32 " threads%s, pacing %s, seed %" PRIu64
+            ", quickack %s, libevent %s (%s)\n\n",
             r->n_workers, r->own_fd_tables ? " with own fd tables" : " sharing one fd table",
-            about->config->seed, about->config->quickack ? "on" : "off", about->libevent,
-            about->backend);
+            paces[about->config->pace], about->config->seed, about->config->quickack ? "on" : "off",
+            about->libevent, about->backend);
 }
 
 /* --- counts --- */
@@ -168,6 +171,7 @@ static void print_latency(FILE *out, const struct report_about *about,
                           const struct client_result *r)
 {
     const uint64_t beyond = client_result_beyond(r), timeout_ns = about->config->timeout_ns;
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
 
     fprintf(out, "\n%-11s%10s", "Time", "min");
     for (int i = 0; i < N_PERCENTILES; i++)
@@ -179,6 +183,12 @@ static void print_latency(FILE *out, const struct report_about *about,
     print_metric(out, "connect", &r->metrics[CLIENT_CONNECT], 0, timeout_ns);
     if (about->rate_qps <= 0)
         return;
+    if (r->metrics[CLIENT_RESPONSE].count > 1)
+        fprintf(out, "  mean response +-%s at 90 %%, +-%s at 95 %% confidence\n",
+                units_format_duration(
+                    a, (uint64_t)hist_mean_error_ns(&r->metrics[CLIENT_RESPONSE], 90)),
+                units_format_duration(
+                    b, (uint64_t)hist_mean_error_ns(&r->metrics[CLIENT_RESPONSE], 95)));
     fputs(
         "  response: intended send to answer; service: actual send to answer; percentiles of the\n"
         "  first two count unanswered queries as beyond; '-': fewer than 10 values beyond it\n",
@@ -351,6 +361,14 @@ void report_text(FILE *out, const struct report_about *about, const struct clien
     print_verdict(out, r);
 }
 
+/* "-" without enough answers; text: UNITS_TEXT_BYTES. */
+static const char *percentile_text(char *text, const struct hist *h, uint32_t num, uint32_t den)
+{
+    return h != NULL && hist_percentile_is_supported(h, 0, num, den)
+               ? units_format_duration(text, hist_percentile(h, 0, num, den))
+               : "-";
+}
+
 void report_progress_line(FILE *out, struct report_progress *p, const struct tally *now)
 {
     const struct tally_queries *q = &now->queries[TALLY_MEASURED];
@@ -359,6 +377,7 @@ void report_progress_line(FILE *out, struct report_progress *p, const struct tal
     const uint64_t sent = tally_get(&q->sent) + tally_get(&w->sent);
     const uint64_t answered = tally_get(&q->answered) + tally_get(&w->answered);
     const uint64_t connected = tally_get(&now->connections.connected);
+    char p50[UNITS_TEXT_BYTES], p99[UNITS_TEXT_BYTES];
 
     fprintf(out, "tcpclient: %.1f s", (double)(p->now_ns - p->start_ns) / 1e9);
     if (p->begin_ns == 0 || p->now_ns < p->begin_ns)
@@ -368,11 +387,12 @@ void report_progress_line(FILE *out, struct report_progress *p, const struct tal
                 (double)(connected - p->previous_connected) / seconds);
     else
         fprintf(out,
-                " running, %" PRIu64 " live, %.0f sent/s, %.0f answered/s, %" PRIu64
+                " running, %" PRIu64 " live, %.0f sent/s, %.0f answered/s, p50 %s, p99 %s, %" PRIu64
                 " in flight, %" PRIu64 " lost\n",
                 p->live, (double)(sent - p->previous_sent) / seconds,
-                (double)(answered - p->previous_answered) / seconds, p->in_flight,
-                tally_get(&q->timeout) + tally_get(&q->error));
+                (double)(answered - p->previous_answered) / seconds,
+                percentile_text(p50, p->response, 1, 2), percentile_text(p99, p->response, 99, 100),
+                p->in_flight, tally_get(&q->timeout) + tally_get(&q->error));
     p->previous_ns = p->now_ns;
     p->previous_sent = sent;
     p->previous_answered = answered;

@@ -40,7 +40,8 @@ static void teardown(struct worker *w)
 int server_worker_start(struct server_worker *sw, struct server_config *config, uint32_t index,
                         int listener_fd)
 {
-    static const struct worker_ops ops = {"server", setup, on_message, teardown};
+    static const struct worker_ops ops = {
+        .name = "server", .setup = setup, .on_message = on_message, .teardown = teardown};
 
     sw->config = config;
     return worker_start(&sw->worker, &ops, index, config->own_fd_tables, listener_fd);

@@ -6,6 +6,8 @@
 #include "client_run.h"
 #include "clock.h"
 #include "complain.h"
+#include "hgrm.h"
+#include "hlog.h"
 #include "json.h"
 #include "preflight_report.h"
 #include "report.h"
@@ -39,6 +41,7 @@ struct setup {
     int raw_fd;        /* -1: no raw rows */
     FILE *json;        /* NULL: no JSON */
     FILE *connections; /* NULL: no row per connection */
+    FILE *hlog, *hgrm; /* NULL: no such file */
 };
 
 /* --- plan --- */
@@ -96,6 +99,12 @@ static int open_outputs(struct setup *s)
         s->json = fopen(o->json, "we");
     if (o->json != NULL && s->json == NULL)
         return complain("--json: cannot write '%s': %s", o->json, strerror(errno));
+    if (o->hlog != NULL && !hlog_is_available())
+        return complain("--hlog: this program was built without zlib");
+    if (o->hlog != NULL && (s->hlog = fopen(o->hlog, "we")) == NULL)
+        return complain("--hlog: cannot write '%s': %s", o->hlog, strerror(errno));
+    if (o->hgrm != NULL && (s->hgrm = fopen(o->hgrm, "we")) == NULL)
+        return complain("--hgrm: cannot write '%s': %s", o->hgrm, strerror(errno));
     if (o->connections_out != NULL && (s->connections = fopen(o->connections_out, "we")) == NULL)
         return complain("--connections-out: cannot write '%s': %s", o->connections_out,
                         strerror(errno));
@@ -119,6 +128,7 @@ static int run(struct setup *s, struct client_result *result)
         .settle_ns = s->opts.settle_ns,
         .stats_interval_ns = s->opts.quiet ? 0 : s->opts.stats_interval_ns,
         .connections = s->connections,
+        .interval_log = s->hlog,
     };
     int failed;
 
@@ -129,6 +139,9 @@ static int run(struct setup *s, struct client_result *result)
         if (s->plan.config.samples == NULL)
             return complain("raw output: %s", strerror(errno));
     }
+    if (s->hlog != NULL)
+        hlog_begin(s->hlog, "tcpclient", TCPSCALER_VERSION,
+                   clock_now_ns() + clock_realtime_offset_ns());
     failed = client_run(&s->plan.config, &settings, result);
     if (failed)
         complain("cannot start the worker threads: %s", strerror(errno));
@@ -230,6 +243,12 @@ static bool write_reports(struct setup *s, const struct client_result *result)
     if (s->json != NULL) {
         report_json(s->json, &about, result);
         written &= close_file(s->json, "json", s->opts.json);
+    }
+    if (s->hlog != NULL)
+        written &= close_file(s->hlog, "hlog", s->opts.hlog) && !result->log_failed;
+    if (s->hgrm != NULL) {
+        hgrm_print(s->hgrm, &result->metrics[CLIENT_RESPONSE]);
+        written &= close_file(s->hgrm, "hgrm", s->opts.hgrm);
     }
     if (s->connections != NULL)
         written &= close_file(s->connections, "connections-out", s->opts.connections_out);

@@ -110,6 +110,16 @@ static void split_fd_table(struct worker *w)
         w->own_fd_table = false;
 }
 
+static void loop(struct worker *w)
+{
+    if (w->ops->before_turn == NULL) {
+        event_base_dispatch(w->base);
+        return;
+    }
+    while (!w->finished)
+        event_base_loop(w->base, w->ops->before_turn(w) ? EVLOOP_ONCE : EVLOOP_NONBLOCK);
+}
+
 static void *run(void *arg)
 {
     struct worker *w = arg;
@@ -121,7 +131,7 @@ static void *run(void *arg)
     failed = open_base(w) != 0 || w->ops->setup(w) != 0;
     announce(w, failed);
     if (!failed)
-        event_base_dispatch(w->base);
+        loop(w);
     w->ops->teardown(w);
     if (w->base != NULL)
         event_base_free(w->base);
@@ -156,6 +166,7 @@ int worker_start(struct worker *w, const struct worker_ops *ops, uint32_t index,
     w->own_fd_table = own_fd_table;
     w->keep_fd = keep_fd;
     w->base = NULL;
+    w->finished = false;
     w->n_inbox = 0;
     w->state = WORKER_STARTING;
     w->mailbox_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -206,6 +217,7 @@ void worker_add_timer(struct event *timer, const struct timeval *wait)
 
 void worker_finish(struct worker *w)
 {
+    w->finished = true;
     event_base_loopbreak(w->base);
 }
 

@@ -129,6 +129,23 @@ def test_both_families_reach_one_listener():
             check_equal(r.json["connections"]["proven"], 5, f"proven over {host}")
 
 
+def test_every_pacing_keeps_the_same_schedule():
+    schedules = []
+    with Server() as server:
+        for pace in ("sleep", "hybrid", "spin"):
+            r = run_client("-p", server.port, "-c", 10, "-r", 500, "-t", 1, "--threads", 1, "--pace",
+                           pace, "-R", "127.0.0.1")
+            check_conservation(r)
+            check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
+            check_equal(r.json["host"]["pacing"], pace, "pacing")
+            schedules.append([(row["connection_id"], row["poisson_interval_us"]) for row in r.rows()
+                              if row["type"] == "Q"])
+        auto = run_client("-p", server.port, "-c", 10, "-r", 500, "-t", 1, "--threads", 1, "127.0.0.1")
+    check(schedules[0] == schedules[1] == schedules[2], "connections and gaps")
+    check_equal(auto.json["host"]["pacing"], "sleep" if len(os.sched_getaffinity(0)) == 1 else "hybrid",
+                "automatic pacing")
+
+
 def test_warmup_is_sent_but_not_measured():
     with Server() as server:
         r = run_client("-p", server.port, "-c", 10, "-r", 500, "--arrival", "constant", "--warmup",

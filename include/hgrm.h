@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ * hgrm: a histogram as HdrHistogram's percentile distribution, the text its plotters take. */
+#ifndef TCPSCALER_HGRM_H
+#define TCPSCALER_HGRM_H
+
+#include "hist.h"
+
+#include <stdio.h>
+
+/* Values in microseconds; five lines for each halving of the distance to 100 %, the last one at 100
+ * % with the maximum.  Write errors stay in the stream. */
+void hgrm_print(FILE *out, const struct hist *h);
+
+#endif
