@@ -49,7 +49,6 @@ def test_client_refuses_bad_input():
                 (["--threads", "3", "-c", "2", target], ["--threads", "3"]),
                 (["-c", "11", "--source", "127.0.0.2", "--sport", "20000-20009", target],
                  ["--connections", "11", "10"]),
-                (["-c", "100000", target], ["--connections 100000", "source tuples", "100,000", "--source"]),
                 (["--output", "/nonexistent/rows.csv", target], ["--output", "/nonexistent"]),
                 (["--json", "/nonexistent/result.json", target], ["--json", "/nonexistent"]),
                 (["-R", "--json", "-", target], ["--json", "--raw"]),
@@ -65,6 +64,12 @@ def test_client_refuses_bad_input():
             raise AssertionError("a refused command line connected")
         except TimeoutError:
             pass
+
+
+@needs_own_fd_tables
+def test_more_connections_than_automatic_ports_are_refused():
+    refused(TCPCLIENT, "-c", "100000", "127.0.0.1",
+            contains=["--connections 100000", "source tuples", "needed 100,000", "--source"])
 
 
 def test_server_refuses_bad_input():
