@@ -241,6 +241,23 @@ static void take_due(struct client_worker *cw, uint64_t now_ns)
     }
 }
 
+/* All of its queued queries wait for an id; those that have been counted stand before the new ones.
+ */
+static void count_blocked(struct client_conn *c)
+{
+    struct client_worker *cw = c->worker;
+    uint32_t slot = c->queries.tail;
+    struct inflight_query *q;
+
+    for (; slot != INFLIGHT_NONE; slot = q->conn_prev) {
+        q = inflight_at(&cw->load.inflight, slot);
+        if (q->state != INFLIGHT_QUEUED || (q->tag & TAG_BLOCKED))
+            return;
+        q->tag |= TAG_BLOCKED;
+        tally_add(&counts_of(cw, q)->blocked, 1);
+    }
+}
+
 /* Gives ids to the connection's queued queries and encodes them, as many as the buffer takes. */
 static uint32_t encode_queued(struct client_conn *c, uint64_t now_ns, size_t *n_bytes)
 {
@@ -256,9 +273,7 @@ static uint32_t encode_queued(struct client_conn *c, uint64_t now_ns, size_t *n_
         bool recycled;
 
         if (inflight_assign_id(t, &c->queries, &recycled) != 0) {
-            if (!(q->tag & TAG_BLOCKED))
-                tally_add(&counts_of(cw, q)->blocked, 1);
-            q->tag |= TAG_BLOCKED;
+            count_blocked(c);
             break;
         }
         tally_add(&cw->tally.ids_recycled, recycled);

@@ -12,6 +12,7 @@ import json
 import signal
 import socket
 import struct
+import time
 
 
 class Faults:
@@ -21,6 +22,22 @@ class Faults:
         self.did = dict.fromkeys(
             ("queries", "answers", "dropped", "duplicated", "unknown", "delayed", "resets",
              "closes", "malformed", "late_proofs"), 0)
+
+        self.per_mille = [part.split(":") for part in options.delay_per_mille.split(",") if part]
+
+    def known_delay_ms(self):
+        at, passed = self.n * 7 % 1000, 0  # 7 and 1,000 have no common divisor: each once in 1,000
+        for many, delay_ms in self.per_mille:
+            passed += int(many)
+            if at < passed:
+                return float(delay_ms)
+        return 0
+
+    @staticmethod
+    def work(busy_ms):
+        end = time.perf_counter() + busy_ms / 1000
+        while time.perf_counter() < end:
+            pass
 
     def hits(self, every):
         return every and self.n % every == 0
@@ -51,7 +68,6 @@ class Connection(asyncio.Protocol):
             return
         self.f.n += 1
         self.f.did["queries"] += 1
-        loop = asyncio.get_running_loop()
         if self.o.silent:
             self.f.did["dropped"] += 1
         elif self.f.hits(self.o.reset_every):
@@ -68,10 +84,17 @@ class Connection(asyncio.Protocol):
         elif self.f.hits(self.o.drop_every):
             self.f.did["dropped"] += 1
         elif self.f.hits(self.o.delay_every):
-            self.f.did["delayed"] += 1
-            loop.call_later(self.o.delay_ms / 1000, self.answer, message)
+            self.delay(message, self.o.delay_ms)
+        elif delay_ms := self.f.known_delay_ms():
+            self.delay(message, delay_ms)
         else:
+            if self.o.busy_ms:
+                self.f.work(self.o.busy_ms)
             self.answer(message)
+
+    def delay(self, message, delay_ms):
+        self.f.did["delayed"] += 1
+        asyncio.get_running_loop().call_later(delay_ms / 1000, self.answer, message)
 
     def prove(self, message):
         self.f.connections += 1
@@ -147,6 +170,10 @@ for name in ("reset", "close", "malformed", "drop", "delay", "unknown", "duplica
 parser.add_argument("--late-proof-every", type=int, default=0, metavar="N",
                     help="answer the first query of every Nth connection after --delay-ms")
 parser.add_argument("--delay-ms", type=float, default=0)
+parser.add_argument("--delay-per-mille", default="", metavar="N:MS,...",
+                    help="of every 1,000 queries N are answered after MS, evenly spread")
+parser.add_argument("--busy-ms", type=float, default=0, metavar="MS",
+                    help="keep the CPU for so long before each answer: one query at a time")
 parser.add_argument("--split", type=int, default=0, metavar="BYTES", help="write so much at a time")
 parser.add_argument("--coalesce", type=float, default=0, metavar="MS",
                     help="collect answers for so long, then write them at once")

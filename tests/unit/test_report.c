@@ -207,7 +207,9 @@ static void progress_line_is_about_the_time_since_the_last(void **state)
     report_progress_line(out, &p, &m->result.tally);
     fclose(out);
     assert_has(text, "2.0 s connecting, 99 of 10 connected, 98 proven, 50/s\n");
-    assert_has(text, "3.0 s running, 98 live, 500 sent/s, 0 answered/s, p50 -, p99 -, 0 in flight, 20 lost\n");
+    assert_has(
+        text,
+        "3.0 s running, 98 live, 500 sent/s, 0 answered/s, p50 -, p99 -, 0 in flight, 20 lost\n");
     free(text);
 }
 

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: MIT
+"""Figures that can be computed beforehand, each with a control that shows the check can fail: known
+delays, queueing theory, a starved CPU, a stepped clock, more queries than ids, arrivals."""
+
+import math
+
+from faults import *
+
+
+def wait_until_running(client):
+    wait_for(lambda: "running" in client.stderr(), "the load")
+
+
+# --- known delay ---
+
+def delayed_run(*faults):
+    server = FaultServer(*faults)
+    r = run_client("-p", server.port, "-c", 50, "-r", 2000, "--arrival", "constant", "-t", 12,
+                   "-R", "127.0.0.1")
+    did = server.stop()
+    check_conservation(r)
+    values = sorted(float(row["rtt_us"]) / 1000 for row in r.rows() if row["type"] == "A")
+    return r, did, lambda q: values[min(len(values) - 1, math.ceil(q * len(values)) - 1)]
+
+
+@plain_build_only
+def test_known_delays_stand_at_their_percentiles():
+    """0.9 % of the answers 50 ms late, 0.1 % 200 ms late."""
+    r, did, quantile_ms = delayed_run("--delay-per-mille", "9:50,1:200")
+    check_between(did["delayed"], 235, 245, "delayed answers of 24,000")
+    service = r.json["latency_ns"]["service"]
+    check(quantile_ms(0.985) < 10, f"p98.5 {quantile_ms(0.985)} ms")
+    for q in (0.992, 0.995, 0.998):
+        check_between(quantile_ms(q), 50, 52.5, f"p{100 * q:g} in ms")
+    check_between(quantile_ms(0.9995), 200, 204, "p99.95 in ms")
+    check_between(service["p999"], 50e6, 204e6, "p99.9 of the summary")
+    _, did, quantile_ms = delayed_run()  # the control: without delays the same check fails
+    check_equal(did["delayed"], 0, "delayed answers of the control")
+    check(quantile_ms(0.995) < 40, f"p99.5 without delays: {quantile_ms(0.995)} ms")
+
+
+# --- queueing theory ---
+
+def busy_run(arrival):
+    server = FaultServer("--busy-ms", "1")
+    r = run_client("-p", server.port, "-c", 20, "-r", 500, "--arrival", arrival, "-t", 20, "-s", 5,
+                   "127.0.0.1")
+    server.stop()
+    check_conservation(r)
+    return r.json["latency_ns"]["response"]["mean"] / 1e6
+
+
+@plain_build_only
+def test_single_server_queue_has_the_mean_of_theory():
+    """M/D/1 with S = 1 ms at 500/s: S + rho S / (2 (1 - rho)) = 1.5 S; D/D/1: S. What the server's own
+    overhead adds to S is taken from the constant run."""
+    constant, poisson = busy_run("constant"), busy_run("poisson")
+    rho = 0.5 * constant
+    theory = constant + rho * constant / (2 * (1 - rho))
+    print(f"     constant {constant:.3f} ms, Poisson {poisson:.3f} ms, M/D/1 {theory:.3f} ms")
+    check_between(constant, 1.0, 1.35, "mean at a constant rate, in ms")
+    check_between(poisson / theory, 0.9, 1.1, "Poisson against theory")
+    check(poisson > 1.25 * constant, "the control: the arrivals matter")
+
+
+# --- validity ---
+
+class SmallCpu:
+    """A tenth of one CPU: a control group or, where there is none, the lowest priority beside busy loops
+    on every CPU."""
+
+    LIMITS = (("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "10000"),  # version 1
+              ("/sys/fs/cgroup", "cpu.max", "10000 100000"))        # version 2
+
+    def __init__(self):
+        self.path, self.busy = None, []
+        for directory, name, limit in self.LIMITS:
+            if os.path.exists(f"{directory}/cgroup.procs") and self._make(directory, name, limit):
+                self.prefix = ["sh", "-c", f'echo $$ > {self.path}/cgroup.procs; exec "$@"', "sh"]
+                return
+        self.busy = [spawn(["sh", "-c", "while :; do :; done"]) for _ in os.sched_getaffinity(0)]
+        self.prefix = ["nice", "-n", "19"]
+
+    def _make(self, directory, name, limit):
+        path = f"{directory}/tcpscaler-{os.getpid()}"
+        try:
+            os.mkdir(path)
+            with open(f"{path}/{name}", "w") as f:
+                f.write(limit)
+        except OSError:
+            if os.path.isdir(path):
+                os.rmdir(path)
+            return False
+        self.path = path
+        return True
+
+    def _removed(self):
+        try:
+            os.rmdir(self.path)
+        except OSError:
+            return False
+        return True
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for process in self.busy:
+            stop(process, signal.SIGKILL)
+        if self.path is not None:
+            wait_for(self._removed, "the end of the control group")
+
+
+@plain_build_only
+def test_starved_client_says_that_it_was_the_limit():
+    need_root()
+    load = ("-c", 100, "-r", 20000, "-t", 3, "127.0.0.1")
+    with SmallCpu() as small, Server() as server:
+        r = run_client("-p", server.port, *load, prefix=small.prefix)
+    with Server() as server:
+        control = run_client("-p", server.port, *load)
+    check_starved(r)
+    check_equal(control.json["queries"]["answered"], control.json["queries"]["scheduled"], "control")
+    lags = [run.json["latency_ns"]["send_lag"]["p50"] for run in (control, r)]
+    check(lags[1] > 10 * lags[0], f"p50 of the send lag, free and starved: {lags}")
+
+
+def check_starved(r):
+    check_conservation(r)
+    check("generator-limited" in r.json["reasons"], f"reasons: {r.json['reasons']}; {r.err}")
+    check_code(r, 3)
+
+
+# --- clocks ---
+
+STEP = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <time.h>
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+    static int (*next)(clockid_t, struct timespec *);
+    static time_t begin_s;
+    if (!next)
+        next = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
+    int result = next(clock, t);
+    if (clock == CLOCK_REALTIME) {
+        struct timespec m;
+        next(CLOCK_MONOTONIC, &m);
+        if (begin_s == 0)
+            begin_s = m.tv_sec;
+        if (m.tv_sec > begin_s + 1)
+            t->tv_sec += 3600;
+    }
+    return result;
+}
+"""
+
+
+@plain_build_only
+def test_stepped_clock_changes_no_figure():
+    """CLOCK_REALTIME jumps by an hour within the client alone, one to two seconds after its start."""
+    need_program("cc")
+    library = temp_path("step.so")
+    subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-o", library, "-", "-ldl"], input=STEP,
+                   text=True, check=True)
+    stepped = ["env", f"LD_PRELOAD={library}"]
+    date = subprocess.run([*stepped, sys.executable, "-c", "import time\na = time.time()\n"
+                           "time.sleep(3)\nprint(time.time() - a)"], capture_output=True, text=True)
+    check(float(date.stdout) > 3000, f"the control: the clock steps, by {date.stdout}")
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 10, "-r", 500, "-t", 4, "-R", "127.0.0.1",
+                       prefix=stepped)
+    check_conservation(r)
+    check(r.json["latency_ns"]["response"]["max"] < 2e9, "no hour in the response times")
+    times = [float(row["timestamp"]) for row in r.rows()]
+    check_between(max(times) - min(times), 3.9, 6, "seconds that the rows span")
+
+
+# --- ids ---
+
+def test_queries_without_an_id_wait_and_keep_their_intended_time():
+    """70,000 outstanding on one connection: 65,536 have ids, the others wait for the first answers."""
+    rate = 20000 if SANITIZED else 100000
+    with Server() as server:
+        client = Client("-p", server.port, "-c", 1, "-r", rate, "--arrival", "constant", "-t",
+                        100000 / rate, "--timeout", "60s", "--stats-interval", "100ms", "127.0.0.1")
+        wait_until_running(client)
+        server.process.send_signal(signal.SIGSTOP)
+        time.sleep(100000 / rate + 1)
+        server.process.send_signal(signal.SIGCONT)
+        r = client.wait()
+    check_conservation(r)
+    q, response = r.json["queries"], r.json["latency_ns"]["response"]
+    check(q["blocked"] > 10000, f"blocked: {q['blocked']}")
+    check_equal(q["answered"], q["scheduled"], "answered in the end")
+    check_equal(q["duplicate"] + q["unknown_id"] + q["late"], 0, "strays")
+    check(response["max"] > 0.9e9, f"the wait is in the response time: {response['max']} ns")
+    check(r.json["latency_ns"]["send_lag"]["max"] > 0.5e9, "and in the send lag")
+
+
+# --- arrivals ---
+
+def gaps_of(arrival, rate=1000, seconds=5):
+    """Gaps between the intended times of the rows of a run on one thread, in units of their mean."""
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 20, "-r", rate, "-t", seconds, "--threads", 1,
+                       "--arrival", arrival, "-R", "127.0.0.1")
+    times = sorted(float(row["timestamp"]) - float(row["send_lag_us"]) / 1e6
+                   for row in r.rows() if row["type"] == "Q")
+    return [(b - a) * rate for a, b in zip(times, times[1:])]
+
+
+def anderson_darling(gaps):
+    """Against the exponential distribution with mean 1."""
+    f = [min(max(1 - math.exp(-g), 1e-12), 1 - 1e-12) for g in sorted(gaps)]
+    n = len(f)
+    return -n - sum((2 * i + 1) * (math.log(f[i]) + math.log(1 - f[n - 1 - i]))
+                    for i in range(n)) / n
+
+
+def test_arrivals_are_what_they_are_called():
+    poisson, constant = gaps_of("poisson"), gaps_of("constant")
+    cv = math.sqrt(sum((g - 1)**2 for g in constant) / len(constant))
+    print(f"     Anderson-Darling: Poisson {anderson_darling(poisson):.2f}, constant "
+          f"{anderson_darling(constant):.0f}; variation of the constant gaps {cv:.5f}")
+    check(anderson_darling(poisson) < 2.5, "Poisson gaps are exponential (2.492: p = .05)")
+    check(anderson_darling(constant) > 100, "the control: constant gaps are not")
+    check(cv <= 0.05, f"variation of the constant gaps: {cv}")
+
+
+if __name__ == "__main__":
+    main()
