@@ -13,6 +13,7 @@ struct hoststat {
     uint64_t user_us, system_us;             /* CPU time of this process */
     uint64_t involuntary_switches;           /* this process was preempted */
     uint64_t rss_bytes;                      /* resident memory of this process, now */
+    uint64_t peak_rss_bytes;                 /* the most it has been */
     uint64_t cpu_ticks, steal_ticks;         /* of the machine, all CPUs */
     uint64_t retransmits;                    /* TCP segments, this network namespace */
     uint64_t listen_overflows, listen_drops; /* this network namespace */

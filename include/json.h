@@ -29,6 +29,8 @@ void json_array_end(struct json *j);
 
 void json_string(struct json *j, const char *key, const char *value); /* NULL: null */
 void json_u64(struct json *j, const char *key, uint64_t value);
+/* null when the value is UINT64_MAX, this project's "not known". */
+void json_known_u64(struct json *j, const char *key, uint64_t value);
 void json_i64(struct json *j, const char *key, int64_t value);
 /* The shortest of up to 17 significant digits that reads back as the same double. */
 void json_double(struct json *j, const char *key, double value);

@@ -10,6 +10,7 @@
 #include "outcome.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef _Atomic(uint64_t) tally_count;
@@ -63,6 +64,9 @@ static inline void tally_sub(tally_count *gauge, uint64_t n)
 {
     atomic_store_explicit(gauge, tally_get(gauge) - n, memory_order_relaxed);
 }
+
+/* Adds n counts, one by one: for structures that are nothing but counts. */
+void tally_add_all(tally_count *into, const tally_count *from, size_t n);
 
 /* Adds every count of `from`. */
 void tally_merge(struct tally *into, const struct tally *from);

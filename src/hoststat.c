@@ -22,6 +22,7 @@ static void read_usage(struct hoststat *s)
     s->user_us = us_of(usage.ru_utime);
     s->system_us = us_of(usage.ru_stime);
     s->involuntary_switches = (uint64_t)usage.ru_nivcsw;
+    s->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
 }
 
 static void read_rss(struct hoststat *s)

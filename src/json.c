@@ -108,6 +108,14 @@ void json_u64(struct json *j, const char *key, uint64_t value)
     fprintf(j->out, "%" PRIu64, value);
 }
 
+void json_known_u64(struct json *j, const char *key, uint64_t value)
+{
+    if (value == UINT64_MAX)
+        json_null(j, key);
+    else
+        json_u64(j, key, value);
+}
+
 void json_i64(struct json *j, const char *key, int64_t value)
 {
     begin_value(j, key);

@@ -33,14 +33,6 @@ void preflight_report_text(FILE *out, const char *title, const struct preflight 
     fprintf(out, "\n%s\n", verdicts[preflight_worst(p)]);
 }
 
-static void put_known(struct json *j, const char *key, uint64_t value)
-{
-    if (value == HOSTFACTS_UNKNOWN)
-        json_null(j, key);
-    else
-        json_u64(j, key, value);
-}
-
 static void put_lines(struct json *j, const struct preflight *p)
 {
     json_array_begin(j, "plan");
@@ -49,8 +41,8 @@ static void put_lines(struct json *j, const struct preflight *p)
 
         json_object_begin(j, NULL);
         json_string(j, "limit", line->name);
-        put_known(j, "is", line->is);
-        put_known(j, "needed", line->needed);
+        json_known_u64(j, "is", line->is);
+        json_known_u64(j, "needed", line->needed);
         json_string(j, "level", preflight_level_name(line->level));
         json_string(j, "fix", line->fix[0] != '\0' ? line->fix : NULL);
         json_object_end(j);

@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "json.h"
 #include "oslimits.h"
+#include "outcome_report.h"
 #include "verdict.h"
 
 #include <sys/utsname.h>
@@ -13,31 +14,6 @@
 static void put_count(struct json *j, const char *key, const tally_count *count)
 {
     json_u64(j, key, tally_get(count));
-}
-
-static void put_known(struct json *j, const char *key, uint64_t value)
-{
-    if (value == HOSTSTAT_UNKNOWN)
-        json_null(j, key);
-    else
-        json_u64(j, key, value);
-}
-
-static void put_outcomes(struct json *j,
-                         const tally_count counts[OUTCOME_N_PHASES][OUTCOME_N_REASONS])
-{
-    char name[64];
-
-    json_object_begin(j, "outcomes");
-    for (int p = 0; p < OUTCOME_N_PHASES; p++)
-        for (int e = 0; e < OUTCOME_N_REASONS; e++) {
-            if (tally_get(&counts[p][e]) == 0)
-                continue;
-            snprintf(name, sizeof name, "%s/%s", outcome_phase_name((enum outcome_phase)p),
-                     outcome_reason_name((enum outcome_reason)e));
-            put_count(j, name, &counts[p][e]);
-        }
-    json_object_end(j);
 }
 
 static void put_host(struct json *j, const struct report_about *about,
@@ -76,7 +52,7 @@ static void put_connections(struct json *j, const struct client_result *r)
     else
         json_null(j, "connect_rate_per_s");
     json_double(j, "connect_elapsed_s", (double)r->connect_elapsed_ns / 1e9);
-    put_outcomes(j, r->tally.connections.ended);
+    outcome_report_json(j, "outcomes", r->tally.connections.ended);
     json_object_end(j);
 }
 
@@ -103,7 +79,7 @@ static void put_queries(struct json *j, const struct client_result *r)
     put_count(j, "duplicate", &t->duplicate);
     put_count(j, "unknown_id", &t->unknown_id);
     put_count(j, "ids_recycled", &t->ids_recycled);
-    put_outcomes(j, t->errors);
+    outcome_report_json(j, "outcomes", t->errors);
     json_object_end(j);
     json_object_begin(j, "warmup");
     put_class(j, &t->queries[TALLY_WARMUP]);
@@ -196,7 +172,7 @@ static void put_resources(struct json *j, const struct client_result *r)
     json_object_begin(j, "resources");
     json_double(j, "user_s", (double)(after->user_us - before->user_us) / 1e6);
     json_double(j, "system_s", (double)(after->system_us - before->system_us) / 1e6);
-    put_known(j, "rss_bytes", after->rss_bytes);
+    json_known_u64(j, "rss_bytes", after->rss_bytes);
     if (connected > 0 && after->rss_bytes != HOSTSTAT_UNKNOWN &&
         after->rss_bytes > before->rss_bytes)
         json_double(j, "rss_bytes_per_connection",
@@ -208,12 +184,12 @@ static void put_resources(struct json *j, const struct client_result *r)
         json_double(j, "steal_percent", steal);
     else
         json_null(j, "steal_percent");
-    put_known(j, "retransmits",
-              r->loaded ? hoststat_delta(after->retransmits, r->host_loaded.retransmits)
-                        : HOSTSTAT_UNKNOWN);
-    put_known(j, "listen_overflows",
-              hoststat_delta(after->listen_overflows, before->listen_overflows));
-    put_known(j, "listen_drops", hoststat_delta(after->listen_drops, before->listen_drops));
+    json_known_u64(j, "retransmits",
+                   r->loaded ? hoststat_delta(after->retransmits, r->host_loaded.retransmits)
+                             : HOSTSTAT_UNKNOWN);
+    json_known_u64(j, "listen_overflows",
+                   hoststat_delta(after->listen_overflows, before->listen_overflows));
+    json_known_u64(j, "listen_drops", hoststat_delta(after->listen_drops, before->listen_drops));
     put_count(j, "bytes_sent", &r->tally.bytes_sent);
     put_count(j, "bytes_received", &r->tally.bytes_received);
     json_object_end(j);

@@ -2,6 +2,7 @@
  * report_text: the summary for people, on stderr.  See report.h. */
 #include "report.h"
 
+#include "outcome_report.h"
 #include "units.h"
 #include "verdict.h"
 
@@ -252,29 +253,6 @@ static void print_histogram(FILE *out, const struct hist *h)
 
 /* --- ends and verdict --- */
 
-static void print_outcomes(FILE *out, const char *title,
-                           const tally_count counts[OUTCOME_N_PHASES][OUTCOME_N_REASONS])
-{
-    char text[UNITS_TEXT_BYTES];
-    bool titled = false;
-
-    for (int p = 0; p < OUTCOME_N_PHASES; p++)
-        for (int e = 0; e < OUTCOME_N_REASONS; e++) {
-            const char *remedy = outcome_remedy((enum outcome_reason)e);
-
-            if (tally_get(&counts[p][e]) == 0)
-                continue;
-            if (!titled)
-                fprintf(out, "\n%s\n", title);
-            titled = true;
-            fprintf(out, "%12s  %s: %s\n", count_text(text, &counts[p][e]),
-                    outcome_phase_name((enum outcome_phase)p),
-                    outcome_reason_name((enum outcome_reason)e));
-            if (remedy != NULL)
-                fprintf(out, "              -> %s\n", remedy);
-        }
-}
-
 static void print_diagnosis(FILE *out, const struct client_result *r)
 {
     char text[UNITS_TEXT_BYTES];
@@ -353,8 +331,9 @@ void report_text(FILE *out, const struct report_about *about, const struct clien
     }
     print_latency(out, about, r);
     print_histogram(out, &r->metrics[CLIENT_RESPONSE]);
-    print_outcomes(out, "Ends of connections", r->tally.connections.ended);
-    print_outcomes(out, "Failed queries, by the end of their connection", r->tally.errors);
+    outcome_report_text(out, "Ends of connections", r->tally.connections.ended, true);
+    outcome_report_text(out, "Failed queries, by the end of their connection", r->tally.errors,
+                        true);
     print_diagnosis(out, r);
     print_host(out, r);
     print_output(out, r);

@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "json.h"
+#include "outcome_report.h"
 #include "units.h"
 
 #include <inttypes.h>
@@ -14,18 +15,6 @@ static const char *count_text(char *buffer, const tally_count *count)
 }
 
 /* --- text --- */
-
-static void print_closed(FILE *out, const struct server_tally *t)
-{
-    char text[UNITS_TEXT_BYTES];
-
-    for (int p = 0; p < OUTCOME_N_PHASES; p++)
-        for (int e = 0; e < OUTCOME_N_REASONS; e++)
-            if (tally_get(&t->closed[p][e]) > 0)
-                fprintf(out, "%12s  %s: %s\n", count_text(text, &t->closed[p][e]),
-                        outcome_phase_name((enum outcome_phase)p),
-                        outcome_reason_name((enum outcome_reason)e));
-}
 
 void server_report_text(FILE *out, const struct server_result *r)
 {
@@ -42,14 +31,14 @@ void server_report_text(FILE *out, const struct server_result *r)
             count_text(b, &t->bytes_sent));
     fprintf(out, "Pauses       %s of accepting, %s of reading from peers that do not read\n",
             count_text(a, &t->accept_pauses), count_text(b, &t->back_pressure_pauses));
-    fprintf(out, "Host         %.2f s user, %.2f s system, %s resident",
+    fprintf(out, "Host         %.2f s user, %.2f s system, %s resident at the peak",
             (double)(r->now.user_us - r->before.user_us) / 1e6,
             (double)(r->now.system_us - r->before.system_us) / 1e6,
-            units_format_bytes(a, r->now.rss_bytes));
+            units_format_bytes(a, r->now.peak_rss_bytes));
     if (overflows != HOSTSTAT_UNKNOWN)
         fprintf(out, ", %s listen overflows", units_format_count(a, overflows));
-    fputs("\nClosed\n", out);
-    print_closed(out, t);
+    fputc('\n', out);
+    outcome_report_text(out, "Closed", t->closed, false);
 }
 
 void server_report_line(FILE *out, const struct server_result *r,
@@ -72,30 +61,6 @@ void server_report_line(FILE *out, const struct server_result *r,
 
 /* --- JSON --- */
 
-static void put_known(struct json *j, const char *key, uint64_t value)
-{
-    if (value == HOSTSTAT_UNKNOWN)
-        json_null(j, key);
-    else
-        json_u64(j, key, value);
-}
-
-static void put_closed(struct json *j, const struct server_tally *t)
-{
-    char name[64];
-
-    json_object_begin(j, "closed");
-    for (int p = 0; p < OUTCOME_N_PHASES; p++)
-        for (int e = 0; e < OUTCOME_N_REASONS; e++) {
-            if (tally_get(&t->closed[p][e]) == 0)
-                continue;
-            snprintf(name, sizeof name, "%s/%s", outcome_phase_name((enum outcome_phase)p),
-                     outcome_reason_name((enum outcome_reason)e));
-            json_u64(j, name, tally_get(&t->closed[p][e]));
-        }
-    json_object_end(j);
-}
-
 static void put_tally(struct json *j, const struct server_tally *t)
 {
     json_u64(j, "accepted", tally_get(&t->accepted));
@@ -104,7 +69,7 @@ static void put_tally(struct json *j, const struct server_tally *t)
     json_u64(j, "bytes_sent", tally_get(&t->bytes_sent));
     json_u64(j, "accept_pauses", tally_get(&t->accept_pauses));
     json_u64(j, "back_pressure_pauses", tally_get(&t->back_pressure_pauses));
-    put_closed(j, t);
+    outcome_report_json(j, "closed", t->closed);
 }
 
 void server_report_json(FILE *out, const struct server_result *r)
@@ -126,10 +91,11 @@ void server_report_json(FILE *out, const struct server_result *r)
     json_u64(&j, "active", r->active);
     json_u64(&j, "peak", r->peak);
     put_tally(&j, &r->total);
-    put_known(&j, "listen_overflows",
-              hoststat_delta(r->now.listen_overflows, r->before.listen_overflows));
-    put_known(&j, "listen_drops", hoststat_delta(r->now.listen_drops, r->before.listen_drops));
-    put_known(&j, "rss_bytes", r->now.rss_bytes);
+    json_known_u64(&j, "listen_overflows",
+                   hoststat_delta(r->now.listen_overflows, r->before.listen_overflows));
+    json_known_u64(&j, "listen_drops", hoststat_delta(r->now.listen_drops, r->before.listen_drops));
+    json_known_u64(&j, "rss_bytes", r->now.rss_bytes);
+    json_known_u64(&j, "peak_rss_bytes", r->now.peak_rss_bytes);
     json_double(&j, "user_s", (double)(r->now.user_us - r->before.user_us) / 1e6);
     json_double(&j, "system_s", (double)(r->now.system_us - r->before.system_us) / 1e6);
     json_array_begin(&j, "workers");

@@ -2,18 +2,19 @@
  * tally: see tally.h. */
 #include "tally.h"
 
-#include <stddef.h>
-
 _Static_assert(sizeof(struct tally) % sizeof(tally_count) == 0,
                "the structure is an array of counts");
 
+void tally_add_all(tally_count *into, const tally_count *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        tally_add(&into[i], tally_get(&from[i]));
+}
+
 void tally_merge(struct tally *into, const struct tally *from)
 {
-    tally_count *to = (tally_count *)into;
-    const tally_count *add = (const tally_count *)from;
-
-    for (size_t i = 0; i < sizeof *into / sizeof *to; i++)
-        tally_add(&to[i], tally_get(&add[i]));
+    tally_add_all((tally_count *)into, (const tally_count *)from,
+                  sizeof *into / sizeof(tally_count));
 }
 
 static uint64_t sum_outcomes(const tally_count counts[OUTCOME_N_PHASES][OUTCOME_N_REASONS])

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ * outcome_report: see outcome_report.h. */
+#include "outcome_report.h"
+
+#include "json.h"
+#include "units.h"
+
+static void print_line(FILE *out, struct outcome o, uint64_t n, bool with_remedy)
+{
+    char text[UNITS_TEXT_BYTES];
+    const char *remedy = with_remedy ? outcome_remedy(o.reason) : NULL;
+
+    fprintf(out, "%12s  %s: %s\n", units_format_count(text, n), outcome_phase_name(o.phase),
+            outcome_reason_name(o.reason));
+    if (remedy != NULL)
+        fprintf(out, "              -> %s\n", remedy);
+}
+
+void outcome_report_text(FILE *out, const char *title,
+                         const tally_count counts[OUTCOME_N_PHASES][OUTCOME_N_REASONS],
+                         bool with_remedies)
+{
+    bool titled = false;
+
+    for (int p = 0; p < OUTCOME_N_PHASES; p++)
+        for (int r = 0; r < OUTCOME_N_REASONS; r++) {
+            const uint64_t n = tally_get(&counts[p][r]);
+
+            if (n == 0)
+                continue;
+            if (!titled)
+                fprintf(out, "\n%s\n", title);
+            titled = true;
+            print_line(out, (struct outcome){(enum outcome_phase)p, (enum outcome_reason)r}, n,
+                       with_remedies);
+        }
+}
+
+void outcome_report_json(struct json *j, const char *key,
+                         const tally_count counts[OUTCOME_N_PHASES][OUTCOME_N_REASONS])
+{
+    char name[64];
+
+    json_object_begin(j, key);
+    for (int p = 0; p < OUTCOME_N_PHASES; p++)
+        for (int r = 0; r < OUTCOME_N_REASONS; r++) {
+            if (tally_get(&counts[p][r]) == 0)
+                continue;
+            snprintf(name, sizeof name, "%s/%s", outcome_phase_name((enum outcome_phase)p),
+                     outcome_reason_name((enum outcome_reason)r));
+            json_u64(j, name, tally_get(&counts[p][r]));
+        }
+    json_object_end(j);
+}
