@@ -15,6 +15,10 @@
 /* Raises RLIMIT_NOFILE to its hard limit for this process alone and returns the limit in force. */
 uint64_t oslimits_raise_nofile(void);
 
+/* Where standard streams were closed by whoever started the program, opens /dev/null in their
+ * place, so that no socket gets the number of stderr.  Before anything else is opened. */
+void oslimits_open_standard_streams(void);
+
 /* The fd table of the calling thread becomes its own (unshare(CLONE_FILES)), so that RLIMIT_NOFILE
  * holds for it alone.  Returns 0 or -1 (errno): the table stays shared. */
 int oslimits_own_fd_table(void);

@@ -5,6 +5,7 @@
 #include "sockdiag.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -26,6 +27,16 @@ uint64_t oslimits_raise_nofile(void)
             return raised.rlim_cur;
     }
     return limit.rlim_cur;
+}
+
+void oslimits_open_standard_streams(void)
+{
+    int fd = STDIN_FILENO;
+
+    while (fd >= 0 && fd <= STDERR_FILENO)
+        fd = open("/dev/null", O_RDWR);
+    if (fd >= 0)
+        close(fd);
 }
 
 int oslimits_own_fd_table(void)

@@ -9,6 +9,7 @@
 #include "hgrm.h"
 #include "hlog.h"
 #include "json.h"
+#include "oslimits.h"
 #include "preflight_report.h"
 #include "report.h"
 #include "units.h"
@@ -305,6 +306,7 @@ int main(int argc, char **argv)
     char error[OPTIONS_ERROR_BYTES];
     int code = EXIT_USAGE;
 
+    oslimits_open_standard_streams();
     switch (client_opts_parse(&setup.opts, argc, argv, stdout, error)) {
     case OPTIONS_EXIT:
         return EXIT_VALID;

@@ -386,6 +386,7 @@ int main(int argc, char **argv)
     char error[OPTIONS_ERROR_BYTES];
     int code = EXIT_USAGE;
 
+    oslimits_open_standard_streams();
     switch (server_opts_parse(&s.opts, argc, argv, stdout, error)) {
     case OPTIONS_EXIT:
         return EXIT_DONE;

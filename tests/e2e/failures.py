@@ -181,6 +181,17 @@ def test_rows_lost_to_a_full_ring_are_counted_and_make_the_run_suspect():
     print(f"     {output['rows']} rows, {output['dropped_rows']} missing, all counted")
 
 
+def test_file_opened_by_a_client_without_stderr_gets_no_words():
+    """Started with stderr closed, the result must not get its number: the summary would go there."""
+    with Server() as server:
+        result = temp_path("result.json")
+        r = subprocess.run(["sh", "-c", f"exec {TCPCLIENT} -p {server.port} -c 5 -r 100 -t 1 --json "
+                            f"{result} 127.0.0.1 2>&-"], timeout=30)
+    check(r.returncode in (0, 3), f"exit code {r.returncode}")
+    with open(result) as f:
+        check_equal(json.load(f)["connections"]["proven"], 5, "the result is JSON")
+
+
 def test_numbers_do_not_depend_on_the_locale():
     with Server() as server:
         r = subprocess.run([TCPCLIENT, "-c", "2", "-r", "2.5", "-t", "1.5", "--json", "-",
