@@ -52,6 +52,10 @@ struct client_worker {
     uint32_t first_conn, n_conns;
     struct client_connect connect;
     struct client_load load;
+    /* Set by the main thread before CLIENT_START: the arrivals are dealt to n_loaders workers,
+     * those with a usable connection; this one is number `loader`, which is larger when it is none
+     * of them. */
+    uint32_t n_loaders, loader;
     uint8_t *received; /* CLIENT_RECEIVE_BYTES */
     uint8_t *to_send;  /* CLIENT_SEND_BYTES */
 };

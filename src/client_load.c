@@ -433,8 +433,8 @@ void client_load_start(struct client_worker *cw, uint64_t start_ns)
         .segments = &config->schedule,
         .n_segments = 1,
         .n_connections = config->n_connections,
-        .n_workers = config->n_workers,
-        .worker = cw->worker.index,
+        .n_workers = cw->n_loaders,
+        .worker = cw->loader,
         .seed = config->seed,
     };
 
@@ -444,7 +444,10 @@ void client_load_start(struct client_worker *cw, uint64_t start_ns)
         config->duration_ns == PACER_NEVER ? PACER_NEVER : l->measure_ns + config->duration_ns;
     l->previous_intended_ns = start_ns;
     l->running = true;
-    pacer_start(&l->pacer, &pacing, start_ns);
+    if (cw->loader < cw->n_loaders)
+        pacer_start(&l->pacer, &pacing, start_ns);
+    else
+        l->pacer.next_ns = PACER_NEVER;
     if (config->loop == CLIENT_LOOP_CLOSED)
         spread_closed_loop(cw, start_ns);
     client_worker_enter(cw, CLIENT_LOADING);

@@ -70,11 +70,23 @@ static enum client_stage earliest_stage(const struct run *r)
 
 /* --- stages --- */
 
+/* A worker none of whose connections came about leaves its part of the arrivals to the others. */
+static void deal_arrivals(struct run *r)
+{
+    uint32_t n_loaders = 0;
+
+    for (uint32_t i = 0; i < r->n_started; i++)
+        r->workers[i].loader = tally_get(&r->workers[i].n_live) > 0 ? n_loaders++ : r->n_started;
+    for (uint32_t i = 0; i < r->n_started; i++)
+        r->workers[i].n_loaders = n_loaders;
+}
+
 static void start_load(struct run *r)
 {
     const struct client_config *config = r->config;
 
     r->started = true;
+    deal_arrivals(r);
     hoststat_read(&r->result->host_loaded);
     r->begin_ns = clock_now_ns() + r->settings->settle_ns;
     r->measure_ns = r->begin_ns + config->warmup_ns;

@@ -13,7 +13,7 @@ def test_half_open_connections_are_counted_exactly_and_stay_out_of_the_figures()
         wire = Wire(a, b, "--delay-ms", RTT_MS / 2)
         server = FaultServer("--bind", "10.99.0.2", "--backlog", BACKLOG, "--accept-only", IN_QUEUE,
                              "--accept-after", 0.8, prefix=b.prefix)
-        r = run_client("-p", server.port, "-c", CONNECTIONS, "-r", 30, "-t", 3, "--timeout", "2s", "--threads", 1,
+        r = run_client("-p", server.port, "-c", CONNECTIONS, "-r", 30, "-t", 3, "--timeout", "2s", "--threads", 4,
                        "10.99.0.2", prefix=a.prefix)
         server.stop()
         wire.stop()
