@@ -33,6 +33,22 @@ def test_more_connections_than_ports_are_refused_and_with_force_counted():
         check("1000 source tuples" in line["evidence"] and "What bound" in r.err, line["evidence"])
 
 
+def test_reserved_ports_are_left_out_of_the_plan():
+    out = temp_path("connections.csv")
+    with Namespace() as namespace:
+        namespace.run("sysctl", "-qw", "net.ipv4.ip_local_reserved_ports=30002,30004-30006")
+        with Server(prefix=namespace.prefix) as server:
+            r = run_client("-p", server.port, "-c", 6, "-t", 0.2, "--source", "127.0.0.2", "--sport",
+                           "30000-30009", "--connections-out", out, "127.0.0.1",
+                           prefix=namespace.prefix)
+            refused = run_client("-p", server.port, "-c", 7, "--source", "127.0.0.2", "--sport",
+                                 "30000-30009", "127.0.0.1", prefix=namespace.prefix)
+    check_complete(r)
+    check_equal([int(row["source_port"]) for row in csv.DictReader(open(out))],
+                [30000, 30001, 30003, 30007, 30008, 30009], "ports in order")
+    check("there are 6, needed 7" in refused.err, refused.err)
+
+
 def test_plan_opens_nothing_and_says_all_on_stdout():
     with Server() as server:
         fits = subprocess.run([TCPCLIENT, "--plan", "-c", "1000", f"127.0.0.1:{server.port}"],
