@@ -51,9 +51,6 @@ struct client_conn {
  * promised 256 bytes of user memory. */
 _Static_assert(sizeof(struct client_conn) <= 192, "memory per idle connection");
 
-/* Number of the connection over all workers. */
-uint32_t client_conn_number(const struct client_conn *c);
-
 /* NEW: opens the socket from the worker's next tuples and starts to connect.  Whatever fails ends
  * the connection with its outcome. */
 void client_conn_open(struct client_conn *c);
@@ -68,9 +65,6 @@ void client_conn_broken(struct client_conn *c, int error);
 
 /* It has answered: PROVING or HALF_OPEN becomes LIVE. */
 void client_conn_is_proven(struct client_conn *c);
-
-/* PROVING or HALF_OPEN becomes LIVE, proven or (where no proof is asked for) not. */
-void client_conn_is_usable(struct client_conn *c);
 
 /* PROVING: its proof timed out. */
 void client_conn_is_half_open(struct client_conn *c);

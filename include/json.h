@@ -31,7 +31,6 @@ void json_string(struct json *j, const char *key, const char *value); /* NULL: n
 void json_u64(struct json *j, const char *key, uint64_t value);
 /* null when the value is UINT64_MAX, this project's "not known". */
 void json_known_u64(struct json *j, const char *key, uint64_t value);
-void json_i64(struct json *j, const char *key, int64_t value);
 /* The shortest of up to 17 significant digits that reads back as the same double. */
 void json_double(struct json *j, const char *key, double value);
 void json_bool(struct json *j, const char *key, bool value);

@@ -25,7 +25,8 @@ struct client_backlog {
 static void on_connected(evutil_socket_t fd, short what, void *arg);
 static void on_ready(evutil_socket_t fd, short what, void *arg);
 
-uint32_t client_conn_number(const struct client_conn *c)
+/* Over all workers. */
+static uint32_t number(const struct client_conn *c)
 {
     return c->worker->first_conn + (uint32_t)(c - c->worker->conns);
 }
@@ -61,6 +62,19 @@ static int connect_from_next_tuple(struct client_conn *c, struct outcome *failed
     return fd;
 }
 
+/* PROVING or HALF_OPEN becomes LIVE, proven or (where no proof is asked for) not. */
+static void become_usable(struct client_conn *c)
+{
+    struct client_worker *cw = c->worker;
+
+    if (c->state == CLIENT_CONN_HALF_OPEN)
+        tally_sub(&cw->n_half_open, 1);
+    c->state = CLIENT_CONN_LIVE;
+    tally_add(&cw->n_live, 1);
+    client_load_joined(c);
+    client_connect_settled(cw, c);
+}
+
 static void establish(struct client_conn *c, int fd, uint32_t syn_retransmits)
 {
     struct client_worker *cw = c->worker;
@@ -83,7 +97,7 @@ static void establish(struct client_conn *c, int fd, uint32_t syn_retransmits)
     else if (cw->config->prove)
         client_load_prove(c);
     else
-        client_conn_is_usable(c);
+        become_usable(c);
 }
 
 /* Over loopback the handshake is over when connect(2) returns, although it says EINPROGRESS.  To
@@ -125,18 +139,6 @@ static void on_connected(evutil_socket_t fd, short what, void *arg)
     else
         client_conn_close(c, (struct outcome){PHASE_CONNECT, outcome_reason_of_errno(error)},
                           error);
-}
-
-void client_conn_is_usable(struct client_conn *c)
-{
-    struct client_worker *cw = c->worker;
-
-    if (c->state == CLIENT_CONN_HALF_OPEN)
-        tally_sub(&cw->n_half_open, 1);
-    c->state = CLIENT_CONN_LIVE;
-    tally_add(&cw->n_live, 1);
-    client_load_joined(c);
-    client_connect_settled(cw, c);
 }
 
 void client_conn_is_half_open(struct client_conn *c)
@@ -282,7 +284,7 @@ void client_conn_is_proven(struct client_conn *c)
         tally_add(&c->worker->tally.connections.proven, 1);
     }
     if (c->state == CLIENT_CONN_PROVING || c->state == CLIENT_CONN_HALF_OPEN)
-        client_conn_is_usable(c);
+        become_usable(c);
 }
 
 /* --- the way out --- */
@@ -307,7 +309,7 @@ static void warn_first(const struct client_conn *c, struct outcome outcome, int 
     if (error == 0 || c->worker->config->quiet ||
         atomic_flag_test_and_set(&warned[outcome.phase][outcome.reason]))
         return;
-    complain("connection %u: %s: %s (%s); further ones are only counted", client_conn_number(c),
+    complain("connection %u: %s: %s (%s); further ones are only counted", number(c),
              outcome_phase_name(outcome.phase), outcome_reason_name(outcome.reason),
              strerror(error));
 }

@@ -3,14 +3,13 @@
 #include "client_opts.h"
 
 #include "client_config.h"
+#include "units.h"
 
 #include <inttypes.h>
 #include <stddef.h>
 
 #define FIELD(name) offsetof(struct client_opts, name)
-#define NS_PER_MS   1000000ull
-#define NS_PER_S    1000000000ull
-#define MAX_TIME_NS (366ull * 24 * 3600 * NS_PER_S)
+#define MAX_TIME_NS (366ull * 24 * 3600 * UNITS_NS_PER_S)
 
 /* kind, offset, argument, help, min, max, choices */
 static const struct option_row rows[] = {
@@ -44,7 +43,7 @@ static const struct option_row rows[] = {
     {"connect-window", 0, OPTION_COUNT, FIELD(connect_window), "N",
      "connections under way and not yet proven at a time (default: 256)", 1, 1000000, NULL},
     {"connect-timeout", 0, OPTION_DURATION, FIELD(connect_timeout_ns), "TIME",
-     "give up a connect after TIME (default: 10s)", NS_PER_MS, MAX_TIME_NS, NULL},
+     "give up a connect after TIME (default: 10s)", UNITS_NS_PER_MS, MAX_TIME_NS, NULL},
     {"source", 0, OPTION_TEXT, FIELD(source), "LIST",
      "source addresses: 10.0.0.5,10.0.1.1-9,10.1.0.0/24,10.2.{1..3}.1", 0, 0, NULL},
     {"sport", 0, OPTION_TEXT, FIELD(sport), "RANGES",
@@ -71,7 +70,7 @@ static const struct option_row rows[] = {
     {"drain", 0, OPTION_DURATION, FIELD(drain_ns), "TIME",
      "await answers so long after the end (default: --timeout)", 0, MAX_TIME_NS, NULL},
     {"timeout", 0, OPTION_DURATION, FIELD(timeout_ns), "TIME",
-     "give up a query after TIME (default: 5s)", NS_PER_MS, MAX_TIME_NS, NULL},
+     "give up a query after TIME (default: 5s)", UNITS_NS_PER_MS, MAX_TIME_NS, NULL},
     {"on-timeout", 0, OPTION_CHOICE, FIELD(on_timeout), "DO",
      "with the connection of a query given up: keep or close (default: keep)", 0, 0,
      CLIENT_ON_TIMEOUTS},
@@ -107,10 +106,10 @@ static const struct client_opts defaults = {
     .connections = 1,
     .seed = 42,
     .connect_window = 256,
-    .connect_timeout_ns = 10 * NS_PER_S,
-    .settle_ns = 200 * NS_PER_MS,
-    .timeout_ns = 5 * NS_PER_S,
-    .stats_interval_ns = 5 * NS_PER_S,
+    .connect_timeout_ns = 10 * UNITS_NS_PER_S,
+    .settle_ns = 200 * UNITS_NS_PER_MS,
+    .timeout_ns = 5 * UNITS_NS_PER_S,
+    .stats_interval_ns = 5 * UNITS_NS_PER_S,
 };
 
 struct options *client_opts_table(void)

@@ -116,12 +116,6 @@ void json_known_u64(struct json *j, const char *key, uint64_t value)
         json_u64(j, key, value);
 }
 
-void json_i64(struct json *j, const char *key, int64_t value)
-{
-    begin_value(j, key);
-    fprintf(j->out, "%" PRId64, value);
-}
-
 void json_double(struct json *j, const char *key, double value)
 {
     char text[32];

@@ -4,11 +4,11 @@
 
 #include "endpoint.h"
 #include "server_config.h"
+#include "units.h"
 
 #include <stddef.h>
 
 #define FIELD(name) offsetof(struct server_opts, name)
-#define NS_PER_S    1000000000ull
 
 static const struct option_row rows[] = {
     {"bind", 0, OPTION_TEXT, FIELD(bind), "ADDRESS",
@@ -29,8 +29,8 @@ static const struct option_row rows[] = {
     {"json", 0, OPTION_TEXT, FIELD(json), "FILE",
      "at the end, write the result as JSON to FILE (-: stdout)", 0, 0, NULL},
     {"stats-interval", 0, OPTION_DURATION, FIELD(stats_interval_ns), "TIME",
-     "a line of figures on stderr every TIME; 0: none (default: 0)", 0, 366ull * 86400 * NS_PER_S,
-     NULL},
+     "a line of figures on stderr every TIME; 0: none (default: 0)", 0,
+     366ull * 86400 * UNITS_NS_PER_S, NULL},
     {"plan", 0, OPTION_FLAG, FIELD(plan), NULL,
      "only say, on stdout, which limits bind for -c N and how to lift them", 0, 0, NULL},
     {"force", 0, OPTION_FLAG, FIELD(force), NULL, "run although the plan says stop", 0, 0, NULL},

@@ -41,7 +41,8 @@ static void objects_and_arrays_nest(void **state)
     (void)state;
     json_object_begin(&j, NULL);
     json_u64(&j, "n", UINT64_MAX);
-    json_i64(&j, "i", -5);
+    json_known_u64(&j, "i", 5);
+    json_known_u64(&j, "u", UINT64_MAX);
     json_array_begin(&j, "list");
     json_bool(&j, NULL, true);
     json_object_begin(&j, NULL);
@@ -53,9 +54,9 @@ static void objects_and_arrays_nest(void **state)
     json_array_begin(&j, "none");
     json_array_end(&j);
     json_object_end(&j);
-    assert_written(
-        "{\n  \"n\": 18446744073709551615,\n  \"i\": -5,\n  \"list\": [\n    true,\n    {\n"
-        "      \"x\": null\n    }\n  ],\n  \"empty\": {},\n  \"none\": []\n}\n");
+    assert_written("{\n  \"n\": 18446744073709551615,\n  \"i\": 5,\n  \"u\": null,\n  \"list\": "
+                   "[\n    true,\n    {\n"
+                   "      \"x\": null\n    }\n  ],\n  \"empty\": {},\n  \"none\": []\n}\n");
 }
 
 static void strings_are_escaped(void **state)
