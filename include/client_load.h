@@ -57,9 +57,6 @@ void client_load_prove(struct client_conn *c);
 /* The connection became usable. */
 void client_load_joined(struct client_conn *c);
 
-/* A complete answer; `id` counts only where the protocol has ids. */
-void client_load_answer(struct client_conn *c, uint16_t id, uint64_t received_ns);
-
 /* Where the pacing spins: sends what is due, and returns whether the loop may sleep until something
  * happens; otherwise the next arrival is so near that it must only look at the sockets and return.
  */
@@ -68,7 +65,17 @@ bool client_load_before_turn(struct client_worker *cw);
 /* After a connection's input was consumed: sends what became due or free meanwhile. */
 void client_load_after_read(struct client_worker *cw);
 
-/* The connection ends: each of its queries gets its outcome. */
-void client_load_lost(struct client_conn *c, struct outcome outcome);
+/* The connection has something to send: it takes part in this turn, or in the next one. */
+void client_load_join_turn(struct client_conn *c);
+
+/* With a closed loop: the connection's next query is due one interval after now_ns. */
+void client_load_next_in_closed_loop(struct client_conn *c, uint64_t now_ns);
+
+/* After the end of the schedule: when nothing is queued or awaited any more, the worker is DRAINED.
+ */
+void client_load_check_drained(struct client_worker *cw);
+
+/* Sets a timer to an absolute time. */
+void client_load_add_timer(struct event *event, uint64_t at_ns, uint64_t now_ns);
 
 #endif

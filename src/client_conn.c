@@ -2,6 +2,7 @@
  * client_conn: see client_conn.h. */
 #include "client_conn.h"
 
+#include "client_query.h"
 #include "client_worker.h"
 #include "clock.h"
 #include "complain.h"
@@ -239,7 +240,7 @@ static void take_answers(struct client_conn *c, size_t n_bytes, uint64_t receive
     if (record != NULL)
         record->bytes_received += n_bytes;
     while ((event = query_next(query, &c->stream, &in)) == QUERY_REPLY)
-        client_load_answer(c, c->stream.id, received_ns);
+        client_query_answer(c, c->stream.id, received_ns);
     if (event == QUERY_MALFORMED)
         client_conn_close(c, (struct outcome){PHASE_PROTOCOL, REASON_MALFORMED}, 0);
 }
@@ -330,7 +331,7 @@ void client_conn_close(struct client_conn *c, struct outcome outcome, int error)
     else if (state == CLIENT_CONN_HALF_OPEN)
         tally_sub(&cw->n_half_open, 1);
     if (state != CLIENT_CONN_NEW) {
-        client_load_lost(c, outcome);
+        client_query_lost(c, outcome);
         fd = event_get_fd(&c->event);
         event_del(&c->event);
         if (fd >= 0 && cw->config->close == CLIENT_CLOSE_RST)

@@ -2,6 +2,7 @@
  * client_load: see client_load.h. */
 #include "client_load.h"
 
+#include "client_query.h"
 #include "client_worker.h"
 #include "clock.h"
 
@@ -9,9 +10,6 @@
 #include <string.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
-
-/* inflight_query.tag: the tally class, and whether it has been counted as blocked. */
-enum { TAG_CLASS = 0x0f, TAG_BLOCKED = 0x10 };
 
 /* Random tries to find another usable connection before looking at each. */
 enum { REROUTE_TRIES = 64 };
@@ -27,18 +25,7 @@ enum { STREAM_SELECT = 1 << 20, STREAM_REROUTE = 1 << 21 };
 #define NO_CONNECTION UINT32_MAX
 
 static void on_timer(evutil_socket_t fd, short what, void *arg);
-static void on_expiry(evutil_socket_t fd, short what, void *arg);
 static void on_phase(evutil_socket_t fd, short what, void *arg);
-
-static struct tally_queries *counts_of(struct client_worker *cw, const struct inflight_query *q)
-{
-    return &cw->tally.queries[q->tag & TAG_CLASS];
-}
-
-static bool is_measured(const struct inflight_query *q)
-{
-    return (q->tag & TAG_CLASS) == TALLY_MEASURED;
-}
 
 /* --- set up --- */
 
@@ -58,7 +45,7 @@ int client_load_init(struct client_worker *cw)
     l->turn_head = NO_CONNECTION;
     rng_seed(&l->select_rng, config->seed, STREAM_SELECT + cw->worker.index);
     rng_seed(&l->reroute_rng, config->seed, STREAM_REROUTE + cw->worker.index);
-    evtimer_assign(&l->expiry_event, cw->worker.base, on_expiry, cw);
+    client_query_init(cw);
     evtimer_assign(&l->phase_event, cw->worker.base, on_phase, cw);
     l->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     if (l->timer_fd < 0)
@@ -113,22 +100,11 @@ static void arm_timer(struct client_worker *cw)
     timerfd_settime(cw->load.timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
-static void add_timer(struct event *event, uint64_t at_ns, uint64_t now_ns)
+void client_load_add_timer(struct event *event, uint64_t at_ns, uint64_t now_ns)
 {
     struct timeval wait = clock_timeval(at_ns > now_ns ? at_ns - now_ns + 999 : 0);
 
     worker_add_timer(event, &wait);
-}
-
-static void arm_expiry(struct client_worker *cw)
-{
-    struct client_load *l = &cw->load;
-    uint32_t oldest = inflight_oldest(&l->inflight);
-
-    if (oldest != INFLIGHT_NONE && !event_pending(&l->expiry_event, EV_TIMEOUT, NULL))
-        add_timer(&l->expiry_event,
-                  inflight_at(&l->inflight, oldest)->sent_ns + cw->config->timeout_ns,
-                  clock_now_ns());
 }
 
 /* --- choosing a connection --- */
@@ -176,7 +152,7 @@ static uint32_t choose(struct client_worker *cw, struct tally_queries *counts)
 
 /* --- a turn: queue what is due, then send it --- */
 
-static void join_turn(struct client_conn *c)
+void client_load_join_turn(struct client_conn *c)
 {
     struct client_load *l = &c->worker->load;
     const uint32_t i = (uint32_t)(c - c->worker->conns);
@@ -203,7 +179,7 @@ static bool queue(struct client_worker *cw, uint32_t i, uint64_t intended_ns, ui
         return false;
     gap_us = (intended_ns - l->previous_intended_ns) / 1000;
     inflight_at(&l->inflight, slot)->gap_us = gap_us < UINT32_MAX ? (uint32_t)gap_us : UINT32_MAX;
-    join_turn(c);
+    client_load_join_turn(c);
     return true;
 }
 
@@ -251,10 +227,10 @@ static void count_blocked(struct client_conn *c)
 
     for (; slot != INFLIGHT_NONE; slot = q->conn_prev) {
         q = inflight_at(&cw->load.inflight, slot);
-        if (q->state != INFLIGHT_QUEUED || (q->tag & TAG_BLOCKED))
+        if (q->state != INFLIGHT_QUEUED || (q->tag & CLIENT_QUERY_BLOCKED))
             return;
-        q->tag |= TAG_BLOCKED;
-        tally_add(&counts_of(cw, q)->blocked, 1);
+        q->tag |= CLIENT_QUERY_BLOCKED;
+        tally_add(&client_query_counts(cw, q)->blocked, 1);
     }
 }
 
@@ -285,29 +261,6 @@ static uint32_t encode_queued(struct client_conn *c, uint64_t now_ns, size_t *n_
     return n;
 }
 
-static void account_sent(struct client_worker *cw, struct inflight_query *q, uint64_t sent_ns)
-{
-    q->sent_ns = sent_ns;
-    tally_add(&counts_of(cw, q)->sent, 1);
-    if (cw->records != NULL)
-        cw->records[q->connection].queries++;
-    if (!is_measured(q))
-        return;
-    tally_add(&cw->in_flight, 1);
-    cw->load.last_sent_ns = sent_ns;
-    hist_record(&cw->metrics[CLIENT_SEND_LAG], sent_ns - q->intended_ns);
-    if (cw->config->samples != NULL) {
-        struct sample row = {.time_ns = sent_ns,
-                             .lag_ns = sent_ns - q->intended_ns,
-                             .span_ns = (uint64_t)q->gap_us * 1000,
-                             .connection = cw->first_conn + q->connection,
-                             .id = q->id,
-                             .type = 'Q'};
-
-        samples_push(cw->config->samples, cw->worker.index, &row);
-    }
-}
-
 static void send_queued(struct client_conn *c)
 {
     struct client_worker *cw = c->worker;
@@ -328,7 +281,7 @@ static void send_queued(struct client_conn *c)
         for (; n > 0; n--) {
             struct inflight_query *q = inflight_at(t, slot);
 
-            account_sent(cw, q, sent_ns);
+            client_query_sent(cw, q, sent_ns);
             slot = q->conn_next;
         }
         if (error != 0) {
@@ -350,11 +303,10 @@ static void send_turn(struct client_worker *cw)
         if (c->state != CLIENT_CONN_ENDED)
             send_queued(c);
     }
-    arm_expiry(cw);
+    client_query_arm_expiry(cw);
 }
 
-/* Nothing is scheduled, queued or awaited any more. */
-static void check_drained(struct client_worker *cw)
+void client_load_check_drained(struct client_worker *cw)
 {
     struct client_load *l = &cw->load;
 
@@ -408,7 +360,7 @@ void client_load_after_read(struct client_worker *cw)
         take_turn(cw);
     else if (l->turn_head != NO_CONNECTION)
         send_turn(cw);
-    check_drained(cw);
+    client_load_check_drained(cw);
 }
 
 /* --- phases --- */
@@ -452,7 +404,7 @@ void client_load_start(struct client_worker *cw, uint64_t start_ns)
         spread_closed_loop(cw, start_ns);
     client_worker_enter(cw, CLIENT_LOADING);
     if (l->end_ns != PACER_NEVER)
-        add_timer(&l->phase_event, l->end_ns, clock_now_ns());
+        client_load_add_timer(&l->phase_event, l->end_ns, clock_now_ns());
     arm_timer(cw);
 }
 
@@ -469,15 +421,15 @@ static void on_phase(evutil_socket_t fd, short what, void *arg)
     }
     l->now_ns = clock_now_ns();
     if (l->now_ns < l->end_ns) { /* libevent's timers are of whole microseconds */
-        add_timer(&l->phase_event, l->end_ns, l->now_ns);
+        client_load_add_timer(&l->phase_event, l->end_ns, l->now_ns);
         return;
     }
     take_turn(cw); /* what became due before the end is sent, however late it is now */
     l->running = false;
     l->draining = true;
     arm_timer(cw);
-    add_timer(&l->phase_event, l->end_ns + cw->config->drain_ns, l->now_ns);
-    check_drained(cw);
+    client_load_add_timer(&l->phase_event, l->end_ns + cw->config->drain_ns, l->now_ns);
+    client_load_check_drained(cw);
 }
 
 void client_load_stop(struct client_worker *cw)
@@ -491,11 +443,11 @@ void client_load_stop(struct client_worker *cw)
     event_del(&l->phase_event);
     for (uint32_t i = 0; i < cw->n_conns; i++)
         if (cw->conns[i].state != CLIENT_CONN_NEW && cw->conns[i].state != CLIENT_CONN_ENDED)
-            client_load_lost(&cw->conns[i], (struct outcome){PHASE_RUN, REASON_CANCELLED});
+            client_query_lost(&cw->conns[i], (struct outcome){PHASE_RUN, REASON_CANCELLED});
     client_worker_enter(cw, CLIENT_DRAINED);
 }
 
-/* --- the life of a query after it was sent --- */
+/* --- queries that no arrival makes: proofs, and the next of a closed loop --- */
 
 void client_load_prove(struct client_conn *c)
 {
@@ -512,7 +464,7 @@ void client_load_prove(struct client_conn *c)
     send_turn(cw);
 }
 
-static void next_in_closed_loop(struct client_conn *c, uint64_t now_ns)
+void client_load_next_in_closed_loop(struct client_conn *c, uint64_t now_ns)
 {
     struct client_worker *cw = c->worker;
 
@@ -523,135 +475,5 @@ static void next_in_closed_loop(struct client_conn *c, uint64_t now_ns)
 
 void client_load_joined(struct client_conn *c)
 {
-    next_in_closed_loop(c, c->worker->load.now_ns);
-}
-
-/* SENT -> EXPIRED; the connection may be closed by it. */
-static void expire(struct client_worker *cw, uint32_t slot, uint64_t now_ns)
-{
-    struct inflight_query *q = inflight_at(&cw->load.inflight, slot);
-    struct client_conn *c = &cw->conns[q->connection];
-    const uint8_t class = q->tag & TAG_CLASS;
-
-    tally_add(&counts_of(cw, q)->timeout, 1);
-    if (is_measured(q))
-        tally_sub(&cw->in_flight, 1);
-    inflight_expire(&cw->load.inflight, slot);
-    if (class == TALLY_PROBE)
-        client_conn_is_half_open(c);
-    else if (cw->config->on_timeout == CLIENT_TIMEOUT_CLOSE)
-        client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_TIMEOUT}, 0);
-    else
-        next_in_closed_loop(c, now_ns);
-}
-
-static void on_expiry(evutil_socket_t fd, short what, void *arg)
-{
-    struct client_worker *cw = arg;
-    struct inflight *t = &cw->load.inflight;
-    const uint64_t now_ns = clock_now_ns();
-    uint32_t slot;
-
-    (void)fd;
-    (void)what;
-    while ((slot = inflight_oldest(t)) != INFLIGHT_NONE &&
-           inflight_at(t, slot)->sent_ns + cw->config->timeout_ns <= now_ns)
-        expire(cw, slot, now_ns);
-    cw->load.now_ns = now_ns;
-    arm_expiry(cw);
-    check_drained(cw);
-}
-
-static void measure(struct client_worker *cw, const struct inflight_query *q, uint64_t received_ns)
-{
-    tally_sub(&cw->in_flight, 1);
-    hist_record(&cw->metrics[CLIENT_RESPONSE], received_ns - q->intended_ns);
-    hist_record(&cw->metrics[CLIENT_SERVICE], received_ns - q->sent_ns);
-    if (cw->config->samples != NULL) {
-        struct sample row = {.time_ns = received_ns,
-                             .lag_ns = q->sent_ns - q->intended_ns,
-                             .span_ns = received_ns - q->sent_ns,
-                             .connection = cw->first_conn + q->connection,
-                             .id = q->id,
-                             .type = 'A'};
-
-        samples_push(cw->config->samples, cw->worker.index, &row);
-    }
-}
-
-static uint32_t find(struct client_conn *c, uint16_t id)
-{
-    const struct inflight *t = &c->worker->load.inflight;
-
-    if (c->worker->config->query.protocol->has_id)
-        return inflight_find(t, &c->queries, (uint32_t)(c - c->worker->conns), id);
-    return c->queries.head != c->queries.queued_head ? c->queries.head : INFLIGHT_NONE;
-}
-
-static void count_stray(struct client_conn *c, uint16_t id)
-{
-    struct tally *tally = &c->worker->tally;
-
-    tally_add(inflight_id_was_used(&c->queries, id) ? &tally->duplicate : &tally->unknown_id, 1);
-}
-
-void client_load_answer(struct client_conn *c, uint16_t id, uint64_t received_ns)
-{
-    struct client_worker *cw = c->worker;
-    struct inflight *t = &cw->load.inflight;
-    uint32_t slot = find(c, id);
-    struct inflight_query *q;
-    bool is_probe;
-
-    cw->load.now_ns = received_ns;
-    if (slot == INFLIGHT_NONE) {
-        if (atomic_load_explicit(&cw->stage, memory_order_relaxed) != CLIENT_DRAINED)
-            count_stray(c, id); /* afterwards it answers a query that was cancelled */
-        return;
-    }
-    q = inflight_at(t, slot);
-    is_probe = (q->tag & TAG_CLASS) == TALLY_PROBE;
-    if (cw->records != NULL)
-        cw->records[q->connection].answers++;
-    if (q->state == INFLIGHT_SENT && received_ns - q->sent_ns >= cw->config->timeout_ns)
-        expire(cw, slot, received_ns); /* the timer has not come to it yet */
-    if (c->state == CLIENT_CONN_ENDED)
-        return;
-    if (q->state == INFLIGHT_EXPIRED) {
-        tally_add(&cw->tally.late, 1);
-    } else {
-        tally_add(&counts_of(cw, q)->answered, 1);
-        if (is_measured(q))
-            measure(cw, q, received_ns);
-    }
-    if (q->state == INFLIGHT_SENT && !is_probe)
-        next_in_closed_loop(c, received_ns);
-    inflight_remove(t, &c->queries, slot);
-    client_conn_is_proven(c);
-    if (c->queries.queued_head != INFLIGHT_NONE)
-        join_turn(c);
-}
-
-void client_load_lost(struct client_conn *c, struct outcome outcome)
-{
-    struct client_worker *cw = c->worker;
-    struct inflight *t = &cw->load.inflight;
-    const bool cancelled = outcome.reason == REASON_FINISHED || outcome.reason == REASON_CANCELLED;
-    uint32_t slot;
-
-    while ((slot = c->queries.head) != INFLIGHT_NONE) {
-        const struct inflight_query *q = inflight_at(t, slot);
-        struct tally_queries *counts = counts_of(cw, q);
-
-        if (q->state == INFLIGHT_QUEUED)
-            tally_add(&counts->unsent, 1);
-        else if (q->state == INFLIGHT_SENT)
-            tally_add(cancelled ? &counts->cancelled : &counts->error, 1);
-        if (q->state == INFLIGHT_SENT && is_measured(q)) {
-            tally_sub(&cw->in_flight, 1);
-            if (!cancelled)
-                tally_add(&cw->tally.errors[outcome.phase][outcome.reason], 1);
-        }
-        inflight_remove(t, &c->queries, slot);
-    }
+    client_load_next_in_closed_loop(c, c->worker->load.now_ns);
 }

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT
+ * client_query: see client_query.h. */
+#include "client_query.h"
+
+#include "client_worker.h"
+#include "clock.h"
+
+static void on_expiry(evutil_socket_t fd, short what, void *arg);
+
+void client_query_init(struct client_worker *cw)
+{
+    evtimer_assign(&cw->load.expiry_event, cw->worker.base, on_expiry, cw);
+}
+
+void client_query_arm_expiry(struct client_worker *cw)
+{
+    struct client_load *l = &cw->load;
+    uint32_t oldest = inflight_oldest(&l->inflight);
+
+    if (oldest != INFLIGHT_NONE && !event_pending(&l->expiry_event, EV_TIMEOUT, NULL))
+        client_load_add_timer(&l->expiry_event,
+                              inflight_at(&l->inflight, oldest)->sent_ns + cw->config->timeout_ns,
+                              clock_now_ns());
+}
+
+void client_query_sent(struct client_worker *cw, struct inflight_query *q, uint64_t sent_ns)
+{
+    q->sent_ns = sent_ns;
+    tally_add(&client_query_counts(cw, q)->sent, 1);
+    if (cw->records != NULL)
+        cw->records[q->connection].queries++;
+    if (!client_query_is_measured(q))
+        return;
+    tally_add(&cw->in_flight, 1);
+    cw->load.last_sent_ns = sent_ns;
+    hist_record(&cw->metrics[CLIENT_SEND_LAG], sent_ns - q->intended_ns);
+    if (cw->config->samples != NULL) {
+        struct sample row = {.time_ns = sent_ns,
+                             .lag_ns = sent_ns - q->intended_ns,
+                             .span_ns = (uint64_t)q->gap_us * 1000,
+                             .connection = cw->first_conn + q->connection,
+                             .id = q->id,
+                             .type = 'Q'};
+
+        samples_push(cw->config->samples, cw->worker.index, &row);
+    }
+}
+
+/* SENT -> EXPIRED; the connection may be closed by it. */
+static void expire(struct client_worker *cw, uint32_t slot, uint64_t now_ns)
+{
+    struct inflight_query *q = inflight_at(&cw->load.inflight, slot);
+    struct client_conn *c = &cw->conns[q->connection];
+    const uint8_t class = q->tag & CLIENT_QUERY_CLASS;
+
+    tally_add(&client_query_counts(cw, q)->timeout, 1);
+    if (client_query_is_measured(q))
+        tally_sub(&cw->in_flight, 1);
+    inflight_expire(&cw->load.inflight, slot);
+    if (class == TALLY_PROBE)
+        client_conn_is_half_open(c);
+    else if (cw->config->on_timeout == CLIENT_TIMEOUT_CLOSE)
+        client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_TIMEOUT}, 0);
+    else
+        client_load_next_in_closed_loop(c, now_ns);
+}
+
+static void on_expiry(evutil_socket_t fd, short what, void *arg)
+{
+    struct client_worker *cw = arg;
+    struct inflight *t = &cw->load.inflight;
+    const uint64_t now_ns = clock_now_ns();
+    uint32_t slot;
+
+    (void)fd;
+    (void)what;
+    while ((slot = inflight_oldest(t)) != INFLIGHT_NONE &&
+           inflight_at(t, slot)->sent_ns + cw->config->timeout_ns <= now_ns)
+        expire(cw, slot, now_ns);
+    cw->load.now_ns = now_ns;
+    client_query_arm_expiry(cw);
+    client_load_check_drained(cw);
+}
+
+static void measure(struct client_worker *cw, const struct inflight_query *q, uint64_t received_ns)
+{
+    tally_sub(&cw->in_flight, 1);
+    hist_record(&cw->metrics[CLIENT_RESPONSE], received_ns - q->intended_ns);
+    hist_record(&cw->metrics[CLIENT_SERVICE], received_ns - q->sent_ns);
+    if (cw->config->samples != NULL) {
+        struct sample row = {.time_ns = received_ns,
+                             .lag_ns = q->sent_ns - q->intended_ns,
+                             .span_ns = received_ns - q->sent_ns,
+                             .connection = cw->first_conn + q->connection,
+                             .id = q->id,
+                             .type = 'A'};
+
+        samples_push(cw->config->samples, cw->worker.index, &row);
+    }
+}
+
+static uint32_t find(struct client_conn *c, uint16_t id)
+{
+    const struct inflight *t = &c->worker->load.inflight;
+
+    if (c->worker->config->query.protocol->has_id)
+        return inflight_find(t, &c->queries, (uint32_t)(c - c->worker->conns), id);
+    return c->queries.head != c->queries.queued_head ? c->queries.head : INFLIGHT_NONE;
+}
+
+static void count_stray(struct client_conn *c, uint16_t id)
+{
+    struct tally *tally = &c->worker->tally;
+
+    tally_add(inflight_id_was_used(&c->queries, id) ? &tally->duplicate : &tally->unknown_id, 1);
+}
+
+void client_query_answer(struct client_conn *c, uint16_t id, uint64_t received_ns)
+{
+    struct client_worker *cw = c->worker;
+    struct inflight *t = &cw->load.inflight;
+    uint32_t slot = find(c, id);
+    struct inflight_query *q;
+    bool is_probe;
+
+    cw->load.now_ns = received_ns;
+    if (slot == INFLIGHT_NONE) {
+        if (atomic_load_explicit(&cw->stage, memory_order_relaxed) != CLIENT_DRAINED)
+            count_stray(c, id); /* afterwards it answers a query that was cancelled */
+        return;
+    }
+    q = inflight_at(t, slot);
+    is_probe = (q->tag & CLIENT_QUERY_CLASS) == TALLY_PROBE;
+    if (cw->records != NULL)
+        cw->records[q->connection].answers++;
+    if (q->state == INFLIGHT_SENT && received_ns - q->sent_ns >= cw->config->timeout_ns)
+        expire(cw, slot, received_ns); /* the timer has not come to it yet */
+    if (c->state == CLIENT_CONN_ENDED)
+        return;
+    if (q->state == INFLIGHT_EXPIRED) {
+        tally_add(&cw->tally.late, 1);
+    } else {
+        tally_add(&client_query_counts(cw, q)->answered, 1);
+        if (client_query_is_measured(q))
+            measure(cw, q, received_ns);
+    }
+    if (q->state == INFLIGHT_SENT && !is_probe)
+        client_load_next_in_closed_loop(c, received_ns);
+    inflight_remove(t, &c->queries, slot);
+    client_conn_is_proven(c);
+    if (c->queries.queued_head != INFLIGHT_NONE)
+        client_load_join_turn(c);
+}
+
+void client_query_lost(struct client_conn *c, struct outcome outcome)
+{
+    struct client_worker *cw = c->worker;
+    struct inflight *t = &cw->load.inflight;
+    const bool cancelled = outcome.reason == REASON_FINISHED || outcome.reason == REASON_CANCELLED;
+    uint32_t slot;
+
+    while ((slot = c->queries.head) != INFLIGHT_NONE) {
+        const struct inflight_query *q = inflight_at(t, slot);
+        struct tally_queries *counts = client_query_counts(cw, q);
+
+        if (q->state == INFLIGHT_QUEUED)
+            tally_add(&counts->unsent, 1);
+        else if (q->state == INFLIGHT_SENT)
+            tally_add(cancelled ? &counts->cancelled : &counts->error, 1);
+        if (q->state == INFLIGHT_SENT && client_query_is_measured(q)) {
+            tally_sub(&cw->in_flight, 1);
+            if (!cancelled)
+                tally_add(&cw->tally.errors[outcome.phase][outcome.reason], 1);
+        }
+        inflight_remove(t, &c->queries, slot);
+    }
+}
