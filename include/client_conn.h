@@ -39,9 +39,7 @@ struct client_conn {
         struct query_stream stream; /* afterwards */
     };
     struct inflight_list queries;
-    uint32_t
-        next_in_turn; /* of the connections to send in this turn; index in the worker's array */
-    uint8_t state;    /* enum client_conn_state */
+    uint8_t state; /* enum client_conn_state */
     bool in_turn;
     bool in_window; /* holds a place in the connect window */
     bool proven;    /* has answered at least once */
@@ -49,7 +47,7 @@ struct client_conn {
 
 /* With libevent's own bookkeeping of about 45 bytes per fd an idle connection stays below the
  * promised 256 bytes of user memory. */
-_Static_assert(sizeof(struct client_conn) <= 192, "memory per idle connection");
+_Static_assert(sizeof(struct client_conn) <= 176, "memory per idle connection");
 
 /* NEW: opens the socket from the worker's next tuples and starts to connect.  Whatever fails ends
  * the connection with its outcome. */

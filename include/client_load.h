@@ -28,7 +28,8 @@ struct client_load {
     struct closed_loop closed; /* instead of the pacer, with CLIENT_LOOP_CLOSED */
     struct rng select_rng, reroute_rng;
     uint32_t next_round_robin;
-    uint32_t turn_head, turn_tail; /* connections with something to send, by next_in_turn */
+    uint32_t *turn; /* ring of n_conns: connections with something to send, each once */
+    uint32_t turn_first, n_in_turn;
     uint64_t previous_intended_ns;
     int timer_fd;
     struct event timer_event;              /* the next arrival */

@@ -42,7 +42,6 @@ int client_load_init(struct client_worker *cw)
     const struct client_config *config = cw->config;
     struct client_load *l = &cw->load;
 
-    l->turn_head = NO_CONNECTION;
     rng_seed(&l->select_rng, config->seed, STREAM_SELECT + cw->worker.index);
     rng_seed(&l->reroute_rng, config->seed, STREAM_REROUTE + cw->worker.index);
     client_query_init(cw);
@@ -54,6 +53,9 @@ int client_load_init(struct client_worker *cw)
     event_priority_set(&l->timer_event, WORKER_PRIORITY_TIMER);
     if (event_add(&l->timer_event, NULL) != 0 ||
         inflight_init(&l->inflight, expected_in_flight(cw)) != 0)
+        return -1;
+    l->turn = calloc(cw->n_conns, sizeof *l->turn);
+    if (l->turn == NULL)
         return -1;
     if (config->loop == CLIENT_LOOP_CLOSED && closed_loop_init(&l->closed, cw->n_conns) != 0)
         return -1;
@@ -70,6 +72,7 @@ void client_load_free(struct client_worker *cw)
         event_del(&l->phase_event);
         close(l->timer_fd);
     }
+    free(l->turn);
     inflight_free(&l->inflight);
     closed_loop_free(&l->closed);
 }
@@ -154,18 +157,25 @@ static uint32_t choose(struct client_worker *cw, struct tally_queries *counts)
 
 void client_load_join_turn(struct client_conn *c)
 {
-    struct client_load *l = &c->worker->load;
-    const uint32_t i = (uint32_t)(c - c->worker->conns);
+    struct client_worker *cw = c->worker;
+    struct client_load *l = &cw->load;
 
     if (c->in_turn)
         return;
     c->in_turn = true;
-    c->next_in_turn = NO_CONNECTION;
-    if (l->turn_head == NO_CONNECTION)
-        l->turn_head = i;
-    else
-        c->worker->conns[l->turn_tail].next_in_turn = i;
-    l->turn_tail = i;
+    l->turn[(l->turn_first + l->n_in_turn++) % cw->n_conns] = (uint32_t)(c - cw->conns);
+}
+
+/* Takes the first connection of the turn; there is one.  An empty ring starts at its begin again,
+ * so that only as much of it is ever touched as stands in it at a time. */
+static struct client_conn *leave_turn(struct client_worker *cw)
+{
+    struct client_load *l = &cw->load;
+    struct client_conn *c = &cw->conns[l->turn[l->turn_first]];
+
+    c->in_turn = false;
+    l->turn_first = --l->n_in_turn > 0 ? (l->turn_first + 1) % cw->n_conns : 0;
+    return c;
 }
 
 static bool queue(struct client_worker *cw, uint32_t i, uint64_t intended_ns, uint8_t tag)
@@ -295,11 +305,9 @@ static void send_turn(struct client_worker *cw)
 {
     struct client_load *l = &cw->load;
 
-    while (l->turn_head != NO_CONNECTION) {
-        struct client_conn *c = &cw->conns[l->turn_head];
+    while (l->n_in_turn > 0) {
+        struct client_conn *c = leave_turn(cw);
 
-        l->turn_head = c->next_in_turn;
-        c->in_turn = false;
         if (c->state != CLIENT_CONN_ENDED)
             send_queued(c);
     }
@@ -358,7 +366,7 @@ void client_load_after_read(struct client_worker *cw)
 
     if (next_due_ns(cw) <= l->now_ns)
         take_turn(cw);
-    else if (l->turn_head != NO_CONNECTION)
+    else if (l->n_in_turn > 0)
         send_turn(cw);
     client_load_check_drained(cw);
 }
