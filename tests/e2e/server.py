@@ -81,7 +81,12 @@ def push_without_reading(server, n_bytes, done):
     done.append((s, sent))
 
 
-def test_client_that_never_reads_costs_nothing_and_disturbs_nobody():
+def p99_ns(result):
+    return result.json["latency_ns"]["response"]["p99"]
+
+
+def run_beside_a_pusher():
+    """The same load alone and beside a client that pushes 60 MiB and reads nothing."""
     with Server() as server:
         load = ("-p", server.port, "-c", 100, "-r", 1000, "-t", 4, "127.0.0.1")
         alone = run_client(*load)
@@ -97,15 +102,23 @@ def test_client_that_never_reads_costs_nothing_and_disturbs_nobody():
         done[0][0].close()
         server.stop()
     print(f"     pushed {done[0][1] / MIB:.1f} MiB unread; the server grew by "
-          f"{(most - before) / 1024:.0f} KiB; p99 of the others "
-          f"{beside.json['latency_ns']['response']['p99'] / 1000:.0f} us, alone "
-          f"{alone.json['latency_ns']['response']['p99'] / 1000:.0f} us")
+          f"{(most - before) / 1024:.0f} KiB; p99 of the others {p99_ns(beside) / 1000:.0f} us, alone "
+          f"{p99_ns(alone) / 1000:.0f} us")
     check(most - before < MIB, f"the server grew by {most - before} bytes; sent {done[0][1]}")
     check(server.result["back_pressure_pauses"] > 0, "it was not read any more")
     check_equal(beside.json["queries"]["answered"], beside.json["queries"]["sent"], "answered")
-    if not SANITIZED:
-        quiet, busy = (r.json["latency_ns"]["response"]["p99"] for r in (alone, beside))
-        check(busy < 5 * quiet + 5e6, f"p99 of the others: {busy} ns, alone {quiet} ns")
+    return p99_ns(alone), p99_ns(beside)
+
+
+def test_client_that_never_reads_costs_nothing_and_disturbs_nobody():
+    # a stall of the machine can spoil a run; what disturbs the others would spoil every one
+    pairs = []
+    for _ in range(3):
+        pairs.append(run_beside_a_pusher())
+        quiet_ns, busy_ns = pairs[-1]
+        if SANITIZED or busy_ns < 3 * quiet_ns + 1e6:
+            return
+    raise AssertionError(f"p99 of the others, alone and beside it, three times: {pairs}")
 
 
 def test_reader_that_returns_gets_everything():
