@@ -239,6 +239,9 @@ def main():
              not (SANITIZED and hasattr(value, "plain_build_only")) and
              not (SANITIZED == "thread" and hasattr(value, "needs_own_fd_tables"))]
     wanted = sys.argv[1:]
+    unknown = set(wanted) - {name for name, _ in tests}
+    if unknown:
+        sys.exit(f"no such test here: {', '.join(sorted(unknown))}")
     failed = skipped = passed = 0
     for name, test in tests:
         if wanted and name not in wanted:
