@@ -13,11 +13,11 @@ struct client_intervals {
     struct client_worker *workers;
     uint32_t n_workers;
     FILE *log;            /* interval log, begun; NULL: none */
-    struct hist *total;   /* CLIENT_N_METRICS: the sum of all intervals, the caller's */
+    struct hist *total;   /* CLIENT_N_QUERY_METRICS: the sum of all intervals, the caller's */
     uint64_t origin_ns;   /* the log counts from here */
     uint64_t previous_ns; /* the sets to be collected next were recorded from here ... */
     uint64_t last_ns;     /* ... to here, the last tick */
-    struct hist interval[CLIENT_N_METRICS];
+    struct hist interval[CLIENT_N_QUERY_METRICS];
     struct hist recent; /* response times of the last interval that is complete */
     bool failed;        /* a line of the log is missing for want of memory */
 };

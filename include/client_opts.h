@@ -28,7 +28,7 @@ struct client_opts {
     const char *source, *sport;
     int prove;
     int close;
-    bool quickack;
+    bool quickack, kernel_ts;
     uint64_t sndbuf_bytes, rcvbuf_bytes;
     uint64_t threads; /* 0: auto */
     /* time */

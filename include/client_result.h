@@ -7,6 +7,7 @@
 #include "hist.h"
 #include "hostfacts.h"
 #include "hoststat.h"
+#include "netdev.h"
 #include "samples.h"
 #include "tally.h"
 
@@ -15,10 +16,15 @@
 
 /* What is measured, one histogram each. */
 enum client_metric {
+    /* of every query, collected by interval */
     CLIENT_RESPONSE, /* received - intended: the headline */
     CLIENT_SERVICE,  /* received - sent */
     CLIENT_SEND_LAG, /* sent - intended */
-    CLIENT_CONNECT,  /* socket call to established */
+    CLIENT_NET,      /* arrived in the kernel - sent (--kernel-ts) */
+    CLIENT_N_QUERY_METRICS,
+    /* of every connection */
+    CLIENT_CONNECT = CLIENT_N_QUERY_METRICS, /* socket call to established */
+    CLIENT_MIN_RTT, /* the least that TCP saw, to the microsecond, when it was closed */
     CLIENT_N_METRICS
 };
 
@@ -40,6 +46,9 @@ struct client_result {
     struct hoststat host_loaded;              /* when the schedule began */
     struct hoststat host_after;               /* after the last outcome, connections still open */
     struct hostfacts limits;                  /* at the same time */
+    bool has_interface;                       /* that leads to the target, and its counters */
+    char interface[NETDEV_NAME_BYTES];
+    struct netdev_counters net_loaded, net_after; /* as host_loaded and host_after */
     struct diagnosis diagnosis; /* which limits bound, where connections are missing */
     bool log_failed;            /* lines of the interval log are missing */
     bool has_samples;

@@ -12,6 +12,8 @@
 struct client_run_settings {
     uint64_t settle_ns;         /* from the last connection to the first query */
     uint64_t stats_interval_ns; /* between progress lines on stderr; 0: none */
+    bool stats_in_place;        /* stderr is a terminal: one line, written over again each second */
+    double rate_qps;            /* asked, for the progress line */
     FILE *connections;          /* a row per connection goes there at the end; NULL: none */
     FILE *interval_log;         /* begun; NULL: none */
 };

@@ -42,13 +42,15 @@ struct client_worker {
     tally_count n_half_open; /* gauge: established, their proof timed out */
     tally_count in_flight;   /* gauge: measured queries sent and not yet accounted for */
     struct tally tally;
-    struct hist sets[2]
-                    [CLIENT_N_METRICS]; /* one is recorded into, the other is the main thread's */
-    struct hist *metrics;               /* the former */
-    _Atomic uint32_t n_handed_over;     /* sets given to the main thread */
-    _Atomic uint32_t n_collected;       /* sets it has merged and emptied */
-    struct client_conn *conns;          /* n_conns, index first_conn + i */
-    struct client_record *records;      /* likewise; NULL: not asked for */
+    struct hist sets[2][CLIENT_N_QUERY_METRICS]; /* one is recorded into, the other is the main
+                                                    thread's */
+    struct hist *metrics;                        /* the former */
+    _Atomic uint32_t n_handed_over;              /* sets given to the main thread */
+    _Atomic uint32_t n_collected;                /* sets it has merged and emptied */
+    struct hist connect_times, min_rtts; /* of the whole run: a second set would touch more pages
+                                            than the connections of a small run */
+    struct client_conn *conns;           /* n_conns, index first_conn + i */
+    struct client_record *records;       /* likewise; NULL: not asked for */
     uint32_t first_conn, n_conns;
     struct client_connect connect;
     struct client_load load;
@@ -56,8 +58,9 @@ struct client_worker {
      * those with a usable connection; this one is number `loader`, which is larger when it is none
      * of them. */
     uint32_t n_loaders, loader;
-    uint8_t *received; /* CLIENT_RECEIVE_BYTES */
-    uint8_t *to_send;  /* CLIENT_SEND_BYTES */
+    uint8_t *received;   /* CLIENT_RECEIVE_BYTES */
+    uint64_t arrived_ns; /* when the kernel had what was received last; 0: not known */
+    uint8_t *to_send;    /* CLIENT_SEND_BYTES */
 };
 
 /* Starts worker `index` of zeroed memory.  Returns 0, or -1 with errno. */
@@ -75,10 +78,10 @@ static inline struct client_record *client_worker_record(const struct client_con
 /* Moves to a later stage and wakes the main thread.  The worker's own thread. */
 void client_worker_enter(struct client_worker *cw, enum client_stage stage);
 
-/* Main thread: adds what was handed over since the last time to into[CLIENT_N_METRICS]. */
+/* Main thread: adds what was handed over since the last time to into[CLIENT_N_QUERY_METRICS]. */
 void client_worker_collect(struct client_worker *cw, struct hist *into);
 
-/* Main thread, after the join: adds all that has not been collected. */
+/* Main thread, after the join: adds all of it that has not been collected. */
 void client_worker_collect_rest(struct client_worker *cw, struct hist *into);
 
 void client_worker_join(struct client_worker *cw);

@@ -25,6 +25,10 @@ static inline uint64_t clock_now_ns(void)
  * readings of the pair of clocks. */
 uint64_t clock_realtime_offset_ns(void);
 
+/* A moment of CLOCK_REALTIME not long past on CLOCK_MONOTONIC, to 50 ns or so.  From fresh readings
+ * of both: a step of the former since then is the only thing that spoils it. */
+uint64_t clock_monotonic_of_ns(uint64_t epoch_ns);
+
 /* "2026-01-31T23:59:59.123Z" of a time since the epoch.  Returns buffer. */
 char *clock_rfc3339(char buffer[CLOCK_RFC3339_BYTES], uint64_t epoch_ns);
 

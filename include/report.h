@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * report: the result of a run of tcpclient as a text for people, as JSON for programs, and as
- * progress lines while it lasts.  Prints what stands in the result and judges nothing.  No
- * libevent. */
+ * report: the result of a run of tcpclient as a text for people and as JSON for programs.  Prints
+ * what stands in the result and judges nothing.  No libevent. */
 #ifndef TCPSCALER_REPORT_H
 #define TCPSCALER_REPORT_H
 
@@ -28,19 +27,5 @@ void report_text(FILE *out, const struct report_about *about, const struct clien
 
 /* One JSON object, schema version 1 (README, "The JSON result"): unknown figures are null. */
 void report_json(FILE *out, const struct report_about *about, const struct client_result *result);
-
-/* State of the progress lines, kept by the caller between them. */
-struct report_progress {
-    uint64_t asked;    /* connections */
-    uint64_t start_ns; /* of the run */
-    uint64_t begin_ns; /* of the schedule; 0: still connecting */
-    uint64_t now_ns, live, in_flight;
-    const struct hist *response; /* times of the last second that is complete; borrowed */
-    uint64_t previous_ns, previous_sent, previous_answered,
-        previous_connected; /* of the last line */
-};
-
-/* One line about what happened since the last one. */
-void report_progress_line(FILE *out, struct report_progress *p, const struct tally *now);
 
 #endif

@@ -53,6 +53,7 @@ int sock_local_address(int fd, struct sock_address *address);
 
 struct sock_connect_options {
     int sndbuf_bytes, rcvbuf_bytes; /* 0: the kernel's choice */
+    bool stamp_received;            /* for sock_receive_stamped() */
 };
 
 /* Starts a connect from the planned tuple (port 0 and AF_UNSPEC: the kernel picks, at connect
@@ -68,8 +69,18 @@ int sock_error(int fd);
 /* Whether a connect has succeeded. */
 bool sock_is_connected(int fd);
 
-/* Segments sent again so far (TCP_INFO); right after the connect: SYNs.  0 where unknown. */
-uint32_t sock_retransmits(int fd);
+/* What TCP knows of an established connection (TCP_INFO, tcp(7)). */
+struct sock_tcp {
+    uint32_t retransmits; /* segments sent again so far, SYNs included */
+    uint32_t min_rtt_us;  /* 0: not known */
+};
+
+/* All 0 where the kernel does not say. */
+struct sock_tcp sock_tcp(int fd);
+
+/* recv(2), and when the last segment of what it returned arrived in the kernel: *arrived_epoch_ns
+ * in CLOCK_REALTIME (SO_TIMESTAMPING, software, received), 0 when the kernel does not say. */
+ssize_t sock_receive_stamped(int fd, void *data, size_t n_bytes, uint64_t *arrived_epoch_ns);
 
 /* The socket's own address and port as a tuple. */
 void sock_local_tuple(int fd, struct srcplan_tuple *tuple);

@@ -33,9 +33,11 @@ struct tally_queries {
 struct tally {
     struct {
         tally_count attempted;
-        tally_count connected;       /* established here */
-        tally_count proven;          /* answered at least once */
-        tally_count syn_retransmits; /* SYNs sent again: the first found no room or was lost */
+        tally_count connected;        /* established here */
+        tally_count proven;           /* answered at least once */
+        tally_count syn_retransmits;  /* SYNs sent again: the first found no room or was lost */
+        tally_count retransmits;      /* all segments sent again, by those that were established */
+        tally_count with_retransmits; /* connections that had to */
         tally_count ended[OUTCOME_N_PHASES][OUTCOME_N_REASONS];
     } connections;
     struct tally_queries queries[TALLY_N_CLASSES];

@@ -82,7 +82,7 @@ static void establish(struct client_conn *c, int fd, uint32_t syn_retransmits)
     struct client_record *record = client_worker_record(c);
     const uint64_t now_ns = clock_now_ns(), connect_ns = now_ns - c->connect_start_ns;
 
-    hist_record(&cw->metrics[CLIENT_CONNECT], connect_ns);
+    hist_record(&cw->connect_times, connect_ns);
     tally_add(&cw->tally.connections.connected, 1);
     tally_add(&cw->tally.connections.syn_retransmits, syn_retransmits);
     if (record != NULL) {
@@ -136,7 +136,7 @@ static void on_connected(evutil_socket_t fd, short what, void *arg)
     }
     error = sock_error(fd);
     if (error == 0)
-        establish(c, fd, sock_retransmits(fd));
+        establish(c, fd, sock_tcp(fd).retransmits);
     else
         client_conn_close(c, (struct outcome){PHASE_CONNECT, outcome_reason_of_errno(error)},
                           error);
@@ -245,11 +245,21 @@ static void take_answers(struct client_conn *c, size_t n_bytes, uint64_t receive
         client_conn_close(c, (struct outcome){PHASE_PROTOCOL, REASON_MALFORMED}, 0);
 }
 
+static ssize_t receive_stamped(struct client_worker *cw, int fd)
+{
+    uint64_t epoch_ns;
+    ssize_t n = sock_receive_stamped(fd, cw->received, CLIENT_RECEIVE_BYTES, &epoch_ns);
+
+    cw->arrived_ns = epoch_ns != 0 ? clock_monotonic_of_ns(epoch_ns) : 0;
+    return n;
+}
+
 /* One receive call.  Returns whether there may be more to read. */
 static bool receive(struct client_conn *c, int fd)
 {
     struct client_worker *cw = c->worker;
-    ssize_t n = recv(fd, cw->received, CLIENT_RECEIVE_BYTES, 0);
+    ssize_t n = cw->config->socket.stamp_received ? receive_stamped(cw, fd)
+                                                  : recv(fd, cw->received, CLIENT_RECEIVE_BYTES, 0);
 
     if (n > 0) {
         take_answers(c, (size_t)n, clock_now_ns());
@@ -290,12 +300,30 @@ void client_conn_is_proven(struct client_conn *c)
 
 /* --- the way out --- */
 
+/* What TCP had to do for an established connection. */
+static void take_leave(struct client_conn *c, int fd)
+{
+    struct client_worker *cw = c->worker;
+    struct client_record *record = client_worker_record(c);
+    const struct sock_tcp tcp = sock_tcp(fd);
+
+    tally_add(&cw->tally.connections.retransmits, tcp.retransmits);
+    tally_add(&cw->tally.connections.with_retransmits, tcp.retransmits > 0);
+    if (tcp.min_rtt_us > 0)
+        hist_record(&cw->min_rtts, (uint64_t)tcp.min_rtt_us * 1000);
+    if (record != NULL) {
+        record->retransmits = tcp.retransmits;
+        record->min_rtt_us = tcp.min_rtt_us;
+    }
+}
+
 void client_conn_broken(struct client_conn *c, int error)
 {
     struct client_worker *cw = c->worker;
     int fd = event_get_fd(&c->event);
     ssize_t n;
 
+    cw->arrived_ns = 0;
     while (c->state != CLIENT_CONN_ENDED &&
            (n = recv(fd, cw->received, CLIENT_RECEIVE_BYTES, 0)) > 0)
         take_answers(c, (size_t)n, clock_now_ns());
@@ -334,6 +362,8 @@ void client_conn_close(struct client_conn *c, struct outcome outcome, int error)
         client_query_lost(c, outcome);
         fd = event_get_fd(&c->event);
         event_del(&c->event);
+        if (state != CLIENT_CONN_CONNECTING)
+            take_leave(c, fd);
         if (fd >= 0 && cw->config->close == CLIENT_CLOSE_RST)
             sock_reset_on_close(fd);
         if (fd >= 0)

@@ -14,7 +14,7 @@ int client_intervals_init(struct client_intervals *iv, FILE *log, struct hist *t
                                     .origin_ns = origin_ns,
                                     .previous_ns = origin_ns,
                                     .last_ns = origin_ns};
-    for (int m = 0; m < CLIENT_N_METRICS; m++) {
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++) {
         failed |= hist_init(&total[m]);
         failed |= hist_init(&iv->interval[m]);
     }
@@ -24,24 +24,25 @@ int client_intervals_init(struct client_intervals *iv, FILE *log, struct hist *t
 
 void client_intervals_free(struct client_intervals *iv)
 {
-    for (int m = 0; m < CLIENT_N_METRICS; m++)
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
         hist_free(&iv->interval[m]);
     hist_free(&iv->recent);
 }
 
 static void print(struct client_intervals *iv, uint64_t begin_ns, uint64_t end_ns)
 {
-    static const struct {
-        const char *tag;
-        enum client_metric metric;
-    } lines[] = {
-        {NULL, CLIENT_RESPONSE}, {"service", CLIENT_SERVICE}, {"send_lag", CLIENT_SEND_LAG}};
+    static const char *const tags[CLIENT_N_QUERY_METRICS] = {
+        [CLIENT_RESPONSE] = NULL,
+        [CLIENT_SERVICE] = "service",
+        [CLIENT_SEND_LAG] = "send_lag",
+        [CLIENT_NET] = "net",
+    };
 
-    for (int i = 0; i < 3; i++) {
-        const struct hist *h = &iv->interval[lines[i].metric];
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++) {
+        const struct hist *h = &iv->interval[m];
 
-        if (h->count > 0 && hlog_interval(iv->log, lines[i].tag, begin_ns - iv->origin_ns,
-                                          end_ns - begin_ns, h) != 0)
+        if (h->count > 0 &&
+            hlog_interval(iv->log, tags[m], begin_ns - iv->origin_ns, end_ns - begin_ns, h) != 0)
             iv->failed = true;
     }
 }
@@ -53,7 +54,7 @@ static void account(struct client_intervals *iv, uint64_t begin_ns, uint64_t end
         print(iv, begin_ns, end_ns);
     hist_reset(&iv->recent);
     hist_merge(&iv->recent, &iv->interval[CLIENT_RESPONSE]);
-    for (int m = 0; m < CLIENT_N_METRICS; m++) {
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++) {
         hist_merge(&iv->total[m], &iv->interval[m]);
         hist_reset(&iv->interval[m]);
     }

@@ -54,6 +54,8 @@ static const struct option_row rows[] = {
      "at the end: fin, or rst, which leaves no TIME_WAIT (default: fin)", 0, 0, CLIENT_CLOSES},
     {"quickack", 0, OPTION_FLAG, FIELD(quickack), NULL,
      "acknowledge at once, for servers without TCP_NODELAY", 0, 0, NULL},
+    {"kernel-ts", 0, OPTION_FLAG, FIELD(kernel_ts), NULL,
+     "also measure until the kernel had the answer: net", 0, 0, NULL},
     {"sndbuf", 0, OPTION_BYTES, FIELD(sndbuf_bytes), "BYTES",
      "send buffer per socket (default: the kernel's)", 1, 1u << 30, NULL},
     {"rcvbuf", 0, OPTION_BYTES, FIELD(rcvbuf_bytes), "BYTES",

@@ -95,6 +95,7 @@ static void plan_load(struct client_config *c, const struct client_opts *o)
     c->connect_timeout_ns = o->connect_timeout_ns;
     c->socket.sndbuf_bytes = (int)o->sndbuf_bytes;
     c->socket.rcvbuf_bytes = (int)o->rcvbuf_bytes;
+    c->socket.stamp_received = o->kernel_ts;
     c->prove = o->prove == 0;
     c->close = o->close;
     c->quickack = o->quickack;

@@ -87,6 +87,9 @@ static void measure(struct client_worker *cw, const struct inflight_query *q, ui
     tally_sub(&cw->in_flight, 1);
     hist_record(&cw->metrics[CLIENT_RESPONSE], received_ns - q->intended_ns);
     hist_record(&cw->metrics[CLIENT_SERVICE], received_ns - q->sent_ns);
+    if (cw->arrived_ns != 0)
+        hist_record(&cw->metrics[CLIENT_NET],
+                    cw->arrived_ns > q->sent_ns ? cw->arrived_ns - q->sent_ns : 0);
     if (cw->config->samples != NULL) {
         struct sample row = {.time_ns = received_ns,
                              .lag_ns = q->sent_ns - q->intended_ns,

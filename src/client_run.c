@@ -6,7 +6,7 @@
 #include "client_worker.h"
 #include "clock.h"
 #include "complain.h"
-#include "report.h"
+#include "progress.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 /* How often the queries in flight are looked at, to tell whether they grow through the run. */
@@ -36,7 +37,7 @@ struct run {
     bool started, closing;
     uint64_t begin_ns, measure_ns, end_ns, stopped_ns;
     uint64_t early_sum, early_looks, late_sum, late_looks;
-    struct report_progress progress;
+    struct progress progress;
 };
 
 static void post_all(struct run *r, enum client_message kind, uint64_t value)
@@ -81,13 +82,22 @@ static void deal_arrivals(struct run *r)
         r->workers[i].n_loaders = n_loaders;
 }
 
+static void read_host(struct run *r, struct hoststat *host, struct netdev_counters *net)
+{
+    struct client_result *result = r->result;
+
+    hoststat_read(host);
+    if (result->has_interface)
+        result->has_interface = netdev_read(result->interface, net) == 0;
+}
+
 static void start_load(struct run *r)
 {
     const struct client_config *config = r->config;
 
     r->started = true;
     deal_arrivals(r);
-    hoststat_read(&r->result->host_loaded);
+    read_host(r, &r->result->host_loaded, &r->result->net_loaded);
     r->begin_ns = clock_now_ns() + r->settings->settle_ns;
     r->measure_ns = r->begin_ns + config->warmup_ns;
     r->end_ns =
@@ -100,7 +110,7 @@ static void start_load(struct run *r)
 static void finish(struct run *r)
 {
     r->closing = true;
-    hoststat_read(&r->result->host_after);
+    read_host(r, &r->result->host_after, &r->result->net_after);
     hostfacts_read(&r->result->limits);
     r->result->connections_live = sum_gauge(r, offsetof(struct client_worker, n_live));
     r->result->connections_half_open = sum_gauge(r, offsetof(struct client_worker, n_half_open));
@@ -178,10 +188,34 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
         client_intervals_tick(&r->intervals, clock_now_ns());
 }
 
+/* Of the terminal; 80 where it does not say. */
+static unsigned columns(void)
+{
+    struct winsize size;
+
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+static void show_progress(struct run *r, const struct tally *now)
+{
+    char *text = NULL;
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+
+    if (out == NULL)
+        return;
+    progress_print(out, &r->progress, now);
+    if (fclose(out) == 0 && r->settings->stats_in_place)
+        progress_show_in_place(stderr, text, columns() - 1);
+    else if (text != NULL)
+        fprintf(stderr, "%s\n", text);
+    free(text);
+}
+
 static void on_stats(evutil_socket_t fd, short what, void *arg)
 {
     struct run *r = arg;
-    struct report_progress *p = &r->progress;
+    struct progress *p = &r->progress;
     struct tally *now = calloc(1, sizeof *now);
 
     (void)fd;
@@ -195,7 +229,9 @@ static void on_stats(evutil_socket_t fd, short what, void *arg)
     p->in_flight = sum_gauge(r, offsetof(struct client_worker, in_flight));
     p->response = &r->intervals.recent;
     p->begin_ns = r->started ? r->begin_ns : 0;
-    report_progress_line(stderr, p, now);
+    if (p->interface != NULL && netdev_read(p->interface, &p->net) != 0)
+        p->interface = NULL;
+    show_progress(r, now);
     free(now);
 }
 
@@ -203,7 +239,8 @@ static int watch(struct run *r)
 {
     static const int signals[] = {SIGINT, SIGTERM};
     struct timeval look = clock_timeval(LOOK_NS), tick = clock_timeval(TICK_NS);
-    struct timeval stats = clock_timeval(r->settings->stats_interval_ns);
+    struct timeval stats =
+        clock_timeval(r->settings->stats_in_place ? TICK_NS : r->settings->stats_interval_ns);
     int failed = 0;
 
     event_assign(&r->wake_event, r->base, r->config->wake_fd, EV_READ | EV_PERSIST, on_wake, r);
@@ -250,6 +287,8 @@ static void merge(struct run *r)
         const struct client_worker *cw = &r->workers[i];
 
         tally_merge(&result->tally, &cw->tally);
+        hist_merge(&result->metrics[CLIENT_CONNECT], &cw->connect_times);
+        hist_merge(&result->metrics[CLIENT_MIN_RTT], &cw->min_rtts);
         if (cw->connect.first_ns < first_ns)
             first_ns = cw->connect.first_ns;
         if (cw->connect.last_established_ns > last_ns)
@@ -313,11 +352,32 @@ static int lead(struct run *r)
     /* not before: the first workers would take the CPUs from those still being made */
     post_all(r, CLIENT_OPEN, clock_now_ns());
     event_base_dispatch(r->base);
+    if (r->settings->stats_in_place && r->settings->stats_interval_ns > 0)
+        progress_show_in_place(stderr, NULL, 0);
     end_workers(r);
     if (r->settings->connections != NULL)
         print_connections(r);
     merge(r);
     return 0;
+}
+
+static void prepare_progress(struct run *r, uint64_t now_ns)
+{
+    const struct client_config *config = r->config;
+    struct client_result *result = r->result;
+
+    result->has_interface = netdev_towards(&config->target, result->interface) == 0;
+    r->progress = (struct progress){
+        .asked = config->n_connections,
+        .rate_qps = r->settings->rate_qps,
+        .load_ns = config->duration_ns == PACER_NEVER ? UINT64_MAX
+                                                      : config->warmup_ns + config->duration_ns,
+        .start_ns = now_ns,
+        .previous_ns = now_ns,
+        .interface = result->has_interface ? result->interface : NULL,
+    };
+    if (result->has_interface)
+        result->has_interface = netdev_read(result->interface, &r->progress.previous_net) == 0;
 }
 
 static int prepare(struct run *r)
@@ -329,13 +389,15 @@ static int prepare(struct run *r)
     r->result->n_workers = config->n_workers;
     r->result->started_epoch_ns = now_ns + clock_realtime_offset_ns();
     hoststat_read(&r->result->host_before);
-    r->progress = (struct report_progress){
-        .asked = config->n_connections, .start_ns = now_ns, .previous_ns = now_ns};
+    prepare_progress(r, now_ns);
     atomic_init(&r->spare_tuple, config->n_connections);
     config->spare_tuple = &r->spare_tuple;
     config->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     r->workers = calloc(config->n_workers, sizeof *r->workers);
     r->base = event_base_new();
+    for (int m = CLIENT_N_QUERY_METRICS; m < CLIENT_N_METRICS; m++)
+        if (hist_init(&r->result->metrics[m]) != 0)
+            return -1;
     if (client_intervals_init(&r->intervals, r->settings->interval_log, r->result->metrics,
                               now_ns) != 0)
         return -1;

@@ -50,9 +50,11 @@ static int setup(struct worker *w)
         if (cw->records == NULL)
             return -1;
     }
-    for (int m = 0; m < CLIENT_N_METRICS; m++)
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
         if (hist_init(&cw->sets[0][m]) != 0 || hist_init(&cw->sets[1][m]) != 0)
             return -1;
+    if (hist_init(&cw->connect_times) != 0 || hist_init(&cw->min_rtts) != 0)
+        return -1;
     cw->metrics = cw->sets[0];
     return client_load_init(cw) != 0 || client_connect_init(cw) != 0 ? -1 : 0;
 }
@@ -70,7 +72,7 @@ static void hand_over(struct client_worker *cw)
 
 static void collect_set(struct hist *set, struct hist *into)
 {
-    for (int m = 0; m < CLIENT_N_METRICS; m++) {
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++) {
         hist_merge(&into[m], &set[m]);
         hist_reset(&set[m]);
     }
@@ -171,9 +173,11 @@ void client_worker_join(struct client_worker *cw)
 
 void client_worker_free(struct client_worker *cw)
 {
-    for (int m = 0; m < CLIENT_N_METRICS; m++) {
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++) {
         hist_free(&cw->sets[0][m]);
         hist_free(&cw->sets[1][m]);
     }
+    hist_free(&cw->connect_times);
+    hist_free(&cw->min_rtts);
     free(cw->records);
 }

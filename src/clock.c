@@ -4,13 +4,12 @@
 
 #include <stdio.h>
 
-enum { OFFSET_READINGS = 9 };
-
-uint64_t clock_realtime_offset_ns(void)
+/* The reading that took least time wins: between the clocks of a slow one the CPU was elsewhere. */
+static uint64_t offset_ns_of_readings(int n_readings)
 {
     uint64_t offset_ns = 0, tightest_ns = UINT64_MAX;
 
-    for (int i = 0; i < OFFSET_READINGS; i++) {
+    for (int i = 0; i < n_readings; i++) {
         uint64_t before_ns = clock_now_ns(), after_ns;
         struct timespec date;
 
@@ -23,6 +22,16 @@ uint64_t clock_realtime_offset_ns(void)
                     (before_ns + tightest_ns / 2);
     }
     return offset_ns;
+}
+
+uint64_t clock_realtime_offset_ns(void)
+{
+    return offset_ns_of_readings(9);
+}
+
+uint64_t clock_monotonic_of_ns(uint64_t epoch_ns)
+{
+    return epoch_ns - offset_ns_of_readings(2);
 }
 
 char *clock_rfc3339(char buffer[CLOCK_RFC3339_BYTES], uint64_t epoch_ns)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
 enum { LINE_BYTES = 1024 };
 
@@ -19,6 +20,8 @@ int complain(const char *format, ...)
     for (char *c = line; *c != '\0'; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7f)
             *c = '?';
-    fprintf(stderr, "%s: %s\n", program_invocation_short_name, line);
+    /* on a terminal a progress line may stand where this one goes */
+    fprintf(stderr, "%s%s: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "",
+            program_invocation_short_name, line);
     return -1;
 }

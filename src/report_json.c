@@ -43,6 +43,8 @@ static void put_connections(struct json *j, const struct client_result *r)
     json_u64(j, "connected", connected);
     put_count(j, "proven", &r->tally.connections.proven);
     put_count(j, "syn_retransmits", &r->tally.connections.syn_retransmits);
+    put_count(j, "retransmits", &r->tally.connections.retransmits);
+    put_count(j, "with_retransmits", &r->tally.connections.with_retransmits);
     json_u64(j, "half_open", r->connections_half_open);
     json_u64(j, "failed", r->connections_asked - r->connections_live - r->connections_half_open);
     json_u64(j, "live_at_end", r->connections_live);
@@ -159,7 +161,9 @@ static void put_latency(struct json *j, const struct client_result *r)
     put_metric(j, "response", &r->metrics[CLIENT_RESPONSE], beyond);
     put_metric(j, "service", &r->metrics[CLIENT_SERVICE], beyond);
     put_metric(j, "send_lag", &r->metrics[CLIENT_SEND_LAG], 0);
+    put_metric(j, "net", &r->metrics[CLIENT_NET], r->metrics[CLIENT_NET].count > 0 ? beyond : 0);
     put_metric(j, "connect", &r->metrics[CLIENT_CONNECT], 0);
+    put_metric(j, "min_rtt", &r->metrics[CLIENT_MIN_RTT], 0);
     json_object_end(j);
 }
 
@@ -192,6 +196,23 @@ static void put_resources(struct json *j, const struct client_result *r)
     json_known_u64(j, "listen_drops", hoststat_delta(after->listen_drops, before->listen_drops));
     put_count(j, "bytes_sent", &r->tally.bytes_sent);
     put_count(j, "bytes_received", &r->tally.bytes_received);
+    json_object_end(j);
+}
+
+static void put_network(struct json *j, const struct client_result *r)
+{
+    const struct netdev_counters *before = &r->net_loaded, *after = &r->net_after;
+
+    if (!r->has_interface || !r->loaded) {
+        json_null(j, "network");
+        return;
+    }
+    json_object_begin(j, "network");
+    json_string(j, "interface", r->interface);
+    json_u64(j, "rx_packets", after->rx_packets - before->rx_packets);
+    json_u64(j, "rx_bytes", after->rx_bytes - before->rx_bytes);
+    json_u64(j, "tx_packets", after->tx_packets - before->tx_packets);
+    json_u64(j, "tx_bytes", after->tx_bytes - before->tx_bytes);
     json_object_end(j);
 }
 
@@ -260,6 +281,7 @@ void report_json(FILE *out, const struct report_about *about, const struct clien
     put_rate(&j, about, r);
     put_latency(&j, r);
     put_resources(&j, r);
+    put_network(&j, r);
     put_output(&j, r);
     put_diagnosis(&j, r);
     put_verdict(&j, r);

@@ -88,9 +88,12 @@ static void print_connections(FILE *out, const struct client_result *r)
         fprintf(out, "; opened in %s (%s/s)", units_format_duration(b, r->connect_elapsed_ns),
                 units_format_count(
                     c, (uint64_t)((double)connected * 1e9 / (double)r->connect_elapsed_ns)));
-    if (tally_get(&r->tally.connections.syn_retransmits) > 0)
-        fprintf(out, "; %s SYNs sent again", count_text(a, &r->tally.connections.syn_retransmits));
     fputc('\n', out);
+    if (tally_get(&r->tally.connections.retransmits) > 0)
+        fprintf(out, "             %s segments sent again by %s of them, %s SYNs among them\n",
+                count_text(a, &r->tally.connections.retransmits),
+                count_text(b, &r->tally.connections.with_retransmits),
+                count_text(c, &r->tally.connections.syn_retransmits));
 }
 
 static void print_queries(FILE *out, const struct client_result *r)
@@ -181,7 +184,10 @@ static void print_latency(FILE *out, const struct report_about *about,
     print_metric(out, "response", &r->metrics[CLIENT_RESPONSE], beyond, timeout_ns);
     print_metric(out, "service", &r->metrics[CLIENT_SERVICE], beyond, timeout_ns);
     print_metric(out, "send lag", &r->metrics[CLIENT_SEND_LAG], 0, timeout_ns);
+    if (about->config->socket.stamp_received)
+        print_metric(out, "net", &r->metrics[CLIENT_NET], beyond, timeout_ns);
     print_metric(out, "connect", &r->metrics[CLIENT_CONNECT], 0, timeout_ns);
+    print_metric(out, "min RTT", &r->metrics[CLIENT_MIN_RTT], 0, timeout_ns);
     if (about->rate_qps <= 0)
         return;
     if (r->metrics[CLIENT_RESPONSE].count > 1)
@@ -190,10 +196,11 @@ static void print_latency(FILE *out, const struct report_about *about,
                     a, (uint64_t)hist_mean_error_ns(&r->metrics[CLIENT_RESPONSE], 90)),
                 units_format_duration(
                     b, (uint64_t)hist_mean_error_ns(&r->metrics[CLIENT_RESPONSE], 95)));
-    fputs(
-        "  response: intended send to answer; service: actual send to answer; percentiles of the\n"
-        "  first two count unanswered queries as beyond; '-': fewer than 10 values beyond it\n",
-        out);
+    fprintf(out,
+            "  response: intended send to answer; service: actual send to answer%s;\n"
+            "  percentiles of these count unanswered queries as beyond; '-': fewer than 10 values "
+            "beyond\n",
+            about->config->socket.stamp_received ? "; net: to its arrival in the kernel" : "");
 }
 
 /* Upper edges 1, 2, 5, 10, 20, 50 ... ns. */
@@ -292,6 +299,20 @@ static void print_host(FILE *out, const struct client_result *r)
             units_format_count(a, after->involuntary_switches - before->involuntary_switches));
 }
 
+static void print_network(FILE *out, const struct client_result *r)
+{
+    const struct netdev_counters *before = &r->net_loaded, *after = &r->net_after;
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
+
+    if (!r->has_interface || !r->loaded)
+        return;
+    fprintf(out, "Network      %s under load: in %s packets, %s; out %s packets, %s\n",
+            r->interface, units_format_count(a, after->rx_packets - before->rx_packets),
+            units_format_bytes(b, after->rx_bytes - before->rx_bytes),
+            units_format_count(c, after->tx_packets - before->tx_packets),
+            units_format_bytes(d, after->tx_bytes - before->tx_bytes));
+}
+
 static void print_output(FILE *out, const struct client_result *r)
 {
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
@@ -336,44 +357,7 @@ void report_text(FILE *out, const struct report_about *about, const struct clien
                         true);
     print_diagnosis(out, r);
     print_host(out, r);
+    print_network(out, r);
     print_output(out, r);
     print_verdict(out, r);
-}
-
-/* "-" without enough answers; text: UNITS_TEXT_BYTES. */
-static const char *percentile_text(char *text, const struct hist *h, uint32_t num, uint32_t den)
-{
-    return h != NULL && hist_percentile_is_supported(h, 0, num, den)
-               ? units_format_duration(text, hist_percentile(h, 0, num, den))
-               : "-";
-}
-
-void report_progress_line(FILE *out, struct report_progress *p, const struct tally *now)
-{
-    const struct tally_queries *q = &now->queries[TALLY_MEASURED];
-    const struct tally_queries *w = &now->queries[TALLY_WARMUP];
-    const double seconds = (double)(p->now_ns - p->previous_ns) / 1e9;
-    const uint64_t sent = tally_get(&q->sent) + tally_get(&w->sent);
-    const uint64_t answered = tally_get(&q->answered) + tally_get(&w->answered);
-    const uint64_t connected = tally_get(&now->connections.connected);
-    char p50[UNITS_TEXT_BYTES], p99[UNITS_TEXT_BYTES];
-
-    fprintf(out, "tcpclient: %.1f s", (double)(p->now_ns - p->start_ns) / 1e9);
-    if (p->begin_ns == 0 || p->now_ns < p->begin_ns)
-        fprintf(out,
-                " connecting, %" PRIu64 " of %" PRIu64 " connected, %" PRIu64 " proven, %.0f/s\n",
-                connected, p->asked, tally_get(&now->connections.proven),
-                (double)(connected - p->previous_connected) / seconds);
-    else
-        fprintf(out,
-                " running, %" PRIu64 " live, %.0f sent/s, %.0f answered/s, p50 %s, p99 %s, %" PRIu64
-                " in flight, %" PRIu64 " lost\n",
-                p->live, (double)(sent - p->previous_sent) / seconds,
-                (double)(answered - p->previous_answered) / seconds,
-                percentile_text(p50, p->response, 1, 2), percentile_text(p99, p->response, 99, 100),
-                p->in_flight, tally_get(&q->timeout) + tally_get(&q->error));
-    p->previous_ns = p->now_ns;
-    p->previous_sent = sent;
-    p->previous_answered = answered;
-    p->previous_connected = connected;
 }

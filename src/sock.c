@@ -4,9 +4,11 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/errqueue.h>
+#include <linux/net_tstamp.h>
+#include <linux/tcp.h> /* of its tcp_info glibc has but the beginning */
 #include <netdb.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -239,6 +241,9 @@ int sock_connect(const struct sock_address *target, const struct srcplan_tuple *
     set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
     set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
     set_buffers(fd, options->sndbuf_bytes, options->rcvbuf_bytes);
+    if (options->stamp_received)
+        set_option(fd, SOL_SOCKET, SO_TIMESTAMPING,
+                   SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE);
     if (bind_source(fd, source, target->ss.ss_family) != 0) {
         *failed = bind_failed(errno);
         return close_failed(fd);
@@ -267,12 +272,46 @@ bool sock_is_connected(int fd)
     return getpeername(fd, (struct sockaddr *)&peer, &length) == 0;
 }
 
-uint32_t sock_retransmits(int fd)
+struct sock_tcp sock_tcp(int fd)
 {
-    struct tcp_info info;
+    struct tcp_info info = {0};
     socklen_t length = sizeof info;
 
-    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 ? info.tcpi_total_retrans : 0;
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0)
+        return (struct sock_tcp){0};
+    return (struct sock_tcp){info.tcpi_total_retrans,
+                             info.tcpi_min_rtt != UINT32_MAX ? info.tcpi_min_rtt : 0};
+}
+
+/* Of what the control messages hold, the software time stamp; the others are the hardware's. */
+static uint64_t stamp_of(struct msghdr *message)
+{
+    struct cmsghdr *c = CMSG_FIRSTHDR(message);
+    struct scm_timestamping stamps;
+
+    for (; c != NULL; c = CMSG_NXTHDR(message, c))
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMPING) {
+            memcpy(&stamps, CMSG_DATA(c), sizeof stamps);
+            return (uint64_t)stamps.ts[0].tv_sec * 1000000000 + (uint64_t)stamps.ts[0].tv_nsec;
+        }
+    return 0;
+}
+
+ssize_t sock_receive_stamped(int fd, void *data, size_t n_bytes, uint64_t *arrived_epoch_ns)
+{
+    union {
+        struct cmsghdr aligned;
+        char bytes[256];
+    } control;
+    struct iovec vector = {data, n_bytes};
+    struct msghdr message = {.msg_iov = &vector,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control};
+    ssize_t n = recvmsg(fd, &message, 0);
+
+    *arrived_epoch_ns = n > 0 ? stamp_of(&message) : 0;
+    return n;
 }
 
 void sock_local_tuple(int fd, struct srcplan_tuple *tuple)

@@ -128,6 +128,8 @@ static int run(struct setup *s, struct client_result *result)
     const struct client_run_settings settings = {
         .settle_ns = s->opts.settle_ns,
         .stats_interval_ns = s->opts.quiet ? 0 : s->opts.stats_interval_ns,
+        .stats_in_place = isatty(STDERR_FILENO) == 1,
+        .rate_qps = client_opts_rate_qps(&s->opts),
         .connections = s->connections,
         .interval_log = s->hlog,
     };

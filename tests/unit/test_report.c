@@ -191,28 +191,6 @@ static void broken_law_is_shouted(void **state)
     free(text);
 }
 
-static void progress_line_is_about_the_time_since_the_last(void **state)
-{
-    struct report_progress p = {.asked = 10, .start_ns = 0, .now_ns = 2000 * MS};
-    struct made_up *m = *state;
-    char *text = NULL;
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
-
-    report_progress_line(out, &p, &m->result.tally);
-    p.begin_ns = 2500 * MS;
-    p.now_ns = 3000 * MS;
-    p.live = 98;
-    tally_add(&m->result.tally.queries[TALLY_MEASURED].sent, 500);
-    report_progress_line(out, &p, &m->result.tally);
-    fclose(out);
-    assert_has(text, "2.0 s connecting, 99 of 10 connected, 98 proven, 50/s\n");
-    assert_has(
-        text,
-        "3.0 s running, 98 live, 500 sent/s, 0 answered/s, p50 -, p99 -, 0 in flight, 20 lost\n");
-    free(text);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,8 +198,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(json_has_every_figure_in_its_place, setup, teardown),
         cmocka_unit_test_setup_teardown(valid_run_has_no_reasons, setup, teardown),
         cmocka_unit_test_setup_teardown(broken_law_is_shouted, setup, teardown),
-        cmocka_unit_test_setup_teardown(progress_line_is_about_the_time_since_the_last, setup,
-                                        teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
