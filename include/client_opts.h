@@ -37,6 +37,8 @@ struct client_opts {
     int on_timeout;
     /* output */
     bool raw;
+    int raw_full;
+    uint64_t sample_one_in;
     const char *output, *json, *hlog, *hgrm, *connections_out;
     bool plan, force;
     uint64_t stats_interval_ns;

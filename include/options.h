@@ -23,6 +23,7 @@ enum option_kind {
     OPTION_BYTES,    /* units_parse_bytes; uint64_t */
     OPTION_DURATION, /* units_parse_duration; uint64_t ns */
     OPTION_RATE,     /* units_parse_rate; double */
+    OPTION_SHARE,    /* units_parse_share; uint64_t */
     OPTION_PORT,     /* 1..65535; uint16_t */
     OPTION_TEXT,     /* not empty; const char *, borrowed from argv */
     OPTION_CHOICE,   /* one of `choices`; int, its position */

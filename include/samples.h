@@ -3,9 +3,9 @@
  *
  * Each worker puts 32-byte records into its own ring (one producer, one consumer, no lock, no
  * system call); one writer thread turns them into CSV and writes it to a descriptor it does not
- * own.  A full ring drops the row and counts it.  A reader that goes away (EPIPE), a full disk or a
- * reader that takes nothing for SAMPLES_PATIENCE_NS after the run stops the output, not the run:
- * the rows that were not written count as dropped.
+ * own.  A full ring drops the row and counts it, or (SAMPLES_BLOCK) makes its worker wait.  A
+ * reader that goes away (EPIPE), a full disk or a reader that takes nothing for SAMPLES_PATIENCE_NS
+ * after the run stops the output, not the run: the rows that were not written count as dropped.
  *
  *   type,timestamp,connection_id,query_id,poisson_id,poisson_interval_us,rtt_us,response_us,send_lag_us
  *
@@ -39,18 +39,36 @@ struct sample {
 
 struct samples;
 
-/* Rings of n_rings workers with room for ring_rows (a power of two) each; the header is written
- * first. realtime_offset_ns dates the rows.  Starts the writer thread.  NULL with errno on failure.
- */
-struct samples *samples_open(int fd, uint32_t n_rings, uint32_t ring_rows,
-                             uint64_t realtime_offset_ns);
+/* What a worker does when its ring is full; in the order of the option's choices. */
+enum samples_when_full { SAMPLES_DROP, SAMPLES_BLOCK };
+#define SAMPLES_WHEN_FULL "drop|block"
 
-/* Only from worker `ring`.  Never blocks; a row that does not fit is counted dropped. */
+struct samples_options {
+    int fd;
+    uint32_t n_rings;            /* one per worker ... */
+    uint32_t ring_rows;          /* ... with room for so many, a power of two */
+    uint64_t realtime_offset_ns; /* dates the rows */
+    int when_full;               /* enum samples_when_full */
+    uint64_t one_in;             /* of so many queries one has rows, >= 1; see samples_has() */
+};
+
+/* The header is written first.  Starts the writer thread.  NULL with errno on failure. */
+struct samples *samples_open(const struct samples_options *options);
+
+/* Whether a query has rows when one in `one_in` has: both of its rows or none, the same queries in
+ * every run, by a hash of connection and id.  Pure. */
+bool samples_has(const struct sample *sample, uint64_t one_in);
+
+/* Only from worker `ring`.  A row that does not fit is counted dropped, or waits for room. */
 void samples_push(struct samples *s, uint32_t ring, const struct sample *sample);
+
+/* Any thread: from now on nothing waits for room. */
+void samples_stop_waiting(struct samples *s);
 
 struct samples_result {
     uint64_t written[2]; /* rows: [0] Q, [1] A */
     uint64_t dropped[2];
+    uint64_t left_out[2]; /* not of the sample */
     int error;            /* errno that stopped the output, 0: none */
     bool out_of_patience; /* stopped because the reader took nothing */
 };

@@ -22,6 +22,9 @@ int units_parse_duration(const char *text, uint64_t *ns);
 /* "10000", "10k", "1.5M", "2G": decimal multiples; the result has to be a whole number. */
 int units_parse_count(const char *text, uint64_t *count);
 
+/* "1/100", "1/1k": one in many, at least one in 1. */
+int units_parse_share(const char *text, uint64_t *one_in);
+
 /* "4096", "64KiB", "1MiB", "2GiB" (binary) and "64k", "1M" (decimal). */
 int units_parse_bytes(const char *text, uint64_t *bytes);
 

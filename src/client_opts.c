@@ -81,6 +81,11 @@ static const struct option_row rows[] = {
      NULL},
     {"output", 'o', OPTION_TEXT, FIELD(output), "FILE", "write these rows to FILE instead", 0, 0,
      NULL},
+    {"raw-full", 0, OPTION_CHOICE, FIELD(raw_full), "DO",
+     "a row for which there is no room: drop it or block (default: drop)", 0, 0,
+     SAMPLES_WHEN_FULL},
+    {"sample", 0, OPTION_SHARE, FIELD(sample_one_in), "1/K",
+     "rows of one query in K only (default: 1/1)", 0, 0, NULL},
     {"json", 0, OPTION_TEXT, FIELD(json), "FILE", "write the result as JSON to FILE (-: stdout)", 0,
      0, NULL},
     {"hlog", 0, OPTION_TEXT, FIELD(hlog), "FILE",
@@ -107,6 +112,7 @@ static const struct client_opts defaults = {
     .port = 4242,
     .connections = 1,
     .seed = 42,
+    .sample_one_in = 1,
     .connect_window = 256,
     .connect_timeout_ns = 10 * UNITS_NS_PER_S,
     .settle_ns = 200 * UNITS_NS_PER_MS,
@@ -162,6 +168,9 @@ static int check_rest(struct client_opts *o, char *error)
     const char *json_stdout =
         o->json != NULL && o->json[0] == '-' && o->json[1] == '\0' ? o->json : NULL;
 
+    if (!o->raw && o->output == NULL && (was_given("raw-full") || was_given("sample")))
+        return REFUSE("--%s: there are no rows without --raw or --output",
+                      was_given("sample") ? "sample" : "raw-full");
     if (o->warmup_ns > 0 && client_opts_rate_qps(o) <= 0)
         return REFUSE("--warmup: needs --rate or --interval");
     if (was_given("duration") && o->duration_ns == 0)

@@ -151,6 +151,8 @@ static void on_signal(evutil_socket_t number, short what, void *arg)
     if (r->result->interrupted)
         _exit(128 + number); /* asked twice: the report does not matter any more */
     r->result->interrupted = true;
+    if (r->config->samples != NULL)
+        samples_stop_waiting(r->config->samples);
     stop(r);
 }
 

@@ -72,6 +72,8 @@ static int set(const struct option_row *row, const char *value, void *field)
         return set_whole(row, value, field);
     case OPTION_RATE:
         return units_parse_rate(value, field);
+    case OPTION_SHARE:
+        return units_parse_share(value, field);
     case OPTION_PORT:
         return endpoint_parse_port(value, 0, field);
     case OPTION_TEXT:
@@ -127,6 +129,9 @@ static void describe_accepted(const struct option_row *row, char *text)
         break;
     case OPTION_RATE:
         snprintf(text, ACCEPTED_BYTES, "a number per second as 0.5, 20000, 20k");
+        break;
+    case OPTION_SHARE:
+        snprintf(text, ACCEPTED_BYTES, "one in many as 1/100, 1/1k");
         break;
     case OPTION_PORT:
         snprintf(text, ACCEPTED_BYTES, "a port from 1 to 65535");

@@ -4,6 +4,7 @@
 
 #include "json.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static void put_choice(struct json *j, const struct option_row *row, int choice)
@@ -26,6 +27,8 @@ static void put_choice(struct json *j, const struct option_row *row, int choice)
 
 static void put(struct json *j, const struct option_row *row, const void *field)
 {
+    char share[32];
+
     switch (row->kind) {
     case OPTION_FLAG:
         json_bool(j, row->name, *(const bool *)field);
@@ -42,6 +45,10 @@ static void put(struct json *j, const struct option_row *row, const void *field)
             json_string(j, row->name, "auto");
         else
             json_u64(j, row->name, *(const uint64_t *)field);
+        break;
+    case OPTION_SHARE:
+        snprintf(share, sizeof share, "1/%" PRIu64, *(const uint64_t *)field);
+        json_string(j, row->name, share);
         break;
     case OPTION_DURATION:
         json_double(j, row->name, (double)*(const uint64_t *)field / 1e9);

@@ -224,11 +224,15 @@ static void put_output(struct json *j, const struct client_result *r)
         json_u64(j, "dropped_rows", r->samples.dropped[0] + r->samples.dropped[1]);
         json_u64(j, "answer_rows", r->samples.written[1]);
         json_u64(j, "dropped_answer_rows", r->samples.dropped[1]);
+        json_u64(j, "left_out_rows", r->samples.left_out[0] + r->samples.left_out[1]);
+        json_u64(j, "left_out_answer_rows", r->samples.left_out[1]);
     } else {
         json_null(j, "rows");
         json_null(j, "dropped_rows");
         json_null(j, "answer_rows");
         json_null(j, "dropped_answer_rows");
+        json_null(j, "left_out_rows");
+        json_null(j, "left_out_answer_rows");
     }
     json_object_end(j);
 }

@@ -322,6 +322,9 @@ static void print_output(FILE *out, const struct client_result *r)
     fprintf(out, "Raw output   %s rows written, %s missing",
             units_format_count(a, r->samples.written[0] + r->samples.written[1]),
             units_format_count(b, r->samples.dropped[0] + r->samples.dropped[1]));
+    if (r->samples.left_out[0] > 0)
+        fprintf(out, ", %s not of the sample",
+                units_format_count(a, r->samples.left_out[0] + r->samples.left_out[1]));
     if (r->samples.error != 0)
         fprintf(out, ": stopped by '%s'", strerror(r->samples.error));
     else if (r->samples.out_of_patience)

@@ -15,21 +15,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER_BYTES = 1 << 20, IDLE_NS = 2000000, CACHE_LINE_BYTES = 64 };
+enum { BUFFER_BYTES = 1 << 20, IDLE_NS = 2000000, WAIT_NS = 200000, CACHE_LINE_BYTES = 64 };
 
 /* The worker writes head, the writer tail; a line of its own for each. */
 struct ring {
     struct sample *rows;
     _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t head; /* rows ever put in, modulo 2^32 */
-    uint64_t dropped[2];
+    uint64_t dropped[2], left_out[2];
     _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t tail; /* rows ever taken out */
 };
 
 struct samples {
+    struct samples_options o;
     struct ring *rings;
-    uint32_t n_rings, ring_rows;
-    uint64_t realtime_offset_ns;
-    int fd;
+    _Atomic bool may_wait;
     size_t most_per_write;
     pthread_t thread;
     _Atomic bool ending; /* no more rows will come */
@@ -116,7 +115,7 @@ static bool has_stopped(const struct samples *s)
 static bool wait_until_writable(struct samples *s)
 {
     while (!has_stopped(s)) {
-        struct pollfd p = {.fd = s->fd, .events = POLLOUT};
+        struct pollfd p = {.fd = s->o.fd, .events = POLLOUT};
 
         if (poll(&p, 1, 100) > 0)
             return true;
@@ -132,7 +131,7 @@ static bool wait_until_writable(struct samples *s)
 static void write_some(struct samples *s)
 {
     size_t n_left = s->n_bytes - s->n_written;
-    ssize_t n = write(s->fd, s->buffer + s->n_written,
+    ssize_t n = write(s->o.fd, s->buffer + s->n_written,
                       n_left < s->most_per_write ? n_left : s->most_per_write);
 
     if (n >= 0) {
@@ -178,8 +177,9 @@ static bool drain(struct samples *s, uint32_t number)
     const bool any = tail != head;
 
     while (tail != head && s->n_bytes + SAMPLES_ROW_BYTES <= BUFFER_BYTES) {
-        s->n_bytes += samples_format(s->buffer + s->n_bytes, &ring->rows[tail & (s->ring_rows - 1)],
-                                     number, s->realtime_offset_ns);
+        s->n_bytes +=
+            samples_format(s->buffer + s->n_bytes, &ring->rows[tail & (s->o.ring_rows - 1)], number,
+                           s->o.realtime_offset_ns);
         tail++;
     }
     atomic_store_explicit(&ring->tail, tail, memory_order_release);
@@ -190,7 +190,7 @@ static bool drain_all(struct samples *s)
 {
     bool any = false;
 
-    for (uint32_t i = 0; i < s->n_rings; i++)
+    for (uint32_t i = 0; i < s->o.n_rings; i++)
         any |= drain(s, i);
     return any;
 }
@@ -227,7 +227,7 @@ static size_t most_per_write(int fd)
 
 static void release(struct samples *s)
 {
-    for (uint32_t i = 0; s->rings != NULL && i < s->n_rings; i++)
+    for (uint32_t i = 0; s->rings != NULL && i < s->o.n_rings; i++)
         free(s->rings[i].rows);
     free(s->rings);
     free(s->buffer);
@@ -237,12 +237,12 @@ static void release(struct samples *s)
 static int allocate(struct samples *s)
 {
     s->buffer = malloc(BUFFER_BYTES);
-    s->rings = aligned_alloc(CACHE_LINE_BYTES, s->n_rings * sizeof *s->rings);
+    s->rings = aligned_alloc(CACHE_LINE_BYTES, s->o.n_rings * sizeof *s->rings);
     if (s->buffer == NULL || s->rings == NULL)
         return -1;
-    memset(s->rings, 0, s->n_rings * sizeof *s->rings);
-    for (uint32_t i = 0; i < s->n_rings; i++) {
-        s->rings[i].rows = malloc(s->ring_rows * sizeof *s->rings[i].rows);
+    memset(s->rings, 0, s->o.n_rings * sizeof *s->rings);
+    for (uint32_t i = 0; i < s->o.n_rings; i++) {
+        s->rings[i].rows = malloc(s->o.ring_rows * sizeof *s->rings[i].rows);
         if (s->rings[i].rows == NULL)
             return -1;
     }
@@ -263,19 +263,16 @@ static int start_writer(struct samples *s)
     return error;
 }
 
-struct samples *samples_open(int fd, uint32_t n_rings, uint32_t ring_rows,
-                             uint64_t realtime_offset_ns)
+struct samples *samples_open(const struct samples_options *options)
 {
     struct samples *s = calloc(1, sizeof *s);
     int error = ENOMEM;
 
     if (s == NULL)
         return NULL;
-    s->fd = fd;
-    s->n_rings = n_rings;
-    s->ring_rows = ring_rows;
-    s->realtime_offset_ns = realtime_offset_ns;
-    s->most_per_write = most_per_write(fd);
+    s->o = *options;
+    atomic_init(&s->may_wait, options->when_full == SAMPLES_BLOCK);
+    s->most_per_write = most_per_write(options->fd);
     if (allocate(s) == 0)
         error = start_writer(s);
     if (error == 0)
@@ -285,17 +282,54 @@ struct samples *samples_open(int fd, uint32_t n_rings, uint32_t ring_rows,
     return NULL;
 }
 
+/* The finalizer of splitmix64 (see rng.h): neighbouring ids are far apart. */
+bool samples_has(const struct sample *sample, uint64_t one_in)
+{
+    uint64_t z = (uint64_t)sample->connection << 16 | sample->id;
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+    return (z ^ z >> 31) % one_in == 0;
+}
+
+static bool has_room(const struct samples *s, const struct ring *r, uint32_t head)
+{
+    return head - atomic_load_explicit(&r->tail, memory_order_acquire) != s->o.ring_rows;
+}
+
+static bool wait_for_room(const struct samples *s, const struct ring *r, uint32_t head)
+{
+    static const struct timespec moment = {.tv_nsec = WAIT_NS};
+
+    while (!has_room(s, r, head)) {
+        if (!atomic_load_explicit(&s->may_wait, memory_order_relaxed))
+            return false;
+        nanosleep(&moment, NULL);
+    }
+    return true;
+}
+
 void samples_push(struct samples *s, uint32_t ring, const struct sample *sample)
 {
     struct ring *r = &s->rings[ring];
     const uint32_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
+    const int kind = kind_of((char)sample->type);
 
-    if (head - atomic_load_explicit(&r->tail, memory_order_acquire) == s->ring_rows) {
-        r->dropped[kind_of((char)sample->type)]++;
+    if (s->o.one_in > 1 && !samples_has(sample, s->o.one_in)) {
+        r->left_out[kind]++;
         return;
     }
-    r->rows[head & (s->ring_rows - 1)] = *sample;
+    if (!has_room(s, r, head) && !wait_for_room(s, r, head)) {
+        r->dropped[kind]++;
+        return;
+    }
+    r->rows[head & (s->o.ring_rows - 1)] = *sample;
     atomic_store_explicit(&r->head, head + 1, memory_order_release);
+}
+
+void samples_stop_waiting(struct samples *s)
+{
+    atomic_store_explicit(&s->may_wait, false, memory_order_relaxed);
 }
 
 void samples_close(struct samples *s, struct samples_result *result)
@@ -303,8 +337,10 @@ void samples_close(struct samples *s, struct samples_result *result)
     atomic_store_explicit(&s->ending, true, memory_order_release);
     pthread_join(s->thread, NULL);
     *result = s->result;
-    for (uint32_t i = 0; i < s->n_rings; i++)
-        for (int kind = 0; kind < 2; kind++)
+    for (uint32_t i = 0; i < s->o.n_rings; i++)
+        for (int kind = 0; kind < 2; kind++) {
             result->dropped[kind] += s->rings[i].dropped[kind];
+            result->left_out[kind] += s->rings[i].left_out[kind];
+        }
     release(s);
 }

@@ -136,9 +136,16 @@ static int run(struct setup *s, struct client_result *result)
     int failed;
 
     if (s->raw_fd >= 0) {
-        s->plan.config.samples =
-            samples_open(s->raw_fd, s->plan.config.n_workers, ring_rows(s->plan.config.n_workers),
-                         clock_realtime_offset_ns());
+        const struct samples_options samples = {
+            .fd = s->raw_fd,
+            .n_rings = s->plan.config.n_workers,
+            .ring_rows = ring_rows(s->plan.config.n_workers),
+            .realtime_offset_ns = clock_realtime_offset_ns(),
+            .when_full = s->opts.raw_full,
+            .one_in = s->opts.sample_one_in,
+        };
+
+        s->plan.config.samples = samples_open(&samples);
         if (s->plan.config.samples == NULL)
             return complain("raw output: %s", strerror(errno));
     }
@@ -207,8 +214,9 @@ static void judge(const struct setup *s, struct client_result *r)
     r->broken_law =
         tally_broken_law(&r->tally, r->connections_asked, r->metrics[CLIENT_RESPONSE].count);
     if (r->broken_law == NULL && r->has_samples &&
-        tally_get(&q->answered) != r->samples.written[1] + r->samples.dropped[1])
-        r->broken_law = "answered queries = answer rows written and missing";
+        tally_get(&q->answered) !=
+            r->samples.written[1] + r->samples.dropped[1] + r->samples.left_out[1])
+        r->broken_law = "answered queries = answer rows written, missing and not of the sample";
     in = judge_latency(r, in);
     r->doubts = verdict_judge(&in);
 }

@@ -97,6 +97,16 @@ int units_parse_count(const char *text, uint64_t *count)
     return parse_whole(text, count_units, N_UNITS(count_units), count);
 }
 
+int units_parse_share(const char *text, uint64_t *one_in)
+{
+    uint64_t many;
+
+    if (strncmp(text, "1/", 2) != 0 || units_parse_count(text + 2, &many) != 0 || many == 0)
+        return -1;
+    *one_in = many;
+    return 0;
+}
+
 int units_parse_bytes(const char *text, uint64_t *bytes)
 {
     return parse_whole(text, byte_units, N_UNITS(byte_units), bytes);

@@ -127,11 +127,11 @@ def test_json_that_cannot_be_written_is_said():
     check("--json: could not write '/dev/full'" in r.stderr, r.stderr)
 
 
-def slow_reader_run(server, rate):
+def slow_reader_run(server, rate, *options):
     """The rows go to a pipe that is read after the run has sent everything."""
     reading, writing = os.pipe()
     path = temp_path("rows")
-    client = Client("-p", server.port, "-c", 100, "-r", rate, "-t", 3, "-R", "127.0.0.1",
+    client = Client("-p", server.port, "-c", 100, "-r", rate, "-t", 3, "-R", *options, "127.0.0.1",
                     stdout=writing)
     os.close(writing)
     reader = spawn(["sh", "-c", f"sleep 4; exec cat > {path}"], stdin=reading)
@@ -179,6 +179,57 @@ def test_rows_lost_to_a_full_ring_are_counted_and_make_the_run_suspect():
     check("output-lost" in r.json["reasons"], "the verdict says so")
     check_code(r, 3)
     print(f"     {output['rows']} rows, {output['dropped_rows']} missing, all counted")
+
+
+@plain_build_only
+def test_rows_that_must_not_be_lost_make_the_queries_wait_and_that_is_said():
+    """The same with --raw-full block: every row, and queries that are late for it."""
+    with Server() as server:
+        r = slow_reader_run(server, 400000, "--raw-full", "block", "--timeout", "30s")
+    check_conservation(r)
+    q, output = r.json["queries"], r.json["output"]
+    check_equal(output["dropped_rows"], 0, "dropped rows")
+    check_equal(output["rows"], q["sent"] + q["answered"], "rows")
+    check(r.json["latency_ns"]["send_lag"]["max"] > 0.5e9, "the wait is in the send lag")
+    check("generator-limited" in r.json["reasons"], f"the verdict: {r.json['reasons']}")
+
+
+def test_interrupt_ends_the_wait_of_a_run_whose_rows_nobody_reads():
+    reading, writing = os.pipe()
+    with Server() as server:
+        client = Client("-p", server.port, "-c", 10, "-r", 20000 if SANITIZED else 1000000, "-R",
+                        "--raw-full", "block", "--stats-interval", "100ms", "127.0.0.1", stdout=writing)
+        os.close(writing)
+        wait_until_running(client)
+        time.sleep(3)
+        client.process.send_signal(signal.SIGINT)
+        time.sleep(1)
+        os.close(reading)
+        r = client.wait()
+    check_code(r, 130)
+    check_conservation(r)
+    output = r.json["output"]
+    check(output["dropped_rows"] > 0, "rows missing")
+
+
+def test_sample_of_the_rows_has_whole_queries_and_counts_the_others():
+    with Server() as server:
+        runs = [run_client("-p", server.port, "-c", 20, "-r", 2000, "-t", 2, "-R", "--sample", share,
+                           "127.0.0.1") for share in ("1/10", "1/1")]
+    for r in runs:
+        check_conservation(r)
+        output, q = r.json["output"], r.json["queries"]
+        check_equal(len(r.rows()), output["rows"], "rows")
+        check_equal(output["rows"] + output["left_out_rows"], q["sent"] + q["answered"], "all rows")
+        for kind, n in (("Q", q["sent"]), ("A", q["answered"])):
+            check(any(row["type"] == kind for row in r.rows()), f"{kind} rows of {n}")
+    sample, everything = ([(row["connection_id"], row["query_id"]) for row in r.rows()
+                           if row["type"] == kind] for r, kind in ((runs[0], "Q"), (runs[1], "Q")))
+    answers = [(row["connection_id"], row["query_id"]) for row in runs[0].rows() if row["type"] == "A"]
+    check_equal(sorted(sample), sorted(answers), "the queries of the answers")
+    check_between(len(sample) / len(everything), 0.08, 0.12, "share of the queries")
+    check(set(sample) <= set(everything), "the same seed: the same queries")
+    check_equal(runs[1].json["output"]["left_out_rows"], 0, "the control leaves nothing out")
 
 
 def test_file_opened_by_a_client_without_stderr_gets_no_words():

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -37,6 +38,19 @@ static struct sample sample_of(uint32_t ring, uint32_t sequence)
     };
 }
 
+static struct samples *open_samples(int fd, uint32_t n_rings, uint32_t ring_rows, int when_full,
+                                    uint64_t one_in)
+{
+    const struct samples_options options = {.fd = fd,
+                                            .n_rings = n_rings,
+                                            .ring_rows = ring_rows,
+                                            .realtime_offset_ns = OFFSET_NS,
+                                            .when_full = when_full,
+                                            .one_in = one_in};
+
+    return samples_open(&options);
+}
+
 static void push_rows(struct samples *s, uint32_t ring, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {
@@ -50,7 +64,7 @@ static void push_rows(struct samples *s, uint32_t ring, uint32_t first, uint32_t
  */
 static void check_text(const char *text, size_t n_bytes, uint64_t n_rows[2])
 {
-    const char *end = text + n_bytes, *next;
+    const char *end = text + n_bytes, *next, *column;
     int64_t last[2] = {-1, -1};
 
     n_rows[0] = n_rows[1] = 0;
@@ -64,7 +78,9 @@ static void check_text(const char *text, size_t n_bytes, uint64_t n_rows[2])
         next = memchr(text, '\n', (size_t)(end - text));
         assert_non_null(next);
         next++;
-        assert_int_equal(sscanf(text, "%*c,%*[0-9.],%u,", &connection), 1);
+        column = memchr(text + 2, ',', (size_t)(next - text) - 2); /* not sscanf: it takes strlen */
+        assert_non_null(column);
+        connection = (unsigned)strtoul(column + 1, NULL, 10);
         assert_true(connection / PER_RING < 2);
         assert_true(connection % PER_RING > last[connection / PER_RING]);
         last[connection / PER_RING] = connection % PER_RING;
@@ -181,7 +197,7 @@ static void a_file_gets_the_header_and_all_rows(void **state)
         uint64_t n_rows[2];
 
         assert_non_null(file);
-        s = samples_open(fileno(file), 2, 16384, OFFSET_NS);
+        s = open_samples(fileno(file), 2, 16384, SAMPLES_DROP, 1);
         assert_non_null(s);
         for (uint32_t ring = 0; ring < 2; ring++)
             push_rows(s, ring, 0, n_pushed[i][ring]);
@@ -227,7 +243,7 @@ static void workers_push_at_the_same_time_as_the_writer_takes(void **state)
 
     (void)state;
     assert_non_null(file);
-    s = samples_open(fileno(file), 2, 1024, OFFSET_NS);
+    s = open_samples(fileno(file), 2, 1024, SAMPLES_DROP, 1);
     assert_non_null(s);
     for (uint32_t i = 0; i < 2; i++) {
         producers[i] = (struct producer){s, i};
@@ -266,7 +282,7 @@ static void a_full_ring_drops_rows_and_counts_them(void **state)
         assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
         assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) >= 4096);
         assert_int_equal(fcntl(ends[1], F_SETFL, flags[i] & O_NONBLOCK), 0);
-        s = samples_open(ends[1], 1, 64, OFFSET_NS);
+        s = open_samples(ends[1], 1, 64, SAMPLES_DROP, 1);
         assert_non_null(s);
         push_rows(s, 0, 0, 100000);
         r = reader_of(ends[0]);
@@ -287,6 +303,66 @@ static void a_full_ring_drops_rows_and_counts_them(void **state)
     }
 }
 
+/* The same with SAMPLES_BLOCK: the worker waits for the reader, no row is missing. */
+static void a_full_ring_can_wait_for_the_reader(void **state)
+{
+    struct samples_result result;
+    struct samples *s;
+    struct reader r;
+    pthread_t thread;
+    uint64_t n_rows[2];
+    int ends[2];
+
+    (void)state;
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) >= 4096);
+    s = open_samples(ends[1], 1, 64, SAMPLES_BLOCK, 1);
+    assert_non_null(s);
+    r = reader_of(ends[0]);
+    assert_int_equal(pthread_create(&thread, NULL, read_all, &r), 0);
+    push_rows(s, 0, 0, 100000);
+    samples_close(s, &result);
+    assert_int_equal(close(ends[1]), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(result.dropped[0] + result.dropped[1], 0);
+    assert_sums(&result, 50000, 50000);
+    check_text(r.text, r.n_bytes, n_rows);
+    assert_int_equal(n_rows[0] + n_rows[1], 100000);
+    free(r.text);
+    assert_int_equal(close(ends[0]), 0);
+}
+
+static void *stop_waiting_soon(void *arg)
+{
+    const struct timespec soon = {.tv_nsec = 20000000};
+
+    nanosleep(&soon, NULL);
+    samples_stop_waiting(arg);
+    return NULL;
+}
+
+/* Nobody reads, and the worker would wait for ever: until it is told not to. */
+static void waiting_ends_when_it_is_told_to(void **state)
+{
+    struct samples_result result;
+    struct samples *s;
+    pthread_t thread;
+    int ends[2];
+
+    (void)state;
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    s = open_samples(ends[1], 1, 64, SAMPLES_BLOCK, 1);
+    assert_non_null(s);
+    assert_int_equal(pthread_create(&thread, NULL, stop_waiting_soon, s), 0);
+    push_rows(s, 0, 0, 200000);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(close(ends[0]), 0);
+    samples_close(s, &result);
+    assert_true(result.dropped[0] + result.dropped[1] > 0);
+    assert_sums(&result, 100000, 100000);
+    assert_int_equal(close(ends[1]), 0);
+}
+
 /* Reads until so many rows have come. */
 static void read_rows(int fd, unsigned n_rows)
 {
@@ -297,6 +373,33 @@ static void read_rows(int fd, unsigned n_rows)
         assert_int_equal(read(fd, &byte, 1), 1);
         n_lines += byte == '\n';
     }
+}
+
+/* Both rows of a query or none, by a hash: nearly one in ten, and all others counted. */
+static void a_sample_has_both_rows_of_a_query_or_none(void **state)
+{
+    enum { QUERIES = 10000, ONE_IN = 10 };
+    FILE *file = tmpfile();
+    struct samples_result result;
+    struct samples *s;
+
+    (void)state;
+    assert_non_null(file);
+    s = open_samples(fileno(file), 1, 32768, SAMPLES_DROP, ONE_IN);
+    assert_non_null(s);
+    for (uint32_t i = 0; i < 2 * QUERIES; i++) {
+        const struct sample sample = {
+            .connection = i / 2 % 100, .id = (uint16_t)(i / 200), .type = i % 2 == 0 ? 'Q' : 'A'};
+
+        samples_push(s, 0, &sample);
+    }
+    samples_close(s, &result);
+    assert_in_range(result.written[0], QUERIES / ONE_IN * 8 / 10, QUERIES / ONE_IN * 12 / 10);
+    for (int kind = 0; kind < 2; kind++) {
+        assert_int_equal(result.written[kind], result.written[0]);
+        assert_int_equal(result.written[kind] + result.left_out[kind], QUERIES);
+    }
+    assert_int_equal(fclose(file), 0);
 }
 
 static void a_reader_that_goes_away_stops_the_output_only(void **state)
@@ -313,7 +416,7 @@ static void a_reader_that_goes_away_stops_the_output_only(void **state)
         int ends[2];
 
         assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-        s = samples_open(ends[1], 1, 1024, OFFSET_NS);
+        s = open_samples(ends[1], 1, 1024, SAMPLES_DROP, 1);
         assert_non_null(s);
         push_rows(s, 0, 0, n_read);
         read_rows(ends[0], n_read);
@@ -343,7 +446,7 @@ static void a_descriptor_that_takes_nothing_is_an_error(void **state)
         struct samples *s;
 
         assert_true(fd >= 0);
-        s = samples_open(fd, 2, 64, OFFSET_NS);
+        s = open_samples(fd, 2, 64, SAMPLES_DROP, 1);
         assert_non_null(s);
         push_rows(s, 0, 0, 1001);
         push_rows(s, 1, 0, 10);
@@ -375,7 +478,7 @@ static void a_row_cut_off_counts_as_dropped(void **state)
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     limit = (struct rlimit){.rlim_cur = n_whole + 20, .rlim_max = before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    s = samples_open(fileno(file), 1, 1024, OFFSET_NS);
+    s = open_samples(fileno(file), 1, 1024, SAMPLES_DROP, 1);
     if (s != NULL) {
         push_rows(s, 0, 0, 100);
         samples_close(s, &result);
@@ -398,6 +501,9 @@ int main(void)
         cmocka_unit_test(a_file_gets_the_header_and_all_rows),
         cmocka_unit_test(workers_push_at_the_same_time_as_the_writer_takes),
         cmocka_unit_test(a_full_ring_drops_rows_and_counts_them),
+        cmocka_unit_test(a_full_ring_can_wait_for_the_reader),
+        cmocka_unit_test(waiting_ends_when_it_is_told_to),
+        cmocka_unit_test(a_sample_has_both_rows_of_a_query_or_none),
         cmocka_unit_test(a_reader_that_goes_away_stops_the_output_only),
         cmocka_unit_test(a_descriptor_that_takes_nothing_is_an_error),
         cmocka_unit_test(a_row_cut_off_counts_as_dropped),

@@ -101,6 +101,22 @@ static void counts_are_whole(void **state)
     check_bad(units_parse_count, bad, COUNT(bad));
 }
 
+static void shares_are_one_in_many(void **state)
+{
+    static const char *const bad[] = {"",    "1",    "/2",    "1/",   "2/3",
+                                      "1/0", "1/-1", "1/0.5", "1/2 ", "1/2/3"};
+    uint64_t one_in = 7;
+
+    (void)state;
+    assert_int_equal(units_parse_share("1/100", &one_in), 0);
+    assert_int_equal(one_in, 100);
+    assert_int_equal(units_parse_share("1/1k", &one_in), 0);
+    assert_int_equal(one_in, 1000);
+    for (size_t i = 0; i < COUNT(bad); i++)
+        assert_int_equal(units_parse_share(bad[i], &one_in), -1);
+    assert_int_equal(one_in, 1000);
+}
+
 static void bytes_are_binary_and_decimal(void **state)
 {
     static const struct good good[] = {
@@ -193,6 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(durations_have_units_and_default_to_seconds),
         cmocka_unit_test(counts_are_whole),
+        cmocka_unit_test(shares_are_one_in_many),
         cmocka_unit_test(bytes_are_binary_and_decimal),
         cmocka_unit_test(rates_may_be_fractions),
         cmocka_unit_test(durations_print_three_digits_in_the_unit_that_suits),
