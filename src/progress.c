@@ -20,6 +20,15 @@ static double per_s(const struct progress *p, uint64_t now, uint64_t previous)
     return (double)(now - previous) * 1e9 / (double)(p->now_ns - p->previous_ns);
 }
 
+/* Of queries: the time before the schedule began does not count. */
+static double queries_per_s(const struct progress *p, uint64_t now, uint64_t previous)
+{
+    const uint64_t since_ns = p->previous_ns > p->begin_ns ? p->previous_ns : p->begin_ns;
+
+    return p->now_ns > since_ns ? (double)(now - previous) * 1e9 / (double)(p->now_ns - since_ns)
+                                : 0;
+}
+
 static void print_connecting(FILE *out, const struct progress *p, const struct tally *now)
 {
     const uint64_t connected = tally_get(&now->connections.connected);
@@ -51,7 +60,7 @@ static void print_running(FILE *out, const struct progress *p, uint64_t sent, ui
     fprintf(out, "running %.1f", (double)(p->now_ns - p->begin_ns) / 1e9);
     if (p->load_ns != UINT64_MAX)
         fprintf(out, " of %.1f", (double)p->load_ns / 1e9);
-    fprintf(out, " s, %" PRIu64 " live, %.0f", p->live, per_s(p, sent, p->previous_sent));
+    fprintf(out, " s, %" PRIu64 " live, %.0f", p->live, queries_per_s(p, sent, p->previous_sent));
     if (p->rate_qps > 0)
         fprintf(out, " of %.0f", p->rate_qps);
     fprintf(out, " sent/s, p50 %s, p99 %s, %" PRIu64 " lost, %" PRIu64 " in flight",
@@ -72,7 +81,7 @@ void progress_print(FILE *out, struct progress *p, const struct tally *now)
         print_connecting(out, p, now);
     } else {
         print_running(out, p, sent, tally_get(&q->timeout) + tally_get(&q->error));
-        fprintf(out, ", %.0f answered/s", per_s(p, answered, p->previous_answered));
+        fprintf(out, ", %.0f answered/s", queries_per_s(p, answered, p->previous_answered));
     }
     print_network(out, p);
     p->previous_ns = p->now_ns;

@@ -56,7 +56,7 @@ def test_server_counts_what_its_accept_queue_could_not_take():
           f"overflows: {server.result['listen_overflows']}")
 
 
-def test_lost_syns_are_seen():
+def test_lost_segments_are_seen():
     with Namespace("a") as a, Namespace("b") as b:
         wire = Wire(a, b, "--delay-ms", 5, "--drop-every", 7)
         with Server(prefix=b.prefix) as server:
@@ -74,7 +74,15 @@ def test_lost_syns_are_seen():
     for row in rows:
         if int(row[9]) > 0:
             check(float(row[3]) > 900e3, f"a connect whose SYN was lost took {row[3]} us")
-    check("SYNs sent again" in r.err, "in the summary")
+    check("SYNs among them" in r.err, "in the summary")
+    check_equal(sum(int(row[10]) for row in rows), c["retransmits"], "retransmits of the rows")
+    check(c["retransmits"] > c["syn_retransmits"], f"not only SYNs are lost: {c}")
+    check_equal(sum(int(row[10]) > 0 for row in rows), c["with_retransmits"], "connections with any")
+    for row in rows:
+        check_between(int(row[11]), 10000, 1e6, "least RTT in us over a wire of 2 x 5 ms")
+    check_equal(r.json["latency_ns"]["min_rtt"]["count"], 60, "least RTTs")
+    check(r.json["network"]["interface"] != "lo", f"the interface: {r.json['network']}")
+    check(r.json["resources"]["retransmits"] > 0, "of the host")
 
 
 if __name__ == "__main__":

@@ -37,5 +37,25 @@ def test_control_a_wrong_rtt_is_found():
     check(differences_us(r, round_trips)[0] < 0, "the wrong row stands out")
 
 
+def test_kernel_time_stamps_agree_with_the_wire():
+    """net lies between what was on the wire and what the program saw."""
+    with Server() as server:
+        capture = Capture(server.port)
+        r = run_client("-p", server.port, "-c", 50, "-r", 2000, "-t", 3, "--kernel-ts", "127.0.0.1")
+        round_trips, _ = capture.stop()
+        control = run_client("-p", server.port, "-c", 50, "-r", 2000, "-t", 1, "127.0.0.1")
+    check_conservation(r)
+    net, service = (r.json["latency_ns"][name] for name in ("net", "service"))
+    wire_ns = sorted(round_trips.values())
+    print(f"     p50 on the wire {quantile(wire_ns, 0.5) / 1000:.1f} us, net {net['p50'] / 1000:.1f} us, "
+          f"service {service['p50'] / 1000:.1f} us")
+    check_equal(net["count"], service["count"], "answers with a time stamp")
+    check_equal(net["clamped"], 0, "arrivals before they were sent")
+    for name in ("p50", "p90", "mean"):
+        check(net[name] < service[name], f"{name}: net {net[name]}, service {service[name]} ns")
+    check_between(net["p50"] - quantile(wire_ns, 0.5), 0, 500e3, "p50 of net - wire in ns")
+    check_equal(control.json["latency_ns"]["net"]["count"], 0, "the control: none without --kernel-ts")
+
+
 if __name__ == "__main__":
     main()
