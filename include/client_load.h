@@ -3,8 +3,10 @@
  *
  * A turn takes every arrival that is due, queues it on its connection and sends what each
  * connection has to send with one call.  Turns start from a timerfd at the highest priority and
- * after every read. Arrivals keep their intended time whatever happens.  Used by its worker's
- * thread. */
+ * after every read.  While sockets wait to be read, as much time is left to reading as the last
+ * turn took: at a low rate some microseconds; beyond what sending one by one can carry the turns
+ * grow longer, and with them what one call sends and receives.  Arrivals keep their intended time
+ * whatever happens.  Used by its worker's thread. */
 #ifndef TCPSCALER_CLIENT_LOAD_H
 #define TCPSCALER_CLIENT_LOAD_H
 
@@ -33,6 +35,9 @@ struct client_load {
     uint64_t previous_intended_ns;
     int timer_fd;
     struct event timer_event;              /* the next arrival */
+    struct event rest_event;               /* nothing more to read: the next turn need not wait */
+    uint64_t rest_until_ns;                /* before that reading has precedence */
+    bool has_read;                         /* since spinning last looked */
     struct event expiry_event;             /* the oldest query's timeout */
     struct event phase_event;              /* end of the schedule, then of the drain */
     uint64_t start_ns, measure_ns, end_ns; /* begin of warm-up, of measurement, end of it */

@@ -15,8 +15,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Event priorities of a worker's base: the pacing timer goes before the sockets. */
-enum { WORKER_PRIORITY_TIMER, WORKER_PRIORITY_SOCKET, WORKER_N_PRIORITIES };
+/* Event priorities of a worker's base: the pacing timer goes before the sockets, and what is idle
+ * is called when none of them is ready. */
+enum { WORKER_PRIORITY_TIMER, WORKER_PRIORITY_SOCKET, WORKER_PRIORITY_IDLE, WORKER_N_PRIORITIES };
 
 #define WORKER_INBOX 64u
 

@@ -24,6 +24,7 @@ enum { STREAM_SELECT = 1 << 20, STREAM_REROUTE = 1 << 21 };
 
 #define NO_CONNECTION UINT32_MAX
 
+static void on_nothing_to_read(evutil_socket_t fd, short what, void *arg);
 static void on_timer(evutil_socket_t fd, short what, void *arg);
 static void on_phase(evutil_socket_t fd, short what, void *arg);
 
@@ -46,6 +47,9 @@ int client_load_init(struct client_worker *cw)
     rng_seed(&l->reroute_rng, config->seed, STREAM_REROUTE + cw->worker.index);
     client_query_init(cw);
     evtimer_assign(&l->phase_event, cw->worker.base, on_phase, cw);
+    event_priority_set(&l->phase_event, WORKER_PRIORITY_TIMER);
+    evtimer_assign(&l->rest_event, cw->worker.base, on_nothing_to_read, cw);
+    event_priority_set(&l->rest_event, WORKER_PRIORITY_IDLE);
     l->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     if (l->timer_fd < 0)
         return -1;
@@ -68,6 +72,7 @@ void client_load_free(struct client_worker *cw)
 
     if (event_initialized(&l->timer_event)) {
         event_del(&l->timer_event);
+        event_del(&l->rest_event);
         event_del(&l->expiry_event);
         event_del(&l->phase_event);
         close(l->timer_fd);
@@ -327,12 +332,34 @@ void client_load_check_drained(struct client_worker *cw)
 
 static void take_turn(struct client_worker *cw)
 {
-    take_due(cw, cw->load.now_ns);
+    struct client_load *l = &cw->load;
+    const uint64_t begin_ns = l->now_ns;
+
+    take_due(cw, begin_ns);
     send_turn(cw);
     arm_timer(cw);
+    l->now_ns = clock_now_ns();
+    l->rest_until_ns = l->now_ns + (l->now_ns - begin_ns);
 }
 
 static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+    static const struct itimerspec off;
+    struct client_worker *cw = arg;
+    struct client_load *l = &cw->load;
+
+    (void)fd;
+    (void)what;
+    l->now_ns = clock_now_ns();
+    if (l->now_ns >= l->rest_until_ns) {
+        take_turn(cw);
+    } else {
+        timerfd_settime(l->timer_fd, 0, &off, NULL); /* or it would go before the sockets again */
+        event_active(&l->rest_event, EV_TIMEOUT, 0);
+    }
+}
+
+static void on_nothing_to_read(evutil_socket_t fd, short what, void *arg)
 {
     struct client_worker *cw = arg;
 
@@ -354,6 +381,10 @@ bool client_load_before_turn(struct client_worker *cw)
         return true;
     if (next_ns > l->now_ns && next_ns - l->now_ns > FINAL_SPIN_NS)
         return false;
+    if (l->now_ns < l->rest_until_ns && l->has_read) {
+        l->has_read = false;
+        return false;
+    }
     while (l->now_ns < next_ns)
         l->now_ns = clock_now_ns();
     take_turn(cw);
@@ -364,7 +395,8 @@ void client_load_after_read(struct client_worker *cw)
 {
     struct client_load *l = &cw->load;
 
-    if (next_due_ns(cw) <= l->now_ns)
+    l->has_read = true;
+    if (next_due_ns(cw) <= l->now_ns && l->rest_until_ns <= l->now_ns)
         take_turn(cw);
     else if (l->n_in_turn > 0)
         send_turn(cw);

@@ -12,9 +12,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Between two looks at the pacing timer at most so many socket callbacks run (about 1 us each). */
-enum { MAX_CALLBACKS_PER_DISPATCH = 128 };
-
+/* No event_config_set_max_dispatch_interval(): with thousands of sockets ready each look at the
+ * timer between them is an epoll_wait(2) that goes through all of them (40 % of the client's CPU
+ * time at 300 kq/s over 2,000 connections); those who have something due look at the clock between
+ * callbacks. */
 static struct event_base *base_new(void)
 {
     struct event_config *config = event_config_new();
@@ -22,10 +23,7 @@ static struct event_base *base_new(void)
 
     if (config == NULL)
         return NULL;
-    if (event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK | EVENT_BASE_FLAG_PRECISE_TIMER) ==
-            0 &&
-        event_config_set_max_dispatch_interval(config, NULL, MAX_CALLBACKS_PER_DISPATCH,
-                                               WORKER_PRIORITY_SOCKET) == 0)
+    if (event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK | EVENT_BASE_FLAG_PRECISE_TIMER) == 0)
         base = event_base_new_with_config(config);
     event_config_free(config);
     if (base != NULL && event_base_priority_init(base, WORKER_N_PRIORITIES) != 0) {
