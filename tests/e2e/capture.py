@@ -25,7 +25,8 @@ class Capture:
         """{(client port, id): round trip in ns}, and the last answer of each connection."""
         time.sleep(0.5)
         stop(self.process, signal.SIGINT)
-        check("0 packets dropped by kernel" in open(self.log).read(), "the capture is complete")
+        said = open(self.log).read()
+        check(re.search(r"^0 packets dropped by kernel", said, re.M), f"the capture is complete: {said}")
         return match_messages(read_messages(self.path, self.port))
 
 
