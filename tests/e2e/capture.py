@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""An independent witness: a packet capture of DNS over TCP on the loopback interface, and its round
-trip times, matched with the rows of tcpclient by connection and id."""
+"""An independent witness: a packet capture of TCP on the loopback interface, the messages in it, and
+for DNS their round trip times, matched with the rows of tcpclient by connection and id."""
 
 import struct
 
@@ -11,23 +11,29 @@ ETHERNET_BYTES, PCAP_NANO, SNAP_BYTES = 14, 0xA1B23C4D, 2048
 
 
 class Capture:
-    def __init__(self, port):
+    """All segments of a port or, with only=, those of a filter expression of tcpdump's."""
+
+    def __init__(self, port, only=None, prefix=()):
         need_root()
         need_program("tcpdump")
         self.port, self.path, self.log = port, temp_path("capture.pcap"), temp_path("tcpdump.err")
         with open(self.log, "w") as log:
-            self.process = spawn(["tcpdump", "-i", "lo", "--time-stamp-precision=nano",
+            self.process = spawn([*prefix, "tcpdump", "-i", "lo", "--time-stamp-precision=nano",
                                   "--immediate-mode", "-s", str(SNAP_BYTES), "-B", "65536", "-Z", "root", "-w", self.path,
-                                  f"tcp port {port}"], stderr=log)
+                                  only or f"tcp port {port}"], stderr=log)
         wait_for(lambda: "listening on" in open(self.log).read(), "tcpdump")
 
-    def stop(self):
-        """{(client port, id): round trip in ns}, and the last answer of each connection."""
+    def messages(self, length_of):
+        """Ends the capture. See read_messages."""
         time.sleep(0.5)
         stop(self.process, signal.SIGINT)
         said = open(self.log).read()
         check(re.search(r"^0 packets dropped by kernel", said, re.M), f"the capture is complete: {said}")
-        return match_messages(read_messages(self.path, self.port))
+        return read_messages(self.path, self.port, length_of)
+
+    def stop(self):
+        """{(client port, id): round trip in ns}, and the last answer of each connection, of DNS."""
+        return match_messages(self.messages(dns_length))
 
 
 def read_packets(path):
@@ -48,8 +54,15 @@ def read_packets(path):
         offset += 16 + n_bytes
 
 
-def read_messages(path, port):
-    """(time, client port, is an answer, message) of each DNS message, by the segment of its last byte."""
+def dns_length(buffer):
+    """Bytes of the first message and its length field (RFC 7766); 0 while it is not whole."""
+    n = 2 + int.from_bytes(buffer[:2], "big")
+    return n if len(buffer) >= n else 0
+
+
+def read_messages(path, port, length_of):
+    """(time, client port, is an answer, message) of each message, by the segment of its last byte.
+    length_of(bytes) is the length of the message they begin with, 0 while it is not whole."""
     buffers, expected = {}, {}
     for time_ns, source, destination, sequence, payload in read_packets(path):
         key = source, destination
@@ -61,16 +74,16 @@ def read_messages(path, port):
         check_equal(ahead, 0, "bytes missing in the capture")
         expected[key] = (sequence + len(payload)) % 2**32
         buffer = buffers.get(key, b"") + payload
-        while len(buffer) >= 2 and len(buffer) >= 2 + int.from_bytes(buffer[:2], "big"):
-            n = 2 + int.from_bytes(buffer[:2], "big")
-            yield time_ns, destination if source == port else source, source == port, buffer[2:n]
+        while n := length_of(buffer):
+            yield time_ns, destination if source == port else source, source == port, buffer[:n]
             buffer = buffer[n:]
         buffers[key] = buffer
 
 
 def match_messages(messages):
     asked, round_trips, last_answers = {}, {}, {}
-    for time_ns, client, is_answer, message in messages:
+    for time_ns, client, is_answer, whole in messages:
+        message = whole[2:]
         key = client, int.from_bytes(message[:2], "big")
         if is_answer:
             round_trips[key] = time_ns - asked.pop(key)

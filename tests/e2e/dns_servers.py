@@ -97,7 +97,7 @@ def free_port():
 
 
 class DnsServer:
-    def __init__(self, program, configuration, *arguments):
+    def __init__(self, program, configuration, *arguments, prefix=()):
         need_program(program)
         self.port, path = free_port(), temp_path("server.conf")
         state = os.path.dirname(path)
@@ -108,7 +108,7 @@ class DnsServer:
             f.write(ZONE)
         self.log = open(os.path.join(state, "output"), "w+")
         environment = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
-        self.process = spawn(["sh", "-c", 'ulimit -n "$(ulimit -Hn)"; exec "$@"', "sh", program,
+        self.process = spawn(["sh", "-c", 'ulimit -n "$(ulimit -Hn)"; exec "$@"', "sh", *prefix, program,
                               *arguments, path], env=environment, stdout=self.log, stderr=self.log,
                              start_new_session=True)
         wait_for(self._answers, f"{program} to answer; {self.log.name}")
