@@ -40,6 +40,81 @@ def test_known_delays_stand_at_their_percentiles():
     check(quantile_ms(0.995) < 40, f"p99.5 without delays: {quantile_ms(0.995)} ms")
 
 
+# --- known stalls ---
+
+RUN_S, STALL_S, STALL_EVERY_S = 12, 0.5, 2
+
+
+def stop_and_continue(server, client, n):
+    """n times in the client's run; returns how many seconds each stop really lasted."""
+    wait_until_running(client)
+    begin, lasted = time.monotonic(), []
+    for i in range(n):
+        time.sleep(max(0, begin + i * STALL_EVERY_S - time.monotonic()))
+        server.process.send_signal(signal.SIGSTOP)
+        stopped = time.monotonic()
+        time.sleep(STALL_S)
+        lasted.append(time.monotonic() - stopped)
+        server.process.send_signal(signal.SIGCONT)
+    check(client.process.poll() is None, "the last stop was within the run")
+    return lasted
+
+
+def true_quantile(stalls_s, q):
+    """Who arrives in a stall waits for the rest of it, everybody else not at all: of arrivals spread
+    evenly over the run, those that wait longer than x are the sum of what each stall lasts beyond x."""
+    low, high = 0, max(stalls_s)
+    for _ in range(40):
+        x = (low + high) / 2
+        if sum(max(0, s - x) for s in stalls_s) > (1 - q) * RUN_S:
+            low = x
+        else:
+            high = x
+    return high
+
+
+def stalled_run(n_stalls):
+    with Server() as server:
+        client = Client("-p", server.port, "-c", 50, "-r", 10000, "--arrival", "constant", "-t", RUN_S,
+                        "--stats-interval", "100ms", "127.0.0.1")
+        stalls_s = stop_and_continue(server, client, n_stalls)
+        r = client.wait()
+    check_conservation(r)
+    check_equal(r.json["queries"]["answered"], 10000 * RUN_S, "answered")
+    return r, stalls_s
+
+
+def p99_of_summary_ns(r, metric):
+    line = next(line for line in r.err.splitlines() if line.startswith(f"{metric} "))
+    value, unit = re.findall(r"([\d.]+) ([num]?s)\b", line)[3]
+    return float(value) * {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[unit]
+
+
+def against_truth(r, stalls_s):
+    """p90 and p99 of the response time, and p99 in the summary, as ratios to the true ones."""
+    p90_ns, p99_ns = (true_quantile(stalls_s, q) * 1e9 for q in (0.9, 0.99))
+    response = r.json["latency_ns"]["response"]
+    return response["p90"] / p90_ns, response["p99"] / p99_ns, p99_of_summary_ns(r, "response") / p99_ns
+
+
+@plain_build_only
+def test_stalls_of_the_server_are_in_the_percentiles():
+    """500 ms every 2 s: p99 is about 480 ms. A load generator that waits for the server shows a few ms."""
+    r, stalls_s = stalled_run(RUN_S // STALL_EVERY_S)
+    ratios = against_truth(r, stalls_s)
+    shown_ms = [p99_of_summary_ns(r, metric) / 1e6 for metric in ("response", "service")]
+    print(f"     p99 of response and service {shown_ms} ms, true {true_quantile(stalls_s, 0.99):.4f} s; "
+          f"p90, p99, p99 shown, to the true ones: " + " ".join(f"{x:.3f}" for x in ratios))
+    for ratio in ratios:
+        check_between(ratio, 0.99, 1.15, "measured to true")
+    service_ns = r.json["latency_ns"]["service"]["p99"]
+    check_between(shown_ms[1] * 1e6 / service_ns, 0.99, 1.01, "service beside it, as in the JSON")
+    control, _ = stalled_run(0)
+    ratios = against_truth(control, stalls_s)
+    print("     without stalls: " + " ".join(f"{x:.3f}" for x in ratios))
+    check(max(ratios) < 0.5, f"the control: without stalls the same check fails: {ratios}")
+
+
 # --- queueing theory ---
 
 def busy_run(arrival, seed):
