@@ -99,6 +99,11 @@ def stop(process, number=signal.SIGTERM, timeout=30):
         raise
 
 
+def busy_loops():
+    """One for each CPU, to be stopped with SIGKILL."""
+    return [spawn(["sh", "-c", "while :; do :; done"]) for _ in os.sched_getaffinity(0)]
+
+
 def wait_for(condition, what, seconds=30.0):
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -156,7 +156,7 @@ class SmallCpu:
             if os.path.exists(f"{directory}/cgroup.procs") and self._make(directory, name, limit):
                 self.prefix = ["sh", "-c", f'echo $$ > {self.path}/cgroup.procs; exec "$@"', "sh"]
                 return
-        self.busy = [spawn(["sh", "-c", "while :; do :; done"]) for _ in os.sched_getaffinity(0)]
+        self.busy = busy_loops()
         self.prefix = ["nice", "-n", "19"]
 
     def _make(self, directory, name, limit):
