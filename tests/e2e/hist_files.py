@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The histogram files against the rows of the same run: decoded here from the published format, every
-value of the log is one of the rows'."""
+value of the log is one of the rows'; read by HdrHistogram's own library, its percentiles are those of
+the rows and of the JSON result."""
 
 import base64
 import collections
+import math
 import re
 import struct
 import zlib
@@ -88,6 +90,76 @@ def check_distribution(path, result):
     check_equal(last, [f"{response['max'] / 1000:.3f}", "1.000000000000", str(response["count"])],
                 "last line")
     check(f"Total count    = {response['count']:>12}]" in lines[-2], lines[-2])
+
+
+# --- read by HdrHistogram's own library ---
+
+JAR = "/usr/share/java/hdrhistogram.jar"
+TOTALS = {"count": "Total_Count", "p50": "Total_50%", "p90": "Total_90%", "p99": "Total_99%",
+          "p999": "Total_99.9%", "p9999": "Total_99.99%", "max": "Total_Max"}
+RANKS = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "p9999": 0.9999, "max": 1}
+
+
+def totals_by_java(path, tag=None):
+    """Count, percentiles and maximum in ns of all intervals with this tag."""
+    out = temp_path("totals")
+    tagged = ["-tag", tag] if tag else []
+    r = subprocess.run(["java", "-Duser.language=en", "-cp", JAR, "org.HdrHistogram.HistogramLogProcessor",
+                        "-csv", "-outputValueUnitRatio", "1", "-i", path, "-o", out, *tagged],
+                       capture_output=True, text=True, timeout=60)
+    check_equal(r.returncode, 0, r.stdout + r.stderr)
+    with open(out) as f:
+        last = list(csv.DictReader(line for line in f if not line.startswith("#")))[-1]
+    return {name: float(last[column]) for name, column in TOTALS.items()}
+
+
+def totals_of_rows(rows, value_us):
+    values = sorted(round(value_us(row) * 1000) for row in rows)
+    return {"count": len(values),
+            **{name: values[math.ceil(round(q * len(values), 6)) - 1] for name, q in RANKS.items()}}
+
+
+def unlike(got, known):
+    """What differs: the count at all, a value by more than 0.1 %."""
+    return {name: (got[name], known[name]) for name in TOTALS
+            if abs(got[name] - known[name]) > (0 if name == "count" else known[name] / 1000)}
+
+
+@plain_build_only
+def test_hdrhistograms_own_library_reads_200k_known_values_within_a_thousandth():
+    need_program("java")
+    if not os.path.exists(JAR):
+        skip(f"{JAR} is missing (Debian: libhdrhistogram-java)")
+    hlog = temp_path("run.hlog")
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 50, "-r", 20000, "--arrival", "constant", "-t", 10, "-R",
+                       "--hlog", hlog, "127.0.0.1")
+    check_conservation(r)
+    check_equal(r.json["queries"]["answered"], 200000, "answered")
+    answers = [row for row in r.rows() if row["type"] == "A"]
+    columns = {"response": lambda row: float(row["response_us"]),
+               "service": lambda row: float(row["response_us"]) - float(row["send_lag_us"]),
+               "send_lag": lambda row: float(row["send_lag_us"])}
+    totals = {name: totals_by_java(hlog, None if name == "response" else name) for name in columns}
+    for name, value_us in columns.items():
+        known = totals_of_rows(answers, value_us)
+        print(f"     {name}: p99 {totals[name]['p99']:.0f} ns, of the rows {known['p99']} ns; furthest off "
+              f"{max(abs(totals[name][key] / known[key] - 1) for key in TOTALS):.3%}")
+        check_equal(unlike(totals[name], known), {}, f"{name} of the rows")
+        check_equal(unlike(totals[name], r.json["latency_ns"][name]), {}, f"{name} of the JSON")
+    check_that_unlike_is_noticed(hlog, totals, r)
+
+
+def check_that_unlike_is_noticed(hlog, totals, r):
+    """The controls: the log without its last interval, another metric's values."""
+    with open(hlog) as f:
+        lines = f.readlines()
+    last = max(i for i, line in enumerate(lines) if line[0].isdigit())
+    shorter = temp_path("shorter.hlog")
+    with open(shorter, "w") as f:
+        f.writelines(lines[:last] + lines[last + 1:])
+    check("count" in unlike(totals_by_java(shorter), r.json["latency_ns"]["response"]), "an interval less")
+    check(unlike(totals["service"], r.json["latency_ns"]["send_lag"]), "another metric")
 
 
 def test_log_is_refused_where_it_cannot_be_written():
