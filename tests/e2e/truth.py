@@ -40,6 +40,71 @@ def test_known_delays_stand_at_their_percentiles():
     check(quantile_ms(0.995) < 40, f"p99.5 without delays: {quantile_ms(0.995)} ms")
 
 
+# --- the server's own log ---
+
+CONNECTIONS = 20
+
+
+def logged_run(*faults):
+    """A run, what the server did, and {(connection, id): ns from in to out, None without an answer}. The
+    connections are opened one by one: both sides number them alike."""
+    log = temp_path("log.csv")
+    server = FaultServer("--log", log, *faults)
+    r = run_client("-p", server.port, "-c", CONNECTIONS, "-r", 1000, "--arrival", "constant", "-t", 3,
+                   "--threads", 1, "--connect-window", 1, "--timeout", "1s", "-R", "127.0.0.1")
+    did = server.stop()
+    check_conservation(r)
+    with open(log) as f:
+        lines = list(csv.DictReader(f))
+    residence_ns = {(int(line["connection"]), int(line["id"])):
+                    int(line["out_ns"]) - int(line["in_ns"]) if line["out_ns"] else None
+                    for line in lines}
+    check_equal((len(residence_ns), len(lines)), (r.json["queries"]["sent"] + CONNECTIONS,) * 2,
+                "lines of the log: the queries, and a proof per connection")
+    return r, did, residence_ns
+
+
+def surplus_ns(r, residence_ns):
+    """Sorted: service time less what the server's log says, for each answer that the log has."""
+    surplus = []
+    for row in r.rows():
+        key = int(row["connection_id"]), int(row["query_id"])
+        if row["type"] == "A" and residence_ns.get(key) is not None:
+            service_ns = round(1000 * (float(row["response_us"]) - float(row["send_lag_us"])))
+            surplus.append(service_ns - residence_ns[key])
+    return sorted(surplus)
+
+
+def test_service_time_is_never_less_than_the_time_in_the_server():
+    r, did, residence_ns = logged_run("--delay-every", 20, "--delay-ms", 150, "--drop-every", 33)
+    surplus = surplus_ns(r, residence_ns)
+    check_equal(len(surplus), r.json["queries"]["answered"], "answers matched with the log")
+    delayed = sum(ns is not None and ns >= 150e6 for ns in residence_ns.values())
+    check(delayed >= did["delayed"] > 100, f"delayed: {delayed} in the log, {did}")
+    lost = sum(ns is None for ns in residence_ns.values())
+    check_equal((r.json["queries"]["timeout"], lost), (did["dropped"],) * 2, "dropped, here and in the log")
+    neighbours = surplus_ns(r, {((c + 1) % CONNECTIONS, i): ns for (c, i), ns in residence_ns.items()})
+    print(f"     service - in the server: min {surplus[0] / 1000:.1f} us, p50 "
+          f"{surplus[len(surplus) // 2] / 1000:.1f} us; with the neighbour's log min {neighbours[0] / 1e6:.1f} ms")
+    check(surplus[0] >= 0, f"an answer was here {-surplus[0]} ns before it left")
+    check(neighbours[0] < 0, "the control: the log of another connection does not fit")
+
+
+@plain_build_only
+def test_stalls_before_the_server_reads_are_in_the_service_time_alone():
+    """100 ms every 500 ms: the slowest 5 % wait for at least 75 ms, and the server knows nothing of it."""
+    stalled, did, residence_ns = logged_run("--stall-every", 0.5, "--stall-for", 100)
+    control, _, _ = logged_run()
+    p95_ms = [r.json["latency_ns"]["service"]["p95"] / 1e6 for r in (stalled, control)]
+    inside_ms = sorted(ns / 1e6 for ns in residence_ns.values())[len(residence_ns) * 95 // 100]
+    print(f"     p95: service {p95_ms[0]:.1f} ms, in the server {inside_ms:.3f} ms; without stalls, service "
+          f"{p95_ms[1]:.3f} ms")
+    check(did["stalls"] >= 6, f"stalls: {did}")
+    check_between(p95_ms[0], 74, 110, "p95 of the service time in ms")
+    check(inside_ms < p95_ms[0] / 2, f"p95 of the log: {inside_ms} ms")
+    check(p95_ms[1] < 40, f"the control, without stalls: {p95_ms[1]} ms")
+
+
 # --- known stalls ---
 
 RUN_S, STALL_S, STALL_EVERY_S = 12, 0.5, 2

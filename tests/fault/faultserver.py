@@ -4,10 +4,15 @@
 
 It echoes each query as its answer. The first query of each connection (tcpclient's proof) is always
 answered at once (but for --late-proof-every); of those after it, counted over all connections, every Nth is subject to the
-misbehaviours given. Prints `listening PORT`, and on SIGTERM one JSON object with what it did."""
+misbehaviours given. Prints `listening PORT`, and on SIGTERM one JSON object with what it did; then it
+also writes the log of --log, one CSV line per query: connection (from 0, in the order of accepting), DNS
+id, time in, time out, the two in ns of CLOCK_MONOTONIC. In is after the query was read, out is before the
+answer is written, so out - in is never more than a client measures; out is empty for what was never
+answered."""
 
 import argparse
 import asyncio
+import csv
 import json
 import signal
 import socket
@@ -15,13 +20,36 @@ import struct
 import time
 
 
+class Log:
+    """Keeps its lines until the end: nothing is written while it is measured."""
+
+    def __init__(self):
+        self.lines, self.unanswered = [], {}
+
+    def came_in(self, connection, message, in_ns):
+        dns_id = int.from_bytes(message[2:4], "big")
+        self.unanswered[connection, dns_id] = line = [connection, dns_id, in_ns, ""]
+        self.lines.append(line)
+
+    def goes_out(self, connection, message):
+        """Does nothing for an id that was not asked, or was answered already."""
+        line = self.unanswered.pop((connection, int.from_bytes(message[2:4], "big")), None)
+        if line is not None:
+            line[3] = time.monotonic_ns()
+
+    def write(self, path):
+        with open(path, "w") as f:
+            csv.writer(f).writerows([("connection", "id", "in_ns", "out_ns"), *self.lines])
+
+
 class Faults:
     def __init__(self, options):
         self.o = options
-        self.n = self.connections = 0
+        self.log = Log() if options.log else None
+        self.n = self.connections = self.accepted = 0
         self.did = dict.fromkeys(
             ("queries", "answers", "dropped", "duplicated", "unknown", "delayed", "resets",
-             "closes", "malformed", "late_proofs"), 0)
+             "closes", "malformed", "late_proofs", "stalls"), 0)
 
         self.per_mille = [part.split(":") for part in options.delay_per_mille.split(",") if part]
 
@@ -39,6 +67,15 @@ class Faults:
         while time.perf_counter() < end:
             pass
 
+    def stall(self, at):
+        """Blocks the loop, and with it every connection; `at` is when it was due."""
+        time.sleep(self.o.stall_for / 1000)
+        self.did["stalls"] += 1
+        self.stall_at(at + self.o.stall_every)
+
+    def stall_at(self, at):
+        asyncio.get_running_loop().call_at(at, self.stall, at)
+
     def hits(self, every):
         return every and self.n % every == 0
 
@@ -49,16 +86,20 @@ class Connection(asyncio.Protocol):
         self.buffer, self.seen, self.held = b"", 0, []
 
     def connection_made(self, transport):
-        self.t = transport
+        self.t, self.number = transport, self.f.accepted
+        self.f.accepted += 1
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def data_received(self, data):
+        in_ns = time.monotonic_ns()
         self.buffer += data
         while len(self.buffer) >= 2:
             n = 2 + struct.unpack(">H", self.buffer[:2])[0]
             if len(self.buffer) < n:
                 break
             message, self.buffer = self.buffer[:n], self.buffer[n:]
+            if self.f.log:
+                self.f.log.came_in(self.number, message, in_ns)
             self.query(message)
 
     def query(self, message):
@@ -102,7 +143,7 @@ class Connection(asyncio.Protocol):
             self.f.did["late_proofs"] += 1
             asyncio.get_running_loop().call_later(self.o.delay_ms / 1000, self.answer, message)
         else:
-            self.t.write(message)
+            self.write(message)
 
     def answer(self, message):
         if self.t.is_closing():
@@ -124,14 +165,23 @@ class Connection(asyncio.Protocol):
         elif self.o.split:
             asyncio.ensure_future(self.send_split(message))
         else:
-            self.t.write(message)
+            self.write(message)
+
+    def write(self, *messages):
+        self.note_going_out(messages)
+        self.t.write(b"".join(messages))
+
+    def note_going_out(self, messages):
+        if self.f.log:
+            for message in messages:
+                self.f.log.goes_out(self.number, message)
 
     def flush(self):
         held, self.held = self.held, []
         if self.o.reverse:
             held.reverse()
         if not self.t.is_closing():
-            self.t.write(b"".join(held))
+            self.write(*held)
 
     async def send_split(self, message):
         # one connection's pieces must not mix: its answers go one after the other
@@ -139,6 +189,7 @@ class Connection(asyncio.Protocol):
         self.last = done
         if previous is not None:
             await previous.wait()
+        self.note_going_out([message])
         for i in range(0, len(message), self.o.split):
             if not self.t.is_closing():
                 self.t.write(message[i:i + self.o.split])
@@ -160,11 +211,15 @@ async def serve(options):
             await loop.connect_accepted_socket(lambda: Connection(faults), accepted)
     else:
         await loop.create_server(lambda: Connection(faults), sock=listener, backlog=options.backlog)
+    if options.stall_every:
+        faults.stall_at(loop.time() + options.stall_every)
     await stop.wait()
+    if options.log:
+        faults.log.write(options.log)
     print(json.dumps(faults.did), flush=True)
 
 
-parser = argparse.ArgumentParser()
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 for name in ("reset", "close", "malformed", "drop", "delay", "unknown", "duplicate"):
     parser.add_argument(f"--{name}-every", type=int, default=0, metavar="N")
 parser.add_argument("--late-proof-every", type=int, default=0, metavar="N",
@@ -184,4 +239,9 @@ parser.add_argument("--accept-only", type=int, default=0, metavar="N",
                     help="accept N connections, --accept-after seconds from the start, and no more")
 parser.add_argument("--accept-after", type=float, default=0, metavar="S")
 parser.add_argument("--silent", action="store_true", help="never answer, not even the proof")
+parser.add_argument("--stall-every", type=float, default=0, metavar="S",
+                    help="take no input at all, on no connection, once every S seconds ...")
+parser.add_argument("--stall-for", type=float, default=0, metavar="MS", help="... for so long")
+parser.add_argument("--log", default="", metavar="FILE",
+                    help="at the end, one CSV line per query: connection, id, in_ns, out_ns")
 asyncio.run(serve(parser.parse_args()))
