@@ -456,6 +456,7 @@ static void on_phase(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     if (l->draining) {
+        client_query_expire_due(cw);
         client_load_stop(cw);
         return;
     }
@@ -468,7 +469,8 @@ static void on_phase(evutil_socket_t fd, short what, void *arg)
     l->running = false;
     l->draining = true;
     arm_timer(cw);
-    client_load_add_timer(&l->phase_event, l->end_ns + cw->config->drain_ns, l->now_ns);
+    /* from the last query on: with a drain as long as the timeout each has its full time */
+    client_load_add_timer(&l->phase_event, l->now_ns + cw->config->drain_ns, l->now_ns);
     client_load_check_drained(cw);
 }
 

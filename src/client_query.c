@@ -65,19 +65,25 @@ static void expire(struct client_worker *cw, uint32_t slot, uint64_t now_ns)
         client_load_next_in_closed_loop(c, now_ns);
 }
 
-static void on_expiry(evutil_socket_t fd, short what, void *arg)
+void client_query_expire_due(struct client_worker *cw)
 {
-    struct client_worker *cw = arg;
     struct inflight *t = &cw->load.inflight;
     const uint64_t now_ns = clock_now_ns();
     uint32_t slot;
 
-    (void)fd;
-    (void)what;
     while ((slot = inflight_oldest(t)) != INFLIGHT_NONE &&
            inflight_at(t, slot)->sent_ns + cw->config->timeout_ns <= now_ns)
         expire(cw, slot, now_ns);
     cw->load.now_ns = now_ns;
+}
+
+static void on_expiry(evutil_socket_t fd, short what, void *arg)
+{
+    struct client_worker *cw = arg;
+
+    (void)fd;
+    (void)what;
+    client_query_expire_due(cw);
     client_query_arm_expiry(cw);
     client_load_check_drained(cw);
 }
