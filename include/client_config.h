@@ -3,6 +3,7 @@
 #ifndef TCPSCALER_CLIENT_CONFIG_H
 #define TCPSCALER_CLIENT_CONFIG_H
 
+#include "cpulist.h"
 #include "pacer.h"
 #include "query.h"
 #include "samples.h"
@@ -40,6 +41,7 @@ struct client_config {
     int close;  /* enum client_close */
     bool quickack;
     bool own_fd_tables;
+    struct cpulist cpus; /* of the workers */
 
     /* load */
     struct query query;

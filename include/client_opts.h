@@ -31,6 +31,8 @@ struct client_opts {
     bool quickack, kernel_ts;
     uint64_t sndbuf_bytes, rcvbuf_bytes;
     uint64_t threads; /* 0: auto */
+    const char *cpu;
+    bool busy_poll;
     /* time */
     uint64_t duration_ns; /* 0: until interrupted */
     uint64_t settle_ns, warmup_ns, drain_ns, timeout_ns;

@@ -3,6 +3,7 @@
 #ifndef TCPSCALER_OSLIMITS_H
 #define TCPSCALER_OSLIMITS_H
 
+#include "cpulist.h"
 #include "srcplan.h"
 
 #include <stdbool.h>
@@ -37,5 +38,13 @@ uint32_t oslimits_workers_for(uint64_t n_connections, uint64_t nofile, uint32_t 
  * listens on (/proc/net/tcp, tcp6) out of the plan: binding them succeeds or fails late.  Returns
  * how many were taken out. */
 uint32_t oslimits_exclude_unusable_ports(struct srcplan *plan);
+
+/* cpulist_parse(), and whether this process may run on each of them; NULL: an empty list.  Returns
+ * 0, or -1 with one line in error (CPULIST_ERROR_BYTES). */
+int oslimits_take_cpus(const char *text, struct cpulist *list, char *error);
+
+/* The calling thread runs on this CPU alone from now on; -1: it is left alone.  Returns 0, or -1
+ * with errno. */
+int oslimits_pin(int cpu);
 
 #endif

@@ -4,6 +4,8 @@
 #ifndef TCPSCALER_SERVER_CONFIG_H
 #define TCPSCALER_SERVER_CONFIG_H
 
+#include "cpulist.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,6 +18,8 @@ enum server_protocol { SERVER_ECHO, SERVER_PING };
 struct server_config {
     enum server_protocol protocol;
     uint64_t max_connections; /* of all workers; 0: no limit of our own */
+    struct cpulist cpus;      /* of the workers */
+    bool busy_poll;           /* they never sleep */
     bool own_fd_tables;
     bool quiet;
     _Atomic uint64_t n_active; /* connections of all workers, for the limit */

@@ -15,6 +15,8 @@ struct server_opts {
     bool bind_given;
     int protocol;     /* enum server_protocol */
     uint64_t threads; /* 0: auto */
+    const char *cpu;
+    bool busy_poll;
     uint64_t backlog;
     uint64_t max_connections; /* 0: as many as fit */
     uint64_t sndbuf_bytes, rcvbuf_bytes;

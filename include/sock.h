@@ -38,6 +38,7 @@ struct sock_listen_options {
     int backlog;
     int sndbuf_bytes, rcvbuf_bytes; /* 0: the kernel's choice */
     bool reuse_port;                /* SO_REUSEPORT: one listener per worker */
+    bool busy_poll;                 /* SO_BUSY_POLL, inherited by accepted sockets */
 };
 
 /* A listening socket; accepted sockets inherit TCP_NODELAY and the buffer sizes.  An IPv6 wildcard
@@ -54,6 +55,7 @@ int sock_local_address(int fd, struct sock_address *address);
 struct sock_connect_options {
     int sndbuf_bytes, rcvbuf_bytes; /* 0: the kernel's choice */
     bool stamp_received;            /* for sock_receive_stamped() */
+    bool busy_poll;                 /* SO_BUSY_POLL: look into the device's queue while waiting */
 };
 
 /* Starts a connect from the planned tuple (port 0 and AF_UNSPEC: the kernel picks, at connect

@@ -42,6 +42,7 @@ struct worker_message {
 struct worker {
     const struct worker_ops *ops;
     uint32_t index;
+    int cpu;           /* -1: any */
     bool own_fd_table; /* as asked; false when the kernel refused it */
     bool finished;
     int keep_fd;
@@ -57,11 +58,17 @@ struct worker {
     uint32_t n_inbox;
 };
 
-/* Starts the thread and waits until its setup is done.  keep_fd (-1: none) is the descriptor of the
- * caller that the worker uses too.  Returns 0, or -1 with errno when the thread, its base or its
- * setup failed; then nothing of it is left.  The structure must stay where it is. */
-int worker_start(struct worker *w, const struct worker_ops *ops, uint32_t index, bool own_fd_table,
-                 int keep_fd);
+struct worker_place {
+    uint32_t index;
+    int cpu; /* the only one it runs on; -1: any */
+    bool own_fd_table;
+    int keep_fd; /* the descriptor of the caller that the worker uses too; -1: none */
+};
+
+/* Starts the thread and waits until its setup is done.  Returns 0, or -1 with errno when the
+ * thread, its CPU, its base or its setup failed; then nothing of it is left.  The structure must
+ * stay where it is. */
+int worker_start(struct worker *w, const struct worker_ops *ops, const struct worker_place *place);
 
 /* Any thread: on_message will be called with it.  Returns -1 when the inbox is full. */
 int worker_post(struct worker *w, int kind, uint64_t value);

@@ -62,6 +62,10 @@ static const struct option_row rows[] = {
      "receive buffer per socket (default: the kernel's)", 1, 1u << 30, NULL},
     {"threads", 0, OPTION_AUTO, FIELD(threads), "N",
      "threads; auto: one per CPU, more if fd limits need it (default: auto)", 1, 4096, NULL},
+    {"cpu", 0, OPTION_TEXT, FIELD(cpu), "LIST",
+     "pin the threads to these CPUs, as 0-3,6 (default: any)", 0, 0, NULL},
+    {"busy-poll", 0, OPTION_FLAG, FIELD(busy_poll), NULL,
+     "never sleep: --pace spin, and SO_BUSY_POLL on every socket", 0, 0, NULL},
     {"Time", 0, OPTION_HEADING, 0, NULL, NULL, 0, 0, NULL},
     {"duration", 't', OPTION_DURATION, FIELD(duration_ns), "TIME",
      "measure for TIME from the first query on (default: until interrupted)", 0, MAX_TIME_NS, NULL},
@@ -155,6 +159,8 @@ static int check_load(struct client_opts *o, char *error)
         return REFUSE("--qname: only --protocol dns asks for a name");
     if (o->protocol != 2 && was_given("size"))
         return REFUSE("--size: only --protocol echo has a size");
+    if (o->busy_poll && was_given("pace") && o->pace != CLIENT_PACE_SPIN)
+        return REFUSE("--busy-poll: never sleeps: accepted with it is --pace spin alone");
     if (was_given("interval") && !was_given("arrival"))
         o->arrival = PACER_CONSTANT;
     if (was_given("interval") && !was_given("select"))

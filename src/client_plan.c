@@ -62,22 +62,31 @@ static int resolve(struct client_plan *plan, const struct client_opts *o)
     return 0;
 }
 
+static int plan_cpus(struct client_plan *plan, const struct client_opts *o)
+{
+    char error[CPULIST_ERROR_BYTES];
+
+    if (oslimits_take_cpus(o->cpu, &plan->config.cpus, error) != 0)
+        return complain("--cpu: %s", error);
+    return 0;
+}
+
 static void plan_threads(struct client_config *config, const struct client_opts *o,
                          const struct hostfacts *host)
 {
     config->own_fd_tables = oslimits_can_own_fd_table();
-    config->n_workers =
-        o->threads != 0 ? (uint32_t)o->threads
-                        : oslimits_workers_for(o->connections,
-                                               config->own_fd_tables ? host->nofile : UINT64_MAX,
-                                               oslimits_cpus());
+    config->n_workers = o->threads != 0
+                            ? (uint32_t)o->threads
+                            : oslimits_workers_for(
+                                  o->connections, config->own_fd_tables ? host->nofile : UINT64_MAX,
+                                  config->cpus.n > 0 ? config->cpus.n : oslimits_cpus());
 }
 
 /* Between two arrivals a spinning worker leaves no room for others: only where each has a CPU and
  * one is left for the kernel and the server. */
 static void plan_pace(struct client_config *c, const struct client_opts *o)
 {
-    c->pace = o->pace;
+    c->pace = o->busy_poll ? CLIENT_PACE_SPIN : o->pace;
     if (c->pace == CLIENT_PACE_AUTO)
         c->pace = oslimits_cpus() > c->n_workers ? CLIENT_PACE_HYBRID : CLIENT_PACE_SLEEP;
     c->spin_ns = c->pace == CLIENT_PACE_HYBRID ? HYBRID_SPIN_NS
@@ -96,6 +105,7 @@ static void plan_load(struct client_config *c, const struct client_opts *o)
     c->socket.sndbuf_bytes = (int)o->sndbuf_bytes;
     c->socket.rcvbuf_bytes = (int)o->rcvbuf_bytes;
     c->socket.stamp_received = o->kernel_ts;
+    c->socket.busy_poll = o->busy_poll;
     c->prove = o->prove == 0;
     c->close = o->close;
     c->quickack = o->quickack;
@@ -163,7 +173,8 @@ int client_plan_make(struct client_plan *plan, const struct client_opts *opts)
     oslimits_raise_nofile();
     hostfacts_read(&host);
     if (plan_query(plan, opts) != 0 || plan_sources(plan, opts) != 0 ||
-        plan_ports(plan, opts, &host) != 0 || resolve(plan, opts) != 0)
+        plan_ports(plan, opts, &host) != 0 || plan_cpus(plan, opts) != 0 ||
+        resolve(plan, opts) != 0)
         return -1;
     plan_threads(&plan->config, opts, &host);
     plan_load(&plan->config, opts);

@@ -158,9 +158,13 @@ int client_worker_start(struct client_worker *cw, const struct client_config *co
                                                .before_turn = before_turn,
                                                .teardown = teardown};
 
+    const struct worker_place place = {.index = index,
+                                       .cpu = cpulist_of(&config->cpus, index),
+                                       .own_fd_table = config->own_fd_tables,
+                                       .keep_fd = config->wake_fd};
+
     cw->config = config;
-    if (worker_start(&cw->worker, config->spin_ns > 0 ? &spinning : &sleeping, index,
-                     config->own_fd_tables, config->wake_fd) == 0)
+    if (worker_start(&cw->worker, config->spin_ns > 0 ? &spinning : &sleeping, &place) == 0)
         return 0;
     client_worker_free(cw);
     return -1;

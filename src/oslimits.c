@@ -141,3 +141,37 @@ uint32_t oslimits_exclude_unusable_ports(struct srcplan *plan)
     (void)sockdiag_listeners(exclude, &e);
     return e.n;
 }
+
+int oslimits_take_cpus(const char *text, struct cpulist *list, char *error)
+{
+    cpu_set_t set;
+
+    list->n = 0;
+    if (text == NULL)
+        return 0;
+    if (cpulist_parse(text, list, error) != 0)
+        return -1;
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return 0; /* a machine of more CPUs than the set has room for: pinning will tell */
+    for (uint32_t i = 0; i < list->n; i++)
+        if (!CPU_ISSET(list->cpus[i], &set)) {
+            snprintf(
+                error, CPULIST_ERROR_BYTES,
+                "'%.80s': this process may not run on CPU %u: accepted are those of 'taskset -cp "
+                "$$'",
+                text, list->cpus[i]);
+            return -1;
+        }
+    return 0;
+}
+
+int oslimits_pin(int cpu)
+{
+    cpu_set_t set;
+
+    if (cpu < 0)
+        return 0;
+    CPU_ZERO(&set);
+    CPU_SET((unsigned)cpu, &set);
+    return sched_setaffinity(0, sizeof set, &set);
+}

@@ -37,12 +37,27 @@ static void teardown(struct worker *w)
     free(sw->replies);
 }
 
+static bool may_sleep(struct worker *w)
+{
+    (void)w;
+    return false;
+}
+
 int server_worker_start(struct server_worker *sw, struct server_config *config, uint32_t index,
                         int listener_fd)
 {
-    static const struct worker_ops ops = {
+    static const struct worker_ops sleeping = {
         .name = "server", .setup = setup, .on_message = on_message, .teardown = teardown};
+    static const struct worker_ops polling = {.name = "server",
+                                              .setup = setup,
+                                              .on_message = on_message,
+                                              .before_turn = may_sleep,
+                                              .teardown = teardown};
+    const struct worker_place place = {.index = index,
+                                       .cpu = cpulist_of(&config->cpus, index),
+                                       .own_fd_table = config->own_fd_tables,
+                                       .keep_fd = listener_fd};
 
     sw->config = config;
-    return worker_start(&sw->worker, &ops, index, config->own_fd_tables, listener_fd);
+    return worker_start(&sw->worker, config->busy_poll ? &polling : &sleeping, &place);
 }

@@ -19,7 +19,7 @@
 #define IP_BIND_ADDRESS_NO_PORT 24
 #endif
 
-enum { TRY_MS = 1000 };
+enum { TRY_MS = 1000, BUSY_POLL_US = 50 };
 
 static const int on = 1;
 
@@ -40,6 +40,13 @@ static void set_buffers(int fd, int sndbuf_bytes, int rcvbuf_bytes)
         set_option(fd, SOL_SOCKET, SO_SNDBUF, sndbuf_bytes);
     if (rcvbuf_bytes > 0)
         set_option(fd, SOL_SOCKET, SO_RCVBUF, rcvbuf_bytes);
+}
+
+/* See socket(7); loopback has no queue to look into, and longer needs CAP_NET_ADMIN. */
+static void set_busy_poll(int fd)
+{
+    set_option(fd, SOL_SOCKET, SO_BUSY_POLL, BUSY_POLL_US);
+    set_option(fd, SOL_SOCKET, SO_PREFER_BUSY_POLL, 1);
 }
 
 static int close_failed(int fd)
@@ -163,6 +170,8 @@ int sock_listen(const struct sock_address *address, const struct sock_listen_opt
     set_buffers(fd, options->sndbuf_bytes, options->rcvbuf_bytes);
     if (address->ss.ss_family == AF_INET6)
         set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+    if (options->busy_poll)
+        set_busy_poll(fd);
     if (options->reuse_port && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) != 0)
         return close_failed(fd);
     if (bind(fd, (const struct sockaddr *)&address->ss, address->length) != 0 ||
@@ -241,6 +250,8 @@ int sock_connect(const struct sock_address *target, const struct srcplan_tuple *
     set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
     set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
     set_buffers(fd, options->sndbuf_bytes, options->rcvbuf_bytes);
+    if (options->busy_poll)
+        set_busy_poll(fd);
     if (options->stamp_received)
         set_option(fd, SOL_SOCKET, SO_TIMESTAMPING,
                    SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE);

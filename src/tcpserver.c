@@ -71,7 +71,9 @@ static void plan_threads(struct server *s)
     const uint32_t needed =
         multiplies ? oslimits_workers_for(room_wanted(s), s->host.nofile, 1) : 1;
 
-    s->n_workers = o->threads != 0 ? (uint32_t)o->threads : oslimits_cpus();
+    s->n_workers = o->threads != 0        ? (uint32_t)o->threads
+                   : s->config.cpus.n > 0 ? s->config.cpus.n
+                                          : oslimits_cpus();
     if (o->threads == 0 && s->n_workers < needed)
         s->n_workers = needed;
 }
@@ -93,7 +95,10 @@ static int check_plan(const struct server *s)
 static int plan(struct server *s)
 {
     const struct server_opts *o = &s->opts;
+    char error[CPULIST_ERROR_BYTES];
 
+    if (oslimits_take_cpus(o->cpu, &s->config.cpus, error) != 0)
+        return complain("--cpu: %s", error);
     if (oslimits_raise_nofile() <= OSLIMITS_RESERVED_FDS)
         return complain("the fd limit is too low to serve anybody: raise it with 'ulimit -n 1024'");
     hostfacts_read(&s->host);
@@ -101,6 +106,7 @@ static int plan(struct server *s)
     s->config.protocol = (enum server_protocol)o->protocol;
     s->config.max_connections = o->max_connections;
     s->config.quiet = o->quiet;
+    s->config.busy_poll = o->busy_poll;
     plan_threads(s);
     preflight_server(&s->preflight, &s->host,
                      &(struct preflight_server){
@@ -152,6 +158,7 @@ static int listen_once(struct server *s, int *fd)
         .sndbuf_bytes = (int)s->opts.sndbuf_bytes,
         .rcvbuf_bytes = (int)s->opts.rcvbuf_bytes,
         .reuse_port = s->n_workers > 1,
+        .busy_poll = s->opts.busy_poll,
     };
 
     *fd = sock_listen(&s->address, &options);

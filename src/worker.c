@@ -126,7 +126,7 @@ static void *run(void *arg)
     if (w->own_fd_table)
         split_fd_table(w);
     errno = 0;
-    failed = open_base(w) != 0 || w->ops->setup(w) != 0;
+    failed = oslimits_pin(w->cpu) != 0 || open_base(w) != 0 || w->ops->setup(w) != 0;
     announce(w, failed);
     if (!failed)
         loop(w);
@@ -154,15 +154,15 @@ static int create_thread(struct worker *w)
     return error;
 }
 
-int worker_start(struct worker *w, const struct worker_ops *ops, uint32_t index, bool own_fd_table,
-                 int keep_fd)
+int worker_start(struct worker *w, const struct worker_ops *ops, const struct worker_place *place)
 {
     int error;
 
     w->ops = ops;
-    w->index = index;
-    w->own_fd_table = own_fd_table;
-    w->keep_fd = keep_fd;
+    w->index = place->index;
+    w->cpu = place->cpu;
+    w->own_fd_table = place->own_fd_table;
+    w->keep_fd = place->keep_fd;
     w->base = NULL;
     w->finished = false;
     w->n_inbox = 0;

@@ -52,6 +52,9 @@ def test_client_refuses_bad_input():
                 (["--output", "/nonexistent/rows.csv", target], ["--output", "/nonexistent"]),
                 (["--json", "/nonexistent/result.json", target], ["--json", "/nonexistent"]),
                 (["-R", "--json", "-", target], ["--json", "--raw"]),
+                (["--cpu", "a", target], ["--cpu", "'a'", "0-3,6"]),
+                (["--cpu", "1023", target], ["--cpu", "1023"]),
+                (["--busy-poll", "--pace", "sleep", target], ["--busy-poll", "spin"]),
                 (["-R", "--sample", "2", target], ["--sample", "'2'", "1/100"]),
                 (["-R", "--sample", "1/0", target], ["--sample", "'1/0'", "1/100"]),
                 (["--sample", "1/2", target], ["--sample", "--raw"]),
@@ -88,6 +91,7 @@ def test_server_refuses_bad_input():
             (["--protocol", "dns", "0"], ["--protocol", "'dns'", "echo"]),
             (["--json", "/nonexistent/x", "0"], ["--json", "/nonexistent/x"]),
             (["--max-connections", "0", "0"], ["--max-connections"]),
+            (["--cpu", "1-", "0"], ["--cpu", "'1-'"]),
             (["--nonsense"], ["--nonsense"]),
     ]:
         refused(TCPSERVER, *arguments, contains=contains)

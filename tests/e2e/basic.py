@@ -59,33 +59,37 @@ def intended_ns(row):
     return int(row["timestamp"].replace(".", "")) - int(row["send_lag_us"].replace(".", ""))
 
 
-def schedule_of(seed):
-    """The queries of a run of two threads, thread by thread in the order in which they were due, and how
-    many ns each was due after the first of all. (The rows are in the order of sending: of late queries
-    those of one connection leave together.)"""
-    with Server() as server:
-        r = run_client("-p", server.port, "-r", 2000, "-c", 20, "-t", 2, "-s", seed, "-R", "--threads", 2,
-                       "127.0.0.1")
+def schedule_of(r):
+    """The queries of a run, thread by thread in the order in which they were due, and how many ns each was
+    due after the first of all. (The rows are in the order of sending: of late queries those of one
+    connection leave together.)"""
     queries = sorted((row for row in r.rows() if row["type"] == "Q"),
                      key=lambda row: (row["poisson_id"], intended_ns(row)))
     check_equal(len(queries), r.json["queries"]["scheduled"], "rows")
-    check_equal({row["poisson_id"] for row in queries}, {"0", "1"}, "threads that had arrivals")
     begin_ns = min(intended_ns(row) for row in queries)
-    text = "".join(",".join([*(row[name] for name in SCHEDULE), str(intended_ns(row) - begin_ns)]) + "\n"
+    return "".join(",".join([*(row[name] for name in SCHEDULE), str(intended_ns(row) - begin_ns)]) + "\n"
                    for row in queries)
-    return text, r.json["latency_ns"]["send_lag"]["p99"] / 1000
+
+
+def run_of_two_threads(seed):
+    with Server() as server:
+        r = run_client("-p", server.port, "-r", 2000, "-c", 20, "-t", 2, "-s", seed, "-R", "--threads", 2,
+                       "127.0.0.1")
+    check_equal({row["poisson_id"] for row in r.rows() if row["type"] == "Q"}, {"0", "1"},
+                "threads that had arrivals")
+    return schedule_of(r), r.json["latency_ns"]["send_lag"]["p99"] / 1000
 
 
 def test_same_seed_gives_the_same_schedule_whatever_the_threads_timing():
-    first, lag_us = schedule_of(1)
+    first, lag_us = run_of_two_threads(1)
     loops = busy_loops()
-    beside_loops, disturbed_lag_us = schedule_of(1)
+    beside_loops, disturbed_lag_us = run_of_two_threads(1)
     for process in loops:
         stop(process, signal.SIGKILL)
     print(f"     {len(first)} bytes; p99 of the send lag {lag_us:.0f} us, beside busy loops "
           f"{disturbed_lag_us:.0f} us")
     check(beside_loops == first, "the schedule of the same seed, byte for byte")
-    check(schedule_of(2)[0] != first, "the control: another seed has another schedule")
+    check(run_of_two_threads(2)[0] != first, "the control: another seed has another schedule")
 
 
 def test_constant_round_robin_has_an_exact_period_per_connection():
@@ -160,12 +164,59 @@ def test_every_pacing_keeps_the_same_schedule():
             check_conservation(r)
             check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
             check_equal(r.json["host"]["pacing"], pace, "pacing")
-            schedules.append([(row["connection_id"], row["poisson_interval_us"]) for row in r.rows()
-                              if row["type"] == "Q"])
+            schedules.append(schedule_of(r))
         auto = run_client("-p", server.port, "-c", 10, "-r", 500, "-t", 1, "--threads", 1, "127.0.0.1")
-    check(schedules[0] == schedules[1] == schedules[2], "connections and gaps")
+    check(schedules[0] == schedules[1] == schedules[2], "the schedule, byte for byte")
     check_equal(auto.json["host"]["pacing"], "sleep" if len(os.sched_getaffinity(0)) == 1 else "hybrid",
                 "automatic pacing")
+
+
+def cpus_of_threads(pid, name):
+    """The CPUs that each thread with this name may run on."""
+    cpus = []
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{task}/status") as f:
+            fields = dict(line.split(":", 1) for line in f)
+        if fields["Name"].strip().startswith(name):
+            cpus.append(fields["Cpus_allowed_list"].strip())
+    return cpus
+
+
+def test_threads_run_where_they_are_told_to():
+    cpu = max(os.sched_getaffinity(0))
+    with Server("--cpu", cpu, "--threads", 2) as server:
+        client = Client("-p", server.port, "-c", 10, "-r", 100, "-t", 1.5, "--cpu", cpu,
+                        "--stats-interval", "100ms", "127.0.0.1")
+        wait_for(lambda: "running" in client.stderr(), "the load")
+        check_equal(cpus_of_threads(server.pid, "server"), [str(cpu)] * 2, "the server's threads")
+        check_equal(cpus_of_threads(client.pid, "client"), [str(cpu)], "the client's thread")
+        r = client.wait()
+    check_conservation(r)
+    with Server() as server:  # the control
+        check(all(cpus != str(cpu) for cpus in cpus_of_threads(server.pid, "server")) or
+              len(os.sched_getaffinity(0)) == 1, "threads that were not told run anywhere")
+
+
+def user_and_system_ticks(pid):
+    with open(f"/proc/{pid}/stat") as f:
+        fields = f.read().rsplit(")", 1)[1].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def test_busy_polling_never_sleeps():
+    ticks = {}
+    for options in ((), ("--busy-poll",)):
+        with Server("--threads", 1, *options) as server:
+            r = run_client("-p", server.port, "-c", 10, "-r", 200, "-t", 1, "--threads", 1, *options,
+                           "127.0.0.1")
+            before = user_and_system_ticks(server.pid)
+            time.sleep(1)
+            ticks[options] = user_and_system_ticks(server.pid) - before
+        check_conservation(r)
+        check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
+        check(options == () or r.json["host"]["pacing"] == "spin", "pacing")
+    check(ticks[("--busy-poll",)] > 20 and ticks[()] < 10,
+          f"ticks of CPU time an idle server took in a second: {ticks}")
 
 
 def test_warmup_is_sent_but_not_measured():
