@@ -34,12 +34,13 @@ struct client_load {
     uint32_t turn_first, n_in_turn;
     uint64_t previous_intended_ns;
     int timer_fd;
-    struct event timer_event;              /* the next arrival */
-    struct event rest_event;               /* nothing more to read: the next turn need not wait */
-    uint64_t rest_until_ns;                /* before that reading has precedence */
-    bool has_read;                         /* since spinning last looked */
-    struct event expiry_event;             /* the oldest query's timeout */
-    struct event phase_event;              /* end of the schedule, then of the drain */
+    struct event timer_event;  /* the next arrival */
+    struct event rest_event;   /* nothing more to read: the next turn need not wait */
+    uint64_t rest_until_ns;    /* before that reading has precedence */
+    bool has_read;             /* since spinning last looked */
+    struct event expiry_event; /* the oldest query's timeout */
+    struct event drain_event;  /* end of the drain */
+    uint64_t drain_end_ns;
     uint64_t start_ns, measure_ns, end_ns; /* begin of warm-up, of measurement, end of it */
     uint64_t last_sent_ns;                 /* of a measured query */
     uint64_t now_ns;                       /* the latest stamp taken: what is due is judged by it */
@@ -81,7 +82,7 @@ void client_load_next_in_closed_loop(struct client_conn *c, uint64_t now_ns);
  */
 void client_load_check_drained(struct client_worker *cw);
 
-/* Sets a timer to an absolute time. */
+/* Sets a timer to an absolute time: it may be some milliseconds early or late. */
 void client_load_add_timer(struct event *event, uint64_t at_ns, uint64_t now_ns);
 
 #endif

@@ -73,7 +73,8 @@ int worker_start(struct worker *w, const struct worker_ops *ops, const struct wo
 /* Any thread: on_message will be called with it.  Returns -1 when the inbox is full. */
 int worker_post(struct worker *w, int kind, uint64_t value);
 
-/* Adds one of the timers of a worker (fewer than eight pending at a time): cannot fail. */
+/* Adds one of the timers of a worker (fewer than eight pending at a time): cannot fail.  It may
+ * come some milliseconds early or late (the kernel's coarse clock, and epoll_wait(2)'s unit). */
 void worker_add_timer(struct event *timer, const struct timeval *wait);
 
 /* From its own callbacks: the loop ends after the current one. */

@@ -26,7 +26,7 @@ enum { STREAM_SELECT = 1 << 20, STREAM_REROUTE = 1 << 21 };
 
 static void on_nothing_to_read(evutil_socket_t fd, short what, void *arg);
 static void on_timer(evutil_socket_t fd, short what, void *arg);
-static void on_phase(evutil_socket_t fd, short what, void *arg);
+static void on_drain_end(evutil_socket_t fd, short what, void *arg);
 
 /* --- set up --- */
 
@@ -46,8 +46,7 @@ int client_load_init(struct client_worker *cw)
     rng_seed(&l->select_rng, config->seed, STREAM_SELECT + cw->worker.index);
     rng_seed(&l->reroute_rng, config->seed, STREAM_REROUTE + cw->worker.index);
     client_query_init(cw);
-    evtimer_assign(&l->phase_event, cw->worker.base, on_phase, cw);
-    event_priority_set(&l->phase_event, WORKER_PRIORITY_TIMER);
+    evtimer_assign(&l->drain_event, cw->worker.base, on_drain_end, cw);
     evtimer_assign(&l->rest_event, cw->worker.base, on_nothing_to_read, cw);
     event_priority_set(&l->rest_event, WORKER_PRIORITY_IDLE);
     l->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
@@ -74,7 +73,7 @@ void client_load_free(struct client_worker *cw)
         event_del(&l->timer_event);
         event_del(&l->rest_event);
         event_del(&l->expiry_event);
-        event_del(&l->phase_event);
+        event_del(&l->drain_event);
         close(l->timer_fd);
     }
     free(l->turn);
@@ -93,11 +92,21 @@ static uint64_t next_due_ns(const struct client_worker *cw)
     return l->running && next_ns < l->end_ns ? next_ns : PACER_NEVER;
 }
 
+/* The next arrival, or the end of the schedule. */
+static uint64_t next_turn_ns(const struct client_worker *cw)
+{
+    const uint64_t due_ns = next_due_ns(cw);
+
+    if (!cw->load.running)
+        return PACER_NEVER;
+    return due_ns < cw->load.end_ns ? due_ns : cw->load.end_ns;
+}
+
 /* Setting it also takes back an expiry that was not read: no read(2) per turn.  Where the pacing
  * spins the timer only ends the sleep before; then it is off. */
 static void arm_timer(struct client_worker *cw)
 {
-    const uint64_t next_ns = next_due_ns(cw), spin_ns = cw->config->spin_ns;
+    const uint64_t next_ns = next_turn_ns(cw), spin_ns = cw->config->spin_ns;
     struct itimerspec at = {0};
 
     if (next_ns != PACER_NEVER && spin_ns == 0)
@@ -325,9 +334,22 @@ void client_load_check_drained(struct client_worker *cw)
 
     if (l->draining && l->inflight.n_sent == 0 && l->inflight.n_queued == 0) {
         l->draining = false;
-        event_del(&l->phase_event);
+        event_del(&l->drain_event);
         client_worker_enter(cw, CLIENT_DRAINED);
     }
+}
+
+/* What became due before the end has been sent, however late it is now.  The answers are awaited
+ * from the last query on: with a drain as long as the timeout each has its full time. */
+static void end_schedule(struct client_worker *cw)
+{
+    struct client_load *l = &cw->load;
+
+    l->running = false;
+    l->draining = true;
+    l->drain_end_ns = l->now_ns + cw->config->drain_ns;
+    client_load_add_timer(&l->drain_event, l->drain_end_ns, l->now_ns);
+    client_load_check_drained(cw);
 }
 
 static void take_turn(struct client_worker *cw)
@@ -337,9 +359,17 @@ static void take_turn(struct client_worker *cw)
 
     take_due(cw, begin_ns);
     send_turn(cw);
-    arm_timer(cw);
     l->now_ns = clock_now_ns();
     l->rest_until_ns = l->now_ns + (l->now_ns - begin_ns);
+    if (l->running && begin_ns >= l->end_ns)
+        end_schedule(cw);
+    arm_timer(cw);
+}
+
+/* Reading has precedence for a while after each turn, but not over the last one. */
+static bool may_take_turn(const struct client_load *l)
+{
+    return l->now_ns >= l->rest_until_ns || l->now_ns >= l->end_ns;
 }
 
 static void on_timer(evutil_socket_t fd, short what, void *arg)
@@ -351,7 +381,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     l->now_ns = clock_now_ns();
-    if (l->now_ns >= l->rest_until_ns) {
+    if (may_take_turn(l)) {
         take_turn(cw);
     } else {
         timerfd_settime(l->timer_fd, 0, &off, NULL); /* or it would go before the sockets again */
@@ -372,7 +402,7 @@ static void on_nothing_to_read(evutil_socket_t fd, short what, void *arg)
 bool client_load_before_turn(struct client_worker *cw)
 {
     struct client_load *l = &cw->load;
-    const uint64_t next_ns = next_due_ns(cw);
+    const uint64_t next_ns = next_turn_ns(cw);
 
     if (next_ns == PACER_NEVER)
         return true;
@@ -381,7 +411,7 @@ bool client_load_before_turn(struct client_worker *cw)
         return true;
     if (next_ns > l->now_ns && next_ns - l->now_ns > FINAL_SPIN_NS)
         return false;
-    if (l->now_ns < l->rest_until_ns && l->has_read) {
+    if (!may_take_turn(l) && l->has_read) {
         l->has_read = false;
         return false;
     }
@@ -396,7 +426,7 @@ void client_load_after_read(struct client_worker *cw)
     struct client_load *l = &cw->load;
 
     l->has_read = true;
-    if (next_due_ns(cw) <= l->now_ns && l->rest_until_ns <= l->now_ns)
+    if (next_turn_ns(cw) <= l->now_ns && may_take_turn(l))
         take_turn(cw);
     else if (l->n_in_turn > 0)
         send_turn(cw);
@@ -443,35 +473,23 @@ void client_load_start(struct client_worker *cw, uint64_t start_ns)
     if (config->loop == CLIENT_LOOP_CLOSED)
         spread_closed_loop(cw, start_ns);
     client_worker_enter(cw, CLIENT_LOADING);
-    if (l->end_ns != PACER_NEVER)
-        client_load_add_timer(&l->phase_event, l->end_ns, clock_now_ns());
     arm_timer(cw);
 }
 
-static void on_phase(evutil_socket_t fd, short what, void *arg)
+static void on_drain_end(evutil_socket_t fd, short what, void *arg)
 {
     struct client_worker *cw = arg;
     struct client_load *l = &cw->load;
 
     (void)fd;
     (void)what;
-    if (l->draining) {
-        client_query_expire_due(cw);
-        client_load_stop(cw);
-        return;
-    }
     l->now_ns = clock_now_ns();
-    if (l->now_ns < l->end_ns) { /* libevent's timers are of whole microseconds */
-        client_load_add_timer(&l->phase_event, l->end_ns, l->now_ns);
+    if (l->now_ns < l->drain_end_ns) {
+        client_load_add_timer(&l->drain_event, l->drain_end_ns, l->now_ns);
         return;
     }
-    take_turn(cw); /* what became due before the end is sent, however late it is now */
-    l->running = false;
-    l->draining = true;
-    arm_timer(cw);
-    /* from the last query on: with a drain as long as the timeout each has its full time */
-    client_load_add_timer(&l->phase_event, l->now_ns + cw->config->drain_ns, l->now_ns);
-    client_load_check_drained(cw);
+    client_query_expire_due(cw);
+    client_load_stop(cw);
 }
 
 void client_load_stop(struct client_worker *cw)
@@ -482,7 +500,7 @@ void client_load_stop(struct client_worker *cw)
     l->draining = false;
     arm_timer(cw);
     event_del(&l->expiry_event);
-    event_del(&l->phase_event);
+    event_del(&l->drain_event);
     for (uint32_t i = 0; i < cw->n_conns; i++)
         if (cw->conns[i].state != CLIENT_CONN_NEW && cw->conns[i].state != CLIENT_CONN_ENDED)
             client_query_lost(&cw->conns[i], (struct outcome){PHASE_RUN, REASON_CANCELLED});

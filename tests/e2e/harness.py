@@ -125,6 +125,13 @@ def rss_bytes(pid):
         return int(f.read().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
+def cpu_seconds(pid):
+    """User and system time so far, to a hundredth of a second."""
+    with open(f"/proc/{pid}/stat") as f:
+        fields = f.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class Server:
     """A tcpserver on a free loopback port."""
 
