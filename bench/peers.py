@@ -1,0 +1,362 @@
+# SPDX-License-Identifier: MIT
+"""What bench/compare runs: the servers and the clients, each started, measured and stopped the same way.
+
+A runner returns one run's figures under the names in FIGURES; a figure that a program does not give is
+left out. CPU time is that of whole processes as the kernel counts it, connecting included, for all of
+them alike. Clients run on CPU 0, servers on CPU 1, unless bench/compare gets --unpinned."""
+
+import contextlib
+import os
+import socket
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/e2e"))
+from dns_servers import DnsServer, KNOT, NSD, UNBOUND
+from harness import *
+
+FIGURES = {"rate": "kq/s", "achieved": "achieved", "lost": "lost", "p50": "p50 ms", "p99": "p99 ms",
+           "mean": "mean ms", "cpu": "cpu us", "user": "user us", "system": "sys us",
+           "server_cpu": "srv us", "server_busy": "srv CPUs", "mb": "MB", "server_mb": "srv MB",
+           "calls": "calls/q", "server_calls": "srv calls/q", "dropped": "rows lost"}
+HEADLINE = "rate", "cpu", "server_cpu"  # whose ratios to the reference come first
+
+TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+DNSPERF_SOCKETS_PER_THREAD = 256  # it silently opens no more
+NGINX_STREAM = "/usr/lib/nginx/modules/ngx_stream_module.so"
+floor_path = None
+pins = {"client": ["taskset", "-c", "0"], "server": ["taskset", "-c", "1"]}
+
+
+def build_floor():
+    global floor_path
+    floor_path = temp_path("floor")
+    subprocess.run(["cc", "-std=c17", "-O2", "-o", floor_path,
+                    os.path.join(SOURCE_DIR, "bench/floor.c")], check=True)
+
+
+def unpin():
+    for side in pins:
+        pins[side] = []
+
+
+# --- what processes cost ---
+
+def stat_fields(pid):
+    """The fields of /proc/PID/stat after the name; [1] is the parent, [11:15] are times."""
+    with open(f"/proc/{pid}/stat") as f:
+        return f.read().rpartition(")")[2].split()
+
+
+def tree(pid):
+    """A process and all below it: nginx, nsd and socat fork."""
+    parents = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            parents.setdefault(int(stat_fields(name)[1]), []).append(int(name))
+    found = [pid]
+    for p in found:
+        found.extend(parents.get(p, []))
+    return found
+
+
+def cpu_times(pid):
+    """(user, system) seconds so far, of a process and its descendants, also those that have ended."""
+    user = system = 0
+    for p in tree(pid):
+        with contextlib.suppress(OSError):
+            fields = [int(x) * TICK_S for x in stat_fields(p)[11:15]]
+            user, system = user + fields[0] + fields[2], system + fields[1] + fields[3]
+    return user, system
+
+
+def peak_mb(pid):
+    total = 0
+    for p in tree(pid):
+        with contextlib.suppress(OSError), open(f"/proc/{p}/status") as f:
+            total += sum(int(line.split()[1]) for line in f if line.startswith("VmHWM"))
+    return total / 1024
+
+
+def measured(process, seconds):
+    """Waits for a client to end, without collecting it, and says what it used."""
+    deadline, mb = time.monotonic() + seconds, 0
+    while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+        check(time.monotonic() < deadline, f"{process.args[0]} did not end in {seconds} s")
+        mb = max(mb, peak_mb(process.pid))
+        time.sleep(0.1)
+    return (*cpu_times(process.pid), mb)
+
+
+def run(argv, target, seconds=60, **options):
+    """(stdout, what client and server used) of a client that is not tcpclient."""
+    out = open(temp_path("out"), "w+")
+    before, begin = target.cpu(), time.monotonic()
+    process = spawn([*pins["client"], *map(str, argv)], stdout=out, stderr=out, **options)
+    usage = measured(process, seconds)
+    used = target.cpu() - before, time.monotonic() - begin, usage
+    out.seek(0)
+    text = out.read()
+    check_equal(process.wait(), 0, f"{argv[0]}: {text}")
+    return text, used
+
+
+def costs(used, n):
+    """The figures of CPU and memory for n messages."""
+    server_s, seconds, (user, system, mb) = used
+    per = 1e6 / max(n, 1)
+    return {"cpu": (user + system) * per, "user": user * per, "system": system * per, "mb": mb,
+            "server_cpu": server_s * per, "server_busy": server_s / seconds}
+
+
+# --- servers ---
+
+class Target:
+    """A server on a port of its own. Use as a context; server.cpu() is what it has used so far."""
+
+    def __init__(self, name, start):
+        self.name, self.start = name, start
+
+    def __enter__(self):
+        self.stack = contextlib.ExitStack()
+        self.port, self.pid = self.start(self.stack)
+        return self
+
+    def __exit__(self, *_):
+        self.stack.close()
+
+    def cpu(self):
+        return sum(cpu_times(self.pid))
+
+    def mb(self):
+        return peak_mb(self.pid)
+
+
+def start_tcpserver(stack):
+    server = stack.enter_context(Server("--threads", 1, prefix=pins["server"]))
+    return server.port, server.pid
+
+
+def start_floor(stack):
+    process = spawn([*pins["server"], floor_path, "server"], stdout=subprocess.PIPE, text=True)
+    stack.callback(stop, process)
+    return int(process.stdout.readline()), process.pid
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def listens(port):
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
+
+
+def start_command(stack, port, argv):
+    log = open(temp_path("log"), "w+")
+    process = spawn([*pins["server"], *argv], stdout=log, stderr=log)
+    stack.callback(stop, process)
+    wait_for(lambda: listens(port), f"{argv[0]} to listen; {log.name}")
+    return port, process.pid
+
+
+def start_socat(stack):
+    need_program("socat")
+    port = free_port()
+    return start_command(stack, port, ["socat", f"TCP-LISTEN:{port},bind=127.0.0.1,fork,reuseaddr,"
+                                       "backlog=4096,nodelay", "PIPE"])
+
+
+def nginx(body, stream=True):
+    """Starts nginx with one worker; body has {port} and, where it needs a server behind it, {behind}."""
+    def start(stack):
+        need_program("nginx")
+        if stream and not os.path.exists(NGINX_STREAM):
+            skip("nginx has no stream module (Debian: libnginx-mod-stream)")
+        port, path = free_port(), temp_path("nginx.conf")
+        behind = start_floor(stack)[0] if "{behind}" in body else 0
+        head = f"load_module {NGINX_STREAM};" if stream else ""
+        with open(path, "w") as f:
+            f.write(f"{head} daemon off; worker_processes 1; worker_rlimit_nofile 20000; user root; "
+                    f"pid {path}.pid; error_log stderr crit; events {{ worker_connections 9000; "
+                    "multi_accept on; }\n" + body.replace("{port}", f"127.0.0.1:{port} backlog=4096")
+                    .replace("{behind}", f"127.0.0.1:{behind}"))
+        return start_command(stack, port, ["nginx", "-e", "stderr", "-p", os.path.dirname(path), "-c", path])
+    return start
+
+
+def dns_server(program, configuration, *arguments):
+    """One thread, and slots for 10,000 connections with as many to spare: with half of them in use the
+    servers shorten their timeouts."""
+    for before, after in (("num-threads: 2", "num-threads: 1"), ("server-count: 2", "server-count: 1"),
+                          ("tcp-workers: 2", "tcp-workers: 1"),
+                          ("incoming-num-tcp: 4500", "incoming-num-tcp: 18000"),
+                          ("tcp-count: 5000", "tcp-count: 18000"),
+                          ("tcp-max-clients: 6000", "tcp-max-clients: 18000")):
+        configuration = configuration.replace(before, after)
+
+    def start(stack):
+        need_program(program)
+        server = DnsServer(program, configuration, *arguments)
+        stack.callback(server.stop)
+        for pid in tree(server.process.pid) if pins["server"] else []:
+            for thread in os.listdir(f"/proc/{pid}/task"):
+                os.sched_setaffinity(int(thread), {1})
+        return server.port, server.process.pid
+    return start
+
+
+TARGETS = {name: Target(name, start) for name, start in {
+    "tcpserver": start_tcpserver,
+    "floor": start_floor,
+    "socat": start_socat,
+    "nginx http return": nginx('http { access_log off; keepalive_requests 1000000000; server { listen '
+                               '{port}; location / { return 200 "aloha"; } } }', stream=False),
+    "nginx stream return": nginx('stream { server { listen {port}; return "aloha"; } }'),
+    "nginx stream proxy": nginx("stream { server { listen {port}; tcp_nodelay on; proxy_pass {behind}; } }"),
+    "unbound": dns_server("unbound", UNBOUND, "-d", "-p", "-c"),
+    "nsd": dns_server("nsd", NSD, "-d", "-c"),
+    "knot": dns_server("knotd", KNOT, "-c"),
+}.items()}
+
+
+# --- clients: (server, connections, queries per second, seconds) -> figures ---
+
+def run_floor(target, n, rate, seconds, message="dns"):
+    text, used = run([floor_path, "client", target.port, message, n, rate, seconds], target)
+    j = json.loads(text)
+    return {"rate": j["answered_in_time"] / seconds / 1e3, "achieved": j["achieved_qps"] * seconds / j["scheduled"],
+            "lost": j["scheduled"] - j["answered"], "mean": j.get("mean_response_us", float("inf")) / 1e3,
+            **costs(used, j["answered"]), "server_mb": target.mb(),
+            "connects": j["connects_per_s"]}
+
+
+def percentile_ms(value):
+    return value / 1e6 if isinstance(value, (int, float)) else float("inf")
+
+
+def run_tcpclient(target, n, rate, seconds, *options, stdout=subprocess.DEVNULL):
+    before, begin = target.cpu(), time.monotonic()
+    client = Client("-q", "-p", target.port, "-c", n, "-r", rate, "-t", seconds, "--threads", 1, "--pace",
+                    "sleep", "--close", "rst", *options, "127.0.0.1", stdout=stdout,
+                    prefix=pins["client"])
+    usage = measured(client.process, 60)
+    used = target.cpu() - before, time.monotonic() - begin, usage
+    r = client.wait()
+    check(r.json is not None, f"tcpclient: {r.err}")
+    check_equal(r.json["connections"]["connected"], n, f"connections; {r.err}")
+    q, response = r.json["queries"], r.json["latency_ns"]["response"]
+    return {"rate": min(r.json["rate"]["achieved_qps"], q["answered"] / seconds) / 1e3,
+            "achieved": r.json["rate"]["achieved_qps"] * seconds / max(q["scheduled"], 1),
+            "lost": q["scheduled"] - q["answered"], "p50": percentile_ms(response["p50"]),
+            "p99": percentile_ms(response["p99"]), "mean": percentile_ms(response["mean"]),
+            **costs(used, q["answered"]), "server_mb": target.mb(),
+            "dropped": r.json["output"]["dropped_rows"],
+            "connects": r.json["connections"]["connect_rate_per_s"]}
+
+
+def run_dnsperf(target, n, rate, seconds, outstanding=None):
+    """rate None: as fast as it goes with so many outstanding (its own default is 100)."""
+    need_program("dnsperf")
+    questions = temp_path("questions")
+    with open(questions, "w") as f:
+        f.write("example.com A\n")
+    threads = -(-n // DNSPERF_SOCKETS_PER_THREAD)
+    argv = ["dnsperf", "-m", "tcp", "-s", "127.0.0.1", "-p", target.port, "-d", questions, "-c", n,
+            "-T", threads, "-l", seconds, "-q", outstanding or 10 * n]
+    text, used = run(argv + (["-Q", int(rate)] if rate else []), target)
+
+    def field(pattern):
+        return float(re.search(pattern, text).group(1))
+    answered = field(r"Queries completed:\s+(\d+)")
+    return {"rate": field(r"Queries per second:\s+([\d.]+)") / 1e3, "lost": field(r"Queries lost:\s+(\d+)"),
+            "achieved": field(r"Queries per second:\s+([\d.]+)") / rate if rate else None,
+            "mean": field(r"Average Latency \(s\):\s+([\d.]+)") * 1e3, **costs(used, answered),
+            "server_mb": target.mb()}
+
+
+def run_sockperf(rate, seconds):
+    """One connection to its own server: it opens one per address and port."""
+    need_program("sockperf")
+    port = free_port()
+    server = Target("sockperf", lambda stack: start_command(
+        stack, port, ["sockperf", "sr", "--tcp", "-i", "127.0.0.1", "-p", str(port)]))
+    with server:
+        text, used = run(["sockperf", "ul", "--tcp", "-i", "127.0.0.1", "-p", port, "--mps", int(rate), "-m",
+                          31, "--reply-every", 1, "--full-rtt", "-t", seconds], server)
+
+    def field(pattern):
+        return float(re.search(pattern, text).group(1))
+    received = field(r"Total Run\].*ReceivedMessages=(\d+)")
+    per_s = received / field(r"Total Run\] RunTime=([\d.]+)")
+    return {"rate": per_s / 1e3, "achieved": per_s / rate, "mean": field(r"avg-rtt=([\d.]+)") / 1e3,
+            "p50": field(r"percentile 50.000 =\s+([\d.]+)") / 1e3,
+            "p99": field(r"percentile 99.000 =\s+([\d.]+)") / 1e3, **costs(used, received)}
+
+
+UNITS_MS = {"us": 1e-3, "ms": 1, "s": 1e3}
+
+
+def run_wrk(target, n, seconds):
+    """HTTP, closed loop: its latency is that of its own pace."""
+    need_program("wrk")
+    text, used = run(["wrk", "-t", 1, "-c", n, "-d", f"{seconds}s", "--latency",
+                      f"http://127.0.0.1:{target.port}/"], target)
+
+    def latency(percent):
+        value, unit = re.search(rf"{percent}%\s+([\d.]+)(us|ms|s)", text).groups()
+        return float(value) * UNITS_MS[unit]
+    answered = float(re.search(r"(\d+) requests in", text).group(1))
+    return {"rate": float(re.search(r"Requests/sec:\s+([\d.]+)", text).group(1)) / 1e3, "p50": latency(50),
+            "p99": latency(99), **costs(used, answered), "server_mb": target.mb()}
+
+
+def run_flood(target, message, n, seconds, batch, window):
+    text, used = run([floor_path, "flood", target.port, message, n, seconds, batch, window], target)
+    j = json.loads(text)
+    return {"rate": j["per_s"] / 1e3, **costs(used, j["answered"]), "server_mb": target.mb()}
+
+
+def run_connects(target, message, seconds):
+    text, used = run([floor_path, "connects", target.port, message, seconds], target)
+    j = json.loads(text)
+    return {"rate": j["per_s"] / 1e3, **costs(used, j["connections"]), "server_mb": target.mb()}
+
+
+# --- system calls ---
+
+class CallCount:
+    """Counts the calls of a process that runs already, with perf; start it before the load."""
+
+    def __init__(self, pid, event="raw_syscalls:sys_enter"):
+        need_program("perf")
+        self.path = temp_path("perf")
+        pids = ",".join(map(str, tree(pid)))
+        self.process = spawn(["perf", "stat", "-x,", "-e", event, "-o", self.path, "-p", pids],
+                             stderr=subprocess.DEVNULL)
+        time.sleep(0.3)
+        if self.process.poll() is not None:
+            skip("perf cannot count system calls here")
+
+    def stop(self):
+        stop(self.process, signal.SIGINT)
+        return read_count(self.path)
+
+
+def read_count(path):
+    with open(path) as f:
+        return int(next(line for line in f if "sys_enter" in line).split(",")[0])
+
+
+@contextlib.contextmanager
+def counted_client():
+    """Clients started meanwhile run below perf; yields a function that gives the calls of the last."""
+    need_program("perf")
+    path, before = temp_path("perf"), pins["client"]
+    pins["client"] = ["perf", "stat", "-x,", "-e", "raw_syscalls:sys_enter", "-o", path, "--", *before]
+    try:
+        yield lambda: read_count(path)
+    finally:
+        pins["client"] = before
