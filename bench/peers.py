@@ -90,19 +90,19 @@ def measured(process, seconds):
 def run(argv, target, seconds=60, **options):
     """(stdout, what client and server used) of a client that is not tcpclient."""
     out = open(temp_path("out"), "w+")
-    before, begin = target.cpu(), time.monotonic()
+    before = target.cpu()
     process = spawn([*pins["client"], *map(str, argv)], stdout=out, stderr=out, **options)
     usage = measured(process, seconds)
-    used = target.cpu() - before, time.monotonic() - begin, usage
+    used = target.cpu() - before, usage
     out.seek(0)
     text = out.read()
     check_equal(process.wait(), 0, f"{argv[0]}: {text}")
     return text, used
 
 
-def costs(used, n):
-    """The figures of CPU and memory for n messages."""
-    server_s, seconds, (user, system, mb) = used
+def costs(used, n, seconds):
+    """The figures of CPU and memory for n messages in so many seconds."""
+    server_s, (user, system, mb) = used
     per = 1e6 / max(n, 1)
     return {"cpu": (user + system) * per, "user": user * per, "system": system * per, "mb": mb,
             "server_cpu": server_s * per, "server_busy": server_s / seconds}
@@ -227,9 +227,10 @@ TARGETS = {name: Target(name, start) for name, start in {
 def run_floor(target, n, rate, seconds, message="dns"):
     text, used = run([floor_path, "client", target.port, message, n, rate, seconds], target)
     j = json.loads(text)
-    return {"rate": j["answered_in_time"] / seconds / 1e3, "achieved": j["achieved_qps"] * seconds / j["scheduled"],
+    return {"rate": min(j["achieved_qps"], j["answered"] / seconds) / 1e3,
+            "achieved": j["achieved_qps"] * seconds / j["scheduled"],
             "lost": j["scheduled"] - j["answered"], "mean": j.get("mean_response_us", float("inf")) / 1e3,
-            **costs(used, j["answered"]), "server_mb": target.mb(),
+            **costs(used, j["answered"], seconds), "server_mb": target.mb(),
             "connects": j["connects_per_s"]}
 
 
@@ -238,12 +239,12 @@ def percentile_ms(value):
 
 
 def run_tcpclient(target, n, rate, seconds, *options, stdout=subprocess.DEVNULL):
-    before, begin = target.cpu(), time.monotonic()
+    before = target.cpu()
     client = Client("-q", "-p", target.port, "-c", n, "-r", rate, "-t", seconds, "--threads", 1, "--pace",
                     "sleep", "--close", "rst", *options, "127.0.0.1", stdout=stdout,
                     prefix=pins["client"])
     usage = measured(client.process, 60)
-    used = target.cpu() - before, time.monotonic() - begin, usage
+    used = target.cpu() - before, usage
     r = client.wait()
     check(r.json is not None, f"tcpclient: {r.err}")
     check_equal(r.json["connections"]["connected"], n, f"connections; {r.err}")
@@ -252,12 +253,12 @@ def run_tcpclient(target, n, rate, seconds, *options, stdout=subprocess.DEVNULL)
             "achieved": r.json["rate"]["achieved_qps"] * seconds / max(q["scheduled"], 1),
             "lost": q["scheduled"] - q["answered"], "p50": percentile_ms(response["p50"]),
             "p99": percentile_ms(response["p99"]), "mean": percentile_ms(response["mean"]),
-            **costs(used, q["answered"]), "server_mb": target.mb(),
+            **costs(used, q["answered"], seconds), "server_mb": target.mb(),
             "dropped": r.json["output"]["dropped_rows"],
             "connects": r.json["connections"]["connect_rate_per_s"]}
 
 
-def run_dnsperf(target, n, rate, seconds, outstanding=None):
+def run_dnsperf(target, n, rate, seconds, outstanding=1000):
     """rate None: as fast as it goes with so many outstanding (its own default is 100)."""
     need_program("dnsperf")
     questions = temp_path("questions")
@@ -265,7 +266,7 @@ def run_dnsperf(target, n, rate, seconds, outstanding=None):
         f.write("example.com A\n")
     threads = -(-n // DNSPERF_SOCKETS_PER_THREAD)
     argv = ["dnsperf", "-m", "tcp", "-s", "127.0.0.1", "-p", target.port, "-d", questions, "-c", n,
-            "-T", threads, "-l", seconds, "-q", outstanding or 10 * n]
+            "-T", threads, "-l", seconds, "-q", outstanding]
     text, used = run(argv + (["-Q", int(rate)] if rate else []), target)
 
     def field(pattern):
@@ -273,7 +274,7 @@ def run_dnsperf(target, n, rate, seconds, outstanding=None):
     answered = field(r"Queries completed:\s+(\d+)")
     return {"rate": field(r"Queries per second:\s+([\d.]+)") / 1e3, "lost": field(r"Queries lost:\s+(\d+)"),
             "achieved": field(r"Queries per second:\s+([\d.]+)") / rate if rate else None,
-            "mean": field(r"Average Latency \(s\):\s+([\d.]+)") * 1e3, **costs(used, answered),
+            "mean": field(r"Average Latency \(s\):\s+([\d.]+)") * 1e3, **costs(used, answered, seconds),
             "server_mb": target.mb()}
 
 
@@ -293,7 +294,7 @@ def run_sockperf(rate, seconds):
     per_s = received / field(r"Total Run\] RunTime=([\d.]+)")
     return {"rate": per_s / 1e3, "achieved": per_s / rate, "mean": field(r"avg-rtt=([\d.]+)") / 1e3,
             "p50": field(r"percentile 50.000 =\s+([\d.]+)") / 1e3,
-            "p99": field(r"percentile 99.000 =\s+([\d.]+)") / 1e3, **costs(used, received)}
+            "p99": field(r"percentile 99.000 =\s+([\d.]+)") / 1e3, **costs(used, received, seconds)}
 
 
 UNITS_MS = {"us": 1e-3, "ms": 1, "s": 1e3}
@@ -302,7 +303,7 @@ UNITS_MS = {"us": 1e-3, "ms": 1, "s": 1e3}
 def run_wrk(target, n, seconds):
     """HTTP, closed loop: its latency is that of its own pace."""
     need_program("wrk")
-    text, used = run(["wrk", "-t", 1, "-c", n, "-d", f"{seconds}s", "--latency",
+    text, used = run(["wrk", "-t", 1, "-c", n, "-d", max(1, int(seconds)), "--latency",
                       f"http://127.0.0.1:{target.port}/"], target)
 
     def latency(percent):
@@ -310,19 +311,19 @@ def run_wrk(target, n, seconds):
         return float(value) * UNITS_MS[unit]
     answered = float(re.search(r"(\d+) requests in", text).group(1))
     return {"rate": float(re.search(r"Requests/sec:\s+([\d.]+)", text).group(1)) / 1e3, "p50": latency(50),
-            "p99": latency(99), **costs(used, answered), "server_mb": target.mb()}
+            "p99": latency(99), **costs(used, answered, seconds), "server_mb": target.mb()}
 
 
 def run_flood(target, message, n, seconds, batch, window):
     text, used = run([floor_path, "flood", target.port, message, n, seconds, batch, window], target)
     j = json.loads(text)
-    return {"rate": j["per_s"] / 1e3, **costs(used, j["answered"]), "server_mb": target.mb()}
+    return {"rate": j["per_s"] / 1e3, **costs(used, j["answered"], seconds), "server_mb": target.mb()}
 
 
 def run_connects(target, message, seconds):
     text, used = run([floor_path, "connects", target.port, message, seconds], target)
     j = json.loads(text)
-    return {"rate": j["per_s"] / 1e3, **costs(used, j["connections"]), "server_mb": target.mb()}
+    return {"rate": j["per_s"] / 1e3, **costs(used, j["connections"], seconds), "server_mb": target.mb()}
 
 
 # --- system calls ---
