@@ -152,17 +152,14 @@ def print_targets(results):
 
 # --- JSON and picture ---
 
-def write_json(results, about):
-    """A run replaces the sections that it ran; each says when that was."""
+def write_json(name, cases, about):
+    """A section replaces what an earlier run wrote of it; each says when and how it was measured."""
     sections = read_json().get("sections", {})
-    stamp = {**about, "started": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
-             "kernel": platform.release(), "cpus": os.cpu_count()}
-    for name, cases in results.items():
-        sections[name] = {**stamp, "cases": cases}
+    sections[name] = {**about, "ended": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
+                      "kernel": platform.release(), "cpus": os.cpu_count(), "cases": cases}
     os.makedirs(os.path.dirname(JSON_PATH), exist_ok=True)
     with open(JSON_PATH, "w") as f:
         json.dump({"schema": 1, "sections": sections}, f, indent=1)
-    print(f"\nEvery run: {JSON_PATH}")
 
 
 def read_json():

@@ -6,6 +6,7 @@ left out. CPU time is that of whole processes as the kernel counts it, connectin
 them alike. Clients run on CPU 0, servers on CPU 1, unless bench/compare gets --unpinned."""
 
 import contextlib
+import itertools
 import os
 import socket
 import sys
@@ -238,10 +239,19 @@ def percentile_ms(value):
     return value / 1e6 if isinstance(value, (int, float)) else float("inf")
 
 
+_source_numbers = itertools.count(2)
+
+
+def next_source():
+    """Each run has an address of its own: the server's end of thousands of connections may stand in
+    TIME_WAIT for a minute, and so would their ports."""
+    return f"127.0.{next(_source_numbers)}.1"
+
+
 def run_tcpclient(target, n, rate, seconds, *options, stdout=subprocess.DEVNULL):
     before = target.cpu()
     client = Client("-q", "-p", target.port, "-c", n, "-r", rate, "-t", seconds, "--threads", 1, "--pace",
-                    "sleep", "--close", "rst", *options, "127.0.0.1", stdout=stdout,
+                    "sleep", "--source", next_source(), "--close", "rst", *options, "127.0.0.1", stdout=stdout,
                     prefix=pins["client"])
     usage = measured(client.process, 60)
     used = target.cpu() - before, usage
@@ -265,7 +275,7 @@ def run_dnsperf(target, n, rate, seconds, outstanding=1000):
     with open(questions, "w") as f:
         f.write("example.com A\n")
     threads = -(-n // DNSPERF_SOCKETS_PER_THREAD)
-    argv = ["dnsperf", "-m", "tcp", "-s", "127.0.0.1", "-p", target.port, "-d", questions, "-c", n,
+    argv = ["dnsperf", "-m", "tcp", "-a", next_source(), "-s", "127.0.0.1", "-p", target.port, "-d", questions, "-c", n,
             "-T", threads, "-l", seconds, "-q", outstanding]
     text, used = run(argv + (["-Q", int(rate)] if rate else []), target)
 
