@@ -7,6 +7,7 @@
 #include "pacer.h"
 #include "query.h"
 #include "samples.h"
+#include "schedule.h"
 #include "sock.h"
 #include "srcplan.h"
 
@@ -45,11 +46,11 @@ struct client_config {
 
     /* load */
     struct query query;
-    int arrival;                   /* enum pacer_arrival */
-    struct pacer_segment schedule; /* warm-up and measurement; rate 0: no queries, just hold */
-    int select;                    /* enum client_select */
-    int loop;                      /* enum client_loop */
-    uint64_t interval_ns;          /* closed loop: from an answer to the connection's next query */
+    int arrival;              /* enum pacer_arrival */
+    struct schedule schedule; /* warm-up and measurement; rate 0: no queries, just hold */
+    int select;               /* enum client_select */
+    int loop;                 /* enum client_loop */
+    uint64_t interval_ns;     /* closed loop: from an answer to the connection's next query */
     uint64_t seed;
     int pace; /* enum client_pace, never AUTO */
     uint64_t

@@ -15,6 +15,8 @@ struct client_opts {
     /* load */
     double rate_qps;
     uint64_t interval_ns;
+    const char *schedule;
+    bool steps_from_stdin, slopes_from_stdin;
     int arrival, select, loop, pace, protocol;
     const char *qname;
     uint64_t size_bytes;
@@ -56,7 +58,10 @@ struct options *client_opts_table(void);
 enum options_result client_opts_parse(struct client_opts *opts, int argc, char **argv, FILE *out,
                                       char *error);
 
-/* Queries per second asked over all connections, whichever option gave it; 0: none. */
+/* Whether a schedule says how the rate changes. */
+bool client_opts_has_schedule(const struct client_opts *opts);
+
+/* Queries per second asked over all connections, by --rate or --interval; 0: none. */
 double client_opts_rate_qps(const struct client_opts *opts);
 
 #endif

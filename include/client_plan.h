@@ -10,6 +10,7 @@
 
 struct client_plan {
     struct client_config config; /* but for samples and what client_run() sets */
+    double rate_qps;             /* asked, over the whole measurement; 0: none */
     char target[SOCK_TEXT_BYTES];
     uint32_t n_excluded_ports; /* reserved or listening */
     uint64_t n_tuples;         /* source tuples there are; HOSTFACTS_UNKNOWN */

@@ -13,7 +13,7 @@
 struct progress {
     /* of the run */
     uint64_t asked;        /* connections */
-    double rate_qps;       /* asked; 0: none */
+    double rate_qps;       /* asked now; 0: none */
     uint64_t load_ns;      /* warm-up and measurement; UINT64_MAX: until interrupted */
     uint64_t start_ns;     /* when it began to connect */
     const char *interface; /* NULL: not known */

@@ -33,7 +33,8 @@ static void on_drain_end(evutil_socket_t fd, short what, void *arg);
 /* Room for a quarter of a second of this worker's queries to begin with: few runs ever grow it. */
 static uint32_t expected_in_flight(const struct client_worker *cw)
 {
-    double rate = cw->config->schedule.rate_begin_qps * cw->n_conns / cw->config->n_connections;
+    const struct client_config *config = cw->config;
+    double rate = schedule_peak_qps(&config->schedule) * cw->n_conns / config->n_connections;
 
     return rate > 4e6 ? 1000000 : (uint32_t)(rate / 4) + 256;
 }
@@ -452,8 +453,8 @@ void client_load_start(struct client_worker *cw, uint64_t start_ns)
     struct client_load *l = &cw->load;
     const struct pacer_config pacing = {
         .arrival = (enum pacer_arrival)config->arrival,
-        .segments = &config->schedule,
-        .n_segments = 1,
+        .segments = config->schedule.segments,
+        .n_segments = config->schedule.n,
         .n_connections = config->n_connections,
         .n_workers = cw->n_loaders,
         .worker = cw->loader,

@@ -18,6 +18,12 @@ static const struct option_row rows[] = {
      "queries per second over all connections (default: none, just hold)", 0, 0, NULL},
     {"interval", 'i', OPTION_DURATION, FIELD(interval_ns), "TIME",
      "instead of a rate: each connection sends one query per TIME", 1000, MAX_TIME_NS, NULL},
+    {"schedule", 0, OPTION_TEXT, FIELD(schedule), "STEPS",
+     "instead of -r and -t: 10s:0-5000,60s:5000,5s:5000-0, or @FILE", 0, 0, NULL},
+    {"stdin", 0, OPTION_FLAG, FIELD(steps_from_stdin), NULL,
+     "likewise from stdin: a count, then lines '<milliseconds> <rate>'", 0, 0, NULL},
+    {"stdin-rateslope", 0, OPTION_FLAG, FIELD(slopes_from_stdin), NULL,
+     "from -r on: a count, then lines '<milliseconds> <slope per second>'", 0, 0, NULL},
     {"arrival", 0, OPTION_CHOICE, FIELD(arrival), "KIND",
      "poisson or constant (default: poisson; with -i constant)", 0, 0, "poisson|constant"},
     {"select", 0, OPTION_CHOICE, FIELD(select), "KIND",
@@ -147,8 +153,30 @@ static bool was_given(const char *name)
 
 #define REFUSE(...) (snprintf(error, OPTIONS_ERROR_BYTES, __VA_ARGS__), -1)
 
+static int check_schedule(const struct client_opts *o, char *error)
+{
+    const char *name = o->schedule != NULL    ? "schedule"
+                       : o->steps_from_stdin  ? "stdin"
+                       : o->slopes_from_stdin ? "stdin-rateslope"
+                                              : NULL;
+
+    if (name == NULL)
+        return 0;
+    if ((o->schedule != NULL) + o->steps_from_stdin + o->slopes_from_stdin > 1)
+        return REFUSE("--%s: excludes the other schedules: give one of them", name);
+    if (was_given("duration") || was_given("interval"))
+        return REFUSE("--%s: excludes --duration and --interval: it has its own times", name);
+    if (o->slopes_from_stdin && !was_given("rate"))
+        return REFUSE("--stdin-rateslope: needs --rate to start from");
+    if (!o->slopes_from_stdin && was_given("rate"))
+        return REFUSE("--%s: excludes --rate: it has its own rates", name);
+    return 0;
+}
+
 static int check_load(struct client_opts *o, char *error)
 {
+    if (check_schedule(o, error) != 0)
+        return -1;
     if (was_given("interval") && was_given("rate"))
         return REFUSE("--interval: excludes --rate: give one of them");
     if (o->loop == CLIENT_LOOP_CLOSED && !was_given("interval"))
@@ -176,7 +204,7 @@ static int check_rest(struct client_opts *o, char *error)
     if (!o->raw && o->output == NULL && (was_given("raw-full") || was_given("sample")))
         return REFUSE("--%s: there are no rows without --raw or --output",
                       was_given("sample") ? "sample" : "raw-full");
-    if (o->warmup_ns > 0 && client_opts_rate_qps(o) <= 0)
+    if (o->warmup_ns > 0 && client_opts_rate_qps(o) <= 0 && !client_opts_has_schedule(o))
         return REFUSE("--warmup: needs --rate or --interval");
     if (was_given("duration") && o->duration_ns == 0)
         return REFUSE("--duration: 0 measures nothing: accepted is a time > 0");
@@ -226,6 +254,11 @@ enum options_result client_opts_parse(struct client_opts *opts, int argc, char *
         check_host(opts, argc - first, argv + first, error) != 0)
         return OPTIONS_USAGE;
     return OPTIONS_RUN;
+}
+
+bool client_opts_has_schedule(const struct client_opts *opts)
+{
+    return opts->schedule != NULL || opts->steps_from_stdin || opts->slopes_from_stdin;
 }
 
 double client_opts_rate_qps(const struct client_opts *opts)

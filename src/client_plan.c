@@ -6,10 +6,12 @@
 #include "oslimits.h"
 #include "sources.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { FALLBACK_FIRST_PORT = 1024 };
+enum { FALLBACK_FIRST_PORT = 1024, MOST_TEXT_BYTES = 1 << 16 };
 
 /* A timerfd wakes a sleeper 30 us late in the median and 100 to 130 us at p99 (Linux 6.18,
  * virtual). */
@@ -96,8 +98,6 @@ static void plan_pace(struct client_config *c, const struct client_opts *o)
 
 static void plan_load(struct client_config *c, const struct client_opts *o)
 {
-    const double rate = o->loop == CLIENT_LOOP_CLOSED ? 0 : client_opts_rate_qps(o);
-
     c->n_connections = (uint32_t)o->connections;
     c->connect_rate_per_s = o->connect_rate;
     c->connect_window = (uint32_t)o->connect_window;
@@ -114,15 +114,74 @@ static void plan_load(struct client_config *c, const struct client_opts *o)
     c->loop = o->loop;
     c->interval_ns = o->interval_ns;
     c->seed = o->seed;
-    c->warmup_ns = o->warmup_ns;
-    c->duration_ns = o->duration_ns > 0 ? o->duration_ns : PACER_NEVER;
     c->drain_ns = o->drain_ns;
     c->timeout_ns = o->timeout_ns;
     c->on_timeout = o->on_timeout;
     c->quiet = o->quiet;
     c->record_connections = o->connections_out != NULL;
-    c->schedule = (struct pacer_segment){
-        o->duration_ns > 0 ? o->warmup_ns + o->duration_ns : PACER_NEVER, rate, rate};
+}
+
+/* All of stdin or of a file; the caller frees it.  NULL after one line on stderr. */
+static char *read_text(const char *option, const char *name)
+{
+    FILE *in = name != NULL ? fopen(name, "re") : stdin;
+    char *text = calloc(1, MOST_TEXT_BYTES + 1);
+    size_t n = 0;
+
+    if (in != NULL && text != NULL)
+        n = fread(text, 1, MOST_TEXT_BYTES, in);
+    if (in == NULL || text == NULL || ferror(in) || n == MOST_TEXT_BYTES ||
+        memchr(text, 0, n) != NULL) {
+        complain("--%s: cannot read %s: %s", option, name != NULL ? name : "stdin",
+                 n > 0 ? "it is too long or no text" : strerror(errno));
+        free(text);
+        text = NULL;
+    }
+    if (in != NULL && in != stdin)
+        fclose(in);
+    return text;
+}
+
+static int parse_schedule(struct schedule *s, const struct client_opts *o)
+{
+    const char *option = o->schedule != NULL    ? "schedule"
+                         : o->slopes_from_stdin ? "stdin-rateslope"
+                                                : "stdin";
+    char error[SCHEDULE_ERROR_BYTES], *text;
+    int failed;
+
+    if (o->schedule != NULL && o->schedule[0] != '@')
+        return schedule_parse(s, o->schedule, error) != 0 ? complain("--schedule: %s", error) : 0;
+    text = read_text(option, o->schedule != NULL ? o->schedule + 1 : NULL);
+    if (text == NULL)
+        return -1;
+    failed = o->schedule != NULL    ? schedule_parse(s, text, error)
+             : o->slopes_from_stdin ? schedule_parse_slopes(s, text, o->rate_qps, error)
+                                    : schedule_parse_steps(s, text, error);
+    free(text);
+    return failed ? complain("--%s: %s", option, error) : 0;
+}
+
+static int plan_schedule(struct client_plan *plan, const struct client_opts *o)
+{
+    struct client_config *c = &plan->config;
+    const double rate_qps = client_opts_rate_qps(o);
+
+    c->warmup_ns = o->warmup_ns;
+    if (client_opts_has_schedule(o)) {
+        if (parse_schedule(&c->schedule, o) != 0)
+            return -1;
+        c->duration_ns = schedule_duration_ns(&c->schedule);
+        schedule_prepend_warmup(&c->schedule, o->warmup_ns);
+        plan->rate_qps = schedule_mean_qps(&c->schedule, o->warmup_ns);
+        return 0;
+    }
+    c->duration_ns = o->duration_ns > 0 ? o->duration_ns : PACER_NEVER;
+    schedule_constant(&c->schedule,
+                      o->duration_ns > 0 ? o->warmup_ns + o->duration_ns : PACER_NEVER,
+                      o->loop == CLIENT_LOOP_CLOSED ? 0 : rate_qps);
+    plan->rate_qps = rate_qps;
+    return 0;
 }
 
 static uint16_t lowest_port(const struct srcplan *tuples)
@@ -174,7 +233,7 @@ int client_plan_make(struct client_plan *plan, const struct client_opts *opts)
     hostfacts_read(&host);
     if (plan_query(plan, opts) != 0 || plan_sources(plan, opts) != 0 ||
         plan_ports(plan, opts, &host) != 0 || plan_cpus(plan, opts) != 0 ||
-        resolve(plan, opts) != 0)
+        plan_schedule(plan, opts) != 0 || resolve(plan, opts) != 0)
         return -1;
     plan_threads(&plan->config, opts, &host);
     plan_load(&plan->config, opts);

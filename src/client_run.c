@@ -231,6 +231,8 @@ static void on_stats(evutil_socket_t fd, short what, void *arg)
     p->in_flight = sum_gauge(r, offsetof(struct client_worker, in_flight));
     p->response = &r->intervals.recent;
     p->begin_ns = r->started ? r->begin_ns : 0;
+    if (r->started && r->config->loop == CLIENT_LOOP_OPEN && p->now_ns >= p->begin_ns)
+        p->rate_qps = schedule_rate_qps(&r->config->schedule, p->now_ns - p->begin_ns);
     if (p->interface != NULL && netdev_read(p->interface, &p->net) != 0)
         p->interface = NULL;
     show_progress(r, now);
@@ -304,7 +306,9 @@ static void merge(struct run *r)
     result->sent_ns = result->scheduled_ns;
     if (last_sent_ns > r->measure_ns + result->scheduled_ns)
         result->sent_ns = last_sent_ns - r->measure_ns;
-    result->has_growth = r->early_looks > 0 && r->late_looks > 0;
+    /* a rate that grows has more in flight, and no queue for it */
+    result->has_growth = r->early_looks > 0 && r->late_looks > 0 &&
+                         schedule_is_constant(&r->config->schedule);
     if (result->has_growth) {
         result->in_flight_early = r->early_sum / r->early_looks;
         result->in_flight_late = r->late_sum / r->late_looks;

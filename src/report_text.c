@@ -47,8 +47,9 @@ static void print_load(FILE *out, const struct report_about *about)
         fprintf(out, ", closed loop, %s after each answer",
                 units_format_duration(text, config->interval_ns));
     else if (about->rate_qps > 0)
-        fprintf(out, ", %.6g q/s (%s, %s)", about->rate_qps, arrivals[config->arrival],
-                selects[config->select]);
+        fprintf(out, ", %.6g q/s%s (%s, %s)", about->rate_qps,
+                schedule_is_constant(&config->schedule) ? "" : " on average, by a schedule",
+                arrivals[config->arrival], selects[config->select]);
     else
         fputs(", no queries", out);
     if (config->duration_ns != PACER_NEVER)

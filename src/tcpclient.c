@@ -129,7 +129,7 @@ static int run(struct setup *s, struct client_result *result)
         .settle_ns = s->opts.settle_ns,
         .stats_interval_ns = s->opts.quiet ? 0 : s->opts.stats_interval_ns,
         .stats_in_place = isatty(STDERR_FILENO) == 1,
-        .rate_qps = client_opts_rate_qps(&s->opts),
+        .rate_qps = s->plan.rate_qps,
         .connections = s->connections,
         .interval_log = s->hlog,
     };
@@ -242,7 +242,7 @@ static bool write_reports(struct setup *s, const struct client_result *result)
         .libevent = event_get_version(),
         .backend = worker_backend(),
         .target = s->plan.target,
-        .rate_qps = client_opts_rate_qps(&s->opts),
+        .rate_qps = s->plan.rate_qps,
         .config = &s->plan.config,
         .options = client_opts_table(),
         .settings = &s->opts,

@@ -8,7 +8,7 @@ from harness import *
 
 
 def refused(program, *arguments, contains):
-    r = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=30)
+    r = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL)
     lines = r.stderr.splitlines()
     check_equal(r.returncode, 2, f"exit code of {arguments}; stderr: {r.stderr}")
     check_equal(len(lines), 1, f"lines on stderr of {arguments}: {lines}")
@@ -52,6 +52,13 @@ def test_client_refuses_bad_input():
                 (["--output", "/nonexistent/rows.csv", target], ["--output", "/nonexistent"]),
                 (["--json", "/nonexistent/result.json", target], ["--json", "/nonexistent"]),
                 (["-R", "--json", "-", target], ["--json", "--raw"]),
+                (["--schedule", "10s", target], ["--schedule", "'10s'", "TIME:RATE"]),
+                (["--schedule", "@/nonexistent", target], ["--schedule", "/nonexistent"]),
+                (["--schedule", "1s:5", "-r", "5", target], ["--schedule", "--rate"]),
+                (["--schedule", "1s:5", "-t", "5", target], ["--schedule", "--duration"]),
+                (["--stdin-rateslope", target], ["--stdin-rateslope", "--rate"]),
+                (["--stdin", "--schedule", "1s:5", target], ["excludes"]),
+                (["--stdin", target], ["--stdin", "line 1", "1 to 256"]),
                 (["--cpu", "a", target], ["--cpu", "'a'", "0-3,6"]),
                 (["--cpu", "1023", target], ["--cpu", "1023"]),
                 (["--busy-poll", "--pace", "sleep", target], ["--busy-poll", "spin"]),

@@ -182,17 +182,28 @@ class ClientResult:
         return list(csv.DictReader(io.StringIO(self.out)))
 
 
+def intended_ns(row):
+    """When a query of the rows was due, since the epoch."""
+    return int(row["timestamp"].replace(".", "")) - int(row["send_lag_us"].replace(".", ""))
+
+
 class Client:
     """A tcpclient under way."""
 
-    def __init__(self, *arguments, stdout=subprocess.PIPE, prefix=()):
+    def __init__(self, *arguments, stdout=subprocess.PIPE, prefix=(), text=""):
         self.json_path = temp_path("client.json")
+        with open(temp_path("stdin"), "w+") as stdin:
+            stdin.write(text)
+            stdin.seek(0)
+            self._start(arguments, stdin, stdout, prefix)
+
+    def _start(self, arguments, stdin, stdout, prefix):
         self.err_path = temp_path("client.err")
         self.err = open(self.err_path, "w")
         self.begin = time.monotonic()
         self.process = spawn([*prefix, TCPCLIENT, "--json", self.json_path,
-                              *[str(a) for a in arguments]], stdout=stdout, stderr=self.err,
-                             text=stdout == subprocess.PIPE)
+                              *[str(a) for a in arguments]], stdin=stdin, stdout=stdout,
+                             stderr=self.err, text=stdout == subprocess.PIPE)
         self.pid = self.process.pid
 
     def stderr(self):

@@ -187,7 +187,7 @@ def busy_run(arrival, seed):
     have a CPU: beside a busy one a client that wakes up waits for the scheduler, 2 ms at p99."""
     cpus = sorted(os.sched_getaffinity(0))
     server = FaultServer("--busy-ms", "1", prefix=("taskset", "-c", str(cpus[-1])))
-    r = run_client("-p", server.port, "-c", 20, "-r", 500, "--arrival", arrival, "-t", 10, "-s", seed,
+    r = run_client("-p", server.port, "-c", 20, "-r", 500, "--arrival", arrival, "-t", 7, "-s", seed,
                    "--cpu", cpus[0], "-R", "127.0.0.1")
     server.stop()
     check_conservation(r)
@@ -217,7 +217,7 @@ def mean_response_ms(queries, s_ms, occupied):
 @plain_build_only
 def test_single_server_queue_has_the_mean_of_theory():
     """M/D/1 at 500/s: S + rho S / (2 (1 - rho)); at a constant rate S, about 1 ms with the server's own
-    overhead. Ten seconds are a small sample: the formula is compared with the queue that the run's own
+    overhead. Seven seconds are a small sample: the formula is compared with the queue that the run's own
     arrivals make, and that with what was measured. A stall of the machine makes one run slower, never all
     of them: the nearest of three counts."""
     _, constant = busy_run("constant", 1)

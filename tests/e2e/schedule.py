@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""Rates that change: steps, slopes, and what happens at their boundaries."""
+
+from harness import *
+
+
+def scheduled_run(*options, text=""):
+    """(result, seconds since the first second of the schedule at which each query was due, sorted)."""
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 50, "--arrival", "constant", *options, "-R", "127.0.0.1",
+                       text=text)
+    check_conservation(r)
+    check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
+    due_s = sorted(intended_ns(row) / 1e9 for row in r.rows() if row["type"] == "Q")
+    return r, [at - due_s[0] for at in due_s]
+
+
+def rate_between(due_s, begin_s, end_s):
+    return sum(begin_s <= at < end_s for at in due_s) / (end_s - begin_s)
+
+
+def most_in_10_ms(due_s):
+    bins = {}
+    for at in due_s:
+        bins[int(at * 100)] = bins.get(int(at * 100), 0) + 1
+    return max(bins.values())
+
+
+STEP = "2\n2000 50\n2000 400\n"
+
+
+def test_step_of_the_predecessors_input():
+    r, due_s = scheduled_run("--stdin", text=STEP)
+    rates = rate_between(due_s, 0, 1.99), rate_between(due_s, 2, 3.99)
+    print(f"     50 -> 400 q/s: {rates[0]:.1f}, {rates[1]:.1f}")
+    check_between(rates[0], 47.5, 52.5, "first rate")
+    check_between(rates[1], 380, 420, "second rate")
+    check_equal(most_in_10_ms(due_s), 5, "most in 10 ms: no burst at the boundary")
+    check_equal(r.json["rate"]["asked_qps"], 225, "asked on average")
+    check_equal(r.json["rate"]["duration_s"], 4, "duration")
+    check("by a schedule" in r.err, "in the summary")
+
+
+def fitted_slope(due_s):
+    """Least squares over the rates of half seconds."""
+    points = [(t + 0.25, rate_between(due_s, t, t + 0.5)) for t in (x / 2 for x in range(0, 12))]
+    mean_t = sum(t for t, _ in points) / len(points)
+    mean_rate = sum(rate for _, rate in points) / len(points)
+    return (sum((t - mean_t) * (rate - mean_rate) for t, rate in points) /
+            sum((t - mean_t)**2 for t, _ in points))
+
+
+@plain_build_only
+def test_slope_of_the_predecessors_input():
+    _, due_s = scheduled_run("--stdin-rateslope", "-r", 500, text="1\n6000 42\n")
+    print(f"     +42 q/s/s: {fitted_slope(due_s):.2f}")
+    check_between(fitted_slope(due_s), 42 * 0.98, 42 * 1.02, "slope")
+    _, flat_s = scheduled_run("--stdin-rateslope", "-r", 500, text="1\n6000 0\n")
+    check_between(fitted_slope(flat_s), -0.84, 0.84, "the control: no slope")
+
+
+def test_slope_below_zero_stays_there_until_it_is_lifted():
+    r, due_s = scheduled_run("--stdin-rateslope", "-r", 200, text="3\n1000 -400\n1000 -50\n1000 300\n")
+    check_equal(len([at for at in due_s if 0.51 < at < 1.99]), 0, "queries while the rate is 0")
+    check_between(len([at for at in due_s if at <= 0.51]), 49, 51, "queries down to 0")
+    check_between(len([at for at in due_s if at >= 1.99]), 148, 151, "and up again")
+    check_equal(r.json["rate"]["duration_s"], 3, "duration")
+
+
+def test_forms_say_the_same():
+    path = temp_path("steps")
+    with open(path, "w") as f:
+        f.write("1s:50 # slowly\n1s:400\n")
+    runs = [scheduled_run("--stdin", text="2\n1000 50\n1000 400\n")[1],
+            scheduled_run("--schedule", "1s:50,1s:400")[1],
+            scheduled_run("--schedule", f"@{path}")[1]]
+    rounded = [[round(at, 6) for at in due_s] for due_s in runs]
+    check(rounded[0] == rounded[1] == rounded[2], "the same queries are due at the same times")
+    other = [round(at, 6) for at in scheduled_run("--schedule", "1s:50,1s:401")[1]]
+    check(other != rounded[0], "the control: another rate, other times")
+
+
+def test_warmup_comes_before_the_schedule_at_its_first_rate():
+    r, _ = scheduled_run("--schedule", "1s:200,1s:400", "--warmup", "500ms")
+    check_equal((r.json["warmup"]["scheduled"], r.json["queries"]["scheduled"]), (100, 600),
+                "queries of the warm-up and of the schedule")
+
+
+if __name__ == "__main__":
+    main()
