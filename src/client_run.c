@@ -307,8 +307,8 @@ static void merge(struct run *r)
     if (last_sent_ns > r->measure_ns + result->scheduled_ns)
         result->sent_ns = last_sent_ns - r->measure_ns;
     /* a rate that grows has more in flight, and no queue for it */
-    result->has_growth = r->early_looks > 0 && r->late_looks > 0 &&
-                         schedule_is_constant(&r->config->schedule);
+    result->has_growth =
+        r->early_looks > 0 && r->late_looks > 0 && schedule_is_constant(&r->config->schedule);
     if (result->has_growth) {
         result->in_flight_early = r->early_sum / r->early_looks;
         result->in_flight_late = r->late_sum / r->late_looks;
