@@ -222,7 +222,8 @@ def draw(path):
     if not script:
         return
     head = (f'set terminal pngcairo size 1200,900 font "sans,10"; set output "{path}"\n'
-            "set multiplot layout 2,2; set grid ytics; set yrange [0:*]; set key top left\n")
+            "set multiplot layout 2,2; set grid ytics; set yrange [0:*]; set offsets 0,0,graph 0.05,0\n"
+            "set key outside top center horizontal; set bmargin 4\n")
     try:
         subprocess.run(["gnuplot", "-"], input=head + script, text=True, check=True)
     except FileNotFoundError:

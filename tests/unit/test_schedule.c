@@ -39,9 +39,9 @@ static void readable_form(void **state)
 
 static void bad_readable_forms_are_refused_with_the_item(void **state)
 {
-    static const char *const bad[] = {"10s",     "10s:",      ":5",      "0s:5",       "10s:-5",
-                                      "10s:5-",  "10s:a",     "x:5",     "1s:5,2s",    "10s:5-6-7",
-                                      "1s:2e9",  "1s:5:6",    "400d:5",  "9000h:1",    "1s:nan"};
+    static const char *const bad[] = {"10s",    "10s:",   ":5",     "0s:5",    "10s:-5",
+                                      "10s:5-", "10s:a",  "x:5",    "1s:5,2s", "10s:5-6-7",
+                                      "1s:2e9", "1s:5:6", "400d:5", "9000h:1", "1s:nan"};
 
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
