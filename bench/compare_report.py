@@ -179,8 +179,8 @@ def quoted(text):
 
 def bars(title, ylabel, name, programs):
     plots = ", ".join(f'"${name}" using {i + 2}:xtic(1) title "{p}"' for i, p in enumerate(programs))
-    return (f'set title "{title}"; set ylabel "{ylabel}"; set style data histogram; set style fill solid 0.7\n'
-            f"plot {plots}\n")
+    return (f'set title "{title}"; set ylabel "{ylabel}"\n'
+            f"set style data histogram; set style fill solid 0.7\nplot {plots}\n")
 
 
 def or_nan(x):
@@ -222,8 +222,7 @@ def draw(path):
     if not script:
         return
     head = (f'set terminal pngcairo size 1200,900 font "sans,10"; set output "{path}"\n'
-            "set multiplot layout 2,2; set grid ytics; set yrange [0:*]; set offsets 0,0,graph 0.05,0\n"
-            "set key outside top center horizontal; set bmargin 4\n")
+            "set multiplot layout 2,2; set grid ytics; set yrange [0:*]; set key above; set bmargin 4\n")
     try:
         subprocess.run(["gnuplot", "-"], input=head + script, text=True, check=True)
     except FileNotFoundError:
