@@ -2,16 +2,15 @@
  * client_plan: see client_plan.h. */
 #include "client_plan.h"
 
+#include "client_schedule.h"
 #include "complain.h"
 #include "oslimits.h"
 #include "sources.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { FALLBACK_FIRST_PORT = 1024, MOST_TEXT_BYTES = 1 << 16 };
+enum { FALLBACK_FIRST_PORT = 1024 };
 
 /* A timerfd wakes a sleeper 30 us late in the median and 100 to 130 us at p99 (Linux 6.18,
  * virtual). */
@@ -121,47 +120,6 @@ static void plan_load(struct client_config *c, const struct client_opts *o)
     c->record_connections = o->connections_out != NULL;
 }
 
-/* All of stdin or of a file; the caller frees it.  NULL after one line on stderr. */
-static char *read_text(const char *option, const char *name)
-{
-    FILE *in = name != NULL ? fopen(name, "re") : stdin;
-    char *text = calloc(1, MOST_TEXT_BYTES + 1);
-    size_t n = 0;
-
-    if (in != NULL && text != NULL)
-        n = fread(text, 1, MOST_TEXT_BYTES, in);
-    if (in == NULL || text == NULL || ferror(in) || n == MOST_TEXT_BYTES ||
-        memchr(text, 0, n) != NULL) {
-        complain("--%s: cannot read %s: %s", option, name != NULL ? name : "stdin",
-                 n > 0 ? "it is too long or no text" : strerror(errno));
-        free(text);
-        text = NULL;
-    }
-    if (in != NULL && in != stdin)
-        fclose(in);
-    return text;
-}
-
-static int parse_schedule(struct schedule *s, const struct client_opts *o)
-{
-    const char *option = o->schedule != NULL    ? "schedule"
-                         : o->slopes_from_stdin ? "stdin-rateslope"
-                                                : "stdin";
-    char error[SCHEDULE_ERROR_BYTES], *text;
-    int failed;
-
-    if (o->schedule != NULL && o->schedule[0] != '@')
-        return schedule_parse(s, o->schedule, error) != 0 ? complain("--schedule: %s", error) : 0;
-    text = read_text(option, o->schedule != NULL ? o->schedule + 1 : NULL);
-    if (text == NULL)
-        return -1;
-    failed = o->schedule != NULL    ? schedule_parse(s, text, error)
-             : o->slopes_from_stdin ? schedule_parse_slopes(s, text, o->rate_qps, error)
-                                    : schedule_parse_steps(s, text, error);
-    free(text);
-    return failed ? complain("--%s: %s", option, error) : 0;
-}
-
 static int plan_schedule(struct client_plan *plan, const struct client_opts *o)
 {
     struct client_config *c = &plan->config;
@@ -169,7 +127,7 @@ static int plan_schedule(struct client_plan *plan, const struct client_opts *o)
 
     c->warmup_ns = o->warmup_ns;
     if (client_opts_has_schedule(o)) {
-        if (parse_schedule(&c->schedule, o) != 0)
+        if (client_schedule_read(&c->schedule, o) != 0)
             return -1;
         c->duration_ns = schedule_duration_ns(&c->schedule);
         schedule_prepend_warmup(&c->schedule, o->warmup_ns);

@@ -24,20 +24,30 @@ def delayed_run(*faults):
     return r, did, lambda q: values[min(len(values) - 1, math.ceil(q * len(values)) - 1)]
 
 
+def misplaced(quantile_ms, p999_ns):
+    """What does not stand where delays of 50 ms for 0.9 % and 200 ms for 0.1 % put it."""
+    limits = [(0.985, 0, 10), (0.992, 50, 52.5), (0.995, 50, 52.5), (0.998, 50, 52.5), (0.9995, 200, 204)]
+    wrong = [f"p{100 * q:g} {quantile_ms(q)} ms" for q, low, high in limits
+             if not low <= quantile_ms(q) <= high]
+    return wrong + ([] if 50e6 <= p999_ns <= 204e6 else [f"p99.9 of the summary {p999_ns} ns"])
+
+
 @plain_build_only
 def test_known_delays_stand_at_their_percentiles():
-    """0.9 % of the answers 50 ms late, 0.1 % 200 ms late."""
-    r, did, quantile_ms = delayed_run("--delay-per-mille", "9:50,1:200")
-    check_between(did["delayed"], 235, 245, "delayed answers of 24,000")
-    service = r.json["latency_ns"]["service"]
-    check(quantile_ms(0.985) < 10, f"p98.5 {quantile_ms(0.985)} ms")
-    for q in (0.992, 0.995, 0.998):
-        check_between(quantile_ms(q), 50, 52.5, f"p{100 * q:g} in ms")
-    check_between(quantile_ms(0.9995), 200, 204, "p99.95 in ms")
-    check_between(service["p999"], 50e6, 204e6, "p99.9 of the summary")
-    _, did, quantile_ms = delayed_run()  # the control: without delays the same check fails
+    """0.9 % of the answers 50 ms late, 0.1 % 200 ms late. A stall of the machine spoils one run; what is
+    wrong is so in every one."""
+    tries = []
+    for _ in range(3):
+        r, did, quantile_ms = delayed_run("--delay-per-mille", "9:50,1:200")
+        check_between(did["delayed"], 235, 245, "delayed answers of 24,000")
+        tries.append(misplaced(quantile_ms, r.json["latency_ns"]["service"]["p999"]))
+        if not tries[-1]:
+            break
+    check([] in tries, f"misplaced, three times: {tries}")
+    r, did, quantile_ms = delayed_run()  # the control: without delays the same check fails
     check_equal(did["delayed"], 0, "delayed answers of the control")
-    check(quantile_ms(0.995) < 40, f"p99.5 without delays: {quantile_ms(0.995)} ms")
+    wrong = misplaced(quantile_ms, r.json["latency_ns"]["service"]["p999"])
+    check(len(wrong) >= 4, f"misplaced without delays: {wrong}")
 
 
 # --- the server's own log ---
@@ -107,10 +117,10 @@ def test_stalls_before_the_server_reads_are_in_the_service_time_alone():
 
 # --- known stalls ---
 
-RUN_S, STALL_S, STALL_EVERY_S = 12, 0.5, 2
+STALL_EVERY_S = 2
 
 
-def stop_and_continue(server, client, n):
+def stop_and_continue(server, client, n, stall_s):
     """n times in the client's run; returns how many seconds each stop really lasted."""
     wait_until_running(client)
     begin, lasted = time.monotonic(), []
@@ -118,34 +128,34 @@ def stop_and_continue(server, client, n):
         time.sleep(max(0, begin + i * STALL_EVERY_S - time.monotonic()))
         server.process.send_signal(signal.SIGSTOP)
         stopped = time.monotonic()
-        time.sleep(STALL_S)
+        time.sleep(stall_s)
         lasted.append(time.monotonic() - stopped)
         server.process.send_signal(signal.SIGCONT)
     check(client.process.poll() is None, "the last stop was within the run")
     return lasted
 
 
-def true_quantile(stalls_s, q):
+def true_quantile(stalls_s, run_s, q):
     """Who arrives in a stall waits for the rest of it, everybody else not at all: of arrivals spread
     evenly over the run, those that wait longer than x are the sum of what each stall lasts beyond x."""
     low, high = 0, max(stalls_s)
     for _ in range(40):
         x = (low + high) / 2
-        if sum(max(0, s - x) for s in stalls_s) > (1 - q) * RUN_S:
+        if sum(max(0, s - x) for s in stalls_s) > (1 - q) * run_s:
             low = x
         else:
             high = x
     return high
 
 
-def stalled_run(n_stalls):
+def stalled_run(n_stalls, stall_s, run_s, rate):
     with Server() as server:
-        client = Client("-p", server.port, "-c", 50, "-r", 10000, "--arrival", "constant", "-t", RUN_S,
+        client = Client("-p", server.port, "-c", 50, "-r", rate, "--arrival", "constant", "-t", run_s,
                         "--stats-interval", "100ms", "127.0.0.1")
-        stalls_s = stop_and_continue(server, client, n_stalls)
+        stalls_s = stop_and_continue(server, client, n_stalls, stall_s)
         r = client.wait()
     check_conservation(r)
-    check_equal(r.json["queries"]["answered"], 10000 * RUN_S, "answered")
+    check_equal(r.json["queries"]["answered"], rate * run_s, "answered")
     return r, stalls_s
 
 
@@ -155,29 +165,44 @@ def p99_of_summary_ns(r, metric):
     return float(value) * {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[unit]
 
 
-def against_truth(r, stalls_s):
-    """p90 and p99 of the response time, and p99 in the summary, as ratios to the true ones."""
-    p90_ns, p99_ns = (true_quantile(stalls_s, q) * 1e9 for q in (0.9, 0.99))
-    response = r.json["latency_ns"]["response"]
-    return response["p90"] / p90_ns, response["p99"] / p99_ns, p99_of_summary_ns(r, "response") / p99_ns
+def against_truth(r, stalls_s, run_s, names):
+    """Percentiles of the response time as ratios to the true ones."""
+    quantiles = {"p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
+    return [r.json["latency_ns"]["response"][name] / 1e9 / true_quantile(stalls_s, run_s, quantiles[name])
+            for name in names]
 
 
 @plain_build_only
 def test_stalls_of_the_server_are_in_the_percentiles():
     """500 ms every 2 s: p99 is about 480 ms. A load generator that waits for the server shows a few ms."""
-    r, stalls_s = stalled_run(RUN_S // STALL_EVERY_S)
-    ratios = against_truth(r, stalls_s)
+    run_s, names = 12, ("p90", "p99")
+    r, stalls_s = stalled_run(run_s // STALL_EVERY_S, 0.5, run_s, 10000)
+    p99_s = true_quantile(stalls_s, run_s, 0.99)
     shown_ms = [p99_of_summary_ns(r, metric) / 1e6 for metric in ("response", "service")]
-    print(f"     p99 of response and service {shown_ms} ms, true {true_quantile(stalls_s, 0.99):.4f} s; "
+    ratios = against_truth(r, stalls_s, run_s, names) + [shown_ms[0] / 1e3 / p99_s]
+    print(f"     p99 of response and service {shown_ms} ms, true {p99_s:.4f} s; "
           f"p90, p99, p99 shown, to the true ones: " + " ".join(f"{x:.3f}" for x in ratios))
     for ratio in ratios:
         check_between(ratio, 0.99, 1.15, "measured to true")
     service_ns = r.json["latency_ns"]["service"]["p99"]
     check_between(shown_ms[1] * 1e6 / service_ns, 0.99, 1.01, "service beside it, as in the JSON")
-    control, _ = stalled_run(0)
-    ratios = against_truth(control, stalls_s)
+    control, _ = stalled_run(0, 0, run_s, 10000)
+    ratios = against_truth(control, stalls_s, run_s, names)
     print("     without stalls: " + " ".join(f"{x:.3f}" for x in ratios))
     check(max(ratios) < 0.5, f"the control: without stalls the same check fails: {ratios}")
+
+
+@plain_build_only
+def test_one_stall_stands_where_it_must():
+    """1 s of 10: p_q = D - (1 - q) T, that is 500, 900 and 990 ms at p95, p99 and p99.9, and the maximum D."""
+    run_s, names = 10, ("p95", "p99", "p999")
+    r, stalls_s = stalled_run(1, 1, run_s, 5000)
+    ratios = against_truth(r, stalls_s, run_s, names)
+    response = r.json["latency_ns"]["response"]
+    print("     p95, p99, p99.9, max: " + ", ".join(f"{response[name] / 1e6:.1f}" for name in (*names, "max")) +
+          f" ms; to the true ones: " + " ".join(f"{x:.3f}" for x in ratios))
+    for ratio in (*ratios, response["max"] / 1e9 / stalls_s[0]):
+        check_between(ratio, 0.99, 1.05, "measured to true")
 
 
 # --- queueing theory ---
