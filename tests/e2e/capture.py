@@ -23,9 +23,22 @@ class Capture:
                                   only or f"tcp port {port}"], stderr=log)
         wait_for(lambda: "listening on" in open(self.log).read(), "tcpdump")
 
+    def _packets(self):
+        """What tcpdump has taken from its buffer so far: it says so when it is asked."""
+        said = open(self.log).read().count("packets captured")
+        os.kill(self.process.pid, signal.SIGUSR1)
+        return wait_for(lambda: re.findall(r"(\d+) packets? captured", open(self.log).read())[said:], "tcpdump")[-1]
+
+    def _caught_up(self):
+        """What is in the buffer when tcpdump is told to end stays there without a word, and a host that
+        stalls can put it seconds behind."""
+        before = self._packets()
+        time.sleep(0.3)
+        return self._packets() == before
+
     def messages(self, length_of):
         """Ends the capture. See read_messages."""
-        time.sleep(0.5)
+        wait_for(self._caught_up, "tcpdump to take what it captured")
         stop(self.process, signal.SIGINT)
         said = open(self.log).read()
         check(re.search(r"^0 packets dropped by kernel", said, re.M), f"the capture is complete: {said}")
@@ -90,7 +103,7 @@ def match_messages(messages):
             last_answers[client] = message
         else:
             asked[key] = time_ns
-    check_equal(len(asked), 0, "queries on the wire without an answer")
+    check_equal(list(asked.items())[:3], [], f"{len(asked)} queries on the wire without an answer")
     return round_trips, last_answers
 
 

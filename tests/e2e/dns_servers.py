@@ -150,13 +150,13 @@ def run_against(server, first_port):
         r = run_client("-p", server.port, "-c", CONNECTIONS, "-r", RATE_QPS, "-t", SECONDS,
                        "--quickack", "--source", "127.0.0.1", "--sport",
                        f"{first_port}-{first_port + CONNECTIONS - 1}", "-R", "127.0.0.1")
+        check_conservation(r)
+        c, q = r.json["connections"], r.json["queries"]
+        check_equal((c["proven"], c["live_at_end"]), (CONNECTIONS, CONNECTIONS), "connections")
+        check_equal(q["answered"], q["scheduled"], "nothing lost")
         round_trips, last_answers = capture.stop()
     finally:
         server.stop()
-    check_conservation(r)
-    c, q = r.json["connections"], r.json["queries"]
-    check_equal((c["proven"], c["live_at_end"]), (CONNECTIONS, CONNECTIONS), "connections")
-    check_equal(q["answered"], q["scheduled"], "nothing lost")
     differences = differences_us(r, round_trips)
     print(f"     {len(differences)} matched; tool - wire: min {differences[0]:.1f} us, p50 "
           f"{quantile(differences, 0.5):.1f} us, p99 {quantile(differences, 0.99):.1f} us; response "
