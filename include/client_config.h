@@ -3,6 +3,7 @@
 #ifndef TCPSCALER_CLIENT_CONFIG_H
 #define TCPSCALER_CLIENT_CONFIG_H
 
+#include "backoff.h"
 #include "cpulist.h"
 #include "pacer.h"
 #include "query.h"
@@ -38,8 +39,11 @@ struct client_config {
     double connect_rate_per_s; /* 0: as fast as the window allows */
     uint32_t connect_window;   /* connecting or not yet proven at a time, all workers */
     uint64_t connect_timeout_ns;
-    bool prove; /* each connection sends one query as soon as it is established */
-    int close;  /* enum client_close */
+    bool prove;                /* each connection sends one query as soon as it is established */
+    int close;                 /* enum client_close */
+    uint32_t queries_per_conn; /* then it closes and another one takes its place; 0: for ever */
+    bool reconnect;            /* another one takes the place of a connection that failed */
+    struct backoff backoff;    /* before it does */
     bool quickack;
     bool own_fd_tables;
     struct cpulist cpus; /* of the workers */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * client_conn: one connection of tcpclient, from its socket to its outcome.
  *
- * One slot of its worker's array, used once.  No buffer inside: a half-received answer needs the
- * query_stream alone, unsent bytes are kept only while the socket is full.  Used by its worker's
- * thread only. */
+ * One place in its worker's array, used again only for another life (client_life.h).  No buffer
+ * inside: a half-received answer needs the query_stream alone, unsent bytes are kept only while the
+ * socket is full.  Used by its worker's thread only. */
 #ifndef TCPSCALER_CLIENT_CONN_H
 #define TCPSCALER_CLIENT_CONN_H
 
@@ -27,6 +27,7 @@ enum client_conn_state {
     CLIENT_CONN_PROVING,    /* established here; its proof is in flight */
     CLIENT_CONN_HALF_OPEN,  /* established here; its proof timed out; an answer may still come */
     CLIENT_CONN_LIVE,       /* takes queries */
+    CLIENT_CONN_FINISHING,  /* takes no more; closes when each it was given has its outcome */
     CLIENT_CONN_ENDED       /* outcome counted, socket closed */
 };
 
@@ -40,17 +41,19 @@ struct client_conn {
     };
     struct inflight_list queries;
     uint8_t state; /* enum client_conn_state */
-    bool in_turn;
-    bool in_window; /* holds a place in the connect window */
-    bool proven;    /* has answered at least once */
+    bool in_turn : 1;
+    bool in_loop : 1;   /* its next query stands in the closed loop */
+    bool in_window : 1; /* holds a place in the connect window */
+    bool settled : 1;   /* it, or one before it in this place, has left that window */
+    bool proven;        /* has answered at least once */
 };
 
 /* With libevent's own bookkeeping of about 45 bytes per fd an idle connection stays below the
  * promised 256 bytes of user memory. */
 _Static_assert(sizeof(struct client_conn) <= 176, "memory per idle connection");
 
-/* NEW: opens the socket from the worker's next tuples and starts to connect.  Whatever fails ends
- * the connection with its outcome. */
+/* NEW or ENDED: opens the socket from the worker's next tuples and starts to connect.  Whatever
+ * fails ends the connection with its outcome. */
 void client_conn_open(struct client_conn *c);
 
 /* Sends bytes; what the socket does not take now is kept and follows when it can.  Returns 0, or
@@ -66,6 +69,9 @@ void client_conn_is_proven(struct client_conn *c);
 
 /* PROVING: its proof timed out. */
 void client_conn_is_half_open(struct client_conn *c);
+
+/* LIVE: it takes no more queries and closes, finished, after the last outcome of those it has. */
+void client_conn_finish(struct client_conn *c);
 
 /* The one way out: its queries get their outcomes, the socket is closed, the outcome is counted.
  * Idempotent, safe in every state.  error: errno to show for the first of its kind, or 0. */

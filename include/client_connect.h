@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * client_connect: opens a worker's connections, at most so many at a time and so many per second.
+ * client_connect: opens a worker's connections, at most so many at a time and so many per second;
+ * those that are to follow others in their place, too.
  *
  * A connection holds its place in the window until it is proven (or half-open, or ended), so the
  * server's accept queue is never asked for more than the window.  Used by its worker's thread. */
@@ -7,7 +8,7 @@
 #define TCPSCALER_CLIENT_CONNECT_H
 
 #include "pacer.h"
-#include "srcplan.h"
+#include "srccursor.h"
 
 #include <event2/event.h>
 #include <event2/event_struct.h>
@@ -18,14 +19,16 @@ struct client_worker;
 struct client_conn;
 
 struct client_connect {
-    struct srcplan_cursor tuples;
+    struct srccursor tuples;
     struct pacer_segment rate;
     struct pacer pacer; /* only with a connect rate */
     struct event due_event;
     const struct timeval *timeout; /* common timeout of all connects */
     uint32_t next;                 /* the first connection not yet begun */
+    uint32_t *again;               /* ring of n_conns: places to begin another connection in */
+    uint32_t first_again, n_again;
     uint32_t n_in_window, window;
-    uint32_t n_settled; /* begun and out of the window */
+    uint32_t n_settled; /* places whose first connection has left the window */
     bool opening;       /* in the loop that begins connections: do not begin it again */
     bool stopped;
     uint64_t first_ns, last_established_ns;
@@ -33,12 +36,19 @@ struct client_connect {
 
 /* Prepares tuples and timers.  Returns 0 or -1 with errno. */
 int client_connect_init(struct client_worker *cw);
+void client_connect_free(struct client_worker *cw);
 
 /* Begins; start_ns, now or a moment ago, is common to all workers. */
 void client_connect_start(struct client_worker *cw, uint64_t start_ns);
 
-/* The connection leaves the window: proven, half-open or ended; once per connection. */
+/* The connection leaves the window, if it is in it: proven, half-open or ended. */
 void client_connect_settled(struct client_worker *cw, struct client_conn *c);
+
+/* Another one is to be begun in the place of a connection that has ended. */
+void client_connect_again(struct client_worker *cw, const struct client_conn *c);
+
+/* No more connects; those under way go on. */
+void client_connect_begin_no_more(struct client_worker *cw);
 
 /* No more connects; those not begun or under way end as cancelled. */
 void client_connect_stop(struct client_worker *cw);

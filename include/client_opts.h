@@ -3,6 +3,7 @@
 #ifndef TCPSCALER_CLIENT_OPTS_H
 #define TCPSCALER_CLIENT_OPTS_H
 
+#include "backoff.h"
 #include "endpoint.h"
 #include "options.h"
 
@@ -30,6 +31,10 @@ struct client_opts {
     const char *source, *sport;
     int prove;
     int close;
+    uint64_t queries_per_conn;
+    bool reconnect;
+    const char *backoff;
+    struct backoff waits; /* that text's */
     bool quickack, kernel_ts;
     uint64_t sndbuf_bytes, rcvbuf_bytes;
     uint64_t threads; /* 0: auto */

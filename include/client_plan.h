@@ -15,6 +15,7 @@ struct client_plan {
     uint32_t n_excluded_ports; /* reserved or listening */
     uint64_t n_tuples;         /* source tuples there are; HOSTFACTS_UNKNOWN */
     struct preflight preflight;
+    uint64_t churn_most_per_s; /* connections made again for ever; HOSTFACTS_UNKNOWN: any number */
 };
 
 /* Reads addresses and limits of this machine, raises the fd limit, resolves the host; opens

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * client_record: what is known of one connection besides its life: kept only when a row per
- * connection is asked for (--connections-out), in an array beside the connections. */
+ * connection is asked for (--connections-out), in an array beside the connections.  Where several
+ * follow one another in a place, its row adds up their counts; the rest is the last one's. */
 #ifndef TCPSCALER_CLIENT_RECORD_H
 #define TCPSCALER_CLIENT_RECORD_H
 
@@ -17,15 +18,16 @@ struct client_record {
     uint64_t bytes_sent, bytes_received;
     uint32_t queries, answers;        /* probe and warm-up included */
     uint32_t retransmits, min_rtt_us; /* struct sock_tcp */
-    uint16_t syn_retransmits;
+    uint32_t syn_retransmits;
     uint8_t ended_phase, ended_reason; /* struct outcome */
     bool proven;
+    uint32_t connections; /* begun in this place */
 };
 
 #define CLIENT_RECORD_HEADER                                                                       \
     "connection_id,source,source_port,connect_us,proven,queries,answers,bytes_sent,bytes_"         \
     "received,"                                                                                    \
-    "syn_retransmits,retransmits,min_rtt_us,ended\n"
+    "syn_retransmits,retransmits,min_rtt_us,ended,connections\n"
 
 /* One row; what does not apply is empty. */
 void client_record_print(FILE *out, const struct client_record *r, uint64_t connection_id);

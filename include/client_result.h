@@ -9,6 +9,7 @@
 #include "hoststat.h"
 #include "netdev.h"
 #include "samples.h"
+#include "sockdiag.h"
 #include "tally.h"
 
 #include <stdbool.h>
@@ -25,6 +26,7 @@ enum client_metric {
     /* of every connection */
     CLIENT_CONNECT = CLIENT_N_QUERY_METRICS, /* socket call to established */
     CLIENT_MIN_RTT, /* the least that TCP saw, to the microsecond, when it was closed */
+    CLIENT_GAP,     /* the end of a connection to the next one in its place being usable */
     CLIENT_N_METRICS
 };
 
@@ -38,6 +40,7 @@ struct client_result {
     uint64_t connect_elapsed_ns;    /* first connect begun to last one established */
     bool loaded;                    /* the measurement began */
     bool interrupted;
+    uint64_t load_ns;      /* warm-up and measurement, as far as they came */
     uint64_t scheduled_ns; /* length of the measurement: as asked, or until interrupted */
     uint64_t sent_ns;      /* its begin to the last query sent, at least scheduled_ns */
     bool has_growth;       /* the run was long enough to judge it */
@@ -46,7 +49,9 @@ struct client_result {
     struct hoststat host_loaded;              /* when the schedule began */
     struct hoststat host_after;               /* after the last outcome, connections still open */
     struct hostfacts limits;                  /* at the same time */
-    bool has_interface;                       /* that leads to the target, and its counters */
+    bool has_sockets;
+    struct sockdiag_states sockets; /* towards the target, at the same time */
+    bool has_interface;             /* that leads to the target, and its counters */
     char interface[NETDEV_NAME_BYTES];
     struct netdev_counters net_loaded, net_after; /* as host_loaded and host_after */
     struct diagnosis diagnosis; /* which limits bound, where connections are missing */
@@ -73,6 +78,25 @@ static inline double client_result_achieved_qps(const struct client_result *r)
     return r->sent_ns == 0 ? 0
                            : (double)tally_get(&r->tally.queries[TALLY_MEASURED].sent) * 1e9 /
                                  (double)r->sent_ns;
+}
+
+/* Connected the first time, per second; those made again are left out.  0: not known. */
+static inline double client_result_connect_rate_per_s(const struct client_result *r)
+{
+    const uint64_t connected = tally_get(&r->tally.connections.connected);
+    const uint64_t n = connected < r->connections_asked ? connected : r->connections_asked;
+
+    return r->connect_elapsed_ns == 0 ? 0 : (double)n * 1e9 / (double)r->connect_elapsed_ns;
+}
+
+/* Connected in the place of others, per second of load. */
+static inline double client_result_churn_per_s(const struct client_result *r)
+{
+    const uint64_t connected = tally_get(&r->tally.connections.connected);
+
+    if (r->load_ns == 0 || connected <= r->connections_asked)
+        return 0;
+    return (double)(connected - r->connections_asked) * 1e9 / (double)r->load_ns;
 }
 
 #endif

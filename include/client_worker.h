@@ -19,6 +19,7 @@
 #include "client_config.h"
 #include "client_conn.h"
 #include "client_connect.h"
+#include "client_life.h"
 #include "client_load.h"
 #include "client_record.h"
 #include "client_result.h"
@@ -47,12 +48,13 @@ struct client_worker {
     struct hist *metrics;                        /* the former */
     _Atomic uint32_t n_handed_over;              /* sets given to the main thread */
     _Atomic uint32_t n_collected;                /* sets it has merged and emptied */
-    struct hist connect_times, min_rtts; /* of the whole run: a second set would touch more pages
-                                            than the connections of a small run */
-    struct client_conn *conns;           /* n_conns, index first_conn + i */
-    struct client_record *records;       /* likewise; NULL: not asked for */
+    struct hist connect_times, min_rtts, gaps;   /* of the whole run: a second set would touch more
+                                              pages than the connections of a small run */
+    struct client_conn *conns;                   /* n_conns, index first_conn + i */
+    struct client_record *records;               /* likewise; NULL: not asked for */
     uint32_t first_conn, n_conns;
     struct client_connect connect;
+    struct client_lives lives;
     struct client_load load;
     /* Set by the main thread before CLIENT_START: the arrivals are dealt to n_loaders workers,
      * those with a usable connection; this one is number `loader`, which is larger when it is none

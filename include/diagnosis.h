@@ -18,6 +18,8 @@ struct diagnosis_input {
     const struct hostfacts *host; /* when the last query had its outcome */
     uint64_t listen_overflows;    /* in this network namespace, during the run; or unknown */
     uint64_t n_tuples;            /* source tuples there were; or unknown */
+    uint64_t in_time_wait;        /* towards the target; or unknown */
+    double churn_per_s;           /* connections made again; 0: none */
 };
 
 struct diagnosis_line {

@@ -45,6 +45,7 @@ struct preflight_client {
     uint64_t reserved_fds; /* per table */
     bool peer_is_here;     /* the server shares this machine's limits: loopback */
     bool closes_with_fin;
+    double churn_per_s; /* connections made again by design; 0: none */
     uint64_t connect_window;
 };
 
@@ -55,6 +56,10 @@ struct preflight_server {
     uint64_t reserved_fds;
     uint64_t backlog; /* per thread */
 };
+
+/* The most connections per second that can be made and closed by FIN from here for ever: each
+ * leaves its source tuple in TIME_WAIT.  HOSTFACTS_UNKNOWN: TIME_WAIT does not bind. */
+uint64_t preflight_churn_per_s(const struct hostfacts *host, const struct preflight_client *ask);
 
 void preflight_client(struct preflight *p, const struct hostfacts *host,
                       const struct preflight_client *ask);

@@ -12,11 +12,12 @@
 
 /* What the reports say about the program and its task. */
 struct report_about {
-    const char *version;  /* of the program */
-    const char *libevent; /* its version */
-    const char *backend;  /* and backend */
-    const char *target;   /* "127.0.0.1:4242" */
-    double rate_qps;      /* asked; 0: none */
+    const char *version;       /* of the program */
+    const char *libevent;      /* its version */
+    const char *backend;       /* and backend */
+    const char *target;        /* "127.0.0.1:4242" */
+    double rate_qps;           /* asked; 0: none */
+    uint64_t churn_most_per_s; /* struct client_plan */
     const struct client_config *config;
     const struct options *options; /* what the command line set ... */
     const void *settings;          /* ... in this */

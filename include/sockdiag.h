@@ -7,8 +7,19 @@
 
 #include <stdint.h>
 
+struct sock_address;
+
 /* Calls on_port(context, local port) for every listening TCP socket, IPv4 and IPv6.  Returns 0, or
  * -1 with errno when the kernel does not answer; some ports may have been reported then. */
 int sockdiag_listeners(void (*on_port)(void *context, uint16_t port), void *context);
+
+/* TCP sockets of this namespace towards a peer that are being opened or closed; those established
+ * are not counted: a million of them would take seconds to list. */
+struct sockdiag_states {
+    uint64_t syn_sent, fin_wait, time_wait, close_wait, other;
+};
+
+/* Returns 0, or -1 with errno; the counts are unknown then. */
+int sockdiag_count(const struct sock_address *peer, struct sockdiag_states *states);
 
 #endif

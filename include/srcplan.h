@@ -4,7 +4,7 @@
  * Pure arithmetic: tuple i is found in O(log ranges), nothing is allocated per tuple, and the
  * capacity is known before the first socket.  Address-major: tuple 0 is the first address with its
  * first port, then its successive ports, then the next address.  Filled by one thread, then read by
- * any number.  (Spare tuples are handed out through one atomic counter.)
+ * any number.
  *
  * Three kinds of plan: no sources and no ports (automatic: the kernel picks both); sources without
  * ports are given the default port range by the caller; ports without sources use the wildcard
@@ -12,7 +12,6 @@
 #ifndef TCPSCALER_SRCPLAN_H
 #define TCPSCALER_SRCPLAN_H
 
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -73,22 +72,5 @@ int srcplan_family(const struct srcplan *p);
 
 /* Tuple i, i < capacity.  Without ports: address i modulo the addresses, port 0. */
 void srcplan_at(const struct srcplan *p, uint64_t i, struct srcplan_tuple *tuple);
-
-/* A worker's way through the plan: the tuples of its own connections in order, then the spare ones
- * beyond the connections asked for, which stand in for tuples the kernel refuses. */
-struct srcplan_cursor {
-    const struct srcplan *plan;
-    uint64_t next, end;      /* own tuples */
-    _Atomic uint64_t *spare; /* the next spare one, shared by all workers */
-};
-
-/* A worker with the slice [first, first + count) of the connections; *spare was set to the number
- * of all connections before any worker began.  What of a slice lies beyond the capacity has no
- * tuple. */
-void srcplan_cursor_init(struct srcplan_cursor *c, const struct srcplan *plan, uint64_t first,
-                         uint64_t count, _Atomic uint64_t *spare);
-
-/* The next tuple not yet handed out, and its number.  Returns 0, or -1 when none is left. */
-int srcplan_cursor_next(struct srcplan_cursor *c, struct srcplan_tuple *tuple, uint64_t *number);
 
 #endif

@@ -32,7 +32,8 @@ struct tally_queries {
 
 struct tally {
     struct {
-        tally_count attempted;
+        tally_count attempted;        /* begun, those in the place of others included */
+        tally_count reopened;         /* begun in the place of one that had ended */
         tally_count connected;        /* established here */
         tally_count proven;           /* answered at least once */
         tally_count syn_retransmits;  /* SYNs sent again: the first found no room or was lost */
@@ -76,10 +77,16 @@ void tally_merge(struct tally *into, const struct tally *from);
 /* Connections whose outcome is known. */
 uint64_t tally_connections_ended(const struct tally *t);
 
-/* The laws, for the sums at the end of a run: asked connections = connection outcomes; for each
- * class of queries scheduled = sent + unsent and sent = answered + timeout + error + cancelled;
- * errors by outcome add up; measured answers = values in the response histogram.  Returns NULL, or
- * a text that names the law broken first: a bug of this program, never of its peer. */
+/* Those that ended otherwise than by the run's own will: neither finished nor cancelled. */
+uint64_t tally_connections_failed(const struct tally *t);
+
+/* Those that ended with this reason, in whatever phase. */
+uint64_t tally_connections_by_reason(const struct tally *t, enum outcome_reason reason);
+
+/* The laws, for the sums at the end of a run: asked + reopened connections = connection outcomes;
+ * for each class of queries scheduled = sent + unsent and sent = answered + timeout + error +
+ * cancelled; errors by outcome add up; measured answers = values in the response histogram. Returns
+ * NULL, or a text that names the law broken first: a bug of this program, never of its peer. */
 const char *tally_broken_law(const struct tally *t, uint64_t connections_asked,
                              uint64_t histogram_count);
 

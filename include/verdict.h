@@ -16,7 +16,9 @@
     X(HOST_NOISE, "host-noise",                                                                    \
       "other guests took CPU time, or loopback lost packets, while measuring")                     \
     X(CONNECTIONS_SHORT, "connections-short", "fewer connections lived than were asked for")       \
-    X(UNSENT, "unsent", "queries became due that no connection could take")
+    X(UNSENT, "unsent", "queries became due that no connection could take")                        \
+    X(CHURN_PLATEAU, "churn-plateau",                                                              \
+      "source ports exhausted: the rate of connections is that of TIME_WAIT, not of the server")
 
 #define VERDICT_ENUM(id, name, meaning) VERDICT_##id,
 enum verdict_reason { VERDICT_REASONS(VERDICT_ENUM) VERDICT_N_REASONS };
@@ -25,7 +27,7 @@ enum verdict_reason { VERDICT_REASONS(VERDICT_ENUM) VERDICT_N_REASONS };
 struct verdict_input {
     uint64_t connections_asked, connections_live; /* live and proven when the last query was due */
     uint64_t scheduled, sent, unsent;             /* measured queries */
-    double sent_on_schedule; /* part of the queries that were sent by the end of the schedule */
+    double sent_on_schedule; /* part of those not unsent that was sent by the end of the schedule */
     bool has_latency;
     uint64_t send_lag_p50_ns, send_lag_p99_ns, service_p50_ns, response_p99_ns; /* HIST_BEYOND ok */
     bool has_growth;
@@ -36,6 +38,7 @@ struct verdict_input {
     double steal_percent;
     bool target_is_loopback;
     uint64_t retransmits;
+    uint64_t out_of_ports; /* connections that found no source port in the place of others */
 };
 
 /* A set bit (1 << reason) for each reason to doubt; 0: VALID. */

@@ -18,6 +18,8 @@
 /* Receive calls per wake-up: a peer that sends without end must not keep the others waiting. */
 enum { MAX_READS_PER_WAKEUP = 8 };
 
+enum { MAX_TRIES_OF_A_LIFE = 64 };
+
 struct client_backlog {
     size_t n_bytes, n_sent;
     uint8_t data[];
@@ -42,21 +44,28 @@ static int watch(struct client_conn *c, int fd, short what, event_callback_fn ca
 /* --- the way in --- */
 
 /* A tuple that the kernel refuses is replaced by the next one; the kernel's own choice is not ours
- * to retry. */
+ * to retry.  Where a tuple is used again the next one has had most time to become free: when some
+ * are not, none is. */
 static int connect_from_next_tuple(struct client_conn *c, struct outcome *failed)
 {
     struct client_worker *cw = c->worker;
     const struct client_config *config = cw->config;
+    struct client_life *life = client_life_of(c);
     struct srcplan_tuple source;
     uint64_t number;
     int fd = -1;
 
     *failed = (struct outcome){PHASE_BIND, REASON_PORTS};
     errno = EADDRNOTAVAIL;
-    while (fd < 0 && failed->reason == REASON_PORTS) {
-        if (srcplan_cursor_next(&cw->connect.tuples, &source, &number) != 0)
+    for (int n_tried = 0; fd < 0 && failed->reason == REASON_PORTS; n_tried++) {
+        if ((life != NULL && n_tried == MAX_TRIES_OF_A_LIFE) ||
+            srccursor_next(&cw->connect.tuples, &source, &number) != 0)
             break;
         fd = sock_connect(&config->target, &source, &config->socket, failed);
+        if (life != NULL && fd >= 0)
+            life->tuple = number;
+        else if (life != NULL)
+            srccursor_give_back(&cw->connect.tuples, number);
         if (source.port == 0)
             break;
     }
@@ -72,6 +81,8 @@ static void become_usable(struct client_conn *c)
         tally_sub(&cw->n_half_open, 1);
     c->state = CLIENT_CONN_LIVE;
     tally_add(&cw->n_live, 1);
+    if (cw->lives.places != NULL)
+        client_life_usable(c);
     client_load_joined(c);
     client_connect_settled(cw, c);
 }
@@ -87,10 +98,11 @@ static void establish(struct client_conn *c, int fd, uint32_t syn_retransmits)
     tally_add(&cw->tally.connections.syn_retransmits, syn_retransmits);
     if (record != NULL) {
         record->connect_ns = connect_ns;
-        record->syn_retransmits = (uint16_t)syn_retransmits;
+        record->syn_retransmits += syn_retransmits;
         sock_local_tuple(fd, &record->source);
     }
-    cw->connect.last_established_ns = now_ns;
+    if (!c->settled)
+        cw->connect.last_established_ns = now_ns;
     c->stream = (struct query_stream){0};
     c->state = CLIENT_CONN_PROVING;
     if (watch(c, fd, EV_READ | EV_PERSIST, on_ready, NULL) != 0)
@@ -107,11 +119,17 @@ static void establish(struct client_conn *c, int fd, uint32_t syn_retransmits)
 void client_conn_open(struct client_conn *c)
 {
     struct client_worker *cw = c->worker;
+    struct client_record *record = client_worker_record(c);
     struct outcome failed;
     int fd;
 
+    if (record != NULL)
+        record->connections++;
     tally_add(&cw->tally.connections.attempted, 1);
+    if (cw->lives.places != NULL)
+        client_life_begin(c);
     inflight_list_init(&c->queries);
+    c->proven = false;
     c->state = CLIENT_CONN_CONNECTING;
     c->connect_start_ns = clock_now_ns();
     fd = connect_from_next_tuple(c, &failed);
@@ -144,6 +162,10 @@ static void on_connected(evutil_socket_t fd, short what, void *arg)
 
 void client_conn_is_half_open(struct client_conn *c)
 {
+    if (c->worker->config->reconnect) {
+        client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_HALF_OPEN}, 0);
+        return;
+    }
     c->state = CLIENT_CONN_HALF_OPEN;
     tally_add(&c->worker->n_half_open, 1);
     client_connect_settled(c->worker, c);
@@ -312,9 +334,23 @@ static void take_leave(struct client_conn *c, int fd)
     if (tcp.min_rtt_us > 0)
         hist_record(&cw->min_rtts, (uint64_t)tcp.min_rtt_us * 1000);
     if (record != NULL) {
-        record->retransmits = tcp.retransmits;
+        record->retransmits += tcp.retransmits;
         record->min_rtt_us = tcp.min_rtt_us;
     }
+}
+
+/* It was LIVE. */
+static void become_unusable(struct client_conn *c)
+{
+    tally_sub(&c->worker->n_live, 1);
+    if (c->worker->lives.places != NULL)
+        client_life_unusable(c);
+}
+
+void client_conn_finish(struct client_conn *c)
+{
+    c->state = CLIENT_CONN_FINISHING;
+    become_unusable(c);
 }
 
 void client_conn_broken(struct client_conn *c, int error)
@@ -355,7 +391,7 @@ void client_conn_close(struct client_conn *c, struct outcome outcome, int error)
     warn_first(c, outcome, error);
     c->state = CLIENT_CONN_ENDED;
     if (state == CLIENT_CONN_LIVE)
-        tally_sub(&cw->n_live, 1);
+        become_unusable(c);
     else if (state == CLIENT_CONN_HALF_OPEN)
         tally_sub(&cw->n_half_open, 1);
     if (state != CLIENT_CONN_NEW) {
@@ -378,4 +414,6 @@ void client_conn_close(struct client_conn *c, struct outcome outcome, int error)
         record->proven = c->proven;
     }
     client_connect_settled(cw, c);
+    if (cw->lives.places != NULL)
+        client_life_end(c, outcome);
 }

@@ -5,6 +5,8 @@
 #include "client_worker.h"
 #include "clock.h"
 
+#include <stdlib.h>
+
 static void on_due(evutil_socket_t fd, short what, void *arg);
 
 static bool wait_for_rate(struct client_worker *cw)
@@ -25,6 +27,25 @@ static bool wait_for_rate(struct client_worker *cw)
     return true;
 }
 
+static bool has_more(const struct client_worker *cw)
+{
+    return cw->connect.n_again > 0 || cw->connect.next < cw->n_conns;
+}
+
+/* There is one. */
+static struct client_conn *take_next(struct client_worker *cw)
+{
+    struct client_connect *cc = &cw->connect;
+    uint32_t i;
+
+    if (cc->n_again == 0)
+        return &cw->conns[cc->next++];
+    i = cc->again[cc->first_again];
+    cc->first_again = (cc->first_again + 1) % cw->n_conns;
+    cc->n_again--;
+    return &cw->conns[i];
+}
+
 /* Begins as many as window and rate allow, but no more than the window at a time: those that are
  * established at once must not keep the others from being served. */
 static void open_more(struct client_worker *cw)
@@ -35,9 +56,9 @@ static void open_more(struct client_worker *cw)
     if (cc->opening || cc->stopped)
         return;
     cc->opening = true;
-    while (cc->next < cw->n_conns && cc->n_in_window < cc->window && n_begun < cc->window &&
+    while (has_more(cw) && cc->n_in_window < cc->window && n_begun < cc->window &&
            !wait_for_rate(cw)) {
-        struct client_conn *c = &cw->conns[cc->next++];
+        struct client_conn *c = take_next(cw);
 
         n_begun++;
         c->in_window = true;
@@ -82,12 +103,19 @@ int client_connect_init(struct client_worker *cw)
     struct client_connect *cc = &cw->connect;
     struct timeval timeout = clock_timeval(config->connect_timeout_ns);
 
-    srcplan_cursor_init(&cc->tuples, &config->plan, cw->first_conn, cw->n_conns,
-                        config->spare_tuple);
+    if (cw->lives.places != NULL && (cc->again = calloc(cw->n_conns, sizeof *cc->again)) == NULL)
+        return -1;
+    srccursor_init(&cc->tuples, &config->plan, cw->first_conn, cw->n_conns, config->spare_tuple);
     cc->window = (config->connect_window + config->n_workers - 1) / config->n_workers;
     cc->timeout = event_base_init_common_timeout(cw->worker.base, &timeout);
     evtimer_assign(&cc->due_event, cw->worker.base, on_due, cw);
     return cc->timeout != NULL ? 0 : -1;
+}
+
+void client_connect_free(struct client_worker *cw)
+{
+    free(cw->connect.again);
+    srccursor_free(&cw->connect.tuples);
 }
 
 void client_connect_start(struct client_worker *cw, uint64_t start_ns)
@@ -105,11 +133,24 @@ void client_connect_settled(struct client_worker *cw, struct client_conn *c)
         return;
     c->in_window = false;
     cc->n_in_window--;
-    cc->n_settled++;
+    if (!c->settled)
+        cc->n_settled++;
+    c->settled = true;
     open_more(cw);
 }
 
-void client_connect_stop(struct client_worker *cw)
+/* Not at once: whoever closes a connection is not done with it yet. */
+void client_connect_again(struct client_worker *cw, const struct client_conn *c)
+{
+    struct client_connect *cc = &cw->connect;
+
+    if (cc->stopped)
+        return;
+    cc->again[(cc->first_again + cc->n_again++) % cw->n_conns] = (uint32_t)(c - cw->conns);
+    event_active(&cc->due_event, EV_TIMEOUT, 0);
+}
+
+void client_connect_begin_no_more(struct client_worker *cw)
 {
     struct client_connect *cc = &cw->connect;
 
@@ -117,6 +158,13 @@ void client_connect_stop(struct client_worker *cw)
         return;
     cc->stopped = true;
     event_del(&cc->due_event);
+    for (uint32_t i = 0; cw->lives.places != NULL && i < cw->n_conns; i++)
+        client_life_stop(&cw->conns[i]);
+}
+
+void client_connect_stop(struct client_worker *cw)
+{
+    client_connect_begin_no_more(cw);
     for (uint32_t i = 0; i < cw->n_conns; i++)
         if (cw->conns[i].state <= CLIENT_CONN_PROVING)
             client_conn_close(&cw->conns[i], (struct outcome){PHASE_RUN, REASON_CANCELLED}, 0);

@@ -139,6 +139,8 @@ static uint32_t choose_another(struct client_worker *cw)
 
     if (tally_get(&cw->n_live) == 0)
         return NO_CONNECTION;
+    if (cw->lives.places != NULL)
+        return cw->lives.usable[rng_below(rng, cw->lives.n_usable)];
     for (int tries = 0; tries < REROUTE_TRIES; tries++) {
         i = rng_below(rng, cw->n_conns);
         if (is_usable(cw, i))
@@ -202,6 +204,8 @@ static bool queue(struct client_worker *cw, uint32_t i, uint64_t intended_ns, ui
 
     if (slot == INFLIGHT_NONE)
         return false;
+    if (cw->lives.places != NULL && tag != TALLY_PROBE)
+        client_life_give(c);
     gap_us = (intended_ns - l->previous_intended_ns) / 1000;
     inflight_at(&l->inflight, slot)->gap_us = gap_us < UINT32_MAX ? (uint32_t)gap_us : UINT32_MAX;
     client_load_join_turn(c);
@@ -213,6 +217,7 @@ static uint32_t take_from_closed_loop(struct client_worker *cw)
 {
     uint32_t i = closed_loop_pop(&cw->load.closed);
 
+    cw->conns[i].in_loop = false;
     return is_usable(cw, i) ? i : NO_CONNECTION;
 }
 
@@ -346,6 +351,7 @@ static void end_schedule(struct client_worker *cw)
 {
     struct client_load *l = &cw->load;
 
+    client_connect_begin_no_more(cw);
     l->running = false;
     l->draining = true;
     l->drain_end_ns = l->now_ns + cw->config->drain_ns;
@@ -436,6 +442,15 @@ void client_load_after_read(struct client_worker *cw)
 
 /* --- phases --- */
 
+/* A connection that stands in the loop for the one before it in its place asks in its turn. */
+static void push_in_loop(struct client_conn *c, uint64_t due_ns)
+{
+    if (c->in_loop)
+        return;
+    c->in_loop = true;
+    closed_loop_push(&c->worker->load.closed, due_ns, (uint32_t)(c - c->worker->conns));
+}
+
 static void spread_closed_loop(struct client_worker *cw, uint64_t start_ns)
 {
     const struct client_config *config = cw->config;
@@ -443,8 +458,7 @@ static void spread_closed_loop(struct client_worker *cw, uint64_t start_ns)
 
     for (uint32_t i = 0; i < cw->n_conns; i++)
         if (is_usable(cw, i))
-            closed_loop_push(&cw->load.closed,
-                             start_ns + (uint64_t)(step_ns * (cw->first_conn + i)), i);
+            push_in_loop(&cw->conns[i], start_ns + (uint64_t)(step_ns * (cw->first_conn + i)));
 }
 
 void client_load_start(struct client_worker *cw, uint64_t start_ns)
@@ -530,8 +544,7 @@ void client_load_next_in_closed_loop(struct client_conn *c, uint64_t now_ns)
     struct client_worker *cw = c->worker;
 
     if (cw->config->loop == CLIENT_LOOP_CLOSED && cw->load.running && c->state == CLIENT_CONN_LIVE)
-        closed_loop_push(&cw->load.closed, now_ns + cw->config->interval_ns,
-                         (uint32_t)(c - cw->conns));
+        push_in_loop(c, now_ns + cw->config->interval_ns);
 }
 
 void client_load_joined(struct client_conn *c)

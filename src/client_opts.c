@@ -56,8 +56,14 @@ static const struct option_row rows[] = {
      "source ports: 20000-60000,!30000 (with --source: all from 1024)", 0, 0, NULL},
     {"prove", 0, OPTION_CHOICE, FIELD(prove), "yes|no",
      "send one query on each new connection, await the answer (default: yes)", 0, 0, "yes|no"},
+    {"queries-per-conn", 0, OPTION_COUNT, FIELD(queries_per_conn), "N",
+     "after N queries close and connect again; 0: never (default: 0)", 0, UINT32_MAX, NULL},
     {"close", 0, OPTION_CHOICE, FIELD(close), "HOW",
-     "at the end: fin, or rst, which leaves no TIME_WAIT (default: fin)", 0, 0, CLIENT_CLOSES},
+     "by fin, or by rst, which leaves no TIME_WAIT (default: fin)", 0, 0, CLIENT_CLOSES},
+    {"reconnect", 0, OPTION_FLAG, FIELD(reconnect), NULL,
+     "connect again in the place of a connection that failed", 0, 0, NULL},
+    {"backoff", 0, OPTION_TEXT, FIELD(backoff), "FIRST-MOST",
+     "wait before that, doubled from try to try (default: 100ms-10s)", 0, 0, NULL},
     {"quickack", 0, OPTION_FLAG, FIELD(quickack), NULL,
      "acknowledge at once, for servers without TCP_NODELAY", 0, 0, NULL},
     {"kernel-ts", 0, OPTION_FLAG, FIELD(kernel_ts), NULL,
@@ -123,6 +129,7 @@ static const struct client_opts defaults = {
     .seed = 42,
     .sample_one_in = 1,
     .connect_window = 256,
+    .backoff = "100ms-10s",
     .connect_timeout_ns = 10 * UNITS_NS_PER_S,
     .settle_ns = 200 * UNITS_NS_PER_MS,
     .timeout_ns = 5 * UNITS_NS_PER_S,
@@ -196,6 +203,27 @@ static int check_load(struct client_opts *o, char *error)
     return 0;
 }
 
+static int check_connections(struct client_opts *o, char *error)
+{
+    char reason[BACKOFF_ERROR_BYTES];
+
+    if (o->connect_rate < 0 || o->connect_rate > 1e8)
+        return REFUSE("--connect-rate: %g is too much: accepted is 0 to 1e8 per second",
+                      o->connect_rate);
+    if (o->threads > o->connections)
+        return REFUSE("--threads: %" PRIu64 " is more than the %" PRIu64 " connections", o->threads,
+                      o->connections);
+    if (o->queries_per_conn > 0)
+        o->reconnect = true;
+    if (was_given("backoff") && !o->reconnect)
+        return REFUSE("--backoff: nothing is waited for without --reconnect or --queries-per-conn");
+    if (backoff_parse(&o->waits, o->backoff, reason) != 0)
+        return REFUSE("--backoff: %s", reason);
+    if (!was_given("prove"))
+        o->prove = o->queries_per_conn > 0; /* its first query proves it */
+    return 0;
+}
+
 static int check_rest(struct client_opts *o, char *error)
 {
     const char *json_stdout =
@@ -208,12 +236,6 @@ static int check_rest(struct client_opts *o, char *error)
         return REFUSE("--warmup: needs --rate or --interval");
     if (was_given("duration") && o->duration_ns == 0)
         return REFUSE("--duration: 0 measures nothing: accepted is a time > 0");
-    if (o->connect_rate < 0 || o->connect_rate > 1e8)
-        return REFUSE("--connect-rate: %g is too much: accepted is 0 to 1e8 per second",
-                      o->connect_rate);
-    if (o->threads > o->connections)
-        return REFUSE("--threads: %" PRIu64 " is more than the %" PRIu64 " connections", o->threads,
-                      o->connections);
     if (json_stdout != NULL && o->raw && o->output == NULL)
         return REFUSE("--json: '-' and --raw both want stdout: give one of them a file");
     if (!was_given("drain"))
@@ -250,8 +272,8 @@ enum options_result client_opts_parse(struct client_opts *opts, int argc, char *
     result = options_parse(client_opts_table(), opts, argc, argv, &first, out, error);
     if (result != OPTIONS_RUN)
         return result;
-    if (check_load(opts, error) != 0 || check_rest(opts, error) != 0 ||
-        check_host(opts, argc - first, argv + first, error) != 0)
+    if (check_load(opts, error) != 0 || check_connections(opts, error) != 0 ||
+        check_rest(opts, error) != 0 || check_host(opts, argc - first, argv + first, error) != 0)
         return OPTIONS_USAGE;
     return OPTIONS_RUN;
 }

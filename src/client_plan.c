@@ -107,6 +107,9 @@ static void plan_load(struct client_config *c, const struct client_opts *o)
     c->socket.busy_poll = o->busy_poll;
     c->prove = o->prove == 0;
     c->close = o->close;
+    c->queries_per_conn = (uint32_t)o->queries_per_conn;
+    c->reconnect = o->reconnect;
+    c->backoff = o->waits;
     c->quickack = o->quickack;
     c->arrival = o->arrival;
     c->select = o->select;
@@ -176,10 +179,13 @@ static void check_limits(struct client_plan *plan, const struct hostfacts *host)
         .reserved_fds = OSLIMITS_RESERVED_FDS,
         .peer_is_here = sock_is_loopback(&c->target),
         .closes_with_fin = c->close == CLIENT_CLOSE_FIN,
+        .churn_per_s = c->queries_per_conn > 0 ? plan->rate_qps / c->queries_per_conn : 0,
         .connect_window = c->connect_window,
     };
 
     preflight_client(&plan->preflight, host, &ask);
+    plan->churn_most_per_s =
+        ask.closes_with_fin ? preflight_churn_per_s(host, &ask) : HOSTFACTS_UNKNOWN;
 }
 
 int client_plan_make(struct client_plan *plan, const struct client_opts *opts)

@@ -61,6 +61,8 @@ static void expire(struct client_worker *cw, uint32_t slot, uint64_t now_ns)
         client_conn_is_half_open(c);
     else if (cw->config->on_timeout == CLIENT_TIMEOUT_CLOSE)
         client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_TIMEOUT}, 0);
+    else if (c->state == CLIENT_CONN_FINISHING)
+        client_life_check_finished(c);
     else
         client_load_next_in_closed_loop(c, now_ns);
 }
@@ -159,6 +161,8 @@ void client_query_answer(struct client_conn *c, uint16_t id, uint64_t received_n
     client_conn_is_proven(c);
     if (c->queries.queued_head != INFLIGHT_NONE)
         client_load_join_turn(c);
+    else if (c->state == CLIENT_CONN_FINISHING)
+        client_life_check_finished(c);
 }
 
 void client_query_lost(struct client_conn *c, struct outcome outcome)

@@ -22,8 +22,9 @@ void client_record_print(FILE *out, const struct client_record *r, uint64_t conn
     else
         fputc(',', out);
     fprintf(out,
-            "%d,%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%u,%" PRIu32 ",%" PRIu32 ",%s/%s\n",
+            "%d,%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32
+            ",%s/%s,%" PRIu32 "\n",
             r->proven, r->queries, r->answers, r->bytes_sent, r->bytes_received, r->syn_retransmits,
             r->retransmits, r->min_rtt_us, outcome_phase_name((enum outcome_phase)r->ended_phase),
-            outcome_reason_name((enum outcome_reason)r->ended_reason));
+            outcome_reason_name((enum outcome_reason)r->ended_reason), r->connections);
 }

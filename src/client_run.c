@@ -71,13 +71,16 @@ static enum client_stage earliest_stage(const struct run *r)
 
 /* --- stages --- */
 
-/* A worker none of whose connections came about leaves its part of the arrivals to the others. */
+/* A worker none of whose connections came about leaves its part of the arrivals to the others,
+ * unless they may come about yet. */
 static void deal_arrivals(struct run *r)
 {
     uint32_t n_loaders = 0;
 
     for (uint32_t i = 0; i < r->n_started; i++)
-        r->workers[i].loader = tally_get(&r->workers[i].n_live) > 0 ? n_loaders++ : r->n_started;
+        r->workers[i].loader = r->config->reconnect || tally_get(&r->workers[i].n_live) > 0
+                                   ? n_loaders++
+                                   : r->n_started;
     for (uint32_t i = 0; i < r->n_started; i++)
         r->workers[i].n_loaders = n_loaders;
 }
@@ -112,6 +115,7 @@ static void finish(struct run *r)
     r->closing = true;
     read_host(r, &r->result->host_after, &r->result->net_after);
     hostfacts_read(&r->result->limits);
+    r->result->has_sockets = sockdiag_count(&r->config->target, &r->result->sockets) == 0;
     r->result->connections_live = sum_gauge(r, offsetof(struct client_worker, n_live));
     r->result->connections_half_open = sum_gauge(r, offsetof(struct client_worker, n_half_open));
     post_all(r, CLIENT_CLOSE, 0);
@@ -136,7 +140,7 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
     if (r->stage == CLIENT_DRAINED) {
         finish(r);
     } else if (r->stage >= CLIENT_CONNECTED && !r->started && !r->result->interrupted) {
-        if (sum_gauge(r, offsetof(struct client_worker, n_live)) > 0)
+        if (r->config->reconnect || sum_gauge(r, offsetof(struct client_worker, n_live)) > 0)
             start_load(r);
         else
             stop(r);
@@ -279,6 +283,14 @@ static uint64_t measured_ns(const struct run *r)
     return passed_ns < asked_ns ? passed_ns : asked_ns;
 }
 
+/* From the first query on, the warm-up's included. */
+static uint64_t load_ns(const struct run *r)
+{
+    const uint64_t end_ns = r->result->interrupted ? r->stopped_ns : r->end_ns;
+
+    return r->started && end_ns > r->begin_ns ? end_ns - r->begin_ns : 0;
+}
+
 static void merge(struct run *r)
 {
     struct client_result *result = r->result;
@@ -293,6 +305,8 @@ static void merge(struct run *r)
         tally_merge(&result->tally, &cw->tally);
         hist_merge(&result->metrics[CLIENT_CONNECT], &cw->connect_times);
         hist_merge(&result->metrics[CLIENT_MIN_RTT], &cw->min_rtts);
+        if (cw->lives.places != NULL)
+            hist_merge(&result->metrics[CLIENT_GAP], &cw->gaps);
         if (cw->connect.first_ns < first_ns)
             first_ns = cw->connect.first_ns;
         if (cw->connect.last_established_ns > last_ns)
@@ -303,6 +317,7 @@ static void merge(struct run *r)
     }
     result->connect_elapsed_ns = last_ns > first_ns ? last_ns - first_ns : 0;
     result->scheduled_ns = measured_ns(r);
+    result->load_ns = load_ns(r);
     result->sent_ns = result->scheduled_ns;
     if (last_sent_ns > r->measure_ns + result->scheduled_ns)
         result->sent_ns = last_sent_ns - r->measure_ns;

@@ -56,7 +56,9 @@ static int setup(struct worker *w)
     if (hist_init(&cw->connect_times) != 0 || hist_init(&cw->min_rtts) != 0)
         return -1;
     cw->metrics = cw->sets[0];
-    return client_load_init(cw) != 0 || client_connect_init(cw) != 0 ? -1 : 0;
+    return client_life_init(cw) != 0 || client_load_init(cw) != 0 || client_connect_init(cw) != 0
+               ? -1
+               : 0;
 }
 
 /* Only pointers change hands; nothing while the main thread is still busy with the last set. */
@@ -98,6 +100,7 @@ static struct outcome final_outcome(const struct client_conn *c)
 {
     switch (c->state) {
     case CLIENT_CONN_LIVE:
+    case CLIENT_CONN_FINISHING:
         return (struct outcome){PHASE_RUN, REASON_FINISHED};
     case CLIENT_CONN_HALF_OPEN:
         return (struct outcome){PHASE_RECEIVE, REASON_HALF_OPEN};
@@ -125,6 +128,7 @@ static void on_message(struct worker *w, int kind, uint64_t value)
         client_load_stop(cw);
         break;
     case CLIENT_CLOSE:
+        client_connect_begin_no_more(cw);
         for (uint32_t i = 0; i < cw->n_conns; i++)
             client_conn_close(&cw->conns[i], final_outcome(&cw->conns[i]), 0);
         worker_finish(w);
@@ -142,6 +146,8 @@ static void teardown(struct worker *w)
     struct client_worker *cw = of(w);
 
     client_load_free(cw);
+    client_connect_free(cw);
+    client_life_free(cw);
     free(cw->received);
     free(cw->to_send);
     free(cw->conns);
@@ -183,5 +189,6 @@ void client_worker_free(struct client_worker *cw)
     }
     hist_free(&cw->connect_times);
     hist_free(&cw->min_rtts);
+    hist_free(&cw->gaps);
     free(cw->records);
 }

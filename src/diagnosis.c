@@ -16,11 +16,7 @@
 
 static uint64_t count(const struct diagnosis_input *in, enum outcome_reason reason)
 {
-    uint64_t sum = 0;
-
-    for (int phase = 0; phase < OUTCOME_N_PHASES; phase++)
-        sum += tally_get(&in->tally->connections.ended[phase][reason]);
-    return sum;
+    return tally_connections_by_reason(in->tally, reason);
 }
 
 static bool is_full(uint64_t used, uint64_t limit)
@@ -54,6 +50,14 @@ static void judge_ports(struct diagnosis *d, const struct diagnosis_input *in)
     if (n == 0)
         return;
     line = add(d, "source ports", n);
+    if (in->churn_per_s > 0) {
+        say(line->evidence,
+            "source ports exhausted: %" PRIu64 " in TIME_WAIT of %" PRIu64
+            "; %.1f connections/s came about",
+            in->in_time_wait, in->n_tuples, in->churn_per_s);
+        say(line->remedy, "--close rst leaves no TIME_WAIT; or more tuples: --source, --sport");
+        return;
+    }
     say(line->evidence, "%" PRIu64 " source tuples, %" PRIu64 " sockets in TIME_WAIT on this host",
         in->n_tuples, in->host->sockets_in_time_wait);
     say(line->remedy, "%s", outcome_remedy(REASON_PORTS));

@@ -168,8 +168,35 @@ static void check_tuples(struct preflight *p, const struct preflight_client *ask
             " addresses (127.0.0.2-127.0.0.9 are local without setup), or a "
             "wider --sport",
             ceil_div(ask->n_connections, per_address > 0 ? per_address : 1));
-    /* one connection per query leaves each tuple in TIME_WAIT, unless it is closed by reset */
-    add(p, "connections/s sustainable with fin", ask->n_tuples / TIME_WAIT_S, UNKNOWN);
+}
+
+/* Explicit ports are bound with SO_REUSEADDR: with time stamps TCP takes the tuple over at once; a
+ * port it chooses itself, after a second where tcp_tw_reuse lets it (2: to this host only). */
+uint64_t preflight_churn_per_s(const struct hostfacts *host, const struct preflight_client *ask)
+{
+    const bool may_reuse =
+        host->tcp_tw_reuse == 1 || (host->tcp_tw_reuse == 2 && ask->peer_is_here);
+
+    if (ask->n_tuples == UNKNOWN)
+        return UNKNOWN;
+    if (host->tcp_timestamps == 0 || host->tcp_timestamps == UNKNOWN)
+        return ask->n_tuples / TIME_WAIT_S;
+    if (ask->explicit_ports)
+        return UNKNOWN;
+    return may_reuse ? ask->n_tuples : ask->n_tuples / TIME_WAIT_S;
+}
+
+static void check_churn(struct preflight *p, const struct hostfacts *host,
+                        const struct preflight_client *ask)
+{
+    const uint64_t needed =
+        ask->churn_per_s > 0 && ask->closes_with_fin ? (uint64_t)(ask->churn_per_s + 0.5) : UNKNOWN;
+    struct preflight_line *line =
+        add(p, "connections/s sustainable with fin", preflight_churn_per_s(host, ask), needed);
+
+    if (line->is != UNKNOWN && needed != UNKNOWN && line->is < needed)
+        fix(line, PREFLIGHT_WARN,
+            "--close rst, or --source and --sport: with time stamps their tuples are taken over");
 }
 
 static void check_ports(struct preflight *p, const struct hostfacts *host,
@@ -220,6 +247,7 @@ void preflight_client(struct preflight *p, const struct hostfacts *host,
 
     p->n_lines = 0;
     check_tuples(p, ask);
+    check_churn(p, host, ask);
     check_ports(p, host, ask);
     check_fds(p, host, ask->n_connections, ask->n_threads, ask->own_fd_tables, ask->reserved_fds);
     check_files(p, host, n_sockets, ask->reserved_fds * ask->n_threads);

@@ -40,21 +40,49 @@ static void put_connections(struct json *j, const struct client_result *r)
     json_object_begin(j, "connections");
     json_u64(j, "asked", r->connections_asked);
     put_count(j, "attempted", &r->tally.connections.attempted);
+    put_count(j, "reopened", &r->tally.connections.reopened);
     json_u64(j, "connected", connected);
     put_count(j, "proven", &r->tally.connections.proven);
     put_count(j, "syn_retransmits", &r->tally.connections.syn_retransmits);
     put_count(j, "retransmits", &r->tally.connections.retransmits);
     put_count(j, "with_retransmits", &r->tally.connections.with_retransmits);
     json_u64(j, "half_open", r->connections_half_open);
-    json_u64(j, "failed", r->connections_asked - r->connections_live - r->connections_half_open);
+    json_u64(j, "failed", tally_connections_failed(&r->tally) - r->connections_half_open);
     json_u64(j, "live_at_end", r->connections_live);
     if (r->connect_elapsed_ns > 0)
-        json_double(j, "connect_rate_per_s",
-                    (double)connected * 1e9 / (double)r->connect_elapsed_ns);
+        json_double(j, "connect_rate_per_s", client_result_connect_rate_per_s(r));
     else
         json_null(j, "connect_rate_per_s");
     json_double(j, "connect_elapsed_s", (double)r->connect_elapsed_ns / 1e9);
     outcome_report_json(j, "outcomes", r->tally.connections.ended);
+    json_object_end(j);
+}
+
+/* Connections made again: seen, and what TIME_WAIT allows. */
+static void put_churn(struct json *j, const struct report_about *about,
+                      const struct client_result *r)
+{
+    json_object_begin(j, "churn");
+    if (about->config->reconnect && r->load_ns > 0)
+        json_double(j, "per_s", client_result_churn_per_s(r));
+    else
+        json_null(j, "per_s");
+    json_known_u64(j, "most_per_s", about->churn_most_per_s);
+    json_object_end(j);
+}
+
+static void put_sockets(struct json *j, const struct client_result *r)
+{
+    if (!r->has_sockets) {
+        json_null(j, "sockets");
+        return;
+    }
+    json_object_begin(j, "sockets");
+    json_u64(j, "syn_sent", r->sockets.syn_sent);
+    json_u64(j, "fin_wait", r->sockets.fin_wait);
+    json_u64(j, "time_wait", r->sockets.time_wait);
+    json_u64(j, "close_wait", r->sockets.close_wait);
+    json_u64(j, "other", r->sockets.other);
     json_object_end(j);
 }
 
@@ -163,6 +191,7 @@ static void put_latency(struct json *j, const struct client_result *r)
     put_metric(j, "send_lag", &r->metrics[CLIENT_SEND_LAG], 0);
     put_metric(j, "net", &r->metrics[CLIENT_NET], r->metrics[CLIENT_NET].count > 0 ? beyond : 0);
     put_metric(j, "connect", &r->metrics[CLIENT_CONNECT], 0);
+    put_metric(j, "gap", &r->metrics[CLIENT_GAP], 0);
     put_metric(j, "min_rtt", &r->metrics[CLIENT_MIN_RTT], 0);
     json_object_end(j);
 }
@@ -281,10 +310,12 @@ void report_json(FILE *out, const struct report_about *about, const struct clien
     json_u64(&j, "seed", about->config->seed);
     put_host(&j, about, r);
     put_connections(&j, r);
+    put_churn(&j, about, r);
     put_queries(&j, r);
     put_rate(&j, about, r);
     put_latency(&j, r);
     put_resources(&j, r);
+    put_sockets(&j, r);
     put_network(&j, r);
     put_output(&j, r);
     put_diagnosis(&j, r);

@@ -75,7 +75,25 @@ static void print_head(FILE *out, const struct report_about *about, const struct
 
 /* --- counts --- */
 
-static void print_connections(FILE *out, const struct client_result *r)
+static void print_churn(FILE *out, const struct report_about *about, const struct client_result *r)
+{
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+
+    if (!about->config->reconnect)
+        return;
+    fprintf(out, "             %s begun in the place of others that had ended, %.1f/s connected",
+            count_text(a, &r->tally.connections.reopened), client_result_churn_per_s(r));
+    if (about->churn_most_per_s != HOSTFACTS_UNKNOWN)
+        fprintf(out, ", at most %s/s for ever past TIME_WAIT",
+                units_format_count(b, about->churn_most_per_s));
+    fputc('\n', out);
+    if (r->has_sockets && r->sockets.time_wait > 0)
+        fprintf(out, "             %s in TIME_WAIT towards the server at the end\n",
+                units_format_count(a, r->sockets.time_wait));
+}
+
+static void print_connections(FILE *out, const struct report_about *about,
+                              const struct client_result *r)
 {
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
     uint64_t connected = tally_get(&r->tally.connections.connected);
@@ -87,9 +105,9 @@ static void print_connections(FILE *out, const struct client_result *r)
     fprintf(out, "             %s live at the end", units_format_count(a, r->connections_live));
     if (connected > 0 && r->connect_elapsed_ns > 0)
         fprintf(out, "; opened in %s (%s/s)", units_format_duration(b, r->connect_elapsed_ns),
-                units_format_count(
-                    c, (uint64_t)((double)connected * 1e9 / (double)r->connect_elapsed_ns)));
+                units_format_count(c, (uint64_t)client_result_connect_rate_per_s(r)));
     fputc('\n', out);
+    print_churn(out, about, r);
     if (tally_get(&r->tally.connections.retransmits) > 0)
         fprintf(out, "             %s segments sent again by %s of them, %s SYNs among them\n",
                 count_text(a, &r->tally.connections.retransmits),
@@ -188,6 +206,7 @@ static void print_latency(FILE *out, const struct report_about *about,
     if (about->config->socket.stamp_received)
         print_metric(out, "net", &r->metrics[CLIENT_NET], beyond, timeout_ns);
     print_metric(out, "connect", &r->metrics[CLIENT_CONNECT], 0, timeout_ns);
+    print_metric(out, "gap", &r->metrics[CLIENT_GAP], 0, timeout_ns);
     print_metric(out, "min RTT", &r->metrics[CLIENT_MIN_RTT], 0, timeout_ns);
     if (about->rate_qps <= 0)
         return;
@@ -349,7 +368,7 @@ static void print_verdict(FILE *out, const struct client_result *r)
 void report_text(FILE *out, const struct report_about *about, const struct client_result *r)
 {
     print_head(out, about, r);
-    print_connections(out, r);
+    print_connections(out, about, r);
     if (about->rate_qps > 0) {
         print_queries(out, r);
         print_rate(out, about, r);

@@ -401,31 +401,3 @@ void srcplan_at(const struct srcplan *p, uint64_t i, struct srcplan_tuple *tuple
         add_to_address(&tuple->address, address % p->n_addresses - range->before);
     }
 }
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-void srcplan_cursor_init(struct srcplan_cursor *c, const struct srcplan *plan, uint64_t first,
-                         uint64_t count, _Atomic uint64_t *spare)
-{
-    const uint64_t capacity = srcplan_capacity(plan);
-
-    *c = (struct srcplan_cursor){
-        .plan = plan,
-        .next = least(first, capacity),
-        .end = least(first + count, capacity),
-        .spare = spare,
-    };
-}
-
-int srcplan_cursor_next(struct srcplan_cursor *c, struct srcplan_tuple *tuple, uint64_t *number)
-{
-    *number =
-        c->next < c->end ? c->next++ : atomic_fetch_add_explicit(c->spare, 1, memory_order_relaxed);
-    if (*number >= srcplan_capacity(c->plan))
-        return -1;
-    srcplan_at(c->plan, *number, tuple);
-    return 0;
-}

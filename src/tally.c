@@ -32,6 +32,21 @@ uint64_t tally_connections_ended(const struct tally *t)
     return sum_outcomes(t->connections.ended);
 }
 
+uint64_t tally_connections_failed(const struct tally *t)
+{
+    return tally_connections_ended(t) - tally_connections_by_reason(t, REASON_FINISHED) -
+           tally_connections_by_reason(t, REASON_CANCELLED);
+}
+
+uint64_t tally_connections_by_reason(const struct tally *t, enum outcome_reason reason)
+{
+    uint64_t sum = 0;
+
+    for (int p = 0; p < OUTCOME_N_PHASES; p++)
+        sum += tally_get(&t->connections.ended[p][reason]);
+    return sum;
+}
+
 static const char *broken_by_queries(const struct tally_queries *q)
 {
     if (tally_get(&q->scheduled) != tally_get(&q->sent) + tally_get(&q->unsent))
@@ -48,8 +63,8 @@ const char *tally_broken_law(const struct tally *t, uint64_t connections_asked,
     const struct tally_queries *measured = &t->queries[TALLY_MEASURED];
     const char *law = NULL;
 
-    if (tally_connections_ended(t) != connections_asked)
-        return "connections asked = outcomes of connections";
+    if (tally_connections_ended(t) != connections_asked + tally_get(&t->connections.reopened))
+        return "connections asked and reopened = outcomes of connections";
     for (int class = 0; class < TALLY_N_CLASSES && law == NULL; class ++)
         law = broken_by_queries(&t->queries[class]);
     if (law != NULL)

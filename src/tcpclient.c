@@ -187,12 +187,13 @@ static struct verdict_input judge_latency(const struct client_result *r, struct 
 static void judge(const struct setup *s, struct client_result *r)
 {
     const struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
+    const bool churns = s->plan.config.queries_per_conn > 0; /* many are between two lives */
     const double steal = hoststat_steal_percent(&r->host_after, &r->host_loaded);
     const uint64_t retransmits =
         hoststat_delta(r->host_after.retransmits, r->host_loaded.retransmits);
     struct verdict_input in = {
         .connections_asked = r->connections_asked,
-        .connections_live = r->connections_live,
+        .connections_live = churns ? r->connections_asked : r->connections_live,
         .scheduled = tally_get(&q->scheduled),
         .sent = tally_get(&q->sent),
         .unsent = tally_get(&q->unsent),
@@ -205,12 +206,13 @@ static void judge(const struct setup *s, struct client_result *r)
         .steal_percent = steal,
         .target_is_loopback = sock_is_loopback(&s->plan.config.target),
         .retransmits = r->loaded && retransmits != HOSTSTAT_UNKNOWN ? retransmits : 0,
+        .out_of_ports = churns ? tally_connections_by_reason(&r->tally, REASON_PORTS) : 0,
     };
 
-    in.sent_on_schedule =
-        in.scheduled == 0 || r->sent_ns == 0
-            ? 1.0
-            : (double)in.sent / (double)in.scheduled * (double)r->scheduled_ns / (double)r->sent_ns;
+    in.sent_on_schedule = in.scheduled == in.unsent || r->sent_ns == 0
+                              ? 1.0
+                              : (double)in.sent / (double)(in.scheduled - in.unsent) *
+                                    (double)r->scheduled_ns / (double)r->sent_ns;
     r->broken_law =
         tally_broken_law(&r->tally, r->connections_asked, r->metrics[CLIENT_RESPONSE].count);
     if (r->broken_law == NULL && r->has_samples &&
@@ -243,6 +245,7 @@ static bool write_reports(struct setup *s, const struct client_result *result)
         .backend = worker_backend(),
         .target = s->plan.target,
         .rate_qps = s->plan.rate_qps,
+        .churn_most_per_s = s->plan.churn_most_per_s,
         .config = &s->plan.config,
         .options = client_opts_table(),
         .settings = &s->opts,
@@ -275,9 +278,12 @@ static void diagnose(const struct setup *s, struct client_result *r)
         .listen_overflows =
             hoststat_delta(r->host_after.listen_overflows, r->host_before.listen_overflows),
         .n_tuples = s->plan.n_tuples,
+        .in_time_wait = r->has_sockets ? r->sockets.time_wait : HOSTFACTS_UNKNOWN,
+        .churn_per_s = client_result_churn_per_s(r),
     };
 
-    if (r->connections_live < r->connections_asked)
+    if (s->plan.config.queries_per_conn > 0 ? tally_connections_failed(&r->tally) > 0
+                                            : r->connections_live < r->connections_asked)
         diagnosis_make(&r->diagnosis, &in);
 }
 

@@ -2,6 +2,8 @@
  * test_client_opts: the command line of tcpclient, its defaults and what it refuses. */
 #include "client_opts.h"
 
+#include "units.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,6 +85,18 @@ static void drain_follows_the_timeout_unless_given(void **state)
     assert_int_equal(opts.drain_ns, 0);
 }
 
+static void with_churn_the_first_query_proves_and_failures_are_made_good(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--reconnect host"), OPTIONS_RUN);
+    assert_true(opts.reconnect && opts.prove == 0);
+    assert_int_equal(opts.waits.most_ns, 10 * UNITS_NS_PER_S);
+    assert_int_equal(parse("--queries-per-conn 3 host"), OPTIONS_RUN);
+    assert_true(opts.reconnect && opts.prove == 1);
+    assert_int_equal(parse("--queries-per-conn 3 --prove yes --backoff 1s-2s host"), OPTIONS_RUN);
+    assert_true(opts.prove == 0 && opts.waits.first_ns == UNITS_NS_PER_S);
+}
+
 static void output_to_a_file_implies_rows(void **state)
 {
     (void)state;
@@ -121,6 +135,8 @@ static void bad_combinations_are_refused_by_name(void **state)
         {"-c 2 --threads 3 host", "--threads"},
         {"-c 0 host", "--connections"},
         {"-n 1G host", "--connect-rate"},
+        {"--backoff 1s-2s host", "--backoff"},
+        {"--reconnect --backoff 2s host", "'2s'"},
         {"-R --json - host", "--json"},
         {"--timeout 10us host", "--timeout"},
     };
@@ -153,6 +169,7 @@ int main(void)
         cmocka_unit_test(drain_follows_the_timeout_unless_given),
         cmocka_unit_test(output_to_a_file_implies_rows),
         cmocka_unit_test(port_of_the_host_wins_over_the_default),
+        cmocka_unit_test(with_churn_the_first_query_proves_and_failures_are_made_good),
         cmocka_unit_test(bad_combinations_are_refused_by_name),
         cmocka_unit_test(parsing_again_starts_from_the_defaults),
     };

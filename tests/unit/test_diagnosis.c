@@ -23,6 +23,7 @@ static const struct hostfacts roomy = {
 static struct tally tally;
 static struct hostfacts host;
 static struct diagnosis d;
+static double churn_per_s;
 
 /* One kind of end, so many times. */
 static void diagnose(enum outcome_phase phase, enum outcome_reason reason, uint64_t n,
@@ -32,7 +33,9 @@ static void diagnose(enum outcome_phase phase, enum outcome_reason reason, uint6
                                        .half_open = half_open,
                                        .host = &host,
                                        .listen_overflows = 5,
-                                       .n_tuples = 28232};
+                                       .n_tuples = 28232,
+                                       .in_time_wait = 28000,
+                                       .churn_per_s = churn_per_s};
 
     memset(&tally, 0, sizeof tally);
     tally_add(&tally.connections.ended[PHASE_RUN][REASON_FINISHED], 100);
@@ -53,6 +56,7 @@ static int setup(void **state)
 {
     (void)state;
     host = roomy;
+    churn_per_s = 0;
     return 0;
 }
 
@@ -72,6 +76,9 @@ static void ports_and_fds_are_named(void **state)
     assert_one("source ports", 5, "28232 source tuples, 77 sockets in TIME_WAIT", "--source");
     diagnose(PHASE_CONNECT, REASON_PORTS, 6, 0);
     assert_one("source ports", 6, "28232", "--source");
+    churn_per_s = 16.7;
+    diagnose(PHASE_CONNECT, REASON_PORTS, 6, 0);
+    assert_one("source ports", 6, "28000 in TIME_WAIT of 28232; 16.7 connections/s", "--close rst");
     diagnose(PHASE_SOCKET, REASON_FDS, 7, 0);
     assert_one("fd limit", 7, "20000 per fd table", "ulimit -Hn");
     host.files_open = 990000;

@@ -30,6 +30,7 @@ static const struct hostfacts host_of_10000 = {
     .syn_backlog = 256,
     .syn_cookies = 0,
     .tcp_timestamps = 1,
+    .tcp_tw_reuse = 2,
     .conntrack_max = 10007,
     .conntrack_used = 7,
 };
@@ -83,7 +84,46 @@ static void what_suffices_exactly_is_ok(void **state)
         if (p.lines[i].level != PREFLIGHT_OK)
             fail_msg("'%s' is not ok", p.lines[i].name);
     assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
-    assert_int_equal(find(&p, "connections/s sustainable with fin")->is, 166);
+}
+
+static void time_wait_binds_where_its_ports_cannot_be_taken_over(void **state)
+{
+    static const struct {
+        bool explicit_ports, peer_is_here;
+        uint64_t timestamps, reuse, per_s;
+    } cases[] = {
+        {true, false, 1, 0, HOSTFACTS_UNKNOWN},
+        {true, false, 0, 1, 1000},
+        {false, true, 1, 2, 60000},
+        {false, false, 1, 2, 1000},
+        {false, false, 1, 1, 60000},
+        {false, true, 1, 0, 1000},
+        {false, true, 0, 1, 1000},
+    };
+    struct preflight p;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct preflight_client ask = ask_10000;
+        struct hostfacts host = host_of_10000;
+
+        ask.n_tuples = 60000;
+        ask.explicit_ports = cases[i].explicit_ports;
+        ask.peer_is_here = cases[i].peer_is_here;
+        host.tcp_timestamps = cases[i].timestamps;
+        host.tcp_tw_reuse = cases[i].reuse;
+        assert_true(preflight_churn_per_s(&host, &ask) == cases[i].per_s);
+        ask.churn_per_s = 1000.4;
+        preflight_client(&p, &host, &ask);
+        assert_int_equal(find(&p, "connections/s sustainable with fin")->level, PREFLIGHT_OK);
+        ask.churn_per_s = 1000.6;
+        preflight_client(&p, &host, &ask);
+        assert_int_equal(find(&p, "connections/s sustainable with fin")->level,
+                         cases[i].per_s == 1000 ? PREFLIGHT_WARN : PREFLIGHT_OK);
+        ask.closes_with_fin = false;
+        preflight_client(&p, &host, &ask);
+        assert_int_equal(find(&p, "connections/s sustainable with fin")->level, PREFLIGHT_OK);
+    }
 }
 
 static void too_few_tuples_stop_with_the_addresses_that_would_do(void **state)
@@ -220,6 +260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_suffices_exactly_is_ok),
+        cmocka_unit_test(time_wait_binds_where_its_ports_cannot_be_taken_over),
         cmocka_unit_test(too_few_tuples_stop_with_the_addresses_that_would_do),
         cmocka_unit_test(each_limit_that_is_short_by_one_is_named),
         cmocka_unit_test(what_is_not_known_does_not_stop),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_srcplan: source and port syntax, refusals, capacity, tuples and the workers' cursors. */
+ * test_srcplan: source and port syntax, refusals, capacity and tuples. */
 #include "srcplan.h"
 
 #include <arpa/inet.h>
@@ -422,100 +422,6 @@ static void what_is_not_given_is_left_to_the_kernel(void **state)
     srcplan_free(&p);
 }
 
-/* Deals n connections to 3 workers and takes all tuples of a plan of 12, one worker after the other
- * by turns. */
-static void assert_cursors_take_all(const struct srcplan *p, uint64_t n)
-{
-    _Atomic uint64_t spare = n;
-    struct srcplan_cursor cursors[3];
-    uint64_t first[3], count[3], taken[3] = {0}, number;
-    unsigned seen[12] = {0}, n_done = 0;
-    struct srcplan_tuple t;
-
-    for (uint64_t w = 0; w < 3; w++) {
-        first[w] = n * w / 3;
-        count[w] = n * (w + 1) / 3 - first[w];
-        srcplan_cursor_init(&cursors[w], p, first[w], count[w], &spare);
-    }
-    for (unsigned turn = 0; n_done < 3; turn++) {
-        const unsigned w = turn % 3;
-
-        if (srcplan_cursor_next(&cursors[w], &t, &number) != 0) {
-            n_done++;
-            continue;
-        }
-        n_done = 0;
-        assert_in_range(number, 0, 11);
-        if (taken[w] < count[w])
-            assert_int_equal(number, first[w] + taken[w]);
-        else
-            assert_true(number >= n);
-        assert_int_equal(t.port, p->ports[number % p->n_ports]);
-        taken[w]++;
-        seen[number]++;
-    }
-    for (size_t i = 0; i < N_OF(seen); i++)
-        assert_int_equal(seen[i], 1);
-}
-
-static void cursors_together_hand_out_each_tuple_once(void **state)
-{
-    struct srcplan p;
-
-    (void)state;
-    fill(&p, "10.0.0.1-3", "5-8");
-    for (uint64_t n = 0; n <= 40; n++)
-        assert_cursors_take_all(&p, n);
-    srcplan_free(&p);
-    fill(&p, NULL, "100-111");
-    for (uint64_t n = 0; n <= 40; n++)
-        assert_cursors_take_all(&p, n);
-    srcplan_free(&p);
-}
-
-static void a_cursor_without_tuples_left_stays_at_its_end(void **state)
-{
-    _Atomic uint64_t spare = 1;
-    struct srcplan_cursor c;
-    struct srcplan_tuple t;
-    struct srcplan p;
-    uint64_t number;
-
-    (void)state;
-    fill(&p, NULL, "7");
-    srcplan_cursor_init(&c, &p, 0, 1, &spare);
-    assert_int_equal(srcplan_cursor_next(&c, &t, &number), 0);
-    assert_int_equal(number, 0);
-    assert_int_equal(t.port, 7);
-    for (int i = 0; i < 3; i++)
-        assert_int_equal(srcplan_cursor_next(&c, &t, &number), -1);
-    assert_int_equal(srcplan_exclude_port(&p, 7), 1);
-    spare = 0;
-    srcplan_cursor_init(&c, &p, 0, 1, &spare);
-    assert_int_equal(srcplan_cursor_next(&c, &t, &number), -1);
-    srcplan_free(&p);
-}
-
-static void an_automatic_plan_never_runs_out(void **state)
-{
-    _Atomic uint64_t spare = 10;
-    struct srcplan_cursor c;
-    struct srcplan_tuple t;
-    struct srcplan p;
-    uint64_t number;
-
-    (void)state;
-    fill(&p, NULL, NULL);
-    srcplan_cursor_init(&c, &p, 3, 2, &spare);
-    for (uint64_t i = 0; i < 100; i++) {
-        assert_int_equal(srcplan_cursor_next(&c, &t, &number), 0);
-        assert_int_equal(number, i < 2 ? 3 + i : 8 + i);
-        assert_int_equal(t.address.family, AF_UNSPEC);
-        assert_int_equal(t.port, 0);
-    }
-    srcplan_free(&p);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -530,9 +436,6 @@ int main(void)
         cmocka_unit_test(the_capacity_is_addresses_times_ports),
         cmocka_unit_test(tuples_are_address_major),
         cmocka_unit_test(what_is_not_given_is_left_to_the_kernel),
-        cmocka_unit_test(cursors_together_hand_out_each_tuple_once),
-        cmocka_unit_test(a_cursor_without_tuples_left_stays_at_its_end),
-        cmocka_unit_test(an_automatic_plan_never_runs_out),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

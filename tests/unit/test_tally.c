@@ -40,6 +40,22 @@ static void lawful_counts_break_no_law(void **state)
     make_lawful(&t);
     assert_null(tally_broken_law(&t, ASKED, ANSWERED));
     assert_int_equal(tally_connections_ended(&t), ASKED);
+    assert_int_equal(tally_connections_failed(&t), 5);
+    assert_int_equal(tally_connections_by_reason(&t, REASON_REFUSED), 5);
+}
+
+static void connections_in_the_place_of_others_have_outcomes_of_their_own(void **state)
+{
+    struct tally t;
+
+    (void)state;
+    make_lawful(&t);
+    tally_add(&t.connections.reopened, 3);
+    assert_non_null(tally_broken_law(&t, ASKED, ANSWERED));
+    tally_add(&t.connections.ended[PHASE_RECEIVE][REASON_PEER], 1);
+    tally_add(&t.connections.ended[PHASE_RUN][REASON_CANCELLED], 2);
+    assert_null(tally_broken_law(&t, ASKED, ANSWERED));
+    assert_int_equal(tally_connections_failed(&t), 6);
 }
 
 static void assert_named(const struct tally *t, uint64_t asked, uint64_t histogram,
@@ -103,6 +119,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lawful_counts_break_no_law),
+        cmocka_unit_test(connections_in_the_place_of_others_have_outcomes_of_their_own),
         cmocka_unit_test(each_broken_law_is_named_in_every_class),
         cmocka_unit_test(laws_between_parts_are_checked),
         cmocka_unit_test(merging_adds_every_count),

@@ -145,6 +145,9 @@ static void missing_connections_and_unsent_queries_are_doubts(void **state)
     assert_int_equal(verdict_judge(&in), SHORT);
     in.unsent = 1;
     assert_int_equal(verdict_judge(&in), SHORT | UNSENT);
+    in = good;
+    in.out_of_ports = 1;
+    assert_int_equal(verdict_judge(&in), 1u << VERDICT_CHURN_PLATEAU);
 }
 
 static void every_doubt_has_a_name_and_a_meaning(void **state)

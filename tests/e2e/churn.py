@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""Connections that follow one another: so many queries each, and after a failure. Source ports that run
+out are named; a server that comes back gets its connections back."""
+
+from namespace import *
+
+
+def check_counts_of_both_sides(server, r):
+    server.stop()
+    check_equal(server.result["accepted"], r.json["connections"]["connected"], "accepted by the server")
+
+
+def run_churn(*arguments, connections=10, seconds=2, prefix=(), port=0):
+    server = Server(port=port, prefix=prefix)
+    r = run_client("-p", server.port, "-c", connections, "-t", seconds, "--stats-interval", 0, *arguments,
+                   "127.0.0.1", prefix=prefix)
+    check_conservation(r)
+    check_counts_of_both_sides(server, r)
+    return r
+
+
+def test_a_connection_carries_so_many_queries():
+    for n in (1, 5):
+        r = run_churn("-r", 500, "--queries-per-conn", n, "--close", "rst")
+        c, q = r.json["connections"], r.json["queries"]
+        check_equal(q["answered"], q["scheduled"], "answered")
+        check_equal(c["outcomes"], {"run/finished": c["asked"] + c["reopened"]}, "ends")
+        room = c["connected"] * n - q["answered"]
+        check(0 <= room <= 10 * n, f"{c['connected']} connections for {q['answered']} queries")
+        check_equal(r.json["probes"]["sent"], 0, "the first query proves a connection")
+        check(r.json["churn"]["per_s"] > 0.5 * 500 / n, f"churn {r.json['churn']}")
+        check_equal(r.json["latency_ns"]["gap"]["count"], c["connected"] - 10, "gaps")
+        check_complete(r)
+
+
+def test_a_connection_per_query_in_a_closed_loop():
+    r = run_churn("-i", "20ms", "--loop", "closed", "--queries-per-conn", 1, "--close", "rst")
+    c, q = r.json["connections"], r.json["queries"]
+    check_equal(q["answered"], q["sent"], "answered")
+    # each place asks no sooner than 20 ms after it was usable: 10 places for 2 s
+    check_between(q["answered"], 200, 1010, "queries")
+    check(c["connected"] >= q["answered"], "a connection for each")
+
+
+def churn_in_1000_ports(*arguments):
+    """1,000 ports of the kernel's choice, of which none in TIME_WAIT is used again within a minute."""
+    with Namespace() as ns:
+        ns.run("sysctl", "-qw", "net.ipv4.ip_local_port_range=40000 40999", "net.ipv4.tcp_tw_reuse=0")
+        return run_churn("-r", 500, "--queries-per-conn", 1, *arguments, seconds=4, prefix=ns.prefix,
+                         port=4242)
+
+
+def test_source_ports_that_run_out_are_named():
+    r = churn_in_1000_ports()
+    c = r.json["connections"]
+    check_code(r, 3)
+    check_equal(c["connected"], 1000, "connections before the ports ran out")
+    check_equal(r.json["sockets"]["time_wait"], 1000, "in TIME_WAIT towards the server")
+    check(c["outcomes"]["connect/source ports exhausted"] > 0, f"ends: {c['outcomes']}")
+    check("churn-plateau" in r.json["reasons"], f"{r.json['reasons']}")
+    check("source ports exhausted: 1000 in TIME_WAIT of 1000" in r.err, r.err)
+    check_equal(r.json["churn"]["most_per_s"], 16, "1,000 ports, 60 s of TIME_WAIT each")
+    check("sustainable with fin: there are 16, needed 500" in r.err, "said before the run")
+
+
+def test_closed_by_reset_they_do_not_run_out():
+    r = churn_in_1000_ports("--close", "rst")
+    c, q = r.json["connections"], r.json["queries"]
+    check(c["connected"] > 1500, f"more connections than ports: {c['connected']}")
+    check_equal(q["answered"], q["scheduled"], "answered")
+    check_equal(r.json["sockets"]["time_wait"], 0, "in TIME_WAIT")
+    check_equal(r.json["churn"]["most_per_s"], None, "nothing binds")
+    check("churn-plateau" not in r.json["reasons"], f"{r.json['reasons']}")
+
+
+def churn_over_planned_ports(timestamps):
+    with Namespace() as ns:
+        ns.run("sysctl", "-qw", f"net.ipv4.tcp_timestamps={timestamps}")
+        return run_churn("-r", 200, "--queries-per-conn", 1, "--source", "127.0.0.1", "--sport",
+                         "20000-20099", prefix=ns.prefix)
+
+
+def test_planned_ports_in_time_wait_are_taken_over():
+    r = churn_over_planned_ports(1)
+    c, q = r.json["connections"], r.json["queries"]
+    check(c["connected"] > 300, f"each port three times and more: {c['connected']}")
+    check_equal(q["answered"], q["scheduled"], "answered")
+    check_equal(r.json["churn"]["most_per_s"], None, "nothing binds")
+
+
+def test_planned_ports_run_out_without_time_stamps():
+    r = churn_over_planned_ports(0)
+    check_equal(r.json["connections"]["connected"], 100, "each port once")
+    check("churn-plateau" in r.json["reasons"], f"{r.json['reasons']}")
+
+
+def restart_in_mid_run(*arguments):
+    """A server that is killed, and back a second later on the same port."""
+    server = Server("--threads", 2)
+    client = Client("-p", server.port, "-c", 300, "-r", 3000, "-t", 4, "--stats-interval", "200ms",
+                    "--connections-out", temp_path("rows"), *arguments, "127.0.0.1")
+    wait_for(lambda: "running" in client.stderr(), "the load")
+    server.process.kill()
+    server.process.wait()
+    time.sleep(1)
+    with Server("--threads", 2, port=server.port) as again:
+        r = client.wait()
+        again.stop()
+    check_conservation(r)
+    check_code(r, 3)
+    return r, again.result
+
+
+def test_connections_come_back_with_the_server():
+    r, server = restart_in_mid_run("--reconnect", "--backoff", "50ms-500ms")
+    c, q = r.json["connections"], r.json["queries"]
+    check_equal((c["live_at_end"], server["peak"]), (300, 300), "live connections on both sides")
+    check_equal(r.json["latency_ns"]["gap"]["count"], 300, "gaps")
+    # waits of up to 0.5 s from the second the server was away on; all the rest is this machine
+    check_between(r.json["latency_ns"]["gap"]["min"], 0.2e9, 3e9, "shortest gap")
+    check_equal(q["error"] + q["unsent"], q["scheduled"] - q["answered"], "the outage's queries")
+    check(q["unsent"] > 1000, f"due while no connection lived: {q['unsent']}")
+    check("unsent" in r.json["reasons"], "the verdict says so")
+    check("connections-short" not in r.json["reasons"], f"{r.json['reasons']}")
+
+
+def test_without_reconnect_they_stay_away():
+    r, server = restart_in_mid_run()
+    check_equal((r.json["connections"]["live_at_end"], server["accepted"]), (0, 0), "connections")
+
+
+def test_waits_grow_to_their_most():
+    """With nobody there: 50 to 100 ms after the first try, 100 to 200 ms from the second on."""
+    with Server() as server:
+        port = server.port
+    r = run_client("-p", port, "-c", 1, "-r", 10, "-t", 3, "--reconnect", "--backoff", "100ms-200ms",
+                   "127.0.0.1")
+    check_conservation(r)
+    c = r.json["connections"]
+    check_between(c["attempted"], 5, 2 + (3 + 0.3) / 0.1, "tries")
+    check_equal(c["outcomes"], {"connect/refused": c["attempted"]}, "ends")
+    check_equal(r.json["queries"]["unsent"], r.json["queries"]["scheduled"], "nothing could be sent")
+
+
+def test_a_connection_that_timed_out_is_made_again():
+    server = Server()
+    rows = temp_path("connections.csv")
+    client = Client("-p", server.port, "-c", 20, "-i", "100ms", "--loop", "closed", "--timeout", "300ms",
+                    "--on-timeout", "close", "--reconnect", "-t", 4, "--stats-interval", "200ms",
+                    "--connections-out", rows, "127.0.0.1")
+    wait_for(lambda: "running" in client.stderr(), "the load")
+    server.process.send_signal(signal.SIGSTOP)
+    time.sleep(1)
+    server.process.send_signal(signal.SIGCONT)
+    r = client.wait()
+    check_conservation(r)
+    c = r.json["connections"]
+    check(c["outcomes"]["receive/timed out"] >= 20, f"ends: {c['outcomes']}")
+    check_equal(c["live_at_end"], 20, "live at the end")
+    with open(rows) as f:
+        table = list(csv.DictReader(f))
+    check_equal(sum(int(row["connections"]) for row in table), c["attempted"], "connections in the rows")
+    check_equal(sum(int(row["answers"]) for row in table),
+                r.json["queries"]["answered"] + r.json["probes"]["answered"] + r.json["queries"]["late"],
+                "answers in the rows")
+
+
+if __name__ == "__main__":
+    main()
