@@ -34,7 +34,8 @@ struct client_config {
     struct srcplan plan;
     _Atomic uint64_t *spare_tuple; /* the next one of the plan beyond n_connections */
     struct sock_connect_options socket;
-    uint32_t n_connections;
+    uint32_t n_connections;     /* at the most */
+    struct schedule population; /* how many of them through the measurement; n 0: all */
     uint32_t n_workers;
     double connect_rate_per_s; /* 0: as fast as the window allows */
     uint32_t connect_window;   /* connecting or not yet proven at a time, all workers */
@@ -73,5 +74,11 @@ struct client_config {
     bool quiet;              /* no warnings */
     int wake_fd;             /* eventfd: written whenever a worker reaches its next stage */
 };
+
+/* From the first query to the end of the measurement. */
+static inline uint64_t client_config_load_ns(const struct client_config *c)
+{
+    return c->duration_ns == PACER_NEVER ? PACER_NEVER : c->warmup_ns + c->duration_ns;
+}
 
 #endif

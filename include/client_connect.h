@@ -24,7 +24,6 @@ struct client_connect {
     struct pacer pacer; /* only with a connect rate */
     struct event due_event;
     const struct timeval *timeout; /* common timeout of all connects */
-    uint32_t next;                 /* the first connection not yet begun */
     uint32_t *again;               /* ring of n_conns: places to begin another connection in */
     uint32_t first_again, n_again;
     uint32_t n_in_window, window;
@@ -46,6 +45,12 @@ void client_connect_settled(struct client_worker *cw, struct client_conn *c);
 
 /* Another one is to be begun in the place of a connection that has ended. */
 void client_connect_again(struct client_worker *cw, const struct client_conn *c);
+
+/* No other one is to be begun there, after all. */
+void client_connect_not_again(struct client_worker *cw, const struct client_conn *c);
+
+/* Begins those that are wanted, as window and rate allow. */
+void client_connect_more(struct client_worker *cw);
 
 /* No more connects; those under way go on. */
 void client_connect_begin_no_more(struct client_worker *cw);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * client_life: what follows the end of a connection.  Without --queries-per-conn and --reconnect
- * nothing does: its place in the worker's array stays empty.  With them another connection takes
+ * nothing does: its place in the worker's array stays empty, until a larger population is wanted
+ * (client_population.h).  With them another connection takes
  * its place: at once when it was given all the queries it may carry, after a growing wait
  * (backoff.h) when it failed.  Each life is a connection of its own in every count.
  *
@@ -21,6 +22,7 @@ struct client_conn;
 struct client_life {
     uint64_t tuple;      /* number of its source tuple in the plan; CLIENT_LIFE_NO_TUPLE */
     uint64_t ended_ns;   /* when the connection before it ended; 0: there was none */
+    uint32_t n_begun;    /* connections in this place so far */
     uint32_t n_queries;  /* given to it */
     uint32_t n_failures; /* in a row, of connections that did not become usable since */
     uint32_t position;   /* of a usable one in client_lives.usable */
@@ -58,7 +60,8 @@ void client_life_give(struct client_conn *c);
 /* FINISHING: one of its queries has its outcome; with the last one it closes. */
 void client_life_check_finished(struct client_conn *c);
 
-/* It ended: another one is begun in its place, now or later, unless connecting has stopped. */
+/* It ended: another one is begun in its place, now or later, unless connecting has stopped or the
+ * place is not wanted any more. */
 void client_life_end(struct client_conn *c, struct outcome outcome);
 
 /* No other one follows: waits are broken off. */

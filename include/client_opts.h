@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define CLIENT_OPTS_MOST_CONNECTIONS 16000000
+
 /* As given; defaults where not. */
 struct client_opts {
     struct endpoint server;
@@ -25,6 +27,7 @@ struct client_opts {
     /* connections */
     uint16_t port;
     uint64_t connections;
+    const char *conn_schedule;
     double connect_rate;
     uint64_t connect_window;
     uint64_t connect_timeout_ns;

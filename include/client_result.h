@@ -35,6 +35,7 @@ struct client_result {
     struct tally tally;                    /* sums over all workers */
     struct hist metrics[CLIENT_N_METRICS]; /* merged */
     uint64_t connections_asked;
+    uint64_t connections_wanted;    /* at the end: fewer than asked by a schedule of them */
     uint64_t connections_live;      /* usable when the last query had its outcome */
     uint64_t connections_half_open; /* at the same time */
     uint64_t connect_elapsed_ns;    /* first connect begun to last one established */

@@ -11,4 +11,7 @@
  * Returns 0, or -1 after one line on stderr. */
 int client_schedule_read(struct schedule *s, const struct client_opts *o);
 
+/* Likewise the schedule of connections, of which there is one. */
+int client_schedule_read_connections(struct schedule *s, const struct client_opts *o);
+
 #endif

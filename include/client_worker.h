@@ -21,6 +21,7 @@
 #include "client_connect.h"
 #include "client_life.h"
 #include "client_load.h"
+#include "client_population.h"
 #include "client_record.h"
 #include "client_result.h"
 #include "hist.h"
@@ -55,6 +56,7 @@ struct client_worker {
     uint32_t first_conn, n_conns;
     struct client_connect connect;
     struct client_lives lives;
+    struct client_population population;
     struct client_load load;
     /* Set by the main thread before CLIENT_START: the arrivals are dealt to n_loaders workers,
      * those with a usable connection; this one is number `loader`, which is larger when it is none

@@ -7,6 +7,7 @@
 #include "hostfacts.h"
 #include "tally.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define DIAGNOSIS_LINES      6
@@ -19,7 +20,8 @@ struct diagnosis_input {
     uint64_t listen_overflows;    /* in this network namespace, during the run; or unknown */
     uint64_t n_tuples;            /* source tuples there were; or unknown */
     uint64_t in_time_wait;        /* towards the target; or unknown */
-    double churn_per_s;           /* connections made again; 0: none */
+    bool churns;                  /* connections follow one another by design ... */
+    double churn_per_s;           /* ... and came about at this rate */
 };
 
 struct diagnosis_line {

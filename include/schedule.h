@@ -34,6 +34,9 @@ int schedule_parse_steps(struct schedule *s, const char *text, char *error);
  * reaches 0 stays there until a slope lifts it again. */
 int schedule_parse_slopes(struct schedule *s, const char *text, double rate_qps, char *error);
 
+/* Every rate times a factor > 0. */
+void schedule_scale(struct schedule *s, double factor);
+
 /* Puts a segment at the first rate before all others.  For schedules just parsed. */
 void schedule_prepend_warmup(struct schedule *s, uint64_t duration_ns);
 

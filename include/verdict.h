@@ -25,8 +25,8 @@ enum verdict_reason { VERDICT_REASONS(VERDICT_ENUM) VERDICT_N_REASONS };
 
 /* Figures that are not known are 0 with their `has_` flag false. */
 struct verdict_input {
-    uint64_t connections_asked, connections_live; /* live and proven when the last query was due */
-    uint64_t scheduled, sent, unsent;             /* measured queries */
+    uint64_t connections_wanted, connections_live; /* live and proven when the last query was due */
+    uint64_t scheduled, sent, unsent;              /* measured queries */
     double sent_on_schedule; /* part of those not unsent that was sent by the end of the schedule */
     bool has_latency;
     uint64_t send_lag_p50_ns, send_lag_p99_ns, service_p50_ns, response_p99_ns; /* HIST_BEYOND ok */

@@ -29,7 +29,7 @@ static bool wait_for_rate(struct client_worker *cw)
 
 static bool has_more(const struct client_worker *cw)
 {
-    return cw->connect.n_again > 0 || cw->connect.next < cw->n_conns;
+    return cw->connect.n_again > 0 || client_population_has_next(cw);
 }
 
 /* There is one. */
@@ -39,16 +39,16 @@ static struct client_conn *take_next(struct client_worker *cw)
     uint32_t i;
 
     if (cc->n_again == 0)
-        return &cw->conns[cc->next++];
+        return client_population_take_next(cw);
     i = cc->again[cc->first_again];
     cc->first_again = (cc->first_again + 1) % cw->n_conns;
     cc->n_again--;
     return &cw->conns[i];
 }
 
-/* Begins as many as window and rate allow, but no more than the window at a time: those that are
+/* As many as window and rate allow, but no more than the window at a time: those that are
  * established at once must not keep the others from being served. */
-static void open_more(struct client_worker *cw)
+void client_connect_more(struct client_worker *cw)
 {
     struct client_connect *cc = &cw->connect;
     uint32_t n_begun = 0;
@@ -68,7 +68,7 @@ static void open_more(struct client_worker *cw)
     cc->opening = false;
     if (n_begun == cc->window)
         event_active(&cc->due_event, EV_TIMEOUT, 0);
-    if (cc->n_settled == cw->n_conns)
+    if (cc->n_settled >= tally_get(&cw->population.n_wanted))
         client_worker_enter(cw, CLIENT_CONNECTED);
 }
 
@@ -76,7 +76,7 @@ static void on_due(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
     (void)what;
-    open_more(arg);
+    client_connect_more(arg);
 }
 
 static void start_pacer(struct client_worker *cw)
@@ -122,7 +122,7 @@ void client_connect_start(struct client_worker *cw, uint64_t start_ns)
 {
     cw->connect.first_ns = start_ns;
     start_pacer(cw);
-    open_more(cw);
+    client_connect_more(cw);
 }
 
 void client_connect_settled(struct client_worker *cw, struct client_conn *c)
@@ -136,7 +136,7 @@ void client_connect_settled(struct client_worker *cw, struct client_conn *c)
     if (!c->settled)
         cc->n_settled++;
     c->settled = true;
-    open_more(cw);
+    client_connect_more(cw);
 }
 
 /* Not at once: whoever closes a connection is not done with it yet. */
@@ -150,6 +150,20 @@ void client_connect_again(struct client_worker *cw, const struct client_conn *c)
     event_active(&cc->due_event, EV_TIMEOUT, 0);
 }
 
+void client_connect_not_again(struct client_worker *cw, const struct client_conn *c)
+{
+    struct client_connect *cc = &cw->connect;
+    const uint32_t n = cc->n_again;
+
+    cc->n_again = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t i = cc->again[(cc->first_again + k) % cw->n_conns];
+
+        if (i != (uint32_t)(c - cw->conns))
+            cc->again[(cc->first_again + cc->n_again++) % cw->n_conns] = i;
+    }
+}
+
 void client_connect_begin_no_more(struct client_worker *cw)
 {
     struct client_connect *cc = &cw->connect;
@@ -158,6 +172,7 @@ void client_connect_begin_no_more(struct client_worker *cw)
         return;
     cc->stopped = true;
     event_del(&cc->due_event);
+    client_population_stop(cw);
     for (uint32_t i = 0; cw->lives.places != NULL && i < cw->n_conns; i++)
         client_life_stop(&cw->conns[i]);
 }

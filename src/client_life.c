@@ -14,7 +14,7 @@ int client_life_init(struct client_worker *cw)
 {
     const struct client_config *config = cw->config;
 
-    if (config->queries_per_conn == 0 && !config->reconnect)
+    if (config->queries_per_conn == 0 && !config->reconnect && config->population.n == 0)
         return 0;
     rng_seed(&cw->lives.rng, config->seed, STREAM_BACKOFF + cw->worker.index);
     cw->lives.places = calloc(cw->n_conns, sizeof *cw->lives.places);
@@ -43,7 +43,7 @@ void client_life_begin(struct client_conn *c)
 
     life->n_queries = 0;
     life->tuple = CLIENT_LIFE_NO_TUPLE;
-    if (life->ended_ns != 0)
+    if (life->n_begun++ > 0)
         tally_add(&c->worker->tally.connections.reopened, 1);
 }
 
@@ -121,12 +121,13 @@ void client_life_end(struct client_conn *c, struct outcome outcome)
 
     if (life->tuple != CLIENT_LIFE_NO_TUPLE)
         srccursor_give_back(&cw->connect.tuples, life->tuple);
-    if (cw->connect.stopped)
+    life->ended_ns = 0;
+    if (cw->connect.stopped || !client_population_has(cw, c))
         return;
     life->ended_ns = clock_now_ns();
     if (outcome.phase == PHASE_RUN && outcome.reason == REASON_FINISHED)
         client_connect_again(cw, c);
-    else
+    else if (cw->config->reconnect)
         begin_after_wait(c, ++life->n_failures);
 }
 

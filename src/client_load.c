@@ -154,13 +154,16 @@ static uint32_t choose_another(struct client_worker *cw)
 static uint32_t choose(struct client_worker *cw, struct tally_queries *counts)
 {
     struct client_load *l = &cw->load;
+    const uint32_t n = cw->population.n_begun;
     uint32_t i;
 
+    if (n == 0)
+        return NO_CONNECTION;
     if (cw->config->select == CLIENT_SELECT_RANDOM) {
-        i = rng_below(&l->select_rng, cw->n_conns);
+        i = client_population_place(cw, rng_below(&l->select_rng, n));
     } else {
-        i = l->next_round_robin;
-        l->next_round_robin = i + 1 < cw->n_conns ? i + 1 : 0;
+        i = client_population_place(cw, l->next_round_robin < n ? l->next_round_robin : 0);
+        l->next_round_robin = l->next_round_robin + 1 < n ? l->next_round_robin + 1 : 0;
     }
     if (is_usable(cw, i))
         return i;

@@ -43,7 +43,9 @@ static const struct option_row rows[] = {
     {"port", 'p', OPTION_PORT, FIELD(port), "PORT", "the server's port (default: 4242)", 0, 0,
      NULL},
     {"connections", 'c', OPTION_COUNT, FIELD(connections), "N", "connections to open (default: 1)",
-     1, 16000000, NULL},
+     1, CLIENT_OPTS_MOST_CONNECTIONS, NULL},
+    {"conn-schedule", 0, OPTION_TEXT, FIELD(conn_schedule), "STEPS",
+     "instead of -c: as many as 10s:0-500,60s:500,5s:500-0 says, or @FILE", 0, 0, NULL},
     {"connect-rate", 'n', OPTION_RATE, FIELD(connect_rate), "PER_S",
      "new connections per second; 0: as fast as the window lets (default: 0)", 0, 0, NULL},
     {"connect-window", 0, OPTION_COUNT, FIELD(connect_window), "N",
@@ -210,9 +212,11 @@ static int check_connections(struct client_opts *o, char *error)
     if (o->connect_rate < 0 || o->connect_rate > 1e8)
         return REFUSE("--connect-rate: %g is too much: accepted is 0 to 1e8 per second",
                       o->connect_rate);
-    if (o->threads > o->connections)
+    if (o->threads > o->connections && o->conn_schedule == NULL)
         return REFUSE("--threads: %" PRIu64 " is more than the %" PRIu64 " connections", o->threads,
                       o->connections);
+    if (o->conn_schedule != NULL && (was_given("connections") || was_given("duration")))
+        return REFUSE("--conn-schedule: excludes --connections and --duration: it has its own");
     if (o->queries_per_conn > 0)
         o->reconnect = true;
     if (was_given("backoff") && !o->reconnect)

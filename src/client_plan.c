@@ -7,6 +7,7 @@
 #include "oslimits.h"
 #include "sources.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -76,11 +77,12 @@ static void plan_threads(struct client_config *config, const struct client_opts 
                          const struct hostfacts *host)
 {
     config->own_fd_tables = oslimits_can_own_fd_table();
-    config->n_workers = o->threads != 0
-                            ? (uint32_t)o->threads
-                            : oslimits_workers_for(
-                                  o->connections, config->own_fd_tables ? host->nofile : UINT64_MAX,
-                                  config->cpus.n > 0 ? config->cpus.n : oslimits_cpus());
+    config->n_workers =
+        o->threads != 0
+            ? (uint32_t)o->threads
+            : oslimits_workers_for(config->n_connections,
+                                   config->own_fd_tables ? host->nofile : UINT64_MAX,
+                                   config->cpus.n > 0 ? config->cpus.n : oslimits_cpus());
 }
 
 /* Between two arrivals a spinning worker leaves no room for others: only where each has a CPU and
@@ -97,7 +99,6 @@ static void plan_pace(struct client_config *c, const struct client_opts *o)
 
 static void plan_load(struct client_config *c, const struct client_opts *o)
 {
-    c->n_connections = (uint32_t)o->connections;
     c->connect_rate_per_s = o->connect_rate;
     c->connect_window = (uint32_t)o->connect_window;
     c->connect_timeout_ns = o->connect_timeout_ns;
@@ -123,25 +124,63 @@ static void plan_load(struct client_config *c, const struct client_opts *o)
     c->record_connections = o->connections_out != NULL;
 }
 
+/* At most so many connections, and how many when. */
+static int plan_population(struct client_plan *plan, const struct client_opts *o)
+{
+    struct client_config *c = &plan->config;
+
+    c->n_connections = (uint32_t)o->connections;
+    if (o->conn_schedule == NULL)
+        return 0;
+    if (client_schedule_read_connections(&c->population, o) != 0)
+        return -1;
+    c->n_connections = (uint32_t)(schedule_peak_qps(&c->population) + 0.5);
+    if (o->threads > c->n_connections)
+        return complain("--threads: %" PRIu64 " is more than the %" PRIu32 " connections",
+                        o->threads, c->n_connections);
+    return 0;
+}
+
+/* With --interval each connection of a schedule brings its own queries. */
+static int read_schedule(struct client_config *c, const struct client_opts *o)
+{
+    if (client_opts_has_schedule(o))
+        return client_schedule_read(&c->schedule, o);
+    c->schedule = c->population;
+    schedule_scale(&c->schedule, 1e9 / (double)o->interval_ns);
+    return 0;
+}
+
+static int plan_changing_rate(struct client_plan *plan, const struct client_opts *o)
+{
+    struct client_config *c = &plan->config;
+
+    if (read_schedule(c, o) != 0)
+        return -1;
+    c->duration_ns = schedule_duration_ns(&c->schedule);
+    schedule_prepend_warmup(&c->schedule, o->warmup_ns);
+    plan->rate_qps = schedule_mean_qps(&c->schedule, o->warmup_ns);
+    return 0;
+}
+
 static int plan_schedule(struct client_plan *plan, const struct client_opts *o)
 {
     struct client_config *c = &plan->config;
-    const double rate_qps = client_opts_rate_qps(o);
+    const bool has_population = c->population.n > 0;
 
     c->warmup_ns = o->warmup_ns;
-    if (client_opts_has_schedule(o)) {
-        if (client_schedule_read(&c->schedule, o) != 0)
+    if (client_opts_has_schedule(o) || (has_population && o->interval_ns > 0)) {
+        if (plan_changing_rate(plan, o) != 0)
             return -1;
-        c->duration_ns = schedule_duration_ns(&c->schedule);
-        schedule_prepend_warmup(&c->schedule, o->warmup_ns);
-        plan->rate_qps = schedule_mean_qps(&c->schedule, o->warmup_ns);
-        return 0;
+    } else {
+        c->duration_ns = has_population       ? schedule_duration_ns(&c->population)
+                         : o->duration_ns > 0 ? o->duration_ns
+                                              : PACER_NEVER;
+        plan->rate_qps = client_opts_rate_qps(o);
+        schedule_constant(&c->schedule, client_config_load_ns(c), plan->rate_qps);
     }
-    c->duration_ns = o->duration_ns > 0 ? o->duration_ns : PACER_NEVER;
-    schedule_constant(&c->schedule,
-                      o->duration_ns > 0 ? o->warmup_ns + o->duration_ns : PACER_NEVER,
-                      o->loop == CLIENT_LOOP_CLOSED ? 0 : rate_qps);
-    plan->rate_qps = rate_qps;
+    if (o->loop == CLIENT_LOOP_CLOSED)
+        schedule_constant(&c->schedule, client_config_load_ns(c), 0);
     return 0;
 }
 
@@ -197,7 +236,8 @@ int client_plan_make(struct client_plan *plan, const struct client_opts *opts)
     hostfacts_read(&host);
     if (plan_query(plan, opts) != 0 || plan_sources(plan, opts) != 0 ||
         plan_ports(plan, opts, &host) != 0 || plan_cpus(plan, opts) != 0 ||
-        plan_schedule(plan, opts) != 0 || resolve(plan, opts) != 0)
+        plan_population(plan, opts) != 0 || plan_schedule(plan, opts) != 0 ||
+        resolve(plan, opts) != 0)
         return -1;
     plan_threads(&plan->config, opts, &host);
     plan_load(&plan->config, opts);

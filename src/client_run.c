@@ -71,6 +71,12 @@ static enum client_stage earliest_stage(const struct run *r)
 
 /* --- stages --- */
 
+/* Of connections, than there are when the load begins. */
+static bool more_may_come(const struct run *r)
+{
+    return r->config->reconnect || r->config->population.n > 0;
+}
+
 /* A worker none of whose connections came about leaves its part of the arrivals to the others,
  * unless they may come about yet. */
 static void deal_arrivals(struct run *r)
@@ -78,9 +84,8 @@ static void deal_arrivals(struct run *r)
     uint32_t n_loaders = 0;
 
     for (uint32_t i = 0; i < r->n_started; i++)
-        r->workers[i].loader = r->config->reconnect || tally_get(&r->workers[i].n_live) > 0
-                                   ? n_loaders++
-                                   : r->n_started;
+        r->workers[i].loader =
+            more_may_come(r) || tally_get(&r->workers[i].n_live) > 0 ? n_loaders++ : r->n_started;
     for (uint32_t i = 0; i < r->n_started; i++)
         r->workers[i].n_loaders = n_loaders;
 }
@@ -116,6 +121,8 @@ static void finish(struct run *r)
     read_host(r, &r->result->host_after, &r->result->net_after);
     hostfacts_read(&r->result->limits);
     r->result->has_sockets = sockdiag_count(&r->config->target, &r->result->sockets) == 0;
+    r->result->connections_wanted =
+        sum_gauge(r, offsetof(struct client_worker, population.n_wanted));
     r->result->connections_live = sum_gauge(r, offsetof(struct client_worker, n_live));
     r->result->connections_half_open = sum_gauge(r, offsetof(struct client_worker, n_half_open));
     post_all(r, CLIENT_CLOSE, 0);
@@ -140,7 +147,7 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
     if (r->stage == CLIENT_DRAINED) {
         finish(r);
     } else if (r->stage >= CLIENT_CONNECTED && !r->started && !r->result->interrupted) {
-        if (r->config->reconnect || sum_gauge(r, offsetof(struct client_worker, n_live)) > 0)
+        if (more_may_come(r) || sum_gauge(r, offsetof(struct client_worker, n_live)) > 0)
             start_load(r);
         else
             stop(r);
@@ -391,8 +398,7 @@ static void prepare_progress(struct run *r, uint64_t now_ns)
     r->progress = (struct progress){
         .asked = config->n_connections,
         .rate_qps = r->settings->rate_qps,
-        .load_ns = config->duration_ns == PACER_NEVER ? UINT64_MAX
-                                                      : config->warmup_ns + config->duration_ns,
+        .load_ns = client_config_load_ns(config),
         .start_ns = now_ns,
         .previous_ns = now_ns,
         .interface = result->has_interface ? result->interface : NULL,

@@ -32,22 +32,45 @@ static char *read_text(const char *option, const char *name)
     return text;
 }
 
+/* Steps as --schedule has them, or @FILE. */
+static int read_steps(struct schedule *s, const char *option, const char *steps)
+{
+    char error[SCHEDULE_ERROR_BYTES], *text = NULL;
+    int failed;
+
+    if (steps[0] == '@' && (text = read_text(option, steps + 1)) == NULL)
+        return -1;
+    failed = schedule_parse(s, text != NULL ? text : steps, error);
+    free(text);
+    return failed ? complain("--%s: %s", option, error) : 0;
+}
+
 int client_schedule_read(struct schedule *s, const struct client_opts *o)
 {
-    const char *option = o->schedule != NULL    ? "schedule"
-                         : o->slopes_from_stdin ? "stdin-rateslope"
-                                                : "stdin";
+    const char *option = o->slopes_from_stdin ? "stdin-rateslope" : "stdin";
     char error[SCHEDULE_ERROR_BYTES], *text;
     int failed;
 
-    if (o->schedule != NULL && o->schedule[0] != '@')
-        return schedule_parse(s, o->schedule, error) != 0 ? complain("--schedule: %s", error) : 0;
-    text = read_text(option, o->schedule != NULL ? o->schedule + 1 : NULL);
+    if (o->schedule != NULL)
+        return read_steps(s, "schedule", o->schedule);
+    text = read_text(option, NULL);
     if (text == NULL)
         return -1;
-    failed = o->schedule != NULL    ? schedule_parse(s, text, error)
-             : o->slopes_from_stdin ? schedule_parse_slopes(s, text, o->rate_qps, error)
-                                    : schedule_parse_steps(s, text, error);
+    failed = o->slopes_from_stdin ? schedule_parse_slopes(s, text, o->rate_qps, error)
+                                  : schedule_parse_steps(s, text, error);
     free(text);
     return failed ? complain("--%s: %s", option, error) : 0;
+}
+
+int client_schedule_read_connections(struct schedule *s, const struct client_opts *o)
+{
+    double peak;
+
+    if (read_steps(s, "conn-schedule", o->conn_schedule) != 0)
+        return -1;
+    peak = schedule_peak_qps(s);
+    if (peak < 1 || peak > CLIENT_OPTS_MOST_CONNECTIONS)
+        return complain("--conn-schedule: at most %g connections at a time: accepted is 1 to %d",
+                        peak, CLIENT_OPTS_MOST_CONNECTIONS);
+    return 0;
 }

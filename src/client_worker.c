@@ -56,6 +56,7 @@ static int setup(struct worker *w)
     if (hist_init(&cw->connect_times) != 0 || hist_init(&cw->min_rtts) != 0)
         return -1;
     cw->metrics = cw->sets[0];
+    client_population_init(cw);
     return client_life_init(cw) != 0 || client_load_init(cw) != 0 || client_connect_init(cw) != 0
                ? -1
                : 0;
@@ -119,6 +120,7 @@ static void on_message(struct worker *w, int kind, uint64_t value)
         break;
     case CLIENT_START:
         client_load_start(cw, value);
+        client_population_follow(cw, value + cw->config->warmup_ns);
         break;
     case CLIENT_HAND_OVER:
         hand_over(cw);

@@ -50,7 +50,7 @@ static void judge_ports(struct diagnosis *d, const struct diagnosis_input *in)
     if (n == 0)
         return;
     line = add(d, "source ports", n);
-    if (in->churn_per_s > 0) {
+    if (in->churns) {
         say(line->evidence,
             "source ports exhausted: %" PRIu64 " in TIME_WAIT of %" PRIu64
             "; %.1f connections/s came about",

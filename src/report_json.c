@@ -48,6 +48,7 @@ static void put_connections(struct json *j, const struct client_result *r)
     put_count(j, "with_retransmits", &r->tally.connections.with_retransmits);
     json_u64(j, "half_open", r->connections_half_open);
     json_u64(j, "failed", tally_connections_failed(&r->tally) - r->connections_half_open);
+    json_u64(j, "wanted_at_end", r->connections_wanted);
     json_u64(j, "live_at_end", r->connections_live);
     if (r->connect_elapsed_ns > 0)
         json_double(j, "connect_rate_per_s", client_result_connect_rate_per_s(r));

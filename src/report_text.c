@@ -61,9 +61,10 @@ static void print_head(FILE *out, const struct report_about *about, const struct
     static const char *const paces[] = {"auto", "sleep", "hybrid", "spin"};
     char text[UNITS_TEXT_BYTES];
 
-    fprintf(out, "tcpclient %s: %s to %s, %s connections", about->version,
+    fprintf(out, "tcpclient %s: %s to %s, %s connections%s", about->version,
             about->config->query.protocol->name, about->target,
-            units_format_count(text, r->connections_asked));
+            units_format_count(text, r->connections_asked),
+            about->config->population.n > 0 ? " at most, by a schedule" : "");
     print_load(out, about);
     fprintf(out,
             "\n  %" PRIu32 " threads%s, pacing %s, seed %" PRIu64
@@ -103,6 +104,8 @@ static void print_connections(FILE *out, const struct report_about *about,
             count_text(c, &r->tally.connections.proven),
             units_format_count(d, r->connections_half_open));
     fprintf(out, "             %s live at the end", units_format_count(a, r->connections_live));
+    if (r->connections_wanted < r->connections_asked)
+        fprintf(out, ", %s wanted then", units_format_count(a, r->connections_wanted));
     if (connected > 0 && r->connect_elapsed_ns > 0)
         fprintf(out, "; opened in %s (%s/s)", units_format_duration(b, r->connect_elapsed_ns),
                 units_format_count(c, (uint64_t)client_result_connect_rate_per_s(r)));

@@ -239,6 +239,14 @@ static double rate_in(const struct pacer_segment *s, uint64_t at_ns)
                                          ((double)at_ns / (double)s->duration_ns);
 }
 
+void schedule_scale(struct schedule *s, double factor)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        s->segments[i].rate_begin_qps *= factor;
+        s->segments[i].rate_end_qps *= factor;
+    }
+}
+
 double schedule_rate_qps(const struct schedule *s, uint64_t at_ns)
 {
     for (size_t i = 0; i < s->n; i++) {

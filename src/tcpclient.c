@@ -192,8 +192,8 @@ static void judge(const struct setup *s, struct client_result *r)
     const uint64_t retransmits =
         hoststat_delta(r->host_after.retransmits, r->host_loaded.retransmits);
     struct verdict_input in = {
-        .connections_asked = r->connections_asked,
-        .connections_live = churns ? r->connections_asked : r->connections_live,
+        .connections_wanted = r->connections_wanted,
+        .connections_live = churns ? r->connections_wanted : r->connections_live,
         .scheduled = tally_get(&q->scheduled),
         .sent = tally_get(&q->sent),
         .unsent = tally_get(&q->unsent),
@@ -279,11 +279,12 @@ static void diagnose(const struct setup *s, struct client_result *r)
             hoststat_delta(r->host_after.listen_overflows, r->host_before.listen_overflows),
         .n_tuples = s->plan.n_tuples,
         .in_time_wait = r->has_sockets ? r->sockets.time_wait : HOSTFACTS_UNKNOWN,
+        .churns = s->plan.config.queries_per_conn > 0,
         .churn_per_s = client_result_churn_per_s(r),
     };
 
-    if (s->plan.config.queries_per_conn > 0 ? tally_connections_failed(&r->tally) > 0
-                                            : r->connections_live < r->connections_asked)
+    if (in.churns ? tally_connections_failed(&r->tally) > 0
+                  : r->connections_live < r->connections_wanted)
         diagnosis_make(&r->diagnosis, &in);
 }
 

@@ -35,6 +35,7 @@ static void diagnose(enum outcome_phase phase, enum outcome_reason reason, uint6
                                        .listen_overflows = 5,
                                        .n_tuples = 28232,
                                        .in_time_wait = 28000,
+                                       .churns = churn_per_s > 0,
                                        .churn_per_s = churn_per_s};
 
     memset(&tally, 0, sizeof tally);

@@ -55,6 +55,7 @@ static void make_result(struct client_result *r)
     tally_add(&r->tally.connections.ended[PHASE_RUN][REASON_FINISHED], 98);
     tally_add(&r->tally.connections.ended[PHASE_RECEIVE][REASON_HALF_OPEN], 1);
     r->connections_asked = 100;
+    r->connections_wanted = 100;
     r->connections_live = 98;
     r->connections_half_open = 1;
     r->connect_elapsed_ns = 500 * MS;
@@ -147,7 +148,8 @@ static void json_has_every_figure_in_its_place(void **state)
     char *text = text_of(report_json, *state);
 
     assert_has(text, "\"schema\": 1");
-    assert_has(text, "\"half_open\": 1,\n    \"failed\": 1,\n    \"live_at_end\": 98,");
+    assert_has(text, "\"half_open\": 1,\n    \"failed\": 1,\n    \"wanted_at_end\": 100,\n"
+                     "    \"live_at_end\": 98,");
     assert_has(text, "\"connect_rate_per_s\": 198,");
     assert_has(text, "\"scheduled\": 1003,\n    \"sent\": 1000,\n    \"unsent\": 3,\n"
                      "    \"answered\": 980,\n    \"timeout\": 15,\n    \"error\": 5,");

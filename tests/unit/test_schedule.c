@@ -139,6 +139,9 @@ static void what_it_amounts_to(void **state)
     schedule_prepend_warmup(&s, 5 * S);
     assert_segment(0, 5 * S, 0, 0);
     assert_true(schedule_mean_qps(&s, 5 * S) == 75);
+    schedule_scale(&s, 0.5);
+    assert_segment(1, 10 * S, 0, 50);
+    assert_segment(2, 10 * S, 50, 50);
     schedule_constant(&s, PACER_NEVER, 7);
     assert_true(schedule_is_constant(&s));
     assert_true(schedule_mean_qps(&s, 3 * S) == 7 && schedule_rate_qps(&s, 99 * S) == 7);

@@ -14,7 +14,7 @@
 
 /* A run that nothing is wrong with. */
 static const struct verdict_input good = {
-    .connections_asked = 100,
+    .connections_wanted = 100,
     .connections_live = 100,
     .scheduled = 10000,
     .sent = 10000,

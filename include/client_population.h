@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ * client_population: how many connections a worker holds, and in which places of its array: the
+ * wanted ones are successive places from the oldest on, around the array.  More are wanted: the
+ * next places are begun.  Fewer: the oldest go first, each when its queries have their outcomes.
+ *
+ * Used by its worker's thread, but n_wanted, which any thread may read. */
+#ifndef TCPSCALER_CLIENT_POPULATION_H
+#define TCPSCALER_CLIENT_POPULATION_H
+
+#include "tally.h"
+
+#include <event2/event_struct.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct client_worker;
+struct client_conn;
+
+struct client_population {
+    uint32_t oldest;      /* its place */
+    tally_count n_wanted; /* gauge; at most the worker's n_conns */
+    uint32_t n_begun;     /* of those wanted; some may have ended */
+    struct event tick_event;
+    uint64_t start_ns; /* of the schedule of connections */
+};
+
+/* Wants what the schedule of connections begins with, or all of them. */
+void client_population_init(struct client_worker *cw);
+
+/* The schedule of connections, if there is one, begins at start_ns. */
+void client_population_follow(struct client_worker *cw, uint64_t start_ns);
+
+/* It ends; what is wanted stays. */
+void client_population_stop(struct client_worker *cw);
+
+/* From now on n connections, n <= n_conns. */
+void client_population_want(struct client_worker *cw, uint32_t n);
+
+/* Whether there is a place to begin, and which: its connection is NEW or ENDED. */
+bool client_population_has_next(const struct client_worker *cw);
+struct client_conn *client_population_take_next(struct client_worker *cw);
+
+/* The place of a wanted connection, 0: of the oldest one. */
+uint32_t client_population_place(const struct client_worker *cw, uint32_t from_oldest);
+
+/* Whether the connection stands in a wanted place. */
+bool client_population_has(const struct client_worker *cw, const struct client_conn *c);
+
+#endif
