@@ -86,6 +86,31 @@ def test_warmup_comes_before_the_schedule_at_its_first_rate():
                 "queries of the warm-up and of the schedule")
 
 
+def distance_from_uniform(values, width):
+    """Kolmogorov and Smirnov's: the most by which the share below a value is off."""
+    values = sorted(values)
+    return max(max(abs((i + 1) / len(values) - v / width), abs(i / len(values) - v / width))
+               for i, v in enumerate(values))
+
+
+def test_first_queries_of_the_connections_are_spread_over_the_interval():
+    for loop in "open", "closed":
+        with Server("--protocol", "ping") as server:
+            r = run_client("-p", server.port, "-c", 500, "-i", "1s", "--loop", loop, "-t", 2, "--protocol", "ping",
+                           "-R", "127.0.0.1")
+        check_conservation(r)
+        first = {}
+        for row in r.rows():
+            if row["type"] == "Q":
+                first.setdefault(row["connection_id"], intended_ns(row) / 1e9)
+        begin_s = min(first.values())
+        check_equal(len(first), 500, "connections that asked")
+        distance = distance_from_uniform([at - begin_s for at in first.values()], 1)
+        check(distance < 0.02, f"{loop}: {distance:.4f} from uniform")
+        # the control: offsets of half the width are not uniform over the whole
+        check(distance_from_uniform([(at - begin_s) / 2 for at in first.values()], 1) > 0.3, "the control")
+
+
 def live_by_the_progress_lines(text):
     """[(seconds since the load began, live connections)]"""
     return [(float(at), int(live)) for at, live in re.findall(r"running ([\d.]+) of [\d.]+ s, (\d+) live", text)]
