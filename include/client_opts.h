@@ -21,7 +21,9 @@ struct client_opts {
     const char *schedule;
     bool steps_from_stdin, slopes_from_stdin;
     int arrival, select, loop, pace, protocol;
-    const char *qname;
+    const char *qname, *qtype;
+    uint64_t edns_bytes, padding_bytes;
+    bool dnssec;
     uint64_t size_bytes;
     uint64_t seed;
     /* connections */

@@ -7,11 +7,13 @@
 #ifndef TCPSCALER_QUERY_H
 #define TCPSCALER_QUERY_H
 
+#include "dns_message.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define QUERY_ERROR_BYTES 160
+#define QUERY_ERROR_BYTES 220
 #define QUERY_MAX_BYTES   65536u /* of one encoded query */
 
 struct query_protocol;
@@ -20,6 +22,14 @@ struct query {
     const struct query_protocol *protocol;
     uint8_t *bytes; /* one encoded query, id 0 */
     size_t n_bytes;
+};
+
+/* What the user asks for; all zero: the defaults. */
+struct query_ask {
+    const char *qname; /* dns: its name; NULL: "example.com" */
+    const char *qtype; /* dns: its type; NULL: "A" */
+    struct dns_edns edns;
+    size_t size_bytes; /* echo: of a message, 1..65536; 0: 64 */
 };
 
 /* What has been seen of the answer under way. */
@@ -45,8 +55,7 @@ struct query_protocol {
     const char *name;
     bool has_id; /* answers carry an id; otherwise they come in the order of the queries */
     uint8_t id_offset;
-    /* Makes q->bytes; qname and size_bytes are the user's (NULL, 0: not given). */
-    int (*init)(struct query *q, const char *qname, size_t size_bytes, char *error);
+    int (*init)(struct query *q, const struct query_ask *ask, char *error); /* makes q->bytes */
     enum query_event (*next)(const struct query *q, struct query_stream *stream,
                              struct query_input *in);
 };
@@ -54,10 +63,10 @@ struct query_protocol {
 /* dns, ping, echo: as in the option table, separated by '|'. */
 #define QUERY_PROTOCOLS "dns|ping|echo"
 
-/* Protocol number `index` of QUERY_PROTOCOLS.  qname: DNS only, default "example.com"; size_bytes:
- * echo only, 1..65536, default 64.  Returns 0, or -1 with one line in error (QUERY_ERROR_BYTES):
- * the value at fault and what is accepted.  query_free() releases it. */
-int query_init(struct query *q, int index, const char *qname, size_t size_bytes, char *error);
+/* Protocol number `index` of QUERY_PROTOCOLS.  Returns 0, or -1 with one line in error
+ * (QUERY_ERROR_BYTES): the option and value at fault and what is accepted.  query_free() releases
+ * what was made. */
+int query_init(struct query *q, int index, const struct query_ask *ask, char *error);
 void query_free(struct query *q);
 
 /* Writes the query with this id; out has q->n_bytes bytes. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * query_dns: DNS over TCP (RFC 1035, RFC 7766): two bytes of length, then the message.
  *
- * The query is type A, class IN, one question, RD=1.  An answer is matched by its id alone: an
- * error answer may be a bare header, and tcpserver's echo returns the query itself, so neither QR
- * nor the question is looked at.  A length below the 12 bytes of a header is malformed. */
+ * What is asked is one question (dns_message.h).  An answer
+ * is matched by its id alone: an error answer may be a bare header, and tcpserver's echo returns
+ * the query itself, so neither QR nor the question is looked at.  A length below the 12 bytes of a
+ * header is malformed. */
 #ifndef TCPSCALER_QUERY_DNS_H
 #define TCPSCALER_QUERY_DNS_H
 

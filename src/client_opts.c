@@ -36,6 +36,14 @@ static const struct option_row rows[] = {
      0, QUERY_PROTOCOLS},
     {"qname", 0, OPTION_TEXT, FIELD(qname), "NAME", "dns: the name asked (default: example.com)", 0,
      0, NULL},
+    {"qtype", 0, OPTION_TEXT, FIELD(qtype), "TYPE",
+     "dns: the type asked: AAAA, MX, HTTPS, TYPE65, ... (default: A)", 0, 0, NULL},
+    {"edns", 0, OPTION_BYTES, FIELD(edns_bytes), "BYTES",
+     "dns: with EDNS, and this UDP payload size (default: no EDNS)", 512, UINT16_MAX, NULL},
+    {"dnssec", 0, OPTION_FLAG, FIELD(dnssec), NULL, "dns: with EDNS and its DO bit", 0, 0, NULL},
+    {"padding", 0, OPTION_BYTES, FIELD(padding_bytes), "BYTES",
+     "dns: with EDNS, each query padded to a multiple of BYTES", 1, DNS_MESSAGE_PADDING_BYTES,
+     NULL},
     {"size", 0, OPTION_BYTES, FIELD(size_bytes), "BYTES", "echo: bytes per message (default: 64)",
      1, QUERY_MAX_BYTES, NULL},
     {"seed", 's', OPTION_COUNT, FIELD(seed), "N", "seed of the schedule (default: 42)", 0, 0, NULL},
@@ -182,6 +190,18 @@ static int check_schedule(const struct client_opts *o, char *error)
     return 0;
 }
 
+static int check_query(const struct client_opts *o, char *error)
+{
+    static const char *const of_dns[] = {"qname", "qtype", "edns", "dnssec", "padding"};
+
+    for (size_t i = 0; i < sizeof of_dns / sizeof *of_dns; i++)
+        if (o->protocol != 0 && was_given(of_dns[i]))
+            return REFUSE("--%s: only --protocol dns asks a question", of_dns[i]);
+    if (o->protocol != 2 && was_given("size"))
+        return REFUSE("--size: only --protocol echo has a size");
+    return 0;
+}
+
 static int check_load(struct client_opts *o, char *error)
 {
     if (check_schedule(o, error) != 0)
@@ -192,10 +212,8 @@ static int check_load(struct client_opts *o, char *error)
         return REFUSE("--loop: 'closed' needs --interval");
     if (was_given("rate") && o->rate_qps > 1e9)
         return REFUSE("--rate: %g is too much: accepted is up to 1e9 per second", o->rate_qps);
-    if (o->protocol != 0 && was_given("qname"))
-        return REFUSE("--qname: only --protocol dns asks for a name");
-    if (o->protocol != 2 && was_given("size"))
-        return REFUSE("--size: only --protocol echo has a size");
+    if (check_query(o, error) != 0)
+        return -1;
     if (o->busy_poll && was_given("pace") && o->pace != CLIENT_PACE_SPIN)
         return REFUSE("--busy-poll: never sleeps: accepted with it is --pace spin alone");
     if (was_given("interval") && !was_given("arrival"))

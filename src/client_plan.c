@@ -19,9 +19,17 @@ enum { FALLBACK_FIRST_PORT = 1024 };
 
 static int plan_query(struct client_plan *plan, const struct client_opts *o)
 {
+    const struct query_ask ask = {
+        .qname = o->qname,
+        .qtype = o->qtype,
+        .edns = {.udp_bytes = (uint16_t)o->edns_bytes,
+                 .padding_bytes = (uint16_t)o->padding_bytes,
+                 .dnssec = o->dnssec},
+        .size_bytes = o->size_bytes,
+    };
     char error[QUERY_ERROR_BYTES];
 
-    if (query_init(&plan->config.query, o->protocol, o->qname, o->size_bytes, error) != 0)
+    if (query_init(&plan->config.query, o->protocol, &ask, error) != 0)
         return complain("%s", error);
     return 0;
 }

@@ -16,10 +16,13 @@ static const struct query_protocol *const protocols[] = {
     &query_echo_protocol,
 };
 
-int query_init(struct query *q, int index, const char *qname, size_t size_bytes, char *error)
+int query_init(struct query *q, int index, const struct query_ask *ask, char *error)
 {
     *q = (struct query){.protocol = protocols[index]};
-    return q->protocol->init(q, qname, size_bytes, error);
+    if (q->protocol->init(q, ask, error) == 0)
+        return 0;
+    query_free(q);
+    return -1;
 }
 
 void query_free(struct query *q)

@@ -2,75 +2,52 @@
  * query_dns: see query_dns.h. */
 #include "query_dns.h"
 
+#include "dns_message.h"
+#include "dns_name.h"
+#include "dns_type.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    LENGTH_BYTES = 2,
-    HEADER_BYTES = 12,
-    NAME_MAX_BYTES = 255,
-    LABEL_MAX_BYTES = 63,
-    QUESTION_TAIL_BYTES = 4 /* type and class */
-};
+enum { LENGTH_BYTES = 2, HEADER_BYTES = 12, REASON_BYTES = 160, MOST_SHOWN = 70 };
 
-/* "www.example.com" or, for the root, "." -> labels with their lengths.  Returns bytes written, or
- * 0 when it is not a name. */
-static size_t encode_name(const char *name, uint8_t out[NAME_MAX_BYTES])
+#define REFUSE(...) (snprintf(error, QUERY_ERROR_BYTES, __VA_ARGS__), -1)
+
+static int parse_name(struct dns_question *question, const char *name, size_t n, char *reason)
 {
-    size_t n = 0;
-
-    if (strcmp(name, ".") == 0)
-        name++;
-    else if (*name == '\0')
+    question->n_name = (uint16_t)dns_name_parse(name, n, question->name);
+    if (question->n_name > 0)
         return 0;
-    while (*name != '\0') {
-        size_t label = strcspn(name, ".");
-
-        if (label == 0 || label > LABEL_MAX_BYTES || n + 1 + label + 1 > NAME_MAX_BYTES)
-            return 0;
-        out[n++] = (uint8_t)label;
-        memcpy(out + n, name, label);
-        n += label;
-        name += label + (name[label] == '.');
-    }
-    out[n++] = 0;
-    return n;
+    snprintf(reason, REASON_BYTES, "'%.*s' is not a domain name: accepted are " DNS_NAME_ACCEPTED,
+             n < MOST_SHOWN ? (int)n : MOST_SHOWN, name);
+    return -1;
 }
 
-static int init(struct query *q, const char *qname, size_t size_bytes, char *error)
+static int parse_type(struct dns_question *question, const char *type, size_t n, char *reason)
 {
-    static const uint8_t header[HEADER_BYTES] = {
-        0,    0,             /* id */
-        0x01, 0,             /* RD */
-        0,    1,             /* one question */
-        0,    0, 0, 0, 0, 0, /* nothing else */
-    };
-    static const uint8_t type_a_class_in[QUESTION_TAIL_BYTES] = {0, 1, 0, 1};
-    uint8_t name[NAME_MAX_BYTES];
-    size_t n_name = encode_name(qname != NULL ? qname : "example.com", name);
-    size_t n_message = HEADER_BYTES + n_name + QUESTION_TAIL_BYTES;
-    uint8_t *out;
+    if (dns_type_parse(type, n, &question->type) == 0)
+        return 0;
+    snprintf(reason, REASON_BYTES, "'%.*s' is not a type: accepted is " DNS_TYPE_ACCEPTED,
+             n < MOST_SHOWN ? (int)n : MOST_SHOWN, type);
+    return -1;
+}
 
-    (void)size_bytes;
-    if (n_name == 0) {
-        snprintf(error, QUERY_ERROR_BYTES,
-                 "--qname: '%.70s' is not a domain name: accepted are labels of 1 to 63 bytes, 255 "
-                 "in all",
-                 qname);
-        return -1;
-    }
-    q->n_bytes = LENGTH_BYTES + n_message;
-    q->bytes = out = malloc(q->n_bytes);
-    if (out == NULL) {
-        snprintf(error, QUERY_ERROR_BYTES, "no memory for a query");
-        return -1;
-    }
-    *out++ = (uint8_t)(n_message >> 8);
-    *out++ = (uint8_t)n_message;
-    memcpy(out, header, sizeof header);
-    memcpy(out + HEADER_BYTES, name, n_name);
-    memcpy(out + HEADER_BYTES + n_name, type_a_class_in, sizeof type_a_class_in);
+static int init(struct query *q, const struct query_ask *ask, char *error)
+{
+    const char *qname = ask->qname != NULL ? ask->qname : "example.com";
+    const char *qtype = ask->qtype != NULL ? ask->qtype : "A";
+    struct dns_question question;
+    char reason[REASON_BYTES];
+
+    if (parse_name(&question, qname, strlen(qname), reason) != 0)
+        return REFUSE("--qname: %s", reason);
+    if (parse_type(&question, qtype, strlen(qtype), reason) != 0)
+        return REFUSE("--qtype: %s", reason);
+    q->bytes = malloc(DNS_MESSAGE_BYTES);
+    if (q->bytes == NULL)
+        return REFUSE("no memory for a query");
+    q->n_bytes = dns_message_encode(q->bytes, &question, &ask->edns);
     return 0;
 }
 

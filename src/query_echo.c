@@ -14,10 +14,9 @@ static uint8_t pattern(size_t i)
     return (uint8_t)(i * 131 + (i >> 8) * 17 + 7);
 }
 
-static int init(struct query *q, const char *qname, size_t size_bytes, char *error)
+static int init(struct query *q, const struct query_ask *ask, char *error)
 {
-    (void)qname;
-    q->n_bytes = size_bytes > 0 ? size_bytes : DEFAULT_BYTES;
+    q->n_bytes = ask->size_bytes > 0 ? ask->size_bytes : DEFAULT_BYTES;
     if (q->n_bytes > QUERY_MAX_BYTES) {
         snprintf(error, QUERY_ERROR_BYTES, "--size: %zu is too much: accepted is 1 to %u",
                  q->n_bytes, QUERY_MAX_BYTES);

@@ -19,10 +19,9 @@ static uint32_t match(const uint8_t word[WORD_BYTES], uint32_t matched, uint8_t 
     return byte == word[0];
 }
 
-static int init(struct query *q, const char *qname, size_t size_bytes, char *error)
+static int init(struct query *q, const struct query_ask *ask, char *error)
 {
-    (void)qname;
-    (void)size_bytes;
+    (void)ask;
     q->n_bytes = WORD_BYTES;
     q->bytes = malloc(WORD_BYTES);
     if (q->bytes == NULL) {

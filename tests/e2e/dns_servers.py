@@ -194,16 +194,50 @@ def first_message(run):
     return received[0]
 
 
+def kdigs_message(*arguments):
+    return first_message(lambda port: subprocess.run(
+        ["kdig", "@127.0.0.1", "-p", str(port), "+tcp", "+noadflag", "+retry=0", "+time=2", *arguments],
+        capture_output=True, timeout=20))
+
+
+def our_message(*options):
+    return first_message(lambda port: run_client("-c", 1, "-t", 0.2, "--timeout", "1s", *options,
+                                                 f"127.0.0.1:{port}"))
+
+
+def without_id(message):
+    return message[:2] + message[4:]
+
+
 def test_bytes_of_a_query_are_those_of_kdig():
     need_program("kdig")
-    kdig = first_message(lambda port: subprocess.run(
-        ["kdig", "@127.0.0.1", "-p", str(port), "+tcp", "+noedns", "+noadflag", "+retry=0", "+time=2",
-         "example.com", "A"], capture_output=True, timeout=20))
-    ours = first_message(lambda port: run_client("-c", 1, "-t", 0.2, "--timeout", "1s",
-                                                 f"127.0.0.1:{port}"))
+    kdig, ours = kdigs_message("+noedns", "example.com", "A"), our_message()
     check_equal(len(ours), 31, "bytes")
-    check_equal(ours[:2] + ours[4:], kdig[:2] + kdig[4:], "all but the id")
+    check_equal(without_id(ours), without_id(kdig), "all but the id")
     check_equal(ours, query_bytes(0), "and what the RFC says")
+
+
+def test_bytes_of_names_types_and_edns_are_those_of_kdig():
+    need_program("kdig")
+    seen = set()
+    for kdigs, options in [
+            (["+noedns", "-t", "AAAA", "www.example.org."], ["--qname", "www.example.org", "--qtype", "AAAA"]),
+            (["+noedns", "-t", "HTTPS", "example.com"], ["--qtype", "https"]),
+            (["+noedns", "-t", "TYPE65280", "example.com"], ["--qtype", "TYPE65280"]),
+            (["+noedns", "-t", "NS", "."], ["--qname", ".", "--qtype", "NS"]),
+            (["+noedns", "-t", "TXT", "a\\.b\\007.example"], ["--qname", "a\\.b\\007.example", "--qtype", "TXT"]),
+            (["+bufsize=4096", "example.com"], ["--edns", 4096]),
+            (["+bufsize=1232", "+dnssec", "example.com"], ["--dnssec"]),
+            (["+bufsize=512", "+dnssec", "-t", "MX", "example.com"],
+             ["--edns", 512, "--dnssec", "--qtype", "MX"]),
+            (["+bufsize=1232", "+alignment=128", "example.com"], ["--padding", 128]),
+            (["+bufsize=4096", "+dnssec", "+alignment=44", "example.com"],
+             ["--edns", 4096, "--dnssec", "--padding", 44]),
+    ]:
+        ours = our_message(*options)
+        check_equal(without_id(ours).hex(), without_id(kdigs_message(*kdigs)).hex(), f"{options}, all but the id")
+        seen.add(ours)
+    check_equal(len(seen), 10, "each of them different")
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 
     if (n_bytes < 1 || n_bytes > MOST_BYTES)
         return 0;
-    REQUIRE(query_init(&q, 0, NULL, 0, error) == 0);
+    REQUIRE(query_init(&q, 0, &(struct query_ask){0}, error) == 0);
     parse(&q, data + 1, n_bytes - 1, n_bytes, &whole);
     parse(&q, data + 1, n_bytes - 1, data[0] % 64 + 1u,
           &cut); /* the first byte says where to cut */

@@ -31,7 +31,7 @@ static void names_are_those_of_the_option(void **state)
     (void)state;
     assert_string_equal(QUERY_PROTOCOLS, "dns|ping|echo");
     for (int p = 0; p < N_PROTOCOLS; p++) {
-        assert_int_equal(query_init(&q, p, NULL, 0, error), 0);
+        assert_int_equal(query_init(&q, p, &(struct query_ask){0}, error), 0);
         assert_string_equal(q.protocol->name, names[p]);
         query_free(&q);
     }
@@ -47,7 +47,7 @@ static void answers_are_found_however_the_stream_is_cut(void **state)
         uint8_t *answers;
         size_t n_bytes;
 
-        assert_int_equal(query_init(&q, p, NULL, 0, error), 0);
+        assert_int_equal(query_init(&q, p, &(struct query_ask){0}, error), 0);
         n_bytes = ANSWERS * q.n_bytes;
         answers = malloc(n_bytes);
         assert_non_null(answers);
@@ -83,7 +83,7 @@ static void no_input_is_no_answer(void **state)
         struct query_input in = {(const uint8_t *)"", 0};
         struct query q;
 
-        assert_int_equal(query_init(&q, p, NULL, 0, error), 0);
+        assert_int_equal(query_init(&q, p, &(struct query_ask){0}, error), 0);
         assert_int_equal(query_next(&q, &stream, &in), QUERY_MORE);
         query_free(&q);
     }

@@ -21,18 +21,22 @@ static void size_is_64_bytes_or_what_was_asked(void **state)
 
     (void)state;
     for (size_t i = 0; i < 4; i++) {
-        assert_int_equal(query_init(&q, ECHO_PROTOCOL, NULL, sizes[i][0], error), 0);
+        assert_int_equal(
+            query_init(&q, ECHO_PROTOCOL, &(struct query_ask){.size_bytes = sizes[i][0]}, error),
+            0);
         assert_int_equal(q.n_bytes, sizes[i][1]);
         query_free(&q);
     }
-    assert_int_equal(query_init(&q, ECHO_PROTOCOL, NULL, 65537, error), -1);
+    assert_int_equal(query_init(&q, ECHO_PROTOCOL, &(struct query_ask){.size_bytes = 65537}, error),
+                     -1);
     assert_non_null(strstr(error, "65537"));
 }
 
 static void a_different_byte_is_malformed_wherever_it_is(void **state)
 {
     (void)state;
-    assert_int_equal(query_init(&q, ECHO_PROTOCOL, NULL, 300, error), 0);
+    assert_int_equal(query_init(&q, ECHO_PROTOCOL, &(struct query_ask){.size_bytes = 300}, error),
+                     0);
     for (size_t i = 0; i < q.n_bytes; i++) {
         struct query_stream stream = {0};
         uint8_t bytes[300];
@@ -52,7 +56,8 @@ static void shifted_bytes_are_malformed(void **state)
     struct query_input in = {bytes + 1, 599};
 
     (void)state;
-    assert_int_equal(query_init(&q, ECHO_PROTOCOL, NULL, 300, error), 0);
+    assert_int_equal(query_init(&q, ECHO_PROTOCOL, &(struct query_ask){.size_bytes = 300}, error),
+                     0);
     query_encode(&q, 0, bytes);
     query_encode(&q, 0, bytes + 300);
     assert_int_equal(query_next(&q, &stream, &in), QUERY_MALFORMED);

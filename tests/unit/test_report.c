@@ -74,7 +74,7 @@ static int setup(void **state)
     char error[OPTIONS_ERROR_BYTES];
 
     if (m == NULL || client_opts_parse(&m->opts, 4, argv, stdout, error) != OPTIONS_RUN ||
-        query_init(&m->config.query, 0, NULL, 0, error) != 0)
+        query_init(&m->config.query, 0, &(struct query_ask){0}, error) != 0)
         return -1;
     m->config.n_connections = 100;
     m->config.duration_ns = 10000 * MS;
