@@ -30,7 +30,8 @@ struct client_load {
     struct closed_loop closed; /* instead of the pacer, with CLIENT_LOOP_CLOSED */
     struct rng select_rng, reroute_rng;
     uint32_t next_round_robin;
-    uint32_t *turn; /* ring of n_conns: connections with something to send, each once */
+    size_t next_asked; /* what the next arrival asks (query.h) */
+    uint32_t *turn;    /* ring of n_conns: connections with something to send, each once */
     uint32_t turn_first, n_in_turn;
     uint64_t previous_intended_ns;
     int timer_fd;

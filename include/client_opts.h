@@ -21,7 +21,7 @@ struct client_opts {
     const char *schedule;
     bool steps_from_stdin, slopes_from_stdin;
     int arrival, select, loop, pace, protocol;
-    const char *qname, *qtype;
+    const char *qname, *qtype, *query_file;
     uint64_t edns_bytes, padding_bytes;
     bool dnssec;
     uint64_t size_bytes;

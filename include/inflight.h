@@ -27,7 +27,10 @@ enum inflight_state { INFLIGHT_FREE, INFLIGHT_QUEUED, INFLIGHT_SENT, INFLIGHT_EX
 /* 48 bytes: one and a half to a cache line pair; the links are slot numbers. */
 struct inflight_query {
     uint64_t intended_ns;
-    uint64_t sent_ns; /* 0 until sent */
+    union {
+        uint64_t asked;   /* QUEUED: the caller's: what it asks */
+        uint64_t sent_ns; /* afterwards */
+    };
     uint32_t connection;
     uint16_t id; /* valid from assign_id on */
     uint8_t state;

@@ -13,15 +13,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define QUERY_ERROR_BYTES 220
+#define QUERY_ERROR_BYTES 420
 #define QUERY_MAX_BYTES   65536u /* of one encoded query */
 
 struct query_protocol;
 
 struct query {
     const struct query_protocol *protocol;
-    uint8_t *bytes; /* one encoded query, id 0 */
-    size_t n_bytes;
+    uint8_t *bytes;   /* encoded queries with id 0, one behind the other */
+    size_t n_bytes;   /* of all of them */
+    size_t n_queries; /* 1; more only where each begins with the length of its rest, 2 bytes */
 };
 
 /* What the user asks for; all zero: the defaults. */
@@ -29,6 +30,13 @@ struct query_ask {
     const char *qname; /* dns: its name; NULL: "example.com" */
     const char *qtype; /* dns: its type; NULL: "A" */
     struct dns_edns edns;
+    /* dns: instead of the name its lines (query_file.h), qtype for those that have none; text NULL:
+     * no file */
+    struct query_text {
+        const char *file; /* for messages */
+        const char *text;
+        size_t n_bytes;
+    } lines;
     size_t size_bytes; /* echo: of a message, 1..65536; 0: 64 */
 };
 
@@ -69,8 +77,25 @@ struct query_protocol {
 int query_init(struct query *q, int index, const struct query_ask *ask, char *error);
 void query_free(struct query *q);
 
-/* Writes the query with this id; out has q->n_bytes bytes. */
-void query_encode(const struct query *q, uint16_t id, uint8_t *out);
+/* A query is named by where it begins in q->bytes: 0 is the first. */
+
+static inline size_t query_size(const struct query *q, size_t at)
+{
+    return q->n_queries == 1 ? q->n_bytes : 2 + (size_t)(q->bytes[at] << 8 | q->bytes[at + 1]);
+}
+
+/* The one behind it; behind the last stands the first. */
+static inline size_t query_after(const struct query *q, size_t at)
+{
+    at += query_size(q, at);
+    return at < q->n_bytes ? at : 0;
+}
+
+/* Number `index` of them, < n_queries; takes time in proportion to it. */
+size_t query_at(const struct query *q, size_t index);
+
+/* Writes the query with this id; out has query_size() bytes. */
+void query_encode(const struct query *q, size_t at, uint16_t id, uint8_t *out);
 
 /* Consumes input up to the end of the next answer.  After QUERY_REPLY stream->id is the answer's id
  * (has_id only).  After QUERY_MALFORMED neither stream nor input is to be used again. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * query_dns: DNS over TCP (RFC 1035, RFC 7766): two bytes of length, then the message.
  *
- * What is asked is one question (dns_message.h).  An answer
+ * What is asked is one question (dns_message.h), or those of a file one after the other.  An answer
  * is matched by its id alone: an error answer may be a bare header, and tcpserver's echo returns
  * the query itself, so neither QR nor the question is looked at.  A length below the 12 bytes of a
  * header is malformed. */

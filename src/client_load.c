@@ -39,6 +39,16 @@ static uint32_t expected_in_flight(const struct client_worker *cw)
     return rate > 4e6 ? 1000000 : (uint32_t)(rate / 4) + 256;
 }
 
+/* The queries of a file are used in their order by each worker, from as far into them as its
+ * connections are into all: those of a run are spread evenly over them from the begin. */
+static size_t first_asked(const struct client_worker *cw)
+{
+    const struct client_config *config = cw->config;
+
+    return query_at(&config->query,
+                    config->query.n_queries * cw->first_conn / config->n_connections);
+}
+
 int client_load_init(struct client_worker *cw)
 {
     const struct client_config *config = cw->config;
@@ -46,6 +56,7 @@ int client_load_init(struct client_worker *cw)
 
     rng_seed(&l->select_rng, config->seed, STREAM_SELECT + cw->worker.index);
     rng_seed(&l->reroute_rng, config->seed, STREAM_REROUTE + cw->worker.index);
+    l->next_asked = first_asked(cw);
     client_query_init(cw);
     evtimer_assign(&l->drain_event, cw->worker.base, on_drain_end, cw);
     evtimer_assign(&l->rest_event, cw->worker.base, on_nothing_to_read, cw);
@@ -198,7 +209,8 @@ static struct client_conn *leave_turn(struct client_worker *cw)
     return c;
 }
 
-static bool queue(struct client_worker *cw, uint32_t i, uint64_t intended_ns, uint8_t tag)
+static bool queue(struct client_worker *cw, uint32_t i, uint64_t intended_ns, uint8_t tag,
+                  size_t asked)
 {
     struct client_load *l = &cw->load;
     struct client_conn *c = &cw->conns[i];
@@ -207,6 +219,7 @@ static bool queue(struct client_worker *cw, uint32_t i, uint64_t intended_ns, ui
 
     if (slot == INFLIGHT_NONE)
         return false;
+    inflight_at(&l->inflight, slot)->asked = asked;
     if (cw->lives.places != NULL && tag != TALLY_PROBE)
         client_life_give(c);
     gap_us = (intended_ns - l->previous_intended_ns) / 1000;
@@ -244,8 +257,9 @@ static void take_due(struct client_worker *cw, uint64_t now_ns)
             i = choose(cw, counts);
         }
         tally_add(&counts->scheduled, 1);
-        if (i == NO_CONNECTION || !queue(cw, i, intended_ns, class))
+        if (i == NO_CONNECTION || !queue(cw, i, intended_ns, class, l->next_asked))
             tally_add(&counts->unsent, 1);
+        l->next_asked = query_after(&cw->config->query, l->next_asked);
         l->previous_intended_ns = intended_ns;
     }
 }
@@ -276,18 +290,20 @@ static uint32_t encode_queued(struct client_conn *c, uint64_t now_ns, size_t *n_
     uint32_t n = 0;
 
     *n_bytes = 0;
-    while (c->queries.queued_head != INFLIGHT_NONE &&
-           *n_bytes + query->n_bytes <= CLIENT_SEND_BYTES) {
+    while (c->queries.queued_head != INFLIGHT_NONE) {
         struct inflight_query *q = inflight_at(t, c->queries.queued_head);
+        const size_t size = query_size(query, q->asked);
         bool recycled;
 
+        if (*n_bytes + size > CLIENT_SEND_BYTES)
+            break;
         if (inflight_assign_id(t, &c->queries, &recycled) != 0) {
             count_blocked(c);
             break;
         }
         tally_add(&cw->tally.ids_recycled, recycled);
-        query_encode(query, q->id, cw->to_send + *n_bytes);
-        *n_bytes += query->n_bytes;
+        query_encode(query, q->asked, q->id, cw->to_send + *n_bytes);
+        *n_bytes += size;
         inflight_mark_sent(t, &c->queries, now_ns);
         n++;
     }
@@ -534,7 +550,7 @@ void client_load_prove(struct client_conn *c)
 
     tally_add(&counts->scheduled, 1);
     cw->load.now_ns = clock_now_ns();
-    if (!queue(cw, (uint32_t)(c - cw->conns), cw->load.now_ns, TALLY_PROBE)) {
+    if (!queue(cw, (uint32_t)(c - cw->conns), cw->load.now_ns, TALLY_PROBE, 0)) {
         tally_add(&counts->unsent, 1);
         client_conn_close(c, (struct outcome){PHASE_SEND, REASON_MEMORY}, 0);
         return;

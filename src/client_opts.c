@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stddef.h>
+#include <string.h>
 
 #define FIELD(name) offsetof(struct client_opts, name)
 #define MAX_TIME_NS (366ull * 24 * 3600 * UNITS_NS_PER_S)
@@ -38,6 +39,8 @@ static const struct option_row rows[] = {
      0, NULL},
     {"qtype", 0, OPTION_TEXT, FIELD(qtype), "TYPE",
      "dns: the type asked: AAAA, MX, HTTPS, TYPE65, ... (default: A)", 0, 0, NULL},
+    {"query-file", 0, OPTION_TEXT, FIELD(query_file), "FILE",
+     "dns: ask the lines of FILE, '<name> <type>', in turn; -: of stdin", 0, 0, NULL},
     {"edns", 0, OPTION_BYTES, FIELD(edns_bytes), "BYTES",
      "dns: with EDNS, and this UDP payload size (default: no EDNS)", 512, UINT16_MAX, NULL},
     {"dnssec", 0, OPTION_FLAG, FIELD(dnssec), NULL, "dns: with EDNS and its DO bit", 0, 0, NULL},
@@ -192,11 +195,18 @@ static int check_schedule(const struct client_opts *o, char *error)
 
 static int check_query(const struct client_opts *o, char *error)
 {
-    static const char *const of_dns[] = {"qname", "qtype", "edns", "dnssec", "padding"};
+    static const char *const of_dns[] = {"qname", "qtype",  "query-file",
+                                         "edns",  "dnssec", "padding"};
 
     for (size_t i = 0; i < sizeof of_dns / sizeof *of_dns; i++)
         if (o->protocol != 0 && was_given(of_dns[i]))
             return REFUSE("--%s: only --protocol dns asks a question", of_dns[i]);
+    if (o->query_file != NULL && o->qname != NULL)
+        return REFUSE("--query-file: excludes --qname: it has its own names");
+    if (o->query_file != NULL && strcmp(o->query_file, "-") == 0 &&
+        (o->steps_from_stdin || o->slopes_from_stdin))
+        return REFUSE("--query-file: '-' and --%s both want stdin: give it a file",
+                      o->steps_from_stdin ? "stdin" : "stdin-rateslope");
     if (o->protocol != 2 && was_given("size"))
         return REFUSE("--size: only --protocol echo has a size");
     return 0;

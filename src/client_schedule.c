@@ -3,9 +3,9 @@
 #include "client_schedule.h"
 
 #include "complain.h"
+#include "textfile.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,22 +14,15 @@ enum { MOST_TEXT_BYTES = 1 << 16 };
 /* All of stdin or of a file; the caller frees it.  NULL after one line on stderr. */
 static char *read_text(const char *option, const char *name)
 {
-    FILE *in = name != NULL ? fopen(name, "re") : stdin;
-    char *text = calloc(1, MOST_TEXT_BYTES + 1);
-    size_t n = 0;
+    size_t n_bytes;
+    char *text = textfile_read(name, MOST_TEXT_BYTES, &n_bytes);
 
-    if (in != NULL && text != NULL)
-        n = fread(text, 1, MOST_TEXT_BYTES, in);
-    if (in == NULL || text == NULL || ferror(in) || n == MOST_TEXT_BYTES ||
-        memchr(text, 0, n) != NULL) {
-        complain("--%s: cannot read %s: %s", option, name != NULL ? name : "stdin",
-                 n > 0 ? "it is too long or no text" : strerror(errno));
-        free(text);
-        text = NULL;
-    }
-    if (in != NULL && in != stdin)
-        fclose(in);
-    return text;
+    if (text != NULL && memchr(text, 0, n_bytes) == NULL)
+        return text;
+    complain("--%s: cannot read %s: %s", option, name != NULL ? name : "stdin",
+             text != NULL ? "it is no text" : strerror(errno));
+    free(text);
+    return NULL;
 }
 
 /* Steps as --schedule has them, or @FILE. */

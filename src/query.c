@@ -18,7 +18,7 @@ static const struct query_protocol *const protocols[] = {
 
 int query_init(struct query *q, int index, const struct query_ask *ask, char *error)
 {
-    *q = (struct query){.protocol = protocols[index]};
+    *q = (struct query){.protocol = protocols[index], .n_queries = 1};
     if (q->protocol->init(q, ask, error) == 0)
         return 0;
     query_free(q);
@@ -31,9 +31,18 @@ void query_free(struct query *q)
     q->bytes = NULL;
 }
 
-void query_encode(const struct query *q, uint16_t id, uint8_t *out)
+size_t query_at(const struct query *q, size_t index)
 {
-    memcpy(out, q->bytes, q->n_bytes);
+    size_t at = 0;
+
+    while (index-- > 0)
+        at = query_after(q, at);
+    return at;
+}
+
+void query_encode(const struct query *q, size_t at, uint16_t id, uint8_t *out)
+{
+    memcpy(out, q->bytes + at, query_size(q, at));
     if (q->protocol->has_id) {
         out[q->protocol->id_offset] = (uint8_t)(id >> 8);
         out[q->protocol->id_offset + 1] = (uint8_t)id;

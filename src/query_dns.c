@@ -5,12 +5,14 @@
 #include "dns_message.h"
 #include "dns_name.h"
 #include "dns_type.h"
+#include "query_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LENGTH_BYTES = 2, HEADER_BYTES = 12, REASON_BYTES = 160, MOST_SHOWN = 70 };
+enum { LENGTH_BYTES = 2, HEADER_BYTES = 12 };
+enum { FIRST_ROOM_BYTES = 1 << 13, REASON_BYTES = 160, MOST_SHOWN = 70 };
 
 #define REFUSE(...) (snprintf(error, QUERY_ERROR_BYTES, __VA_ARGS__), -1)
 
@@ -33,22 +35,84 @@ static int parse_type(struct dns_question *question, const char *type, size_t n,
     return -1;
 }
 
+/* A table of encoded queries that grows. */
+struct table {
+    struct query *q;
+    size_t room;
+    const struct dns_edns *edns;
+};
+
+/* Puts one behind the others.  Returns 0 or -1 (memory). */
+static int append(struct table *t, const struct dns_question *question)
+{
+    struct query *q = t->q;
+
+    if (t->room - q->n_bytes < DNS_MESSAGE_BYTES) {
+        const size_t room = t->room > 0 ? 2 * t->room : FIRST_ROOM_BYTES;
+        uint8_t *larger = realloc(q->bytes, room);
+
+        if (larger == NULL)
+            return -1;
+        q->bytes = larger;
+        t->room = room;
+    }
+    q->n_bytes += dns_message_encode(q->bytes + q->n_bytes, question, t->edns);
+    q->n_queries++;
+    return 0;
+}
+
+static int parse_line(struct dns_question *question, const struct query_line *line,
+                      uint16_t default_type, char *reason)
+{
+    if (parse_name(question, line->name, line->n_name, reason) != 0)
+        return -1;
+    question->type = default_type;
+    return line->n_type > 0 ? parse_type(question, line->type, line->n_type, reason) : 0;
+}
+
+static int append_lines(struct table *t, const struct query_text *lines, uint16_t default_type,
+                        char *error)
+{
+    struct query_file file = {lines->text, lines->n_bytes, 0};
+    struct dns_question question;
+    struct query_line line;
+    char reason[REASON_BYTES];
+    int found;
+
+    while ((found = query_file_next(&file, &line)) > 0) {
+        if (parse_line(&question, &line, default_type, reason) != 0)
+            return REFUSE("--query-file: %.200s:%zu: %s", lines->file, file.line, reason);
+        if (append(t, &question) != 0)
+            return REFUSE("--query-file: %.200s:%zu: no memory for so many queries", lines->file,
+                          file.line);
+    }
+    if (found < 0)
+        return REFUSE(
+            "--query-file: %.200s:%zu: more than two words: accepted is a name and a type",
+            lines->file, file.line);
+    if (t->q->n_queries == 0)
+        return REFUSE(
+            "--query-file: %.200s: no query in it: accepted are lines of a name and a type",
+            lines->file);
+    return 0;
+}
+
 static int init(struct query *q, const struct query_ask *ask, char *error)
 {
     const char *qname = ask->qname != NULL ? ask->qname : "example.com";
     const char *qtype = ask->qtype != NULL ? ask->qtype : "A";
+    struct table table = {.q = q, .edns = &ask->edns};
     struct dns_question question;
     char reason[REASON_BYTES];
 
+    q->n_queries = 0;
     if (parse_name(&question, qname, strlen(qname), reason) != 0)
         return REFUSE("--qname: %s", reason);
     if (parse_type(&question, qtype, strlen(qtype), reason) != 0)
         return REFUSE("--qtype: %s", reason);
-    q->bytes = malloc(DNS_MESSAGE_BYTES);
-    if (q->bytes == NULL)
-        return REFUSE("no memory for a query");
-    q->n_bytes = dns_message_encode(q->bytes, &question, &ask->edns);
-    return 0;
+    if (ask->lines.text != NULL)
+        return append_lines(&table, &ask->lines, question.type, error);
+    return append(&table, &question) != 0 ? REFUSE("no memory for a query") : 0;
 }
 
 /* The length and the id come byte by byte, in whatever pieces. */

@@ -59,10 +59,13 @@ static void print_load(FILE *out, const struct report_about *about)
 static void print_head(FILE *out, const struct report_about *about, const struct client_result *r)
 {
     static const char *const paces[] = {"auto", "sleep", "hybrid", "spin"};
+    const struct query *query = &about->config->query;
     char text[UNITS_TEXT_BYTES];
 
-    fprintf(out, "tcpclient %s: %s to %s, %s connections%s", about->version,
-            about->config->query.protocol->name, about->target,
+    fprintf(out, "tcpclient %s: %s", about->version, query->protocol->name);
+    if (query->n_queries > 1)
+        fprintf(out, ", %s questions,", units_format_count(text, query->n_queries));
+    fprintf(out, " to %s, %s connections%s", about->target,
             units_format_count(text, r->connections_asked),
             about->config->population.n > 0 ? " at most, by a schedule" : "");
     print_load(out, about);

@@ -18,6 +18,13 @@ def refused(program, *arguments, contains):
         check(text in lines[0], f"'{text}' in: {lines[0]}")
 
 
+def file_of(text):
+    path = temp_path("input")
+    with open(path, "w") as f:
+        f.write(text)
+    return path
+
+
 def test_client_refuses_bad_input():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -78,6 +85,16 @@ def test_client_refuses_bad_input():
                 (["--qname", "a..b", target], ["--qname", "'a..b'"]),
                 (["--qtype", "AXFR", target], ["--qtype", "'AXFR'", "AAAA", "TYPE65535"]),
                 (["--qtype", "A", "--protocol", "ping", target], ["--qtype", "dns"]),
+                (["--query-file", "/nonexistent", target], ["--query-file", "/nonexistent"]),
+                (["--query-file", "/tmp", target], ["--query-file", "/tmp", "directory"]),
+                (["--query-file", file_of("a.com A\n\nb..com A\n"), target], ["input:3:", "'b..com'", "accepted"]),
+                (["--query-file", file_of("a.com A\nb.com B\n"), target], ["input:2:", "'B'", "AAAA"]),
+                (["--query-file", file_of("a.com A\nb.com IN A\n"), target], ["input:2:", "two words"]),
+                (["--query-file", file_of("; nothing\n"), target], ["--query-file", "no query"]),
+                (["--query-file", "-", target], ["--query-file", "stdin", "no query"]),
+                (["--query-file", "x", "--qname", "a", target], ["--query-file", "--qname"]),
+                (["--query-file", "-", "--stdin", target], ["--query-file", "--stdin"]),
+                (["--query-file", "x", "--protocol", "echo", target], ["--query-file", "dns"]),
                 (["--edns", "511", target], ["--edns", "'511'", "512"]),
                 (["--padding", "5000", target], ["--padding", "'5000'", "4.00 KiB"]),
                 (["--size", "0", "--protocol", "echo", target], ["--size", "'0'"]),

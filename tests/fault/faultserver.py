@@ -6,7 +6,7 @@ It echoes each query as its answer. The first query of each connection (tcpclien
 answered at once (but for --late-proof-every); of those after it, counted over all connections, every Nth is subject to the
 misbehaviours given. Prints `listening PORT`, and on SIGTERM one JSON object with what it did; then it
 also writes the log of --log, one CSV line per query: connection (from 0, in the order of accepting), DNS
-id, time in, time out, the two in ns of CLOCK_MONOTONIC. In is after the query was read, out is before the
+id, time in, time out, the two in ns of CLOCK_MONOTONIC, and the message behind its header in hex. In is after the query was read, out is before the
 answer is written, so out - in is never more than a client measures; out is empty for what was never
 answered."""
 
@@ -28,7 +28,8 @@ class Log:
 
     def came_in(self, connection, message, in_ns):
         dns_id = int.from_bytes(message[2:4], "big")
-        self.unanswered[connection, dns_id] = line = [connection, dns_id, in_ns, ""]
+        self.unanswered[connection, dns_id] = line = [connection, dns_id, in_ns, "",
+                                                             message[14:].hex()]
         self.lines.append(line)
 
     def goes_out(self, connection, message):
@@ -39,7 +40,7 @@ class Log:
 
     def write(self, path):
         with open(path, "w") as f:
-            csv.writer(f).writerows([("connection", "id", "in_ns", "out_ns"), *self.lines])
+            csv.writer(f).writerows([("connection", "id", "in_ns", "out_ns", "question"), *self.lines])
 
 
 class Faults:
@@ -243,5 +244,5 @@ parser.add_argument("--stall-every", type=float, default=0, metavar="S",
                     help="take no input at all, on no connection, once every S seconds ...")
 parser.add_argument("--stall-for", type=float, default=0, metavar="MS", help="... for so long")
 parser.add_argument("--log", default="", metavar="FILE",
-                    help="at the end, one CSV line per query: connection, id, in_ns, out_ns")
+                    help="at the end, one CSV line per query: connection, id, in_ns, out_ns, question")
 asyncio.run(serve(parser.parse_args()))

@@ -1,32 +1,18 @@
 /* SPDX-License-Identifier: MIT
  * fuzz_query_dns: the parser of DNS answers fed with anything, cut anywhere.  It must find the same
- * answers whatever the cuts, consume its input, and never read beyond it.
- *
- * With libFuzzer:  clang -fsanitize=fuzzer,address,undefined (CMake preset "fuzz"), then
- *                  build/fuzz/tests/fuzz_query_dns tests/fuzz/corpus_dns
- * Without, as a test: every file named on the command line is run once. */
+ * answers whatever the cuts, consume its input, and never read beyond it. */
+#include "fuzz.h"
 #include "query.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ANSWERS = 4096, MOST_BYTES = 1 << 20 };
+enum { MOST_ANSWERS = 4096 };
 
 struct found {
     uint16_t ids[MOST_ANSWERS];
     int n;
     int malformed;
 };
-
-#define REQUIRE(condition) ((condition) ? (void)0 : fail(#condition))
-
-static void fail(const char *condition)
-{
-    fprintf(stderr, "not so: %s\n", condition);
-    abort();
-}
 
 /* Feeds pieces of `piece` bytes, each in memory of its own so that a sanitizer sees every overrun.
  */
@@ -52,15 +38,13 @@ static void parse(const struct query *q, const uint8_t *data, size_t n_bytes, si
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 {
     static struct found whole, cut;
     char error[QUERY_ERROR_BYTES];
     struct query q;
 
-    if (n_bytes < 1 || n_bytes > MOST_BYTES)
+    if (n_bytes < 1 || n_bytes > FUZZ_MOST_BYTES)
         return 0;
     REQUIRE(query_init(&q, 0, &(struct query_ask){0}, error) == 0);
     parse(&q, data + 1, n_bytes - 1, n_bytes, &whole);
@@ -73,22 +57,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
     query_free(&q);
     return 0;
 }
-
-#ifndef TCPSCALER_LIBFUZZER
-
-int main(int argc, char **argv)
-{
-    static uint8_t data[MOST_BYTES];
-
-    for (int i = 1; i < argc; i++) {
-        FILE *f = fopen(argv[i], "rb");
-
-        REQUIRE(f != NULL);
-        LLVMFuzzerTestOneInput(data, fread(data, 1, sizeof data, f));
-        fclose(f);
-    }
-    printf("%d passed, 0 failed, 0 skipped\n", argc - 1);
-    return argc > 1 ? 0 : 1;
-}
-
-#endif

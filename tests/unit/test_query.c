@@ -16,7 +16,7 @@ enum { N_PROTOCOLS = 3, ANSWERS = 5 };
 static void make_answers(const struct query *q, uint8_t *out)
 {
     for (int i = 0; i < ANSWERS; i++) {
-        query_encode(q, (uint16_t)(1000 + i), out + (size_t)i * q->n_bytes);
+        query_encode(q, 0, (uint16_t)(1000 + i), out + (size_t)i * q->n_bytes);
         if (strcmp(q->protocol->name, "ping") == 0)
             memcpy(out + (size_t)i * q->n_bytes, "Pong", 4);
     }

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +26,7 @@ static void query_for_example_com_is_31_known_bytes(void **state)
     (void)state;
     assert_int_equal(query_init(&q, DNS, &(struct query_ask){0}, error), 0);
     assert_int_equal(q.n_bytes, sizeof wanted);
-    query_encode(&q, 0xabcd, out);
+    query_encode(&q, 0, 0xabcd, out);
     assert_memory_equal(out, wanted, sizeof wanted);
     query_free(&q);
 }
@@ -73,6 +74,109 @@ static void edns_is_what_was_asked(void **state)
     query_free(&q);
 }
 
+/* --- files --- */
+
+static int init_from(const char *text, const char *qtype)
+{
+    const struct query_ask ask = {.qtype = qtype, .lines = {"names", text, strlen(text)}};
+
+    return query_init(&q, DNS, &ask, error);
+}
+
+/* The name and type of a query of a file: "\3www\0" has 5 bytes. */
+static void assert_question(size_t at, const char *name, size_t n_name, uint8_t type)
+{
+    uint8_t out[DNS_MESSAGE_BYTES];
+
+    assert_int_equal(query_size(&q, at), 2 + 12 + n_name + 4);
+    query_encode(&q, at, 0x1234, out);
+    assert_memory_equal(out + 2, "\x12\x34\1\0\0\1", 6);
+    assert_memory_equal(out + 14, name, n_name);
+    assert_int_equal(out[14 + n_name + 1], type);
+}
+
+static void lines_of_a_file_are_queries_in_their_order_again_and_again(void **state)
+{
+    size_t at = 0;
+
+    (void)state;
+    assert_int_equal(init_from("; names\na.b AAAA\nc\n\nlonger.name.example. mx\n", "TXT"), 0);
+    assert_int_equal(q.n_queries, 3);
+    for (int round = 0; round < 3; round++) {
+        assert_question(at, "\1a\1b", 5, 28);
+        at = query_after(&q, at);
+        assert_question(at, "\1c", 3, 16);
+        at = query_after(&q, at);
+        assert_question(at, "\6longer\4name\7example", 21, 15);
+        at = query_after(&q, at);
+        assert_int_equal(at, 0);
+    }
+    assert_int_equal(query_at(&q, 0), 0);
+    assert_question(query_at(&q, 1), "\1c", 3, 16);
+    assert_question(query_at(&q, 2), "\6longer\4name\7example", 21, 15);
+    query_free(&q);
+}
+
+static void one_line_is_one_query(void **state)
+{
+    (void)state;
+    assert_int_equal(init_from("a.b", NULL), 0);
+    assert_int_equal(q.n_queries, 1);
+    assert_question(0, "\1a\1b", 5, 1);
+    assert_int_equal(query_after(&q, 0), 0);
+    query_free(&q);
+}
+
+static void queries_of_a_large_file_are_all_there(void **state)
+{
+    enum { N = 20000, LINE = 16 };
+    char *text = calloc(N, LINE + 1), word[32];
+    size_t at = 0;
+
+    (void)state;
+    assert_non_null(text);
+    for (int i = 0; i < N; i++) {
+        snprintf(word, sizeof word, "n%09d TXT \n", i);
+        memcpy(text + (size_t)i * LINE, word, LINE);
+    }
+    assert_int_equal(init_from(text, NULL), 0);
+    assert_int_equal(q.n_queries, N);
+    assert_int_equal(q.n_bytes, N * (2 + 12 + 12 + 4));
+    for (int i = 0; i < N; i++) {
+        snprintf(word, sizeof word, "\nn%09d", i);
+        assert_memory_equal(q.bytes + at + 14, word, 12);
+        at = query_after(&q, at);
+    }
+    assert_int_equal(at, 0);
+    query_free(&q);
+    free(text);
+}
+
+static void bad_line_is_named_with_file_and_line(void **state)
+{
+    static const struct {
+        const char *text, *named;
+    } bad[] = {
+        {"a A\n\nb..c A\n", "names:3: 'b..c'"},
+        {"a A\n; x\nb BOGUS\n", "names:3: 'BOGUS'"},
+        {"a IN A\n", "names:1: more than two"},
+        {"a A\n# no comment\n", "names:2: more than"},
+        {"", "names: no query"},
+        {"; nothing\n\n", "names: no query"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(init_from(bad[i].text, NULL), -1);
+        if (strstr(error, bad[i].named) == NULL || strstr(error, "accepted") == NULL)
+            fail_msg("'%s' is not in '%s'", bad[i].named, error);
+    }
+    assert_int_equal(init_from("a A\n", "BOGUS"), -1);
+    assert_non_null(strstr(error, "--qtype: 'BOGUS'"));
+}
+
+/* --- answers --- */
+
 /* One answer of so many bytes, with id 7. */
 static enum query_event feed(size_t length)
 {
@@ -114,6 +218,10 @@ int main(void)
         cmocka_unit_test(type_is_the_one_asked_for),
         cmocka_unit_test(bad_names_and_types_are_refused_with_their_option),
         cmocka_unit_test(edns_is_what_was_asked),
+        cmocka_unit_test(lines_of_a_file_are_queries_in_their_order_again_and_again),
+        cmocka_unit_test(one_line_is_one_query),
+        cmocka_unit_test(queries_of_a_large_file_are_all_there),
+        cmocka_unit_test(bad_line_is_named_with_file_and_line),
         cmocka_unit_test(answer_has_at_least_a_header_and_at_most_65535_bytes),
     };
 

@@ -42,7 +42,7 @@ static void a_different_byte_is_malformed_wherever_it_is(void **state)
         uint8_t bytes[300];
         struct query_input in = {bytes, sizeof bytes};
 
-        query_encode(&q, 0, bytes);
+        query_encode(&q, 0, 0, bytes);
         bytes[i] ^= 1;
         assert_int_equal(query_next(&q, &stream, &in), QUERY_MALFORMED);
     }
@@ -58,8 +58,8 @@ static void shifted_bytes_are_malformed(void **state)
     (void)state;
     assert_int_equal(query_init(&q, ECHO_PROTOCOL, &(struct query_ask){.size_bytes = 300}, error),
                      0);
-    query_encode(&q, 0, bytes);
-    query_encode(&q, 0, bytes + 300);
+    query_encode(&q, 0, 0, bytes);
+    query_encode(&q, 0, 0, bytes + 300);
     assert_int_equal(query_next(&q, &stream, &in), QUERY_MALFORMED);
     query_free(&q);
 }

@@ -56,7 +56,7 @@ static void query_is_the_four_bytes_ping(void **state)
     (void)state;
     assert_int_equal(query_init(&q, PING, &(struct query_ask){0}, error), 0);
     assert_int_equal(q.n_bytes, 4);
-    query_encode(&q, 999, out);
+    query_encode(&q, 0, 999, out);
     assert_memory_equal(out, "Ping", 4);
     query_free(&q);
 }
