@@ -39,8 +39,8 @@ void client_query_arm_expiry(struct client_worker *cw);
 /* The query was handed to its socket at sent_ns. */
 void client_query_sent(struct client_worker *cw, struct inflight_query *q, uint64_t sent_ns);
 
-/* A complete answer; `id` counts only where the protocol has ids.  The connection may end by it. */
-void client_query_answer(struct client_conn *c, uint16_t id, uint64_t received_ns);
+/* A complete answer, the last one of c->stream.  The connection may end by it. */
+void client_query_answer(struct client_conn *c, uint64_t received_ns);
 
 /* The connection ends: each of its queries gets its outcome. */
 void client_query_lost(struct client_conn *c, struct outcome outcome);

@@ -40,12 +40,17 @@ struct query_ask {
     size_t size_bytes; /* echo: of a message, 1..65536; 0: 64 */
 };
 
-/* What has been seen of the answer under way. */
+/* What has been seen of the answer under way.  8 bytes: each idle connection has one. */
 struct query_stream {
-    uint32_t offset; /* its bytes received so far */
-    uint16_t length; /* DNS: the announced length, known from offset 2 on */
-    uint16_t id;     /* DNS: known from offset 4 on */
+    uint16_t offset;  /* its bytes received so far; DNS: those up to its flags */
+    uint16_t missing; /* DNS: of the announced length what has not been received */
+    uint16_t id;      /* DNS: known from offset 4 on */
+    uint8_t says;     /* after QUERY_REPLY: what the answer says of itself */
 };
+
+/* stream->says: 0, nothing (no DNS, or no answer but a query: QR is not set); otherwise 1 + RCODE,
+ * the four bits of the header, and whether it is truncated (TC). */
+enum { QUERY_SAYS_CODE = 0x1f, QUERY_SAYS_TRUNCATED = 0x20, QUERY_N_CODES = 17 };
 
 enum query_event {
     QUERY_MORE,     /* all input consumed, no complete answer in it */
@@ -61,7 +66,8 @@ struct query_input {
 
 struct query_protocol {
     const char *name;
-    bool has_id; /* answers carry an id; otherwise they come in the order of the queries */
+    bool has_id;   /* answers carry an id; otherwise they come in the order of the queries */
+    bool has_code; /* answers have a response code */
     uint8_t id_offset;
     int (*init)(struct query *q, const struct query_ask *ask, char *error); /* makes q->bytes */
     enum query_event (*next)(const struct query *q, struct query_stream *stream,
@@ -98,7 +104,8 @@ size_t query_at(const struct query *q, size_t index);
 void query_encode(const struct query *q, size_t at, uint16_t id, uint8_t *out);
 
 /* Consumes input up to the end of the next answer.  After QUERY_REPLY stream->id is the answer's id
- * (has_id only).  After QUERY_MALFORMED neither stream nor input is to be used again. */
+ * (has_id only) and stream->says is valid.  After QUERY_MALFORMED neither stream nor input is to be
+ * used again. */
 static inline enum query_event query_next(const struct query *q, struct query_stream *stream,
                                           struct query_input *in)
 {

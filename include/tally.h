@@ -8,6 +8,7 @@
 #define TCPSCALER_TALLY_H
 
 #include "outcome.h"
+#include "query.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -42,6 +43,10 @@ struct tally {
         tally_count ended[OUTCOME_N_PHASES][OUTCOME_N_REASONS];
     } connections;
     struct tally_queries queries[TALLY_N_CLASSES];
+    struct {
+        tally_count by_code[QUERY_N_CODES]; /* query_stream.says: [0] nothing, [1 + RCODE] */
+        tally_count truncated;
+    } answers;                                               /* to measured queries */
     tally_count errors[OUTCOME_N_PHASES][OUTCOME_N_REASONS]; /* why measured queries failed */
     tally_count late;       /* answers to queries that had timed out */
     tally_count duplicate;  /* answers to queries already answered */
@@ -85,8 +90,9 @@ uint64_t tally_connections_by_reason(const struct tally *t, enum outcome_reason 
 
 /* The laws, for the sums at the end of a run: asked + reopened connections = connection outcomes;
  * for each class of queries scheduled = sent + unsent and sent = answered + timeout + error +
- * cancelled; errors by outcome add up; measured answers = values in the response histogram. Returns
- * NULL, or a text that names the law broken first: a bug of this program, never of its peer. */
+ * cancelled; errors by outcome add up; measured answers = answers by response code = values in the
+ * response histogram.  Returns NULL, or a text that names the law broken first: a bug of this
+ * program, never of its peer. */
 const char *tally_broken_law(const struct tally *t, uint64_t connections_asked,
                              uint64_t histogram_count);
 

@@ -262,7 +262,7 @@ static void take_answers(struct client_conn *c, size_t n_bytes, uint64_t receive
     if (record != NULL)
         record->bytes_received += n_bytes;
     while ((event = query_next(query, &c->stream, &in)) == QUERY_REPLY)
-        client_query_answer(c, c->stream.id, received_ns);
+        client_query_answer(c, received_ns);
     if (event == QUERY_MALFORMED)
         client_conn_close(c, (struct outcome){PHASE_PROTOCOL, REASON_MALFORMED}, 0);
 }

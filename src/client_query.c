@@ -90,8 +90,12 @@ static void on_expiry(evutil_socket_t fd, short what, void *arg)
     client_load_check_drained(cw);
 }
 
-static void measure(struct client_worker *cw, const struct inflight_query *q, uint64_t received_ns)
+static void measure(struct client_worker *cw, const struct inflight_query *q, uint8_t says,
+                    uint64_t received_ns)
 {
+    tally_add(&cw->tally.answers.by_code[says & QUERY_SAYS_CODE], 1);
+    if (says & QUERY_SAYS_TRUNCATED)
+        tally_add(&cw->tally.answers.truncated, 1);
     tally_sub(&cw->in_flight, 1);
     hist_record(&cw->metrics[CLIENT_RESPONSE], received_ns - q->intended_ns);
     hist_record(&cw->metrics[CLIENT_SERVICE], received_ns - q->sent_ns);
@@ -110,34 +114,37 @@ static void measure(struct client_worker *cw, const struct inflight_query *q, ui
     }
 }
 
-static uint32_t find(struct client_conn *c, uint16_t id)
+/* The query that the answer is to, or INFLIGHT_NONE. */
+static uint32_t find(struct client_conn *c)
 {
     const struct inflight *t = &c->worker->load.inflight;
 
     if (c->worker->config->query.protocol->has_id)
-        return inflight_find(t, &c->queries, (uint32_t)(c - c->worker->conns), id);
+        return inflight_find(t, &c->queries, (uint32_t)(c - c->worker->conns), c->stream.id);
     return c->queries.head != c->queries.queued_head ? c->queries.head : INFLIGHT_NONE;
 }
 
-static void count_stray(struct client_conn *c, uint16_t id)
+static void count_stray(struct client_conn *c)
 {
     struct tally *tally = &c->worker->tally;
 
-    tally_add(inflight_id_was_used(&c->queries, id) ? &tally->duplicate : &tally->unknown_id, 1);
+    tally_add(inflight_id_was_used(&c->queries, c->stream.id) ? &tally->duplicate
+                                                              : &tally->unknown_id,
+              1);
 }
 
-void client_query_answer(struct client_conn *c, uint16_t id, uint64_t received_ns)
+void client_query_answer(struct client_conn *c, uint64_t received_ns)
 {
     struct client_worker *cw = c->worker;
     struct inflight *t = &cw->load.inflight;
-    uint32_t slot = find(c, id);
+    uint32_t slot = find(c);
     struct inflight_query *q;
     bool is_probe;
 
     cw->load.now_ns = received_ns;
     if (slot == INFLIGHT_NONE) {
         if (atomic_load_explicit(&cw->stage, memory_order_relaxed) != CLIENT_DRAINED)
-            count_stray(c, id); /* afterwards it answers a query that was cancelled */
+            count_stray(c); /* afterwards it answers a query that was cancelled */
         return;
     }
     q = inflight_at(t, slot);
@@ -153,7 +160,7 @@ void client_query_answer(struct client_conn *c, uint16_t id, uint64_t received_n
     } else {
         tally_add(&client_query_counts(cw, q)->answered, 1);
         if (client_query_is_measured(q))
-            measure(cw, q, received_ns);
+            measure(cw, q, c->stream.says, received_ns);
     }
     if (q->state == INFLIGHT_SENT && !is_probe)
         client_load_next_in_closed_loop(c, received_ns);

@@ -11,10 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LENGTH_BYTES = 2, HEADER_BYTES = 12 };
+enum { LENGTH_BYTES = 2, HEADER_BYTES = 12, HEAD_BYTES = 6 }; /* the head: length, id, flags */
+enum { FLAG_QR = 0x80, FLAG_TC = 0x02, RCODE = 0x0f };
 enum { FIRST_ROOM_BYTES = 1 << 13, REASON_BYTES = 160, MOST_SHOWN = 70 };
 
 #define REFUSE(...) (snprintf(error, QUERY_ERROR_BYTES, __VA_ARGS__), -1)
+
+/* --- queries --- */
 
 static int parse_name(struct dns_question *question, const char *name, size_t n, char *reason)
 {
@@ -115,26 +118,62 @@ static int init(struct query *q, const struct query_ask *ask, char *error)
     return append(&table, &question) != 0 ? REFUSE("no memory for a query") : 0;
 }
 
-/* The length and the id come byte by byte, in whatever pieces. */
-static enum query_event take_head(struct query_stream *stream, struct query_input *in)
-{
-    const uint8_t byte = *in->data++;
+/* --- answers --- */
 
-    in->n_bytes--;
+static uint8_t what_it_says(uint8_t flags_high, uint8_t flags_low)
+{
+    if ((flags_high & FLAG_QR) == 0)
+        return 0;
+    return (uint8_t)((1 + (flags_low & RCODE)) | (flags_high & FLAG_TC ? QUERY_SAYS_TRUNCATED : 0));
+}
+
+/* What follows the head of an answer of so many bytes. */
+static enum query_event take_length(struct query_stream *stream, unsigned length)
+{
+    if (length < HEADER_BYTES)
+        return QUERY_MALFORMED;
+    stream->missing = (uint16_t)(length - (HEAD_BYTES - LENGTH_BYTES));
+    return QUERY_MORE;
+}
+
+/* The next byte of a head that comes in pieces. */
+static enum query_event take_byte(struct query_stream *stream, uint8_t byte)
+{
     switch (stream->offset++) {
     case 0:
-        stream->length = (uint16_t)(byte << 8);
+        stream->missing = (uint16_t)(byte << 8);
         return QUERY_MORE;
     case 1:
-        stream->length = (uint16_t)(stream->length | byte);
-        return stream->length < HEADER_BYTES ? QUERY_MALFORMED : QUERY_MORE;
+        return take_length(stream, stream->missing | byte);
     case 2:
         stream->id = (uint16_t)(byte << 8);
         return QUERY_MORE;
-    default:
+    case 3:
         stream->id = (uint16_t)(stream->id | byte);
         return QUERY_MORE;
+    case 4:
+        stream->says = byte;
+        return QUERY_MORE;
+    default:
+        stream->says = what_it_says(stream->says, byte);
+        return QUERY_MORE;
     }
+}
+
+/* A part of a head, or all of it, as it nearly always comes. */
+static enum query_event take_head(struct query_stream *stream, struct query_input *in)
+{
+    const uint8_t *head = in->data;
+    const size_t n_taken = stream->offset == 0 && in->n_bytes >= HEAD_BYTES ? HEAD_BYTES : 1;
+
+    in->data += n_taken;
+    in->n_bytes -= n_taken;
+    if (n_taken == 1)
+        return take_byte(stream, *head);
+    stream->offset = HEAD_BYTES;
+    stream->id = (uint16_t)(head[2] << 8 | head[3]);
+    stream->says = what_it_says(head[4], head[5]);
+    return take_length(stream, (unsigned)(head[0] << 8 | head[1]));
 }
 
 static enum query_event next(const struct query *q, struct query_stream *stream,
@@ -142,19 +181,18 @@ static enum query_event next(const struct query *q, struct query_stream *stream,
 {
     (void)q;
     while (in->n_bytes > 0) {
-        size_t missing, taken;
+        uint16_t taken;
 
-        if (stream->offset < LENGTH_BYTES + 2) {
+        if (stream->offset < HEAD_BYTES) {
             if (take_head(stream, in) == QUERY_MALFORMED)
                 return QUERY_MALFORMED;
             continue;
         }
-        missing = LENGTH_BYTES + (size_t)stream->length - stream->offset;
-        taken = missing < in->n_bytes ? missing : in->n_bytes;
+        taken = stream->missing < in->n_bytes ? stream->missing : (uint16_t)in->n_bytes;
         in->data += taken;
         in->n_bytes -= taken;
-        stream->offset += (uint32_t)taken;
-        if (taken == missing) {
+        stream->missing = (uint16_t)(stream->missing - taken);
+        if (stream->missing == 0) {
             stream->offset = 0;
             return QUERY_REPLY;
         }
@@ -165,6 +203,7 @@ static enum query_event next(const struct query *q, struct query_stream *stream,
 const struct query_protocol query_dns_protocol = {
     .name = "dns",
     .has_id = true,
+    .has_code = true,
     .id_offset = LENGTH_BYTES,
     .init = init,
     .next = next,

@@ -44,7 +44,7 @@ static enum query_event next(const struct query *q, struct query_stream *stream,
         return QUERY_MALFORMED;
     in->data += taken;
     in->n_bytes -= taken;
-    stream->offset += (uint32_t)taken;
+    stream->offset = (uint16_t)(stream->offset + taken);
     if (taken < missing)
         return QUERY_MORE;
     stream->offset = 0;

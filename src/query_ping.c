@@ -12,10 +12,10 @@ static const uint8_t ping[WORD_BYTES] = {'P', 'i', 'n', 'g'};
 static const uint8_t pong[WORD_BYTES] = {'P', 'o', 'n', 'g'};
 
 /* Bytes of the word matched after one more.  Only its first byte can begin it anew. */
-static uint32_t match(const uint8_t word[WORD_BYTES], uint32_t matched, uint8_t byte)
+static uint8_t match(const uint8_t word[WORD_BYTES], size_t matched, uint8_t byte)
 {
     if (byte == word[matched])
-        return matched + 1;
+        return (uint8_t)(matched + 1);
     return byte == word[0];
 }
 
@@ -54,7 +54,7 @@ size_t query_ping_answer(uint8_t *matched, const uint8_t *data, size_t n_bytes, 
     size_t n_written = 0;
 
     for (size_t i = 0; i < n_bytes; i++) {
-        *matched = (uint8_t)match(ping, *matched, data[i]);
+        *matched = match(ping, *matched, data[i]);
         if (*matched == WORD_BYTES) {
             *matched = 0;
             memcpy(out + n_written, pong, WORD_BYTES);

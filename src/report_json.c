@@ -4,6 +4,7 @@
 #include "report.h"
 
 #include "clock.h"
+#include "dns_rcode.h"
 #include "json.h"
 #include "oslimits.h"
 #include "outcome_report.h"
@@ -117,6 +118,24 @@ static void put_queries(struct json *j, const struct client_result *r)
     json_object_end(j);
     json_object_begin(j, "probes");
     put_class(j, &t->queries[TALLY_PROBE]);
+    json_object_end(j);
+}
+
+static void put_answers(struct json *j, const struct report_about *about,
+                        const struct client_result *r)
+{
+    if (!about->config->query.protocol->has_code) {
+        json_null(j, "answers");
+        return;
+    }
+    json_object_begin(j, "answers");
+    json_object_begin(j, "rcodes");
+    for (unsigned rcode = 0; rcode < DNS_RCODE_N; rcode++)
+        if (tally_get(&r->tally.answers.by_code[1 + rcode]) > 0)
+            put_count(j, dns_rcode_name(rcode), &r->tally.answers.by_code[1 + rcode]);
+    json_object_end(j);
+    put_count(j, "echoed", &r->tally.answers.by_code[0]);
+    put_count(j, "truncated", &r->tally.answers.truncated);
     json_object_end(j);
 }
 
@@ -313,6 +332,7 @@ void report_json(FILE *out, const struct report_about *about, const struct clien
     put_connections(&j, r);
     put_churn(&j, about, r);
     put_queries(&j, r);
+    put_answers(&j, about, r);
     put_rate(&j, about, r);
     put_latency(&j, r);
     put_resources(&j, r);

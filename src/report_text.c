@@ -2,6 +2,7 @@
  * report_text: the summary for people, on stderr.  See report.h. */
 #include "report.h"
 
+#include "dns_rcode.h"
 #include "outcome_report.h"
 #include "units.h"
 #include "verdict.h"
@@ -144,6 +145,27 @@ static void print_queries(FILE *out, const struct client_result *r)
     if (tally_get(&r->tally.queries[TALLY_WARMUP].scheduled) > 0)
         fprintf(out, "             %s more in the warm-up, not in these figures\n",
                 count_text(a, &r->tally.queries[TALLY_WARMUP].scheduled));
+}
+
+/* Nothing where all that came back were the queries themselves. */
+static void print_answers(FILE *out, const struct client_result *r)
+{
+    const tally_count *by_code = r->tally.answers.by_code;
+    const char *before = "Answers      ";
+    char text[UNITS_TEXT_BYTES];
+
+    if (tally_get(&by_code[0]) == tally_get(&r->tally.queries[TALLY_MEASURED].answered))
+        return;
+    for (unsigned rcode = 0; rcode < DNS_RCODE_N; rcode++)
+        if (tally_get(&by_code[1 + rcode]) > 0) {
+            fprintf(out, "%s%s %s", before, count_text(text, &by_code[1 + rcode]),
+                    dns_rcode_name(rcode));
+            before = ", ";
+        }
+    fprintf(out, ", %s truncated", count_text(text, &r->tally.answers.truncated));
+    if (tally_get(&by_code[0]) > 0)
+        fprintf(out, ", %s echoed", count_text(text, &by_code[0]));
+    fputc('\n', out);
 }
 
 static void print_rate(FILE *out, const struct report_about *about, const struct client_result *r)
@@ -377,6 +399,7 @@ void report_text(FILE *out, const struct report_about *about, const struct clien
     print_connections(out, about, r);
     if (about->rate_qps > 0) {
         print_queries(out, r);
+        print_answers(out, r);
         print_rate(out, about, r);
     }
     print_latency(out, about, r);

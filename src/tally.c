@@ -27,6 +27,15 @@ static uint64_t sum_outcomes(const tally_count counts[OUTCOME_N_PHASES][OUTCOME_
     return sum;
 }
 
+static uint64_t sum_codes(const struct tally *t)
+{
+    uint64_t sum = 0;
+
+    for (int code = 0; code < QUERY_N_CODES; code++)
+        sum += tally_get(&t->answers.by_code[code]);
+    return sum;
+}
+
 uint64_t tally_connections_ended(const struct tally *t)
 {
     return sum_outcomes(t->connections.ended);
@@ -69,6 +78,8 @@ const char *tally_broken_law(const struct tally *t, uint64_t connections_asked,
         law = broken_by_queries(&t->queries[class]);
     if (law != NULL)
         return law;
+    if (sum_codes(t) != tally_get(&measured->answered))
+        return "answered queries = answers by response code";
     if (sum_outcomes(t->errors) != tally_get(&measured->error))
         return "failed queries = failures by outcome";
     if (tally_get(&measured->answered) != histogram_count)

@@ -82,6 +82,38 @@ def test_malformed_answer_ends_its_connection_alone():
     check("connections-short" in r.json["reasons"], "the verdict says so")
 
 
+def test_response_codes_and_truncated_answers_are_counted_by_name():
+    r, did = run_against(["--rcodes", "0,0,3,2,5,12", "--truncate-every", 10])
+    check_conservation(r)
+    names = {"NOERROR": 0, "NXDOMAIN": 3, "SERVFAIL": 2, "REFUSED": 5, "RCODE12": 12}
+    check_equal(r.json["answers"], {"rcodes": {name: did[f"rcode{code}"] for name, code in names.items()},
+                                    "echoed": 0, "truncated": did["truncated"]}, "answers")
+    check(did["rcode0"] > did["rcode3"] > 100 and did["truncated"] > 50, f"the server varied them: {did}")
+    check(re.search(r"\nAnswers +[\d,]+ NOERROR, [\d,]+ SERVFAIL, .* truncated\n", r.err), "in the summary")
+
+
+def test_queries_that_come_back_are_no_answers_with_a_code():
+    r, did = run_against([])
+    check_equal(r.json["answers"], {"rcodes": {}, "echoed": did["answers"], "truncated": 0}, "answers")
+    check("\nAnswers " not in r.err, "the summary has no line of them")
+
+
+def test_corrupt_echo_is_malformed_and_never_an_answer():
+    for corrupt in (["--corrupt-every", 150], []):
+        r, did = run_against(["--size", 1000, *corrupt], "--protocol", "echo", "--size", 1000)
+        check_conservation(r)
+        q, ends = r.json["queries"], r.json["connections"]["outcomes"]
+        check_equal(ends.get("protocol/malformed reply", 0), did["corrupted"], "connections ended")
+        check(q["answered"] <= did["answers"] - did["corrupted"], f"answered {q['answered']}, {did}")
+        check_equal(q["outcomes"].get("protocol/malformed reply", 0), q["error"], "failed queries")
+        check_between(q["error"], did["corrupted"], q["sent"], "failed queries")
+        check_equal(r.json["answers"], None, "an echo has no codes")
+        if not corrupt:
+            check_equal((q["error"], q["answered"]), (0, q["scheduled"]), "the control: nothing corrupt")
+        else:
+            check(did["corrupted"] >= 3, f"the server misbehaved: {did}")
+
+
 def test_reset_and_closed_connections_are_told_apart():
     r, did = run_against(["--reset-every", 250])
     check_conservation(r)

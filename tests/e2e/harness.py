@@ -240,6 +240,8 @@ def check_conservation(result):
     check_equal(j["latency_ns"]["service"]["count"], q["answered"], "service histogram")
     check_equal(j["latency_ns"]["send_lag"]["count"], q["sent"], "send lag histogram")
     check_equal(sum(q["outcomes"].values()), q["error"], "errors by outcome")
+    if j["answers"] is not None:
+        check_equal(sum(j["answers"]["rcodes"].values()) + j["answers"]["echoed"], q["answered"], "answers by code")
     c = j["connections"]
     check_equal(sum(c["outcomes"].values()), c["asked"] + c["reopened"], "connections by outcome")
     check_equal(j["broken_law"], None, "the program's own check")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """A DNS-over-TCP server that misbehaves on purpose, and counts how often.
 
-It echoes each query as its answer. The first query of each connection (tcpclient's proof) is always
+It echoes each query as its answer (--corrupt-every: with one bit changed). The first query of each connection (tcpclient's proof) is always
 answered at once (but for --late-proof-every); of those after it, counted over all connections, every Nth is subject to the
 misbehaviours given. Prints `listening PORT`, and on SIGTERM one JSON object with what it did; then it
 also writes the log of --log, one CSV line per query: connection (from 0, in the order of accepting), DNS
@@ -50,8 +50,9 @@ class Faults:
         self.n = self.connections = self.accepted = 0
         self.did = dict.fromkeys(
             ("queries", "answers", "dropped", "duplicated", "unknown", "delayed", "resets",
-             "closes", "malformed", "late_proofs", "stalls"), 0)
-
+             "closes", "malformed", "late_proofs", "stalls", "truncated", "corrupted"), 0)
+        self.rcodes = [int(code) for code in options.rcodes.split(",") if code]
+        self.did.update((f"rcode{code}", 0) for code in self.rcodes)
         self.per_mille = [part.split(":") for part in options.delay_per_mille.split(",") if part]
 
     def known_delay_ms(self):
@@ -80,6 +81,25 @@ class Faults:
     def hits(self, every):
         return every and self.n % every == 0
 
+    def length_of(self, buffer):
+        """Of the message that the buffer begins with; 0 while that is not known."""
+        if self.o.size:
+            return self.o.size
+        return 2 + struct.unpack(">H", buffer[:2])[0] if len(buffer) >= 2 else 0
+
+    def altered(self, message):
+        if self.rcodes:
+            truncated = self.hits(self.o.truncate_every)
+            self.did["truncated"] += bool(truncated)
+            rcode = self.rcodes[self.n % len(self.rcodes)]
+            self.did[f"rcode{rcode}"] += 1
+            message = message[:4] + struct.pack(">H", 0x8100 | bool(truncated) << 9 | rcode) + message[6:]
+        if self.hits(self.o.corrupt_every):
+            self.did["corrupted"] += 1
+            at = self.n * 7 % len(message)
+            message = message[:at] + bytes([message[at] ^ 1]) + message[at + 1:]
+        return message
+
 
 class Connection(asyncio.Protocol):
     def __init__(self, faults):
@@ -94,10 +114,7 @@ class Connection(asyncio.Protocol):
     def data_received(self, data):
         in_ns = time.monotonic_ns()
         self.buffer += data
-        while len(self.buffer) >= 2:
-            n = 2 + struct.unpack(">H", self.buffer[:2])[0]
-            if len(self.buffer) < n:
-                break
+        while 0 < (n := self.f.length_of(self.buffer)) <= len(self.buffer):
             message, self.buffer = self.buffer[:n], self.buffer[n:]
             if self.f.log:
                 self.f.log.came_in(self.number, message, in_ns)
@@ -153,6 +170,7 @@ class Connection(asyncio.Protocol):
             self.f.did["unknown"] += 1
             self.send(message[:2] + struct.pack(">H", 65000) + message[4:])
         self.f.did["answers"] += 1
+        message = self.f.altered(message)
         self.send(message)
         if self.f.hits(self.o.duplicate_every):
             self.f.did["duplicated"] += 1
@@ -221,7 +239,7 @@ async def serve(options):
 
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-for name in ("reset", "close", "malformed", "drop", "delay", "unknown", "duplicate"):
+for name in ("reset", "close", "malformed", "drop", "delay", "unknown", "duplicate", "truncate", "corrupt"):
     parser.add_argument(f"--{name}-every", type=int, default=0, metavar="N")
 parser.add_argument("--late-proof-every", type=int, default=0, metavar="N",
                     help="answer the first query of every Nth connection after --delay-ms")
@@ -230,6 +248,10 @@ parser.add_argument("--delay-per-mille", default="", metavar="N:MS,...",
                     help="of every 1,000 queries N are answered after MS, evenly spread")
 parser.add_argument("--busy-ms", type=float, default=0, metavar="MS",
                     help="keep the CPU for so long before each answer: one query at a time")
+parser.add_argument("--size", type=int, default=0, metavar="BYTES",
+                    help="messages of so many bytes, not of DNS")
+parser.add_argument("--rcodes", default="", metavar="CODE,...",
+                    help="answer with QR and these response codes by turns, those of --truncate-every with TC")
 parser.add_argument("--split", type=int, default=0, metavar="BYTES", help="write so much at a time")
 parser.add_argument("--coalesce", type=float, default=0, metavar="MS",
                     help="collect answers for so long, then write them at once")

@@ -10,6 +10,7 @@ enum { MOST_ANSWERS = 4096 };
 
 struct found {
     uint16_t ids[MOST_ANSWERS];
+    uint8_t says[MOST_ANSWERS];
     int n;
     int malformed;
 };
@@ -30,8 +31,11 @@ static void parse(const struct query *q, const uint8_t *data, size_t n_bytes, si
 
         REQUIRE(copy != NULL);
         memcpy(copy, data + at, n);
-        while ((event = query_next(q, &stream, &in)) == QUERY_REPLY && found->n < MOST_ANSWERS)
+        while ((event = query_next(q, &stream, &in)) == QUERY_REPLY && found->n < MOST_ANSWERS) {
+            REQUIRE((stream.says & QUERY_SAYS_CODE) < QUERY_N_CODES);
+            found->says[found->n] = stream.says;
             found->ids[found->n++] = stream.id;
+        }
         REQUIRE(event != QUERY_MORE || in.n_bytes == 0);
         found->malformed = event == QUERY_MALFORMED;
         free(copy);
@@ -53,6 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
     if (whole.n < MOST_ANSWERS) {
         REQUIRE(whole.n == cut.n && whole.malformed == cut.malformed);
         REQUIRE(memcmp(whole.ids, cut.ids, sizeof whole.ids) == 0);
+        REQUIRE(memcmp(whole.says, cut.says, sizeof whole.says) == 0);
     }
     query_free(&q);
     return 0;

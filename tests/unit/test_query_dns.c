@@ -210,6 +210,39 @@ static void answer_has_at_least_a_header_and_at_most_65535_bytes(void **state)
     assert_int_equal(feed(65535), QUERY_REPLY);
 }
 
+/* What an answer with these flags says, read in pieces of so many bytes. */
+static uint8_t says(uint8_t high, uint8_t low, size_t piece)
+{
+    const uint8_t bytes[2 + 12] = {0, 12, 0, 7, high, low};
+    struct query_stream stream = {0};
+    enum query_event event = QUERY_MORE;
+
+    assert_int_equal(query_init(&q, DNS, &(struct query_ask){0}, error), 0);
+    for (size_t at = 0; at < sizeof bytes; at += piece) {
+        struct query_input in = {bytes + at, sizeof bytes - at < piece ? sizeof bytes - at : piece};
+
+        assert_int_equal(event, QUERY_MORE);
+        event = query_next(&q, &stream, &in);
+    }
+    assert_int_equal(event, QUERY_REPLY);
+    query_free(&q);
+    return stream.says;
+}
+
+static void answer_says_its_code_and_whether_it_is_truncated(void **state)
+{
+    (void)state;
+    for (size_t piece = 1; piece <= 14; piece++) {
+        for (uint8_t rcode = 0; rcode < 16; rcode++) {
+            assert_int_equal(says(0x80, rcode, piece), 1 + rcode);
+            assert_int_equal(says(0xfd, 0xf0 | rcode, piece), 1 + rcode); /* all but TC */
+            assert_int_equal(says(0x82, rcode, piece), (1 + rcode) | QUERY_SAYS_TRUNCATED);
+        }
+        assert_int_equal(says(0x01, 0, piece), 0); /* a query that came back */
+        assert_int_equal(says(0x7f, 0xff, piece), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +255,7 @@ int main(void)
         cmocka_unit_test(one_line_is_one_query),
         cmocka_unit_test(queries_of_a_large_file_are_all_there),
         cmocka_unit_test(bad_line_is_named_with_file_and_line),
+        cmocka_unit_test(answer_says_its_code_and_whether_it_is_truncated),
         cmocka_unit_test(answer_has_at_least_a_header_and_at_most_65535_bytes),
     };
 

@@ -46,6 +46,11 @@ static void make_result(struct client_result *r)
     tally_add(&q->sent, 1000);
     tally_add(&q->unsent, 3);
     tally_add(&q->answered, 980);
+    tally_add(&r->tally.answers.by_code[0], 3);
+    tally_add(&r->tally.answers.by_code[1], 960);
+    tally_add(&r->tally.answers.by_code[1 + 3], 11);
+    tally_add(&r->tally.answers.by_code[1 + 15], 6);
+    tally_add(&r->tally.answers.truncated, 2);
     tally_add(&q->timeout, 15);
     tally_add(&q->error, 5);
     tally_add(&r->tally.errors[PHASE_RECEIVE][REASON_PEER], 5);
@@ -133,6 +138,7 @@ static void summary_has_every_figure_in_its_place(void **state)
     assert_has(text, "98 live at the end; opened in 500 ms (198/s)");
     assert_has(text, "1,003 scheduled, 1,000 sent, 980 answered");
     assert_has(text, "15 timed out, 5 failed, 0 cancelled, 3 unsent");
+    assert_has(text, "\nAnswers      960 NOERROR, 11 NXDOMAIN, 6 RCODE15, 2 truncated, 3 echoed\n");
     assert_has(text, "response       700 us    701 us    701 us   >5.00 s         -");
     assert_has(text, "service       60.0 us   60.5 us   60.9 us   >5.00 s");
     assert_has(text, "send lag      5.00 us   5.50 us   5.90 us   5.99 us");
@@ -154,6 +160,9 @@ static void json_has_every_figure_in_its_place(void **state)
     assert_has(text, "\"scheduled\": 1003,\n    \"sent\": 1000,\n    \"unsent\": 3,\n"
                      "    \"answered\": 980,\n    \"timeout\": 15,\n    \"error\": 5,");
     assert_has(text, "\"receive/closed by peer\": 5");
+    assert_has(text, "\"answers\": {\n    \"rcodes\": {\n      \"NOERROR\": 960,\n"
+                     "      \"NXDOMAIN\": 11,\n      \"RCODE15\": 6\n    },\n"
+                     "    \"echoed\": 3,\n    \"truncated\": 2\n  },");
     assert_has(text, "\"asked_qps\": 100,\n    \"achieved_qps\": 100,\n    \"duration_s\": 10");
     assert_has(text, "\"response\": {\n      \"count\": 980,\n      \"over\": 20,");
     assert_has(text, "\"min\": 700000,");
@@ -164,6 +173,23 @@ static void json_has_every_figure_in_its_place(void **state)
     assert_has(text, "\"retransmits\": null,");
     assert_has(text, "\"rows\": null,");
     assert_has(text, "\"verdict\": \"SUSPECT\",\n  \"reasons\": [\n    \"unsent\"\n  ]");
+    free(text);
+}
+
+static void what_has_no_response_codes_has_no_figures_of_them(void **state)
+{
+    struct made_up *m = *state;
+    char error[QUERY_ERROR_BYTES], *text;
+
+    tally_sub(&m->result.tally.answers.by_code[1], 960);
+    tally_add(&m->result.tally.answers.by_code[0], 977);
+    text = text_of(report_text, m);
+    assert_null(strstr(text, "Answers  "));
+    free(text);
+    query_free(&m->config.query);
+    assert_int_equal(query_init(&m->config.query, 1, &(struct query_ask){0}, error), 0);
+    text = text_of(report_json, m);
+    assert_has(text, "\"answers\": null,");
     free(text);
 }
 
@@ -198,6 +224,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(summary_has_every_figure_in_its_place, setup, teardown),
         cmocka_unit_test_setup_teardown(json_has_every_figure_in_its_place, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_has_no_response_codes_has_no_figures_of_them, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(valid_run_has_no_reasons, setup, teardown),
         cmocka_unit_test_setup_teardown(broken_law_is_shouted, setup, teardown),
     };

@@ -26,6 +26,9 @@ static void make_lawful(struct tally *t)
         tally_add(&q->error, 10);
         tally_add(&q->cancelled, 5);
     }
+    tally_add(&t->answers.by_code[0], 9);
+    tally_add(&t->answers.by_code[1 + 3], ANSWERED - 9);
+    tally_add(&t->answers.truncated, ANSWERED);
     tally_add(&t->errors[PHASE_RECEIVE][REASON_PEER], 7);
     tally_add(&t->errors[PHASE_SEND][REASON_RESET], 3);
     tally_add(&t->connections.ended[PHASE_RUN][REASON_FINISHED], 15);
@@ -96,6 +99,9 @@ static void laws_between_parts_are_checked(void **state)
     assert_named(&t, ASKED, ANSWERED - 1, "histogram");
     tally_add(&t.errors[PHASE_RECEIVE][REASON_PEER], 1);
     assert_named(&t, ASKED, ANSWERED, "failed");
+    make_lawful(&t);
+    tally_add(&t.answers.by_code[QUERY_N_CODES - 1], 1);
+    assert_named(&t, ASKED, ANSWERED, "response code");
 }
 
 static void merging_adds_every_count(void **state)
