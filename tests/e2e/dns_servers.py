@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Against real DNS servers from Debian packages, started here on loopback: nothing is lost, the answers
-are answers, the round trips are those of the wire; the bytes of a query are kdig's."""
+are answers, the round trips are those of the wire; what was asked and answered agrees with their own
+statistics; the bytes of a query are kdig's."""
 
 import socket
 import threading
+from collections import Counter
 
 from capture import *
 
@@ -34,10 +36,16 @@ UNBOUND = """server:
   tcp-idle-timeout: 600000
   module-config: "iterator"
   access-control: 127.0.0.0/8 allow
-  local-zone: "example.com." static
-  local-data: "example.com. 3600 IN A 192.0.2.1"
+  local-zone: "example.org." always_refuse
+  extended-statistics: yes
+auth-zone:
+  name: "example.com"
+  zonefile: "{state}/example.com.zone"
+  for-upstream: no
 remote-control:
-  control-enable: no
+  control-enable: yes
+  control-interface: "{state}/control"
+  control-use-cert: no
 """
 
 KNOT = """server:
@@ -83,7 +91,8 @@ NSD = """server:
   zonelistfile: "{state}/zone.list"
   logfile: "{state}/log"
 remote-control:
-  control-enable: no
+  control-enable: yes
+  control-interface: "{state}/control"
 zone:
   name: example.com
   zonefile: example.com.zone
@@ -97,17 +106,18 @@ def free_port():
 
 
 class DnsServer:
-    def __init__(self, program, configuration, *arguments, prefix=()):
+    def __init__(self, program, configuration, *arguments, prefix=(), zone=ZONE):
         need_program(program)
         self.port, path = free_port(), temp_path("server.conf")
+        self.program, self.configuration = program, path
         state = os.path.dirname(path)
         os.chmod(state, 0o755)
         with open(path, "w") as f:
             f.write(configuration.format(port=self.port, state=state))
         with open(os.path.join(state, "example.com.zone"), "w") as f:
-            f.write(ZONE)
+            f.write(zone)
         self.log = open(os.path.join(state, "output"), "w+")
-        environment = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
+        environment = self.environment = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
         self.process = spawn(["sh", "-c", 'ulimit -n "$(ulimit -Hn)"; exec "$@"', "sh", *prefix, program,
                               *arguments, path], env=environment, stdout=self.log, stderr=self.log,
                              start_new_session=True)
@@ -121,6 +131,14 @@ class DnsServer:
                 return len(s.recv(512)) > 12
         except OSError:
             return False
+
+    def statistics(self):
+        """What the server counts itself: {name: number}."""
+        said = subprocess.run([f"{self.program}-control", "-c", self.configuration, "stats_noreset"],
+                              env=self.environment, capture_output=True, text=True, timeout=20)
+        check_equal(said.returncode, 0, f"{self.program}-control: {said.stdout} {said.stderr}")
+        return {name: float(number) for name, number in
+                (line.split("=") for line in said.stdout.splitlines() if "num" in line)}
 
     def stop(self):
         os.killpg(self.process.pid, signal.SIGTERM)
@@ -177,6 +195,92 @@ def test_knot():
 def test_nsd():
     run_against(DnsServer("nsd", NSD, "-d", "-c"), 24000)
 
+
+# --- a file of questions against the servers' own statistics ---
+
+N_LINES, N_PROOFS, ASKED_QPS, ASKED_S = 100000, 100, 10000, 5
+TYPES = ("A", "AAAA", "MX", "TXT", "SRV", "PTR", "SOA")
+
+# Names of counts of the servers': by type, by response code, with EDNS.
+UNBOUND_COUNTS = "num.query.type.", "num.answer.rcode.", "num.query.edns.present"
+NSD_COUNTS = "num.type.", "num.rcode.", "num.edns"
+
+
+def line(i):
+    """(name, type, response code): six names in ten exist, three do not, one is somebody else's."""
+    kind = TYPES[i % len(TYPES)]
+    if i % 10 == 9:
+        return f"host{i}.example.org", kind, "REFUSED"
+    return (f"host{i}.example.com", kind, "NOERROR") if i % 10 < 6 else (f"no{i}.example.com", kind, "NXDOMAIN")
+
+
+def zone_of_lines():
+    return ZONE + "".join(f"host{i} A 192.0.2.2\n" for i in range(N_LINES) if i % 10 < 6)
+
+
+def expected_counts(lines):
+    """({type: count}, {response code: count})."""
+    lines = list(lines)
+    return Counter(kind for _, kind, _ in lines), Counter(rcode for _, _, rcode in lines)
+
+
+def servers_counts(before, after, names):
+    """The same since the first statistics, and the queries with EDNS."""
+    of_type, of_rcode, edns = names
+    grown = {name: int(number - before.get(name, 0)) for name, number in after.items()}
+
+    def those(prefix):  # unbound's nodata is no code but a kind of NOERROR
+        return Counter({name.removeprefix(prefix): n for name, n in grown.items()
+                        if name.startswith(prefix) and n > 0 and not name.endswith(".nodata")})
+
+    return those(of_type), those(of_rcode), grown[edns]
+
+
+def run_file_against(server, names):
+    path = temp_path("queries")
+    with open(path, "w") as f:
+        f.writelines("{} {}\n".format(*line(i)) for i in range(N_LINES))
+    try:
+        before = server.statistics()
+        r = run_client("-p", server.port, "-c", N_PROOFS, "-r", ASKED_QPS, "-t", ASKED_S, "--arrival", "constant",
+                       "--threads", 2, "--query-file", path, "--dnssec", "--quickack", "127.0.0.1")
+        after = server.statistics()
+    finally:
+        server.stop()
+    check_conservation(r)
+    check_equal((r.json["queries"]["scheduled"], r.json["queries"]["answered"]), (ASKED_QPS * ASKED_S,) * 2,
+                "queries and answers")
+    each = ASKED_QPS * ASKED_S // 2  # of two threads, the second from the middle of the file on
+    asked = [*range(each), *range(N_LINES // 2, N_LINES // 2 + each)]
+    return r, asked, servers_counts(before, after, names)
+
+
+def check_file_against(server, names):
+    r, asked, (types, rcodes, with_edns) = run_file_against(server, names)
+    print(f"     {r.json['answers']}, verdict {r.json['verdict']}, response p50 "
+          f"{r.json['latency_ns']['response']['p50'] / 1000:.0f} us")
+    wanted_types, wanted_rcodes = expected_counts(map(line, asked))
+    check_equal(r.json["answers"], {"rcodes": wanted_rcodes, "echoed": 0, "truncated": 0},
+                "our response codes, by the file")
+    proofs = [0] * N_PROOFS
+    wanted_types, wanted_rcodes = expected_counts(map(line, asked + proofs))
+    check_equal(types, wanted_types, "types, by the server")
+    check_equal(rcodes, wanted_rcodes, "response codes, by the server")
+    check_equal(with_edns, len(asked) + N_PROOFS, "queries with EDNS, by the server")
+    # controls: one query more, or the lines behind those that were asked
+    for other in (asked + proofs + [0], [i + 1 for i in asked] + proofs):
+        check(expected_counts(map(line, other)) != (types, rcodes), "the control: other lines, other counts")
+
+
+def test_file_agrees_with_the_statistics_of_unbound():
+    check_file_against(DnsServer("unbound", UNBOUND, "-d", "-p", "-c", zone=zone_of_lines()), UNBOUND_COUNTS)
+
+
+def test_file_agrees_with_the_statistics_of_nsd():
+    check_file_against(DnsServer("nsd", NSD, "-d", "-c", zone=zone_of_lines()), NSD_COUNTS)
+
+
+# --- the bytes of a query ---
 
 def first_message(run):
     """What a client writes first, in one message."""
