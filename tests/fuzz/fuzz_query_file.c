@@ -59,7 +59,10 @@ static void check_message(const uint8_t *message, size_t n_bytes, const struct d
     }
     REQUIRE(memcmp(tail + TAIL_BYTES, "\0\0\x29", 3) == 0);
     REQUIRE(n_bytes == n_question + OPT_BYTES + (size_t)(tail[13] << 8 | tail[14]));
-    REQUIRE(edns->padding_bytes == 0 || n_bytes % edns->padding_bytes == 0);
+    if (edns->padding_bytes == 0)
+        return;
+    REQUIRE(n_bytes % edns->padding_bytes == 0);
+    REQUIRE((tail[17] << 8 | tail[18]) < edns->padding_bytes);
 }
 
 static void check_queries(const struct query *q, const struct dns_edns *edns)

@@ -152,6 +152,22 @@ static void queries_of_a_large_file_are_all_there(void **state)
     free(text);
 }
 
+static void queries_of_a_file_may_be_padded_to_the_largest_block(void **state)
+{
+    const struct query_ask ask = {.edns = {.padding_bytes = DNS_MESSAGE_PADDING_BYTES},
+                                  .lines = {"names", "a\nb\nc\nd\ne\n", 10}};
+    uint8_t out[DNS_MESSAGE_BYTES];
+
+    (void)state;
+    assert_int_equal(query_init(&q, DNS, &ask, error), 0);
+    assert_int_equal(q.n_bytes, 5 * (2 + DNS_MESSAGE_PADDING_BYTES));
+    for (size_t i = 0; i < 5; i++) {
+        query_encode(&q, query_at(&q, i), 0, out);
+        assert_int_equal(out[2 + 12 + 1], 'a' + (int)i);
+    }
+    query_free(&q);
+}
+
 static void bad_line_is_named_with_file_and_line(void **state)
 {
     static const struct {
@@ -254,6 +270,7 @@ int main(void)
         cmocka_unit_test(lines_of_a_file_are_queries_in_their_order_again_and_again),
         cmocka_unit_test(one_line_is_one_query),
         cmocka_unit_test(queries_of_a_large_file_are_all_there),
+        cmocka_unit_test(queries_of_a_file_may_be_padded_to_the_largest_block),
         cmocka_unit_test(bad_line_is_named_with_file_and_line),
         cmocka_unit_test(answer_says_its_code_and_whether_it_is_truncated),
         cmocka_unit_test(answer_has_at_least_a_header_and_at_most_65535_bytes),
