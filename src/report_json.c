@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "dns_rcode.h"
 #include "json.h"
+#include "latency_report.h"
 #include "oslimits.h"
 #include "outcome_report.h"
 #include "verdict.h"
@@ -155,50 +156,12 @@ static void put_rate(struct json *j, const struct report_about *about,
     json_object_end(j);
 }
 
-static void put_percentile(struct json *j, const char *key, const struct hist *h, uint64_t beyond,
-                           uint32_t num, uint32_t den)
-{
-    uint64_t value;
-
-    if (!hist_percentile_is_supported(h, beyond, num, den)) {
-        json_null(j, key);
-        return;
-    }
-    value = hist_percentile(h, beyond, num, den);
-    if (value == HIST_BEYOND)
-        json_string(j, key, "beyond");
-    else
-        json_u64(j, key, value);
-}
-
 static void put_metric(struct json *j, const char *key, const struct hist *h, uint64_t beyond)
 {
-    json_object_begin(j, key);
-    json_u64(j, "count", h->count);
-    json_u64(j, "over", beyond);
-    json_u64(j, "clamped", h->clamped);
-    if (h->count > 0) {
-        json_u64(j, "min", h->min_ns);
-        json_double(j, "mean", h->mean_ns);
-        json_double(j, "mean_error_90", hist_mean_error_ns(h, 90));
-        json_double(j, "mean_error_95", hist_mean_error_ns(h, 95));
-        json_double(j, "stddev", hist_stddev_ns(h));
-        json_u64(j, "max", h->max_ns);
-    } else {
-        json_null(j, "min");
-        json_null(j, "mean");
-        json_null(j, "mean_error_90");
-        json_null(j, "mean_error_95");
-        json_null(j, "stddev");
-        json_null(j, "max");
-    }
-    put_percentile(j, "p50", h, beyond, 1, 2);
-    put_percentile(j, "p90", h, beyond, 9, 10);
-    put_percentile(j, "p95", h, beyond, 19, 20);
-    put_percentile(j, "p99", h, beyond, 99, 100);
-    put_percentile(j, "p999", h, beyond, 999, 1000);
-    put_percentile(j, "p9999", h, beyond, 9999, 10000);
-    json_object_end(j);
+    struct latency l;
+
+    latency_of_hist(&l, h, beyond);
+    latency_report_json(j, key, &l);
 }
 
 static void put_latency(struct json *j, const struct client_result *r)

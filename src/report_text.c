@@ -3,27 +3,13 @@
 #include "report.h"
 
 #include "dns_rcode.h"
+#include "latency_report.h"
 #include "outcome_report.h"
 #include "units.h"
 #include "verdict.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-struct percentile {
-    const char *name;
-    uint32_t num, den;
-};
-
-static const struct percentile percentiles[] = {
-    {"p50", 1, 2}, {"p90", 9, 10}, {"p99", 99, 100}, {"p99.9", 999, 1000}, {"p99.99", 9999, 10000},
-};
-
-enum {
-    N_PERCENTILES = sizeof percentiles / sizeof *percentiles,
-    BAR_WIDTH = 40,
-    PERCENTILE_WIDTH = 10
-};
 
 static const char *count_text(char *buffer, const tally_count *count)
 {
@@ -184,38 +170,13 @@ static void print_rate(FILE *out, const struct report_about *about, const struct
 
 /* --- latency --- */
 
-static void print_percentile(FILE *out, const struct hist *h, uint64_t beyond,
-                             const struct percentile *p, uint64_t timeout_ns)
-{
-    char text[UNITS_TEXT_BYTES];
-    uint64_t value;
-
-    if (!hist_percentile_is_supported(h, beyond, p->num, p->den)) {
-        fprintf(out, "%10s", "-");
-        return;
-    }
-    value = hist_percentile(h, beyond, p->num, p->den);
-    if (value == HIST_BEYOND)
-        fprintf(out, "%*s%s",
-                PERCENTILE_WIDTH - (int)strlen(units_format_duration(text, timeout_ns)), ">", text);
-    else
-        fprintf(out, "%*s", PERCENTILE_WIDTH, units_format_duration(text, value));
-}
-
 static void print_metric(FILE *out, const char *name, const struct hist *h, uint64_t beyond,
                          uint64_t timeout_ns)
 {
-    char text[UNITS_TEXT_BYTES];
+    struct latency l;
 
-    if (h->count + beyond == 0)
-        return;
-    fprintf(out, "%-11s", name);
-    fprintf(out, "%10s", h->count > 0 ? units_format_duration(text, h->min_ns) : "-");
-    for (int i = 0; i < N_PERCENTILES; i++)
-        print_percentile(out, h, beyond, &percentiles[i], timeout_ns);
-    fprintf(out, "%10s", h->count > 0 ? units_format_duration(text, h->max_ns) : "-");
-    fprintf(out, "%10s\n",
-            h->count > 0 ? units_format_duration(text, (uint64_t)(h->mean_ns + 0.5)) : "-");
+    latency_of_hist(&l, h, beyond);
+    latency_report_text(out, name, &l, timeout_ns);
 }
 
 static void print_latency(FILE *out, const struct report_about *about,
@@ -224,10 +185,8 @@ static void print_latency(FILE *out, const struct report_about *about,
     const uint64_t beyond = client_result_beyond(r), timeout_ns = about->config->timeout_ns;
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
 
-    fprintf(out, "\n%-11s%10s", "Time", "min");
-    for (int i = 0; i < N_PERCENTILES; i++)
-        fprintf(out, "%10s", percentiles[i].name);
-    fprintf(out, "%10s%10s\n", "max", "mean");
+    fputc('\n', out);
+    latency_report_head(out, "Time");
     print_metric(out, "response", &r->metrics[CLIENT_RESPONSE], beyond, timeout_ns);
     print_metric(out, "service", &r->metrics[CLIENT_SERVICE], beyond, timeout_ns);
     print_metric(out, "send lag", &r->metrics[CLIENT_SEND_LAG], 0, timeout_ns);
@@ -249,61 +208,6 @@ static void print_latency(FILE *out, const struct report_about *about,
             "  percentiles of these count unanswered queries as beyond; '-': fewer than 10 values "
             "beyond\n",
             about->config->socket.stamp_received ? "; net: to its arrival in the kernel" : "");
-}
-
-/* Upper edges 1, 2, 5, 10, 20, 50 ... ns. */
-static uint64_t next_edge(uint64_t edge)
-{
-    uint64_t lead = edge;
-
-    while (lead >= 10)
-        lead /= 10;
-    return lead == 2 ? edge / 2 * 5 : edge * 2;
-}
-
-static uint64_t count_up_to(const struct hist *h, uint64_t edge_ns, uint32_t *index)
-{
-    uint64_t n = 0;
-
-    while (*index < HIST_COUNTS && hist_lowest_of(*index) < edge_ns)
-        n += h->counts[(*index)++];
-    return n;
-}
-
-static void print_bar(FILE *out, uint64_t n, uint64_t most)
-{
-    int length = (int)((double)n * BAR_WIDTH / (double)most + 0.5);
-
-    for (int i = 0; i < length; i++)
-        fputc('#', out);
-    fputc('\n', out);
-}
-
-static void print_histogram(FILE *out, const struct hist *h)
-{
-    uint64_t counts[64], edges[64], edge = 1, most = 1;
-    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
-    uint32_t index = 0;
-    int n = 0;
-
-    if (h->count == 0)
-        return;
-    fputs("\nResponse time, answers below\n", out);
-    for (; n < 64 && index < HIST_COUNTS && hist_lowest_of(index) <= h->max_ns;
-         edge = next_edge(edge)) {
-        uint64_t c = count_up_to(h, edge, &index);
-
-        if (n == 0 && c == 0)
-            continue;
-        most = c > most ? c : most;
-        edges[n] = edge;
-        counts[n++] = c;
-    }
-    for (int i = 0; i < n; i++) {
-        fprintf(out, "%10s %12s ", units_format_duration(a, edges[i]),
-                units_format_count(b, counts[i]));
-        print_bar(out, counts[i], most);
-    }
 }
 
 /* --- ends and verdict --- */
@@ -403,7 +307,7 @@ void report_text(FILE *out, const struct report_about *about, const struct clien
         print_rate(out, about, r);
     }
     print_latency(out, about, r);
-    print_histogram(out, &r->metrics[CLIENT_RESPONSE]);
+    latency_report_bars(out, "Response time", &r->metrics[CLIENT_RESPONSE]);
     outcome_report_text(out, "Ends of connections", r->tally.connections.ended, true);
     outcome_report_text(out, "Failed queries, by the end of their connection", r->tally.errors,
                         true);
