@@ -10,6 +10,15 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/* Of the encoding of a histogram; integers are big-endian. */
+enum {
+    HLOG_V2_COOKIE = 0x1c849313, /* "counts as LEB128" */
+    HLOG_V2_COMPRESSED_COOKIE = 0x1c849314,
+    HLOG_HEAD_BYTES = 40,
+    HLOG_COMPRESSED_HEAD_BYTES = 8,
+    HLOG_LEB128_BYTES = 9 /* the ninth carries eight bits */
+};
+
 /* Whether this program was built with zlib; without it no line can be written. */
 bool hlog_is_available(void);
 

@@ -35,5 +35,7 @@ void json_known_u64(struct json *j, const char *key, uint64_t value);
 void json_double(struct json *j, const char *key, double value);
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
+/* A text that is a JSON value already, in lines indented from 0 on. */
+void json_raw(struct json *j, const char *key, const char *value);
 
 #endif

@@ -12,14 +12,6 @@
 #include <zlib.h>
 #endif
 
-enum {
-    V2_COOKIE = 0x1c849313, /* "counts as LEB128" */
-    V2_COMPRESSED_COOKIE = 0x1c849314,
-    HEAD_BYTES = 40,
-    COMPRESSED_HEAD_BYTES = 8,
-    LEB128_BYTES = 9 /* the ninth carries eight bits */
-};
-
 bool hlog_is_available(void)
 {
 #ifdef TCPSCALER_HAVE_ZLIB
@@ -56,7 +48,7 @@ static uint8_t *put_zigzag(uint8_t *out, int64_t value)
 {
     uint64_t rest = (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
 
-    for (int i = 1; i < LEB128_BYTES && rest >= 0x80; i++, rest >>= 7)
+    for (int i = 1; i < HLOG_LEB128_BYTES && rest >= 0x80; i++, rest >>= 7)
         *out++ = (uint8_t)(rest | 0x80);
     *out++ = (uint8_t)rest;
     return out;
@@ -81,22 +73,23 @@ static uint8_t *put_counts(uint8_t *out, const struct hist *h)
     return out;
 }
 
-/* Returns the number of bytes written; out has HEAD_BYTES + HIST_COUNTS * LEB128_BYTES. */
+/* Returns the number of bytes written; out has HLOG_HEAD_BYTES + HIST_COUNTS * HLOG_LEB128_BYTES.
+ */
 static size_t encode(uint8_t *out, const struct hist *h)
 {
     const double ratio = 1.0;
     uint64_t ratio_bits;
-    uint8_t *end = put_counts(out + HEAD_BYTES, h);
+    uint8_t *end = put_counts(out + HLOG_HEAD_BYTES, h);
 
     memcpy(&ratio_bits, &ratio, sizeof ratio_bits);
-    out = put_bytes(out, V2_COOKIE, 4);
-    out = put_bytes(out, (uint64_t)(end - out) - HEAD_BYTES + 4, 4);
+    out = put_bytes(out, HLOG_V2_COOKIE, 4);
+    out = put_bytes(out, (uint64_t)(end - out) - HLOG_HEAD_BYTES + 4, 4);
     out = put_bytes(out, 0, 4); /* offset for normalising the index */
     out = put_bytes(out, HIST_DIGITS, 4);
     out = put_bytes(out, HIST_LOWEST_NS, 8);
     out = put_bytes(out, HIST_HIGHEST_NS, 8);
     out = put_bytes(out, ratio_bits, 8);
-    return (size_t)(end - out) + HEAD_BYTES;
+    return (size_t)(end - out) + HLOG_HEAD_BYTES;
 }
 
 static void put_base64(FILE *out, const uint8_t *data, size_t n_bytes)
@@ -124,21 +117,21 @@ static void put_seconds(FILE *out, uint64_t ns)
 int hlog_interval(FILE *out, const char *tag, uint64_t begin_ns, uint64_t length_ns,
                   const struct hist *h)
 {
-    const size_t most = HEAD_BYTES + (size_t)HIST_COUNTS * LEB128_BYTES;
+    const size_t most = HLOG_HEAD_BYTES + (size_t)HIST_COUNTS * HLOG_LEB128_BYTES;
     uLongf n_compressed = compressBound(most);
-    uint8_t *plain = malloc(most), *compressed = malloc(COMPRESSED_HEAD_BYTES + n_compressed);
+    uint8_t *plain = malloc(most), *compressed = malloc(HLOG_COMPRESSED_HEAD_BYTES + n_compressed);
     const bool ok = plain != NULL && compressed != NULL &&
-                    compress2(compressed + COMPRESSED_HEAD_BYTES, &n_compressed, plain,
+                    compress2(compressed + HLOG_COMPRESSED_HEAD_BYTES, &n_compressed, plain,
                               encode(plain, h), Z_DEFAULT_COMPRESSION) == Z_OK;
 
     if (ok) {
-        put_bytes(put_bytes(compressed, V2_COMPRESSED_COOKIE, 4), n_compressed, 4);
+        put_bytes(put_bytes(compressed, HLOG_V2_COMPRESSED_COOKIE, 4), n_compressed, 4);
         if (tag != NULL)
             fprintf(out, "Tag=%s,", tag);
         put_seconds(out, begin_ns);
         put_seconds(out, length_ns);
         fprintf(out, "%" PRIu64 ".%06u,", h->max_ns / 1000000, (unsigned)(h->max_ns % 1000000));
-        put_base64(out, compressed, COMPRESSED_HEAD_BYTES + n_compressed);
+        put_base64(out, compressed, HLOG_COMPRESSED_HEAD_BYTES + n_compressed);
         fputc('\n', out);
     }
     free(plain);

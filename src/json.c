@@ -143,3 +143,13 @@ void json_null(struct json *j, const char *key)
     begin_value(j, key);
     fputs("null", j->out);
 }
+
+void json_raw(struct json *j, const char *key, const char *value)
+{
+    begin_value(j, key);
+    for (; *value != '\0'; value++)
+        if (*value == '\n') /* in a string it would be escaped */
+            new_line(j);
+        else
+            fputc(*value, j->out);
+}

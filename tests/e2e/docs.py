@@ -6,7 +6,8 @@ import shlex
 
 from harness import *
 
-PROGRAMS = {"tcpclient": TCPCLIENT, "tcpserver": TCPSERVER}
+PROGRAMS = {"tcpclient": [TCPCLIENT], "tcpserver": [TCPSERVER]}
+COMMANDS = {"tcpreport merge": [TCPREPORT, "merge"]}
 OPTION = re.compile(r"^(?:  (-\w), |      )--([a-z-]+)(?: (\S+))? +(.*)$")
 
 
@@ -17,16 +18,17 @@ def read(*path):
 
 def options_of(program):
     """(short or None, long, argument or None, help) of each line of --help."""
-    out = subprocess.run([PROGRAMS[program], "--help"], capture_output=True, text=True, timeout=20)
+    argv = {**PROGRAMS, **COMMANDS}[program]
+    out = subprocess.run([*argv, "--help"], capture_output=True, text=True, timeout=20)
     found = [match.groups() for match in map(OPTION.match, out.stdout.splitlines()) if match]
-    check(len(found) > 10, f"options in {out.stdout}")
-    return found
+    check_equal([option[1] for option in found[-2:]], ["help", "version"], f"options in {out.stdout}")
+    return found if program in PROGRAMS else found[:-2]
 
 
 def test_tables_of_the_readme_are_those_of_help():
     readme = read("README.md")
-    for program in PROGRAMS:
-        section = readme.split(f"## Options of {program}")[1].split("\n## ")[0]
+    for program in {**PROGRAMS, **COMMANDS}:
+        section = re.split("\n##+ ", readme.split(f"## Options of {program}\n")[1])[0]
         rows = [line for line in section.splitlines() if line.startswith("| `")]
         wanted = []
         for short, name, argument, text in options_of(program):
@@ -43,6 +45,19 @@ def test_man_pages_have_a_paragraph_for_every_option():
         check_equal([h[:3] for h in headings],
                     [(short or "", name, argument or "")
                      for short, name, argument, _ in options_of(program)], f"options in {program}.1")
+
+
+def test_man_page_of_tcpreport_has_a_section_for_every_command():
+    page = read("docs", "tcpreport.1").replace("\\-", "-").split(".SH COMMANDS\n")[1].split("\n.SH ")[0]
+    for program in COMMANDS:
+        section = page.split(f".SS {program}\n")[1].split("\n.SS ")[0]
+        headings = re.findall(r"^\.TP\n\.B (?:(-\w), )?--([a-z-]+)(?: \\fI(\S+)\\fP)?\n(.+)", section, re.M)
+        check_equal([h[:3] for h in headings],
+                    [(short or "", name, argument or "")
+                     for short, name, argument, _ in options_of(program)], f"options of {program}")
+    help_text = subprocess.run([TCPREPORT, "--help"], capture_output=True, text=True, timeout=20).stdout
+    check_equal(re.findall(r"^  (\w+) ", help_text, re.M), [name.split()[1] for name in COMMANDS],
+                "commands of --help")
 
 
 def test_readme_names_every_doubt_and_exit_code():

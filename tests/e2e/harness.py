@@ -2,7 +2,7 @@
 """What the end-to-end tests share: starting and stopping the real programs, reading their results.
 
 A test file defines functions named test_*, and ends with harness.main(). The programs are those in
-$TCPSERVER and $TCPCLIENT. Everything started is stopped by its pid, also when a test fails. A test
+$TCPSERVER, $TCPCLIENT and $TCPREPORT. Everything started is stopped by its pid, also when a test fails. A test
 that lacks something calls skip(); a file in which every test was skipped exits with 77."""
 
 import atexit
@@ -21,6 +21,7 @@ import traceback
 
 TCPSERVER = os.environ.get("TCPSERVER", "build/release/tcpserver")
 TCPCLIENT = os.environ.get("TCPCLIENT", "build/release/tcpclient")
+TCPREPORT = os.environ.get("TCPREPORT", "build/release/tcpreport")
 SOURCE_DIR = os.environ.get(
     "SOURCE_DIR", os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 # Sanitizers make everything several times slower; they look for bugs, not for speed.

@@ -98,6 +98,16 @@ static void what_is_not_finite_is_null(void **state)
     assert_written("[\n  null,\n  null\n]\n");
 }
 
+static void json_of_others_is_indented(void **state)
+{
+    (void)state;
+    json_object_begin(&j, NULL);
+    json_raw(&j, "a", "{\n  \"b\": \"\\n\"\n}");
+    json_raw(&j, "c", "5");
+    json_object_end(&j);
+    assert_written("{\n  \"a\": {\n    \"b\": \"\\n\"\n  },\n  \"c\": 5\n}\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -105,6 +115,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(strings_are_escaped, begin, end),
         cmocka_unit_test_teardown(doubles_are_short_and_read_back_the_same, end),
         cmocka_unit_test_setup_teardown(what_is_not_finite_is_null, begin, end),
+        cmocka_unit_test_setup_teardown(json_of_others_is_indented, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

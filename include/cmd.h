@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ * cmd: the commands of tcpreport.  Each reads the files of its command line, prints to stdout,
+ * complains on stderr and returns the exit code. */
+#ifndef TCPSCALER_CMD_H
+#define TCPSCALER_CMD_H
+
+struct report_opts;
+
+/* Exit codes that all commands share. */
+enum { CMD_OK = 0, CMD_USAGE = 2, CMD_SUSPECT = 3 };
+
+/* CMD_SUSPECT: the whole is not VALID, or was not written. */
+int cmd_merge(const struct report_opts *opts);
+
+#endif

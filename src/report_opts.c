@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ * report_opts: see report_opts.h. */
+#include "report_opts.h"
+
+#include <stddef.h>
+
+#define FIELD(name) offsetof(struct report_opts, name)
+#define N_OF(array) (sizeof(array) / sizeof *(array))
+
+#define LAST_ROWS                                                                                  \
+    {"help", 'h', OPTION_HELP, 0, NULL, "print this and exit", 0, 0, NULL},                        \
+        {"version", 'V', OPTION_VERSION, 0, NULL, "print the version and exit", 0, 0, NULL},
+
+static const struct option_row merge_rows[] = {
+    {"json", 0, OPTION_TEXT, FIELD(json), "FILE",
+     "write the whole as one result to FILE (-: stdout)", 0, 0, NULL},
+    {"hlog", 0, OPTION_TEXT, FIELD(hlog), "FILE", "write the histograms of all logs as one to FILE",
+     0, 0, NULL},
+    LAST_ROWS};
+
+static bool given[8];
+
+#define TABLE(command, operands)                                                                   \
+    {                                                                                              \
+        .program = "tcpreport", .usage = #command " [options] " operands,                          \
+        .version = TCPSCALER_VERSION, .rows = command##_rows, .n_rows = N_OF(command##_rows),      \
+        .given = given                                                                             \
+    }
+
+static struct options tables[REPORT_N_COMMANDS] = {
+    [REPORT_MERGE] = TABLE(merge, "FILE..."),
+};
+
+#define SUMMARY(id, name, summary) summary,
+#define NAME(id, name, summary)    #name,
+
+static const char *const names[] = {REPORT_COMMANDS(NAME)};
+static const char *const summaries[] = {REPORT_COMMANDS(SUMMARY)};
+
+_Static_assert(N_OF(merge_rows) <= N_OF(given), "room");
+
+struct options *report_opts_table(enum report_command command)
+{
+    tables[command].summary = summaries[command];
+    return &tables[command];
+}
+
+void report_opts_print_commands(FILE *out)
+{
+    fputs("Usage: tcpreport COMMAND [options] FILE...\n"
+          "Reads what tcpclient wrote.\n\nCommands\n",
+          out);
+    for (int i = 0; i < REPORT_N_COMMANDS; i++)
+        fprintf(out, "  %-10s%s\n", names[i], summaries[i]);
+    fputs("\ntcpreport COMMAND --help prints its options.\n", out);
+}
+
+#define REFUSE(...) (snprintf(error, OPTIONS_ERROR_BYTES, __VA_ARGS__), OPTIONS_USAGE)
+
+enum options_result report_opts_parse(struct report_opts *opts, enum report_command command,
+                                      int argc, char **argv, FILE *out, char *error)
+{
+    int first;
+    enum options_result result;
+
+    *opts = (struct report_opts){0};
+    result = options_parse(report_opts_table(command), opts, argc, argv, &first, out, error);
+    if (result != OPTIONS_RUN)
+        return result;
+    opts->files = argv + first;
+    opts->n_files = argc - first;
+    if (opts->n_files == 0)
+        return REFUSE("FILE is missing: tcpreport %s [options] FILE...", names[command]);
+    return OPTIONS_RUN;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ * tcpreport: reads what tcpclient wrote.  Finds the command, parses, runs it. */
+#include "cmd.h"
+#include "complain.h"
+#include "oslimits.h"
+#include "report_opts.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#define ROW(id, name, summary) {#name, cmd_##name},
+
+static const struct {
+    const char *name;
+    int (*run)(const struct report_opts *opts);
+} commands[] = {REPORT_COMMANDS(ROW)};
+
+static int run(enum report_command command, int argc, char **argv)
+{
+    char error[OPTIONS_ERROR_BYTES];
+    struct report_opts opts;
+
+    switch (report_opts_parse(&opts, command, argc, argv, stdout, error)) {
+    case OPTIONS_EXIT:
+        return CMD_OK;
+    case OPTIONS_USAGE:
+        complain("%s", error);
+        return CMD_USAGE;
+    case OPTIONS_RUN:
+        break;
+    }
+    return commands[command].run(&opts);
+}
+
+static int find_and_run(int argc, char **argv)
+{
+    if (argc < 2) {
+        complain("COMMAND is missing: see --help");
+        return CMD_USAGE;
+    }
+    for (int i = 0; i < REPORT_N_COMMANDS; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return run((enum report_command)i, argc - 1, argv + 1);
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        report_opts_print_commands(stdout);
+        return CMD_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+        puts("tcpreport " TCPSCALER_VERSION);
+        return CMD_OK;
+    }
+    complain("'%s' is no command: see --help", argv[1]);
+    return CMD_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    int code;
+
+    oslimits_open_standard_streams();
+    signal(SIGPIPE, SIG_IGN);
+    code = find_and_run(argc, argv);
+    if (fflush(stdout) != 0) {
+        complain("cannot write to stdout: %s", strerror(errno));
+        return CMD_USAGE;
+    }
+    return code;
+}

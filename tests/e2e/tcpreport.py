@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""tcpreport on what real runs wrote: merged figures are those of all rows together, computed here from
+the rows; files that are none of tcpclient's are refused with one line."""
+
+import math
+import statistics
+
+from harness import *
+
+RANKS = {"p50": (1, 2), "p90": (9, 10), "p95": (19, 20), "p99": (99, 100), "p999": (999, 1000)}
+
+
+def report(*arguments, code=0):
+    r = subprocess.run([TCPREPORT, *[str(a) for a in arguments]], capture_output=True, text=True,
+                       timeout=60)
+    check(code is None or r.returncode == code, f"exit code {r.returncode}, expected {code}: {r.stderr}")
+    return r
+
+
+def spare_source(n):
+    """Addresses of its own: no other test's connections in TIME_WAIT are in the way."""
+    return ["--close", "rst", "--source", f"127.9.{os.getpid() % 250}.{n}"]
+
+
+def runs_of(directory, *options):
+    """Runs side by side, one for each list of options; their files are DIRECTORY/0.json, ..."""
+    with Server() as server:
+        clients = [Client("-q", "-p", server.port, "-c", 20, *spare_source(i + 1), "--hlog",
+                          f"{directory}/{i}.hlog", "-o", f"{directory}/{i}.csv", *own, "127.0.0.1")
+                   for i, own in enumerate(options)]
+        for i, client in enumerate(clients):
+            r = client.wait()
+            check_conservation(r)
+            shutil.copy(client.json_path, f"{directory}/{i}.json")
+
+
+def three_instances():
+    directory = os.path.dirname(temp_path("x"))
+    runs_of(directory, *[["-r", 3000 + 500 * i, "-t", 3, "-s", i + 1] for i in range(3)])
+    return directory
+
+
+def figures_of_rows(*paths):
+    """Response times in ns, each to the nanosecond."""
+    values = []
+    for path in paths:
+        with open(path) as f:
+            values += [round(float(row["response_us"]) * 1000) for row in csv.DictReader(f)
+                       if row["type"] == "A"]
+    values.sort()
+    figures = {name: values[(len(values) * num + den - 1) // den - 1] for name, (num, den) in RANKS.items()}
+    return {"count": len(values), "min": values[0], "max": values[-1], "mean": statistics.fmean(values),
+            "stddev": statistics.stdev(values), **figures}
+
+
+def unlike(got, known):
+    """What differs: exact figures at all, percentiles by more than 0.1 %."""
+    allowed = {"mean": 1e-9, "stddev": 1e-9, **dict.fromkeys(RANKS, 1e-3)}
+    return {name: (got[name], value) for name, value in known.items()
+            if got[name] is None or abs(got[name] - value) > value * allowed.get(name, 0)}
+
+
+def merged(directory, *files):
+    out = temp_path("merged.json")
+    r = report("merge", "--json", out, *[f"{directory}/{name}" for name in files], code=None)
+    check(r.returncode in (0, 3), r.stderr)
+    with open(out) as f:
+        return json.load(f), r
+
+
+def sum_of(directory, *path):
+    total = 0
+    for i in range(3):
+        with open(f"{directory}/{i}.json") as f:
+            value = json.load(f)
+        for key in path:
+            value = value[key]
+        total += value
+    return total
+
+
+def test_merge_is_the_union_of_all_rows():
+    directory = three_instances()
+    known = figures_of_rows(*[f"{directory}/{i}.csv" for i in range(3)])
+    for kind in ("hlog", "csv"):
+        whole, r = merged(directory, *[f"{i}.{ending}" for i in range(3) for ending in ("json", kind)])
+        response = whole["latency_ns"]["response"]
+        print(f"     {kind}: p99 {response['p99']} ns, of the rows {known['p99']} ns")
+        check_equal(unlike(response, known), {}, f"figures from {kind}")
+        for path in (("queries", "sent"), ("queries", "answered"), ("connections", "connected"),
+                     ("output", "rows")):
+            check_equal(whole[path[0]][path[1]], sum_of(directory, *path), f"sum of {path}")
+        check_equal(whole["rate"]["asked_qps"], 10500, "asked")
+        check_equal([i["seed"] for i in whole["instances"]], [1, 2, 3], "seeds of the instances")
+        check("same seed" not in r.stderr, r.stderr)
+    check_that_unlike_is_noticed(directory, known)
+
+
+def check_that_unlike_is_noticed(directory, known):
+    """The controls: an instance less; the mean of the percentiles."""
+    whole, _ = merged(directory, "0.json", "0.hlog", "1.json", "1.hlog")
+    check({"count", "mean"} <= set(unlike(whole["latency_ns"]["response"], known)), "an instance less")
+    mean = statistics.fmean(figures_of_rows(f"{directory}/{i}.csv")["p999"] for i in range(3))
+    check("p999" in unlike({**known, "p999": mean}, known), "averaged percentiles")
+
+
+def test_merge_prints_every_instance_and_the_whole():
+    directory = three_instances()
+    names = [f"{directory}/{i}" for i in range(3)]
+    r = report("merge", *[f"{name}.{ending}" for name in names for ending in ("json", "hlog")], code=None)
+    lines = {line.split()[0]: line.split() for line in r.stdout.split("\n\n")[0].splitlines()}
+    for i, name in enumerate(names):
+        with open(f"{name}.json") as f:
+            one = json.load(f)
+        check_equal(lines[name][1:4], [str(i + 1), f"{one['queries']['sent']:,}",
+                                       f"{one['queries']['answered']:,}"], f"line of {name}")
+        check_equal(lines[name][-1], one["verdict"], f"verdict of {name}")
+    check_equal(lines["all"][1:3], ["-", f"{sum_of(directory, 'queries', 'sent'):,}"], "line of all")
+
+
+def test_merged_log_is_a_log_of_all_values():
+    directory = three_instances()
+    files = [f"{directory}/{i}.{ending}" for i in range(3) for ending in ("json", "hlog")]
+    hlog, again = temp_path("merged.hlog"), temp_path("again.json")
+    report("merge", "--hlog", hlog, *files, code=None)
+    with open(hlog) as f:
+        lines = [line for line in f if line[0].isdigit()]
+    check_between(len(lines), 3, 7, "seconds in one log of three runs of 3 s")
+    whole, _ = merged(directory, *[os.path.basename(name) for name in files])
+    report("merge", "--json", again, *files, code=None)
+    shutil.copy(hlog, again.replace(".json", ".hlog"))
+    report("merge", "--json", temp_path("third.json"), again, again.replace(".json", ".hlog"), code=None)
+    with open(again) as f:
+        check_equal(json.load(f)["latency_ns"], whole["latency_ns"], "merged again")
+
+
+def change(path, **changes):
+    with open(path) as f:
+        result = json.load(f)
+    for key, value in changes.items():
+        if isinstance(value, dict):
+            result[key].update(value)
+        else:
+            result[key] = value
+    with open(path, "w") as f:
+        json.dump(result, f)
+
+
+def test_merge_warns_of_what_does_not_fit_and_takes_the_worst_verdict():
+    directory = os.path.dirname(temp_path("x"))
+    runs_of(directory, ["-r", 500, "-t", 1, "-s", 7], ["-r", 500, "-t", 1, "-s", 8])
+    names = [f"{directory}/{i}.json" for i in range(2)]
+    logs = [f"{directory}/{i}.hlog" for i in range(2)]
+    for name in names:
+        change(name, verdict="VALID", reasons=[])
+    check_equal(report("merge", *names, *logs).stderr, "", "the control: nothing to warn of")
+    check("has no log" in report("merge", *names, logs[0]).stderr, "missing percentiles")
+    check("did not run side by side" not in report("merge", *names).stderr, "the control")
+    change(names[1], verdict="SUSPECT", reasons=["unsent"], seed=7, options={"rate": 600},
+           started="2026-01-31T23:59:59.123Z")
+    r = report("merge", "--json", "-", *names, *logs, code=3)
+    for text in ("have the same seed", "different settings: rate 500 and 600", "did not run side by side"):
+        check(text in r.stderr, f"{text!r} in {r.stderr}")
+    check_equal(json.loads(r.stdout)["verdict"], "SUSPECT", "verdict of the whole")
+    check_equal(json.loads(r.stdout)["reasons"], ["unsent"], "reasons of the whole")
+
+
+def test_bad_files_get_one_line_with_their_name():
+    directory = os.path.dirname(temp_path("x"))
+    runs_of(directory, ["-r", 500, "-t", 1], ["-r", 400, "-t", 1])
+
+    def written(name, text):
+        path = f"{directory}/{name}"
+        with open(path, "wb") as f:
+            f.write(text)
+        return path
+
+    def cut_off(name, n_bytes):
+        with open(f"{directory}/{name}", "rb") as f:
+            return written(f"cut.{name}", f.read()[:n_bytes])
+
+    cases = [(f"{directory}/nothing", "cannot read"), (directory, "cannot read"),
+             (written("empty", b""), "empty"), (written("foreign", b"hello\n"), "neither"),
+             (written("zeros", bytes(1000)), "neither"),
+             (written("server.json", b'{"schema": 1, "program": "tcpserver"}'), "a result of tcpserver"),
+             (written("new.json", b'{"schema": 2, "program": "tcpclient"}'), "schema 2"),
+             (cut_off("0.json", 2000), "cut off"), (cut_off("0.hlog", 1500), "cut off"),
+             (cut_off("0.csv", 1500), "cut off"),
+             (written("wrong.csv", b"type,timestamp,connection_id,query_id,poisson_id,poisson_interval_us,"
+                      b"rtt_us,response_us,send_lag_us\nQ,1.0,0,0,0,0,,,1.000\nQ,1.0\n"), "line 3")]
+    for path, text in cases:
+        r = report("merge", path, code=2)
+        check_equal((r.stdout, len(r.stderr.splitlines())), ("", 1), f"output for {path}: {r.stderr}")
+        check(path in r.stderr and text in r.stderr, f"{text!r} in {r.stderr}")
+    shutil.copy(f"{directory}/1.hlog", f"{directory}/mixed.hlog")
+    shutil.copy(f"{directory}/0.json", f"{directory}/mixed.json")
+    r = report("merge", f"{directory}/mixed.json", f"{directory}/mixed.hlog", code=2)
+    check("not of one run" in r.stderr, r.stderr)
+
+
+def test_command_line_is_checked():
+    for arguments, text in (([], "COMMAND is missing"), (["merg"], "'merg' is no command"),
+                            (["merge"], "FILE is missing"), (["merge", "--jso"], "--json"),
+                            (["merge", "--nonsense", "x"], "unknown")):
+        r = report(*arguments, code=2)
+        check(text in r.stderr and len(r.stderr.splitlines()) == 1, f"{text!r} in {r.stderr}")
+    check("merge" in report("--help").stdout, "commands in --help")
+    check(report("--version").stdout.startswith("tcpreport "), "version")
+
+
+if __name__ == "__main__":
+    main()
