@@ -9,6 +9,8 @@ struct report_opts;
 /* Exit codes that all commands share. */
 enum { CMD_OK = 0, CMD_USAGE = 2, CMD_SUSPECT = 3 };
 
+int cmd_show(const struct report_opts *opts);
+
 /* CMD_SUSPECT: the whole is not VALID, or was not written. */
 int cmd_merge(const struct report_opts *opts);
 

@@ -17,6 +17,7 @@ struct report_opts {
 
 /* id, name, what it does; the function is cmd_NAME(). */
 #define REPORT_COMMANDS(X)                                                                         \
+    X(SHOW, show, "Prints what stands in the files of a run: figures, histogram, verdict.")        \
     X(MERGE, merge, "Adds up the results of instances that ran side by side, exactly.")
 
 #define REPORT_COMMAND_ENUM(id, name, summary) REPORT_##id,

@@ -35,7 +35,10 @@ const char *result_string(const struct json_object *result, const char *path);
 /* A value as JSON in many lines; "null" where there is none.  Valid until the next call for it. */
 const char *result_text(const struct json_object *result, const char *path);
 
-/* Calls back for every key of the outermost object. */
+/* The i-th text of an array, borrowed; NULL: there is none. */
+const char *result_item(const struct json_object *result, const char *path, unsigned i);
+
+/* Calls back for every key of the outermost object; none when it is no object. */
 void result_each_key(const struct json_object *result, void (*each)(void *arg, const char *key),
                      void *arg);
 

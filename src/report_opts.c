@@ -11,6 +11,8 @@
     {"help", 'h', OPTION_HELP, 0, NULL, "print this and exit", 0, 0, NULL},                        \
         {"version", 'V', OPTION_VERSION, 0, NULL, "print the version and exit", 0, 0, NULL},
 
+static const struct option_row show_rows[] = {LAST_ROWS};
+
 static const struct option_row merge_rows[] = {
     {"json", 0, OPTION_TEXT, FIELD(json), "FILE",
      "write the whole as one result to FILE (-: stdout)", 0, 0, NULL},
@@ -28,6 +30,7 @@ static bool given[8];
     }
 
 static struct options tables[REPORT_N_COMMANDS] = {
+    [REPORT_SHOW] = TABLE(show, "FILE..."),
     [REPORT_MERGE] = TABLE(merge, "FILE..."),
 };
 

@@ -134,6 +134,37 @@ def test_merged_log_is_a_log_of_all_values():
         check_equal(json.load(f)["latency_ns"], whole["latency_ns"], "merged again")
 
 
+def latency_lines(text):
+    """{metric: its figures} of a table of latencies."""
+    table = re.search(r"^Time +min.*\n((?:\S.*\n)+)", text, re.M).group(1)
+    return {line.split()[0]: line.split(None, 1)[1] for line in table.splitlines()}
+
+
+def test_show_prints_what_tcpclient_printed():
+    directory = os.path.dirname(temp_path("x"))
+    files = [f"{directory}/run.json", f"{directory}/run.hlog"]
+    with Server() as server:
+        client = Client("-p", server.port, "-c", 20, *spare_source(1), "-r", 2000, "-t", 2, "--hlog",
+                        files[1], "--stats-interval", 0, "127.0.0.1")
+        r = client.wait()
+    shutil.copy(client.json_path, files[0])
+    shown = report("show", *files).stdout
+    printed = r.err.replace("send lag", "send_lag").replace("min RTT", "min_rtt")
+    check_equal(latency_lines(shown), latency_lines(printed), "figures")
+
+    def bars(text):
+        return text.split("Response time, answers below\n")[1].split("\n\n")[0]
+
+    check_equal(bars(shown), bars(r.err), "histogram")
+    verdict = re.search(r"^Verdict +(\S+)", shown, re.M).group(1)
+    check_equal(verdict, r.json["verdict"], "verdict")
+    for name, text in (("sent", "sent"), ("answered", "answered"), ("timeout", "timed out")):
+        check(f"{r.json['queries'][name]:,} {text}" in shown, f"{text} in {shown}")
+    check(f"{r.json['connections']['outcomes']['run/finished']}  run/finished" in shown, shown)
+    check("histogram needs the log" in report("show", files[0]).stdout, "the result alone")
+    check("verdict are not known" in report("show", files[1]).stdout, "the log alone")
+
+
 def change(path, **changes):
     with open(path) as f:
         result = json.load(f)
