@@ -11,14 +11,19 @@
 /* As given; defaults where not. */
 struct report_opts {
     const char *json, *hlog; /* merge */
+    uint64_t min_runs;       /* compare */
+    bool force;              /* compare */
     char **files;
     int n_files;
+    char **others; /* compare: the files behind -- */
+    int n_others;
 };
 
 /* id, name, what it does; the function is cmd_NAME(). */
 #define REPORT_COMMANDS(X)                                                                         \
     X(SHOW, show, "Prints what stands in the files of a run: figures, histogram, verdict.")        \
-    X(MERGE, merge, "Adds up the results of instances that ran side by side, exactly.")
+    X(MERGE, merge, "Adds up the results of instances that ran side by side, exactly.")            \
+    X(COMPARE, compare, "Says whether runs are worse than others: pass, regression, inconclusive.")
 
 #define REPORT_COMMAND_ENUM(id, name, summary) REPORT_##id,
 enum report_command { REPORT_COMMANDS(REPORT_COMMAND_ENUM) REPORT_N_COMMANDS };

@@ -3,6 +3,7 @@
 #include "report_opts.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #define FIELD(name) offsetof(struct report_opts, name)
 #define N_OF(array) (sizeof(array) / sizeof *(array))
@@ -20,6 +21,13 @@ static const struct option_row merge_rows[] = {
      0, 0, NULL},
     LAST_ROWS};
 
+static const struct option_row compare_rows[] = {
+    {"min-runs", 0, OPTION_COUNT, FIELD(min_runs), "N",
+     "fewer VALID runs on a side are inconclusive (default: 10)", 1, 100000, NULL},
+    {"force", 0, OPTION_FLAG, FIELD(force), NULL,
+     "compare although settings or hosts are different", 0, 0, NULL},
+    LAST_ROWS};
+
 static bool given[8];
 
 #define TABLE(command, operands)                                                                   \
@@ -32,6 +40,7 @@ static bool given[8];
 static struct options tables[REPORT_N_COMMANDS] = {
     [REPORT_SHOW] = TABLE(show, "FILE..."),
     [REPORT_MERGE] = TABLE(merge, "FILE..."),
+    [REPORT_COMPARE] = TABLE(compare, "FILE... -- FILE..."),
 };
 
 #define SUMMARY(id, name, summary) summary,
@@ -60,18 +69,33 @@ void report_opts_print_commands(FILE *out)
 
 #define REFUSE(...) (snprintf(error, OPTIONS_ERROR_BYTES, __VA_ARGS__), OPTIONS_USAGE)
 
+/* getopt takes "--" for the end of the options and does not say where it stood. */
+static int find_separator(int argc, char **argv)
+{
+    int i = 1;
+
+    while (i < argc && strcmp(argv[i], "--") != 0)
+        i++;
+    return i;
+}
+
 enum options_result report_opts_parse(struct report_opts *opts, enum report_command command,
                                       int argc, char **argv, FILE *out, char *error)
 {
+    const int end = command == REPORT_COMPARE ? find_separator(argc, argv) : argc;
     int first;
     enum options_result result;
 
-    *opts = (struct report_opts){0};
-    result = options_parse(report_opts_table(command), opts, argc, argv, &first, out, error);
+    *opts = (struct report_opts){.min_runs = 10};
+    result = options_parse(report_opts_table(command), opts, end, argv, &first, out, error);
     if (result != OPTIONS_RUN)
         return result;
     opts->files = argv + first;
-    opts->n_files = argc - first;
+    opts->n_files = end - first;
+    opts->others = argv + end + 1;
+    opts->n_others = argc - end - 1;
+    if (command == REPORT_COMPARE && (opts->n_files == 0 || opts->n_others <= 0))
+        return REFUSE("FILE is missing: tcpreport compare [options] FILE... -- FILE...");
     if (opts->n_files == 0)
         return REFUSE("FILE is missing: tcpreport %s [options] FILE...", names[command]);
     return OPTIONS_RUN;

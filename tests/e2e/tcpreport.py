@@ -3,8 +3,10 @@
 the rows; files that are none of tcpclient's are refused with one line."""
 
 import math
+import random
 import statistics
 
+from faults import *
 from harness import *
 
 RANKS = {"p50": (1, 2), "p90": (9, 10), "p95": (19, 20), "p99": (99, 100), "p999": (999, 1000)}
@@ -196,6 +198,113 @@ def test_merge_warns_of_what_does_not_fit_and_takes_the_worst_verdict():
     check_equal(json.loads(r.stdout)["reasons"], ["unsent"], "reasons of the whole")
 
 
+# --- compare ---
+
+
+def series(directory, n):
+    """n runs of each of two servers in turn, one of which answers after 5 ms: (names of one, of the other)."""
+    names = {"a": [], "b": []}
+    servers = {"a": FaultServer(), "b": FaultServer("--delay-every", 1, "--delay-ms", 5)}
+    for i in range(n):
+        for group, server in servers.items():
+            client = Client("-q", "-p", server.port, "-c", 10, *spare_source(i + 1), "-r", 300, "-t",
+                            "500ms", "--settle", 0, "127.0.0.1")
+            check_conservation(client.wait())
+            names[group].append(f"{directory}/{group}{i}.json")
+            shutil.copy(client.json_path, names[group][-1])
+            change(names[group][-1], verdict="VALID", reasons=[])  # the machine's speed is not the point
+    for server in servers.values():
+        server.stop()
+    return names["a"], names["b"]
+
+
+def verdict_of(r):
+    return r.stdout.split(":")[0]
+
+
+def test_compare_finds_a_delay_and_nothing_in_the_same_runs():
+    a, b = series(os.path.dirname(temp_path("x")), 9)
+    r = report("compare", "--min-runs", 9, *a, "--", *b, code=1)
+    print(f"     {r.stdout.splitlines()[0]}")
+    check_equal(verdict_of(r), "REGRESSION", "a delay of 5 ms")
+    effect = re.search(r"response p50 \+([\d.]+) %", r.stdout.splitlines()[0])
+    check(effect and float(effect.group(1)) > 100, r.stdout)
+    check(re.search(r"^answered .*100.0000 %.*100.0000 %", r.stdout, re.M), r.stdout)
+    check_equal(verdict_of(report("compare", "--min-runs", 9, *a, "--", *a)), "PASS", "A against A")
+    faster = report("compare", "--min-runs", 9, *b, "--", *a)
+    check("PASS: no metric is worse; better: response p50 -" in faster.stdout, faster.stdout)
+    check_that_compare_refuses_to_conclude(a, b)
+
+
+def check_that_compare_refuses_to_conclude(a, b):
+    def inconclusive(text, *arguments):
+        r = report("compare", *arguments, code=2)
+        check_equal(verdict_of(r), "INCONCLUSIVE", str(arguments))
+        check(text in r.stdout + r.stderr, f"{text!r} in {r.stdout}{r.stderr}")
+
+    inconclusive("9 and 9 VALID runs, at least 10", *a, "--", *b)
+    inconclusive("cannot show an effect", "--min-runs", 3, *a[:3], "--", *b[:3])
+    change(b[0], verdict="SUSPECT", reasons=["host-noise"])
+    inconclusive(f"left out: {b[0][:-5]} is SUSPECT", "--min-runs", 9, *a, "--", *b)
+    change(b[0], verdict="VALID", broken_law="sums")
+    inconclusive("is INVALID", "--min-runs", 9, *a, "--", *b)
+    change(b[0], broken_law=None, interrupted=True)
+    inconclusive("interrupted", "--min-runs", 9, *a, "--", *b)
+    change(b[0], interrupted=False, options={"connections": 11})
+    inconclusive("connections 10 and 11", "--min-runs", 9, *a, "--", *b)
+    report("compare", "--force", "--min-runs", 9, *a, "--", *b, code=1)
+    change(b[0], options={"connections": 10}, host={"kernel": "7.0"})
+    inconclusive("kernel", "--min-runs", 9, *a, "--", *b)
+    for name in b:
+        change(name, host={"kernel": "7.0"}, latency_ns={"response": {"count": 0, "over": 0}})
+    inconclusive("no run has a response p50 any more", "--force", "--min-runs", 9, *a, "--", *b)
+
+
+def synthetic_run(path, base, noise, of_night, effect):
+    """A result whose response times are those of the base, but for noise and effect."""
+    latency = json.loads(json.dumps(base["latency_ns"]))
+    for name, size in (("p50", 0.01), ("p90", 0.02), ("p99", 0.05), ("p999", 0.1)):
+        factor = math.exp(of_night + noise.gauss(0, size)) * (1 + effect if name == "p50" else 1)
+        latency["response"][name] = round(200000 * factor)
+    with open(path, "w") as f:
+        json.dump({**base, "latency_ns": latency}, f)
+
+
+def first_alarm(base, seed, effect):
+    """Twenty nights of ten runs, the effect from the 15th on, each against the last 14 that passed;
+    the first that alarms, or None."""
+    noise, history = random.Random(seed), []
+    directory = os.path.dirname(temp_path("x"))
+    for night in range(1, 21):
+        of_night = noise.gauss(0, 0.005)
+        runs = [f"{directory}/{night}.{i}.json" for i in range(10)]
+        for path in runs:
+            synthetic_run(path, base, noise, of_night, effect if night >= 15 else 0)
+        if history:
+            before = [path for runs_before in history[-14:] for path in runs_before]
+            r = report("compare", *before, "--", *runs, code=None)
+            check(r.returncode in (0, 1), f"exit code {r.returncode}: {r.stderr}{r.stdout}")
+            if r.returncode == 1:
+                check("response p50" in r.stdout.splitlines()[0], r.stdout)
+                return night
+        history.append(runs)
+    return None
+
+
+@plain_build_only
+def test_twenty_nights_with_five_percent_more_from_the_fifteenth():
+    directory = os.path.dirname(temp_path("x"))
+    runs_of(directory, ["-r", 500, "-t", 1])
+    change(f"{directory}/0.json", verdict="VALID", reasons=[])
+    with open(f"{directory}/0.json") as f:
+        base = json.load(f)
+    check_between(first_alarm(base, 1, 0.05), 15, 16, "the night of the alarm")
+    check_equal(first_alarm(base, 1, 0), None, "the control: twenty quiet nights")
+
+
+# --- files and command lines ---
+
+
 def test_bad_files_get_one_line_with_their_name():
     directory = os.path.dirname(temp_path("x"))
     runs_of(directory, ["-r", 500, "-t", 1], ["-r", 400, "-t", 1])
@@ -232,7 +341,10 @@ def test_bad_files_get_one_line_with_their_name():
 def test_command_line_is_checked():
     for arguments, text in (([], "COMMAND is missing"), (["merg"], "'merg' is no command"),
                             (["merge"], "FILE is missing"), (["merge", "--jso"], "--json"),
-                            (["merge", "--nonsense", "x"], "unknown")):
+                            (["merge", "--nonsense", "x"], "unknown"),
+                            (["compare", "x"], "FILE is missing"), (["compare", "x", "--"], "FILE is missing"),
+                            (["compare", "--", "x"], "FILE is missing"),
+                            (["compare", "--min-runs", "0", "x", "--", "x"], "--min-runs")):
         r = report(*arguments, code=2)
         check(text in r.stderr and len(r.stderr.splitlines()) == 1, f"{text!r} in {r.stderr}")
     check("merge" in report("--help").stdout, "commands in --help")
