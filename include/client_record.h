@@ -15,6 +15,7 @@
 struct client_record {
     struct srcplan_tuple source; /* as the socket has it; AF_UNSPEC until established */
     uint64_t connect_ns;         /* socket call to established; 0: never was */
+    uint64_t established_ns;     /* CLOCK_MONOTONIC; 0: never was */
     uint64_t bytes_sent, bytes_received;
     uint32_t queries, answers;        /* probe and warm-up included */
     uint32_t retransmits, min_rtt_us; /* struct sock_tcp */
@@ -27,9 +28,11 @@ struct client_record {
 #define CLIENT_RECORD_HEADER                                                                       \
     "connection_id,source,source_port,connect_us,proven,queries,answers,bytes_sent,bytes_"         \
     "received,"                                                                                    \
-    "syn_retransmits,retransmits,min_rtt_us,ended,connections\n"
+    "syn_retransmits,retransmits,min_rtt_us,ended,connections,"                                    \
+    "established_s\n"
 
-/* One row; what does not apply is empty. */
-void client_record_print(FILE *out, const struct client_record *r, uint64_t connection_id);
+/* One row; what does not apply is empty.  established_s counts from origin_ns. */
+void client_record_print(FILE *out, const struct client_record *r, uint64_t connection_id,
+                         uint64_t origin_ns);
 
 #endif

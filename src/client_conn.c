@@ -98,6 +98,7 @@ static void establish(struct client_conn *c, int fd, uint32_t syn_retransmits)
     tally_add(&cw->tally.connections.syn_retransmits, syn_retransmits);
     if (record != NULL) {
         record->connect_ns = connect_ns;
+        record->established_ns = now_ns;
         record->syn_retransmits += syn_retransmits;
         sock_local_tuple(fd, &record->source);
     }

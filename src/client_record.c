@@ -6,7 +6,8 @@
 #include <inttypes.h>
 #include <sys/socket.h>
 
-void client_record_print(FILE *out, const struct client_record *r, uint64_t connection_id)
+void client_record_print(FILE *out, const struct client_record *r, uint64_t connection_id,
+                         uint64_t origin_ns)
 {
     char address[INET6_ADDRSTRLEN] = "";
 
@@ -23,8 +24,12 @@ void client_record_print(FILE *out, const struct client_record *r, uint64_t conn
         fputc(',', out);
     fprintf(out,
             "%d,%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32
-            ",%s/%s,%" PRIu32 "\n",
+            ",%s/%s,%" PRIu32 ",",
             r->proven, r->queries, r->answers, r->bytes_sent, r->bytes_received, r->syn_retransmits,
             r->retransmits, r->min_rtt_us, outcome_phase_name((enum outcome_phase)r->ended_phase),
             outcome_reason_name((enum outcome_reason)r->ended_reason), r->connections);
+    if (r->established_ns > 0)
+        fprintf(out, "%" PRIu64 ".%06u", (r->established_ns - origin_ns) / 1000000000,
+                (unsigned)((r->established_ns - origin_ns) / 1000 % 1000000));
+    fputc('\n', out);
 }

@@ -361,7 +361,7 @@ static void print_connections(const struct run *r)
     for (uint32_t i = 0; i < r->n_started; i++)
         for (uint32_t c = 0; c < r->workers[i].n_conns; c++)
             client_record_print(out, &r->workers[i].records[c],
-                                (uint64_t)r->workers[i].first_conn + c);
+                                (uint64_t)r->workers[i].first_conn + c, r->progress.start_ns);
 }
 
 static int lead(struct run *r)

@@ -19,7 +19,7 @@ static char *row_of(const struct client_record *r)
     FILE *out = open_memstream(&text, &n_bytes);
 
     assert_non_null(out);
-    client_record_print(out, r, 7);
+    client_record_print(out, r, 7, 1000);
     assert_int_equal(fclose(out), 0);
     return text;
 }
@@ -46,6 +46,7 @@ static void row_has_every_figure(void **state)
     const struct client_record r = {
         .source = {{AF_INET, {127, 0, 0, 2}}, 20001},
         .connect_ns = 1234567,
+        .established_ns = 2012346000,
         .bytes_sent = 310,
         .bytes_received = 300,
         .queries = 10,
@@ -60,7 +61,8 @@ static void row_has_every_figure(void **state)
     };
 
     (void)state;
-    assert_row(&r, "7,127.0.0.2,20001,1234.567,1,10,9,310,300,1,3,41,receive/closed by peer,2\n");
+    assert_row(
+        &r, "7,127.0.0.2,20001,1234.567,1,10,9,310,300,1,3,41,receive/closed by peer,2,2.012345\n");
 }
 
 static void what_never_was_is_empty(void **state)
@@ -70,7 +72,7 @@ static void what_never_was_is_empty(void **state)
                                     .ended_reason = REASON_REFUSED};
 
     (void)state;
-    assert_row(&r, "7,,,,0,0,0,0,0,0,0,0,connect/refused,0\n");
+    assert_row(&r, "7,,,,0,0,0,0,0,0,0,0,connect/refused,0,\n");
 }
 
 static void header_names_as_many_columns_as_a_row_has(void **state)
