@@ -18,4 +18,7 @@ int cmd_merge(const struct report_opts *opts);
  * for different settings, or for a wrong command line or file. */
 int cmd_compare(const struct report_opts *opts);
 
+/* CMD_USAGE also when gnuplot is missing or fails. */
+int cmd_plot(const struct report_opts *opts);
+
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * recording: what is on disk of one run of tcpclient: its result (--json), its histograms (--hlog,
- * or the rows of -R and -o, from which the same are made), or both.  Reads files. */
+ * or the rows of -R and -o, from which the same are made), its connections (--connections-out).
+ * Reads files. */
 #ifndef TCPSCALER_RECORDING_H
 #define TCPSCALER_RECORDING_H
 
@@ -19,6 +20,8 @@ struct recording {
     struct metrics metrics;
     struct timeline timeline; /* of the log; empty: none */
     bool has_values;          /* a log or rows were read */
+    uint64_t *established_ns; /* of --connections-out: since it began to connect, in order ... */
+    size_t n_established;     /* ... of time; 0: no such file */
 };
 
 struct recordings {

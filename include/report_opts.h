@@ -13,6 +13,10 @@ struct report_opts {
     const char *json, *hlog; /* merge */
     uint64_t min_runs;       /* compare */
     bool force;              /* compare */
+    int kind;                /* plot: enum plot_kind */
+    const char *metric;      /* plot */
+    const char *output;      /* plot */
+    bool term;               /* plot */
     char **files;
     int n_files;
     char **others; /* compare: the files behind -- */
@@ -23,7 +27,9 @@ struct report_opts {
 #define REPORT_COMMANDS(X)                                                                         \
     X(SHOW, show, "Prints what stands in the files of a run: figures, histogram, verdict.")        \
     X(MERGE, merge, "Adds up the results of instances that ran side by side, exactly.")            \
-    X(COMPARE, compare, "Says whether runs are worse than others: pass, regression, inconclusive.")
+    X(COMPARE, compare,                                                                            \
+      "Says whether runs are worse than others: pass, regression, inconclusive.")                  \
+    X(PLOT, plot, "Draws a picture of runs, with gnuplot.")
 
 #define REPORT_COMMAND_ENUM(id, name, summary) REPORT_##id,
 enum report_command { REPORT_COMMANDS(REPORT_COMMAND_ENUM) REPORT_N_COMMANDS };

@@ -3,6 +3,7 @@
 #include "recording.h"
 
 #include "complain.h"
+#include "decimal.h"
 #include "hlog_reader.h"
 #include "result.h"
 #include "row_reader.h"
@@ -14,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
+
+#define CONNECTIONS_BEGIN "connection_id,source,"
 
 enum { RESULT_MOST_BYTES = 64 << 20 };
 
@@ -160,6 +163,64 @@ static int read_values(struct recording *r, struct lines *l)
     return strcmp(l->line, SAMPLES_HEADER) == 0 ? read_rows(r, l) : read_log(r, l);
 }
 
+/* The number of columns before the one of this name; -1: there is none. */
+static int columns_before(const char *header, const char *name)
+{
+    const char *found = strstr(header, name);
+    int n = 0;
+
+    for (const char *c = header; found != NULL && c < found; c++)
+        n += *c == ',';
+    return found != NULL ? n : -1;
+}
+
+static int by_time(const void *x, const void *y)
+{
+    const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+
+    return (a > b) - (a < b);
+}
+
+/* Appends the value of a column, if the row has one there. */
+static int add_established(struct recording *r, const struct lines *l, int column)
+{
+    const char *at = l->line;
+    uint64_t *more = r->established_ns;
+
+    for (int i = 0; i < column && at != NULL; i++)
+        at = strchr(at, ',') != NULL ? strchr(at, ',') + 1 : NULL;
+    if (at == NULL)
+        return lines_refuse(l, "columns are missing");
+    if (strchr(",\r\n", *at) != NULL)
+        return 0;
+    if ((r->n_established & (r->n_established - 1)) == 0) /* full at each power of two */
+        more = realloc(more, 2 * (r->n_established + 1) * sizeof *more);
+    if (more == NULL)
+        return lines_refuse(l, "no memory");
+    r->established_ns = more;
+    if (decimal_take(at, 1000000000, &more[r->n_established]) == NULL)
+        return lines_refuse(l, "established_s is not a number");
+    r->n_established++;
+    return 0;
+}
+
+static int read_connections(struct recording *r, struct lines *l)
+{
+    const int column = columns_before(l->line, "established_s");
+
+    if (column < 0)
+        return lines_refuse(l, "no column established_s");
+    while (lines_next(l)) {
+        if (l->line[l->length - 1] != '\n')
+            return lines_refuse(l, "the row is cut off");
+        if (add_established(r, l, column) != 0)
+            return -1;
+    }
+    if (r->n_established > 0)
+        qsort(r->established_ns, r->n_established, sizeof *r->established_ns, by_time);
+    return lines_failed(l);
+}
+
 static int read_lines(struct recording *r, struct lines *l)
 {
     if (!lines_next(l))
@@ -172,8 +233,10 @@ static int read_lines(struct recording *r, struct lines *l)
     if (strcmp(l->line, SAMPLES_HEADER) == 0 || l->line[0] == '#' || l->line[0] == '"' ||
         strncmp(l->line, "Tag=", 4) == 0)
         return read_values(r, l);
-    return complain("%s: neither a result (--json) nor a histogram log (--hlog) nor rows (-R, -o) "
-                    "of tcpclient",
+    if (strncmp(l->line, CONNECTIONS_BEGIN, sizeof CONNECTIONS_BEGIN - 1) == 0)
+        return read_connections(r, l);
+    return complain("%s: neither a result (--json) nor a histogram log (--hlog) nor rows (-R, -o, "
+                    "--connections-out) of tcpclient",
                     l->path);
 }
 
@@ -281,6 +344,7 @@ void recordings_free(struct recordings *all)
         result_free(r->result);
         metrics_free(&r->metrics);
         timeline_free(&r->timeline);
+        free(r->established_ns);
     }
     free(all->items);
     *all = (struct recordings){0};

@@ -2,6 +2,8 @@
  * report_opts: see report_opts.h. */
 #include "report_opts.h"
 
+#include "plot.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -28,6 +30,17 @@ static const struct option_row compare_rows[] = {
      "compare although settings or hosts are different", 0, 0, NULL},
     LAST_ROWS};
 
+static const struct option_row plot_rows[] = {
+    {"kind", 0, OPTION_CHOICE, FIELD(kind), "KIND",
+     "latency by percentile, over time, connect ramp, rate asked and achieved (default: latency)",
+     0, 0, PLOT_KINDS},
+    {"metric", 0, OPTION_TEXT, FIELD(metric), "NAME",
+     "latency and time: response, service, send_lag or net (default: response)", 0, 0, NULL},
+    {"output", 'o', OPTION_TEXT, FIELD(output), "FILE", "write the picture to FILE.png or FILE.svg",
+     0, 0, NULL},
+    {"term", 0, OPTION_FLAG, FIELD(term), NULL, "draw it with characters on stdout", 0, 0, NULL},
+    LAST_ROWS};
+
 static bool given[8];
 
 #define TABLE(command, operands)                                                                   \
@@ -41,6 +54,7 @@ static struct options tables[REPORT_N_COMMANDS] = {
     [REPORT_SHOW] = TABLE(show, "FILE..."),
     [REPORT_MERGE] = TABLE(merge, "FILE..."),
     [REPORT_COMPARE] = TABLE(compare, "FILE... -- FILE..."),
+    [REPORT_PLOT] = TABLE(plot, "FILE..."),
 };
 
 #define SUMMARY(id, name, summary) summary,
@@ -86,7 +100,7 @@ enum options_result report_opts_parse(struct report_opts *opts, enum report_comm
     int first;
     enum options_result result;
 
-    *opts = (struct report_opts){.min_runs = 10};
+    *opts = (struct report_opts){.min_runs = 10, .metric = "response"};
     result = options_parse(report_opts_table(command), opts, end, argv, &first, out, error);
     if (result != OPTIONS_RUN)
         return result;
@@ -98,5 +112,7 @@ enum options_result report_opts_parse(struct report_opts *opts, enum report_comm
         return REFUSE("FILE is missing: tcpreport compare [options] FILE... -- FILE...");
     if (opts->n_files == 0)
         return REFUSE("FILE is missing: tcpreport %s [options] FILE...", names[command]);
+    if (command == REPORT_PLOT && (opts->output != NULL) == opts->term)
+        return REFUSE("--output or --term: give one of them");
     return OPTIONS_RUN;
 }

@@ -7,7 +7,7 @@ import shlex
 from harness import *
 
 PROGRAMS = {"tcpclient": [TCPCLIENT], "tcpserver": [TCPSERVER]}
-COMMANDS = {f"tcpreport {name}": [TCPREPORT, name] for name in ("show", "merge", "compare")}
+COMMANDS = {f"tcpreport {name}": [TCPREPORT, name] for name in ("show", "merge", "compare", "plot")}
 OPTION = re.compile(r"^(?:  (-\w), |      )--([a-z-]+)(?: (\S+))? +(.*)$")
 
 
