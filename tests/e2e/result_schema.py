@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""docs/result.schema.json against real results: they are valid, also when nothing may stand in them that
+the schema does not name; changed ones are not."""
+
+import copy
+
+from faults import *
+from harness import *
+
+PATH = os.path.join(SOURCE_DIR, "docs", "result.schema.json")
+# Debian's package is for Debian's interpreter, which need not be this one.
+VALIDATE = """
+import json, sys
+import jsonschema
+schema, results = json.load(sys.stdin)
+jsonschema.Draft202012Validator.check_schema(schema)
+validator = jsonschema.Draft202012Validator(schema)
+print(json.dumps([[f"{list(e.absolute_path)}: {e.message}"[:300] for e in validator.iter_errors(r)] for r in results]))
+"""
+
+
+def errors_of(schema, results):
+    """The errors of each result."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        found = subprocess.run([python, "-c", "import jsonschema"], capture_output=True).returncode == 0
+        if found:
+            break
+    else:
+        skip("the Python module jsonschema is not installed (Debian: python3-jsonschema)")
+    r = subprocess.run([python, "-c", VALIDATE], input=json.dumps([schema, results]), capture_output=True,
+                       text=True, timeout=60)
+    check_equal(r.returncode, 0, r.stderr)
+    return json.loads(r.stdout)
+
+
+def schema():
+    with open(PATH) as f:
+        return json.load(f)
+
+
+def closed(part):
+    """The schema that allows no key but those it names."""
+    if isinstance(part, list):
+        return [closed(p) for p in part]
+    if not isinstance(part, dict):
+        return part
+    part = {key: closed(value) for key, value in part.items()}
+    if "properties" in part and "type" in part:
+        part.setdefault("additionalProperties", False)
+    return part
+
+
+def real_results():
+    """{what: result} of runs that have everything, nothing, losses, an interrupt."""
+    source = ["--close", "rst", "--source", f"127.10.{os.getpid() % 250}.1"]
+    results = {}
+    faulty = FaultServer("--drop-every", 3, "--reset-every", 50)
+    with Server() as server:
+        to_server = ["-p", server.port, *source]
+        results["full"] = run_client(*to_server, "-c", 20, "-r", 2000, "-t", 1, "-R", "--kernel-ts",
+                                     "--warmup", "100ms", "127.0.0.1").json
+        results["hold"] = run_client(*to_server, "-c", 5, "-t", "300ms", "127.0.0.1").json
+        results["echo"] = run_client(*to_server, "-c", 5, "-i", "50ms", "-t", "300ms", "--protocol", "echo",
+                                     "127.0.0.1").json
+        results["closed loop"] = run_client(*to_server, "-c", 5, "-i", "50ms", "--loop", "closed", "-t",
+                                            "300ms", "127.0.0.1").json
+        results["churn"] = run_client(*to_server, "-c", 5, "-r", 200, "--queries-per-conn", 5, "--reconnect",
+                                      "-t", "500ms", "127.0.0.1").json
+        client = Client(*to_server, "-c", 5, "-r", 100, "127.0.0.1")
+        time.sleep(1)
+        client.process.send_signal(signal.SIGINT)
+        results["interrupted"] = client.wait().json
+    results["losses"] = run_client("-p", faulty.port, *source, "-c", 10, "-r", 300, "-t", 1, "--timeout",
+                                   "200ms", "127.0.0.1").json
+    results["refused"] = run_client("-p", server.port, *source, "-c", 5, "-t", "200ms", "127.0.0.1").json
+    faulty.stop()
+    for what, result in results.items():
+        check(result is not None, f"no result of the run {what}")
+    check(results["losses"]["queries"]["outcomes"] and results["refused"]["diagnosis"], "the runs failed")
+    return results
+
+
+def merged(*results):
+    directory = os.path.dirname(temp_path("x"))
+    for i, result in enumerate(results):
+        with open(f"{directory}/{i}.json", "w") as f:
+            json.dump(result, f)
+    r = subprocess.run([TCPREPORT, "merge", "--json", "-",
+                        *[f"{directory}/{i}.json" for i in range(len(results))]], capture_output=True,
+                       text=True, timeout=30)
+    check(r.returncode in (0, 3), r.stderr)
+    return json.loads(r.stdout)
+
+
+def changed(result):
+    """{what: a result that is none}."""
+    changes = {"a count below 0": lambda r: r["queries"].update(sent=-1),
+               "a key less": lambda r: r["queries"].pop("sent"),
+               "no verdict": lambda r: r.pop("verdict"),
+               "another verdict": lambda r: r.update(verdict="GREAT"),
+               "another schema": lambda r: r.update(schema=2),
+               "a figure as text": lambda r: r["latency_ns"]["response"].update(p50="5"),
+               "an unknown doubt": lambda r: r.update(reasons=["moon"]),
+               "an unknown phase": lambda r: r["queries"].update(outcomes={"moon/refused": 1}),
+               "tcpclient with instances": lambda r: r.update(instances=[])}
+    wrong = {}
+    for what, change in changes.items():
+        wrong[what] = copy.deepcopy(result)
+        change(wrong[what])
+    return wrong
+
+
+def test_results_are_as_the_schema_says():
+    results = real_results()
+    results["merged"] = merged(results["full"], results["losses"])
+    for what, s in (("the schema", schema()), ("the closed schema", closed(schema()))):
+        errors = dict(zip(results, errors_of(s, list(results.values()))))
+        check_equal({name: e for name, e in errors.items() if e}, {}, f"errors against {what}")
+    wrong = changed(results["full"])
+    for what, errors in zip(wrong, errors_of(schema(), list(wrong.values()))):
+        check(errors, f"the control: {what} is noticed")
+    added = {**results["full"], "moon": 1}
+    check_equal([bool(e) for e in errors_of(schema(), [added])], [False], "keys may be added")
+    check_equal([bool(e) for e in errors_of(closed(schema()), [added])], [True], "the control of the closed one")
+
+
+def test_schema_names_every_doubt_and_phase():
+    with open(os.path.join(SOURCE_DIR, "include", "verdict.h")) as f:
+        doubts = re.findall(r'X\([A-Z_]+, "([a-z-]+)"', f.read())
+    check_equal(schema()["properties"]["reasons"]["items"]["enum"], doubts, "doubts")
+    with open(os.path.join(SOURCE_DIR, "include", "outcome.h")) as f:
+        phases = re.findall(r'X\([A-Z_]+, "([a-z]+)"\)', f.read())
+    check_equal(schema()["$defs"]["outcomes"]["propertyNames"]["pattern"], f"^({'|'.join(phases)})/.", "phases")
+
+
+if __name__ == "__main__":
+    main()
