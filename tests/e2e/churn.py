@@ -10,7 +10,8 @@ def check_counts_of_both_sides(server, r):
     check_equal(server.result["accepted"], r.json["connections"]["connected"], "accepted by the server")
 
 
-def run_churn(*arguments, connections=10, seconds=2, prefix=(), port=0):
+def run_churn(*arguments, connections=200, seconds=2, prefix=(), port=0):
+    """So many connections that a few queries find all of them used up only where the host stalls long."""
     server = Server(port=port, prefix=prefix)
     r = run_client("-p", server.port, "-c", connections, "-t", seconds, "--stats-interval", 0, *arguments,
                    "127.0.0.1", prefix=prefix)
@@ -26,19 +27,19 @@ def test_a_connection_carries_so_many_queries():
         check_equal(q["answered"], q["scheduled"], "answered")
         check_equal(c["outcomes"], {"run/finished": c["asked"] + c["reopened"]}, "ends")
         room = c["connected"] * n - q["answered"]
-        check(0 <= room <= 10 * n, f"{c['connected']} connections for {q['answered']} queries")
+        check(0 <= room <= 200 * n, f"{c['connected']} connections for {q['answered']} queries")
         check_equal(r.json["probes"]["sent"], 0, "the first query proves a connection")
         check(r.json["churn"]["per_s"] > 0.5 * 500 / n, f"churn {r.json['churn']}")
-        check_equal(r.json["latency_ns"]["gap"]["count"], c["connected"] - 10, "gaps")
+        check_equal(r.json["latency_ns"]["gap"]["count"], c["connected"] - 200, "gaps")
         check_complete(r)
 
 
 def test_a_connection_per_query_in_a_closed_loop():
-    r = run_churn("-i", "20ms", "--loop", "closed", "--queries-per-conn", 1, "--close", "rst")
+    r = run_churn("-i", "100ms", "--loop", "closed", "--queries-per-conn", 1, "--close", "rst")
     c, q = r.json["connections"], r.json["queries"]
     check_equal(q["answered"], q["sent"], "answered")
-    # each place asks no sooner than 20 ms after it was usable: 10 places for 2 s
-    check_between(q["answered"], 200, 1010, "queries")
+    # each place asks no sooner than 100 ms after it was usable: 200 places for 2 s
+    check_between(q["answered"], 1000, 4200, "queries")
     check(c["connected"] >= q["answered"], "a connection for each")
 
 
@@ -77,7 +78,7 @@ def churn_over_planned_ports(timestamps):
     with Namespace() as ns:
         ns.run("sysctl", "-qw", f"net.ipv4.tcp_timestamps={timestamps}")
         return run_churn("-r", 200, "--queries-per-conn", 1, "--source", "127.0.0.1", "--sport",
-                         "20000-20099", prefix=ns.prefix)
+                         "20000-20099", connections=50, prefix=ns.prefix)
 
 
 def test_planned_ports_in_time_wait_are_taken_over():
