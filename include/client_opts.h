@@ -14,7 +14,9 @@
 
 /* As given; defaults where not. */
 struct client_opts {
-    struct endpoint server;
+    struct endpoint server; /* of target and port */
+    const char *config, *profile;
+    bool print_config;
     /* load */
     double rate_qps;
     uint64_t interval_ns;
@@ -27,6 +29,7 @@ struct client_opts {
     uint64_t size_bytes;
     uint64_t seed;
     /* connections */
+    const char *target;
     uint16_t port;
     uint64_t connections;
     const char *conn_schedule;

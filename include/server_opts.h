@@ -10,6 +10,8 @@
 
 /* As given; defaults where not. */
 struct server_opts {
+    const char *config, *profile;
+    bool print_config;
     uint16_t port; /* 0: any free port */
     const char *bind;
     bool bind_given;

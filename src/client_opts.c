@@ -3,6 +3,7 @@
 #include "client_opts.h"
 
 #include "client_config.h"
+#include "settings.h"
 #include "units.h"
 
 #include <inttypes.h>
@@ -51,6 +52,8 @@ static const struct option_row rows[] = {
      1, QUERY_MAX_BYTES, NULL},
     {"seed", 's', OPTION_COUNT, FIELD(seed), "N", "seed of the schedule (default: 42)", 0, 0, NULL},
     {"Connections", 0, OPTION_HEADING, 0, NULL, NULL, 0, 0, NULL},
+    {"target", 0, OPTION_TEXT, FIELD(target), "HOST[:PORT]", "as the operand, for --config", 0, 0,
+     NULL},
     {"port", 'p', OPTION_PORT, FIELD(port), "PORT", "the server's port (default: 4242)", 0, 0,
      NULL},
     {"connections", 'c', OPTION_COUNT, FIELD(connections), "N", "connections to open (default: 1)",
@@ -130,6 +133,13 @@ static const struct option_row rows[] = {
     {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL,
      "no summary, progress or warnings; errors still go to stderr", 0, 0, NULL},
     {"verbose", 'v', OPTION_COUNTER, FIELD(verbose), NULL, "say more about the plan", 0, 0, NULL},
+    {"Configuration", 0, OPTION_HEADING, 0, NULL, NULL, 0, 0, NULL},
+    {"config", 0, OPTION_CONFIG, FIELD(config), "FILE",
+     "settings from lines 'option = value'; the command line wins", 0, 0, NULL},
+    {"profile", 0, OPTION_PROFILE, FIELD(profile), "NAME",
+     "settings of a published run, below those of --config; list: all names", 0, 0, NULL},
+    {"print-config", 0, OPTION_COMMAND, FIELD(print_config), NULL,
+     "only print the settings in force, as --config reads them", 0, 0, NULL},
     {"help", 'h', OPTION_HELP, 0, NULL, "print this and exit", 0, 0, NULL},
     {"version", 'V', OPTION_VERSION, 0, NULL, "print the version and exit", 0, 0, NULL},
 };
@@ -151,7 +161,7 @@ static const struct client_opts defaults = {
 
 struct options *client_opts_table(void)
 {
-    static bool given[N_ROWS];
+    static unsigned char given[N_ROWS];
     static struct options table = {
         .program = "tcpclient",
         .usage = "[options] HOST[:PORT]",
@@ -277,36 +287,89 @@ static int check_rest(struct client_opts *o, char *error)
     return 0;
 }
 
+/* The later of the two places says the port. */
+static int check_port(struct client_opts *o, char *error)
+{
+    struct options *table = client_opts_table();
+    const enum options_place target = options_given_at(table, "target"),
+                             port = options_given_at(table, "port");
+
+    if (o->server.port != 0 && port == target && o->server.port != o->port)
+        return REFUSE("--port: %u contradicts '%s'", o->port, o->target);
+    if (o->server.port != 0 && port > target) {
+        o->target = o->server.host;
+        o->server.port = 0;
+    }
+    if (o->server.port == 0) {
+        o->server.port = o->port;
+    } else {
+        options_outrank(table, o, &defaults, "target", "port");
+        o->port = o->server.port;
+    }
+    return 0;
+}
+
 static int check_host(struct client_opts *o, int n_operands, char **operands, char *error)
 {
-    if (n_operands == 0)
-        return REFUSE("HOST is missing: tcpclient [options] HOST[:PORT]");
     if (n_operands > 1)
         return REFUSE("'%s' is one operand too many: accepted is one HOST[:PORT]", operands[1]);
-    if (endpoint_parse(operands[0], &o->server) != 0)
+    if (n_operands == 1) {
+        o->target = operands[0];
+        options_mark_given(client_opts_table(), "target");
+    }
+    if (o->target == NULL)
+        return o->print_config ? 0 : REFUSE("HOST is missing: tcpclient [options] HOST[:PORT]");
+    if (endpoint_parse(o->target, &o->server) != 0)
         return REFUSE("HOST: '%s' is not a host: accepted is NAME, NAME:PORT, ADDRESS or "
                       "[IPV6]:PORT with a port from 1 to 65535",
-                      operands[0]);
-    if (o->server.port != 0 && was_given("port") && o->server.port != o->port)
-        return REFUSE("--port: %u contradicts '%s'", o->port, operands[0]);
-    if (o->server.port == 0)
-        o->server.port = o->port;
-    return 0;
+                      o->target);
+    return check_port(o, error);
+}
+
+/* Of options that exclude each other the one given in the later place holds. */
+static void settle(struct client_opts *o)
+{
+    static const char *const pairs[][2] = {
+        {"rate", "interval"},
+        {"rate", "schedule"},
+        {"rate", "stdin"},
+        {"interval", "schedule"},
+        {"interval", "stdin"},
+        {"interval", "stdin-rateslope"},
+        {"duration", "schedule"},
+        {"duration", "stdin"},
+        {"duration", "stdin-rateslope"},
+        {"duration", "conn-schedule"},
+        {"connections", "conn-schedule"},
+        {"schedule", "stdin"},
+        {"schedule", "stdin-rateslope"},
+        {"stdin", "stdin-rateslope"},
+        {"query-file", "qname"},
+    };
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        options_outrank(client_opts_table(), o, &defaults, pairs[i][0], pairs[i][1]);
 }
 
 enum options_result client_opts_parse(struct client_opts *opts, int argc, char **argv, FILE *out,
                                       char *error)
 {
+    struct options *table = client_opts_table();
     int first;
     enum options_result result;
 
     *opts = defaults;
-    result = options_parse(client_opts_table(), opts, argc, argv, &first, out, error);
+    result = settings_parse(table, PROFILE_CLIENT, opts, argc, argv, &first, out, error);
     if (result != OPTIONS_RUN)
         return result;
+    settle(opts);
     if (check_load(opts, error) != 0 || check_connections(opts, error) != 0 ||
         check_rest(opts, error) != 0 || check_host(opts, argc - first, argv + first, error) != 0)
         return OPTIONS_USAGE;
+    if (opts->print_config) {
+        options_print_config(table, opts, out);
+        return OPTIONS_EXIT;
+    }
     return OPTIONS_RUN;
 }
 

@@ -31,6 +31,19 @@ static int find_choice(const char *choices, const char *value)
     }
 }
 
+const char *options_choice(const struct option_row *row, int choice, char *text, size_t n_bytes)
+{
+    const char *begin = row->choices;
+
+    for (; choice > 0 && begin != NULL; choice--) {
+        begin = strchr(begin, '|');
+        begin = begin != NULL ? begin + 1 : NULL;
+    }
+    snprintf(text, n_bytes, "%.*s", begin != NULL ? (int)strcspn(begin, "|") : 0,
+             begin != NULL ? begin : "");
+    return text;
+}
+
 static bool in_range(const struct option_row *row, uint64_t value)
 {
     return value >= row->min && (row->max == 0 || value <= row->max);
@@ -53,6 +66,26 @@ static int set_whole(const struct option_row *row, const char *value, uint64_t *
     return 0;
 }
 
+/* Yes, also when there is no value, or no. */
+static int set_flag(const char *value, bool *field)
+{
+    if (value != NULL && strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
+        return -1;
+    *field = value == NULL || *value == 'y';
+    return 0;
+}
+
+/* One more, or as many as the value says. */
+static int set_counter(const char *value, unsigned *field)
+{
+    uint64_t number = *field + 1ull;
+
+    if (value != NULL && (units_parse_count(value, &number) != 0 || number > UINT16_MAX))
+        return -1;
+    *field = (unsigned)number;
+    return 0;
+}
+
 /* Returns 0, or -1 when the value is not accepted. */
 static int set(const struct option_row *row, const char *value, void *field)
 {
@@ -60,11 +93,10 @@ static int set(const struct option_row *row, const char *value, void *field)
 
     switch (row->kind) {
     case OPTION_FLAG:
-        *(bool *)field = true;
-        return 0;
+    case OPTION_COMMAND:
+        return set_flag(value, field);
     case OPTION_COUNTER:
-        ++*(unsigned *)field;
-        return 0;
+        return set_counter(value, field);
     case OPTION_COUNT:
     case OPTION_AUTO:
     case OPTION_BYTES:
@@ -76,8 +108,12 @@ static int set(const struct option_row *row, const char *value, void *field)
         return units_parse_share(value, field);
     case OPTION_PORT:
         return endpoint_parse_port(value, 0, field);
+    case OPTION_ANY_PORT:
+        return endpoint_parse_port(value, 1, field);
     case OPTION_TEXT:
-        if (*value == '\0')
+    case OPTION_PROFILE:
+    case OPTION_CONFIG:
+        if (value == NULL || *value == '\0')
             return -1;
         *(const char **)field = value;
         return 0;
@@ -115,6 +151,13 @@ static void describe_accepted(const struct option_row *row, char *text)
 
     describe_range(row, range);
     switch (row->kind) {
+    case OPTION_FLAG:
+    case OPTION_COMMAND:
+        snprintf(text, ACCEPTED_BYTES, "yes or no");
+        break;
+    case OPTION_COUNTER:
+        snprintf(text, ACCEPTED_BYTES, "a whole number as 1");
+        break;
     case OPTION_COUNT:
         snprintf(text, ACCEPTED_BYTES, "a whole number as 1000, 10k, 1.5M%.60s", range);
         break;
@@ -136,6 +179,9 @@ static void describe_accepted(const struct option_row *row, char *text)
     case OPTION_PORT:
         snprintf(text, ACCEPTED_BYTES, "a port from 1 to 65535");
         break;
+    case OPTION_ANY_PORT:
+        snprintf(text, ACCEPTED_BYTES, "a port from 0 to 65535");
+        break;
     case OPTION_CHOICE:
         snprintf(text, ACCEPTED_BYTES, "%s", row->choices);
         break;
@@ -143,6 +189,30 @@ static void describe_accepted(const struct option_row *row, char *text)
         snprintf(text, ACCEPTED_BYTES, "a text that is not empty");
         break;
     }
+}
+
+int options_set(struct options *o, void *settings, const struct option_row *row, const char *value,
+                enum options_place place, char *error)
+{
+    void *field = (char *)settings + row->offset;
+    char accepted[ACCEPTED_BYTES];
+
+    if (value == NULL && row->argument != NULL) {
+        snprintf(error, OPTIONS_ERROR_BYTES, "%s: its value %s is missing", row->name,
+                 row->argument);
+        return -1;
+    }
+    if (set(row, value, field) != 0) {
+        describe_accepted(row, accepted);
+        snprintf(error, OPTIONS_ERROR_BYTES, "%s: '%.80s' is not accepted: accepted is %s",
+                 row->name, value, accepted);
+        return -1;
+    }
+    /* a flag that is off is as if not given */
+    o->given[row - o->rows] = row->kind == OPTION_FLAG && !*(const bool *)field
+                                  ? (unsigned char)OPTIONS_NOWHERE
+                                  : (unsigned char)place;
+    return 0;
 }
 
 /* --- getopt's tables, made from ours --- */
@@ -160,9 +230,11 @@ static void make_tables(const struct options *o, char *letters, struct option *l
 
         if (!is_option(row))
             continue;
-        *longs++ =
-            (struct option){row->name, row->argument != NULL ? required_argument : no_argument,
-                            NULL, FIRST_LONG + (int)i};
+        *longs++ = (struct option){row->name,
+                                   row->argument != NULL      ? required_argument
+                                   : row->kind == OPTION_FLAG ? optional_argument
+                                                              : no_argument,
+                                   NULL, FIRST_LONG + (int)i};
         if (row->letter != 0) {
             *letters++ = row->letter;
             if (row->argument != NULL)
@@ -207,7 +279,7 @@ static enum options_result refuse(const struct options *o, int found, char **arg
 static enum options_result apply(struct options *o, const struct option_row *row, void *settings,
                                  FILE *out, char *error)
 {
-    char accepted[ACCEPTED_BYTES];
+    char reason[OPTIONS_ERROR_BYTES];
 
     if (row->kind == OPTION_HELP) {
         options_print_help(o, out);
@@ -217,25 +289,65 @@ static enum options_result apply(struct options *o, const struct option_row *row
         fprintf(out, "%s %s\n", o->program, o->version);
         return OPTIONS_EXIT;
     }
-    o->given[row - o->rows] = true;
-    if (set(row, optarg, (char *)settings + row->offset) == 0)
+    if (options_set(o, settings, row, optarg, OPTIONS_COMMAND_LINE, reason) == 0)
         return OPTIONS_RUN;
-    describe_accepted(row, accepted);
-    snprintf(error, OPTIONS_ERROR_BYTES, "--%s: '%.80s' is not accepted: accepted is %s", row->name,
-             optarg, accepted);
+    snprintf(error, OPTIONS_ERROR_BYTES, "--%.300s", reason);
     return OPTIONS_USAGE;
 }
 
+/* What getopt_long needs and remembers. */
+struct scan {
+    char *letters;
+    struct option *longs;
+};
+
+static int scan_begin(struct scan *s, const struct options *o)
+{
+    s->letters = malloc(2 * o->n_rows + 2);
+    s->longs = malloc((o->n_rows + 1) * sizeof *s->longs);
+    optind = 0; /* glibc: begin anew, also after an earlier call */
+    opterr = 0;
+    if (s->letters == NULL || s->longs == NULL)
+        return -1;
+    make_tables(o, s->letters, s->longs);
+    return 0;
+}
+
+static void scan_end(struct scan *s)
+{
+    free(s->letters);
+    free(s->longs);
+}
+
+const char *options_find(const struct options *o, enum option_kind kind, int argc, char **argv)
+{
+    const char *value = NULL;
+    struct scan s;
+    int found;
+
+    if (scan_begin(&s, o) == 0)
+        while ((found = getopt_long(argc, argv, s.letters, s.longs, NULL)) != -1) {
+            const struct option_row *row = found == '?' || found == ':' ? NULL : find_row(o, found);
+
+            if (row == NULL)
+                continue; /* options_parse() refuses it */
+            if (row->kind == OPTION_HELP || row->kind == OPTION_VERSION)
+                break;
+            if (row->kind == kind)
+                value = optarg;
+        }
+    scan_end(&s);
+    return value;
+}
+
 static enum options_result parse(struct options *o, void *settings, int argc, char **argv,
-                                 const char *letters, const struct option *longs, FILE *out,
-                                 char *error)
+                                 const struct scan *s, FILE *out, char *error)
 {
     enum options_result result = OPTIONS_RUN;
     int found;
 
-    optind = 0; /* glibc: begin anew, also after an earlier call */
-    opterr = 0;
-    while (result == OPTIONS_RUN && (found = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+    while (result == OPTIONS_RUN &&
+           (found = getopt_long(argc, argv, s->letters, s->longs, NULL)) != -1) {
         if (found == '?' || found == ':')
             return refuse(o, found, argv, error);
         result = apply(o, find_row(o, found), settings, out, error);
@@ -246,28 +358,103 @@ static enum options_result parse(struct options *o, void *settings, int argc, ch
 enum options_result options_parse(struct options *o, void *settings, int argc, char **argv,
                                   int *first_operand, FILE *out, char *error)
 {
-    char *letters = malloc(2 * o->n_rows + 2);
-    struct option *longs = malloc((o->n_rows + 1) * sizeof *longs);
     enum options_result result = OPTIONS_USAGE;
+    struct scan s;
 
+    memset(o->given, OPTIONS_NOWHERE, o->n_rows * sizeof *o->given);
+    for (int place = OPTIONS_PROFILE; place < OPTIONS_COMMAND_LINE; place++)
+        if (o->texts[place].text != NULL &&
+            options_read_text(o, settings, (enum options_place)place, error) != 0)
+            return OPTIONS_USAGE;
     snprintf(error, OPTIONS_ERROR_BYTES, "no memory");
-    memset(o->given, 0, o->n_rows * sizeof *o->given);
-    if (letters != NULL && longs != NULL) {
-        make_tables(o, letters, longs);
-        result = parse(o, settings, argc, argv, letters, longs, out, error);
-        *first_operand = optind;
-    }
-    free(letters);
-    free(longs);
+    if (scan_begin(&s, o) == 0)
+        result = parse(o, settings, argc, argv, &s, out, error);
+    *first_operand = optind;
+    scan_end(&s);
     return result;
+}
+
+/* --- what was given --- */
+
+const struct option_row *options_row(const struct options *o, const char *name)
+{
+    for (size_t i = 0; i < o->n_rows; i++)
+        if (is_option(&o->rows[i]) && strcmp(o->rows[i].name, name) == 0)
+            return &o->rows[i];
+    return NULL;
+}
+
+bool options_is_setting(const struct option_row *row)
+{
+    return row->kind != OPTION_HEADING && row->kind < OPTION_PROFILE;
+}
+
+static unsigned char *given(const struct options *o, const char *name)
+{
+    const struct option_row *row = options_row(o, name);
+
+    return row != NULL ? &o->given[row - o->rows] : NULL;
+}
+
+enum options_place options_given_at(const struct options *o, const char *name)
+{
+    const unsigned char *place = given(o, name);
+
+    return place != NULL ? (enum options_place) * place : OPTIONS_NOWHERE;
 }
 
 bool options_was_given(const struct options *o, const char *name)
 {
-    for (size_t i = 0; i < o->n_rows; i++)
-        if (is_option(&o->rows[i]) && strcmp(o->rows[i].name, name) == 0)
-            return o->given[i];
-    return false;
+    return options_given_at(o, name) != OPTIONS_NOWHERE;
+}
+
+void options_mark_given(struct options *o, const char *name)
+{
+    unsigned char *place = given(o, name);
+
+    if (place != NULL)
+        *place = OPTIONS_COMMAND_LINE;
+}
+
+static size_t field_bytes(enum option_kind kind)
+{
+    switch (kind) {
+    case OPTION_FLAG:
+    case OPTION_COMMAND:
+        return sizeof(bool);
+    case OPTION_COUNTER:
+        return sizeof(unsigned);
+    case OPTION_RATE:
+        return sizeof(double);
+    case OPTION_PORT:
+    case OPTION_ANY_PORT:
+        return sizeof(uint16_t);
+    case OPTION_TEXT:
+    case OPTION_PROFILE:
+    case OPTION_CONFIG:
+        return sizeof(const char *);
+    case OPTION_CHOICE:
+        return sizeof(int);
+    case OPTION_HEADING:
+    case OPTION_HELP:
+    case OPTION_VERSION:
+        return 0;
+    default:
+        return sizeof(uint64_t);
+    }
+}
+
+void options_outrank(struct options *o, void *settings, const void *defaults, const char *a,
+                     const char *b)
+{
+    const enum options_place place_a = options_given_at(o, a), place_b = options_given_at(o, b);
+    const struct option_row *loser = options_row(o, place_a < place_b ? a : b);
+
+    if (place_a == OPTIONS_NOWHERE || place_b == OPTIONS_NOWHERE || place_a == place_b)
+        return;
+    memcpy((char *)settings + loser->offset, (const char *)defaults + loser->offset,
+           field_bytes(loser->kind));
+    o->given[loser - o->rows] = OPTIONS_NOWHERE;
 }
 
 /* --- help --- */

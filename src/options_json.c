@@ -9,20 +9,12 @@
 
 static void put_choice(struct json *j, const struct option_row *row, int choice)
 {
-    const char *begin = row->choices, *end;
     char text[64];
 
-    for (; choice > 0 && begin != NULL; choice--) {
-        begin = strchr(begin, '|');
-        begin = begin != NULL ? begin + 1 : NULL;
-    }
-    if (begin == NULL) {
+    if (*options_choice(row, choice, text, sizeof text) != '\0')
+        json_string(j, row->name, text);
+    else
         json_null(j, row->name);
-        return;
-    }
-    end = strchrnul(begin, '|');
-    snprintf(text, sizeof text, "%.*s", (int)(end - begin), begin);
-    json_string(j, row->name, text);
 }
 
 static void put(struct json *j, const struct option_row *row, const void *field)
@@ -57,15 +49,19 @@ static void put(struct json *j, const struct option_row *row, const void *field)
         json_double(j, row->name, *(const double *)field);
         break;
     case OPTION_PORT:
+    case OPTION_ANY_PORT:
         json_u64(j, row->name, *(const uint16_t *)field);
         break;
     case OPTION_TEXT:
+    case OPTION_PROFILE:
+    case OPTION_CONFIG:
         json_string(j, row->name, *(const char *const *)field);
         break;
     case OPTION_CHOICE:
         put_choice(j, row, *(const int *)field);
         break;
     case OPTION_HEADING:
+    case OPTION_COMMAND:
     case OPTION_HELP:
     case OPTION_VERSION:
         break;

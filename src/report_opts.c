@@ -41,7 +41,7 @@ static const struct option_row plot_rows[] = {
     {"term", 0, OPTION_FLAG, FIELD(term), NULL, "draw it with characters on stdout", 0, 0, NULL},
     LAST_ROWS};
 
-static bool given[8];
+static unsigned char given[8];
 
 #define TABLE(command, operands)                                                                   \
     {                                                                                              \

@@ -4,6 +4,7 @@
 
 #include "endpoint.h"
 #include "server_config.h"
+#include "settings.h"
 #include "units.h"
 
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #define FIELD(name) offsetof(struct server_opts, name)
 
 static const struct option_row rows[] = {
+    {"port", 'p', OPTION_ANY_PORT, FIELD(port), "PORT", "as the operand, for --config", 0, 0, NULL},
     {"bind", 0, OPTION_TEXT, FIELD(bind), "ADDRESS",
      "listen on this address alone (default: ::, which takes IPv4 too)", 0, 0, NULL},
     {"protocol", 0, OPTION_CHOICE, FIELD(protocol), "NAME",
@@ -42,6 +44,12 @@ static const struct option_row rows[] = {
      "no listening line, summary or warnings; errors still go to stderr", 0, 0, NULL},
     {"verbose", 'v', OPTION_COUNTER, FIELD(verbose), NULL, "say more about threads and limits", 0,
      0, NULL},
+    {"config", 0, OPTION_CONFIG, FIELD(config), "FILE",
+     "settings from lines 'option = value'; the command line wins", 0, 0, NULL},
+    {"profile", 0, OPTION_PROFILE, FIELD(profile), "NAME",
+     "settings of a published run, below those of --config; list: all names", 0, 0, NULL},
+    {"print-config", 0, OPTION_COMMAND, FIELD(print_config), NULL,
+     "only print the settings in force, as --config reads them", 0, 0, NULL},
     {"help", 'h', OPTION_HELP, 0, NULL, "print this and exit", 0, 0, NULL},
     {"version", 'V', OPTION_VERSION, 0, NULL, "print the version and exit", 0, 0, NULL},
 };
@@ -52,7 +60,7 @@ static const struct server_opts defaults = {.port = 4242, .bind = "::", .backlog
 
 struct options *server_opts_table(void)
 {
-    static bool given[N_ROWS];
+    static unsigned char given[N_ROWS];
     static struct options table = {
         .program = "tcpserver",
         .usage = "[options] [PORT]",
@@ -69,23 +77,31 @@ struct options *server_opts_table(void)
 enum options_result server_opts_parse(struct server_opts *opts, int argc, char **argv, FILE *out,
                                       char *error)
 {
+    struct options *table = server_opts_table();
     enum options_result result;
     int first;
 
     *opts = defaults;
-    result = options_parse(server_opts_table(), opts, argc, argv, &first, out, error);
+    result = settings_parse(table, PROFILE_SERVER, opts, argc, argv, &first, out, error);
     if (result != OPTIONS_RUN)
         return result;
-    opts->bind_given = options_was_given(server_opts_table(), "bind");
+    opts->bind_given = options_was_given(table, "bind");
     if (argc - first > 1) {
         snprintf(error, OPTIONS_ERROR_BYTES, "'%s' is one operand too many: accepted is one PORT",
                  argv[first + 1]);
         return OPTIONS_USAGE;
     }
-    if (argc - first == 1 && endpoint_parse_port(argv[first], 1, &opts->port) != 0) {
-        snprintf(error, OPTIONS_ERROR_BYTES, "PORT: '%s' is not a port: accepted is 0 to 65535",
-                 argv[first]);
-        return OPTIONS_USAGE;
+    if (argc - first == 1) {
+        if (endpoint_parse_port(argv[first], 1, &opts->port) != 0) {
+            snprintf(error, OPTIONS_ERROR_BYTES, "PORT: '%s' is not a port: accepted is 0 to 65535",
+                     argv[first]);
+            return OPTIONS_USAGE;
+        }
+        options_mark_given(table, "port");
+    }
+    if (opts->print_config) {
+        options_print_config(table, opts, out);
+        return OPTIONS_EXIT;
     }
     return OPTIONS_RUN;
 }

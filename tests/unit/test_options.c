@@ -51,7 +51,7 @@ static const struct option_row rows[] = {
 struct run {
     struct options options;
     struct settings settings;
-    bool given[N_OF(rows)];
+    unsigned char given[N_OF(rows)];
     char line[LINE_BYTES];
     char *argv[MAX_WORDS + 1];
     int argc, first_operand;
@@ -304,7 +304,8 @@ static void options_that_cannot_be_read_are_refused(void **state)
         {"-fx", "-x", "unknown", "--help"},
         {"-1", "-1", "unknown", "--help"},
         {"--coun 5", "--coun", "ambiguous", "--help"},
-        {"--flag=1", "--flag", "--flag=1", "no value"},
+        {"--flag=1", "--flag", "'1'", "yes or no"},
+        {"--flag=", "--flag", "''", "yes or no"},
         {"--counter=", "--counter", "--counter=", "no value"},
         {"--help=5", "--help", "--help=5", "no value"},
         {"--count --flag", "--count", "'--flag'", "1,000,000"},
@@ -353,7 +354,7 @@ static void only_named_options_count_as_given(void **state)
     for (size_t i = 0; i < N_OF(rows); i++) {
         const bool named = strcmp(rows[i].name, "count") == 0 || strcmp(rows[i].name, "flag") == 0;
 
-        assert_int_equal(r.given[i], named);
+        assert_int_equal(r.given[i], named ? OPTIONS_COMMAND_LINE : OPTIONS_NOWHERE);
         assert_int_equal(options_was_given(&r.options, rows[i].name), named);
     }
     assert_false(options_was_given(&r.options, "nope"));
@@ -380,8 +381,8 @@ static void each_parse_begins_anew(void **state)
         assert_int_equal(r.argc - r.first_operand, 1);
         assert_string_equal(r.argv[r.first_operand], "host");
         for (size_t k = 0; k < N_OF(rows); k++)
-            assert_int_equal(r.given[k], strcmp(rows[k].name, "counter") == 0 ||
-                                             strcmp(rows[k].name, "port") == 0);
+            assert_int_equal(r.given[k] != OPTIONS_NOWHERE, strcmp(rows[k].name, "counter") == 0 ||
+                                                                strcmp(rows[k].name, "port") == 0);
     }
     free(r.output);
 }

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""Settings from files and profiles: what is printed is what runs, and what the documents say."""
+
+import re
+
+from harness import *
+
+PROFILES = ["connscale-200k", "tcpscaler-300k"]
+
+
+def settings(program, *arguments):
+    """What --print-config prints, without its comments."""
+    r = subprocess.run([program, *arguments, "--print-config"], capture_output=True, text=True, timeout=20)
+    check_equal((r.returncode, r.stderr), (0, ""), f"result of {arguments} --print-config")
+    return [line for line in r.stdout.splitlines() if line and not line.startswith("#")]
+
+
+def write(name, text):
+    path = temp_path(name)
+    with open(path, "w") as f:
+        f.write(text)
+    return path
+
+
+def test_a_printed_configuration_runs_as_its_command_line_did():
+    arguments = ["-c", "20", "-r", "300", "-t", "1", "--seed", "7", "--protocol", "ping", "--select", "round-robin"]
+    with Server("--protocol", "ping") as server:
+        target = f"127.0.0.1:{server.port}"
+        text = subprocess.run([TCPCLIENT, *arguments, target, "--print-config"], capture_output=True, text=True,
+                              timeout=20).stdout
+        by_flags = run_client(*arguments, target)
+        by_file = run_client("--config", write("client.conf", text))
+        changed = run_client("--config", write("client.conf", text), "--seed", 8)
+    for r in (by_flags, by_file, changed):
+        check_conservation(r)
+    options = [r.json["options"] for r in (by_flags, by_file, changed)]
+    for o in options:
+        for name in ("config", "json"):
+            del o[name]
+    check_equal(options[1], options[0], "options of the file's run")
+    check_equal(by_file.json["queries"]["scheduled"], by_flags.json["queries"]["scheduled"], "the same schedule")
+    check_equal({k for k in options[0] if options[0][k] != options[2][k]}, {"seed"}, "options that differ")
+
+
+def test_the_server_takes_its_port_and_all_else_from_a_file():
+    with Server() as other:
+        free_port = other.port
+    path = write("server.conf", f"port = {free_port}\nprotocol = ping\nbind = 127.0.0.1\n")
+    log = open(temp_path("server.err"), "w+")
+    process = spawn([TCPSERVER, "--config", path], stderr=log)
+    wait_for(lambda: "listening on 127.0.0.1:%d," % free_port in open(log.name).read(), "the listening line")
+    r = run_client("-c", 5, "-r", 50, "-t", 0.5, "--protocol", "ping", f"127.0.0.1:{free_port}")
+    check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
+    check_equal(stop(process), 0, "exit code")
+
+
+def test_nothing_is_taken_from_the_environment():
+    before = settings(TCPCLIENT, "host")
+    os.environ.update({"TCPCLIENT_RATE": "5", "RATE": "5", "TCPSCALER_CONFIG": "/nonexistent"})
+    check_equal(settings(TCPCLIENT, "host"), before, "settings")
+
+
+def test_profiles_are_what_the_readme_says():
+    with open(os.path.join(SOURCE_DIR, "README.md")) as f:
+        readme = f.read()
+    listed = subprocess.run([TCPCLIENT, "--profile", "list"], capture_output=True, text=True, timeout=20).stdout
+    check_equal([line.split()[0] for line in listed.splitlines()], PROFILES, "--profile list")
+    for line in listed.splitlines():
+        name, summary = line.split(maxsplit=1)
+        row = re.search(rf"^\| `{name}` \| (.*) \| (.*) \| (.*) \|$", readme, re.M)
+        check(row, f"README's row of {name}")
+        check_equal(row.group(1), summary, f"README's summary of {name}")
+        for program, column in ((TCPCLIENT, 2), (TCPSERVER, 3)):
+            check_equal(sorted(f"`{line}`" for line in settings(program, "--profile", name)),
+                        sorted(row.group(column).split(", ")), f"README's settings of {name}")
+
+
+def run_profile(name, *arguments):
+    """A small part of it."""
+    with Server("--profile", name) as server:
+        r = run_client("--profile", name, "-t", 2, *arguments, f"127.0.0.1:{server.port}")
+    check_conservation(r)
+    check_equal(r.json["connections"]["proven"], r.json["connections"]["asked"], "proven")
+    check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
+    check_equal(r.json["options"]["duration"], 2, "the command line's duration")
+    return r.json
+
+
+def test_connscale_at_a_small_scale():
+    j = run_profile("connscale-200k", "-c", 200, "-i", "500ms")
+    check_equal((j["options"]["protocol"], j["options"]["timeout"]), ("ping", 20), "the profile's own")
+    check_between(j["queries"]["scheduled"], 790, 810, "one ping each per 500 ms for 2 s")
+
+
+def test_tcpscaler_at_a_small_scale():
+    j = run_profile("tcpscaler-300k", "-r", 3000)
+    check_equal((j["options"]["protocol"], j["connections"]["asked"]), ("dns", 5), "the profile's own")
+    check_between(j["queries"]["scheduled"], 5600, 6400, "3,000 q/s for 2 s")
+
+
+def test_bad_files_are_refused_with_one_line():
+    for program in (TCPCLIENT, TCPSERVER):
+        for text, where in (("\nthreads = none\n", ":2: threads: 'none'"), ("thread = 5\n", ":1: 'thread'"),
+                            ("threads 5", ":1: '='"), ("threads = 5\0\n", "no text"), ("#" * 70000, "File too large")):
+            path = write("bad.conf", text)
+            r = subprocess.run([program, "--config", path], capture_output=True, text=True, timeout=20)
+            check_equal((r.returncode, r.stdout, r.stderr.count("\n")), (2, "", 1), f"result; stderr: {r.stderr}")
+            check(where in r.stderr and path in r.stderr, f"'{where}' in: {r.stderr}")
+
+
+if __name__ == "__main__":
+    main()
