@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * settings: where the settings of a program come from: a profile (--profile), a file (--config) and
- * the command line, each winning over those before it.  The environment is not read. */
+ * the command line, each winning over those before it.  The environment has none. */
 #ifndef TCPSCALER_SETTINGS_H
 #define TCPSCALER_SETTINGS_H
 

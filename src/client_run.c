@@ -6,7 +6,9 @@
 #include "client_worker.h"
 #include "clock.h"
 #include "complain.h"
+#include "notify.h"
 #include "progress.h"
+#include "reopen.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -30,7 +32,7 @@ struct run {
     struct client_worker *workers;
     uint32_t n_started;
     struct event_base *base;
-    struct event wake_event, look_event, tick_event, stats_event, signal_events[2];
+    struct event wake_event, look_event, tick_event, stats_event, signal_events[4];
     struct client_intervals intervals;
     _Atomic uint64_t spare_tuple;
     enum client_stage stage; /* the earliest of all workers */
@@ -113,11 +115,13 @@ static void start_load(struct run *r)
     r->result->loaded = true;
     r->intervals.previous_ns = r->intervals.last_ns = r->begin_ns - r->settings->settle_ns;
     post_all(r, CLIENT_START, r->begin_ns);
+    notify(NOTIFY_READY);
 }
 
 static void finish(struct run *r)
 {
     r->closing = true;
+    notify(NOTIFY_STOPPING);
     read_host(r, &r->result->host_after, &r->result->net_after);
     hostfacts_read(&r->result->limits);
     r->result->has_sockets = sockdiag_count(&r->config->target, &r->result->sockets) == 0;
@@ -167,6 +171,16 @@ static void on_signal(evutil_socket_t number, short what, void *arg)
     stop(r);
 }
 
+static void on_hangup(evutil_socket_t number, short what, void *arg)
+{
+    struct run *r = arg;
+
+    if (reopen_is_hangup(r->settings->stats_in_place))
+        on_signal(number, what, arg);
+    else if (r->settings->reopen != NULL)
+        r->settings->reopen(r->settings->arg);
+}
+
 /* --- watching --- */
 
 static void on_look(evutil_socket_t fd, short what, void *arg)
@@ -209,7 +223,7 @@ static unsigned columns(void)
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-static void show_progress(struct run *r, const struct tally *now)
+static void show_progress(struct run *r, const struct tally *now, bool in_place)
 {
     char *text = NULL;
     size_t n_bytes;
@@ -218,21 +232,18 @@ static void show_progress(struct run *r, const struct tally *now)
     if (out == NULL)
         return;
     progress_print(out, &r->progress, now);
-    if (fclose(out) == 0 && r->settings->stats_in_place)
+    if (fclose(out) == 0 && in_place)
         progress_show_in_place(stderr, text, columns() - 1);
     else if (text != NULL)
         fprintf(stderr, "%s\n", text);
     free(text);
 }
 
-static void on_stats(evutil_socket_t fd, short what, void *arg)
+static void look_at_progress(struct run *r, bool in_place)
 {
-    struct run *r = arg;
     struct progress *p = &r->progress;
     struct tally *now = calloc(1, sizeof *now);
 
-    (void)fd;
-    (void)what;
     if (now == NULL)
         return;
     for (uint32_t i = 0; i < r->n_started; i++)
@@ -246,13 +257,38 @@ static void on_stats(evutil_socket_t fd, short what, void *arg)
         p->rate_qps = schedule_rate_qps(&r->config->schedule, p->now_ns - p->begin_ns);
     if (p->interface != NULL && netdev_read(p->interface, &p->net) != 0)
         p->interface = NULL;
-    show_progress(r, now);
+    show_progress(r, now, in_place);
     free(now);
+}
+
+static void on_stats(evutil_socket_t fd, short what, void *arg)
+{
+    struct run *r = arg;
+
+    (void)fd;
+    (void)what;
+    look_at_progress(r, r->settings->stats_in_place);
+}
+
+/* A line of its own, also with --quiet. */
+static void on_snapshot(evutil_socket_t number, short what, void *arg)
+{
+    struct run *r = arg;
+
+    (void)number;
+    (void)what;
+    if (r->settings->stats_in_place && r->settings->stats_interval_ns > 0)
+        progress_show_in_place(stderr, NULL, 0);
+    look_at_progress(r, false);
 }
 
 static int watch(struct run *r)
 {
-    static const int signals[] = {SIGINT, SIGTERM};
+    static const struct {
+        int number;
+        event_callback_fn on;
+    } signals[] = {
+        {SIGINT, on_signal}, {SIGTERM, on_signal}, {SIGHUP, on_hangup}, {SIGUSR1, on_snapshot}};
     struct timeval look = clock_timeval(LOOK_NS), tick = clock_timeval(TICK_NS);
     struct timeval stats =
         clock_timeval(r->settings->stats_in_place ? TICK_NS : r->settings->stats_interval_ns);
@@ -267,8 +303,8 @@ static int watch(struct run *r)
     event_assign(&r->stats_event, r->base, -1, EV_PERSIST, on_stats, r);
     if (r->settings->stats_interval_ns > 0)
         failed |= event_add(&r->stats_event, &stats);
-    for (int i = 0; i < 2; i++) {
-        evsignal_assign(&r->signal_events[i], r->base, signals[i], on_signal, r);
+    for (int i = 0; i < 4; i++) {
+        evsignal_assign(&r->signal_events[i], r->base, signals[i].number, signals[i].on, r);
         failed |= evsignal_add(&r->signal_events[i], NULL);
     }
     return failed;

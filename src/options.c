@@ -327,10 +327,11 @@ const char *options_find(const struct options *o, enum option_kind kind, int arg
 
     if (scan_begin(&s, o) == 0)
         while ((found = getopt_long(argc, argv, s.letters, s.longs, NULL)) != -1) {
-            const struct option_row *row = found == '?' || found == ':' ? NULL : find_row(o, found);
+            const struct option_row *row;
 
-            if (row == NULL)
+            if (found == '?' || found == ':')
                 continue; /* options_parse() refuses it */
+            row = find_row(o, found);
             if (row->kind == OPTION_HELP || row->kind == OPTION_VERSION)
                 break;
             if (row->kind == kind)

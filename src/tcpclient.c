@@ -11,6 +11,7 @@
 #include "json.h"
 #include "oslimits.h"
 #include "preflight_report.h"
+#include "reopen.h"
 #include "report.h"
 #include "units.h"
 #include "verdict.h"
@@ -43,6 +44,7 @@ struct setup {
     FILE *json;        /* NULL: no JSON */
     FILE *connections; /* NULL: no row per connection */
     FILE *hlog, *hgrm; /* NULL: no such file */
+    char *hlog_head;   /* what stands first in the log */
 };
 
 /* --- plan --- */
@@ -91,7 +93,7 @@ static int open_outputs(struct setup *s)
     if (o->raw && o->output == NULL)
         s->raw_fd = STDOUT_FILENO;
     else if (o->raw)
-        s->raw_fd = open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        s->raw_fd = open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
     if (o->raw && s->raw_fd < 0)
         return complain("--output: cannot write '%s': %s", o->output, strerror(errno));
     if (o->json != NULL && strcmp(o->json, "-") == 0)
@@ -123,6 +125,33 @@ static uint32_t ring_rows(uint32_t n_workers)
     return rows;
 }
 
+/* What is written through the run goes on in new files of the same names; the files that are
+ * written at the end stay. */
+static void reopen_outputs(void *arg)
+{
+    struct setup *s = arg;
+
+    if (s->opts.output != NULL && reopen(s->raw_fd, s->opts.output, SAMPLES_HEADER) != 0)
+        complain("--output: cannot reopen '%s': %s", s->opts.output, strerror(errno));
+    if (s->hlog != NULL &&
+        (fflush(s->hlog) != 0 || reopen(fileno(s->hlog), s->opts.hlog, s->hlog_head) != 0))
+        complain("--hlog: cannot reopen '%s': %s", s->opts.hlog, strerror(errno));
+}
+
+static int begin_hlog(struct setup *s)
+{
+    size_t n_bytes;
+    FILE *head = open_memstream(&s->hlog_head, &n_bytes);
+
+    if (head == NULL)
+        return complain("no memory");
+    hlog_begin(head, "tcpclient", TCPSCALER_VERSION, clock_now_ns() + clock_realtime_offset_ns());
+    if (fclose(head) != 0)
+        return complain("no memory");
+    fputs(s->hlog_head, s->hlog);
+    return 0;
+}
+
 static int run(struct setup *s, struct client_result *result)
 {
     const struct client_run_settings settings = {
@@ -132,9 +161,13 @@ static int run(struct setup *s, struct client_result *result)
         .rate_qps = s->plan.rate_qps,
         .connections = s->connections,
         .interval_log = s->hlog,
+        .reopen = reopen_outputs,
+        .arg = s,
     };
     int failed;
 
+    if (s->hlog != NULL && begin_hlog(s) != 0)
+        return -1;
     if (s->raw_fd >= 0) {
         const struct samples_options samples = {
             .fd = s->raw_fd,
@@ -149,9 +182,6 @@ static int run(struct setup *s, struct client_result *result)
         if (s->plan.config.samples == NULL)
             return complain("raw output: %s", strerror(errno));
     }
-    if (s->hlog != NULL)
-        hlog_begin(s->hlog, "tcpclient", TCPSCALER_VERSION,
-                   clock_now_ns() + clock_realtime_offset_ns());
     failed = client_run(&s->plan.config, &settings, result);
     if (failed)
         complain("cannot start the worker threads: %s", strerror(errno));
@@ -341,5 +371,6 @@ int main(int argc, char **argv)
             code = measure(&setup);
     }
     client_plan_free(&setup.plan);
+    free(setup.hlog_head);
     return code;
 }

@@ -4,8 +4,10 @@
 #include "clock.h"
 #include "complain.h"
 #include "json.h"
+#include "notify.h"
 #include "oslimits.h"
 #include "preflight_report.h"
+#include "reopen.h"
 #include "server_opts.h"
 #include "server_report.h"
 #include "server_worker.h"
@@ -42,8 +44,9 @@ struct server {
     struct server_tally previous; /* at the last stats line */
     uint64_t begin_ns, previous_ns;
     struct event_base *base;
-    struct event look_event, stats_event, signal_events[2];
+    struct event look_event, stats_event, signal_events[4];
     FILE *json;
+    bool stderr_is_terminal;
 };
 
 /* --- plan and listen --- */
@@ -256,6 +259,23 @@ static void on_stats(evutil_socket_t fd, short what, void *arg)
     s->previous_ns = now_ns;
 }
 
+/* In the place of what stood in the file; one object after the other on stdout and in a pipe.
+ * Returns whether it got there. */
+static bool write_json(struct server *s)
+{
+    bool failed = false;
+
+    clearerr(s->json);
+    if (s->json != stdout && fseeko(s->json, 0, SEEK_SET) == 0)
+        failed = ftruncate(fileno(s->json), 0) != 0;
+    server_report_json(s->json, &s->result);
+    failed |= fflush(s->json) != 0;
+    failed |= ferror(s->json) != 0;
+    if (failed)
+        complain("--json: could not write '%s': %s", s->opts.json, strerror(errno));
+    return !failed;
+}
+
 static void on_signal(evutil_socket_t number, short what, void *arg)
 {
     struct server *s = arg;
@@ -265,11 +285,38 @@ static void on_signal(evutil_socket_t number, short what, void *arg)
     event_base_loopbreak(s->base);
 }
 
+/* The JSON goes on in a new file of the same name. */
+static void on_hangup(evutil_socket_t number, short what, void *arg)
+{
+    struct server *s = arg;
+
+    if (reopen_is_hangup(s->stderr_is_terminal))
+        on_signal(number, what, arg);
+    else if (s->json != NULL && reopen(fileno(s->json), s->opts.json, NULL) != 0)
+        complain("--json: cannot reopen '%s': %s", s->opts.json, strerror(errno));
+}
+
+static void on_snapshot(evutil_socket_t number, short what, void *arg)
+{
+    struct server *s = arg;
+
+    (void)number;
+    (void)what;
+    collect(s);
+    server_report_text(stderr, &s->result);
+    if (s->json != NULL)
+        write_json(s);
+}
+
 /* --- run --- */
 
 static int watch(struct server *s)
 {
-    static const int signals[] = {SIGINT, SIGTERM};
+    static const struct {
+        int number;
+        event_callback_fn on;
+    } signals[] = {
+        {SIGINT, on_signal}, {SIGTERM, on_signal}, {SIGHUP, on_hangup}, {SIGUSR1, on_snapshot}};
     struct timeval look = clock_timeval(LOOK_NS);
     struct timeval stats = clock_timeval(s->opts.stats_interval_ns);
     int failed = 0;
@@ -282,8 +329,8 @@ static int watch(struct server *s)
     event_assign(&s->stats_event, s->base, -1, EV_PERSIST, on_stats, s);
     if (s->opts.stats_interval_ns > 0)
         failed |= event_add(&s->stats_event, &stats);
-    for (int i = 0; i < 2; i++) {
-        evsignal_assign(&s->signal_events[i], s->base, signals[i], on_signal, s);
+    for (int i = 0; i < 4; i++) {
+        evsignal_assign(&s->signal_events[i], s->base, signals[i].number, signals[i].on, s);
         failed |= evsignal_add(&s->signal_events[i], NULL);
     }
     return failed;
@@ -336,24 +383,24 @@ static void announce(const struct server *s)
 
 static int report(struct server *s)
 {
-    int failed = 0;
+    bool written = true;
 
     if (!s->opts.quiet)
         server_report_text(stderr, &s->result);
     if (s->json != NULL) {
-        server_report_json(s->json, &s->result);
-        failed = ferror(s->json) != 0;
-        failed |= fclose(s->json) != 0;
+        written = write_json(s);
+        if (fclose(s->json) != 0 && written)
+            written =
+                complain("--json: could not write '%s': %s", s->opts.json, strerror(errno)) == 0;
     }
-    if (failed)
-        complain("--json: could not write '%s': %s", s->opts.json, strerror(errno));
-    return failed ? EXIT_REPORT_LOST : EXIT_DONE;
+    return written ? EXIT_DONE : EXIT_REPORT_LOST;
 }
 
 static int serve(struct server *s)
 {
     uint64_t active;
 
+    s->stderr_is_terminal = isatty(STDERR_FILENO) == 1;
     s->result.n_workers = s->n_workers;
     s->result.version = TCPSCALER_VERSION;
     s->result.libevent = event_get_version();
@@ -369,7 +416,9 @@ static int serve(struct server *s)
         return EXIT_USAGE;
     }
     announce(s);
+    notify(NOTIFY_READY);
     event_base_dispatch(s->base);
+    notify(NOTIFY_STOPPING);
     collect(s);
     active = s->result.active; /* those that the end of this program closes */
     stop_workers(s);

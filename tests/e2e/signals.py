@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+"""What a service manager and logrotate do: readiness, files that are renamed in mid-run, snapshots."""
+
+import csv
+import pty
+import socket
+
+from harness import *
+
+HEADER = "type,timestamp,connection_id,query_id,poisson_id,poisson_interval_us,rtt_us,response_us,send_lag_us"
+
+
+class Manager:
+    """Who started the programs, and is told how far they are."""
+
+    def __init__(self, name):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind("\0" + name[1:] if name[0] == "@" else name)
+        self.socket.settimeout(20)
+        os.environ["NOTIFY_SOCKET"] = name
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        del os.environ["NOTIFY_SOCKET"]
+        self.socket.close()
+
+    def told(self):
+        return self.socket.recv(1000).decode()
+
+    def check_told_nothing(self, seconds):
+        self.socket.settimeout(seconds)
+        try:
+            raise AssertionError(f"told {self.told()!r}")
+        except TimeoutError:
+            self.socket.settimeout(20)
+
+
+def test_the_server_is_ready_when_it_listens():
+    for name in (temp_path("notify"), f"@tcpscaler-test-{os.getpid()}"):
+        with Manager(name) as manager, Server() as server:
+            check_equal(manager.told(), "READY=1", "first datagram")
+            socket.create_connection(("127.0.0.1", server.port), timeout=5).close()
+            manager.check_told_nothing(0.2)
+            server.stop()
+            check_equal(manager.told(), "STOPPING=1", "second datagram")
+            manager.check_told_nothing(0.1)
+
+
+def test_the_client_is_ready_when_its_connections_are_open():
+    with Server() as server, Manager(temp_path("notify")) as manager:
+        client = Client("-c", 20, "-n", 20, "-r", 100, f"127.0.0.1:{server.port}")
+        manager.check_told_nothing(0.4)  # 20 connections at 20/s are open after a second
+        check_equal(manager.told(), "READY=1", "first datagram")
+        client.process.send_signal(signal.SIGTERM)
+        check_equal(manager.told(), "STOPPING=1", "second datagram")
+        r = client.wait()
+    check_equal(r.json["connections"]["proven"], 20, "proven")
+
+
+def rows_of(path):
+    with open(path) as f:
+        lines = f.read().splitlines()
+    check_equal(lines[0], HEADER, f"first line of {path}")
+    check(all(line.count(",") == 8 for line in lines), "whole rows")
+    return list(csv.DictReader(lines))
+
+
+def rotate(client, path, number):
+    """As logrotate does. Returns the old file's new name."""
+    old = f"{path}.{number}"
+    os.rename(path, old)
+    client.process.send_signal(signal.SIGHUP)
+    wait_for(lambda: os.path.exists(path), "the new file")
+    return old
+
+
+def test_rows_are_in_the_old_file_or_in_the_new_one():
+    rows_path, hlog_path = temp_path("rows.csv"), temp_path("run.hlog")
+    with Server() as server:
+        client = Client("-c", 20, "-r", 20000, "-t", 4, "-o", rows_path, "--hlog", hlog_path,
+                        f"127.0.0.1:{server.port}")
+        wait_for(lambda: os.path.exists(rows_path) and os.path.getsize(rows_path) > 1 << 18, "rows")
+        old = []
+        for number in range(5):
+            old.append(rotate(client, rows_path, number))
+            time.sleep(0.3)
+        old_hlog = rotate(client, hlog_path, 1)
+        r = client.wait()
+    check_conservation(r)
+    parts = [rows_of(path) for path in (*old, rows_path)]
+    check_equal([i for i, part in enumerate(parts) if not part], [], "files without rows")
+    for type_, key in (("Q", "sent"), ("A", "answered")):
+        rows = [row for part in parts for row in part if row["type"] == type_]
+        total = r.json["queries"][key] + r.json["warmup"][key]
+        check_equal(len(rows), total, f"{type_} rows in all files")
+        names = [(row["connection_id"], row["query_id"], row["timestamp"]) for row in rows]
+        check_equal(len(set(names)), len(names), f"{type_} rows that differ")
+    check_equal(r.json["output"]["rows"], sum(map(len, parts)), "rows of the result")
+    firsts = [float(part[0]["timestamp"]) for part in parts]
+    check_equal(firsts, sorted(firsts), "first rows of the files")
+    heads = [[line for line in open(path).read().splitlines() if line[0] in '#"'] for path in (old_hlog, hlog_path)]
+    check_equal(heads[1], heads[0], "heads of the logs: times count from the same start")
+    check(any(line[0] not in '#"' for line in open(hlog_path)), "intervals in the new log")
+
+
+def test_without_a_hangup_a_renamed_file_is_written_on():
+    """The control: it is the signal that makes the new file."""
+    path = temp_path("rows.csv")
+    with Server() as server:
+        client = Client("-c", 5, "-r", 1000, "-t", 1, "-o", path, f"127.0.0.1:{server.port}")
+        wait_for(lambda: os.path.exists(path), "rows")
+        os.rename(path, path + ".1")
+        r = client.wait()
+    check(not os.path.exists(path), "no new file")
+    check_equal(len(rows_of(path + ".1")), r.json["output"]["rows"], "rows")
+
+
+def test_a_directory_that_is_gone_keeps_the_old_file():
+    path = temp_path("rows.csv")
+    directory = os.path.dirname(path)
+    with Server() as server:
+        client = Client("-c", 5, "-r", 1000, "-t", 1.5, "-o", path, f"127.0.0.1:{server.port}")
+        wait_for(lambda: os.path.exists(path) and os.path.getsize(path) > 1000, "rows")
+        os.rename(directory, directory + ".gone")
+        client.process.send_signal(signal.SIGHUP)
+        r = client.wait()
+        os.rename(directory + ".gone", directory)
+    check("--output: cannot reopen" in r.err, r.err)
+    check_equal(len(rows_of(path)), r.json["output"]["rows"], "rows")
+
+
+def test_a_snapshot_of_the_client_is_its_progress_line():
+    with Server() as server:
+        client = Client("-c", 7, "-r", 1000, "-t", 30, "--stats-interval", 0, f"127.0.0.1:{server.port}")
+        time.sleep(1.5)
+        check("7 live" not in client.stderr(), "no line without being asked")
+        client.process.send_signal(signal.SIGUSR1)
+        wait_for(lambda: "7 live" in client.stderr(), "the line")
+        client.process.send_signal(signal.SIGINT)
+        r = client.wait()
+    check_conservation(r)
+    check_code(r, 130)
+
+
+def json_of(server):
+    try:
+        with open(server.json_path) as f:
+            return json.load(f)
+    except (OSError, ValueError):
+        return None
+
+
+def test_snapshots_of_the_server_replace_one_another():
+    with Server() as server:
+        idle = [socket.create_connection(("127.0.0.1", server.port), timeout=5) for _ in range(3)]
+        for n in (3, 2):
+            def shows():
+                server.process.send_signal(signal.SIGUSR1)
+                time.sleep(0.1)
+                j = json_of(server)
+                return j is not None and j["active"] == n
+            wait_for(shows, f"{n} active")
+            idle.pop().close()
+        old = server.json_path + ".1"
+        os.rename(server.json_path, old)
+        server.process.send_signal(signal.SIGHUP)
+        wait_for(lambda: os.path.exists(server.json_path), "the new file")
+        for s in idle:
+            s.close()
+        check_equal(server.stop(), 0, "exit code")
+        check_equal(server.result["accepted"], 3, "accepted, in the new file")
+        with open(old) as f:
+            check_equal(json.load(f)["active"], 2, "active, in the old one")
+
+
+def test_a_terminal_that_goes_ends_the_run_with_its_report():
+    with Server() as server:
+        master, slave = pty.openpty()
+        json_path = temp_path("client.json")
+        client = spawn([TCPCLIENT, "-c", "3", "-r", "100", "--json", json_path, f"127.0.0.1:{server.port}"],
+                       stderr=slave, stdout=subprocess.DEVNULL)
+        os.close(slave)
+        shown = b""
+        while b" live" not in shown:
+            shown += os.read(master, 1000)
+        client.send_signal(signal.SIGHUP)  # the terminal is there: files are to be reopened
+        time.sleep(0.5)
+        check_equal(client.poll(), None, "exit code while the terminal is there")
+        os.close(master)
+        client.send_signal(signal.SIGHUP)
+        check_equal(client.wait(20), 130, "exit code")
+        check(json.load(open(json_path))["queries"]["answered"] > 0, "the report")
+
+
+if __name__ == "__main__":
+    main()
