@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,10 +50,12 @@ int gnuplot_open(struct gnuplot *g, int out_fd)
 
 int gnuplot_close(struct gnuplot *g)
 {
-    const int failed = ferror(g->script);
+    bool failed = ferror(g->script) != 0;
     int status = 0;
 
-    if ((fclose(g->script) != 0) | (waitpid(g->pid, &status, 0) != g->pid) | failed)
+    failed |= fclose(g->script) != 0;
+    failed |= waitpid(g->pid, &status, 0) != g->pid;
+    if (failed)
         return complain("gnuplot ended early");
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return complain("gnuplot failed");
