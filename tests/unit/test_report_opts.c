@@ -18,7 +18,8 @@ static char error[OPTIONS_ERROR_BYTES];
 static enum options_result parse(enum report_command command, const char *line)
 {
     static char words[512];
-    char *argv[MOST_WORDS], *rest = words;
+    static char *argv[MOST_WORDS]; /* the files stay there */
+    char *rest = words;
     int argc = 0;
 
     snprintf(words, sizeof words, "%s", line);
