@@ -201,7 +201,7 @@ int hlog_reader_counts(const uint8_t *data, size_t n_bytes, uint64_t max_ns, str
                       HIST_DIGITS);
     if (take_counts(data + HLOG_HEAD_BYTES, data + n_bytes, h, error) != 0)
         return -1;
-    if (h->count > 0 && hist_index(max_ns) == hist_index(h->max_ns))
+    if (h->count > 0 && max_ns > 0 && hist_index(max_ns) == hist_index(h->max_ns))
         h->max_ns = max_ns;
     return 0;
 }

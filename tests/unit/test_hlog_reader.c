@@ -204,6 +204,18 @@ static void counts_are_checked(void **state)
     assert_non_null(strstr(error, "2^63"));
 }
 
+static void values_of_0_are_kept_as_the_smallest(void **state)
+{
+    static const uint8_t zeros[] = {0x06};
+
+    (void)state;
+    assert_int_equal(read_counts(zeros, sizeof zeros), 0);
+    assert_int_equal(read_back.counts[1], 3);
+    assert_int_equal(read_back.clamped, 3);
+    assert_int_equal(read_back.min_ns, 1);
+    assert_int_equal(read_back.max_ns, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +226,7 @@ int main(void)
         cmocka_unit_test(lines_say_what_they_are),
         cmocka_unit_test(what_is_no_histogram_is_refused),
         cmocka_unit_test(counts_are_checked),
+        cmocka_unit_test(values_of_0_are_kept_as_the_smallest),
     };
 
     return cmocka_run_group_tests(tests, start, end);
