@@ -2,6 +2,7 @@
 """tcpreport on what real runs wrote: merged figures are those of all rows together, computed here from
 the rows; files that are none of tcpclient's are refused with one line."""
 
+import functools
 import math
 import random
 import statistics
@@ -38,7 +39,9 @@ def runs_of(directory, *options):
             shutil.copy(client.json_path, f"{directory}/{i}.json")
 
 
+@functools.cache
 def three_instances():
+    """The directory of three runs side by side; read, never changed."""
     directory = os.path.dirname(temp_path("x"))
     runs_of(directory, *[["-r", 3000 + 500 * i, "-t", 3, "-s", i + 1] for i in range(3)])
     return directory
@@ -209,8 +212,8 @@ def series(directory, n):
     servers = {"a": FaultServer(), "b": FaultServer("--delay-every", 1, "--delay-ms", 5)}
     for i in range(n):
         for group, server in servers.items():
-            client = Client("-q", "-p", server.port, "-c", 10, *spare_source(i + 1), "-r", 300, "-t",
-                            "500ms", "--settle", 0, "127.0.0.1")
+            client = Client("-q", "-p", server.port, "-c", 10, *spare_source(i + 1), "-r", 600, "-t",
+                            "250ms", "--settle", 0, "127.0.0.1")
             check_conservation(client.wait())
             names[group].append(f"{directory}/{group}{i}.json")
             shutil.copy(client.json_path, names[group][-1])
