@@ -35,6 +35,9 @@ struct recordings {
 int recordings_load(struct recordings *all, char *const *paths, size_t n_paths);
 void recordings_free(struct recordings *all);
 
+/* The intervals of all logs, sorted; the caller's to free.  Returns 0, or -1 without memory. */
+int recordings_timeline(const struct recordings *all, struct timeline *timeline);
+
 /* The figures of a metric: those of the result, or else those of the values.  False: none. */
 bool recording_latency(struct recording *r, const char *metric, struct latency *l);
 

@@ -262,23 +262,18 @@ static void put_result(FILE *out, struct recordings *all, const struct total *to
 
 static int put_log(FILE *out, const struct recordings *all)
 {
-    struct timeline timeline = {0};
+    struct timeline timeline;
     struct timeline_entry covered;
-    struct hist h = {0};
+    struct hist h;
     size_t at = 0;
-    int status = hist_init(&h);
+    int status = recordings_timeline(all, &timeline) | hist_init(&h);
+    const uint64_t start_ns = timeline_first_ns(&timeline);
 
-    for (size_t i = 0; status == 0 && i < all->n; i++)
-        status = timeline_join(&timeline, &all->items[i].timeline);
-    timeline_sort(&timeline);
-    if (status == 0 && timeline.n > 0) {
-        const uint64_t start_ns = timeline_first_ns(&timeline);
-
+    if (status == 0)
         hlog_begin(out, "tcpreport", TCPSCALER_VERSION, start_ns);
-        while (status == 0 && (status = timeline_next(&timeline, &at, &covered, &h)) > 0)
-            status = hlog_interval(out, covered.tag[0] != '\0' ? covered.tag : NULL,
-                                   covered.begin_ns - start_ns, covered.length_ns, &h);
-    }
+    while (status == 0 && (status = timeline_next(&timeline, &at, &covered, &h)) > 0)
+        status = hlog_interval(out, covered.tag[0] != '\0' ? covered.tag : NULL,
+                               covered.begin_ns - start_ns, covered.length_ns, &h);
     hist_free(&h);
     timeline_free(&timeline);
     return status;

@@ -178,21 +178,19 @@ static int print_time(FILE *out, const struct recordings *all, const char *metri
                       enum plot_form form)
 {
     const char *tag = strcmp(metric, "response") == 0 ? "" : metric;
-    struct timeline timeline = {0};
+    struct timeline timeline;
     struct timeline_entry e;
-    struct hist h = {0};
+    struct hist h;
     size_t at = 0;
-    int status = hist_init(&h);
+    int status = recordings_timeline(all, &timeline) | hist_init(&h);
+    const uint64_t first_ns = timeline_first_ns(&timeline);
 
-    for (size_t i = 0; status == 0 && i < all->n; i++)
-        status = timeline_join(&timeline, &all->items[i].timeline);
-    timeline_sort(&timeline);
     print_head(out, form,
                all->n == 1 ? "Latency, second by second" : "Latency of all runs, second by second");
     fputs("$d << EOD\n", out);
     while (status == 0 && timeline_next(&timeline, &at, &e, &h) > 0)
         if (strcmp(e.tag, tag) == 0)
-            print_second(out, &e, timeline_first_ns(&timeline), &h);
+            print_second(out, &e, first_ns, &h);
     fputs("EOD\n", out);
     print_time_axis(out, form, metric);
     fputs("set xlabel 'time since the first query, s'\nset xrange [0:*]\n"

@@ -350,6 +350,17 @@ void recordings_free(struct recordings *all)
     *all = (struct recordings){0};
 }
 
+int recordings_timeline(const struct recordings *all, struct timeline *timeline)
+{
+    int status = 0;
+
+    *timeline = (struct timeline){0};
+    for (size_t i = 0; status == 0 && i < all->n; i++)
+        status = timeline_join(timeline, &all->items[i].timeline);
+    timeline_sort(timeline);
+    return status;
+}
+
 bool recording_latency(struct recording *r, const char *metric, struct latency *l)
 {
     const struct metric *m = metrics_find(&r->metrics, metric);
