@@ -29,6 +29,10 @@ uint64_t clock_realtime_offset_ns(void);
  * of both: a step of the former since then is the only thing that spoils it. */
 uint64_t clock_monotonic_of_ns(uint64_t epoch_ns);
 
+/* Of CLOCK_MONOTONIC: where two processes find the same it is one clock (one boot of one host, one
+ * time namespace).  0: not known. */
+uint64_t clock_identity(void);
+
 /* "2026-01-31T23:59:59.123Z" of a time since the epoch.  Returns buffer. */
 char *clock_rfc3339(char buffer[CLOCK_RFC3339_BYTES], uint64_t epoch_ns);
 

@@ -59,6 +59,13 @@ static void offset_dates_monotonic_stamps(void **state)
     assert_true(date_ns <= (uint64_t)after.tv_sec * 1000000000 + (uint64_t)after.tv_nsec + 1000000);
 }
 
+static void clock_has_one_identity(void **state)
+{
+    (void)state;
+    assert_int_not_equal(clock_identity(), 0);
+    assert_int_equal(clock_identity(), clock_identity());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -66,6 +73,7 @@ int main(void)
         cmocka_unit_test(durations_convert_exactly),
         cmocka_unit_test(monotonic_clock_does_not_go_back),
         cmocka_unit_test(offset_dates_monotonic_stamps),
+        cmocka_unit_test(clock_has_one_identity),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
