@@ -50,6 +50,7 @@ struct client_config {
     struct cpulist cpus; /* of the workers */
 
     /* load */
+    bool listens; /* no queries: what the server pushes is measured */
     struct query query;
     int arrival;              /* enum pacer_arrival */
     struct schedule schedule; /* warm-up and measurement; rate 0: no queries, just hold */

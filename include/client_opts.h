@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 #define CLIENT_OPTS_MOST_CONNECTIONS 16000000
+/* The last choice of --protocol; those before it are QUERY_PROTOCOLS. */
+#define CLIENT_PROTOCOL_LISTEN 3
 
 /* As given; defaults where not. */
 struct client_opts {

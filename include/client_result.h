@@ -34,6 +34,7 @@ struct client_result {
     uint64_t started_epoch_ns;
     struct tally tally;                    /* sums over all workers */
     struct hist metrics[CLIENT_N_METRICS]; /* merged */
+    int64_t push_least_ns; /* the least response time of a message; INT64_MAX: none came */
     uint64_t connections_asked;
     uint64_t connections_wanted;    /* at the end: fewer than asked by a schedule of them */
     uint64_t connections_live;      /* usable when the last query had its outcome */
@@ -71,6 +72,14 @@ static inline uint64_t client_result_beyond(const struct client_result *r)
     const struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
 
     return tally_get(&q->timeout) + tally_get(&q->error);
+}
+
+/* Measured messages, per second of the measurement. */
+static inline double client_result_messages_per_s(const struct client_result *r)
+{
+    return r->scheduled_ns == 0
+               ? 0
+               : (double)tally_get(&r->tally.push.measured) * 1e9 / (double)r->scheduled_ns;
 }
 
 /* Measured queries sent, per second of schedule or, when sending took longer, of sending. */

@@ -20,6 +20,7 @@
 #include "client_conn.h"
 #include "client_connect.h"
 #include "client_life.h"
+#include "client_listen.h"
 #include "client_load.h"
 #include "client_population.h"
 #include "client_record.h"
@@ -58,6 +59,7 @@ struct client_worker {
     struct client_lives lives;
     struct client_population population;
     struct client_load load;
+    struct client_listen listen; /* only where config->listens */
     /* Set by the main thread before CLIENT_START: the arrivals are dealt to n_loaders workers,
      * those with a usable connection; this one is number `loader`, which is larger when it is none
      * of them. */

@@ -17,7 +17,7 @@ void latency_report_head(FILE *out, const char *title);
  * more than timeout_ns. */
 void latency_report_text(FILE *out, const char *name, const struct latency *l, uint64_t timeout_ns);
 
-/* Answers below 1, 2, 5, 10, ... ns, a line each; nothing where there is none. */
+/* Values below 1, 2, 5, 10, ... ns, a line each; nothing where there is none. */
 void latency_report_bars(FILE *out, const char *title, const struct hist *h);
 
 /* An object with the keys of README, "The JSON result". */

@@ -43,6 +43,10 @@ uint32_t oslimits_exclude_unusable_ports(struct srcplan *plan);
  * 0, or -1 with one line in error (CPULIST_ERROR_BYTES). */
 int oslimits_take_cpus(const char *text, struct cpulist *list, char *error);
 
+/* The calling thread, when it wakes up, waits for a CPU instead of taking it from another thread
+ * (SCHED_BATCH).  Where it may not, nothing changes. */
+void oslimits_run_in_batches(void);
+
 /* The calling thread runs on this CPU alone from now on; -1: it is left alone.  Returns 0, or -1
  * with errno. */
 int oslimits_pin(int cpu);

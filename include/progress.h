@@ -8,11 +8,13 @@
 #include "netdev.h"
 #include "tally.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct progress {
     /* of the run */
     uint64_t asked;        /* connections */
+    bool listens;          /* to messages; no queries */
     double rate_qps;       /* asked now; 0: none */
     uint64_t load_ns;      /* warm-up and measurement; UINT64_MAX: until interrupted */
     uint64_t start_ns;     /* when it began to connect */
@@ -24,6 +26,7 @@ struct progress {
     struct netdev_counters net;
     /* of the last line; kept here */
     uint64_t previous_ns, previous_sent, previous_answered, previous_connected;
+    uint64_t previous_messages;
     struct netdev_counters previous_net;
 };
 

@@ -30,7 +30,7 @@
 struct sample {
     uint64_t time_ns; /* CLOCK_MONOTONIC */
     uint64_t lag_ns;  /* sent - intended */
-    uint64_t span_ns; /* Q: gap before the arrival; A: received - sent */
+    uint64_t span_ns; /* Q: gap before the arrival; A: received - sent, below 0 modulo 2^64 */
     uint32_t connection;
     uint16_t id;
     uint8_t type; /* 'Q' or 'A' */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * server_config: what the workers of tcpserver are to do; constant once they run, but for n_active.
+ * server_config: what the workers of tcpserver are to do; constant once they run, but for the
+ * counts at its end.
  */
 #ifndef TCPSCALER_SERVER_CONFIG_H
 #define TCPSCALER_SERVER_CONFIG_H
@@ -15,14 +16,22 @@ enum server_protocol { SERVER_ECHO, SERVER_PING };
 
 #define SERVER_PROTOCOLS "echo|ping"
 
+enum server_select { SERVER_SELECT_RANDOM, SERVER_SELECT_ROUND_ROBIN };
+
+#define SERVER_SELECTS "random|round-robin"
+
 struct server_config {
     enum server_protocol protocol;
+    double push_rate_per_s;   /* messages to all connections; 0: answers instead of pushing */
+    uint32_t push_bytes;      /* of each message */
+    int push_select;          /* enum server_select */
     uint64_t max_connections; /* of all workers; 0: no limit of our own */
     struct cpulist cpus;      /* of the workers */
     bool busy_poll;           /* they never sleep */
     bool own_fd_tables;
     bool quiet;
-    _Atomic uint64_t n_active; /* connections of all workers, for the limit */
+    _Atomic uint64_t n_active;      /* connections of all workers, for the limit */
+    _Atomic uint64_t n_subscribers; /* of all workers */
 };
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * server_conn: one accepted connection, echoing or answering pings.
+ * server_conn: one accepted connection, echoing, answering pings or (see server_push.h) being
+ * pushed to.
  *
  * What is received stands in the worker's buffer and is sent at once from there; an idle connection
  * has no buffer.  Only what its socket refuses is kept (at most SERVER_BUFFER_BYTES), and until
@@ -27,7 +28,10 @@ struct server_conn {
     };
     uint32_t held_bytes, held_sent;
     bool open;
-    uint8_t ping_matched; /* bytes of a "Ping" seen */
+    union {
+        uint8_t ping_matched; /* bytes of a "Ping" seen */
+        uint32_t subscriber;  /* its place in server_push.subscribers, or SERVER_NO_SUBSCRIBER */
+    };
 };
 
 /* With libevent's own bookkeeping of about 45 bytes per fd this keeps an idle connection below the
@@ -45,6 +49,12 @@ struct server_conns {
 /* Begins to serve an accepted, non-blocking socket.  Returns 0; or -1 (no memory) with the socket
  * still the caller's. */
 int server_conn_open(struct server_worker *sw, int fd);
+
+/* Sends messages of one size that stand one after the other.  Returns how many of them, from the
+ * first on, the socket took, one counted whose rest is kept until it can leave; none while such a
+ * rest is kept.  The connection may end by it. */
+uint32_t server_conn_send(struct server_conn *c, const uint8_t *messages, uint32_t n_messages,
+                          uint32_t message_bytes);
 
 /* The one way out: counts the outcome, closes the socket, lets the listener know there is room. */
 void server_conn_close(struct server_conn *c, struct outcome outcome);

@@ -15,7 +15,10 @@ struct server_opts {
     uint16_t port; /* 0: any free port */
     const char *bind;
     bool bind_given;
-    int protocol;     /* enum server_protocol */
+    int protocol;           /* enum server_protocol */
+    double push_rate_per_s; /* 0: does not push */
+    uint64_t push_bytes;
+    int push_select;  /* enum server_select */
     uint64_t threads; /* 0: auto */
     const char *cpu;
     bool busy_poll;

@@ -16,6 +16,7 @@ struct server_result {
     uint32_t n_workers;
     uint64_t started_epoch_ns;
     uint64_t elapsed_ns;
+    bool pushes;
     uint64_t active, peak; /* peak: the most seen at a look, several times a second */
     struct hoststat before, now;
     const char *version, *libevent, *backend;

@@ -14,6 +14,8 @@ struct server_tally {
     tally_count n_closed; /* sum of the above; active = accepted - n_closed */
     tally_count bytes_received;
     tally_count bytes_sent;
+    tally_count pushed;               /* messages handed to sockets, greetings not among them */
+    tally_count push_dropped;         /* messages that their sockets had no room for */
     tally_count accept_pauses;        /* times the listener rested for want of an fd or memory */
     tally_count back_pressure_pauses; /* times a connection was not read until its peer read */
 };

@@ -6,6 +6,7 @@
 #include "server_accept.h"
 #include "server_config.h"
 #include "server_conn.h"
+#include "server_push.h"
 #include "server_tally.h"
 #include "worker.h"
 
@@ -20,8 +21,9 @@ struct server_worker {
     struct server_accept accept;
     struct server_conns conns;
     struct server_tally tally;
-    uint8_t *buffer;  /* SERVER_BUFFER_BYTES: what was received */
-    uint8_t *replies; /* ping: what is answered to it */
+    struct server_push *push; /* NULL: nothing is pushed */
+    uint8_t *buffer;          /* SERVER_BUFFER_BYTES: what was received */
+    uint8_t *replies;         /* ping: what is answered to it */
 };
 
 /* Starts worker `index`, in zeroed memory, on a listening socket: with an own fd table it uses a

@@ -31,6 +31,18 @@ struct tally_queries {
     tally_count rerouted;  /* their connection was not usable, another one was */
 };
 
+/* Messages that the server pushed.  Greetings are not among them, nor duplicates and damaged ones
+ * among the first three. */
+struct tally_push {
+    tally_count before, measured, after; /* received; due before, in, after the measurement */
+    tally_count lost;                    /* gaps in the numbers of a connection */
+    tally_count duplicate;               /* numbers that had been passed */
+    tally_count damaged;                 /* not what was sent, cut off, or no message at all */
+    tally_count other_clock;             /* of the first three: dated by CLOCK_REALTIME */
+    tally_count negative;                /* received before they were due: the clocks disagree */
+    tally_count unfinished;              /* connections not read to their end */
+};
+
 struct tally {
     struct {
         tally_count attempted;        /* begun, those in the place of others included */
@@ -48,6 +60,7 @@ struct tally {
         tally_count truncated;
     } answers;                                               /* to measured queries */
     tally_count errors[OUTCOME_N_PHASES][OUTCOME_N_REASONS]; /* why measured queries failed */
+    struct tally_push push;
     tally_count late;       /* answers to queries that had timed out */
     tally_count duplicate;  /* answers to queries already answered */
     tally_count unknown_id; /* answers to queries never sent */
@@ -90,9 +103,9 @@ uint64_t tally_connections_by_reason(const struct tally *t, enum outcome_reason 
 
 /* The laws, for the sums at the end of a run: asked + reopened connections = connection outcomes;
  * for each class of queries scheduled = sent + unsent and sent = answered + timeout + error +
- * cancelled; errors by outcome add up; measured answers = answers by response code = values in the
- * response histogram.  Returns NULL, or a text that names the law broken first: a bug of this
- * program, never of its peer. */
+ * cancelled; errors by outcome add up; measured answers = answers by response code; these and
+ * messages = values in the response histogram.  Returns NULL, or a text that names the law broken
+ * first: a bug of this program, never of its peer. */
 const char *tally_broken_law(const struct tally *t, uint64_t connections_asked,
                              uint64_t histogram_count);
 

@@ -9,7 +9,9 @@
 /* id, name (stable: a key in the JSON result), what it means for the reader. */
 #define VERDICT_REASONS(X)                                                                         \
     X(GENERATOR_LIMITED, "generator-limited",                                                      \
-      "this client did not keep its schedule; fewer q/s, more threads or a faster machine")        \
+      "this client (who listens: the server) did not keep its schedule; fewer q/s, more threads "  \
+      "or "                                                                                        \
+      "a faster machine")                                                                          \
     X(NON_STATIONARY, "non-stationary",                                                            \
       "queries in flight grew through the run: the server is overloaded, latency has no value")    \
     X(OUTPUT_LOST, "output-lost", "rows are missing from the raw output; its reader is too slow")  \
@@ -18,7 +20,11 @@
     X(CONNECTIONS_SHORT, "connections-short", "fewer connections lived than were asked for")       \
     X(UNSENT, "unsent", "queries became due that no connection could take")                        \
     X(CHURN_PLATEAU, "churn-plateau",                                                              \
-      "source ports exhausted: the rate of connections is that of TIME_WAIT, not of the server")
+      "source ports exhausted: the rate of connections is that of TIME_WAIT, not of the server")   \
+    X(PUSH_LOST, "push-lost",                                                                      \
+      "messages were dropped for listeners that were too slow, came twice, damaged or cut off")    \
+    X(CLOCKS_DISAGREE, "clocks-disagree",                                                          \
+      "messages came before they were due: CLOCK_REALTIME differs between the hosts")
 
 #define VERDICT_ENUM(id, name, meaning) VERDICT_##id,
 enum verdict_reason { VERDICT_REASONS(VERDICT_ENUM) VERDICT_N_REASONS };
@@ -38,7 +44,9 @@ struct verdict_input {
     double steal_percent;
     bool target_is_loopback;
     uint64_t retransmits;
-    uint64_t out_of_ports; /* connections that found no source port in the place of others */
+    uint64_t out_of_ports;     /* connections that found no source port in the place of others */
+    uint64_t messages_missing; /* pushed ones: lost, duplicate, damaged; connections cut off */
+    uint64_t negative_latencies;
 };
 
 /* A set bit (1 << reason) for each reason to doubt; 0: VALID. */

@@ -27,6 +27,7 @@ struct client_backlog {
 
 static void on_connected(evutil_socket_t fd, short what, void *arg);
 static void on_ready(evutil_socket_t fd, short what, void *arg);
+static void on_heard(evutil_socket_t fd, short what, void *arg);
 
 /* Over all workers. */
 static uint32_t number(const struct client_conn *c)
@@ -87,6 +88,19 @@ static void become_usable(struct client_conn *c)
     client_connect_settled(cw, c);
 }
 
+/* Proven by what it asks, or by what it hears. */
+static int watch_established(struct client_conn *c, int fd)
+{
+    const struct client_worker *cw = c->worker;
+
+    if (cw->config->listens) {
+        client_listen_begin(c);
+        return watch(c, fd, EV_READ | EV_PERSIST, on_heard,
+                     cw->config->prove ? cw->listen.timeout : NULL);
+    }
+    return watch(c, fd, EV_READ | EV_PERSIST, on_ready, NULL);
+}
+
 static void establish(struct client_conn *c, int fd, uint32_t syn_retransmits)
 {
     struct client_worker *cw = c->worker;
@@ -106,12 +120,12 @@ static void establish(struct client_conn *c, int fd, uint32_t syn_retransmits)
         cw->connect.last_established_ns = now_ns;
     c->stream = (struct query_stream){0};
     c->state = CLIENT_CONN_PROVING;
-    if (watch(c, fd, EV_READ | EV_PERSIST, on_ready, NULL) != 0)
+    if (watch_established(c, fd) != 0)
         client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_MEMORY}, ENOMEM);
-    else if (cw->config->prove)
-        client_load_prove(c);
-    else
+    else if (!cw->config->prove)
         become_usable(c);
+    else if (!cw->config->listens)
+        client_load_prove(c);
 }
 
 /* Over loopback the handshake is over when connect(2) returns, although it says EINPROGRESS.  To
@@ -262,6 +276,10 @@ static void take_answers(struct client_conn *c, size_t n_bytes, uint64_t receive
     tally_add(&cw->tally.bytes_received, n_bytes);
     if (record != NULL)
         record->bytes_received += n_bytes;
+    if (cw->config->listens) {
+        client_listen_take(c, n_bytes, received_ns);
+        return;
+    }
     while ((event = query_next(query, &c->stream, &in)) == QUERY_REPLY)
         client_query_answer(c, received_ns);
     if (event == QUERY_MALFORMED)
@@ -290,7 +308,9 @@ static bool receive(struct client_conn *c, int fd)
             sock_quickack(fd);
         return n == CLIENT_RECEIVE_BYTES && c->state != CLIENT_CONN_ENDED;
     }
-    if (n == 0)
+    if (n == 0 && cw->config->listens)
+        client_listen_closed(c);
+    else if (n == 0)
         client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_PEER}, 0);
     else if (errno != EAGAIN && errno != EINTR)
         client_conn_close(c, (struct outcome){PHASE_RECEIVE, outcome_reason_of_errno(errno)},
@@ -309,6 +329,14 @@ static void on_ready(evutil_socket_t fd, short what, void *arg)
     if ((what & EV_WRITE) && c->state != CLIENT_CONN_ENDED && c->backlog != NULL)
         send_backlog(c, fd);
     client_load_after_read(cw);
+}
+
+static void on_heard(evutil_socket_t fd, short what, void *arg)
+{
+    if (what & EV_TIMEOUT)
+        client_listen_unheard(arg);
+    else
+        on_ready(fd, what, arg);
 }
 
 void client_conn_is_proven(struct client_conn *c)
@@ -397,6 +425,8 @@ void client_conn_close(struct client_conn *c, struct outcome outcome, int error)
         tally_sub(&cw->n_half_open, 1);
     if (state != CLIENT_CONN_NEW) {
         client_query_lost(c, outcome);
+        if (cw->config->listens)
+            client_listen_left(c);
         fd = event_get_fd(&c->event);
         event_del(&c->event);
         if (state != CLIENT_CONN_CONNECTING)

@@ -372,6 +372,10 @@ static void end_schedule(struct client_worker *cw)
 
     client_connect_begin_no_more(cw);
     l->running = false;
+    if (cw->config->listens) {
+        client_listen_end(cw);
+        return;
+    }
     l->draining = true;
     l->drain_end_ns = l->now_ns + cw->config->drain_ns;
     client_load_add_timer(&l->drain_event, l->drain_end_ns, l->now_ns);
@@ -507,6 +511,8 @@ void client_load_start(struct client_worker *cw, uint64_t start_ns)
     if (config->loop == CLIENT_LOOP_CLOSED)
         spread_closed_loop(cw, start_ns);
     client_worker_enter(cw, CLIENT_LOADING);
+    if (config->listens)
+        client_listen_start(cw);
     arm_timer(cw);
 }
 
@@ -538,7 +544,10 @@ void client_load_stop(struct client_worker *cw)
     for (uint32_t i = 0; i < cw->n_conns; i++)
         if (cw->conns[i].state != CLIENT_CONN_NEW && cw->conns[i].state != CLIENT_CONN_ENDED)
             client_query_lost(&cw->conns[i], (struct outcome){PHASE_RUN, REASON_CANCELLED});
-    client_worker_enter(cw, CLIENT_DRAINED);
+    if (cw->config->listens)
+        client_listen_stop(cw);
+    else
+        client_worker_enter(cw, CLIENT_DRAINED);
 }
 
 /* --- queries that no arrival makes: proofs, and the next of a closed loop --- */
@@ -568,5 +577,7 @@ void client_load_next_in_closed_loop(struct client_conn *c, uint64_t now_ns)
 
 void client_load_joined(struct client_conn *c)
 {
+    if (c->worker->config->listens && c->worker->load.running)
+        client_listen_subscribe(c);
     client_load_next_in_closed_loop(c, c->worker->load.now_ns);
 }

@@ -10,8 +10,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#define FIELD(name) offsetof(struct client_opts, name)
-#define MAX_TIME_NS (366ull * 24 * 3600 * UNITS_NS_PER_S)
+#define FIELD(name)     offsetof(struct client_opts, name)
+#define LISTEN_DRAIN_NS UNITS_NS_PER_S
+#define MAX_TIME_NS     (366ull * 24 * 3600 * UNITS_NS_PER_S)
 
 /* kind, offset, argument, help, min, max, choices */
 static const struct option_row rows[] = {
@@ -34,8 +35,9 @@ static const struct option_row rows[] = {
      "open: on schedule; closed: -i counts from the answer (default: open)", 0, 0, CLIENT_LOOPS},
     {"pace", 0, OPTION_CHOICE, FIELD(pace), "KIND",
      "sleep, hybrid or spin until a query is due (default: auto)", 0, 0, CLIENT_PACES},
-    {"protocol", 0, OPTION_CHOICE, FIELD(protocol), "NAME", "dns, ping or echo (default: dns)", 0,
-     0, QUERY_PROTOCOLS},
+    {"protocol", 0, OPTION_CHOICE, FIELD(protocol), "NAME",
+     "dns, ping, echo, or listen to tcpserver --push (default: dns)", 0, 0,
+     QUERY_PROTOCOLS "|listen"},
     {"qname", 0, OPTION_TEXT, FIELD(qname), "NAME", "dns: the name asked (default: example.com)", 0,
      0, NULL},
     {"qtype", 0, OPTION_TEXT, FIELD(qtype), "TYPE",
@@ -102,7 +104,7 @@ static const struct option_row rows[] = {
     {"warmup", 0, OPTION_DURATION, FIELD(warmup_ns), "TIME",
      "send for TIME before measuring (default: 0)", 0, MAX_TIME_NS, NULL},
     {"drain", 0, OPTION_DURATION, FIELD(drain_ns), "TIME",
-     "await answers so long after the end (default: --timeout)", 0, MAX_TIME_NS, NULL},
+     "await answers so long after the end (default: --timeout; listen: 1s)", 0, MAX_TIME_NS, NULL},
     {"timeout", 0, OPTION_DURATION, FIELD(timeout_ns), "TIME",
      "give up a query after TIME (default: 5s)", UNITS_NS_PER_MS, MAX_TIME_NS, NULL},
     {"on-timeout", 0, OPTION_CHOICE, FIELD(on_timeout), "DO",
@@ -222,8 +224,28 @@ static int check_query(const struct client_opts *o, char *error)
     return 0;
 }
 
+/* What a listener leaves to the server. */
+static int check_listen(struct client_opts *o, char *error)
+{
+    static const char *const of_queries[] = {
+        "rate",    "interval", "schedule", "stdin",           "stdin-rateslope",
+        "arrival", "select",   "loop",     "queries-per-conn"};
+
+    for (size_t i = 0; i < sizeof of_queries / sizeof *of_queries; i++)
+        if (was_given(of_queries[i]))
+            return REFUSE("--%s: --protocol listen sends nothing: tcpserver --push sets the rate",
+                          of_queries[i]);
+    if (o->conn_schedule != NULL)
+        return REFUSE("--conn-schedule: excludes --protocol listen: a listener is read to its end");
+    if (!was_given("drain"))
+        o->drain_ns = LISTEN_DRAIN_NS;
+    return 0;
+}
+
 static int check_load(struct client_opts *o, char *error)
 {
+    if (o->protocol == CLIENT_PROTOCOL_LISTEN && check_listen(o, error) != 0)
+        return -1;
     if (check_schedule(o, error) != 0)
         return -1;
     if (was_given("interval") && was_given("rate"))
@@ -274,13 +296,14 @@ static int check_rest(struct client_opts *o, char *error)
     if (!o->raw && o->output == NULL && (was_given("raw-full") || was_given("sample")))
         return REFUSE("--%s: there are no rows without --raw or --output",
                       was_given("sample") ? "sample" : "raw-full");
-    if (o->warmup_ns > 0 && client_opts_rate_qps(o) <= 0 && !client_opts_has_schedule(o))
+    if (o->warmup_ns > 0 && o->protocol != CLIENT_PROTOCOL_LISTEN && client_opts_rate_qps(o) <= 0 &&
+        !client_opts_has_schedule(o))
         return REFUSE("--warmup: needs --rate or --interval");
     if (was_given("duration") && o->duration_ns == 0)
         return REFUSE("--duration: 0 measures nothing: accepted is a time > 0");
     if (json_stdout != NULL && o->raw && o->output == NULL)
         return REFUSE("--json: '-' and --raw both want stdout: give one of them a file");
-    if (!was_given("drain"))
+    if (!was_given("drain") && o->protocol != CLIENT_PROTOCOL_LISTEN)
         o->drain_ns = o->timeout_ns;
     if (o->output != NULL)
         o->raw = true;

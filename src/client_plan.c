@@ -48,6 +48,9 @@ static int plan_query(struct client_plan *plan, const struct client_opts *o)
     char error[QUERY_ERROR_BYTES], *text = NULL;
     int failed;
 
+    plan->config.listens = o->protocol == CLIENT_PROTOCOL_LISTEN;
+    if (plan->config.listens)
+        return 0;
     if (o->query_file != NULL && read_queries(o->query_file, &ask.lines, &text) != 0)
         return -1;
     failed = query_init(&plan->config.query, o->protocol, &ask, error);

@@ -342,6 +342,7 @@ static void merge(struct run *r)
     client_intervals_finish(&r->intervals, clock_now_ns());
     result->log_failed = r->intervals.failed;
     result->own_fd_tables = true;
+    result->push_least_ns = INT64_MAX;
     for (uint32_t i = 0; i < r->n_started; i++) {
         const struct client_worker *cw = &r->workers[i];
 
@@ -356,6 +357,8 @@ static void merge(struct run *r)
             last_ns = cw->connect.last_established_ns;
         if (cw->load.last_sent_ns > last_sent_ns)
             last_sent_ns = cw->load.last_sent_ns;
+        if (cw->listen.least_ns < result->push_least_ns)
+            result->push_least_ns = cw->listen.least_ns;
         result->own_fd_tables &= cw->worker.own_fd_table;
     }
     result->connect_elapsed_ns = last_ns > first_ns ? last_ns - first_ns : 0;
@@ -433,6 +436,7 @@ static void prepare_progress(struct run *r, uint64_t now_ns)
     result->has_interface = netdev_towards(&config->target, result->interface) == 0;
     r->progress = (struct progress){
         .asked = config->n_connections,
+        .listens = config->listens,
         .rate_qps = r->settings->rate_qps,
         .load_ns = client_config_load_ns(config),
         .start_ns = now_ns,

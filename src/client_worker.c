@@ -57,6 +57,8 @@ static int setup(struct worker *w)
         return -1;
     cw->metrics = cw->sets[0];
     client_population_init(cw);
+    if (cw->config->listens && client_listen_init(cw) != 0)
+        return -1;
     return client_life_init(cw) != 0 || client_load_init(cw) != 0 || client_connect_init(cw) != 0
                ? -1
                : 0;
@@ -150,6 +152,7 @@ static void teardown(struct worker *w)
     client_load_free(cw);
     client_connect_free(cw);
     client_life_free(cw);
+    client_listen_free(cw);
     free(cw->received);
     free(cw->to_send);
     free(cw->conns);

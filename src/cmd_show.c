@@ -101,7 +101,7 @@ static void print_latency(struct recording *r)
         if (recording_latency(r, r->metrics.items[i].name, &l))
             latency_report_text(stdout, r->metrics.items[i].name, &l, timeout_ns);
     if (response != NULL && response->has_counts)
-        latency_report_bars(stdout, "Response time", &response->hist);
+        latency_report_bars(stdout, "Response time, answers below", &response->hist);
     else
         puts("  its histogram needs the log (--hlog) or the rows (-R) of the run");
 }

@@ -84,7 +84,7 @@ void latency_report_bars(FILE *out, const char *title, const struct hist *h)
 
     if (h->count == 0)
         return;
-    fprintf(out, "\n%s, answers below\n", title);
+    fprintf(out, "\n%s\n", title);
     for (; n < 64 && index < HIST_COUNTS && hist_lowest_of(index) <= h->max_ns;
          edge = next_edge(edge)) {
         uint64_t c = count_up_to(h, edge, &index);

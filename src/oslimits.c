@@ -165,6 +165,13 @@ int oslimits_take_cpus(const char *text, struct cpulist *list, char *error)
     return 0;
 }
 
+void oslimits_run_in_batches(void)
+{
+    const struct sched_param none = {0};
+
+    sched_setscheduler(0, SCHED_BATCH, &none);
+}
+
 int oslimits_pin(int cpu)
 {
     cpu_set_t set;

@@ -23,6 +23,15 @@ static const struct profile profiles[] = {
       "rate = 300000\n"
       "duration = 60s\n",
       "protocol = echo\n"}},
+    {"subscribers-200k",
+     "the 12-million benchmark's rate: 200,000 messages/s of 512 bytes, to 200,000 subscribers",
+     {"protocol = listen\n"
+      "connections = 200000\n"
+      "settle = 5s\n"
+      "duration = 30s\n",
+      "push = 200000\n"
+      "push-size = 512\n"
+      "max-connections = 200000\n"}},
 };
 
 enum { N_PROFILES = sizeof profiles / sizeof *profiles, NAME_COLUMNS = 18 };

@@ -53,14 +53,31 @@ static void print_network(FILE *out, const struct progress *p)
             units_format_bytes(sent, (uint64_t)per_s(p, n->tx_bytes, before->tx_bytes)));
 }
 
+static void print_time(FILE *out, const struct progress *p)
+{
+    fprintf(out, "running %.1f", (double)(p->now_ns - p->begin_ns) / 1e9);
+    if (p->load_ns != UINT64_MAX)
+        fprintf(out, " of %.1f", (double)p->load_ns / 1e9);
+    fprintf(out, " s, %" PRIu64 " live", p->live);
+}
+
+static void print_listening(FILE *out, const struct progress *p, const struct tally_push *now,
+                            uint64_t messages)
+{
+    char p50[UNITS_TEXT_BYTES], p99[UNITS_TEXT_BYTES];
+
+    print_time(out, p);
+    fprintf(out, ", %.0f messages/s, p50 %s, p99 %s, %" PRIu64 " lost",
+            per_s(p, messages, p->previous_messages), percentile_text(p50, p->response, 1, 2),
+            percentile_text(p99, p->response, 99, 100), tally_get(&now->lost));
+}
+
 static void print_running(FILE *out, const struct progress *p, uint64_t sent, uint64_t lost)
 {
     char p50[UNITS_TEXT_BYTES], p99[UNITS_TEXT_BYTES];
 
-    fprintf(out, "running %.1f", (double)(p->now_ns - p->begin_ns) / 1e9);
-    if (p->load_ns != UINT64_MAX)
-        fprintf(out, " of %.1f", (double)p->load_ns / 1e9);
-    fprintf(out, " s, %" PRIu64 " live, %.0f", p->live, queries_per_s(p, sent, p->previous_sent));
+    print_time(out, p);
+    fprintf(out, ", %.0f", queries_per_s(p, sent, p->previous_sent));
     if (p->rate_qps > 0)
         fprintf(out, " of %.0f", p->rate_qps);
     fprintf(out, " sent/s, p50 %s, p99 %s, %" PRIu64 " lost, %" PRIu64 " in flight",
@@ -75,10 +92,14 @@ void progress_print(FILE *out, struct progress *p, const struct tally *now)
     const struct tally_queries *w = &now->queries[TALLY_WARMUP];
     const uint64_t sent = tally_get(&q->sent) + tally_get(&w->sent);
     const uint64_t answered = tally_get(&q->answered) + tally_get(&w->answered);
+    const uint64_t messages =
+        tally_get(&now->push.before) + tally_get(&now->push.measured) + tally_get(&now->push.after);
 
     fputs("tcpclient: ", out);
     if (p->begin_ns == 0 || p->now_ns < p->begin_ns) {
         print_connecting(out, p, now);
+    } else if (p->listens) {
+        print_listening(out, p, &now->push, messages);
     } else {
         print_running(out, p, sent, tally_get(&q->timeout) + tally_get(&q->error));
         fprintf(out, ", %.0f answered/s", queries_per_s(p, answered, p->previous_answered));
@@ -87,6 +108,7 @@ void progress_print(FILE *out, struct progress *p, const struct tally *now)
     p->previous_ns = p->now_ns;
     p->previous_sent = sent;
     p->previous_answered = answered;
+    p->previous_messages = messages;
     p->previous_connected = tally_get(&now->connections.connected);
     p->previous_net = p->net;
 }

@@ -125,7 +125,7 @@ static void put_queries(struct json *j, const struct client_result *r)
 static void put_answers(struct json *j, const struct report_about *about,
                         const struct client_result *r)
 {
-    if (!about->config->query.protocol->has_code) {
+    if (about->config->listens || !about->config->query.protocol->has_code) {
         json_null(j, "answers");
         return;
     }
@@ -153,6 +153,43 @@ static void put_rate(struct json *j, const struct report_about *about,
     else
         json_null(j, "achieved_qps");
     json_double(j, "duration_s", (double)r->scheduled_ns / 1e9);
+    json_object_end(j);
+}
+
+/* Null for a run that sends queries. */
+static void put_push(struct json *j, const struct report_about *about,
+                     const struct client_result *r)
+{
+    const struct tally_push *p = &r->tally.push;
+    const uint64_t all = tally_get(&p->before) + tally_get(&p->measured) + tally_get(&p->after);
+    const uint64_t others = tally_get(&p->other_clock);
+
+    if (!about->config->listens) {
+        json_null(j, "push");
+        return;
+    }
+    json_object_begin(j, "push");
+    put_count(j, "measured", &p->measured);
+    put_count(j, "before", &p->before);
+    put_count(j, "after", &p->after);
+    put_count(j, "lost", &p->lost);
+    put_count(j, "duplicate", &p->duplicate);
+    put_count(j, "damaged", &p->damaged);
+    put_count(j, "unfinished_connections", &p->unfinished);
+    if (r->scheduled_ns > 0)
+        json_double(j, "messages_per_s", client_result_messages_per_s(r));
+    else
+        json_null(j, "messages_per_s");
+    json_string(j, "clock",
+                all == 0        ? NULL
+                : others == 0   ? "monotonic"
+                : others == all ? "realtime"
+                                : "mixed");
+    put_count(j, "negative", &p->negative);
+    if (tally_get(&p->negative) > 0)
+        json_double(j, "least_ns", (double)r->push_least_ns);
+    else
+        json_null(j, "least_ns");
     json_object_end(j);
 }
 
@@ -297,6 +334,7 @@ void report_json(FILE *out, const struct report_about *about, const struct clien
     put_queries(&j, r);
     put_answers(&j, about, r);
     put_rate(&j, about, r);
+    put_push(&j, about, r);
     put_latency(&j, r);
     put_resources(&j, r);
     put_sockets(&j, r);

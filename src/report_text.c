@@ -37,7 +37,7 @@ static void print_load(FILE *out, const struct report_about *about)
         fprintf(out, ", %.6g q/s%s (%s, %s)", about->rate_qps,
                 schedule_is_constant(&config->schedule) ? "" : " on average, by a schedule",
                 arrivals[config->arrival], selects[config->select]);
-    else
+    else if (!config->listens)
         fputs(", no queries", out);
     if (config->duration_ns != PACER_NEVER)
         fprintf(out, ", %s", units_format_duration(text, config->duration_ns));
@@ -49,7 +49,8 @@ static void print_head(FILE *out, const struct report_about *about, const struct
     const struct query *query = &about->config->query;
     char text[UNITS_TEXT_BYTES];
 
-    fprintf(out, "tcpclient %s: %s", about->version, query->protocol->name);
+    fprintf(out, "tcpclient %s: %s", about->version,
+            about->config->listens ? "listen" : query->protocol->name);
     if (query->n_queries > 1)
         fprintf(out, ", %s questions,", units_format_count(text, query->n_queries));
     fprintf(out, " to %s, %s connections%s", about->target,
@@ -168,6 +169,45 @@ static void print_rate(FILE *out, const struct report_about *about, const struct
     fprintf(out, ", measured for %s\n", units_format_duration(a, r->scheduled_ns));
 }
 
+/* --- messages --- */
+
+static void print_clock(FILE *out, const struct client_result *r)
+{
+    const struct tally_push *p = &r->tally.push;
+    const uint64_t others = tally_get(&p->other_clock);
+    const uint64_t all = tally_get(&p->before) + tally_get(&p->measured) + tally_get(&p->after);
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+
+    if (others == 0) {
+        fputs("             dated by the one CLOCK_MONOTONIC of both programs\n", out);
+        return;
+    }
+    fprintf(
+        out,
+        "             %s dated by the CLOCK_REALTIME of two hosts, assumed to agree: every time\n"
+        "             below is wrong by their difference\n",
+        others == all ? "all" : units_format_count(a, others));
+    if (tally_get(&p->negative) > 0)
+        fprintf(out, "             %s came before they were due, by up to %s; they count as 0\n",
+                count_text(a, &p->negative), units_format_duration(b, (uint64_t)-r->push_least_ns));
+}
+
+static void print_messages(FILE *out, const struct client_result *r)
+{
+    const struct tally_push *p = &r->tally.push;
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
+
+    fprintf(out, "Messages     %s received (%.1f/s), %s before and %s after the measurement\n",
+            count_text(a, &p->measured), client_result_messages_per_s(r), count_text(b, &p->before),
+            count_text(c, &p->after));
+    fprintf(out, "             %s lost, %s duplicate, %s damaged", count_text(a, &p->lost),
+            count_text(b, &p->duplicate), count_text(c, &p->damaged));
+    if (tally_get(&p->unfinished) > 0)
+        fprintf(out, "; %s connections were not read to their end", count_text(a, &p->unfinished));
+    fputc('\n', out);
+    print_clock(out, r);
+}
+
 /* --- latency --- */
 
 static void print_metric(FILE *out, const char *name, const struct hist *h, uint64_t beyond,
@@ -195,7 +235,7 @@ static void print_latency(FILE *out, const struct report_about *about,
     print_metric(out, "connect", &r->metrics[CLIENT_CONNECT], 0, timeout_ns);
     print_metric(out, "gap", &r->metrics[CLIENT_GAP], 0, timeout_ns);
     print_metric(out, "min RTT", &r->metrics[CLIENT_MIN_RTT], 0, timeout_ns);
-    if (about->rate_qps <= 0)
+    if (about->rate_qps <= 0 && !about->config->listens)
         return;
     if (r->metrics[CLIENT_RESPONSE].count > 1)
         fprintf(out, "  mean response +-%s at 90 %%, +-%s at 95 %% confidence\n",
@@ -203,6 +243,12 @@ static void print_latency(FILE *out, const struct report_about *about,
                     a, (uint64_t)hist_mean_error_ns(&r->metrics[CLIENT_RESPONSE], 90)),
                 units_format_duration(
                     b, (uint64_t)hist_mean_error_ns(&r->metrics[CLIENT_RESPONSE], 95)));
+    if (about->config->listens) {
+        fputs("  response: intended send to receipt; service: actual send to receipt;\n"
+              "  '-': fewer than 10 values beyond\n",
+              out);
+        return;
+    }
     fprintf(out,
             "  response: intended send to answer; service: actual send to answer%s;\n"
             "  percentiles of these count unanswered queries as beyond; '-': fewer than 10 values "
@@ -306,8 +352,13 @@ void report_text(FILE *out, const struct report_about *about, const struct clien
         print_answers(out, r);
         print_rate(out, about, r);
     }
+    if (about->config->listens)
+        print_messages(out, r);
     print_latency(out, about, r);
-    latency_report_bars(out, "Response time", &r->metrics[CLIENT_RESPONSE]);
+    latency_report_bars(out,
+                        about->config->listens ? "Response time, messages below"
+                                               : "Response time, answers below",
+                        &r->metrics[CLIENT_RESPONSE]);
     outcome_report_text(out, "Ends of connections", r->tally.connections.ended, true);
     outcome_report_text(out, "Failed queries, by the end of their connection", r->tally.errors,
                         true);

@@ -62,11 +62,28 @@ static char *put_number(char *out, uint64_t value)
     return put_digits(out, value, n_digits);
 }
 
+/* Below 0 only where two hosts' clocks disagree. */
+static char *put_sign(char *out, uint64_t *ns)
+{
+    if ((int64_t)*ns < 0) {
+        *out++ = '-';
+        *ns = -*ns;
+    }
+    return out;
+}
+
 static char *put_us(char *out, uint64_t ns)
 {
+    out = put_sign(out, &ns);
     out = put_number(out, ns / 1000);
     *out++ = '.';
     return put_digits(out, ns % 1000, 3);
+}
+
+static char *put_whole_us(char *out, uint64_t ns)
+{
+    out = put_sign(out, &ns);
+    return put_number(out, ns / 1000);
 }
 
 unsigned samples_format(char row[SAMPLES_ROW_BYTES], const struct sample *sample, uint32_t ring,
@@ -94,7 +111,7 @@ unsigned samples_format(char row[SAMPLES_ROW_BYTES], const struct sample *sample
     } else {
         *out++ = ',';
         *out++ = ',';
-        out = put_number(out, sample->span_ns / 1000);
+        out = put_whole_us(out, sample->span_ns);
         *out++ = ',';
         out = put_us(out, sample->span_ns + sample->lag_ns);
     }

@@ -14,6 +14,7 @@
 enum { BLOCK_CONNECTIONS = 64 };
 
 static void on_readable(evutil_socket_t fd, short what, void *arg);
+static void on_readable_subscriber(evutil_socket_t fd, short what, void *arg);
 static void on_writable(evutil_socket_t fd, short what, void *arg);
 
 static int add_block(struct server_conns *conns)
@@ -42,6 +43,11 @@ static int watch(struct server_conn *c, int fd, short what, event_callback_fn ca
     return event_add(&c->event, NULL);
 }
 
+static int watch_readable(struct server_conn *c, int fd)
+{
+    return watch(c, fd, EV_READ, c->worker->push != NULL ? on_readable_subscriber : on_readable);
+}
+
 int server_conn_open(struct server_worker *sw, int fd)
 {
     struct server_conns *conns = &sw->conns;
@@ -53,7 +59,7 @@ int server_conn_open(struct server_worker *sw, int fd)
     conns->free_head = c->next_free;
     memset(c, 0, sizeof *c);
     c->worker = sw;
-    if (watch(c, fd, EV_READ, on_readable) != 0) {
+    if (watch_readable(c, fd) != 0) {
         c->next_free = conns->free_head;
         conns->free_head = c;
         return -1;
@@ -61,6 +67,8 @@ int server_conn_open(struct server_worker *sw, int fd)
     c->open = true;
     atomic_fetch_add_explicit(&sw->config->n_active, 1, memory_order_relaxed);
     tally_add(&sw->tally.accepted, 1);
+    if (sw->push != NULL)
+        server_push_greet(c);
     return 0;
 }
 
@@ -71,6 +79,8 @@ void server_conn_close(struct server_conn *c, struct outcome outcome)
     if (!c->open)
         return;
     c->open = false;
+    if (sw->push != NULL)
+        server_push_leave(c);
     event_del(&c->event);
     close(event_get_fd(&c->event));
     free(c->held);
@@ -118,46 +128,96 @@ static void hold(struct server_conn *c, int fd, const uint8_t *data, size_t n_by
         tally_add(&c->worker->tally.back_pressure_pauses, 1);
 }
 
-static void answer(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
+/* Returns how much the socket took, or -1: the connection has ended. */
+static ssize_t send_now(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
 {
     ssize_t n = send(fd, data, n_bytes, MSG_NOSIGNAL);
 
     if (n < 0) {
         if (errno != EAGAIN && errno != EINTR) {
             close_failed(c, PHASE_SEND, errno);
-            return;
+            return -1;
         }
         n = 0;
     }
     tally_add(&c->worker->tally.bytes_sent, (uint64_t)n);
-    if ((size_t)n < n_bytes)
+    return n;
+}
+
+static void answer(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
+{
+    ssize_t n = send_now(c, fd, data, n_bytes);
+
+    if (n >= 0 && (size_t)n < n_bytes)
         hold(c, fd, data + n, n_bytes - (size_t)n);
+}
+
+uint32_t server_conn_send(struct server_conn *c, const uint8_t *messages, uint32_t n_messages,
+                          uint32_t message_bytes)
+{
+    const int fd = event_get_fd(&c->event);
+    uint32_t n_taken, begun_bytes;
+    ssize_t n;
+
+    if (c->held != NULL)
+        return 0;
+    n = send_now(c, fd, messages, (size_t)n_messages * message_bytes);
+    if (n < 0)
+        return 0;
+    n_taken = (uint32_t)n / message_bytes;
+    begun_bytes = (uint32_t)n % message_bytes;
+    if (begun_bytes > 0) {
+        hold(c, fd, messages + n, message_bytes - begun_bytes);
+        n_taken++;
+    }
+    return n_taken;
+}
+
+/* Returns how much stands in the worker's buffer, 0 where there is nothing or the connection has
+ * ended. */
+static size_t receive(struct server_conn *c, int fd)
+{
+    struct server_worker *sw = c->worker;
+    ssize_t n = recv(fd, sw->buffer, SERVER_BUFFER_BYTES, 0);
+
+    if (n == 0) {
+        server_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_PEER});
+        return 0;
+    }
+    if (n < 0) {
+        if (errno != EAGAIN && errno != EINTR)
+            close_failed(c, PHASE_RECEIVE, errno);
+        return 0;
+    }
+    tally_add(&sw->tally.bytes_received, (uint64_t)n);
+    return (size_t)n;
+}
+
+static void on_readable_subscriber(evutil_socket_t fd, short what, void *arg)
+{
+    struct server_conn *c = arg;
+
+    (void)what;
+    if (receive(c, fd) > 0 && c->subscriber == SERVER_NO_SUBSCRIBER && server_push_join(c) != 0)
+        close_failed(c, PHASE_RECEIVE, ENOMEM);
 }
 
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
     struct server_conn *c = arg;
     struct server_worker *sw = c->worker;
-    ssize_t n = recv(fd, sw->buffer, SERVER_BUFFER_BYTES, 0);
+    const size_t n = receive(c, fd);
 
     (void)what;
-    if (n == 0) {
-        server_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_PEER});
+    if (n == 0)
         return;
-    }
-    if (n < 0) {
-        if (errno != EAGAIN && errno != EINTR)
-            close_failed(c, PHASE_RECEIVE, errno);
-        return;
-    }
-    tally_add(&sw->tally.bytes_received, (uint64_t)n);
     if (sw->config->protocol == SERVER_PING) {
-        size_t n_replies = query_ping_answer(&c->ping_matched, sw->buffer, (size_t)n, sw->replies);
+        size_t n_replies = query_ping_answer(&c->ping_matched, sw->buffer, n, sw->replies);
 
         if (n_replies > 0)
             answer(c, fd, sw->replies, n_replies);
     } else {
-        answer(c, fd, sw->buffer, (size_t)n);
+        answer(c, fd, sw->buffer, n);
     }
 }
 
@@ -179,6 +239,6 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
     free(c->held);
     c->held = NULL;
     event_del(&c->event);
-    if (watch(c, fd, EV_READ, on_readable) != 0)
+    if (watch_readable(c, fd) != 0)
         close_failed(c, PHASE_RECEIVE, ENOMEM);
 }

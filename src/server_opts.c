@@ -3,13 +3,15 @@
 #include "server_opts.h"
 
 #include "endpoint.h"
+#include "push_message.h"
 #include "server_config.h"
 #include "settings.h"
 #include "units.h"
 
 #include <stddef.h>
 
-#define FIELD(name) offsetof(struct server_opts, name)
+#define FIELD(name)         offsetof(struct server_opts, name)
+#define MAX_PUSH_RATE_PER_S 1e9
 
 static const struct option_row rows[] = {
     {"port", 'p', OPTION_ANY_PORT, FIELD(port), "PORT", "as the operand, for --config", 0, 0, NULL},
@@ -18,6 +20,13 @@ static const struct option_row rows[] = {
     {"protocol", 0, OPTION_CHOICE, FIELD(protocol), "NAME",
      "echo: return every byte; ping: answer Ping with Pong (default: echo)", 0, 0,
      SERVER_PROTOCOLS},
+    {"push", 0, OPTION_RATE, FIELD(push_rate_per_s), "RATE",
+     "instead: push so many messages per second to all connections", 0, 0, NULL},
+    {"push-size", 0, OPTION_BYTES, FIELD(push_bytes), "BYTES", "of each message (default: 512)",
+     PUSH_MIN_BYTES, PUSH_MAX_BYTES, NULL},
+    {"push-select", 0, OPTION_CHOICE, FIELD(push_select), "KIND",
+     "random (then Poisson) or round-robin (then constant) (default: random)", 0, 0,
+     SERVER_SELECTS},
     {"threads", 0, OPTION_AUTO, FIELD(threads), "N",
      "threads; auto: one per CPU, more if fd limits need it (default: auto)", 1, 4096, NULL},
     {"cpu", 0, OPTION_TEXT, FIELD(cpu), "LIST",
@@ -56,7 +65,8 @@ static const struct option_row rows[] = {
 
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
-static const struct server_opts defaults = {.port = 4242, .bind = "::", .backlog = 4096};
+static const struct server_opts defaults = {
+    .port = 4242, .bind = "::", .backlog = 4096, .push_bytes = 512};
 
 struct options *server_opts_table(void)
 {
@@ -64,7 +74,8 @@ struct options *server_opts_table(void)
     static struct options table = {
         .program = "tcpserver",
         .usage = "[options] [PORT]",
-        .summary = "Listens on PORT (default 4242; 0: any free one) and echoes, or answers pings.",
+        .summary =
+            "Listens on PORT (default 4242; 0: any free one) and echoes, answers pings, or pushes.",
         .version = TCPSCALER_VERSION,
         .rows = rows,
         .n_rows = N_ROWS,
@@ -72,6 +83,29 @@ struct options *server_opts_table(void)
     };
 
     return &table;
+}
+
+static int check_push(const struct server_opts *o, char *error)
+{
+    const struct options *table = server_opts_table();
+    const bool pushes = options_was_given(table, "push");
+    const char *without = options_was_given(table, "push-size")     ? "push-size"
+                          : options_was_given(table, "push-select") ? "push-select"
+                                                                    : NULL;
+
+    if (pushes && (o->push_rate_per_s <= 0 || o->push_rate_per_s > MAX_PUSH_RATE_PER_S))
+        snprintf(
+            error, OPTIONS_ERROR_BYTES,
+            "--push: %g is no rate to push at: accepted is more than 0 and up to 1e9 per second",
+            o->push_rate_per_s);
+    else if (pushes && options_was_given(table, "protocol"))
+        snprintf(error, OPTIONS_ERROR_BYTES,
+                 "--push: excludes --protocol: subscribers get no answers");
+    else if (!pushes && without != NULL)
+        snprintf(error, OPTIONS_ERROR_BYTES, "--%s: needs --push", without);
+    else
+        return 0;
+    return -1;
 }
 
 enum options_result server_opts_parse(struct server_opts *opts, int argc, char **argv, FILE *out,
@@ -86,6 +120,9 @@ enum options_result server_opts_parse(struct server_opts *opts, int argc, char *
     if (result != OPTIONS_RUN)
         return result;
     opts->bind_given = options_was_given(table, "bind");
+    options_outrank(table, opts, &defaults, "push", "protocol");
+    if (check_push(opts, error) != 0)
+        return OPTIONS_USAGE;
     if (argc - first > 1) {
         snprintf(error, OPTIONS_ERROR_BYTES, "'%s' is one operand too many: accepted is one PORT",
                  argv[first + 1]);

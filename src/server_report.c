@@ -29,6 +29,9 @@ void server_report_text(FILE *out, const struct server_result *r)
             units_format_count(c, r->peak), count_text(d, &t->refused));
     fprintf(out, "Bytes        %s received, %s sent\n", count_text(a, &t->bytes_received),
             count_text(b, &t->bytes_sent));
+    if (r->pushes)
+        fprintf(out, "Push         %s messages pushed, %s dropped: their sockets were full\n",
+                count_text(a, &t->pushed), count_text(b, &t->push_dropped));
     fprintf(out, "Pauses       %s of accepting, %s of reading from peers that do not read\n",
             count_text(a, &t->accept_pauses), count_text(b, &t->back_pressure_pauses));
     fprintf(out, "Host         %.2f s user, %.2f s system, %s resident at the peak",
@@ -49,7 +52,7 @@ void server_report_line(FILE *out, const struct server_result *r,
 
     fprintf(out,
             "tcpserver: %.1f s, %" PRIu64 " active, %.0f accepted/s, %.0f closed/s, "
-            "%.3f MB/s in, %.3f MB/s out, %" PRIu64 " refused\n",
+            "%.3f MB/s in, %.3f MB/s out, %" PRIu64 " refused",
             (double)r->elapsed_ns / 1e9, r->active,
             (double)(tally_get(&t->accepted) - tally_get(&previous->accepted)) / seconds,
             (double)(tally_get(&t->n_closed) - tally_get(&previous->n_closed)) / seconds,
@@ -57,6 +60,11 @@ void server_report_line(FILE *out, const struct server_result *r,
                 seconds,
             (double)(tally_get(&t->bytes_sent) - tally_get(&previous->bytes_sent)) / 1e6 / seconds,
             tally_get(&t->refused));
+    if (r->pushes)
+        fprintf(out, ", %.0f pushed/s, %" PRIu64 " dropped",
+                (double)(tally_get(&t->pushed) - tally_get(&previous->pushed)) / seconds,
+                tally_get(&t->push_dropped));
+    fputc('\n', out);
 }
 
 /* --- JSON --- */
@@ -67,6 +75,8 @@ static void put_tally(struct json *j, const struct server_tally *t)
     json_u64(j, "refused", tally_get(&t->refused));
     json_u64(j, "bytes_received", tally_get(&t->bytes_received));
     json_u64(j, "bytes_sent", tally_get(&t->bytes_sent));
+    json_u64(j, "pushed", tally_get(&t->pushed));
+    json_u64(j, "push_dropped", tally_get(&t->push_dropped));
     json_u64(j, "accept_pauses", tally_get(&t->accept_pauses));
     json_u64(j, "back_pressure_pauses", tally_get(&t->back_pressure_pauses));
     outcome_report_json(j, "closed", t->closed);

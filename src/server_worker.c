@@ -17,7 +17,7 @@ static int setup(struct worker *w)
     sw->replies = malloc(SERVER_BUFFER_BYTES + 3);
     if (sw->buffer == NULL || sw->replies == NULL)
         return -1;
-    return server_accept_start(sw, w->keep_fd);
+    return server_push_init(sw) != 0 ? -1 : server_accept_start(sw, w->keep_fd);
 }
 
 static void on_message(struct worker *w, int kind, uint64_t value)
@@ -33,6 +33,7 @@ static void teardown(struct worker *w)
 
     server_accept_stop(sw);
     server_conns_free(sw);
+    server_push_free(sw);
     free(sw->buffer);
     free(sw->replies);
 }

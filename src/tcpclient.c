@@ -218,6 +218,7 @@ static void judge(const struct setup *s, struct client_result *r)
 {
     const struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
     const bool churns = s->plan.config.queries_per_conn > 0; /* many are between two lives */
+    const struct tally_push *push = &r->tally.push;
     const double steal = hoststat_steal_percent(&r->host_after, &r->host_loaded);
     const uint64_t retransmits =
         hoststat_delta(r->host_after.retransmits, r->host_loaded.retransmits);
@@ -237,6 +238,9 @@ static void judge(const struct setup *s, struct client_result *r)
         .target_is_loopback = sock_is_loopback(&s->plan.config.target),
         .retransmits = r->loaded && retransmits != HOSTSTAT_UNKNOWN ? retransmits : 0,
         .out_of_ports = churns ? tally_connections_by_reason(&r->tally, REASON_PORTS) : 0,
+        .messages_missing = tally_get(&push->lost) + tally_get(&push->duplicate) +
+                            tally_get(&push->damaged) + tally_get(&push->unfinished),
+        .negative_latencies = tally_get(&push->negative),
     };
 
     in.sent_on_schedule = in.scheduled == in.unsent || r->sent_ns == 0
@@ -246,9 +250,10 @@ static void judge(const struct setup *s, struct client_result *r)
     r->broken_law =
         tally_broken_law(&r->tally, r->connections_asked, r->metrics[CLIENT_RESPONSE].count);
     if (r->broken_law == NULL && r->has_samples &&
-        tally_get(&q->answered) !=
+        tally_get(&q->answered) + tally_get(&r->tally.push.measured) !=
             r->samples.written[1] + r->samples.dropped[1] + r->samples.left_out[1])
-        r->broken_law = "answered queries = answer rows written, missing and not of the sample";
+        r->broken_law =
+            "answered queries, messages = answer rows written, missing and not of the sample";
     in = judge_latency(r, in);
     r->doubts = verdict_judge(&in);
 }

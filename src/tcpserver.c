@@ -107,6 +107,9 @@ static int plan(struct server *s)
     hostfacts_read(&s->host);
     s->config.own_fd_tables = oslimits_can_own_fd_table();
     s->config.protocol = (enum server_protocol)o->protocol;
+    s->config.push_rate_per_s = o->push_rate_per_s;
+    s->config.push_bytes = (uint32_t)o->push_bytes;
+    s->config.push_select = o->push_select;
     s->config.max_connections = o->max_connections;
     s->config.quiet = o->quiet;
     s->config.busy_poll = o->busy_poll;
@@ -402,6 +405,7 @@ static int serve(struct server *s)
 
     s->stderr_is_terminal = isatty(STDERR_FILENO) == 1;
     s->result.n_workers = s->n_workers;
+    s->result.pushes = s->opts.push_rate_per_s > 0;
     s->result.version = TCPSCALER_VERSION;
     s->result.libevent = event_get_version();
     s->result.backend = worker_backend();

@@ -46,6 +46,8 @@ unsigned verdict_judge(const struct verdict_input *in)
         [VERDICT_CONNECTIONS_SHORT] =
             in->connections_live<in->connections_wanted, [VERDICT_UNSENT] = in->unsent> 0,
         [VERDICT_CHURN_PLATEAU] = in->out_of_ports > 0,
+        [VERDICT_PUSH_LOST] = in->messages_missing > 0,
+        [VERDICT_CLOCKS_DISAGREE] = in->negative_latencies > 0,
     };
     unsigned reasons = 0;
 

@@ -5,7 +5,7 @@ import re
 
 from harness import *
 
-PROFILES = ["connscale-200k", "tcpscaler-300k"]
+PROFILES = ["connscale-200k", "tcpscaler-300k", "subscribers-200k"]
 
 
 def settings(program, *arguments):
@@ -96,6 +96,17 @@ def test_tcpscaler_at_a_small_scale():
     j = run_profile("tcpscaler-300k", "-r", 3000)
     check_equal((j["options"]["protocol"], j["connections"]["asked"]), ("dns", 5), "the profile's own")
     check_between(j["queries"]["scheduled"], 5600, 6400, "3,000 q/s for 2 s")
+
+
+def test_subscribers_at_a_small_scale():
+    with Server("--profile", "subscribers-200k", "--push", 1000) as server:
+        r = run_client("--profile", "subscribers-200k", "-c", 50, "-t", 1, "--settle", "200ms", "--drain", "100ms",
+                       f"127.0.0.1:{server.port}")
+        server.stop()
+    p, o = r.json["push"], r.json["options"]
+    check_equal((o["protocol"], server.result["options"]["push-size"]), ("listen", 512), "the profile's own")
+    check_equal(server.result["pushed"], p["before"] + p["measured"] + p["after"], "pushed")
+    check_between(p["measured"], 800, 1200, "1,000 messages/s for 1 s")
 
 
 def test_bad_files_are_refused_with_one_line():

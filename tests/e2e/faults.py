@@ -7,8 +7,10 @@ FAULT = os.path.join(SOURCE_DIR, "tests/fault")
 
 
 class FaultServer:
+    program = "faultserver.py"
+
     def __init__(self, *arguments, prefix=()):
-        self.process = spawn([*prefix, sys.executable, os.path.join(FAULT, "faultserver.py"), *[str(a) for a in arguments]],
+        self.process = spawn([*prefix, sys.executable, os.path.join(FAULT, self.program), *[str(a) for a in arguments]],
                              stdout=subprocess.PIPE, text=True)
         self.port = int(self.process.stdout.readline().split()[1])
 

@@ -70,6 +70,9 @@ def real_results():
         time.sleep(1)
         client.process.send_signal(signal.SIGINT)
         results["interrupted"] = client.wait().json
+    with Server("--push", 500) as pushing:
+        results["listen"] = run_client("-p", pushing.port, *source, "-c", 5, "--protocol", "listen", "-t", "300ms",
+                                       "--drain", 0, "127.0.0.1").json
     results["losses"] = run_client("-p", faulty.port, *source, "-c", 10, "-r", 300, "-t", 1, "--timeout",
                                    "200ms", "127.0.0.1").json
     results["refused"] = run_client("-p", server.port, *source, "-c", 5, "-t", "200ms", "127.0.0.1").json
@@ -113,6 +116,7 @@ def changed(result):
 def test_results_are_as_the_schema_says():
     results = real_results()
     results["merged"] = merged(results["full"], results["losses"])
+    results["merged listeners"] = merged(results["listen"], results["listen"])
     for what, s in (("the schema", schema()), ("the closed schema", closed(schema()))):
         errors = dict(zip(results, errors_of(s, list(results.values()))))
         check_equal({name: e for name, e in errors.items() if e}, {}, f"errors against {what}")

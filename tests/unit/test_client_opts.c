@@ -85,6 +85,16 @@ static void drain_follows_the_timeout_unless_given(void **state)
     assert_int_equal(opts.drain_ns, 0);
 }
 
+static void listener_drains_for_a_second_and_may_warm_up(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--protocol listen --warmup 2s host"), OPTIONS_RUN);
+    assert_int_equal(opts.protocol, CLIENT_PROTOCOL_LISTEN);
+    assert_int_equal(opts.drain_ns, UNITS_NS_PER_S);
+    assert_int_equal(parse("--protocol listen --drain 5s host"), OPTIONS_RUN);
+    assert_int_equal(opts.drain_ns, 5 * UNITS_NS_PER_S);
+}
+
 static void with_churn_the_first_query_proves_and_failures_are_made_good(void **state)
 {
     (void)state;
@@ -139,6 +149,12 @@ static void bad_combinations_are_refused_by_name(void **state)
         {"--reconnect --backoff 2s host", "'2s'"},
         {"-R --json - host", "--json"},
         {"--timeout 10us host", "--timeout"},
+        {"--protocol listen -r 5 host", "--rate"},
+        {"--protocol listen -i 5s host", "--interval"},
+        {"--protocol listen --select random host", "--select"},
+        {"--protocol listen --arrival constant host", "--arrival"},
+        {"--protocol listen --queries-per-conn 5 host", "--queries-per-conn"},
+        {"--protocol listen --conn-schedule 5s:5 host", "--conn-schedule"},
     };
 
     (void)state;
@@ -169,6 +185,7 @@ int main(void)
         cmocka_unit_test(drain_follows_the_timeout_unless_given),
         cmocka_unit_test(output_to_a_file_implies_rows),
         cmocka_unit_test(port_of_the_host_wins_over_the_default),
+        cmocka_unit_test(listener_drains_for_a_second_and_may_warm_up),
         cmocka_unit_test(with_churn_the_first_query_proves_and_failures_are_made_good),
         cmocka_unit_test(bad_combinations_are_refused_by_name),
         cmocka_unit_test(parsing_again_starts_from_the_defaults),

@@ -82,7 +82,7 @@ static void bars_are_as_long_as_the_counts(void **state)
         hist_record(&h, 1500);
     for (int i = 0; i < 5; i++)
         hist_record(&h, 3000);
-    latency_report_bars(out, "T", &h);
+    latency_report_bars(out, "T, answers below", &h);
     fclose(out);
     assert_string_equal(text, "\nT, answers below\n"
                               "   2.00 us           10 ########################################\n"

@@ -81,6 +81,28 @@ static void line_says_what_was_asked(void **state)
     hist_free(&h);
 }
 
+static void listener_counts_messages(void **state)
+{
+    struct progress p = {.listens = true,
+                         .previous_ns = 1000 * MS,
+                         .load_ns = 10000 * MS,
+                         .begin_ns = 1000 * MS,
+                         .now_ns = 3000 * MS,
+                         .live = 50};
+    struct tally t = {0};
+
+    (void)state;
+    tally_add(&t.push.before, 100);
+    tally_add(&t.push.measured, 900);
+    tally_add(&t.push.lost, 4);
+    assert_line(&p, &t,
+                "tcpclient: running 2.0 of 10.0 s, 50 live, 500 messages/s, p50 -, p99 -, 4 lost");
+    p.now_ns = 4000 * MS;
+    tally_add(&t.push.after, 10);
+    assert_line(&p, &t,
+                "tcpclient: running 3.0 of 10.0 s, 50 live, 10 messages/s, p50 -, p99 -, 4 lost");
+}
+
 static void line_in_place_is_cut_and_cleared(void **state)
 {
     char *text = NULL;
@@ -101,6 +123,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(line_is_about_the_time_since_the_last),
         cmocka_unit_test(line_says_what_was_asked),
+        cmocka_unit_test(listener_counts_messages),
         cmocka_unit_test(line_in_place_is_cut_and_cleared),
     };
 

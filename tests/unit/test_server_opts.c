@@ -40,6 +40,7 @@ static void without_arguments_it_listens_on_4242_of_both_families(void **state)
     assert_int_equal(opts.threads, 0);
     assert_int_equal(opts.backlog, 4096);
     assert_int_equal(opts.max_connections, 0);
+    assert_true(opts.push_rate_per_s == 0);
 }
 
 static void operand_is_the_port_and_zero_is_any(void **state)
@@ -66,6 +67,19 @@ static void options_set_their_fields(void **state)
     assert_int_equal(opts.stats_interval_ns, 5000000000);
 }
 
+static void pushing_has_a_rate_a_size_and_a_choice(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--push 200k"), OPTIONS_RUN);
+    assert_true(opts.push_rate_per_s == 200000);
+    assert_int_equal(opts.push_bytes, 512);
+    assert_int_equal(opts.push_select, SERVER_SELECT_RANDOM);
+    assert_int_equal(parse("--push 0.5 --push-size 1KiB --push-select round-robin"), OPTIONS_RUN);
+    assert_true(opts.push_rate_per_s == 0.5);
+    assert_int_equal(opts.push_bytes, 1024);
+    assert_int_equal(opts.push_select, SERVER_SELECT_ROUND_ROBIN);
+}
+
 static void bad_input_is_refused_by_name(void **state)
 {
     static const struct {
@@ -78,6 +92,12 @@ static void bad_input_is_refused_by_name(void **state)
         {"--backlog 0", "--backlog"},
         {"--protocol dns", "--protocol"},
         {"--max-connections", "--max-connections"},
+        {"--push 0", "--push"},
+        {"--push 2G", "--push"},
+        {"--push 1 --push-size 63", "'63'"},
+        {"--push 1 --protocol echo", "--protocol"},
+        {"--push-size 64", "--push-size"},
+        {"--push-select random", "--push-select"},
     };
 
     (void)state;
@@ -94,6 +114,7 @@ int main(void)
         cmocka_unit_test(without_arguments_it_listens_on_4242_of_both_families),
         cmocka_unit_test(operand_is_the_port_and_zero_is_any),
         cmocka_unit_test(options_set_their_fields),
+        cmocka_unit_test(pushing_has_a_rate_a_size_and_a_choice),
         cmocka_unit_test(bad_input_is_refused_by_name),
     };
 

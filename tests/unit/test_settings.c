@@ -311,6 +311,7 @@ static void assert_options_come_back(parser *parse_with, const struct options *t
                                          "--rate=5",
                                          "--interval=7ms",
                                          "--protocol=echo",
+                                         "--push=5",
                                          "--profile=connscale-200k",
                                          "--connections=5k"};
     char values[4][LINE_BYTES], option[5 * LINE_BYTES];

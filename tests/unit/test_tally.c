@@ -97,6 +97,10 @@ static void laws_between_parts_are_checked(void **state)
     make_lawful(&t);
     assert_named(&t, ASKED + 1, ANSWERED, "connections");
     assert_named(&t, ASKED, ANSWERED - 1, "histogram");
+    tally_add(&t.push.measured, 3);
+    assert_named(&t, ASKED, ANSWERED, "histogram");
+    assert_null(tally_broken_law(&t, ASKED, ANSWERED + 3));
+    tally_sub(&t.push.measured, 3);
     tally_add(&t.errors[PHASE_RECEIVE][REASON_PEER], 1);
     assert_named(&t, ASKED, ANSWERED, "failed");
     make_lawful(&t);

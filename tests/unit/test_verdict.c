@@ -150,6 +150,18 @@ static void missing_connections_and_unsent_queries_are_doubts(void **state)
     assert_int_equal(verdict_judge(&in), 1u << VERDICT_CHURN_PLATEAU);
 }
 
+static void messages_that_are_missing_and_clocks_that_disagree_are_doubts(void **state)
+{
+    struct verdict_input in = good;
+
+    (void)state;
+    in.messages_missing = 1;
+    assert_int_equal(verdict_judge(&in), 1u << VERDICT_PUSH_LOST);
+    in = good;
+    in.negative_latencies = 1;
+    assert_int_equal(verdict_judge(&in), 1u << VERDICT_CLOCKS_DISAGREE);
+}
+
 static void every_doubt_has_a_name_and_a_meaning(void **state)
 {
     (void)state;
@@ -171,6 +183,7 @@ int main(void)
         cmocka_unit_test(lost_rows_and_failed_output_are_doubts),
         cmocka_unit_test(host_noise_is_steal_or_retransmits_on_loopback),
         cmocka_unit_test(missing_connections_and_unsent_queries_are_doubts),
+        cmocka_unit_test(messages_that_are_missing_and_clocks_that_disagree_are_doubts),
         cmocka_unit_test(every_doubt_has_a_name_and_a_meaning),
     };
 

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: MIT
+"""Subscribers: tcpserver --push and tcpclient --protocol listen, each against the other and against a server
+and a client that are not ours. Every message is accounted for."""
+
+import collections
+import socket
+import threading
+
+from faults import *
+
+sys.path.insert(0, FAULT)
+import pushserver
+
+MIB = 1 << 20
+
+
+def received(push):
+    """Whatever the time at which it was due."""
+    return push["before"] + push["measured"] + push["after"]
+
+
+def listen(port, *arguments, **options):
+    return run_client("-p", port, "--protocol", "listen", "--drain", "200ms", *arguments, "127.0.0.1", **options)
+
+
+def check_laws(r):
+    j, p = r.json, r.json["push"]
+    check_equal(j["broken_law"], None, "the program's own check")
+    for metric in ("response", "service", "send_lag"):
+        check_equal(j["latency_ns"][metric]["count"], p["measured"], f"values of {metric}")
+    check_equal(sum(j["connections"]["outcomes"].values()), j["connections"]["asked"], "connections by outcome")
+
+
+def check_nothing_missing(p):
+    check_equal((p["lost"], p["duplicate"], p["damaged"], p["unfinished_connections"]), (0, 0, 0, 0), "missing")
+
+
+class PushServer(FaultServer):
+    program = "pushserver.py"
+
+
+# --- against each other ---
+
+def test_every_message_is_received_and_measured():
+    with Server("--push", 5000, "--push-size", 300) as server:
+        r = listen(server.port, "-c", 100, "-t", 2, "--warmup", "500ms", "-R")
+        server.stop()
+    check_laws(r)
+    p, c = r.json["push"], r.json["connections"]
+    check_nothing_missing(p)
+    check_equal((server.result["pushed"], server.result["push_dropped"]), (received(p), 0), "pushed, dropped")
+    check_equal((c["proven"], c["live_at_end"], c["half_open"]), (100, 100, 0), "connections")
+    check_between(p["measured"], 9500, 10500, "messages in 2 s at 5000/s")
+    check_between(p["before"], 2300, 4500, "messages in settle and warm-up")
+    check_equal(p["clock"], "monotonic", "clock")
+    rows = r.rows()
+    check_equal({row["type"] for row in rows}, {"A"}, "types of rows")
+    check_equal(len(rows), p["measured"], "rows")
+    for row in rows:
+        check(0 <= int(row["rtt_us"]) <= float(row["response_us"]), f"{row}")
+    check_equal(server.result["bytes_sent"], received(p) * 300 + 100 * pushserver.LEAST_BYTES, "bytes sent")
+    check_equal(server.result["bytes_received"], 100, "one byte from each subscriber")
+
+
+def counts_by_connection(select):
+    with Server("--push", 5000, "--push-select", select, "--threads", 2) as server:
+        r = listen(server.port, "-c", 50, "-t", 2, "-R")
+    counts = collections.Counter(int(row["connection_id"]) for row in r.rows())
+    check_equal(len(counts), 50, "connections with messages")
+    return list(counts.values())
+
+
+def chi_square(counts):
+    mean = sum(counts) / len(counts)
+    return sum((n - mean) ** 2 / mean for n in counts)
+
+
+def test_round_robin_is_even_and_random_is_uniform():
+    even, random = counts_by_connection("round-robin"), counts_by_connection("random")
+    check(max(even) - min(even) <= 2, f"round-robin: {min(even)} to {max(even)} messages")
+    # 49 degrees of freedom: 20.2 and 94.3 leave out 1 in 10,000 on either side
+    check(chi_square(even) < 20, f"round-robin is told from random: {chi_square(even)}")
+    check_between(chi_square(random), 20, 95, f"chi-square of {sorted(random)}")
+
+
+def test_interrupted_listener_has_read_to_the_end():
+    with Server("--push", 2000) as server:
+        client = Client("-p", server.port, "-c", 20, "--protocol", "listen", "--stats-interval", "100ms",
+                        "127.0.0.1")
+        wait_for(lambda: "running" in client.stderr(), "the measurement")
+        time.sleep(0.5)
+        client.process.send_signal(signal.SIGINT)
+        r = client.wait()
+        server.stop()
+    check_code(r, 130)
+    check_laws(r)
+    check_nothing_missing(r.json["push"])
+    check(r.json["push"]["measured"] > 0, "messages were measured")
+    check_equal(server.result["pushed"], received(r.json["push"]), "pushed")
+
+
+def test_subscribers_may_come_and_go():
+    """The sum keeps its rate, and nothing is lost, while the number of subscribers changes."""
+    with Server("--push", 4000) as server:
+        runs = [Client("-p", server.port, "-c", n, "--protocol", "listen", "-t", t, "--drain", 0, "127.0.0.1")
+                for n, t in ((30, 3), (70, 1), (1, 2))]
+        results = [run.wait() for run in runs]
+        server.stop()
+    for r in results:
+        check_laws(r)
+        check_nothing_missing(r.json["push"])
+    check_equal(server.result["pushed"], sum(received(r.json["push"]) for r in results), "pushed")
+    check_between(server.result["pushed"], 3.0 * 4000, 4.0 * 4000, "4000/s for as long as anybody listened")
+
+
+def test_subscribers_come_back_with_the_server():
+    """Killed, and back on its port: numbers begin anew, nothing counts as lost or twice."""
+    server = Server("--push", 2000)
+    client = Client("-p", server.port, "-c", 50, "--protocol", "listen", "-t", 3, "--reconnect", "--backoff",
+                    "50ms-200ms", "--stats-interval", "200ms", "127.0.0.1")
+    wait_for(lambda: "running" in client.stderr(), "the measurement")
+    server.process.kill()
+    server.process.wait()
+    with Server("--push", 2000, port=server.port) as again:
+        r = client.wait()
+        again.stop()
+    check_equal((r.json["connections"]["live_at_end"], again.result["accepted"]), (50, 50), "connections")
+    check_equal(r.json["broken_law"], None, "the program's own check")
+    p = r.json["push"]
+    check_equal((p["lost"], p["duplicate"], p["unfinished_connections"]), (0, 0, 0), "missing")
+    check(received(p) > again.result["pushed"] > 1000, f"{received(p)} received, {again.result['pushed']} from the second")
+
+
+def test_server_that_does_not_push_leaves_listeners_half_open():
+    with Server() as server:
+        r = listen(server.port, "-c", 10, "-t", 1, "--timeout", "300ms")
+    check_equal((r.json["connections"]["half_open"], r.json["connections"]["proven"]), (10, 0), "half-open")
+    check("connections-short" in r.json["reasons"], r.err)
+    check_code(r, 3)
+
+
+# --- the client against a server that misbehaves ---
+
+def check_faults(*arguments, connections=5):
+    server = PushServer(*arguments)
+    r = listen(server.port, "-c", connections, "-t", 1)
+    did = server.stop()
+    check_laws(r)
+    return r, r.json["push"], did
+
+
+def test_lost_duplicate_and_damaged_messages_are_counted_exactly():
+    r, p, did = check_faults("--skip-every", 7, "--duplicate-every", 10, "--damage-every", 13)
+    check_equal((p["lost"], p["duplicate"], p["damaged"]),
+                (did["skipped"], did["duplicated"], did["damaged"]), "lost, duplicate, damaged")
+    check(min(did["skipped"], did["duplicated"], did["damaged"]) > 20, f"it did: {did}")
+    check_equal(received(p), did["good"], "good ones")
+    check("push-lost" in r.json["reasons"], r.err)
+    check_code(r, 3)
+
+
+def test_server_without_faults_raises_no_doubt_about_messages():
+    r, p, did = check_faults()
+    check_nothing_missing(p)
+    check_equal(received(p), did["good"], "good ones")
+    check("push-lost" not in r.json["reasons"] and "clocks-disagree" not in r.json["reasons"], r.err)
+
+
+def test_what_is_no_message_ends_its_connection():
+    r, p, did = check_faults("--malformed-every", 50)
+    check_equal((p["damaged"], did["malformed"]), (5, 5), "one on each connection")
+    check_equal(r.json["connections"]["outcomes"], {"protocol/malformed reply": 5}, "outcomes")
+
+
+def test_message_cut_off_at_the_end_is_found():
+    for n_bytes in (1, pushserver.HEADER_BYTES, 511):
+        _, p, did = check_faults("--cut", n_bytes, connections=3)
+        check_equal((p["damaged"], p["lost"], did["cut"]), (3, 0, 3), f"cut after {n_bytes} bytes")
+        check_equal(received(p), did["good"], "good ones")
+
+
+def test_clocks_of_two_hosts_are_compared_and_their_difference_is_shown():
+    _, p, _ = check_faults("--other-clock")
+    check_equal((p["clock"], p["negative"], p["least_ns"]), ("realtime", 0, None), "clocks that agree")
+    r, p, _ = check_faults("--other-clock", "--clock-shift-ms", 500)
+    check_equal((p["clock"], p["negative"]), ("realtime", p["measured"]), "all before they were due")
+    check_between(p["least_ns"], -0.501e9, -0.4e9, "the least latency")
+    check("clocks-disagree" in r.json["reasons"], r.err)
+    check("came before they were due" in r.err, r.err)
+
+
+@needs_own_fd_tables
+def test_time_namespace_is_another_clock():
+    need_root()
+    apart = ("unshare", "--time", "--monotonic", "100000", "--")
+    if subprocess.run([*apart, "true"], capture_output=True).returncode != 0:
+        skip("no time namespaces")
+    with Server("--push", 1000) as server:
+        r = listen(server.port, "-c", 10, "-t", 1, prefix=apart)
+    check_laws(r)
+    check_equal((r.json["push"]["clock"], r.json["push"]["negative"]), ("realtime", 0), "clock")
+    check_between(r.json["latency_ns"]["response"]["p50"], 1, 100e6, "p50, 100,000 s between the clocks")
+
+
+# --- the server with clients that are not ours ---
+
+def subscribe(server, rcvbuf=None):
+    s = socket.socket()
+    if rcvbuf:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, rcvbuf)
+    s.connect(("127.0.0.1", server.port))
+    s.settimeout(20)
+    s.sendall(b"subscribe, please\n")
+    return s
+
+
+def read_to_the_end(s):
+    parts = []
+    while part := s.recv(1 << 20):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def test_any_client_can_subscribe_and_half_close():
+    with Server("--push", 1000) as server:
+        with socket.create_connection(("127.0.0.1", server.port)) as idle, subscribe(server) as s:
+            time.sleep(0.5)
+            s.shutdown(socket.SHUT_WR)
+            numbers = pushserver.decode_all(read_to_the_end(s))
+            idle.settimeout(10)
+            check_equal(pushserver.decode_all(idle.recv(1000)), [0], "who says nothing gets the greeting alone")
+        server.stop()
+    check_equal(numbers, list(range(len(numbers))), "numbers")
+    check_equal(server.result["pushed"], len(numbers) - 1, "pushed")
+
+
+def test_subscriber_that_never_reads_costs_nothing_and_disturbs_nobody():
+    with Server("--push", 5000, "--push-size", "4k", "--threads", 1) as server:
+        with subscribe(server, rcvbuf=4096) as sleeper:
+            time.sleep(0.5)  # 10 MB: its buffers are full
+            before, most, done = rss_bytes(server.pid), [0], threading.Event()
+
+            def watch():
+                while not done.wait(0.02):
+                    most[0] = max(most[0], rss_bytes(server.pid))
+            watcher = threading.Thread(target=watch)
+            watcher.start()
+            r = listen(server.port, "-c", 20, "-t", 2)
+            done.set()
+            watcher.join()
+            sleeper.shutdown(socket.SHUT_WR)
+            numbers = pushserver.decode_all(read_to_the_end(sleeper))
+        server.stop()
+    check_laws(r)
+    check_nothing_missing(r.json["push"])
+    check(r.json["push"]["measured"] > 1000, "the others got theirs")
+    check(SANITIZED or most[0] - before < MIB, f"the server grew by {most[0] - before} bytes")
+    dropped = server.result["push_dropped"]
+    check(dropped > 100, f"{dropped} dropped")
+    check_equal(server.result["pushed"], received(r.json["push"]) + len(numbers) - 1, "all the others were received")
+    check(numbers == sorted(set(numbers)), "in order, none twice")
+    check(numbers[-1] - (len(numbers) - 1) <= dropped, "no gap that was not counted")
+
+
+if __name__ == "__main__":
+    main()
