@@ -126,4 +126,4 @@ def test_row_per_connection_agrees_with_the_result():
 
 
 if __name__ == "__main__":
-    main()
+    main(own_network=False)  # sysctls that a namespace does not have

@@ -94,4 +94,4 @@ def test_bad_input_is_refused():
 
 
 if __name__ == "__main__":
-    main()
+    main(own_network=False)  # sysctls that a namespace does not have
