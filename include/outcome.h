@@ -40,7 +40,16 @@
       "established here, never answered: raise the server's backlog and net.core.somaxconn, or "   \
       "its "                                                                                       \
       "connection limit")                                                                          \
-    X(MALFORMED, "malformed reply", "the peer does not speak this --protocol")                     \
+    X(MALFORMED, "malformed reply", "the peer does not speak this --protocol, or not over TLS")    \
+    X(CERT_EXPIRED, "certificate expired",                                                         \
+      "renew the server's certificate and compare the clocks, or --tls-insecure")                  \
+    X(CERT_NAME, "certificate of another name",                                                    \
+      "--tls-name with a name that stands in it, or --tls-insecure")                               \
+    X(CERT_UNTRUSTED, "certificate not trusted",                                                   \
+      "--tls-ca with the CA that signed it, or --tls-insecure")                                    \
+    X(NO_AGREEMENT, "no common version or cipher",                                                 \
+      "compare --tls-min and --tls-ciphers with what the server allows")                           \
+    X(ALERT, "tls alert", "the peer's TLS ended it: look in its log")                              \
     X(OTHER, "other error", "the first error's text is on stderr")
 
 #define OUTCOME_ENUM_PHASE(id, name)          PHASE_##id,
