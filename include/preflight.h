@@ -47,6 +47,7 @@ struct preflight_client {
     bool closes_with_fin;
     double churn_per_s; /* connections made again by design; 0: none */
     uint64_t connect_window;
+    bool tls;
 };
 
 struct preflight_server {
@@ -55,6 +56,7 @@ struct preflight_server {
     bool own_fd_tables;
     uint64_t reserved_fds;
     uint64_t backlog; /* per thread */
+    bool tls;
 };
 
 /* The most connections per second that can be made and closed by FIN from here for ever: each

@@ -6,6 +6,7 @@
 #define TCPSCALER_SERVER_CONFIG_H
 
 #include "cpulist.h"
+#include "tls.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -30,6 +31,7 @@ struct server_config {
     bool busy_poll;           /* they never sleep */
     bool own_fd_tables;
     bool quiet;
+    struct tls_context *tls;        /* NULL: plain TCP */
     _Atomic uint64_t n_active;      /* connections of all workers, for the limit */
     _Atomic uint64_t n_subscribers; /* of all workers */
 };

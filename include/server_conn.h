@@ -3,9 +3,10 @@
  * pushed to.
  *
  * What is received stands in the worker's buffer and is sent at once from there; an idle connection
- * has no buffer.  Only what its socket refuses is kept (at most SERVER_BUFFER_BYTES), and until
- * that has left the connection is not read: a peer that never reads costs 64 KiB and nobody else
- * anything.  Reading needs no system call to re-arm.  Used by its worker's thread only. */
+ * has no buffer.  Only what its socket refuses is kept (at most SERVER_BUFFER_BYTES, with TLS a
+ * record more), and until that has left the connection is not read: a peer that never reads costs
+ * 64 KiB and nobody else anything.  Reading needs no system call to re-arm.  Used by its worker's
+ * thread only. */
 #ifndef TCPSCALER_SERVER_CONN_H
 #define TCPSCALER_SERVER_CONN_H
 
@@ -18,6 +19,7 @@
 #include <stdint.h>
 
 struct server_worker;
+struct tls;
 
 struct server_conn {
     struct event event;
@@ -26,6 +28,7 @@ struct server_conn {
         uint8_t *held;                 /* open: what the socket refused; NULL: nothing */
         struct server_conn *next_free; /* not open */
     };
+    struct tls *tls; /* from the first byte received on; NULL: plain TCP */
     uint32_t held_bytes, held_sent;
     bool open;
     union {

@@ -25,6 +25,8 @@ struct server_opts {
     uint64_t backlog;
     uint64_t max_connections; /* 0: as many as fit */
     uint64_t sndbuf_bytes, rcvbuf_bytes;
+    const char *tls_cert, *tls_key;
+    int tls_min; /* enum tls_min */
     const char *json;
     uint64_t stats_interval_ns;
     bool plan, force;

@@ -21,6 +21,7 @@ struct server_result {
     struct hoststat before, now;
     const char *version, *libevent, *backend;
     const char *address; /* listening there */
+    bool has_tls;
     const struct options *options;
     const void *settings;
 };

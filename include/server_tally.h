@@ -12,6 +12,8 @@ struct server_tally {
     tally_count refused;  /* accepted and reset at once: no room */
     tally_count closed[OUTCOME_N_PHASES][OUTCOME_N_REASONS];
     tally_count n_closed; /* sum of the above; active = accepted - n_closed */
+    tally_count secured;  /* TLS: handshakes that came to their end */
+    tally_count resumed;  /* of them, by an abbreviated one */
     tally_count bytes_received;
     tally_count bytes_sent;
     tally_count pushed;               /* messages handed to sockets, greetings not among them */

@@ -24,6 +24,8 @@ struct server_worker {
     struct server_push *push; /* NULL: nothing is pushed */
     uint8_t *buffer;          /* SERVER_BUFFER_BYTES: what was received */
     uint8_t *replies;         /* ping: what is answered to it */
+    struct tls_worker tls;
+    uint8_t *plain; /* TLS: what the buffer has in it; NULL: plain TCP */
 };
 
 /* Starts worker `index`, in zeroed memory, on a listening socket: with an own fd table it uses a

@@ -84,6 +84,7 @@ void server_conn_close(struct server_conn *c, struct outcome outcome)
     event_del(&c->event);
     close(event_get_fd(&c->event));
     free(c->held);
+    tls_free(c->tls);
     c->next_free = sw->conns.free_head;
     sw->conns.free_head = c;
     atomic_fetch_sub_explicit(&sw->config->n_active, 1, memory_order_relaxed);
@@ -144,7 +145,7 @@ static ssize_t send_now(struct server_conn *c, int fd, const uint8_t *data, size
     return n;
 }
 
-static void answer(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
+static void transmit(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
 {
     ssize_t n = send_now(c, fd, data, n_bytes);
 
@@ -173,6 +174,56 @@ uint32_t server_conn_send(struct server_conn *c, const uint8_t *messages, uint32
     return n_taken;
 }
 
+/* What TLS has for the socket. */
+static void transmit_sealed(struct server_conn *c, int fd)
+{
+    struct tls_worker *tls = &c->worker->tls;
+    const size_t n_bytes = tls->n_out;
+
+    tls->n_out = 0;
+    if (n_bytes > 0)
+        transmit(c, fd, tls->out, n_bytes);
+}
+
+static void answer(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
+{
+    struct tls_worker *tls = &c->worker->tls;
+
+    if (c->tls == NULL) {
+        transmit(c, fd, data, n_bytes);
+    } else if (tls_send(c->tls, data, n_bytes) == TLS_OK) {
+        transmit_sealed(c, fd);
+    } else {
+        tls->n_out = 0;
+        server_conn_close(c, (struct outcome){PHASE_SEND, tls->reason});
+    }
+}
+
+static void serve(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
+{
+    struct server_worker *sw = c->worker;
+
+    if (sw->config->protocol == SERVER_PING) {
+        size_t n_replies = query_ping_answer(&c->ping_matched, data, n_bytes, sw->replies);
+
+        if (n_replies > 0)
+            answer(c, fd, sw->replies, n_replies);
+    } else {
+        answer(c, fd, data, n_bytes);
+    }
+}
+
+static bool is_secured(const struct server_conn *c)
+{
+    return c->tls != NULL && tls_is_established(c->tls);
+}
+
+/* While TLS has not come about, the end of a connection is one of its phase. */
+static enum outcome_phase phase_of(const struct server_conn *c)
+{
+    return c->worker->config->tls == NULL || is_secured(c) ? PHASE_RECEIVE : PHASE_TLS;
+}
+
 /* Returns how much stands in the worker's buffer, 0 where there is nothing or the connection has
  * ended. */
 static size_t receive(struct server_conn *c, int fd)
@@ -181,12 +232,12 @@ static size_t receive(struct server_conn *c, int fd)
     ssize_t n = recv(fd, sw->buffer, SERVER_BUFFER_BYTES, 0);
 
     if (n == 0) {
-        server_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_PEER});
+        server_conn_close(c, (struct outcome){phase_of(c), REASON_PEER});
         return 0;
     }
     if (n < 0) {
         if (errno != EAGAIN && errno != EINTR)
-            close_failed(c, PHASE_RECEIVE, errno);
+            close_failed(c, phase_of(c), errno);
         return 0;
     }
     tally_add(&sw->tally.bytes_received, (uint64_t)n);
@@ -202,6 +253,46 @@ static void on_readable_subscriber(evutil_socket_t fd, short what, void *arg)
         close_failed(c, PHASE_RECEIVE, ENOMEM);
 }
 
+/* The peer sends no more and has all its answers: it is told the same, unless it has gone. */
+static void close_politely(struct server_conn *c, int fd)
+{
+    uint8_t byte;
+
+    if (recv(fd, &byte, 1, MSG_PEEK) != 0) {
+        tls_end(c->tls);
+        transmit_sealed(c, fd);
+    }
+    server_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_PEER});
+}
+
+static void serve_sealed(struct server_conn *c, int fd, size_t n_bytes)
+{
+    struct server_worker *sw = c->worker;
+    const bool was_secured = is_secured(c);
+    enum outcome_phase phase;
+    enum tls_status status;
+    size_t n_plain;
+
+    if (c->tls == NULL && (c->tls = tls_new(&sw->tls)) == NULL) {
+        close_failed(c, PHASE_TLS, ENOMEM);
+        return;
+    }
+    status = tls_receive(c->tls, sw->buffer, n_bytes, sw->plain, &n_plain);
+    phase = phase_of(c);
+    if (!was_secured && is_secured(c)) {
+        tally_add(&sw->tally.secured, 1);
+        tally_add(&sw->tally.resumed, tls_is_resumed(c->tls));
+    }
+    if (n_plain > 0)
+        serve(c, fd, sw->plain, n_plain);
+    if (c->open && c->held == NULL)
+        transmit_sealed(c, fd);
+    if (c->open && status == TLS_FAILED)
+        server_conn_close(c, (struct outcome){phase, sw->tls.reason});
+    else if (c->open && status == TLS_CLOSED && c->held == NULL)
+        close_politely(c, fd);
+}
+
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
     struct server_conn *c = arg;
@@ -211,14 +302,10 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
     (void)what;
     if (n == 0)
         return;
-    if (sw->config->protocol == SERVER_PING) {
-        size_t n_replies = query_ping_answer(&c->ping_matched, sw->buffer, n, sw->replies);
-
-        if (n_replies > 0)
-            answer(c, fd, sw->replies, n_replies);
-    } else {
-        answer(c, fd, sw->buffer, n);
-    }
+    if (sw->config->tls != NULL)
+        serve_sealed(c, fd, n);
+    else
+        serve(c, fd, sw->buffer, n);
 }
 
 static void on_writable(evutil_socket_t fd, short what, void *arg)

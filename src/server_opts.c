@@ -41,6 +41,12 @@ static const struct option_row rows[] = {
      "send buffer per socket (default: the kernel's)", 1, 1u << 30, NULL},
     {"rcvbuf", 0, OPTION_BYTES, FIELD(rcvbuf_bytes), "BYTES",
      "receive buffer per socket (default: the kernel's)", 1, 1u << 30, NULL},
+    {"tls-cert", 0, OPTION_TEXT, FIELD(tls_cert), "FILE",
+     "TLS on every connection, with this certificate and its chain (PEM)", 0, 0, NULL},
+    {"tls-key", 0, OPTION_TEXT, FIELD(tls_key), "FILE",
+     "its private key (PEM; default: in the file of the certificate)", 0, 0, NULL},
+    {"tls-min", 0, OPTION_CHOICE, FIELD(tls_min), "VERSION",
+     "lowest version of TLS: 1.2 or 1.3 (default: 1.2)", 0, 0, TLS_MINS},
     {"json", 0, OPTION_TEXT, FIELD(json), "FILE",
      "at the end, write the result as JSON to FILE (-: stdout)", 0, 0, NULL},
     {"stats-interval", 0, OPTION_DURATION, FIELD(stats_interval_ns), "TIME",
@@ -101,11 +107,27 @@ static int check_push(const struct server_opts *o, char *error)
     else if (pushes && options_was_given(table, "protocol"))
         snprintf(error, OPTIONS_ERROR_BYTES,
                  "--push: excludes --protocol: subscribers get no answers");
+    else if (pushes && o->tls_cert != NULL)
+        snprintf(error, OPTIONS_ERROR_BYTES,
+                 "--push: excludes --tls-cert: what is pushed is not encrypted");
     else if (!pushes && without != NULL)
         snprintf(error, OPTIONS_ERROR_BYTES, "--%s: needs --push", without);
     else
         return 0;
     return -1;
+}
+
+static int check_tls(const struct server_opts *o, char *error)
+{
+    static const char *const options[] = {"tls-key", "tls-min"};
+
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (o->tls_cert == NULL && options_was_given(server_opts_table(), options[i])) {
+            snprintf(error, OPTIONS_ERROR_BYTES, "--%s: there is no TLS without --tls-cert",
+                     options[i]);
+            return -1;
+        }
+    return 0;
 }
 
 enum options_result server_opts_parse(struct server_opts *opts, int argc, char **argv, FILE *out,
@@ -121,7 +143,7 @@ enum options_result server_opts_parse(struct server_opts *opts, int argc, char *
         return result;
     opts->bind_given = options_was_given(table, "bind");
     options_outrank(table, opts, &defaults, "push", "protocol");
-    if (check_push(opts, error) != 0)
+    if (check_push(opts, error) != 0 || check_tls(opts, error) != 0)
         return OPTIONS_USAGE;
     if (argc - first > 1) {
         snprintf(error, OPTIONS_ERROR_BYTES, "'%s' is one operand too many: accepted is one PORT",

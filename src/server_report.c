@@ -27,6 +27,9 @@ void server_report_text(FILE *out, const struct server_result *r)
     fprintf(out, "Connections  %s accepted, %s active, %s at the peak, %s refused\n",
             count_text(a, &t->accepted), units_format_count(b, r->active),
             units_format_count(c, r->peak), count_text(d, &t->refused));
+    if (r->has_tls)
+        fprintf(out, "TLS          %s handshakes, %s of them resumed\n", count_text(a, &t->secured),
+                count_text(b, &t->resumed));
     fprintf(out, "Bytes        %s received, %s sent\n", count_text(a, &t->bytes_received),
             count_text(b, &t->bytes_sent));
     if (r->pushes)
@@ -73,6 +76,8 @@ static void put_tally(struct json *j, const struct server_tally *t)
 {
     json_u64(j, "accepted", tally_get(&t->accepted));
     json_u64(j, "refused", tally_get(&t->refused));
+    json_u64(j, "tls_handshakes", tally_get(&t->secured));
+    json_u64(j, "tls_resumed", tally_get(&t->resumed));
     json_u64(j, "bytes_received", tally_get(&t->bytes_received));
     json_u64(j, "bytes_sent", tally_get(&t->bytes_sent));
     json_u64(j, "pushed", tally_get(&t->pushed));

@@ -14,9 +14,15 @@ static int setup(struct worker *w)
     struct server_worker *sw = of(w);
 
     sw->buffer = malloc(SERVER_BUFFER_BYTES);
-    sw->replies = malloc(SERVER_BUFFER_BYTES + 3);
+    sw->replies = malloc(SERVER_BUFFER_BYTES + TLS_RECORD_BYTES + 3);
     if (sw->buffer == NULL || sw->replies == NULL)
         return -1;
+    if (sw->config->tls != NULL) {
+        tls_worker_init(&sw->tls, sw->config->tls);
+        sw->plain = malloc(SERVER_BUFFER_BYTES + TLS_RECORD_BYTES);
+        if (sw->plain == NULL)
+            return -1;
+    }
     return server_push_init(sw) != 0 ? -1 : server_accept_start(sw, w->keep_fd);
 }
 
@@ -36,6 +42,8 @@ static void teardown(struct worker *w)
     server_push_free(sw);
     free(sw->buffer);
     free(sw->replies);
+    tls_worker_free(&sw->tls);
+    free(sw->plain);
 }
 
 static bool may_sleep(struct worker *w)

@@ -95,6 +95,22 @@ static int check_plan(const struct server *s)
     return 0;
 }
 
+static int plan_tls(struct server *s)
+{
+    const struct tls_server_options options = {
+        .cert_file = s->opts.tls_cert,
+        .key_file = s->opts.tls_key != NULL ? s->opts.tls_key : s->opts.tls_cert,
+        .min = s->opts.tls_min,
+    };
+    char error[TLS_ERROR_BYTES];
+
+    if (s->opts.tls_cert == NULL)
+        return 0;
+    s->config.tls = tls_server_context(&options, error);
+    s->result.has_tls = true;
+    return s->config.tls != NULL ? 0 : complain("%s", error);
+}
+
 static int plan(struct server *s)
 {
     const struct server_opts *o = &s->opts;
@@ -113,6 +129,8 @@ static int plan(struct server *s)
     s->config.max_connections = o->max_connections;
     s->config.quiet = o->quiet;
     s->config.busy_poll = o->busy_poll;
+    if (plan_tls(s) != 0)
+        return -1;
     plan_threads(s);
     preflight_server(&s->preflight, &s->host,
                      &(struct preflight_server){
@@ -121,6 +139,7 @@ static int plan(struct server *s)
                          .own_fd_tables = s->config.own_fd_tables,
                          .reserved_fds = OSLIMITS_RESERVED_FDS,
                          .backlog = o->backlog,
+                         .tls = s->config.tls != NULL,
                      });
     return 0;
 }
@@ -438,6 +457,7 @@ static void cleanup(struct server *s)
     free(s->listeners);
     free(s->workers);
     free(s->tallies);
+    tls_context_free(s->config.tls);
 }
 
 int main(int argc, char **argv)

@@ -189,6 +189,18 @@ static void each_limit_that_is_short_by_one_is_named(void **state)
     }
 }
 
+static void tls_needs_memory_for_each_connection(void **state)
+{
+    struct preflight_client ask = ask_10000;
+    struct preflight p;
+
+    (void)state;
+    ask.tls = true;
+    preflight_client(&p, &host_of_10000, &ask);
+    assert_int_equal(find(&p, "memory (bytes available)")->level, PREFLIGHT_STOP);
+    assert_int_equal(find(&p, "memory (bytes available)")->needed, 20000ull * (3356 + 20000));
+}
+
 static void what_is_not_known_does_not_stop(void **state)
 {
     struct hostfacts host;
@@ -198,7 +210,7 @@ static void what_is_not_known_does_not_stop(void **state)
     memset(&host, 0xff, sizeof host);
     preflight_client(&p, &host, &ask_10000);
     assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
-    preflight_server(&p, &host, &(struct preflight_server){10000, 2, true, 64, 4096});
+    preflight_server(&p, &host, &(struct preflight_server){10000, 2, true, 64, 4096, false});
     assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
 }
 
@@ -249,7 +261,8 @@ static void server_is_told_of_its_accept_queue(void **state)
     struct preflight p;
 
     (void)state;
-    preflight_server(&p, &host_of_10000, &(struct preflight_server){10000, 2, true, 64, 4096});
+    preflight_server(&p, &host_of_10000,
+                     &(struct preflight_server){10000, 2, true, 64, 4096, false});
     assert_int_equal(find(&p, "net.core.somaxconn")->level, PREFLIGHT_WARN);
     assert_non_null(strstr(find(&p, "net.core.somaxconn")->fix, "--backlog 256"));
     assert_int_equal(find(&p, "fs.file-max")->needed, 11128);
@@ -263,6 +276,7 @@ int main(void)
         cmocka_unit_test(time_wait_binds_where_its_ports_cannot_be_taken_over),
         cmocka_unit_test(too_few_tuples_stop_with_the_addresses_that_would_do),
         cmocka_unit_test(each_limit_that_is_short_by_one_is_named),
+        cmocka_unit_test(tls_needs_memory_for_each_connection),
         cmocka_unit_test(what_is_not_known_does_not_stop),
         cmocka_unit_test(reset_at_the_end_needs_no_time_wait),
         cmocka_unit_test(server_elsewhere_needs_half_of_the_sockets_here),

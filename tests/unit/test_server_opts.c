@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-enum { MOST_WORDS = 16 };
+enum { MOST_WORDS = 32 };
 
 static struct server_opts opts;
 static char error[OPTIONS_ERROR_BYTES];
@@ -56,7 +56,8 @@ static void options_set_their_fields(void **state)
 {
     (void)state;
     assert_int_equal(parse("--bind 127.0.0.1 --protocol ping --threads 4 --backlog 512 "
-                           "--max-connections 100k --stats-interval 5s"),
+                           "--max-connections 100k --stats-interval 5s --tls-cert c.pem "
+                           "--tls-key k.pem --tls-min 1.3"),
                      OPTIONS_RUN);
     assert_string_equal(opts.bind, "127.0.0.1");
     assert_true(opts.bind_given);
@@ -65,6 +66,9 @@ static void options_set_their_fields(void **state)
     assert_int_equal(opts.backlog, 512);
     assert_int_equal(opts.max_connections, 100000);
     assert_int_equal(opts.stats_interval_ns, 5000000000);
+    assert_string_equal(opts.tls_cert, "c.pem");
+    assert_string_equal(opts.tls_key, "k.pem");
+    assert_int_equal(opts.tls_min, TLS_MIN_1_3);
 }
 
 static void pushing_has_a_rate_a_size_and_a_choice(void **state)
@@ -98,6 +102,9 @@ static void bad_input_is_refused_by_name(void **state)
         {"--push 1 --protocol echo", "--protocol"},
         {"--push-size 64", "--push-size"},
         {"--push-select random", "--push-select"},
+        {"--tls-key a", "--tls-key: there is no TLS without --tls-cert"},
+        {"--tls-min 1.3", "--tls-min"},
+        {"--push 1 --tls-cert a", "--push: excludes --tls-cert"},
     };
 
     (void)state;

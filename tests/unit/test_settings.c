@@ -307,6 +307,8 @@ static void assert_options_come_back(parser *parse_with, const struct options *t
 {
     static const char *const beside[] = {NULL,
                                          "--reconnect",
+                                         "--tls",
+                                         "--tls-cert=x",
                                          "--raw",
                                          "--rate=5",
                                          "--interval=7ms",
