@@ -11,6 +11,7 @@
 #include "schedule.h"
 #include "sock.h"
 #include "srcplan.h"
+#include "tls.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,7 +48,8 @@ struct client_config {
     struct backoff backoff;    /* before it does */
     bool quickack;
     bool own_fd_tables;
-    struct cpulist cpus; /* of the workers */
+    struct cpulist cpus;     /* of the workers */
+    struct tls_context *tls; /* NULL: plain TCP */
 
     /* load */
     bool listens; /* no queries: what the server pushes is measured */

@@ -24,6 +24,7 @@ struct client_backlog;
 enum client_conn_state {
     CLIENT_CONN_NEW,        /* no socket yet */
     CLIENT_CONN_CONNECTING, /* the handshake is under way */
+    CLIENT_CONN_SECURING,   /* established here; the handshake of TLS is under way */
     CLIENT_CONN_PROVING,    /* established here; its proof is in flight */
     CLIENT_CONN_HALF_OPEN,  /* established here; its proof timed out; an answer may still come */
     CLIENT_CONN_LIVE,       /* takes queries */
@@ -36,7 +37,7 @@ struct client_conn {
     struct client_worker *worker;
     struct client_backlog *backlog; /* bytes the socket did not take; NULL: none */
     union {
-        uint64_t connect_start_ns;  /* until established */
+        uint64_t connect_start_ns;  /* CONNECTING, SECURING: when that began */
         struct query_stream stream; /* afterwards */
     };
     struct inflight_list queries;
@@ -61,6 +62,20 @@ void client_conn_open(struct client_conn *c);
  * client_conn_broken. */
 int client_conn_send(struct client_conn *c, const uint8_t *data, size_t n_bytes);
 
+/* The same, past TLS: what the socket itself is to carry. */
+int client_conn_transmit(struct client_conn *c, const uint8_t *data, size_t n_bytes);
+void client_conn_count_sent(struct client_conn *c, uint64_t n_bytes);
+
+/* Reads what stands in the socket, during TLS's handshake too. */
+void client_conn_read(struct client_conn *c, int fd);
+
+/* Takes the answers in bytes of its protocol. */
+void client_conn_take_answers(struct client_conn *c, const uint8_t *data, size_t n_bytes,
+                              uint64_t received_ns);
+
+/* The handshake of TLS is over: SECURING becomes PROVING. */
+void client_conn_secured(struct client_conn *c);
+
 /* After a failed send: takes the answers that still stand in the socket, then closes. */
 void client_conn_broken(struct client_conn *c, int error);
 
@@ -72,6 +87,10 @@ void client_conn_is_half_open(struct client_conn *c);
 
 /* LIVE: it takes no more queries and closes, finished, after the last outcome of those it has. */
 void client_conn_finish(struct client_conn *c);
+
+/* Says why, on stderr: the first of its kind over all workers; the others are in the table of
+ * outcomes.  text: NULL: nothing. */
+void client_conn_complain(const struct client_conn *c, struct outcome outcome, const char *text);
 
 /* The one way out: its queries get their outcomes, the socket is closed, the outcome is counted.
  * Idempotent, safe in every state.  error: errno to show for the first of its kind, or 0. */

@@ -57,8 +57,9 @@ void client_listen_start(struct client_worker *cw);
 /* One more became usable since. */
 void client_listen_subscribe(struct client_conn *c);
 
-/* n_bytes stand in the worker's buffer.  The connection may end by them. */
-void client_listen_take(struct client_conn *c, size_t n_bytes, uint64_t received_ns);
+/* n_bytes were received.  The connection may end by them. */
+void client_listen_take(struct client_conn *c, const uint8_t *data, size_t n_bytes,
+                        uint64_t received_ns);
 
 /* The server has closed its half. */
 void client_listen_closed(struct client_conn *c);

@@ -50,6 +50,12 @@ struct client_opts {
     uint64_t threads; /* 0: auto */
     const char *cpu;
     bool busy_poll;
+    /* TLS */
+    bool tls;
+    const char *tls_name, *tls_ca, *tls_ciphers;
+    bool tls_insecure;
+    int tls_min;    /* enum tls_min */
+    int tls_resume; /* 0: yes */
     /* time */
     uint64_t duration_ns; /* 0: until interrupted */
     uint64_t settle_ns, warmup_ns, drain_ns, timeout_ns;

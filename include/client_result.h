@@ -25,6 +25,7 @@ enum client_metric {
     CLIENT_N_QUERY_METRICS,
     /* of every connection */
     CLIENT_CONNECT = CLIENT_N_QUERY_METRICS, /* socket call to established */
+    CLIENT_HANDSHAKE,                        /* established to the end of TLS's handshake */
     CLIENT_MIN_RTT, /* the least that TCP saw, to the microsecond, when it was closed */
     CLIENT_GAP,     /* the end of a connection to the next one in its place being usable */
     CLIENT_N_METRICS
@@ -56,8 +57,9 @@ struct client_result {
     bool has_interface;             /* that leads to the target, and its counters */
     char interface[NETDEV_NAME_BYTES];
     struct netdev_counters net_loaded, net_after; /* as host_loaded and host_after */
-    struct diagnosis diagnosis; /* which limits bound, where connections are missing */
-    bool log_failed;            /* lines of the interval log are missing */
+    struct diagnosis diagnosis;           /* which limits bound, where connections are missing */
+    bool log_failed;                      /* lines of the interval log are missing */
+    const char *tls_version, *tls_cipher; /* of the first handshake; NULL: none */
     bool has_samples;
     struct samples_result samples;
     uint32_t n_workers;

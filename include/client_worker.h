@@ -25,6 +25,7 @@
 #include "client_population.h"
 #include "client_record.h"
 #include "client_result.h"
+#include "client_tls.h"
 #include "hist.h"
 #include "tally.h"
 #include "worker.h"
@@ -50,11 +51,12 @@ struct client_worker {
     struct hist *metrics;                        /* the former */
     _Atomic uint32_t n_handed_over;              /* sets given to the main thread */
     _Atomic uint32_t n_collected;                /* sets it has merged and emptied */
-    struct hist connect_times, min_rtts, gaps;   /* of the whole run: a second set would touch more
-                                              pages than the connections of a small run */
-    struct client_conn *conns;                   /* n_conns, index first_conn + i */
-    struct client_record *records;               /* likewise; NULL: not asked for */
+    /* of the whole run: a second set would touch more pages than the connections of a small run */
+    struct hist connect_times, handshake_times, min_rtts, gaps;
+    struct client_conn *conns;     /* n_conns, index first_conn + i */
+    struct client_record *records; /* likewise; NULL: not asked for */
     uint32_t first_conn, n_conns;
+    struct client_tls *tls; /* NULL: plain TCP */
     struct client_connect connect;
     struct client_lives lives;
     struct client_population population;

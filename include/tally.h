@@ -48,6 +48,8 @@ struct tally {
         tally_count attempted;        /* begun, those in the place of others included */
         tally_count reopened;         /* begun in the place of one that had ended */
         tally_count connected;        /* established here */
+        tally_count secured;          /* TLS's handshake came to its end */
+        tally_count resumed;          /* of them, by an abbreviated one */
         tally_count proven;           /* answered at least once */
         tally_count syn_retransmits;  /* SYNs sent again: the first found no room or was lost */
         tally_count retransmits;      /* all segments sent again, by those that were established */

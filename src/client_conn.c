@@ -3,6 +3,7 @@
 #include "client_conn.h"
 
 #include "client_query.h"
+#include "client_tls.h"
 #include "client_worker.h"
 #include "clock.h"
 #include "complain.h"
@@ -19,6 +20,10 @@
 enum { MAX_READS_PER_WAKEUP = 8 };
 
 enum { MAX_TRIES_OF_A_LIFE = 64 };
+
+/* The last bytes of a broken connection are read into a buffer of their own: the worker's may be in
+ * use, since what is read from one connection can make another one send. */
+enum { BROKEN_BYTES = 4096 };
 
 struct client_backlog {
     size_t n_bytes, n_sent;
@@ -101,6 +106,27 @@ static int watch_established(struct client_conn *c, int fd)
     return watch(c, fd, EV_READ | EV_PERSIST, on_ready, NULL);
 }
 
+/* Its bytes pass in both directions: PROVING. */
+static void become_ready(struct client_conn *c, int fd)
+{
+    c->stream = (struct query_stream){0};
+    c->state = CLIENT_CONN_PROVING;
+    if (watch_established(c, fd) != 0)
+        client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_MEMORY}, ENOMEM);
+    else if (!c->worker->config->prove)
+        become_usable(c);
+    else if (!c->worker->config->listens)
+        client_load_prove(c);
+}
+
+void client_conn_secured(struct client_conn *c)
+{
+    const int fd = event_get_fd(&c->event);
+
+    event_del(&c->event);
+    become_ready(c, fd);
+}
+
 static void establish(struct client_conn *c, int fd, uint32_t syn_retransmits)
 {
     struct client_worker *cw = c->worker;
@@ -118,14 +144,10 @@ static void establish(struct client_conn *c, int fd, uint32_t syn_retransmits)
     }
     if (!c->settled)
         cw->connect.last_established_ns = now_ns;
-    c->stream = (struct query_stream){0};
-    c->state = CLIENT_CONN_PROVING;
-    if (watch_established(c, fd) != 0)
-        client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_MEMORY}, ENOMEM);
-    else if (!cw->config->prove)
-        become_usable(c);
-    else if (!cw->config->listens)
-        client_load_prove(c);
+    if (cw->tls != NULL)
+        client_tls_begin(c, fd);
+    else
+        become_ready(c, fd);
 }
 
 /* Over loopback the handshake is over when connect(2) returns, although it says EINPROGRESS.  To
@@ -214,7 +236,7 @@ static int watch_writable(struct client_conn *c, bool writable)
     return watch(c, fd, (short)(EV_READ | EV_PERSIST | (writable ? EV_WRITE : 0)), on_ready, NULL);
 }
 
-static void count_sent(struct client_conn *c, uint64_t n_bytes)
+void client_conn_count_sent(struct client_conn *c, uint64_t n_bytes)
 {
     struct client_record *record = client_worker_record(c);
 
@@ -223,7 +245,7 @@ static void count_sent(struct client_conn *c, uint64_t n_bytes)
         record->bytes_sent += n_bytes;
 }
 
-int client_conn_send(struct client_conn *c, const uint8_t *data, size_t n_bytes)
+int client_conn_transmit(struct client_conn *c, const uint8_t *data, size_t n_bytes)
 {
     ssize_t n;
 
@@ -235,12 +257,18 @@ int client_conn_send(struct client_conn *c, const uint8_t *data, size_t n_bytes)
             return errno;
         n = 0;
     }
-    count_sent(c, (uint64_t)n);
+    client_conn_count_sent(c, (uint64_t)n);
     if ((size_t)n == n_bytes)
         return 0;
     if (keep(c, data + n, n_bytes - (size_t)n) != 0 || watch_writable(c, true) != 0)
         return ENOMEM;
     return 0;
+}
+
+int client_conn_send(struct client_conn *c, const uint8_t *data, size_t n_bytes)
+{
+    return c->worker->tls != NULL ? client_tls_send(c, data, n_bytes)
+                                  : client_conn_transmit(c, data, n_bytes);
 }
 
 static void send_backlog(struct client_conn *c, int fd)
@@ -253,7 +281,7 @@ static void send_backlog(struct client_conn *c, int fd)
             client_conn_broken(c, errno);
         return;
     }
-    count_sent(c, (uint64_t)n);
+    client_conn_count_sent(c, (uint64_t)n);
     b->n_sent += (size_t)n;
     if (b->n_sent < b->n_bytes)
         return;
@@ -265,25 +293,37 @@ static void send_backlog(struct client_conn *c, int fd)
 
 /* --- receiving --- */
 
-static void take_answers(struct client_conn *c, size_t n_bytes, uint64_t received_ns)
+void client_conn_take_answers(struct client_conn *c, const uint8_t *data, size_t n_bytes,
+                              uint64_t received_ns)
 {
-    struct client_worker *cw = c->worker;
-    struct client_record *record = client_worker_record(c);
-    const struct query *query = &cw->config->query;
-    struct query_input in = {cw->received, n_bytes};
+    const struct query *query = &c->worker->config->query;
+    struct query_input in = {data, n_bytes};
     enum query_event event;
 
-    tally_add(&cw->tally.bytes_received, n_bytes);
-    if (record != NULL)
-        record->bytes_received += n_bytes;
-    if (cw->config->listens) {
-        client_listen_take(c, n_bytes, received_ns);
+    if (c->worker->config->listens) {
+        client_listen_take(c, data, n_bytes, received_ns);
         return;
     }
     while ((event = query_next(query, &c->stream, &in)) == QUERY_REPLY)
         client_query_answer(c, received_ns);
     if (event == QUERY_MALFORMED)
         client_conn_close(c, (struct outcome){PHASE_PROTOCOL, REASON_MALFORMED}, 0);
+}
+
+/* Of what the socket gave.  `plain`, with TLS: room for n_bytes + TLS_RECORD_BYTES. */
+static void take(struct client_conn *c, const uint8_t *data, size_t n_bytes, uint8_t *plain,
+                 uint64_t received_ns)
+{
+    struct client_worker *cw = c->worker;
+    struct client_record *record = client_worker_record(c);
+
+    tally_add(&cw->tally.bytes_received, n_bytes);
+    if (record != NULL)
+        record->bytes_received += n_bytes;
+    if (cw->tls != NULL)
+        client_tls_receive(c, data, n_bytes, plain, received_ns);
+    else
+        client_conn_take_answers(c, data, n_bytes, received_ns);
 }
 
 static ssize_t receive_stamped(struct client_worker *cw, int fd)
@@ -295,6 +335,11 @@ static ssize_t receive_stamped(struct client_worker *cw, int fd)
     return n;
 }
 
+static enum outcome_phase phase_of(const struct client_conn *c)
+{
+    return c->state == CLIENT_CONN_SECURING ? PHASE_TLS : PHASE_RECEIVE;
+}
+
 /* One receive call.  Returns whether there may be more to read. */
 static bool receive(struct client_conn *c, int fd)
 {
@@ -303,7 +348,7 @@ static bool receive(struct client_conn *c, int fd)
                                                   : recv(fd, cw->received, CLIENT_RECEIVE_BYTES, 0);
 
     if (n > 0) {
-        take_answers(c, (size_t)n, clock_now_ns());
+        take(c, cw->received, (size_t)n, cw->tls != NULL ? cw->tls->plain : NULL, clock_now_ns());
         if (cw->config->quickack && c->state != CLIENT_CONN_ENDED)
             sock_quickack(fd);
         return n == CLIENT_RECEIVE_BYTES && c->state != CLIENT_CONN_ENDED;
@@ -311,11 +356,16 @@ static bool receive(struct client_conn *c, int fd)
     if (n == 0 && cw->config->listens)
         client_listen_closed(c);
     else if (n == 0)
-        client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_PEER}, 0);
+        client_conn_close(c, (struct outcome){phase_of(c), REASON_PEER}, 0);
     else if (errno != EAGAIN && errno != EINTR)
-        client_conn_close(c, (struct outcome){PHASE_RECEIVE, outcome_reason_of_errno(errno)},
-                          errno);
+        client_conn_close(c, (struct outcome){phase_of(c), outcome_reason_of_errno(errno)}, errno);
     return false;
+}
+
+void client_conn_read(struct client_conn *c, int fd)
+{
+    for (int i = 0; i < MAX_READS_PER_WAKEUP && receive(c, fd); i++)
+        ;
 }
 
 static void on_ready(evutil_socket_t fd, short what, void *arg)
@@ -324,8 +374,7 @@ static void on_ready(evutil_socket_t fd, short what, void *arg)
     struct client_worker *cw = c->worker;
 
     if (what & EV_READ)
-        for (int i = 0; i < MAX_READS_PER_WAKEUP && receive(c, fd); i++)
-            ;
+        client_conn_read(c, fd);
     if ((what & EV_WRITE) && c->state != CLIENT_CONN_ENDED && c->backlog != NULL)
         send_backlog(c, fd);
     client_load_after_read(cw);
@@ -384,28 +433,25 @@ void client_conn_finish(struct client_conn *c)
 
 void client_conn_broken(struct client_conn *c, int error)
 {
-    struct client_worker *cw = c->worker;
+    uint8_t received[BROKEN_BYTES], plain[BROKEN_BYTES + TLS_RECORD_BYTES];
     int fd = event_get_fd(&c->event);
     ssize_t n;
 
-    cw->arrived_ns = 0;
-    while (c->state != CLIENT_CONN_ENDED &&
-           (n = recv(fd, cw->received, CLIENT_RECEIVE_BYTES, 0)) > 0)
-        take_answers(c, (size_t)n, clock_now_ns());
+    c->worker->arrived_ns = 0;
+    while (c->state != CLIENT_CONN_ENDED && (n = recv(fd, received, sizeof received, 0)) > 0)
+        take(c, received, (size_t)n, plain, clock_now_ns());
     client_conn_close(c, (struct outcome){PHASE_SEND, outcome_reason_of_errno(error)}, error);
 }
 
-/* The first of each kind over all workers; the others are in the table of outcomes. */
-static void warn_first(const struct client_conn *c, struct outcome outcome, int error)
+void client_conn_complain(const struct client_conn *c, struct outcome outcome, const char *text)
 {
     static atomic_flag warned[OUTCOME_N_PHASES][OUTCOME_N_REASONS];
 
-    if (error == 0 || c->worker->config->quiet ||
+    if (text == NULL || c->worker->config->quiet ||
         atomic_flag_test_and_set(&warned[outcome.phase][outcome.reason]))
         return;
     complain("connection %u: %s: %s (%s); further ones are only counted", number(c),
-             outcome_phase_name(outcome.phase), outcome_reason_name(outcome.reason),
-             strerror(error));
+             outcome_phase_name(outcome.phase), outcome_reason_name(outcome.reason), text);
 }
 
 void client_conn_close(struct client_conn *c, struct outcome outcome, int error)
@@ -417,7 +463,7 @@ void client_conn_close(struct client_conn *c, struct outcome outcome, int error)
 
     if (state == CLIENT_CONN_ENDED)
         return;
-    warn_first(c, outcome, error);
+    client_conn_complain(c, outcome, error != 0 ? strerror(error) : NULL);
     c->state = CLIENT_CONN_ENDED;
     if (state == CLIENT_CONN_LIVE)
         become_unusable(c);
@@ -429,6 +475,8 @@ void client_conn_close(struct client_conn *c, struct outcome outcome, int error)
             client_listen_left(c);
         fd = event_get_fd(&c->event);
         event_del(&c->event);
+        if (cw->tls != NULL)
+            client_tls_end(c, fd, outcome.phase == PHASE_RUN);
         if (state != CLIENT_CONN_CONNECTING)
             take_leave(c, fd);
         if (fd >= 0 && cw->config->close == CLIENT_CLOSE_RST)

@@ -206,11 +206,12 @@ static void keep(struct client_conn *c, const struct push_stream *stream)
         client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_MEMORY}, ENOMEM);
 }
 
-void client_listen_take(struct client_conn *c, size_t n_bytes, uint64_t received_ns)
+void client_listen_take(struct client_conn *c, const uint8_t *data, size_t n_bytes,
+                        uint64_t received_ns)
 {
     struct client_worker *cw = c->worker;
     struct push_stream fresh, *stream = listener_of(c)->partial;
-    struct query_input in = {cw->received, n_bytes};
+    struct query_input in = {data, n_bytes};
     enum push_event event;
 
     cw->load.now_ns = received_ns;

@@ -96,6 +96,21 @@ static const struct option_row rows[] = {
      "pin the threads to these CPUs, as 0-3,6 (default: any)", 0, 0, NULL},
     {"busy-poll", 0, OPTION_FLAG, FIELD(busy_poll), NULL,
      "never sleep: --pace spin, and SO_BUSY_POLL on every socket", 0, 0, NULL},
+    {"TLS", 0, OPTION_HEADING, 0, NULL, NULL, 0, 0, NULL},
+    {"tls", 0, OPTION_FLAG, FIELD(tls), NULL,
+     "TLS on every connection; with --protocol dns it is DNS-over-TLS", 0, 0, NULL},
+    {"tls-name", 0, OPTION_TEXT, FIELD(tls_name), "NAME",
+     "name the server is asked for and its certificate has (default: HOST)", 0, 0, NULL},
+    {"tls-ca", 0, OPTION_TEXT, FIELD(tls_ca), "FILE",
+     "trust the certificates in FILE (PEM), instead of the system's", 0, 0, NULL},
+    {"tls-insecure", 0, OPTION_FLAG, FIELD(tls_insecure), NULL,
+     "take any certificate, whatever its name, its issuer and its age", 0, 0, NULL},
+    {"tls-min", 0, OPTION_CHOICE, FIELD(tls_min), "VERSION",
+     "lowest version of TLS: 1.2 or 1.3 (default: 1.2)", 0, 0, TLS_MINS},
+    {"tls-ciphers", 0, OPTION_TEXT, FIELD(tls_ciphers), "LIST",
+     "offer only these, ':' between them, and only their versions of TLS", 0, 0, NULL},
+    {"tls-resume", 0, OPTION_CHOICE, FIELD(tls_resume), "yes|no",
+     "resume with the latest ticket of the thread (default: yes)", 0, 0, "yes|no"},
     {"Time", 0, OPTION_HEADING, 0, NULL, NULL, 0, 0, NULL},
     {"duration", 't', OPTION_DURATION, FIELD(duration_ns), "TIME",
      "measure for TIME from the first query on (default: until interrupted)", 0, MAX_TIME_NS, NULL},
@@ -288,6 +303,21 @@ static int check_connections(struct client_opts *o, char *error)
     return 0;
 }
 
+static int check_tls(const struct client_opts *o, char *error)
+{
+    static const char *const options[] = {"tls-name", "tls-ca",      "tls-insecure",
+                                          "tls-min",  "tls-ciphers", "tls-resume"};
+
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (!o->tls && was_given(options[i]))
+            return REFUSE("--%s: there is no TLS without --tls", options[i]);
+    if (o->tls && o->protocol == CLIENT_PROTOCOL_LISTEN)
+        return REFUSE("--tls: excludes --protocol listen: what is pushed is not encrypted");
+    if (o->tls_insecure && o->tls_ca != NULL)
+        return REFUSE("--tls-insecure: excludes --tls-ca: nothing is verified");
+    return 0;
+}
+
 static int check_rest(struct client_opts *o, char *error)
 {
     const char *json_stdout =
@@ -368,6 +398,7 @@ static void settle(struct client_opts *o)
         {"schedule", "stdin-rateslope"},
         {"stdin", "stdin-rateslope"},
         {"query-file", "qname"},
+        {"tls-insecure", "tls-ca"},
     };
 
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
@@ -387,7 +418,8 @@ enum options_result client_opts_parse(struct client_opts *opts, int argc, char *
         return result;
     settle(opts);
     if (check_load(opts, error) != 0 || check_connections(opts, error) != 0 ||
-        check_rest(opts, error) != 0 || check_host(opts, argc - first, argv + first, error) != 0)
+        check_tls(opts, error) != 0 || check_rest(opts, error) != 0 ||
+        check_host(opts, argc - first, argv + first, error) != 0)
         return OPTIONS_USAGE;
     if (opts->print_config) {
         options_print_config(table, opts, out);

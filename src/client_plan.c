@@ -5,6 +5,7 @@
 #include "client_schedule.h"
 #include "complain.h"
 #include "oslimits.h"
+#include "query_dns.h"
 #include "sources.h"
 #include "textfile.h"
 
@@ -103,6 +104,25 @@ static int plan_cpus(struct client_plan *plan, const struct client_opts *o)
     if (oslimits_take_cpus(o->cpu, &plan->config.cpus, error) != 0)
         return complain("--cpu: %s", error);
     return 0;
+}
+
+static int plan_tls(struct client_plan *plan, const struct client_opts *o)
+{
+    const struct tls_client_options options = {
+        .name = o->tls_name != NULL ? o->tls_name : o->server.host,
+        .ca_file = o->tls_ca,
+        .ciphers = o->tls_ciphers,
+        .alpn = plan->config.query.protocol == &query_dns_protocol ? "dot" : NULL,
+        .min = o->tls_min,
+        .insecure = o->tls_insecure,
+        .resume = o->tls_resume == 0,
+    };
+    char error[TLS_ERROR_BYTES];
+
+    if (!o->tls)
+        return 0;
+    plan->config.tls = tls_client_context(&options, error);
+    return plan->config.tls != NULL ? 0 : complain("%s", error);
 }
 
 static void plan_threads(struct client_config *config, const struct client_opts *o,
@@ -252,6 +272,7 @@ static void check_limits(struct client_plan *plan, const struct hostfacts *host)
         .closes_with_fin = c->close == CLIENT_CLOSE_FIN,
         .churn_per_s = c->queries_per_conn > 0 ? plan->rate_qps / c->queries_per_conn : 0,
         .connect_window = c->connect_window,
+        .tls = c->tls != NULL,
     };
 
     preflight_client(&plan->preflight, host, &ask);
@@ -269,7 +290,7 @@ int client_plan_make(struct client_plan *plan, const struct client_opts *opts)
     if (plan_query(plan, opts) != 0 || plan_sources(plan, opts) != 0 ||
         plan_ports(plan, opts, &host) != 0 || plan_cpus(plan, opts) != 0 ||
         plan_population(plan, opts) != 0 || plan_schedule(plan, opts) != 0 ||
-        resolve(plan, opts) != 0)
+        resolve(plan, opts) != 0 || plan_tls(plan, opts) != 0)
         return -1;
     plan_threads(&plan->config, opts, &host);
     plan_load(&plan->config, opts);
@@ -283,4 +304,5 @@ void client_plan_free(struct client_plan *plan)
 {
     srcplan_free(&plan->config.plan);
     query_free(&plan->config.query);
+    tls_context_free(plan->config.tls);
 }

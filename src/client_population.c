@@ -87,6 +87,7 @@ static void let_go(struct client_conn *c)
         client_life_check_finished(c);
         break;
     case CLIENT_CONN_CONNECTING:
+    case CLIENT_CONN_SECURING:
     case CLIENT_CONN_PROVING:
         client_conn_close(c, (struct outcome){PHASE_RUN, REASON_CANCELLED}, 0);
         break;

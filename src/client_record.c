@@ -6,6 +6,13 @@
 #include <inttypes.h>
 #include <sys/socket.h>
 
+/* Nothing for a time that there is not. */
+static void print_us(FILE *out, uint64_t time_ns)
+{
+    if (time_ns > 0)
+        fprintf(out, "%" PRIu64 ".%03u", time_ns / 1000, (unsigned)(time_ns % 1000));
+}
+
 void client_record_print(FILE *out, const struct client_record *r, uint64_t connection_id,
                          uint64_t origin_ns)
 {
@@ -18,12 +25,9 @@ void client_record_print(FILE *out, const struct client_record *r, uint64_t conn
     } else {
         fputs(",,", out);
     }
-    if (r->connect_ns > 0)
-        fprintf(out, "%" PRIu64 ".%03u,", r->connect_ns / 1000, (unsigned)(r->connect_ns % 1000));
-    else
-        fputc(',', out);
+    print_us(out, r->connect_ns);
     fprintf(out,
-            "%d,%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32
+            ",%d,%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32
             ",%s/%s,%" PRIu32 ",",
             r->proven, r->queries, r->answers, r->bytes_sent, r->bytes_received, r->syn_retransmits,
             r->retransmits, r->min_rtt_us, outcome_phase_name((enum outcome_phase)r->ended_phase),
@@ -31,5 +35,7 @@ void client_record_print(FILE *out, const struct client_record *r, uint64_t conn
     if (r->established_ns > 0)
         fprintf(out, "%" PRIu64 ".%06u", (r->established_ns - origin_ns) / 1000000000,
                 (unsigned)((r->established_ns - origin_ns) / 1000 % 1000000));
-    fputc('\n', out);
+    fputc(',', out);
+    print_us(out, r->handshake_ns);
+    fputs(r->handshake_ns == 0 ? ",\n" : r->resumed ? ",1\n" : ",0\n", out);
 }

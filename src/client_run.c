@@ -348,9 +348,14 @@ static void merge(struct run *r)
 
         tally_merge(&result->tally, &cw->tally);
         hist_merge(&result->metrics[CLIENT_CONNECT], &cw->connect_times);
+        hist_merge(&result->metrics[CLIENT_HANDSHAKE], &cw->handshake_times);
         hist_merge(&result->metrics[CLIENT_MIN_RTT], &cw->min_rtts);
         if (cw->lives.places != NULL)
             hist_merge(&result->metrics[CLIENT_GAP], &cw->gaps);
+        if (cw->tls != NULL && result->tls_version == NULL) {
+            result->tls_version = cw->tls->version;
+            result->tls_cipher = cw->tls->cipher;
+        }
         if (cw->connect.first_ns < first_ns)
             first_ns = cw->connect.first_ns;
         if (cw->connect.last_established_ns > last_ns)

@@ -89,6 +89,21 @@ static void put_sockets(struct json *j, const struct client_result *r)
     json_object_end(j);
 }
 
+static void put_tls(struct json *j, const struct report_about *about, const struct client_result *r)
+{
+    if (about->config->tls == NULL) {
+        json_null(j, "tls");
+        return;
+    }
+    json_object_begin(j, "tls");
+    json_string(j, "library", tls_library());
+    json_string(j, "version", r->tls_version);
+    json_string(j, "cipher", r->tls_cipher);
+    put_count(j, "handshakes", &r->tally.connections.secured);
+    put_count(j, "resumed", &r->tally.connections.resumed);
+    json_object_end(j);
+}
+
 static void put_class(struct json *j, const struct tally_queries *q)
 {
     put_count(j, "scheduled", &q->scheduled);
@@ -211,6 +226,7 @@ static void put_latency(struct json *j, const struct client_result *r)
     put_metric(j, "send_lag", &r->metrics[CLIENT_SEND_LAG], 0);
     put_metric(j, "net", &r->metrics[CLIENT_NET], r->metrics[CLIENT_NET].count > 0 ? beyond : 0);
     put_metric(j, "connect", &r->metrics[CLIENT_CONNECT], 0);
+    put_metric(j, "handshake", &r->metrics[CLIENT_HANDSHAKE], 0);
     put_metric(j, "gap", &r->metrics[CLIENT_GAP], 0);
     put_metric(j, "min_rtt", &r->metrics[CLIENT_MIN_RTT], 0);
     json_object_end(j);
@@ -331,6 +347,7 @@ void report_json(FILE *out, const struct report_about *about, const struct clien
     put_host(&j, about, r);
     put_connections(&j, r);
     put_churn(&j, about, r);
+    put_tls(&j, about, r);
     put_queries(&j, r);
     put_answers(&j, about, r);
     put_rate(&j, about, r);

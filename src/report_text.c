@@ -53,8 +53,8 @@ static void print_head(FILE *out, const struct report_about *about, const struct
             about->config->listens ? "listen" : query->protocol->name);
     if (query->n_queries > 1)
         fprintf(out, ", %s questions,", units_format_count(text, query->n_queries));
-    fprintf(out, " to %s, %s connections%s", about->target,
-            units_format_count(text, r->connections_asked),
+    fprintf(out, "%s to %s, %s connections%s", about->config->tls != NULL ? " over TLS" : "",
+            about->target, units_format_count(text, r->connections_asked),
             about->config->population.n > 0 ? " at most, by a schedule" : "");
     print_load(out, about);
     fprintf(out,
@@ -107,6 +107,19 @@ static void print_connections(FILE *out, const struct report_about *about,
                 count_text(a, &r->tally.connections.retransmits),
                 count_text(b, &r->tally.connections.with_retransmits),
                 count_text(c, &r->tally.connections.syn_retransmits));
+}
+
+static void print_tls(FILE *out, const struct client_result *r)
+{
+    const tally_count *secured = &r->tally.connections.secured;
+    const tally_count *resumed = &r->tally.connections.resumed;
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+
+    fprintf(out, "TLS          %s handshakes, %s of them resumed (%.4g %%)", count_text(a, secured),
+            count_text(b, resumed), percent_of(tally_get(resumed), tally_get(secured)));
+    if (r->tls_version != NULL)
+        fprintf(out, "; %s, %s", r->tls_version, r->tls_cipher);
+    fputc('\n', out);
 }
 
 static void print_queries(FILE *out, const struct client_result *r)
@@ -233,6 +246,7 @@ static void print_latency(FILE *out, const struct report_about *about,
     if (about->config->socket.stamp_received)
         print_metric(out, "net", &r->metrics[CLIENT_NET], beyond, timeout_ns);
     print_metric(out, "connect", &r->metrics[CLIENT_CONNECT], 0, timeout_ns);
+    print_metric(out, "handshake", &r->metrics[CLIENT_HANDSHAKE], 0, timeout_ns);
     print_metric(out, "gap", &r->metrics[CLIENT_GAP], 0, timeout_ns);
     print_metric(out, "min RTT", &r->metrics[CLIENT_MIN_RTT], 0, timeout_ns);
     if (about->rate_qps <= 0 && !about->config->listens)
@@ -347,6 +361,8 @@ void report_text(FILE *out, const struct report_about *about, const struct clien
 {
     print_head(out, about, r);
     print_connections(out, about, r);
+    if (about->config->tls != NULL)
+        print_tls(out, r);
     if (about->rate_qps > 0) {
         print_queries(out, r);
         print_answers(out, r);

@@ -103,6 +103,10 @@ def test_client_refuses_bad_input():
                 (["--protocol", "listen", "--schedule", "1s:5", target], ["--schedule", "listen"]),
                 (["--protocol", "listen", "--stdin", target], ["--stdin", "listen"]),
                 (["--protocol", "listen", "--size", "9", target], ["--size", "echo"]),
+                (["--tls-ca", "x", target], ["--tls-ca", "without --tls"]),
+                (["--tls", "--tls-ca", "/nonexistent/ca.pem", target], ["--tls-ca", "/nonexistent/ca.pem"]),
+                (["--tls", "--tls-ciphers", "nonsense", target], ["--tls-ciphers", "'nonsense'"]),
+                (["--tls", "--tls-min", "1.1", target], ["--tls-min", "'1.1'", "1.3"]),
                 (["--unknown-option", target], ["--unknown-option"]),
                 (["--rate"], ["--rate"]),
                 (["-r", "1\n2", target], ["--rate", "'1?2'"]),
@@ -143,6 +147,8 @@ def test_server_refuses_bad_input():
             (["--push-select", "random", "0"], ["--push-select", "needs --push"]),
             (["--push", "1", "--protocol", "ping", "0"], ["--push", "--protocol"]),
             (["--cpu", "1-", "0"], ["--cpu", "'1-'"]),
+            (["--tls-key", "x", "0"], ["--tls-key", "--tls-cert"]),
+            (["--tls-cert", "/nonexistent/x", "--tls-key", "y", "0"], ["--tls-cert", "/nonexistent/x"]),
             (["--nonsense"], ["--nonsense"]),
     ]:
         refused(TCPSERVER, *arguments, contains=contains)

@@ -6,6 +6,7 @@ import copy
 
 from faults import *
 from harness import *
+from tls import Authority
 
 PATH = os.path.join(SOURCE_DIR, "docs", "result.schema.json")
 # Debian's package is for Debian's interpreter, which need not be this one.
@@ -73,6 +74,11 @@ def real_results():
     with Server("--push", 500) as pushing:
         results["listen"] = run_client("-p", pushing.port, *source, "-c", 5, "--protocol", "listen", "-t", "300ms",
                                        "--drain", 0, "127.0.0.1").json
+    ca = Authority()
+    cert, key = ca.sign()
+    with Server("--tls-cert", cert, "--tls-key", key) as tls_server:
+        results["tls"] = run_client("-p", tls_server.port, *source, "--tls", "--tls-ca", ca.cert, "-c", 5, "-r",
+                                    200, "-t", "300ms", "127.0.0.1").json
     results["losses"] = run_client("-p", faulty.port, *source, "-c", 10, "-r", 300, "-t", 1, "--timeout",
                                    "200ms", "127.0.0.1").json
     results["refused"] = run_client("-p", server.port, *source, "-c", 5, "-t", "200ms", "127.0.0.1").json

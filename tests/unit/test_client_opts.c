@@ -2,6 +2,8 @@
  * test_client_opts: the command line of tcpclient, its defaults and what it refuses. */
 #include "client_opts.h"
 
+#include "tls.h"
+
 #include "units.h"
 
 #include <setjmp.h>
@@ -141,6 +143,11 @@ static void bad_combinations_are_refused_by_name(void **state)
         {"--qname a --protocol ping host", "--qname"},
         {"--size 5 host", "--size"},
         {"--warmup 1s host", "--warmup"},
+        {"--tls-name a host", "--tls-name"},
+        {"--tls-min 1.3 host", "--tls-min"},
+        {"--tls --tls-min 1.1 host", "--tls-min"},
+        {"--tls --protocol listen host", "--tls"},
+        {"--tls --tls-insecure --tls-ca a host", "--tls-insecure"},
         {"-t 0 host", "--duration"},
         {"-c 2 --threads 3 host", "--threads"},
         {"-c 0 host", "--connections"},
@@ -176,6 +183,25 @@ static void parsing_again_starts_from_the_defaults(void **state)
     assert_true(client_opts_rate_qps(&opts) == 3);
 }
 
+static void tls_verifies_unless_told_otherwise(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("host"), OPTIONS_RUN);
+    assert_false(opts.tls);
+    assert_int_equal(parse("--tls -p 853 host"), OPTIONS_RUN);
+    assert_true(opts.tls);
+    assert_false(opts.tls_insecure);
+    assert_int_equal(opts.tls_min, TLS_MIN_1_2);
+    assert_int_equal(opts.tls_resume, 0);
+    assert_null(opts.tls_name);
+    assert_int_equal(parse("--tls --tls-min 1.3 --tls-resume no --tls-name a --tls-ca b host"),
+                     OPTIONS_RUN);
+    assert_int_equal(opts.tls_min, TLS_MIN_1_3);
+    assert_int_equal(opts.tls_resume, 1);
+    assert_string_equal(opts.tls_name, "a");
+    assert_string_equal(opts.tls_ca, "b");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +213,7 @@ int main(void)
         cmocka_unit_test(port_of_the_host_wins_over_the_default),
         cmocka_unit_test(listener_drains_for_a_second_and_may_warm_up),
         cmocka_unit_test(with_churn_the_first_query_proves_and_failures_are_made_good),
+        cmocka_unit_test(tls_verifies_unless_told_otherwise),
         cmocka_unit_test(bad_combinations_are_refused_by_name),
         cmocka_unit_test(parsing_again_starts_from_the_defaults),
     };

@@ -146,6 +146,31 @@ static void summary_has_every_figure_in_its_place(void **state)
     assert_has(text, "           1  connect: refused\n              -> nothing listens there");
     assert_has(text, "           5  receive: closed by peer");
     assert_has(text, "Verdict      SUSPECT\n             unsent: ");
+    assert_null(strstr(text, "TLS"));
+    free(text);
+}
+
+static void of_tls_both_reports_have_version_share_and_time(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->config.tls = (struct tls_context *)m; /* the reports only ask whether there is one */
+    m->result.tls_version = "TLSv1.3";
+    m->result.tls_cipher = "TLS_AES_256_GCM_SHA384";
+    tally_add(&m->result.tally.connections.secured, 96);
+    tally_add(&m->result.tally.connections.resumed, 72);
+    record(&m->result.metrics[CLIENT_HANDSHAKE], 30 * MS, 96);
+    text = text_of(report_text, m);
+    assert_has(text, "dns over TLS to 192.0.2.1:53");
+    assert_has(text,
+               "TLS          96 handshakes, 72 of them resumed (75 %); TLSv1.3, TLS_AES_256_");
+    assert_has(text, "handshake     30.0 ms   30.0 ms");
+    free(text);
+    text = text_of(report_json, m);
+    assert_has(text, "\"version\": \"TLSv1.3\",\n    \"cipher\": \"TLS_AES_256_GCM_SHA384\",\n"
+                     "    \"handshakes\": 96,\n    \"resumed\": 72\n");
+    assert_has(text, "\"handshake\": {\n      \"count\": 96,");
     free(text);
 }
 
@@ -171,6 +196,7 @@ static void json_has_every_figure_in_its_place(void **state)
     assert_has(text, "\"send_lag\": {\n      \"count\": 1000,\n      \"over\": 0,");
     assert_has(text, "\"connect\": {\n      \"count\": 1000,");
     assert_has(text, "\"retransmits\": null,");
+    assert_has(text, "\"tls\": null,");
     assert_has(text, "\"rows\": null,");
     assert_has(text, "\"verdict\": \"SUSPECT\",\n  \"reasons\": [\n    \"unsent\"\n  ]");
     free(text);
@@ -286,6 +312,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(summary_has_every_figure_in_its_place, setup, teardown),
+        cmocka_unit_test_setup_teardown(of_tls_both_reports_have_version_share_and_time, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(json_has_every_figure_in_its_place, setup, teardown),
         cmocka_unit_test_setup_teardown(what_has_no_response_codes_has_no_figures_of_them, setup,
                                         teardown),
