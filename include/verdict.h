@@ -9,9 +9,8 @@
 /* id, name (stable: a key in the JSON result), what it means for the reader. */
 #define VERDICT_REASONS(X)                                                                         \
     X(GENERATOR_LIMITED, "generator-limited",                                                      \
-      "this client (who listens: the server) did not keep its schedule; fewer q/s, more threads "  \
-      "or "                                                                                        \
-      "a faster machine")                                                                          \
+      "queries, or messages pushed, left late: fewer per second, more threads or a faster "        \
+      "machine")                                                                                   \
     X(NON_STATIONARY, "non-stationary",                                                            \
       "queries in flight grew through the run: the server is overloaded, latency has no value")    \
     X(OUTPUT_LOST, "output-lost", "rows are missing from the raw output; its reader is too slow")  \
