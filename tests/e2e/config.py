@@ -86,6 +86,7 @@ def run_profile(name, *arguments):
     return r.json
 
 
+@needs_own_fd_tables
 def test_connscale_at_a_small_scale():
     j = run_profile("connscale-200k", "-c", 200, "-i", "500ms")
     check_equal((j["options"]["protocol"], j["options"]["timeout"]), ("ping", 20), "the profile's own")
@@ -98,6 +99,7 @@ def test_tcpscaler_at_a_small_scale():
     check_between(j["queries"]["scheduled"], 5600, 6400, "3,000 q/s for 2 s")
 
 
+@needs_own_fd_tables
 def test_subscribers_at_a_small_scale():
     with Server("--profile", "subscribers-200k", "--push", 1000) as server:
         r = run_client("--profile", "subscribers-200k", "-c", 50, "-t", 1, "--settle", "200ms", "--drain", "100ms",
