@@ -62,7 +62,13 @@ uint32_t pacer_connections_of(uint32_t n_connections, uint32_t n_workers, uint32
  * start_ns itself, or where the rate first is above 0.  Afterwards next_ns is valid. */
 void pacer_start(struct pacer *p, const struct pacer_config *config, uint64_t start_ns);
 
-/* Steps to the arrival after next_ns.  next_ns never decreases. */
+/* Another schedule from its begin on, of which the part that has passed has as many arrivals as the
+ * one before: then those that follow fall where they would have, had it been so from the begin;
+ * there is no gap and no burst.  The segments are borrowed as before. */
+void pacer_replace(struct pacer *p, const struct pacer_segment *segments, size_t n_segments);
+
+/* Steps to the arrival after next_ns.  next_ns never decreases but by
+ * pacer_replace(). */
 void pacer_advance(struct pacer *p);
 
 #endif

@@ -47,6 +47,16 @@ uint64_t schedule_duration_ns(const struct schedule *s);
 double schedule_mean_qps(const struct schedule *s, uint64_t after_ns);
 double schedule_peak_qps(const struct schedule *s);
 
+/* From begin_ns to end_ns after its begin, begin_ns < end_ns. */
+double schedule_mean_between_qps(const struct schedule *s, uint64_t begin_ns, uint64_t end_ns);
+
+/* From at_ns on what `rest` has there, both counted from their begin; before it s as it was.
+ * Returns -1, s as it was, when that makes more than SCHEDULE_MOST segments. */
+int schedule_replace_rest(struct schedule *s, uint64_t at_ns, const struct schedule *rest);
+
+/* Between the two times, begin_ns < end_ns, its mean: one segment, and as many arrivals. */
+void schedule_flatten(struct schedule *s, uint64_t begin_ns, uint64_t end_ns);
+
 /* Whether the rate is the same all the time. */
 bool schedule_is_constant(const struct schedule *s);
 

@@ -91,3 +91,13 @@ void pacer_advance(struct pacer *p)
     }
     place(p);
 }
+
+void pacer_replace(struct pacer *p, const struct pacer_segment *segments, size_t n_segments)
+{
+    p->config.segments = segments;
+    p->config.n_segments = n_segments;
+    p->segment = 0;
+    p->before_segment = 0;
+    p->segment_start_ns = 0;
+    place(p);
+}

@@ -275,6 +275,76 @@ double schedule_mean_qps(const struct schedule *s, uint64_t after_ns)
     return seconds > 0 ? arrivals / seconds : 0;
 }
 
+/* --- parts of it --- */
+
+/* Where segment i, which begins at start_ns, ends. */
+static uint64_t end_of(const struct schedule *s, size_t i, uint64_t start_ns)
+{
+    const uint64_t duration_ns = s->segments[i].duration_ns;
+
+    return duration_ns == PACER_NEVER ? PACER_NEVER : start_ns + duration_ns;
+}
+
+/* Puts what `from` has from begin_ns to end_ns behind s. */
+static int append_part(struct schedule *s, const struct schedule *from, uint64_t begin_ns,
+                       uint64_t end_ns)
+{
+    uint64_t start_ns = 0;
+
+    for (size_t i = 0; i < from->n && start_ns < end_ns; i++) {
+        const struct pacer_segment *g = &from->segments[i];
+        const uint64_t stop_ns = end_of(from, i, start_ns);
+        const uint64_t first_ns = start_ns > begin_ns ? start_ns : begin_ns;
+        const uint64_t last_ns = stop_ns < end_ns ? stop_ns : end_ns;
+
+        if (first_ns < last_ns && s->n == SCHEDULE_MOST)
+            return -1;
+        if (first_ns < last_ns && last_ns == PACER_NEVER)
+            add(s, PACER_NEVER, g->rate_begin_qps, g->rate_begin_qps);
+        else if (first_ns < last_ns)
+            add(s, last_ns - first_ns, rate_in(g, first_ns - start_ns),
+                rate_in(g, last_ns - start_ns));
+        start_ns = stop_ns;
+    }
+    return 0;
+}
+
+double schedule_mean_between_qps(const struct schedule *s, uint64_t begin_ns, uint64_t end_ns)
+{
+    struct schedule part = {.n = 0};
+    double arrivals = 0;
+
+    (void)append_part(&part, s, begin_ns, end_ns); /* a part has no more segments than the whole */
+    for (size_t i = 0; i < part.n; i++)
+        arrivals += (part.segments[i].rate_begin_qps + part.segments[i].rate_end_qps) / 2 *
+                    (double)part.segments[i].duration_ns;
+    return arrivals / (double)(end_ns - begin_ns);
+}
+
+int schedule_replace_rest(struct schedule *s, uint64_t at_ns, const struct schedule *rest)
+{
+    struct schedule both = {.n = 0};
+
+    if (append_part(&both, s, 0, at_ns) != 0 || append_part(&both, rest, at_ns, PACER_NEVER) != 0)
+        return -1;
+    *s = both;
+    return 0;
+}
+
+void schedule_flatten(struct schedule *s, uint64_t begin_ns, uint64_t end_ns)
+{
+    const double mean_qps = schedule_mean_between_qps(s, begin_ns, end_ns);
+    struct schedule flat = {.n = 0}, mean;
+
+    schedule_constant(&mean, end_ns, mean_qps);
+    if (append_part(&flat, s, 0, begin_ns) == 0 &&
+        append_part(&flat, &mean, begin_ns, end_ns) == 0 &&
+        append_part(&flat, s, end_ns, PACER_NEVER) == 0)
+        *s = flat;
+}
+
+/* --- what it is --- */
+
 bool schedule_is_constant(const struct schedule *s)
 {
     for (size_t i = 0; i < s->n; i++)

@@ -407,6 +407,64 @@ static void the_next_arrival_never_decreases(void **state)
     }
 }
 
+/* Takes up to `most` arrivals, and the other schedule when the next one is due at change_ns. */
+static unsigned take(const struct pacer_config *config, const struct pacer_segment *other,
+                     size_t n_other, uint64_t change_ns, uint64_t *arrivals, unsigned most)
+{
+    struct pacer p;
+    bool changed = false;
+    unsigned n = 0;
+
+    for (pacer_start(&p, config, START); p.next_ns != PACER_NEVER && n < most; pacer_advance(&p)) {
+        if (!changed && p.next_ns >= START + change_ns) {
+            pacer_replace(&p, other, n_other);
+            changed = true;
+        }
+        arrivals[n++] = p.next_ns - START;
+    }
+    return n;
+}
+
+/* Whoever takes the change over when the next arrival is due, or long before, gets the same. */
+static void a_replaced_rest_makes_no_gap_and_no_burst(void **state)
+{
+    static const struct pacer_segment before[] = {{PACER_NEVER, 1000, 1000}};
+    static const struct pacer_segment after[] = {{S, 1000, 1000}, {S, 0, 0}, {S, 4000, 4000}};
+    static uint64_t early[6000], late[6000], whole[6000];
+
+    (void)state;
+    for (int arrival = PACER_POISSON; arrival <= PACER_CONSTANT; arrival++) {
+        struct pacer_config c = config_of((enum pacer_arrival)arrival, before, 1);
+        struct pacer_config w = config_of((enum pacer_arrival)arrival, after, 3);
+        const unsigned n = take(&w, NULL, 0, PACER_NEVER - START, whole, 6000);
+
+        assert_int_equal(take(&c, after, 3, S, late, 6000), n);
+        assert_int_equal(take(&c, after, 3, S / 2, early, 6000), n);
+        assert_memory_equal(early, whole, n * sizeof *whole);
+        assert_memory_equal(late, whole, n * sizeof *whole);
+        if (arrival == PACER_CONSTANT) {
+            assert_int_equal(n, 5000);
+            assert_int_equal(late[1000], 2 * S);
+            assert_int_equal(late[1001], 2 * S + S / 4000);
+        }
+    }
+}
+
+/* A schedule that has fallen silent for ever goes on where it was. */
+static void a_silent_schedule_is_replaced(void **state)
+{
+    static const struct pacer_segment silent[] = {{PACER_NEVER, 0, 0}};
+    static const struct pacer_segment later[] = {{3 * S, 0, 0}, {PACER_NEVER, 10, 10}};
+    const struct pacer_config c = config_of(PACER_CONSTANT, silent, 1);
+    struct pacer p;
+
+    (void)state;
+    pacer_start(&p, &c, START);
+    assert_int_equal(p.next_ns, PACER_NEVER);
+    pacer_replace(&p, later, 2);
+    assert_int_equal(p.next_ns - START, 3 * S);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -425,6 +483,8 @@ int main(void)
         cmocka_unit_test(a_poisson_ramp_follows_the_integral),
         cmocka_unit_test(a_schedule_ends_with_never_and_stays_there),
         cmocka_unit_test(the_next_arrival_never_decreases),
+        cmocka_unit_test(a_replaced_rest_makes_no_gap_and_no_burst),
+        cmocka_unit_test(a_silent_schedule_is_replaced),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,6 +148,60 @@ static void what_it_amounts_to(void **state)
     assert_true(schedule_duration_ns(&s) == PACER_NEVER);
 }
 
+static void the_rest_is_replaced_at_a_moment(void **state)
+{
+    static struct schedule other;
+
+    (void)state;
+    assert_int_equal(schedule_parse(&s, "10s:0-100,10s:100", error), 0);
+    schedule_constant(&other, 20 * S, 400);
+    assert_int_equal(schedule_replace_rest(&s, 5 * S, &other), 0);
+    assert_int_equal(s.n, 2);
+    assert_segment(0, 5 * S, 0, 50);
+    assert_segment(1, 15 * S, 400, 400);
+    assert_int_equal(schedule_parse(&other, "10s:7,10s:100-0", error), 0);
+    assert_int_equal(schedule_replace_rest(&s, 15 * S, &other), 0);
+    assert_int_equal(s.n, 3);
+    assert_segment(1, 10 * S, 400, 400);
+    assert_segment(2, 5 * S, 50, 0);
+    assert_true(schedule_mean_between_qps(&s, 5 * S, 15 * S) == 400);
+    assert_true(schedule_mean_between_qps(&s, 0, 10 * S) == (25.0 * 5 + 400 * 5) / 10);
+    schedule_constant(&s, PACER_NEVER, 5);
+    schedule_constant(&other, PACER_NEVER, 9);
+    assert_int_equal(schedule_replace_rest(&s, 3 * S, &other), 0);
+    assert_segment(0, 3 * S, 5, 5);
+    assert_segment(1, PACER_NEVER, 9, 9);
+    assert_true(schedule_mean_between_qps(&s, S, 5 * S) == 7);
+}
+
+static void what_has_passed_is_made_one_segment(void **state)
+{
+    (void)state;
+    assert_int_equal(schedule_parse(&s, "2s:10,1s:20-40,1s:0,4s:100", error), 0);
+    schedule_flatten(&s, S, 5 * S);
+    assert_int_equal(s.n, 3);
+    assert_segment(0, S, 10, 10);
+    assert_segment(1, 4 * S, 35, 35);
+    assert_segment(2, 3 * S, 100, 100);
+    assert_true(schedule_mean_between_qps(&s, 0, 8 * S) == (20.0 + 30 + 400) / 8);
+}
+
+static void more_segments_than_there_is_room_for_are_refused(void **state)
+{
+    static struct schedule other, before;
+
+    (void)state;
+    schedule_constant(&s, PACER_NEVER, 0);
+    for (uint64_t i = 1; i < SCHEDULE_MOST; i++) {
+        schedule_constant(&other, PACER_NEVER, (double)i);
+        assert_int_equal(schedule_replace_rest(&s, i * S, &other), 0);
+    }
+    assert_int_equal(s.n, SCHEDULE_MOST);
+    before = s;
+    assert_int_equal(schedule_replace_rest(&s, SCHEDULE_MOST * S, &other), -1);
+    assert_memory_equal(&s, &before, sizeof s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +212,9 @@ int main(void)
         cmocka_unit_test(slopes_go_on_from_the_rate_and_stop_at_zero),
         cmocka_unit_test(most_slopes_fit),
         cmocka_unit_test(what_it_amounts_to),
+        cmocka_unit_test(the_rest_is_replaced_at_a_moment),
+        cmocka_unit_test(what_has_passed_is_made_one_segment),
+        cmocka_unit_test(more_segments_than_there_is_room_for_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
