@@ -29,14 +29,18 @@ enum client_pace { CLIENT_PACE_AUTO, CLIENT_PACE_SLEEP, CLIENT_PACE_HYBRID, CLIE
 #define CLIENT_CLOSES      "fin|rst"
 #define CLIENT_PACES       "auto|sleep|hybrid|spin"
 
+struct client_course;
+
 struct client_config {
     /* connections */
     struct sock_address target;
     struct srcplan plan;
     _Atomic uint64_t *spare_tuple; /* the next one of the plan beyond n_connections */
     struct sock_connect_options socket;
-    uint32_t n_connections;     /* at the most */
-    struct schedule population; /* how many of them through the measurement; n 0: all */
+    uint32_t n_connections;       /* at the most */
+    uint32_t n_at_begin;          /* of them, to begin with; fewer where there is a course */
+    struct client_course *course; /* what may change meanwhile; NULL: nothing */
+    struct schedule population;   /* how many of them through the measurement; n 0: all */
     uint32_t n_workers;
     double connect_rate_per_s; /* 0: as fast as the window allows */
     uint32_t connect_window;   /* connecting or not yet proven at a time, all workers */

@@ -48,6 +48,9 @@ struct client_life *client_life_of(const struct client_conn *c);
 /* A connection is begun in this place. */
 void client_life_begin(struct client_conn *c);
 
+/* The one that is begun next follows none. */
+void client_life_forget(struct client_conn *c);
+
 /* It became usable. */
 void client_life_usable(struct client_conn *c);
 

@@ -15,6 +15,7 @@
 #include "outcome.h"
 #include "pacer.h"
 #include "rng.h"
+#include "schedule.h"
 
 #include <event2/event.h>
 #include <event2/event_struct.h>
@@ -55,6 +56,11 @@ void client_load_free(struct client_worker *cw);
 
 /* The schedule begins at start_ns. */
 void client_load_start(struct client_worker *cw, uint64_t start_ns);
+
+/* Another schedule from its begin on (pacer_replace()), borrowed, and another end; nothing when it
+ * is over. */
+void client_load_replace(struct client_worker *cw, const struct schedule *schedule,
+                         uint64_t end_ns);
 
 /* Ends at once: what is in flight or waiting is cancelled, the worker enters DRAINED. */
 void client_load_stop(struct client_worker *cw);

@@ -34,6 +34,7 @@ struct client_opts {
     const char *target;
     uint16_t port;
     uint64_t connections;
+    uint64_t max_connections; /* 0: auto */
     const char *conn_schedule;
     double connect_rate;
     uint64_t connect_window;
@@ -67,6 +68,7 @@ struct client_opts {
     const char *output, *json, *hlog, *hgrm, *connections_out;
     bool plan, force;
     uint64_t stats_interval_ns;
+    const char *control, *control_token, *server_control;
     bool quiet;
     unsigned verbose;
 };

@@ -19,8 +19,10 @@ struct client_conn;
 struct client_population {
     uint32_t oldest;      /* its place */
     tally_count n_wanted; /* gauge; at most the worker's n_conns */
+    tally_count n_asked;  /* in all: places, and where there is a course wishes */
     uint32_t n_begun;     /* of those wanted; some may have ended */
-    struct event tick_event;
+    uint32_t n_leaving;   /* begun, not wanted, and to be let go in the next steps */
+    struct event tick_event, leave_event;
     uint64_t start_ns; /* of the schedule of connections */
 };
 
@@ -35,6 +37,13 @@ void client_population_stop(struct client_worker *cw);
 
 /* From now on n connections, n <= n_conns. */
 void client_population_want(struct client_worker *cw, uint32_t n);
+
+/* Likewise by request, step by step: where fewer are wanted the oldest begun are let go, and those
+ * asked for and not yet begun still will be. */
+void client_population_steer(struct client_worker *cw, uint32_t n);
+
+/* Those that were asked for and never begun are cancelled. */
+void client_population_cancel(struct client_worker *cw);
 
 /* Whether there is a place to begin, and which: its connection is NEW or ENDED. */
 bool client_population_has_next(const struct client_worker *cw);

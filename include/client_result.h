@@ -9,6 +9,7 @@
 #include "hoststat.h"
 #include "netdev.h"
 #include "samples.h"
+#include "server_side.h"
 #include "sockdiag.h"
 #include "tally.h"
 
@@ -31,12 +32,28 @@ enum client_metric {
     CLIENT_N_METRICS
 };
 
+enum client_state {
+    CLIENT_RUN_ENDED,
+    CLIENT_RUN_CONNECTING,
+    CLIENT_RUN_RUNNING,
+    CLIENT_RUN_PAUSED,
+    CLIENT_RUN_DRAINING
+};
+
 struct client_result {
+    enum client_state state;
+    uint64_t in_flight;                             /* measured queries, while it has not ended */
+    double rate_now_qps;                            /* asked, likewise */
+    double asked_qps;                               /* over the measurement, on average; 0: none */
+    bool steered;                                   /* the rate was changed by request */
+    uint64_t paused_ns;                             /* of the measurement, likewise */
+    struct server_side server_before, server_after; /* --server-control */
     uint64_t started_epoch_ns;
     struct tally tally;                    /* sums over all workers */
     struct hist metrics[CLIENT_N_METRICS]; /* merged */
     int64_t push_least_ns; /* the least response time of a message; INT64_MAX: none came */
     uint64_t connections_asked;
+    uint64_t connections_at_begin;  /* of them, before the load */
     uint64_t connections_wanted;    /* at the end: fewer than asked by a schedule of them */
     uint64_t connections_live;      /* usable when the last query had its outcome */
     uint64_t connections_half_open; /* at the same time */
@@ -84,6 +101,18 @@ static inline double client_result_messages_per_s(const struct client_result *r)
                : (double)tally_get(&r->tally.push.measured) * 1e9 / (double)r->scheduled_ns;
 }
 
+/* Established here and not taken by the server: exactly the half-open ones when nobody else
+ * connects to it.  UINT64_MAX: the server was not asked. */
+static inline uint64_t client_result_not_accepted(const struct client_result *r)
+{
+    const struct server_side s = server_side_between(&r->server_before, &r->server_after);
+    const uint64_t connected = tally_get(&r->tally.connections.connected);
+
+    if (!s.is_known || s.refused == UINT64_MAX)
+        return UINT64_MAX;
+    return connected > s.accepted + s.refused ? connected - s.accepted - s.refused : 0;
+}
+
 /* Measured queries sent, per second of schedule or, when sending took longer, of sending. */
 static inline double client_result_achieved_qps(const struct client_result *r)
 {
@@ -96,7 +125,7 @@ static inline double client_result_achieved_qps(const struct client_result *r)
 static inline double client_result_connect_rate_per_s(const struct client_result *r)
 {
     const uint64_t connected = tally_get(&r->tally.connections.connected);
-    const uint64_t n = connected < r->connections_asked ? connected : r->connections_asked;
+    const uint64_t n = connected < r->connections_at_begin ? connected : r->connections_at_begin;
 
     return r->connect_elapsed_ns == 0 ? 0 : (double)n * 1e9 / (double)r->connect_elapsed_ns;
 }

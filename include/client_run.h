@@ -9,6 +9,10 @@
 
 #include <stdio.h>
 
+struct control_socket;
+struct control_token;
+struct report_about;
+
 struct client_run_settings {
     uint64_t settle_ns;         /* from the last connection to the first query */
     uint64_t stats_interval_ns; /* between progress lines on stderr; 0: none */
@@ -18,6 +22,10 @@ struct client_run_settings {
     FILE *interval_log;         /* begun; NULL: none */
     void (*reopen)(void *arg);  /* on SIGHUP: files that are written through the run */
     void *arg;
+    struct control_socket *control; /* to be steered at; NULL: not */
+    const struct control_token *control_token;
+    const struct report_about *about; /* for what is shown there */
+    const char *server_control;       /* read at the end; NULL: not */
 };
 
 /* Runs to the end, or until SIGINT, SIGTERM or the loss of the terminal: then the queries in flight

@@ -9,6 +9,7 @@
  *                       <--------- DRAINED: every query has its outcome
  *   CLIENT_CLOSE        ---------> closes everything, ends
  *   CLIENT_HAND_OVER at any time: the values recorded so far are the main thread's to collect.
+ *   CLIENT_STEER after CLIENT_START: what is asked has changed (client_course.h).
  *   CLIENT_STOP at any time: no more connects, queries in flight are cancelled, DRAINED.
  *
  * The main thread reads stage, tally and gauges at any time, the rest after client_worker_join().
@@ -19,6 +20,7 @@
 #include "client_config.h"
 #include "client_conn.h"
 #include "client_connect.h"
+#include "client_course.h"
 #include "client_life.h"
 #include "client_listen.h"
 #include "client_load.h"
@@ -33,7 +35,14 @@
 #include <stdatomic.h>
 
 enum client_stage { CLIENT_CONNECTING, CLIENT_CONNECTED, CLIENT_LOADING, CLIENT_DRAINED };
-enum client_message { CLIENT_OPEN, CLIENT_START, CLIENT_HAND_OVER, CLIENT_STOP, CLIENT_CLOSE };
+enum client_message {
+    CLIENT_OPEN,
+    CLIENT_START,
+    CLIENT_HAND_OVER,
+    CLIENT_STEER,
+    CLIENT_STOP,
+    CLIENT_CLOSE
+};
 
 #define CLIENT_RECEIVE_BYTES 65536u
 #define CLIENT_SEND_BYTES    131072u /* holds at least one query of QUERY_MAX_BYTES */
@@ -62,6 +71,7 @@ struct client_worker {
     struct client_population population;
     struct client_load load;
     struct client_listen listen; /* only where config->listens */
+    struct client_course_copy course;
     /* Set by the main thread before CLIENT_START: the arrivals are dealt to n_loaders workers,
      * those with a usable connection; this one is number `loader`, which is larger when it is none
      * of them. */

@@ -8,7 +8,7 @@
 
 #define HOSTSTAT_UNKNOWN UINT64_MAX
 
-/* All but rss_bytes only ever grow: subtract two readings. */
+/* All but rss_bytes and tcp_memory_bytes only ever grow: subtract two readings. */
 struct hoststat {
     uint64_t user_us, system_us;             /* CPU time of this process */
     uint64_t involuntary_switches;           /* this process was preempted */
@@ -17,6 +17,7 @@ struct hoststat {
     uint64_t cpu_ticks, steal_ticks;         /* of the machine, all CPUs */
     uint64_t retransmits;                    /* TCP segments, this network namespace */
     uint64_t listen_overflows, listen_drops; /* this network namespace */
+    uint64_t tcp_memory_bytes; /* of its TCP sockets in the kernel, now; whole pages */
 };
 
 void hoststat_read(struct hoststat *s);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 struct json;
+struct openmetrics;
 
 /* One line for each count above 0, "COUNT  phase: reason", and below it the remedy where one is
  * wanted and something is wrong.  title goes before the first line; nothing at all is printed when
@@ -20,5 +21,9 @@ void outcome_report_text(FILE *out, const char *title,
 /* An object: "phase/reason": count for each count above 0. */
 void outcome_report_json(struct json *j, const char *key,
                          const tally_count counts[OUTCOME_N_PHASES][OUTCOME_N_REASONS]);
+
+/* A family with a sample for each count above 0, label outcome="phase/reason". */
+void outcome_report_metrics(struct openmetrics *m, const char *family, const char *help,
+                            const tally_count counts[OUTCOME_N_PHASES][OUTCOME_N_REASONS]);
 
 #endif

@@ -19,6 +19,7 @@ struct server_accept {
     struct event resume_event;
     int spare_fd; /* given up for a moment to refuse a connection; -1: none to be had */
     bool paused;
+    bool suspended; /* by request; then not paused */
     bool warned;
 };
 
@@ -27,6 +28,10 @@ int server_accept_start(struct server_worker *sw, int listener_fd);
 
 /* A connection ended: there may be room again. */
 void server_accept_resume(struct server_worker *sw);
+
+/* Takes no connections until resumed by request; the kernel goes on completing handshakes, as many
+ * as its queue holds. */
+void server_accept_suspend(struct server_worker *sw, bool suspended);
 
 /* Closes the listener and the spare fd; nothing if it was never started. */
 void server_accept_stop(struct server_worker *sw);

@@ -14,7 +14,6 @@
 
 #include <event2/event.h>
 #include <event2/event_struct.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,7 +29,8 @@ struct server_conn {
     };
     struct tls *tls; /* from the first byte received on; NULL: plain TCP */
     uint32_t held_bytes, held_sent;
-    bool open;
+    uint32_t open : 1;
+    uint32_t serial : 31; /* of this worker: the older the smaller, modulo 2^31 */
     union {
         uint8_t ping_matched; /* bytes of a "Ping" seen */
         uint32_t subscriber;  /* its place in server_push.subscribers, or SERVER_NO_SUBSCRIBER */
@@ -47,6 +47,7 @@ struct server_conns {
     struct server_conn **blocks;
     uint32_t n_blocks;
     struct server_conn *free_head;
+    uint32_t next_serial;
 };
 
 /* Begins to serve an accepted, non-blocking socket.  Returns 0; or -1 (no memory) with the socket
@@ -62,7 +63,10 @@ uint32_t server_conn_send(struct server_conn *c, const uint8_t *messages, uint32
 /* The one way out: counts the outcome, closes the socket, lets the listener know there is room. */
 void server_conn_close(struct server_conn *c, struct outcome outcome);
 
-/* Closes all connections, outcome run/finished, and frees the blocks. */
+/* Closes the n oldest connections, outcome run/finished.  Returns how many there were. */
+uint32_t server_conns_close_oldest(struct server_worker *sw, uint32_t n);
+
+/* Closes all connections, which have no outcome then: they were active to the end.  Frees all. */
 void server_conns_free(struct server_worker *sw);
 
 #endif

@@ -28,6 +28,7 @@ struct server_opts {
     const char *tls_cert, *tls_key;
     int tls_min; /* enum tls_min */
     const char *json;
+    const char *control, *control_token;
     uint64_t stats_interval_ns;
     bool plan, force;
     bool quiet;

@@ -10,14 +10,18 @@
 
 #include <stdio.h>
 
+enum server_state { SERVER_RUNNING, SERVER_PAUSED, SERVER_ENDED };
+
 struct server_result {
+    enum server_state state;
     struct server_tally total;
     const struct server_tally *const *workers; /* n_workers, borrowed */
     uint32_t n_workers;
     uint64_t started_epoch_ns;
     uint64_t elapsed_ns;
     bool pushes;
-    uint64_t active, peak; /* peak: the most seen at a look, several times a second */
+    uint64_t active; /* now; at the end those that it closes: accepted - closed */
+    uint64_t peak;   /* the most seen at a look, several times a second */
     struct hoststat before, now;
     const char *version, *libevent, *backend;
     const char *address; /* listening there */

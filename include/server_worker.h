@@ -13,7 +13,8 @@
 /* What one receive call takes, and so the most a connection whose peer does not read can hold. */
 #define SERVER_BUFFER_BYTES 65536u
 
-enum server_message { SERVER_STOP };
+/* CLOSE_OLDEST has a number of connections with it. */
+enum server_message { SERVER_STOP, SERVER_CLOSE_OLDEST, SERVER_PAUSE, SERVER_RESUME };
 
 struct server_worker {
     struct worker worker; /* first: the two are cast into each other */

@@ -46,18 +46,26 @@ static struct client_conn *take_next(struct client_worker *cw)
     return &cw->conns[i];
 }
 
+const struct timeval client_connect_step = {.tv_usec = 1000};
+
+static bool is_steered(const struct client_worker *cw)
+{
+    return cw->config->course != NULL && cw->load.running;
+}
+
 /* As many as window and rate allow, but no more than the window at a time: those that are
  * established at once must not keep the others from being served. */
 void client_connect_more(struct client_worker *cw)
 {
     struct client_connect *cc = &cw->connect;
+    const uint32_t most =
+        is_steered(cw) && cc->window > CLIENT_CONNECT_STEP ? CLIENT_CONNECT_STEP : cc->window;
     uint32_t n_begun = 0;
 
     if (cc->opening || cc->stopped)
         return;
     cc->opening = true;
-    while (has_more(cw) && cc->n_in_window < cc->window && n_begun < cc->window &&
-           !wait_for_rate(cw)) {
+    while (has_more(cw) && cc->n_in_window < cc->window && n_begun < most && !wait_for_rate(cw)) {
         struct client_conn *c = take_next(cw);
 
         n_begun++;
@@ -66,7 +74,9 @@ void client_connect_more(struct client_worker *cw)
         client_conn_open(c);
     }
     cc->opening = false;
-    if (n_begun == cc->window)
+    if (n_begun == most && is_steered(cw))
+        worker_add_timer(&cc->due_event, &client_connect_step);
+    else if (n_begun == most)
         event_active(&cc->due_event, EV_TIMEOUT, 0);
     if (cc->n_settled >= tally_get(&cw->population.n_wanted))
         client_worker_enter(cw, CLIENT_CONNECTED);
@@ -79,7 +89,7 @@ static void on_due(evutil_socket_t fd, short what, void *arg)
     client_connect_more(arg);
 }
 
-static void start_pacer(struct client_worker *cw)
+static void start_pacer(struct client_worker *cw, uint64_t start_ns)
 {
     const struct client_config *config = cw->config;
     struct client_connect *cc = &cw->connect;
@@ -94,7 +104,7 @@ static void start_pacer(struct client_worker *cw)
 
     cc->rate =
         (struct pacer_segment){PACER_NEVER, config->connect_rate_per_s, config->connect_rate_per_s};
-    pacer_start(&cc->pacer, &pacing, cc->first_ns);
+    pacer_start(&cc->pacer, &pacing, start_ns);
 }
 
 int client_connect_init(struct client_worker *cw)
@@ -121,8 +131,13 @@ void client_connect_free(struct client_worker *cw)
 void client_connect_start(struct client_worker *cw, uint64_t start_ns)
 {
     cw->connect.first_ns = start_ns;
-    start_pacer(cw);
+    start_pacer(cw, start_ns);
     client_connect_more(cw);
+}
+
+void client_connect_restart(struct client_worker *cw)
+{
+    start_pacer(cw, clock_now_ns());
 }
 
 void client_connect_settled(struct client_worker *cw, struct client_conn *c)
@@ -136,7 +151,10 @@ void client_connect_settled(struct client_worker *cw, struct client_conn *c)
     if (!c->settled)
         cc->n_settled++;
     c->settled = true;
-    client_connect_more(cw);
+    if (!is_steered(cw))
+        client_connect_more(cw);
+    else if (!evtimer_pending(&cc->due_event, NULL))
+        worker_add_timer(&cc->due_event, &client_connect_step);
 }
 
 /* Not at once: whoever closes a connection is not done with it yet. */
@@ -181,6 +199,7 @@ void client_connect_stop(struct client_worker *cw)
 {
     client_connect_begin_no_more(cw);
     for (uint32_t i = 0; i < cw->n_conns; i++)
-        if (cw->conns[i].state <= CLIENT_CONN_PROVING)
+        if (cw->conns[i].state == CLIENT_CONN_CONNECTING ||
+            cw->conns[i].state == CLIENT_CONN_PROVING)
             client_conn_close(&cw->conns[i], (struct outcome){PHASE_RUN, REASON_CANCELLED}, 0);
 }

@@ -14,7 +14,8 @@ int client_life_init(struct client_worker *cw)
 {
     const struct client_config *config = cw->config;
 
-    if (config->queries_per_conn == 0 && !config->reconnect && config->population.n == 0)
+    if (config->queries_per_conn == 0 && !config->reconnect && config->population.n == 0 &&
+        config->course == NULL)
         return 0;
     rng_seed(&cw->lives.rng, config->seed, STREAM_BACKOFF + cw->worker.index);
     cw->lives.places = calloc(cw->n_conns, sizeof *cw->lives.places);
@@ -45,6 +46,14 @@ void client_life_begin(struct client_conn *c)
     life->tuple = CLIENT_LIFE_NO_TUPLE;
     if (life->n_begun++ > 0)
         tally_add(&c->worker->tally.connections.reopened, 1);
+}
+
+void client_life_forget(struct client_conn *c)
+{
+    struct client_life *life = client_life_of(c);
+
+    life->n_begun = 0;
+    life->n_failures = 0;
 }
 
 void client_life_usable(struct client_conn *c)

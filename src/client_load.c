@@ -477,11 +477,12 @@ static void push_in_loop(struct client_conn *c, uint64_t due_ns)
 static void spread_closed_loop(struct client_worker *cw, uint64_t start_ns)
 {
     const struct client_config *config = cw->config;
-    double step_ns = (double)config->interval_ns / config->n_connections;
+    const double step_ns = (double)config->interval_ns / config->n_at_begin;
+    const double first = (double)config->n_at_begin * cw->worker.index / config->n_workers;
 
     for (uint32_t i = 0; i < cw->n_conns; i++)
         if (is_usable(cw, i))
-            push_in_loop(&cw->conns[i], start_ns + (uint64_t)(step_ns * (cw->first_conn + i)));
+            push_in_loop(&cw->conns[i], start_ns + (uint64_t)(step_ns * (first + i)));
 }
 
 void client_load_start(struct client_worker *cw, uint64_t start_ns)
@@ -513,6 +514,17 @@ void client_load_start(struct client_worker *cw, uint64_t start_ns)
     client_worker_enter(cw, CLIENT_LOADING);
     if (config->listens)
         client_listen_start(cw);
+    arm_timer(cw);
+}
+
+void client_load_replace(struct client_worker *cw, const struct schedule *schedule, uint64_t end_ns)
+{
+    struct client_load *l = &cw->load;
+
+    if (!l->running)
+        return;
+    l->end_ns = end_ns;
+    pacer_replace(&l->pacer, schedule->segments, schedule->n);
     arm_timer(cw);
 }
 

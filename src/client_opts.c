@@ -60,6 +60,9 @@ static const struct option_row rows[] = {
      NULL},
     {"connections", 'c', OPTION_COUNT, FIELD(connections), "N", "connections to open (default: 1)",
      1, CLIENT_OPTS_MOST_CONNECTIONS, NULL},
+    {"max-connections", 0, OPTION_AUTO, FIELD(max_connections), "N",
+     "room for /connections/start; auto: twice -c if that fits", 1, CLIENT_OPTS_MOST_CONNECTIONS,
+     NULL},
     {"conn-schedule", 0, OPTION_TEXT, FIELD(conn_schedule), "STEPS",
      "instead of -c: as many as 10s:0-500,60s:500,5s:500-0 says, or @FILE", 0, 0, NULL},
     {"connect-rate", 'n', OPTION_RATE, FIELD(connect_rate), "PER_S",
@@ -144,6 +147,12 @@ static const struct option_row rows[] = {
      "a progress line on stderr every TIME; 0: none (default: 5s)", 0, MAX_TIME_NS, NULL},
     {"connections-out", 0, OPTION_TEXT, FIELD(connections_out), "FILE",
      "at the end, one CSV row per connection to FILE", 0, 0, NULL},
+    {"control", 0, OPTION_TEXT, FIELD(control), "ADDR",
+     "be shown and steered over HTTP at ADDR:PORT or unix:PATH", 0, 0, NULL},
+    {"control-token", 0, OPTION_TEXT, FIELD(control_token), "FILE",
+     "demand the token in FILE there; without, loopback only", 0, 0, NULL},
+    {"server-control", 0, OPTION_TEXT, FIELD(server_control), "ADDR",
+     "take tcpserver's figures at its --control ADDR into the result", 0, 0, NULL},
     {"plan", 0, OPTION_FLAG, FIELD(plan), NULL,
      "only say, on stdout, which limits bind and how to lift them", 0, 0, NULL},
     {"force", 0, OPTION_FLAG, FIELD(force), NULL, "run although the plan says stop", 0, 0, NULL},
@@ -318,6 +327,22 @@ static int check_tls(const struct client_opts *o, char *error)
     return 0;
 }
 
+static int check_control(const struct client_opts *o, char *error)
+{
+    if (o->control_token != NULL && o->control == NULL && o->server_control == NULL)
+        return REFUSE("--control-token: nothing asks for it without --control or --server-control");
+    if (o->max_connections == 0)
+        return 0;
+    if (o->control == NULL)
+        return REFUSE("--max-connections: none can be started without --control");
+    if (o->conn_schedule != NULL)
+        return REFUSE("--max-connections: excludes --conn-schedule: it has its own");
+    if (o->max_connections < o->connections)
+        return REFUSE("--max-connections: %" PRIu64 " is less than the %" PRIu64 " connections",
+                      o->max_connections, o->connections);
+    return 0;
+}
+
 static int check_rest(struct client_opts *o, char *error)
 {
     const char *json_stdout =
@@ -418,8 +443,8 @@ enum options_result client_opts_parse(struct client_opts *opts, int argc, char *
         return result;
     settle(opts);
     if (check_load(opts, error) != 0 || check_connections(opts, error) != 0 ||
-        check_tls(opts, error) != 0 || check_rest(opts, error) != 0 ||
-        check_host(opts, argc - first, argv + first, error) != 0)
+        check_tls(opts, error) != 0 || check_control(opts, error) != 0 ||
+        check_rest(opts, error) != 0 || check_host(opts, argc - first, argv + first, error) != 0)
         return OPTIONS_USAGE;
     if (opts->print_config) {
         options_print_config(table, opts, out);

@@ -128,13 +128,15 @@ static int plan_tls(struct client_plan *plan, const struct client_opts *o)
 static void plan_threads(struct client_config *config, const struct client_opts *o,
                          const struct hostfacts *host)
 {
+    const uint32_t n_cpus = config->cpus.n > 0 ? config->cpus.n : oslimits_cpus();
+
     config->own_fd_tables = oslimits_can_own_fd_table();
     config->n_workers =
         o->threads != 0
             ? (uint32_t)o->threads
             : oslimits_workers_for(config->n_connections,
                                    config->own_fd_tables ? host->nofile : UINT64_MAX,
-                                   config->cpus.n > 0 ? config->cpus.n : oslimits_cpus());
+                                   config->n_at_begin < n_cpus ? config->n_at_begin : n_cpus);
 }
 
 /* Between two arrivals a spinning worker leaves no room for others: only where each has a CPU and
@@ -240,7 +242,7 @@ static uint16_t lowest_port(const struct srcplan *tuples)
 {
     uint16_t lowest = UINT16_MAX;
 
-    for (uint32_t i = 0; i < tuples->n_ports; i++)
+    for (uint32_t i = 0; tuples->ports != NULL && i < tuples->n_ports; i++)
         if (tuples->ports[i] < lowest)
             lowest = tuples->ports[i];
     return lowest;
@@ -280,6 +282,38 @@ static void check_limits(struct client_plan *plan, const struct hostfacts *host)
         ask.closes_with_fin ? preflight_churn_per_s(host, &ask) : HOSTFACTS_UNKNOWN;
 }
 
+/* For n connections at a time. */
+static void fit(struct client_plan *plan, const struct client_opts *o, const struct hostfacts *host,
+                uint64_t n)
+{
+    plan->config.n_connections = (uint32_t)n;
+    plan_threads(&plan->config, o, host);
+    check_limits(plan, host);
+}
+
+/* With --control there is room to start more, which an idle place costs nothing for; each thread
+ * begins with a connection, as it has its part of the queries. */
+static int plan_room(struct client_plan *plan, const struct client_opts *o,
+                     const struct hostfacts *host)
+{
+    const uint64_t n = plan->config.n_at_begin = plan->config.n_connections;
+    const bool may_grow = o->control != NULL && plan->config.population.n == 0;
+
+    fit(plan, o, host,
+        !may_grow                               ? n
+        : o->max_connections != 0               ? o->max_connections
+        : 2 * n <= CLIENT_OPTS_MOST_CONNECTIONS ? 2 * n
+                                                : n);
+    if (o->max_connections == 0 &&
+        (preflight_worst(&plan->preflight) == PREFLIGHT_STOP || plan->config.n_workers > n))
+        fit(plan, o, host, n);
+    if (may_grow && plan->config.n_workers > n)
+        return complain("--max-connections: the room takes %" PRIu32
+                        " threads: accepted is no fewer --connections",
+                        plan->config.n_workers);
+    return 0;
+}
+
 int client_plan_make(struct client_plan *plan, const struct client_opts *opts)
 {
     struct hostfacts host;
@@ -292,11 +326,11 @@ int client_plan_make(struct client_plan *plan, const struct client_opts *opts)
         plan_population(plan, opts) != 0 || plan_schedule(plan, opts) != 0 ||
         resolve(plan, opts) != 0 || plan_tls(plan, opts) != 0)
         return -1;
-    plan_threads(&plan->config, opts, &host);
     plan_load(&plan->config, opts);
-    plan_pace(&plan->config, opts);
     plan->n_tuples = tuples_available(&plan->config.plan, &host);
-    check_limits(plan, &host);
+    if (plan_room(plan, opts, &host) != 0)
+        return -1;
+    plan_pace(&plan->config, opts);
     return 0;
 }
 

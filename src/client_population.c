@@ -25,6 +25,8 @@ static uint32_t scheduled(const struct client_worker *cw, uint64_t at_ns)
     return pacer_connections_of((uint32_t)(n + 0.5), config->n_workers, cw->worker.index);
 }
 
+static void on_leave(evutil_socket_t fd, short what, void *arg);
+
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
     struct client_worker *cw = arg;
@@ -42,7 +44,12 @@ void client_population_init(struct client_worker *cw)
     const bool follows = cw->config->population.n > 0;
 
     evtimer_assign(&cw->population.tick_event, cw->worker.base, on_tick, cw);
-    tally_add(&cw->population.n_wanted, follows ? scheduled(cw, 0) : cw->n_conns);
+    evtimer_assign(&cw->population.leave_event, cw->worker.base, on_leave, cw);
+    tally_add(&cw->population.n_wanted,
+              follows ? scheduled(cw, 0)
+                      : pacer_connections_of(cw->config->n_at_begin, cw->config->n_workers,
+                                             cw->worker.index));
+    tally_add(&cw->population.n_asked, follows ? cw->n_conns : tally_get(&cw->population.n_wanted));
 }
 
 void client_population_follow(struct client_worker *cw, uint64_t start_ns)
@@ -55,20 +62,28 @@ void client_population_follow(struct client_worker *cw, uint64_t start_ns)
 void client_population_stop(struct client_worker *cw)
 {
     event_del(&cw->population.tick_event);
+    event_del(&cw->population.leave_event);
 }
 
 bool client_population_has_next(const struct client_worker *cw)
 {
-    return cw->population.n_begun < tally_get(&cw->population.n_wanted);
+    const struct client_population *p = &cw->population;
+
+    return p->n_begun - p->n_leaving < tally_get(&p->n_wanted) && p->n_begun < cw->n_conns;
 }
 
 struct client_conn *client_population_take_next(struct client_worker *cw)
 {
     struct client_conn *c = &cw->conns[client_population_place(cw, cw->population.n_begun)];
 
+    c->worker = cw;
     if (c->state != CLIENT_CONN_NEW) /* let go, and still awaiting its last answer */
         client_conn_close(c, (struct outcome){PHASE_RUN, REASON_FINISHED}, 0);
     cw->population.n_begun++;
+    if (cw->config->course != NULL) {
+        client_life_forget(c);               /* a wish of its own, not the next one after another */
+        c->settled |= cw->load.start_ns > 0; /* nobody waits for it */
+    }
     return c;
 }
 
@@ -104,17 +119,71 @@ static void let_go(struct client_conn *c)
     }
 }
 
+/* There is one. */
+static void let_go_of_oldest(struct client_worker *cw)
+{
+    struct client_population *p = &cw->population;
+    struct client_conn *c = &cw->conns[p->oldest];
+
+    p->oldest = client_population_place(cw, 1);
+    p->n_begun--;
+    let_go(c);
+}
+
 void client_population_want(struct client_worker *cw, uint32_t n)
 {
     struct client_population *p = &cw->population;
 
     atomic_store_explicit(&p->n_wanted, n, memory_order_relaxed);
-    while (p->n_begun > n) {
-        struct client_conn *c = &cw->conns[p->oldest];
+    while (p->n_begun > n)
+        let_go_of_oldest(cw);
+    client_connect_more(cw);
+}
 
-        p->oldest = client_population_place(cw, 1);
-        p->n_begun--;
-        let_go(c);
+static void on_leave(evutil_socket_t fd, short what, void *arg)
+{
+    struct client_worker *cw = arg;
+    struct client_population *p = &cw->population;
+
+    (void)fd;
+    (void)what;
+    for (int i = 0; i < CLIENT_CONNECT_STEP && p->n_leaving > 0; i++) {
+        p->n_leaving--;
+        let_go_of_oldest(cw);
     }
     client_connect_more(cw);
+    if (p->n_leaving > 0)
+        worker_add_timer(&p->leave_event, &client_connect_step);
+}
+
+void client_population_steer(struct client_worker *cw, uint32_t n)
+{
+    struct client_population *p = &cw->population;
+    const uint32_t n_wanted = (uint32_t)tally_get(&p->n_wanted),
+                   n_staying = p->n_begun - p->n_leaving;
+
+    if (n < n_wanted) {
+        p->n_leaving += n_wanted - n < n_staying ? n_wanted - n : n_staying;
+        worker_add_timer(&p->leave_event, &client_connect_step);
+    } else if (n > n_wanted) {
+        if (n_staying == n_wanted)
+            client_connect_restart(cw);
+        tally_add(&p->n_asked, n - n_wanted);
+    }
+    atomic_store_explicit(&p->n_wanted, n, memory_order_relaxed);
+    client_connect_more(cw);
+}
+
+void client_population_cancel(struct client_worker *cw)
+{
+    const uint64_t n_first =
+        tally_get(&cw->tally.connections.attempted) - tally_get(&cw->tally.connections.reopened);
+
+    tally_add(&cw->tally.connections.ended[PHASE_RUN][REASON_CANCELLED],
+              tally_get(&cw->population.n_asked) - n_first);
+    for (uint32_t i = 0; cw->records != NULL && i < cw->n_conns; i++)
+        if (cw->records[i].connections == 0) {
+            cw->records[i].ended_phase = PHASE_RUN;
+            cw->records[i].ended_reason = REASON_CANCELLED;
+        }
 }

@@ -2,7 +2,9 @@
  * client_run: see client_run.h. */
 #include "client_run.h"
 
+#include "client_control.h"
 #include "client_intervals.h"
+#include "client_steer.h"
 #include "client_worker.h"
 #include "clock.h"
 #include "complain.h"
@@ -34,6 +36,8 @@ struct run {
     struct event_base *base;
     struct event wake_event, look_event, tick_event, stats_event, signal_events[4];
     struct client_intervals intervals;
+    struct client_steer steer;
+    struct client_control control;
     _Atomic uint64_t spare_tuple;
     enum client_stage stage; /* the earliest of all workers */
     bool started, closing;
@@ -87,7 +91,9 @@ static void deal_arrivals(struct run *r)
 
     for (uint32_t i = 0; i < r->n_started; i++)
         r->workers[i].loader =
-            more_may_come(r) || tally_get(&r->workers[i].n_live) > 0 ? n_loaders++ : r->n_started;
+            more_may_come(r) || r->config->course != NULL || tally_get(&r->workers[i].n_live) > 0
+                ? n_loaders++
+                : r->n_started;
     for (uint32_t i = 0; i < r->n_started; i++)
         r->workers[i].n_loaders = n_loaders;
 }
@@ -114,8 +120,28 @@ static void start_load(struct run *r)
         config->duration_ns == PACER_NEVER ? PACER_NEVER : r->measure_ns + config->duration_ns;
     r->result->loaded = true;
     r->intervals.previous_ns = r->intervals.last_ns = r->begin_ns - r->settings->settle_ns;
+    client_steer_begin(&r->steer, r->n_started, r->begin_ns, r->end_ns);
     post_all(r, CLIENT_START, r->begin_ns);
     notify(NOTIFY_READY);
+}
+
+static void read_connections(const struct run *r, struct client_result *result)
+{
+    result->connections_asked = sum_gauge(r, offsetof(struct client_worker, population.n_asked));
+    result->connections_wanted = sum_gauge(r, offsetof(struct client_worker, population.n_wanted));
+    result->connections_live = sum_gauge(r, offsetof(struct client_worker, n_live));
+    result->connections_half_open = sum_gauge(r, offsetof(struct client_worker, n_half_open));
+}
+
+/* The connections are still open, so that what the server has accepted can be compared. */
+static void read_server(struct run *r)
+{
+    char error[CONTROL_SOCKET_ERROR_BYTES];
+
+    if (r->settings->server_control != NULL &&
+        server_side_read(&r->result->server_after, r->settings->server_control,
+                         r->settings->control_token, error) != 0)
+        complain("--server-control: %s", error);
 }
 
 static void finish(struct run *r)
@@ -125,10 +151,8 @@ static void finish(struct run *r)
     read_host(r, &r->result->host_after, &r->result->net_after);
     hostfacts_read(&r->result->limits);
     r->result->has_sockets = sockdiag_count(&r->config->target, &r->result->sockets) == 0;
-    r->result->connections_wanted =
-        sum_gauge(r, offsetof(struct client_worker, population.n_wanted));
-    r->result->connections_live = sum_gauge(r, offsetof(struct client_worker, n_live));
-    r->result->connections_half_open = sum_gauge(r, offsetof(struct client_worker, n_half_open));
+    read_connections(r, r->result);
+    read_server(r);
     post_all(r, CLIENT_CLOSE, 0);
     event_base_loopbreak(r->base);
 }
@@ -179,6 +203,67 @@ static void on_hangup(evutil_socket_t number, short what, void *arg)
         on_signal(number, what, arg);
     else if (r->settings->reopen != NULL)
         r->settings->reopen(r->settings->arg);
+}
+
+/* --- control --- */
+
+static enum client_state state_of(const struct run *r, uint64_t now_ns)
+{
+    if (!r->started)
+        return CLIENT_RUN_CONNECTING;
+    if (r->closing || now_ns >= r->end_ns)
+        return CLIENT_RUN_DRAINING;
+    return r->steer.paused ? CLIENT_RUN_PAUSED : CLIENT_RUN_RUNNING;
+}
+
+/* Values of connections are collected at the end alone, those of queries every other second. */
+static void snapshot(void *context, struct client_result *result)
+{
+    struct run *r = context;
+    const uint64_t now_ns = clock_now_ns(), until_ns = now_ns < r->end_ns ? now_ns : r->end_ns;
+
+    *result = *r->result;
+    result->state = state_of(r, now_ns);
+    result->own_fd_tables = r->config->own_fd_tables;
+    for (uint32_t i = 0; i < r->n_started; i++)
+        tally_merge(&result->tally, &r->workers[i].tally);
+    read_connections(r, result);
+    read_host(r, &result->host_after, &result->net_after);
+    result->in_flight = sum_gauge(r, offsetof(struct client_worker, in_flight));
+    if (!r->started)
+        return;
+    result->load_ns = until_ns > r->begin_ns ? until_ns - r->begin_ns : 0;
+    result->scheduled_ns = until_ns > r->measure_ns ? until_ns - r->measure_ns : 0;
+    result->sent_ns = result->scheduled_ns;
+    result->rate_now_qps = client_steer_rate_qps(&r->steer, now_ns);
+    result->asked_qps = client_steer_mean_qps(&r->steer, until_ns);
+    result->paused_ns = client_steer_paused_ns(&r->steer, until_ns);
+}
+
+/* As if the duration had been so long; before the load, as if interrupted. */
+static void stop_by_request(void *context)
+{
+    struct run *r = context;
+
+    if (r->started) {
+        r->end_ns = client_steer_end(&r->steer);
+    } else {
+        r->result->interrupted = true;
+        stop(r);
+    }
+}
+
+static int open_control(struct run *r)
+{
+    r->control = (struct client_control){
+        .steer = &r->steer,
+        .about = r->settings->about,
+        .snapshot = snapshot,
+        .stop = stop_by_request,
+        .run = r,
+    };
+    return client_control_start(&r->control, r->base, r->settings->control,
+                                r->settings->control_token);
 }
 
 /* --- watching --- */
@@ -254,7 +339,7 @@ static void look_at_progress(struct run *r, bool in_place)
     p->response = &r->intervals.recent;
     p->begin_ns = r->started ? r->begin_ns : 0;
     if (r->started && r->config->loop == CLIENT_LOOP_OPEN && p->now_ns >= p->begin_ns)
-        p->rate_qps = schedule_rate_qps(&r->config->schedule, p->now_ns - p->begin_ns);
+        p->rate_qps = client_steer_rate_qps(&r->steer, p->now_ns);
     if (p->interface != NULL && netdev_read(p->interface, &p->net) != 0)
         p->interface = NULL;
     show_progress(r, now, in_place);
@@ -315,7 +400,9 @@ static int watch(struct run *r)
 /* What was asked, or what had passed of it when the run was interrupted. */
 static uint64_t measured_ns(const struct run *r)
 {
-    const uint64_t asked_ns = r->config->duration_ns;
+    const uint64_t asked_ns = r->end_ns == PACER_NEVER    ? PACER_NEVER
+                              : r->end_ns > r->measure_ns ? r->end_ns - r->measure_ns
+                                                          : 0;
     uint64_t passed_ns;
 
     if (!r->started)
@@ -369,12 +456,17 @@ static void merge(struct run *r)
     result->connect_elapsed_ns = last_ns > first_ns ? last_ns - first_ns : 0;
     result->scheduled_ns = measured_ns(r);
     result->load_ns = load_ns(r);
+    result->asked_qps = r->settings->rate_qps;
+    result->steered = r->steer.changed;
+    if (r->steer.changed)
+        result->asked_qps = client_steer_mean_qps(&r->steer, r->measure_ns + result->scheduled_ns);
+    result->paused_ns = client_steer_paused_ns(&r->steer, r->measure_ns + result->scheduled_ns);
     result->sent_ns = result->scheduled_ns;
     if (last_sent_ns > r->measure_ns + result->scheduled_ns)
         result->sent_ns = last_sent_ns - r->measure_ns;
     /* a rate that grows has more in flight, and no queue for it */
     result->has_growth =
-        r->early_looks > 0 && r->late_looks > 0 && schedule_is_constant(&r->config->schedule);
+        r->early_looks > 0 && r->late_looks > 0 && schedule_is_constant(&r->steer.course.schedule);
     if (result->has_growth) {
         result->in_flight_early = r->early_sum / r->early_looks;
         result->in_flight_late = r->late_sum / r->late_looks;
@@ -404,8 +496,9 @@ static void print_connections(const struct run *r)
     fputs(CLIENT_RECORD_HEADER, out);
     for (uint32_t i = 0; i < r->n_started; i++)
         for (uint32_t c = 0; c < r->workers[i].n_conns; c++)
-            client_record_print(out, &r->workers[i].records[c],
-                                (uint64_t)r->workers[i].first_conn + c, r->progress.start_ns);
+            if (r->config->course == NULL || r->workers[i].records[c].connections > 0)
+                client_record_print(out, &r->workers[i].records[c],
+                                    (uint64_t)r->workers[i].first_conn + c, r->progress.start_ns);
 }
 
 static int lead(struct run *r)
@@ -424,6 +517,7 @@ static int lead(struct run *r)
     /* not before: the first workers would take the CPUs from those still being made */
     post_all(r, CLIENT_OPEN, clock_now_ns());
     event_base_dispatch(r->base);
+    client_control_end(&r->control);
     if (r->settings->stats_in_place && r->settings->stats_interval_ns > 0)
         progress_show_in_place(stderr, NULL, 0);
     end_workers(r);
@@ -440,7 +534,7 @@ static void prepare_progress(struct run *r, uint64_t now_ns)
 
     result->has_interface = netdev_towards(&config->target, result->interface) == 0;
     r->progress = (struct progress){
-        .asked = config->n_connections,
+        .asked = config->n_at_begin,
         .listens = config->listens,
         .rate_qps = r->settings->rate_qps,
         .load_ns = client_config_load_ns(config),
@@ -457,7 +551,7 @@ static int prepare(struct run *r)
     struct client_config *config = r->config;
     const uint64_t now_ns = clock_now_ns();
 
-    r->result->connections_asked = config->n_connections;
+    r->result->connections_at_begin = config->n_at_begin;
     r->result->n_workers = config->n_workers;
     r->result->started_epoch_ns = now_ns + clock_realtime_offset_ns();
     hoststat_read(&r->result->host_before);
@@ -466,6 +560,8 @@ static int prepare(struct run *r)
     config->spare_tuple = &r->spare_tuple;
     config->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     r->workers = calloc(config->n_workers, sizeof *r->workers);
+    client_steer_init(&r->steer, config, r->workers);
+    config->course = r->settings->control != NULL ? &r->steer.course : NULL;
     r->base = event_base_new();
     for (int m = CLIENT_N_QUERY_METRICS; m < CLIENT_N_METRICS; m++)
         if (hist_init(&r->result->metrics[m]) != 0)
@@ -473,11 +569,15 @@ static int prepare(struct run *r)
     if (client_intervals_init(&r->intervals, r->settings->interval_log, r->result->metrics,
                               now_ns) != 0)
         return -1;
-    return config->wake_fd >= 0 && r->workers != NULL && r->base != NULL && watch(r) == 0 ? 0 : -1;
+    return config->wake_fd >= 0 && r->workers != NULL && r->base != NULL && watch(r) == 0 &&
+                   (config->course == NULL || open_control(r) == 0)
+               ? 0
+               : -1;
 }
 
 static void release(struct run *r)
 {
+    client_control_end(&r->control);
     client_intervals_free(&r->intervals);
     for (uint32_t i = 0; i < r->n_started; i++)
         client_worker_free(&r->workers[i]);

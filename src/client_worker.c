@@ -43,8 +43,6 @@ static int setup(struct worker *w)
     cw->conns = calloc(cw->n_conns, sizeof *cw->conns);
     if (cw->received == NULL || cw->to_send == NULL || cw->conns == NULL)
         return -1;
-    for (uint32_t i = 0; i < cw->n_conns; i++)
-        cw->conns[i].worker = cw;
     if (cw->config->record_connections) {
         cw->records = calloc(cw->n_conns, sizeof *cw->records);
         if (cw->records == NULL)
@@ -60,7 +58,8 @@ static int setup(struct worker *w)
     client_population_init(cw);
     if (cw->config->listens && client_listen_init(cw) != 0)
         return -1;
-    return client_life_init(cw) != 0 || client_load_init(cw) != 0 || client_connect_init(cw) != 0
+    return client_course_init(cw) != 0 || client_life_init(cw) != 0 || client_load_init(cw) != 0 ||
+                   client_connect_init(cw) != 0
                ? -1
                : 0;
 }
@@ -128,6 +127,9 @@ static void on_message(struct worker *w, int kind, uint64_t value)
     case CLIENT_HAND_OVER:
         hand_over(cw);
         break;
+    case CLIENT_STEER:
+        client_course_take(cw);
+        break;
     case CLIENT_STOP:
         client_connect_stop(cw);
         client_load_stop(cw);
@@ -135,7 +137,9 @@ static void on_message(struct worker *w, int kind, uint64_t value)
     case CLIENT_CLOSE:
         client_connect_begin_no_more(cw);
         for (uint32_t i = 0; i < cw->n_conns; i++)
-            client_conn_close(&cw->conns[i], final_outcome(&cw->conns[i]), 0);
+            if (cw->conns[i].state != CLIENT_CONN_NEW)
+                client_conn_close(&cw->conns[i], final_outcome(&cw->conns[i]), 0);
+        client_population_cancel(cw);
         worker_finish(w);
         break;
     }
@@ -154,6 +158,7 @@ static void teardown(struct worker *w)
     client_connect_free(cw);
     client_life_free(cw);
     client_listen_free(cw);
+    client_course_free(cw);
     free(cw->received);
     free(cw->to_send);
     free(cw->conns);

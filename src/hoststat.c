@@ -92,6 +92,21 @@ static uint64_t read_counter(const char *file, const char *group, const char *wa
     return value;
 }
 
+/* "TCP: inuse 5 orphan 0 tw 3 alloc 7 mem 1": in pages. */
+static void read_tcp_memory(struct hoststat *s)
+{
+    FILE *f = fopen("/proc/net/sockstat", "re");
+    char line[256];
+    uint64_t pages;
+
+    if (f == NULL)
+        return;
+    while (fgets(line, sizeof line, f) != NULL)
+        if (sscanf(line, "TCP: inuse %*u orphan %*u tw %*u alloc %*u mem %" SCNu64, &pages) == 1)
+            s->tcp_memory_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    fclose(f);
+}
+
 void hoststat_read(struct hoststat *s)
 {
     memset(s, 0xff, sizeof *s); /* every field is HOSTSTAT_UNKNOWN */
@@ -101,6 +116,7 @@ void hoststat_read(struct hoststat *s)
     s->retransmits = read_counter("/proc/net/snmp", "Tcp:", "RetransSegs");
     s->listen_overflows = read_counter("/proc/net/netstat", "TcpExt:", "ListenOverflows");
     s->listen_drops = read_counter("/proc/net/netstat", "TcpExt:", "ListenDrops");
+    read_tcp_memory(s);
 }
 
 uint64_t hoststat_delta(uint64_t later, uint64_t earlier)

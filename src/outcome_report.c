@@ -3,7 +3,10 @@
 #include "outcome_report.h"
 
 #include "json.h"
+#include "openmetrics.h"
 #include "units.h"
+
+enum { NAME_BYTES = 64 };
 
 static void print_line(FILE *out, struct outcome o, uint64_t n, bool with_remedy)
 {
@@ -36,19 +39,35 @@ void outcome_report_text(FILE *out, const char *title,
         }
 }
 
+/* "phase/reason", NAME_BYTES. */
+static const char *name_of(char *name, int phase, int reason)
+{
+    snprintf(name, NAME_BYTES, "%s/%s", outcome_phase_name((enum outcome_phase)phase),
+             outcome_reason_name((enum outcome_reason)reason));
+    return name;
+}
+
 void outcome_report_json(struct json *j, const char *key,
                          const tally_count counts[OUTCOME_N_PHASES][OUTCOME_N_REASONS])
 {
-    char name[64];
+    char name[NAME_BYTES];
 
     json_object_begin(j, key);
     for (int p = 0; p < OUTCOME_N_PHASES; p++)
-        for (int r = 0; r < OUTCOME_N_REASONS; r++) {
-            if (tally_get(&counts[p][r]) == 0)
-                continue;
-            snprintf(name, sizeof name, "%s/%s", outcome_phase_name((enum outcome_phase)p),
-                     outcome_reason_name((enum outcome_reason)r));
-            json_u64(j, name, tally_get(&counts[p][r]));
-        }
+        for (int r = 0; r < OUTCOME_N_REASONS; r++)
+            if (tally_get(&counts[p][r]) > 0)
+                json_u64(j, name_of(name, p, r), tally_get(&counts[p][r]));
     json_object_end(j);
+}
+
+void outcome_report_metrics(struct openmetrics *m, const char *family, const char *help,
+                            const tally_count counts[OUTCOME_N_PHASES][OUTCOME_N_REASONS])
+{
+    char name[NAME_BYTES];
+
+    openmetrics_family(m, OPENMETRICS_COUNTER, family, help);
+    for (int p = 0; p < OUTCOME_N_PHASES; p++)
+        for (int r = 0; r < OUTCOME_N_REASONS; r++)
+            if (tally_get(&counts[p][r]) > 0)
+                openmetrics_u64(m, "outcome", name_of(name, p, r), tally_get(&counts[p][r]));
 }

@@ -49,7 +49,9 @@ static void put_connections(struct json *j, const struct client_result *r)
     put_count(j, "retransmits", &r->tally.connections.retransmits);
     put_count(j, "with_retransmits", &r->tally.connections.with_retransmits);
     json_u64(j, "half_open", r->connections_half_open);
-    json_u64(j, "failed", tally_connections_failed(&r->tally) - r->connections_half_open);
+    json_u64(j, "failed",
+             tally_connections_failed(&r->tally) -
+                 (r->state == CLIENT_RUN_ENDED ? r->connections_half_open : 0));
     json_u64(j, "wanted_at_end", r->connections_wanted);
     json_u64(j, "live_at_end", r->connections_live);
     if (r->connect_elapsed_ns > 0)
@@ -123,6 +125,7 @@ static void put_queries(struct json *j, const struct client_result *r)
 
     json_object_begin(j, "queries");
     put_class(j, &t->queries[TALLY_MEASURED]);
+    json_u64(j, "in_flight", r->in_flight);
     put_count(j, "late", &t->late);
     put_count(j, "duplicate", &t->duplicate);
     put_count(j, "unknown_id", &t->unknown_id);
@@ -168,6 +171,11 @@ static void put_rate(struct json *j, const struct report_about *about,
     else
         json_null(j, "achieved_qps");
     json_double(j, "duration_s", (double)r->scheduled_ns / 1e9);
+    if (r->state != CLIENT_RUN_ENDED)
+        json_double(j, "now_qps", r->rate_now_qps);
+    else
+        json_null(j, "now_qps");
+    json_double(j, "paused_s", (double)r->paused_ns / 1e9);
     json_object_end(j);
 }
 
@@ -281,6 +289,29 @@ static void put_network(struct json *j, const struct client_result *r)
     json_object_end(j);
 }
 
+static void put_server(struct json *j, const struct client_result *r)
+{
+    const struct server_side s = server_side_between(&r->server_before, &r->server_after);
+
+    if (!s.is_known) {
+        json_null(j, "server");
+        return;
+    }
+    json_object_begin(j, "server");
+    json_u64(j, "accepted", s.accepted);
+    json_known_u64(j, "refused", s.refused);
+    json_known_u64(j, "closed", s.closed);
+    json_known_u64(j, "active", s.active);
+    json_known_u64(j, "bytes_received", s.bytes_received);
+    json_known_u64(j, "bytes_sent", s.bytes_sent);
+    json_known_u64(j, "accept_pauses", s.accept_pauses);
+    json_known_u64(j, "back_pressure_pauses", s.back_pressure_pauses);
+    json_known_u64(j, "listen_overflows", s.listen_overflows);
+    json_known_u64(j, "listen_drops", s.listen_drops);
+    json_known_u64(j, "not_accepted", client_result_not_accepted(r));
+    json_object_end(j);
+}
+
 static void put_output(struct json *j, const struct client_result *r)
 {
     json_object_begin(j, "output");
@@ -322,7 +353,10 @@ static void put_verdict(struct json *j, const struct client_result *r)
 {
     json_bool(j, "interrupted", r->interrupted);
     json_string(j, "broken_law", r->broken_law);
-    json_string(j, "verdict", r->doubts == 0 ? "VALID" : "SUSPECT");
+    json_string(j, "verdict",
+                r->state != CLIENT_RUN_ENDED ? NULL
+                : r->doubts == 0             ? "VALID"
+                                             : "SUSPECT");
     json_array_begin(j, "reasons");
     for (int i = 0; i < VERDICT_N_REASONS; i++)
         if (r->doubts & (1u << i))
@@ -332,6 +366,7 @@ static void put_verdict(struct json *j, const struct client_result *r)
 
 void report_json(FILE *out, const struct report_about *about, const struct client_result *r)
 {
+    static const char *const states[] = {"ended", "connecting", "running", "paused", "draining"};
     struct json j;
     char started[CLOCK_RFC3339_BYTES];
 
@@ -340,6 +375,7 @@ void report_json(FILE *out, const struct report_about *about, const struct clien
     json_u64(&j, "schema", 1);
     json_string(&j, "program", "tcpclient");
     json_string(&j, "version", about->version);
+    json_string(&j, "state", states[r->state]);
     json_string(&j, "started", clock_rfc3339(started, r->started_epoch_ns));
     json_string(&j, "target", about->target);
     options_json(about->options, about->settings, &j, "options");
@@ -356,6 +392,7 @@ void report_json(FILE *out, const struct report_about *about, const struct clien
     put_resources(&j, r);
     put_sockets(&j, r);
     put_network(&j, r);
+    put_server(&j, r);
     put_output(&j, r);
     put_diagnosis(&j, r);
     put_verdict(&j, r);

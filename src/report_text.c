@@ -23,7 +23,7 @@ static double percent_of(uint64_t part, uint64_t whole)
 
 /* --- head --- */
 
-static void print_load(FILE *out, const struct report_about *about)
+static void print_load(FILE *out, const struct report_about *about, const struct client_result *r)
 {
     static const char *const arrivals[] = {"Poisson", "constant"};
     static const char *const selects[] = {"random", "round-robin"};
@@ -35,7 +35,9 @@ static void print_load(FILE *out, const struct report_about *about)
                 units_format_duration(text, config->interval_ns));
     else if (about->rate_qps > 0)
         fprintf(out, ", %.6g q/s%s (%s, %s)", about->rate_qps,
-                schedule_is_constant(&config->schedule) ? "" : " on average, by a schedule",
+                r->steered                                ? " on average, as steered"
+                : schedule_is_constant(&config->schedule) ? ""
+                                                          : " on average, by a schedule",
                 arrivals[config->arrival], selects[config->select]);
     else if (!config->listens)
         fputs(", no queries", out);
@@ -56,7 +58,7 @@ static void print_head(FILE *out, const struct report_about *about, const struct
     fprintf(out, "%s to %s, %s connections%s", about->config->tls != NULL ? " over TLS" : "",
             about->target, units_format_count(text, r->connections_asked),
             about->config->population.n > 0 ? " at most, by a schedule" : "");
-    print_load(out, about);
+    print_load(out, about, r);
     fprintf(out,
             "\n  %" PRIu32 " threads%s, pacing %s, seed %" PRIu64
             ", quickack %s, libevent %s (%s)\n\n",
@@ -179,7 +181,10 @@ static void print_rate(FILE *out, const struct report_about *about, const struct
                     (double)r->scheduled_ns);
     if (about->rate_qps > 0)
         fprintf(out, ", %.6g asked", about->rate_qps);
-    fprintf(out, ", measured for %s\n", units_format_duration(a, r->scheduled_ns));
+    fprintf(out, ", measured for %s", units_format_duration(a, r->scheduled_ns));
+    if (r->paused_ns > 0)
+        fprintf(out, ", paused for %s of it", units_format_duration(a, r->paused_ns));
+    fputc('\n', out);
 }
 
 /* --- messages --- */
@@ -325,6 +330,25 @@ static void print_network(FILE *out, const struct client_result *r)
             units_format_bytes(d, after->tx_bytes - before->tx_bytes));
 }
 
+static void print_server(FILE *out, const struct client_result *r)
+{
+    const struct server_side s = server_side_between(&r->server_before, &r->server_after);
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
+
+    if (!s.is_known)
+        return;
+    fprintf(out,
+            "Server       %s accepted, %s refused, %s active; %s connected here it never took\n",
+            units_format_count(a, s.accepted), units_format_count(b, s.refused),
+            units_format_count(c, s.active), units_format_count(d, client_result_not_accepted(r)));
+    fprintf(out, "             %s pauses of accepting, %s of reading",
+            units_format_count(a, s.accept_pauses), units_format_count(b, s.back_pressure_pauses));
+    if (s.listen_overflows != UINT64_MAX && s.listen_drops != UINT64_MAX)
+        fprintf(out, "; %s listen overflows, %s drops", units_format_count(c, s.listen_overflows),
+                units_format_count(d, s.listen_drops));
+    fputc('\n', out);
+}
+
 static void print_output(FILE *out, const struct client_result *r)
 {
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
@@ -381,6 +405,7 @@ void report_text(FILE *out, const struct report_about *about, const struct clien
     print_diagnosis(out, r);
     print_host(out, r);
     print_network(out, r);
+    print_server(out, r);
     print_output(out, r);
     print_verdict(out, r);
 }

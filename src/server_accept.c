@@ -116,7 +116,7 @@ int server_accept_start(struct server_worker *sw, int listener_fd)
 {
     struct server_accept *a = &sw->accept;
 
-    a->paused = false;
+    a->paused = a->suspended = false;
     a->warned = false;
     a->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     event_assign(&a->listener_event, sw->worker.base, listener_fd, EV_READ | EV_PERSIST,
@@ -135,6 +135,22 @@ void server_accept_resume(struct server_worker *sw)
     event_del(&a->resume_event);
     if (event_add(&a->listener_event, NULL) != 0)
         rest(a);
+}
+
+void server_accept_suspend(struct server_worker *sw, bool suspended)
+{
+    struct server_accept *a = &sw->accept;
+
+    if (a->suspended == suspended)
+        return;
+    a->suspended = suspended;
+    if (suspended) {
+        a->paused = false;
+        event_del(&a->resume_event);
+        event_del(&a->listener_event);
+    } else if (event_add(&a->listener_event, NULL) != 0) {
+        rest(a);
+    }
 }
 
 void server_accept_stop(struct server_worker *sw)

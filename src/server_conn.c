@@ -13,6 +13,8 @@
 
 enum { BLOCK_CONNECTIONS = 64 };
 
+#define SERIAL_MASK 0x7fffffffu
+
 static void on_readable(evutil_socket_t fd, short what, void *arg);
 static void on_readable_subscriber(evutil_socket_t fd, short what, void *arg);
 static void on_writable(evutil_socket_t fd, short what, void *arg);
@@ -65,11 +67,23 @@ int server_conn_open(struct server_worker *sw, int fd)
         return -1;
     }
     c->open = true;
+    c->serial = conns->next_serial++ & SERIAL_MASK;
     atomic_fetch_add_explicit(&sw->config->n_active, 1, memory_order_relaxed);
     tally_add(&sw->tally.accepted, 1);
     if (sw->push != NULL)
         server_push_greet(c);
     return 0;
+}
+
+static void release(struct server_conn *c)
+{
+    c->open = false;
+    if (c->worker->push != NULL)
+        server_push_leave(c);
+    event_del(&c->event);
+    close(event_get_fd(&c->event));
+    free(c->held);
+    tls_free(c->tls);
 }
 
 void server_conn_close(struct server_conn *c, struct outcome outcome)
@@ -78,13 +92,7 @@ void server_conn_close(struct server_conn *c, struct outcome outcome)
 
     if (!c->open)
         return;
-    c->open = false;
-    if (sw->push != NULL)
-        server_push_leave(c);
-    event_del(&c->event);
-    close(event_get_fd(&c->event));
-    free(c->held);
-    tls_free(c->tls);
+    release(c);
     c->next_free = sw->conns.free_head;
     sw->conns.free_head = c;
     atomic_fetch_sub_explicit(&sw->config->n_active, 1, memory_order_relaxed);
@@ -93,13 +101,44 @@ void server_conn_close(struct server_conn *c, struct outcome outcome)
     server_accept_resume(sw);
 }
 
+/* Serials are less than 2^30 apart: their difference of 31 bits is signed. */
+static int by_age(const void *a, const void *b)
+{
+    const struct server_conn *const *one = a, *const *other = b;
+
+    return (int32_t)(((uint32_t)(*one)->serial - (*other)->serial) << 1);
+}
+
+uint32_t server_conns_close_oldest(struct server_worker *sw, uint32_t n)
+{
+    const struct server_conns *conns = &sw->conns;
+    struct server_conn **open =
+        malloc((size_t)conns->n_blocks * BLOCK_CONNECTIONS * sizeof(struct server_conn *));
+    uint32_t n_open = 0;
+
+    if (open == NULL)
+        return 0;
+    for (uint32_t b = 0; b < conns->n_blocks; b++)
+        for (int i = 0; i < BLOCK_CONNECTIONS; i++)
+            if (conns->blocks[b][i].open)
+                open[n_open++] = &conns->blocks[b][i];
+    qsort(open, n_open, sizeof(struct server_conn *), by_age);
+    if (n > n_open)
+        n = n_open;
+    for (uint32_t i = 0; i < n; i++)
+        server_conn_close(open[i], (struct outcome){PHASE_RUN, REASON_FINISHED});
+    free(open);
+    return n;
+}
+
 void server_conns_free(struct server_worker *sw)
 {
     struct server_conns *conns = &sw->conns;
 
     for (uint32_t b = 0; b < conns->n_blocks; b++)
         for (int i = 0; i < BLOCK_CONNECTIONS; i++)
-            server_conn_close(&conns->blocks[b][i], (struct outcome){PHASE_RUN, REASON_FINISHED});
+            if (conns->blocks[b][i].open)
+                release(&conns->blocks[b][i]);
     for (uint32_t b = 0; b < conns->n_blocks; b++)
         free(conns->blocks[b]);
     free(conns->blocks);

@@ -52,6 +52,10 @@ static const struct option_row rows[] = {
     {"stats-interval", 0, OPTION_DURATION, FIELD(stats_interval_ns), "TIME",
      "a line of figures on stderr every TIME; 0: none (default: 0)", 0,
      366ull * 86400 * UNITS_NS_PER_S, NULL},
+    {"control", 0, OPTION_TEXT, FIELD(control), "ADDR",
+     "be shown and steered over HTTP at ADDR:PORT or unix:PATH", 0, 0, NULL},
+    {"control-token", 0, OPTION_TEXT, FIELD(control_token), "FILE",
+     "demand the token in FILE there; without, loopback only", 0, 0, NULL},
     {"plan", 0, OPTION_FLAG, FIELD(plan), NULL,
      "only say, on stdout, which limits bind for -c N and how to lift them", 0, 0, NULL},
     {"force", 0, OPTION_FLAG, FIELD(force), NULL, "run although the plan says stop", 0, 0, NULL},
@@ -145,6 +149,11 @@ enum options_result server_opts_parse(struct server_opts *opts, int argc, char *
     options_outrank(table, opts, &defaults, "push", "protocol");
     if (check_push(opts, error) != 0 || check_tls(opts, error) != 0)
         return OPTIONS_USAGE;
+    if (opts->control_token != NULL && opts->control == NULL) {
+        snprintf(error, OPTIONS_ERROR_BYTES,
+                 "--control-token: nothing asks for it without --control");
+        return OPTIONS_USAGE;
+    }
     if (argc - first > 1) {
         snprintf(error, OPTIONS_ERROR_BYTES, "'%s' is one operand too many: accepted is one PORT",
                  argv[first + 1]);

@@ -89,6 +89,7 @@ static void put_tally(struct json *j, const struct server_tally *t)
 
 void server_report_json(FILE *out, const struct server_result *r)
 {
+    static const char *const states[] = {"running", "paused", "ended"};
     struct json j;
     char started[CLOCK_RFC3339_BYTES];
 
@@ -97,6 +98,7 @@ void server_report_json(FILE *out, const struct server_result *r)
     json_u64(&j, "schema", 1);
     json_string(&j, "program", "tcpserver");
     json_string(&j, "version", r->version);
+    json_string(&j, "state", states[r->state]);
     json_string(&j, "started", clock_rfc3339(started, r->started_epoch_ns));
     json_string(&j, "address", r->address);
     json_string(&j, "libevent", r->libevent);
@@ -109,6 +111,7 @@ void server_report_json(FILE *out, const struct server_result *r)
     json_known_u64(&j, "listen_overflows",
                    hoststat_delta(r->now.listen_overflows, r->before.listen_overflows));
     json_known_u64(&j, "listen_drops", hoststat_delta(r->now.listen_drops, r->before.listen_drops));
+    json_known_u64(&j, "tcp_memory_bytes", r->now.tcp_memory_bytes);
     json_known_u64(&j, "rss_bytes", r->now.rss_bytes);
     json_known_u64(&j, "peak_rss_bytes", r->now.peak_rss_bytes);
     json_double(&j, "user_s", (double)(r->now.user_us - r->before.user_us) / 1e6);

@@ -28,9 +28,18 @@ static int setup(struct worker *w)
 
 static void on_message(struct worker *w, int kind, uint64_t value)
 {
-    (void)value;
-    if (kind == SERVER_STOP)
+    switch ((enum server_message)kind) {
+    case SERVER_STOP:
         worker_finish(w);
+        break;
+    case SERVER_CLOSE_OLDEST:
+        server_conns_close_oldest(of(w), (uint32_t)value);
+        break;
+    case SERVER_PAUSE:
+    case SERVER_RESUME:
+        server_accept_suspend(of(w), kind == SERVER_PAUSE);
+        break;
+    }
 }
 
 static void teardown(struct worker *w)

@@ -6,6 +6,7 @@
 #include "client_run.h"
 #include "clock.h"
 #include "complain.h"
+#include "control_socket.h"
 #include "hgrm.h"
 #include "hlog.h"
 #include "json.h"
@@ -45,6 +46,9 @@ struct setup {
     FILE *connections; /* NULL: no row per connection */
     FILE *hlog, *hgrm; /* NULL: no such file */
     char *hlog_head;   /* what stands first in the log */
+    struct control_socket control;
+    struct control_token token;
+    struct server_side server; /* before the run */
 };
 
 /* --- plan --- */
@@ -152,8 +156,45 @@ static int begin_hlog(struct setup *s)
     return 0;
 }
 
+static struct report_about about_of(const struct setup *s, double rate_qps)
+{
+    return (struct report_about){
+        .version = TCPSCALER_VERSION,
+        .libevent = event_get_version(),
+        .backend = worker_backend(),
+        .target = s->plan.target,
+        .rate_qps = rate_qps,
+        .churn_most_per_s = s->plan.churn_most_per_s,
+        .config = &s->plan.config,
+        .options = client_opts_table(),
+        .settings = &s->opts,
+    };
+}
+
+/* The port to be steered at, and what the server has counted so far. */
+static int open_control(struct setup *s)
+{
+    const struct client_opts *o = &s->opts;
+    char error[CONTROL_SOCKET_ERROR_BYTES];
+
+    if (o->control_token != NULL && control_token_read(&s->token, o->control_token, error) != 0)
+        return complain("--control-token: %s", error);
+    if (o->server_control != NULL &&
+        server_side_read(&s->server, o->server_control, &s->token, error) != 0)
+        return complain("--server-control: %s", error);
+    if (o->control == NULL)
+        return 0;
+    if (control_socket_listen(&s->control, o->control, o->control_token != NULL, error) != 0)
+        return complain("--control: %s", error);
+    if (!o->quiet)
+        complain("control at %s, room for %" PRIu32 " connections", o->control,
+                 s->plan.config.n_connections);
+    return 0;
+}
+
 static int run(struct setup *s, struct client_result *result)
 {
+    const struct report_about about = about_of(s, s->plan.rate_qps);
     const struct client_run_settings settings = {
         .settle_ns = s->opts.settle_ns,
         .stats_interval_ns = s->opts.quiet ? 0 : s->opts.stats_interval_ns,
@@ -163,6 +204,10 @@ static int run(struct setup *s, struct client_result *result)
         .interval_log = s->hlog,
         .reopen = reopen_outputs,
         .arg = s,
+        .control = s->opts.control != NULL ? &s->control : NULL,
+        .control_token = &s->token,
+        .about = &about,
+        .server_control = s->opts.server_control,
     };
     int failed;
 
@@ -274,17 +319,7 @@ static bool close_file(FILE *out, const char *option, const char *name)
 /* Returns whether every report was written. */
 static bool write_reports(struct setup *s, const struct client_result *result)
 {
-    const struct report_about about = {
-        .version = TCPSCALER_VERSION,
-        .libevent = event_get_version(),
-        .backend = worker_backend(),
-        .target = s->plan.target,
-        .rate_qps = s->plan.rate_qps,
-        .churn_most_per_s = s->plan.churn_most_per_s,
-        .config = &s->plan.config,
-        .options = client_opts_table(),
-        .settings = &s->opts,
-    };
+    const struct report_about about = about_of(s, result->asked_qps);
     bool written = true;
 
     if (!s->opts.quiet)
@@ -342,6 +377,7 @@ static int measure(struct setup *s)
         return code;
     }
     if (run(s, result) == 0) {
+        result->server_before = s->server;
         judge(s, result);
         diagnose(s, result);
         code = exit_code(result, write_reports(s, result));
@@ -354,7 +390,7 @@ static int measure(struct setup *s)
 
 int main(int argc, char **argv)
 {
-    static struct setup setup;
+    static struct setup setup = {.control = {.fd = -1}};
     char error[OPTIONS_ERROR_BYTES];
     int code = EXIT_USAGE;
 
@@ -372,9 +408,10 @@ int main(int argc, char **argv)
     if (client_plan_make(&setup.plan, &setup.opts) == 0 && open_outputs(&setup) == 0) {
         if (setup.opts.plan)
             code = print_plan(&setup);
-        else if (check_plan(&setup) == 0)
+        else if (check_plan(&setup) == 0 && open_control(&setup) == 0)
             code = measure(&setup);
     }
+    control_socket_close(&setup.control);
     client_plan_free(&setup.plan);
     free(setup.hlog_head);
     return code;

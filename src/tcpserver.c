@@ -8,6 +8,7 @@
 #include "oslimits.h"
 #include "preflight_report.h"
 #include "reopen.h"
+#include "server_control.h"
 #include "server_opts.h"
 #include "server_report.h"
 #include "server_worker.h"
@@ -45,6 +46,9 @@ struct server {
     uint64_t begin_ns, previous_ns;
     struct event_base *base;
     struct event look_event, stats_event, signal_events[4];
+    struct control_socket control_socket;
+    struct control_token control_token;
+    struct server_control control;
     FILE *json;
     bool stderr_is_terminal;
 };
@@ -236,6 +240,20 @@ static int open_json(struct server *s)
     return s->json != NULL ? 0 : complain("--json: cannot write '%s': %s", name, strerror(errno));
 }
 
+static int open_control(struct server *s)
+{
+    const struct server_opts *o = &s->opts;
+    char error[CONTROL_SOCKET_ERROR_BYTES];
+
+    if (o->control_token != NULL &&
+        control_token_read(&s->control_token, o->control_token, error) != 0)
+        return complain("--control-token: %s", error);
+    if (o->control != NULL &&
+        control_socket_listen(&s->control_socket, o->control, o->control_token != NULL, error) != 0)
+        return complain("--control: %s", error);
+    return 0;
+}
+
 /* --- figures --- */
 
 static void look(struct server *s)
@@ -249,8 +267,9 @@ static void look(struct server *s)
         r->peak = r->active;
 }
 
-static void collect(struct server *s)
+static void collect(void *context)
 {
+    struct server *s = context;
     struct server_result *r = &s->result;
 
     look(s);
@@ -377,6 +396,23 @@ static int start_workers(struct server *s)
     return 0;
 }
 
+static int start_control(struct server *s)
+{
+    if (s->opts.control == NULL)
+        return 0;
+    s->control = (struct server_control){
+        .base = s->base,
+        .workers = s->workers,
+        .n_workers = s->n_workers,
+        .result = &s->result,
+        .collect = collect,
+        .context = s,
+    };
+    if (server_control_start(&s->control, &s->control_socket, &s->control_token) != 0)
+        return complain("--control: %s", strerror(errno));
+    return 0;
+}
+
 static void stop_workers(struct server *s)
 {
     for (uint32_t i = 0; i < s->n_started; i++)
@@ -394,6 +430,8 @@ static void announce(const struct server *s)
     fprintf(stderr, "tcpserver: listening on %s, %" PRIu32 " threads, room for %s connections\n",
             s->address_text, s->n_workers,
             units_format_count(a, s->opts.max_connections > 0 ? s->opts.max_connections : room(s)));
+    if (s->opts.control != NULL)
+        fprintf(stderr, "tcpserver: control at %s\n", s->opts.control);
     if (s->opts.verbose > 0)
         fprintf(stderr,
                 "tcpserver: fd limit %s per %s; accept queue %" PRIu64
@@ -420,8 +458,6 @@ static int report(struct server *s)
 
 static int serve(struct server *s)
 {
-    uint64_t active;
-
     s->stderr_is_terminal = isatty(STDERR_FILENO) == 1;
     s->result.n_workers = s->n_workers;
     s->result.pushes = s->opts.push_rate_per_s > 0;
@@ -434,7 +470,7 @@ static int serve(struct server *s)
     hoststat_read(&s->result.before);
     s->begin_ns = s->previous_ns = clock_now_ns();
     s->result.started_epoch_ns = s->begin_ns + clock_realtime_offset_ns();
-    if (watch(s) != 0 || start_workers(s) != 0) {
+    if (watch(s) != 0 || start_workers(s) != 0 || start_control(s) != 0) {
         stop_workers(s);
         return EXIT_USAGE;
     }
@@ -442,11 +478,10 @@ static int serve(struct server *s)
     notify(NOTIFY_READY);
     event_base_dispatch(s->base);
     notify(NOTIFY_STOPPING);
-    collect(s);
-    active = s->result.active; /* those that the end of this program closes */
+    server_control_end(&s->control);
     stop_workers(s);
     collect(s);
-    s->result.active = active;
+    s->result.state = SERVER_ENDED;
     return report(s);
 }
 
@@ -462,7 +497,7 @@ static void cleanup(struct server *s)
 
 int main(int argc, char **argv)
 {
-    static struct server s;
+    static struct server s = {.n_workers = 1, .control_socket = {.fd = -1}};
     char error[OPTIONS_ERROR_BYTES];
     int code = EXIT_USAGE;
 
@@ -480,8 +515,10 @@ int main(int argc, char **argv)
     if (plan(&s) == 0 && open_json(&s) == 0) {
         if (s.opts.plan)
             code = print_plan(&s);
-        else if (check_plan(&s) == 0 && resolve(&s) == 0 && open_listeners(&s) == 0)
+        else if (check_plan(&s) == 0 && resolve(&s) == 0 && open_listeners(&s) == 0 &&
+                 open_control(&s) == 0)
             code = serve(&s);
+        control_socket_close(&s.control_socket);
     }
     cleanup(&s);
     return code;

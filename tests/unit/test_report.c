@@ -60,6 +60,7 @@ static void make_result(struct client_result *r)
     tally_add(&r->tally.connections.ended[PHASE_RUN][REASON_FINISHED], 98);
     tally_add(&r->tally.connections.ended[PHASE_RECEIVE][REASON_HALF_OPEN], 1);
     r->connections_asked = 100;
+    r->connections_at_begin = 100;
     r->connections_wanted = 100;
     r->connections_live = 98;
     r->connections_half_open = 1;
@@ -70,6 +71,15 @@ static void make_result(struct client_result *r)
     r->host_before = r->host_loaded = r->host_after = (struct hoststat){.cpu_ticks = 1};
     r->host_after.retransmits = HOSTSTAT_UNKNOWN;
     r->doubts = 1u << VERDICT_UNSENT;
+    r->steered = true;
+    r->paused_ns = 2000 * MS;
+    r->server_before = (struct server_side){.is_known = true, .accepted = 7, .bytes_sent = 5};
+    r->server_after = (struct server_side){.is_known = true,
+                                           .accepted = 104,
+                                           .refused = 1,
+                                           .active = 96,
+                                           .bytes_sent = 305,
+                                           .listen_overflows = UINT64_MAX};
 }
 
 static int setup(void **state)
@@ -133,7 +143,11 @@ static void summary_has_every_figure_in_its_place(void **state)
 {
     char *text = text_of(report_text, *state);
 
-    assert_has(text, "tcpclient 9.9: dns to 192.0.2.1:53, 100 connections, 100 q/s");
+    assert_has(
+        text,
+        "tcpclient 9.9: dns to 192.0.2.1:53, 100 connections, 100 q/s on average, as steered");
+    assert_has(text, "measured for 10.0 s, paused for 2.00 s of it");
+    assert_has(text, "97 accepted, 1 refused, 96 active; 1 connected here it never took");
     assert_has(text, "100 asked, 99 connected, 98 proven, 1 half-open");
     assert_has(text, "98 live at the end; opened in 500 ms (198/s)");
     assert_has(text, "1,003 scheduled, 1,000 sent, 980 answered");
@@ -189,6 +203,11 @@ static void json_has_every_figure_in_its_place(void **state)
                      "      \"NXDOMAIN\": 11,\n      \"RCODE15\": 6\n    },\n"
                      "    \"echoed\": 3,\n    \"truncated\": 2\n  },");
     assert_has(text, "\"asked_qps\": 100,\n    \"achieved_qps\": 100,\n    \"duration_s\": 10");
+    assert_has(text, "\"now_qps\": null,\n    \"paused_s\": 2\n");
+    assert_has(text, "\"accepted\": 97,\n    \"refused\": 1,\n    \"closed\": 0,\n"
+                     "    \"active\": 96,\n    \"bytes_received\": 0,\n    \"bytes_sent\": 300,");
+    assert_has(text, "\"listen_overflows\": null,\n    \"listen_drops\": 0,\n"
+                     "    \"not_accepted\": 1\n");
     assert_has(text, "\"response\": {\n      \"count\": 980,\n      \"over\": 20,");
     assert_has(text, "\"min\": 700000,");
     assert_has(text, "\"p99\": \"beyond\",\n      \"p999\": null,");

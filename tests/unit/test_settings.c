@@ -315,7 +315,8 @@ static void assert_options_come_back(parser *parse_with, const struct options *t
                                          "--protocol=echo",
                                          "--push=5",
                                          "--profile=connscale-200k",
-                                         "--connections=5k"};
+                                         "--connections=5k",
+                                         "--control=unix:x"};
     char values[4][LINE_BYTES], option[5 * LINE_BYTES];
 
     for (size_t i = 0; i < table->n_rows; i++) {

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ * client_course: see client_course.h. */
+#include "client_course.h"
+
+#include "client_worker.h"
+
+#include <stdlib.h>
+
+int client_course_init(struct client_worker *cw)
+{
+    if (cw->config->course == NULL)
+        return 0;
+    cw->course.schedule = malloc(sizeof *cw->course.schedule);
+    return cw->course.schedule != NULL ? 0 : -1;
+}
+
+void client_course_free(struct client_worker *cw)
+{
+    free(cw->course.schedule);
+}
+
+void client_course_take(struct client_worker *cw)
+{
+    struct client_course *course = cw->config->course;
+    uint64_t end_ns;
+    uint32_t n, version;
+
+    atomic_store_explicit(&cw->course.is_told, false, memory_order_relaxed);
+    pthread_mutex_lock(&course->lock);
+    *cw->course.schedule = course->schedule;
+    end_ns = course->end_ns;
+    n = course->n_connections;
+    version = course->version;
+    pthread_mutex_unlock(&course->lock);
+    client_load_replace(cw, cw->course.schedule, end_ns);
+    client_population_steer(cw, pacer_connections_of(n, cw->config->n_workers, cw->worker.index));
+    atomic_store_explicit(&cw->course.version, version, memory_order_release);
+}
+
+void client_course_tell(struct client_course *course, struct client_worker *workers,
+                        uint32_t n_workers)
+{
+    pthread_mutex_lock(&course->lock);
+    course->version++;
+    pthread_mutex_unlock(&course->lock);
+    for (uint32_t i = 0; i < n_workers; i++)
+        if (!atomic_exchange_explicit(&workers[i].course.is_told, true, memory_order_relaxed) &&
+            worker_post(&workers[i].worker, CLIENT_STEER, 0) != 0)
+            atomic_store_explicit(&workers[i].course.is_told, false, memory_order_relaxed);
+}
+
+bool client_course_is_taken(const struct client_course *course, const struct client_worker *workers,
+                            uint32_t n_workers)
+{
+    for (uint32_t i = 0; i < n_workers; i++)
+        if (atomic_load_explicit(&workers[i].course.version, memory_order_acquire) !=
+            course->version)
+            return false;
+    return true;
+}
