@@ -86,4 +86,7 @@ void worker_join(struct worker *w);
 /* The backend libevent uses here, e.g. "epoll". */
 const char *worker_backend(void);
 
+/* For --version: the program's, and libevent's with its backend.  A text of the callee's. */
+const char *worker_version(void);
+
 #endif

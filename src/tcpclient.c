@@ -395,6 +395,7 @@ int main(int argc, char **argv)
     int code = EXIT_USAGE;
 
     oslimits_open_standard_streams();
+    client_opts_table()->version = worker_version();
     switch (client_opts_parse(&setup.opts, argc, argv, stdout, error)) {
     case OPTIONS_EXIT:
         return EXIT_VALID;

@@ -502,6 +502,7 @@ int main(int argc, char **argv)
     int code = EXIT_USAGE;
 
     oslimits_open_standard_streams();
+    server_opts_table()->version = worker_version();
     switch (server_opts_parse(&s.opts, argc, argv, stdout, error)) {
     case OPTIONS_EXIT:
         return EXIT_DONE;

@@ -240,3 +240,12 @@ const char *worker_backend(void)
     }
     return backend != NULL ? backend : "none";
 }
+
+const char *worker_version(void)
+{
+    static char text[128];
+
+    snprintf(text, sizeof text, "%s, libevent %s (%s)", TCPSCALER_VERSION, event_get_version(),
+             worker_backend());
+    return text;
+}

@@ -166,6 +166,7 @@ def test_help_and_version_go_to_stdout():
             check_equal((r.returncode, r.stderr), (0, ""), f"{program} {option}")
             check(os.path.basename(program) in r.stdout, r.stdout)
             check(max(len(line) for line in r.stdout.splitlines()) <= 100, "100 columns")
+        check(re.fullmatch(r"tcp\w+ \d+\.\d+\.\d+, libevent 2\.\S+ \(epoll\)\n", r.stdout), r.stdout)
 
 
 if __name__ == "__main__":
