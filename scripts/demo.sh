@@ -1,36 +1,46 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The main job on one machine: 10,000 connections over loopback, 20,000 queries per second for 5
-# seconds, the summary, and a picture of the round trip times.  Installs what is missing, builds in
-# build/demo.
+# seconds, the summary, and a picture of the round trip times.  Among the sources: installs what is
+# missing, builds in build/demo.  Elsewhere, as in a package's examples: the installed programs, and a
+# new directory for the picture.
 set -eu
-cd "$(dirname "$0")/.."
+here=$(cd "$(dirname "$0")" && pwd)
 
-scripts/install-deps.sh demo
-mkdir -p build
-cmake -S . -B build/demo -G Ninja -DBUILD_TESTING=OFF >build/demo.log
-cmake --build build/demo >>build/demo.log
+if [ -e "$here/../CMakeLists.txt" ]; then
+    cd "$here/.."
+    scripts/install-deps.sh demo
+    mkdir -p build
+    cmake -S . -B build/demo -G Ninja -DBUILD_TESTING=OFF >build/demo.log
+    cmake --build build/demo >>build/demo.log
+    out=build/demo
+    PATH=$PWD/$out:$PATH
+else
+    for program in tcpclient tcpserver gnuplot gawk; do
+        command -v $program >/dev/null || { echo "$0: $program is not installed" >&2; exit 1; }
+    done
+    out=$(mktemp -d "${TMPDIR:-/tmp}/tcpscaler-demo.XXXXXX")
+fi
 
-out=build/demo
-$out/tcpserver 0 2>$out/server.err &
+tcpserver 0 2>"$out/server.err" &
 server=$!
 trap 'kill $server 2>/dev/null || true' EXIT INT TERM
-until port=$(sed -n 's/.*listening on .*:\([0-9]*\),.*/\1/p' $out/server.err) && [ -n "$port" ]; do
-    kill -0 $server || { cat $out/server.err >&2; exit 1; }
+until port=$(sed -n 's/.*listening on .*:\([0-9]*\),.*/\1/p' "$out/server.err") && [ -n "$port" ]; do
+    kill -0 $server || { cat "$out/server.err" >&2; exit 1; }
     sleep 0.1
 done
 
 echo "$ tcpclient -p $port -c 10000 -r 20000 -t 5 -o $out/rows.csv 127.0.0.1"
 status=0
-$out/tcpclient -p "$port" -c 10000 -r 20000 -t 5 -o $out/rows.csv 127.0.0.1 || status=$?
+tcpclient -p "$port" -c 10000 -r 20000 -t 5 -o "$out/rows.csv" 127.0.0.1 || status=$?
 
 kill $server
 wait $server || true
 trap - EXIT INT TERM
 echo
-cat $out/server.err
+cat "$out/server.err"
 
-gnuplot -e "rows='$out/rows.csv'; picture='$out/rtt.png'" scripts/plot-rtt.gp
+gnuplot -e "rows='$out/rows.csv'; picture='$out/rtt.png'" "$here/plot-rtt.gp"
 echo
 echo "The picture: $out/rtt.png (from $out/rows.csv by scripts/plot-rtt.gp)"
 exit $status

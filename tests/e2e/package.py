@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: MIT
+"""The Debian package: what lintian says, what is in it, that it works where it was unpacked and leaves
+nothing behind; completions and the systemd unit."""
+
+import functools
+import gzip
+
+from docs import COMMANDS, PROGRAMS, options_of
+from harness import *
+
+BUILD_DIR = os.path.dirname(os.path.abspath(TCPCLIENT))
+NAMES = [*PROGRAMS, *(["tcpreport"] if TCPREPORT else [])]
+UNIT = "usr/lib/systemd/system/tcpserver.service"
+
+
+def run(*argv, code=0, **options):
+    r = subprocess.run(argv, capture_output=True, text=True, timeout=60, **options)
+    check(code is None or r.returncode == code, f"{argv}: exit code {r.returncode}, {r.stdout}{r.stderr}")
+    return r
+
+
+@functools.cache
+def package(kind="DEB", suffix=".deb"):
+    """Made once of each kind."""
+    need_program("cpack", "dpkg-deb", "dpkg-shlibdeps")
+    directory = os.path.dirname(temp_path("x"))
+    run("cpack", "-G", kind, "--config", f"{BUILD_DIR}/CPackConfig.cmake", "-B", directory, cwd=BUILD_DIR)
+    found = [name for name in os.listdir(directory) if name.endswith(suffix)]
+    check_equal(len(found), 1, f"packages in {directory}")
+    return os.path.join(directory, found[0])
+
+
+@functools.cache
+def unpacked():
+    root = temp_path("root")
+    run("dpkg-deb", "-x", package(), root)
+    return root
+
+
+def files_below(root):
+    return sorted(os.path.relpath(os.path.join(directory, name), root)
+                  for directory, _, names in os.walk(root) for name in names)
+
+
+def test_lintian_finds_no_error():
+    need_program("lintian")
+    r = run("lintian", "--allow-root", "--fail-on", "error", package(), code=None)
+    check_equal((r.returncode, re.findall("^E:.*", r.stdout, re.M)), (0, []), f"errors in {r.stdout}{r.stderr}")
+
+
+def test_lintian_would_find_one():
+    """The control: the same package without its copyright."""
+    need_program("lintian")
+    tree, deb = temp_path("tree"), temp_path("bad.deb")
+    run("dpkg-deb", "-R", package(), tree)
+    os.remove(f"{tree}/usr/share/doc/tcpscaler/copyright")
+    run("dpkg-deb", "--root-owner-group", "-b", tree, deb)
+    r = run("lintian", "--allow-root", "--fail-on", "error", deb, code=None)
+    check(r.returncode != 0 and "E: tcpscaler: no-copyright-file" in r.stdout, r.stdout)
+
+
+def test_package_holds_what_it_should():
+    doc = "usr/share/doc/tcpscaler"
+    wanted = [UNIT, *(f"{doc}/{name}" for name in
+                      ("README.md", "result.schema.json", "copyright", "changelog.gz", "changelog.Debian.gz"))]
+    wanted += [f"{doc}/examples/{name}" for name in
+               ("demo.sh", "plot-rtt.gp", "setup-lib.sh", "setup-client.sh", "setup-server.sh")]
+    for name in NAMES:
+        wanted += [f"usr/bin/{name}", f"usr/share/man/man1/{name}.1.gz",
+                   f"usr/share/bash-completion/completions/{name}", f"usr/share/zsh/vendor-completions/_{name}"]
+    check(set(wanted) <= set(files_below(unpacked())), f"missing: {set(wanted) - set(files_below(unpacked()))}")
+    for name in NAMES:
+        with gzip.open(f"{unpacked()}/usr/share/man/man1/{name}.1.gz", "rt") as page, \
+                open(f"{SOURCE_DIR}/docs/{name}.1") as source:
+            check_equal(page.read(), source.read(), f"man page of {name}")
+
+
+def test_archive_holds_what_is_installed():
+    root, prefix = temp_path("root"), temp_path("prefix")
+    os.mkdir(root)
+    run("tar", "-xzf", package("TGZ", ".tar.gz"), "-C", root, "--strip-components=1")
+    run("cmake", "--install", BUILD_DIR, "--prefix", prefix)
+    check_equal(files_below(root), files_below(prefix), "files")
+    check_equal(run(f"{root}/bin/tcpserver", "--version").stdout, run(TCPSERVER, "--version").stdout, "version")
+
+
+def test_dependencies_are_the_libraries_used():
+    need_program("objdump")
+    depends = run("dpkg-deb", "-f", package(), "Depends").stdout
+    programs = run("objdump", "-p", *(f"{unpacked()}/usr/bin/{name}" for name in NAMES)).stdout
+    libraries = {run("dpkg", "-S", f"*-linux-gnu*/{library}").stdout.split(":")[0]
+                 for library in re.findall(r"NEEDED +(\S+)", programs)}
+    check("libc6" in libraries, f"libraries {libraries}")
+    check_equal({text.split()[0] for text in depends.split(", ")}, libraries, "dependencies")
+
+
+def dpkg(root, *arguments):
+    return run("dpkg", f"--instdir={root}", f"--admindir={root}/var/lib/dpkg", "--force-depends",
+               "--force-script-chrootless", f"--log={root}/var/log/dpkg", *arguments)
+
+
+def test_what_is_installed_runs_and_is_removed_without_a_trace():
+    need_root()
+    need_program("gnuplot", "gawk")
+    root, pictures = temp_path("root"), os.path.dirname(temp_path("x"))
+    for name in ("var/log", "var/lib/dpkg/info", "var/lib/dpkg/updates"):
+        os.makedirs(f"{root}/{name}")
+    open(f"{root}/var/lib/dpkg/status", "w").close()
+    dpkg(root, "-i", package())
+    for name in NAMES:
+        version = run(f"{root}/usr/bin/{name}", "--version").stdout
+        check_equal(version, run(f"{BUILD_DIR}/{name}", "--version").stdout, "version")
+    r = run("sh", f"{root}/usr/share/doc/tcpscaler/examples/demo.sh", cwd="/", code=None,
+            env={**os.environ, "PATH": f"{root}/usr/bin:{os.environ['PATH']}", "TMPDIR": pictures})
+    check(r.returncode in (0, 3), f"demo: exit code {r.returncode}: {r.stdout}{r.stderr}")
+    check("10,000 connected" in r.stderr, r.stderr)
+    picture = re.search(r"The picture: (\S+)", r.stdout).group(1)
+    check(picture.startswith(pictures) and os.path.getsize(picture) > 2000, f"the picture {picture}")
+
+    check(os.path.exists(f"{root}/usr/bin/tcpserver"), "installed until it is removed")
+    dpkg(root, "-r", "tcpscaler")
+    left = [name for name in files_below(root) if not name.startswith("var/")]
+    check_equal(left + [name for name in os.listdir(root) if name != "var"], [], "left behind")
+
+
+# --- completions: what the installed files say against what the programs accept ---
+
+def complete(program, *words):
+    """What bash offers for the last word."""
+    script = (f"source {unpacked()}/usr/share/bash-completion/completions/{program}\n"
+              'COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))\n'
+              f'_{program}\nprintf "%s\\n" "${{COMPREPLY[@]}}"')
+    r = run("bash", "-uc", script, "bash", program, *words)
+    check_equal(r.stderr, "", f"stderr completing {words}")
+    return r.stdout.split()
+
+
+def each_command():
+    for key in (*PROGRAMS, *COMMANDS):
+        yield key, key.split()[0], key.split()[1:]
+
+
+def refusal(program, *arguments):
+    """What is said of the first of these that is not accepted; nothing is started."""
+    return run(f"{BUILD_DIR}/{program}", *arguments, "--no-such", code=None).stderr
+
+
+def test_bash_completes_every_option_and_only_values_that_are_accepted():
+    n_choices = 0
+    for key, program, command in each_command():
+        options = options_of(key) + ([(None, "help", None, ""), (None, "version", None, "")] if command else [])
+        check_equal(complete(program, *command, "--"), [f"--{option[1]}" for option in options], key)
+        for short, name, argument, _ in options:
+            offered = complete(program, *command, f"--{name}", "") if argument else []
+            for value in offered:
+                check("is not accepted" not in refusal(program, *command, f"--{name}={value}"), f"--{name}={value}")
+            if argument and "|" in refusal(program, *command, f"--{name}=?"):
+                check(len(offered) >= 2, f"choices of --{name}")
+            if offered and short:
+                check_equal(complete(program, *command, short, ""), offered, f"{key} {short}")
+            n_choices += len(offered)
+    check(n_choices >= 20, f"{n_choices} choices")
+
+
+def test_bash_completes_choices():
+    check_equal(complete("tcpclient", "--arrival", ""), ["poisson", "constant"], "--arrival")
+    check_equal(complete("tcpclient", "-c", "5", "--arrival", "po"), ["poisson"], "--arrival po")
+    check_equal(complete("tcpclient", "--arrival", "="), ["poisson", "constant"], "--arrival=")
+    check_equal(complete("tcpclient", "--arrival", "=", "c"), ["constant"], "--arrival=c")
+    check_equal(complete("tcpclient", "--arrival", "x"), [], "--arrival x")
+    check_equal(complete("tcpserver", "--push-s"), ["--push-size", "--push-select"], "--push-s")
+    if TCPREPORT:
+        check_equal(complete("tcpreport", "p"), ["plot"], "p")
+        check_equal(complete("tcpreport", "plot", "--kind", "l"), ["latency"], "--kind l")
+        check_equal(complete("tcpreport", "merge", "--kind", ""), [], "--kind of another command")
+
+
+def test_zsh_reads_a_specification_of_every_option():
+    need_program("zsh")
+    for key, program, command in each_command():
+        path = f"{unpacked()}/usr/share/zsh/vendor-completions/_{program}"
+        run("zsh", "-n", path)
+        script = f'words=({key} ""); CURRENT=3; _arguments() {{ print -rl -- "$@" }}; source {path}'
+        specifications = run("zsh", "-fec", script).stdout
+        names = re.findall(r"^(?:\(.*?\))?--([a-z-]+)(?=[=[])", specifications, re.M)
+        wanted = [option[1] for option in options_of(key)] + (["help", "version"] if command else [])
+        check_equal(names, wanted, f"specifications of {key}")
+        if key == "tcpclient":
+            check(re.search(r"^--arrival=\[.*\]:KIND:\(poisson constant\)$", specifications, re.M), specifications)
+
+
+# --- the systemd unit ---
+
+def unit_root():
+    """The package among the host's own units, for systemd-analyze to find everything in."""
+    root = temp_path("root")
+    shutil.copytree(unpacked(), root)
+    for name in os.listdir("/usr/lib/systemd/system"):
+        if name.endswith((".target", ".slice", ".mount")):
+            shutil.copy(f"/usr/lib/systemd/system/{name}", f"{root}/usr/lib/systemd/system", follow_symlinks=False)
+    shutil.copy("/bin/kill", f"{root}/usr/bin")
+    return root
+
+
+def verify(root, code):
+    return run("systemd-analyze", "verify", "--man=no", f"--root={root}", "tcpserver.service", code=code).stderr
+
+
+def test_unit_is_valid_and_hardened():
+    need_program("systemd-analyze")
+    root = unit_root()
+    check_equal(verify(root, 0), "", "what systemd-analyze verify says")
+    run("systemd-analyze", "security", "--offline=yes", "--threshold=20", f"--root={root}", "tcpserver.service")
+    os.remove(f"{root}/usr/bin/tcpserver")  # the controls
+    check("tcpserver is not executable" in verify(root, 1), "a program that is missing")
+    run("sed", "-i", "/^[PRS][a-z]*[A-Z].*=/d", f"{root}/{UNIT}")
+    run("systemd-analyze", "security", "--offline=yes", "--threshold=20", f"--root={root}", "tcpserver.service",
+        code=1)
+
+
+def calls_of(name):
+    """The system calls of one of systemd's sets."""
+    words = [line.strip() for line in run("systemd-analyze", "syscall-filter", name).stdout.splitlines()[1:]]
+    calls = set()
+    for word in words:
+        calls |= calls_of(word) if word.startswith("@") else set() if word.startswith("#") else {word}
+    return calls
+
+
+def test_unit_allows_the_system_calls_of_tcpserver():
+    need_program("systemd-analyze", "strace")
+    with open(f"{unpacked()}/{UNIT}") as f:
+        filters = re.findall("^SystemCallFilter=(~?)(.*)", f.read(), re.M)
+    allowed = calls_of("@default")
+    for tilde, names in filters:
+        for name in names.split():
+            allowed = allowed - calls_of(name) if tilde else allowed | calls_of(name)
+    trace = temp_path("trace")
+    with Server("--cpu", "0", "--threads", 2, "--push", "1000", prefix=["strace", "-D", "-f", "-o", trace]) as server:
+        run(TCPCLIENT, "--protocol", "listen", "-c", "20", "-t", "0.5", f"127.0.0.1:{server.port}", code=None)
+    wait_for(lambda: re.search(rf"^{server.pid} +\+\+\+ exited", open(trace).read(), re.M), "the end of the trace")
+    with open(trace) as f:
+        made = set(re.findall(r"^\d+ +([a-z_0-9]+)\(", f.read(), re.M))
+    check({"accept4", "sched_setscheduler", "unshare"} <= made, f"calls in {made}")
+    check_equal(made - allowed, set(), "calls that are not allowed")
+    check("sched_setscheduler" not in allowed - calls_of("@resources"), "the control: @resources is needed")
+
+
+if __name__ == "__main__":
+    main()
