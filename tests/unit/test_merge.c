@@ -24,6 +24,7 @@ static const char one[] = "{" NEEDED QUERIES(
     "\"receive/reset\":2") "\"version\":\"0.1.0\","
                            "\"target\":\"a:1\",\"started\":\"2026-01-31T23:59:59.123Z\",\"seed\":1,"
                            "\"options\":{\"rate\":100,\"connections\":5,\"json\":\"x\",\"seed\":1,"
+                           "\"target\":\"a\",\"config\":\"a.conf\","
                            "\"pace\":\"auto\"},"
                            "\"host\":{\"kernel\":\"6\",\"cpus\":2},"
                            "\"connections\":{\"asked\":5,\"live_at_end\":4,\"connect_elapsed_s\":1."
@@ -39,7 +40,8 @@ static const char other[] = "{" NEEDED QUERIES(
                                                   "\"target\":\"a:1\",\"started\":\"2026-01-31T23:"
                                                   "59:58.123Z\",\"seed\":2,"
                                                   "\"options\":{\"rate\":200,\"connections\":5,"
-                                                  "\"json\":\"y\",\"seed\":2,\"pace\":\"auto\"},"
+                                                  "\"json\":\"y\",\"seed\":2,\"target\":\"b\","
+                                                  "\"config\":\"b.conf\",\"pace\":\"auto\"},"
                                                   "\"host\":{\"kernel\":\"6\",\"cpus\":4},"
                                                   "\"connections\":{\"asked\":6,\"live_at_end\":6,"
                                                   "\"connect_elapsed_s\":0.5,"
@@ -123,7 +125,8 @@ static void fingerprints_name_what_differs(void **state)
     char text[FINGERPRINT_TEXT_BYTES];
 
     (void)state;
-    assert_int_equal(fingerprint_settings(a, b, text), 1); /* outputs and seeds are left out */
+    /* outputs, seeds and the target are left out */
+    assert_int_equal(fingerprint_settings(a, b, text), 1);
     assert_string_equal(text, "rate 100 and 200");
     assert_int_equal(fingerprint_settings(a, a, text), 0);
     assert_string_equal(text, "");
