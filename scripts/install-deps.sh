@@ -8,7 +8,7 @@ build="gcc libc6-dev cmake ninja-build pkg-config libevent-dev libssl-dev"
 demo="gawk gnuplot-nox"
 tests="libcmocka-dev zlib1g-dev libjson-c-dev openssl python3 python3-jsonschema tcpdump socat netcat-openbsd knot-dnsutils strace iproute2 nftables unbound knot nsd
        procps mandoc default-jre-headless libhdrhistogram-java curl prometheus
-       lintian zsh systemd"
+       lintian zsh systemd cron"
 ci="clang clang-format clang-tidy libclang-rt-14-dev shellcheck"
 
 case ${1:-} in

@@ -1,0 +1,389 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Measures one server every night with tcpclient and says whether it got worse than in the nights
+# before.  Silent when it did not: made for cron and for a systemd timer.
+set -euf
+
+program=$(basename "$0")
+
+usage() {
+    cat <<END
+usage: $program CONFIG
+
+One night as CONFIG says (docs/nightly.conf.example explains every line): asks tcpclient --plan, measures
+RUNS times, repeats runs that are not VALID, compares with the nights before by tcpreport compare, and
+removes the oldest nights.  One instance at a time uses a directory of results.
+
+Each night has a directory, named after the time at which it began (UTC):
+  summary.txt         the verdict, and what it stands on
+  run-NN.json .hlog .txt  .server.txt
+                      of each VALID run the result, the histograms, the summary; what the server said
+  repeated/           the same of runs that were SUSPECT or INVALID
+  plan.txt compare.txt fingerprint
+                      what the preflight and the comparison said; settings, programs and machine
+  reference           is there when later nights are compared with this one
+
+Exit codes, all but 0 with a mail to mail-to or, without one, words on stderr:
+  0    PASS: nothing printed, nothing mailed
+  1    REGRESSION; it stays one until it is gone, or until "series" in CONFIG is changed
+  2    INCONCLUSIVE: a run was not VALID so often as repeats allows, the deadline passed, a new series
+       begins (the fingerprint changed), tcpreport compare cannot conclude, or an error ended the night
+  3    nothing was measured: the preflight says stop, or the command line or CONFIG is wrong (stderr alone)
+  4    another instance is at work (stderr alone)
+  130  interrupted by SIGINT or SIGTERM
+END
+}
+
+die() {
+    echo "$program: $*" >&2
+    exit 3
+}
+
+# --- configuration ---
+
+client_options='' results='' runs=10 repeats=3 history=14 keep=100 deadline=2h series=1 server=''
+server_ready='listening on' tcpclient=tcpclient tcpreport=tcpreport mail_to='' sendmail=/usr/sbin/sendmail
+
+# A key and its value as they stand in the file.  Values are never evaluated.
+set_key() {
+    case $1 in
+    client-options) client_options=$2 ;;
+    results) results=$2 ;;
+    runs) runs=$2 ;;
+    repeats) repeats=$2 ;;
+    history) history=$2 ;;
+    keep) keep=$2 ;;
+    deadline) deadline=$2 ;;
+    series) series=$2 ;;
+    server) server=$2 ;;
+    server-ready) server_ready=$2 ;;
+    tcpclient) tcpclient=$2 ;;
+    tcpreport) tcpreport=$2 ;;
+    mail-to) mail_to=$2 ;;
+    sendmail) sendmail=$2 ;;
+    *) return 1 ;;
+    esac
+}
+
+trim() {
+    trimmed=${1#"${1%%[![:space:]]*}"}
+    trimmed=${trimmed%"${trimmed##*[![:space:]]}"}
+}
+
+read_config() {
+    n_line=0
+    while IFS= read -r line || [ -n "$line" ]; do
+        n_line=$((n_line + 1))
+        trim "$line"
+        case $trimmed in
+        '' | '#'*) continue ;;
+        *=*) ;;
+        *) die "$1:$n_line: '$trimmed' is not accepted: accepted is 'key = value'" ;;
+        esac
+        value=${trimmed#*=}
+        trim "${trimmed%%=*}"
+        key=$trimmed
+        trim "$value"
+        set_key "$key" "$trimmed" || die "$1:$n_line: unknown key '$key'"
+    done <"$1"
+}
+
+# A key, its value, and the least and the most that are accepted.
+need_count() {
+    case $2 in
+    '' | *[!0-9]* | 0?* | ??????*) ;;
+    *) [ "$2" -lt "$3" ] || [ "$2" -gt "$4" ] || return 0 ;;
+    esac
+    die "$1: '$2' is not accepted: accepted is a number from $3 to $4"
+}
+
+deadline_seconds() {
+    case $deadline in
+    *h) seconds_each=3600 ;;
+    *m) seconds_each=60 ;;
+    *) seconds_each=1 ;;
+    esac
+    need_count deadline "${deadline%[smh]}" 1 99999
+    deadline_s=$((${deadline%[smh]} * seconds_each))
+}
+
+check_config() {
+    [ -n "$client_options" ] || die "$1: client-options is missing"
+    [ -n "$results" ] || die "$1: results is missing"
+    need_count runs "$runs" 1 99
+    need_count repeats "$repeats" 0 99
+    need_count history "$history" 1 999
+    need_count keep "$keep" "$((history + 1))" 99999
+    deadline_seconds
+    cd "$(dirname "$1")"
+    [ -r "$client_options" ] || die "client-options: cannot read '$client_options'"
+    for command in "$tcpclient" "$tcpreport" ${server:+"${server%% *}"} ${mail_to:+"${sendmail%% *}"} \
+        flock timeout; do
+        command -v "$command" >/dev/null || die "cannot find '$command'"
+    done
+    mkdir -p "$results" || die "results: cannot make '$results'"
+    [ -w "$results" ] || die "results: cannot write to '$results'"
+    results=$(cd "$results" && pwd)
+}
+
+# --- processes: each is known by its pid, and ends at the deadline whatever becomes of this script ---
+
+client_pid='' server_pid=''
+
+seconds_left() {
+    left=$((ends_at - $(date +%s)))
+    [ "$left" -gt 0 ]
+}
+
+# Runs a command until the deadline at most; returns its exit code.
+in_time() {
+    seconds_left || return 124
+    timeout --kill-after=10 "$left" "$@" &
+    client_pid=$!
+    in_time_code=0
+    wait "$client_pid" || in_time_code=$?
+    client_pid=
+    return "$in_time_code"
+}
+
+end_process() {
+    kill -TERM "$1" 2>/dev/null || true
+    wait "$1" 2>/dev/null || true
+}
+
+end_processes() {
+    [ -z "$client_pid" ] || end_process "$client_pid"
+    [ -z "$server_pid" ] || end_process "$server_pid"
+    client_pid='' server_pid=''
+}
+
+# A fresh server, if it is ours to start; what it says goes to a file.
+start_server() {
+    [ -n "$server" ] || return 0
+    check_time
+    : >"$1"
+    # shellcheck disable=SC2086 # a command with its arguments
+    timeout --kill-after=10 "$left" $server >>"$1" 2>&1 &
+    server_pid=$!
+    tenths=0
+    until grep -qF -- "$server_ready" "$1"; do
+        kill -0 "$server_pid" 2>/dev/null || conclude 2 "INCONCLUSIVE: the server ended: $(tail -n 1 "$1")"
+        [ "$tenths" -lt 300 ] || conclude 2 "INCONCLUSIVE: the server did not say '$server_ready' in 30 s"
+        tenths=$((tenths + 1))
+        sleep 0.1
+    done
+}
+
+check_time() {
+    seconds_left || conclude 2 "INCONCLUSIVE: the deadline of $deadline has passed"
+}
+
+# --- the end of a night ---
+
+send_mail() {
+    # shellcheck disable=SC2086 # a command with its arguments
+    {
+        printf 'To: %s\nSubject: [nightly] %s: ' "$mail_to" "$(uname -n)"
+        head -n 1 "$night/summary.txt"
+        echo
+        cat "$night/summary.txt"
+    } | timeout --kill-after=10 60 $sendmail -oi -t >"$night/mail.txt" 2>&1 9>&-
+}
+
+tell() {
+    [ -z "$mail_to" ] || ! send_mail || return 0
+    cat "$night/summary.txt" >&2
+    [ -z "$mail_to" ] || echo "$program: no mail to $mail_to: $(tail -n 1 "$night/mail.txt")" >&2
+}
+
+# An exit code, the verdict, and the file that tells more, if there is one.
+conclude() {
+    trap '' INT TERM HUP
+    end_processes
+    {
+        echo "$2"
+        for part in repeated.txt ${3:+"$3"}; do
+            [ ! -s "$night/$part" ] || grep -vxF -- "$2" "$night/$part" || true
+        done
+        printf '\nresults: %s\n' "$night"
+    } >"$night/summary.txt"
+    [ "$1" = 0 ] || tell
+    concluded=yes
+    exit "$1"
+}
+
+# --- nights ---
+
+# Directories that are nights, oldest first, one a line.
+nights() {
+    find "$results" -mindepth 1 -maxdepth 1 -type d \
+        -name '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9][0-9][0-9][0-9][0-9]Z' | sort
+}
+
+# Those before that others are compared with, the last first.
+references() {
+    nights | sort -r | while IFS= read -r before; do
+        [ ! -e "$before/reference" ] || echo "$before"
+    done
+}
+
+references_of_series() {
+    references | while IFS= read -r before; do
+        ! cmp -s "$before/fingerprint" "$night/fingerprint" || echo "$before"
+    done | head -n "$history"
+}
+
+begin_night() {
+    while night=$results/$(date -u +%Y-%m-%dT%H%M%SZ) && [ -e "$night" ]; do
+        sleep 1
+    done
+    mkdir "$night"
+}
+
+# The oldest nights beyond those to keep, but for the last ones that others are compared with.
+remove_old_nights() {
+    references | head -n "$history" >"$night/kept.txt"
+    nights | sort -r | tail -n +"$((keep + 1))" | while IFS= read -r old; do
+        grep -qxF -- "$old" "$night/kept.txt" || rm -rf -- "$old"
+    done
+    rm "$night/kept.txt"
+}
+
+# What has to be the same for two nights to be of one series: settings, but for outputs and the target,
+# and host from the result, which tcpreport compare checks, too; the program itself, the CPU, and what of
+# the kernel's settings changes latency.
+write_fingerprint() {
+    {
+        echo "series $series"
+        sed -nE '/^    "(json|hlog|hgrm|output|connections-out|target|port)":/d
+            /^  "version"/p; /^  "options": \{/,/^  \}/p; /^  "host": \{/,/^  \}/p' "$night/run-01.json"
+        echo "tcpclient $(cksum <"$(command -v "$tcpclient")")"
+        sed -n 's/^model name[[:space:]]*: /cpu /p' /proc/cpuinfo | sort -u
+        for setting in net/ipv4/tcp_congestion_control net/ipv4/tcp_rmem net/ipv4/tcp_wmem \
+            net/ipv4/tcp_timestamps net/ipv4/tcp_sack net/ipv4/tcp_autocorking net/ipv4/tcp_max_syn_backlog \
+            net/ipv4/tcp_slow_start_after_idle net/ipv4/tcp_syncookies net/ipv4/ip_local_port_range \
+            net/core/somaxconn net/core/default_qdisc net/core/rmem_max net/core/wmem_max \
+            net/core/busy_poll net/core/busy_read; do
+            [ ! -r "/proc/sys/$setting" ] || echo "$setting $(cat "/proc/sys/$setting")"
+        done
+        governor=/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor
+        [ ! -r $governor ] || echo "governor $(cat $governor)"
+    } >"$night/fingerprint"
+}
+
+# --- a night ---
+
+preflight() {
+    code=0
+    in_time "$tcpclient" --config "$client_options" --plan >"$night/plan.txt" 2>&1 || code=$?
+    check_time
+    [ "$code" = 0 ] ||
+        conclude 3 "INCONCLUSIVE: nothing was measured: tcpclient --plan ends with $code" plan.txt
+}
+
+# One try of one run; the files are $1.*.  Returns tcpclient's exit code.
+try_run() {
+    start_server "$1.server.txt"
+    code=0
+    in_time "$tcpclient" --config "$client_options" --json "$1.json" --hlog "$1.hlog" --quiet=no \
+        --stats-interval 0 >/dev/null 2>"$1.txt" || code=$?
+    end_processes
+    check_time
+    return "$code"
+}
+
+set_aside() {
+    mkdir -p "$night/repeated"
+    for kind in json hlog txt server.txt; do
+        [ ! -e "$night/$1.$kind" ] || mv "$night/$1.$kind" "$night/repeated/$1.try-$2.$kind"
+    done
+}
+
+# A run that is VALID, after as many others as are allowed.
+valid_run() {
+    try=1
+    until try_run "$night/$1"; do
+        why=$(sed -n '/^Verdict/,$p' "$night/$1.txt" | sed 's/^Verdict *//; s/^ *//' | paste -sd ' ' -)
+        why="exit code $code: ${why:-$(tail -n 1 "$night/$1.txt")}"
+        echo "$1, try $try: $why" >>"$night/repeated.txt"
+        set_aside "$1" "$try"
+        [ "$code" != 2 ] || conclude 2 "INCONCLUSIVE: tcpclient refuses $1"
+        [ "$try" -le "$repeats" ] || conclude 2 "INCONCLUSIVE: $1 was not VALID in $try tries"
+        try=$((try + 1))
+    done
+}
+
+# The results of the nights on stdin, one path a line.
+results_of() {
+    while IFS= read -r of; do
+        find "$of" -maxdepth 1 -name 'run-*.json'
+    done | sort
+}
+
+say_what_changed() {
+    last=$(references | head -n 1)
+    [ -z "$last" ] || diff "$last/fingerprint" "$night/fingerprint" >"$night/changed.txt" || true
+}
+
+compare() {
+    old_ifs=$IFS
+    IFS='
+'
+    # shellcheck disable=SC2046 # split at the ends of lines
+    set -- $(echo "$1" | results_of) -- $(echo "$night" | results_of)
+    IFS=$old_ifs
+    code=0
+    in_time "$tcpreport" compare --min-runs "$runs" "$@" >"$night/compare.txt" 2>&1 || code=$?
+    check_time
+}
+
+judge() {
+    before=$(references_of_series)
+    if [ -z "$before" ]; then
+        say_what_changed
+        : >"$night/reference"
+        conclude 2 "INCONCLUSIVE: the first night of a series has nothing to be compared with" changed.txt
+    fi
+    compare "$before"
+    if ! verdict=$(grep -E '^(PASS|REGRESSION|INCONCLUSIVE):' "$night/compare.txt"); then
+        verdict="INCONCLUSIVE: tcpreport compare ends with $code" code=2
+    fi
+    [ "$code" = 1 ] || : >"$night/reference"
+    conclude "$code" "$verdict" compare.txt
+}
+
+case ${1:-} in
+-h | --help)
+    usage
+    exit 0
+    ;;
+esac
+if [ $# != 1 ]; then
+    usage >&2
+    exit 3
+fi
+if [ ! -f "$1" ] || [ ! -r "$1" ]; then
+    die "cannot read '$1'"
+fi
+read_config "$1"
+check_config "$1"
+
+# Children hold the lock, too: a server that is still there keeps the next night from measuring beside it.
+exec 9>>"$results/lock"
+flock -n 9 || {
+    echo "$program: another instance is at work in $results" >&2
+    exit 4
+}
+# What fails unforeseen, on a full disk say, must not end as a verdict does.
+concluded=
+trap '[ -n "$concluded" ] || { end_processes; echo "$program: an error ended the night" >&2; exit 2; }' EXIT
+ends_at=$(($(date +%s) + deadline_s))
+begin_night
+remove_old_nights
+trap 'conclude 130 "INCONCLUSIVE: interrupted by a signal"' INT TERM HUP
+preflight
+for number in $(seq -f %02g "$runs"); do
+    valid_run "run-$number"
+done
+write_fingerprint
+judge

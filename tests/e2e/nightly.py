@@ -1,0 +1,394 @@
+# SPDX-License-Identifier: MIT
+"""nightly.sh: real runs against a real server; verdicts, repeats, deadlines and series with a tcpclient
+that hands out prepared results."""
+
+import functools
+import glob
+import math
+import random
+import stat
+
+from harness import *
+
+NIGHTLY = os.path.join(SOURCE_DIR, "scripts/nightly.sh")
+
+# Takes the results of $FAKE/queue in turn, NUMBER.EXITCODE; says VALID without a result when there are none.
+FAKE_CLIENT = """#!/bin/sh
+[ ! -e "$FAKE/hang" ] || case " $* " in *" --json "*) echo $$ >"$FAKE/pid"; exec sleep 600 ;; esac
+case " $* " in
+*" --plan "*) echo "the plan"; exit "$(cat "$FAKE/plan")" ;;
+esac
+while [ "$1" != --json ]; do shift; done
+next=$(ls "$FAKE/queue" | head -n 1)
+mv "$FAKE/queue/$next" "$2"
+code=${next##*.}
+[ "$code" = 0 ] || printf 'Verdict      SUSPECT\\n             host-noise: a reason\\n' >&2
+exit "$code"
+"""
+
+# The days of a series pass without waiting.
+FAKE_DATE = """#!/bin/sh
+exec /bin/date -d "now + $(cat "$FAKE/day") days" "$@"
+"""
+
+FAKE_SENDMAIL = """#!/bin/sh
+echo "$@" >>"$FAKE/mail"
+cat >>"$FAKE/mail"
+"""
+
+
+def write(path, text):
+    with open(path, "w") as f:
+        f.write(text)
+    if text.startswith("#!"):
+        os.chmod(path, stat.S_IRWXU)
+    return path
+
+
+class Nights:
+    """A directory with a configuration, fake programs and a queue of results."""
+
+    def __init__(self, **settings):
+        self.directory = os.path.dirname(temp_path("x"))
+        self.bin = self.file("bin")
+        self.results = self.file("nights")
+        os.makedirs(self.bin)
+        os.makedirs(self.file("queue"))
+        write(f"{self.bin}/tcpclient", FAKE_CLIENT)
+        write(f"{self.bin}/date", FAKE_DATE)
+        write(f"{self.bin}/sendmail", FAKE_SENDMAIL)
+        write(self.file("plan"), "0")
+        write(self.file("client.conf"), "# nothing\n")
+        self.day(1)
+        self.n_queued = 0
+        self.configure(**settings)
+
+    def file(self, name):
+        return f"{self.directory}/{name}"
+
+    def configure(self, **settings):
+        """Names as in the file, but for _ instead of -."""
+        every = {"client_options": "client.conf", "results": "nights", "runs": 2, "deadline": "60s",
+                 "tcpclient": "bin/tcpclient", "tcpreport": os.path.abspath(TCPREPORT), **settings}
+        write(self.file("nightly.conf"), "".join(f"{key.replace('_', '-')} = {value}\n"
+                                                 for key, value in every.items()))
+
+    def day(self, number):
+        write(self.file("day"), str(number))
+
+    def queue(self, *runs):
+        """Pairs of a result and tcpclient's exit code."""
+        for result, code in runs:
+            self.n_queued += 1
+            with open(self.file(f"queue/{self.n_queued:06}.{code}"), "w") as f:
+                json.dump(result, f, indent=2)
+
+    def start(self):
+        return spawn([NIGHTLY, self.file("nightly.conf")], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                     text=True, cwd=self.directory, env={**os.environ, "FAKE": self.directory,
+                                     "PATH": f"{self.bin}:{os.environ['PATH']}"})
+
+    def run(self, code, verdict="", timeout=60):
+        """One night; its directory, None when there is none, and what it said on stderr."""
+        before = self.all()
+        process = self.start()
+        out, err = process.communicate(timeout=timeout)
+        check_equal((process.returncode, out), (code, ""), f"exit code and stdout; stderr: {err}")
+        new = [night for night in self.all() if night not in before]
+        if verdict:
+            check(self.summary(new[0]).startswith(verdict), f"{verdict!r} in {self.summary(new[0])}")
+        return (new or [None])[0], err
+
+    def all(self):
+        return sorted(glob.glob(f"{self.results}/20*Z"))
+
+    def summary(self, night):
+        with open(f"{night}/summary.txt") as f:
+            return f.read()
+
+    def mails(self):
+        if not os.path.exists(self.file("mail")):
+            return ""
+        with open(self.file("mail")) as f:
+            return f.read()
+
+
+@functools.cache
+def real_result():
+    with Server() as server:
+        r = run_client("-q", "-p", server.port, "-c", 10, "-r", 500, "-t", 1, "127.0.0.1")
+    check_conservation(r)
+    return {**r.json, "verdict": "VALID", "reasons": []}
+
+
+def synthetic(noise, of_night=0.0, effect=0.0):
+    """A result whose response times are around 200 us, but for noise and effect."""
+    result = json.loads(json.dumps(real_result()))
+    for name, size in (("p50", 0.01), ("p90", 0.02), ("p99", 0.05), ("p999", 0.1)):
+        factor = math.exp(of_night + noise.gauss(0, size)) * (1 + effect if name == "p50" else 1)
+        result["latency_ns"]["response"][name] = round(200000 * factor)
+    return result
+
+
+def valid_runs(n, seed=1):
+    noise = random.Random(seed)
+    return [(synthetic(noise), 0) for _ in range(n)]
+
+
+def names_of(night, pattern="run-*.json"):
+    return sorted(os.path.basename(path) for path in glob.glob(f"{night}/{pattern}"))
+
+
+def test_a_night_against_a_real_server():
+    with Server() as server:
+        port = server.port
+    nights = Nights(runs=2, tcpclient=os.path.abspath(TCPCLIENT), repeats=30,
+                    server=f"{os.path.abspath(TCPSERVER)} --bind 127.0.0.1 {port}")
+    write(nights.file("client.conf"), f"target = 127.0.0.1:{port}\nconnections = 10\nrate = 200\n"
+                                      "duration = 300ms\ndrain = 100ms\nsettle = 0\n")
+    night, _ = nights.run(2, "INCONCLUSIVE: the first night of a series")
+    check_equal(names_of(night, "run-*"), [f"run-{i:02}.{ending}" for i in (1, 2) for ending in
+                                           ("hlog", "json", "server.txt", "txt")], "files")
+    for i in (1, 2):
+        with open(f"{night}/run-{i:02}.json") as f:
+            result = json.load(f)
+        check_equal((result["verdict"], result["connections"]["proven"]), ("VALID", 10), "the run")
+        with open(f"{night}/run-{i:02}.server.txt") as f:
+            check("listening on" in f.read(), "a fresh server")
+    with open(f"{night}/fingerprint") as f:
+        fingerprint = f.read()
+    for text in (f'"kernel": "{os.uname().release}"', '"libevent": ', '"cpus": ', '"connections": 10', '"rate": 200',
+                 "net/ipv4/tcp_rmem ", "tcpclient "):
+        check(text in fingerprint, f"{text} in {fingerprint}")
+    with open("/proc/net/tcp") as f:
+        check(f":{port:04X} 00000000:0000 0A" not in f.read(), "the server is stopped")
+    nights.day(2)
+    nights.run(2, "INCONCLUSIVE: 2 runs against 2 cannot show an effect")
+    write(nights.file("client.conf"), open(nights.file("client.conf")).read().replace("rate = 200", "rate = 220"))
+    nights.day(3)
+    night, _ = nights.run(2, "INCONCLUSIVE: the first night of a series")
+    check('"rate": 220' in nights.summary(night), nights.summary(night))
+
+
+def test_a_second_instance_is_refused():
+    nights = Nights()
+    write(nights.file("hang"), "")
+    first = nights.start()
+    wait_for(lambda: os.path.exists(nights.file("pid")), "the first run")
+    night, err = nights.run(4)
+    check_equal(night, None, "a night of the second")
+    check_equal(err, f"nightly.sh: another instance is at work in {nights.results}\n", "stderr")
+    check_equal(stop(first), 130, "exit code of the first, stopped by SIGTERM")
+    check("interrupted" in nights.summary(nights.all()[0]), "its summary")
+    check_gone(nights)
+    os.unlink(nights.file("hang"))
+    nights.queue(*valid_runs(2))
+    nights.day(2)
+    nights.run(2, "INCONCLUSIVE: the first night")
+
+
+def check_gone(nights):
+    with open(nights.file("pid")) as f:
+        pid = int(f.read())
+    wait_for(lambda: not os.path.exists(f"/proc/{pid}"), "the end of tcpclient", 10)
+
+
+def test_the_deadline_stops_what_was_started():
+    nights = Nights(deadline="2s", server="bin/server", server_ready="ready")
+    write(f"{nights.bin}/server", "#!/bin/sh\necho $$ >\"$FAKE/server\"\necho ready\nexec sleep 600\n")
+    write(nights.file("hang"), "")
+    begin = time.monotonic()
+    nights.run(2, "INCONCLUSIVE: the deadline of 2s has passed")
+    check_between(time.monotonic() - begin, 1, 20, "seconds")
+    check_gone(nights)
+    with open(nights.file("server")) as f:
+        check(not os.path.exists(f"/proc/{f.read().strip()}"), "the server is stopped")
+
+
+def test_runs_that_are_not_valid_are_repeated_up_to_the_limit():
+    nights = Nights(repeats=2)
+    suspect = ({**real_result(), "verdict": "SUSPECT", "reasons": ["host-noise"]}, 3)
+    invalid = ({**real_result(), "broken_law": "sums"}, 1)
+    nights.queue(*valid_runs(1), suspect, invalid, *valid_runs(1))
+    night, err = nights.run(2, "INCONCLUSIVE: the first night of a series")
+    check("run-02, try 1: exit code 3: SUSPECT host-noise: a reason\n" in err, err)
+    check("run-02, try 2: exit code 1: " in err, err)
+    check_equal(names_of(night), ["run-01.json", "run-02.json"], "runs")
+    check_equal(names_of(night, "repeated/*.json"), ["run-02.try-1.json", "run-02.try-2.json"], "repeated")
+    for name in names_of(night):
+        with open(f"{night}/{name}") as f:
+            check_equal(json.load(f)["verdict"], "VALID", name)
+    nights.day(2)
+    nights.queue(*valid_runs(1), suspect, suspect, suspect, *valid_runs(1))
+    night, _ = nights.run(2, "INCONCLUSIVE: run-02 was not VALID in 3 tries")
+    check(not os.path.exists(f"{night}/reference"), "a reference for later nights")
+    check_equal(len(os.listdir(nights.file("queue"))), 1, "runs left")
+
+
+def test_the_preflight_stops_a_night_that_cannot_be():
+    nights = Nights()
+    write(nights.file("plan"), "2")
+    night, err = nights.run(3, "INCONCLUSIVE: nothing was measured: tcpclient --plan ends with 2")
+    check("the plan\n" in err, err)
+    check_equal(names_of(night), [], "runs")
+
+
+def test_an_error_is_not_a_regression():
+    nights = Nights()
+    write(f"{nights.bin}/mkdir", "#!/bin/sh\n[ \"$1\" = -p ] || { echo 'mkdir: disk full' >&2; exit 1; }\n")
+    os.makedirs(nights.results)
+    _, err = nights.run(2)
+    check_equal(err, "mkdir: disk full\nnightly.sh: an error ended the night\n", "stderr")
+
+
+def test_retention_removes_old_nights_and_nothing_else():
+    nights = Nights(history=2, keep=3)
+    other = ["2001-01-01T000000Z.bak", "notes", "2001-01-01"]
+    for name in other:
+        os.makedirs(f"{nights.results}/{name}")
+    for day in range(1, 4):  # the runs of the third night are never VALID
+        nights.day(day)
+        nights.queue(*(valid_runs(2, day) if day < 3 else [(real_result(), 3)] * 4))
+        nights.run(2)
+    first, second, third = nights.all()
+    for day in (4, 5):
+        nights.day(day)
+        nights.queue(*[(real_result(), 3)] * 4)
+        nights.run(2)
+    kept = nights.all()
+    check_equal((len(kept), kept[:2]), (5, [first, second]), "kept: the last 3, and 2 to compare with")
+    nights.configure(history=1, keep=3)
+    nights.day(6)
+    nights.queue(*[(real_result(), 3)] * 4)
+    nights.run(2)
+    kept = nights.all()
+    check_equal((len(kept), kept[0], third in kept), (4, second, False), "kept: the last 3, and 1 to compare with")
+    check_equal([name for name in other if not os.path.isdir(f"{nights.results}/{name}")], [], "removed")
+
+
+def test_mail_is_sent_only_when_a_night_is_not_pass():
+    nights = Nights(runs=10, mail_to="someone@example.com", sendmail="bin/sendmail -f nobody")
+    nights.queue(*valid_runs(10, 1))
+    _, err = nights.run(2, "INCONCLUSIVE: the first night")
+    check_equal(err, "", "stderr beside the mail")
+    mail = nights.mails()
+    check(mail.startswith("-f nobody -oi -t\nTo: someone@example.com\nSubject: [nightly] "), mail)
+    check("INCONCLUSIVE: the first night of a series" in mail.splitlines()[2], mail)
+    nights.queue(*valid_runs(10, 2))
+    nights.day(2)
+    _, err = nights.run(0, "PASS: ")
+    check_equal((nights.mails(), err), (mail, ""), "after a PASS")
+    nights.configure(runs=10, mail_to="someone@example.com", sendmail="false")
+    nights.queue(*[(synthetic(random.Random(i), effect=0.5), 0) for i in range(10)])
+    nights.day(3)
+    _, err = nights.run(1, "REGRESSION: response p50 +")
+    check(err.startswith("REGRESSION: ") and "no mail to someone@example.com" in err, err)
+
+
+def series(nights, noise, days, effect=0.0):
+    """The exit codes of a series' nights, ten runs each; a PASS is silent."""
+    codes = []
+    for day in days:
+        of_night = noise.gauss(0, 0.005)
+        nights.day(day)
+        nights.queue(*[(synthetic(noise, of_night, effect), 0) for _ in range(10)])
+        process = nights.start()
+        out, err = process.communicate(timeout=60)
+        check((out, err) == ("", "") or process.returncode != 0, f"a PASS says {out}{err}")
+        codes.append(process.returncode)
+    return codes
+
+
+def test_twenty_nights_with_five_percent_more_from_the_fifteenth():
+    nights, noise = Nights(runs=10), random.Random(1)
+    check_equal(series(nights, noise, range(1, 15)), [2] + [0] * 13, "exit codes of 14 quiet nights")
+    shutil.copytree(nights.results, nights.file("quiet"))
+    slower = series(nights, noise, range(15, 21), 0.05)
+    print(f"     exit codes of nights 15 to 20: {slower}")
+    check(1 in slower[:2], "flagged on night 15 or 16")
+    check_equal(set(slower[slower.index(1):]), {1}, "a regression stays one")
+    nights.configure(runs=10, results="quiet")
+    check_equal(series(nights, random.Random(2), range(15, 21)), [0] * 6, "the control: quiet nights")
+    nights.configure(runs=10, series="accepted")
+    check_equal(series(nights, noise, range(21, 23), 0.05), [2, 0], "a new series")
+
+
+def test_bad_configurations_get_one_line_and_nothing_is_started():
+    nights = Nights()
+    with open(nights.file("nightly.conf")) as f:
+        good = f.read()
+    for line, text in (("speed = 5", "unknown key 'speed'"), ("nonsense", "'nonsense' is not accepted"),
+                       ("runs = many", "runs: 'many'"), ("runs = 0", "from 1 to 99"),
+                       ("deadline = 08m", "deadline: '08'"), ("keep = 3", "keep: '3'"),
+                       ("deadline = 2d", "deadline: '2d'"), ("client-options = none", "cannot read 'none'"),
+                       ("tcpclient = none", "cannot find 'none'"), ("runs = $(touch evaluated)", "runs: '$(")):
+        write(nights.file("nightly.conf"), f"{good}{line}\n")
+        night, err = nights.run(3)
+        check(text in err and len(err.splitlines()) == 1, f"{text!r} in {err}")
+        check_equal(night, None, f"a night with {line}")
+    check_equal(glob.glob(f"{nights.directory}/**/evaluated", recursive=True), [], "evaluated values")
+
+
+def test_the_example_names_every_key_with_its_default():
+    with open(f"{SOURCE_DIR}/docs/nightly.conf.example") as f:
+        example = f.read()
+    with open(NIGHTLY) as f:
+        script = f.read()
+    keys = re.findall(r"^    ([a-z-]+)\) \w+=\$2 ;;$", script, re.M)
+    check_equal(re.findall(r"^(?:# )?([a-z-]+) = ", example, re.M), keys_in_order(example, keys), "keys")
+    nights = Nights()
+    for line in re.findall(r"^# ([a-z-]+ = .*)$", example, re.M):
+        key, value = line.split(" = ")
+        default = re.search(rf"\b{key.replace('-', '_')}=('[^']*'|\S+)", script).group(1).strip("'")
+        check(default == value or key in ("server", "mail-to"), f"default of {key}: {default!r}, not {value!r}")
+    write(nights.file("nightly.conf"), example.replace("/var/lib/tcpscaler/nights", "nights"))
+    write(nights.file("plan"), "2")
+    os.symlink(os.path.abspath(TCPREPORT), f"{nights.bin}/tcpreport")
+    nights.run(3, "INCONCLUSIVE: nothing was measured")
+
+
+def keys_in_order(example, keys):
+    check(len(keys) > 10, f"keys of the script: {keys}")
+    return sorted(keys, key=lambda key: example.find(f"{key} = "))
+
+
+# --- examples of when ---
+
+
+def test_the_crontab_is_accepted():
+    need_program("crontab")
+    path = f"{SOURCE_DIR}/docs/nightly.crontab"
+    with open(path) as f:
+        text = f.read()
+    r = subprocess.run(["crontab", "-n", path], capture_output=True, text=True, timeout=20)
+    check_equal(r.returncode, 0, f"crontab -n: {r.stderr}")
+    bad = write(temp_path("crontab"), text.replace("17 3 ", "17 25 "))
+    r = subprocess.run(["crontab", "-n", bad], capture_output=True, text=True, timeout=20)
+    check(r.returncode != 0 and "bad hour" in r.stderr, f"the control: {r.stderr}")
+    check("/nightly.sh /" in text.splitlines()[-1], text)
+
+
+def verify_units(changes):
+    """What systemd-analyze says of the units, with some text replaced."""
+    directory = os.path.dirname(temp_path("x"))
+    for kind in ("service", "timer"):
+        with open(f"{SOURCE_DIR}/docs/tcpscaler-nightly.{kind}") as f:
+            text = f.read().replace("/usr/share/tcpscaler/nightly.sh", NIGHTLY)
+        for old, new in changes.items():
+            text = text.replace(old, new)
+        write(f"{directory}/tcpscaler-nightly.{kind}", text)
+    r = subprocess.run(["systemd-analyze", "verify", "--man=no", *sorted(glob.glob(f"{directory}/*"))],
+                       capture_output=True, text=True, timeout=60)
+    return r.returncode, r.stdout + r.stderr
+
+
+def test_the_units_are_accepted():
+    need_program("systemd-analyze")
+    check_equal(verify_units({}), (0, ""), "systemd-analyze verify")
+    for changes in ({"LimitNOFILE": "LimitFiles"}, {"OnCalendar=": "OnCalendar=some day "}):
+        code, text = verify_units(changes)
+        check(code != 0 or text, f"the control, {changes}: {text}")
+
+
+if __name__ == "__main__":
+    main()
