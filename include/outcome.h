@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * outcome: how a connection or a query ends: a phase and a reason.
  *
- * Pure.  Both lists are one X-macro each; the enums, the texts, the remedies, the README's table
- * and a test come from them.  Names are stable: they are keys in the JSON result. */
+ * Pure.  Both lists are one X-macro each; the enums, the texts, the remedies and a
+ * test of docs/limits.md come from them.  Names are stable: they are keys in the JSON result. */
 #ifndef TCPSCALER_OUTCOME_H
 #define TCPSCALER_OUTCOME_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * verdict: see verdict.h.  The limits are those of the README, "When not to believe a run". */
+ * verdict: see verdict.h.  The limits are those of docs/report.md, "Verdict". */
 #include "verdict.h"
 
 #define MIN_SENT_ON_SCHEDULE 0.999

@@ -65,39 +65,26 @@ def test_man_page_of_tcpreport_has_a_section_for_every_command():
                 "commands of --help")
 
 
-def test_readme_names_every_doubt_and_exit_code():
-    readme = read("README.md")
-    for text in (*re.findall(r'"([a-z-]+)", +\\\n', read("include", "verdict.h")),
-                 *re.findall(r'X\([A-Z_]+, "([a-z-]+)"', read("include", "verdict.h"))):
-        check(f"`{text}`" in readme, f"README explains {text}")
-    for reason in re.findall(r'X\([A-Z_]+, "([a-z -]+)"', read("include", "outcome.h")):
-        check(re.search(reason.replace(" ", r"\s+"), readme), f"README names the outcome {reason}")
-
-
 def examples():
     """The shell examples of the README."""
     return re.findall(r"```sh\n(.*?)```", read("README.md"), re.S)
 
 
+def run_example(script, port, directory):
+    """Its output, run with the real tcpclient towards this port."""
+    script = re.sub(r"\btcpclient ", f"{shlex.quote(os.path.abspath(TCPCLIENT))} -p {port} ", script)
+    r = subprocess.run(["sh", "-c", script], cwd=directory, capture_output=True, text=True, timeout=60)
+    check(r.returncode in (0, 3), f"exit code {r.returncode} of: {script}")  # 3: SUSPECT, as machines are
+    check_equal(r.stderr, "", f"errors of: {script}")
+    return r.stdout
+
+
 def test_examples_of_the_readme_run():
-    need_program("gnuplot", "awk", "python3")
-    found = examples()
-    check_equal(len(found), 4, "examples")
+    need_program("python3")
     directory = os.path.dirname(temp_path("x"))
-    outputs = []
     with Server() as server:
-        for example in found:
-            script = example.replace("tcpclient ", f"{shlex.quote(os.path.abspath(TCPCLIENT))} "
-                                     f"-p {server.port} ")
-            r = subprocess.run(["sh", "-c", script], cwd=directory, capture_output=True, text=True,
-                               timeout=60)
-            check_equal((r.returncode, r.stderr), (0, ""), f"result of: {example}")
-            outputs.append(r.stdout)
-    check(re.fullmatch(r"p50 \d+ us; p99 \d+ us\n", outputs[0]), outputs[0])
-    per_second = [line.split() for line in outputs[1].splitlines()]
-    check_between(sum(int(n) for _, n in per_second), 1700, 2300, "queries in 2 s at 1000/s")
-    check(os.path.getsize(os.path.join(directory, "rtt.png")) > 2000, "the picture")
-    check(re.fullmatch(r"\d+ ns\n", outputs[3]), outputs[3])
+        example, = examples()
+        check(re.fullmatch(r"\d+ ns\n", run_example(example, server.port, directory)), "a p99")
 
 
 @needs_own_fd_tables

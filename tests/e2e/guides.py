@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: MIT
+"""What the guides show runs and comes out as they say: recipes on rows of a real run, checked against the
+same figures computed here. What needs two hosts is checked as far as one goes. What guides explain is what there is."""
+
+import math
+from collections import Counter
+
+from dns_servers import KNOT, NSD, UNBOUND, DnsServer
+from docs import read, run_example
+from harness import *
+
+GUIDES = ("recipes.md", "limits.md", "report.md", "million.md", "dns-servers.md", "ARCHITECTURE.md")
+FENCE = re.compile(r"^```(.*)\n((?:.*\n)*?)```$", re.M)
+
+
+def fences(text, kind):
+    return [body for info, body in FENCE.findall(text) if info == kind]
+
+
+def sections(text):
+    """{heading: what is below it}, headings of every level but the title."""
+    parts = re.split(r"^##+ (.*)\n", text, flags=re.M)
+    return dict(zip(parts[1::2], parts[2::2]))
+
+
+# --- recipes: what a section prints, by its heading ---
+
+def rows_of(directory):
+    with open(os.path.join(directory, "rows.csv")) as f:
+        rows = list(csv.DictReader(f))
+    return [r for r in rows if r["type"] == "Q"], [r for r in rows if r["type"] == "A"]
+
+
+def numbers(out):
+    return [[float(word) for word in line.split()] for line in out.splitlines()]
+
+
+def check_percentiles(out, queries, answers, directory):
+    response = sorted(float(a["response_us"]) for a in answers)
+    wanted = [response[math.ceil(len(response) * p / 100) - 1] for p in (50, 90, 99)]
+    check_equal(re.findall(r"^p(\d+) (\S+) us$", out, re.M),
+                [(str(p), f"{v:.3f}") for p, v in zip((50, 90, 99), wanted)], "percentiles")
+    with open(os.path.join(directory, "run.json")) as f:
+        of_histogram = json.load(f)["latency_ns"]["response"]["p50"] / 1000
+    check_between(wanted[0], of_histogram * 0.99, of_histogram * 1.01, "p50 beside the histogram's")
+
+
+def check_per_second(out, queries, answers, directory):
+    wanted = Counter(int(float(q["timestamp"])) for q in queries)
+    check_equal(numbers(out), [[s, n] for s, n in sorted(wanted.items())], "queries per second")
+
+
+def check_over_time(out, queries, answers, directory):
+    found = numbers(out)
+    check(found == sorted(found) and len(found) > 20, f"a line for each 0.1 s: {out}")
+    check_equal(sum(n for _, n, _, _ in found), len(answers), "answers in all")
+    check_equal(max(m for *_, m in found), round(max(float(a["response_us"]) for a in answers), 1), "the slowest")
+
+
+def check_slowest_connections(out, queries, answers, directory):
+    of_connection = {}
+    for a in answers:
+        of_connection.setdefault(int(a["connection_id"]), []).append(float(a["response_us"]))
+    wanted = sorted((sum(v) / len(v) for v in of_connection.values()), reverse=True)[:5]
+    found = numbers(out)
+    check_equal([n for _, n, _ in found], [len(of_connection[c]) for c, *_ in found], "their answers")
+    for (_, _, mean), want in zip(found, wanted, strict=True):
+        check_between(mean, want - 0.1, want + 0.1, "mean of a slow connection")
+
+
+def check_unanswered(out, queries, answers, directory):
+    check_equal(out, f"{len(queries) - len(answers)} of {len(queries)} unanswered\n", "queries")
+
+
+def check_in_flight(out, queries, answers, directory):
+    changes = sorted([(q["timestamp"], 1) for q in queries] + [(a["timestamp"], -1) for a in answers])
+    now = most = 0
+    for _, change in changes:
+        now += change
+        most = max(most, now)
+    found = int(out.split()[0])
+    check_between(found, max(1, most), most + 1, "the most in flight")  # equal times may stand either way
+
+
+def check_gaps(out, queries, answers, directory):
+    mean, ratio = (float(x) for x in re.findall(r"[\d.]+", out))
+    gaps = [int(q["poisson_interval_us"]) for q in queries]
+    check_between(mean, sum(gaps) / len(gaps) * 0.999, sum(gaps) / len(gaps) * 1.001, "mean gap")
+    check_between(ratio, 0.9, 1.1, "of Poisson arrivals")
+
+
+def check_picture(name):
+    def check_it(out, queries, answers, directory):
+        with open(os.path.join(directory, name), "rb") as f:
+            picture = f.read()
+        check(picture.startswith(b"\x89PNG") and len(picture) > 4000, f"{name}: {len(picture)} bytes")
+    return check_it
+
+
+def check_heat(out, queries, answers, directory):
+    check_picture("heat.png")(out, queries, answers, directory)
+    with open(os.path.join(directory, "heat.txt")) as f:
+        check_equal(sum(n for *_, n in numbers(f.read())), len(answers), "answers in the map")
+
+
+def check_codes(out, queries, answers, directory):
+    check_equal(out, f"{len(answers)} echoed\n", "answers of tcpserver")
+
+
+def check_of_log(out, queries, answers, directory):
+    found = numbers(out)
+    check_between(len(found), 3, 5, "seconds")
+    slowest_ms = max(float(a["response_us"]) for a in answers) / 1000
+    check_between(max(ms for _, ms in found), slowest_ms * 0.99, slowest_ms * 1.01, "the slowest answer")
+
+
+def check_used_up(out, queries, answers, directory):
+    n_queries, n, each = (float(x) for x in re.findall(r"[\d.]+", out))
+    check_between(n_queries, 800, 1200, "queries in 1 s at 1000/s")
+    check_between(each, 8, 10, "queries of a connection")
+    check_between(n, n_queries / 10, n_queries / 8, "connections")
+
+
+RECIPES = {
+    "The run": lambda out, *_: check_equal(out, "", "rows are in their file"),
+    "Percentiles": check_percentiles,
+    "Queries per second": check_per_second,
+    "Latency over time": check_over_time,
+    "The slowest connections": check_slowest_connections,
+    "Unanswered queries": check_unanswered,
+    "Queries in flight": check_in_flight,
+    "Are the arrivals Poisson?": check_gaps,
+    "Cumulative distribution": check_picture("cdf.png"),
+    "Heat map": check_heat,
+    "Response codes": check_codes,
+    "The slowest answer of each second, without rows": check_of_log,
+    "Connections used up": check_used_up,
+}
+
+
+def test_recipes_give_what_the_rows_say():
+    need_program("gnuplot", "awk", "python3")
+    found = sections(read("docs", "recipes.md"))
+    check_equal(list(found), list(RECIPES), "recipes")
+    directory = os.path.dirname(temp_path("x"))
+    with Server() as server:
+        for title, text in found.items():
+            script, = fences(text, "sh")
+            out = run_example(script, server.port, directory)
+            RECIPES[title](out, *rows_of(directory), directory)
+        # control: with fewer answers in the file the recipes see it
+        path = os.path.join(directory, "rows.csv")
+        with open(path) as f:
+            lines = f.readlines()
+        lost = [line for line in lines if line.startswith("A")][100:107]
+        with open(path, "w") as f:
+            f.writelines(line for line in lines if line not in lost)
+        script, = fences(found["Unanswered queries"], "sh")
+        n_open = len(rows_of(directory)[0]) - len(rows_of(directory)[1])
+        check(n_open >= 7, "the control takes answers away")
+        check_equal(int(run_example(script, server.port, directory).split()[0]), n_open, "the control: unanswered")
+
+
+# --- the other guides ---
+
+def names_in(pattern, *path):
+    found = re.findall(pattern, read(*path))
+    check(found, f"{pattern} in {path}")
+    return found
+
+
+def test_every_outcome_and_every_limit_has_its_section():
+    reasons = names_in(r'X\([A-Z_]+, "([a-z -]+)",', "include", "outcome.h")
+    limits = names_in(r'add\(d, "([^"]+)"', "src", "diagnosis.c")
+    check(len(reasons) >= 19 and len(limits) >= 9, "names")
+    found = re.findall(r"^### (.*)", read("docs", "limits.md"), re.M)
+    check_equal(Counter(found), Counter({*reasons, *limits}), "sections of limits.md")
+    for name, text in sections(read("docs", "limits.md")).items():
+        check(name in ("Reasons", 'Limits in "What bound"') or len(text) > 20, f"words about {name}")
+    phases = names_in(r'X\([A-Z_]+, "([a-z]+)"\)', "include", "outcome.h")
+    check(f"Phases, in the order a connection lives through them: {', '.join(phases)}." in read("docs", "limits.md"),
+          "phases")
+
+
+def test_every_part_of_the_summary_is_explained():
+    guide = read("docs", "report.md")
+    labels = [*names_in(r'"(?:\\n)?([A-Z][a-z]+(?: [a-z]+)?|TLS)  +', "src", "report_text.c"),
+              *names_in(r'print_metric\(out, "([^"]+)"', "src", "report_text.c"),
+              *names_in(r'outcome_report_text\(out, "([^"]+)"', "src", "report_text.c"),
+              *names_in(r'"(Response time, answers below|Time|\\nWhat bound)', "src", "report_text.c")]
+    check(len(labels) >= 20, f"labels: {labels}")
+    for label in labels:
+        label = label.removeprefix("\\n")
+        check(f"**{label}" in guide, f"report.md explains {label}")
+    doubts = names_in(r'X\([A-Z_]+, "([a-z-]+)"', "include", "verdict.h")
+    check_equal(re.findall(r"^\| `([a-z-]+)` \|", guide, re.M), doubts, "doubts of report.md")
+
+
+def test_map_is_that_of_the_build():
+    wanted = dict(re.findall(r"add_part\((\w+) ([^)]*)\)", read("CMakeLists.txt")))
+    rows = re.findall(r"^\| (\w+) \| .* \| (`.*) \|$", read("docs", "ARCHITECTURE.md"), re.M)
+    check_equal({name: parts.replace("`", "").split() for name, parts in rows},
+                {name: parts.split() for name, parts in wanted.items()}, "parts by library")
+
+
+def test_every_example_is_marked_and_every_link_leads_somewhere():
+    for path in (*(os.path.join("docs", name) for name in GUIDES), "CONTRIBUTING.md", "README.md"):
+        text = read(path)
+        for info, body in FENCE.findall(text):
+            if path.startswith("docs"):
+                check(info in ("", "sh", "sh two-hosts") or info.startswith("conf "), f"{path}: kind '{info}'")
+                check(info or not re.search(r"^\$? ?(tcp\w+|scripts/\S+) ", body, re.M), f"{path}: unmarked: {body}")
+        for link in re.findall(r"\]\(([^)]+)\)", text):
+            target, _, anchor = link.partition("#")
+            file = os.path.join(os.path.dirname(path), target) if target else path
+            check(os.path.exists(os.path.join(SOURCE_DIR, file)), f"{path}: {link}")
+            if anchor:
+                headings = [re.sub(r"[^\w -]", "", h.lower()).replace(" ", "-")
+                            for h in re.findall(r"^##+ (.*)", read(file), re.M)]
+                check(anchor in headings, f"{path}: {link}: {headings}")
+
+
+def test_commands_for_two_hosts_are_accepted():
+    programs = {"tcpclient": TCPCLIENT, "tcpserver": TCPSERVER}
+    n = 0
+    for script in (s for name in GUIDES for s in fences(read("docs", name), "sh two-hosts")):
+        for line in script.splitlines():
+            program, *arguments = line.split("#")[0].split()
+            if program in programs:
+                argv = [programs[program], *arguments, "--print-config"]
+            elif program.startswith("scripts/"):
+                argv = [os.path.join(SOURCE_DIR, program),
+                        *("--dry-run" if a in ("--apply", "--revert") else a for a in arguments)]
+            else:
+                check_equal(program, "ip", f"a program of {line}")
+                continue
+            r = subprocess.run(argv, capture_output=True, text=True, timeout=20)
+            check_equal(r.returncode, 0, f"{line}: {r.stderr}")
+            n += 1
+    check(n >= 10, f"{n} commands")
+
+
+def test_commands_for_one_host_run():
+    with Server() as server:
+        for name in ("limits.md", "million.md"):
+            for script in fences(read("docs", name), "sh"):
+                out = run_example(script, server.port, os.path.dirname(temp_path("x")))
+                check(("source tuples" in out) == ("--plan" in script), f"{script}: {out}")
+
+
+def check_against(name, server):
+    """With the guide's settings the guide's command loses nothing."""
+    try:
+        guide = read("docs", "dns-servers.md")
+        settings, = fences(guide, f"conf {name}")
+        with open(server.configuration) as f:
+            in_force = [line.strip() for line in f]
+        for setting in settings.splitlines():
+            check(setting in in_force, f"{name} runs with {setting}")
+        script, = fences(guide, "sh")
+        path = temp_path("run.json")
+        run_example(script.replace("127.0.0.1:53", f"-q --json {path} 127.0.0.1"), server.port, os.path.dirname(path))
+    finally:
+        server.stop()
+    with open(path) as f:
+        result = json.load(f)
+    check_equal(result["connections"]["proven"], 1000, f"{name}: proven")
+    answered = result["queries"]["answered"]
+    check_between(answered, 1500, 2500, f"{name}: answered in 1 s at 2000/s")
+    check_equal(answered, result["queries"]["scheduled"], f"{name}: nothing lost")
+    check_equal(result["answers"]["rcodes"], {"NOERROR": answered}, f"{name}: response codes")
+
+
+@plain_build_only
+def test_command_for_dns_servers_runs_against_them():
+    check_against("unbound", DnsServer("unbound", UNBOUND, "-d", "-p", "-c"))
+    check_against("knot", DnsServer("knotd", KNOT, "-c"))
+    check_against("nsd", DnsServer("nsd", NSD, "-d", "-c"))
+
+
+if __name__ == "__main__":
+    main()
