@@ -79,6 +79,15 @@ def run_example(script, port, directory):
     return r.stdout
 
 
+def test_tuning_page_explains_every_limit_of_the_plans():
+    limits = set(re.findall(r'\badd(?:_short|_sysctl)?\(p, "([^"]+)"', read("src", "preflight.c")))
+    check(len(limits) > 15, f"limits in preflight.c: {limits}")
+    page = read("docs", "tcpscaler.7").replace("\\-", "-")
+    # of what there is nothing to tune: it is only said
+    check_equal({limit for limit in limits if limit not in page}, {"sockets in TIME_WAIT now"},
+                "limits that tcpscaler(7) leaves out")
+
+
 def test_examples_of_the_readme_run():
     need_program("python3")
     directory = os.path.dirname(temp_path("x"))

@@ -61,8 +61,8 @@ def test_lost_segments_are_seen():
         wire = Wire(a, b, "--delay-ms", 5, "--drop-every", 7)
         with Server(prefix=b.prefix) as server:
             out = temp_path("connections.csv")
-            r = run_client("-p", server.port, "-c", 60, "-r", 30, "-t", 1, "--connections-out", out,
-                           "10.99.0.2", prefix=a.prefix)
+            r = run_client("-p", server.port, "-c", 60, "-r", 30, "-t", 1, "--timeout", "30s",
+                           "--connect-timeout", "60s", "--connections-out", out, "10.99.0.2", prefix=a.prefix)
         did = wire.stop()
     check_conservation(r)
     check(did["dropped"] > 10, f"the wire dropped: {did}")

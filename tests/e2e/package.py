@@ -61,7 +61,7 @@ def test_lintian_would_find_one():
 
 def test_package_holds_what_it_should():
     doc = "usr/share/doc/tcpscaler"
-    wanted = [UNIT, *(f"{doc}/{name}" for name in
+    wanted = [UNIT, "usr/share/man/man7/tcpscaler.7.gz", *(f"{doc}/{name}" for name in
                       ("README.md", "result.schema.json", "copyright", "changelog.gz", "changelog.Debian.gz"))]
     wanted += [f"{doc}/examples/{name}" for name in
                ("demo.sh", "plot-rtt.gp", "setup-lib.sh", "setup-client.sh", "setup-server.sh")]
