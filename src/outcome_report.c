@@ -8,7 +8,8 @@
 
 enum { NAME_BYTES = 64 };
 
-static void print_line(FILE *out, struct outcome o, uint64_t n, bool with_remedy)
+/* Returns whether there was a remedy to be printed. */
+static bool print_line(FILE *out, struct outcome o, uint64_t n, bool with_remedy)
 {
     char text[UNITS_TEXT_BYTES];
     const char *remedy = with_remedy ? outcome_remedy(o.reason) : NULL;
@@ -17,13 +18,14 @@ static void print_line(FILE *out, struct outcome o, uint64_t n, bool with_remedy
             outcome_reason_name(o.reason));
     if (remedy != NULL)
         fprintf(out, "              -> %s\n", remedy);
+    return remedy != NULL;
 }
 
 void outcome_report_text(FILE *out, const char *title,
                          const tally_count counts[OUTCOME_N_PHASES][OUTCOME_N_REASONS],
                          bool with_remedies)
 {
-    bool titled = false;
+    bool titled = false, remedied = false;
 
     for (int p = 0; p < OUTCOME_N_PHASES; p++)
         for (int r = 0; r < OUTCOME_N_REASONS; r++) {
@@ -34,9 +36,12 @@ void outcome_report_text(FILE *out, const char *title,
             if (!titled)
                 fprintf(out, "\n%s\n", title);
             titled = true;
-            print_line(out, (struct outcome){(enum outcome_phase)p, (enum outcome_reason)r}, n,
-                       with_remedies);
+            remedied |=
+                print_line(out, (struct outcome){(enum outcome_phase)p, (enum outcome_reason)r}, n,
+                           with_remedies);
         }
+    if (remedied)
+        fputs("              (docs/limits.md has a section for each reason)\n", out);
 }
 
 /* "phase/reason", NAME_BYTES. */
