@@ -53,6 +53,12 @@ struct client_conn {
  * promised 256 bytes of user memory. */
 _Static_assert(sizeof(struct client_conn) <= 176, "memory per idle connection");
 
+/* It takes queries. */
+static inline bool client_conn_is_usable(const struct client_conn *c)
+{
+    return c->state == CLIENT_CONN_LIVE;
+}
+
 /* NEW or ENDED: opens the socket from the worker's next tuples and starts to connect.  Whatever
  * fails ends the connection with its outcome. */
 void client_conn_open(struct client_conn *c);

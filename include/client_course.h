@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct client_crew;
 struct client_worker;
 
 struct client_course {
@@ -38,11 +39,9 @@ void client_course_take(struct client_worker *cw);
 
 /* Main thread, after a change: tells the workers.  Whom the message does not reach stays behind
  * until the next. */
-void client_course_tell(struct client_course *course, struct client_worker *workers,
-                        uint32_t n_workers);
+void client_course_tell(struct client_course *course, struct client_crew *crew);
 
 /* Main thread: whether all of them have taken over what they were told. */
-bool client_course_is_taken(const struct client_course *course, const struct client_worker *workers,
-                            uint32_t n_workers);
+bool client_course_is_taken(const struct client_course *course, const struct client_crew *crew);
 
 #endif

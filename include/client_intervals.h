@@ -4,27 +4,26 @@
 #ifndef TCPSCALER_CLIENT_INTERVALS_H
 #define TCPSCALER_CLIENT_INTERVALS_H
 
-#include "client_worker.h"
+#include "client_crew.h"
 #include "hist.h"
 
 #include <stdio.h>
 
 struct client_intervals {
-    struct client_worker *workers;
-    uint32_t n_workers;
-    FILE *log;            /* interval log, begun; NULL: none */
-    struct hist *total;   /* CLIENT_N_QUERY_METRICS: the sum of all intervals, the caller's */
-    uint64_t origin_ns;   /* the log counts from here */
-    uint64_t previous_ns; /* the sets to be collected next were recorded from here ... */
-    uint64_t last_ns;     /* ... to here, the last tick */
+    struct client_crew *crew; /* borrowed */
+    FILE *log;                /* interval log, begun; NULL: none */
+    struct hist *total;       /* CLIENT_N_QUERY_METRICS: the sum of all intervals, the caller's */
+    uint64_t origin_ns;       /* the log counts from here */
+    uint64_t previous_ns;     /* the sets to be collected next were recorded from here ... */
+    uint64_t last_ns;         /* ... to here, the last tick */
     struct hist interval[CLIENT_N_QUERY_METRICS];
     struct hist recent; /* response times of the last interval that is complete */
     bool failed;        /* a line of the log is missing for want of memory */
 };
 
-/* Workers, log and total are borrowed.  Returns 0, or -1 without memory. */
-int client_intervals_init(struct client_intervals *iv, FILE *log, struct hist *total,
-                          uint64_t origin_ns);
+/* Crew, log and total are borrowed.  Returns 0, or -1 without memory. */
+int client_intervals_init(struct client_intervals *iv, struct client_crew *crew, FILE *log,
+                          struct hist *total, uint64_t origin_ns);
 void client_intervals_free(struct client_intervals *iv);
 
 /* The interval before the last one is collected, the last one ends now and is asked for. */

@@ -14,7 +14,6 @@
 #include "inflight.h"
 #include "outcome.h"
 #include "pacer.h"
-#include "rng.h"
 #include "schedule.h"
 
 #include <event2/event.h>
@@ -29,11 +28,7 @@ struct client_load {
     struct inflight inflight;
     struct pacer pacer;
     struct closed_loop closed; /* instead of the pacer, with CLIENT_LOOP_CLOSED */
-    struct rng select_rng, reroute_rng;
-    uint32_t next_round_robin;
-    size_t next_asked; /* what the next arrival asks (query.h) */
-    uint32_t *turn;    /* ring of n_conns: connections with something to send, each once */
-    uint32_t turn_first, n_in_turn;
+    size_t next_asked;         /* what the next arrival asks (query.h) */
     uint64_t previous_intended_ns;
     int timer_fd;
     struct event timer_event;  /* the next arrival */
@@ -78,9 +73,6 @@ bool client_load_before_turn(struct client_worker *cw);
 
 /* After a connection's input was consumed: sends what became due or free meanwhile. */
 void client_load_after_read(struct client_worker *cw);
-
-/* The connection has something to send: it takes part in this turn, or in the next one. */
-void client_load_join_turn(struct client_conn *c);
 
 /* With a closed loop: the connection's next query is due one interval after now_ns. */
 void client_load_next_in_closed_loop(struct client_conn *c, uint64_t now_ns);

@@ -14,10 +14,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct client_crew;
+
 struct client_steer {
     struct client_course course;
-    struct client_worker *workers;
-    uint32_t n_workers;
+    struct client_crew *crew; /* borrowed */
     const struct client_config *config;
     uint64_t begin_ns;     /* of the schedule; 0: not yet */
     struct schedule asked; /* as the course has it without pauses */
@@ -27,11 +28,10 @@ struct client_steer {
 };
 
 void client_steer_init(struct client_steer *s, const struct client_config *config,
-                       struct client_worker *workers);
+                       struct client_crew *crew);
 
 /* The workers run, and were told to begin. */
-void client_steer_begin(struct client_steer *s, uint32_t n_workers, uint64_t begin_ns,
-                        uint64_t end_ns);
+void client_steer_begin(struct client_steer *s, uint64_t begin_ns, uint64_t end_ns);
 
 /* In place of the rest of the schedule.  *at_ns: when it is in force.  Returns -1 when there were
  * too many changes within a second: ask later. */

@@ -17,6 +17,7 @@
 #ifndef TCPSCALER_CLIENT_WORKER_H
 #define TCPSCALER_CLIENT_WORKER_H
 
+#include "client_choice.h"
 #include "client_config.h"
 #include "client_conn.h"
 #include "client_connect.h"
@@ -27,6 +28,7 @@
 #include "client_population.h"
 #include "client_record.h"
 #include "client_result.h"
+#include "client_send.h"
 #include "client_tls.h"
 #include "hist.h"
 #include "tally.h"
@@ -70,6 +72,8 @@ struct client_worker {
     struct client_lives lives;
     struct client_population population;
     struct client_load load;
+    struct client_choice choice;
+    struct client_send send;
     struct client_listen listen; /* only where config->listens */
     struct client_course_copy course;
     /* Set by the main thread before CLIENT_START: the arrivals are dealt to n_loaders workers,

@@ -2,7 +2,7 @@
  * client_course: see client_course.h. */
 #include "client_course.h"
 
-#include "client_worker.h"
+#include "client_crew.h"
 
 #include <stdlib.h>
 
@@ -37,23 +37,22 @@ void client_course_take(struct client_worker *cw)
     atomic_store_explicit(&cw->course.version, version, memory_order_release);
 }
 
-void client_course_tell(struct client_course *course, struct client_worker *workers,
-                        uint32_t n_workers)
+void client_course_tell(struct client_course *course, struct client_crew *crew)
 {
     pthread_mutex_lock(&course->lock);
     course->version++;
     pthread_mutex_unlock(&course->lock);
-    for (uint32_t i = 0; i < n_workers; i++)
-        if (!atomic_exchange_explicit(&workers[i].course.is_told, true, memory_order_relaxed) &&
-            worker_post(&workers[i].worker, CLIENT_STEER, 0) != 0)
-            atomic_store_explicit(&workers[i].course.is_told, false, memory_order_relaxed);
+    for (uint32_t i = 0; i < crew->n; i++)
+        if (!atomic_exchange_explicit(&crew->workers[i].course.is_told, true,
+                                      memory_order_relaxed) &&
+            worker_post(&crew->workers[i].worker, CLIENT_STEER, 0) != 0)
+            atomic_store_explicit(&crew->workers[i].course.is_told, false, memory_order_relaxed);
 }
 
-bool client_course_is_taken(const struct client_course *course, const struct client_worker *workers,
-                            uint32_t n_workers)
+bool client_course_is_taken(const struct client_course *course, const struct client_crew *crew)
 {
-    for (uint32_t i = 0; i < n_workers; i++)
-        if (atomic_load_explicit(&workers[i].course.version, memory_order_acquire) !=
+    for (uint32_t i = 0; i < crew->n; i++)
+        if (atomic_load_explicit(&crew->workers[i].course.version, memory_order_acquire) !=
             course->version)
             return false;
     return true;

@@ -4,12 +4,13 @@
 
 #include "hlog.h"
 
-int client_intervals_init(struct client_intervals *iv, FILE *log, struct hist *total,
-                          uint64_t origin_ns)
+int client_intervals_init(struct client_intervals *iv, struct client_crew *crew, FILE *log,
+                          struct hist *total, uint64_t origin_ns)
 {
     int failed = 0;
 
-    *iv = (struct client_intervals){.log = log,
+    *iv = (struct client_intervals){.crew = crew,
+                                    .log = log,
                                     .total = total,
                                     .origin_ns = origin_ns,
                                     .previous_ns = origin_ns,
@@ -62,8 +63,8 @@ static void account(struct client_intervals *iv, uint64_t begin_ns, uint64_t end
 
 static void collect_handed_over(struct client_intervals *iv)
 {
-    for (uint32_t i = 0; i < iv->n_workers; i++)
-        client_worker_collect(&iv->workers[i], iv->interval);
+    for (uint32_t i = 0; i < iv->crew->n; i++)
+        client_worker_collect(&iv->crew->workers[i], iv->interval);
     account(iv, iv->previous_ns, iv->last_ns);
 }
 
@@ -72,15 +73,15 @@ void client_intervals_tick(struct client_intervals *iv, uint64_t now_ns)
     collect_handed_over(iv);
     iv->previous_ns = iv->last_ns;
     iv->last_ns = now_ns;
-    for (uint32_t i = 0; i < iv->n_workers; i++)
-        (void)worker_post(&iv->workers[i].worker, CLIENT_HAND_OVER,
+    for (uint32_t i = 0; i < iv->crew->n; i++)
+        (void)worker_post(&iv->crew->workers[i].worker, CLIENT_HAND_OVER,
                           0); /* a full inbox: next time */
 }
 
 void client_intervals_finish(struct client_intervals *iv, uint64_t now_ns)
 {
     collect_handed_over(iv);
-    for (uint32_t i = 0; i < iv->n_workers; i++)
-        client_worker_collect_rest(&iv->workers[i], iv->interval);
+    for (uint32_t i = 0; i < iv->crew->n; i++)
+        client_worker_collect_rest(&iv->crew->workers[i], iv->interval);
     account(iv, iv->last_ns, now_ns);
 }

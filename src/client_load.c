@@ -11,18 +11,9 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* Random tries to find another usable connection before looking at each. */
-enum { REROUTE_TRIES = 64 };
-
-/* Streams of the seed: each worker has one for arrivals (its pacer's own), one for the choice of
- * the connection and one for rerouting, so that a dead connection does not change the schedule. */
-enum { STREAM_SELECT = 1 << 20, STREAM_REROUTE = 1 << 21 };
-
 /* A look at the sockets takes about 1 us: when an arrival is nearer than that only the clock is
  * read. */
 #define FINAL_SPIN_NS 2000u
-
-#define NO_CONNECTION UINT32_MAX
 
 static void on_nothing_to_read(evutil_socket_t fd, short what, void *arg);
 static void on_timer(evutil_socket_t fd, short what, void *arg);
@@ -54,8 +45,7 @@ int client_load_init(struct client_worker *cw)
     const struct client_config *config = cw->config;
     struct client_load *l = &cw->load;
 
-    rng_seed(&l->select_rng, config->seed, STREAM_SELECT + cw->worker.index);
-    rng_seed(&l->reroute_rng, config->seed, STREAM_REROUTE + cw->worker.index);
+    client_choice_init(cw);
     l->next_asked = first_asked(cw);
     client_query_init(cw);
     evtimer_assign(&l->drain_event, cw->worker.base, on_drain_end, cw);
@@ -69,8 +59,7 @@ int client_load_init(struct client_worker *cw)
     if (event_add(&l->timer_event, NULL) != 0 ||
         inflight_init(&l->inflight, expected_in_flight(cw)) != 0)
         return -1;
-    l->turn = calloc(cw->n_conns, sizeof *l->turn);
-    if (l->turn == NULL)
+    if (client_send_init(cw) != 0)
         return -1;
     if (config->loop == CLIENT_LOOP_CLOSED && closed_loop_init(&l->closed, cw->n_conns) != 0)
         return -1;
@@ -88,7 +77,7 @@ void client_load_free(struct client_worker *cw)
         event_del(&l->drain_event);
         close(l->timer_fd);
     }
-    free(l->turn);
+    client_send_free(cw);
     inflight_free(&l->inflight);
     closed_loop_free(&l->closed);
 }
@@ -136,78 +125,7 @@ void client_load_add_timer(struct event *event, uint64_t at_ns, uint64_t now_ns)
     worker_add_timer(event, &wait);
 }
 
-/* --- choosing a connection --- */
-
-static bool is_usable(const struct client_worker *cw, uint32_t i)
-{
-    return cw->conns[i].state == CLIENT_CONN_LIVE;
-}
-
-static uint32_t choose_another(struct client_worker *cw)
-{
-    struct rng *rng = &cw->load.reroute_rng;
-    uint32_t i = 0;
-
-    if (tally_get(&cw->n_live) == 0)
-        return NO_CONNECTION;
-    if (cw->lives.places != NULL)
-        return cw->lives.usable[rng_below(rng, cw->lives.n_usable)];
-    for (int tries = 0; tries < REROUTE_TRIES; tries++) {
-        i = rng_below(rng, cw->n_conns);
-        if (is_usable(cw, i))
-            return i;
-    }
-    while (!is_usable(cw, i))
-        i = (i + 1) % cw->n_conns;
-    return i;
-}
-
-static uint32_t choose(struct client_worker *cw, struct tally_queries *counts)
-{
-    struct client_load *l = &cw->load;
-    const uint32_t n = cw->population.n_begun;
-    uint32_t i;
-
-    if (n == 0)
-        return NO_CONNECTION;
-    if (cw->config->select == CLIENT_SELECT_RANDOM) {
-        i = client_population_place(cw, rng_below(&l->select_rng, n));
-    } else {
-        i = client_population_place(cw, l->next_round_robin < n ? l->next_round_robin : 0);
-        l->next_round_robin = l->next_round_robin + 1 < n ? l->next_round_robin + 1 : 0;
-    }
-    if (is_usable(cw, i))
-        return i;
-    i = choose_another(cw);
-    if (i != NO_CONNECTION)
-        tally_add(&counts->rerouted, 1);
-    return i;
-}
-
 /* --- a turn: queue what is due, then send it --- */
-
-void client_load_join_turn(struct client_conn *c)
-{
-    struct client_worker *cw = c->worker;
-    struct client_load *l = &cw->load;
-
-    if (c->in_turn)
-        return;
-    c->in_turn = true;
-    l->turn[(l->turn_first + l->n_in_turn++) % cw->n_conns] = (uint32_t)(c - cw->conns);
-}
-
-/* Takes the first connection of the turn; there is one.  An empty ring starts at its begin again,
- * so that only as much of it is ever touched as stands in it at a time. */
-static struct client_conn *leave_turn(struct client_worker *cw)
-{
-    struct client_load *l = &cw->load;
-    struct client_conn *c = &cw->conns[l->turn[l->turn_first]];
-
-    c->in_turn = false;
-    l->turn_first = --l->n_in_turn > 0 ? (l->turn_first + 1) % cw->n_conns : 0;
-    return c;
-}
 
 static bool queue(struct client_worker *cw, uint32_t i, uint64_t intended_ns, uint8_t tag,
                   size_t asked)
@@ -224,7 +142,7 @@ static bool queue(struct client_worker *cw, uint32_t i, uint64_t intended_ns, ui
         client_life_give(c);
     gap_us = (intended_ns - l->previous_intended_ns) / 1000;
     inflight_at(&l->inflight, slot)->gap_us = gap_us < UINT32_MAX ? (uint32_t)gap_us : UINT32_MAX;
-    client_load_join_turn(c);
+    client_send_join(c);
     return true;
 }
 
@@ -234,7 +152,7 @@ static uint32_t take_from_closed_loop(struct client_worker *cw)
     uint32_t i = closed_loop_pop(&cw->load.closed);
 
     cw->conns[i].in_loop = false;
-    return is_usable(cw, i) ? i : NO_CONNECTION;
+    return client_conn_is_usable(&cw->conns[i]) ? i : CLIENT_CHOICE_NONE;
 }
 
 static void take_due(struct client_worker *cw, uint64_t now_ns)
@@ -246,111 +164,25 @@ static void take_due(struct client_worker *cw, uint64_t now_ns)
     while ((intended_ns = next_due_ns(cw)) <= now_ns && intended_ns != PACER_NEVER) {
         uint8_t class = intended_ns < l->measure_ns ? TALLY_WARMUP : TALLY_MEASURED;
         struct tally_queries *counts = &cw->tally.queries[class];
+        bool rerouted = false;
         uint32_t i;
 
         if (closed) {
             i = take_from_closed_loop(cw);
-            if (i == NO_CONNECTION)
+            if (i == CLIENT_CHOICE_NONE)
                 continue;
         } else {
             pacer_advance(&l->pacer);
-            i = choose(cw, counts);
+            i = client_choice_make(cw, &rerouted);
         }
         tally_add(&counts->scheduled, 1);
-        if (i == NO_CONNECTION || !queue(cw, i, intended_ns, class, l->next_asked))
+        if (rerouted)
+            tally_add(&counts->rerouted, 1);
+        if (i == CLIENT_CHOICE_NONE || !queue(cw, i, intended_ns, class, l->next_asked))
             tally_add(&counts->unsent, 1);
         l->next_asked = query_after(&cw->config->query, l->next_asked);
         l->previous_intended_ns = intended_ns;
     }
-}
-
-/* All of its queued queries wait for an id; those that have been counted stand before the new ones.
- */
-static void count_blocked(struct client_conn *c)
-{
-    struct client_worker *cw = c->worker;
-    uint32_t slot = c->queries.tail;
-    struct inflight_query *q;
-
-    for (; slot != INFLIGHT_NONE; slot = q->conn_prev) {
-        q = inflight_at(&cw->load.inflight, slot);
-        if (q->state != INFLIGHT_QUEUED || (q->tag & CLIENT_QUERY_BLOCKED))
-            return;
-        q->tag |= CLIENT_QUERY_BLOCKED;
-        tally_add(&client_query_counts(cw, q)->blocked, 1);
-    }
-}
-
-/* Gives ids to the connection's queued queries and encodes them, as many as the buffer takes. */
-static uint32_t encode_queued(struct client_conn *c, uint64_t now_ns, size_t *n_bytes)
-{
-    struct client_worker *cw = c->worker;
-    struct inflight *t = &cw->load.inflight;
-    const struct query *query = &cw->config->query;
-    uint32_t n = 0;
-
-    *n_bytes = 0;
-    while (c->queries.queued_head != INFLIGHT_NONE) {
-        struct inflight_query *q = inflight_at(t, c->queries.queued_head);
-        const size_t size = query_size(query, q->asked);
-        bool recycled;
-
-        if (*n_bytes + size > CLIENT_SEND_BYTES)
-            break;
-        if (inflight_assign_id(t, &c->queries, &recycled) != 0) {
-            count_blocked(c);
-            break;
-        }
-        tally_add(&cw->tally.ids_recycled, recycled);
-        query_encode(query, q->asked, q->id, cw->to_send + *n_bytes);
-        *n_bytes += size;
-        inflight_mark_sent(t, &c->queries, now_ns);
-        n++;
-    }
-    return n;
-}
-
-static void send_queued(struct client_conn *c)
-{
-    struct client_worker *cw = c->worker;
-    struct inflight *t = &cw->load.inflight;
-
-    while (c->queries.queued_head != INFLIGHT_NONE) {
-        uint32_t slot = c->queries.queued_head;
-        size_t n_bytes;
-        uint32_t n = encode_queued(c, cw->load.now_ns, &n_bytes);
-        uint64_t sent_ns;
-        int error;
-
-        if (n == 0)
-            return;
-        sent_ns = clock_now_ns();
-        error = client_conn_send(c, cw->to_send, n_bytes);
-        cw->load.now_ns = sent_ns;
-        for (; n > 0; n--) {
-            struct inflight_query *q = inflight_at(t, slot);
-
-            client_query_sent(cw, q, sent_ns);
-            slot = q->conn_next;
-        }
-        if (error != 0) {
-            client_conn_broken(c, error);
-            return;
-        }
-    }
-}
-
-static void send_turn(struct client_worker *cw)
-{
-    struct client_load *l = &cw->load;
-
-    while (l->n_in_turn > 0) {
-        struct client_conn *c = leave_turn(cw);
-
-        if (c->state != CLIENT_CONN_ENDED)
-            send_queued(c);
-    }
-    client_query_arm_expiry(cw);
 }
 
 void client_load_check_drained(struct client_worker *cw)
@@ -388,7 +220,7 @@ static void take_turn(struct client_worker *cw)
     const uint64_t begin_ns = l->now_ns;
 
     take_due(cw, begin_ns);
-    send_turn(cw);
+    client_send_all(cw);
     l->now_ns = clock_now_ns();
     l->rest_until_ns = l->now_ns + (l->now_ns - begin_ns);
     if (l->running && begin_ns >= l->end_ns)
@@ -458,8 +290,8 @@ void client_load_after_read(struct client_worker *cw)
     l->has_read = true;
     if (next_turn_ns(cw) <= l->now_ns && may_take_turn(l))
         take_turn(cw);
-    else if (l->n_in_turn > 0)
-        send_turn(cw);
+    else if (cw->send.n > 0)
+        client_send_all(cw);
     client_load_check_drained(cw);
 }
 
@@ -481,7 +313,7 @@ static void spread_closed_loop(struct client_worker *cw, uint64_t start_ns)
     const double first = (double)config->n_at_begin * cw->worker.index / config->n_workers;
 
     for (uint32_t i = 0; i < cw->n_conns; i++)
-        if (is_usable(cw, i))
+        if (client_conn_is_usable(&cw->conns[i]))
             push_in_loop(&cw->conns[i], start_ns + (uint64_t)(step_ns * (first + i)));
 }
 
@@ -576,7 +408,7 @@ void client_load_prove(struct client_conn *c)
         client_conn_close(c, (struct outcome){PHASE_SEND, REASON_MEMORY}, 0);
         return;
     }
-    send_turn(cw);
+    client_send_all(cw);
 }
 
 void client_load_next_in_closed_loop(struct client_conn *c, uint64_t now_ns)

@@ -167,7 +167,7 @@ void client_query_answer(struct client_conn *c, uint64_t received_ns)
     inflight_remove(t, &c->queries, slot);
     client_conn_is_proven(c);
     if (c->queries.queued_head != INFLIGHT_NONE)
-        client_load_join_turn(c);
+        client_send_join(c);
     else if (c->state == CLIENT_CONN_FINISHING)
         client_life_check_finished(c);
 }

@@ -3,11 +3,12 @@
 #include "client_run.h"
 
 #include "client_control.h"
+#include "client_crew.h"
 #include "client_intervals.h"
 #include "client_steer.h"
-#include "client_worker.h"
 #include "clock.h"
 #include "complain.h"
+#include "growth.h"
 #include "notify.h"
 #include "progress.h"
 #include "reopen.h"
@@ -31,8 +32,7 @@ struct run {
     struct client_config *config;
     const struct client_run_settings *settings;
     struct client_result *result;
-    struct client_worker *workers;
-    uint32_t n_started;
+    struct client_crew crew;
     struct event_base *base;
     struct event wake_event, look_event, tick_event, stats_event, signal_events[4];
     struct client_intervals intervals;
@@ -42,38 +42,9 @@ struct run {
     enum client_stage stage; /* the earliest of all workers */
     bool started, closing;
     uint64_t begin_ns, measure_ns, end_ns, stopped_ns;
-    uint64_t early_sum, early_looks, late_sum, late_looks;
+    struct growth growth;
     struct progress progress;
 };
-
-static void post_all(struct run *r, enum client_message kind, uint64_t value)
-{
-    for (uint32_t i = 0; i < r->n_started; i++)
-        if (worker_post(&r->workers[i].worker, (int)kind, value) != 0)
-            complain("worker %u does not take messages", i);
-}
-
-static uint64_t sum_gauge(const struct run *r, size_t offset)
-{
-    uint64_t sum = 0;
-
-    for (uint32_t i = 0; i < r->n_started; i++)
-        sum += tally_get((const tally_count *)((const char *)&r->workers[i] + offset));
-    return sum;
-}
-
-static enum client_stage earliest_stage(const struct run *r)
-{
-    int earliest = CLIENT_DRAINED;
-
-    for (uint32_t i = 0; i < r->n_started; i++) {
-        int stage = atomic_load_explicit(&r->workers[i].stage, memory_order_acquire);
-
-        if (stage < earliest)
-            earliest = stage;
-    }
-    return (enum client_stage)earliest;
-}
 
 /* --- stages --- */
 
@@ -81,21 +52,6 @@ static enum client_stage earliest_stage(const struct run *r)
 static bool more_may_come(const struct run *r)
 {
     return r->config->reconnect || r->config->population.n > 0;
-}
-
-/* A worker none of whose connections came about leaves its part of the arrivals to the others,
- * unless they may come about yet. */
-static void deal_arrivals(struct run *r)
-{
-    uint32_t n_loaders = 0;
-
-    for (uint32_t i = 0; i < r->n_started; i++)
-        r->workers[i].loader =
-            more_may_come(r) || r->config->course != NULL || tally_get(&r->workers[i].n_live) > 0
-                ? n_loaders++
-                : r->n_started;
-    for (uint32_t i = 0; i < r->n_started; i++)
-        r->workers[i].n_loaders = n_loaders;
 }
 
 static void read_host(struct run *r, struct hoststat *host, struct netdev_counters *net)
@@ -112,7 +68,7 @@ static void start_load(struct run *r)
     const struct client_config *config = r->config;
 
     r->started = true;
-    deal_arrivals(r);
+    client_crew_deal_arrivals(&r->crew, more_may_come(r) || config->course != NULL);
     read_host(r, &r->result->host_loaded, &r->result->net_loaded);
     r->begin_ns = clock_now_ns() + r->settings->settle_ns;
     r->measure_ns = r->begin_ns + config->warmup_ns;
@@ -120,17 +76,9 @@ static void start_load(struct run *r)
         config->duration_ns == PACER_NEVER ? PACER_NEVER : r->measure_ns + config->duration_ns;
     r->result->loaded = true;
     r->intervals.previous_ns = r->intervals.last_ns = r->begin_ns - r->settings->settle_ns;
-    client_steer_begin(&r->steer, r->n_started, r->begin_ns, r->end_ns);
-    post_all(r, CLIENT_START, r->begin_ns);
+    client_steer_begin(&r->steer, r->begin_ns, r->end_ns);
+    client_crew_post(&r->crew, CLIENT_START, r->begin_ns);
     notify(NOTIFY_READY);
-}
-
-static void read_connections(const struct run *r, struct client_result *result)
-{
-    result->connections_asked = sum_gauge(r, offsetof(struct client_worker, population.n_asked));
-    result->connections_wanted = sum_gauge(r, offsetof(struct client_worker, population.n_wanted));
-    result->connections_live = sum_gauge(r, offsetof(struct client_worker, n_live));
-    result->connections_half_open = sum_gauge(r, offsetof(struct client_worker, n_half_open));
 }
 
 /* The connections are still open, so that what the server has accepted can be compared. */
@@ -151,16 +99,16 @@ static void finish(struct run *r)
     read_host(r, &r->result->host_after, &r->result->net_after);
     hostfacts_read(&r->result->limits);
     r->result->has_sockets = sockdiag_count(&r->config->target, &r->result->sockets) == 0;
-    read_connections(r, r->result);
+    client_crew_connections(&r->crew, r->result);
     read_server(r);
-    post_all(r, CLIENT_CLOSE, 0);
+    client_crew_post(&r->crew, CLIENT_CLOSE, 0);
     event_base_loopbreak(r->base);
 }
 
 static void stop(struct run *r)
 {
     r->stopped_ns = clock_now_ns();
-    post_all(r, CLIENT_STOP, 0);
+    client_crew_post(&r->crew, CLIENT_STOP, 0);
 }
 
 static void on_wake(evutil_socket_t fd, short what, void *arg)
@@ -171,11 +119,11 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
     (void)what;
     if (read(fd, &wakeups, sizeof wakeups) < 0 || r->closing)
         return;
-    r->stage = earliest_stage(r);
+    r->stage = client_crew_stage(&r->crew);
     if (r->stage == CLIENT_DRAINED) {
         finish(r);
     } else if (r->stage >= CLIENT_CONNECTED && !r->started && !r->result->interrupted) {
-        if (more_may_come(r) || sum_gauge(r, offsetof(struct client_worker, n_live)) > 0)
+        if (more_may_come(r) || CLIENT_CREW_GAUGE(&r->crew, n_live) > 0)
             start_load(r);
         else
             stop(r);
@@ -225,11 +173,10 @@ static void snapshot(void *context, struct client_result *result)
     *result = *r->result;
     result->state = state_of(r, now_ns);
     result->own_fd_tables = r->config->own_fd_tables;
-    for (uint32_t i = 0; i < r->n_started; i++)
-        tally_merge(&result->tally, &r->workers[i].tally);
-    read_connections(r, result);
+    client_crew_tally(&r->crew, &result->tally);
+    client_crew_connections(&r->crew, result);
     read_host(r, &result->host_after, &result->net_after);
-    result->in_flight = sum_gauge(r, offsetof(struct client_worker, in_flight));
+    result->in_flight = CLIENT_CREW_GAUGE(&r->crew, in_flight);
     if (!r->started)
         return;
     result->load_ns = until_ns > r->begin_ns ? until_ns - r->begin_ns : 0;
@@ -271,23 +218,13 @@ static int open_control(struct run *r)
 static void on_look(evutil_socket_t fd, short what, void *arg)
 {
     struct run *r = arg;
-    uint64_t now_ns = clock_now_ns(), quarter_ns, elapsed_ns;
-    uint64_t in_flight;
+    const uint64_t now_ns = clock_now_ns();
 
     (void)fd;
     (void)what;
-    if (!r->started || r->end_ns == PACER_NEVER || now_ns < r->measure_ns || now_ns >= r->end_ns)
-        return;
-    in_flight = sum_gauge(r, offsetof(struct client_worker, in_flight));
-    quarter_ns = r->config->duration_ns / 4;
-    elapsed_ns = now_ns - r->measure_ns;
-    if (elapsed_ns >= quarter_ns && elapsed_ns < 2 * quarter_ns) {
-        r->early_sum += in_flight;
-        r->early_looks++;
-    } else if (elapsed_ns >= 3 * quarter_ns) {
-        r->late_sum += in_flight;
-        r->late_looks++;
-    }
+    if (r->started && r->end_ns != PACER_NEVER && now_ns >= r->measure_ns && now_ns < r->end_ns)
+        growth_look(&r->growth, CLIENT_CREW_GAUGE(&r->crew, in_flight), now_ns - r->measure_ns,
+                    r->config->duration_ns);
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *arg)
@@ -331,11 +268,10 @@ static void look_at_progress(struct run *r, bool in_place)
 
     if (now == NULL)
         return;
-    for (uint32_t i = 0; i < r->n_started; i++)
-        tally_merge(now, &r->workers[i].tally);
+    client_crew_tally(&r->crew, now);
     p->now_ns = clock_now_ns();
-    p->live = sum_gauge(r, offsetof(struct client_worker, n_live));
-    p->in_flight = sum_gauge(r, offsetof(struct client_worker, in_flight));
+    p->live = CLIENT_CREW_GAUGE(&r->crew, n_live);
+    p->in_flight = CLIENT_CREW_GAUGE(&r->crew, in_flight);
     p->response = &r->intervals.recent;
     p->begin_ns = r->started ? r->begin_ns : 0;
     if (r->started && r->config->loop == CLIENT_LOOP_OPEN && p->now_ns >= p->begin_ns)
@@ -421,39 +357,14 @@ static uint64_t load_ns(const struct run *r)
     return r->started && end_ns > r->begin_ns ? end_ns - r->begin_ns : 0;
 }
 
-static void merge(struct run *r)
+static void collect(struct run *r)
 {
     struct client_result *result = r->result;
-    uint64_t first_ns = UINT64_MAX, last_ns = 0, last_sent_ns = 0;
+    uint64_t last_sent_ns;
 
     client_intervals_finish(&r->intervals, clock_now_ns());
     result->log_failed = r->intervals.failed;
-    result->own_fd_tables = true;
-    result->push_least_ns = INT64_MAX;
-    for (uint32_t i = 0; i < r->n_started; i++) {
-        const struct client_worker *cw = &r->workers[i];
-
-        tally_merge(&result->tally, &cw->tally);
-        hist_merge(&result->metrics[CLIENT_CONNECT], &cw->connect_times);
-        hist_merge(&result->metrics[CLIENT_HANDSHAKE], &cw->handshake_times);
-        hist_merge(&result->metrics[CLIENT_MIN_RTT], &cw->min_rtts);
-        if (cw->lives.places != NULL)
-            hist_merge(&result->metrics[CLIENT_GAP], &cw->gaps);
-        if (cw->tls != NULL && result->tls_version == NULL) {
-            result->tls_version = cw->tls->version;
-            result->tls_cipher = cw->tls->cipher;
-        }
-        if (cw->connect.first_ns < first_ns)
-            first_ns = cw->connect.first_ns;
-        if (cw->connect.last_established_ns > last_ns)
-            last_ns = cw->connect.last_established_ns;
-        if (cw->load.last_sent_ns > last_sent_ns)
-            last_sent_ns = cw->load.last_sent_ns;
-        if (cw->listen.least_ns < result->push_least_ns)
-            result->push_least_ns = cw->listen.least_ns;
-        result->own_fd_tables &= cw->worker.own_fd_table;
-    }
-    result->connect_elapsed_ns = last_ns > first_ns ? last_ns - first_ns : 0;
+    client_crew_collect(&r->crew, result, &last_sent_ns);
     result->scheduled_ns = measured_ns(r);
     result->load_ns = load_ns(r);
     result->asked_qps = r->settings->rate_qps;
@@ -466,64 +377,25 @@ static void merge(struct run *r)
         result->sent_ns = last_sent_ns - r->measure_ns;
     /* a rate that grows has more in flight, and no queue for it */
     result->has_growth =
-        r->early_looks > 0 && r->late_looks > 0 && schedule_is_constant(&r->steer.course.schedule);
-    if (result->has_growth) {
-        result->in_flight_early = r->early_sum / r->early_looks;
-        result->in_flight_late = r->late_sum / r->late_looks;
-    }
-}
-
-static int start_workers(struct run *r)
-{
-    for (uint32_t i = 0; i < r->config->n_workers; i++) {
-        if (client_worker_start(&r->workers[i], r->config, i) != 0)
-            return -1;
-        r->n_started++;
-    }
-    return 0;
-}
-
-static void end_workers(struct run *r)
-{
-    for (uint32_t i = 0; i < r->n_started; i++)
-        client_worker_join(&r->workers[i]);
-}
-
-static void print_connections(const struct run *r)
-{
-    FILE *out = r->settings->connections;
-
-    fputs(CLIENT_RECORD_HEADER, out);
-    for (uint32_t i = 0; i < r->n_started; i++)
-        for (uint32_t c = 0; c < r->workers[i].n_conns; c++)
-            if (r->config->course == NULL || r->workers[i].records[c].connections > 0)
-                client_record_print(out, &r->workers[i].records[c],
-                                    (uint64_t)r->workers[i].first_conn + c, r->progress.start_ns);
+        growth_means(&r->growth, &result->in_flight_early, &result->in_flight_late) &&
+        schedule_is_constant(&r->steer.course.schedule);
 }
 
 static int lead(struct run *r)
 {
-    int error;
-
-    if (start_workers(r) != 0) {
-        error = errno;
-        post_all(r, CLIENT_CLOSE, 0);
-        end_workers(r);
-        errno = error;
+    if (client_crew_start(&r->crew, r->config) != 0)
         return -1;
-    }
-    r->intervals.workers = r->workers;
-    r->intervals.n_workers = r->n_started;
     /* not before: the first workers would take the CPUs from those still being made */
-    post_all(r, CLIENT_OPEN, clock_now_ns());
+    client_crew_post(&r->crew, CLIENT_OPEN, clock_now_ns());
     event_base_dispatch(r->base);
     client_control_end(&r->control);
     if (r->settings->stats_in_place && r->settings->stats_interval_ns > 0)
         progress_show_in_place(stderr, NULL, 0);
-    end_workers(r);
+    client_crew_join(&r->crew);
     if (r->settings->connections != NULL)
-        print_connections(r);
-    merge(r);
+        client_crew_print_connections(&r->crew, r->settings->connections, r->config->course != NULL,
+                                      r->progress.start_ns);
+    collect(r);
     return 0;
 }
 
@@ -559,17 +431,16 @@ static int prepare(struct run *r)
     atomic_init(&r->spare_tuple, config->n_connections);
     config->spare_tuple = &r->spare_tuple;
     config->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    r->workers = calloc(config->n_workers, sizeof *r->workers);
-    client_steer_init(&r->steer, config, r->workers);
+    client_steer_init(&r->steer, config, &r->crew);
     config->course = r->settings->control != NULL ? &r->steer.course : NULL;
     r->base = event_base_new();
     for (int m = CLIENT_N_QUERY_METRICS; m < CLIENT_N_METRICS; m++)
         if (hist_init(&r->result->metrics[m]) != 0)
             return -1;
-    if (client_intervals_init(&r->intervals, r->settings->interval_log, r->result->metrics,
-                              now_ns) != 0)
+    if (client_intervals_init(&r->intervals, &r->crew, r->settings->interval_log,
+                              r->result->metrics, now_ns) != 0)
         return -1;
-    return config->wake_fd >= 0 && r->workers != NULL && r->base != NULL && watch(r) == 0 &&
+    return config->wake_fd >= 0 && r->base != NULL && watch(r) == 0 &&
                    (config->course == NULL || open_control(r) == 0)
                ? 0
                : -1;
@@ -579,11 +450,9 @@ static void release(struct run *r)
 {
     client_control_end(&r->control);
     client_intervals_free(&r->intervals);
-    for (uint32_t i = 0; i < r->n_started; i++)
-        client_worker_free(&r->workers[i]);
+    client_crew_free(&r->crew);
     if (r->base != NULL)
         event_base_free(r->base);
-    free(r->workers);
     if (r->config->wake_fd >= 0)
         close(r->config->wake_fd);
 }

@@ -2,7 +2,7 @@
  * client_steer: see client_steer.h. */
 #include "client_steer.h"
 
-#include "client_worker.h"
+#include "client_crew.h"
 #include "clock.h"
 
 /* Workers read their mailbox between two turns: some milliseconds at the worst, on a loaded host.
@@ -13,19 +13,17 @@
 #define PAST_NS 1000000000ull
 
 void client_steer_init(struct client_steer *s, const struct client_config *config,
-                       struct client_worker *workers)
+                       struct client_crew *crew)
 {
-    *s = (struct client_steer){.config = config, .workers = workers};
+    *s = (struct client_steer){.config = config, .crew = crew};
     pthread_mutex_init(&s->course.lock, NULL);
     s->course.schedule = s->asked = config->schedule;
     s->course.end_ns = PACER_NEVER;
     s->course.n_connections = config->n_at_begin;
 }
 
-void client_steer_begin(struct client_steer *s, uint32_t n_workers, uint64_t begin_ns,
-                        uint64_t end_ns)
+void client_steer_begin(struct client_steer *s, uint64_t begin_ns, uint64_t end_ns)
 {
-    s->n_workers = n_workers;
     s->begin_ns = begin_ns;
     s->course.end_ns = end_ns;
 }
@@ -60,7 +58,7 @@ static int replace_rest(struct client_steer *s, const struct schedule *rest, uin
     s->course.schedule = schedule;
     pthread_mutex_unlock(&s->course.lock);
     s->changed = true;
-    client_course_tell(&s->course, s->workers, s->n_workers);
+    client_course_tell(&s->course, s->crew);
     return 0;
 }
 
@@ -96,12 +94,12 @@ int client_steer_pause(struct client_steer *s, bool paused, uint64_t *at_ns)
 
 int client_steer_connections(struct client_steer *s, uint32_t n)
 {
-    if (!client_course_is_taken(&s->course, s->workers, s->n_workers))
+    if (!client_course_is_taken(&s->course, s->crew))
         return -1;
     pthread_mutex_lock(&s->course.lock);
     s->course.n_connections = n;
     pthread_mutex_unlock(&s->course.lock);
-    client_course_tell(&s->course, s->workers, s->n_workers);
+    client_course_tell(&s->course, s->crew);
     return 0;
 }
 
@@ -113,7 +111,7 @@ uint64_t client_steer_end(struct client_steer *s)
         pthread_mutex_lock(&s->course.lock);
         s->course.end_ns = at_ns;
         pthread_mutex_unlock(&s->course.lock);
-        client_course_tell(&s->course, s->workers, s->n_workers);
+        client_course_tell(&s->course, s->crew);
     }
     return s->course.end_ns;
 }
