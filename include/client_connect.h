@@ -18,11 +18,6 @@
 struct client_worker;
 struct client_conn;
 
-/* By request, while there is load, so many at a time are begun and let go, each step so long: on
- * one machine both ends of a connection take some 60 us, which the queries wait. */
-enum { CLIENT_CONNECT_STEP = 16 };
-extern const struct timeval client_connect_step;
-
 struct client_connect {
     struct srccursor tuples;
     struct pacer_segment rate;
@@ -45,8 +40,10 @@ void client_connect_free(struct client_worker *cw);
 /* Begins; start_ns, now or a moment ago, is common to all workers. */
 void client_connect_start(struct client_worker *cw, uint64_t start_ns);
 
-/* Nothing was to be begun for a while: the connect rate counts from now on. */
-void client_connect_restart(struct client_worker *cw);
+/* Starts a pacer of this worker's part of so many connections per second, of all workers; *rate is
+ * its segment, and lives as long. */
+void client_connect_pace(const struct client_worker *cw, struct pacer *pacer,
+                         struct pacer_segment *rate, double per_s, uint64_t start_ns);
 
 /* The connection leaves the window, if it is in it: proven, half-open or ended. */
 void client_connect_settled(struct client_worker *cw, struct client_conn *c);

@@ -7,6 +7,7 @@
 #ifndef TCPSCALER_CLIENT_POPULATION_H
 #define TCPSCALER_CLIENT_POPULATION_H
 
+#include "pacer.h"
 #include "tally.h"
 
 #include <event2/event_struct.h>
@@ -16,13 +17,21 @@
 struct client_worker;
 struct client_conn;
 
+/* By request, where there is no connect rate: so many per second are begun and let go, of all
+ * workers together. */
+#define CLIENT_POPULATION_PER_S 500.0
+
 struct client_population {
     uint32_t oldest;      /* its place */
     tally_count n_wanted; /* gauge; at most the worker's n_conns */
     tally_count n_asked;  /* in all: places, and where there is a course wishes */
     uint32_t n_begun;     /* of those wanted; some may have ended */
-    uint32_t n_leaving;   /* begun, not wanted, and to be let go in the next steps */
-    struct event tick_event, leave_event;
+    /* By request: not wanted, and to be let go in the next steps; wanted, and to be begun in them
+     */
+    uint32_t n_leaving, n_coming;
+    struct pacer_segment rate;
+    struct pacer pacer; /* of the steps */
+    struct event tick_event, step_event;
     uint64_t start_ns; /* of the schedule of connections */
 };
 
@@ -38,8 +47,8 @@ void client_population_stop(struct client_worker *cw);
 /* From now on n connections, n <= n_conns. */
 void client_population_want(struct client_worker *cw, uint32_t n);
 
-/* Likewise by request, step by step: where fewer are wanted the oldest begun are let go, and those
- * asked for and not yet begun still will be. */
+/* Likewise by request, at the connect rate or CLIENT_POPULATION_PER_S: where fewer are wanted the
+ * oldest begun are let go, and those asked for and not yet begun still will be. */
 void client_population_steer(struct client_worker *cw, uint32_t n);
 
 /* Those that were asked for and never begun are cancelled. */

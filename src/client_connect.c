@@ -46,26 +46,18 @@ static struct client_conn *take_next(struct client_worker *cw)
     return &cw->conns[i];
 }
 
-const struct timeval client_connect_step = {.tv_usec = 1000};
-
-static bool is_steered(const struct client_worker *cw)
-{
-    return cw->config->course != NULL && cw->load.running;
-}
-
 /* As many as window and rate allow, but no more than the window at a time: those that are
  * established at once must not keep the others from being served. */
 void client_connect_more(struct client_worker *cw)
 {
     struct client_connect *cc = &cw->connect;
-    const uint32_t most =
-        is_steered(cw) && cc->window > CLIENT_CONNECT_STEP ? CLIENT_CONNECT_STEP : cc->window;
     uint32_t n_begun = 0;
 
     if (cc->opening || cc->stopped)
         return;
     cc->opening = true;
-    while (has_more(cw) && cc->n_in_window < cc->window && n_begun < most && !wait_for_rate(cw)) {
+    while (has_more(cw) && cc->n_in_window < cc->window && n_begun < cc->window &&
+           !wait_for_rate(cw)) {
         struct client_conn *c = take_next(cw);
 
         n_begun++;
@@ -74,9 +66,7 @@ void client_connect_more(struct client_worker *cw)
         client_conn_open(c);
     }
     cc->opening = false;
-    if (n_begun == most && is_steered(cw))
-        worker_add_timer(&cc->due_event, &client_connect_step);
-    else if (n_begun == most)
+    if (n_begun == cc->window)
         event_active(&cc->due_event, EV_TIMEOUT, 0);
     if (cc->n_settled >= tally_get(&cw->population.n_wanted))
         client_worker_enter(cw, CLIENT_CONNECTED);
@@ -89,22 +79,21 @@ static void on_due(evutil_socket_t fd, short what, void *arg)
     client_connect_more(arg);
 }
 
-static void start_pacer(struct client_worker *cw, uint64_t start_ns)
+void client_connect_pace(const struct client_worker *cw, struct pacer *pacer,
+                         struct pacer_segment *rate, double per_s, uint64_t start_ns)
 {
     const struct client_config *config = cw->config;
-    struct client_connect *cc = &cw->connect;
-    struct pacer_config pacing = {
+    const struct pacer_config pacing = {
         .arrival = PACER_CONSTANT,
-        .segments = &cc->rate,
+        .segments = rate,
         .n_segments = 1,
         .n_connections = config->n_connections,
         .n_workers = config->n_workers,
         .worker = cw->worker.index,
     };
 
-    cc->rate =
-        (struct pacer_segment){PACER_NEVER, config->connect_rate_per_s, config->connect_rate_per_s};
-    pacer_start(&cc->pacer, &pacing, start_ns);
+    *rate = (struct pacer_segment){PACER_NEVER, per_s, per_s};
+    pacer_start(pacer, &pacing, start_ns);
 }
 
 int client_connect_init(struct client_worker *cw)
@@ -130,14 +119,11 @@ void client_connect_free(struct client_worker *cw)
 
 void client_connect_start(struct client_worker *cw, uint64_t start_ns)
 {
-    cw->connect.first_ns = start_ns;
-    start_pacer(cw, start_ns);
-    client_connect_more(cw);
-}
+    struct client_connect *cc = &cw->connect;
 
-void client_connect_restart(struct client_worker *cw)
-{
-    start_pacer(cw, clock_now_ns());
+    cc->first_ns = start_ns;
+    client_connect_pace(cw, &cc->pacer, &cc->rate, cw->config->connect_rate_per_s, start_ns);
+    client_connect_more(cw);
 }
 
 void client_connect_settled(struct client_worker *cw, struct client_conn *c)
@@ -151,10 +137,7 @@ void client_connect_settled(struct client_worker *cw, struct client_conn *c)
     if (!c->settled)
         cc->n_settled++;
     c->settled = true;
-    if (!is_steered(cw))
-        client_connect_more(cw);
-    else if (!evtimer_pending(&cc->due_event, NULL))
-        worker_add_timer(&cc->due_event, &client_connect_step);
+    client_connect_more(cw);
 }
 
 /* Not at once: whoever closes a connection is not done with it yet. */

@@ -8,6 +8,10 @@
 /* How often the schedule of connections is looked at: a slope is a staircase of so long steps. */
 #define TICK_NS (10 * 1000000ull)
 
+/* By request at most so many at a time, and steps at least so long. */
+enum { STEP_CONNECTIONS = 16 };
+#define STEP_NS 1000000ull
+
 uint32_t client_population_place(const struct client_worker *cw, uint32_t from_oldest)
 {
     const uint32_t i = cw->population.oldest + from_oldest;
@@ -25,7 +29,7 @@ static uint32_t scheduled(const struct client_worker *cw, uint64_t at_ns)
     return pacer_connections_of((uint32_t)(n + 0.5), config->n_workers, cw->worker.index);
 }
 
-static void on_leave(evutil_socket_t fd, short what, void *arg);
+static void on_step(evutil_socket_t fd, short what, void *arg);
 
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
@@ -44,7 +48,7 @@ void client_population_init(struct client_worker *cw)
     const bool follows = cw->config->population.n > 0;
 
     evtimer_assign(&cw->population.tick_event, cw->worker.base, on_tick, cw);
-    evtimer_assign(&cw->population.leave_event, cw->worker.base, on_leave, cw);
+    evtimer_assign(&cw->population.step_event, cw->worker.base, on_step, cw);
     tally_add(&cw->population.n_wanted,
               follows ? scheduled(cw, 0)
                       : pacer_connections_of(cw->config->n_at_begin, cw->config->n_workers,
@@ -62,14 +66,15 @@ void client_population_follow(struct client_worker *cw, uint64_t start_ns)
 void client_population_stop(struct client_worker *cw)
 {
     event_del(&cw->population.tick_event);
-    event_del(&cw->population.leave_event);
+    event_del(&cw->population.step_event);
 }
 
 bool client_population_has_next(const struct client_worker *cw)
 {
     const struct client_population *p = &cw->population;
 
-    return p->n_begun - p->n_leaving < tally_get(&p->n_wanted) && p->n_begun < cw->n_conns;
+    return p->n_begun - p->n_leaving + p->n_coming < tally_get(&p->n_wanted) &&
+           p->n_begun < cw->n_conns;
 }
 
 struct client_conn *client_population_take_next(struct client_worker *cw)
@@ -140,20 +145,50 @@ void client_population_want(struct client_worker *cw, uint32_t n)
     client_connect_more(cw);
 }
 
-static void on_leave(evutil_socket_t fd, short what, void *arg)
+static bool is_stepping(const struct client_population *p)
+{
+    return p->n_leaving > 0 || p->n_coming > 0;
+}
+
+static void await_step(struct client_worker *cw, uint64_t now_ns)
+{
+    const uint64_t next_ns = cw->population.pacer.next_ns;
+    const struct timeval wait =
+        clock_timeval(next_ns > now_ns + STEP_NS ? next_ns - now_ns : STEP_NS);
+
+    worker_add_timer(&cw->population.step_event, &wait);
+}
+
+static void on_step(evutil_socket_t fd, short what, void *arg)
 {
     struct client_worker *cw = arg;
     struct client_population *p = &cw->population;
+    const uint64_t now_ns = clock_now_ns();
 
     (void)fd;
     (void)what;
-    for (int i = 0; i < CLIENT_CONNECT_STEP && p->n_leaving > 0; i++) {
-        p->n_leaving--;
-        let_go_of_oldest(cw);
+    for (int i = 0; i < STEP_CONNECTIONS && is_stepping(p) && p->pacer.next_ns <= now_ns; i++) {
+        pacer_advance(&p->pacer);
+        if (p->n_leaving > 0) {
+            p->n_leaving--;
+            let_go_of_oldest(cw);
+        } else {
+            p->n_coming--;
+        }
     }
     client_connect_more(cw);
-    if (p->n_leaving > 0)
-        worker_add_timer(&p->leave_event, &client_connect_step);
+    if (is_stepping(p))
+        await_step(cw, now_ns);
+}
+
+static void begin_steps(struct client_worker *cw)
+{
+    struct client_population *p = &cw->population;
+    const double per_s = cw->config->connect_rate_per_s;
+
+    client_connect_pace(cw, &p->pacer, &p->rate, per_s > 0 ? per_s : CLIENT_POPULATION_PER_S,
+                        clock_now_ns());
+    on_step(-1, 0, cw);
 }
 
 void client_population_steer(struct client_worker *cw, uint32_t n)
@@ -161,17 +196,22 @@ void client_population_steer(struct client_worker *cw, uint32_t n)
     struct client_population *p = &cw->population;
     const uint32_t n_wanted = (uint32_t)tally_get(&p->n_wanted),
                    n_staying = p->n_begun - p->n_leaving;
+    const bool was_stepping = is_stepping(p);
 
-    if (n < n_wanted) {
-        p->n_leaving += n_wanted - n < n_staying ? n_wanted - n : n_staying;
-        worker_add_timer(&p->leave_event, &client_connect_step);
-    } else if (n > n_wanted) {
-        if (n_staying == n_wanted)
-            client_connect_restart(cw);
-        tally_add(&p->n_asked, n - n_wanted);
-    }
     atomic_store_explicit(&p->n_wanted, n, memory_order_relaxed);
-    client_connect_more(cw);
+    if (n > n_wanted) {
+        p->n_coming += n - n_wanted;
+        tally_add(&p->n_asked, n - n_wanted);
+    } else if (n_wanted - n <= n_staying) {
+        p->n_leaving += n_wanted - n;
+    } else { /* those not yet begun are withdrawn */
+        const uint32_t n_withdrawn = n_wanted - n - n_staying;
+
+        p->n_leaving += n_staying;
+        p->n_coming -= n_withdrawn < p->n_coming ? n_withdrawn : p->n_coming;
+    }
+    if (!was_stepping)
+        begin_steps(cw);
 }
 
 void client_population_cancel(struct client_worker *cw)

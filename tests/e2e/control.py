@@ -107,6 +107,27 @@ def test_connections_and_rate_change_under_load():
     check_nothing_lost(r)
 
 
+def seconds_to_change(*arguments):
+    """Until 200 more are live, and until 200 fewer are."""
+    run = Steered("-c", 200, "-r", 200, "--max-connections", 400, *arguments)
+    spans = []
+    for target, n in (("/connections/start?n=200", 400), ("/connections/stop?n=200", 200)):
+        begin = time.monotonic()
+        ask(run.at_client, target)
+        wait_for(lambda: stats(run.at_client)["connections"]["live_at_end"] == n, f"{n} live")
+        spans.append(time.monotonic() - begin)
+    run.stop()
+    return spans
+
+
+def test_connections_come_and_go_at_their_pace():
+    for s in seconds_to_change():
+        check(s > 0.35, f"200 at 500/s took {s:.2f} s")
+    for s in seconds_to_change("-n", 100):
+        check(s > 1.8, f"200 at 100/s took {s:.2f} s")
+    check(min(min(seconds_to_change("-n", 100000)) for _ in range(3)) < 0.35, "200 at 100,000/s took as long")
+
+
 def test_oldest_connections_are_stopped_first():
     rows = temp_path("rows.csv")
     run = Steered("-c", 100, "--max-connections", 200, "--threads", 2, "-r", 500, "-o", rows)
