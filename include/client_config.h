@@ -11,7 +11,7 @@
 #include "schedule.h"
 #include "sock.h"
 #include "srcplan.h"
-#include "tls.h"
+#include "tls_context.h"
 
 #include <stdbool.h>
 #include <stdint.h>

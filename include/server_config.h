@@ -6,7 +6,7 @@
 #define TCPSCALER_SERVER_CONFIG_H
 
 #include "cpulist.h"
-#include "tls.h"
+#include "tls_context.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

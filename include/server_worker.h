@@ -8,6 +8,7 @@
 #include "server_conn.h"
 #include "server_push.h"
 #include "server_tally.h"
+#include "tls.h"
 #include "worker.h"
 
 /* What one receive call takes, and so the most a connection whose peer does not read can hold. */

@@ -8,63 +8,13 @@
 #ifndef TCPSCALER_TLS_H
 #define TCPSCALER_TLS_H
 
-#include "outcome.h"
+#include "tls_worker.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define TLS_ERROR_BYTES  200
 #define TLS_RECORD_BYTES 16384u /* of plain data, the most (RFC 8446, 5.1) */
-
-/* In the order of the options' choices. */
-enum tls_min { TLS_MIN_1_2, TLS_MIN_1_3 };
-
-#define TLS_MINS "1.2|1.3"
-
-/* What all connections of a program share: certificates, versions, ciphers.  Any thread. */
-struct tls_context;
-
-struct tls_client_options {
-    const char *name;    /* asked for by SNI and to be in the certificate; an address: in it only */
-    const char *ca_file; /* PEM; NULL: the system's */
-    const char *ciphers; /* names, ':' between them, of TLS 1.2 and TLS_... of 1.3; NULL: OpenSSL's.
-                            A version none of whose ciphers is named is not offered. */
-    const char *alpn;    /* protocol offered (RFC 7301); NULL: none */
-    int min;             /* enum tls_min */
-    bool insecure;       /* whatever certificate there is will do */
-    bool resume;         /* with the latest ticket of the same struct tls_worker */
-};
-
-struct tls_server_options {
-    const char *cert_file, *key_file; /* PEM; the chain behind the certificate */
-    int min;                          /* enum tls_min */
-};
-
-/* NULL with one line in error (TLS_ERROR_BYTES): which option, its value, what is wrong. */
-struct tls_context *tls_client_context(const struct tls_client_options *options, char *error);
-struct tls_context *tls_server_context(const struct tls_server_options *options, char *error);
-void tls_context_free(struct tls_context *context); /* after all that was made from it */
-
-/* What the connections of one thread share. */
-struct tls_worker {
-    struct tls_context *context;
-    uint8_t *out; /* n_out bytes for the socket of the connection called last: the caller sends them
-                     and sets n_out to 0 before it calls for another connection */
-    size_t n_out, out_room;
-    const uint8_t *in; /* what is left of the input under way */
-    size_t n_in;
-    struct ssl_session_st *ticket; /* the latest; NULL: none */
-    /* of the failure last */
-    enum outcome_reason reason;
-    const char *text; /* a constant */
-};
-
-void tls_worker_init(struct tls_worker *w, struct tls_context *context);
-void tls_worker_free(struct tls_worker *w); /* after its connections */
-
-/* What does the work, as "OpenSSL 3.0.19 27 Jan 2026". */
-const char *tls_library(void);
 
 /* One connection. */
 struct tls;

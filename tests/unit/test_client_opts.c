@@ -2,7 +2,7 @@
  * test_client_opts: the command line of tcpclient, its defaults and what it refuses. */
 #include "client_opts.h"
 
-#include "tls.h"
+#include "tls_context.h"
 
 #include "units.h"
 
