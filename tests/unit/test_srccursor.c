@@ -10,18 +10,9 @@
 
 #include <cmocka.h>
 
+#include "fill_srcplan.h"
+
 #define N_OF(array) (sizeof(array) / sizeof *(array))
-
-static void fill(struct srcplan *p, const char *sources, const char *ports)
-{
-    char error[SRCPLAN_ERROR_BYTES];
-
-    srcplan_init(p);
-    if (sources != NULL)
-        assert_int_equal(srcplan_add_sources(p, sources, error), 0);
-    if (ports != NULL)
-        assert_int_equal(srcplan_add_ports(p, ports, error), 0);
-}
 
 /* Deals n connections to 3 workers and takes all tuples of a plan of 12, one worker after the other
  * by turns. */
@@ -64,11 +55,11 @@ static void cursors_together_hand_out_each_tuple_once(void **state)
     struct srcplan p;
 
     (void)state;
-    fill(&p, "10.0.0.1-3", "5-8");
+    fill_srcplan(&p, "10.0.0.1-3", "5-8");
     for (uint64_t n = 0; n <= 40; n++)
         assert_cursors_take_all(&p, n);
     srcplan_free(&p);
-    fill(&p, NULL, "100-111");
+    fill_srcplan(&p, NULL, "100-111");
     for (uint64_t n = 0; n <= 40; n++)
         assert_cursors_take_all(&p, n);
     srcplan_free(&p);
@@ -83,7 +74,7 @@ static void a_cursor_without_tuples_left_stays_at_its_end(void **state)
     uint64_t number;
 
     (void)state;
-    fill(&p, NULL, "7");
+    fill_srcplan(&p, NULL, "7");
     srccursor_init(&c, &p, 0, 1, &spare);
     assert_int_equal(srccursor_next(&c, &t, &number), 0);
     assert_int_equal(number, 0);
@@ -106,7 +97,7 @@ static void an_automatic_plan_never_runs_out(void **state)
     uint64_t number;
 
     (void)state;
-    fill(&p, NULL, NULL);
+    fill_srcplan(&p, NULL, NULL);
     srccursor_init(&c, &p, 3, 2, &spare);
     for (uint64_t i = 0; i < 100; i++) {
         assert_int_equal(srccursor_next(&c, &t, &number), 0);
@@ -129,7 +120,7 @@ static void what_is_given_back_comes_again_in_that_order(void **state)
     uint64_t out[N], n_out = 0;
 
     (void)state;
-    fill(&p, NULL, "1-1000");
+    fill_srcplan(&p, NULL, "1-1000");
     srccursor_init(&c, &p, 0, N, &spare);
     for (uint64_t turn = 0; turn < TURNS; turn++) {
         assert_int_equal(srccursor_next(&c, &t, &number), 0);
@@ -154,7 +145,7 @@ static void a_tuple_given_back_is_all_there_is_then(void **state)
     uint64_t number;
 
     (void)state;
-    fill(&p, NULL, "7");
+    fill_srcplan(&p, NULL, "7");
     srccursor_init(&c, &p, 0, 1, &spare);
     assert_int_equal(srccursor_next(&c, &t, &number), 0);
     assert_int_equal(srccursor_next(&c, &t, &number), -1);

@@ -12,20 +12,11 @@
 
 #include <cmocka.h>
 
+#include "fill_srcplan.h"
+
 #define N_OF(array) (sizeof(array) / sizeof *(array))
 
 enum { LIST_BYTES = 4096 };
-
-static void fill(struct srcplan *p, const char *sources, const char *ports)
-{
-    char error[SRCPLAN_ERROR_BYTES];
-
-    srcplan_init(p);
-    if (sources != NULL)
-        assert_int_equal(srcplan_add_sources(p, sources, error), 0);
-    if (ports != NULL)
-        assert_int_equal(srcplan_add_ports(p, ports, error), 0);
-}
 
 /* "address:port" of tuple i; the wildcard address is "*". */
 static void name_tuple(const struct srcplan_tuple *t, char *text, size_t n)
@@ -126,7 +117,7 @@ static void later_sources_are_appended(void **state)
     struct srcplan p;
 
     (void)state;
-    fill(&p, "10.0.0.5-6", NULL);
+    fill_srcplan(&p, "10.0.0.5-6", NULL);
     assert_int_equal(srcplan_add_sources(&p, "10.0.0.1,10.0.0.5", error), 0);
     list_addresses(&p, list);
     assert_string_equal(list, "10.0.0.5 10.0.0.6 10.0.0.1 10.0.0.5");
@@ -138,7 +129,7 @@ static void assert_sources_refused(const char *before, const char *list, const c
     char error[SRCPLAN_ERROR_BYTES] = "", quoted[100], addresses[2][LIST_BYTES];
     struct srcplan p;
 
-    fill(&p, before, NULL);
+    fill_srcplan(&p, before, NULL);
     list_addresses(&p, addresses[0]);
     assert_int_equal(srcplan_add_sources(&p, list, error), -1);
     snprintf(quoted, sizeof quoted, "'%s'", item);
@@ -212,14 +203,14 @@ static void families_are_not_mixed(void **state)
     assert_sources_refused("fd00::1", "fd00::2,10.0.0.0/24", "10.0.0.0/24");
     assert_sources_refused(NULL, "10.0.0.1,fd00::1", "fd00::1");
 
-    fill(&p, NULL, NULL);
+    fill_srcplan(&p, NULL, NULL);
     assert_int_equal(srcplan_family(&p), AF_UNSPEC);
     assert_int_equal(srcplan_add_sources(&p, "10.0.0.1,fd00::1", error), -1);
     assert_int_equal(srcplan_family(&p), AF_UNSPEC);
     assert_int_equal(srcplan_add_sources(&p, "fd00::1", error), 0);
     assert_int_equal(srcplan_family(&p), AF_INET6);
     srcplan_free(&p);
-    fill(&p, "10.0.0.1", NULL);
+    fill_srcplan(&p, "10.0.0.1", NULL);
     assert_int_equal(srcplan_family(&p), AF_INET);
     srcplan_free(&p);
 }
@@ -249,7 +240,7 @@ static void ports_are_read_in_order_without_repeats_and_exclusions(void **state)
         char list[LIST_BYTES];
         struct srcplan p;
 
-        fill(&p, NULL, cases[i].list);
+        fill_srcplan(&p, NULL, cases[i].list);
         list_ports(&p, list);
         assert_string_equal(list, cases[i].expected);
         assert_int_equal(srcplan_capacity(&p), p.n_ports);
@@ -292,7 +283,7 @@ static void bad_ports_are_quoted_and_leave_the_plan_as_before(void **state)
         char error[SRCPLAN_ERROR_BYTES] = "", quoted[100], list[LIST_BYTES];
         struct srcplan p;
 
-        fill(&p, NULL, "7,5");
+        fill_srcplan(&p, NULL, "7,5");
         assert_int_equal(srcplan_add_ports(&p, cases[i].list, error), -1);
         snprintf(quoted, sizeof quoted, "'%s'", cases[i].item);
         assert_non_null(strstr(error, quoted));
@@ -314,7 +305,7 @@ static void a_list_that_leaves_no_port_is_an_error(void **state)
         char error[SRCPLAN_ERROR_BYTES] = "";
         struct srcplan p;
 
-        fill(&p, NULL, NULL);
+        fill_srcplan(&p, NULL, NULL);
         assert_int_equal(srcplan_add_ports(&p, lists[i], error), -1);
         assert_non_null(strstr(error, lists[i]));
         assert_int_equal(srcplan_capacity(&p), UINT64_MAX);
@@ -328,7 +319,7 @@ static void an_excluded_port_leaves_the_plan_once(void **state)
     struct srcplan p;
 
     (void)state;
-    fill(&p, NULL, "65535,10-13");
+    fill_srcplan(&p, NULL, "65535,10-13");
     assert_int_equal(srcplan_exclude_port(&p, 9), 0);
     assert_int_equal(srcplan_exclude_port(&p, 11), 1);
     assert_int_equal(srcplan_exclude_port(&p, 11), 0);
@@ -337,7 +328,7 @@ static void an_excluded_port_leaves_the_plan_once(void **state)
     assert_string_equal(list, "10 12 13");
     assert_int_equal(srcplan_capacity(&p), 3);
     srcplan_free(&p);
-    fill(&p, "10.0.0.1", NULL);
+    fill_srcplan(&p, "10.0.0.1", NULL);
     assert_int_equal(srcplan_exclude_port(&p, 11), 0);
     srcplan_free(&p);
 }
@@ -365,7 +356,7 @@ static void the_capacity_is_addresses_times_ports(void **state)
     for (size_t i = 0; i < N_OF(cases); i++) {
         struct srcplan p;
 
-        fill(&p, cases[i].sources, cases[i].ports);
+        fill_srcplan(&p, cases[i].sources, cases[i].ports);
         assert_int_equal(srcplan_capacity(&p), cases[i].expected);
         srcplan_free(&p);
     }
@@ -376,7 +367,7 @@ static void tuples_are_address_major(void **state)
     struct srcplan p;
 
     (void)state;
-    fill(&p, "10.0.0.255-10.0.1.0,10.9.0.0/31,10.3.0.3", "61000,20000-20001");
+    fill_srcplan(&p, "10.0.0.255-10.0.1.0,10.9.0.0/31,10.3.0.3", "61000,20000-20001");
     assert_int_equal(srcplan_capacity(&p), 15);
     assert_tuple(&p, 0, "10.0.0.255:61000");
     assert_tuple(&p, 1, "10.0.0.255:20000");
@@ -388,12 +379,12 @@ static void tuples_are_address_major(void **state)
     assert_tuple(&p, 12, "10.3.0.3:61000");
     assert_tuple(&p, 14, "10.3.0.3:20001");
     srcplan_free(&p);
-    fill(&p, "10.0.0.0/8", "1-65535");
+    fill_srcplan(&p, "10.0.0.0/8", "1-65535");
     assert_tuple(&p, 65534, "10.0.0.0:65535");
     assert_tuple(&p, 65535, "10.0.0.1:1");
     assert_tuple(&p, 16777216ull * 65535 - 1, "10.255.255.255:65535");
     srcplan_free(&p);
-    fill(&p, "fd00::ffff:ffff-fd00::1:0:1", "9");
+    fill_srcplan(&p, "fd00::ffff:ffff-fd00::1:0:1", "9");
     assert_tuple(&p, 0, "fd00::ffff:ffff:9");
     assert_tuple(&p, 1, "fd00::1:0:0:9");
     assert_tuple(&p, 2, "fd00::1:0:1:9");
@@ -405,16 +396,16 @@ static void what_is_not_given_is_left_to_the_kernel(void **state)
     struct srcplan p;
 
     (void)state;
-    fill(&p, NULL, NULL);
+    fill_srcplan(&p, NULL, NULL);
     assert_tuple(&p, 0, "*:0");
     assert_tuple(&p, UINT64_MAX - 1, "*:0");
     srcplan_free(&p);
-    fill(&p, NULL, "7,5");
+    fill_srcplan(&p, NULL, "7,5");
     assert_int_equal(srcplan_family(&p), AF_UNSPEC);
     assert_tuple(&p, 0, "*:7");
     assert_tuple(&p, 1, "*:5");
     srcplan_free(&p);
-    fill(&p, "10.0.0.1-2,10.0.0.9", NULL);
+    fill_srcplan(&p, "10.0.0.1-2,10.0.0.9", NULL);
     assert_tuple(&p, 1, "10.0.0.2:0");
     assert_tuple(&p, 2, "10.0.0.9:0");
     assert_tuple(&p, 3, "10.0.0.1:0");
