@@ -68,8 +68,9 @@ const char *outcome_reason_name(enum outcome_reason reason);
 const char *outcome_remedy(enum outcome_reason reason); /* NULL when nothing is wrong */
 
 /* The reason behind an errno of socket(2), bind(2), connect(2), send(2), recv(2) or accept(2):
- * EADDRINUSE and EADDRNOTAVAIL are one class, "source ports exhausted"; EPIPE and ECONNRESET are
- * one, "reset"; ENOBUFS and ENOMEM are "no memory".  Anything unknown is REASON_OTHER.
+ * EADDRINUSE and EADDRNOTAVAIL are one class, "source ports exhausted"; ECONNRESET, EPIPE and
+ * ECONNABORTED (of `ss -K` on this host) are one, "reset"; ENOBUFS and ENOMEM are "no memory".
+ * Anything unknown is REASON_OTHER.
  * Note: bind() to an address that is not local also gives EADDRNOTAVAIL; the caller, who knows
  * the phase, turns that into REASON_UNREACHABLE. */
 enum outcome_reason outcome_reason_of_errno(int error);

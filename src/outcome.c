@@ -55,6 +55,7 @@ enum outcome_reason outcome_reason_of_errno(int error)
     case ETIMEDOUT:
         return REASON_TIMEOUT;
     case ECONNRESET:
+    case ECONNABORTED:
     case EPIPE:
         return REASON_RESET;
     default:

@@ -61,6 +61,7 @@ static void errors_of_one_cause_are_one_class(void **state)
         {ETIMEDOUT, REASON_TIMEOUT},
         {EPIPE, REASON_RESET},
         {ECONNRESET, REASON_RESET},
+        {ECONNABORTED, REASON_RESET},
         {EINVAL, REASON_OTHER},
         {0, REASON_OTHER},
     };
