@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "complain.h"
+#include "outcome.h"
 #include "server_worker.h"
 #include "sock.h"
 
@@ -63,10 +64,8 @@ static void pause_accepting(struct server_worker *sw, int listener_fd, int error
     struct server_accept *a = &sw->accept;
 
     if (!a->warned && !sw->config->quiet)
-        complain(
-            "thread %u cannot accept more: %s; it refuses new connections until one ends (more "
-            "threads or a higher 'ulimit -Hn' make room)",
-            sw->worker.index, strerror(error));
+        complain("thread %u cannot accept more: %s; it refuses new connections meanwhile (%s)",
+                 sw->worker.index, strerror(error), outcome_remedy(outcome_reason_of_errno(error)));
     a->warned = true;
     refuse_waiting(sw, listener_fd);
     event_del(&a->listener_event);

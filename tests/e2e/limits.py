@@ -48,6 +48,17 @@ def test_server_at_its_last_fd_serves_on_and_recovers():
     check("cannot accept more" in server.stderr(), "it says so")
 
 
+@plain_build_only
+def test_server_without_memory_for_newcomers_names_memory():
+    need_program("strace")
+    with Server(prefix=["strace", "-D", "-f", "-qq", "-o", "/dev/null", "-e", "trace=accept4",
+                        "-e", "inject=accept4:error=ENOMEM:when=1..3"]) as server:
+        r = run_client("-p", server.port, "-c", 20, "-r", 100, "-t", 1, "--reconnect", "127.0.0.1")
+    check_conservation(r)
+    check_equal(r.json["connections"]["live_at_end"], 20, "live when there is memory again")
+    check("Cannot allocate memory" in server.stderr() and "net.ipv4.tcp_mem" in server.stderr(), server.stderr())
+
+
 def test_max_connections_refuses_the_rest():
     with Server("--max-connections", "100") as server:
         r = run_client("-p", server.port, "-c", 150, "-r", 100, "-t", 1, "127.0.0.1")
