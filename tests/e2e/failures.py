@@ -5,10 +5,6 @@ interrupts, the reader of the rows goes away or is slow."""
 from harness import *
 
 
-def wait_until_running(client):
-    wait_for(lambda: "running" in client.stderr(), "the load")
-
-
 def test_killed_server_leaves_a_full_report_that_counts_every_query_once():
     server = Server()
     client = Client("-p", server.port, "-c", 200, "-r", 2000, "-t", 5, "--stats-interval", "200ms",

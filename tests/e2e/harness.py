@@ -64,6 +64,11 @@ def needs_own_fd_tables(test):
     return test
 
 
+def fits_this_build(test):
+    return not (SANITIZED and hasattr(test, "plain_build_only")) and \
+        not (SANITIZED == "thread" and hasattr(test, "needs_own_fd_tables"))
+
+
 def check(condition, text):
     if not condition:
         raise AssertionError(text)
@@ -78,11 +83,12 @@ def check_between(got, low, high, what):
 
 
 @atexit.register
-def _stop_all():
+def stop_all():
     for process in _started:
         if process.poll() is None:
             process.kill()
             process.wait()
+    _started.clear()
 
 
 def spawn(argv, **options):
@@ -236,6 +242,11 @@ def run_client(*arguments, timeout=120, **options):
     return Client(*arguments, **options).wait(timeout)
 
 
+def wait_until_running(client):
+    """The client has --stats-interval 200ms or so: its first progress line under load is awaited."""
+    wait_for(lambda: "running" in client.stderr(), "the load")
+
+
 def check_conservation(result):
     """The laws of the counts, recomputed from the JSON; independent of the program's own check."""
     j = result.json
@@ -279,9 +290,7 @@ def main(own_network=True):
     if own_network:
         enter_own_network()
     tests = [(name, value) for name, value in vars(sys.modules["__main__"]).items()
-             if name.startswith("test_") and callable(value) and
-             not (SANITIZED and hasattr(value, "plain_build_only")) and
-             not (SANITIZED == "thread" and hasattr(value, "needs_own_fd_tables"))]
+             if name.startswith("test_") and callable(value) and fits_this_build(value)]
     wanted = sys.argv[1:]
     unknown = set(wanted) - {name for name, _ in tests}
     if unknown:
@@ -303,7 +312,6 @@ def main(own_network=True):
             print(f"FAIL {name}", flush=True)
             traceback.print_exc()
         finally:
-            _stop_all()
-            _started.clear()
+            stop_all()
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     sys.exit(1 if failed else 77 if passed == 0 else 0)
