@@ -30,6 +30,10 @@ towards the same destination only with tcp_timestamps.
 END
 }
 
+is_port() {
+    is_count "$1" && [ "$1" -le 65535 ]
+}
+
 # 10.0.1.1-9 and 10.0.1.1-10.0.1.9, one address a line.
 expand() {
     case $1 in
@@ -45,6 +49,12 @@ expand() {
         done
         ;;
     *) echo "$1" ;;
+    esac
+}
+
+refuse_odd_sources() {
+    case $sources in
+    *[!0-9A-Fa-f.:,/-]* | -*) die "--sources: '$sources': accepted are addresses, A.B.C.D-E and blocks" ;;
     esac
 }
 
@@ -73,6 +83,9 @@ while [ $# -gt 0 ]; do
     shift "$taken"
 done
 [ -z "$sources" ] || [ -n "$device" ] || die "--sources: needs --dev"
+refuse_odd_sources
+need_device --dev "$device"
+[ -z "$low_port" ] || is_port "$low_port" || die "--low-port: '$low_port': accepted is 0 to 65535"
 
 begin
 if [ "$mode" = revert ]; then

@@ -29,11 +29,18 @@ note() {
 }
 
 need_argument() {
-    [ $# -ge 2 ] || die "$1: its value is missing"
+    [ -n "${2-}" ] || die "$1: its value is missing"
 }
 
 is_count() {
     case $1 in '' | *[!0-9]*) return 1 ;; esac
+}
+
+# need_device OPTION NAME: as the kernel takes them, and nothing that a command takes for an option.
+need_device() {
+    case $2 in
+    -* | *[!A-Za-z0-9._@:-]*) die "$1: '$2': accepted is the name of a network interface" ;;
+    esac
 }
 
 # The options both scripts have.  $taken is how many words were taken; 0: not one of them.
@@ -63,6 +70,7 @@ common_option() {
         ;;
     --irq)
         need_argument "$@"
+        need_device "$@"
         irq_device=$2 taken=2
         ;;
     -h | --help)
@@ -95,14 +103,56 @@ END
 
 # --- the state file: one change per line, "kind<TAB>name<TAB>value" ---
 
+# What stands in the state file --revert writes and removes as root: nobody else may have made it, or be able
+# to put another one in its place.
+
+# refuse_foreign PATH [sticky]: root's, and not writable by others, but for a sticky directory where that will do.
+refuse_foreign() {
+    case $(stat -c '%u %A' -- "$1") in
+    '0 l'* | '0 '?????-??-?) ;;
+    '0 d'????????[tT]) [ "${2-}" = sticky ] || die "--state: $1 is writable by others" ;;
+    '0 '*) die "--state: $1 is writable by others" ;;
+    *) die "--state: $1 is not root's" ;;
+    esac
+}
+
+# Every directory and link on the way to a path, as far as they exist.
+refuse_foreign_way() {
+    way=$1
+    while [ "$way" != / ]; do
+        way=$(dirname -- "$way")
+        if [ -e "$way" ] || [ -L "$way" ]; then
+            refuse_foreign "$way" sticky
+        fi
+    done
+}
+
+refuse_unsafe_state() {
+    case $state in
+    /*) ;;
+    *) state=$PWD/$state ;;
+    esac
+    [ ! -L "$state" ] || die "--state: $state is a link"
+    [ ! -e "$state" ] || [ -f "$state" ] || die "--state: $state is not a file"
+    directory=$(dirname -- "$state")
+    refuse_foreign_way "$state"
+    [ -d "$directory" ] || [ "$mode" = revert ] || (umask 022 && mkdir -p -- "$directory") ||
+        die "--state: cannot make $directory"
+    [ -d "$directory" ] || return 0
+    directory=$(readlink -f -- "$directory")
+    refuse_foreign_way "$state"
+    refuse_foreign_way "$directory"
+    refuse_foreign "$directory"
+    [ ! -e "$state" ] || refuse_foreign "$state"
+}
+
 recorded() {
     [ -f "$state" ] && grep -qF "$(printf '%s\t%s\t' "$1" "$2")" "$state"
 }
 
 record() {
     recorded "$1" "$2" && return
-    mkdir -p "$(dirname "$state")"
-    printf '%s\t%s\t%s\n' "$1" "$2" "$3" >>"$state"
+    (umask 022 && printf '%s\t%s\t%s\n' "$1" "$2" "$3" >>"$state")
 }
 
 # Runs a command that changes something; "$1 $2 $3" is how it was before.
@@ -236,7 +286,7 @@ want_notrack() {
 # --- addresses ---
 
 want_address() {
-    if ip -o addr show dev "$2" | grep -qE " inet6? $1/"; then
+    if ip -o addr show dev "$2" | grep -qF -e " inet $1/" -e " inet6 $1/"; then
         show "address $1" present "on $2" ok
     else
         show "address $1" none "on $2" differs
@@ -256,10 +306,14 @@ want_route() {
 
 # --- interrupts ---
 
+write_irq() {
+    echo "$2" >"/proc/irq/$1/smp_affinity_list"
+}
+
 want_irq() {
     n_cpus=$(nproc) cpu=0 found=
     # shellcheck disable=SC2013 # numbers
-    for irq in $(awk -v device="$1" '$0 ~ device { sub(":", "", $1); print $1 }' /proc/interrupts); do
+    for irq in $(awk -v device="$1" 'index($0, device) { sub(":", "", $1); print $1 }' /proc/interrupts); do
         file=/proc/irq/$irq/smp_affinity_list
         [ -r "$file" ] || continue
         found=yes is=$(cat "$file")
@@ -267,7 +321,7 @@ want_irq() {
             show "irq $irq of $1" "cpu $is" "cpu $cpu" ok
         else
             show "irq $irq of $1" "cpu $is" "cpu $cpu" differs
-            change irq "$irq" "$is" sh -c "echo $cpu >$file"
+            change irq "$irq" "$is" write_irq "$irq" "$cpu"
         fi
         cpu=$(((cpu + 1) % n_cpus))
     done
@@ -283,8 +337,8 @@ undo() {
     iptables) port=$2 && iptables_rules -D ;;
     address) ip addr del "$2" dev "$3" ;;
     route) ip route del local "$2" dev "$3" ;;
-    irq) echo "$3" >"/proc/irq/$2/smp_affinity_list" ;;
-    file) rm -f "$2" ;;
+    irq) write_irq "$2" "$3" ;;
+    file) rm -f -- "$2" ;;
     esac
 }
 
@@ -340,7 +394,10 @@ finish() {
 begin() {
     case $mode in
     check) printf '%-36s %-22s %-22s\n' setting is wanted ;;
-    apply | revert) [ "$(id -u)" = 0 ] || die "--$mode needs root" ;;
+    apply | revert)
+        [ "$(id -u)" = 0 ] || die "--$mode needs root"
+        refuse_unsafe_state
+        ;;
     esac
     [ -z "$persist" ] || [ "$mode" != apply ] || : >"$persist_file"
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """setup-server.sh and setup-client.sh in a network namespace: applied twice and reverted, every sysctl,
-rule and address is as it was."""
+rule and address is as it was; and what they refuse."""
 
 from namespace import *
 
@@ -84,13 +84,96 @@ def test_command_runs_under_the_raised_limit():
     check(int(out.splitlines()[-1]) > 1000, f"fd limit of the command: {out}")
 
 
+def check_refused(path, *arguments, contains=""):
+    r = subprocess.run([path, *arguments], capture_output=True, text=True, timeout=30)
+    check_equal((r.returncode, r.stdout, len(r.stderr.splitlines())), (2, "", 1), f"{arguments}: {r.stderr}")
+    check(contains in r.stderr, f"'{contains}' in: {r.stderr}")
+
+
 def test_bad_input_is_refused():
-    for arguments in (["--connections", "x"], ["--nonsense"], ["--port", "0"], ["--connections"]):
-        r = subprocess.run([SERVER, *arguments], capture_output=True, text=True, timeout=30)
-        check_equal((r.returncode, r.stdout, len(r.stderr.splitlines())), (2, "", 1),
-                    f"{arguments}: {r.stderr}")
-    r = subprocess.run([CLIENT, "--sources", "10.0.0.1"], capture_output=True, text=True, timeout=30)
-    check_equal(r.returncode, 2, r.stderr)
+    for arguments in (["--connections", "x"], ["--nonsense"], ["--port", "0"], ["--connections"], ["--state", ""],
+                      ["--irq", "lo; reboot"], ["--irq", "-lo"]):
+        check_refused(SERVER, *arguments)
+    for arguments in (["--sources", "10.0.0.1"], ["--low-port", "1; reboot"], ["--low-port", "65536"],
+                      ["--sources", "*", "--dev", "lo"], ["--sources", "-6", "--dev", "lo"],
+                      ["--sources", "10.0.0.1;reboot", "--dev", "lo"], ["--sources", "10.0.0.1", "--dev", "-all"],
+                      ["--sources", "10.0.0.1", "--dev", "lo $(reboot)"]):
+        check_refused(CLIENT, *arguments)
+
+
+NOBODY = 65534
+TRAP = "file\t{}\tnew\nsysctl\tnet.core.somaxconn\t7\n"
+
+
+def unsafe_states(directory, victim):
+    """(what, the path of a state, what is said of it), each made by somebody else, or for him to replace."""
+    def made(name, mode=0o755, owner=0):
+        path = os.path.join(directory, name)
+        os.mkdir(path)
+        os.chown(path, owner, -1)
+        os.chmod(path, mode)
+        return path
+
+    def trap(path, mode=0o644, owner=0):
+        with open(path, "w") as f:
+            f.write(TRAP.format(victim))
+        os.chown(path, owner, -1)
+        os.chmod(path, mode)
+        return path
+
+    link, link_of_others = (os.path.join(directory, name) for name in ("link", "link-of-others"))
+    os.symlink(trap(os.path.join(made("target"), "state")), link)
+    os.symlink(made("where"), link_of_others)
+    os.chown(link_of_others, NOBODY, -1, follow_symlinks=False)
+    return (("a link", link, "is a link"),
+            ("a directory", made("directory"), "is not a file"),
+            ("a file of somebody else", trap(made("a") + "/state", owner=NOBODY), "is not root's"),
+            ("a file that others write", trap(made("b") + "/state", mode=0o666), "writable by others"),
+            ("a file that a group writes", trap(made("c") + "/state", mode=0o664), "writable by others"),
+            ("in a directory of somebody else", trap(made("d", owner=NOBODY) + "/state"), "is not root's"),
+            ("in one that others write", trap(made("e", 0o777) + "/state"), "writable by others"),
+            ("in one as /tmp is", trap(made("f", 0o1777) + "/state"), "writable by others"),
+            ("below one of somebody else", os.path.join(made("g", owner=NOBODY), "new/state"), "is not root's"),
+            ("below one that others write", os.path.join(made("h", 0o777), "new/state"), "writable by others"),
+            ("by a link of somebody else", os.path.join(link_of_others, "state"), "is not root's"))
+
+
+def test_state_that_others_could_have_made_is_refused():
+    need_root()
+    directory = temp_path("states")
+    os.mkdir(directory)
+    victim = temp_path("victim")
+    with open(victim, "w"):
+        pass
+    with Namespace() as namespace:
+        before = everything(namespace)
+        for what, state, contains in unsafe_states(directory, victim):
+            for mode in ("--apply", "--revert"):
+                check_refused(*namespace.prefix, SERVER, mode, "--state", state, contains=contains)
+                check(os.path.exists(victim), f"{mode} with {what}: nothing was removed")
+        check_equal(everything(namespace), before, "nothing was changed")
+        # the same trap where nobody else could have laid it: it is what --revert obeys
+        own = os.path.join(directory, "own")
+        with open(own, "w") as f:
+            f.write(TRAP.format(victim))
+        script(namespace, SERVER, "--revert", "--state", own)
+        check_equal(value(namespace, "net.core.somaxconn"), ["7"], "somaxconn")
+        check(not os.path.exists(victim), "the file that the state says is new")
+
+
+def test_state_in_a_path_with_blanks_quotes_and_a_link_of_root():
+    need_root()
+    directory = temp_path("it's a $(state)")
+    link = temp_path("link")
+    os.symlink(os.path.dirname(directory), link)
+    state = os.path.join(link, os.path.basename(directory), "-state *")
+    with Namespace() as namespace:
+        before = everything(namespace)
+        script(namespace, SERVER, "--apply", "--state", state)
+        check_equal(os.listdir(directory), ["-state *"], "state files")
+        check(everything(namespace) != before, "it has changed something")
+        script(namespace, SERVER, "--revert", "--state", state)
+        check_equal(everything(namespace), before, "after --revert")
 
 
 if __name__ == "__main__":
