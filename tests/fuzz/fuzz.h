@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * fuzz: what the fuzz targets share.
  *
- * With libFuzzer:  the CMake preset "fuzz" (clang), then build/fuzz/tests/fuzz_NAME DIRECTORY with
- *                  one of the corpora here.
- * Without, as a test: every file named on the command line is run once (fuzz_main.c). */
+ * A target is one file, fuzz_NAME.c: it feeds a part of the programs with anything and requires
+ * what the part promises.  What it is fed with first lies in corpus/NAME, what once broke it in
+ * regressions/NAME.
+ *
+ * With libFuzzer:  the CMake preset "fuzz" (clang); tests/fuzz/run builds and runs it.
+ * Without, as a test: every file named on the command line is taken once (fuzz_main.c). */
 #ifndef TCPSCALER_FUZZ_H
 #define TCPSCALER_FUZZ_H
 
@@ -11,14 +14,16 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { FUZZ_MOST_BYTES = 1 << 20 };
 
 #define REQUIRE(condition) ((condition) ? (void)0 : fuzz_fail(#condition))
 
+/* Past stderr, which a target may have turned elsewhere. */
 static inline void fuzz_fail(const char *condition)
 {
-    fprintf(stderr, "not so: %s\n", condition);
+    dprintf(STDERR_FILENO, "not so: %s\n", condition);
     abort();
 }
 

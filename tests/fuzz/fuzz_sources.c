@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ * fuzz_sources: lists of source addresses made of anything.  A list is refused and the plan as
+ * before, or its ranges, written out, are the same plan; what it takes of memory is bounded. */
+#include "sources.h"
+#include "text.h"
+
+#include <arpa/inet.h>
+#include <stdbool.h>
+
+enum { MOST_WRITTEN = 64 };
+
+#define BEFORE "192.0.2.7"
+
+static void check_sums(const struct srcplan *p)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < p->n_ranges; i++) {
+        REQUIRE(p->ranges[i].before == n && p->ranges[i].count > 0);
+        REQUIRE(p->ranges[i].first.family == srcplan_family(p));
+        n += p->ranges[i].count;
+        REQUIRE(n >= p->ranges[i].count);
+    }
+    REQUIRE(n == p->n_addresses);
+}
+
+static bool same_address(const struct srcplan *a, const struct srcplan *b, uint64_t i)
+{
+    struct srcplan_tuple x, y;
+
+    srcplan_at(a, i, &x);
+    srcplan_at(b, i, &y);
+    REQUIRE(x.address.family == srcplan_family(a) && x.port == 0);
+    return memcmp(&x.address, &y.address, sizeof x.address) == 0;
+}
+
+static void put_address(FILE *out, const struct srcplan *p, uint64_t i)
+{
+    char text[INET6_ADDRSTRLEN];
+    struct srcplan_tuple t;
+
+    srcplan_at(p, i, &t);
+    REQUIRE(inet_ntop(t.address.family, t.address.bytes, text, sizeof text) != NULL);
+    fputs(text, out);
+}
+
+/* "FIRST-LAST,..." */
+static char *write_out(const struct srcplan *p)
+{
+    char *text;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+
+    REQUIRE(out != NULL);
+    for (size_t i = 0; i < p->n_ranges; i++) {
+        fputs(i > 0 ? "," : "", out);
+        put_address(out, p, p->ranges[i].before);
+        fputc('-', out);
+        put_address(out, p, p->ranges[i].before + p->ranges[i].count - 1);
+    }
+    REQUIRE(fclose(out) == 0);
+    return text;
+}
+
+static void require_again(const struct srcplan *p)
+{
+    char error[SRCPLAN_ERROR_BYTES], *text = write_out(p);
+    struct srcplan again;
+
+    srcplan_init(&again);
+    REQUIRE(srcplan_add_sources(&again, text, error) == 0);
+    REQUIRE(again.n_ranges == p->n_ranges && again.n_addresses == p->n_addresses);
+    for (size_t i = 0; i < p->n_ranges; i++) {
+        const struct srcplan_range *r = &p->ranges[i];
+
+        REQUIRE(same_address(p, &again, r->before));
+        REQUIRE(same_address(p, &again, r->before + r->count / 2));
+        REQUIRE(same_address(p, &again, r->before + r->count - 1));
+    }
+    srcplan_free(&again);
+    free(text);
+}
+
+/* Behind an address that is there already. */
+static void require_untouched(const char *text)
+{
+    char error[SRCPLAN_ERROR_BYTES];
+    struct srcplan p;
+
+    srcplan_init(&p);
+    REQUIRE(srcplan_add_sources(&p, BEFORE, error) == 0);
+    REQUIRE(srcplan_add_sources(&p, text, error) != 0);
+    REQUIRE(p.n_ranges == 1 && p.n_addresses == 1);
+    srcplan_free(&p);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
+{
+    char error[SRCPLAN_ERROR_BYTES] = "", *text = fuzz_text(data, n_bytes);
+    struct srcplan p;
+
+    /* what stands in files and what interfaces have is not the input's */
+    if (text == NULL || strchr(text, '@') != NULL || strstr(text, "iface:") != NULL) {
+        free(text);
+        return 0;
+    }
+    srcplan_init(&p);
+    if (srcplan_add_sources(&p, text, error) == 0) {
+        REQUIRE(p.n_ranges >= 1);
+        check_sums(&p);
+        if (p.n_ranges <= MOST_WRITTEN)
+            require_again(&p);
+        srcplan_free(&p);
+        REQUIRE(sources_add(&p, text, error) == 0);
+    } else {
+        fuzz_require_error(error, sizeof error);
+        REQUIRE(p.n_ranges == 0 && p.n_addresses == 0);
+        srcplan_free(&p);
+        require_untouched(text);
+        REQUIRE(sources_add(&p, text, error) != 0);
+    }
+    srcplan_free(&p);
+    free(text);
+    return 0;
+}
