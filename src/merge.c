@@ -56,13 +56,14 @@ static struct json_object *merge_numbers(const char *key, struct json_object *a,
                                          struct json_object *b)
 {
     const double x = json_object_get_double(a), y = json_object_get_double(b);
+    uint64_t count, more;
 
     if (ends_with(key, "_qps") || ends_with(key, "per_s"))
         return json_object_new_double(x + y);
     if (ends_with(key, "_s"))
         return copy_of(x >= y ? a : b);
-    if (json_object_is_type(a, json_type_int) && json_object_is_type(b, json_type_int))
-        return json_object_new_uint64(json_object_get_uint64(a) + json_object_get_uint64(b));
+    if (result_u64(a, "", &count) && result_u64(b, "", &more) && more <= UINT64_MAX - count)
+        return json_object_new_uint64(count + more);
     return NULL;
 }
 

@@ -98,6 +98,18 @@ static void counts_and_rates_add_and_the_rest_is_honest(void **state)
     result_free(b);
 }
 
+static void a_sum_beyond_64_bits_is_not_known(void **state)
+{
+    struct json_object *a = parse(one), *sum = merge_first(a);
+
+    (void)state;
+    assert_int_equal(merge_add(sum, a), 0);
+    assert_text(sum, "queries.sent", "null");
+    assert_text(sum, "queries.scheduled", "18");
+    result_free(sum);
+    result_free(a);
+}
+
 static void verdict_is_the_worst_and_reasons_are_those_of_any(void **state)
 {
     struct json_object *a = parse(one), *b = parse(other), *sum = merge_first(b);
@@ -141,6 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_and_rates_add_and_the_rest_is_honest),
+        cmocka_unit_test(a_sum_beyond_64_bits_is_not_known),
         cmocka_unit_test(verdict_is_the_worst_and_reasons_are_those_of_any),
         cmocka_unit_test(fingerprints_name_what_differs),
     };
