@@ -13,7 +13,8 @@
 
 enum { KEY_BYTES = 64 };
 
-#define NS_PER_S 1e9
+#define NS_PER_S     1e9
+#define MOST_EPOCH_S 1e10 /* in the year 2286; with the longest run behind it, within 64 bits */
 
 #define REFUSE(...) (snprintf(error, RESULT_ERROR_BYTES, __VA_ARGS__), NULL)
 
@@ -261,7 +262,7 @@ void result_span(const struct json_object *result, uint64_t *begin_ns, uint64_t 
     (void)strptime(result_string(result, "started"), "%Y-%m-%dT%H:%M:%S", &tm);
     (void)result_double(result, "connections.connect_elapsed_s", &connect_s);
     (void)result_double(result, "rate.duration_s", &duration_s);
-    *begin_ns = (uint64_t)timegm(&tm) * 1000000000u;
+    *begin_ns = (uint64_t)fmin(fmax((double)timegm(&tm), 0), MOST_EPOCH_S) * 1000000000u;
     *end_ns = *begin_ns + (uint64_t)(fmin(fmax(connect_s + duration_s, 0), 1e9) * NS_PER_S);
 }
 

@@ -16,7 +16,9 @@
     "{\"count\":" count ",\"over\":7,\"clamped\":1,\"min\":5,\"mean\":12.5,\"stddev\":2.25,"       \
     "\"max\":40,\"p50\":11,\"p90\":null,\"p99\":\"beyond\"}"
 #define RESULT(head, law, verdict, count)                                                          \
-    "{" head ",\"started\":\"2026-01-31T23:59:59.123Z\",\"seed\":18446744073709551615,"            \
+    STARTED("2026-01-31T23:59:59.123Z", head, law, verdict, count)
+#define STARTED(time, head, law, verdict, count)                                                   \
+    "{" head ",\"started\":\"" time "\",\"seed\":18446744073709551615,"                            \
     "\"options\":{\"timeout\":0.25},\"connections\":{\"asked\":5,\"live_at_end\":4,"               \
     "\"connect_elapsed_s\":1.5},\"queries\":{\"scheduled\":9,\"sent\":8,\"unsent\":1,"             \
     "\"answered\":" count ",\"timeout\":1,\"error\":0,\"cancelled\":0},"                           \
@@ -98,6 +100,23 @@ static void verdicts_are_told_apart(void **state)
     result_free(r);
 }
 
+static void a_span_is_within_64_bits(void **state)
+{
+    struct json_object *r = parse(STARTED("1969-12-31T23:59:59Z", HEAD, "null", "VALID", "7"));
+    uint64_t begin_ns, end_ns;
+
+    (void)state;
+    result_span(r, &begin_ns, &end_ns);
+    assert_int_equal(begin_ns, 0);
+    assert_int_equal(end_ns, 3500000000);
+    result_free(r);
+    r = parse(STARTED("9999-12-31T23:59:59Z", HEAD, "null", "VALID", "7"));
+    result_span(r, &begin_ns, &end_ns);
+    assert_int_equal(begin_ns, 10000000000000000000u);
+    assert_int_equal(end_ns - begin_ns, 3500000000);
+    result_free(r);
+}
+
 static void what_is_no_result_is_refused(void **state)
 {
     static const struct {
@@ -131,6 +150,7 @@ int main(void)
         cmocka_unit_test(figures_are_found),
         cmocka_unit_test(latencies_are_found),
         cmocka_unit_test(verdicts_are_told_apart),
+        cmocka_unit_test(a_span_is_within_64_bits),
         cmocka_unit_test(what_is_no_result_is_refused),
     };
 
