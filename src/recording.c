@@ -295,11 +295,14 @@ static void learn(void *arg, const char *name, const struct latency *l)
 {
     struct learning *learning = arg;
     struct recording *r = learning->recording;
-    struct metric *metric = learning->status == 0 ? metrics_get(&r->metrics, name) : NULL;
+    struct metric *metric;
     uint64_t n;
 
+    if (learning->status != 0)
+        return;
+    metric = metrics_get(&r->metrics, name);
     if (metric == NULL) {
-        learning->status = -1;
+        learning->status = complain("%s: no room for what the result says of %s", r->name, name);
         return;
     }
     n = metric->hist.count;
