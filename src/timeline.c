@@ -104,7 +104,7 @@ static int add_decoded(struct hist *sum, struct hist *one, const struct timeline
 int timeline_next(const struct timeline *t, size_t *at, struct timeline_entry *covered,
                   struct hist *h)
 {
-    const struct timeline_entry *first = &t->entries[*at];
+    const struct timeline_entry *first;
     uint64_t end_ns = 0;
     struct hist one;
 
@@ -113,6 +113,7 @@ int timeline_next(const struct timeline *t, size_t *at, struct timeline_entry *c
         return 0;
     if (hist_init(&one) != 0)
         return -1;
+    first = &t->entries[*at];
     *covered = *first;
     for (; *at < t->n && by_second_and_tag(&t->entries[*at], first) == 0; ++*at) {
         const struct timeline_entry *e = &t->entries[*at];
