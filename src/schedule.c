@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORD_BYTES = 64 };
+enum { WORD_BYTES = 64, MOST_QUOTED = 60 };
 
 #define MAX_TOTAL_NS (366ull * 24 * 3600 * UNITS_NS_PER_S)
 
@@ -38,6 +38,14 @@ static int take_word(const char **text, const char *ends, char word[WORD_BYTES])
     return 0;
 }
 
+/* Of a text how much an error shows: what stands before one of the ends, or its beginning. */
+static int n_quoted(const char *text, const char *ends)
+{
+    const size_t n = strcspn(text, ends);
+
+    return n < MOST_QUOTED ? (int)n : MOST_QUOTED;
+}
+
 static int parse_rate(const char *word, double *qps)
 {
     return units_parse_rate(word, qps) == 0 && *qps <= SCHEDULE_MAX_QPS ? 0 : -1;
@@ -49,6 +57,8 @@ static bool fits(const struct schedule *s, uint64_t duration_ns)
 }
 
 /* --- "10s:0-5000" --- */
+
+#define ITEM_ENDS " \t\r\n,#"
 
 static int parse_item(struct schedule *s, const char *item)
 {
@@ -81,19 +91,21 @@ static const char *skip_between(const char *text)
 
 int schedule_parse(struct schedule *s, const char *text, char *error)
 {
-    char item[WORD_BYTES] = "";
+    char item[WORD_BYTES];
 
     s->n = 0;
     for (text = skip_between(text); *text != '\0'; text = skip_between(text)) {
+        const char *begin = text;
+
         if (s->n == SCHEDULE_MOST_ITEMS) {
             s->n = 0;
             return REFUSE("more than %u items", SCHEDULE_MOST_ITEMS);
         }
-        if (take_word(&text, " \t\r\n,#", item) != 0 || parse_item(s, item) != 0) {
+        if (take_word(&text, ITEM_ENDS, item) != 0 || parse_item(s, item) != 0) {
             s->n = 0;
-            return REFUSE("'%.60s' is not a step: accepted is TIME:RATE or TIME:RATE-RATE, as "
+            return REFUSE("'%.*s' is not a step: accepted is TIME:RATE or TIME:RATE-RATE, as "
                           "10s:0-5000, a year at most in all",
-                          item);
+                          n_quoted(begin, ITEM_ENDS), begin);
         }
     }
     return s->n > 0 ? 0
@@ -170,23 +182,25 @@ static int add_line(struct schedule *s, const char *line, bool are_slopes, doubl
 static int parse_lines(struct schedule *s, const char *text, bool are_slopes, double rate_qps,
                        char *error)
 {
-    char line[WORD_BYTES] = "";
+    const char *begin = text;
+    char line[WORD_BYTES];
     uint64_t n_lines;
     size_t n = 0;
 
     s->n = 0;
     if (take_line(&text, line) != 0 || units_parse_count(line, &n_lines) != 0 || n_lines == 0 ||
         n_lines > SCHEDULE_MOST_ITEMS)
-        return REFUSE("line 1: '%.40s' is not a number of lines: accepted is 1 to %u", line,
-                      SCHEDULE_MOST_ITEMS);
+        return REFUSE("line 1: '%.*s' is not a number of lines: accepted is 1 to %u",
+                      n_quoted(begin, "\n"), begin, SCHEDULE_MOST_ITEMS);
     while (n < n_lines && *text != '\0') {
         n++;
+        begin = text;
         if (take_line(&text, line) != 0 || add_line(s, line, are_slopes, &rate_qps) != 0) {
             s->n = 0;
             return REFUSE(
-                "line %zu: '%.40s' is not accepted: '<milliseconds> <%s>', a year and 1e9 per "
+                "line %zu: '%.*s' is not accepted: '<milliseconds> <%s>', a year and 1e9 per "
                 "second at most",
-                n + 1, line, are_slopes ? "slope per second" : "rate");
+                n + 1, n_quoted(begin, "\n"), begin, are_slopes ? "slope per second" : "rate");
         }
     }
     if (n == n_lines && text[strspn(text, " \t\r\n")] == '\0')

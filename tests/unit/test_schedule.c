@@ -93,6 +93,21 @@ static void bad_lines_are_refused_with_their_number(void **state)
     }
 }
 
+static void what_is_too_long_is_quoted_itself(void **state)
+{
+#define LONG  "7777777777777777777777777777777777777777"
+#define SHOWN LONG "77777777777777777777'"
+    (void)state;
+    assert_int_equal(schedule_parse(&s, "1s:5," LONG LONG, error), -1);
+    assert_non_null(strstr(error, "'" SHOWN));
+    assert_int_equal(schedule_parse_steps(&s, "2\n1000 5\n" LONG LONG, error), -1);
+    assert_non_null(strstr(error, "line 3: '" SHOWN));
+    assert_int_equal(schedule_parse_steps(&s, LONG LONG "\n", error), -1);
+    assert_non_null(strstr(error, "line 1: '" SHOWN));
+#undef SHOWN
+#undef LONG
+}
+
 static void slopes_go_on_from_the_rate_and_stop_at_zero(void **state)
 {
     (void)state;
@@ -209,6 +224,7 @@ int main(void)
         cmocka_unit_test(bad_readable_forms_are_refused_with_the_item),
         cmocka_unit_test(steps_of_the_predecessor),
         cmocka_unit_test(bad_lines_are_refused_with_their_number),
+        cmocka_unit_test(what_is_too_long_is_quoted_itself),
         cmocka_unit_test(slopes_go_on_from_the_rate_and_stop_at_zero),
         cmocka_unit_test(most_slopes_fit),
         cmocka_unit_test(what_it_amounts_to),
