@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #define SRCPLAN_ERROR_BYTES 160
+#define SRCPLAN_MOST_RANGES 65536u /* of all lists; in braces each choice is one */
 
 /* Network byte order.  family is AF_INET (4 bytes used) or AF_INET6 (16); AF_UNSPEC is the wildcard
  * of whatever family the target has. */

@@ -107,17 +107,26 @@ static int distance(const struct srcplan_address *first, const struct srcplan_ad
     return sum < MAX_RANGE ? 0 : -1;
 }
 
-static int append_range(struct srcplan *p, const struct srcplan_address *first, uint64_t count)
+/* Room is doubled at each power of two. */
+static int make_room(struct srcplan *p)
 {
-    struct srcplan_range *ranges;
+    struct srcplan_range *ranges = p->ranges;
 
-    if (p->n_ranges > 0 && p->ranges[0].first.family != first->family)
-        return -1;
-    ranges = realloc(p->ranges, (p->n_ranges + 1) * sizeof *ranges);
+    if ((p->n_ranges & (p->n_ranges - 1)) == 0)
+        ranges = realloc(ranges, 2 * (p->n_ranges + 1) * sizeof *ranges);
     if (ranges == NULL)
         return -1;
     p->ranges = ranges;
-    ranges[p->n_ranges++] = (struct srcplan_range){*first, count, p->n_addresses};
+    return 0;
+}
+
+static int append_range(struct srcplan *p, const struct srcplan_address *first, uint64_t count)
+{
+    if (p->n_ranges > 0 && p->ranges[0].first.family != first->family)
+        return -1;
+    if (p->n_ranges == SRCPLAN_MOST_RANGES || make_room(p) != 0)
+        return -1;
+    p->ranges[p->n_ranges++] = (struct srcplan_range){*first, count, p->n_addresses};
     p->n_addresses += count;
     return 0;
 }
@@ -257,6 +266,10 @@ int srcplan_add_sources(struct srcplan *p, const char *list, char *error)
 
     if (each_item(list, error, ACCEPTED_SOURCES, take_source, p) == 0)
         return 0;
+    if (p->n_ranges == SRCPLAN_MOST_RANGES)
+        snprintf(error, SRCPLAN_ERROR_BYTES,
+                 "'%.40s': of more than %u parts: write ranges as ADDRESS/BITS or ADDRESS-ADDRESS",
+                 list, SRCPLAN_MOST_RANGES);
     p->n_ranges = n_ranges;
     p->n_addresses = n_addresses;
     return -1;

@@ -106,7 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
     }
     srcplan_init(&p);
     if (srcplan_add_sources(&p, text, error) == 0) {
-        REQUIRE(p.n_ranges >= 1);
+        REQUIRE(p.n_ranges >= 1 && p.n_ranges <= SRCPLAN_MOST_RANGES);
         check_sums(&p);
         if (p.n_ranges <= MOST_WRITTEN)
             require_again(&p);

@@ -192,6 +192,22 @@ static void bad_sources_are_quoted_and_leave_the_plan_as_before(void **state)
     }
 }
 
+static void braces_do_not_take_all_memory(void **state)
+{
+    char error[SRCPLAN_ERROR_BYTES] = "";
+    struct srcplan p;
+
+    (void)state;
+    fill_srcplan(&p, "10.0.0.1", NULL);
+    assert_int_equal(srcplan_add_sources(&p, "10.{0..255}.{0..255}.{0..255}", error), -1);
+    assert_non_null(strstr(error, "more than 65536 parts"));
+    assert_int_equal(p.n_addresses, 1);
+    assert_int_equal(srcplan_add_sources(&p, "10.1.{0..254}.{0..255}", error), 0);
+    assert_int_equal(p.n_addresses, 1 + 255 * 256);
+    assert_tuple(&p, 65280, "10.1.254.255:0");
+    srcplan_free(&p);
+}
+
 static void families_are_not_mixed(void **state)
 {
     char error[SRCPLAN_ERROR_BYTES];
@@ -419,6 +435,7 @@ int main(void)
         cmocka_unit_test(sources_are_read_in_every_syntax_and_keep_their_order),
         cmocka_unit_test(later_sources_are_appended),
         cmocka_unit_test(bad_sources_are_quoted_and_leave_the_plan_as_before),
+        cmocka_unit_test(braces_do_not_take_all_memory),
         cmocka_unit_test(families_are_not_mixed),
         cmocka_unit_test(ports_are_read_in_order_without_repeats_and_exclusions),
         cmocka_unit_test(bad_ports_are_quoted_and_leave_the_plan_as_before),
