@@ -2,6 +2,8 @@
  * sources: see sources.h. */
 #include "sources.h"
 
+#include "textfile.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
@@ -14,34 +16,50 @@
 #define FILE_MARK  '@'
 #define IFACE_MARK "iface:"
 
-enum { LINE_BYTES = 1024 };
+enum { MOST_TEXT_BYTES = 4 << 20 };
 
 static char *trim(char *text)
 {
-    text[strcspn(text, "#\n\r")] = '\0';
+    text[strcspn(text, "#\r")] = '\0';
     text += strspn(text, " \t");
     for (size_t n = strlen(text); n > 0 && strchr(" \t", text[n - 1]) != NULL; n--)
         text[n - 1] = '\0';
     return text;
 }
 
-static int add_file(struct srcplan *p, const char *name, char *error)
+static int add_lines(struct srcplan *p, char *text, char *error)
 {
-    char line[LINE_BYTES];
-    FILE *f = fopen(name, "re");
+    char *line;
     int failed = 0;
 
-    if (f == NULL) {
-        snprintf(error, SRCPLAN_ERROR_BYTES, "'@%.80s': %s", name, strerror(errno));
-        return -1;
-    }
-    while (!failed && fgets(line, sizeof line, f) != NULL) {
+    while (!failed && (line = strsep(&text, "\n")) != NULL) {
         const char *item = trim(line);
 
         if (*item != '\0')
             failed = srcplan_add_sources(p, item, error);
     }
-    fclose(f);
+    return failed;
+}
+
+static int add_file(struct srcplan *p, const char *name, char *error)
+{
+    const uint64_t n_before = p->n_addresses;
+    size_t n_bytes;
+    char *text = textfile_read(name, MOST_TEXT_BYTES, &n_bytes);
+    int failed;
+
+    if (text == NULL || memchr(text, 0, n_bytes) != NULL) {
+        snprintf(error, SRCPLAN_ERROR_BYTES, "'@%.80s': %s", name,
+                 text != NULL ? "it is no text" : strerror(errno));
+        free(text);
+        return -1;
+    }
+    failed = add_lines(p, text, error);
+    free(text);
+    if (!failed && p->n_addresses == n_before) {
+        snprintf(error, SRCPLAN_ERROR_BYTES, "'@%.80s': there is no address in it", name);
+        return -1;
+    }
     return failed;
 }
 
