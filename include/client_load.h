@@ -39,7 +39,8 @@ struct client_load {
     struct event drain_event;  /* end of the drain */
     uint64_t drain_end_ns;
     uint64_t start_ns, measure_ns, end_ns; /* begin of warm-up, of measurement, end of it */
-    uint64_t last_sent_ns;                 /* of a measured query */
+    uint64_t last_sent_ns;                 /* of a measured query; 0: none was */
+    uint64_t first_lag_ns;                 /* the first one's, after it was due */
     uint64_t now_ns;                       /* the latest stamp taken: what is due is judged by it */
     bool running;                          /* arrivals are taken */
     bool draining;

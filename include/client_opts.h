@@ -59,6 +59,9 @@ struct client_opts {
     int tls_resume; /* 0: yes */
     /* time */
     uint64_t duration_ns; /* 0: until interrupted */
+    const char *start_at, *start_file;
+    uint64_t start_epoch_ns; /* start_at's; 0: none */
+    uint64_t late_max_ns;
     uint64_t settle_ns, warmup_ns, drain_ns, timeout_ns;
     int on_timeout;
     /* output */

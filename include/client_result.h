@@ -3,6 +3,7 @@
 #ifndef TCPSCALER_CLIENT_RESULT_H
 #define TCPSCALER_CLIENT_RESULT_H
 
+#include "clock.h"
 #include "diagnosis.h"
 #include "hist.h"
 #include "hostfacts.h"
@@ -40,6 +41,16 @@ enum client_state {
     CLIENT_RUN_DRAINING
 };
 
+/* Of --start-at and --start-file. */
+struct client_start {
+    bool asked;
+    bool missed;          /* nothing was begun */
+    uint64_t at_epoch_ns; /* 0: never learnt */
+    int64_t margin_ns;    /* from connected, and told the moment, until it; below 0: after it */
+    uint64_t late_ns;     /* of the first measured query of the latest worker; UINT64_MAX: none */
+    struct clock_bound clock; /* when it began */
+};
+
 struct client_result {
     enum client_state state;
     uint64_t in_flight;                             /* measured queries, while it has not ended */
@@ -49,6 +60,7 @@ struct client_result {
     uint64_t paused_ns;                             /* of the measurement, likewise */
     struct server_side server_before, server_after; /* --server-control */
     uint64_t started_epoch_ns;
+    struct client_start start;
     struct tally tally;                    /* sums over all workers */
     struct hist metrics[CLIENT_N_METRICS]; /* merged */
     int64_t push_least_ns; /* the least response time of a message; INT64_MAX: none came */

@@ -9,18 +9,20 @@
 
 #include <stdio.h>
 
+struct client_gate_settings;
 struct control_socket;
 struct control_token;
 struct report_about;
 
 struct client_run_settings {
-    uint64_t settle_ns;         /* from the last connection to the first query */
-    uint64_t stats_interval_ns; /* between progress lines on stderr; 0: none */
-    bool stats_in_place;        /* stderr is a terminal: one line, written over again each second */
-    double rate_qps;            /* asked, for the progress line */
-    FILE *connections;          /* a row per connection goes there at the end; NULL: none */
-    FILE *interval_log;         /* begun; NULL: none */
-    void (*reopen)(void *arg);  /* on SIGHUP: files that are written through the run */
+    uint64_t settle_ns;                      /* from the last connection to the first query */
+    const struct client_gate_settings *gate; /* instead: the load waits there; NULL: none */
+    uint64_t stats_interval_ns;              /* between progress lines on stderr; 0: none */
+    bool stats_in_place;       /* stderr is a terminal: one line, written over again each second */
+    double rate_qps;           /* asked, for the progress line */
+    FILE *connections;         /* a row per connection goes there at the end; NULL: none */
+    FILE *interval_log;        /* begun; NULL: none */
+    void (*reopen)(void *arg); /* on SIGHUP: files that are written through the run */
     void *arg;
     struct control_socket *control; /* to be steered at; NULL: not */
     const struct control_token *control_token;

@@ -5,6 +5,7 @@
 #ifndef TCPSCALER_CLOCK_H
 #define TCPSCALER_CLOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/time.h>
@@ -32,6 +33,14 @@ uint64_t clock_monotonic_of_ns(uint64_t epoch_ns);
 /* Of CLOCK_MONOTONIC: where two processes find the same it is one clock (one boot of one host, one
  * time namespace).  0: not known. */
 uint64_t clock_identity(void);
+
+/* What the kernel says of CLOCK_REALTIME (adjtimex(2)). */
+struct clock_bound {
+    bool is_synchronized;  /* somebody keeps it on time */
+    uint64_t max_error_ns; /* how far from the true time it may be; UINT64_MAX: not known */
+};
+
+void clock_read_bound(struct clock_bound *bound);
 
 /* "2026-01-31T23:59:59.123Z" of a time since the epoch.  Returns buffer. */
 char *clock_rfc3339(char buffer[CLOCK_RFC3339_BYTES], uint64_t epoch_ns);

@@ -23,7 +23,9 @@
     X(PUSH_LOST, "push-lost",                                                                      \
       "messages were dropped for listeners that were too slow, came twice, damaged or cut off")    \
     X(CLOCKS_DISAGREE, "clocks-disagree",                                                          \
-      "messages came before they were due: CLOCK_REALTIME differs between the hosts")
+      "messages came before they were due: CLOCK_REALTIME differs between the hosts")              \
+    X(START_MISSED, "start-missed",                                                                \
+      "the time to begin had passed, or none could be read: nothing was measured")
 
 #define VERDICT_ENUM(id, name, meaning) VERDICT_##id,
 enum verdict_reason { VERDICT_REASONS(VERDICT_ENUM) VERDICT_N_REASONS };
@@ -46,6 +48,7 @@ struct verdict_input {
     uint64_t out_of_ports;     /* connections that found no source port in the place of others */
     uint64_t messages_missing; /* pushed ones: lost, duplicate, damaged; connections cut off */
     uint64_t negative_latencies;
+    bool start_was_missed;
 };
 
 /* A set bit (1 << reason) for each reason to doubt; 0: VALID. */

@@ -114,6 +114,7 @@ void client_crew_collect(const struct client_crew *crew, struct client_result *r
     uint64_t first_ns = UINT64_MAX, last_ns = 0;
 
     *last_sent_ns = 0;
+    result->start.late_ns = UINT64_MAX;
     result->own_fd_tables = true;
     result->push_least_ns = INT64_MAX;
     client_crew_tally(crew, &result->tally);
@@ -125,6 +126,9 @@ void client_crew_collect(const struct client_crew *crew, struct client_result *r
             first_ns = cw->connect.first_ns;
         if (cw->connect.last_established_ns > last_ns)
             last_ns = cw->connect.last_established_ns;
+        if (cw->load.last_sent_ns > 0 &&
+            (result->start.late_ns == UINT64_MAX || cw->load.first_lag_ns > result->start.late_ns))
+            result->start.late_ns = cw->load.first_lag_ns;
         if (cw->load.last_sent_ns > *last_sent_ns)
             *last_sent_ns = cw->load.last_sent_ns;
     }

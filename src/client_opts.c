@@ -4,6 +4,7 @@
 
 #include "client_config.h"
 #include "settings.h"
+#include "start_time.h"
 #include "units.h"
 
 #include <inttypes.h>
@@ -119,6 +120,13 @@ static const struct option_row rows[] = {
      "measure for TIME from the first query on (default: until interrupted)", 0, MAX_TIME_NS, NULL},
     {"settle", 0, OPTION_DURATION, FIELD(settle_ns), "TIME",
      "from the last connection to the first query (default: 200ms)", 0, MAX_TIME_NS, NULL},
+    {"start-at", 0, OPTION_TEXT, FIELD(start_at), "EPOCH",
+     "connect, then hold the first query back until EPOCH, as 1800000000.5", 0, 0, NULL},
+    {"start-file", 0, OPTION_TEXT, FIELD(start_file), "FILE",
+     "connect, say so in FILE.ready, then likewise once FILE holds an EPOCH", 0, 0, NULL},
+    {"late-max", 0, OPTION_DURATION, FIELD(late_max_ns), "TIME",
+     "more than TIME after that EPOCH nothing is sent any more (default: 50ms)", 0, MAX_TIME_NS,
+     NULL},
     {"warmup", 0, OPTION_DURATION, FIELD(warmup_ns), "TIME",
      "send for TIME before measuring (default: 0)", 0, MAX_TIME_NS, NULL},
     {"drain", 0, OPTION_DURATION, FIELD(drain_ns), "TIME",
@@ -181,6 +189,7 @@ static const struct client_opts defaults = {
     .backoff = "100ms-10s",
     .connect_timeout_ns = 10 * UNITS_NS_PER_S,
     .settle_ns = 200 * UNITS_NS_PER_MS,
+    .late_max_ns = 50 * UNITS_NS_PER_MS,
     .timeout_ns = 5 * UNITS_NS_PER_S,
     .stats_interval_ns = 5 * UNITS_NS_PER_S,
 };
@@ -343,6 +352,18 @@ static int check_control(const struct client_opts *o, char *error)
     return 0;
 }
 
+static int check_start(struct client_opts *o, char *error)
+{
+    if (o->start_at != NULL && o->start_file != NULL)
+        return REFUSE("--start-at: excludes --start-file: give one of them");
+    if (was_given("late-max") && o->start_at == NULL && o->start_file == NULL)
+        return REFUSE("--late-max: nothing can be late without --start-at or --start-file");
+    if (o->start_at != NULL &&
+        (start_time_parse(o->start_at, &o->start_epoch_ns) != 0 || o->start_epoch_ns == 0))
+        return REFUSE("--start-at: '%s': accepted is " START_TIME_ACCEPTED, o->start_at);
+    return 0;
+}
+
 static int check_rest(struct client_opts *o, char *error)
 {
     const char *json_stdout =
@@ -424,6 +445,7 @@ static void settle(struct client_opts *o)
         {"stdin", "stdin-rateslope"},
         {"query-file", "qname"},
         {"tls-insecure", "tls-ca"},
+        {"start-at", "start-file"},
     };
 
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
@@ -444,7 +466,8 @@ enum options_result client_opts_parse(struct client_opts *opts, int argc, char *
     settle(opts);
     if (check_load(opts, error) != 0 || check_connections(opts, error) != 0 ||
         check_tls(opts, error) != 0 || check_control(opts, error) != 0 ||
-        check_rest(opts, error) != 0 || check_host(opts, argc - first, argv + first, error) != 0)
+        check_start(opts, error) != 0 || check_rest(opts, error) != 0 ||
+        check_host(opts, argc - first, argv + first, error) != 0)
         return OPTIONS_USAGE;
     if (opts->print_config) {
         options_print_config(table, opts, out);

@@ -32,6 +32,8 @@ void client_query_sent(struct client_worker *cw, struct inflight_query *q, uint6
     if (!client_query_is_measured(q))
         return;
     tally_add(&cw->in_flight, 1);
+    if (cw->load.last_sent_ns == 0)
+        cw->load.first_lag_ns = sent_ns - q->intended_ns;
     cw->load.last_sent_ns = sent_ns;
     hist_record(&cw->metrics[CLIENT_SEND_LAG], sent_ns - q->intended_ns);
     if (cw->config->samples != NULL) {

@@ -4,6 +4,7 @@
 
 #include "client_control.h"
 #include "client_crew.h"
+#include "client_gate.h"
 #include "client_intervals.h"
 #include "client_steer.h"
 #include "clock.h"
@@ -38,6 +39,7 @@ struct run {
     struct client_intervals intervals;
     struct client_steer steer;
     struct client_control control;
+    struct client_gate gate;
     _Atomic uint64_t spare_tuple;
     enum client_stage stage; /* the earliest of all workers */
     bool started, closing;
@@ -63,14 +65,15 @@ static void read_host(struct run *r, struct hoststat *host, struct netdev_counte
         result->has_interface = netdev_read(result->interface, net) == 0;
 }
 
-static void start_load(struct run *r)
+/* The schedule begins at begin_ns. */
+static void start_load(struct run *r, uint64_t begin_ns)
 {
     const struct client_config *config = r->config;
 
     r->started = true;
     client_crew_deal_arrivals(&r->crew, more_may_come(r) || config->course != NULL);
     read_host(r, &r->result->host_loaded, &r->result->net_loaded);
-    r->begin_ns = clock_now_ns() + r->settings->settle_ns;
+    r->begin_ns = begin_ns;
     r->measure_ns = r->begin_ns + config->warmup_ns;
     r->end_ns =
         config->duration_ns == PACER_NEVER ? PACER_NEVER : r->measure_ns + config->duration_ns;
@@ -107,8 +110,41 @@ static void finish(struct run *r)
 
 static void stop(struct run *r)
 {
+    client_gate_close(&r->gate);
     r->stopped_ns = clock_now_ns();
     client_crew_post(&r->crew, CLIENT_STOP, 0);
+}
+
+static void on_gate_opened(void *arg, uint64_t begin_ns)
+{
+    start_load(arg, begin_ns);
+}
+
+static void on_gate_missed(void *arg)
+{
+    stop(arg);
+}
+
+static void wait_at_gate(struct run *r)
+{
+    struct client_result *now = calloc(1, sizeof *now);
+
+    r->gate = (struct client_gate){
+        .settings = r->settings->gate,
+        .start = &r->result->start,
+        .opened = on_gate_opened,
+        .missed = on_gate_missed,
+        .arg = r,
+    };
+    if (now == NULL) {
+        complain("no memory");
+        stop(r);
+        return;
+    }
+    client_crew_tally(&r->crew, &now->tally);
+    client_crew_connections(&r->crew, now);
+    client_gate_wait(&r->gate, r->base, now);
+    free(now);
 }
 
 static void on_wake(evutil_socket_t fd, short what, void *arg)
@@ -123,10 +159,12 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
     if (r->stage == CLIENT_DRAINED) {
         finish(r);
     } else if (r->stage >= CLIENT_CONNECTED && !r->started && !r->result->interrupted) {
-        if (more_may_come(r) || CLIENT_CREW_GAUGE(&r->crew, n_live) > 0)
-            start_load(r);
-        else
+        if (!more_may_come(r) && CLIENT_CREW_GAUGE(&r->crew, n_live) == 0)
             stop(r);
+        else if (r->settings->gate == NULL)
+            start_load(r, clock_now_ns() + r->settings->settle_ns);
+        else if (!r->gate.waiting)
+            wait_at_gate(r);
     }
 }
 
@@ -365,6 +403,7 @@ static void collect(struct run *r)
     client_intervals_finish(&r->intervals, clock_now_ns());
     result->log_failed = r->intervals.failed;
     client_crew_collect(&r->crew, result, &last_sent_ns);
+    result->start.asked = r->settings->gate != NULL;
     result->scheduled_ns = measured_ns(r);
     result->load_ns = load_ns(r);
     result->asked_qps = r->settings->rate_qps;

@@ -3,6 +3,7 @@
 #include "clock.h"
 
 #include <stdio.h>
+#include <sys/timex.h>
 #include <unistd.h>
 
 /* The reading that took least time wins: between the clocks of a slow one the CPU was elsewhere. */
@@ -58,6 +59,15 @@ uint64_t clock_identity(void)
         return 0;
     h = hash(0xcbf29ce484222325ull, id, n_id);
     return n_name > 0 ? hash(h, name, (size_t)n_name) : h;
+}
+
+void clock_read_bound(struct clock_bound *bound)
+{
+    struct timex clock = {.modes = 0};
+    const int state = adjtimex(&clock);
+
+    bound->is_synchronized = state >= 0 && state != TIME_ERROR && !(clock.status & STA_UNSYNC);
+    bound->max_error_ns = state >= 0 ? (uint64_t)clock.maxerror * 1000 : UINT64_MAX;
 }
 
 char *clock_rfc3339(char buffer[CLOCK_RFC3339_BYTES], uint64_t epoch_ns)

@@ -8,13 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* outputs, the target, files whose settings are listed one by one, ports to look in, and what
- * instances side by side have of their own */
+/* outputs, the target, files whose settings are listed one by one, ports to look in, when it began,
+ * and what instances side by side have of their own */
 static const char *const no_settings[] = {
-    "json",           "hlog",   "hgrm",   "output", "connections-out", "raw",     "raw-full",
-    "sample",         "target", "port",   "config", "profile",         "control", "control-token",
-    "server-control", "quiet",  "source", "sport",  "stats-interval",  "verbose", "force",
-    "plan",           "seed"};
+    "json",    "hlog",     "hgrm",    "output",         "connections-out",
+    "raw",     "raw-full", "sample",  "target",         "port",
+    "config",  "profile",  "control", "control-token",  "server-control",
+    "quiet",   "source",   "sport",   "stats-interval", "verbose",
+    "force",   "plan",     "seed",    "start-at",       "start-file",
+    "late-max"};
 static const char *const host_keys[] = {"kernel", "cpus", "threads", "own_fd_tables", "pacing"};
 static const char *const program_paths[] = {"version", "host.libevent", "host.backend"};
 

@@ -14,12 +14,12 @@ static const struct {
     const char *key;
     enum rule rule;
 } rules[] = {
-    {"options", KEEP_EQUAL},   {"seed", KEEP_EQUAL},     {"host", KEEP_EQUAL},
-    {"resources", UNKNOWN},    {"sockets", UNKNOWN},     {"network", UNKNOWN},
-    {"started", EARLIEST},     {"verdict", WORST},       {"interrupted", EITHER},
-    {"broken_law", FIRST},     {"reasons", UNITE},       {"diagnosis", APPEND},
-    {"schema", LEAVE_OUT},     {"program", LEAVE_OUT},   {"version", LEAVE_OUT},
-    {"latency_ns", LEAVE_OUT}, {"instances", LEAVE_OUT},
+    {"options", KEEP_EQUAL}, {"seed", KEEP_EQUAL},      {"host", KEEP_EQUAL},
+    {"resources", UNKNOWN},  {"sockets", UNKNOWN},      {"network", UNKNOWN},
+    {"start", UNKNOWN},      {"started", EARLIEST},     {"verdict", WORST},
+    {"interrupted", EITHER}, {"broken_law", FIRST},     {"reasons", UNITE},
+    {"diagnosis", APPEND},   {"schema", LEAVE_OUT},     {"program", LEAVE_OUT},
+    {"version", LEAVE_OUT},  {"latency_ns", LEAVE_OUT}, {"instances", LEAVE_OUT},
 };
 
 static enum rule rule_of(const char *key)

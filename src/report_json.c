@@ -333,6 +333,26 @@ static void put_output(struct json *j, const struct client_result *r)
     json_object_end(j);
 }
 
+/* Of the moment at which several hosts begin, and how well this one did. */
+static void put_start(struct json *j, const struct client_start *start)
+{
+    if (!start->asked) {
+        json_null(j, "start");
+        return;
+    }
+    json_object_begin(j, "start");
+    json_known_u64(j, "at_epoch_ns", start->at_epoch_ns > 0 ? start->at_epoch_ns : UINT64_MAX);
+    if (start->at_epoch_ns > 0)
+        json_double(j, "margin_s", (double)start->margin_ns / 1e9);
+    else
+        json_null(j, "margin_s");
+    json_known_u64(j, "late_ns", start->late_ns);
+    json_bool(j, "missed", start->missed);
+    json_bool(j, "clock_is_synchronized", start->clock.is_synchronized);
+    json_known_u64(j, "clock_max_error_ns", start->clock.max_error_ns);
+    json_object_end(j);
+}
+
 static void put_diagnosis(struct json *j, const struct client_result *r)
 {
     json_array_begin(j, "diagnosis");
@@ -377,6 +397,7 @@ void report_json(FILE *out, const struct report_about *about, const struct clien
     json_string(&j, "version", about->version);
     json_string(&j, "state", states[r->state]);
     json_string(&j, "started", clock_rfc3339(started, r->started_epoch_ns));
+    put_start(&j, &r->start);
     json_string(&j, "target", about->target);
     options_json(about->options, about->settings, &j, "options");
     json_u64(&j, "seed", about->config->seed);

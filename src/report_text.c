@@ -368,6 +368,24 @@ static void print_output(FILE *out, const struct client_result *r)
     fputc('\n', out);
 }
 
+static void print_start(FILE *out, const struct client_start *start)
+{
+    char at[CLOCK_RFC3339_BYTES], margin[UNITS_TEXT_BYTES], late[UNITS_TEXT_BYTES],
+        error[UNITS_TEXT_BYTES];
+
+    if (!start->asked || start->at_epoch_ns == 0)
+        return;
+    fprintf(out, "Start        at %s, known %s before", clock_rfc3339(at, start->at_epoch_ns),
+            units_format_duration(margin, start->margin_ns > 0 ? (uint64_t)start->margin_ns : 0));
+    if (start->late_ns != UINT64_MAX)
+        fprintf(out, "; first query %s late", units_format_duration(late, start->late_ns));
+    if (!start->clock.is_synchronized)
+        fputs("; clock not synchronized\n", out);
+    else
+        fprintf(out, "; clock within %s\n",
+                units_format_duration(error, start->clock.max_error_ns));
+}
+
 static void print_verdict(FILE *out, const struct client_result *r)
 {
     fprintf(out, "Verdict      %s\n", r->doubts == 0 ? "VALID" : "SUSPECT");
@@ -407,5 +425,6 @@ void report_text(FILE *out, const struct report_about *about, const struct clien
     print_network(out, r);
     print_server(out, r);
     print_output(out, r);
+    print_start(out, &r->start);
     print_verdict(out, r);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * tcpclient: opens many TCP connections to one server, sends queries over them at a fixed rate and
  * measures each.  parse -> check -> plan -> run -> judge -> report -> exit code. */
+#include "client_gate.h"
 #include "client_opts.h"
 #include "client_plan.h"
 #include "client_run.h"
@@ -192,9 +193,26 @@ static int open_control(struct setup *s)
     return 0;
 }
 
+/* What is too late already is said before anything is opened. */
+static int check_start(const struct client_gate_settings *gate)
+{
+    if (client_gate_is_missed(gate))
+        return complain("--start-at: that was longer ago than --late-max allows");
+    if (client_gate_prepare(gate) != 0)
+        return complain("--start-file: cannot write '%s.ready': %s", gate->file, strerror(errno));
+    return 0;
+}
+
 static int run(struct setup *s, struct client_result *result)
 {
     const struct report_about about = about_of(s, s->plan.rate_qps);
+    const struct client_gate_settings gate = {
+        .at_epoch_ns = s->opts.start_epoch_ns,
+        .file = s->opts.start_file,
+        .late_max_ns = s->opts.late_max_ns,
+        .ahead_ns = s->opts.settle_ns,
+        .quiet = s->opts.quiet,
+    };
     const struct client_run_settings settings = {
         .settle_ns = s->opts.settle_ns,
         .stats_interval_ns = s->opts.quiet ? 0 : s->opts.stats_interval_ns,
@@ -208,9 +226,12 @@ static int run(struct setup *s, struct client_result *result)
         .control_token = &s->token,
         .about = &about,
         .server_control = s->opts.server_control,
+        .gate = gate.at_epoch_ns > 0 || gate.file != NULL ? &gate : NULL,
     };
     int failed;
 
+    if (check_start(&gate) != 0)
+        return -1;
     if (s->hlog != NULL && begin_hlog(s) != 0)
         return -1;
     if (s->raw_fd >= 0) {
@@ -286,6 +307,7 @@ static void judge(const struct setup *s, struct client_result *r)
         .messages_missing = tally_get(&push->lost) + tally_get(&push->duplicate) +
                             tally_get(&push->damaged) + tally_get(&push->unfinished),
         .negative_latencies = tally_get(&push->negative),
+        .start_was_missed = r->start.missed,
     };
 
     in.sent_on_schedule = in.scheduled == in.unsent || r->sent_ns == 0

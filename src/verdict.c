@@ -48,6 +48,7 @@ unsigned verdict_judge(const struct verdict_input *in)
         [VERDICT_CHURN_PLATEAU] = in->out_of_ports > 0,
         [VERDICT_PUSH_LOST] = in->messages_missing > 0,
         [VERDICT_CLOCKS_DISAGREE] = in->negative_latencies > 0,
+        [VERDICT_START_MISSED] = in->start_was_missed,
     };
     unsigned reasons = 0;
 

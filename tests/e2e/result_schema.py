@@ -61,6 +61,8 @@ def real_results():
         results["full"] = run_client(*to_server, "-c", 20, "-r", 2000, "-t", 1, "-R", "--kernel-ts",
                                      "--warmup", "100ms", "127.0.0.1").json
         results["hold"] = run_client(*to_server, "-c", 5, "-t", "300ms", "127.0.0.1").json
+        results["at a moment"] = run_client(*to_server, "-c", 5, "-r", 100, "-t", "300ms", "--start-at",
+                                            f"{time.time() + 1:.3f}", "127.0.0.1").json
         results["echo"] = run_client(*to_server, "-c", 5, "-i", "50ms", "-t", "300ms", "--protocol", "echo",
                                      "127.0.0.1").json
         results["closed loop"] = run_client(*to_server, "-c", 5, "-i", "50ms", "--loop", "closed", "-t",
@@ -85,6 +87,7 @@ def real_results():
     faulty.stop()
     for what, result in results.items():
         check(result is not None, f"no result of the run {what}")
+    check(results["at a moment"]["start"], "it has a start")
     check(results["losses"]["queries"]["outcomes"] and results["refused"]["diagnosis"], "the runs failed")
     return results
 
@@ -122,6 +125,7 @@ def changed(result):
 def test_results_are_as_the_schema_says():
     results = real_results()
     results["merged"] = merged(results["full"], results["losses"])
+    results["merged at a moment"] = merged(results["at a moment"], results["full"])
     results["merged listeners"] = merged(results["listen"], results["listen"])
     for what, s in (("the schema", schema()), ("the closed schema", closed(schema()))):
         errors = dict(zip(results, errors_of(s, list(results.values()))))

@@ -254,7 +254,8 @@ static void assert_round_trip(parser *parse_with, int argc, char **argv)
 /* Texts that are looked at already by the parsing; "a b" would not do. */
 static const char *text_of(const char *name)
 {
-    static const char *const texts[][2] = {{"backoff", "1s-2s"}, {"target", "h:99"}};
+    static const char *const texts[][2] = {
+        {"backoff", "1s-2s"}, {"target", "h:99"}, {"start-at", "1800000000.25"}};
 
     for (size_t i = 0; i < N_OF(texts); i++)
         if (strcmp(texts[i][0], name) == 0)
@@ -316,7 +317,8 @@ static void assert_options_come_back(parser *parse_with, const struct options *t
                                          "--push=5",
                                          "--profile=connscale-200k",
                                          "--connections=5k",
-                                         "--control=unix:x"};
+                                         "--control=unix:x",
+                                         "--start-file=x"};
     char values[4][LINE_BYTES], option[5 * LINE_BYTES];
 
     for (size_t i = 0; i < table->n_rows; i++) {

@@ -162,6 +162,15 @@ static void messages_that_are_missing_and_clocks_that_disagree_are_doubts(void *
     assert_int_equal(verdict_judge(&in), 1u << VERDICT_CLOCKS_DISAGREE);
 }
 
+static void start_that_was_missed_is_a_doubt(void **state)
+{
+    struct verdict_input in = good;
+
+    (void)state;
+    in.start_was_missed = true;
+    assert_int_equal(verdict_judge(&in), 1u << VERDICT_START_MISSED);
+}
+
 static void every_doubt_has_a_name_and_a_meaning(void **state)
 {
     (void)state;
@@ -184,6 +193,7 @@ int main(void)
         cmocka_unit_test(host_noise_is_steal_or_retransmits_on_loopback),
         cmocka_unit_test(missing_connections_and_unsent_queries_are_doubts),
         cmocka_unit_test(messages_that_are_missing_and_clocks_that_disagree_are_doubts),
+        cmocka_unit_test(start_that_was_missed_is_a_doubt),
         cmocka_unit_test(every_doubt_has_a_name_and_a_meaning),
     };
 

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+"""--start-at and --start-file: the load begins at a moment, not before, on all clients the same; what was missed
+is not begun."""
+
+from harness import *
+
+NS = 10**9
+
+
+def intended_span(result):
+    """When the first and the last query were due, since the epoch."""
+    due = [intended_ns(row) for row in result.rows() if row["type"] == "Q"]
+    return min(due), max(due)
+
+
+def open_gate(path, epoch_s):
+    """By rename, as the manual says."""
+    with open(path + ".new", "w") as f:
+        f.write(f"{epoch_s:.9f}\n")
+    os.rename(path + ".new", path)
+
+
+def wait_ready(path):
+    wait_for(lambda: os.path.exists(path + ".ready"), f"{path}.ready")
+    with open(path + ".ready") as f:
+        return json.load(f)
+
+
+def test_schedule_begins_at_the_moment():
+    with Server() as server:
+        at_ns = time.time_ns() + 3 * NS
+        r = run_client("-p", server.port, "-c", 10, "-r", 1000, "--arrival", "constant", "-t", 1, "-R", "--start-at",
+                       f"{at_ns / NS:.6f}", "127.0.0.1")
+    check_complete(r)
+    check_conservation(r)
+    at_ns = at_ns // 1000 * 1000
+    first, last = intended_span(r)
+    check_between(first - at_ns, -2000, 2_000_000, "the first query is due at the moment, in ns")
+    check_between(last - at_ns, 990_000_000, 1_001_000_000, "the last one is of the same schedule")
+    start = r.json["start"]
+    check_between(start["at_epoch_ns"] - at_ns, -1000, 1000, "at_epoch_ns")
+    check_between(start["margin_s"], 0.1, 3, "margin")
+    check_equal(start["missed"], False, "missed")
+    sent = min(int(row["timestamp"].replace(".", "")) for row in r.rows() if row["type"] == "Q")
+    check_between(start["late_ns"], sent - first, sent - first + NS, "the first query's lateness")
+    check(re.search(r"^Start +at \S+Z, known .* before; first query .* late; clock ", r.err, re.M), r.err)
+
+
+def test_without_a_gate_nothing_is_said_of_one():
+    """The control of the tests here: the same client does not wait."""
+    with Server() as server:
+        begin_ns = time.time_ns()
+        r = run_client("-p", server.port, "-c", 10, "-r", 1000, "-t", "200ms", "-R", "127.0.0.1")
+    check_equal(r.json["start"], None, "start")
+    check("\nStart" not in r.err, r.err)
+    check_between(intended_span(r)[0] - begin_ns, 0, 2.5 * NS, "begin")
+
+
+def test_clients_at_a_file_begin_together_when_it_comes():
+    with Server() as server:
+        paths = [temp_path("start") for _ in range(3)]
+        with open(paths[0] + ".ready", "w") as f:
+            f.write("an earlier run's")
+        clients = [Client("-p", server.port, "-c", 10, "-r", 500, "--arrival", "constant", "-t", 1, "-R", "-s", i,
+                          "--start-file", path, "127.0.0.1") for i, path in enumerate(paths)]
+        for path in paths:
+            wait_for(lambda p=path: os.path.exists(p + ".ready") and os.path.getsize(p + ".ready") > 20, path)
+            check_equal(wait_ready(path), {"asked": 10, "connected": 10, "proven": 10, "half_open": 0, "live": 10},
+                        "FILE.ready")
+        time.sleep(0.5)
+        for client in clients:
+            check_equal(client.process.poll(), None, "they wait")
+        at = time.time() + 1.5
+        for path in paths:
+            open_gate(path, at)
+        results = [client.wait() for client in clients]
+    begins = [intended_span(r)[0] for r in results]
+    for r in results:
+        check_complete(r)
+        check_between(r.json["start"]["margin_s"], 0.01, 1.5, "margin")
+    check_between(max(begins) - min(begins), 0, 1_000_000, "spread of the begins, in ns")
+    check_between(min(begins) - at * NS, -1000, 2_000_000, "begin after the moment, in ns")
+
+
+def missed(*arguments, before_start=None):
+    """A client that comes too late: it proves its connections and asks nothing."""
+    with Server() as server:
+        client = Client("-p", server.port, "-c", 5, "-r", 1000, "-t", "500ms", "-R", *arguments, "127.0.0.1")
+        if before_start:
+            before_start()
+        r = client.wait(30)
+    check_code(r, 3)
+    check_conservation(r)
+    check_equal(r.json["reasons"], ["start-missed"], "doubts")
+    check_equal(r.json["start"]["missed"], True, "missed")
+    check_equal(r.json["queries"]["scheduled"], 0, "queries")
+    check_equal(r.rows(), [], "rows")
+    check_equal(r.json["connections"]["proven"], 5, "proven")
+    return r
+
+
+def test_moment_that_has_passed_is_missed():
+    path = temp_path("start")
+
+    def open_late():
+        wait_ready(path)
+        open_gate(path, time.time() - 0.5)
+
+    r = missed("--start-file", path, before_start=open_late)
+    check(re.search(r"the start was missed by \S+ m?s, more than --late-max 50.0 ms: nothing is sent", r.err), r.err)
+    check_between(r.json["start"]["margin_s"], -1.5, -0.5, "margin")
+
+
+def test_late_max_is_what_may_be_missed():
+    """The control of the test above: the same lateness, allowed; the queries of that time are late, not left out."""
+    path = temp_path("start")
+    with Server() as server:
+        client = Client("-p", server.port, "-c", 5, "-r", 1000, "--arrival", "constant", "-t", 2, "-R", "--late-max",
+                        "20s", "--start-file", path, "127.0.0.1")
+        wait_ready(path)
+        open_gate(path, time.time() - 0.5)
+        r = client.wait(30)
+    check_equal(r.json["start"]["missed"], False, "missed")
+    check_equal(r.json["queries"]["sent"], 2000, "the whole schedule")
+    check_between(r.json["start"]["late_ns"], 0.5 * NS, 5 * NS, "lateness of the first query")
+    check_between(r.json["latency_ns"]["response"]["max"], 0.5 * NS, 5 * NS, "response time counts from when it was due")
+
+
+def test_file_that_is_no_time_ends_the_run():
+    path = temp_path("start")
+
+    def write_words():
+        wait_ready(path)
+        with open(path, "w") as f:
+            f.write("soon\n")
+
+    r = missed("--start-file", path, before_start=write_words)
+    check(f"--start-file: '{path}' has no start time" in r.err, r.err)
+
+
+def test_line_that_is_not_ended_is_waited_for():
+    path = temp_path("start")
+    at = time.time() + 3
+    with Server() as server:
+        client = Client("-p", server.port, "-c", 5, "-r", 100, "-t", "200ms", "--start-file", path, "127.0.0.1")
+        wait_ready(path)
+        with open(path, "w") as f:
+            f.write("17")
+            f.flush()
+            time.sleep(0.3)
+            check_equal(client.process.poll(), None, "17 is not yet a time")
+            f.seek(0)
+            f.write(f"{at:.3f}\n")
+        check_complete(client.wait(30))
+
+
+def test_interrupt_ends_the_wait():
+    path = temp_path("start")
+    with Server() as server:
+        client = Client("-p", server.port, "-c", 5, "-r", 100, "-t", 1, "--start-file", path, "127.0.0.1")
+        wait_ready(path)
+        client.process.send_signal(signal.SIGTERM)
+        r = client.wait(10)
+    check_code(r, 130)
+    check_equal(r.json["queries"]["scheduled"], 0, "queries")
+    check_equal(r.json["start"]["at_epoch_ns"], None, "the moment")
+
+
+def test_what_cannot_be_is_said_at_once():
+    with Server() as server:
+        for arguments, words in (
+                (["--start-at", "tomorrow"], "--start-at: 'tomorrow': accepted is seconds since"),
+                (["--start-at", "1e9"], "--start-at: '1e9'"),
+                (["--start-at", "1700000000"], "--start-at: that was longer ago than --late-max allows"),
+                (["--start-at", "9000000000", "--start-file", "x"], "--start-at: excludes --start-file"),
+                (["--late-max", "1s"], "--late-max: nothing can be late without"),
+                (["--start-file", "/nowhere/start"], "--start-file: cannot write '/nowhere/start.ready'")):
+            r = run_client("-p", server.port, "-t", 1, *arguments, "127.0.0.1")
+            check_code(r, 2)
+            check(words in r.err, r.err)
+        server.stop()
+        check_equal(server.result["accepted"], 0, "nobody connected")
+
+
+def test_clock_bound_is_that_of_the_kernel():
+    class Timex(ctypes.Structure):  # struct timex of 64-bit Linux: its first fields
+        _fields_ = [("modes", ctypes.c_uint), ("offset", ctypes.c_long), ("freq", ctypes.c_long),
+                    ("maxerror", ctypes.c_long), ("esterror", ctypes.c_long), ("status", ctypes.c_int),
+                    ("rest", ctypes.c_char * 256)]
+
+    def bound_ns():
+        timex = Timex()
+        state = ctypes.CDLL(None, use_errno=True).adjtimex(ctypes.byref(timex))
+        return state != 5 and not timex.status & 0x40, timex.maxerror * 1000  # TIME_ERROR, STA_UNSYNC
+
+    with Server() as server:
+        before = bound_ns()
+        r = run_client("-p", server.port, "-c", 1, "-r", 100, "-t", "100ms", "--start-at", f"{time.time() + 1:.3f}",
+                       "127.0.0.1")
+        after = bound_ns()
+    start = r.json["start"]
+    if before[0] == after[0]:
+        check_equal(start["clock_is_synchronized"], before[0], "synchronized")
+    if before[1] <= after[1]:
+        check_between(start["clock_max_error_ns"], before[1], after[1], "bound")
+
+
+if __name__ == "__main__":
+    main()
