@@ -98,20 +98,17 @@ def test_examples_of_the_readme_run():
 
 @needs_own_fd_tables
 def test_session_of_the_readme_has_the_form_of_a_real_one():
-    """Every line but for its numbers."""
+    """Every line but for its numbers and its verdict, which this machine may spoil."""
     session = read("README.md").split("$ tcpclient -c 10000 -r 20000 -t 10 127.0.0.1\n")[1].split("```")[0]
     with Server() as server:
-        for _ in range(5):  # the session's run was undisturbed
-            r = run_client("-p", server.port, "-c", 100, "-r", 2000, "-t", 2, "127.0.0.1")
-            if r.code == 0:
-                break
+        r = run_client("-p", server.port, "-c", 100, "-r", 2000, "-t", 2, "127.0.0.1")
 
     def form(text):
         lines = [re.sub(r"[\d.,:]+|\[::\]|\b[num]?s\b|#|-", "", line).split()
                  for line in text.splitlines()]
         return [line for line in lines if line and line[0].isalpha() and "running" not in line]
 
-    wanted, got = form(session), form(r.err)
+    wanted, got = form(session), form(re.sub("SUSPECT", "VALID", r.err))
     heads = [line[:2] for line in got]
     for line in wanted:
         check(line[:2] in heads or line[0] in ("us", "ms"), f"a line as {line} in {heads}")
