@@ -6,6 +6,7 @@
 #define TCPSCALER_SERVER_CONFIG_H
 
 #include "cpulist.h"
+#include "source_limit.h"
 #include "tls_context.h"
 
 #include <stdatomic.h>
@@ -27,8 +28,10 @@ struct server_config {
     uint32_t push_bytes;      /* of each message */
     int push_select;          /* enum server_select */
     uint64_t max_connections; /* of all workers; 0: no limit of our own */
-    struct cpulist cpus;      /* of the workers */
-    bool busy_poll;           /* they never sleep */
+    struct source_limit *source_limit; /* NULL: sources have no limit */
+    uint64_t idle_timeout_ns;          /* 0: none */
+    struct cpulist cpus;               /* of the workers */
+    bool busy_poll;                    /* they never sleep */
     bool own_fd_tables;
     bool quiet;
     struct tls_context *tls;        /* NULL: plain TCP */

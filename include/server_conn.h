@@ -2,11 +2,12 @@
  * server_conn: one accepted connection, echoing, answering pings or (see server_push.h) being
  * pushed to.
  *
- * What is received stands in the worker's buffer and is sent at once from there; an idle connection
- * has no buffer.  Only what its socket refuses is kept (at most SERVER_BUFFER_BYTES, with TLS a
- * record more), and until that has left the connection is not read: a peer that never reads costs
- * 64 KiB and nobody else anything.  Reading needs no system call to re-arm.  Used by its worker's
- * thread only. */
+ * One that does nothing for config->idle_timeout_ns, neither sends nor takes what it was sent,
+ * ends. What is received stands in the worker's buffer and is sent at once from there; an idle
+ * connection has no buffer.  Only what its socket refuses is kept (at most SERVER_BUFFER_BYTES,
+ * with TLS a record more), and until that has left the connection is not read: a peer that never
+ * reads costs 64 KiB and nobody else anything.  Reading needs no system call to re-arm.  Used by
+ * its worker's thread only. */
 #ifndef TCPSCALER_SERVER_CONN_H
 #define TCPSCALER_SERVER_CONN_H
 
@@ -20,15 +21,21 @@
 struct server_worker;
 struct tls;
 
+/* What a socket refused. */
+struct server_held {
+    uint32_t n_bytes, n_sent;
+    uint8_t data[];
+};
+
 struct server_conn {
     struct event event;
     struct server_worker *worker;
     union {
-        uint8_t *held;                 /* open: what the socket refused; NULL: nothing */
+        struct server_held *held;      /* open; NULL: nothing */
         struct server_conn *next_free; /* not open */
     };
-    struct tls *tls; /* from the first byte received on; NULL: plain TCP */
-    uint32_t held_bytes, held_sent;
+    struct tls *tls;       /* from the first byte received on; NULL: plain TCP */
+    uint32_t source_entry; /* of source_limit, where there is one */
     uint32_t open : 1;
     uint32_t serial : 31; /* of this worker: the older the smaller, modulo 2^31 */
     union {
@@ -50,9 +57,9 @@ struct server_conns {
     uint32_t next_serial;
 };
 
-/* Begins to serve an accepted, non-blocking socket.  Returns 0; or -1 (no memory) with the socket
- * still the caller's. */
-int server_conn_open(struct server_worker *sw, int fd);
+/* Begins to serve an accepted, non-blocking socket, and ends what source_entry stands for with it.
+ * Returns 0; or -1 (no memory) with both still the caller's. */
+int server_conn_open(struct server_worker *sw, int fd, uint32_t source_entry);
 
 /* Sends messages of one size that stand one after the other.  Returns how many of them, from the
  * first on, the socket took, one counted whose rest is kept until it can leave; none while such a

@@ -24,6 +24,8 @@ struct server_opts {
     bool busy_poll;
     uint64_t backlog;
     uint64_t max_connections; /* 0: as many as fit */
+    uint64_t max_per_source;  /* 0: no limit */
+    uint64_t idle_timeout_ns; /* 0: none */
     uint64_t sndbuf_bytes, rcvbuf_bytes;
     const char *tls_cert, *tls_key;
     int tls_min; /* enum tls_min */

@@ -7,9 +7,23 @@
 #include "outcome.h"
 #include "tally.h"
 
+/* Why a connection was refused: id, name.  Names are stable: they are keys in the JSON result. */
+#define SERVER_REFUSALS(X)                                                                         \
+    X(CONNECTIONS, "connection limit")                                                             \
+    X(SOURCE, "connections of one source")                                                         \
+    X(FDS, "fd limit")                                                                             \
+    X(MEMORY, "no memory")
+
+#define SERVER_REFUSAL_ENUM(id, name) SERVER_REFUSED_##id,
+
+enum server_refusal { SERVER_REFUSALS(SERVER_REFUSAL_ENUM) SERVER_N_REFUSALS };
+
+const char *server_refusal_name(enum server_refusal r);
+
 struct server_tally {
-    tally_count accepted; /* connections served */
-    tally_count refused;  /* accepted and reset at once: no room */
+    tally_count accepted;                   /* connections served */
+    tally_count refused[SERVER_N_REFUSALS]; /* accepted and reset at once */
+    tally_count n_refused;                  /* sum of the above */
     tally_count closed[OUTCOME_N_PHASES][OUTCOME_N_REASONS];
     tally_count n_closed; /* sum of the above; active = accepted - n_closed */
     tally_count secured;  /* TLS: handshakes that came to their end */

@@ -23,9 +23,10 @@ struct server_worker {
     struct server_accept accept;
     struct server_conns conns;
     struct server_tally tally;
-    struct server_push *push; /* NULL: nothing is pushed */
-    uint8_t *buffer;          /* SERVER_BUFFER_BYTES: what was received */
-    uint8_t *replies;         /* ping: what is answered to it */
+    const struct timeval *idle_timeout; /* of the base's common timeouts; NULL: none */
+    struct server_push *push;           /* NULL: nothing is pushed */
+    uint8_t *buffer;                    /* SERVER_BUFFER_BYTES: what was received */
+    uint8_t *replies;                   /* ping: what is answered to it */
     struct tls_worker tls;
     uint8_t *plain; /* TLS: what the buffer has in it; NULL: plain TCP */
 };

@@ -19,9 +19,10 @@ choices() {
         sed -nE "s/.*: accepted is ([a-z0-9._-]+((\||, )[a-z0-9._-]+)+)\$/\1/p" | sed 's/[|,]/ /g; s/  */ /g'
 }
 
-# Of each option: letter, name, argument, choices, help, with tabs between; "-" is none.
+# Of each option: letter, name, argument, choices, help, with tabs between; "-" is none.  The help of a long
+# name stands in the line below it.
 options() {
-    "$program" "$@" --help | sed -nE \
+    "$program" "$@" --help | sed -nE -e "/^ +(-., )?--[a-z-]+( [^ ]+)?\$/{N; s/\n +/  /}" -e \
         "s/^  (-(.),|   ) --([a-z-]+)( ([^ ]+))? +(.*)\$/-\2$tab\3$tab-\5$tab\6/p" |
         while IFS=$tab read -r letter option argument help; do
             accepted=-

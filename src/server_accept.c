@@ -18,16 +18,22 @@ enum { ACCEPT_BATCH = 64, REFUSE_BATCH = 64 };
 
 #define PAUSE_NS (100 * 1000000ull)
 
-static void refuse(struct server_worker *sw, int fd)
+static void refuse(struct server_worker *sw, int fd, enum server_refusal why)
 {
     sock_reset_on_close(fd);
     close(fd);
-    tally_add(&sw->tally.refused, 1);
+    tally_add(&sw->tally.refused[why], 1);
+    tally_add(&sw->tally.n_refused, 1);
 }
 
-static int take(int listener_fd)
+/* Whose connection it is, is asked where there is a limit for it. */
+static int take(int listener_fd, struct sock_address *peer)
 {
-    return accept4(listener_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (peer == NULL)
+        return accept4(listener_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    peer->length = sizeof peer->ss;
+    return accept4(listener_fd, (struct sockaddr *)&peer->ss, &peer->length,
+                   SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
 
 static bool is_exhaustion(int error)
@@ -36,17 +42,18 @@ static bool is_exhaustion(int error)
 }
 
 /* Turns away those who wait, with the fd kept for it. */
-static void refuse_waiting(struct server_worker *sw, int listener_fd)
+static void refuse_waiting(struct server_worker *sw, int listener_fd, int error)
 {
+    const bool no_fd = error == EMFILE || error == ENFILE;
     struct server_accept *a = &sw->accept;
     int fd = 0;
 
     for (int i = 0; i < REFUSE_BATCH && fd >= 0; i++) {
         if (a->spare_fd >= 0)
             close(a->spare_fd);
-        fd = take(listener_fd);
+        fd = take(listener_fd, NULL);
         if (fd >= 0)
-            refuse(sw, fd);
+            refuse(sw, fd, no_fd ? SERVER_REFUSED_FDS : SERVER_REFUSED_MEMORY);
         a->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     }
 }
@@ -67,33 +74,52 @@ static void pause_accepting(struct server_worker *sw, int listener_fd, int error
         complain("thread %u cannot accept more: %s; it refuses new connections meanwhile (%s)",
                  sw->worker.index, strerror(error), outcome_remedy(outcome_reason_of_errno(error)));
     a->warned = true;
-    refuse_waiting(sw, listener_fd);
+    refuse_waiting(sw, listener_fd, error);
     event_del(&a->listener_event);
     rest(a);
     tally_add(&sw->tally.accept_pauses, 1);
 }
 
-static void serve(struct server_worker *sw, int fd)
+static bool is_full(const struct server_config *config)
 {
-    const struct server_config *config = sw->config;
-    const bool full =
-        config->max_connections != 0 &&
-        atomic_load_explicit(&config->n_active, memory_order_relaxed) >= config->max_connections;
+    return config->max_connections != 0 &&
+           atomic_load_explicit(&config->n_active, memory_order_relaxed) >= config->max_connections;
+}
 
-    if (full || server_conn_open(sw, fd) != 0)
-        refuse(sw, fd);
+static void serve(struct server_worker *sw, int fd, const struct sock_address *peer)
+{
+    struct source_limit *limit = sw->config->source_limit;
+    uint32_t entry = 0;
+
+    if (is_full(sw->config)) {
+        refuse(sw, fd, SERVER_REFUSED_CONNECTIONS);
+        return;
+    }
+    if (limit != NULL) {
+        entry = source_limit_enter(limit, source_limit_source((const struct sockaddr *)&peer->ss));
+        if (entry == SOURCE_LIMIT_REACHED) {
+            refuse(sw, fd, SERVER_REFUSED_SOURCE);
+            return;
+        }
+    }
+    if (server_conn_open(sw, fd, entry) == 0)
+        return;
+    if (limit != NULL)
+        source_limit_leave(limit, entry);
+    refuse(sw, fd, SERVER_REFUSED_MEMORY);
 }
 
 static void on_acceptable(evutil_socket_t listener_fd, short what, void *arg)
 {
     struct server_worker *sw = arg;
+    struct sock_address peer;
 
     (void)what;
     for (int i = 0; i < ACCEPT_BATCH; i++) {
-        int fd = take(listener_fd);
+        int fd = take(listener_fd, sw->config->source_limit != NULL ? &peer : NULL);
 
         if (fd >= 0) {
-            serve(sw, fd);
+            serve(sw, fd, &peer);
         } else if (errno == EAGAIN) {
             return;
         } else if (is_exhaustion(errno)) {

@@ -42,7 +42,7 @@ static int add_block(struct server_conns *conns)
 static int watch(struct server_conn *c, int fd, short what, event_callback_fn callback)
 {
     event_assign(&c->event, c->worker->worker.base, fd, (short)(what | EV_PERSIST), callback, c);
-    return event_add(&c->event, NULL);
+    return event_add(&c->event, c->worker->idle_timeout);
 }
 
 static int watch_readable(struct server_conn *c, int fd)
@@ -50,7 +50,7 @@ static int watch_readable(struct server_conn *c, int fd)
     return watch(c, fd, EV_READ, c->worker->push != NULL ? on_readable_subscriber : on_readable);
 }
 
-int server_conn_open(struct server_worker *sw, int fd)
+int server_conn_open(struct server_worker *sw, int fd, uint32_t source_entry)
 {
     struct server_conns *conns = &sw->conns;
     struct server_conn *c;
@@ -67,6 +67,7 @@ int server_conn_open(struct server_worker *sw, int fd)
         return -1;
     }
     c->open = true;
+    c->source_entry = source_entry;
     c->serial = conns->next_serial++ & SERIAL_MASK;
     atomic_fetch_add_explicit(&sw->config->n_active, 1, memory_order_relaxed);
     tally_add(&sw->tally.accepted, 1);
@@ -77,11 +78,15 @@ int server_conn_open(struct server_worker *sw, int fd)
 
 static void release(struct server_conn *c)
 {
+    struct source_limit *limit = c->worker->config->source_limit;
+
     c->open = false;
     if (c->worker->push != NULL)
         server_push_leave(c);
     event_del(&c->event);
     close(event_get_fd(&c->event));
+    if (limit != NULL)
+        source_limit_leave(limit, c->source_entry);
     free(c->held);
     tls_free(c->tls);
 }
@@ -153,14 +158,14 @@ static void close_failed(struct server_conn *c, enum outcome_phase phase, int er
 /* Keeps what the socket refused and stops reading until it has left. */
 static void hold(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
 {
-    c->held = malloc(n_bytes);
+    c->held = malloc(sizeof *c->held + n_bytes);
     if (c->held == NULL) {
         close_failed(c, PHASE_SEND, ENOMEM);
         return;
     }
-    memcpy(c->held, data, n_bytes);
-    c->held_bytes = (uint32_t)n_bytes;
-    c->held_sent = 0;
+    c->held->n_bytes = (uint32_t)n_bytes;
+    c->held->n_sent = 0;
+    memcpy(c->held->data, data, n_bytes);
     event_del(&c->event);
     if (watch(c, fd, EV_WRITE, on_writable) != 0)
         close_failed(c, PHASE_SEND, ENOMEM);
@@ -283,6 +288,11 @@ static size_t receive(struct server_conn *c, int fd)
     return (size_t)n;
 }
 
+static void close_idle(struct server_conn *c, enum outcome_phase phase)
+{
+    server_conn_close(c, (struct outcome){phase, REASON_TIMEOUT});
+}
+
 static void on_readable_subscriber(evutil_socket_t fd, short what, void *arg)
 {
     struct server_conn *c = arg;
@@ -336,9 +346,13 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
     struct server_conn *c = arg;
     struct server_worker *sw = c->worker;
-    const size_t n = receive(c, fd);
+    size_t n;
 
-    (void)what;
+    if ((what & EV_READ) == 0) {
+        close_idle(c, phase_of(c));
+        return;
+    }
+    n = receive(c, fd);
     if (n == 0)
         return;
     if (sw->config->tls != NULL)
@@ -350,19 +364,24 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 static void on_writable(evutil_socket_t fd, short what, void *arg)
 {
     struct server_conn *c = arg;
-    ssize_t n = send(fd, c->held + c->held_sent, c->held_bytes - c->held_sent, MSG_NOSIGNAL);
+    struct server_held *held = c->held;
+    ssize_t n;
 
-    (void)what;
+    if ((what & EV_WRITE) == 0) {
+        close_idle(c, PHASE_SEND);
+        return;
+    }
+    n = send(fd, held->data + held->n_sent, held->n_bytes - held->n_sent, MSG_NOSIGNAL);
     if (n < 0) {
         if (errno != EAGAIN && errno != EINTR)
             close_failed(c, PHASE_SEND, errno);
         return;
     }
     tally_add(&c->worker->tally.bytes_sent, (uint64_t)n);
-    c->held_sent += (uint32_t)n;
-    if (c->held_sent < c->held_bytes)
+    held->n_sent += (uint32_t)n;
+    if (held->n_sent < held->n_bytes)
         return;
-    free(c->held);
+    free(held);
     c->held = NULL;
     event_del(&c->event);
     if (watch_readable(c, fd) != 0)

@@ -20,6 +20,15 @@ static void put_each(struct openmetrics *m, const struct server_result *r, const
     }
 }
 
+static void put_refusals(struct openmetrics *m, const struct server_tally *t)
+{
+    openmetrics_family(m, OPENMETRICS_COUNTER, "tcpserver_refusals",
+                       "Connections refused, by which limit was reached.");
+    for (int i = 0; i < SERVER_N_REFUSALS; i++)
+        openmetrics_u64(m, "limit", server_refusal_name((enum server_refusal)i),
+                        tally_get(&t->refused[i]));
+}
+
 static void put_active(struct openmetrics *m, const struct server_result *r)
 {
     char worker[16];
@@ -53,8 +62,9 @@ void server_metrics(struct openmetrics *m, const struct server_result *r)
     put_each(m, r, "tcpserver_connections_accepted", "Connections served.",
              offsetof(struct server_tally, accepted));
     put_each(m, r, "tcpserver_connections_refused",
-             "Connections accepted and reset at once, as there was no room.",
-             offsetof(struct server_tally, refused));
+             "Connections accepted and reset at once, as a limit was reached.",
+             offsetof(struct server_tally, n_refused));
+    put_refusals(m, &r->total);
     put_each(m, r, "tcpserver_connections_closed", "Connections that ended.",
              offsetof(struct server_tally, n_closed));
     put_active(m, r);

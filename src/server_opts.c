@@ -37,6 +37,11 @@ static const struct option_row rows[] = {
      "accept queue per thread, at most net.core.somaxconn (default: 4096)", 1, 1u << 30, NULL},
     {"max-connections", 'c', OPTION_COUNT, FIELD(max_connections), "N",
      "refuse more than N at a time, and have room for N (default: what fits)", 1, 16000000, NULL},
+    {"max-connections-per-source", 0, OPTION_COUNT, FIELD(max_per_source), "N",
+     "refuse more than N of one IPv4 address or IPv6 /64 (default: any)", 1, 16000000, NULL},
+    {"idle-timeout", 0, OPTION_DURATION, FIELD(idle_timeout_ns), "TIME",
+     "close who neither sends nor reads for TIME; 0: never (default: 0)", 0,
+     366ull * 86400 * UNITS_NS_PER_S, NULL},
     {"sndbuf", 0, OPTION_BYTES, FIELD(sndbuf_bytes), "BYTES",
      "send buffer per socket (default: the kernel's)", 1, 1u << 30, NULL},
     {"rcvbuf", 0, OPTION_BYTES, FIELD(rcvbuf_bytes), "BYTES",
@@ -114,6 +119,9 @@ static int check_push(const struct server_opts *o, char *error)
     else if (pushes && o->tls_cert != NULL)
         snprintf(error, OPTIONS_ERROR_BYTES,
                  "--push: excludes --tls-cert: what is pushed is not encrypted");
+    else if (pushes && o->idle_timeout_ns > 0)
+        snprintf(error, OPTIONS_ERROR_BYTES,
+                 "--push: excludes --idle-timeout: subscribers have nothing to say");
     else if (!pushes && without != NULL)
         snprintf(error, OPTIONS_ERROR_BYTES, "--%s: needs --push", without);
     else

@@ -16,6 +16,21 @@ static const char *count_text(char *buffer, const tally_count *count)
 
 /* --- text --- */
 
+static void put_refusals(FILE *out, const struct server_tally *t)
+{
+    char text[UNITS_TEXT_BYTES];
+    const char *between = "Refused      ";
+
+    for (int i = 0; i < SERVER_N_REFUSALS; i++)
+        if (tally_get(&t->refused[i]) > 0) {
+            fprintf(out, "%s%s: %s", between, server_refusal_name((enum server_refusal)i),
+                    count_text(text, &t->refused[i]));
+            between = ", ";
+        }
+    if (tally_get(&t->n_refused) > 0)
+        fputc('\n', out);
+}
+
 void server_report_text(FILE *out, const struct server_result *r)
 {
     const struct server_tally *t = &r->total;
@@ -26,7 +41,8 @@ void server_report_text(FILE *out, const struct server_result *r)
             r->n_workers, units_format_duration(a, r->elapsed_ns));
     fprintf(out, "Connections  %s accepted, %s active, %s at the peak, %s refused\n",
             count_text(a, &t->accepted), units_format_count(b, r->active),
-            units_format_count(c, r->peak), count_text(d, &t->refused));
+            units_format_count(c, r->peak), count_text(d, &t->n_refused));
+    put_refusals(out, t);
     if (r->has_tls)
         fprintf(out, "TLS          %s handshakes, %s of them resumed\n", count_text(a, &t->secured),
                 count_text(b, &t->resumed));
@@ -62,7 +78,7 @@ void server_report_line(FILE *out, const struct server_result *r,
             (double)(tally_get(&t->bytes_received) - tally_get(&previous->bytes_received)) / 1e6 /
                 seconds,
             (double)(tally_get(&t->bytes_sent) - tally_get(&previous->bytes_sent)) / 1e6 / seconds,
-            tally_get(&t->refused));
+            tally_get(&t->n_refused));
     if (r->pushes)
         fprintf(out, ", %.0f pushed/s, %" PRIu64 " dropped",
                 (double)(tally_get(&t->pushed) - tally_get(&previous->pushed)) / seconds,
@@ -75,7 +91,11 @@ void server_report_line(FILE *out, const struct server_result *r,
 static void put_tally(struct json *j, const struct server_tally *t)
 {
     json_u64(j, "accepted", tally_get(&t->accepted));
-    json_u64(j, "refused", tally_get(&t->refused));
+    json_u64(j, "refused", tally_get(&t->n_refused));
+    json_object_begin(j, "refused_by");
+    for (int i = 0; i < SERVER_N_REFUSALS; i++)
+        json_u64(j, server_refusal_name((enum server_refusal)i), tally_get(&t->refused[i]));
+    json_object_end(j);
     json_u64(j, "tls_handshakes", tally_get(&t->secured));
     json_u64(j, "tls_resumed", tally_get(&t->resumed));
     json_u64(j, "bytes_received", tally_get(&t->bytes_received));

@@ -2,11 +2,24 @@
  * server_worker: see server_worker.h. */
 #include "server_worker.h"
 
+#include "clock.h"
+
 #include <stdlib.h>
 
 static struct server_worker *of(struct worker *w)
 {
     return (struct server_worker *)w;
+}
+
+/* All connections have the same: a queue for each base, and nothing to be sorted. */
+static int init_idle_timeout(struct server_worker *sw)
+{
+    const struct timeval wait = clock_timeval(sw->config->idle_timeout_ns);
+
+    if (sw->config->idle_timeout_ns == 0)
+        return 0;
+    sw->idle_timeout = event_base_init_common_timeout(sw->worker.base, &wait);
+    return sw->idle_timeout != NULL ? 0 : -1;
 }
 
 static int setup(struct worker *w)
@@ -23,7 +36,9 @@ static int setup(struct worker *w)
         if (sw->plain == NULL)
             return -1;
     }
-    return server_push_init(sw) != 0 ? -1 : server_accept_start(sw, w->keep_fd);
+    if (init_idle_timeout(sw) != 0 || server_push_init(sw) != 0)
+        return -1;
+    return server_accept_start(sw, w->keep_fd);
 }
 
 static void on_message(struct worker *w, int kind, uint64_t value)

@@ -131,6 +131,7 @@ static int plan(struct server *s)
     s->config.push_bytes = (uint32_t)o->push_bytes;
     s->config.push_select = o->push_select;
     s->config.max_connections = o->max_connections;
+    s->config.idle_timeout_ns = o->idle_timeout_ns;
     s->config.quiet = o->quiet;
     s->config.busy_poll = o->busy_poll;
     if (plan_tls(s) != 0)
@@ -146,6 +147,23 @@ static int plan(struct server *s)
                          .tls = s->config.tls != NULL,
                      });
     return 0;
+}
+
+/* No more connections than descriptors, and no more of those that count than --max-connections and
+ * one under way in each thread. */
+static int plan_source_limit(struct server *s)
+{
+    const uint64_t n_tables = s->config.own_fd_tables ? s->n_workers : 1;
+    uint64_t n = s->host.nofile * n_tables, secret;
+
+    if (s->opts.max_per_source == 0)
+        return 0;
+    if (s->opts.max_connections > 0 && n > s->opts.max_connections + s->n_workers)
+        n = s->opts.max_connections + s->n_workers;
+    if (getentropy(&secret, sizeof secret) != 0)
+        return complain("--max-connections-per-source: no random number: %s", strerror(errno));
+    s->config.source_limit = source_limit_new(s->opts.max_per_source, (uint32_t)n, secret);
+    return s->config.source_limit != NULL ? 0 : complain("no memory");
 }
 
 static int print_plan(struct server *s)
@@ -492,6 +510,7 @@ static void cleanup(struct server *s)
     free(s->listeners);
     free(s->workers);
     free(s->tallies);
+    source_limit_free(s->config.source_limit);
     tls_context_free(s->config.tls);
 }
 
@@ -516,8 +535,8 @@ int main(int argc, char **argv)
     if (plan(&s) == 0 && open_json(&s) == 0) {
         if (s.opts.plan)
             code = print_plan(&s);
-        else if (check_plan(&s) == 0 && resolve(&s) == 0 && open_listeners(&s) == 0 &&
-                 open_control(&s) == 0)
+        else if (check_plan(&s) == 0 && plan_source_limit(&s) == 0 && resolve(&s) == 0 &&
+                 open_listeners(&s) == 0 && open_control(&s) == 0)
             code = serve(&s);
         control_socket_close(&s.control_socket);
     }

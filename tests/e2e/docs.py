@@ -21,7 +21,8 @@ def options_of(program):
     """(short or None, long, argument or None, help) of each line of --help."""
     argv = {**PROGRAMS, **COMMANDS}[program]
     out = subprocess.run([*argv, "--help"], capture_output=True, text=True, timeout=20)
-    found = [match.groups() for match in map(OPTION.match, out.stdout.splitlines()) if match]
+    lines = re.sub(r"\n {30}(?=\S)", "  ", out.stdout).splitlines()  # below a name that is too long
+    found = [match.groups() for match in map(OPTION.match, lines) if match]
     check_equal([option[1] for option in found[-2:]], ["help", "version"], f"options in {out.stdout}")
     return found if program in PROGRAMS else found[:-2]
 

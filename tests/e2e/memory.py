@@ -33,6 +33,11 @@ def test_idle_connection_costs_at_most_256_bytes_in_each_program():
     check_growth(resident(FEW), resident(MANY), MANY - FEW, MOST_BYTES)
 
 
+def test_counting_sources_and_idle_time_cost_no_more():
+    limits = ["--max-connections-per-source", "1M", "--idle-timeout", "1h"]
+    check_growth(resident(FEW, limits), resident(MANY, limits), MANY - FEW, MOST_BYTES)
+
+
 def test_resting_tls_connection_holds_no_buffer():
     ca = Authority()
     cert, key = ca.sign()

@@ -56,7 +56,8 @@ static void options_set_their_fields(void **state)
 {
     (void)state;
     assert_int_equal(parse("--bind 127.0.0.1 --protocol ping --threads 4 --backlog 512 "
-                           "--max-connections 100k --stats-interval 5s --tls-cert c.pem "
+                           "--max-connections 100k --max-connections-per-source 1k "
+                           "--idle-timeout 30s --stats-interval 5s --tls-cert c.pem "
                            "--tls-key k.pem --tls-min 1.3"),
                      OPTIONS_RUN);
     assert_string_equal(opts.bind, "127.0.0.1");
@@ -65,6 +66,8 @@ static void options_set_their_fields(void **state)
     assert_int_equal(opts.threads, 4);
     assert_int_equal(opts.backlog, 512);
     assert_int_equal(opts.max_connections, 100000);
+    assert_int_equal(opts.max_per_source, 1000);
+    assert_int_equal(opts.idle_timeout_ns, 30000000000);
     assert_int_equal(opts.stats_interval_ns, 5000000000);
     assert_string_equal(opts.tls_cert, "c.pem");
     assert_string_equal(opts.tls_key, "k.pem");
@@ -105,6 +108,9 @@ static void bad_input_is_refused_by_name(void **state)
         {"--tls-key a", "--tls-key: there is no TLS without --tls-cert"},
         {"--tls-min 1.3", "--tls-min"},
         {"--push 1 --tls-cert a", "--push: excludes --tls-cert"},
+        {"--push 1 --idle-timeout 1s", "--push: excludes --idle-timeout"},
+        {"--max-connections-per-source 0", "--max-connections-per-source"},
+        {"--idle-timeout x", "--idle-timeout"},
     };
 
     (void)state;

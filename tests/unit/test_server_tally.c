@@ -32,7 +32,7 @@ static void active_is_accepted_and_not_closed(void **state)
     assert_int_equal(server_tally_active(&t), 0);
     tally_add(&t.accepted, 5);
     tally_add(&t.n_closed, 2);
-    tally_add(&t.refused, 9);
+    tally_add(&t.n_refused, 9);
     assert_int_equal(server_tally_active(&t), 3);
 }
 

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: MIT
+"""tcpserver trusts nobody: each source has its share, who says nothing is closed, all of it counted by
+reason."""
+
+import socket
+
+from harness import *
+from tls import Authority, serve_with
+
+SHARE = 5
+LIMITS = ("connection limit", "connections of one source", "fd limit", "no memory")
+
+
+def is_served(s):
+    """Whether it gets its echo, or a reset."""
+    try:
+        s.sendall(b"x")
+        check_equal(s.recv(1), b"x", "echo")
+        return True
+    except (ConnectionResetError, BrokenPipeError):
+        return False
+
+
+def connect(server, source="127.0.0.1", to="127.0.0.1"):
+    return socket.create_connection((to, server.port), timeout=20, source_address=(source, 0))
+
+
+def connect_many(server, n, source, to="127.0.0.1"):
+    """Those of n that are served; all others got a reset."""
+    sockets = []
+    for _ in range(n):
+        try:
+            sockets.append(connect(server, source, to))
+        except ConnectionResetError:
+            pass
+    return [s for s in sockets if is_served(s)]
+
+
+def refusals(server_json):
+    return [server_json["refused_by"][name] for name in LIMITS]
+
+
+def get(path, target):
+    """The body, as a control port at a unix socket answers."""
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(path)
+        s.sendall(f"GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+        return s.makefile().read().split("\n\n", 1)[1]
+
+
+# --- the share of a source ---
+
+def test_source_gets_its_share_on_all_threads_together():
+    control = temp_path("control")
+    with Server("--threads", 4, "--max-connections-per-source", SHARE, "--control", "unix:" + control) as server:
+        greedy = connect_many(server, 20, "127.0.0.2")
+        check_equal(len(greedy), SHARE, "served of the greedy one's 20")
+        others = [connect_many(server, SHARE, f"127.0.0.{i}") for i in range(3, 8)]
+        check_equal([len(each) for each in others], [SHARE] * 5, "served of the others")
+        for s in greedy[:2]:
+            s.close()
+        wait_for(lambda: json.loads(get(control, "/stats"))["active"] == 6 * SHARE - 2, "the two to end")
+        greedy += connect_many(server, 4, "127.0.0.2")
+        check_equal(len(greedy), SHARE + 2, "served in their place, too")
+        now = json.loads(get(control, "/stats"))
+        check_equal((now["refused"], refusals(now)), (17, [0, 17, 0, 0]), "refused, at the control port")
+        metrics = get(control, "/metrics")
+        check('tcpserver_refusals_total{limit="connections of one source"} 17\n' in metrics, metrics)
+        server.stop()
+    check_equal((server.result["refused"], refusals(server.result)), (17, [0, 17, 0, 0]), "refused")
+    check_equal(sum(w["refused_by"]["connections of one source"] for w in server.result["workers"]), 17, "by thread")
+    check("17 refused\nRefused      connections of one source: 17\n" in server.stderr(), server.stderr())
+
+
+def test_source_of_ipv6_is_its_first_64_bits():
+    need_root()
+    if not os.path.exists("/proc/net/if_inet6"):
+        skip("no IPv6 here")
+    for address in ("fd00:1::1", "fd00:1::2:1", "fd00:2::1"):
+        subprocess.run(["ip", "addr", "add", f"{address}/128", "dev", "lo", "nodad"], check=True)
+    with Server("--max-connections-per-source", SHARE) as server:
+        served = [connect_many(server, n, source, "fd00:1::1")
+                  for n, source in ((3, "fd00:1::1"), (3, "fd00:1::2:1"), (SHARE, "fd00:2::1"))]
+        server.stop()
+    check_equal([len(each) for each in served], [3, 2, SHARE], "of an address, of its neighbour, of another network")
+    check_equal(refusals(server.result), [0, 1, 0, 0], "refused")
+
+
+def test_a_share_is_free_again_however_a_connection_ended():
+    with Server("--threads", 2, "--max-connections-per-source", 200) as server:
+        for how in ("fin", "rst"):
+            for _ in range(3):
+                r = run_client("-p", server.port, "-c", 90, "-r", 2000, "-t", 0.5, "--queries-per-conn", 5, "--close",
+                               how, "127.0.0.1")
+                check_conservation(r)
+                check_equal(r.json["connections"]["failed"], 0, f"failed with {how}")
+        server.stop()
+    check_equal(server.result["refused"], 0, "refused")
+    check(server.result["accepted"] > 540, f"{server.result['accepted']} accepted")
+
+
+def test_reasons_of_refusals_are_told_apart():
+    with Server("--max-connections", 8, "--max-connections-per-source", SHARE) as server:
+        served = [connect_many(server, 7, source) for source in ("127.0.0.2", "127.0.0.3")]
+        server.stop()
+    check_equal([len(each) for each in served], [SHARE, 3], "of the first source, of the second until it is full")
+    check_equal(refusals(server.result), [4, 2, 0, 0], "refused")
+    with Server("--threads", 1, prefix=["sh", "-c", 'ulimit -n 100; exec "$@"', "sh"]) as server:
+        served = connect_many(server, 120, "127.0.0.2")
+        server.stop()
+    check_between(len(served), 50, 99, "served under 'ulimit -n 100'")
+    check_equal(refusals(server.result), [0, 0, 120 - len(served), 0], "refused")
+
+
+# --- idle ones ---
+
+def ends_within(s, seconds):
+    s.settimeout(seconds)
+    try:
+        return s.recv(1) == b""
+    except ConnectionResetError:
+        return True
+    except TimeoutError:
+        return False
+
+
+def stuff(s):
+    """Sends until the server, whose answers are not read, takes no more."""
+    s.settimeout(0.3)
+    try:
+        while True:
+            s.send(b"y" * 65536)
+    except TimeoutError:
+        pass
+
+
+def ping_pong(s, seconds):
+    """Whether it is served all the time."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if not is_served(s):
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def test_who_says_nothing_and_who_reads_nothing_is_closed():
+    for _ in range(3):  # a stall of the machine can last longer than the timeout
+        with Server("--threads", 1, "--idle-timeout", "1s") as server:
+            silent, talking, stuffed = (connect(server) for _ in range(3))
+            begin = time.monotonic()
+            stuff(stuffed)
+            served = ping_pong(talking, 3)
+            check(ends_within(silent, 20), "the silent one is closed")
+            check(time.monotonic() - begin > 0.9, "not before its time")
+            server.stop()
+        if served and server.result["closed"] == {"receive/timed out": 1, "send/timed out": 1}:
+            break
+    check(served, "who talks is served")
+    check_equal(server.result["closed"], {"receive/timed out": 1, "send/timed out": 1}, "closed")
+    check_equal(server.result["active"], 1, "active at the end")
+
+
+def test_handshake_that_does_not_begin_is_given_up():
+    with serve_with(Authority().sign(), "--idle-timeout", "300ms") as server:
+        check(ends_within(connect(server), 20), "closed")
+        server.stop()
+    check_equal(server.result["closed"], {"tls/timed out": 1}, "closed")
+
+
+def test_without_the_option_nobody_is_closed():
+    with Server() as server:
+        s = connect(server)
+        check(not ends_within(s, 1.5), "open")
+        check(is_served(s), "served")
+
+
+if __name__ == "__main__":
+    main()
