@@ -31,6 +31,7 @@ struct server_opts {
     int tls_min; /* enum tls_min */
     const char *json;
     const char *control, *control_token;
+    const char *user; /* NULL: stays who it is */
     uint64_t stats_interval_ns;
     bool plan, force;
     bool quiet;

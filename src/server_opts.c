@@ -61,6 +61,8 @@ static const struct option_row rows[] = {
      "be shown and steered over HTTP at ADDR:PORT or unix:PATH", 0, 0, NULL},
     {"control-token", 0, OPTION_TEXT, FIELD(control_token), "FILE",
      "demand the token in FILE there; without, loopback only", 0, 0, NULL},
+    {"user", 0, OPTION_TEXT, FIELD(user), "NAME[:GROUP]",
+     "become NAME once the port is bound, before anything is written", 0, 0, NULL},
     {"plan", 0, OPTION_FLAG, FIELD(plan), NULL,
      "only say, on stdout, which limits bind for -c N and how to lift them", 0, 0, NULL},
     {"force", 0, OPTION_FLAG, FIELD(force), NULL, "run although the plan says stop", 0, 0, NULL},

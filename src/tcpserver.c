@@ -7,6 +7,7 @@
 #include "notify.h"
 #include "oslimits.h"
 #include "preflight_report.h"
+#include "privileges.h"
 #include "reopen.h"
 #include "server_control.h"
 #include "server_opts.h"
@@ -33,6 +34,7 @@ enum { EXIT_DONE = 0, EXIT_REPORT_LOST = 1, EXIT_USAGE = 2 };
 struct server {
     struct server_opts opts;
     struct server_config config;
+    struct privileges_user user;
     struct sock_address address;
     char address_text[SOCK_TEXT_BYTES];
     struct hostfacts host;
@@ -115,6 +117,15 @@ static int plan_tls(struct server *s)
     return s->config.tls != NULL ? 0 : complain("%s", error);
 }
 
+static int plan_user(struct server *s)
+{
+    char error[PRIVILEGES_ERROR_BYTES];
+
+    if (s->opts.user != NULL && privileges_find(&s->user, s->opts.user, error) != 0)
+        return complain("--user: %s", error);
+    return 0;
+}
+
 static int plan(struct server *s)
 {
     const struct server_opts *o = &s->opts;
@@ -134,7 +145,7 @@ static int plan(struct server *s)
     s->config.idle_timeout_ns = o->idle_timeout_ns;
     s->config.quiet = o->quiet;
     s->config.busy_poll = o->busy_poll;
-    if (plan_tls(s) != 0)
+    if (plan_user(s) != 0 || plan_tls(s) != 0)
         return -1;
     plan_threads(s);
     preflight_server(&s->preflight, &s->host,
@@ -258,14 +269,32 @@ static int open_json(struct server *s)
     return s->json != NULL ? 0 : complain("--json: cannot write '%s': %s", name, strerror(errno));
 }
 
+static int read_token(struct server *s)
+{
+    const char *file = s->opts.control_token;
+    char error[CONTROL_SOCKET_ERROR_BYTES];
+
+    if (file != NULL && control_token_read(&s->control_token, file, error) != 0)
+        return complain("--control-token: %s", error);
+    return 0;
+}
+
+/* From here on all is made by, and for, whom the program runs as. */
+static int drop_privileges(struct server *s)
+{
+    char error[PRIVILEGES_ERROR_BYTES];
+
+    privileges_gain_none();
+    if (s->opts.user != NULL && privileges_drop(&s->user, error) != 0)
+        return complain("--user: %s", error);
+    return 0;
+}
+
 static int open_control(struct server *s)
 {
     const struct server_opts *o = &s->opts;
     char error[CONTROL_SOCKET_ERROR_BYTES];
 
-    if (o->control_token != NULL &&
-        control_token_read(&s->control_token, o->control_token, error) != 0)
-        return complain("--control-token: %s", error);
     if (o->control != NULL &&
         control_socket_listen(&s->control_socket, o->control, o->control_token != NULL, error) != 0)
         return complain("--control: %s", error);
@@ -368,6 +397,14 @@ static void on_snapshot(evutil_socket_t number, short what, void *arg)
 }
 
 /* --- run --- */
+
+static int begin(struct server *s)
+{
+    if (check_plan(s) != 0 || plan_source_limit(s) != 0 || resolve(s) != 0 ||
+        open_listeners(s) != 0 || read_token(s) != 0 || drop_privileges(s) != 0)
+        return -1;
+    return open_json(s) != 0 ? -1 : open_control(s);
+}
 
 static int watch(struct server *s)
 {
@@ -532,14 +569,13 @@ int main(int argc, char **argv)
         break;
     }
     signal(SIGPIPE, SIG_IGN);
-    if (plan(&s) == 0 && open_json(&s) == 0) {
+    if (plan(&s) == 0) {
         if (s.opts.plan)
-            code = print_plan(&s);
-        else if (check_plan(&s) == 0 && plan_source_limit(&s) == 0 && resolve(&s) == 0 &&
-                 open_listeners(&s) == 0 && open_control(&s) == 0)
+            code = open_json(&s) == 0 ? print_plan(&s) : EXIT_USAGE;
+        else if (begin(&s) == 0)
             code = serve(&s);
-        control_socket_close(&s.control_socket);
     }
+    control_socket_close(&s.control_socket);
     cleanup(&s);
     return code;
 }

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The misbehaving server and the slow wire of tests/fault, started and stopped."""
+"""The misbehaving server, the slow wire and the poor kernel of tests/fault."""
 
 from harness import *
 
 FAULT = os.path.join(SOURCE_DIR, "tests/fault")
+# followed by what the kernel shall lack, "--" and a command
+DENY = [sys.executable, os.path.join(FAULT, "deny.py")]
 
 
 class FaultServer:

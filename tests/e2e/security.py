@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 """tcpserver trusts nobody: each source has its share, who says nothing is closed, all of it counted by
-reason."""
+reason; and not itself: what it does not need it gives up."""
 
 import socket
 
+from faults import DENY
 from harness import *
 from tls import Authority, serve_with
 
 SHARE = 5
+NOBODY = 65534
 LIMITS = ("connection limit", "connections of one source", "fd limit", "no memory")
 
 
@@ -173,6 +175,83 @@ def test_without_the_option_nobody_is_closed():
         s = connect(server)
         check(not ends_within(s, 1.5), "open")
         check(is_served(s), "served")
+
+
+# --- its own rights ---
+
+def statuses(pid):
+    """Of each thread, what the kernel says of its rights."""
+    found = []
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{task}/status") as f:
+            lines = dict(line.rstrip("\n").split(":\t", 1) for line in f if ":\t" in line)
+        found.append({key: lines[key].strip() for key in ("Uid", "Gid", "Groups", "CapPrm", "CapEff", "NoNewPrivs")})
+    return found
+
+
+def directory_of_nobody():
+    directory = os.path.dirname(temp_path("x"))
+    os.chown(directory, NOBODY, NOBODY)
+    return directory
+
+
+def token_file():
+    path = temp_path("token")
+    with open(path, "w") as f:
+        f.write("a-token-of-24-characters\n")
+    os.chmod(path, 0o600)
+    return path
+
+
+def test_user_is_another_one_for_good_on_every_thread():
+    need_root()
+    need_program("setpriv")
+    directory = directory_of_nobody()
+    control, result = os.path.join(directory, "control"), os.path.join(directory, "json")
+    pair = Authority().sign()
+    os.chmod(pair[1], 0o600)  # root's alone, as the token and port 80 are
+    with serve_with(pair, "--user", "nobody", "--threads", 3, "--json", result, "--control", "unix:" + control,
+                    "--control-token", token_file(), port=80, prefix=["setpriv", "--groups", "1,2"]) as server:
+        each, = {tuple(sorted(status.items())) for status in statuses(server.pid)}
+        check_equal(len(statuses(server.pid)), 4, "threads")
+        check_equal(dict(each), {"Uid": "\t".join([str(NOBODY)] * 4), "Gid": "\t".join([str(NOBODY)] * 4),
+                                 "Groups": "", "CapPrm": "0" * 16, "CapEff": "0" * 16, "NoNewPrivs": "1"}, "rights")
+        about = os.stat(control)
+        check_equal((about.st_uid, about.st_mode & 0o777), (NOBODY, 0o600), "owner and mode of the control socket")
+        check_equal(os.stat(result).st_uid, NOBODY, "owner of the JSON")
+        check("token" in get(control, "/stats"), "the token is asked for")
+        os.rename(result, result + ".1")
+        server.process.send_signal(signal.SIGHUP)
+        wait_for(lambda: os.path.exists(result), "the new file after SIGHUP")
+        server.json_path = result
+        check_equal(server.stop(), 0, f"exit code: {server.stderr()}")
+    check_equal(server.result["accepted"], 0, "accepted")
+    check(not os.path.exists(control), "the control socket is removed")
+
+
+def test_nothing_can_be_gained_without_user_either():
+    with Server() as server:
+        check_equal({status["NoNewPrivs"] for status in statuses(server.pid)}, {"1"}, "NoNewPrivs")
+
+
+def start_fails(*arguments, contains, prefix=()):
+    r = subprocess.run([*prefix, TCPSERVER, *arguments, "0"], capture_output=True, text=True, timeout=30)
+    check_equal((r.returncode, r.stdout, len(r.stderr.splitlines())), (2, "", 1), f"{arguments}: {r.stderr}")
+    check(contains in r.stderr, f"'{contains}' in: {r.stderr}")
+
+
+def test_user_who_cannot_be_had_or_not_for_good_stops_it():
+    need_root()
+    need_program("setpriv")
+    for user, contains in (("root", "is root"), ("no-such-user", "no such user"), ("nobody:no-such", "no such group"),
+                           (":nogroup", "no such user"), ("nobody:", "no such group")):
+        start_fails("--user", user, contains=contains)
+    start_fails("--user", "nobody", "--json", temp_path("json"), contains="cannot write")
+    start_fails("--user", "nobody", contains="not permitted",
+                prefix=["setpriv", "--reuid", str(NOBODY), "--clear-groups"])
+    for call in ("setgroups", "setresgid", "setresuid"):  # which says that it is done and does nothing
+        start_fails("--user", "nobody", contains="could be got back",
+                    prefix=["setpriv", "--groups", "1,2", *DENY, call, "--"])
 
 
 if __name__ == "__main__":
