@@ -24,7 +24,8 @@ void oslimits_open_standard_streams(void);
  * holds for it alone.  Returns 0 or -1 (errno): the table stays shared. */
 int oslimits_own_fd_table(void);
 
-/* Whether threads of this process may have their own fd tables; tries it in a thread. */
+/* Whether threads of this process may have their own fd tables, else with errno; tries it in a
+ * thread. */
 bool oslimits_can_own_fd_table(void);
 
 /* CPUs this process may run on, >= 1. */

@@ -80,6 +80,9 @@ struct sock_tcp {
 /* All 0 where the kernel does not say. */
 struct sock_tcp sock_tcp(int fd);
 
+/* Whether the kernel stamps what arrives: 0, or -1. */
+int sock_find_stamps(void);
+
 /* recv(2), and when the last segment of what it returned arrived in the kernel: *arrived_epoch_ns
  * in CLOCK_REALTIME (SO_TIMESTAMPING, software, received), 0 when the kernel does not say. */
 ssize_t sock_receive_stamped(int fd, void *data, size_t n_bytes, uint64_t *arrived_epoch_ns);

@@ -51,19 +51,21 @@ int oslimits_own_fd_table(void)
 
 static void *try_own_fd_table(void *arg)
 {
-    *(bool *)arg = oslimits_own_fd_table() == 0;
+    *(int *)arg = oslimits_own_fd_table() == 0 ? 0 : errno;
     return NULL;
 }
 
 bool oslimits_can_own_fd_table(void)
 {
     pthread_t thread;
-    bool can = false;
+    int error;
 
-    if (pthread_create(&thread, NULL, try_own_fd_table, &can) != 0)
+    errno = pthread_create(&thread, NULL, try_own_fd_table, &error);
+    if (errno != 0)
         return false;
     pthread_join(thread, NULL);
-    return can;
+    errno = error;
+    return error == 0;
 }
 
 uint32_t oslimits_cpus(void)

@@ -300,11 +300,13 @@ static void print_host(FILE *out, const struct client_result *r)
     uint64_t retransmits = hoststat_delta(after->retransmits, r->host_loaded.retransmits);
     char a[UNITS_TEXT_BYTES];
 
-    fprintf(out, "\nHost         %.2f s user, %.2f s system; %s resident",
+    fprintf(out, "\nHost         %.2f s user, %.2f s system",
             (double)(after->user_us - before->user_us) / 1e6,
-            (double)(after->system_us - before->system_us) / 1e6,
-            units_format_bytes(a, after->rss_bytes));
-    if (connected > 0 && after->rss_bytes > before->rss_bytes)
+            (double)(after->system_us - before->system_us) / 1e6);
+    if (after->rss_bytes != HOSTSTAT_UNKNOWN)
+        fprintf(out, "; %s resident", units_format_bytes(a, after->rss_bytes));
+    if (connected > 0 && after->rss_bytes != HOSTSTAT_UNKNOWN &&
+        after->rss_bytes > before->rss_bytes)
         fprintf(out, ", %s grown per connection",
                 units_format_bytes(a, (after->rss_bytes - before->rss_bytes) / connected));
     fputs("\n             ", out);

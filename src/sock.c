@@ -14,11 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Since Linux 4.2; absent from the headers of glibc before 2.38. */
-#ifndef IP_BIND_ADDRESS_NO_PORT
-#define IP_BIND_ADDRESS_NO_PORT 24
-#endif
-
 enum { TRY_MS = 1000, BUSY_POLL_US = 50 };
 
 static const int on = 1;
@@ -47,6 +42,13 @@ static void set_busy_poll(int fd)
 {
     set_option(fd, SOL_SOCKET, SO_BUSY_POLL, BUSY_POLL_US);
     set_option(fd, SOL_SOCKET, SO_PREFER_BUSY_POLL, 1);
+}
+
+static int set_stamps(int fd)
+{
+    const int wanted = SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE;
+
+    return setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &wanted, sizeof wanted);
 }
 
 static int close_failed(int fd)
@@ -215,8 +217,6 @@ static struct sock_address to_bind(const struct srcplan_tuple *source, int famil
     return a;
 }
 
-/* Without a port of ours the kernel must not choose one before it knows the destination, or it
- * would run out of ports for all destinations at once. */
 static int bind_source(int fd, const struct srcplan_tuple *source, int family)
 {
     struct sock_address a;
@@ -224,8 +224,6 @@ static int bind_source(int fd, const struct srcplan_tuple *source, int family)
     if (source->address.family == AF_UNSPEC && source->port == 0)
         return 0;
     a = to_bind(source, family);
-    if (source->port == 0)
-        set_option(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
     return bind(fd, (const struct sockaddr *)&a.ss, a.length);
 }
 
@@ -253,8 +251,7 @@ int sock_connect(const struct sock_address *target, const struct srcplan_tuple *
     if (options->busy_poll)
         set_busy_poll(fd);
     if (options->stamp_received)
-        set_option(fd, SOL_SOCKET, SO_TIMESTAMPING,
-                   SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE);
+        (void)set_stamps(fd);
     if (bind_source(fd, source, target->ss.ss_family) != 0) {
         *failed = bind_failed(errno);
         return close_failed(fd);
@@ -292,6 +289,15 @@ struct sock_tcp sock_tcp(int fd)
         return (struct sock_tcp){0};
     return (struct sock_tcp){info.tcpi_total_retrans,
                              info.tcpi_min_rtt != UINT32_MAX ? info.tcpi_min_rtt : 0};
+}
+
+int sock_find_stamps(void)
+{
+    int fd = open_socket(AF_INET);
+
+    if (fd < 0 || set_stamps(fd) != 0)
+        return fd < 0 ? -1 : close_failed(fd);
+    return close(fd);
 }
 
 /* Of what the control messages hold, the software time stamp; the others are the hardware's. */

@@ -11,6 +11,7 @@
 #include "hgrm.h"
 #include "hlog.h"
 #include "json.h"
+#include "kernel_features.h"
 #include "oslimits.h"
 #include "preflight_report.h"
 #include "reopen.h"
@@ -83,8 +84,11 @@ static int check_plan(const struct setup *s)
         preflight_report_complain(p, subject, PREFLIGHT_STOP);
         return -1;
     }
-    if (!s->opts.quiet)
+    if (!s->opts.quiet) {
         preflight_report_complain(p, subject, PREFLIGHT_WARN);
+        kernel_features_warn(FEATURE_PROC | FEATURE_SOCK_DIAG |
+                             (s->opts.kernel_ts ? FEATURE_STAMPS : 0));
+    }
     if (s->opts.verbose > 0)
         preflight_report_text(stderr, "", p);
     return 0;

@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "complain.h"
 #include "json.h"
+#include "kernel_features.h"
 #include "notify.h"
 #include "oslimits.h"
 #include "preflight_report.h"
@@ -476,12 +477,20 @@ static void stop_workers(struct server *s)
         worker_join(&s->workers[i].worker);
 }
 
+/* With --max-connections the plan has told of the fd tables. */
+static void warn_of_lacks(const struct server *s)
+{
+    kernel_features_warn(FEATURE_PROC | (s->opts.bind_given ? 0 : FEATURE_IPV6) |
+                         (s->opts.max_connections > 0 ? 0 : FEATURE_FD_TABLES));
+}
+
 static void announce(const struct server *s)
 {
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
 
     if (s->opts.quiet)
         return;
+    warn_of_lacks(s);
     fprintf(stderr, "tcpserver: listening on %s, %" PRIu32 " threads, room for %s connections\n",
             s->address_text, s->n_workers,
             units_format_count(a, s->opts.max_connections > 0 ? s->opts.max_connections : room(s)));

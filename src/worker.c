@@ -87,6 +87,17 @@ static void announce(struct worker *w, int failed)
     pthread_mutex_unlock(&w->lock);
 }
 
+/* Where there is no close_range(2), as before Linux 5.9, one after the other. */
+static void close_all(unsigned first, unsigned last)
+{
+    const long n = sysconf(_SC_OPEN_MAX);
+
+    if (close_range(first, last, 0) == 0)
+        return;
+    for (unsigned fd = first; fd <= last && (long)fd < n; fd++)
+        close((int)fd);
+}
+
 /* Only in an own table: the copies of everybody else's descriptors would use up its limit and keep
  * their sockets and ports alive. */
 static void close_foreign_fds(int keep_a, int keep_b)
@@ -96,10 +107,10 @@ static void close_foreign_fds(int keep_a, int keep_b)
     unsigned first = STDERR_FILENO + 1;
 
     if (low > first)
-        close_range(first, low - 1, 0);
+        close_all(first, low - 1);
     if (high > low + 1)
-        close_range(low + 1, high - 1, 0);
-    close_range(high + 1, ~0u, 0);
+        close_all(low + 1, high - 1);
+    close_all(high + 1, ~0u);
 }
 
 static void split_fd_table(struct worker *w)

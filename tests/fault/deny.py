@@ -22,14 +22,17 @@ CALLS = {
     "sock_diag": ("socket", {0: socket.AF_NETLINK, 2: NETLINK_SOCK_DIAG}, errno.EPROTONOSUPPORT),
     "IPv6": ("socket", {0: socket.AF_INET6}, errno.EAFNOSUPPORT),
     "unshare": ("unshare", {}, errno.EPERM),
+    "close_range": ("close_range", {}, errno.ENOSYS),
     "setgroups": ("setgroups", {}, 0),
     "setresgid": ("setresgid", {}, 0),
     "setresuid": ("setresuid", {}, 0),
 }
 
 NUMBERS = {
-    "x86_64": {"socket": 41, "setsockopt": 54, "setgroups": 116, "setresuid": 117, "setresgid": 119, "unshare": 272},
-    "aarch64": {"socket": 198, "setsockopt": 208, "setgroups": 159, "setresuid": 147, "setresgid": 149, "unshare": 97},
+    "x86_64": {"socket": 41, "setsockopt": 54, "setgroups": 116, "setresuid": 117, "setresgid": 119, "unshare": 272,
+               "close_range": 436},
+    "aarch64": {"socket": 198, "setsockopt": 208, "setgroups": 159, "setresuid": 147, "setresgid": 149, "unshare": 97,
+                "close_range": 436},
 }
 
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""On a kernel that lacks something, or in a container that forbids it, both programs say so once and go on."""
+
+from faults import *
+from namespace import *
+
+# What is lacking; how a program finds out, and what it is told: the control of the injection; the warnings of
+# tcpserver and of tcpclient; what becomes of both results.
+ROWS = {
+    "SO_TIMESTAMPING": ("socket.socket().setsockopt(socket.SOL_SOCKET, 37, 24)", "ENOPROTOOPT",
+                        None, "no time stamps of the kernel here (Protocol not available)",
+                        lambda client, server: client["latency_ns"]["net"]["count"] == 0),
+    "sock_diag": ("socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 4)", "EPROTONOSUPPORT",
+                  None, "no sock_diag here (Protocol not supported)",
+                  lambda client, server: client["sockets"] is None),
+    "IPv6": ("socket.socket(socket.AF_INET6)", "EAFNOSUPPORT",
+             "no IPv6 here (Address family not supported by protocol)", None,
+             lambda client, server: server["address"].startswith("0.0.0.0:")),
+    # nothing depends on it: the plan chooses every port, or the kernel does when it connects
+    "IP_BIND_ADDRESS_NO_PORT": ("socket.socket().setsockopt(socket.IPPROTO_IP, 24, 1)", "ENOPROTOOPT",
+                                None, None, lambda client, server: True),
+    # likewise: one close(2) after the other instead
+    "close_range": ("ctypes.CDLL(None, use_errno=True).close_range(900, 901, 0) == 0 or fail()", "ENOSYS",
+                    None, None, lambda client, server: True),
+}
+
+CONTROL = """
+import ctypes, errno, os, socket
+def fail(): raise OSError(ctypes.get_errno(), "")
+try:
+    {}
+    print("done")
+except OSError as error:
+    print(errno.errorcode[error.errno])
+"""
+
+
+def told(prefix, statement):
+    """What the kernel tells a program that tries."""
+    r = subprocess.run([*prefix, sys.executable, "-c", CONTROL.format(statement)], capture_output=True, text=True,
+                       timeout=30)
+    return r.stdout.strip()
+
+
+def warnings(text):
+    return [line for line in text.splitlines() if " warn: " in line]
+
+
+def run_both(prefix, *arguments):
+    """The client's result, the server's, and the warnings of both."""
+    with Server("--threads", 2, prefix=prefix) as server:
+        r = run_client("-p", server.port, "-c", 20, "-r", 500, "-t", 0.5, "--threads", 2, "--source", "127.0.0.2",
+                       *arguments, "127.0.0.1", prefix=prefix)
+        check_equal(server.stop(), 0, "the server's exit code")
+    check_conservation(r)
+    check_complete(r)
+    check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
+    check_equal(r.json["connections"]["proven"], 20, "proven")
+    return r, server, warnings(server.stderr()), warnings(r.err)
+
+
+def check_warnings(got, usual, expected, what):
+    """Besides what a build always warns of there is the expected one, once."""
+    more = [line for line in got if line not in usual]
+    check_equal(len(more), 0 if expected is None else 1, f"{what}: {more}")
+    check(expected is None or expected in more[0], f"{what}: '{expected}' in {more}")
+
+
+def test_what_is_lacking_is_said_once_and_the_run_goes_on():
+    _, _, usual_server, usual_client = run_both([], "--kernel-ts")
+    check(SANITIZED or usual_server + usual_client == [], f"without: {usual_server} {usual_client}")
+    for lacking, (statement, error, of_server, of_client, holds) in ROWS.items():
+        check_equal(told([], statement), "done", f"{statement}, with {lacking}")
+        prefix = [*DENY, lacking, "--"]
+        check_equal(told(prefix, statement), error, f"{statement}, without {lacking}")
+        r, server, from_server, from_client = run_both(prefix, "--kernel-ts")
+        check_warnings(from_server, usual_server, of_server, f"warnings of tcpserver without {lacking}")
+        check_warnings(from_client, usual_client, of_client, f"warnings of tcpclient without {lacking}")
+        check(holds(r.json, server.result), f"the results without {lacking}")
+
+
+@needs_own_fd_tables
+def test_threads_that_may_not_have_fd_tables_share_one():
+    prefix = [*DENY, "unshare", "--"]
+    statement = "ctypes.CDLL(None, use_errno=True).unshare(0x400) == 0 or fail()"
+    check_equal((told([], statement), told(prefix, statement)), ("done", "EPERM"), "unshare, with and without")
+    r, server, from_server, from_client = run_both(prefix)
+    check_warnings(from_server, [], "no fd table for each thread here (Operation not permitted)", "of tcpserver")
+    check_warnings(from_client, [], "does not give threads their own fd tables", "of tcpclient")
+    check_equal(r.json["host"]["own_fd_tables"], False, "own fd tables")
+    few = subprocess.run(["sh", "-c", 'ulimit -n 200; exec "$@"', "sh", *prefix, TCPCLIENT, "-c", "500", "--plan",
+                          "127.0.0.1"], capture_output=True, text=True, timeout=30)
+    check_equal(few.returncode, 2, f"500 connections in one table of 200: {few.stdout}")
+
+
+def without_proc(directory):
+    """In a mount namespace of its own nothing is there."""
+    return ["unshare", "--mount", "sh", "-c", f'mount -t tmpfs none {directory} && exec "$@"', "sh"]
+
+
+@plain_build_only
+def test_figures_that_proc_does_not_give_are_unknown():
+    need_root()
+    need_program("unshare")
+    for directory, file in (("/proc", "/proc/stat"), ("/proc/sys", "/proc/sys/fs/nr_open")):
+        prefix = without_proc(directory)
+        check_equal((told([], f"os.stat('{file}')"), told(prefix, f"os.stat('{file}')")), ("done", "ENOENT"),
+                    f"{file}, with and without {directory}")
+        r, server, from_server, from_client = run_both(prefix)
+        for name, got in (("tcpserver", from_server), ("tcpclient", from_client)):
+            check_warnings(got, [], "no whole /proc here (No such file or directory)", f"of {name} without {directory}")
+        known = directory != "/proc"
+        check_equal(r.json["resources"]["rss_bytes"] is not None, known, "whether the client's memory is known")
+        check_equal(server.result["rss_bytes"] is not None, known, "whether the server's memory is known")
+        check_equal("resident" in r.err, known, f"whether the text has it: {r.err}")
+        check("EiB" not in r.err + server.stderr(), "no unknown figure is printed as a number")
+
+
+def test_ipv6_that_is_switched_off_leaves_ipv4():
+    with Namespace() as namespace:
+        namespace.run("sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1", "net.ipv6.conf.lo.disable_ipv6=1")
+        check_equal(told(namespace.prefix, "socket.socket(socket.AF_INET6).bind(('::1', 0))"), "EADDRNOTAVAIL",
+                    "an IPv6 address, switched off")
+        run_both(namespace.prefix)
+
+
+if __name__ == "__main__":
+    main()
