@@ -17,6 +17,8 @@ state=/run/tcpscaler/${program%.sh}.state
 persist=
 persist_file=/etc/sysctl.d/90-tcpscaler-${program%.sh}.conf
 irq_device=
+owner=
+revert_after=
 differing=0
 
 die() {
@@ -68,6 +70,15 @@ common_option() {
         need_argument "$@"
         state=$2 taken=2
         ;;
+    --owner)
+        need_argument "$@"
+        owner=$(printf '%s' "$2" | tr '\t\n' '  ') taken=2
+        ;;
+    --revert-after)
+        need_argument "$@"
+        is_count "${2%[smh]}" || die "--revert-after: '$2': accepted is a time as 90, 90s, 30m or 2h"
+        revert_after=$2 taken=2
+        ;;
     --irq)
         need_argument "$@"
         need_device "$@"
@@ -92,6 +103,10 @@ common_usage() {
   --irq IFACE       spread the interrupts of this interface over all CPUs
   --persist         with --apply: keep the sysctls over a reboot, in
                     $persist_file
+  --revert-after TIME
+                    with --apply: this host reverts by itself after TIME (90s, 30m, 2h), whoever has
+                    gone away meanwhile; another --apply with it begins that time anew
+  --owner NAME      whose changes these are: --apply and --revert leave what is another's alone (3)
   --state FILE      default: $state
   -- COMMAND...     then run this with the limit of file descriptors raised; a script cannot raise
                     that of the shell it was started from
@@ -153,6 +168,16 @@ recorded() {
 record() {
     recorded "$1" "$2" && return
     (umask 022 && printf '%s\t%s\t%s\n' "$1" "$2" "$3" >>"$state")
+}
+
+# What is on record is of one owner; without --owner it is nobody's.
+check_owner() {
+    [ -f "$state" ] || return 0
+    recorded_owner=$(awk -F '\t' '$1 == "owner" { print $2 }' "$state")
+    [ "$recorded_owner" = "$owner" ] || {
+        note "tuned by '$recorded_owner', not by '$owner': left alone ($state)"
+        exit 3
+    }
 }
 
 # Runs a command that changes something; "$1 $2 $3" is how it was before.
@@ -285,8 +310,16 @@ want_notrack() {
 
 # --- addresses ---
 
+has_address() {
+    ip -o addr show dev "$2" | grep -qF -e " inet $1/" -e " inet6 $1/"
+}
+
+has_route() {
+    ip route show table local | grep -qF "local $1 dev $2"
+}
+
 want_address() {
-    if ip -o addr show dev "$2" | grep -qF -e " inet $1/" -e " inet6 $1/"; then
+    if has_address "$1" "$2"; then
         show "address $1" present "on $2" ok
     else
         show "address $1" none "on $2" differs
@@ -296,7 +329,7 @@ want_address() {
 
 # A whole block is made local by one route.
 want_route() {
-    if ip route show table local | grep -qF "local $1 dev $2"; then
+    if has_route "$1" "$2"; then
         show "block $1" present "local on $2" ok
     else
         show "block $1" none "local on $2" differs
@@ -328,15 +361,17 @@ want_irq() {
     [ -n "$found" ] || note "$1: no interrupts of this name in /proc/interrupts"
 }
 
-# --- undoing ---
+# --- undoing: also what is undone already, as after a revert that was cut short ---
 
 undo() {
     case $1 in
+    owner) ;;
+    timer) stop_timer "$2" "$3" ;;
     sysctl) write_sysctl "$2" "$3" ;;
-    nft) nft delete table inet "$2" ;;
+    nft) ! nft list table inet "$2" >/dev/null 2>&1 || nft delete table inet "$2" ;;
     iptables) port=$2 && iptables_rules -D ;;
-    address) ip addr del "$2" dev "$3" ;;
-    route) ip route del local "$2" dev "$3" ;;
+    address) ! has_address "$2" "$3" || ip addr del "$2" dev "$3" ;;
+    route) ! has_route "$2" "$3" || ip route del local "$2" dev "$3" ;;
     irq) write_irq "$2" "$3" ;;
     file) rm -f -- "$2" ;;
     esac
@@ -360,6 +395,45 @@ $reversed
 END
     [ -z "$failed" ] || exit 3
     rm -f "$state"
+    rmdir /run/tcpscaler 2>/dev/null || true
+}
+
+# --- undoing by itself ---
+
+# A process that waits on this host: it needs no controller, no connection and no file but the state.
+
+# When the process began, in ticks since boot: with its number that names it for ever.
+begin_of() {
+    sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20
+}
+
+stop_timer() {
+    if [ -z "$in_timer" ] && [ "$(begin_of "$1")" = "$2" ]; then kill "$1"; fi
+}
+
+in_timer=
+start_timer() {
+    (
+        in_timer=yes
+        trap '' HUP
+        trap 'kill "$sleeper"; exit' TERM
+        sleep "$revert_after" &
+        sleeper=$!
+        wait "$sleeper"
+        revert
+    ) </dev/null >/dev/null 2>&1 &
+    record timer "$!" "$(begin_of $!)"
+}
+
+# In the state there is the last one alone.
+renew_timer() {
+    if [ -f "$state" ]; then
+        while IFS=$(printf '\t') read -r kind name before; do
+            [ "$kind" != timer ] || stop_timer "$name" "$before"
+        done <"$state"
+        sed -i '/^timer/d' "$state"
+    fi
+    start_timer
 }
 
 # --- the course of both scripts ---
@@ -397,7 +471,12 @@ begin() {
     apply | revert)
         [ "$(id -u)" = 0 ] || die "--$mode needs root"
         refuse_unsafe_state
+        check_owner
         ;;
     esac
+    if [ "$mode" = apply ]; then
+        [ -z "$owner" ] || record owner "$owner" ''
+        [ -z "$revert_after" ] || renew_timer
+    fi
     [ -z "$persist" ] || [ "$mode" != apply ] || : >"$persist_file"
 }

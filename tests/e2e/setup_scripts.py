@@ -77,6 +77,91 @@ def test_client_setup_with_sources_applied_twice_and_reverted_leaves_no_trace():
         check_equal(everything(namespace), before, "after --revert")
 
 
+def timers(state):
+    """(pid, begin) of those on record."""
+    with open(state) as f:
+        return [(int(fields[1]), fields[2]) for fields in (line.rstrip("\n").split("\t") for line in f)
+                if fields[0] == "timer"]
+
+
+def is_running(pid):
+    """With what it waits for."""
+    return subprocess.run(["pgrep", "-P", str(pid), "sleep"], capture_output=True).returncode == 0
+
+
+def test_host_reverts_by_itself_when_all_have_gone():
+    need_program("nft", "ip", "sysctl", "pgrep")
+    state = temp_path("state")
+    with Namespace() as namespace:
+        before = everything(namespace)
+        # as over ssh: a session whose processes are all told to hang up
+        session = subprocess.run([*namespace.prefix, "setsid", "sh", "-c",
+                                  f"{CLIENT} --apply --connections 1000 --sources 10.9.9.1-2 --dev lo --state {state} "
+                                  "--owner us --revert-after 3s; kill -HUP 0"], capture_output=True, timeout=60)
+        check_equal(session.returncode, -signal.SIGHUP, "the session is gone")
+        check(everything(namespace) != before, "tuned")
+        (pid, _), = timers(state)
+        check(is_running(pid), "the timer waits")
+        wait_for(lambda: not os.path.exists(state), "the revert")
+        check_equal(everything(namespace), before, "after the time")
+        check(not is_running(pid), "the timer is gone")
+
+
+def test_revert_ends_the_timer_and_apply_begins_its_time_anew():
+    need_program("nft", "ip", "sysctl", "pgrep")
+    state = temp_path("state")
+    with Namespace() as namespace:
+        before = everything(namespace)
+        common = ("--connections", "1000", "--state", state)
+        script(namespace, SERVER, "--apply", *common, "--revert-after", "2s")
+        (first, _), = timers(state)
+        script(namespace, SERVER, "--apply", *common, "--revert-after", "1h")
+        (second, _), = timers(state)
+        check(first != second, "another timer")
+        wait_for(lambda: not is_running(first), "the end of the first")
+        time.sleep(2.5)  # when the first would have reverted
+        check(everything(namespace) != before, "still tuned")
+        check(is_running(second), "the second waits")
+        script(namespace, SERVER, "--revert", *common)
+        check_equal(everything(namespace), before, "after --revert")
+        wait_for(lambda: not is_running(second), "the end of the second")
+
+
+def test_nobody_undoes_what_is_anothers():
+    need_program("nft", "ip", "sysctl")
+    state = temp_path("state")
+    with Namespace() as namespace:
+        before = everything(namespace)
+        common = ("--connections", "1000", "--state", state)
+        script(namespace, SERVER, "--apply", *common, "--owner", "us")
+        applied = everything(namespace)
+        for who in ((), ("--owner", "them")):
+            for what in ("--apply", "--revert"):
+                r = script(namespace, SERVER, what, *common, *who, code=3)
+                check("tuned by 'us'" in r.stderr, r.stderr)
+                check_equal(everything(namespace), applied, f"after {what} {who}")
+        script(namespace, SERVER, "--check", *common)
+        script(namespace, SERVER, "--revert", *common, "--owner", "us")
+        check_equal(everything(namespace), before, "after its owner's --revert")
+        script(namespace, SERVER, "--apply", *common)
+        script(namespace, SERVER, "--revert", *common, "--owner", "us", code=3)
+        script(namespace, SERVER, "--revert", *common)
+
+
+def test_revert_that_was_cut_short_is_finished_by_the_next():
+    need_program("nft", "ip", "sysctl")
+    state = temp_path("state")
+    with Namespace() as namespace:
+        before = everything(namespace)
+        common = ("--connections", "1000", "--state", state)
+        script(namespace, CLIENT, "--apply", *common, "--sources", "10.9.9.1-3,10.50.0.0/16", "--dev", "lo")
+        shutil.copy(state, state + ".copy")
+        script(namespace, CLIENT, "--revert", *common)
+        shutil.move(state + ".copy", state)  # undone, and still on record
+        script(namespace, CLIENT, "--revert", *common)
+        check_equal(everything(namespace), before, "after the second --revert")
+
+
 def test_command_runs_under_the_raised_limit():
     with Namespace() as namespace:
         out = subprocess.run(["sh", "-c", f"ulimit -Sn 100; {SERVER} --check -- sh -c 'ulimit -n'"],
@@ -92,7 +177,8 @@ def check_refused(path, *arguments, contains=""):
 
 def test_bad_input_is_refused():
     for arguments in (["--connections", "x"], ["--nonsense"], ["--port", "0"], ["--connections"], ["--state", ""],
-                      ["--irq", "lo; reboot"], ["--irq", "-lo"]):
+                      ["--irq", "lo; reboot"], ["--irq", "-lo"], ["--revert-after", "soon"], ["--revert-after", "s"],
+                      ["--revert-after", ""], ["--owner", ""]):
         check_refused(SERVER, *arguments)
     for arguments in (["--sources", "10.0.0.1"], ["--low-port", "1; reboot"], ["--low-port", "65536"],
                       ["--sources", "*", "--dev", "lo"], ["--sources", "-6", "--dev", "lo"],
