@@ -159,6 +159,19 @@ static void await_step(struct client_worker *cw, uint64_t now_ns)
     worker_add_timer(&cw->population.step_event, &wait);
 }
 
+/* They come before others go: never are there fewer than wanted for it. */
+static void step(struct client_worker *cw)
+{
+    struct client_population *p = &cw->population;
+
+    if (p->n_leaving > 0 && (p->n_coming == 0 || p->n_begun == cw->n_conns)) {
+        p->n_leaving--;
+        let_go_of_oldest(cw);
+    } else {
+        p->n_coming--;
+    }
+}
+
 static void on_step(evutil_socket_t fd, short what, void *arg)
 {
     struct client_worker *cw = arg;
@@ -169,12 +182,7 @@ static void on_step(evutil_socket_t fd, short what, void *arg)
     (void)what;
     for (int i = 0; i < STEP_CONNECTIONS && is_stepping(p) && p->pacer.next_ns <= now_ns; i++) {
         pacer_advance(&p->pacer);
-        if (p->n_leaving > 0) {
-            p->n_leaving--;
-            let_go_of_oldest(cw);
-        } else {
-            p->n_coming--;
-        }
+        step(cw);
     }
     client_connect_more(cw);
     if (is_stepping(p))
