@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""bench/soak: what its check calls a drift, and the whole of it in some seconds, once with a server that
+leaks."""
+
+import math
+import random
+
+from harness import *
+
+sys.path.insert(0, os.path.join(SOURCE_DIR, "bench"))
+from drift import BLOCKS, judge
+
+SOAK = os.path.join(SOURCE_DIR, "bench/soak")
+SHORT = ("--minutes", 0.2, "--connections", 1000, "--rate", 4000, "--queries-per-conn", 10)
+MIB = 1 << 20
+
+LEAKS = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+int accept4(int fd, struct sockaddr *peer, socklen_t *n, int flags)
+{
+    static int (*real)(int, struct sockaddr *, socklen_t *, int);
+    int accepted;
+
+    if (real == NULL)
+        *(void **)&real = dlsym(RTLD_NEXT, "accept4");
+    accepted = real(fd, peer, n, flags);
+    if (accepted >= 0)
+        memset(malloc(4096), 1, 4096);
+    return accepted;
+}
+"""
+
+
+# --- the check ---
+
+def samples(value, n=200, seed=1):
+    """Of value(seconds, random generator), every 1.5 s."""
+    rng = random.Random(seed)
+    return [1.5 * i for i in range(n)], [value(1.5 * i, rng) for i in range(n)]
+
+
+def waves(s, rng):
+    """Memory of a program that is well: steps that last, single peaks."""
+    return 50 * MIB + MIB * (math.sin(s / 7) > 0.3) + rng.choice((0, 0, 0, 0, 5 * MIB))
+
+
+def test_what_moves_without_direction_is_flat():
+    check(not judge(*samples(lambda s, rng: 42), 0).drifts, "a constant")
+    for name, value in (("noise", lambda s, rng: rng.gauss(1000, 50)), ("waves", waves)):
+        found = [judge(*samples(value, seed=seed), 0) for seed in range(500)]
+        check(sum(each.drifts for each in found) <= 5, f"{name}: {[each for each in found if each.drifts]}")
+    settles = judge(*samples(lambda s, rng: 50 * MIB - 40 * MIB * math.exp(-s / 10) + rng.gauss(0, 1000)), MIB / 2)
+    check(not settles.drifts, f"what fills at the begin: {settles}")
+
+
+def test_what_rises_is_found_in_its_noise():
+    leak = 8 * 1024  # bytes/s
+    for name, value in (("line", lambda s, rng: 50 * MIB + leak * s), ("noise", lambda s, rng: leak * s + rng.gauss(0, MIB / 4)),
+                        ("waves", lambda s, rng: waves(s, rng) + 5 * leak * s),
+                        ("steps", lambda s, rng: MIB / 8 * math.floor(leak * s / (MIB / 8)))):
+        found = judge(*samples(value), MIB)
+        check(found.drifts, f"{name}: {found}")
+    line = judge(*samples(lambda s, rng: 50 * MIB + leak * s), MIB)
+    check_between(line.per_hour, leak * 3599, leak * 3601, "the slope")
+    between_middles_s = 0.8 * 0.9 * 1.5 * 199
+    check_between(line.last - line.first, leak * between_middles_s * 0.99, leak * between_middles_s * 1.01, "the rise")
+
+
+def test_what_is_certain_and_does_not_matter_is_flat():
+    rise = judge(*samples(lambda s, rng: 50 * MIB + 1000 * s), MIB)
+    check(rise.t > 1000 and not rise.drifts, f"300 kB: {rise}")
+    fall = judge(*samples(lambda s, rng: 50 * MIB - 80000 * s), MIB)
+    check(fall.t < -1000 and not fall.drifts, f"what falls: {fall}")
+
+
+def test_too_few_samples_are_no_verdict():
+    try:
+        judge(*samples(lambda s, rng: 1, n=BLOCKS), 0)
+    except ValueError:
+        return
+    raise AssertionError("judged")
+
+
+# --- the whole ---
+
+def soak(**environment):
+    return subprocess.run([SOAK, *map(str, SHORT)], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "TCPSERVER": TCPSERVER, "TCPCLIENT": TCPCLIENT, **environment})
+
+
+@plain_build_only
+def test_connections_that_come_and_go_leave_nothing_behind():
+    for _ in range(3):  # a stall of the machine can look like a slope
+        r = soak()
+        if r.returncode == 0:
+            break
+    check_equal(r.returncode, 0, f"exit code: {r.stdout} {r.stderr}")
+    check_equal(r.stdout.count("  flat\n"), 8, f"series: {r.stdout}")
+
+
+@plain_build_only
+def test_server_that_leaks_is_found():
+    need_program("cc")
+    directory = os.path.dirname(temp_path("x"))
+    source, library, server = (os.path.join(directory, name) for name in ("leaks.c", "leaks.so", "tcpserver"))
+    with open(source, "w") as f:
+        f.write(LEAKS)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+    with open(server, "w") as f:
+        f.write(f'#!/bin/sh\nLD_PRELOAD={library} exec {os.path.abspath(TCPSERVER)} "$@"\n')
+    os.chmod(server, 0o755)
+    r = soak(TCPSERVER=server)
+    check_equal(r.returncode, 1, f"exit code: {r.stdout} {r.stderr}")
+    wrong = [line.split("  ")[0] for line in r.stdout.splitlines() if line.endswith(("DRIFTS", "DIFFER"))]
+    check("server memory, bytes" in wrong, f"what it found: {r.stdout}")
+
+
+if __name__ == "__main__":
+    main()
