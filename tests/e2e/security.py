@@ -203,6 +203,7 @@ def token_file():
     return path
 
 
+@plain_build_only  # ThreadSanitizer has a thread of its own, that came before
 def test_user_is_another_one_for_good_on_every_thread():
     need_root()
     need_program("setpriv")
@@ -229,6 +230,7 @@ def test_user_is_another_one_for_good_on_every_thread():
     check(not os.path.exists(control), "the control socket is removed")
 
 
+@plain_build_only
 def test_nothing_can_be_gained_without_user_either():
     with Server() as server:
         check_equal({status["NoNewPrivs"] for status in statuses(server.pid)}, {"1"}, "NoNewPrivs")
