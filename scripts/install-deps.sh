@@ -9,7 +9,7 @@ demo="gawk gnuplot-nox"
 tests="libcmocka-dev zlib1g-dev libjson-c-dev openssl python3 python3-jsonschema tcpdump socat netcat-openbsd knot-dnsutils strace iproute2 nftables unbound knot nsd
        procps mandoc default-jre-headless libhdrhistogram-java curl prometheus
        lintian zsh systemd cron"
-ci="clang clang-format clang-tidy libclang-rt-14-dev shellcheck"
+ci="clang clang-format clang-tidy libclang-rt-14-dev shellcheck gcovr valgrind"
 
 case ${1:-} in
 build) wanted="$build" ;;
