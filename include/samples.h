@@ -18,6 +18,7 @@
 #ifndef TCPSCALER_SAMPLES_H
 #define TCPSCALER_SAMPLES_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -50,6 +51,7 @@ struct samples_options {
     uint64_t realtime_offset_ns; /* dates the rows */
     int when_full;               /* enum samples_when_full */
     uint64_t one_in;             /* of so many queries one has rows, >= 1; see samples_has() */
+    const atomic_bool *hurry;    /* NULL, or: true ends the patience with a reader after the run */
 };
 
 /* The header is written first.  Starts the writer thread.  NULL with errno on failure. */

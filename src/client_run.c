@@ -11,6 +11,7 @@
 #include "complain.h"
 #include "growth.h"
 #include "notify.h"
+#include "parting.h"
 #include "progress.h"
 #include "reopen.h"
 
@@ -168,17 +169,19 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-static void on_signal(evutil_socket_t number, short what, void *arg)
+static void interrupt(struct run *r)
 {
-    struct run *r = arg;
-
-    (void)what;
-    if (r->result->interrupted)
-        _exit(128 + number); /* asked twice: the report does not matter any more */
     r->result->interrupted = true;
     if (r->config->samples != NULL)
         samples_stop_waiting(r->config->samples);
     stop(r);
+}
+
+static void on_signal(evutil_socket_t number, short what, void *arg)
+{
+    (void)what;
+    parting_ask(number);
+    interrupt(arg);
 }
 
 static void on_hangup(evutil_socket_t number, short what, void *arg)
@@ -362,11 +365,19 @@ static int watch(struct run *r)
     event_assign(&r->stats_event, r->base, -1, EV_PERSIST, on_stats, r);
     if (r->settings->stats_interval_ns > 0)
         failed |= event_add(&r->stats_event, &stats);
+    parting_prepare();
     for (int i = 0; i < 4; i++) {
         evsignal_assign(&r->signal_events[i], r->base, signals[i].number, signals[i].on, r);
         failed |= evsignal_add(&r->signal_events[i], NULL);
     }
     return failed;
+}
+
+/* The loop has ended: signals find what was there before it. */
+static void unwatch(struct run *r)
+{
+    for (int i = 0; i < 4; i++)
+        evsignal_del(&r->signal_events[i]);
 }
 
 /* --- collecting --- */
@@ -426,7 +437,10 @@ static int lead(struct run *r)
         return -1;
     /* not before: the first workers would take the CPUs from those still being made */
     client_crew_post(&r->crew, CLIENT_OPEN, clock_now_ns());
+    if (parting_was_asked()) /* before the loop had the signals */
+        interrupt(r);
     event_base_dispatch(r->base);
+    unwatch(r);
     client_control_end(&r->control);
     if (r->settings->stats_in_place && r->settings->stats_interval_ns > 0)
         progress_show_in_place(stderr, NULL, 0);

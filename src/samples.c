@@ -140,7 +140,8 @@ static bool wait_until_writable(struct samples *s)
             continue;
         if (s->patience_end_ns == 0)
             s->patience_end_ns = clock_now_ns() + SAMPLES_PATIENCE_NS;
-        s->result.out_of_patience = clock_now_ns() > s->patience_end_ns;
+        s->result.out_of_patience =
+            clock_now_ns() > s->patience_end_ns || (s->o.hurry != NULL && atomic_load(s->o.hurry));
     }
     return false;
 }

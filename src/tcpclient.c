@@ -13,6 +13,7 @@
 #include "json.h"
 #include "kernel_features.h"
 #include "oslimits.h"
+#include "parting.h"
 #include "preflight_report.h"
 #include "reopen.h"
 #include "report.h"
@@ -246,6 +247,7 @@ static int run(struct setup *s, struct client_result *result)
             .realtime_offset_ns = clock_realtime_offset_ns(),
             .when_full = s->opts.raw_full,
             .one_in = s->opts.sample_one_in,
+            .hurry = parting_hurry(),
         };
 
         s->plan.config.samples = samples_open(&samples);
@@ -259,6 +261,7 @@ static int run(struct setup *s, struct client_result *result)
         samples_close(s->plan.config.samples, &result->samples);
         result->has_samples = true;
     }
+    result->interrupted |= parting_was_asked();
     return failed;
 }
 

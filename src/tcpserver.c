@@ -7,6 +7,7 @@
 #include "kernel_features.h"
 #include "notify.h"
 #include "oslimits.h"
+#include "parting.h"
 #include "preflight_report.h"
 #include "privileges.h"
 #include "reopen.h"
@@ -369,8 +370,8 @@ static void on_signal(evutil_socket_t number, short what, void *arg)
 {
     struct server *s = arg;
 
-    (void)number;
     (void)what;
+    parting_ask(number);
     event_base_loopbreak(s->base);
 }
 
@@ -426,11 +427,19 @@ static int watch(struct server *s)
     event_assign(&s->stats_event, s->base, -1, EV_PERSIST, on_stats, s);
     if (s->opts.stats_interval_ns > 0)
         failed |= event_add(&s->stats_event, &stats);
+    parting_prepare();
     for (int i = 0; i < 4; i++) {
         evsignal_assign(&s->signal_events[i], s->base, signals[i].number, signals[i].on, s);
         failed |= evsignal_add(&s->signal_events[i], NULL);
     }
     return failed;
+}
+
+/* The loop has ended: signals find what was there before it. */
+static void unwatch(struct server *s)
+{
+    for (int i = 0; i < 4; i++)
+        evsignal_del(&s->signal_events[i]);
 }
 
 static int start_workers(struct server *s)
@@ -540,7 +549,9 @@ static int serve(struct server *s)
     }
     announce(s);
     notify(NOTIFY_READY);
-    event_base_dispatch(s->base);
+    if (!parting_was_asked()) /* before the loop had the signals */
+        event_base_dispatch(s->base);
+    unwatch(s);
     notify(NOTIFY_STOPPING);
     server_control_end(&s->control);
     stop_workers(s);

@@ -208,6 +208,30 @@ def test_interrupt_ends_the_wait_of_a_run_whose_rows_nobody_reads():
     check(output["dropped_rows"] > 0, "rows missing")
 
 
+def test_signals_after_the_run_cost_no_report():
+    """All is answered, and the rows wait for a reader: SIGHUP does nothing, SIGINT ends the wait, not the report."""
+    reading, writing = os.pipe()
+    with Server() as server:
+        client = Client("-p", server.port, "-c", 10, "-r", 5000, "-t", 1, "-R", "--raw-full", "block", "--threads", 2,
+                        "--stats-interval", "200ms", "127.0.0.1", stdout=writing)
+        os.close(writing)
+        wait_until_running(client)
+        workers = [t for t in os.listdir(f"/proc/{client.pid}/task") if t != str(client.pid)]
+        wait_for(lambda: len(os.listdir(f"/proc/{client.pid}/task")) <= len(workers) - 1, "the workers' end")
+        for number in (signal.SIGHUP, signal.SIGUSR1):
+            client.process.send_signal(number)
+        time.sleep(0.3)
+        check_equal(client.process.poll(), None, "exit code after SIGHUP and SIGUSR1")
+        client.process.send_signal(signal.SIGINT)
+        r = client.wait()
+        os.close(reading)
+    check_code(r, 130)
+    check_conservation(r)
+    q, output = r.json["queries"], r.json["output"]
+    check_equal((q["answered"], r.json["interrupted"]), (q["scheduled"], True), "answered, interrupted")
+    check_equal(output["rows"] + output["dropped_rows"], q["sent"] + q["answered"], "rows")
+
+
 def test_sample_of_the_rows_has_whole_queries_and_counts_the_others():
     with Server() as server:
         runs = [run_client("-p", server.port, "-c", 20, "-r", 2000, "-t", 2, "-R", "--sample", share,

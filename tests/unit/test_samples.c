@@ -436,6 +436,32 @@ static void a_reader_that_goes_away_stops_the_output_only(void **state)
     }
 }
 
+/* Without the hurry that is told apart by SAMPLES_PATIENCE_NS. */
+static void a_hurry_ends_the_patience_with_a_reader(void **state)
+{
+    atomic_bool hurry;
+    struct samples_options options = {
+        .n_rings = 1, .ring_rows = 1024, .one_in = 1, .hurry = &hurry};
+    struct samples_result result;
+    struct samples *s;
+    int ends[2];
+
+    (void)state;
+    atomic_init(&hurry, true);
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) >= 4096);
+    options.fd = ends[1];
+    s = samples_open(&options);
+    assert_non_null(s);
+    push_rows(s, 0, 0, 1000);
+    samples_close(s, &result);
+    assert_true(result.out_of_patience);
+    assert_int_equal(result.error, 0);
+    assert_sums(&result, 500, 500);
+    assert_int_equal(close(ends[0]), 0);
+    assert_int_equal(close(ends[1]), 0);
+}
+
 static void a_descriptor_that_takes_nothing_is_an_error(void **state)
 {
     static const struct {
@@ -509,6 +535,7 @@ int main(void)
         cmocka_unit_test(waiting_ends_when_it_is_told_to),
         cmocka_unit_test(a_sample_has_both_rows_of_a_query_or_none),
         cmocka_unit_test(a_reader_that_goes_away_stops_the_output_only),
+        cmocka_unit_test(a_hurry_ends_the_patience_with_a_reader),
         cmocka_unit_test(a_descriptor_that_takes_nothing_is_an_error),
         cmocka_unit_test(a_row_cut_off_counts_as_dropped),
     };
