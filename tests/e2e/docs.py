@@ -80,6 +80,13 @@ def run_example(script, port, directory):
     return r.stdout
 
 
+def test_page_of_faults_has_every_scenario():
+    listed = subprocess.run([os.path.join(SOURCE_DIR, "tests/torture/run"), "--list"], capture_output=True, text=True,
+                            check=True).stdout.split()
+    rows = [line.split(" | ")[0] for line in read("docs", "faults.md").splitlines() if line.startswith("| `")]
+    check_equal(sorted(re.findall(r"`(\w+)`", " ".join(rows))), sorted(listed), "scenarios in docs/faults.md")
+
+
 def test_tuning_page_explains_every_limit_of_the_plans():
     limits = set(re.findall(r'\badd(?:_short|_sysctl)?\(p, "([^"]+)"', read("src", "preflight.c")))
     check(len(limits) > 15, f"limits in preflight.c: {limits}")

@@ -50,7 +50,7 @@ class Faults:
         self.n = self.connections = self.accepted = 0
         self.did = dict.fromkeys(
             ("queries", "answers", "dropped", "duplicated", "unknown", "delayed", "resets",
-             "closes", "malformed", "late_proofs", "stalls", "truncated", "corrupted"), 0)
+             "closes", "malformed", "late_proofs", "stalls", "truncated", "corrupted", "hostile"), 0)
         self.rcodes = [int(code) for code in options.rcodes.split(",") if code]
         self.did.update((f"rcode{code}", 0) for code in self.rcodes)
         self.per_mille = [part.split(":") for part in options.delay_per_mille.split(",") if part]
@@ -105,6 +105,7 @@ class Connection(asyncio.Protocol):
     def __init__(self, faults):
         self.f, self.o = faults, faults.o
         self.buffer, self.seen, self.held = b"", 0, []
+        self.flood, self.is_full = None, False
 
     def connection_made(self, transport):
         self.t, self.number = transport, self.f.accepted
@@ -140,6 +141,8 @@ class Connection(asyncio.Protocol):
         elif self.f.hits(self.o.malformed_every):
             self.f.did["malformed"] += 1
             self.t.write(b"\0\1x")
+        elif self.o.instead:
+            HOSTILE[self.o.instead](self, message)
         elif self.f.hits(self.o.drop_every):
             self.f.did["dropped"] += 1
         elif self.f.hits(self.o.delay_every):
@@ -202,6 +205,39 @@ class Connection(asyncio.Protocol):
         if not self.t.is_closing():
             self.write(*held)
 
+    def say_zero_lengths(self, _):
+        self.f.did["hostile"] += 1
+        self.t.write(bytes(2000))
+
+    def say_huge_length(self, message):
+        self.f.did["hostile"] += 1
+        self.t.write(b"\xff\xff" + message[2:])
+
+    def answer_with_wrong_id(self, message):
+        self.f.did["hostile"] += 1
+        self.t.write(message[:2] + bytes([message[2] ^ 0x80]) + message[3:])
+
+    def answer_without_end(self, message):
+        """As fast as they are taken, answers to what nobody asked."""
+        if self.flood is None:
+            self.flood = (message[:2] + b"\xff\xff" + message[4:]) * 1000
+            self.t.set_write_buffer_limits(high=1 << 16)
+            self.pour()
+
+    def pour(self):
+        if not self.t.is_closing() and not self.is_full:
+            self.f.did["hostile"] += 1000
+            self.t.write(self.flood)
+            asyncio.get_running_loop().call_soon(self.pour)
+
+    def pause_writing(self):
+        self.is_full = True
+
+    def resume_writing(self):
+        self.is_full = False
+        if self.flood is not None:
+            self.pour()
+
     async def send_split(self, message):
         # one connection's pieces must not mix: its answers go one after the other
         previous, done = getattr(self, "last", None), asyncio.Event()
@@ -214,6 +250,10 @@ class Connection(asyncio.Protocol):
                 self.t.write(message[i:i + self.o.split])
             await asyncio.sleep(0)
         done.set()
+
+
+HOSTILE = {"zero-lengths": Connection.say_zero_lengths, "huge-lengths": Connection.say_huge_length,
+           "wrong-ids": Connection.answer_with_wrong_id, "endless": Connection.answer_without_end}
 
 
 async def serve(options):
@@ -261,6 +301,7 @@ parser.add_argument("--backlog", type=int, default=1024, metavar="N")
 parser.add_argument("--accept-only", type=int, default=0, metavar="N",
                     help="accept N connections, --accept-after seconds from the start, and no more")
 parser.add_argument("--accept-after", type=float, default=0, metavar="S")
+parser.add_argument("--instead", choices=list(HOSTILE), help="of every answer but the proofs")
 parser.add_argument("--silent", action="store_true", help="never answer, not even the proof")
 parser.add_argument("--stall-every", type=float, default=0, metavar="S",
                     help="take no input at all, on no connection, once every S seconds ...")

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Clients that hold a server's resources and never finish anything.
+
+Slow ones (--slow N) send one byte per --every seconds each. Deaf ones (--deaf N) send as much as is taken, and
+read nothing. Prints `ready N` when N connections are there, and on SIGTERM one JSON object with what they did."""
+
+import argparse
+import itertools
+import json
+import resource
+import signal
+import socket
+import time
+
+DEAF_SNDBUF = 65536  # of each: a thousand of them shall not take the machine's memory, but the server's
+
+
+class Attack:
+    def __init__(self, options):
+        self.o = options
+        self.did = {"connected": 0, "slow_bytes": 0, "deaf_bytes": 0, "deaf_stuck": 0, "ended": 0}
+        self.stop = False
+        signal.signal(signal.SIGTERM, self.on_term)
+
+    def on_term(self, *_):
+        self.stop = True
+
+    def connect(self, n, deaf):
+        sockets = []
+        for _ in range(n):
+            s = socket.socket()
+            if deaf:
+                s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, DEAF_SNDBUF)
+            s.connect((self.o.host, self.o.port))
+            s.setblocking(False)
+            self.did["connected"] += 1
+            sockets.append(s)
+        return sockets
+
+    def send(self, s, data, key):
+        try:
+            self.did[key] += s.send(data)
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.did["ended"] += 1
+            s.close()
+
+    def push(self, deaf):
+        """Fills what there is to fill, until nothing has been taken from anybody for half a second."""
+        block, last = bytes(65536), time.monotonic()
+        while time.monotonic() - last < 0.5 and not self.stop:
+            before = self.did["deaf_bytes"]
+            for s in deaf:
+                if s.fileno() >= 0:
+                    self.send(s, block, "deaf_bytes")
+            if self.did["deaf_bytes"] > before:
+                last = time.monotonic()
+            time.sleep(0.02)
+        self.did["deaf_stuck"] = sum(s.fileno() >= 0 for s in deaf)
+
+    def drip(self, slow):
+        """A byte of each by turns, a hundred at a time."""
+        if not slow:
+            while not self.stop:
+                time.sleep(0.1)
+            return
+        pause, turns = 100 * self.o.every / len(slow), itertools.cycle(slow)
+        while not self.stop:
+            for s in itertools.islice(turns, 100):
+                if s.fileno() >= 0:
+                    self.send(s, b"x", "slow_bytes")
+            time.sleep(pause)
+
+    def run(self):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+        slow, deaf = self.connect(self.o.slow, False), self.connect(self.o.deaf, True)
+        self.push(deaf)
+        print("ready", self.did["connected"], flush=True)
+        self.drip(slow)
+        print(json.dumps(self.did), flush=True)
+
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("host")
+parser.add_argument("port", type=int)
+parser.add_argument("--slow", type=int, default=0, metavar="N")
+parser.add_argument("--every", type=float, default=10, metavar="S")
+parser.add_argument("--deaf", type=int, default=0, metavar="N")
+Attack(parser.parse_args()).run()

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: MIT
+"""Peers of tcpserver that waste, withhold, cut off or babble; and tcpclient with a server that answers byte by
+byte."""
+
+import re
+import socket
+import ssl
+import statistics
+import struct
+import threading
+
+from faults import *
+from table import *
+from tls import Authority
+
+MIB = 1 << 20
+# Of the sockets that the deaf fill: with the kernel's 3.6 MiB of each they fill the whole machine's TCP memory.
+BUFFER_BYTES = 65536
+RESET = struct.pack("ii", 1, 0)  # SO_LINGER: close(2) sends RST
+
+
+def connect(server):
+    s = socket.create_connection(("127.0.0.1", server.port), timeout=60)
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return s
+
+
+def tcp_count(name):
+    """A counter of this network namespace's TCP, of /proc/net/snmp."""
+    with open("/proc/net/snmp") as f:
+        heads, values = [line.split()[1:] for line in f if line.startswith("Tcp:")]
+    return int(values[heads.index(name)])
+
+
+def still_serves(row, server):
+    """A client that comes after, or beside, gets all its answers."""
+    r = run_client("-c", 50, "-r", 500, "-t", 1, f"127.0.0.1:{server.port}")
+    row.conserved(r)
+    row.expect("answered to another client", r.json["queries"]["scheduled"], r.json["queries"]["answered"])
+    row.served(server)
+
+
+def tcp_memory_mib():
+    with open("/proc/net/sockstat") as f:
+        pages = re.search(r"^TCP:.* mem (\d+)", f.read(), re.M)
+    return int(pages.group(1)) * os.sysconf("SC_PAGESIZE") // MIB
+
+
+# --- slow-loris and never reading ---
+
+
+class Attackers:
+    def __init__(self, server, n_slow, n_deaf):
+        self.process = spawn([sys.executable, os.path.join(FAULT, "attacker.py"), "127.0.0.1", str(server.port),
+                              "--slow", str(n_slow), "--deaf", str(n_deaf)], stdout=subprocess.PIPE, text=True)
+        check_equal(self.process.stdout.readline(), f"ready {n_slow + n_deaf}\n", "the attackers")
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        out, _ = self.process.communicate(timeout=60)
+        return json.loads(out)
+
+
+def good_clients(server, n, rate, seconds):
+    """p99 of the response in us; all is answered."""
+    r = run_client("-c", n, "-r", rate, "-t", seconds, "--close", "rst", f"127.0.0.1:{server.port}")
+    check_conservation(r)
+    check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "good clients answered")
+    return r.json["latency_ns"]["response"]["p99"] / 1000
+
+
+def wait_until_idle(server):
+    """The attackers' connections are gone, here and in the server."""
+    def idle():
+        server.process.send_signal(signal.SIGUSR1)
+        time.sleep(0.2)
+        with open(server.json_path) as f:
+            text = f.read()
+        return '"active": 0' in text
+    wait_for(idle, "the end of all connections")
+
+
+class Comparison:
+    """p99 of the good clients in us, in runs without and with the attackers by turns."""
+
+    def __init__(self):
+        self.quiet, self.abused = [], []
+
+    def ratio(self):
+        return statistics.median(self.abused) / statistics.median(self.quiet)
+
+    def note_in(self, row):
+        row.note("p99 in us without them", sorted(map(round, self.quiet)))
+        row.note("p99 in us beside them", sorted(map(round, self.abused)))
+
+
+def beside_attackers(row, n_slow, n_deaf, good, enough):
+    """`good`: clients, q/s and seconds. `enough`: of a Comparison, whether another pair of runs is needed no more."""
+    with Server("--sndbuf", BUFFER_BYTES, "--rcvbuf", BUFFER_BYTES) as server:
+        figures, did, tcp_mib = Comparison(), {}, 0
+        while not enough(figures):
+            figures.quiet.append(good_clients(server, *good))
+            attackers = Attackers(server, n_slow, n_deaf)
+            tcp_mib = tcp_memory_mib()
+            figures.abused.append(good_clients(server, *good))
+            did = attackers.stop()
+            wait_until_idle(server)
+        row.injected("abusers connected", did["connected"])
+        row.injected("bytes by drips", did["slow_bytes"])
+        row.injected("deaf ones at their limit", did["deaf_stuck"])
+        row.expect("abusers ended by the server", 0, did["ended"])
+        row.served(server)
+        row.expect("resident MiB at the peak", at_most(10000 if SANITIZED else 100),
+                   round(server.result["peak_rss_bytes"] / MIB, 1))
+        row.expect("pauses for those who do not read", Between(n_deaf), server.result["back_pressure_pauses"])
+        row.note("MiB they pushed", did["deaf_bytes"] // MIB)
+        row.note("MiB of TCP memory in the whole machine", tcp_mib)
+        figures.note_in(row)
+        return figures
+
+
+@scenario()
+@plain_build_only
+def slow_and_deaf_clients_beside_good_ones(row):
+    """10,000 that send a byte per 10 s and 1,000 that never read, beside 1,000 that ask 10,000 q/s."""
+
+    def enough(figures):
+        # a stall of the machine spoils a run; what the server does would spoil every one
+        n = len(figures.quiet)
+        return n == 7 or n >= 3 and figures.ratio() <= 2
+
+    figures = beside_attackers(row, 10000, 1000, (1000, 10000, 2), enough)
+    row.expect("median p99 beside them / without", at_most(2.0), round(figures.ratio(), 2))
+
+
+@scenario(short=True)
+def a_few_slow_and_deaf_clients(row):
+    beside_attackers(row, 500, 50, (100, 2000, 1), lambda figures: len(figures.quiet) == 1)
+
+
+# --- bytes ---
+
+
+def receive(s, n):
+    data = bytearray(n)
+    view, got = memoryview(data), 0
+    while got < n:
+        part = s.recv_into(view[got:])
+        if part == 0:
+            break
+        got += part
+    return bytes(view[:got])
+
+
+@scenario(short=True)
+def garbage(row):
+    """100 KiB of noise on each of 100 connections: echoed to the byte, ignored as pings, refused by TLS."""
+    noise = os.urandom(100 << 10)
+    with Server() as server:
+        sockets = [connect(server) for _ in range(100)]
+        for s in sockets:
+            threading.Thread(target=s.sendall, args=(noise,), daemon=True).start()
+        same = sum(receive(s, len(noise)) == noise for s in sockets)
+        row.injected("connections with 100 KiB of noise", len(sockets))
+        row.expect("echoed whole", 100, same)
+        for s in sockets:
+            s.close()
+        still_serves(row, server)
+    with Server("--protocol", "ping") as server:
+        pongs = 0
+        for _ in range(100):
+            with connect(server) as s:
+                s.sendall(noise.replace(b"Ping", b"pong") + b"Ping")
+                pongs += receive(s, 4) == b"Pong"
+        row.expect("pings found behind it", 100, pongs)
+        r = run_client("-c", 50, "-r", 500, "-t", 1, "--protocol", "ping", f"127.0.0.1:{server.port}")
+        row.expect("pings answered after it", r.json["queries"]["scheduled"], r.json["queries"]["answered"])
+        row.served(server)
+
+
+@scenario(short=True)
+def garbage_for_tls(row):
+    ca = Authority()
+    cert, key = ca.sign()
+    with Server("--tls-cert", cert, "--tls-key", key) as server:
+        for _ in range(100):
+            with connect(server) as s:
+                s.sendall(os.urandom(20000))
+                try:
+                    receive(s, 1 << 20)
+                except ConnectionError:
+                    pass
+        row.injected("connections with noise for a handshake", 100)
+        r = run_client("-c", 20, "-r", 200, "-t", 1, "--tls", "--tls-ca", ca.cert, f"127.0.0.1:{server.port}")
+        row.conserved(r)
+        row.expect("answered to another client", r.json["queries"]["scheduled"], r.json["queries"]["answered"])
+        row.served(server)
+        row.expect("ended in phase tls", 100, sum(n for name, n in server.result["closed"].items()
+                                                  if name.startswith("tls/")))
+
+
+@scenario()
+def stream_of_1_gib(row):
+    """Through one connection and back, compared MiB by MiB."""
+    n_mib = 64 if SANITIZED else 1024
+    block = os.urandom(MIB)
+    with Server() as server:
+        with connect(server) as s:
+            sender = threading.Thread(target=lambda: [s.sendall(block) for _ in range(n_mib)])
+            sender.start()
+            same = sum(receive(s, MIB) == block for _ in range(n_mib))
+            sender.join()
+        row.injected("MiB sent", n_mib)
+        row.expect("MiB came back the same", n_mib, same)
+        before = rss_bytes(server.pid)
+        row.expect("resident in MiB", at_most(10000 if SANITIZED else 32), round(before / MIB, 1))
+        r = run_client("-c", 50, "-r", 500, "-t", 1, f"127.0.0.1:{server.port}")
+        row.expect("answered to another client", r.json["queries"]["scheduled"], r.json["queries"]["answered"])
+        row.served(server)
+        row.expect("MiB received, sent", Between(n_mib, n_mib + 1), server.result["bytes_received"] / MIB)
+        row.expect("sent of those received", server.result["bytes_received"], server.result["bytes_sent"])
+
+
+@scenario(short=True)
+def segments_of_one_byte(row):
+    """To the server, and by a server to the client."""
+    with Server() as server:
+        before = tcp_count("OutSegs")
+        sockets = [connect(server) for _ in range(20)]
+        text = os.urandom(500)
+        for byte in text:
+            for s in sockets:
+                s.send(bytes([byte]))
+        row.injected("segments for 10,000 bytes", tcp_count("OutSegs") - before)
+        row.expect("echoed whole", 20, sum(receive(s, len(text)) == text for s in sockets))
+        for s in sockets:
+            s.close()
+        still_serves(row, server)
+    fault = FaultServer("--split", 1)
+    before = tcp_count("OutSegs")
+    r = run_client("-c", 20, "-r", 200, "-t", 1, f"127.0.0.1:{fault.port}")
+    row.injected("segments to the client", tcp_count("OutSegs") - before)
+    fault.stop()
+    row.conserved(r)
+    row.expect("answered byte by byte", r.json["queries"]["scheduled"], r.json["queries"]["answered"])
+
+
+@scenario(short=True)
+def half_closes(row):
+    """The end of the stream comes with the question: the answer comes, then the end."""
+    with Server() as server:
+        whole = 0
+        for _ in range(20):
+            sockets = [connect(server) for _ in range(50)]
+            for s in sockets:
+                s.sendall(b"y" * 1000)
+                s.shutdown(socket.SHUT_WR)
+            whole += sum(receive(s, 1001) == b"y" * 1000 for s in sockets)
+            for s in sockets:
+                s.close()
+        row.injected("half-closed connections", 1000)
+        row.expect("answered whole and ended", 1000, whole)
+        still_serves(row, server)
+        row.expect("closed by peer", 1050, server.result["closed"].get("receive/closed by peer"))
+
+
+@scenario(short=True)
+def resets_after_connect(row):
+    with Server() as server:
+        before = tcp_count("EstabResets")
+        for _ in range(2000):
+            s = socket.create_connection(("127.0.0.1", server.port), timeout=60)
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+            s.close()
+        row.injected("connections reset, both ends", tcp_count("EstabResets") - before)
+        still_serves(row, server)
+        row.expect("accepted", 2050, server.result["accepted"])
+        row.expect("reset", 2000, server.result["closed"].get("receive/reset"))

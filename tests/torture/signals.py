@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: MIT
+"""SIGINT, SIGTERM and SIGHUP at every phase of both programs.
+
+SIGINT and SIGTERM end a run with its full report and 130, the server with 0; asked twice, both end at once.
+SIGHUP reopens files, and ends nothing. Before there is a run, while its settings are read, any of the three ends
+the program as it ends any."""
+
+import fcntl
+
+from faults import *
+from table import *
+
+SIGNALS = {"SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM, "SIGHUP": signal.SIGHUP}
+SOON_S = 60 if SANITIZED else 3
+
+
+class Settings:
+    """A file of settings that is open and never comes to its end: who reads it is still planning."""
+
+    def __init__(self):
+        self.path = temp_path("settings")
+        os.mkfifo(self.path)
+
+    def is_read(self):
+        try:
+            os.open(self.path, os.O_WRONLY | os.O_NONBLOCK)
+            return True
+        except OSError:
+            return False
+
+
+def signalled(row, start, ready, release=lambda: None):
+    """A client for each signal, all side by side: its result and the seconds since the signal, by name. `release`
+    is called when those that a signal ends have ended."""
+    clients = {name: start() for name in SIGNALS}
+    wait_for(lambda: all([ready(client) for client in clients.values()]), "the phase of all three")
+    sent, begin = 0, time.monotonic()
+    for name, client in clients.items():
+        sent += client.process.poll() is None
+        client.process.send_signal(SIGNALS[name])
+    results = {name: clients[name].wait() for name in ("SIGINT", "SIGTERM")}
+    release()
+    results["SIGHUP"] = clients["SIGHUP"].wait()
+    row.injected("signals to living clients", sent if sent == len(SIGNALS) else 0)
+    return results, {name: r.seconds - (begin - clients[name].begin) for name, r in results.items()}
+
+
+def signal_in_a_run(row, start, ready, lost=("answered", "answered"), release=lambda: None):
+    """`lost`: the count that all queries sent are in, for the interrupted clients and for the other."""
+    results, seconds = signalled(row, start, ready, release)
+    row.conserved(*results.values())
+    row.expect("exits", {"SIGINT": 130, "SIGTERM": 130, "SIGHUP": True},
+               {name: r.code in (0, 3) if name == "SIGHUP" else r.code for name, r in results.items()})
+    row.expect("interrupted", {"SIGINT": True, "SIGTERM": True, "SIGHUP": False},
+               {name: r.json["interrupted"] for name, r in results.items()})
+    row.expect(f"ended in {SOON_S} s", True, max(seconds["SIGINT"], seconds["SIGTERM"]) < SOON_S)
+    for name, r in results.items():
+        q, where = r.json["queries"], lost[name == "SIGHUP"]
+        # what is in flight at the very moment is cancelled
+        row.expect(f"{name}: {where} of those sent", Between(q["sent"] * 9 // 10, q["sent"]), q[where])
+
+
+@scenario(short=True)
+def signal_while_planning(row):
+    settings = [Settings() for _ in SIGNALS]
+    unused = iter(settings)
+    with Server() as server:
+        results, seconds = signalled(
+            row, lambda: Client("-c", 20, "--config", next(unused).path, f"127.0.0.1:{server.port}"),
+            lambda _: all(s.is_read() for s in settings))
+        row.expect("ended by the signal", {name: -number for name, number in SIGNALS.items()},
+                   {name: r.code for name, r in results.items()})
+        row.expect(f"ended in {SOON_S} s", True, max(seconds.values()) < SOON_S)
+        row.served(server)
+        row.expect("connections", 0, server.result["accepted"])
+
+
+@scenario(short=True)
+def signal_while_connecting(row):
+    with Server() as server:
+        signal_in_a_run(row, lambda: Client("-c", 60, "-n", 50, "-r", 100, "-t", 1, "--stats-interval", "200ms",
+                                            f"127.0.0.1:{server.port}"),
+                        lambda client: "connecting" in client.stderr())
+        row.served(server)
+
+
+@scenario()
+def signal_while_settling(row):
+    with Server() as server:
+        signal_in_a_run(row, lambda: Client("-c", 20, "-r", 100, "-t", 1, "--settle", "2s", "--stats-interval",
+                                            "200ms", f"127.0.0.1:{server.port}"),
+                        lambda client: "20 proven" in client.stderr())
+        row.served(server)
+
+
+@scenario()
+def signal_under_load(row):
+    with Server() as server:
+        signal_in_a_run(row, lambda: Client("-c", 20, "-r", 500, "-t", 2, "--stats-interval", "200ms",
+                                            f"127.0.0.1:{server.port}"), told_running)
+        row.served(server)
+
+
+def told_running(client):
+    return "running" in client.stderr()
+
+
+@scenario()
+def signal_while_draining(row):
+    """The server answers the proofs and nothing else."""
+    server = FaultServer("--drop-every", 1)
+    signal_in_a_run(row, lambda: Client("-c", 20, "-r", 200, "-t", 1, "--timeout", "3s", "--stats-interval", "200ms",
+                                        f"127.0.0.1:{server.port}"),
+                    lambda client: "live, 0 sent/s" in client.stderr(), lost=("cancelled", "timeout"))
+    row.expect("dropped by the server", Between(450), server.stop()["dropped"])
+
+
+@scenario(short=True)
+def signal_while_closing(row):
+    """The run is over, its rows wait for a reader who does not read: a signal is no reason to lose the report."""
+    pipes = []
+
+    def start():
+        pipes.append(os.pipe())
+        client = Client("-c", 20, "-r", 5000, "-t", 1, "-R", "--raw-full", "block", "--threads", 2,
+                        "--stats-interval", "200ms", f"127.0.0.1:{server.port}", stdout=pipes[-1][1])
+        os.close(pipes[-1][1])
+        return client
+
+    most = {}
+
+    def workers_are_gone(client):
+        n_tasks = len(os.listdir(f"/proc/{client.pid}/task"))
+        most[client.pid] = max(n_tasks, most.get(client.pid, 0))
+        return told_running(client) and n_tasks == most[client.pid] - 2
+
+    with Server() as server:
+        signal_in_a_run(row, start, workers_are_gone,
+                        release=lambda: [os.close(reading) for reading, _ in pipes])
+        row.served(server)
+
+
+@scenario(short=True)
+def signal_twice(row):
+    """The second ends a client at once, in a run and after it."""
+    with Server() as server:
+        clients = [Client("-c", 20, "-r", 100, "--stats-interval", "200ms", f"127.0.0.1:{server.port}")
+                   for _ in range(2)]
+        for client in clients:
+            wait_until_running(client)
+            client.process.send_signal(signal.SIGSTOP)  # so that the second comes before the first is obeyed
+        for client, number in zip(clients, (signal.SIGINT, signal.SIGTERM)):
+            client.process.send_signal(number)
+            client.process.send_signal(signal.SIGINT if number == signal.SIGTERM else signal.SIGTERM)
+            client.process.send_signal(signal.SIGCONT)
+        codes = [client.wait().code for client in clients]
+        row.injected("clients asked twice", len(clients))
+        row.expect("exits in 128 + signal", True, all(code in (130, 143) for code in codes))
+        row.served(server)
+
+
+class FullPipe:
+    """A pipe with a name and no room: who writes into it is held there."""
+
+    def __init__(self):
+        self.path = temp_path("pipe")
+        os.mkfifo(self.path)
+        self.fd = os.open(self.path, os.O_RDWR | os.O_NONBLOCK)
+        fcntl.fcntl(self.fd, fcntl.F_SETPIPE_SZ, 4096)
+        self.n_ballast = os.write(self.fd, bytes(4096))
+
+    def read_json(self):
+        os.read(self.fd, self.n_ballast)
+        text = b""
+        while not text.endswith(b"}\n"):
+            try:
+                text += os.read(self.fd, 4096)
+            except BlockingIOError:
+                time.sleep(0.02)
+        return json.loads(text)
+
+
+
+
+def closing_server():
+    """Asked to end, it has printed its summary and writes its JSON into a full pipe."""
+    pipe = FullPipe()
+    server = Server("--json", pipe.path)
+    server.process.send_signal(signal.SIGTERM)
+    wait_for(lambda: "Host " in server.stderr(), "the summary")
+    return pipe, server
+
+
+@scenario(short=True)
+def signals_to_the_server(row):
+    """While it plans, listens, serves; while it writes its report, into a pipe that is full."""
+    ended, sent = {}, 0
+    for name, number in SIGNALS.items():
+        settings = Settings()
+        planning = spawn([TCPSERVER, "--config", settings.path, "0"], stderr=subprocess.DEVNULL)
+        wait_for(settings.is_read, "the planning")
+        planning.send_signal(number)
+        sent += 1
+        ended[name] = planning.wait(30)
+    row.expect("planning: ended by the signal", {name: -number for name, number in SIGNALS.items()}, ended)
+    for name in ("SIGINT", "SIGTERM"):
+        for loaded in (False, True):
+            with Server() as server:
+                server.process.send_signal(signal.SIGHUP)
+                client = Client("-c", 50, "-r", 500, "-t", 1, "--stats-interval", "200ms",
+                                f"127.0.0.1:{server.port}")
+                wait_until_running(client)
+                if not loaded:
+                    client.process.kill()
+                    client.process.communicate()
+                row.expect(f"{name} {'under load' if loaded else 'idle'}: exit", 0, server.stop(SIGNALS[name]))
+                sent += 2
+                if loaded:
+                    row.conserved(client.wait())
+    pipe, server = closing_server()
+    server.process.send_signal(signal.SIGHUP)
+    server.process.send_signal(signal.SIGUSR1)
+    time.sleep(0.2)
+    row.expect("closing: alive after SIGHUP, SIGUSR1", None, server.process.poll())
+    row.expect("its report", "ended", pipe.read_json()["state"])
+    row.expect("exit", 0, server.process.wait(30))
+    row.injected("signals sent", sent + 3)
+
+
+@scenario(short=True)
+@plain_build_only  # ThreadSanitizer holds signals back while a call into the C library blocks
+def server_asked_twice_while_closing(row):
+    pipe, server = closing_server()
+    time.sleep(0.2)
+    row.injected("B that its report waits behind", pipe.n_ballast)
+    row.expect("waits", None, server.process.poll())
+    row.expect("exit", 128 + signal.SIGTERM, stop(server.process))

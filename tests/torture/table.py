@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""Scenarios, and the table of what they found.
+
+A scenario is a function of a Row marked with @scenario. It injects a fault and proves that with a count
+(Row.injected: a fault of which there was none is no pass), then says for each figure what it has to be and
+what it was (Row.expect). It goes on after a figure that is unexpected: the row shows them all."""
+
+from harness import *
+
+scenarios = {}
+
+
+def scenario(short=False):
+    """Registers a scenario by its function's name; a short one is also of the selection for every build."""
+
+    def register(function):
+        function.short = short
+        scenarios[function.__name__] = function
+        return function
+
+    return register
+
+
+class Between:
+    """A range, both ends in it; no high end: at least low."""
+
+    def __init__(self, low, high=None):
+        self.low, self.high = low, high
+
+    def __eq__(self, found):
+        return found is not None and self.low <= found and (self.high is None or found <= self.high)
+
+    def __str__(self):
+        return f">= {self.low}" if self.high is None else f"{self.low} to {self.high}"
+
+
+def at_most(high):
+    return Between(0, high)
+
+
+class OneOf:
+    def __init__(self, *values):
+        self.values = values
+
+    def __eq__(self, found):
+        return found in self.values
+
+    def __str__(self):
+        return " or ".join(map(str, self.values))
+
+
+def words(value):
+    """As it stands in a field of the table, where ' | ' separates fields and '; ' figures."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {words(n)}" for name, n in value.items()) or "none"
+    return " ".join(str(value).replace("|", "/").split())
+
+
+class Row:
+    HEAD = "scenario | injected | expected | found | verdict"
+
+    def __init__(self, name):
+        self.name = name
+        self.injections, self.expected, self.found = [], [], []
+        self.faults = set()
+
+    def injected(self, what, count):
+        """`count`: of the fault itself, as the kernel, the injector or the program's peer counted it."""
+        self.injections.append(f"{words(int(count) if isinstance(count, bool) else count)} {what}")
+        if not count:
+            self.faults.add("NOT INJECTED")
+
+    def expect(self, what, wanted, found):
+        self.expected.append(f"{what} {words(wanted)}")
+        self.found.append(f"{what} {words(found)}")
+        if not wanted == found:
+            self.faults.add("UNEXPECTED")
+
+    def note(self, what, found):
+        """A figure that may be anything."""
+        self.found.append(f"{what} {words(found)}")
+
+    def conserved(self, *results):
+        """Every query and connection of tcpclient's results ended in exactly one outcome."""
+        why = []
+        for result in results:
+            try:
+                check_conservation(result)
+            except AssertionError as error:
+                why.append(words(error))
+        self.expect("conserved", True, "; ".join(why) or True)
+
+    def served(self, server, code=0):
+        """Ends the server. It lives until then, ends soon, and each connection that it accepted has one end."""
+        alive, begin = server.process.poll() is None, time.monotonic()
+        code_found = server.stop()
+        soon = time.monotonic() - begin < (60 if SANITIZED else 5)
+        self.expect("server exit", code, code_found if alive and soon else f"{code_found}, before or late")
+        j = server.result
+        self.expect("server conserved", True,
+                    j is not None and j["accepted"] == j["active"] + sum(j["closed"].values()))
+
+    @property
+    def verdict(self):
+        return " ".join(sorted(self.faults)) or "ok"
+
+    def __str__(self):
+        return " | ".join((self.name, "; ".join(self.injections), "; ".join(self.expected),
+                           "; ".join(self.found), self.verdict))
+
+
+def run_scenario(name):
+    """Its row, and whether it was skipped."""
+    row = Row(name)
+    enter_own_network()
+    try:
+        scenarios[name](row)
+    except Skip as why:
+        row.note("SKIP", why)
+        return row, True
+    except Exception as error:
+        row.note("error", error)
+        row.faults.add("UNEXPECTED")
+        traceback.print_exc()
+    finally:
+        stop_all()
+    return row, False
