@@ -60,6 +60,11 @@ def words(value):
     return " ".join(str(value).replace("|", "/").split())
 
 
+def lost(outcomes):
+    """Connections that the other side ended."""
+    return sum(n for name, n in outcomes.items() if name.endswith(("reset", "closed by peer")))
+
+
 class Row:
     HEAD = "scenario | injected | expected | found | verdict"
 
