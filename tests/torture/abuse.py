@@ -50,9 +50,9 @@ def tcp_memory_mib():
 
 
 class Attackers:
-    def __init__(self, server, n_slow, n_deaf):
+    def __init__(self, server, n_slow, n_deaf, *arguments):
         self.process = spawn([sys.executable, os.path.join(FAULT, "attacker.py"), "127.0.0.1", str(server.port),
-                              "--slow", str(n_slow), "--deaf", str(n_deaf)], stdout=subprocess.PIPE, text=True)
+                              "--slow", str(n_slow), "--deaf", str(n_deaf), *arguments], stdout=subprocess.PIPE, text=True)
         check_equal(self.process.stdout.readline(), f"ready {n_slow + n_deaf}\n", "the attackers")
 
     def stop(self):
@@ -136,6 +136,22 @@ def slow_and_deaf_clients_beside_good_ones(row):
 @scenario(short=True)
 def a_few_slow_and_deaf_clients(row):
     beside_attackers(row, 500, 50, (100, 2000, 1), lambda figures: len(figures.quiet) == 1)
+
+
+@scenario(short=True)
+def slow_and_deaf_clients_of_a_guarded_server(row):
+    """A share of 200 connections for each address, a second for the idle: who exceeds them goes, the others stay."""
+    with Server("--max-connections-per-source", 200, "--idle-timeout", "1s", "--sndbuf", BUFFER_BYTES, "--rcvbuf",
+                BUFFER_BYTES) as server:
+        attackers = Attackers(server, 150, 400, "--source", "127.0.0.2", "--every", "60")
+        r = run_client("-c", 150, "-r", 1500, "-t", 2, "--source", "127.0.0.3", f"127.0.0.1:{server.port}")
+        row.injected("abusers of one address", attackers.stop()["connected"])
+        row.conserved(r)
+        row.expect("answered to those of another one", r.json["queries"]["scheduled"], r.json["queries"]["answered"])
+        row.expect("of these live at the end", 150, r.json["connections"]["live_at_end"])
+        row.served(server)
+        row.expect("refused", 350, server.result["refused"])
+        row.expect("ended as idle", 200, sum(n for name, n in server.result["closed"].items() if "timed out" in name))
 
 
 # --- bytes ---
