@@ -94,6 +94,25 @@ def signal_while_settling(row):
 
 
 @scenario()
+def signal_while_waiting_for_the_start(row):
+    """Connected, at the file of --start-file, which comes when two of the three have ended."""
+    paths = []
+
+    def start():
+        paths.append(temp_path("start"))
+        return Client("-c", 20, "-r", 100, "-t", 1, "--start-file", paths[-1], f"127.0.0.1:{server.port}")
+
+    def open_gate():
+        with open(paths[-1] + ".new", "w") as f:
+            f.write(f"{time.time() + 1:.6f}\n")
+        os.rename(paths[-1] + ".new", paths[-1])
+
+    with Server() as server:
+        signal_in_a_run(row, start, lambda _: all(os.path.exists(path + ".ready") for path in paths), release=open_gate)
+        row.served(server)
+
+
+@scenario()
 def signal_under_load(row):
     with Server() as server:
         signal_in_a_run(row, lambda: Client("-c", 20, "-r", 500, "-t", 2, "--stats-interval", "200ms",
