@@ -434,6 +434,13 @@ def in_parallel(n, do):
     return results
 
 
+def is_given_up(s):
+    try:
+        return s.recv(1000)[:12] in (b"", b"HTTP/1.1 400")
+    except ConnectionResetError:
+        return True
+
+
 def test_abuse_changes_nothing():
     port = free_port()
     run = Steered("-c", 100, "-r", 2000, control=f"127.0.0.1:{port}")
@@ -455,12 +462,41 @@ def test_abuse_changes_nothing():
     answers = in_parallel(n, lambda: raw(address, request)[:12])
     check_equal([a for a in answers if a != b"HTTP/1.1 200"], [], f"answers to {n} at a time")
     for s in slow:
-        check_equal(s.recv(1000)[:12] in (b"", b"HTTP/1.1 400"), True, "a slow one is given up")
+        check(is_given_up(s), "a slow one is given up")
         s.close()
     r, server = run.stop()
     check_both_sides(r, server)
     check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
     print(f"     send lag p99 beside it: {r.json['latency_ns']['send_lag']['p99'] / 1000:.0f} us")
+
+
+def test_strangers_at_an_open_address_get_nothing():
+    port, n_slow = free_port(), 50 if SANITIZED else 1000
+    path = token_file()
+    with Server("--control", f"0.0.0.0:{port}", "--control-token", path) as server:
+        address = ("127.0.0.1", port)
+        client = Client("-p", server.port, "-c", 50, "-r", 1000, "-t", 7, "127.0.0.1")
+        wait_for(lambda: "running" in client.stderr(), "the load", 60)
+        before = rss_bytes(server.pid)
+        slow = [socket.create_connection(address, timeout=20) for _ in range(n_slow)]
+        for s in slow:
+            s.sendall(b"POST /stop HTTP/1.1\r\nX: " + b"y" * 8000)
+        guesses = [TOKEN[:i] + chr(0x21 + i) + TOKEN[i + 1:] for i in range(24)] + [TOKEN[:-1], TOKEN + "x", "", "\xff"]
+        for guess in guesses:
+            request = f"POST /stop HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer {guess}\r\n\r\n"
+            answer = raw(address, request.encode("latin-1"))
+            check(answer.startswith(b"HTTP/1.1 401"), f"answer to '{guess}': {answer[:40]}")
+        each = (rss_bytes(server.pid) - before) / n_slow
+        for s in slow:
+            check(is_given_up(s), "a slow one is given up")
+            s.close()
+        check_equal(curl(f"127.0.0.1:{port}", "GET", "/stats", "-H", "Authorization: Bearer " + TOKEN)[0], 200, "the owner")
+        r = client.wait()
+        server.stop()
+    print(f"     {each:.0f} bytes for each of {n_slow} slow ones")
+    check(each < 12000 or SANITIZED, f"memory: {each} bytes each")
+    check_conservation(r)
+    check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
 
 
 # --- metrics ---
