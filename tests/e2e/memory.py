@@ -1,30 +1,34 @@
 # SPDX-License-Identifier: MIT
-"""User memory per idle connection: what some thousands more of them add to each program."""
+"""User memory per idle connection: what some thousands more of them add to each program; and per connection
+whose peer never reads."""
+
+import socket
 
 from harness import *
 from tls import Authority
 
 FEW, MANY, MOST_BYTES = 100, 10000, 256
+N_DEAF, MOST_DEAF_BYTES = 300, 65536 + 4096  # what the threads have for all of them is in it
 # OpenSSL 3.0 takes 15.1 kB for a resting TLS 1.3 client and 13.8 kB for a server; a buffer of a record,
 # were one kept, 16.6 kB.
 MANY_TLS, MOST_TLS_BYTES = 3000, 20000
 
 
 def resident(n_connections, of_server=(), of_client=()):
-    """(client, server) with so many connections open and proven."""
+    """By program, with so many connections open and proven."""
     with Server(*of_server) as server:
         client = Client("-p", server.port, "-c", n_connections, "-t", 3, "--settle", "500ms",
                         "--stats-interval", "100ms", *of_client, "127.0.0.1")
         wait_for(lambda: "running" in client.stderr(), "all connections")
-        sizes = rss_bytes(client.pid), rss_bytes(server.pid)
+        sizes = {"tcpclient": rss_bytes(client.pid), "tcpserver": rss_bytes(server.pid)}
         r = client.wait()
     check_equal(r.json["connections"]["proven"], n_connections, "proven")
     return sizes
 
 
 def check_growth(few, many, n_more, most_bytes):
-    for name, a, b in zip(("tcpclient", "tcpserver"), few, many):
-        each = (b - a) / n_more
+    for name in few:
+        each = (many[name] - few[name]) / n_more
         print(f"     {name}: {each:.0f} bytes per connection")
         check(0 < each <= most_bytes, f"{name}: {each} bytes per connection")
 
@@ -33,9 +37,40 @@ def test_idle_connection_costs_at_most_256_bytes_in_each_program():
     check_growth(resident(FEW), resident(MANY), MANY - FEW, MOST_BYTES)
 
 
-def test_counting_sources_and_idle_time_cost_no_more():
-    limits = ["--max-connections-per-source", "1M", "--idle-timeout", "1h"]
-    check_growth(resident(FEW, limits), resident(MANY, limits), MANY - FEW, MOST_BYTES)
+def test_peers_that_trickle_cost_no_more_and_counting_them_neither():
+    of_server = ["--protocol", "ping", "--max-connections-per-source", "1M", "--idle-timeout", "1h"]
+    of_client = ["--protocol", "ping", "-i", "1s"]
+    few, many = (resident(n, of_server, of_client) for n in (FEW, MANY))
+    check_growth({"tcpserver": few["tcpserver"]}, many, MANY - FEW, MOST_BYTES)
+
+
+def stuff(sockets, seconds):
+    """Sends on all of them and reads from none, until nobody has taken anything for a while."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for s in sockets:
+            try:
+                s.send(b"y" * 65536)
+                end = time.monotonic() + seconds
+            except BlockingIOError:
+                pass
+        time.sleep(0.01)
+
+
+def test_peer_that_never_reads_holds_one_buffer_and_no_more():
+    with Server("--threads", 2, "--sndbuf", "8KiB", "--rcvbuf", "256KiB") as server:
+        before, sockets = rss_bytes(server.pid), []
+        for _ in range(N_DEAF):
+            sockets.append(socket.create_connection(("127.0.0.1", server.port), timeout=20))
+            sockets[-1].setblocking(False)
+        stuff(sockets, 0.5)
+        each = (rss_bytes(server.pid) - before) / N_DEAF
+        for s in sockets:
+            s.close()
+        server.stop()
+    print(f"     tcpserver: {each:.0f} bytes per peer that never reads")
+    check(server.result["back_pressure_pauses"] >= N_DEAF, f"pauses: {server.result['back_pressure_pauses']}")
+    check(8192 < each <= MOST_DEAF_BYTES, f"{each} bytes per peer that never reads")
 
 
 def test_resting_tls_connection_holds_no_buffer():
