@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define SERVER_OPTS_MOST_CONNECTIONS 16000000u
+
 /* As given; defaults where not. */
 struct server_opts {
     const char *config, *profile;

@@ -167,12 +167,14 @@ static int plan(struct server *s)
 static int plan_source_limit(struct server *s)
 {
     const uint64_t n_tables = s->config.own_fd_tables ? s->n_workers : 1;
+    const uint64_t most =
+        s->opts.max_connections > 0 ? s->opts.max_connections : SERVER_OPTS_MOST_CONNECTIONS;
     uint64_t n = s->host.nofile * n_tables, secret;
 
     if (s->opts.max_per_source == 0)
         return 0;
-    if (s->opts.max_connections > 0 && n > s->opts.max_connections + s->n_workers)
-        n = s->opts.max_connections + s->n_workers;
+    if (n > most + s->n_workers)
+        n = most + s->n_workers;
     if (getentropy(&secret, sizeof secret) != 0)
         return complain("--max-connections-per-source: no random number: %s", strerror(errno));
     s->config.source_limit = source_limit_new(s->opts.max_per_source, (uint32_t)n, secret);
