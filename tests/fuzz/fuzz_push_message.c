@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * fuzz_push_message: the stream of a pushing server made of anything, cut anywhere.  The same
  * messages are found whatever the cuts, all input is consumed, what was encoded is found as it was,
- * and with one byte changed it is not.
+ * and with one byte changed it is not, but the one behind it is.
  *
  * The first byte says where to cut, the second what the rest is: 0 a stream, 1 a message's header
  * and the length of its payload, of which one byte is changed. */
@@ -85,7 +85,8 @@ static void check_sequence(uint64_t first, uint64_t second)
 
 static void take_message_of(const uint8_t *data, size_t n_bytes, size_t piece)
 {
-    static uint8_t out[PUSH_MAX_BYTES];
+    static uint8_t out[PUSH_MAX_BYTES + PUSH_MIN_BYTES];
+    const struct push_message behind = {.n_bytes = PUSH_MIN_BYTES, .sequence = 1};
     struct push_message m = {.n_bytes = PUSH_MIN_BYTES};
     struct found found;
     uint32_t at;
@@ -100,8 +101,12 @@ static void take_message_of(const uint8_t *data, size_t n_bytes, size_t piece)
     parse(out, m.n_bytes, piece, &found);
     REQUIRE(found.n == 1 && found.n_damaged == 0 && found.sequences[0] == m.sequence);
     out[at % m.n_bytes] ^= (uint8_t)(1 + data[0] % 255);
-    parse(out, m.n_bytes, piece, &found);
-    REQUIRE(found.n == found.n_damaged && (found.malformed || found.n == 1));
+    push_encode(&behind, pattern(), out + m.n_bytes);
+    parse(out, m.n_bytes + behind.n_bytes, piece, &found);
+    if (found.malformed)
+        REQUIRE(found.n == 0);
+    else
+        REQUIRE(found.n == 2 && found.n_damaged == 1 && found.sequences[1] == behind.sequence);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
