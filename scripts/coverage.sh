@@ -17,7 +17,7 @@ forget() {
 }
 
 if [ "${1:-}" != report ]; then
-    scripts/install-deps.sh ci
+    scripts/install-deps.sh deep
     cmake --preset coverage >/dev/null
     forget
     cmake --build --preset coverage

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Installs with apt what is missing on Debian 12 or later.
-#   scripts/install-deps.sh build|demo|test|ci      (each includes those before it)
+#   scripts/install-deps.sh build|demo|test|ci|deep      (each includes those before it)
 set -eu
 
 build="gcc libc6-dev cmake ninja-build pkg-config libevent-dev libssl-dev"
@@ -9,15 +9,17 @@ demo="gawk gnuplot-nox"
 tests="libcmocka-dev zlib1g-dev libjson-c-dev openssl python3 python3-jsonschema tcpdump socat netcat-openbsd knot-dnsutils strace iproute2 nftables unbound knot nsd
        procps mandoc default-jre-headless libhdrhistogram-java curl prometheus
        lintian zsh systemd cron"
-ci="clang clang-format clang-tidy libclang-rt-14-dev shellcheck gcovr valgrind"
+ci="clang clang-format clang-tidy libclang-rt-14-dev shellcheck"
+deep="gcovr valgrind"
 
 case ${1:-} in
 build) wanted="$build" ;;
 demo) wanted="$build $demo" ;;
 test) wanted="$build $demo $tests" ;;
 ci) wanted="$build $demo $tests $ci" ;;
+deep) wanted="$build $demo $tests $ci $deep" ;;
 *)
-    echo "usage: $0 build|demo|test|ci" >&2
+    echo "usage: $0 build|demo|test|ci|deep" >&2
     exit 2
     ;;
 esac
@@ -45,7 +47,7 @@ fi
 # The DNS servers are for the tests to start: Debian must not start its own.
 policy=/usr/sbin/policy-rc.d
 made_policy=
-if [ "$1" = test ] || [ "$1" = ci ]; then
+if [ "$1" != build ] && [ "$1" != demo ]; then
     if [ ! -e $policy ]; then
         printf '#!/bin/sh\nexit 101\n' | $as_root tee $policy >/dev/null
         $as_root chmod +x $policy

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 build=build/release
 memcheck="valgrind -q --errors-for-leak-kinds=definite,indirect,possible --error-exitcode=99"
 
-scripts/install-deps.sh ci
+scripts/install-deps.sh deep
 cmake --preset release >/dev/null
 cmake --build --preset release >/dev/null
 if [ $# -eq 0 ]; then
