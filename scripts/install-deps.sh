@@ -8,7 +8,7 @@ build="gcc libc6-dev cmake ninja-build pkg-config libevent-dev libssl-dev"
 demo="gawk gnuplot-nox"
 tests="libcmocka-dev zlib1g-dev libjson-c-dev openssl python3 python3-jsonschema tcpdump socat netcat-openbsd knot-dnsutils strace iproute2 nftables unbound knot nsd
        procps mandoc default-jre-headless libhdrhistogram-java curl prometheus
-       lintian zsh systemd cron"
+       lintian zsh systemd cron ansible-core openssh-server openssh-client"
 ci="clang clang-format clang-tidy libclang-rt-14-dev shellcheck"
 deep="gcovr valgrind"
 
@@ -44,7 +44,7 @@ if [ "$(id -u)" != 0 ]; then
     as_root=sudo
 fi
 
-# The DNS servers are for the tests to start: Debian must not start its own.
+# The DNS servers and sshd are for the tests to start: Debian must not start its own.
 policy=/usr/sbin/policy-rc.d
 made_policy=
 if [ "$1" != build ] && [ "$1" != demo ]; then

@@ -9,7 +9,8 @@ from dns_servers import KNOT, NSD, UNBOUND, DnsServer
 from docs import read, run_example
 from harness import *
 
-GUIDES = ("recipes.md", "limits.md", "faults.md", "report.md", "million.md", "dns-servers.md", "ARCHITECTURE.md")
+GUIDES = ("recipes.md", "limits.md", "faults.md", "report.md", "million.md", "fleet.md", "dns-servers.md",
+          "ARCHITECTURE.md")
 FENCE = re.compile(r"^```(.*)\n((?:.*\n)*?)```$", re.M)
 
 
@@ -246,6 +247,32 @@ def test_commands_for_one_host_run():
             for script in fences(read("docs", name), "sh"):
                 out = run_example(script, server.port, os.path.dirname(temp_path("x")))
                 check(("source tuples" in out) == ("--plan" in script), f"{script}: {out}")
+
+
+def needed(program, limit, *arguments):
+    """What the program's plan says is needed of a limit."""
+    r = subprocess.run([program, "--plan", "--json", "-", *arguments], capture_output=True, text=True, timeout=20)
+    found = [entry["needed"] for entry in json.loads(r.stdout)["plan"] if entry["limit"].startswith(limit)]
+    check_equal(len(found), 1, f"{limit} in {r.stdout}")
+    return found[0]
+
+
+def test_formulas_of_the_fleet_give_their_figures():
+    guide = read("docs", "fleet.md")
+    header, = re.findall(r"^\| what \| formula \| (.*) \|$", guide, re.M)
+    given = {name: float(value) for name, value in re.findall(r"(\w)=([\de]+)", header)}
+    rows = re.findall(r"^\| (.*) \| `(.*)` \| ([\d.,]+) \|$", guide, re.M)
+    check_between(len(rows), 15, 20, "formulas")
+    figures = {what: float(figure.replace(",", "")) for what, _, figure in rows}
+    for what, formula, _ in rows:
+        value = eval(formula, {"ceil": math.ceil}, given)
+        check_between(figures[what], value * 0.995, value * 1.005, f"{what}: {formula}")
+    # beside the plans
+    client = ("-c", "1200000", "--source", "10.50.0.1-19", "--sport", "1024-65535", "192.0.2.1")
+    for what, found in (("memory of the server, bytes", needed(TCPSERVER, "memory", "-c", "12M")),
+                        ("memory of a client host, bytes", needed(TCPCLIENT, "memory", *client)),
+                        ("connections of a client host", needed(TCPCLIENT, "source tuples", *client))):
+        check_between(figures[what], found * 0.99, found * 1.01, f"{what} beside the plan's")
 
 
 def check_against(name, server):

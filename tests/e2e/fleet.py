@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""A fleet of hosts, each with an sshd, kernel settings and addresses of its own (tests/fleet/testbed.sh), led by
+fleet/run.yml. What is lost at which moment else: fleet_lost.py."""
+
+from fractions import Fraction
+
+from testbed import *
+
+
+def percentile(values, q):
+    """Of sorted values, by rank ceil(q * n)."""
+    return values[-(-len(values) * q.numerator // q.denominator) - 1]
+
+
+def test_four_hosts_are_one_run():
+    with Testbed(4) as testbed:
+        before = testbed.states()
+        run = testbed.start(connections=10000, rate=2500, duration=10, fetch_also=["rows.csv"],
+                            client_options="--arrival constant --output rows.csv --close rst")
+        wait_for(lambda: testbed.has("c1", "run.err"), "the clients", 90)
+        check(testbed.ssh_sessions(), "the control: there is ssh traffic before")
+        wait_for(lambda: testbed.has("c1", "start"), "the moment", 90)
+        time.sleep(9)
+        check_equal(testbed.ssh_sessions(), "", "ssh while measuring")
+        check(not testbed.has("c1", "rc"), "that was while measuring")
+        r = run.wait(180)
+        check_equal(r.code, 0, f"exit code: {r.out}")
+        testbed.check_states(before, "the hosts, afterwards")
+    whole = r.result("all")
+    check_equal(whole["connections"]["proven"], 40000, "proven")
+    check_equal(whole["queries"]["scheduled"], 100000, "scheduled")
+    check_equal(whole["queries"]["answered"] + whole["queries"]["unsent"] + whole["queries"]["timeout"]
+                + whole["queries"]["error"] + whole["queries"]["cancelled"], 100000, "accounted for")
+    check_equal([i["name"] for i in whole["instances"]], ["c1", "c2", "c3", "c4"], "instances")
+    check_equal(len({i["seed"] for i in whole["instances"]}), 4, "seeds")
+    check(r.spread_ms() <= 50, f"start spread {r.spread_ms()} ms")
+    starts = [r.result(f"c{i}")["start"] for i in range(1, 5)]
+    check_equal(len({s["at_epoch_ns"] for s in starts}), 1, "moments")
+    check(os.path.getsize(r.results + "/all.png") > 4000, "the picture")
+    check_equal(r.result("srv")["accepted"] >= 40000, True, "the server's side")
+    # what was merged is what the rows say, all in one
+    response = []
+    for i in range(1, 5):
+        with open(f"{r.results}/c{i}.csv") as f:
+            response += [int(row["response_us"].replace(".", "")) for row in csv.DictReader(f) if row["type"] == "A"]
+    response.sort()
+    merged = whole["latency_ns"]["response"]
+    check_equal(merged["count"], len(response), "answers")
+    for name, q in (("p50", Fraction(50, 100)), ("p90", Fraction(90, 100)), ("p99", Fraction(99, 100)),
+                    ("p999", Fraction(999, 1000))):
+        want = percentile(response, q)
+        check_between(merged[name], want * 0.999, want * 1.001, f"{name} beside the rows'")
+    of_one = r.result("c1")["latency_ns"]["response"]
+    check(any(not 0.999 < of_one[name] / merged[name] < 1.001 for name in ("p50", "p90", "p99")),
+          "the control: one host is not the whole")
+
+
+def test_rehearsal_changes_nothing_and_shows_what_would():
+    with Testbed(2) as testbed:
+        before = testbed.states()
+        r = testbed.run("--check", connections=500)
+        check_equal(r.code, 0, f"exit code: {r.out}")
+        testbed.check_states(before, "the hosts, afterwards")
+        for line in (r"net.ipv4.tcp_syncookies +1 +0 ", r"address 10.77.11.1 +none +on eth0", "a rehearsal"):
+            check(re.search(line, r.out), f"{line} in {r.out}")
+        check(not os.path.exists(testbed.directory + "/results"), "no results")
+        # control: tuning alone is seen, and taken back
+        r = testbed.run("--tags", "tune", connections=500)
+        check_equal(r.code, 0, f"exit code: {r.out}")
+        tuned = testbed.states()
+        for host in testbed.hosts:
+            check(tuned[host] != before[host], f"{host} is tuned")
+        r = testbed.run(connections=500)
+        check_equal(r.code, 2, "exit code of a run on hosts in use")
+        check(re.search(r"c1 failed while checking: Not in use: in use by ", r.out), r.out)
+        testbed.check_states(tuned, "and nothing was touched")
+        r = testbed.run("--tags", "revert", connections=500)
+        check_equal(r.code, 0, f"exit code: {r.out}")
+        testbed.check_states(before, "after the revert")
+
+
+def test_host_that_crashes_while_measuring_is_named_and_the_rest_is_merged():
+    with Testbed(3) as testbed:
+        before = testbed.states()
+        run = testbed.start(connections=500, rate=500, duration=6, lead=4, client_options="--arrival constant")
+        wait_for(lambda: testbed.has("c2", "start"), "the moment", 90)
+        time.sleep(6)
+        testbed.call("crash", "c2")
+        r = run.wait(90)
+        check_equal(r.code, 2, f"exit code: {r.out}")
+        testbed.check_states({h: s for h, s in before.items() if h != "c2"}, "the others, afterwards")
+        check("c2 was lost while measuring: it did not answer\n" in r.out, r.out)
+        whole = r.result("all")
+        check_equal([i["name"] for i in whole["instances"]], ["c1", "c3"], "merged")
+        check_equal(whole["queries"]["scheduled"], 6000, "their queries")
+        testbed.call("boot", "c2")
+        check_equal(testbed.run("--tags", "revert").code, 0, "a revert when it is back")
+        testbed.check_states(before, "all hosts")
+
+
+if __name__ == "__main__":
+    main()

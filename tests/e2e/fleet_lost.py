@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+"""Hosts, and the controller, that are lost at every phase of fleet/run.yml, and what else ends a run. Minutes of
+waiting: tests/fleet/run runs it, the build's tests only fleet.py."""
+
+from testbed import *
+
+CLIENTS = ["c1", "c2", "c3", "c4"]
+OTHERS = ["c1", "c3", "c4"]
+
+
+def end_of(run, testbed, before, phase, deadline_s):
+    """The end of a run that lost c2: in time, named, the others merged and reverted; then c2 is made good."""
+    r = run.wait(deadline_s)
+    print(f"     c2 lost while {phase}: over after {r.seconds:.0f} s, exit code {r.code}", flush=True)
+    check_equal(r.code, 2, f"exit code: {r.out}")
+    check(re.search(f"^ +c2 (was lost|failed) while {phase}: ", r.out, re.M), r.out)
+    check_equal([i["name"] for i in r.result("all")["instances"]], OTHERS, "merged")
+    check_equal(r.result("all")["queries"]["scheduled"], 3 * 500 * 6, "their queries")
+    check(os.path.exists(r.results + "/report.txt"), "the report")
+    testbed.check_states({h: s for h, s in before.items() if h != "c2"}, "the others, afterwards")
+    return r
+
+
+def made_good(testbed, before, how):
+    testbed.call(how, "c2")
+    check_equal(testbed.run("--tags", "revert").code, 0, "a revert when c2 is back")
+    testbed.check_states(before, "all hosts")
+
+
+def a_run(testbed, **settings):
+    settings = {"connections": 500, "rate": 500, "duration": 6, "lead": 4, "client_options": "--arrival constant",
+                **settings}
+    return testbed.start(**settings)
+
+
+def test_crash_while_connecting():
+    with Testbed(4) as testbed:
+        before = testbed.states()
+        run = a_run(testbed, client_options="--arrival constant --connect-rate 50")  # 10 s
+        wait_for(lambda: testbed.has("c2", "run.err"), "the clients", 90)
+        time.sleep(3)
+        testbed.call("crash", "c2")
+        end_of(run, testbed, before, "connecting", 120)
+        made_good(testbed, before, "boot")
+
+
+def test_crash_while_measuring():
+    with Testbed(4) as testbed:
+        before = testbed.states()
+        run = a_run(testbed)
+        wait_for(lambda: testbed.has("c2", "start"), "the moment", 90)
+        time.sleep(7)
+        testbed.call("crash", "c2")
+        end_of(run, testbed, before, "measuring", 120)
+        made_good(testbed, before, "boot")
+
+
+def test_crash_while_collecting():
+    with Testbed(4) as testbed:
+        before = testbed.states()
+        run = a_run(testbed)
+        wait_for(lambda: testbed.has("srv", "rc"), "the end of the server", 120)
+        testbed.call("crash", "c2")
+        end_of(run, testbed, before, "collecting", 120)
+        made_good(testbed, before, "boot")
+
+
+def test_cut_while_measuring():
+    with Testbed(4) as testbed:
+        before = testbed.states()
+        run = a_run(testbed)
+        wait_for(lambda: testbed.has("c2", "start"), "the moment", 90)
+        time.sleep(7)
+        testbed.call("cut", "c2")
+        r = end_of(run, testbed, before, "measuring", 120)
+        check("c2 is not reverted: it does not answer; it reverts by itself" in r.out, r.out)
+        check(testbed.states()["c2"] != before["c2"], "the control: it is still tuned")
+        made_good(testbed, before, "heal")
+
+
+def test_server_that_crashes_is_named():
+    with Testbed(2) as testbed:
+        before = testbed.states()
+        run = a_run(testbed)
+        wait_for(lambda: testbed.has("srv", "pid") and testbed.has("c1", "start"), "the moment", 90)
+        time.sleep(7)
+        testbed.call("crash", "srv")
+        r = run.wait(150)
+        check_equal(r.code, 2, f"exit code: {r.out}")
+        check("srv was lost while measuring: it did not answer\n" in r.out, r.out)
+        check_equal(r.result("all")["verdict"], "SUSPECT", "what the clients saw")
+        testbed.check_states({h: s for h, s in before.items() if h != "srv"}, "the clients, afterwards")
+
+
+def test_hosts_untune_themselves_when_the_controller_dies():
+    with Testbed(4) as testbed:
+        before = testbed.states()
+        limit_s = 60
+        run = a_run(testbed, duration=300, time_limit=limit_s)
+        wait_for(lambda: all(testbed.has(c, "start") for c in CLIENTS), "the moment", 90)
+        begin = time.monotonic()
+        run.kill()
+        sysctls = {host: [line for line in lines if line.startswith("net.")] for host, lines in before.items()}
+
+        def tuned():
+            return [host for host, lines in testbed.states().items()
+                    if [line for line in lines if line.startswith("net.")] != sysctls[host]
+                    or any("notrack" in line for line in lines)]
+
+        check_equal(tuned(), testbed.hosts, "tuned while the controller is gone")
+        wait_for(lambda: not tuned(), "the hosts to untune themselves", limit_s)
+        print(f"     untuned {time.monotonic() - begin:.0f} s after the controller died, limit {limit_s} s", flush=True)
+        check_equal(testbed.run("--tags", "revert").code, 0, "a revert, later")
+        testbed.check_states(before, "all hosts")
+
+
+def test_plan_that_says_stop_ends_the_run_before_it_begins():
+    with Testbed(2) as testbed:
+        before = testbed.states()
+        with open(testbed.inventory) as f:
+            text = f.read()
+        with open(testbed.inventory, "w") as f:
+            f.write(text.replace("sources: 10.77.12.1-3,", "sources: 10.77.12.1, source_ports: 20000-20099,"))
+        run = a_run(testbed)
+        r = run.wait(120)
+        check_equal(r.code, 2, f"exit code: {r.out}")
+        check("the plan says stop on c2\n" in r.out, r.out)
+        check(re.search(r"source tuples +100 +500 +stop", r.out), r.out)
+        check("Start the server" not in r.out, "it did not begin")
+        testbed.check_states(before, "all hosts")
+
+
+def test_fewer_than_min_clients_end_the_run():
+    with Testbed(3) as testbed:
+        before = testbed.states()
+        run = a_run(testbed, min_clients=3, client_options="--connect-rate 50")
+        wait_for(lambda: testbed.has("c2", "run.err"), "the clients", 90)
+        time.sleep(3)
+        testbed.call("crash", "c2")
+        r = run.wait(120)
+        check_equal(r.code, 2, f"exit code: {r.out}")
+        check("2 clients are connected, min_clients is 3\n" in r.out, r.out)
+        check("Open the gates" not in r.out, "the load did not begin")
+        check_equal(r.results, None, "no report")
+        testbed.check_states({h: s for h, s in before.items() if h != "c2"}, "the others, afterwards")
+
+
+def test_parts_one_by_one_on_some_hosts():
+    with Testbed(2) as testbed:
+        before = testbed.states()
+        settings = {"connections": 500, "rate": 500, "duration": 2}
+        for part in ("tune", "run", "collect", "revert"):
+            r = testbed.run("--limit", "srv,c1", "--tags", part, **settings)
+            check_equal(r.code, 0, f"{part}: {r.out}")
+            check_equal(testbed.states()["c2"], before["c2"], f"c2, which is left out, after {part}")
+            if part in ("run", "collect"):
+                check_equal([i["name"] for i in r.result("all")["instances"]], ["c1"], f"results of {part}")
+        testbed.check_states(before, "all hosts")
+
+
+if __name__ == "__main__":
+    main()

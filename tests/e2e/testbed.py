@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""The hosts of tests/fleet/testbed.sh, and fleet/run.yml run on them."""
+
+from harness import *
+
+SCRIPT = os.path.join(SOURCE_DIR, "tests", "fleet", "testbed.sh")
+FLEET = os.path.join(SOURCE_DIR, "fleet")
+REMOTE = "/var/tmp/tcpscaler-fleet"
+
+# All that a run could leave on a host; not what the kernel counts, nor the processes of this very question.
+STATE = """
+sysctl -a 2>/dev/null | grep '^net\\.' | grep -vE 'stable_secret|random|nf_conntrack_count'
+ip -4 -o addr; ip -4 route show table all; nft list ruleset
+find /run /root /tmp /var/tmp
+ps -eo args= | grep -vE '^(ps|grep|sh -c|sysctl)|notty|\\[priv\\]'
+"""
+
+
+class Testbed:
+    """A server and n clients, each a host of its own; down at the end whatever happens."""
+
+    def __init__(self, n_clients):
+        need_root()
+        need_program("ansible-playbook", "sshd", "ssh", "nft", "ip", "sysctl", "pgrep")
+        self.directory = os.path.dirname(temp_path("x"))
+        self.environment = {**os.environ, "TESTBED": self.directory + "/rack", "HOME": self.directory,
+                            "ANSIBLE_CONFIG": FLEET + "/ansible.cfg", "LC_ALL": "C.UTF-8"}
+        atexit.register(self.down)
+        self.call("up", str(n_clients))
+        self.hosts = [line.split()[0] for line in self.call("status").splitlines()]
+        self.inventory = self.directory + "/inventory.yml"
+        with open(self.inventory, "w") as f:
+            f.write(self.call("inventory"))
+
+    def call(self, *arguments, code=0):
+        r = subprocess.run([SCRIPT, *arguments], env=self.environment, capture_output=True, text=True, timeout=60)
+        check_equal(r.returncode, code, f"exit code of testbed.sh {arguments}: {r.stderr}")
+        return r.stdout
+
+    def down(self):
+        subprocess.run([SCRIPT, "down"], env=self.environment, check=True, timeout=60)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.down()
+
+    def states(self, *without):
+        return {host: self.call("in", host, "sh", "-c", STATE).splitlines() for host in self.hosts
+                if host not in without}
+
+    def check_states(self, want, what):
+        """Each host that stands in want is so, some seconds from now at the latest: processes that were told to end
+        may still do so."""
+        for _ in range(10):
+            got = self.states(*set(self.hosts) - set(want))
+            changes = {host: [f"-{line}" for line in want[host] if line not in got[host]]
+                       + [f"+{line}" for line in got[host] if line not in want[host]] for host in want}
+            if not any(changes.values()):
+                return
+            time.sleep(1)
+        raise AssertionError(f"{what}: {changes}")
+
+    def has(self, host, name):
+        """Whether the run's directory of the host has this file."""
+        return subprocess.run([SCRIPT, "in", host, "test", "-e", f"{REMOTE}/{name}"], env=self.environment,
+                              capture_output=True).returncode == 0
+
+    def ssh_sessions(self):
+        return "".join(self.call("in", host, "ss", "-Htn", "sport = :22") for host in self.hosts)
+
+    def start(self, *arguments, **settings):
+        """fleet/run.yml under way; the machine is no quiet one, so a run may be SUSPECT."""
+        settings = {"programs": os.path.dirname(os.path.abspath(TCPCLIENT)), "may_be_suspect": True, "lead": 5,
+                    **settings}
+        return Run(self, arguments, settings)
+
+    def run(self, *arguments, timeout=180, **settings):
+        return self.start(*arguments, **settings).wait(timeout)
+
+
+class Run:
+    def __init__(self, testbed, arguments, settings):
+        self.log = temp_path("ansible.log")
+        self.begin = time.monotonic()
+        with open(self.log, "w") as out:
+            self.process = spawn([SCRIPT, "in", "ctl", "ansible-playbook", "-i", testbed.inventory, *arguments,
+                                  "-e", json.dumps(settings), FLEET + "/run.yml"], env=testbed.environment,
+                                 stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
+
+    def text(self):
+        with open(self.log) as f:
+            return f.read()
+
+    def wait(self, timeout):
+        try:
+            self.code = self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(f"not over after {timeout} s: {self.text()}")
+        self.seconds = time.monotonic() - self.begin
+        self.out = self.text()
+        found = re.search(r"^ +results: (\S+)", self.out, re.M)
+        self.results = found.group(1) if found else None
+        return self
+
+    def kill(self):
+        """As by losing the controller: it and all it has started, at once."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def result(self, name):
+        with open(f"{self.results}/{name}.json") as f:
+            return json.load(f)
+
+    def spread_ms(self):
+        return float(re.search(r"start spread ([\d.]+) ms", self.out).group(1))
