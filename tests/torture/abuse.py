@@ -74,9 +74,12 @@ def wait_until_idle(server):
     def idle():
         server.process.send_signal(signal.SIGUSR1)
         time.sleep(0.2)
-        with open(server.json_path) as f:
-            text = f.read()
-        return '"active": 0' in text
+        try:
+            with open(server.json_path) as f:
+                return json.load(f)["active"] == 0
+        except ValueError:  # while it is written anew
+            return False
+
     wait_for(idle, "the end of all connections")
 
 
