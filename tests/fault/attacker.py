@@ -50,9 +50,10 @@ class Attack:
             s.close()
 
     def push(self, deaf):
-        """Fills what there is to fill, until nothing has been taken from anybody for half a second."""
-        block, last = bytes(65536), time.monotonic()
-        while time.monotonic() - last < 0.5 and not self.stop:
+        """Fills what there is to fill, until nothing has been taken from anybody for half a second, or for 5 s."""
+        block, begin = bytes(65536), time.monotonic()
+        last = begin
+        while time.monotonic() < min(last + 0.5, begin + 5) and not self.stop:
             before = self.did["deaf_bytes"]
             for s in deaf:
                 if s.fileno() >= 0:

@@ -71,7 +71,7 @@ class Row:
     def __init__(self, name):
         self.name = name
         self.injections, self.expected, self.found = [], [], []
-        self.faults = set()
+        self.faults, self.skipped = set(), False
 
     def injected(self, what, count):
         """`count`: of the fault itself, as the kernel, the injector or the program's peer counted it."""
@@ -111,7 +111,7 @@ class Row:
 
     @property
     def verdict(self):
-        return " ".join(sorted(self.faults)) or "ok"
+        return " ".join(sorted(self.faults)) or ("SKIP" if self.skipped else "ok")
 
     def __str__(self):
         return " | ".join((self.name, "; ".join(self.injections), "; ".join(self.expected),
@@ -119,18 +119,18 @@ class Row:
 
 
 def run_scenario(name):
-    """Its row, and whether it was skipped."""
+    """Its row. What was found before it was skipped counts."""
     row = Row(name)
     enter_own_network()
     try:
         scenarios[name](row)
     except Skip as why:
         row.note("SKIP", why)
-        return row, True
+        row.skipped = True
     except Exception as error:
         row.note("error", error)
         row.faults.add("UNEXPECTED")
         traceback.print_exc()
     finally:
         stop_all()
-    return row, False
+    return row
