@@ -2,6 +2,7 @@
 """Hosts, and the controller, that are lost at every phase of fleet/run.yml, and what else ends a run. Minutes of
 waiting: tests/fleet/run runs it, the build's tests only fleet.py."""
 
+from package import package
 from testbed import *
 
 CLIENTS = ["c1", "c2", "c3", "c4"]
@@ -153,8 +154,21 @@ def test_parts_one_by_one_on_some_hosts():
             r = testbed.run("--limit", "srv,c1", "--tags", part, **settings)
             check_equal(r.code, 0, f"{part}: {r.out}")
             check_equal(testbed.states()["c2"], before["c2"], f"c2, which is left out, after {part}")
+            if part == "run":
+                left = testbed.states()
+                check_equal(testbed.run("--check", "--tags", "revert", **settings).code, 0, "a rehearsal of the revert")
+                testbed.check_states(left, "which changes nothing")
             if part in ("run", "collect"):
                 check_equal([i["name"] for i in r.result("all")["instances"]], ["c1"], f"results of {part}")
+        testbed.check_states(before, "all hosts")
+
+
+def test_programs_of_a_package():
+    with Testbed(1) as testbed:
+        before = testbed.states()
+        r = testbed.run(connections=100, rate=100, duration=1, deb=package())
+        check_equal(r.code, 0, f"exit code: {r.out}")
+        check_equal(r.result("all")["connections"]["proven"], 100, "proven")
         testbed.check_states(before, "all hosts")
 
 

@@ -275,6 +275,21 @@ def test_formulas_of_the_fleet_give_their_figures():
         check_between(figures[what], found * 0.99, found * 1.01, f"{what} beside the plan's")
 
 
+def test_settings_of_the_fleets_examples_are_settings_there_are():
+    def keys(*path):
+        return set(re.findall(r"^(\w+):", read("fleet", *path), re.M))
+
+    there_are = keys("roles", "fleet", "defaults", "main.yml")
+    check(len(there_are) > 20, f"settings: {there_are}")
+    inventory = read("fleet", "inventory.example.yml").split("  children:")
+    hosts = set(re.findall(r"[{,] *(\w+):", inventory[1]))
+    for what, used in (("vars.example.yml", keys("vars.example.yml")),
+                       ("all hosts of the inventory", set(re.findall(r"^    (\w+):", inventory[0], re.M))),
+                       ("hosts of the inventory", hosts)):
+        check(len(used) > 3, f"settings of {what}: {used}")
+        check_equal({key for key in used - there_are if not key.startswith("ansible_")}, set(), f"unknown in {what}")
+
+
 def check_against(name, server):
     """With the guide's settings the guide's command loses nothing."""
     try:
