@@ -95,23 +95,29 @@ static int check_plan(const struct setup *s)
     return 0;
 }
 
+static int open_json(struct setup *s)
+{
+    const char *name = s->opts.json;
+
+    if (name != NULL && strcmp(name, "-") == 0)
+        s->json = stdout;
+    else if (name != NULL && (s->json = fopen(name, "we")) == NULL)
+        return complain("--json: cannot write '%s': %s", name, strerror(errno));
+    return 0;
+}
+
 static int open_outputs(struct setup *s)
 {
     const struct client_opts *o = &s->opts;
 
-    s->raw_fd = -1;
+    if (open_json(s) != 0)
+        return -1;
     if (o->raw && o->output == NULL)
         s->raw_fd = STDOUT_FILENO;
     else if (o->raw)
         s->raw_fd = open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
     if (o->raw && s->raw_fd < 0)
         return complain("--output: cannot write '%s': %s", o->output, strerror(errno));
-    if (o->json != NULL && strcmp(o->json, "-") == 0)
-        s->json = stdout;
-    else if (o->json != NULL)
-        s->json = fopen(o->json, "we");
-    if (o->json != NULL && s->json == NULL)
-        return complain("--json: cannot write '%s': %s", o->json, strerror(errno));
     if (o->hlog != NULL && !hlog_is_available())
         return complain("--hlog: this program was built without zlib");
     if (o->hlog != NULL && (s->hlog = fopen(o->hlog, "we")) == NULL)
@@ -419,7 +425,7 @@ static int measure(struct setup *s)
 
 int main(int argc, char **argv)
 {
-    static struct setup setup = {.control = {.fd = -1}};
+    static struct setup setup = {.raw_fd = -1, .control = {.fd = -1}};
     char error[OPTIONS_ERROR_BYTES];
     int code = EXIT_USAGE;
 
@@ -435,10 +441,10 @@ int main(int argc, char **argv)
         break;
     }
     signal(SIGPIPE, SIG_IGN);
-    if (client_plan_make(&setup.plan, &setup.opts) == 0 && open_outputs(&setup) == 0) {
+    if (client_plan_make(&setup.plan, &setup.opts) == 0) {
         if (setup.opts.plan)
-            code = print_plan(&setup);
-        else if (check_plan(&setup) == 0 && open_control(&setup) == 0)
+            code = open_json(&setup) == 0 ? print_plan(&setup) : EXIT_USAGE;
+        else if (check_plan(&setup) == 0 && open_outputs(&setup) == 0 && open_control(&setup) == 0)
             code = measure(&setup);
     }
     control_socket_close(&setup.control);

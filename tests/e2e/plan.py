@@ -68,6 +68,25 @@ def test_plan_opens_nothing_and_says_all_on_stdout():
     check("--source" in line["fix"], "the remedy")
 
 
+def test_files_of_the_last_run_outlive_a_plan_and_a_refusal():
+    rows, result = temp_path("rows.csv"), temp_path("result.json")
+    outputs = ["--output", rows, "--json", result, "127.0.0.1"]
+    for path in (rows, result):
+        with open(path, "w") as f:
+            f.write("of yesterday\n")
+    check_equal(subprocess.run([TCPCLIENT, "--plan", "-c", "3", "--output", rows, "127.0.0.1"],
+                               capture_output=True).returncode, 0, "exit code of a plan")
+    r = subprocess.run([TCPCLIENT, "-c", "3", "--sport", "4000-4001", *outputs], capture_output=True)
+    check_equal(r.returncode, 2, "exit code of what does not fit")
+    for path in (rows, result):
+        check_equal(open(path).read(), "of yesterday\n", path)
+    # control: a run replaces them
+    with Server() as server:
+        subprocess.run([TCPCLIENT, "-p", str(server.port), "-c", "1", "-r", "5", "-t", "0.2", *outputs], capture_output=True)
+    for path in (rows, result):
+        check("of yesterday" not in open(path).read(), path)
+
+
 def test_servers_plan():
     r = subprocess.run(["sh", "-c", f"ulimit -n 200; exec {TCPSERVER} --plan -c 1000 --threads 2"],
                        capture_output=True, text=True, timeout=30)
