@@ -391,7 +391,7 @@ def test_bad_files_get_one_line_with_their_name():
     def cut_off(name, n_bytes):
         with open(f"{directory}/{name}", "rb") as f:
             # not at the end of a line: that would be a shorter file, not one cut off
-            return written(f"cut.{name}", f.read()[:n_bytes].rstrip(b"\n")[:-1])
+            return written(f"cut.{name}", f.read()[:n_bytes].rstrip(b"\n")[:-1].rstrip(b"\n"))
 
     cases = [(f"{directory}/nothing", "cannot read"), (directory, "cannot read"),
              (written("empty", b""), "empty"), (written("foreign", b"hello\n"), "neither"),
