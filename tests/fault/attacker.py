@@ -34,9 +34,14 @@ class Attack:
                 s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
                 s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, DEAF_SNDBUF)
             s.bind((self.o.source, 0))
-            s.connect((self.o.host, self.o.port))
-            s.setblocking(False)
             self.did["connected"] += 1
+            try:
+                s.connect((self.o.host, self.o.port))
+            except ConnectionResetError:  # refused, and so soon
+                self.did["ended"] += 1
+                s.close()
+                continue
+            s.setblocking(False)
             sockets.append(s)
         return sockets
 
