@@ -52,6 +52,10 @@ bool sock_is_in_use(const struct sock_address *address);
 /* The address a listening socket got (port 0: which port). */
 int sock_local_address(int fd, struct sock_address *address);
 
+/* Whether this host has an address of its own from which the kernel would reach that one; also when
+ * that cannot be told, or there is no route.  Nothing is sent. */
+bool sock_has_local_address(const struct sock_address *target);
+
 struct sock_connect_options {
     int sndbuf_bytes, rcvbuf_bytes; /* 0: the kernel's choice */
     bool stamp_received;            /* for sock_receive_stamped() */

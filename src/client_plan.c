@@ -94,6 +94,10 @@ static int resolve(struct client_plan *plan, const struct client_opts *o)
         0)
         return complain("HOST: %s", error);
     sock_format(plan->target, &plan->config.target);
+    if (!sock_has_local_address(&plan->config.target))
+        return complain("HOST: '%s' cannot be reached: this host has no %s address for it",
+                        plan->target,
+                        plan->config.target.ss.ss_family == AF_INET6 ? "IPv6" : "IPv4");
     return 0;
 }
 

@@ -201,6 +201,19 @@ int sock_local_address(int fd, struct sock_address *address)
 
 /* --- connecting --- */
 
+bool sock_has_local_address(const struct sock_address *target)
+{
+    const int fd = socket(target->ss.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool has;
+
+    if (fd < 0)
+        return true;
+    has = connect(fd, (const struct sockaddr *)&target->ss, target->length) == 0 ||
+          errno != EADDRNOTAVAIL;
+    close(fd);
+    return has;
+}
+
 /* The planned address and port as bind(2) wants them, in the family of the target. */
 static struct sock_address to_bind(const struct srcplan_tuple *source, int family)
 {

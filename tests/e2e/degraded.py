@@ -122,6 +122,9 @@ def test_ipv6_that_is_switched_off_leaves_ipv4():
         check_equal(told(namespace.prefix, "socket.socket(socket.AF_INET6).bind(('::1', 0))"), "EADDRNOTAVAIL",
                     "an IPv6 address, switched off")
         run_both(namespace.prefix)
+        r = run_client("-c", 5, "-t", 1, "::1", prefix=namespace.prefix)
+        check_equal((r.code, r.err), (2, "tcpclient: HOST: '[::1]:4242' cannot be reached: this host has no IPv6 "
+                                         "address for it\n"), "a target without a way to it")
 
 
 if __name__ == "__main__":
