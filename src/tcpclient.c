@@ -74,25 +74,32 @@ static int print_plan(struct setup *s)
     return preflight_worst(p) == PREFLIGHT_STOP ? EXIT_USAGE : EXIT_VALID;
 }
 
-/* What does not fit stops the program here, before anything is opened. */
-static int check_plan(const struct setup *s)
+static void complain_of_limits(const struct setup *s, enum preflight_level level)
 {
-    const struct preflight *p = &s->plan.preflight;
     char subject[64];
 
     snprintf(subject, sizeof subject, "--connections %" PRIu64, s->opts.connections);
-    if (preflight_worst(p) == PREFLIGHT_STOP && !s->opts.force) {
-        preflight_report_complain(p, subject, PREFLIGHT_STOP);
-        return -1;
-    }
+    preflight_report_complain(&s->plan.preflight, subject, level);
+}
+
+/* What does not fit stops the program here, before anything is opened. */
+static int check_plan(const struct setup *s)
+{
+    if (preflight_worst(&s->plan.preflight) != PREFLIGHT_STOP || s->opts.force)
+        return 0;
+    complain_of_limits(s, PREFLIGHT_STOP);
+    return -1;
+}
+
+static void warn(const struct setup *s)
+{
     if (!s->opts.quiet) {
-        preflight_report_complain(p, subject, PREFLIGHT_WARN);
+        complain_of_limits(s, PREFLIGHT_WARN);
         kernel_features_warn(FEATURE_PROC | FEATURE_SOCK_DIAG |
                              (s->opts.kernel_ts ? FEATURE_STAMPS : 0));
     }
     if (s->opts.verbose > 0)
-        preflight_report_text(stderr, "", p);
-    return 0;
+        preflight_report_text(stderr, "", &s->plan.preflight);
 }
 
 static int open_json(struct setup *s)
@@ -444,8 +451,11 @@ int main(int argc, char **argv)
     if (client_plan_make(&setup.plan, &setup.opts) == 0) {
         if (setup.opts.plan)
             code = open_json(&setup) == 0 ? print_plan(&setup) : EXIT_USAGE;
-        else if (check_plan(&setup) == 0 && open_outputs(&setup) == 0 && open_control(&setup) == 0)
+        else if (check_plan(&setup) == 0 && open_outputs(&setup) == 0 &&
+                 open_control(&setup) == 0) {
+            warn(&setup);
             code = measure(&setup);
+        }
     }
     control_socket_close(&setup.control);
     client_plan_free(&setup.plan);
