@@ -157,6 +157,7 @@ def test_parts_one_by_one_on_some_hosts():
             check_equal(r.code, 0, f"{part}: {r.out}")
             check_equal(testbed.states()["c2"], before["c2"], f"c2, which is left out, after {part}")
             if part == "run":
+                wait_for(lambda: "async_wrapper" not in str(testbed.states()), "the end of Ansible's processes")
                 left = testbed.states()
                 check_equal(testbed.run("--check", "--tags", "revert", **settings).code, 0, "a rehearsal of the revert")
                 testbed.check_states(left, "which changes nothing")
