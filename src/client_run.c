@@ -164,7 +164,7 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
             stop(r);
         else if (r->settings->gate == NULL)
             start_load(r, clock_now_ns() + r->settings->settle_ns);
-        else if (!r->gate.waiting)
+        else if (!r->gate.waiting && !r->result->start.missed)
             wait_at_gate(r);
     }
 }
