@@ -9,4 +9,4 @@ preset=${1:-release}
 scripts/install-deps.sh test
 cmake --preset "$preset" >/dev/null
 cmake --build --preset "$preset"
-ctest --preset "$preset" --timeout 300 --parallel 2
+ctest --preset "$preset" --timeout 300 --parallel 3
