@@ -12,6 +12,7 @@
 #include "privileges.h"
 #include "reopen.h"
 #include "server_control.h"
+#include "server_listeners.h"
 #include "server_opts.h"
 #include "server_report.h"
 #include "server_worker.h"
@@ -37,12 +38,11 @@ struct server {
     struct server_opts opts;
     struct server_config config;
     struct privileges_user user;
-    struct sock_address address;
+    struct server_listeners listeners;
     char address_text[SOCK_TEXT_BYTES];
     struct hostfacts host;
     struct preflight preflight;
-    uint32_t n_workers, n_listeners, n_started;
-    int *listeners;
+    uint32_t n_workers, n_started;
     struct server_worker *workers;
     const struct server_tally **tallies;
     struct server_result result;
@@ -197,69 +197,11 @@ static int print_plan(struct server *s)
     return preflight_worst(&s->preflight) == PREFLIGHT_STOP ? EXIT_USAGE : EXIT_DONE;
 }
 
-static int resolve(struct server *s)
-{
-    struct endpoint e = {.port = 0};
-    char error[SOCK_ERROR_BYTES];
-
-    if (endpoint_parse(s->opts.bind, &e) != 0 || e.port != 0)
-        return complain(
-            "--bind: '%s' is not an address: accepted is an IPv4 or IPv6 address or a host "
-            "name",
-            s->opts.bind);
-    if (sock_resolve(&e, AF_UNSPEC, &s->address, error) != 0)
-        return complain("--bind: %s", error);
-    sock_set_port(&s->address, s->opts.port);
-    return 0;
-}
-
-static int listen_once(struct server *s, int *fd)
-{
-    const struct sock_listen_options options = {
-        .backlog = (int)s->opts.backlog,
-        .sndbuf_bytes = (int)s->opts.sndbuf_bytes,
-        .rcvbuf_bytes = (int)s->opts.rcvbuf_bytes,
-        .reuse_port = s->n_workers > 1,
-        .busy_poll = s->opts.busy_poll,
-    };
-
-    *fd = sock_listen(&s->address, &options);
-    return *fd < 0 ? -1 : 0;
-}
-
-/* Where there is no IPv6, "both families" is IPv4. */
-static int listen_first(struct server *s)
-{
-    const struct endpoint any4 = {.host = "0.0.0.0"};
-    char error[SOCK_ERROR_BYTES];
-
-    if (s->opts.port != 0 && sock_is_in_use(&s->address)) {
-        errno = EADDRINUSE;
-        return -1;
-    }
-    if (listen_once(s, &s->listeners[0]) == 0)
-        return 0;
-    if (s->opts.bind_given || (errno != EAFNOSUPPORT && errno != EADDRNOTAVAIL) ||
-        sock_resolve(&any4, AF_INET, &s->address, error) != 0)
-        return -1;
-    sock_set_port(&s->address, s->opts.port);
-    return listen_once(s, &s->listeners[0]);
-}
-
 static int open_listeners(struct server *s)
 {
-    char text[SOCK_TEXT_BYTES];
-
-    s->listeners = calloc(s->n_workers, sizeof *s->listeners);
-    if (s->listeners == NULL)
-        return complain("no memory");
-    if (listen_first(s) != 0 || sock_local_address(s->listeners[0], &s->address) != 0)
-        return complain("cannot listen on %s: %s", sock_format(text, &s->address), strerror(errno));
-    for (s->n_listeners = 1; s->n_listeners < s->n_workers; s->n_listeners++)
-        if (listen_once(s, &s->listeners[s->n_listeners]) != 0)
-            return complain("cannot listen on %s: %s", sock_format(text, &s->address),
-                            strerror(errno));
-    sock_format(s->address_text, &s->address);
+    if (server_listeners_open(&s->listeners, &s->opts, s->n_workers) != 0)
+        return -1;
+    sock_format(s->address_text, &s->listeners.address);
     return 0;
 }
 
@@ -404,8 +346,8 @@ static void on_snapshot(evutil_socket_t number, short what, void *arg)
 
 static int begin(struct server *s)
 {
-    if (check_plan(s) != 0 || plan_source_limit(s) != 0 || resolve(s) != 0 ||
-        open_listeners(s) != 0 || read_token(s) != 0 || drop_privileges(s) != 0)
+    if (check_plan(s) != 0 || plan_source_limit(s) != 0 || open_listeners(s) != 0 ||
+        read_token(s) != 0 || drop_privileges(s) != 0)
         return -1;
     return open_json(s) != 0 ? -1 : open_control(s);
 }
@@ -453,12 +395,12 @@ static int start_workers(struct server *s)
     s->result.workers = s->tallies;
     for (uint32_t i = 0; i < s->n_workers; i++) {
         s->tallies[i] = &s->workers[i].tally;
-        if (server_worker_start(&s->workers[i], &s->config, i, s->listeners[i]) != 0)
+        if (server_worker_start(&s->workers[i], &s->config, i, s->listeners.fds[i]) != 0)
             return complain("cannot start thread %" PRIu32 ": %s", i, strerror(errno));
         s->n_started++;
         /* from here on the listener is the worker's; where that uses a copy, ours goes */
         if (s->workers[i].worker.own_fd_table)
-            close(s->listeners[i]);
+            close(s->listeners.fds[i]);
     }
     return 0;
 }
@@ -566,7 +508,7 @@ static void cleanup(struct server *s)
 {
     if (s->base != NULL)
         event_base_free(s->base);
-    free(s->listeners);
+    server_listeners_free(&s->listeners);
     free(s->workers);
     free(s->tallies);
     source_limit_free(s->config.source_limit);
