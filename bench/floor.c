@@ -3,46 +3,40 @@
  * thread, epoll, no library, no connection state beyond a few counters, answers counted by their
  * bytes.
  *
- *   floor server [PORT]                           echoes; prints its port
- *   floor client PORT MESSAGE N RATE SECONDS      RATE messages/s over N connections, open loop
- *   floor flood PORT MESSAGE N SECONDS BATCH WINDOW   as fast as it goes: BATCH messages per
- * send(2), at most WINDOW unanswered per connection floor connects PORT MESSAGE|none SECONDS opens,
- * asks, awaits the first bytes, resets
+ *   floor server [PORT]
+ *       echoes; prints its port
+ *   floor client PORT MESSAGE N RATE SECONDS
+ *       RATE messages/s over N connections, open loop
+ *   floor flood PORT MESSAGE N SECONDS BATCH WINDOW
+ *       as fast as it goes: BATCH messages per send(2), at most WINDOW unanswered per connection
+ *   floor connects PORT MESSAGE|none SECONDS
+ *       opens, asks, awaits the first bytes, resets
  *
  * MESSAGE: dns, echo (6 bytes) or http. The clients print one JSON object.  The schedule is
  * absolute: message i is due at i / RATE, however late its turn comes.  All that is due on a
  * connection in a turn leaves in one send(2).  What a message is and how it is answered matters to
  * no one here, only that every answer has as many bytes as the first. */
 #define _GNU_SOURCE
+#include "floor.h"
+
 #include <arpa/inet.h>
-#include <err.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    EVENTS = 16384, /* all that are ready: answers must not wait for what is sent meanwhile */
-    BUFFER_BYTES = 65536,
-    BACKLOG = 4096,
-    ACCEPT_BATCH = 64,
-    CONNECT_BATCH = 64 /* connections that "connects" has open at a time */
-};
+enum { CONNECT_BATCH = 64 /* connections that "connects" has open at a time */ };
 
 #define SECOND_NS   1000000000u
 #define DRAIN_NS    SECOND_NS
-#define LISTENER    UINT32_MAX
-#define ON          (&(const int){1})
 #define BYTES_OF(s) (sizeof(s) - 1)
 
 static uint64_t now_ns(void)
@@ -53,23 +47,6 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
 }
 
-static int epoll_new(void)
-{
-    int fd = epoll_create1(EPOLL_CLOEXEC);
-
-    if (fd < 0)
-        err(1, "epoll_create1");
-    return fd;
-}
-
-static void epoll_set(int epoll_fd, int operation, int fd, uint32_t events, uint32_t number)
-{
-    struct epoll_event event = {.events = events, .data.u32 = number};
-
-    if (epoll_ctl(epoll_fd, operation, fd, &event) != 0)
-        err(1, "epoll_ctl");
-}
-
 static void raise_fd_limit(void)
 {
     struct rlimit limit;
@@ -77,132 +54,6 @@ static void raise_fd_limit(void)
     getrlimit(RLIMIT_NOFILE, &limit);
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-static struct sockaddr_in loopback(int port)
-{
-    return (struct sockaddr_in){.sin_family = AF_INET,
-                                .sin_port = htons((uint16_t)port),
-                                .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-}
-
-/* --- the server --- */
-
-/* What a socket refused: until it has left, nothing more is read from it. */
-struct rest {
-    size_t n_bytes, n_sent;
-    uint8_t data[];
-};
-
-struct server {
-    int epoll_fd, listener_fd;
-    struct rest **rests; /* by fd */
-    uint8_t buffer[BUFFER_BYTES];
-};
-
-static void accept_waiting(struct server *s)
-{
-    for (int i = 0; i < ACCEPT_BATCH; i++) {
-        int fd = accept4(s->listener_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-
-        if (fd < 0)
-            return;
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, ON, sizeof(int));
-        epoll_set(s->epoll_fd, EPOLL_CTL_ADD, fd, EPOLLIN, (uint32_t)fd);
-    }
-}
-
-static void close_served(struct server *s, int fd)
-{
-    free(s->rests[fd]);
-    s->rests[fd] = NULL;
-    close(fd);
-}
-
-static void echo(struct server *s, int fd)
-{
-    ssize_t n = recv(fd, s->buffer, sizeof s->buffer, 0), sent;
-    struct rest *rest;
-
-    if (n < 0 && errno == EAGAIN)
-        return; /* the event was of the connection that had this number before */
-    if (n <= 0) {
-        close_served(s, fd);
-        return;
-    }
-    sent = send(fd, s->buffer, (size_t)n, MSG_NOSIGNAL);
-    if (sent == n)
-        return;
-    if (sent < 0 && errno != EAGAIN) {
-        close_served(s, fd);
-        return;
-    }
-    sent = sent < 0 ? 0 : sent;
-    rest = malloc(sizeof *rest + (size_t)(n - sent));
-    if (rest == NULL)
-        err(1, "malloc");
-    *rest = (struct rest){.n_bytes = (size_t)(n - sent)};
-    memcpy(rest->data, s->buffer + sent, rest->n_bytes);
-    s->rests[fd] = rest;
-    epoll_set(s->epoll_fd, EPOLL_CTL_MOD, fd, EPOLLOUT, (uint32_t)fd);
-}
-
-static void send_rest(struct server *s, int fd)
-{
-    struct rest *rest = s->rests[fd];
-    ssize_t n = send(fd, rest->data + rest->n_sent, rest->n_bytes - rest->n_sent, MSG_NOSIGNAL);
-
-    if (n < 0 && errno != EAGAIN) {
-        close_served(s, fd);
-        return;
-    }
-    rest->n_sent += n > 0 ? (size_t)n : 0;
-    if (rest->n_sent < rest->n_bytes)
-        return;
-    free(rest);
-    s->rests[fd] = NULL;
-    epoll_set(s->epoll_fd, EPOLL_CTL_MOD, fd, EPOLLIN, (uint32_t)fd);
-}
-
-static void listen_on(struct server *s, int port)
-{
-    struct sockaddr_in address = loopback(port);
-    socklen_t n = sizeof address;
-
-    s->listener_fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    setsockopt(s->listener_fd, SOL_SOCKET, SO_REUSEADDR, ON, sizeof(int));
-    if (bind(s->listener_fd, (struct sockaddr *)&address, n) != 0 ||
-        listen(s->listener_fd, BACKLOG) != 0 ||
-        getsockname(s->listener_fd, (struct sockaddr *)&address, &n) != 0)
-        err(1, "port %d", port);
-    epoll_set(s->epoll_fd, EPOLL_CTL_ADD, s->listener_fd, EPOLLIN, LISTENER);
-    printf("%d\n", ntohs(address.sin_port));
-    fflush(stdout);
-}
-
-/* Ends with the signal that ends the process. */
-static int run_server(int port)
-{
-    static struct server s;
-    static struct epoll_event events[EVENTS];
-
-    s.rests = calloc((size_t)sysconf(_SC_OPEN_MAX), sizeof *s.rests);
-    if (s.rests == NULL)
-        err(1, "calloc");
-    s.epoll_fd = epoll_new();
-    listen_on(&s, port);
-    for (;;) {
-        int n = epoll_wait(s.epoll_fd, events, EVENTS, -1);
-
-        for (int i = 0; i < n; i++) {
-            if (events[i].data.u32 == LISTENER)
-                accept_waiting(&s);
-            else if (s.rests[events[i].data.u32] != NULL)
-                send_rest(&s, (int)events[i].data.u32);
-            else
-                echo(&s, (int)events[i].data.u32);
-        }
-    }
 }
 
 /* --- what all clients share --- */
@@ -612,7 +463,7 @@ int main(int argc, char **argv)
 
     raise_fd_limit();
     if (strcmp(role, "server") == 0)
-        return run_server(argc > 2 ? atoi(argv[2]) : 0);
+        return floor_server(argc > 2 ? atoi(argv[2]) : 0);
     if (strcmp(role, "connects") == 0 && argc == 5) {
         if (strcmp(argv[3], "none") == 0)
             c.to = loopback(atoi(argv[2]));

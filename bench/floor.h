@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ * floor: what its server and its clients share. */
+#ifndef TCPSCALER_BENCH_FLOOR_H
+#define TCPSCALER_BENCH_FLOOR_H
+
+#include <err.h>
+#include <netinet/in.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+
+enum {
+    EVENTS = 16384, /* all that are ready: answers must not wait for what is sent meanwhile */
+    BUFFER_BYTES = 65536
+};
+
+#define ON (&(const int){1})
+
+static inline int epoll_new(void)
+{
+    int fd = epoll_create1(EPOLL_CLOEXEC);
+
+    if (fd < 0)
+        err(1, "epoll_create1");
+    return fd;
+}
+
+static inline void epoll_set(int epoll_fd, int operation, int fd, uint32_t events, uint32_t number)
+{
+    struct epoll_event event = {.events = events, .data.u32 = number};
+
+    if (epoll_ctl(epoll_fd, operation, fd, &event) != 0)
+        err(1, "epoll_ctl");
+}
+
+static inline struct sockaddr_in loopback(int port)
+{
+    return (struct sockaddr_in){.sin_family = AF_INET,
+                                .sin_port = htons((uint16_t)port),
+                                .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+}
+
+/* Echoes on a port of loopback (0: any free one), which it prints.  Ends with the signal that ends
+ * the process. */
+int floor_server(int port);
+
+#endif
