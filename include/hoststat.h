@@ -8,7 +8,8 @@
 
 #define HOSTSTAT_UNKNOWN UINT64_MAX
 
-/* All but rss_bytes and tcp_memory_bytes only ever grow: subtract two readings. */
+/* All but rss_bytes, tcp_memory_bytes and tcp_memory_is_short only ever grow: subtract two
+ * readings. */
 struct hoststat {
     uint64_t user_us, system_us;             /* CPU time of this process */
     uint64_t involuntary_switches;           /* this process was preempted */
@@ -17,6 +18,8 @@ struct hoststat {
     uint64_t cpu_ticks, steal_ticks;         /* of the machine, all CPUs */
     uint64_t retransmits;                    /* TCP segments, this network namespace */
     uint64_t listen_overflows, listen_drops; /* this network namespace */
+    uint64_t tcp_memory_pressures;           /* times that TCP's memory ran short, this namespace */
+    uint64_t tcp_memory_is_short;            /* now: 1, or 0; of the machine (net.ipv4.tcp_mem) */
     uint64_t tcp_memory_bytes; /* of its TCP sockets in the kernel, now; whole pages */
 };
 
@@ -24,6 +27,9 @@ void hoststat_read(struct hoststat *s);
 
 /* later - earlier, or HOSTSTAT_UNKNOWN when either is. */
 uint64_t hoststat_delta(uint64_t later, uint64_t earlier);
+
+/* How often TCP's memory was short between two readings, or HOSTSTAT_UNKNOWN. */
+uint64_t hoststat_memory_pressures(const struct hoststat *later, const struct hoststat *earlier);
 
 /* Steal between two readings in percent of all CPU time, or a negative number when unknown. */
 double hoststat_steal_percent(const struct hoststat *later, const struct hoststat *earlier);

@@ -16,6 +16,8 @@
     X(OUTPUT_LOST, "output-lost", "rows are missing from the raw output; its reader is too slow")  \
     X(HOST_NOISE, "host-noise",                                                                    \
       "other guests took CPU time, or loopback lost packets, while measuring")                     \
+    X(MEMORY_PRESSURE, "memory-pressure",                                                          \
+      "TCP's memory ran short on this host: a larger net.ipv4.tcp_mem, or smaller buffers")        \
     X(CONNECTIONS_SHORT, "connections-short", "fewer connections lived than were asked for")       \
     X(UNSENT, "unsent", "queries became due that no connection could take")                        \
     X(CHURN_PLATEAU, "churn-plateau",                                                              \
@@ -45,6 +47,7 @@ struct verdict_input {
     double steal_percent;
     bool target_is_loopback;
     uint64_t retransmits;
+    uint64_t tcp_memory_pressures;
     uint64_t out_of_ports;     /* connections that found no source port in the place of others */
     uint64_t messages_missing; /* pushed ones: lost, duplicate, damaged; connections cut off */
     uint64_t negative_latencies;

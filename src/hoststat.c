@@ -107,6 +107,20 @@ static void read_tcp_memory(struct hoststat *s)
     fclose(f);
 }
 
+/* "protocol  size sockets  memory press ...", then "TCP 2304 5 1 no ...". */
+static void read_tcp_is_short(struct hoststat *s)
+{
+    FILE *f = fopen("/proc/net/protocols", "re");
+    char line[256], is_short[8];
+
+    if (f == NULL)
+        return;
+    while (fgets(line, sizeof line, f) != NULL)
+        if (sscanf(line, "TCP %*u %*d %*d %7s", is_short) == 1)
+            s->tcp_memory_is_short = strcmp(is_short, "yes") == 0;
+    fclose(f);
+}
+
 void hoststat_read(struct hoststat *s)
 {
     memset(s, 0xff, sizeof *s); /* every field is HOSTSTAT_UNKNOWN */
@@ -116,7 +130,9 @@ void hoststat_read(struct hoststat *s)
     s->retransmits = read_counter("/proc/net/snmp", "Tcp:", "RetransSegs");
     s->listen_overflows = read_counter("/proc/net/netstat", "TcpExt:", "ListenOverflows");
     s->listen_drops = read_counter("/proc/net/netstat", "TcpExt:", "ListenDrops");
+    s->tcp_memory_pressures = read_counter("/proc/net/netstat", "TcpExt:", "TCPMemoryPressures");
     read_tcp_memory(s);
+    read_tcp_is_short(s);
 }
 
 uint64_t hoststat_delta(uint64_t later, uint64_t earlier)
@@ -124,6 +140,16 @@ uint64_t hoststat_delta(uint64_t later, uint64_t earlier)
     if (later == HOSTSTAT_UNKNOWN || earlier == HOSTSTAT_UNKNOWN)
         return HOSTSTAT_UNKNOWN;
     return later - earlier;
+}
+
+uint64_t hoststat_memory_pressures(const struct hoststat *later, const struct hoststat *earlier)
+{
+    const uint64_t begun =
+        hoststat_delta(later->tcp_memory_pressures, earlier->tcp_memory_pressures);
+
+    if (begun == HOSTSTAT_UNKNOWN || earlier->tcp_memory_is_short == HOSTSTAT_UNKNOWN)
+        return HOSTSTAT_UNKNOWN;
+    return begun + earlier->tcp_memory_is_short;
 }
 
 double hoststat_steal_percent(const struct hoststat *later, const struct hoststat *earlier)

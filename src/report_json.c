@@ -267,6 +267,7 @@ static void put_resources(struct json *j, const struct client_result *r)
     json_known_u64(j, "listen_overflows",
                    hoststat_delta(after->listen_overflows, before->listen_overflows));
     json_known_u64(j, "listen_drops", hoststat_delta(after->listen_drops, before->listen_drops));
+    json_known_u64(j, "tcp_memory_pressures", hoststat_memory_pressures(after, before));
     put_count(j, "bytes_sent", &r->tally.bytes_sent);
     put_count(j, "bytes_received", &r->tally.bytes_received);
     json_object_end(j);

@@ -43,6 +43,7 @@ unsigned verdict_judge(const struct verdict_input *in)
         [VERDICT_NON_STATIONARY] = grew(in),
         [VERDICT_OUTPUT_LOST] = in->rows_dropped > 0 || in->output_failed,
         [VERDICT_HOST_NOISE] = host_was_noisy(in),
+        [VERDICT_MEMORY_PRESSURE] = in->tcp_memory_pressures > 0,
         [VERDICT_CONNECTIONS_SHORT] =
             in->connections_live<in->connections_wanted, [VERDICT_UNSENT] = in->unsent> 0,
         [VERDICT_CHURN_PLATEAU] = in->out_of_ports > 0,

@@ -93,8 +93,7 @@ def failing_calls(log):
 
 
 def strace(log, *faults):
-    """Lets system calls fail as they do when there is no memory: net.ipv4.tcp_mem is one for the whole
-    machine, no namespace has its own, so that the real shortage would be everybody's."""
+    """Lets system calls fail as they do when there is no memory: the real shortage is everybody's."""
     need_program("strace")
     injected = [word for call, which in faults for word in ("-e", f"inject={call}:error={which}")]
     calls = ",".join(call for call, _ in faults)
@@ -141,6 +140,50 @@ def no_memory_for_sockets_of_the_server(row):
         row.expect("refused, or ended for want of memory", lost(c["outcomes"]),
                    server.result["refused"] + server.result["closed"].get("send/no memory", 0))
         row.expect("names memory", True, "net.ipv4.tcp_mem" in server.stderr())
+
+
+class LittleTcpMemory:
+    """While it lasts TCP has no memory but what the kernel grants each socket anyway: net.ipv4.tcp_mem is one for
+    the machine. Given back when this process ends, however it does."""
+
+    HOLD = """trap '' INT TERM HUP; cd /proc/sys/net/ipv4 && was=$(cat tcp_mem) || exit
+              echo 1 1 2 >tcp_mem; echo low; read -r end; echo "$was" >tcp_mem"""
+
+    def __enter__(self):
+        need_program("nsenter")
+        self.process = subprocess.Popen(["nsenter", f"--net=/proc/self/fd/{FIRST_NETWORK}", "sh", "-c", self.HOLD],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        pass_fds=[FIRST_NETWORK])
+        if self.process.stdout.readline() != "low\n":
+            skip("no net.ipv4.tcp_mem: this was not started in the machine's first network namespace")
+
+    def __exit__(self, *_):
+        self.process.communicate()
+
+
+@scenario(machine_wide=True)
+def tcp_memory_short(row):
+    """In the middle of the ramp and of the load; another client comes, asks and leaves meanwhile."""
+    with Server() as server:
+        client = Client("-c", 400, "-n", 200, "-r", 2000, "-t", 3, "--close", "fin", f"127.0.0.1:{server.port}")
+        time.sleep(1)
+        with LittleTcpMemory():
+            meanwhile = run_client("-c", 200, "-r", 2000, "-t", 1, f"127.0.0.1:{server.port}")
+            time.sleep(1)
+        r = client.wait()
+        row.injected("times under TCP memory pressure", r.json["resources"]["tcp_memory_pressures"])
+        row.conserved(r, meanwhile)
+        for who, found, n in (("", r, 400), ("meanwhile: ", meanwhile, 200)):
+            row.expect(f"{who}exit", 3, found.code)
+            row.expect(f"{who}ends", {"run/finished": n}, found.json["connections"]["outcomes"])
+            row.expect(f"{who}answered", found.json["queries"]["scheduled"], found.json["queries"]["answered"])
+        row.expect("doubted for it", True, "memory-pressure" in r.json["reasons"])
+        again = run_client("-c", 50, "-r", 500, "-t", 1, f"127.0.0.1:{server.port}")
+        row.conserved(again)
+        row.expect("afterwards: doubted for it", False, "memory-pressure" in again.json["reasons"])
+        row.served(server)
+        row.expect("the server counted", Between(1), server.result["tcp_memory_pressures"])
+        row.note("ends at the server", server.result["closed"])
 
 
 def little_disk(n_kib):

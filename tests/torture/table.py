@@ -8,13 +8,15 @@ what it was (Row.expect). It goes on after a figure that is unexpected: the row 
 from harness import *
 
 scenarios = {}
+FIRST_NETWORK = os.open("/proc/self/ns/net", os.O_RDONLY)  # where this was started
 
 
-def scenario(short=False):
-    """Registers a scenario by its function's name; a short one is also of the selection for every build."""
+def scenario(short=False, machine_wide=False):
+    """Registers a scenario by its function's name; a short one is also of the selection for every build, one whose
+    fault reaches beyond its namespace runs when that is asked for."""
 
     def register(function):
-        function.short = short
+        function.short, function.machine_wide = short, machine_wide
         scenarios[function.__name__] = function
         return function
 

@@ -70,6 +70,7 @@ static void make_result(struct client_result *r)
     r->n_workers = 2;
     r->host_before = r->host_loaded = r->host_after = (struct hoststat){.cpu_ticks = 1};
     r->host_after.retransmits = HOSTSTAT_UNKNOWN;
+    r->host_after.tcp_memory_pressures = 4;
     r->doubts = 1u << VERDICT_UNSENT;
     r->steered = true;
     r->paused_ns = 2000 * MS;
@@ -208,6 +209,9 @@ static void json_has_every_figure_in_its_place(void **state)
                      "    \"active\": 96,\n    \"bytes_received\": 0,\n    \"bytes_sent\": 300,");
     assert_has(text, "\"listen_overflows\": null,\n    \"listen_drops\": 0,\n"
                      "    \"not_accepted\": 1\n");
+    assert_has(text,
+               "\"retransmits\": null,\n    \"listen_overflows\": 0,\n    \"listen_drops\": 0,\n"
+               "    \"tcp_memory_pressures\": 4,\n");
     assert_has(text, "\"response\": {\n      \"count\": 980,\n      \"over\": 20,");
     assert_has(text, "\"min\": 700000,");
     assert_has(text, "\"p99\": \"beyond\",\n      \"p999\": null,");

@@ -136,6 +136,15 @@ static void host_noise_is_steal_or_retransmits_on_loopback(void **state)
     assert_int_equal(verdict_judge(&in), 0);
 }
 
+static void memory_pressure_is_a_doubt(void **state)
+{
+    struct verdict_input in = good;
+
+    (void)state;
+    in.tcp_memory_pressures = 1;
+    assert_int_equal(verdict_judge(&in), 1u << VERDICT_MEMORY_PRESSURE);
+}
+
 static void missing_connections_and_unsent_queries_are_doubts(void **state)
 {
     struct verdict_input in = good;
@@ -191,6 +200,7 @@ int main(void)
         cmocka_unit_test(growing_queue_is_not_stationary),
         cmocka_unit_test(lost_rows_and_failed_output_are_doubts),
         cmocka_unit_test(host_noise_is_steal_or_retransmits_on_loopback),
+        cmocka_unit_test(memory_pressure_is_a_doubt),
         cmocka_unit_test(missing_connections_and_unsent_queries_are_doubts),
         cmocka_unit_test(messages_that_are_missing_and_clocks_that_disagree_are_doubts),
         cmocka_unit_test(start_that_was_missed_is_a_doubt),
