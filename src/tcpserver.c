@@ -14,6 +14,7 @@
 #include "server_control.h"
 #include "server_listeners.h"
 #include "server_opts.h"
+#include "server_plan.h"
 #include "server_report.h"
 #include "server_worker.h"
 #include "sock.h"
@@ -30,19 +31,12 @@ enum { EXIT_DONE = 0, EXIT_REPORT_LOST = 1, EXIT_USAGE = 2 };
 
 #define LOOK_NS (100 * 1000000ull)
 
-/* The kernel spreads connections over the listeners by a hash, unevenly by about the square root of
- * their number; so much of each fd table is left as room for that. */
-#define SPREAD_PERCENT 5u
-
 struct server {
     struct server_opts opts;
-    struct server_config config;
-    struct privileges_user user;
+    struct server_plan plan;
     struct server_listeners listeners;
     char address_text[SOCK_TEXT_BYTES];
-    struct hostfacts host;
-    struct preflight preflight;
-    uint32_t n_workers, n_started;
+    uint32_t n_started;
     struct server_worker *workers;
     const struct server_tally **tallies;
     struct server_result result;
@@ -59,126 +53,18 @@ struct server {
 
 /* --- plan and listen --- */
 
-static uint64_t room(const struct server *s)
-{
-    const uint64_t per_table = s->host.nofile - OSLIMITS_RESERVED_FDS;
-
-    return s->config.own_fd_tables ? per_table * s->n_workers : per_table;
-}
-
-/* Room for so many is asked for: those of the option, and some more because the kernel spreads
- * them. */
-static uint64_t room_wanted(const struct server *s)
-{
-    const uint64_t n = s->opts.max_connections;
-
-    return n + n * SPREAD_PERCENT / 100;
-}
-
-static void plan_threads(struct server *s)
-{
-    const struct server_opts *o = &s->opts;
-    const bool multiplies = s->config.own_fd_tables && o->max_connections > 0;
-    const uint32_t needed =
-        multiplies ? oslimits_workers_for(room_wanted(s), s->host.nofile, 1) : 1;
-
-    s->n_workers = o->threads != 0        ? (uint32_t)o->threads
-                   : s->config.cpus.n > 0 ? s->config.cpus.n
-                                          : oslimits_cpus();
-    if (o->threads == 0 && s->n_workers < needed)
-        s->n_workers = needed;
-}
-
 static int check_plan(const struct server *s)
 {
     char subject[64];
 
     snprintf(subject, sizeof subject, "--max-connections %" PRIu64, s->opts.max_connections);
-    if (preflight_worst(&s->preflight) == PREFLIGHT_STOP && !s->opts.force) {
-        preflight_report_complain(&s->preflight, subject, PREFLIGHT_STOP);
+    if (preflight_worst(&s->plan.preflight) == PREFLIGHT_STOP && !s->opts.force) {
+        preflight_report_complain(&s->plan.preflight, subject, PREFLIGHT_STOP);
         return -1;
     }
     if (!s->opts.quiet && s->opts.max_connections > 0)
-        preflight_report_complain(&s->preflight, subject, PREFLIGHT_WARN);
+        preflight_report_complain(&s->plan.preflight, subject, PREFLIGHT_WARN);
     return 0;
-}
-
-static int plan_tls(struct server *s)
-{
-    const struct tls_server_options options = {
-        .cert_file = s->opts.tls_cert,
-        .key_file = s->opts.tls_key != NULL ? s->opts.tls_key : s->opts.tls_cert,
-        .min = s->opts.tls_min,
-    };
-    char error[TLS_ERROR_BYTES];
-
-    if (s->opts.tls_cert == NULL)
-        return 0;
-    s->config.tls = tls_server_context(&options, error);
-    s->result.has_tls = true;
-    return s->config.tls != NULL ? 0 : complain("%s", error);
-}
-
-static int plan_user(struct server *s)
-{
-    char error[PRIVILEGES_ERROR_BYTES];
-
-    if (s->opts.user != NULL && privileges_find(&s->user, s->opts.user, error) != 0)
-        return complain("--user: %s", error);
-    return 0;
-}
-
-static int plan(struct server *s)
-{
-    const struct server_opts *o = &s->opts;
-    char error[CPULIST_ERROR_BYTES];
-
-    if (oslimits_take_cpus(o->cpu, &s->config.cpus, error) != 0)
-        return complain("--cpu: %s", error);
-    if (oslimits_raise_nofile() <= OSLIMITS_RESERVED_FDS)
-        return complain("the fd limit is too low to serve anybody: raise it with 'ulimit -n 1024'");
-    hostfacts_read(&s->host);
-    s->config.own_fd_tables = oslimits_can_own_fd_table();
-    s->config.protocol = (enum server_protocol)o->protocol;
-    s->config.push_rate_per_s = o->push_rate_per_s;
-    s->config.push_bytes = (uint32_t)o->push_bytes;
-    s->config.push_select = o->push_select;
-    s->config.max_connections = o->max_connections;
-    s->config.idle_timeout_ns = o->idle_timeout_ns;
-    s->config.quiet = o->quiet;
-    s->config.busy_poll = o->busy_poll;
-    if (plan_user(s) != 0 || plan_tls(s) != 0)
-        return -1;
-    plan_threads(s);
-    preflight_server(&s->preflight, &s->host,
-                     &(struct preflight_server){
-                         .n_connections = room_wanted(s),
-                         .n_threads = s->n_workers,
-                         .own_fd_tables = s->config.own_fd_tables,
-                         .reserved_fds = OSLIMITS_RESERVED_FDS,
-                         .backlog = o->backlog,
-                         .tls = s->config.tls != NULL,
-                     });
-    return 0;
-}
-
-/* No more connections than descriptors, and no more of those that count than --max-connections and
- * one under way in each thread. */
-static int plan_source_limit(struct server *s)
-{
-    const uint64_t n_tables = s->config.own_fd_tables ? s->n_workers : 1;
-    const uint64_t most =
-        s->opts.max_connections > 0 ? s->opts.max_connections : SERVER_OPTS_MOST_CONNECTIONS;
-    uint64_t n = s->host.nofile * n_tables, secret;
-
-    if (s->opts.max_per_source == 0)
-        return 0;
-    if (n > most + s->n_workers)
-        n = most + s->n_workers;
-    if (getentropy(&secret, sizeof secret) != 0)
-        return complain("--max-connections-per-source: no random number: %s", strerror(errno));
-    s->config.source_limit = source_limit_new(s->opts.max_per_source, (uint32_t)n, secret);
-    return s->config.source_limit != NULL ? 0 : complain("no memory");
 }
 
 static int print_plan(struct server *s)
@@ -187,19 +73,19 @@ static int print_plan(struct server *s)
     struct json j;
 
     snprintf(title, sizeof title, "%s connections accepted by %" PRIu32 " threads",
-             units_format_count(count, s->opts.max_connections), s->n_workers);
+             units_format_count(count, s->opts.max_connections), s->plan.n_workers);
     if (s->json == NULL) {
-        preflight_report_text(stdout, title, &s->preflight);
+        preflight_report_text(stdout, title, &s->plan.preflight);
     } else {
         json_init(&j, s->json);
-        preflight_report_json_object(&j, "tcpserver", title, &s->preflight);
+        preflight_report_json_object(&j, "tcpserver", title, &s->plan.preflight);
     }
-    return preflight_worst(&s->preflight) == PREFLIGHT_STOP ? EXIT_USAGE : EXIT_DONE;
+    return preflight_worst(&s->plan.preflight) == PREFLIGHT_STOP ? EXIT_USAGE : EXIT_DONE;
 }
 
 static int open_listeners(struct server *s)
 {
-    if (server_listeners_open(&s->listeners, &s->opts, s->n_workers) != 0)
+    if (server_listeners_open(&s->listeners, &s->opts, s->plan.n_workers) != 0)
         return -1;
     sock_format(s->address_text, &s->listeners.address);
     return 0;
@@ -231,7 +117,7 @@ static int drop_privileges(struct server *s)
     char error[PRIVILEGES_ERROR_BYTES];
 
     privileges_gain_none();
-    if (s->opts.user != NULL && privileges_drop(&s->user, error) != 0)
+    if (s->opts.user != NULL && privileges_drop(&s->plan.user, error) != 0)
         return complain("--user: %s", error);
     return 0;
 }
@@ -346,8 +232,8 @@ static void on_snapshot(evutil_socket_t number, short what, void *arg)
 
 static int begin(struct server *s)
 {
-    if (check_plan(s) != 0 || plan_source_limit(s) != 0 || open_listeners(s) != 0 ||
-        read_token(s) != 0 || drop_privileges(s) != 0)
+    if (check_plan(s) != 0 || server_plan_limit_sources(&s->plan, &s->opts) != 0 ||
+        open_listeners(s) != 0 || read_token(s) != 0 || drop_privileges(s) != 0)
         return -1;
     return open_json(s) != 0 ? -1 : open_control(s);
 }
@@ -388,14 +274,14 @@ static void unwatch(struct server *s)
 
 static int start_workers(struct server *s)
 {
-    s->workers = calloc(s->n_workers, sizeof *s->workers);
-    s->tallies = calloc(s->n_workers, sizeof *s->tallies);
+    s->workers = calloc(s->plan.n_workers, sizeof *s->workers);
+    s->tallies = calloc(s->plan.n_workers, sizeof *s->tallies);
     if (s->workers == NULL || s->tallies == NULL)
         return complain("no memory");
     s->result.workers = s->tallies;
-    for (uint32_t i = 0; i < s->n_workers; i++) {
+    for (uint32_t i = 0; i < s->plan.n_workers; i++) {
         s->tallies[i] = &s->workers[i].tally;
-        if (server_worker_start(&s->workers[i], &s->config, i, s->listeners.fds[i]) != 0)
+        if (server_worker_start(&s->workers[i], &s->plan.config, i, s->listeners.fds[i]) != 0)
             return complain("cannot start thread %" PRIu32 ": %s", i, strerror(errno));
         s->n_started++;
         /* from here on the listener is the worker's; where that uses a copy, ours goes */
@@ -412,7 +298,7 @@ static int start_control(struct server *s)
     s->control = (struct server_control){
         .base = s->base,
         .workers = s->workers,
-        .n_workers = s->n_workers,
+        .n_workers = s->plan.n_workers,
         .result = &s->result,
         .collect = collect,
         .context = s,
@@ -445,17 +331,18 @@ static void announce(const struct server *s)
         return;
     warn_of_lacks(s);
     fprintf(stderr, "tcpserver: listening on %s, %" PRIu32 " threads, room for %s connections\n",
-            s->address_text, s->n_workers,
-            units_format_count(a, s->opts.max_connections > 0 ? s->opts.max_connections : room(s)));
+            s->address_text, s->plan.n_workers,
+            units_format_count(a, s->opts.max_connections > 0 ? s->opts.max_connections
+                                                              : s->plan.room));
     if (s->opts.control != NULL)
         fprintf(stderr, "tcpserver: control at %s\n", s->opts.control);
     if (s->opts.verbose > 0)
         fprintf(stderr,
                 "tcpserver: fd limit %s per %s; accept queue %" PRIu64
                 " per thread of at most %" PRIu64 " (net.core.somaxconn); libevent %s (%s)\n",
-                units_format_count(b, s->host.nofile),
-                s->config.own_fd_tables ? "thread" : "process, shared by all threads",
-                s->opts.backlog, s->host.somaxconn, event_get_version(), worker_backend());
+                units_format_count(b, s->plan.host.nofile),
+                s->plan.config.own_fd_tables ? "thread" : "process, shared by all threads",
+                s->opts.backlog, s->plan.host.somaxconn, event_get_version(), worker_backend());
 }
 
 static int report(struct server *s)
@@ -476,7 +363,8 @@ static int report(struct server *s)
 static int serve(struct server *s)
 {
     s->stderr_is_terminal = isatty(STDERR_FILENO) == 1;
-    s->result.n_workers = s->n_workers;
+    s->result.n_workers = s->plan.n_workers;
+    s->result.has_tls = s->plan.config.tls != NULL;
     s->result.pushes = s->opts.push_rate_per_s > 0;
     s->result.version = TCPSCALER_VERSION;
     s->result.libevent = event_get_version();
@@ -511,13 +399,12 @@ static void cleanup(struct server *s)
     server_listeners_free(&s->listeners);
     free(s->workers);
     free(s->tallies);
-    source_limit_free(s->config.source_limit);
-    tls_context_free(s->config.tls);
+    server_plan_free(&s->plan);
 }
 
 int main(int argc, char **argv)
 {
-    static struct server s = {.n_workers = 1, .control_socket = {.fd = -1}};
+    static struct server s = {.control_socket = {.fd = -1}};
     char error[OPTIONS_ERROR_BYTES];
     int code = EXIT_USAGE;
 
@@ -533,7 +420,7 @@ int main(int argc, char **argv)
         break;
     }
     signal(SIGPIPE, SIG_IGN);
-    if (plan(&s) == 0) {
+    if (server_plan_make(&s.plan, &s.opts) == 0) {
         if (s.opts.plan)
             code = open_json(&s) == 0 ? print_plan(&s) : EXIT_USAGE;
         else if (begin(&s) == 0)
