@@ -38,12 +38,6 @@ def stats(address):
     return ask(address, "/stats", "GET")
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 def control_path():
     return "unix:" + temp_path("control")
 

@@ -99,12 +99,6 @@ zone:
 """
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 class DnsServer:
     def __init__(self, program, configuration, *arguments, prefix=(), zone=ZONE):
         need_program(program)

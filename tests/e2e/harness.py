@@ -9,11 +9,13 @@ import atexit
 import csv
 import ctypes
 import io
+import itertools
 import json
 import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -31,6 +33,7 @@ SANITIZED = os.environ.get("TCPSCALER_SANITIZED", "")
 CLONE_NEWNET = 0x40000000  # linux/sched.h
 
 _started = []
+_ports = itertools.count(10000 + os.getpid() % 900 * 10)
 
 
 class Skip(Exception):
@@ -128,6 +131,18 @@ def temp_path(name):
     directory = tempfile.mkdtemp(prefix="tcpscaler-test-")
     atexit.register(shutil.rmtree, directory, True)
     return os.path.join(directory, name)
+
+
+def free_port():
+    """A port of 127.0.0.1 that is free, given once. It is below those that the kernel gives: neither a
+    server's port 0 nor a connection takes it before whoever it is for."""
+    for port in _ports:
+        with socket.socket() as s:
+            try:
+                s.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                pass
 
 
 def rss_bytes(pid):

@@ -6,7 +6,7 @@ import socket
 import ssl
 import threading
 
-from dns_servers import NSD, UNBOUND, DnsServer, free_port, query_bytes
+from dns_servers import NSD, UNBOUND, DnsServer, query_bytes
 from harness import *
 
 MIB = 1 << 20
