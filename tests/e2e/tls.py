@@ -214,6 +214,7 @@ class PythonServer:
         return self
 
     def __exit__(self, *_):
+        self.listener.shutdown(socket.SHUT_RDWR)  # wakes the thread: the next server may have the descriptor
         self.listener.close()
 
 
@@ -233,8 +234,8 @@ def test_name_and_protocol_are_offered():
         wait_for(lambda: server.seen, "the first query")
         need_program("kdig")
         subprocess.run(["kdig", "@127.0.0.1", "-p", str(server.port), "+tls-ca=" + ca.cert,
-                        "+tls-hostname=dot.example", "+noedns", "+noadflag", "+retry=0", "+time=1", "example.com",
-                        "A"], capture_output=True, timeout=20)
+                        "+tls-hostname=dot.example", "+noedns", "+noadflag", "+retry=0", "+time=20", "example.com",
+                        "A"], capture_output=True, timeout=30)
         wait_for(lambda: len(server.seen) > 1, "kdig's query")
     check_equal(names[0], "dot.example", "SNI")
     check_equal(server.seen[0], ("dot", query_bytes(0)), "ALPN and the query")
@@ -348,9 +349,13 @@ def test_server_killed_under_load_leaves_everything_accounted_for():
 
 
 def test_interrupted_handshakes_are_cancelled():
-    with PythonServer(never_answer) as server:
+    def note_and_never_answer(server, stream):
+        server.seen.append(stream.recv(1))
+        never_answer(server, stream)
+
+    with PythonServer(note_and_never_answer) as server:
         client = Client("--tls", "--tls-insecure", "-c", 20, *FEW, f"127.0.0.1:{server.port}")
-        time.sleep(0.5)
+        wait_for(lambda: len(server.seen) == 20, "20 handshakes under way")
         client.process.send_signal(signal.SIGINT)
         r = client.wait()
     check_conservation(r)
