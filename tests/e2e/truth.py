@@ -113,9 +113,10 @@ def test_stalls_before_the_server_reads_are_in_the_service_time_alone():
     print(f"     p95: service {p95_ms[0]:.1f} ms, in the server {inside_ms:.3f} ms; without stalls, service "
           f"{p95_ms[1]:.3f} ms")
     check(did["stalls"] >= 6, f"stalls: {did}")
-    check_between(p95_ms[0], 74, 110, "p95 of the service time in ms")
-    check(inside_ms < p95_ms[0] / 2, f"p95 of the log: {inside_ms} ms")
-    check(p95_ms[1] < 40, f"the control, without stalls: {p95_ms[1]} ms")
+    with stall_may_spoil():
+        check_between(p95_ms[0], 74, 110, "p95 of the service time in ms")
+        check(inside_ms < p95_ms[0] / 2, f"p95 of the log: {inside_ms} ms")
+        check(p95_ms[1] < 40, f"the control, without stalls: {p95_ms[1]} ms")
 
 
 # --- known stalls ---
@@ -134,7 +135,8 @@ def stop_and_continue(server, client, n, stall_s):
         time.sleep(stall_s)
         lasted.append(time.monotonic() - stopped)
         server.process.send_signal(signal.SIGCONT)
-    check(client.process.poll() is None, "the last stop was within the run")
+    with stall_may_spoil():
+        check(client.process.poll() is None, "the last stop was within the run")
     return lasted
 
 
@@ -185,14 +187,16 @@ def test_stalls_of_the_server_are_in_the_percentiles():
     ratios = against_truth(r, stalls_s, run_s, names) + [shown_ms[0] / 1e3 / p99_s]
     print(f"     p99 of response and service {shown_ms} ms, true {p99_s:.4f} s; "
           f"p90, p99, p99 shown, to the true ones: " + " ".join(f"{x:.3f}" for x in ratios))
-    for ratio in ratios:
-        check_between(ratio, 0.99, 1.15, "measured to true")
+    with stall_may_spoil():
+        for ratio in ratios:
+            check_between(ratio, 0.99, 1.15, "measured to true")
     service_ns = r.json["latency_ns"]["service"]["p99"]
     check_between(shown_ms[1] * 1e6 / service_ns, 0.99, 1.01, "service beside it, as in the JSON")
     control, _ = stalled_run(0, 0, run_s, 10000)
     ratios = against_truth(control, stalls_s, run_s, names)
     print("     without stalls: " + " ".join(f"{x:.3f}" for x in ratios))
-    check(max(ratios) < 0.5, f"the control: without stalls the same check fails: {ratios}")
+    with stall_may_spoil():
+        check(max(ratios) < 0.5, f"the control: without stalls the same check fails: {ratios}")
 
 
 @plain_build_only
@@ -204,8 +208,9 @@ def test_one_stall_stands_where_it_must():
     response = r.json["latency_ns"]["response"]
     print("     p95, p99, p99.9, max: " + ", ".join(f"{response[name] / 1e6:.1f}" for name in (*names, "max")) +
           f" ms; to the true ones: " + " ".join(f"{x:.3f}" for x in ratios))
-    for ratio in (*ratios, response["max"] / 1e9 / stalls_s[0]):
-        check_between(ratio, 0.99, 1.05, "measured to true")
+    with stall_may_spoil():
+        for ratio in (*ratios, response["max"] / 1e9 / stalls_s[0]):
+            check_between(ratio, 0.99, 1.05, "measured to true")
 
 
 # --- queueing theory ---
@@ -260,8 +265,9 @@ def test_single_server_queue_has_the_mean_of_theory():
         print(f"     S {s_ms:.3f}, occupied {occupied:.3f} ms; mean response: measured {runs[-1][0]:.3f}, of "
               f"these arrivals {runs[-1][1]:.3f}, M/D/1 {runs[-1][2]:.3f} ms")
     measured_ms, queue_ms, _ = min(runs, key=lambda run: abs(run[0] / run[1] - 1))
-    check_between(s_ms, 1.0, 1.3, "service time with its overhead, in ms")
-    check_between(measured_ms / queue_ms, 0.95, 1.05, "measured against the queue of its arrivals")
+    with stall_may_spoil():
+        check_between(s_ms, 1.0, 1.3, "service time with its overhead, in ms")
+        check_between(measured_ms / queue_ms, 0.95, 1.05, "measured against the queue of its arrivals")
     check_between(statistics.mean(run[1] / run[2] for run in runs), 0.9, 1.1,
                   "the queues of the arrivals against M/D/1")
     check(queue_ms > 1.25 * s_ms, "the control: the arrivals matter")
@@ -396,7 +402,8 @@ def test_queries_without_an_id_wait_and_keep_their_intended_time():
         r = client.wait()
     check_conservation(r)
     q, response = r.json["queries"], r.json["latency_ns"]["response"]
-    check(q["blocked"] > 10000, f"blocked: {q['blocked']}")
+    with stall_may_spoil():
+        check(q["blocked"] > 10000, f"blocked: {q['blocked']}")
     check_equal(q["answered"], q["scheduled"], "answered in the end")
     check_equal(q["duplicate"] + q["unknown_id"] + q["late"], 0, "strays")
     check(response["max"] > 0.9e9, f"the wait is in the response time: {response['max']} ns")

@@ -19,7 +19,8 @@ def test_rtt_of_every_query_agrees_with_the_wire():
     print(f"     {len(differences)} matched; tool - wire: min {differences[0]:.1f} us, p50 {p50:.1f} "
           f"us, p99 {p99:.1f} us")
     check(differences[0] >= 0, f"a query was faster than on the wire by {-differences[0]} us")
-    check(p50 <= 1000, f"p50 of the difference: {p50} us")
+    with stall_may_spoil():
+        check(p50 <= 1000, f"p50 of the difference: {p50} us")
 
 
 def test_control_a_wrong_rtt_is_found():
