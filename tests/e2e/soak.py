@@ -114,10 +114,13 @@ def test_server_that_leaks_is_found():
     with open(server, "w") as f:
         f.write(f'#!/bin/sh\nLD_PRELOAD={library} exec {os.path.abspath(TCPSERVER)} "$@"\n')
     os.chmod(server, 0o755)
-    r = soak(TCPSERVER=server)
-    check_equal(r.returncode, 1, f"exit code: {r.stdout} {r.stderr}")
-    wrong = [line.split("  ")[0] for line in r.stdout.splitlines() if line.endswith(("DRIFTS", "DIFFER"))]
-    check("server memory, bytes" in wrong, f"what it found: {r.stdout}")
+    for _ in range(3):  # a stall of the machine can last for all samples of a block
+        r = soak(TCPSERVER=server)
+        check_equal(r.returncode, 1, f"exit code: {r.stdout} {r.stderr}")
+        wrong = [line.split("  ")[0] for line in r.stdout.splitlines() if line.endswith(("DRIFTS", "DIFFER"))]
+        if "server memory, bytes" in wrong:
+            return
+    raise AssertionError(f"what it found: {r.stdout} {r.stderr}")
 
 
 if __name__ == "__main__":
