@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A network namespace of a test's own: its ports, sysctls, rules and addresses touch nobody else's."""
 
+import contextlib
+
 from harness import *
 
 
@@ -25,7 +27,8 @@ class Namespace:
 
     def __exit__(self, *_):
         for pid in self.run_outside("ip", "netns", "pids", self.name).split():
-            os.kill(int(pid), signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it may just be ending
+                os.kill(int(pid), signal.SIGKILL)
         self.run_outside("ip", "netns", "del", self.name)
 
     @staticmethod
