@@ -62,15 +62,15 @@ def real_results():
                                      "--warmup", "100ms", "127.0.0.1").json
         results["hold"] = run_client(*to_server, "-c", 5, "-t", "300ms", "127.0.0.1").json
         results["at a moment"] = run_client(*to_server, "-c", 5, "-r", 100, "-t", "300ms", "--start-at",
-                                            f"{time.time() + 1:.3f}", "127.0.0.1").json
+                                            f"{time.time() + 1:.3f}", "--late-max", "1m", "127.0.0.1").json
         results["echo"] = run_client(*to_server, "-c", 5, "-i", "50ms", "-t", "300ms", "--protocol", "echo",
                                      "127.0.0.1").json
         results["closed loop"] = run_client(*to_server, "-c", 5, "-i", "50ms", "--loop", "closed", "-t",
                                             "300ms", "127.0.0.1").json
         results["churn"] = run_client(*to_server, "-c", 5, "-r", 200, "--queries-per-conn", 5, "--reconnect",
                                       "-t", "500ms", "127.0.0.1").json
-        client = Client(*to_server, "-c", 5, "-r", 100, "127.0.0.1")
-        time.sleep(1)
+        client = Client(*to_server, "-c", 5, "-r", 100, "--stats-interval", "200ms", "127.0.0.1")
+        wait_until_running(client)
         client.process.send_signal(signal.SIGINT)
         results["interrupted"] = client.wait().json
     with Server("--push", 500) as pushing:
