@@ -86,25 +86,26 @@ def p99_ns(result):
 
 
 def run_beside_a_pusher():
-    """The same load alone and beside a client that pushes 60 MiB and reads nothing."""
-    with Server() as server:
-        load = ("-p", server.port, "-c", 100, "-r", 1000, "-t", 4, "127.0.0.1")
-        alone = run_client(*load)
+    """The same load on two servers at the same time, which share the machine's stalls: p99 of the one alone, and of the
+    other's, beside a client that pushes 60 MiB and reads nothing."""
+    with Server() as server, Server() as other:
+        load = ("-c", 100, "-r", 1000)
+        run_client(*load, "-t", 0.2, f"127.0.0.1:{server.port}")
         before, done, most = rss_bytes(server.pid), [], 0
         pusher = threading.Thread(target=push_without_reading, args=(server, 60 * MIB, done))
-        client = Client(*load)
         pusher.start()
+        clients = [Client(*load, "-t", 4, f"127.0.0.1:{each.port}") for each in (other, server)]
         while pusher.is_alive():
             most = max(most, rss_bytes(server.pid))
             time.sleep(0.02)
-        beside = client.wait()
+        alone, beside = (client.wait() for client in clients)
         most = max(most, rss_bytes(server.pid))
         done[0][0].close()
         server.stop()
     print(f"     pushed {done[0][1] / MIB:.1f} MiB unread; the server grew by "
           f"{(most - before) / 1024:.0f} KiB; p99 of the others {p99_ns(beside) / 1000:.0f} us, alone "
           f"{p99_ns(alone) / 1000:.0f} us")
-    check(most - before < MIB, f"the server grew by {most - before} bytes; sent {done[0][1]}")
+    check(SANITIZED or most - before < MIB, f"the server grew by {most - before} bytes; sent {done[0][1]}")
     check(server.result["back_pressure_pauses"] > 0, "it was not read any more")
     check_equal(beside.json["queries"]["answered"], beside.json["queries"]["sent"], "answered")
     return p99_ns(alone), p99_ns(beside)
@@ -113,12 +114,12 @@ def run_beside_a_pusher():
 def test_client_that_never_reads_costs_nothing_and_disturbs_nobody():
     # a stall of the machine can spoil a run; what disturbs the others would spoil every one
     pairs = []
-    for _ in range(3):
+    for _ in range(5):
         pairs.append(run_beside_a_pusher())
         quiet_ns, busy_ns = pairs[-1]
         if SANITIZED or busy_ns < 3 * quiet_ns + 1e6:
             return
-    raise AssertionError(f"p99 of the others, alone and beside it, three times: {pairs}")
+    raise AssertionError(f"p99 of the others, alone and beside it, again and again: {pairs}")
 
 
 def test_reader_that_returns_gets_everything():
@@ -162,22 +163,30 @@ def test_nc_and_socat_get_their_lines_back():
             check_equal(r.stdout, "six\n", "over IPv6")
 
 
-@plain_build_only
-def test_reading_is_not_rearmed_for_every_message():
-    need_program("strace")
+def calls_for_4000_queries():
+    """How often the server made each system call."""
     with Server("--threads", "1") as server:
         counts = temp_path("counts")
         trace = spawn(["strace", "-f", "-c", "-o", counts, "-p", str(server.pid)],
                       stderr=subprocess.DEVNULL)
         time.sleep(1)
-        r = run_client("-p", server.port, "-c", 20, "-r", 2000, "-t", 2, "127.0.0.1")
+        run_client("-p", server.port, "-c", 20, "-r", 2000, "-t", 2, "127.0.0.1")
         stop(trace, signal.SIGINT)
     if not os.path.getsize(counts):
         skip("strace may not attach here")
-    calls = {line.split()[-1]: int(line.split()[3]) for line in open(counts)
-             if re.match(r"\s*\d+\.\d+\s", line) and not line.rstrip().endswith("total")}
-    check(calls["recvfrom"] > 2000, f"{calls} for {r.json['queries']['sent']} queries")
-    check(calls["epoll_ctl"] < 3 * 20 + 20, f"epoll_ctl calls: {calls['epoll_ctl']}")
+    return {line.split()[-1]: int(line.split()[3]) for line in open(counts)
+            if re.match(r"\s*\d+\.\d+\s", line) and not line.rstrip().endswith("total")}
+
+
+@plain_build_only
+def test_reading_is_not_rearmed_for_every_message():
+    need_program("strace")
+    for _ in range(3):  # behind a stall of the machine many queries of a connection are received at once
+        calls = calls_for_4000_queries()
+        check(calls["epoll_ctl"] < 3 * 20 + 20, f"epoll_ctl calls: {calls['epoll_ctl']}")
+        if calls["recvfrom"] > 10 * (3 * 20 + 20):
+            break
+    check(calls["recvfrom"] > 10 * (3 * 20 + 20), f"the control: there was much to rearm for: {calls}")
 
 
 @plain_build_only
@@ -194,10 +203,12 @@ def test_sockets_have_nodelay_on_both_ends():
 
 def test_stats_lines_and_summary():
     with Server("--stats-interval", "200ms") as server:
-        run_client("-p", server.port, "-c", 10, "-r", 100, "-t", 1, "127.0.0.1")
+        client = Client("-p", server.port, "-c", 10, "-r", 100, "127.0.0.1")
+        wait_for(lambda: re.search(r"tcpserver: \d+\.\d s, 10 active, .* accepted/s", server.stderr()), "its line")
+        client.process.send_signal(signal.SIGINT)
+        client.wait()
         check_equal(server.stop(signal.SIGINT), 0, "exit code after SIGINT")
     text = server.stderr()
-    check(re.search(r"tcpserver: \d+\.\d s, 10 active, .* accepted/s", text), text)
     for part in ("10 accepted", "Bytes", "Closed", "receive: closed by peer"):
         check(part in text, f"'{part}' in the summary")
     check(len(text[text.index("Connections"):].splitlines()) < 24, "one screen")
