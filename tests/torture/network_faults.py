@@ -91,16 +91,18 @@ def connections_killed_by_ss(row):
                         "rst", f"127.0.0.1:{server.port}")
         wait_until_running(client)
         killed = subprocess.run(["ss", "-HK", "dport", "=", f":{server.port}"], capture_output=True, text=True)
-        row.injected("sockets killed by ss -K", len(killed.stdout.splitlines()))
+        n_killed = len(killed.stdout.splitlines())  # some may be back, and killed again, before ss is done
+        row.injected("sockets killed by ss -K", n_killed)
         r = client.wait()
         row.conserved(r)
         c = r.json["connections"]
         row.expect("exit", OneOf(0, 3), r.code)
-        row.expect("reset", 200, sum(n for name, n in c["outcomes"].items() if name.endswith("/reset")))
+        row.expect("killed", Between(200), n_killed)
+        row.expect("reset", n_killed, sum(n for name, n in c["outcomes"].items() if name.endswith("/reset")))
         row.expect("live at the end", 200, c["live_at_end"])
-        row.expect("errors", at_most(200), r.json["queries"]["error"])
+        row.expect("errors", at_most(n_killed), r.json["queries"]["error"])
         row.served(server)
-        row.expect("accepted", 400, server.result["accepted"])
+        row.expect("accepted", 200 + n_killed, server.result["accepted"])
 
 
 def interrupted(row, what, break_it, mend_it, carries, seconds):

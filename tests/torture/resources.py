@@ -31,9 +31,8 @@ def fd_limit_of_the_client_hit_in_the_ramp(row):
 @scenario(short=True)
 def fd_limit_of_the_server_hit_in_the_ramp(row):
     with Server("--threads", 2) as server:
-        client = Client("-c", 1000, "-n", 500, "-r", 500, "-t", 2, "--threads", 2, f"127.0.0.1:{server.port}")
-        time.sleep(0.3)
         resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (200, 200))
+        client = Client("-c", 1000, "-n", 500, "-r", 500, "-t", 2, "--threads", 2, f"127.0.0.1:{server.port}")
         before, begin = cpu_seconds(server.pid), time.monotonic()
         r = client.wait()
         used = (cpu_seconds(server.pid) - before) / (time.monotonic() - begin)
