@@ -7,12 +7,13 @@ SCRIPT = os.path.join(SOURCE_DIR, "tests", "fleet", "testbed.sh")
 FLEET = os.path.join(SOURCE_DIR, "fleet")
 REMOTE = "/var/tmp/tcpscaler-fleet"
 
-# All that a run could leave on a host; not what the kernel counts, nor the processes of this very question.
+# All that a run could leave on a host; not what the kernel counts, nor the processes of this very question, nor whom
+# sshd is just about to let in or to forget.
 STATE = """
 sysctl -a 2>/dev/null | grep '^net\\.' | grep -vE 'stable_secret|random|nf_conntrack_count'
 ip -4 -o addr; ip -4 route show table all; nft list ruleset
 find /run /root /tmp /var/tmp
-ps -eo args= | grep -vE '^(ps|grep|sh -c|sysctl)|notty|\\[priv\\]'
+ps -eo args= | grep -vE '^(ps|grep|sed|sh -c|sysctl)|notty|\\[(priv|net|accepted)\\]' | sed 's/ [0-9]* of [0-9-]* startups//'
 """
 
 
