@@ -80,6 +80,8 @@ def test_source_of_ipv6_is_its_first_64_bits():
         skip("no IPv6 here")
     for address in ("fd00:1::1", "fd00:1::2:1", "fd00:2::1"):
         subprocess.run(["ip", "addr", "add", f"{address}/128", "dev", "lo", "nodad"], check=True)
+        # the kernel's own thread makes its route, when it comes to it
+        wait_for(lambda: subprocess.run(["ip", "route", "get", address], capture_output=True).returncode == 0, "the route")
     with Server("--max-connections-per-source", SHARE) as server:
         served = [connect_many(server, n, source, "fd00:1::1")
                   for n, source in ((3, "fd00:1::1"), (3, "fd00:1::2:1"), (SHARE, "fd00:2::1"))]
