@@ -49,8 +49,7 @@ def test_crash_while_measuring():
     with Testbed(4) as testbed:
         before = testbed.states()
         run = a_run(testbed)
-        wait_for(lambda: testbed.has("c2", "start"), "the moment", 90)
-        time.sleep(7)
+        testbed.wait_for_start("c2", 3)
         testbed.call("crash", "c2")
         end_of(run, testbed, before, "measuring", 120)
         made_good(testbed, before, "boot")
@@ -70,8 +69,7 @@ def test_cut_while_measuring():
     with Testbed(4) as testbed:
         before = testbed.states()
         run = a_run(testbed)
-        wait_for(lambda: testbed.has("c2", "start"), "the moment", 90)
-        time.sleep(7)
+        testbed.wait_for_start("c2", 3)
         testbed.call("cut", "c2")
         r = end_of(run, testbed, before, "measuring", 120)
         check("c2 is not reverted: it does not answer; it reverts by itself" in r.out, r.out)
@@ -83,8 +81,8 @@ def test_server_that_crashes_is_named():
     with Testbed(2) as testbed:
         before = testbed.states()
         run = a_run(testbed)
-        wait_for(lambda: testbed.has("srv", "pid") and testbed.has("c1", "start"), "the moment", 90)
-        time.sleep(7)
+        wait_for(lambda: testbed.has("srv", "pid"), "the server", 90)
+        testbed.wait_for_start("c1", 3)
         testbed.call("crash", "srv")
         r = run.wait(150)
         check_equal(r.code, 2, f"exit code: {r.out}")

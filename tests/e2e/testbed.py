@@ -68,6 +68,12 @@ class Testbed:
         return subprocess.run([SCRIPT, "in", host, "test", "-e", f"{REMOTE}/{name}"], env=self.environment,
                               capture_output=True).returncode == 0
 
+    def wait_for_start(self, host, seconds):
+        """Until so long after the moment of the start, of which the host was told some time before."""
+        wait_for(lambda: self.has(host, "start"), "the moment", 90)
+        moment = float(self.call("in", host, "cat", f"{REMOTE}/start"))
+        time.sleep(max(0, moment + seconds - time.time()))
+
     def ssh_sessions(self):
         return "".join(self.call("in", host, "ss", "-Htn", "sport = :22") for host in self.hosts)
 
