@@ -2,15 +2,26 @@
 """What goes wrong during a run is counted, reported and survived: the server dies or stalls, the user
 interrupts, the reader of the rows goes away or is slow."""
 
+import glob
+
 from harness import *
+
+
+def wait_until_answered(client, n):
+    """About so many queries, by the progress lines."""
+    def answered():
+        lines = [(float(s), int(per_s)) for s, per_s in
+                 re.findall(r"running ([\d.]+) .* (\d+) answered/s", client.stderr())]
+        return sum((s - before) * per_s for (s, per_s), before in zip(lines, [0, *(s for s, _ in lines)]))
+
+    wait_for(lambda: answered() >= n, f"{n} answers")
 
 
 def test_killed_server_leaves_a_full_report_that_counts_every_query_once():
     server = Server()
     client = Client("-p", server.port, "-c", 200, "-r", 2000, "-t", 5, "--stats-interval", "200ms",
                     "127.0.0.1")
-    wait_until_running(client)
-    time.sleep(0.5)
+    wait_until_answered(client, 1000)
     server.process.kill()
     r = client.wait()
     check_conservation(r)
@@ -30,43 +41,54 @@ def test_killed_server_leaves_a_full_report_that_counts_every_query_once():
 def test_no_server_at_all_is_reported():
     with Server() as server:
         port = server.port
-    r = run_client("-p", port, "-c", 20, "-r", 100, "-t", 2, "127.0.0.1")
+    r = run_client("-p", port, "-c", 20, "-r", 100, "-t", 60, "127.0.0.1")
     check_conservation(r)
     check_code(r, 3)
     check_equal(r.json["connections"]["outcomes"], {"connect/refused": 20}, "outcomes")
     check("nothing listens there" in r.err, "the remedy")
-    check(r.seconds < 2, "it does not wait for a load that cannot be")
+    check(r.seconds < 60, "it does not wait for a load that cannot be")
 
 
-def test_stalled_server_shows_in_the_latency_from_the_intended_time():
-    """A stall of D in T seconds at a constant rate: p_q = D - (1 - q) T, and the maximum D."""
+def run_with_a_stall():
+    """And how long the server stood still at most, 1 s at least."""
     server = Server()
     client = Client("-p", server.port, "-c", 20, "-r", 1000, "--arrival", "constant", "-t", 5,
                     "--stats-interval", "200ms", "-R", "127.0.0.1")
     wait_until_running(client)
     time.sleep(1)
+    begin = time.monotonic()
     server.process.send_signal(signal.SIGSTOP)
     time.sleep(1)
     server.process.send_signal(signal.SIGCONT)
+    stall_s = time.monotonic() - begin
     r = client.wait()
     server.stop()
     check_conservation(r)
     check_equal(r.json["queries"]["answered"], 5000, "answered")
-    response = r.json["latency_ns"]["response"]
-    if not SANITIZED:
-        check_between(response["max"], 0.97e9, 1.15e9, "maximum")
-        check_between(response["p95"], 0.70e9, 0.90e9, "p95 = 1 s - 5 % of 5 s")
-    # the control: a tool that stopped its clock with the server would have seen next to nothing
-    late = sum(float(row["response_us"]) > 100e3 for row in r.rows() if row["type"] == "A")
-    check_between(late, 800, 1100, "queries that became due in the stall and waited > 100 ms")
+    return r, stall_s
+
+
+def test_stalled_server_shows_in_the_latency_from_the_intended_time():
+    """A stall of D in T seconds at a constant rate: p_q = D - (1 - q) T, and the maximum D."""
+    tries = []
+    for _ in range(3):  # a stall of the machine beside the server's can spoil one
+        r, stall_s = run_with_a_stall()
+        response = r.json["latency_ns"]["response"]
+        # the control: a tool that stopped its clock with the server would have seen next to nothing
+        late = sum(float(row["response_us"]) > 100e3 for row in r.rows() if row["type"] == "A")
+        check(late >= 800, f"queries that became due in the stall and waited > 100 ms: {late}")
+        tries.append((stall_s, response["max"], response["p95"], late))
+        if late <= 1000 * stall_s + 100 and (SANITIZED or 0.97e9 <= response["max"] <= 1.15e9 and
+                                             0.70e9 <= response["p95"] <= 0.90e9):  # 1 s - 5 % of 5 s
+            return
+    raise AssertionError(f"seconds, maximum, p95, queries that waited > 100 ms, three times: {tries}")
 
 
 def test_interrupted_run_reports_what_it_did():
     with Server() as server:
         client = Client("-p", server.port, "-c", 50, "-r", 1000, "--stats-interval", "200ms",
                         "127.0.0.1")
-        wait_until_running(client)
-        time.sleep(0.5)
+        wait_until_answered(client, 500)
         client.process.send_signal(signal.SIGINT)
         r = client.wait()
     check_conservation(r)
@@ -78,8 +100,8 @@ def test_interrupted_run_reports_what_it_did():
 
 def test_interrupted_while_connecting_ends_at_once():
     with Server() as server:
-        client = Client("-p", server.port, "-c", 1000, "-n", 10, "-r", 10, "127.0.0.1")
-        time.sleep(1)
+        client = Client("-p", server.port, "-c", 1000, "-n", 10, "-r", 10, "--stats-interval", "200ms", "127.0.0.1")
+        wait_for(lambda: "connecting" in client.stderr(), "the first connections")
         client.process.send_signal(signal.SIGTERM)
         r = client.wait(10)
     check_conservation(r)
@@ -123,14 +145,27 @@ def test_json_that_cannot_be_written_is_said():
     check("--json: could not write '/dev/full'" in r.stderr, r.stderr)
 
 
-def slow_reader_run(server, rate, *options):
-    """The rows go to a pipe that is read after the run has sent everything."""
+def has_workers(pid):
+    try:
+        return any(open(name).read().startswith("client") for name in glob.glob(f"/proc/{pid}/task/*/comm"))
+    except OSError:  # one of the threads has just ended
+        return True
+
+
+def wait_until_all_is_sent(client):
+    wait_for(lambda: not has_workers(client.pid), "the workers' end", 100)
+
+
+def slow_reader_run(server, rate, *options, wait=wait_until_all_is_sent):
+    """The rows go to a pipe that is read after the run has sent everything, or another wait."""
     reading, writing = os.pipe()
     path = temp_path("rows")
-    client = Client("-p", server.port, "-c", 100, "-r", rate, "-t", 3, "-R", *options, "127.0.0.1",
-                    stdout=writing)
+    client = Client("-p", server.port, "-c", 100, "-r", rate, "-t", 3, "-R", "--stats-interval", "200ms", *options,
+                    "127.0.0.1", stdout=writing)
     os.close(writing)
-    reader = spawn(["sh", "-c", f"sleep 4; exec cat > {path}"], stdin=reading)
+    wait_until_running(client)
+    wait(client)
+    reader = spawn(["sh", "-c", f"exec cat > {path}"], stdin=reading)
     os.close(reading)
     r = client.wait()
     reader.wait(60)
@@ -139,7 +174,8 @@ def slow_reader_run(server, rate, *options):
     return r
 
 
-def test_slow_reader_delays_no_query_and_every_missing_row_is_counted():
+def lags_beside_readers():
+    """The send lags beside a quick and a slow reader; every missing row is counted."""
     rate = 5000 if SANITIZED else 50000  # queries: twice as many rows
     with Server() as server:
         quick = run_client("-p", server.port, "-c", 100, "-r", rate, "-t", 3, "-o", "/dev/null",
@@ -157,9 +193,16 @@ def test_slow_reader_delays_no_query_and_every_missing_row_is_counted():
     print(f"     {output['rows']} rows, {output['dropped_rows']} missing; send lag p50/p99 "
           f"{lags[1]['p50'] / 1000:.1f}/{lags[1]['p99'] / 1000:.1f} us, with a quick reader "
           f"{lags[0]['p50'] / 1000:.1f}/{lags[0]['p99'] / 1000:.1f} us")
-    if not SANITIZED:
-        check(slow.json["latency_ns"]["send_lag"]["p50"] <
-              2 * quick.json["latency_ns"]["send_lag"]["p50"] + 50e3, "send lag")
+    return [lag["p50"] for lag in lags]
+
+
+def test_slow_reader_delays_no_query_and_every_missing_row_is_counted():
+    pairs = []
+    for _ in range(3):  # a stall of the machine can spoil one
+        pairs.append(lags_beside_readers())
+        if SANITIZED or pairs[-1][1] < 2 * pairs[-1][0] + 50e3:
+            return
+    raise AssertionError(f"p50 of the send lag in ns, quick and slow reader, three times: {pairs}")
 
 
 @plain_build_only
@@ -181,7 +224,7 @@ def test_rows_lost_to_a_full_ring_are_counted_and_make_the_run_suspect():
 def test_rows_that_must_not_be_lost_make_the_queries_wait_and_that_is_said():
     """The same with --raw-full block: every row, and queries that are late for it."""
     with Server() as server:
-        r = slow_reader_run(server, 400000, "--raw-full", "block", "--timeout", "30s")
+        r = slow_reader_run(server, 400000, "--raw-full", "block", "--timeout", "30s", wait=lambda _: time.sleep(4))
     check_conservation(r)
     q, output = r.json["queries"], r.json["output"]
     check_equal(output["dropped_rows"], 0, "dropped rows")
@@ -212,12 +255,11 @@ def test_signals_after_the_run_cost_no_report():
     """All is answered, and the rows wait for a reader: SIGHUP does nothing, SIGINT ends the wait, not the report."""
     reading, writing = os.pipe()
     with Server() as server:
-        client = Client("-p", server.port, "-c", 10, "-r", 5000, "-t", 1, "-R", "--raw-full", "block", "--threads", 2,
+        client = Client("-p", server.port, "-c", 10, "-r", 5000, "-t", 2, "-R", "--raw-full", "block", "--threads", 2,
                         "--stats-interval", "200ms", "127.0.0.1", stdout=writing)
         os.close(writing)
         wait_until_running(client)
-        workers = [t for t in os.listdir(f"/proc/{client.pid}/task") if t != str(client.pid)]
-        wait_for(lambda: len(os.listdir(f"/proc/{client.pid}/task")) <= len(workers) - 1, "the workers' end")
+        wait_until_all_is_sent(client)
         for number in (signal.SIGHUP, signal.SIGUSR1):
             client.process.send_signal(number)
         time.sleep(0.3)
