@@ -118,10 +118,13 @@ def test_closed_loop_waits_for_the_answer():
         r = run_client("-p", server.port, "-c", 30, "-i", "100ms", "--loop", "closed", "-t", 2,
                        "127.0.0.1")
     check_conservation(r)
-    check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
-    # the interval counts from the answer: fewer than the open loop's 600, at least 17 each
-    check_between(r.json["queries"]["scheduled"], 30 * 12 if SANITIZED else 30 * 17, 600,
-                  "scheduled")
+    n = r.json["queries"]["scheduled"]
+    check_equal(r.json["queries"]["answered"], n, "answered")
+    # the interval counts from the answer: fewer than the open loop's 600; intervals and response times fill
+    # the 2 s of each connection, but for what is before its first query
+    check(n <= 600, f"scheduled: {n}")
+    filled_s = n * (0.1 + r.json["latency_ns"]["response"]["mean"] / 1e9)
+    check(filled_s > 30 * 1.9, f"{n} queries, {filled_s} s of 30 connections")
 
 
 def test_ping_protocol():
@@ -184,11 +187,12 @@ def cpus_of_threads(pid, name):
 def test_threads_run_where_they_are_told_to():
     cpu = max(os.sched_getaffinity(0))
     with Server("--cpu", cpu, "--threads", 2) as server:
-        client = Client("-p", server.port, "-c", 10, "-r", 100, "-t", 1.5, "--cpu", cpu,
-                        "--stats-interval", "100ms", "127.0.0.1")
-        wait_for(lambda: "running" in client.stderr(), "the load")
+        client = Client("-p", server.port, "-c", 10, "-r", 100, "--cpu", cpu, "--stats-interval", "100ms",
+                        "127.0.0.1")
+        wait_until_running(client)
         check_equal(cpus_of_threads(server.pid, "server"), [str(cpu)] * 2, "the server's threads")
         check_equal(cpus_of_threads(client.pid, "client"), [str(cpu)], "the client's thread")
+        client.process.send_signal(signal.SIGINT)
         r = client.wait()
     check_conservation(r)
     with Server() as server:  # the control
@@ -197,19 +201,20 @@ def test_threads_run_where_they_are_told_to():
 
 
 def test_busy_polling_never_sleeps():
-    took_s = {}
     for options in ((), ("--busy-poll",)):
         with Server("--threads", 1, *options) as server:
             r = run_client("-p", server.port, "-c", 10, "-r", 200, "-t", 1, "--threads", 1, *options,
                            "127.0.0.1")
             before = cpu_seconds(server.pid)
-            time.sleep(1)
-            took_s[options] = cpu_seconds(server.pid) - before
+            if options:
+                wait_for(lambda: cpu_seconds(server.pid) - before > 0.5, "CPU time that an idle server takes", 10)
+            else:  # the control
+                time.sleep(1)
+                took_s = cpu_seconds(server.pid) - before
+                check(took_s < 0.1, f"CPU time that an idle server took in a second: {took_s}")
         check_conservation(r)
         check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
         check(options == () or r.json["host"]["pacing"] == "spin", "pacing")
-    check(took_s[("--busy-poll",)] > 0.2 and took_s[()] < 0.1,
-          f"CPU time that an idle server took in a second: {took_s}")
 
 
 def test_warmup_is_sent_but_not_measured():
@@ -239,8 +244,8 @@ def test_rate_below_one_per_second():
     check_equal(r.json["queries"]["scheduled"], 2, "queries in 4 s at 0.5 q/s")
 
 
-@plain_build_only
-def test_first_query_comes_soon_and_the_first_second_is_on_target():
+def first_second():
+    """When the first query left, in seconds after the start, and how many did in the second from then on."""
     with Server() as server:
         r = run_client("-p", server.port, "-c", 100, "-r", 1000, "--arrival", "constant", "-t", 2,
                        "-R", "127.0.0.1")
@@ -248,17 +253,29 @@ def test_first_query_comes_soon_and_the_first_second_is_on_target():
     started = r.json["started"]
     first = times[0] - __import__("datetime").datetime.fromisoformat(
         started.replace("Z", "+00:00")).timestamp()
-    check(first < 1.5, f"the first query left {first} s after the start")
-    in_first_second = sum(t < times[0] + 1 for t in times)
-    check_between(in_first_second, 970, 1030, "queries in the first second")
+    return first, sum(t < times[0] + 1 for t in times)
+
+
+@plain_build_only
+def test_first_query_comes_soon_and_the_first_second_is_on_target():
+    tries = []
+    for _ in range(3):  # a stall of the machine can spoil one
+        tries.append(first_second())
+        if tries[-1][0] < 1.5 and 970 <= tries[-1][1] <= 1030:
+            return
+    raise AssertionError(f"seconds until the first query, and queries in the second from then on: {tries}")
 
 
 @plain_build_only
 def test_connect_rate_is_kept():
-    with Server() as server:
-        r = run_client("-p", server.port, "-c", 500, "-n", 250, "-t", 1, "--threads", 2,
-                       "127.0.0.1")
-    check_between(r.json["connections"]["connect_elapsed_s"], 1.9, 2.4, "seconds to connect")
+    for _ in range(3):  # a stall of the machine can spoil one
+        with Server() as server:
+            r = run_client("-p", server.port, "-c", 500, "-n", 250, "-t", 0.1, "--threads", 2, "127.0.0.1")
+        took_s = r.json["connections"]["connect_elapsed_s"]
+        check(took_s > 1.9, f"seconds to connect: {took_s}")
+        if took_s < 2.4:
+            return
+    raise AssertionError(f"seconds to connect, the third time: {took_s}")
 
 
 def test_queries_and_answers_survive_the_clock_being_read_elsewhere():
