@@ -26,11 +26,26 @@ def wait_ready(path):
         return json.load(f)
 
 
-def test_schedule_begins_at_the_moment():
+def in_time(run):
+    """What it returns, its results first. A stall of the machine can last past the moment of the start: then
+    once more."""
+    for _ in range(3):
+        results, at = run()
+        if not any(r.json["start"]["missed"] for r in results):
+            break
+    return results, at
+
+
+def client_with_a_moment():
     with Server() as server:
         at_ns = time.time_ns() + 3 * NS
         r = run_client("-p", server.port, "-c", 10, "-r", 1000, "--arrival", "constant", "-t", 1, "-R", "--start-at",
                        f"{at_ns / NS:.6f}", "127.0.0.1")
+    return [r], at_ns
+
+
+def test_schedule_begins_at_the_moment():
+    (r,), at_ns = in_time(client_with_a_moment)
     check_complete(r)
     check_conservation(r)
     at_ns = at_ns // 1000 * 1000
@@ -48,15 +63,19 @@ def test_schedule_begins_at_the_moment():
 
 def test_without_a_gate_nothing_is_said_of_one():
     """The control of the tests here: the same client does not wait."""
-    with Server() as server:
-        begin_ns = time.time_ns()
-        r = run_client("-p", server.port, "-c", 10, "-r", 1000, "-t", "200ms", "-R", "127.0.0.1")
-    check_equal(r.json["start"], None, "start")
-    check("\nStart" not in r.err, r.err)
-    check_between(intended_span(r)[0] - begin_ns, 0, 2.5 * NS, "begin")
+    for _ in range(3):  # but for a stall of the machine
+        with Server() as server:
+            begin_ns = time.time_ns()
+            r = run_client("-p", server.port, "-c", 10, "-r", 1000, "-t", "200ms", "-R", "127.0.0.1")
+        check_equal(r.json["start"], None, "start")
+        check("\nStart" not in r.err, r.err)
+        waited_ns = intended_span(r)[0] - begin_ns
+        if waited_ns <= 2.5 * NS:
+            break
+    check_between(waited_ns, 0, 2.5 * NS, "begin")
 
 
-def test_clients_at_a_file_begin_together_when_it_comes():
+def clients_at_a_file():
     with Server() as server:
         paths = [temp_path("start") for _ in range(3)]
         with open(paths[0] + ".ready", "w") as f:
@@ -73,7 +92,11 @@ def test_clients_at_a_file_begin_together_when_it_comes():
         at = time.time() + 1.5
         for path in paths:
             open_gate(path, at)
-        results = [client.wait() for client in clients]
+        return [client.wait() for client in clients], at
+
+
+def test_clients_at_a_file_begin_together_when_it_comes():
+    results, at = in_time(clients_at_a_file)
     begins = [intended_span(r)[0] for r in results]
     for r in results:
         check_complete(r)
@@ -100,16 +123,17 @@ def missed(*arguments, before_start=None):
 
 
 def test_moment_that_has_passed_is_missed():
-    path = temp_path("start")
+    path, moments = temp_path("start"), []
 
     def open_late():
         wait_ready(path)
-        open_gate(path, time.time() - 0.5)
+        moments.append(time.time() - 0.5)
+        open_gate(path, moments[0])
 
     r = missed("--threads", 4, "--start-file", path, before_start=open_late)
     check_equal(r.err.count("the start was missed"), 1, "said once, whenever the threads end")
     check(re.search(r"the start was missed by \S+ m?s, more than --late-max 50.0 ms: nothing is sent", r.err), r.err)
-    check_between(r.json["start"]["margin_s"], -1.5, -0.5, "margin")
+    check_between(r.json["start"]["margin_s"], moments[0] - time.time(), -0.5, "margin")
 
 
 def test_late_max_is_what_may_be_missed():
@@ -141,9 +165,9 @@ def test_file_that_is_no_time_ends_the_run():
 
 def test_line_that_is_not_ended_is_waited_for():
     path = temp_path("start")
-    at = time.time() + 3
     with Server() as server:
-        client = Client("-p", server.port, "-c", 5, "-r", 100, "-t", "200ms", "--start-file", path, "127.0.0.1")
+        client = Client("-p", server.port, "-c", 5, "-r", 100, "-t", "200ms", "--late-max", "20s", "--start-file", path,
+                        "127.0.0.1")
         wait_ready(path)
         with open(path, "w") as f:
             f.write("17")
@@ -151,7 +175,7 @@ def test_line_that_is_not_ended_is_waited_for():
             time.sleep(0.3)
             check_equal(client.process.poll(), None, "17 is not yet a time")
             f.seek(0)
-            f.write(f"{at:.3f}\n")
+            f.write(f"{time.time() + 3:.3f}\n")
         check_complete(client.wait(30))
 
 
@@ -194,16 +218,17 @@ def test_clock_bound_is_that_of_the_kernel():
         state = ctypes.CDLL(None, use_errno=True).adjtimex(ctypes.byref(timex))
         return state != 5 and not timex.status & 0x40, timex.maxerror * 1000  # TIME_ERROR, STA_UNSYNC
 
-    with Server() as server:
-        before = bound_ns()
-        r = run_client("-p", server.port, "-c", 1, "-r", 100, "-t", "100ms", "--start-at", f"{time.time() + 1:.3f}",
-                       "127.0.0.1")
-        after = bound_ns()
-    start = r.json["start"]
-    if before[0] == after[0]:
-        check_equal(start["clock_is_synchronized"], before[0], "synchronized")
-    if before[1] <= after[1]:
-        check_between(start["clock_max_error_ns"], before[1], after[1], "bound")
+    for _ in range(3):  # the clock may be set meanwhile
+        with Server() as server:
+            before = bound_ns()
+            r = run_client("-p", server.port, "-c", 1, "-r", 100, "-t", "100ms", "--start-at", f"{time.time() + 1:.3f}",
+                           "--late-max", "20s", "127.0.0.1")
+            after = bound_ns()
+        start = r.json["start"]
+        if before[0] == after[0] and before[1] <= start["clock_max_error_ns"] <= after[1]:
+            break
+    check_equal(start["clock_is_synchronized"], before[0], "synchronized")
+    check_between(start["clock_max_error_ns"], before[1], after[1], "bound")
 
 
 if __name__ == "__main__":
