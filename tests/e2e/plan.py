@@ -112,9 +112,9 @@ def test_sources_from_a_file_and_an_interface():
     with open(path, "w") as f:
         f.write("# two addresses\n127.0.0.{5,6}  # braces\n\n127.0.0.7\n")
     out = temp_path("connections.csv")
-    with Server() as server:
-        r = run_client("-p", server.port, "-c", 8, "-t", 1, "--source", f"@{path},iface:lo",
-                       "--sport", "25000-25001", "--connections-out", out, "127.0.0.1")
+    with Namespace() as namespace, Server(prefix=namespace.prefix) as server:
+        r = run_client("-p", server.port, "-c", 8, "-t", 1, "--source", f"@{path},iface:lo", "--sport",
+                       "25000-25001", "--connections-out", out, "127.0.0.1", prefix=namespace.prefix)
         missing = subprocess.run([TCPCLIENT, "--source", "iface:nonesuch", "127.0.0.1"],
                                  capture_output=True, text=True, timeout=30)
     check_complete(r)
