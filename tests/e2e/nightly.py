@@ -142,11 +142,12 @@ def names_of(night, pattern="run-*.json"):
 def test_a_night_against_a_real_server():
     with Server() as server:
         port = server.port
-    nights = Nights(runs=2, tcpclient=os.path.abspath(TCPCLIENT), repeats=30,
+    # few queries, many repeats: on a machine that does more than this few runs are VALID
+    nights = Nights(runs=2, tcpclient=os.path.abspath(TCPCLIENT), repeats=99, deadline="90s",
                     server=f"{os.path.abspath(TCPSERVER)} --bind 127.0.0.1 {port}")
-    write(nights.file("client.conf"), f"target = 127.0.0.1:{port}\nconnections = 10\nrate = 200\n"
+    write(nights.file("client.conf"), f"target = 127.0.0.1:{port}\nconnections = 10\nrate = 40\n"
                                       "duration = 300ms\ndrain = 100ms\nsettle = 0\n")
-    night, _ = nights.run(2, "INCONCLUSIVE: the first night of a series")
+    night, _ = nights.run(2, "INCONCLUSIVE: the first night of a series", timeout=120)
     check_equal(names_of(night, "run-*"), [f"run-{i:02}.{ending}" for i in (1, 2) for ending in
                                            ("hlog", "json", "server.txt", "txt")], "files")
     for i in (1, 2):
@@ -157,17 +158,17 @@ def test_a_night_against_a_real_server():
             check("listening on" in f.read(), "a fresh server")
     with open(f"{night}/fingerprint") as f:
         fingerprint = f.read()
-    for text in (f'"kernel": "{os.uname().release}"', '"libevent": ', '"cpus": ', '"connections": 10', '"rate": 200',
+    for text in (f'"kernel": "{os.uname().release}"', '"libevent": ', '"cpus": ', '"connections": 10', '"rate": 40',
                  "net/ipv4/tcp_rmem ", "tcpclient "):
         check(text in fingerprint, f"{text} in {fingerprint}")
     with open("/proc/net/tcp") as f:
         check(f":{port:04X} 00000000:0000 0A" not in f.read(), "the server is stopped")
     nights.day(2)
-    nights.run(2, "INCONCLUSIVE: 2 runs against 2 cannot show an effect")
-    write(nights.file("client.conf"), open(nights.file("client.conf")).read().replace("rate = 200", "rate = 220"))
+    nights.run(2, "INCONCLUSIVE: 2 runs against 2 cannot show an effect", timeout=120)
+    write(nights.file("client.conf"), open(nights.file("client.conf")).read().replace("rate = 40", "rate = 44"))
     nights.day(3)
-    night, _ = nights.run(2, "INCONCLUSIVE: the first night of a series")
-    check('"rate": 220' in nights.summary(night), nights.summary(night))
+    night, _ = nights.run(2, "INCONCLUSIVE: the first night of a series", timeout=120)
+    check('"rate": 44' in nights.summary(night), nights.summary(night))
 
 
 def test_a_second_instance_is_refused():
@@ -194,12 +195,12 @@ def check_gone(nights):
 
 
 def test_the_deadline_stops_what_was_started():
-    nights = Nights(deadline="2s", server="bin/server", server_ready="ready")
+    nights = Nights(deadline="5s", server="bin/server", server_ready="ready")
     write(f"{nights.bin}/server", "#!/bin/sh\necho $$ >\"$FAKE/server\"\necho ready\nexec sleep 600\n")
     write(nights.file("hang"), "")
     begin = time.monotonic()
-    nights.run(2, "INCONCLUSIVE: the deadline of 2s has passed")
-    check_between(time.monotonic() - begin, 1, 20, "seconds")
+    nights.run(2, "INCONCLUSIVE: the deadline of 5s has passed")
+    check_between(time.monotonic() - begin, 3, 30, "seconds")
     check_gone(nights)
     with open(nights.file("server")) as f:
         check(not os.path.exists(f"/proc/{f.read().strip()}"), "the server is stopped")
