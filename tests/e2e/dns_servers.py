@@ -120,7 +120,8 @@ class DnsServer:
     def _answers(self):
         check(self.process.poll() is None, open(self.log.name).read())
         try:
-            with socket.create_connection(("127.0.0.1", self.port), timeout=1) as s:
+            # so long that no query is given up, and counted later all the same
+            with socket.create_connection(("127.0.0.1", self.port), timeout=20) as s:
                 s.sendall(query_bytes(1))
                 return len(s.recv(512)) > 12
         except OSError:
@@ -298,7 +299,7 @@ def first_message(run):
 
 def kdigs_message(*arguments):
     return first_message(lambda port: subprocess.run(
-        ["kdig", "@127.0.0.1", "-p", str(port), "+tcp", "+noadflag", "+retry=0", "+time=2", *arguments],
+        ["kdig", "@127.0.0.1", "-p", str(port), "+tcp", "+noadflag", "+retry=0", "+time=10", *arguments],
         capture_output=True, timeout=20))
 
 
