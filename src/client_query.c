@@ -151,12 +151,12 @@ void client_query_answer(struct client_conn *c, uint64_t received_ns)
     }
     q = inflight_at(t, slot);
     is_probe = (q->tag & CLIENT_QUERY_CLASS) == TALLY_PROBE;
-    if (cw->records != NULL)
-        cw->records[q->connection].answers++;
     if (q->state == INFLIGHT_SENT && received_ns - q->sent_ns >= cw->config->timeout_ns)
         expire(cw, slot, received_ns); /* the timer has not come to it yet */
     if (c->state == CLIENT_CONN_ENDED)
         return;
+    if (cw->records != NULL)
+        cw->records[q->connection].answers++;
     if (q->state == INFLIGHT_EXPIRED) {
         tally_add(&cw->tally.late, 1);
     } else {
