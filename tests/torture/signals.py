@@ -11,7 +11,7 @@ from faults import *
 from table import *
 
 SIGNALS = {"SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM, "SIGHUP": signal.SIGHUP}
-SOON_S = 60 if SANITIZED else 8  # less than the patience with a reader after the run: see samples.h
+SOON_S = 60 if SANITIZED else 3
 
 
 class Settings:
