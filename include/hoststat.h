@@ -31,6 +31,10 @@ uint64_t hoststat_delta(uint64_t later, uint64_t earlier);
 /* How often TCP's memory was short between two readings, or HOSTSTAT_UNKNOWN. */
 uint64_t hoststat_memory_pressures(const struct hoststat *later, const struct hoststat *earlier);
 
+/* Between the two, about every second: the kernel counts a pressure in the network namespace whose
+ * socket caused it, though all suffer; one of another namespace is only seen while it lasts. */
+void hoststat_watch_memory(struct hoststat *earlier);
+
 /* Steal between two readings in percent of all CPU time, or a negative number when unknown. */
 double hoststat_steal_percent(const struct hoststat *later, const struct hoststat *earlier);
 

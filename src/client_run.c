@@ -274,6 +274,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
+    hoststat_watch_memory(&r->result->host_before);
     if (r->started && !r->closing)
         client_intervals_tick(&r->intervals, clock_now_ns());
 }

@@ -121,6 +121,12 @@ static void read_tcp_is_short(struct hoststat *s)
     fclose(f);
 }
 
+static void read_tcp_pressures(struct hoststat *s)
+{
+    s->tcp_memory_pressures = read_counter("/proc/net/netstat", "TcpExt:", "TCPMemoryPressures");
+    read_tcp_is_short(s);
+}
+
 void hoststat_read(struct hoststat *s)
 {
     memset(s, 0xff, sizeof *s); /* every field is HOSTSTAT_UNKNOWN */
@@ -130,9 +136,8 @@ void hoststat_read(struct hoststat *s)
     s->retransmits = read_counter("/proc/net/snmp", "Tcp:", "RetransSegs");
     s->listen_overflows = read_counter("/proc/net/netstat", "TcpExt:", "ListenOverflows");
     s->listen_drops = read_counter("/proc/net/netstat", "TcpExt:", "ListenDrops");
-    s->tcp_memory_pressures = read_counter("/proc/net/netstat", "TcpExt:", "TCPMemoryPressures");
     read_tcp_memory(s);
-    read_tcp_is_short(s);
+    read_tcp_pressures(s);
 }
 
 uint64_t hoststat_delta(uint64_t later, uint64_t earlier)
@@ -149,7 +154,19 @@ uint64_t hoststat_memory_pressures(const struct hoststat *later, const struct ho
 
     if (begun == HOSTSTAT_UNKNOWN || earlier->tcp_memory_is_short == HOSTSTAT_UNKNOWN)
         return HOSTSTAT_UNKNOWN;
+    if (begun == 0 && later->tcp_memory_is_short == 1)
+        return 1;
     return begun + earlier->tcp_memory_is_short;
+}
+
+void hoststat_watch_memory(struct hoststat *earlier)
+{
+    struct hoststat now;
+
+    memset(&now, 0xff, sizeof now);
+    read_tcp_pressures(&now);
+    if (now.tcp_memory_is_short == 1 && now.tcp_memory_pressures == earlier->tcp_memory_pressures)
+        earlier->tcp_memory_is_short = 1;
 }
 
 double hoststat_steal_percent(const struct hoststat *later, const struct hoststat *earlier)

@@ -21,7 +21,7 @@ static void difference_with_an_unknown_is_unknown(void **state)
 
 static void pressure_that_began_before_counts(void **state)
 {
-    const struct hoststat later = {.tcp_memory_pressures = 7};
+    struct hoststat later = {.tcp_memory_pressures = 7};
     struct hoststat earlier = {.tcp_memory_pressures = 7};
 
     (void)state;
@@ -32,6 +32,17 @@ static void pressure_that_began_before_counts(void **state)
     assert_int_equal(hoststat_memory_pressures(&later, &earlier), 3);
     earlier.tcp_memory_is_short = HOSTSTAT_UNKNOWN;
     assert_int_equal(hoststat_memory_pressures(&later, &earlier), HOSTSTAT_UNKNOWN);
+}
+
+static void pressure_that_no_counter_of_ours_has_counts(void **state)
+{
+    const struct hoststat later = {.tcp_memory_pressures = 7, .tcp_memory_is_short = 1};
+    struct hoststat earlier = {.tcp_memory_pressures = 7};
+
+    (void)state;
+    assert_int_equal(hoststat_memory_pressures(&later, &earlier), 1);
+    earlier.tcp_memory_pressures = 6;
+    assert_int_equal(hoststat_memory_pressures(&later, &earlier), 1);
 }
 
 static void steal_is_a_part_of_all_cpu_time(void **state)
@@ -69,6 +80,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(difference_with_an_unknown_is_unknown),
         cmocka_unit_test(pressure_that_began_before_counts),
+        cmocka_unit_test(pressure_that_no_counter_of_ours_has_counts),
         cmocka_unit_test(steal_is_a_part_of_all_cpu_time),
         cmocka_unit_test(everything_is_found_in_this_kernel),
     };
