@@ -156,6 +156,7 @@ static void collect(void *context)
     for (uint32_t i = 0; i < s->n_started; i++)
         server_tally_merge(&r->total, &s->workers[i].tally);
     r->elapsed_ns = clock_now_ns() - s->begin_ns;
+    hoststat_watch_memory(&r->before);
     hoststat_read(&r->now);
 }
 
