@@ -2,20 +2,12 @@
 """Connections that follow one another: so many queries each, and after a failure. Source ports that run
 out are named; a server that comes back gets its connections back."""
 
-import glob
-
 from namespace import *
 
 
 def waiting_to_be_accepted(server):
-    """In the queues of its listeners: what the kernel gives as their unread bytes."""
-    n = 0
-    for name in glob.glob(f"/proc/{server.pid}/net/tcp*"):
-        with open(name) as f:
-            for _, local, _, state, queues, *_ in (line.split() for line in f.readlines()[1:]):
-                if state == "0A" and int(local.split(":")[1], 16) == server.port:
-                    n += int(queues.split(":")[1], 16)
-    return n
+    """In the queues of its listeners."""
+    return sum(s.n_unread for s in tcp_sockets(server.pid) if s.state == LISTEN and s.local_port == server.port)
 
 
 def check_counts_of_both_sides(server, r):

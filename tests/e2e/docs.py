@@ -81,8 +81,8 @@ def run_example(script, port, directory):
 
 
 def test_page_of_faults_has_every_scenario():
-    listed = subprocess.run([os.path.join(SOURCE_DIR, "tests/torture/run"), "--list", "--machine-wide"], capture_output=True, text=True,
-                            check=True).stdout.split()
+    listed = subprocess.run([os.path.join(SOURCE_DIR, "tests/torture/run"), "--list", "--machine-wide"],
+                            capture_output=True, text=True, check=True).stdout.split()
     rows = [line.split(" | ")[0] for line in read("docs", "faults.md").splitlines() if line.startswith("| `")]
     check_equal(sorted(re.findall(r"`(\w+)`", " ".join(rows))), sorted(listed), "scenarios in docs/faults.md")
 

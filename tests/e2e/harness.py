@@ -172,6 +172,31 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+ESTABLISHED, TIME_WAIT, CLOSE_WAIT, LISTEN = 1, 6, 8, 10  # include/net/tcp_states.h
+
+
+class TcpSocket:
+    """A line of /proc/net/tcp or tcp6; of a listener n_unread is the connections not yet accepted."""
+
+    def __init__(self, line):
+        _, self.local, self.remote, state, queues, *_ = line.split()
+        self.state, self.n_unread = int(state, 16), int(queues.split(":")[1], 16)
+        self.local_port, self.remote_port = (int(end.split(":")[1], 16) for end in (self.local, self.remote))
+
+
+def tcp_sockets(pid="self"):
+    """Of the network namespace of a process."""
+    found = []
+    for name in ("tcp", "tcp6"):
+        with contextlib.suppress(FileNotFoundError), open(f"/proc/{pid}/net/{name}") as f:
+            found += [TcpSocket(line) for line in f.readlines()[1:]]
+    return found
+
+
+def listens(port):
+    return any(s.state == LISTEN and s.local_port == port for s in tcp_sockets())
+
+
 class Server:
     """A tcpserver on a free loopback port."""
 

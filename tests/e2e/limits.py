@@ -1,38 +1,20 @@
 # SPDX-License-Identifier: MIT
 """At the limits: file descriptors, ports, backlog, restarts; each is named, nothing spins or dies."""
 
-import glob
 import socket
 
 from harness import *
 
 
-def cpu_seconds(pid):
-    with open(f"/proc/{pid}/stat") as f:
-        fields = f.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def local_tuples(port):
-    """(address, port) of the client ends of connections to a server port, from the kernel."""
-    found = []
-    with open("/proc/net/tcp") as f:
-        for line in f.readlines()[1:]:
-            local, remote, state = line.split()[1:4]
-            if state == "01" and int(remote.split(":")[1], 16) == port:
-                address, number = local.split(":")
-                found.append((socket.inet_ntoa(bytes.fromhex(address)[::-1]), int(number, 16)))
-    return found
+    """(address, port) of the client ends of connections over IPv4 to a server port, from the kernel."""
+    return [(socket.inet_ntoa(bytes.fromhex(s.local[:8])[::-1]), s.local_port) for s in tcp_sockets()
+            if s.state == ESTABLISHED and s.remote_port == port]
 
 
 def server_ends(port):
     """How many connections to a server port have not been closed there."""
-    n = 0
-    for name in glob.glob("/proc/net/tcp*"):
-        with open(name) as f:
-            for _, local, _, state, *_ in (line.split() for line in f.readlines()[1:]):
-                n += state in ("01", "08") and int(local.split(":")[1], 16) == port
-    return n
+    return sum(s.state in (ESTABLISHED, CLOSE_WAIT) and s.local_port == port for s in tcp_sockets())
 
 
 def test_server_at_its_last_fd_serves_on_and_recovers():
@@ -204,10 +186,7 @@ def test_automatic_ports_in_time_wait_can_be_planned_ones():
 def test_rst_leaves_no_time_wait():
     def in_time_wait(port):
         """The client ends of them; an earlier test's server may have had the same port."""
-        with open("/proc/net/tcp") as f:
-            lines = [line.split() for line in f.readlines()[1:]]
-        return {line[1] for line in lines
-                if line[3] == "06" and int(line[2].split(":")[1], 16) == port}
+        return {s.local for s in tcp_sockets() if s.state == TIME_WAIT and s.remote_port == port}
 
     with Server() as server:
         before = in_time_wait(server.port)

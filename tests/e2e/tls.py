@@ -253,11 +253,7 @@ def openssl_server(pair, *arguments):
                      "-quiet", *arguments], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL)
 
-    def listens():
-        with open("/proc/net/tcp") as f:
-            return f":{port:04X} 00000000:0000 0A" in f.read()
-
-    wait_for(listens, "openssl s_server")
+    wait_for(lambda: listens(port), "openssl s_server")
     return process, port
 
 
