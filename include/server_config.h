@@ -36,6 +36,7 @@ struct server_config {
     bool quiet;
     struct tls_context *tls;        /* NULL: plain TCP */
     _Atomic uint64_t n_active;      /* connections of all workers, for the limit */
+    _Atomic uint64_t n_peak;        /* the most that n_active has been */
     _Atomic uint64_t n_subscribers; /* of all workers */
 };
 

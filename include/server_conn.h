@@ -73,6 +73,10 @@ void server_conn_close(struct server_conn *c, struct outcome outcome);
 /* Closes the n oldest connections, outcome run/finished.  Returns how many there were. */
 uint32_t server_conns_close_oldest(struct server_worker *sw, uint32_t n);
 
+/* Closes the connections that their peers have ended, with their outcomes, however little of that
+ * has been read. */
+void server_conns_close_ended(struct server_worker *sw);
+
 /* Closes all connections, which have no outcome then: they were active to the end.  Frees all. */
 void server_conns_free(struct server_worker *sw);
 

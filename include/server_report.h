@@ -21,7 +21,7 @@ struct server_result {
     uint64_t elapsed_ns;
     bool pushes;
     uint64_t active; /* now; at the end those that it closes: accepted - closed */
-    uint64_t peak;   /* the most seen at a look, several times a second */
+    uint64_t peak;   /* the most at a time, exactly */
     struct hoststat before, now;
     const char *version, *libevent, *backend;
     const char *address; /* listening there */

@@ -6,12 +6,16 @@
 #include "server_worker.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 enum { BLOCK_CONNECTIONS = 64 };
+
+/* Of a connection whose peer has ended it: more than a receive buffer holds by default. */
+enum { MAX_READS_AT_END = 128 };
 
 #define SERIAL_MASK 0x7fffffffu
 
@@ -50,6 +54,17 @@ static int watch_readable(struct server_conn *c, int fd)
     return watch(c, fd, EV_READ, c->worker->push != NULL ? on_readable_subscriber : on_readable);
 }
 
+/* Each accept adds 1 to n_active, so its greatest result is the exact peak. */
+static void count_active(struct server_config *config)
+{
+    const uint64_t n = atomic_fetch_add_explicit(&config->n_active, 1, memory_order_relaxed) + 1;
+    uint64_t peak = atomic_load_explicit(&config->n_peak, memory_order_relaxed);
+
+    while (n > peak && !atomic_compare_exchange_weak_explicit(
+                           &config->n_peak, &peak, n, memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
 int server_conn_open(struct server_worker *sw, int fd, uint32_t source_entry)
 {
     struct server_conns *conns = &sw->conns;
@@ -69,7 +84,7 @@ int server_conn_open(struct server_worker *sw, int fd, uint32_t source_entry)
     c->open = true;
     c->source_entry = source_entry;
     c->serial = conns->next_serial++ & SERIAL_MASK;
-    atomic_fetch_add_explicit(&sw->config->n_active, 1, memory_order_relaxed);
+    count_active(sw->config);
     tally_add(&sw->tally.accepted, 1);
     if (sw->push != NULL)
         server_push_greet(c);
@@ -134,6 +149,34 @@ uint32_t server_conns_close_oldest(struct server_worker *sw, uint32_t n)
         server_conn_close(open[i], (struct outcome){PHASE_RUN, REASON_FINISHED});
     free(open);
     return n;
+}
+
+/* Reads what the peer sent before its end, then the end itself. */
+static void read_to_end(struct server_conn *c)
+{
+    const int fd = event_get_fd(&c->event);
+
+    for (int i = 0; c->open && c->held == NULL && i < MAX_READS_AT_END; i++)
+        event_get_callback (&c->event)(fd, EV_READ, c);
+}
+
+void server_conns_close_ended(struct server_worker *sw)
+{
+    const struct server_conns *conns = &sw->conns;
+    struct pollfd polled[BLOCK_CONNECTIONS];
+
+    for (uint32_t b = 0; b < conns->n_blocks; b++) {
+        struct server_conn *block = conns->blocks[b];
+
+        for (int i = 0; i < BLOCK_CONNECTIONS; i++)
+            polled[i] = (struct pollfd){.fd = block[i].open ? event_get_fd(&block[i].event) : -1,
+                                        .events = POLLRDHUP};
+        if (poll(polled, BLOCK_CONNECTIONS, 0) <= 0)
+            continue;
+        for (int i = 0; i < BLOCK_CONNECTIONS; i++)
+            if (polled[i].revents != 0)
+                read_to_end(&block[i]);
+    }
 }
 
 void server_conns_free(struct server_worker *sw)

@@ -45,6 +45,7 @@ static void on_message(struct worker *w, int kind, uint64_t value)
 {
     switch ((enum server_message)kind) {
     case SERVER_STOP:
+        server_conns_close_ended(of(w));
         worker_finish(w);
         break;
     case SERVER_CLOSE_OLDEST:

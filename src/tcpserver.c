@@ -29,8 +29,6 @@
 
 enum { EXIT_DONE = 0, EXIT_REPORT_LOST = 1, EXIT_USAGE = 2 };
 
-#define LOOK_NS (100 * 1000000ull)
-
 struct server {
     struct server_opts opts;
     struct server_plan plan;
@@ -43,7 +41,7 @@ struct server {
     struct server_tally previous; /* at the last stats line */
     uint64_t begin_ns, previous_ns;
     struct event_base *base;
-    struct event look_event, stats_event, signal_events[4];
+    struct event stats_event, signal_events[4];
     struct control_socket control_socket;
     struct control_token control_token;
     struct server_control control;
@@ -135,36 +133,21 @@ static int open_control(struct server *s)
 
 /* --- figures --- */
 
-static void look(struct server *s)
-{
-    struct server_result *r = &s->result;
-
-    r->active = 0;
-    for (uint32_t i = 0; i < s->n_started; i++)
-        r->active += server_tally_active(&s->workers[i].tally);
-    if (r->active > r->peak)
-        r->peak = r->active;
-}
-
 static void collect(void *context)
 {
     struct server *s = context;
     struct server_result *r = &s->result;
 
-    look(s);
     memset(&r->total, 0, sizeof r->total);
-    for (uint32_t i = 0; i < s->n_started; i++)
+    r->active = 0;
+    for (uint32_t i = 0; i < s->n_started; i++) {
         server_tally_merge(&r->total, &s->workers[i].tally);
+        r->active += server_tally_active(&s->workers[i].tally);
+    }
+    r->peak = atomic_load_explicit(&s->plan.config.n_peak, memory_order_relaxed);
     r->elapsed_ns = clock_now_ns() - s->begin_ns;
     hoststat_watch_memory(&r->before);
     hoststat_read(&r->now);
-}
-
-static void on_look(evutil_socket_t fd, short what, void *arg)
-{
-    (void)fd;
-    (void)what;
-    look(arg);
 }
 
 static void on_stats(evutil_socket_t fd, short what, void *arg)
@@ -246,15 +229,12 @@ static int watch(struct server *s)
         event_callback_fn on;
     } signals[] = {
         {SIGINT, on_signal}, {SIGTERM, on_signal}, {SIGHUP, on_hangup}, {SIGUSR1, on_snapshot}};
-    struct timeval look = clock_timeval(LOOK_NS);
     struct timeval stats = clock_timeval(s->opts.stats_interval_ns);
     int failed = 0;
 
     s->base = event_base_new();
     if (s->base == NULL)
         return -1;
-    event_assign(&s->look_event, s->base, -1, EV_PERSIST, on_look, s);
-    failed |= event_add(&s->look_event, &look);
     event_assign(&s->stats_event, s->base, -1, EV_PERSIST, on_stats, s);
     if (s->opts.stats_interval_ns > 0)
         failed |= event_add(&s->stats_event, &stats);

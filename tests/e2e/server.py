@@ -43,6 +43,39 @@ def test_echo_returns_every_byte_in_order():
         check(got == data, f"{len(got)} bytes of {len(data)} came back the same")
 
 
+def open_connections(server, n):
+    """Once it has answered on each, it has accepted all."""
+    opened = [connect(server) for _ in range(n)]
+    for s in opened:
+        s.sendall(b"x")
+    for s in opened:
+        receive(s, 1)
+    return opened
+
+
+def test_peak_is_exact_however_short_it_was():
+    for threads in (1, 2, 3):
+        with Server("--threads", threads) as server:
+            for s in open_connections(server, 30):
+                s.close()
+            server.stop()
+        check_equal(server.result["peak"], 30, f"the most at a time, {threads} threads")
+
+
+def test_connections_that_ended_before_the_server_stopped_are_not_active():
+    with Server("--threads", 2) as server:
+        opened = open_connections(server, 50)
+        server.process.send_signal(signal.SIGSTOP)
+        for s in opened[:40]:
+            s.sendall(b"y" * 100)  # it is read, too
+            s.shutdown(socket.SHUT_WR)
+        server.process.send_signal(signal.SIGTERM)
+        server.stop(signal.SIGCONT)
+    r = server.result
+    check_equal((r["accepted"], r["active"], r["closed"]), (50, 10, {"receive/closed by peer": 40}), "connections")
+    check_equal(r["bytes_received"], 50 + 40 * 100, "bytes of all of them")
+
+
 def test_half_closed_client_gets_its_answers():
     with Server() as server, connect(server) as s:
         s.sendall(b"x" * 100000)
