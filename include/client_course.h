@@ -26,7 +26,6 @@ struct client_course {
 /* A worker's part. */
 struct client_course_copy {
     struct schedule *schedule; /* NULL: nothing changes */
-    _Atomic bool is_told;      /* a message waits that there is something newer */
     _Atomic uint32_t version;  /* taken over */
 };
 
@@ -37,8 +36,7 @@ void client_course_free(struct client_worker *cw);
 /* The worker's thread: takes over what is asked now. */
 void client_course_take(struct client_worker *cw);
 
-/* Main thread, after a change: tells the workers.  Whom the message does not reach stays behind
- * until the next. */
+/* Main thread, after a change: tells the workers. */
 void client_course_tell(struct client_course *course, struct client_crew *crew);
 
 /* Main thread: whether all of them have taken over what they were told. */

@@ -37,6 +37,7 @@
 #include <stdatomic.h>
 
 enum client_stage { CLIENT_CONNECTING, CLIENT_CONNECTED, CLIENT_LOADING, CLIENT_DRAINED };
+/* In this order a worker takes those that it finds together. */
 enum client_message {
     CLIENT_OPEN,
     CLIENT_START,

@@ -15,7 +15,8 @@
 #define SERVER_BUFFER_BYTES 65536u
 
 /* CLOSE_OLDEST has a number of connections with it. */
-enum server_message { SERVER_STOP, SERVER_CLOSE_OLDEST, SERVER_PAUSE, SERVER_RESUME };
+/* CLOSE_OLDEST: so many connections; PAUSE: 1 pauses accepting, 0 resumes it. */
+enum server_message { SERVER_CLOSE_OLDEST, SERVER_PAUSE, SERVER_STOP };
 
 struct server_worker {
     struct worker worker; /* first: the two are cast into each other */

@@ -19,7 +19,8 @@
  * is called when none of them is ready. */
 enum { WORKER_PRIORITY_TIMER, WORKER_PRIORITY_SOCKET, WORKER_PRIORITY_IDLE, WORKER_N_PRIORITIES };
 
-#define WORKER_INBOX 64u
+/* Kinds of messages: 0 to WORKER_KINDS - 1. */
+#define WORKER_KINDS 8u
 
 struct worker;
 
@@ -32,11 +33,6 @@ struct worker_ops {
      */
     bool (*before_turn)(struct worker *w);
     void (*teardown)(struct worker *w); /* after the loop, also after a failed setup */
-};
-
-struct worker_message {
-    int kind;
-    uint64_t value;
 };
 
 struct worker {
@@ -54,8 +50,8 @@ struct worker {
     pthread_cond_t ready;
     enum { WORKER_STARTING, WORKER_RUNNING, WORKER_FAILED } state;
     int start_error;
-    struct worker_message inbox[WORKER_INBOX];
-    uint32_t n_inbox;
+    uint32_t posted;               /* bit set: the kinds not yet taken by the worker ... */
+    uint64_t values[WORKER_KINDS]; /* ... and their values */
 };
 
 struct worker_place {
@@ -70,8 +66,13 @@ struct worker_place {
  * stay where it is. */
 int worker_start(struct worker *w, const struct worker_ops *ops, const struct worker_place *place);
 
-/* Any thread: on_message will be called with it.  Returns -1 when the inbox is full. */
-int worker_post(struct worker *w, int kind, uint64_t value);
+/* Any thread: on_message will be called with it.  Never fails and never waits: the mailbox has one
+ * slot per kind, so a value replaces one of its kind that the worker has not taken yet.  Kinds that
+ * wait together are taken in the order of their numbers. */
+void worker_post(struct worker *w, int kind, uint64_t value);
+
+/* Likewise, but the value is added to one of its kind that waits. */
+void worker_post_more(struct worker *w, int kind, uint64_t value);
 
 /* Adds one of the timers of a worker (fewer than eight pending at a time): cannot fail.  It may
  * come some milliseconds early or late (the kernel's coarse clock, and epoll_wait(2)'s unit). */

@@ -25,7 +25,6 @@ void client_course_take(struct client_worker *cw)
     uint64_t end_ns;
     uint32_t n, version;
 
-    atomic_store_explicit(&cw->course.is_told, false, memory_order_relaxed);
     pthread_mutex_lock(&course->lock);
     *cw->course.schedule = course->schedule;
     end_ns = course->end_ns;
@@ -43,10 +42,7 @@ void client_course_tell(struct client_course *course, struct client_crew *crew)
     course->version++;
     pthread_mutex_unlock(&course->lock);
     for (uint32_t i = 0; i < crew->n; i++)
-        if (!atomic_exchange_explicit(&crew->workers[i].course.is_told, true,
-                                      memory_order_relaxed) &&
-            worker_post(&crew->workers[i].worker, CLIENT_STEER, 0) != 0)
-            atomic_store_explicit(&crew->workers[i].course.is_told, false, memory_order_relaxed);
+        worker_post(&crew->workers[i].worker, CLIENT_STEER, 0);
 }
 
 bool client_course_is_taken(const struct client_course *course, const struct client_crew *crew)

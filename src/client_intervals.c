@@ -74,8 +74,7 @@ void client_intervals_tick(struct client_intervals *iv, uint64_t now_ns)
     iv->previous_ns = iv->last_ns;
     iv->last_ns = now_ns;
     for (uint32_t i = 0; i < iv->crew->n; i++)
-        (void)worker_post(&iv->crew->workers[i].worker, CLIENT_HAND_OVER,
-                          0); /* a full inbox: next time */
+        worker_post(&iv->crew->workers[i].worker, CLIENT_HAND_OVER, 0);
 }
 
 void client_intervals_finish(struct client_intervals *iv, uint64_t now_ns)

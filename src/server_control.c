@@ -7,8 +7,6 @@
 
 #include <inttypes.h>
 
-static const char busy[] = "a thread has 64 messages waiting: ask again";
-
 static enum control_status refuse(struct control_reply *reply, enum control_status status,
                                   const char *why)
 {
@@ -62,7 +60,7 @@ static enum control_status show_stats(struct server_control *c, struct control_r
 static enum control_status stop_connections(struct server_control *c, uint64_t n,
                                             struct control_reply *reply)
 {
-    uint64_t total, before = 0, n_stopped = 0;
+    uint64_t total, before = 0;
 
     c->collect(c->context);
     total = c->result->active;
@@ -73,23 +71,17 @@ static enum control_status stop_connections(struct server_control *c, uint64_t n
         after = after < total ? after : total;
         part = n * after / total - n * before / total;
         before = after;
-        if (part > 0 && worker_post(&c->workers[i].worker, SERVER_CLOSE_OLDEST, part) == 0)
-            n_stopped += part;
+        if (part > 0)
+            worker_post_more(&c->workers[i].worker, SERVER_CLOSE_OLDEST, part);
     }
-    if (n > 0 && n_stopped == 0)
-        return refuse(reply, CONTROL_TOO_OFTEN, busy);
-    return answer(reply, "stopped", n_stopped, total - n_stopped);
+    return answer(reply, "stopped", n, total - n);
 }
 
 static enum control_status pause_accepting(struct server_control *c, bool paused,
                                            struct control_reply *reply)
 {
-    int failed = 0;
-
     for (uint32_t i = 0; i < c->n_workers; i++)
-        failed |= worker_post(&c->workers[i].worker, paused ? SERVER_PAUSE : SERVER_RESUME, 0);
-    if (failed)
-        return refuse(reply, CONTROL_TOO_OFTEN, busy);
+        worker_post(&c->workers[i].worker, SERVER_PAUSE, paused);
     c->result->state = paused ? SERVER_PAUSED : SERVER_RUNNING;
     return answer_flag(reply, "paused", paused);
 }

@@ -44,16 +44,15 @@ static int setup(struct worker *w)
 static void on_message(struct worker *w, int kind, uint64_t value)
 {
     switch ((enum server_message)kind) {
+    case SERVER_CLOSE_OLDEST:
+        server_conns_close_oldest(of(w), value < UINT32_MAX ? (uint32_t)value : UINT32_MAX);
+        break;
+    case SERVER_PAUSE:
+        server_accept_suspend(of(w), value != 0);
+        break;
     case SERVER_STOP:
         server_conns_close_ended(of(w));
         worker_finish(w);
-        break;
-    case SERVER_CLOSE_OLDEST:
-        server_conns_close_oldest(of(w), (uint32_t)value);
-        break;
-    case SERVER_PAUSE:
-    case SERVER_RESUME:
-        server_accept_suspend(of(w), kind == SERVER_PAUSE);
         break;
     }
 }

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -38,21 +39,20 @@ static struct event_base *base_new(void)
 static void on_mailbox(evutil_socket_t fd, short what, void *arg)
 {
     struct worker *w = arg;
-    struct worker_message messages[WORKER_INBOX];
-    uint64_t wakeups;
-    uint32_t n;
+    uint64_t values[WORKER_KINDS], wakeups;
+    uint32_t posted;
 
     (void)what;
     if (read(fd, &wakeups, sizeof wakeups) < 0)
         return;
     pthread_mutex_lock(&w->lock);
-    n = w->n_inbox;
-    for (uint32_t i = 0; i < n; i++)
-        messages[i] = w->inbox[i];
-    w->n_inbox = 0;
+    posted = w->posted;
+    memcpy(values, w->values, sizeof values);
+    w->posted = 0;
     pthread_mutex_unlock(&w->lock);
-    for (uint32_t i = 0; i < n; i++)
-        w->ops->on_message(w, messages[i].kind, messages[i].value);
+    for (int kind = 0; kind < (int)WORKER_KINDS; kind++)
+        if (posted & 1u << kind)
+            w->ops->on_message(w, kind, values[kind]);
 }
 
 /* libevent makes room for eight timers with the first one; a worker has fewer, so that from here on
@@ -178,7 +178,7 @@ int worker_start(struct worker *w, const struct worker_ops *ops, const struct wo
     w->keep_fd = place->keep_fd;
     w->base = NULL;
     w->finished = false;
-    w->n_inbox = 0;
+    w->posted = 0;
     w->state = WORKER_STARTING;
     w->mailbox_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (w->mailbox_fd < 0)
@@ -201,21 +201,28 @@ int worker_start(struct worker *w, const struct worker_ops *ops, const struct wo
     return -1;
 }
 
-int worker_post(struct worker *w, int kind, uint64_t value)
+static void post(struct worker *w, int kind, uint64_t value, bool add)
 {
     const uint64_t one = 1;
-    int result = -1;
 
+    assert(kind >= 0 && kind < (int)WORKER_KINDS);
     pthread_mutex_lock(&w->lock);
-    if (w->n_inbox < WORKER_INBOX) {
-        w->inbox[w->n_inbox++] = (struct worker_message){kind, value};
-        result = 0;
-    }
+    w->values[kind] = add && (w->posted & 1u << kind) ? w->values[kind] + value : value;
+    w->posted |= 1u << kind;
     pthread_mutex_unlock(&w->lock);
-    /* A full inbox has a wake-up pending, and an eventfd counts beyond any inbox. */
+    /* an eventfd whose counter is full has a wake-up pending */
     if (write(w->mailbox_fd, &one, sizeof one) < 0)
         assert(errno == EAGAIN);
-    return result;
+}
+
+void worker_post(struct worker *w, int kind, uint64_t value)
+{
+    post(w, kind, value, false);
+}
+
+void worker_post_more(struct worker *w, int kind, uint64_t value)
+{
+    post(w, kind, value, true);
 }
 
 void worker_add_timer(struct event *timer, const struct timeval *wait)

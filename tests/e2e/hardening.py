@@ -45,6 +45,7 @@ def find(path):
         "no code on the stack": stack is not None and "E" not in stack[1],
         "stack protector": "__stack_chk_fail" in imported,
         "fortified": any(re.fullmatch(r"__\w+_chk", name) for name in imported - {"__stack_chk_fail"}),
+        "assertions": "__assert_fail" in imported,
         "no library path": not re.search(r"\((RPATH|RUNPATH)\)", dynamic),
     }
     if platform.machine() == "x86_64":
