@@ -64,9 +64,8 @@ struct client_config {
     int loop;                 /* enum client_loop */
     uint64_t interval_ns;     /* closed loop: from an answer to the connection's next query */
     uint64_t seed;
-    int pace; /* enum client_pace, never AUTO */
-    uint64_t
-        spin_ns; /* before each arrival the CPU is kept so long; 0: never; PACER_NEVER: always */
+    int pace;             /* enum client_pace, never AUTO */
+    double waiting_share; /* of a CPU that a worker may spend on waiting awake (wakeup.h) */
 
     /* time */
     uint64_t warmup_ns;   /* queries that become due in it are sent, and left out of the figures */

@@ -15,6 +15,7 @@
 #include "outcome.h"
 #include "pacer.h"
 #include "schedule.h"
+#include "wakeup.h"
 
 #include <event2/event.h>
 #include <event2/event_struct.h>
@@ -30,7 +31,12 @@ struct client_load {
     struct closed_loop closed; /* instead of the pacer, with CLIENT_LOOP_CLOSED */
     size_t next_asked;         /* what the next arrival asks (query.h) */
     uint64_t previous_intended_ns;
+    struct wakeup wakeup;
+    uint64_t ahead_ns; /* before the next turn the worker is awake; PACER_NEVER: always */
+    uint64_t awake_ns; /* since when it has waited awake for the next turn; 0: it has not */
     int timer_fd;
+    uint64_t timer_ns;         /* when the timer goes; PACER_NEVER: it is off */
+    bool asleep;               /* the loop sleeps, and will not look at the clock before timer_ns */
     struct event timer_event;  /* the next arrival */
     struct event rest_event;   /* nothing more to read: the next turn need not wait */
     uint64_t rest_until_ns;    /* before that reading has precedence */
@@ -67,9 +73,8 @@ void client_load_prove(struct client_conn *c);
 /* The connection became usable. */
 void client_load_joined(struct client_conn *c);
 
-/* Where the pacing spins: sends what is due, and returns whether the loop may sleep until something
- * happens; otherwise the next arrival is so near that it must only look at the sockets and return.
- */
+/* Before the loop looks at the sockets: sends what is due.  Returns whether the loop may sleep;
+ * otherwise the next query is due so soon that it must look at them once and return. */
 bool client_load_before_turn(struct client_worker *cw);
 
 /* After a connection's input was consumed: sends what became due or free meanwhile. */

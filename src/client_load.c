@@ -45,6 +45,7 @@ int client_load_init(struct client_worker *cw)
     const struct client_config *config = cw->config;
     struct client_load *l = &cw->load;
 
+    wakeup_init(&l->wakeup, config->waiting_share, clock_now_ns());
     client_choice_init(cw);
     l->next_asked = first_asked(cw);
     client_query_init(cw);
@@ -103,19 +104,35 @@ static uint64_t next_turn_ns(const struct client_worker *cw)
     return due_ns < cw->load.end_ns ? due_ns : cw->load.end_ns;
 }
 
-/* Setting it also takes back an expiry that was not read: no read(2) per turn.  Where the pacing
- * spins the timer only ends the sleep before; then it is off. */
+/* at_ns lies more than distance_ns after now_ns. */
+static bool is_farther(uint64_t at_ns, uint64_t now_ns, uint64_t distance_ns)
+{
+    return at_ns > now_ns && at_ns - now_ns > distance_ns;
+}
+
+static uint64_t ahead_ns(struct client_worker *cw)
+{
+    return cw->config->pace == CLIENT_PACE_SPIN
+               ? PACER_NEVER
+               : wakeup_ahead_ns(&cw->load.wakeup, cw->load.now_ns);
+}
+
+/* Setting it also takes back an expiry that was not read: no read(2) per turn.  The timer ends the
+ * sleep so long before the next turn as the worker waits awake; where it is awake it is off. */
 static void arm_timer(struct client_worker *cw)
 {
-    const uint64_t next_ns = next_turn_ns(cw), spin_ns = cw->config->spin_ns;
+    struct client_load *l = &cw->load;
+    const uint64_t next_ns = next_turn_ns(cw);
     struct itimerspec at = {0};
 
-    if (next_ns != PACER_NEVER && spin_ns == 0)
-        at.it_value = clock_timespec(next_ns);
-    else if (next_ns != PACER_NEVER && next_ns > cw->load.now_ns &&
-             next_ns - cw->load.now_ns > spin_ns)
-        at.it_value = clock_timespec(next_ns - spin_ns);
-    timerfd_settime(cw->load.timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
+    l->ahead_ns = ahead_ns(cw);
+    l->timer_ns = PACER_NEVER;
+    if (next_ns != PACER_NEVER &&
+        (l->ahead_ns == 0 || is_farther(next_ns, l->now_ns, l->ahead_ns))) {
+        l->timer_ns = next_ns - l->ahead_ns;
+        at.it_value = clock_timespec(l->timer_ns);
+    }
+    timerfd_settime(l->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
 void client_load_add_timer(struct event *event, uint64_t at_ns, uint64_t now_ns)
@@ -214,11 +231,19 @@ static void end_schedule(struct client_worker *cw)
     client_load_check_drained(cw);
 }
 
+static void stop_waiting(struct client_load *l)
+{
+    if (l->awake_ns != 0)
+        wakeup_waited(&l->wakeup, l->now_ns - l->awake_ns);
+    l->awake_ns = 0;
+}
+
 static void take_turn(struct client_worker *cw)
 {
     struct client_load *l = &cw->load;
     const uint64_t begin_ns = l->now_ns;
 
+    stop_waiting(l);
     take_due(cw, begin_ns);
     client_send_all(cw);
     l->now_ns = clock_now_ns();
@@ -234,19 +259,31 @@ static bool may_take_turn(const struct client_load *l)
     return l->now_ns >= l->rest_until_ns || l->now_ns >= l->end_ns;
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+/* Else it would go again before the sockets. */
+static void stop_timer(struct client_load *l)
 {
     static const struct itimerspec off;
+
+    timerfd_settime(l->timer_fd, 0, &off, NULL);
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
     struct client_worker *cw = arg;
     struct client_load *l = &cw->load;
 
     (void)fd;
     (void)what;
     l->now_ns = clock_now_ns();
-    if (may_take_turn(l)) {
+    if (l->asleep)
+        wakeup_woke(&l->wakeup, l->timer_ns, l->now_ns);
+    l->asleep = false;
+    if (l->now_ns < next_turn_ns(cw)) {
+        stop_timer(l); /* the rest is waited for awake */
+    } else if (may_take_turn(l)) {
         take_turn(cw);
     } else {
-        timerfd_settime(l->timer_fd, 0, &off, NULL); /* or it would go before the sockets again */
+        stop_timer(l);
         event_active(&l->rest_event, EV_TIMEOUT, 0);
     }
 }
@@ -266,17 +303,23 @@ bool client_load_before_turn(struct client_worker *cw)
     struct client_load *l = &cw->load;
     const uint64_t next_ns = next_turn_ns(cw);
 
+    l->asleep = false;
     if (next_ns == PACER_NEVER)
         return true;
     l->now_ns = clock_now_ns();
-    if (next_ns > l->now_ns && next_ns - l->now_ns > cw->config->spin_ns)
+    if (is_farther(next_ns, l->now_ns, l->ahead_ns)) {
+        l->asleep = l->timer_ns > l->now_ns;
         return true;
-    if (next_ns > l->now_ns && next_ns - l->now_ns > FINAL_SPIN_NS)
+    }
+    if (l->awake_ns == 0)
+        l->awake_ns = l->now_ns;
+    if (is_farther(next_ns, l->now_ns, FINAL_SPIN_NS))
         return false;
     if (!may_take_turn(l) && l->has_read) {
         l->has_read = false;
         return false;
     }
+    take_due(cw, next_ns); /* so that when its time has come it has only to be sent */
     while (l->now_ns < next_ns)
         l->now_ns = clock_now_ns();
     take_turn(cw);
@@ -331,6 +374,7 @@ void client_load_start(struct client_worker *cw, uint64_t start_ns)
         .seed = config->seed,
     };
 
+    l->now_ns = clock_now_ns();
     l->start_ns = start_ns;
     l->measure_ns = start_ns + config->warmup_ns;
     l->end_ns =
@@ -355,6 +399,7 @@ void client_load_replace(struct client_worker *cw, const struct schedule *schedu
 
     if (!l->running)
         return;
+    l->now_ns = clock_now_ns();
     l->end_ns = end_ns;
     pacer_replace(&l->pacer, schedule->segments, schedule->n);
     arm_timer(cw);

@@ -19,9 +19,14 @@ enum { FALLBACK_FIRST_PORT = 1024 };
 
 #define MOST_QUERY_FILE_BYTES (1ull << 32)
 
-/* A timerfd wakes a sleeper 30 us late in the median and 100 to 130 us at p99 (Linux 6.18,
- * virtual). */
-#define HYBRID_SPIN_NS 60000u
+/* One thread is enough for so many queries per second, and opens so many connections in 0.4 s (2
+ * CPUs, virtual); each further one takes a CPU from the kernel and from a server on this host. */
+#define THREAD_QPS         20000.0
+#define THREAD_CONNECTIONS 10000u
+
+/* What waiting for the next query may cost where every CPU has a worker, in parts of a CPU. */
+#define WAITING_SHARE           0.05
+#define WAITING_SHARE_PEER_HERE 0.02
 
 /* The lines of --query-file; the caller frees the text. */
 static int read_queries(const char *file, struct query_text *lines, char **text)
@@ -129,10 +134,28 @@ static int plan_tls(struct client_plan *plan, const struct client_opts *o)
     return plan->config.tls != NULL ? 0 : complain("%s", error);
 }
 
+/* As many as the load takes, one for each CPU at most.  Handshakes, and connections that come and
+ * go, are as much work as queries; how much a closed loop or a request will ask for is not known.
+ */
+static uint32_t busy_threads(const struct client_config *config, const struct client_opts *o)
+{
+    const uint32_t n_cpus = config->cpus.n > 0 ? config->cpus.n : oslimits_cpus();
+    const double by_rate = schedule_peak_qps(&config->schedule) / THREAD_QPS;
+    const uint32_t by_connections = (config->n_connections - 1) / THREAD_CONNECTIONS + 1;
+    uint32_t n = by_rate < n_cpus ? (uint32_t)by_rate + 1 : n_cpus;
+
+    if (config->cpus.n > 0 || o->control != NULL || config->tls != NULL || config->listens ||
+        o->queries_per_conn > 0 || o->loop == CLIENT_LOOP_CLOSED)
+        return n_cpus;
+    if (n < by_connections)
+        n = by_connections;
+    return n < n_cpus ? n : n_cpus;
+}
+
 static void plan_threads(struct client_config *config, const struct client_opts *o,
                          const struct hostfacts *host)
 {
-    const uint32_t n_cpus = config->cpus.n > 0 ? config->cpus.n : oslimits_cpus();
+    const uint32_t n_threads = busy_threads(config, o);
 
     config->own_fd_tables = oslimits_can_own_fd_table();
     config->n_workers =
@@ -140,19 +163,24 @@ static void plan_threads(struct client_config *config, const struct client_opts 
             ? (uint32_t)o->threads
             : oslimits_workers_for(config->n_connections,
                                    config->own_fd_tables ? host->nofile : UINT64_MAX,
-                                   config->n_at_begin < n_cpus ? config->n_at_begin : n_cpus);
+                                   config->n_at_begin < n_threads ? config->n_at_begin : n_threads);
 }
 
-/* Between two arrivals a spinning worker leaves no room for others: only where each has a CPU and
- * one is left for the kernel and the server. */
+/* Waiting awake keeps a CPU from others: it may cost any share only where a CPU is left for them,
+ * or where it was asked for. */
 static void plan_pace(struct client_config *c, const struct client_opts *o)
 {
-    c->pace = o->busy_poll ? CLIENT_PACE_SPIN : o->pace;
-    if (c->pace == CLIENT_PACE_AUTO)
-        c->pace = oslimits_cpus() > c->n_workers ? CLIENT_PACE_HYBRID : CLIENT_PACE_SLEEP;
-    c->spin_ns = c->pace == CLIENT_PACE_HYBRID ? HYBRID_SPIN_NS
-                 : c->pace == CLIENT_PACE_SPIN ? PACER_NEVER
-                                               : 0;
+    const bool cpu_is_left = oslimits_cpus() > c->n_workers;
+
+    c->pace = o->busy_poll                  ? CLIENT_PACE_SPIN
+              : o->pace == CLIENT_PACE_AUTO ? CLIENT_PACE_HYBRID
+                                            : o->pace;
+    if (c->pace == CLIENT_PACE_SLEEP)
+        c->waiting_share = 0;
+    else if (o->pace != CLIENT_PACE_AUTO || cpu_is_left)
+        c->waiting_share = 1;
+    else
+        c->waiting_share = sock_is_loopback(&c->target) ? WAITING_SHARE_PEER_HERE : WAITING_SHARE;
 }
 
 static void plan_load(struct client_config *c, const struct client_opts *o)

@@ -167,21 +167,18 @@ static void teardown(struct worker *w)
 int client_worker_start(struct client_worker *cw, const struct client_config *config,
                         uint32_t index)
 {
-    static const struct worker_ops sleeping = {
-        .name = "client", .setup = setup, .on_message = on_message, .teardown = teardown};
-    static const struct worker_ops spinning = {.name = "client",
-                                               .setup = setup,
-                                               .on_message = on_message,
-                                               .before_turn = before_turn,
-                                               .teardown = teardown};
-
+    static const struct worker_ops ops = {.name = "client",
+                                          .setup = setup,
+                                          .on_message = on_message,
+                                          .before_turn = before_turn,
+                                          .teardown = teardown};
     const struct worker_place place = {.index = index,
                                        .cpu = cpulist_of(&config->cpus, index),
                                        .own_fd_table = config->own_fd_tables,
                                        .keep_fd = config->wake_fd};
 
     cw->config = config;
-    if (worker_start(&cw->worker, config->spin_ns > 0 ? &spinning : &sleeping, &place) == 0)
+    if (worker_start(&cw->worker, &ops, &place) == 0)
         return 0;
     client_worker_free(cw);
     return -1;

@@ -169,8 +169,16 @@ def test_every_pacing_keeps_the_same_schedule():
             schedules.append(schedule_of(r))
         auto = run_client("-p", server.port, "-c", 10, "-r", 500, "-t", 1, "--threads", 1, "127.0.0.1")
     check(schedules[0] == schedules[1] == schedules[2], "the schedule, byte for byte")
-    check_equal(auto.json["host"]["pacing"], "sleep" if len(os.sched_getaffinity(0)) == 1 else "hybrid",
-                "automatic pacing")
+    check_equal(auto.json["host"]["pacing"], "hybrid", "automatic pacing")
+
+
+def test_a_light_load_takes_one_thread_and_a_heavy_one_every_cpu():
+    n_cpus = len(os.sched_getaffinity(0))
+    with Server() as server:
+        for options, n_threads in ((["-c", 10, "-r", 100], 1), (["-c", 100, "-r", 20000.0 * n_cpus], n_cpus),
+                                   (["-c", 10, "-i", "0.1", "--loop", "closed"], min(10, n_cpus))):
+            r = run_client("-p", server.port, *options, "-t", 0.1, "127.0.0.1")
+            check_equal(r.json["host"]["threads"], n_threads, f"threads with {options}")
 
 
 def cpus_of_threads(pid, name):
