@@ -43,10 +43,11 @@ struct client_conn {
     struct inflight_list queries;
     uint8_t state; /* enum client_conn_state */
     bool in_turn : 1;
-    bool in_loop : 1;   /* its next query stands in the closed loop */
-    bool in_window : 1; /* holds a place in the connect window */
-    bool settled : 1;   /* it, or one before it in this place, has left that window */
-    bool proven;        /* has answered at least once */
+    bool in_loop : 1;      /* its next query stands in the closed loop */
+    bool in_window : 1;    /* holds a place in the connect window */
+    bool settled : 1;      /* it, or one before it in this place, has left that window */
+    bool opens_slowly : 1; /* so slowly that TCP may have sent segments again meanwhile */
+    bool proven;           /* has answered at least once */
 };
 
 /* With libevent's own bookkeeping of about 45 bytes per fd an idle connection stays below the
@@ -90,6 +91,9 @@ void client_conn_is_proven(struct client_conn *c);
 
 /* PROVING: its proof timed out. */
 void client_conn_is_half_open(struct client_conn *c);
+
+/* A step of opening it - connect, TLS's handshake, its proof - took so long. */
+void client_conn_opening_took(struct client_conn *c, uint64_t ns);
 
 /* LIVE: it takes no more queries and closes, finished, after the last outcome of those it has. */
 void client_conn_finish(struct client_conn *c);

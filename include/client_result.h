@@ -105,6 +105,17 @@ static inline uint64_t client_result_beyond(const struct client_result *r)
     return tally_get(&q->timeout) + tally_get(&q->error);
 }
 
+/* Segments that connections of this run lost after they were usable: sent again, and not in vain.
+ */
+static inline uint64_t client_result_lost_segments(const struct client_result *r)
+{
+    const uint64_t opening = tally_get(&r->tally.connections.opening_retransmits) +
+                             tally_get(&r->tally.connections.needless_retransmits);
+    const uint64_t all = tally_get(&r->tally.connections.retransmits);
+
+    return all > opening ? all - opening : 0; /* those still open have not been asked */
+}
+
 /* Measured messages, per second of the measurement. */
 static inline double client_result_messages_per_s(const struct client_result *r)
 {

@@ -17,6 +17,8 @@ struct hoststat {
     uint64_t peak_rss_bytes;                 /* the most it has been */
     uint64_t cpu_ticks, steal_ticks;         /* of the machine, all CPUs */
     uint64_t retransmits;                    /* TCP segments, this network namespace */
+    uint64_t loss_probes;                    /* of them (TLP, RFC 8985) */
+    uint64_t dsacks;                         /* peers reported a segment twice, this namespace */
     uint64_t listen_overflows, listen_drops; /* this network namespace */
     uint64_t tcp_memory_pressures;           /* times that TCP's memory ran short, this namespace */
     uint64_t tcp_memory_is_short;            /* now: 1, or 0; of the machine (net.ipv4.tcp_mem) */

@@ -78,6 +78,7 @@ bool sock_is_connected(int fd);
 /* What TCP knows of an established connection (TCP_INFO, tcp(7)). */
 struct sock_tcp {
     uint32_t retransmits; /* segments sent again so far, SYNs included */
+    uint32_t duplicates;  /* segments that the peer reported to have twice (DSACK, RFC 2883) */
     uint32_t min_rtt_us;  /* 0: not known */
 };
 

@@ -46,7 +46,7 @@ struct verdict_input {
     bool has_steal;
     double steal_percent;
     bool target_is_loopback;
-    uint64_t retransmits;
+    uint64_t lost_segments; /* of usable connections of this run */
     uint64_t tcp_memory_pressures;
     uint64_t out_of_ports;     /* connections that found no source port in the place of others */
     uint64_t messages_missing; /* pushed ones: lost, duplicate, damaged; connections cut off */

@@ -21,6 +21,9 @@ enum { MAX_READS_PER_WAKEUP = 8 };
 
 enum { MAX_TRIES_OF_A_LIFE = 64 };
 
+/* Linux sends nothing again earlier: half of its least retransmission timeout (200 ms). */
+#define RETRANSMIT_NS (100 * 1000000ull)
+
 /* The last bytes of a broken connection are read into a buffer of their own: the worker's may be in
  * use, since what is read from one connection can make another one send. */
 enum { BROKEN_BYTES = 4096 };
@@ -78,6 +81,18 @@ static int connect_from_next_tuple(struct client_conn *c, struct outcome *failed
     return fd;
 }
 
+/* Segments sent again that the peer did not have; the others are loss probes (RFC 8985) and
+ * timeouts for acknowledgements that came late. */
+static uint32_t needed_retransmits(const struct sock_tcp *tcp)
+{
+    return tcp->retransmits > tcp->duplicates ? tcp->retransmits - tcp->duplicates : 0;
+}
+
+void client_conn_opening_took(struct client_conn *c, uint64_t ns)
+{
+    c->opens_slowly |= ns >= RETRANSMIT_NS;
+}
+
 /* PROVING or HALF_OPEN becomes LIVE, proven or (where no proof is asked for) not. */
 static void become_usable(struct client_conn *c)
 {
@@ -87,6 +102,11 @@ static void become_usable(struct client_conn *c)
         tally_sub(&cw->n_half_open, 1);
     c->state = CLIENT_CONN_LIVE;
     tally_add(&cw->n_live, 1);
+    if (c->opens_slowly) {
+        const struct sock_tcp tcp = sock_tcp(event_get_fd(&c->event));
+
+        tally_add(&cw->tally.connections.opening_retransmits, needed_retransmits(&tcp));
+    }
     if (cw->lives.places != NULL)
         client_life_usable(c);
     client_load_joined(c);
@@ -134,6 +154,7 @@ static void establish(struct client_conn *c, int fd, uint32_t syn_retransmits)
     const uint64_t now_ns = clock_now_ns(), connect_ns = now_ns - c->connect_start_ns;
 
     hist_record(&cw->connect_times, connect_ns);
+    client_conn_opening_took(c, connect_ns);
     tally_add(&cw->tally.connections.connected, 1);
     tally_add(&cw->tally.connections.syn_retransmits, syn_retransmits);
     if (record != NULL) {
@@ -166,7 +187,7 @@ void client_conn_open(struct client_conn *c)
     if (cw->lives.places != NULL)
         client_life_begin(c);
     inflight_list_init(&c->queries);
-    c->proven = false;
+    c->proven = c->opens_slowly = false;
     c->state = CLIENT_CONN_CONNECTING;
     c->connect_start_ns = clock_now_ns();
     fd = connect_from_next_tuple(c, &failed);
@@ -401,7 +422,7 @@ void client_conn_is_proven(struct client_conn *c)
 /* --- the way out --- */
 
 /* What TCP had to do for an established connection. */
-static void take_leave(struct client_conn *c, int fd)
+static void take_leave(struct client_conn *c, int fd, bool was_usable)
 {
     struct client_worker *cw = c->worker;
     struct client_record *record = client_worker_record(c);
@@ -409,6 +430,10 @@ static void take_leave(struct client_conn *c, int fd)
 
     tally_add(&cw->tally.connections.retransmits, tcp.retransmits);
     tally_add(&cw->tally.connections.with_retransmits, tcp.retransmits > 0);
+    tally_add(&cw->tally.connections.needless_retransmits,
+              tcp.retransmits - needed_retransmits(&tcp));
+    if (!was_usable)
+        tally_add(&cw->tally.connections.opening_retransmits, needed_retransmits(&tcp));
     if (tcp.min_rtt_us > 0)
         hist_record(&cw->min_rtts, (uint64_t)tcp.min_rtt_us * 1000);
     if (record != NULL) {
@@ -478,7 +503,7 @@ void client_conn_close(struct client_conn *c, struct outcome outcome, int error)
         if (cw->tls != NULL)
             client_tls_end(c, fd, outcome.phase == PHASE_RUN);
         if (state != CLIENT_CONN_CONNECTING)
-            take_leave(c, fd);
+            take_leave(c, fd, state == CLIENT_CONN_LIVE || state == CLIENT_CONN_FINISHING);
         if (fd >= 0 && cw->config->close == CLIENT_CLOSE_RST)
             sock_reset_on_close(fd);
         if (fd >= 0)

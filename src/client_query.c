@@ -151,6 +151,8 @@ void client_query_answer(struct client_conn *c, uint64_t received_ns)
     }
     q = inflight_at(t, slot);
     is_probe = (q->tag & CLIENT_QUERY_CLASS) == TALLY_PROBE;
+    if (is_probe)
+        client_conn_opening_took(c, received_ns - q->sent_ns);
     if (q->state == INFLIGHT_SENT && received_ns - q->sent_ns >= cw->config->timeout_ns)
         expire(cw, slot, received_ns); /* the timer has not come to it yet */
     if (c->state == CLIENT_CONN_ENDED)

@@ -106,6 +106,7 @@ static void note_established(struct client_conn *c)
     const uint64_t handshake_ns = clock_now_ns() - c->connect_start_ns;
 
     hist_record(&cw->handshake_times, handshake_ns);
+    client_conn_opening_took(c, handshake_ns);
     tally_add(&cw->tally.connections.secured, 1);
     tally_add(&cw->tally.connections.resumed, tls_is_resumed(t));
     if (record != NULL) {

@@ -134,6 +134,8 @@ void hoststat_read(struct hoststat *s)
     read_rss(s);
     read_cpu(s);
     s->retransmits = read_counter("/proc/net/snmp", "Tcp:", "RetransSegs");
+    s->loss_probes = read_counter("/proc/net/netstat", "TcpExt:", "TCPLossProbes");
+    s->dsacks = read_counter("/proc/net/netstat", "TcpExt:", "TCPDSACKRecv");
     s->listen_overflows = read_counter("/proc/net/netstat", "TcpExt:", "ListenOverflows");
     s->listen_drops = read_counter("/proc/net/netstat", "TcpExt:", "ListenDrops");
     read_tcp_memory(s);

@@ -48,6 +48,8 @@ static void put_connections(struct json *j, const struct client_result *r)
     put_count(j, "syn_retransmits", &r->tally.connections.syn_retransmits);
     put_count(j, "retransmits", &r->tally.connections.retransmits);
     put_count(j, "with_retransmits", &r->tally.connections.with_retransmits);
+    put_count(j, "needless_retransmits", &r->tally.connections.needless_retransmits);
+    json_u64(j, "lost_segments", client_result_lost_segments(r));
     json_u64(j, "half_open", r->connections_half_open);
     json_u64(j, "failed",
              tally_connections_failed(&r->tally) -
@@ -240,6 +242,12 @@ static void put_latency(struct json *j, const struct client_result *r)
     json_object_end(j);
 }
 
+static void put_under_load(struct json *j, const char *key, const struct client_result *r,
+                           uint64_t after, uint64_t loaded)
+{
+    json_known_u64(j, key, r->loaded ? hoststat_delta(after, loaded) : HOSTSTAT_UNKNOWN);
+}
+
 static void put_resources(struct json *j, const struct client_result *r)
 {
     const struct hoststat *before = &r->host_before, *after = &r->host_after;
@@ -261,9 +269,9 @@ static void put_resources(struct json *j, const struct client_result *r)
         json_double(j, "steal_percent", steal);
     else
         json_null(j, "steal_percent");
-    json_known_u64(j, "retransmits",
-                   r->loaded ? hoststat_delta(after->retransmits, r->host_loaded.retransmits)
-                             : HOSTSTAT_UNKNOWN);
+    put_under_load(j, "retransmits", r, after->retransmits, r->host_loaded.retransmits);
+    put_under_load(j, "loss_probes", r, after->loss_probes, r->host_loaded.loss_probes);
+    put_under_load(j, "dsacks", r, after->dsacks, r->host_loaded.dsacks);
     json_known_u64(j, "listen_overflows",
                    hoststat_delta(after->listen_overflows, before->listen_overflows));
     json_known_u64(j, "listen_drops", hoststat_delta(after->listen_drops, before->listen_drops));

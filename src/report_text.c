@@ -105,10 +105,13 @@ static void print_connections(FILE *out, const struct report_about *about,
     fputc('\n', out);
     print_churn(out, about, r);
     if (tally_get(&r->tally.connections.retransmits) > 0)
-        fprintf(out, "             %s segments sent again by %s of them, %s SYNs among them\n",
-                count_text(a, &r->tally.connections.retransmits),
-                count_text(b, &r->tally.connections.with_retransmits),
-                count_text(c, &r->tally.connections.syn_retransmits));
+        fprintf(
+            out,
+            "             %s segments sent again by %s of them, %s SYNs among them, %s in vain\n",
+            count_text(a, &r->tally.connections.retransmits),
+            count_text(b, &r->tally.connections.with_retransmits),
+            count_text(c, &r->tally.connections.syn_retransmits),
+            count_text(d, &r->tally.connections.needless_retransmits));
 }
 
 static void print_tls(FILE *out, const struct client_result *r)

@@ -300,7 +300,7 @@ struct sock_tcp sock_tcp(int fd)
 
     if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0)
         return (struct sock_tcp){0};
-    return (struct sock_tcp){info.tcpi_total_retrans,
+    return (struct sock_tcp){info.tcpi_total_retrans, info.tcpi_dsack_dups,
                              info.tcpi_min_rtt != UINT32_MAX ? info.tcpi_min_rtt : 0};
 }
 

@@ -306,8 +306,6 @@ static void judge(const struct setup *s, struct client_result *r)
     const bool churns = s->plan.config.queries_per_conn > 0; /* many are between two lives */
     const struct tally_push *push = &r->tally.push;
     const double steal = hoststat_steal_percent(&r->host_after, &r->host_loaded);
-    const uint64_t retransmits =
-        hoststat_delta(r->host_after.retransmits, r->host_loaded.retransmits);
     /* also those of before the load: it may have lasted since */
     const uint64_t pressures = hoststat_memory_pressures(&r->host_after, &r->host_before);
     struct verdict_input in = {
@@ -324,7 +322,7 @@ static void judge(const struct setup *s, struct client_result *r)
         .has_steal = r->loaded && steal >= 0,
         .steal_percent = steal,
         .target_is_loopback = sock_is_loopback(&s->plan.config.target),
-        .retransmits = r->loaded && retransmits != HOSTSTAT_UNKNOWN ? retransmits : 0,
+        .lost_segments = r->loaded ? client_result_lost_segments(r) : 0,
         .tcp_memory_pressures = pressures != HOSTSTAT_UNKNOWN ? pressures : 0,
         .out_of_ports = churns ? tally_connections_by_reason(&r->tally, REASON_PORTS) : 0,
         .messages_missing = tally_get(&push->lost) + tally_get(&push->duplicate) +

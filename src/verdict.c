@@ -33,7 +33,7 @@ static bool grew(const struct verdict_input *in)
 static bool host_was_noisy(const struct verdict_input *in)
 {
     return (in->has_steal && in->steal_percent > MAX_STEAL_PERCENT) ||
-           (in->target_is_loopback && in->retransmits > 0);
+           (in->target_is_loopback && in->lost_segments > 0);
 }
 
 unsigned verdict_judge(const struct verdict_input *in)

@@ -4,7 +4,8 @@ interrupts, the reader of the rows goes away or is slow."""
 
 import glob
 
-from harness import *
+from faults import *
+from namespace import *
 
 
 def wait_until_answered(client, n):
@@ -82,6 +83,34 @@ def test_stalled_server_shows_in_the_latency_from_the_intended_time():
                                              0.70e9 <= response["p95"] <= 0.90e9):  # 1 s - 5 % of 5 s
             return
     raise AssertionError(f"seconds, maximum, p95, queries that waited > 100 ms, three times: {tries}")
+
+
+def test_loss_probes_to_a_server_that_stalls_are_no_lost_segments():
+    """Its kernel has them and acknowledges late; TCP asks meanwhile whether they were lost."""
+    server = FaultServer("--stall-every", 1, "--stall-for", 370)
+    r = run_client("-p", server.port, "-c", 100, "-r", 1000, "-t", 3, "127.0.0.1")
+    server.stop()
+    check_conservation(r)
+    c, host = r.json["connections"], r.json["resources"]
+    check(c["retransmits"] > 0 and host["loss_probes"] > 0 and host["dsacks"] > 0, f"probes and answers: {c}, {host}")
+    check_equal(c["needless_retransmits"], c["retransmits"], "needless")
+    check_equal(c["lost_segments"], 0, "lost")
+    check(r.json["resources"]["steal_percent"] > 0.5 or "host-noise" not in r.json["reasons"], r.err)
+    check(f"{c['retransmits']:,} in vain" in r.err, r.err)
+
+
+def test_segments_that_loopback_drops_are_lost_ones():
+    """The control: of what the server is sent 1 packet in 50 is dropped."""
+    with Namespace() as n, Server(prefix=n.prefix) as server:
+        try:
+            n.run("nft", f"add table ip t; add chain ip t i {{ type filter hook input priority 0; }};"
+                         f"add rule ip t i tcp dport {server.port} numgen inc mod 50 == 0 drop")
+        except (OSError, subprocess.CalledProcessError):
+            skip("no nft here")
+        r = run_client("-p", server.port, "-c", 20, "-r", 500, "-t", 2, "127.0.0.1", prefix=n.prefix)
+    check_conservation(r)
+    check(r.json["connections"]["lost_segments"] > 0, f"lost: {r.json['connections']}")
+    check("host-noise" in r.json["reasons"], r.err)
 
 
 def test_interrupted_run_reports_what_it_did():

@@ -93,6 +93,7 @@ def test_lost_segments_are_seen():
     check("SYNs among them" in r.err, "in the summary")
     check_equal(sum(int(row[10]) for row in rows), c["retransmits"], "retransmits of the rows")
     check(c["retransmits"] > c["syn_retransmits"], f"not only SYNs are lost: {c}")
+    check_between(c["lost_segments"], 1, c["retransmits"] - c["syn_retransmits"] - c["needless_retransmits"], "lost")
     check_equal(sum(int(row[10]) > 0 for row in rows), c["with_retransmits"], "connections with any")
     for row in rows:
         check_between(int(row[11]), 10000, 1e6, "least RTT in us over a wire of 2 x 5 ms")

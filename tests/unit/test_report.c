@@ -70,6 +70,11 @@ static void make_result(struct client_result *r)
     r->n_workers = 2;
     r->host_before = r->host_loaded = r->host_after = (struct hoststat){.cpu_ticks = 1};
     r->host_after.retransmits = HOSTSTAT_UNKNOWN;
+    r->host_after.loss_probes = 172;
+    r->host_after.dsacks = 171;
+    tally_add(&r->tally.connections.retransmits, 180);
+    tally_add(&r->tally.connections.needless_retransmits, 171);
+    tally_add(&r->tally.connections.opening_retransmits, 4);
     r->host_after.tcp_memory_pressures = 4;
     r->doubts = 1u << VERDICT_UNSENT;
     r->steered = true;
@@ -209,9 +214,9 @@ static void json_has_every_figure_in_its_place(void **state)
                      "    \"active\": 96,\n    \"bytes_received\": 0,\n    \"bytes_sent\": 300,");
     assert_has(text, "\"listen_overflows\": null,\n    \"listen_drops\": 0,\n"
                      "    \"not_accepted\": 1\n");
-    assert_has(text,
-               "\"retransmits\": null,\n    \"listen_overflows\": 0,\n    \"listen_drops\": 0,\n"
-               "    \"tcp_memory_pressures\": 4,\n");
+    assert_has(text, "\"retransmits\": null,\n    \"loss_probes\": 172,\n    \"dsacks\": 171,\n"
+                     "    \"listen_overflows\": 0,\n    \"listen_drops\": 0,\n"
+                     "    \"tcp_memory_pressures\": 4,\n");
     assert_has(text, "\"response\": {\n      \"count\": 980,\n      \"over\": 20,");
     assert_has(text, "\"min\": 700000,");
     assert_has(text, "\"p99\": \"beyond\",\n      \"p999\": null,");
@@ -219,6 +224,7 @@ static void json_has_every_figure_in_its_place(void **state)
     assert_has(text, "\"send_lag\": {\n      \"count\": 1000,\n      \"over\": 0,");
     assert_has(text, "\"connect\": {\n      \"count\": 1000,");
     assert_has(text, "\"retransmits\": null,");
+    assert_has(text, "\"needless_retransmits\": 171,\n    \"lost_segments\": 5,");
     assert_has(text, "\"tls\": null,");
     assert_has(text, "\"rows\": null,");
     assert_has(text, "\"verdict\": \"SUSPECT\",\n  \"reasons\": [\n    \"unsent\"\n  ]");

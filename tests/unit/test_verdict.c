@@ -119,7 +119,7 @@ static void lost_rows_and_failed_output_are_doubts(void **state)
     assert_int_equal(verdict_judge(&in), OUTPUT);
 }
 
-static void host_noise_is_steal_or_retransmits_on_loopback(void **state)
+static void host_noise_is_steal_or_lost_segments_on_loopback(void **state)
 {
     struct verdict_input in = good;
 
@@ -130,7 +130,7 @@ static void host_noise_is_steal_or_retransmits_on_loopback(void **state)
     assert_int_equal(verdict_judge(&in), NOISE);
     in.has_steal = false;
     assert_int_equal(verdict_judge(&in), 0);
-    in.retransmits = 1;
+    in.lost_segments = 1;
     assert_int_equal(verdict_judge(&in), NOISE);
     in.target_is_loopback = false;
     assert_int_equal(verdict_judge(&in), 0);
@@ -199,7 +199,7 @@ int main(void)
         cmocka_unit_test(send_lag_is_judged_against_the_latency_it_blurs),
         cmocka_unit_test(growing_queue_is_not_stationary),
         cmocka_unit_test(lost_rows_and_failed_output_are_doubts),
-        cmocka_unit_test(host_noise_is_steal_or_retransmits_on_loopback),
+        cmocka_unit_test(host_noise_is_steal_or_lost_segments_on_loopback),
         cmocka_unit_test(memory_pressure_is_a_doubt),
         cmocka_unit_test(missing_connections_and_unsent_queries_are_doubts),
         cmocka_unit_test(messages_that_are_missing_and_clocks_that_disagree_are_doubts),
