@@ -90,6 +90,10 @@ int options_set(struct options *o, void *settings, const struct option_row *row,
 /* The row of an option's long name; NULL: none has it. */
 const struct option_row *options_row(const struct options *o, const char *name);
 
+/* Appends to the n bytes of a text for whom `word` is no long option: the nearest one, if any, and
+ * where they all are. */
+void options_suggest(const struct options *o, const char *word, char *text, size_t n_bytes);
+
 /* The name of a choice, in text; "": there is no such choice. */
 const char *options_choice(const struct option_row *row, int choice, char *text, size_t n_bytes);
 

@@ -3,6 +3,7 @@
 #include "options.h"
 
 #include "endpoint.h"
+#include "suggest.h"
 #include "units.h"
 
 #include <getopt.h>
@@ -258,6 +259,34 @@ static const struct option_row *find_row(const struct options *o, int found)
 
 /* --- parsing --- */
 
+void options_suggest(const struct options *o, const char *word, char *text, size_t n_bytes)
+{
+    struct suggest nearest = {.word = word, .n_word = strcspn(word, "=")};
+
+    for (size_t i = 0; i < o->n_rows; i++)
+        if (is_option(&o->rows[i]))
+            suggest_consider(&nearest, o->rows[i].name);
+    if (nearest.name != NULL)
+        snprintf(text, n_bytes, ", did you mean '%s'? See --help", nearest.name);
+    else
+        snprintf(text, n_bytes, ": see --help");
+}
+
+/* The error names the options that begin with this word.  Returns how many there are. */
+static unsigned refuse_abbreviation(const struct options *o, const char *word, char *error)
+{
+    const char *name = word + strspn(word, "-");
+    const size_t n_name = strcspn(name, "=");
+    unsigned n_found = 0;
+    size_t n = (size_t)snprintf(error, OPTIONS_ERROR_BYTES, "%.100s: ambiguous option", word);
+
+    for (size_t i = 0; i < o->n_rows && n < OPTIONS_ERROR_BYTES; i++)
+        if (is_option(&o->rows[i]) && strncmp(o->rows[i].name, name, n_name) == 0)
+            n += (size_t)snprintf(error + n, OPTIONS_ERROR_BYTES - n, "%s--%s",
+                                  n_found++ == 0 ? ": expected " : ", ", o->rows[i].name);
+    return n_found;
+}
+
 static enum options_result refuse(const struct options *o, int found, char **argv, char *error)
 {
     const struct option_row *row = optopt != 0 ? find_row(o, optopt) : NULL;
@@ -270,9 +299,11 @@ static enum options_result refuse(const struct options *o, int found, char **arg
         snprintf(error, OPTIONS_ERROR_BYTES, "--%s: '%.100s': it takes no value", row->name, word);
     else if (optopt != 0)
         snprintf(error, OPTIONS_ERROR_BYTES, "-%c: unknown option: see --help", optopt);
-    else
-        snprintf(error, OPTIONS_ERROR_BYTES, "%.100s: unknown or ambiguous option: see --help",
-                 word);
+    else if (refuse_abbreviation(o, word, error) < 2) {
+        const int n = snprintf(error, OPTIONS_ERROR_BYTES, "%.100s: unknown option", word);
+
+        options_suggest(o, word + strspn(word, "-"), error + n, OPTIONS_ERROR_BYTES - (size_t)n);
+    }
     return OPTIONS_USAGE;
 }
 

@@ -19,6 +19,14 @@ static int refuse(const struct options_text *t, unsigned line, const char *reaso
     return -1;
 }
 
+static int refuse_name(const struct options *o, const char *name, char *reason)
+{
+    const int n = snprintf(reason, OPTIONS_ERROR_BYTES, "%.80s: unknown option", name);
+
+    options_suggest(o, name, reason + n, OPTIONS_ERROR_BYTES - (size_t)n);
+    return -1;
+}
+
 static int read_line(struct options *o, void *settings, enum options_place place, char *line,
                      char *reason)
 {
@@ -30,10 +38,11 @@ static int read_line(struct options *o, void *settings, enum options_place place
     if (parts.name == NULL)
         return 0;
     row = options_row(o, parts.name);
-    if (row == NULL || !options_is_setting(row)) {
-        snprintf(reason, OPTIONS_ERROR_BYTES,
-                 "'%.80s' is %s: accepted are the long options of --help", parts.name,
-                 row == NULL ? "no option" : "for the command line alone");
+    if (row == NULL)
+        return refuse_name(o, parts.name, reason);
+    if (!options_is_setting(row)) {
+        snprintf(reason, OPTIONS_ERROR_BYTES, "%s: for the command line alone: see --help",
+                 row->name);
         return -1;
     }
     return options_set(o, settings, row, parts.value, place, reason);

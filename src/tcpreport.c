@@ -50,7 +50,7 @@ static int find_and_run(int argc, char **argv)
         puts("tcpreport " TCPSCALER_VERSION);
         return CMD_OK;
     }
-    complain("'%s' is no command: see --help", argv[1]);
+    complain("unknown command '%s': expected show, merge, compare or plot: see --help", argv[1]);
     return CMD_USAGE;
 }
 

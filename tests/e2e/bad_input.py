@@ -107,7 +107,10 @@ def test_client_refuses_bad_input():
                 (["--tls", "--tls-ca", "/nonexistent/ca.pem", target], ["--tls-ca", "/nonexistent/ca.pem"]),
                 (["--tls", "--tls-ciphers", "nonsense", target], ["--tls-ciphers", "'nonsense'"]),
                 (["--tls", "--tls-min", "1.1", target], ["--tls-min", "'1.1'", "1.3"]),
-                (["--unknown-option", target], ["--unknown-option"]),
+                (["--unknown-option", target], ["--unknown-option", "see --help"]),
+                (["--conections", "5", target], ["--conections", "did you mean 'connections'?"]),
+                (["--con", "5", target], ["--con", "ambiguous", "--connections", "--connect-rate", "--control"]),
+                (["--config", file_of("raet = 5\n"), target], [":1:", "raet", "did you mean 'rate'?"]),
                 (["--rate"], ["--rate"]),
                 (["-r", "1\n2", target], ["--rate", "'1?2'"]),
         ]:
@@ -150,6 +153,7 @@ def test_server_refuses_bad_input():
             (["--tls-key", "x", "0"], ["--tls-key", "--tls-cert"]),
             (["--tls-cert", "/nonexistent/x", "--tls-key", "y", "0"], ["--tls-cert", "/nonexistent/x"]),
             (["--nonsense"], ["--nonsense"]),
+            (["--thread", "2", "--max-conections", "5"], ["--max-conections", "did you mean 'max-connections'?"]),
     ]:
         refused(TCPSERVER, *arguments, contains=contains)
 

@@ -432,7 +432,7 @@ def test_bad_files_get_one_line_with_their_name():
 
 
 def test_command_line_is_checked():
-    for arguments, text in (([], "COMMAND is missing"), (["merg"], "'merg' is no command"),
+    for arguments, text in (([], "COMMAND is missing"), (["merg"], "unknown command 'merg': expected show, merge,"),
                             (["merge"], "FILE is missing"), (["merge", "--jso"], "--json"),
                             (["merge", "--nonsense", "x"], "unknown"),
                             (["compare", "x"], "FILE is missing"), (["compare", "x", "--"], "FILE is missing"),
