@@ -28,7 +28,7 @@ struct client_connect {
     uint32_t first_again, n_again;
     uint32_t n_in_window, window;
     uint32_t n_settled; /* places whose first connection has left the window */
-    bool opening;       /* in the loop that begins connections: do not begin it again */
+    bool opening;       /* in client_connect_more(): it needs no event to go on */
     bool stopped;
     uint64_t first_ns, last_established_ns;
 };
@@ -45,16 +45,18 @@ void client_connect_start(struct client_worker *cw, uint64_t start_ns);
 void client_connect_pace(const struct client_worker *cw, struct pacer *pacer,
                          struct pacer_segment *rate, double per_s, uint64_t start_ns);
 
-/* The connection leaves the window, if it is in it: proven, half-open or ended. */
+/* The connection leaves the window, if it is in it: proven, half-open or ended.  Opens nothing: the
+ * caller may still be using connections and queries.  The window is filled again from an event. */
 void client_connect_settled(struct client_worker *cw, struct client_conn *c);
 
-/* Another one is to be begun in the place of a connection that has ended. */
+/* Another one is to be begun in the place of a connection that has ended: later, from an event. */
 void client_connect_again(struct client_worker *cw, const struct client_conn *c);
 
 /* No other one is to be begun there, after all. */
 void client_connect_not_again(struct client_worker *cw, const struct client_conn *c);
 
-/* Begins those that are wanted, as window and rate allow. */
+/* Begins those that are wanted, as window and rate allow, and sends their proofs.  Connections may
+ * end by it: call it from the loop, never from what happens to a connection or a query. */
 void client_connect_more(struct client_worker *cw);
 
 /* No more connects; those under way go on. */

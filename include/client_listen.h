@@ -23,10 +23,14 @@
 struct client_worker;
 struct client_conn;
 
+#define CLIENT_LISTEN_NONE UINT32_MAX
+
 struct client_listener {
     uint64_t next_sequence;
     struct push_stream *partial; /* the message under way; NULL: between two */
     bool leaving;                /* this half is closed, the server's is not */
+    bool has_joined;             /* stands in client_listen.joined */
+    uint32_t next_joined;
 };
 
 struct client_listen {
@@ -37,6 +41,7 @@ struct client_listen {
     int64_t least_ns; /* the least response time: below 0 where clocks disagree */
     struct event subscribe_event;
     uint32_t next_to_subscribe;
+    uint32_t joined;         /* the first connection that became usable since; CLIENT_LISTEN_NONE */
     struct event next_event; /* end of the drain, then of reading to the end */
     uint32_t n_leaving;
 };
@@ -54,8 +59,8 @@ void client_listen_unheard(struct client_conn *c);
 /* The load starts: the live connections subscribe. */
 void client_listen_start(struct client_worker *cw);
 
-/* One more became usable since. */
-void client_listen_subscribe(struct client_conn *c);
+/* One more became usable since: it subscribes soon, not from within the callback that reads it. */
+void client_listen_joined(struct client_conn *c);
 
 /* n_bytes were received.  The connection may end by them. */
 void client_listen_take(struct client_conn *c, const uint8_t *data, size_t n_bytes,

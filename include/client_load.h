@@ -67,7 +67,8 @@ void client_load_replace(struct client_worker *cw, const struct schedule *schedu
 /* Ends at once: what is in flight or waiting is cancelled, the worker enters DRAINED. */
 void client_load_stop(struct client_worker *cw);
 
-/* Sends the query that proves a fresh connection. */
+/* Queues the query that proves a fresh connection; the caller's callback ends with
+ * client_send_all(). */
 void client_load_prove(struct client_conn *c);
 
 /* The connection became usable. */

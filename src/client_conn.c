@@ -204,6 +204,7 @@ void client_conn_open(struct client_conn *c)
 static void on_connected(evutil_socket_t fd, short what, void *arg)
 {
     struct client_conn *c = arg;
+    struct client_worker *cw = c->worker;
     int error;
 
     if (what & EV_TIMEOUT) {
@@ -216,6 +217,7 @@ static void on_connected(evutil_socket_t fd, short what, void *arg)
     else
         client_conn_close(c, (struct outcome){PHASE_CONNECT, outcome_reason_of_errno(error)},
                           error);
+    client_send_all(cw);
 }
 
 void client_conn_is_half_open(struct client_conn *c)
@@ -325,8 +327,11 @@ void client_conn_take_answers(struct client_conn *c, const uint8_t *data, size_t
         client_listen_take(c, data, n_bytes, received_ns);
         return;
     }
-    while ((event = query_next(query, &c->stream, &in)) == QUERY_REPLY)
+    while ((event = query_next(query, &c->stream, &in)) == QUERY_REPLY) {
         client_query_answer(c, received_ns);
+        if (c->state == CLIENT_CONN_ENDED)
+            return;
+    }
     if (event == QUERY_MALFORMED)
         client_conn_close(c, (struct outcome){PHASE_PROTOCOL, REASON_MALFORMED}, 0);
 }

@@ -46,6 +46,30 @@ static struct client_conn *take_next(struct client_worker *cw)
     return &cw->conns[i];
 }
 
+/* Has client_connect_more() called once the callbacks that are ready have run. */
+static void want_more(struct client_connect *cc)
+{
+    if (!cc->opening && !cc->stopped && !event_pending(&cc->due_event, EV_TIMEOUT, NULL))
+        event_active(&cc->due_event, EV_TIMEOUT, 0);
+}
+
+static void check_all_settled(struct client_worker *cw)
+{
+    if (cw->connect.n_settled >= tally_get(&cw->population.n_wanted))
+        client_worker_enter(cw, CLIENT_CONNECTED);
+}
+
+/* The rest of what the window allows follows after a look at the sockets. */
+static void go_on_later(struct client_worker *cw)
+{
+    static const struct timeval at_once;
+    struct client_connect *cc = &cw->connect;
+
+    if (has_more(cw) && cc->n_in_window < cc->window &&
+        !event_pending(&cc->due_event, EV_TIMEOUT, NULL))
+        worker_add_timer(&cc->due_event, &at_once);
+}
+
 /* As many as window and rate allow, but no more than the window at a time: those that are
  * established at once must not keep the others from being served. */
 void client_connect_more(struct client_worker *cw)
@@ -53,7 +77,7 @@ void client_connect_more(struct client_worker *cw)
     struct client_connect *cc = &cw->connect;
     uint32_t n_begun = 0;
 
-    if (cc->opening || cc->stopped)
+    if (cc->stopped)
         return;
     cc->opening = true;
     while (has_more(cw) && cc->n_in_window < cc->window && n_begun < cc->window &&
@@ -64,12 +88,11 @@ void client_connect_more(struct client_worker *cw)
         c->in_window = true;
         cc->n_in_window++;
         client_conn_open(c);
+        client_send_all(cw);
     }
     cc->opening = false;
-    if (n_begun == cc->window)
-        event_active(&cc->due_event, EV_TIMEOUT, 0);
-    if (cc->n_settled >= tally_get(&cw->population.n_wanted))
-        client_worker_enter(cw, CLIENT_CONNECTED);
+    go_on_later(cw);
+    check_all_settled(cw);
 }
 
 static void on_due(evutil_socket_t fd, short what, void *arg)
@@ -137,10 +160,11 @@ void client_connect_settled(struct client_worker *cw, struct client_conn *c)
     if (!c->settled)
         cc->n_settled++;
     c->settled = true;
-    client_connect_more(cw);
+    if (has_more(cw))
+        want_more(cc);
+    check_all_settled(cw);
 }
 
-/* Not at once: whoever closes a connection is not done with it yet. */
 void client_connect_again(struct client_worker *cw, const struct client_conn *c)
 {
     struct client_connect *cc = &cw->connect;
@@ -148,7 +172,7 @@ void client_connect_again(struct client_worker *cw, const struct client_conn *c)
     if (cc->stopped)
         return;
     cc->again[(cc->first_again + cc->n_again++) % cw->n_conns] = (uint32_t)(c - cw->conns);
-    event_active(&cc->due_event, EV_TIMEOUT, 0);
+    want_more(cc);
 }
 
 void client_connect_not_again(struct client_worker *cw, const struct client_conn *c)

@@ -38,6 +38,7 @@ int client_listen_init(struct client_worker *cw)
     l->clock_id = clock_identity();
     l->realtime_offset_ns = clock_realtime_offset_ns();
     l->least_ns = INT64_MAX;
+    l->joined = CLIENT_LISTEN_NONE;
     evtimer_assign(&l->subscribe_event, cw->worker.base, on_subscribe, cw);
     evtimer_assign(&l->next_event, cw->worker.base, on_next, cw);
     l->timeout = event_base_init_common_timeout(cw->worker.base, &timeout);
@@ -59,7 +60,7 @@ void client_listen_begin(struct client_conn *c)
     struct client_listener *s = listener_of(c);
 
     free(s->partial);
-    *s = (struct client_listener){0};
+    *s = (struct client_listener){.has_joined = s->has_joined, .next_joined = s->next_joined};
 }
 
 void client_listen_unheard(struct client_conn *c)
@@ -71,29 +72,59 @@ void client_listen_unheard(struct client_conn *c)
 
 /* --- subscribing --- */
 
-void client_listen_subscribe(struct client_conn *c)
+static void subscribe(struct client_conn *c)
 {
     static const uint8_t word[] = {'+'};
-    const int error = client_conn_send(c, word, sizeof word);
+    int error;
 
+    if (c->state != CLIENT_CONN_LIVE)
+        return;
+    error = client_conn_send(c, word, sizeof word);
     if (error != 0)
         client_conn_broken(c, error);
 }
 
+void client_listen_joined(struct client_conn *c)
+{
+    struct client_listen *l = &c->worker->listen;
+    struct client_listener *s = listener_of(c);
+
+    if (s->has_joined)
+        return;
+    s->has_joined = true;
+    s->next_joined = l->joined;
+    l->joined = (uint32_t)(c - c->worker->conns);
+    event_active(&l->subscribe_event, EV_TIMEOUT, 0);
+}
+
+static struct client_conn *take_joined(struct client_worker *cw)
+{
+    struct client_listen *l = &cw->listen;
+    const uint32_t i = l->joined;
+
+    l->joined = l->listeners[i].next_joined;
+    l->listeners[i].has_joined = false;
+    return &cw->conns[i];
+}
+
 static void on_subscribe(evutil_socket_t fd, short what, void *arg)
 {
+    static const struct timeval at_once;
     struct client_worker *cw = arg;
-    uint32_t *next = &cw->listen.next_to_subscribe;
+    struct client_listen *l = &cw->listen;
+    uint32_t *next = &l->next_to_subscribe;
+    int n = 0;
 
     (void)fd;
     (void)what;
     if (!cw->load.running)
         return;
-    for (int i = 0; i < SUBSCRIBE_BATCH && *next < cw->n_conns; i++, (*next)++)
-        if (cw->conns[*next].state == CLIENT_CONN_LIVE)
-            client_listen_subscribe(&cw->conns[*next]);
-    if (*next < cw->n_conns)
-        event_active(&cw->listen.subscribe_event, EV_TIMEOUT, 0);
+    for (; n < SUBSCRIBE_BATCH && l->joined != CLIENT_LISTEN_NONE; n++)
+        subscribe(take_joined(cw));
+    for (; n < SUBSCRIBE_BATCH && *next < cw->n_conns; n++)
+        subscribe(&cw->conns[(*next)++]);
+    if (*next < cw->n_conns || l->joined != CLIENT_LISTEN_NONE)
+        worker_add_timer(&l->subscribe_event, &at_once);
 }
 
 void client_listen_start(struct client_worker *cw)

@@ -195,8 +195,11 @@ static void take_due(struct client_worker *cw, uint64_t now_ns)
         tally_add(&counts->scheduled, 1);
         if (rerouted)
             tally_add(&counts->rerouted, 1);
-        if (i == CLIENT_CHOICE_NONE || !queue(cw, i, intended_ns, class, l->next_asked))
+        if (i == CLIENT_CHOICE_NONE || !queue(cw, i, intended_ns, class, l->next_asked)) {
             tally_add(&counts->unsent, 1);
+            if (closed) /* no memory for it: no answer will bring the next one */
+                client_load_next_in_closed_loop(&cw->conns[i], now_ns);
+        }
         l->next_asked = query_after(&cw->config->query, l->next_asked);
         l->previous_intended_ns = intended_ns;
     }
@@ -451,22 +454,25 @@ void client_load_prove(struct client_conn *c)
     if (!queue(cw, (uint32_t)(c - cw->conns), cw->load.now_ns, TALLY_PROBE, 0)) {
         tally_add(&counts->unsent, 1);
         client_conn_close(c, (struct outcome){PHASE_SEND, REASON_MEMORY}, 0);
-        return;
     }
-    client_send_all(cw);
 }
 
 void client_load_next_in_closed_loop(struct client_conn *c, uint64_t now_ns)
 {
     struct client_worker *cw = c->worker;
 
-    if (cw->config->loop == CLIENT_LOOP_CLOSED && cw->load.running && c->state == CLIENT_CONN_LIVE)
-        push_in_loop(c, now_ns + cw->config->interval_ns);
+    const struct client_load *l = &cw->load;
+
+    if (cw->config->loop != CLIENT_LOOP_CLOSED || !l->running || c->state != CLIENT_CONN_LIVE)
+        return;
+    push_in_loop(c, (now_ns > l->start_ns ? now_ns : l->start_ns) + cw->config->interval_ns);
+    if (l->closed.count == 1) /* the timer does not know of it: the loop was empty */
+        arm_timer(cw);
 }
 
 void client_load_joined(struct client_conn *c)
 {
     if (c->worker->config->listens && c->worker->load.running)
-        client_listen_subscribe(c);
-    client_load_next_in_closed_loop(c, c->worker->load.now_ns);
+        client_listen_joined(c);
+    client_load_next_in_closed_loop(c, clock_now_ns());
 }
