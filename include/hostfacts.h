@@ -5,6 +5,8 @@
 #ifndef TCPSCALER_HOSTFACTS_H
 #define TCPSCALER_HOSTFACTS_H
 
+#include "cgroup.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,7 +19,12 @@ struct hostfacts {
     uint64_t file_max, files_open;
     uint64_t epoll_watches; /* fs.epoll.max_user_watches, per user */
     /* memory */
-    uint64_t memory_available_bytes;
+    uint64_t memory_available_bytes; /* meminfo_left() */
+    uint64_t cgroup_available_bytes; /* the least that the limits of our cgroups leave */
+    bool cgroup_is_v2;               /* of the limit that leaves the least, as its path */
+    char cgroup_limit[CGROUP_PATH_BYTES];
+    uint64_t address_space_bytes; /* RLIMIT_AS, less what is mapped; unknown: unlimited */
+    uint64_t thread_stack_bytes;  /* RLIMIT_STACK; unknown: unlimited */
     uint64_t page_bytes;
     uint64_t tcp_pages_max, tcp_pages_used; /* net.ipv4.tcp_mem[2]; /proc/net/sockstat */
     /* TCP */
@@ -27,6 +34,7 @@ struct hostfacts {
     uint64_t sockets_in_time_wait, time_wait_buckets, orphans_max;
     uint64_t somaxconn, syn_backlog, syn_cookies, abort_on_overflow, synack_retries;
     uint64_t tcp_timestamps, tcp_tw_reuse;
+    uint64_t tcp_hash_entries; /* chains of the table of established connections */
     /* conntrack, unknown when the module is not loaded */
     uint64_t conntrack_max, conntrack_used;
 };

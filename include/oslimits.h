@@ -28,7 +28,8 @@ int oslimits_own_fd_table(void);
  * thread. */
 bool oslimits_can_own_fd_table(void);
 
-/* CPUs this process may run on, >= 1. */
+/* CPUs this process may run on, >= 1; no more than the CPU quota of its cgroups pays for, a part of
+ * a CPU counted as one. */
 uint32_t oslimits_cpus(void);
 
 /* How many workers n_connections need when each has room for nofile - OSLIMITS_RESERVED_FDS, at

@@ -2,17 +2,17 @@
  * preflight: will it fit?  What this machine has against what N connections need, limit by limit,
  * each with the command that lifts it.
  *
- * Pure: facts and wishes in, lines out.  The constants of the predictions stand in preflight.c with
- * their measurements. */
+ * Pure: facts and wishes in, lines out.  What memory is needed: memory_model.h. */
 #ifndef TCPSCALER_PREFLIGHT_H
 #define TCPSCALER_PREFLIGHT_H
 
 #include "hostfacts.h"
+#include "memory_model.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PREFLIGHT_LINES      24
+#define PREFLIGHT_LINES      28
 #define PREFLIGHT_TEXT_BYTES 200
 
 enum preflight_level {
@@ -51,7 +51,8 @@ struct preflight_client {
 };
 
 struct preflight_server {
-    uint64_t n_connections;
+    uint64_t n_connections; /* file descriptors for so many ... */
+    uint64_t n_served;      /* ... of which no more than these are taken */
     uint32_t n_threads;
     bool own_fd_tables;
     uint64_t reserved_fds;
@@ -62,6 +63,9 @@ struct preflight_server {
 /* The most connections per second that can be made and closed by FIN from here for ever: each
  * leaves its source tuple in TIME_WAIT.  HOSTFACTS_UNKNOWN: TIME_WAIT does not bind. */
 uint64_t preflight_churn_per_s(const struct hostfacts *host, const struct preflight_client *ask);
+
+/* What the memory of this machine has to hold for it. */
+struct memory_ends preflight_client_ends(const struct preflight_client *ask);
 
 void preflight_client(struct preflight *p, const struct hostfacts *host,
                       const struct preflight_client *ask);

@@ -14,7 +14,7 @@ struct server_plan {
     struct privileges_user user; /* who it will run as; with --user */
     struct hostfacts host;
     uint32_t n_workers;
-    uint64_t room; /* connections for which there are file descriptors */
+    uint64_t room; /* connections for which there are file descriptors and memory */
     struct preflight preflight;
 };
 

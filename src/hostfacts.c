@@ -2,11 +2,17 @@
  * hostfacts: see hostfacts.h. */
 #include "hostfacts.h"
 
+#include "meminfo.h"
+#include "textfile.h"
+
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+enum { MOST_PROC_BYTES = 1 << 22 };
 
 /* The nth number (from 0) of the first line of a file that begins with `head`, after it. */
 static uint64_t read_number(const char *path, const char *head, unsigned nth)
@@ -85,14 +91,90 @@ static void read_files(struct hostfacts *host)
     host->epoll_watches = read_sysctl("fs/epoll/max_user_watches", 0);
 }
 
+/* A file of /proc; NULL, or a text that the caller frees. */
+static char *read_proc(const char *path)
+{
+    size_t n_bytes;
+
+    return textfile_read(path, MOST_PROC_BYTES, &n_bytes);
+}
+
+static uint64_t read_memory_left(uint64_t page_bytes)
+{
+    char *zones = read_proc("/proc/zoneinfo"), *text = read_proc("/proc/meminfo");
+    struct meminfo m = {.free_bytes = MEMINFO_UNKNOWN};
+    uint64_t left;
+
+    if (text != NULL)
+        meminfo_parse(&m, text);
+    left = meminfo_left(&m, zones != NULL ? meminfo_reserve_bytes(zones, page_bytes) : 0);
+    free(zones);
+    free(text);
+    return left;
+}
+
+static void read_cgroup(struct hostfacts *host)
+{
+    struct cgroup_memory memory;
+
+    host->cgroup_available_bytes = HOSTFACTS_UNKNOWN;
+    host->cgroup_limit[0] = '\0';
+    cgroup_memory_open(&memory, "/proc/self");
+    for (unsigned i = 0; i < memory.n; i++) {
+        const struct cgroup_reading r = cgroup_limit_read(&memory.limits[i], UINT64_MAX);
+        const uint64_t left = cgroup_reading_left(&r);
+
+        if (left >= host->cgroup_available_bytes)
+            continue;
+        host->cgroup_available_bytes = left;
+        host->cgroup_is_v2 = memory.limits[i].is_v2;
+        memcpy(host->cgroup_limit, memory.limits[i].path, sizeof host->cgroup_limit);
+    }
+    cgroup_memory_close(&memory);
+}
+
+static uint64_t soft_limit(int resource)
+{
+    struct rlimit limit;
+
+    return getrlimit((__rlimit_resource_t)resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY
+               ? limit.rlim_cur
+               : HOSTFACTS_UNKNOWN;
+}
+
+static uint64_t read_address_space(void)
+{
+    const uint64_t limit = soft_limit(RLIMIT_AS);
+    const uint64_t mapped_kib = read_number("/proc/self/status", "VmSize:", 0);
+
+    if (limit == HOSTFACTS_UNKNOWN || mapped_kib == HOSTFACTS_UNKNOWN)
+        return limit;
+    return limit > mapped_kib * 1024 ? limit - mapped_kib * 1024 : 0;
+}
+
 static void read_memory(struct hostfacts *host)
 {
-    const uint64_t kib = read_number("/proc/meminfo", "MemAvailable:", 0);
-
-    host->memory_available_bytes = kib == HOSTFACTS_UNKNOWN ? HOSTFACTS_UNKNOWN : kib * 1024;
     host->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    host->memory_available_bytes = read_memory_left(host->page_bytes);
+    read_cgroup(host);
+    host->address_space_bytes = read_address_space();
+    host->thread_stack_bytes = soft_limit(RLIMIT_STACK);
     host->tcp_pages_max = read_sysctl("net/ipv4/tcp_mem", 2);
     host->tcp_pages_used = read_named("/proc/net/sockstat", "TCP:", " mem ");
+}
+
+/* Below 0: the table of the machine, which this network namespace shares. */
+static uint64_t read_hash_entries(void)
+{
+    FILE *f = fopen("/proc/sys/net/ipv4/tcp_ehash_entries", "re");
+    int64_t n = 0;
+
+    if (f == NULL)
+        return HOSTFACTS_UNKNOWN;
+    if (fscanf(f, "%" SCNd64, &n) != 1)
+        n = 0;
+    fclose(f);
+    return n == 0 ? HOSTFACTS_UNKNOWN : (uint64_t)llabs(n);
 }
 
 static void read_tcp(struct hostfacts *host)
@@ -111,6 +193,7 @@ static void read_tcp(struct hostfacts *host)
     host->synack_retries = read_sysctl("net/ipv4/tcp_synack_retries", 0);
     host->tcp_timestamps = read_sysctl("net/ipv4/tcp_timestamps", 0);
     host->tcp_tw_reuse = read_sysctl("net/ipv4/tcp_tw_reuse", 0);
+    host->tcp_hash_entries = read_hash_entries();
     host->conntrack_max = read_sysctl("net/netfilter/nf_conntrack_max", 0);
     host->conntrack_used = read_sysctl("net/netfilter/nf_conntrack_count", 0);
 }

@@ -2,6 +2,7 @@
  * oslimits: see oslimits.h. */
 #include "oslimits.h"
 
+#include "cgroup.h"
 #include "sockdiag.h"
 
 #include <errno.h>
@@ -71,10 +72,12 @@ bool oslimits_can_own_fd_table(void)
 uint32_t oslimits_cpus(void)
 {
     cpu_set_t set;
-    int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
-                                                        : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    const int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
+                                                              : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    const uint64_t quota_milli = cgroup_cpu_quota_milli("/proc/self");
+    const uint64_t n_paid = quota_milli / 1000 + (quota_milli % 1000 != 0);
 
-    return n > 0 ? (uint32_t)n : 1;
+    return n < 1 ? 1 : n_paid < (uint64_t)n ? (uint32_t)n_paid : (uint32_t)n;
 }
 
 uint32_t oslimits_workers_for(uint64_t n_connections, uint64_t nofile, uint32_t least)

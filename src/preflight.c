@@ -9,19 +9,17 @@
 
 #define UNKNOWN HOSTFACTS_UNKNOWN
 
-/* Measured on Linux 6.18 with both ends of 1,000,000 idle connections on one machine: 6.2 kB of
- * kernel memory per pair, file, dentry, inode, socket and epoll item included. */
-#define KERNEL_BYTES_PER_SOCKET 3100u
-#define USER_BYTES_PER_SOCKET   256u
-/* OpenSSL 3.0, TLS 1.3, resting: 15.5 kB in tcpclient when resumed, 20 kB when not, 13 kB in
- * tcpserver (tests/e2e/memory.py). */
-#define TLS_BYTES_PER_SOCKET 20000u
-
 /* Linux: TIME_WAIT lasts 60 s and cannot be changed (include/net/tcp.h, TCP_TIMEWAIT_LEN). */
 #define TIME_WAIT_S 60u
 
 /* A machine that fills its memory to the brim begins to reclaim and stalls the measurement. */
 #define COMFORTABLE_MEMORY_PERCENT 80u
+
+/* pthread_create(3) where RLIMIT_STACK is unlimited, x86-64. */
+#define DEFAULT_STACK_BYTES (2ull << 20)
+
+/* A lookup walks half a chain of the table of established connections. */
+#define LONG_HASH_CHAIN 4u
 
 #define PORTS_PER_ADDRESS 64512u /* 1024..65535 */
 
@@ -101,21 +99,59 @@ static void check_files(struct preflight *p, const struct hostfacts *host, uint6
                PREFLIGHT_STOP);
 }
 
-static void check_memory(struct preflight *p, const struct hostfacts *host, uint64_t n_sockets,
-                         bool tls)
+static void judge_room(struct preflight_line *line, uint64_t each_bytes, const char *limit)
 {
-    const unsigned each =
-        KERNEL_BYTES_PER_SOCKET + USER_BYTES_PER_SOCKET + (tls ? TLS_BYTES_PER_SOCKET : 0);
-    const uint64_t needed = n_sockets * each;
-    struct preflight_line *line =
-        add(p, "memory (bytes available)", host->memory_available_bytes, needed);
-
-    if (line->is != UNKNOWN && line->is < needed)
-        fix(line, PREFLIGHT_STOP,
-            "fewer connections or more memory: about %u bytes for each socket", each);
-    else if (line->is != UNKNOWN && line->is / 100 * COMFORTABLE_MEMORY_PERCENT < needed)
+    if (line->is == UNKNOWN)
+        return;
+    if (line->is < line->needed)
+        fix(line, PREFLIGHT_STOP, "fewer connections, about %" PRIu64 " bytes each, or %s",
+            each_bytes, limit);
+    else if (line->is / 100 * COMFORTABLE_MEMORY_PERCENT < line->needed)
         fix(line, PREFLIGHT_WARN, "more than %u %% of what is available: expect reclaim",
             COMFORTABLE_MEMORY_PERCENT);
+}
+
+static void check_cgroup(struct preflight *p, const struct hostfacts *host,
+                         const struct memory_ends *ends)
+{
+    const enum memory_account account =
+        host->cgroup_is_v2 ? MEMORY_OF_CGROUP_V2 : MEMORY_OF_CGROUP_V1;
+    char limit[PREFLIGHT_TEXT_BYTES];
+
+    if (host->cgroup_available_bytes == UNKNOWN)
+        return;
+    snprintf(limit, sizeof limit, "a higher %.120s", host->cgroup_limit);
+    judge_room(add(p, "cgroup memory (bytes available)", host->cgroup_available_bytes,
+                   memory_model_bytes(ends, account)),
+               memory_model_connection_bytes(ends, account), limit);
+}
+
+/* Of this program alone: its threads' stacks are mapped as a whole. */
+static void check_address_space(struct preflight *p, const struct hostfacts *host,
+                                const struct memory_ends *own)
+{
+    const uint64_t n_threads = own->client_threads + own->server_threads;
+    const uint64_t stack_bytes =
+        host->thread_stack_bytes != UNKNOWN ? host->thread_stack_bytes : DEFAULT_STACK_BYTES;
+
+    if (host->address_space_bytes == UNKNOWN)
+        return;
+    judge_room(add(p, "address space (bytes available)", host->address_space_bytes,
+                   memory_model_bytes(own, MEMORY_OF_PROCESS) + n_threads * stack_bytes),
+               memory_model_connection_bytes(own, MEMORY_OF_PROCESS),
+               "a higher ulimit -v, or fewer --threads");
+}
+
+static void check_memory(struct preflight *p, const struct hostfacts *host,
+                         const struct memory_ends *ends)
+{
+    const uint64_t n_sockets = ends->client_connections + ends->server_connections;
+    struct preflight_line *line;
+
+    judge_room(add(p, "memory (bytes available)", host->memory_available_bytes,
+                   memory_model_bytes(ends, MEMORY_OF_MACHINE)),
+               memory_model_connection_bytes(ends, MEMORY_OF_MACHINE), "more memory");
+    check_cgroup(p, host, ends);
     /* An idle socket holds no buffer page; one that has just been written to or read from holds
      * one. Where less than a page for every fourth is allowed, bursts make the kernel refuse
      * memory. */
@@ -127,6 +163,21 @@ static void check_memory(struct preflight *p, const struct hostfacts *host, uint
                 "sysctl -w net.ipv4.tcp_mem='%" PRIu64 " %" PRIu64 " %" PRIu64 "'",
                 line->needed / 2, line->needed * 3 / 4, line->needed);
     }
+}
+
+/* Every connection stands in it once for each of its ends that are here. */
+static void check_hash(struct preflight *p, const struct hostfacts *host, uint64_t n_sockets)
+{
+    const uint64_t entries = host->tcp_hash_entries;
+    struct preflight_line *line;
+
+    if (entries == UNKNOWN)
+        return;
+    line = add_short(p, "net.ipv4.tcp_ehash_entries", entries, n_sockets / LONG_HASH_CHAIN);
+    if (line != NULL)
+        fix(line, PREFLIGHT_WARN,
+            "boot with thash_entries=%" PRIu64 ": %.1f connections in a chain slow every packet",
+            n_sockets, (double)n_sockets / (double)entries);
 }
 
 static void check_conntrack(struct preflight *p, const struct hostfacts *host,
@@ -245,10 +296,26 @@ static void check_closing(struct preflight *p, const struct hostfacts *host,
             "--close rst: closing leaves no orphans (beyond the limit they are reset)");
 }
 
+/* A server that is here is reckoned with as many threads, and in the same cgroup. */
+struct memory_ends preflight_client_ends(const struct preflight_client *ask)
+{
+    return (struct memory_ends){
+        .client_connections = ask->n_connections,
+        .client_threads = ask->n_threads,
+        .server_connections = ask->peer_is_here ? ask->n_connections : 0,
+        .server_threads = ask->n_threads,
+        .tls = ask->tls,
+    };
+}
+
 void preflight_client(struct preflight *p, const struct hostfacts *host,
                       const struct preflight_client *ask)
 {
     const uint64_t n_sockets = ask->n_connections * (ask->peer_is_here ? 2 : 1);
+    const struct memory_ends ends = preflight_client_ends(ask),
+                             own = {.client_connections = ask->n_connections,
+                                    .client_threads = ask->n_threads,
+                                    .tls = ask->tls};
 
     p->n_lines = 0;
     check_tuples(p, ask);
@@ -256,7 +323,9 @@ void preflight_client(struct preflight *p, const struct hostfacts *host,
     check_ports(p, host, ask);
     check_fds(p, host, ask->n_connections, ask->n_threads, ask->own_fd_tables, ask->reserved_fds);
     check_files(p, host, n_sockets, ask->reserved_fds * ask->n_threads);
-    check_memory(p, host, n_sockets, ask->tls);
+    check_memory(p, host, &ends);
+    check_address_space(p, host, &own);
+    check_hash(p, host, n_sockets);
     check_conntrack(p, host, ask->n_connections);
     check_closing(p, host, ask);
     if (ask->peer_is_here)
@@ -285,12 +354,16 @@ static void check_syn_handling(struct preflight *p, const struct hostfacts *host
 void preflight_server(struct preflight *p, const struct hostfacts *host,
                       const struct preflight_server *ask)
 {
+    const struct memory_ends ends = {
+        .server_connections = ask->n_served, .server_threads = ask->n_threads, .tls = ask->tls};
     struct preflight_line *line;
 
     p->n_lines = 0;
     check_fds(p, host, ask->n_connections, ask->n_threads, ask->own_fd_tables, ask->reserved_fds);
     check_files(p, host, ask->n_connections, ask->reserved_fds * ask->n_threads);
-    check_memory(p, host, ask->n_connections, ask->tls);
+    check_memory(p, host, &ends);
+    check_address_space(p, host, &ends);
+    check_hash(p, host, ask->n_connections);
     check_conntrack(p, host, ask->n_connections);
     line = add_short(p, "net.core.somaxconn", host->somaxconn, ask->backlog);
     if (line != NULL)

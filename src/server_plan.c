@@ -36,6 +36,30 @@ static void plan_threads(struct server_plan *plan, const struct server_opts *o)
     plan->room = c->own_fd_tables ? per_table * plan->n_workers : per_table;
 }
 
+/* No more than there is memory for. */
+static void fit_memory(struct server_plan *plan)
+{
+    const struct memory_ends one = {.server_connections = 1, .tls = plan->config.tls != NULL};
+    const struct hostfacts *host = &plan->host;
+    const struct {
+        uint64_t left_bytes;
+        enum memory_account account;
+    } rooms[] = {
+        {host->memory_available_bytes, MEMORY_OF_MACHINE},
+        {host->cgroup_available_bytes,
+         host->cgroup_is_v2 ? MEMORY_OF_CGROUP_V2 : MEMORY_OF_CGROUP_V1},
+        {host->address_space_bytes, MEMORY_OF_PROCESS},
+    };
+
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+        const uint64_t n =
+            rooms[i].left_bytes / memory_model_connection_bytes(&one, rooms[i].account);
+
+        if (rooms[i].left_bytes != HOSTFACTS_UNKNOWN && n < plan->room)
+            plan->room = n;
+    }
+}
+
 static int plan_tls(struct server_plan *plan, const struct server_opts *o)
 {
     const struct tls_server_options options = {
@@ -77,6 +101,7 @@ static void check_limits(struct server_plan *plan, const struct server_opts *o)
 {
     const struct preflight_server ask = {
         .n_connections = room_wanted(o),
+        .n_served = o->max_connections,
         .n_threads = plan->n_workers,
         .own_fd_tables = plan->config.own_fd_tables,
         .reserved_fds = OSLIMITS_RESERVED_FDS,
@@ -100,6 +125,7 @@ int server_plan_make(struct server_plan *plan, const struct server_opts *opts)
     if (plan_user(plan, opts) != 0 || plan_tls(plan, opts) != 0)
         return -1;
     plan_threads(plan, opts);
+    fit_memory(plan);
     check_limits(plan, opts);
     return 0;
 }

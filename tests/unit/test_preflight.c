@@ -9,6 +9,10 @@
 
 #include <cmocka.h>
 
+/* Of 10,000 connections with both ends here and two threads each: memory_model.c. */
+#define EACH   (4208ull + 236 + 4080 + 215)
+#define NEEDED (10000 * EACH + 2 * 1500000 + 2 * (380000 + 31000 + 2 * 40000))
+
 /* A machine and a run that fits exactly, line by line. */
 static const struct hostfacts host_of_10000 = {
     .nofile = 5064,
@@ -16,7 +20,10 @@ static const struct hostfacts host_of_10000 = {
     .file_max = 21128, /* 1,000 open, 20,000 sockets, 2 * 64 reserved */
     .files_open = 1000,
     .epoll_watches = 20128,
-    .memory_available_bytes = 100ull * 20000 * 3356 / 80 + 100,
+    .memory_available_bytes = NEEDED / 80 * 100 + 100,
+    .cgroup_available_bytes = HOSTFACTS_UNKNOWN,
+    .address_space_bytes = HOSTFACTS_UNKNOWN,
+    .thread_stack_bytes = 8ull << 20,
     .page_bytes = 4096,
     .tcp_pages_max = 5010,
     .tcp_pages_used = 10,
@@ -31,6 +38,7 @@ static const struct hostfacts host_of_10000 = {
     .syn_cookies = 0,
     .tcp_timestamps = 1,
     .tcp_tw_reuse = 2,
+    .tcp_hash_entries = 5000,
     .conntrack_max = 10007,
     .conntrack_used = 7,
 };
@@ -161,10 +169,11 @@ static void each_limit_that_is_short_by_one_is_named(void **state)
         {FACT(nofile), 5063, "fd limit per table", PREFLIGHT_STOP, "ulimit -n 5064"},
         {FACT(file_max), 21127, "fs.file-max", PREFLIGHT_STOP, "sysctl -w fs.file-max=21128"},
         {FACT(epoll_watches), 20127, "fs.epoll.max_user_watches", PREFLIGHT_STOP, "=20128"},
-        {FACT(memory_available_bytes), 20000ull * 3356 - 1, "memory (bytes available)",
-         PREFLIGHT_STOP, "3356 bytes"},
-        {FACT(memory_available_bytes), 20000ull * 3356, "memory (bytes available)", PREFLIGHT_WARN,
-         "80 %"},
+        {FACT(memory_available_bytes), NEEDED - 1, "memory (bytes available)", PREFLIGHT_STOP,
+         "about 8739 bytes each, or more memory"},
+        {FACT(memory_available_bytes), NEEDED, "memory (bytes available)", PREFLIGHT_WARN, "80 %"},
+        {FACT(tcp_hash_entries), 4999, "net.ipv4.tcp_ehash_entries", PREFLIGHT_WARN,
+         "thash_entries=20000: 4.0 connections in a chain"},
         {FACT(tcp_pages_max), 5009, "net.ipv4.tcp_mem (pages)", PREFLIGHT_WARN,
          "net.ipv4.tcp_mem='2505 3757 5010'"},
         {FACT(conntrack_max), 10006, "net.netfilter.nf_conntrack_max", PREFLIGHT_WARN, "=10007"},
@@ -198,7 +207,60 @@ static void tls_needs_memory_for_each_connection(void **state)
     ask.tls = true;
     preflight_client(&p, &host_of_10000, &ask);
     assert_int_equal(find(&p, "memory (bytes available)")->level, PREFLIGHT_STOP);
-    assert_int_equal(find(&p, "memory (bytes available)")->needed, 20000ull * (3356 + 20000));
+    assert_int_equal(find(&p, "memory (bytes available)")->needed,
+                     NEEDED + 10000ull * (20000 + 15200));
+}
+
+static void limit_of_a_cgroup_counts_though_there_is_memory(void **state)
+{
+    static const struct {
+        bool is_v2;
+        uint64_t server_bytes; /* that are charged for each socket of the server */
+    } versions[] = {{false, 1488}, {true, 3992}};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const uint64_t charged = NEEDED - 10000 * (4208 + 4080 - 4080 - versions[i].server_bytes);
+        struct hostfacts host = host_of_10000;
+        struct preflight p;
+
+        host.cgroup_is_v2 = versions[i].is_v2;
+        host.cgroup_available_bytes = charged - 1;
+        strcpy(host.cgroup_limit, "/sys/fs/cgroup/u/memory.max");
+        preflight_client(&p, &host, &ask_10000);
+        assert_only(&p, "cgroup memory (bytes available)", PREFLIGHT_STOP,
+                    "or a higher /sys/fs/cgroup/u/memory.max");
+        assert_int_equal(find(&p, "cgroup memory (bytes available)")->needed, charged);
+        host.cgroup_available_bytes = charged;
+        preflight_client(&p, &host, &ask_10000);
+        assert_only(&p, "cgroup memory (bytes available)", PREFLIGHT_WARN, "80 %");
+    }
+}
+
+static void address_space_has_to_hold_own_stacks_and_connections(void **state)
+{
+    const uint64_t own = 10000ull * 236 + 1500000 + 2 * (380000 + (8ull << 20));
+    struct hostfacts host = host_of_10000;
+    struct preflight p;
+
+    (void)state;
+    host.address_space_bytes = own - 1;
+    preflight_client(&p, &host, &ask_10000);
+    assert_only(&p, "address space (bytes available)", PREFLIGHT_STOP, "ulimit -v");
+    host.address_space_bytes = own * 10 / 8 + 100;
+    preflight_client(&p, &host, &ask_10000);
+    assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
+}
+
+static void server_needs_memory_for_those_it_may_take(void **state)
+{
+    struct preflight p;
+
+    (void)state;
+    preflight_server(&p, &host_of_10000,
+                     &(struct preflight_server){10500, 10000, 2, true, 64, 256, false});
+    assert_int_equal(find(&p, "memory (bytes available)")->needed,
+                     10000ull * (4080 + 215) + 1500000 + 2 * (31000 + 40000));
 }
 
 static void what_is_not_known_does_not_stop(void **state)
@@ -210,7 +272,7 @@ static void what_is_not_known_does_not_stop(void **state)
     memset(&host, 0xff, sizeof host);
     preflight_client(&p, &host, &ask_10000);
     assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
-    preflight_server(&p, &host, &(struct preflight_server){10000, 2, true, 64, 4096, false});
+    preflight_server(&p, &host, &(struct preflight_server){10000, 10000, 2, true, 64, 4096, false});
     assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
 }
 
@@ -262,7 +324,7 @@ static void server_is_told_of_its_accept_queue(void **state)
 
     (void)state;
     preflight_server(&p, &host_of_10000,
-                     &(struct preflight_server){10000, 2, true, 64, 4096, false});
+                     &(struct preflight_server){10000, 10000, 2, true, 64, 4096, false});
     assert_int_equal(find(&p, "net.core.somaxconn")->level, PREFLIGHT_WARN);
     assert_non_null(strstr(find(&p, "net.core.somaxconn")->fix, "--backlog 256"));
     assert_int_equal(find(&p, "fs.file-max")->needed, 11128);
@@ -277,6 +339,9 @@ int main(void)
         cmocka_unit_test(too_few_tuples_stop_with_the_addresses_that_would_do),
         cmocka_unit_test(each_limit_that_is_short_by_one_is_named),
         cmocka_unit_test(tls_needs_memory_for_each_connection),
+        cmocka_unit_test(limit_of_a_cgroup_counts_though_there_is_memory),
+        cmocka_unit_test(address_space_has_to_hold_own_stacks_and_connections),
+        cmocka_unit_test(server_needs_memory_for_those_it_may_take),
         cmocka_unit_test(what_is_not_known_does_not_stop),
         cmocka_unit_test(reset_at_the_end_needs_no_time_wait),
         cmocka_unit_test(server_elsewhere_needs_half_of_the_sockets_here),
