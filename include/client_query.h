@@ -30,6 +30,9 @@ static inline bool client_query_is_measured(const struct inflight_query *q)
 /* Prepares the timer of the oldest query. */
 void client_query_init(struct client_worker *cw);
 
+/* A measured query has no answer and never will have one: `sent` or not. */
+void client_query_unanswered(struct client_worker *cw, bool sent);
+
 /* Gives up every query whose timeout has passed. */
 void client_query_expire_due(struct client_worker *cw);
 

@@ -17,7 +17,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is measured, one histogram each. */
+/* What is measured, one histogram each.  A measured query that was due and got no answer, whatever
+ * the reason, is beyond every value of the response time; one that was sent, also of service and
+ * net. */
 enum client_metric {
     /* of every query, collected by interval */
     CLIENT_RESPONSE, /* received - intended: the headline */
@@ -96,14 +98,6 @@ struct client_result {
     const char *broken_law; /* tally_broken_law(); NULL: conserved */
     unsigned doubts;        /* verdict_judge() */
 };
-
-/* Measured queries that have no answer and never will: they count as beyond every percentile. */
-static inline uint64_t client_result_beyond(const struct client_result *r)
-{
-    const struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
-
-    return tally_get(&q->timeout) + tally_get(&q->error);
-}
 
 /* Segments that connections of this run lost after they were usable: sent again, and not in vain.
  */

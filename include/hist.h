@@ -19,13 +19,19 @@
 #define HIST_BUCKETS      32u    /* 2048 << 31 is the first power of two beyond the highest value */
 #define HIST_COUNTS       33792u /* (HIST_BUCKETS + 1) * HIST_HALF_BUCKETS */
 
-/* A percentile that falls among the samples without a value (timeouts, errors). */
+/* A percentile that falls among the samples beyond. */
 #define HIST_BEYOND UINT64_MAX
+
+/* Files of HdrHistogram have no infinity: there the samples beyond are counted in the layout's last
+ * bucket (4398.05 s).  It lies above HIST_HIGHEST_NS, so no value is ever counted in it. */
+#define HIST_BEYOND_INDEX (HIST_COUNTS - 1)
 
 struct hist {
     uint64_t *counts; /* HIST_COUNTS */
     uint64_t count;   /* values recorded, clamped ones included */
     uint64_t clamped; /* of them, values outside 1 ns .. 1 h (kept in the nearest bucket) */
+    uint64_t beyond;  /* samples without a value (never answered), slower than every value; not in
+                         count, extremes or moments */
     uint64_t min_ns;  /* exact, before clamping; UINT64_MAX when empty */
     uint64_t max_ns;  /* exact, before clamping; 0 when empty */
     double mean_ns;   /* Welford's running mean */
@@ -45,18 +51,20 @@ uint64_t hist_highest_of(uint32_t index);
 /* The hot path: a shift, an add, the running moments; <= 10 ns. */
 void hist_record(struct hist *h, uint64_t value_ns);
 
+/* Samples without a value. */
+void hist_record_beyond(struct hist *h, uint64_t n_samples);
+
 /* Adds the counts of `from`; exact, also for mean and variance (Chan, Golub and LeVeque, 1979). */
 void hist_merge(struct hist *into, const struct hist *from);
 
-/* The value at rank ceil(n * num / den) of count + n_beyond samples, the n_beyond ones being larger
- * than every recorded value: the highest value of its bucket, limited by the exact maximum, or
- * HIST_BEYOND.  The fraction is of integers because doubles put p99.9 one rank off: p99.9 is
- * (999, 1000).  0 when there is no sample at all.  1 <= num <= den <= 1,000,000. */
-uint64_t hist_percentile(const struct hist *h, uint64_t n_beyond, uint32_t num, uint32_t den);
+/* The value at rank ceil(n * num / den) of the n = count + beyond samples: the highest value of its
+ * bucket, limited by the exact maximum, or HIST_BEYOND.  The fraction is of integers because
+ * doubles put p99.9 one rank off: p99.9 is (999, 1000).  0 when there is no sample at all.  1 <=
+ * num <= den <= 1,000,000. */
+uint64_t hist_percentile(const struct hist *h, uint32_t num, uint32_t den);
 
 /* Whether the percentile stands on enough samples to be printed: n * (1 - q) >= 10. */
-int hist_percentile_is_supported(const struct hist *h, uint64_t n_beyond, uint32_t num,
-                                 uint32_t den);
+int hist_percentile_is_supported(const struct hist *h, uint32_t num, uint32_t den);
 
 /* Half the width of the confidence interval of the mean; percent is 90 or 95.  0 for fewer than
  * two. */

@@ -28,7 +28,8 @@ void hlog_begin(FILE *out, const char *program, const char *version, uint64_t st
 
 /* One line: the values of an interval, begin_ns after the start and length_ns long.  tag NULL:
  * untagged, what viewers show by default; otherwise without blanks and commas.  Interval_Max is in
- * ms.  Returns 0, or -1 when there is no memory (nothing written). */
+ * ms, that of the values; samples beyond are counted at HIST_BEYOND_INDEX.  Returns 0, or -1 when
+ * there is no memory (nothing written). */
 int hlog_interval(FILE *out, const char *tag, uint64_t begin_ns, uint64_t length_ns,
                   const struct hist *h);
 

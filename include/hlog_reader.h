@@ -33,7 +33,8 @@ enum hlog_line hlog_reader_line(const char *line, struct hlog_interval *interval
                                 char error[HLOG_ERROR_BYTES]);
 
 /* The histogram of an interval, into an empty one.  Counts and maximum are exact; the minimum is
- * the lowest value of its bucket, mean and deviation those of the buckets' middles.  Returns 0, or
+ * the lowest value of its bucket, mean and deviation those of the buckets' middles; what is counted
+ * at HIST_BEYOND_INDEX are samples beyond.  Returns 0, or
  * -1 with the error's text and h in no state but to be reset or freed. */
 int hlog_reader_histogram(const struct hlog_interval *interval, struct hist *h,
                           char error[HLOG_ERROR_BYTES]);

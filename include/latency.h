@@ -29,6 +29,6 @@ struct latency {
     uint64_t percentiles_ns[LATENCY_N_PERCENTILES];
 };
 
-void latency_of_hist(struct latency *l, const struct hist *h, uint64_t n_beyond);
+void latency_of_hist(struct latency *l, const struct hist *h);
 
 #endif

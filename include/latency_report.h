@@ -14,7 +14,7 @@ struct json;
 void latency_report_head(FILE *out, const char *title);
 
 /* A line of the table; nothing where there is no sample.  A percentile among the unanswered is
- * more than timeout_ns. */
+ * printed as more than timeout_ns; 0: not known. */
 void latency_report_text(FILE *out, const char *name, const struct latency *l, uint64_t timeout_ns);
 
 /* Values below 1, 2, 5, 10, ... ns, a line each; nothing where there is none. */

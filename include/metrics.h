@@ -14,9 +14,8 @@
 
 struct metric {
     char name[METRICS_NAME_BYTES];
-    struct hist hist;  /* count, extremes and moments are those of all values; ... */
-    bool has_counts;   /* ... so are its counts; otherwise no percentile is known */
-    uint64_t n_beyond; /* samples larger than every value: never answered */
+    struct hist hist; /* count, extremes and moments are those of all values; ... */
+    bool has_counts;  /* ... so are its counts; otherwise no percentile is known */
 };
 
 struct metrics {
@@ -33,8 +32,9 @@ const struct metric *metrics_find(const struct metrics *m, const char *name);
 struct metric *metrics_get(struct metrics *m, const char *name);
 
 /* What a result says of a metric: count, extremes and moments, which are exact where those from a
- * log are not.  Counts that are there already have to be of the same values: returns 0, or -1 when
- * their number, minimum or maximum differ. */
+ * log are not, and the unanswered, of which rows lack the queries never sent.  Counts that are
+ * there already have to be of the same values: returns 0, or -1 when their number, minimum or
+ * maximum differ. */
 int metrics_learn(struct metric *metric, const struct latency *l);
 
 /* Adds every metric of `from`.  Returns 0, or -1 when there is no room. */

@@ -46,7 +46,8 @@ void openmetrics_double(struct openmetrics *m, double value);
 void openmetrics_counter(struct openmetrics *m, const char *name, const char *help, uint64_t value);
 void openmetrics_gauge(struct openmetrics *m, const char *name, const char *help, uint64_t value);
 
-/* A family of one histogram in seconds, with upper bounds from 10 us to 10 s. */
+/* A family of one histogram in seconds, with upper bounds from 10 us to 10 s.  Samples beyond are
+ * in +Inf and the count; the sum is that of the values. */
 void openmetrics_hist(struct openmetrics *m, const char *name, const char *help,
                       const struct hist *h);
 

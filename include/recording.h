@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * recording: what is on disk of one run of tcpclient: its result (--json), its histograms (--hlog,
- * or the rows of -R and -o, from which the same are made), its connections (--connections-out).
+ * or the rows of -R and -o, from which the same are made: a query row without its answer row is a
+ * query never answered, those never sent have no row), its connections (--connections-out).
  * Reads files. */
 #ifndef TCPSCALER_RECORDING_H
 #define TCPSCALER_RECORDING_H
@@ -18,8 +19,10 @@ struct recording {
     char *name;                 /* the run's: that of its files without .json, .hlog, .csv */
     struct json_object *result; /* NULL: no --json */
     struct metrics metrics;
-    struct timeline timeline; /* of the log; empty: none */
-    bool has_values;          /* a log or rows were read */
+    struct timeline timeline;             /* of the log; empty: none */
+    bool has_values;                      /* a log or rows were read */
+    bool has_rows;                        /* it was rows ... */
+    uint64_t n_query_rows, n_answer_rows; /* ... so many */
     uint64_t *established_ns; /* of --connections-out: since it began to connect, in order ... */
     size_t n_established;     /* ... of time; 0: no such file */
 };

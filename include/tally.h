@@ -39,6 +39,7 @@ struct tally_push {
     tally_count duplicate;               /* numbers that had been passed */
     tally_count damaged;                 /* not what was sent, cut off, or no message at all */
     tally_count other_clock;             /* of the first three: dated by CLOCK_REALTIME */
+    tally_count missed;                  /* lost or damaged, due in the measurement */
     tally_count negative;                /* received before they were due: the clocks disagree */
     tally_count unfinished;              /* connections not read to their end */
 };
@@ -108,9 +109,10 @@ uint64_t tally_connections_by_reason(const struct tally *t, enum outcome_reason 
 /* The laws, for the sums at the end of a run: asked + reopened connections = connection outcomes;
  * for each class of queries scheduled = sent + unsent and sent = answered + timeout + error +
  * cancelled; errors by outcome add up; measured answers = answers by response code; these and
- * messages = values in the response histogram.  Returns NULL, or a text that names the law broken
+ * messages = values in the response histogram; the other measured queries and messages = samples
+ * beyond them.  Returns NULL, or a text that names the law broken
  * first: a bug of this program, never of its peer. */
 const char *tally_broken_law(const struct tally *t, uint64_t connections_asked,
-                             uint64_t histogram_count);
+                             uint64_t histogram_count, uint64_t histogram_beyond);
 
 #endif

@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs with apt what is missing on Debian 12 or later.
+# Installs with apt what is missing on Debian 12 or later; for the tests also hdrhistogram of PyPI, into
+# build/python.
 #   scripts/install-deps.sh build|demo|test|ci|deep      (each includes those before it)
 set -eu
 
 build="gcc libc6-dev cmake ninja-build pkg-config libevent-dev libssl-dev"
 demo="gawk gnuplot-nox"
-tests="libcmocka-dev zlib1g-dev libjson-c-dev openssl python3 python3-jsonschema tcpdump socat netcat-openbsd knot-dnsutils strace iproute2 nftables unbound knot nsd
+tests="libcmocka-dev zlib1g-dev libjson-c-dev openssl python3 python3-pip python3-jsonschema tcpdump socat netcat-openbsd knot-dnsutils strace iproute2 nftables unbound knot nsd
        procps mandoc default-jre-headless libhdrhistogram-java curl prometheus
        lintian zsh systemd cron ansible-core openssh-server openssh-client"
 ci="clang clang-format clang-tidy libclang-rt-14-dev shellcheck"
@@ -24,12 +25,23 @@ deep) wanted="$build $demo $tests $ci $deep" ;;
     ;;
 esac
 
+# HdrHistogram's library for Python is no Debian package.
+install_hdrhistogram() {
+    directory=$(dirname "$0")/../build/python
+    PYTHONPATH=$directory python3 -c 'import hdrh.log' 2>/dev/null ||
+        python3 -m pip install -q --disable-pip-version-check --root-user-action=ignore \
+            --target "$directory" hdrhistogram==0.10.3 >&2
+}
+
 missing=
 for package in $wanted; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
         missing="$missing $package"
 done
-[ -n "$missing" ] || exit 0
+if [ -z "$missing" ]; then
+    [ "$1" = build ] || [ "$1" = demo ] || install_hdrhistogram
+    exit 0
+fi
 
 if ! command -v apt-get >/dev/null; then
     echo "$0: no apt-get here; please install:$missing" >&2
@@ -61,3 +73,4 @@ $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-r
         $missing >&2
 }
 [ -z "$made_policy" ] || $as_root rm -f $policy
+[ "$1" = build ] || [ "$1" = demo ] || install_hdrhistogram

@@ -42,7 +42,7 @@ static void print(struct client_intervals *iv, uint64_t begin_ns, uint64_t end_n
     for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++) {
         const struct hist *h = &iv->interval[m];
 
-        if (h->count > 0 &&
+        if (h->count + h->beyond > 0 &&
             hlog_interval(iv->log, tags[m], begin_ns - iv->origin_ns, end_ns - begin_ns, h) != 0)
             iv->failed = true;
     }

@@ -173,18 +173,43 @@ static void measure(struct client_conn *c, const struct push_message *m, uint64_
         push_row(c, m, m->sent_ns - m->intended_ns, received_ns - sent_ns, received_ns);
 }
 
-/* By its intended time; the same clock needs no translation. */
+static bool is_our_clock(const struct client_listen *l, const struct push_message *m)
+{
+    return m->clock_id != 0 && m->clock_id == l->clock_id;
+}
+
+/* To be added to the sender's times; the same clock needs no translation. */
+static uint64_t shift_of(const struct client_listen *l, const struct push_message *m)
+{
+    return is_our_clock(l, m) ? 0 : m->realtime_offset_ns - l->realtime_offset_ns;
+}
+
+/* Lost messages were due before the one that shows the gap and count by its intended time.  The
+ * server drops them unsent: they have no service time. */
+static void count_missed(struct client_worker *cw, const struct push_message *m, uint64_t n_lost,
+                         bool damaged)
+{
+    const struct client_load *load = &cw->load;
+    const uint64_t intended_ns = m->intended_ns + shift_of(&cw->listen, m);
+
+    if (load->measure_ns == 0 || intended_ns < load->measure_ns || intended_ns >= load->end_ns)
+        return;
+    tally_add(&cw->tally.push.missed, n_lost + damaged);
+    hist_record_beyond(&cw->metrics[CLIENT_RESPONSE], n_lost + damaged);
+    hist_record_beyond(&cw->metrics[CLIENT_SERVICE], damaged);
+    if (cw->config->socket.stamp_received)
+        hist_record_beyond(&cw->metrics[CLIENT_NET], damaged);
+}
+
+/* By its intended time. */
 static void count(struct client_conn *c, const struct push_message *m, uint64_t received_ns)
 {
     struct client_worker *cw = c->worker;
     const struct client_load *load = &cw->load;
     struct tally_push *counts = &cw->tally.push;
-    const bool is_our_clock = m->clock_id != 0 && m->clock_id == cw->listen.clock_id;
-    const uint64_t shift_ns =
-        is_our_clock ? 0 : m->realtime_offset_ns - cw->listen.realtime_offset_ns;
-    const uint64_t intended_ns = m->intended_ns + shift_ns;
+    const uint64_t shift_ns = shift_of(&cw->listen, m), intended_ns = m->intended_ns + shift_ns;
 
-    tally_add(&counts->other_clock, !is_our_clock);
+    tally_add(&counts->other_clock, !is_our_clock(&cw->listen, m));
     if (load->measure_ns == 0 || intended_ns < load->measure_ns) {
         tally_add(&counts->before, 1);
     } else if (intended_ns >= load->end_ns) {
@@ -206,6 +231,8 @@ static void take_message(struct client_conn *c, const struct push_message *m, bo
     tally_add(&counts->lost, n_lost);
     if (record != NULL)
         record->answers++;
+    if (is_new && (n_lost > 0 || damaged) && m->sequence > 0)
+        count_missed(c->worker, m, n_lost, damaged);
     if (!is_new)
         tally_add(&counts->duplicate, 1);
     else if (damaged)

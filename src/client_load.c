@@ -197,6 +197,8 @@ static void take_due(struct client_worker *cw, uint64_t now_ns)
             tally_add(&counts->rerouted, 1);
         if (i == CLIENT_CHOICE_NONE || !queue(cw, i, intended_ns, class, l->next_asked)) {
             tally_add(&counts->unsent, 1);
+            if (class == TALLY_MEASURED)
+                client_query_unanswered(cw, false);
             if (closed) /* no memory for it: no answer will bring the next one */
                 client_load_next_in_closed_loop(&cw->conns[i], now_ns);
         }

@@ -48,6 +48,16 @@ void client_query_sent(struct client_worker *cw, struct inflight_query *q, uint6
     }
 }
 
+void client_query_unanswered(struct client_worker *cw, bool sent)
+{
+    hist_record_beyond(&cw->metrics[CLIENT_RESPONSE], 1);
+    if (!sent)
+        return;
+    hist_record_beyond(&cw->metrics[CLIENT_SERVICE], 1);
+    if (cw->config->socket.stamp_received)
+        hist_record_beyond(&cw->metrics[CLIENT_NET], 1);
+}
+
 /* SENT -> EXPIRED; the connection may be closed by it. */
 static void expire(struct client_worker *cw, uint32_t slot, uint64_t now_ns)
 {
@@ -56,8 +66,10 @@ static void expire(struct client_worker *cw, uint32_t slot, uint64_t now_ns)
     const uint8_t class = q->tag & CLIENT_QUERY_CLASS;
 
     tally_add(&client_query_counts(cw, q)->timeout, 1);
-    if (client_query_is_measured(q))
+    if (client_query_is_measured(q)) {
         tally_sub(&cw->in_flight, 1);
+        client_query_unanswered(cw, true);
+    }
     inflight_expire(&cw->load.inflight, slot);
     if (class == TALLY_PROBE)
         client_conn_is_half_open(c);
@@ -196,6 +208,8 @@ void client_query_lost(struct client_conn *c, struct outcome outcome)
             if (!cancelled)
                 tally_add(&cw->tally.errors[outcome.phase][outcome.reason], 1);
         }
+        if (q->state != INFLIGHT_EXPIRED && client_query_is_measured(q))
+            client_query_unanswered(cw, q->state == INFLIGHT_SENT);
         inflight_remove(t, &c->queries, slot);
     }
 }

@@ -22,7 +22,7 @@
 /* What is compared. */
 static const struct metric_row {
     const char *name, *metric;
-    const char *percentile; /* NULL: queries answered of those sent */
+    const char *percentile; /* NULL: queries answered of those scheduled */
 } rows[] = {
     {"response p50", "response", "p50"},
     {"response p90", "response", "p90"},
@@ -126,14 +126,14 @@ static bool percentile_value(const struct json_object *result, const struct metr
 
 static bool value_of(const struct json_object *result, const struct metric_row *row, double *value)
 {
-    uint64_t sent = 0, answered = 0;
+    uint64_t scheduled = 0, answered = 0;
 
     if (row->percentile != NULL)
         return percentile_value(result, row, value);
-    (void)result_u64(result, "queries.sent", &sent);
+    (void)result_u64(result, "queries.scheduled", &scheduled);
     (void)result_u64(result, "queries.answered", &answered);
-    *value = (double)answered / (double)sent;
-    return sent > 0;
+    *value = (double)answered / (double)scheduled;
+    return scheduled > 0;
 }
 
 /* One value per run that has any, *n of them, to be freed; NULL: no memory. */

@@ -93,8 +93,8 @@ static void warn_of_missing(const struct recording *r)
     const struct metric *response = metrics_find(&r->metrics, "response");
 
     if (r->result == NULL)
-        complain("warning: %s has no result (--json): its losses and its verdict are not known",
-                 r->name);
+        complain("warning: %s has no result (--json): %s its verdict are not known", r->name,
+                 r->has_rows ? "queries that it never sent and" : "its counts and");
     if (response == NULL || !response->has_counts)
         complain("warning: %s has no log (--hlog) and no rows (-R): percentiles of the whole are "
                  "not known",
@@ -164,13 +164,13 @@ static void latency_of_total(const struct total *total, const char *name, struct
         metrics_latency(metric, l);
 }
 
-/* What every unanswered query of all runs took at least. */
+/* What every unanswered query of all runs took at least; 0: not known. */
 static uint64_t least_timeout_ns(const struct recordings *all)
 {
     uint64_t least_ns = UINT64_MAX;
 
     for (size_t i = 0; i < all->n; i++)
-        if (all->items[i].result != NULL && result_timeout_ns(all->items[i].result) < least_ns)
+        if (result_timeout_ns(all->items[i].result) < least_ns)
             least_ns = result_timeout_ns(all->items[i].result);
     return least_ns;
 }

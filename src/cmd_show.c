@@ -70,6 +70,22 @@ static void print_rate(const struct json_object *result)
     putchar('\n');
 }
 
+/* Of rows alone. */
+static void print_what_rows_lack(const struct recording *r)
+{
+    char text[UNITS_TEXT_BYTES];
+
+    if (r->n_query_rows == 0) {
+        puts("  rows of messages do not show which were lost");
+        return;
+    }
+    puts("  a query without an answer row counts as unanswered; queries never sent have no rows");
+    if (r->n_answer_rows > r->n_query_rows)
+        printf(
+            "  %s more answers than queries: rows are missing, unanswered queries are not known\n",
+            units_format_count(text, r->n_answer_rows - r->n_query_rows));
+}
+
 static void print_head(const struct recording *r)
 {
     const char *program = result_string(r->result, "program");
@@ -78,7 +94,9 @@ static void print_head(const struct recording *r)
 
     printf("%s: ", r->name);
     if (r->result == NULL) {
-        puts("no result (--json): counts, losses and verdict are not known");
+        puts("no result (--json): counts and verdict are not known");
+        if (r->has_rows)
+            print_what_rows_lack(r);
         return;
     }
     printf("%s %s to %s, started %s\n\n", program, version != NULL ? version : "-",

@@ -94,6 +94,11 @@ void hist_record(struct hist *h, uint64_t value_ns)
     h->m2_ns2 += from_mean * ((double)value_ns - h->mean_ns);
 }
 
+void hist_record_beyond(struct hist *h, uint64_t n_samples)
+{
+    h->beyond += n_samples;
+}
+
 static void merge_moments(struct hist *into, const struct hist *from)
 {
     const double n_into = (double)into->count, n_from = (double)from->count;
@@ -105,6 +110,7 @@ static void merge_moments(struct hist *into, const struct hist *from)
 
 void hist_merge(struct hist *into, const struct hist *from)
 {
+    into->beyond += from->beyond;
     if (from->count == 0)
         return;
     merge_moments(into, from);
@@ -131,9 +137,9 @@ static uint64_t value_at_rank(const struct hist *h, uint64_t rank)
     return h->max_ns;
 }
 
-uint64_t hist_percentile(const struct hist *h, uint64_t n_beyond, uint32_t num, uint32_t den)
+uint64_t hist_percentile(const struct hist *h, uint32_t num, uint32_t den)
 {
-    const uint64_t n = h->count + n_beyond;
+    const uint64_t n = h->count + h->beyond;
     const uint64_t rank = n / den * num + (n % den * num + den - 1) / den;
 
     if (n == 0)
@@ -141,10 +147,9 @@ uint64_t hist_percentile(const struct hist *h, uint64_t n_beyond, uint32_t num, 
     return rank > h->count ? HIST_BEYOND : value_at_rank(h, rank);
 }
 
-int hist_percentile_is_supported(const struct hist *h, uint64_t n_beyond, uint32_t num,
-                                 uint32_t den)
+int hist_percentile_is_supported(const struct hist *h, uint32_t num, uint32_t den)
 {
-    return (h->count + n_beyond) * (den - num) >= (uint64_t)SAMPLES_BEYOND * den;
+    return (h->count + h->beyond) * (den - num) >= (uint64_t)SAMPLES_BEYOND * den;
 }
 
 double hist_mean_error_ns(const struct hist *h, unsigned percent)

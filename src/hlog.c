@@ -29,10 +29,12 @@ void hlog_begin(FILE *out, const char *program, const char *version, uint64_t st
             "#[Logged with %.20s %.20s]\n"
             "#[Histogram log format version 1.3]\n"
             "#[StartTime: %" PRIu64 ".%03u (seconds since epoch), %s]\n"
+            "#[Unanswered samples are counted at %.3f s; Interval_Max is of the answers, in ms]\n"
             "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\","
             "\"Interval_Compressed_Histogram\"\n",
             program, version, started_epoch_ns / 1000000000,
-            (unsigned)(started_epoch_ns / 1000000 % 1000), clock_rfc3339(date, started_epoch_ns));
+            (unsigned)(started_epoch_ns / 1000000 % 1000), clock_rfc3339(date, started_epoch_ns),
+            (double)hist_highest_of(HIST_BEYOND_INDEX) / 1e9);
 }
 
 #ifdef TCPSCALER_HAVE_ZLIB
@@ -54,23 +56,26 @@ static uint8_t *put_zigzag(uint8_t *out, int64_t value)
     return out;
 }
 
-/* Counts in index order up to the last one that is not 0; a run of zeros is one negative number. */
+/* A count that is not 0; the zeros before it are one negative number. */
+static uint8_t *put_count(uint8_t *out, uint32_t n_zeros, uint64_t count)
+{
+    if (n_zeros > 0)
+        out = put_zigzag(out, -(int64_t)n_zeros);
+    return put_zigzag(out, (int64_t)count);
+}
+
+/* In index order up to the last one that is not 0. */
 static uint8_t *put_counts(uint8_t *out, const struct hist *h)
 {
     const uint32_t end = h->count > 0 ? hist_index(h->max_ns) + 1 : 0;
-    int64_t n_zeros = 0;
+    uint32_t next = 0;
 
-    for (uint32_t i = 0; i < end; i++) {
-        if (h->counts[i] == 0) {
-            n_zeros++;
-            continue;
+    for (uint32_t i = 0; i < end; i++)
+        if (h->counts[i] != 0) {
+            out = put_count(out, i - next, h->counts[i]);
+            next = i + 1;
         }
-        if (n_zeros > 0)
-            out = put_zigzag(out, -n_zeros);
-        n_zeros = 0;
-        out = put_zigzag(out, (int64_t)h->counts[i]);
-    }
-    return out;
+    return h->beyond > 0 ? put_count(out, HIST_BEYOND_INDEX - next, h->beyond) : out;
 }
 
 /* Returns the number of bytes written; out has HLOG_HEAD_BYTES + HIST_COUNTS * HLOG_LEB128_BYTES.

@@ -174,11 +174,14 @@ static int take_counts(const uint8_t *in, const uint8_t *end, struct hist *h,
     while (in < end) {
         if ((in = take_zigzag(in, end, &value)) == NULL)
             return REFUSE("the last count is cut off");
-        if (value < 0 ? value < -(int64_t)HIST_COUNTS : value > INT64_MAX - (int64_t)h->count)
+        if (value < 0 ? value < -(int64_t)HIST_COUNTS
+                      : value > INT64_MAX - (int64_t)(h->count + h->beyond))
             return REFUSE("a run of zeros that is too long, or counts of more than 2^63");
-        if (value > 0 && index >= n_indexes)
+        if (value > 0 && index >= n_indexes && index != HIST_BEYOND_INDEX)
             return REFUSE("values above 1 h");
-        if (value > 0)
+        if (value > 0 && index == HIST_BEYOND_INDEX)
+            hist_record_beyond(h, (uint64_t)value);
+        else if (value > 0)
             add_count(h, (uint32_t)index, (uint64_t)value);
         index += value < 0 ? -value : 1;
     }

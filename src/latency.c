@@ -7,11 +7,11 @@ const struct latency_percentile latency_percentiles[LATENCY_N_PERCENTILES] = {
     {"p99", "p99", 99, 100}, {"p999", "p99.9", 999, 1000}, {"p9999", "p99.99", 9999, 10000},
 };
 
-void latency_of_hist(struct latency *l, const struct hist *h, uint64_t n_beyond)
+void latency_of_hist(struct latency *l, const struct hist *h)
 {
     *l = (struct latency){
         .count = h->count,
-        .over = n_beyond,
+        .over = h->beyond,
         .clamped = h->clamped,
         .min_ns = h->min_ns,
         .max_ns = h->max_ns,
@@ -23,8 +23,8 @@ void latency_of_hist(struct latency *l, const struct hist *h, uint64_t n_beyond)
     for (int i = 0; i < LATENCY_N_PERCENTILES; i++) {
         const struct latency_percentile *p = &latency_percentiles[i];
 
-        l->percentiles_ns[i] = hist_percentile_is_supported(h, n_beyond, p->num, p->den)
-                                   ? hist_percentile(h, n_beyond, p->num, p->den)
+        l->percentiles_ns[i] = hist_percentile_is_supported(h, p->num, p->den)
+                                   ? hist_percentile(h, p->num, p->den)
                                    : LATENCY_UNKNOWN;
     }
 }

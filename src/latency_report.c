@@ -24,6 +24,8 @@ static void print_percentile(FILE *out, uint64_t value, uint64_t timeout_ns)
 
     if (value == LATENCY_UNKNOWN)
         fprintf(out, "%10s", "-");
+    else if (value == HIST_BEYOND && timeout_ns == 0)
+        fprintf(out, "%10s", "beyond");
     else if (value == HIST_BEYOND)
         fprintf(out, "%*s%s",
                 PERCENTILE_WIDTH - (int)strlen(units_format_duration(text, timeout_ns)), ">", text);

@@ -41,7 +41,6 @@ struct metric *metrics_get(struct metrics *m, const char *name)
         return NULL;
     snprintf(metric->name, sizeof metric->name, "%s", name);
     metric->has_counts = true;
-    metric->n_beyond = 0;
     m->n++;
     return metric;
 }
@@ -50,7 +49,7 @@ int metrics_learn(struct metric *metric, const struct latency *l)
 {
     struct hist *h = &metric->hist;
 
-    metric->n_beyond = l->over;
+    h->beyond = l->over;
     if (h->count > 0 && (h->count != l->count || hist_index(h->min_ns) != hist_index(l->min_ns) ||
                          hist_index(h->max_ns) != hist_index(l->max_ns)))
         return -1;
@@ -76,14 +75,13 @@ int metrics_merge(struct metrics *into, const struct metrics *from)
             return -1;
         hist_merge(&sum->hist, &metric->hist);
         sum->has_counts &= metric->has_counts;
-        sum->n_beyond += metric->n_beyond;
     }
     return 0;
 }
 
 void metrics_latency(const struct metric *metric, struct latency *l)
 {
-    latency_of_hist(l, &metric->hist, metric->n_beyond);
+    latency_of_hist(l, &metric->hist);
     for (int i = 0; i < LATENCY_N_PERCENTILES && !metric->has_counts; i++)
         l->percentiles_ns[i] = LATENCY_UNKNOWN;
 }

@@ -91,8 +91,8 @@ void openmetrics_hist(struct openmetrics *m, const char *name, const char *help,
             n += h->counts[index++];
         fprintf(m->out, "%s_bucket{le=\"%s\"} %" PRIu64 "\n", name, bounds[i].text, n);
     }
-    fprintf(m->out, "%s_bucket{le=\"+Inf\"} %" PRIu64 "\n", name, h->count);
-    fprintf(m->out, "%s_count %" PRIu64 "\n", name, h->count);
+    fprintf(m->out, "%s_bucket{le=\"+Inf\"} %" PRIu64 "\n", name, h->count + h->beyond);
+    fprintf(m->out, "%s_count %" PRIu64 "\n", name, h->count + h->beyond);
     fprintf(m->out, "%s_sum %.9g\n", name,
             h->count > 0 ? h->mean_ns * (double)h->count / (double)UNITS_NS_PER_S : 0.0);
 }

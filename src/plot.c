@@ -122,7 +122,7 @@ static void print_plot_of_blocks(FILE *out, const struct recordings *all, const 
 static void print_distribution(FILE *out, const struct metric *m)
 {
     const struct hist *h = &m->hist;
-    const double n = (double)(h->count + m->n_beyond);
+    const double n = (double)(h->count + h->beyond);
     uint64_t seen = 0;
 
     fprintf(out, "1 %.9g\n", (double)h->min_ns / NS_PER_S);
@@ -132,7 +132,7 @@ static void print_distribution(FILE *out, const struct metric *m)
         seen += h->counts[i];
         if (h->counts[i] > 0)
             fprintf(out, "%.9g %.9g\n",
-                    seen == h->count && m->n_beyond == 0 ? n : n / (n - (double)seen),
+                    seen == h->count && h->beyond == 0 ? n : n / (n - (double)seen),
                     (double)value_ns / NS_PER_S);
     }
 }
@@ -156,22 +156,27 @@ static void print_latency(FILE *out, const struct recordings *all, const char *m
 
 /* --- over time: all runs side by side --- */
 
+/* A gap where the percentile stands on too few samples or falls among the unanswered. */
+static void print_percentile(FILE *out, const struct hist *h, uint32_t num, uint32_t den)
+{
+    const uint64_t value_ns = hist_percentile(h, num, den);
+
+    if (hist_percentile_is_supported(h, num, den) && value_ns != HIST_BEYOND)
+        fprintf(out, " %.9g", (double)value_ns / NS_PER_S);
+    else
+        fputs(" NaN", out);
+}
+
 static void print_second(FILE *out, const struct timeline_entry *e, uint64_t first_ns,
                          const struct hist *h)
 {
-    static const struct {
-        uint32_t num, den;
-    } columns[] = {{1, 2}, {99, 100}, {1, 1}};
-
     fprintf(out, "%.3f", ((double)(e->begin_ns - first_ns) + (double)e->length_ns / 2) / NS_PER_S);
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        if (columns[i].num == columns[i].den ||
-            hist_percentile_is_supported(h, 0, columns[i].num, columns[i].den))
-            fprintf(out, " %.9g",
-                    (double)hist_percentile(h, 0, columns[i].num, columns[i].den) / NS_PER_S);
-        else
-            fputs(" NaN", out);
-    fputc('\n', out);
+    print_percentile(out, h, 1, 2);
+    print_percentile(out, h, 99, 100);
+    if (h->count > 0)
+        fprintf(out, " %.9g\n", (double)h->max_ns / NS_PER_S);
+    else
+        fputs(" NaN\n", out);
 }
 
 static int print_time(FILE *out, const struct recordings *all, const char *metric,

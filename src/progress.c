@@ -7,12 +7,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* "-" without enough answers; text: UNITS_TEXT_BYTES. */
+/* "-" without enough samples, "beyond" among the unanswered; text: UNITS_TEXT_BYTES. */
 static const char *percentile_text(char *text, const struct hist *h, uint32_t num, uint32_t den)
 {
-    return h != NULL && hist_percentile_is_supported(h, 0, num, den)
-               ? units_format_duration(text, hist_percentile(h, 0, num, den))
-               : "-";
+    uint64_t value_ns;
+
+    if (h == NULL || !hist_percentile_is_supported(h, num, den))
+        return "-";
+    value_ns = hist_percentile(h, num, den);
+    return value_ns == HIST_BEYOND ? "beyond" : units_format_duration(text, value_ns);
 }
 
 static double per_s(const struct progress *p, uint64_t now, uint64_t previous)
@@ -101,7 +104,9 @@ void progress_print(FILE *out, struct progress *p, const struct tally *now)
     } else if (p->listens) {
         print_listening(out, p, &now->push, messages);
     } else {
-        print_running(out, p, sent, tally_get(&q->timeout) + tally_get(&q->error));
+        print_running(out, p, sent,
+                      tally_get(&q->timeout) + tally_get(&q->error) + tally_get(&q->cancelled) +
+                          tally_get(&q->unsent));
         fprintf(out, ", %.0f answered/s", queries_per_s(p, answered, p->previous_answered));
     }
     print_network(out, p);

@@ -140,17 +140,24 @@ static int read_rows(struct recording *r, struct lines *l)
 
     if (response == NULL || service == NULL || send_lag == NULL)
         return complain("%s: no memory", l->path);
+    r->has_rows = true;
     while (lines_next(l)) {
         if (l->line[l->length - 1] != '\n')
             return lines_refuse(l, "the row is cut off");
         if (row_reader_take(l->line, &row) != 0)
             return lines_refuse(l, "not a row of tcpclient -R");
         if (row.is_answer) {
+            r->n_answer_rows++;
             hist_record(&response->hist, row.response_ns);
             hist_record(&service->hist, row.response_ns - row.send_lag_ns);
         } else {
+            r->n_query_rows++;
             hist_record(&send_lag->hist, row.send_lag_ns);
         }
+    }
+    if (r->n_query_rows > r->n_answer_rows) {
+        hist_record_beyond(&response->hist, r->n_query_rows - r->n_answer_rows);
+        hist_record_beyond(&service->hist, r->n_query_rows - r->n_answer_rows);
     }
     return lines_failed(l);
 }

@@ -218,27 +218,25 @@ static void put_push(struct json *j, const struct report_about *about,
     json_object_end(j);
 }
 
-static void put_metric(struct json *j, const char *key, const struct hist *h, uint64_t beyond)
+static void put_metric(struct json *j, const char *key, const struct hist *h)
 {
     struct latency l;
 
-    latency_of_hist(&l, h, beyond);
+    latency_of_hist(&l, h);
     latency_report_json(j, key, &l);
 }
 
 static void put_latency(struct json *j, const struct client_result *r)
 {
-    const uint64_t beyond = client_result_beyond(r);
-
     json_object_begin(j, "latency_ns");
-    put_metric(j, "response", &r->metrics[CLIENT_RESPONSE], beyond);
-    put_metric(j, "service", &r->metrics[CLIENT_SERVICE], beyond);
-    put_metric(j, "send_lag", &r->metrics[CLIENT_SEND_LAG], 0);
-    put_metric(j, "net", &r->metrics[CLIENT_NET], r->metrics[CLIENT_NET].count > 0 ? beyond : 0);
-    put_metric(j, "connect", &r->metrics[CLIENT_CONNECT], 0);
-    put_metric(j, "handshake", &r->metrics[CLIENT_HANDSHAKE], 0);
-    put_metric(j, "gap", &r->metrics[CLIENT_GAP], 0);
-    put_metric(j, "min_rtt", &r->metrics[CLIENT_MIN_RTT], 0);
+    put_metric(j, "response", &r->metrics[CLIENT_RESPONSE]);
+    put_metric(j, "service", &r->metrics[CLIENT_SERVICE]);
+    put_metric(j, "send_lag", &r->metrics[CLIENT_SEND_LAG]);
+    put_metric(j, "net", &r->metrics[CLIENT_NET]);
+    put_metric(j, "connect", &r->metrics[CLIENT_CONNECT]);
+    put_metric(j, "handshake", &r->metrics[CLIENT_HANDSHAKE]);
+    put_metric(j, "gap", &r->metrics[CLIENT_GAP]);
+    put_metric(j, "min_rtt", &r->metrics[CLIENT_MIN_RTT]);
     json_object_end(j);
 }
 

@@ -231,32 +231,31 @@ static void print_messages(FILE *out, const struct client_result *r)
 
 /* --- latency --- */
 
-static void print_metric(FILE *out, const char *name, const struct hist *h, uint64_t beyond,
-                         uint64_t timeout_ns)
+static void print_metric(FILE *out, const char *name, const struct hist *h, uint64_t timeout_ns)
 {
     struct latency l;
 
-    latency_of_hist(&l, h, beyond);
+    latency_of_hist(&l, h);
     latency_report_text(out, name, &l, timeout_ns);
 }
 
 static void print_latency(FILE *out, const struct report_about *about,
                           const struct client_result *r)
 {
-    const uint64_t beyond = client_result_beyond(r), timeout_ns = about->config->timeout_ns;
+    const uint64_t timeout_ns = about->config->timeout_ns;
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
 
     fputc('\n', out);
     latency_report_head(out, "Time");
-    print_metric(out, "response", &r->metrics[CLIENT_RESPONSE], beyond, timeout_ns);
-    print_metric(out, "service", &r->metrics[CLIENT_SERVICE], beyond, timeout_ns);
-    print_metric(out, "send lag", &r->metrics[CLIENT_SEND_LAG], 0, timeout_ns);
+    print_metric(out, "response", &r->metrics[CLIENT_RESPONSE], timeout_ns);
+    print_metric(out, "service", &r->metrics[CLIENT_SERVICE], timeout_ns);
+    print_metric(out, "send lag", &r->metrics[CLIENT_SEND_LAG], timeout_ns);
     if (about->config->socket.stamp_received)
-        print_metric(out, "net", &r->metrics[CLIENT_NET], beyond, timeout_ns);
-    print_metric(out, "connect", &r->metrics[CLIENT_CONNECT], 0, timeout_ns);
-    print_metric(out, "handshake", &r->metrics[CLIENT_HANDSHAKE], 0, timeout_ns);
-    print_metric(out, "gap", &r->metrics[CLIENT_GAP], 0, timeout_ns);
-    print_metric(out, "min RTT", &r->metrics[CLIENT_MIN_RTT], 0, timeout_ns);
+        print_metric(out, "net", &r->metrics[CLIENT_NET], timeout_ns);
+    print_metric(out, "connect", &r->metrics[CLIENT_CONNECT], timeout_ns);
+    print_metric(out, "handshake", &r->metrics[CLIENT_HANDSHAKE], timeout_ns);
+    print_metric(out, "gap", &r->metrics[CLIENT_GAP], timeout_ns);
+    print_metric(out, "min RTT", &r->metrics[CLIENT_MIN_RTT], timeout_ns);
     if (about->rate_qps <= 0 && !about->config->listens)
         return;
     if (r->metrics[CLIENT_RESPONSE].count > 1)

@@ -67,7 +67,7 @@ static const char *broken_by_queries(const struct tally_queries *q)
 }
 
 const char *tally_broken_law(const struct tally *t, uint64_t connections_asked,
-                             uint64_t histogram_count)
+                             uint64_t histogram_count, uint64_t histogram_beyond)
 {
     const struct tally_queries *measured = &t->queries[TALLY_MEASURED];
     const char *law = NULL;
@@ -84,5 +84,9 @@ const char *tally_broken_law(const struct tally *t, uint64_t connections_asked,
         return "failed queries = failures by outcome";
     if (tally_get(&measured->answered) + tally_get(&t->push.measured) != histogram_count)
         return "answered queries, messages = values in the response histogram";
+    if (tally_get(&measured->scheduled) - tally_get(&measured->answered) +
+            tally_get(&t->push.missed) !=
+        histogram_beyond)
+        return "unanswered queries, missed messages = samples beyond the response histogram";
     return NULL;
 }

@@ -281,22 +281,20 @@ static int run(struct setup *s, struct client_result *result)
 /* --- judge --- */
 
 /* 0, which raises no doubt, where too few queries were sent to tell. */
-static uint64_t percentile_or_0(const struct hist *h, uint64_t beyond, uint32_t num, uint32_t den)
+static uint64_t percentile_or_0(const struct hist *h, uint32_t num, uint32_t den)
 {
-    return hist_percentile_is_supported(h, beyond, num, den) ? hist_percentile(h, beyond, num, den)
-                                                             : 0;
+    return hist_percentile_is_supported(h, num, den) ? hist_percentile(h, num, den) : 0;
 }
 
 static struct verdict_input judge_latency(const struct client_result *r, struct verdict_input in)
 {
     const struct hist *lag = &r->metrics[CLIENT_SEND_LAG];
-    const uint64_t beyond = client_result_beyond(r);
 
     in.has_latency = lag->count > 0;
-    in.send_lag_p50_ns = percentile_or_0(lag, 0, 1, 2);
-    in.send_lag_p99_ns = percentile_or_0(lag, 0, 99, 100);
-    in.service_p50_ns = percentile_or_0(&r->metrics[CLIENT_SERVICE], beyond, 1, 2);
-    in.response_p99_ns = percentile_or_0(&r->metrics[CLIENT_RESPONSE], beyond, 99, 100);
+    in.send_lag_p50_ns = percentile_or_0(lag, 1, 2);
+    in.send_lag_p99_ns = percentile_or_0(lag, 99, 100);
+    in.service_p50_ns = percentile_or_0(&r->metrics[CLIENT_SERVICE], 1, 2);
+    in.response_p99_ns = percentile_or_0(&r->metrics[CLIENT_RESPONSE], 99, 100);
     return in;
 }
 
@@ -305,6 +303,7 @@ static void judge(const struct setup *s, struct client_result *r)
     const struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
     const bool churns = s->plan.config.queries_per_conn > 0; /* many are between two lives */
     const struct tally_push *push = &r->tally.push;
+    const struct hist *response = &r->metrics[CLIENT_RESPONSE];
     const double steal = hoststat_steal_percent(&r->host_after, &r->host_loaded);
     /* also those of before the load: it may have lasted since */
     const uint64_t pressures = hoststat_memory_pressures(&r->host_after, &r->host_before);
@@ -336,7 +335,7 @@ static void judge(const struct setup *s, struct client_result *r)
                               : (double)in.sent / (double)(in.scheduled - in.unsent) *
                                     (double)r->scheduled_ns / (double)r->sent_ns;
     r->broken_law =
-        tally_broken_law(&r->tally, r->connections_asked, r->metrics[CLIENT_RESPONSE].count);
+        tally_broken_law(&r->tally, r->connections_asked, response->count, response->beyond);
     if (r->broken_law == NULL && r->has_samples &&
         tally_get(&q->answered) + tally_get(&r->tally.push.measured) !=
             r->samples.written[1] + r->samples.dropped[1] + r->samples.left_out[1])

@@ -51,9 +51,9 @@ def read_log(path):
     """[(tag, begin, length, counts)] of all lines."""
     lines = open(path).read().splitlines()
     check(lines[1] == "#[Histogram log format version 1.3]", lines[1])
-    check(all(len(line) < 127 for line in lines[:4]), "short head lines")
+    check(all(len(line) < 127 for line in lines[:5]), "short head lines")
     found = []
-    for line in lines[4:]:
+    for line in lines[5:]:
         match = re.fullmatch(r"(?:Tag=(\w+),)?(\d+\.\d{3}),(\d+\.\d{3}),(\d+\.\d{6}),(HIST\S+)", line)
         check(match, line[:80])
         found.append((match[1], float(match[2]), float(match[3]), decode(match[5])))

@@ -181,7 +181,7 @@ static void a_histogram_is_empty_at_first_and_after_reset(void **state)
     hist_reset(&h);
     assert_empty(&h);
     hist_record(&h, 17);
-    assert_int_equal(hist_percentile(&h, 0, 1, 2), 17);
+    assert_int_equal(hist_percentile(&h, 1, 2), 17);
     hist_free(&h);
 }
 
@@ -192,7 +192,7 @@ static void without_samples_every_percentile_is_0(void **state)
     (void)state;
     start(&h);
     for (size_t i = 0; i < N_OF(fractions); i++)
-        assert_int_equal(hist_percentile(&h, 0, fractions[i].num, fractions[i].den), 0);
+        assert_int_equal(hist_percentile(&h, fractions[i].num, fractions[i].den), 0);
     hist_free(&h);
 }
 
@@ -208,16 +208,16 @@ static void the_rank_is_the_exact_ceiling(void **state)
         for (size_t i = 0; i < N_OF(fractions); i++) {
             const struct fraction q = fractions[i];
 
-            assert_int_equal(hist_percentile(&h, 0, q.num, q.den), (n * q.num + q.den - 1) / q.den);
+            assert_int_equal(hist_percentile(&h, q.num, q.den), (n * q.num + q.den - 1) / q.den);
         }
     }
     hist_free(&h);
     start(&h);
     for (uint64_t n = 1; n <= 1000; n++)
         hist_record(&h, n);
-    assert_int_equal(hist_percentile(&h, 0, 999, 1000), 999);
-    assert_int_equal(hist_percentile(&h, 0, 99, 100), 990);
-    assert_int_equal(hist_percentile(&h, 0, 1, 2), 500);
+    assert_int_equal(hist_percentile(&h, 999, 1000), 999);
+    assert_int_equal(hist_percentile(&h, 99, 100), 990);
+    assert_int_equal(hist_percentile(&h, 1, 2), 500);
     hist_free(&h);
 }
 
@@ -229,17 +229,20 @@ static void samples_without_value_are_beyond_all_others(void **state)
     start(&h);
     for (uint64_t n = 1; n <= 1000; n++)
         hist_record(&h, n);
-    for (uint64_t n_beyond = 0; n_beyond < 3000; n_beyond++) {
+    for (uint64_t n_beyond = 0; n_beyond < 3000; n_beyond++, hist_record_beyond(&h, 1)) {
         for (size_t i = 0; i < N_OF(fractions); i++) {
             const struct fraction q = fractions[i];
             const uint64_t rank = ((1000 + n_beyond) * q.num + q.den - 1) / q.den;
 
-            assert_int_equal(hist_percentile(&h, n_beyond, q.num, q.den),
-                             rank > 1000 ? HIST_BEYOND : rank);
+            assert_int_equal(hist_percentile(&h, q.num, q.den), rank > 1000 ? HIST_BEYOND : rank);
         }
     }
+    assert_int_equal(h.count, 1000);
+    assert_int_equal(h.max_ns, 1000);
     hist_reset(&h);
-    assert_int_equal(hist_percentile(&h, 1, 1, 1000000), HIST_BEYOND);
+    assert_int_equal(h.beyond, 0);
+    hist_record_beyond(&h, 1);
+    assert_int_equal(hist_percentile(&h, 1, 1000000), HIST_BEYOND);
     hist_free(&h);
 }
 
@@ -250,11 +253,14 @@ static void huge_counts_do_not_overflow_the_rank(void **state)
     (void)state;
     start(&h);
     hist_record(&h, 100);
-    assert_int_equal(hist_percentile(&h, 1ull << 62, 999999, 1000000), HIST_BEYOND);
+    hist_record_beyond(&h, 1ull << 62);
+    assert_int_equal(hist_percentile(&h, 999999, 1000000), HIST_BEYOND);
+    hist_reset(&h);
+    hist_record(&h, 100);
     h.counts[hist_index(100)] = h.count = 1ull << 62;
     hist_record(&h, 200);
-    assert_int_equal(hist_percentile(&h, 0, 999999, 1000000), 100);
-    assert_int_equal(hist_percentile(&h, 0, 1, 1), 200);
+    assert_int_equal(hist_percentile(&h, 999999, 1000000), 100);
+    assert_int_equal(hist_percentile(&h, 1, 1), 200);
     hist_free(&h);
 }
 
@@ -283,7 +289,7 @@ static void percentiles_agree_with_a_sorted_array(void **state)
         const uint64_t exact = values[((uint64_t)N_VALUES * q.num + q.den - 1) / q.den - 1];
         const uint64_t highest = hist_highest_of(hist_index(exact));
 
-        assert_int_equal(hist_percentile(&h, 0, q.num, q.den),
+        assert_int_equal(hist_percentile(&h, q.num, q.den),
                          highest < h.max_ns ? highest : h.max_ns);
     }
     assert_int_equal(h.min_ns, values[0]);
@@ -300,10 +306,10 @@ static void a_percentile_is_limited_by_the_exact_maximum(void **state)
     start(&h);
     hist_record(&h, 1000000000);
     assert_true(hist_highest_of(hist_index(1000000000)) > 1000000000);
-    assert_int_equal(hist_percentile(&h, 0, 1, 2), 1000000000);
+    assert_int_equal(hist_percentile(&h, 1, 2), 1000000000);
     hist_record(&h, 2000000000);
-    assert_int_equal(hist_percentile(&h, 0, 1, 2), hist_highest_of(hist_index(1000000000)));
-    assert_int_equal(hist_percentile(&h, 0, 1, 1), 2000000000);
+    assert_int_equal(hist_percentile(&h, 1, 2), hist_highest_of(hist_index(1000000000)));
+    assert_int_equal(hist_percentile(&h, 1, 1), 2000000000);
     hist_free(&h);
 }
 
@@ -340,6 +346,31 @@ static void merging_equals_recording_all_in_one(void **state)
         hist_free(&parts[k]);
     hist_free(&merged);
     hist_free(&all);
+}
+
+static void merging_adds_the_samples_beyond(void **state)
+{
+    struct hist a, b;
+
+    (void)state;
+    start(&a);
+    start(&b);
+    hist_record_beyond(&b, 7);
+    hist_merge(&a, &b); /* which has no values */
+    hist_record(&b, 10);
+    hist_merge(&a, &b);
+    assert_int_equal(a.beyond, 14);
+    assert_int_equal(a.count, 1);
+    hist_free(&a);
+    hist_free(&b);
+}
+
+static void the_bucket_of_samples_beyond_has_no_values(void **state)
+{
+    (void)state;
+    assert_true(hist_index(UINT64_MAX) < HIST_BEYOND_INDEX);
+    assert_true(hist_lowest_of(HIST_BEYOND_INDEX) > HIST_HIGHEST_NS);
+    assert_int_equal(hist_highest_of(HIST_BEYOND_INDEX), (1ull << 42) - 1);
 }
 
 static void merging_an_empty_one_changes_nothing(void **state)
@@ -426,16 +457,21 @@ static void a_percentile_needs_ten_samples_beyond_it(void **state)
         const struct fraction q = cases[i].q;
 
         h.count = cases[i].least - 1;
-        assert_false(hist_percentile_is_supported(&h, 0, q.num, q.den));
-        assert_true(hist_percentile_is_supported(&h, 1, q.num, q.den));
+        assert_false(hist_percentile_is_supported(&h, q.num, q.den));
+        h.beyond = 1;
+        assert_true(hist_percentile_is_supported(&h, q.num, q.den));
+        h.beyond = 0;
         h.count = cases[i].least;
-        assert_true(hist_percentile_is_supported(&h, 0, q.num, q.den));
+        assert_true(hist_percentile_is_supported(&h, q.num, q.den));
         h.count = 0;
-        assert_true(hist_percentile_is_supported(&h, cases[i].least, q.num, q.den));
-        assert_false(hist_percentile_is_supported(&h, cases[i].least - 1, q.num, q.den));
+        h.beyond = cases[i].least;
+        assert_true(hist_percentile_is_supported(&h, q.num, q.den));
+        h.beyond--;
+        assert_false(hist_percentile_is_supported(&h, q.num, q.den));
+        h.beyond = 0;
     }
     h.count = 1000000000;
-    assert_false(hist_percentile_is_supported(&h, 0, 1, 1));
+    assert_false(hist_percentile_is_supported(&h, 1, 1));
     hist_free(&h);
 }
 
@@ -455,6 +491,8 @@ int main(void)
         cmocka_unit_test(percentiles_agree_with_a_sorted_array),
         cmocka_unit_test(a_percentile_is_limited_by_the_exact_maximum),
         cmocka_unit_test(merging_equals_recording_all_in_one),
+        cmocka_unit_test(merging_adds_the_samples_beyond),
+        cmocka_unit_test(the_bucket_of_samples_beyond_has_no_values),
         cmocka_unit_test(merging_an_empty_one_changes_nothing),
         cmocka_unit_test(mean_and_deviation_agree_with_two_passes),
         cmocka_unit_test(the_deviation_of_fewer_than_two_values_is_0),

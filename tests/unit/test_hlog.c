@@ -75,6 +75,7 @@ static void assert_decodes_to(const char *line, const struct hist *h)
     uint8_t *compressed = malloc(MOST_BYTES);
     uLongf n_plain = MOST_BYTES;
     const uint8_t *in = compressed, *end;
+    uint64_t n_beyond = 0;
     uint32_t index = 0;
     size_t n_compressed = decode_base64(strrchr(line, ',') + 1, compressed);
 
@@ -97,9 +98,11 @@ static void assert_decodes_to(const char *line, const struct hist *h)
             for (; value < 0; value++)
                 assert_int_equal(h->counts[index++], 0);
         } else {
-            assert_int_equal(h->counts[index++], value);
+            assert_int_equal(index == HIST_BEYOND_INDEX ? h->beyond : h->counts[index], value);
+            n_beyond += index++ == HIST_BEYOND_INDEX ? (uint64_t)value : 0;
         }
     }
+    assert_int_equal(n_beyond, h->beyond);
     for (; index < HIST_COUNTS; index++)
         assert_int_equal(h->counts[index], 0);
     free(compressed);
@@ -118,6 +121,8 @@ static void head_is_that_of_format_1_3(void **state)
                               "#[Histogram log format version 1.3]\n"
                               "#[StartTime: 1769903999.123 (seconds since epoch), "
                               "2026-01-31T23:59:59.123Z]\n"
+                              "#[Unanswered samples are counted at 4398.047 s; Interval_Max is "
+                              "of the answers, in ms]\n"
                               "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\","
                               "\"Interval_Compressed_Histogram\"\n");
     free(text);
@@ -131,6 +136,7 @@ static void line_has_times_maximum_and_tag(void **state)
     (void)state;
     assert_int_equal(hist_init(&h), 0);
     hist_record(&h, 2769001);
+    hist_record_beyond(&h, 300);
     text = text_of_interval(NULL, &h);
     assert_int_equal(strncmp(text, "1.500,1.000,2.769001,HIST", 25), 0);
     assert_decodes_to(text, &h);
@@ -150,6 +156,11 @@ static void every_count_comes_back(void **state)
     (void)state;
     assert_int_equal(hist_init(&h), 0);
     text = text_of_interval(NULL, &h); /* an empty one */
+    assert_decodes_to(text, &h);
+    free(text);
+    hist_record_beyond(&h, 5); /* no values */
+    text = text_of_interval(NULL, &h);
+    assert_int_equal(strncmp(text, "1.500,1.000,0.000000,HIST", 25), 0);
     assert_decodes_to(text, &h);
     free(text);
     for (int i = 0; i < 50000; i++) {

@@ -55,10 +55,12 @@ static void what_hlog_wrote_comes_back(void **state)
             value = value * 6364136223846793005u + 1442695040888963407u;
             hist_record(&h, 1 + (value >> 20) % 1000000007);
         }
+        hist_record_beyond(&h, 500 + (uint64_t)round);
         assert_int_equal(hlog_interval(out, NULL, 0, 1000000000, &h), 0);
         fclose(out);
         assert_int_equal(read_line(text), 0);
         assert_int_equal(read_back.count, h.count);
+        assert_int_equal(read_back.beyond, h.beyond);
         assert_memory_equal(read_back.counts, h.counts, HIST_COUNTS * sizeof *h.counts);
         assert_int_equal(read_back.max_ns, h.max_ns);
         if (h.count > 0) {
@@ -183,7 +185,9 @@ static void counts_are_checked(void **state)
     static const uint8_t one[] = {0x01, 0x01, 0x04}; /* two zeros, then a 2 */
     static const uint8_t cut_off[] = {0x02, 0x80};
     static const uint8_t zeros[] = {0xff, 0xff, 0x7f};
-    static const uint8_t hour[] = {0x97, 0x8a, 0x04, 0x02}; /* 33,420 zeros, then a 1 */
+    static const uint8_t hour[] = {0x97, 0x8a, 0x04, 0x02};   /* 33,420 zeros, then a 1 */
+    static const uint8_t last[] = {0xfd, 0x8f, 0x04, 0x02};   /* of all buckets: unanswered */
+    static const uint8_t behind[] = {0xff, 0x8f, 0x04, 0x02}; /* there is none */
     static const uint8_t more[] = {0x99, 0x8a, 0x04, 0x02};
     static const uint8_t large[] = {0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02};
 
@@ -198,6 +202,11 @@ static void counts_are_checked(void **state)
     assert_int_equal(read_counts(hour, sizeof hour), 0);
     assert_int_equal(hist_index(read_back.max_ns), hist_index(HIST_HIGHEST_NS));
     assert_int_equal(read_counts(more, sizeof more), -1);
+    assert_non_null(strstr(error, "above 1 h"));
+    assert_int_equal(read_counts(last, sizeof last), 0);
+    assert_int_equal(read_back.count, 0);
+    assert_int_equal(read_back.beyond, 1);
+    assert_int_equal(read_counts(behind, sizeof behind), -1);
     assert_non_null(strstr(error, "above 1 h"));
     assert_int_equal(read_counts(large, 9), 0);
     assert_int_equal(read_counts(large, 10), -1);

@@ -21,7 +21,8 @@ static void figures_of(struct latency *l, unsigned n_values, uint64_t n_beyond)
     assert_int_equal(hist_init(&h), 0);
     for (unsigned i = 1; i <= n_values; i++)
         hist_record(&h, i * 1000);
-    latency_of_hist(l, &h, n_beyond);
+    hist_record_beyond(&h, n_beyond);
+    latency_of_hist(l, &h);
     hist_free(&h);
 }
 

@@ -26,7 +26,7 @@ static void fill(struct metrics *m, const char *name, int run)
     assert_non_null(metric);
     for (int i = 0; i < N_VALUES; i++)
         hist_record(&metric->hist, value_of(run, i));
-    metric->n_beyond = (uint64_t)run * 10;
+    metric->hist.beyond = (uint64_t)run * 10;
 }
 
 static void assert_close(double a, double b)
@@ -46,7 +46,7 @@ static void sum_is_that_of_all_values(void **state)
         assert_int_equal(metrics_merge(&sum, &runs[run]), 0);
         metrics_free(&runs[run]);
     }
-    metrics_get(&all, "response")->n_beyond = 30;
+    metrics_get(&all, "response")->hist.beyond = 30;
     metrics_latency(metrics_find(&sum, "response"), &of_sum);
     metrics_latency(metrics_find(&all, "response"), &of_all);
     assert_int_equal(of_sum.count, N_RUNS * N_VALUES);
@@ -79,7 +79,7 @@ static void what_a_result_says_is_exact(void **state)
     assert_true(metric->has_counts);
     assert_close(metric->hist.mean_ns, 12345.5);
     assert_close(hist_stddev_ns(&metric->hist), 7.25);
-    assert_int_equal(metric->n_beyond, 5);
+    assert_int_equal(metric->hist.beyond, 5);
     metrics_free(&m);
 }
 

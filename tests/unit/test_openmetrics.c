@@ -77,6 +77,7 @@ static void histogram_is_cumulative(void **state)
     (void)state;
     assert_int_equal(hist_init(&h), 0);
     hist_record(&h, 5000);
+    hist_record_beyond(&h, 4);
     hist_record(&h, 15000000);
     hist_record(&h, 15000000);
     hist_record(&h, 20000000000);
@@ -87,7 +88,7 @@ static void histogram_is_cumulative(void **state)
              (const char *const[]){
                  "x_seconds_bucket{le=\"1e-05\"} 1\n", "x_seconds_bucket{le=\"0.01\"} 1\n",
                  "x_seconds_bucket{le=\"0.02\"} 3\n", "x_seconds_bucket{le=\"10.0\"} 3\n",
-                 "x_seconds_bucket{le=\"+Inf\"} 4\nx_seconds_count 4\n"
+                 "x_seconds_bucket{le=\"+Inf\"} 8\nx_seconds_count 8\n"
                  "x_seconds_sum 20.030005\n",
                  NULL};
          *want != NULL; want++)

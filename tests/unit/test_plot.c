@@ -70,11 +70,11 @@ static void curve_ends_where_the_unanswered_begin(void **state)
     char *text;
 
     (void)state;
-    metrics_get(&run.metrics, "response")->n_beyond = 4;
+    metrics_get(&run.metrics, "response")->hist.beyond = 4;
     text = script_of(PLOT_LATENCY, PLOT_SVG);
     assert_non_null(strstr(text, "2 4e-06\nEOD\n")); /* half of them have no answer */
     free(text);
-    metrics_get(&run.metrics, "response")->n_beyond = 0;
+    metrics_get(&run.metrics, "response")->hist.beyond = 0;
 }
 
 static void names_stay_names(void **state)
