@@ -38,6 +38,25 @@ is_count() {
     case $1 in '' | *[!0-9]*) return 1 ;; esac
 }
 
+# read_count TEXT: the number it stands for, as the programs take it: 10000, 100k, 1.5M.
+read_count() {
+    number=${1%[kM]} decimals='' zeros=''
+    case $1 in
+    *k) zeros=000 ;;
+    *M) zeros=000000 ;;
+    esac
+    case $number in
+    *.*)
+        decimals=${number#*.} number=${number%%.*}
+        is_count "$decimals" && [ ${#decimals} -le ${#zeros} ] || return
+        zeros=$(printf "%.$((${#zeros} - ${#decimals}))s" "$zeros")
+        ;;
+    esac
+    is_count "$number" || return
+    number=$(echo "$number$decimals$zeros" | sed 's/^0*//') # a leading 0 would make it octal
+    echo "${number:-0}"
+}
+
 # need_device OPTION NAME: as the kernel takes them, and nothing that a command takes for an option.
 need_device() {
     case $2 in
@@ -54,9 +73,9 @@ common_option() {
     --persist) persist=yes ;;
     --connections)
         need_argument "$@"
-        is_count "$2" || die "--connections: '$2': accepted is a number above 0"
-        [ "$2" -gt 0 ] || die "--connections: '$2': accepted is a number above 0"
-        connections=$2 taken=2
+        connections=$(read_count "$2") || connections=0
+        [ "$connections" -gt 0 ] || die "--connections: '$2': accepted is a number above 0, as 10000, 100k or 1.5M"
+        taken=2
         ;;
     --port)
         need_argument "$@"
@@ -438,11 +457,14 @@ renew_timer() {
 
 # --- the course of both scripts ---
 
-# What every machine with so many connections needs.
+# What every machine with so many connections needs: sockets of both ends, and what each thread has open
+# besides (64 descriptors, of 1,000 connections where the hard limit of descriptors is that low).
 want_common() {
-    want fs.file-max $((connections * 2 + 100000)) at-least
+    files=$((connections * 2 + connections / 8 + 10000))
+    open_now=$(cut -f 1 /proc/sys/fs/file-nr)
+    want fs.file-max $((files + (open_now / 100000 + 1) * 100000)) at-least
     want fs.nr_open $((connections + 10000)) at-least
-    want fs.epoll.max_user_watches $((connections * 2)) at-least
+    want fs.epoll.max_user_watches "$files" at-least
     want_triple net.ipv4.tcp_mem $((connections / 2 + 50000))
     want net.core.netdev_max_backlog 10000 at-least
     [ ! -e /proc/sys/net/netfilter/nf_conntrack_max ] ||

@@ -192,6 +192,32 @@ def test_command_runs_under_the_raised_limit():
     check(int(out.splitlines()[-1]) > 1000, f"fd limit of the command: {out}")
 
 
+def wanted(path, connections):
+    """{sysctl: its value that --check wants}"""
+    r = subprocess.run([path, "--check", "--connections", connections], capture_output=True, text=True, timeout=30)
+    return {line.split()[0]: int(line.split()[-2]) for line in r.stdout.splitlines()[1:] if line.startswith("fs.")}
+
+
+def test_what_the_scripts_set_is_enough_for_the_plan_of_as_many():
+    """Of the sysctls that stop a plan; they belong to the machine, so nothing is applied."""
+    client = (TCPCLIENT, "--source", "127.0.0.2-127.0.0.60", "127.0.0.1")
+    for fd_limit in (1024, 20000):
+        for n in ("1000", "100k", "1.5M", "3M"):
+            for path, program in ((CLIENT, client), (SERVER, (TCPSERVER,))):
+                plan = subprocess.run(["sh", "-c", f'ulimit -n {fd_limit} && exec "$@"', "sh", program[0], "--plan",
+                                       "--json", "-", "-c", n, *program[1:]], capture_output=True, text=True, timeout=30)
+                needed = {line["limit"]: line["needed"] for line in json.loads(plan.stdout)["plan"]}
+                for name, value in wanted(path, n).items():
+                    check(value >= needed.get(name, 0), f"{path} --connections {n}: {name} = {value}, needed {needed}")
+
+
+def test_scripts_take_counts_as_the_programs_do():
+    for text, number in (("3M", 3000000), ("1.5M", 1500000), ("10k", 10000), ("2000000", 2000000)):
+        check_equal(wanted(SERVER, text)["fs.nr_open"], number + 10000, f"fs.nr_open for {text}")
+    for text in ("0", "0k", "k", "3m", "1.5", "1.2345k", "1k5", "-1"):
+        check_refused(SERVER, "--connections", text, contains="100k")
+
+
 def check_refused(path, *arguments, contains=""):
     r = subprocess.run([path, *arguments], capture_output=True, text=True, timeout=30)
     check_equal((r.returncode, r.stdout, len(r.stderr.splitlines())), (2, "", 1), f"{arguments}: {r.stderr}")
