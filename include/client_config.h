@@ -36,6 +36,7 @@ struct client_config {
     struct sock_address target;
     struct srcplan plan;
     _Atomic uint64_t *spare_tuple; /* the next one of the plan beyond n_connections */
+    bool may_meet_itself;          /* the target's address can be a connection's source, too */
     struct sock_connect_options socket;
     uint32_t n_connections;       /* at the most */
     uint32_t n_at_begin;          /* of them, to begin with; fewer where there is a course */

@@ -50,6 +50,8 @@
     X(NO_AGREEMENT, "no common version or cipher",                                                 \
       "compare --tls-min and --tls-ciphers with what the server allows")                           \
     X(ALERT, "tls alert", "the peer's TLS ended it: look in its log")                              \
+    X(SELF, "connected to itself",                                                                 \
+      "nothing listens there and the source port was the target's own: start the server first")    \
     X(OTHER, "other error", "the first error's text is on stderr")
 
 #define OUTCOME_ENUM_PHASE(id, name)          PHASE_##id,

@@ -56,6 +56,9 @@ int sock_local_address(int fd, struct sock_address *address);
  * that cannot be told, or there is no route.  Nothing is sent. */
 bool sock_has_local_address(const struct sock_address *target);
 
+/* The address from which the kernel would reach the target, with port 0.  Nothing is sent. */
+int sock_route_source(const struct sock_address *target, struct sock_address *source);
+
 struct sock_connect_options {
     int sndbuf_bytes, rcvbuf_bytes; /* 0: the kernel's choice */
     bool stamp_received;            /* for sock_receive_stamped() */
@@ -75,6 +78,10 @@ int sock_error(int fd);
 /* Whether a connect has succeeded. */
 bool sock_is_connected(int fd);
 
+/* Whether a connected socket is its own peer: its source port was the target's, so that its SYN
+ * answered itself (RFC 9293, 3.5, simultaneous open). */
+bool sock_is_its_own_peer(int fd);
+
 /* What TCP knows of an established connection (TCP_INFO, tcp(7)). */
 struct sock_tcp {
     uint32_t retransmits; /* segments sent again so far, SYNs included */
@@ -92,7 +99,10 @@ int sock_find_stamps(void);
  * in CLOCK_REALTIME (SO_TIMESTAMPING, software, received), 0 when the kernel does not say. */
 ssize_t sock_receive_stamped(int fd, void *data, size_t n_bytes, uint64_t *arrived_epoch_ns);
 
-/* The socket's own address and port as a tuple. */
+/* An address and port as a tuple. */
+struct srcplan_tuple sock_tuple(const struct sock_address *address);
+
+/* The socket's own; family AF_UNSPEC where it has none. */
 void sock_local_tuple(int fd, struct srcplan_tuple *tuple);
 
 /* After this, close() sends a reset and leaves no TIME_WAIT. */

@@ -12,6 +12,7 @@
 #ifndef TCPSCALER_SRCPLAN_H
 #define TCPSCALER_SRCPLAN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -70,6 +71,9 @@ uint64_t srcplan_capacity(const struct srcplan *p);
 
 /* The family of the sources: AF_INET, AF_INET6, or AF_UNSPEC when none is given. */
 int srcplan_family(const struct srcplan *p);
+
+/* Whether this address is one of the sources.  Never when none is given. */
+bool srcplan_has_address(const struct srcplan *p, const struct srcplan_address *address);
 
 /* Tuple i, i < capacity.  Without ports: address i modulo the addresses, port 0. */
 void srcplan_at(const struct srcplan *p, uint64_t i, struct srcplan_tuple *tuple);

@@ -147,6 +147,14 @@ void client_conn_secured(struct client_conn *c)
     become_ready(c, fd);
 }
 
+/* Without TIME_WAIT: that would keep the server from its port. */
+static void refuse_itself(struct client_conn *c, int fd)
+{
+    sock_reset_on_close(fd);
+    event_assign(&c->event, c->worker->worker.base, fd, 0, on_connected, c);
+    client_conn_close(c, (struct outcome){PHASE_CONNECT, REASON_SELF}, 0);
+}
+
 static void establish(struct client_conn *c, int fd, uint32_t syn_retransmits)
 {
     struct client_worker *cw = c->worker;
@@ -169,6 +177,14 @@ static void establish(struct client_conn *c, int fd, uint32_t syn_retransmits)
         client_tls_begin(c, fd);
     else
         become_ready(c, fd);
+}
+
+static void on_established(struct client_conn *c, int fd, uint32_t syn_retransmits)
+{
+    if (c->worker->config->may_meet_itself && sock_is_its_own_peer(fd))
+        refuse_itself(c, fd);
+    else
+        establish(c, fd, syn_retransmits);
 }
 
 /* Over loopback the handshake is over when connect(2) returns, although it says EINPROGRESS.  To
@@ -195,7 +211,7 @@ void client_conn_open(struct client_conn *c)
         event_assign(&c->event, cw->worker.base, -1, 0, on_connected, c);
         client_conn_close(c, failed, errno);
     } else if (sock_is_connected(fd)) {
-        establish(c, fd, 0);
+        on_established(c, fd, 0);
     } else if (watch(c, fd, EV_WRITE, on_connected, cw->connect.timeout) != 0) {
         client_conn_close(c, (struct outcome){PHASE_CONNECT, REASON_MEMORY}, ENOMEM);
     }
@@ -213,7 +229,7 @@ static void on_connected(evutil_socket_t fd, short what, void *arg)
     }
     error = sock_error(fd);
     if (error == 0)
-        establish(c, fd, sock_tcp(fd).retransmits);
+        on_established(c, fd, sock_tcp(fd).retransmits);
     else
         client_conn_close(c, (struct outcome){PHASE_CONNECT, outcome_reason_of_errno(error)},
                           error);

@@ -3,10 +3,10 @@
 #include "client_plan.h"
 
 #include "client_schedule.h"
+#include "client_sources.h"
 #include "complain.h"
 #include "oslimits.h"
 #include "query_dns.h"
-#include "sources.h"
 #include "textfile.h"
 
 #include <errno.h>
@@ -14,8 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { FALLBACK_FIRST_PORT = 1024 };
 
 #define MOST_QUERY_FILE_BYTES (1ull << 32)
 
@@ -62,33 +60,6 @@ static int plan_query(struct client_plan *plan, const struct client_opts *o)
     failed = query_init(&plan->config.query, o->protocol, &ask, error);
     free(text);
     return failed ? complain("%s", error) : 0;
-}
-
-static int plan_ports(struct client_plan *plan, const struct client_opts *o,
-                      const struct hostfacts *host)
-{
-    struct srcplan *tuples = &plan->config.plan;
-    char error[SRCPLAN_ERROR_BYTES], all[32];
-    const uint64_t first = host->first_unprivileged_port;
-
-    if (o->source == NULL && o->sport == NULL)
-        return 0;
-    snprintf(all, sizeof all, "%u-65535",
-             first >= 1 && first <= UINT16_MAX ? (unsigned)first : FALLBACK_FIRST_PORT);
-    if (srcplan_add_ports(tuples, o->sport != NULL ? o->sport : all, error) != 0)
-        return complain("--sport: %s", error);
-    plan->n_excluded_ports = oslimits_exclude_unusable_ports(tuples);
-    return 0;
-}
-
-static int plan_sources(struct client_plan *plan, const struct client_opts *o)
-{
-    char error[SRCPLAN_ERROR_BYTES];
-
-    srcplan_init(&plan->config.plan);
-    if (o->source != NULL && sources_add(&plan->config.plan, o->source, error) != 0)
-        return complain("--source: %s", error);
-    return 0;
 }
 
 static int resolve(struct client_plan *plan, const struct client_opts *o)
@@ -280,16 +251,6 @@ static uint16_t lowest_port(const struct srcplan *tuples)
     return lowest;
 }
 
-/* Where the kernel chooses, one destination has its port range once. */
-static uint64_t tuples_available(const struct srcplan *tuples, const struct hostfacts *host)
-{
-    if (tuples->ports != NULL)
-        return srcplan_capacity(tuples);
-    if (host->first_ephemeral_port == HOSTFACTS_UNKNOWN)
-        return HOSTFACTS_UNKNOWN;
-    return host->last_ephemeral_port - host->first_ephemeral_port + 1;
-}
-
 static void check_limits(struct client_plan *plan, const struct hostfacts *host)
 {
     const struct client_config *c = &plan->config;
@@ -353,13 +314,12 @@ int client_plan_make(struct client_plan *plan, const struct client_opts *opts)
     memset(plan, 0, sizeof *plan);
     oslimits_raise_nofile();
     hostfacts_read(&host);
-    if (plan_query(plan, opts) != 0 || plan_sources(plan, opts) != 0 ||
-        plan_ports(plan, opts, &host) != 0 || plan_cpus(plan, opts) != 0 ||
-        plan_population(plan, opts) != 0 || plan_schedule(plan, opts) != 0 ||
-        resolve(plan, opts) != 0 || plan_tls(plan, opts) != 0)
+    if (plan_query(plan, opts) != 0 || client_sources_read(plan, opts, &host) != 0 ||
+        plan_cpus(plan, opts) != 0 || plan_population(plan, opts) != 0 ||
+        plan_schedule(plan, opts) != 0 || resolve(plan, opts) != 0 ||
+        client_sources_fit_target(plan, &host) != 0 || plan_tls(plan, opts) != 0)
         return -1;
     plan_load(&plan->config, opts);
-    plan->n_tuples = tuples_available(&plan->config.plan, &host);
     if (plan_room(plan, opts, &host) != 0)
         return -1;
     plan_pace(&plan->config, opts);

@@ -141,13 +141,19 @@ static void judge_half_open(struct diagnosis *d, const struct diagnosis_input *i
 
 static void judge_server(struct diagnosis *d, const struct diagnosis_input *in)
 {
-    const uint64_t n_refused = count(in, REASON_REFUSED);
+    const uint64_t n_itself = count(in, REASON_SELF);
+    const uint64_t n_refused = count(in, REASON_REFUSED) + n_itself;
     const uint64_t n_ended = count(in, REASON_RESET) + count(in, REASON_PEER);
     struct diagnosis_line *line;
 
     if (n_refused > 0) {
         line = add(d, "nobody listens", n_refused);
-        say(line->evidence, "the connects were answered with a reset");
+        if (n_itself == 0)
+            say(line->evidence, "the connects were answered with a reset");
+        else
+            say(line->evidence,
+                "%" PRIu64 " connects answered with a reset, %" PRIu64 " connected to themselves",
+                n_refused - n_itself, n_itself);
         say(line->remedy, "start the server, or give its port (-p)");
     }
     if (n_ended > 0) {

@@ -214,6 +214,19 @@ bool sock_has_local_address(const struct sock_address *target)
     return has;
 }
 
+int sock_route_source(const struct sock_address *target, struct sock_address *source)
+{
+    const int fd = socket(target->ss.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return -1;
+    if (connect(fd, (const struct sockaddr *)&target->ss, target->length) != 0 ||
+        sock_local_address(fd, source) != 0)
+        return close_failed(fd);
+    sock_set_port(source, 0);
+    return close(fd);
+}
+
 /* The planned address and port as bind(2) wants them, in the family of the target. */
 static struct sock_address to_bind(const struct srcplan_tuple *source, int family)
 {
@@ -293,6 +306,19 @@ bool sock_is_connected(int fd)
     return getpeername(fd, (struct sockaddr *)&peer, &length) == 0;
 }
 
+bool sock_is_its_own_peer(int fd)
+{
+    struct sock_address peer = {.length = sizeof peer.ss};
+    struct srcplan_tuple own, other;
+
+    if (getpeername(fd, (struct sockaddr *)&peer.ss, &peer.length) != 0)
+        return false;
+    sock_local_tuple(fd, &own);
+    other = sock_tuple(&peer);
+    return own.port == other.port &&
+           memcmp(own.address.bytes, other.address.bytes, sizeof own.address.bytes) == 0;
+}
+
 struct sock_tcp sock_tcp(int fd)
 {
     struct tcp_info info = {0};
@@ -344,19 +370,25 @@ ssize_t sock_receive_stamped(int fd, void *data, size_t n_bytes, uint64_t *arriv
     return n;
 }
 
+struct srcplan_tuple sock_tuple(const struct sock_address *address)
+{
+    struct srcplan_tuple tuple = {.address.family = address->ss.ss_family,
+                                  .port = sock_port(address)};
+
+    if (address->ss.ss_family == AF_INET6)
+        memcpy(tuple.address.bytes, &((const struct sockaddr_in6 *)&address->ss)->sin6_addr, 16);
+    else
+        memcpy(tuple.address.bytes, &((const struct sockaddr_in *)&address->ss)->sin_addr, 4);
+    return tuple;
+}
+
 void sock_local_tuple(int fd, struct srcplan_tuple *tuple)
 {
     struct sock_address a;
 
     *tuple = (struct srcplan_tuple){.address.family = AF_UNSPEC};
-    if (sock_local_address(fd, &a) != 0)
-        return;
-    tuple->address.family = a.ss.ss_family;
-    tuple->port = sock_port(&a);
-    if (a.ss.ss_family == AF_INET6)
-        memcpy(tuple->address.bytes, &((const struct sockaddr_in6 *)&a.ss)->sin6_addr, 16);
-    else
-        memcpy(tuple->address.bytes, &((const struct sockaddr_in *)&a.ss)->sin_addr, 4);
+    if (sock_local_address(fd, &a) == 0)
+        *tuple = sock_tuple(&a);
 }
 
 void sock_reset_on_close(int fd)

@@ -4,7 +4,6 @@
 
 #include <arpa/inet.h>
 #include <assert.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -380,6 +379,16 @@ uint64_t srcplan_capacity(const struct srcplan *p)
 int srcplan_family(const struct srcplan *p)
 {
     return p->n_ranges == 0 ? AF_UNSPEC : p->ranges[0].first.family;
+}
+
+bool srcplan_has_address(const struct srcplan *p, const struct srcplan_address *address)
+{
+    uint64_t n;
+
+    for (size_t i = 0; i < p->n_ranges; i++)
+        if (distance(&p->ranges[i].first, address, &n) == 0 && n < p->ranges[i].count)
+            return true;
+    return false;
 }
 
 static const struct srcplan_range *range_of(const struct srcplan *p, uint64_t address)

@@ -429,6 +429,30 @@ static void what_is_not_given_is_left_to_the_kernel(void **state)
     srcplan_free(&p);
 }
 
+static bool has(const struct srcplan *p, int family, const char *text)
+{
+    struct srcplan_address address = {.family = family};
+
+    assert_int_equal(inet_pton(family, text, address.bytes), 1);
+    return srcplan_has_address(p, &address);
+}
+
+static void an_address_is_found_in_whatever_range_it_lies(void **state)
+{
+    struct srcplan p;
+
+    (void)state;
+    fill_srcplan(&p, "10.0.0.5-9,10.1.0.0/24", "7");
+    assert_true(has(&p, AF_INET, "10.0.0.5") && has(&p, AF_INET, "10.0.0.9"));
+    assert_true(has(&p, AF_INET, "10.1.0.0") && has(&p, AF_INET, "10.1.0.255"));
+    assert_false(has(&p, AF_INET, "10.0.0.4") || has(&p, AF_INET, "10.0.0.10"));
+    assert_false(has(&p, AF_INET, "10.1.1.0") || has(&p, AF_INET6, "a00:5::"));
+    srcplan_free(&p);
+    fill_srcplan(&p, NULL, "7");
+    assert_false(has(&p, AF_INET, "10.0.0.5"));
+    srcplan_free(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -444,6 +468,7 @@ int main(void)
         cmocka_unit_test(the_capacity_is_addresses_times_ports),
         cmocka_unit_test(tuples_are_address_major),
         cmocka_unit_test(what_is_not_given_is_left_to_the_kernel),
+        cmocka_unit_test(an_address_is_found_in_whatever_range_it_lies),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
