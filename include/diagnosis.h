@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define DIAGNOSIS_LINES      6
+#define DIAGNOSIS_LINES      8
 #define DIAGNOSIS_TEXT_BYTES 200
 
 struct diagnosis_input {
@@ -20,8 +20,9 @@ struct diagnosis_input {
     uint64_t listen_overflows;    /* in this network namespace, during the run; or unknown */
     uint64_t n_tuples;            /* source tuples there were; or unknown */
     uint64_t in_time_wait;        /* towards the target; or unknown */
-    bool churns;                  /* connections follow one another by design ... */
-    double churn_per_s;           /* ... and came about at this rate */
+    bool threads_are_auto, own_fd_tables;
+    bool churns;        /* connections follow one another by design ... */
+    double churn_per_s; /* ... and came about at this rate */
 };
 
 struct diagnosis_line {

@@ -26,9 +26,10 @@
     X(CANCELLED, "cancelled", NULL)                                                                \
     X(PORTS, "source ports exhausted",                                                             \
       "give more tuples: --source with more addresses, or a wider --sport range")                  \
-    X(FDS, "fd limit", "raise the hard limit (ulimit -Hn) or let --threads auto add fd tables")    \
+    X(FDS, "fd limit", "raise the hard limit (ulimit -Hn)")                                        \
     X(MEMORY, "no memory",                                                                         \
-      "the kernel refused memory: compare /proc/net/sockstat 'mem' with net.ipv4.tcp_mem")         \
+      "the kernel has none left (compare /proc/net/sockstat 'mem' with net.ipv4.tcp_mem), or "     \
+      "ulimit -v is reached")                                                                      \
     X(REFUSED, "refused", "nothing listens there, or it answers with a reset")                     \
     X(UNREACHABLE, "unreachable", "check routes, firewall and that the source address is local")   \
     X(PERMISSION, "not permitted",                                                                 \

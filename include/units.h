@@ -38,6 +38,9 @@ char *units_format_duration(char *buffer, uint64_t ns);
 /* 1234567 -> "1,234,567". */
 char *units_format_count(char *buffer, uint64_t count);
 
+/* The same; UINT64_MAX, where nobody knows: "unknown". */
+char *units_format_known(char *buffer, uint64_t count);
+
 /* Binary multiples to three significant digits: "512 B", "1.50 KiB", "23.4 MiB". */
 char *units_format_bytes(char *buffer, uint64_t bytes);
 

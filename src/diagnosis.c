@@ -2,6 +2,8 @@
  * diagnosis: see diagnosis.h. */
 #include "diagnosis.h"
 
+#include "units.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -21,7 +23,8 @@ static uint64_t count(const struct diagnosis_input *in, enum outcome_reason reas
 
 static bool is_full(uint64_t used, uint64_t limit)
 {
-    return used != UNKNOWN && limit != UNKNOWN && used >= limit / 100 * FULL_PERCENT;
+    return used != UNKNOWN && limit != UNKNOWN &&
+           used >= limit - limit / 100 * (100 - FULL_PERCENT);
 }
 
 static struct diagnosis_line *add(struct diagnosis *d, const char *limit, uint64_t connections)
@@ -45,6 +48,7 @@ __attribute__((format(printf, 2, 3))) static void say(char *text, const char *fo
 static void judge_ports(struct diagnosis *d, const struct diagnosis_input *in)
 {
     const uint64_t n = count(in, REASON_PORTS);
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
     struct diagnosis_line *line;
 
     if (n == 0)
@@ -52,20 +56,32 @@ static void judge_ports(struct diagnosis *d, const struct diagnosis_input *in)
     line = add(d, "source ports", n);
     if (in->churns) {
         say(line->evidence,
-            "source ports exhausted: %" PRIu64 " in TIME_WAIT of %" PRIu64
-            "; %.1f connections/s came about",
-            in->in_time_wait, in->n_tuples, in->churn_per_s);
+            "source ports exhausted: %s in TIME_WAIT of %s; %.1f connections/s came about",
+            units_format_known(a, in->in_time_wait), units_format_known(b, in->n_tuples),
+            in->churn_per_s);
         say(line->remedy, "--close rst leaves no TIME_WAIT; or more tuples: --source, --sport");
         return;
     }
-    say(line->evidence, "%" PRIu64 " source tuples, %" PRIu64 " sockets in TIME_WAIT on this host",
-        in->n_tuples, in->host->sockets_in_time_wait);
+    say(line->evidence, "source tuples: %s; sockets in TIME_WAIT on this host: %s",
+        units_format_known(a, in->n_tuples), units_format_known(b, in->host->sockets_in_time_wait));
     say(line->remedy, "%s", outcome_remedy(REASON_PORTS));
+}
+
+/* With --threads auto there is a thread, and its table, for each that the limit asks for. */
+static const char *fds_remedy(const struct diagnosis_input *in)
+{
+    if (!in->own_fd_tables)
+        return "raise the hard limit (ulimit -Hn): all threads share one table";
+    return in->threads_are_auto
+               ? "raise the hard limit (ulimit -Hn): --threads auto has no more threads to add"
+               : "--threads auto adds a table with each thread; or raise the hard limit "
+                 "(ulimit -Hn)";
 }
 
 static void judge_fds(struct diagnosis *d, const struct diagnosis_input *in)
 {
     const uint64_t n = count(in, REASON_FDS);
+    char text[UNITS_TEXT_BYTES];
     struct diagnosis_line *line;
 
     if (n == 0)
@@ -77,35 +93,85 @@ static void judge_fds(struct diagnosis *d, const struct diagnosis_input *in)
         say(line->remedy, "sysctl -w fs.file-max=%" PRIu64, in->host->file_max + 2 * n);
     } else {
         line = add(d, "fd limit", n);
-        say(line->evidence, "a limit of %" PRIu64 " per fd table", in->host->nofile);
-        say(line->remedy, "%s", outcome_remedy(REASON_FDS));
+        say(line->evidence, "fds per table: %s; %s", units_format_known(text, in->host->nofile),
+            in->own_fd_tables ? "each thread has its own" : "all threads share one");
+        say(line->remedy, "%s", fds_remedy(in));
     }
 }
 
-/* Without room for its buffers the kernel refuses, or lets new connections stall without a word. */
-static bool judge_memory(struct diagnosis *d, const struct diagnosis_input *in, uint64_t n_stalled)
+static bool tcp_memory_is_full(const struct diagnosis_input *in)
 {
-    const bool full = is_full(in->host->tcp_pages_used, in->host->tcp_pages_max);
-    const uint64_t n = count(in, REASON_MEMORY) + (full ? n_stalled : 0);
-    struct diagnosis_line *line;
-
-    if (n == 0)
-        return false;
-    line = add(d, "net.ipv4.tcp_mem", n);
-    say(line->evidence, "TCP holds %" PRIu64 " pages of %" PRIu64 " (/proc/net/sockstat, mem)",
-        in->host->tcp_pages_used, in->host->tcp_pages_max);
-    say(line->remedy, full
-                          ? "sysctl -w net.ipv4.tcp_mem with a higher third value, or smaller "
-                            "--sndbuf and --rcvbuf"
-                          : "more memory: the kernel refused some although tcp_mem is not reached");
-    return full;
+    return is_full(in->host->tcp_pages_used, in->host->tcp_pages_max);
 }
 
-static void judge_stalled(struct diagnosis *d, const struct diagnosis_input *in, uint64_t n)
+/* Connects that timed out. */
+static uint64_t count_stalled(const struct diagnosis_input *in)
 {
-    struct diagnosis_line *line;
+    return tally_get(&in->tally->connections.ended[PHASE_CONNECT][REASON_TIMEOUT]);
+}
+
+static void blame_tcp_memory(struct diagnosis *d, const struct diagnosis_input *in, uint64_t n)
+{
+    struct diagnosis_line *line = add(d, "net.ipv4.tcp_mem", n);
+
+    say(line->evidence, "TCP holds %" PRIu64 " pages of %" PRIu64 " (/proc/net/sockstat, mem)",
+        in->host->tcp_pages_used, in->host->tcp_pages_max);
+    say(line->remedy,
+        "sysctl -w net.ipv4.tcp_mem with a higher third value, or smaller --sndbuf and --rcvbuf");
+}
+
+static void blame_address_space(struct diagnosis *d, const struct diagnosis_input *in, uint64_t n)
+{
+    char left[UNITS_TEXT_BYTES], available[UNITS_TEXT_BYTES];
+    struct diagnosis_line *line = add(d, "ulimit -v", n);
+
+    say(line->evidence, "of its address space (RLIMIT_AS) the client had %s left; the host had %s",
+        units_format_bytes(left, in->host->address_space_bytes),
+        units_format_bytes(available, in->host->memory_available_bytes));
+    say(line->remedy, "ulimit -v unlimited, or as many KiB as it needs");
+}
+
+/* Unknown in a network namespace, where tcp_mem of the host holds all the same. */
+static void blame_memory(struct diagnosis *d, const struct diagnosis_input *in, uint64_t n)
+{
+    char available[UNITS_TEXT_BYTES], used[UNITS_TEXT_BYTES], most[UNITS_TEXT_BYTES];
+    struct diagnosis_line *line = add(d, "memory", n);
+
+    say(line->evidence, "memory available: %s; pages that TCP holds: %s, at most %s (tcp_mem)",
+        in->host->memory_available_bytes == UNKNOWN
+            ? "unknown"
+            : units_format_bytes(available, in->host->memory_available_bytes),
+        units_format_known(used, in->host->tcp_pages_used),
+        units_format_known(most, in->host->tcp_pages_max));
+    say(line->remedy, "%s",
+        in->host->tcp_pages_max == UNKNOWN
+            ? "more memory, or a higher net.ipv4.tcp_mem on the host: this namespace does not "
+              "show it"
+            : "more memory: net.ipv4.tcp_mem is not reached");
+}
+
+/* Without room for its buffers the kernel refuses, or lets new connections stall without a word. */
+static void judge_memory(struct diagnosis *d, const struct diagnosis_input *in)
+{
+    const bool full = tcp_memory_is_full(in);
+    const uint64_t n = count(in, REASON_MEMORY) + (full ? count_stalled(in) : 0);
 
     if (n == 0)
+        return;
+    if (full)
+        blame_tcp_memory(d, in, n);
+    else if (in->host->address_space_bytes < in->host->memory_available_bytes)
+        blame_address_space(d, in, n);
+    else
+        blame_memory(d, in, n);
+}
+
+static void judge_stalled(struct diagnosis *d, const struct diagnosis_input *in)
+{
+    const uint64_t n = count_stalled(in);
+    struct diagnosis_line *line;
+
+    if (n == 0 || tcp_memory_is_full(in))
         return;
     if (is_full(in->host->conntrack_used, in->host->conntrack_max)) {
         line = add(d, "net.netfilter.nf_conntrack_max", n);
@@ -139,28 +205,34 @@ static void judge_half_open(struct diagnosis *d, const struct diagnosis_input *i
     say(line->remedy, "%s", outcome_remedy(REASON_HALF_OPEN));
 }
 
-static void judge_server(struct diagnosis *d, const struct diagnosis_input *in)
+static void judge_refused(struct diagnosis *d, const struct diagnosis_input *in)
 {
     const uint64_t n_itself = count(in, REASON_SELF);
-    const uint64_t n_refused = count(in, REASON_REFUSED) + n_itself;
-    const uint64_t n_ended = count(in, REASON_RESET) + count(in, REASON_PEER);
+    const uint64_t n = count(in, REASON_REFUSED) + n_itself;
     struct diagnosis_line *line;
 
-    if (n_refused > 0) {
-        line = add(d, "nobody listens", n_refused);
-        if (n_itself == 0)
-            say(line->evidence, "the connects were answered with a reset");
-        else
-            say(line->evidence,
-                "%" PRIu64 " connects answered with a reset, %" PRIu64 " connected to themselves",
-                n_refused - n_itself, n_itself);
-        say(line->remedy, "start the server, or give its port (-p)");
-    }
-    if (n_ended > 0) {
-        line = add(d, "the server's limits", n_ended);
-        say(line->evidence, "it accepted them and ended them");
-        say(line->remedy, "its connection limit, fd limit or idle timeout: see its log");
-    }
+    if (n == 0)
+        return;
+    line = add(d, "nobody listens", n);
+    if (n_itself == 0)
+        say(line->evidence, "the connects were answered with a reset");
+    else
+        say(line->evidence,
+            "%" PRIu64 " connects answered with a reset, %" PRIu64 " connected to themselves",
+            n - n_itself, n_itself);
+    say(line->remedy, "start the server, or give its port (-p)");
+}
+
+static void judge_ended(struct diagnosis *d, const struct diagnosis_input *in)
+{
+    const uint64_t n = count(in, REASON_RESET) + count(in, REASON_PEER);
+    struct diagnosis_line *line;
+
+    if (n == 0)
+        return;
+    line = add(d, "the server's limits", n);
+    say(line->evidence, "it accepted them and ended them");
+    say(line->remedy, "its connection limit, fd limit or idle timeout: see its log");
 }
 
 static int by_connections(const void *a, const void *b)
@@ -170,17 +242,20 @@ static int by_connections(const void *a, const void *b)
     return (x->connections < y->connections) - (x->connections > y->connections);
 }
 
+/* Each adds one line at most. */
+static void (*const judges[])(struct diagnosis *, const struct diagnosis_input *) = {
+    judge_ports,     judge_fds,     judge_memory, judge_stalled,
+    judge_half_open, judge_refused, judge_ended,
+};
+
+enum { N_JUDGES = sizeof judges / sizeof *judges };
+
+_Static_assert(N_JUDGES <= DIAGNOSIS_LINES, "room for a line of each");
+
 void diagnosis_make(struct diagnosis *d, const struct diagnosis_input *in)
 {
-    const uint64_t n_stalled =
-        tally_get(&in->tally->connections.ended[PHASE_CONNECT][REASON_TIMEOUT]);
-
     d->n_lines = 0;
-    judge_ports(d, in);
-    judge_fds(d, in);
-    if (!judge_memory(d, in, n_stalled))
-        judge_stalled(d, in, n_stalled);
-    judge_half_open(d, in);
-    judge_server(d, in);
+    for (int i = 0; i < N_JUDGES; i++)
+        judges[i](d, in);
     qsort(d->lines, d->n_lines, sizeof *d->lines, by_connections);
 }

@@ -343,13 +343,13 @@ static void print_server(FILE *out, const struct client_result *r)
         return;
     fprintf(out,
             "Server       %s accepted, %s refused, %s active; %s connected here it never took\n",
-            units_format_count(a, s.accepted), units_format_count(b, s.refused),
-            units_format_count(c, s.active), units_format_count(d, client_result_not_accepted(r)));
+            units_format_known(a, s.accepted), units_format_known(b, s.refused),
+            units_format_known(c, s.active), units_format_known(d, client_result_not_accepted(r)));
     fprintf(out, "             %s pauses of accepting, %s of reading",
-            units_format_count(a, s.accept_pauses), units_format_count(b, s.back_pressure_pauses));
+            units_format_known(a, s.accept_pauses), units_format_known(b, s.back_pressure_pauses));
     if (s.listen_overflows != UINT64_MAX && s.listen_drops != UINT64_MAX)
-        fprintf(out, "; %s listen overflows, %s drops", units_format_count(c, s.listen_overflows),
-                units_format_count(d, s.listen_drops));
+        fprintf(out, "; %s listen overflows, %s drops", units_format_known(c, s.listen_overflows),
+                units_format_known(d, s.listen_drops));
     fputc('\n', out);
 }
 

@@ -391,6 +391,8 @@ static void diagnose(const struct setup *s, struct client_result *r)
             hoststat_delta(r->host_after.listen_overflows, r->host_before.listen_overflows),
         .n_tuples = s->plan.n_tuples,
         .in_time_wait = r->has_sockets ? r->sockets.time_wait : HOSTFACTS_UNKNOWN,
+        .threads_are_auto = s->opts.threads == 0,
+        .own_fd_tables = r->own_fd_tables,
         .churns = s->plan.config.queries_per_conn > 0,
         .churn_per_s = client_result_churn_per_s(r),
     };

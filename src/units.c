@@ -164,6 +164,11 @@ char *units_format_count(char *buffer, uint64_t count)
     return buffer;
 }
 
+char *units_format_known(char *buffer, uint64_t count)
+{
+    return count == UINT64_MAX ? strcpy(buffer, "unknown") : units_format_count(buffer, count);
+}
+
 char *units_format_bytes(char *buffer, uint64_t bytes)
 {
     static const char *const names[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

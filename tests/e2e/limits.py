@@ -74,6 +74,19 @@ def test_client_that_does_not_fit_says_what_binds():
         check(part in r.stderr, f"'{part}' in: {r.stderr}")
 
 
+@plain_build_only
+def test_address_space_of_the_client_is_named_when_it_is_used_up():
+    """In a network namespace, as the harness makes it, nobody knows tcp_mem."""
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 16000, "--threads", 1, "-r", 100, "-t", 0.5, "--force", "127.0.0.1",
+                       prefix=["sh", "-c", 'ulimit -v 58000; exec "$@"', "sh"])
+    check_conservation(r)
+    check_code(r, 3)
+    limits = {line["limit"]: line["evidence"] for line in r.json["diagnosis"]}
+    check("ulimit -v" in limits and "net.ipv4.tcp_mem" not in limits, f"{limits}")
+    check("18446744073709551615" not in r.err, r.err)
+
+
 @needs_own_fd_tables
 def test_fd_tables_of_the_workers_multiply_the_limit():
     with Server() as server:

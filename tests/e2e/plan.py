@@ -30,7 +30,7 @@ def test_more_connections_than_ports_are_refused_and_with_force_counted():
         check("give more tuples" in r.err, "the remedy")
         line = r.json["diagnosis"][0]
         check_equal((line["limit"], line["connections"]), ("source ports", 500), "diagnosis")
-        check("1000 source tuples" in line["evidence"] and "What bound" in r.err, line["evidence"])
+        check("source tuples: 1,000;" in line["evidence"] and "What bound" in r.err, line["evidence"])
 
 
 def test_reserved_ports_are_left_out_of_the_plan():

@@ -13,6 +13,8 @@ static const struct hostfacts roomy = {
     .nofile = 20000,
     .file_max = 1000000,
     .files_open = 1000,
+    .memory_available_bytes = 20ull << 30,
+    .address_space_bytes = HOSTFACTS_UNKNOWN,
     .tcp_pages_max = 1000,
     .tcp_pages_used = 10,
     .sockets_in_time_wait = 77,
@@ -23,21 +25,11 @@ static const struct hostfacts roomy = {
 static struct tally tally;
 static struct hostfacts host;
 static struct diagnosis d;
-static double churn_per_s;
+static struct diagnosis_input in;
 
-/* One kind of end, so many times. */
-static void diagnose(enum outcome_phase phase, enum outcome_reason reason, uint64_t n,
-                     uint64_t half_open)
+/* One kind of end, so many times; 100 connections finished. */
+static void diagnose(enum outcome_phase phase, enum outcome_reason reason, uint64_t n)
 {
-    const struct diagnosis_input in = {.tally = &tally,
-                                       .half_open = half_open,
-                                       .host = &host,
-                                       .listen_overflows = 5,
-                                       .n_tuples = 28232,
-                                       .in_time_wait = 28000,
-                                       .churns = churn_per_s > 0,
-                                       .churn_per_s = churn_per_s};
-
     memset(&tally, 0, sizeof tally);
     tally_add(&tally.connections.ended[PHASE_RUN][REASON_FINISHED], 100);
     tally_add(&tally.connections.ended[phase][reason], n);
@@ -57,60 +49,126 @@ static int setup(void **state)
 {
     (void)state;
     host = roomy;
-    churn_per_s = 0;
+    in = (struct diagnosis_input){.tally = &tally,
+                                  .host = &host,
+                                  .listen_overflows = 5,
+                                  .n_tuples = 28232,
+                                  .in_time_wait = 28000,
+                                  .own_fd_tables = true};
     return 0;
 }
 
 static void nothing_is_said_when_all_finished_or_were_cancelled(void **state)
 {
     (void)state;
-    diagnose(PHASE_RUN, REASON_FINISHED, 5, 0);
+    diagnose(PHASE_RUN, REASON_FINISHED, 5);
     assert_int_equal(d.n_lines, 0);
-    diagnose(PHASE_RUN, REASON_CANCELLED, 5, 0);
+    diagnose(PHASE_RUN, REASON_CANCELLED, 5);
     assert_int_equal(d.n_lines, 0);
 }
 
 static void ports_and_fds_are_named(void **state)
 {
     (void)state;
-    diagnose(PHASE_BIND, REASON_PORTS, 5, 0);
-    assert_one("source ports", 5, "28232 source tuples, 77 sockets in TIME_WAIT", "--source");
-    diagnose(PHASE_CONNECT, REASON_PORTS, 6, 0);
-    assert_one("source ports", 6, "28232", "--source");
-    churn_per_s = 16.7;
-    diagnose(PHASE_CONNECT, REASON_PORTS, 6, 0);
-    assert_one("source ports", 6, "28000 in TIME_WAIT of 28232; 16.7 connections/s", "--close rst");
-    diagnose(PHASE_SOCKET, REASON_FDS, 7, 0);
-    assert_one("fd limit", 7, "20000 per fd table", "ulimit -Hn");
+    diagnose(PHASE_BIND, REASON_PORTS, 5);
+    assert_one("source ports", 5, "source tuples: 28,232; sockets in TIME_WAIT on this host: 77",
+               "--source");
+    diagnose(PHASE_CONNECT, REASON_PORTS, 6);
+    assert_one("source ports", 6, "28,232", "--source");
+    in.churns = true;
+    in.churn_per_s = 16.7;
+    diagnose(PHASE_CONNECT, REASON_PORTS, 6);
+    assert_one("source ports", 6, "28,000 in TIME_WAIT of 28,232; 16.7 connections/s",
+               "--close rst");
+    diagnose(PHASE_SOCKET, REASON_FDS, 7);
+    assert_one("fd limit", 7, "fds per table: 20,000; each thread has its own",
+               "--threads auto adds");
+    in.threads_are_auto = true;
+    diagnose(PHASE_SOCKET, REASON_FDS, 7);
+    assert_one("fd limit", 7, "20,000", "--threads auto has no more");
+    in.own_fd_tables = false;
+    diagnose(PHASE_SOCKET, REASON_FDS, 7);
+    assert_one("fd limit", 7, "all threads share one", "ulimit -Hn");
     host.files_open = 990000;
-    diagnose(PHASE_SOCKET, REASON_FDS, 7, 0);
+    diagnose(PHASE_SOCKET, REASON_FDS, 7);
     assert_one("fs.file-max", 7, "990000 files open of 1000000", "fs.file-max=1000014");
 }
 
 static void stalled_connects_are_told_apart_by_what_the_kernel_counts(void **state)
 {
     (void)state;
-    diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9, 0);
+    diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9);
     assert_one("the path to the server", 9, "SYNs were sent again", "firewall");
     host.conntrack_used = 990;
-    diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9, 0);
+    diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9);
     assert_one("net.netfilter.nf_conntrack_max", 9, "990 connections tracked of 1000", "notrack");
     host.tcp_pages_used = 980; /* the stronger explanation */
-    diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9, 0);
+    diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9);
     assert_one("net.ipv4.tcp_mem", 9, "980 pages of 1000", "net.ipv4.tcp_mem");
 }
 
-static void refused_memory_is_named_also_below_the_limit(void **state)
+static void tcp_memory_is_not_blamed_below_its_limit(void **state)
 {
     (void)state;
-    diagnose(PHASE_CONNECT, REASON_MEMORY, 3, 0);
-    assert_one("net.ipv4.tcp_mem", 3, "10 pages of 1000", "more memory");
+    diagnose(PHASE_CONNECT, REASON_MEMORY, 3);
+    assert_one("memory", 3, "pages that TCP holds: 10, at most 1,000", "tcp_mem is not reached");
+}
+
+/* As measured with "ulimit -v 60000" in a network namespace, which has no tcp_mem. */
+static void address_space_that_is_used_up_is_named(void **state)
+{
+    (void)state;
+    host.tcp_pages_max = HOSTFACTS_UNKNOWN;
+    host.tcp_pages_used = 180;
+    host.address_space_bytes = 100 * 1024;
+    diagnose(PHASE_RECEIVE, REASON_MEMORY, 11992);
+    assert_one("ulimit -v", 11992, "100 KiB left; the host had 20.0 GiB", "ulimit -v");
+    host.address_space_bytes = HOSTFACTS_UNKNOWN;
+    diagnose(PHASE_RECEIVE, REASON_MEMORY, 11992);
+    assert_one("memory", 11992, "TCP holds: 180, at most unknown",
+               "this namespace does not show it");
+}
+
+static void all_ends_at_once(void)
+{
+    memset(&tally, 0, sizeof tally);
+    for (int p = 0; p < OUTCOME_N_PHASES; p++)
+        for (int r = 0; r < OUTCOME_N_REASONS; r++)
+            tally_add(&tally.connections.ended[p][r], (uint64_t)(1 + r));
+    in.half_open = 3;
+    diagnosis_make(&d, &in);
+}
+
+static void there_is_room_for_a_line_of_each(void **state)
+{
+    (void)state;
+    all_ends_at_once();
+    assert_in_range(d.n_lines, 7, DIAGNOSIS_LINES);
+    for (unsigned i = 1; i < d.n_lines; i++)
+        assert_true(d.lines[i].connections <= d.lines[i - 1].connections);
+}
+
+static void what_nobody_knows_is_never_a_number(void **state)
+{
+    (void)state;
+    memset(&host, 0xff, sizeof host);
+    in.listen_overflows = in.n_tuples = in.in_time_wait = HOSTFACTS_UNKNOWN;
+    for (int churns = 0; churns < 2; churns++) {
+        in.churns = churns == 1;
+        all_ends_at_once();
+        for (unsigned i = 0; i < d.n_lines; i++)
+            if (strstr(d.lines[i].evidence, "184467") != NULL ||
+                strstr(d.lines[i].evidence, "18,446") != NULL ||
+                strstr(d.lines[i].evidence, "16.0 EiB") != NULL)
+                fail_msg("'%s'", d.lines[i].evidence);
+    }
 }
 
 static void half_open_ones_point_to_the_accept_queue(void **state)
 {
     (void)state;
-    diagnose(PHASE_RECEIVE, REASON_HALF_OPEN, 4, 4);
+    in.half_open = 4;
+    diagnose(PHASE_RECEIVE, REASON_HALF_OPEN, 4);
     assert_one("the server's accept queue or connection limit", 4, "5 accept queue overflows",
                "backlog");
 }
@@ -118,18 +176,16 @@ static void half_open_ones_point_to_the_accept_queue(void **state)
 static void server_that_refuses_and_server_that_ends_differ(void **state)
 {
     (void)state;
-    diagnose(PHASE_CONNECT, REASON_REFUSED, 2, 0);
+    diagnose(PHASE_CONNECT, REASON_REFUSED, 2);
     assert_one("nobody listens", 2, "reset", "-p");
-    diagnose(PHASE_RECEIVE, REASON_PEER, 2, 0);
+    diagnose(PHASE_RECEIVE, REASON_PEER, 2);
     assert_one("the server's limits", 2, "ended them", "idle timeout");
 }
 
 static void what_bound_most_comes_first(void **state)
 {
-    const struct diagnosis_input in = {
-        .tally = &tally, .half_open = 50, .host = &host, .n_tuples = 1, .listen_overflows = 0};
-
     (void)state;
+    in.half_open = 50;
     memset(&tally, 0, sizeof tally);
     tally_add(&tally.connections.ended[PHASE_BIND][REASON_PORTS], 7);
     tally_add(&tally.connections.ended[PHASE_RECEIVE][REASON_PEER], 90);
@@ -146,7 +202,10 @@ int main(void)
         cmocka_unit_test_setup(nothing_is_said_when_all_finished_or_were_cancelled, setup),
         cmocka_unit_test_setup(ports_and_fds_are_named, setup),
         cmocka_unit_test_setup(stalled_connects_are_told_apart_by_what_the_kernel_counts, setup),
-        cmocka_unit_test_setup(refused_memory_is_named_also_below_the_limit, setup),
+        cmocka_unit_test_setup(tcp_memory_is_not_blamed_below_its_limit, setup),
+        cmocka_unit_test_setup(address_space_that_is_used_up_is_named, setup),
+        cmocka_unit_test_setup(there_is_room_for_a_line_of_each, setup),
+        cmocka_unit_test_setup(what_nobody_knows_is_never_a_number, setup),
         cmocka_unit_test_setup(half_open_ones_point_to_the_accept_queue, setup),
         cmocka_unit_test_setup(server_that_refuses_and_server_that_ends_differ, setup),
         cmocka_unit_test_setup(what_bound_most_comes_first, setup),

@@ -189,6 +189,8 @@ static void counts_print_with_separators(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(good); i++)
         assert_string_equal(units_format_count(text, good[i].value), good[i].text);
+    assert_string_equal(units_format_known(text, 1000), "1,000");
+    assert_string_equal(units_format_known(text, UINT64_MAX), "unknown");
 }
 
 static void bytes_print_in_binary_multiples(void **state)
