@@ -2,10 +2,11 @@
  * samples: one row per query and answer, formatted and written off the send path.
  *
  * Each worker puts 32-byte records into its own ring (one producer, one consumer, no lock, no
- * system call); one writer thread turns them into CSV and writes it to a descriptor it does not
- * own.  A full ring drops the row and counts it, or (SAMPLES_BLOCK) makes its worker wait.  A
- * reader that goes away (EPIPE), a full disk or a reader that takes nothing for SAMPLES_PATIENCE_NS
- * after the run stops the output, not the run: the rows that were not written count as dropped.
+ * system call); one writer thread takes from all rings in turn, turns the records into CSV and
+ * writes it to a descriptor it does not own.  A full ring drops the row and counts it, or
+ * (SAMPLES_BLOCK) makes its worker wait.  A reader that goes away (EPIPE), a full disk or a reader
+ * that takes nothing for SAMPLES_PATIENCE_NS after the run stops the output, not the run: the rows
+ * that were not written count as dropped.
  *
  *   type,timestamp,connection_id,query_id,poisson_id,poisson_interval_us,rtt_us,response_us,send_lag_us
  *

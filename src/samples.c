@@ -15,7 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER_BYTES = 1 << 20, IDLE_NS = 2000000, WAIT_NS = 200000, CACHE_LINE_BYTES = 64 };
+enum {
+    BUFFER_BYTES = 1 << 20,
+    ROWS_AT_A_TIME = 256,
+    IDLE_NS = 2000000,
+    WAIT_NS = 200000,
+    CACHE_LINE_BYTES = 64
+};
 
 /* The worker writes head, the writer tail; a line of its own for each. */
 struct ring {
@@ -35,6 +41,7 @@ struct samples {
     /* of the writer's thread */
     char *buffer;
     size_t n_bytes, n_written;
+    uint32_t next_ring; /* whose turn it is */
     uint64_t patience_end_ns;
     struct samples_result result;
 };
@@ -185,8 +192,13 @@ static void flush(struct samples *s)
     s->n_bytes = 0;
 }
 
-/* Formats what a ring holds, at most as much as the buffer takes.  Returns whether there was any.
- */
+static bool has_space(const struct samples *s)
+{
+    return s->n_bytes + SAMPLES_ROW_BYTES <= BUFFER_BYTES;
+}
+
+/* Formats up to ROWS_AT_A_TIME rows of a ring, as far as the buffer takes them.  Returns whether
+ * there was any. */
 static bool drain(struct samples *s, uint32_t number)
 {
     struct ring *ring = &s->rings[number];
@@ -194,7 +206,7 @@ static bool drain(struct samples *s, uint32_t number)
     uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
     const bool any = tail != head;
 
-    while (tail != head && s->n_bytes + SAMPLES_ROW_BYTES <= BUFFER_BYTES) {
+    for (int i = 0; i < ROWS_AT_A_TIME && tail != head && has_space(s); i++) {
         s->n_bytes +=
             samples_format(s->buffer + s->n_bytes, &ring->rows[tail & (s->o.ring_rows - 1)], number,
                            s->o.realtime_offset_ns);
@@ -204,12 +216,20 @@ static bool drain(struct samples *s, uint32_t number)
     return any;
 }
 
+/* Fills the buffer from the rings in turn, a few rows of each, and goes on with the next one at the
+ * next call: with a slow reader every worker loses the same part of its rows. */
 static bool drain_all(struct samples *s)
 {
+    uint32_t n_empty = 0;
     bool any = false;
 
-    for (uint32_t i = 0; i < s->o.n_rings; i++)
-        any |= drain(s, i);
+    while (n_empty < s->o.n_rings && has_space(s)) {
+        const bool had_rows = drain(s, s->next_ring);
+
+        n_empty = had_rows ? 0 : n_empty + 1;
+        any |= had_rows;
+        s->next_ring = (s->next_ring + 1) % s->o.n_rings;
+    }
     return any;
 }
 

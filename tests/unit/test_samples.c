@@ -268,6 +268,52 @@ static void workers_push_at_the_same_time_as_the_writer_takes(void **state)
     assert_int_equal(fclose(file), 0);
 }
 
+/* How many rows one ring is ahead of the other, at most, anywhere in the text. */
+static int64_t greatest_lead(const char *text, size_t n_bytes)
+{
+    const char *end = text + n_bytes, *row = text + HEADER_BYTES;
+    int64_t lead = 0, greatest = 0;
+
+    for (; row < end; row = (const char *)memchr(row, '\n', (size_t)(end - row)) + 1) {
+        const char *column = memchr(row + 2, ',', (size_t)(end - row) - 2);
+
+        lead += strtoul(column + 1, NULL, 10) < PER_RING ? 1 : -1;
+        if (llabs(lead) > greatest)
+            greatest = llabs(lead);
+    }
+    return greatest;
+}
+
+/* The reader comes late: several buffers of rows wait in both rings then. */
+static void a_slow_reader_gets_the_rows_of_all_rings_in_turn(void **state)
+{
+    enum { N_ROWS = 60000 };
+    struct samples_result result;
+    struct samples *s;
+    struct reader r;
+    pthread_t thread;
+    int ends[2];
+
+    (void)state;
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    s = open_samples(ends[1], 2, 65536, SAMPLES_DROP, 1);
+    assert_non_null(s);
+    for (uint32_t i = 0; i < N_ROWS; i++) {
+        push_rows(s, 0, i, i + 1);
+        push_rows(s, 1, i, i + 1);
+    }
+    r = reader_of(ends[0]);
+    assert_int_equal(pthread_create(&thread, NULL, read_all, &r), 0);
+    samples_close(s, &result);
+    assert_int_equal(close(ends[1]), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_sums(&result, N_ROWS, N_ROWS);
+    assert_int_equal(result.dropped[0] + result.dropped[1], 0);
+    assert_in_range(greatest_lead(r.text, r.n_bytes), 1, 2000); /* a buffer is some 15,000 rows */
+    free(r.text);
+    assert_int_equal(close(ends[0]), 0);
+}
+
 /* Nobody reads at first: the pipe (4 KiB) and the writer's buffer (some 20,000 rows) fill, then the
  * ring, and the rest of 100,000 rows is dropped.  What is read afterwards is what was written. */
 static void a_full_ring_drops_rows_and_counts_them(void **state)
@@ -530,6 +576,7 @@ int main(void)
         cmocka_unit_test(no_row_is_longer_than_its_room),
         cmocka_unit_test(a_file_gets_the_header_and_all_rows),
         cmocka_unit_test(workers_push_at_the_same_time_as_the_writer_takes),
+        cmocka_unit_test(a_slow_reader_gets_the_rows_of_all_rings_in_turn),
         cmocka_unit_test(a_full_ring_drops_rows_and_counts_them),
         cmocka_unit_test(a_full_ring_can_wait_for_the_reader),
         cmocka_unit_test(waiting_ends_when_it_is_told_to),
