@@ -98,10 +98,9 @@ static void print_head(FILE *out, enum plot_form form, const char *title)
 /* Seconds as us, ms, s. */
 static void print_time_axis(FILE *out, enum plot_form form, const char *metric)
 {
-    fprintf(out,
-            "set logscale y\nset format y '%%.0s %%cs'\nset ylabel '%s time' noenhanced\n"
-            "set mytics 10\n",
-            strcmp(metric, "send_lag") == 0 ? "send lag" : metric);
+    fputs("set logscale y\nset format y '%.0s %cs'\nset mytics 10\nset ylabel ", out);
+    print_quoted(out, strcmp(metric, "send_lag") == 0 ? "send lag" : metric);
+    fputs(".' time' noenhanced\n", out);
     if (form != PLOT_TERM)
         fputs("set grid mytics lt 1 lw 1 lc rgb '#d8d8d8', lt 1 lw 1 lc rgb '#eeeeee'\n", out);
 }

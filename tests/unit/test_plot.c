@@ -15,16 +15,21 @@
 static struct recording run;
 static const struct recordings one = {&run, 1};
 
-static char *script_of(enum plot_kind kind, enum plot_form form)
+static char *script_of_metric(const char *metric, enum plot_kind kind, enum plot_form form)
 {
     char *text = NULL;
     size_t n_bytes;
     FILE *out = open_memstream(&text, &n_bytes);
 
     assert_non_null(out);
-    assert_int_equal(plot_print(out, &one, kind, "response", form), 0);
+    assert_int_equal(plot_print(out, &one, kind, metric, form), 0);
     assert_int_equal(fclose(out), 0);
     return text;
+}
+
+static char *script_of(enum plot_kind kind, enum plot_form form)
+{
+    return script_of_metric("response", kind, form);
 }
 
 static int start(void **state)
@@ -89,6 +94,21 @@ static void names_stay_names(void **state)
     run.name = (char *)"run";
 }
 
+static void metric_stays_a_name(void **state)
+{
+    static const char name[] = "a'; system 'x'\nquit";
+    struct metric *metric = metrics_get(&run.metrics, name);
+    char *text;
+
+    (void)state;
+    assert_non_null(metric);
+    hist_record(&metric->hist, 1000);
+    text = script_of_metric(name, PLOT_LATENCY, PLOT_TERM);
+    assert_non_null(strstr(text, "set ylabel 'a''; system ''x''?quit'.' time' noenhanced\n"));
+    assert_null(strstr(text, "\nquit"));
+    free(text);
+}
+
 static void ramp_has_every_connection(void **state)
 {
     uint64_t established_ns[] = {1000000, 2000000, 500000000};
@@ -122,6 +142,7 @@ int main(void)
         cmocka_unit_test(percentiles_are_those_of_the_values),
         cmocka_unit_test(curve_ends_where_the_unanswered_begin),
         cmocka_unit_test(names_stay_names),
+        cmocka_unit_test(metric_stays_a_name),
         cmocka_unit_test(ramp_has_every_connection),
         cmocka_unit_test(what_is_missing_is_said),
     };
