@@ -25,8 +25,8 @@ struct control_reply {
 typedef enum control_status control_http_handler(void *context, const struct control_request *q,
                                                  struct control_reply *reply);
 
-/* Serves the commands of `known` at a listening socket, whose fd it takes.  The token is borrowed.
- * Returns NULL with errno. */
+/* Serves the commands of `known` at a listening socket, whose fd it takes, and their list itself.
+ * The token is borrowed. Returns NULL with errno. */
 struct control_http *control_http_start(struct event_base *base, struct control_socket *socket,
                                         const struct control_token *token, unsigned known,
                                         control_http_handler *handle, void *context);

@@ -9,10 +9,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define CONTROL_REQUEST_ERROR_BYTES 200
 
 enum control_command {
+    CONTROL_PATHS, /* the list of what there is */
     CONTROL_STATS,
     CONTROL_METRICS,
     CONTROL_START_CONNECTIONS,
@@ -48,6 +50,10 @@ struct control_request {
  * the status with one line in error (CONTROL_REQUEST_ERROR_BYTES) that says what is accepted. */
 enum control_status control_request_parse(struct control_request *q, const char *method,
                                           const char *target, unsigned known, char *error);
+
+/* The paths of the known commands as JSON, {"paths": ["GET /", "POST /rate?qps=QPS", ...]}.  Write
+ * errors stay in the stream. */
+void control_request_list(FILE *out, unsigned known);
 
 /* The only method of a path, for the Allow field of a 405. */
 const char *control_request_method(const char *target);

@@ -107,7 +107,11 @@ static enum control_status serve(struct control_http *h, struct evhttp_request *
     if (status == CONTROL_OK)
         status = control_request_parse(&q, method_of(request), evhttp_request_get_uri(request),
                                        h->known, reply->error);
-    return status == CONTROL_OK ? h->handle(h->context, &q, reply) : status;
+    if (status == CONTROL_OK && q.command == CONTROL_PATHS)
+        control_request_list(reply->out, h->known);
+    else if (status == CONTROL_OK)
+        status = h->handle(h->context, &q, reply);
+    return status;
 }
 
 static void on_request(struct evhttp_request *request, void *arg)
@@ -188,7 +192,7 @@ struct control_http *control_http_start(struct event_base *base, struct control_
         .base = base,
         .token = token->text[0] != '\0' ? token->text : NULL,
         .is_unix = socket->path[0] != '\0',
-        .known = known,
+        .known = known | CONTROL_BIT(CONTROL_PATHS),
         .handle = handle,
         .context = context,
     };

@@ -3,9 +3,9 @@
 #include "control_request.h"
 
 #include "endpoint.h"
+#include "json.h"
 #include "units.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -15,15 +15,17 @@
 /* In the order of enum control_command. */
 static const struct path {
     const char *path, *method, *parameter; /* NULL: takes none */
+    const char *value;                     /* what the parameter is */
 } paths[] = {
-    {"/stats", "GET", NULL},
-    {"/metrics", "GET", NULL},
-    {"/connections/start", "POST", "n"},
-    {"/connections/stop", "POST", "n"},
-    {"/rate", "POST", "qps"},
-    {"/pause", "POST", NULL},
-    {"/resume", "POST", NULL},
-    {"/stop", "POST", NULL},
+    {"/", "GET", NULL, NULL},
+    {"/stats", "GET", NULL, NULL},
+    {"/metrics", "GET", NULL, NULL},
+    {"/connections/start", "POST", "n", "N"},
+    {"/connections/stop", "POST", "n", "N"},
+    {"/rate", "POST", "qps", "QPS"},
+    {"/pause", "POST", NULL, NULL},
+    {"/resume", "POST", NULL, NULL},
+    {"/stop", "POST", NULL, NULL},
 };
 
 enum { N_PATHS = sizeof paths / sizeof *paths };
@@ -48,6 +50,28 @@ const char *control_request_method(const char *target)
     return p != NULL ? p->method : "";
 }
 
+void control_request_list(FILE *out, unsigned known)
+{
+    struct json j;
+    char text[64];
+
+    json_init(&j, out);
+    json_object_begin(&j, NULL);
+    json_array_begin(&j, "paths");
+    for (int i = 0; i < N_PATHS; i++) {
+        const struct path *p = &paths[i];
+
+        if (p->parameter != NULL)
+            snprintf(text, sizeof text, "%s %s?%s=%s", p->method, p->path, p->parameter, p->value);
+        else
+            snprintf(text, sizeof text, "%s %s", p->method, p->path);
+        if ((known & CONTROL_BIT(i)) != 0)
+            json_string(&j, NULL, text);
+    }
+    json_array_end(&j);
+    json_object_end(&j);
+}
+
 static enum control_status parse_parameter(struct control_request *q, const struct path *p,
                                            const char *query, char *error)
 {
@@ -57,7 +81,7 @@ static enum control_status parse_parameter(struct control_request *q, const stru
 
     if (q->command == CONTROL_RATE) {
         if (!named || units_parse_rate(value, &q->qps) != 0 || q->qps > MAX_QPS)
-            return REFUSE(BAD, "accepted is %s?qps=RATE, 0 to 1e9 per second", p->path);
+            return REFUSE(BAD, "accepted is %s?qps=QPS, 0 to 1e9 per second", p->path);
     } else if (!named || units_parse_count(value, &q->n) != 0 || q->n == 0) {
         return REFUSE(BAD, "accepted is %s?n=N, a count from 1 on", p->path);
     }
@@ -71,7 +95,7 @@ enum control_status control_request_parse(struct control_request *q, const char 
     const char *query = strchr(target, '?');
 
     if (p == NULL || (known & CONTROL_BIT(p - paths)) == 0)
-        return REFUSE(UNKNOWN, "no such path");
+        return REFUSE(UNKNOWN, "no such path: GET / lists all");
     if (strcmp(method, p->method) != 0)
         return REFUSE(NOT_ALLOWED, "%s takes %s only", p->path, p->method);
     *q = (struct control_request){.command = (enum control_command)(p - paths)};

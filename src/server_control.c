@@ -104,11 +104,12 @@ static enum control_status handle(void *context, const struct control_request *q
     case CONTROL_STOP:
         event_base_loopexit(c->base, NULL);
         return answer_flag(reply, "stopping", true);
+    case CONTROL_PATHS:
     case CONTROL_START_CONNECTIONS:
     case CONTROL_RATE:
         break;
     }
-    return refuse(reply, CONTROL_UNKNOWN, "no such path"); /* not reached: those are not known */
+    return refuse(reply, CONTROL_UNKNOWN, "no such path"); /* not reached: control_http answers */
 }
 
 int server_control_start(struct server_control *c, struct control_socket *socket,

@@ -9,6 +9,7 @@ import threading
 import urllib.parse
 import urllib.request
 
+from docs import read
 from harness import *
 
 TOKEN = "a-token-of-24-characters"
@@ -350,7 +351,7 @@ def test_status_codes():
     at = f"127.0.0.1:{free_port()}"
     with Server("--control", at):
         for method, target, arguments, want in (
-                ("GET", "/stats", (), 200), ("GET", "/metrics", (), 200), ("GET", "/", (), 404),
+                ("GET", "/stats", (), 200), ("GET", "/metrics", (), 200), ("GET", "/", (), 200), ("POST", "/", (), 405),
                 ("GET", "/stats/../stats", ("--path-as-is",), 404), ("GET", "/pause", (), 405),
                 ("POST", "/stats", (), 405), ("DELETE", "/stats", (), 405), ("PUT", "/stop", (), 405),
                 ("POST", "/connections/stop", (), 400), ("POST", "/connections/stop?n=-1", (), 400),
@@ -365,6 +366,26 @@ def test_status_codes():
         allowed = subprocess.run(["curl", "-si", "-X", "PUT", f"http://{at}/stop"], capture_output=True,
                                  text=True, timeout=30)
         check("Allow: POST" in allowed.stdout, allowed.stdout)
+
+
+def test_list_of_paths_is_that_of_the_readme():
+    rows = re.findall(r"^\| (`(?:GET|POST) .*) \| (.*) \| (.*) \|$", read("README.md"), re.M)
+    check(len(rows) >= 8, f"rows: {rows}")
+
+    def listed(column):
+        found = []
+        for row in rows:
+            if row[column] != "-":
+                first, *others = re.findall(r"`(.*?)`", row[0])
+                found += [first, *(first.split(" ")[0] + " " + other for other in others)]
+        return found
+
+    at = f"127.0.0.1:{free_port()}"
+    with Server("--control", at):
+        check_equal(ask(at, "/", "GET"), {"paths": listed(2)}, "tcpserver's paths")
+    run = Steered("-c", 2, "-r", 10)
+    check_equal(ask(run.at_client, "/", "GET"), {"paths": listed(1)}, "tcpclient's paths")
+    run.stop()
 
 
 def test_unix_socket_is_private_and_goes_with_its_program():

@@ -6,6 +6,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -23,6 +25,7 @@ static void every_path_is_known_by_its_method(void **state)
         const char *method, *target;
         enum control_command command;
     } all[] = {
+        {"GET", "/", CONTROL_PATHS},
         {"GET", "/stats", CONTROL_STATS},
         {"GET", "/metrics", CONTROL_METRICS},
         {"POST", "/connections/start?n=1", CONTROL_START_CONNECTIONS},
@@ -88,7 +91,6 @@ static void bad_parameters_are_refused(void **state)
 static void other_paths_are_unknown(void **state)
 {
     static const char *const unknown[] = {"",
-                                          "/",
                                           "*",
                                           "/stats/",
                                           "/Stats",
@@ -103,6 +105,24 @@ static void other_paths_are_unknown(void **state)
         assert_int_equal(parse("GET", unknown[i]), CONTROL_UNKNOWN);
         assert_string_equal(control_request_method(unknown[i]), "");
     }
+}
+
+static void list_has_what_is_known(void **state)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+
+    (void)state;
+    assert_non_null(out);
+    control_request_list(out, CONTROL_BIT(CONTROL_PATHS) | CONTROL_BIT(CONTROL_RATE) |
+                                  CONTROL_BIT(CONTROL_STOP));
+    assert_int_equal(fclose(out), 0);
+    assert_non_null(strstr(text, "\"GET /\""));
+    assert_non_null(strstr(text, "\"POST /rate?qps=QPS\""));
+    assert_non_null(strstr(text, "\"POST /stop\""));
+    assert_null(strstr(text, "/stats"));
+    free(text);
 }
 
 static enum control_status check(const char *origin, const char *host, const char *authorization,
@@ -158,6 +178,7 @@ int main(void)
         cmocka_unit_test(parameters_have_units),
         cmocka_unit_test(bad_parameters_are_refused),
         cmocka_unit_test(other_paths_are_unknown),
+        cmocka_unit_test(list_has_what_is_known),
         cmocka_unit_test(token_is_wanted_where_there_is_one),
         cmocka_unit_test(pages_in_a_browser_are_refused),
     };
