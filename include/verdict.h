@@ -27,7 +27,11 @@
     X(CLOCKS_DISAGREE, "clocks-disagree",                                                          \
       "messages came before they were due: CLOCK_REALTIME differs between the hosts")              \
     X(START_MISSED, "start-missed",                                                                \
-      "the time to begin had passed, or none could be read: nothing was measured")
+      "the time to begin had passed, or none could be read: nothing was measured")                 \
+    X(CUT_SHORT, "cut-short",                                                                      \
+      "the run ended with queries in flight, which count as unanswered: a longer --drain")         \
+    X(NOTHING_MEASURED, "nothing-measured",                                                        \
+      "no query or message was due in the measurement: a longer --duration or a higher --rate")
 
 #define VERDICT_ENUM(id, name, meaning) VERDICT_##id,
 enum verdict_reason { VERDICT_REASONS(VERDICT_ENUM) VERDICT_N_REASONS };
@@ -52,6 +56,8 @@ struct verdict_input {
     uint64_t messages_missing; /* pushed ones: lost, duplicate, damaged; connections cut off */
     uint64_t negative_latencies;
     bool start_was_missed;
+    uint64_t cancelled;    /* measured queries in flight at the end, unless it was interrupted */
+    bool measured_nothing; /* queries or messages were asked for and none was due */
 };
 
 /* A set bit (1 << reason) for each reason to doubt; 0: VALID. */

@@ -9,6 +9,7 @@
 #include "verdict.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 static const char *count_text(char *buffer, const tally_count *count)
@@ -127,14 +128,22 @@ static void print_tls(FILE *out, const struct client_result *r)
     fputc('\n', out);
 }
 
+/* Of those scheduled, rounded down: 100 % means every one. */
+static double success_percent(const struct tally_queries *q)
+{
+    return floor(percent_of(tally_get(&q->answered), tally_get(&q->scheduled)) * 1e4) / 1e4;
+}
+
 static void print_queries(FILE *out, const struct client_result *r)
 {
     const struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
 
-    fprintf(out, "Queries      %s scheduled, %s sent, %s answered (%.6g %% success)\n",
-            count_text(a, &q->scheduled), count_text(b, &q->sent), count_text(c, &q->answered),
-            percent_of(tally_get(&q->answered), tally_get(&q->scheduled)));
+    fprintf(out, "Queries      %s scheduled, %s sent, %s answered", count_text(a, &q->scheduled),
+            count_text(b, &q->sent), count_text(c, &q->answered));
+    if (tally_get(&q->scheduled) > 0)
+        fprintf(out, " (%.6g %% success)", success_percent(q));
+    fputc('\n', out);
     fprintf(out, "             %s timed out, %s failed, %s cancelled, %s unsent\n",
             count_text(a, &q->timeout), count_text(b, &q->error), count_text(c, &q->cancelled),
             count_text(d, &q->unsent));

@@ -328,6 +328,9 @@ static void judge(const struct setup *s, struct client_result *r)
                             tally_get(&push->damaged) + tally_get(&push->unfinished),
         .negative_latencies = tally_get(&push->negative),
         .start_was_missed = r->start.missed,
+        .cancelled = r->interrupted ? 0 : tally_get(&q->cancelled),
+        .measured_nothing = (r->asked_qps > 0 && tally_get(&q->scheduled) == 0) ||
+                            (s->plan.config.listens && response->count + response->beyond == 0),
     };
 
     in.sent_on_schedule = in.scheduled == in.unsent || r->sent_ns == 0

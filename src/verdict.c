@@ -50,6 +50,8 @@ unsigned verdict_judge(const struct verdict_input *in)
         [VERDICT_PUSH_LOST] = in->messages_missing > 0,
         [VERDICT_CLOCKS_DISAGREE] = in->negative_latencies > 0,
         [VERDICT_START_MISSED] = in->start_was_missed,
+        [VERDICT_CUT_SHORT] = in->cancelled > 0,
+        [VERDICT_NOTHING_MEASURED] = in->measured_nothing && !in->start_was_missed,
     };
     unsigned reasons = 0;
 

@@ -239,7 +239,33 @@ def test_every_output_has_queries_that_timed_out_failed_or_were_never_sent_beyon
 def test_every_output_has_cancelled_queries_beyond():
     run = run_cut_short()
     check(run.json["queries"]["cancelled"] > 50, f"cancelled: {run.json['queries']}")
+    check("cut-short" in run.json["reasons"], f"doubts: {run.json['reasons']}")
     check_all(run)
+
+
+def test_interrupted_run_has_the_queries_in_flight_beyond_and_is_not_doubted_for_it():
+    server = FaultServer("--drop-every", 2)
+    client = Client("-p", server.port, "-c", 10, "-r", 200, "--stats-interval", "200ms", "127.0.0.1")
+    wait_until_running(client)
+    wait_for(lambda: re.search(r" ([2-9]\d|\d{3}) in flight", client.stderr()), "20 queries in flight")
+    client.process.send_signal(signal.SIGINT)
+    r = client.wait()
+    check_conservation(r)
+    check(r.json["queries"]["cancelled"] >= 20, f"cancelled: {r.json['queries']}")
+    check_equal(r.json["latency_ns"]["response"]["over"], r.json["queries"]["scheduled"] -
+                r.json["queries"]["answered"], "unanswered")
+    check("cut-short" not in r.json["reasons"], f"doubts: {r.json['reasons']}")
+    server.stop()
+
+
+def test_run_that_measured_nothing_is_not_valid():
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 2, "-r", 10, "-t", "10ns", "127.0.0.1")
+        control = run_client("-p", server.port, "-c", 2, "-r", 0, "-t", "10ns", "127.0.0.1")
+    check_equal((r.json["queries"]["scheduled"], r.code), (0, 3), f"queries, exit code; {r.err}")
+    check("nothing-measured" in r.json["reasons"], f"doubts: {r.json['reasons']}")
+    check("Queries      0 scheduled, 0 sent, 0 answered\n" in r.err, r.err)
+    check("nothing-measured" not in control.json["reasons"], "no queries were asked for")
 
 
 def test_metrics_have_unanswered_queries_in_the_last_bucket_alone():

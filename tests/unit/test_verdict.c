@@ -180,6 +180,26 @@ static void start_that_was_missed_is_a_doubt(void **state)
     assert_int_equal(verdict_judge(&in), 1u << VERDICT_START_MISSED);
 }
 
+static void queries_cut_off_by_the_end_are_a_doubt(void **state)
+{
+    struct verdict_input in = good;
+
+    (void)state;
+    in.cancelled = 1;
+    assert_int_equal(verdict_judge(&in), 1u << VERDICT_CUT_SHORT);
+}
+
+static void run_that_measured_nothing_is_in_doubt_once(void **state)
+{
+    struct verdict_input in = good;
+
+    (void)state;
+    in.measured_nothing = true;
+    assert_int_equal(verdict_judge(&in), 1u << VERDICT_NOTHING_MEASURED);
+    in.start_was_missed = true; /* which is why */
+    assert_int_equal(verdict_judge(&in), 1u << VERDICT_START_MISSED);
+}
+
 static void every_doubt_has_a_name_and_a_meaning(void **state)
 {
     (void)state;
@@ -204,6 +224,8 @@ int main(void)
         cmocka_unit_test(missing_connections_and_unsent_queries_are_doubts),
         cmocka_unit_test(messages_that_are_missing_and_clocks_that_disagree_are_doubts),
         cmocka_unit_test(start_that_was_missed_is_a_doubt),
+        cmocka_unit_test(queries_cut_off_by_the_end_are_a_doubt),
+        cmocka_unit_test(run_that_measured_nothing_is_in_doubt_once),
         cmocka_unit_test(every_doubt_has_a_name_and_a_meaning),
     };
 
