@@ -9,6 +9,7 @@
 
 #include "pacer.h"
 #include "srccursor.h"
+#include "tally.h"
 
 #include <event2/event.h>
 #include <event2/event_struct.h>
@@ -27,8 +28,9 @@ struct client_connect {
     uint32_t *again;               /* ring of n_conns: places to begin another connection in */
     uint32_t first_again, n_again;
     uint32_t n_in_window, window;
-    uint32_t n_settled; /* places whose first connection has left the window */
-    bool opening;       /* in client_connect_more(): it needs no event to go on */
+    uint32_t n_settled;          /* places whose first connection has left the window */
+    tally_count n_first_settled; /* how many of them before the first that has not */
+    bool opening;                /* in client_connect_more(): it needs no event to go on */
     bool stopped;
     uint64_t first_ns, last_established_ns;
 };

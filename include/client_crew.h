@@ -32,6 +32,10 @@ enum client_stage client_crew_stage(const struct client_crew *crew);
 void client_crew_deal_arrivals(struct client_crew *crew, bool to_all);
 
 /* Sum of a gauge, by its offset in struct client_worker. */
+/* Whether each connection of the first window had its time and none was ever usable, for a reason
+ * that lies with the server or on the way to it. */
+bool client_crew_is_ignored(const struct client_crew *crew);
+
 uint64_t client_crew_gauge(const struct client_crew *crew, size_t offset);
 #define CLIENT_CREW_GAUGE(crew, field)                                                             \
     client_crew_gauge(crew, offsetof(struct client_worker, field))

@@ -74,6 +74,7 @@ struct client_result {
     uint64_t connect_elapsed_ns;    /* first connect begun to last one established */
     bool loaded;                    /* the measurement began */
     bool interrupted;
+    bool gave_up; /* nobody answered the first window of connections: the others were not begun */
     uint64_t load_ns;      /* warm-up and measurement, as far as they came */
     uint64_t scheduled_ns; /* length of the measurement: as asked, or until interrupted */
     uint64_t sent_ns;      /* its begin to the last query sent, at least scheduled_ns */

@@ -15,6 +15,9 @@
 
 struct diagnosis_input {
     const struct tally *tally;
+    const char *protocol; /* that is spoken */
+    bool over_tls;
+    uint64_t not_begun; /* connections, as nobody answered those before them */
     uint64_t half_open;
     const struct hostfacts *host; /* when the last query had its outcome */
     uint64_t listen_overflows;    /* in this network namespace, during the run; or unknown */

@@ -149,6 +149,16 @@ void client_connect_start(struct client_worker *cw, uint64_t start_ns)
     client_connect_more(cw);
 }
 
+static void count_first_settled(struct client_worker *cw)
+{
+    const uint64_t before = tally_get(&cw->connect.n_first_settled);
+    uint64_t n = before;
+
+    while (n < cw->n_conns && cw->conns[n].settled)
+        n++;
+    tally_add(&cw->connect.n_first_settled, n - before);
+}
+
 void client_connect_settled(struct client_worker *cw, struct client_conn *c)
 {
     struct client_connect *cc = &cw->connect;
@@ -160,6 +170,7 @@ void client_connect_settled(struct client_worker *cw, struct client_conn *c)
     if (!c->settled)
         cc->n_settled++;
     c->settled = true;
+    count_first_settled(cw);
     if (has_more(cw))
         want_more(cc);
     check_all_settled(cw);

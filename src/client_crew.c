@@ -66,6 +66,38 @@ void client_crew_deal_arrivals(struct client_crew *crew, bool to_all)
         crew->workers[i].n_loaders = n_loaders;
 }
 
+static bool first_window_has_settled(const struct client_worker *cw)
+{
+    const uint64_t n_wanted = tally_get(&cw->population.n_wanted);
+    const uint64_t n_first = n_wanted < cw->connect.window ? n_wanted : cw->connect.window;
+
+    return tally_get(&cw->connect.n_first_settled) >= n_first;
+}
+
+/* Of this host: they say nothing about the server. */
+static bool has_own_failures(const struct tally *t)
+{
+    static const enum outcome_reason own[] = {REASON_PORTS,      REASON_FDS,         REASON_MEMORY,
+                                              REASON_PERMISSION, REASON_UNREACHABLE, REASON_SELF};
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        n += tally_connections_by_reason(t, own[i]);
+    return n > 0;
+}
+
+bool client_crew_is_ignored(const struct client_crew *crew)
+{
+    for (uint32_t i = 0; i < crew->n; i++) {
+        const struct client_worker *cw = &crew->workers[i];
+
+        if (!first_window_has_settled(cw) || tally_get(&cw->tally.connections.proven) > 0 ||
+            tally_get(&cw->n_live) > 0 || has_own_failures(&cw->tally))
+            return false;
+    }
+    return true;
+}
+
 uint64_t client_crew_gauge(const struct client_crew *crew, size_t offset)
 {
     uint64_t sum = 0;

@@ -159,7 +159,8 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
     r->stage = client_crew_stage(&r->crew);
     if (r->stage == CLIENT_DRAINED) {
         finish(r);
-    } else if (r->stage >= CLIENT_CONNECTED && !r->started && !r->result->interrupted) {
+    } else if (r->stage >= CLIENT_CONNECTED && !r->started && !r->result->interrupted &&
+               !r->result->gave_up) {
         if (!more_may_come(r) && CLIENT_CREW_GAUGE(&r->crew, n_live) == 0)
             stop(r);
         else if (r->settings->gate == NULL)
@@ -256,6 +257,16 @@ static int open_control(struct run *r)
 
 /* --- watching --- */
 
+/* The other connections would wait for as long, window after window. */
+static void give_up_if_ignored(struct run *r)
+{
+    if (r->stage < CLIENT_CONNECTED && !r->result->interrupted && !r->result->gave_up &&
+        !more_may_come(r) && client_crew_is_ignored(&r->crew)) {
+        r->result->gave_up = true;
+        stop(r);
+    }
+}
+
 static void on_look(evutil_socket_t fd, short what, void *arg)
 {
     struct run *r = arg;
@@ -263,6 +274,8 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
+    if (!r->started)
+        give_up_if_ignored(r);
     if (r->started && r->end_ns != PACER_NEVER && now_ns >= r->measure_ns && now_ns < r->end_ns)
         growth_look(&r->growth, CLIENT_CREW_GAUGE(&r->crew, in_flight), now_ns - r->measure_ns,
                     r->config->duration_ns);

@@ -188,11 +188,83 @@ static void judge_stalled(struct diagnosis *d, const struct diagnosis_input *in)
         "in its dmesg, 'table full'");
 }
 
+/* --- established, and never answered --- */
+
+struct unanswered {
+    uint64_t silent, closed, reset, other_bytes;
+};
+
+static uint64_t sum(const struct unanswered *u)
+{
+    return u->silent + u->closed + u->reset + u->other_bytes;
+}
+
+/* All 0 when one has ever been answered, or nothing was asked.  Half-open ones that are still open
+ * have no outcome yet. */
+static struct unanswered count_unanswered(const struct diagnosis_input *in)
+{
+    const uint64_t n_half_open = count(in, REASON_HALF_OPEN);
+    const uint64_t n_timed_out = count(in, REASON_TIMEOUT) - count_stalled(in);
+    const struct tally *t = in->tally;
+
+    if (tally_get(&t->connections.proven) > 0 || tally_get(&t->connections.connected) == 0 ||
+        tally_get(&t->bytes_sent) == 0)
+        return (struct unanswered){0};
+    return (struct unanswered){
+        .silent = n_timed_out + (n_half_open > in->half_open ? n_half_open : in->half_open),
+        .closed = count(in, REASON_PEER),
+        .reset = count(in, REASON_RESET),
+        .other_bytes = count(in, REASON_MALFORMED),
+    };
+}
+
+static bool was_never_answered(const struct diagnosis_input *in)
+{
+    const struct unanswered u = count_unanswered(in);
+
+    return sum(&u) > 0;
+}
+
+static const char *unanswered_remedy(const struct diagnosis_input *in, const struct unanswered *u)
+{
+    const bool are_silent = u->silent > sum(u) / 2;
+
+    if (in->over_tls)
+        return "does that port speak TLS? If not, without --tls; or the server hangs, or it is a "
+               "proxy whose backend is dead";
+    if (are_silent && in->listen_overflows != UNKNOWN && in->listen_overflows > 0)
+        return "the server takes no connection from its accept queue: it hangs or is stopped";
+    if (are_silent)
+        return "usually another --protocol is spoken there, the server hangs, or it is a proxy "
+               "whose backend is dead";
+    return "usually the port expects TLS (--tls), another --protocol is spoken there, or it is a "
+           "proxy whose backend is dead";
+}
+
+static void judge_unanswered(struct diagnosis *d, const struct diagnosis_input *in)
+{
+    const struct unanswered u = count_unanswered(in);
+    char others[64] = "";
+    struct diagnosis_line *line;
+
+    if (sum(&u) == 0)
+        return;
+    line = add(d, "nobody answers", sum(&u));
+    if (in->not_begun > 0)
+        snprintf(others, sizeof others, "; %" PRIu64 " more were not begun", in->not_begun);
+    say(line->evidence,
+        "none was ever answered (%s%s): %" PRIu64 " silent, %" PRIu64 " closed, %" PRIu64
+        " reset, %" PRIu64 " with other bytes%s",
+        in->protocol, in->over_tls ? " over TLS" : "", u.silent, u.closed, u.reset, u.other_bytes,
+        others);
+    say(line->remedy, "%s", unanswered_remedy(in, &u));
+}
+
 static void judge_half_open(struct diagnosis *d, const struct diagnosis_input *in)
 {
     struct diagnosis_line *line;
 
-    if (in->half_open == 0)
+    if (in->half_open == 0 || was_never_answered(in))
         return;
     line = add(d, "the server's accept queue or connection limit", in->half_open);
     if (in->listen_overflows != UNKNOWN && in->listen_overflows > 0)
@@ -228,7 +300,7 @@ static void judge_ended(struct diagnosis *d, const struct diagnosis_input *in)
     const uint64_t n = count(in, REASON_RESET) + count(in, REASON_PEER);
     struct diagnosis_line *line;
 
-    if (n == 0)
+    if (n == 0 || was_never_answered(in))
         return;
     line = add(d, "the server's limits", n);
     say(line->evidence, "it accepted them and ended them");
@@ -244,8 +316,8 @@ static int by_connections(const void *a, const void *b)
 
 /* Each adds one line at most. */
 static void (*const judges[])(struct diagnosis *, const struct diagnosis_input *) = {
-    judge_ports,     judge_fds,     judge_memory, judge_stalled,
-    judge_half_open, judge_refused, judge_ended,
+    judge_ports,      judge_fds,       judge_memory,  judge_stalled,
+    judge_unanswered, judge_half_open, judge_refused, judge_ended,
 };
 
 enum { N_JUDGES = sizeof judges / sizeof *judges };

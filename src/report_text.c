@@ -104,6 +104,10 @@ static void print_connections(FILE *out, const struct report_about *about,
         fprintf(out, "; opened in %s (%s/s)", units_format_duration(b, r->connect_elapsed_ns),
                 units_format_count(c, (uint64_t)client_result_connect_rate_per_s(r)));
     fputc('\n', out);
+    if (r->gave_up)
+        fprintf(out, "             gave up: of the first window none was answered, %s not begun\n",
+                units_format_count(a, r->connections_asked -
+                                          tally_get(&r->tally.connections.attempted)));
     print_churn(out, about, r);
     if (tally_get(&r->tally.connections.retransmits) > 0)
         fprintf(

@@ -388,6 +388,10 @@ static void diagnose(const struct setup *s, struct client_result *r)
 {
     const struct diagnosis_input in = {
         .tally = &r->tally,
+        .protocol = s->plan.config.listens ? "listen" : s->plan.config.query.protocol->name,
+        .over_tls = s->plan.config.tls != NULL,
+        .not_begun =
+            r->gave_up ? r->connections_asked - tally_get(&r->tally.connections.attempted) : 0,
         .half_open = r->connections_half_open,
         .host = &r->limits,
         .listen_overflows =

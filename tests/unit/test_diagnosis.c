@@ -50,6 +50,7 @@ static int setup(void **state)
     (void)state;
     host = roomy;
     in = (struct diagnosis_input){.tally = &tally,
+                                  .protocol = "dns",
                                   .host = &host,
                                   .listen_overflows = 5,
                                   .n_tuples = 28232,
@@ -139,6 +140,61 @@ static void all_ends_at_once(void)
     diagnosis_make(&d, &in);
 }
 
+/* 100 connections were established; none was answered. */
+static void nobody_answers(enum outcome_phase phase, enum outcome_reason reason)
+{
+    memset(&tally, 0, sizeof tally);
+    tally_add(&tally.connections.connected, 100);
+    tally_add(&tally.bytes_sent, 3000);
+    tally_add(&tally.connections.ended[phase][reason], 100);
+    diagnosis_make(&d, &in);
+}
+
+static void nobody_who_answers_is_told_apart_from_limits(void **state)
+{
+    (void)state;
+    in.listen_overflows = 0;
+    in.half_open = 100;
+    nobody_answers(PHASE_RECEIVE, REASON_HALF_OPEN);
+    assert_one("nobody answers", 100, "(dns): 100 silent", "usually another --protocol");
+    in.listen_overflows = 85;
+    nobody_answers(PHASE_RECEIVE, REASON_HALF_OPEN);
+    assert_one("nobody answers", 100, "100 silent", "it hangs or is stopped");
+    in.half_open = 0;
+    in.not_begun = 900;
+    nobody_answers(PHASE_RECEIVE, REASON_PEER);
+    assert_one("nobody answers", 100, "100 closed, 0 reset, 0 with other bytes; 900 more", "--tls");
+    nobody_answers(PHASE_RECEIVE, REASON_RESET);
+    assert_one("nobody answers", 100, "100 reset", "proxy whose backend is dead");
+    nobody_answers(PHASE_PROTOCOL, REASON_MALFORMED);
+    assert_one("nobody answers", 100, "100 with other bytes", "another --protocol");
+    in.over_tls = true;
+    nobody_answers(PHASE_TLS, REASON_TIMEOUT);
+    assert_one("nobody answers", 100, "(dns over TLS): 100 silent", "does that port speak TLS");
+}
+
+static void one_answer_is_enough_for_the_limits(void **state)
+{
+    (void)state;
+    in.half_open = 99;
+    memset(&tally, 0, sizeof tally);
+    tally_add(&tally.connections.connected, 100);
+    tally_add(&tally.connections.proven, 1);
+    tally_add(&tally.bytes_sent, 3000);
+    diagnosis_make(&d, &in);
+    assert_one("the server's accept queue or connection limit", 99, "5 accept queue", "backlog");
+}
+
+static void who_was_asked_nothing_is_not_blamed_for_silence(void **state)
+{
+    (void)state;
+    memset(&tally, 0, sizeof tally);
+    tally_add(&tally.connections.connected, 100);
+    tally_add(&tally.connections.ended[PHASE_RECEIVE][REASON_PEER], 100);
+    diagnosis_make(&d, &in);
+    assert_one("the server's limits", 100, "ended them", "idle timeout");
+}
+
 static void there_is_room_for_a_line_of_each(void **state)
 {
     (void)state;
@@ -204,6 +260,9 @@ int main(void)
         cmocka_unit_test_setup(stalled_connects_are_told_apart_by_what_the_kernel_counts, setup),
         cmocka_unit_test_setup(tcp_memory_is_not_blamed_below_its_limit, setup),
         cmocka_unit_test_setup(address_space_that_is_used_up_is_named, setup),
+        cmocka_unit_test_setup(nobody_who_answers_is_told_apart_from_limits, setup),
+        cmocka_unit_test_setup(one_answer_is_enough_for_the_limits, setup),
+        cmocka_unit_test_setup(who_was_asked_nothing_is_not_blamed_for_silence, setup),
         cmocka_unit_test_setup(there_is_room_for_a_line_of_each, setup),
         cmocka_unit_test_setup(what_nobody_knows_is_never_a_number, setup),
         cmocka_unit_test_setup(half_open_ones_point_to_the_accept_queue, setup),

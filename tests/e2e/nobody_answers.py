@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""A server that takes connections and answers none: what it usually is stands first, and nobody waits for
+one window of connections after the other. Who answers late is waited for."""
+
+import socketserver
+import threading
+
+from faults import *
+
+MANY = ("-c", 2000, "--connect-window", 50, "-r", 100, "-t", 1, "--threads", 2)
+
+
+@contextlib.contextmanager
+def tcp_server(talk):
+    """Calls talk(socket) for each connection, in a thread, then closes it."""
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self):
+            with contextlib.suppress(OSError):
+                talk(self.request)
+
+    class Threads(socketserver.ThreadingTCPServer):
+        request_queue_size = 1024
+        daemon_threads = True
+
+    with Threads(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        yield server.server_address[1]
+        server.shutdown()
+
+
+def check_gave_up(r, remedy, evidence):
+    check_conservation(r)
+    check_code(r, 3)
+    c = r.json["connections"]
+    check_equal(c["proven"], 0, "proven")
+    check_between(c["attempted"], 50, 200, "connections begun: the first window, and what took its place")
+    first = r.json["diagnosis"][0]
+    check_equal(first["limit"], "nobody answers", "what is named first")
+    check(remedy in first["remedy"], first["remedy"])
+    check(evidence in first["evidence"], first["evidence"])
+    check_equal(len(r.json["diagnosis"]), 1, f"lines: {r.json['diagnosis']}")
+    for wrong in ("raise the server's backlog", "fd limit"):
+        check(all(wrong not in line["remedy"] for line in r.json["diagnosis"]), f"'{wrong}'")
+    check("gave up: of the first window none was answered" in r.err, r.err)
+
+
+def test_dns_to_a_server_of_another_protocol():
+    with Server("--protocol", "ping") as server:
+        r = run_client("-p", server.port, *MANY, "--timeout", "500ms", "127.0.0.1")
+    check_gave_up(r, "another --protocol is spoken there", "(dns)")
+    check(r.json["connections"]["half_open"] >= 50, f"{r.json['connections']}")
+
+
+def test_plain_queries_to_a_port_of_tls():
+    def alert(s):
+        s.recv(4096)
+        s.sendall(b"\x15\x03\x03\x00\x02\x02\x0a")  # fatal, unexpected message (RFC 8446, 6)
+
+    with tcp_server(alert) as port:
+        r = run_client("-p", port, *MANY, "127.0.0.1")
+    check_gave_up(r, "the port expects TLS (--tls)", " closed,")
+
+
+def test_proxy_whose_backend_is_dead():
+    with tcp_server(lambda s: s.recv(4096)) as port:
+        r = run_client("-p", port, *MANY, "127.0.0.1")
+    check_gave_up(r, "a proxy whose backend is dead", " closed,")
+
+
+def test_tls_to_a_plain_port():
+    with Server("--protocol", "ping") as server:
+        r = run_client("-p", server.port, "--tls", "--tls-insecure", *MANY, "--connect-timeout", "500ms", "127.0.0.1")
+    check_gave_up(r, "does that port speak TLS", "(dns over TLS)")
+
+
+def test_who_answers_late_but_in_time_is_waited_for():
+    """The control: every proof takes longer than a window takes to be opened."""
+    server = FaultServer("--late-proof-every", 1, "--delay-ms", 700)
+    r = run_client("-p", server.port, "-c", 60, "--connect-window", 20, "--timeout", "20s", "-r", 50, "-t", 1,
+                   "127.0.0.1")
+    server.stop()
+    check_conservation(r)
+    check_equal(r.json["connections"]["proven"], 60, "proven, window after window")
+    check_equal(r.json["diagnosis"], [], "diagnosis")
+
+
+def test_one_of_the_first_window_that_answers_is_enough_to_go_on():
+    """The control: of the window of 5 four stay silent, and so of the next ones."""
+    lock, n = threading.Lock(), itertools.count()
+
+    def one_in_five(s):
+        with lock:
+            answers = next(n) % 5 == 0
+        while query := s.recv(4096):
+            if answers:
+                s.sendall(query)
+
+    with tcp_server(one_in_five) as port:
+        r = run_client("-p", port, "-c", 20, "--connect-window", 5, "--threads", 1, "--timeout", "500ms", "-r", 20, "-t", 1,
+                       "127.0.0.1")
+    check_conservation(r)
+    c = r.json["connections"]
+    check_equal((c["attempted"], c["connected"]), (20, 20), "all were begun")
+    check(c["proven"] >= 1 and c["half_open"] >= 1, f"{c}")
+    check("nobody answers" not in [line["limit"] for line in r.json["diagnosis"]], f"{r.json['diagnosis']}")
+
+
+if __name__ == "__main__":
+    main()
