@@ -18,7 +18,8 @@ struct client_run_settings {
     uint64_t settle_ns;                      /* from the last connection to the first query */
     const struct client_gate_settings *gate; /* instead: the load waits there; NULL: none */
     uint64_t stats_interval_ns;              /* between progress lines on stderr; 0: none */
-    bool stats_in_place;       /* stderr is a terminal: one line, written over again each second */
+    bool stderr_is_terminal;
+    bool stats_in_place;       /* one line on stderr, written over again each second */
     double rate_qps;           /* asked, for the progress line */
     FILE *connections;         /* a row per connection goes there at the end; NULL: none */
     FILE *interval_log;        /* begun; NULL: none */

@@ -5,7 +5,12 @@
 #ifndef TCPSCALER_COMPLAIN_H
 #define TCPSCALER_COMPLAIN_H
 
+#include <stdbool.h>
+
 /* At most about 1,000 characters.  Returns -1, so that a failing function can end with it. */
 __attribute__((format(printf, 1, 2))) int complain(const char *format, ...);
+
+/* Whether stderr is a terminal that takes control sequences (TERM is set, and not to "dumb"). */
+bool complain_can_erase(void);
 
 #endif

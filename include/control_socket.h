@@ -35,10 +35,12 @@ int control_socket_listen(struct control_socket *s, const char *address, bool ha
 /* Closes the socket, unless fd was given away (-1), and removes the path. */
 void control_socket_close(struct control_socket *s);
 
-/* Asks another program's control port for a target ("/metrics") and waits for the answer, some
- * seconds at most.  Returns 0 with the answer's body, terminated, in body; or -1 with one line in
- * error. */
-int control_socket_ask(const char *address, const struct control_token *token, const char *target,
-                       char *body, size_t n_bytes, char *error);
+#define CONTROL_SOCKET_WAIT_MS 3000
+
+/* Asks another program's control port for a target ("/metrics").  Waits for wait_ms at most, but
+ * for each step: to connect, to send, to receive.  Returns 0 with the answer's body, terminated, in
+ * body; or -1 with one line in error. */
+int control_socket_ask(const char *address, const struct control_token *token, int wait_ms,
+                       const char *target, char *body, size_t n_bytes, char *error);
 
 #endif

@@ -17,7 +17,8 @@
 uint64_t oslimits_raise_nofile(void);
 
 /* Where standard streams were closed by whoever started the program, opens /dev/null in their
- * place, so that no socket gets the number of stderr.  Before anything else is opened. */
+ * place, so that no other file gets their numbers: stdin and stdout such that reading and writing
+ * them fails (EBADF), as if they were closed still.  Before anything else is opened. */
 void oslimits_open_standard_streams(void);
 
 /* The fd table of the calling thread becomes its own (unshare(CLONE_FILES)), so that RLIMIT_NOFILE

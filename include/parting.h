@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: MIT
- * parting: signals while a program takes leave: its event loop has ended, or is not there yet, and
- * what it has measured is not written yet.
+ * parting: requests to end: SIGINT and SIGTERM, from before the event loop begins until the last
+ * output is written.
  *
- * The event loop's handlers take the place of these while it has them, and give it back.  SIGHUP
- * and SIGUSR1 have nothing to say any more and are ignored.  SIGINT and SIGTERM ask to end: asked
- * for the first time the program goes on to its report, asked again it ends at once with 128 + the
- * signal's number and without one.  One state per process; main thread. */
+ * The first request lets the program go on to its report; whoever waits for others looks at
+ * parting_was_asked() and waits no longer than a moment more.  The second ends the program at once
+ * with 128 + the signal's number and without a report.  One state per process; main thread. */
 #ifndef TCPSCALER_PARTING_H
 #define TCPSCALER_PARTING_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Before the event loop takes the signals. */
-void parting_prepare(void);
+/* Takes SIGINT and SIGTERM for good.  SIGHUP and SIGUSR1 are ignored until an event loop takes
+ * them, and again when it gives them back.  Returns 0, or -1 with errno. */
+int parting_prepare(void);
 
-/* By the loop's handler of a signal that asks to end.  Does not return when it was asked before. */
+/* Readable from the first request on, for an event loop; -1 before parting_prepare(). */
+int parting_fd(void);
+
+/* As such a signal.  Does not return when it is the second request.  Async-signal-safe. */
 void parting_ask(int number);
 
-/* Whether the program was asked to end, by parting_ask() or without a loop. */
+/* Any thread. */
 bool parting_was_asked(void);
 
-/* Becomes true when that happened without a loop: whatever still waits for others is to give up. */
-const atomic_bool *parting_hurry(void);
+/* The same as a flag, for parts that do not know of signals. */
+const atomic_bool *parting_flag(void);
 
 #endif

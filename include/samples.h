@@ -28,6 +28,7 @@
     "send_lag_us\n"
 #define SAMPLES_ROW_BYTES   160 /* no row is longer */
 #define SAMPLES_PATIENCE_NS 10000000000ull
+#define SAMPLES_HURRY_NS    200000000ull
 
 struct sample {
     uint64_t time_ns; /* CLOCK_MONOTONIC */
@@ -52,7 +53,7 @@ struct samples_options {
     uint64_t realtime_offset_ns; /* dates the rows */
     int when_full;               /* enum samples_when_full */
     uint64_t one_in;             /* of so many queries one has rows, >= 1; see samples_has() */
-    const atomic_bool *hurry;    /* NULL, or: true ends the patience with a reader after the run */
+    const atomic_bool *hurry;    /* NULL, or: true shortens that patience to SAMPLES_HURRY_NS */
 };
 
 /* The header is written first.  Starts the writer thread.  NULL with errno on failure. */

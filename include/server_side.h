@@ -18,10 +18,10 @@ struct server_side {
     uint64_t listen_overflows, listen_drops; /* of its host */
 };
 
-/* Returns 0, or -1 with one line in error (CONTROL_SOCKET_ERROR_BYTES) when the address does not
- * answer or is not a tcpserver's. */
+/* wait_ms as of control_socket_ask().  Returns 0, or -1 with one line in error
+ * (CONTROL_SOCKET_ERROR_BYTES) when the address does not answer or is not a tcpserver's. */
 int server_side_read(struct server_side *s, const char *address, const struct control_token *token,
-                     char *error);
+                     int wait_ms, char *error);
 
 /* From an earlier reading to a later one: every count, and the later one's active. */
 struct server_side server_side_between(const struct server_side *earlier,

@@ -13,7 +13,7 @@
       "machine")                                                                                   \
     X(NON_STATIONARY, "non-stationary",                                                            \
       "queries in flight grew through the run: the server is overloaded, latency has no value")    \
-    X(OUTPUT_LOST, "output-lost", "rows are missing from the raw output; its reader is too slow")  \
+    X(OUTPUT_LOST, "output-lost", "rows are missing from the raw output")                          \
     X(HOST_NOISE, "host-noise",                                                                    \
       "other guests took CPU time, or loopback lost packets, while measuring")                     \
     X(MEMORY_PRESSURE, "memory-pressure",                                                          \

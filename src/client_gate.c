@@ -103,7 +103,7 @@ static void again_in(struct client_gate *gate, uint64_t ns)
 static bool learn(struct client_gate *gate)
 {
     char text[64];
-    const int fd = open(gate->settings->file, O_RDONLY | O_CLOEXEC);
+    const int fd = open(gate->settings->file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     const ssize_t n_bytes = fd >= 0 ? read(fd, text, sizeof text) : 0;
     uint64_t at_epoch_ns;
 

@@ -11,6 +11,7 @@
 #include "complain.h"
 #include "growth.h"
 #include "notify.h"
+#include "output.h"
 #include "parting.h"
 #include "progress.h"
 #include "reopen.h"
@@ -30,13 +31,17 @@
 /* Intervals of the log and of what the progress line shows. */
 #define TICK_NS 1000000000ull
 
+/* HURRY_MS: how long the server is waited for once somebody waits for the end of the run. */
+enum { N_SIGNALS = 2, HURRY_MS = 200 };
+
 struct run {
     struct client_config *config;
     const struct client_run_settings *settings;
     struct client_result *result;
     struct client_crew crew;
     struct event_base *base;
-    struct event wake_event, look_event, tick_event, stats_event, signal_events[4];
+    struct event wake_event, end_event, look_event, tick_event, stats_event,
+        signal_events[N_SIGNALS];
     struct client_intervals intervals;
     struct client_steer steer;
     struct client_control control;
@@ -92,7 +97,8 @@ static void read_server(struct run *r)
 
     if (r->settings->server_control != NULL &&
         server_side_read(&r->result->server_after, r->settings->server_control,
-                         r->settings->control_token, error) != 0)
+                         r->settings->control_token,
+                         r->result->interrupted ? HURRY_MS : CONTROL_SOCKET_WAIT_MS, error) != 0)
         complain("--server-control: %s", error);
 }
 
@@ -178,10 +184,10 @@ static void interrupt(struct run *r)
     stop(r);
 }
 
-static void on_signal(evutil_socket_t number, short what, void *arg)
+static void on_end(evutil_socket_t fd, short what, void *arg)
 {
+    (void)fd;
     (void)what;
-    parting_ask(number);
     interrupt(arg);
 }
 
@@ -189,8 +195,9 @@ static void on_hangup(evutil_socket_t number, short what, void *arg)
 {
     struct run *r = arg;
 
-    if (reopen_is_hangup(r->settings->stats_in_place))
-        on_signal(number, what, arg);
+    (void)what;
+    if (reopen_is_hangup(r->settings->stderr_is_terminal))
+        parting_ask(number);
     else if (r->settings->reopen != NULL)
         r->settings->reopen(r->settings->arg);
 }
@@ -363,13 +370,14 @@ static int watch(struct run *r)
     static const struct {
         int number;
         event_callback_fn on;
-    } signals[] = {
-        {SIGINT, on_signal}, {SIGTERM, on_signal}, {SIGHUP, on_hangup}, {SIGUSR1, on_snapshot}};
+    } signals[N_SIGNALS] = {{SIGHUP, on_hangup}, {SIGUSR1, on_snapshot}};
     struct timeval look = clock_timeval(LOOK_NS), tick = clock_timeval(TICK_NS);
     struct timeval stats =
         clock_timeval(r->settings->stats_in_place ? TICK_NS : r->settings->stats_interval_ns);
-    int failed = 0;
+    int failed = parting_prepare();
 
+    event_assign(&r->end_event, r->base, parting_fd(), EV_READ, on_end, r);
+    failed |= event_add(&r->end_event, NULL);
     event_assign(&r->wake_event, r->base, r->config->wake_fd, EV_READ | EV_PERSIST, on_wake, r);
     failed |= event_add(&r->wake_event, NULL);
     event_assign(&r->look_event, r->base, -1, EV_PERSIST, on_look, r);
@@ -379,8 +387,7 @@ static int watch(struct run *r)
     event_assign(&r->stats_event, r->base, -1, EV_PERSIST, on_stats, r);
     if (r->settings->stats_interval_ns > 0)
         failed |= event_add(&r->stats_event, &stats);
-    parting_prepare();
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < N_SIGNALS; i++) {
         evsignal_assign(&r->signal_events[i], r->base, signals[i].number, signals[i].on, r);
         failed |= evsignal_add(&r->signal_events[i], NULL);
     }
@@ -390,7 +397,7 @@ static int watch(struct run *r)
 /* The loop has ended: signals find what was there before it. */
 static void unwatch(struct run *r)
 {
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < N_SIGNALS; i++)
         evsignal_del(&r->signal_events[i]);
 }
 
@@ -451,9 +458,9 @@ static int lead(struct run *r)
         return -1;
     /* not before: the first workers would take the CPUs from those still being made */
     client_crew_post(&r->crew, CLIENT_OPEN, clock_now_ns());
-    if (parting_was_asked()) /* before the loop had the signals */
-        interrupt(r);
+    output_drop_stderr(true);
     event_base_dispatch(r->base);
+    output_drop_stderr(false);
     unwatch(r);
     client_control_end(&r->control);
     if (r->settings->stats_in_place && r->settings->stats_interval_ns > 0)

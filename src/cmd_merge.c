@@ -8,6 +8,7 @@
 #include "json.h"
 #include "latency_report.h"
 #include "merge.h"
+#include "output.h"
 #include "recording.h"
 #include "report_opts.h"
 #include "result.h"
@@ -279,37 +280,29 @@ static int put_log(FILE *out, const struct recordings *all)
     return status;
 }
 
-static int close_file(FILE *out, const char *option, const char *name)
+static int open_output(struct output *o, const char *option, const char *name,
+                       const struct report_opts *opts)
 {
-    const int failed = ferror(out);
-
-    if ((out == stdout ? fflush(out) : fclose(out)) == 0 && !failed)
+    if (name == NULL)
         return 0;
-    return complain("--%s: could not write '%s': %s", option, name, strerror(errno));
+    for (int i = 0; i < opts->n_files; i++)
+        if (output_is(name, opts->files[i]))
+            return complain("--%s: '%s' is one of the files to be read", option, name);
+    return output_open(o, option, name);
 }
 
 /* Returns 0, or -1 when something asked for was not written. */
-static int write_files(const struct report_opts *o, struct recordings *all,
+static int write_files(struct output *json, struct output *hlog, struct recordings *all,
                        const struct total *total)
 {
-    FILE *out;
-    int status = 0;
+    int status = output_begin(json) | output_begin(hlog);
 
-    if (o->json != NULL) {
-        out = strcmp(o->json, "-") == 0 ? stdout : fopen(o->json, "we");
-        if (out == NULL)
-            return complain("--json: cannot write '%s': %s", o->json, strerror(errno));
-        put_result(out, all, total);
-        status = close_file(out, "json", o->json);
-    }
-    if (o->hlog != NULL) {
-        out = fopen(o->hlog, "we");
-        if (out == NULL)
-            return complain("--hlog: cannot write '%s': %s", o->hlog, strerror(errno));
-        if (put_log(out, all) != 0)
-            status = complain("no memory");
-        status |= close_file(out, "hlog", o->hlog);
-    }
+    if (json->stream != NULL)
+        put_result(json->stream, all, total);
+    if (hlog->stream != NULL && put_log(hlog->stream, all) != 0)
+        status = complain("no memory");
+    status |= output_close(json, true);
+    status |= output_close(hlog, true);
     return status;
 }
 
@@ -331,18 +324,22 @@ int cmd_merge(const struct report_opts *opts)
 {
     struct recordings all;
     struct total total = {0};
+    struct output json = OUTPUT_CLOSED, hlog = OUTPUT_CLOSED;
     int code = CMD_USAGE;
 
     if (recordings_load(&all, opts->files, (size_t)opts->n_files) == 0 && check(opts, &all) == 0 &&
-        add_all(&total, &all) == 0) {
+        add_all(&total, &all) == 0 && open_output(&json, "json", opts->json, opts) == 0 &&
+        open_output(&hlog, "hlog", opts->hlog, opts) == 0) {
         warn_of_all(&all);
-        if (opts->json == NULL || strcmp(opts->json, "-") != 0)
+        if (!output_is_stdout(&json) && !output_is_stdout(&hlog))
             print_table(&all, &total);
         code = total.result != NULL && result_verdict(total.result) == RESULT_VALID ? CMD_OK
                                                                                     : CMD_SUSPECT;
-        if (write_files(opts, &all, &total) != 0)
+        if (write_files(&json, &hlog, &all, &total) != 0)
             code = CMD_SUSPECT;
     }
+    output_close(&json, true);
+    output_close(&hlog, true);
     result_free(total.result);
     metrics_free(&total.metrics);
     recordings_free(&all);

@@ -5,9 +5,19 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { LINE_BYTES = 1024 };
+
+bool complain_can_erase(void)
+{
+    const char *terminal = getenv("TERM");
+
+    return isatty(STDERR_FILENO) == 1 && terminal != NULL && *terminal != '\0' &&
+           strcmp(terminal, "dumb") != 0;
+}
 
 int complain(const char *format, ...)
 {
@@ -21,7 +31,7 @@ int complain(const char *format, ...)
         if ((unsigned char)*c < 0x20 || *c == 0x7f)
             *c = '?';
     /* on a terminal a progress line may stand where this one goes */
-    fprintf(stderr, "%s%s: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "",
+    fprintf(stderr, "%s%s: %s\n", complain_can_erase() ? "\r\033[K" : "",
             program_invocation_short_name, line);
     return -1;
 }

@@ -2,6 +2,7 @@
  * control_socket: see control_socket.h. */
 #include "control_socket.h"
 
+#include "clock.h"
 #include "sock.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { BACKLOG = 128, WAIT_S = 3, ONLY_OWNER = 0177 };
+enum { BACKLOG = 128, ONLY_OWNER = 0177 };
 
 #define UNIX    "unix:"
 #define SUCCESS "HTTP/1.1 200 "
@@ -83,10 +84,10 @@ static int parse_tcp(struct sock_address *a, const char *address, char *error)
     return sock_resolve(&e, AF_UNSPEC, a, reason) == 0 ? 0 : REFUSE("%s", reason);
 }
 
-/* Blocking, and for some seconds only. */
-static int open_patient(int family)
+/* Blocking, but no call longer than this. */
+static int open_patient(int family, int wait_ms)
 {
-    const struct timeval wait = {.tv_sec = WAIT_S};
+    const struct timeval wait = {.tv_sec = wait_ms / 1000, .tv_usec = wait_ms % 1000 * 1000};
     const int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     if (fd < 0)
@@ -96,9 +97,9 @@ static int open_patient(int family)
     return fd;
 }
 
-static int connect_to(const struct sockaddr *to, socklen_t length)
+static int connect_to(const struct sockaddr *to, socklen_t length, int wait_ms)
 {
-    const int fd = open_patient(to->sa_family);
+    const int fd = open_patient(to->sa_family, wait_ms);
     int reason;
 
     if (fd >= 0 && connect(fd, to, length) == 0)
@@ -116,7 +117,7 @@ static int connect_to(const struct sockaddr *to, socklen_t length)
 static void remove_abandoned(const struct sockaddr_un *un)
 {
     struct stat about;
-    const int fd = connect_to((const struct sockaddr *)un, sizeof *un);
+    const int fd = connect_to((const struct sockaddr *)un, sizeof *un, CONTROL_SOCKET_WAIT_MS);
 
     if (fd >= 0)
         close(fd);
@@ -183,7 +184,7 @@ void control_socket_close(struct control_socket *s)
 
 /* --- asking --- */
 
-static int connect_address(const char *address, char *error)
+static int connect_address(const char *address, int wait_ms, char *error)
 {
     struct sockaddr_un un;
     struct sock_address a;
@@ -192,11 +193,11 @@ static int connect_address(const char *address, char *error)
     if (is_unix(address)) {
         if (parse_unix(&un, address, error) != 0)
             return -1;
-        fd = connect_to((const struct sockaddr *)&un, sizeof un);
+        fd = connect_to((const struct sockaddr *)&un, sizeof un, wait_ms);
     } else {
         if (parse_tcp(&a, address, error) != 0)
             return -1;
-        fd = connect_to((const struct sockaddr *)&a.ss, a.length);
+        fd = connect_to((const struct sockaddr *)&a.ss, a.length, wait_ms);
     }
     return fd >= 0 ? fd : REFUSE("cannot connect to '%.150s': %s", address, strerror(errno));
 }
@@ -211,27 +212,30 @@ static int send_all(int fd, const char *text, size_t n)
     return 0;
 }
 
-/* To the end of the stream; what does not fit is an error. */
-static int receive_all(int fd, char *text, size_t n_bytes)
+/* To the end of the stream; what does not fit, or drips, is an error. */
+static int receive_all(int fd, int wait_ms, char *text, size_t n_bytes)
 {
+    const uint64_t until_ns = clock_now_ns() + 1000000ull * (unsigned)wait_ms;
     size_t n = 0;
     ssize_t n_got;
 
-    while ((n_got = recv(fd, text + n, n_bytes - 1 - n, 0)) > 0)
-        if ((n += (size_t)n_got) == n_bytes - 1) {
-            errno = EMSGSIZE;
+    while ((n_got = recv(fd, text + n, n_bytes - 1 - n, 0)) > 0) {
+        n += (size_t)n_got;
+        if (n == n_bytes - 1 || clock_now_ns() > until_ns) {
+            errno = n == n_bytes - 1 ? EMSGSIZE : ETIMEDOUT;
             return -1;
         }
+    }
     text[n] = '\0';
     return n_got < 0 ? -1 : 0;
 }
 
-int control_socket_ask(const char *address, const struct control_token *token, const char *target,
-                       char *body, size_t n_bytes, char *error)
+int control_socket_ask(const char *address, const struct control_token *token, int wait_ms,
+                       const char *target, char *body, size_t n_bytes, char *error)
 {
     char request[CONTROL_TOKEN_MAX + 200], *blank;
     const bool has_token = token->text[0] != '\0';
-    const int fd = connect_address(address, error),
+    const int fd = connect_address(address, wait_ms, error),
               n = snprintf(request, sizeof request,
                            "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s%s%s\r\n",
                            target, has_token ? "Authorization: Bearer " : "", token->text,
@@ -240,7 +244,7 @@ int control_socket_ask(const char *address, const struct control_token *token, c
 
     if (fd < 0)
         return -1;
-    failed = send_all(fd, request, (size_t)n) != 0 || receive_all(fd, body, n_bytes) != 0;
+    failed = send_all(fd, request, (size_t)n) != 0 || receive_all(fd, wait_ms, body, n_bytes) != 0;
     close(fd);
     if (failed)
         return REFUSE("'%.150s' does not answer: %s", address, strerror(errno));

@@ -32,12 +32,12 @@ uint64_t oslimits_raise_nofile(void)
 
 void oslimits_open_standard_streams(void)
 {
-    int fd = STDIN_FILENO;
+    static const int useless[] = {
+        [STDIN_FILENO] = O_WRONLY, [STDOUT_FILENO] = O_RDONLY, [STDERR_FILENO] = O_WRONLY};
 
-    while (fd >= 0 && fd <= STDERR_FILENO)
-        fd = open("/dev/null", O_RDWR);
-    if (fd >= 0)
-        close(fd);
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", useless[fd]) != fd)
+            return;
 }
 
 int oslimits_own_fd_table(void)

@@ -29,7 +29,7 @@ int reopen(int fd, const char *name, const char *head)
 
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
         return 0;
-    new_fd = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    new_fd = open(name, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC, 0666);
     if (new_fd < 0)
         return -1;
     /* one step: a row is written by one call, to the old file or to the new one */

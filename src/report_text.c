@@ -379,9 +379,11 @@ static void print_output(FILE *out, const struct client_result *r)
         fprintf(out, ", %s not of the sample",
                 units_format_count(a, r->samples.left_out[0] + r->samples.left_out[1]));
     if (r->samples.error != 0)
-        fprintf(out, ": stopped by '%s'", strerror(r->samples.error));
+        fprintf(out, ": %s", strerror(r->samples.error));
     else if (r->samples.out_of_patience)
-        fputs(": its reader took nothing any more", out);
+        fputs(": nobody reads them", out);
+    else if (r->samples.dropped[0] + r->samples.dropped[1] > 0)
+        fputs(": their reader is too slow", out);
     fputc('\n', out);
 }
 

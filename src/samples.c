@@ -20,7 +20,8 @@ enum {
     ROWS_AT_A_TIME = 256,
     IDLE_NS = 2000000,
     WAIT_NS = 200000,
-    CACHE_LINE_BYTES = 64
+    CACHE_LINE_BYTES = 64,
+    POLL_MS = 50
 };
 
 /* The worker writes head, the writer tail; a line of its own for each. */
@@ -41,8 +42,8 @@ struct samples {
     /* of the writer's thread */
     char *buffer;
     size_t n_bytes, n_written;
-    uint32_t next_ring; /* whose turn it is */
-    uint64_t patience_end_ns;
+    uint32_t next_ring;        /* whose turn it is */
+    uint64_t waiting_since_ns; /* for the reader, after the last row; 0: it takes some */
     struct samples_result result;
 };
 
@@ -135,20 +136,26 @@ static bool has_stopped(const struct samples *s)
     return s->result.error != 0 || s->result.out_of_patience;
 }
 
+static uint64_t patience_ns(const struct samples *s)
+{
+    return s->o.hurry != NULL && atomic_load(s->o.hurry) ? SAMPLES_HURRY_NS : SAMPLES_PATIENCE_NS;
+}
+
 /* A reader that takes nothing must not hold the writer for ever once the run is over. */
 static bool wait_until_writable(struct samples *s)
 {
     while (!has_stopped(s)) {
         struct pollfd p = {.fd = s->o.fd, .events = POLLOUT};
+        uint64_t now_ns;
 
-        if (poll(&p, 1, 100) > 0)
+        if (poll(&p, 1, POLL_MS) > 0)
             return true;
         if (!atomic_load_explicit(&s->ending, memory_order_acquire))
             continue;
-        if (s->patience_end_ns == 0)
-            s->patience_end_ns = clock_now_ns() + SAMPLES_PATIENCE_NS;
-        s->result.out_of_patience =
-            clock_now_ns() > s->patience_end_ns || (s->o.hurry != NULL && atomic_load(s->o.hurry));
+        now_ns = clock_now_ns();
+        if (s->waiting_since_ns == 0)
+            s->waiting_since_ns = now_ns;
+        s->result.out_of_patience = now_ns - s->waiting_since_ns > patience_ns(s);
     }
     return false;
 }
@@ -161,7 +168,7 @@ static void write_some(struct samples *s)
 
     if (n >= 0) {
         s->n_written += (size_t)n;
-        s->patience_end_ns = 0;
+        s->waiting_since_ns = 0;
     } else if (errno != EINTR && errno != EAGAIN) {
         s->result.error = errno;
     }

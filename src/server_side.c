@@ -32,7 +32,7 @@ static void read_all(struct server_side *s, const char *text)
 }
 
 int server_side_read(struct server_side *s, const char *address, const struct control_token *token,
-                     char *error)
+                     int wait_ms, char *error)
 {
     char *text = malloc(ANSWER_BYTES);
     int failed;
@@ -42,7 +42,7 @@ int server_side_read(struct server_side *s, const char *address, const struct co
         snprintf(error, CONTROL_SOCKET_ERROR_BYTES, "no memory");
         return -1;
     }
-    failed = control_socket_ask(address, token, "/metrics", text, ANSWER_BYTES, error);
+    failed = control_socket_ask(address, token, wait_ms, "/metrics", text, ANSWER_BYTES, error);
     if (!failed)
         read_all(s, text);
     if (!failed && !s->is_known)

@@ -13,6 +13,7 @@
 #include "json.h"
 #include "kernel_features.h"
 #include "oslimits.h"
+#include "output.h"
 #include "parting.h"
 #include "preflight_report.h"
 #include "reopen.h"
@@ -22,7 +23,6 @@
 #include "worker.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -44,11 +44,8 @@ enum { ALL_RINGS_ROWS = 1 << 21, FEWEST_RING_ROWS = 1 << 14 };
 struct setup {
     struct client_opts opts;
     struct client_plan plan;
-    int raw_fd;        /* -1: no raw rows */
-    FILE *json;        /* NULL: no JSON */
-    FILE *connections; /* NULL: no row per connection */
-    FILE *hlog, *hgrm; /* NULL: no such file */
-    char *hlog_head;   /* what stands first in the log */
+    struct output json, rows, hlog, hgrm, connections; /* closed: not asked for */
+    char *hlog_head;                                   /* what stands first in the log */
     struct control_socket control;
     struct control_token token;
     struct server_side server; /* before the run */
@@ -65,12 +62,14 @@ static int print_plan(struct setup *s)
     snprintf(title, sizeof title, "%s connections to %s from %" PRIu32 " threads",
              units_format_count(count, s->plan.config.n_connections), s->plan.target,
              s->plan.config.n_workers);
-    if (s->json == NULL) {
+    if (s->json.stream == NULL) {
         preflight_report_text(stdout, title, p);
     } else {
-        json_init(&j, s->json);
+        json_init(&j, s->json.stream);
         preflight_report_json_object(&j, "tcpclient", title, p);
     }
+    if (output_close(&s->json, true) != 0 || output_flush_stdout() != 0)
+        return EXIT_USAGE;
     return preflight_worst(p) == PREFLIGHT_STOP ? EXIT_USAGE : EXIT_VALID;
 }
 
@@ -102,38 +101,41 @@ static void warn(const struct setup *s)
         preflight_report_text(stderr, "", &s->plan.preflight);
 }
 
+static int open_output(struct output *o, const char *option, const char *name)
+{
+    return name == NULL ? 0 : output_open(o, option, name);
+}
+
 static int open_json(struct setup *s)
 {
-    const char *name = s->opts.json;
+    return open_output(&s->json, "json", s->opts.json);
+}
 
-    if (name != NULL && strcmp(name, "-") == 0)
-        s->json = stdout;
-    else if (name != NULL && (s->json = fopen(name, "we")) == NULL)
-        return complain("--json: cannot write '%s': %s", name, strerror(errno));
+static int begin_output(struct output *o)
+{
+    if (output_begin(o) != 0)
+        return complain("--%s: cannot write '%s': %s", o->option, o->name, strerror(errno));
     return 0;
 }
 
+/* None of them loses what it has before all of them could be opened. */
 static int open_outputs(struct setup *s)
 {
     const struct client_opts *o = &s->opts;
+    struct output *const all[] = {&s->json, &s->rows, &s->hlog, &s->hgrm, &s->connections};
 
-    if (open_json(s) != 0)
-        return -1;
-    if (o->raw && o->output == NULL)
-        s->raw_fd = STDOUT_FILENO;
-    else if (o->raw)
-        s->raw_fd = open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
-    if (o->raw && s->raw_fd < 0)
-        return complain("--output: cannot write '%s': %s", o->output, strerror(errno));
     if (o->hlog != NULL && !hlog_is_available())
         return complain("--hlog: this program was built without zlib");
-    if (o->hlog != NULL && (s->hlog = fopen(o->hlog, "we")) == NULL)
-        return complain("--hlog: cannot write '%s': %s", o->hlog, strerror(errno));
-    if (o->hgrm != NULL && (s->hgrm = fopen(o->hgrm, "we")) == NULL)
-        return complain("--hgrm: cannot write '%s': %s", o->hgrm, strerror(errno));
-    if (o->connections_out != NULL && (s->connections = fopen(o->connections_out, "we")) == NULL)
-        return complain("--connections-out: cannot write '%s': %s", o->connections_out,
-                        strerror(errno));
+    if (open_json(s) != 0 ||
+        (o->raw && output_open(&s->rows, o->output != NULL ? "output" : "raw",
+                               o->output != NULL ? o->output : "-") != 0) ||
+        open_output(&s->hlog, "hlog", o->hlog) != 0 ||
+        open_output(&s->hgrm, "hgrm", o->hgrm) != 0 ||
+        open_output(&s->connections, "connections-out", o->connections_out) != 0)
+        return -1;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (begin_output(all[i]) != 0)
+            return -1;
     return 0;
 }
 
@@ -154,10 +156,10 @@ static void reopen_outputs(void *arg)
 {
     struct setup *s = arg;
 
-    if (s->opts.output != NULL && reopen(s->raw_fd, s->opts.output, SAMPLES_HEADER) != 0)
+    if (s->opts.output != NULL && reopen(s->rows.fd, s->opts.output, SAMPLES_HEADER) != 0)
         complain("--output: cannot reopen '%s': %s", s->opts.output, strerror(errno));
-    if (s->hlog != NULL &&
-        (fflush(s->hlog) != 0 || reopen(fileno(s->hlog), s->opts.hlog, s->hlog_head) != 0))
+    if (s->hlog.stream != NULL &&
+        (fflush(s->hlog.stream) != 0 || reopen(s->hlog.fd, s->opts.hlog, s->hlog_head) != 0))
         complain("--hlog: cannot reopen '%s': %s", s->opts.hlog, strerror(errno));
 }
 
@@ -171,7 +173,7 @@ static int begin_hlog(struct setup *s)
     hlog_begin(head, "tcpclient", TCPSCALER_VERSION, clock_now_ns() + clock_realtime_offset_ns());
     if (fclose(head) != 0)
         return complain("no memory");
-    fputs(s->hlog_head, s->hlog);
+    fputs(s->hlog_head, s->hlog.stream);
     return 0;
 }
 
@@ -198,8 +200,8 @@ static int open_control(struct setup *s)
 
     if (o->control_token != NULL && control_token_read(&s->token, o->control_token, error) != 0)
         return complain("--control-token: %s", error);
-    if (o->server_control != NULL &&
-        server_side_read(&s->server, o->server_control, &s->token, error) != 0)
+    if (o->server_control != NULL && server_side_read(&s->server, o->server_control, &s->token,
+                                                      CONTROL_SOCKET_WAIT_MS, error) != 0)
         return complain("--server-control: %s", error);
     if (o->control == NULL)
         return 0;
@@ -234,10 +236,11 @@ static int run(struct setup *s, struct client_result *result)
     const struct client_run_settings settings = {
         .settle_ns = s->opts.settle_ns,
         .stats_interval_ns = s->opts.quiet ? 0 : s->opts.stats_interval_ns,
-        .stats_in_place = isatty(STDERR_FILENO) == 1,
+        .stderr_is_terminal = isatty(STDERR_FILENO) == 1,
+        .stats_in_place = complain_can_erase(),
         .rate_qps = s->plan.rate_qps,
-        .connections = s->connections,
-        .interval_log = s->hlog,
+        .connections = s->connections.stream,
+        .interval_log = s->hlog.stream,
         .reopen = reopen_outputs,
         .arg = s,
         .control = s->opts.control != NULL ? &s->control : NULL,
@@ -250,17 +253,17 @@ static int run(struct setup *s, struct client_result *result)
 
     if (check_start(&gate) != 0)
         return -1;
-    if (s->hlog != NULL && begin_hlog(s) != 0)
+    if (s->hlog.stream != NULL && begin_hlog(s) != 0)
         return -1;
-    if (s->raw_fd >= 0) {
+    if (s->rows.fd >= 0) {
         const struct samples_options samples = {
-            .fd = s->raw_fd,
+            .fd = s->rows.fd,
             .n_rings = s->plan.config.n_workers,
             .ring_rows = ring_rows(s->plan.config.n_workers),
             .realtime_offset_ns = clock_realtime_offset_ns(),
             .when_full = s->opts.raw_full,
             .one_in = s->opts.sample_one_in,
-            .hurry = parting_hurry(),
+            .hurry = parting_flag(),
         };
 
         s->plan.config.samples = samples_open(&samples);
@@ -350,38 +353,42 @@ static void judge(const struct setup *s, struct client_result *r)
 
 /* --- report --- */
 
-/* Returns whether all of it reached the file. */
-static bool close_file(FILE *out, const char *option, const char *name)
+/* With --quiet, too: who sees nothing but the exit code should know where it comes from. */
+static void complain_of_doubts(const struct client_result *r)
 {
-    bool failed = ferror(out) != 0;
+    char names[512] = "";
+    size_t n = 0;
 
-    failed |= fclose(out) != 0;
-    if (failed)
-        complain("--%s: could not write '%s': %s", option, name, strerror(errno));
-    return !failed;
+    if (r->broken_law != NULL)
+        complain("BUG, counts do not add up: %s", r->broken_law);
+    for (int i = 0; i < VERDICT_N_REASONS; i++)
+        if (r->doubts & (1u << i) && n < sizeof names)
+            n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n > 0 ? ", " : "",
+                                  verdict_name((enum verdict_reason)i));
+    if (n > 0)
+        complain("SUSPECT: %s", names);
 }
 
 /* Returns whether every report was written. */
 static bool write_reports(struct setup *s, const struct client_result *result)
 {
     const struct report_about about = about_of(s, result->asked_qps);
-    bool written = true;
+    int failed = result->log_failed;
 
-    if (!s->opts.quiet)
+    if (s->opts.quiet)
+        complain_of_doubts(result);
+    else
         report_text(stderr, &about, result);
-    if (s->json != NULL) {
-        report_json(s->json, &about, result);
-        written &= close_file(s->json, "json", s->opts.json);
-    }
-    if (s->hlog != NULL)
-        written &= close_file(s->hlog, "hlog", s->opts.hlog) && !result->log_failed;
-    if (s->hgrm != NULL) {
-        hgrm_print(s->hgrm, &result->metrics[CLIENT_RESPONSE]);
-        written &= close_file(s->hgrm, "hgrm", s->opts.hgrm);
-    }
-    if (s->connections != NULL)
-        written &= close_file(s->connections, "connections-out", s->opts.connections_out);
-    return written;
+    if (s->json.stream != NULL)
+        report_json(s->json.stream, &about, result);
+    if (s->hgrm.stream != NULL)
+        hgrm_print(s->hgrm.stream, &result->metrics[CLIENT_RESPONSE]);
+    failed |= output_close(&s->json, true);
+    failed |= output_close(&s->hlog, false);
+    failed |= output_close(&s->hgrm, true);
+    failed |= output_close(&s->connections, true);
+    failed |= output_close(&s->rows, false);
+    return !failed;
 }
 
 static void diagnose(const struct setup *s, struct client_result *r)
@@ -411,7 +418,7 @@ static void diagnose(const struct setup *s, struct client_result *r)
 
 static int exit_code(const struct client_result *result, bool reports_written)
 {
-    if (result->interrupted)
+    if (result->interrupted || parting_was_asked())
         return EXIT_INTERRUPTED;
     if (result->broken_law != NULL)
         return EXIT_FAILED_CHECK;
@@ -441,22 +448,28 @@ static int measure(struct setup *s)
 
 int main(int argc, char **argv)
 {
-    static struct setup setup = {.raw_fd = -1, .control = {.fd = -1}};
+    static struct setup setup = {.json = OUTPUT_CLOSED,
+                                 .rows = OUTPUT_CLOSED,
+                                 .hlog = OUTPUT_CLOSED,
+                                 .hgrm = OUTPUT_CLOSED,
+                                 .connections = OUTPUT_CLOSED,
+                                 .control = {.fd = -1}};
     char error[OPTIONS_ERROR_BYTES];
     int code = EXIT_USAGE;
 
     oslimits_open_standard_streams();
+    signal(SIGPIPE, SIG_IGN);
+    output_take_stderr();
     client_opts_table()->version = worker_version();
     switch (client_opts_parse(&setup.opts, argc, argv, stdout, error)) {
     case OPTIONS_EXIT:
-        return EXIT_VALID;
+        return output_flush_stdout() == 0 ? EXIT_VALID : EXIT_USAGE;
     case OPTIONS_USAGE:
         complain("%s", error);
         return EXIT_USAGE;
     case OPTIONS_RUN:
         break;
     }
-    signal(SIGPIPE, SIG_IGN);
     if (client_plan_make(&setup.plan, &setup.opts) == 0) {
         if (setup.opts.plan)
             code = open_json(&setup) == 0 ? print_plan(&setup) : EXIT_USAGE;

@@ -3,9 +3,9 @@
 #include "cmd.h"
 #include "complain.h"
 #include "oslimits.h"
+#include "output.h"
 #include "report_opts.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <string.h>
 
@@ -61,9 +61,5 @@ int main(int argc, char **argv)
     oslimits_open_standard_streams();
     signal(SIGPIPE, SIG_IGN);
     code = find_and_run(argc, argv);
-    if (fflush(stdout) != 0) {
-        complain("cannot write to stdout: %s", strerror(errno));
-        return CMD_USAGE;
-    }
-    return code;
+    return output_flush_stdout() == 0 ? code : CMD_USAGE;
 }

@@ -7,6 +7,7 @@
 #include "kernel_features.h"
 #include "notify.h"
 #include "oslimits.h"
+#include "output.h"
 #include "parting.h"
 #include "preflight_report.h"
 #include "privileges.h"
@@ -28,6 +29,7 @@
 #include <unistd.h>
 
 enum { EXIT_DONE = 0, EXIT_REPORT_LOST = 1, EXIT_USAGE = 2 };
+enum { N_SIGNALS = 2 };
 
 struct server {
     struct server_opts opts;
@@ -41,11 +43,11 @@ struct server {
     struct server_tally previous; /* at the last stats line */
     uint64_t begin_ns, previous_ns;
     struct event_base *base;
-    struct event stats_event, signal_events[4];
+    struct event end_event, stats_event, signal_events[N_SIGNALS];
     struct control_socket control_socket;
     struct control_token control_token;
     struct server_control control;
-    FILE *json;
+    struct output json;
     bool stderr_is_terminal;
 };
 
@@ -72,12 +74,14 @@ static int print_plan(struct server *s)
 
     snprintf(title, sizeof title, "%s connections accepted by %" PRIu32 " threads",
              units_format_count(count, s->opts.max_connections), s->plan.n_workers);
-    if (s->json == NULL) {
+    if (s->json.stream == NULL) {
         preflight_report_text(stdout, title, &s->plan.preflight);
     } else {
-        json_init(&j, s->json);
+        json_init(&j, s->json.stream);
         preflight_report_json_object(&j, "tcpserver", title, &s->plan.preflight);
     }
+    if (output_close(&s->json, true) != 0 || output_flush_stdout() != 0)
+        return EXIT_USAGE;
     return preflight_worst(&s->plan.preflight) == PREFLIGHT_STOP ? EXIT_USAGE : EXIT_DONE;
 }
 
@@ -91,12 +95,13 @@ static int open_listeners(struct server *s)
 
 static int open_json(struct server *s)
 {
-    const char *name = s->opts.json;
-
-    if (name == NULL)
+    if (s->opts.json == NULL)
         return 0;
-    s->json = strcmp(name, "-") == 0 ? stdout : fopen(name, "we");
-    return s->json != NULL ? 0 : complain("--json: cannot write '%s': %s", name, strerror(errno));
+    if (output_open(&s->json, "json", s->opts.json) != 0)
+        return -1;
+    if (output_begin(&s->json) != 0)
+        return complain("--json: cannot write '%s': %s", s->opts.json, strerror(errno));
+    return 0;
 }
 
 static int read_token(struct server *s)
@@ -163,29 +168,20 @@ static void on_stats(evutil_socket_t fd, short what, void *arg)
     s->previous_ns = now_ns;
 }
 
-/* In the place of what stood in the file; one object after the other on stdout and in a pipe.
- * Returns whether it got there. */
-static bool write_json(struct server *s)
+/* In the place of what stood in the file; one object after the other on stdout and in a pipe. */
+static void print_json(struct server *s)
 {
-    bool failed = false;
-
-    clearerr(s->json);
-    if (s->json != stdout && fseeko(s->json, 0, SEEK_SET) == 0)
-        failed = ftruncate(fileno(s->json), 0) != 0;
-    server_report_json(s->json, &s->result);
-    failed |= fflush(s->json) != 0;
-    failed |= ferror(s->json) != 0;
-    if (failed)
-        complain("--json: could not write '%s': %s", s->opts.json, strerror(errno));
-    return !failed;
+    if (output_begin(&s->json) != 0)
+        complain("--json: cannot empty '%s': %s", s->opts.json, strerror(errno));
+    server_report_json(s->json.stream, &s->result);
 }
 
-static void on_signal(evutil_socket_t number, short what, void *arg)
+static void on_end(evutil_socket_t fd, short what, void *arg)
 {
     struct server *s = arg;
 
+    (void)fd;
     (void)what;
-    parting_ask(number);
     event_base_loopbreak(s->base);
 }
 
@@ -194,9 +190,10 @@ static void on_hangup(evutil_socket_t number, short what, void *arg)
 {
     struct server *s = arg;
 
+    (void)what;
     if (reopen_is_hangup(s->stderr_is_terminal))
-        on_signal(number, what, arg);
-    else if (s->json != NULL && reopen(fileno(s->json), s->opts.json, NULL) != 0)
+        parting_ask(number);
+    else if (s->json.stream != NULL && reopen(s->json.fd, s->opts.json, NULL) != 0)
         complain("--json: cannot reopen '%s': %s", s->opts.json, strerror(errno));
 }
 
@@ -208,8 +205,10 @@ static void on_snapshot(evutil_socket_t number, short what, void *arg)
     (void)what;
     collect(s);
     server_report_text(stderr, &s->result);
-    if (s->json != NULL)
-        write_json(s);
+    if (s->json.stream != NULL) {
+        print_json(s);
+        output_flush(&s->json);
+    }
 }
 
 /* --- run --- */
@@ -227,8 +226,7 @@ static int watch(struct server *s)
     static const struct {
         int number;
         event_callback_fn on;
-    } signals[] = {
-        {SIGINT, on_signal}, {SIGTERM, on_signal}, {SIGHUP, on_hangup}, {SIGUSR1, on_snapshot}};
+    } signals[N_SIGNALS] = {{SIGHUP, on_hangup}, {SIGUSR1, on_snapshot}};
     struct timeval stats = clock_timeval(s->opts.stats_interval_ns);
     int failed = 0;
 
@@ -238,8 +236,10 @@ static int watch(struct server *s)
     event_assign(&s->stats_event, s->base, -1, EV_PERSIST, on_stats, s);
     if (s->opts.stats_interval_ns > 0)
         failed |= event_add(&s->stats_event, &stats);
-    parting_prepare();
-    for (int i = 0; i < 4; i++) {
+    failed |= parting_prepare();
+    event_assign(&s->end_event, s->base, parting_fd(), EV_READ, on_end, s);
+    failed |= event_add(&s->end_event, NULL);
+    for (int i = 0; i < N_SIGNALS; i++) {
         evsignal_assign(&s->signal_events[i], s->base, signals[i].number, signals[i].on, s);
         failed |= evsignal_add(&s->signal_events[i], NULL);
     }
@@ -249,7 +249,7 @@ static int watch(struct server *s)
 /* The loop has ended: signals find what was there before it. */
 static void unwatch(struct server *s)
 {
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < N_SIGNALS; i++)
         evsignal_del(&s->signal_events[i]);
 }
 
@@ -329,17 +329,11 @@ static void announce(const struct server *s)
 
 static int report(struct server *s)
 {
-    bool written = true;
-
     if (!s->opts.quiet)
         server_report_text(stderr, &s->result);
-    if (s->json != NULL) {
-        written = write_json(s);
-        if (fclose(s->json) != 0 && written)
-            written =
-                complain("--json: could not write '%s': %s", s->opts.json, strerror(errno)) == 0;
-    }
-    return written ? EXIT_DONE : EXIT_REPORT_LOST;
+    if (s->json.stream != NULL)
+        print_json(s);
+    return output_close(&s->json, true) == 0 ? EXIT_DONE : EXIT_REPORT_LOST;
 }
 
 static int serve(struct server *s)
@@ -363,8 +357,9 @@ static int serve(struct server *s)
     }
     announce(s);
     notify(NOTIFY_READY);
-    if (!parting_was_asked()) /* before the loop had the signals */
-        event_base_dispatch(s->base);
+    output_drop_stderr(true);
+    event_base_dispatch(s->base);
+    output_drop_stderr(false);
     unwatch(s);
     notify(NOTIFY_STOPPING);
     server_control_end(&s->control);
@@ -386,22 +381,23 @@ static void cleanup(struct server *s)
 
 int main(int argc, char **argv)
 {
-    static struct server s = {.control_socket = {.fd = -1}};
+    static struct server s = {.json = OUTPUT_CLOSED, .control_socket = {.fd = -1}};
     char error[OPTIONS_ERROR_BYTES];
     int code = EXIT_USAGE;
 
     oslimits_open_standard_streams();
+    signal(SIGPIPE, SIG_IGN);
+    output_take_stderr();
     server_opts_table()->version = worker_version();
     switch (server_opts_parse(&s.opts, argc, argv, stdout, error)) {
     case OPTIONS_EXIT:
-        return EXIT_DONE;
+        return output_flush_stdout() == 0 ? EXIT_DONE : EXIT_USAGE;
     case OPTIONS_USAGE:
         complain("%s", error);
         return EXIT_USAGE;
     case OPTIONS_RUN:
         break;
     }
-    signal(SIGPIPE, SIG_IGN);
     if (server_plan_make(&s.plan, &s.opts) == 0) {
         if (s.opts.plan)
             code = open_json(&s) == 0 ? print_plan(&s) : EXIT_USAGE;
