@@ -47,6 +47,9 @@ int client_steer_connections(struct client_steer *s, uint32_t n);
 /* The measurement ends in a moment; the queries sent are awaited.  Returns when. */
 uint64_t client_steer_end(struct client_steer *s);
 
+/* What was due between two times, on average; 0 before the load and after it. */
+double client_steer_between_qps(const struct client_steer *s, uint64_t from_ns, uint64_t until_ns);
+
 /* Asked at a time; from the begin of the measurement up to a time, on average. */
 double client_steer_rate_qps(const struct client_steer *s, uint64_t now_ns);
 double client_steer_mean_qps(const struct client_steer *s, uint64_t until_ns);

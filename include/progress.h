@@ -15,7 +15,7 @@ struct progress {
     /* of the run */
     uint64_t asked;        /* connections */
     bool listens;          /* to messages; no queries */
-    double rate_qps;       /* asked now; 0: none */
+    double rate_qps;       /* asked since previous_ns, on average; 0: none */
     uint64_t load_ns;      /* warm-up and measurement; UINT64_MAX: until interrupted */
     uint64_t start_ns;     /* when it began to connect */
     const char *interface; /* NULL: not known */

@@ -337,7 +337,7 @@ static void look_at_progress(struct run *r, bool in_place)
     p->response = &r->intervals.recent;
     p->begin_ns = r->started ? r->begin_ns : 0;
     if (r->started && r->config->loop == CLIENT_LOOP_OPEN && p->now_ns >= p->begin_ns)
-        p->rate_qps = client_steer_rate_qps(&r->steer, p->now_ns);
+        p->rate_qps = client_steer_between_qps(&r->steer, p->previous_ns, p->now_ns);
     if (p->interface != NULL && netdev_read(p->interface, &p->net) != 0)
         p->interface = NULL;
     show_progress(r, now, in_place);

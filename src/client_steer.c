@@ -121,6 +121,18 @@ double client_steer_rate_qps(const struct client_steer *s, uint64_t now_ns)
     return now_ns >= s->begin_ns ? schedule_rate_qps(&s->course.schedule, now_ns - s->begin_ns) : 0;
 }
 
+double client_steer_between_qps(const struct client_steer *s, uint64_t from_ns, uint64_t until_ns)
+{
+    const uint64_t first_ns = from_ns > s->begin_ns ? from_ns : s->begin_ns;
+    const uint64_t end_ns = until_ns < s->course.end_ns ? until_ns : s->course.end_ns;
+
+    if (end_ns <= first_ns)
+        return 0;
+    return schedule_mean_between_qps(&s->course.schedule, first_ns - s->begin_ns,
+                                     end_ns - s->begin_ns) *
+           (double)(end_ns - first_ns) / (double)(until_ns - first_ns);
+}
+
 double client_steer_mean_qps(const struct client_steer *s, uint64_t until_ns)
 {
     const uint64_t warmup_ns = s->config->warmup_ns;

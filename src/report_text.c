@@ -100,9 +100,14 @@ static void print_connections(FILE *out, const struct report_about *about,
     fprintf(out, "             %s live at the end", units_format_count(a, r->connections_live));
     if (r->connections_wanted < r->connections_asked)
         fprintf(out, ", %s wanted then", units_format_count(a, r->connections_wanted));
-    if (connected > 0 && r->connect_elapsed_ns > 0)
-        fprintf(out, "; opened in %s (%s/s)", units_format_duration(b, r->connect_elapsed_ns),
+    if (connected > 0 && r->connect_elapsed_ns > 0) {
+        if (connected > r->connections_at_begin)
+            fprintf(out, "; the first %s", units_format_count(d, r->connections_at_begin));
+        else
+            fputc(';', out);
+        fprintf(out, " opened in %s (%s/s)", units_format_duration(b, r->connect_elapsed_ns),
                 units_format_count(c, (uint64_t)client_result_connect_rate_per_s(r)));
+    }
     fputc('\n', out);
     if (r->gave_up)
         fprintf(out, "             gave up: of the first window none was answered, %s not begun\n",

@@ -87,6 +87,14 @@ def check_nothing_lost(r):
     check_complete(r)
 
 
+def test_rate_of_opening_is_that_of_the_connections_before_the_load():
+    run = Steered("-c", 300, "-r", 100, "--max-connections", 1000)
+    ask(run.at_client, "/connections/start?n=500")
+    wait_for(lambda: stats(run.at_client)["connections"]["live_at_end"] == 800, "800 live")
+    r, _ = run.stop()
+    check("800 live at the end; the first 300 opened in " in r.err, r.err)
+
+
 def test_connections_and_rate_change_under_load():
     run = Steered("-c", 500, "-r", 1000, "--max-connections", 2000)
     check_equal(ask(run.at_client, "/connections/start?n=1000")["wanted"], 1500, "wanted")

@@ -187,5 +187,16 @@ def test_a_schedule_of_connections_may_begin_with_none():
         check_between(r.json["queries"]["unsent"], 0, 40, "queries due before the first connection")
 
 
+def test_progress_compares_what_was_sent_with_what_was_due_since_the_last_line():
+    """A step between two lines: neither the rate before it nor the one after it is what was due."""
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 20, "--schedule", "1.3s:200,1.7s:2000", "--arrival", "constant",
+                       "--stats-interval", "1s", "127.0.0.1")
+    lines = [(int(sent), int(due)) for sent, due in re.findall(r"(\d+) of (\d+) sent/s", r.err)]
+    check(len(lines) >= 2 and max(due for _, due in lines) > 250, r.err)
+    for sent, due in lines:
+        check(abs(sent - due) <= 30 + due / 20, f"sent and due: {lines}")
+
+
 if __name__ == "__main__":
     main()
