@@ -11,8 +11,8 @@ usage() {
     cat <<END
 usage: $program [options] [-- COMMAND...]
 
-Tunes this host for a client with N connections: all ports, TIME_WAIT, file descriptors, TCP memory, no
-connection tracking towards the server's port, source addresses.
+Tune this host for a client with N connections: all ports, TIME_WAIT, file descriptors, TCP memory, room
+in the conntrack table, source addresses.
 
 END
     common_usage
@@ -41,8 +41,8 @@ expand() {
         first=${1%-*} last=${1##*-}
         head=${first%.*}
         number=${first##*.} end=${last##*.}
-        is_count "$number" || die "--sources: '$1': accepted is A.B.C.D-E"
-        is_count "$end" || die "--sources: '$1': accepted is A.B.C.D-E"
+        is_count "$number" || die "--sources: '$1': expected A.B.C.D-E"
+        is_count "$end" || die "--sources: '$1': expected A.B.C.D-E"
         while [ "$number" -le "$end" ]; do
             echo "$head.$number"
             number=$((number + 1))
@@ -54,7 +54,7 @@ expand() {
 
 refuse_odd_sources() {
     case $sources in
-    *[!0-9A-Fa-f.:,/-]* | -*) die "--sources: '$sources': accepted are addresses, A.B.C.D-E and blocks" ;;
+    *[!0-9A-Fa-f.:,/-]* | -*) die "--sources: '$sources': expected addresses, A.B.C.D-E and blocks" ;;
     esac
 }
 
@@ -85,23 +85,22 @@ done
 [ -z "$sources" ] || [ -n "$device" ] || die "--sources: needs --dev"
 refuse_odd_sources
 need_device --dev "$device"
-[ -z "$low_port" ] || is_port "$low_port" || die "--low-port: '$low_port': accepted is 0 to 65535"
+[ -z "$low_port" ] || is_port "$low_port" || die "--low-port: '$low_port': expected 0 to 65535"
 
 begin
 if [ "$mode" = revert ]; then
     revert
+    [ $# -eq 0 ] || run_command "$@"
 else
     want_common
-    want net.ipv4.ip_local_port_range '1024 65535' exactly
-    [ -z "$low_port" ] || want net.ipv4.ip_unprivileged_port_start "$low_port" exactly
-    want net.ipv4.tcp_tw_reuse 1 exactly
-    want net.ipv4.tcp_timestamps 1 exactly
-    want net.ipv4.tcp_max_tw_buckets "$connections" at-least
-    want net.ipv4.tcp_max_orphans "$connections" at-least
+    want net.ipv4.ip_local_port_range '1024 65535' exactly "64,512 automatic source ports per destination"
+    [ -z "$low_port" ] || want net.ipv4.ip_unprivileged_port_start "$low_port" exactly \
+        "--low-port: source ports from there on without a privilege"
+    want net.ipv4.tcp_tw_reuse 1 exactly "use a port in TIME_WAIT again after a second"
+    want net.ipv4.tcp_timestamps 1 exactly "tcp_tw_reuse needs them"
+    want net.ipv4.tcp_max_tw_buckets "$connections" at-least "sockets in TIME_WAIT; beyond it they end at once"
+    want net.ipv4.tcp_max_orphans "$connections" at-least "closed sockets with data to send; beyond it they are reset"
     want_notrack client
     [ -z "$sources" ] || want_sources
+    finish "$@"
 fi
-if [ $# -gt 0 ]; then
-    run_command "$@"
-fi
-finish

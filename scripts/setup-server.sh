@@ -11,8 +11,8 @@ usage() {
     cat <<END
 usage: $program [options] [-- COMMAND...]
 
-Tunes this host for a server with N connections: accept and SYN queues, file descriptors, TCP memory, no
-SYN cookies, no connection tracking for its port.
+Tune this host for a server with N connections: accept and SYN queues, file descriptors, TCP memory, no
+SYN cookies, room in the conntrack table.
 
 END
     common_usage
@@ -38,23 +38,22 @@ while [ $# -gt 0 ]; do
     [ "$taken" -gt 0 ] || die "'$1': unknown option: see --help"
     shift "$taken"
 done
+[ -z "$notrack" ] || [ "$mode" = revert ] || refuse_port_of_ssh
 
 begin
 if [ "$mode" = revert ]; then
     revert
+    [ $# -eq 0 ] || run_command "$@"
 else
     want_common
-    want net.core.somaxconn 16384 at-least
-    want net.ipv4.tcp_max_syn_backlog 16384 at-least
-    want net.ipv4.tcp_syncookies 0 exactly
+    want net.core.somaxconn 16384 at-least "the longest accept queue that --backlog can ask for"
+    want net.ipv4.tcp_max_syn_backlog 16384 at-least "handshakes under way; beyond it SYNs are dropped"
+    want net.ipv4.tcp_syncookies 0 exactly "cookies hide a full SYN queue and lose TCP options"
     if [ -n "$small_buffers" ]; then
-        want net.ipv4.tcp_rmem '1024 4096 16384' exactly
-        want net.ipv4.tcp_wmem '1024 4096 16384' exactly
-        want net.ipv4.tcp_moderate_rcvbuf 0 exactly
+        want net.ipv4.tcp_rmem '1024 4096 16384' exactly "--small-buffers: at most 16 KiB to read"
+        want net.ipv4.tcp_wmem '1024 4096 16384' exactly "--small-buffers: at most 16 KiB to write"
+        want net.ipv4.tcp_moderate_rcvbuf 0 exactly "--small-buffers: buffers do not grow by themselves"
     fi
     want_notrack server
+    finish "$@"
 fi
-if [ $# -gt 0 ]; then
-    run_command "$@"
-fi
-finish

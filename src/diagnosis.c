@@ -177,7 +177,7 @@ static void judge_stalled(struct diagnosis *d, const struct diagnosis_input *in)
         line = add(d, "net.netfilter.nf_conntrack_max", n);
         say(line->evidence, "%" PRIu64 " connections tracked of %" PRIu64, in->host->conntrack_used,
             in->host->conntrack_max);
-        say(line->remedy, "a notrack rule (scripts/setup-client.sh), or a larger table");
+        say(line->remedy, "a larger table, or a notrack rule (scripts/setup-client.sh --notrack)");
         return;
     }
     line = add(d, "the path to the server", n);

@@ -192,7 +192,7 @@ static void check_conntrack(struct preflight *p, const struct hostfacts *host,
     if (line != NULL)
         fix(line, PREFLIGHT_WARN,
             "if connections are tracked here: sysctl -w net.netfilter.nf_conntrack_max=%" PRIu64
-            ", or a notrack rule (setup scripts)",
+            ", or a notrack rule (setup scripts: --notrack)",
             line->needed);
 }
 

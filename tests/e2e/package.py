@@ -64,7 +64,8 @@ def test_package_holds_what_it_should():
     wanted = [UNIT, "usr/share/man/man7/tcpscaler.7.gz", *(f"{doc}/{name}" for name in
                       ("README.md", "result.schema.json", "copyright", "changelog.gz", "changelog.Debian.gz"))]
     wanted += [f"{doc}/examples/{name}" for name in
-               ("demo.sh", "plot-rtt.gp", "setup-lib.sh", "setup-client.sh", "setup-server.sh")]
+               ("demo.sh", "plot-rtt.gp", "setup-lib.sh", "setup-firewall.sh", "setup-network.sh",
+                "setup-nic.sh", "setup-state.sh", "setup-sysctl.sh", "setup-client.sh", "setup-server.sh")]
     for name in NAMES:
         wanted += [f"usr/bin/{name}", f"usr/share/man/man1/{name}.1.gz",
                    f"usr/share/bash-completion/completions/{name}", f"usr/share/zsh/vendor-completions/_{name}"]

@@ -2,27 +2,7 @@
 """setup-server.sh and setup-client.sh in a network namespace: applied twice and reverted, every sysctl,
 rule and address is as it was; and what they refuse."""
 
-from namespace import *
-
-SERVER = os.path.join(SOURCE_DIR, "scripts/setup-server.sh")
-CLIENT = os.path.join(SOURCE_DIR, "scripts/setup-client.sh")
-
-
-def everything(namespace):
-    """All the scripts could have touched: sysctls, nft rules, addresses, routes."""
-    sysctls = namespace.run("sh", "-c", "sysctl -a 2>/dev/null | grep -E '^(net|fs)\\.' | "
-                            "grep -vE 'file-nr|inode|dentry|random|nf_conntrack_count|"
-                            "stable_secret|nr_negative'").stdout
-    rest = [namespace.run("sh", "-c", command).stdout for command in
-            ("nft list ruleset", "ip -o addr", "ip route show table all")]
-    return [line for text in (sysctls, *rest) for line in text.splitlines()]
-
-
-def script(namespace, path, *arguments, code=0):
-    r = subprocess.run([*namespace.prefix, path, *arguments], capture_output=True, text=True,
-                       timeout=60)
-    check_equal(r.returncode, code, f"exit code of {path} {arguments}: {r.stderr}")
-    return r
+from setup_host import *
 
 
 def value(namespace, name):
@@ -34,11 +14,11 @@ def test_server_setup_applied_twice_and_reverted_leaves_no_trace():
     state = temp_path("state")
     with Namespace() as namespace:
         before = everything(namespace)
-        common = ("--connections", "1000", "--state", state)
+        common = ("--notrack", "--connections", "1000", "--state", state)
         script(namespace, SERVER, "--check", *common, code=1)
         dry = script(namespace, SERVER, "--dry-run", "--small-buffers", *common).stdout
-        check("net.ipv4.tcp_syncookies 0" in dry, dry)
-        check_equal(everything(namespace), before, "after --check and --dry-run")
+        check("sysctl -w net.ipv4.tcp_syncookies=" in dry, dry)
+        check_same(everything(namespace), before, "after --check and --dry-run")
         script(namespace, SERVER, "--apply", "--small-buffers", *common)
         applied = everything(namespace)
         check_equal(value(namespace, "net.ipv4.tcp_syncookies"), ["0"], "syncookies")
@@ -46,10 +26,10 @@ def test_server_setup_applied_twice_and_reverted_leaves_no_trace():
         check_equal(value(namespace, "net.ipv4.tcp_rmem"), ["1024", "4096", "16384"], "tcp_rmem")
         check(any("notrack" in line for line in applied), "the notrack rule")
         script(namespace, SERVER, "--apply", "--small-buffers", *common)
-        check_equal(everything(namespace), applied, "after the second --apply")
+        check_same(everything(namespace), applied, "after the second --apply")
         script(namespace, SERVER, "--check", "--small-buffers", *common)
         script(namespace, SERVER, "--revert", *common)
-        check_equal(everything(namespace), before, "after --revert")
+        check_same(everything(namespace), before, "after --revert")
         check(not os.path.exists(state), "the state file is gone")
         script(namespace, SERVER, "--revert", *common)
 
@@ -67,14 +47,14 @@ def test_client_setup_with_sources_applied_twice_and_reverted_leaves_no_trace():
         for address in ("10.9.8.7/32", "10.9.9.1/32", "10.9.9.3/32", "local 10.50.0.0/16 dev lo"):
             check(any(address in line for line in applied), f"{address} is there")
         script(namespace, CLIENT, "--apply", *common, *sources, "--low-port", "500")
-        check_equal(everything(namespace), applied, "after the second --apply")
+        check_same(everything(namespace), applied, "after the second --apply")
         with Server(prefix=namespace.prefix) as server:
             r = run_client("-p", server.port, "-c", 8, "-t", 0.5, "--source",
                            "10.9.9.1-3,10.50.77.0/30", "--sport", "600-601", "127.0.0.1",
                            prefix=namespace.prefix)
         check_equal(r.json["connections"]["proven"], 8, "connections from the new addresses")
         script(namespace, CLIENT, "--revert", *common)
-        check_equal(everything(namespace), before, "after --revert")
+        check_same(everything(namespace), before, "after --revert")
 
 
 def timers(state):
@@ -115,7 +95,7 @@ def reverts_by_itself(seconds):
         check(tuned, "tuned")
         (pid, _), = found
         wait_for(lambda: not os.path.exists(state), "the revert", seconds + 30)
-        check_equal(everything(namespace), before, "after the time")
+        check_same(everything(namespace), before, "after the time")
         check(not is_running(pid), "the timer is gone")
     return True
 
@@ -141,7 +121,7 @@ def time_begins_anew(seconds):
         check(everything(namespace) != before, "still tuned")
         check(is_running(second), "the second waits")
         script(namespace, SERVER, "--revert", *common)
-        check_equal(everything(namespace), before, "after --revert")
+        check_same(everything(namespace), before, "after --revert")
         wait_for(lambda: not is_running(second), "the end of the second")
     return True
 
@@ -162,10 +142,10 @@ def test_nobody_undoes_what_is_anothers():
             for what in ("--apply", "--revert"):
                 r = script(namespace, SERVER, what, *common, *who, code=3)
                 check("tuned by 'us'" in r.stderr, r.stderr)
-                check_equal(everything(namespace), applied, f"after {what} {who}")
+                check_same(everything(namespace), applied, f"after {what} {who}")
         script(namespace, SERVER, "--check", *common)
         script(namespace, SERVER, "--revert", *common, "--owner", "us")
-        check_equal(everything(namespace), before, "after its owner's --revert")
+        check_same(everything(namespace), before, "after its owner's --revert")
         script(namespace, SERVER, "--apply", *common)
         script(namespace, SERVER, "--revert", *common, "--owner", "us", code=3)
         script(namespace, SERVER, "--revert", *common)
@@ -182,20 +162,75 @@ def test_revert_that_was_cut_short_is_finished_by_the_next():
         script(namespace, CLIENT, "--revert", *common)
         shutil.move(state + ".copy", state)  # undone, and still on record
         script(namespace, CLIENT, "--revert", *common)
-        check_equal(everything(namespace), before, "after the second --revert")
+        check_same(everything(namespace), before, "after the second --revert")
+
+
+def limits_of_command(limits, *arguments):
+    """(soft, hard) limit of a command behind the options, after these commands of ulimit."""
+    out = subprocess.run(["sh", "-c", f"{limits}; {SERVER} --check {' '.join(arguments)} -- sh -c 'ulimit -Sn; ulimit -Hn'"],
+                         capture_output=True, text=True, timeout=60).stdout
+    return tuple(int(word) for word in out.split()[-2:])
 
 
 def test_command_runs_under_the_raised_limit():
-    with Namespace() as namespace:
-        out = subprocess.run(["sh", "-c", f"ulimit -Sn 100; {SERVER} --check -- sh -c 'ulimit -n'"],
-                             capture_output=True, text=True, timeout=60).stdout
-    check(int(out.splitlines()[-1]) > 1000, f"fd limit of the command: {out}")
+    check_equal(limits_of_command("ulimit -Sn 100; ulimit -Hn 15000", "--connections", "10000"), (15000, 15000),
+                "a hard limit that is high enough stays")
+    if subprocess.run(["sh", "-c", "ulimit -Sn 100; ulimit -Hn 5000; ulimit -Hn 11024"], capture_output=True).returncode == 0:
+        check_equal(limits_of_command("ulimit -Sn 100; ulimit -Hn 5000", "--connections", "10000"), (11024, 11024),
+                    "one that is too low is raised")
+
+
+PERSISTED = "etc/sysctl.d/90-tcpscaler-setup-server.conf"
+
+
+def test_dry_run_prints_commands_that_do_what_apply_does():
+    need_program("nft", "ip", "sysctl")
+    with Host("a") as applied, Host("b") as pasted:
+        for path, more in ((SERVER, ("--small-buffers",)), (CLIENT, ("--sources", "10.9.9.1-2,fd50::/48", "--dev", "lo"))):
+            options = ("--connections", "20000", "--notrack", *more)
+            commands = script(pasted, path, "--dry-run", "--persist", *options).stdout
+            subprocess.run([*pasted.prefix, "sh", "-e"], input=commands, text=True, check=True, capture_output=True)
+            script(pasted, path, "--check", *options)
+            script(applied, path, "--apply", "--persist", *options)
+        for name in SYSCTLS:
+            check_equal(pasted.value(name), applied.value(name), name)
+        check_same(network(pasted), network(applied), "rules, addresses and routes")
+        with open(pasted.path(PERSISTED)) as a, open(applied.path(PERSISTED)) as b:
+            check_equal(a.read(), b.read(), PERSISTED)
+
+
+def test_check_gives_a_reason_for_every_value():
+    with Host() as host:
+        lines = script(host, CLIENT, "--check", "--sources", "10.9.9.1,fd50::/48", "--dev", "lo", "--persist", code=1).stdout.splitlines()
+    check(len(lines) > 15, f"lines: {lines}")
+    for line in lines[1:]:
+        check(re.search(r" (ok|differs) +\S+.{10}", line), f"a reason: {line}")
+
+
+def test_refused_changes_are_listed_and_all_others_made():
+    need_program("mount")
+    with Host() as host:
+        before = host.everything()
+        refusing = "".join(f"mount --bind /proc/sys/{name} /proc/sys/{name} && mount -o remount,bind,ro /proc/sys/{name} && "
+                           for name in ("fs/file-max", "net/ipv4/tcp_mem"))
+        run = f"mount --bind {host.tree}/run "
+        prefix, host.prefix = host.prefix, [*host.prefix[:-2], host.prefix[-2].replace(run, refusing + run), "sh"]
+        for _ in range(2):
+            r = script(host, SERVER, "--apply", "--connections", "20000", "--", "echo", "ran", code=3)
+            for command in ("sysctl -w fs.file-max='", "sysctl -w net.ipv4.tcp_mem='30000 45000 60000'", "2 of them were refused"):
+                check(command in r.stderr, f"{command} in: {r.stderr}")
+            check_equal(r.stdout, "", "the command does not run")
+            check_equal(host.value("net.core.somaxconn"), "16384", "somaxconn")
+            check_equal(host.value("fs.file-max"), SYSCTLS["fs/file-max"], "file-max")
+        script(host, SERVER, "--revert")
+        host.prefix = prefix
+        check_same(host.everything(), before, "after --revert")
 
 
 def wanted(path, connections):
     """{sysctl: its value that --check wants}"""
     r = subprocess.run([path, "--check", "--connections", connections], capture_output=True, text=True, timeout=30)
-    return {line.split()[0]: int(line.split()[-2]) for line in r.stdout.splitlines()[1:] if line.startswith("fs.")}
+    return {line.split()[0]: int(line.split()[2]) for line in r.stdout.splitlines()[1:] if line.startswith("fs.")}
 
 
 def test_what_the_scripts_set_is_enough_for_the_plan_of_as_many():
@@ -286,7 +321,7 @@ def test_state_that_others_could_have_made_is_refused():
             for mode in ("--apply", "--revert"):
                 check_refused(*namespace.prefix, SERVER, mode, "--state", state, contains=contains)
                 check(os.path.exists(victim), f"{mode} with {what}: nothing was removed")
-        check_equal(everything(namespace), before, "nothing was changed")
+        check_same(everything(namespace), before, "nothing was changed")
         # the same trap where nobody else could have laid it: it is what --revert obeys
         own = os.path.join(directory, "own")
         with open(own, "w") as f:
@@ -308,7 +343,7 @@ def test_state_in_a_path_with_blanks_quotes_and_a_link_of_root():
         check_equal(os.listdir(directory), ["-state *"], "state files")
         check(everything(namespace) != before, "it has changed something")
         script(namespace, SERVER, "--revert", "--state", state)
-        check_equal(everything(namespace), before, "after --revert")
+        check_same(everything(namespace), before, "after --revert")
 
 
 if __name__ == "__main__":

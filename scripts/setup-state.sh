@@ -1,0 +1,390 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh disable=SC2154 # the variables of setup-lib.sh and its other parts
+# Part of setup-lib.sh: the state file, which says how everything was before, and undoing it.
+#
+# One change per line, "kind<TAB>name<TAB>value", written before the change is made.  What two states of one
+# directory (or of the two default directories) have on record has the same value in both, that from before the
+# first change: the last --revert restores it.
+
+tab=$(printf '\t')
+header=tcpscaler-setup
+volatile=/run/tcpscaler
+durable=/var/lib/tcpscaler
+boot=$(cat /proc/sys/kernel/random/boot_id)
+state=
+state_directory=
+siblings=
+lock=
+
+# --- where it is ---
+
+# A reboot takes back what is not persisted, and its state with it; what is persisted needs one that stays.
+choose_state() {
+    siblings=given
+    if [ -z "$state" ]; then
+        siblings=default
+        state=$volatile/$script.state
+        if [ -n "$persist" ] || [ -e "$durable/$script.state" ]; then
+            state=$durable/$script.state
+        fi
+    fi
+    case $state in
+    /*) ;;
+    *) state=$PWD/$state ;;
+    esac
+}
+
+# What the state file says, --revert does as root: nobody else may have made it, or be able to put another one in
+# its place.
+
+# refuse_foreign PATH [sticky]: root's, and not writable by others, but for a sticky directory where that will do.
+refuse_foreign() {
+    case $(stat -c '%u %A' -- "$1" 2>/dev/null) in
+    '') ;; # removed meanwhile
+    '0 l'* | '0 '?????-??-?) ;;
+    '0 d'????????[tT]) [ "${2-}" = sticky ] || die "--state: $1 is writable by others" ;;
+    '0 '*) die "--state: $1 is writable by others" ;;
+    *) die "--state: $1 is not root's" ;;
+    esac
+}
+
+# Every directory and link on the way to a path, as far as they exist.
+refuse_foreign_way() {
+    way=$1
+    while [ "$way" != / ]; do
+        way=$(dirname -- "$way")
+        if [ -e "$way" ] || [ -L "$way" ]; then
+            refuse_foreign "$way" sticky
+        fi
+    done
+}
+
+# Finds the directory of the state, and makes it for --apply; 1: --revert finds none.
+find_state_directory() {
+    state_directory=$(dirname -- "$state")
+    refuse_foreign_way "$state"
+    [ "$mode" = revert ] || make_directory "$state_directory" || die "--state: cannot make $state_directory"
+    [ -d "$state_directory" ] || return 1
+    state_directory=$(readlink -f -- "$state_directory")
+    refuse_foreign_way "$state_directory"
+    refuse_foreign "$state_directory"
+}
+
+refuse_unsafe_state() {
+    [ ! -L "$state" ] || die "--state: $state is a link"
+    [ ! -e "$state" ] || [ -f "$state" ] || die "--state: $state is not a file"
+    refuse_foreign "$state"
+    state=$state_directory/$(basename -- "$state")
+}
+
+# Directories made here, one a line, until there is a state to record them in.
+made_directories=
+
+# make_directory PATH: with all above it.
+make_directory() {
+    [ ! -d "$1" ] || return 0
+    make_directory "$(dirname -- "$1")" || return
+    # mkdir fails when another process was faster
+    (umask 022 && mkdir -- "$1" 2>/dev/null) || [ -d "$1" ] || return
+    made_directories="$made_directories$1
+"
+    record_directories
+}
+
+record_directories() {
+    [ -n "$state_directory" ] && [ -e "$state" ] || return 0
+    while read -r made; do
+        [ -z "$made" ] || record directory "$made" ''
+    done <<END
+$made_directories
+END
+    made_directories=
+}
+
+# --- one at a time ---
+
+# open_lock FILE: 1 when its directory is gone, as after a --revert.
+open_lock() {
+    mask=$(umask)
+    umask 077
+    command exec 9>>"$1" && opened=yes || opened=
+    umask "$mask"
+    [ -n "$opened" ]
+}
+
+# A file that only root can open: nobody else can hold the lock.  unlock_state removes it; who waited for it meanwhile
+# sees that it is gone, and opens the new one.
+lock_file() {
+    lock=$1
+    command -v flock >/dev/null || return 0
+    while :; do
+        open_lock "$lock" 2>/dev/null || return
+        flock -w 60 9 || {
+            note "another setup script is at work ($lock)"
+            lock=
+            exit 3
+        }
+        [ "$(stat -L -c %i /proc/self/fd/9)" != "$(stat -c %i -- "$lock" 2>/dev/null)" ] || return 0
+    done
+}
+
+unlock_state() {
+    [ -n "$lock" ] || return 0
+    rm -f -- "$lock"
+    exec 9>&-
+    lock=
+}
+
+# Takes the lock and finds the directory of the state; 1: there is none to revert.
+lock_state() {
+    if [ "$siblings" = default ]; then
+        lock_file "$volatile.lock"
+        find_state_directory
+    else
+        while find_state_directory; do
+            ! lock_file "$state_directory/.lock" || return 0
+        done
+        return 1
+    fi
+}
+
+# --- reading and writing ---
+
+# is_recorded STATE KIND NAME
+is_recorded() {
+    [ -f "$1" ] && grep -qF -e "$(printf '%s\t%s\t' "$2" "$3")" -- "$1"
+}
+
+# value_in STATE KIND NAME: of what is recorded.
+value_in() {
+    grep -F -e "$(printf '%s\t%s\t' "$2" "$3")" -- "$1" | head -n 1 | cut -f 3
+}
+
+is_of_this_boot() {
+    ! grep -q "^boot$tab" "$1" || is_recorded "$1" boot "$boot"
+}
+
+# is_persistent STATE: its sysctls are set again at boot.
+is_persistent() {
+    grep -q "^file$tab/etc/sysctl.d/" "$1"
+}
+
+# is_current STATE KIND: no reboot has undone its changes of this kind.
+is_current() {
+    is_of_this_boot "$1" || case $2 in
+    owner | directory | file) ;;
+    sysctl) is_persistent "$1" ;;
+    *) return 1 ;;
+    esac
+}
+
+# Other states that may have recorded the same things, one a line.
+sibling_states() {
+    case $siblings in
+    given) set -- "$state_directory" ;;
+    *) set -- "$volatile" "$durable" ;;
+    esac
+    for place; do
+        for sibling in "$place"/*; do
+            if [ "$sibling" != "$state" ] && [ -f "$sibling" ] && [ ! -L "$sibling" ] &&
+                [ "$(stat -c %u -- "$sibling")" = 0 ] && [ "$(head -n 1 -- "$sibling")" = "$header" ]; then
+                printf '%s\n' "$sibling"
+            fi
+        done
+    done
+}
+
+# sibling_with KIND NAME: prints a sibling that has recorded it; 1: none has.
+sibling_with() {
+    while read -r sibling; do
+        if [ -n "$sibling" ] && is_recorded "$sibling" "$1" "$2" && is_current "$sibling" "$1"; then
+            printf '%s\n' "$sibling"
+            return
+        fi
+    done <<END
+$(sibling_states)
+END
+    return 1
+}
+
+record() {
+    ! is_recorded "$state" "$1" "$2" || return 0
+    if sibling=$(sibling_with "$1" "$2"); then
+        set -- "$1" "$2" "$(value_in "$sibling" "$1" "$2")"
+    fi
+    (umask 022 && printf '%s\t%s\t%s\n' "$1" "$2" "$3" >>"$state")
+}
+
+# What another script has changed, and this one needs, too, is on record in both.
+claim() {
+    if [ "$mode" = apply ] && sibling_with "$1" "$2" >/dev/null; then
+        record "$1" "$2" ''
+    fi
+}
+
+# rewrite_state COMMAND...: through this filter.
+rewrite_state() {
+    (umask 022 && "$@" <"$state" >"$state.new") && mv -f -- "$state.new" "$state"
+}
+
+# Whoever is reverted last removes them.
+record_directories_of_siblings() {
+    while IFS=$tab read -r kind name _; do
+        [ "$kind" != directory ] || record directory "$name" ''
+    done <<END
+$(sibling_states | while read -r sibling; do cat -- "$sibling"; done)
+END
+}
+
+# A new state: its first line, the boot it is of, and the owner.
+begin_state() {
+    [ -e "$state" ] || (umask 022 && printf '%s\nboot\t%s\t\n' "$header" "$boot" >"$state.new" && mv -- "$state.new" "$state")
+    record_directories
+    record_directories_of_siblings
+    [ -z "$owner" ] || record owner "$owner" ''
+}
+
+# What is on record is of one owner; without --owner it is nobody's.
+check_owner() {
+    [ -f "$state" ] || return 0
+    recorded_owner=$(awk -F '\t' '$1 == "owner" { print $2 }' "$state")
+    [ "$recorded_owner" = "$owner" ] || {
+        note "tuned by '$recorded_owner', not by '$owner': left alone ($state)"
+        exit 3
+    }
+}
+
+# after_reboot: of a state, what a reboot does not undo.
+after_reboot() {
+    kept='owner|directory|file'
+    ! is_persistent "$state" || kept="$kept|sysctl"
+    printf '%s\nboot\t%s\t\n' "$header" "$boot"
+    grep -E "^($kept)$tab" || true
+}
+
+forget_what_reboot_undid() {
+    if [ -f "$state" ] && ! is_of_this_boot "$state"; then
+        rewrite_state after_reboot
+    fi
+}
+
+# With --persist after an --apply without: one state, the durable one.
+adopt_volatile_state() {
+    adopted=$volatile/$script.state
+    if [ "$siblings" = given ] || [ "$state" = "$adopted" ] || [ ! -f "$adopted" ]; then
+        return 0
+    fi
+    [ -e "$state" ] || (umask 022 && head -n 2 -- "$adopted" >"$state")
+    while IFS=$tab read -r kind name before; do
+        case $kind in
+        "$header" | boot) ;;
+        *) record "$kind" "$name" "$before" ;;
+        esac
+    done <"$adopted"
+    rm -f -- "$adopted"
+    rmdir -- "$volatile" 2>/dev/null || true
+}
+
+# --- undoing: also what is undone already, as after a revert that was cut short ---
+
+undo() {
+    case $1 in
+    "$header" | boot | owner | directory) return 0 ;;
+    timer)
+        stop_timer "$2" "$3"
+        return
+        ;;
+    esac
+    ! sibling_with "$1" "$2" >/dev/null || return 0
+    case $1 in
+    sysctl) restore_sysctl "$2" "$3" ;;
+    file) restore_file "$2" "$3" ;;
+    value) restore_value "$2" "$3" ;;
+    nft) undo_nft "$2" ;;
+    iptables) undo_rule "$2" ;;
+    address) undo_address "${2% *}" "${2##* }" ;;
+    route) undo_route "${2% *}" "${2##* }" ;;
+    *) note "unknown kind of change: '$1'" && return 1 ;;
+    esac
+}
+
+remove_directories() {
+    while IFS=$tab read -r kind name _; do
+        [ "$kind" != directory ] || rmdir -- "$name" 2>/dev/null || true
+    done <<END
+$1
+END
+}
+
+nothing_to_revert() {
+    note "nothing to revert: no $state"
+    remove_default_directories
+}
+
+# Those of a script that was killed before it had a state, too.
+remove_default_directories() {
+    [ "$siblings" = given ] || rmdir -- "$volatile" "$durable" 2>/dev/null || true
+}
+
+# With the lock held.
+revert() {
+    [ -f "$state" ] || {
+        nothing_to_revert
+        return
+    }
+    failed=
+    reversed=$(sed -n '1!G;h;$p' "$state")
+    while IFS=$tab read -r kind name before; do
+        undo "$kind" "$name" "$before" || {
+            note "cannot restore $kind $name to '$before'"
+            failed=yes
+        }
+    done <<END
+$reversed
+END
+    [ -z "$failed" ] || exit 3
+    rm -f -- "$state" "$state.new"
+    [ "$siblings" = default ] || unlock_state
+    remove_directories "$reversed"
+    remove_default_directories
+}
+
+# --- undoing by itself ---
+
+# A process that waits on this host: it needs no controller, no connection and no file but the state.
+
+# When the process began, in ticks since boot: with its number that names it for ever.
+begin_of() {
+    sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20
+}
+
+stop_timer() {
+    if [ -z "$in_timer" ] && [ "$(begin_of "$1")" = "$2" ]; then kill "$1"; fi
+}
+
+in_timer=
+start_timer() {
+    (
+        in_timer=yes
+        exec 9>&-
+        trap - EXIT
+        trap '' HUP
+        trap 'kill "$sleeper"; exit' TERM
+        sleep "$revert_after" &
+        sleeper=$!
+        wait "$sleeper"
+        trap 'exit' TERM
+        if lock_state; then revert; fi
+        unlock_state
+    ) </dev/null >/dev/null 2>&1 &
+    record timer "$!" "$(begin_of $!)"
+}
+
+# In the state there is the last one alone.
+renew_timer() {
+    while IFS=$tab read -r kind name before; do
+        [ "$kind" != timer ] || stop_timer "$name" "$before"
+    done <"$state"
+    rewrite_state grep -v '^timer'
+    start_timer
+}

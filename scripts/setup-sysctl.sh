@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh disable=SC2154 # the variables of setup-lib.sh and its other parts
+# Part of setup-lib.sh: sysctls, and the files that set them again at boot.
+
+persist_file=/etc/sysctl.d/90-tcpscaler-$script.conf
+persisted=
+
+sysctl_path() {
+    echo "/proc/sys/$(echo "$1" | tr . /)"
+}
+
+# A value with its blanks as the kernel prints them made single.
+read_sysctl() {
+    tr -s '\t ' ' ' <"$(sysctl_path "$1")"
+}
+
+write_sysctl() {
+    echo "$2" >"$(sysctl_path "$1")"
+}
+
+# In the kernel a module may have taken it along.
+restore_sysctl() {
+    [ -e "$(sysctl_path "$1")" ] || {
+        note "$1: not in this kernel any more, left out"
+        return 0
+    }
+    [ "$(read_sysctl "$1")" = "$2" ] || write_sysctl "$1" "$2"
+}
+
+# set_sysctl NAME IS WANTED REASON: where IS is as wanted, WANTED is empty.
+set_sysctl() {
+    if [ -z "$3" ]; then
+        claim sysctl "$1"
+    else
+        change sysctl "$1" "$2" write_sysctl "$1" "$3"
+    fi
+    persist_sysctl "$1" "${3:-$2}" "$3"
+}
+
+# persist_sysctl NAME VALUE CHANGED: what is changed here, now or before.  Names of modules that boot loads later may be
+# missing then: "-" makes that no error.
+persist_sysctl() {
+    [ -n "$persist" ] || return 0
+    if [ -n "$3" ] || is_recorded "$state" sysctl "$1"; then
+        case $1 in net.netfilter.*) persisted=$persisted- ;; esac
+        persisted="$persisted$1 = $2
+"
+    fi
+}
+
+has_sysctl() {
+    [ -r "$(sysctl_path "$1")" ] || {
+        note "$1: not in this kernel, left out"
+        return 1
+    }
+}
+
+# want NAME VALUE at-least|exactly REASON
+want() {
+    has_sysctl "$1" || return 0
+    is=$(read_sysctl "$1")
+    if [ "$is" = "$2" ] || { [ "$3" = at-least ] && [ "$is" -ge "$2" ]; }; then
+        show "$1" "$is" "$2" ok "$4"
+        set_sysctl "$1" "$is" ''
+    else
+        show "$1" "$is" "$2" differs "$4"
+        set_sysctl "$1" "$is" "$2"
+    fi
+}
+
+# want_triple NAME LEAST REASON: three numbers of which the last is at least LEAST.
+want_triple() {
+    has_sysctl "$1" || return 0
+    is=$(read_sysctl "$1")
+    if [ "${is##* }" -ge "$2" ]; then
+        show "$1" "$is" "... $2" ok "$3"
+        set_sysctl "$1" "$is" ''
+    else
+        show "$1" "$is" "$(($2 / 2)) $(($2 * 3 / 4)) $2" differs "$3"
+        set_sysctl "$1" "$is" "$(($2 / 2)) $(($2 * 3 / 4)) $2"
+    fi
+}
+
+# --- files ---
+
+# How a file was: its mode, owner and content, as one word each.
+describe_file() {
+    if [ -e "$1" ]; then
+        printf '%s %s\n' "$(stat -c '%a %u:%g' -- "$1")" "$(base64 <"$1" | tr -d '\n')"
+    else
+        echo new
+    fi
+}
+
+# put_file PATH MODE OWNER, from stdin: whole, or not at all.
+put_file() {
+    (umask 077 && cat >"$1.tcpscaler") && chmod "$2" -- "$1.tcpscaler" && chown "$3" -- "$1.tcpscaler" &&
+        mv -f -- "$1.tcpscaler" "$1"
+}
+
+write_file() {
+    make_directory "$(dirname -- "$1")" && printf '%s' "$2" | put_file "$1" 644 0:0
+}
+
+# restore_file PATH DESCRIPTION
+restore_file() {
+    rm -f -- "$1.tcpscaler"
+    [ "$(describe_file "$1")" != "$2" ] || return 0
+    case $2 in
+    new) rm -f -- "$1" ;;
+    *) echo "${2##* }" | base64 -d | put_file "$1" "${2%% *}" "$(echo "$2" | cut -d ' ' -f 2)" ;;
+    esac
+}
+
+# want_file PATH CONTENT REASON
+want_file() {
+    if [ "$(cat -- "$1" 2>/dev/null)" = "$(printf '%s' "$2")" ]; then
+        show "$1" present present ok "$3"
+        claim file "$1"
+    else
+        show "$1" "$([ -e "$1" ] && echo other || echo none)" present differs "$3"
+        change file "$1" "$(describe_file "$1")" write_file "$1" "$2"
+    fi
+}
+
+# with_persisted FILE: this file of settings, with the values of $persisted where it has the same names.
+with_persisted() {
+    printf '%s' "$persisted" | awk 'NR == FNR { value[$1] = $0; next } { print $1 in value ? value[$1] : $0 }' - "$1"
+}
+
+# At boot the file whose name comes last wins: that of the other script must not have the lower value.
+raise_persisted_of_siblings() {
+    for file in /etc/sysctl.d/90-tcpscaler-setup-*.conf; do
+        if [ "$file" = "$persist_file" ] || ! sibling_with file "$file" >/dev/null; then
+            continue
+        fi
+        raised=$(with_persisted "$file")
+        [ "$raised" = "$(cat -- "$file")" ] || write_file "$file" "$raised
+" || refuse "$file: a new value"
+    done
+}
+
+want_persisted() {
+    [ -n "$persist" ] || return 0
+    want_file "$persist_file" "$persisted" "sets these sysctls again at boot"
+    [ "$mode" != apply ] || raise_persisted_of_siblings
+}

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: MIT
+"""The setup scripts on hosts with a firewall: nobody is cut off who did not ask for it."""
+
+from setup_host import *
+
+# As distributions ship it: what has begun may go on, and what is allowed may begin.
+STATEFUL = """
+table inet filter {
+    chain input {
+        type filter hook input priority filter; policy drop;
+        ct state established,related accept
+        icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept
+        tcp dport { 22, 4242 } ct state new accept
+    }
+    chain output {
+        type filter hook output priority filter; policy accept;
+    }
+}
+"""
+STATELESS = """
+table inet filter {
+    chain input {
+        type filter hook input priority filter; policy drop;
+        icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept
+        tcp dport 4242 accept
+        tcp sport 4242 accept
+    }
+}
+"""
+ADDRESSES = {"IPv4": ("10.77.0.1", "10.77.0.2", "24"), "IPv6": ("fd77::1", "fd77::2", "64")}
+
+
+@contextlib.contextmanager
+def two_hosts(ruleset):
+    """(the one with the firewall, the other), on one link."""
+    need_program("nft", "ip", "ss")
+    with Namespace("a") as a, Namespace("b") as b:
+        a.run("ip", "link", "add", "veth0", "type", "veth", "peer", "name", "veth0", "netns", b.name)
+        for index, host in enumerate((a, b)):
+            host.run("ip", "link", "set", "veth0", "addrgenmode", "none", "up")
+            for addresses in ADDRESSES.values():
+                command = ["ip", "addr", "add", f"{addresses[index]}/{addresses[2]}", "dev", "veth0"]
+                host.run(*command, *(["nodad"] if ":" in addresses[index] else []))
+        subprocess.run([*a.prefix, "nft", "-f", "-"], input=ruleset, text=True, check=True)
+        yield a, b
+
+
+def proven(host, address, **options):
+    """How many of five connections from this host are answered."""
+    r = run_client("-p", 4242, "-c", 5, "-r", 50, "-t", 1, "--connect-timeout", "1s", "--timeout", "1s", "--force", address,
+                   prefix=host.prefix, **options)
+    return r.json["connections"]["proven"]
+
+
+def check_reachable(firewalled, peer, n, what):
+    """A server behind the firewall is reached by n of 5, and a client behind it reaches as many."""
+    for family, (here, there, _) in ADDRESSES.items():
+        with Server(port="4242", prefix=firewalled.prefix):
+            check_equal(proven(peer, here), n, f"{what}: connections to the server over {family}")
+        with Server(port="4242", prefix=peer.prefix):
+            check_equal(proven(firewalled, there), n, f"{what}: connections of the client over {family}")
+
+
+def setup(host, mode, *arguments, **options):
+    """Both scripts; what they say."""
+    return "".join(script(host, path, mode, "--connections", "1000", "--state", state, *arguments, **options).stderr
+                   for path, state in ((SERVER, host.name + "-server"), (CLIENT, host.name + "-client")))
+
+
+def test_apply_leaves_a_host_with_a_stateful_firewall_reachable():
+    os.chdir(os.path.dirname(temp_path("x")))
+    with two_hosts(STATEFUL) as (host, peer):
+        before = everything(host)
+        check_reachable(host, peer, 5, "before")
+        with Server(port="4242", prefix=host.prefix) as server:
+            client = Client("-p", 4242, "-c", 5, "-r", 50, "-t", 30, "--stats-interval", "200ms", "10.77.0.1", prefix=peer.prefix)
+            wait_until_running(client)
+            setup(host, "--apply")
+            n = sum(s.state == ESTABLISHED for s in tcp_sockets(server.pid))
+            client.process.send_signal(signal.SIGINT)
+            r = client.wait()
+        check_equal(n, 5, "connections from before --apply")
+        check_equal(r.json["queries"]["outcomes"], {}, "failed queries")
+        check_reachable(host, peer, 5, "after --apply")
+        check(not any("notrack" in line for line in everything(host)), "no notrack rule")
+        r = script(host, SERVER, "--check", "--connections", "1000")
+        check("the firewall needs connection state: ct state established,related accept" in r.stdout, r.stdout)
+        # the control: what --apply did before
+        said = setup(host, "--apply", "--notrack")
+        check("ct state established,related accept" in said, f"the rule is named: {said}")
+        check_reachable(host, peer, 0, "with --notrack")
+        setup(host, "--revert")
+        check_reachable(host, peer, 5, "after --revert")
+        check_same(everything(host), before, "after --revert")
+
+
+def test_notrack_does_what_it_says_with_a_stateless_firewall():
+    os.chdir(os.path.dirname(temp_path("x")))
+    with two_hosts(STATELESS) as (host, peer):
+        before = everything(host)
+        check("needs connection state" not in setup(host, "--apply", "--notrack"), "no rule needs it")
+        check_reachable(host, peer, 5, "with --notrack")
+        setup(host, "--revert")
+        check_same(everything(host), before, "after --revert")
+
+
+def test_rules_that_need_connection_state_are_found():
+    need_program("nft", "iptables", "ip6tables-legacy")
+    nft = "nft add table inet f; nft add chain inet f c '{ type %s hook %s priority %s; }'; nft add rule inet f c '%s'"
+    with_state = [nft % ("filter", "input", "0", "ct state vmap { established : accept }"),
+                  nft % ("filter", "input", "0", "tcp dport 1 ct original proto-dst 2 accept"),
+                  nft % ("nat", "postrouting", "100", "masquerade"), nft % ("nat", "prerouting", "-100", "tcp dport 1 redirect to :2"),
+                  "iptables -A INPUT -m conntrack --ctstate ESTABLISHED -j ACCEPT",
+                  "ip6tables-legacy -A INPUT -m conntrack --ctstate ESTABLISHED -j ACCEPT",
+                  "iptables-legacy -t nat -A POSTROUTING -j MASQUERADE", "iptables -A INPUT -m state --state ESTABLISHED -j ACCEPT"]
+    without = [":", nft % ("filter", "input", "0", "tcp dport 22 accept"), nft % ("filter", "input", "0", "meta mark 1 counter drop"),
+               "iptables -A INPUT -p tcp --dport 22 -j ACCEPT"]
+    for commands, found in ((with_state, True), (without, False)):
+        for command in commands:
+            with Namespace() as namespace:
+                namespace.run("sh", "-c", command)
+                r = subprocess.run([*namespace.prefix, SERVER, "--check"], capture_output=True, text=True, timeout=60)
+                check_equal("firewall needs connection state" in r.stdout, found, f"{command}: {r.stdout}")
+
+
+def test_notrack_refuses_the_port_of_ssh():
+    with Namespace() as namespace:
+        before = everything(namespace)
+        state = ("--state", temp_path("state"))
+        r = script(namespace, SERVER, "--apply", "--notrack", "--port", "22", *state, code=2,
+                   env={"SSH_CONNECTION": "10.0.0.1 50000 10.0.0.2 22"})
+        check("port 22 carries this ssh session" in r.stderr, r.stderr)
+        check_same(everything(namespace), before, "after the refusal")
+        script(namespace, SERVER, "--dry-run", "--notrack", "--port", "22", env={"SSH_CONNECTION": ""})
+
+
+def test_rules_for_another_port_are_added():
+    need_program("nft")
+    with Namespace() as namespace:
+        before = everything(namespace)
+        common = ("--notrack", "--connections", "1000", "--state", temp_path("state"))
+        script(namespace, SERVER, "--apply", *common)
+        script(namespace, SERVER, "--check", *common)
+        script(namespace, SERVER, "--check", *common, "--port", "5300", code=1)
+        script(namespace, SERVER, "--apply", *common, "--port", "5300")
+        for port in (4242, 5300):
+            check(f"\t\ttcp dport {port} notrack" in everything(namespace), f"a rule for {port}")
+        namespace.run("nft", "flush", "table", "inet", "tcpscaler-server-5300")
+        script(namespace, SERVER, "--check", *common, "--port", "5300", code=1)
+        script(namespace, SERVER, "--revert", *common)
+        check_same(everything(namespace), before, "after --revert")
+
+
+def without_nft():
+    """A PATH on which there is no nft, as on hosts that have iptables alone."""
+    directory = temp_path("bin")
+    os.mkdir(directory)
+    for name in ("ip", "iptables", "ip6tables", "iptables-save", "ip6tables-save", "sysctl"):
+        os.symlink(shutil.which(name, path="/usr/sbin:/sbin:/usr/bin:/bin"), os.path.join(directory, name))
+    return {"PATH": directory + ":/usr/bin:/bin"}
+
+
+def test_iptables_gets_rules_for_both_families_and_loses_them_again():
+    need_program("iptables", "ip6tables")
+    env = without_nft()
+    if shutil.which("nft", path="/usr/bin:/bin"):
+        skip("nft is not in sbin")
+    with Namespace() as namespace:
+        namespace.run("iptables", "-t", "raw", "-A", "OUTPUT", "-p", "tcp", "--dport", "9", "-j", "CT", "--notrack")
+        rules = lambda: [line for line in network(namespace) if line.startswith("-A")]
+        before = rules()
+        common = ("--notrack", "--connections", "1000", "--state", temp_path("state"))
+        script(namespace, CLIENT, "--apply", *common, env=env)
+        check_equal(sorted(set(rules()) - set(before)), sorted(
+            2 * [f"-A {chain} -p tcp -m tcp --{side} 4242 -j CT --notrack" for chain, side in (("OUTPUT", "dport"), ("PREROUTING", "sport"))])[::2],
+            "rules that came")
+        check_equal(len(rules()), len(before) + 4, "rules, of IPv4 and IPv6")
+        script(namespace, CLIENT, "--check", *common, env=env)
+        namespace.run("iptables", "-t", "raw", "-F", "PREROUTING")
+        script(namespace, CLIENT, "--check", *common, env=env, code=1)
+        script(namespace, CLIENT, "--revert", *common, env=env)
+        check_equal(rules(), before, "rules after a flush and --revert")
+        script(namespace, CLIENT, "--apply", *common, env=env)
+        script(namespace, CLIENT, "--revert", *common, env=env)
+        check_equal(rules(), before, "rules after --apply and --revert")
+
+
+if __name__ == "__main__":
+    main(own_network=False)

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""Hosts for the setup scripts: a network namespace, with or without a /proc/sys, /run, /etc and /var/lib of its own."""
+
+from namespace import *
+
+SERVER = os.path.join(SOURCE_DIR, "scripts/setup-server.sh")
+CLIENT = os.path.join(SOURCE_DIR, "scripts/setup-client.sh")
+
+
+def script(host, path, *arguments, code=0, env=None):
+    """Runs it there; its last words are in the error when the exit code is another."""
+    r = subprocess.run([*host.prefix, path, *arguments], capture_output=True, text=True, timeout=120,
+                       env={**os.environ, **(env or {})})
+    check_equal(r.returncode, code, f"exit code of {os.path.basename(path)} {arguments}: {r.stderr}")
+    return r
+
+
+def network(namespace):
+    """Rules, addresses and routes, a line each."""
+    texts = [namespace.run("sh", "-c", command).stdout for command in
+             ("nft list ruleset", "ip -o addr", "ip route show table all", "ip -6 route show table all",
+              "! command -v iptables-save >/dev/null || { iptables-save; ip6tables-save; } | grep ^-A || true")]
+    return [line for text in texts for line in text.splitlines()]
+
+
+def everything(namespace):
+    """All that the scripts could have touched in a network namespace."""
+    sysctls = namespace.run("sh", "-c", "sysctl -a 2>/dev/null | grep -E '^(net|fs)\\.' | "
+                            "grep -vE 'file-nr|inode|dentry|random|nf_conntrack_count|"
+                            "stable_secret|nr_negative'").stdout
+    return [*sysctls.splitlines(), *network(namespace)]
+
+
+def check_same(got, before, what):
+    """Names the lines that differ alone: there are a thousand."""
+    check_equal(([line for line in got if line not in before], [line for line in before if line not in got]), ([], []),
+                f"{what}: lines that came, lines that went")
+    check_equal(got, before, what)
+
+
+# What a small host has, in the form of the kernel.
+SYSCTLS = {
+    "fs/file-max": "50000", "fs/file-nr": "1000\t0\t50000", "fs/nr_open": "8192", "fs/epoll/max_user_watches": "1000",
+    "kernel/random/boot_id": "first",
+    "net/core/netdev_max_backlog": "1000", "net/core/somaxconn": "4096",
+    "net/ipv4/ip_local_port_range": "32768\t60999", "net/ipv4/ip_local_reserved_ports": "",
+    "net/ipv4/ip_unprivileged_port_start": "1024", "net/ipv4/tcp_max_orphans": "100",
+    "net/ipv4/tcp_max_syn_backlog": "128", "net/ipv4/tcp_max_tw_buckets": "100", "net/ipv4/tcp_mem": "100\t200\t300",
+    "net/ipv4/tcp_moderate_rcvbuf": "1", "net/ipv4/tcp_rmem": "4096\t131072\t6291456", "net/ipv4/tcp_syncookies": "1",
+    "net/ipv4/tcp_timestamps": "0", "net/ipv4/tcp_tw_reuse": "2", "net/ipv4/tcp_wmem": "4096\t16384\t4194304",
+    "net/ipv4/neigh/default/gc_thresh2": "512", "net/ipv4/neigh/default/gc_thresh3": "1024",
+    "net/ipv6/neigh/default/gc_thresh2": "512", "net/ipv6/neigh/default/gc_thresh3": "1024",
+    "net/netfilter/nf_conntrack_buckets": "512", "net/netfilter/nf_conntrack_max": "1000",
+}
+OWN = ("proc/sys", "var/lib", "etc/sysctl.d", "etc/security/limits.d", "etc/systemd", "run")  # mount writes to /run
+
+
+class Host(Namespace):
+    """A namespace in which these directories are its own, too: sysctls of the whole machine are files there, which
+    keep what is written. Nothing else of the machine differs; the scripts are as they are."""
+
+    def __init__(self, suffix=""):
+        super().__init__(suffix)
+        self.tree = temp_path("host" + suffix)
+        for name in OWN:
+            os.makedirs(os.path.join(self.tree, name), mode=0o755)
+        self.boot(SYSCTLS["kernel/random/boot_id"])
+        mounts = "".join(f"mount --bind {self.tree}/{name} /{name} && " for name in OWN)
+        self.network_prefix = self.prefix
+        self.prefix = [*self.prefix, "sh", "-c", mounts + 'exec "$@"', "sh"]
+
+    def path(self, name):
+        return os.path.join(self.tree, name)
+
+    def write(self, name, text):
+        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+        with open(self.path(name), "w") as f:
+            f.write(text)
+
+    def value(self, name):
+        """Of a sysctl."""
+        with open(self.path("proc/sys/" + name.replace(".", "/"))) as f:
+            return " ".join(f.read().split())
+
+    def boot(self, boot_id):
+        """Its sysctls, and then those of /etc/sysctl.d."""
+        for name, value in {**SYSCTLS, "kernel/random/boot_id": boot_id}.items():
+            self.write("proc/sys/" + name, value + "\n")
+        for name in sorted(os.listdir(self.path("etc/sysctl.d"))):
+            with open(self.path("etc/sysctl.d/" + name)) as f:
+                for line in f:
+                    key, _, value = line.strip().lstrip("-").partition(" = ")
+                    self.write("proc/sys/" + key.replace(".", "/"), value + "\n")
+
+    def reboot(self, boot_id="second"):
+        self.run_outside("ip", "netns", "del", self.name)
+        self.run_outside("ip", "netns", "add", self.name)
+        self.run_outside(*self.network_prefix, "ip", "link", "set", "lo", "up")
+        for name in os.listdir(self.path("run")):
+            shutil.rmtree(self.path("run/" + name))
+        self.boot(boot_id)
+
+    def everything(self):
+        """Every file and directory of its own with mode and content, and the network."""
+        found = []
+        for directory, directories, names in os.walk(self.tree):
+            for name in directories + names:
+                path = os.path.join(directory, name)
+                found.append(f"{path} {os.lstat(path).st_mode:o} {os.lstat(path).st_uid} {self._content(path)!r}")
+        return sorted(found) + network(self)
+
+    @staticmethod
+    def _content(path):
+        if not os.path.isfile(path):
+            return ""
+        with open(path) as f:
+            text = f.read()
+        return " ".join(text.split()) if "/proc/sys/" in path else text

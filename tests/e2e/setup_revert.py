@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: MIT
+"""What the setup scripts change they take back exactly: both on one host, over reboots and flushes, killed anywhere."""
+
+from setup_host import *
+
+SOURCES = {"IPv4": "10.9.9.1-3,10.50.0.0/16", "IPv6": "2001:0db8:0:0::1,2001:db8::00b,fd50:0:0::/48"}
+CONNECTIONS = {SERVER: "20000", CLIENT: "30000"}
+
+
+def arguments_of(path, family="IPv4"):
+    mine = ("--small-buffers",) if path == SERVER else ("--sources", SOURCES[family], "--dev", "lo", "--low-port", "500")
+    return ("--connections", CONNECTIONS[path], "--notrack", *mine)
+
+
+def apply(host, path, *more, family="IPv4", **options):
+    return script(host, path, "--apply", *arguments_of(path, family), *more, **options)
+
+
+def revert(host, path, **options):
+    return script(host, path, "--revert", **options)
+
+
+def check_tuned(host, path, family="IPv4", code=0):
+    script(host, path, "--check", *arguments_of(path, family), code=code)
+
+
+def orders():
+    """(what is applied first, what is reverted first, family of the sources)."""
+    return itertools.product((SERVER, CLIENT), (SERVER, CLIENT), SOURCES)
+
+
+def other(path):
+    return CLIENT if path == SERVER else SERVER
+
+
+def test_both_scripts_on_one_host_in_every_order_leave_no_trace():
+    need_program("nft", "ip")
+    for first, reverted, family in orders():
+        with Host() as host:
+            what, before = f"{first} first, {reverted} reverted first, {family}", host.everything()
+            for path in (first, other(first), first):
+                apply(host, path, family=family)
+            for path in (first, other(first)):
+                check_tuned(host, path, family)
+            for name, least in (("fs.file-max", 170000), ("fs.nr_open", 40000)):
+                check(int(host.value(name)) >= least, f"{what}: {name} for the client: {host.value(name)}")
+            check_equal(host.value("net.ipv4.tcp_mem"), "32500 48750 65000", what)
+            revert(host, reverted)
+            check_tuned(host, other(reverted), family)
+            revert(host, other(reverted))
+            check_same(host.everything(), before, what)
+
+
+def test_value_that_the_other_script_raised_is_restored_by_the_last_of_both():
+    """The first one to apply needs less than the second; the second to apply needs less than the first."""
+    for first in (SERVER, CLIENT):
+        for reverted in (SERVER, CLIENT):
+            with Host() as host:
+                before = host.everything()
+                apply(host, first)
+                apply(host, other(first))
+                revert(host, reverted)
+                check(host.value("fs.file-max") != SYSCTLS["fs/file-max"], "file-max is still needed")
+                revert(host, other(reverted))
+                check_same(host.everything(), before, f"{first} first, {reverted} reverted first")
+
+
+def test_states_of_one_directory_know_each_other():
+    directory = temp_path("states")
+    os.mkdir(directory)
+    with Host() as host:
+        before = host.everything()
+        for path in (SERVER, CLIENT):
+            apply(host, path, "--state", os.path.join(directory, os.path.basename(path)))
+        for path in (SERVER, CLIENT):
+            script(host, path, "--revert", "--state", os.path.join(directory, os.path.basename(path)))
+        check_same(host.everything(), before, "after both --revert")
+        check_equal(os.listdir(directory), [], "files left")
+
+
+def test_directories_made_for_the_state_are_removed():
+    top = temp_path("new")
+    with Host() as host:
+        for path in (SERVER, CLIENT):
+            apply(host, path, "--state", os.path.join(top, "a/b", os.path.basename(path)))
+        for path in (SERVER, CLIENT):
+            script(host, path, "--revert", "--state", os.path.join(top, "a/b", os.path.basename(path)))
+    check(not os.path.exists(top), f"{top} is gone")
+
+
+def test_rules_addresses_and_routes_that_others_removed_do_not_stop_revert():
+    for family in SOURCES:
+        with Host() as host:
+            before = host.everything()
+            apply(host, SERVER)
+            apply(host, CLIENT, family=family)
+            for command in ("nft flush ruleset", "ip addr del 10.9.9.1/32 dev lo", "ip -6 addr del 2001:db8::1/128 dev lo",
+                            "ip route del local 10.50.0.0/16", "ip -6 route del local fd50::/48 dev lo"):
+                subprocess.run([*host.prefix, "sh", "-c", command], capture_output=True)
+            for path in (CLIENT, SERVER):
+                revert(host, path)
+            check_same(host.everything(), before, family)
+
+
+def test_address_that_somebody_else_took_over_stays():
+    with Host() as host:
+        apply(host, CLIENT)
+        host.run("ip", "addr", "del", "10.9.9.1/32", "dev", "lo")
+        host.run("ip", "addr", "add", "10.9.9.1/24", "dev", "lo")
+        revert(host, CLIENT)
+        check(any("inet 10.9.9.1/24" in line for line in network(host)), "the address of somebody else")
+
+
+def test_values_that_are_gone_do_not_stop_revert():
+    with Host() as host:
+        apply(host, SERVER)
+        os.remove(host.path("proc/sys/net/netfilter/nf_conntrack_max"))  # as when a module is unloaded
+        r = revert(host, SERVER)
+        check("nf_conntrack_max: not in this kernel any more" in r.stderr, r.stderr)
+        check_equal(host.value("fs.file-max"), SYSCTLS["fs/file-max"], "file-max")
+
+
+def test_persisted_sysctls_are_taken_back_before_and_after_a_reboot():
+    for reboots, family in itertools.product((0, 1, 2), SOURCES):
+        with Host() as host:
+            host.write("etc/sysctl.d/90-tcpscaler-setup-client.conf", "# somebody's\nnet.core.somaxconn = 5000\n")
+            os.chmod(host.path("etc/sysctl.d/90-tcpscaler-setup-client.conf"), 0o600)
+            host.boot("first")
+            before = host.everything()
+            apply(host, SERVER, "--persist")
+            apply(host, CLIENT, "--persist", family=family)
+            tuned = {name: host.value(name) for name in SYSCTLS if not name.startswith("kernel")}
+            check_equal(tuned["net/ipv4/tcp_mem"], "32500 48750 65000", "tcp_mem")
+            for n in range(reboots):
+                host.reboot(f"boot-{n}")
+                # the file that was there is back when the host is
+                check_equal({name: host.value(name) for name in tuned if tuned[name] != host.value(name)},
+                            {}, f"sysctls that differ after reboot {n}")
+                check(not any("10.9.9.1" in line or "notrack" in line for line in network(host)), "what a reboot takes back")
+            revert(host, CLIENT)
+            revert(host, SERVER)
+            host.write("proc/sys/kernel/random/boot_id", SYSCTLS["kernel/random/boot_id"] + "\n")
+            check_same(host.everything(), before, f"after {reboots} reboots, {family}")
+
+
+def test_persist_adopts_what_was_applied_without():
+    with Host() as host:
+        before = host.everything()
+        apply(host, CLIENT)
+        check_equal(os.listdir(host.path("var/lib")), [], "durable state without --persist")
+        apply(host, CLIENT, "--persist")
+        check_equal(os.listdir(host.path("run")), [], "volatile state with --persist")
+        host.reboot("first")
+        check(host.value("net.ipv4.tcp_tw_reuse") == "1", "persisted though it was changed before --persist")
+        apply(host, CLIENT)
+        revert(host, CLIENT)
+        check_same(host.everything(), before, "after a reboot, --apply and --revert")
+
+
+def test_nothing_is_restored_after_a_reboot_without_persist():
+    """The boot has set other values, which are nobody's to change; an interrupt's number may be another device's."""
+    with Host() as host:
+        state = temp_path("state")
+        apply(host, SERVER, "--state", state)
+        host.reboot()
+        host.write("proc/sys/net/core/somaxconn", "777\n")
+        before = host.everything()
+        script(host, SERVER, "--revert", "--state", state)
+        check_same(host.everything(), before, "after --revert")
+        check(not os.path.exists(state), "the state is gone")
+        apply(host, SERVER, "--state", state)
+        script(host, SERVER, "--revert", "--state", state)
+        check_same(host.everything(), before, "after --apply and --revert")
+
+
+def killed(host, path, mode, call, n):
+    """Whether the script was killed on entering its n-th system call of this kind; what it had begun is waited for."""
+    r = subprocess.run([*host.prefix, "strace", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e",
+                        f"inject={call}:signal=KILL:when={n}", path, mode, *arguments_of(path), "--persist"],
+                       capture_output=True, text=True, timeout=120)
+    return r.returncode == -signal.SIGKILL
+
+
+def kill_points(mode, call, step, limit=1000):
+    """Applies (and reverts) on a host that stays, killed at one place after the other; then all is as before."""
+    with Host() as host:
+        before, n = host.everything(), 1
+        while n < limit:
+            if mode == "--revert":
+                apply(host, CLIENT, "--persist")
+            ended = not killed(host, CLIENT, mode, call, n)
+            if n % 3 == 0:
+                host.run("nft", "flush", "ruleset")
+            revert(host, CLIENT)
+            check_same(host.everything(), before, f"{mode} killed at {call} {n}, then --revert")
+            if ended:
+                return n
+            n += step
+    return n
+
+
+def need_strace():
+    need_program("strace")
+    if subprocess.run(["strace", "-qq", "-o", "/dev/null", "true"], capture_output=True).returncode != 0:
+        skip("strace cannot trace here")
+
+
+@plain_build_only
+def test_apply_killed_at_every_write_is_undone():
+    need_strace()
+    check(kill_points("--apply", "write", 1) > 10, "writes of --apply")
+
+
+@plain_build_only
+def test_revert_killed_at_every_write_is_finished_by_the_next():
+    need_strace()
+    check(kill_points("--revert", "write", 1) > 10, "writes of --revert")
+
+
+@plain_build_only
+def test_scripts_killed_at_commands_they_start_leave_no_trace():
+    need_strace()
+    for mode in ("--apply", "--revert"):
+        check(kill_points(mode, "clone", 29) > 100, f"commands of {mode}")
+
+
+def test_two_at_once_wait_for_each_other():
+    need_program("flock")
+    with Host() as host:
+        before = host.everything()
+        for _ in range(3):
+            running = [spawn([*host.prefix, path, "--apply", *arguments_of(path)], stderr=subprocess.DEVNULL)
+                       for path in (SERVER, CLIENT, SERVER, CLIENT)]
+            check_equal([process.wait(60) for process in running], [0, 0, 0, 0], "exit codes")
+            running = [spawn([*host.prefix, path, "--revert"], stderr=subprocess.DEVNULL)
+                       for path in (SERVER, CLIENT, SERVER, CLIENT)]
+            check_equal([process.wait(60) for process in running], [0, 0, 0, 0], "exit codes")
+            check_same(host.everything(), before, "after --revert")
+
+
+if __name__ == "__main__":
+    main(own_network=False)
