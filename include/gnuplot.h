@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * gnuplot: a gnuplot that reads its script from a pipe and draws into a descriptor. */
+ * gnuplot: a gnuplot that reads its script from a pipe, and its picture. */
 #ifndef TCPSCALER_GNUPLOT_H
 #define TCPSCALER_GNUPLOT_H
 
@@ -8,13 +8,16 @@
 
 struct gnuplot {
     FILE *script; /* to be written by the caller */
+    int picture_fd;
     pid_t pid;
 };
 
-/* Pictures go to out_fd, which stays the caller's.  Returns 0, or -1 after a line. */
-int gnuplot_open(struct gnuplot *g, int out_fd);
+/* Returns 0, or -1 after a line. */
+int gnuplot_open(struct gnuplot *g);
 
-/* Ends the script and waits.  Returns 0, or -1 after a line when gnuplot did not like it. */
-int gnuplot_close(struct gnuplot *g);
+/* Ends the script, waits, and copies the picture to `out`: gnuplot does not tell when its own
+ * writes fail, a stream does.  Returns 0, or -1 after a line when gnuplot did not like the script.
+ */
+int gnuplot_close(struct gnuplot *g, FILE *out);
 
 #endif

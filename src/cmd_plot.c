@@ -3,12 +3,11 @@
 #include "cmd.h"
 #include "complain.h"
 #include "gnuplot.h"
+#include "output.h"
 #include "plot.h"
 #include "recording.h"
 #include "report_opts.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,29 +25,29 @@ static int form_of(const struct report_opts *o)
 }
 
 static int draw(const struct report_opts *o, const struct recordings *all, enum plot_form form,
-                int fd)
+                FILE *out)
 {
     struct gnuplot gnuplot;
     int status;
 
-    if (gnuplot_open(&gnuplot, fd) != 0)
+    if (gnuplot_open(&gnuplot) != 0)
         return -1;
     status = plot_print(gnuplot.script, all, (enum plot_kind)o->kind, o->metric, form);
     if (status != 0)
         complain("no memory");
-    return gnuplot_close(&gnuplot) != 0 ? -1 : status;
+    return gnuplot_close(&gnuplot, out) != 0 ? -1 : status;
 }
 
 static int draw_file(const struct report_opts *o, const struct recordings *all, enum plot_form form)
 {
-    const int fd = open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    struct output file;
     int status;
 
-    if (fd < 0)
-        return complain("--output: cannot write '%s': %s", o->output, strerror(errno));
-    status = draw(o, all, form, fd);
-    if (close(fd) != 0)
-        status = complain("--output: could not write '%s': %s", o->output, strerror(errno));
+    if (output_open(&file, "output", o->output) != 0)
+        return -1;
+    status = output_begin(&file) != 0 || draw(o, all, form, file.stream) != 0 ? -1 : 0;
+    if (output_close(&file, true) != 0)
+        status = -1;
     if (status != 0)
         unlink(o->output);
     return status;
@@ -60,7 +59,7 @@ static int plot(const struct report_opts *o, const struct recordings *all, enum 
 
     if (lacks != NULL)
         return complain("%s: %s", name, lacks);
-    return form == PLOT_TERM ? draw(o, all, form, STDOUT_FILENO) : draw_file(o, all, form);
+    return form == PLOT_TERM ? draw(o, all, form, stdout) : draw_file(o, all, form);
 }
 
 int cmd_plot(const struct report_opts *opts)

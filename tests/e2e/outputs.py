@@ -333,6 +333,22 @@ def test_a_full_disk_under_stdout_is_said():
                 check_equal(len(r.stderr.splitlines()), 1, f"lines: {r.stderr}")
 
 
+def test_a_full_disk_under_a_picture_is_said():
+    """gnuplot itself ends with 0 then."""
+    need_program("gnuplot")
+    log = temp_path("run.hlog")
+    with Server() as server:
+        run_client("-c", 2, "-r", 500, "-t", 1, "--hlog", log, f"127.0.0.1:{server.port}")
+    picture = temp_path("picture.png")
+    os.symlink("/dev/full", picture)
+    for arguments in (["--term"], ["-o", picture]):
+        with open("/dev/full", "w") as full:
+            r = subprocess.run([TCPREPORT, "plot", *arguments, log], stdout=full, stderr=subprocess.PIPE, text=True,
+                               timeout=60)
+        check_equal(r.returncode, 2, f"exit code, {arguments}")
+        check("No space left on device" in r.stderr, f"{arguments}: {r.stderr}")
+
+
 def test_errors_are_named_by_the_kernels_word():
     with Server() as server:
         target = f"127.0.0.1:{server.port}"
