@@ -3,11 +3,13 @@
 #ifndef TCPSCALER_CLIENT_RESULT_H
 #define TCPSCALER_CLIENT_RESULT_H
 
+#include "batch_means.h"
 #include "clock.h"
 #include "diagnosis.h"
 #include "hist.h"
 #include "hostfacts.h"
 #include "hoststat.h"
+#include "latency.h"
 #include "netdev.h"
 #include "samples.h"
 #include "server_side.h"
@@ -63,8 +65,9 @@ struct client_result {
     struct server_side server_before, server_after; /* --server-control */
     uint64_t started_epoch_ns;
     struct client_start start;
-    struct tally tally;                    /* sums over all workers */
-    struct hist metrics[CLIENT_N_METRICS]; /* merged */
+    struct tally tally;                                 /* sums over all workers */
+    struct hist metrics[CLIENT_N_METRICS];              /* merged */
+    struct batch_means batches[CLIENT_N_QUERY_METRICS]; /* of the same values, by second */
     int64_t push_least_ns; /* the least response time of a message; INT64_MAX: none came */
     uint64_t connections_asked;
     uint64_t connections_at_begin;  /* of them, before the load */
@@ -109,6 +112,12 @@ static inline uint64_t client_result_lost_segments(const struct client_result *r
     const uint64_t all = tally_get(&r->tally.connections.retransmits);
 
     return all > opening ? all - opening : 0; /* those still open have not been asked */
+}
+
+static inline void client_result_latency(const struct client_result *r, enum client_metric m,
+                                         struct latency *l)
+{
+    latency_of_hist(l, &r->metrics[m], m < CLIENT_N_QUERY_METRICS ? &r->batches[m] : NULL);
 }
 
 /* Measured messages, per second of the measurement. */

@@ -66,10 +66,6 @@ uint64_t hist_percentile(const struct hist *h, uint32_t num, uint32_t den);
 /* Whether the percentile stands on enough samples to be printed: n * (1 - q) >= 10. */
 int hist_percentile_is_supported(const struct hist *h, uint32_t num, uint32_t den);
 
-/* Half the width of the confidence interval of the mean; percent is 90 or 95.  0 for fewer than
- * two. */
-double hist_mean_error_ns(const struct hist *h, unsigned percent);
-
 /* Sample standard deviation over all values (n - 1); 0 for fewer than two. */
 double hist_stddev_ns(const struct hist *h);
 

@@ -3,6 +3,7 @@
 #ifndef TCPSCALER_LATENCY_H
 #define TCPSCALER_LATENCY_H
 
+#include "batch_means.h"
 #include "hist.h"
 
 #include <stdbool.h>
@@ -25,10 +26,12 @@ struct latency {
     uint64_t count, over, clamped; /* over: samples that are larger than every value */
     /* meaningless where count is 0 */
     uint64_t min_ns, max_ns;
-    double mean_ns, mean_error_90_ns, mean_error_95_ns, stddev_ns;
+    double mean_ns, stddev_ns;
+    double mean_error_90_ns, mean_error_95_ns; /* batch_means_error_ns(); NAN: not known */
     uint64_t percentiles_ns[LATENCY_N_PERCENTILES];
 };
 
-void latency_of_hist(struct latency *l, const struct hist *h);
+/* batches: of the same values; NULL: none are known. */
+void latency_of_hist(struct latency *l, const struct hist *h, const struct batch_means *batches);
 
 #endif

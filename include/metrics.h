@@ -14,8 +14,9 @@
 
 struct metric {
     char name[METRICS_NAME_BYTES];
-    struct hist hist; /* count, extremes and moments are those of all values; ... */
-    bool has_counts;  /* ... so are its counts; otherwise no percentile is known */
+    struct hist hist;           /* count, extremes and moments are those of all values; ... */
+    struct batch_means batches; /* of the values, by second; empty: not known */
+    bool has_counts;            /* ... so are its counts; otherwise no percentile is known */
 };
 
 struct metrics {
@@ -37,7 +38,8 @@ struct metric *metrics_get(struct metrics *m, const char *name);
  * maximum differ. */
 int metrics_learn(struct metric *metric, const struct latency *l);
 
-/* Adds every metric of `from`.  Returns 0, or -1 when there is no room. */
+/* Adds every metric of `from`, but for the batches: those of runs side by side are made anew.
+ * Returns 0, or -1 when there is no room. */
 int metrics_merge(struct metrics *into, const struct metrics *from);
 
 /* The figures; percentiles without counts are LATENCY_UNKNOWN. */

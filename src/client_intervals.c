@@ -5,13 +5,14 @@
 #include "hlog.h"
 
 int client_intervals_init(struct client_intervals *iv, struct client_crew *crew, FILE *log,
-                          struct hist *total, uint64_t origin_ns)
+                          struct hist *total, struct batch_means *batches, uint64_t origin_ns)
 {
     int failed = 0;
 
     *iv = (struct client_intervals){.crew = crew,
                                     .log = log,
                                     .total = total,
+                                    .batches = batches,
                                     .origin_ns = origin_ns,
                                     .previous_ns = origin_ns,
                                     .last_ns = origin_ns};
@@ -57,6 +58,7 @@ static void account(struct client_intervals *iv, uint64_t begin_ns, uint64_t end
     hist_merge(&iv->recent, &iv->interval[CLIENT_RESPONSE]);
     for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++) {
         hist_merge(&iv->total[m], &iv->interval[m]);
+        batch_means_add(&iv->batches[m], iv->interval[m].count, iv->interval[m].mean_ns);
         hist_reset(&iv->interval[m]);
     }
 }

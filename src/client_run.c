@@ -512,7 +512,7 @@ static int prepare(struct run *r)
         if (hist_init(&r->result->metrics[m]) != 0)
             return -1;
     if (client_intervals_init(&r->intervals, &r->crew, r->settings->interval_log,
-                              r->result->metrics, now_ns) != 0)
+                              r->result->metrics, r->result->batches, now_ns) != 0)
         return -1;
     return config->wake_fd >= 0 && r->base != NULL && watch(r) == 0 &&
                    (config->course == NULL || open_control(r) == 0)

@@ -29,6 +29,30 @@ struct total {
 
 /* --- adding up --- */
 
+/* Intervals of the same second and metric are one of the whole.  Nothing where a run has no log. */
+static int add_batches(struct total *total, const struct recordings *all)
+{
+    struct timeline timeline;
+    struct timeline_entry e;
+    struct hist h;
+    size_t at = 0;
+    int status = recordings_timeline(all, &timeline) | hist_init(&h);
+
+    for (size_t i = 0; i < all->n && status == 0; i++)
+        if (all->items[i].timeline.n == 0)
+            at = timeline.n;
+    while (status == 0 && (status = timeline_next(&timeline, &at, &e, &h)) > 0) {
+        struct metric *metric = metrics_get(&total->metrics, e.tag[0] != '\0' ? e.tag : "response");
+
+        status = metric == NULL ? -1 : 0;
+        if (metric != NULL)
+            batch_means_add(&metric->batches, h.count, h.mean_ns);
+    }
+    hist_free(&h);
+    timeline_free(&timeline);
+    return status;
+}
+
 static int add_all(struct total *total, const struct recordings *all)
 {
     bool every = true;
@@ -40,6 +64,8 @@ static int add_all(struct total *total, const struct recordings *all)
             return complain("no memory");
         every &= r->result != NULL;
     }
+    if (add_batches(total, all) != 0)
+        return complain("no memory");
     for (size_t i = 0; every && i < all->n; i++) {
         if (i == 0 && (total->result = merge_first(all->items[0].result)) == NULL)
             return complain("no memory");

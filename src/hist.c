@@ -152,14 +152,6 @@ int hist_percentile_is_supported(const struct hist *h, uint32_t num, uint32_t de
     return (h->count + h->beyond) * (den - num) >= (uint64_t)SAMPLES_BEYOND * den;
 }
 
-double hist_mean_error_ns(const struct hist *h, unsigned percent)
-{
-    /* quantiles of the normal distribution, which the mean of so many values has */
-    const double z = percent == 90 ? 1.6448536269514722 : 1.959963984540054;
-
-    return h->count < 2 ? 0 : z * hist_stddev_ns(h) / sqrt((double)h->count);
-}
-
 double hist_stddev_ns(const struct hist *h)
 {
     return h->count < 2 ? 0 : sqrt(h->m2_ns2 / (double)(h->count - 1));

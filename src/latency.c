@@ -2,12 +2,14 @@
  * latency: see latency.h. */
 #include "latency.h"
 
+#include <math.h>
+
 const struct latency_percentile latency_percentiles[LATENCY_N_PERCENTILES] = {
     {"p50", "p50", 1, 2},    {"p90", "p90", 9, 10},        {"p95", NULL, 19, 20},
     {"p99", "p99", 99, 100}, {"p999", "p99.9", 999, 1000}, {"p9999", "p99.99", 9999, 10000},
 };
 
-void latency_of_hist(struct latency *l, const struct hist *h)
+void latency_of_hist(struct latency *l, const struct hist *h, const struct batch_means *batches)
 {
     *l = (struct latency){
         .count = h->count,
@@ -16,8 +18,8 @@ void latency_of_hist(struct latency *l, const struct hist *h)
         .min_ns = h->min_ns,
         .max_ns = h->max_ns,
         .mean_ns = h->mean_ns,
-        .mean_error_90_ns = hist_mean_error_ns(h, 90),
-        .mean_error_95_ns = hist_mean_error_ns(h, 95),
+        .mean_error_90_ns = batches != NULL ? batch_means_error_ns(batches, 90) : NAN,
+        .mean_error_95_ns = batches != NULL ? batch_means_error_ns(batches, 95) : NAN,
         .stddev_ns = hist_stddev_ns(h),
     };
     for (int i = 0; i < LATENCY_N_PERCENTILES; i++) {

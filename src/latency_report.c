@@ -5,6 +5,7 @@
 #include "json.h"
 #include "units.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { BAR_WIDTH = 40, PERCENTILE_WIDTH = 10 };
@@ -104,13 +105,21 @@ void latency_report_bars(FILE *out, const char *title, const struct hist *h)
     }
 }
 
+static void put_known(struct json *j, const char *key, double value)
+{
+    if (isnan(value))
+        json_null(j, key);
+    else
+        json_double(j, key, value);
+}
+
 static void put_moments(struct json *j, const struct latency *l)
 {
     if (l->count > 0) {
         json_u64(j, "min", l->min_ns);
         json_double(j, "mean", l->mean_ns);
-        json_double(j, "mean_error_90", l->mean_error_90_ns);
-        json_double(j, "mean_error_95", l->mean_error_95_ns);
+        put_known(j, "mean_error_90", l->mean_error_90_ns);
+        put_known(j, "mean_error_95", l->mean_error_95_ns);
         json_double(j, "stddev", l->stddev_ns);
         json_u64(j, "max", l->max_ns);
     } else {

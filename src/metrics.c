@@ -41,6 +41,7 @@ struct metric *metrics_get(struct metrics *m, const char *name)
         return NULL;
     snprintf(metric->name, sizeof metric->name, "%s", name);
     metric->has_counts = true;
+    metric->batches = (struct batch_means){0};
     m->n++;
     return metric;
 }
@@ -81,7 +82,7 @@ int metrics_merge(struct metrics *into, const struct metrics *from)
 
 void metrics_latency(const struct metric *metric, struct latency *l)
 {
-    latency_of_hist(l, &metric->hist);
+    latency_of_hist(l, &metric->hist, &metric->batches);
     for (int i = 0; i < LATENCY_N_PERCENTILES && !metric->has_counts; i++)
         l->percentiles_ns[i] = LATENCY_UNKNOWN;
 }

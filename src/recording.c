@@ -85,6 +85,7 @@ static int add_interval(struct recording *r, const struct lines *l, uint64_t sta
     if (hlog_reader_histogram(interval, scratch, error) != 0)
         return lines_refuse(l, error);
     hist_merge(&metric->hist, scratch);
+    batch_means_add(&metric->batches, scratch->count, scratch->mean_ns);
     if (timeline_add(&r->timeline, start_ns, interval) != 0)
         return lines_refuse(l, "no memory");
     return 0;

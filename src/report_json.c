@@ -218,25 +218,26 @@ static void put_push(struct json *j, const struct report_about *about,
     json_object_end(j);
 }
 
-static void put_metric(struct json *j, const char *key, const struct hist *h)
+static void put_metric(struct json *j, const char *key, const struct client_result *r,
+                       enum client_metric m)
 {
     struct latency l;
 
-    latency_of_hist(&l, h);
+    client_result_latency(r, m, &l);
     latency_report_json(j, key, &l);
 }
 
 static void put_latency(struct json *j, const struct client_result *r)
 {
     json_object_begin(j, "latency_ns");
-    put_metric(j, "response", &r->metrics[CLIENT_RESPONSE]);
-    put_metric(j, "service", &r->metrics[CLIENT_SERVICE]);
-    put_metric(j, "send_lag", &r->metrics[CLIENT_SEND_LAG]);
-    put_metric(j, "net", &r->metrics[CLIENT_NET]);
-    put_metric(j, "connect", &r->metrics[CLIENT_CONNECT]);
-    put_metric(j, "handshake", &r->metrics[CLIENT_HANDSHAKE]);
-    put_metric(j, "gap", &r->metrics[CLIENT_GAP]);
-    put_metric(j, "min_rtt", &r->metrics[CLIENT_MIN_RTT]);
+    put_metric(j, "response", r, CLIENT_RESPONSE);
+    put_metric(j, "service", r, CLIENT_SERVICE);
+    put_metric(j, "send_lag", r, CLIENT_SEND_LAG);
+    put_metric(j, "net", r, CLIENT_NET);
+    put_metric(j, "connect", r, CLIENT_CONNECT);
+    put_metric(j, "handshake", r, CLIENT_HANDSHAKE);
+    put_metric(j, "gap", r, CLIENT_GAP);
+    put_metric(j, "min_rtt", r, CLIENT_MIN_RTT);
     json_object_end(j);
 }
 

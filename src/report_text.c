@@ -249,39 +249,48 @@ static void print_messages(FILE *out, const struct client_result *r)
 
 /* --- latency --- */
 
-static void print_metric(FILE *out, const char *name, const struct hist *h, uint64_t timeout_ns)
+static void print_metric(FILE *out, const char *name, const struct client_result *r,
+                         enum client_metric m, uint64_t timeout_ns)
 {
     struct latency l;
 
-    latency_of_hist(&l, h);
+    client_result_latency(r, m, &l);
     latency_report_text(out, name, &l, timeout_ns);
+}
+
+/* Nothing where the run was too short to tell. */
+static void print_mean_error(FILE *out, const struct client_result *r)
+{
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+    struct latency l;
+
+    client_result_latency(r, CLIENT_RESPONSE, &l);
+    if (isnan(l.mean_error_90_ns))
+        return;
+    fprintf(out, "  mean response +-%s at 90 %%, +-%s at 95 %% confidence\n",
+            units_format_duration(a, (uint64_t)l.mean_error_90_ns),
+            units_format_duration(b, (uint64_t)l.mean_error_95_ns));
 }
 
 static void print_latency(FILE *out, const struct report_about *about,
                           const struct client_result *r)
 {
     const uint64_t timeout_ns = about->config->timeout_ns;
-    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
 
     fputc('\n', out);
     latency_report_head(out, "Time");
-    print_metric(out, "response", &r->metrics[CLIENT_RESPONSE], timeout_ns);
-    print_metric(out, "service", &r->metrics[CLIENT_SERVICE], timeout_ns);
-    print_metric(out, "send lag", &r->metrics[CLIENT_SEND_LAG], timeout_ns);
+    print_metric(out, "response", r, CLIENT_RESPONSE, timeout_ns);
+    print_metric(out, "service", r, CLIENT_SERVICE, timeout_ns);
+    print_metric(out, "send lag", r, CLIENT_SEND_LAG, timeout_ns);
     if (about->config->socket.stamp_received)
-        print_metric(out, "net", &r->metrics[CLIENT_NET], timeout_ns);
-    print_metric(out, "connect", &r->metrics[CLIENT_CONNECT], timeout_ns);
-    print_metric(out, "handshake", &r->metrics[CLIENT_HANDSHAKE], timeout_ns);
-    print_metric(out, "gap", &r->metrics[CLIENT_GAP], timeout_ns);
-    print_metric(out, "min RTT", &r->metrics[CLIENT_MIN_RTT], timeout_ns);
+        print_metric(out, "net", r, CLIENT_NET, timeout_ns);
+    print_metric(out, "connect", r, CLIENT_CONNECT, timeout_ns);
+    print_metric(out, "handshake", r, CLIENT_HANDSHAKE, timeout_ns);
+    print_metric(out, "gap", r, CLIENT_GAP, timeout_ns);
+    print_metric(out, "min RTT", r, CLIENT_MIN_RTT, timeout_ns);
     if (about->rate_qps <= 0 && !about->config->listens)
         return;
-    if (r->metrics[CLIENT_RESPONSE].count > 1)
-        fprintf(out, "  mean response +-%s at 90 %%, +-%s at 95 %% confidence\n",
-                units_format_duration(
-                    a, (uint64_t)hist_mean_error_ns(&r->metrics[CLIENT_RESPONSE], 90)),
-                units_format_duration(
-                    b, (uint64_t)hist_mean_error_ns(&r->metrics[CLIENT_RESPONSE], 95)));
+    print_mean_error(out, r);
     if (about->config->listens) {
         fputs("  response: intended send to receipt; service: actual send to receipt;\n"
               "  '-': fewer than 10 values beyond\n",

@@ -198,7 +198,7 @@ static uint64_t percentile_of(const struct json_object *metric, const char *key)
 
 static bool latency_of(const struct json_object *metric, struct latency *l)
 {
-    *l = (struct latency){0};
+    *l = (struct latency){.mean_error_90_ns = NAN, .mean_error_95_ns = NAN};
     if (!result_u64(metric, "count", &l->count) || !result_u64(metric, "over", &l->over))
         return false;
     (void)result_u64(metric, "clamped", &l->clamped);

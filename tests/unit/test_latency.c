@@ -22,7 +22,7 @@ static void figures_of(struct latency *l, unsigned n_values, uint64_t n_beyond)
     for (unsigned i = 1; i <= n_values; i++)
         hist_record(&h, i * 1000);
     hist_record_beyond(&h, n_beyond);
-    latency_of_hist(l, &h);
+    latency_of_hist(l, &h, NULL);
     hist_free(&h);
 }
 
