@@ -10,6 +10,7 @@
 #include "hostfacts.h"
 #include "hoststat.h"
 #include "latency.h"
+#include "losses.h"
 #include "netdev.h"
 #include "samples.h"
 #include "server_side.h"
@@ -76,6 +77,8 @@ struct client_result {
     uint64_t connections_half_open; /* at the same time */
     uint64_t connect_elapsed_ns;    /* first connect begun to last one established */
     bool loaded;                    /* the measurement began */
+    struct losses losses;
+    bool server_was_tried, server_accepts; /* once none was left */
     bool interrupted;
     bool gave_up; /* nobody answered the first window of connections: the others were not begun */
     uint64_t load_ns;      /* warm-up and measurement, as far as they came */

@@ -31,6 +31,7 @@
 #include "client_send.h"
 #include "client_tls.h"
 #include "hist.h"
+#include "losses.h"
 #include "tally.h"
 #include "worker.h"
 
@@ -65,6 +66,7 @@ struct client_worker {
     _Atomic uint32_t n_collected;                /* sets it has merged and emptied */
     /* of the whole run: a second set would touch more pages than the connections of a small run */
     struct hist connect_times, handshake_times, min_rtts, gaps;
+    struct losses losses;
     struct client_conn *conns;     /* n_conns, index first_conn + i */
     struct client_record *records; /* likewise; NULL: not asked for */
     uint32_t first_conn, n_conns;

@@ -5,6 +5,7 @@
 #define TCPSCALER_DIAGNOSIS_H
 
 #include "hostfacts.h"
+#include "losses.h"
 #include "tally.h"
 
 #include <stdbool.h>
@@ -18,6 +19,9 @@ struct diagnosis_input {
     const char *protocol; /* that is spoken */
     bool over_tls;
     uint64_t not_begun; /* connections, as nobody answered those before them */
+    const struct losses *losses;
+    bool none_is_left;                     /* no connection lives */
+    bool server_was_tried, server_accepts; /* afterwards */
     uint64_t half_open;
     const struct hostfacts *host; /* when the last query had its outcome */
     uint64_t listen_overflows;    /* in this network namespace, during the run; or unknown */

@@ -36,7 +36,8 @@
       "a firewall rule or a privileged port (net.ipv4.ip_unprivileged_port_start) forbids it")     \
     X(TIMEOUT, "timed out", "no answer in time: see --connect-timeout and --timeout")              \
     X(RESET, "reset", "the peer or something between reset the connection: look in its log")       \
-    X(PEER, "closed by peer", "the server ended it: its idle timeout or its connection limit")     \
+    X(PEER, "closed by peer",                                                                      \
+      "the server ended it: it stopped, or a limit or an idle timeout of its")                     \
     X(HALF_OPEN, "half-open",                                                                      \
       "established here, never answered: raise the server's backlog and net.core.somaxconn, or "   \
       "its "                                                                                       \

@@ -34,6 +34,9 @@ uint16_t sock_port(const struct sock_address *address);
 void sock_set_port(struct sock_address *address, uint16_t port);
 bool sock_is_loopback(const struct sock_address *address);
 
+/* Whether a connection is accepted there within 1 s; it is reset at once. */
+bool sock_accepts(const struct sock_address *address);
+
 struct sock_listen_options {
     int backlog;
     int sndbuf_bytes, rcvbuf_bytes; /* 0: the kernel's choice */
@@ -87,6 +90,7 @@ struct sock_tcp {
     uint32_t retransmits; /* segments sent again so far, SYNs included */
     uint32_t duplicates;  /* segments that the peer reported to have twice (DSACK, RFC 2883) */
     uint32_t min_rtt_us;  /* 0: not known */
+    uint32_t idle_ms;     /* since data was last sent or received */
 };
 
 /* All 0 where the kernel does not say. */

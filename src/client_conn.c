@@ -443,7 +443,7 @@ void client_conn_is_proven(struct client_conn *c)
 /* --- the way out --- */
 
 /* What TCP had to do for an established connection. */
-static void take_leave(struct client_conn *c, int fd, bool was_usable)
+static void take_leave(struct client_conn *c, int fd, bool was_usable, struct outcome outcome)
 {
     struct client_worker *cw = c->worker;
     struct client_record *record = client_worker_record(c);
@@ -455,6 +455,8 @@ static void take_leave(struct client_conn *c, int fd, bool was_usable)
               tcp.retransmits - needed_retransmits(&tcp));
     if (!was_usable)
         tally_add(&cw->tally.connections.opening_retransmits, needed_retransmits(&tcp));
+    if (c->proven && (outcome.reason == REASON_PEER || outcome.reason == REASON_RESET))
+        losses_add(&cw->losses, clock_now_ns(), (uint64_t)tcp.idle_ms * 1000000);
     if (tcp.min_rtt_us > 0)
         hist_record(&cw->min_rtts, (uint64_t)tcp.min_rtt_us * 1000);
     if (record != NULL) {
@@ -524,7 +526,7 @@ void client_conn_close(struct client_conn *c, struct outcome outcome, int error)
         if (cw->tls != NULL)
             client_tls_end(c, fd, outcome.phase == PHASE_RUN);
         if (state != CLIENT_CONN_CONNECTING)
-            take_leave(c, fd, state == CLIENT_CONN_LIVE || state == CLIENT_CONN_FINISHING);
+            take_leave(c, fd, state == CLIENT_CONN_LIVE || state == CLIENT_CONN_FINISHING, outcome);
         if (fd >= 0 && cw->config->close == CLIENT_CLOSE_RST)
             sock_reset_on_close(fd);
         if (fd >= 0)

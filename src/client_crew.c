@@ -126,6 +126,7 @@ static void collect(const struct client_worker *cw, struct client_result *result
     hist_merge(&result->metrics[CLIENT_CONNECT], &cw->connect_times);
     hist_merge(&result->metrics[CLIENT_HANDSHAKE], &cw->handshake_times);
     hist_merge(&result->metrics[CLIENT_MIN_RTT], &cw->min_rtts);
+    losses_merge(&result->losses, &cw->losses);
     if (cw->lives.places != NULL)
         hist_merge(&result->metrics[CLIENT_GAP], &cw->gaps);
     if (cw->tls != NULL && result->tls_version == NULL) {

@@ -452,6 +452,17 @@ static void collect(struct run *r)
         schedule_is_constant(&r->steer.course.schedule);
 }
 
+/* All connections are lost: is the server, too? */
+static void try_server(struct run *r)
+{
+    struct client_result *result = r->result;
+
+    if (result->interrupted || result->losses.idle.count == 0 || result->connections_live > 0)
+        return;
+    result->server_was_tried = true;
+    result->server_accepts = sock_accepts(&r->config->target);
+}
+
 static int lead(struct run *r)
 {
     if (client_crew_start(&r->crew, r->config) != 0)
@@ -470,6 +481,7 @@ static int lead(struct run *r)
         client_crew_print_connections(&r->crew, r->settings->connections, r->config->course != NULL,
                                       r->progress.start_ns);
     collect(r);
+    try_server(r);
     return 0;
 }
 
@@ -511,6 +523,8 @@ static int prepare(struct run *r)
     for (int m = CLIENT_N_QUERY_METRICS; m < CLIENT_N_METRICS; m++)
         if (hist_init(&r->result->metrics[m]) != 0)
             return -1;
+    if (losses_init(&r->result->losses) != 0)
+        return -1;
     if (client_intervals_init(&r->intervals, &r->crew, r->settings->interval_log,
                               r->result->metrics, r->result->batches, now_ns) != 0)
         return -1;

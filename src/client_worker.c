@@ -52,7 +52,7 @@ static int setup(struct worker *w)
         if (hist_init(&cw->sets[0][m]) != 0 || hist_init(&cw->sets[1][m]) != 0)
             return -1;
     if (hist_init(&cw->connect_times) != 0 || hist_init(&cw->handshake_times) != 0 ||
-        hist_init(&cw->min_rtts) != 0 || client_tls_init(cw) != 0)
+        hist_init(&cw->min_rtts) != 0 || losses_init(&cw->losses) != 0 || client_tls_init(cw) != 0)
         return -1;
     cw->metrics = cw->sets[0];
     client_population_init(cw);
@@ -199,6 +199,7 @@ void client_worker_free(struct client_worker *cw)
     hist_free(&cw->handshake_times);
     hist_free(&cw->min_rtts);
     hist_free(&cw->gaps);
+    losses_free(&cw->losses);
     free(cw->records);
     client_tls_free(cw);
 }

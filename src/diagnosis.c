@@ -295,16 +295,66 @@ static void judge_refused(struct diagnosis *d, const struct diagnosis_input *in)
     say(line->remedy, "start the server, or give its port (-p)");
 }
 
+/* --- ended by the server --- */
+
+static void say_how_idle(const struct losses *l, struct diagnosis_line *line, const char *before)
+{
+    char least[UNITS_TEXT_BYTES], median[UNITS_TEXT_BYTES];
+
+    say(line->evidence, "%s%" PRIu64 " that had answered, idle for %s at least, %s in the median",
+        before, l->idle.count, units_format_duration(least, l->idle.min_ns),
+        units_format_duration(median, hist_percentile(&l->idle, 1, 2)));
+}
+
+static void blame_end_of_server(struct diagnosis *d, const struct diagnosis_input *in, uint64_t n)
+{
+    struct diagnosis_line *line = add(d, "the server went away", n);
+    const struct losses *l = in->losses;
+    char text[UNITS_TEXT_BYTES];
+
+    say(line->evidence, "all ended within %s, and no connection is accepted there now",
+        units_format_duration(text, l->last_ns - l->first_ns));
+    say(line->remedy, "it crashed, was killed or stopped: see its log, and dmesg for the OOM "
+                      "killer; --reconnect waits until it is back");
+}
+
+static void blame_idle_timeout(struct diagnosis *d, const struct diagnosis_input *in, uint64_t n)
+{
+    struct diagnosis_line *line = add(d, "the server's idle timeout", n);
+
+    say_how_idle(in->losses, line, "it ended ");
+    say(line->remedy, "a longer one there, more queries for each connection (-r, -c), or "
+                      "--reconnect");
+}
+
+static void blame_limits_of_server(struct diagnosis *d, const struct diagnosis_input *in,
+                                   uint64_t n)
+{
+    struct diagnosis_line *line = add(d, "the server's limits", n);
+
+    if (in->losses->idle.count == 0)
+        say(line->evidence, "it accepted them and ended them before an answer");
+    else
+        say_how_idle(in->losses, line, "it accepted them and ended them; ");
+    say(line->remedy, "its limit of connections, fds or queries per connection%s: see its log",
+        in->none_is_left && losses_are_sudden(in->losses) ? ", or it was restarted" : "");
+}
+
+/* An idle timeout, too, ends all at a time that were last used at a time: the end of the server is
+ * told from it by who accepts connections afterwards. */
 static void judge_ended(struct diagnosis *d, const struct diagnosis_input *in)
 {
     const uint64_t n = count(in, REASON_RESET) + count(in, REASON_PEER);
-    struct diagnosis_line *line;
 
     if (n == 0 || was_never_answered(in))
         return;
-    line = add(d, "the server's limits", n);
-    say(line->evidence, "it accepted them and ended them");
-    say(line->remedy, "its connection limit, fd limit or idle timeout: see its log");
+    if (in->none_is_left && losses_are_sudden(in->losses) && in->server_was_tried &&
+        !in->server_accepts)
+        blame_end_of_server(d, in, n);
+    else if (losses_are_of_idleness(in->losses))
+        blame_idle_timeout(d, in, n);
+    else
+        blame_limits_of_server(d, in, n);
 }
 
 static int by_connections(const void *a, const void *b)

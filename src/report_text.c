@@ -87,6 +87,17 @@ static void print_churn(FILE *out, const struct report_about *about, const struc
                 units_format_count(a, r->sockets.time_wait));
 }
 
+static void print_losses(FILE *out, const struct losses *l)
+{
+    char n[UNITS_TEXT_BYTES], least[UNITS_TEXT_BYTES], median[UNITS_TEXT_BYTES];
+
+    if (l->idle.count > 0)
+        fprintf(out,
+                "             %s ended by the server, idle for %s at least, %s in the median\n",
+                units_format_count(n, l->idle.count), units_format_duration(least, l->idle.min_ns),
+                units_format_duration(median, hist_percentile(&l->idle, 1, 2)));
+}
+
 static void print_connections(FILE *out, const struct report_about *about,
                               const struct client_result *r)
 {
@@ -113,6 +124,7 @@ static void print_connections(FILE *out, const struct report_about *about,
         fprintf(out, "             gave up: of the first window none was answered, %s not begun\n",
                 units_format_count(a, r->connections_asked -
                                           tally_get(&r->tally.connections.attempted)));
+    print_losses(out, &r->losses);
     print_churn(out, about, r);
     if (tally_get(&r->tally.connections.retransmits) > 0)
         fprintf(

@@ -71,7 +71,7 @@ static struct sock_address from_info(const struct addrinfo *info, uint16_t port)
     return a;
 }
 
-static bool accepts(const struct sock_address *a)
+bool sock_accepts(const struct sock_address *a)
 {
     int fd = open_socket(a->ss.ss_family);
     struct pollfd p = {.fd = fd, .events = POLLOUT};
@@ -95,7 +95,7 @@ static struct sock_address pick(const struct addrinfo *list, uint16_t port)
     if (list->ai_next != NULL && port != 0)
         for (const struct addrinfo *info = list; info != NULL; info = info->ai_next) {
             a = from_info(info, port);
-            if (accepts(&a))
+            if (sock_accepts(&a))
                 return a;
         }
     return from_info(list, port);
@@ -327,7 +327,10 @@ struct sock_tcp sock_tcp(int fd)
     if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0)
         return (struct sock_tcp){0};
     return (struct sock_tcp){info.tcpi_total_retrans, info.tcpi_dsack_dups,
-                             info.tcpi_min_rtt != UINT32_MAX ? info.tcpi_min_rtt : 0};
+                             info.tcpi_min_rtt != UINT32_MAX ? info.tcpi_min_rtt : 0,
+                             info.tcpi_last_data_recv < info.tcpi_last_data_sent
+                                 ? info.tcpi_last_data_recv
+                                 : info.tcpi_last_data_sent};
 }
 
 int sock_find_stamps(void)

@@ -399,6 +399,10 @@ static void diagnose(const struct setup *s, struct client_result *r)
         .over_tls = s->plan.config.tls != NULL,
         .not_begun =
             r->gave_up ? r->connections_asked - tally_get(&r->tally.connections.attempted) : 0,
+        .losses = &r->losses,
+        .none_is_left = r->connections_live == 0,
+        .server_was_tried = r->server_was_tried,
+        .server_accepts = r->server_accepts,
         .half_open = r->connections_half_open,
         .host = &r->limits,
         .listen_overflows =
@@ -442,6 +446,7 @@ static int measure(struct setup *s)
     }
     for (int m = 0; m < CLIENT_N_METRICS; m++)
         hist_free(&result->metrics[m]);
+    losses_free(&result->losses);
     free(result);
     return code;
 }

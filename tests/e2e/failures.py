@@ -34,9 +34,22 @@ def test_killed_server_leaves_a_full_report_that_counts_every_query_once():
     lost = sum(n for name, n in c["outcomes"].items()
                if "reset" in name or "closed by peer" in name)
     check_equal(lost, 200, f"connections lost, by FIN or RST: {c['outcomes']}")
+    first = r.json["diagnosis"][0]
+    check_equal((first["limit"], first["connections"]), ("the server went away", 200), "diagnosis")
     for reason in ("connections-short", "unsent"):
         check(reason in r.json["reasons"], f"{reason} in {r.json['reasons']}")
     check("Verdict      SUSPECT" in r.err, "the summary is there")
+
+
+def test_idle_timeout_of_the_server_is_named_with_its_length():
+    with Server("--idle-timeout", "1s") as server:
+        r = run_client("-p", server.port, "-c", 50, "-t", 3, "127.0.0.1")
+    check_conservation(r)
+    first = r.json["diagnosis"][0]
+    check_equal((first["limit"], first["connections"]), ("the server's idle timeout", 50), "diagnosis")
+    least_s = float(re.search(r"idle for ([\d.]+) s at least", first["evidence"]).group(1))
+    check_between(least_s, 0.9, 2, first["evidence"])
+    check("50 ended by the server, idle for " in r.err, r.err)
 
 
 def test_no_server_at_all_is_reported():

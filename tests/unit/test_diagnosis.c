@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#define MS 1000000ull
+
 static const struct hostfacts roomy = {
     .nofile = 20000,
     .file_max = 1000000,
@@ -26,6 +28,7 @@ static struct tally tally;
 static struct hostfacts host;
 static struct diagnosis d;
 static struct diagnosis_input in;
+static struct losses losses;
 
 /* One kind of end, so many times; 100 connections finished. */
 static void diagnose(enum outcome_phase phase, enum outcome_reason reason, uint64_t n)
@@ -51,11 +54,19 @@ static int setup(void **state)
     host = roomy;
     in = (struct diagnosis_input){.tally = &tally,
                                   .protocol = "dns",
+                                  .losses = &losses,
                                   .host = &host,
                                   .listen_overflows = 5,
                                   .n_tuples = 28232,
                                   .in_time_wait = 28000,
                                   .own_fd_tables = true};
+    return losses_init(&losses);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    losses_free(&losses);
     return 0;
 }
 
@@ -192,7 +203,35 @@ static void who_was_asked_nothing_is_not_blamed_for_silence(void **state)
     tally_add(&tally.connections.connected, 100);
     tally_add(&tally.connections.ended[PHASE_RECEIVE][REASON_PEER], 100);
     diagnosis_make(&d, &in);
-    assert_one("the server's limits", 100, "ended them", "idle timeout");
+    assert_one("the server's limits", 100, "ended them", "its limit of connections");
+}
+
+/* 200 within 3 ms, idle for as long as the queries of each were apart. */
+static void killed_server_is_no_limit(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 200; i++)
+        losses_add(&losses, 7000 * MS + i * MS * 3 / 200, i * MS);
+    in.none_is_left = in.server_was_tried = true;
+    diagnose(PHASE_RECEIVE, REASON_PEER, 200);
+    assert_one("the server went away", 200, "all ended within 2.9", "dmesg");
+    in.server_accepts = true;
+    diagnose(PHASE_RECEIVE, REASON_PEER, 200);
+    assert_one("the server's limits", 200, "idle for 0 ns at least", "or it was restarted");
+    in.none_is_left = in.server_was_tried = in.server_accepts = false;
+    diagnose(PHASE_RECEIVE, REASON_PEER, 200);
+    assert_one("the server's limits", 200, "200 that had answered", "queries per connection");
+}
+
+static void idle_timeout_is_named_with_the_time(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 100; i++)
+        losses_add(&losses, 7000 * MS, 2000 * MS + i * MS);
+    in.none_is_left = in.server_was_tried = in.server_accepts = true;
+    diagnose(PHASE_RECEIVE, REASON_PEER, 100);
+    assert_one("the server's idle timeout", 100, "idle for 2.00 s at least, 2.05 s in the median",
+               "--reconnect");
 }
 
 static void there_is_room_for_a_line_of_each(void **state)
@@ -235,7 +274,7 @@ static void server_that_refuses_and_server_that_ends_differ(void **state)
     diagnose(PHASE_CONNECT, REASON_REFUSED, 2);
     assert_one("nobody listens", 2, "reset", "-p");
     diagnose(PHASE_RECEIVE, REASON_PEER, 2);
-    assert_one("the server's limits", 2, "ended them", "idle timeout");
+    assert_one("the server's limits", 2, "before an answer", "its limit of connections");
 }
 
 static void what_bound_most_comes_first(void **state)
@@ -255,19 +294,26 @@ static void what_bound_most_comes_first(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(nothing_is_said_when_all_finished_or_were_cancelled, setup),
-        cmocka_unit_test_setup(ports_and_fds_are_named, setup),
-        cmocka_unit_test_setup(stalled_connects_are_told_apart_by_what_the_kernel_counts, setup),
-        cmocka_unit_test_setup(tcp_memory_is_not_blamed_below_its_limit, setup),
-        cmocka_unit_test_setup(address_space_that_is_used_up_is_named, setup),
-        cmocka_unit_test_setup(nobody_who_answers_is_told_apart_from_limits, setup),
-        cmocka_unit_test_setup(one_answer_is_enough_for_the_limits, setup),
-        cmocka_unit_test_setup(who_was_asked_nothing_is_not_blamed_for_silence, setup),
-        cmocka_unit_test_setup(there_is_room_for_a_line_of_each, setup),
-        cmocka_unit_test_setup(what_nobody_knows_is_never_a_number, setup),
-        cmocka_unit_test_setup(half_open_ones_point_to_the_accept_queue, setup),
-        cmocka_unit_test_setup(server_that_refuses_and_server_that_ends_differ, setup),
-        cmocka_unit_test_setup(what_bound_most_comes_first, setup),
+        cmocka_unit_test_setup_teardown(nothing_is_said_when_all_finished_or_were_cancelled, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(ports_and_fds_are_named, setup, teardown),
+        cmocka_unit_test_setup_teardown(stalled_connects_are_told_apart_by_what_the_kernel_counts,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(tcp_memory_is_not_blamed_below_its_limit, setup, teardown),
+        cmocka_unit_test_setup_teardown(address_space_that_is_used_up_is_named, setup, teardown),
+        cmocka_unit_test_setup_teardown(nobody_who_answers_is_told_apart_from_limits, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(one_answer_is_enough_for_the_limits, setup, teardown),
+        cmocka_unit_test_setup_teardown(who_was_asked_nothing_is_not_blamed_for_silence, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(killed_server_is_no_limit, setup, teardown),
+        cmocka_unit_test_setup_teardown(idle_timeout_is_named_with_the_time, setup, teardown),
+        cmocka_unit_test_setup_teardown(there_is_room_for_a_line_of_each, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_nobody_knows_is_never_a_number, setup, teardown),
+        cmocka_unit_test_setup_teardown(half_open_ones_point_to_the_accept_queue, setup, teardown),
+        cmocka_unit_test_setup_teardown(server_that_refuses_and_server_that_ends_differ, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(what_bound_most_comes_first, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
