@@ -67,9 +67,12 @@ void client_metrics(struct openmetrics *m, const struct client_result *r)
                       r->state == CLIENT_RUN_PAUSED);
     put_count(m, "tcpclient_sent_bytes", "Bytes sent.", &r->tally.bytes_sent);
     put_count(m, "tcpclient_received_bytes", "Bytes received.", &r->tally.bytes_received);
-    openmetrics_hist(m, "tcpclient_response_seconds", "From the intended sending to the answer.",
-                     &r->metrics[CLIENT_RESPONSE]);
-    openmetrics_hist(m, "tcpclient_service_seconds", "From the actual sending to the answer.",
+    openmetrics_hist(
+        m, "tcpclient_response_seconds",
+        "From the intended sending to the answer; unanswered: in +Inf, not in the sum.",
+        &r->metrics[CLIENT_RESPONSE]);
+    openmetrics_hist(m, "tcpclient_service_seconds",
+                     "From the actual sending to the answer; unanswered: in +Inf, not in the sum.",
                      &r->metrics[CLIENT_SERVICE]);
     openmetrics_hist(m, "tcpclient_send_lag_seconds", "From the intended to the actual sending.",
                      &r->metrics[CLIENT_SEND_LAG]);

@@ -191,6 +191,16 @@ def test_lost_duplicate_and_damaged_messages_are_counted_exactly():
     check_equal(received(p), did["good"], "good ones")
     check("push-lost" in r.json["reasons"], r.err)
     check_code(r, 3)
+    check_missed_are_beyond(r, p)
+
+
+def check_missed_are_beyond(r, p):
+    """Those that were due in the measurement: about as many of all missed as of those received."""
+    share = p["measured"] / received(p)
+    response, service = r.json["latency_ns"]["response"], r.json["latency_ns"]["service"]
+    for metric, missed in ((response, p["lost"] + p["damaged"]), (service, p["damaged"])):
+        check_between(metric["over"], 0.7 * share * missed, min(missed, 1.3 * share * missed + 5), "beyond every percentile")
+    check_equal(response["p90"], "beyond", "a percentile among them")
 
 
 def test_server_without_faults_raises_no_doubt_about_messages():

@@ -268,6 +268,24 @@ def test_run_that_measured_nothing_is_not_valid():
     check("nothing-measured" not in control.json["reasons"], "no queries were asked for")
 
 
+def test_compare_takes_the_share_answered_of_the_scheduled():
+    with Server() as server:
+        client = Client("-q", "-p", server.port, "-c", 5, "-r", 500, "-t", 1, "127.0.0.1")
+        check_conservation(client.wait())
+    with open(client.json_path) as f:
+        result = {**json.load(f), "verdict": "VALID", "reasons": []}
+    names = {"good": [], "unsent": []}
+    for group, n_unsent in (("good", 0), ("unsent", result["queries"]["sent"])):
+        result["queries"].update(unsent=n_unsent, scheduled=result["queries"]["sent"] + n_unsent)
+        for i in range(9):
+            names[group].append(temp_path(f"{group}{i}.json"))
+            with open(names[group][-1], "w") as f:
+                json.dump(result, f)
+    r = subprocess.run([TCPREPORT, "compare", "--min-runs", "9", *names["good"], "--", *names["unsent"]],
+                       capture_output=True, text=True, timeout=60)
+    check(r.returncode == 1 and "REGRESSION: answered -50.0 %" in r.stdout, r.stdout + r.stderr)
+
+
 def test_metrics_have_unanswered_queries_in_the_last_bucket_alone():
     server, port = FaultServer("--drop-every", 10), free_port()
     client = Client("-q", "-p", server.port, "-c", 10, "-r", 500, "--timeout", "200ms", "--control",

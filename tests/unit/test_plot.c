@@ -2,6 +2,7 @@
  * test_plot: the data that a script has, and names that must not be taken for more than names. */
 #include "plot.h"
 
+#include "hlog.h"
 #include "recording.h"
 
 #include <setjmp.h>
@@ -82,6 +83,43 @@ static void curve_ends_where_the_unanswered_begin(void **state)
     metrics_get(&run.metrics, "response")->hist.beyond = 0;
 }
 
+/* The lines of a log as hlog writes them, read as recordings are. */
+static void add_second(uint64_t begin_ns, const struct hist *h)
+{
+    char *text = NULL, error[HLOG_ERROR_BYTES];
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+    struct hlog_interval interval;
+
+    assert_non_null(out);
+    assert_int_equal(hlog_interval(out, NULL, begin_ns, 1000000000, h), 0);
+    assert_int_equal(fclose(out), 0);
+    assert_int_equal(hlog_reader_line(text, &interval, error), HLOG_INTERVAL);
+    assert_int_equal(timeline_add(&run.timeline, 0, &interval), 0);
+    free(text);
+}
+
+static void percentile_among_the_unanswered_is_a_gap_over_time(void **state)
+{
+    struct hist h;
+    char *text;
+
+    (void)state;
+    assert_int_equal(hist_init(&h), 0);
+    for (int i = 0; i < 970; i++)
+        hist_record(&h, 1000);
+    hist_record_beyond(&h, 30);
+    add_second(0, &h);
+    hist_reset(&h);
+    hist_record_beyond(&h, 30); /* nothing was answered */
+    add_second(1000000000, &h);
+    text = script_of(PLOT_TIME, PLOT_PNG);
+    assert_non_null(strstr(text, "\n0.500 1e-06 NaN 1e-06\n1.500 NaN NaN NaN\nEOD\n"));
+    free(text);
+    timeline_free(&run.timeline);
+    hist_free(&h);
+}
+
 static void names_stay_names(void **state)
 {
     char *text;
@@ -141,6 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(percentiles_are_those_of_the_values),
         cmocka_unit_test(curve_ends_where_the_unanswered_begin),
+        cmocka_unit_test(percentile_among_the_unanswered_is_a_gap_over_time),
         cmocka_unit_test(names_stay_names),
         cmocka_unit_test(metric_stays_a_name),
         cmocka_unit_test(ramp_has_every_connection),
