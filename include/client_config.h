@@ -27,7 +27,10 @@ enum client_pace { CLIENT_PACE_AUTO, CLIENT_PACE_SLEEP, CLIENT_PACE_HYBRID, CLIE
 #define CLIENT_LOOPS       "open|closed"
 #define CLIENT_ON_TIMEOUTS "keep|close"
 #define CLIENT_CLOSES      "fin|rst"
+#define CLIENT_KERNEL_TSS  "auto|yes|no"
 #define CLIENT_PACES       "auto|sleep|hybrid|spin"
+
+enum client_kernel_ts { CLIENT_KERNEL_TS_AUTO, CLIENT_KERNEL_TS_YES, CLIENT_KERNEL_TS_NO };
 
 struct client_course;
 

@@ -46,7 +46,8 @@ struct client_opts {
     bool reconnect;
     const char *backoff;
     struct backoff waits; /* that text's */
-    bool quickack, kernel_ts;
+    bool quickack;
+    int kernel_ts; /* enum client_kernel_ts */
     uint64_t sndbuf_bytes, rcvbuf_bytes;
     uint64_t threads; /* 0: auto */
     const char *cpu;
@@ -70,6 +71,7 @@ struct client_opts {
     uint64_t sample_one_in;
     const char *output, *json, *hlog, *hgrm, *connections_out;
     bool plan, force;
+    int require; /* index into VERDICT_PERCENTILES */
     uint64_t stats_interval_ns;
     const char *control, *control_token, *server_control;
     bool quiet;

@@ -16,6 +16,7 @@
 #include "server_side.h"
 #include "sockdiag.h"
 #include "tally.h"
+#include "verdict.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,6 +30,7 @@ enum client_metric {
     CLIENT_SERVICE,  /* received - sent */
     CLIENT_SEND_LAG, /* sent - intended */
     CLIENT_NET,      /* arrived in the kernel - sent (--kernel-ts) */
+    CLIENT_OWN,      /* this host's own part of the response: sent - intended, received - arrived */
     CLIENT_N_QUERY_METRICS,
     /* of every connection */
     CLIENT_CONNECT = CLIENT_N_QUERY_METRICS, /* socket call to established */
@@ -103,7 +105,8 @@ struct client_result {
     uint32_t n_workers;
     bool own_fd_tables;     /* every worker had its own */
     const char *broken_law; /* tally_broken_law(); NULL: conserved */
-    unsigned doubts;        /* verdict_judge() */
+    struct verdict_input verdict;
+    unsigned doubts; /* verdict_judge() of it */
 };
 
 /* Segments that connections of this run lost after they were usable: sent again, and not in vain.

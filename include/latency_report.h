@@ -17,6 +17,10 @@ void latency_report_head(FILE *out, const char *title);
  * printed as more than timeout_ns; 0: not known. */
 void latency_report_text(FILE *out, const char *name, const struct latency *l, uint64_t timeout_ns);
 
+/* The line below the response time's: whether each percentile, and last the maximum, is the
+ * server's; nothing where all are. */
+void latency_report_holds(FILE *out, const bool holds[LATENCY_N_PERCENTILES + 1]);
+
 /* Values below 1, 2, 5, 10, ... ns, a line each; nothing where there is none. */
 void latency_report_bars(FILE *out, const char *title, const struct hist *h);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * merge: the results of instances that ran side by side as one.  Counts add; rates (_qps, _per_s)
  * add; times (_s) are the longest; what is no count and differs, and what is about one process or
- * host, becomes null; reasons are those of any, the verdict is the worst.  Latencies are not
+ * host, becomes null; reasons are those of any, the verdict is the worst, a
+ * percentile holds where it does in all.  Latencies are not
  * merged here: histograms are (metrics.h); they and what names the program are left out.  Pure. */
 #ifndef TCPSCALER_MERGE_H
 #define TCPSCALER_MERGE_H

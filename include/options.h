@@ -27,7 +27,7 @@ enum option_kind {
     OPTION_PORT,     /* 1..65535; uint16_t */
     OPTION_ANY_PORT, /* 0..65535; uint16_t */
     OPTION_TEXT,     /* not empty; const char *, borrowed from argv or the text of settings */
-    OPTION_CHOICE,   /* one of `choices`; int, its position */
+    OPTION_CHOICE,   /* one of `choices`; int, its position; without `argument` also none: yes */
     /* on the command line alone: */
     OPTION_PROFILE, /* names a text of settings; const char * */
     OPTION_CONFIG,  /* names a file of them; const char * */

@@ -22,6 +22,9 @@ enum result_verdict { RESULT_VALID, RESULT_SUSPECT, RESULT_INVALID };
 struct json_object *result_parse(const char *text, size_t n_bytes, char error[RESULT_ERROR_BYTES]);
 void result_free(struct json_object *result);
 
+/* Whether the value at `path` is true. */
+bool result_flag(const struct json_object *result, const char *path);
+
 /* The value at "queries.sent"; NULL: not there, or null.  Borrowed. */
 struct json_object *result_find(const struct json_object *result, const char *path);
 

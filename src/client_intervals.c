@@ -34,10 +34,8 @@ void client_intervals_free(struct client_intervals *iv)
 static void print(struct client_intervals *iv, uint64_t begin_ns, uint64_t end_ns)
 {
     static const char *const tags[CLIENT_N_QUERY_METRICS] = {
-        [CLIENT_RESPONSE] = NULL,
-        [CLIENT_SERVICE] = "service",
-        [CLIENT_SEND_LAG] = "send_lag",
-        [CLIENT_NET] = "net",
+        [CLIENT_RESPONSE] = NULL, [CLIENT_SERVICE] = "service", [CLIENT_SEND_LAG] = "send_lag",
+        [CLIENT_NET] = "net",     [CLIENT_OWN] = "own",
     };
 
     for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++) {

@@ -160,12 +160,14 @@ static void measure(struct client_conn *c, const struct push_message *m, uint64_
     struct client_worker *cw = c->worker;
     const uint64_t sent_ns = m->sent_ns + shift_ns;
     const int64_t response_ns = (int64_t)(received_ns - m->intended_ns - shift_ns);
+    const int64_t delay_ns = cw->arrived_ns != 0 ? (int64_t)(received_ns - cw->arrived_ns) : 0;
 
     record(&cw->metrics[CLIENT_RESPONSE], response_ns);
     record(&cw->metrics[CLIENT_SERVICE], (int64_t)(received_ns - sent_ns));
     record(&cw->metrics[CLIENT_SEND_LAG], (int64_t)(m->sent_ns - m->intended_ns));
     if (cw->arrived_ns != 0)
         record(&cw->metrics[CLIENT_NET], (int64_t)(cw->arrived_ns - sent_ns));
+    record(&cw->metrics[CLIENT_OWN], (int64_t)(m->sent_ns - m->intended_ns) + delay_ns);
     if (response_ns < cw->listen.least_ns)
         cw->listen.least_ns = response_ns;
     tally_add(&cw->tally.push.negative, response_ns < 0);

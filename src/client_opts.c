@@ -6,6 +6,7 @@
 #include "settings.h"
 #include "start_time.h"
 #include "units.h"
+#include "verdict.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -88,8 +89,9 @@ static const struct option_row rows[] = {
      "wait before that, doubled from try to try (default: 100ms-10s)", 0, 0, NULL},
     {"quickack", 0, OPTION_FLAG, FIELD(quickack), NULL,
      "acknowledge at once, for servers without TCP_NODELAY", 0, 0, NULL},
-    {"kernel-ts", 0, OPTION_FLAG, FIELD(kernel_ts), NULL,
-     "also measure until the kernel had the answer: net", 0, 0, NULL},
+    {"kernel-ts", 0, OPTION_CHOICE, FIELD(kernel_ts), NULL,
+     "also measure until the kernel had the answer: net (default: below 100,000 q/s)", 0, 0,
+     CLIENT_KERNEL_TSS},
     {"sndbuf", 0, OPTION_BYTES, FIELD(sndbuf_bytes), "BYTES",
      "send buffer per socket (default: the kernel's)", 1, 1u << 30, NULL},
     {"rcvbuf", 0, OPTION_BYTES, FIELD(rcvbuf_bytes), "BYTES",
@@ -165,6 +167,9 @@ static const struct option_row rows[] = {
     {"plan", 0, OPTION_FLAG, FIELD(plan), NULL,
      "only say, on stdout, which limits bind and how to lift them", 0, 0, NULL},
     {"force", 0, OPTION_FLAG, FIELD(force), NULL, "run although the plan says stop", 0, 0, NULL},
+    {"require", 0, OPTION_CHOICE, FIELD(require), "PERCENTILE",
+     "exit 3 if this host's own delays reach it: p50, ... p99.99, max (default: p99)", 0, 0,
+     VERDICT_PERCENTILES},
     {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL,
      "no summary, progress or warnings; errors still go to stderr", 0, 0, NULL},
     {"verbose", 'v', OPTION_COUNTER, FIELD(verbose), NULL, "say more about the plan", 0, 0, NULL},
@@ -192,6 +197,7 @@ static const struct client_opts defaults = {
     .settle_ns = 200 * UNITS_NS_PER_MS,
     .late_max_ns = 50 * UNITS_NS_PER_MS,
     .timeout_ns = 5 * UNITS_NS_PER_S,
+    .require = 3, /* p99 */
     .stats_interval_ns = 5 * UNITS_NS_PER_S,
 };
 

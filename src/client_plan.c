@@ -22,6 +22,10 @@
 #define THREAD_QPS         20000.0
 #define THREAD_CONNECTIONS 10000u
 
+/* Up to so many queries per second the kernel's time stamps are taken unless told otherwise: one
+ * costs 0.2 us, and beyond it one receive call often takes many answers. */
+#define STAMPED_QPS 100000.0
+
 /* What waiting for the next query may cost where every CPU has a worker, in parts of a CPU. */
 #define WAITING_SHARE           0.05
 #define WAITING_SHARE_PEER_HERE 0.02
@@ -161,7 +165,6 @@ static void plan_load(struct client_config *c, const struct client_opts *o)
     c->connect_timeout_ns = o->connect_timeout_ns;
     c->socket.sndbuf_bytes = (int)o->sndbuf_bytes;
     c->socket.rcvbuf_bytes = (int)o->rcvbuf_bytes;
-    c->socket.stamp_received = o->kernel_ts;
     c->socket.busy_poll = o->busy_poll;
     c->prove = o->prove == 0;
     c->close = o->close;
@@ -179,6 +182,15 @@ static void plan_load(struct client_config *c, const struct client_opts *o)
     c->on_timeout = o->on_timeout;
     c->quiet = o->quiet;
     c->record_connections = o->connections_out != NULL;
+}
+
+static void plan_stamps(struct client_plan *plan, const struct client_opts *o)
+{
+    const double peak_qps = schedule_peak_qps(&plan->config.schedule);
+    const bool is_slow = peak_qps < STAMPED_QPS && plan->rate_qps < STAMPED_QPS;
+
+    plan->config.socket.stamp_received =
+        o->kernel_ts == CLIENT_KERNEL_TS_YES || (o->kernel_ts == CLIENT_KERNEL_TS_AUTO && is_slow);
 }
 
 /* At most so many connections, and how many when. */
@@ -320,6 +332,7 @@ int client_plan_make(struct client_plan *plan, const struct client_opts *opts)
         client_sources_fit_target(plan, &host) != 0 || plan_tls(plan, opts) != 0)
         return -1;
     plan_load(&plan->config, opts);
+    plan_stamps(plan, opts);
     if (plan_room(plan, opts, &host) != 0)
         return -1;
     plan_pace(&plan->config, opts);

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* --- counts --- */
 
@@ -107,6 +108,19 @@ static void print_head(const struct recording *r)
 
 /* --- latency --- */
 
+/* Nothing where the result does not say. */
+static void print_holding(const struct json_object *result)
+{
+    const struct json_object *of = result_find(result, "holds");
+    bool holds[LATENCY_N_PERCENTILES + 1];
+
+    for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
+        holds[i] = result_flag(of, latency_percentiles[i].key);
+    holds[LATENCY_N_PERCENTILES] = result_flag(of, "max");
+    if (of != NULL)
+        latency_report_holds(stdout, holds);
+}
+
 static void print_latency(struct recording *r)
 {
     const uint64_t timeout_ns = result_timeout_ns(r->result);
@@ -116,8 +130,11 @@ static void print_latency(struct recording *r)
     putchar('\n');
     latency_report_head(stdout, "Time");
     for (unsigned i = 0; i < r->metrics.n; i++)
-        if (recording_latency(r, r->metrics.items[i].name, &l))
+        if (recording_latency(r, r->metrics.items[i].name, &l)) {
             latency_report_text(stdout, r->metrics.items[i].name, &l, timeout_ns);
+            if (strcmp(r->metrics.items[i].name, "response") == 0)
+                print_holding(r->result);
+        }
     if (response != NULL && response->has_counts)
         latency_report_bars(stdout, "Response time, answers below", &response->hist);
     else
@@ -156,9 +173,16 @@ static void print_verdict(const struct json_object *result)
 {
     const char *law = result_string(result, "broken_law");
 
-    printf("\nVerdict      %s\n", result_verdict_name(result_verdict(result)));
-    for (unsigned i = 0; result_item(result, "reasons", i) != NULL; i++)
-        printf("             %s\n", result_item(result, "reasons", i));
+    const char *valid_to = result_string(result, "valid_to");
+    const char *reasons =
+        result_item(result, "explanations", 0) != NULL ? "explanations" : "reasons";
+
+    printf("\nVerdict      %s", result_verdict_name(result_verdict(result)));
+    if (valid_to != NULL && strcmp(valid_to, "max") != 0)
+        printf(" (holds to %s)", valid_to);
+    putchar('\n');
+    for (unsigned i = 0; result_item(result, reasons, i) != NULL; i++)
+        printf("             %s\n", result_item(result, reasons, i));
     if (result_was_interrupted(result))
         puts("             interrupted: the figures are those of the part that ran");
     if (law != NULL)

@@ -50,6 +50,21 @@ void latency_report_text(FILE *out, const char *name, const struct latency *l, u
             l->count > 0 ? units_format_duration(text, (uint64_t)(l->mean_ns + 0.5)) : "-");
 }
 
+void latency_report_holds(FILE *out, const bool holds[LATENCY_N_PERCENTILES + 1])
+{
+    bool all = true;
+
+    for (int i = 0; i <= LATENCY_N_PERCENTILES; i++)
+        all &= holds[i];
+    if (all)
+        return;
+    fprintf(out, "%-21s", "holds");
+    for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
+        if (latency_percentiles[i].title != NULL)
+            fprintf(out, "%10s", holds[i] ? "yes" : "no");
+    fprintf(out, "%10s\n", holds[LATENCY_N_PERCENTILES] ? "yes" : "no");
+}
+
 /* Upper edges 1, 2, 5, 10, 20, 50 ... ns. */
 static uint64_t next_edge(uint64_t edge)
 {

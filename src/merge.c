@@ -3,23 +3,42 @@
 #include "merge.h"
 
 #include "result.h"
+#include "verdict.h"
 
 #include <json-c/json.h>
 #include <string.h>
 
 /* Of the outermost keys those that are not counts. */
-enum rule { ADD, KEEP_EQUAL, UNKNOWN, LEAVE_OUT, EARLIEST, WORST, EITHER, FIRST, UNITE, APPEND };
+enum rule {
+    ADD,
+    KEEP_EQUAL,
+    UNKNOWN,
+    LEAVE_OUT,
+    EARLIEST,
+    WORST,
+    EITHER,
+    FIRST,
+    UNITE,
+    APPEND,
+    LEAST,
+    ALL
+};
 
 static const struct {
     const char *key;
     enum rule rule;
 } rules[] = {
-    {"options", KEEP_EQUAL}, {"seed", KEEP_EQUAL},      {"host", KEEP_EQUAL},
-    {"resources", UNKNOWN},  {"sockets", UNKNOWN},      {"network", UNKNOWN},
-    {"start", UNKNOWN},      {"started", EARLIEST},     {"verdict", WORST},
-    {"interrupted", EITHER}, {"broken_law", FIRST},     {"reasons", UNITE},
-    {"diagnosis", APPEND},   {"schema", LEAVE_OUT},     {"program", LEAVE_OUT},
-    {"version", LEAVE_OUT},  {"latency_ns", LEAVE_OUT}, {"instances", LEAVE_OUT},
+    {"options", KEEP_EQUAL},  {"seed", KEEP_EQUAL},
+    {"host", KEEP_EQUAL},     {"resources", UNKNOWN},
+    {"sockets", UNKNOWN},     {"network", UNKNOWN},
+    {"start", UNKNOWN},       {"started", EARLIEST},
+    {"verdict", WORST},       {"interrupted", EITHER},
+    {"broken_law", FIRST},    {"reasons", UNITE},
+    {"valid_to", LEAST},      {"holds", ALL},
+    {"explanations", UNITE},  {"diagnosis", APPEND},
+    {"schema", LEAVE_OUT},    {"program", LEAVE_OUT},
+    {"version", LEAVE_OUT},   {"latency_ns", LEAVE_OUT},
+    {"instances", LEAVE_OUT},
 };
 
 static enum rule rule_of(const char *key)
@@ -126,6 +145,35 @@ static struct json_object *merge_arrays(struct json_object *a, struct json_objec
     return sum;
 }
 
+/* How far up it is; below all: none, and what is not known. */
+static int rank_of_percentile(const char *name)
+{
+    int rank = VERDICT_N_PERCENTILES - 1;
+
+    while (rank >= 0 &&
+           (name == NULL || strcmp(name, verdict_percentile_name((unsigned)rank)) != 0))
+        rank--;
+    return rank;
+}
+
+/* An object of flags: true where both are; null where one has none. */
+static struct json_object *merge_flags(struct json_object *a, struct json_object *b)
+{
+    struct json_object *both, *of_b;
+
+    if (!json_object_is_type(a, json_type_object) || !json_object_is_type(b, json_type_object))
+        return NULL;
+    both = json_object_new_object();
+    json_object_object_foreach(a, key, of_a)
+    {
+        if (json_object_object_get_ex(b, key, &of_b))
+            json_object_object_add(both, key,
+                                   json_object_new_boolean(json_object_get_boolean(of_a) &&
+                                                           json_object_get_boolean(of_b)));
+    }
+    return both;
+}
+
 static struct json_object *merge_by_rule(const char *key, struct json_object *a,
                                          struct json_object *b)
 {
@@ -144,6 +192,10 @@ static struct json_object *merge_by_rule(const char *key, struct json_object *a,
         return merge_arrays(a, b, false);
     case APPEND:
         return merge_arrays(a, b, true);
+    case LEAST:
+        return copy_of(rank_of_percentile(of_a) <= rank_of_percentile(of_b) ? a : b);
+    case ALL:
+        return merge_flags(a, b);
     case KEEP_EQUAL:
         return merge_values(key, a, b, false);
     case UNKNOWN:

@@ -119,7 +119,7 @@ static int set(const struct option_row *row, const char *value, void *field)
         *(const char **)field = value;
         return 0;
     case OPTION_CHOICE:
-        choice = find_choice(row->choices, value);
+        choice = find_choice(row->choices, value != NULL ? value : "yes");
         if (choice < 0)
             return -1;
         *(int *)field = choice;
@@ -232,9 +232,10 @@ static void make_tables(const struct options *o, char *letters, struct option *l
         if (!is_option(row))
             continue;
         *longs++ = (struct option){row->name,
-                                   row->argument != NULL      ? required_argument
-                                   : row->kind == OPTION_FLAG ? optional_argument
-                                                              : no_argument,
+                                   row->argument != NULL ? required_argument
+                                   : row->kind == OPTION_FLAG || row->kind == OPTION_CHOICE
+                                       ? optional_argument
+                                       : no_argument,
                                    NULL, FIRST_LONG + (int)i};
         if (row->letter != 0) {
             *letters++ = row->letter;

@@ -234,6 +234,7 @@ static void put_latency(struct json *j, const struct client_result *r)
     put_metric(j, "service", r, CLIENT_SERVICE);
     put_metric(j, "send_lag", r, CLIENT_SEND_LAG);
     put_metric(j, "net", r, CLIENT_NET);
+    put_metric(j, "own", r, CLIENT_OWN);
     put_metric(j, "connect", r, CLIENT_CONNECT);
     put_metric(j, "handshake", r, CLIENT_HANDSHAKE);
     put_metric(j, "gap", r, CLIENT_GAP);
@@ -377,8 +378,28 @@ static void put_diagnosis(struct json *j, const struct client_result *r)
     json_array_end(j);
 }
 
+/* Which percentiles of the response time are the server's; null while it runs, or without any. */
+static void put_holds(struct json *j, const struct client_result *r)
+{
+    const unsigned n = verdict_n_holding(&r->verdict);
+
+    if (r->state != CLIENT_RUN_ENDED || !r->verdict.has_latency) {
+        json_null(j, "valid_to");
+        json_null(j, "holds");
+        return;
+    }
+    json_string(j, "valid_to", n > 0 ? verdict_percentile_name(n - 1) : "none");
+    json_object_begin(j, "holds");
+    for (unsigned i = 0; i < VERDICT_N_PERCENTILES; i++)
+        json_bool(j, i < LATENCY_N_PERCENTILES ? latency_percentiles[i].key : "max",
+                  verdict_holds(&r->verdict, i));
+    json_object_end(j);
+}
+
 static void put_verdict(struct json *j, const struct client_result *r)
 {
+    char text[VERDICT_TEXT_BYTES];
+
     json_bool(j, "interrupted", r->interrupted);
     json_string(j, "broken_law", r->broken_law);
     json_string(j, "verdict",
@@ -390,6 +411,12 @@ static void put_verdict(struct json *j, const struct client_result *r)
         if (r->doubts & (1u << i))
             json_string(j, NULL, verdict_name((enum verdict_reason)i));
     json_array_end(j);
+    json_array_begin(j, "explanations");
+    for (int i = 0; i < VERDICT_N_REASONS; i++)
+        if (r->doubts & (1u << i))
+            json_string(j, NULL, verdict_explain(text, &r->verdict, (enum verdict_reason)i));
+    json_array_end(j);
+    put_holds(j, r);
 }
 
 void report_json(FILE *out, const struct report_about *about, const struct client_result *r)

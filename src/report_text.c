@@ -61,9 +61,12 @@ static void print_head(FILE *out, const struct report_about *about, const struct
             about->config->population.n > 0 ? " at most, by a schedule" : "");
     print_load(out, about, r);
     fprintf(out,
-            "\n  %" PRIu32 " threads%s, pacing %s, seed %" PRIu64
+            "\n  %" PRIu32 " thread%s, pacing %s, seed %" PRIu64
             ", quickack %s, libevent %s (%s)\n\n",
-            r->n_workers, r->own_fd_tables ? " with own fd tables" : " sharing one fd table",
+            r->n_workers,
+            r->n_workers == 1  ? ""
+            : r->own_fd_tables ? "s with own fd tables"
+                               : "s sharing one fd table",
             paces[about->config->pace], about->config->seed, about->config->quickack ? "on" : "off",
             about->libevent, about->backend);
 }
@@ -284,6 +287,15 @@ static void print_mean_error(FILE *out, const struct client_result *r)
             units_format_duration(b, (uint64_t)l.mean_error_95_ns));
 }
 
+static void print_holding(FILE *out, const struct verdict_input *in)
+{
+    bool holds[VERDICT_N_PERCENTILES];
+
+    for (unsigned i = 0; i < VERDICT_N_PERCENTILES; i++)
+        holds[i] = verdict_holds(in, i);
+    latency_report_holds(out, holds);
+}
+
 static void print_latency(FILE *out, const struct report_about *about,
                           const struct client_result *r)
 {
@@ -292,10 +304,12 @@ static void print_latency(FILE *out, const struct report_about *about,
     fputc('\n', out);
     latency_report_head(out, "Time");
     print_metric(out, "response", r, CLIENT_RESPONSE, timeout_ns);
+    print_holding(out, &r->verdict);
     print_metric(out, "service", r, CLIENT_SERVICE, timeout_ns);
     print_metric(out, "send lag", r, CLIENT_SEND_LAG, timeout_ns);
     if (about->config->socket.stamp_received)
         print_metric(out, "net", r, CLIENT_NET, timeout_ns);
+    print_metric(out, "own delay", r, CLIENT_OWN, timeout_ns);
     print_metric(out, "connect", r, CLIENT_CONNECT, timeout_ns);
     print_metric(out, "handshake", r, CLIENT_HANDSHAKE, timeout_ns);
     print_metric(out, "gap", r, CLIENT_GAP, timeout_ns);
@@ -312,8 +326,9 @@ static void print_latency(FILE *out, const struct report_about *about,
     fprintf(out,
             "  response: intended send to answer; service: actual send to answer%s;\n"
             "  percentiles of these count unanswered queries as beyond; '-': fewer than 10 values "
-            "beyond\n",
-            about->config->socket.stamp_received ? "; net: to its arrival in the kernel" : "");
+            "beyond;\n  own delay: this host's part of the response: the send lag%s\n",
+            about->config->socket.stamp_received ? "; net: to its arrival in the kernel" : "",
+            about->config->socket.stamp_received ? ", and the wait of an answer to be read" : "");
 }
 
 /* --- ends and verdict --- */
@@ -433,11 +448,13 @@ static void print_start(FILE *out, const struct client_start *start)
 
 static void print_verdict(FILE *out, const struct client_result *r)
 {
-    fprintf(out, "Verdict      %s\n", r->doubts == 0 ? "VALID" : "SUSPECT");
+    char text[VERDICT_TEXT_BYTES];
+
+    fprintf(out, "Verdict      %s\n", verdict_headline(text, &r->verdict));
     for (int i = 0; i < VERDICT_N_REASONS; i++)
         if (r->doubts & (1u << i))
-            fprintf(out, "             %s: %s\n", verdict_name((enum verdict_reason)i),
-                    verdict_meaning((enum verdict_reason)i));
+            fprintf(out, "             %s\n",
+                    verdict_explain(text, &r->verdict, (enum verdict_reason)i));
     if (r->interrupted)
         fputs("             interrupted: the figures are those of the part that ran\n", out);
     if (r->broken_law != NULL)

@@ -249,9 +249,14 @@ const char *result_verdict_name(enum result_verdict verdict)
     return names[verdict];
 }
 
+bool result_flag(const struct json_object *result, const char *path)
+{
+    return json_object_get_boolean(result_find(result, path)) != 0;
+}
+
 bool result_was_interrupted(const struct json_object *result)
 {
-    return json_object_get_boolean(result_find(result, "interrupted")) != 0;
+    return result_flag(result, "interrupted");
 }
 
 void result_span(const struct json_object *result, uint64_t *begin_ns, uint64_t *end_ns)

@@ -95,7 +95,7 @@ static void warn(const struct setup *s)
     if (!s->opts.quiet) {
         complain_of_limits(s, PREFLIGHT_WARN);
         kernel_features_warn(FEATURE_PROC | FEATURE_SOCK_DIAG |
-                             (s->opts.kernel_ts ? FEATURE_STAMPS : 0));
+                             (s->opts.kernel_ts == CLIENT_KERNEL_TS_YES ? FEATURE_STAMPS : 0));
     }
     if (s->opts.verbose > 0)
         preflight_report_text(stderr, "", &s->plan.preflight);
@@ -283,22 +283,42 @@ static int run(struct setup *s, struct client_result *result)
 
 /* --- judge --- */
 
-/* 0, which raises no doubt, where too few queries were sent to tell. */
-static uint64_t percentile_or_0(const struct hist *h, uint32_t num, uint32_t den)
+/* At most so long after it was due a segment that was lost is sent again: Linux's least
+ * retransmission timeout.  What the connection sends meanwhile waits behind it. */
+#define LOSS_S 0.2
+
+static uint64_t delayed_by_loss(const struct client_result *r, uint64_t n_latencies)
 {
-    return hist_percentile_is_supported(h, num, den) ? hist_percentile(h, num, den) : 0;
+    const uint64_t lost = client_result_lost_segments(r);
+    const double per_s =
+        r->scheduled_ns > 0 && r->connections_live > 0
+            ? (double)n_latencies * 1e9 / (double)r->scheduled_ns / (double)r->connections_live
+            : 0;
+    const double n = (double)lost * (1 + per_s * LOSS_S);
+
+    return n < (double)n_latencies ? (uint64_t)n : n_latencies;
 }
 
-static struct verdict_input judge_latency(const struct client_result *r, struct verdict_input in)
+static void judge_latency(const struct setup *s, const struct client_result *r,
+                          struct verdict_input *in)
 {
-    const struct hist *lag = &r->metrics[CLIENT_SEND_LAG];
+    const struct hist *response = &r->metrics[CLIENT_RESPONSE], *own = &r->metrics[CLIENT_OWN];
 
-    in.has_latency = lag->count > 0;
-    in.send_lag_p50_ns = percentile_or_0(lag, 1, 2);
-    in.send_lag_p99_ns = percentile_or_0(lag, 99, 100);
-    in.service_p50_ns = percentile_or_0(&r->metrics[CLIENT_SERVICE], 1, 2);
-    in.response_p99_ns = percentile_or_0(&r->metrics[CLIENT_RESPONSE], 99, 100);
-    return in;
+    in->n_latencies = response->count + response->beyond;
+    in->has_latency = in->n_latencies > 0;
+    for (int i = 0; i < LATENCY_N_PERCENTILES; i++) {
+        const struct latency_percentile *p = &latency_percentiles[i];
+
+        in->percentiles[i].response_ns = hist_percentile(response, p->num, p->den);
+        in->percentiles[i].own_ns = hist_percentile(own, p->num, p->den);
+    }
+    in->percentiles[LATENCY_N_PERCENTILES].response_ns =
+        response->beyond > 0 ? HIST_BEYOND : response->max_ns;
+    in->percentiles[LATENCY_N_PERCENTILES].own_ns = own->max_ns;
+    if (sock_is_loopback(&s->plan.config.target)) {
+        in->lost_segments = client_result_lost_segments(r);
+        in->n_delayed_by_loss = delayed_by_loss(r, in->n_latencies);
+    }
 }
 
 static void judge(const struct setup *s, struct client_result *r)
@@ -310,7 +330,9 @@ static void judge(const struct setup *s, struct client_result *r)
     const double steal = hoststat_steal_percent(&r->host_after, &r->host_loaded);
     /* also those of before the load: it may have lasted since */
     const uint64_t pressures = hoststat_memory_pressures(&r->host_after, &r->host_before);
-    struct verdict_input in = {
+    struct verdict_input *in = &r->verdict;
+
+    *in = (struct verdict_input){
         .connections_wanted = r->connections_wanted,
         .connections_live = churns ? r->connections_wanted : r->connections_live,
         .scheduled = tally_get(&q->scheduled),
@@ -323,8 +345,7 @@ static void judge(const struct setup *s, struct client_result *r)
         .output_failed = r->samples.error != 0 || r->samples.out_of_patience,
         .has_steal = r->loaded && steal >= 0,
         .steal_percent = steal,
-        .target_is_loopback = sock_is_loopback(&s->plan.config.target),
-        .lost_segments = r->loaded ? client_result_lost_segments(r) : 0,
+        .required = (unsigned)s->opts.require,
         .tcp_memory_pressures = pressures != HOSTSTAT_UNKNOWN ? pressures : 0,
         .out_of_ports = churns ? tally_connections_by_reason(&r->tally, REASON_PORTS) : 0,
         .messages_missing = tally_get(&push->lost) + tally_get(&push->duplicate) +
@@ -336,10 +357,10 @@ static void judge(const struct setup *s, struct client_result *r)
                             (s->plan.config.listens && response->count + response->beyond == 0),
     };
 
-    in.sent_on_schedule = in.scheduled == in.unsent || r->sent_ns == 0
-                              ? 1.0
-                              : (double)in.sent / (double)(in.scheduled - in.unsent) *
-                                    (double)r->scheduled_ns / (double)r->sent_ns;
+    in->sent_on_schedule = in->scheduled == in->unsent || r->sent_ns == 0
+                               ? 1.0
+                               : (double)in->sent / (double)(in->scheduled - in->unsent) *
+                                     (double)r->scheduled_ns / (double)r->sent_ns;
     r->broken_law =
         tally_broken_law(&r->tally, r->connections_asked, response->count, response->beyond);
     if (r->broken_law == NULL && r->has_samples &&
@@ -347,8 +368,8 @@ static void judge(const struct setup *s, struct client_result *r)
             r->samples.written[1] + r->samples.dropped[1] + r->samples.left_out[1])
         r->broken_law =
             "answered queries, messages = answer rows written, missing and not of the sample";
-    in = judge_latency(r, in);
-    r->doubts = verdict_judge(&in);
+    judge_latency(s, r, in);
+    r->doubts = verdict_judge(in);
 }
 
 /* --- report --- */

@@ -109,7 +109,7 @@ def test_session_of_the_readme_has_the_form_of_a_real_one():
     """Every line but for its numbers and its verdict, which this machine may spoil."""
     session = read("README.md").split("$ tcpclient -c 10000 -r 20000 -t 10 127.0.0.1\n")[1].split("```")[0]
     with Server() as server:
-        r = run_client("-p", server.port, "-c", 100, "-r", 2000, "-t", 10, "127.0.0.1")
+        r = run_client("-p", server.port, "-c", 100, "-r", 2000, "-t", 10, "--threads", 2, "127.0.0.1")
 
     def form(text):
         lines = [re.sub(r"[\d.,:]+|\[::\]|\b[num]?s\b|#|-", "", line).split()

@@ -9,7 +9,7 @@ from dns_servers import KNOT, NSD, UNBOUND, DnsServer
 from docs import read, run_example
 from harness import *
 
-GUIDES = ("recipes.md", "limits.md", "faults.md", "report.md", "million.md", "fleet.md", "dns-servers.md",
+GUIDES = ("recipes.md", "limits.md", "faults.md", "report.md", "noise.md", "million.md", "fleet.md", "dns-servers.md",
           "ARCHITECTURE.md")
 FENCE = re.compile(r"^```(.*)\n((?:.*\n)*?)```$", re.M)
 

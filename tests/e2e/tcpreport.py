@@ -173,7 +173,7 @@ def test_show_prints_what_tcpclient_printed():
         r = client.wait()
     shutil.copy(client.json_path, files[0])
     shown = report("show", *files).stdout
-    printed = r.err.replace("send lag", "send_lag").replace("min RTT", "min_rtt")
+    printed = r.err.replace("send lag", "send_lag").replace("min RTT", "min_rtt").replace("own delay", "own")
     check_equal(latency_lines(shown), latency_lines(printed), "figures")
 
     def bars(text):

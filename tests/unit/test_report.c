@@ -78,6 +78,10 @@ static void make_result(struct client_result *r)
     tally_add(&r->tally.connections.needless_retransmits, 171);
     tally_add(&r->tally.connections.opening_retransmits, 4);
     r->host_after.tcp_memory_pressures = 4;
+    r->verdict = (struct verdict_input){
+        .scheduled = 1003, .sent = 1000, .unsent = 3, .sent_on_schedule = 1, .has_latency = true};
+    r->verdict.n_latencies = 1000;
+    r->verdict.percentiles[4] = (struct verdict_percentile){701000, 1200000};
     r->doubts = 1u << VERDICT_UNSENT;
     r->steered = true;
     r->paused_ns = 2000 * MS;
@@ -167,7 +171,11 @@ static void summary_has_every_figure_in_its_place(void **state)
     assert_has(text, "connect       4.00 ms   4.00 ms");
     assert_has(text, "           1  connect: refused\n              -> nothing listens there");
     assert_has(text, "           5  receive: closed by peer");
-    assert_has(text, "Verdict      SUSPECT\n             unsent: ");
+    assert_has(
+        text,
+        "\nholds                       yes       yes       yes        no       yes       yes\n");
+    assert_has(text, "Verdict      SUSPECT (holds to p99; p99.9 and beyond include this host's own "
+                     "delays of 1.20 ms)\n             unsent: 3 of 1,003 queries: ");
     assert_null(strstr(text, "TLS"));
     free(text);
 }
@@ -256,12 +264,15 @@ static void valid_run_has_no_reasons(void **state)
     char *text;
 
     m->result.doubts = 0;
+    m->result.verdict.unsent = 0;
+    m->result.verdict.percentiles[4].own_ns = 0;
     text = text_of(report_text, m);
     assert_has(text, "Verdict      VALID\n");
     assert_null(strstr(text, "SUSPECT"));
     free(text);
     text = text_of(report_json, m);
-    assert_has(text, "\"verdict\": \"VALID\",\n  \"reasons\": []\n}");
+    assert_has(text, "\"verdict\": \"VALID\",\n  \"reasons\": [],\n  \"explanations\": [],\n"
+                     "  \"valid_to\": \"max\",");
     free(text);
 }
 

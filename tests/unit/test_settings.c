@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * test_settings: profile, file and command line over one another; --print-config read back, for
  * every option of both programs. */
+#include "client_config.h"
 #include "client_opts.h"
 #include "server_opts.h"
 #include "settings.h"
@@ -121,7 +122,7 @@ static void a_file_sets_what_the_command_line_could(void **state)
     assert_true(opts.rate_qps == 20000);
     assert_int_equal(opts.duration_ns, 1500000000);
     assert_true(opts.raw);
-    assert_true(opts.kernel_ts);
+    assert_int_equal(opts.kernel_ts, CLIENT_KERNEL_TS_YES);
     assert_false(opts.quickack);
     assert_int_equal(opts.verbose, 2);
     assert_string_equal(opts.qname, "a#b");

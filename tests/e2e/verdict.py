@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""What a run says of itself: which percentiles of the response time are the server's and which are this
+host's own lateness. Each disturbance of the host must be seen at the percentiles it reaches, and only
+there; a stall of the server must not be taken for one."""
+
+import threading
+
+from harness import *
+from namespace import *
+
+PERCENTILES = ("p50", "p90", "p95", "p99", "p999", "p9999", "max")
+
+
+def holds(r):
+    return r.json["holds"]
+
+
+def describe(r):
+    return f"holds {r.json['holds']}, {r.json['explanations']}; {r.err}"
+
+
+def check_reaches(r, lowest):
+    """The disturbance reaches this percentile and all above, and not the median."""
+    check_conservation(r)
+    for name in PERCENTILES[PERCENTILES.index(lowest):]:
+        check(not holds(r)[name], f"{name} is this host's own; {describe(r)}")
+    with stall_may_spoil():
+        check(holds(r)["p50"], f"the median is the server's; {describe(r)}")
+
+
+def freeze(processes, frozen_s, every_s, until):
+    """Stops all of them together for a while, again and again."""
+    while not until.is_set():
+        for process in processes:
+            process.send_signal(signal.SIGSTOP)
+        time.sleep(frozen_s)
+        for process in processes:
+            process.send_signal(signal.SIGCONT)
+        until.wait(every_s - frozen_s)
+
+
+def run_frozen(which, *arguments, frozen_s=0.02, every_s=1.0, seconds=5):
+    done = threading.Event()
+    with Server() as server:
+        client = Client("-p", server.port, "-c", 10, "-r", 1000, "-t", seconds, *arguments, "--stats-interval",
+                        "200ms", "127.0.0.1")
+        wait_until_running(client)
+        victims = {"client": [client.process], "server": [server.process],
+                   "both": [client.process, server.process]}[which]
+        thread = threading.Thread(target=freeze, args=(victims, frozen_s, every_s, done))
+        thread.start()
+        time.sleep(seconds - 0.5)
+        done.set()
+        thread.join()
+        return client.wait()
+
+
+@plain_build_only
+def test_client_that_stood_still_is_seen_in_the_percentiles_it_reaches():
+    """2 % of the time."""
+    r = run_frozen("client")
+    check_reaches(r, "p99")
+    check_equal(r.code, 3, "exit code")
+    check("host-noise" in r.json["reasons"], describe(r))
+
+
+@plain_build_only
+def test_stolen_time_is_seen_in_the_percentiles_it_reaches():
+    """Both ends stand still together, as when another guest takes the CPUs."""
+    check_reaches(run_frozen("both"), "p99")
+
+
+@plain_build_only
+def test_stall_of_the_server_is_not_called_noise():
+    r = run_frozen("server", frozen_s=0.3)
+    check_conservation(r)
+    with stall_may_spoil():
+        check(r.json["latency_ns"]["response"]["p95"] > 50e6, "the stall is in the response time")
+        check(holds(r)["p50"] and holds(r)["p99"], describe(r))
+        check_equal(r.json["reasons"], [], describe(r))
+        check_equal(r.code, 0, "exit code")
+
+
+@plain_build_only
+def test_busy_cpus_are_seen_and_what_the_exit_code_demands_can_be_chosen():
+    busy = [spawn(["chrt", "-r", "1", "sh", "-c", "while :; do for i in 1 2 3 4 5 6 7 8 9; do :; done; done"])
+            for _ in os.sched_getaffinity(0)]
+    try:
+        with Server() as server:
+            r = run_client("-p", server.port, "-c", 10, "-r", 1000, "-t", 3, "127.0.0.1")
+    finally:
+        for process in busy:
+            stop(process, signal.SIGKILL)
+    check_conservation(r)
+    check(not holds(r)["p99"] and "host-noise" in r.json["reasons"], describe(r))
+    check("this host's own delay is" in r.err and "(limit " in r.err, r.err)
+
+
+@plain_build_only
+def test_lost_packets_are_seen_in_the_percentiles_they_reach():
+    need_program("nft")
+    with Namespace() as ns:
+        with Server(prefix=ns.prefix) as server:
+            ns.run("nft", "add table ip t; add chain ip t i { type filter hook input priority 0; };"
+                          f"add rule ip t i tcp dport {server.port} numgen inc mod 500 == 0 drop")
+            r = run_client("-p", server.port, "-c", 10, "-r", 1000, "-t", 5, "127.0.0.1", prefix=ns.prefix)
+        check(r.json["connections"]["lost_segments"] > 0, "the control: segments were lost")
+        check_reaches(r, "p999")
+
+
+def test_required_percentile_decides_the_exit_code():
+    """A pause of 30 ms in 3 s reaches p99.9 and not p95, whoever makes it."""
+    with Server() as server:
+        for require, code in (("p50", 0), ("max", 3)):
+            client = Client("-p", server.port, "-c", 10, "-r", 500, "-t", 3, "--require", require,
+                            "--stats-interval", "200ms", "127.0.0.1")
+            wait_until_running(client)
+            client.process.send_signal(signal.SIGSTOP)
+            time.sleep(0.03)
+            client.process.send_signal(signal.SIGCONT)
+            r = client.wait()
+            check_conservation(r)
+            with stall_may_spoil():
+                check(not holds(r)["max"], f"the pause is seen; {describe(r)}")
+                check_equal(r.code, code, f"exit code with --require {require}; {describe(r)}")
+                check_equal(r.json["verdict"], "SUSPECT" if code else "VALID", "verdict")
+    r = subprocess.run([TCPCLIENT, "--require", "p98", "127.0.0.1"], capture_output=True, text=True, timeout=30)
+    check_equal(r.returncode, 2, "an unknown percentile")
+    check("p98" in r.stderr and "p99.9" in r.stderr, r.stderr)
+
+
+if __name__ == "__main__":
+    main()
