@@ -11,7 +11,6 @@
 #include "complain.h"
 #include "growth.h"
 #include "notify.h"
-#include "output.h"
 #include "parting.h"
 #include "progress.h"
 #include "reopen.h"
@@ -469,9 +468,7 @@ static int lead(struct run *r)
         return -1;
     /* not before: the first workers would take the CPUs from those still being made */
     client_crew_post(&r->crew, CLIENT_OPEN, clock_now_ns());
-    output_drop_stderr(true);
     event_base_dispatch(r->base);
-    output_drop_stderr(false);
     unwatch(r);
     client_control_end(&r->control);
     if (r->settings->stats_in_place && r->settings->stats_interval_ns > 0)

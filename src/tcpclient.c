@@ -271,6 +271,7 @@ static int run(struct setup *s, struct client_result *result)
             return complain("raw output: %s", strerror(errno));
     }
     failed = client_run(&s->plan.config, &settings, result);
+    output_drop_stderr(false);
     if (failed)
         complain("cannot start the worker threads: %s", strerror(errno));
     if (s->plan.config.samples != NULL) {
@@ -499,10 +500,12 @@ int main(int argc, char **argv)
     if (client_plan_make(&setup.plan, &setup.opts) == 0) {
         if (setup.opts.plan)
             code = open_json(&setup) == 0 ? print_plan(&setup) : EXIT_USAGE;
-        else if (check_plan(&setup) == 0 && open_outputs(&setup) == 0 &&
-                 open_control(&setup) == 0) {
-            warn(&setup);
-            code = measure(&setup);
+        else if (check_plan(&setup) == 0 && open_outputs(&setup) == 0) {
+            output_drop_stderr(true); /* until the run is over */
+            if (open_control(&setup) == 0) {
+                warn(&setup);
+                code = measure(&setup);
+            }
         }
     }
     control_socket_close(&setup.control);

@@ -348,6 +348,7 @@ static int serve(struct server *s)
     s->result.address = s->address_text;
     s->result.options = server_opts_table();
     s->result.settings = &s->opts;
+    output_drop_stderr(true); /* until the workers have ended */
     hoststat_read(&s->result.before);
     s->begin_ns = s->previous_ns = clock_now_ns();
     s->result.started_epoch_ns = s->begin_ns + clock_realtime_offset_ns();
@@ -357,13 +358,12 @@ static int serve(struct server *s)
     }
     announce(s);
     notify(NOTIFY_READY);
-    output_drop_stderr(true);
     event_base_dispatch(s->base);
-    output_drop_stderr(false);
     unwatch(s);
     notify(NOTIFY_STOPPING);
     server_control_end(&s->control);
     stop_workers(s);
+    output_drop_stderr(false);
     collect(s);
     s->result.state = SERVER_ENDED;
     return report(s);
