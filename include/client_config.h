@@ -39,7 +39,11 @@ struct client_config {
     struct sock_address target;
     struct srcplan plan;
     _Atomic uint64_t *spare_tuple; /* the next one of the plan beyond n_connections */
-    bool may_meet_itself;          /* the target's address can be a connection's source, too */
+    /* Automatic ports: the same ones as explicit tuples of the route's address, for when the kernel
+     * finds none (client_sources.h).  Without ports: there are none. */
+    struct srcplan fallback;
+    _Atomic uint64_t *fallback_tuple; /* its next one */
+    bool may_meet_itself;             /* the target's address can be a connection's source, too */
     struct sock_connect_options socket;
     uint32_t n_connections;       /* at the most */
     uint32_t n_at_begin;          /* of them, to begin with; fewer where there is a course */

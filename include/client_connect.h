@@ -47,6 +47,10 @@ void client_connect_start(struct client_worker *cw, uint64_t start_ns);
 void client_connect_pace(const struct client_worker *cw, struct pacer *pacer,
                          struct pacer_segment *rate, double per_s, uint64_t start_ns);
 
+/* The kernel found no port: from now on this worker takes the planned tuples of config->fallback.
+ * Returns whether there are any. */
+bool client_connect_use_fallback(struct client_worker *cw);
+
 /* The connection leaves the window, if it is in it: proven, half-open or ended.  Opens nothing: the
  * caller may still be using connections and queries.  The window is filled again from an event. */
 void client_connect_settled(struct client_worker *cw, struct client_conn *c);

@@ -14,6 +14,8 @@ struct client_plan {
     char target[SOCK_TEXT_BYTES];
     uint32_t n_excluded_ports; /* reserved or listening */
     uint64_t n_tuples;         /* source tuples there are; HOSTFACTS_UNKNOWN */
+    uint64_t n_time_wait;      /* of them, in TIME_WAIT now; HOSTFACTS_UNKNOWN */
+    uint64_t time_wait_ends_s; /* until the last of these has left it */
     struct preflight preflight;
     uint64_t churn_most_per_s; /* connections made again for ever; HOSTFACTS_UNKNOWN: any number */
 };

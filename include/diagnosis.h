@@ -26,6 +26,7 @@ struct diagnosis_input {
     const struct hostfacts *host; /* when the last query had its outcome */
     uint64_t listen_overflows;    /* in this network namespace, during the run; or unknown */
     uint64_t n_tuples;            /* source tuples there were; or unknown */
+    uint64_t tuples_in_time_wait; /* of these, before the run and still at its end; or unknown */
     uint64_t in_time_wait;        /* towards the target; or unknown */
     bool threads_are_auto, own_fd_tables;
     bool churns;        /* connections follow one another by design ... */

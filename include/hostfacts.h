@@ -33,7 +33,7 @@ struct hostfacts {
     bool may_bind_privileged; /* CAP_NET_BIND_SERVICE */
     uint64_t sockets_in_time_wait, time_wait_buckets, orphans_max;
     uint64_t somaxconn, syn_backlog, syn_cookies, abort_on_overflow, synack_retries;
-    uint64_t tcp_timestamps, tcp_tw_reuse;
+    uint64_t tcp_timestamps;
     uint64_t tcp_hash_entries; /* chains of the table of established connections */
     /* conntrack, unknown when the module is not loaded */
     uint64_t conntrack_max, conntrack_used;

@@ -36,8 +36,10 @@ struct preflight {
 /* What a run of tcpclient is going to need. */
 struct preflight_client {
     uint64_t n_connections;
-    uint64_t n_tuples;    /* source (address, port) pairs towards the destination */
-    uint64_t n_addresses; /* of them; 1 where the kernel chooses */
+    uint64_t n_tuples;         /* source (address, port) pairs towards the destination */
+    uint64_t n_time_wait;      /* of them, in TIME_WAIT now; HOSTFACTS_UNKNOWN */
+    uint64_t time_wait_ends_s; /* until the last of these has left it */
+    uint64_t n_addresses;      /* of them; 1 where the kernel chooses */
     bool explicit_ports;
     uint16_t lowest_port; /* explicit ones only */
     uint32_t n_threads;

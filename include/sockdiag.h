@@ -5,6 +5,9 @@
 #ifndef TCPSCALER_SOCKDIAG_H
 #define TCPSCALER_SOCKDIAG_H
 
+#include "srcplan.h"
+
+#include <stdbool.h>
 #include <stdint.h>
 
 struct sock_address;
@@ -21,5 +24,16 @@ struct sockdiag_states {
 
 /* Returns 0, or -1 with errno; the counts are unknown then. */
 int sockdiag_count(const struct sock_address *peer, struct sockdiag_states *states);
+
+struct sockdiag_time_wait {
+    uint64_t n;
+    uint64_t ends_ms; /* until the last of them has left TIME_WAIT */
+};
+
+/* Those of this namespace towards a peer whose own address and port is_counted(context, source)
+ * wants.  Returns 0, or -1 with errno; the counts are unknown then. */
+int sockdiag_time_wait(const struct sock_address *peer,
+                       bool (*is_counted)(const void *context, const struct srcplan_tuple *source),
+                       const void *context, struct sockdiag_time_wait *time_wait);
 
 #endif

@@ -11,6 +11,7 @@
 #include "srcplan.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct srccursor {
@@ -30,6 +31,9 @@ void srccursor_free(struct srccursor *c);
 
 /* The next tuple, and its number.  Returns 0, or -1 when none is left. */
 int srccursor_next(struct srccursor *c, struct srcplan_tuple *tuple, uint64_t *number);
+
+/* Whether the next tuple is one that was never handed out. */
+bool srccursor_has_fresh(const struct srccursor *c);
 
 /* A tuple that was handed out is not used any more.  Without memory it is not used again. */
 void srccursor_give_back(struct srccursor *c, uint64_t number);

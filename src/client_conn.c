@@ -19,7 +19,7 @@
 /* Receive calls per wake-up: a peer that sends without end must not keep the others waiting. */
 enum { MAX_READS_PER_WAKEUP = 8 };
 
-enum { MAX_TRIES_OF_A_LIFE = 64 };
+enum { MAX_TRIES_OF_USED = 64 };
 
 /* Linux sends nothing again earlier: half of its least retransmission timeout (200 ms). */
 #define RETRANSMIT_NS (100 * 1000000ull)
@@ -52,32 +52,44 @@ static int watch(struct client_conn *c, int fd, short what, event_callback_fn ca
 
 /* --- the way in --- */
 
-/* A tuple that the kernel refuses is replaced by the next one; the kernel's own choice is not ours
- * to retry.  Where a tuple is used again the next one has had most time to become free: when some
- * are not, none is. */
-static int connect_from_next_tuple(struct client_conn *c, struct outcome *failed)
+/* Of a planned tuple; what the kernel refuses may become free again where others follow. */
+static int connect_from(struct client_conn *c, const struct srcplan_tuple *source, uint64_t number,
+                        struct outcome *failed)
 {
     struct client_worker *cw = c->worker;
-    const struct client_config *config = cw->config;
     struct client_life *life = client_life_of(c);
+    const int fd = sock_connect(&cw->config->target, source, &cw->config->socket, failed);
+
+    if (life != NULL && source->port != 0 && fd >= 0)
+        life->tuple = number;
+    else if (life != NULL && source->port != 0)
+        srccursor_give_back(&cw->connect.tuples, number);
+    return fd;
+}
+
+/* A tuple that the kernel refuses is replaced by the next one.  Of those used before the next one
+ * has had most time to become free: when some are not, none is.  Where the kernel chooses the port
+ * and finds none, planned tuples may still be free (client_sources.h). */
+static int connect_from_next_tuple(struct client_conn *c, struct outcome *failed)
+{
+    struct client_connect *cc = &c->worker->connect;
     struct srcplan_tuple source;
     uint64_t number;
-    int fd = -1;
+    int n_used_before = 0, fd = -1;
 
     *failed = (struct outcome){PHASE_BIND, REASON_PORTS};
     errno = EADDRNOTAVAIL;
-    for (int n_tried = 0; fd < 0 && failed->reason == REASON_PORTS; n_tried++) {
-        if ((life != NULL && n_tried == MAX_TRIES_OF_A_LIFE) ||
-            srccursor_next(&cw->connect.tuples, &source, &number) != 0)
+    while (fd < 0 && failed->reason == REASON_PORTS) {
+        if ((!srccursor_has_fresh(&cc->tuples) && n_used_before++ == MAX_TRIES_OF_USED) ||
+            srccursor_next(&cc->tuples, &source, &number) != 0)
             break;
-        fd = sock_connect(&config->target, &source, &config->socket, failed);
-        if (life != NULL && fd >= 0)
-            life->tuple = number;
-        else if (life != NULL)
-            srccursor_give_back(&cw->connect.tuples, number);
-        if (source.port == 0)
+        fd = connect_from(c, &source, number, failed);
+        if (source.port == 0 &&
+            (fd >= 0 || failed->reason != REASON_PORTS || !client_connect_use_fallback(c->worker)))
             break;
     }
+    if (fd < 0 && failed->reason == REASON_PORTS && c->worker->config->plan.ports == NULL)
+        failed->phase = PHASE_CONNECT; /* where the kernel chooses, whichever call says so */
     return fd;
 }
 

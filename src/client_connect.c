@@ -4,7 +4,9 @@
 
 #include "client_worker.h"
 #include "clock.h"
+#include "complain.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 static void on_due(evutil_socket_t fd, short what, void *arg);
@@ -157,6 +159,23 @@ static void count_first_settled(struct client_worker *cw)
     while (n < cw->n_conns && cw->conns[n].settled)
         n++;
     tally_add(&cw->connect.n_first_settled, n - before);
+}
+
+/* Each search of the kernel that finds nothing takes about a millisecond: it is not asked again. */
+bool client_connect_use_fallback(struct client_worker *cw)
+{
+    static atomic_flag said;
+    const struct client_config *config = cw->config;
+    struct client_connect *cc = &cw->connect;
+
+    if (config->fallback.ports == NULL)
+        return false;
+    srccursor_free(&cc->tuples);
+    srccursor_init(&cc->tuples, &config->fallback, 0, 0, config->fallback_tuple);
+    if (!config->quiet && !atomic_flag_test_and_set(&said))
+        complain("the kernel finds no free source port: binding those of "
+                 "net.ipv4.ip_local_port_range explicitly");
+    return true;
 }
 
 void client_connect_settled(struct client_worker *cw, struct client_conn *c)

@@ -269,6 +269,8 @@ static void check_limits(struct client_plan *plan, const struct hostfacts *host)
     const struct preflight_client ask = {
         .n_connections = c->n_connections,
         .n_tuples = plan->n_tuples,
+        .n_time_wait = plan->n_time_wait,
+        .time_wait_ends_s = plan->time_wait_ends_s,
         .n_addresses = c->plan.n_addresses > 0 ? c->plan.n_addresses : 1,
         .explicit_ports = c->plan.ports != NULL,
         .lowest_port = lowest_port(&c->plan),
@@ -341,7 +343,7 @@ int client_plan_make(struct client_plan *plan, const struct client_opts *opts)
 
 void client_plan_free(struct client_plan *plan)
 {
-    srcplan_free(&plan->config.plan);
+    client_sources_free(plan);
     query_free(&plan->config.query);
     tls_context_free(plan->config.tls);
 }

@@ -45,7 +45,7 @@ struct run {
     struct client_steer steer;
     struct client_control control;
     struct client_gate gate;
-    _Atomic uint64_t spare_tuple;
+    _Atomic uint64_t spare_tuple, fallback_tuple;
     enum client_stage stage; /* the earliest of all workers */
     bool started, closing;
     uint64_t begin_ns, measure_ns, end_ns, stopped_ns;
@@ -513,6 +513,8 @@ static int prepare(struct run *r)
     prepare_progress(r, now_ns);
     atomic_init(&r->spare_tuple, config->n_connections);
     config->spare_tuple = &r->spare_tuple;
+    atomic_init(&r->fallback_tuple, 0);
+    config->fallback_tuple = &r->fallback_tuple;
     config->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     client_steer_init(&r->steer, config, &r->crew);
     config->course = r->settings->control != NULL ? &r->steer.course : NULL;

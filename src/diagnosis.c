@@ -62,6 +62,16 @@ static void judge_ports(struct diagnosis *d, const struct diagnosis_input *in)
         say(line->remedy, "--close rst leaves no TIME_WAIT; or more tuples: --source, --sport");
         return;
     }
+    if (in->tuples_in_time_wait != UNKNOWN && in->tuples_in_time_wait >= n) {
+        say(line->evidence, "%s of %s source tuples are in TIME_WAIT towards the server",
+            units_format_known(a, in->tuples_in_time_wait), units_format_known(b, in->n_tuples));
+        say(line->remedy, in->host->tcp_timestamps == 0
+                              ? "wait 60 s, or sysctl -w net.ipv4.tcp_timestamps=1: with time "
+                                "stamps TCP reuses such tuples at once"
+                              : "wait 60 s, or more tuples: --source, --sport; --close rst leaves "
+                                "no TIME_WAIT");
+        return;
+    }
     say(line->evidence, "source tuples: %s; sockets in TIME_WAIT on this host: %s",
         units_format_known(a, in->n_tuples), units_format_known(b, in->host->sockets_in_time_wait));
     say(line->remedy, "%s", outcome_remedy(REASON_PORTS));

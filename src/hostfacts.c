@@ -192,7 +192,6 @@ static void read_tcp(struct hostfacts *host)
     host->abort_on_overflow = read_sysctl("net/ipv4/tcp_abort_on_overflow", 0);
     host->synack_retries = read_sysctl("net/ipv4/tcp_synack_retries", 0);
     host->tcp_timestamps = read_sysctl("net/ipv4/tcp_timestamps", 0);
-    host->tcp_tw_reuse = read_sysctl("net/ipv4/tcp_tw_reuse", 0);
     host->tcp_hash_entries = read_hash_entries();
     host->conntrack_max = read_sysctl("net/netfilter/nf_conntrack_max", 0);
     host->conntrack_used = read_sysctl("net/netfilter/nf_conntrack_count", 0);

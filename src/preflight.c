@@ -211,14 +211,29 @@ static void check_accept_queue(struct preflight *p, const struct hostfacts *host
 
 /* --- the client --- */
 
-static void check_tuples(struct preflight *p, const struct preflight_client *ask)
+static bool takes_over_time_wait(const struct hostfacts *host)
 {
-    struct preflight_line *line = add_short(p, "source tuples", ask->n_tuples, ask->n_connections);
+    return host->tcp_timestamps != 0 && host->tcp_timestamps != UNKNOWN;
+}
+
+static void check_tuples(struct preflight *p, const struct hostfacts *host,
+                         const struct preflight_client *ask)
+{
+    const uint64_t n_blocked =
+        takes_over_time_wait(host) || ask->n_time_wait == UNKNOWN ? 0 : ask->n_time_wait;
+    const uint64_t n_free = ask->n_tuples == UNKNOWN    ? UNKNOWN
+                            : n_blocked < ask->n_tuples ? ask->n_tuples - n_blocked
+                                                        : 0;
     const uint64_t per_address = ask->explicit_ports && ask->n_addresses > 0
                                      ? ask->n_tuples / ask->n_addresses
                                      : PORTS_PER_ADDRESS;
+    struct preflight_line *line = add_short(p, "source tuples", n_free, ask->n_connections);
 
-    if (line != NULL)
+    if (line != NULL && ask->n_tuples >= ask->n_connections)
+        fix(line, PREFLIGHT_STOP,
+            "wait %" PRIu64 " s for TIME_WAIT to end, or sysctl -w net.ipv4.tcp_timestamps=1",
+            ask->time_wait_ends_s);
+    else if (line != NULL)
         fix(line, PREFLIGHT_STOP,
             "--source with %" PRIu64
             " addresses (127.0.0.2-127.0.0.9 are local without setup), or a "
@@ -226,20 +241,31 @@ static void check_tuples(struct preflight *p, const struct preflight_client *ask
             ceil_div(ask->n_connections, per_address > 0 ? per_address : 1));
 }
 
-/* Explicit ports are bound with SO_REUSEADDR: with time stamps TCP takes the tuple over at once; a
- * port it chooses itself, after a second where tcp_tw_reuse lets it (2: to this host only). */
+/* Towards this target. */
+static void check_time_wait(struct preflight *p, const struct hostfacts *host,
+                            const struct preflight_client *ask)
+{
+    struct preflight_line *line = add(p, "source tuples in TIME_WAIT", ask->n_time_wait, UNKNOWN);
+
+    if (line->is == UNKNOWN || line->is == 0)
+        return;
+    if (takes_over_time_wait(host))
+        fix(line, PREFLIGHT_OK,
+            "until %" PRIu64 " s from now; taken over at once where the server uses time stamps",
+            ask->time_wait_ends_s);
+    else
+        fix(line, PREFLIGHT_OK, "until %" PRIu64 " s from now; --close rst leaves none",
+            ask->time_wait_ends_s);
+}
+
+/* Bound with SO_REUSEADDR, TCP takes a tuple in TIME_WAIT over at once where both ends use time
+ * stamps (Linux, tcp_twsk_unique()); where the kernel chooses the ports, this is what follows when
+ * it finds none (client_sources.h). */
 uint64_t preflight_churn_per_s(const struct hostfacts *host, const struct preflight_client *ask)
 {
-    const bool may_reuse =
-        host->tcp_tw_reuse == 1 || (host->tcp_tw_reuse == 2 && ask->peer_is_here);
-
-    if (ask->n_tuples == UNKNOWN)
+    if (ask->n_tuples == UNKNOWN || takes_over_time_wait(host))
         return UNKNOWN;
-    if (host->tcp_timestamps == 0 || host->tcp_timestamps == UNKNOWN)
-        return ask->n_tuples / TIME_WAIT_S;
-    if (ask->explicit_ports)
-        return UNKNOWN;
-    return may_reuse ? ask->n_tuples : ask->n_tuples / TIME_WAIT_S;
+    return ask->n_tuples / TIME_WAIT_S;
 }
 
 static void check_churn(struct preflight *p, const struct hostfacts *host,
@@ -252,7 +278,7 @@ static void check_churn(struct preflight *p, const struct hostfacts *host,
 
     if (line->is != UNKNOWN && needed != UNKNOWN && line->is < needed)
         fix(line, PREFLIGHT_WARN,
-            "--close rst, or --source and --sport: with time stamps their tuples are taken over");
+            "--close rst, or sysctl -w net.ipv4.tcp_timestamps=1: tuples in TIME_WAIT are reused");
 }
 
 static void check_ports(struct preflight *p, const struct hostfacts *host,
@@ -318,7 +344,8 @@ void preflight_client(struct preflight *p, const struct hostfacts *host,
                                     .tls = ask->tls};
 
     p->n_lines = 0;
-    check_tuples(p, ask);
+    check_tuples(p, host, ask);
+    check_time_wait(p, host, ask);
     check_churn(p, host, ask);
     check_ports(p, host, ask);
     check_fds(p, host, ask->n_connections, ask->n_threads, ask->own_fd_tables, ask->reserved_fds);

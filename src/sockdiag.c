@@ -23,13 +23,17 @@ struct request {
 /* Called for each socket of an answer. */
 typedef void on_socket_fn(void *context, const struct inet_diag_msg *socket);
 
-static int ask(int fd, uint8_t family, uint32_t states)
+/* peer_port 0: any. */
+static int ask(int fd, uint8_t family, uint32_t states, uint16_t peer_port)
 {
     const struct request request = {
         .header = {.nlmsg_len = sizeof request,
                    .nlmsg_type = SOCK_DIAG_BY_FAMILY,
                    .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
-        .what = {.sdiag_family = family, .sdiag_protocol = IPPROTO_TCP, .idiag_states = states},
+        .what = {.sdiag_family = family,
+                 .sdiag_protocol = IPPROTO_TCP,
+                 .idiag_states = states,
+                 .id.idiag_dport = htons(peer_port)},
     };
 
     return send(fd, &request, sizeof request, 0) == (ssize_t)sizeof request ? 0 : -1;
@@ -63,10 +67,11 @@ static int take(int fd, on_socket_fn *on_socket, void *context)
     return 1;
 }
 
-/* The sockets in one of the states (a bit each), of the n families.  Returns 0, or -1 with errno.
+/* The sockets in one of the states (a bit each), of the n families, towards that port or, with 0,
+ * any.  Returns 0, or -1 with errno.
  */
-static int list(const uint8_t *families, int n, uint32_t states, on_socket_fn *on_socket,
-                void *context)
+static int list(const uint8_t *families, int n, uint32_t states, uint16_t peer_port,
+                on_socket_fn *on_socket, void *context)
 {
     int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
     int more = 0, error;
@@ -74,7 +79,7 @@ static int list(const uint8_t *families, int n, uint32_t states, on_socket_fn *o
     if (fd < 0)
         return -1;
     for (int i = 0; i < n && more == 0; i++) {
-        more = ask(fd, families[i], states) == 0 ? 1 : -1;
+        more = ask(fd, families[i], states, peer_port) == 0 ? 1 : -1;
         while (more == 1)
             more = take(fd, on_socket, context);
     }
@@ -101,7 +106,7 @@ int sockdiag_listeners(void (*on_port)(void *context, uint16_t port), void *cont
     static const uint8_t families[] = {AF_INET, AF_INET6};
     struct listeners listeners = {on_port, context};
 
-    return list(families, 2, 1u << TCP_LISTEN, on_listener, &listeners);
+    return list(families, 2, 1u << TCP_LISTEN, 0, on_listener, &listeners);
 }
 
 struct census {
@@ -155,5 +160,37 @@ int sockdiag_count(const struct sock_address *peer, struct sockdiag_states *stat
     struct census census = {peer, states};
 
     *states = (struct sockdiag_states){0};
-    return list(&family, 1, ~not_asked, on_closing, &census);
+    return list(&family, 1, ~not_asked, sock_port(peer), on_closing, &census);
+}
+
+struct waiting {
+    const struct sock_address *peer;
+    bool (*is_counted)(const void *context, const struct srcplan_tuple *source);
+    const void *context;
+    struct sockdiag_time_wait *time_wait;
+};
+
+static void on_waiting(void *context, const struct inet_diag_msg *socket)
+{
+    const struct waiting *w = context;
+    struct srcplan_tuple source = {.address.family = socket->idiag_family,
+                                   .port = ntohs(socket->id.idiag_sport)};
+
+    memcpy(source.address.bytes, socket->id.idiag_src, socket->idiag_family == AF_INET ? 4 : 16);
+    if (!is_towards(socket, w->peer) || !w->is_counted(w->context, &source))
+        return;
+    w->time_wait->n++;
+    if (socket->idiag_expires > w->time_wait->ends_ms)
+        w->time_wait->ends_ms = socket->idiag_expires;
+}
+
+int sockdiag_time_wait(const struct sock_address *peer,
+                       bool (*is_counted)(const void *context, const struct srcplan_tuple *source),
+                       const void *context, struct sockdiag_time_wait *time_wait)
+{
+    const uint8_t family = (uint8_t)peer->ss.ss_family;
+    struct waiting waiting = {peer, is_counted, context, time_wait};
+
+    *time_wait = (struct sockdiag_time_wait){0};
+    return list(&family, 1, 1u << TCP_TIME_WAIT, sock_port(peer), on_waiting, &waiting);
 }

@@ -65,6 +65,12 @@ int srccursor_next(struct srccursor *c, struct srcplan_tuple *tuple, uint64_t *n
     return 0;
 }
 
+bool srccursor_has_fresh(const struct srccursor *c)
+{
+    return c->next < c->end ||
+           atomic_load_explicit(c->spare, memory_order_relaxed) < srcplan_capacity(c->plan);
+}
+
 static int grow(struct srccursor *c)
 {
     const uint32_t room = c->room > 0 ? c->room * 2 : FIRST_ROOM;

@@ -61,10 +61,11 @@ def test_a_connection_per_query_in_a_closed_loop():
     check(c["connected"] >= q["answered"], "a connection for each")
 
 
-def churn_in_1000_ports(*arguments):
-    """1,000 ports of the kernel's choice, of which none in TIME_WAIT is used again within a minute."""
+def churn_in_1000_ports(*arguments, timestamps=0):
+    """1,000 ports of the kernel's choice; without time stamps none in TIME_WAIT is used again within a minute."""
     with Namespace() as ns:
-        ns.run("sysctl", "-qw", "net.ipv4.ip_local_port_range=40000 40999", "net.ipv4.tcp_tw_reuse=0")
+        ns.run("sysctl", "-qw", "net.ipv4.ip_local_port_range=40000 40999", f"net.ipv4.tcp_timestamps={timestamps}",
+               "net.ipv4.tcp_tw_reuse=0")
         return run_churn("-r", 500, "--queries-per-conn", 1, *arguments, seconds=5, prefix=ns.prefix,
                          port=4242)
 
@@ -77,9 +78,19 @@ def test_source_ports_that_run_out_are_named():
     check_equal(r.json["sockets"]["time_wait"], 1000, "in TIME_WAIT towards the server")
     check(c["outcomes"]["connect/source ports exhausted"] > 0, f"ends: {c['outcomes']}")
     check("churn-plateau" in r.json["reasons"], f"{r.json['reasons']}")
-    check("source ports exhausted: 1000 in TIME_WAIT of 1000" in r.err, r.err)
+    check("source ports exhausted: 1,000 in TIME_WAIT of 1,000" in r.err, r.err)
     check_equal(r.json["churn"]["most_per_s"], 16, "1,000 ports, 60 s of TIME_WAIT each")
     check("sustainable with fin: there are 16, needed 500" in r.err, "said before the run")
+
+
+def test_with_time_stamps_the_kernels_ports_do_not_run_out_either():
+    r = undisturbed(lambda: churn_in_1000_ports(timestamps=1))
+    c, q = r.json["connections"], r.json["queries"]
+    check(c["connected"] > 1500, f"more connections than ports: {c['connected']}")
+    check_equal(c["failed"], 0, f"failed: {c['outcomes']}")
+    check_equal(q["answered"], q["scheduled"], "answered")
+    check_equal(r.json["churn"]["most_per_s"], None, "nothing binds")
+    check("explicitly" in r.err, r.err)
 
 
 def test_closed_by_reset_they_do_not_run_out():

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Source ports: a connection never meets itself."""
+"""Source ports: those of the kernel's choice after a run with explicit ones, TIME_WAIT, and that no connection meets
+itself."""
+
+import csv
 
 from namespace import *
 
@@ -57,6 +60,89 @@ def test_reconnecting_leaves_a_stopped_server_its_port():
     check(r.json["connections"]["outcomes"].get("connect/connected to itself", 0) > 0, "it met itself meanwhile")
     check_equal(server.result["accepted"], 2, "of the second server")
 
+
+def leave_time_wait(server, first, last, source, target, prefix):
+    """A run with explicit ports, closed by FIN: each port of the range is in TIME_WAIT, and bound."""
+    n = last - first + 1
+    r = run_client("-p", server.port, "-c", n, "--source", source, "--sport", f"{first}-{last}", "-t", 0.1, "--close",
+                   "fin", target, prefix=prefix)
+    check_conservation(r)
+    check_equal(r.json["connections"]["proven"], n, "proven from explicit ports")
+
+
+@plain_build_only
+def test_automatic_ports_follow_a_planned_run():
+    """With the default settings; from another address, which the kernel minds as little."""
+    with Namespace() as ns, Server("--threads", 3, prefix=ns.prefix, port=4242) as server:
+        leave_time_wait(server, 32768, 60999, "127.0.0.2", "127.0.0.1", ns.prefix)
+        r = run_client("-c", 5000, "-r", 100, "-t", 0.5, "127.0.0.1", prefix=ns.prefix)
+    check_conservation(r)
+    check_equal(r.json["connections"]["outcomes"], {"run/finished": 5000}, f"outcomes; {r.err}")
+    check_equal(r.json["connections"]["proven"], 5000, "proven")
+    check("explicitly" in r.err, r.err)
+
+
+def test_tuples_of_the_fallback_are_dealt_once_to_all_threads():
+    """1,000 ports in TIME_WAIT, of which all are needed at once; also over IPv6, and where connections follow others."""
+    for target in "127.0.0.1", "::1":
+        with Namespace() as ns, Server(prefix=ns.prefix, port=4242) as server:
+            ns.run("sysctl", "-qw", "net.ipv4.ip_local_port_range=40000 40999")
+            leave_time_wait(server, 40000, 40999, target, target, ns.prefix)
+            out = temp_path("connections.csv")
+            for extra in ["--threads", 3], ["--threads", 3, "--reconnect"]:
+                r = run_client("-c", 1000, "-r", 100, "-t", 0.2, "--connections-out", out, *extra, target, prefix=ns.prefix)
+                check_equal(r.json["connections"]["outcomes"], {"run/finished": 1000}, f"{target} {extra}; {r.err}")
+                check_equal(sorted(int(row["source_port"]) for row in csv.DictReader(open(out))), list(range(40000, 41000)),
+                            "ports")
+
+
+def test_connections_started_under_load_find_ports_too():
+    control = temp_path("control")
+    with Namespace() as ns, Server(prefix=ns.prefix, port=4242) as server:
+        ns.run("sysctl", "-qw", "net.ipv4.ip_local_port_range=40000 40999")
+        leave_time_wait(server, 40000, 40999, "127.0.0.1", "127.0.0.1", ns.prefix)
+        client = Client("-c", 10, "--max-connections", 900, "-r", 100, "--control", f"unix:{control}", "--stats-interval",
+                        "100ms", "127.0.0.1", prefix=ns.prefix)
+        wait_until_running(client)
+        subprocess.run(["curl", "-sSf", "--unix-socket", control, "-X", "POST", "http://localhost/connections/start?n=800"],
+                       check=True, capture_output=True, timeout=30)
+        wait_for(lambda: "810 live" in client.stderr().splitlines()[-1], "the new connections")
+        stop(client.process, signal.SIGINT)
+        r = client.wait()
+    check_conservation(r)
+    check_equal(r.json["connections"]["failed"], 0, f"failed; {r.err}")
+
+
+def test_time_wait_that_blocks_tuples_is_in_the_plan_and_named_by_the_run():
+    """Without time stamps no tuple is taken over."""
+    with Namespace() as ns, Server(prefix=ns.prefix, port=4242) as server:
+        ns.run("sysctl", "-qw", "net.ipv4.ip_local_port_range=40000 40999", "net.ipv4.tcp_timestamps=0")
+
+        def plan():
+            r = subprocess.run([*ns.prefix, TCPCLIENT, "--plan", "--json", "-", "-c", "500", "127.0.0.1"],
+                               capture_output=True, text=True, timeout=30)
+            return {line["limit"]: line for line in json.loads(r.stdout)["plan"]}
+
+        before = plan()
+        run_client("-c", 700, "127.0.0.1", "-t", "0.1", prefix=ns.prefix)
+        after = plan()
+        refused = run_client("-c", 500, "-r", 100, "-t", 1, "127.0.0.1", prefix=ns.prefix)
+        forced = run_client("-c", 500, "-r", 100, "-t", 1, "--force", "127.0.0.1", prefix=ns.prefix)
+        ns.run("sysctl", "-qw", "net.ipv4.tcp_timestamps=1")
+        taken_over = plan()
+    tuples, waiting = "source tuples", "source tuples in TIME_WAIT"
+    check_equal((before[waiting]["is"], before[tuples]["level"]), (0, "ok"), "before")
+    check_equal((after[waiting]["is"], after[tuples]["is"], after[tuples]["level"]), (700, 300, "stop"), "after")
+    seconds = int(re.search(r"wait (\d+) s", after[tuples]["fix"]).group(1))
+    check_between(seconds, 1, 61, "seconds until TIME_WAIT is over")
+    check_equal((taken_over[waiting]["is"], taken_over[tuples]["is"]), (1000, 1000), "with time stamps")
+    check_equal((refused.code, len(refused.err.splitlines())), (2, 1), f"exit code, lines of {refused.err}")
+    check_conservation(forced)
+    check_equal(forced.json["connections"]["outcomes"], {"connect/source ports exhausted": 200, "run/finished": 300},
+                "outcomes")
+    line = forced.json["diagnosis"][0]
+    check("700 of 1,000 source tuples are in TIME_WAIT" in line["evidence"], str(line))
+    check("net.ipv4.tcp_timestamps=1" in line["remedy"], str(line))
 
 
 main()

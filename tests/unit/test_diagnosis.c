@@ -82,6 +82,14 @@ static void nothing_is_said_when_all_finished_or_were_cancelled(void **state)
 static void ports_and_fds_are_named(void **state)
 {
     (void)state;
+    in.tuples_in_time_wait = 28000;
+    diagnose(PHASE_BIND, REASON_PORTS, 28000);
+    assert_one("source ports", 28000, "28,000 of 28,232 source tuples are in TIME_WAIT",
+               "net.ipv4.tcp_timestamps=1");
+    host.tcp_timestamps = 1;
+    diagnose(PHASE_BIND, REASON_PORTS, 28000);
+    assert_one("source ports", 28000, "28,000 of 28,232", "wait 60 s, or more tuples");
+    in.tuples_in_time_wait = 4;
     diagnose(PHASE_BIND, REASON_PORTS, 5);
     assert_one("source ports", 5, "source tuples: 28,232; sockets in TIME_WAIT on this host: 77",
                "--source");

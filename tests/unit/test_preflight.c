@@ -37,7 +37,6 @@ static const struct hostfacts host_of_10000 = {
     .syn_backlog = 256,
     .syn_cookies = 0,
     .tcp_timestamps = 1,
-    .tcp_tw_reuse = 2,
     .tcp_hash_entries = 5000,
     .conntrack_max = 10007,
     .conntrack_used = 7,
@@ -94,19 +93,52 @@ static void what_suffices_exactly_is_ok(void **state)
     assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
 }
 
+static void tuples_in_time_wait_count_where_they_cannot_be_taken_over(void **state)
+{
+    struct preflight_client ask = ask_10000;
+    struct hostfacts host = host_of_10000;
+    const struct preflight_line *tuples;
+    struct preflight p;
+
+    (void)state;
+    ask.n_tuples = 11000;
+    ask.n_time_wait = 1000;
+    ask.time_wait_ends_s = 43;
+    for (host.tcp_timestamps = 0; host.tcp_timestamps <= 1; host.tcp_timestamps++) {
+        preflight_client(&p, &host, &ask);
+        assert_int_equal(preflight_worst(&p),
+                         host.tcp_timestamps == 0 ? PREFLIGHT_WARN : PREFLIGHT_OK);
+        assert_int_equal(find(&p, "source tuples in TIME_WAIT")->is, 1000);
+        assert_non_null(strstr(find(&p, "source tuples in TIME_WAIT")->fix, "43 s"));
+    }
+    ask.n_time_wait = 1001;
+    preflight_client(&p, &host, &ask);
+    assert_int_equal(find(&p, "source tuples")->level, PREFLIGHT_OK);
+    host.tcp_timestamps = 0;
+    preflight_client(&p, &host, &ask);
+    tuples = find(&p, "source tuples");
+    assert_int_equal(tuples->level, PREFLIGHT_STOP);
+    assert_int_equal(tuples->is, 9999);
+    assert_non_null(strstr(tuples->fix, "wait 43 s"));
+    ask.n_time_wait = 20000;
+    preflight_client(&p, &host, &ask);
+    assert_int_equal(find(&p, "source tuples")->is, 0);
+    ask.n_time_wait = HOSTFACTS_UNKNOWN;
+    preflight_client(&p, &host, &ask);
+    assert_int_equal(find(&p, "source tuples")->is, 11000);
+}
+
 static void time_wait_binds_where_its_ports_cannot_be_taken_over(void **state)
 {
     static const struct {
-        bool explicit_ports, peer_is_here;
-        uint64_t timestamps, reuse, per_s;
+        bool explicit_ports;
+        uint64_t timestamps, per_s;
     } cases[] = {
-        {true, false, 1, 0, HOSTFACTS_UNKNOWN},
-        {true, false, 0, 1, 1000},
-        {false, true, 1, 2, 60000},
-        {false, false, 1, 2, 1000},
-        {false, false, 1, 1, 60000},
-        {false, true, 1, 0, 1000},
-        {false, true, 0, 1, 1000},
+        {true, 1, HOSTFACTS_UNKNOWN},
+        {false, 1, HOSTFACTS_UNKNOWN},
+        {true, 0, 1000},
+        {false, 0, 1000},
+        {false, HOSTFACTS_UNKNOWN, 1000},
     };
     struct preflight p;
 
@@ -117,9 +149,7 @@ static void time_wait_binds_where_its_ports_cannot_be_taken_over(void **state)
 
         ask.n_tuples = 60000;
         ask.explicit_ports = cases[i].explicit_ports;
-        ask.peer_is_here = cases[i].peer_is_here;
         host.tcp_timestamps = cases[i].timestamps;
-        host.tcp_tw_reuse = cases[i].reuse;
         assert_true(preflight_churn_per_s(&host, &ask) == cases[i].per_s);
         ask.churn_per_s = 1000.4;
         preflight_client(&p, &host, &ask);
@@ -335,6 +365,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_suffices_exactly_is_ok),
+        cmocka_unit_test(tuples_in_time_wait_count_where_they_cannot_be_taken_over),
         cmocka_unit_test(time_wait_binds_where_its_ports_cannot_be_taken_over),
         cmocka_unit_test(too_few_tuples_stop_with_the_addresses_that_would_do),
         cmocka_unit_test(each_limit_that_is_short_by_one_is_named),

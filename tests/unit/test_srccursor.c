@@ -32,7 +32,10 @@ static void assert_cursors_take_all(const struct srcplan *p, uint64_t n)
     for (unsigned turn = 0; n_done < 3; turn++) {
         const unsigned w = turn % 3;
 
-        if (srccursor_next(&cursors[w], &t, &number) != 0) {
+        const bool has_fresh = srccursor_has_fresh(&cursors[w]);
+
+        assert_int_equal(srccursor_next(&cursors[w], &t, &number) == 0, has_fresh);
+        if (!has_fresh) {
             n_done++;
             continue;
         }
