@@ -118,6 +118,7 @@ static void read_cgroup(struct hostfacts *host)
     struct cgroup_memory memory;
 
     host->cgroup_available_bytes = HOSTFACTS_UNKNOWN;
+    host->cgroup_is_v2 = false;
     host->cgroup_limit[0] = '\0';
     cgroup_memory_open(&memory, "/proc/self");
     for (unsigned i = 0; i < memory.n; i++) {
