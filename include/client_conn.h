@@ -32,6 +32,9 @@ enum client_conn_state {
     CLIENT_CONN_ENDED       /* outcome counted, socket closed */
 };
 
+/* So many queries in a row without an answer: nothing is to be expected of the connection. */
+enum { CLIENT_CONN_DEAF = 3 };
+
 struct client_conn {
     struct event event;
     struct client_worker *worker;
@@ -47,6 +50,8 @@ struct client_conn {
     bool in_window : 1;    /* holds a place in the connect window */
     bool settled : 1;      /* it, or one before it in this place, has left that window */
     bool opens_slowly : 1; /* so slowly that TCP may have sent segments again meanwhile */
+    bool timed_out : 1;    /* one of its queries has */
+    uint8_t n_unheard : 2; /* queries that timed out since something came; CLIENT_CONN_DEAF: more */
     bool proven;           /* has answered at least once */
 };
 
@@ -94,6 +99,10 @@ void client_conn_is_half_open(struct client_conn *c);
 
 /* A step of opening it - connect, TLS's handshake, its proof - took so long. */
 void client_conn_opening_took(struct client_conn *c, uint64_t ns);
+
+/* One of its queries (no proof) timed out; an answer came, to whichever query. */
+void client_conn_unheard(struct client_conn *c);
+void client_conn_heard(struct client_conn *c);
 
 /* LIVE: it takes no more queries and closes, finished, after the last outcome of those it has. */
 void client_conn_finish(struct client_conn *c);

@@ -77,6 +77,7 @@ struct client_result {
     uint64_t connections_wanted;    /* at the end: fewer than asked by a schedule of them */
     uint64_t connections_live;      /* usable when the last query had its outcome */
     uint64_t connections_half_open; /* at the same time */
+    uint64_t connections_deaf;      /* likewise: their last queries, 3 at least, timed out */
     uint64_t connect_elapsed_ns;    /* first connect begun to last one established */
     bool loaded;                    /* the measurement began */
     struct losses losses;

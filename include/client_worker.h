@@ -57,6 +57,7 @@ struct client_worker {
     _Atomic int stage;       /* enum client_stage */
     tally_count n_live;      /* gauge: usable connections */
     tally_count n_half_open; /* gauge: established, their proof timed out */
+    tally_count n_deaf;      /* gauge: CLIENT_CONN_DEAF queries or more timed out in a row */
     tally_count in_flight;   /* gauge: measured queries sent and not yet accounted for */
     struct tally tally;
     struct hist sets[2][CLIENT_N_QUERY_METRICS]; /* one is recorded into, the other is the main

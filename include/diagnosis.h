@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define DIAGNOSIS_LINES      8
+#define DIAGNOSIS_LINES      9
 #define DIAGNOSIS_TEXT_BYTES 200
 
 struct diagnosis_input {
@@ -22,6 +22,7 @@ struct diagnosis_input {
     const struct losses *losses;
     bool none_is_left;                     /* no connection lives */
     bool server_was_tried, server_accepts; /* afterwards */
+    uint64_t deaf, live;                   /* at the end */
     uint64_t half_open;
     const struct hostfacts *host; /* when the last query had its outcome */
     uint64_t listen_overflows;    /* in this network namespace, during the run; or unknown */

@@ -55,6 +55,7 @@ struct tally {
         tally_count syn_retransmits;  /* SYNs sent again: the first found no room or was lost */
         tally_count retransmits;      /* all segments sent again, by those that were established */
         tally_count with_retransmits; /* connections that had to */
+        tally_count with_timeouts;    /* connections with queries that timed out */
         tally_count needless_retransmits; /* of the segments, those that their peers had already */
         tally_count opening_retransmits;  /* of the others, those before the first answer */
         tally_count ended[OUTCOME_N_PHASES][OUTCOME_N_REASONS];

@@ -215,7 +215,7 @@ void client_conn_open(struct client_conn *c)
     if (cw->lives.places != NULL)
         client_life_begin(c);
     inflight_list_init(&c->queries);
-    c->proven = c->opens_slowly = false;
+    c->proven = c->opens_slowly = c->timed_out = false;
     c->state = CLIENT_CONN_CONNECTING;
     c->connect_start_ns = clock_now_ns();
     fd = connect_from_next_tuple(c, &failed);
@@ -485,6 +485,28 @@ static void become_unusable(struct client_conn *c)
         client_life_unusable(c);
 }
 
+void client_conn_unheard(struct client_conn *c)
+{
+    struct client_worker *cw = c->worker;
+
+    if (!c->timed_out)
+        tally_add(&cw->tally.connections.with_timeouts, 1);
+    c->timed_out = true;
+    if (c->n_unheard == CLIENT_CONN_DEAF)
+        return;
+    c->n_unheard++;
+    if (c->n_unheard == CLIENT_CONN_DEAF)
+        tally_add(&cw->n_deaf, 1);
+}
+
+void client_conn_heard(struct client_conn *c)
+{
+    if (c->n_unheard == CLIENT_CONN_DEAF)
+        tally_sub(&c->worker->n_deaf, 1);
+    if (c->n_unheard > 0)
+        c->n_unheard = 0;
+}
+
 void client_conn_finish(struct client_conn *c)
 {
     c->state = CLIENT_CONN_FINISHING;
@@ -529,6 +551,7 @@ void client_conn_close(struct client_conn *c, struct outcome outcome, int error)
         become_unusable(c);
     else if (state == CLIENT_CONN_HALF_OPEN)
         tally_sub(&cw->n_half_open, 1);
+    client_conn_heard(c); /* it is deaf no more */
     if (state != CLIENT_CONN_NEW) {
         client_query_lost(c, outcome);
         if (cw->config->listens)

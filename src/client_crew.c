@@ -119,6 +119,7 @@ void client_crew_connections(const struct client_crew *crew, struct client_resul
     result->connections_wanted = CLIENT_CREW_GAUGE(crew, population.n_wanted);
     result->connections_live = CLIENT_CREW_GAUGE(crew, n_live);
     result->connections_half_open = CLIENT_CREW_GAUGE(crew, n_half_open);
+    result->connections_deaf = CLIENT_CREW_GAUGE(crew, n_deaf);
 }
 
 static void collect(const struct client_worker *cw, struct client_result *result)

@@ -71,6 +71,8 @@ static void expire(struct client_worker *cw, uint32_t slot, uint64_t now_ns)
         client_query_unanswered(cw, true);
     }
     inflight_expire(&cw->load.inflight, slot);
+    if (class != TALLY_PROBE)
+        client_conn_unheard(c);
     if (class == TALLY_PROBE)
         client_conn_is_half_open(c);
     else if (cw->config->on_timeout == CLIENT_TIMEOUT_CLOSE)
@@ -168,6 +170,8 @@ void client_query_answer(struct client_conn *c, uint64_t received_ns)
     bool is_probe;
 
     cw->load.now_ns = received_ns;
+    if (c->n_unheard > 0)
+        client_conn_heard(c);
     if (slot == INFLIGHT_NONE) {
         if (atomic_load_explicit(&cw->stage, memory_order_relaxed) != CLIENT_DRAINED)
             count_stray(c); /* afterwards it answers a query that was cancelled */

@@ -367,6 +367,27 @@ static void judge_ended(struct diagnosis *d, const struct diagnosis_input *in)
         blame_limits_of_server(d, in, n);
 }
 
+static void judge_deaf(struct diagnosis *d, const struct diagnosis_input *in)
+{
+    const struct tally *t = in->tally;
+    struct diagnosis_line *line;
+
+    if (in->deaf == 0)
+        return;
+    line = add(d, "connections gone deaf", in->deaf);
+    say(line->evidence,
+        "all %" PRIu64 " timeouts are on %" PRIu64 " connections; %" PRIu64
+        " answered none of their last queries",
+        tally_get(&t->queries[TALLY_WARMUP].timeout) +
+            tally_get(&t->queries[TALLY_MEASURED].timeout),
+        tally_get(&t->connections.with_timeouts), in->deaf);
+    say(line->remedy, "%s",
+        in->deaf >= in->live
+            ? "the server hangs, or the path to it is broken"
+            : "a NAT, firewall or load balancer forgot them, or a thread of the server hangs; "
+              "--on-timeout close with --reconnect replaces them");
+}
+
 static int by_connections(const void *a, const void *b)
 {
     const struct diagnosis_line *x = a, *y = b;
@@ -376,8 +397,8 @@ static int by_connections(const void *a, const void *b)
 
 /* Each adds one line at most. */
 static void (*const judges[])(struct diagnosis *, const struct diagnosis_input *) = {
-    judge_ports,      judge_fds,       judge_memory,  judge_stalled,
-    judge_unanswered, judge_half_open, judge_refused, judge_ended,
+    judge_ports,     judge_fds,     judge_memory, judge_stalled, judge_unanswered,
+    judge_half_open, judge_refused, judge_ended,  judge_deaf,
 };
 
 enum { N_JUDGES = sizeof judges / sizeof *judges };

@@ -51,6 +51,8 @@ static void put_connections(struct json *j, const struct client_result *r)
     put_count(j, "needless_retransmits", &r->tally.connections.needless_retransmits);
     json_u64(j, "lost_segments", client_result_lost_segments(r));
     json_u64(j, "half_open", r->connections_half_open);
+    put_count(j, "with_timeouts", &r->tally.connections.with_timeouts);
+    json_u64(j, "deaf_at_end", r->connections_deaf);
     json_u64(j, "failed",
              tally_connections_failed(&r->tally) -
                  (r->state == CLIENT_RUN_ENDED ? r->connections_half_open : 0));

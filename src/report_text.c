@@ -171,6 +171,11 @@ static void print_queries(FILE *out, const struct client_result *r)
     fprintf(out, "             %s timed out, %s failed, %s cancelled, %s unsent\n",
             count_text(a, &q->timeout), count_text(b, &q->error), count_text(c, &q->cancelled),
             count_text(d, &q->unsent));
+    if (tally_get(&r->tally.connections.with_timeouts) > 0)
+        fprintf(out,
+                "             all timeouts are on %s connections, %s of them deaf at the end\n",
+                count_text(a, &r->tally.connections.with_timeouts),
+                units_format_count(b, r->connections_deaf));
     if (tally_get(&q->blocked) + tally_get(&q->rerouted) > 0)
         fprintf(out, "             %s waited for a free id, %s went to another connection\n",
                 count_text(a, &q->blocked), count_text(b, &q->rerouted));

@@ -433,6 +433,8 @@ static void diagnose(const struct setup *s, struct client_result *r)
         .none_is_left = r->connections_live == 0,
         .server_was_tried = r->server_was_tried,
         .server_accepts = r->server_accepts,
+        .deaf = r->connections_deaf,
+        .live = r->connections_live,
         .half_open = r->connections_half_open,
         .host = &r->limits,
         .listen_overflows =
@@ -447,7 +449,7 @@ static void diagnose(const struct setup *s, struct client_result *r)
     };
 
     if (in.churns ? tally_connections_failed(&r->tally) > 0
-                  : r->connections_live < r->connections_wanted)
+                  : r->connections_live < r->connections_wanted || in.deaf > 0)
         diagnosis_make(&r->diagnosis, &in);
 }
 

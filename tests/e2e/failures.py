@@ -52,6 +52,35 @@ def test_idle_timeout_of_the_server_is_named_with_its_length():
     check("50 ended by the server, idle for " in r.err, r.err)
 
 
+def run_with_timeouts(*arguments):
+    """6 queries on each of 200 connections."""
+    server = FaultServer(*arguments)
+    r = run_client("-p", server.port, "-c", 200, "-r", 400, "--arrival", "constant", "--select", "round-robin",
+                   "-t", 3, "--timeout", "500ms", "127.0.0.1")
+    did = server.stop()
+    check_conservation(r)
+    check_equal(r.json["connections"]["live_at_end"], 200, "live")
+    check_equal(r.json["queries"]["timeout"], did["dropped"], "timed out")
+    return r, r.json["connections"]
+
+
+def test_connections_that_go_deaf_are_counted_and_named():
+    r, c = run_with_timeouts("--deaf-every", 20)
+    check_equal((c["with_timeouts"], c["deaf_at_end"]), (10, 10), "connections with timeouts, deaf")
+    n = r.json["queries"]["timeout"]
+    check("all timeouts are on 10 connections, 10 of them deaf at the end" in r.err, r.err)
+    check_equal([(line["limit"], line["connections"]) for line in r.json["diagnosis"]],
+                [("connections gone deaf", 10)], "diagnosis")
+    check(f"all {n} timeouts are on 10 connections" in r.json["diagnosis"][0]["evidence"], r.err)
+
+
+def test_timeouts_here_and_there_make_no_connection_deaf():
+    """The control: one query in seven is lost, never three in a row of one connection."""
+    r, c = run_with_timeouts("--drop-every", 7)
+    check(c["with_timeouts"] > 100, f"{c}")
+    check_equal((c["deaf_at_end"], r.json["diagnosis"]), (0, []), "deaf, diagnosis")
+
+
 def test_no_server_at_all_is_reported():
     with Server() as server:
         port = server.port

@@ -156,6 +156,7 @@ static void all_ends_at_once(void)
         for (int r = 0; r < OUTCOME_N_REASONS; r++)
             tally_add(&tally.connections.ended[p][r], (uint64_t)(1 + r));
     in.half_open = 3;
+    in.deaf = 2;
     diagnosis_make(&d, &in);
 }
 
@@ -231,6 +232,23 @@ static void killed_server_is_no_limit(void **state)
     assert_one("the server's limits", 200, "200 that had answered", "queries per connection");
 }
 
+/* As measured: 30 of 1,000 answered their proof and nothing afterwards. */
+static void connections_gone_deaf_have_all_the_timeouts(void **state)
+{
+    (void)state;
+    memset(&tally, 0, sizeof tally);
+    tally_add(&tally.queries[TALLY_MEASURED].timeout, 490);
+    tally_add(&tally.connections.with_timeouts, 30);
+    tally_add(&tally.connections.proven, 1000);
+    in.deaf = 30;
+    in.live = 1000;
+    diagnosis_make(&d, &in);
+    assert_one("connections gone deaf", 30, "all 490 timeouts are on 30 connections", "firewall");
+    in.live = 30;
+    diagnosis_make(&d, &in);
+    assert_one("connections gone deaf", 30, "all 490", "the server hangs");
+}
+
 static void idle_timeout_is_named_with_the_time(void **state)
 {
     (void)state;
@@ -246,7 +264,7 @@ static void there_is_room_for_a_line_of_each(void **state)
 {
     (void)state;
     all_ends_at_once();
-    assert_in_range(d.n_lines, 7, DIAGNOSIS_LINES);
+    assert_in_range(d.n_lines, 8, DIAGNOSIS_LINES);
     for (unsigned i = 1; i < d.n_lines; i++)
         assert_true(d.lines[i].connections <= d.lines[i - 1].connections);
 }
@@ -315,6 +333,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(who_was_asked_nothing_is_not_blamed_for_silence, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(killed_server_is_no_limit, setup, teardown),
+        cmocka_unit_test_setup_teardown(connections_gone_deaf_have_all_the_timeouts, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(idle_timeout_is_named_with_the_time, setup, teardown),
         cmocka_unit_test_setup_teardown(there_is_room_for_a_line_of_each, setup, teardown),
         cmocka_unit_test_setup_teardown(what_nobody_knows_is_never_a_number, setup, teardown),

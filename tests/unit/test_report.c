@@ -209,7 +209,8 @@ static void json_has_every_figure_in_its_place(void **state)
     char *text = text_of(report_json, *state);
 
     assert_has(text, "\"schema\": 1");
-    assert_has(text, "\"half_open\": 1,\n    \"failed\": 1,\n    \"wanted_at_end\": 100,\n"
+    assert_has(text, "\"half_open\": 1,\n    \"with_timeouts\": 0,\n    \"deaf_at_end\": 0,\n"
+                     "    \"failed\": 1,\n    \"wanted_at_end\": 100,\n"
                      "    \"live_at_end\": 98,");
     assert_has(text, "\"connect_rate_per_s\": 198,");
     assert_has(text, "\"scheduled\": 1003,\n    \"sent\": 1000,\n    \"unsent\": 3,\n"
