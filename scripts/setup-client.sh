@@ -20,8 +20,8 @@ END
 
 Only here:
   --sources LIST --dev IFACE
-                    add source addresses to IFACE: 10.0.0.5,10.0.1.1-9; a block, 10.50.0.0/16, becomes
-                    local with one route (best on lo)
+                    add source addresses to IFACE: 10.0.0.5,10.0.1.1-9,10.0.1.200-10.0.2.5,fd00::1-9; a
+                    block, 10.50.0.0/16, becomes local with one route (best on lo)
   --low-port PORT   let unprivileged programs use ports from PORT on
 
 tcpclient needs no wider port range for planned ports (--source, --sport), and none of this for some ten
@@ -34,39 +34,11 @@ is_port() {
     is_count "$1" && [ "$1" -le 65535 ]
 }
 
-# 10.0.1.1-9 and 10.0.1.1-10.0.1.9, one address a line.
-expand() {
-    case $1 in
-    *-*)
-        first=${1%-*} last=${1##*-}
-        head=${first%.*}
-        number=${first##*.} end=${last##*.}
-        is_count "$number" || die "--sources: '$1': expected A.B.C.D-E"
-        is_count "$end" || die "--sources: '$1': expected A.B.C.D-E"
-        while [ "$number" -le "$end" ]; do
-            echo "$head.$number"
-            number=$((number + 1))
-        done
-        ;;
-    *) echo "$1" ;;
-    esac
-}
-
-refuse_odd_sources() {
-    case $sources in
-    *[!0-9A-Fa-f.:,/-]* | -*) die "--sources: '$sources': expected addresses, A.B.C.D-E and blocks" ;;
-    esac
-}
-
 want_sources() {
-    for item in $(echo "$sources" | tr , ' '); do
+    for item in $items; do
         case $item in
         */*) want_route "$item" "$device" ;;
-        *)
-            for address in $(expand "$item"); do
-                want_address "$address" "$device"
-            done
-            ;;
+        *) want_address "$item" "$device" ;;
         esac
     done
 }
@@ -83,8 +55,8 @@ while [ $# -gt 0 ]; do
     shift "$taken"
 done
 [ -z "$sources" ] || [ -n "$device" ] || die "--sources: needs --dev"
-refuse_odd_sources
 need_device --dev "$device"
+items=$(list_sources "$sources") || exit
 [ -z "$low_port" ] || is_port "$low_port" || die "--low-port: '$low_port': expected 0 to 65535"
 
 begin

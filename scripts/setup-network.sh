@@ -61,3 +61,85 @@ want_route() {
         change route "$1 $2" none ip "$(family_of "$1")" route add local "$1" dev "$2"
     fi
 }
+
+# --- lists of sources, as tcpclient takes them: the same addresses ---
+
+most_addresses=65536
+
+odd_source() {
+    die "--sources: '$1': expected an address, a range or a block: 10.0.0.5, 10.0.1.1-9, 10.0.1.200-10.0.2.5, fd00::1-9, 10.50.0.0/16"
+}
+
+# number_of A.B.C.D: 1 when it is none.
+number_of() {
+    number=0 n_parts=0
+    for part in $(echo "$1" | tr . ' '); do
+        case $part in 0?* | ????* | *[!0-9]*) return 1 ;; esac
+        [ "$part" -le 255 ] || return 1
+        number=$((number * 256 + part)) n_parts=$((n_parts + 1))
+    done
+    [ $n_parts = 4 ] && echo $number
+}
+
+address_of() {
+    echo $(($1 >> 24)).$(($1 >> 16 & 255)).$(($1 >> 8 & 255)).$(($1 & 255))
+}
+
+# list_range4 FIRST LAST: LAST may be the last number alone.
+list_range4() {
+    case $2 in
+    *.*) end=$(number_of "$2") ;;
+    *) end=$(number_of "${1%.*}.$2") ;;
+    esac && at=$(number_of "$1") || return
+    [ "$at" -le "$end" ] && [ $((end - at)) -lt $most_addresses ] || return
+    while [ "$at" -le "$end" ]; do
+        address_of "$at"
+        at=$((at + 1))
+    done
+}
+
+is_group() {
+    case $1 in '' | *[!0-9A-Fa-f]* | ?????*) return 1 ;; esac
+}
+
+# list_range6 FIRST LAST: within the last group.
+list_range6() {
+    head=${1%:*} first_group=${1##*:} last_group=${2##*:}
+    case $2 in *:*) [ "${2%:*}" = "$head" ] || return ;; esac
+    is_group "$first_group" && is_group "$last_group" || return
+    at=$((0x$first_group)) end=$((0x$last_group))
+    [ "$at" -le "$end" ] || return
+    while [ "$at" -le "$end" ]; do
+        printf '%s:%x\n' "$head" "$at"
+        at=$((at + 1))
+    done
+}
+
+# A block without the bits behind its prefix, which ip(8) refuses.
+list_block() {
+    prefix=${1##*/}
+    is_count "$prefix" && [ ${#prefix} -le 3 ] && [ "$prefix" -le "$(bits_of "$1")" ] || return
+    case $1 in
+    *:*) echo "$1" ;;
+    *)
+        number=$(number_of "${1%/*}") || return
+        echo "$(address_of $((number >> 32 - prefix << 32 - prefix)))/$prefix"
+        ;;
+    esac
+}
+
+# list_sources LIST: one address or block a line; ends the subshell it runs in when the list is not one.
+list_sources() {
+    case $1 in
+    *[!0-9A-Fa-f.:,/-]* | -* | ,* | *, | *,,*) odd_source "$1" ;;
+    esac
+    for item in $(echo "$1" | tr , ' '); do
+        case $item in
+        */*) list_block "$item" ;;
+        *:*-*) list_range6 "${item%%-*}" "${item#*-}" ;;
+        *-*) list_range4 "${item%%-*}" "${item#*-}" ;;
+        *:*) echo "$item" ;;
+        *) list_range4 "$item" "$item" ;;
+        esac || odd_source "$item"
+    done
+}

@@ -2,6 +2,8 @@
 """setup-server.sh and setup-client.sh in a network namespace: applied twice and reverted, every sysctl,
 rule and address is as it was; and what they refuse."""
 
+import ipaddress
+
 from setup_host import *
 
 
@@ -165,6 +167,28 @@ def test_revert_that_was_cut_short_is_finished_by_the_next():
         check_same(everything(namespace), before, "after the second --revert")
 
 
+def addresses_of_plan(sources):
+    """How many addresses tcpclient takes this list for."""
+    r = subprocess.run([TCPCLIENT, "--plan", "--json", "-", "-c", "1", "--sport", "600", "--source", sources,
+                        "::1" if ":" in sources else "127.0.0.1"], capture_output=True, text=True, timeout=30)
+    return next(line["is"] for line in json.loads(r.stdout)["plan"] if line["limit"] == "source tuples")
+
+
+def addresses_of_script(sources):
+    """How many addresses the commands of --dry-run make local, each counted once."""
+    with Namespace() as namespace:
+        out = script(namespace, CLIENT, "--dry-run", "--sources", sources, "--dev", "lo").stdout
+    blocks = re.findall(r"^ip (?:addr add|-. route add local) (\S+) dev lo", out, re.M)
+    return sum(ipaddress.ip_network(block).num_addresses for block in set(blocks))
+
+
+def test_sources_are_the_addresses_that_the_plan_counts():
+    for sources, n in (("10.0.0.5", 1), ("10.0.1.1-9", 9), ("10.0.1.1-10.0.2.3", 259), ("10.0.1.200-10.0.2.5", 62),
+                       ("10.0.255.255-10.1.0.0,10.2.0.1", 3), ("10.50.0.9/24", 256), ("10.50.0.9/32,10.0.0.0/8", 2**24 + 1),
+                       ("fd00::1-9", 9), ("fd00::fe-fd00::101", 4), ("fd00::b,fd00:0:0:0:1::/112", 2**16 + 1)):
+        check_equal((addresses_of_script(sources), addresses_of_plan(sources)), (n, n), f"addresses of {sources}")
+
+
 def limits_of_command(limits, *arguments):
     """(soft, hard) limit of a command behind the options, after these commands of ulimit."""
     out = subprocess.run(["sh", "-c", f"{limits}; {SERVER} --check {' '.join(arguments)} -- sh -c 'ulimit -Sn; ulimit -Hn'"],
@@ -266,6 +290,12 @@ def test_bad_input_is_refused():
         check_refused(SERVER, *arguments)
     for arguments in (["--sources", "10.0.0.1"], ["--low-port", "1; reboot"], ["--low-port", "65536"],
                       ["--sources", "*", "--dev", "lo"], ["--sources", "-6", "--dev", "lo"],
+                      ["--sources", "10.0.0.9-1", "--dev", "lo"], ["--sources", "10.0.2.1-10.0.1.9", "--dev", "lo"],
+                      ["--sources", "10.0.0.1-256", "--dev", "lo"], ["--sources", "10.0.0", "--dev", "lo"],
+                      ["--sources", "10.0.0.1.2", "--dev", "lo"], ["--sources", "10..0.1", "--dev", "lo"], ["--sources", "10.0.0.01", "--dev", "lo"],
+                      ["--sources", "10.0.0.0-10.1.0.0", "--dev", "lo"], ["--sources", "10.0.0.0/33", "--dev", "lo"],
+                      ["--sources", "fd00::1-fd01::1", "--dev", "lo"], ["--sources", "fd00::9-1", "--dev", "lo"],
+                      ["--sources", "fd00::/129", "--dev", "lo"], ["--sources", "10.0.0.1,", "--dev", "lo"],
                       ["--sources", "10.0.0.1;reboot", "--dev", "lo"], ["--sources", "10.0.0.1", "--dev", "-all"],
                       ["--sources", "10.0.0.1", "--dev", "lo $(reboot)"]):
         check_refused(CLIENT, *arguments)
