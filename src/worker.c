@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* No EVENT_BASE_FLAG_PRECISE_TIMER: libevent then sets a timerfd before every epoll_wait(2), one
@@ -87,12 +88,25 @@ static void announce(struct worker *w, int failed)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* Where there is no close_range(2), as before Linux 5.9, one after the other. */
+/* close_range(2), also where the C library has no function for it. */
+static int close_by_range(unsigned first, unsigned last)
+{
+#if defined TCPSCALER_HAVE_CLOSE_RANGE
+    return close_range(first, last, 0);
+#elif defined SYS_close_range
+    return (int)syscall(SYS_close_range, first, last, 0);
+#else
+    (void)first, (void)last;
+    return -1;
+#endif
+}
+
+/* Before Linux 5.9 there is no close_range(2): one after the other. */
 static void close_all(unsigned first, unsigned last)
 {
     const long n = sysconf(_SC_OPEN_MAX);
 
-    if (close_range(first, last, 0) == 0)
+    if (close_by_range(first, last) == 0)
         return;
     for (unsigned fd = first; fd <= last && (long)fd < n; fd++)
         close((int)fd);
