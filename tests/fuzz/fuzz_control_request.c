@@ -14,8 +14,8 @@ enum { METHOD, TARGET, ORIGIN, HOST, AUTHORIZATION, N_LINES };
 #define BEARER "Bearer "
 
 static const char *const targets[N_COMMANDS] = {
-    "/stats",  "/metrics", "/connections/start", "/connections/stop", "/rate", "/pause",
-    "/resume", "/stop"};
+    "/",      "/stats",  "/metrics", "/connections/start", "/connections/stop", "/rate",
+    "/pause", "/resume", "/stop"};
 
 /* Written out again it is the same request; not known, it is none. */
 static void require_again(const struct control_request *q, const char *method)
