@@ -104,6 +104,17 @@ def check_heat(out, queries, answers, directory):
     check_picture("heat.png")(out, queries, answers, directory)
     with open(os.path.join(directory, "heat.txt")) as f:
         check_equal(sum(n for *_, n in numbers(f.read())), len(answers), "answers in the map")
+    # as text, the axis has times in their units, and no other than there are
+    recipe, = fences(sections(read("docs", "recipes.md"))["Heat map"], "sh")
+    plot = re.sub("set terminal .*", "set terminal dumb 120 60", recipe[recipe.index("gnuplot"):])
+    run_example(plot.replace("heat.png", "heat.text"), 0, directory)
+    with open(os.path.join(directory, "heat.text")) as f:
+        labels = [float(n) * {"us": 1, "ms": 1e3, "s": 1e6}[unit]
+                  for n, unit in re.findall(r"^ +(\d+) (us|ms|s) [|+]", f.read(), re.M)]
+    check(labels and labels == sorted(labels, reverse=True), f"labels of the axis: {labels}")
+    response = [float(a["response_us"]) for a in answers]
+    check_between(labels[-1], min(response) / 10 ** 0.1, min(response) * 3, "the lowest label, us")
+    check_between(labels[0], max(response) / 3, max(response) * 10 ** 0.1, "the highest label, us")
 
 
 def check_codes(out, queries, answers, directory):
