@@ -9,7 +9,7 @@ build="gcc libc6-dev cmake ninja-build pkg-config libevent-dev libssl-dev"
 demo="gawk gnuplot-nox"
 tests="libcmocka-dev zlib1g-dev libjson-c-dev openssl python3 python3-pip python3-jsonschema tcpdump socat netcat-openbsd knot-dnsutils strace iproute2 nftables iptables unbound knot nsd
        procps mandoc default-jre-headless libhdrhistogram-java curl prometheus
-       lintian zsh systemd cron ansible-core openssh-server openssh-client"
+       lintian zsh systemd cron ansible-core python3-venv openssh-server openssh-client"
 # the runtime of the sanitizers is in a package with the version of clang in its name
 clang_version=$(apt-cache depends clang 2>/dev/null | sed -n 's/^ *Depends: clang-\([0-9]*\)$/\1/p' | head -n 1) || true
 ci="clang clang-format clang-tidy shellcheck${clang_version:+ libclang-rt-$clang_version-dev}"

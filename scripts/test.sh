@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 preset=${1:-release}
 
 scripts/install-deps.sh test
+tests/fleet/install-ansible
 cmake --preset "$preset" >/dev/null
 cmake --build --preset "$preset"
 ctest --preset "$preset" --timeout 300 --parallel 3

@@ -62,6 +62,32 @@ def test_four_hosts_are_one_run():
           "the control: one host is not the whole")
 
 
+def form(report):
+    """A report without what differs from run to run: times, verdicts, and how far apart the starts were."""
+    lines = [re.sub(r"[\d.,]+ (ns|us|ms|s)\b", "TIME", line) for line in report.splitlines()]
+    return [re.sub(r"VALID|SUSPECT", "VERDICT", " ".join(line.split())) for line in lines if line.strip()]
+
+
+def test_newest_ansible_gives_the_same_report():
+    newest = newest_ansible()
+    with Testbed(2) as testbed:
+        before = testbed.states()
+        reports, versions = [], []
+        for use in (lambda: None, lambda: testbed.use_ansible(newest)):
+            use()
+            version = subprocess.run(["env", *testbed.ansible, "ansible", "--version"], capture_output=True, text=True)
+            versions.append(re.search(r"core ([\d.]+)", version.stdout).group(1))
+            r = testbed.run(connections=500, rate=500, duration=3, client_options="--arrival constant")
+            check_equal(r.code, 0, f"exit code: {r.out}")
+            testbed.check_states(before, "the hosts, afterwards")
+            with open(r.results + "/report.txt") as f:
+                reports.append(form(f.read()))
+    print(f"     {versions}", flush=True)
+    check(versions[0] != versions[1], "two versions")
+    check_equal(reports[1], reports[0], "the report")
+    check(any(re.match("c2 12 1,500 1,500 ", line) for line in reports[0]), f"c2 in {reports[0]}")
+
+
 def test_rehearsal_changes_nothing_and_shows_what_would():
     with Testbed(1) as testbed:
         before = testbed.states()
@@ -70,6 +96,7 @@ def test_rehearsal_changes_nothing_and_shows_what_would():
         testbed.check_states(before, "the hosts, afterwards")
         for line in (r"net.ipv4.tcp_syncookies +1 +0 ", r"address 10.77.11.1 +none +on eth0", "a rehearsal"):
             check(re.search(line, r.out), f"{line} in {r.out}")
+        check_equal(re.findall(r"changed=(\d+)", r.out), ["0", "0"], "changed tasks of the hosts")
         check(not os.path.exists(testbed.directory + "/results"), "no results")
         # control: tuning alone is seen, and taken back
         r = testbed.run("--tags", "tune", connections=500)

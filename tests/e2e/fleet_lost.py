@@ -95,7 +95,7 @@ def test_hosts_untune_themselves_when_the_controller_dies():
     with Testbed(4) as testbed:
         before = testbed.states()
         limit_s = 60
-        run = a_run(testbed, duration=300, time_limit=limit_s)
+        run = a_run(testbed, duration=25, connect_timeout=20, collect_timeout=10, time_limit=limit_s)
         wait_for(lambda: all(testbed.has(c, "start") for c in CLIENTS), "the moment", 90)
         run.kill()
         tuned_s = [int(testbed.call("in", host, "sh", "-c", "stat -c %Z /run/tcpscaler/*.state")) for host in testbed.hosts]
@@ -164,9 +164,42 @@ def test_parts_one_by_one_on_some_hosts():
         testbed.check_states(before, "all hosts")
 
 
+def signal_client(testbed, host, name):
+    testbed.call("in", host, "sh", "-c", f"kill -{name} $(cat {REMOTE}/pid)")
+
+
+def test_client_that_ends_late_is_waited_for():
+    with Testbed(2) as testbed:
+        before = testbed.states()
+        run = a_run(testbed)
+        testbed.wait_for_start("c2", 2)
+        signal_client(testbed, "c2", "STOP")
+        time.sleep(4 + 35)
+        signal_client(testbed, "c2", "CONT")
+        r = run.wait(120)
+        check_equal(r.code, 0, f"exit code: {r.out}")
+        check_equal([i["name"] for i in r.result("all")["instances"]], ["c1", "c2"], "merged")
+        testbed.check_states(before, "all hosts")
+
+
+def test_client_that_does_not_end_is_named_and_killed():
+    with Testbed(2) as testbed:
+        before = testbed.states()
+        run = a_run(testbed, collect_timeout=5)
+        testbed.wait_for_start("c2", 2)
+        signal_client(testbed, "c2", "STOP")
+        r = run.wait(120)
+        check_equal(r.code, 2, f"exit code: {r.out}")
+        check("c2 failed while measuring: Wait for the end: still not over 5 s after the end: see collect_timeout\n"
+              in r.out, r.out)
+        check_equal([i["name"] for i in r.result("all")["instances"]], ["c1"], "merged")
+        testbed.check_states(before, "all hosts, the stopped process gone")
+
+
 def test_programs_of_a_package():
     with Testbed(1) as testbed:
         before = testbed.states()
+        testbed.call("in", "c1", "mount", "--bind", "/dev/null", "/usr/bin/dpkg-deb")  # as on other systems than Debian
         r = testbed.run(connections=100, rate=100, duration=1, deb=package())
         check_equal(r.code, 0, f"exit code: {r.out}")
         check_equal(r.result("all")["connections"]["proven"], 100, "proven")

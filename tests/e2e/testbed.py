@@ -17,6 +17,14 @@ ps -eo args= | grep -vE '^(ps|grep|sed|sh -c|sysctl)|notty|\\[(priv|net|accepted
 """
 
 
+def newest_ansible():
+    """The directory of the programs of PyPI's newest ansible-core for this Python."""
+    directory = os.path.join(SOURCE_DIR, "build", "ansible")
+    if not os.path.exists(directory + "/complete"):
+        skip("run tests/fleet/install-ansible")
+    return directory + "/bin"
+
+
 class Testbed:
     """A server and n clients, each a host of its own; down at the end whatever happens."""
 
@@ -26,6 +34,7 @@ class Testbed:
         self.directory = os.path.dirname(temp_path("x"))
         self.environment = {**os.environ, "TESTBED": self.directory + "/rack", "HOME": self.directory,
                             "ANSIBLE_CONFIG": FLEET + "/ansible.cfg", "LC_ALL": "C.UTF-8"}
+        self.ansible = []  # use_ansible
         atexit.register(self.down)
         self.call("up", str(n_clients))
         self.hosts = [line.split()[0] for line in self.call("status").splitlines()]
@@ -47,9 +56,18 @@ class Testbed:
     def __exit__(self, *_):
         self.down()
 
+    def use_ansible(self, directory):
+        """From now on the programs of this directory."""
+        self.ansible = [f"PATH={directory}:{os.environ['PATH']}"]
+
     def states(self, *without):
         return {host: self.call("in", host, "sh", "-c", STATE).splitlines() for host in self.hosts
                 if host not in without}
+
+    def kernel_states(self):
+        """What tuning changes: sysctls, addresses, routes and rules, without files and processes."""
+        return {host: [line for line in lines if not re.match(r"/|\S*(sshd|ansible|tcp(client|server)|sh|sleep)\b", line)]
+                for host, lines in self.states().items()}
 
     def check_states(self, want, what):
         """Each host that stands in want is so, some seconds from now at the latest: processes that were told to end
@@ -78,9 +96,9 @@ class Testbed:
         return "".join(self.call("in", host, "ss", "-Htn", "sport = :22") for host in self.hosts)
 
     def start(self, *arguments, **settings):
-        """fleet/run.yml under way; the machine is no quiet one, so a run may be SUSPECT."""
+        """fleet/run.yml under way; the machine is no quiet one, so a run may be SUSPECT, and its clock anybody's."""
         settings = {"programs": os.path.dirname(os.path.abspath(TCPCLIENT)), "may_be_suspect": True, "lead": 5,
-                    **settings}
+                    "clock_error_max": "", **settings}
         return Run(self, arguments, settings)
 
     def run(self, *arguments, timeout=180, **settings):
@@ -92,8 +110,8 @@ class Run:
         self.log = temp_path("ansible.log")
         self.begin = time.monotonic()
         with open(self.log, "w") as out:
-            self.process = spawn([SCRIPT, "in", "ctl", "ansible-playbook", "-i", testbed.inventory, *arguments,
-                                  "-e", json.dumps(settings), FLEET + "/run.yml"], env=testbed.environment,
+            self.process = spawn([SCRIPT, "in", "ctl", "env", *testbed.ansible, "ansible-playbook", "-i", testbed.inventory,
+                                  "-e", json.dumps(settings), *arguments, FLEET + "/run.yml"], env=testbed.environment,
                                  stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
 
     def text(self):

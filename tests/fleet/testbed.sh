@@ -140,7 +140,8 @@ sed 's/^root:[^:]*:/root:*:/' /etc/shadow >/run/shadow
 chmod 600 /run/shadow
 mount --bind /run/shadow /etc/shadow
 cd /
-for own in /root /tmp /var/tmp; do mount -t tmpfs -o mode=0755 tmpfs \$own; done
+mount -t tmpfs -o mode=0700 tmpfs /root
+for own in /tmp /var/tmp; do mount -t tmpfs -o mode=1777 tmpfs \$own; done
 ip link set lo up
 until [ -e /proc/sys/net/ipv4/conf/eth0 ]; do sleep 0.02; done
 ip addr add $NETWORK.0.$2/16 dev eth0

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""clock.py SECONDS: fails, and says why, unless the kernel's clock is synchronized to within so many seconds."""
+
+import ctypes
+import sys
+
+STA_UNSYNC = 0x40  # adjtimex(2)
+
+
+class Timex(ctypes.Structure):
+    _fields_ = [("modes", ctypes.c_uint), ("offset", ctypes.c_long), ("freq", ctypes.c_long),
+                ("maxerror_us", ctypes.c_long), ("esterror", ctypes.c_long), ("status", ctypes.c_int),
+                ("rest", ctypes.c_char * 256)]
+
+
+def fault(status, maxerror_us, limit_s):
+    """Why a clock does not do; None: it does."""
+    if status & STA_UNSYNC:
+        return "clock not synchronized: install chrony, or set clock_error_max to ''"
+    if maxerror_us > limit_s * 1e6:
+        return f"clock may be {maxerror_us / 1e6:.3f} s off (clock_error_max {limit_s:g} s)"
+    return None
+
+
+if __name__ == "__main__":
+    timex = Timex()
+    ctypes.CDLL(None).adjtimex(ctypes.byref(timex))
+    sys.exit(fault(timex.status, timex.maxerror_us, float(sys.argv[1])))

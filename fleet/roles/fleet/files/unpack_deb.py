@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+"""unpack_deb.py PACKAGE DIRECTORY: what a .deb holds, also where there is no dpkg; deb(5), ar(5)."""
+
+import io
+import sys
+import tarfile
+
+
+def data_of(package):
+    """The member data.tar.* of the archive."""
+    package.seek(len(b"!<arch>\n"))
+    while header := package.read(60):
+        size = int(header[48:58])
+        if header.startswith(b"data.tar"):
+            return io.BytesIO(package.read(size))
+        package.seek(size + size % 2, io.SEEK_CUR)
+    sys.exit("no data.tar in it: not a .deb")
+
+
+with open(sys.argv[1], "rb") as package, tarfile.open(fileobj=data_of(package)) as data:
+    data.extractall(sys.argv[2])

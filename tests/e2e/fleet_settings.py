@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""Settings of fleet/run.yml as an operator gives them, with -e on the command line, and hosts and controllers that
+are not as the others."""
+
+import importlib.util
+
+from testbed import *
+
+SMALL = {"connections": 200, "rate": 200, "duration": 2}
+
+
+def fake_tcpreport(merge_code):
+    """A tcpreport whose merge ends with this code."""
+    path = temp_path("tcpreport")
+    with open(path, "w") as f:
+        f.write(f'#!/bin/sh\n{os.path.abspath(TCPREPORT)} "$@"\n[ "$1" != merge ] || exit {merge_code}\n')
+    os.chmod(path, 0o755)
+    return path
+
+
+def neighbour(testbed):
+    return testbed.call("in", "srv", "ip", "neigh", "show", "10.77.99.99")
+
+
+def states_while_measuring(testbed, tune):
+    """Of the kernel; there is a neighbour that the server has known for long."""
+    testbed.call("in", "srv", "ip", "neigh", "replace", "10.77.99.99", "lladdr", "02:00:00:00:00:99", "nud", "stale",
+                 "dev", "eth0")
+    run = testbed.start("-e", f"tune={tune}", sources="", source_ports="", **SMALL)
+    testbed.wait_for_start("c1", 1)
+    states = testbed.kernel_states()
+    knows = neighbour(testbed) != ""
+    r = run.wait(90)
+    check_equal(r.code, 0, f"exit code: {r.out}")
+    check("over 1 host," in r.out, r.out)
+    return states, knows
+
+
+def test_tune_false_changes_nothing_on_any_host():
+    with Testbed(1) as testbed:
+        before, kernel = testbed.states(), testbed.kernel_states()
+        states, knows = states_while_measuring(testbed, "false")
+        check_equal(states, kernel, "while measuring")
+        check(knows, "the server's neighbour is still there")
+        testbed.check_states(before, "the hosts, afterwards")
+        states, knows = states_while_measuring(testbed, "true")
+        for host in testbed.hosts:
+            check(states[host] != kernel[host], f"the control: {host} is tuned")
+        check(not knows, "the control: the server's neighbour is forgotten")
+        testbed.check_states(before, "the hosts, after the control")
+
+
+def test_flags_on_the_command_line_are_no_when_they_say_no():
+    with Testbed(1) as testbed:
+        for word, n in (("false", 0), ("true", 1)):
+            r = testbed.run("--check", "-e", f"small_buffers={word}", **SMALL)
+            check_equal(r.code, 0, f"exit code: {r.out}")
+            check_equal(len(re.findall(r"net.ipv4.tcp_rmem ", r.out)), n, f"small_buffers={word}: {r.out}")
+        for part in ("tune", "run"):
+            check_equal(testbed.run("--tags", part, **SMALL).code, 0, part)
+        suspect = fake_tcpreport(3)
+        for word, code in (("false", 2), ("true", 0)):
+            r = testbed.run("--tags", "collect", "-e", f"may_be_suspect={word}", "-e", f"tcpreport={suspect}")
+            check_equal(r.code, code, f"exit code with may_be_suspect={word}: {r.out}")
+            check_equal("the run is SUSPECT" in r.out, code == 2, r.out)
+        # another code of merge is no report
+        r = testbed.run("--tags", "collect", tcpreport=fake_tcpreport(127))
+        check_equal(r.code, 2, f"exit code: {r.out}")
+        check("no report: tcpreport merge failed: exit code 127" in r.out, r.out)
+        check_equal(testbed.run("--tags", "revert").code, 0, "the revert")
+
+
+def test_what_cannot_work_ends_before_a_host_is_touched():
+    with Testbed(1) as testbed:
+        before = testbed.states()
+        for settings, line in (
+                ({"time_limit": 200, "connect_timeout": 60, "lead": 10, "warmup": 5, "duration": 6}, "add up to 201 s"),
+                ({"tcpreport": "/nowhere/tcpreport"}, "No such file")):
+            r = testbed.run(**{**SMALL, **settings})
+            check_equal(r.code, 2, f"exit code: {r.out}")
+            check(line in r.out, f"{line} in {r.out}")
+            check("Not in use" not in r.out, f"nothing was begun: {r.out}")
+        testbed.check_states(before, "the hosts")
+        r = testbed.run("--check", time_limit=201, connect_timeout=60, lead=10, warmup=5, duration=6)
+        check_equal(r.code, 0, f"the control: {r.out}")
+
+
+def clock_module():
+    spec = importlib.util.spec_from_file_location("clock", FLEET + "/roles/fleet/files/clock.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_clocks_are_good_when_synchronized_and_near():
+    fault = clock_module().fault
+    check_equal(fault(0x2001, 99999, 0.1), None, "synchronized, 0.1 s off at most")
+    check("0.101 s off" in fault(0x2001, 101000, 0.1), "further off")
+    check("not synchronized" in fault(0x2041, 10, 0.1), "not synchronized")
+
+
+def test_hosts_whose_clock_may_be_off_are_left_out():
+    with Testbed(2) as testbed:
+        before = testbed.states()
+        r = testbed.run(clock_error_max=1e-6, **SMALL)
+        check_equal(r.code, 2, f"exit code: {r.out}")
+        for host in ("c1", "c2"):
+            check(re.search(f"{host} failed while checking: Clock: clock (not synchronized|may be)", r.out), r.out)
+        check("0 clients, min_clients is 1" in r.out, r.out)
+        testbed.check_states(before, "the hosts, afterwards")
+        r = testbed.run("--check", "--limit", "srv,c1", clock_error_max=1e-6, **SMALL)
+        check_equal(r.code, 0, f"one client has nobody to start together with: {r.out}")
+
+
+def test_lead_grows_with_the_hosts_that_have_to_be_told():
+    inventory = temp_path("inventory")
+    for n, lead in ((1, 10), (64, 10), (65, 15), (200, 25)):
+        with open(inventory, "w") as f:
+            f.write(f"[clients]\nc[1:{n}]\n")
+        r = subprocess.run(["ansible", "-i", inventory, "-e", f"@{FLEET}/roles/fleet/defaults/main.yml", "c1",
+                            "-m", "debug", "-a", "var=lead"], capture_output=True, text=True, timeout=60,
+                           env={**os.environ, "ANSIBLE_CONFIG": FLEET + "/ansible.cfg", "LC_ALL": "C.UTF-8"})
+        check(re.search(f"lead: ['\"]?{lead}['\"]?$", r.stdout, re.M), f"{n} clients: {r.stdout} {r.stderr}")
+
+
+def test_host_that_cannot_run_the_programs_says_what_to_set():
+    with Testbed(1) as testbed:
+        testbed.call("in", "c1", "mount", "-o", "remount,noexec", "/var/tmp")
+        before = testbed.states()
+        r = testbed.run("--check", **SMALL)
+        check_equal(r.code, 2, f"exit code: {r.out}")
+        check("c1 failed while checking: Programs run here: remote_dir is on a file system mounted noexec" in r.out, r.out)
+        testbed.check_states(before, "the hosts, afterwards")
+        r = testbed.run("--check", remote_dir="/root/fleet", **SMALL)
+        check_equal(r.code, 0, f"elsewhere: {r.out}")
+        testbed.check_states(before, "the hosts, afterwards")
+
+
+class Controller:
+    """A host of the testbed from which a user leads the run; its home is below /tmp."""
+
+    def __init__(self, testbed, host, user, inventory):
+        self.testbed, self.host, self.home = testbed, host, f"/tmp/{user}"
+        self.prefix = ["in", host, "setpriv", f"--reuid={user}", "--clear-groups", "env", f"HOME={self.home}",
+                       "LC_ALL=C.UTF-8", f"ANSIBLE_CONFIG={FLEET}/ansible.cfg"]
+        rack = testbed.environment["TESTBED"] + "/ctl"
+        testbed.call("in", host, "install", "-d", "-o", user, self.home)
+        for path, text in (("key", open(rack + "/key").read()), ("known_hosts", open(rack + "/known_hosts").read()),
+                           ("ssh_config", open(rack + "/ssh_config").read().replace(rack, self.home)),
+                           ("inventory.yml", inventory.replace(rack, self.home))):
+            subprocess.run([SCRIPT, *self.prefix, "sh", "-c", f"umask 077; cat >{self.home}/{path}"], input=text,
+                           text=True, env=testbed.environment, check=True)
+
+    def run(self, **settings):
+        settings = {"programs": os.path.dirname(os.path.abspath(TCPCLIENT)), "may_be_suspect": True, "lead": 5,
+                    "clock_error_max": "", **SMALL, **settings}
+        return subprocess.run([SCRIPT, *self.prefix, "ansible-playbook", "-i", self.home + "/inventory.yml",
+                               "-e", json.dumps(settings), FLEET + "/run.yml"], env=self.testbed.environment,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=180)
+
+
+def test_controller_may_be_a_host_and_have_several_users():
+    with Testbed(2) as testbed:
+        lines = testbed.call("inventory").splitlines(True)
+        local = "".join(line.replace("c1: {", "c1: {ansible_connection: local, ") for line in lines)
+        without = "".join(line for line in lines if " c1: {" not in line)
+        for user, inventory, clients in (("root", local, ["c1", "c2"]), ("nobody", without, ["c2"])):
+            r = Controller(testbed, "c1", user, inventory).run()
+            check_equal(r.returncode, 0, f"exit code of {user}'s run: {r.stdout} {r.stderr}")
+            check_equal(re.findall(r"^ +(c\d) +1\d ", r.stdout, re.M), clients, f"clients of {user}'s report")
+            check_equal(testbed.call("in", "c1", "ls", "/var/tmp"), "", "left on the controller")
+
+
+if __name__ == "__main__":
+    main()
