@@ -10,4 +10,4 @@ scripts/install-deps.sh test
 tests/fleet/install-ansible
 cmake --preset "$preset" >/dev/null
 cmake --build --preset "$preset"
-ctest --preset "$preset" --timeout 300 --parallel 3
+exec ctest --preset "$preset" --timeout 300 --parallel 3

@@ -2,8 +2,8 @@
 """What the end-to-end tests share: starting and stopping the real programs, reading their results.
 
 A test file defines functions named test_*, and ends with harness.main(). The programs are those in
-$TCPSERVER, $TCPCLIENT and $TCPREPORT. Everything started is stopped by its pid, also when a test fails. A test
-that lacks something calls skip(); a file in which every test was skipped exits with 77."""
+$TCPSERVER, $TCPCLIENT and $TCPREPORT. Everything started is stopped by its pid, also when a test fails; as root
+also when the file of tests is killed. A test that lacks something calls skip(); a file in which every test was skipped exits with 77."""
 
 import atexit
 import contextlib
@@ -14,6 +14,7 @@ import itertools
 import json
 import os
 import re
+import select
 import shutil
 import signal
 import socket
@@ -31,10 +32,14 @@ SOURCE_DIR = os.environ.get(
 # Sanitizers make everything several times slower; they look for bugs, not for speed.
 SANITIZED = os.environ.get("TCPSCALER_SANITIZED", "")
 
-CLONE_NEWNET = 0x40000000  # linux/sched.h
+CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET = 0x00020000, 0x20000000, 0x40000000  # linux/sched.h
+MS_REC, MS_PRIVATE = 0x4000, 0x40000  # linux/mount.h
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+
+RUN = os.getpid()  # unique among the files of tests that run side by side; os.getpid() is not, see enter_own_processes
 
 _started = []
-_ports = itertools.count(10000 + os.getpid() % 900 * 10)
+_ports = itertools.count(10000 + RUN % 900 * 10)
 
 
 class Skip(Exception):
@@ -341,6 +346,43 @@ def enter_own_network():
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
 
 
+def end_as(process, number_to_forward=signal.SIGTERM):
+    """Ends this process when its child does, as that one does; meanwhile hands on this signal."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's goes to the child, too
+    signal.signal(number_to_forward, lambda number, _: os.kill(process, number))
+    while True:
+        pid, status = os.wait()  # orphans, too, where this is the first process of a namespace
+        if pid == process:
+            code = os.waitstatus_to_exitcode(status)
+            os._exit(code if code >= 0 else 128 - code)
+
+
+def enter_own_processes():
+    """Goes on in a PID namespace whose first process the kernel kills when the one that was started ends: all that
+    the tests start ends with it, however it ends and whatever session it is in. Without the privilege: nothing."""
+    libc = ctypes.CDLL(None)
+    if libc.unshare(CLONE_NEWPID | CLONE_NEWNS) != 0:
+        return
+    sys.stdout.flush()
+    alive, held = os.pipe()
+    first = os.fork()
+    if first > 0:
+        os.close(alive)
+        end_as(first)
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    os.close(held)
+    if select.select([alive], [], [], 0)[0]:  # it has ended before it could be noticed
+        os._exit(1)
+    os.close(alive)
+    os.makedirs("/run/netns", exist_ok=True)
+    libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None)
+    libc.mount(b"proc", b"/proc", b"proc", 0, None)
+    libc.mount(b"tmpfs", b"/run/netns", b"tmpfs", 0, None)  # named network namespaces end with this one, too
+    test = os.fork()
+    if test > 0:
+        end_as(test)
+
+
 def run_test(test, tries=3):
     for left in reversed(range(tries)):
         try:
@@ -353,6 +395,7 @@ def run_test(test, tries=3):
 
 
 def main(own_network=True):
+    enter_own_processes()
     if own_network:
         enter_own_network()
     tests = [(name, value) for name, value in vars(sys.modules["__main__"]).items()

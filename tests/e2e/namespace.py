@@ -12,7 +12,7 @@ class Namespace:
     def __init__(self, suffix=""):
         need_root()
         need_program("ip")
-        self.name = f"tcpscaler-{os.getpid()}{suffix}"
+        self.name = f"tcpscaler-{RUN}{suffix}"
         r = subprocess.run(["ip", "netns", "add", self.name], capture_output=True, text=True)
         if r.returncode != 0:
             skip(f"no network namespaces here: {r.stderr.strip()}")

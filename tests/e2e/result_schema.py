@@ -53,7 +53,7 @@ def closed(part):
 
 def real_results():
     """{what: result} of runs that have everything, nothing, losses, an interrupt."""
-    source = ["--close", "rst", "--source", f"127.10.{os.getpid() % 250}.1"]
+    source = ["--close", "rst", "--source", f"127.10.{RUN % 250}.1"]
     results = {}
     faulty = FaultServer("--drop-every", 3, "--reset-every", 50)
     with Server() as server:

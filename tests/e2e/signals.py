@@ -38,7 +38,7 @@ class Manager:
 
 
 def test_the_server_is_ready_when_it_listens():
-    for name in (temp_path("notify"), f"@tcpscaler-test-{os.getpid()}"):
+    for name in (temp_path("notify"), f"@tcpscaler-test-{RUN}"):
         with Manager(name) as manager, Server() as server:
             check_equal(manager.told(), "READY=1", "first datagram")
             socket.create_connection(("127.0.0.1", server.port), timeout=5).close()

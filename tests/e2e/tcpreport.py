@@ -24,7 +24,7 @@ def report(*arguments, code=0):
 
 def spare_source(n):
     """Addresses of its own: no other test's connections in TIME_WAIT are in the way."""
-    return ["--close", "rst", "--source", f"127.9.{os.getpid() % 250}.{n}"]
+    return ["--close", "rst", "--source", f"127.9.{RUN % 250}.{n}"]
 
 
 def runs_of(directory, *options):

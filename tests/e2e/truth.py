@@ -292,7 +292,7 @@ class SmallCpu:
         self.prefix = ["nice", "-n", "19"]
 
     def _make(self, directory, name, limit):
-        path = f"{directory}/tcpscaler-{os.getpid()}"
+        path = f"{directory}/tcpscaler-{RUN}"
         try:
             os.mkdir(path)
             with open(f"{path}/{name}", "w") as f:

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""A file of tests that is killed leaves no process behind, whatever it had started."""
+
+from testbed import *
+
+# a file of tests: hosts of a testbed, a process in a session of its own and a named network namespace
+FILE = f"""
+import sys
+sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r})
+from namespace import *
+from testbed import *
+
+def test_that_never_ends():
+    Testbed(1)
+    subprocess.run([*Namespace().prefix, "setsid", "--fork", "sleep", "1000"], stdout=subprocess.DEVNULL)
+    print("started", flush=True)
+    time.sleep(1000)
+
+main()
+"""
+
+
+def processes():
+    """All there are in this file's PID namespace, but for those that have ended."""
+    found = {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline") as f:
+            if command := f.read().replace("\0", " "):
+                found[int(pid)] = command
+    return found
+
+
+def names_of_network_namespaces():
+    return os.listdir("/run/netns")
+
+
+def check_killed(kill):
+    """kill(runner) makes an end of all that the runner has started."""
+    need_program("setsid", "sleep")
+    before = set(processes())
+    path = temp_path("tests.py")
+    with open(path, "w") as f:
+        f.write(FILE)
+    runner = spawn(["sh", "-c", 'setpriv --pdeathsig KILL "$@" & wait', "sh", sys.executable, path],
+                   stdout=subprocess.PIPE, text=True)
+    check_equal(runner.stdout.readline(), "started\n", "the file of tests")
+    started = [command for pid, command in processes().items() if pid not in before]
+    for part in ("sshd", "sleep 1000", "sleep infinity", path):
+        check(any(part in command for command in started), f"the control: {part} in {started}")
+    kill(runner)
+    wait_for(lambda: set(processes()) <= before, f"the end of {set(processes()) - before}", 10)
+    check_equal(names_of_network_namespaces(), [], "names of network namespaces")
+
+
+def file_of_tests(runner):
+    """The first process of the file, the runner's child."""
+    with open(f"/proc/{runner.pid}/task/{runner.pid}/children") as f:
+        return int(f.read())
+
+
+def test_killed_file_of_tests_leaves_nothing():
+    need_root()
+    check_killed(lambda runner: os.kill(file_of_tests(runner), signal.SIGKILL))
+
+
+def test_killed_runner_of_tests_leaves_nothing():
+    need_root()
+    check_killed(lambda runner: os.kill(runner.pid, signal.SIGKILL))
+
+
+def test_terminated_file_of_tests_leaves_nothing():
+    need_root()
+    check_killed(lambda runner: os.kill(file_of_tests(runner), signal.SIGTERM))
+
+
+if __name__ == "__main__":
+    main()
