@@ -3,8 +3,10 @@
  * and those of every ancestor that is visible here.  See cgroups(7) and the kernel's
  * Documentation/admin-guide/cgroup-v1/memory.rst, cgroup-v2.rst.
  *
- * `proc` is the directory of the process, "/proc/self": its files cgroup and mountinfo tell where
- * the groups are.  A file that is missing or cannot be read sets no limit. */
+ * `proc` is "/proc": self/cgroup and self/mountinfo tell where the groups are.  A hierarchy that is
+ * not mounted for this process, as under ip-netns(8), which mounts a /sys of its own, is looked for
+ * in the mounts of its parent, that one's parent and so on, as far as those may be read.  A file
+ * that is missing or cannot be read sets no limit. */
 #ifndef TCPSCALER_CGROUP_H
 #define TCPSCALER_CGROUP_H
 
@@ -31,7 +33,8 @@ struct cgroup_memory {
 struct cgroup_reading {
     uint64_t limit_bytes; /* CGROUP_UNLIMITED: lifted or not readable; the rest is then 0 */
     uint64_t used_bytes;
-    uint64_t cache_bytes; /* of it, page cache that can be dropped at once */
+    uint64_t
+        cache_bytes; /* of it, page cache that can be dropped at once, where it was asked for */
 };
 
 /* Finds the memory limits in force now: v1 memory.limit_in_bytes and memory.kmem.limit_in_bytes, v2
@@ -39,9 +42,15 @@ struct cgroup_reading {
 void cgroup_memory_open(struct cgroup_memory *m, const char *proc);
 void cgroup_memory_close(struct cgroup_memory *m);
 
-/* Page cache is read only where limit - used is below `cache_below_bytes`, and is 0 otherwise:
- * memory.stat is dear, as the kernel sums up all CPUs for it. */
-struct cgroup_reading cgroup_limit_read(const struct cgroup_limit *l, uint64_t cache_below_bytes);
+/* The path, or where it is too long for a message its end, from a directory on. */
+const char *cgroup_path_end(const char *path);
+
+/* Without page cache. */
+struct cgroup_reading cgroup_limit_read(const struct cgroup_limit *l);
+
+/* The page cache alone: worth asking for when little is left, as the kernel sums up the counters of
+ * all CPUs for it. */
+uint64_t cgroup_limit_cache_bytes(const struct cgroup_limit *l);
 
 /* limit - used + cache: what may still be charged before the kernel kills or throttles. */
 uint64_t cgroup_reading_left(const struct cgroup_reading *r);

@@ -5,6 +5,7 @@
 
 #include "backoff.h"
 #include "cpulist.h"
+#include "memory_model.h"
 #include "pacer.h"
 #include "query.h"
 #include "samples.h"
@@ -33,6 +34,7 @@ enum client_pace { CLIENT_PACE_AUTO, CLIENT_PACE_SLEEP, CLIENT_PACE_HYBRID, CLIE
 enum client_kernel_ts { CLIENT_KERNEL_TS_AUTO, CLIENT_KERNEL_TS_YES, CLIENT_KERNEL_TS_NO };
 
 struct client_course;
+struct memory_watch;
 
 struct client_config {
     /* connections */
@@ -60,8 +62,10 @@ struct client_config {
     struct backoff backoff;    /* before it does */
     bool quickack;
     bool own_fd_tables;
-    struct cpulist cpus;     /* of the workers */
-    struct tls_context *tls; /* NULL: plain TCP */
+    struct memory_ends memory_ends; /* whose memory a connection takes here */
+    struct memory_watch *memory;    /* lets connections be begun */
+    struct cpulist cpus;            /* of the workers */
+    struct tls_context *tls;        /* NULL: plain TCP */
 
     /* load */
     bool listens; /* no queries: what the server pushes is measured */

@@ -51,7 +51,7 @@ void client_population_want(struct client_worker *cw, uint32_t n);
  * oldest begun are let go, and those asked for and not yet begun still will be. */
 void client_population_steer(struct client_worker *cw, uint32_t n);
 
-/* Those that were asked for and never begun are cancelled. */
+/* Those that were asked for and never begun end: for want of memory, or as cancelled. */
 void client_population_cancel(struct client_worker *cw);
 
 /* Whether there is a place to begin, and which: its connection is NEW or ENDED. */

@@ -98,6 +98,7 @@ struct client_result {
     bool has_interface;             /* that leads to the target, and its counters */
     char interface[NETDEV_NAME_BYTES];
     struct netdev_counters net_loaded, net_after; /* as host_loaded and host_after */
+    char shortage[DIAGNOSIS_TEXT_BYTES];  /* of memory, for which no more connections were begun */
     struct diagnosis diagnosis;           /* which limits bound, where connections are missing */
     bool log_failed;                      /* lines of the interval log are missing */
     const char *tls_version, *tls_cipher; /* of the first handshake; NULL: none */

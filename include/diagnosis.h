@@ -24,6 +24,7 @@ struct diagnosis_input {
     bool server_was_tried, server_accepts; /* afterwards */
     uint64_t deaf, live;                   /* at the end */
     uint64_t half_open;
+    const char *shortage;         /* of memory: the client stopped opening; NULL: none */
     const struct hostfacts *host; /* when the last query had its outcome */
     uint64_t listen_overflows;    /* in this network namespace, during the run; or unknown */
     uint64_t n_tuples;            /* source tuples there were; or unknown */

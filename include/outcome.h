@@ -28,8 +28,8 @@
       "give more tuples: --source with more addresses, or a wider --sport range")                  \
     X(FDS, "fd limit", "raise the hard limit (ulimit -Hn)")                                        \
     X(MEMORY, "no memory",                                                                         \
-      "the kernel has none left (compare /proc/net/sockstat 'mem' with net.ipv4.tcp_mem), or "     \
-      "ulimit -v is reached")                                                                      \
+      "there is none left: of the machine, of the cgroup's limit, of net.ipv4.tcp_mem (compare "   \
+      "/proc/net/sockstat 'mem') or of ulimit -v")                                                 \
     X(REFUSED, "refused", "nothing listens there, or it answers with a reset")                     \
     X(UNREACHABLE, "unreachable", "check routes, firewall and that the source address is local")   \
     X(PERMISSION, "not permitted",                                                                 \

@@ -22,6 +22,8 @@ enum server_select { SERVER_SELECT_RANDOM, SERVER_SELECT_ROUND_ROBIN };
 
 #define SERVER_SELECTS "random|round-robin"
 
+struct memory_watch;
+
 struct server_config {
     enum server_protocol protocol;
     double push_rate_per_s;   /* messages to all connections; 0: answers instead of pushing */
@@ -33,6 +35,7 @@ struct server_config {
     struct cpulist cpus;               /* of the workers */
     bool busy_poll;                    /* they never sleep */
     bool own_fd_tables;
+    struct memory_watch *memory; /* lets connections be accepted */
     bool quiet;
     struct tls_context *tls;        /* NULL: plain TCP */
     _Atomic uint64_t n_active;      /* connections of all workers, for the limit */

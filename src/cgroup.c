@@ -13,7 +13,7 @@
 /* Version 1 has no word for "no limit": the largest multiple of the page size that a long holds. */
 #define V1_UNLIMITED (1ull << 62)
 
-enum { LINE_BYTES = 4096, STAT_BYTES = 8192 };
+enum { LINE_BYTES = 4096, STAT_BYTES = 8192, MOST_GENERATIONS = 64, MESSAGE_BYTES = 115 };
 
 /* A group's directory, its hierarchy's mount point first in it. */
 struct group {
@@ -60,32 +60,69 @@ static const char *below(const char *name, const char *root)
     return "";
 }
 
-static FILE *open_proc(const char *proc, const char *name)
+static FILE *open_proc(const char *proc, const char *process, const char *name)
 {
     char path[CGROUP_PATH_BYTES];
 
-    snprintf(path, sizeof path, "%s/%s", proc, name);
+    snprintf(path, sizeof path, "%s/%s/%s", proc, process, name);
     return fopen(path, "re");
 }
 
-/* The directory of a group of this name.  Returns whether its hierarchy is mounted. */
-static bool find_directory(struct group *group, const char *proc, const char *controller,
-                           const char *name)
+/* Where a process has the hierarchy mounted; false: nowhere, or not to be seen. */
+static bool find_mount(const char *proc, const char *process, const char *controller, bool is_v2,
+                       char *root, char *point)
 {
-    char line[LINE_BYTES], root[CGROUP_PATH_BYTES], point[CGROUP_PATH_BYTES];
+    char line[LINE_BYTES];
     bool found = false;
-    FILE *f = open_proc(proc, "mountinfo");
+    FILE *f = open_proc(proc, process, "mountinfo");
 
     if (f == NULL)
         return false;
     while (!found && fgets(line, sizeof line, f) != NULL)
-        found = parse_mount(line, controller, group->is_v2, root, point);
+        found = parse_mount(line, controller, is_v2, root, point);
     fclose(f);
-    if (!found)
-        return false;
-    group->mount_length = strlen(point);
-    return snprintf(group->path, sizeof group->path, "%s%s", point, below(name, root)) <
-           (int)sizeof group->path;
+    return found;
+}
+
+/* 0: it has none, or cannot be seen.  proc_pid_stat(5): the name in () may have any character. */
+static int parent_of(const char *proc, const char *process)
+{
+    char line[512];
+    const char *end = NULL;
+    int parent = 0;
+    FILE *f = open_proc(proc, process, "stat");
+
+    if (f == NULL)
+        return 0;
+    if (fgets(line, sizeof line, f) != NULL)
+        end = strrchr(line, ')');
+    fclose(f);
+    return end != NULL && sscanf(end, ") %*c %d", &parent) == 1 ? parent : 0;
+}
+
+/* The directory of a group of this name.  Returns whether its hierarchy can be read. */
+static bool find_directory(struct group *group, const char *proc, const char *controller,
+                           const char *name)
+{
+    char root[CGROUP_PATH_BYTES], point[CGROUP_PATH_BYTES], process[16] = "self", outside[64] = "";
+    int pid;
+
+    for (int i = 0; i < MOST_GENERATIONS; i++) {
+        if (find_mount(proc, process, controller, group->is_v2, root, point)) {
+            const int n = snprintf(group->path, sizeof group->path, "%s%s", outside, point);
+
+            group->mount_length = (size_t)n;
+            if (n < (int)sizeof group->path && access(group->path, R_OK) == 0)
+                return snprintf(group->path, sizeof group->path, "%s%s%s", outside, point,
+                                below(name, root)) < (int)sizeof group->path;
+        }
+        pid = parent_of(proc, process);
+        if (pid == 0)
+            return false;
+        snprintf(process, sizeof process, "%d", pid);
+        snprintf(outside, sizeof outside, "%.30s/%d/root", proc, pid);
+    }
+    return false;
 }
 
 /* The group itself, then its ancestors up to the mount point. */
@@ -105,7 +142,7 @@ static void walk_up(struct group *group, on_group *on, void *context)
 static void for_each_group(const char *proc, const char *controller, on_group *on, void *context)
 {
     char line[LINE_BYTES];
-    FILE *f = open_proc(proc, "cgroup");
+    FILE *f = open_proc(proc, "self", "cgroup");
 
     if (f == NULL)
         return;
@@ -171,7 +208,7 @@ static uint64_t stat_value(const char *text, const char *name)
 }
 
 /* Neither dirty pages, which have to be written first, nor those that running programs map. */
-static uint64_t read_cache(const struct cgroup_limit *l)
+uint64_t cgroup_limit_cache_bytes(const struct cgroup_limit *l)
 {
     static const char *const names[2][5] = {
         {"total_inactive_file", "total_active_file", "total_dirty", "total_writeback",
@@ -189,7 +226,7 @@ static uint64_t read_cache(const struct cgroup_limit *l)
     return cache > pinned ? cache - pinned : 0;
 }
 
-struct cgroup_reading cgroup_limit_read(const struct cgroup_limit *l, uint64_t cache_below_bytes)
+struct cgroup_reading cgroup_limit_read(const struct cgroup_limit *l)
 {
     struct cgroup_reading r = {.limit_bytes = read_bytes(l->limit_fd)};
     const uint64_t used = read_bytes(l->used_fd);
@@ -197,8 +234,6 @@ struct cgroup_reading cgroup_limit_read(const struct cgroup_limit *l, uint64_t c
     if (r.limit_bytes == CGROUP_UNLIMITED || used == CGROUP_UNLIMITED)
         return (struct cgroup_reading){.limit_bytes = CGROUP_UNLIMITED};
     r.used_bytes = used;
-    if (used >= r.limit_bytes || r.limit_bytes - used < cache_below_bytes)
-        r.cache_bytes = read_cache(l);
     return r;
 }
 
@@ -212,6 +247,14 @@ uint64_t cgroup_reading_left(const struct cgroup_reading *r)
 }
 
 /* --- memory --- */
+
+const char *cgroup_path_end(const char *path)
+{
+    const size_t length = strlen(path);
+    const char *end = length > MESSAGE_BYTES ? strchr(path + length - MESSAGE_BYTES, '/') : NULL;
+
+    return end != NULL ? end + 1 : path;
+}
 
 static void close_limit(const struct cgroup_limit *l)
 {
@@ -236,7 +279,7 @@ static void add_limit(struct cgroup_memory *m, const struct group *group, const 
     l->stat_fd = stat != NULL ? open_file(group, stat) : -1;
     l->is_v2 = group->is_v2;
     snprintf(l->path, sizeof l->path, "%.440s/%s", group->path, limit);
-    if (cgroup_limit_read(l, 0).limit_bytes == CGROUP_UNLIMITED)
+    if (cgroup_limit_read(l).limit_bytes == CGROUP_UNLIMITED)
         close_limit(l);
     else
         m->n++;

@@ -5,9 +5,13 @@
 #include "client_worker.h"
 #include "clock.h"
 #include "complain.h"
+#include "memory_watch.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
+
+/* The main thread looks at the memory that is left every 20 ms. */
+enum { MEMORY_WAIT_US = 5000 };
 
 static void on_due(evutil_socket_t fd, short what, void *arg);
 
@@ -29,9 +33,26 @@ static bool wait_for_rate(struct client_worker *cw)
     return true;
 }
 
+/* Once memory has been short, only connections that take the place of others are begun. */
 static bool has_more(const struct client_worker *cw)
 {
-    return cw->connect.n_again > 0 || client_population_has_next(cw);
+    return cw->connect.n_again > 0 ||
+           (!memory_watch_was_short(cw->config->memory) && client_population_has_next(cw));
+}
+
+/* Otherwise the timer is set for when to try again. */
+static bool may_begin(struct client_worker *cw)
+{
+    static const struct timeval wait = {.tv_usec = MEMORY_WAIT_US};
+
+    if (!memory_watch_take(cw->config->memory)) {
+        worker_add_timer(&cw->connect.due_event, &wait);
+        return false;
+    }
+    if (!wait_for_rate(cw))
+        return true;
+    memory_watch_give_back(cw->config->memory);
+    return false;
 }
 
 /* There is one. */
@@ -57,7 +78,10 @@ static void want_more(struct client_connect *cc)
 
 static void check_all_settled(struct client_worker *cw)
 {
-    if (cw->connect.n_settled >= tally_get(&cw->population.n_wanted))
+    const struct client_connect *cc = &cw->connect;
+
+    if (cc->n_settled >= tally_get(&cw->population.n_wanted) ||
+        (memory_watch_was_short(cw->config->memory) && cc->n_in_window == 0))
         client_worker_enter(cw, CLIENT_CONNECTED);
 }
 
@@ -82,8 +106,7 @@ void client_connect_more(struct client_worker *cw)
     if (cc->stopped)
         return;
     cc->opening = true;
-    while (has_more(cw) && cc->n_in_window < cc->window && n_begun < cc->window &&
-           !wait_for_rate(cw)) {
+    while (has_more(cw) && cc->n_in_window < cc->window && n_begun < cc->window && may_begin(cw)) {
         struct client_conn *c = take_next(cw);
 
         n_begun++;

@@ -284,6 +284,7 @@ static void check_limits(struct client_plan *plan, const struct hostfacts *host)
         .tls = c->tls != NULL,
     };
 
+    plan->config.memory_ends = preflight_client_ends(&ask);
     preflight_client(&plan->preflight, host, &ask);
     plan->churn_most_per_s =
         ask.closes_with_fin ? preflight_churn_per_s(host, &ask) : HOSTFACTS_UNKNOWN;

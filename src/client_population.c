@@ -4,6 +4,7 @@
 
 #include "client_worker.h"
 #include "clock.h"
+#include "memory_watch.h"
 
 /* How often the schedule of connections is looked at: a slope is a staircase of so long steps. */
 #define TICK_NS (10 * 1000000ull)
@@ -224,14 +225,17 @@ void client_population_steer(struct client_worker *cw, uint32_t n)
 
 void client_population_cancel(struct client_worker *cw)
 {
+    const struct outcome why = memory_watch_was_short(cw->config->memory)
+                                   ? (struct outcome){PHASE_SOCKET, REASON_MEMORY}
+                                   : (struct outcome){PHASE_RUN, REASON_CANCELLED};
     const uint64_t n_first =
         tally_get(&cw->tally.connections.attempted) - tally_get(&cw->tally.connections.reopened);
 
-    tally_add(&cw->tally.connections.ended[PHASE_RUN][REASON_CANCELLED],
+    tally_add(&cw->tally.connections.ended[why.phase][why.reason],
               tally_get(&cw->population.n_asked) - n_first);
     for (uint32_t i = 0; cw->records != NULL && i < cw->n_conns; i++)
         if (cw->records[i].connections == 0) {
-            cw->records[i].ended_phase = PHASE_RUN;
-            cw->records[i].ended_reason = REASON_CANCELLED;
+            cw->records[i].ended_phase = (uint8_t)why.phase;
+            cw->records[i].ended_reason = (uint8_t)why.reason;
         }
 }

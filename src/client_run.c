@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "complain.h"
 #include "growth.h"
+#include "memory_watch.h"
 #include "notify.h"
 #include "parting.h"
 #include "progress.h"
@@ -50,6 +51,7 @@ struct run {
     bool started, closing;
     uint64_t begin_ns, measure_ns, end_ns, stopped_ns;
     struct growth growth;
+    struct memory_watch memory;
     struct progress progress;
 };
 
@@ -273,6 +275,18 @@ static void give_up_if_ignored(struct run *r)
     }
 }
 
+static void look_at_memory(struct run *r)
+{
+    char *shortage = r->result->shortage;
+
+    memory_watch_look(&r->memory);
+    if (!memory_watch_was_short(&r->memory) || shortage[0] != '\0')
+        return;
+    memory_shortage_text(&r->memory.tightest, shortage, sizeof r->result->shortage);
+    if (!r->config->quiet)
+        complain("memory is short, no more connections are opened: %s", shortage);
+}
+
 static void on_look(evutil_socket_t fd, short what, void *arg)
 {
     struct run *r = arg;
@@ -280,6 +294,7 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
+    look_at_memory(r);
     if (!r->started)
         give_up_if_ignored(r);
     if (r->started && r->end_ns != PACER_NEVER && now_ns >= r->measure_ns && now_ns < r->end_ns)
@@ -516,6 +531,8 @@ static int prepare(struct run *r)
     atomic_init(&r->fallback_tuple, 0);
     config->fallback_tuple = &r->fallback_tuple;
     config->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    memory_watch_start(&r->memory, "/proc", &config->memory_ends, MEMORY_WATCH_OF_CLIENT);
+    config->memory = &r->memory;
     client_steer_init(&r->steer, config, &r->crew);
     config->course = r->settings->control != NULL ? &r->steer.course : NULL;
     r->base = event_base_new();
@@ -537,6 +554,7 @@ static void release(struct run *r)
 {
     client_control_end(&r->control);
     client_intervals_free(&r->intervals);
+    memory_watch_end(&r->memory);
     client_crew_free(&r->crew);
     if (r->base != NULL)
         event_base_free(r->base);

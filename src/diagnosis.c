@@ -160,6 +160,16 @@ static void blame_memory(struct diagnosis *d, const struct diagnosis_input *in, 
             : "more memory: net.ipv4.tcp_mem is not reached");
 }
 
+/* The client itself stopped before the kernel would have killed somebody. */
+static void blame_shortage(struct diagnosis *d, const struct diagnosis_input *in, uint64_t n)
+{
+    struct diagnosis_line *line = add(d, "memory", n);
+
+    say(line->evidence, "%s", in->shortage);
+    say(line->remedy, "fewer connections, more memory, or a higher limit of the cgroup: --plan "
+                      "says what they need");
+}
+
 /* Without room for its buffers the kernel refuses, or lets new connections stall without a word. */
 static void judge_memory(struct diagnosis *d, const struct diagnosis_input *in)
 {
@@ -168,7 +178,9 @@ static void judge_memory(struct diagnosis *d, const struct diagnosis_input *in)
 
     if (n == 0)
         return;
-    if (full)
+    if (in->shortage != NULL)
+        blame_shortage(d, in, n);
+    else if (full)
         blame_tcp_memory(d, in, n);
     else if (in->host->address_space_bytes < in->host->memory_available_bytes)
         blame_address_space(d, in, n);

@@ -120,11 +120,13 @@ static void read_cgroup(struct hostfacts *host)
     host->cgroup_available_bytes = HOSTFACTS_UNKNOWN;
     host->cgroup_is_v2 = false;
     host->cgroup_limit[0] = '\0';
-    cgroup_memory_open(&memory, "/proc/self");
+    cgroup_memory_open(&memory, "/proc");
     for (unsigned i = 0; i < memory.n; i++) {
-        const struct cgroup_reading r = cgroup_limit_read(&memory.limits[i], UINT64_MAX);
-        const uint64_t left = cgroup_reading_left(&r);
+        struct cgroup_reading r = cgroup_limit_read(&memory.limits[i]);
+        uint64_t left;
 
+        r.cache_bytes = cgroup_limit_cache_bytes(&memory.limits[i]);
+        left = cgroup_reading_left(&r);
         if (left >= host->cgroup_available_bytes)
             continue;
         host->cgroup_available_bytes = left;

@@ -74,7 +74,7 @@ uint32_t oslimits_cpus(void)
     cpu_set_t set;
     const int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
                                                               : (int)sysconf(_SC_NPROCESSORS_ONLN);
-    const uint64_t quota_milli = cgroup_cpu_quota_milli("/proc/self");
+    const uint64_t quota_milli = cgroup_cpu_quota_milli("/proc");
     const uint64_t n_paid = quota_milli / 1000 + (quota_milli % 1000 != 0);
 
     return n < 1 ? 1 : n_paid < (uint64_t)n ? (uint32_t)n_paid : (uint32_t)n;

@@ -120,7 +120,7 @@ static void check_cgroup(struct preflight *p, const struct hostfacts *host,
 
     if (host->cgroup_available_bytes == UNKNOWN)
         return;
-    snprintf(limit, sizeof limit, "a higher %.120s", host->cgroup_limit);
+    snprintf(limit, sizeof limit, "a higher %s", cgroup_path_end(host->cgroup_limit));
     judge_room(add(p, "cgroup memory (bytes available)", host->cgroup_available_bytes,
                    memory_model_bytes(ends, account)),
                memory_model_connection_bytes(ends, account), limit);

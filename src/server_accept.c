@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "complain.h"
+#include "memory_watch.h"
 #include "outcome.h"
 #include "server_worker.h"
 #include "sock.h"
@@ -16,7 +17,8 @@
 /* Connections taken per wake-up: enough to amortise it, few enough not to delay the served ones. */
 enum { ACCEPT_BATCH = 64, REFUSE_BATCH = 64 };
 
-#define PAUSE_NS (100 * 1000000ull)
+#define PAUSE_NS     (100 * 1000000ull)
+#define LOOK_WAIT_NS (5 * 1000000ull)
 
 static void refuse(struct server_worker *sw, int fd, enum server_refusal why)
 {
@@ -58,9 +60,9 @@ static void refuse_waiting(struct server_worker *sw, int listener_fd, int error)
     }
 }
 
-static void rest(struct server_accept *a)
+static void rest(struct server_accept *a, uint64_t ns)
 {
-    const struct timeval pause = clock_timeval(PAUSE_NS);
+    const struct timeval pause = clock_timeval(ns);
 
     a->paused = true;
     worker_add_timer(&a->resume_event, &pause);
@@ -76,8 +78,15 @@ static void pause_accepting(struct server_worker *sw, int listener_fd, int error
     a->warned = true;
     refuse_waiting(sw, listener_fd, error);
     event_del(&a->listener_event);
-    rest(a);
+    rest(a, PAUSE_NS);
     tally_add(&sw->tally.accept_pauses, 1);
+}
+
+/* The main thread is going to say how much memory is left, or that it is short. */
+static void await_look(struct server_worker *sw)
+{
+    event_del(&sw->accept.listener_event);
+    rest(&sw->accept, LOOK_WAIT_NS);
 }
 
 static bool is_full(const struct server_config *config)
@@ -116,11 +125,21 @@ static void on_acceptable(evutil_socket_t listener_fd, short what, void *arg)
 
     (void)what;
     for (int i = 0; i < ACCEPT_BATCH; i++) {
-        int fd = take(listener_fd, sw->config->source_limit != NULL ? &peer : NULL);
+        const bool has_memory = memory_watch_take(sw->config->memory);
+        int fd;
 
-        if (fd >= 0) {
+        if (!has_memory && !memory_watch_is_short(sw->config->memory)) {
+            await_look(sw);
+            return;
+        }
+        fd = take(listener_fd, sw->config->source_limit != NULL ? &peer : NULL);
+        if (fd >= 0 && has_memory) {
             serve(sw, fd, &peer);
+        } else if (fd >= 0) {
+            refuse(sw, fd, SERVER_REFUSED_MEMORY);
         } else if (errno == EAGAIN) {
+            if (has_memory)
+                memory_watch_give_back(sw->config->memory);
             return;
         } else if (is_exhaustion(errno)) {
             pause_accepting(sw, listener_fd, errno);
@@ -159,7 +178,7 @@ void server_accept_resume(struct server_worker *sw)
     a->paused = false;
     event_del(&a->resume_event);
     if (event_add(&a->listener_event, NULL) != 0)
-        rest(a);
+        rest(a, PAUSE_NS);
 }
 
 void server_accept_suspend(struct server_worker *sw, bool suspended)
@@ -174,7 +193,7 @@ void server_accept_suspend(struct server_worker *sw, bool suspended)
         event_del(&a->resume_event);
         event_del(&a->listener_event);
     } else if (event_add(&a->listener_event, NULL) != 0) {
-        rest(a);
+        rest(a, PAUSE_NS);
     }
 }
 

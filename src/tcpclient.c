@@ -439,6 +439,7 @@ static void diagnose(const struct setup *s, struct client_result *r)
         .host = &r->limits,
         .listen_overflows =
             hoststat_delta(r->host_after.listen_overflows, r->host_before.listen_overflows),
+        .shortage = r->shortage[0] != '\0' ? r->shortage : NULL,
         .n_tuples = s->plan.n_tuples,
         .tuples_in_time_wait = tuples_in_time_wait(s, r),
         .in_time_wait = r->has_sockets ? r->sockets.time_wait : HOSTFACTS_UNKNOWN,

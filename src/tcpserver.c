@@ -5,6 +5,7 @@
 #include "complain.h"
 #include "json.h"
 #include "kernel_features.h"
+#include "memory_watch.h"
 #include "notify.h"
 #include "oslimits.h"
 #include "output.h"
@@ -28,8 +29,11 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { SHORTAGE_TEXT_BYTES = 256 };
 enum { EXIT_DONE = 0, EXIT_REPORT_LOST = 1, EXIT_USAGE = 2 };
 enum { N_SIGNALS = 2 };
+
+#define LOOK_NS (50 * 1000000ull)
 
 struct server {
     struct server_opts opts;
@@ -43,7 +47,9 @@ struct server {
     struct server_tally previous; /* at the last stats line */
     uint64_t begin_ns, previous_ns;
     struct event_base *base;
-    struct event end_event, stats_event, signal_events[N_SIGNALS];
+    struct memory_watch memory;
+    bool memory_was_short; /* at the last look */
+    struct event end_event, look_event, stats_event, signal_events[N_SIGNALS];
     struct control_socket control_socket;
     struct control_token control_token;
     struct server_control control;
@@ -155,6 +161,28 @@ static void collect(void *context)
     hoststat_read(&r->now);
 }
 
+/* Says when it begins to refuse for want of memory, and when it accepts again. */
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+    struct server *s = arg;
+    char text[SHORTAGE_TEXT_BYTES];
+    bool is_short;
+
+    (void)fd;
+    (void)what;
+    memory_watch_look(&s->memory);
+    is_short = memory_watch_is_short(&s->memory);
+    if (is_short == s->memory_was_short)
+        return;
+    s->memory_was_short = is_short;
+    memory_shortage_text(&s->memory.tightest, text, sizeof text);
+    if (!s->opts.quiet)
+        complain("%s: %s",
+                 is_short ? "memory is short, new connections are refused"
+                          : "accepts connections again",
+                 text);
+}
+
 static void on_stats(evutil_socket_t fd, short what, void *arg)
 {
     struct server *s = arg;
@@ -227,12 +255,15 @@ static int watch(struct server *s)
         int number;
         event_callback_fn on;
     } signals[N_SIGNALS] = {{SIGHUP, on_hangup}, {SIGUSR1, on_snapshot}};
+    struct timeval look = clock_timeval(LOOK_NS);
     struct timeval stats = clock_timeval(s->opts.stats_interval_ns);
     int failed = 0;
 
     s->base = event_base_new();
     if (s->base == NULL)
         return -1;
+    event_assign(&s->look_event, s->base, -1, EV_PERSIST, on_look, s);
+    failed |= event_add(&s->look_event, &look);
     event_assign(&s->stats_event, s->base, -1, EV_PERSIST, on_stats, s);
     if (s->opts.stats_interval_ns > 0)
         failed |= event_add(&s->stats_event, &stats);
@@ -251,6 +282,18 @@ static void unwatch(struct server *s)
 {
     for (int i = 0; i < N_SIGNALS; i++)
         evsignal_del(&s->signal_events[i]);
+}
+
+static void watch_memory(struct server *s)
+{
+    const struct memory_ends ends = {
+        .server_connections = 1,
+        .server_threads = s->plan.n_workers,
+        .tls = s->plan.config.tls != NULL,
+    };
+
+    memory_watch_start(&s->memory, "/proc", &ends, MEMORY_WATCH_OF_SERVER);
+    s->plan.config.memory = &s->memory;
 }
 
 static int start_workers(struct server *s)
@@ -352,6 +395,7 @@ static int serve(struct server *s)
     hoststat_read(&s->result.before);
     s->begin_ns = s->previous_ns = clock_now_ns();
     s->result.started_epoch_ns = s->begin_ns + clock_realtime_offset_ns();
+    watch_memory(s);
     if (watch(s) != 0 || start_workers(s) != 0 || start_control(s) != 0) {
         stop_workers(s);
         return EXIT_USAGE;
@@ -373,6 +417,7 @@ static void cleanup(struct server *s)
 {
     if (s->base != NULL)
         event_base_free(s->base);
+    memory_watch_end(&s->memory);
     server_listeners_free(&s->listeners);
     free(s->workers);
     free(s->tallies);
@@ -381,7 +426,11 @@ static void cleanup(struct server *s)
 
 int main(int argc, char **argv)
 {
-    static struct server s = {.json = OUTPUT_CLOSED, .control_socket = {.fd = -1}};
+    static struct server s = {
+        .json = OUTPUT_CLOSED,
+        .control_socket = {.fd = -1},
+        .memory = {.meminfo_fd = -1},
+    };
     char error[OPTIONS_ERROR_BYTES];
     int code = EXIT_USAGE;
 

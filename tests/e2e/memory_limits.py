@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Where memory or CPU time is limited by a cgroup: the plan says so before the run."""
+"""Where memory or CPU time is limited by a cgroup: the plan says so before the run, and a run that is forced stops
+opening connections before the kernel kills it."""
 
 from cgroups import *
 
@@ -18,12 +19,64 @@ def test_plan_in_a_small_cgroup_says_stop_and_names_its_file():
             line = lines["cgroup memory (bytes available)"]
             check_equal((code, line["level"]), (2, "stop"), f"exit code and level of {program}")
             check_between(line["is"], 32 * MIB, 64 * MIB, "bytes available")
-            check(cgroup.path in line["fix"] and cgroup.limit_file in line["fix"], line["fix"])
+            check(os.path.basename(cgroup.path) in line["fix"] and cgroup.limit_file in line["fix"], line["fix"])
             check_equal(lines["memory (bytes available)"]["level"], "ok", "of the machine")
             code, lines = plan(program, *arguments[2:], "-c", "1000", prefix=cgroup.prefix)
             check_equal((code, lines["cgroup memory (bytes available)"]["level"]), (0, "ok"), "a thousand fit")
     code, lines = plan(TCPCLIENT, *client)  # the control
     check_equal(code, 0, "exit code outside of it")
+
+
+def forced_run(limit_bytes, n, of_client=True, of_server=True):
+    """(cgroup's kills, result of the client, server) of n connections where they do not fit."""
+    with MemoryCgroup(limit_bytes) as cgroup, \
+         Server("--force", "--max-connections", n, prefix=cgroup.prefix if of_server else ()) as server:
+        r = run_client("--force", "-p", server.port, "-c", n, "-r", 500, "-t", 1, "--source", "127.0.0.2-127.0.0.3",
+                       "--close", "rst", "127.0.0.1", prefix=cgroup.prefix if of_client else ())
+        check_equal(server.stop(), 0, "exit code of the server")
+        check_equal(cgroup.kills(), 0, "programs that the kernel killed")
+    check(server.result is not None, "the server's result is written")
+    check_conservation(r)
+    check_code(r, 3)
+    check("connections-short" in r.json["reasons"], f"doubts: {r.json['reasons']}")
+    return r, server
+
+
+def check_stopped_for_memory(r, n, least):
+    """The client opened at least so many, and says what stopped it; those that live are served."""
+    c, q = r.json["connections"], r.json["queries"]
+    check_between(c["live_at_end"], least, n // 2, "live at the end")
+    check_equal(c["outcomes"], {"socket/no memory": n - c["proven"], "run/finished": c["proven"]}, "outcomes")
+    line = r.json["diagnosis"][0]
+    check_equal((line["limit"], line["connections"]), ("memory", n - c["proven"]), "limiting factor")
+    check("MiB left of 64.0 MiB" in line["evidence"] and "memory." in line["evidence"], line["evidence"])
+    check(line["evidence"] in r.err, "the summary says so")
+    check(q["answered"] == q["scheduled"] > 0, f"queries: {q}")
+
+
+@plain_build_only
+def test_client_in_a_small_cgroup_stops_opening_and_reports():
+    r, server = forced_run(64 * MIB, 100000, of_server=False)
+    check_stopped_for_memory(r, 100000, 5000)
+    check_equal(server.result["refused"], 0, "refused")
+
+
+@plain_build_only
+def test_both_in_a_small_cgroup_are_not_killed_and_the_client_stops_first():
+    r, server = forced_run(64 * MIB, 100000)
+    check_stopped_for_memory(r, 100000, 3000)
+    check_equal(server.result["refused"], 0, "refused")
+
+
+@plain_build_only
+def test_server_in_a_small_cgroup_refuses_and_serves_those_it_has():
+    r, server = forced_run(64 * MIB, 60000, of_client=False)
+    c, q = r.json["connections"], r.json["queries"]
+    check_between(c["live_at_end"], 10000, 50000, "live at the end")
+    check(server.result["refused_by"]["no memory"] > 0, f"refused: {server.result['refused_by']}")
+    check_equal(server.result["refused_by"]["no memory"], server.result["refused"], "refused for memory")
+    check("memory is short, new connections are refused" in server.stderr(), server.stderr())
+    check(q["answered"] == q["scheduled"] > 0, f"queries: {q}")
 
 
 def test_plan_under_a_limit_of_address_space_says_stop():

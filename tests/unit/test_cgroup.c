@@ -54,7 +54,7 @@ static void put_mounts(const char *root)
              "35 31 0:32 %s %s/v1 rw,relatime shared:9 - cgroup cgroup rw,memory\n"
              "41 31 0:38 %s %s/v2 rw - cgroup2 cgroup2 rw\n",
              root, top, root, top, root, top);
-    put("proc/mountinfo", text);
+    put("proc/self/mountinfo", text);
 }
 
 static const char *proc(void)
@@ -72,6 +72,9 @@ static int make_top(void **state)
     if (mkdtemp(top) == NULL)
         return -1;
     put_mounts("/");
+    put("cpu/tasks", "");
+    put("v1/tasks", "");
+    put("v2/tasks", "");
     return 0;
 }
 
@@ -92,12 +95,13 @@ static int remove_top(void **state)
 /* The limit at this place, from the innermost group on, is `end` of a path and leaves so much. */
 static void assert_limit(const struct cgroup_memory *m, unsigned i, const char *end, uint64_t left)
 {
-    const struct cgroup_reading r = cgroup_limit_read(&m->limits[i], UINT64_MAX);
+    struct cgroup_reading r = cgroup_limit_read(&m->limits[i]);
     const char *path = m->limits[i].path;
 
     assert_true(i < m->n);
     assert_true(strlen(path) >= strlen(end));
     assert_string_equal(path + strlen(path) - strlen(end), end);
+    r.cache_bytes = cgroup_limit_cache_bytes(&m->limits[i]);
     assert_true(cgroup_reading_left(&r) == left);
 }
 
@@ -106,7 +110,7 @@ static void own_group_and_its_ancestors_limit_v1(void **state)
     struct cgroup_memory m;
 
     (void)state;
-    put("proc/cgroup", "4:memory:/a/b\n3:cpuset:/a\n0::/\n");
+    put("proc/self/cgroup", "4:memory:/a/b\n3:cpuset:/a\n0::/\n");
     put("v1/memory.limit_in_bytes", "9223372036854771712\n");
     put("v1/memory.usage_in_bytes", "1\n");
     put("v1/a/memory.limit_in_bytes", "104857600\n");
@@ -132,7 +136,7 @@ static void max_and_high_limit_v2_and_max_is_no_limit(void **state)
     struct cgroup_memory m;
 
     (void)state;
-    put("proc/cgroup", "0::/slice/unit\n");
+    put("proc/self/cgroup", "0::/slice/unit\n");
     put("v2/slice/memory.max", "max\n");
     put("v2/slice/memory.high", "629145600\n");
     put("v2/slice/memory.current", "104857600\n");
@@ -150,40 +154,22 @@ static void max_and_high_limit_v2_and_max_is_no_limit(void **state)
     cgroup_memory_close(&m);
 }
 
-static void page_cache_is_read_only_when_it_may_matter(void **state)
-{
-    struct cgroup_memory m;
-    struct cgroup_reading r;
-
-    (void)state;
-    put("proc/cgroup", "0::/u\n");
-    put("v2/u/memory.max", "1000\n");
-    put("v2/u/memory.current", "400\n");
-    put("v2/u/memory.stat", "inactive_file 100\n");
-    cgroup_memory_open(&m, proc());
-    r = cgroup_limit_read(&m.limits[0], 600);
-    assert_int_equal(cgroup_reading_left(&r), 600);
-    r = cgroup_limit_read(&m.limits[0], 601);
-    assert_int_equal(cgroup_reading_left(&r), 700);
-    cgroup_memory_close(&m);
-}
-
 static void limit_that_changes_is_seen(void **state)
 {
     struct cgroup_memory m;
     struct cgroup_reading r;
 
     (void)state;
-    put("proc/cgroup", "0::/u\n");
+    put("proc/self/cgroup", "0::/u\n");
     put("v2/u/memory.max", "1000\n");
     put("v2/u/memory.current", "400\n");
     cgroup_memory_open(&m, proc());
     put("v2/u/memory.max", "500\n");
     put("v2/u/memory.current", "450\n");
-    r = cgroup_limit_read(&m.limits[0], 0);
+    r = cgroup_limit_read(&m.limits[0]);
     assert_int_equal(cgroup_reading_left(&r), 50);
     put("v2/u/memory.max", "max\n");
-    r = cgroup_limit_read(&m.limits[0], 0);
+    r = cgroup_limit_read(&m.limits[0]);
     assert_true(cgroup_reading_left(&r) == CGROUP_UNLIMITED);
     cgroup_memory_close(&m);
 }
@@ -194,7 +180,7 @@ static void container_that_sees_a_subtree_finds_its_groups(void **state)
 
     (void)state;
     put_mounts("/docker/0123");
-    put("proc/cgroup", "4:memory:/docker/0123/inner\n");
+    put("proc/self/cgroup", "4:memory:/docker/0123/inner\n");
     put("v1/memory.limit_in_bytes", "1000\n");
     put("v1/memory.usage_in_bytes", "1\n");
     put("v1/inner/memory.limit_in_bytes", "900\n");
@@ -204,10 +190,35 @@ static void container_that_sees_a_subtree_finds_its_groups(void **state)
     assert_limit(&m, 0, "v1/inner/memory.limit_in_bytes", 899);
     assert_limit(&m, 1, "v1/memory.limit_in_bytes", 999);
     cgroup_memory_close(&m);
-    put("proc/cgroup", "4:memory:/docker/01234\n"); /* elsewhere: what is mounted is all we see */
+    put("proc/self/cgroup",
+        "4:memory:/docker/01234\n"); /* elsewhere: what is mounted is all we see */
     cgroup_memory_open(&m, proc());
     assert_int_equal(m.n, 1);
     assert_limit(&m, 0, "v1/memory.limit_in_bytes", 999);
+    cgroup_memory_close(&m);
+}
+
+static void hierarchy_that_only_a_grandparent_has_mounted_is_found(void **state)
+{
+    struct cgroup_memory m;
+
+    (void)state;
+    put("proc/self/cgroup", "0::/u\n");
+    put("proc/self/mountinfo", "31 23 0:28 / /sys rw - sysfs sysfs rw\n");
+    put("proc/self/stat", "9 (sh) x) S 5 1 1 0\n");
+    put("proc/5/mountinfo", "41 31 0:38 / /sys/fs/unreadable rw - cgroup2 cgroup2 rw\n");
+    put("proc/5/stat", "5 (ip) S 1 1 1 0\n");
+    put("proc/1/mountinfo", "41 31 0:38 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+    put("proc/1/root/sys/fs/cgroup/u/memory.max", "1000\n");
+    put("proc/1/root/sys/fs/cgroup/u/memory.current", "1\n");
+    put("proc/1/root/sys/fs/cgroup/memory.max", "900\n");
+    put("proc/1/root/sys/fs/cgroup/memory.current", "1\n");
+    put("proc/1/root/sys/fs/memory.max", "1\n");
+    put("proc/1/root/sys/fs/memory.current", "1\n");
+    cgroup_memory_open(&m, proc());
+    assert_int_equal(m.n, 2);
+    assert_limit(&m, 0, "root/sys/fs/cgroup/u/memory.max", 999);
+    assert_limit(&m, 1, "root/sys/fs/cgroup/memory.max", 899);
     cgroup_memory_close(&m);
 }
 
@@ -219,7 +230,7 @@ static void what_cannot_be_read_limits_nothing(void **state)
     cgroup_memory_open(&m, proc()); /* no file "cgroup" */
     assert_int_equal(m.n, 0);
     assert_true(cgroup_cpu_quota_milli(proc()) == CGROUP_UNLIMITED);
-    put("proc/cgroup", "nonsense\n4:memory\n0::/none\n7:memory,hugetlb:/a\n");
+    put("proc/self/cgroup", "nonsense\n4:memory\n0::/none\n7:memory,hugetlb:/a\n");
     put("v1/a/memory.limit_in_bytes", "many\n");
     put("v1/a/memory.usage_in_bytes", "1\n");
     put("v1/memory.limit_in_bytes", "1000\n"); /* without its usage */
@@ -231,10 +242,23 @@ static void what_cannot_be_read_limits_nothing(void **state)
     assert_int_equal(m.n, 0);
 }
 
+static void long_path_is_shortened_to_its_end(void **state)
+{
+    const char *const path =
+        "/proc/12345/root/sys/fs/cgroup/memory/0123456789012345678901234567890123456789/"
+        "01234567890123456789/memory.limit_in_bytes";
+
+    (void)state;
+    assert_string_equal(cgroup_path_end("/a/memory.max"), "/a/memory.max");
+    assert_string_equal(cgroup_path_end(path),
+                        "root/sys/fs/cgroup/memory/0123456789012345678901234567890123456789/"
+                        "01234567890123456789/memory.limit_in_bytes");
+}
+
 static void smallest_cpu_quota_of_all_ancestors_counts(void **state)
 {
     (void)state;
-    put("proc/cgroup", "2:cpu,cpuacct:/a/b\n0::/u\n");
+    put("proc/self/cgroup", "2:cpu,cpuacct:/a/b\n0::/u\n");
     put("cpu/a/b/cpu.cfs_quota_us", "-1\n");
     put("cpu/a/b/cpu.cfs_period_us", "100000\n");
     put("v2/u/cpu.max", "max 100000\n");
@@ -251,11 +275,11 @@ static void groups_of_this_process_can_be_read(void **state)
     struct cgroup_memory m;
 
     (void)state;
-    cgroup_memory_open(&m, "/proc/self");
+    cgroup_memory_open(&m, "/proc");
     for (unsigned i = 0; i < m.n; i++)
-        assert_true(cgroup_limit_read(&m.limits[i], 0).used_bytes > 0);
+        assert_true(cgroup_limit_read(&m.limits[i]).used_bytes > 0);
     cgroup_memory_close(&m);
-    assert_true(cgroup_cpu_quota_milli("/proc/self") > 0);
+    assert_true(cgroup_cpu_quota_milli("/proc") > 0);
 }
 
 #define IN_TOP(test) cmocka_unit_test_setup_teardown(test, make_top, remove_top)
@@ -265,10 +289,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_TOP(own_group_and_its_ancestors_limit_v1),
         IN_TOP(max_and_high_limit_v2_and_max_is_no_limit),
-        IN_TOP(page_cache_is_read_only_when_it_may_matter),
         IN_TOP(limit_that_changes_is_seen),
         IN_TOP(container_that_sees_a_subtree_finds_its_groups),
+        IN_TOP(hierarchy_that_only_a_grandparent_has_mounted_is_found),
         IN_TOP(what_cannot_be_read_limits_nothing),
+        cmocka_unit_test(long_path_is_shortened_to_its_end),
         IN_TOP(smallest_cpu_quota_of_all_ancestors_counts),
         cmocka_unit_test(groups_of_this_process_can_be_read),
     };
