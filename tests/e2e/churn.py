@@ -156,7 +156,10 @@ def test_connections_come_back_with_the_server():
 
 def test_without_reconnect_they_stay_away():
     r, server = restart_in_mid_run("-t", 4)
-    check_equal((r.json["connections"]["live_at_end"], server["accepted"]), (0, 0), "connections")
+    check_equal((r.json["connections"]["live_at_end"], r.json["connections"]["reopened"]), (0, 0), "connections")
+    check_equal((server["accepted"], server["bytes_received"]), (1, 0), "the trial whether anybody accepts; bytes")
+    check_equal([line["limit"] for line in r.json["diagnosis"]], ["the server's limits"], "diagnosis")
+    check("or it was restarted" in r.json["diagnosis"][0]["remedy"], r.err)
 
 
 def test_waits_grow_to_their_most():
