@@ -7,7 +7,7 @@ set -eu
 
 build="gcc libc6-dev cmake ninja-build pkg-config libevent-dev libssl-dev"
 demo="gawk gnuplot-nox"
-tests="libcmocka-dev zlib1g-dev libjson-c-dev openssl python3 python3-pip python3-jsonschema tcpdump socat netcat-openbsd knot-dnsutils strace iproute2 nftables iptables unbound knot nsd
+tests="libcmocka-dev zlib1g-dev libjson-c-dev openssl python3 python3-pip python3-jsonschema tcpdump socat netcat-openbsd knot-dnsutils strace iproute2 nftables iptables unbound knot nsd bind9
        procps mandoc default-jre-headless libhdrhistogram-java curl prometheus
        lintian zsh systemd cron ansible-core python3-venv openssh-server openssh-client"
 # the runtime of the sanitizers is in a package with the version of clang in its name

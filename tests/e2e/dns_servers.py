@@ -100,6 +100,8 @@ zone:
 
 
 class DnsServer:
+    """A server on a free port; {port} and {state}, a directory of its own, stand in the configuration."""
+
     def __init__(self, program, configuration, *arguments, prefix=(), zone=ZONE):
         need_program(program)
         self.port, path = free_port(), temp_path("server.conf")
@@ -107,7 +109,7 @@ class DnsServer:
         state = os.path.dirname(path)
         os.chmod(state, 0o755)
         with open(path, "w") as f:
-            f.write(configuration.format(port=self.port, state=state))
+            f.write(configuration.replace("{port}", str(self.port)).replace("{state}", state))
         with open(os.path.join(state, "example.com.zone"), "w") as f:
             f.write(zone)
         self.log = open(os.path.join(state, "output"), "w+")
