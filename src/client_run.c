@@ -85,7 +85,9 @@ static void start_load(struct run *r, uint64_t begin_ns)
     r->end_ns =
         config->duration_ns == PACER_NEVER ? PACER_NEVER : r->measure_ns + config->duration_ns;
     r->result->loaded = true;
-    r->intervals.previous_ns = r->intervals.last_ns = r->begin_ns - r->settings->settle_ns;
+    /* with --start-at the settle time may reach back to before this program began */
+    if (r->begin_ns > r->intervals.origin_ns + r->settings->settle_ns)
+        r->intervals.previous_ns = r->intervals.last_ns = r->begin_ns - r->settings->settle_ns;
     client_steer_begin(&r->steer, r->begin_ns, r->end_ns);
     client_crew_post(&r->crew, CLIENT_START, r->begin_ns);
     notify(NOTIFY_READY);

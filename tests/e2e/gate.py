@@ -44,6 +44,22 @@ def client_with_a_moment():
     return [r], at_ns
 
 
+def late_start_with_a_log(log):
+    with Server() as server:
+        at_ns = time.time_ns() + NS // 2
+        r = run_client("-p", server.port, "-c", 10, "-r", 1000, "-t", 1, "--settle", "5s", "--hlog", log, "--start-at",
+                       f"{at_ns / NS:.6f}", "127.0.0.1")
+    return [r], at_ns
+
+
+def test_settle_time_that_reaches_back_before_the_program_is_no_interval():
+    log = temp_path("run.hlog")
+    (r,), _ = in_time(lambda: late_start_with_a_log(log))
+    check_conservation(r)
+    begins = [float(line.split(",")[0]) for line in open(log) if line[0].isdigit()]
+    check(begins and all(0 <= begin < 60 for begin in begins), f"intervals begin at {begins}")
+
+
 def test_schedule_begins_at_the_moment():
     (r,), at_ns = in_time(client_with_a_moment)
     check_complete(r)
