@@ -67,6 +67,10 @@ void pacer_start(struct pacer *p, const struct pacer_config *config, uint64_t st
  * there is no gap and no burst.  The segments are borrowed as before. */
 void pacer_replace(struct pacer *p, const struct pacer_segment *segments, size_t n_segments);
 
+/* Nothing was wanted until at_ns: arrivals that were due before are left out, and the next one is
+ * due then; the later ones keep their distances.  For a constant rate without end. */
+void pacer_skip_to(struct pacer *p, uint64_t at_ns);
+
 /* Steps to the arrival after next_ns.  next_ns never decreases but by
  * pacer_replace(). */
 void pacer_advance(struct pacer *p);

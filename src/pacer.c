@@ -101,3 +101,11 @@ void pacer_replace(struct pacer *p, const struct pacer_segment *segments, size_t
     p->segment_start_ns = 0;
     place(p);
 }
+
+void pacer_skip_to(struct pacer *p, uint64_t at_ns)
+{
+    if (p->next_ns >= at_ns)
+        return;
+    p->start_ns += at_ns - p->next_ns;
+    p->next_ns = at_ns;
+}

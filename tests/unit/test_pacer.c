@@ -465,6 +465,21 @@ static void a_silent_schedule_is_replaced(void **state)
     assert_int_equal(p.next_ns - START, 3 * S);
 }
 
+static void what_was_not_wanted_leaves_no_burst(void **state)
+{
+    const struct pacer_segment segment = {PACER_NEVER, 10, 10};
+    const struct pacer_config c = config_of(PACER_CONSTANT, &segment, 1);
+    struct pacer p;
+
+    (void)state;
+    pacer_start(&p, &c, START);
+    pacer_skip_to(&p, START + S / 2 + 7);
+    for (uint64_t i = 0; i < 20; i++, pacer_advance(&p))
+        assert_int_equal(p.next_ns, START + S / 2 + 7 + i * S / 10);
+    pacer_skip_to(&p, START + S); /* passed long ago */
+    assert_int_equal(p.next_ns, START + S / 2 + 7 + 2 * S);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -485,6 +500,7 @@ int main(void)
         cmocka_unit_test(the_next_arrival_never_decreases),
         cmocka_unit_test(a_replaced_rest_makes_no_gap_and_no_burst),
         cmocka_unit_test(a_silent_schedule_is_replaced),
+        cmocka_unit_test(what_was_not_wanted_leaves_no_burst),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
