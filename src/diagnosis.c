@@ -202,12 +202,23 @@ static void judge_stalled(struct diagnosis *d, const struct diagnosis_input *in)
         say(line->remedy, "a larger table, or a notrack rule (scripts/setup-client.sh --notrack)");
         return;
     }
+    /* each drops SYNs of its own: fewer overflows than connections are somebody else's */
+    if (in->listen_overflows != UNKNOWN && in->listen_overflows >= n) {
+        line = add(d, "the server's accept queue", n);
+        say(line->evidence,
+            "%" PRIu64 " SYNs were sent again, without an answer; %" PRIu64
+            " accept queue overflows on this host",
+            tally_get(&in->tally->connections.syn_retransmits), in->listen_overflows);
+        say(line->remedy, "raise the server's backlog and net.core.somaxconn, or let it accept "
+                          "faster: 'ss -ltn' shows the queue");
+        return;
+    }
     line = add(d, "the path to the server", n);
     say(line->evidence, "%" PRIu64 " SYNs were sent again, the last ones without an answer",
         tally_get(&in->tally->connections.syn_retransmits));
     say(line->remedy,
-        "look for a firewall, the server's SYN backlog (net.ipv4.tcp_max_syn_backlog) and, "
-        "in its dmesg, 'table full'");
+        "look for a firewall, the server's accept queue (ss -ltn there) and SYN backlog "
+        "(net.ipv4.tcp_max_syn_backlog) and, in its dmesg, 'table full'");
 }
 
 /* --- established, and never answered --- */

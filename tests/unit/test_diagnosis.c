@@ -119,6 +119,9 @@ static void stalled_connects_are_told_apart_by_what_the_kernel_counts(void **sta
     (void)state;
     diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9);
     assert_one("the path to the server", 9, "SYNs were sent again", "firewall");
+    in.listen_overflows = 9; /* one for each at least */
+    diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9);
+    assert_one("the server's accept queue", 9, "9 accept queue overflows", "net.core.somaxconn");
     host.conntrack_used = 990;
     diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9);
     assert_one("net.netfilter.nf_conntrack_max", 9, "990 connections tracked of 1000", "notrack");
