@@ -53,7 +53,8 @@ struct client_config {
     struct schedule population;   /* how many of them through the measurement; n 0: all */
     uint32_t n_workers;
     double connect_rate_per_s; /* 0: as fast as the window allows */
-    uint32_t connect_window;   /* connecting or not yet proven at a time, all workers */
+    uint32_t
+        connect_window; /* connecting or not yet proven at a time, all workers; 1 each at least */
     uint64_t connect_timeout_ns;
     bool prove;                /* each connection sends one query as soon as it is established */
     int close;                 /* enum client_close */

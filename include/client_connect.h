@@ -31,6 +31,7 @@ struct client_connect {
     uint32_t n_settled;          /* places whose first connection has left the window */
     tally_count n_first_settled; /* how many of them before the first that has not */
     bool opening;                /* in client_connect_more(): it needs no event to go on */
+    bool idle;                   /* none was wanted: the rate keeps no credit for that time */
     bool stopped;
     uint64_t first_ns, last_established_ns;
 };

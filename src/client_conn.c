@@ -454,6 +454,17 @@ void client_conn_is_proven(struct client_conn *c)
 
 /* --- the way out --- */
 
+/* Of a connection that was never established. */
+static void count_syns(struct client_conn *c, int fd)
+{
+    struct client_record *record = client_worker_record(c);
+    const struct sock_tcp tcp = sock_tcp(fd);
+
+    tally_add(&c->worker->tally.connections.syn_retransmits, tcp.retransmits);
+    if (record != NULL)
+        record->syn_retransmits += tcp.retransmits;
+}
+
 /* What TCP had to do for an established connection. */
 static void take_leave(struct client_conn *c, int fd, bool was_usable, struct outcome outcome)
 {
@@ -560,7 +571,9 @@ void client_conn_close(struct client_conn *c, struct outcome outcome, int error)
         event_del(&c->event);
         if (cw->tls != NULL)
             client_tls_end(c, fd, outcome.phase == PHASE_RUN);
-        if (state != CLIENT_CONN_CONNECTING)
+        if (state == CLIENT_CONN_CONNECTING)
+            count_syns(c, fd);
+        else
             take_leave(c, fd, state == CLIENT_CONN_LIVE || state == CLIENT_CONN_FINISHING, outcome);
         if (fd >= 0 && cw->config->close == CLIENT_CLOSE_RST)
             sock_reset_on_close(fd);

@@ -24,6 +24,9 @@ static bool wait_for_rate(struct client_worker *cw)
     if (cw->config->connect_rate_per_s <= 0)
         return false;
     now_ns = clock_now_ns();
+    if (cc->idle)
+        pacer_skip_to(&cc->pacer, now_ns);
+    cc->idle = false;
     if (cc->pacer.next_ns <= now_ns) {
         pacer_advance(&cc->pacer);
         return false;
@@ -116,6 +119,7 @@ void client_connect_more(struct client_worker *cw)
         client_send_all(cw);
     }
     cc->opening = false;
+    cc->idle = !has_more(cw);
     go_on_later(cw);
     check_all_settled(cw);
 }
@@ -153,7 +157,9 @@ int client_connect_init(struct client_worker *cw)
     if (cw->lives.places != NULL && (cc->again = calloc(cw->n_conns, sizeof *cc->again)) == NULL)
         return -1;
     srccursor_init(&cc->tuples, &config->plan, cw->first_conn, cw->n_conns, config->spare_tuple);
-    cc->window = (config->connect_window + config->n_workers - 1) / config->n_workers;
+    cc->window = pacer_connections_of(config->connect_window, config->n_workers, cw->worker.index);
+    if (cc->window == 0)
+        cc->window = 1;
     cc->timeout = event_base_init_common_timeout(cw->worker.base, &timeout);
     evtimer_assign(&cc->due_event, cw->worker.base, on_due, cw);
     return cc->timeout != NULL ? 0 : -1;

@@ -4,14 +4,17 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 int client_crew_start(struct client_crew *crew, const struct client_config *config)
 {
     int error;
 
-    crew->workers = calloc(config->n_workers, sizeof *crew->workers);
+    crew->workers =
+        aligned_alloc(CLIENT_WORKER_ALIGNMENT, config->n_workers * sizeof *crew->workers);
     if (crew->workers == NULL)
         return -1;
+    memset(crew->workers, 0, config->n_workers * sizeof *crew->workers);
     for (; crew->n < config->n_workers; crew->n++)
         if (client_worker_start(&crew->workers[crew->n], config, crew->n) != 0) {
             error = errno;

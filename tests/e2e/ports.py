@@ -145,4 +145,60 @@ def test_time_wait_that_blocks_tuples_is_in_the_plan_and_named_by_the_run():
     check("net.ipv4.tcp_timestamps=1" in line["remedy"], str(line))
 
 
+def accept_queue(port, backlog, n_accepted):
+    """A listener that accepts so many connections and answers none; to be closed."""
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", port))
+    listener.listen(backlog)
+    return listener, [listener.accept() for _ in range(n_accepted)]
+
+
+def test_connects_that_a_full_accept_queue_drops_name_it_and_count_their_syns():
+    """A server with a backlog of 4 that accepts nothing; 20 clients, of which 5 find room."""
+    listener, _ = accept_queue(port := free_port(), 4, 0)
+    out = temp_path("connections.csv")
+    r = run_client("-c", 20, "-r", 10, "-t", 0.2, "--prove", "no", "--connect-timeout", "3500ms", "--connections-out", out,
+                   "--drain", 0, f"127.0.0.1:{port}")
+    listener.close()
+    check_conservation(r)
+    c = r.json["connections"]
+    timed_out = c["outcomes"]["connect/timed out"]
+    check(timed_out >= 10, f"connects dropped: {c['outcomes']}")
+    check(c["syn_retransmits"] >= 2 * timed_out, f"SYNs sent again, after 1 s and 3 s: {c['syn_retransmits']}")
+    rows = [row for row in csv.DictReader(open(out)) if "timed out" in row["ended"]]
+    check_equal(len(rows), timed_out, "rows")
+    check(all(int(row["syn_retransmits"]) >= 2 for row in rows), str(rows))
+    line = next(line for line in r.json["diagnosis"] if line["connections"] == timed_out)
+    check_equal(line["limit"], "the server's accept queue", str(line))
+    check("accept queue overflows" in line["evidence"] and "firewall" not in line["remedy"], str(line))
+
+
+def test_the_connect_window_is_that_of_all_threads_together():
+    listener, _ = accept_queue(port := free_port(), 128, 0)
+    for window, n in ((10, 10), (2, 4)):  # at least one for each thread
+        client = Client("-c", 40, "-r", 10, "--threads", 4, "--connect-window", window, f"127.0.0.1:{port}")
+        held = [listener.accept() for _ in range(n)]
+        listener.settimeout(1)
+        try:
+            held.append(listener.accept())
+        except TimeoutError:
+            pass
+        listener.settimeout(None)
+        check_equal(len(held), n, f"connections under way with a window of {window}")
+        stop(client.process, signal.SIGINT)
+    listener.close()
+
+
+def test_the_connect_rate_keeps_no_credit_while_nothing_is_to_be_opened():
+    out = temp_path("connections.csv")
+    with Server() as server:
+        r = run_client("-p", server.port, "--conn-schedule", "2.5s:2,1.5s:12", "-n", 10, "--threads", 2, "-r", 10,
+                       "--connections-out", out, "127.0.0.1")
+    check_conservation(r)
+    times = sorted(float(row["established_s"]) for row in csv.DictReader(open(out)) if row["established_s"])
+    check_equal(len(times), 12, "connections")
+    check(times[-1] - times[2] > 0.6, f"10 connections at 10/s: {times}")
+
+
 main()
