@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct client_worker;
 struct client_backlog;
@@ -49,6 +50,7 @@ struct client_conn {
     bool in_loop : 1;      /* its next query stands in the closed loop */
     bool in_window : 1;    /* holds a place in the connect window */
     bool settled : 1;      /* it, or one before it in this place, has left that window */
+    bool awaits_room : 1;  /* in its socket, for the backlog or for queries that wait */
     bool opens_slowly : 1; /* so slowly that TCP may have sent segments again meanwhile */
     bool timed_out : 1;    /* one of its queries has */
     uint8_t n_unheard : 2; /* queries that timed out since something came; CLIENT_CONN_DEAF: more */
@@ -57,7 +59,7 @@ struct client_conn {
 
 /* With libevent's own bookkeeping of about 45 bytes per fd an idle connection stays below the
  * promised 256 bytes of user memory. */
-_Static_assert(sizeof(struct client_conn) <= 176, "memory per idle connection");
+_Static_assert(sizeof(struct client_conn) <= 192, "memory per idle connection");
 
 /* It takes queries. */
 static inline bool client_conn_is_usable(const struct client_conn *c)
@@ -69,9 +71,16 @@ static inline bool client_conn_is_usable(const struct client_conn *c)
  * fails ends the connection with its outcome. */
 void client_conn_open(struct client_conn *c);
 
-/* Sends bytes; what the socket does not take now is kept and follows when it can.  Returns 0, or
- * the errno of a broken connection: the caller accounts for what it sent, then calls
- * client_conn_broken. */
+/* Writes queries.  Returns how many bytes are taken: those of the socket, or with TLS, which cannot
+ * take back what it has sealed, all.  Or -1, with the errno of a broken connection: the caller
+ * accounts for what it sent, then calls client_conn_broken. */
+ssize_t client_conn_write(struct client_conn *c, const uint8_t *data, size_t n_bytes);
+
+/* Keeps bytes that are to follow before all others, when the socket has room; client_send_waiting()
+ * is called then.  n_bytes 0: only for that.  Returns 0 or an errno. */
+int client_conn_keep(struct client_conn *c, const uint8_t *data, size_t n_bytes);
+
+/* Sends bytes; what the socket does not take now is kept.  Returns 0 or an errno, as above. */
 int client_conn_send(struct client_conn *c, const uint8_t *data, size_t n_bytes);
 
 /* The same, past TLS: what the socket itself is to carry. */

@@ -42,6 +42,10 @@ void client_query_arm_expiry(struct client_worker *cw);
 /* The query was handed to its socket at sent_ns. */
 void client_query_sent(struct client_worker *cw, struct inflight_query *q, uint64_t sent_ns);
 
+/* Its queued queries find no id: those that have been due for the timeout are never sent.  The
+ * connection may end by it. */
+void client_query_give_up_blocked(struct client_conn *c);
+
 /* A complete answer, the last one of c->stream.  The connection may end by it. */
 void client_query_answer(struct client_conn *c, uint64_t received_ns);
 

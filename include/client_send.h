@@ -24,8 +24,13 @@ void client_send_free(struct client_worker *cw);
 /* It has something to send. */
 void client_send_join(struct client_conn *c);
 
-/* Gives ids to the queries of all that have joined, encodes and sends them.  What finds no id waits
- * and keeps its intended time.  Connections may end by it. */
+/* Gives ids to the queries of all that have joined, encodes and sends them.  What finds no id stays
+ * queued and keeps its intended time; what finds its socket full is sent, and waits there for room
+ * no longer than it waits for its answer.  Connections may end by it: call it from the loop, never
+ * from what happens to a connection or a query. */
 void client_send_all(struct client_worker *cw);
+
+/* The connection's socket has room: writes the queries that wait for it.  It may end by it. */
+void client_send_waiting(struct client_conn *c);
 
 #endif

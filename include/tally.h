@@ -22,7 +22,7 @@ enum tally_class { TALLY_PROBE, TALLY_WARMUP, TALLY_MEASURED, TALLY_N_CLASSES };
 struct tally_queries {
     tally_count scheduled; /* became due */
     tally_count sent;      /* handed to a socket */
-    tally_count unsent;    /* never sent: no live connection, or still blocked at the end */
+    tally_count unsent;    /* never sent: no live connection, or no id within the timeout */
     tally_count answered;
     tally_count timeout;
     tally_count error;     /* their connection ended first */
@@ -71,6 +71,7 @@ struct tally {
     tally_count duplicate;  /* answers to queries already answered */
     tally_count unknown_id; /* answers to queries never sent */
     tally_count ids_recycled;
+    tally_count withdrawn; /* of those timed out: their socket was full, no byte of them has left */
     tally_count bytes_sent;
     tally_count bytes_received;
 };

@@ -29,7 +29,7 @@ enum { MAX_TRIES_OF_USED = 64 };
 enum { BROKEN_BYTES = 4096 };
 
 struct client_backlog {
-    size_t n_bytes, n_sent;
+    size_t n_bytes, n_sent, capacity;
     uint8_t data[];
 };
 
@@ -215,7 +215,7 @@ void client_conn_open(struct client_conn *c)
     if (cw->lives.places != NULL)
         client_life_begin(c);
     inflight_list_init(&c->queries);
-    c->proven = c->opens_slowly = c->timed_out = false;
+    c->proven = c->opens_slowly = c->timed_out = c->awaits_room = false;
     c->state = CLIENT_CONN_CONNECTING;
     c->connect_start_ns = clock_now_ns();
     fd = connect_from_next_tuple(c, &failed);
@@ -261,22 +261,22 @@ void client_conn_is_half_open(struct client_conn *c)
 
 /* --- sending --- */
 
-static int keep(struct client_conn *c, const uint8_t *data, size_t n_bytes)
+/* By doubling: each byte is copied twice at the most. */
+static struct client_backlog *enlarge(struct client_backlog *old, size_t n_more)
 {
-    struct client_backlog *old = c->backlog;
-    size_t unsent = old != NULL ? old->n_bytes - old->n_sent : 0;
-    struct client_backlog *b = malloc(sizeof *b + unsent + n_bytes);
+    const size_t n_bytes = old != NULL ? old->n_bytes : 0, needed = n_bytes + n_more;
+    const size_t capacity = old != NULL && needed < 2 * old->capacity ? 2 * old->capacity : needed;
+    struct client_backlog *b;
 
+    if (old != NULL && needed <= old->capacity)
+        return old;
+    b = realloc(old, sizeof *b + capacity);
     if (b == NULL)
-        return ENOMEM;
-    if (unsent > 0)
-        memcpy(b->data, old->data + old->n_sent, unsent);
-    memcpy(b->data + unsent, data, n_bytes);
-    b->n_bytes = unsent + n_bytes;
-    b->n_sent = 0;
-    free(old);
-    c->backlog = b;
-    return 0;
+        return NULL;
+    if (old == NULL)
+        b->n_bytes = b->n_sent = 0;
+    b->capacity = capacity;
+    return b;
 }
 
 static int watch_writable(struct client_conn *c, bool writable)
@@ -284,7 +284,22 @@ static int watch_writable(struct client_conn *c, bool writable)
     int fd = event_get_fd(&c->event);
 
     event_del(&c->event);
+    c->awaits_room = writable;
     return watch(c, fd, (short)(EV_READ | EV_PERSIST | (writable ? EV_WRITE : 0)), on_ready, NULL);
+}
+
+int client_conn_keep(struct client_conn *c, const uint8_t *data, size_t n_bytes)
+{
+    if (n_bytes > 0) {
+        struct client_backlog *b = enlarge(c->backlog, n_bytes);
+
+        if (b == NULL)
+            return ENOMEM;
+        memcpy(b->data + b->n_bytes, data, n_bytes);
+        b->n_bytes += n_bytes;
+        c->backlog = b;
+    }
+    return c->awaits_room || watch_writable(c, true) == 0 ? 0 : ENOMEM;
 }
 
 void client_conn_count_sent(struct client_conn *c, uint64_t n_bytes)
@@ -296,24 +311,37 @@ void client_conn_count_sent(struct client_conn *c, uint64_t n_bytes)
         record->bytes_sent += n_bytes;
 }
 
-int client_conn_transmit(struct client_conn *c, const uint8_t *data, size_t n_bytes)
+/* What the socket takes now; -1 with errno when it is broken. */
+static ssize_t send_now(struct client_conn *c, int fd, const uint8_t *data, size_t n_bytes)
 {
-    ssize_t n;
+    ssize_t n = send(fd, data, n_bytes, MSG_NOSIGNAL);
 
-    if (c->backlog != NULL)
-        return keep(c, data, n_bytes);
-    n = send(event_get_fd(&c->event), data, n_bytes, MSG_NOSIGNAL);
     if (n < 0) {
         if (errno != EAGAIN && errno != EINTR)
-            return errno;
+            return -1;
         n = 0;
     }
     client_conn_count_sent(c, (uint64_t)n);
-    if ((size_t)n == n_bytes)
-        return 0;
-    if (keep(c, data + n, n_bytes - (size_t)n) != 0 || watch_writable(c, true) != 0)
-        return ENOMEM;
-    return 0;
+    return n;
+}
+
+int client_conn_transmit(struct client_conn *c, const uint8_t *data, size_t n_bytes)
+{
+    ssize_t n = 0;
+
+    if (c->backlog == NULL)
+        n = send_now(c, event_get_fd(&c->event), data, n_bytes);
+    if (n < 0)
+        return errno;
+    return (size_t)n < n_bytes ? client_conn_keep(c, data + n, n_bytes - (size_t)n) : 0;
+}
+
+ssize_t client_conn_write(struct client_conn *c, const uint8_t *data, size_t n_bytes)
+{
+    if (c->worker->tls == NULL)
+        return send_now(c, event_get_fd(&c->event), data, n_bytes);
+    errno = client_tls_send(c, data, n_bytes);
+    return errno == 0 ? (ssize_t)n_bytes : -1;
 }
 
 int client_conn_send(struct client_conn *c, const uint8_t *data, size_t n_bytes)
@@ -325,20 +353,28 @@ int client_conn_send(struct client_conn *c, const uint8_t *data, size_t n_bytes)
 static void send_backlog(struct client_conn *c, int fd)
 {
     struct client_backlog *b = c->backlog;
-    ssize_t n = send(fd, b->data + b->n_sent, b->n_bytes - b->n_sent, MSG_NOSIGNAL);
+    ssize_t n = send_now(c, fd, b->data + b->n_sent, b->n_bytes - b->n_sent);
 
     if (n < 0) {
-        if (errno != EAGAIN && errno != EINTR)
-            client_conn_broken(c, errno);
+        client_conn_broken(c, errno);
         return;
     }
-    client_conn_count_sent(c, (uint64_t)n);
     b->n_sent += (size_t)n;
     if (b->n_sent < b->n_bytes)
         return;
     free(b);
     c->backlog = NULL;
-    if (watch_writable(c, false) != 0)
+}
+
+/* The socket has room: first for what is kept, then for the queries that wait. */
+static void use_room(struct client_conn *c, int fd)
+{
+    if (c->backlog != NULL)
+        send_backlog(c, fd);
+    if (c->state != CLIENT_CONN_ENDED && c->backlog == NULL)
+        client_send_waiting(c);
+    if (c->state != CLIENT_CONN_ENDED && c->backlog == NULL &&
+        c->queries.waiting_head == INFLIGHT_NONE && watch_writable(c, false) != 0)
         client_conn_close(c, (struct outcome){PHASE_SEND, REASON_MEMORY}, ENOMEM);
 }
 
@@ -429,8 +465,8 @@ static void on_ready(evutil_socket_t fd, short what, void *arg)
 
     if (what & EV_READ)
         client_conn_read(c, fd);
-    if ((what & EV_WRITE) && c->state != CLIENT_CONN_ENDED && c->backlog != NULL)
-        send_backlog(c, fd);
+    if ((what & EV_WRITE) && c->state != CLIENT_CONN_ENDED)
+        use_room(c, fd);
     client_load_after_read(cw);
 }
 

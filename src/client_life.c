@@ -86,20 +86,9 @@ void client_life_give(struct client_conn *c)
         client_conn_finish(c);
 }
 
-/* Queries that timed out have their outcome; they are only owed an answer. */
-static bool awaits_an_outcome(struct client_conn *c)
-{
-    struct inflight *t = &c->worker->load.inflight;
-    uint32_t slot = c->queries.head;
-
-    while (slot != INFLIGHT_NONE && inflight_at(t, slot)->state == INFLIGHT_EXPIRED)
-        slot = inflight_at(t, slot)->conn_next;
-    return slot != INFLIGHT_NONE;
-}
-
 void client_life_check_finished(struct client_conn *c)
 {
-    if (!awaits_an_outcome(c))
+    if (c->queries.head == INFLIGHT_NONE)
         client_conn_close(c, (struct outcome){PHASE_RUN, REASON_FINISHED}, 0);
 }
 

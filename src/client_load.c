@@ -15,19 +15,28 @@
  * read. */
 #define FINAL_SPIN_NS 2000u
 
+/* Queries in flight that there is room for from the begin: 56 MiB of addresses. */
+enum { MOST_EXPECTED = 1 << 20 };
+
+/* Arrivals of one turn.  After a pause of the program the rest follows in the next ones: sockets
+ * are read in between, and what is not queued yet takes no memory. */
+enum { MOST_PER_TURN = 4096 };
+
 static void on_nothing_to_read(evutil_socket_t fd, short what, void *arg);
 static void on_timer(evutil_socket_t fd, short what, void *arg);
 static void on_drain_end(evutil_socket_t fd, short what, void *arg);
 
 /* --- set up --- */
 
-/* Room for a quarter of a second of this worker's queries to begin with: few runs ever grow it. */
+/* Room for all that this worker sends within the timeout: when a server stops answering nobody
+ * waits for the table to grow.  Memory is used as they come. */
 static uint32_t expected_in_flight(const struct client_worker *cw)
 {
     const struct client_config *config = cw->config;
-    double rate = schedule_peak_qps(&config->schedule) * cw->n_conns / config->n_connections;
+    const double rate = schedule_peak_qps(&config->schedule) * cw->n_conns / config->n_connections;
+    const double n = rate * 1.1 * (double)config->timeout_ns / 1e9;
 
-    return rate > 4e6 ? 1000000 : (uint32_t)(rate / 4) + 256;
+    return n < MOST_EXPECTED ? (uint32_t)n + 256 : MOST_EXPECTED;
 }
 
 /* The queries of a file are used in their order by each worker, from as far into them as its
@@ -58,7 +67,8 @@ int client_load_init(struct client_worker *cw)
     event_assign(&l->timer_event, cw->worker.base, l->timer_fd, EV_READ | EV_PERSIST, on_timer, cw);
     event_priority_set(&l->timer_event, WORKER_PRIORITY_TIMER);
     if (event_add(&l->timer_event, NULL) != 0 ||
-        inflight_init(&l->inflight, expected_in_flight(cw)) != 0)
+        inflight_init(&l->inflight, expected_in_flight(cw),
+                      !config->listens && config->query.protocol->has_id) != 0)
         return -1;
     if (client_send_init(cw) != 0)
         return -1;
@@ -154,7 +164,7 @@ static bool queue(struct client_worker *cw, uint32_t i, uint64_t intended_ns, ui
 
     if (slot == INFLIGHT_NONE)
         return false;
-    inflight_at(&l->inflight, slot)->asked = asked;
+    inflight_at(&l->inflight, slot)->asked = (uint32_t)asked;
     if (cw->lives.places != NULL && tag != TALLY_PROBE)
         client_life_give(c);
     gap_us = (intended_ns - l->previous_intended_ns) / 1000;
@@ -178,12 +188,17 @@ static void take_due(struct client_worker *cw, uint64_t now_ns)
     const bool closed = cw->config->loop == CLIENT_LOOP_CLOSED;
     uint64_t intended_ns;
 
-    while ((intended_ns = next_due_ns(cw)) <= now_ns && intended_ns != PACER_NEVER) {
-        uint8_t class = intended_ns < l->measure_ns ? TALLY_WARMUP : TALLY_MEASURED;
-        struct tally_queries *counts = &cw->tally.queries[class];
-        bool rerouted = false;
+    for (int n = 0; n < MOST_PER_TURN; n++) {
+        struct tally_queries *counts;
+        bool rerouted;
+        uint8_t class;
         uint32_t i;
 
+        if ((intended_ns = next_due_ns(cw)) > now_ns || intended_ns == PACER_NEVER)
+            break;
+        class = intended_ns < l->measure_ns ? TALLY_WARMUP : TALLY_MEASURED;
+        counts = &cw->tally.queries[class];
+        rerouted = false;
         if (closed) {
             i = take_from_closed_loop(cw);
             if (i == CLIENT_CHOICE_NONE)
@@ -253,15 +268,15 @@ static void take_turn(struct client_worker *cw)
     client_send_all(cw);
     l->now_ns = clock_now_ns();
     l->rest_until_ns = l->now_ns + (l->now_ns - begin_ns);
-    if (l->running && begin_ns >= l->end_ns)
+    if (l->running && begin_ns >= l->end_ns && next_due_ns(cw) == PACER_NEVER)
         end_schedule(cw);
     arm_timer(cw);
 }
 
-/* Reading has precedence for a while after each turn, but not over the last one. */
+/* Reading has precedence for a while after each turn. */
 static bool may_take_turn(const struct client_load *l)
 {
-    return l->now_ns >= l->rest_until_ns || l->now_ns >= l->end_ns;
+    return l->now_ns >= l->rest_until_ns;
 }
 
 /* Else it would go again before the sockets. */

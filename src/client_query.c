@@ -58,19 +58,20 @@ void client_query_unanswered(struct client_worker *cw, bool sent)
         hist_record_beyond(&cw->metrics[CLIENT_NET], 1);
 }
 
-/* SENT -> EXPIRED; the connection may be closed by it. */
+/* The connection may be closed by it. */
 static void expire(struct client_worker *cw, uint32_t slot, uint64_t now_ns)
 {
-    struct inflight_query *q = inflight_at(&cw->load.inflight, slot);
+    const struct inflight_query *q = inflight_at(&cw->load.inflight, slot);
     struct client_conn *c = &cw->conns[q->connection];
     const uint8_t class = q->tag & CLIENT_QUERY_CLASS;
 
     tally_add(&client_query_counts(cw, q)->timeout, 1);
+    tally_add(&cw->tally.withdrawn, q->state == INFLIGHT_WAITING);
     if (client_query_is_measured(q)) {
         tally_sub(&cw->in_flight, 1);
         client_query_unanswered(cw, true);
     }
-    inflight_expire(&cw->load.inflight, slot);
+    inflight_expire(&cw->load.inflight, &c->queries, slot);
     if (class != TALLY_PROBE)
         client_conn_unheard(c);
     if (class == TALLY_PROBE)
@@ -83,16 +84,35 @@ static void expire(struct client_worker *cw, uint32_t slot, uint64_t now_ns)
         client_load_next_in_closed_loop(c, now_ns);
 }
 
+void client_query_give_up_blocked(struct client_conn *c)
+{
+    struct client_worker *cw = c->worker;
+    struct inflight *t = &cw->load.inflight;
+    const uint64_t now_ns = cw->load.now_ns;
+    uint32_t slot;
+
+    while ((slot = c->queries.queued_head) != INFLIGHT_NONE &&
+           inflight_at(t, slot)->intended_ns + cw->config->timeout_ns <= now_ns) {
+        tally_add(&client_query_counts(cw, inflight_at(t, slot))->unsent, 1);
+        if (client_query_is_measured(inflight_at(t, slot)))
+            client_query_unanswered(cw, false);
+        inflight_remove(t, &c->queries, slot);
+        client_load_next_in_closed_loop(c, now_ns);
+    }
+    if (c->state == CLIENT_CONN_FINISHING)
+        client_life_check_finished(c);
+}
+
 void client_query_expire_due(struct client_worker *cw)
 {
     struct inflight *t = &cw->load.inflight;
     const uint64_t now_ns = clock_now_ns();
     uint32_t slot;
 
+    cw->load.now_ns = now_ns;
     while ((slot = inflight_oldest(t)) != INFLIGHT_NONE &&
            inflight_at(t, slot)->sent_ns + cw->config->timeout_ns <= now_ns)
         expire(cw, slot, now_ns);
-    cw->load.now_ns = now_ns;
 }
 
 static void on_expiry(evutil_socket_t fd, short what, void *arg)
@@ -142,16 +162,6 @@ static void measure(struct client_worker *cw, const struct inflight_query *q, ui
     }
 }
 
-/* The query that the answer is to, or INFLIGHT_NONE. */
-static uint32_t find(struct client_conn *c)
-{
-    const struct inflight *t = &c->worker->load.inflight;
-
-    if (c->worker->config->query.protocol->has_id)
-        return inflight_find(t, &c->queries, (uint32_t)(c - c->worker->conns), c->stream.id);
-    return c->queries.head != c->queries.queued_head ? c->queries.head : INFLIGHT_NONE;
-}
-
 static void count_stray(struct client_conn *c)
 {
     struct tally *tally = &c->worker->tally;
@@ -161,42 +171,66 @@ static void count_stray(struct client_conn *c)
               1);
 }
 
+/* The query is answered in time. */
+static void take_answer(struct client_conn *c, uint32_t slot, uint64_t received_ns)
+{
+    struct client_worker *cw = c->worker;
+    const struct inflight_query *q = inflight_at(&cw->load.inflight, slot);
+
+    tally_add(&client_query_counts(cw, q)->answered, 1);
+    if (client_query_is_measured(q))
+        measure(cw, q, c->stream.says, received_ns);
+    if ((q->tag & CLIENT_QUERY_CLASS) == TALLY_PROBE)
+        client_conn_opening_took(c, received_ns - q->sent_ns);
+    else
+        client_load_next_in_closed_loop(c, received_ns);
+    inflight_answered(&cw->load.inflight, &c->queries, slot);
+}
+
+/* Returns whether an expired query was owed the answer.  After the drain one that was not is to a
+ * query that was cancelled. */
+static bool take_late(struct client_conn *c)
+{
+    struct client_worker *cw = c->worker;
+
+    if (inflight_take_late(&cw->load.inflight, &c->queries, (uint32_t)(c - cw->conns),
+                           c->stream.id)) {
+        tally_add(&cw->tally.late, 1);
+        if (!c->proven)
+            client_conn_opening_took(c, cw->config->timeout_ns); /* or longer */
+        return true;
+    }
+    if (atomic_load_explicit(&cw->stage, memory_order_relaxed) != CLIENT_DRAINED)
+        count_stray(c);
+    return false;
+}
+
+static bool is_overdue(struct client_worker *cw, uint32_t slot, uint64_t now_ns)
+{
+    return now_ns - inflight_at(&cw->load.inflight, slot)->sent_ns >= cw->config->timeout_ns;
+}
+
 void client_query_answer(struct client_conn *c, uint64_t received_ns)
 {
     struct client_worker *cw = c->worker;
-    struct inflight *t = &cw->load.inflight;
-    uint32_t slot = find(c);
-    struct inflight_query *q;
-    bool is_probe;
+    const uint32_t i = (uint32_t)(c - cw->conns);
+    uint32_t slot = inflight_find(&cw->load.inflight, &c->queries, i, c->stream.id);
 
     cw->load.now_ns = received_ns;
     if (c->n_unheard > 0)
         client_conn_heard(c);
-    if (slot == INFLIGHT_NONE) {
-        if (atomic_load_explicit(&cw->stage, memory_order_relaxed) != CLIENT_DRAINED)
-            count_stray(c); /* afterwards it answers a query that was cancelled */
-        return;
-    }
-    q = inflight_at(t, slot);
-    is_probe = (q->tag & CLIENT_QUERY_CLASS) == TALLY_PROBE;
-    if (is_probe)
-        client_conn_opening_took(c, received_ns - q->sent_ns);
-    if (q->state == INFLIGHT_SENT && received_ns - q->sent_ns >= cw->config->timeout_ns)
+    if (slot != INFLIGHT_NONE && is_overdue(cw, slot, received_ns)) {
         expire(cw, slot, received_ns); /* the timer has not come to it yet */
-    if (c->state == CLIENT_CONN_ENDED)
+        if (c->state == CLIENT_CONN_ENDED)
+            return;
+        slot = INFLIGHT_NONE;
+    }
+    if (slot != INFLIGHT_NONE)
+        take_answer(c, slot, received_ns);
+    else if (!take_late(c))
         return;
     if (cw->records != NULL)
-        cw->records[q->connection].answers++;
-    if (q->state == INFLIGHT_EXPIRED) {
-        tally_add(&cw->tally.late, 1);
-    } else {
-        tally_add(&client_query_counts(cw, q)->answered, 1);
-        if (client_query_is_measured(q))
-            measure(cw, q, c->stream.says, received_ns);
-    }
-    if (q->state == INFLIGHT_SENT && !is_probe)
-        client_load_next_in_closed_loop(c, received_ns);
-    inflight_remove(t, &c->queries, slot);
+        cw->records[i].answers++;
     client_conn_is_proven(c);
     if (c->queries.queued_head != INFLIGHT_NONE)
         client_send_join(c);
@@ -217,15 +251,16 @@ void client_query_lost(struct client_conn *c, struct outcome outcome)
 
         if (q->state == INFLIGHT_QUEUED)
             tally_add(&counts->unsent, 1);
-        else if (q->state == INFLIGHT_SENT)
+        else
             tally_add(cancelled ? &counts->cancelled : &counts->error, 1);
-        if (q->state == INFLIGHT_SENT && client_query_is_measured(q)) {
+        if (q->state != INFLIGHT_QUEUED && client_query_is_measured(q)) {
             tally_sub(&cw->in_flight, 1);
             if (!cancelled)
                 tally_add(&cw->tally.errors[outcome.phase][outcome.reason], 1);
         }
-        if (q->state != INFLIGHT_EXPIRED && client_query_is_measured(q))
-            client_query_unanswered(cw, q->state == INFLIGHT_SENT);
+        if (client_query_is_measured(q))
+            client_query_unanswered(cw, q->state != INFLIGHT_QUEUED);
         inflight_remove(t, &c->queries, slot);
     }
+    inflight_forget(t, &c->queries);
 }

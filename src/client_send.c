@@ -6,6 +6,7 @@
 #include "client_worker.h"
 #include "clock.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 int client_send_init(struct client_worker *cw)
@@ -58,7 +59,22 @@ static void count_blocked(struct client_conn *c)
     }
 }
 
-/* Gives ids to the connection's queued queries and encodes them, as many as the buffer takes. */
+/* Gives an id to the first queued query and marks it sent.  Returns whether there was one. */
+static bool take_queued(struct client_conn *c, uint64_t now_ns)
+{
+    struct client_worker *cw = c->worker;
+    bool recycled;
+
+    if (inflight_assign_id(&cw->load.inflight, &c->queries, &recycled) != 0) {
+        count_blocked(c);
+        return false;
+    }
+    tally_add(&cw->tally.ids_recycled, recycled);
+    inflight_mark_sent(&cw->load.inflight, &c->queries, now_ns);
+    return true;
+}
+
+/* Takes the connection's queued queries and encodes them, as many as the buffer holds. */
 static uint32_t encode_queued(struct client_conn *c, uint64_t now_ns, size_t *n_bytes)
 {
     struct client_worker *cw = c->worker;
@@ -68,52 +84,129 @@ static uint32_t encode_queued(struct client_conn *c, uint64_t now_ns, size_t *n_
 
     *n_bytes = 0;
     while (c->queries.queued_head != INFLIGHT_NONE) {
-        struct inflight_query *q = inflight_at(t, c->queries.queued_head);
+        const struct inflight_query *q = inflight_at(t, c->queries.queued_head);
         const size_t size = query_size(query, q->asked);
-        bool recycled;
 
-        if (*n_bytes + size > CLIENT_SEND_BYTES)
+        if (*n_bytes + size > CLIENT_SEND_BYTES || !take_queued(c, now_ns))
             break;
-        if (inflight_assign_id(t, &c->queries, &recycled) != 0) {
-            count_blocked(c);
-            break;
-        }
-        tally_add(&cw->tally.ids_recycled, recycled);
         query_encode(query, q->asked, q->id, cw->to_send + *n_bytes);
         *n_bytes += size;
-        inflight_mark_sent(t, &c->queries, now_ns);
         n++;
     }
     return n;
 }
 
+/* Writes the first n_bytes of to_send, the encoded queries from the first waiting one on.  Of a
+ * query that is written in part the rest is kept; those behind it wait on, and may expire there.
+ * Returns 0 or an errno. */
+static int write_encoded(struct client_conn *c, size_t n_bytes)
+{
+    struct client_worker *cw = c->worker;
+    const ssize_t written = client_conn_write(c, cw->to_send, n_bytes);
+    const size_t n_written = (size_t)written;
+    size_t n_begun = 0;
+
+    if (written < 0)
+        return errno;
+    while (n_begun < n_written) {
+        const struct inflight_query *q = inflight_at(&cw->load.inflight, c->queries.waiting_head);
+
+        n_begun += query_size(&cw->config->query, q->asked);
+        inflight_mark_written(&cw->load.inflight, &c->queries);
+    }
+    return n_written < n_bytes ? client_conn_keep(c, cw->to_send + n_written, n_begun - n_written)
+                               : 0;
+}
+
+/* n of its queries, from the slot on, were sent at sent_ns. */
+static void count_sent(struct client_conn *c, uint32_t slot, uint32_t n, uint64_t sent_ns)
+{
+    struct client_worker *cw = c->worker;
+
+    for (; n > 0; n--) {
+        struct inflight_query *q = inflight_at(&cw->load.inflight, slot);
+
+        client_query_sent(cw, q, sent_ns);
+        slot = q->conn_next;
+    }
+    cw->load.now_ns = sent_ns;
+}
+
+/* Its socket is full: as far as their times go, the queries that are due are sent now. */
+static void send_behind_others(struct client_conn *c)
+{
+    const uint32_t slot = c->queries.queued_head;
+    const uint64_t sent_ns = clock_now_ns();
+    uint32_t n = 0;
+
+    while (c->queries.queued_head != INFLIGHT_NONE && take_queued(c, sent_ns))
+        n++;
+    count_sent(c, slot, n, sent_ns);
+}
+
 static void send_queued(struct client_conn *c)
 {
     struct client_worker *cw = c->worker;
-    struct inflight *t = &cw->load.inflight;
 
-    while (c->queries.queued_head != INFLIGHT_NONE) {
-        uint32_t slot = c->queries.queued_head;
+    while (c->queries.queued_head != INFLIGHT_NONE && !c->awaits_room) {
+        const uint32_t slot = c->queries.queued_head;
         size_t n_bytes;
-        uint32_t n = encode_queued(c, cw->load.now_ns, &n_bytes);
+        const uint32_t n = encode_queued(c, cw->load.now_ns, &n_bytes);
         uint64_t sent_ns;
         int error;
 
         if (n == 0)
-            return;
+            break;
         sent_ns = clock_now_ns();
-        error = client_conn_send(c, cw->to_send, n_bytes);
-        cw->load.now_ns = sent_ns;
-        for (; n > 0; n--) {
-            struct inflight_query *q = inflight_at(t, slot);
-
-            client_query_sent(cw, q, sent_ns);
-            slot = q->conn_next;
-        }
+        error = write_encoded(c, n_bytes);
+        count_sent(c, slot, n, sent_ns);
         if (error != 0) {
             client_conn_broken(c, error);
             return;
         }
+    }
+    if (c->queries.queued_head != INFLIGHT_NONE && c->awaits_room)
+        send_behind_others(c);
+    if (c->queries.queued_head != INFLIGHT_NONE)
+        client_query_give_up_blocked(c);
+}
+
+/* Encodes queries that wait, as many as `most` bytes hold, and at least one. */
+static size_t encode_waiting(const struct client_conn *c, size_t most)
+{
+    struct client_worker *cw = c->worker;
+    const struct query *query = &cw->config->query;
+    uint32_t slot = c->queries.waiting_head;
+    size_t n_bytes = 0;
+
+    while (slot != c->queries.queued_head) {
+        const struct inflight_query *q = inflight_at(&cw->load.inflight, slot);
+        const size_t size = query_size(query, q->asked);
+
+        if (n_bytes > 0 && n_bytes + size > most)
+            break;
+        query_encode(query, q->asked, q->id, cw->to_send + n_bytes);
+        n_bytes += size;
+        slot = q->conn_next;
+    }
+    return n_bytes;
+}
+
+/* TLS seals a record at a time, as what is sealed must be sent. */
+void client_send_waiting(struct client_conn *c)
+{
+    const size_t most = c->worker->tls != NULL ? TLS_RECORD_BYTES : CLIENT_SEND_BYTES;
+
+    while (c->queries.waiting_head != INFLIGHT_NONE) {
+        const uint32_t first = c->queries.waiting_head;
+        const int error = write_encoded(c, encode_waiting(c, most));
+
+        if (error != 0) {
+            client_conn_broken(c, error);
+            return;
+        }
+        if (c->backlog != NULL || c->queries.waiting_head == first)
+            return;
     }
 }
 

@@ -50,6 +50,8 @@ static int append(struct table *t, const struct dns_question *question)
 {
     struct query *q = t->q;
 
+    if (q->n_bytes > UINT32_MAX) /* a query in flight names what it asks by 32 bits */
+        return -1;
     if (t->room - q->n_bytes < DNS_MESSAGE_BYTES) {
         const size_t room = t->room > 0 ? 2 * t->room : FIRST_ROOM_BYTES;
         uint8_t *larger = realloc(q->bytes, room);

@@ -134,6 +134,7 @@ static void put_queries(struct json *j, const struct client_result *r)
     put_count(j, "duplicate", &t->duplicate);
     put_count(j, "unknown_id", &t->unknown_id);
     put_count(j, "ids_recycled", &t->ids_recycled);
+    put_count(j, "withdrawn", &t->withdrawn);
     outcome_report_json(j, "outcomes", t->errors);
     json_object_end(j);
     json_object_begin(j, "warmup");

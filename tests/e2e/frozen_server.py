@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""A server that stops answering, and later goes on: the client's memory stays what it was, and every late answer
+is counted as that."""
+
+from harness import *
+
+RATE = 10000 if SANITIZED else 100000
+FREEZE_S = float(os.environ.get("FREEZE_S", "4"))  # a minute of it: FREEZE_S=60
+BYTES = {"dns": 31, "ping": 4, "echo": 64}  # of a query
+
+
+def frozen_run(protocol, connections, *arguments):
+    """Returns the result and the client's resident bytes, one figure each 200 ms of the standstill."""
+    before_s, after_s = 1, 3
+    with Server("--protocol", "ping" if protocol == "ping" else "echo") as server:
+        client = Client("-p", server.port, "-c", connections, "-r", RATE, "-t", before_s + FREEZE_S + after_s, "--timeout",
+                        "10ms", "--protocol", protocol, "--drain", 1, "--stats-interval", "100ms", *arguments, "127.0.0.1")
+        wait_until_running(client)
+        time.sleep(before_s)
+        server.process.send_signal(signal.SIGSTOP)
+        rss = []
+        for _ in range(int(FREEZE_S / 0.2)):
+            time.sleep(0.2)
+            rss.append(rss_bytes(client.pid))
+        server.process.send_signal(signal.SIGCONT)
+        r = client.wait()
+    check_conservation(r)
+    return r, rss
+
+
+def check_late(r, protocol):
+    """Each query of which bytes were sent was answered once: in time, or late."""
+    q = r.json["queries"]
+    n_written = r.json["resources"]["bytes_sent"] / BYTES[protocol]
+    check_equal(r.json["probes"]["answered"] + q["answered"] + q["late"], n_written, f"{protocol}: answers in time and late")
+    check_equal((q["duplicate"], q["unknown_id"], q["ids_recycled"]), (0, 0, 0), f"{protocol}: strays")
+    check(q["late"] > 0, f"{protocol}: none was late")
+    check(r.json["latency_ns"]["service"]["max"] <= 10e6 + 1, f"{protocol}: answered after the timeout")
+    check_equal(q["timeout"] + r.json["probes"]["timeout"], q["late"] + q["withdrawn"], f"{protocol}: timed out, answered late or never written")
+
+
+def check_flat(rss, protocol):
+    settled = rss[int(2 / 0.2)]
+    check(max(rss) - settled < 3 << 20, f"{protocol}: {settled} bytes grew by {max(rss) - settled}")
+
+
+def frozen(protocol):
+    for connections in 4, 500:  # those of 4 are soon full
+        r, rss = frozen_run(protocol, connections)
+        q, lag = r.json["queries"], r.json["latency_ns"]["send_lag"]
+        print(f"     {protocol}, {connections} connections: {q['timeout']} timed out, {q['late']} late, {q['withdrawn']} withdrawn, "
+              f"{q['blocked']} blocked, {rss[int(2 / 0.2)]} bytes after 2 s, {rss[-1]} at the end, "
+              f"p99 of the send lag {lag['p99'] / 1e3:.0f} us")
+        check_late(r, protocol)
+        if not SANITIZED:
+            check_flat(rss, protocol)
+
+
+def test_a_frozen_server_costs_no_memory_and_its_late_dns_answers_are_late():
+    frozen("dns")
+
+
+def test_a_frozen_server_costs_no_memory_and_its_late_ping_answers_are_late():
+    frozen("ping")
+
+
+def test_a_frozen_server_costs_no_memory_and_its_late_echo_answers_are_late():
+    frozen("echo")
+
+
+if __name__ == "__main__":
+    main()
