@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#define SOCK_TEXT_BYTES  64
+#define SOCK_TEXT_BYTES  80
 #define SOCK_ERROR_BYTES 200
 
 struct sock_address {
@@ -27,7 +27,7 @@ struct sock_address {
  * in error (SOCK_ERROR_BYTES). */
 int sock_resolve(const struct endpoint *e, int family, struct sock_address *address, char *error);
 
-/* "127.0.0.1:4242", "[::1]:4242".  Returns buffer. */
+/* "127.0.0.1:4242", "[::1]:4242", "[fe80::1%eth0]:4242".  Returns buffer. */
 char *sock_format(char buffer[SOCK_TEXT_BYTES], const struct sock_address *address);
 
 uint16_t sock_port(const struct sock_address *address);

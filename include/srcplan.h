@@ -24,6 +24,7 @@
 struct srcplan_address {
     int family;
     uint8_t bytes[16];
+    uint32_t scope; /* index of a link-local address's interface; 0: that of the target */
 };
 
 struct srcplan_tuple {
@@ -51,10 +52,11 @@ void srcplan_free(struct srcplan *p);
 
 /* Adds a comma list of: one address ("10.0.0.1", "fd00::1"), a dash range ("10.0.0.1-10.0.0.9",
  * also "10.0.0.1-9" for the last group), a CIDR block ("10.1.0.0/24": every address in it), braces
- * ("192.168.{10..30}.101", "10.0.0.{1,5,9}", several in one item).  Order and repeats are kept as
- * given; mixing IPv4 and IPv6 in one plan is refused.  Returns 0, or -1 with one line in error
- * (SRCPLAN_ERROR_BYTES) that quotes the item at fault and what is accepted; the plan then is as
- * before. */
+ * ("192.168.{10..30}.101", "10.0.0.{1,5,9}", several in one item).  A link-local address may have
+ * the index of its interface behind it: "fe80::1%2", "fe80::1-9%2", "fe80::%2/64".  Order and
+ * repeats are kept as given; mixing IPv4 and IPv6 in one plan is refused.  Returns 0, or -1 with
+ * one line in error (SRCPLAN_ERROR_BYTES) that quotes the item at fault and what is accepted; the
+ * plan then is as before. */
 int srcplan_add_sources(struct srcplan *p, const char *list, char *error);
 
 /* Adds comma separated ports and ranges, "20000-60000,61000"; an item with a leading '!' excludes:

@@ -7,6 +7,7 @@
 #include <linux/errqueue.h>
 #include <linux/net_tstamp.h>
 #include <linux/tcp.h> /* of its tcp_info glibc has but the beginning */
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -121,12 +122,16 @@ int sock_resolve(const struct endpoint *e, int family, struct sock_address *addr
 
 char *sock_format(char buffer[SOCK_TEXT_BYTES], const struct sock_address *address)
 {
-    char host[INET6_ADDRSTRLEN] = "?";
+    const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&address->ss;
+    char host[INET6_ADDRSTRLEN] = "?", zone[IF_NAMESIZE];
 
     if (address->ss.ss_family == AF_INET6) {
-        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)&address->ss)->sin6_addr, host,
-                  sizeof host);
-        snprintf(buffer, SOCK_TEXT_BYTES, "[%s]:%u", host, sock_port(address));
+        const bool has_zone =
+            in6->sin6_scope_id != 0 && if_indextoname(in6->sin6_scope_id, zone) != NULL;
+
+        inet_ntop(AF_INET6, &in6->sin6_addr, host, sizeof host);
+        snprintf(buffer, SOCK_TEXT_BYTES, "[%s%s%s]:%u", host, has_zone ? "%" : "",
+                 has_zone ? zone : "", sock_port(address));
     } else {
         inet_ntop(AF_INET, &((const struct sockaddr_in *)&address->ss)->sin_addr, host,
                   sizeof host);
@@ -228,13 +233,19 @@ int sock_route_source(const struct sock_address *target, struct sock_address *so
 }
 
 /* The planned address and port as bind(2) wants them, in the family of the target. */
-static struct sock_address to_bind(const struct srcplan_tuple *source, int family)
+static struct sock_address to_bind(const struct srcplan_tuple *source,
+                                   const struct sock_address *target)
 {
-    struct sock_address a = {.ss.ss_family = (sa_family_t)family};
+    struct sock_address a = {.ss.ss_family = target->ss.ss_family};
+    struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&a.ss;
 
-    if (family == AF_INET6) {
-        a.length = sizeof(struct sockaddr_in6);
-        memcpy(&((struct sockaddr_in6 *)&a.ss)->sin6_addr, source->address.bytes, 16);
+    if (target->ss.ss_family == AF_INET6) {
+        a.length = sizeof *in6;
+        memcpy(&in6->sin6_addr, source->address.bytes, 16);
+        if (source->address.scope != 0)
+            in6->sin6_scope_id = source->address.scope;
+        else if (IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr))
+            in6->sin6_scope_id = ((const struct sockaddr_in6 *)&target->ss)->sin6_scope_id;
     } else {
         a.length = sizeof(struct sockaddr_in);
         memcpy(&((struct sockaddr_in *)&a.ss)->sin_addr, source->address.bytes, 4);
@@ -243,13 +254,14 @@ static struct sock_address to_bind(const struct srcplan_tuple *source, int famil
     return a;
 }
 
-static int bind_source(int fd, const struct srcplan_tuple *source, int family)
+static int bind_source(int fd, const struct srcplan_tuple *source,
+                       const struct sock_address *target)
 {
     struct sock_address a;
 
     if (source->address.family == AF_UNSPEC && source->port == 0)
         return 0;
-    a = to_bind(source, family);
+    a = to_bind(source, target);
     return bind(fd, (const struct sockaddr *)&a.ss, a.length);
 }
 
@@ -278,7 +290,7 @@ int sock_connect(const struct sock_address *target, const struct srcplan_tuple *
         set_busy_poll(fd);
     if (options->stamp_received)
         (void)set_stamps(fd);
-    if (bind_source(fd, source, target->ss.ss_family) != 0) {
+    if (bind_source(fd, source, target) != 0) {
         *failed = bind_failed(errno);
         return close_failed(fd);
     }

@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -27,6 +28,28 @@ static char *trim(char *text)
     return text;
 }
 
+/* "fe80::1%eth0" as srcplan takes it, "fe80::1%2". */
+static int add_zoned(struct srcplan *p, const char *item, const char *zone, char *error)
+{
+    char name[IF_NAMESIZE], numbered[256];
+    const size_t n_name = strcspn(zone + 1, "/");
+    unsigned index = 0;
+
+    if (n_name < sizeof name) {
+        snprintf(name, sizeof name, "%.*s", (int)n_name, zone + 1);
+        index = if_nametoindex(name);
+    }
+    if (index == 0) {
+        snprintf(error, SRCPLAN_ERROR_BYTES,
+                 "'%.80s': expected an interface of this host behind %%", item);
+        return -1;
+    }
+    if (snprintf(numbered, sizeof numbered, "%.*s%%%u%s", (int)(zone - item), item, index,
+                 zone + 1 + n_name) >= (int)sizeof numbered)
+        numbered[0] = '\0';
+    return srcplan_add_sources(p, numbered, error);
+}
+
 static int add_lines(struct srcplan *p, char *text, char *error)
 {
     char *line;
@@ -35,7 +58,9 @@ static int add_lines(struct srcplan *p, char *text, char *error)
     while (!failed && (line = strsep(&text, "\n")) != NULL) {
         const char *item = trim(line);
 
-        if (*item != '\0')
+        if (*item != '\0' && strchr(item, '%') != NULL)
+            failed = add_zoned(p, item, strchr(item, '%'), error);
+        else if (*item != '\0')
             failed = srcplan_add_sources(p, item, error);
     }
     return failed;
@@ -122,6 +147,8 @@ static int add_item(struct srcplan *p, const char *item, char *error)
         return add_file(p, item + 1, error);
     if (strncmp(item, IFACE_MARK, strlen(IFACE_MARK)) == 0)
         return add_interface(p, item + strlen(IFACE_MARK), error);
+    if (strchr(item, '%') != NULL)
+        return add_zoned(p, item, strchr(item, '%'), error);
     return srcplan_add_sources(p, item, error);
 }
 

@@ -73,13 +73,6 @@ static size_t n_bytes_of(int family)
     return family == AF_INET ? 4 : 16;
 }
 
-static int parse_address(const char *text, struct srcplan_address *a)
-{
-    memset(a, 0, sizeof *a);
-    a->family = strchr(text, ':') != NULL ? AF_INET6 : AF_INET;
-    return inet_pton(a->family, text, a->bytes) == 1 ? 0 : -1;
-}
-
 static void add_to_address(struct srcplan_address *a, uint64_t n)
 {
     for (size_t i = n_bytes_of(a->family); i-- > 0 && n > 0; n >>= 8) {
@@ -143,6 +136,27 @@ static int parse_number(const char *text, uint32_t max, uint32_t *value)
     return *text == '\0' ? 0 : -1;
 }
 
+/* fe80::/10, RFC 4291 */
+static bool is_link_local(const struct srcplan_address *a)
+{
+    return a->family == AF_INET6 && a->bytes[0] == 0xfe && (a->bytes[1] & 0xc0) == 0x80;
+}
+
+static int parse_address(const char *text, struct srcplan_address *a)
+{
+    const char *zone = strchr(text, '%');
+    char host[ITEM_BYTES];
+
+    memset(a, 0, sizeof *a);
+    a->family = strchr(text, ':') != NULL ? AF_INET6 : AF_INET;
+    snprintf(host, sizeof host, "%.*s", (int)strcspn(text, "%"), text);
+    if (inet_pton(a->family, host, a->bytes) != 1)
+        return -1;
+    return zone == NULL || (is_link_local(a) && parse_number(zone + 1, INT32_MAX, &a->scope) == 0)
+               ? 0
+               : -1;
+}
+
 static int add_block(struct srcplan *p, const char *address, const char *bits_text)
 {
     struct srcplan_address first;
@@ -180,6 +194,7 @@ static int add_dash_range(struct srcplan *p, const char *first_text, const char 
     if (complete_last(first_text, last_text, full) != 0 || parse_address(first_text, &first) != 0 ||
         parse_address(full, &last) != 0 || distance(&first, &last, &n) != 0)
         return -1;
+    first.scope = last.scope;
     return append_range(p, &first, n + 1);
 }
 

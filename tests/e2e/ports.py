@@ -201,4 +201,25 @@ def test_the_connect_rate_keeps_no_credit_while_nothing_is_to_be_opened():
     check(times[-1] - times[2] > 0.6, f"10 connections at 10/s: {times}")
 
 
+def test_link_local_addresses_have_their_interface():
+    """Two interfaces with the same addresses: without the zone the kernel cannot tell which is meant."""
+    with Namespace() as ns:
+        ns.run("ip", "link", "add", "one", "type", "veth", "peer", "name", "two")
+        for name in "one", "two":
+            ns.run("ip", "link", "set", name, "up")
+            for last in 1, 2, 3:
+                ns.run("ip", "addr", "add", f"fe80::{last}/64", "dev", name, "nodad")
+        with Server(prefix=ns.prefix, bind="::", port=4242):
+            for source in ([], ["--source", "fe80::2"], ["--source", "fe80::2%two"], ["--source", "fe80::2-3%two"],
+                           ["--source", "fe80::2%two", "--sport", "20000-20019"]):
+                r = run_client("-c", 20, "-r", 100, "-t", 0.2, *source, "[fe80::1%two]:4242", prefix=ns.prefix)
+                check_conservation(r)
+                check_equal(r.json["connections"]["outcomes"], {"run/finished": 20}, f"from {source}: {r.err}")
+                check("[fe80::1%two]:4242" in r.err, r.err)
+        for source in "fe80::2%three", "fe80::2%", "10.0.0.1%one":
+            r = subprocess.run([*ns.prefix, TCPCLIENT, "-c", "1", "-t", "1", "--source", source, "[fe80::1%one]"],
+                               capture_output=True, text=True, timeout=30)
+            check_equal((r.returncode, len(r.stderr.splitlines())), (2, 1), f"{source}: {r.stderr}")
+
+
 main()
