@@ -97,7 +97,7 @@ static const struct option_row rows[] = {
     {"rcvbuf", 0, OPTION_BYTES, FIELD(rcvbuf_bytes), "BYTES",
      "receive buffer per socket (default: the kernel's)", 1, 1u << 30, NULL},
     {"threads", 0, OPTION_AUTO, FIELD(threads), "N",
-     "auto: one per 20k q/s or 10k connections, up to one per CPU (default: auto)", 1, 4096, NULL},
+     "worker threads: as the load needs, up to one per CPU (default: auto)", 1, 4096, NULL},
     {"cpu", 0, OPTION_TEXT, FIELD(cpu), "LIST",
      "pin the threads to these CPUs, as 0-3,6 (default: any)", 0, 0, NULL},
     {"busy-poll", 0, OPTION_FLAG, FIELD(busy_poll), NULL,
