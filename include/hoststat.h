@@ -8,8 +8,8 @@
 
 #define HOSTSTAT_UNKNOWN UINT64_MAX
 
-/* All but rss_bytes, tcp_memory_bytes and tcp_memory_is_short only ever grow: subtract two
- * readings. */
+/* All but rss_bytes, slab_bytes, tcp_memory_bytes and tcp_memory_is_short only ever grow: subtract
+ * two readings. */
 struct hoststat {
     uint64_t user_us, system_us;             /* CPU time of this process */
     uint64_t involuntary_switches;           /* this process was preempted */
@@ -22,6 +22,7 @@ struct hoststat {
     uint64_t listen_overflows, listen_drops; /* this network namespace */
     uint64_t tcp_memory_pressures;           /* times that TCP's memory ran short, this namespace */
     uint64_t tcp_memory_is_short;            /* now: 1, or 0; of the machine (net.ipv4.tcp_mem) */
+    uint64_t slab_bytes; /* of the kernel's objects, now; of the machine, whoever's they are */
     uint64_t tcp_memory_bytes; /* of its TCP sockets in the kernel, now; whole pages */
 };
 

@@ -127,6 +127,20 @@ static void read_tcp_pressures(struct hoststat *s)
     read_tcp_is_short(s);
 }
 
+static void read_slab(struct hoststat *s)
+{
+    FILE *f = fopen("/proc/meminfo", "re");
+    char line[128];
+    uint64_t kib;
+
+    if (f == NULL)
+        return;
+    while (fgets(line, sizeof line, f) != NULL)
+        if (sscanf(line, "Slab: %" SCNu64, &kib) == 1)
+            s->slab_bytes = kib * 1024;
+    fclose(f);
+}
+
 void hoststat_read(struct hoststat *s)
 {
     memset(s, 0xff, sizeof *s); /* every field is HOSTSTAT_UNKNOWN */
@@ -138,6 +152,7 @@ void hoststat_read(struct hoststat *s)
     s->dsacks = read_counter("/proc/net/netstat", "TcpExt:", "TCPDSACKRecv");
     s->listen_overflows = read_counter("/proc/net/netstat", "TcpExt:", "ListenOverflows");
     s->listen_drops = read_counter("/proc/net/netstat", "TcpExt:", "ListenDrops");
+    read_slab(s);
     read_tcp_memory(s);
     read_tcp_pressures(s);
 }

@@ -267,6 +267,13 @@ static void put_resources(struct json *j, const struct client_result *r)
                     (double)(after->rss_bytes - before->rss_bytes) / (double)connected);
     else
         json_null(j, "rss_bytes_per_connection");
+    json_known_u64(j, "slab_bytes", after->slab_bytes);
+    if (connected > 0 && after->slab_bytes != HOSTSTAT_UNKNOWN &&
+        before->slab_bytes != HOSTSTAT_UNKNOWN && after->slab_bytes > before->slab_bytes)
+        json_double(j, "slab_bytes_per_connection",
+                    (double)(after->slab_bytes - before->slab_bytes) / (double)connected);
+    else
+        json_null(j, "slab_bytes_per_connection");
     json_u64(j, "involuntary_switches", after->involuntary_switches - before->involuntary_switches);
     if (r->loaded && steal >= 0)
         json_double(j, "steal_percent", steal);

@@ -370,6 +370,10 @@ static void print_host(FILE *out, const struct client_result *r)
         after->rss_bytes > before->rss_bytes)
         fprintf(out, ", %s grown per connection",
                 units_format_bytes(a, (after->rss_bytes - before->rss_bytes) / connected));
+    if (connected > 0 && after->slab_bytes != HOSTSTAT_UNKNOWN &&
+        before->slab_bytes != HOSTSTAT_UNKNOWN && after->slab_bytes > before->slab_bytes)
+        fprintf(out, "; kernel slab %s per connection",
+                units_format_bytes(a, (after->slab_bytes - before->slab_bytes) / connected));
     fputs("\n             ", out);
     if (r->loaded && retransmits != HOSTSTAT_UNKNOWN)
         fprintf(out, "%s retransmits under load, ", units_format_count(a, retransmits));

@@ -70,6 +70,7 @@ static void everything_is_found_in_this_kernel(void **state)
     assert_int_not_equal(s.retransmits, HOSTSTAT_UNKNOWN);
     assert_int_not_equal(s.listen_overflows, HOSTSTAT_UNKNOWN);
     assert_int_not_equal(s.listen_drops, HOSTSTAT_UNKNOWN);
+    assert_in_range(s.slab_bytes, 1, HOSTSTAT_UNKNOWN - 1);
     assert_int_not_equal(s.tcp_memory_bytes, HOSTSTAT_UNKNOWN);
     assert_int_not_equal(s.tcp_memory_pressures, HOSTSTAT_UNKNOWN);
     assert_in_range(s.tcp_memory_is_short, 0, 1);
