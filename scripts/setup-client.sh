@@ -65,7 +65,8 @@ if [ "$mode" = revert ]; then
     [ $# -eq 0 ] || run_command "$@"
 else
     want_common
-    want net.ipv4.ip_local_port_range '1024 65535' exactly "64,512 automatic source ports per destination"
+    want_reserved_ports
+    want net.ipv4.ip_local_port_range '1024 65535' around "64,512 automatic source ports per destination"
     [ -z "$low_port" ] || want net.ipv4.ip_unprivileged_port_start "$low_port" exactly \
         "--low-port: source ports from there on without a privilege"
     want net.ipv4.tcp_tw_reuse 1 exactly "use a port in TIME_WAIT again after a second"

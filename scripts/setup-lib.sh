@@ -15,7 +15,10 @@ connections=10000
 port=4242
 persist=
 notrack=
+limits=
 irq_device=
+rps_device=
+rings_device=
 owner=
 revert_after=
 differing=0
@@ -113,10 +116,12 @@ common_option() {
         is_count "${2%[smh]}" || die "--revert-after: '$2': expected a time as 90, 90s, 30m or 2h"
         revert_after=$2 taken=2
         ;;
-    --irq)
+    --limits) limits=yes ;;
+    --irq | --rps | --rings)
         need_argument "$@"
         need_device "$@"
-        irq_device=$2 taken=2
+        eval "${1#--}_device=\$2"
+        taken=2
         ;;
     -h | --help)
         usage
@@ -136,9 +141,14 @@ common_usage() {
   --port PORT       the server's port (default: 4242)
   --notrack         exempt the server's port from connection tracking.  A firewall that accepts
                     packets by connection state then drops them; see below
-  --irq IFACE       spread the interrupts of this interface over all CPUs
+  --irq IFACE       spread the interrupts of this interface over the CPUs of its NUMA node
+  --rps IFACE       spread packets over these CPUs where the interface has fewer receive queues (RPS),
+                    and give CPUs send queues of their own (XPS)
+  --rings IFACE     as large as the card has them; print how long it holds interrupts back
   --persist         with --apply: set the changed sysctls at every boot, in
                     $persist_file
+  --limits          with --persist: a hard limit of file descriptors for N connections, for logins and
+                    for services (after "systemctl daemon-reexec")
   --revert-after TIME
                     with --apply: revert by itself after TIME (90s, 30m, 2h), even if the session is
                     gone; another --apply with it restarts the time
@@ -180,6 +190,7 @@ print_command() {
     write_sysctl) echo "sysctl -w $2='$3'" ;;
     write_value) echo "echo $3 >$2" ;;
     add_nft) printf "nft -f - <<'END'\n%s\nEND\n" "$(nft_rules "$2")" ;;
+    set_ring) echo "ethtool -G $2 $3 $4" ;;
     one_rule) echo "$2 -t raw $3 $4 -p tcp --$5 $6 -j CT --notrack" ;;
     write_file) printf "mkdir -p %s\ncat >%s <<'END'\n%s\nEND\n" "$(dirname "$2")" "$2" "$(printf '%s' "$3")" ;;
     *) echo "$*" ;;
@@ -201,6 +212,32 @@ change() {
     esac
 }
 
+# Network namespaces share the table of the machine and have no limits of their own.
+want_neighbours() {
+    for family in ipv4 ipv6; do
+        if [ -e "$(sysctl_path net.$family.neigh.default.gc_thresh3)" ]; then
+            want net.$family.neigh.default.gc_thresh2 4096 at-least "neighbours on the link before old ones go"
+            want net.$family.neigh.default.gc_thresh3 8192 at-least "neighbours on the link; beyond it packets are dropped"
+        fi
+    done
+}
+
+# A hard limit above fs.nr_open would lock out logins; one below that of systemd would be a step back.
+want_limits() {
+    limit=$((connections + 1024))
+    [ $limit -ge 524288 ] || limit=524288
+    most=$(read_sysctl fs.nr_open)
+    if [ "$mode" = apply ] && [ $limit -gt "$most" ]; then
+        limit=$most
+    fi
+    want_file "/etc/security/limits.d/90-tcpscaler-$script.conf" "*    hard nofile $limit
+root hard nofile $limit
+" "the limit of file descriptors for logins"
+    want_file "/etc/systemd/system.conf.d/90-tcpscaler-$script.conf" "[Manager]
+DefaultLimitNOFILE=1024:$limit
+" "the limit of file descriptors for services"
+}
+
 # What every machine with so many connections needs: sockets of both ends, and what each thread has open
 # besides (64 descriptors, of 1,000 connections where the hard limit of descriptors is that low).
 want_common() {
@@ -215,7 +252,14 @@ want_common() {
     [ ! -e "$(sysctl_path net.netfilter.nf_conntrack_max)" ] ||
         want net.netfilter.nf_conntrack_max $((connections + connections / 5)) at-least \
             "a tracked connection has an entry; SYNs are dropped when the table is full"
+    [ ! -e "$(sysctl_path net.netfilter.nf_conntrack_buckets)" ] ||
+        want net.netfilter.nf_conntrack_buckets $(((connections + connections / 5) / 4 / 512 * 512 + 512)) at-least \
+            "at most four tracked connections in a chain"
+    want_neighbours
+    [ -z "$limits" ] || want_limits
     [ -z "$irq_device" ] || want_irq "$irq_device"
+    [ -z "$rps_device" ] || want_rps "$rps_device"
+    [ -z "$rings_device" ] || want_rings "$rings_device"
 }
 
 # Raises limits, never lowers them.
@@ -247,6 +291,7 @@ finish() {
 
 begin() {
     choose_state
+    [ -z "$limits" ] || [ -n "$persist" ] || die "--limits: needs --persist, after a reboot fs.nr_open could be lower"
     case $mode in
     check) printf '%-36s %-22s %-22s %-8s %s\n' setting is wanted '' why ;;
     apply | revert)

@@ -62,6 +62,49 @@ want_route() {
     fi
 }
 
+# --- ports ---
+
+# is_in PORT LIST: as in ip_local_reserved_ports.
+is_in() {
+    for span in $(echo "$2" | tr , ' '); do
+        if [ "$1" -ge "${span%-*}" ] && [ "$1" -le "${span#*-}" ]; then
+            return 0
+        fi
+    done
+    return 1
+}
+
+# The ports of this network namespace that programs listen on, one a line.
+listening_ports() {
+    # shellcheck disable=SC2013 # numbers
+    for hex in $(cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | awk '$4 == "0A" { sub(".*:", "", $2); print $2 }' | sort -u); do
+        echo $((0x$hex))
+    done
+}
+
+# A wider range of automatic ports must not give away those of servers, which could not start again: that of tcpserver,
+# and those in use that the range did not hold so far.
+want_reserved_ports() {
+    has_sysctl net.ipv4.ip_local_reserved_ports || return 0
+    is=$(read_sysctl net.ipv4.ip_local_reserved_ports)
+    range=$(read_sysctl net.ipv4.ip_local_port_range) wanted=$is
+    for candidate in "$port" $(listening_ports); do
+        if [ "$candidate" -lt 1024 ] || is_in "$candidate" "$wanted"; then
+            continue
+        fi
+        if [ "$candidate" = "$port" ] || ! is_in "$candidate" "${range%% *}-${range##* }"; then
+            wanted=$wanted${wanted:+,}$candidate
+        fi
+    done
+    if [ "$is" = "$wanted" ]; then
+        show net.ipv4.ip_local_reserved_ports "${is:--}" "${is:--}" ok "no automatic source port is that of a server"
+        set_sysctl net.ipv4.ip_local_reserved_ports "$is" ''
+    else
+        show net.ipv4.ip_local_reserved_ports "${is:--}" "$wanted" differs "no automatic source port is that of a server"
+        set_sysctl net.ipv4.ip_local_reserved_ports "$is" "$wanted"
+    fi
+}
+
 # --- lists of sources, as tcpclient takes them: the same addresses ---
 
 most_addresses=65536

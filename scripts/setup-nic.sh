@@ -1,29 +1,10 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh disable=SC2154 # the variables of setup-lib.sh and its other parts
-# Part of setup-lib.sh: the network interface and its interrupts.
+# Part of setup-lib.sh: the network interface, its interrupts, queues and rings.
 
 # A file of the kernel with one value.
 write_value() {
     echo "$2" >"$1"
-}
-
-want_irq() {
-    n_cpus=$(nproc) cpu=0 found=
-    # shellcheck disable=SC2013 # numbers
-    for irq in $(awk -v device="$1" 'index($0, device) { sub(":", "", $1); print $1 }' /proc/interrupts); do
-        file=/proc/irq/$irq/smp_affinity_list
-        [ -r "$file" ] || continue
-        found=yes is=$(cat "$file")
-        if [ "$is" = "$cpu" ]; then
-            show "irq $irq of $1" "cpu $is" "cpu $cpu" ok "a CPU for each queue"
-            claim value "$file"
-        else
-            show "irq $irq of $1" "cpu $is" "cpu $cpu" differs "a CPU for each queue"
-            change value "$file" "$is" write_value "$file" "$cpu"
-        fi
-        cpu=$(((cpu + 1) % n_cpus))
-    done
-    [ -n "$found" ] || note "$1: no interrupts of this name in /proc/interrupts"
 }
 
 # restore_value FILE VALUE: the interrupt or the interface may be gone.
@@ -33,4 +14,212 @@ restore_value() {
         return 0
     }
     [ "$(cat -- "$1")" = "$2" ] || write_value "$1" "$2"
+}
+
+# plain_mask MASK: without the zeros in front that the kernel prints.
+plain_mask() {
+    echo "$1" | sed 's/^[0,]*//; s/^$/0/'
+}
+
+# want_value FILE LABEL WANTED REASON
+want_value() {
+    [ -r "$1" ] || return 0
+    is=$(cat -- "$1")
+    if [ "$(plain_mask "$is")" = "$(plain_mask "$3")" ]; then
+        show "$2" "$is" "$3" ok "$4"
+        claim value "$1"
+    else
+        show "$2" "$is" "$3" differs "$4"
+        change value "$1" "$is" write_value "$1" "$3"
+    fi
+}
+
+# --- CPUs ---
+
+# list_cpus LIST: those of "0-3,8", one a line.
+list_cpus() {
+    for span in $(echo "$1" | tr , ' '); do
+        at=${span%-*}
+        while [ "$at" -le "${span#*-}" ]; do
+            echo "$at"
+            at=$((at + 1))
+        done
+    done
+}
+
+# device_of IFACE: the device with the interrupts; of a virtio interface it is the one above.
+device_of() {
+    device=$(readlink -f "/sys/class/net/$1/device")
+    [ -d "$device/msi_irqs" ] || device=${device%/*}
+    echo "$device"
+}
+
+# cpus_of IFACE: the CPUs of its NUMA node that are online, one a line; all where it has no node.
+cpus_of() {
+    online=$(list_cpus "$(cat /sys/devices/system/cpu/online)")
+    device=$(device_of "$1")
+    [ -e "$device/local_cpulist" ] || device=/sys/class/net/$1/device
+    near=$(list_cpus "$(cat "$device/local_cpulist" 2>/dev/null)" | grep -Fx -e "$online") || near=$online
+    echo "$near"
+}
+
+# mask_of CPU...: in hexadecimal groups of 32, as the kernel takes them.
+mask_of() {
+    last=0 mask=''
+    for cpu; do
+        [ "$cpu" -le "$last" ] || last=$cpu
+    done
+    group=$((last / 32))
+    while [ "$group" -ge 0 ]; do
+        bits=0
+        for cpu; do
+            [ $((cpu / 32)) -ne $group ] || bits=$((bits | 1 << cpu % 32))
+        done
+        mask=$mask${mask:+,}$(printf '%08x' "$bits")
+        group=$((group - 1))
+    done
+    plain_mask "$mask"
+}
+
+# --- interrupts ---
+
+# irqs_of IFACE: the numbers of its interrupts, but for those that carry no packets.  A driver may name them after its
+# device (mlx5_comp0@pci:..., virtio2-input.0): the device knows them all.
+irqs_of() {
+    irqs=' '
+    for irq in "$(device_of "$1")"/msi_irqs/*; do
+        [ ! -e "$irq" ] || irqs="$irqs${irq##*/} "
+    done
+    awk -v device="$1" -v irqs="$irqs" '
+        $1 ~ /^[0-9]+:$/ {
+            number = substr($1, 1, length($1) - 1)
+            mine = irqs ~ /[0-9]/ ? index(irqs, " " number " ") : $NF == device || index($NF, device "-") == 1
+            if (mine && $NF !~ /config|async|control|ctrl|fdir|misc|mbx/)
+                print number
+        }' /proc/interrupts
+}
+
+warn_of_irqbalance() {
+    ! grep -qsx irqbalance /proc/[0-9]*/comm ||
+        note "irqbalance is running and moves interrupts again: systemctl stop irqbalance, or ban them in its settings"
+}
+
+# pick N CPU...: the CPU of the Nth queue, from 0, in turn.
+pick() {
+    turn=$(($1 % ($# - 1)))
+    shift $((turn + 1))
+    echo "$1"
+}
+
+want_irq() {
+    irqs=$(irqs_of "$1")
+    [ -n "$irqs" ] || {
+        note "--irq: $1 has no interrupts of its own"
+        return 0
+    }
+    warn_of_irqbalance
+    cpus=$(cpus_of "$1") n=0
+    for irq in $irqs; do
+        # shellcheck disable=SC2086 # numbers
+        want_value "/proc/irq/$irq/smp_affinity_list" "irq $irq of $1" "$(pick $n $cpus)" \
+            "a CPU for each queue, on the NUMA node of the card"
+        n=$((n + 1))
+    done
+}
+
+# --- queues ---
+
+# queues_of IFACE rx|tx: in the order of their numbers.
+queues_of() {
+    number=0
+    while [ -d "/sys/class/net/$1/queues/$2-$number" ]; do
+        echo "/sys/class/net/$1/queues/$2-$number"
+        number=$((number + 1))
+    done
+}
+
+count_lines() {
+    printf '%s' "$1" | grep -c .
+}
+
+# Packets of a card with fewer queues than CPUs are passed on to all CPUs of its node; each CPU sends into a queue of
+# its own, as far as there are.
+want_rps() {
+    cpus=$(cpus_of "$1") receiving=$(queues_of "$1" rx) sending=$(queues_of "$1" tx)
+    [ -n "$receiving" ] || {
+        note "--rps: there is no interface $1"
+        return 0
+    }
+    n_cpus=$(count_lines "$cpus") n_rx=$(count_lines "$receiving") n_tx=$(count_lines "$sending" || true)
+    # shellcheck disable=SC2086 # numbers
+    all=$(mask_of $cpus)
+    if [ "$n_rx" -lt "$n_cpus" ]; then
+        for queue in $receiving; do
+            want_value "$queue/rps_cpus" "RPS of $1 ${queue##*/}" "$all" "$n_rx receive queues for $n_cpus CPUs"
+        done
+    fi
+    [ "$n_tx" -gt 1 ] || return 0
+    for queue in $sending; do
+        number=${queue##*-} n=0 mine=
+        for cpu in $cpus; do
+            [ $((n % n_tx)) -ne "$number" ] || mine="$mine $cpu"
+            n=$((n + 1))
+        done
+        # shellcheck disable=SC2086 # numbers
+        [ -z "$mine" ] || want_value "$queue/xps_cpus" "XPS of $1 ${queue##*/}" "$(mask_of $mine)" \
+            "no lock shared between CPUs that send"
+    done
+}
+
+# --- rings ---
+
+# ring_of IFACE RX|TX FIRST|SECOND: what ethtool says it may have (1) or has (2).
+ring_of() {
+    ethtool -g "$1" 2>/dev/null | awk -v name="$2:" -v n="$3" '$1 == name && NF == 2 && ++seen == n { print $2 }'
+}
+
+set_ring() {
+    ethtool -G "$1" "$2" "$3"
+}
+
+# undo_ring "IFACE rx|tx" SIZE
+undo_ring() {
+    # shellcheck disable=SC2086 # words
+    set -- $1 "$2"
+    if [ -e "/sys/class/net/$1" ] &&
+        [ "$(ring_of "$1" "$(echo "$2" | tr '[:lower:]' '[:upper:]')" 2)" != "$3" ]; then
+        set_ring "$1" "$2" "$3"
+    fi
+}
+
+# want_ring IFACE rx|tx RX|TX
+want_ring() {
+    most=$(ring_of "$1" "$3" 1) is=$(ring_of "$1" "$3" 2)
+    if ! is_count "$most" || ! is_count "$is"; then
+        note "--rings: $1 has no $2 ring to set"
+    elif [ "$is" -ge "$most" ]; then
+        show "$2 ring of $1" "$is" "$most" ok "packets that wait for a CPU in the card"
+        claim ring "$1 $2"
+    else
+        show "$2 ring of $1" "$is" "$most" differs "packets that wait for a CPU in the card; many cards drop the link for a moment"
+        change ring "$1 $2" "$is" set_ring "$1" "$2" "$most"
+    fi
+}
+
+# How long the card holds interrupts back is a choice between latency and CPU time: it is said, not set.
+show_coalescing() {
+    usecs=$(ethtool -c "$1" 2>/dev/null | awk '$1 == "rx-usecs:" { print $2 }')
+    adaptive=$(ethtool -c "$1" 2>/dev/null | awk '$1 == "Adaptive" { print $3 }')
+    ! is_count "$usecs" || show "coalescing of $1" "$usecs us, adaptive $adaptive" any ok \
+        "adds up to so much to a latency; ethtool -C $1 adaptive-rx off rx-usecs 0 costs CPU time instead"
+}
+
+want_rings() {
+    command -v ethtool >/dev/null || {
+        note "--rings: ethtool is not installed"
+        return 0
+    }
+    want_ring "$1" rx RX
+    want_ring "$1" tx TX
+    show_coalescing "$1"
 }

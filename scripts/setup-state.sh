@@ -300,6 +300,7 @@ undo() {
     sysctl) restore_sysctl "$2" "$3" ;;
     file) restore_file "$2" "$3" ;;
     value) restore_value "$2" "$3" ;;
+    ring) undo_ring "$2" "$3" ;;
     nft) undo_nft "$2" ;;
     iptables) undo_rule "$2" ;;
     address) undo_address "${2% *}" "${2##* }" ;;

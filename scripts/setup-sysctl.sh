@@ -55,11 +55,20 @@ has_sysctl() {
     }
 }
 
-# want NAME VALUE at-least|exactly REASON
+# is_enough IS WANTED at-least|exactly|around: around is for ranges, which may be wider.
+is_enough() {
+    case $3 in
+    exactly) [ "$1" = "$2" ] ;;
+    at-least) [ "$1" -ge "$2" ] ;;
+    around) [ "${1%% *}" -le "${2%% *}" ] && [ "${1##* }" -ge "${2##* }" ] ;;
+    esac
+}
+
+# want NAME VALUE at-least|exactly|around REASON
 want() {
     has_sysctl "$1" || return 0
     is=$(read_sysctl "$1")
-    if [ "$is" = "$2" ] || { [ "$3" = at-least ] && [ "$is" -ge "$2" ]; }; then
+    if is_enough "$is" "$2" "$3"; then
         show "$1" "$is" "$2" ok "$4"
         set_sysctl "$1" "$is" ''
     else

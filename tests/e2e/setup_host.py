@@ -59,13 +59,16 @@ class Host(Namespace):
     """A namespace in which these directories are its own, too: sysctls of the whole machine are files there, which
     keep what is written. Nothing else of the machine differs; the scripts are as they are."""
 
-    def __init__(self, suffix=""):
+    def __init__(self, suffix="", files=None, own=()):
+        """files: {path: content} to begin with; own: what is its own besides."""
         super().__init__(suffix)
         self.tree = temp_path("host" + suffix)
         for name in OWN:
             os.makedirs(os.path.join(self.tree, name), mode=0o755)
+        for name, content in (files or {}).items():
+            self.write(name, content)
         self.boot(SYSCTLS["kernel/random/boot_id"])
-        mounts = "".join(f"mount --bind {self.tree}/{name} /{name} && " for name in OWN)
+        mounts = "".join(f"mount --bind {self.tree}/{name} /{name} && " for name in (*own, *OWN))
         self.network_prefix = self.prefix
         self.prefix = [*self.prefix, "sh", "-c", mounts + 'exec "$@"', "sh"]
 
