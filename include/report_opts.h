@@ -10,9 +10,10 @@
 
 /* As given; defaults where not. */
 struct report_opts {
-    const char *json, *hlog; /* merge */
+    const char *json, *hlog; /* merge; json also compare */
     uint64_t min_runs;       /* compare */
     bool force;              /* compare */
+    bool nights;             /* compare */
     int kind;                /* plot: enum plot_kind */
     const char *metric;      /* plot */
     const char *output;      /* plot */

@@ -11,15 +11,15 @@ usage() {
 usage: $program CONFIG
 
 One night as CONFIG says (docs/nightly.conf.example explains every line): asks tcpclient --plan, measures
-RUNS times, repeats runs that are not VALID, compares with the nights before by tcpreport compare, and
-removes the oldest nights.  One instance at a time uses a directory of results.
+RUNS times, repeats runs that are not VALID, judges the night by the nights before (tcpreport compare
+--nights), and removes the oldest nights.  One instance at a time uses a directory of results.
 
 Each night has a directory, named after the time at which it began (UTC):
   summary.txt         the verdict, and what it stands on
   run-NN.json .hlog .txt  .server.txt
                       of each VALID run the result, the histograms, the summary; what the server said
   repeated/           the same of runs that were SUSPECT or INVALID
-  plan.txt compare.txt fingerprint
+  plan.txt compare.txt verdict.json fingerprint
                       what the preflight and the comparison said; settings, programs and machine
   reference           is there when later nights are compared with this one
 
@@ -27,7 +27,7 @@ Exit codes, all but 0 with a mail to mail-to or, without one, words on stderr:
   0    PASS: nothing printed, nothing mailed
   1    REGRESSION; it stays one until it is gone, or until "series" in CONFIG is changed
   2    INCONCLUSIVE: a run was not VALID so often as repeats allows, the deadline passed, a new series
-       begins (the fingerprint changed), tcpreport compare cannot conclude, or an error ended the night
+       begins (the fingerprint changed: 7 nights come first), tcpreport compare cannot conclude, or an error ended the night
   3    nothing was measured: the preflight says stop, or the command line or CONFIG is wrong (stderr alone)
   4    another instance is at work (stderr alone)
   130  interrupted by SIGINT or SIGTERM
@@ -230,7 +230,16 @@ references() {
 references_of_series() {
     references | while IFS= read -r before; do
         ! cmp -s "$before/fingerprint" "$night/fingerprint" || echo "$before"
-    done | head -n "$history"
+    done
+}
+
+# The first nights that later ones are measured from, of the series of the last reference.
+pinned() {
+    last=$(references | head -n 1)
+    [ -n "$last" ] || return 0
+    references | while IFS= read -r before; do
+        ! cmp -s "$before/fingerprint" "$last/fingerprint" || echo "$before"
+    done | tail -n 10
 }
 
 begin_night() {
@@ -240,9 +249,12 @@ begin_night() {
     mkdir "$night"
 }
 
-# The oldest nights beyond those to keep, but for the last ones that others are compared with.
+# The oldest nights beyond those to keep, but for the first and the last that others are compared with.
 remove_old_nights() {
-    references | head -n "$history" >"$night/kept.txt"
+    {
+        references | head -n "$history"
+        pinned
+    } >"$night/kept.txt"
     nights | sort -r | tail -n +"$((keep + 1))" | while IFS= read -r old; do
         grep -qxF -- "$old" "$night/kept.txt" || rm -rf -- "$old"
     done
@@ -333,7 +345,7 @@ compare() {
     set -- $(echo "$1" | results_of) -- $(echo "$night" | results_of)
     IFS=$old_ifs
     code=0
-    in_time "$tcpreport" compare --min-runs "$runs" "$@" >"$night/compare.txt" 2>&1 || code=$?
+    in_time "$tcpreport" compare --nights --json "$night/verdict.json" --min-runs "$runs" "$@" >"$night/compare.txt" 2>&1 || code=$?
     check_time
 }
 
@@ -345,10 +357,12 @@ judge() {
         conclude 2 "INCONCLUSIVE: the first night of a series has nothing to be compared with" changed.txt
     fi
     compare "$before"
-    if ! verdict=$(grep -E '^(PASS|REGRESSION|INCONCLUSIVE):' "$night/compare.txt"); then
-        verdict="INCONCLUSIVE: tcpreport compare ends with $code" code=2
-    fi
-    [ "$code" = 1 ] || : >"$night/reference"
+    verdict=$(grep -E '^(PASS|REGRESSION|INCONCLUSIVE):' "$night/compare.txt") || verdict=
+    case $code,$verdict in
+    0,PASS:* | 2,INCONCLUSIVE:*' reference nights') : >"$night/reference" ;;
+    1,REGRESSION:* | 2,INCONCLUSIVE:*) ;;
+    *) verdict="INCONCLUSIVE: tcpreport compare ends with $code" code=2 ;;
+    esac
     conclude "$code" "$verdict" compare.txt
 }
 
