@@ -23,7 +23,7 @@ _Static_assert(sizeof quantiles / sizeof *quantiles == BATCH_MEANS_MOST - BATCH_
 static void join_neighbours(struct batch_means *b)
 {
     for (uint32_t i = 0; i < b->n / 2; i++) {
-        const struct batch *first = &b->batches[2 * i], *second = first + 1;
+        const struct batch *first = &b->batches[(size_t)2 * i], *second = first + 1;
 
         b->batches[i] =
             (struct batch){first->count + second->count, first->sum_ns + second->sum_ns};

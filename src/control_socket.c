@@ -87,7 +87,7 @@ static int parse_tcp(struct sock_address *a, const char *address, char *error)
 /* Blocking, but no call longer than this. */
 static int open_patient(int family, int wait_ms)
 {
-    const struct timeval wait = {.tv_sec = wait_ms / 1000, .tv_usec = wait_ms % 1000 * 1000};
+    const struct timeval wait = {.tv_sec = wait_ms / 1000, .tv_usec = wait_ms % 1000 * 1000L};
     const int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     if (fd < 0)

@@ -39,7 +39,7 @@ static uint64_t reserve_of(const struct memory_watch *w, uint64_t limit_bytes)
         .server_threads = w->ends.server_threads,
     };
 
-    return clamp(limit_bytes, 512 * MIB, 32 * 1024 * MIB) / (uint64_t)w->part +
+    return clamp(limit_bytes, 512 * MIB, 32ull * 1024 * MIB) / (uint64_t)w->part +
            memory_model_bytes(&threads, MEMORY_OF_PROCESS);
 }
 

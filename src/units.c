@@ -166,7 +166,10 @@ char *units_format_count(char *buffer, uint64_t count)
 
 char *units_format_known(char *buffer, uint64_t count)
 {
-    return count == UINT64_MAX ? strcpy(buffer, "unknown") : units_format_count(buffer, count);
+    if (count != UINT64_MAX)
+        return units_format_count(buffer, count);
+    snprintf(buffer, UNITS_TEXT_BYTES, "unknown");
+    return buffer;
 }
 
 char *units_format_bytes(char *buffer, uint64_t bytes)

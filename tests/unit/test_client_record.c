@@ -44,7 +44,7 @@ static int count_commas(const char *text)
 static void row_has_every_figure(void **state)
 {
     const struct client_record r = {
-        .source = {{AF_INET, {127, 0, 0, 2}}, 20001},
+        .source = {.address = {.family = AF_INET, .bytes = {127, 0, 0, 2}}, .port = 20001},
         .connect_ns = 1234567,
         .established_ns = 2012346000,
         .bytes_sent = 310,
