@@ -3,6 +3,7 @@
 #include "batch_means.h"
 
 #include <math.h>
+#include <stddef.h>
 
 /* Quantiles of Student's t for the two-sided intervals of 90 and 95 %. */
 static const struct quantile {
