@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Time-outs as short as a millisecond, in every phase of a run."""
 
+import threading
+
 from harness import *
 
 
@@ -35,6 +37,78 @@ def test_a_closed_loop_asks_on_after_each_timeout():
         server.process.send_signal(signal.SIGCONT)
     check_conservation(r)
     check_between(r.json["queries"]["timeout"], 4, 20, "queries that timed out")
+
+
+# --- every phase, whatever the seed ---
+
+SEEDS = int(os.environ.get("SEEDS", "3"))  # SEEDS=100: the long form
+FEW = ["-c", 60, "--threads", 2, "-t", 0.15, "--drain", "20ms", "--force", "127.0.0.1"]
+
+
+def run_seeds(port, *arguments):
+    """Returns the sums of what timed out: connections, proofs, queries."""
+    sums = [0, 0, 0]
+    for seed in range(1, SEEDS + 1):
+        load = [] if "--loop" in arguments else ["-r", 2000]
+        r = run_client("-p", port, "--seed", seed, *load, *arguments, *FEW)
+        check(r.code in (0, 3), f"seed {seed}: exit code {r.code}; stderr: {r.err}")
+        check_conservation(r)
+        j = r.json
+        timed_out = sum(n for name, n in j["connections"]["outcomes"].items() if name.endswith("/timed out"))
+        for i, n in enumerate((timed_out, j["probes"]["timeout"], j["queries"]["timeout"])):
+            sums[i] += n
+    return sums
+
+
+@contextlib.contextmanager
+def stuttering(process, stopped_s=0.004, running_s=0.003):
+    """The process stands still more than half of the time, milliseconds each."""
+    end = threading.Event()
+
+    def stutter():
+        while not end.wait(running_s):
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(stopped_s)
+            process.send_signal(signal.SIGCONT)
+
+    thread = threading.Thread(target=stutter)
+    thread.start()
+    try:
+        yield
+    finally:
+        end.set()
+        thread.join()
+
+
+def test_connects_that_time_out_after_a_millisecond_are_counted():
+    """The listener's queue is full: the SYN is dropped, and its successor comes a second later."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(1)
+        sums = run_seeds(listener.getsockname()[1], "--connect-timeout", "1ms", "--timeout", "1ms", "--reconnect",
+                         "--backoff", "1ms-4ms")
+    check(sums[0] > SEEDS, f"connects that timed out: {sums[0]}")
+
+
+def test_handshakes_of_tls_that_time_out_after_a_millisecond_are_counted():
+    with socket.socket() as silent:  # accepted by the kernel alone
+        silent.bind(("127.0.0.1", 0))
+        silent.listen(100)
+        sums = run_seeds(silent.getsockname()[1], "--tls", "--tls-insecure", "--connect-timeout", "1ms")
+    check(sums[0] > 0, "handshakes that timed out")
+
+
+def test_proofs_and_queries_that_time_out_after_a_millisecond_are_counted():
+    """Also with connections that come and go meanwhile: each time-out closes one, or each few queries."""
+    for protocol in "dns", "ping", "echo":
+        with Server("--protocol", "ping" if protocol == "ping" else "echo") as server, stuttering(server.process):
+            sums = [0, 0, 0]
+            for more in ([], ["--on-timeout", "close", "--reconnect", "--backoff", "1ms-2ms"],
+                         ["--queries-per-conn", 3], ["--loop", "closed", "-i", "2ms"], ["--drain", 0]):
+                found = run_seeds(server.port, "--protocol", protocol, "--timeout", "1ms", "--connect-window", 8, *more)
+                sums = [a + b for a, b in zip(sums, found)]
+        check(sums[2] > 0, f"{protocol}: queries that timed out")
+        check(sums[1] > 0, f"{protocol}: proofs that timed out")
 
 
 if __name__ == "__main__":
