@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * client_choice: which connection of a worker an arrival goes to: at random or in turn, and to
- * another one where that cannot take it.  The first choice depends on the seed and the number of
- * connections alone, so that a dead connection does not change the others' schedule.
+ * client_choice: which connection of a worker an arrival goes to: the one chosen for it
+ * (arrivals.h), or another one where that cannot take it.  Where the worker has fewer than its
+ * places for them it chooses itself, at random or in turn.
  *
  * Used by its worker's thread. */
 #ifndef TCPSCALER_CLIENT_CHOICE_H
@@ -23,8 +23,9 @@ struct client_choice {
 
 void client_choice_init(struct client_worker *cw);
 
-/* The place of a connection that takes queries; CLIENT_CHOICE_NONE: there is none.  *rerouted: it
- * is not the first choice. */
-uint32_t client_choice_make(struct client_worker *cw, bool *rerouted);
+/* The place of a connection that takes queries; CLIENT_CHOICE_NONE: there is none.  `chosen`:
+ * number over all workers of the one chosen, perhaps another worker's.  *rerouted: it is not that.
+ */
+uint32_t client_choice_make(struct client_worker *cw, uint32_t chosen, bool *rerouted);
 
 #endif

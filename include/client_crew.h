@@ -12,6 +12,7 @@
 struct client_crew {
     struct client_worker *workers; /* room for all; the first n run */
     uint32_t n;
+    bool *takes_arrivals; /* of each of them */
 };
 
 /* Starts config->n_workers of them.  Returns 0; or -1 with errno, none being left running. */
@@ -28,7 +29,7 @@ void client_crew_post(const struct client_crew *crew, enum client_message kind, 
 /* Where the last of them is. */
 enum client_stage client_crew_stage(const struct client_crew *crew);
 
-/* The arrivals are dealt to those with a usable connection or, with `to_all`, to all of them. */
+/* Arrivals are taken by those with a usable connection or, with `to_all`, by all of them. */
 void client_crew_deal_arrivals(struct client_crew *crew, bool to_all);
 
 /* Sum of a gauge, by its offset in struct client_worker. */

@@ -10,6 +10,7 @@
 #ifndef TCPSCALER_CLIENT_LOAD_H
 #define TCPSCALER_CLIENT_LOAD_H
 
+#include "arrivals.h"
 #include "closed_loop.h"
 #include "inflight.h"
 #include "outcome.h"
@@ -27,8 +28,8 @@ struct client_conn;
 
 struct client_load {
     struct inflight inflight;
-    struct pacer pacer;
-    struct closed_loop closed; /* instead of the pacer, with CLIENT_LOOP_CLOSED */
+    struct arrivals arrivals;
+    struct closed_loop closed; /* instead of them, with CLIENT_LOOP_CLOSED */
     size_t next_asked;         /* what the next arrival asks (query.h) */
     uint64_t previous_intended_ns;
     struct wakeup wakeup;

@@ -84,10 +84,9 @@ struct client_worker {
     struct client_send send;
     struct client_listen listen; /* only where config->listens */
     struct client_course_copy course;
-    /* Set by the main thread before CLIENT_START: the arrivals are dealt to n_loaders workers,
-     * those with a usable connection; this one is number `loader`, which is larger when it is none
-     * of them. */
-    uint32_t n_loaders, loader;
+    /* Set by the main thread before CLIENT_START, borrowed: of each worker, whether it takes
+     * arrivals: those with a usable connection do. */
+    const bool *takes_arrivals;
     uint8_t *received;   /* CLIENT_RECEIVE_BYTES */
     uint64_t arrived_ns; /* when the kernel had what was received last; 0: not known */
     uint8_t *to_send;    /* CLIENT_SEND_BYTES */

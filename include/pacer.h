@@ -75,4 +75,7 @@ void pacer_skip_to(struct pacer *p, uint64_t at_ns);
  * pacer_replace(). */
 void pacer_advance(struct pacer *p);
 
+/* To the n-th arrival after it. */
+void pacer_advance_by(struct pacer *p, uint64_t n);
+
 #endif

@@ -7,8 +7,8 @@
 /* Random tries to find another usable connection before looking at each. */
 enum { REROUTE_TRIES = 64 };
 
-/* Streams of the seed, one per worker each; those below are the pacer's. */
-enum { STREAM_SELECT = 1 << 20, STREAM_REROUTE = 1 << 21 };
+/* Streams of the seed, one per worker each; those below are the pacer's and of arrivals. */
+enum { STREAM_SELECT = (1 << 20) + 1, STREAM_REROUTE = 1 << 21 };
 
 void client_choice_init(struct client_worker *cw)
 {
@@ -37,22 +37,28 @@ static uint32_t make_another(struct client_worker *cw)
     return i;
 }
 
-uint32_t client_choice_make(struct client_worker *cw, bool *rerouted)
+/* Of fewer connections than there are places for, which come and go. */
+static uint32_t choose_begun(struct client_worker *cw)
 {
     struct client_choice *choice = &cw->choice;
     const uint32_t n = cw->population.n_begun, next = choice->next_round_robin;
-    uint32_t i;
+
+    if (cw->config->select == CLIENT_SELECT_RANDOM)
+        return client_population_place(cw, rng_below(&choice->rng, n));
+    choice->next_round_robin = next + 1 < n ? next + 1 : 0;
+    return client_population_place(cw, next < n ? next : 0);
+}
+
+uint32_t client_choice_make(struct client_worker *cw, uint32_t chosen, bool *rerouted)
+{
+    uint32_t i = chosen - cw->first_conn;
 
     *rerouted = false;
-    if (n == 0)
+    if (cw->population.n_begun == 0)
         return CLIENT_CHOICE_NONE;
-    if (cw->config->select == CLIENT_SELECT_RANDOM) {
-        i = client_population_place(cw, rng_below(&choice->rng, n));
-    } else {
-        i = client_population_place(cw, next < n ? next : 0);
-        choice->next_round_robin = next + 1 < n ? next + 1 : 0;
-    }
-    if (client_conn_is_usable(&cw->conns[i]))
+    if (cw->population.n_begun < cw->n_conns)
+        i = choose_begun(cw);
+    if (i < cw->n_conns && client_conn_is_usable(&cw->conns[i]))
         return i;
     i = make_another(cw);
     *rerouted = i != CLIENT_CHOICE_NONE;

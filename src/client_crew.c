@@ -12,7 +12,8 @@ int client_crew_start(struct client_crew *crew, const struct client_config *conf
 
     crew->workers =
         aligned_alloc(CLIENT_WORKER_ALIGNMENT, config->n_workers * sizeof *crew->workers);
-    if (crew->workers == NULL)
+    crew->takes_arrivals = calloc(config->n_workers, sizeof *crew->takes_arrivals);
+    if (crew->workers == NULL || crew->takes_arrivals == NULL)
         return -1;
     memset(crew->workers, 0, config->n_workers * sizeof *crew->workers);
     for (; crew->n < config->n_workers; crew->n++)
@@ -37,6 +38,7 @@ void client_crew_free(struct client_crew *crew)
     for (uint32_t i = 0; i < crew->n; i++)
         client_worker_free(&crew->workers[i]);
     free(crew->workers);
+    free(crew->takes_arrivals);
 }
 
 void client_crew_post(const struct client_crew *crew, enum client_message kind, uint64_t value)
@@ -60,13 +62,10 @@ enum client_stage client_crew_stage(const struct client_crew *crew)
 
 void client_crew_deal_arrivals(struct client_crew *crew, bool to_all)
 {
-    uint32_t n_loaders = 0;
-
-    for (uint32_t i = 0; i < crew->n; i++)
-        crew->workers[i].loader =
-            to_all || tally_get(&crew->workers[i].n_live) > 0 ? n_loaders++ : crew->n;
-    for (uint32_t i = 0; i < crew->n; i++)
-        crew->workers[i].n_loaders = n_loaders;
+    for (uint32_t i = 0; i < crew->n; i++) {
+        crew->takes_arrivals[i] = to_all || tally_get(&crew->workers[i].n_live) > 0;
+        crew->workers[i].takes_arrivals = crew->takes_arrivals;
+    }
 }
 
 static bool first_window_has_settled(const struct client_worker *cw)

@@ -39,8 +39,8 @@ static uint32_t expected_in_flight(const struct client_worker *cw)
     return n < MOST_EXPECTED ? (uint32_t)n + 256 : MOST_EXPECTED;
 }
 
-/* The queries of a file are used in their order by each worker, from as far into them as its
- * connections are into all: those of a run are spread evenly over them from the begin. */
+/* In a closed loop the queries of a file are used in their order by each worker, from as far into
+ * them as its connections are into all. */
 static size_t first_asked(const struct client_worker *cw)
 {
     const struct client_config *config = cw->config;
@@ -56,7 +56,6 @@ int client_load_init(struct client_worker *cw)
 
     wakeup_init(&l->wakeup, config->waiting_share, clock_now_ns());
     client_choice_init(cw);
-    l->next_asked = first_asked(cw);
     client_query_init(cw);
     evtimer_assign(&l->drain_event, cw->worker.base, on_drain_end, cw);
     evtimer_assign(&l->rest_event, cw->worker.base, on_nothing_to_read, cw);
@@ -98,8 +97,8 @@ void client_load_free(struct client_worker *cw)
 static uint64_t next_due_ns(const struct client_worker *cw)
 {
     const struct client_load *l = &cw->load;
-    uint64_t next_ns =
-        cw->config->loop == CLIENT_LOOP_CLOSED ? closed_loop_next_ns(&l->closed) : l->pacer.next_ns;
+    uint64_t next_ns = cw->config->loop == CLIENT_LOOP_CLOSED ? closed_loop_next_ns(&l->closed)
+                                                              : l->arrivals.pacer.next_ns;
 
     return l->running && next_ns < l->end_ns ? next_ns : PACER_NEVER;
 }
@@ -182,6 +181,13 @@ static uint32_t take_from_closed_loop(struct client_worker *cw)
     return client_conn_is_usable(&cw->conns[i]) ? i : CLIENT_CHOICE_NONE;
 }
 
+/* The queries of a file are used in its order, by the arrivals of all workers. */
+static void pass_arrivals(struct client_load *l, const struct query *query, uint64_t n)
+{
+    for (; query->n_queries > 1 && n > 0; n--)
+        l->next_asked = query_after(query, l->next_asked);
+}
+
 static void take_due(struct client_worker *cw, uint64_t now_ns)
 {
     struct client_load *l = &cw->load;
@@ -192,6 +198,7 @@ static void take_due(struct client_worker *cw, uint64_t now_ns)
         struct tally_queries *counts;
         bool rerouted;
         uint8_t class;
+        size_t asked;
         uint32_t i;
 
         if ((intended_ns = next_due_ns(cw)) > now_ns || intended_ns == PACER_NEVER)
@@ -203,21 +210,23 @@ static void take_due(struct client_worker *cw, uint64_t now_ns)
             i = take_from_closed_loop(cw);
             if (i == CLIENT_CHOICE_NONE)
                 continue;
+            asked = l->next_asked;
+            pass_arrivals(l, &cw->config->query, 1);
         } else {
-            pacer_advance(&l->pacer);
-            i = client_choice_make(cw, &rerouted);
+            i = client_choice_make(cw, l->arrivals.connection, &rerouted);
+            asked = l->next_asked;
+            pass_arrivals(l, &cw->config->query, arrivals_advance(&l->arrivals));
         }
         tally_add(&counts->scheduled, 1);
         if (rerouted)
             tally_add(&counts->rerouted, 1);
-        if (i == CLIENT_CHOICE_NONE || !queue(cw, i, intended_ns, class, l->next_asked)) {
+        if (i == CLIENT_CHOICE_NONE || !queue(cw, i, intended_ns, class, asked)) {
             tally_add(&counts->unsent, 1);
             if (class == TALLY_MEASURED)
                 client_query_unanswered(cw, false);
             if (closed) /* no memory for it: no answer will bring the next one */
                 client_load_next_in_closed_loop(&cw->conns[i], now_ns);
         }
-        l->next_asked = query_after(&cw->config->query, l->next_asked);
         l->previous_intended_ns = intended_ns;
     }
 }
@@ -373,7 +382,7 @@ static void spread_closed_loop(struct client_worker *cw, uint64_t start_ns)
 {
     const struct client_config *config = cw->config;
     const double step_ns = (double)config->interval_ns / config->n_at_begin;
-    const double first = (double)config->n_at_begin * cw->worker.index / config->n_workers;
+    const double first = (double)config->n_at_begin * cw->first_conn / config->n_connections;
 
     for (uint32_t i = 0; i < cw->n_conns; i++)
         if (client_conn_is_usable(&cw->conns[i]))
@@ -384,14 +393,16 @@ void client_load_start(struct client_worker *cw, uint64_t start_ns)
 {
     const struct client_config *config = cw->config;
     struct client_load *l = &cw->load;
-    const struct pacer_config pacing = {
+    const struct arrivals_config arrivals = {
         .arrival = (enum pacer_arrival)config->arrival,
         .segments = config->schedule.segments,
         .n_segments = config->schedule.n,
-        .n_connections = config->n_connections,
-        .n_workers = cw->n_loaders,
-        .worker = cw->loader,
         .seed = config->seed,
+        .random = config->select == CLIENT_SELECT_RANDOM,
+        .n_connections = config->n_connections,
+        .n_workers = config->n_workers,
+        .worker = cw->worker.index,
+        .takes = cw->takes_arrivals,
     };
 
     l->now_ns = clock_now_ns();
@@ -401,12 +412,13 @@ void client_load_start(struct client_worker *cw, uint64_t start_ns)
         config->duration_ns == PACER_NEVER ? PACER_NEVER : l->measure_ns + config->duration_ns;
     l->previous_intended_ns = start_ns;
     l->running = true;
-    if (cw->loader < cw->n_loaders)
-        pacer_start(&l->pacer, &pacing, start_ns);
-    else
-        l->pacer.next_ns = PACER_NEVER;
-    if (config->loop == CLIENT_LOOP_CLOSED)
+    l->arrivals.pacer.next_ns = PACER_NEVER;
+    if (config->loop == CLIENT_LOOP_CLOSED) {
+        l->next_asked = first_asked(cw);
         spread_closed_loop(cw, start_ns);
+    } else if (cw->takes_arrivals[cw->worker.index]) {
+        pass_arrivals(l, &config->query, arrivals_start(&l->arrivals, &arrivals, start_ns) - 1);
+    }
     client_worker_enter(cw, CLIENT_LOADING);
     if (config->listens)
         client_listen_start(cw);
@@ -421,7 +433,7 @@ void client_load_replace(struct client_worker *cw, const struct schedule *schedu
         return;
     l->now_ns = clock_now_ns();
     l->end_ns = end_ns;
-    pacer_replace(&l->pacer, schedule->segments, schedule->n);
+    pacer_replace(&l->arrivals.pacer, schedule->segments, schedule->n);
     arm_timer(cw);
 }
 

@@ -25,11 +25,9 @@ void client_worker_enter(struct client_worker *cw, enum client_stage stage)
 static void take_slice(struct client_worker *cw)
 {
     const struct client_config *config = cw->config;
-    uint32_t each = config->n_connections / config->n_workers;
-    uint32_t rest = config->n_connections % config->n_workers;
-    uint32_t index = cw->worker.index;
+    const uint32_t index = cw->worker.index;
 
-    cw->first_conn = index * each + (index < rest ? index : rest);
+    cw->first_conn = arrivals_first_connection(config->n_connections, config->n_workers, index);
     cw->n_conns = pacer_connections_of(config->n_connections, config->n_workers, index);
 }
 

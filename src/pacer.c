@@ -73,23 +73,34 @@ void pacer_start(struct pacer *p, const struct pacer_config *config, uint64_t st
     place(p);
 }
 
-void pacer_advance(struct pacer *p)
+static void step(struct pacer *p)
 {
     const struct pacer_config *c = &p->config;
 
-    if (p->next_ns == PACER_NEVER)
-        return;
     if (c->arrival == PACER_POISSON) {
         p->target += draw_gap(p);
-    } else {
-        p->card += c->n_workers;
-        if (p->card >= c->n_connections) {
-            p->card = c->worker;
-            p->round += c->n_connections;
-        }
-        p->target = (double)(p->round + p->card);
+        return;
     }
+    p->card += c->n_workers;
+    if (p->card >= c->n_connections) {
+        p->card = c->worker;
+        p->round += c->n_connections;
+    }
+    p->target = (double)(p->round + p->card);
+}
+
+void pacer_advance_by(struct pacer *p, uint64_t n)
+{
+    if (p->next_ns == PACER_NEVER || n == 0)
+        return;
+    while (n-- > 0)
+        step(p);
     place(p);
+}
+
+void pacer_advance(struct pacer *p)
+{
+    pacer_advance_by(p, 1);
 }
 
 void pacer_replace(struct pacer *p, const struct pacer_segment *segments, size_t n_segments)

@@ -198,5 +198,26 @@ def test_progress_compares_what_was_sent_with_what_was_due_since_the_last_line()
         check(abs(sent - due) <= 30 + due / 20, f"sent and due: {lines}")
 
 
+def arrivals_by(threads, *arguments):
+    """(microseconds after the first query was due, connection) of each query, in order."""
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 50, "-r", 2000, "-t", 1, "--seed", 11, "--threads", threads, "-R", *arguments,
+                       "127.0.0.1")
+    check_conservation(r)
+    rows = sorted((intended_ns(row), int(row["connection_id"])) for row in r.rows() if row["type"] == "Q")
+    return [((due - rows[0][0]) // 1000, connection) for due, connection in rows]
+
+
+def test_the_same_seed_is_the_same_schedule_with_any_number_of_threads():
+    """Rows have microseconds, rounded: an instant may differ by two."""
+    for arguments in ((), ("--arrival", "constant", "--select", "round-robin")):
+        one = arrivals_by(1, *arguments)
+        for threads in 2, 5:
+            many = arrivals_by(threads, *arguments)
+            check_equal(len(many), len(one), f"queries of {threads} threads")
+            check_equal(sorted(c for _, c in many), sorted(c for _, c in one), "their connections")
+            check(all(abs(a - b) <= 2 for (a, _), (b, _) in zip(one, many)), f"{threads} threads: the same instants")
+
+
 if __name__ == "__main__":
     main()
