@@ -44,6 +44,8 @@ enum tls_status tls_send(struct tls *t, const uint8_t *plain, size_t n);
 /* Appends to w->out that nothing more will be sent; nothing before the end of the handshake. */
 void tls_end(struct tls *t);
 
+bool tls_is_ended_by_peer(const struct tls *t); /* tls_receive() has returned TLS_CLOSED */
+
 bool tls_is_established(const struct tls *t); /* the handshake is over */
 bool tls_is_resumed(const struct tls *t);     /* it was an abbreviated one */
 const char *tls_version(const struct tls *t); /* "TLSv1.3", a constant */

@@ -345,7 +345,8 @@ static void on_readable_subscriber(evutil_socket_t fd, short what, void *arg)
         close_failed(c, PHASE_RECEIVE, ENOMEM);
 }
 
-/* The peer sends no more and has all its answers: it is told the same, unless it has gone. */
+/* The peer sends no more and has all its answers: it is told the same, unless it has gone. If the
+ * socket has no room for that, on_writable() calls this again; tls_end() then appends nothing. */
 static void close_politely(struct server_conn *c, int fd)
 {
     uint8_t byte;
@@ -354,7 +355,8 @@ static void close_politely(struct server_conn *c, int fd)
         tls_end(c->tls);
         transmit_sealed(c, fd);
     }
-    server_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_PEER});
+    if (c->open && c->held == NULL)
+        server_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_PEER});
 }
 
 static void serve_sealed(struct server_conn *c, int fd, size_t n_bytes)
@@ -426,6 +428,10 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
         return;
     free(held);
     c->held = NULL;
+    if (c->tls != NULL && tls_is_ended_by_peer(c->tls)) {
+        close_politely(c, fd);
+        return;
+    }
     event_del(&c->event);
     if (watch_readable(c, fd) != 0)
         close_failed(c, PHASE_RECEIVE, ENOMEM);

@@ -192,6 +192,11 @@ void tls_end(struct tls *t)
     ERR_clear_error();
 }
 
+bool tls_is_ended_by_peer(const struct tls *t)
+{
+    return SSL_get_shutdown(ssl_of(t)) & SSL_RECEIVED_SHUTDOWN;
+}
+
 bool tls_is_established(const struct tls *t)
 {
     return SSL_is_init_finished(ssl_of(t));

@@ -6,6 +6,7 @@ import socket
 import ssl
 import threading
 
+from control import control_path, stats
 from dns_servers import NSD, UNBOUND, DnsServer, query_bytes
 from harness import *
 
@@ -389,6 +390,64 @@ def test_echo_returns_every_byte_in_order():
             s.sendall(piece)
             check(receive(s, len(piece)) == piece, f"bytes behind {begin} came back the same")
         s.unwrap().close()
+        server.stop()
+    check_equal(server.result["closed"], {"receive/closed by peer": 1}, "closed")
+
+
+class TlsPeer:
+    """A client that sends and reads only when it is told to, and can end its side alone."""
+
+    def __init__(self, ca, s):
+        self.socket, self.received, self.to_send = s, ssl.MemoryBIO(), ssl.MemoryBIO()
+        self.tls = ssl.create_default_context(cafile=ca.cert).wrap_bio(self.received, self.to_send,
+                                                                       server_hostname="localhost")
+
+    @staticmethod
+    def step(function, *arguments):
+        """What it returns; None: it wants more to be read."""
+        try:
+            return function(*arguments)
+        except ssl.SSLWantReadError:
+            return None
+
+    def send(self):
+        self.socket.sendall(self.to_send.read())
+
+    def fill(self):
+        data = self.socket.recv(65536)
+        self.received.write(data) if data else self.received.write_eof()
+
+    def until_done(self, function, *arguments):
+        while (result := self.step(function, *arguments)) is None:
+            self.send()
+            self.fill()
+        self.send()
+        return result
+
+    def read_to_end(self):
+        """All of it, up to the close_notify that must end it."""
+        data = bytearray()
+        try:
+            while True:
+                data += self.until_done(self.tls.read, 65536)
+        except ssl.SSLZeroReturnError:
+            return bytes(data)
+
+
+def test_half_close_while_the_echo_is_held_is_answered_after_it():
+    ca, data, control = Authority(), os.urandom(50000), control_path()
+    with serve_with(ca.sign(), "--threads", 1, "--sndbuf", 4096, "--control", control) as server:
+        with socket.socket() as s:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            s.settimeout(20)
+            s.connect(("127.0.0.1", server.port))
+            peer = TlsPeer(ca, s)
+            peer.until_done(lambda: peer.tls.do_handshake() or True)
+            check_equal(peer.step(peer.tls.write, data), len(data), "bytes written")
+            check_equal(peer.step(peer.tls.unwrap), None, "close_notify written, the server's awaited")
+            peer.send()  # both at once: the server finds them in one read
+            wait_for(lambda: stats(control)["back_pressure_pauses"] > 0, "the echo is held")
+            check(peer.read_to_end() == data, "every byte came back, and then the end")
         server.stop()
     check_equal(server.result["closed"], {"receive/closed by peer": 1}, "closed")
 
