@@ -10,6 +10,9 @@
 
 #define SERVER_OPTS_MOST_CONNECTIONS 16000000u
 
+/* In each direction; left to themselves buffers grow to megabytes for a peer that never reads. */
+#define SERVER_OPTS_SOCKET_BUFFER_BYTES 65536u
+
 /* As given; defaults where not. */
 struct server_opts {
     const char *config, *profile;

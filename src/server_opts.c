@@ -45,9 +45,9 @@ static const struct option_row rows[] = {
      "close who neither sends nor reads for TIME; 0: never (default: 0)", 0,
      366ull * 86400 * UNITS_NS_PER_S, NULL},
     {"sndbuf", 0, OPTION_BYTES, FIELD(sndbuf_bytes), "BYTES",
-     "send buffer per socket (default: the kernel's)", 1, 1u << 30, NULL},
+     "send buffer per socket; 0: the kernel's (default: 64KiB)", 0, 1u << 30, NULL},
     {"rcvbuf", 0, OPTION_BYTES, FIELD(rcvbuf_bytes), "BYTES",
-     "receive buffer per socket (default: the kernel's)", 1, 1u << 30, NULL},
+     "receive buffer per socket; 0: the kernel's (default: 64KiB)", 0, 1u << 30, NULL},
     {"tls-cert", 0, OPTION_TEXT, FIELD(tls_cert), "FILE",
      "TLS on every connection, with this certificate and its chain (PEM)", 0, 0, NULL},
     {"tls-key", 0, OPTION_TEXT, FIELD(tls_key), "FILE",
@@ -85,7 +85,13 @@ static const struct option_row rows[] = {
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
 static const struct server_opts defaults = {
-    .port = 4242, .bind = "::", .backlog = 4096, .push_bytes = 512};
+    .port = 4242,
+    .bind = "::",
+    .backlog = 4096,
+    .push_bytes = 512,
+    .sndbuf_bytes = SERVER_OPTS_SOCKET_BUFFER_BYTES,
+    .rcvbuf_bytes = SERVER_OPTS_SOCKET_BUFFER_BYTES,
+};
 
 struct options *server_opts_table(void)
 {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""User memory per idle connection: what some thousands more of them add to each program; and per connection
-whose peer never reads."""
+"""User memory per idle connection: what some thousands more of them add to each program; user and kernel memory
+per connection whose peer never reads."""
 
 import socket
 
@@ -9,6 +9,8 @@ from tls import Authority
 
 FEW, MANY, MOST_BYTES = 100, 10000, 256
 N_DEAF, MOST_DEAF_BYTES = 300, 65536 + 4096  # what the threads have for all of them is in it
+# Two buffers of 64 KiB, which the kernel doubles, and the segment that fills each of them up and beyond.
+N_DEAF_SOCKETS, MOST_KERNEL_BYTES = 20, 512 * 1024
 # OpenSSL 3.0 takes 15.1 kB for a resting TLS 1.3 client and 13.8 kB for a server; a buffer of a record,
 # were one kept, 16.6 kB.
 MANY_TLS, MOST_TLS_BYTES = 3000, 20000
@@ -80,6 +82,35 @@ def test_peer_that_never_reads_holds_one_buffer_and_no_more():
     print(f"     tcpserver: {each:.0f} bytes per peer that never reads")
     check(server.result["back_pressure_pauses"] >= N_DEAF, f"pauses: {server.result['back_pressure_pauses']}")
     check(8192 < each <= MOST_DEAF_BYTES, f"{each} bytes per peer that never reads")
+
+
+def socket_bytes(port):
+    """Kernel memory of the sockets at this local port, by what ss prints of each."""
+    r = subprocess.run(["ss", "-tmnH", "state", "established", "sport", "=", str(port)], capture_output=True,
+                       text=True, timeout=30)
+    check_equal(r.returncode, 0, f"ss: {r.stderr}")
+    return sum(int(n) for n in re.findall(r"[(,][rtfwo](\d+)", r.stdout))
+
+
+def kernel_bytes_of_the_deaf(*arguments):
+    """What the server's socket of a peer that never reads holds when it is full."""
+    with Server("--threads", 1, *arguments) as server:
+        sockets = [socket.create_connection(("127.0.0.1", server.port), timeout=20) for _ in range(N_DEAF_SOCKETS)]
+        for s in sockets:
+            s.setblocking(False)
+        stuff(sockets, 50)
+        each = socket_bytes(server.port) / N_DEAF_SOCKETS
+        for s in sockets:
+            s.close()
+    print(f"     {' '.join(arguments) or 'default'}: {each:.0f} bytes of kernel memory per peer that never reads")
+    return each
+
+
+@plain_build_only
+def test_peer_that_never_reads_holds_little_kernel_memory():
+    need_program("ss")
+    check(65536 < kernel_bytes_of_the_deaf() <= MOST_KERNEL_BYTES, "by default")
+    check(kernel_bytes_of_the_deaf("--sndbuf", "0", "--rcvbuf", "0") > MOST_KERNEL_BYTES, "with the kernel's buffers")
 
 
 def test_resting_tls_connection_holds_no_buffer():
