@@ -12,7 +12,7 @@ usage: $program CONFIG
 
 One night as CONFIG says (docs/nightly.conf.example explains every line): asks tcpclient --plan, measures
 RUNS times, repeats runs that are not VALID, judges the night by the nights before (tcpreport compare
---nights), and removes the oldest nights.  One instance at a time uses a directory of results.
+--nights), and removes the oldest nights.  One instance at a time measures on a host.
 
 Each night has a directory, named after the time at which it began (UTC):
   summary.txt         the verdict, and what it stands on
@@ -42,15 +42,17 @@ die() {
 # --- configuration ---
 
 client_options='' results='' runs=10 repeats=3 history=14 keep=100 deadline=2h series=1 server=''
-server_ready='listening on' tcpclient=tcpclient tcpreport=tcpreport mail_to='' sendmail=/usr/sbin/sendmail
+server_ready='listening on' repeat_wait=30s lock=/ tcpclient=tcpclient tcpreport=tcpreport mail_to='' sendmail=/usr/sbin/sendmail
 
 # A key and its value as they stand in the file.  Values are never evaluated.
 set_key() {
     case $1 in
     client-options) client_options=$2 ;;
     results) results=$2 ;;
+    lock) lock=$2 ;;
     runs) runs=$2 ;;
     repeats) repeats=$2 ;;
+    repeat-wait) repeat_wait=$2 ;;
     history) history=$2 ;;
     keep) keep=$2 ;;
     deadline) deadline=$2 ;;
@@ -97,14 +99,22 @@ need_count() {
     die "$1: '$2' is not accepted: accepted is a number from $3 to $4"
 }
 
-deadline_seconds() {
-    case $deadline in
+# A key, its duration, and the least number that is accepted.
+set_seconds() {
+    case $2 in
     *h) seconds_each=3600 ;;
     *m) seconds_each=60 ;;
     *) seconds_each=1 ;;
     esac
-    need_count deadline "${deadline%[smh]}" 1 99999
-    deadline_s=$((${deadline%[smh]} * seconds_each))
+    need_count "$1" "${2%[smh]}" "$3" 99999
+    seconds=$((${2%[smh]} * seconds_each))
+}
+
+# systemd's NoNewPrivileges= keeps the setgid helpers of a local mailer from queueing a mail.
+refuse_mail_without_privileges() {
+    [ -n "$mail_to" ] && [ "${sendmail%% *}" = /usr/sbin/sendmail ] || return 0
+    ! grep -q '^NoNewPrivs:[[:space:]]*1' /proc/self/status ||
+        die "mail-to: sendmail cannot deliver under NoNewPrivileges=: remove mail-to and use OnFailure="
 }
 
 check_config() {
@@ -114,8 +124,13 @@ check_config() {
     need_count repeats "$repeats" 0 99
     need_count history "$history" 1 999
     need_count keep "$keep" "$((history + 1))" 99999
-    deadline_seconds
+    set_seconds deadline "$deadline" 1
+    deadline_s=$seconds
+    set_seconds repeat-wait "$repeat_wait" 0
+    repeat_wait_s=$seconds
+    refuse_mail_without_privileges
     cd "$(dirname "$1")"
+    [ -r "$lock" ] || die "lock: cannot read '$lock'"
     [ -r "$client_options" ] || die "client-options: cannot read '$client_options'"
     for command in "$tcpclient" "$tcpreport" ${server:+"${server%% *}"} ${mail_to:+"${sendmail%% *}"} \
         flock timeout; do
@@ -187,7 +202,7 @@ send_mail() {
         head -n 1 "$night/summary.txt"
         echo
         cat "$night/summary.txt"
-    } | timeout --kill-after=10 60 $sendmail -oi -t >"$night/mail.txt" 2>&1 9>&-
+    } | timeout --kill-after=10 60 $sendmail -oi -t >"$night/mail.txt" 2>&1 8>&- 9>&-
 }
 
 tell() {
@@ -280,6 +295,19 @@ write_fingerprint() {
         done
         governor=/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor
         [ ! -r $governor ] || echo "governor $(cat $governor)"
+        sed -n 's/^microcode[[:space:]]*: /microcode /p' /proc/cpuinfo | sort -u
+        for setting in devices/system/cpu/intel_pstate/no_turbo devices/system/cpu/cpufreq/boost \
+            devices/system/cpu/smt/active devices/system/cpu/cpuidle/current_driver \
+            module/intel_idle/parameters/max_cstate kernel/mm/transparent_hugepage/enabled; do
+            [ ! -r "/sys/$setting" ] || echo "$setting $(cat "/sys/$setting")"
+        done
+        find /sys/devices/system/cpu/cpu0/cpuidle -name disable 2>/dev/null | sort |
+            while IFS= read -r state; do
+                echo "$state $(cat "$state")"
+            done
+        find /sys/class/net -mindepth 1 -maxdepth 1 | sort | while IFS= read -r nic; do
+            [ ! -e "$nic/device/driver" ] || echo "$nic $(basename "$(readlink "$nic/device/driver")")"
+        done
     } >"$night/fingerprint"
 }
 
@@ -311,6 +339,17 @@ set_aside() {
     done
 }
 
+# Whether no connection was made, and one was refused.
+was_refused() {
+    grep -qE '^ +[0-9]+ +connect: refused$' "$night/$1.txt" && grep -qF ', 0 connected,' "$night/$1.txt"
+}
+
+# Gives a disturbed host time to settle; signals and the deadline still end the night.
+sleep_in_time() {
+    [ "$1" = 0 ] || in_time sleep "$1" || true
+    check_time
+}
+
 # A run that is VALID, after as many others as are allowed.
 valid_run() {
     try=1
@@ -318,9 +357,12 @@ valid_run() {
         why=$(sed -n '/^Verdict/,$p' "$night/$1.txt" | sed 's/^Verdict *//; s/^ *//' | paste -sd ' ' -)
         why="exit code $code: ${why:-$(tail -n 1 "$night/$1.txt")}"
         echo "$1, try $try: $why" >>"$night/repeated.txt"
+        what='was not VALID' because=''
+        ! was_refused "$1" || what='was refused' because=': nothing listens at the target'
         set_aside "$1" "$try"
         [ "$code" != 2 ] || conclude 2 "INCONCLUSIVE: tcpclient refuses $1"
-        [ "$try" -le "$repeats" ] || conclude 2 "INCONCLUSIVE: $1 was not VALID in $try tries"
+        [ "$try" -le "$repeats" ] || conclude 2 "INCONCLUSIVE: $1 $what in $try tries$because"
+        sleep_in_time $((repeat_wait_s * try))
         try=$((try + 1))
     done
 }
@@ -382,6 +424,12 @@ fi
 read_config "$1"
 check_config "$1"
 
+# The lock of the host needs no write access: whoever runs this, and from wherever, can take it.
+exec 8<"$lock"
+flock -n 8 || {
+    echo "$program: another instance is at work on this host (lock: $lock)" >&2
+    exit 4
+}
 # Children hold the lock, too: a server that is still there keeps the next night from measuring beside it.
 exec 9>>"$results/lock"
 flock -n 9 || {

@@ -80,6 +80,13 @@ def run_example(script, port, directory):
     return r.stdout
 
 
+def test_table_of_verdicts_has_all_of_them():
+    names = re.findall(r'"([A-Z]+)"', read("src", "result.c").split("result_verdict_name(")[1].split("\n}")[0])
+    check(len(names) == 3, f"verdicts of tcpreport: {names}")
+    rows = re.findall(r"^\| `([A-Z]+)` \| \d \|", read("docs", "report.md"), re.M)
+    check_equal(rows, names, "table of verdicts")
+
+
 def test_page_of_faults_has_every_scenario():
     listed = subprocess.run([os.path.join(SOURCE_DIR, "tests/torture/run"), "--list", "--machine-wide"],
                             capture_output=True, text=True, check=True).stdout.split()

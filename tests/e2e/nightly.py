@@ -59,6 +59,7 @@ class Nights:
         write(f"{self.bin}/sendmail", FAKE_SENDMAIL)
         write(self.file("plan"), "0")
         write(self.file("client.conf"), "# nothing\n")
+        write(self.file("nightly.lock"), "")
         self.day(1)
         self.n_queued = 0
         self.configure(**settings)
@@ -69,6 +70,7 @@ class Nights:
     def configure(self, **settings):
         """Names as in the file, but for _ instead of -."""
         every = {"client_options": "client.conf", "results": "nights", "runs": 2, "deadline": "60s",
+                 "repeat_wait": 0, "lock": self.file("nightly.lock"),
                  "tcpclient": "bin/tcpclient", "tcpreport": os.path.abspath(TCPREPORT), **settings}
         write(self.file("nightly.conf"), "".join(f"{key.replace('_', '-')} = {value}\n"
                                                  for key, value in every.items()))
@@ -159,6 +161,8 @@ def test_a_night_against_a_real_server():
             check("listening on" in f.read(), "a fresh server")
     with open(f"{night}/fingerprint") as f:
         fingerprint = f.read()
+    if os.path.exists("/sys/kernel/mm/transparent_hugepage/enabled"):
+        check("kernel/mm/transparent_hugepage/enabled " in fingerprint, fingerprint)
     for text in (f'"kernel": "{os.uname().release}"', '"libevent": ', '"cpus": ', '"connections": 10', '"rate": 40',
                  "net/ipv4/tcp_rmem ", "tcpclient "):
         check(text in fingerprint, f"{text} in {fingerprint}")
@@ -178,7 +182,13 @@ def test_a_second_instance_is_refused():
     wait_for(lambda: os.path.exists(nights.file("pid")), "the first run")
     night, err = nights.run(4)
     check_equal(night, None, "a night of the second")
-    check_equal(err, f"nightly.sh: another instance is at work in {nights.results}\n", "stderr")
+    lock = nights.file("nightly.lock")
+    check_equal(err, f"nightly.sh: another instance is at work on this host (lock: {lock})\n", "stderr")
+    nights.configure(results="others")
+    nights.run(4)
+    nights.configure(lock="client.conf")
+    _, err = nights.run(4)
+    check_equal(err, f"nightly.sh: another instance is at work in {nights.results}\n", "another lock, the same results")
     check_equal(stop(first), 130, "exit code of the first, stopped by SIGTERM")
     check("interrupted" in nights.summary(nights.all()[0]), "its summary")
     check_gone(nights)
@@ -224,6 +234,35 @@ def test_runs_that_are_not_valid_are_repeated_up_to_the_limit():
     night, _ = nights.run(2, "INCONCLUSIVE: run-02 was not VALID in 3 tries")
     check(not os.path.exists(f"{night}/reference"), "a reference for later nights")
     check_equal(len(os.listdir(nights.file("queue"))), 1, "runs left")
+
+
+def test_repeats_wait_longer_each_time():
+    nights = Nights(repeats=2, repeat_wait="3s")
+    write(f"{nights.bin}/sleep", '#!/bin/sh\necho "$1" >>"$FAKE/slept"\n')
+    nights.queue(*[({**real_result(), "verdict": "SUSPECT"}, 3)] * 3)
+    nights.run(2, "INCONCLUSIVE: run-01 was not VALID in 3 tries")
+    with open(nights.file("slept")) as f:
+        check_equal(f.read().split(), ["3", "6"], "seconds slept")
+
+
+def test_a_night_without_a_server_says_refused():
+    nights = Nights(repeats=1, tcpclient=os.path.abspath(TCPCLIENT))
+    write(nights.file("client.conf"), "target = 127.0.0.1:9\nconnections = 3\nrate = 40\nduration = 300ms\n")
+    nights.run(2, "INCONCLUSIVE: run-01 was refused in 2 tries: nothing listens at the target")
+
+
+def test_mail_by_sendmail_is_refused_without_new_privileges():
+    need_program("setpriv")
+    nights = Nights(mail_to="someone@example.com", sendmail="/usr/sbin/sendmail -x")
+    run = subprocess.run(["setpriv", "--no-new-privs", NIGHTLY, nights.file("nightly.conf")], capture_output=True,
+                         text=True, timeout=20, env={**os.environ, "FAKE": nights.directory})
+    check_equal((run.returncode, "OnFailure=" in run.stderr, nights.all()), (3, True, []), run.stderr)
+    nights.configure(mail_to="someone@example.com", sendmail="bin/sendmail")
+    nights.queue(*valid_runs(2))
+    run = subprocess.run(["setpriv", "--no-new-privs", NIGHTLY, nights.file("nightly.conf")], capture_output=True,
+                         text=True, timeout=60, env={**os.environ, "FAKE": nights.directory,
+                                                     "PATH": f"{nights.bin}:{os.environ['PATH']}"})
+    check_equal((run.returncode, run.stderr), (2, ""), "the control: another mailer")
 
 
 def test_the_preflight_stops_a_night_that_cannot_be():
@@ -369,7 +408,8 @@ def test_bad_configurations_get_one_line_and_nothing_is_started():
     for line, text in (("speed = 5", "unknown key 'speed'"), ("nonsense", "'nonsense' is not accepted"),
                        ("runs = many", "runs: 'many'"), ("runs = 0", "from 1 to 99"),
                        ("deadline = 08m", "deadline: '08'"), ("keep = 3", "keep: '3'"),
-                       ("deadline = 2d", "deadline: '2d'"), ("client-options = none", "cannot read 'none'"),
+                       ("deadline = 2d", "deadline: '2d'"), ("repeat-wait = soon", "repeat-wait: 'soon'"),
+                       ("lock = none", "lock: cannot read 'none'"), ("client-options = none", "cannot read 'none'"),
                        ("tcpclient = none", "cannot find 'none'"), ("runs = $(touch evaluated)", "runs: '$(")):
         write(nights.file("nightly.conf"), f"{good}{line}\n")
         night, err = nights.run(3)
