@@ -84,6 +84,7 @@ bool sock_accepts(const struct sock_address *a)
         connected = true;
     else if (errno == EINPROGRESS)
         connected = poll(&p, 1, TRY_MS) == 1 && sock_error(fd) == 0;
+    connected &= !sock_is_its_own_peer(fd);
     sock_reset_on_close(fd);
     close(fd);
     return connected;
