@@ -83,8 +83,9 @@ static ssize_t write_all(void *cookie, const char *text, size_t n_bytes)
     struct output *o = cookie;
     size_t n_written = 0;
     uint64_t since_ns = 0;
+    int error = o->error;
 
-    while (n_written < n_bytes && o->error == 0) {
+    while (n_written < n_bytes && error == 0) {
         const ssize_t n = write_some(o->fd, text + n_written, n_bytes - n_written);
 
         if (n >= 0) {
@@ -95,16 +96,15 @@ static ssize_t write_all(void *cookie, const char *text, size_t n_bytes)
             if (!wait_until_writable(o, &since_ns))
                 break;
         } else if (errno != EINTR) {
-            o->error = errno;
+            error = errno;
         }
     }
-    if (o == &messages) { /* the next message may have better luck */
-        o->error = 0;
+    if (o == &messages) /* the next message may have better luck; all threads write them */
         return (ssize_t)n_bytes;
-    }
-    if (n_written < n_bytes && o->error == 0)
-        o->error = EAGAIN;
-    return o->error == 0 ? (ssize_t)n_bytes : 0;
+    if (n_written < n_bytes && error == 0)
+        error = EAGAIN;
+    o->error = error;
+    return error == 0 ? (ssize_t)n_bytes : 0;
 }
 
 static FILE *open_stream(struct output *o)

@@ -300,6 +300,7 @@ static void what_is_not_known_does_not_stop(void **state)
 
     (void)state;
     memset(&host, 0xff, sizeof host);
+    host.cgroup_is_v2 = false; /* a flag has no such value */
     preflight_client(&p, &host, &ask_10000);
     assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
     preflight_server(&p, &host, &(struct preflight_server){10000, 10000, 2, true, 64, 4096, false});
