@@ -109,10 +109,13 @@ static ssize_t write_all(void *cookie, const char *text, size_t n_bytes)
 
 static FILE *open_stream(struct output *o)
 {
+    static char message[STREAM_BYTES]; /* there before the threads that write it */
     FILE *stream = fopencookie(o, "w", (cookie_io_functions_t){.write = write_all});
 
-    if (stream != NULL)
-        (void)setvbuf(stream, NULL, o == &messages ? _IOLBF : _IOFBF, STREAM_BYTES);
+    if (stream != NULL && o == &messages)
+        (void)setvbuf(stream, message, _IOLBF, sizeof message);
+    else if (stream != NULL)
+        (void)setvbuf(stream, NULL, _IOFBF, STREAM_BYTES);
     return stream;
 }
 
