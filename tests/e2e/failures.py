@@ -47,8 +47,8 @@ def test_idle_timeout_of_the_server_is_named_with_its_length():
     check_conservation(r)
     first = r.json["diagnosis"][0]
     check_equal((first["limit"], first["connections"]), ("the server's idle timeout", 50), "diagnosis")
-    least_s = float(re.search(r"idle for ([\d.]+) s at least", first["evidence"]).group(1))
-    check_between(least_s, 0.9, 2, first["evidence"])
+    number, unit = re.search(r"idle for ([\d.]+) (m?s) at least", first["evidence"]).groups()
+    check_between(float(number) / (1000 if unit == "ms" else 1), 0.9, 2, first["evidence"])
     check("50 ended by the server, idle for " in r.err, r.err)
 
 
@@ -137,7 +137,7 @@ def test_loss_probes_to_a_server_that_stalls_are_no_lost_segments():
     check(c["retransmits"] > 0 and host["loss_probes"] > 0 and host["dsacks"] > 0, f"probes and answers: {c}, {host}")
     check_equal(c["needless_retransmits"], c["retransmits"], "needless")
     check_equal(c["lost_segments"], 0, "lost")
-    check(r.json["resources"]["steal_percent"] > 0.5 or "host-noise" not in r.json["reasons"], r.err)
+    check(not any("lost" in text for text in r.json["explanations"]), r.err)
     check(f"{c['retransmits']:,} in vain" in r.err, r.err)
 
 
