@@ -32,7 +32,7 @@ struct diagnosis_input {
     uint64_t in_time_wait;        /* towards the target; or unknown */
     bool threads_are_auto, own_fd_tables;
     bool churns;        /* connections follow one another by design ... */
-    double churn_per_s; /* ... and came about at this rate */
+    double churn_per_s; /* connections per second that replaced ended ones */
 };
 
 struct diagnosis_line {

@@ -22,7 +22,7 @@ struct hoststat {
     uint64_t listen_overflows, listen_drops; /* this network namespace */
     uint64_t tcp_memory_pressures;           /* times that TCP's memory ran short, this namespace */
     uint64_t tcp_memory_is_short;            /* now: 1, or 0; of the machine (net.ipv4.tcp_mem) */
-    uint64_t slab_bytes; /* of the kernel's objects, now; of the machine, whoever's they are */
+    uint64_t slab_bytes;                     /* kernel slab memory of the whole machine, now */
     uint64_t tcp_memory_bytes; /* of its TCP sockets in the kernel, now; whole pages */
 };
 

@@ -26,7 +26,7 @@ struct output {
     }
 
 /* Opens `name`, which keeps its content until output_begin().  Returns 0, or -1 when it cannot be
- * opened, stdout was closed by whoever started the program, or another output is the same file (a
+ * opened, stdout was closed when the program started, or another output is the same file (a
  * terminal included; /dev/null and the like may be shared); why is printed on stderr. */
 int output_open(struct output *o, const char *option, const char *name);
 

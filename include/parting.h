@@ -2,8 +2,8 @@
  * parting: requests to end: SIGINT and SIGTERM, from before the event loop begins until the last
  * output is written.
  *
- * The first request lets the program go on to its report; whoever waits for others looks at
- * parting_was_asked() and waits no longer than a moment more.  The second ends the program at once
+ * The first request lets the program go on to its report; code that waits checks
+ * parting_was_asked() and then stops waiting.  The second ends the program at once
  * with 128 + the signal's number and without a report.  One state per process; main thread. */
 #ifndef TCPSCALER_PARTING_H
 #define TCPSCALER_PARTING_H
