@@ -10,9 +10,11 @@ BYTES = {"dns": 31, "ping": 4, "echo": 64}  # of a query
 
 
 def is_idle(port):
-    """Nothing is under way between client and server, three times in a row."""
+    """Nothing is under way between client and server, three times in a row.  What a window of zero holds back waits
+    unsent, with nothing to read at either end, until the sender's next probe."""
     for _ in range(3):
-        if any(s.n_unread > 0 for s in tcp_sockets() if port in (s.local_port, s.remote_port) and s.state == ESTABLISHED):
+        if any(s.n_unsent + s.n_unread > 0
+               for s in tcp_sockets() if port in (s.local_port, s.remote_port) and s.state == ESTABLISHED):
             return False
         time.sleep(0.2)
     return True

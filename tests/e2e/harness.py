@@ -181,11 +181,13 @@ ESTABLISHED, TIME_WAIT, CLOSE_WAIT, LISTEN = 1, 6, 8, 10  # include/net/tcp_stat
 
 
 class TcpSocket:
-    """A line of /proc/net/tcp or tcp6; of a listener n_unread is the connections not yet accepted."""
+    """A line of /proc/net/tcp or tcp6.  n_unsent: bytes not yet acknowledged; n_unread: of a listener, the
+    connections not yet accepted."""
 
     def __init__(self, line):
         _, self.local, self.remote, state, queues, *_ = line.split()
-        self.state, self.n_unread = int(state, 16), int(queues.split(":")[1], 16)
+        self.state = int(state, 16)
+        self.n_unsent, self.n_unread = (int(queue, 16) for queue in queues.split(":"))
         self.local_port, self.remote_port = (int(end.split(":")[1], 16) for end in (self.local, self.remote))
 
 
