@@ -38,6 +38,7 @@ struct client_load {
     int timer_fd;
     uint64_t timer_ns;         /* when the timer goes; PACER_NEVER: it is off */
     bool asleep;               /* the loop sleeps, and will not look at the clock before timer_ns */
+    bool has_slept;            /* the timer woke it, and no turn has been taken since */
     struct event timer_event;  /* the next arrival */
     struct event rest_event;   /* nothing more to read: the next turn need not wait */
     uint64_t rest_until_ns;    /* before that reading has precedence */

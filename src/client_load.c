@@ -12,8 +12,10 @@
 #include <unistd.h>
 
 /* A look at the sockets takes about 1 us: when an arrival is nearer than that only the clock is
- * read. */
-#define FINAL_SPIN_NS 2000u
+ * read.  After a sleep the caches are cold, and to look and to prepare the query takes longer: at
+ * 100 queries/s the median query was 5.5 us late with 2 us, 2.1 us with 6 us. */
+#define FINAL_SPIN_NS             2000u
+#define FINAL_SPIN_AFTER_SLEEP_NS 6000u
 
 /* Queries in flight that there is room for from the begin: 56 MiB of addresses. */
 enum { MOST_EXPECTED = 1 << 20 };
@@ -273,6 +275,7 @@ static void take_turn(struct client_worker *cw)
     const uint64_t begin_ns = l->now_ns;
 
     stop_waiting(l);
+    l->has_slept = false;
     take_due(cw, begin_ns);
     client_send_all(cw);
     l->now_ns = clock_now_ns();
@@ -304,8 +307,10 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     l->now_ns = clock_now_ns();
-    if (l->asleep)
+    if (l->asleep) {
         wakeup_woke(&l->wakeup, l->timer_ns, l->now_ns);
+        l->has_slept = true;
+    }
     l->asleep = false;
     if (l->now_ns < next_turn_ns(cw)) {
         stop_timer(l); /* the rest is waited for awake */
@@ -342,7 +347,7 @@ bool client_load_before_turn(struct client_worker *cw)
     }
     if (l->awake_ns == 0)
         l->awake_ns = l->now_ns;
-    if (is_farther(next_ns, l->now_ns, FINAL_SPIN_NS))
+    if (is_farther(next_ns, l->now_ns, l->has_slept ? FINAL_SPIN_AFTER_SLEEP_NS : FINAL_SPIN_NS))
         return false;
     if (!may_take_turn(l) && l->has_read) {
         l->has_read = false;
