@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""clock.py SECONDS: fails, and says why, unless the kernel's clock is synchronized to within so many seconds."""
+"""clock.py SECONDS: fail, and say why, unless the kernel's clock is synchronized to within SECONDS."""
 
 import ctypes
 import sys
@@ -14,7 +14,7 @@ class Timex(ctypes.Structure):
 
 
 def fault(status, maxerror_us, limit_s):
-    """Why a clock does not do; None: it does."""
+    """Why the clock is unsuitable; None if it is suitable."""
     if status & STA_UNSYNC:
         return "clock not synchronized: install chrony, or set clock_error_max to ''"
     if maxerror_us > limit_s * 1e6:

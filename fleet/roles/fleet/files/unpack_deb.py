@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""unpack_deb.py PACKAGE DIRECTORY: what a .deb holds, also where there is no dpkg; deb(5), ar(5)."""
+"""unpack_deb.py PACKAGE DIRECTORY: unpack a .deb without dpkg; deb(5), ar(5)."""
 
 import io
 import sys
