@@ -27,7 +27,8 @@ struct arrivals_config {
     bool random;            /* the choice; else round-robin */
     uint32_t n_connections; /* of all workers; >= n_workers */
     uint32_t n_workers, worker;
-    const bool *takes; /* borrowed: of each worker, whether it takes arrivals; this one does */
+    bool none_at_start; /* as of the pacer */
+    const bool *takes;  /* borrowed: of each worker, whether it takes arrivals; this one does */
 };
 
 struct arrivals {

@@ -16,6 +16,7 @@
 
 #include "rng.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,6 +40,7 @@ struct pacer_config {
     uint32_t n_workers;                   /* W >= 1 */
     uint32_t worker;                      /* w < W */
     uint64_t seed;
+    bool none_at_start; /* constant: leave out the arrival at the very start */
 };
 
 struct pacer {

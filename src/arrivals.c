@@ -77,6 +77,7 @@ uint64_t arrivals_start(struct arrivals *a, const struct arrivals_config *config
         .arrival = config->arrival,
         .segments = config->segments,
         .n_segments = config->n_segments,
+        .none_at_start = config->none_at_start,
         .n_connections = config->n_connections,
         .n_workers = 1,
         .seed = config->seed,

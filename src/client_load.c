@@ -402,6 +402,8 @@ void client_load_start(struct client_worker *cw, uint64_t start_ns)
         .arrival = (enum pacer_arrival)config->arrival,
         .segments = config->schedule.segments,
         .n_segments = config->schedule.n,
+        .none_at_start =
+            config->population.n > 0 && config->schedule.segments[0].rate_begin_qps == 0,
         .seed = config->seed,
         .random = config->select == CLIENT_SELECT_RANDOM,
         .n_connections = config->n_connections,

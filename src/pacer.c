@@ -71,6 +71,8 @@ void pacer_start(struct pacer *p, const struct pacer_config *config, uint64_t st
         (double)config->n_connections;
     p->target = config->arrival == PACER_POISSON ? draw_gap(p) : (double)p->card;
     place(p);
+    if (config->none_at_start && p->target == 0)
+        pacer_advance(p);
 }
 
 static void step(struct pacer *p)

@@ -137,6 +137,15 @@ def run_with_population(*options):
     return r
 
 
+def test_schedule_of_connections_that_begins_with_none_asks_nobody_at_its_start():
+    with Server() as server:
+        r = run_client("-p", server.port, "--conn-schedule", "500ms:0-100,500ms:100", "-i", "200ms", "127.0.0.1")
+    check_conservation(r)
+    check_equal((r.json["queries"]["unsent"], r.json["reasons"].count("unsent")), (0, 0), "unsent")
+    # a query each 200 ms of each: 100 / 2 x 0.5 s + 100 x 0.5 s, but the one at 0 s
+    check_equal(r.json["queries"]["scheduled"], 374, "scheduled")
+
+
 def test_connections_follow_a_schedule():
     r = run_with_population("-i", "50ms")
     c, q = r.json["connections"], r.json["queries"]

@@ -52,6 +52,23 @@ static unsigned count_between(const struct pacer_config *c, uint64_t from_ns, ui
     return n;
 }
 
+static void a_schedule_that_begins_at_none_may_begin_with_its_second_arrival(void **state)
+{
+    static const struct pacer_segment ramp = {
+        .duration_ns = S, .rate_begin_qps = 0, .rate_end_qps = 200};
+    struct pacer_config c = config_of(PACER_CONSTANT, &ramp, 1);
+    struct pacer p;
+
+    (void)state;
+    pacer_start(&p, &c, START);
+    assert_int_equal(p.next_ns, START);
+    assert_int_equal(count_between(&c, 0, S), 100);
+    c.none_at_start = true;
+    pacer_start(&p, &c, START);
+    assert_int_equal(p.next_ns, START + S / 10); /* 100 x^2 = 1 */
+    assert_int_equal(count_between(&c, 0, S), 99);
+}
+
 static void connections_are_dealt_without_losing_the_remainder(void **state)
 {
     static const uint32_t totals[] = {1, 2, 7, 10, 63, 64, 65, 1000, 1048577, UINT32_MAX};
@@ -483,6 +500,7 @@ static void what_was_not_wanted_leaves_no_burst(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_schedule_that_begins_at_none_may_begin_with_its_second_arrival),
         cmocka_unit_test(connections_are_dealt_without_losing_the_remainder),
         cmocka_unit_test(constant_workers_together_make_the_exact_grid),
         cmocka_unit_test(round_robin_gives_each_connection_the_same_period),
