@@ -2,6 +2,7 @@
 """Rates that change: steps, slopes, and what happens at their boundaries."""
 
 from harness import *
+from namespace import *
 
 
 def scheduled_run(*options, text=""):
@@ -135,6 +136,22 @@ def run_with_population(*options):
         check(off <= 50, f"at most {off:.0f} connections off the schedule: {live_by_the_progress_lines(r.err)}")
         check_equal((server.result["accepted"], server.result["peak"]), (300, 300), "connections of the server")
     return r
+
+
+def test_queries_that_became_due_in_a_pause_leave_together():
+    """100,000 fell due while the client was stopped, 50 of each connection: a write each, or two, not one for each query."""
+    with Namespace() as ns, Server(prefix=ns.prefix) as server:
+        client = Client("-p", server.port, "-c", 2000, "--schedule", "1s:100,1s:100000,3s:1", "--threads", 1,
+                        "--arrival", "constant", "--stats-interval", "100ms", "127.0.0.1", prefix=ns.prefix)
+        wait_until_running(client)
+        client.process.send_signal(signal.SIGSTOP)
+        time.sleep(2.5)
+        client.process.send_signal(signal.SIGCONT)
+        r = client.wait()
+    check_conservation(r)
+    check(r.json["queries"]["answered"] > 100000, f"answered: {r.json['queries']['answered']}")
+    print(f"     {r.json['network']['tx_packets']} packets", flush=True)
+    check(r.json["network"]["tx_packets"] < 25000, f"{r.json['network']['tx_packets']} packets")
 
 
 def test_schedule_of_connections_that_begins_with_none_asks_nobody_at_its_start():
