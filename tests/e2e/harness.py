@@ -351,7 +351,11 @@ def enter_own_network():
 def end_as(process, number_to_forward=signal.SIGTERM):
     """Ends this process when its child does, as that one does; meanwhile hands on this signal."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's goes to the child, too
-    signal.signal(number_to_forward, lambda number, _: os.kill(process, number))
+
+    def hand_on(number, _):
+        with contextlib.suppress(ProcessLookupError):  # it may just have ended
+            os.kill(process, number)
+    signal.signal(number_to_forward, hand_on)
     while True:
         pid, status = os.wait()  # orphans, too, where this is the first process of a namespace
         if pid == process:
