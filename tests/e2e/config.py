@@ -60,19 +60,19 @@ def test_nothing_is_taken_from_the_environment():
     check_equal(settings(TCPCLIENT, "host"), before, "settings")
 
 
-def test_profiles_are_what_the_readme_says():
-    with open(os.path.join(SOURCE_DIR, "README.md")) as f:
-        readme = f.read()
+def test_profiles_are_what_the_guide_says():
+    with open(os.path.join(SOURCE_DIR, "docs", "config.md")) as f:
+        guide = f.read()
     listed = subprocess.run([TCPCLIENT, "--profile", "list"], capture_output=True, text=True, timeout=20).stdout
     check_equal([line.split()[0] for line in listed.splitlines()], PROFILES, "--profile list")
     for line in listed.splitlines():
         name, summary = line.split(maxsplit=1)
-        row = re.search(rf"^\| `{name}` \| (.*) \| (.*) \| (.*) \|$", readme, re.M)
-        check(row, f"README's row of {name}")
-        check_equal(row.group(1), summary, f"README's summary of {name}")
+        row = re.search(rf"^\| `{name}` \| (.*) \| (.*) \| (.*) \|$", guide, re.M)
+        check(row, f"row of {name}")
+        check_equal(row.group(1), summary, f"summary of {name}")
         for program, column in ((TCPCLIENT, 2), (TCPSERVER, 3)):
             check_equal(sorted(f"`{line}`" for line in settings(program, "--profile", name)),
-                        sorted(row.group(column).split(", ")), f"README's settings of {name}")
+                        sorted(row.group(column).split(", ")), f"settings of {name}")
 
 
 def run_profile(name, *arguments):

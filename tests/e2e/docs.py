@@ -27,43 +27,108 @@ def options_of(program):
     return found if program in PROGRAMS else found[:-2]
 
 
-def test_tables_of_the_readme_are_those_of_help():
-    readme = read("README.md")
-    for program in {**PROGRAMS, **COMMANDS}:
-        if not options_of(program):
-            continue
-        section = re.split("\n##+ ", readme.split(f"## Options of {program}\n")[1])[0]
-        rows = [line for line in section.splitlines() if line.startswith("| `")]
-        wanted = []
-        for short, name, argument, text in options_of(program):
-            option = f"--{name}" + (f" {argument}" if argument else "")
-            option = option.replace("|", "\\|")
-            wanted.append(f"| {f'`{short}`, ' if short else ''}`{option}` | {text} |")
-        check_equal(rows, wanted, f"README's table of {program}")
+def documented(text):
+    """(short or None, long, argument or None, paragraph) of each option of a man page."""
+    text = text.replace("\\-", "-")
+    parts = re.split(r"^\.TP\n\.B (?:(-\w), )?--([a-z-]+)(?: \\fI(\S+)\\fP)?\n", text, flags=re.M)[1:]
+    options = list(zip(parts[0::4], parts[1::4], parts[2::4], parts[3::4]))
+    return [(*option[:3], re.split(r"^\.(?:TP|S[SH])\b", option[3], flags=re.M)[0]) for option in options]
 
 
-def test_man_pages_have_a_paragraph_for_every_option():
+def check_documented(program, text):
+    """Every option has its paragraph, in the order of --help and with the same default; nothing else has one."""
+    options, paragraphs = options_of(program), documented(text)
+    check_equal([p[:3] for p in paragraphs], [o[:3] for o in options], f"options documented for {program}")
+    for (_, name, _, line), (*_, paragraph) in zip(options, paragraphs):
+        check(len(paragraph) > 20, f"words about {program} --{name}: {paragraph!r}")
+        in_help = re.findall(r"\bdefault: (.*)\)$", line)
+        in_page = re.findall(r"^Default: (.*)\.$", paragraph, re.M)
+        check(len(in_page) == len(in_help) and all(p == h or p.startswith(f"{h};") for p, h in zip(in_page, in_help)),
+              f"default of {program} --{name}: the page has {in_page}, --help {in_help}")
+
+
+def is_documented(program, text):
+    try:
+        check_documented(program, text)
+    except AssertionError:
+        return False
+    return True
+
+
+def test_man_pages_have_a_paragraph_and_the_default_of_every_option():
     for program in PROGRAMS:
-        page = read("docs", f"{program}.1").replace("\\-", "-")
-        headings = re.findall(r"^\.TP\n\.B (?:(-\w), )?--([a-z-]+)(?: \\fI(\S+)\\fP)?\n(.+)", page, re.M)
-        check_equal([h[:3] for h in headings],
-                    [(short or "", name, argument or "")
-                     for short, name, argument, _ in options_of(program)], f"options in {program}.1")
+        check_documented(program, read("docs", f"{program}.1"))
+
+
+def test_options_missing_from_a_man_page_are_noticed():
+    """The control: an option without a paragraph, one too many, another argument, another default, none."""
+    page = read("docs", "tcpclient.1")
+    paragraph = re.search(r"^\.TP\n\.B \\-\\-reconnect\n(?:[^.].*\n)+", page, re.M).group()
+    changes = {"an option less": (paragraph, ""), "an option twice": (paragraph, paragraph * 2),
+               "another argument": ("late\\-max \\fITIME", "late\\-max \\fIN"),
+               "another default": ("Default: 10s.", "Default: 11s."), "no default": ("Default: 10s.\n", ""),
+               "no words": (paragraph, paragraph.split("\n.B")[0] + "\n.B \\-\\-reconnect\nWait.\n")}
+    for what, (old, new) in changes.items():
+        check_equal(page.count(old), 1, f"{what}: places to change")
+        check(not is_documented("tcpclient", page.replace(old, new)), f"{what} is noticed")
 
 
 def test_man_page_of_tcpreport_has_a_section_for_every_command():
     if not TCPREPORT:
         skip("tcpreport was not built: it needs zlib and json-c")
-    page = read("docs", "tcpreport.1").replace("\\-", "-").split(".SH COMMANDS\n")[1].split("\n.SH ")[0]
+    page = read("docs", "tcpreport.1").split(".SH COMMANDS\n")[1].split("\n.SH ")[0]
     for program in COMMANDS:
-        section = page.split(f".SS {program}\n")[1].split("\n.SS ")[0]
-        headings = re.findall(r"^\.TP\n\.B (?:(-\w), )?--([a-z-]+)(?: \\fI(\S+)\\fP)?\n(.+)", section, re.M)
-        check_equal([h[:3] for h in headings],
-                    [(short or "", name, argument or "")
-                     for short, name, argument, _ in options_of(program)], f"options of {program}")
+        check_documented(program, page.split(f".SS {program}\n")[1].split("\n.SS ")[0])
     help_text = subprocess.run([TCPREPORT, "--help"], capture_output=True, text=True, timeout=20).stdout
     check_equal(re.findall(r"^  (\w+) ", help_text, re.M), [name.split()[1] for name in COMMANDS],
                 "commands of --help")
+
+
+def keys_of(part):
+    """All property names of a JSON schema."""
+    if isinstance(part, list):
+        return {key for p in part for key in keys_of(p)}
+    if not isinstance(part, dict):
+        return set()
+    return {*part.get("properties", {}), *(key for p in part.values() for key in keys_of(p))}
+
+
+def check_explained(keys, page, what):
+    check_equal({key for key in keys if f"`{key}`" not in page}, set(), f"{what} that docs/result.md leaves out")
+
+
+def test_page_of_results_explains_every_key():
+    page = read("docs", "result.md")
+    keys = keys_of(json.loads(read("docs", "result.schema.json")))
+    check(len(keys) > 120, f"keys: {keys}")
+    check_explained(keys, page, "keys of tcpclient")
+    path = temp_path("server.json")
+    with Server("--json", path) as server:
+        run_client("-p", server.port, "-c", 2, "-r", 50, "-t", "200ms", "127.0.0.1")
+    with open(path) as f:
+        check_explained(json.load(f), page, "keys of tcpserver")
+    # the control
+    missing = keys_of({"properties": {"moon": {"type": "object", "properties": {"far_side": {}}}}})
+    check_equal({key for key in missing if f"`{key}`" not in page}, {"moon", "far_side"}, "keys that are none")
+
+
+def test_documents_have_the_columns_of_the_files():
+    rows, connections = temp_path("rows.csv"), temp_path("connections.csv")
+    with Server() as server:
+        run_client("-p", server.port, "-c", 2, "-r", 50, "-t", "200ms", "-o", rows, "--connections-out", connections,
+                   "127.0.0.1")
+    page = read("docs", "result.md")
+    manual = read("docs", "tcpclient.1").replace("\\-", "-")
+    for path in (rows, connections):
+        with open(path) as f:
+            header = f.readline()
+        check(header.count(",") > 5 and f"```\n{header}```" in page, f"docs/result.md has {header}")
+    with open(rows) as f:
+        check(f".nf\n{f.readline()}.fi" in manual, "the columns of the rows in tcpclient(1)")
+    with open(connections) as f:
+        columns = f.readline().strip().split(",")
+    paragraph, = (p for *_, name, _, p in documented(manual) if name == "connections-out")
+    check_equal([c for c in columns if not re.search(rf"\b{c}\b", paragraph)], [], "columns not in tcpclient(1)")
 
 
 def examples():

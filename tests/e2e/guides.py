@@ -3,14 +3,14 @@
 same figures computed here. What needs two hosts is checked as far as one goes. What guides explain is what there is."""
 
 import math
+import shlex
 from collections import Counter
 
 from dns_servers import DnsServer
-from docs import read, run_example
+from docs import COMMANDS, options_of, read, run_example
 from harness import *
 
-GUIDES = ("recipes.md", "limits.md", "faults.md", "report.md", "noise.md", "million.md", "fleet.md", "dns-servers.md",
-          "ARCHITECTURE.md")
+GUIDES = tuple(sorted(name for name in os.listdir(os.path.join(SOURCE_DIR, "docs")) if name.endswith(".md")))
 FENCE = re.compile(r"^```(.*)\n((?:.*\n)*?)```$", re.M)
 
 
@@ -227,7 +227,7 @@ def test_every_example_is_marked_and_every_link_leads_somewhere():
         text = read(path)
         for info, body in FENCE.findall(text):
             if path.startswith("docs"):
-                check(info in ("", "sh", "sh two-hosts") or info.startswith("conf "), f"{path}: kind '{info}'")
+                check(info in ("", "sh", "sh checked", "console") or info.startswith("conf "), f"{path}: kind '{info}'")
                 check(info or not re.search(r"^\$? ?(tcp\w+|scripts/\S+) ", body, re.M), f"{path}: unmarked: {body}")
         for link in re.findall(r"\]\(([^)]+)\)", text):
             target, _, anchor = link.partition("#")
@@ -239,32 +239,90 @@ def test_every_example_is_marked_and_every_link_leads_somewhere():
                 check(anchor in headings, f"{path}: {link}: {headings}")
 
 
-def test_commands_for_two_hosts_are_accepted():
-    programs = {"tcpclient": TCPCLIENT, "tcpserver": TCPSERVER}
-    n = 0
-    for script in (s for name in GUIDES for s in fences(read("docs", name), "sh two-hosts")):
-        for line in script.splitlines():
-            program, *arguments = line.split("#")[0].split()
-            if program in programs:
-                argv = [programs[program], *arguments, "--print-config"]
-            elif program.startswith("scripts/"):
-                argv = [os.path.join(SOURCE_DIR, program),
-                        *("--dry-run" if a in ("--apply", "--revert") else a for a in arguments)]
+def test_every_guide_is_in_the_index_of_the_readme():
+    linked = re.findall(r"\]\(docs/([^)#]+\.md)\)", read("README.md"))
+    check_equal(set(GUIDES) - set(linked), set(), "guides without a link")
+
+
+def commands_in(text):
+    """The commands that are shown and not run: of fences `sh checked` and `console`, and of tables of questions."""
+    lines = [line for script in fences(text, "sh checked") for line in script.replace("\\\n", "").splitlines()]
+    lines += [line[2:] for session in fences(text, "console") for line in session.splitlines()
+              if line.startswith(("$ ", "# "))]
+    lines += [code for row in re.findall(r"^\| .*\? \| .* \|$", text, re.M)
+              for code in re.findall(r"`(tcp(?:client|server) [^`]*)`", row)]
+    for line in lines:
+        words = shlex.shlex(line, posix=True, punctuation_chars="|>&")
+        words.whitespace_split = True
+        command = []
+        for word in [*words, "|"]:
+            if word in ("|", ">", "&"):
+                if command:
+                    yield line, command
+                command = []
+                if word == ">":
+                    break
             else:
-                check_equal(program, "ip", f"a program of {line}")
-                continue
-            r = subprocess.run(argv, capture_output=True, text=True, timeout=20)
-            check_equal(r.returncode, 0, f"{line}: {r.stderr}")
+                command.append(word)
+
+
+def check_command(line, program, *arguments):
+    """That its options are accepted."""
+    if program in ("tcpclient", "tcpserver"):
+        argv = [{"tcpclient": TCPCLIENT, "tcpserver": TCPSERVER}[program], *arguments, "--print-config"]
+        if "--config" in arguments:  # of a file that the guide has written before
+            argv[argv.index("--config") + 1] = "/dev/null"
+    elif program.startswith("scripts/setup-"):
+        argv = [os.path.join(SOURCE_DIR, program),
+                *("--dry-run" if a in ("--apply", "--revert") else a for a in arguments)]
+    elif program == "tcpreport":
+        command = f"tcpreport {arguments[0]}"
+        if COMMANDS:
+            known = {f"--{name}" for _, name, *_ in options_of(command)} | {"--"}
+            check_equal({a for a in arguments if a.startswith("--")} - known, set(), f"unknown options of {line}")
+        return
+    else:
+        check(program in ("ip", "openssl", "printf", "curl") or
+              os.access(os.path.join(SOURCE_DIR, program), os.X_OK), f"a program of {line}")
+        return
+    r = subprocess.run(argv, capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL)
+    check_equal(r.returncode, 0, f"{line}: {r.stderr}")
+
+
+def test_commands_that_are_not_run_are_accepted():
+    n = 0
+    for text in (read("README.md"), *(read("docs", name) for name in GUIDES)):
+        for line, command in commands_in(text):
+            check_command(line, *command)
             n += 1
-    check(n >= 10, f"{n} commands")
+    check(n >= 40, f"{n} commands")
+
+
+def test_a_command_with_an_unknown_option_is_noticed():
+    """The control."""
+    for text in ("```sh checked\nip address\ntcpclient --moon 192.0.2.1  # client\n```",
+                 "```console\n$ tcpserver --moon\noutput\n```",
+                 "| Why? | `tcpclient --moon HOST` |", "```sh checked\nprintf 1 | tcpclient --moon 192.0.2.1\n```"):
+        refused = 0
+        for line, command in commands_in(text):
+            try:
+                check_command(line, *command)
+            except AssertionError as error:
+                refused += "--moon" in str(error)
+        check_equal(refused, 1, f"refused in {text!r}")
 
 
 def test_commands_for_one_host_run():
+    n = 0
     with Server() as server:
-        for name in ("limits.md", "million.md"):
+        for name in GUIDES:
+            if name in ("recipes.md", "dns-servers.md"):  # have tests of their own
+                continue
             for script in fences(read("docs", name), "sh"):
                 out = run_example(script, server.port, os.path.dirname(temp_path("x")))
                 check(("source tuples" in out) == ("--plan" in script), f"{script}: {out}")
+                n += 1
+    check(n >= 3, f"{n} commands")
 
 
 def needed(program, limit, *arguments):
