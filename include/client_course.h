@@ -9,10 +9,8 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 
-struct client_crew;
 struct client_worker;
 
 struct client_course {
@@ -35,11 +33,5 @@ void client_course_free(struct client_worker *cw);
 
 /* The worker's thread: takes over what is asked now. */
 void client_course_take(struct client_worker *cw);
-
-/* Main thread, after a change: tells the workers. */
-void client_course_tell(struct client_course *course, struct client_crew *crew);
-
-/* Main thread: whether all of them have taken over what they were told. */
-bool client_course_is_taken(const struct client_course *course, const struct client_crew *crew);
 
 #endif

@@ -16,19 +16,6 @@
 /* Raises RLIMIT_NOFILE to its hard limit for this process alone and returns the limit in force. */
 uint64_t oslimits_raise_nofile(void);
 
-/* Where standard streams were closed by whoever started the program, opens /dev/null in their
- * place, so that no other file gets their numbers: stdin and stdout such that reading and writing
- * them fails (EBADF), as if they were closed still.  Before anything else is opened. */
-void oslimits_open_standard_streams(void);
-
-/* The fd table of the calling thread becomes its own (unshare(CLONE_FILES)), so that RLIMIT_NOFILE
- * holds for it alone.  Returns 0 or -1 (errno): the table stays shared. */
-int oslimits_own_fd_table(void);
-
-/* Whether threads of this process may have their own fd tables, else with errno; tries it in a
- * thread. */
-bool oslimits_can_own_fd_table(void);
-
 /* CPUs this process may run on, >= 1; no more than the CPU quota of its cgroups pays for, a part of
  * a CPU counted as one. */
 uint32_t oslimits_cpus(void);
@@ -45,13 +32,5 @@ uint32_t oslimits_exclude_unusable_ports(struct srcplan *plan);
 /* cpulist_parse(), and whether this process may run on each of them; NULL: an empty list.  Returns
  * 0, or -1 with one line in error (CPULIST_ERROR_BYTES). */
 int oslimits_take_cpus(const char *text, struct cpulist *list, char *error);
-
-/* The calling thread, when it wakes up, waits for a CPU instead of taking it from another thread
- * (SCHED_BATCH).  Where it may not, nothing changes. */
-void oslimits_run_in_batches(void);
-
-/* The calling thread runs on this CPU alone from now on; -1: it is left alone.  Returns 0, or -1
- * with errno. */
-int oslimits_pin(int cpu);
 
 #endif

@@ -2,7 +2,7 @@
  * client_course: see client_course.h. */
 #include "client_course.h"
 
-#include "client_crew.h"
+#include "client_worker.h"
 
 #include <stdlib.h>
 
@@ -34,22 +34,4 @@ void client_course_take(struct client_worker *cw)
     client_load_replace(cw, cw->course.schedule, end_ns);
     client_population_steer(cw, pacer_connections_of(n, cw->config->n_workers, cw->worker.index));
     atomic_store_explicit(&cw->course.version, version, memory_order_release);
-}
-
-void client_course_tell(struct client_course *course, struct client_crew *crew)
-{
-    pthread_mutex_lock(&course->lock);
-    course->version++;
-    pthread_mutex_unlock(&course->lock);
-    for (uint32_t i = 0; i < crew->n; i++)
-        worker_post(&crew->workers[i].worker, CLIENT_STEER, 0);
-}
-
-bool client_course_is_taken(const struct client_course *course, const struct client_crew *crew)
-{
-    for (uint32_t i = 0; i < crew->n; i++)
-        if (atomic_load_explicit(&crew->workers[i].course.version, memory_order_acquire) !=
-            course->version)
-            return false;
-    return true;
 }

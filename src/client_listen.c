@@ -4,7 +4,7 @@
 
 #include "client_worker.h"
 #include "clock.h"
-#include "oslimits.h"
+#include "thread.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ int client_listen_init(struct client_worker *cw)
     struct client_listen *l = &cw->listen;
     const struct timeval timeout = clock_timeval(cw->config->timeout_ns);
 
-    oslimits_run_in_batches();
+    thread_run_in_batches();
     l->listeners = calloc(cw->n_conns, sizeof *l->listeners);
     l->pattern = malloc(sizeof *l->pattern);
     if (l->listeners == NULL || l->pattern == NULL)

@@ -8,6 +8,7 @@
 #include "oslimits.h"
 #include "query_dns.h"
 #include "textfile.h"
+#include "thread.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -133,7 +134,7 @@ static void plan_threads(struct client_config *config, const struct client_opts 
 {
     const uint32_t n_threads = busy_threads(config, o);
 
-    config->own_fd_tables = oslimits_can_own_fd_table();
+    config->own_fd_tables = thread_can_own_fd_table();
     config->n_workers =
         o->threads != 0
             ? (uint32_t)o->threads

@@ -28,6 +28,26 @@ void client_steer_begin(struct client_steer *s, uint64_t begin_ns, uint64_t end_
     s->course.end_ns = end_ns;
 }
 
+/* After a change. */
+static void tell_workers(struct client_course *course, struct client_crew *crew)
+{
+    pthread_mutex_lock(&course->lock);
+    course->version++;
+    pthread_mutex_unlock(&course->lock);
+    for (uint32_t i = 0; i < crew->n; i++)
+        worker_post(&crew->workers[i].worker, CLIENT_STEER, 0);
+}
+
+/* Whether all of them have copied what they were told. */
+static bool is_taken(const struct client_course *course, const struct client_crew *crew)
+{
+    for (uint32_t i = 0; i < crew->n; i++)
+        if (atomic_load_explicit(&crew->workers[i].course.version, memory_order_acquire) !=
+            course->version)
+            return false;
+    return true;
+}
+
 /* When a change made now is in force. */
 static uint64_t moment_ns(const struct client_steer *s)
 {
@@ -58,7 +78,7 @@ static int replace_rest(struct client_steer *s, const struct schedule *rest, uin
     s->course.schedule = schedule;
     pthread_mutex_unlock(&s->course.lock);
     s->changed = true;
-    client_course_tell(&s->course, s->crew);
+    tell_workers(&s->course, s->crew);
     return 0;
 }
 
@@ -94,12 +114,12 @@ int client_steer_pause(struct client_steer *s, bool paused, uint64_t *at_ns)
 
 int client_steer_connections(struct client_steer *s, uint32_t n)
 {
-    if (!client_course_is_taken(&s->course, s->crew))
+    if (!is_taken(&s->course, s->crew))
         return -1;
     pthread_mutex_lock(&s->course.lock);
     s->course.n_connections = n;
     pthread_mutex_unlock(&s->course.lock);
-    client_course_tell(&s->course, s->crew);
+    tell_workers(&s->course, s->crew);
     return 0;
 }
 
@@ -111,7 +131,7 @@ uint64_t client_steer_end(struct client_steer *s)
         pthread_mutex_lock(&s->course.lock);
         s->course.end_ns = at_ns;
         pthread_mutex_unlock(&s->course.lock);
-        client_course_tell(&s->course, s->crew);
+        tell_workers(&s->course, s->crew);
     }
     return s->course.end_ns;
 }

@@ -3,9 +3,9 @@
 #include "kernel_features.h"
 
 #include "complain.h"
-#include "oslimits.h"
 #include "sock.h"
 #include "sockdiag.h"
+#include "thread.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 static int find_fd_tables(void)
 {
-    return oslimits_can_own_fd_table() ? 0 : -1;
+    return thread_can_own_fd_table() ? 0 : -1;
 }
 
 static int find_sock_diag(void)

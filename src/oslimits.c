@@ -5,12 +5,8 @@
 #include "cgroup.h"
 #include "sockdiag.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -28,45 +24,6 @@ uint64_t oslimits_raise_nofile(void)
             return raised.rlim_cur;
     }
     return limit.rlim_cur;
-}
-
-void oslimits_open_standard_streams(void)
-{
-    static const int useless[] = {
-        [STDIN_FILENO] = O_WRONLY, [STDOUT_FILENO] = O_RDONLY, [STDERR_FILENO] = O_WRONLY};
-
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", useless[fd]) != fd)
-            return;
-}
-
-int oslimits_own_fd_table(void)
-{
-#ifdef TCPSCALER_ONE_FD_TABLE /* ThreadSanitizer takes fd 5 of two tables for one file */
-    errno = ENOSYS;
-    return -1;
-#else
-    return unshare(CLONE_FILES);
-#endif
-}
-
-static void *try_own_fd_table(void *arg)
-{
-    *(int *)arg = oslimits_own_fd_table() == 0 ? 0 : errno;
-    return NULL;
-}
-
-bool oslimits_can_own_fd_table(void)
-{
-    pthread_t thread;
-    int error;
-
-    errno = pthread_create(&thread, NULL, try_own_fd_table, &error);
-    if (errno != 0)
-        return false;
-    pthread_join(thread, NULL);
-    errno = error;
-    return error == 0;
 }
 
 uint32_t oslimits_cpus(void)
@@ -168,22 +125,4 @@ int oslimits_take_cpus(const char *text, struct cpulist *list, char *error)
             return -1;
         }
     return 0;
-}
-
-void oslimits_run_in_batches(void)
-{
-    const struct sched_param none = {0};
-
-    sched_setscheduler(0, SCHED_BATCH, &none);
-}
-
-int oslimits_pin(int cpu)
-{
-    cpu_set_t set;
-
-    if (cpu < 0)
-        return 0;
-    CPU_ZERO(&set);
-    CPU_SET((unsigned)cpu, &set);
-    return sched_setaffinity(0, sizeof set, &set);
 }

@@ -4,6 +4,7 @@
 
 #include "complain.h"
 #include "oslimits.h"
+#include "thread.h"
 
 #include <errno.h>
 #include <string.h>
@@ -86,7 +87,7 @@ static int plan_user(struct server_plan *plan, const struct server_opts *o)
 
 static void plan_service(struct server_config *c, const struct server_opts *o)
 {
-    c->own_fd_tables = oslimits_can_own_fd_table();
+    c->own_fd_tables = thread_can_own_fd_table();
     c->protocol = (enum server_protocol)o->protocol;
     c->push_rate_per_s = o->push_rate_per_s;
     c->push_bytes = (uint32_t)o->push_bytes;

@@ -3,8 +3,8 @@
 #include "server_push.h"
 
 #include "clock.h"
-#include "oslimits.h"
 #include "server_worker.h"
+#include "thread.h"
 
 #include <stdlib.h>
 #include <sys/timerfd.h>
@@ -29,7 +29,7 @@ int server_push_init(struct server_worker *sw)
     p = sw->push = calloc(1, sizeof *p);
     if (p == NULL)
         return -1;
-    oslimits_run_in_batches();
+    thread_run_in_batches();
     p->pacer.next_ns = PACER_NEVER;
     rng_seed(&p->rng, SEED, sw->worker.index);
     push_pattern_fill(&p->pattern);

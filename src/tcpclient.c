@@ -12,12 +12,12 @@
 #include "hlog.h"
 #include "json.h"
 #include "kernel_features.h"
-#include "oslimits.h"
 #include "output.h"
 #include "parting.h"
 #include "preflight_report.h"
 #include "reopen.h"
 #include "report.h"
+#include "standard_streams.h"
 #include "units.h"
 #include "verdict.h"
 #include "worker.h"
@@ -496,7 +496,7 @@ int main(int argc, char **argv)
     char error[OPTIONS_ERROR_BYTES];
     int code = EXIT_USAGE;
 
-    oslimits_open_standard_streams();
+    standard_streams_open();
     signal(SIGPIPE, SIG_IGN);
     output_take_stderr();
     client_opts_table()->version = worker_version();

@@ -2,9 +2,9 @@
  * tcpreport: reads what tcpclient wrote.  Finds the command, parses, runs it. */
 #include "cmd.h"
 #include "complain.h"
-#include "oslimits.h"
 #include "output.h"
 #include "report_opts.h"
+#include "standard_streams.h"
 
 #include <signal.h>
 #include <string.h>
@@ -58,7 +58,7 @@ int main(int argc, char **argv)
 {
     int code;
 
-    oslimits_open_standard_streams();
+    standard_streams_open();
     signal(SIGPIPE, SIG_IGN);
     code = find_and_run(argc, argv);
     return output_flush_stdout() == 0 ? code : CMD_USAGE;

@@ -7,7 +7,6 @@
 #include "kernel_features.h"
 #include "memory_watch.h"
 #include "notify.h"
-#include "oslimits.h"
 #include "output.h"
 #include "parting.h"
 #include "preflight_report.h"
@@ -20,6 +19,7 @@
 #include "server_report.h"
 #include "server_worker.h"
 #include "sock.h"
+#include "standard_streams.h"
 #include "units.h"
 
 #include <errno.h>
@@ -434,7 +434,7 @@ int main(int argc, char **argv)
     char error[OPTIONS_ERROR_BYTES];
     int code = EXIT_USAGE;
 
-    oslimits_open_standard_streams();
+    standard_streams_open();
     signal(SIGPIPE, SIG_IGN);
     output_take_stderr();
     server_opts_table()->version = worker_version();

@@ -3,7 +3,7 @@
  */
 #include "worker.h"
 
-#include "oslimits.h"
+#include "thread.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -129,7 +129,7 @@ static void close_foreign_fds(int keep_a, int keep_b)
 
 static void split_fd_table(struct worker *w)
 {
-    if (oslimits_own_fd_table() == 0)
+    if (thread_own_fd_table() == 0)
         close_foreign_fds(w->mailbox_fd, w->keep_fd < 0 ? w->mailbox_fd : w->keep_fd);
     else
         w->own_fd_table = false;
@@ -153,7 +153,7 @@ static void *run(void *arg)
     if (w->own_fd_table)
         split_fd_table(w);
     errno = 0;
-    failed = oslimits_pin(w->cpu) != 0 || open_base(w) != 0 || w->ops->setup(w) != 0;
+    failed = thread_pin(w->cpu) != 0 || open_base(w) != 0 || w->ops->setup(w) != 0;
     announce(w, failed);
     if (!failed)
         loop(w);
