@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * tcpreport: reads what tcpclient wrote.  Finds the command, parses, runs it. */
-#include "cmd.h"
-#include "complain.h"
-#include "output.h"
-#include "report_opts.h"
-#include "standard_streams.h"
+#include "base/log.h"
+#include "base/output.h"
+#include "base/standard_streams.h"
+#include "report/cmd.h"
+#include "report/opts.h"
 
 #include <signal.h>
 #include <string.h>

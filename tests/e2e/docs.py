@@ -146,7 +146,7 @@ def run_example(script, port, directory):
 
 
 def test_table_of_verdicts_has_all_of_them():
-    names = re.findall(r'"([A-Z]+)"', read("src", "result.c").split("result_verdict_name(")[1].split("\n}")[0])
+    names = re.findall(r'"([A-Z]+)"', read("src", "report/result.c").split("result_verdict_name(")[1].split("\n}")[0])
     check(len(names) == 3, f"verdicts of tcpreport: {names}")
     rows = re.findall(r"^\| `([A-Z]+)` \| \d \|", read("docs", "report.md"), re.M)
     check_equal(rows, names, "table of verdicts")
@@ -160,7 +160,7 @@ def test_page_of_faults_has_every_scenario():
 
 
 def test_tuning_page_explains_every_limit_of_the_plans():
-    limits = set(re.findall(r'\badd(?:_short|_sysctl)?\(p, "([^"]+)"', read("src", "preflight.c")))
+    limits = set(re.findall(r'\badd(?:_short|_sysctl)?\(p, "([^"]+)"', read("src", "host/preflight.c")))
     check(len(limits) > 15, f"limits in preflight.c: {limits}")
     page = read("docs", "tcpscaler.7").replace("\\-", "-")
     # of what there is nothing to tune: it is only said

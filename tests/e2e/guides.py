@@ -189,29 +189,29 @@ def names_in(pattern, *path):
 
 
 def test_every_outcome_and_every_limit_has_its_section():
-    reasons = names_in(r'X\([A-Z_]+, "([a-z -]+)",', "include", "outcome.h")
-    limits = names_in(r'add\(d, "([^"]+)"', "src", "diagnosis.c")
+    reasons = names_in(r'X\([A-Z_]+, "([a-z -]+)",', "include", "measure/outcome.h")
+    limits = names_in(r'add\(d, "([^"]+)"', "src", "host/diagnosis.c")
     check(len(reasons) >= 19 and len(limits) >= 9, "names")
     found = re.findall(r"^### (.*)", read("docs", "limits.md"), re.M)
     check_equal(Counter(found), Counter({*reasons, *limits}), "sections of limits.md")
     for name, text in sections(read("docs", "limits.md")).items():
         check(name in ("Reasons", 'Limits in "What bound"') or len(text) > 20, f"words about {name}")
-    phases = names_in(r'X\([A-Z_]+, "([a-z]+)"\)', "include", "outcome.h")
+    phases = names_in(r'X\([A-Z_]+, "([a-z]+)"\)', "include", "measure/outcome.h")
     check(f"Phases, in the order a connection lives through them: {', '.join(phases)}." in read("docs", "limits.md"),
           "phases")
 
 
 def test_every_part_of_the_summary_is_explained():
     guide = read("docs", "report.md")
-    labels = [*names_in(r'"(?:\\n)?([A-Z][a-z]+(?: [a-z]+)?|TLS)  +', "src", "report_text.c"),
-              *names_in(r'print_metric\(out, "([^"]+)"', "src", "report_text.c"),
-              *names_in(r'outcome_report_text\(out, "([^"]+)"', "src", "report_text.c"),
-              *names_in(r'"(Response time, answers below|Time|\\nWhat bound)', "src", "report_text.c")]
+    labels = [*names_in(r'"(?:\\n)?([A-Z][a-z]+(?: [a-z]+)?|TLS)  +', "src", "client/report_text.c"),
+              *names_in(r'print_metric\(out, "([^"]+)"', "src", "client/report_text.c"),
+              *names_in(r'outcome_report_text\(out, "([^"]+)"', "src", "client/report_text.c"),
+              *names_in(r'"(Response time, answers below|Time|\\nWhat bound)', "src", "client/report_text.c")]
     check(len(labels) >= 20, f"labels: {labels}")
     for label in labels:
         label = label.removeprefix("\\n")
         check(f"**{label}" in guide, f"report.md explains {label}")
-    doubts = names_in(r'X\([A-Z_]+, "([a-z-]+)"', "include", "verdict.h")
+    doubts = names_in(r'X\([A-Z_]+, "([a-z-]+)"', "include", "measure/verdict.h")
     check_equal(re.findall(r"^\| `([a-z][a-z-]+)` \|", guide, re.M), doubts, "doubts of report.md")
 
 

@@ -139,10 +139,10 @@ def test_results_are_as_the_schema_says():
 
 
 def test_schema_names_every_doubt_and_phase():
-    with open(os.path.join(SOURCE_DIR, "include", "verdict.h")) as f:
+    with open(os.path.join(SOURCE_DIR, "include", "measure/verdict.h")) as f:
         doubts = re.findall(r'X\([A-Z_]+, "([a-z-]+)"', f.read())
     check_equal(schema()["properties"]["reasons"]["items"]["enum"], doubts, "doubts")
-    with open(os.path.join(SOURCE_DIR, "include", "outcome.h")) as f:
+    with open(os.path.join(SOURCE_DIR, "include", "measure/outcome.h")) as f:
         phases = re.findall(r'X\([A-Z_]+, "([a-z]+)"\)', f.read())
     check_equal(schema()["$defs"]["outcomes"]["propertyNames"]["pattern"], f"^({'|'.join(phases)})/.", "phases")
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A pushing server that misbehaves on purpose, and counts how often; beside it the format of its messages,
-written from include/push_message.h and not from its code.
+written from include/protocol/push_message.h and not from its code.
 
 Every connection is greeted, and pushed to from its first byte on, one message per --gap-ms; of these,
 counted per connection, every Nth is subject to the misbehaviours given. Prints `listening PORT`, and on

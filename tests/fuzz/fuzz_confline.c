@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * fuzz_confline: lines of a configuration made of anything.  What is found lies within the line,
  * and printed it is found again. */
-#include "confline.h"
+#include "config/confline.h"
 #include "fuzz.h"
 
 #include <string.h>

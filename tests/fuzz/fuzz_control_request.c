@@ -2,7 +2,7 @@
  * fuzz_control_request: requests to the control port made of anything: a line each of the method,
  * the target, and the fields Origin, Host and Authorization, a line that is empty for none.  One is
  * refused with an error, or is a command that the target names and that may be asked for. */
-#include "control_request.h"
+#include "net/control_request.h"
 #include "text.h"
 
 #include <strings.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * fuzz_endpoint: hosts and ports made of anything.  What is accepted is found again in brackets and
  * with its port. */
-#include "endpoint.h"
+#include "base/endpoint.h"
 #include "text.h"
 
 static void require_again(const struct endpoint *e)

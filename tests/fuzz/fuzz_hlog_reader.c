@@ -3,7 +3,7 @@
  * made of anything.  What is accepted is a histogram: counts that add up, percentiles in order
  * between minimum and maximum. */
 #include "fuzz.h"
-#include "hlog_reader.h"
+#include "report/hlog_reader.h"
 
 #include <string.h>
 

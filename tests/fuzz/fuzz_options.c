@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * fuzz_options: command lines made of anything, one argument a line, for both programs. */
-#include "client_opts.h"
+#include "client/opts.h"
 #include "programs.h"
-#include "server_opts.h"
+#include "server/opts.h"
 #include "text.h"
 
 enum { MOST_ARGUMENTS = 64 };

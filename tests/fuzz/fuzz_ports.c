@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * fuzz_ports: lists of ports, and of CPUs, made of anything.  A list is refused, or its numbers are
  * in their range, each once, and written out one by one the same list. */
-#include "cpulist.h"
-#include "srcplan.h"
+#include "base/cpulist.h"
 #include "text.h"
+#include "workload/srcplan.h"
 
 #include <stdbool.h>
 

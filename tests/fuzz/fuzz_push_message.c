@@ -6,7 +6,7 @@
  * The first byte says where to cut, the second what the rest is: 0 a stream, 1 a message's header
  * and the length of its payload, of which one byte is changed. */
 #include "fuzz.h"
-#include "push_message.h"
+#include "protocol/push_message.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * fuzz_query_dns: the parser of DNS answers fed with anything, cut anywhere.  It must find the same
  * answers whatever the cuts, consume its input, and never read beyond it. */
 #include "fuzz.h"
-#include "query.h"
+#include "protocol/query.h"
 
 #include <string.h>
 

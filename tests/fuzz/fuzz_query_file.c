@@ -2,7 +2,7 @@
  * fuzz_query_file: a file of queries made of anything.  It is refused with one line, or every line
  * with a word is one message that is well-formed, padded as asked and as long as it says. */
 #include "fuzz.h"
-#include "query.h"
+#include "protocol/query.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * histogram log, rows, connections; a line of ---- divides two files of one run.  They are refused
  * with one line on stderr, or what was read adds up. */
 #include "file.h"
-#include "recording.h"
-#include "result.h"
+#include "report/recording.h"
+#include "report/result.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * can be read, it is the same written out and read again, and merged with itself its counts are
  * doubled. */
 #include "fuzz.h"
-#include "merge.h"
-#include "result.h"
+#include "report/merge.h"
+#include "report/result.h"
 
 #include <json-c/json.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * fuzz_schedule: schedules made of anything, in each of the three forms.  One is refused and empty,
  * or what it amounts to adds up: whole and in parts, written out and read again, paced. */
-#include "schedule.h"
+#include "base/units.h"
 #include "text.h"
-#include "units.h"
+#include "workload/schedule.h"
 
 #include <math.h>
 

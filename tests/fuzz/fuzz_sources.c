@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * fuzz_sources: lists of source addresses made of anything.  A list is refused and the plan as
  * before, or its ranges, written out, are the same plan; what it takes of memory is bounded. */
-#include "sources.h"
+#include "host/source_list.h"
 #include "text.h"
 
 #include <arpa/inet.h>

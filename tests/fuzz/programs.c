@@ -2,9 +2,9 @@
  * programs: see programs.h. */
 #include "programs.h"
 
-#include "client_opts.h"
+#include "client/opts.h"
 #include "file.h"
-#include "server_opts.h"
+#include "server/opts.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * test_settings: profile, file and command line over one another; --print-config read back, for
  * every option of both programs. */
-#include "client_config.h"
-#include "client_opts.h"
-#include "server_opts.h"
-#include "settings.h"
+#include "client/opts.h"
+#include "client/worker/config.h"
+#include "config/settings.h"
+#include "server/opts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ * json: a writer of one JSON value to a stdio stream (RFC 8259).
+ *
+ * Pure but for the stream.  It places commas, indentation and quotes; the caller balances begin and
+ * end (an assert checks).  Numbers ignore the locale; a double that is not finite becomes null.
+ * A key is NULL inside an array and at the top level.  Write errors stay in the stream: the caller
+ * checks ferror() and fclose(). */
+#ifndef TCPSCALER_BASE_JSON_H
+#define TCPSCALER_BASE_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define JSON_DEPTH 16
+
+struct json {
+    FILE *out;
+    unsigned depth;
+    bool first[JSON_DEPTH]; /* nothing yet written at this depth */
+};
+
+void json_init(struct json *j, FILE *out);
+
+void json_object_begin(struct json *j, const char *key);
+void json_object_end(struct json *j); /* the outermost one also ends the line */
+void json_array_begin(struct json *j, const char *key);
+void json_array_end(struct json *j);
+
+void json_string(struct json *j, const char *key, const char *value); /* NULL: null */
+void json_u64(struct json *j, const char *key, uint64_t value);
+/* null when the value is UINT64_MAX, this project's "not known". */
+void json_known_u64(struct json *j, const char *key, uint64_t value);
+/* The shortest of up to 17 significant digits that reads back as the same double. */
+void json_double(struct json *j, const char *key, double value);
+void json_bool(struct json *j, const char *key, bool value);
+void json_null(struct json *j, const char *key);
+/* A text that is a JSON value already, in lines indented from 0 on. */
+void json_raw(struct json *j, const char *key, const char *value);
+
+#endif

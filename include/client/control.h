@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ * client_control: what tcpclient does at the request of its control port: shows the run so far,
+ * changes its rate and connections, pauses, ends it.  Main thread. */
+#ifndef TCPSCALER_CLIENT_CONTROL_H
+#define TCPSCALER_CLIENT_CONTROL_H
+
+#include "client/report.h"
+#include "client/result.h"
+#include "client/steer.h"
+#include "net/control_http.h"
+
+struct client_control {
+    struct client_steer *steer;
+    const struct report_about *about;
+    void (*snapshot)(void *run, struct client_result *result); /* of the run so far */
+    void (*stop)(void *run);
+    void *run;
+    struct control_http *http; /* set here */
+};
+
+/* The structure is the caller's and filled but for http.  Returns 0 or -1 with errno. */
+int client_control_start(struct client_control *c, struct event_base *base,
+                         struct control_socket *socket, const struct control_token *token);
+void client_control_end(struct client_control *c);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT
+ * client_metrics: a run of tcpclient under way, as metrics.  No libevent. */
+#ifndef TCPSCALER_CLIENT_METRICS_H
+#define TCPSCALER_CLIENT_METRICS_H
+
+#include "client/result.h"
+#include "measure/openmetrics.h"
+
+void client_metrics(struct openmetrics *m, const struct client_result *r);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ * client_sources: from which source addresses and ports a run connects: those of --source and
+ * --sport, less those that cannot be used; without both, those the kernel chooses.
+ *
+ * To choose, connect(2) skips every port that a bound socket has, also one in TIME_WAIT towards
+ * somebody else (Linux, __inet_hash_connect()): after a run with explicit ports it may find none
+ * for 60 s, although bind(2) with SO_REUSEADDR and connect(2) take over each of them.  So there is
+ * a fallback plan: the route's source address with the ports of net.ipv4.ip_local_port_range. Ports
+ * beyond that range are other services'.  Main thread. */
+#ifndef TCPSCALER_CLIENT_SOURCES_H
+#define TCPSCALER_CLIENT_SOURCES_H
+
+#include "client/plan.h"
+
+/* Makes plan->config.plan of the options, and counts the ports left out of it.  Returns 0, or -1
+ * after one line on stderr. */
+int client_sources_read(struct client_plan *plan, const struct client_opts *o,
+                        const struct hostfacts *host);
+
+/* The target is known: takes its port out where a source has its address, counts the tuples and
+ * those in TIME_WAIT, and,
+ * where the kernel chooses, makes the fallback plan, empty when the system does not tell enough.
+ * Returns 0, or -1 after one line on stderr. */
+int client_sources_fit_target(struct client_plan *plan, const struct hostfacts *host);
+
+void client_sources_free(struct client_plan *plan);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ * options: a command line, and texts of settings below it, from a table with one row per option.
+ *
+ * Parsing, --help, --print-config and the tests of the man pages and the README read the same rows.
+ * Nothing here exits; the caller decides.  Not reentrant (getopt_long(3) is not). */
+#ifndef TCPSCALER_CONFIG_OPTIONS_H
+#define TCPSCALER_CONFIG_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define OPTIONS_ERROR_BYTES 320
+
+/* What an option's argument is, and the type of the field it sets. */
+enum option_kind {
+    OPTION_HEADING,  /* no option: a title in --help */
+    OPTION_FLAG,     /* no argument, or yes|no; bool */
+    OPTION_COUNTER,  /* no argument, may be repeated; in a text a whole number too; unsigned */
+    OPTION_COUNT,    /* units_parse_count; uint64_t */
+    OPTION_AUTO,     /* "auto" (0) or a count; uint64_t */
+    OPTION_BYTES,    /* units_parse_bytes; uint64_t */
+    OPTION_DURATION, /* units_parse_duration; uint64_t ns */
+    OPTION_RATE,     /* units_parse_rate; double */
+    OPTION_SHARE,    /* units_parse_share; uint64_t */
+    OPTION_PORT,     /* 1..65535; uint16_t */
+    OPTION_ANY_PORT, /* 0..65535; uint16_t */
+    OPTION_TEXT,     /* not empty; const char *, borrowed from argv or the text of settings */
+    OPTION_CHOICE,   /* one of `choices`; int, its position; without `argument` also none: yes */
+    /* on the command line alone: */
+    OPTION_PROFILE, /* names a text of settings; const char * */
+    OPTION_CONFIG,  /* names a file of them; const char * */
+    OPTION_COMMAND, /* as FLAG, but nothing that a run depends on */
+    OPTION_HELP,    /* prints help, OPTIONS_EXIT */
+    OPTION_VERSION  /* prints the version, OPTIONS_EXIT */
+};
+
+struct option_row {
+    const char *name; /* long name, or the heading's text */
+    char letter;      /* 0: none */
+    enum option_kind kind;
+    size_t offset;        /* of the field in the settings */
+    const char *argument; /* its name in --help; NULL: takes none */
+    const char *help;     /* one line */
+    uint64_t min, max;    /* COUNT, AUTO, BYTES, DURATION (ns); max 0: no limit */
+    const char *choices;  /* CHOICE: "first|second" */
+};
+
+/* Where a setting comes from; what comes later wins. */
+enum options_place { OPTIONS_NOWHERE, OPTIONS_PROFILE, OPTIONS_FILE, OPTIONS_COMMAND_LINE };
+
+/* Lines as config/confline.h has them, with the options' long names. */
+struct options_text {
+    const char *name; /* for messages */
+    char *text;       /* NULL: none; cut in place, and settings point into it */
+};
+
+struct options {
+    const char *program; /* for messages and --help */
+    const char *usage;   /* "[options] HOST[:PORT]" */
+    const char *summary; /* one or two lines for --help */
+    const char *version; /* the text of --version, without the program's name */
+    const struct option_row *rows;
+    size_t n_rows;
+    unsigned char *given;                            /* n_rows: enum options_place */
+    struct options_text texts[OPTIONS_COMMAND_LINE]; /* by place, the caller's */
+};
+
+enum options_result { OPTIONS_RUN, OPTIONS_EXIT, OPTIONS_USAGE };
+
+/* The value of the last option of this kind on the command line; NULL: none, or help or version
+ * stands before it. */
+const char *options_find(const struct options *o, enum option_kind kind, int argc, char **argv);
+
+/* Sets the fields of *settings that the texts and then the arguments name.  OPTIONS_RUN:
+ * *first_operand is the index in argv (permuted) of the first operand.  OPTIONS_EXIT: help or
+ * version went to `out`. OPTIONS_USAGE: error (OPTIONS_ERROR_BYTES) has one line with option,
+ * value, what is accepted; of a text with its name and the number of the line. */
+enum options_result options_parse(struct options *o, void *settings, int argc, char **argv,
+                                  int *first_operand, FILE *out, char *error);
+
+/* Applies the text of one place.  (src/config/options_config.c) */
+int options_read_text(struct options *o, void *settings, enum options_place place, char *error);
+
+/* Sets one field; value NULL: none was given.  Returns 0, or -1 with the error. */
+int options_set(struct options *o, void *settings, const struct option_row *row, const char *value,
+                enum options_place place, char *error);
+
+/* The row of an option's long name; NULL: none has it. */
+const struct option_row *options_row(const struct options *o, const char *name);
+
+/* Appends to the n bytes of a text for whom `word` is no long option: the nearest one, if any, and
+ * where they all are. */
+void options_suggest(const struct options *o, const char *word, char *text, size_t n_bytes);
+
+/* The name of a choice, in text; "": there is no such choice. */
+const char *options_choice(const struct option_row *row, int choice, char *text, size_t n_bytes);
+
+/* Whether a setting is of a run, and may stand in a text. */
+bool options_is_setting(const struct option_row *row);
+
+/* Where the option with this long name was given last, and whether it was anywhere.  A flag that is
+ * off is as if not given. */
+enum options_place options_given_at(const struct options *o, const char *name);
+bool options_was_given(const struct options *o, const char *name);
+
+/* Marks an option as given on the command line, as which an operand counts. */
+void options_mark_given(struct options *o, const char *name);
+
+/* Two options that exclude each other: given in different places, the one that came earlier is
+ * taken back to what it is in `defaults`. */
+void options_outrank(struct options *o, void *settings, const void *defaults, const char *a,
+                     const char *b);
+
+void options_print_help(const struct options *o, FILE *out);
+
+struct json;
+
+/* The settings in force, given or default, as one object: long name -> value; durations in seconds.
+ * (src/config/options_json.c) */
+void options_json(const struct options *o, const void *settings, struct json *j, const char *key);
+
+/* The settings in force as such a text: those given as settings, the others as comments.  What is
+ * read from it prints the same.  (src/config/options_config.c) */
+void options_print_config(const struct options *o, const void *settings, FILE *out);
+
+#endif

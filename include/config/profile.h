@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ * profile: built-in configurations: the runs that others have published, a text of settings for
+ * each of the two programs.  Pure. */
+#ifndef TCPSCALER_CONFIG_PROFILE_H
+#define TCPSCALER_CONFIG_PROFILE_H
+
+#include <stdio.h>
+
+enum profile_program { PROFILE_CLIENT, PROFILE_SERVER, PROFILE_N_PROGRAMS };
+
+struct profile {
+    const char *name;
+    const char *summary;                   /* one line */
+    const char *texts[PROFILE_N_PROGRAMS]; /* lines as config/confline.h has them */
+};
+
+/* NULL: no profile has this name. */
+const struct profile *profile_find(const char *name);
+
+/* "NAME  SUMMARY", a line for each. */
+void profile_list(FILE *out);
+
+/* "NAME, NAME" of all, cut off where the buffer ends. */
+void profile_names(char *text, size_t n_bytes);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ * kernel_features: what a kernel may lack, or a container may forbid.  A program uses them where
+ * they are and goes on without where not, having said once what comes of it. */
+#ifndef TCPSCALER_HOST_KERNEL_FEATURES_H
+#define TCPSCALER_HOST_KERNEL_FEATURES_H
+
+enum {
+    FEATURE_FD_TABLES = 1 << 0, /* unshare(CLONE_FILES) */
+    FEATURE_STAMPS = 1 << 1,    /* SO_TIMESTAMPING */
+    FEATURE_SOCK_DIAG = 1 << 2, /* sock_diag(7) */
+    FEATURE_IPV6 = 1 << 3,
+    FEATURE_PROC = 1 << 4 /* the files under /proc that host/limits.h and host/counters.h read */
+};
+
+/* Looks for each of the set; one line on stderr for each that is missing.  Main thread. */
+void kernel_features_warn(unsigned wanted);
+
+#endif

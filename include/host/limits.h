@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ * hostfacts: what this machine has, and what of it is in use: the limits that connections meet.
+ * Read from /proc in one go; a figure that the system does not give is HOSTFACTS_UNKNOWN.  Those of
+ * the network are of this network namespace.  Any thread. */
+#ifndef TCPSCALER_HOST_LIMITS_H
+#define TCPSCALER_HOST_LIMITS_H
+
+#include "host/cgroup.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HOSTFACTS_UNKNOWN UINT64_MAX
+
+struct hostfacts {
+    /* file descriptors */
+    uint64_t nofile;  /* per fd table, in force */
+    uint64_t nr_open; /* how far nofile can be raised */
+    uint64_t file_max, files_open;
+    uint64_t epoll_watches; /* fs.epoll.max_user_watches, per user */
+    /* memory */
+    uint64_t memory_available_bytes; /* meminfo_left() */
+    uint64_t cgroup_available_bytes; /* the least that the limits of our cgroups leave */
+    bool cgroup_is_v2;               /* of the limit that leaves the least, as its path */
+    char cgroup_limit[CGROUP_PATH_BYTES];
+    uint64_t address_space_bytes; /* RLIMIT_AS, less what is mapped; unknown: unlimited */
+    uint64_t thread_stack_bytes;  /* RLIMIT_STACK; unknown: unlimited */
+    uint64_t page_bytes;
+    uint64_t tcp_pages_max, tcp_pages_used; /* net.ipv4.tcp_mem[2]; /proc/net/sockstat */
+    /* TCP */
+    uint64_t first_ephemeral_port, last_ephemeral_port;
+    uint64_t first_unprivileged_port;
+    bool may_bind_privileged; /* CAP_NET_BIND_SERVICE */
+    uint64_t sockets_in_time_wait, time_wait_buckets, orphans_max;
+    uint64_t somaxconn, syn_backlog, syn_cookies, abort_on_overflow, synack_retries;
+    uint64_t tcp_timestamps;
+    uint64_t tcp_hash_entries; /* chains of the table of established connections */
+    /* conntrack, unknown when the module is not loaded */
+    uint64_t conntrack_max, conntrack_used;
+};
+
+void hostfacts_read(struct hostfacts *host);
+
+#endif

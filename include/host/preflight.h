@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ * preflight: will it fit?  What this machine has against what N connections need, limit by limit,
+ * each with the command that lifts it.
+ *
+ * Pure: facts and wishes in, lines out.  What memory is needed: host/memory_model.h. */
+#ifndef TCPSCALER_HOST_PREFLIGHT_H
+#define TCPSCALER_HOST_PREFLIGHT_H
+
+#include "host/limits.h"
+#include "host/memory_model.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PREFLIGHT_LINES      28
+#define PREFLIGHT_TEXT_BYTES 200
+
+enum preflight_level {
+    PREFLIGHT_OK,
+    PREFLIGHT_WARN, /* it will work, but not as well as it could, or not everywhere */
+    PREFLIGHT_STOP  /* so many connections cannot be had */
+};
+
+struct preflight_line {
+    const char *name; /* of the limit, stable: a key in JSON */
+    enum preflight_level level;
+    uint64_t is, needed;            /* HOSTFACTS_UNKNOWN: not known, or nothing in particular */
+    char fix[PREFLIGHT_TEXT_BYTES]; /* a command or an option; "" where nothing is to be done */
+};
+
+struct preflight {
+    struct preflight_line lines[PREFLIGHT_LINES];
+    unsigned n_lines;
+};
+
+/* What a run of tcpclient is going to need. */
+struct preflight_client {
+    uint64_t n_connections;
+    uint64_t n_tuples;         /* source (address, port) pairs towards the destination */
+    uint64_t n_time_wait;      /* of them, in TIME_WAIT now; HOSTFACTS_UNKNOWN */
+    uint64_t time_wait_ends_s; /* until the last of these has left it */
+    uint64_t n_addresses;      /* of them; 1 where the kernel chooses */
+    bool explicit_ports;
+    uint16_t lowest_port; /* explicit ones only */
+    uint32_t n_threads;
+    bool own_fd_tables;
+    uint64_t reserved_fds; /* per table */
+    bool peer_is_here;     /* the server shares this machine's limits: loopback */
+    bool closes_with_fin;
+    double churn_per_s; /* connections made again by design; 0: none */
+    uint64_t connect_window;
+    bool tls;
+};
+
+struct preflight_server {
+    uint64_t n_connections; /* file descriptors for so many ... */
+    uint64_t n_served;      /* ... of which no more than these are taken */
+    uint32_t n_threads;
+    bool own_fd_tables;
+    uint64_t reserved_fds;
+    uint64_t backlog; /* per thread */
+    bool tls;
+};
+
+/* The most connections per second that can be made and closed by FIN from here for ever: each
+ * leaves its source tuple in TIME_WAIT.  HOSTFACTS_UNKNOWN: TIME_WAIT does not bind. */
+uint64_t preflight_churn_per_s(const struct hostfacts *host, const struct preflight_client *ask);
+
+/* What the memory of this machine has to hold for it. */
+struct memory_ends preflight_client_ends(const struct preflight_client *ask);
+
+void preflight_client(struct preflight *p, const struct hostfacts *host,
+                      const struct preflight_client *ask);
+void preflight_server(struct preflight *p, const struct hostfacts *host,
+                      const struct preflight_server *ask);
+
+/* The worst level of all lines. */
+enum preflight_level preflight_worst(const struct preflight *p);
+
+const char *preflight_level_name(enum preflight_level level); /* "ok", "warn", "stop" */
+
+#endif

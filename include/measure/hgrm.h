@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ * hgrm: a histogram as HdrHistogram's percentile distribution, the text its plotters take. */
+#ifndef TCPSCALER_MEASURE_HGRM_H
+#define TCPSCALER_MEASURE_HGRM_H
+
+#include "measure/hist.h"
+
+#include <stdio.h>
+
+/* Values in microseconds; five lines for each halving of the distance to 100 %, the last one at 100
+ * % with the maximum.  Samples beyond are counted at the highest value of HIST_BEYOND_INDEX, which
+ * then is that of the last line; the exact maximum of the values is in the foot.  Write errors stay
+ * in the stream. */
+void hgrm_print(FILE *out, const struct hist *h);
+
+#endif

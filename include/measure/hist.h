@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ * hist: a log-linear histogram of nanoseconds, 3 significant digits from 1 ns to 1 h.
+ *
+ * The layout is that of HdrHistogram with lowest discernible value 1, highest trackable value
+ * 3,600,000,000,000 and 3 digits (2,048 sub-buckets): its files can be written from these counts.
+ * Exact count, minimum, maximum, sum and sum of squares stand beside it.  Pure; one writer. Memory:
+ * about 270 kB of address space, of which only touched pages are resident. */
+#ifndef TCPSCALER_MEASURE_HIST_H
+#define TCPSCALER_MEASURE_HIST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HIST_DIGITS       3
+#define HIST_LOWEST_NS    1ull
+#define HIST_HIGHEST_NS   3600000000000ull
+#define HIST_SUB_BUCKETS  2048u
+#define HIST_HALF_BUCKETS 1024u
+#define HIST_BUCKETS      32u    /* 2048 << 31 is the first power of two beyond the highest value */
+#define HIST_COUNTS       33792u /* (HIST_BUCKETS + 1) * HIST_HALF_BUCKETS */
+
+/* A percentile that falls among the samples beyond. */
+#define HIST_BEYOND UINT64_MAX
+
+/* Files of HdrHistogram have no infinity: there the samples beyond are counted in the layout's last
+ * bucket (4398.05 s).  It lies above HIST_HIGHEST_NS, so no value is ever counted in it. */
+#define HIST_BEYOND_INDEX (HIST_COUNTS - 1)
+
+struct hist {
+    uint64_t *counts; /* HIST_COUNTS */
+    uint64_t count;   /* values recorded, clamped ones included */
+    uint64_t clamped; /* of them, values outside 1 ns .. 1 h (kept in the nearest bucket) */
+    uint64_t beyond;  /* samples without a value (never answered), slower than every value; not in
+                         count, extremes or moments */
+    uint64_t min_ns;  /* exact, before clamping; UINT64_MAX when empty */
+    uint64_t max_ns;  /* exact, before clamping; 0 when empty */
+    double mean_ns;   /* Welford's running mean */
+    double m2_ns2;    /* Welford's sum of squared differences from the mean */
+};
+
+/* Returns 0, or -1 when there is no memory. */
+int hist_init(struct hist *h);
+void hist_free(struct hist *h);
+void hist_reset(struct hist *h);
+
+/* The bucket of a value (clamped into range), the lowest and the highest value of a bucket. */
+uint32_t hist_index(uint64_t value_ns);
+uint64_t hist_lowest_of(uint32_t index);
+uint64_t hist_highest_of(uint32_t index);
+
+/* The hot path: a shift, an add, the running moments; <= 10 ns. */
+void hist_record(struct hist *h, uint64_t value_ns);
+
+/* Samples without a value. */
+void hist_record_beyond(struct hist *h, uint64_t n_samples);
+
+/* Adds the counts of `from`; exact, also for mean and variance (Chan, Golub and LeVeque, 1979). */
+void hist_merge(struct hist *into, const struct hist *from);
+
+/* The value at rank ceil(n * num / den) of the n = count + beyond samples: the highest value of its
+ * bucket, limited by the exact maximum, or HIST_BEYOND.  The fraction is of integers because
+ * doubles put p99.9 one rank off: p99.9 is (999, 1000).  0 when there is no sample at all.  1 <=
+ * num <= den <= 1,000,000. */
+uint64_t hist_percentile(const struct hist *h, uint32_t num, uint32_t den);
+
+/* Whether the percentile stands on enough samples to be printed: n * (1 - q) >= 10. */
+int hist_percentile_is_supported(const struct hist *h, uint32_t num, uint32_t den);
+
+/* Sample standard deviation over all values (n - 1); 0 for fewer than two. */
+double hist_stddev_ns(const struct hist *h);
+
+#endif

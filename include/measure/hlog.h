@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ * hlog: histograms over time in HdrHistogram's interval log, format 1.3 (github.com/HdrHistogram:
+ * "V2 encoding" in ZigZag LEB128, zlib, base64), which its viewers and libraries read.  The main
+ * thread's. */
+#ifndef TCPSCALER_MEASURE_HLOG_H
+#define TCPSCALER_MEASURE_HLOG_H
+
+#include "measure/hist.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Of the encoding of a histogram; integers are big-endian. */
+enum {
+    HLOG_V2_COOKIE = 0x1c849313, /* "counts as LEB128" */
+    HLOG_V2_COMPRESSED_COOKIE = 0x1c849314,
+    HLOG_HEAD_BYTES = 40,
+    HLOG_COMPRESSED_HEAD_BYTES = 8,
+    HLOG_LEB128_BYTES = 9 /* the ninth carries eight bits */
+};
+
+/* Whether this program was built with zlib; without it no line can be written. */
+bool hlog_is_available(void);
+
+/* The head of the file.  Time stamps of the lines count from started_epoch_ns.  Write errors stay
+ * in the stream. */
+void hlog_begin(FILE *out, const char *program, const char *version, uint64_t started_epoch_ns);
+
+/* One line: the values of an interval, begin_ns after the start and length_ns long.  tag NULL:
+ * untagged, what viewers show by default; otherwise without blanks and commas.  Interval_Max is in
+ * ms, that of the values; samples beyond are counted at HIST_BEYOND_INDEX.  Returns 0, or -1 when
+ * there is no memory (nothing written). */
+int hlog_interval(FILE *out, const char *tag, uint64_t begin_ns, uint64_t length_ns,
+                  const struct hist *h);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ * openmetrics: a writer of metrics for Prometheus and its kin, and a reader of single figures.
+ *
+ * Pure but for the stream.  Two forms of the same text: OpenMetrics 1.0 (prometheus/OpenMetrics,
+ * specification/OpenMetrics.md), and the older text format 0.0.4, in which a counter's type is told
+ * of its name with _total and nothing marks the end.  Families come one after the other, each with
+ * its samples.  Numbers ignore the locale; a figure that is not known has no sample. */
+#ifndef TCPSCALER_MEASURE_OPENMETRICS_H
+#define TCPSCALER_MEASURE_OPENMETRICS_H
+
+#include "measure/hist.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define OPENMETRICS_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
+#define OPENMETRICS_TEXT "text/plain; version=0.0.4; charset=utf-8"
+
+enum openmetrics_kind { OPENMETRICS_COUNTER, OPENMETRICS_GAUGE, OPENMETRICS_HISTOGRAM };
+
+struct openmetrics {
+    FILE *out;
+    bool older; /* format 0.0.4 */
+    const char *family;
+    enum openmetrics_kind kind;
+};
+
+/* `accept` is the Accept field of the request, or NULL: who does not name OpenMetrics gets the
+ * older form. */
+void openmetrics_init(struct openmetrics *m, FILE *out, const char *accept);
+
+/* What stands in Content-Type. */
+const char *openmetrics_content_type(const struct openmetrics *m);
+
+/* A family; the name of a counter without _total. */
+void openmetrics_family(struct openmetrics *m, enum openmetrics_kind kind, const char *name,
+                        const char *help);
+
+/* A sample of a counter or gauge; label NULL: none.  UINT64_MAX is "not known". */
+void openmetrics_u64(struct openmetrics *m, const char *label, const char *value_of_label,
+                     uint64_t value);
+void openmetrics_double(struct openmetrics *m, double value);
+
+/* A family of one sample without labels. */
+void openmetrics_counter(struct openmetrics *m, const char *name, const char *help, uint64_t value);
+void openmetrics_gauge(struct openmetrics *m, const char *name, const char *help, uint64_t value);
+
+/* A family of one histogram in seconds, with upper bounds from 10 us to 10 s.  Samples beyond are
+ * in +Inf and the count; the sum is that of the values. */
+void openmetrics_hist(struct openmetrics *m, const char *name, const char *help,
+                      const struct hist *h);
+
+void openmetrics_end(struct openmetrics *m);
+
+/* The sum over all samples of that name in a text, whatever their labels.  Returns 0, or -1 when
+ * there is none. */
+int openmetrics_sum(const char *text, const char *name, uint64_t *sum);
+
+#endif

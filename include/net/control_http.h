@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ * control_http: the control port as an HTTP server, in the main thread's loop.
+ *
+ * Says who may ask (net/control_request.h), keeps requests small and short, one to a connection,
+ * and hands on what is left.  Where descriptors run out it rests instead of spinning. */
+#ifndef TCPSCALER_NET_CONTROL_HTTP_H
+#define TCPSCALER_NET_CONTROL_HTTP_H
+
+#include "net/control_request.h"
+#include "net/control_socket.h"
+
+#include <stdio.h>
+
+struct event_base;
+struct control_http;
+
+/* What the program makes of a request. */
+struct control_reply {
+    FILE *out; /* the body; JSON, unless content_type says otherwise */
+    const char *content_type;
+    const char *accept;                      /* of the request; NULL: not given */
+    char error[CONTROL_REQUEST_ERROR_BYTES]; /* why not, where it is not CONTROL_OK */
+};
+
+typedef enum control_status control_http_handler(void *context, const struct control_request *q,
+                                                 struct control_reply *reply);
+
+/* Serves the commands of `known` at a listening socket, whose fd it takes, and their list itself.
+ * The token is borrowed. Returns NULL with errno. */
+struct control_http *control_http_start(struct event_base *base, struct control_socket *socket,
+                                        const struct control_token *token, unsigned known,
+                                        control_http_handler *handle, void *context);
+
+/* Lets the answers under way leave, some milliseconds long, and ends.  NULL: nothing to do. */
+void control_http_end(struct control_http *h);
+
+#endif

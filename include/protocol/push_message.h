@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ * push_message: what a pushing tcpserver writes and a listening tcpclient reads.
+ *
+ * Pure.  A connection is a sequence of messages from the server alone.  The first, number 0, is the
+ * greeting: it comes as soon as the connection is accepted and proves that it was.  Numbers go up
+ * by one, so that a gap is a loss.  All fields are big-endian:
+ *
+ *    0  u32  length of the message in bytes, these included
+ *    4  u32  0x54504d31, "TPM1": magic and version
+ *    8  u64  sequence number of the connection, from 0
+ *   16  u64  intended time of sending: CLOCK_MONOTONIC of the sender, ns
+ *   24  u64  when it was handed to the socket, likewise
+ *   32  u64  ns to add to these for its CLOCK_REALTIME
+ *   40  u64  identity of that CLOCK_MONOTONIC (clock_identity()); 0: not known
+ *   48  u32  check of the bytes before
+ *   52  ...  byte i of the rest is (check + i) modulo 256
+ */
+#ifndef TCPSCALER_PROTOCOL_PUSH_MESSAGE_H
+#define TCPSCALER_PROTOCOL_PUSH_MESSAGE_H
+
+#include "protocol/query.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PUSH_MAGIC        0x54504d31u
+#define PUSH_HEADER_BYTES 52u
+#define PUSH_MIN_BYTES    64u
+#define PUSH_MAX_BYTES    65536u
+
+struct push_message {
+    uint32_t n_bytes;  /* PUSH_MIN_BYTES .. PUSH_MAX_BYTES */
+    uint64_t sequence; /* 0: the greeting */
+    uint64_t intended_ns, sent_ns;
+    uint64_t realtime_offset_ns;
+    uint64_t clock_id;
+};
+
+/* The bytes 0, 1, 2 ... modulo 256 from which payloads are copied and with which they are compared;
+ * filled once, then read by whoever has it. */
+struct push_pattern {
+    uint8_t bytes[PUSH_MAX_BYTES + 256];
+};
+
+void push_pattern_fill(struct push_pattern *pattern);
+
+/* Writes message->n_bytes. */
+void push_encode(const struct push_message *message, const struct push_pattern *pattern,
+                 uint8_t *out);
+
+/* The message under way; zero at the start, offset 0 between two messages. */
+struct push_stream {
+    struct push_message message; /* valid from the end of the header on */
+    uint32_t offset;             /* its bytes received so far */
+    uint32_t check;
+    bool damaged;
+    uint8_t header[PUSH_HEADER_BYTES];
+};
+
+enum push_event {
+    PUSH_MORE,     /* all input consumed, no complete message in it */
+    PUSH_MESSAGE,  /* one complete message, every byte as it was sent; input may be left */
+    PUSH_DAMAGED,  /* likewise, but its payload is not what was sent */
+    PUSH_MALFORMED /* no such header: the stream cannot be trusted any more */
+};
+
+/* Consumes input up to the end of the next message, which then is stream->message until the next
+ * call. */
+enum push_event push_next(struct push_stream *stream, const struct push_pattern *pattern,
+                          struct query_input *in);
+
+/* *next is the number that is due on this connection, 0 at its start.  Returns whether the message
+ * is new; *n_lost is how many are missing before it.  A number that was passed is a duplicate: TCP
+ * cannot reorder. */
+bool push_sequence_take(uint64_t *next, uint64_t sequence, uint64_t *n_lost);
+
+#endif

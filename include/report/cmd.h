@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ * cmd: the commands of tcpreport.  Each reads the files of its command line, prints to stdout,
+ * complains on stderr and returns the exit code. */
+#ifndef TCPSCALER_REPORT_CMD_H
+#define TCPSCALER_REPORT_CMD_H
+
+struct report_opts;
+
+/* Exit codes that all commands share. */
+enum { CMD_OK = 0, CMD_WORSE = 1, CMD_USAGE = 2, CMD_SUSPECT = 3 };
+
+int cmd_show(const struct report_opts *opts);
+
+/* CMD_SUSPECT: the whole is not VALID, or was not written. */
+int cmd_merge(const struct report_opts *opts);
+
+/* CMD_OK: no metric is worse; CMD_WORSE: one is; CMD_USAGE: nothing can be said, for want of runs,
+ * for different settings, or for a wrong command line or file. */
+int cmd_compare(const struct report_opts *opts);
+
+/* CMD_USAGE also when gnuplot is missing or fails. */
+int cmd_plot(const struct report_opts *opts);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ * cmd_nights: tcpreport compare --nights.  The runs of one directory are a night; judges the last
+ * one by the nights before it. */
+#ifndef TCPSCALER_REPORT_CMD_NIGHTS_H
+#define TCPSCALER_REPORT_CMD_NIGHTS_H
+
+struct report_opts;
+struct run_group;
+
+/* Prints the verdict and a table, writes --json.  Returns an exit code of cmd_compare(). */
+int cmd_nights(const struct report_opts *o, const struct run_group *before,
+               const struct run_group *tonight);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ * metrics: the histograms of a run by name (response, service, ...), as its files give them, and
+ * their exact sum over several runs.  Pure. */
+#ifndef TCPSCALER_REPORT_METRICS_H
+#define TCPSCALER_REPORT_METRICS_H
+
+#include "measure/hist.h"
+#include "measure/latency.h"
+
+#include <stdbool.h>
+
+#define METRICS_NAME_BYTES 32
+#define METRICS_MOST       16
+
+struct metric {
+    char name[METRICS_NAME_BYTES];
+    struct hist hist;           /* count, extremes and moments are those of all values; ... */
+    struct batch_means batches; /* of the values, by second; empty: not known */
+    bool has_counts;            /* ... so are its counts; otherwise no percentile is known */
+};
+
+struct metrics {
+    struct metric items[METRICS_MOST];
+    unsigned n;
+};
+
+void metrics_free(struct metrics *m);
+
+/* NULL when there is none of this name. */
+const struct metric *metrics_find(const struct metrics *m, const char *name);
+
+/* Likewise, but a new and empty one, with counts, where there is none; NULL: no room. */
+struct metric *metrics_get(struct metrics *m, const char *name);
+
+/* What a result says of a metric: count, extremes and moments, which are exact where those from a
+ * log are not, and the unanswered, of which rows lack the queries never sent.  Counts that are
+ * there already have to be of the same values: returns 0, or -1 when their number, minimum or
+ * maximum differ. */
+int metrics_learn(struct metric *metric, const struct latency *l);
+
+/* Adds every metric of `from`, but for the batches: those of runs side by side are made anew.
+ * Returns 0, or -1 when there is no room. */
+int metrics_merge(struct metrics *into, const struct metrics *from);
+
+/* The figures; percentiles without counts are LATENCY_UNKNOWN. */
+void metrics_latency(const struct metric *metric, struct latency *l);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ * nights: is tonight worse than the nights before?  The unit is the night, one value each: the runs
+ * of a night share its luck.  Two tests, both on Student's t:
+ *   step   tonight against the last NIGHTS_SLIDING nights: the prediction interval of one more
+ *          value, so that noise between nights widens it;
+ *   drift  the mean of the last NIGHTS_RECENT nights, tonight included, against that of the first
+ *          NIGHTS_PINNED: finds what a sliding reference follows.
+ * A metric is worse when a test says so at NIGHTS_LEVEL, divided by the number of tests
+ * (Bonferroni), and the change exceeds least_share.  Pure. */
+#ifndef TCPSCALER_REPORT_NIGHTS_H
+#define TCPSCALER_REPORT_NIGHTS_H
+
+#include "report/comparison.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define NIGHTS_LEVEL 0.01
+
+enum { NIGHTS_LEAST = 7, NIGHTS_SLIDING = 14, NIGHTS_PINNED = 10, NIGHTS_RECENT = 3 };
+
+/* A change as a share of the mean it is measured from, and its two-sided p, uncorrected. */
+struct nights_change {
+    double share, p;
+};
+
+/* One metric. */
+struct nights_metric {
+    bool less_is_worse; /* in */
+    double least_share; /* in: smaller changes do not matter */
+    double before;      /* the mean of the sliding reference */
+    double tonight;
+    struct nights_change step, drift; /* drift: 0 and 1 in a series too short for it */
+    double trend; /* per night, a share of the mean: least squares, sliding reference and tonight */
+    double noise; /* standard deviation of the sliding reference, a share of its mean */
+    double detectable; /* the step that one night would show in 4 of 5 cases */
+    enum comparison_finding finding;
+};
+
+/* `before` are the reference nights, oldest first, at least NIGHTS_LEAST, their mean > 0.
+ * n_metrics: how many are judged together. */
+void nights_judge(struct nights_metric *m, const double *before, size_t n, double tonight,
+                  size_t n_metrics);
+
+#endif

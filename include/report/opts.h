@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ * report_opts: the command lines of tcpreport, one table of options per command. */
+#ifndef TCPSCALER_REPORT_OPTS_H
+#define TCPSCALER_REPORT_OPTS_H
+
+#include "config/options.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* As given; defaults where not. */
+struct report_opts {
+    const char *json, *hlog; /* merge; json also compare */
+    uint64_t min_runs;       /* compare */
+    bool force;              /* compare */
+    bool nights;             /* compare */
+    int kind;                /* plot: enum plot_kind */
+    const char *metric;      /* plot */
+    const char *output;      /* plot */
+    bool term;               /* plot */
+    char **files;
+    int n_files;
+    char **others; /* compare: the files behind -- */
+    int n_others;
+};
+
+/* id, name, what it does; the function is cmd_NAME(). */
+#define REPORT_COMMANDS(X)                                                                         \
+    X(SHOW, show, "Prints what stands in the files of a run: figures, histogram, verdict.")        \
+    X(MERGE, merge, "Adds up the results of instances that ran side by side, exactly.")            \
+    X(COMPARE, compare,                                                                            \
+      "Says whether runs are worse than others: pass, regression, inconclusive.")                  \
+    X(PLOT, plot, "Draws a picture of runs, with gnuplot.")
+
+#define REPORT_COMMAND_ENUM(id, name, summary) REPORT_##id,
+enum report_command { REPORT_COMMANDS(REPORT_COMMAND_ENUM) REPORT_N_COMMANDS };
+
+/* The option table of a command, for --help and tests. */
+struct options *report_opts_table(enum report_command command);
+
+/* The commands, for --help. */
+void report_opts_print_commands(FILE *out);
+
+/* argv[0] is the command's name.  As options_parse(), and the operands. */
+enum options_result report_opts_parse(struct report_opts *opts, enum report_command command,
+                                      int argc, char **argv, FILE *out, char *error);
+
+#endif

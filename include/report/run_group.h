@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ * run_group: the VALID runs of one side of a comparison, and the value that each has of every
+ * metric.  Reads files. */
+#ifndef TCPSCALER_REPORT_RUN_GROUP_H
+#define TCPSCALER_REPORT_RUN_GROUP_H
+
+#include "report/recording.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct run_metric {
+    const char *name, *metric;
+    const char *percentile; /* NULL: queries answered of those scheduled, where less is worse */
+    double least_share;     /* smaller changes do not matter */
+};
+
+enum { RUN_METRICS = 7 };
+
+extern const struct run_metric run_metrics[RUN_METRICS];
+
+struct run_group {
+    struct recordings all;
+    const struct recording **valid; /* in the order of the files */
+    size_t n_valid;
+};
+
+/* Reads the files and names the runs left out.  Returns 0, or -1 after a line.  To be freed in
+ * either case. */
+int run_group_load(struct run_group *g, char **files, int n_files);
+void run_group_free(struct run_group *g);
+
+/* Compares settings and host of every run with those of the first one.  Returns 0, or -1 after a
+ * line about the first that differs. */
+int run_group_check(const struct json_object *first, const struct run_group *g);
+
+/* False: the run has no such value. */
+bool run_metric_value(const struct json_object *result, const struct run_metric *row,
+                      double *value);
+
+/* False: the run says that this percentile includes its host's own delays. */
+bool run_metric_holds(const struct json_object *result, const struct run_metric *row);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ * server_config: what the workers of tcpserver are to do; constant once they run, but for the
+ * counts at its end.
+ */
+#ifndef TCPSCALER_SERVER_CONFIG_H
+#define TCPSCALER_SERVER_CONFIG_H
+
+#include "base/cpulist.h"
+#include "net/tls_context.h"
+#include "server/source_limit.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* In the order of the option's choices. */
+enum server_protocol { SERVER_ECHO, SERVER_PING };
+
+#define SERVER_PROTOCOLS "echo|ping"
+
+enum server_select { SERVER_SELECT_RANDOM, SERVER_SELECT_ROUND_ROBIN };
+
+#define SERVER_SELECTS "random|round-robin"
+
+struct memory_watch;
+
+struct server_config {
+    enum server_protocol protocol;
+    double push_rate_per_s;   /* messages to all connections; 0: answers instead of pushing */
+    uint32_t push_bytes;      /* of each message */
+    int push_select;          /* enum server_select */
+    uint64_t max_connections; /* of all workers; 0: no limit of our own */
+    struct source_limit *source_limit; /* NULL: sources have no limit */
+    uint64_t idle_timeout_ns;          /* 0: none */
+    struct cpulist cpus;               /* of the workers */
+    bool busy_poll;                    /* they never sleep */
+    bool own_fd_tables;
+    struct memory_watch *memory; /* lets connections be accepted */
+    bool quiet;
+    struct tls_context *tls;        /* NULL: plain TCP */
+    _Atomic uint64_t n_active;      /* connections of all workers, for the limit */
+    _Atomic uint64_t n_peak;        /* the most that n_active has been */
+    _Atomic uint64_t n_subscribers; /* of all workers */
+};
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ * server_control: what tcpserver does at the request of its control port: shows its figures, closes
+ * connections, pauses accepting, ends.  Main thread. */
+#ifndef TCPSCALER_SERVER_CONTROL_H
+#define TCPSCALER_SERVER_CONTROL_H
+
+#include "net/control_http.h"
+#include "server/report.h"
+#include "server/worker.h"
+
+struct server_control {
+    struct event_base *base; /* left after STOP */
+    struct server_worker *workers;
+    uint32_t n_workers;
+    struct server_result *result;
+    void (*collect)(void *context); /* brings *result up to date */
+    void *context;
+    struct control_http *http; /* set here */
+};
+
+/* The structure is the caller's and filled but for http.  Returns 0 or -1 with errno. */
+int server_control_start(struct server_control *c, struct control_socket *socket,
+                         const struct control_token *token);
+void server_control_end(struct server_control *c);
+
+#endif

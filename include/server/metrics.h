@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT
+ * server_metrics: what tcpserver did, as metrics.  No libevent. */
+#ifndef TCPSCALER_SERVER_METRICS_H
+#define TCPSCALER_SERVER_METRICS_H
+
+#include "measure/openmetrics.h"
+#include "server/report.h"
+
+void server_metrics(struct openmetrics *m, const struct server_result *r);
+
+#endif

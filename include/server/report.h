@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ * server_report: what tcpserver did, as a text, as JSON, and as interval lines.  Prints and judges
+ * nothing.  No libevent. */
+#ifndef TCPSCALER_SERVER_REPORT_H
+#define TCPSCALER_SERVER_REPORT_H
+
+#include "config/options.h"
+#include "host/counters.h"
+#include "server/tally.h"
+
+#include <stdio.h>
+
+enum server_state { SERVER_RUNNING, SERVER_PAUSED, SERVER_ENDED };
+
+struct server_result {
+    enum server_state state;
+    struct server_tally total;
+    const struct server_tally *const *workers; /* n_workers, borrowed */
+    uint32_t n_workers;
+    uint64_t started_epoch_ns;
+    uint64_t elapsed_ns;
+    bool pushes;
+    uint64_t active; /* now; at the end those that it closes: accepted - closed */
+    uint64_t peak;   /* the most at a time, exactly */
+    struct hoststat before, now;
+    const char *version, *libevent, *backend;
+    const char *address; /* listening there */
+    bool has_tls;
+    const struct options *options;
+    const void *settings;
+};
+
+void server_report_text(FILE *out, const struct server_result *r);
+void server_report_json(FILE *out, const struct server_result *r);
+
+/* One line about the time since `previous`, interval_ns ago. */
+void server_report_line(FILE *out, const struct server_result *r,
+                        const struct server_tally *previous, uint64_t interval_ns);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ * server_tally: what one worker of tcpserver counts.  Only counts and gauges of its own worker; the
+ * main thread reads them at any time (see measure/tally.h). */
+#ifndef TCPSCALER_SERVER_TALLY_H
+#define TCPSCALER_SERVER_TALLY_H
+
+#include "measure/outcome.h"
+#include "measure/tally.h"
+
+/* Why a connection was refused: id, name.  Names are stable: they are keys in the JSON result. */
+#define SERVER_REFUSALS(X)                                                                         \
+    X(CONNECTIONS, "connection limit")                                                             \
+    X(SOURCE, "connections of one source")                                                         \
+    X(FDS, "fd limit")                                                                             \
+    X(MEMORY, "no memory")
+
+#define SERVER_REFUSAL_ENUM(id, name) SERVER_REFUSED_##id,
+
+enum server_refusal { SERVER_REFUSALS(SERVER_REFUSAL_ENUM) SERVER_N_REFUSALS };
+
+const char *server_refusal_name(enum server_refusal r);
+
+struct server_tally {
+    tally_count accepted;                   /* connections served */
+    tally_count refused[SERVER_N_REFUSALS]; /* accepted and reset at once */
+    tally_count n_refused;                  /* sum of the above */
+    tally_count closed[OUTCOME_N_PHASES][OUTCOME_N_REASONS];
+    tally_count n_closed; /* sum of the above; active = accepted - n_closed */
+    tally_count secured;  /* TLS: handshakes that came to their end */
+    tally_count resumed;  /* of them, by an abbreviated one */
+    tally_count bytes_received;
+    tally_count bytes_sent;
+    tally_count pushed;               /* messages handed to sockets, greetings not among them */
+    tally_count push_dropped;         /* messages that their sockets had no room for */
+    tally_count accept_pauses;        /* times the listener rested for want of an fd or memory */
+    tally_count back_pressure_pauses; /* times a connection was not read until its peer read */
+};
+
+/* Adds every count of `from`. */
+void server_tally_merge(struct server_tally *into, const struct server_tally *from);
+
+static inline uint64_t server_tally_active(const struct server_tally *t)
+{
+    /* closed is read first: it never runs ahead of accepted */
+    uint64_t closed = tally_get(&t->n_closed);
+
+    return tally_get(&t->accepted) - closed;
+}
+
+#endif

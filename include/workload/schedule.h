@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ * schedule: how the rate changes in time: from text to the segments of a pacer.
+ *
+ * Pure.  Parsing takes the whole text; on failure it returns -1 with one line in error
+ * (SCHEDULE_ERROR_BYTES) that names the item or line, and the schedule is empty. */
+#ifndef TCPSCALER_WORKLOAD_SCHEDULE_H
+#define TCPSCALER_WORKLOAD_SCHEDULE_H
+
+#include "workload/pacer.h"
+
+#include <stdbool.h>
+
+#define SCHEDULE_MOST_ITEMS  256u                          /* items or lines of a text */
+#define SCHEDULE_MOST        (2 * SCHEDULE_MOST_ITEMS + 1) /* slopes that reach 0 are split; a warm-up */
+#define SCHEDULE_ERROR_BYTES 200
+#define SCHEDULE_MAX_QPS     1e9
+
+struct schedule {
+    size_t n;
+    struct pacer_segment segments[SCHEDULE_MOST];
+};
+
+/* One segment; duration_ns PACER_NEVER: for ever. */
+void schedule_constant(struct schedule *s, uint64_t duration_ns, double rate_qps);
+
+/* "10s:0-5000,60s:5000,5s:5000-0": times and rates (base/units.h), separated by commas or line
+ * ends; what follows a # is left out up to the end of its line. */
+int schedule_parse(struct schedule *s, const char *text, char *error);
+
+/* A count of at most 256, then so many lines "<milliseconds> <queries per second>". */
+int schedule_parse_steps(struct schedule *s, const char *text, char *error);
+
+/* Likewise "<milliseconds> <queries per second, per second>", signed, from rate_qps on; a rate that
+ * reaches 0 stays there until a slope lifts it again. */
+int schedule_parse_slopes(struct schedule *s, const char *text, double rate_qps, char *error);
+
+/* Every rate times a factor > 0. */
+void schedule_scale(struct schedule *s, double factor);
+
+/* Puts a segment at the first rate before all others.  For schedules just parsed. */
+void schedule_prepend_warmup(struct schedule *s, uint64_t duration_ns);
+
+/* Of all segments; PACER_NEVER when it has no end. */
+uint64_t schedule_duration_ns(const struct schedule *s);
+
+/* Over its duration from `after_ns` on. */
+double schedule_mean_qps(const struct schedule *s, uint64_t after_ns);
+double schedule_peak_qps(const struct schedule *s);
+
+/* From begin_ns to end_ns after its begin, begin_ns < end_ns. */
+double schedule_mean_between_qps(const struct schedule *s, uint64_t begin_ns, uint64_t end_ns);
+
+/* From at_ns on what `rest` has there, both counted from their begin; before it s as it was.
+ * Returns -1, s as it was, when that makes more than SCHEDULE_MOST segments. */
+int schedule_replace_rest(struct schedule *s, uint64_t at_ns, const struct schedule *rest);
+
+/* Between the two times, begin_ns < end_ns, its mean: one segment, and as many arrivals. */
+void schedule_flatten(struct schedule *s, uint64_t begin_ns, uint64_t end_ns);
+
+/* Whether the rate is the same all the time. */
+bool schedule_is_constant(const struct schedule *s);
+
+/* At a time since its begin; 0 after its end. */
+double schedule_rate_qps(const struct schedule *s, uint64_t at_ns);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT
+ * json: see base/json.h. */
+#include "base/json.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+void json_init(struct json *j, FILE *out)
+{
+    *j = (struct json){.out = out};
+    j->first[0] = true;
+}
+
+static void new_line(struct json *j)
+{
+    fputc('\n', j->out);
+    for (unsigned i = 0; i < j->depth; i++)
+        fputs("  ", j->out);
+}
+
+static void put_text(struct json *j, const char *text)
+{
+    fputc('"', j->out);
+    for (; *text != '\0'; text++) {
+        const unsigned char c = (unsigned char)*text;
+
+        if (c == '"' || c == '\\')
+            fprintf(j->out, "\\%c", c);
+        else if (c < 0x20)
+            fprintf(j->out, "\\u%04x", c);
+        else
+            fputc(c, j->out);
+    }
+    fputc('"', j->out);
+}
+
+/* Everything before a value: comma, line, key. */
+static void begin_value(struct json *j, const char *key)
+{
+    if (!j->first[j->depth])
+        fputc(',', j->out);
+    j->first[j->depth] = false;
+    if (j->depth > 0)
+        new_line(j);
+    if (key != NULL) {
+        put_text(j, key);
+        fputs(": ", j->out);
+    }
+}
+
+static void open_level(struct json *j, const char *key, char bracket)
+{
+    begin_value(j, key);
+    fputc(bracket, j->out);
+    j->depth++;
+    assert(j->depth < JSON_DEPTH);
+    j->first[j->depth] = true;
+}
+
+static void close_level(struct json *j, char bracket)
+{
+    bool empty = j->first[j->depth];
+
+    assert(j->depth > 0);
+    j->depth--;
+    if (!empty)
+        new_line(j);
+    fputc(bracket, j->out);
+    if (j->depth == 0)
+        fputc('\n', j->out);
+}
+
+void json_object_begin(struct json *j, const char *key)
+{
+    open_level(j, key, '{');
+}
+
+void json_object_end(struct json *j)
+{
+    close_level(j, '}');
+}
+
+void json_array_begin(struct json *j, const char *key)
+{
+    open_level(j, key, '[');
+}
+
+void json_array_end(struct json *j)
+{
+    close_level(j, ']');
+}
+
+void json_string(struct json *j, const char *key, const char *value)
+{
+    if (value == NULL) {
+        json_null(j, key);
+        return;
+    }
+    begin_value(j, key);
+    put_text(j, value);
+}
+
+void json_u64(struct json *j, const char *key, uint64_t value)
+{
+    begin_value(j, key);
+    fprintf(j->out, "%" PRIu64, value);
+}
+
+void json_known_u64(struct json *j, const char *key, uint64_t value)
+{
+    if (value == UINT64_MAX)
+        json_null(j, key);
+    else
+        json_u64(j, key, value);
+}
+
+void json_double(struct json *j, const char *key, double value)
+{
+    char text[32];
+    int digits = 15;
+
+    if (!isfinite(value)) {
+        json_null(j, key);
+        return;
+    }
+    begin_value(j, key);
+    do
+        snprintf(text, sizeof text, "%.*g", digits, value);
+    while (strtod(text, NULL) != value && ++digits <= 17);
+    fputs(text, j->out);
+}
+
+void json_bool(struct json *j, const char *key, bool value)
+{
+    begin_value(j, key);
+    fputs(value ? "true" : "false", j->out);
+}
+
+void json_null(struct json *j, const char *key)
+{
+    begin_value(j, key);
+    fputs("null", j->out);
+}
+
+void json_raw(struct json *j, const char *key, const char *value)
+{
+    begin_value(j, key);
+    for (; *value != '\0'; value++)
+        if (*value == '\n') /* in a string it would be escaped */
+            new_line(j);
+        else
+            fputc(*value, j->out);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ * complain: see base/log.h. */
+#include "base/log.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LINE_BYTES = 1024 };
+
+bool complain_can_erase(void)
+{
+    const char *terminal = getenv("TERM");
+
+    return isatty(STDERR_FILENO) == 1 && terminal != NULL && *terminal != '\0' &&
+           strcmp(terminal, "dumb") != 0;
+}
+
+int complain(const char *format, ...)
+{
+    char line[LINE_BYTES];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    for (char *c = line; *c != '\0'; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = '?';
+    /* on a terminal a progress line may stand where this one goes */
+    fprintf(stderr, "%s%s: %s\n", complain_can_erase() ? "\r\033[K" : "",
+            program_invocation_short_name, line);
+    return -1;
+}

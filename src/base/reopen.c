@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ * reopen: see base/reopen.h. */
+#include "base/reopen.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int write_head(int fd, const char *head)
+{
+    struct stat status;
+    size_t n_bytes = head != NULL ? strlen(head) : 0;
+    ssize_t n;
+
+    if (n_bytes == 0 || fstat(fd, &status) != 0 || status.st_size > 0)
+        return 0;
+    n = write(fd, head, n_bytes);
+    if (n >= 0 && (size_t)n < n_bytes)
+        errno = ENOSPC;
+    return (size_t)n == n_bytes ? 0 : -1;
+}
+
+int reopen(int fd, const char *name, const char *head)
+{
+    struct stat status;
+    int error, new_fd;
+
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+        return 0;
+    new_fd = open(name, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC, 0666);
+    if (new_fd < 0)
+        return -1;
+    /* one step: a row is written by one call, to the old file or to the new one */
+    error = write_head(new_fd, head) == 0 && dup3(new_fd, fd, O_CLOEXEC) >= 0 ? 0 : errno;
+    close(new_fd);
+    errno = error;
+    return error == 0 ? 0 : -1;
+}
+
+bool reopen_is_hangup(bool stderr_was_terminal)
+{
+    return stderr_was_terminal && isatty(STDERR_FILENO) != 1;
+}

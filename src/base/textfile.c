@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ * textfile: see base/textfile.h. */
+#include "base/textfile.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { FIRST_ROOM_BYTES = 1 << 16 };
+
+/* Reads until there is no room any more or nothing to read.  Returns 0, 1 at the end, -1 (errno).
+ */
+static int fill(FILE *in, char *text, size_t room, size_t *n_bytes)
+{
+    *n_bytes += fread(text + *n_bytes, 1, room - *n_bytes, in);
+    if (ferror(in))
+        return -1;
+    return *n_bytes < room;
+}
+
+/* The room is one byte more than what may stand in it. */
+static char *read_all(FILE *in, size_t most_bytes, size_t *n_bytes)
+{
+    size_t room = FIRST_ROOM_BYTES;
+    char *text = malloc(room), *larger;
+    int ended = 0;
+
+    while (text != NULL && (ended = fill(in, text, room, n_bytes)) == 0 && *n_bytes <= most_bytes) {
+        larger = realloc(text, room *= 2);
+        if (larger == NULL)
+            free(text);
+        text = larger;
+    }
+    if (text == NULL)
+        return NULL;
+    if (ended == 1 && *n_bytes <= most_bytes) {
+        text[*n_bytes] = '\0';
+        return text;
+    }
+    if (ended >= 0)
+        errno = EFBIG;
+    free(text);
+    return NULL;
+}
+
+char *textfile_read(const char *name, size_t most_bytes, size_t *n_bytes)
+{
+    FILE *in = name != NULL ? fopen(name, "re") : stdin;
+    char *text;
+    int error;
+
+    *n_bytes = 0;
+    if (in == NULL)
+        return NULL;
+    text = read_all(in, most_bytes, n_bytes);
+    error = errno;
+    if (in != stdin)
+        fclose(in);
+    errno = error;
+    return text;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ * client_intervals: see client/intervals.h. */
+#include "client/intervals.h"
+
+#include "measure/hlog.h"
+
+int client_intervals_init(struct client_intervals *iv, struct client_crew *crew, FILE *log,
+                          struct hist *total, struct batch_means *batches, uint64_t origin_ns)
+{
+    int failed = 0;
+
+    *iv = (struct client_intervals){.crew = crew,
+                                    .log = log,
+                                    .total = total,
+                                    .batches = batches,
+                                    .origin_ns = origin_ns,
+                                    .previous_ns = origin_ns,
+                                    .last_ns = origin_ns};
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++) {
+        failed |= hist_init(&total[m]);
+        failed |= hist_init(&iv->interval[m]);
+    }
+    failed |= hist_init(&iv->recent);
+    return failed;
+}
+
+void client_intervals_free(struct client_intervals *iv)
+{
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
+        hist_free(&iv->interval[m]);
+    hist_free(&iv->recent);
+}
+
+static void print(struct client_intervals *iv, uint64_t begin_ns, uint64_t end_ns)
+{
+    static const char *const tags[CLIENT_N_QUERY_METRICS] = {
+        [CLIENT_RESPONSE] = NULL, [CLIENT_SERVICE] = "service", [CLIENT_SEND_LAG] = "send_lag",
+        [CLIENT_NET] = "net",     [CLIENT_OWN] = "own",
+    };
+
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++) {
+        const struct hist *h = &iv->interval[m];
+
+        if (h->count + h->beyond > 0 &&
+            hlog_interval(iv->log, tags[m], begin_ns - iv->origin_ns, end_ns - begin_ns, h) != 0)
+            iv->failed = true;
+    }
+}
+
+/* What stands in iv->interval is that of begin to end. */
+static void account(struct client_intervals *iv, uint64_t begin_ns, uint64_t end_ns)
+{
+    if (iv->log != NULL)
+        print(iv, begin_ns, end_ns);
+    hist_reset(&iv->recent);
+    hist_merge(&iv->recent, &iv->interval[CLIENT_RESPONSE]);
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++) {
+        hist_merge(&iv->total[m], &iv->interval[m]);
+        batch_means_add(&iv->batches[m], iv->interval[m].count, iv->interval[m].mean_ns);
+        hist_reset(&iv->interval[m]);
+    }
+}
+
+static void collect_handed_over(struct client_intervals *iv)
+{
+    for (uint32_t i = 0; i < iv->crew->n; i++)
+        client_worker_collect(&iv->crew->workers[i], iv->interval);
+    account(iv, iv->previous_ns, iv->last_ns);
+}
+
+void client_intervals_tick(struct client_intervals *iv, uint64_t now_ns)
+{
+    collect_handed_over(iv);
+    iv->previous_ns = iv->last_ns;
+    iv->last_ns = now_ns;
+    for (uint32_t i = 0; i < iv->crew->n; i++)
+        worker_post(&iv->crew->workers[i].worker, CLIENT_HAND_OVER, 0);
+}
+
+void client_intervals_finish(struct client_intervals *iv, uint64_t now_ns)
+{
+    collect_handed_over(iv);
+    for (uint32_t i = 0; i < iv->crew->n; i++)
+        client_worker_collect_rest(&iv->crew->workers[i], iv->interval);
+    account(iv, iv->last_ns, now_ns);
+}

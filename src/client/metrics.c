@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ * client_metrics: see client/metrics.h. */
+#include "client/metrics.h"
+
+#include "measure/outcome_report.h"
+
+static void put_count(struct openmetrics *m, const char *name, const char *help,
+                      const tally_count *count)
+{
+    openmetrics_counter(m, name, help, tally_get(count));
+}
+
+static void put_connections(struct openmetrics *m, const struct client_result *r)
+{
+    const struct tally *t = &r->tally;
+
+    openmetrics_counter(m, "tcpclient_connections_asked", "Connections asked for.",
+                        r->connections_asked);
+    put_count(m, "tcpclient_connections_attempted", "Connections begun.",
+              &t->connections.attempted);
+    put_count(m, "tcpclient_connections_reopened", "Connections begun in the place of others.",
+              &t->connections.reopened);
+    put_count(m, "tcpclient_connections_connected", "Connections established here.",
+              &t->connections.connected);
+    put_count(m, "tcpclient_connections_proven", "Connections that answered.",
+              &t->connections.proven);
+    openmetrics_gauge(m, "tcpclient_connections_wanted", "Connections wanted now.",
+                      r->connections_wanted);
+    openmetrics_gauge(m, "tcpclient_connections_live", "Connections usable now.",
+                      r->connections_live);
+    openmetrics_gauge(m, "tcpclient_connections_half_open",
+                      "Connections established here that did not answer their proof.",
+                      r->connections_half_open);
+    outcome_report_metrics(m, "tcpclient_connection_ends", "Connections that ended, by how.",
+                           t->connections.ended);
+}
+
+static void put_queries(struct openmetrics *m, const struct client_result *r)
+{
+    const struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
+
+    put_count(m, "tcpclient_queries_scheduled", "Measured queries that became due.", &q->scheduled);
+    put_count(m, "tcpclient_queries_sent", "Measured queries sent.", &q->sent);
+    put_count(m, "tcpclient_queries_unsent", "Measured queries for which there was no connection.",
+              &q->unsent);
+    put_count(m, "tcpclient_queries_answered", "Measured queries answered.", &q->answered);
+    put_count(m, "tcpclient_queries_timeout", "Measured queries given up.", &q->timeout);
+    put_count(m, "tcpclient_queries_error", "Measured queries whose connection ended first.",
+              &q->error);
+    put_count(m, "tcpclient_queries_cancelled", "Measured queries cut off by the end.",
+              &q->cancelled);
+    openmetrics_gauge(m, "tcpclient_queries_in_flight", "Measured queries in flight.",
+                      r->in_flight);
+    outcome_report_metrics(m, "tcpclient_query_errors",
+                           "Measured queries whose connection ended first, by how it did.",
+                           r->tally.errors);
+}
+
+void client_metrics(struct openmetrics *m, const struct client_result *r)
+{
+    put_connections(m, r);
+    put_queries(m, r);
+    openmetrics_family(m, OPENMETRICS_GAUGE, "tcpclient_rate_asked",
+                       "Queries per second asked now.");
+    openmetrics_double(m, r->rate_now_qps);
+    openmetrics_gauge(m, "tcpclient_paused", "Whether the load is paused by request.",
+                      r->state == CLIENT_RUN_PAUSED);
+    put_count(m, "tcpclient_sent_bytes", "Bytes sent.", &r->tally.bytes_sent);
+    put_count(m, "tcpclient_received_bytes", "Bytes received.", &r->tally.bytes_received);
+    openmetrics_hist(
+        m, "tcpclient_response_seconds",
+        "From the intended sending to the answer; unanswered: in +Inf, not in the sum.",
+        &r->metrics[CLIENT_RESPONSE]);
+    openmetrics_hist(m, "tcpclient_service_seconds",
+                     "From the actual sending to the answer; unanswered: in +Inf, not in the sum.",
+                     &r->metrics[CLIENT_SERVICE]);
+    openmetrics_hist(m, "tcpclient_send_lag_seconds", "From the intended to the actual sending.",
+                     &r->metrics[CLIENT_SEND_LAG]);
+    openmetrics_gauge(m, "tcpclient_resident_memory_bytes", "Resident memory.",
+                      r->host_after.rss_bytes);
+    openmetrics_end(m);
+}

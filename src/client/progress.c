@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ * progress: see client/progress.h. */
+#include "client/progress.h"
+
+#include "base/units.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* "-" without enough samples, "beyond" among the unanswered; text: UNITS_TEXT_BYTES. */
+static const char *percentile_text(char *text, const struct hist *h, uint32_t num, uint32_t den)
+{
+    uint64_t value_ns;
+
+    if (h == NULL || !hist_percentile_is_supported(h, num, den))
+        return "-";
+    value_ns = hist_percentile(h, num, den);
+    return value_ns == HIST_BEYOND ? "beyond" : units_format_duration(text, value_ns);
+}
+
+static double per_s(const struct progress *p, uint64_t now, uint64_t previous)
+{
+    return (double)(now - previous) * 1e9 / (double)(p->now_ns - p->previous_ns);
+}
+
+/* Of queries: the time before the schedule began does not count. */
+static double queries_per_s(const struct progress *p, uint64_t now, uint64_t previous)
+{
+    const uint64_t since_ns = p->previous_ns > p->begin_ns ? p->previous_ns : p->begin_ns;
+
+    return p->now_ns > since_ns ? (double)(now - previous) * 1e9 / (double)(p->now_ns - since_ns)
+                                : 0;
+}
+
+static void print_connecting(FILE *out, const struct progress *p, const struct tally *now)
+{
+    const uint64_t connected = tally_get(&now->connections.connected);
+
+    fprintf(out,
+            "connecting %.1f s, %" PRIu64 " of %" PRIu64 " connected, %" PRIu64 " proven, %.0f/s",
+            (double)(p->now_ns - p->start_ns) / 1e9, connected, p->asked,
+            tally_get(&now->connections.proven), per_s(p, connected, p->previous_connected));
+}
+
+static void print_network(FILE *out, const struct progress *p)
+{
+    const struct netdev_counters *n = &p->net, *before = &p->previous_net;
+    char in[UNITS_TEXT_BYTES], sent[UNITS_TEXT_BYTES];
+
+    if (p->interface == NULL)
+        return;
+    fprintf(out, ", %s in %.0f packets/s %s/s, out %.0f packets/s %s/s", p->interface,
+            per_s(p, n->rx_packets, before->rx_packets),
+            units_format_bytes(in, (uint64_t)per_s(p, n->rx_bytes, before->rx_bytes)),
+            per_s(p, n->tx_packets, before->tx_packets),
+            units_format_bytes(sent, (uint64_t)per_s(p, n->tx_bytes, before->tx_bytes)));
+}
+
+static void print_time(FILE *out, const struct progress *p)
+{
+    fprintf(out, "running %.1f", (double)(p->now_ns - p->begin_ns) / 1e9);
+    if (p->load_ns != UINT64_MAX)
+        fprintf(out, " of %.1f", (double)p->load_ns / 1e9);
+    fprintf(out, " s, %" PRIu64 " live", p->live);
+}
+
+static void print_listening(FILE *out, const struct progress *p, const struct tally_push *now,
+                            uint64_t messages)
+{
+    char p50[UNITS_TEXT_BYTES], p99[UNITS_TEXT_BYTES];
+
+    print_time(out, p);
+    fprintf(out, ", %.0f messages/s, p50 %s, p99 %s, %" PRIu64 " lost",
+            per_s(p, messages, p->previous_messages), percentile_text(p50, p->response, 1, 2),
+            percentile_text(p99, p->response, 99, 100), tally_get(&now->lost));
+}
+
+static void print_running(FILE *out, const struct progress *p, uint64_t sent, uint64_t lost)
+{
+    char p50[UNITS_TEXT_BYTES], p99[UNITS_TEXT_BYTES];
+
+    print_time(out, p);
+    fprintf(out, ", %.0f", queries_per_s(p, sent, p->previous_sent));
+    if (p->rate_qps > 0)
+        fprintf(out, " of %.0f", p->rate_qps);
+    fprintf(out, " sent/s, p50 %s, p99 %s, %" PRIu64 " lost, %" PRIu64 " in flight",
+            percentile_text(p50, p->response, 1, 2), percentile_text(p99, p->response, 99, 100),
+            lost, p->in_flight);
+}
+
+/* What matters most stands first: a terminal may be narrow. */
+void progress_print(FILE *out, struct progress *p, const struct tally *now)
+{
+    const struct tally_queries *q = &now->queries[TALLY_MEASURED];
+    const struct tally_queries *w = &now->queries[TALLY_WARMUP];
+    const uint64_t sent = tally_get(&q->sent) + tally_get(&w->sent);
+    const uint64_t answered = tally_get(&q->answered) + tally_get(&w->answered);
+    const uint64_t messages =
+        tally_get(&now->push.before) + tally_get(&now->push.measured) + tally_get(&now->push.after);
+
+    fputs("tcpclient: ", out);
+    if (p->begin_ns == 0 || p->now_ns < p->begin_ns) {
+        print_connecting(out, p, now);
+    } else if (p->listens) {
+        print_listening(out, p, &now->push, messages);
+    } else {
+        print_running(out, p, sent,
+                      tally_get(&q->timeout) + tally_get(&q->error) + tally_get(&q->cancelled) +
+                          tally_get(&q->unsent));
+        fprintf(out, ", %.0f answered/s", queries_per_s(p, answered, p->previous_answered));
+    }
+    print_network(out, p);
+    p->previous_ns = p->now_ns;
+    p->previous_sent = sent;
+    p->previous_answered = answered;
+    p->previous_messages = messages;
+    p->previous_connected = tally_get(&now->connections.connected);
+    p->previous_net = p->net;
+}
+
+void progress_show_in_place(FILE *terminal, const char *text, unsigned n_columns)
+{
+    static const char clear[] = "\r\033[K"; /* ECMA-48: erase to the end of the line */
+
+    fprintf(terminal, "%s%.*s", clear, (int)n_columns, text != NULL ? text : "");
+    fflush(terminal);
+}

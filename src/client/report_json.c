@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: MIT
+ * report_json: the result for programs.  See client/report.h; the fields are documented in the
+ * README and do not change without a changelog line. */
+#include "client/report.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "host/process_limits.h"
+#include "measure/latency_report.h"
+#include "measure/outcome_report.h"
+#include "measure/verdict.h"
+#include "protocol/dns_rcode.h"
+
+#include <sys/utsname.h>
+
+static void put_count(struct json *j, const char *key, const tally_count *count)
+{
+    json_u64(j, key, tally_get(count));
+}
+
+static void put_host(struct json *j, const struct report_about *about,
+                     const struct client_result *r)
+{
+    static const char *const paces[] = {"auto", "sleep", "hybrid", "spin"};
+    struct utsname name;
+
+    json_object_begin(j, "host");
+    json_string(j, "kernel", uname(&name) == 0 ? name.release : NULL);
+    json_u64(j, "cpus", oslimits_cpus());
+    json_string(j, "libevent", about->libevent);
+    json_string(j, "backend", about->backend);
+    json_u64(j, "threads", r->n_workers);
+    json_bool(j, "own_fd_tables", r->own_fd_tables);
+    json_string(j, "pacing", paces[about->config->pace]);
+    json_object_end(j);
+}
+
+static void put_connections(struct json *j, const struct client_result *r)
+{
+    const uint64_t connected = tally_get(&r->tally.connections.connected);
+
+    json_object_begin(j, "connections");
+    json_u64(j, "asked", r->connections_asked);
+    put_count(j, "attempted", &r->tally.connections.attempted);
+    put_count(j, "reopened", &r->tally.connections.reopened);
+    json_u64(j, "connected", connected);
+    put_count(j, "proven", &r->tally.connections.proven);
+    put_count(j, "syn_retransmits", &r->tally.connections.syn_retransmits);
+    put_count(j, "retransmits", &r->tally.connections.retransmits);
+    put_count(j, "with_retransmits", &r->tally.connections.with_retransmits);
+    put_count(j, "needless_retransmits", &r->tally.connections.needless_retransmits);
+    json_u64(j, "lost_segments", client_result_lost_segments(r));
+    json_u64(j, "half_open", r->connections_half_open);
+    put_count(j, "with_timeouts", &r->tally.connections.with_timeouts);
+    json_u64(j, "deaf_at_end", r->connections_deaf);
+    json_u64(j, "failed",
+             tally_connections_failed(&r->tally) -
+                 (r->state == CLIENT_RUN_ENDED ? r->connections_half_open : 0));
+    json_u64(j, "wanted_at_end", r->connections_wanted);
+    json_u64(j, "live_at_end", r->connections_live);
+    if (r->connect_elapsed_ns > 0)
+        json_double(j, "connect_rate_per_s", client_result_connect_rate_per_s(r));
+    else
+        json_null(j, "connect_rate_per_s");
+    json_double(j, "connect_elapsed_s", (double)r->connect_elapsed_ns / 1e9);
+    outcome_report_json(j, "outcomes", r->tally.connections.ended);
+    json_object_end(j);
+}
+
+/* Connections made again: seen, and what TIME_WAIT allows. */
+static void put_churn(struct json *j, const struct report_about *about,
+                      const struct client_result *r)
+{
+    json_object_begin(j, "churn");
+    if (about->config->reconnect && r->load_ns > 0)
+        json_double(j, "per_s", client_result_churn_per_s(r));
+    else
+        json_null(j, "per_s");
+    json_known_u64(j, "most_per_s", about->churn_most_per_s);
+    json_object_end(j);
+}
+
+static void put_sockets(struct json *j, const struct client_result *r)
+{
+    if (!r->has_sockets) {
+        json_null(j, "sockets");
+        return;
+    }
+    json_object_begin(j, "sockets");
+    json_u64(j, "syn_sent", r->sockets.syn_sent);
+    json_u64(j, "fin_wait", r->sockets.fin_wait);
+    json_u64(j, "time_wait", r->sockets.time_wait);
+    json_u64(j, "close_wait", r->sockets.close_wait);
+    json_u64(j, "other", r->sockets.other);
+    json_object_end(j);
+}
+
+static void put_tls(struct json *j, const struct report_about *about, const struct client_result *r)
+{
+    if (about->config->tls == NULL) {
+        json_null(j, "tls");
+        return;
+    }
+    json_object_begin(j, "tls");
+    json_string(j, "library", tls_library());
+    json_string(j, "version", r->tls_version);
+    json_string(j, "cipher", r->tls_cipher);
+    put_count(j, "handshakes", &r->tally.connections.secured);
+    put_count(j, "resumed", &r->tally.connections.resumed);
+    json_object_end(j);
+}
+
+static void put_class(struct json *j, const struct tally_queries *q)
+{
+    put_count(j, "scheduled", &q->scheduled);
+    put_count(j, "sent", &q->sent);
+    put_count(j, "unsent", &q->unsent);
+    put_count(j, "answered", &q->answered);
+    put_count(j, "timeout", &q->timeout);
+    put_count(j, "error", &q->error);
+    put_count(j, "cancelled", &q->cancelled);
+    put_count(j, "blocked", &q->blocked);
+    put_count(j, "rerouted", &q->rerouted);
+}
+
+static void put_queries(struct json *j, const struct client_result *r)
+{
+    const struct tally *t = &r->tally;
+
+    json_object_begin(j, "queries");
+    put_class(j, &t->queries[TALLY_MEASURED]);
+    json_u64(j, "in_flight", r->in_flight);
+    put_count(j, "late", &t->late);
+    put_count(j, "duplicate", &t->duplicate);
+    put_count(j, "unknown_id", &t->unknown_id);
+    put_count(j, "ids_recycled", &t->ids_recycled);
+    put_count(j, "withdrawn", &t->withdrawn);
+    outcome_report_json(j, "outcomes", t->errors);
+    json_object_end(j);
+    json_object_begin(j, "warmup");
+    put_class(j, &t->queries[TALLY_WARMUP]);
+    json_object_end(j);
+    json_object_begin(j, "probes");
+    put_class(j, &t->queries[TALLY_PROBE]);
+    json_object_end(j);
+}
+
+static void put_answers(struct json *j, const struct report_about *about,
+                        const struct client_result *r)
+{
+    if (about->config->listens || !about->config->query.protocol->has_code) {
+        json_null(j, "answers");
+        return;
+    }
+    json_object_begin(j, "answers");
+    json_object_begin(j, "rcodes");
+    for (unsigned rcode = 0; rcode < DNS_RCODE_N; rcode++)
+        if (tally_get(&r->tally.answers.by_code[1 + rcode]) > 0)
+            put_count(j, dns_rcode_name(rcode), &r->tally.answers.by_code[1 + rcode]);
+    json_object_end(j);
+    put_count(j, "echoed", &r->tally.answers.by_code[0]);
+    put_count(j, "truncated", &r->tally.answers.truncated);
+    json_object_end(j);
+}
+
+static void put_rate(struct json *j, const struct report_about *about,
+                     const struct client_result *r)
+{
+    json_object_begin(j, "rate");
+    if (about->rate_qps > 0 && about->config->loop == CLIENT_LOOP_OPEN)
+        json_double(j, "asked_qps", about->rate_qps);
+    else
+        json_null(j, "asked_qps");
+    if (r->sent_ns > 0)
+        json_double(j, "achieved_qps", client_result_achieved_qps(r));
+    else
+        json_null(j, "achieved_qps");
+    json_double(j, "duration_s", (double)r->scheduled_ns / 1e9);
+    if (r->state != CLIENT_RUN_ENDED)
+        json_double(j, "now_qps", r->rate_now_qps);
+    else
+        json_null(j, "now_qps");
+    json_double(j, "paused_s", (double)r->paused_ns / 1e9);
+    json_object_end(j);
+}
+
+/* Null for a run that sends queries. */
+static void put_push(struct json *j, const struct report_about *about,
+                     const struct client_result *r)
+{
+    const struct tally_push *p = &r->tally.push;
+    const uint64_t all = tally_get(&p->before) + tally_get(&p->measured) + tally_get(&p->after);
+    const uint64_t others = tally_get(&p->other_clock);
+
+    if (!about->config->listens) {
+        json_null(j, "push");
+        return;
+    }
+    json_object_begin(j, "push");
+    put_count(j, "measured", &p->measured);
+    put_count(j, "before", &p->before);
+    put_count(j, "after", &p->after);
+    put_count(j, "lost", &p->lost);
+    put_count(j, "duplicate", &p->duplicate);
+    put_count(j, "damaged", &p->damaged);
+    put_count(j, "unfinished_connections", &p->unfinished);
+    if (r->scheduled_ns > 0)
+        json_double(j, "messages_per_s", client_result_messages_per_s(r));
+    else
+        json_null(j, "messages_per_s");
+    json_string(j, "clock",
+                all == 0        ? NULL
+                : others == 0   ? "monotonic"
+                : others == all ? "realtime"
+                                : "mixed");
+    put_count(j, "negative", &p->negative);
+    if (tally_get(&p->negative) > 0)
+        json_double(j, "least_ns", (double)r->push_least_ns);
+    else
+        json_null(j, "least_ns");
+    json_object_end(j);
+}
+
+static void put_metric(struct json *j, const char *key, const struct client_result *r,
+                       enum client_metric m)
+{
+    struct latency l;
+
+    client_result_latency(r, m, &l);
+    latency_report_json(j, key, &l);
+}
+
+static void put_latency(struct json *j, const struct client_result *r)
+{
+    json_object_begin(j, "latency_ns");
+    put_metric(j, "response", r, CLIENT_RESPONSE);
+    put_metric(j, "service", r, CLIENT_SERVICE);
+    put_metric(j, "send_lag", r, CLIENT_SEND_LAG);
+    put_metric(j, "net", r, CLIENT_NET);
+    put_metric(j, "own", r, CLIENT_OWN);
+    put_metric(j, "connect", r, CLIENT_CONNECT);
+    put_metric(j, "handshake", r, CLIENT_HANDSHAKE);
+    put_metric(j, "gap", r, CLIENT_GAP);
+    put_metric(j, "min_rtt", r, CLIENT_MIN_RTT);
+    json_object_end(j);
+}
+
+static void put_under_load(struct json *j, const char *key, const struct client_result *r,
+                           uint64_t after, uint64_t loaded)
+{
+    json_known_u64(j, key, r->loaded ? hoststat_delta(after, loaded) : HOSTSTAT_UNKNOWN);
+}
+
+static void put_resources(struct json *j, const struct client_result *r)
+{
+    const struct hoststat *before = &r->host_before, *after = &r->host_after;
+    const uint64_t connected = tally_get(&r->tally.connections.connected);
+    const double steal = hoststat_steal_percent(after, &r->host_loaded);
+
+    json_object_begin(j, "resources");
+    json_double(j, "user_s", (double)(after->user_us - before->user_us) / 1e6);
+    json_double(j, "system_s", (double)(after->system_us - before->system_us) / 1e6);
+    json_known_u64(j, "rss_bytes", after->rss_bytes);
+    if (connected > 0 && after->rss_bytes != HOSTSTAT_UNKNOWN &&
+        after->rss_bytes > before->rss_bytes)
+        json_double(j, "rss_bytes_per_connection",
+                    (double)(after->rss_bytes - before->rss_bytes) / (double)connected);
+    else
+        json_null(j, "rss_bytes_per_connection");
+    json_known_u64(j, "slab_bytes", after->slab_bytes);
+    if (connected > 0 && after->slab_bytes != HOSTSTAT_UNKNOWN &&
+        before->slab_bytes != HOSTSTAT_UNKNOWN && after->slab_bytes > before->slab_bytes)
+        json_double(j, "slab_bytes_per_connection",
+                    (double)(after->slab_bytes - before->slab_bytes) / (double)connected);
+    else
+        json_null(j, "slab_bytes_per_connection");
+    json_u64(j, "involuntary_switches", after->involuntary_switches - before->involuntary_switches);
+    if (r->loaded && steal >= 0)
+        json_double(j, "steal_percent", steal);
+    else
+        json_null(j, "steal_percent");
+    put_under_load(j, "retransmits", r, after->retransmits, r->host_loaded.retransmits);
+    put_under_load(j, "loss_probes", r, after->loss_probes, r->host_loaded.loss_probes);
+    put_under_load(j, "dsacks", r, after->dsacks, r->host_loaded.dsacks);
+    json_known_u64(j, "listen_overflows",
+                   hoststat_delta(after->listen_overflows, before->listen_overflows));
+    json_known_u64(j, "listen_drops", hoststat_delta(after->listen_drops, before->listen_drops));
+    json_known_u64(j, "tcp_memory_pressures", hoststat_memory_pressures(after, before));
+    put_count(j, "bytes_sent", &r->tally.bytes_sent);
+    put_count(j, "bytes_received", &r->tally.bytes_received);
+    json_object_end(j);
+}
+
+static void put_network(struct json *j, const struct client_result *r)
+{
+    const struct netdev_counters *before = &r->net_loaded, *after = &r->net_after;
+
+    if (!r->has_interface || !r->loaded) {
+        json_null(j, "network");
+        return;
+    }
+    json_object_begin(j, "network");
+    json_string(j, "interface", r->interface);
+    json_u64(j, "rx_packets", after->rx_packets - before->rx_packets);
+    json_u64(j, "rx_bytes", after->rx_bytes - before->rx_bytes);
+    json_u64(j, "tx_packets", after->tx_packets - before->tx_packets);
+    json_u64(j, "tx_bytes", after->tx_bytes - before->tx_bytes);
+    json_object_end(j);
+}
+
+static void put_server(struct json *j, const struct client_result *r)
+{
+    const struct server_side s = server_side_between(&r->server_before, &r->server_after);
+
+    if (!s.is_known) {
+        json_null(j, "server");
+        return;
+    }
+    json_object_begin(j, "server");
+    json_u64(j, "accepted", s.accepted);
+    json_known_u64(j, "refused", s.refused);
+    json_known_u64(j, "closed", s.closed);
+    json_known_u64(j, "active", s.active);
+    json_known_u64(j, "bytes_received", s.bytes_received);
+    json_known_u64(j, "bytes_sent", s.bytes_sent);
+    json_known_u64(j, "accept_pauses", s.accept_pauses);
+    json_known_u64(j, "back_pressure_pauses", s.back_pressure_pauses);
+    json_known_u64(j, "listen_overflows", s.listen_overflows);
+    json_known_u64(j, "listen_drops", s.listen_drops);
+    json_known_u64(j, "not_accepted", client_result_not_accepted(r));
+    json_object_end(j);
+}
+
+static void put_output(struct json *j, const struct client_result *r)
+{
+    json_object_begin(j, "output");
+    if (r->has_samples) {
+        json_u64(j, "rows", r->samples.written[0] + r->samples.written[1]);
+        json_u64(j, "dropped_rows", r->samples.dropped[0] + r->samples.dropped[1]);
+        json_u64(j, "answer_rows", r->samples.written[1]);
+        json_u64(j, "dropped_answer_rows", r->samples.dropped[1]);
+        json_u64(j, "left_out_rows", r->samples.left_out[0] + r->samples.left_out[1]);
+        json_u64(j, "left_out_answer_rows", r->samples.left_out[1]);
+    } else {
+        json_null(j, "rows");
+        json_null(j, "dropped_rows");
+        json_null(j, "answer_rows");
+        json_null(j, "dropped_answer_rows");
+        json_null(j, "left_out_rows");
+        json_null(j, "left_out_answer_rows");
+    }
+    json_object_end(j);
+}
+
+/* Of the moment at which several hosts begin, and how well this one did. */
+static void put_start(struct json *j, const struct client_start *start)
+{
+    if (!start->asked) {
+        json_null(j, "start");
+        return;
+    }
+    json_object_begin(j, "start");
+    json_known_u64(j, "at_epoch_ns", start->at_epoch_ns > 0 ? start->at_epoch_ns : UINT64_MAX);
+    if (start->at_epoch_ns > 0)
+        json_double(j, "margin_s", (double)start->margin_ns / 1e9);
+    else
+        json_null(j, "margin_s");
+    json_known_u64(j, "late_ns", start->late_ns);
+    json_bool(j, "missed", start->missed);
+    json_bool(j, "clock_is_synchronized", start->clock.is_synchronized);
+    json_known_u64(j, "clock_max_error_ns", start->clock.max_error_ns);
+    json_object_end(j);
+}
+
+static void put_diagnosis(struct json *j, const struct client_result *r)
+{
+    json_array_begin(j, "diagnosis");
+    for (unsigned i = 0; i < r->diagnosis.n_lines; i++) {
+        const struct diagnosis_line *line = &r->diagnosis.lines[i];
+
+        json_object_begin(j, NULL);
+        json_string(j, "limit", line->limit);
+        json_u64(j, "connections", line->connections);
+        json_string(j, "evidence", line->evidence);
+        json_string(j, "remedy", line->remedy);
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
+
+/* Which percentiles of the response time are the server's; null while it runs, or without any. */
+static void put_holds(struct json *j, const struct client_result *r)
+{
+    const unsigned n = verdict_n_holding(&r->verdict);
+
+    if (r->state != CLIENT_RUN_ENDED || !r->verdict.has_latency) {
+        json_null(j, "valid_to");
+        json_null(j, "holds");
+        return;
+    }
+    json_string(j, "valid_to", n > 0 ? verdict_percentile_name(n - 1) : "none");
+    json_object_begin(j, "holds");
+    for (unsigned i = 0; i < VERDICT_N_PERCENTILES; i++)
+        json_bool(j, i < LATENCY_N_PERCENTILES ? latency_percentiles[i].key : "max",
+                  verdict_holds(&r->verdict, i));
+    json_object_end(j);
+}
+
+static void put_verdict(struct json *j, const struct client_result *r)
+{
+    char text[VERDICT_TEXT_BYTES];
+
+    json_bool(j, "interrupted", r->interrupted);
+    json_string(j, "broken_law", r->broken_law);
+    json_string(j, "verdict",
+                r->state != CLIENT_RUN_ENDED ? NULL
+                : r->doubts == 0             ? "VALID"
+                                             : "SUSPECT");
+    json_array_begin(j, "reasons");
+    for (int i = 0; i < VERDICT_N_REASONS; i++)
+        if (r->doubts & (1u << i))
+            json_string(j, NULL, verdict_name((enum verdict_reason)i));
+    json_array_end(j);
+    json_array_begin(j, "explanations");
+    for (int i = 0; i < VERDICT_N_REASONS; i++)
+        if (r->doubts & (1u << i))
+            json_string(j, NULL, verdict_explain(text, &r->verdict, (enum verdict_reason)i));
+    json_array_end(j);
+    put_holds(j, r);
+}
+
+void report_json(FILE *out, const struct report_about *about, const struct client_result *r)
+{
+    static const char *const states[] = {"ended", "connecting", "running", "paused", "draining"};
+    struct json j;
+    char started[CLOCK_RFC3339_BYTES];
+
+    json_init(&j, out);
+    json_object_begin(&j, NULL);
+    json_u64(&j, "schema", 1);
+    json_string(&j, "program", "tcpclient");
+    json_string(&j, "version", about->version);
+    json_string(&j, "state", states[r->state]);
+    json_string(&j, "started", clock_rfc3339(started, r->started_epoch_ns));
+    put_start(&j, &r->start);
+    json_string(&j, "target", about->target);
+    options_json(about->options, about->settings, &j, "options");
+    json_u64(&j, "seed", about->config->seed);
+    put_host(&j, about, r);
+    put_connections(&j, r);
+    put_churn(&j, about, r);
+    put_tls(&j, about, r);
+    put_queries(&j, r);
+    put_answers(&j, about, r);
+    put_rate(&j, about, r);
+    put_push(&j, about, r);
+    put_latency(&j, r);
+    put_resources(&j, r);
+    put_sockets(&j, r);
+    put_network(&j, r);
+    put_server(&j, r);
+    put_output(&j, r);
+    put_diagnosis(&j, r);
+    put_verdict(&j, r);
+    json_object_end(&j);
+}

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: MIT
+ * report_text: the summary for people, on stderr.  See client/report.h. */
+#include "client/report.h"
+
+#include "base/units.h"
+#include "measure/latency_report.h"
+#include "measure/outcome_report.h"
+#include "measure/verdict.h"
+#include "protocol/dns_rcode.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static const char *count_text(char *buffer, const tally_count *count)
+{
+    return units_format_count(buffer, tally_get(count));
+}
+
+static double percent_of(uint64_t part, uint64_t whole)
+{
+    return whole == 0 ? 0 : 100.0 * (double)part / (double)whole;
+}
+
+/* --- head --- */
+
+static void print_load(FILE *out, const struct report_about *about, const struct client_result *r)
+{
+    static const char *const arrivals[] = {"Poisson", "constant"};
+    static const char *const selects[] = {"random", "round-robin"};
+    const struct client_config *config = about->config;
+    char text[UNITS_TEXT_BYTES];
+
+    if (config->loop == CLIENT_LOOP_CLOSED)
+        fprintf(out, ", closed loop, %s after each answer",
+                units_format_duration(text, config->interval_ns));
+    else if (about->rate_qps > 0)
+        fprintf(out, ", %.6g q/s%s (%s, %s)", about->rate_qps,
+                r->steered                                ? " on average, as steered"
+                : schedule_is_constant(&config->schedule) ? ""
+                                                          : " on average, by a schedule",
+                arrivals[config->arrival], selects[config->select]);
+    else if (!config->listens)
+        fputs(", no queries", out);
+    if (config->duration_ns != PACER_NEVER)
+        fprintf(out, ", %s", units_format_duration(text, config->duration_ns));
+}
+
+static void print_head(FILE *out, const struct report_about *about, const struct client_result *r)
+{
+    static const char *const paces[] = {"auto", "sleep", "hybrid", "spin"};
+    const struct query *query = &about->config->query;
+    char text[UNITS_TEXT_BYTES];
+
+    fprintf(out, "tcpclient %s: %s", about->version,
+            about->config->listens ? "listen" : query->protocol->name);
+    if (query->n_queries > 1)
+        fprintf(out, ", %s questions,", units_format_count(text, query->n_queries));
+    fprintf(out, "%s to %s, %s connections%s", about->config->tls != NULL ? " over TLS" : "",
+            about->target, units_format_count(text, r->connections_asked),
+            about->config->population.n > 0 ? " at most, by a schedule" : "");
+    print_load(out, about, r);
+    fprintf(out,
+            "\n  %" PRIu32 " thread%s, pacing %s, seed %" PRIu64
+            ", quickack %s, libevent %s (%s)\n\n",
+            r->n_workers,
+            r->n_workers == 1  ? ""
+            : r->own_fd_tables ? "s with own fd tables"
+                               : "s sharing one fd table",
+            paces[about->config->pace], about->config->seed, about->config->quickack ? "on" : "off",
+            about->libevent, about->backend);
+}
+
+/* --- counts --- */
+
+static void print_churn(FILE *out, const struct report_about *about, const struct client_result *r)
+{
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+
+    if (!about->config->reconnect)
+        return;
+    fprintf(out, "             %s begun in the place of others that had ended, %.1f/s connected",
+            count_text(a, &r->tally.connections.reopened), client_result_churn_per_s(r));
+    if (about->churn_most_per_s != HOSTFACTS_UNKNOWN)
+        fprintf(out, ", at most %s/s for ever past TIME_WAIT",
+                units_format_count(b, about->churn_most_per_s));
+    fputc('\n', out);
+    if (r->has_sockets && r->sockets.time_wait > 0)
+        fprintf(out, "             %s in TIME_WAIT towards the server at the end\n",
+                units_format_count(a, r->sockets.time_wait));
+}
+
+static void print_losses(FILE *out, const struct losses *l)
+{
+    char n[UNITS_TEXT_BYTES], least[UNITS_TEXT_BYTES], median[UNITS_TEXT_BYTES];
+
+    if (l->idle.count > 0)
+        fprintf(out,
+                "             %s ended by the server, idle for %s at least, %s in the median\n",
+                units_format_count(n, l->idle.count), units_format_duration(least, l->idle.min_ns),
+                units_format_duration(median, hist_percentile(&l->idle, 1, 2)));
+}
+
+static void print_connections(FILE *out, const struct report_about *about,
+                              const struct client_result *r)
+{
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
+    uint64_t connected = tally_get(&r->tally.connections.connected);
+
+    fprintf(out, "Connections  %s asked, %s connected, %s proven, %s half-open\n",
+            units_format_count(a, r->connections_asked), units_format_count(b, connected),
+            count_text(c, &r->tally.connections.proven),
+            units_format_count(d, r->connections_half_open));
+    fprintf(out, "             %s live at the end", units_format_count(a, r->connections_live));
+    if (r->connections_wanted < r->connections_asked)
+        fprintf(out, ", %s wanted then", units_format_count(a, r->connections_wanted));
+    if (connected > 0 && r->connect_elapsed_ns > 0) {
+        if (connected > r->connections_at_begin)
+            fprintf(out, "; the first %s", units_format_count(d, r->connections_at_begin));
+        else
+            fputc(';', out);
+        fprintf(out, " opened in %s (%s/s)", units_format_duration(b, r->connect_elapsed_ns),
+                units_format_count(c, (uint64_t)client_result_connect_rate_per_s(r)));
+    }
+    fputc('\n', out);
+    if (r->gave_up)
+        fprintf(out, "             gave up: of the first window none was answered, %s not begun\n",
+                units_format_count(a, r->connections_asked -
+                                          tally_get(&r->tally.connections.attempted)));
+    print_losses(out, &r->losses);
+    print_churn(out, about, r);
+    if (tally_get(&r->tally.connections.retransmits) > 0)
+        fprintf(
+            out,
+            "             %s segments sent again by %s of them, %s SYNs among them, %s in vain\n",
+            count_text(a, &r->tally.connections.retransmits),
+            count_text(b, &r->tally.connections.with_retransmits),
+            count_text(c, &r->tally.connections.syn_retransmits),
+            count_text(d, &r->tally.connections.needless_retransmits));
+}
+
+static void print_tls(FILE *out, const struct client_result *r)
+{
+    const tally_count *secured = &r->tally.connections.secured;
+    const tally_count *resumed = &r->tally.connections.resumed;
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+
+    fprintf(out, "TLS          %s handshakes, %s of them resumed (%.4g %%)", count_text(a, secured),
+            count_text(b, resumed), percent_of(tally_get(resumed), tally_get(secured)));
+    if (r->tls_version != NULL)
+        fprintf(out, "; %s, %s", r->tls_version, r->tls_cipher);
+    fputc('\n', out);
+}
+
+/* Of those scheduled, rounded down: 100 % means every one. */
+static double success_percent(const struct tally_queries *q)
+{
+    return floor(percent_of(tally_get(&q->answered), tally_get(&q->scheduled)) * 1e4) / 1e4;
+}
+
+static void print_queries(FILE *out, const struct client_result *r)
+{
+    const struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
+
+    fprintf(out, "Queries      %s scheduled, %s sent, %s answered", count_text(a, &q->scheduled),
+            count_text(b, &q->sent), count_text(c, &q->answered));
+    if (tally_get(&q->scheduled) > 0)
+        fprintf(out, " (%.6g %% success)", success_percent(q));
+    fputc('\n', out);
+    fprintf(out, "             %s timed out, %s failed, %s cancelled, %s unsent\n",
+            count_text(a, &q->timeout), count_text(b, &q->error), count_text(c, &q->cancelled),
+            count_text(d, &q->unsent));
+    if (tally_get(&r->tally.connections.with_timeouts) > 0)
+        fprintf(out,
+                "             all timeouts are on %s connections, %s of them deaf at the end\n",
+                count_text(a, &r->tally.connections.with_timeouts),
+                units_format_count(b, r->connections_deaf));
+    if (tally_get(&q->blocked) + tally_get(&q->rerouted) > 0)
+        fprintf(out, "             %s waited for a free id, %s went to another connection\n",
+                count_text(a, &q->blocked), count_text(b, &q->rerouted));
+    if (tally_get(&r->tally.late) + tally_get(&r->tally.duplicate) +
+            tally_get(&r->tally.unknown_id) >
+        0)
+        fprintf(out, "             stray answers: %s late, %s duplicate, %s with unknown id\n",
+                count_text(a, &r->tally.late), count_text(b, &r->tally.duplicate),
+                count_text(c, &r->tally.unknown_id));
+    if (tally_get(&r->tally.queries[TALLY_WARMUP].scheduled) > 0)
+        fprintf(out, "             %s more in the warm-up, not in these figures\n",
+                count_text(a, &r->tally.queries[TALLY_WARMUP].scheduled));
+}
+
+/* Nothing where all that came back were the queries themselves. */
+static void print_answers(FILE *out, const struct client_result *r)
+{
+    const tally_count *by_code = r->tally.answers.by_code;
+    const char *before = "Answers      ";
+    char text[UNITS_TEXT_BYTES];
+
+    if (tally_get(&by_code[0]) == tally_get(&r->tally.queries[TALLY_MEASURED].answered))
+        return;
+    for (unsigned rcode = 0; rcode < DNS_RCODE_N; rcode++)
+        if (tally_get(&by_code[1 + rcode]) > 0) {
+            fprintf(out, "%s%s %s", before, count_text(text, &by_code[1 + rcode]),
+                    dns_rcode_name(rcode));
+            before = ", ";
+        }
+    fprintf(out, ", %s truncated", count_text(text, &r->tally.answers.truncated));
+    if (tally_get(&by_code[0]) > 0)
+        fprintf(out, ", %s echoed", count_text(text, &by_code[0]));
+    fputc('\n', out);
+}
+
+static void print_rate(FILE *out, const struct report_about *about, const struct client_result *r)
+{
+    char a[UNITS_TEXT_BYTES];
+
+    fprintf(out, "Rate         %.1f q/s achieved", client_result_achieved_qps(r));
+    if (r->scheduled_ns > 0)
+        fprintf(out, ", %.1f scheduled",
+                (double)tally_get(&r->tally.queries[TALLY_MEASURED].scheduled) * 1e9 /
+                    (double)r->scheduled_ns);
+    if (about->rate_qps > 0)
+        fprintf(out, ", %.6g asked", about->rate_qps);
+    fprintf(out, ", measured for %s", units_format_duration(a, r->scheduled_ns));
+    if (r->paused_ns > 0)
+        fprintf(out, ", paused for %s of it", units_format_duration(a, r->paused_ns));
+    fputc('\n', out);
+}
+
+/* --- messages --- */
+
+static void print_clock(FILE *out, const struct client_result *r)
+{
+    const struct tally_push *p = &r->tally.push;
+    const uint64_t others = tally_get(&p->other_clock);
+    const uint64_t all = tally_get(&p->before) + tally_get(&p->measured) + tally_get(&p->after);
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+
+    if (others == 0) {
+        fputs("             dated by the one CLOCK_MONOTONIC of both programs\n", out);
+        return;
+    }
+    fprintf(
+        out,
+        "             %s dated by the CLOCK_REALTIME of two hosts, assumed to agree: every time\n"
+        "             below is wrong by their difference\n",
+        others == all ? "all" : units_format_count(a, others));
+    if (tally_get(&p->negative) > 0)
+        fprintf(out, "             %s came before they were due, by up to %s; they count as 0\n",
+                count_text(a, &p->negative), units_format_duration(b, (uint64_t)-r->push_least_ns));
+}
+
+static void print_messages(FILE *out, const struct client_result *r)
+{
+    const struct tally_push *p = &r->tally.push;
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
+
+    fprintf(out, "Messages     %s received (%.1f/s), %s before and %s after the measurement\n",
+            count_text(a, &p->measured), client_result_messages_per_s(r), count_text(b, &p->before),
+            count_text(c, &p->after));
+    fprintf(out, "             %s lost, %s duplicate, %s damaged", count_text(a, &p->lost),
+            count_text(b, &p->duplicate), count_text(c, &p->damaged));
+    if (tally_get(&p->unfinished) > 0)
+        fprintf(out, "; %s connections were not read to their end", count_text(a, &p->unfinished));
+    fputc('\n', out);
+    print_clock(out, r);
+}
+
+/* --- latency --- */
+
+static void print_metric(FILE *out, const char *name, const struct client_result *r,
+                         enum client_metric m, uint64_t timeout_ns)
+{
+    struct latency l;
+
+    client_result_latency(r, m, &l);
+    latency_report_text(out, name, &l, timeout_ns);
+}
+
+/* Nothing where the run was too short to tell. */
+static void print_mean_error(FILE *out, const struct client_result *r)
+{
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+    struct latency l;
+
+    client_result_latency(r, CLIENT_RESPONSE, &l);
+    if (isnan(l.mean_error_90_ns))
+        return;
+    fprintf(out, "  mean response +-%s at 90 %%, +-%s at 95 %% confidence\n",
+            units_format_duration(a, (uint64_t)l.mean_error_90_ns),
+            units_format_duration(b, (uint64_t)l.mean_error_95_ns));
+}
+
+static void print_holding(FILE *out, const struct verdict_input *in)
+{
+    bool holds[VERDICT_N_PERCENTILES];
+
+    for (unsigned i = 0; i < VERDICT_N_PERCENTILES; i++)
+        holds[i] = verdict_holds(in, i);
+    latency_report_holds(out, holds);
+}
+
+static void print_latency(FILE *out, const struct report_about *about,
+                          const struct client_result *r)
+{
+    const uint64_t timeout_ns = about->config->timeout_ns;
+
+    fputc('\n', out);
+    latency_report_head(out, "Time");
+    print_metric(out, "response", r, CLIENT_RESPONSE, timeout_ns);
+    print_holding(out, &r->verdict);
+    print_metric(out, "service", r, CLIENT_SERVICE, timeout_ns);
+    print_metric(out, "send lag", r, CLIENT_SEND_LAG, timeout_ns);
+    if (about->config->socket.stamp_received)
+        print_metric(out, "net", r, CLIENT_NET, timeout_ns);
+    print_metric(out, "own delay", r, CLIENT_OWN, timeout_ns);
+    print_metric(out, "connect", r, CLIENT_CONNECT, timeout_ns);
+    print_metric(out, "handshake", r, CLIENT_HANDSHAKE, timeout_ns);
+    print_metric(out, "gap", r, CLIENT_GAP, timeout_ns);
+    print_metric(out, "min RTT", r, CLIENT_MIN_RTT, timeout_ns);
+    if (about->rate_qps <= 0 && !about->config->listens)
+        return;
+    print_mean_error(out, r);
+    if (about->config->listens) {
+        fputs("  response: intended send to receipt; service: actual send to receipt;\n"
+              "  '-': fewer than 10 values beyond\n",
+              out);
+        return;
+    }
+    fprintf(out,
+            "  response: intended send to answer; service: actual send to answer%s;\n"
+            "  percentiles of these count unanswered queries as beyond; '-': fewer than 10 values "
+            "beyond;\n  own delay: this host's part of the response: the send lag%s\n",
+            about->config->socket.stamp_received ? "; net: to its arrival in the kernel" : "",
+            about->config->socket.stamp_received ? ", and the wait of an answer to be read" : "");
+}
+
+/* --- ends and verdict --- */
+
+static void print_diagnosis(FILE *out, const struct client_result *r)
+{
+    char text[UNITS_TEXT_BYTES];
+
+    if (r->diagnosis.n_lines > 0)
+        fputs("\nWhat bound\n", out);
+    for (unsigned i = 0; i < r->diagnosis.n_lines; i++) {
+        const struct diagnosis_line *line = &r->diagnosis.lines[i];
+
+        fprintf(out, "%12s  %s: %s\n              -> %s\n",
+                units_format_count(text, line->connections), line->limit, line->evidence,
+                line->remedy);
+    }
+}
+
+static void print_host(FILE *out, const struct client_result *r)
+{
+    const struct hoststat *before = &r->host_before, *after = &r->host_after;
+    uint64_t connected = tally_get(&r->tally.connections.connected);
+    uint64_t overflows = hoststat_delta(after->listen_overflows, before->listen_overflows);
+    uint64_t retransmits = hoststat_delta(after->retransmits, r->host_loaded.retransmits);
+    char a[UNITS_TEXT_BYTES];
+
+    fprintf(out, "\nHost         %.2f s user, %.2f s system",
+            (double)(after->user_us - before->user_us) / 1e6,
+            (double)(after->system_us - before->system_us) / 1e6);
+    if (after->rss_bytes != HOSTSTAT_UNKNOWN)
+        fprintf(out, "; %s resident", units_format_bytes(a, after->rss_bytes));
+    if (connected > 0 && after->rss_bytes != HOSTSTAT_UNKNOWN &&
+        after->rss_bytes > before->rss_bytes)
+        fprintf(out, ", %s grown per connection",
+                units_format_bytes(a, (after->rss_bytes - before->rss_bytes) / connected));
+    if (connected > 0 && after->slab_bytes != HOSTSTAT_UNKNOWN &&
+        before->slab_bytes != HOSTSTAT_UNKNOWN && after->slab_bytes > before->slab_bytes)
+        fprintf(out, "; kernel slab %s per connection",
+                units_format_bytes(a, (after->slab_bytes - before->slab_bytes) / connected));
+    fputs("\n             ", out);
+    if (r->loaded && retransmits != HOSTSTAT_UNKNOWN)
+        fprintf(out, "%s retransmits under load, ", units_format_count(a, retransmits));
+    if (overflows != HOSTSTAT_UNKNOWN)
+        fprintf(out, "%s listen overflows, ", units_format_count(a, overflows));
+    fprintf(out, "%s involuntary switches\n",
+            units_format_count(a, after->involuntary_switches - before->involuntary_switches));
+}
+
+static void print_network(FILE *out, const struct client_result *r)
+{
+    const struct netdev_counters *before = &r->net_loaded, *after = &r->net_after;
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
+
+    if (!r->has_interface || !r->loaded)
+        return;
+    fprintf(out, "Network      %s under load: in %s packets, %s; out %s packets, %s\n",
+            r->interface, units_format_count(a, after->rx_packets - before->rx_packets),
+            units_format_bytes(b, after->rx_bytes - before->rx_bytes),
+            units_format_count(c, after->tx_packets - before->tx_packets),
+            units_format_bytes(d, after->tx_bytes - before->tx_bytes));
+}
+
+static void print_server(FILE *out, const struct client_result *r)
+{
+    const struct server_side s = server_side_between(&r->server_before, &r->server_after);
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
+
+    if (!s.is_known)
+        return;
+    fprintf(out,
+            "Server       %s accepted, %s refused, %s active; %s connected here it never took\n",
+            units_format_known(a, s.accepted), units_format_known(b, s.refused),
+            units_format_known(c, s.active), units_format_known(d, client_result_not_accepted(r)));
+    fprintf(out, "             %s pauses of accepting, %s of reading",
+            units_format_known(a, s.accept_pauses), units_format_known(b, s.back_pressure_pauses));
+    if (s.listen_overflows != UINT64_MAX && s.listen_drops != UINT64_MAX)
+        fprintf(out, "; %s listen overflows, %s drops", units_format_known(c, s.listen_overflows),
+                units_format_known(d, s.listen_drops));
+    fputc('\n', out);
+}
+
+static void print_output(FILE *out, const struct client_result *r)
+{
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+
+    if (!r->has_samples)
+        return;
+    fprintf(out, "Raw output   %s rows written, %s missing",
+            units_format_count(a, r->samples.written[0] + r->samples.written[1]),
+            units_format_count(b, r->samples.dropped[0] + r->samples.dropped[1]));
+    if (r->samples.left_out[0] > 0)
+        fprintf(out, ", %s not of the sample",
+                units_format_count(a, r->samples.left_out[0] + r->samples.left_out[1]));
+    if (r->samples.error != 0)
+        fprintf(out, ": %s", strerror(r->samples.error));
+    else if (r->samples.out_of_patience)
+        fputs(": nobody reads them", out);
+    else if (r->samples.dropped[0] + r->samples.dropped[1] > 0)
+        fputs(": their reader is too slow", out);
+    fputc('\n', out);
+}
+
+static void print_start(FILE *out, const struct client_start *start)
+{
+    char at[CLOCK_RFC3339_BYTES], margin[UNITS_TEXT_BYTES], late[UNITS_TEXT_BYTES],
+        error[UNITS_TEXT_BYTES];
+
+    if (!start->asked || start->at_epoch_ns == 0)
+        return;
+    fprintf(out, "Start        at %s, known %s before", clock_rfc3339(at, start->at_epoch_ns),
+            units_format_duration(margin, start->margin_ns > 0 ? (uint64_t)start->margin_ns : 0));
+    if (start->late_ns != UINT64_MAX)
+        fprintf(out, "; first query %s late", units_format_duration(late, start->late_ns));
+    if (!start->clock.is_synchronized)
+        fputs("; clock not synchronized\n", out);
+    else
+        fprintf(out, "; clock within %s\n",
+                units_format_duration(error, start->clock.max_error_ns));
+}
+
+static void print_verdict(FILE *out, const struct client_result *r)
+{
+    char text[VERDICT_TEXT_BYTES];
+
+    fprintf(out, "Verdict      %s\n", verdict_headline(text, &r->verdict));
+    for (int i = 0; i < VERDICT_N_REASONS; i++)
+        if (r->doubts & (1u << i))
+            fprintf(out, "             %s\n",
+                    verdict_explain(text, &r->verdict, (enum verdict_reason)i));
+    if (r->interrupted)
+        fputs("             interrupted: the figures are those of the part that ran\n", out);
+    if (r->broken_law != NULL)
+        fprintf(out, "             BUG in tcpclient, counts do not add up: %s\n", r->broken_law);
+}
+
+void report_text(FILE *out, const struct report_about *about, const struct client_result *r)
+{
+    print_head(out, about, r);
+    print_connections(out, about, r);
+    if (about->config->tls != NULL)
+        print_tls(out, r);
+    if (about->rate_qps > 0) {
+        print_queries(out, r);
+        print_answers(out, r);
+        print_rate(out, about, r);
+    }
+    if (about->config->listens)
+        print_messages(out, r);
+    print_latency(out, about, r);
+    latency_report_bars(out,
+                        about->config->listens ? "Response time, messages below"
+                                               : "Response time, answers below",
+                        &r->metrics[CLIENT_RESPONSE]);
+    outcome_report_text(out, "Ends of connections", r->tally.connections.ended, true);
+    outcome_report_text(out, "Failed queries, by the end of their connection", r->tally.errors,
+                        true);
+    print_diagnosis(out, r);
+    print_host(out, r);
+    print_network(out, r);
+    print_server(out, r);
+    print_output(out, r);
+    print_start(out, &r->start);
+    print_verdict(out, r);
+}

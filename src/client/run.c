@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: MIT
+ * client_run: see client/run.h. */
+#include "client/run.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/notify.h"
+#include "base/reopen.h"
+#include "base/shutdown.h"
+#include "client/control.h"
+#include "client/intervals.h"
+#include "client/progress.h"
+#include "client/start_gate.h"
+#include "client/steer.h"
+#include "client/workers.h"
+#include "host/memory_watch.h"
+#include "workload/trend.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* How often the queries in flight are looked at, to tell whether they grow through the run. */
+#define LOOK_NS (20 * 1000000ull)
+
+/* Intervals of the log and of what the progress line shows. */
+#define TICK_NS 1000000000ull
+
+/* HURRY_MS: how long the server is waited for once somebody waits for the end of the run. */
+enum { N_SIGNALS = 2, HURRY_MS = 200 };
+
+struct run {
+    struct client_config *config;
+    const struct client_run_settings *settings;
+    struct client_result *result;
+    struct client_crew crew;
+    struct event_base *base;
+    struct event wake_event, end_event, look_event, tick_event, stats_event,
+        signal_events[N_SIGNALS];
+    struct client_intervals intervals;
+    struct client_steer steer;
+    struct client_control control;
+    struct client_gate gate;
+    _Atomic uint64_t spare_tuple, fallback_tuple;
+    enum client_stage stage; /* the earliest of all workers */
+    bool started, closing;
+    uint64_t begin_ns, measure_ns, end_ns, stopped_ns;
+    struct growth growth;
+    struct memory_watch memory;
+    struct progress progress;
+};
+
+/* --- stages --- */
+
+/* Of connections, than there are when the load begins. */
+static bool more_may_come(const struct run *r)
+{
+    return r->config->reconnect || r->config->population.n > 0;
+}
+
+static void read_host(struct run *r, struct hoststat *host, struct netdev_counters *net)
+{
+    struct client_result *result = r->result;
+
+    hoststat_read(host);
+    if (result->has_interface)
+        result->has_interface = netdev_read(result->interface, net) == 0;
+}
+
+/* The schedule begins at begin_ns. */
+static void start_load(struct run *r, uint64_t begin_ns)
+{
+    const struct client_config *config = r->config;
+
+    r->started = true;
+    client_crew_deal_arrivals(&r->crew, more_may_come(r) || config->course != NULL);
+    read_host(r, &r->result->host_loaded, &r->result->net_loaded);
+    r->begin_ns = begin_ns;
+    r->measure_ns = r->begin_ns + config->warmup_ns;
+    r->end_ns =
+        config->duration_ns == PACER_NEVER ? PACER_NEVER : r->measure_ns + config->duration_ns;
+    r->result->loaded = true;
+    /* with --start-at the settle time may reach back to before this program began */
+    if (r->begin_ns > r->intervals.origin_ns + r->settings->settle_ns)
+        r->intervals.previous_ns = r->intervals.last_ns = r->begin_ns - r->settings->settle_ns;
+    client_steer_begin(&r->steer, r->begin_ns, r->end_ns);
+    client_crew_post(&r->crew, CLIENT_START, r->begin_ns);
+    notify(NOTIFY_READY);
+}
+
+/* The connections are still open, so that what the server has accepted can be compared. */
+static void read_server(struct run *r)
+{
+    char error[CONTROL_SOCKET_ERROR_BYTES];
+
+    if (r->settings->server_control != NULL &&
+        server_side_read(&r->result->server_after, r->settings->server_control,
+                         r->settings->control_token,
+                         r->result->interrupted ? HURRY_MS : CONTROL_SOCKET_WAIT_MS, error) != 0)
+        complain("--server-control: %s", error);
+}
+
+static void finish(struct run *r)
+{
+    r->closing = true;
+    notify(NOTIFY_STOPPING);
+    read_host(r, &r->result->host_after, &r->result->net_after);
+    hostfacts_read(&r->result->limits);
+    r->result->has_sockets = sockdiag_count(&r->config->target, &r->result->sockets) == 0;
+    client_crew_connections(&r->crew, r->result);
+    read_server(r);
+    client_crew_post(&r->crew, CLIENT_CLOSE, 0);
+    event_base_loopbreak(r->base);
+}
+
+static void stop(struct run *r)
+{
+    client_gate_close(&r->gate);
+    r->stopped_ns = clock_now_ns();
+    client_crew_post(&r->crew, CLIENT_STOP, 0);
+}
+
+static void on_gate_opened(void *arg, uint64_t begin_ns)
+{
+    start_load(arg, begin_ns);
+}
+
+static void on_gate_missed(void *arg)
+{
+    stop(arg);
+}
+
+static void wait_at_gate(struct run *r)
+{
+    struct client_result *now = calloc(1, sizeof *now);
+
+    r->gate = (struct client_gate){
+        .settings = r->settings->gate,
+        .start = &r->result->start,
+        .opened = on_gate_opened,
+        .missed = on_gate_missed,
+        .arg = r,
+    };
+    if (now == NULL) {
+        complain("no memory");
+        stop(r);
+        return;
+    }
+    client_crew_tally(&r->crew, &now->tally);
+    client_crew_connections(&r->crew, now);
+    client_gate_wait(&r->gate, r->base, now);
+    free(now);
+}
+
+static void on_wake(evutil_socket_t fd, short what, void *arg)
+{
+    struct run *r = arg;
+    uint64_t wakeups;
+
+    (void)what;
+    if (read(fd, &wakeups, sizeof wakeups) < 0 || r->closing)
+        return;
+    r->stage = client_crew_stage(&r->crew);
+    if (r->stage == CLIENT_DRAINED) {
+        finish(r);
+    } else if (r->stage >= CLIENT_CONNECTED && !r->started && !r->result->interrupted &&
+               !r->result->gave_up) {
+        if (!more_may_come(r) && CLIENT_CREW_GAUGE(&r->crew, n_live) == 0)
+            stop(r);
+        else if (r->settings->gate == NULL)
+            start_load(r, clock_now_ns() + r->settings->settle_ns);
+        else if (!r->gate.waiting && !r->result->start.missed)
+            wait_at_gate(r);
+    }
+}
+
+static void interrupt(struct run *r)
+{
+    r->result->interrupted = true;
+    if (r->config->samples != NULL)
+        samples_stop_waiting(r->config->samples);
+    stop(r);
+}
+
+static void on_end(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    interrupt(arg);
+}
+
+static void on_hangup(evutil_socket_t number, short what, void *arg)
+{
+    struct run *r = arg;
+
+    (void)what;
+    if (reopen_is_hangup(r->settings->stderr_is_terminal))
+        parting_ask(number);
+    else if (r->settings->reopen != NULL)
+        r->settings->reopen(r->settings->arg);
+}
+
+/* --- control --- */
+
+static enum client_state state_of(const struct run *r, uint64_t now_ns)
+{
+    if (!r->started)
+        return CLIENT_RUN_CONNECTING;
+    if (r->closing || now_ns >= r->end_ns)
+        return CLIENT_RUN_DRAINING;
+    return r->steer.paused ? CLIENT_RUN_PAUSED : CLIENT_RUN_RUNNING;
+}
+
+/* Values of connections are collected at the end alone, those of queries every other second. */
+static void snapshot(void *context, struct client_result *result)
+{
+    struct run *r = context;
+    const uint64_t now_ns = clock_now_ns(), until_ns = now_ns < r->end_ns ? now_ns : r->end_ns;
+
+    *result = *r->result;
+    result->state = state_of(r, now_ns);
+    result->own_fd_tables = r->config->own_fd_tables;
+    client_crew_tally(&r->crew, &result->tally);
+    client_crew_connections(&r->crew, result);
+    read_host(r, &result->host_after, &result->net_after);
+    result->in_flight = CLIENT_CREW_GAUGE(&r->crew, in_flight);
+    if (!r->started)
+        return;
+    result->load_ns = until_ns > r->begin_ns ? until_ns - r->begin_ns : 0;
+    result->scheduled_ns = until_ns > r->measure_ns ? until_ns - r->measure_ns : 0;
+    result->sent_ns = result->scheduled_ns;
+    result->rate_now_qps = client_steer_rate_qps(&r->steer, now_ns);
+    result->asked_qps = client_steer_mean_qps(&r->steer, until_ns);
+    result->paused_ns = client_steer_paused_ns(&r->steer, until_ns);
+}
+
+/* As if the duration had been so long; before the load, as if interrupted. */
+static void stop_by_request(void *context)
+{
+    struct run *r = context;
+
+    if (r->started) {
+        r->end_ns = client_steer_end(&r->steer);
+    } else {
+        r->result->interrupted = true;
+        stop(r);
+    }
+}
+
+static int open_control(struct run *r)
+{
+    r->control = (struct client_control){
+        .steer = &r->steer,
+        .about = r->settings->about,
+        .snapshot = snapshot,
+        .stop = stop_by_request,
+        .run = r,
+    };
+    return client_control_start(&r->control, r->base, r->settings->control,
+                                r->settings->control_token);
+}
+
+/* --- watching --- */
+
+/* The other connections would wait for as long, window after window. */
+static void give_up_if_ignored(struct run *r)
+{
+    if (r->stage < CLIENT_CONNECTED && !r->result->interrupted && !r->result->gave_up &&
+        !more_may_come(r) && client_crew_is_ignored(&r->crew)) {
+        r->result->gave_up = true;
+        stop(r);
+    }
+}
+
+static void look_at_memory(struct run *r)
+{
+    char *shortage = r->result->shortage;
+
+    memory_watch_look(&r->memory);
+    if (!memory_watch_was_short(&r->memory) || shortage[0] != '\0')
+        return;
+    memory_shortage_text(&r->memory.tightest, shortage, sizeof r->result->shortage);
+    if (!r->config->quiet)
+        complain("memory is short, no more connections are opened: %s", shortage);
+}
+
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+    struct run *r = arg;
+    const uint64_t now_ns = clock_now_ns();
+
+    (void)fd;
+    (void)what;
+    look_at_memory(r);
+    if (!r->started)
+        give_up_if_ignored(r);
+    if (r->started && r->end_ns != PACER_NEVER && now_ns >= r->measure_ns && now_ns < r->end_ns)
+        growth_look(&r->growth, CLIENT_CREW_GAUGE(&r->crew, in_flight), now_ns - r->measure_ns,
+                    r->config->duration_ns);
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+    struct run *r = arg;
+
+    (void)fd;
+    (void)what;
+    hoststat_watch_memory(&r->result->host_before);
+    if (r->started && !r->closing)
+        client_intervals_tick(&r->intervals, clock_now_ns());
+}
+
+/* Of the terminal; 80 where it does not say. */
+static unsigned columns(void)
+{
+    struct winsize size;
+
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+static void show_progress(struct run *r, const struct tally *now, bool in_place)
+{
+    char *text = NULL;
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+
+    if (out == NULL)
+        return;
+    progress_print(out, &r->progress, now);
+    if (fclose(out) == 0 && in_place)
+        progress_show_in_place(stderr, text, columns() - 1);
+    else if (text != NULL)
+        fprintf(stderr, "%s\n", text);
+    free(text);
+}
+
+static void look_at_progress(struct run *r, bool in_place)
+{
+    struct progress *p = &r->progress;
+    struct tally *now = calloc(1, sizeof *now);
+
+    if (now == NULL)
+        return;
+    client_crew_tally(&r->crew, now);
+    p->now_ns = clock_now_ns();
+    p->live = CLIENT_CREW_GAUGE(&r->crew, n_live);
+    p->in_flight = CLIENT_CREW_GAUGE(&r->crew, in_flight);
+    p->response = &r->intervals.recent;
+    p->begin_ns = r->started ? r->begin_ns : 0;
+    if (r->started && r->config->loop == CLIENT_LOOP_OPEN && p->now_ns >= p->begin_ns)
+        p->rate_qps = client_steer_between_qps(&r->steer, p->previous_ns, p->now_ns);
+    if (p->interface != NULL && netdev_read(p->interface, &p->net) != 0)
+        p->interface = NULL;
+    show_progress(r, now, in_place);
+    free(now);
+}
+
+static void on_stats(evutil_socket_t fd, short what, void *arg)
+{
+    struct run *r = arg;
+
+    (void)fd;
+    (void)what;
+    look_at_progress(r, r->settings->stats_in_place);
+}
+
+/* A line of its own, also with --quiet. */
+static void on_snapshot(evutil_socket_t number, short what, void *arg)
+{
+    struct run *r = arg;
+
+    (void)number;
+    (void)what;
+    if (r->settings->stats_in_place && r->settings->stats_interval_ns > 0)
+        progress_show_in_place(stderr, NULL, 0);
+    look_at_progress(r, false);
+}
+
+static int watch(struct run *r)
+{
+    static const struct {
+        int number;
+        event_callback_fn on;
+    } signals[N_SIGNALS] = {{SIGHUP, on_hangup}, {SIGUSR1, on_snapshot}};
+    struct timeval look = clock_timeval(LOOK_NS), tick = clock_timeval(TICK_NS);
+    struct timeval stats =
+        clock_timeval(r->settings->stats_in_place ? TICK_NS : r->settings->stats_interval_ns);
+    int failed = parting_prepare();
+
+    event_assign(&r->end_event, r->base, parting_fd(), EV_READ, on_end, r);
+    failed |= event_add(&r->end_event, NULL);
+    event_assign(&r->wake_event, r->base, r->config->wake_fd, EV_READ | EV_PERSIST, on_wake, r);
+    failed |= event_add(&r->wake_event, NULL);
+    event_assign(&r->look_event, r->base, -1, EV_PERSIST, on_look, r);
+    failed |= event_add(&r->look_event, &look);
+    event_assign(&r->tick_event, r->base, -1, EV_PERSIST, on_tick, r);
+    failed |= event_add(&r->tick_event, &tick);
+    event_assign(&r->stats_event, r->base, -1, EV_PERSIST, on_stats, r);
+    if (r->settings->stats_interval_ns > 0)
+        failed |= event_add(&r->stats_event, &stats);
+    for (int i = 0; i < N_SIGNALS; i++) {
+        evsignal_assign(&r->signal_events[i], r->base, signals[i].number, signals[i].on, r);
+        failed |= evsignal_add(&r->signal_events[i], NULL);
+    }
+    return failed;
+}
+
+/* The loop has ended: signals find what was there before it. */
+static void unwatch(struct run *r)
+{
+    for (int i = 0; i < N_SIGNALS; i++)
+        evsignal_del(&r->signal_events[i]);
+}
+
+/* --- collecting --- */
+
+/* What was asked, or what had passed of it when the run was interrupted. */
+static uint64_t measured_ns(const struct run *r)
+{
+    const uint64_t asked_ns = r->end_ns == PACER_NEVER    ? PACER_NEVER
+                              : r->end_ns > r->measure_ns ? r->end_ns - r->measure_ns
+                                                          : 0;
+    uint64_t passed_ns;
+
+    if (!r->started)
+        return 0;
+    if (!r->result->interrupted)
+        return asked_ns;
+    passed_ns = r->stopped_ns > r->measure_ns ? r->stopped_ns - r->measure_ns : 0;
+    return passed_ns < asked_ns ? passed_ns : asked_ns;
+}
+
+/* From the first query on, the warm-up's included. */
+static uint64_t load_ns(const struct run *r)
+{
+    const uint64_t end_ns = r->result->interrupted ? r->stopped_ns : r->end_ns;
+
+    return r->started && end_ns > r->begin_ns ? end_ns - r->begin_ns : 0;
+}
+
+static void collect(struct run *r)
+{
+    struct client_result *result = r->result;
+    uint64_t last_sent_ns;
+
+    client_intervals_finish(&r->intervals, clock_now_ns());
+    result->log_failed = r->intervals.failed;
+    client_crew_collect(&r->crew, result, &last_sent_ns);
+    result->start.asked = r->settings->gate != NULL;
+    result->scheduled_ns = measured_ns(r);
+    result->load_ns = load_ns(r);
+    result->asked_qps = r->settings->rate_qps;
+    result->steered = r->steer.changed;
+    if (r->steer.changed)
+        result->asked_qps = client_steer_mean_qps(&r->steer, r->measure_ns + result->scheduled_ns);
+    result->paused_ns = client_steer_paused_ns(&r->steer, r->measure_ns + result->scheduled_ns);
+    result->sent_ns = result->scheduled_ns;
+    if (last_sent_ns > r->measure_ns + result->scheduled_ns)
+        result->sent_ns = last_sent_ns - r->measure_ns;
+    /* a rate that grows has more in flight, and no queue for it */
+    result->has_growth =
+        growth_means(&r->growth, &result->in_flight_early, &result->in_flight_late) &&
+        schedule_is_constant(&r->steer.course.schedule);
+}
+
+/* All connections are lost: is the server, too? */
+static void try_server(struct run *r)
+{
+    struct client_result *result = r->result;
+
+    if (result->interrupted || result->losses.idle.count == 0 || result->connections_live > 0)
+        return;
+    result->server_was_tried = true;
+    result->server_accepts = sock_accepts(&r->config->target);
+}
+
+static int lead(struct run *r)
+{
+    if (client_crew_start(&r->crew, r->config) != 0)
+        return -1;
+    /* not before: the first workers would take the CPUs from those still being made */
+    client_crew_post(&r->crew, CLIENT_OPEN, clock_now_ns());
+    event_base_dispatch(r->base);
+    unwatch(r);
+    client_control_end(&r->control);
+    if (r->settings->stats_in_place && r->settings->stats_interval_ns > 0)
+        progress_show_in_place(stderr, NULL, 0);
+    client_crew_join(&r->crew);
+    if (r->settings->connections != NULL)
+        client_crew_print_connections(&r->crew, r->settings->connections, r->config->course != NULL,
+                                      r->progress.start_ns);
+    collect(r);
+    try_server(r);
+    return 0;
+}
+
+static void prepare_progress(struct run *r, uint64_t now_ns)
+{
+    const struct client_config *config = r->config;
+    struct client_result *result = r->result;
+
+    result->has_interface = netdev_towards(&config->target, result->interface) == 0;
+    r->progress = (struct progress){
+        .asked = config->n_at_begin,
+        .listens = config->listens,
+        .rate_qps = r->settings->rate_qps,
+        .load_ns = client_config_load_ns(config),
+        .start_ns = now_ns,
+        .previous_ns = now_ns,
+        .interface = result->has_interface ? result->interface : NULL,
+    };
+    if (result->has_interface)
+        result->has_interface = netdev_read(result->interface, &r->progress.previous_net) == 0;
+}
+
+static int prepare(struct run *r)
+{
+    struct client_config *config = r->config;
+    const uint64_t now_ns = clock_now_ns();
+
+    r->result->connections_at_begin = config->n_at_begin;
+    r->result->n_workers = config->n_workers;
+    r->result->started_epoch_ns = now_ns + clock_realtime_offset_ns();
+    hoststat_read(&r->result->host_before);
+    prepare_progress(r, now_ns);
+    atomic_init(&r->spare_tuple, config->n_connections);
+    config->spare_tuple = &r->spare_tuple;
+    atomic_init(&r->fallback_tuple, 0);
+    config->fallback_tuple = &r->fallback_tuple;
+    config->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    memory_watch_start(&r->memory, "/proc", &config->memory_ends, MEMORY_WATCH_OF_CLIENT);
+    config->memory = &r->memory;
+    client_steer_init(&r->steer, config, &r->crew);
+    config->course = r->settings->control != NULL ? &r->steer.course : NULL;
+    r->base = event_base_new();
+    for (int m = CLIENT_N_QUERY_METRICS; m < CLIENT_N_METRICS; m++)
+        if (hist_init(&r->result->metrics[m]) != 0)
+            return -1;
+    if (losses_init(&r->result->losses) != 0)
+        return -1;
+    if (client_intervals_init(&r->intervals, &r->crew, r->settings->interval_log,
+                              r->result->metrics, r->result->batches, now_ns) != 0)
+        return -1;
+    return config->wake_fd >= 0 && r->base != NULL && watch(r) == 0 &&
+                   (config->course == NULL || open_control(r) == 0)
+               ? 0
+               : -1;
+}
+
+static void release(struct run *r)
+{
+    client_control_end(&r->control);
+    client_intervals_free(&r->intervals);
+    memory_watch_end(&r->memory);
+    client_crew_free(&r->crew);
+    if (r->base != NULL)
+        event_base_free(r->base);
+    if (r->config->wake_fd >= 0)
+        close(r->config->wake_fd);
+}
+
+int client_run(struct client_config *config, const struct client_run_settings *settings,
+               struct client_result *result)
+{
+    struct run r = {.config = config, .settings = settings, .result = result};
+    int failed;
+
+    memset(result, 0, sizeof *result);
+    failed = prepare(&r) != 0 || lead(&r) != 0;
+    release(&r);
+    return failed ? -1 : 0;
+}

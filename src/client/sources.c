@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT
+ * client_sources: see client/sources.h. */
+#include "client/sources.h"
+
+#include "base/log.h"
+#include "host/process_limits.h"
+#include "host/sockdiag.h"
+#include "host/source_list.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FALLBACK_FIRST_PORT = 1024 };
+
+/* --- from the options --- */
+
+static int read_addresses(struct client_plan *plan, const struct client_opts *o)
+{
+    char error[SRCPLAN_ERROR_BYTES];
+
+    srcplan_init(&plan->config.plan);
+    if (o->source != NULL && sources_add(&plan->config.plan, o->source, error) != 0)
+        return complain("--source: %s", error);
+    return 0;
+}
+
+static int read_ports(struct client_plan *plan, const struct client_opts *o,
+                      const struct hostfacts *host)
+{
+    struct srcplan *tuples = &plan->config.plan;
+    char error[SRCPLAN_ERROR_BYTES], all[32];
+    const uint64_t first = host->first_unprivileged_port;
+
+    if (o->source == NULL && o->sport == NULL)
+        return 0;
+    snprintf(all, sizeof all, "%u-65535",
+             first >= 1 && first <= UINT16_MAX ? (unsigned)first : FALLBACK_FIRST_PORT);
+    if (srcplan_add_ports(tuples, o->sport != NULL ? o->sport : all, error) != 0)
+        return complain("--sport: %s", error);
+    plan->n_excluded_ports = oslimits_exclude_unusable_ports(tuples);
+    return 0;
+}
+
+int client_sources_read(struct client_plan *plan, const struct client_opts *o,
+                        const struct hostfacts *host)
+{
+    return read_addresses(plan, o) != 0 || read_ports(plan, o, host) != 0 ? -1 : 0;
+}
+
+/* --- towards the target --- */
+
+/* The address from which the kernel reaches the target. */
+static bool find_route(const struct sock_address *target, struct srcplan_tuple *route)
+{
+    struct sock_address source;
+
+    if (sock_route_source(target, &source) != 0)
+        return false;
+    *route = sock_tuple(&source);
+    return true;
+}
+
+static bool is_same_address(const struct srcplan_tuple *a, const struct srcplan_tuple *b)
+{
+    return memcmp(a->address.bytes, b->address.bytes, sizeof a->address.bytes) == 0;
+}
+
+/* Whether a connection can have the target's address as its own. */
+static bool may_meet_itself(const struct client_config *c)
+{
+    const struct srcplan_tuple target = sock_tuple(&c->target);
+    struct srcplan_tuple route;
+
+    if (c->plan.n_ranges > 0)
+        return srcplan_has_address(&c->plan, &target.address);
+    return find_route(&c->target, &route) && is_same_address(&route, &target);
+}
+
+static bool has_range(const struct hostfacts *host)
+{
+    return host->first_ephemeral_port >= 1 &&
+           host->first_ephemeral_port <= host->last_ephemeral_port &&
+           host->last_ephemeral_port <= UINT16_MAX;
+}
+
+/* The ports that the kernel would choose from. */
+static int add_kernels_tuples(struct srcplan *p, const struct srcplan_address *route,
+                              const struct hostfacts *host)
+{
+    char address[INET6_ADDRSTRLEN], ports[32], error[SRCPLAN_ERROR_BYTES];
+
+    inet_ntop(route->family, route->bytes, address, sizeof address);
+    snprintf(ports, sizeof ports, "%u-%u", (unsigned)host->first_ephemeral_port,
+             (unsigned)host->last_ephemeral_port);
+    return srcplan_add_sources(p, address, error) != 0 || srcplan_add_ports(p, ports, error) != 0
+               ? -1
+               : 0;
+}
+
+static void plan_fallback(struct client_config *c, const struct hostfacts *host)
+{
+    struct srcplan_tuple route;
+
+    srcplan_init(&c->fallback);
+    if (c->plan.ports != NULL || !has_range(host) || !find_route(&c->target, &route))
+        return;
+    if (add_kernels_tuples(&c->fallback, &route.address, host) != 0) {
+        srcplan_free(&c->fallback);
+        return;
+    }
+    oslimits_exclude_unusable_ports(&c->fallback);
+    if (c->may_meet_itself)
+        srcplan_exclude_port(&c->fallback, sock_port(&c->target));
+}
+
+/* Where the kernel chooses, one destination has its port range once. */
+static uint64_t tuples_available(const struct srcplan *tuples, const struct hostfacts *host)
+{
+    if (tuples->ports != NULL)
+        return srcplan_capacity(tuples);
+    if (!has_range(host))
+        return HOSTFACTS_UNKNOWN;
+    return host->last_ephemeral_port - host->first_ephemeral_port + 1;
+}
+
+struct members {
+    const struct srcplan *plan;
+    bool has_port[UINT16_MAX + 1];
+};
+
+static bool is_member(const void *context, const struct srcplan_tuple *source)
+{
+    const struct members *m = context;
+
+    return m->has_port[source->port] &&
+           (m->plan->n_ranges == 0 || srcplan_has_address(m->plan, &source->address));
+}
+
+static void count_time_wait(struct client_plan *plan, const struct hostfacts *host)
+{
+    const struct client_config *c = &plan->config;
+    struct members m = {.plan = c->plan.ports != NULL ? &c->plan : &c->fallback};
+    struct sockdiag_time_wait time_wait = {0};
+
+    plan->n_time_wait = HOSTFACTS_UNKNOWN;
+    if (m.plan->ports == NULL)
+        return;
+    for (uint32_t i = 0; i < m.plan->n_ports; i++)
+        m.has_port[m.plan->ports[i]] = true;
+    if (host->sockets_in_time_wait > 0 &&
+        sockdiag_time_wait(&c->target, is_member, &m, &time_wait) != 0)
+        return;
+    plan->n_time_wait = time_wait.n;
+    plan->time_wait_ends_s = (time_wait.ends_ms + 999) / 1000;
+}
+
+int client_sources_fit_target(struct client_plan *plan, const struct hostfacts *host)
+{
+    struct client_config *c = &plan->config;
+    const uint16_t port = sock_port(&c->target);
+
+    c->may_meet_itself = may_meet_itself(c);
+    if (c->may_meet_itself && c->plan.ports != NULL) {
+        plan->n_excluded_ports += srcplan_exclude_port(&c->plan, port);
+        if (c->plan.n_ports == 0)
+            return complain("--sport: '%u' is the port of %s itself: expected other source ports",
+                            port, plan->target);
+    }
+    plan_fallback(c, host);
+    plan->n_tuples = tuples_available(&c->plan, host);
+    count_time_wait(plan, host);
+    return 0;
+}
+
+void client_sources_free(struct client_plan *plan)
+{
+    srcplan_free(&plan->config.plan);
+    srcplan_free(&plan->config.fallback);
+}

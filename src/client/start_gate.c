@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT
+ * client_gate: see client/start_gate.h. */
+#include "client/start_gate.h"
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "client/result.h"
+#include "client/start_time.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOOK_NS (20 * UNITS_NS_PER_MS) /* from one look for the file to the next */
+
+enum { PATH_BYTES = 4096 };
+
+static uint64_t now_epoch_ns(void)
+{
+    return clock_now_ns() + clock_realtime_offset_ns();
+}
+
+bool client_gate_is_missed(const struct client_gate_settings *settings)
+{
+    return settings->at_epoch_ns > 0 &&
+           start_time_judge(settings->at_epoch_ns, now_epoch_ns(), 0, settings->late_max_ns) ==
+               START_TIME_MISSED;
+}
+
+/* --- the file of who waits --- */
+
+static int path_of(char path[PATH_BYTES], const char *file, const char *end)
+{
+    if (snprintf(path, PATH_BYTES, "%s%s", file, end) < PATH_BYTES)
+        return 0;
+    errno = ENAMETOOLONG;
+    return -1;
+}
+
+int client_gate_prepare(const struct client_gate_settings *settings)
+{
+    char ready[PATH_BYTES], new[PATH_BYTES];
+    FILE *out;
+
+    if (settings->file == NULL)
+        return 0;
+    if (path_of(ready, settings->file, ".ready") != 0 ||
+        path_of(new, settings->file, ".ready.new") != 0 || (out = fopen(new, "we")) == NULL)
+        return -1;
+    fclose(out);
+    unlink(new);
+    return unlink(ready) == 0 || errno == ENOENT ? 0 : -1;
+}
+
+/* Whole or not at all. */
+static int write_ready(const char *file, const struct client_result *r)
+{
+    char ready[PATH_BYTES], new[PATH_BYTES];
+    FILE *out;
+    struct json j;
+
+    if (path_of(ready, file, ".ready") != 0 || path_of(new, file, ".ready.new") != 0 ||
+        (out = fopen(new, "we")) == NULL)
+        return -1;
+    json_init(&j, out);
+    json_object_begin(&j, NULL);
+    json_u64(&j, "asked", r->connections_asked);
+    json_u64(&j, "connected", tally_get(&r->tally.connections.connected));
+    json_u64(&j, "proven", tally_get(&r->tally.connections.proven));
+    json_u64(&j, "half_open", r->connections_half_open);
+    json_u64(&j, "live", r->connections_live);
+    json_object_end(&j);
+    if (fclose(out) != 0)
+        return -1;
+    return rename(new, ready);
+}
+
+/* --- waiting --- */
+
+static void miss(struct client_gate *gate)
+{
+    gate->start->missed = true;
+    gate->waiting = false;
+    gate->missed(gate->arg);
+}
+
+static void again_in(struct client_gate *gate, uint64_t ns)
+{
+    const struct timeval wait = clock_timeval(ns);
+
+    if (event_add(&gate->event, &wait) != 0) {
+        complain("cannot wait for the start: no memory");
+        miss(gate);
+    }
+}
+
+/* The file, when there is one, says when.  Returns whether it is known. */
+static bool learn(struct client_gate *gate)
+{
+    char text[64];
+    const int fd = open(gate->settings->file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    const ssize_t n_bytes = fd >= 0 ? read(fd, text, sizeof text) : 0;
+    uint64_t at_epoch_ns;
+
+    if (fd >= 0)
+        close(fd);
+    if (n_bytes <= 0)
+        return false;
+    switch (start_time_read(text, (size_t)n_bytes, &at_epoch_ns)) {
+    case START_TIME_COMPLETE:
+        gate->start->at_epoch_ns = at_epoch_ns;
+        gate->start->margin_ns = (int64_t)(at_epoch_ns - now_epoch_ns());
+        return true;
+    case START_TIME_WRONG:
+        complain("--start-file: '%s' has no start time: accepted is " START_TIME_ACCEPTED,
+                 gate->settings->file);
+        miss(gate);
+        return false;
+    case START_TIME_UNFINISHED:
+        break;
+    }
+    return false;
+}
+
+/* CLOCK_REALTIME is asked anew each time: a step of it moves the start, too. */
+static void await(struct client_gate *gate)
+{
+    const struct client_gate_settings *s = gate->settings;
+    const uint64_t at_ns = gate->start->at_epoch_ns, now_ns = now_epoch_ns();
+    char late[UNITS_TEXT_BYTES], most[UNITS_TEXT_BYTES];
+
+    switch (start_time_judge(at_ns, now_ns, s->ahead_ns, s->late_max_ns)) {
+    case START_TIME_AHEAD:
+        again_in(gate, at_ns - s->ahead_ns - now_ns + 999);
+        break;
+    case START_TIME_NOW:
+        gate->waiting = false;
+        clock_read_bound(&gate->start->clock);
+        gate->opened(gate->arg, clock_monotonic_of_ns(at_ns));
+        break;
+    case START_TIME_MISSED:
+        complain("the start was missed by %s, more than --late-max %s: nothing is sent",
+                 units_format_duration(late, now_ns - at_ns),
+                 units_format_duration(most, s->late_max_ns));
+        miss(gate);
+        break;
+    }
+}
+
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+    struct client_gate *gate = arg;
+
+    (void)fd;
+    (void)what;
+    if (gate->start->at_epoch_ns > 0 || learn(gate))
+        await(gate);
+    else if (gate->waiting)
+        again_in(gate, LOOK_NS);
+}
+
+void client_gate_wait(struct client_gate *gate, struct event_base *base,
+                      const struct client_result *connections)
+{
+    const struct client_gate_settings *s = gate->settings;
+
+    gate->waiting = true;
+    evtimer_assign(&gate->event, base, on_look, gate);
+    if (s->at_epoch_ns > 0) {
+        gate->start->at_epoch_ns = s->at_epoch_ns;
+        gate->start->margin_ns = (int64_t)(s->at_epoch_ns - now_epoch_ns());
+    }
+    if (s->file != NULL && write_ready(s->file, connections) != 0) {
+        complain("--start-file: cannot write '%s.ready': %s", s->file, strerror(errno));
+        miss(gate);
+        return;
+    }
+    if (!s->quiet)
+        complain("%" PRIu64 " connections live, waiting for %s", connections->connections_live,
+                 s->file != NULL ? s->file : "the start");
+    on_look(-1, 0, gate);
+}
+
+void client_gate_close(struct client_gate *gate)
+{
+    if (gate->waiting)
+        event_del(&gate->event);
+    gate->waiting = false;
+}

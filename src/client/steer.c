@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ * client_steer: see client/steer.h. */
+#include "client/steer.h"
+
+#include "base/clock.h"
+#include "client/workers.h"
+
+/* Workers read their mailbox between two turns: some milliseconds at the worst, on a loaded host.
+ */
+#define LEAD_NS (50 * 1000000ull)
+
+/* What is longer ago has been sent, or is late: it is kept as its mean. */
+#define PAST_NS 1000000000ull
+
+void client_steer_init(struct client_steer *s, const struct client_config *config,
+                       struct client_crew *crew)
+{
+    *s = (struct client_steer){.config = config, .crew = crew};
+    pthread_mutex_init(&s->course.lock, NULL);
+    s->course.schedule = s->asked = config->schedule;
+    s->course.end_ns = PACER_NEVER;
+    s->course.n_connections = config->n_at_begin;
+}
+
+void client_steer_begin(struct client_steer *s, uint64_t begin_ns, uint64_t end_ns)
+{
+    s->begin_ns = begin_ns;
+    s->course.end_ns = end_ns;
+}
+
+/* After a change. */
+static void tell_workers(struct client_course *course, struct client_crew *crew)
+{
+    pthread_mutex_lock(&course->lock);
+    course->version++;
+    pthread_mutex_unlock(&course->lock);
+    for (uint32_t i = 0; i < crew->n; i++)
+        worker_post(&crew->workers[i].worker, CLIENT_STEER, 0);
+}
+
+/* Whether all of them have copied what they were told. */
+static bool is_taken(const struct client_course *course, const struct client_crew *crew)
+{
+    for (uint32_t i = 0; i < crew->n; i++)
+        if (atomic_load_explicit(&crew->workers[i].course.version, memory_order_acquire) !=
+            course->version)
+            return false;
+    return true;
+}
+
+/* When a change made now is in force. */
+static uint64_t moment_ns(const struct client_steer *s)
+{
+    const uint64_t at_ns = clock_now_ns() + LEAD_NS;
+
+    return at_ns > s->begin_ns ? at_ns : s->begin_ns;
+}
+
+/* Warm-up and measurement each for itself, as the mean of the latter is to be told. */
+static void forget_past(struct schedule *schedule, uint64_t warmup_ns, uint64_t past_ns)
+{
+    if (past_ns > 0 && warmup_ns > 0)
+        schedule_flatten(schedule, 0, past_ns < warmup_ns ? past_ns : warmup_ns);
+    if (past_ns > warmup_ns)
+        schedule_flatten(schedule, warmup_ns, past_ns);
+}
+
+/* Puts `rest` in force at a moment. */
+static int replace_rest(struct client_steer *s, const struct schedule *rest, uint64_t at_ns)
+{
+    const uint64_t passed_ns = at_ns - s->begin_ns;
+    struct schedule schedule = s->course.schedule;
+
+    forget_past(&schedule, s->config->warmup_ns, passed_ns > PAST_NS ? passed_ns - PAST_NS : 0);
+    if (schedule_replace_rest(&schedule, passed_ns, rest) != 0)
+        return -1;
+    pthread_mutex_lock(&s->course.lock);
+    s->course.schedule = schedule;
+    pthread_mutex_unlock(&s->course.lock);
+    s->changed = true;
+    tell_workers(&s->course, s->crew);
+    return 0;
+}
+
+int client_steer_rate(struct client_steer *s, double qps, uint64_t *at_ns)
+{
+    struct schedule asked;
+
+    *at_ns = moment_ns(s);
+    schedule_constant(&asked, schedule_duration_ns(&s->config->schedule), qps);
+    if (!s->paused && replace_rest(s, &asked, *at_ns) != 0)
+        return -1;
+    s->asked = asked;
+    return 0;
+}
+
+int client_steer_pause(struct client_steer *s, bool paused, uint64_t *at_ns)
+{
+    struct schedule silence;
+
+    *at_ns = moment_ns(s);
+    if (paused == s->paused)
+        return 0;
+    schedule_constant(&silence, schedule_duration_ns(&s->config->schedule), 0);
+    if (replace_rest(s, paused ? &silence : &s->asked, *at_ns) != 0)
+        return -1;
+    if (paused)
+        s->paused_since_ns = *at_ns;
+    else
+        s->paused_ns += *at_ns - s->paused_since_ns;
+    s->paused = paused;
+    return 0;
+}
+
+int client_steer_connections(struct client_steer *s, uint32_t n)
+{
+    if (!is_taken(&s->course, s->crew))
+        return -1;
+    pthread_mutex_lock(&s->course.lock);
+    s->course.n_connections = n;
+    pthread_mutex_unlock(&s->course.lock);
+    tell_workers(&s->course, s->crew);
+    return 0;
+}
+
+uint64_t client_steer_end(struct client_steer *s)
+{
+    const uint64_t at_ns = moment_ns(s);
+
+    if (at_ns < s->course.end_ns) {
+        pthread_mutex_lock(&s->course.lock);
+        s->course.end_ns = at_ns;
+        pthread_mutex_unlock(&s->course.lock);
+        tell_workers(&s->course, s->crew);
+    }
+    return s->course.end_ns;
+}
+
+double client_steer_rate_qps(const struct client_steer *s, uint64_t now_ns)
+{
+    return now_ns >= s->begin_ns ? schedule_rate_qps(&s->course.schedule, now_ns - s->begin_ns) : 0;
+}
+
+double client_steer_between_qps(const struct client_steer *s, uint64_t from_ns, uint64_t until_ns)
+{
+    const uint64_t first_ns = from_ns > s->begin_ns ? from_ns : s->begin_ns;
+    const uint64_t end_ns = until_ns < s->course.end_ns ? until_ns : s->course.end_ns;
+
+    if (end_ns <= first_ns)
+        return 0;
+    return schedule_mean_between_qps(&s->course.schedule, first_ns - s->begin_ns,
+                                     end_ns - s->begin_ns) *
+           (double)(end_ns - first_ns) / (double)(until_ns - first_ns);
+}
+
+double client_steer_mean_qps(const struct client_steer *s, uint64_t until_ns)
+{
+    const uint64_t warmup_ns = s->config->warmup_ns;
+
+    return until_ns > s->begin_ns + warmup_ns
+               ? schedule_mean_between_qps(&s->course.schedule, warmup_ns, until_ns - s->begin_ns)
+               : 0;
+}
+
+uint64_t client_steer_paused_ns(const struct client_steer *s, uint64_t until_ns)
+{
+    return s->paused_ns +
+           (s->paused && until_ns > s->paused_since_ns ? until_ns - s->paused_since_ns : 0);
+}

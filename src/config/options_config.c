@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ * options_config: settings read from a text and printed as one.  See config/options.h. */
+#include "config/options.h"
+
+#include "base/units.h"
+#include "config/confline.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { NUMBER_BYTES = 64, MOST_DECIMALS = 19 };
+
+/* --- reading --- */
+
+/* The error, in which the reason stands, gets the line before it. */
+static int refuse(const struct options_text *t, unsigned line, const char *reason, char *error)
+{
+    snprintf(error, OPTIONS_ERROR_BYTES, "%.80s:%u: %.220s", t->name, line, reason);
+    return -1;
+}
+
+static int refuse_name(const struct options *o, const char *name, char *reason)
+{
+    const int n = snprintf(reason, OPTIONS_ERROR_BYTES, "%.80s: unknown option", name);
+
+    options_suggest(o, name, reason + n, OPTIONS_ERROR_BYTES - (size_t)n);
+    return -1;
+}
+
+static int read_line(struct options *o, void *settings, enum options_place place, char *line,
+                     char *reason)
+{
+    const struct option_row *row;
+    struct confline parts;
+
+    if (confline_cut(line, &parts, reason) != 0)
+        return -1;
+    if (parts.name == NULL)
+        return 0;
+    row = options_row(o, parts.name);
+    if (row == NULL)
+        return refuse_name(o, parts.name, reason);
+    if (!options_is_setting(row)) {
+        snprintf(reason, OPTIONS_ERROR_BYTES, "%s: for the command line alone: see --help",
+                 row->name);
+        return -1;
+    }
+    return options_set(o, settings, row, parts.value, place, reason);
+}
+
+int options_read_text(struct options *o, void *settings, enum options_place place, char *error)
+{
+    const struct options_text *t = &o->texts[place];
+    char *rest = t->text, *line, reason[OPTIONS_ERROR_BYTES];
+
+    _Static_assert(CONFLINE_ERROR_BYTES <= OPTIONS_ERROR_BYTES, "one buffer serves both");
+    for (unsigned number = 1; (line = strsep(&rest, "\n")) != NULL; number++)
+        if (read_line(o, settings, place, line, reason) != 0)
+            return refuse(t, number, reason, error);
+    return 0;
+}
+
+/* --- printing --- */
+
+/* The largest unit that leaves no fraction. */
+static void put_duration(char *text, uint64_t ns)
+{
+    static const struct {
+        const char *name;
+        uint64_t ns;
+    } units[] = {
+        {"s", UNITS_NS_PER_S}, {"ms", UNITS_NS_PER_MS}, {"us", UNITS_NS_PER_US}, {"ns", 1}};
+    size_t i = 0;
+
+    while (ns % units[i].ns != 0)
+        i++;
+    snprintf(text, NUMBER_BYTES, "%" PRIu64 "%s", ns / units[i].ns, units[i].name);
+}
+
+/* The fewest decimals that give the same number again. */
+static void put_rate(char *text, double per_s)
+{
+    double again;
+
+    for (int decimals = 0; decimals <= MOST_DECIMALS; decimals++) {
+        snprintf(text, NUMBER_BYTES, "%.*f", decimals, per_s);
+        if (units_parse_rate(text, &again) == 0 && !(again < per_s) && !(again > per_s))
+            return;
+    }
+}
+
+/* Nothing where 0 stands for what is not given and would not be accepted. */
+static void put_whole(const struct option_row *row, char *text, uint64_t value)
+{
+    if (value == 0 && row->kind == OPTION_AUTO)
+        snprintf(text, NUMBER_BYTES, "auto");
+    else if (value < row->min)
+        text[0] = '\0';
+    else if (row->kind == OPTION_DURATION)
+        put_duration(text, value);
+    else
+        snprintf(text, NUMBER_BYTES, "%s%" PRIu64, row->kind == OPTION_SHARE ? "1/" : "", value);
+}
+
+/* Returns the value as a text, in the buffer or borrowed. */
+static const char *format(const struct option_row *row, const void *field, char *buffer)
+{
+    switch (row->kind) {
+    case OPTION_FLAG:
+        return *(const bool *)field ? "yes" : "no";
+    case OPTION_COUNTER:
+        snprintf(buffer, NUMBER_BYTES, "%u", *(const unsigned *)field);
+        return buffer;
+    case OPTION_RATE:
+        put_rate(buffer, *(const double *)field);
+        return buffer;
+    case OPTION_PORT:
+    case OPTION_ANY_PORT:
+        snprintf(buffer, NUMBER_BYTES, "%u", *(const uint16_t *)field);
+        return buffer;
+    case OPTION_TEXT:
+        return *(const char *const *)field != NULL ? *(const char *const *)field : "";
+    case OPTION_CHOICE:
+        return options_choice(row, *(const int *)field, buffer, NUMBER_BYTES);
+    default:
+        put_whole(row, buffer, *(const uint64_t *)field);
+        return buffer;
+    }
+}
+
+void options_print_config(const struct options *o, const void *settings, FILE *out)
+{
+    char buffer[NUMBER_BYTES];
+
+    for (size_t i = 0; i < o->n_rows; i++) {
+        const struct option_row *row = &o->rows[i];
+        const char *value;
+
+        if (row->kind == OPTION_HEADING)
+            fprintf(out, "%s# %s\n", i > 0 ? "\n" : "", row->name);
+        if (!options_is_setting(row))
+            continue;
+        value = format(row, (const char *)settings + row->offset, buffer);
+        if (o->given[i] != OPTIONS_NOWHERE)
+            confline_print(out, row->name, value);
+        else if (*value == '\0')
+            fprintf(out, "# %s =\n", row->name);
+        else {
+            fputs("# ", out);
+            confline_print(out, row->name, value);
+        }
+    }
+}

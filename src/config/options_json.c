@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ * options_json: the settings in force, for the JSON result.  See config/options.h. */
+#include "config/options.h"
+
+#include "base/json.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void put_choice(struct json *j, const struct option_row *row, int choice)
+{
+    char text[64];
+
+    if (*options_choice(row, choice, text, sizeof text) != '\0')
+        json_string(j, row->name, text);
+    else
+        json_null(j, row->name);
+}
+
+static void put(struct json *j, const struct option_row *row, const void *field)
+{
+    char share[32];
+
+    switch (row->kind) {
+    case OPTION_FLAG:
+        json_bool(j, row->name, *(const bool *)field);
+        break;
+    case OPTION_COUNTER:
+        json_u64(j, row->name, *(const unsigned *)field);
+        break;
+    case OPTION_COUNT:
+    case OPTION_BYTES:
+        json_u64(j, row->name, *(const uint64_t *)field);
+        break;
+    case OPTION_AUTO:
+        if (*(const uint64_t *)field == 0)
+            json_string(j, row->name, "auto");
+        else
+            json_u64(j, row->name, *(const uint64_t *)field);
+        break;
+    case OPTION_SHARE:
+        snprintf(share, sizeof share, "1/%" PRIu64, *(const uint64_t *)field);
+        json_string(j, row->name, share);
+        break;
+    case OPTION_DURATION:
+        json_double(j, row->name, (double)*(const uint64_t *)field / 1e9);
+        break;
+    case OPTION_RATE:
+        json_double(j, row->name, *(const double *)field);
+        break;
+    case OPTION_PORT:
+    case OPTION_ANY_PORT:
+        json_u64(j, row->name, *(const uint16_t *)field);
+        break;
+    case OPTION_TEXT:
+    case OPTION_PROFILE:
+    case OPTION_CONFIG:
+        json_string(j, row->name, *(const char *const *)field);
+        break;
+    case OPTION_CHOICE:
+        put_choice(j, row, *(const int *)field);
+        break;
+    case OPTION_HEADING:
+    case OPTION_COMMAND:
+    case OPTION_HELP:
+    case OPTION_VERSION:
+        break;
+    }
+}
+
+void options_json(const struct options *o, const void *settings, struct json *j, const char *key)
+{
+    json_object_begin(j, key);
+    for (size_t i = 0; i < o->n_rows; i++)
+        put(j, &o->rows[i], (const char *)settings + o->rows[i].offset);
+    json_object_end(j);
+}

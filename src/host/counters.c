@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT
+ * hoststat: see host/counters.h. */
+#include "host/counters.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static uint64_t us_of(struct timeval t)
+{
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_usec;
+}
+
+static void read_usage(struct hoststat *s)
+{
+    struct rusage usage;
+
+    if (getrusage(RUSAGE_SELF, &usage) != 0)
+        return;
+    s->user_us = us_of(usage.ru_utime);
+    s->system_us = us_of(usage.ru_stime);
+    s->involuntary_switches = (uint64_t)usage.ru_nivcsw;
+    s->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
+}
+
+static void read_rss(struct hoststat *s)
+{
+    FILE *f = fopen("/proc/self/statm", "re");
+    uint64_t total, resident;
+
+    if (f == NULL)
+        return;
+    if (fscanf(f, "%" SCNu64 " %" SCNu64, &total, &resident) == 2)
+        s->rss_bytes = resident * (uint64_t)sysconf(_SC_PAGESIZE);
+    fclose(f);
+}
+
+/* "cpu  user nice system idle iowait irq softirq steal ..."; the guest figures after it are part of
+ * user and nice already. */
+static void read_cpu(struct hoststat *s)
+{
+    FILE *f = fopen("/proc/stat", "re");
+    uint64_t ticks[8], sum = 0;
+    int n = 0;
+
+    if (f == NULL)
+        return;
+    if (fscanf(f, "cpu") == 0)
+        while (n < 8 && fscanf(f, "%" SCNu64, &ticks[n]) == 1)
+            sum += ticks[n++];
+    if (n == 8) {
+        s->cpu_ticks = sum;
+        s->steal_ticks = ticks[7];
+    }
+    fclose(f);
+}
+
+/* These files hold pairs of lines, "Tcp: name name ..." and "Tcp: value value ...". */
+static uint64_t find_counter(const char *names, const char *values, const char *wanted)
+{
+    char name[64];
+    uint64_t value;
+    int n_name, n_value;
+
+    names += strcspn(names, " ");
+    values += strcspn(values, " ");
+    while (sscanf(names, " %63s%n", name, &n_name) == 1 &&
+           sscanf(values, " %" SCNu64 "%n", &value, &n_value) == 1) {
+        if (strcmp(name, wanted) == 0)
+            return value;
+        names += n_name;
+        values += n_value;
+    }
+    return HOSTSTAT_UNKNOWN;
+}
+
+static uint64_t read_counter(const char *file, const char *group, const char *wanted)
+{
+    static const int longest = 8192;
+    char names[8192], values[8192];
+    uint64_t value = HOSTSTAT_UNKNOWN;
+    FILE *f = fopen(file, "re");
+
+    if (f == NULL)
+        return value;
+    while (fgets(names, longest, f) != NULL && fgets(values, longest, f) != NULL)
+        if (strncmp(names, group, strlen(group)) == 0)
+            value = find_counter(names, values, wanted);
+    fclose(f);
+    return value;
+}
+
+/* "TCP: inuse 5 orphan 0 tw 3 alloc 7 mem 1": in pages. */
+static void read_tcp_memory(struct hoststat *s)
+{
+    FILE *f = fopen("/proc/net/sockstat", "re");
+    char line[256];
+    uint64_t pages;
+
+    if (f == NULL)
+        return;
+    while (fgets(line, sizeof line, f) != NULL)
+        if (sscanf(line, "TCP: inuse %*u orphan %*u tw %*u alloc %*u mem %" SCNu64, &pages) == 1)
+            s->tcp_memory_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    fclose(f);
+}
+
+/* "protocol  size sockets  memory press ...", then "TCP 2304 5 1 no ...". */
+static void read_tcp_is_short(struct hoststat *s)
+{
+    FILE *f = fopen("/proc/net/protocols", "re");
+    char line[256], is_short[8];
+
+    if (f == NULL)
+        return;
+    while (fgets(line, sizeof line, f) != NULL)
+        if (sscanf(line, "TCP %*u %*d %*d %7s", is_short) == 1)
+            s->tcp_memory_is_short = strcmp(is_short, "yes") == 0;
+    fclose(f);
+}
+
+static void read_tcp_pressures(struct hoststat *s)
+{
+    s->tcp_memory_pressures = read_counter("/proc/net/netstat", "TcpExt:", "TCPMemoryPressures");
+    read_tcp_is_short(s);
+}
+
+static void read_slab(struct hoststat *s)
+{
+    FILE *f = fopen("/proc/meminfo", "re");
+    char line[128];
+    uint64_t kib;
+
+    if (f == NULL)
+        return;
+    while (fgets(line, sizeof line, f) != NULL)
+        if (sscanf(line, "Slab: %" SCNu64, &kib) == 1)
+            s->slab_bytes = kib * 1024;
+    fclose(f);
+}
+
+void hoststat_read(struct hoststat *s)
+{
+    memset(s, 0xff, sizeof *s); /* every field is HOSTSTAT_UNKNOWN */
+    read_usage(s);
+    read_rss(s);
+    read_cpu(s);
+    s->retransmits = read_counter("/proc/net/snmp", "Tcp:", "RetransSegs");
+    s->loss_probes = read_counter("/proc/net/netstat", "TcpExt:", "TCPLossProbes");
+    s->dsacks = read_counter("/proc/net/netstat", "TcpExt:", "TCPDSACKRecv");
+    s->listen_overflows = read_counter("/proc/net/netstat", "TcpExt:", "ListenOverflows");
+    s->listen_drops = read_counter("/proc/net/netstat", "TcpExt:", "ListenDrops");
+    read_slab(s);
+    read_tcp_memory(s);
+    read_tcp_pressures(s);
+}
+
+uint64_t hoststat_delta(uint64_t later, uint64_t earlier)
+{
+    if (later == HOSTSTAT_UNKNOWN || earlier == HOSTSTAT_UNKNOWN)
+        return HOSTSTAT_UNKNOWN;
+    return later - earlier;
+}
+
+uint64_t hoststat_memory_pressures(const struct hoststat *later, const struct hoststat *earlier)
+{
+    const uint64_t begun =
+        hoststat_delta(later->tcp_memory_pressures, earlier->tcp_memory_pressures);
+
+    if (begun == HOSTSTAT_UNKNOWN || earlier->tcp_memory_is_short == HOSTSTAT_UNKNOWN)
+        return HOSTSTAT_UNKNOWN;
+    if (begun == 0 && later->tcp_memory_is_short == 1)
+        return 1;
+    return begun + earlier->tcp_memory_is_short;
+}
+
+void hoststat_watch_memory(struct hoststat *earlier)
+{
+    struct hoststat now;
+
+    memset(&now, 0xff, sizeof now);
+    read_tcp_pressures(&now);
+    if (now.tcp_memory_is_short == 1 && now.tcp_memory_pressures == earlier->tcp_memory_pressures)
+        earlier->tcp_memory_is_short = 1;
+}
+
+double hoststat_steal_percent(const struct hoststat *later, const struct hoststat *earlier)
+{
+    const uint64_t all = hoststat_delta(later->cpu_ticks, earlier->cpu_ticks);
+    const uint64_t steal = hoststat_delta(later->steal_ticks, earlier->steal_ticks);
+
+    if (all == HOSTSTAT_UNKNOWN || steal == HOSTSTAT_UNKNOWN || all == 0)
+        return -1;
+    return 100.0 * (double)steal / (double)all;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ * kernel_features: see host/kernel_features.h. */
+#include "host/kernel_features.h"
+
+#include "base/log.h"
+#include "host/sockdiag.h"
+#include "net/sock.h"
+#include "net/thread.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+static int find_fd_tables(void)
+{
+    return thread_can_own_fd_table() ? 0 : -1;
+}
+
+static int find_sock_diag(void)
+{
+    const struct sock_address nobody = {.ss.ss_family = AF_INET};
+    struct sockdiag_states states;
+
+    return sockdiag_count(&nobody, &states);
+}
+
+static int find_ipv6(void)
+{
+    const int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int find_proc(void)
+{
+    static const char *const files[] = {"/proc/sys/net/core/somaxconn",
+                                        "/proc/sys/fs/nr_open",
+                                        "/proc/net/sockstat",
+                                        "/proc/net/netstat",
+                                        "/proc/self/statm",
+                                        "/proc/stat"};
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (access(files[i], R_OK) != 0)
+            return -1;
+    return 0;
+}
+
+void kernel_features_warn(unsigned wanted)
+{
+    static const struct {
+        unsigned feature;
+        int (*find)(void); /* 0, or -1 with errno */
+        const char *name, *comes_of_it;
+    } rows[] = {
+        {FEATURE_FD_TABLES, find_fd_tables, "fd table for each thread",
+         "all threads share one limit"},
+        {FEATURE_STAMPS, sock_find_stamps, "time stamps of the kernel",
+         "--kernel-ts measures nothing"},
+        {FEATURE_SOCK_DIAG, find_sock_diag, "sock_diag",
+         "ports that somebody listens on are not left out, sockets by state are not known"},
+        {FEATURE_IPV6, find_ipv6, "IPv6", "listening on IPv4 alone"},
+        {FEATURE_PROC, find_proc, "whole /proc",
+         "limits and figures of this host that are not known are left out"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if ((wanted & rows[i].feature) != 0 && rows[i].find() != 0)
+            complain("warn: no %s here (%s): %s", rows[i].name, strerror(errno),
+                     rows[i].comes_of_it);
+}

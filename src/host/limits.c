@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT
+ * hostfacts: see host/limits.h. */
+#include "host/limits.h"
+
+#include "base/textfile.h"
+#include "host/meminfo.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { MOST_PROC_BYTES = 1 << 22 };
+
+/* The nth number (from 0) of the first line of a file that begins with `head`, after it. */
+static uint64_t read_number(const char *path, const char *head, unsigned nth)
+{
+    char line[512];
+    uint64_t value = HOSTFACTS_UNKNOWN;
+    FILE *f = fopen(path, "re");
+
+    if (f == NULL)
+        return HOSTFACTS_UNKNOWN;
+    while (value == HOSTFACTS_UNKNOWN && fgets(line, sizeof line, f) != NULL) {
+        const char *at = line + strlen(head);
+        int n_read = 0;
+
+        if (strncmp(line, head, strlen(head)) != 0)
+            continue;
+        for (unsigned i = 0; i <= nth; i++, at += n_read)
+            if (sscanf(at, " %" SCNu64 "%n", &value, &n_read) != 1) {
+                fclose(f);
+                return HOSTFACTS_UNKNOWN;
+            }
+    }
+    fclose(f);
+    return value;
+}
+
+static uint64_t read_sysctl(const char *name, unsigned nth)
+{
+    char path[128];
+
+    snprintf(path, sizeof path, "/proc/sys/%s", name);
+    return read_number(path, "", nth);
+}
+
+/* A number that follows its name somewhere in a line, as in "TCP: inuse 5 orphan 0 tw 3 mem 1". */
+static uint64_t read_named(const char *path, const char *head, const char *name)
+{
+    char line[512], *at;
+    uint64_t value = HOSTFACTS_UNKNOWN;
+    FILE *f = fopen(path, "re");
+
+    if (f == NULL)
+        return HOSTFACTS_UNKNOWN;
+    while (fgets(line, sizeof line, f) != NULL)
+        if (strncmp(line, head, strlen(head)) == 0 && (at = strstr(line, name)) != NULL &&
+            sscanf(at + strlen(name), "%" SCNu64, &value) != 1)
+            value = HOSTFACTS_UNKNOWN;
+    fclose(f);
+    return value;
+}
+
+static bool may_bind_privileged(void)
+{
+    enum { CAP_NET_BIND_SERVICE = 10 }; /* capabilities(7) */
+    char line[256];
+    uint64_t effective = 0;
+    FILE *f = fopen("/proc/self/status", "re");
+
+    if (f == NULL)
+        return geteuid() == 0;
+    while (fgets(line, sizeof line, f) != NULL)
+        if (sscanf(line, "CapEff: %" SCNx64, &effective) == 1)
+            break;
+    fclose(f);
+    return effective >> CAP_NET_BIND_SERVICE & 1;
+}
+
+static void read_files(struct hostfacts *host)
+{
+    struct rlimit limit;
+
+    host->nofile = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : HOSTFACTS_UNKNOWN;
+    host->nr_open = read_sysctl("fs/nr_open", 0);
+    host->file_max = read_sysctl("fs/file-max", 0);
+    host->files_open = read_sysctl("fs/file-nr", 0);
+    host->epoll_watches = read_sysctl("fs/epoll/max_user_watches", 0);
+}
+
+/* A file of /proc; NULL, or a text that the caller frees. */
+static char *read_proc(const char *path)
+{
+    size_t n_bytes;
+
+    return textfile_read(path, MOST_PROC_BYTES, &n_bytes);
+}
+
+static uint64_t read_memory_left(uint64_t page_bytes)
+{
+    char *zones = read_proc("/proc/zoneinfo"), *text = read_proc("/proc/meminfo");
+    struct meminfo m = {.free_bytes = MEMINFO_UNKNOWN};
+    uint64_t left;
+
+    if (text != NULL)
+        meminfo_parse(&m, text);
+    left = meminfo_left(&m, zones != NULL ? meminfo_reserve_bytes(zones, page_bytes) : 0);
+    free(zones);
+    free(text);
+    return left;
+}
+
+static void read_cgroup(struct hostfacts *host)
+{
+    struct cgroup_memory memory;
+
+    host->cgroup_available_bytes = HOSTFACTS_UNKNOWN;
+    host->cgroup_is_v2 = false;
+    host->cgroup_limit[0] = '\0';
+    cgroup_memory_open(&memory, "/proc");
+    for (unsigned i = 0; i < memory.n; i++) {
+        struct cgroup_reading r = cgroup_limit_read(&memory.limits[i]);
+        uint64_t left;
+
+        r.cache_bytes = cgroup_limit_cache_bytes(&memory.limits[i]);
+        left = cgroup_reading_left(&r);
+        if (left >= host->cgroup_available_bytes)
+            continue;
+        host->cgroup_available_bytes = left;
+        host->cgroup_is_v2 = memory.limits[i].is_v2;
+        memcpy(host->cgroup_limit, memory.limits[i].path, sizeof host->cgroup_limit);
+    }
+    cgroup_memory_close(&memory);
+}
+
+static uint64_t soft_limit(int resource)
+{
+    struct rlimit limit;
+
+    return getrlimit((__rlimit_resource_t)resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY
+               ? limit.rlim_cur
+               : HOSTFACTS_UNKNOWN;
+}
+
+static uint64_t read_address_space(void)
+{
+    const uint64_t limit = soft_limit(RLIMIT_AS);
+    const uint64_t mapped_kib = read_number("/proc/self/status", "VmSize:", 0);
+
+    if (limit == HOSTFACTS_UNKNOWN || mapped_kib == HOSTFACTS_UNKNOWN)
+        return limit;
+    return limit > mapped_kib * 1024 ? limit - mapped_kib * 1024 : 0;
+}
+
+static void read_memory(struct hostfacts *host)
+{
+    host->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    host->memory_available_bytes = read_memory_left(host->page_bytes);
+    read_cgroup(host);
+    host->address_space_bytes = read_address_space();
+    host->thread_stack_bytes = soft_limit(RLIMIT_STACK);
+    host->tcp_pages_max = read_sysctl("net/ipv4/tcp_mem", 2);
+    host->tcp_pages_used = read_named("/proc/net/sockstat", "TCP:", " mem ");
+}
+
+/* Below 0: the table of the machine, which this network namespace shares. */
+static uint64_t read_hash_entries(void)
+{
+    FILE *f = fopen("/proc/sys/net/ipv4/tcp_ehash_entries", "re");
+    int64_t n = 0;
+
+    if (f == NULL)
+        return HOSTFACTS_UNKNOWN;
+    if (fscanf(f, "%" SCNd64, &n) != 1)
+        n = 0;
+    fclose(f);
+    return n == 0 ? HOSTFACTS_UNKNOWN : (uint64_t)llabs(n);
+}
+
+static void read_tcp(struct hostfacts *host)
+{
+    host->first_ephemeral_port = read_sysctl("net/ipv4/ip_local_port_range", 0);
+    host->last_ephemeral_port = read_sysctl("net/ipv4/ip_local_port_range", 1);
+    host->first_unprivileged_port = read_sysctl("net/ipv4/ip_unprivileged_port_start", 0);
+    host->may_bind_privileged = may_bind_privileged();
+    host->sockets_in_time_wait = read_named("/proc/net/sockstat", "TCP:", " tw ");
+    host->time_wait_buckets = read_sysctl("net/ipv4/tcp_max_tw_buckets", 0);
+    host->orphans_max = read_sysctl("net/ipv4/tcp_max_orphans", 0);
+    host->somaxconn = read_sysctl("net/core/somaxconn", 0);
+    host->syn_backlog = read_sysctl("net/ipv4/tcp_max_syn_backlog", 0);
+    host->syn_cookies = read_sysctl("net/ipv4/tcp_syncookies", 0);
+    host->abort_on_overflow = read_sysctl("net/ipv4/tcp_abort_on_overflow", 0);
+    host->synack_retries = read_sysctl("net/ipv4/tcp_synack_retries", 0);
+    host->tcp_timestamps = read_sysctl("net/ipv4/tcp_timestamps", 0);
+    host->tcp_hash_entries = read_hash_entries();
+    host->conntrack_max = read_sysctl("net/netfilter/nf_conntrack_max", 0);
+    host->conntrack_used = read_sysctl("net/netfilter/nf_conntrack_count", 0);
+}
+
+void hostfacts_read(struct hostfacts *host)
+{
+    read_files(host);
+    read_memory(host);
+    read_tcp(host);
+}

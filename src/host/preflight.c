@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT
+ * preflight: see host/preflight.h. */
+#include "host/preflight.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#define UNKNOWN HOSTFACTS_UNKNOWN
+
+/* Linux: TIME_WAIT lasts 60 s and cannot be changed (include/net/tcp.h, TCP_TIMEWAIT_LEN). */
+#define TIME_WAIT_S 60u
+
+/* A machine that fills its memory to the brim begins to reclaim and stalls the measurement. */
+#define COMFORTABLE_MEMORY_PERCENT 80u
+
+/* pthread_create(3) where RLIMIT_STACK is unlimited, x86-64. */
+#define DEFAULT_STACK_BYTES (2ull << 20)
+
+/* A lookup walks half a chain of the table of established connections. */
+#define LONG_HASH_CHAIN 4u
+
+#define PORTS_PER_ADDRESS 64512u /* 1024..65535 */
+
+static struct preflight_line *add(struct preflight *p, const char *name, uint64_t is,
+                                  uint64_t needed)
+{
+    struct preflight_line *line = &p->lines[p->n_lines++];
+
+    assert(p->n_lines <= PREFLIGHT_LINES);
+    *line = (struct preflight_line){.name = name, .is = is, .needed = needed};
+    return line;
+}
+
+__attribute__((format(printf, 3, 4))) static void
+fix(struct preflight_line *line, enum preflight_level level, const char *format, ...)
+{
+    va_list args;
+
+    line->level = level;
+    va_start(args, format);
+    vsnprintf(line->fix, sizeof line->fix, format, args);
+    va_end(args);
+}
+
+/* Adds the line; returns it when what is there is known and not enough, NULL otherwise. */
+static struct preflight_line *add_short(struct preflight *p, const char *name, uint64_t is,
+                                        uint64_t needed)
+{
+    struct preflight_line *line = add(p, name, is, needed);
+
+    return is != UNKNOWN && is < needed ? line : NULL;
+}
+
+/* Adds a limit that one sysctl lifts. */
+static void add_sysctl(struct preflight *p, const char *name, uint64_t is, uint64_t needed,
+                       enum preflight_level level)
+{
+    struct preflight_line *line = add_short(p, name, is, needed);
+
+    if (line != NULL)
+        fix(line, level, "sysctl -w %s=%" PRIu64, name, needed);
+}
+
+static uint64_t ceil_div(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+/* --- what both programs need --- */
+
+static void check_fds(struct preflight *p, const struct hostfacts *host, uint64_t n_connections,
+                      uint32_t n_threads, bool own_fd_tables, uint64_t reserved_fds)
+{
+    const uint64_t n_tables = own_fd_tables ? n_threads : 1;
+    const uint64_t needed = ceil_div(n_connections, n_tables) + reserved_fds;
+    struct preflight_line *line = add_short(p, "fd limit per table", host->nofile, needed);
+
+    if (line != NULL && own_fd_tables)
+        fix(line, PREFLIGHT_STOP,
+            "--threads auto (each thread has its own table), or ulimit -n %" PRIu64, needed);
+    else if (line != NULL)
+        fix(line, PREFLIGHT_STOP, "ulimit -n %" PRIu64 " (needs fs.nr_open of that at least)",
+            needed);
+    line = add(p, "fd tables", n_tables, UNKNOWN);
+    if (!own_fd_tables)
+        fix(line, PREFLIGHT_WARN, "this system does not give threads their own fd tables");
+}
+
+/* Sockets of the whole machine. */
+static void check_files(struct preflight *p, const struct hostfacts *host, uint64_t n_sockets,
+                        uint64_t reserved_fds)
+{
+    const uint64_t used = host->files_open != UNKNOWN ? host->files_open : 0;
+
+    add_sysctl(p, "fs.file-max", host->file_max, used + n_sockets + reserved_fds, PREFLIGHT_STOP);
+    add_sysctl(p, "fs.epoll.max_user_watches", host->epoll_watches, n_sockets + reserved_fds,
+               PREFLIGHT_STOP);
+}
+
+static void judge_room(struct preflight_line *line, uint64_t each_bytes, const char *limit)
+{
+    if (line->is == UNKNOWN)
+        return;
+    if (line->is < line->needed)
+        fix(line, PREFLIGHT_STOP, "fewer connections, about %" PRIu64 " bytes each, or %s",
+            each_bytes, limit);
+    else if (line->is / 100 * COMFORTABLE_MEMORY_PERCENT < line->needed)
+        fix(line, PREFLIGHT_WARN, "more than %u %% of what is available: expect reclaim",
+            COMFORTABLE_MEMORY_PERCENT);
+}
+
+static void check_cgroup(struct preflight *p, const struct hostfacts *host,
+                         const struct memory_ends *ends)
+{
+    const enum memory_account account =
+        host->cgroup_is_v2 ? MEMORY_OF_CGROUP_V2 : MEMORY_OF_CGROUP_V1;
+    char limit[PREFLIGHT_TEXT_BYTES];
+
+    if (host->cgroup_available_bytes == UNKNOWN)
+        return;
+    snprintf(limit, sizeof limit, "a higher %s", cgroup_path_end(host->cgroup_limit));
+    judge_room(add(p, "cgroup memory (bytes available)", host->cgroup_available_bytes,
+                   memory_model_bytes(ends, account)),
+               memory_model_connection_bytes(ends, account), limit);
+}
+
+/* Of this program alone: its threads' stacks are mapped as a whole. */
+static void check_address_space(struct preflight *p, const struct hostfacts *host,
+                                const struct memory_ends *own)
+{
+    const uint64_t n_threads = own->client_threads + own->server_threads;
+    const uint64_t stack_bytes =
+        host->thread_stack_bytes != UNKNOWN ? host->thread_stack_bytes : DEFAULT_STACK_BYTES;
+
+    if (host->address_space_bytes == UNKNOWN)
+        return;
+    judge_room(add(p, "address space (bytes available)", host->address_space_bytes,
+                   memory_model_bytes(own, MEMORY_OF_PROCESS) + n_threads * stack_bytes),
+               memory_model_connection_bytes(own, MEMORY_OF_PROCESS),
+               "a higher ulimit -v, or fewer --threads");
+}
+
+static void check_memory(struct preflight *p, const struct hostfacts *host,
+                         const struct memory_ends *ends)
+{
+    const uint64_t n_sockets = ends->client_connections + ends->server_connections;
+    struct preflight_line *line;
+
+    judge_room(add(p, "memory (bytes available)", host->memory_available_bytes,
+                   memory_model_bytes(ends, MEMORY_OF_MACHINE)),
+               memory_model_connection_bytes(ends, MEMORY_OF_MACHINE), "more memory");
+    check_cgroup(p, host, ends);
+    /* An idle socket holds no buffer page; one that has just been written to or read from holds
+     * one. Where less than a page for every fourth is allowed, bursts make the kernel refuse
+     * memory. */
+    if (host->tcp_pages_max != UNKNOWN && host->tcp_pages_used != UNKNOWN) {
+        line = add_short(p, "net.ipv4.tcp_mem (pages)", host->tcp_pages_max,
+                         host->tcp_pages_used + n_sockets / 4);
+        if (line != NULL)
+            fix(line, PREFLIGHT_WARN,
+                "sysctl -w net.ipv4.tcp_mem='%" PRIu64 " %" PRIu64 " %" PRIu64 "'",
+                line->needed / 2, line->needed * 3 / 4, line->needed);
+    }
+}
+
+/* Every connection stands in it once for each of its ends that are here. */
+static void check_hash(struct preflight *p, const struct hostfacts *host, uint64_t n_sockets)
+{
+    const uint64_t entries = host->tcp_hash_entries;
+    struct preflight_line *line;
+
+    if (entries == UNKNOWN)
+        return;
+    line = add_short(p, "net.ipv4.tcp_ehash_entries", entries, n_sockets / LONG_HASH_CHAIN);
+    if (line != NULL)
+        fix(line, PREFLIGHT_WARN,
+            "boot with thash_entries=%" PRIu64 ": %.1f connections in a chain slow every packet",
+            n_sockets, (double)n_sockets / (double)entries);
+}
+
+static void check_conntrack(struct preflight *p, const struct hostfacts *host,
+                            uint64_t n_connections)
+{
+    struct preflight_line *line;
+
+    if (host->conntrack_max == UNKNOWN || host->conntrack_used == UNKNOWN)
+        return;
+    line = add_short(p, "net.netfilter.nf_conntrack_max", host->conntrack_max,
+                     host->conntrack_used + n_connections);
+    if (line != NULL)
+        fix(line, PREFLIGHT_WARN,
+            "if connections are tracked here: sysctl -w net.netfilter.nf_conntrack_max=%" PRIu64
+            ", or a notrack rule (setup scripts: --notrack)",
+            line->needed);
+}
+
+/* With SYN cookies a SYN beyond the backlog is answered all the same. */
+static void check_syn_backlog(struct preflight *p, const struct hostfacts *host, uint64_t needed)
+{
+    add_sysctl(p, "net.ipv4.tcp_max_syn_backlog", host->syn_backlog, needed,
+               host->syn_cookies == 0 ? PREFLIGHT_WARN : PREFLIGHT_OK);
+}
+
+static void check_accept_queue(struct preflight *p, const struct hostfacts *host, uint64_t needed)
+{
+    add_sysctl(p, "net.core.somaxconn", host->somaxconn, needed, PREFLIGHT_WARN);
+    check_syn_backlog(p, host, needed);
+}
+
+/* --- the client --- */
+
+static bool takes_over_time_wait(const struct hostfacts *host)
+{
+    return host->tcp_timestamps != 0 && host->tcp_timestamps != UNKNOWN;
+}
+
+static void check_tuples(struct preflight *p, const struct hostfacts *host,
+                         const struct preflight_client *ask)
+{
+    const uint64_t n_blocked =
+        takes_over_time_wait(host) || ask->n_time_wait == UNKNOWN ? 0 : ask->n_time_wait;
+    const uint64_t n_free = ask->n_tuples == UNKNOWN    ? UNKNOWN
+                            : n_blocked < ask->n_tuples ? ask->n_tuples - n_blocked
+                                                        : 0;
+    const uint64_t per_address = ask->explicit_ports && ask->n_addresses > 0
+                                     ? ask->n_tuples / ask->n_addresses
+                                     : PORTS_PER_ADDRESS;
+    struct preflight_line *line = add_short(p, "source tuples", n_free, ask->n_connections);
+
+    if (line != NULL && ask->n_tuples >= ask->n_connections)
+        fix(line, PREFLIGHT_STOP,
+            "wait %" PRIu64 " s for TIME_WAIT to end, or sysctl -w net.ipv4.tcp_timestamps=1",
+            ask->time_wait_ends_s);
+    else if (line != NULL)
+        fix(line, PREFLIGHT_STOP,
+            "--source with %" PRIu64
+            " addresses (127.0.0.2-127.0.0.9 are local without setup), or a "
+            "wider --sport",
+            ceil_div(ask->n_connections, per_address > 0 ? per_address : 1));
+}
+
+/* Towards this target. */
+static void check_time_wait(struct preflight *p, const struct hostfacts *host,
+                            const struct preflight_client *ask)
+{
+    struct preflight_line *line = add(p, "source tuples in TIME_WAIT", ask->n_time_wait, UNKNOWN);
+
+    if (line->is == UNKNOWN || line->is == 0)
+        return;
+    if (takes_over_time_wait(host))
+        fix(line, PREFLIGHT_OK,
+            "until %" PRIu64 " s from now; taken over at once where the server uses time stamps",
+            ask->time_wait_ends_s);
+    else
+        fix(line, PREFLIGHT_OK, "until %" PRIu64 " s from now; --close rst leaves none",
+            ask->time_wait_ends_s);
+}
+
+/* Bound with SO_REUSEADDR, TCP takes a tuple in TIME_WAIT over at once where both ends use time
+ * stamps (Linux, tcp_twsk_unique()); where the kernel chooses the ports, this is what follows when
+ * it finds none (client/sources.h). */
+uint64_t preflight_churn_per_s(const struct hostfacts *host, const struct preflight_client *ask)
+{
+    if (ask->n_tuples == UNKNOWN || takes_over_time_wait(host))
+        return UNKNOWN;
+    return ask->n_tuples / TIME_WAIT_S;
+}
+
+static void check_churn(struct preflight *p, const struct hostfacts *host,
+                        const struct preflight_client *ask)
+{
+    const uint64_t needed =
+        ask->churn_per_s > 0 && ask->closes_with_fin ? (uint64_t)(ask->churn_per_s + 0.5) : UNKNOWN;
+    struct preflight_line *line =
+        add(p, "connections/s sustainable with fin", preflight_churn_per_s(host, ask), needed);
+
+    if (line->is != UNKNOWN && needed != UNKNOWN && line->is < needed)
+        fix(line, PREFLIGHT_WARN,
+            "--close rst, or sysctl -w net.ipv4.tcp_timestamps=1: tuples in TIME_WAIT are reused");
+}
+
+static void check_ports(struct preflight *p, const struct hostfacts *host,
+                        const struct preflight_client *ask)
+{
+    struct preflight_line *line;
+
+    if (!ask->explicit_ports)
+        return;
+    if (host->first_unprivileged_port != UNKNOWN) {
+        line = add(p, "lowest port bindable",
+                   host->may_bind_privileged ? 1 : host->first_unprivileged_port, ask->lowest_port);
+        if (line->needed < line->is)
+            fix(line, PREFLIGHT_STOP,
+                "sysctl -w net.ipv4.ip_unprivileged_port_start=%u, or run with "
+                "CAP_NET_BIND_SERVICE",
+                ask->lowest_port);
+    }
+    line = add(p, "net.ipv4.tcp_timestamps", host->tcp_timestamps, 1);
+    if (line->is == 0)
+        fix(line, PREFLIGHT_WARN,
+            "sysctl -w net.ipv4.tcp_timestamps=1 (without, a port in TIME_WAIT is not free at "
+            "once)");
+}
+
+static void check_closing(struct preflight *p, const struct hostfacts *host,
+                          const struct preflight_client *ask)
+{
+    struct preflight_line *line;
+
+    add(p, "sockets in TIME_WAIT now", host->sockets_in_time_wait, UNKNOWN);
+    if (!ask->closes_with_fin)
+        return;
+    line = add_short(p, "net.ipv4.tcp_max_tw_buckets", host->time_wait_buckets, ask->n_connections);
+    if (line != NULL)
+        fix(line, PREFLIGHT_WARN,
+            "--close rst: closing leaves no TIME_WAIT (beyond the limit it is cut short)");
+    line = add_short(p, "net.ipv4.tcp_max_orphans", host->orphans_max, ask->n_connections);
+    if (line != NULL)
+        fix(line, PREFLIGHT_WARN,
+            "--close rst: closing leaves no orphans (beyond the limit they are reset)");
+}
+
+/* A server that is here is reckoned with as many threads, and in the same cgroup. */
+struct memory_ends preflight_client_ends(const struct preflight_client *ask)
+{
+    return (struct memory_ends){
+        .client_connections = ask->n_connections,
+        .client_threads = ask->n_threads,
+        .server_connections = ask->peer_is_here ? ask->n_connections : 0,
+        .server_threads = ask->n_threads,
+        .tls = ask->tls,
+    };
+}
+
+void preflight_client(struct preflight *p, const struct hostfacts *host,
+                      const struct preflight_client *ask)
+{
+    const uint64_t n_sockets = ask->n_connections * (ask->peer_is_here ? 2 : 1);
+    const struct memory_ends ends = preflight_client_ends(ask),
+                             own = {.client_connections = ask->n_connections,
+                                    .client_threads = ask->n_threads,
+                                    .tls = ask->tls};
+
+    p->n_lines = 0;
+    check_tuples(p, host, ask);
+    check_time_wait(p, host, ask);
+    check_churn(p, host, ask);
+    check_ports(p, host, ask);
+    check_fds(p, host, ask->n_connections, ask->n_threads, ask->own_fd_tables, ask->reserved_fds);
+    check_files(p, host, n_sockets, ask->reserved_fds * ask->n_threads);
+    check_memory(p, host, &ends);
+    check_address_space(p, host, &own);
+    check_hash(p, host, n_sockets);
+    check_conntrack(p, host, ask->n_connections);
+    check_closing(p, host, ask);
+    if (ask->peer_is_here)
+        check_accept_queue(p, host,
+                           ask->connect_window < ask->n_connections ? ask->connect_window
+                                                                    : ask->n_connections);
+}
+
+/* --- the server --- */
+
+static void check_syn_handling(struct preflight *p, const struct hostfacts *host)
+{
+    struct preflight_line *line = add(p, "net.ipv4.tcp_syncookies", host->syn_cookies, UNKNOWN);
+
+    if (line->is == 1)
+        fix(line, PREFLIGHT_OK,
+            "1 answers SYNs beyond the backlog with cookies ('possible SYN flooding' in dmesg); 0 "
+            "drops them, the client tries again after 1 s");
+    line = add(p, "net.ipv4.tcp_abort_on_overflow", host->abort_on_overflow, UNKNOWN);
+    if (line->is == 0)
+        fix(line, PREFLIGHT_OK,
+            "an accept queue that is full leaves clients established and unserved (half-open)");
+    add(p, "net.ipv4.tcp_synack_retries", host->synack_retries, UNKNOWN);
+}
+
+void preflight_server(struct preflight *p, const struct hostfacts *host,
+                      const struct preflight_server *ask)
+{
+    const struct memory_ends ends = {
+        .server_connections = ask->n_served, .server_threads = ask->n_threads, .tls = ask->tls};
+    struct preflight_line *line;
+
+    p->n_lines = 0;
+    check_fds(p, host, ask->n_connections, ask->n_threads, ask->own_fd_tables, ask->reserved_fds);
+    check_files(p, host, ask->n_connections, ask->reserved_fds * ask->n_threads);
+    check_memory(p, host, &ends);
+    check_address_space(p, host, &ends);
+    check_hash(p, host, ask->n_connections);
+    check_conntrack(p, host, ask->n_connections);
+    line = add_short(p, "net.core.somaxconn", host->somaxconn, ask->backlog);
+    if (line != NULL)
+        fix(line, PREFLIGHT_WARN, "sysctl -w net.core.somaxconn=%" PRIu64 ", or --backlog %" PRIu64,
+            ask->backlog, host->somaxconn);
+    check_syn_backlog(p, host, ask->backlog);
+    check_syn_handling(p, host);
+}
+
+/* --- all of them --- */
+
+enum preflight_level preflight_worst(const struct preflight *p)
+{
+    enum preflight_level worst = PREFLIGHT_OK;
+
+    for (unsigned i = 0; i < p->n_lines; i++)
+        if (p->lines[i].level > worst)
+            worst = p->lines[i].level;
+    return worst;
+}
+
+const char *preflight_level_name(enum preflight_level level)
+{
+    static const char *const names[] = {"ok", "warn", "stop"};
+
+    return names[level];
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ * preflight_report: see host/preflight_report.h. */
+#include "host/preflight_report.h"
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/units.h"
+
+/* buffer: UNITS_TEXT_BYTES. */
+static const char *number(char *buffer, uint64_t value)
+{
+    return value == HOSTFACTS_UNKNOWN ? "-" : units_format_count(buffer, value);
+}
+
+void preflight_report_text(FILE *out, const char *title, const struct preflight *p)
+{
+    static const char *const verdicts[] = {
+        "It will fit.",
+        "It will fit; mind the warnings.",
+        "It will not fit: lift what says stop, or try anyway with --force.",
+    };
+    char is[UNITS_TEXT_BYTES], needed[UNITS_TEXT_BYTES];
+
+    fprintf(out, "%s\n\n%-36s %17s %17s\n", title, "limit", "is", "needed");
+    for (unsigned i = 0; i < p->n_lines; i++) {
+        const struct preflight_line *line = &p->lines[i];
+
+        fprintf(out, "%-36s %17s %17s  %s\n", line->name, number(is, line->is),
+                number(needed, line->needed), preflight_level_name(line->level));
+        if (line->fix[0] != '\0')
+            fprintf(out, "    -> %s\n", line->fix);
+    }
+    fprintf(out, "\n%s\n", verdicts[preflight_worst(p)]);
+}
+
+static void put_lines(struct json *j, const struct preflight *p)
+{
+    json_array_begin(j, "plan");
+    for (unsigned i = 0; i < p->n_lines; i++) {
+        const struct preflight_line *line = &p->lines[i];
+
+        json_object_begin(j, NULL);
+        json_string(j, "limit", line->name);
+        json_known_u64(j, "is", line->is);
+        json_known_u64(j, "needed", line->needed);
+        json_string(j, "level", preflight_level_name(line->level));
+        json_string(j, "fix", line->fix[0] != '\0' ? line->fix : NULL);
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
+
+void preflight_report_json_object(struct json *j, const char *program, const char *title,
+                                  const struct preflight *p)
+{
+    json_object_begin(j, NULL);
+    json_u64(j, "schema", 1);
+    json_string(j, "program", program);
+    json_string(j, "title", title);
+    json_string(j, "level", preflight_level_name(preflight_worst(p)));
+    put_lines(j, p);
+    json_object_end(j);
+}
+
+void preflight_report_complain(const struct preflight *p, const char *subject,
+                               enum preflight_level least)
+{
+    char is[UNITS_TEXT_BYTES], needed[UNITS_TEXT_BYTES];
+
+    for (unsigned i = 0; i < p->n_lines; i++) {
+        const struct preflight_line *line = &p->lines[i];
+
+        if (line->level >= least)
+            complain("%s: %s: %s: there are %s, needed %s: %s", preflight_level_name(line->level),
+                     subject, line->name, number(is, line->is), number(needed, line->needed),
+                     line->fix);
+    }
+}

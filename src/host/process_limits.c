@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ * oslimits: see host/process_limits.h. */
+#include "host/process_limits.h"
+
+#include "host/cgroup.h"
+#include "host/sockdiag.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+uint64_t oslimits_raise_nofile(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return 1024;
+    if (limit.rlim_cur < limit.rlim_max) {
+        const struct rlimit raised = {limit.rlim_max, limit.rlim_max};
+
+        if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
+            return raised.rlim_cur;
+    }
+    return limit.rlim_cur;
+}
+
+uint32_t oslimits_cpus(void)
+{
+    cpu_set_t set;
+    const int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
+                                                              : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    const uint64_t quota_milli = cgroup_cpu_quota_milli("/proc");
+    const uint64_t n_paid = quota_milli / 1000 + (quota_milli % 1000 != 0);
+
+    return n < 1 ? 1 : n_paid < (uint64_t)n ? (uint32_t)n_paid : (uint32_t)n;
+}
+
+uint32_t oslimits_workers_for(uint64_t n_connections, uint64_t nofile, uint32_t least)
+{
+    const uint64_t room = nofile > OSLIMITS_RESERVED_FDS ? nofile - OSLIMITS_RESERVED_FDS : 1;
+    uint64_t needed = n_connections / room + (n_connections % room != 0);
+
+    if (needed < least)
+        needed = least;
+    if (needed > n_connections)
+        needed = n_connections;
+    return needed < 1 ? 1 : needed > UINT32_MAX ? UINT32_MAX : (uint32_t)needed;
+}
+
+/* The first line of a file under /proc/sys, or "". */
+static void read_line(const char *name, char *line, int n_bytes)
+{
+    char path[128];
+    FILE *f;
+
+    line[0] = '\0';
+    snprintf(path, sizeof path, "/proc/sys/%s", name);
+    f = fopen(path, "re");
+    if (f == NULL)
+        return;
+    if (fgets(line, n_bytes, f) == NULL)
+        line[0] = '\0';
+    fclose(f);
+}
+
+struct exclusion {
+    struct srcplan *plan;
+    uint32_t n;
+};
+
+static void exclude(void *context, uint16_t port)
+{
+    struct exclusion *e = context;
+
+    e->n += srcplan_exclude_port(e->plan, port);
+}
+
+/* "8080,9000-9100" */
+static void exclude_reserved(struct exclusion *e)
+{
+    char line[8192], *rest = line, *item;
+    unsigned first, last;
+    int n;
+
+    read_line("net/ipv4/ip_local_reserved_ports", line, sizeof line);
+    while ((item = strsep(&rest, ",")) != NULL) {
+        n = sscanf(item, "%u-%u", &first, &last);
+        if (n == 1)
+            last = first;
+        for (; n >= 1 && first <= last && first <= UINT16_MAX; first++)
+            exclude(e, (uint16_t)first);
+    }
+}
+
+uint32_t oslimits_exclude_unusable_ports(struct srcplan *plan)
+{
+    struct exclusion e = {.plan = plan};
+
+    exclude_reserved(&e);
+    /* where the kernel does not say who listens, a tuple that is taken is replaced when it fails */
+    (void)sockdiag_listeners(exclude, &e);
+    return e.n;
+}
+
+int oslimits_take_cpus(const char *text, struct cpulist *list, char *error)
+{
+    cpu_set_t set;
+
+    list->n = 0;
+    if (text == NULL)
+        return 0;
+    if (cpulist_parse(text, list, error) != 0)
+        return -1;
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return 0; /* a machine of more CPUs than the set has room for: pinning will tell */
+    for (uint32_t i = 0; i < list->n; i++)
+        if (!CPU_ISSET(list->cpus[i], &set)) {
+            snprintf(
+                error, CPULIST_ERROR_BYTES,
+                "'%.80s': this process may not run on CPU %u: accepted are those of 'taskset -cp "
+                "$$'",
+                text, list->cpus[i]);
+            return -1;
+        }
+    return 0;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ * sources: see host/source_list.h. */
+#include "host/source_list.h"
+
+#include "base/textfile.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FILE_MARK  '@'
+#define IFACE_MARK "iface:"
+
+enum { MOST_TEXT_BYTES = 4 << 20 };
+
+static char *trim(char *text)
+{
+    text[strcspn(text, "#\r")] = '\0';
+    text += strspn(text, " \t");
+    for (size_t n = strlen(text); n > 0 && strchr(" \t", text[n - 1]) != NULL; n--)
+        text[n - 1] = '\0';
+    return text;
+}
+
+/* "fe80::1%eth0" as srcplan takes it, "fe80::1%2". */
+static int add_zoned(struct srcplan *p, const char *item, const char *zone, char *error)
+{
+    char name[IF_NAMESIZE], numbered[256];
+    const size_t n_name = strcspn(zone + 1, "/");
+    unsigned index = 0;
+
+    if (n_name < sizeof name) {
+        snprintf(name, sizeof name, "%.*s", (int)n_name, zone + 1);
+        index = if_nametoindex(name);
+    }
+    if (index == 0) {
+        snprintf(error, SRCPLAN_ERROR_BYTES,
+                 "'%.80s': expected an interface of this host behind %%", item);
+        return -1;
+    }
+    if (snprintf(numbered, sizeof numbered, "%.*s%%%u%s", (int)(zone - item), item, index,
+                 zone + 1 + n_name) >= (int)sizeof numbered)
+        numbered[0] = '\0';
+    return srcplan_add_sources(p, numbered, error);
+}
+
+static int add_lines(struct srcplan *p, char *text, char *error)
+{
+    char *line;
+    int failed = 0;
+
+    while (!failed && (line = strsep(&text, "\n")) != NULL) {
+        const char *item = trim(line);
+
+        if (*item != '\0' && strchr(item, '%') != NULL)
+            failed = add_zoned(p, item, strchr(item, '%'), error);
+        else if (*item != '\0')
+            failed = srcplan_add_sources(p, item, error);
+    }
+    return failed;
+}
+
+static int add_file(struct srcplan *p, const char *name, char *error)
+{
+    const uint64_t n_before = p->n_addresses;
+    size_t n_bytes;
+    char *text = textfile_read(name, MOST_TEXT_BYTES, &n_bytes);
+    int failed;
+
+    if (text == NULL || memchr(text, 0, n_bytes) != NULL) {
+        snprintf(error, SRCPLAN_ERROR_BYTES, "'@%.80s': %s", name,
+                 text != NULL ? "it is no text" : strerror(errno));
+        free(text);
+        return -1;
+    }
+    failed = add_lines(p, text, error);
+    free(text);
+    if (!failed && p->n_addresses == n_before) {
+        snprintf(error, SRCPLAN_ERROR_BYTES, "'@%.80s': there is no address in it", name);
+        return -1;
+    }
+    return failed;
+}
+
+static bool is_link_local(const struct sockaddr *a)
+{
+    return a->sa_family == AF_INET6 &&
+           IN6_IS_ADDR_LINKLOCAL(&((const struct sockaddr_in6 *)a)->sin6_addr);
+}
+
+static int add_address(struct srcplan *p, const struct sockaddr *a, char *error)
+{
+    char text[INET6_ADDRSTRLEN];
+    const void *bytes = a->sa_family == AF_INET
+                            ? (const void *)&((const struct sockaddr_in *)a)->sin_addr
+                            : &((const struct sockaddr_in6 *)a)->sin6_addr;
+
+    inet_ntop(a->sa_family, bytes, text, sizeof text);
+    return srcplan_add_sources(p, text, error);
+}
+
+/* Returns how many addresses of the family the interface has, or -1. */
+static int add_family(struct srcplan *p, const struct ifaddrs *list, const char *name, int family,
+                      char *error)
+{
+    int n = 0;
+
+    for (; list != NULL; list = list->ifa_next) {
+        if (strcmp(list->ifa_name, name) != 0 || list->ifa_addr == NULL ||
+            list->ifa_addr->sa_family != family || is_link_local(list->ifa_addr))
+            continue;
+        if (add_address(p, list->ifa_addr, error) != 0)
+            return -1;
+        n++;
+    }
+    return n;
+}
+
+static int add_interface(struct srcplan *p, const char *name, char *error)
+{
+    struct ifaddrs *list;
+    int n;
+
+    if (getifaddrs(&list) != 0) {
+        snprintf(error, SRCPLAN_ERROR_BYTES, "'iface:%.60s': %s", name, strerror(errno));
+        return -1;
+    }
+    n = add_family(p, list, name, AF_INET, error);
+    if (n == 0)
+        n = add_family(p, list, name, AF_INET6, error);
+    freeifaddrs(list);
+    if (n == 0)
+        snprintf(error, SRCPLAN_ERROR_BYTES,
+                 "'iface:%.60s': no such interface, or it has no address", name);
+    return n > 0 ? 0 : -1;
+}
+
+static int add_item(struct srcplan *p, const char *item, char *error)
+{
+    if (item[0] == FILE_MARK)
+        return add_file(p, item + 1, error);
+    if (strncmp(item, IFACE_MARK, strlen(IFACE_MARK)) == 0)
+        return add_interface(p, item + strlen(IFACE_MARK), error);
+    if (strchr(item, '%') != NULL)
+        return add_zoned(p, item, strchr(item, '%'), error);
+    return srcplan_add_sources(p, item, error);
+}
+
+/* The end of the first item; a comma within braces belongs to it. */
+static char *end_of_item(char *list)
+{
+    int depth = 0;
+
+    for (; *list != '\0' && (*list != ',' || depth > 0); list++)
+        depth += (*list == '{') - (*list == '}');
+    return list;
+}
+
+int sources_add(struct srcplan *p, const char *list, char *error)
+{
+    char *copy = strdup(list), *item = copy;
+    int failed = 0;
+
+    if (copy == NULL) {
+        snprintf(error, SRCPLAN_ERROR_BYTES, "no memory");
+        return -1;
+    }
+    for (bool more = true; more && !failed;) {
+        char *end = end_of_item(item);
+
+        more = *end == ',';
+        *end = '\0';
+        failed = add_item(p, item, error);
+        item = end + 1;
+    }
+    free(copy);
+    return failed;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ * latency: see measure/latency.h. */
+#include "measure/latency.h"
+
+#include <math.h>
+
+const struct latency_percentile latency_percentiles[LATENCY_N_PERCENTILES] = {
+    {"p50", "p50", 1, 2},    {"p90", "p90", 9, 10},        {"p95", NULL, 19, 20},
+    {"p99", "p99", 99, 100}, {"p999", "p99.9", 999, 1000}, {"p9999", "p99.99", 9999, 10000},
+};
+
+void latency_of_hist(struct latency *l, const struct hist *h, const struct batch_means *batches)
+{
+    *l = (struct latency){
+        .count = h->count,
+        .over = h->beyond,
+        .clamped = h->clamped,
+        .min_ns = h->min_ns,
+        .max_ns = h->max_ns,
+        .mean_ns = h->mean_ns,
+        .mean_error_90_ns = batches != NULL ? batch_means_error_ns(batches, 90) : NAN,
+        .mean_error_95_ns = batches != NULL ? batch_means_error_ns(batches, 95) : NAN,
+        .stddev_ns = hist_stddev_ns(h),
+    };
+    for (int i = 0; i < LATENCY_N_PERCENTILES; i++) {
+        const struct latency_percentile *p = &latency_percentiles[i];
+
+        l->percentiles_ns[i] = hist_percentile_is_supported(h, p->num, p->den)
+                                   ? hist_percentile(h, p->num, p->den)
+                                   : LATENCY_UNKNOWN;
+    }
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT
+ * latency_report: see measure/latency_report.h. */
+#include "measure/latency_report.h"
+
+#include "base/json.h"
+#include "base/units.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BAR_WIDTH = 40, PERCENTILE_WIDTH = 10 };
+
+void latency_report_head(FILE *out, const char *title)
+{
+    fprintf(out, "%-11s%10s", title, "min");
+    for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
+        if (latency_percentiles[i].title != NULL)
+            fprintf(out, "%10s", latency_percentiles[i].title);
+    fprintf(out, "%10s%10s\n", "max", "mean");
+}
+
+static void print_percentile(FILE *out, uint64_t value, uint64_t timeout_ns)
+{
+    char text[UNITS_TEXT_BYTES];
+
+    if (value == LATENCY_UNKNOWN)
+        fprintf(out, "%10s", "-");
+    else if (value == HIST_BEYOND && timeout_ns == 0)
+        fprintf(out, "%10s", "beyond");
+    else if (value == HIST_BEYOND)
+        fprintf(out, "%*s%s",
+                PERCENTILE_WIDTH - (int)strlen(units_format_duration(text, timeout_ns)), ">", text);
+    else
+        fprintf(out, "%*s", PERCENTILE_WIDTH, units_format_duration(text, value));
+}
+
+void latency_report_text(FILE *out, const char *name, const struct latency *l, uint64_t timeout_ns)
+{
+    char text[UNITS_TEXT_BYTES];
+
+    if (l->count + l->over == 0)
+        return;
+    fprintf(out, "%-11s", name);
+    fprintf(out, "%10s", l->count > 0 ? units_format_duration(text, l->min_ns) : "-");
+    for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
+        if (latency_percentiles[i].title != NULL)
+            print_percentile(out, l->percentiles_ns[i], timeout_ns);
+    fprintf(out, "%10s", l->count > 0 ? units_format_duration(text, l->max_ns) : "-");
+    fprintf(out, "%10s\n",
+            l->count > 0 ? units_format_duration(text, (uint64_t)(l->mean_ns + 0.5)) : "-");
+}
+
+void latency_report_holds(FILE *out, const bool holds[LATENCY_N_PERCENTILES + 1])
+{
+    bool all = true;
+
+    for (int i = 0; i <= LATENCY_N_PERCENTILES; i++)
+        all &= holds[i];
+    if (all)
+        return;
+    fprintf(out, "%-21s", "holds");
+    for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
+        if (latency_percentiles[i].title != NULL)
+            fprintf(out, "%10s", holds[i] ? "yes" : "no");
+    fprintf(out, "%10s\n", holds[LATENCY_N_PERCENTILES] ? "yes" : "no");
+}
+
+/* Upper edges 1, 2, 5, 10, 20, 50 ... ns. */
+static uint64_t next_edge(uint64_t edge)
+{
+    uint64_t lead = edge;
+
+    while (lead >= 10)
+        lead /= 10;
+    return lead == 2 ? edge / 2 * 5 : edge * 2;
+}
+
+static uint64_t count_up_to(const struct hist *h, uint64_t edge_ns, uint32_t *index)
+{
+    uint64_t n = 0;
+
+    while (*index < HIST_COUNTS && hist_lowest_of(*index) < edge_ns)
+        n += h->counts[(*index)++];
+    return n;
+}
+
+static void print_bar(FILE *out, uint64_t n, uint64_t most)
+{
+    int length = (int)((double)n * BAR_WIDTH / (double)most + 0.5);
+
+    for (int i = 0; i < length; i++)
+        fputc('#', out);
+    fputc('\n', out);
+}
+
+void latency_report_bars(FILE *out, const char *title, const struct hist *h)
+{
+    uint64_t counts[64], edges[64], edge = 1, most = 1;
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+    uint32_t index = 0;
+    int n = 0;
+
+    if (h->count == 0)
+        return;
+    fprintf(out, "\n%s\n", title);
+    for (; n < 64 && index < HIST_COUNTS && hist_lowest_of(index) <= h->max_ns;
+         edge = next_edge(edge)) {
+        uint64_t c = count_up_to(h, edge, &index);
+
+        if (n == 0 && c == 0)
+            continue;
+        most = c > most ? c : most;
+        edges[n] = edge;
+        counts[n++] = c;
+    }
+    for (int i = 0; i < n; i++) {
+        fprintf(out, "%10s %12s ", units_format_duration(a, edges[i]),
+                units_format_count(b, counts[i]));
+        print_bar(out, counts[i], most);
+    }
+}
+
+static void put_known(struct json *j, const char *key, double value)
+{
+    if (isnan(value))
+        json_null(j, key);
+    else
+        json_double(j, key, value);
+}
+
+static void put_moments(struct json *j, const struct latency *l)
+{
+    if (l->count > 0) {
+        json_u64(j, "min", l->min_ns);
+        json_double(j, "mean", l->mean_ns);
+        put_known(j, "mean_error_90", l->mean_error_90_ns);
+        put_known(j, "mean_error_95", l->mean_error_95_ns);
+        json_double(j, "stddev", l->stddev_ns);
+        json_u64(j, "max", l->max_ns);
+    } else {
+        json_null(j, "min");
+        json_null(j, "mean");
+        json_null(j, "mean_error_90");
+        json_null(j, "mean_error_95");
+        json_null(j, "stddev");
+        json_null(j, "max");
+    }
+}
+
+void latency_report_json(struct json *j, const char *key, const struct latency *l)
+{
+    json_object_begin(j, key);
+    json_u64(j, "count", l->count);
+    json_u64(j, "over", l->over);
+    json_u64(j, "clamped", l->clamped);
+    put_moments(j, l);
+    for (int i = 0; i < LATENCY_N_PERCENTILES; i++) {
+        const uint64_t value = l->percentiles_ns[i];
+
+        if (value == LATENCY_UNKNOWN)
+            json_null(j, latency_percentiles[i].key);
+        else if (value == HIST_BEYOND)
+            json_string(j, latency_percentiles[i].key, "beyond");
+        else
+            json_u64(j, latency_percentiles[i].key, value);
+    }
+    json_object_end(j);
+}

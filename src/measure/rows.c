@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT
+ * samples: see measure/rows.h. */
+#include "measure/rows.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    BUFFER_BYTES = 1 << 20,
+    ROWS_AT_A_TIME = 256,
+    IDLE_NS = 2000000,
+    WAIT_NS = 200000,
+    CACHE_LINE_BYTES = 64,
+    POLL_MS = 50
+};
+
+/* The worker writes head, the writer tail; a line of its own for each. */
+struct ring {
+    struct sample *rows;
+    _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t head; /* rows ever put in, modulo 2^32 */
+    uint64_t dropped[2], left_out[2];
+    _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t tail; /* rows ever taken out */
+};
+
+struct samples {
+    struct samples_options o;
+    struct ring *rings;
+    _Atomic bool may_wait;
+    size_t most_per_write;
+    pthread_t thread;
+    _Atomic bool ending; /* no more rows will come */
+    /* of the writer's thread */
+    char *buffer;
+    size_t n_bytes, n_written;
+    uint32_t next_ring;        /* whose turn it is */
+    uint64_t waiting_since_ns; /* for the reader, after the last row; 0: it takes some */
+    struct samples_result result;
+};
+
+static int kind_of(char type)
+{
+    return type == 'A';
+}
+
+/* --- rows as text --- */
+
+static char *put_digits(char *out, uint64_t value, unsigned n_digits)
+{
+    for (unsigned i = n_digits; i-- > 0; value /= 10)
+        out[i] = (char)('0' + value % 10);
+    return out + n_digits;
+}
+
+static char *put_number(char *out, uint64_t value)
+{
+    unsigned n_digits = 1;
+
+    for (uint64_t rest = value; rest >= 10; rest /= 10)
+        n_digits++;
+    return put_digits(out, value, n_digits);
+}
+
+/* Below 0 only where two hosts' clocks disagree. */
+static char *put_sign(char *out, uint64_t *ns)
+{
+    if ((int64_t)*ns < 0) {
+        *out++ = '-';
+        *ns = -*ns;
+    }
+    return out;
+}
+
+static char *put_us(char *out, uint64_t ns)
+{
+    out = put_sign(out, &ns);
+    out = put_number(out, ns / 1000);
+    *out++ = '.';
+    return put_digits(out, ns % 1000, 3);
+}
+
+static char *put_whole_us(char *out, uint64_t ns)
+{
+    out = put_sign(out, &ns);
+    return put_number(out, ns / 1000);
+}
+
+unsigned samples_format(char row[SAMPLES_ROW_BYTES], const struct sample *sample, uint32_t ring,
+                        uint64_t realtime_offset_ns)
+{
+    const uint64_t date_ns = sample->time_ns + realtime_offset_ns;
+    char *out = row;
+
+    *out++ = (char)sample->type;
+    *out++ = ',';
+    out = put_number(out, date_ns / 1000000000);
+    *out++ = '.';
+    out = put_digits(out, date_ns % 1000000000, 9);
+    *out++ = ',';
+    out = put_number(out, sample->connection);
+    *out++ = ',';
+    out = put_number(out, sample->id);
+    *out++ = ',';
+    if (sample->type == 'Q') {
+        out = put_number(out, ring);
+        *out++ = ',';
+        out = put_number(out, sample->span_ns / 1000);
+        *out++ = ',';
+        *out++ = ',';
+    } else {
+        *out++ = ',';
+        *out++ = ',';
+        out = put_whole_us(out, sample->span_ns);
+        *out++ = ',';
+        out = put_us(out, sample->span_ns + sample->lag_ns);
+    }
+    *out++ = ',';
+    out = put_us(out, sample->lag_ns);
+    *out++ = '\n';
+    return (unsigned)(out - row);
+}
+
+/* --- writing: in the writer's thread --- */
+
+static bool has_stopped(const struct samples *s)
+{
+    return s->result.error != 0 || s->result.out_of_patience;
+}
+
+static uint64_t patience_ns(const struct samples *s)
+{
+    return s->o.hurry != NULL && atomic_load(s->o.hurry) ? SAMPLES_HURRY_NS : SAMPLES_PATIENCE_NS;
+}
+
+/* A reader that takes nothing must not hold the writer for ever once the run is over. */
+static bool wait_until_writable(struct samples *s)
+{
+    while (!has_stopped(s)) {
+        struct pollfd p = {.fd = s->o.fd, .events = POLLOUT};
+        uint64_t now_ns;
+
+        if (poll(&p, 1, POLL_MS) > 0)
+            return true;
+        if (!atomic_load_explicit(&s->ending, memory_order_acquire))
+            continue;
+        now_ns = clock_now_ns();
+        if (s->waiting_since_ns == 0)
+            s->waiting_since_ns = now_ns;
+        s->result.out_of_patience = now_ns - s->waiting_since_ns > patience_ns(s);
+    }
+    return false;
+}
+
+static void write_some(struct samples *s)
+{
+    size_t n_left = s->n_bytes - s->n_written;
+    ssize_t n = write(s->o.fd, s->buffer + s->n_written,
+                      n_left < s->most_per_write ? n_left : s->most_per_write);
+
+    if (n >= 0) {
+        s->n_written += (size_t)n;
+        s->waiting_since_ns = 0;
+    } else if (errno != EINTR && errno != EAGAIN) {
+        s->result.error = errno;
+    }
+}
+
+/* Each row of the buffer counts as written when its last byte is. */
+static void count_rows(struct samples *s)
+{
+    const char *begin = s->buffer, *end = s->buffer + s->n_bytes, *newline;
+
+    for (; begin < end; begin = newline + 1) {
+        newline = memchr(begin, '\n', (size_t)(end - begin));
+        if (*begin != 'Q' && *begin != 'A')
+            continue; /* the header */
+        if ((size_t)(newline - s->buffer) < s->n_written)
+            s->result.written[kind_of(*begin)]++;
+        else
+            s->result.dropped[kind_of(*begin)]++;
+    }
+}
+
+static void flush(struct samples *s)
+{
+    s->n_written = 0;
+    while (s->n_written < s->n_bytes && wait_until_writable(s))
+        write_some(s);
+    count_rows(s);
+    s->n_bytes = 0;
+}
+
+static bool has_space(const struct samples *s)
+{
+    return s->n_bytes + SAMPLES_ROW_BYTES <= BUFFER_BYTES;
+}
+
+/* Formats up to ROWS_AT_A_TIME rows of a ring, as far as the buffer takes them.  Returns whether
+ * there was any. */
+static bool drain(struct samples *s, uint32_t number)
+{
+    struct ring *ring = &s->rings[number];
+    const uint32_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
+    uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+    const bool any = tail != head;
+
+    for (int i = 0; i < ROWS_AT_A_TIME && tail != head && has_space(s); i++) {
+        s->n_bytes +=
+            samples_format(s->buffer + s->n_bytes, &ring->rows[tail & (s->o.ring_rows - 1)], number,
+                           s->o.realtime_offset_ns);
+        tail++;
+    }
+    atomic_store_explicit(&ring->tail, tail, memory_order_release);
+    return any;
+}
+
+/* Fills the buffer from the rings in turn, a few rows of each, and goes on with the next one at the
+ * next call: with a slow reader every worker loses the same part of its rows. */
+static bool drain_all(struct samples *s)
+{
+    uint32_t n_empty = 0;
+    bool any = false;
+
+    while (n_empty < s->o.n_rings && has_space(s)) {
+        const bool had_rows = drain(s, s->next_ring);
+
+        n_empty = had_rows ? 0 : n_empty + 1;
+        any |= had_rows;
+        s->next_ring = (s->next_ring + 1) % s->o.n_rings;
+    }
+    return any;
+}
+
+static void *write_rows(void *arg)
+{
+    static const struct timespec rest = {.tv_nsec = IDLE_NS};
+    struct samples *s = arg;
+    bool any = true, ending = false;
+
+    /* the flag is read before the rings: rows put in before it was set are found */
+    while (any || !ending) {
+        ending = atomic_load_explicit(&s->ending, memory_order_acquire);
+        any = drain_all(s);
+        if (s->n_bytes > 0)
+            flush(s);
+        if (!any && !ending)
+            nanosleep(&rest, NULL);
+    }
+    return NULL;
+}
+
+/* --- life --- */
+
+static size_t most_per_write(int fd)
+{
+    struct stat status;
+
+    /* poll(2) promises room for PIPE_BUF bytes in a pipe; a larger write would block in a thread
+     * that could then not be ended.  The pipe's flags are shared with others and not ours to
+     * change. */
+    return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? BUFFER_BYTES : PIPE_BUF;
+}
+
+static void release(struct samples *s)
+{
+    for (uint32_t i = 0; s->rings != NULL && i < s->o.n_rings; i++)
+        free(s->rings[i].rows);
+    free(s->rings);
+    free(s->buffer);
+    free(s);
+}
+
+static int allocate(struct samples *s)
+{
+    s->buffer = malloc(BUFFER_BYTES);
+    s->rings = aligned_alloc(CACHE_LINE_BYTES, s->o.n_rings * sizeof *s->rings);
+    if (s->buffer == NULL || s->rings == NULL)
+        return -1;
+    memset(s->rings, 0, s->o.n_rings * sizeof *s->rings);
+    for (uint32_t i = 0; i < s->o.n_rings; i++) {
+        s->rings[i].rows = malloc(s->o.ring_rows * sizeof *s->rings[i].rows);
+        if (s->rings[i].rows == NULL)
+            return -1;
+    }
+    memcpy(s->buffer, SAMPLES_HEADER, sizeof SAMPLES_HEADER - 1);
+    s->n_bytes = sizeof SAMPLES_HEADER - 1;
+    return 0;
+}
+
+static int start_writer(struct samples *s)
+{
+    sigset_t all, before;
+    int error;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&s->thread, NULL, write_rows, s);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+struct samples *samples_open(const struct samples_options *options)
+{
+    struct samples *s = calloc(1, sizeof *s);
+    int error = ENOMEM;
+
+    if (s == NULL)
+        return NULL;
+    s->o = *options;
+    atomic_init(&s->may_wait, options->when_full == SAMPLES_BLOCK);
+    s->most_per_write = most_per_write(options->fd);
+    if (allocate(s) == 0)
+        error = start_writer(s);
+    if (error == 0)
+        return s;
+    release(s);
+    errno = error;
+    return NULL;
+}
+
+/* The finalizer of splitmix64 (see base/rng.h): neighbouring ids are far apart. */
+bool samples_has(const struct sample *sample, uint64_t one_in)
+{
+    uint64_t z = (uint64_t)sample->connection << 16 | sample->id;
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+    return (z ^ z >> 31) % one_in == 0;
+}
+
+static bool has_room(const struct samples *s, const struct ring *r, uint32_t head)
+{
+    return head - atomic_load_explicit(&r->tail, memory_order_acquire) != s->o.ring_rows;
+}
+
+static bool wait_for_room(const struct samples *s, const struct ring *r, uint32_t head)
+{
+    static const struct timespec moment = {.tv_nsec = WAIT_NS};
+
+    while (!has_room(s, r, head)) {
+        if (!atomic_load_explicit(&s->may_wait, memory_order_relaxed))
+            return false;
+        nanosleep(&moment, NULL);
+    }
+    return true;
+}
+
+void samples_push(struct samples *s, uint32_t ring, const struct sample *sample)
+{
+    struct ring *r = &s->rings[ring];
+    const uint32_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
+    const int kind = kind_of((char)sample->type);
+
+    if (s->o.one_in > 1 && !samples_has(sample, s->o.one_in)) {
+        r->left_out[kind]++;
+        return;
+    }
+    if (!has_room(s, r, head) && !wait_for_room(s, r, head)) {
+        r->dropped[kind]++;
+        return;
+    }
+    r->rows[head & (s->o.ring_rows - 1)] = *sample;
+    atomic_store_explicit(&r->head, head + 1, memory_order_release);
+}
+
+void samples_stop_waiting(struct samples *s)
+{
+    atomic_store_explicit(&s->may_wait, false, memory_order_relaxed);
+}
+
+void samples_close(struct samples *s, struct samples_result *result)
+{
+    atomic_store_explicit(&s->ending, true, memory_order_release);
+    pthread_join(s->thread, NULL);
+    *result = s->result;
+    for (uint32_t i = 0; i < s->o.n_rings; i++)
+        for (int kind = 0; kind < 2; kind++) {
+            result->dropped[kind] += s->rings[i].dropped[kind];
+            result->left_out[kind] += s->rings[i].left_out[kind];
+        }
+    release(s);
+}

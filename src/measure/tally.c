@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ * tally: see measure/tally.h. */
+#include "measure/tally.h"
+
+_Static_assert(sizeof(struct tally) % sizeof(tally_count) == 0,
+               "the structure is an array of counts");
+
+void tally_add_all(tally_count *into, const tally_count *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        tally_add(&into[i], tally_get(&from[i]));
+}
+
+void tally_merge(struct tally *into, const struct tally *from)
+{
+    tally_add_all((tally_count *)into, (const tally_count *)from,
+                  sizeof *into / sizeof(tally_count));
+}
+
+static uint64_t sum_outcomes(const tally_count counts[OUTCOME_N_PHASES][OUTCOME_N_REASONS])
+{
+    uint64_t sum = 0;
+
+    for (int p = 0; p < OUTCOME_N_PHASES; p++)
+        for (int r = 0; r < OUTCOME_N_REASONS; r++)
+            sum += tally_get(&counts[p][r]);
+    return sum;
+}
+
+static uint64_t sum_codes(const struct tally *t)
+{
+    uint64_t sum = 0;
+
+    for (int code = 0; code < QUERY_N_CODES; code++)
+        sum += tally_get(&t->answers.by_code[code]);
+    return sum;
+}
+
+uint64_t tally_connections_ended(const struct tally *t)
+{
+    return sum_outcomes(t->connections.ended);
+}
+
+uint64_t tally_connections_failed(const struct tally *t)
+{
+    return tally_connections_ended(t) - tally_connections_by_reason(t, REASON_FINISHED) -
+           tally_connections_by_reason(t, REASON_CANCELLED);
+}
+
+uint64_t tally_connections_by_reason(const struct tally *t, enum outcome_reason reason)
+{
+    uint64_t sum = 0;
+
+    for (int p = 0; p < OUTCOME_N_PHASES; p++)
+        sum += tally_get(&t->connections.ended[p][reason]);
+    return sum;
+}
+
+static const char *broken_by_queries(const struct tally_queries *q)
+{
+    if (tally_get(&q->scheduled) != tally_get(&q->sent) + tally_get(&q->unsent))
+        return "scheduled queries = sent + unsent";
+    if (tally_get(&q->sent) != tally_get(&q->answered) + tally_get(&q->timeout) +
+                                   tally_get(&q->error) + tally_get(&q->cancelled))
+        return "sent queries = answered + timed out + failed + cancelled";
+    return NULL;
+}
+
+const char *tally_broken_law(const struct tally *t, uint64_t connections_asked,
+                             uint64_t histogram_count, uint64_t histogram_beyond)
+{
+    const struct tally_queries *measured = &t->queries[TALLY_MEASURED];
+    const char *law = NULL;
+
+    if (tally_connections_ended(t) != connections_asked + tally_get(&t->connections.reopened))
+        return "connections asked and reopened = outcomes of connections";
+    for (int class = 0; class < TALLY_N_CLASSES && law == NULL; class ++)
+        law = broken_by_queries(&t->queries[class]);
+    if (law != NULL)
+        return law;
+    if (sum_codes(t) != tally_get(&measured->answered))
+        return "answered queries = answers by response code";
+    if (sum_outcomes(t->errors) != tally_get(&measured->error))
+        return "failed queries = failures by outcome";
+    if (tally_get(&measured->answered) + tally_get(&t->push.measured) != histogram_count)
+        return "answered queries, messages = values in the response histogram";
+    if (tally_get(&measured->scheduled) - tally_get(&measured->answered) +
+            tally_get(&t->push.missed) !=
+        histogram_beyond)
+        return "unanswered queries, missed messages = samples beyond the response histogram";
+    return NULL;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT
+ * verdict: see measure/verdict.h.  The limits are those of docs/report.md, "Verdict". */
+#include "measure/verdict.h"
+
+#include "base/units.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#define MIN_SENT_ON_SCHEDULE 0.999
+
+/* A percentile may consist of this host's own delay to so large a part ... */
+#define MAX_OWN_PART 10u
+
+/* ... or, where it is short, to any part below these. */
+static const uint64_t max_own_ns[VERDICT_N_PERCENTILES] = {
+    100000, 300000, 500000, 1000000, 1000000, 1000000, 1000000,
+};
+
+static const char *const percentile_names[VERDICT_N_PERCENTILES] = {
+    "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max",
+};
+
+/* A queue that grows from nothing at a steady pace is 2.3 times as long in the last quarter as in
+ * the second.  The constant keeps small numbers, which jump about, from being judged. */
+#define MAX_GROWTH          1.5
+#define MAX_GROWTH_CONSTANT 50.0
+
+/* --- percentiles --- */
+
+static uint64_t limit_ns(const struct verdict_input *in, unsigned i)
+{
+    const uint64_t part_ns = in->percentiles[i].response_ns / MAX_OWN_PART;
+
+    return part_ns > max_own_ns[i] ? part_ns : max_own_ns[i];
+}
+
+/* Queries with a larger response time than percentile i: rank ceil(q n), the maximum n. */
+static uint64_t n_above(const struct verdict_input *in, unsigned i)
+{
+    const struct latency_percentile *p = &latency_percentiles[i];
+    const uint64_t n = in->n_latencies;
+
+    if (i >= LATENCY_N_PERCENTILES)
+        return 0;
+    return n - n / p->den * p->num - (n % p->den * p->num + p->den - 1) / p->den;
+}
+
+/* The delayed ones may be the slowest of all. */
+static bool is_reached_by_loss(const struct verdict_input *in, unsigned i)
+{
+    return in->n_delayed_by_loss > n_above(in, i);
+}
+
+bool verdict_holds(const struct verdict_input *in, unsigned i)
+{
+    return !in->has_latency ||
+           (in->percentiles[i].own_ns <= limit_ns(in, i) && !is_reached_by_loss(in, i));
+}
+
+unsigned verdict_n_holding(const struct verdict_input *in)
+{
+    unsigned n = 0;
+
+    while (n < VERDICT_N_PERCENTILES && verdict_holds(in, n))
+        n++;
+    return n;
+}
+
+const char *verdict_percentile_name(unsigned i)
+{
+    return percentile_names[i];
+}
+
+/* --- the run --- */
+
+static bool schedule_was_missed(const struct verdict_input *in)
+{
+    return in->scheduled > 0 && in->sent_on_schedule < MIN_SENT_ON_SCHEDULE;
+}
+
+static bool grew(const struct verdict_input *in)
+{
+    return in->has_growth && (double)in->in_flight_late >
+                                 MAX_GROWTH * (double)in->in_flight_early + MAX_GROWTH_CONSTANT;
+}
+
+unsigned verdict_judge(const struct verdict_input *in)
+{
+    const bool is_short = in->connections_live < in->connections_wanted;
+    const bool doubts[VERDICT_N_REASONS] = {
+        [VERDICT_GENERATOR_LIMITED] = schedule_was_missed(in),
+        [VERDICT_NON_STATIONARY] = grew(in),
+        [VERDICT_OUTPUT_LOST] = in->rows_dropped > 0 || in->output_failed,
+        [VERDICT_HOST_NOISE] = verdict_n_holding(in) <= in->required,
+        [VERDICT_MEMORY_PRESSURE] = in->tcp_memory_pressures > 0,
+        [VERDICT_CONNECTIONS_SHORT] = is_short,
+        [VERDICT_UNSENT] = in->unsent > 0,
+        [VERDICT_CHURN_PLATEAU] = in->out_of_ports > 0,
+        [VERDICT_PUSH_LOST] = in->messages_missing > 0,
+        [VERDICT_CLOCKS_DISAGREE] = in->negative_latencies > 0,
+        [VERDICT_START_MISSED] = in->start_was_missed,
+        [VERDICT_CUT_SHORT] = in->cancelled > 0,
+        [VERDICT_NOTHING_MEASURED] = in->measured_nothing && !in->start_was_missed,
+    };
+    unsigned reasons = 0;
+
+    for (int i = 0; i < VERDICT_N_REASONS; i++)
+        reasons |= (unsigned)doubts[i] << i;
+    return reasons;
+}
+
+/* --- words --- */
+
+#define VERDICT_NAME(id, name, meaning)    name,
+#define VERDICT_MEANING(id, name, meaning) meaning,
+
+const char *verdict_name(enum verdict_reason reason)
+{
+    static const char *const names[] = {VERDICT_REASONS(VERDICT_NAME)};
+
+    return names[reason];
+}
+
+const char *verdict_meaning(enum verdict_reason reason)
+{
+    static const char *const meanings[] = {VERDICT_REASONS(VERDICT_MEANING)};
+
+    return meanings[reason];
+}
+
+/* Of the first percentile that does not hold. */
+static void explain_delay(char *text, size_t n_bytes, const struct verdict_input *in)
+{
+    char own[UNITS_TEXT_BYTES], limit[UNITS_TEXT_BYTES], n[UNITS_TEXT_BYTES];
+    const unsigned i = verdict_n_holding(in);
+    int n_written;
+
+    assert(i < VERDICT_N_PERCENTILES);
+    if (is_reached_by_loss(in, i))
+        n_written = snprintf(text, n_bytes,
+                             "up to %s queries waited for %" PRIu64
+                             " packets lost on loopback: %s and beyond are not the server's",
+                             units_format_count(n, in->n_delayed_by_loss), in->lost_segments,
+                             percentile_names[i]);
+    else
+        n_written = snprintf(text, n_bytes, "this host's own delay is %s at %s (limit %s)",
+                             units_format_duration(own, in->percentiles[i].own_ns),
+                             percentile_names[i], units_format_duration(limit, limit_ns(in, i)));
+    if (in->has_steal && in->steal_percent >= 0.1 && n_written > 0 && (size_t)n_written < n_bytes)
+        snprintf(text + n_written, n_bytes - (size_t)n_written,
+                 "; other guests took %.1f %% of the CPU time", in->steal_percent);
+}
+
+/* The figure that the meaning follows. */
+static void print_figure(char *text, size_t n_bytes, const struct verdict_input *in,
+                         enum verdict_reason reason)
+{
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+
+    text[0] = '\0';
+    if (reason == VERDICT_GENERATOR_LIMITED)
+        snprintf(text, n_bytes, "%.2f %% of the queries left in time (limit %.1f %%)",
+                 100 * in->sent_on_schedule, 100 * MIN_SENT_ON_SCHEDULE);
+    else if (reason == VERDICT_NON_STATIONARY)
+        snprintf(text, n_bytes, "queries in flight grew from %s to %s",
+                 units_format_count(a, in->in_flight_early),
+                 units_format_count(b, in->in_flight_late));
+    else if (reason == VERDICT_OUTPUT_LOST && in->rows_dropped > 0)
+        snprintf(text, n_bytes, "%s rows", units_format_count(a, in->rows_dropped));
+    else if (reason == VERDICT_MEMORY_PRESSURE)
+        snprintf(text, n_bytes, "%s times", units_format_count(a, in->tcp_memory_pressures));
+    else if (reason == VERDICT_CONNECTIONS_SHORT)
+        snprintf(text, n_bytes, "%s of %s", units_format_count(a, in->connections_live),
+                 units_format_count(b, in->connections_wanted));
+    else if (reason == VERDICT_UNSENT)
+        snprintf(text, n_bytes, "%s of %s queries", units_format_count(a, in->unsent),
+                 units_format_count(b, in->scheduled));
+    else if (reason == VERDICT_CHURN_PLATEAU)
+        snprintf(text, n_bytes, "%s connections", units_format_count(a, in->out_of_ports));
+    else if (reason == VERDICT_PUSH_LOST)
+        snprintf(text, n_bytes, "%s messages", units_format_count(a, in->messages_missing));
+    else if (reason == VERDICT_CUT_SHORT)
+        snprintf(text, n_bytes, "%s queries", units_format_count(a, in->cancelled));
+    else if (reason == VERDICT_CLOCKS_DISAGREE)
+        snprintf(text, n_bytes, "%s messages", units_format_count(a, in->negative_latencies));
+}
+
+const char *verdict_explain(char *text, const struct verdict_input *in, enum verdict_reason reason)
+{
+    char cause[VERDICT_TEXT_BYTES - 32];
+
+    if (reason == VERDICT_HOST_NOISE) {
+        explain_delay(cause, sizeof cause, in);
+        snprintf(text, VERDICT_TEXT_BYTES, "%s: %s", verdict_name(reason), cause);
+        return text;
+    }
+    print_figure(cause, sizeof cause, in, reason);
+    snprintf(text, VERDICT_TEXT_BYTES, "%s: %.100s%s%.120s", verdict_name(reason), cause,
+             cause[0] != '\0' ? ": " : "", verdict_meaning(reason));
+    return text;
+}
+
+const char *verdict_headline(char *text, const struct verdict_input *in)
+{
+    const bool is_valid = verdict_judge(in) == 0;
+    const unsigned n = verdict_n_holding(in);
+    char own[UNITS_TEXT_BYTES];
+
+    if (n == VERDICT_N_PERCENTILES)
+        snprintf(text, VERDICT_TEXT_BYTES, "%s", is_valid ? "VALID" : "SUSPECT");
+    else if (n == 0)
+        snprintf(text, VERDICT_TEXT_BYTES, "SUSPECT (no percentile holds)");
+    else if (is_reached_by_loss(in, n))
+        snprintf(text, VERDICT_TEXT_BYTES,
+                 "%s to %s; %s and beyond may include packets lost here%s",
+                 is_valid ? "VALID" : "SUSPECT (holds", percentile_names[n - 1],
+                 percentile_names[n], is_valid ? "" : ")");
+    else
+        snprintf(text, VERDICT_TEXT_BYTES,
+                 "%s to %s; %s and beyond include this host's own delays of %s%s",
+                 is_valid ? "VALID" : "SUSPECT (holds", percentile_names[n - 1],
+                 percentile_names[n], units_format_duration(own, in->percentiles[n].own_ns),
+                 is_valid ? "" : ")");
+    return text;
+}

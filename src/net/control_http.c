@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT
+ * control_http: see net/control_http.h. */
+#include "net/control_http.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <event2/keyvalq_struct.h>
+#include <event2/listener.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_HEADER_BYTES = 8192, MAX_BODY_BYTES = 1024, TIMEOUT_S = 5 };
+
+#define REST_NS  (100 * 1000000ull)
+#define FLUSH_NS (200 * 1000000ull)
+
+struct control_http {
+    struct event_base *base;
+    struct evhttp *http;
+    struct evconnlistener *listener;
+    struct event *rested;
+    const char *token; /* NULL: none */
+    bool is_unix;
+    unsigned known;
+    control_http_handler *handle;
+    void *context;
+    unsigned n_leaving; /* answers not yet written */
+};
+
+/* --- answers --- */
+
+static void on_left(struct evhttp_request *request, void *arg)
+{
+    struct control_http *h = arg;
+
+    (void)request;
+    h->n_leaving--;
+}
+
+static void send_answer(struct control_http *h, struct evhttp_request *request,
+                        enum control_status status, const char *type, const char *text, size_t n)
+{
+    struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
+    struct evbuffer *body = evbuffer_new();
+
+    evhttp_add_header(headers, "Content-Type", type);
+    evhttp_add_header(headers, "Cache-Control", "no-store");
+    evhttp_add_header(headers, "X-Content-Type-Options", "nosniff");
+    evhttp_add_header(headers, "Connection", "close");
+    if (status == CONTROL_NO_TOKEN)
+        evhttp_add_header(headers, "WWW-Authenticate", "Bearer");
+    if (status == CONTROL_NOT_ALLOWED)
+        evhttp_add_header(headers, "Allow",
+                          control_request_method(evhttp_request_get_uri(request)));
+    if (body != NULL)
+        evbuffer_add(body, text, n);
+    h->n_leaving++;
+    evhttp_request_set_on_complete_cb(request, on_left, h);
+    evhttp_send_reply(request, (int)status, NULL, body);
+    if (body != NULL)
+        evbuffer_free(body);
+}
+
+static void print_error(FILE *out, const char *error)
+{
+    struct json j;
+
+    json_init(&j, out);
+    json_object_begin(&j, NULL);
+    json_string(&j, "error", error);
+    json_object_end(&j);
+}
+
+/* --- requests --- */
+
+static const char *method_of(struct evhttp_request *request)
+{
+    switch (evhttp_request_get_command(request)) {
+    case EVHTTP_REQ_GET:
+        return "GET";
+    case EVHTTP_REQ_POST:
+        return "POST";
+    default:
+        return "another";
+    }
+}
+
+static enum control_status serve(struct control_http *h, struct evhttp_request *request,
+                                 struct control_reply *reply)
+{
+    const struct evkeyvalq *headers = evhttp_request_get_input_headers(request);
+    const struct control_sender from = {
+        .origin = evhttp_find_header(headers, "Origin"),
+        .host = evhttp_find_header(headers, "Host"),
+        .authorization = evhttp_find_header(headers, "Authorization"),
+    };
+    struct control_request q;
+    enum control_status status;
+
+    reply->accept = evhttp_find_header(headers, "Accept");
+    status = control_request_check(&from, h->token, h->is_unix, reply->error);
+    if (status == CONTROL_OK)
+        status = control_request_parse(&q, method_of(request), evhttp_request_get_uri(request),
+                                       h->known, reply->error);
+    if (status == CONTROL_OK && q.command == CONTROL_PATHS)
+        control_request_list(reply->out, h->known);
+    else if (status == CONTROL_OK)
+        status = h->handle(h->context, &q, reply);
+    return status;
+}
+
+static void on_request(struct evhttp_request *request, void *arg)
+{
+    struct control_http *h = arg;
+    char *text = NULL;
+    size_t n = 0;
+    struct control_reply reply = {.out = open_memstream(&text, &n),
+                                  .content_type = "application/json"};
+    enum control_status status;
+
+    if (reply.out == NULL) {
+        evhttp_send_error(request, CONTROL_NO_MEMORY, NULL);
+        return;
+    }
+    status = serve(h, request, &reply);
+    if (status != CONTROL_OK)
+        print_error(reply.out, reply.error);
+    if (fclose(reply.out) == 0)
+        send_answer(h, request, status, reply.content_type, text, n);
+    else
+        evhttp_send_error(request, CONTROL_NO_MEMORY, NULL);
+    free(text);
+}
+
+/* --- begin and end --- */
+
+static void on_rested(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    evconnlistener_enable(arg);
+}
+
+/* No descriptor is left: those who wait, wait. */
+static void on_accept_failed(struct evconnlistener *listener, void *arg)
+{
+    struct control_http *h = arg;
+    const struct timeval rest = clock_timeval(REST_NS);
+
+    evconnlistener_disable(listener);
+    if (event_add(h->rested, &rest) != 0)
+        evconnlistener_enable(listener);
+}
+
+/* By itself libevent closes the descriptor first and then takes it out of the epoll set, when it
+ * may be another thread's already. */
+static struct bufferevent *open_stream(struct event_base *base, void *arg)
+{
+    (void)arg;
+    return bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
+}
+
+static int open_server(struct control_http *h, int fd)
+{
+    h->http = evhttp_new(h->base);
+    if (h->http == NULL)
+        return -1;
+    h->listener =
+        evconnlistener_new(h->base, NULL, h, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
+    if (h->listener == NULL)
+        return -1;
+    h->rested = evtimer_new(h->base, on_rested, h->listener);
+    if (h->rested == NULL || evhttp_bind_listener(h->http, h->listener) == NULL)
+        return -1;
+    return 0;
+}
+
+struct control_http *control_http_start(struct event_base *base, struct control_socket *socket,
+                                        const struct control_token *token, unsigned known,
+                                        control_http_handler *handle, void *context)
+{
+    struct control_http *h = calloc(1, sizeof *h);
+
+    if (h == NULL)
+        return NULL;
+    *h = (struct control_http){
+        .base = base,
+        .token = token->text[0] != '\0' ? token->text : NULL,
+        .is_unix = socket->path[0] != '\0',
+        .known = known | CONTROL_BIT(CONTROL_PATHS),
+        .handle = handle,
+        .context = context,
+    };
+    if (open_server(h, socket->fd) != 0) {
+        control_http_end(h);
+        return NULL;
+    }
+    socket->fd = -1;
+    evconnlistener_set_error_cb(h->listener, on_accept_failed);
+    evhttp_set_max_headers_size(h->http, MAX_HEADER_BYTES);
+    evhttp_set_max_body_size(h->http, MAX_BODY_BYTES);
+    evhttp_set_timeout(h->http, TIMEOUT_S);
+    /* all of them: those that a path does not take are told so */
+    evhttp_set_allowed_methods(h->http, EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD |
+                                            EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE |
+                                            EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE |
+                                            EVHTTP_REQ_CONNECT | EVHTTP_REQ_PATCH);
+    evhttp_set_bevcb(h->http, open_stream, NULL);
+    evhttp_set_gencb(h->http, on_request, h);
+    return h;
+}
+
+void control_http_end(struct control_http *h)
+{
+    uint64_t until_ns;
+
+    if (h == NULL)
+        return;
+    until_ns = clock_now_ns() + FLUSH_NS;
+    while (h->n_leaving > 0 && clock_now_ns() < until_ns)
+        event_base_loop(h->base, EVLOOP_NONBLOCK);
+    if (h->rested != NULL)
+        event_free(h->rested);
+    if (h->http != NULL)
+        evhttp_free(h->http);
+    free(h);
+}

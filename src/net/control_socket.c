@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT
+ * control_socket: see net/control_socket.h. */
+#include "net/control_socket.h"
+
+#include "base/clock.h"
+#include "net/sock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+enum { BACKLOG = 128, ONLY_OWNER = 0177 };
+
+#define UNIX    "unix:"
+#define SUCCESS "HTTP/1.1 200 "
+
+#define REFUSE(...) (snprintf(error, CONTROL_SOCKET_ERROR_BYTES, __VA_ARGS__), -1)
+
+/* --- token --- */
+
+static bool is_token(const char *text)
+{
+    const size_t n = strlen(text);
+
+    for (size_t i = 0; i < n; i++)
+        if (text[i] <= ' ' || text[i] > '~')
+            return false;
+    return n >= CONTROL_TOKEN_MIN && n <= CONTROL_TOKEN_MAX;
+}
+
+int control_token_read(struct control_token *token, const char *file, char *error)
+{
+    char line[CONTROL_TOKEN_MAX + 2] = "";
+    struct stat about;
+    FILE *in = fopen(file, "re");
+    bool read, is_private;
+
+    if (in == NULL)
+        return REFUSE("cannot read '%.200s': %s", file, strerror(errno));
+    is_private = fstat(fileno(in), &about) == 0 && (about.st_mode & 077) == 0;
+    read = fgets(line, sizeof line, in) != NULL;
+    fclose(in);
+    if (!is_private)
+        return REFUSE("'%.200s' can be read by others: chmod 600 it", file);
+    line[strcspn(line, "\r\n")] = '\0';
+    if (!read || !is_token(line))
+        return REFUSE("'%.200s' holds no token: accepted is a line of %d to %d visible characters",
+                      file, CONTROL_TOKEN_MIN, CONTROL_TOKEN_MAX);
+    memcpy(token->text, line, strlen(line) + 1);
+    return 0;
+}
+
+/* --- addresses --- */
+
+static bool is_unix(const char *address)
+{
+    return strncmp(address, UNIX, strlen(UNIX)) == 0;
+}
+
+static int parse_unix(struct sockaddr_un *un, const char *address, char *error)
+{
+    const char *path = address + strlen(UNIX);
+
+    *un = (struct sockaddr_un){.sun_family = AF_UNIX};
+    if (*path == '\0' || strlen(path) >= sizeof un->sun_path)
+        return REFUSE("'%.150s' has no usable path: accepted is one of 1 to %zu bytes", address,
+                      sizeof un->sun_path - 1);
+    memcpy(un->sun_path, path, strlen(path) + 1);
+    return 0;
+}
+
+static int parse_tcp(struct sock_address *a, const char *address, char *error)
+{
+    struct endpoint e;
+    char reason[SOCK_ERROR_BYTES];
+
+    if (endpoint_parse(address, &e) != 0 || e.port == 0)
+        return REFUSE("'%.150s' is not an address: accepted is ADDR:PORT or unix:PATH", address);
+    return sock_resolve(&e, AF_UNSPEC, a, reason) == 0 ? 0 : REFUSE("%s", reason);
+}
+
+/* Blocking, but no call longer than this. */
+static int open_patient(int family, int wait_ms)
+{
+    const struct timeval wait = {.tv_sec = wait_ms / 1000, .tv_usec = wait_ms % 1000 * 1000L};
+    const int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return -1;
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
+    return fd;
+}
+
+static int connect_to(const struct sockaddr *to, socklen_t length, int wait_ms)
+{
+    const int fd = open_patient(to->sa_family, wait_ms);
+    int reason;
+
+    if (fd >= 0 && connect(fd, to, length) == 0)
+        return fd;
+    reason = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = reason;
+    return -1;
+}
+
+/* --- listening --- */
+
+/* What a program that was killed has left behind. */
+static void remove_abandoned(const struct sockaddr_un *un)
+{
+    struct stat about;
+    const int fd = connect_to((const struct sockaddr *)un, sizeof *un, CONTROL_SOCKET_WAIT_MS);
+
+    if (fd >= 0)
+        close(fd);
+    else if (errno == ECONNREFUSED && lstat(un->sun_path, &about) == 0 && S_ISSOCK(about.st_mode))
+        unlink(un->sun_path);
+}
+
+static int listen_unix(struct control_socket *s, const struct sockaddr_un *un)
+{
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    const mode_t mask = umask(ONLY_OWNER);
+    const int failed = fd < 0 || bind(fd, (const struct sockaddr *)un, sizeof *un) != 0;
+
+    umask(mask);
+    if (!failed && listen(fd, BACKLOG) == 0) {
+        s->fd = fd;
+        memcpy(s->path, un->sun_path, sizeof s->path);
+        return 0;
+    }
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+static int listen_tcp(struct control_socket *s, const struct sock_address *a)
+{
+    const struct sock_listen_options options = {.backlog = BACKLOG};
+
+    s->fd = sock_listen(a, &options);
+    return s->fd < 0 ? -1 : 0;
+}
+
+int control_socket_listen(struct control_socket *s, const char *address, bool has_token,
+                          char *error)
+{
+    struct sockaddr_un un;
+    struct sock_address a;
+    int failed;
+
+    *s = (struct control_socket){.fd = -1};
+    if (is_unix(address)) {
+        if (parse_unix(&un, address, error) != 0)
+            return -1;
+        remove_abandoned(&un);
+        failed = listen_unix(s, &un);
+    } else {
+        if (parse_tcp(&a, address, error) != 0)
+            return -1;
+        if (!sock_is_loopback(&a) && !has_token)
+            return REFUSE("'%.100s' is not loopback: it takes a --control-token too", address);
+        failed = listen_tcp(s, &a);
+    }
+    return failed ? REFUSE("cannot listen on '%.150s': %s", address, strerror(errno)) : 0;
+}
+
+void control_socket_close(struct control_socket *s)
+{
+    if (s->fd >= 0)
+        close(s->fd);
+    if (s->path[0] != '\0')
+        unlink(s->path);
+    *s = (struct control_socket){.fd = -1};
+}
+
+/* --- asking --- */
+
+static int connect_address(const char *address, int wait_ms, char *error)
+{
+    struct sockaddr_un un;
+    struct sock_address a;
+    int fd;
+
+    if (is_unix(address)) {
+        if (parse_unix(&un, address, error) != 0)
+            return -1;
+        fd = connect_to((const struct sockaddr *)&un, sizeof un, wait_ms);
+    } else {
+        if (parse_tcp(&a, address, error) != 0)
+            return -1;
+        fd = connect_to((const struct sockaddr *)&a.ss, a.length, wait_ms);
+    }
+    return fd >= 0 ? fd : REFUSE("cannot connect to '%.150s': %s", address, strerror(errno));
+}
+
+static int send_all(int fd, const char *text, size_t n)
+{
+    ssize_t n_sent;
+
+    for (; n > 0; text += n_sent, n -= (size_t)n_sent)
+        if ((n_sent = send(fd, text, n, MSG_NOSIGNAL)) < 0)
+            return -1;
+    return 0;
+}
+
+/* To the end of the stream; what does not fit, or drips, is an error. */
+static int receive_all(int fd, int wait_ms, char *text, size_t n_bytes)
+{
+    const uint64_t until_ns = clock_now_ns() + 1000000ull * (unsigned)wait_ms;
+    size_t n = 0;
+    ssize_t n_got;
+
+    while ((n_got = recv(fd, text + n, n_bytes - 1 - n, 0)) > 0) {
+        n += (size_t)n_got;
+        if (n == n_bytes - 1 || clock_now_ns() > until_ns) {
+            errno = n == n_bytes - 1 ? EMSGSIZE : ETIMEDOUT;
+            return -1;
+        }
+    }
+    text[n] = '\0';
+    return n_got < 0 ? -1 : 0;
+}
+
+int control_socket_ask(const char *address, const struct control_token *token, int wait_ms,
+                       const char *target, char *body, size_t n_bytes, char *error)
+{
+    char request[CONTROL_TOKEN_MAX + 200], *blank;
+    const bool has_token = token->text[0] != '\0';
+    const int fd = connect_address(address, wait_ms, error),
+              n = snprintf(request, sizeof request,
+                           "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s%s%s\r\n",
+                           target, has_token ? "Authorization: Bearer " : "", token->text,
+                           has_token ? "\r\n" : "");
+    int failed;
+
+    if (fd < 0)
+        return -1;
+    failed = send_all(fd, request, (size_t)n) != 0 || receive_all(fd, wait_ms, body, n_bytes) != 0;
+    close(fd);
+    if (failed)
+        return REFUSE("'%.150s' does not answer: %s", address, strerror(errno));
+    blank = strstr(body, "\r\n\r\n");
+    if (strncmp(body, SUCCESS, strlen(SUCCESS)) != 0 || blank == NULL)
+        return REFUSE("'%.150s' answers '%.*s'", address, (int)strcspn(body, "\r\n"), body);
+    memmove(body, blank + 4, strlen(blank + 4) + 1);
+    return 0;
+}

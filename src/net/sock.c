@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT
+ * sock: see net/sock.h. */
+#include "net/sock.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/errqueue.h>
+#include <linux/net_tstamp.h>
+#include <linux/tcp.h> /* of its tcp_info glibc has but the beginning */
+#include <net/if.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TRY_MS = 1000, BUSY_POLL_US = 50 };
+
+static const int on = 1;
+
+static int open_socket(int family)
+{
+    return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+}
+
+/* For the options that nothing depends on: a kernel that refuses them works all the same. */
+static void set_option(int fd, int level, int option, int value)
+{
+    (void)setsockopt(fd, level, option, &value, sizeof value);
+}
+
+static void set_buffers(int fd, int sndbuf_bytes, int rcvbuf_bytes)
+{
+    if (sndbuf_bytes > 0)
+        set_option(fd, SOL_SOCKET, SO_SNDBUF, sndbuf_bytes);
+    if (rcvbuf_bytes > 0)
+        set_option(fd, SOL_SOCKET, SO_RCVBUF, rcvbuf_bytes);
+}
+
+/* See socket(7); loopback has no queue to look into, and longer needs CAP_NET_ADMIN. */
+static void set_busy_poll(int fd)
+{
+    set_option(fd, SOL_SOCKET, SO_BUSY_POLL, BUSY_POLL_US);
+    set_option(fd, SOL_SOCKET, SO_PREFER_BUSY_POLL, 1);
+}
+
+static int set_stamps(int fd)
+{
+    const int wanted = SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE;
+
+    return setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &wanted, sizeof wanted);
+}
+
+static int close_failed(int fd)
+{
+    int error = errno;
+
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+/* --- addresses --- */
+
+static struct sock_address from_info(const struct addrinfo *info, uint16_t port)
+{
+    struct sock_address a = {.length = info->ai_addrlen};
+
+    memcpy(&a.ss, info->ai_addr, info->ai_addrlen);
+    sock_set_port(&a, port);
+    return a;
+}
+
+bool sock_accepts(const struct sock_address *a)
+{
+    int fd = open_socket(a->ss.ss_family);
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    bool connected = false;
+
+    if (fd < 0)
+        return false;
+    if (connect(fd, (const struct sockaddr *)&a->ss, a->length) == 0)
+        connected = true;
+    else if (errno == EINPROGRESS)
+        connected = poll(&p, 1, TRY_MS) == 1 && sock_error(fd) == 0;
+    connected &= !sock_is_its_own_peer(fd);
+    sock_reset_on_close(fd);
+    close(fd);
+    return connected;
+}
+
+static struct sock_address pick(const struct addrinfo *list, uint16_t port)
+{
+    struct sock_address a;
+
+    if (list->ai_next != NULL && port != 0)
+        for (const struct addrinfo *info = list; info != NULL; info = info->ai_next) {
+            a = from_info(info, port);
+            if (sock_accepts(&a))
+                return a;
+        }
+    return from_info(list, port);
+}
+
+int sock_resolve(const struct endpoint *e, int family, struct sock_address *address, char *error)
+{
+    const struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *list;
+    int failed = getaddrinfo(e->host, NULL, &hints, &list);
+
+    if (failed != 0) {
+        snprintf(error, SOCK_ERROR_BYTES, "'%.100s': %s%s", e->host, gai_strerror(failed),
+                 family == AF_INET    ? " (of the family of --source, IPv4)"
+                 : family == AF_INET6 ? " (of the family of --source, IPv6)"
+                                      : "");
+        return -1;
+    }
+    *address = pick(list, e->port);
+    freeaddrinfo(list);
+    return 0;
+}
+
+char *sock_format(char buffer[SOCK_TEXT_BYTES], const struct sock_address *address)
+{
+    const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&address->ss;
+    char host[INET6_ADDRSTRLEN] = "?", zone[IF_NAMESIZE];
+
+    if (address->ss.ss_family == AF_INET6) {
+        const bool has_zone =
+            in6->sin6_scope_id != 0 && if_indextoname(in6->sin6_scope_id, zone) != NULL;
+
+        inet_ntop(AF_INET6, &in6->sin6_addr, host, sizeof host);
+        snprintf(buffer, SOCK_TEXT_BYTES, "[%s%s%s]:%u", host, has_zone ? "%" : "",
+                 has_zone ? zone : "", sock_port(address));
+    } else {
+        inet_ntop(AF_INET, &((const struct sockaddr_in *)&address->ss)->sin_addr, host,
+                  sizeof host);
+        snprintf(buffer, SOCK_TEXT_BYTES, "%s:%u", host, sock_port(address));
+    }
+    return buffer;
+}
+
+uint16_t sock_port(const struct sock_address *address)
+{
+    return ntohs(address->ss.ss_family == AF_INET6
+                     ? ((const struct sockaddr_in6 *)&address->ss)->sin6_port
+                     : ((const struct sockaddr_in *)&address->ss)->sin_port);
+}
+
+void sock_set_port(struct sock_address *address, uint16_t port)
+{
+    if (address->ss.ss_family == AF_INET6)
+        ((struct sockaddr_in6 *)&address->ss)->sin6_port = htons(port);
+    else
+        ((struct sockaddr_in *)&address->ss)->sin_port = htons(port);
+}
+
+bool sock_is_loopback(const struct sock_address *address)
+{
+    const struct in6_addr *six = &((const struct sockaddr_in6 *)&address->ss)->sin6_addr;
+
+    if (address->ss.ss_family == AF_INET6)
+        return IN6_IS_ADDR_LOOPBACK(six) || (IN6_IS_ADDR_V4MAPPED(six) && six->s6_addr[12] == 127);
+    return ntohl(((const struct sockaddr_in *)&address->ss)->sin_addr.s_addr) >> 24 == 127;
+}
+
+/* --- listening --- */
+
+int sock_listen(const struct sock_address *address, const struct sock_listen_options *options)
+{
+    int fd = open_socket(address->ss.ss_family);
+
+    if (fd < 0)
+        return -1;
+    set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+    set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    set_buffers(fd, options->sndbuf_bytes, options->rcvbuf_bytes);
+    if (address->ss.ss_family == AF_INET6)
+        set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+    if (options->busy_poll)
+        set_busy_poll(fd);
+    if (options->reuse_port && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) != 0)
+        return close_failed(fd);
+    if (bind(fd, (const struct sockaddr *)&address->ss, address->length) != 0 ||
+        listen(fd, options->backlog) != 0)
+        return close_failed(fd);
+    return fd;
+}
+
+bool sock_is_in_use(const struct sock_address *address)
+{
+    const struct sock_listen_options alone = {.backlog = 1};
+    int fd = sock_listen(address, &alone);
+
+    if (fd < 0)
+        return errno == EADDRINUSE;
+    close(fd);
+    return false;
+}
+
+int sock_local_address(int fd, struct sock_address *address)
+{
+    address->length = sizeof address->ss;
+    return getsockname(fd, (struct sockaddr *)&address->ss, &address->length);
+}
+
+/* --- connecting --- */
+
+bool sock_has_local_address(const struct sock_address *target)
+{
+    const int fd = socket(target->ss.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool has;
+
+    if (fd < 0)
+        return true;
+    has = connect(fd, (const struct sockaddr *)&target->ss, target->length) == 0 ||
+          errno != EADDRNOTAVAIL;
+    close(fd);
+    return has;
+}
+
+int sock_route_source(const struct sock_address *target, struct sock_address *source)
+{
+    const int fd = socket(target->ss.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return -1;
+    if (connect(fd, (const struct sockaddr *)&target->ss, target->length) != 0 ||
+        sock_local_address(fd, source) != 0)
+        return close_failed(fd);
+    sock_set_port(source, 0);
+    return close(fd);
+}
+
+/* The planned address and port as bind(2) wants them, in the family of the target. */
+static struct sock_address to_bind(const struct srcplan_tuple *source,
+                                   const struct sock_address *target)
+{
+    struct sock_address a = {.ss.ss_family = target->ss.ss_family};
+    struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&a.ss;
+
+    if (target->ss.ss_family == AF_INET6) {
+        a.length = sizeof *in6;
+        memcpy(&in6->sin6_addr, source->address.bytes, 16);
+        if (source->address.scope != 0)
+            in6->sin6_scope_id = source->address.scope;
+        else if (IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr))
+            in6->sin6_scope_id = ((const struct sockaddr_in6 *)&target->ss)->sin6_scope_id;
+    } else {
+        a.length = sizeof(struct sockaddr_in);
+        memcpy(&((struct sockaddr_in *)&a.ss)->sin_addr, source->address.bytes, 4);
+    }
+    sock_set_port(&a, source->port);
+    return a;
+}
+
+static int bind_source(int fd, const struct srcplan_tuple *source,
+                       const struct sock_address *target)
+{
+    struct sock_address a;
+
+    if (source->address.family == AF_UNSPEC && source->port == 0)
+        return 0;
+    a = to_bind(source, target);
+    return bind(fd, (const struct sockaddr *)&a.ss, a.length);
+}
+
+/* A fixed port that bind(2) calls not available has an address that is not ours. */
+static struct outcome bind_failed(int error)
+{
+    if (error == EADDRNOTAVAIL)
+        return (struct outcome){PHASE_BIND, REASON_UNREACHABLE};
+    return (struct outcome){PHASE_BIND, outcome_reason_of_errno(error)};
+}
+
+int sock_connect(const struct sock_address *target, const struct srcplan_tuple *source,
+                 const struct sock_connect_options *options, struct outcome *failed)
+{
+    int fd = open_socket(target->ss.ss_family);
+
+    if (fd < 0) {
+        *failed = (struct outcome){PHASE_SOCKET, outcome_reason_of_errno(errno)};
+        return -1;
+    }
+    /* a tuple in TIME_WAIT is free at once, if both its old and its new socket say so */
+    set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+    set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    set_buffers(fd, options->sndbuf_bytes, options->rcvbuf_bytes);
+    if (options->busy_poll)
+        set_busy_poll(fd);
+    if (options->stamp_received)
+        (void)set_stamps(fd);
+    if (bind_source(fd, source, target) != 0) {
+        *failed = bind_failed(errno);
+        return close_failed(fd);
+    }
+    if (connect(fd, (const struct sockaddr *)&target->ss, target->length) != 0 &&
+        errno != EINPROGRESS) {
+        *failed = (struct outcome){PHASE_CONNECT, outcome_reason_of_errno(errno)};
+        return close_failed(fd);
+    }
+    return fd;
+}
+
+int sock_error(int fd)
+{
+    int error = 0;
+    socklen_t length = sizeof error;
+
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno;
+}
+
+bool sock_is_connected(int fd)
+{
+    struct sockaddr_storage peer;
+    socklen_t length = sizeof peer;
+
+    return getpeername(fd, (struct sockaddr *)&peer, &length) == 0;
+}
+
+bool sock_is_its_own_peer(int fd)
+{
+    struct sock_address peer = {.length = sizeof peer.ss};
+    struct srcplan_tuple own, other;
+
+    if (getpeername(fd, (struct sockaddr *)&peer.ss, &peer.length) != 0)
+        return false;
+    sock_local_tuple(fd, &own);
+    other = sock_tuple(&peer);
+    return own.port == other.port &&
+           memcmp(own.address.bytes, other.address.bytes, sizeof own.address.bytes) == 0;
+}
+
+struct sock_tcp sock_tcp(int fd)
+{
+    struct tcp_info info = {0};
+    socklen_t length = sizeof info;
+
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0)
+        return (struct sock_tcp){0};
+    return (struct sock_tcp){info.tcpi_total_retrans, info.tcpi_dsack_dups,
+                             info.tcpi_min_rtt != UINT32_MAX ? info.tcpi_min_rtt : 0,
+                             info.tcpi_last_data_recv < info.tcpi_last_data_sent
+                                 ? info.tcpi_last_data_recv
+                                 : info.tcpi_last_data_sent};
+}
+
+int sock_find_stamps(void)
+{
+    int fd = open_socket(AF_INET);
+
+    if (fd < 0 || set_stamps(fd) != 0)
+        return fd < 0 ? -1 : close_failed(fd);
+    return close(fd);
+}
+
+/* Of what the control messages hold, the software time stamp; the others are the hardware's. */
+static uint64_t stamp_of(struct msghdr *message)
+{
+    struct cmsghdr *c = CMSG_FIRSTHDR(message);
+    struct scm_timestamping stamps;
+
+    for (; c != NULL; c = CMSG_NXTHDR(message, c))
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMPING) {
+            memcpy(&stamps, CMSG_DATA(c), sizeof stamps);
+            return (uint64_t)stamps.ts[0].tv_sec * 1000000000 + (uint64_t)stamps.ts[0].tv_nsec;
+        }
+    return 0;
+}
+
+ssize_t sock_receive_stamped(int fd, void *data, size_t n_bytes, uint64_t *arrived_epoch_ns)
+{
+    union {
+        struct cmsghdr aligned;
+        char bytes[256];
+    } control;
+    struct iovec vector = {data, n_bytes};
+    struct msghdr message = {.msg_iov = &vector,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control};
+    ssize_t n = recvmsg(fd, &message, 0);
+
+    *arrived_epoch_ns = n > 0 ? stamp_of(&message) : 0;
+    return n;
+}
+
+struct srcplan_tuple sock_tuple(const struct sock_address *address)
+{
+    struct srcplan_tuple tuple = {.address.family = address->ss.ss_family,
+                                  .port = sock_port(address)};
+
+    if (address->ss.ss_family == AF_INET6)
+        memcpy(tuple.address.bytes, &((const struct sockaddr_in6 *)&address->ss)->sin6_addr, 16);
+    else
+        memcpy(tuple.address.bytes, &((const struct sockaddr_in *)&address->ss)->sin_addr, 4);
+    return tuple;
+}
+
+void sock_local_tuple(int fd, struct srcplan_tuple *tuple)
+{
+    struct sock_address a;
+
+    *tuple = (struct srcplan_tuple){.address.family = AF_UNSPEC};
+    if (sock_local_address(fd, &a) == 0)
+        *tuple = sock_tuple(&a);
+}
+
+void sock_reset_on_close(int fd)
+{
+    const struct linger now = {.l_onoff = 1, .l_linger = 0};
+
+    (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+}
+
+void sock_quickack(int fd)
+{
+    set_option(fd, IPPROTO_TCP, TCP_QUICKACK, 1);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+ * tls_context: see net/tls_context.h. */
+#include "net/tls_context.h"
+
+#include "net/tls_worker.h"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The latest error in words; of a file it is errno's. */
+static const char *error_text(void)
+{
+    const unsigned long code = ERR_peek_error();
+    const char *text =
+        ERR_SYSTEM_ERROR(code) ? strerror(ERR_GET_REASON(code)) : ERR_reason_error_string(code);
+
+    ERR_clear_error();
+    return text != NULL ? text : "not accepted";
+}
+
+/* A key behind a passphrase: nobody is there to be asked for it. */
+static int no_passphrase(char *buffer, int room, int writes, void *arg)
+{
+    (void)buffer;
+    (void)room;
+    (void)writes;
+    (void)arg;
+    return -1;
+}
+
+static struct tls_context *context_new(const SSL_METHOD *method, int min)
+{
+    struct tls_context *c = calloc(1, sizeof *c);
+
+    if (c == NULL)
+        return NULL;
+    c->ctx = SSL_CTX_new(method);
+    c->bio = tls_worker_bio_method();
+    if (c->ctx == NULL || c->bio == NULL) {
+        tls_context_free(c);
+        return NULL;
+    }
+    SSL_CTX_set_min_proto_version(c->ctx, min == TLS_MIN_1_3 ? TLS1_3_VERSION : TLS1_2_VERSION);
+    SSL_CTX_set_options(c->ctx, SSL_OP_NO_RENEGOTIATION);
+    SSL_CTX_set_read_ahead(c->ctx, 1);
+    SSL_CTX_set_default_passwd_cb(c->ctx, no_passphrase);
+    return c;
+}
+
+void tls_context_free(struct tls_context *context)
+{
+    if (context == NULL)
+        return;
+    SSL_CTX_free(context->ctx);
+    BIO_meth_free(context->bio);
+    free(context->server_name);
+    free(context);
+}
+
+static void append(char *list, const char *name, size_t n)
+{
+    const size_t before = strlen(list);
+
+    snprintf(list + before, n + 2, "%s%.*s", before > 0 ? ":" : "", (int)n, name);
+}
+
+/* Parts the names of TLS 1.3, which begin with TLS_, from those of TLS 1.2. */
+static int set_parted(SSL_CTX *ctx, const char *ciphers, char *suites, char *others)
+{
+    for (const char *name = ciphers; *name != '\0';) {
+        const size_t n = strcspn(name, ":");
+
+        append(strncmp(name, "TLS_", 4) == 0 ? suites : others, name, n);
+        name += n + (name[n] == ':');
+    }
+    if (*others == '\0' && SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION) != 1)
+        return -1;
+    if (*suites == '\0' && (SSL_CTX_get_min_proto_version(ctx) == TLS1_3_VERSION ||
+                            SSL_CTX_set_max_proto_version(ctx, TLS1_2_VERSION) != 1))
+        return -1;
+    return (*suites == '\0' || SSL_CTX_set_ciphersuites(ctx, suites) == 1) &&
+                   (*others == '\0' || SSL_CTX_set_cipher_list(ctx, others) == 1)
+               ? 0
+               : -1;
+}
+
+static int set_ciphers(SSL_CTX *ctx, const char *ciphers)
+{
+    const size_t room = strlen(ciphers) + 2;
+    char *suites = calloc(1, room), *others = calloc(1, room);
+    const int result =
+        suites != NULL && others != NULL ? set_parted(ctx, ciphers, suites, others) : -1;
+
+    free(suites);
+    free(others);
+    return result;
+}
+
+/* An address cannot be asked for by SNI (RFC 6066, 3). */
+static int set_name(struct tls_context *c, const char *name)
+{
+    X509_VERIFY_PARAM *param = SSL_CTX_get0_param(c->ctx);
+
+    if (X509_VERIFY_PARAM_set1_ip_asc(param, name) == 1)
+        return 0;
+    ERR_clear_error();
+    c->server_name = strdup(name);
+    return c->server_name != NULL && X509_VERIFY_PARAM_set1_host(param, name, 0) == 1 ? 0 : -1;
+}
+
+/* What OpenSSL notes of a certificate when it first looks at it: now, and not in the threads. */
+static void look_at_authorities(SSL_CTX *ctx)
+{
+    const STACK_OF(X509_OBJECT) *all = X509_STORE_get0_objects(SSL_CTX_get_cert_store(ctx));
+
+    for (int i = 0; i < sk_X509_OBJECT_num(all); i++) {
+        X509 *x = X509_OBJECT_get0_X509(sk_X509_OBJECT_value(all, i));
+
+        if (x != NULL)
+            X509_check_purpose(x, -1, 0);
+    }
+    ERR_clear_error();
+}
+
+static int set_alpn(SSL_CTX *ctx, const char *protocol)
+{
+    uint8_t list[256];
+    const size_t n = strlen(protocol);
+
+    list[0] = (uint8_t)n;
+    memcpy(list + 1, protocol, n);
+    return SSL_CTX_set_alpn_protos(ctx, list, (unsigned)n + 1); /* 0: it succeeded */
+}
+
+static int configure_client(struct tls_context *c, const struct tls_client_options *o, char *error)
+{
+    SSL_CTX *ctx = c->ctx;
+
+    if (o->ciphers != NULL && set_ciphers(ctx, o->ciphers) != 0) {
+        ERR_clear_error();
+        snprintf(error, TLS_ERROR_BYTES,
+                 "--tls-ciphers: '%.80s': accepted are OpenSSL's names of ciphers of the versions "
+                 "from --tls-min on, ':' between them",
+                 o->ciphers);
+        return -1;
+    }
+    SSL_CTX_set_verify(ctx, o->insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
+    if (o->ca_file != NULL ? SSL_CTX_load_verify_locations(ctx, o->ca_file, NULL) != 1
+                           : SSL_CTX_set_default_verify_paths(ctx) != 1) {
+        snprintf(error, TLS_ERROR_BYTES, "--tls-ca: cannot read '%.80s': %.80s",
+                 o->ca_file != NULL ? o->ca_file : "the system's", error_text());
+        return -1;
+    }
+    look_at_authorities(ctx);
+    if (set_name(c, o->name) != 0 || (o->alpn != NULL && set_alpn(ctx, o->alpn) != 0)) {
+        snprintf(error, TLS_ERROR_BYTES, "--tls-name: '%.80s': %.80s", o->name, error_text());
+        return -1;
+    }
+    SSL_CTX_set_session_cache_mode(
+        ctx, o->resume ? SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL : SSL_SESS_CACHE_OFF);
+    if (o->resume)
+        SSL_CTX_sess_set_new_cb(ctx, tls_worker_keep_ticket);
+    else
+        SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);
+    return 0;
+}
+
+struct tls_context *tls_client_context(const struct tls_client_options *options, char *error)
+{
+    struct tls_context *c = context_new(TLS_client_method(), options->min);
+
+    if (c == NULL) {
+        snprintf(error, TLS_ERROR_BYTES, "--tls: %.80s", error_text());
+        return NULL;
+    }
+    c->is_client = true;
+    c->resume = options->resume;
+    if (configure_client(c, options, error) == 0)
+        return c;
+    tls_context_free(c);
+    return NULL;
+}
+
+static int configure_server(SSL_CTX *ctx, const struct tls_server_options *o, char *error)
+{
+    const char *option = "--tls-cert", *file = o->cert_file;
+
+    if (SSL_CTX_use_certificate_chain_file(ctx, o->cert_file) == 1) {
+        option = "--tls-key";
+        file = o->key_file;
+        if (SSL_CTX_use_PrivateKey_file(ctx, o->key_file, SSL_FILETYPE_PEM) == 1 &&
+            SSL_CTX_check_private_key(ctx) == 1)
+            return 0;
+    }
+    snprintf(error, TLS_ERROR_BYTES, "%s: cannot use '%.80s': %.80s", option, file, error_text());
+    return -1;
+}
+
+/* A ticket holds the session itself: nothing is kept here for one that may never come back. */
+struct tls_context *tls_server_context(const struct tls_server_options *options, char *error)
+{
+    struct tls_context *c = context_new(TLS_server_method(), options->min);
+
+    if (c == NULL) {
+        snprintf(error, TLS_ERROR_BYTES, "--tls-cert: %.80s", error_text());
+        return NULL;
+    }
+    SSL_CTX_set_session_cache_mode(c->ctx, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_num_tickets(c->ctx, 1);
+    if (configure_server(c->ctx, options, error) == 0)
+        return c;
+    tls_context_free(c);
+    return NULL;
+}
+
+const char *tls_library(void)
+{
+    return OpenSSL_version(OPENSSL_VERSION);
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT
+ * worker: see net/worker.h.  Owns the thread, the base and the mailbox; knows nothing of
+ * connections.
+ */
+#include "net/worker.h"
+
+#include "net/thread.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* No EVENT_BASE_FLAG_PRECISE_TIMER: libevent then sets a timerfd before every epoll_wait(2), one
+ * system call in four of an echo.  What has to be precise has a timerfd of its own. No
+ * event_config_set_max_dispatch_interval(): with thousands of sockets ready each look at the timer
+ * between them is an epoll_wait(2) that goes through all of them (40 % of the client's CPU time at
+ * 300 kq/s over 2,000 connections); those who have something due look at the clock between
+ * callbacks. */
+static struct event_base *base_new(void)
+{
+    struct event_config *config = event_config_new();
+    struct event_base *base = NULL;
+
+    if (config == NULL)
+        return NULL;
+    if (event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK) == 0)
+        base = event_base_new_with_config(config);
+    event_config_free(config);
+    if (base != NULL && event_base_priority_init(base, WORKER_N_PRIORITIES) != 0) {
+        event_base_free(base);
+        base = NULL;
+    }
+    return base;
+}
+
+static void on_mailbox(evutil_socket_t fd, short what, void *arg)
+{
+    struct worker *w = arg;
+    uint64_t values[WORKER_KINDS], wakeups;
+    uint32_t posted;
+
+    (void)what;
+    if (read(fd, &wakeups, sizeof wakeups) < 0)
+        return;
+    pthread_mutex_lock(&w->lock);
+    posted = w->posted;
+    memcpy(values, w->values, sizeof values);
+    w->posted = 0;
+    pthread_mutex_unlock(&w->lock);
+    for (int kind = 0; kind < (int)WORKER_KINDS; kind++)
+        if (posted & 1u << kind)
+            w->ops->on_message(w, kind, values[kind]);
+}
+
+/* libevent makes room for eight timers with the first one; a worker has fewer, so that from here on
+ * worker_add_timer() cannot fail. */
+static int reserve_timers(struct worker *w)
+{
+    const struct timeval later = {.tv_sec = 3600};
+    struct event event;
+
+    evtimer_assign(&event, w->base, on_mailbox, w);
+    return event_add(&event, &later) != 0 ? -1 : event_del(&event);
+}
+
+static int open_base(struct worker *w)
+{
+    w->base = base_new();
+    if (w->base == NULL || reserve_timers(w) != 0)
+        return -1;
+    if (event_assign(&w->mailbox_event, w->base, w->mailbox_fd, EV_READ | EV_PERSIST, on_mailbox,
+                     w) != 0)
+        return -1;
+    event_priority_set(&w->mailbox_event, WORKER_PRIORITY_TIMER);
+    return event_add(&w->mailbox_event, NULL);
+}
+
+static void announce(struct worker *w, int failed)
+{
+    pthread_mutex_lock(&w->lock);
+    w->start_error = failed ? (errno != 0 ? errno : EINVAL) : 0;
+    w->state = failed ? WORKER_FAILED : WORKER_RUNNING;
+    pthread_cond_signal(&w->ready);
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* close_range(2), also where the C library has no function for it. */
+static int close_by_range(unsigned first, unsigned last)
+{
+#if defined TCPSCALER_HAVE_CLOSE_RANGE
+    return close_range(first, last, 0);
+#elif defined SYS_close_range
+    return (int)syscall(SYS_close_range, first, last, 0);
+#else
+    (void)first, (void)last;
+    return -1;
+#endif
+}
+
+/* Before Linux 5.9 there is no close_range(2): one after the other. */
+static void close_all(unsigned first, unsigned last)
+{
+    const long n = sysconf(_SC_OPEN_MAX);
+
+    if (close_by_range(first, last) == 0)
+        return;
+    for (unsigned fd = first; fd <= last && (long)fd < n; fd++)
+        close((int)fd);
+}
+
+/* Only in an own table: the copies of everybody else's descriptors would use up its limit and keep
+ * their sockets and ports alive. */
+static void close_foreign_fds(int keep_a, int keep_b)
+{
+    unsigned low = (unsigned)(keep_a < keep_b ? keep_a : keep_b);
+    unsigned high = (unsigned)(keep_a < keep_b ? keep_b : keep_a);
+    unsigned first = STDERR_FILENO + 1;
+
+    if (low > first)
+        close_all(first, low - 1);
+    if (high > low + 1)
+        close_all(low + 1, high - 1);
+    close_all(high + 1, ~0u);
+}
+
+static void split_fd_table(struct worker *w)
+{
+    if (thread_own_fd_table() == 0)
+        close_foreign_fds(w->mailbox_fd, w->keep_fd < 0 ? w->mailbox_fd : w->keep_fd);
+    else
+        w->own_fd_table = false;
+}
+
+static void loop(struct worker *w)
+{
+    if (w->ops->before_turn == NULL) {
+        event_base_dispatch(w->base);
+        return;
+    }
+    while (!w->finished)
+        event_base_loop(w->base, w->ops->before_turn(w) ? EVLOOP_ONCE : EVLOOP_NONBLOCK);
+}
+
+static void *run(void *arg)
+{
+    struct worker *w = arg;
+    int failed;
+
+    if (w->own_fd_table)
+        split_fd_table(w);
+    errno = 0;
+    failed = thread_pin(w->cpu) != 0 || open_base(w) != 0 || w->ops->setup(w) != 0;
+    announce(w, failed);
+    if (!failed)
+        loop(w);
+    w->ops->teardown(w);
+    if (w->base != NULL)
+        event_base_free(w->base);
+    return NULL;
+}
+
+/* Signals are the main thread's: a worker starts with all of them blocked. */
+static int create_thread(struct worker *w)
+{
+    sigset_t all, before;
+    char name[16];
+    int error;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&w->thread, NULL, run, w);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0) {
+        snprintf(name, sizeof name, "%.11s%u", w->ops->name, w->index % 1000);
+        pthread_setname_np(w->thread, name);
+    }
+    return error;
+}
+
+int worker_start(struct worker *w, const struct worker_ops *ops, const struct worker_place *place)
+{
+    int error;
+
+    w->ops = ops;
+    w->index = place->index;
+    w->cpu = place->cpu;
+    w->own_fd_table = place->own_fd_table;
+    w->keep_fd = place->keep_fd;
+    w->base = NULL;
+    w->finished = false;
+    w->posted = 0;
+    w->state = WORKER_STARTING;
+    w->mailbox_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (w->mailbox_fd < 0)
+        return -1;
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->ready, NULL);
+    error = create_thread(w);
+    if (error == 0) {
+        pthread_mutex_lock(&w->lock);
+        while (w->state == WORKER_STARTING)
+            pthread_cond_wait(&w->ready, &w->lock);
+        error = w->start_error;
+        pthread_mutex_unlock(&w->lock);
+        if (error == 0)
+            return 0;
+        pthread_join(w->thread, NULL);
+    }
+    close(w->mailbox_fd);
+    errno = error;
+    return -1;
+}
+
+static void post(struct worker *w, int kind, uint64_t value, bool add)
+{
+    const uint64_t one = 1;
+
+    assert(kind >= 0 && kind < (int)WORKER_KINDS);
+    pthread_mutex_lock(&w->lock);
+    w->values[kind] = add && (w->posted & 1u << kind) ? w->values[kind] + value : value;
+    w->posted |= 1u << kind;
+    pthread_mutex_unlock(&w->lock);
+    /* an eventfd whose counter is full has a wake-up pending */
+    if (write(w->mailbox_fd, &one, sizeof one) < 0)
+        assert(errno == EAGAIN);
+}
+
+void worker_post(struct worker *w, int kind, uint64_t value)
+{
+    post(w, kind, value, false);
+}
+
+void worker_post_more(struct worker *w, int kind, uint64_t value)
+{
+    post(w, kind, value, true);
+}
+
+void worker_add_timer(struct event *timer, const struct timeval *wait)
+{
+    int failed = event_add(timer, wait);
+
+    assert(failed == 0);
+    (void)failed;
+}
+
+void worker_finish(struct worker *w)
+{
+    w->finished = true;
+    event_base_loopbreak(w->base);
+}
+
+void worker_join(struct worker *w)
+{
+    pthread_join(w->thread, NULL);
+    close(w->mailbox_fd);
+    pthread_cond_destroy(&w->ready);
+    pthread_mutex_destroy(&w->lock);
+}
+
+const char *worker_backend(void)
+{
+    static const char *backend;
+    struct event_base *base;
+
+    if (backend == NULL && (base = base_new()) != NULL) {
+        backend = event_base_get_method(base); /* a constant of the library */
+        event_base_free(base);
+    }
+    return backend != NULL ? backend : "none";
+}
+
+const char *worker_version(void)
+{
+    static char text[128];
+
+    snprintf(text, sizeof text, "%s, libevent %s (%s)", TCPSCALER_VERSION, event_get_version(),
+             worker_backend());
+    return text;
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT
+ * cmd_merge: tcpreport merge.  Loads the runs, adds them up, says what does not fit together, and
+ * writes the whole as a table, a result and a log. */
+#include "base/json.h"
+#include "base/log.h"
+#include "base/output.h"
+#include "base/units.h"
+#include "measure/hlog.h"
+#include "measure/latency_report.h"
+#include "report/cmd.h"
+#include "report/fingerprint.h"
+#include "report/merge.h"
+#include "report/opts.h"
+#include "report/recording.h"
+#include "report/result.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The whole. */
+struct total {
+    struct json_object *result; /* NULL: not every run has a result */
+    struct metrics metrics;
+};
+
+/* --- adding up --- */
+
+/* Intervals of the same second and metric are one of the whole.  Nothing where a run has no log. */
+static int add_batches(struct total *total, const struct recordings *all)
+{
+    struct timeline timeline;
+    struct timeline_entry e;
+    struct hist h;
+    size_t at = 0;
+    int status = recordings_timeline(all, &timeline) | hist_init(&h);
+
+    for (size_t i = 0; i < all->n && status == 0; i++)
+        if (all->items[i].timeline.n == 0)
+            at = timeline.n;
+    while (status == 0 && (status = timeline_next(&timeline, &at, &e, &h)) > 0) {
+        struct metric *metric = metrics_get(&total->metrics, e.tag[0] != '\0' ? e.tag : "response");
+
+        status = metric == NULL ? -1 : 0;
+        if (metric != NULL)
+            batch_means_add(&metric->batches, h.count, h.mean_ns);
+    }
+    hist_free(&h);
+    timeline_free(&timeline);
+    return status;
+}
+
+static int add_all(struct total *total, const struct recordings *all)
+{
+    bool every = true;
+
+    for (size_t i = 0; i < all->n; i++) {
+        const struct recording *r = &all->items[i];
+
+        if (metrics_merge(&total->metrics, &r->metrics) != 0)
+            return complain("no memory");
+        every &= r->result != NULL;
+    }
+    if (add_batches(total, all) != 0)
+        return complain("no memory");
+    for (size_t i = 0; every && i < all->n; i++) {
+        if (i == 0 && (total->result = merge_first(all->items[0].result)) == NULL)
+            return complain("no memory");
+        if (i > 0 && merge_add(total->result, all->items[i].result) != 0)
+            return complain("no memory");
+    }
+    return 0;
+}
+
+/* --- what does not fit together --- */
+
+static bool have_same_seed(const struct recording *a, const struct recording *b)
+{
+    uint64_t seed_a, seed_b;
+
+    return result_u64(a->result, "seed", &seed_a) && result_u64(b->result, "seed", &seed_b) &&
+           seed_a == seed_b;
+}
+
+/* Of the first of those before it that have the same. */
+static void warn_of_seed(const struct recordings *all, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (have_same_seed(&all->items[k], &all->items[i])) {
+            complain("warning: %s and %s have the same seed: the same queries at the same times",
+                     all->items[k].name, all->items[i].name);
+            return;
+        }
+}
+
+static void warn_of_settings(const struct recording *a, const struct recording *b)
+{
+    char text[FINGERPRINT_TEXT_BYTES];
+
+    if (fingerprint_settings(a->result, b->result, text) > 0)
+        complain("warning: %s and %s have different settings: %s", a->name, b->name, text);
+}
+
+static void warn_of_times(const struct recording *a, const struct recording *b)
+{
+    uint64_t begin_a, end_a, begin_b, end_b;
+
+    result_span(a->result, &begin_a, &end_a);
+    result_span(b->result, &begin_b, &end_b);
+    if (begin_a > end_b || begin_b > end_a)
+        complain("warning: %s and %s did not run side by side: their rates do not add", a->name,
+                 b->name);
+}
+
+static void warn_of_missing(const struct recording *r)
+{
+    const struct metric *response = metrics_find(&r->metrics, "response");
+
+    if (r->result == NULL)
+        complain("warning: %s has no result (--json): %s its verdict are not known", r->name,
+                 r->has_rows ? "queries that it never sent and" : "its counts and");
+    if (response == NULL || !response->has_counts)
+        complain("warning: %s has no log (--hlog) and no rows (-R): percentiles of the whole are "
+                 "not known",
+                 r->name);
+}
+
+static void warn_of_all(const struct recordings *all)
+{
+    const struct recording *first = &all->items[0];
+
+    for (size_t i = 0; i < all->n; i++) {
+        const struct recording *r = &all->items[i];
+
+        warn_of_missing(r);
+        warn_of_seed(all, i);
+        if (i > 0 && first->result != NULL && r->result != NULL) {
+            warn_of_settings(first, r);
+            warn_of_times(first, r);
+        }
+    }
+}
+
+/* --- the table --- */
+
+static void print_time(uint64_t ns)
+{
+    char text[UNITS_TEXT_BYTES];
+
+    printf("%10s", ns == LATENCY_UNKNOWN ? "-"
+                   : ns == HIST_BEYOND   ? "beyond"
+                                         : units_format_duration(text, ns));
+}
+
+static void print_count(const struct json_object *result, const char *path)
+{
+    char text[UNITS_TEXT_BYTES];
+    uint64_t count;
+
+    printf("%14s", result_u64(result, path, &count) ? units_format_count(text, count) : "-");
+}
+
+static void print_line(int width, const char *name, const struct json_object *result,
+                       const struct latency *l)
+{
+    uint64_t seed;
+
+    printf("%-*s", width, name);
+    if (result_u64(result, "seed", &seed))
+        printf("%22" PRIu64, seed);
+    else
+        printf("%22s", "-");
+    print_count(result, "queries.sent");
+    print_count(result, "queries.answered");
+    for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
+        if (latency_percentiles[i].den <= 100 && latency_percentiles[i].title != NULL)
+            print_time(l->percentiles_ns[i]);
+    print_time(l->count > 0 ? l->max_ns : LATENCY_UNKNOWN);
+    printf("  %s\n", result == NULL ? "unknown" : result_verdict_name(result_verdict(result)));
+}
+
+static void latency_of_total(const struct total *total, const char *name, struct latency *l)
+{
+    const struct metric *metric = metrics_find(&total->metrics, name);
+
+    *l = (struct latency){0};
+    if (metric != NULL)
+        metrics_latency(metric, l);
+}
+
+/* What every unanswered query of all runs took at least; 0: not known. */
+static uint64_t least_timeout_ns(const struct recordings *all)
+{
+    uint64_t least_ns = UINT64_MAX;
+
+    for (size_t i = 0; i < all->n; i++)
+        if (result_timeout_ns(all->items[i].result) < least_ns)
+            least_ns = result_timeout_ns(all->items[i].result);
+    return least_ns;
+}
+
+static void print_table(const struct recordings *all, const struct total *total)
+{
+    struct latency l;
+    int width = (int)strlen("instance");
+
+    for (size_t i = 0; i < all->n; i++)
+        if ((int)strlen(all->items[i].name) > width)
+            width = (int)strlen(all->items[i].name);
+    printf("%-*s%22s%14s%14s%10s%10s%10s%10s  %s\n", width, "instance", "seed", "sent", "answered",
+           "p50", "p90", "p99", "max", "verdict");
+    for (size_t i = 0; i < all->n; i++) {
+        if (!recording_latency(&all->items[i], "response", &l))
+            l = (struct latency){0};
+        print_line(width, all->items[i].name, all->items[i].result, &l);
+    }
+    latency_of_total(total, "response", &l);
+    print_line(width, "all", total->result, &l);
+    putchar('\n');
+    latency_report_head(stdout, "all");
+    for (unsigned i = 0; i < total->metrics.n; i++) {
+        metrics_latency(&total->metrics.items[i], &l);
+        latency_report_text(stdout, total->metrics.items[i].name, &l, least_timeout_ns(all));
+    }
+}
+
+/* --- the whole as files --- */
+
+static void put_instances(struct json *j, struct recordings *all)
+{
+    struct latency l;
+
+    json_array_begin(j, "instances");
+    for (size_t i = 0; i < all->n; i++) {
+        const struct json_object *result = all->items[i].result;
+
+        json_object_begin(j, NULL);
+        json_string(j, "name", all->items[i].name);
+        json_raw(j, "seed", result_text(result, "seed"));
+        json_raw(j, "target", result_text(result, "target"));
+        json_raw(j, "started", result_text(result, "started"));
+        json_raw(j, "connections", result_text(result, "connections.live_at_end"));
+        json_raw(j, "sent", result_text(result, "queries.sent"));
+        json_raw(j, "answered", result_text(result, "queries.answered"));
+        if (recording_latency(&all->items[i], "response", &l))
+            latency_report_json(j, "response_ns", &l);
+        json_string(j, "verdict", result_verdict_name(result_verdict(result)));
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
+
+struct putting {
+    struct json *j;
+    const struct json_object *result;
+};
+
+static void put_key(void *arg, const char *key)
+{
+    const struct putting *p = arg;
+
+    json_raw(p->j, key, result_text(p->result, key));
+}
+
+static void put_result(FILE *out, struct recordings *all, const struct total *total)
+{
+    struct json j;
+    struct putting putting = {&j, total->result};
+    struct latency l;
+
+    json_init(&j, out);
+    json_object_begin(&j, NULL);
+    json_u64(&j, "schema", RESULT_SCHEMA);
+    json_string(&j, "program", "tcpreport");
+    json_string(&j, "version", TCPSCALER_VERSION);
+    result_each_key(total->result, put_key, &putting);
+    json_object_begin(&j, "latency_ns");
+    for (unsigned i = 0; i < total->metrics.n; i++) {
+        metrics_latency(&total->metrics.items[i], &l);
+        latency_report_json(&j, total->metrics.items[i].name, &l);
+    }
+    json_object_end(&j);
+    put_instances(&j, all);
+    json_object_end(&j);
+}
+
+static int put_log(FILE *out, const struct recordings *all)
+{
+    struct timeline timeline;
+    struct timeline_entry covered;
+    struct hist h;
+    size_t at = 0;
+    int status = recordings_timeline(all, &timeline) | hist_init(&h);
+    const uint64_t start_ns = timeline_first_ns(&timeline);
+
+    if (status == 0)
+        hlog_begin(out, "tcpreport", TCPSCALER_VERSION, start_ns);
+    while (status == 0 && (status = timeline_next(&timeline, &at, &covered, &h)) > 0)
+        status = hlog_interval(out, covered.tag[0] != '\0' ? covered.tag : NULL,
+                               covered.begin_ns - start_ns, covered.length_ns, &h);
+    hist_free(&h);
+    timeline_free(&timeline);
+    return status;
+}
+
+static int open_output(struct output *o, const char *option, const char *name,
+                       const struct report_opts *opts)
+{
+    if (name == NULL)
+        return 0;
+    for (int i = 0; i < opts->n_files; i++)
+        if (output_is(name, opts->files[i]))
+            return complain("--%s: '%s' is one of the files to be read", option, name);
+    return output_open(o, option, name);
+}
+
+/* Returns 0, or -1 when something asked for was not written. */
+static int write_files(struct output *json, struct output *hlog, struct recordings *all,
+                       const struct total *total)
+{
+    int status = output_begin(json) | output_begin(hlog);
+
+    if (json->stream != NULL)
+        put_result(json->stream, all, total);
+    if (hlog->stream != NULL && put_log(hlog->stream, all) != 0)
+        status = complain("no memory");
+    status |= output_close(json, true);
+    status |= output_close(hlog, true);
+    return status;
+}
+
+/* What is asked for and cannot be made of these runs. */
+static int check(const struct report_opts *o, const struct recordings *all)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        const struct recording *r = &all->items[i];
+
+        if (o->json != NULL && r->result == NULL)
+            return complain("--json: %s has no result: all runs need their --json file", r->name);
+        if (o->hlog != NULL && r->timeline.n == 0)
+            return complain("--hlog: %s has no log: all runs need their --hlog file", r->name);
+    }
+    return 0;
+}
+
+int cmd_merge(const struct report_opts *opts)
+{
+    struct recordings all;
+    struct total total = {0};
+    struct output json = OUTPUT_CLOSED, hlog = OUTPUT_CLOSED;
+    int code = CMD_USAGE;
+
+    if (recordings_load(&all, opts->files, (size_t)opts->n_files) == 0 && check(opts, &all) == 0 &&
+        add_all(&total, &all) == 0 && open_output(&json, "json", opts->json, opts) == 0 &&
+        open_output(&hlog, "hlog", opts->hlog, opts) == 0) {
+        warn_of_all(&all);
+        if (!output_is_stdout(&json) && !output_is_stdout(&hlog))
+            print_table(&all, &total);
+        code = total.result != NULL && result_verdict(total.result) == RESULT_VALID ? CMD_OK
+                                                                                    : CMD_SUSPECT;
+        if (write_files(&json, &hlog, &all, &total) != 0)
+            code = CMD_SUSPECT;
+    }
+    output_close(&json, true);
+    output_close(&hlog, true);
+    result_free(total.result);
+    metrics_free(&total.metrics);
+    recordings_free(&all);
+    return code;
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT
+ * cmd_nights: see report/cmd_nights.h. */
+#include "report/cmd_nights.h"
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "report/cmd.h"
+#include "report/hodges_lehmann.h"
+#include "report/nights.h"
+#include "report/opts.h"
+#include "report/run_group.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REASON_BYTES = 200 };
+
+static const char *const verdicts[] = {
+    [CMD_OK] = "PASS", [CMD_WORSE] = "REGRESSION", [CMD_USAGE] = "INCONCLUSIVE"};
+static const char *const findings[] = {"same", "worse", "better"};
+
+/* A metric that was judged. */
+struct judged {
+    const struct run_metric *row;
+    size_t n_before; /* nights that have it */
+    struct nights_metric m;
+};
+
+struct outcome {
+    int code;
+    char reason[REASON_BYTES]; /* why it is inconclusive */
+    size_t n_nights;           /* before tonight */
+    struct judged judged[RUN_METRICS];
+    size_t n_judged;
+};
+
+/* --- values of nights --- */
+
+static size_t directory_length(const struct recording *r)
+{
+    const char *slash = strrchr(r->name, '/');
+
+    return slash == NULL ? 0 : (size_t)(slash - r->name);
+}
+
+/* The number of runs, from `at` on, in the directory of the one at `at`. */
+static size_t runs_of_night(const struct run_group *g, size_t at)
+{
+    const size_t length = directory_length(g->valid[at]);
+    size_t n = 1;
+
+    while (at + n < g->n_valid && directory_length(g->valid[at + n]) == length &&
+           strncmp(g->valid[at]->name, g->valid[at + n]->name, length) == 0)
+        n++;
+    return n;
+}
+
+static size_t count_nights(const struct run_group *g, uint64_t min_runs)
+{
+    size_t n_nights = 0;
+
+    for (size_t at = 0, n; at < g->n_valid; at += n) {
+        n = runs_of_night(g, at);
+        n_nights += n >= min_runs;
+    }
+    return n_nights;
+}
+
+/* The median of n runs; NAN: not every run has a value that holds, or there is no memory. */
+static double night_value(const struct run_group *g, size_t at, size_t n,
+                          const struct run_metric *row)
+{
+    double *values = malloc(n * sizeof *values), value = NAN;
+    size_t n_values = 0;
+
+    for (size_t i = 0; i < n && values != NULL; i++) {
+        const struct json_object *result = g->valid[at + i]->result;
+
+        n_values +=
+            run_metric_holds(result, row) && run_metric_value(result, row, &values[n_values]);
+    }
+    if (values != NULL && n_values == n)
+        value = shift_median(values, n);
+    free(values);
+    return value;
+}
+
+/* One value per night that has one, oldest first.  values: room for every run. */
+static size_t night_values(const struct run_group *g, uint64_t min_runs,
+                           const struct run_metric *row, double *values)
+{
+    size_t n_values = 0;
+
+    for (size_t at = 0, n; at < g->n_valid; at += n) {
+        double value;
+
+        n = runs_of_night(g, at);
+        value = n < min_runs ? NAN : night_value(g, at, n, row);
+        if (value > 0)
+            values[n_values++] = value;
+    }
+    return n_values;
+}
+
+/* --- verdict --- */
+
+/* Metrics that tonight and enough nights before have; returns 0, or -1 after a line. */
+static int judge_metrics(struct outcome *o, const struct run_group *before,
+                         const struct run_group *tonight, uint64_t min_runs)
+{
+    double *values = malloc(before->n_valid * sizeof *values), now[RUN_METRICS];
+
+    if (values == NULL)
+        return complain("no memory");
+    for (int i = 0; i < RUN_METRICS; i++) {
+        const struct run_metric *row = &run_metrics[i];
+
+        now[i] = night_value(tonight, 0, tonight->n_valid, row);
+        if (!isnan(now[i]) && night_values(before, min_runs, row, values) >= NIGHTS_LEAST)
+            o->judged[o->n_judged++].row = row;
+    }
+    for (size_t i = 0; i < o->n_judged; i++) {
+        struct judged *j = &o->judged[i];
+
+        j->n_before = night_values(before, min_runs, j->row, values);
+        j->m = (struct nights_metric){.less_is_worse = j->row->percentile == NULL,
+                                      .least_share = j->row->least_share};
+        nights_judge(&j->m, values, j->n_before, now[j->row - run_metrics], o->n_judged);
+        if (j->m.finding == COMPARISON_WORSE)
+            o->code = CMD_WORSE;
+    }
+    free(values);
+    return 0;
+}
+
+static void judge(struct outcome *o, const struct report_opts *opts, const struct run_group *before,
+                  const struct run_group *tonight)
+{
+    o->code = CMD_USAGE;
+    o->n_nights = count_nights(before, opts->min_runs);
+    if (tonight->n_valid < opts->min_runs || runs_of_night(tonight, 0) != tonight->n_valid) {
+        snprintf(o->reason, sizeof o->reason,
+                 "%zu VALID runs tonight: at least %" PRIu64 " in one directory are needed",
+                 tonight->n_valid, opts->min_runs);
+        return;
+    }
+    if (o->n_nights < NIGHTS_LEAST) {
+        snprintf(o->reason, sizeof o->reason, "%zu of %d reference nights", o->n_nights,
+                 NIGHTS_LEAST);
+        return;
+    }
+    if (!opts->force && (run_group_check(tonight->valid[0]->result, before) != 0 ||
+                         run_group_check(tonight->valid[0]->result, tonight) != 0)) {
+        snprintf(o->reason, sizeof o->reason, "the runs are not of one kind");
+        return;
+    }
+    o->code = CMD_OK;
+    if (judge_metrics(o, before, tonight, opts->min_runs) != 0 || o->n_judged == 0) {
+        o->code = CMD_USAGE;
+        snprintf(o->reason, sizeof o->reason, "no metric has a value in enough nights");
+    }
+}
+
+/* --- words --- */
+
+/* The change that decides: the more certain one. */
+static double decisive_share(const struct nights_metric *m)
+{
+    return m->drift.p < m->step.p ? m->drift.share : m->step.share;
+}
+
+static void print_found(const struct outcome *o, enum comparison_finding finding,
+                        const char *introduction)
+{
+    const char *separator = introduction;
+
+    for (size_t i = 0; i < o->n_judged; i++) {
+        const struct judged *j = &o->judged[i];
+
+        if (j->m.finding != finding)
+            continue;
+        printf("%s%s %+.1f %%", separator, j->row->name, 100 * decisive_share(&j->m));
+        separator = ", ";
+    }
+}
+
+static bool was_judged(const struct outcome *o, const struct run_metric *row)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < o->n_judged; i++)
+        found |= o->judged[i].row == row;
+    return found;
+}
+
+static void print_not_judged(const struct outcome *o)
+{
+    const char *separator = "; not judged: ";
+
+    for (int i = 0; i < RUN_METRICS; i++) {
+        if (was_judged(o, &run_metrics[i]))
+            continue;
+        printf("%s%s", separator, run_metrics[i].name);
+        separator = ", ";
+    }
+}
+
+static void print_value(const struct judged *j, double value)
+{
+    char text[UNITS_TEXT_BYTES];
+
+    if (j->row->percentile != NULL)
+        printf("%11s", units_format_duration(text, (uint64_t)(value + 0.5)));
+    else
+        printf("%9.4f %%", 100 * value);
+}
+
+static void print_table(const struct outcome *o)
+{
+    printf("\n%-15s%11s%11s%10s%10s%10s%10s%12s%10s%12s\n", "metric", "before", "tonight", "step",
+           "p", "drift", "p", "per night", "noise", "detectable");
+    for (size_t i = 0; i < o->n_judged; i++) {
+        const struct nights_metric *m = &o->judged[i].m;
+
+        printf("%-15s", o->judged[i].row->name);
+        print_value(&o->judged[i], m->before);
+        print_value(&o->judged[i], m->tonight);
+        printf("%+8.2f %%%10.2g%+8.2f %%%10.2g%+10.3f %%%8.2f %%%10.2f %%%s\n", 100 * m->step.share,
+               m->step.p, 100 * m->drift.share, m->drift.p, 100 * m->trend, 100 * m->noise,
+               100 * m->detectable,
+               m->finding == COMPARISON_WORSE    ? "  WORSE"
+               : m->finding == COMPARISON_BETTER ? "  better"
+                                                 : "");
+    }
+}
+
+static void print_verdict(const struct outcome *o)
+{
+    printf("%s: ", verdicts[o->code]);
+    if (o->code == CMD_USAGE) {
+        puts(o->reason);
+        return;
+    }
+    if (o->code == CMD_WORSE) {
+        print_found(o, COMPARISON_WORSE, "");
+    } else {
+        printf("no metric is worse");
+        print_found(o, COMPARISON_BETTER, "; better: ");
+    }
+    print_not_judged(o);
+    printf("; against %zu nights; detectable in %s: %.1f %%\n", o->n_nights, o->judged[0].row->name,
+           100 * o->judged[0].m.detectable);
+    print_table(o);
+}
+
+static void put_change(struct json *j, const char *key, struct nights_change change)
+{
+    json_object_begin(j, key);
+    json_double(j, "share", change.share);
+    json_double(j, "p", change.p);
+    json_object_end(j);
+}
+
+static void put_metric(struct json *j, const struct judged *judged)
+{
+    const struct nights_metric *m = &judged->m;
+
+    json_object_begin(j, NULL);
+    json_string(j, "metric", judged->row->name);
+    json_string(j, "finding", findings[m->finding]);
+    json_u64(j, "nights", judged->n_before);
+    json_double(j, "before", m->before);
+    json_double(j, "tonight", m->tonight);
+    put_change(j, "step", m->step);
+    put_change(j, "drift", m->drift);
+    json_double(j, "trend_per_night", m->trend);
+    json_double(j, "noise", m->noise);
+    json_double(j, "detectable", m->detectable);
+    json_object_end(j);
+}
+
+/* Returns 0, or -1 after a line. */
+static int write_json(const struct outcome *o, const char *path)
+{
+    FILE *out = fopen(path, "we");
+    struct json j;
+    bool failed;
+
+    if (out == NULL)
+        return complain("--json: %s: %s", path, strerror(errno));
+    json_init(&j, out);
+    json_object_begin(&j, NULL);
+    json_string(&j, "verdict", verdicts[o->code]);
+    json_string(&j, "reason", o->code == CMD_USAGE ? o->reason : NULL);
+    json_u64(&j, "nights", o->n_nights);
+    json_array_begin(&j, "metrics");
+    for (size_t i = 0; i < o->n_judged; i++)
+        put_metric(&j, &o->judged[i]);
+    json_array_end(&j);
+    json_array_begin(&j, "not_judged");
+    for (int i = 0; i < RUN_METRICS; i++)
+        if (!was_judged(o, &run_metrics[i]))
+            json_string(&j, NULL, run_metrics[i].name);
+    json_array_end(&j);
+    json_object_end(&j);
+    failed = ferror(out) != 0;
+    if ((fclose(out) != 0) | failed)
+        return complain("--json: %s: %s", path, strerror(errno));
+    return 0;
+}
+
+int cmd_nights(const struct report_opts *opts, const struct run_group *before,
+               const struct run_group *tonight)
+{
+    struct outcome o = {0};
+
+    judge(&o, opts, before, tonight);
+    print_verdict(&o);
+    if (opts->json != NULL && write_json(&o, opts->json) != 0)
+        return CMD_USAGE;
+    return o.code;
+}

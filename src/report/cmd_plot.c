@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ * cmd_plot: tcpreport plot.  Loads the runs and has gnuplot draw them into a file, or on stdout. */
+#include "base/log.h"
+#include "base/output.h"
+#include "report/cmd.h"
+#include "report/gnuplot.h"
+#include "report/opts.h"
+#include "report/plot.h"
+#include "report/recording.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* By the ending of the file's name; -1: another one. */
+static int form_of(const struct report_opts *o)
+{
+    const char *ending = o->term ? NULL : strrchr(o->output, '.');
+
+    if (o->term)
+        return PLOT_TERM;
+    if (ending != NULL && strcmp(ending, ".png") == 0)
+        return PLOT_PNG;
+    return ending != NULL && strcmp(ending, ".svg") == 0 ? PLOT_SVG : -1;
+}
+
+static int draw(const struct report_opts *o, const struct recordings *all, enum plot_form form,
+                FILE *out)
+{
+    struct gnuplot gnuplot;
+    int status;
+
+    if (gnuplot_open(&gnuplot) != 0)
+        return -1;
+    status = plot_print(gnuplot.script, all, (enum plot_kind)o->kind, o->metric, form);
+    if (status != 0)
+        complain("no memory");
+    return gnuplot_close(&gnuplot, out) != 0 ? -1 : status;
+}
+
+static int draw_file(const struct report_opts *o, const struct recordings *all, enum plot_form form)
+{
+    struct output file;
+    int status;
+
+    if (output_open(&file, "output", o->output) != 0)
+        return -1;
+    status = output_begin(&file) != 0 || draw(o, all, form, file.stream) != 0 ? -1 : 0;
+    if (output_close(&file, true) != 0)
+        status = -1;
+    if (status != 0)
+        unlink(o->output);
+    return status;
+}
+
+static int plot(const struct report_opts *o, const struct recordings *all, enum plot_form form)
+{
+    const char *name, *lacks = plot_lacks(all, (enum plot_kind)o->kind, o->metric, &name);
+
+    if (lacks != NULL)
+        return complain("%s: %s", name, lacks);
+    return form == PLOT_TERM ? draw(o, all, form, stdout) : draw_file(o, all, form);
+}
+
+int cmd_plot(const struct report_opts *opts)
+{
+    const int form = form_of(opts);
+    struct recordings all;
+    int code = CMD_USAGE;
+
+    if (form < 0) {
+        complain("--output: '%s' is not accepted: accepted is a name that ends with .png or .svg",
+                 opts->output);
+        return code;
+    }
+    if (recordings_load(&all, opts->files, (size_t)opts->n_files) == 0 &&
+        plot(opts, &all, (enum plot_form)form) == 0)
+        code = CMD_OK;
+    recordings_free(&all);
+    return code;
+}

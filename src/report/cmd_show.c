@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT
+ * cmd_show: tcpreport show.  What stands in the files of a run, as one screen of text. */
+#include "base/units.h"
+#include "measure/latency_report.h"
+#include "report/cmd.h"
+#include "report/opts.h"
+#include "report/recording.h"
+#include "report/result.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- counts --- */
+
+struct count {
+    const char *path, *text;
+};
+
+/* "N asked, N connected"; what is not known is left out. */
+static void print_counts(const char *title, const struct json_object *result,
+                         const struct count *counts, size_t n)
+{
+    const char *separator = "";
+    char text[UNITS_TEXT_BYTES];
+    uint64_t value;
+
+    printf("%-13s", title);
+    for (size_t i = 0; i < n; i++)
+        if (result_u64(result, counts[i].path, &value)) {
+            printf("%s%s %s", separator, units_format_count(text, value), counts[i].text);
+            separator = ", ";
+        }
+    putchar('\n');
+}
+
+#define PRINT_COUNTS(title, result, counts)                                                        \
+    print_counts(title, result, counts, sizeof(counts) / sizeof *(counts))
+
+static void print_all_counts(const struct json_object *result)
+{
+    static const struct count connections[] = {{"connections.asked", "asked"},
+                                               {"connections.connected", "connected"},
+                                               {"connections.proven", "proven"},
+                                               {"connections.half_open", "half-open"},
+                                               {"connections.live_at_end", "live at the end"}};
+    static const struct count queries[] = {{"queries.scheduled", "scheduled"},
+                                           {"queries.sent", "sent"},
+                                           {"queries.answered", "answered"}};
+    static const struct count losses[] = {{"queries.timeout", "timed out"},
+                                          {"queries.error", "failed"},
+                                          {"queries.cancelled", "cancelled"},
+                                          {"queries.unsent", "unsent"}};
+
+    PRINT_COUNTS("Connections", result, connections);
+    PRINT_COUNTS("Queries", result, queries);
+    PRINT_COUNTS("", result, losses);
+}
+
+static void print_rate(const struct json_object *result)
+{
+    double achieved_qps, asked_qps, duration_s;
+
+    if (!result_double(result, "rate.achieved_qps", &achieved_qps))
+        return;
+    printf("%-13s%.1f q/s achieved", "Rate", achieved_qps);
+    if (result_double(result, "rate.asked_qps", &asked_qps))
+        printf(", %.6g asked", asked_qps);
+    if (result_double(result, "rate.duration_s", &duration_s))
+        printf(", measured for %.6g s", duration_s);
+    putchar('\n');
+}
+
+/* Of rows alone. */
+static void print_what_rows_lack(const struct recording *r)
+{
+    char text[UNITS_TEXT_BYTES];
+
+    if (r->n_query_rows == 0) {
+        puts("  rows of messages do not show which were lost");
+        return;
+    }
+    puts("  a query without an answer row counts as unanswered; queries never sent have no rows");
+    if (r->n_answer_rows > r->n_query_rows)
+        printf(
+            "  %s more answers than queries: rows are missing, unanswered queries are not known\n",
+            units_format_count(text, r->n_answer_rows - r->n_query_rows));
+}
+
+static void print_head(const struct recording *r)
+{
+    const char *program = result_string(r->result, "program");
+    const char *version = result_string(r->result, "version");
+    const char *target = result_string(r->result, "target");
+
+    printf("%s: ", r->name);
+    if (r->result == NULL) {
+        puts("no result (--json): counts and verdict are not known");
+        if (r->has_rows)
+            print_what_rows_lack(r);
+        return;
+    }
+    printf("%s %s to %s, started %s\n\n", program, version != NULL ? version : "-",
+           target != NULL ? target : "several targets", result_string(r->result, "started"));
+    print_all_counts(r->result);
+    print_rate(r->result);
+}
+
+/* --- latency --- */
+
+/* Nothing where the result does not say. */
+static void print_holding(const struct json_object *result)
+{
+    const struct json_object *of = result_find(result, "holds");
+    bool holds[LATENCY_N_PERCENTILES + 1];
+
+    for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
+        holds[i] = result_flag(of, latency_percentiles[i].key);
+    holds[LATENCY_N_PERCENTILES] = result_flag(of, "max");
+    if (of != NULL)
+        latency_report_holds(stdout, holds);
+}
+
+static void print_latency(struct recording *r)
+{
+    const uint64_t timeout_ns = result_timeout_ns(r->result);
+    const struct metric *response = metrics_find(&r->metrics, "response");
+    struct latency l;
+
+    putchar('\n');
+    latency_report_head(stdout, "Time");
+    for (unsigned i = 0; i < r->metrics.n; i++)
+        if (recording_latency(r, r->metrics.items[i].name, &l)) {
+            latency_report_text(stdout, r->metrics.items[i].name, &l, timeout_ns);
+            if (strcmp(r->metrics.items[i].name, "response") == 0)
+                print_holding(r->result);
+        }
+    if (response != NULL && response->has_counts)
+        latency_report_bars(stdout, "Response time, answers below", &response->hist);
+    else
+        puts("  its histogram needs the log (--hlog) or the rows (-R) of the run");
+}
+
+/* --- ends and verdict --- */
+
+struct outcomes {
+    const struct json_object *of; /* the object with their counts */
+    const char *title;            /* to be printed before the first one */
+};
+
+static void print_outcome(void *arg, const char *key)
+{
+    struct outcomes *outcomes = arg;
+    char text[UNITS_TEXT_BYTES];
+    uint64_t n;
+
+    if (!result_u64(outcomes->of, key, &n))
+        return;
+    if (outcomes->title != NULL)
+        printf("\n%s\n", outcomes->title);
+    outcomes->title = NULL;
+    printf("%12s  %s\n", units_format_count(text, n), key);
+}
+
+static void print_outcomes(const struct json_object *result, const char *path, const char *title)
+{
+    struct outcomes outcomes = {result_find(result, path), title};
+
+    result_each_key(outcomes.of, print_outcome, &outcomes);
+}
+
+static void print_verdict(const struct json_object *result)
+{
+    const char *law = result_string(result, "broken_law");
+
+    const char *valid_to = result_string(result, "valid_to");
+    const char *reasons =
+        result_item(result, "explanations", 0) != NULL ? "explanations" : "reasons";
+
+    printf("\nVerdict      %s", result_verdict_name(result_verdict(result)));
+    if (valid_to != NULL && strcmp(valid_to, "max") != 0)
+        printf(" (holds to %s)", valid_to);
+    putchar('\n');
+    for (unsigned i = 0; result_item(result, reasons, i) != NULL; i++)
+        printf("             %s\n", result_item(result, reasons, i));
+    if (result_was_interrupted(result))
+        puts("             interrupted: the figures are those of the part that ran");
+    if (law != NULL)
+        printf("             counts do not add up: %s\n", law);
+}
+
+int cmd_show(const struct report_opts *opts)
+{
+    struct recordings all;
+    int code = CMD_USAGE;
+
+    if (recordings_load(&all, opts->files, (size_t)opts->n_files) == 0)
+        code = CMD_OK;
+    for (size_t i = 0; i < all.n && code == CMD_OK; i++) {
+        struct recording *r = &all.items[i];
+
+        if (i > 0)
+            putchar('\n');
+        print_head(r);
+        print_latency(r);
+        if (r->result != NULL) {
+            print_outcomes(r->result, "connections.outcomes", "Ends of connections");
+            print_outcomes(r->result, "queries.outcomes", "Failed queries");
+            print_verdict(r->result);
+        }
+    }
+    recordings_free(&all);
+    return code;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ * comparison: see report/comparison.h. */
+#include "report/comparison.h"
+
+#include "report/hodges_lehmann.h"
+#include "report/mann_whitney.h"
+
+#include <assert.h>
+#include <math.h>
+
+enum { SEED = 1 };
+
+/* Quantiles of the normal distribution: of the interval's half width at COMPARISON_LEVEL, and of 4
+ * in 5. */
+#define Z_INTERVAL 2.5758293035489004
+#define Z_POWER    0.8416212335729143
+
+int comparison_make(struct comparison *c, const double *a, size_t n_a, const double *b, size_t n_b)
+{
+    const double mad = shift_mad(a, n_a);
+    struct shift shift;
+    double half_width;
+
+    c->median_a = shift_median(a, n_a);
+    c->median_b = shift_median(b, n_b);
+    c->p = ranktest_p(a, n_a, b, n_b);
+    if (c->p < 0 || isnan(mad) || isnan(c->median_a) || isnan(c->median_b) ||
+        shift_estimate(&shift, a, n_a, b, n_b, 1 - COMPARISON_LEVEL, SEED) != 0)
+        return -1;
+    c->effect = shift.estimate / c->median_a;
+    c->low = shift.low / c->median_a;
+    c->high = shift.high / c->median_a;
+    c->margin = fmax(c->least_share, 2 * mad / c->median_a);
+    half_width = (c->high - c->low) / 2;
+    c->detectable = c->margin + half_width * (1 + Z_POWER / Z_INTERVAL);
+    c->finding = COMPARISON_SAME;
+    return 0;
+}
+
+void comparison_judge(struct comparison *metrics, size_t n)
+{
+    double p[COMPARISON_METRICS] = {0}, corrected[COMPARISON_METRICS];
+
+    assert(n <= COMPARISON_METRICS);
+    for (size_t i = 0; i < n; i++)
+        p[i] = metrics[i].p;
+    ranktest_holm(p, corrected, n);
+    for (size_t i = 0; i < n; i++) {
+        struct comparison *c = &metrics[i];
+
+        c->p = corrected[i];
+        if (c->p >= COMPARISON_LEVEL || (c->low <= c->margin && c->high >= -c->margin))
+            continue;
+        c->finding =
+            (c->low > c->margin) != c->less_is_worse ? COMPARISON_WORSE : COMPARISON_BETTER;
+    }
+}
+
+bool comparison_is_possible(size_t n_a, size_t n_b, size_t n_metrics)
+{
+    return ranktest_least_p(n_a, n_b) * (double)n_metrics < COMPARISON_LEVEL;
+}

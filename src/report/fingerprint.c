@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ * fingerprint: see report/fingerprint.h. */
+#include "report/fingerprint.h"
+
+#include "report/result.h"
+
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+
+/* outputs, the target, files whose settings are listed one by one, ports to look in, when it began,
+ * and what instances side by side have of their own */
+static const char *const no_settings[] = {
+    "json",    "hlog",     "hgrm",    "output",         "connections-out",
+    "raw",     "raw-full", "sample",  "target",         "port",
+    "config",  "profile",  "control", "control-token",  "server-control",
+    "quiet",   "source",   "sport",   "stats-interval", "verbose",
+    "force",   "plan",     "seed",    "start-at",       "start-file",
+    "late-max"};
+static const char *const host_keys[] = {"kernel", "cpus", "threads", "own_fd_tables", "pacing"};
+static const char *const program_paths[] = {"version", "host.libevent", "host.backend"};
+
+#define N_OF(array) (sizeof(array) / sizeof *(array))
+
+static bool is_listed(const char *key, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(key, list[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Adds a difference to the text; returns 1, or 0 when there is none. */
+static unsigned note(const char *key, struct json_object *a, struct json_object *b, char *text)
+{
+    const size_t n = strlen(text);
+
+    if (json_object_equal(a, b))
+        return 0;
+    snprintf(text + n, FINGERPRINT_TEXT_BYTES - n, "%s%s %s and %s", n > 0 ? ", " : "", key,
+             result_text(a, ""), result_text(b, ""));
+    return 1;
+}
+
+unsigned fingerprint_settings(const struct json_object *a, const struct json_object *b,
+                              char text[FINGERPRINT_TEXT_BYTES])
+{
+    struct json_object *of_a = result_find(a, "options"), *of_b = result_find(b, "options"), *other;
+    unsigned n = 0;
+
+    text[0] = '\0';
+    if (!json_object_is_type(of_a, json_type_object) ||
+        !json_object_is_type(of_b, json_type_object))
+        return note("options", of_a, of_b, text);
+    json_object_object_foreach(of_a, key_of_a, value)
+    {
+        if (!is_listed(key_of_a, no_settings, N_OF(no_settings)))
+            n += note(key_of_a, value, json_object_object_get(of_b, key_of_a), text);
+    }
+    json_object_object_foreach(of_b, key_of_b, added)
+    {
+        if (!is_listed(key_of_b, no_settings, N_OF(no_settings)) &&
+            !json_object_object_get_ex(of_a, key_of_b, &other))
+            n += note(key_of_b, NULL, added, text);
+    }
+    return n;
+}
+
+unsigned fingerprint_host(const struct json_object *a, const struct json_object *b,
+                          char text[FINGERPRINT_TEXT_BYTES])
+{
+    struct json_object *of_a = result_find(a, "host"), *of_b = result_find(b, "host");
+    unsigned n = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < N_OF(host_keys); i++)
+        n += note(host_keys[i], result_find(of_a, host_keys[i]), result_find(of_b, host_keys[i]),
+                  text);
+    return n;
+}
+
+unsigned fingerprint_program(const struct json_object *a, const struct json_object *b,
+                             char text[FINGERPRINT_TEXT_BYTES])
+{
+    unsigned n = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < N_OF(program_paths); i++)
+        n += note(program_paths[i], result_find(a, program_paths[i]),
+                  result_find(b, program_paths[i]), text);
+    return n;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ * gnuplot: see report/gnuplot.h. */
+#include "report/gnuplot.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static int spawn(pid_t *pid, int in_fd, int out_fd)
+{
+    char *const argv[] = {(char *)"gnuplot", NULL};
+    posix_spawn_file_actions_t actions;
+    int error = posix_spawn_file_actions_init(&actions);
+
+    if (error != 0)
+        return error;
+    error = posix_spawn_file_actions_adddup2(&actions, in_fd, STDIN_FILENO);
+    if (error == 0)
+        error = posix_spawn_file_actions_adddup2(&actions, out_fd, STDOUT_FILENO);
+    if (error == 0)
+        error = posix_spawnp(pid, argv[0], &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+int gnuplot_open(struct gnuplot *g)
+{
+    int ends[2], error;
+
+    g->picture_fd = memfd_create("picture", MFD_CLOEXEC);
+    if (g->picture_fd < 0)
+        return complain("cannot make a temporary file: %s", strerror(errno));
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        close(g->picture_fd);
+        return complain("cannot make a pipe: %s", strerror(errno));
+    }
+    error = spawn(&g->pid, ends[0], g->picture_fd);
+    close(ends[0]);
+    g->script = error == 0 ? fdopen(ends[1], "w") : NULL;
+    if (g->script != NULL)
+        return 0;
+    close(ends[1]);
+    close(g->picture_fd);
+    if (error == ENOENT)
+        return complain("gnuplot is not installed (Debian: gnuplot-nox)");
+    return complain("cannot start gnuplot: %s", strerror(error != 0 ? error : errno));
+}
+
+static void copy_picture(int fd, FILE *out)
+{
+    char bytes[1 << 16];
+    ssize_t n = lseek(fd, 0, SEEK_SET);
+
+    while (n >= 0 && (n = read(fd, bytes, sizeof bytes)) > 0)
+        fwrite(bytes, 1, (size_t)n, out);
+}
+
+int gnuplot_close(struct gnuplot *g, FILE *out)
+{
+    bool failed = ferror(g->script) != 0;
+    int status = 0;
+
+    failed |= fclose(g->script) != 0;
+    failed |= waitpid(g->pid, &status, 0) != g->pid;
+    copy_picture(g->picture_fd, out);
+    close(g->picture_fd);
+    if (failed)
+        return complain("gnuplot ended early");
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return complain("gnuplot failed");
+    return 0;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT
+ * hlog_reader: see report/hlog_reader.h. */
+#include "report/hlog_reader.h"
+
+#include "measure/hlog.h"
+#include "report/decimal.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+enum { MOST_BYTES = HLOG_HEAD_BYTES + HIST_COUNTS * HLOG_LEB128_BYTES };
+
+#define NS_PER_S  1000000000ull
+#define NS_PER_MS 1000000ull
+
+#define REFUSE(...) (snprintf(error, HLOG_ERROR_BYTES, __VA_ARGS__), -1)
+
+/* --- lines --- */
+
+static bool begins_with(const char *text, const char *begin)
+{
+    return strncmp(text, begin, strlen(begin)) == 0;
+}
+
+static enum hlog_line take_comment(const char *line, struct hlog_interval *interval)
+{
+    static const char start[] = "#[StartTime: ";
+
+    if (!begins_with(line, start) ||
+        decimal_take(line + sizeof start - 1, NS_PER_S, &interval->begin_ns) == NULL)
+        return HLOG_NOTE;
+    return HLOG_START;
+}
+
+/* "Tag=NAME,"; returns what follows, NULL: no good tag. */
+static const char *take_tag(const char *line, char tag[HLOG_TAG_BYTES])
+{
+    const char *name = line + strlen("Tag="), *end = strchr(name, ',');
+
+    if (end == NULL || end == name || end - name >= HLOG_TAG_BYTES)
+        return NULL;
+    memcpy(tag, name, (size_t)(end - name));
+    tag[end - name] = '\0';
+    return end + 1;
+}
+
+static const char *take_column(const char *line, uint64_t scale, uint64_t *value)
+{
+    const char *end = decimal_take(line, scale, value);
+
+    return end != NULL && *end == ',' ? end + 1 : NULL;
+}
+
+enum hlog_line hlog_reader_line(const char *line, struct hlog_interval *interval,
+                                char error[HLOG_ERROR_BYTES])
+{
+    const char *at = line;
+
+    *interval = (struct hlog_interval){.base64 = line};
+    if (*line == '#')
+        return take_comment(line, interval);
+    if (*line == '"' || line[strspn(line, "\r\n")] == '\0')
+        return HLOG_NOTE;
+    if (begins_with(at, "Tag=") && (at = take_tag(at, interval->tag)) == NULL) {
+        (void)REFUSE("a tag of 1 to %d characters and a comma are expected", HLOG_TAG_BYTES - 1);
+        return HLOG_BAD;
+    }
+    if ((at = take_column(at, NS_PER_S, &interval->begin_ns)) == NULL ||
+        (at = take_column(at, NS_PER_S, &interval->length_ns)) == NULL ||
+        (at = take_column(at, NS_PER_MS, &interval->max_ns)) == NULL) {
+        (void)REFUSE("start, length and maximum are expected, with commas behind them");
+        return HLOG_BAD;
+    }
+    interval->base64 = at;
+    interval->n_base64 = strcspn(at, "\r\n");
+    return HLOG_INTERVAL;
+}
+
+/* --- base64 (RFC 4648) --- */
+
+static int digit_of(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return c - 'A';
+    if (c >= 'a' && c <= 'z')
+        return c - 'a' + 26;
+    if (c >= '0' && c <= '9')
+        return c - '0' + 52;
+    return c == '+' ? 62 : c == '/' ? 63 : -1;
+}
+
+/* Returns the number of bytes, or -1. */
+static long decode_base64(const char *text, size_t n_chars, uint8_t *out)
+{
+    long n_bytes = 0;
+
+    if (n_chars % 4 != 0)
+        return -1;
+    for (size_t i = 0; i < n_chars; i += 4) {
+        const bool last = i + 4 == n_chars;
+        const int n_pad = !last || text[i + 3] != '=' ? 0 : text[i + 2] != '=' ? 1 : 2;
+        uint32_t three = 0;
+
+        for (int k = 0; k < 4; k++) {
+            const int digit = k >= 4 - n_pad ? 0 : digit_of(text[i + (size_t)k]);
+
+            if (digit < 0)
+                return -1;
+            three = three << 6 | (uint32_t)digit;
+        }
+        for (int k = 0; k < 3 - n_pad; k++)
+            out[n_bytes++] = (uint8_t)(three >> (16 - 8 * k));
+    }
+    return n_bytes;
+}
+
+/* --- the encoding --- */
+
+static uint64_t take_number(const uint8_t *in, int n_bytes)
+{
+    uint64_t value = 0;
+
+    for (int i = 0; i < n_bytes; i++)
+        value = value << 8 | in[i];
+    return value;
+}
+
+/* Returns what follows the number, or NULL when it is cut off. */
+static const uint8_t *take_zigzag(const uint8_t *in, const uint8_t *end, int64_t *value)
+{
+    uint64_t bits = 0;
+
+    for (int i = 0; in < end; i++) {
+        const bool last = i == HLOG_LEB128_BYTES - 1;
+        const uint8_t byte = *in++;
+
+        bits |= (uint64_t)(last ? byte : byte & 0x7f) << (7 * i);
+        if (last || byte < 0x80) {
+            *value = (int64_t)(bits >> 1) ^ -(int64_t)(bits & 1);
+            return in;
+        }
+    }
+    return NULL;
+}
+
+/* A value of 0 is kept as this project's smallest. */
+static void add_count(struct hist *h, uint32_t index, uint64_t count)
+{
+    const uint32_t at = index > 0 ? index : 1;
+    const uint64_t middle_ns = hist_lowest_of(at) / 2 + hist_highest_of(at) / 2;
+    const double n_before = (double)h->count, n = (double)count;
+    const double apart = (double)middle_ns - h->mean_ns;
+
+    h->counts[at] += count;
+    h->count += count;
+    h->clamped += index == 0 ? count : 0;
+    h->mean_ns += apart * n / (n_before + n);
+    h->m2_ns2 += apart * apart * n_before * n / (n_before + n);
+    if (h->min_ns == UINT64_MAX)
+        h->min_ns = hist_lowest_of(at);
+    h->max_ns = hist_highest_of(at);
+}
+
+/* Counts in index order; a negative one is so many zeros. */
+static int take_counts(const uint8_t *in, const uint8_t *end, struct hist *h,
+                       char error[HLOG_ERROR_BYTES])
+{
+    const int64_t n_indexes = hist_index(HIST_HIGHEST_NS) + 1;
+    int64_t index = 0, value;
+
+    while (in < end) {
+        if ((in = take_zigzag(in, end, &value)) == NULL)
+            return REFUSE("the last count is cut off");
+        if (value < 0 ? value < -(int64_t)HIST_COUNTS
+                      : value > INT64_MAX - (int64_t)(h->count + h->beyond))
+            return REFUSE("a run of zeros that is too long, or counts of more than 2^63");
+        if (value > 0 && index >= n_indexes && index != HIST_BEYOND_INDEX)
+            return REFUSE("values above 1 h");
+        if (value > 0 && index == HIST_BEYOND_INDEX)
+            hist_record_beyond(h, (uint64_t)value);
+        else if (value > 0)
+            add_count(h, (uint32_t)index, (uint64_t)value);
+        index += value < 0 ? -value : 1;
+    }
+    return 0;
+}
+
+int hlog_reader_counts(const uint8_t *data, size_t n_bytes, uint64_t max_ns, struct hist *h,
+                       char error[HLOG_ERROR_BYTES])
+{
+    static const uint64_t ratio_of_1 = 0x3ff0000000000000;
+
+    if (n_bytes < HLOG_HEAD_BYTES || take_number(data, 4) != HLOG_V2_COOKIE)
+        return REFUSE("not a histogram in HdrHistogram's V2 encoding");
+    if (take_number(data + 4, 4) != n_bytes - HLOG_HEAD_BYTES)
+        return REFUSE("the histogram has not the length it says");
+    if (take_number(data + 8, 4) != 0 || take_number(data + 12, 4) != HIST_DIGITS ||
+        take_number(data + 16, 8) != HIST_LOWEST_NS || take_number(data + 32, 8) != ratio_of_1)
+        return REFUSE("a histogram of other parameters: accepted is 1 as the lowest value, %d "
+                      "digits",
+                      HIST_DIGITS);
+    if (take_counts(data + HLOG_HEAD_BYTES, data + n_bytes, h, error) != 0)
+        return -1;
+    if (h->count > 0 && max_ns > 0 && hist_index(max_ns) == hist_index(h->max_ns))
+        h->max_ns = max_ns;
+    return 0;
+}
+
+static int decompress(const uint8_t *data, size_t n_bytes, const struct hlog_interval *interval,
+                      struct hist *h, char error[HLOG_ERROR_BYTES])
+{
+    uLongf n_plain = MOST_BYTES;
+    uint8_t *plain;
+    int status;
+
+    if (n_bytes < HLOG_COMPRESSED_HEAD_BYTES || take_number(data, 4) != HLOG_V2_COMPRESSED_COOKIE)
+        return REFUSE("not a histogram in HdrHistogram's compressed V2 encoding");
+    if (take_number(data + 4, 4) != n_bytes - HLOG_COMPRESSED_HEAD_BYTES)
+        return REFUSE("the histogram is cut off");
+    plain = malloc(MOST_BYTES);
+    if (plain == NULL)
+        return REFUSE("no memory");
+    status = uncompress(plain, &n_plain, data + HLOG_COMPRESSED_HEAD_BYTES,
+                        n_bytes - HLOG_COMPRESSED_HEAD_BYTES);
+    status = status != Z_OK ? REFUSE("the histogram does not decompress")
+                            : hlog_reader_counts(plain, n_plain, interval->max_ns, h, error);
+    free(plain);
+    return status;
+}
+
+int hlog_reader_histogram(const struct hlog_interval *interval, struct hist *h,
+                          char error[HLOG_ERROR_BYTES])
+{
+    uint8_t *data = malloc(interval->n_base64 / 4 * 3 + 1);
+    long n_bytes;
+    int status;
+
+    if (data == NULL)
+        return REFUSE("no memory");
+    n_bytes = decode_base64(interval->base64, interval->n_base64, data);
+    status = n_bytes < 0 ? REFUSE("the histogram is cut off or not base64")
+                         : decompress(data, (size_t)n_bytes, interval, h, error);
+    free(data);
+    return status;
+}

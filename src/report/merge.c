@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT
+ * merge: see report/merge.h. */
+#include "report/merge.h"
+
+#include "measure/verdict.h"
+#include "report/result.h"
+
+#include <json-c/json.h>
+#include <string.h>
+
+/* Of the outermost keys those that are not counts. */
+enum rule {
+    ADD,
+    KEEP_EQUAL,
+    UNKNOWN,
+    LEAVE_OUT,
+    EARLIEST,
+    WORST,
+    EITHER,
+    FIRST,
+    UNITE,
+    APPEND,
+    LEAST,
+    ALL
+};
+
+static const struct {
+    const char *key;
+    enum rule rule;
+} rules[] = {
+    {"options", KEEP_EQUAL},  {"seed", KEEP_EQUAL},
+    {"host", KEEP_EQUAL},     {"resources", UNKNOWN},
+    {"sockets", UNKNOWN},     {"network", UNKNOWN},
+    {"start", UNKNOWN},       {"started", EARLIEST},
+    {"verdict", WORST},       {"interrupted", EITHER},
+    {"broken_law", FIRST},    {"reasons", UNITE},
+    {"valid_to", LEAST},      {"holds", ALL},
+    {"explanations", UNITE},  {"diagnosis", APPEND},
+    {"schema", LEAVE_OUT},    {"program", LEAVE_OUT},
+    {"version", LEAVE_OUT},   {"latency_ns", LEAVE_OUT},
+    {"instances", LEAVE_OUT},
+};
+
+static enum rule rule_of(const char *key)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (strcmp(rules[i].key, key) == 0)
+            return rules[i].rule;
+    return ADD;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t n_text = strlen(text), n_end = strlen(end);
+
+    return n_text >= n_end && strcmp(text + n_text - n_end, end) == 0;
+}
+
+static bool is_number(const struct json_object *value)
+{
+    return json_object_is_type(value, json_type_int) ||
+           json_object_is_type(value, json_type_double);
+}
+
+static struct json_object *copy_of(const struct json_object *value)
+{
+    struct json_object *copy = NULL;
+
+    (void)json_object_deep_copy((struct json_object *)value, &copy, NULL);
+    return copy;
+}
+
+/* The number that both make; NULL, which is null: not known. */
+static struct json_object *merge_numbers(const char *key, struct json_object *a,
+                                         struct json_object *b)
+{
+    const double x = json_object_get_double(a), y = json_object_get_double(b);
+    uint64_t count, more;
+
+    if (ends_with(key, "_qps") || ends_with(key, "per_s"))
+        return json_object_new_double(x + y);
+    if (ends_with(key, "_s"))
+        return copy_of(x >= y ? a : b);
+    if (result_u64(a, "", &count) && result_u64(b, "", &more) && more <= UINT64_MAX - count)
+        return json_object_new_uint64(count + more);
+    return NULL;
+}
+
+static struct json_object *merge_values(const char *key, struct json_object *a,
+                                        struct json_object *b, bool counts);
+
+/* Keys that only one has are counts of 0 in the other (outcomes), and null where nothing is added.
+ */
+static struct json_object *merge_objects(struct json_object *a, struct json_object *b, bool counts)
+{
+    struct json_object *sum = json_object_new_object(), *other;
+
+    json_object_object_foreach(a, key_of_a, of_a)
+    {
+        if (json_object_object_get_ex(b, key_of_a, &other))
+            json_object_object_add(sum, key_of_a, merge_values(key_of_a, of_a, other, counts));
+        else
+            json_object_object_add(sum, key_of_a, counts ? copy_of(of_a) : NULL);
+    }
+    json_object_object_foreach(b, key_of_b, of_b)
+    {
+        if (!json_object_object_get_ex(a, key_of_b, NULL))
+            json_object_object_add(sum, key_of_b, counts ? copy_of(of_b) : NULL);
+    }
+    return sum;
+}
+
+static struct json_object *merge_values(const char *key, struct json_object *a,
+                                        struct json_object *b, bool counts)
+{
+    if (json_object_is_type(a, json_type_object) && json_object_is_type(b, json_type_object))
+        return merge_objects(a, b, counts);
+    if (counts && is_number(a) && is_number(b))
+        return merge_numbers(key, a, b);
+    return json_object_equal(a, b) ? copy_of(a) : NULL;
+}
+
+static bool has_item(struct json_object *array, const struct json_object *item)
+{
+    for (size_t i = 0; i < json_object_array_length(array); i++)
+        if (json_object_equal(json_object_array_get_idx(array, i), (struct json_object *)item))
+            return true;
+    return false;
+}
+
+static struct json_object *merge_arrays(struct json_object *a, struct json_object *b, bool all)
+{
+    struct json_object *sum = json_object_new_array(), *sources[] = {a, b};
+
+    for (int s = 0; s < 2; s++) {
+        if (!json_object_is_type(sources[s], json_type_array))
+            continue;
+        for (size_t i = 0; i < json_object_array_length(sources[s]); i++) {
+            struct json_object *item = json_object_array_get_idx(sources[s], i);
+
+            if (all || !has_item(sum, item))
+                json_object_array_add(sum, copy_of(item));
+        }
+    }
+    return sum;
+}
+
+/* How far up it is; below all: none, and what is not known. */
+static int rank_of_percentile(const char *name)
+{
+    int rank = VERDICT_N_PERCENTILES - 1;
+
+    while (rank >= 0 &&
+           (name == NULL || strcmp(name, verdict_percentile_name((unsigned)rank)) != 0))
+        rank--;
+    return rank;
+}
+
+/* An object of flags: true where both are; null where one has none. */
+static struct json_object *merge_flags(struct json_object *a, struct json_object *b)
+{
+    struct json_object *both, *of_b;
+
+    if (!json_object_is_type(a, json_type_object) || !json_object_is_type(b, json_type_object))
+        return NULL;
+    both = json_object_new_object();
+    json_object_object_foreach(a, key, of_a)
+    {
+        if (json_object_object_get_ex(b, key, &of_b))
+            json_object_object_add(both, key,
+                                   json_object_new_boolean(json_object_get_boolean(of_a) &&
+                                                           json_object_get_boolean(of_b)));
+    }
+    return both;
+}
+
+static struct json_object *merge_by_rule(const char *key, struct json_object *a,
+                                         struct json_object *b)
+{
+    const char *of_a = json_object_get_string(a), *of_b = json_object_get_string(b);
+
+    switch (rule_of(key)) {
+    case EARLIEST: /* all are UTC, in one form */
+        return copy_of(of_a != NULL && of_b != NULL && strcmp(of_a, of_b) > 0 ? b : a);
+    case WORST:
+        return copy_of(of_a != NULL && strcmp(of_a, "VALID") == 0 ? b : a);
+    case EITHER:
+        return json_object_new_boolean(json_object_get_boolean(a) || json_object_get_boolean(b));
+    case FIRST:
+        return copy_of(a != NULL ? a : b);
+    case UNITE:
+        return merge_arrays(a, b, false);
+    case APPEND:
+        return merge_arrays(a, b, true);
+    case LEAST:
+        return copy_of(rank_of_percentile(of_a) <= rank_of_percentile(of_b) ? a : b);
+    case ALL:
+        return merge_flags(a, b);
+    case KEEP_EQUAL:
+        return merge_values(key, a, b, false);
+    case UNKNOWN:
+    case LEAVE_OUT:
+        return NULL;
+    case ADD:
+        break;
+    }
+    return merge_values(key, a, b, true);
+}
+
+struct json_object *merge_first(const struct json_object *result)
+{
+    struct json_object *first = copy_of(result);
+
+    for (size_t i = 0; i < sizeof rules / sizeof *rules && first != NULL; i++)
+        if (rules[i].rule == LEAVE_OUT)
+            json_object_object_del(first, rules[i].key);
+    return first;
+}
+
+int merge_add(struct json_object *into, const struct json_object *result)
+{
+    struct json_object *other;
+
+    json_object_object_foreach((struct json_object *)result, key, value)
+    {
+        if (rule_of(key) == LEAVE_OUT)
+            continue;
+        other = json_object_object_get(into, key);
+        if (json_object_object_add(into, key, merge_by_rule(key, other, value)) != 0)
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ * report_opts: see report/opts.h. */
+#include "report/opts.h"
+
+#include "report/plot.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define FIELD(name) offsetof(struct report_opts, name)
+#define N_OF(array) (sizeof(array) / sizeof *(array))
+
+#define LAST_ROWS                                                                                  \
+    {"help", 'h', OPTION_HELP, 0, NULL, "print this and exit", 0, 0, NULL},                        \
+        {"version", 'V', OPTION_VERSION, 0, NULL, "print the version and exit", 0, 0, NULL},
+
+static const struct option_row show_rows[] = {LAST_ROWS};
+
+static const struct option_row merge_rows[] = {
+    {"json", 0, OPTION_TEXT, FIELD(json), "FILE",
+     "write the whole as one result to FILE (-: stdout)", 0, 0, NULL},
+    {"hlog", 0, OPTION_TEXT, FIELD(hlog), "FILE", "write the histograms of all logs as one to FILE",
+     0, 0, NULL},
+    LAST_ROWS};
+
+static const struct option_row compare_rows[] = {
+    {"min-runs", 0, OPTION_COUNT, FIELD(min_runs), "N",
+     "fewer VALID runs on a side are inconclusive (default: 10)", 1, 100000, NULL},
+    {"force", 0, OPTION_FLAG, FIELD(force), NULL,
+     "compare although settings or hosts are different", 0, 0, NULL},
+    {"nights", 0, OPTION_FLAG, FIELD(nights), NULL,
+     "one value per directory: judge the last night by those before", 0, 0, NULL},
+    {"json", 0, OPTION_TEXT, FIELD(json), "FILE", "with --nights: write the verdict to FILE", 0, 0,
+     NULL},
+    LAST_ROWS};
+
+static const struct option_row plot_rows[] = {
+    {"kind", 0, OPTION_CHOICE, FIELD(kind), "KIND",
+     "latency by percentile, over time, connect ramp, rate asked and achieved (default: latency)",
+     0, 0, PLOT_KINDS},
+    {"metric", 0, OPTION_TEXT, FIELD(metric), "NAME",
+     "latency and time: response, service, send_lag or net (default: response)", 0, 0, NULL},
+    {"output", 'o', OPTION_TEXT, FIELD(output), "FILE", "write the picture to FILE.png or FILE.svg",
+     0, 0, NULL},
+    {"term", 0, OPTION_FLAG, FIELD(term), NULL, "draw it with characters on stdout", 0, 0, NULL},
+    LAST_ROWS};
+
+static unsigned char given[8];
+
+#define TABLE(command, operands)                                                                   \
+    {                                                                                              \
+        .program = "tcpreport", .usage = #command " [options] " operands,                          \
+        .version = TCPSCALER_VERSION, .rows = command##_rows, .n_rows = N_OF(command##_rows),      \
+        .given = given                                                                             \
+    }
+
+static struct options tables[REPORT_N_COMMANDS] = {
+    [REPORT_SHOW] = TABLE(show, "FILE..."),
+    [REPORT_MERGE] = TABLE(merge, "FILE..."),
+    [REPORT_COMPARE] = TABLE(compare, "FILE... -- FILE..."),
+    [REPORT_PLOT] = TABLE(plot, "FILE..."),
+};
+
+#define SUMMARY(id, name, summary) summary,
+#define NAME(id, name, summary)    #name,
+
+static const char *const names[] = {REPORT_COMMANDS(NAME)};
+static const char *const summaries[] = {REPORT_COMMANDS(SUMMARY)};
+
+_Static_assert(N_OF(merge_rows) <= N_OF(given), "room");
+
+struct options *report_opts_table(enum report_command command)
+{
+    tables[command].summary = summaries[command];
+    return &tables[command];
+}
+
+void report_opts_print_commands(FILE *out)
+{
+    fputs("Usage: tcpreport COMMAND [options] FILE...\n"
+          "Reads what tcpclient wrote.\n\nCommands\n",
+          out);
+    for (int i = 0; i < REPORT_N_COMMANDS; i++)
+        fprintf(out, "  %-10s%s\n", names[i], summaries[i]);
+    fputs("\ntcpreport COMMAND --help prints its options.\n", out);
+}
+
+#define REFUSE(...) (snprintf(error, OPTIONS_ERROR_BYTES, __VA_ARGS__), OPTIONS_USAGE)
+
+/* getopt takes "--" for the end of the options and does not say where it stood. */
+static int find_separator(int argc, char **argv)
+{
+    int i = 1;
+
+    while (i < argc && strcmp(argv[i], "--") != 0)
+        i++;
+    return i;
+}
+
+enum options_result report_opts_parse(struct report_opts *opts, enum report_command command,
+                                      int argc, char **argv, FILE *out, char *error)
+{
+    const int end = command == REPORT_COMPARE ? find_separator(argc, argv) : argc;
+    int first;
+    enum options_result result;
+
+    *opts = (struct report_opts){.min_runs = 10, .metric = "response"};
+    result = options_parse(report_opts_table(command), opts, end, argv, &first, out, error);
+    if (result != OPTIONS_RUN)
+        return result;
+    opts->files = argv + first;
+    opts->n_files = end - first;
+    opts->others = argv + end + 1;
+    opts->n_others = argc - end - 1;
+    if (command == REPORT_COMPARE && (opts->n_files == 0 || opts->n_others <= 0))
+        return REFUSE("FILE is missing: tcpreport compare [options] FILE... -- FILE...");
+    if (command == REPORT_COMPARE && opts->json != NULL && !opts->nights)
+        return REFUSE("--json: only with --nights");
+    if (opts->n_files == 0)
+        return REFUSE("FILE is missing: tcpreport %s [options] FILE...", names[command]);
+    if (command == REPORT_PLOT && (opts->output != NULL) == opts->term)
+        return REFUSE("--output or --term: give one of them");
+    return OPTIONS_RUN;
+}

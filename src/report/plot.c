@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT
+ * plot: see report/plot.h. */
+#include "report/plot.h"
+
+#include "report/recording.h"
+#include "report/result.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* More points of a ramp than can be seen. */
+enum { RAMP_POINTS = 2000 };
+
+#define NS_PER_S 1e9
+
+/* --- what is needed --- */
+
+static bool has_interval_of(const struct recording *r, const char *metric)
+{
+    for (size_t i = 0; i < r->timeline.n; i++)
+        if (strcmp(r->timeline.entries[i].tag, strcmp(metric, "response") == 0 ? "" : metric) == 0)
+            return true;
+    return false;
+}
+
+static bool has_counts_of(const struct recording *r, const char *metric)
+{
+    const struct metric *m = metrics_find(&r->metrics, metric);
+
+    return m != NULL && m->has_counts && m->hist.count > 0;
+}
+
+static bool has_rate(const struct recording *r)
+{
+    double qps;
+
+    return r->result != NULL && result_double(r->result, "rate.asked_qps", &qps) && qps > 0 &&
+           result_double(r->result, "rate.achieved_qps", &qps);
+}
+
+const char *plot_lacks(const struct recordings *all, enum plot_kind kind, const char *metric,
+                       const char **name)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        const struct recording *r = &all->items[i];
+
+        *name = r->name;
+        if (kind == PLOT_LATENCY && !has_counts_of(r, metric))
+            return "no values of this metric, which the --hlog file or the rows of -R have";
+        if (kind == PLOT_TIME && !has_interval_of(r, metric))
+            return "no intervals of this metric, which the --hlog file has";
+        if (kind == PLOT_CONNECT && r->n_established == 0)
+            return "no connections, which the --connections-out file has";
+        if (kind == PLOT_RATE && !has_rate(r))
+            return "no rates, which the --json file of a run with a rate has";
+    }
+    return NULL;
+}
+
+/* --- common parts of the scripts --- */
+
+/* In quotes of gnuplot's that know no escape but the quote itself. */
+static void print_quoted(FILE *out, const char *text)
+{
+    fputc('\'', out);
+    for (; *text != '\0'; text++) {
+        if (*text == '\'')
+            fputc('\'', out);
+        fputc((unsigned char)*text < 0x20 ? '?' : *text, out);
+    }
+    fputc('\'', out);
+}
+
+static void print_head(FILE *out, enum plot_form form, const char *title)
+{
+    static const char *const terminals[] = {
+        [PLOT_PNG] = "pngcairo size 1000,620 font 'sans,11' background 'white'",
+        [PLOT_SVG] = "svg size 1000,620 font 'sans,14' background 'white'",
+        [PLOT_TERM] = "dumb 100 32 aspect 1",
+    };
+    static const char *const colours[] = {"4477aa", "cc6677", "228833", "aa3377",
+                                          "ccbb44", "66ccee", "777777"};
+
+    fprintf(out, "set terminal %s\nset encoding utf8\nset title '%s' noenhanced\n", terminals[form],
+            title);
+    for (size_t i = 0; i < sizeof colours / sizeof *colours; i++)
+        fprintf(out, "set linetype %zu lc rgb '#%s' lw 2 pt 7 ps 1\n", i + 1, colours[i]);
+    fprintf(out, "set linetype cycle %zu\n", sizeof colours / sizeof *colours);
+    if (form != PLOT_TERM)
+        fputs("set grid lt 1 lw 1 lc rgb '#d8d8d8'\nset border lc rgb '#777777'\n"
+              "set tics textcolor rgb 'black'\n",
+              out);
+    fprintf(out, "set key %s noenhanced\nset tics nomirror\n",
+            form == PLOT_TERM ? "below" : "outside right top Left reverse width 2");
+}
+
+/* Seconds as us, ms, s. */
+static void print_time_axis(FILE *out, enum plot_form form, const char *metric)
+{
+    fputs("set logscale y\nset format y '%.0s %cs'\nset mytics 10\nset ylabel ", out);
+    print_quoted(out, strcmp(metric, "send_lag") == 0 ? "send lag" : metric);
+    fputs(".' time' noenhanced\n", out);
+    if (form != PLOT_TERM)
+        fputs("set grid mytics lt 1 lw 1 lc rgb '#d8d8d8', lt 1 lw 1 lc rgb '#eeeeee'\n", out);
+}
+
+/* "plot BLOCK using ... title NAME, ..." over the blocks $d0, $d1, ... */
+static void print_plot_of_blocks(FILE *out, const struct recordings *all, const char *style)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        fprintf(out, "%s$d%zu %s lt %zu title ", i == 0 ? "plot " : ", \\\n     ", i, style, i + 1);
+        print_quoted(out, all->items[i].name);
+    }
+    fputc('\n', out);
+}
+
+/* --- latency by percentile --- */
+
+/* One point for each bucket: how rare it is to be slower, and its value. */
+static void print_distribution(FILE *out, const struct metric *m)
+{
+    const struct hist *h = &m->hist;
+    const double n = (double)(h->count + h->beyond);
+    uint64_t seen = 0;
+
+    fprintf(out, "1 %.9g\n", (double)h->min_ns / NS_PER_S);
+    for (uint32_t i = hist_index(h->min_ns); i <= hist_index(h->max_ns); i++) {
+        const uint64_t value_ns = hist_highest_of(i) < h->max_ns ? hist_highest_of(i) : h->max_ns;
+
+        seen += h->counts[i];
+        if (h->counts[i] > 0)
+            fprintf(out, "%.9g %.9g\n",
+                    seen == h->count && h->beyond == 0 ? n : n / (n - (double)seen),
+                    (double)value_ns / NS_PER_S);
+    }
+}
+
+static void print_latency(FILE *out, const struct recordings *all, const char *metric,
+                          enum plot_form form)
+{
+    print_head(out, form, "Latency by percentile");
+    for (size_t i = 0; i < all->n; i++) {
+        fprintf(out, "$d%zu << EOD\n", i);
+        print_distribution(out, metrics_find(&all->items[i].metrics, metric));
+        fputs("EOD\n", out);
+    }
+    print_time_axis(out, form, metric);
+    fputs("set logscale x\nset xlabel 'percentile of the queries'\n"
+          "set xtics ('0' 1, '50 %%' 2, '90 %%' 10, '99 %%' 100, '99.9 %%' 1e3, '99.99 %%' 1e4, "
+          "'99.999 %%' 1e5, '99.9999 %%' 1e6, '99.99999 %%' 1e7)\n",
+          out);
+    print_plot_of_blocks(out, all, "using 1:2 with fsteps");
+}
+
+/* --- over time: all runs side by side --- */
+
+/* A gap where the percentile stands on too few samples or falls among the unanswered. */
+static void print_percentile(FILE *out, const struct hist *h, uint32_t num, uint32_t den)
+{
+    const uint64_t value_ns = hist_percentile(h, num, den);
+
+    if (hist_percentile_is_supported(h, num, den) && value_ns != HIST_BEYOND)
+        fprintf(out, " %.9g", (double)value_ns / NS_PER_S);
+    else
+        fputs(" NaN", out);
+}
+
+static void print_second(FILE *out, const struct timeline_entry *e, uint64_t first_ns,
+                         const struct hist *h)
+{
+    fprintf(out, "%.3f", ((double)(e->begin_ns - first_ns) + (double)e->length_ns / 2) / NS_PER_S);
+    print_percentile(out, h, 1, 2);
+    print_percentile(out, h, 99, 100);
+    if (h->count > 0)
+        fprintf(out, " %.9g\n", (double)h->max_ns / NS_PER_S);
+    else
+        fputs(" NaN\n", out);
+}
+
+static int print_time(FILE *out, const struct recordings *all, const char *metric,
+                      enum plot_form form)
+{
+    const char *tag = strcmp(metric, "response") == 0 ? "" : metric;
+    struct timeline timeline;
+    struct timeline_entry e;
+    struct hist h;
+    size_t at = 0;
+    int status = recordings_timeline(all, &timeline) | hist_init(&h);
+    const uint64_t first_ns = timeline_first_ns(&timeline);
+
+    print_head(out, form,
+               all->n == 1 ? "Latency, second by second" : "Latency of all runs, second by second");
+    fputs("$d << EOD\n", out);
+    while (status == 0 && timeline_next(&timeline, &at, &e, &h) > 0)
+        if (strcmp(e.tag, tag) == 0)
+            print_second(out, &e, first_ns, &h);
+    fputs("EOD\n", out);
+    print_time_axis(out, form, metric);
+    fputs("set xlabel 'time since the first query, s'\nset xrange [0:*]\n"
+          "plot $d using 1:4 with linespoints lt 2 title 'maximum', \\\n"
+          "     $d using 1:3 with linespoints lt 3 title 'p99', \\\n"
+          "     $d using 1:2 with linespoints lt 1 title 'p50'\n",
+          out);
+    timeline_free(&timeline);
+    hist_free(&h);
+    return status;
+}
+
+/* --- connect ramp --- */
+
+static void print_ramp(FILE *out, const struct recordings *all, enum plot_form form)
+{
+    print_head(out, form, "Connect ramp");
+    for (size_t i = 0; i < all->n; i++) {
+        const struct recording *r = &all->items[i];
+        const size_t step = r->n_established / RAMP_POINTS + 1;
+
+        fprintf(out, "$d%zu << EOD\n0 0\n", i);
+        for (size_t k = 0; k < r->n_established; k += step)
+            fprintf(out, "%.6f %zu\n", (double)r->established_ns[k] / NS_PER_S, k + 1);
+        fprintf(out, "%.6f %zu\nEOD\n", (double)r->established_ns[r->n_established - 1] / NS_PER_S,
+                r->n_established);
+    }
+    fputs("set xlabel 'time since the first connect, s'\nset ylabel 'connections established'\n"
+          "set yrange [0:*]\nset xrange [0:*]\n",
+          out);
+    print_plot_of_blocks(out, all, "using 1:2 with steps");
+}
+
+/* --- achieved and asked --- */
+
+static void print_rates_of(FILE *out, const struct recordings *all, bool valid)
+{
+    double asked_qps, achieved_qps, duration_s;
+    uint64_t answered;
+
+    for (size_t i = 0; i < all->n; i++) {
+        const struct json_object *result = all->items[i].result;
+
+        if ((result_verdict(result) == RESULT_VALID) == valid &&
+            result_double(result, "rate.asked_qps", &asked_qps) &&
+            result_double(result, "rate.achieved_qps", &achieved_qps) &&
+            result_double(result, "rate.duration_s", &duration_s) &&
+            result_u64(result, "queries.answered", &answered))
+            fprintf(out, "%.9g %.9g %.9g\n", asked_qps, achieved_qps,
+                    (double)answered / duration_s);
+    }
+}
+
+static void print_rates(FILE *out, const struct recordings *all, enum plot_form form)
+{
+    print_head(out, form, "Rate achieved and asked");
+    for (int valid = 0; valid < 2; valid++) {
+        /* a point that is nowhere, so that a block without runs is no error */
+        fprintf(out, "$d%d << EOD\nNaN NaN NaN\n", valid);
+        print_rates_of(out, all, valid == 1);
+        fputs("EOD\n", out);
+    }
+    fputs("set xlabel 'asked, queries/s'\nset ylabel 'queries/s'\nset format '%.10g'\n"
+          "set xrange [0:*]\nset yrange [0:*]\nset samples 2\n"
+          "set offsets 0, graph 0.05, graph 0.05, 0\n"
+          "plot x with lines lt 7 dt 2 title 'asked', \\\n"
+          "     $d1 using 1:2 with points lt 1 pt 7 ps 1.5 title 'sent, VALID', \\\n"
+          "     $d0 using 1:2 with points lt 2 pt 6 ps 1.5 title 'sent, not VALID', \\\n"
+          "     $d1 using 1:3 with points lt 3 pt 1 ps 1.5 title 'answered', \\\n"
+          "     $d0 using 1:3 with points lt 3 pt 1 ps 1.5 notitle\n",
+          out);
+}
+
+int plot_print(FILE *script, const struct recordings *all, enum plot_kind kind, const char *metric,
+               enum plot_form form)
+{
+    switch (kind) {
+    case PLOT_LATENCY:
+        print_latency(script, all, metric, form);
+        break;
+    case PLOT_TIME:
+        return print_time(script, all, metric, form);
+    case PLOT_CONNECT:
+        print_ramp(script, all, form);
+        break;
+    case PLOT_RATE:
+        print_rates(script, all, form);
+        break;
+    }
+    return 0;
+}

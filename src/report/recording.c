@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT
+ * recording: see report/recording.h. */
+#include "report/recording.h"
+
+#include "base/log.h"
+#include "measure/rows.h"
+#include "report/decimal.h"
+#include "report/hlog_reader.h"
+#include "report/result.h"
+#include "report/row_reader.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+#define CONNECTIONS_BEGIN "connection_id,source,"
+
+enum { RESULT_MOST_BYTES = 64 << 20 };
+
+/* A file being read line by line. */
+struct lines {
+    const char *path;
+    FILE *in;
+    char *line; /* the last one, terminated; may contain NULs before */
+    size_t room;
+    ssize_t length;
+    uint64_t number;
+};
+
+/* False at the end; after that lines_failed() tells it from an error. */
+static bool lines_next(struct lines *l)
+{
+    l->length = getline(&l->line, &l->room, l->in);
+    l->number += l->length >= 0;
+    return l->length >= 0;
+}
+
+static int lines_refuse(const struct lines *l, const char *why)
+{
+    return complain("%s: line %" PRIu64 ": %s", l->path, l->number, why);
+}
+
+static int lines_failed(const struct lines *l)
+{
+    return ferror(l->in) ? complain("%s: cannot read: %s", l->path, strerror(errno)) : 0;
+}
+
+/* --- the three kinds of files; the first line is read --- */
+
+static int read_result(struct recording *r, struct lines *l)
+{
+    char error[RESULT_ERROR_BYTES];
+    char *text = NULL;
+    size_t n_bytes = 0;
+    FILE *whole = open_memstream(&text, &n_bytes);
+
+    if (whole == NULL)
+        return complain("%s: no memory", l->path);
+    do
+        fwrite(l->line, 1, (size_t)l->length, whole);
+    while (lines_next(l) && ftell(whole) < RESULT_MOST_BYTES);
+    fclose(whole);
+    if (lines_failed(l) == 0) {
+        r->result = text == NULL ? NULL : result_parse(text, n_bytes, error);
+        if (r->result == NULL)
+            complain("%s: %s", l->path, text == NULL ? "no memory" : error);
+    }
+    free(text);
+    return r->result != NULL ? 0 : -1;
+}
+
+static int add_interval(struct recording *r, const struct lines *l, uint64_t start_ns,
+                        const struct hlog_interval *interval, struct hist *scratch)
+{
+    const char *name = interval->tag[0] != '\0' ? interval->tag : "response";
+    struct metric *metric = metrics_get(&r->metrics, name);
+    char error[HLOG_ERROR_BYTES];
+
+    if (metric == NULL)
+        return lines_refuse(l, "more tags than there is room for");
+    hist_reset(scratch);
+    if (hlog_reader_histogram(interval, scratch, error) != 0)
+        return lines_refuse(l, error);
+    hist_merge(&metric->hist, scratch);
+    batch_means_add(&metric->batches, scratch->count, scratch->mean_ns);
+    if (timeline_add(&r->timeline, start_ns, interval) != 0)
+        return lines_refuse(l, "no memory");
+    return 0;
+}
+
+static int read_log_lines(struct recording *r, struct lines *l, struct hist *scratch)
+{
+    char error[HLOG_ERROR_BYTES];
+    struct hlog_interval interval;
+    uint64_t start_ns = 0;
+    int status = 0;
+
+    do {
+        switch (hlog_reader_line(l->line, &interval, error)) {
+        case HLOG_START:
+            start_ns = interval.begin_ns;
+            break;
+        case HLOG_INTERVAL:
+            status = l->line[l->length - 1] != '\n'
+                         ? lines_refuse(l, "the line is cut off")
+                         : add_interval(r, l, start_ns, &interval, scratch);
+            break;
+        case HLOG_BAD:
+            status = lines_refuse(l, error);
+            break;
+        case HLOG_NOTE:
+            break;
+        }
+    } while (status == 0 && lines_next(l));
+    return status == 0 ? lines_failed(l) : status;
+}
+
+static int read_log(struct recording *r, struct lines *l)
+{
+    struct hist scratch;
+    int status;
+
+    if (hist_init(&scratch) != 0)
+        return complain("%s: no memory", l->path);
+    status = read_log_lines(r, l, &scratch);
+    if (status == 0 && metrics_get(&r->metrics, "response") == NULL)
+        status = complain("%s: no memory", l->path);
+    hist_free(&scratch);
+    return status;
+}
+
+static int read_rows(struct recording *r, struct lines *l)
+{
+    struct metric *response = metrics_get(&r->metrics, "response");
+    struct metric *service = metrics_get(&r->metrics, "service");
+    struct metric *send_lag = metrics_get(&r->metrics, "send_lag");
+    struct row row;
+
+    if (response == NULL || service == NULL || send_lag == NULL)
+        return complain("%s: no memory", l->path);
+    r->has_rows = true;
+    while (lines_next(l)) {
+        if (l->line[l->length - 1] != '\n')
+            return lines_refuse(l, "the row is cut off");
+        if (row_reader_take(l->line, &row) != 0)
+            return lines_refuse(l, "not a row of tcpclient -R");
+        if (row.is_answer) {
+            r->n_answer_rows++;
+            hist_record(&response->hist, row.response_ns);
+            hist_record(&service->hist, row.response_ns - row.send_lag_ns);
+        } else {
+            r->n_query_rows++;
+            hist_record(&send_lag->hist, row.send_lag_ns);
+        }
+    }
+    if (r->n_query_rows > r->n_answer_rows) {
+        hist_record_beyond(&response->hist, r->n_query_rows - r->n_answer_rows);
+        hist_record_beyond(&service->hist, r->n_query_rows - r->n_answer_rows);
+    }
+    return lines_failed(l);
+}
+
+static int read_values(struct recording *r, struct lines *l)
+{
+    if (r->has_values)
+        return complain("%s: '%s' has a log or rows already: give one of them", l->path, r->name);
+    r->has_values = true;
+    return strcmp(l->line, SAMPLES_HEADER) == 0 ? read_rows(r, l) : read_log(r, l);
+}
+
+/* The number of columns before the one of this name; -1: there is none. */
+static int columns_before(const char *header, const char *name)
+{
+    const char *found = strstr(header, name);
+    int n = 0;
+
+    for (const char *c = header; found != NULL && c < found; c++)
+        n += *c == ',';
+    return found != NULL ? n : -1;
+}
+
+static int by_time(const void *x, const void *y)
+{
+    const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+
+    return (a > b) - (a < b);
+}
+
+/* Appends the value of a column, if the row has one there. */
+static int add_established(struct recording *r, const struct lines *l, int column)
+{
+    const char *at = l->line;
+    uint64_t *more = r->established_ns;
+
+    for (int i = 0; i < column && at != NULL; i++)
+        at = strchr(at, ',') != NULL ? strchr(at, ',') + 1 : NULL;
+    if (at == NULL)
+        return lines_refuse(l, "columns are missing");
+    if (strchr(",\r\n", *at) != NULL)
+        return 0;
+    if ((r->n_established & (r->n_established - 1)) == 0) /* full at each power of two */
+        more = realloc(more, 2 * (r->n_established + 1) * sizeof *more);
+    if (more == NULL)
+        return lines_refuse(l, "no memory");
+    r->established_ns = more;
+    if (decimal_take(at, 1000000000, &more[r->n_established]) == NULL)
+        return lines_refuse(l, "established_s is not a number");
+    r->n_established++;
+    return 0;
+}
+
+static int read_connections(struct recording *r, struct lines *l)
+{
+    const int column = columns_before(l->line, "established_s");
+
+    if (column < 0)
+        return lines_refuse(l, "no column established_s");
+    while (lines_next(l)) {
+        if (l->line[l->length - 1] != '\n')
+            return lines_refuse(l, "the row is cut off");
+        if (add_established(r, l, column) != 0)
+            return -1;
+    }
+    if (r->n_established > 0)
+        qsort(r->established_ns, r->n_established, sizeof *r->established_ns, by_time);
+    return lines_failed(l);
+}
+
+static int read_lines(struct recording *r, struct lines *l)
+{
+    if (!lines_next(l))
+        return ferror(l->in) ? lines_failed(l) : complain("%s: empty", l->path);
+    if (l->line[strspn(l->line, " \t\r\n")] == '{') {
+        if (r->result == NULL)
+            return read_result(r, l);
+        return complain("%s: '%s' has a result already", l->path, r->name);
+    }
+    if (strcmp(l->line, SAMPLES_HEADER) == 0 || l->line[0] == '#' || l->line[0] == '"' ||
+        strncmp(l->line, "Tag=", 4) == 0)
+        return read_values(r, l);
+    if (strncmp(l->line, CONNECTIONS_BEGIN, sizeof CONNECTIONS_BEGIN - 1) == 0)
+        return read_connections(r, l);
+    return complain("%s: neither a result (--json) nor a histogram log (--hlog) nor rows (-R, -o, "
+                    "--connections-out) of tcpclient",
+                    l->path);
+}
+
+static int read_file(struct recording *r, const char *path)
+{
+    struct lines l = {.path = path, .in = fopen(path, "re")};
+    int status;
+
+    if (l.in == NULL)
+        return complain("%s: cannot read: %s", path, strerror(errno));
+    status = read_lines(r, &l);
+    free(l.line);
+    fclose(l.in);
+    return status;
+}
+
+/* --- runs --- */
+
+static size_t stem_length(const char *path)
+{
+    static const char *const endings[] = {".json", ".hlog", ".csv"};
+    const size_t n = strlen(path);
+
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        const size_t n_ending = strlen(endings[i]);
+
+        if (n > n_ending && strcmp(path + n - n_ending, endings[i]) == 0)
+            return n - n_ending;
+    }
+    return n;
+}
+
+/* The run of this name, a new one if need be.  NULL: no memory. */
+static struct recording *run_of(struct recordings *all, const char *path)
+{
+    const size_t n = stem_length(path);
+    struct recording *r;
+
+    for (size_t i = 0; i < all->n; i++)
+        if (strlen(all->items[i].name) == n && strncmp(all->items[i].name, path, n) == 0)
+            return &all->items[i];
+    r = &all->items[all->n];
+    r->name = strndup(path, n);
+    if (r->name == NULL)
+        return NULL;
+    all->n++;
+    return r;
+}
+
+struct learning {
+    struct recording *recording;
+    int status;
+};
+
+static void learn(void *arg, const char *name, const struct latency *l)
+{
+    struct learning *learning = arg;
+    struct recording *r = learning->recording;
+    struct metric *metric;
+    uint64_t n;
+
+    if (learning->status != 0)
+        return;
+    metric = metrics_get(&r->metrics, name);
+    if (metric == NULL) {
+        learning->status = complain("%s: no room for what the result says of %s", r->name, name);
+        return;
+    }
+    n = metric->hist.count;
+    if (metrics_learn(metric, l) != 0)
+        learning->status =
+            complain("%s: the log or the rows have %" PRIu64 " values of %s, the result %" PRIu64
+                     ": they are not of one run, or not complete",
+                     r->name, n, name, l->count);
+}
+
+int recordings_load(struct recordings *all, char *const *paths, size_t n_paths)
+{
+    all->n = 0;
+    all->items = calloc(n_paths, sizeof *all->items);
+    if (all->items == NULL)
+        return complain("no memory");
+    for (size_t i = 0; i < n_paths; i++) {
+        struct recording *r = run_of(all, paths[i]);
+
+        if (r == NULL)
+            return complain("no memory");
+        if (read_file(r, paths[i]) != 0)
+            return -1;
+    }
+    for (size_t i = 0; i < all->n; i++) {
+        struct learning learning = {.recording = &all->items[i]};
+
+        if (all->items[i].result != NULL)
+            result_each_metric(all->items[i].result, learn, &learning);
+        if (learning.status != 0)
+            return -1;
+    }
+    return 0;
+}
+
+void recordings_free(struct recordings *all)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        struct recording *r = &all->items[i];
+
+        free(r->name);
+        result_free(r->result);
+        metrics_free(&r->metrics);
+        timeline_free(&r->timeline);
+        free(r->established_ns);
+    }
+    free(all->items);
+    *all = (struct recordings){0};
+}
+
+int recordings_timeline(const struct recordings *all, struct timeline *timeline)
+{
+    int status = 0;
+
+    *timeline = (struct timeline){0};
+    for (size_t i = 0; status == 0 && i < all->n; i++)
+        status = timeline_join(timeline, &all->items[i].timeline);
+    timeline_sort(timeline);
+    return status;
+}
+
+bool recording_latency(struct recording *r, const char *metric, struct latency *l)
+{
+    const struct metric *m = metrics_find(&r->metrics, metric);
+
+    if (r->result != NULL && result_latency(r->result, metric, l))
+        return true;
+    if (m == NULL)
+        return false;
+    metrics_latency(m, l);
+    return true;
+}

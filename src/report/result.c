@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT
+ * result: see report/result.h. */
+#include "report/result.h"
+
+#include "measure/hist.h"
+
+#include <json-c/json.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { KEY_BYTES = 64 };
+
+#define NS_PER_S     1e9
+#define MOST_EPOCH_S 1e10 /* in the year 2286; with the longest run behind it, within 64 bits */
+
+#define REFUSE(...) (snprintf(error, RESULT_ERROR_BYTES, __VA_ARGS__), NULL)
+
+/* --- access --- */
+
+struct json_object *result_find(const struct json_object *result, const char *path)
+{
+    struct json_object *at = (struct json_object *)result;
+    char key[KEY_BYTES];
+
+    while (at != NULL && *path != '\0') {
+        const size_t n = strcspn(path, ".");
+
+        if (n >= sizeof key || !json_object_is_type(at, json_type_object))
+            return NULL;
+        memcpy(key, path, n);
+        key[n] = '\0';
+        at = json_object_object_get(at, key);
+        path += n + (path[n] == '.');
+    }
+    return at;
+}
+
+bool result_u64(const struct json_object *result, const char *path, uint64_t *value)
+{
+    const struct json_object *found = result_find(result, path);
+
+    if (!json_object_is_type(found, json_type_int) ||
+        (json_object_get_int64(found) < 0 && json_object_get_uint64(found) == 0))
+        return false;
+    *value = json_object_get_uint64(found);
+    return true;
+}
+
+bool result_double(const struct json_object *result, const char *path, double *value)
+{
+    const struct json_object *found = result_find(result, path);
+
+    if (!json_object_is_type(found, json_type_int) && !json_object_is_type(found, json_type_double))
+        return false;
+    *value = json_object_get_double(found);
+    return isfinite(*value);
+}
+
+const char *result_string(const struct json_object *result, const char *path)
+{
+    struct json_object *found = result_find(result, path);
+
+    return json_object_is_type(found, json_type_string) ? json_object_get_string(found) : NULL;
+}
+
+const char *result_text(const struct json_object *result, const char *path)
+{
+    struct json_object *found = result_find(result, path);
+
+    return found == NULL
+               ? "null"
+               : json_object_to_json_string_ext(found, JSON_C_TO_STRING_PRETTY |
+                                                           JSON_C_TO_STRING_SPACED |
+                                                           JSON_C_TO_STRING_NOSLASHESCAPE);
+}
+
+const char *result_item(const struct json_object *result, const char *path, unsigned i)
+{
+    struct json_object *array = result_find(result, path);
+    struct json_object *item =
+        json_object_is_type(array, json_type_array) ? json_object_array_get_idx(array, i) : NULL;
+
+    return json_object_is_type(item, json_type_string) ? json_object_get_string(item) : NULL;
+}
+
+void result_each_key(const struct json_object *result, void (*each)(void *arg, const char *key),
+                     void *arg)
+{
+    if (!json_object_is_type(result, json_type_object))
+        return;
+    json_object_object_foreach((struct json_object *)result, key, value)
+    {
+        (void)value;
+        each(arg, key);
+    }
+}
+
+/* --- parsing --- */
+
+static unsigned line_of(const char *text, size_t offset)
+{
+    unsigned line = 1;
+
+    for (size_t i = 0; i < offset; i++)
+        line += text[i] == '\n';
+    return line;
+}
+
+static struct json_object *parse(const char *text, size_t n_bytes, char error[RESULT_ERROR_BYTES])
+{
+    struct json_tokener *tokener = json_tokener_new();
+    struct json_object *found;
+    size_t end;
+
+    if (tokener == NULL || n_bytes > INT_MAX) {
+        json_tokener_free(tokener);
+        return REFUSE("no memory");
+    }
+    found = json_tokener_parse_ex(tokener, text, (int)n_bytes);
+    end = json_tokener_get_parse_end(tokener);
+    if (json_tokener_get_error(tokener) == json_tokener_continue)
+        (void)REFUSE("line %u: not all of a JSON value: cut off", line_of(text, n_bytes));
+    else if (found == NULL)
+        (void)REFUSE("line %u: %s", line_of(text, end),
+                     json_tokener_error_desc(json_tokener_get_error(tokener)));
+    else if (strspn(text + end, " \t\r\n") != n_bytes - end) {
+        (void)REFUSE("line %u: something stands behind the result", line_of(text, end));
+        json_object_put(found);
+        found = NULL;
+    }
+    json_tokener_free(tokener);
+    return found;
+}
+
+/* Says what is missing, NULL: nothing. */
+static const char *lacks(const struct json_object *result)
+{
+    static const char *const counts[] = {
+        "connections.asked", "connections.live_at_end",  "queries.scheduled", "queries.sent",
+        "queries.answered",  "queries.timeout",          "queries.error",     "queries.unsent",
+        "queries.cancelled", "latency_ns.response.count"};
+    static const char *const texts[] = {"verdict", "started"};
+    uint64_t value;
+
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (!result_u64(result, counts[i], &value))
+            return counts[i];
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (result_string(result, texts[i]) == NULL)
+            return texts[i];
+    return NULL;
+}
+
+struct json_object *result_parse(const char *text, size_t n_bytes, char error[RESULT_ERROR_BYTES])
+{
+    struct json_object *result = parse(text, n_bytes, error);
+    const char *program, *missing;
+    uint64_t schema = 0;
+
+    if (result == NULL)
+        return NULL;
+    program = result_string(result, "program");
+    if (program == NULL || !result_u64(result, "schema", &schema))
+        (void)REFUSE("JSON, but not a result of tcpclient");
+    else if (strcmp(program, "tcpclient") != 0 && strcmp(program, "tcpreport") != 0)
+        (void)REFUSE("a result of %.40s: accepted are those of tcpclient", program);
+    else if (schema != RESULT_SCHEMA)
+        (void)REFUSE("a result of schema %llu: accepted is %d", (unsigned long long)schema,
+                     RESULT_SCHEMA);
+    else if ((missing = lacks(result)) != NULL)
+        (void)REFUSE("not a whole result: %s is missing", missing);
+    else
+        return result;
+    json_object_put(result);
+    return NULL;
+}
+
+void result_free(struct json_object *result)
+{
+    json_object_put(result);
+}
+
+/* --- figures --- */
+
+static uint64_t percentile_of(const struct json_object *metric, const char *key)
+{
+    const char *text = result_string(metric, key);
+    uint64_t value = LATENCY_UNKNOWN;
+
+    if (text != NULL && strcmp(text, "beyond") == 0)
+        return HIST_BEYOND;
+    (void)result_u64(metric, key, &value);
+    return value;
+}
+
+static bool latency_of(const struct json_object *metric, struct latency *l)
+{
+    *l = (struct latency){.mean_error_90_ns = NAN, .mean_error_95_ns = NAN};
+    if (!result_u64(metric, "count", &l->count) || !result_u64(metric, "over", &l->over))
+        return false;
+    (void)result_u64(metric, "clamped", &l->clamped);
+    if (l->count > 0 &&
+        (!result_u64(metric, "min", &l->min_ns) || !result_u64(metric, "max", &l->max_ns) ||
+         !result_double(metric, "mean", &l->mean_ns) ||
+         !result_double(metric, "stddev", &l->stddev_ns) || l->min_ns > l->max_ns))
+        return false;
+    (void)result_double(metric, "mean_error_90", &l->mean_error_90_ns);
+    (void)result_double(metric, "mean_error_95", &l->mean_error_95_ns);
+    for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
+        l->percentiles_ns[i] = percentile_of(metric, latency_percentiles[i].key);
+    return true;
+}
+
+bool result_latency(const struct json_object *result, const char *metric, struct latency *l)
+{
+    char path[KEY_BYTES];
+
+    snprintf(path, sizeof path, "latency_ns.%s", metric);
+    return latency_of(result_find(result, path), l);
+}
+
+void result_each_metric(const struct json_object *result,
+                        void (*each)(void *arg, const char *name, const struct latency *l),
+                        void *arg)
+{
+    struct latency l;
+
+    json_object_object_foreach(result_find(result, "latency_ns"), name, metric)
+    {
+        if (latency_of(metric, &l))
+            each(arg, name, &l);
+    }
+}
+
+enum result_verdict result_verdict(const struct json_object *result)
+{
+    if (result_find(result, "broken_law") != NULL)
+        return RESULT_INVALID;
+    return strcmp(result_string(result, "verdict"), "VALID") == 0 ? RESULT_VALID : RESULT_SUSPECT;
+}
+
+const char *result_verdict_name(enum result_verdict verdict)
+{
+    static const char *const names[] = {"VALID", "SUSPECT", "INVALID"};
+
+    return names[verdict];
+}
+
+bool result_flag(const struct json_object *result, const char *path)
+{
+    return json_object_get_boolean(result_find(result, path)) != 0;
+}
+
+bool result_was_interrupted(const struct json_object *result)
+{
+    return result_flag(result, "interrupted");
+}
+
+void result_span(const struct json_object *result, uint64_t *begin_ns, uint64_t *end_ns)
+{
+    double connect_s = 0, duration_s = 0;
+    struct tm tm = {0};
+
+    (void)strptime(result_string(result, "started"), "%Y-%m-%dT%H:%M:%S", &tm);
+    (void)result_double(result, "connections.connect_elapsed_s", &connect_s);
+    (void)result_double(result, "rate.duration_s", &duration_s);
+    *begin_ns = (uint64_t)fmin(fmax((double)timegm(&tm), 0), MOST_EPOCH_S) * 1000000000u;
+    *end_ns = *begin_ns + (uint64_t)(fmin(fmax(connect_s + duration_s, 0), 1e9) * NS_PER_S);
+}
+
+uint64_t result_timeout_ns(const struct json_object *result)
+{
+    double timeout_s = 0;
+
+    (void)result_double(result, "options.timeout", &timeout_s);
+    return (uint64_t)(fmin(fmax(timeout_s, 0), 1e9) * NS_PER_S);
+}

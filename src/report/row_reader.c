@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ * row_reader: see report/row_reader.h. */
+#include "report/row_reader.h"
+
+#include "report/decimal.h"
+
+#include <string.h>
+
+#define NS_PER_S  1000000000ull
+#define NS_PER_US 1000ull
+
+/* Where each of the columns begins; whether there are just so many. */
+static bool find_columns(const char *line, const char **columns, int n_columns)
+{
+    for (int i = 0; i < n_columns; i++) {
+        columns[i] = line;
+        line += strcspn(line, ",\r\n");
+        if (*line != ',')
+            return i == n_columns - 1;
+        line++;
+    }
+    return false;
+}
+
+static bool take(const char *column, uint64_t scale, uint64_t *value)
+{
+    const char *end = decimal_take(column, scale, value);
+
+    return end != NULL && strchr(",\r\n", *end) != NULL;
+}
+
+int row_reader_take(const char *line, struct row *row)
+{
+    enum { TYPE, TIME, CONNECTION, ID, POISSON_ID, POISSON_US, RTT_US, RESPONSE_US, LAG_US, N };
+    const char *columns[N];
+
+    *row = (struct row){.is_answer = *line == 'A'};
+    if ((*line != 'Q' && *line != 'A') || line[1] != ',' || !find_columns(line, columns, N))
+        return -1;
+    if (!take(columns[TIME], NS_PER_S, &row->time_ns) ||
+        !take(columns[CONNECTION], 1, &row->connection) ||
+        !take(columns[LAG_US], NS_PER_US, &row->send_lag_ns))
+        return -1;
+    if (row->is_answer && (!take(columns[RESPONSE_US], NS_PER_US, &row->response_ns) ||
+                           row->response_ns < row->send_lag_ns))
+        return -1;
+    return 0;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ * run_group: see report/run_group.h. */
+#include "report/run_group.h"
+
+#include "base/log.h"
+#include "report/fingerprint.h"
+#include "report/result.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LATENCY_SHARE  0.03
+#define ANSWERED_SHARE 0.001
+
+const struct run_metric run_metrics[RUN_METRICS] = {
+    {"response p50", "response", "p50", LATENCY_SHARE},
+    {"response p90", "response", "p90", LATENCY_SHARE},
+    {"response p99", "response", "p99", LATENCY_SHARE},
+    {"response p99.9", "response", "p999", LATENCY_SHARE},
+    {"service p50", "service", "p50", LATENCY_SHARE},
+    {"connect p50", "connect", "p50", LATENCY_SHARE},
+    {"answered", NULL, NULL, ANSWERED_SHARE},
+};
+
+/* Why a run has no part; NULL: it has. */
+static const char *disqualifies(const struct json_object *result)
+{
+    if (result_was_interrupted(result))
+        return "interrupted";
+    return result_verdict(result) == RESULT_VALID ? NULL
+                                                  : result_verdict_name(result_verdict(result));
+}
+
+int run_group_load(struct run_group *g, char **files, int n_files)
+{
+    if (recordings_load(&g->all, files, (size_t)n_files) != 0)
+        return -1;
+    g->valid = calloc(g->all.n, sizeof *g->valid);
+    if (g->valid == NULL)
+        return complain("no memory");
+    for (size_t i = 0; i < g->all.n; i++) {
+        const struct recording *r = &g->all.items[i];
+        const char *why;
+
+        if (r->result == NULL)
+            return complain("%s: has no result: compare needs the --json file of each run",
+                            r->name);
+        why = disqualifies(r->result);
+        if (why == NULL)
+            g->valid[g->n_valid++] = r;
+        else
+            complain("left out: %s is %s", r->name, why);
+    }
+    return 0;
+}
+
+void run_group_free(struct run_group *g)
+{
+    recordings_free(&g->all);
+    free(g->valid);
+}
+
+int run_group_check(const struct json_object *first, const struct run_group *g)
+{
+    char text[FINGERPRINT_TEXT_BYTES];
+
+    for (size_t i = 0; i < g->n_valid; i++)
+        if (fingerprint_settings(first, g->valid[i]->result, text) > 0 ||
+            fingerprint_host(first, g->valid[i]->result, text) > 0)
+            return complain("the runs are not of one kind: %s (--force compares them)", text);
+    return 0;
+}
+
+static bool percentile_value(const struct json_object *result, const struct run_metric *row,
+                             double *value)
+{
+    struct latency l;
+
+    if (!result_latency(result, row->metric, &l))
+        return false;
+    for (int i = 0; i < LATENCY_N_PERCENTILES; i++) {
+        const uint64_t ns = l.percentiles_ns[i];
+
+        if (strcmp(latency_percentiles[i].key, row->percentile) != 0)
+            continue;
+        if (ns == LATENCY_UNKNOWN)
+            return false;
+        *value = (double)(ns == HIST_BEYOND ? result_timeout_ns(result) : ns);
+        return true;
+    }
+    return false;
+}
+
+bool run_metric_value(const struct json_object *result, const struct run_metric *row, double *value)
+{
+    uint64_t scheduled = 0, answered = 0;
+
+    if (row->percentile != NULL)
+        return percentile_value(result, row, value);
+    (void)result_u64(result, "queries.scheduled", &scheduled);
+    (void)result_u64(result, "queries.answered", &answered);
+    *value = (double)answered / (double)scheduled;
+    return scheduled > 0;
+}
+
+bool run_metric_holds(const struct json_object *result, const struct run_metric *row)
+{
+    const bool is_response = row->metric != NULL && strcmp(row->metric, "response") == 0;
+    char path[32];
+
+    snprintf(path, sizeof path, "holds.%s", is_response ? row->percentile : "");
+    return !is_response || result_find(result, path) == NULL || result_flag(result, path);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ * timeline: see report/timeline.h. */
+#include "report/timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_S 1000000000ull
+
+void timeline_free(struct timeline *t)
+{
+    for (size_t i = 0; i < t->n; i++)
+        free(t->entries[i].base64);
+    free(t->entries);
+    *t = (struct timeline){0};
+}
+
+static int append(struct timeline *t, const struct timeline_entry *entry, size_t n_base64)
+{
+    struct timeline_entry *e;
+
+    if (t->n == t->room) {
+        const size_t room = t->room > 0 ? 2 * t->room : 64;
+        struct timeline_entry *entries = realloc(t->entries, room * sizeof *entries);
+
+        if (entries == NULL)
+            return -1;
+        t->entries = entries;
+        t->room = room;
+    }
+    e = &t->entries[t->n];
+    *e = *entry;
+    e->base64 = strndup(entry->base64, n_base64);
+    if (e->base64 == NULL)
+        return -1;
+    t->n++;
+    return 0;
+}
+
+int timeline_add(struct timeline *t, uint64_t start_epoch_ns, const struct hlog_interval *interval)
+{
+    struct timeline_entry entry = {
+        .begin_ns = start_epoch_ns + interval->begin_ns,
+        .length_ns = interval->length_ns,
+        .max_ns = interval->max_ns,
+        .base64 = (char *)interval->base64,
+    };
+
+    memcpy(entry.tag, interval->tag, sizeof entry.tag);
+    return append(t, &entry, interval->n_base64);
+}
+
+int timeline_join(struct timeline *into, const struct timeline *from)
+{
+    for (size_t i = 0; i < from->n; i++)
+        if (append(into, &from->entries[i], strlen(from->entries[i].base64)) != 0)
+            return -1;
+    return 0;
+}
+
+/* Those of a second and a tag stand side by side; the untagged ones, the headline, first. */
+static int by_second_and_tag(const void *a, const void *b)
+{
+    const struct timeline_entry *x = a, *y = b;
+
+    if (x->second != y->second)
+        return x->second < y->second ? -1 : 1;
+    return strcmp(x->tag, y->tag);
+}
+
+uint64_t timeline_first_ns(const struct timeline *t)
+{
+    uint64_t first_ns = UINT64_MAX;
+
+    for (size_t i = 0; i < t->n; i++)
+        if (t->entries[i].begin_ns < first_ns)
+            first_ns = t->entries[i].begin_ns;
+    return first_ns;
+}
+
+void timeline_sort(struct timeline *t)
+{
+    const uint64_t first_ns = timeline_first_ns(t);
+
+    for (size_t i = 0; i < t->n; i++)
+        t->entries[i].second = (t->entries[i].begin_ns - first_ns + NS_PER_S / 2) / NS_PER_S;
+    if (t->n > 0)
+        qsort(t->entries, t->n, sizeof *t->entries, by_second_and_tag);
+}
+
+static int add_decoded(struct hist *sum, struct hist *one, const struct timeline_entry *e)
+{
+    char error[HLOG_ERROR_BYTES];
+    struct hlog_interval interval = {
+        .max_ns = e->max_ns, .base64 = e->base64, .n_base64 = strlen(e->base64)};
+
+    hist_reset(one);
+    if (hlog_reader_histogram(&interval, one, error) != 0)
+        return -1;
+    hist_merge(sum, one);
+    return 0;
+}
+
+int timeline_next(const struct timeline *t, size_t *at, struct timeline_entry *covered,
+                  struct hist *h)
+{
+    const struct timeline_entry *first;
+    uint64_t end_ns = 0;
+    struct hist one;
+
+    hist_reset(h);
+    if (*at >= t->n)
+        return 0;
+    if (hist_init(&one) != 0)
+        return -1;
+    first = &t->entries[*at];
+    *covered = *first;
+    for (; *at < t->n && by_second_and_tag(&t->entries[*at], first) == 0; ++*at) {
+        const struct timeline_entry *e = &t->entries[*at];
+
+        if (add_decoded(h, &one, e) != 0)
+            break;
+        if (e->begin_ns < covered->begin_ns)
+            covered->begin_ns = e->begin_ns;
+        if (e->begin_ns + e->length_ns > end_ns)
+            end_ns = e->begin_ns + e->length_ns;
+    }
+    hist_free(&one);
+    covered->length_ns = end_ns - covered->begin_ns;
+    covered->max_ns = h->max_ns;
+    return *at < t->n && by_second_and_tag(&t->entries[*at], first) == 0 ? -1 : 1;
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT
+ * server_conn: see server/conn.h. */
+#include "server/conn.h"
+
+#include "protocol/query_ping.h"
+#include "server/worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { BLOCK_CONNECTIONS = 64 };
+
+/* Of a connection whose peer has ended it: more than a receive buffer holds by default. */
+enum { MAX_READS_AT_END = 128 };
+
+#define SERIAL_MASK 0x7fffffffu
+
+static void on_readable(evutil_socket_t fd, short what, void *arg);
+static void on_readable_subscriber(evutil_socket_t fd, short what, void *arg);
+static void on_writable(evutil_socket_t fd, short what, void *arg);
+
+static int add_block(struct server_conns *conns)
+{
+    struct server_conn **blocks =
+        realloc(conns->blocks, (conns->n_blocks + 1) * sizeof *conns->blocks);
+    struct server_conn *block;
+
+    if (blocks == NULL)
+        return -1;
+    conns->blocks = blocks;
+    block = calloc(BLOCK_CONNECTIONS, sizeof *block);
+    if (block == NULL)
+        return -1;
+    blocks[conns->n_blocks++] = block;
+    for (int i = BLOCK_CONNECTIONS - 1; i >= 0; i--) {
+        block[i].next_free = conns->free_head;
+        conns->free_head = &block[i];
+    }
+    return 0;
+}
+
+static int watch(struct server_conn *c, int fd, short what, event_callback_fn callback)
+{
+    event_assign(&c->event, c->worker->worker.base, fd, (short)(what | EV_PERSIST), callback, c);
+    return event_add(&c->event, c->worker->idle_timeout);
+}
+
+static int watch_readable(struct server_conn *c, int fd)
+{
+    return watch(c, fd, EV_READ, c->worker->push != NULL ? on_readable_subscriber : on_readable);
+}
+
+/* Each accept adds 1 to n_active, so its greatest result is the exact peak. */
+static void count_active(struct server_config *config)
+{
+    const uint64_t n = atomic_fetch_add_explicit(&config->n_active, 1, memory_order_relaxed) + 1;
+    uint64_t peak = atomic_load_explicit(&config->n_peak, memory_order_relaxed);
+
+    while (n > peak && !atomic_compare_exchange_weak_explicit(
+                           &config->n_peak, &peak, n, memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
+int server_conn_open(struct server_worker *sw, int fd, uint32_t source_entry)
+{
+    struct server_conns *conns = &sw->conns;
+    struct server_conn *c;
+
+    if (conns->free_head == NULL && add_block(conns) != 0)
+        return -1;
+    c = conns->free_head;
+    conns->free_head = c->next_free;
+    memset(c, 0, sizeof *c);
+    c->worker = sw;
+    if (watch_readable(c, fd) != 0) {
+        c->next_free = conns->free_head;
+        conns->free_head = c;
+        return -1;
+    }
+    c->open = true;
+    c->source_entry = source_entry;
+    c->serial = conns->next_serial++ & SERIAL_MASK;
+    count_active(sw->config);
+    tally_add(&sw->tally.accepted, 1);
+    if (sw->push != NULL)
+        server_push_greet(c);
+    return 0;
+}
+
+static void release(struct server_conn *c)
+{
+    struct source_limit *limit = c->worker->config->source_limit;
+
+    c->open = false;
+    if (c->worker->push != NULL)
+        server_push_leave(c);
+    event_del(&c->event);
+    close(event_get_fd(&c->event));
+    if (limit != NULL)
+        source_limit_leave(limit, c->source_entry);
+    free(c->held);
+    tls_free(c->tls);
+}
+
+void server_conn_close(struct server_conn *c, struct outcome outcome)
+{
+    struct server_worker *sw = c->worker;
+
+    if (!c->open)
+        return;
+    release(c);
+    c->next_free = sw->conns.free_head;
+    sw->conns.free_head = c;
+    atomic_fetch_sub_explicit(&sw->config->n_active, 1, memory_order_relaxed);
+    tally_add(&sw->tally.closed[outcome.phase][outcome.reason], 1);
+    tally_add(&sw->tally.n_closed, 1);
+    server_accept_resume(sw);
+}
+
+/* Serials are less than 2^30 apart: their difference of 31 bits is signed. */
+static int by_age(const void *a, const void *b)
+{
+    const struct server_conn *const *one = a, *const *other = b;
+
+    return (int32_t)(((uint32_t)(*one)->serial - (*other)->serial) << 1);
+}
+
+uint32_t server_conns_close_oldest(struct server_worker *sw, uint32_t n)
+{
+    const struct server_conns *conns = &sw->conns;
+    struct server_conn **open =
+        malloc((size_t)conns->n_blocks * BLOCK_CONNECTIONS * sizeof(struct server_conn *));
+    uint32_t n_open = 0;
+
+    if (open == NULL)
+        return 0;
+    for (uint32_t b = 0; b < conns->n_blocks; b++)
+        for (int i = 0; i < BLOCK_CONNECTIONS; i++)
+            if (conns->blocks[b][i].open)
+                open[n_open++] = &conns->blocks[b][i];
+    qsort(open, n_open, sizeof(struct server_conn *), by_age);
+    if (n > n_open)
+        n = n_open;
+    for (uint32_t i = 0; i < n; i++)
+        server_conn_close(open[i], (struct outcome){PHASE_RUN, REASON_FINISHED});
+    free(open);
+    return n;
+}
+
+/* Reads what the peer sent before its end, then the end itself. */
+static void read_to_end(struct server_conn *c)
+{
+    const int fd = event_get_fd(&c->event);
+
+    for (int i = 0; c->open && c->held == NULL && i < MAX_READS_AT_END; i++)
+        event_get_callback (&c->event)(fd, EV_READ, c);
+}
+
+void server_conns_close_ended(struct server_worker *sw)
+{
+    const struct server_conns *conns = &sw->conns;
+    struct pollfd polled[BLOCK_CONNECTIONS];
+
+    for (uint32_t b = 0; b < conns->n_blocks; b++) {
+        struct server_conn *block = conns->blocks[b];
+
+        for (int i = 0; i < BLOCK_CONNECTIONS; i++)
+            polled[i] = (struct pollfd){.fd = block[i].open ? event_get_fd(&block[i].event) : -1,
+                                        .events = POLLRDHUP};
+        if (poll(polled, BLOCK_CONNECTIONS, 0) <= 0)
+            continue;
+        for (int i = 0; i < BLOCK_CONNECTIONS; i++)
+            if (polled[i].revents != 0)
+                read_to_end(&block[i]);
+    }
+}
+
+void server_conns_free(struct server_worker *sw)
+{
+    struct server_conns *conns = &sw->conns;
+
+    for (uint32_t b = 0; b < conns->n_blocks; b++)
+        for (int i = 0; i < BLOCK_CONNECTIONS; i++)
+            if (conns->blocks[b][i].open)
+                release(&conns->blocks[b][i]);
+    for (uint32_t b = 0; b < conns->n_blocks; b++)
+        free(conns->blocks[b]);
+    free(conns->blocks);
+    *conns = (struct server_conns){0};
+}
+
+static void close_failed(struct server_conn *c, enum outcome_phase phase, int error)
+{
+    server_conn_close(c, (struct outcome){phase, outcome_reason_of_errno(error)});
+}
+
+/* Keeps what the socket refused and stops reading until it has left. */
+static void hold(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
+{
+    c->held = malloc(sizeof *c->held + n_bytes);
+    if (c->held == NULL) {
+        close_failed(c, PHASE_SEND, ENOMEM);
+        return;
+    }
+    c->held->n_bytes = (uint32_t)n_bytes;
+    c->held->n_sent = 0;
+    memcpy(c->held->data, data, n_bytes);
+    event_del(&c->event);
+    if (watch(c, fd, EV_WRITE, on_writable) != 0)
+        close_failed(c, PHASE_SEND, ENOMEM);
+    else
+        tally_add(&c->worker->tally.back_pressure_pauses, 1);
+}
+
+/* Returns how much the socket took, or -1: the connection has ended. */
+static ssize_t send_now(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
+{
+    ssize_t n = send(fd, data, n_bytes, MSG_NOSIGNAL);
+
+    if (n < 0) {
+        if (errno != EAGAIN && errno != EINTR) {
+            close_failed(c, PHASE_SEND, errno);
+            return -1;
+        }
+        n = 0;
+    }
+    tally_add(&c->worker->tally.bytes_sent, (uint64_t)n);
+    return n;
+}
+
+static void transmit(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
+{
+    ssize_t n = send_now(c, fd, data, n_bytes);
+
+    if (n >= 0 && (size_t)n < n_bytes)
+        hold(c, fd, data + n, n_bytes - (size_t)n);
+}
+
+uint32_t server_conn_send(struct server_conn *c, const uint8_t *messages, uint32_t n_messages,
+                          uint32_t message_bytes)
+{
+    const int fd = event_get_fd(&c->event);
+    uint32_t n_taken, begun_bytes;
+    ssize_t n;
+
+    if (c->held != NULL)
+        return 0;
+    n = send_now(c, fd, messages, (size_t)n_messages * message_bytes);
+    if (n < 0)
+        return 0;
+    n_taken = (uint32_t)n / message_bytes;
+    begun_bytes = (uint32_t)n % message_bytes;
+    if (begun_bytes > 0) {
+        hold(c, fd, messages + n, message_bytes - begun_bytes);
+        n_taken++;
+    }
+    return n_taken;
+}
+
+/* What TLS has for the socket. */
+static void transmit_sealed(struct server_conn *c, int fd)
+{
+    struct tls_worker *tls = &c->worker->tls;
+    const size_t n_bytes = tls->n_out;
+
+    tls->n_out = 0;
+    if (n_bytes > 0)
+        transmit(c, fd, tls->out, n_bytes);
+}
+
+static void answer(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
+{
+    struct tls_worker *tls = &c->worker->tls;
+
+    if (c->tls == NULL) {
+        transmit(c, fd, data, n_bytes);
+    } else if (tls_send(c->tls, data, n_bytes) == TLS_OK) {
+        transmit_sealed(c, fd);
+    } else {
+        tls->n_out = 0;
+        server_conn_close(c, (struct outcome){PHASE_SEND, tls->reason});
+    }
+}
+
+static void serve(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
+{
+    struct server_worker *sw = c->worker;
+
+    if (sw->config->protocol == SERVER_PING) {
+        size_t n_replies = query_ping_answer(&c->ping_matched, data, n_bytes, sw->replies);
+
+        if (n_replies > 0)
+            answer(c, fd, sw->replies, n_replies);
+    } else {
+        answer(c, fd, data, n_bytes);
+    }
+}
+
+static bool is_secured(const struct server_conn *c)
+{
+    return c->tls != NULL && tls_is_established(c->tls);
+}
+
+/* While TLS has not come about, the end of a connection is one of its phase. */
+static enum outcome_phase phase_of(const struct server_conn *c)
+{
+    return c->worker->config->tls == NULL || is_secured(c) ? PHASE_RECEIVE : PHASE_TLS;
+}
+
+/* Returns how much stands in the worker's buffer, 0 where there is nothing or the connection has
+ * ended. */
+static size_t receive(struct server_conn *c, int fd)
+{
+    struct server_worker *sw = c->worker;
+    ssize_t n = recv(fd, sw->buffer, SERVER_BUFFER_BYTES, 0);
+
+    if (n == 0) {
+        server_conn_close(c, (struct outcome){phase_of(c), REASON_PEER});
+        return 0;
+    }
+    if (n < 0) {
+        if (errno != EAGAIN && errno != EINTR)
+            close_failed(c, phase_of(c), errno);
+        return 0;
+    }
+    tally_add(&sw->tally.bytes_received, (uint64_t)n);
+    return (size_t)n;
+}
+
+static void close_idle(struct server_conn *c, enum outcome_phase phase)
+{
+    server_conn_close(c, (struct outcome){phase, REASON_TIMEOUT});
+}
+
+static void on_readable_subscriber(evutil_socket_t fd, short what, void *arg)
+{
+    struct server_conn *c = arg;
+
+    (void)what;
+    if (receive(c, fd) > 0 && c->subscriber == SERVER_NO_SUBSCRIBER && server_push_join(c) != 0)
+        close_failed(c, PHASE_RECEIVE, ENOMEM);
+}
+
+/* The peer sends no more and has all its answers: it is told the same, unless it has gone. If the
+ * socket has no room for that, on_writable() calls this again; tls_end() then appends nothing. */
+static void close_politely(struct server_conn *c, int fd)
+{
+    uint8_t byte;
+
+    if (recv(fd, &byte, 1, MSG_PEEK) != 0) {
+        tls_end(c->tls);
+        transmit_sealed(c, fd);
+    }
+    if (c->open && c->held == NULL)
+        server_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_PEER});
+}
+
+static void serve_sealed(struct server_conn *c, int fd, size_t n_bytes)
+{
+    struct server_worker *sw = c->worker;
+    const bool was_secured = is_secured(c);
+    enum outcome_phase phase;
+    enum tls_status status;
+    size_t n_plain;
+
+    if (c->tls == NULL && (c->tls = tls_new(&sw->tls)) == NULL) {
+        close_failed(c, PHASE_TLS, ENOMEM);
+        return;
+    }
+    status = tls_receive(c->tls, sw->buffer, n_bytes, sw->plain, &n_plain);
+    phase = phase_of(c);
+    if (!was_secured && is_secured(c)) {
+        tally_add(&sw->tally.secured, 1);
+        tally_add(&sw->tally.resumed, tls_is_resumed(c->tls));
+    }
+    if (n_plain > 0)
+        serve(c, fd, sw->plain, n_plain);
+    if (c->open && c->held == NULL)
+        transmit_sealed(c, fd);
+    if (c->open && status == TLS_FAILED)
+        server_conn_close(c, (struct outcome){phase, sw->tls.reason});
+    else if (c->open && status == TLS_CLOSED && c->held == NULL)
+        close_politely(c, fd);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+    struct server_conn *c = arg;
+    struct server_worker *sw = c->worker;
+    size_t n;
+
+    if ((what & EV_READ) == 0) {
+        close_idle(c, phase_of(c));
+        return;
+    }
+    n = receive(c, fd);
+    if (n == 0)
+        return;
+    if (sw->config->tls != NULL)
+        serve_sealed(c, fd, n);
+    else
+        serve(c, fd, sw->buffer, n);
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *arg)
+{
+    struct server_conn *c = arg;
+    struct server_held *held = c->held;
+    ssize_t n;
+
+    if ((what & EV_WRITE) == 0) {
+        close_idle(c, PHASE_SEND);
+        return;
+    }
+    n = send(fd, held->data + held->n_sent, held->n_bytes - held->n_sent, MSG_NOSIGNAL);
+    if (n < 0) {
+        if (errno != EAGAIN && errno != EINTR)
+            close_failed(c, PHASE_SEND, errno);
+        return;
+    }
+    tally_add(&c->worker->tally.bytes_sent, (uint64_t)n);
+    held->n_sent += (uint32_t)n;
+    if (held->n_sent < held->n_bytes)
+        return;
+    free(held);
+    c->held = NULL;
+    if (c->tls != NULL && tls_is_ended_by_peer(c->tls)) {
+        close_politely(c, fd);
+        return;
+    }
+    event_del(&c->event);
+    if (watch_readable(c, fd) != 0)
+        close_failed(c, PHASE_RECEIVE, ENOMEM);
+}

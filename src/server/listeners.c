@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ * server_listeners: see server/listeners.h. */
+#include "server/listeners.h"
+
+#include "base/endpoint.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int resolve(struct server_listeners *l, const struct server_opts *o)
+{
+    struct endpoint e = {.port = 0};
+    char error[SOCK_ERROR_BYTES];
+
+    if (endpoint_parse(o->bind, &e) != 0 || e.port != 0)
+        return complain(
+            "--bind: '%s' is not an address: accepted is an IPv4 or IPv6 address or a host "
+            "name",
+            o->bind);
+    if (sock_resolve(&e, AF_UNSPEC, &l->address, error) != 0)
+        return complain("--bind: %s", error);
+    sock_set_port(&l->address, o->port);
+    return 0;
+}
+
+static int listen_once(struct server_listeners *l, const struct server_opts *o, bool reuse_port,
+                       int *fd)
+{
+    const struct sock_listen_options options = {
+        .backlog = (int)o->backlog,
+        .sndbuf_bytes = (int)o->sndbuf_bytes,
+        .rcvbuf_bytes = (int)o->rcvbuf_bytes,
+        .reuse_port = reuse_port,
+        .busy_poll = o->busy_poll,
+    };
+
+    *fd = sock_listen(&l->address, &options);
+    return *fd < 0 ? -1 : 0;
+}
+
+/* Where there is no IPv6, "both families" is IPv4. */
+static int listen_first(struct server_listeners *l, const struct server_opts *o, bool reuse_port)
+{
+    const struct endpoint any4 = {.host = "0.0.0.0"};
+    char error[SOCK_ERROR_BYTES];
+
+    if (o->port != 0 && sock_is_in_use(&l->address)) {
+        errno = EADDRINUSE;
+        return -1;
+    }
+    if (listen_once(l, o, reuse_port, &l->fds[0]) == 0)
+        return 0;
+    if (o->bind_given || (errno != EAFNOSUPPORT && errno != EADDRNOTAVAIL) ||
+        sock_resolve(&any4, AF_INET, &l->address, error) != 0)
+        return -1;
+    sock_set_port(&l->address, o->port);
+    return listen_once(l, o, reuse_port, &l->fds[0]);
+}
+
+int server_listeners_open(struct server_listeners *l, const struct server_opts *o,
+                          uint32_t n_threads)
+{
+    char text[SOCK_TEXT_BYTES];
+
+    l->fds = calloc(n_threads, sizeof *l->fds);
+    if (l->fds == NULL)
+        return complain("no memory");
+    if (resolve(l, o) != 0)
+        return -1;
+    if (listen_first(l, o, n_threads > 1) != 0 || sock_local_address(l->fds[0], &l->address) != 0)
+        return complain("cannot listen on %s: %s", sock_format(text, &l->address), strerror(errno));
+    for (uint32_t i = 1; i < n_threads; i++)
+        if (listen_once(l, o, true, &l->fds[i]) != 0)
+            return complain("cannot listen on %s: %s", sock_format(text, &l->address),
+                            strerror(errno));
+    return 0;
+}
+
+void server_listeners_free(struct server_listeners *l)
+{
+    free(l->fds);
+}

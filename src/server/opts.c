@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT
+ * server_opts: see server/opts.h. */
+#include "server/opts.h"
+
+#include "base/endpoint.h"
+#include "base/units.h"
+#include "config/settings.h"
+#include "protocol/push_message.h"
+#include "server/config.h"
+
+#include <stddef.h>
+
+#define FIELD(name)         offsetof(struct server_opts, name)
+#define MAX_PUSH_RATE_PER_S 1e9
+
+static const struct option_row rows[] = {
+    {"port", 'p', OPTION_ANY_PORT, FIELD(port), "PORT", "as the operand, for --config", 0, 0, NULL},
+    {"bind", 0, OPTION_TEXT, FIELD(bind), "ADDRESS",
+     "listen on this address alone (default: ::, which takes IPv4 too)", 0, 0, NULL},
+    {"protocol", 0, OPTION_CHOICE, FIELD(protocol), "NAME",
+     "echo: return every byte; ping: answer Ping with Pong (default: echo)", 0, 0,
+     SERVER_PROTOCOLS},
+    {"push", 0, OPTION_RATE, FIELD(push_rate_per_s), "RATE",
+     "instead: push so many messages per second to all connections", 0, 0, NULL},
+    {"push-size", 0, OPTION_BYTES, FIELD(push_bytes), "BYTES", "of each message (default: 512)",
+     PUSH_MIN_BYTES, PUSH_MAX_BYTES, NULL},
+    {"push-select", 0, OPTION_CHOICE, FIELD(push_select), "KIND",
+     "random (then Poisson) or round-robin (then constant) (default: random)", 0, 0,
+     SERVER_SELECTS},
+    {"threads", 0, OPTION_AUTO, FIELD(threads), "N",
+     "threads; auto: one per CPU, more if fd limits need it (default: auto)", 1, 4096, NULL},
+    {"cpu", 0, OPTION_TEXT, FIELD(cpu), "LIST",
+     "pin the threads to these CPUs, as 0-3,6 (default: any)", 0, 0, NULL},
+    {"busy-poll", 0, OPTION_FLAG, FIELD(busy_poll), NULL,
+     "never sleep, and SO_BUSY_POLL on every socket", 0, 0, NULL},
+    {"backlog", 0, OPTION_COUNT, FIELD(backlog), "N",
+     "accept queue per thread, at most net.core.somaxconn (default: 4096)", 1, 1u << 30, NULL},
+    {"max-connections", 'c', OPTION_COUNT, FIELD(max_connections), "N",
+     "refuse more than N at a time, and have room for N (default: what fits)", 1,
+     SERVER_OPTS_MOST_CONNECTIONS, NULL},
+    {"max-connections-per-source", 0, OPTION_COUNT, FIELD(max_per_source), "N",
+     "refuse more than N of one IPv4 address or IPv6 /64 (default: any)", 1,
+     SERVER_OPTS_MOST_CONNECTIONS, NULL},
+    {"idle-timeout", 0, OPTION_DURATION, FIELD(idle_timeout_ns), "TIME",
+     "close who neither sends nor reads for TIME; 0: never (default: 0)", 0,
+     366ull * 86400 * UNITS_NS_PER_S, NULL},
+    {"sndbuf", 0, OPTION_BYTES, FIELD(sndbuf_bytes), "BYTES",
+     "send buffer per socket; 0: the kernel's (default: 64KiB)", 0, 1u << 30, NULL},
+    {"rcvbuf", 0, OPTION_BYTES, FIELD(rcvbuf_bytes), "BYTES",
+     "receive buffer per socket; 0: the kernel's (default: 64KiB)", 0, 1u << 30, NULL},
+    {"tls-cert", 0, OPTION_TEXT, FIELD(tls_cert), "FILE",
+     "TLS on every connection, with this certificate and its chain (PEM)", 0, 0, NULL},
+    {"tls-key", 0, OPTION_TEXT, FIELD(tls_key), "FILE",
+     "its private key (PEM; default: in the file of the certificate)", 0, 0, NULL},
+    {"tls-min", 0, OPTION_CHOICE, FIELD(tls_min), "VERSION",
+     "lowest version of TLS: 1.2 or 1.3 (default: 1.2)", 0, 0, TLS_MINS},
+    {"json", 0, OPTION_TEXT, FIELD(json), "FILE",
+     "at the end, write the result as JSON to FILE (-: stdout)", 0, 0, NULL},
+    {"stats-interval", 0, OPTION_DURATION, FIELD(stats_interval_ns), "TIME",
+     "a line of figures on stderr every TIME; 0: none (default: 0)", 0,
+     366ull * 86400 * UNITS_NS_PER_S, NULL},
+    {"control", 0, OPTION_TEXT, FIELD(control), "ADDR",
+     "be shown and steered over HTTP at ADDR:PORT or unix:PATH", 0, 0, NULL},
+    {"control-token", 0, OPTION_TEXT, FIELD(control_token), "FILE",
+     "demand the token in FILE there; without, loopback only", 0, 0, NULL},
+    {"user", 0, OPTION_TEXT, FIELD(user), "NAME[:GROUP]",
+     "become NAME once the port is bound, before anything is written", 0, 0, NULL},
+    {"plan", 0, OPTION_FLAG, FIELD(plan), NULL,
+     "only say, on stdout, which limits bind for -c N and how to lift them", 0, 0, NULL},
+    {"force", 0, OPTION_FLAG, FIELD(force), NULL, "run although the plan says stop", 0, 0, NULL},
+    {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL,
+     "no listening line, summary or warnings; errors still go to stderr", 0, 0, NULL},
+    {"verbose", 'v', OPTION_COUNTER, FIELD(verbose), NULL, "say more about threads and limits", 0,
+     0, NULL},
+    {"config", 0, OPTION_CONFIG, FIELD(config), "FILE",
+     "settings from lines 'option = value'; the command line wins", 0, 0, NULL},
+    {"profile", 0, OPTION_PROFILE, FIELD(profile), "NAME",
+     "settings of a published run, below those of --config; list: all names", 0, 0, NULL},
+    {"print-config", 0, OPTION_COMMAND, FIELD(print_config), NULL,
+     "only print the settings in force, as --config reads them", 0, 0, NULL},
+    {"help", 'h', OPTION_HELP, 0, NULL, "print this and exit", 0, 0, NULL},
+    {"version", 'V', OPTION_VERSION, 0, NULL, "print the version and exit", 0, 0, NULL},
+};
+
+enum { N_ROWS = sizeof rows / sizeof *rows };
+
+static const struct server_opts defaults = {
+    .port = 4242,
+    .bind = "::",
+    .backlog = 4096,
+    .push_bytes = 512,
+    .sndbuf_bytes = SERVER_OPTS_SOCKET_BUFFER_BYTES,
+    .rcvbuf_bytes = SERVER_OPTS_SOCKET_BUFFER_BYTES,
+};
+
+struct options *server_opts_table(void)
+{
+    static unsigned char given[N_ROWS];
+    static struct options table = {
+        .program = "tcpserver",
+        .usage = "[options] [PORT]",
+        .summary =
+            "Listens on PORT (default 4242; 0: any free one) and echoes, answers pings, or pushes.",
+        .version = TCPSCALER_VERSION,
+        .rows = rows,
+        .n_rows = N_ROWS,
+        .given = given,
+    };
+
+    return &table;
+}
+
+static int check_push(const struct server_opts *o, char *error)
+{
+    const struct options *table = server_opts_table();
+    const bool pushes = options_was_given(table, "push");
+    const char *without = options_was_given(table, "push-size")     ? "push-size"
+                          : options_was_given(table, "push-select") ? "push-select"
+                                                                    : NULL;
+
+    if (pushes && (o->push_rate_per_s <= 0 || o->push_rate_per_s > MAX_PUSH_RATE_PER_S))
+        snprintf(
+            error, OPTIONS_ERROR_BYTES,
+            "--push: %g is no rate to push at: accepted is more than 0 and up to 1e9 per second",
+            o->push_rate_per_s);
+    else if (pushes && options_was_given(table, "protocol"))
+        snprintf(error, OPTIONS_ERROR_BYTES,
+                 "--push: excludes --protocol: subscribers get no answers");
+    else if (pushes && o->tls_cert != NULL)
+        snprintf(error, OPTIONS_ERROR_BYTES,
+                 "--push: excludes --tls-cert: what is pushed is not encrypted");
+    else if (pushes && o->idle_timeout_ns > 0)
+        snprintf(error, OPTIONS_ERROR_BYTES,
+                 "--push: excludes --idle-timeout: subscribers have nothing to say");
+    else if (!pushes && without != NULL)
+        snprintf(error, OPTIONS_ERROR_BYTES, "--%s: needs --push", without);
+    else
+        return 0;
+    return -1;
+}
+
+static int check_tls(const struct server_opts *o, char *error)
+{
+    static const char *const options[] = {"tls-key", "tls-min"};
+
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (o->tls_cert == NULL && options_was_given(server_opts_table(), options[i])) {
+            snprintf(error, OPTIONS_ERROR_BYTES, "--%s: there is no TLS without --tls-cert",
+                     options[i]);
+            return -1;
+        }
+    return 0;
+}
+
+enum options_result server_opts_parse(struct server_opts *opts, int argc, char **argv, FILE *out,
+                                      char *error)
+{
+    struct options *table = server_opts_table();
+    enum options_result result;
+    int first;
+
+    *opts = defaults;
+    result = settings_parse(table, PROFILE_SERVER, opts, argc, argv, &first, out, error);
+    if (result != OPTIONS_RUN)
+        return result;
+    opts->bind_given = options_was_given(table, "bind");
+    options_outrank(table, opts, &defaults, "push", "protocol");
+    if (check_push(opts, error) != 0 || check_tls(opts, error) != 0)
+        return OPTIONS_USAGE;
+    if (opts->control_token != NULL && opts->control == NULL) {
+        snprintf(error, OPTIONS_ERROR_BYTES,
+                 "--control-token: nothing asks for it without --control");
+        return OPTIONS_USAGE;
+    }
+    if (argc - first > 1) {
+        snprintf(error, OPTIONS_ERROR_BYTES, "'%s' is one operand too many: accepted is one PORT",
+                 argv[first + 1]);
+        return OPTIONS_USAGE;
+    }
+    if (argc - first == 1) {
+        if (endpoint_parse_port(argv[first], 1, &opts->port) != 0) {
+            snprintf(error, OPTIONS_ERROR_BYTES, "PORT: '%s' is not a port: accepted is 0 to 65535",
+                     argv[first]);
+            return OPTIONS_USAGE;
+        }
+        options_mark_given(table, "port");
+    }
+    if (opts->print_config) {
+        options_print_config(table, opts, out);
+        return OPTIONS_EXIT;
+    }
+    return OPTIONS_RUN;
+}

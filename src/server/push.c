@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT
+ * server_push: see server/push.h. */
+#include "server/push.h"
+
+#include "base/clock.h"
+#include "net/thread.h"
+#include "server/worker.h"
+
+#include <stdlib.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+enum { FIRST_CAPACITY = 64 };
+
+/* Streams of the seed, one per worker. */
+#define SEED 42u
+
+/* The sender's CLOCK_REALTIME is read anew after so long: it may be set while the server runs. */
+#define OFFSET_AGE_NS 1000000000ull
+
+static void on_timer(evutil_socket_t fd, short what, void *arg);
+
+int server_push_init(struct server_worker *sw)
+{
+    struct server_push *p;
+
+    if (sw->config->push_rate_per_s <= 0)
+        return 0;
+    p = sw->push = calloc(1, sizeof *p);
+    if (p == NULL)
+        return -1;
+    thread_run_in_batches();
+    p->pacer.next_ns = PACER_NEVER;
+    rng_seed(&p->rng, SEED, sw->worker.index);
+    push_pattern_fill(&p->pattern);
+    p->clock_id = clock_identity();
+    p->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (p->timer_fd < 0)
+        return -1;
+    /* not before the sockets: a worker that is behind must go on to accept and to close */
+    event_assign(&p->timer_event, sw->worker.base, p->timer_fd, EV_READ | EV_PERSIST, on_timer, sw);
+    return event_add(&p->timer_event, NULL);
+}
+
+void server_push_free(struct server_worker *sw)
+{
+    struct server_push *p = sw->push;
+
+    if (p == NULL)
+        return;
+    if (event_initialized(&p->timer_event))
+        event_del(&p->timer_event);
+    if (p->timer_fd >= 0)
+        close(p->timer_fd);
+    free(p->subscribers);
+    free(p);
+    sw->push = NULL;
+}
+
+/* --- when --- */
+
+/* Setting it also takes back an expiry that was not read. */
+static void arm_timer(struct server_push *p)
+{
+    struct itimerspec at = {0};
+
+    if (p->pacer.next_ns != PACER_NEVER)
+        at.it_value = clock_timespec(p->pacer.next_ns);
+    timerfd_settime(p->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
+}
+
+/* Where the next constant arrival lies at the new rate: what is left of the gap is stretched. */
+static uint64_t next_constant_ns(const struct server_push *p, double rate_per_s, uint64_t now_ns)
+{
+    const double left_ns = p->pacer.next_ns == PACER_NEVER
+                               ? 0
+                               : (double)(p->pacer.next_ns - now_ns) * p->rate.rate_begin_qps;
+
+    return now_ns + (uint64_t)(left_ns / rate_per_s);
+}
+
+/* The rate follows the numbers of subscribers.  Poisson arrivals have no memory: they begin anew.
+ */
+static void follow_subscribers(struct server_worker *sw, uint64_t now_ns)
+{
+    const struct server_config *config = sw->config;
+    const uint64_t n_all = atomic_load_explicit(&config->n_subscribers, memory_order_relaxed);
+    struct server_push *p = sw->push;
+    const bool is_random = config->push_select == SERVER_SELECT_RANDOM;
+    struct pacer_config pacing = {
+        .arrival = is_random ? PACER_POISSON : PACER_CONSTANT,
+        .segments = &p->rate,
+        .n_segments = 1,
+        .n_connections = 1,
+        .n_workers = 1,
+    };
+    uint64_t start_ns;
+    double rate_per_s;
+
+    if (p->n == p->paced_n && n_all == p->paced_n_all)
+        return;
+    p->paced_n = p->n;
+    p->paced_n_all = n_all;
+    if (p->n == 0) {
+        p->pacer.next_ns = PACER_NEVER;
+        return;
+    }
+    rate_per_s = config->push_rate_per_s * p->n / (double)(n_all > p->n ? n_all : p->n);
+    start_ns = is_random ? now_ns : next_constant_ns(p, rate_per_s, now_ns);
+    p->rate = (struct pacer_segment){PACER_NEVER, rate_per_s, rate_per_s};
+    pacing.seed = rng_next(&p->rng);
+    pacer_start(&p->pacer, &pacing, start_ns);
+}
+
+/* --- to whom --- */
+
+static struct server_subscriber *choose(const struct server_worker *sw)
+{
+    struct server_push *p = sw->push;
+    uint32_t i;
+
+    if (sw->config->push_select == SERVER_SELECT_RANDOM)
+        return &p->subscribers[rng_below(&p->rng, p->n)];
+    i = p->next_round_robin < p->n ? p->next_round_robin : 0;
+    p->next_round_robin = i + 1;
+    return &p->subscribers[i];
+}
+
+static void add_due(struct server_push *p, struct server_subscriber *s, uint64_t intended_ns)
+{
+    const uint16_t i = (uint16_t)p->n_due++;
+
+    p->due[i] = (struct server_due){intended_ns, SERVER_PUSH_NONE};
+    if (s->first_due == SERVER_PUSH_NONE) {
+        s->first_due = i;
+        p->turn[p->n_turn++] = s->conn;
+    } else {
+        p->due[s->last_due].next = i;
+    }
+    s->last_due = i;
+}
+
+static void take_due(const struct server_worker *sw, uint64_t now_ns)
+{
+    struct server_push *p = sw->push;
+
+    p->n_due = p->n_turn = 0;
+    while (p->n > 0 && p->pacer.next_ns <= now_ns && p->n_due < SERVER_PUSH_TURN) {
+        add_due(p, choose(sw), p->pacer.next_ns);
+        pacer_advance(&p->pacer);
+    }
+}
+
+/* --- sending --- */
+
+/* Writes messages of the list from *i on, as many as fit.  Returns how many. */
+static uint32_t encode(const struct server_worker *sw, struct server_subscriber *s, uint16_t *i)
+{
+    struct server_push *p = sw->push;
+    const uint32_t size = sw->config->push_bytes, most = PUSH_MAX_BYTES / size;
+    const uint64_t sent_ns = clock_now_ns();
+    uint32_t n = 0;
+
+    for (; *i != SERVER_PUSH_NONE && n < most; *i = p->due[*i].next) {
+        const struct push_message m = {
+            .n_bytes = size,
+            .sequence = s->sequence++,
+            .intended_ns = p->due[*i].intended_ns,
+            .sent_ns = sent_ns,
+            .realtime_offset_ns = p->realtime_offset_ns,
+            .clock_id = p->clock_id,
+        };
+
+        push_encode(&m, &p->pattern, p->out + (size_t)n++ * size);
+    }
+    return n;
+}
+
+static void send_due(struct server_worker *sw, struct server_conn *c)
+{
+    struct server_push *p = sw->push;
+    struct server_subscriber *s = &p->subscribers[c->subscriber];
+    uint16_t i = s->first_due;
+
+    s->first_due = SERVER_PUSH_NONE;
+    while (i != SERVER_PUSH_NONE && c->open) {
+        const uint32_t n = encode(sw, s, &i);
+        const uint32_t n_taken = server_conn_send(c, p->out, n, sw->config->push_bytes);
+
+        tally_add(&sw->tally.pushed, n_taken);
+        tally_add(&sw->tally.push_dropped, n - n_taken);
+    }
+    for (; i != SERVER_PUSH_NONE; i = p->due[i].next) /* it has ended */
+        tally_add(&sw->tally.push_dropped, 1);
+}
+
+static void read_realtime(struct server_push *p, uint64_t now_ns)
+{
+    if (p->offset_read_ns != 0 && now_ns - p->offset_read_ns < OFFSET_AGE_NS)
+        return;
+    p->realtime_offset_ns = clock_realtime_offset_ns();
+    p->offset_read_ns = now_ns;
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+    struct server_worker *sw = arg;
+    struct server_push *p = sw->push;
+    const uint64_t now_ns = clock_now_ns();
+
+    (void)fd;
+    (void)what;
+    read_realtime(p, now_ns);
+    take_due(sw, now_ns);
+    for (uint32_t i = 0; i < p->n_turn; i++)
+        send_due(sw, p->turn[i]);
+    if (p->pacer.next_ns > now_ns || p->n == 0)
+        follow_subscribers(sw, now_ns);
+    arm_timer(p);
+}
+
+/* --- subscribers --- */
+
+void server_push_greet(struct server_conn *c)
+{
+    struct server_push *p = c->worker->push;
+    const uint64_t now_ns = clock_now_ns();
+    struct push_message greeting = {
+        .n_bytes = PUSH_MIN_BYTES,
+        .intended_ns = now_ns,
+        .sent_ns = now_ns,
+        .clock_id = p->clock_id,
+    };
+
+    c->subscriber = SERVER_NO_SUBSCRIBER;
+    read_realtime(p, now_ns);
+    greeting.realtime_offset_ns = p->realtime_offset_ns;
+    push_encode(&greeting, &p->pattern, p->out);
+    server_conn_send(c, p->out, 1, PUSH_MIN_BYTES);
+}
+
+static int make_room(struct server_push *p)
+{
+    const uint32_t capacity = p->capacity > 0 ? 2 * p->capacity : FIRST_CAPACITY;
+    struct server_subscriber *grown;
+
+    if (p->n < p->capacity)
+        return 0;
+    grown = realloc(p->subscribers, capacity * sizeof *grown);
+    if (grown == NULL)
+        return -1;
+    p->subscribers = grown;
+    p->capacity = capacity;
+    return 0;
+}
+
+int server_push_join(struct server_conn *c)
+{
+    struct server_worker *sw = c->worker;
+    struct server_push *p = sw->push;
+
+    if (make_room(p) != 0)
+        return -1;
+    c->subscriber = p->n++;
+    p->subscribers[c->subscriber] = (struct server_subscriber){
+        .conn = c, .sequence = 1, .first_due = SERVER_PUSH_NONE, .last_due = SERVER_PUSH_NONE};
+    atomic_fetch_add_explicit(&sw->config->n_subscribers, 1, memory_order_relaxed);
+    if (p->pacer.next_ns == PACER_NEVER) {
+        follow_subscribers(sw, clock_now_ns());
+        arm_timer(p);
+    }
+    return 0;
+}
+
+void server_push_leave(struct server_conn *c)
+{
+    struct server_push *p = c->worker->push;
+
+    if (c->subscriber == SERVER_NO_SUBSCRIBER)
+        return;
+    p->subscribers[c->subscriber] = p->subscribers[--p->n];
+    p->subscribers[c->subscriber].conn->subscriber = c->subscriber;
+    atomic_fetch_sub_explicit(&c->worker->config->n_subscribers, 1, memory_order_relaxed);
+}

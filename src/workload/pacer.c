@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ * pacer: see workload/pacer.h. */
+#include "workload/pacer.h"
+
+#include <math.h>
+
+#define NS_PER_S 1e9
+
+uint32_t pacer_connections_of(uint32_t n_connections, uint32_t n_workers, uint32_t worker)
+{
+    return n_connections / n_workers + (worker < n_connections % n_workers);
+}
+
+/* Arrivals of the whole schedule, all workers, in a segment. */
+static double area(const struct pacer_segment *s)
+{
+    if (s->duration_ns == PACER_NEVER)
+        return s->rate_begin_qps > 0 ? INFINITY : 0;
+    return (s->rate_begin_qps + s->rate_end_qps) / 2 * ((double)s->duration_ns / NS_PER_S);
+}
+
+/* Seconds into the segment until `arrivals` of it have come: the root of b/2 x^2 + a x = arrivals
+ * in the form that neither cancels nor divides by a slope of 0. */
+static double seconds_until(const struct pacer_segment *s, double arrivals)
+{
+    const double a = s->rate_begin_qps;
+    double slope, discriminant;
+
+    if (s->duration_ns == PACER_NEVER)
+        return arrivals / a;
+    slope = (s->rate_end_qps - a) / ((double)s->duration_ns / NS_PER_S);
+    discriminant = a * a + 2 * slope * arrivals;
+    if (arrivals <= 0)
+        return 0;
+    return 2 * arrivals / (a + sqrt(discriminant > 0 ? discriminant : 0));
+}
+
+/* Puts next_ns where the integral of the rate reaches p->target. */
+static void place(struct pacer *p)
+{
+    const struct pacer_config *c = &p->config;
+
+    while (p->segment < c->n_segments) {
+        const struct pacer_segment *s = &c->segments[p->segment];
+        const double arrivals = p->target - p->before_segment;
+
+        if (arrivals < area(s)) {
+            double ns = seconds_until(s, arrivals) * NS_PER_S + 0.5;
+
+            p->next_ns = ns < 1e19 ? p->start_ns + p->segment_start_ns + (uint64_t)ns : PACER_NEVER;
+            return;
+        }
+        p->before_segment += area(s);
+        p->segment_start_ns += s->duration_ns;
+        p->segment++;
+    }
+    p->next_ns = PACER_NEVER;
+}
+
+static double draw_gap(struct pacer *p)
+{
+    return rng_exponential(&p->rng) / p->share;
+}
+
+void pacer_start(struct pacer *p, const struct pacer_config *config, uint64_t start_ns)
+{
+    *p = (struct pacer){.config = *config, .start_ns = start_ns, .card = config->worker};
+    rng_seed(&p->rng, config->seed, config->worker);
+    p->share =
+        (double)pacer_connections_of(config->n_connections, config->n_workers, config->worker) /
+        (double)config->n_connections;
+    p->target = config->arrival == PACER_POISSON ? draw_gap(p) : (double)p->card;
+    place(p);
+    if (config->none_at_start && p->target == 0)
+        pacer_advance(p);
+}
+
+static void step(struct pacer *p)
+{
+    const struct pacer_config *c = &p->config;
+
+    if (c->arrival == PACER_POISSON) {
+        p->target += draw_gap(p);
+        return;
+    }
+    p->card += c->n_workers;
+    if (p->card >= c->n_connections) {
+        p->card = c->worker;
+        p->round += c->n_connections;
+    }
+    p->target = (double)(p->round + p->card);
+}
+
+void pacer_advance_by(struct pacer *p, uint64_t n)
+{
+    if (p->next_ns == PACER_NEVER || n == 0)
+        return;
+    while (n-- > 0)
+        step(p);
+    place(p);
+}
+
+void pacer_advance(struct pacer *p)
+{
+    pacer_advance_by(p, 1);
+}
+
+void pacer_replace(struct pacer *p, const struct pacer_segment *segments, size_t n_segments)
+{
+    p->config.segments = segments;
+    p->config.n_segments = n_segments;
+    p->segment = 0;
+    p->before_segment = 0;
+    p->segment_start_ns = 0;
+    place(p);
+}
+
+void pacer_skip_to(struct pacer *p, uint64_t at_ns)
+{
+    if (p->next_ns >= at_ns)
+        return;
+    p->start_ns += at_ns - p->next_ns;
+    p->next_ns = at_ns;
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT
+ * schedule: see workload/schedule.h. */
+#include "workload/schedule.h"
+
+#include "base/units.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { WORD_BYTES = 64, MOST_QUOTED = 60 };
+
+#define MAX_TOTAL_NS (366ull * 24 * 3600 * UNITS_NS_PER_S)
+
+#define REFUSE(...) (snprintf(error, SCHEDULE_ERROR_BYTES, __VA_ARGS__), -1)
+
+static void add(struct schedule *s, uint64_t duration_ns, double begin_qps, double end_qps)
+{
+    s->segments[s->n++] = (struct pacer_segment){duration_ns, begin_qps, end_qps};
+}
+
+void schedule_constant(struct schedule *s, uint64_t duration_ns, double rate_qps)
+{
+    s->n = 0;
+    add(s, duration_ns, rate_qps, rate_qps);
+}
+
+/* Copies what stands before one of the ends into word and moves *text to that end.  Returns -1
+ * where it does not fit. */
+static int take_word(const char **text, const char *ends, char word[WORD_BYTES])
+{
+    const size_t n = strcspn(*text, ends);
+
+    if (n >= WORD_BYTES)
+        return -1;
+    memcpy(word, *text, n);
+    word[n] = '\0';
+    *text += n;
+    return 0;
+}
+
+/* Of a text how much an error shows: what stands before one of the ends, or its beginning. */
+static int n_quoted(const char *text, const char *ends)
+{
+    const size_t n = strcspn(text, ends);
+
+    return n < MOST_QUOTED ? (int)n : MOST_QUOTED;
+}
+
+static int parse_rate(const char *word, double *qps)
+{
+    return units_parse_rate(word, qps) == 0 && *qps <= SCHEDULE_MAX_QPS ? 0 : -1;
+}
+
+static bool fits(const struct schedule *s, uint64_t duration_ns)
+{
+    return duration_ns > 0 && duration_ns <= MAX_TOTAL_NS - schedule_duration_ns(s);
+}
+
+/* --- "10s:0-5000" --- */
+
+#define ITEM_ENDS " \t\r\n,#"
+
+static int parse_item(struct schedule *s, const char *item)
+{
+    char word[WORD_BYTES];
+    uint64_t duration_ns;
+    double begin_qps, end_qps;
+
+    if (take_word(&item, ":", word) != 0 || *item++ != ':' ||
+        units_parse_duration(word, &duration_ns) != 0 || !fits(s, duration_ns))
+        return -1;
+    if (take_word(&item, "-", word) != 0 || parse_rate(word, &begin_qps) != 0)
+        return -1;
+    end_qps = begin_qps;
+    if (*item == '-' && parse_rate(item + 1, &end_qps) != 0)
+        return -1;
+    add(s, duration_ns, begin_qps, end_qps);
+    return 0;
+}
+
+/* Blanks, commas, line ends and comments. */
+static const char *skip_between(const char *text)
+{
+    for (;;) {
+        text += strspn(text, " \t\r\n,");
+        if (*text != '#')
+            return text;
+        text += strcspn(text, "\n");
+    }
+}
+
+int schedule_parse(struct schedule *s, const char *text, char *error)
+{
+    char item[WORD_BYTES];
+
+    s->n = 0;
+    for (text = skip_between(text); *text != '\0'; text = skip_between(text)) {
+        const char *begin = text;
+
+        if (s->n == SCHEDULE_MOST_ITEMS) {
+            s->n = 0;
+            return REFUSE("more than %u items", SCHEDULE_MOST_ITEMS);
+        }
+        if (take_word(&text, ITEM_ENDS, item) != 0 || parse_item(s, item) != 0) {
+            s->n = 0;
+            return REFUSE("'%.*s' is not a step: accepted is TIME:RATE or TIME:RATE-RATE, as "
+                          "10s:0-5000, a year at most in all",
+                          n_quoted(begin, ITEM_ENDS), begin);
+        }
+    }
+    return s->n > 0 ? 0
+                    : REFUSE("it is empty: accepted is TIME:RATE or TIME:RATE-RATE, as 10s:0-5000");
+}
+
+/* --- lines of two numbers --- */
+
+/* A line "<milliseconds> <number>"; the number may have a sign where `is_signed`. */
+static int parse_line(const char *line, bool is_signed, uint64_t *duration_ns, double *number)
+{
+    char word[WORD_BYTES];
+    uint64_t ms;
+    double sign = 1;
+
+    line += strspn(line, " \t");
+    if (take_word(&line, " \t", word) != 0 || units_parse_count(word, &ms) != 0 ||
+        ms > MAX_TOTAL_NS / UNITS_NS_PER_MS)
+        return -1;
+    line += strspn(line, " \t");
+    if (is_signed && (*line == '-' || *line == '+'))
+        sign = *line++ == '-' ? -1 : 1;
+    if (take_word(&line, " \t\r", word) != 0 || parse_rate(word, number) != 0 ||
+        line[strspn(line, " \t\r")] != '\0')
+        return -1;
+    *duration_ns = ms * UNITS_NS_PER_MS;
+    *number *= sign;
+    return 0;
+}
+
+/* The rate goes on from where it is and stops at 0. */
+static int add_slope(struct schedule *s, uint64_t duration_ns, double slope, double *rate_qps)
+{
+    const double begin_qps = *rate_qps;
+    const double end_qps = begin_qps + slope * ((double)duration_ns / 1e9);
+    uint64_t until_zero_ns;
+
+    if (end_qps > SCHEDULE_MAX_QPS)
+        return -1;
+    *rate_qps = end_qps > 0 ? end_qps : 0;
+    if (end_qps >= 0) {
+        add(s, duration_ns, begin_qps, end_qps);
+        return 0;
+    }
+    until_zero_ns = (uint64_t)(begin_qps / -slope * 1e9);
+    if (until_zero_ns > 0)
+        add(s, until_zero_ns, begin_qps, 0);
+    if (until_zero_ns < duration_ns)
+        add(s, duration_ns - until_zero_ns, 0, 0);
+    return 0;
+}
+
+static int take_line(const char **text, char line[WORD_BYTES])
+{
+    if (take_word(text, "\n", line) != 0)
+        return -1;
+    *text += **text == '\n';
+    return 0;
+}
+
+static int add_line(struct schedule *s, const char *line, bool are_slopes, double *rate_qps)
+{
+    uint64_t duration_ns;
+    double number;
+
+    if (parse_line(line, are_slopes, &duration_ns, &number) != 0 || !fits(s, duration_ns))
+        return -1;
+    if (are_slopes)
+        return add_slope(s, duration_ns, number, rate_qps);
+    add(s, duration_ns, number, number);
+    return 0;
+}
+
+static int parse_lines(struct schedule *s, const char *text, bool are_slopes, double rate_qps,
+                       char *error)
+{
+    const char *begin = text;
+    char line[WORD_BYTES];
+    uint64_t n_lines;
+    size_t n = 0;
+
+    s->n = 0;
+    if (take_line(&text, line) != 0 || units_parse_count(line, &n_lines) != 0 || n_lines == 0 ||
+        n_lines > SCHEDULE_MOST_ITEMS)
+        return REFUSE("line 1: '%.*s' is not a number of lines: accepted is 1 to %u",
+                      n_quoted(begin, "\n"), begin, SCHEDULE_MOST_ITEMS);
+    while (n < n_lines && *text != '\0') {
+        n++;
+        begin = text;
+        if (take_line(&text, line) != 0 || add_line(s, line, are_slopes, &rate_qps) != 0) {
+            s->n = 0;
+            return REFUSE(
+                "line %zu: '%.*s' is not accepted: '<milliseconds> <%s>', a year and 1e9 per "
+                "second at most",
+                n + 1, n_quoted(begin, "\n"), begin, are_slopes ? "slope per second" : "rate");
+        }
+    }
+    if (n == n_lines && text[strspn(text, " \t\r\n")] == '\0')
+        return 0;
+    s->n = 0;
+    return REFUSE("line 1 says %u lines, there are %s", (unsigned)n_lines,
+                  n < n_lines ? "fewer" : "more");
+}
+
+int schedule_parse_steps(struct schedule *s, const char *text, char *error)
+{
+    return parse_lines(s, text, false, 0, error);
+}
+
+int schedule_parse_slopes(struct schedule *s, const char *text, double rate_qps, char *error)
+{
+    return parse_lines(s, text, true, rate_qps, error);
+}
+
+/* --- what it amounts to --- */
+
+void schedule_prepend_warmup(struct schedule *s, uint64_t duration_ns)
+{
+    const double rate_qps = s->segments[0].rate_begin_qps;
+
+    if (duration_ns == 0)
+        return;
+    memmove(s->segments + 1, s->segments, s->n * sizeof *s->segments);
+    s->segments[0] = (struct pacer_segment){duration_ns, rate_qps, rate_qps};
+    s->n++;
+}
+
+uint64_t schedule_duration_ns(const struct schedule *s)
+{
+    uint64_t sum_ns = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->segments[i].duration_ns == PACER_NEVER)
+            return PACER_NEVER;
+        sum_ns += s->segments[i].duration_ns;
+    }
+    return sum_ns;
+}
+
+static double rate_in(const struct pacer_segment *s, uint64_t at_ns)
+{
+    return s->duration_ns == PACER_NEVER
+               ? s->rate_begin_qps
+               : s->rate_begin_qps + (s->rate_end_qps - s->rate_begin_qps) *
+                                         ((double)at_ns / (double)s->duration_ns);
+}
+
+void schedule_scale(struct schedule *s, double factor)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        s->segments[i].rate_begin_qps *= factor;
+        s->segments[i].rate_end_qps *= factor;
+    }
+}
+
+double schedule_rate_qps(const struct schedule *s, uint64_t at_ns)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        if (at_ns < s->segments[i].duration_ns)
+            return rate_in(&s->segments[i], at_ns);
+        at_ns -= s->segments[i].duration_ns;
+    }
+    return 0;
+}
+
+double schedule_mean_qps(const struct schedule *s, uint64_t after_ns)
+{
+    double arrivals = 0, seconds = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        const struct pacer_segment *g = &s->segments[i];
+        const uint64_t skipped_ns = after_ns < g->duration_ns ? after_ns : g->duration_ns;
+
+        if (g->duration_ns == PACER_NEVER)
+            return g->rate_begin_qps;
+        after_ns -= skipped_ns;
+        arrivals += (rate_in(g, skipped_ns) + g->rate_end_qps) / 2 *
+                    ((double)(g->duration_ns - skipped_ns) / 1e9);
+        seconds += (double)(g->duration_ns - skipped_ns) / 1e9;
+    }
+    return seconds > 0 ? arrivals / seconds : 0;
+}
+
+/* --- parts of it --- */
+
+/* Where segment i, which begins at start_ns, ends. */
+static uint64_t end_of(const struct schedule *s, size_t i, uint64_t start_ns)
+{
+    const uint64_t duration_ns = s->segments[i].duration_ns;
+
+    return duration_ns == PACER_NEVER ? PACER_NEVER : start_ns + duration_ns;
+}
+
+/* Puts what `from` has from begin_ns to end_ns behind s. */
+static int append_part(struct schedule *s, const struct schedule *from, uint64_t begin_ns,
+                       uint64_t end_ns)
+{
+    uint64_t start_ns = 0;
+
+    for (size_t i = 0; i < from->n && start_ns < end_ns; i++) {
+        const struct pacer_segment *g = &from->segments[i];
+        const uint64_t stop_ns = end_of(from, i, start_ns);
+        const uint64_t first_ns = start_ns > begin_ns ? start_ns : begin_ns;
+        const uint64_t last_ns = stop_ns < end_ns ? stop_ns : end_ns;
+
+        if (first_ns < last_ns && s->n == SCHEDULE_MOST)
+            return -1;
+        if (first_ns < last_ns && last_ns == PACER_NEVER)
+            add(s, PACER_NEVER, g->rate_begin_qps, g->rate_begin_qps);
+        else if (first_ns < last_ns)
+            add(s, last_ns - first_ns, rate_in(g, first_ns - start_ns),
+                rate_in(g, last_ns - start_ns));
+        start_ns = stop_ns;
+    }
+    return 0;
+}
+
+double schedule_mean_between_qps(const struct schedule *s, uint64_t begin_ns, uint64_t end_ns)
+{
+    struct schedule part = {.n = 0};
+    double arrivals = 0;
+
+    (void)append_part(&part, s, begin_ns, end_ns); /* a part has no more segments than the whole */
+    for (size_t i = 0; i < part.n; i++)
+        arrivals += (part.segments[i].rate_begin_qps + part.segments[i].rate_end_qps) / 2 *
+                    (double)part.segments[i].duration_ns;
+    return arrivals / (double)(end_ns - begin_ns);
+}
+
+int schedule_replace_rest(struct schedule *s, uint64_t at_ns, const struct schedule *rest)
+{
+    struct schedule both = {.n = 0};
+
+    if (append_part(&both, s, 0, at_ns) != 0 || append_part(&both, rest, at_ns, PACER_NEVER) != 0)
+        return -1;
+    *s = both;
+    return 0;
+}
+
+void schedule_flatten(struct schedule *s, uint64_t begin_ns, uint64_t end_ns)
+{
+    const double mean_qps = schedule_mean_between_qps(s, begin_ns, end_ns);
+    struct schedule flat = {.n = 0}, mean;
+
+    schedule_constant(&mean, end_ns, mean_qps);
+    if (append_part(&flat, s, 0, begin_ns) == 0 &&
+        append_part(&flat, &mean, begin_ns, end_ns) == 0 &&
+        append_part(&flat, s, end_ns, PACER_NEVER) == 0)
+        *s = flat;
+}
+
+/* --- what it is --- */
+
+bool schedule_is_constant(const struct schedule *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->segments[i].rate_begin_qps != s->segments[0].rate_begin_qps ||
+            s->segments[i].rate_end_qps != s->segments[0].rate_begin_qps)
+            return false;
+    return true;
+}
+
+double schedule_peak_qps(const struct schedule *s)
+{
+    double peak_qps = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->segments[i].rate_begin_qps > peak_qps)
+            peak_qps = s->segments[i].rate_begin_qps;
+        if (s->segments[i].rate_end_qps > peak_qps)
+            peak_qps = s->segments[i].rate_end_qps;
+    }
+    return peak_qps;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT
+ * test_parting: signals without an event loop; each case in a process of its own. */
+#include "base/shutdown.h"
+
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { AS_EXPECTED = 3, NOT_SO = 4 };
+
+/* The wait status of a process that does this. */
+static int status_of(void (*act)(void))
+{
+    const pid_t pid = fork();
+    int status = 0;
+
+    if (pid == 0) {
+        if (parting_prepare() == 0)
+            act();
+        _exit(NOT_SO);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return status;
+}
+
+static void end_when(bool condition)
+{
+    _exit(condition ? AS_EXPECTED : NOT_SO);
+}
+
+static bool is_readable(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+
+    return poll(&p, 1, 0) == 1;
+}
+
+static void files_and_snapshots_are_asked_for(void)
+{
+    raise(SIGHUP);
+    raise(SIGUSR1);
+    end_when(!parting_was_asked() && !atomic_load(parting_flag()) && !is_readable(parting_fd()));
+}
+
+static void asked_once(void)
+{
+    raise(SIGINT);
+    end_when(parting_was_asked() && atomic_load(parting_flag()) && is_readable(parting_fd()));
+}
+
+static void asked_by_the_loop(void)
+{
+    parting_ask(SIGTERM);
+    end_when(parting_was_asked() && is_readable(parting_fd()));
+}
+
+static void asked_twice(void)
+{
+    raise(SIGINT);
+    raise(SIGTERM);
+}
+
+static void asked_by_the_loop_and_again(void)
+{
+    parting_ask(SIGTERM);
+    raise(SIGINT);
+}
+
+static void asked_twice_by_the_loop(void)
+{
+    parting_ask(SIGINT);
+    parting_ask(SIGINT);
+}
+
+static void signals_that_do_not_ask_to_end_do_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(WEXITSTATUS(status_of(files_and_snapshots_are_asked_for)), AS_EXPECTED);
+}
+
+static void the_first_to_ask_lets_the_report_be_written(void **state)
+{
+    (void)state;
+    assert_int_equal(WEXITSTATUS(status_of(asked_once)), AS_EXPECTED);
+    assert_int_equal(WEXITSTATUS(status_of(asked_by_the_loop)), AS_EXPECTED);
+}
+
+static void the_second_ends_it(void **state)
+{
+    (void)state;
+    assert_int_equal(WEXITSTATUS(status_of(asked_twice)), 128 + SIGTERM);
+    assert_int_equal(WEXITSTATUS(status_of(asked_by_the_loop_and_again)), 128 + SIGINT);
+    assert_int_equal(WEXITSTATUS(status_of(asked_twice_by_the_loop)), 128 + SIGINT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(signals_that_do_not_ask_to_end_do_nothing),
+        cmocka_unit_test(the_first_to_ask_lets_the_report_be_written),
+        cmocka_unit_test(the_second_ends_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

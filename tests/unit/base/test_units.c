@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT
+ * test_units: texts to numbers and back. */
+#include "base/units.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define UNTOUCHED 12345u
+
+struct good {
+    const char *text;
+    uint64_t value;
+};
+
+static void check_good(int (*parse)(const char *, uint64_t *), const struct good *good, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t value = UNTOUCHED;
+
+        if (parse(good[i].text, &value) != 0 || value != good[i].value)
+            fail_msg("'%s' gives %llu", good[i].text, (unsigned long long)value);
+    }
+}
+
+static void check_bad(int (*parse)(const char *, uint64_t *), const char *const *bad, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t value = UNTOUCHED;
+
+        if (parse(bad[i], &value) == 0 || value != UNTOUCHED)
+            fail_msg("'%s' is accepted or wrote %llu", bad[i], (unsigned long long)value);
+    }
+}
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static void durations_have_units_and_default_to_seconds(void **state)
+{
+    static const struct good good[] = {
+        {"0", 0},
+        {"5", 5000000000},
+        {"1.5s", 1500000000},
+        {"0.1", 100000000},
+        {"250ms", 250000000},
+        {"20us", 20000},
+        {"100ns", 100},
+        {"1.5ns", 2}, /* rounded to the nearest */
+        {"2m", 120000000000},
+        {"1h", 3600000000000},
+        {"0.000000001", 1},
+        {"18446744073s", 18446744073000000000u},
+    };
+    static const char *const bad[] = {
+        "",
+        "s",
+        "5x",
+        "-1",
+        "+1",
+        " 1",
+        "1 s",
+        "1s ",
+        "1.",
+        ".5",
+        "1e3",
+        "0x10",
+        "inf",
+        "nan",
+        "1,5",
+        "5S",
+        "1.2.3",
+        "18446744074s",
+        "999999999999999999999h",
+        "5sec",
+    };
+
+    (void)state;
+    check_good(units_parse_duration, good, COUNT(good));
+    check_bad(units_parse_duration, bad, COUNT(bad));
+}
+
+static void counts_are_whole(void **state)
+{
+    static const struct good good[] = {
+        {"0", 0},
+        {"10000", 10000},
+        {"10k", 10000},
+        {"1.5M", 1500000},
+        {"2G", 2000000000},
+        {"1.234k", 1234},
+        {"18446744073709551615", UINT64_MAX},
+    };
+    static const char *const bad[] = {"",   "k",   "1.5", "1.2345k", "-1",
+                                      "1K", "1 k", "1kk", "ten",     "18446744073709551616"};
+
+    (void)state;
+    check_good(units_parse_count, good, COUNT(good));
+    check_bad(units_parse_count, bad, COUNT(bad));
+}
+
+static void shares_are_one_in_many(void **state)
+{
+    static const char *const bad[] = {"",    "1",    "/2",    "1/",   "2/3",
+                                      "1/0", "1/-1", "1/0.5", "1/2 ", "1/2/3"};
+    uint64_t one_in = 7;
+
+    (void)state;
+    assert_int_equal(units_parse_share("1/100", &one_in), 0);
+    assert_int_equal(one_in, 100);
+    assert_int_equal(units_parse_share("1/1k", &one_in), 0);
+    assert_int_equal(one_in, 1000);
+    for (size_t i = 0; i < COUNT(bad); i++)
+        assert_int_equal(units_parse_share(bad[i], &one_in), -1);
+    assert_int_equal(one_in, 1000);
+}
+
+static void bytes_are_binary_and_decimal(void **state)
+{
+    static const struct good good[] = {
+        {"4096", 4096},  {"64k", 64000},       {"64KiB", 65536}, {"1MiB", 1048576},
+        {"1M", 1000000}, {"2GiB", 2147483648}, {"1.5KiB", 1536},
+    };
+    static const char *const bad[] = {"", "KiB", "1.3KiB", "1kib", "-1", "1B"};
+
+    (void)state;
+    check_good(units_parse_bytes, good, COUNT(good));
+    check_bad(units_parse_bytes, bad, COUNT(bad));
+}
+
+static void rates_may_be_fractions(void **state)
+{
+    static const char *const bad[] = {"", "abc", "nan", "inf", "-1", "1e6", "5/s"};
+    double rate = 7;
+
+    (void)state;
+    assert_int_equal(units_parse_rate("0.5", &rate), 0);
+    assert_true(rate == 0.5);
+    assert_int_equal(units_parse_rate("20k", &rate), 0);
+    assert_true(rate == 20000);
+    assert_int_equal(units_parse_rate("1.2M", &rate), 0);
+    assert_true(rate == 1200000);
+    rate = 7;
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        assert_int_equal(units_parse_rate(bad[i], &rate), -1);
+        assert_true(rate == 7);
+    }
+}
+
+static void durations_print_three_digits_in_the_unit_that_suits(void **state)
+{
+    static const struct good good[] = {
+        {"0 ns", 0},
+        {"999 ns", 999},
+        {"1.00 us", 1000},
+        {"1.23 us", 1234},
+        {"45.6 ms", 45600000},
+        {"789 ms", 789000000},
+        {"12.3 s", 12300000000},
+        {"1.00 ms", 999600},
+        {"10.0 us", 9996},
+        {"100 us", 99960},
+        {"1.00 s", 999600000},
+        {"999 s", 999400000000},
+        {"1,000 s", 999600000000},
+        {"3,600 s", 3600000000000},
+    };
+    char text[UNITS_TEXT_BYTES];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(good); i++)
+        assert_string_equal(units_format_duration(text, good[i].value), good[i].text);
+    assert_string_equal(units_format_duration(text, UINT64_MAX), "18,446,744,074 s");
+}
+
+static void counts_print_with_separators(void **state)
+{
+    static const struct good good[] = {
+        {"0", 0},
+        {"999", 999},
+        {"1,000", 1000},
+        {"1,234,567", 1234567},
+        {"18,446,744,073,709,551,615", UINT64_MAX},
+    };
+    char text[UNITS_TEXT_BYTES];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(good); i++)
+        assert_string_equal(units_format_count(text, good[i].value), good[i].text);
+    assert_string_equal(units_format_known(text, 1000), "1,000");
+    assert_string_equal(units_format_known(text, UINT64_MAX), "unknown");
+}
+
+static void bytes_print_in_binary_multiples(void **state)
+{
+    static const struct good good[] = {
+        {"512 B", 512},         {"1.00 KiB", 1024},    {"1.50 KiB", 1536},
+        {"23.4 MiB", 24536678}, {"1.00 MiB", 1048500}, {"16.0 EiB", UINT64_MAX},
+    };
+    char text[UNITS_TEXT_BYTES];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(good); i++)
+        assert_string_equal(units_format_bytes(text, good[i].value), good[i].text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(durations_have_units_and_default_to_seconds),
+        cmocka_unit_test(counts_are_whole),
+        cmocka_unit_test(shares_are_one_in_many),
+        cmocka_unit_test(bytes_are_binary_and_decimal),
+        cmocka_unit_test(rates_may_be_fractions),
+        cmocka_unit_test(durations_print_three_digits_in_the_unit_that_suits),
+        cmocka_unit_test(counts_print_with_separators),
+        cmocka_unit_test(bytes_print_in_binary_multiples),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

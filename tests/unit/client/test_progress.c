@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ * test_progress: what a run says while it lasts. */
+#include "client/progress.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MS 1000000ull
+
+/* The caller frees it. */
+static char *line_of(struct progress *p, const struct tally *now)
+{
+    char *text = NULL;
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+
+    assert_non_null(out);
+    progress_print(out, p, now);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static void assert_line(struct progress *p, const struct tally *now, const char *wanted)
+{
+    char *text = line_of(p, now);
+
+    assert_string_equal(text, wanted);
+    free(text);
+}
+
+static void line_is_about_the_time_since_the_last(void **state)
+{
+    struct progress p = {.asked = 100, .load_ns = UINT64_MAX, .now_ns = 2000 * MS};
+    struct tally t = {0};
+
+    (void)state;
+    tally_add(&t.connections.connected, 99);
+    tally_add(&t.connections.proven, 98);
+    assert_line(&p, &t, "tcpclient: connecting 2.0 s, 99 of 100 connected, 98 proven, 50/s");
+    p.begin_ns = 2500 * MS;
+    p.now_ns = 3000 * MS;
+    p.live = 98;
+    p.in_flight = 7;
+    tally_add(&t.queries[TALLY_MEASURED].sent, 500);
+    tally_add(&t.queries[TALLY_WARMUP].answered, 400);
+    tally_add(&t.queries[TALLY_MEASURED].timeout, 15);
+    tally_add(&t.queries[TALLY_MEASURED].error, 5);
+    assert_line(
+        &p, &t,
+        "tcpclient: running 0.5 s, 98 live, 1000 sent/s, p50 -, p99 -, 20 lost, 7 in flight, "
+        "800 answered/s");
+}
+
+static void line_says_what_was_asked(void **state)
+{
+    struct progress p = {.rate_qps = 1000,
+                         .load_ns = 10000 * MS,
+                         .begin_ns = 500 * MS,
+                         .now_ns = 3000 * MS,
+                         .interface = "lo",
+                         .net = {3000, 3072 * 1024, 6000, 6144 * 1024}};
+    struct tally t = {0};
+    struct hist h;
+
+    (void)state;
+    assert_int_equal(hist_init(&h), 0);
+    for (int i = 0; i < 1000; i++)
+        hist_record(&h, 2 * MS);
+    p.response = &h;
+    tally_add(&t.queries[TALLY_MEASURED].sent, 2500);
+    assert_line(
+        &p, &t,
+        "tcpclient: running 2.5 of 10.0 s, 0 live, 1000 of 1000 sent/s, p50 2.00 ms, p99 2.00 "
+        "ms, 0 lost, 0 in flight, 0 answered/s, lo in 1000 packets/s 1.00 MiB/s, out 2000 "
+        "packets/s 2.00 MiB/s");
+    hist_free(&h);
+}
+
+static void listener_counts_messages(void **state)
+{
+    struct progress p = {.listens = true,
+                         .previous_ns = 1000 * MS,
+                         .load_ns = 10000 * MS,
+                         .begin_ns = 1000 * MS,
+                         .now_ns = 3000 * MS,
+                         .live = 50};
+    struct tally t = {0};
+
+    (void)state;
+    tally_add(&t.push.before, 100);
+    tally_add(&t.push.measured, 900);
+    tally_add(&t.push.lost, 4);
+    assert_line(&p, &t,
+                "tcpclient: running 2.0 of 10.0 s, 50 live, 500 messages/s, p50 -, p99 -, 4 lost");
+    p.now_ns = 4000 * MS;
+    tally_add(&t.push.after, 10);
+    assert_line(&p, &t,
+                "tcpclient: running 3.0 of 10.0 s, 50 live, 10 messages/s, p50 -, p99 -, 4 lost");
+}
+
+static void line_in_place_is_cut_and_cleared(void **state)
+{
+    char *text = NULL;
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+
+    (void)state;
+    assert_non_null(out);
+    progress_show_in_place(out, "0123456789", 4);
+    progress_show_in_place(out, NULL, 4);
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(text, "\r\033[K0123\r\033[K");
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(line_is_about_the_time_since_the_last),
+        cmocka_unit_test(line_says_what_was_asked),
+        cmocka_unit_test(listener_counts_messages),
+        cmocka_unit_test(line_in_place_is_cut_and_cleared),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

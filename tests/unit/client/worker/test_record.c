@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ * test_client_record: the row of a connection. */
+#include "client/worker/record.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <cmocka.h>
+
+/* The caller frees it. */
+static char *row_of(const struct client_record *r)
+{
+    char *text = NULL;
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+
+    assert_non_null(out);
+    client_record_print(out, r, 7, 1000);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static void assert_row(const struct client_record *r, const char *wanted)
+{
+    char *text = row_of(r);
+
+    assert_string_equal(text, wanted);
+    free(text);
+}
+
+static int count_commas(const char *text)
+{
+    int n = 0;
+
+    for (; *text != '\0'; text++)
+        n += *text == ',';
+    return n;
+}
+
+static void row_has_every_figure(void **state)
+{
+    const struct client_record r = {
+        .source = {.address = {.family = AF_INET, .bytes = {127, 0, 0, 2}}, .port = 20001},
+        .connect_ns = 1234567,
+        .established_ns = 2012346000,
+        .bytes_sent = 310,
+        .bytes_received = 300,
+        .queries = 10,
+        .answers = 9,
+        .syn_retransmits = 1,
+        .retransmits = 3,
+        .min_rtt_us = 41,
+        .ended_phase = PHASE_RECEIVE,
+        .ended_reason = REASON_PEER,
+        .proven = true,
+        .connections = 2,
+        .handshake_ns = 7654321,
+        .resumed = true,
+    };
+
+    (void)state;
+    assert_row(&r, "7,127.0.0.2,20001,1234.567,1,10,9,310,300,1,3,41,receive/closed by peer,2,"
+                   "2.012345,7654.321,1\n");
+}
+
+static void what_never_was_is_empty(void **state)
+{
+    const struct client_record r = {.source.address.family = AF_UNSPEC,
+                                    .ended_phase = PHASE_CONNECT,
+                                    .ended_reason = REASON_REFUSED};
+
+    (void)state;
+    assert_row(&r, "7,,,,0,0,0,0,0,0,0,0,connect/refused,0,,,\n");
+}
+
+static void header_names_as_many_columns_as_a_row_has(void **state)
+{
+    const struct client_record r = {.proven = true};
+    char *text = row_of(&r);
+
+    (void)state;
+    assert_int_equal(count_commas(CLIENT_RECORD_HEADER), count_commas(text));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(row_has_every_figure),
+        cmocka_unit_test(what_never_was_is_empty),
+        cmocka_unit_test(header_names_as_many_columns_as_a_row_has),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

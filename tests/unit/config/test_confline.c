@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ * test_confline: lines of a configuration: what is found, what is refused, and that what is printed
+ * is found again. */
+#include "config/confline.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define N_OF(array) (sizeof(array) / sizeof *(array))
+
+enum { LINE_BYTES = 256 };
+
+static char line[LINE_BYTES], error[CONFLINE_ERROR_BYTES];
+static struct confline parts;
+
+static int cut(const char *text)
+{
+    assert_in_range(snprintf(line, sizeof line, "%s", text), 0, LINE_BYTES - 1);
+    error[0] = '\0';
+    return confline_cut(line, &parts, error);
+}
+
+static void lines_are_cut_into_name_and_value(void **state)
+{
+    static const struct {
+        const char *line, *name, *value;
+    } cases[] = {
+        {"", NULL, NULL},
+        {" \t\r", NULL, NULL},
+        {"# rate = 5", NULL, NULL},
+        {"  #", NULL, NULL},
+        {"raw", "raw", NULL},
+        {" raw # rows", "raw", NULL},
+        {"rate = 5", "rate", "5"},
+        {"rate=5", "rate", "5"},
+        {"\trate  =\t5 \r", "rate", "5"},
+        {"rate = 5 # per second", "rate", "5"},
+        {"rate = 5# per second", "rate", "5# per second"},
+        {"output = a#b", "output", "a#b"},
+        {"output = a b", "output", "a b"},
+        {"output = a = b", "output", "a = b"},
+        {"output = a\"b", "output", "a\"b"},
+        {"output = a\\nb", "output", "a\\nb"},
+        {"output = \"a # b \" # c", "output", "a # b "},
+        {"output = \"\"", "output", ""},
+        {"output = \"\\\\n\\n\\\"\"", "output", "\\n\n\""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        assert_int_equal(cut(cases[i].line), 0);
+        assert_int_equal(parts.name != NULL, cases[i].name != NULL);
+        assert_int_equal(parts.value != NULL, cases[i].value != NULL);
+        if (parts.name != NULL)
+            assert_string_equal(parts.name, cases[i].name);
+        if (parts.value != NULL)
+            assert_string_equal(parts.value, cases[i].value);
+    }
+}
+
+static void lines_of_another_form_are_refused(void **state)
+{
+    static const struct {
+        const char *line, *problem;
+    } cases[] = {
+        {"rate 5", "'=' is missing"},
+        {"rate \"5\"", "'=' is missing"},
+        {"= 5", "name"},
+        {"rate =", "value"},
+        {"rate = # 5", "value"},
+        {"output = \"a", "closing quote"},
+        {"output = \"a\\\"", "closing quote"},
+        {"output = \"a\" b", "behind"},
+        {"output = \"\\a\"", "backslash"},
+        {"output = \"\\", "backslash"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        assert_int_equal(cut(cases[i].line), -1);
+        assert_non_null(strstr(error, cases[i].problem));
+        assert_null(strchr(error, '\n'));
+    }
+}
+
+static void assert_comes_back(const char *value)
+{
+    char *printed = NULL;
+    size_t n_bytes = 0;
+    FILE *out = open_memstream(&printed, &n_bytes);
+
+    assert_non_null(out);
+    confline_print(out, "name", value);
+    assert_int_equal(fclose(out), 0);
+    assert_ptr_equal(strchr(printed, '\n'), printed + n_bytes - 1);
+    printed[n_bytes - 1] = '\0';
+    assert_int_equal(cut(printed), 0);
+    assert_string_equal(parts.name, "name");
+    assert_string_equal(parts.value, value);
+    free(printed);
+}
+
+static void every_value_that_is_printed_is_found_again(void **state)
+{
+    static const char letters[] = "a \t\r\n#\"\\=n";
+    char value[5];
+
+    (void)state;
+    /* all values of up to four of the letters that mean something */
+    for (unsigned n = 0; n <= 4; n++) {
+        unsigned n_values = 1;
+
+        for (unsigned i = 0; i < n; i++)
+            n_values *= sizeof letters - 1;
+        for (unsigned number = 0; number < n_values; number++) {
+            unsigned rest = number;
+
+            for (unsigned i = 0; i < n; i++, rest /= sizeof letters - 1)
+                value[i] = letters[rest % (sizeof letters - 1)];
+            value[n] = '\0';
+            assert_comes_back(value);
+        }
+    }
+}
+
+static void quotes_stand_only_where_needed(void **state)
+{
+    static const struct {
+        const char *value, *printed;
+    } cases[] = {
+        {"5", "x = 5\n"},       {"a b", "x = a b\n"},
+        {"a#b", "x = a#b\n"},   {"a #b", "x = \"a #b\"\n"},
+        {" a", "x = \" a\"\n"}, {"", "x = \"\"\n"},
+        {"a\\n", "x = a\\n\n"}, {"a\\\n", "x = \"a\\\\\\n\"\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        char *printed = NULL;
+        size_t n_bytes = 0;
+        FILE *out = open_memstream(&printed, &n_bytes);
+
+        assert_non_null(out);
+        confline_print(out, "x", cases[i].value);
+        assert_int_equal(fclose(out), 0);
+        assert_string_equal(printed, cases[i].printed);
+        free(printed);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_are_cut_into_name_and_value),
+        cmocka_unit_test(lines_of_another_form_are_refused),
+        cmocka_unit_test(every_value_that_is_printed_is_found_again),
+        cmocka_unit_test(quotes_stand_only_where_needed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ * test_suggest: distances of words, and which name is the nearest. */
+#include "config/suggest.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static unsigned distance(const char *a, const char *b)
+{
+    return suggest_distance(a, strlen(a), b, strlen(b));
+}
+
+static void distances_are_those_of_the_definition(void **state)
+{
+    static const struct {
+        const char *a, *b;
+        unsigned distance;
+    } cases[] = {
+        {"", "", 0},        {"", "rate", 4},       {"rate", "rate", 0}, {"raet", "rate", 1},
+        {"rat", "rate", 1}, {"rates", "rate", 1},  {"rote", "rate", 1}, {"kitten", "sitting", 3},
+        {"ca", "abc", 3},   {"tset", "settle", 4}, {"Rate", "rate", 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(distance(cases[i].a, cases[i].b), cases[i].distance);
+        assert_int_equal(distance(cases[i].b, cases[i].a), cases[i].distance);
+    }
+}
+
+static void words_of_any_length_are_taken(void **state)
+{
+    char word[1000];
+
+    (void)state;
+    memset(word, 'x', sizeof word);
+    assert_int_equal(suggest_distance(word, sizeof word, "rate", 4), sizeof word);
+    assert_int_equal(suggest_distance(word, SUGGEST_NAME_BYTES, "x", 1), SUGGEST_NAME_BYTES - 1);
+}
+
+static const char *nearest(const char *word)
+{
+    static const char *const names[] = {"rate",    "connections", "connect-rate", "connect-window",
+                                        "timeout", "json",        "hlog"};
+    struct suggest s = {.word = word, .n_word = strlen(word)};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        suggest_consider(&s, names[i]);
+    return s.name != NULL ? s.name : "none";
+}
+
+static void the_nearest_name_is_suggested_when_it_is_near(void **state)
+{
+    (void)state;
+    assert_string_equal(nearest("raet"), "rate");
+    assert_string_equal(nearest("conections"), "connections");
+    assert_string_equal(nearest("connectrate"), "connect-rate");
+    assert_string_equal(nearest("time-out"), "timeout");
+    assert_string_equal(nearest("jsno"), "json");
+    assert_string_equal(nearest("bogus"), "none");
+    assert_string_equal(nearest("x"), "none");
+    assert_string_equal(nearest(""), "none");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(distances_are_those_of_the_definition),
+        cmocka_unit_test(words_of_any_length_are_taken),
+        cmocka_unit_test(the_nearest_name_is_suggested_when_it_is_near),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT
+ * test_cgroup: the limits of groups of both versions, read from a tree of files of the test's own.
+ */
+#include "host/cgroup.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define MIB (1024ull * 1024)
+
+static char top[64]; /* /tmp/...: proc, v1, v2, cpu */
+
+static void make_directories(char *path)
+{
+    for (char *at = path + 1; (at = strchr(at, '/')) != NULL; at++) {
+        *at = '\0';
+        mkdir(path, 0700);
+        *at = '/';
+    }
+}
+
+/* A file below the test's directory, with all directories on its way. */
+static void put(const char *name, const char *text)
+{
+    char path[256];
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s/%s", top, name);
+    make_directories(path);
+    f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* What /proc/self/mountinfo says: `root` of each hierarchy is mounted in the test's directory. */
+static void put_mounts(const char *root)
+{
+    char text[1024];
+
+    snprintf(text, sizeof text,
+             "31 23 0:28 / /sys rw shared:2 - tmpfs tmpfs rw\n"
+             "32 31 0:29 %s %s/cpu rw,relatime - cgroup cgroup rw,cpu,cpuacct\n"
+             "35 31 0:32 %s %s/v1 rw,relatime shared:9 - cgroup cgroup rw,memory\n"
+             "41 31 0:38 %s %s/v2 rw - cgroup2 cgroup2 rw\n",
+             root, top, root, top, root, top);
+    put("proc/self/mountinfo", text);
+}
+
+static const char *proc(void)
+{
+    static char path[96];
+
+    snprintf(path, sizeof path, "%s/proc", top);
+    return path;
+}
+
+static int make_top(void **state)
+{
+    (void)state;
+    strcpy(top, "/tmp/test_cgroup.XXXXXX");
+    if (mkdtemp(top) == NULL)
+        return -1;
+    put_mounts("/");
+    put("cpu/tasks", "");
+    put("v1/tasks", "");
+    put("v2/tasks", "");
+    return 0;
+}
+
+static int remove_one(const char *path, const struct stat *s, int type, struct FTW *ftw)
+{
+    (void)s;
+    (void)type;
+    (void)ftw;
+    return remove(path);
+}
+
+static int remove_top(void **state)
+{
+    (void)state;
+    return nftw(top, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* The limit at this place, from the innermost group on, is `end` of a path and leaves so much. */
+static void assert_limit(const struct cgroup_memory *m, unsigned i, const char *end, uint64_t left)
+{
+    struct cgroup_reading r = cgroup_limit_read(&m->limits[i]);
+    const char *path = m->limits[i].path;
+
+    assert_true(i < m->n);
+    assert_true(strlen(path) >= strlen(end));
+    assert_string_equal(path + strlen(path) - strlen(end), end);
+    r.cache_bytes = cgroup_limit_cache_bytes(&m->limits[i]);
+    assert_true(cgroup_reading_left(&r) == left);
+}
+
+static void own_group_and_its_ancestors_limit_v1(void **state)
+{
+    struct cgroup_memory m;
+
+    (void)state;
+    put("proc/self/cgroup", "4:memory:/a/b\n3:cpuset:/a\n0::/\n");
+    put("v1/memory.limit_in_bytes", "9223372036854771712\n");
+    put("v1/memory.usage_in_bytes", "1\n");
+    put("v1/a/memory.limit_in_bytes", "104857600\n");
+    put("v1/a/memory.usage_in_bytes", "41943040\n");
+    put("v1/a/memory.stat",
+        "inactive_file 7\ntotal_inactive_file 3000000\ntotal_active_file 2000000\n"
+        "total_dirty 1000000\ntotal_writeback 500000\ntotal_mapped_file 500000\n");
+    put("v1/a/b/memory.limit_in_bytes", "67108864\n");
+    put("v1/a/b/memory.usage_in_bytes", "67108865\n");
+    put("v1/a/b/memory.kmem.limit_in_bytes", "33554432\n");
+    put("v1/a/b/memory.kmem.usage_in_bytes", "33554431\n");
+    cgroup_memory_open(&m, proc());
+    assert_int_equal(m.n, 3);
+    assert_limit(&m, 0, "v1/a/b/memory.limit_in_bytes", 0);
+    assert_limit(&m, 1, "v1/a/b/memory.kmem.limit_in_bytes", 1);
+    assert_limit(&m, 2, "v1/a/memory.limit_in_bytes", 60 * MIB + 3000000);
+    assert_false(m.limits[0].is_v2);
+    cgroup_memory_close(&m);
+}
+
+static void max_and_high_limit_v2_and_max_is_no_limit(void **state)
+{
+    struct cgroup_memory m;
+
+    (void)state;
+    put("proc/self/cgroup", "0::/slice/unit\n");
+    put("v2/slice/memory.max", "max\n");
+    put("v2/slice/memory.high", "629145600\n");
+    put("v2/slice/memory.current", "104857600\n");
+    put("v2/slice/memory.stat",
+        "anon 1\nfile 50000000\ninactive_file 3000000\nactive_file 2000000\n"
+        "file_dirty 1000000\nfile_writeback 500000\nfile_mapped 500000\n");
+    put("v2/slice/unit/memory.max", "536870912\n");
+    put("v2/slice/unit/memory.high", "max\n");
+    put("v2/slice/unit/memory.current", "0\n");
+    cgroup_memory_open(&m, proc());
+    assert_int_equal(m.n, 2);
+    assert_limit(&m, 0, "v2/slice/unit/memory.max", 512 * MIB);
+    assert_limit(&m, 1, "v2/slice/memory.high", 500 * MIB + 3000000);
+    assert_true(m.limits[0].is_v2);
+    cgroup_memory_close(&m);
+}
+
+static void limit_that_changes_is_seen(void **state)
+{
+    struct cgroup_memory m;
+    struct cgroup_reading r;
+
+    (void)state;
+    put("proc/self/cgroup", "0::/u\n");
+    put("v2/u/memory.max", "1000\n");
+    put("v2/u/memory.current", "400\n");
+    cgroup_memory_open(&m, proc());
+    put("v2/u/memory.max", "500\n");
+    put("v2/u/memory.current", "450\n");
+    r = cgroup_limit_read(&m.limits[0]);
+    assert_int_equal(cgroup_reading_left(&r), 50);
+    put("v2/u/memory.max", "max\n");
+    r = cgroup_limit_read(&m.limits[0]);
+    assert_true(cgroup_reading_left(&r) == CGROUP_UNLIMITED);
+    cgroup_memory_close(&m);
+}
+
+static void container_that_sees_a_subtree_finds_its_groups(void **state)
+{
+    struct cgroup_memory m;
+
+    (void)state;
+    put_mounts("/docker/0123");
+    put("proc/self/cgroup", "4:memory:/docker/0123/inner\n");
+    put("v1/memory.limit_in_bytes", "1000\n");
+    put("v1/memory.usage_in_bytes", "1\n");
+    put("v1/inner/memory.limit_in_bytes", "900\n");
+    put("v1/inner/memory.usage_in_bytes", "1\n");
+    cgroup_memory_open(&m, proc());
+    assert_int_equal(m.n, 2);
+    assert_limit(&m, 0, "v1/inner/memory.limit_in_bytes", 899);
+    assert_limit(&m, 1, "v1/memory.limit_in_bytes", 999);
+    cgroup_memory_close(&m);
+    put("proc/self/cgroup",
+        "4:memory:/docker/01234\n"); /* elsewhere: what is mounted is all we see */
+    cgroup_memory_open(&m, proc());
+    assert_int_equal(m.n, 1);
+    assert_limit(&m, 0, "v1/memory.limit_in_bytes", 999);
+    cgroup_memory_close(&m);
+}
+
+static void hierarchy_that_only_a_grandparent_has_mounted_is_found(void **state)
+{
+    struct cgroup_memory m;
+
+    (void)state;
+    put("proc/self/cgroup", "0::/u\n");
+    put("proc/self/mountinfo", "31 23 0:28 / /sys rw - sysfs sysfs rw\n");
+    put("proc/self/stat", "9 (sh) x) S 5 1 1 0\n");
+    put("proc/5/mountinfo", "41 31 0:38 / /sys/fs/unreadable rw - cgroup2 cgroup2 rw\n");
+    put("proc/5/stat", "5 (ip) S 1 1 1 0\n");
+    put("proc/1/mountinfo", "41 31 0:38 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+    put("proc/1/root/sys/fs/cgroup/u/memory.max", "1000\n");
+    put("proc/1/root/sys/fs/cgroup/u/memory.current", "1\n");
+    put("proc/1/root/sys/fs/cgroup/memory.max", "900\n");
+    put("proc/1/root/sys/fs/cgroup/memory.current", "1\n");
+    put("proc/1/root/sys/fs/memory.max", "1\n");
+    put("proc/1/root/sys/fs/memory.current", "1\n");
+    cgroup_memory_open(&m, proc());
+    assert_int_equal(m.n, 2);
+    assert_limit(&m, 0, "root/sys/fs/cgroup/u/memory.max", 999);
+    assert_limit(&m, 1, "root/sys/fs/cgroup/memory.max", 899);
+    cgroup_memory_close(&m);
+}
+
+static void what_cannot_be_read_limits_nothing(void **state)
+{
+    struct cgroup_memory m;
+
+    (void)state;
+    cgroup_memory_open(&m, proc()); /* no file "cgroup" */
+    assert_int_equal(m.n, 0);
+    assert_true(cgroup_cpu_quota_milli(proc()) == CGROUP_UNLIMITED);
+    put("proc/self/cgroup", "nonsense\n4:memory\n0::/none\n7:memory,hugetlb:/a\n");
+    put("v1/a/memory.limit_in_bytes", "many\n");
+    put("v1/a/memory.usage_in_bytes", "1\n");
+    put("v1/memory.limit_in_bytes", "1000\n"); /* without its usage */
+    put("v2/memory.max", "");
+    put("v2/memory.current", "1\n");
+    cgroup_memory_open(&m, proc());
+    assert_int_equal(m.n, 0);
+    cgroup_memory_open(&m, "/nonexistent");
+    assert_int_equal(m.n, 0);
+}
+
+static void long_path_is_shortened_to_its_end(void **state)
+{
+    const char *const path =
+        "/proc/12345/root/sys/fs/cgroup/memory/0123456789012345678901234567890123456789/"
+        "01234567890123456789/memory.limit_in_bytes";
+
+    (void)state;
+    assert_string_equal(cgroup_path_end("/a/memory.max"), "/a/memory.max");
+    assert_string_equal(cgroup_path_end(path),
+                        "root/sys/fs/cgroup/memory/0123456789012345678901234567890123456789/"
+                        "01234567890123456789/memory.limit_in_bytes");
+}
+
+static void smallest_cpu_quota_of_all_ancestors_counts(void **state)
+{
+    (void)state;
+    put("proc/self/cgroup", "2:cpu,cpuacct:/a/b\n0::/u\n");
+    put("cpu/a/b/cpu.cfs_quota_us", "-1\n");
+    put("cpu/a/b/cpu.cfs_period_us", "100000\n");
+    put("v2/u/cpu.max", "max 100000\n");
+    assert_true(cgroup_cpu_quota_milli(proc()) == CGROUP_UNLIMITED);
+    put("cpu/a/cpu.cfs_quota_us", "250000\n");
+    put("cpu/a/cpu.cfs_period_us", "100000\n");
+    assert_int_equal(cgroup_cpu_quota_milli(proc()), 2500);
+    put("v2/u/cpu.max", "30000 20000\n");
+    assert_int_equal(cgroup_cpu_quota_milli(proc()), 1500);
+}
+
+static void groups_of_this_process_can_be_read(void **state)
+{
+    struct cgroup_memory m;
+
+    (void)state;
+    cgroup_memory_open(&m, "/proc");
+    for (unsigned i = 0; i < m.n; i++)
+        assert_true(cgroup_limit_read(&m.limits[i]).used_bytes > 0);
+    cgroup_memory_close(&m);
+    assert_true(cgroup_cpu_quota_milli("/proc") > 0);
+}
+
+#define IN_TOP(test) cmocka_unit_test_setup_teardown(test, make_top, remove_top)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_TOP(own_group_and_its_ancestors_limit_v1),
+        IN_TOP(max_and_high_limit_v2_and_max_is_no_limit),
+        IN_TOP(limit_that_changes_is_seen),
+        IN_TOP(container_that_sees_a_subtree_finds_its_groups),
+        IN_TOP(hierarchy_that_only_a_grandparent_has_mounted_is_found),
+        IN_TOP(what_cannot_be_read_limits_nothing),
+        cmocka_unit_test(long_path_is_shortened_to_its_end),
+        IN_TOP(smallest_cpu_quota_of_all_ancestors_counts),
+        cmocka_unit_test(groups_of_this_process_can_be_read),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ * test_memory_model: sums of the constants, and that they agree with what was measured. */
+#include "host/memory_model.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void assert_within_3_percent(uint64_t predicted, uint64_t measured)
+{
+    assert_in_range(predicted, measured / 100 * 97, measured / 100 * 103);
+}
+
+/* Linux 6.18: what MemFree fell by, and what a cgroup of version 1 was charged. */
+static void measured_runs_are_predicted_within_3_percent(void **state)
+{
+    const struct memory_ends of_100k = {100000, 100000, 6, 6, false},
+                             of_300k = {300000, 300000, 16, 16, false},
+                             client_100k = {100000, 0, 6, 0, false},
+                             server_100k = {0, 100000, 0, 6, false};
+
+    (void)state;
+    assert_within_3_percent(memory_model_bytes(&of_100k, MEMORY_OF_MACHINE), 885534720);
+    assert_within_3_percent(memory_model_bytes(&of_100k, MEMORY_OF_CGROUP_V1), 611205120);
+    assert_within_3_percent(memory_model_bytes(&of_300k, MEMORY_OF_CGROUP_V1), 1800982528);
+    assert_within_3_percent(memory_model_bytes(&client_100k, MEMORY_OF_CGROUP_V1), 436912128);
+    assert_within_3_percent(memory_model_bytes(&server_100k, MEMORY_OF_CGROUP_V1), 172384256);
+}
+
+static void end_that_is_elsewhere_takes_nothing(void **state)
+{
+    const struct memory_ends client = {1000, 0, 2, 2, false}, server = {0, 1000, 2, 2, false},
+                             both = {1000, 1000, 2, 2, false}, neither = {0, 0, 2, 2, false};
+
+    (void)state;
+    assert_int_equal(memory_model_bytes(&neither, MEMORY_OF_MACHINE), 0);
+    assert_int_equal(memory_model_connection_bytes(&neither, MEMORY_OF_MACHINE), 0);
+    for (enum memory_account a = MEMORY_OF_MACHINE; a <= MEMORY_OF_PROCESS; a++) {
+        assert_int_equal(memory_model_bytes(&client, a) + memory_model_bytes(&server, a),
+                         memory_model_bytes(&both, a));
+        assert_int_equal(memory_model_connection_bytes(&client, a) +
+                             memory_model_connection_bytes(&server, a),
+                         memory_model_connection_bytes(&both, a));
+    }
+}
+
+static void each_connection_adds_the_same(void **state)
+{
+    const struct memory_ends few = {1000, 1000, 2, 2, true}, more = {1001, 1001, 2, 2, true};
+
+    (void)state;
+    for (enum memory_account a = MEMORY_OF_MACHINE; a <= MEMORY_OF_PROCESS; a++)
+        assert_int_equal(memory_model_bytes(&more, a) - memory_model_bytes(&few, a),
+                         memory_model_connection_bytes(&few, a));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(measured_runs_are_predicted_within_3_percent),
+        cmocka_unit_test(end_that_is_elsewhere_takes_nothing),
+        cmocka_unit_test(each_connection_adds_the_same),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

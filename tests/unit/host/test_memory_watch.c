@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT
+ * test_memory_watch: connections are granted from what files of the test's own say is left. */
+#include "host/memory_watch.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define MIB (1024ull * 1024)
+
+static const struct memory_ends server = {.server_connections = 1};
+/* Of it: memory_model.c. */
+#define MACHINE_EACH (4080ull + 215)
+#define CGROUP_EACH  (3992ull + 215)
+
+static const char *const files[] = {"self/cgroup", "self/mountinfo", "meminfo",
+                                    "memory.max",  "memory.current", "memory.stat"};
+static char top[64];
+static struct memory_watch watch;
+
+static const char *path_of(const char *name)
+{
+    static char path[128];
+
+    snprintf(path, sizeof path, "%s/%s", top, name);
+    return path;
+}
+
+__attribute__((format(printf, 2, 3))) static void put(const char *name, const char *format, ...)
+{
+    FILE *f = fopen(path_of(name), "w");
+    va_list args;
+
+    assert_non_null(f);
+    va_start(args, format);
+    vfprintf(f, format, args);
+    va_end(args);
+    fclose(f);
+}
+
+static void put_free(uint64_t bytes)
+{
+    put("meminfo", "MemTotal: %llu kB\nMemFree: %llu kB\n", 32768ull * 1024,
+        (unsigned long long)bytes / 1024);
+}
+
+static int make_top(void **state)
+{
+    (void)state;
+    strcpy(top, "/tmp/test_watch.XXXXXX");
+    return mkdtemp(top) != NULL ? mkdir(path_of("self"), 0700) : -1;
+}
+
+static int remove_top(void **state)
+{
+    (void)state;
+    memory_watch_end(&watch);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        unlink(path_of(files[i]));
+    return rmdir(path_of("self")) != 0 || rmdir(top) != 0 ? -1 : 0;
+}
+
+static void start(enum memory_watch_reserve part)
+{
+    memory_watch_start(&watch, top, &server, part);
+}
+
+static uint64_t take_all(void)
+{
+    uint64_t n = 0;
+
+    while (memory_watch_take(&watch))
+        n++;
+    return n;
+}
+
+static void half_of_what_is_above_the_reserve_is_granted(void **state)
+{
+    (void)state;
+    put_free(256 * MIB + 2000 * MACHINE_EACH + 2048);
+    start(MEMORY_WATCH_OF_SERVER); /* 32 GiB / 128 */
+    assert_int_equal(take_all(), 1000);
+    assert_false(memory_watch_is_short(&watch));
+    put_free(256 * MIB + 1000 * MACHINE_EACH + 2048);
+    memory_watch_look(&watch);
+    assert_int_equal(take_all(), 500);
+}
+
+static void client_keeps_twice_the_reserve_of_the_server(void **state)
+{
+    (void)state;
+    put_free(500 * MIB);
+    start(MEMORY_WATCH_OF_CLIENT);
+    assert_true(memory_watch_is_short(&watch));
+    memory_watch_end(&watch);
+    start(MEMORY_WATCH_OF_SERVER);
+    assert_false(memory_watch_is_short(&watch));
+}
+
+static void at_the_reserve_memory_is_short_until_there_is_ample(void **state)
+{
+    (void)state;
+    put_free(256 * MIB + 60 * MACHINE_EACH);
+    start(MEMORY_WATCH_OF_SERVER);
+    assert_true(memory_watch_is_short(&watch));
+    assert_false(memory_watch_take(&watch));
+    put_free(256 * MIB + 2000 * MACHINE_EACH); /* as a few that end leave it */
+    memory_watch_look(&watch);
+    assert_true(memory_watch_is_short(&watch));
+    put_free(256 * MIB + 4000 * MACHINE_EACH);
+    memory_watch_look(&watch);
+    assert_false(memory_watch_is_short(&watch));
+    assert_true(memory_watch_take(&watch));
+    assert_true(memory_watch_was_short(&watch));
+}
+
+static void what_is_given_back_is_there_again(void **state)
+{
+    (void)state;
+    put_free(256 * MIB + 200 * MACHINE_EACH + 2048);
+    start(MEMORY_WATCH_OF_SERVER);
+    assert_int_equal(take_all(), 100);
+    assert_false(memory_watch_take(&watch)); /* two were asked for in vain */
+    for (int i = 0; i < 3; i++)
+        memory_watch_give_back(&watch);
+    assert_true(memory_watch_take(&watch));
+    assert_false(memory_watch_take(&watch));
+}
+
+static void nobody_takes_anything_and_nothing_is_read(void **state)
+{
+    int n_looks = 0;
+
+    (void)state;
+    put_free(16384 * MIB);
+    start(MEMORY_WATCH_OF_SERVER);
+    put_free(0);
+    for (; !memory_watch_is_short(&watch); n_looks++)
+        memory_watch_look(&watch);
+    assert_in_range(n_looks, 10, 100);
+    memory_watch_end(&watch);
+    put_free(16384 * MIB);
+    start(MEMORY_WATCH_OF_SERVER);
+    assert_true(memory_watch_take(&watch));
+    put_free(0);
+    memory_watch_look(&watch);
+    assert_true(memory_watch_is_short(&watch));
+}
+
+static void cgroup_binds_before_the_machine_and_is_named(void **state)
+{
+    char text[256];
+
+    (void)state;
+    put_free(16384 * MIB);
+    put("self/cgroup", "0::/\n");
+    put("self/mountinfo", "41 31 0:38 / %s rw - cgroup2 cgroup2 rw\n", top);
+    put("memory.max", "%llu\n", 64 * MIB);
+    put("memory.current", "%llu\n", 10 * MIB);
+    put("memory.stat", "inactive_file 0\n");
+    start(MEMORY_WATCH_OF_SERVER);
+    assert_int_equal(take_all(), 50 * MIB / 2 / CGROUP_EACH); /* 512 MiB / 128 are kept */
+    put("memory.current", "%llu\n", 60 * MIB);
+    memory_watch_look(&watch);
+    assert_true(memory_watch_is_short(&watch));
+    memory_shortage_text(&watch.tightest, text, sizeof text);
+    assert_non_null(strstr(text, "4.00 MiB left of 64.0 MiB ("));
+    assert_non_null(strstr(text, "memory.max)"));
+    put("memory.stat", "inactive_file %llu\n", 20 * MIB); /* page cache would go first */
+    memory_watch_look(&watch);
+    assert_false(memory_watch_is_short(&watch));
+}
+
+static void what_is_not_known_is_granted(void **state)
+{
+    (void)state;
+    start(MEMORY_WATCH_OF_CLIENT);
+    for (int i = 0; i < 1000; i++)
+        assert_true(memory_watch_take(&watch));
+    memory_watch_look(&watch);
+    assert_false(memory_watch_is_short(&watch));
+}
+
+#define IN_TOP(test) cmocka_unit_test_setup_teardown(test, make_top, remove_top)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_TOP(half_of_what_is_above_the_reserve_is_granted),
+        IN_TOP(client_keeps_twice_the_reserve_of_the_server),
+        IN_TOP(at_the_reserve_memory_is_short_until_there_is_ample),
+        IN_TOP(what_is_given_back_is_there_again),
+        IN_TOP(nobody_takes_anything_and_nothing_is_read),
+        IN_TOP(cgroup_binds_before_the_machine_and_is_named),
+        IN_TOP(what_is_not_known_is_granted),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT
+ * test_preflight: each limit from both sides, and the command that lifts it. */
+#include "host/preflight.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Of 10,000 connections with both ends here and two threads each: memory_model.c. */
+#define EACH   (4208ull + 236 + 4080 + 215)
+#define NEEDED (10000 * EACH + 2 * 1500000 + 2 * (380000 + 31000 + 2 * 40000))
+
+/* A machine and a run that fits exactly, line by line. */
+static const struct hostfacts host_of_10000 = {
+    .nofile = 5064,
+    .nr_open = 1048576,
+    .file_max = 21128, /* 1,000 open, 20,000 sockets, 2 * 64 reserved */
+    .files_open = 1000,
+    .epoll_watches = 20128,
+    .memory_available_bytes = NEEDED / 80 * 100 + 100,
+    .cgroup_available_bytes = HOSTFACTS_UNKNOWN,
+    .address_space_bytes = HOSTFACTS_UNKNOWN,
+    .thread_stack_bytes = 8ull << 20,
+    .page_bytes = 4096,
+    .tcp_pages_max = 5010,
+    .tcp_pages_used = 10,
+    .first_ephemeral_port = 32768,
+    .last_ephemeral_port = 60999,
+    .first_unprivileged_port = 1024,
+    .sockets_in_time_wait = 5,
+    .time_wait_buckets = 10000,
+    .orphans_max = 10000,
+    .somaxconn = 256,
+    .syn_backlog = 256,
+    .syn_cookies = 0,
+    .tcp_timestamps = 1,
+    .tcp_hash_entries = 5000,
+    .conntrack_max = 10007,
+    .conntrack_used = 7,
+};
+
+static const struct preflight_client ask_10000 = {
+    .n_connections = 10000,
+    .n_tuples = 10000,
+    .n_addresses = 2,
+    .explicit_ports = true,
+    .lowest_port = 1024,
+    .n_threads = 2,
+    .own_fd_tables = true,
+    .reserved_fds = 64,
+    .peer_is_here = true,
+    .closes_with_fin = true,
+    .connect_window = 256,
+};
+
+static const struct preflight_line *find(const struct preflight *p, const char *name)
+{
+    for (unsigned i = 0; i < p->n_lines; i++)
+        if (strcmp(p->lines[i].name, name) == 0)
+            return &p->lines[i];
+    fail_msg("no line '%s'", name);
+    return p->lines; /* not reached */
+}
+
+/* The one line that is not ok has this name, level and text in its fix. */
+static void assert_only(const struct preflight *p, const char *name, enum preflight_level level,
+                        const char *in_fix)
+{
+    for (unsigned i = 0; i < p->n_lines; i++) {
+        const struct preflight_line *line = &p->lines[i];
+
+        if (strcmp(line->name, name) != 0 && line->level != PREFLIGHT_OK)
+            fail_msg("'%s' is %s", line->name, preflight_level_name(line->level));
+    }
+    assert_int_equal(find(p, name)->level, level);
+    if (strstr(find(p, name)->fix, in_fix) == NULL)
+        fail_msg("'%s' is not in '%s'", in_fix, find(p, name)->fix);
+    assert_int_equal(preflight_worst(p), level);
+}
+
+static void what_suffices_exactly_is_ok(void **state)
+{
+    struct preflight p;
+
+    (void)state;
+    preflight_client(&p, &host_of_10000, &ask_10000);
+    for (unsigned i = 0; i < p.n_lines; i++)
+        if (p.lines[i].level != PREFLIGHT_OK)
+            fail_msg("'%s' is not ok", p.lines[i].name);
+    assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
+}
+
+static void tuples_in_time_wait_count_where_they_cannot_be_taken_over(void **state)
+{
+    struct preflight_client ask = ask_10000;
+    struct hostfacts host = host_of_10000;
+    const struct preflight_line *tuples;
+    struct preflight p;
+
+    (void)state;
+    ask.n_tuples = 11000;
+    ask.n_time_wait = 1000;
+    ask.time_wait_ends_s = 43;
+    for (host.tcp_timestamps = 0; host.tcp_timestamps <= 1; host.tcp_timestamps++) {
+        preflight_client(&p, &host, &ask);
+        assert_int_equal(preflight_worst(&p),
+                         host.tcp_timestamps == 0 ? PREFLIGHT_WARN : PREFLIGHT_OK);
+        assert_int_equal(find(&p, "source tuples in TIME_WAIT")->is, 1000);
+        assert_non_null(strstr(find(&p, "source tuples in TIME_WAIT")->fix, "43 s"));
+    }
+    ask.n_time_wait = 1001;
+    preflight_client(&p, &host, &ask);
+    assert_int_equal(find(&p, "source tuples")->level, PREFLIGHT_OK);
+    host.tcp_timestamps = 0;
+    preflight_client(&p, &host, &ask);
+    tuples = find(&p, "source tuples");
+    assert_int_equal(tuples->level, PREFLIGHT_STOP);
+    assert_int_equal(tuples->is, 9999);
+    assert_non_null(strstr(tuples->fix, "wait 43 s"));
+    ask.n_time_wait = 20000;
+    preflight_client(&p, &host, &ask);
+    assert_int_equal(find(&p, "source tuples")->is, 0);
+    ask.n_time_wait = HOSTFACTS_UNKNOWN;
+    preflight_client(&p, &host, &ask);
+    assert_int_equal(find(&p, "source tuples")->is, 11000);
+}
+
+static void time_wait_binds_where_its_ports_cannot_be_taken_over(void **state)
+{
+    static const struct {
+        bool explicit_ports;
+        uint64_t timestamps, per_s;
+    } cases[] = {
+        {true, 1, HOSTFACTS_UNKNOWN},
+        {false, 1, HOSTFACTS_UNKNOWN},
+        {true, 0, 1000},
+        {false, 0, 1000},
+        {false, HOSTFACTS_UNKNOWN, 1000},
+    };
+    struct preflight p;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct preflight_client ask = ask_10000;
+        struct hostfacts host = host_of_10000;
+
+        ask.n_tuples = 60000;
+        ask.explicit_ports = cases[i].explicit_ports;
+        host.tcp_timestamps = cases[i].timestamps;
+        assert_true(preflight_churn_per_s(&host, &ask) == cases[i].per_s);
+        ask.churn_per_s = 1000.4;
+        preflight_client(&p, &host, &ask);
+        assert_int_equal(find(&p, "connections/s sustainable with fin")->level, PREFLIGHT_OK);
+        ask.churn_per_s = 1000.6;
+        preflight_client(&p, &host, &ask);
+        assert_int_equal(find(&p, "connections/s sustainable with fin")->level,
+                         cases[i].per_s == 1000 ? PREFLIGHT_WARN : PREFLIGHT_OK);
+        ask.closes_with_fin = false;
+        preflight_client(&p, &host, &ask);
+        assert_int_equal(find(&p, "connections/s sustainable with fin")->level, PREFLIGHT_OK);
+    }
+}
+
+static void too_few_tuples_stop_with_the_addresses_that_would_do(void **state)
+{
+    struct preflight_client ask = ask_10000;
+    struct preflight p;
+
+    (void)state;
+    ask.n_tuples = 9999;
+    preflight_client(&p, &host_of_10000, &ask);
+    assert_only(&p, "source tuples", PREFLIGHT_STOP, "--source with 3 addresses");
+    assert_int_equal(find(&p, "source tuples")->is, 9999);
+    assert_int_equal(find(&p, "source tuples")->needed, 10000);
+    ask.explicit_ports = false;
+    ask.n_connections = 100000;
+    ask.n_tuples = 28232;
+    preflight_client(&p, &host_of_10000, &ask);
+    assert_non_null(strstr(find(&p, "source tuples")->fix, "--source with 2 addresses"));
+}
+
+/* One fact made worse by one, which line says so, and how. */
+struct worse {
+    size_t offset;
+    uint64_t value;
+    const char *name;
+    enum preflight_level level;
+    const char *in_fix;
+};
+
+#define FACT(field) offsetof(struct hostfacts, field)
+
+static void each_limit_that_is_short_by_one_is_named(void **state)
+{
+    static const struct worse cases[] = {
+        {FACT(nofile), 5063, "fd limit per table", PREFLIGHT_STOP, "ulimit -n 5064"},
+        {FACT(file_max), 21127, "fs.file-max", PREFLIGHT_STOP, "sysctl -w fs.file-max=21128"},
+        {FACT(epoll_watches), 20127, "fs.epoll.max_user_watches", PREFLIGHT_STOP, "=20128"},
+        {FACT(memory_available_bytes), NEEDED - 1, "memory (bytes available)", PREFLIGHT_STOP,
+         "about 8739 bytes each, or more memory"},
+        {FACT(memory_available_bytes), NEEDED, "memory (bytes available)", PREFLIGHT_WARN, "80 %"},
+        {FACT(tcp_hash_entries), 4999, "net.ipv4.tcp_ehash_entries", PREFLIGHT_WARN,
+         "thash_entries=20000: 4.0 connections in a chain"},
+        {FACT(tcp_pages_max), 5009, "net.ipv4.tcp_mem (pages)", PREFLIGHT_WARN,
+         "net.ipv4.tcp_mem='2505 3757 5010'"},
+        {FACT(conntrack_max), 10006, "net.netfilter.nf_conntrack_max", PREFLIGHT_WARN, "=10007"},
+        {FACT(time_wait_buckets), 9999, "net.ipv4.tcp_max_tw_buckets", PREFLIGHT_WARN,
+         "--close rst"},
+        {FACT(orphans_max), 9999, "net.ipv4.tcp_max_orphans", PREFLIGHT_WARN, "--close rst"},
+        {FACT(somaxconn), 255, "net.core.somaxconn", PREFLIGHT_WARN, "net.core.somaxconn=256"},
+        {FACT(syn_backlog), 255, "net.ipv4.tcp_max_syn_backlog", PREFLIGHT_WARN, "=256"},
+        {FACT(tcp_timestamps), 0, "net.ipv4.tcp_timestamps", PREFLIGHT_WARN, "tcp_timestamps=1"},
+        {FACT(first_unprivileged_port), 1025, "lowest port bindable", PREFLIGHT_STOP,
+         "ip_unprivileged_port_start=1024"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hostfacts host = host_of_10000;
+        struct preflight p;
+
+        memcpy((char *)&host + cases[i].offset, &cases[i].value, sizeof cases[i].value);
+        preflight_client(&p, &host, &ask_10000);
+        assert_only(&p, cases[i].name, cases[i].level, cases[i].in_fix);
+    }
+}
+
+static void tls_needs_memory_for_each_connection(void **state)
+{
+    struct preflight_client ask = ask_10000;
+    struct preflight p;
+
+    (void)state;
+    ask.tls = true;
+    preflight_client(&p, &host_of_10000, &ask);
+    assert_int_equal(find(&p, "memory (bytes available)")->level, PREFLIGHT_STOP);
+    assert_int_equal(find(&p, "memory (bytes available)")->needed,
+                     NEEDED + 10000ull * (20000 + 15200));
+}
+
+static void limit_of_a_cgroup_counts_though_there_is_memory(void **state)
+{
+    static const struct {
+        bool is_v2;
+        uint64_t server_bytes; /* that are charged for each socket of the server */
+    } versions[] = {{false, 1488}, {true, 3992}};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const uint64_t charged = NEEDED - 10000 * (4208 + 4080 - 4080 - versions[i].server_bytes);
+        struct hostfacts host = host_of_10000;
+        struct preflight p;
+
+        host.cgroup_is_v2 = versions[i].is_v2;
+        host.cgroup_available_bytes = charged - 1;
+        strcpy(host.cgroup_limit, "/sys/fs/cgroup/u/memory.max");
+        preflight_client(&p, &host, &ask_10000);
+        assert_only(&p, "cgroup memory (bytes available)", PREFLIGHT_STOP,
+                    "or a higher /sys/fs/cgroup/u/memory.max");
+        assert_int_equal(find(&p, "cgroup memory (bytes available)")->needed, charged);
+        host.cgroup_available_bytes = charged;
+        preflight_client(&p, &host, &ask_10000);
+        assert_only(&p, "cgroup memory (bytes available)", PREFLIGHT_WARN, "80 %");
+    }
+}
+
+static void address_space_has_to_hold_own_stacks_and_connections(void **state)
+{
+    const uint64_t own = 10000ull * 236 + 1500000 + 2 * (380000 + (8ull << 20));
+    struct hostfacts host = host_of_10000;
+    struct preflight p;
+
+    (void)state;
+    host.address_space_bytes = own - 1;
+    preflight_client(&p, &host, &ask_10000);
+    assert_only(&p, "address space (bytes available)", PREFLIGHT_STOP, "ulimit -v");
+    host.address_space_bytes = own * 10 / 8 + 100;
+    preflight_client(&p, &host, &ask_10000);
+    assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
+}
+
+static void server_needs_memory_for_those_it_may_take(void **state)
+{
+    struct preflight p;
+
+    (void)state;
+    preflight_server(&p, &host_of_10000,
+                     &(struct preflight_server){10500, 10000, 2, true, 64, 256, false});
+    assert_int_equal(find(&p, "memory (bytes available)")->needed,
+                     10000ull * (4080 + 215) + 1500000 + 2 * (31000 + 40000));
+}
+
+static void what_is_not_known_does_not_stop(void **state)
+{
+    struct hostfacts host;
+    struct preflight p;
+
+    (void)state;
+    memset(&host, 0xff, sizeof host);
+    host.cgroup_is_v2 = false; /* a flag has no such value */
+    preflight_client(&p, &host, &ask_10000);
+    assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
+    preflight_server(&p, &host, &(struct preflight_server){10000, 10000, 2, true, 64, 4096, false});
+    assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
+}
+
+static void reset_at_the_end_needs_no_time_wait(void **state)
+{
+    struct preflight_client ask = ask_10000;
+    struct hostfacts host = host_of_10000;
+    struct preflight p;
+
+    (void)state;
+    host.time_wait_buckets = host.orphans_max = 1;
+    ask.closes_with_fin = false;
+    preflight_client(&p, &host, &ask);
+    assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
+}
+
+static void server_elsewhere_needs_half_of_the_sockets_here(void **state)
+{
+    struct preflight_client ask = ask_10000;
+    struct hostfacts host = host_of_10000;
+    struct preflight p;
+
+    (void)state;
+    host.file_max = 11128;
+    host.somaxconn = 1;
+    ask.peer_is_here = false;
+    preflight_client(&p, &host, &ask);
+    assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
+}
+
+static void one_shared_table_has_to_hold_all(void **state)
+{
+    struct preflight_client ask = ask_10000;
+    struct hostfacts host = host_of_10000;
+    struct preflight p;
+
+    (void)state;
+    ask.own_fd_tables = false;
+    host.nofile = 10063;
+    preflight_client(&p, &host, &ask);
+    assert_int_equal(find(&p, "fd limit per table")->level, PREFLIGHT_STOP);
+    assert_non_null(strstr(find(&p, "fd limit per table")->fix, "ulimit -n 10064"));
+    assert_int_equal(find(&p, "fd tables")->level, PREFLIGHT_WARN);
+}
+
+static void server_is_told_of_its_accept_queue(void **state)
+{
+    struct preflight p;
+
+    (void)state;
+    preflight_server(&p, &host_of_10000,
+                     &(struct preflight_server){10000, 10000, 2, true, 64, 4096, false});
+    assert_int_equal(find(&p, "net.core.somaxconn")->level, PREFLIGHT_WARN);
+    assert_non_null(strstr(find(&p, "net.core.somaxconn")->fix, "--backlog 256"));
+    assert_int_equal(find(&p, "fs.file-max")->needed, 11128);
+    assert_non_null(strstr(find(&p, "net.ipv4.tcp_abort_on_overflow")->fix, "half-open"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_suffices_exactly_is_ok),
+        cmocka_unit_test(tuples_in_time_wait_count_where_they_cannot_be_taken_over),
+        cmocka_unit_test(time_wait_binds_where_its_ports_cannot_be_taken_over),
+        cmocka_unit_test(too_few_tuples_stop_with_the_addresses_that_would_do),
+        cmocka_unit_test(each_limit_that_is_short_by_one_is_named),
+        cmocka_unit_test(tls_needs_memory_for_each_connection),
+        cmocka_unit_test(limit_of_a_cgroup_counts_though_there_is_memory),
+        cmocka_unit_test(address_space_has_to_hold_own_stacks_and_connections),
+        cmocka_unit_test(server_needs_memory_for_those_it_may_take),
+        cmocka_unit_test(what_is_not_known_does_not_stop),
+        cmocka_unit_test(reset_at_the_end_needs_no_time_wait),
+        cmocka_unit_test(server_elsewhere_needs_half_of_the_sockets_here),
+        cmocka_unit_test(one_shared_table_has_to_hold_all),
+        cmocka_unit_test(server_is_told_of_its_accept_queue),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ * test_latency: figures of a histogram, known and unknown; and latency_report: how they are shown.
+ */
+#include "measure/latency.h"
+
+#include "base/json.h"
+#include "measure/latency_report.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void figures_of(struct latency *l, unsigned n_values, uint64_t n_beyond)
+{
+    struct hist h;
+
+    assert_int_equal(hist_init(&h), 0);
+    for (unsigned i = 1; i <= n_values; i++)
+        hist_record(&h, i * 1000);
+    hist_record_beyond(&h, n_beyond);
+    latency_of_hist(l, &h, NULL);
+    hist_free(&h);
+}
+
+static void percentiles_are_known_beyond_or_unknown(void **state)
+{
+    struct latency l;
+
+    (void)state;
+    figures_of(&l, 980, 20);
+    assert_int_equal(l.count, 980);
+    assert_int_equal(l.over, 20);
+    assert_int_equal(l.min_ns, 1000);
+    assert_int_equal(l.max_ns, 980000);
+    assert_true(l.mean_ns == 490500);
+    assert_int_equal(hist_index(l.percentiles_ns[0]), hist_index(500000));
+    assert_int_equal(hist_index(l.percentiles_ns[2]), hist_index(950000));
+    assert_int_equal(l.percentiles_ns[3], HIST_BEYOND);     /* 20 of 1,000 have no answer */
+    assert_int_equal(l.percentiles_ns[4], LATENCY_UNKNOWN); /* one value beyond p99.9 */
+}
+
+static void assert_line(const struct latency *l, const char *wanted)
+{
+    char *text = NULL;
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+
+    latency_report_text(out, "x", l, 5000000000);
+    fclose(out);
+    assert_string_equal(text, wanted);
+    free(text);
+}
+
+static void line_shows_what_is_known(void **state)
+{
+    struct latency l;
+
+    (void)state;
+    figures_of(&l, 979, 21);
+    assert_line(&l, "x             1.00 us    500 us    900 us   >5.00 s         -         -"
+                    "    979 us    490 us\n");
+    figures_of(&l, 0, 0);
+    assert_line(&l, "");
+    figures_of(&l, 0, 30);
+    assert_line(&l, "x                   -   >5.00 s         -         -         -         -"
+                    "         -         -\n");
+}
+
+static void bars_are_as_long_as_the_counts(void **state)
+{
+    struct hist h;
+    char *text = NULL;
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+
+    (void)state;
+    assert_int_equal(hist_init(&h), 0);
+    for (int i = 0; i < 10; i++)
+        hist_record(&h, 1500);
+    for (int i = 0; i < 5; i++)
+        hist_record(&h, 3000);
+    latency_report_bars(out, "T, answers below", &h);
+    fclose(out);
+    assert_string_equal(text, "\nT, answers below\n"
+                              "   2.00 us           10 ########################################\n"
+                              "   5.00 us            5 ####################\n");
+    free(text);
+    hist_free(&h);
+}
+
+static void json_has_every_key(void **state)
+{
+    struct latency l;
+    struct json j;
+    char *text = NULL;
+    size_t n_bytes;
+
+    (void)state;
+    figures_of(&l, 980, 20);
+    json_init(&j, open_memstream(&text, &n_bytes));
+    json_object_begin(&j, NULL);
+    latency_report_json(&j, "x", &l);
+    json_object_end(&j);
+    fclose(j.out);
+    assert_non_null(strstr(text, "\"count\": 980,\n    \"over\": 20,\n    \"clamped\": 0,\n"
+                                 "    \"min\": 1000,\n    \"mean\": 490500,\n"));
+    assert_non_null(strstr(text, "\"p99\": \"beyond\",\n    \"p999\": null,"));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(percentiles_are_known_beyond_or_unknown),
+        cmocka_unit_test(line_shows_what_is_known),
+        cmocka_unit_test(bars_are_as_long_as_the_counts),
+        cmocka_unit_test(json_has_every_key),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

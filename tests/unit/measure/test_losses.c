@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ * test_losses: a sudden end and an idle timeout are told apart. */
+#include "measure/losses.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define MS 1000000ull
+
+static struct losses l;
+
+static int setup(void **state)
+{
+    (void)state;
+    return losses_init(&l);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    losses_free(&l);
+    return 0;
+}
+
+static void none_are_neither_sudden_nor_idle(void **state)
+{
+    (void)state;
+    assert_false(losses_are_sudden(&l));
+    assert_false(losses_are_of_idleness(&l));
+}
+
+static void ends_within_a_second_are_sudden(void **state)
+{
+    (void)state;
+    losses_add(&l, 5000 * MS, 3 * MS);
+    losses_add(&l, 6000 * MS, 700 * MS);
+    assert_true(losses_are_sudden(&l));
+    assert_false(losses_are_of_idleness(&l));
+    losses_add(&l, 6001 * MS, 10 * MS);
+    assert_false(losses_are_sudden(&l));
+}
+
+static void many_may_take_longer(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 100001; i++)
+        losses_add(&l, 5000 * MS + i * 20000, MS);
+    assert_true(losses_are_sudden(&l));
+}
+
+static void idle_timeout_finds_all_idle_for_as_long(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 100; i++)
+        losses_add(&l, 5000 * MS + i * 50 * MS, 2000 * MS + i * MS);
+    assert_true(losses_are_of_idleness(&l));
+    assert_false(losses_are_sudden(&l));
+    losses_add(&l, 9000 * MS, 1500 * MS);
+    assert_false(losses_are_of_idleness(&l));
+}
+
+static void those_of_two_workers_are_one(void **state)
+{
+    struct losses other;
+
+    (void)state;
+    assert_int_equal(losses_init(&other), 0);
+    losses_add(&l, 5000 * MS, MS);
+    losses_add(&other, 4000 * MS, 2 * MS);
+    losses_add(&other, 7000 * MS, 3 * MS);
+    losses_merge(&l, &other);
+    assert_int_equal(l.idle.count, 3);
+    assert_int_equal(l.last_ns - l.first_ns, 3000 * MS);
+    losses_free(&other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(none_are_neither_sudden_nor_idle, setup, teardown),
+        cmocka_unit_test_setup_teardown(ends_within_a_second_are_sudden, setup, teardown),
+        cmocka_unit_test_setup_teardown(many_may_take_longer, setup, teardown),
+        cmocka_unit_test_setup_teardown(idle_timeout_finds_all_idle_for_as_long, setup, teardown),
+        cmocka_unit_test_setup_teardown(those_of_two_workers_are_one, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ * test_openmetrics: both forms, letter by letter, and single figures read back. */
+#include "measure/openmetrics.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void write_some(FILE *out, const char *accept)
+{
+    struct openmetrics m;
+
+    openmetrics_init(&m, out, accept);
+    openmetrics_counter(&m, "x_accepted", "Connections.", 5);
+    openmetrics_family(&m, OPENMETRICS_COUNTER, "x_closed", "By worker.");
+    openmetrics_u64(&m, "worker", "0", 2);
+    openmetrics_u64(&m, "worker", "1", 1ull << 63);
+    openmetrics_gauge(&m, "x_unknown", "Not known.", UINT64_MAX);
+    openmetrics_family(&m, OPENMETRICS_GAUGE, "x_rate", "Asked.");
+    openmetrics_double(&m, 0.1);
+    openmetrics_end(&m);
+}
+
+static char *text_for(const char *accept)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+
+    assert_non_null(out);
+    write_some(out, accept);
+    fclose(out);
+    return text;
+}
+
+static void openmetrics_for_who_asks_for_it(void **state)
+{
+    char *text = text_for("application/openmetrics-text;version=1.0.0,text/plain;q=0.5");
+
+    (void)state;
+    assert_string_equal(text, "# TYPE x_accepted counter\n# HELP x_accepted Connections.\n"
+                              "x_accepted_total 5\n"
+                              "# TYPE x_closed counter\n# HELP x_closed By worker.\n"
+                              "x_closed_total{worker=\"0\"} 2\n"
+                              "x_closed_total{worker=\"1\"} 9223372036854775808\n"
+                              "# TYPE x_unknown gauge\n# HELP x_unknown Not known.\n"
+                              "# TYPE x_rate gauge\n# HELP x_rate Asked.\n"
+                              "x_rate 0.1\n# EOF\n");
+    free(text);
+}
+
+static void older_text_for_the_others(void **state)
+{
+    char *text = text_for("*/*"), *none = text_for(NULL);
+
+    (void)state;
+    assert_string_equal(text, none);
+    assert_non_null(strstr(text, "# TYPE x_accepted_total counter\n"
+                                 "# HELP x_accepted_total Connections.\nx_accepted_total 5\n"));
+    assert_null(strstr(text, "# EOF"));
+    free(text);
+    free(none);
+}
+
+static void histogram_is_cumulative(void **state)
+{
+    struct openmetrics m;
+    struct hist h;
+    char *text = NULL;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+
+    (void)state;
+    assert_int_equal(hist_init(&h), 0);
+    hist_record(&h, 5000);
+    hist_record_beyond(&h, 4);
+    hist_record(&h, 15000000);
+    hist_record(&h, 15000000);
+    hist_record(&h, 20000000000);
+    openmetrics_init(&m, out, NULL);
+    openmetrics_hist(&m, "x_seconds", "Time.", &h);
+    fclose(out);
+    for (const char *const *want =
+             (const char *const[]){
+                 "x_seconds_bucket{le=\"1e-05\"} 1\n", "x_seconds_bucket{le=\"0.01\"} 1\n",
+                 "x_seconds_bucket{le=\"0.02\"} 3\n", "x_seconds_bucket{le=\"10.0\"} 3\n",
+                 "x_seconds_bucket{le=\"+Inf\"} 8\nx_seconds_count 8\n"
+                 "x_seconds_sum 20.030005\n",
+                 NULL};
+         *want != NULL; want++)
+        assert_non_null(strstr(text, *want));
+    free(text);
+    hist_free(&h);
+}
+
+static void figures_are_read_back(void **state)
+{
+    char *text = text_for(NULL);
+    uint64_t sum = 77;
+
+    (void)state;
+    assert_int_equal(openmetrics_sum(text, "x_accepted_total", &sum), 0);
+    assert_int_equal(sum, 5);
+    assert_int_equal(openmetrics_sum(text, "x_closed_total", &sum), 0);
+    assert_true(sum == (1ull << 63) + 2);
+    assert_int_equal(openmetrics_sum(text, "x_unknown", &sum), -1);
+    assert_int_equal(openmetrics_sum(text, "x_accepted", &sum), -1);
+    assert_int_equal(openmetrics_sum("", "x", &sum), -1);
+    assert_int_equal(openmetrics_sum("x_total{a=\"b\" 5\n", "x_total", &sum), -1);
+    assert_int_equal(openmetrics_sum("x_total{a\nx_total 1\n", "x_total", &sum), 0);
+    assert_int_equal(sum, 1);
+    assert_int_equal(openmetrics_sum("x_total 1.5\nx_total -1\nx_total", "x_total", &sum), -1);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(openmetrics_for_who_asks_for_it),
+        cmocka_unit_test(older_text_for_the_others),
+        cmocka_unit_test(histogram_is_cumulative),
+        cmocka_unit_test(figures_are_read_back),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ * test_tally: the laws of the counts, each with a count that breaks it. */
+#include "measure/tally.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Of 100 queries; those unsent, timed out, failed and cancelled are unanswered. */
+enum { ASKED = 20, ANSWERED = 50, UNANSWERED = 50 };
+
+/* Counts that obey every law. */
+static void make_lawful(struct tally *t)
+{
+    memset(t, 0, sizeof *t);
+    for (int class = 0; class < TALLY_N_CLASSES; class ++) {
+        struct tally_queries *q = &t->queries[class];
+
+        tally_add(&q->scheduled, 100);
+        tally_add(&q->sent, 90);
+        tally_add(&q->unsent, 10);
+        tally_add(&q->answered, ANSWERED);
+        tally_add(&q->timeout, 25);
+        tally_add(&q->error, 10);
+        tally_add(&q->cancelled, 5);
+    }
+    tally_add(&t->answers.by_code[0], 9);
+    tally_add(&t->answers.by_code[1 + 3], ANSWERED - 9);
+    tally_add(&t->answers.truncated, ANSWERED);
+    tally_add(&t->errors[PHASE_RECEIVE][REASON_PEER], 7);
+    tally_add(&t->errors[PHASE_SEND][REASON_RESET], 3);
+    tally_add(&t->connections.ended[PHASE_RUN][REASON_FINISHED], 15);
+    tally_add(&t->connections.ended[PHASE_CONNECT][REASON_REFUSED], 5);
+}
+
+static void lawful_counts_break_no_law(void **state)
+{
+    struct tally t;
+
+    (void)state;
+    make_lawful(&t);
+    assert_null(tally_broken_law(&t, ASKED, ANSWERED, UNANSWERED));
+    assert_int_equal(tally_connections_ended(&t), ASKED);
+    assert_int_equal(tally_connections_failed(&t), 5);
+    assert_int_equal(tally_connections_by_reason(&t, REASON_REFUSED), 5);
+}
+
+static void connections_in_the_place_of_others_have_outcomes_of_their_own(void **state)
+{
+    struct tally t;
+
+    (void)state;
+    make_lawful(&t);
+    tally_add(&t.connections.reopened, 3);
+    assert_non_null(tally_broken_law(&t, ASKED, ANSWERED, UNANSWERED));
+    tally_add(&t.connections.ended[PHASE_RECEIVE][REASON_PEER], 1);
+    tally_add(&t.connections.ended[PHASE_RUN][REASON_CANCELLED], 2);
+    assert_null(tally_broken_law(&t, ASKED, ANSWERED, UNANSWERED));
+    assert_int_equal(tally_connections_failed(&t), 6);
+}
+
+static void assert_named(const struct tally *t, uint64_t asked, uint64_t histogram,
+                         const char *word)
+{
+    const char *law = tally_broken_law(t, asked, histogram, UNANSWERED);
+
+    assert_non_null(law);
+    if (strstr(law, word) == NULL)
+        fail_msg("'%s' is not in '%s'", word, law);
+}
+
+static void each_broken_law_is_named_in_every_class(void **state)
+{
+    struct tally t;
+
+    (void)state;
+    for (int class = 0; class < TALLY_N_CLASSES; class ++) {
+        make_lawful(&t);
+        tally_add(&t.queries[class].scheduled, 1);
+        assert_named(&t, ASKED, ANSWERED, "scheduled");
+        make_lawful(&t);
+        tally_add(&t.queries[class].timeout, 1);
+        assert_named(&t, ASKED, ANSWERED, "sent");
+        make_lawful(&t);
+        tally_sub(&t.queries[class].cancelled, 1);
+        assert_named(&t, ASKED, ANSWERED, "sent");
+    }
+}
+
+static void laws_between_parts_are_checked(void **state)
+{
+    struct tally t;
+
+    (void)state;
+    make_lawful(&t);
+    assert_named(&t, ASKED + 1, ANSWERED, "connections");
+    assert_named(&t, ASKED, ANSWERED - 1, "histogram");
+    tally_add(&t.push.measured, 3);
+    assert_named(&t, ASKED, ANSWERED, "histogram");
+    assert_null(tally_broken_law(&t, ASKED, ANSWERED + 3, UNANSWERED));
+    tally_sub(&t.push.measured, 3);
+    assert_non_null(strstr(tally_broken_law(&t, ASKED, ANSWERED, UNANSWERED - 1), "beyond"));
+    tally_add(&t.push.missed, 2);
+    assert_named(&t, ASKED, ANSWERED, "beyond");
+    assert_null(tally_broken_law(&t, ASKED, ANSWERED, UNANSWERED + 2));
+    tally_sub(&t.push.missed, 2);
+    tally_add(&t.errors[PHASE_RECEIVE][REASON_PEER], 1);
+    assert_named(&t, ASKED, ANSWERED, "failed");
+    make_lawful(&t);
+    tally_add(&t.answers.by_code[QUERY_N_CODES - 1], 1);
+    assert_named(&t, ASKED, ANSWERED, "response code");
+}
+
+static void merging_adds_every_count(void **state)
+{
+    struct tally a, b;
+    const tally_count *merged = (const tally_count *)&a, *once = (const tally_count *)&b;
+
+    (void)state;
+    make_lawful(&a);
+    make_lawful(&b);
+    tally_add(&b.late, 1);
+    tally_add(&b.bytes_received, UINT32_MAX);
+    memcpy(&a, &b, sizeof a);
+    tally_merge(&a, &b);
+    for (size_t i = 0; i < sizeof a / sizeof *merged; i++)
+        assert_int_equal(tally_get(&merged[i]), 2 * tally_get(&once[i]));
+    assert_int_equal(tally_get(&a.bytes_received), 2ull * UINT32_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lawful_counts_break_no_law),
+        cmocka_unit_test(connections_in_the_place_of_others_have_outcomes_of_their_own),
+        cmocka_unit_test(each_broken_law_is_named_in_every_class),
+        cmocka_unit_test(laws_between_parts_are_checked),
+        cmocka_unit_test(merging_adds_every_count),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

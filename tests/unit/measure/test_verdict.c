@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT
+ * test_verdict: each limit from both sides. */
+#include "measure/verdict.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define US 1000ull
+#define MS 1000000ull
+
+enum { P50, P90, P95, P99, P999, P9999, MAX };
+
+/* A run that nothing is wrong with, of 10,000 queries. */
+static const struct verdict_input good = {
+    .connections_wanted = 100,
+    .connections_live = 100,
+    .scheduled = 10000,
+    .sent = 10000,
+    .sent_on_schedule = 1,
+    .has_latency = true,
+    .n_latencies = 10000,
+    .percentiles =
+        {
+            {80 * US, 30 * US},
+            {120 * US, 40 * US},
+            {150 * US, 50 * US},
+            {900 * US, 200 * US},
+            {1200 * US, 300 * US},
+            {1500 * US, 400 * US},
+            {2000 * US, 500 * US},
+        },
+    .required = P99,
+    .has_growth = true,
+    .in_flight_early = 100,
+    .in_flight_late = 110,
+    .has_steal = true,
+    .steal_percent = 0.1,
+};
+
+#define GENERATOR (1u << VERDICT_GENERATOR_LIMITED)
+#define GROWTH    (1u << VERDICT_NON_STATIONARY)
+#define OUTPUT    (1u << VERDICT_OUTPUT_LOST)
+#define NOISE     (1u << VERDICT_HOST_NOISE)
+#define SHORT     (1u << VERDICT_CONNECTIONS_SHORT)
+#define UNSENT    (1u << VERDICT_UNSENT)
+
+static void good_run_is_valid(void **state)
+{
+    (void)state;
+    assert_int_equal(verdict_judge(&good), 0);
+}
+
+static void schedule_has_to_be_kept_to_a_thousandth(void **state)
+{
+    struct verdict_input in = good;
+
+    (void)state;
+    in.sent_on_schedule = 0.9991;
+    assert_int_equal(verdict_judge(&in), 0);
+    in.sent_on_schedule = 0.9989;
+    assert_int_equal(verdict_judge(&in), GENERATOR);
+    in.scheduled = in.sent = 0; /* nothing to keep */
+    assert_int_equal(verdict_judge(&in), 0);
+}
+
+static void percentile_holds_up_to_a_limit_or_a_tenth_of_it(void **state)
+{
+    static const struct {
+        unsigned percentile;
+        uint64_t response_ns, own_ns;
+        bool holds;
+    } cases[] = {
+        {P50, 80 * US, 100 * US, true},   {P50, 80 * US, 101 * US, false},
+        {P50, 1010 * US, 101 * US, true}, {P50, 1010 * US, 102 * US, false},
+        {P90, 80 * US, 300 * US, true},   {P90, 80 * US, 301 * US, false},
+        {P95, 80 * US, 500 * US, true},   {P95, 80 * US, 501 * US, false},
+        {P99, 900 * US, 1000 * US, true}, {P99, 900 * US, 1001 * US, false},
+        {P99, 20 * MS, 2 * MS, true},     {P99, 19 * MS, 2 * MS, false},
+        {P99, HIST_BEYOND, 2 * MS, true}, /* the unanswered are later than any delay of ours */
+        {MAX, 1000 * MS, 100 * MS, true}, {MAX, 1000 * MS, 101 * MS, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct verdict_input in = good;
+
+        in.percentiles[cases[i].percentile] =
+            (struct verdict_percentile){cases[i].response_ns, cases[i].own_ns};
+        assert_int_equal(verdict_holds(&in, cases[i].percentile), cases[i].holds);
+        in.has_latency = false;
+        assert_true(verdict_holds(&in, cases[i].percentile));
+    }
+}
+
+/* Late in the tail: whether that is a doubt is what --require says. */
+static void required_percentile_decides(void **state)
+{
+    struct verdict_input in = good;
+    char text[VERDICT_TEXT_BYTES];
+
+    (void)state;
+    assert_int_equal(verdict_n_holding(&in), VERDICT_N_PERCENTILES);
+    assert_string_equal(verdict_headline(text, &in), "VALID");
+    in.percentiles[P999].own_ns = 1400 * US;
+    assert_int_equal(verdict_n_holding(&in), P999);
+    assert_int_equal(verdict_judge(&in), 0);
+    assert_string_equal(verdict_headline(text, &in),
+                        "VALID to p99; p99.9 and beyond include this host's own delays of 1.40 ms");
+    in.required = P999;
+    assert_int_equal(verdict_judge(&in), NOISE);
+    assert_string_equal(
+        verdict_headline(text, &in),
+        "SUSPECT (holds to p99; p99.9 and beyond include this host's own delays of 1.40 ms)");
+    assert_string_equal(
+        verdict_explain(text, &in, VERDICT_HOST_NOISE),
+        "host-noise: this host's own delay is 1.40 ms at p99.9 (limit 1.00 ms); other guests "
+        "took 0.1 % of the CPU time");
+    in.percentiles[P50].own_ns = 200 * US;
+    assert_int_equal(verdict_n_holding(&in), 0);
+    assert_string_equal(verdict_headline(text, &in), "SUSPECT (no percentile holds)");
+}
+
+/* Of 10,000 queries 100 are slower than p99 and 10 slower than p99.9. */
+static void lost_packets_reach_the_percentiles_that_they_can(void **state)
+{
+    static const struct {
+        uint64_t n_delayed;
+        unsigned n_holding;
+    } cases[] = {{0, VERDICT_N_PERCENTILES},
+                 {1, P9999 + 1},
+                 {2, P9999},
+                 {10, P9999},
+                 {11, P999},
+                 {100, P999},
+                 {101, P99},
+                 {5000, P50 + 1},
+                 {5001, P50}};
+    char text[VERDICT_TEXT_BYTES];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct verdict_input in = good;
+
+        in.lost_segments = 7;
+        in.n_delayed_by_loss = cases[i].n_delayed;
+        assert_int_equal(verdict_n_holding(&in), cases[i].n_holding);
+        assert_int_equal(verdict_judge(&in), cases[i].n_delayed > 100 ? NOISE : 0);
+        if (cases[i].n_delayed == 101)
+            assert_non_null(strstr(verdict_explain(text, &in, VERDICT_HOST_NOISE),
+                                   "up to 101 queries waited for 7 packets lost on loopback"));
+    }
+}
+
+/* Rank ceil(q n), however few: p99 of 5 queries is the slowest of them. */
+static void few_queries_are_judged_too(void **state)
+{
+    struct verdict_input in = good;
+
+    (void)state;
+    in.n_latencies = in.scheduled = in.sent = 5;
+    in.n_delayed_by_loss = 1;
+    assert_int_equal(verdict_n_holding(&in), P90);
+    assert_int_equal(verdict_judge(&in), NOISE);
+}
+
+static void stolen_time_and_a_slow_server_are_no_doubts_by_themselves(void **state)
+{
+    struct verdict_input in = good;
+
+    (void)state;
+    in.steal_percent = 20;
+    for (unsigned i = P50; i <= MAX; i++)
+        in.percentiles[i].response_ns = 370 * MS;
+    assert_int_equal(verdict_judge(&in), 0);
+    assert_int_equal(verdict_n_holding(&in), VERDICT_N_PERCENTILES);
+}
+
+static void growing_queue_is_not_stationary(void **state)
+{
+    struct verdict_input in = good;
+
+    (void)state;
+    in.in_flight_early = 1000;
+    in.in_flight_late = 1550;
+    assert_int_equal(verdict_judge(&in), 0);
+    in.in_flight_late = 1551;
+    assert_int_equal(verdict_judge(&in), GROWTH);
+    in.has_growth = false;
+    assert_int_equal(verdict_judge(&in), 0);
+    in = good;
+    in.in_flight_early = 0; /* small numbers jump about */
+    in.in_flight_late = 50;
+    assert_int_equal(verdict_judge(&in), 0);
+}
+
+static void lost_rows_and_failed_output_are_doubts(void **state)
+{
+    struct verdict_input in = good;
+
+    (void)state;
+    in.rows_dropped = 1;
+    assert_int_equal(verdict_judge(&in), OUTPUT);
+    in.rows_dropped = 0;
+    in.output_failed = true;
+    assert_int_equal(verdict_judge(&in), OUTPUT);
+}
+
+static void memory_pressure_is_a_doubt(void **state)
+{
+    struct verdict_input in = good;
+
+    (void)state;
+    in.tcp_memory_pressures = 1;
+    assert_int_equal(verdict_judge(&in), 1u << VERDICT_MEMORY_PRESSURE);
+}
+
+static void missing_connections_and_unsent_queries_are_doubts(void **state)
+{
+    struct verdict_input in = good;
+
+    (void)state;
+    in.connections_live = 99;
+    assert_int_equal(verdict_judge(&in), SHORT);
+    in.unsent = 1;
+    assert_int_equal(verdict_judge(&in), SHORT | UNSENT);
+    in = good;
+    in.out_of_ports = 1;
+    assert_int_equal(verdict_judge(&in), 1u << VERDICT_CHURN_PLATEAU);
+}
+
+static void messages_that_are_missing_and_clocks_that_disagree_are_doubts(void **state)
+{
+    struct verdict_input in = good;
+
+    (void)state;
+    in.messages_missing = 1;
+    assert_int_equal(verdict_judge(&in), 1u << VERDICT_PUSH_LOST);
+    in = good;
+    in.negative_latencies = 1;
+    assert_int_equal(verdict_judge(&in), 1u << VERDICT_CLOCKS_DISAGREE);
+}
+
+static void start_that_was_missed_is_a_doubt(void **state)
+{
+    struct verdict_input in = good;
+
+    (void)state;
+    in.start_was_missed = true;
+    assert_int_equal(verdict_judge(&in), 1u << VERDICT_START_MISSED);
+}
+
+static void queries_cut_off_by_the_end_are_a_doubt(void **state)
+{
+    struct verdict_input in = good;
+
+    (void)state;
+    in.cancelled = 1;
+    assert_int_equal(verdict_judge(&in), 1u << VERDICT_CUT_SHORT);
+}
+
+static void run_that_measured_nothing_is_in_doubt_once(void **state)
+{
+    struct verdict_input in = good;
+
+    (void)state;
+    in.measured_nothing = true;
+    assert_int_equal(verdict_judge(&in), 1u << VERDICT_NOTHING_MEASURED);
+    in.start_was_missed = true; /* which is why */
+    assert_int_equal(verdict_judge(&in), 1u << VERDICT_START_MISSED);
+}
+
+static void every_doubt_has_a_name_and_a_meaning(void **state)
+{
+    char text[VERDICT_TEXT_BYTES];
+
+    (void)state;
+    for (int a = 0; a < VERDICT_N_REASONS; a++) {
+        assert_true(strlen(verdict_meaning((enum verdict_reason)a)) > 20);
+        if (a != VERDICT_HOST_NOISE)
+            assert_non_null(strstr(verdict_explain(text, &good, (enum verdict_reason)a),
+                                   verdict_meaning((enum verdict_reason)a)));
+        for (int b = 0; b < a; b++)
+            assert_string_not_equal(verdict_name((enum verdict_reason)a),
+                                    verdict_name((enum verdict_reason)b));
+    }
+}
+
+static void explanation_has_its_figure_first(void **state)
+{
+    static const struct verdict_input bad = {
+        .connections_wanted = 1000,
+        .connections_live = 900,
+        .scheduled = 5000,
+        .unsent = 12,
+        .sent_on_schedule = 0.9874,
+        .in_flight_early = 10,
+        .in_flight_late = 431,
+        .rows_dropped = 1234,
+        .tcp_memory_pressures = 3,
+        .out_of_ports = 4,
+        .messages_missing = 6,
+        .negative_latencies = 8,
+        .cancelled = 9,
+    };
+    static const struct {
+        enum verdict_reason reason;
+        const char *figure;
+    } cases[] = {
+        {VERDICT_GENERATOR_LIMITED, "98.74 % of the queries left in time (limit 99.9 %): "},
+        {VERDICT_NON_STATIONARY, "queries in flight grew from 10 to 431: "},
+        {VERDICT_OUTPUT_LOST, "1,234 rows: "},
+        {VERDICT_MEMORY_PRESSURE, "3 times: "},
+        {VERDICT_CONNECTIONS_SHORT, "900 of 1,000: "},
+        {VERDICT_UNSENT, "12 of 5,000 queries: "},
+        {VERDICT_CHURN_PLATEAU, "4 connections: "},
+        {VERDICT_PUSH_LOST, "6 messages: "},
+        {VERDICT_CLOCKS_DISAGREE, "8 messages: "},
+        {VERDICT_CUT_SHORT, "9 queries: "},
+    };
+    char text[VERDICT_TEXT_BYTES];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        verdict_explain(text, &bad, cases[i].reason);
+        assert_memory_equal(text, verdict_name(cases[i].reason),
+                            strlen(verdict_name(cases[i].reason)));
+        assert_ptr_equal(strstr(text, cases[i].figure),
+                         text + strlen(verdict_name(cases[i].reason)) + 2);
+        assert_non_null(strstr(text, verdict_meaning(cases[i].reason)));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(good_run_is_valid),
+        cmocka_unit_test(schedule_has_to_be_kept_to_a_thousandth),
+        cmocka_unit_test(percentile_holds_up_to_a_limit_or_a_tenth_of_it),
+        cmocka_unit_test(required_percentile_decides),
+        cmocka_unit_test(lost_packets_reach_the_percentiles_that_they_can),
+        cmocka_unit_test(few_queries_are_judged_too),
+        cmocka_unit_test(stolen_time_and_a_slow_server_are_no_doubts_by_themselves),
+        cmocka_unit_test(growing_queue_is_not_stationary),
+        cmocka_unit_test(lost_rows_and_failed_output_are_doubts),
+        cmocka_unit_test(memory_pressure_is_a_doubt),
+        cmocka_unit_test(missing_connections_and_unsent_queries_are_doubts),
+        cmocka_unit_test(messages_that_are_missing_and_clocks_that_disagree_are_doubts),
+        cmocka_unit_test(start_that_was_missed_is_a_doubt),
+        cmocka_unit_test(queries_cut_off_by_the_end_are_a_doubt),
+        cmocka_unit_test(run_that_measured_nothing_is_in_doubt_once),
+        cmocka_unit_test(every_doubt_has_a_name_and_a_meaning),
+        cmocka_unit_test(explanation_has_its_figure_first),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT
+ * test_tls: a client and a server in one memory: bytes in any pieces, resumption, refusals. */
+#include "net/tls.h"
+
+#include <openssl/ec.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { MOST_BYTES = 1 << 18 };
+
+static char cert_file[] = "/tmp/tcpscaler-test-cert-XXXXXX";
+static char key_file[] = "/tmp/tcpscaler-test-key-XXXXXX";
+static const struct tls_client_options usual = {
+    .name = "localhost", .ca_file = cert_file, .resume = true};
+
+/* One side. */
+struct end {
+    struct tls_context *context;
+    struct tls_worker worker;
+    struct tls *tls;
+    size_t n_plain; /* received by it: */
+    uint8_t plain[MOST_BYTES];
+};
+
+static struct end client, server;
+
+static FILE *open_new(char *name)
+{
+    FILE *out = fdopen(mkstemp(name), "w");
+
+    assert_non_null(out);
+    return out;
+}
+
+/* For localhost, signed by itself. */
+static X509 *certificate_of(EVP_PKEY *key)
+{
+    X509 *x = X509_new();
+    X509_EXTENSION *names = X509V3_EXT_conf_nid(NULL, NULL, NID_subject_alt_name, "DNS:localhost");
+
+    assert_non_null(names);
+    X509_set_version(x, X509_VERSION_3);
+    ASN1_INTEGER_set(X509_get_serialNumber(x), 1);
+    X509_gmtime_adj(X509_getm_notBefore(x), -3600);
+    X509_gmtime_adj(X509_getm_notAfter(x), 3600);
+    X509_NAME_add_entry_by_txt(X509_get_subject_name(x), "CN", MBSTRING_ASC,
+                               (const unsigned char *)"test", -1, -1, 0);
+    X509_set_issuer_name(x, X509_get_subject_name(x));
+    X509_set_pubkey(x, key);
+    X509_add_ext(x, names, -1);
+    X509_EXTENSION_free(names);
+    assert_true(X509_sign(x, key, EVP_sha256()) > 0);
+    return x;
+}
+
+static int make_files(void **state)
+{
+    EVP_PKEY *key = EVP_EC_gen("P-256");
+    X509 *x = certificate_of(key);
+    FILE *cert_out = open_new(cert_file), *key_out = open_new(key_file);
+
+    (void)state;
+    assert_int_equal(PEM_write_X509(cert_out, x), 1);
+    assert_int_equal(PEM_write_PrivateKey(key_out, key, NULL, NULL, 0, NULL, NULL), 1);
+    X509_free(x);
+    EVP_PKEY_free(key);
+    return fclose(cert_out) + fclose(key_out);
+}
+
+static int remove_files(void **state)
+{
+    (void)state;
+    return unlink(cert_file) + unlink(key_file);
+}
+
+static void open_contexts(const struct tls_client_options *options)
+{
+    const struct tls_server_options of_server = {cert_file, key_file, TLS_MIN_1_2};
+    char error[TLS_ERROR_BYTES] = "";
+
+    memset(&client, 0, sizeof client);
+    memset(&server, 0, sizeof server);
+    client.context = tls_client_context(options, error);
+    server.context = tls_server_context(&of_server, error);
+    if (client.context == NULL || server.context == NULL)
+        fail_msg("%s", error);
+    tls_worker_init(&client.worker, client.context);
+    tls_worker_init(&server.worker, server.context);
+}
+
+static void close_contexts(void)
+{
+    tls_worker_free(&client.worker);
+    tls_worker_free(&server.worker);
+    tls_context_free(client.context);
+    tls_context_free(server.context);
+}
+
+/* Takes `from` has to send to `to`, in pieces of so many bytes. */
+static enum tls_status carry(struct end *from, struct end *to, size_t piece)
+{
+    const size_t n_bytes = from->worker.n_out;
+    uint8_t *bytes = malloc(n_bytes + 1);
+    enum tls_status status = TLS_OK;
+
+    assert_non_null(bytes);
+    memcpy(bytes, from->worker.out, n_bytes);
+    from->worker.n_out = 0;
+    for (size_t at = 0; at < n_bytes && status == TLS_OK; at += piece) {
+        const size_t n = n_bytes - at < piece ? n_bytes - at : piece;
+        size_t n_plain;
+
+        assert_true(to->n_plain + n + TLS_RECORD_BYTES <= MOST_BYTES);
+        status = tls_receive(to->tls, bytes + at, n, to->plain + to->n_plain, &n_plain);
+        to->n_plain += n_plain;
+    }
+    free(bytes);
+    return status;
+}
+
+/* Returns the first status that is not TLS_OK, of the client or else of the server. */
+static enum tls_status shake_hands(size_t piece)
+{
+    enum tls_status status;
+
+    client.tls = tls_new(&client.worker);
+    server.tls = tls_new(&server.worker);
+    assert_non_null(client.tls);
+    assert_non_null(server.tls);
+    assert_int_equal(tls_start(client.tls), TLS_OK);
+    do {
+        status = carry(&client, &server, piece);
+        if (status == TLS_OK)
+            status = carry(&server, &client, piece);
+    } while (status == TLS_OK && client.worker.n_out > 0);
+    return status;
+}
+
+static void free_ends(void)
+{
+    tls_free(client.tls);
+    tls_free(server.tls);
+}
+
+static void connect_ends(void)
+{
+    assert_int_equal(shake_hands(SIZE_MAX / 2), TLS_OK);
+    assert_true(tls_is_established(client.tls));
+    assert_true(tls_is_established(server.tls));
+}
+
+static void bytes_come_out_as_they_went_in_whatever_the_pieces(void **state)
+{
+    static const size_t pieces[] = {1, 7, 1000, 16384, 65536};
+    static uint8_t sent[100000];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sent; i++)
+        sent[i] = (uint8_t)(i * 7 + i / 256);
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        open_contexts(&usual);
+        assert_int_equal(shake_hands(pieces[i]), TLS_OK);
+        assert_int_equal(tls_send(client.tls, sent, sizeof sent), TLS_OK);
+        assert_int_equal(tls_send(client.tls, sent, 1), TLS_OK);
+        assert_int_equal(carry(&client, &server, pieces[i]), TLS_OK);
+        assert_int_equal(server.n_plain, sizeof sent + 1);
+        assert_memory_equal(server.plain, sent, sizeof sent);
+        assert_int_equal(server.plain[sizeof sent], sent[0]);
+        free_ends();
+        close_contexts();
+    }
+}
+
+static void bytes_right_behind_the_handshake_are_not_lost(void **state)
+{
+    (void)state;
+    open_contexts(&usual);
+    client.tls = tls_new(&client.worker);
+    server.tls = tls_new(&server.worker);
+    assert_int_equal(tls_start(client.tls), TLS_OK);
+    assert_int_equal(carry(&client, &server, 4096), TLS_OK);
+    assert_int_equal(carry(&server, &client, 4096), TLS_OK);
+    assert_true(tls_is_established(client.tls));
+    assert_false(tls_is_established(server.tls));
+    assert_int_equal(tls_send(client.tls, (const uint8_t *)"hello", 5), TLS_OK);
+    assert_int_equal(carry(&client, &server, 65536), TLS_OK);
+    assert_int_equal(server.n_plain, 5);
+    assert_memory_equal(server.plain, "hello", 5);
+    free_ends();
+    close_contexts();
+}
+
+static void second_connection_of_a_worker_resumes_if_it_may(void **state)
+{
+    static const char *const ciphers[] = {"TLS_AES_128_GCM_SHA256",
+                                          "ECDHE-ECDSA-AES128-GCM-SHA256"};
+    static const char *const versions[] = {"TLSv1.3", "TLSv1.2"};
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct tls_client_options options = usual;
+
+        options.ciphers = ciphers[i % 2];
+        options.resume = i < 2;
+        open_contexts(&options);
+        for (int connection = 0; connection < 3; connection++) {
+            connect_ends();
+            assert_string_equal(tls_cipher(client.tls), ciphers[i % 2]);
+            assert_string_equal(tls_version(client.tls), versions[i % 2]);
+            assert_int_equal(tls_is_resumed(client.tls), i < 2 && connection > 0);
+            assert_int_equal(tls_is_resumed(server.tls), i < 2 && connection > 0);
+            free_ends();
+        }
+        close_contexts();
+    }
+}
+
+static void end_of_the_peer_comes_behind_its_bytes(void **state)
+{
+    (void)state;
+    open_contexts(&usual);
+    connect_ends();
+    assert_int_equal(tls_send(server.tls, (const uint8_t *)"last", 4), TLS_OK);
+    tls_end(server.tls);
+    assert_int_equal(carry(&server, &client, 65536), TLS_CLOSED);
+    assert_int_equal(client.n_plain, 4);
+    free_ends();
+    close_contexts();
+}
+
+static void refused_certificates_say_why(void **state)
+{
+    static const struct {
+        const char *name;
+        bool trusted, insecure;
+        enum outcome_reason reason;
+    } cases[] = {
+        {"localhost", false, false, REASON_CERT_UNTRUSTED},
+        {"elsewhere.example", true, false, REASON_CERT_NAME},
+        {"127.0.0.1", true, false, REASON_CERT_NAME},
+        {"elsewhere.example", false, true, REASON_FINISHED},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct tls_client_options options = {.name = cases[i].name,
+                                                   .ca_file = cases[i].trusted ? cert_file : NULL,
+                                                   .insecure = cases[i].insecure};
+
+        open_contexts(&options);
+        if (cases[i].insecure) {
+            assert_int_equal(shake_hands(65536), TLS_OK);
+        } else {
+            assert_int_equal(shake_hands(65536), TLS_FAILED);
+            assert_int_equal(client.worker.reason, cases[i].reason);
+            assert_non_null(client.worker.text);
+            assert_int_equal(carry(&client, &server, 65536), TLS_FAILED);
+            assert_int_equal(server.worker.reason, REASON_ALERT);
+        }
+        free_ends();
+        close_contexts();
+    }
+}
+
+static void what_is_not_tls_is_malformed(void **state)
+{
+    static const uint8_t text[] = "HTTP/1.1 400 Bad Request\r\n\r\n";
+    uint8_t plain[sizeof text + TLS_RECORD_BYTES];
+    size_t n_plain;
+
+    (void)state;
+    open_contexts(&usual);
+    client.tls = tls_new(&client.worker);
+    assert_int_equal(tls_start(client.tls), TLS_OK);
+    assert_int_equal(tls_receive(client.tls, text, sizeof text, plain, &n_plain), TLS_FAILED);
+    assert_int_equal(client.worker.reason, REASON_MALFORMED);
+    assert_int_equal(n_plain, 0);
+    free_ends();
+    close_contexts();
+}
+
+/* The error queue of the thread is clean afterwards: the next connection does not inherit it. */
+static void one_failure_leaves_the_next_connection_alone(void **state)
+{
+    static uint8_t garbage[] = "garbage, and more of it";
+    uint8_t plain[sizeof garbage + TLS_RECORD_BYTES];
+    struct tls *other;
+    size_t n_plain;
+
+    (void)state;
+    open_contexts(&usual);
+    connect_ends();
+    other = tls_new(&client.worker);
+    assert_int_equal(tls_start(other), TLS_OK);
+    client.worker.n_out = 0;
+    assert_int_equal(tls_receive(other, garbage, sizeof garbage, plain, &n_plain), TLS_FAILED);
+    client.worker.n_out = 0;
+    tls_free(other);
+    assert_int_equal(tls_send(client.tls, (const uint8_t *)"x", 1), TLS_OK);
+    assert_int_equal(carry(&client, &server, 1), TLS_OK);
+    assert_int_equal(server.n_plain, 1);
+    free_ends();
+    close_contexts();
+}
+
+static void options_that_cannot_be_met_are_named(void **state)
+{
+    static const struct {
+        struct tls_client_options options;
+        const char *named;
+    } bad[] = {
+        {{.name = "a", .ciphers = "nonsense"}, "--tls-ciphers: 'nonsense'"},
+        {{.name = "a", .ciphers = "TLS_NONSENSE"}, "'TLS_NONSENSE'"},
+        {{.name = "a", .ciphers = ":"}, "--tls-ciphers"},
+        {{.name = "a", .ciphers = "AES128-SHA256", .min = TLS_MIN_1_3}, "--tls-ciphers"},
+        {{.name = "a", .ca_file = "/nonexistent"}, "--tls-ca: cannot read '/nonexistent': No such"},
+        {{.name = "a", .ca_file = key_file}, "--tls-ca"},
+    };
+    static const struct tls_server_options no_cert = {"/nonexistent", key_file, 0};
+    static const struct tls_server_options no_key = {cert_file, "/nonexistent", 0};
+    static const struct tls_server_options swapped = {key_file, cert_file, 0};
+    char error[TLS_ERROR_BYTES];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_null(tls_client_context(&bad[i].options, error));
+        if (strstr(error, bad[i].named) == NULL)
+            fail_msg("'%s' is not named in: %s", bad[i].named, error);
+    }
+    assert_null(tls_server_context(&no_cert, error));
+    assert_non_null(strstr(error, "--tls-cert: cannot use '/nonexistent': No such file"));
+    assert_null(tls_server_context(&no_key, error));
+    assert_non_null(strstr(error, "--tls-key: cannot use '/nonexistent': No such file"));
+    assert_null(tls_server_context(&swapped, error));
+    assert_non_null(strstr(error, "--tls-cert: cannot use"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_come_out_as_they_went_in_whatever_the_pieces),
+        cmocka_unit_test(bytes_right_behind_the_handshake_are_not_lost),
+        cmocka_unit_test(second_connection_of_a_worker_resumes_if_it_may),
+        cmocka_unit_test(end_of_the_peer_comes_behind_its_bytes),
+        cmocka_unit_test(refused_certificates_say_why),
+        cmocka_unit_test(what_is_not_tls_is_malformed),
+        cmocka_unit_test(one_failure_leaves_the_next_connection_alone),
+        cmocka_unit_test(options_that_cannot_be_met_are_named),
+    };
+
+    return cmocka_run_group_tests(tests, make_files, remove_files);
+}

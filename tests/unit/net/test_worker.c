@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ * test_worker: the mailbox of a thread.  No test waits for a time to pass. */
+#include "net/worker.h"
+
+#include <semaphore.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { HOLD, TICK, SUM, END }; /* kinds of messages */
+enum { MOST_TAKEN = 16 };
+
+struct subject {
+    struct worker worker; /* first: the two are cast into each other */
+    sem_t holds, go;
+    struct {
+        int kind;
+        uint64_t value;
+    } taken[MOST_TAKEN];
+    unsigned n_taken;
+};
+
+static int setup(struct worker *w)
+{
+    (void)w;
+    return 0;
+}
+
+/* HOLD blocks the thread, as a full ring of rows does. */
+static void on_message(struct worker *w, int kind, uint64_t value)
+{
+    struct subject *s = (struct subject *)w;
+
+    if (kind == HOLD) {
+        sem_post(&s->holds);
+        sem_wait(&s->go);
+        return;
+    }
+    s->taken[s->n_taken].kind = kind;
+    s->taken[s->n_taken++].value = value;
+    if (kind == END)
+        worker_finish(w);
+}
+
+static void teardown(struct worker *w)
+{
+    (void)w;
+}
+
+/* The thread is blocked when this returns. */
+static void start_and_block(struct subject *s)
+{
+    static const struct worker_ops ops = {
+        .name = "test", .setup = setup, .on_message = on_message, .teardown = teardown};
+    const struct worker_place place = {.cpu = -1, .keep_fd = -1};
+
+    sem_init(&s->holds, 0, 0);
+    sem_init(&s->go, 0, 0);
+    assert_int_equal(worker_start(&s->worker, &ops, &place), 0);
+    worker_post(&s->worker, HOLD, 0);
+    sem_wait(&s->holds);
+}
+
+static void release_and_join(struct subject *s)
+{
+    sem_post(&s->go);
+    worker_join(&s->worker);
+    sem_destroy(&s->holds);
+    sem_destroy(&s->go);
+}
+
+static void assert_taken(const struct subject *s, unsigned i, int kind, uint64_t value)
+{
+    assert_int_equal(s->taken[i].kind, kind);
+    assert_int_equal(s->taken[i].value, value);
+}
+
+static void a_message_reaches_a_thread_that_took_none_of_a_thousand_others(void **state)
+{
+    struct subject s = {.n_taken = 0};
+
+    (void)state;
+    start_and_block(&s);
+    for (uint64_t i = 1; i <= 1000; i++)
+        worker_post(&s.worker, TICK, i);
+    worker_post(&s.worker, END, 7);
+    release_and_join(&s);
+    assert_int_equal(s.n_taken, 2);
+    assert_taken(&s, 0, TICK, 1000);
+    assert_taken(&s, 1, END, 7);
+}
+
+static void values_of_messages_that_wait_add_up_where_that_is_wanted(void **state)
+{
+    struct subject s = {.n_taken = 0};
+
+    (void)state;
+    start_and_block(&s);
+    for (uint64_t i = 1; i <= 100; i++)
+        worker_post_more(&s.worker, SUM, i);
+    worker_post(&s.worker, END, 0);
+    release_and_join(&s);
+    assert_int_equal(s.n_taken, 2);
+    assert_taken(&s, 0, SUM, 5050);
+}
+
+static void messages_that_wait_are_taken_in_the_order_of_their_kinds(void **state)
+{
+    struct subject s = {.n_taken = 0};
+
+    (void)state;
+    start_and_block(&s);
+    worker_post(&s.worker, END, 3);
+    worker_post(&s.worker, SUM, 2);
+    worker_post(&s.worker, TICK, 1);
+    release_and_join(&s);
+    assert_int_equal(s.n_taken, 3);
+    assert_taken(&s, 0, TICK, 1);
+    assert_taken(&s, 1, SUM, 2);
+    assert_taken(&s, 2, END, 3);
+}
+
+/* The assertions of the libraries are on in every build: this one is tripped. */
+static void a_kind_that_there_is_not_aborts(void **state)
+{
+    const pid_t pid = fork();
+    int status = 0;
+
+    (void)state;
+    if (pid == 0) {
+        static struct worker w;
+
+        signal(SIGABRT, SIG_DFL);
+        close(STDERR_FILENO);
+        worker_post(&w, (int)WORKER_KINDS, 0);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGABRT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_message_reaches_a_thread_that_took_none_of_a_thousand_others),
+        cmocka_unit_test(values_of_messages_that_wait_add_up_where_that_is_wanted),
+        cmocka_unit_test(messages_that_wait_are_taken_in_the_order_of_their_kinds),
+        cmocka_unit_test(a_kind_that_there_is_not_aborts),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT
+ * test_comparison: what is found and what is not, on runs with noise of known size: each of a night
+ * has its own and its night's in common.  Same seeds, same noise. */
+#include "report/comparison.h"
+
+#include "base/rng.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { RUNS = 10, NIGHTS = 20, HISTORY = 14, METRICS = 3, FROM_NIGHT = 15 };
+
+/* p50, p99, and one as noisy as a p99.9 */
+static const double run_noise[METRICS] = {0.01, 0.05, 0.1};
+#define NIGHT_NOISE 0.005
+
+struct night {
+    double values[METRICS][RUNS];
+};
+
+static double normal(struct rng *rng)
+{
+    return sqrt(2 * rng_exponential(rng)) * cos(2 * 3.14159265358979 * rng_uniform(rng));
+}
+
+static void measure(struct night *night, struct rng *rng, double p50_effect)
+{
+    const double of_night = NIGHT_NOISE * normal(rng);
+
+    for (int m = 0; m < METRICS; m++)
+        for (int i = 0; i < RUNS; i++)
+            night->values[m][i] = 1e5 * (m + 1) * exp(of_night + run_noise[m] * normal(rng)) *
+                                  (m == 0 ? 1 + p50_effect : 1);
+}
+
+/* Whether any metric of a night is worse than those of the history's nights. */
+static bool alarms(const struct night *history, int n_nights, const struct night *night)
+{
+    struct comparison c[METRICS];
+    double before[HISTORY * RUNS];
+    bool worse = false;
+
+    memset(c, 0, sizeof c);
+    for (int m = 0; m < METRICS; m++) {
+        c[m].least_share = 0.03;
+        for (int i = 0; i < n_nights; i++)
+            memcpy(before + i * RUNS, history[i].values[m], sizeof history[i].values[m]);
+        assert_int_equal(
+            comparison_make(&c[m], before, (size_t)n_nights * RUNS, night->values[m], RUNS), 0);
+    }
+    comparison_judge(c, METRICS);
+    for (int m = 0; m < METRICS; m++)
+        worse |= c[m].finding == COMPARISON_WORSE;
+    return worse;
+}
+
+/* Twenty nights, each against the last 14 that passed.  Returns the first that alarms (from 1), 0:
+ * none. */
+static int first_alarm(uint64_t seed, double p50_effect)
+{
+    struct night history[NIGHTS], night;
+    struct rng rng;
+    int n = 0;
+
+    rng_seed(&rng, seed, 0);
+    for (int i = 1; i <= NIGHTS; i++) {
+        const int n_used = n < HISTORY ? n : HISTORY;
+
+        measure(&night, &rng, i >= FROM_NIGHT ? p50_effect : 0);
+        if (n > 0 && alarms(history + n - n_used, n_used, &night))
+            return i;
+        history[n++] = night;
+    }
+    return 0;
+}
+
+static void five_percent_more_are_flagged_that_night_or_the_next(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 2; seed++)
+        assert_in_range(first_alarm(seed, 0.05), FROM_NIGHT, FROM_NIGHT + 1);
+}
+
+static void quiet_nights_alarm_nobody(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 2; seed++)
+        assert_int_equal(first_alarm(seed, 0), 0);
+}
+
+/* n comparisons with an effect on the p50; returns in how many it was found. */
+static int times_found(double effect, int n, double *detectable)
+{
+    struct rng rng;
+    int n_found = 0;
+
+    rng_seed(&rng, 11, 0);
+    *detectable = 0;
+    for (int round = 0; round < n; round++) {
+        struct comparison c = {.least_share = 0.03};
+        double a[3 * RUNS], b[RUNS];
+
+        for (int i = 0; i < 3 * RUNS; i++)
+            a[i] = exp(0.01 * normal(&rng));
+        for (int i = 0; i < RUNS; i++)
+            b[i] = (1 + effect) * exp(0.01 * normal(&rng));
+        assert_int_equal(comparison_make(&c, a, 3 * RUNS, b, RUNS), 0);
+        comparison_judge(&c, 1);
+        n_found += c.finding == COMPARISON_WORSE;
+        *detectable += c.detectable / n;
+    }
+    return n_found;
+}
+
+static void detectable_effect_is_found_in_four_of_five(void **state)
+{
+    double detectable, unused;
+
+    (void)state;
+    assert_int_equal(times_found(0, 60, &detectable), 0);
+    assert_true(detectable > 0.03 && detectable < 0.05);
+    assert_in_range(times_found(detectable, 60, &unused), 38, 57);
+    assert_in_range(times_found(0.03, 60, &unused), 0, 3); /* the margin itself is no regression */
+}
+
+static void groups(double *a, double *b, double factor)
+{
+    for (int i = 0; i < RUNS; i++) {
+        a[i] = 1 + 0.002 * i;
+        b[i] = factor * (1 + 0.002 * (RUNS - 1 - i));
+    }
+}
+
+static enum comparison_finding finding_of(double factor, bool less_is_worse)
+{
+    struct comparison c = {.least_share = 0.03, .less_is_worse = less_is_worse};
+    double a[RUNS], b[RUNS];
+
+    groups(a, b, factor);
+    assert_int_equal(comparison_make(&c, a, RUNS, b, RUNS), 0);
+    comparison_judge(&c, 1);
+    return c.finding;
+}
+
+static void direction_and_size_matter(void **state)
+{
+    (void)state;
+    assert_int_equal(finding_of(1, false), COMPARISON_SAME);
+    assert_int_equal(finding_of(1.1, false), COMPARISON_WORSE);
+    assert_int_equal(finding_of(0.9, false), COMPARISON_BETTER);
+    assert_int_equal(finding_of(1.1, true), COMPARISON_BETTER);
+    assert_int_equal(finding_of(0.9, true), COMPARISON_WORSE);
+    assert_int_equal(finding_of(1.025, false), COMPARISON_SAME); /* beyond doubt, but too small */
+}
+
+static void noise_of_the_history_widens_the_margin(void **state)
+{
+    struct comparison c = {.least_share = 0.03};
+    double a[RUNS], b[RUNS];
+
+    (void)state;
+    for (int i = 0; i < RUNS; i++) {
+        a[i] = 1 + 0.1 * (i % 2); /* half of them 1, half 1.1 */
+        b[i] = a[i] * 1.08;
+    }
+    assert_int_equal(comparison_make(&c, a, RUNS, b, RUNS), 0);
+    comparison_judge(&c, 1);
+    assert_true(fabs(c.margin - 0.1 / 1.05) < 1e-9);
+    assert_int_equal(c.finding, COMPARISON_SAME);
+}
+
+static void too_few_runs_can_show_nothing(void **state)
+{
+    (void)state;
+    assert_true(comparison_is_possible(10, 10, 7));
+    assert_true(comparison_is_possible(140, 5, 7));
+    assert_false(comparison_is_possible(5, 5, 1));
+    assert_false(comparison_is_possible(10, 1, 1));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(five_percent_more_are_flagged_that_night_or_the_next),
+        cmocka_unit_test(quiet_nights_alarm_nobody),
+        cmocka_unit_test(detectable_effect_is_found_in_four_of_five),
+        cmocka_unit_test(direction_and_size_matter),
+        cmocka_unit_test(noise_of_the_history_widens_the_margin),
+        cmocka_unit_test(too_few_runs_can_show_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

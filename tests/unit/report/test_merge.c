@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT
+ * test_merge: which figures of two results add, which become null; and fingerprint: in what two
+ * results differ. */
+#include "report/merge.h"
+
+#include "report/fingerprint.h"
+#include "report/result.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define NEEDED "\"schema\":1,\"program\":\"tcpclient\",\"latency_ns\":{\"response\":{\"count\":1}},"
+#define QUERIES(sent, more)                                                                        \
+    "\"queries\":{\"scheduled\":9,\"sent\":" sent                                                  \
+    ",\"unsent\":1,\"answered\":7,\"timeout\":1,\"error\":0,\"cancelled\":0,\"outcomes\":{" more   \
+    "}},"
+
+static const char one[] = "{" NEEDED QUERIES(
+    "18446744073709551000",
+    "\"receive/reset\":2") "\"version\":\"0.1.0\","
+                           "\"target\":\"a:1\",\"started\":\"2026-01-31T23:59:59.123Z\",\"seed\":1,"
+                           "\"options\":{\"rate\":100,\"connections\":5,\"json\":\"x\",\"seed\":1,"
+                           "\"target\":\"a\",\"config\":\"a.conf\","
+                           "\"pace\":\"auto\"},"
+                           "\"host\":{\"kernel\":\"6\",\"cpus\":2},"
+                           "\"connections\":{\"asked\":5,\"live_at_end\":4,\"connect_elapsed_s\":1."
+                           "5,"
+                           "\"connect_rate_per_s\":3.5},"
+                           "\"rate\":{\"asked_qps\":100,\"achieved_qps\":99.5,\"duration_s\":2},"
+                           "\"resources\":{\"user_s\":1},\"diagnosis\":[{\"limit\":\"x\"}],"
+                           "\"interrupted\":false,"
+                           "\"broken_law\":null,\"verdict\":\"VALID\",\"reasons\":[]}";
+
+static const char other[] = "{" NEEDED QUERIES(
+    "15", "\"receive/reset\":3,\"send/reset\":4") "\"version\":\"0.1.0\","
+                                                  "\"target\":\"a:1\",\"started\":\"2026-01-31T23:"
+                                                  "59:58.123Z\",\"seed\":2,"
+                                                  "\"options\":{\"rate\":200,\"connections\":5,"
+                                                  "\"json\":\"y\",\"seed\":2,\"target\":\"b\","
+                                                  "\"config\":\"b.conf\",\"pace\":\"auto\"},"
+                                                  "\"host\":{\"kernel\":\"6\",\"cpus\":4},"
+                                                  "\"connections\":{\"asked\":6,\"live_at_end\":6,"
+                                                  "\"connect_elapsed_s\":0.5,"
+                                                  "\"connect_rate_per_s\":null},"
+                                                  "\"rate\":{\"asked_qps\":200,\"achieved_qps\":"
+                                                  "100.25,\"duration_s\":3},"
+                                                  "\"resources\":{\"user_s\":1},\"diagnosis\":[{"
+                                                  "\"limit\":\"x\"}],\"interrupted\":true,"
+                                                  "\"broken_law\":null,\"verdict\":\"SUSPECT\","
+                                                  "\"reasons\":[\"unsent\",\"host-noise\"]}";
+
+static struct json_object *parse(const char *text)
+{
+    char error[RESULT_ERROR_BYTES];
+
+    return result_parse(text, strlen(text), error);
+}
+
+static void assert_text(const struct json_object *r, const char *path, const char *wanted)
+{
+    assert_string_equal(result_text(r, path), wanted);
+}
+
+static void counts_and_rates_add_and_the_rest_is_honest(void **state)
+{
+    struct json_object *a = parse(one), *b = parse(other), *sum = merge_first(a);
+
+    (void)state;
+    assert_non_null(b);
+    assert_int_equal(merge_add(sum, b), 0);
+    assert_text(sum, "queries.sent", "18446744073709551015");
+    assert_text(sum, "queries.outcomes.receive/reset", "5");
+    assert_text(sum, "queries.outcomes.send/reset", "4");
+    assert_text(sum, "connections.asked", "11");
+    assert_text(sum, "connections.connect_elapsed_s", "1.5");
+    assert_text(sum, "connections.connect_rate_per_s", "null"); /* one is not known */
+    assert_text(sum, "rate.asked_qps", "300.0");
+    assert_text(sum, "rate.achieved_qps", "199.75");
+    assert_text(sum, "rate.duration_s", "3");
+    assert_text(sum, "options.rate", "null");
+    assert_text(sum, "options.connections", "5"); /* what both asked for, not a sum */
+    assert_text(sum, "host.cpus", "null");
+    assert_text(sum, "host.kernel", "\"6\"");
+    assert_text(sum, "seed", "null");
+    assert_text(sum, "target", "\"a:1\"");
+    assert_text(sum, "resources", "null");
+    assert_text(sum, "started", "\"2026-01-31T23:59:58.123Z\"");
+    assert_text(sum, "verdict", "\"SUSPECT\"");
+    assert_text(sum, "interrupted", "true");
+    assert_null(result_find(sum, "latency_ns"));
+    assert_null(result_find(sum, "program"));
+    result_free(sum);
+    result_free(a);
+    result_free(b);
+}
+
+static void a_sum_beyond_64_bits_is_not_known(void **state)
+{
+    struct json_object *a = parse(one), *sum = merge_first(a);
+
+    (void)state;
+    assert_int_equal(merge_add(sum, a), 0);
+    assert_text(sum, "queries.sent", "null");
+    assert_text(sum, "queries.scheduled", "18");
+    result_free(sum);
+    result_free(a);
+}
+
+static void verdict_is_the_worst_and_reasons_are_those_of_any(void **state)
+{
+    struct json_object *a = parse(one), *b = parse(other), *sum = merge_first(b);
+
+    (void)state;
+    assert_int_equal(merge_add(sum, a), 0);
+    assert_int_equal(merge_add(sum, b), 0);
+    assert_string_equal(result_string(sum, "verdict"), "SUSPECT");
+    assert_text(sum, "reasons", "[\n  \"unsent\",\n  \"host-noise\"\n]");
+    assert_text(sum, "diagnosis",
+                "[\n  {\n    \"limit\": \"x\"\n  },\n  {\n    \"limit\": \"x\"\n  },\n  {\n    "
+                "\"limit\": \"x\"\n  }\n]");
+    result_free(sum);
+    sum = merge_first(a);
+    assert_int_equal(merge_add(sum, a), 0);
+    assert_string_equal(result_string(sum, "verdict"), "VALID");
+    result_free(sum);
+    result_free(a);
+    result_free(b);
+}
+
+static void fingerprints_name_what_differs(void **state)
+{
+    struct json_object *a = parse(one), *b = parse(other);
+    char text[FINGERPRINT_TEXT_BYTES];
+
+    (void)state;
+    /* outputs, seeds and the target are left out */
+    assert_int_equal(fingerprint_settings(a, b, text), 1);
+    assert_string_equal(text, "rate 100 and 200");
+    assert_int_equal(fingerprint_settings(a, a, text), 0);
+    assert_string_equal(text, "");
+    assert_int_equal(fingerprint_host(a, b, text), 1);
+    assert_string_equal(text, "cpus 2 and 4");
+    assert_int_equal(fingerprint_program(a, b, text), 0);
+    result_free(a);
+    result_free(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_and_rates_add_and_the_rest_is_honest),
+        cmocka_unit_test(a_sum_beyond_64_bits_is_not_known),
+        cmocka_unit_test(verdict_is_the_worst_and_reasons_are_those_of_any),
+        cmocka_unit_test(fingerprints_name_what_differs),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

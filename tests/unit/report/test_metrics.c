@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ * test_metrics: sums of several runs are those of all values in one; a result and a log have to
+ * fit.
+ */
+#include "report/metrics.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+enum { N_RUNS = 3, N_VALUES = 4000 };
+
+static uint64_t value_of(int run, int i)
+{
+    return 1000 + (uint64_t)(i * 7919 % 100003) * (uint64_t)(run + 1);
+}
+
+static void fill(struct metrics *m, const char *name, int run)
+{
+    struct metric *metric = metrics_get(m, name);
+
+    assert_non_null(metric);
+    for (int i = 0; i < N_VALUES; i++)
+        hist_record(&metric->hist, value_of(run, i));
+    metric->hist.beyond = (uint64_t)run * 10;
+}
+
+static void assert_close(double a, double b)
+{
+    assert_true(fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b)));
+}
+
+static void sum_is_that_of_all_values(void **state)
+{
+    struct metrics runs[N_RUNS] = {0}, sum = {0}, all = {0};
+    struct latency of_sum, of_all;
+
+    (void)state;
+    for (int run = 0; run < N_RUNS; run++) {
+        fill(&runs[run], "response", run);
+        fill(&all, "response", run);
+        assert_int_equal(metrics_merge(&sum, &runs[run]), 0);
+        metrics_free(&runs[run]);
+    }
+    metrics_get(&all, "response")->hist.beyond = 30;
+    metrics_latency(metrics_find(&sum, "response"), &of_sum);
+    metrics_latency(metrics_find(&all, "response"), &of_all);
+    assert_int_equal(of_sum.count, N_RUNS * N_VALUES);
+    assert_int_equal(of_sum.over, 30);
+    assert_int_equal(of_sum.min_ns, of_all.min_ns);
+    assert_int_equal(of_sum.max_ns, of_all.max_ns);
+    assert_close(of_sum.mean_ns, of_all.mean_ns);
+    assert_close(of_sum.stddev_ns, of_all.stddev_ns);
+    for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
+        assert_int_equal(of_sum.percentiles_ns[i], of_all.percentiles_ns[i]);
+    assert_int_equal(of_sum.percentiles_ns[4], HIST_BEYOND); /* 30 in 12,030 is more than 0.1 % */
+    metrics_free(&sum);
+    metrics_free(&all);
+}
+
+static void what_a_result_says_is_exact(void **state)
+{
+    struct metrics m = {0};
+    struct latency l = {.count = N_VALUES, .over = 5};
+    struct metric *metric;
+
+    (void)state;
+    fill(&m, "response", 0);
+    metric = metrics_get(&m, "response");
+    l.min_ns = metric->hist.min_ns;
+    l.max_ns = metric->hist.max_ns;
+    l.mean_ns = 12345.5;
+    l.stddev_ns = 7.25;
+    assert_int_equal(metrics_learn(metric, &l), 0);
+    assert_true(metric->has_counts);
+    assert_close(metric->hist.mean_ns, 12345.5);
+    assert_close(hist_stddev_ns(&metric->hist), 7.25);
+    assert_int_equal(metric->hist.beyond, 5);
+    metrics_free(&m);
+}
+
+static void values_of_another_run_are_noticed(void **state)
+{
+    struct metrics m = {0};
+    struct metric *metric;
+    struct latency l, right;
+
+    (void)state;
+    fill(&m, "response", 0);
+    metric = metrics_get(&m, "response");
+    metrics_latency(metric, &right);
+    l = right;
+    l.count++;
+    assert_int_equal(metrics_learn(metric, &l), -1);
+    l = right;
+    l.max_ns *= 2;
+    assert_int_equal(metrics_learn(metric, &l), -1);
+    l = right;
+    l.min_ns /= 2;
+    assert_int_equal(metrics_learn(metric, &l), -1);
+    assert_int_equal(metrics_learn(metric, &right), 0);
+    metrics_free(&m);
+}
+
+static void percentiles_without_counts_are_unknown(void **state)
+{
+    struct metrics sum = {0}, with = {0}, without = {0};
+    struct latency l = {.count = 50, .min_ns = 10, .max_ns = 20, .mean_ns = 15, .stddev_ns = 2};
+
+    (void)state;
+    fill(&with, "response", 0);
+    assert_int_equal(metrics_learn(metrics_get(&without, "response"), &l), 0);
+    assert_int_equal(metrics_merge(&sum, &with), 0);
+    metrics_latency(metrics_find(&sum, "response"), &l);
+    assert_true(l.percentiles_ns[0] != LATENCY_UNKNOWN);
+    assert_int_equal(metrics_merge(&sum, &without), 0);
+    metrics_latency(metrics_find(&sum, "response"), &l);
+    assert_int_equal(l.count, N_VALUES + 50);
+    assert_int_equal(l.min_ns, 10);
+    for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
+        assert_int_equal(l.percentiles_ns[i], LATENCY_UNKNOWN);
+    metrics_free(&sum);
+    metrics_free(&with);
+    metrics_free(&without);
+}
+
+static void there_is_room_for_so_many(void **state)
+{
+    struct metrics m = {0};
+    char name[METRICS_NAME_BYTES + 1];
+
+    (void)state;
+    for (int i = 0; i < METRICS_MOST; i++) {
+        snprintf(name, sizeof name, "m%d", i);
+        assert_non_null(metrics_get(&m, name));
+    }
+    assert_null(metrics_get(&m, "one more"));
+    assert_ptr_equal(metrics_get(&m, "m0"), &m.items[0]);
+    assert_null(metrics_find(&m, "one more"));
+    metrics_free(&m);
+    assert_null(metrics_get(&m, "a name of more than thirty-one characters"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sum_is_that_of_all_values),
+        cmocka_unit_test(what_a_result_says_is_exact),
+        cmocka_unit_test(values_of_another_run_are_noticed),
+        cmocka_unit_test(percentiles_without_counts_are_unknown),
+        cmocka_unit_test(there_is_room_for_so_many),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

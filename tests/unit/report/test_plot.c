@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT
+ * test_plot: the data that a script has, and names that must not be taken for more than names. */
+#include "report/plot.h"
+
+#include "measure/hlog.h"
+#include "report/recording.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct recording run;
+static const struct recordings one = {&run, 1};
+
+static char *script_of_metric(const char *metric, enum plot_kind kind, enum plot_form form)
+{
+    char *text = NULL;
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+
+    assert_non_null(out);
+    assert_int_equal(plot_print(out, &one, kind, metric, form), 0);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static char *script_of(enum plot_kind kind, enum plot_form form)
+{
+    return script_of_metric("response", kind, form);
+}
+
+static int start(void **state)
+{
+    struct metric *metric;
+
+    (void)state;
+    run = (struct recording){.name = (char *)"run"};
+    metric = metrics_get(&run.metrics, "response");
+    if (metric == NULL)
+        return -1;
+    for (unsigned i = 1; i <= 4; i++)
+        hist_record(&metric->hist, i * 1000);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    metrics_free(&run.metrics);
+    return 0;
+}
+
+static void percentiles_are_those_of_the_values(void **state)
+{
+    char *text = script_of(PLOT_LATENCY, PLOT_PNG);
+
+    (void)state;
+    assert_non_null(strstr(text, "$d0 << EOD\n"
+                                 "1 1e-06\n"
+                                 "1.33333333 1e-06\n" /* 25 % */
+                                 "2 2e-06\n"          /* 50 % */
+                                 "4 3.001e-06\n"      /* 75 %, highest of its bucket */
+                                 "4 4e-06\n"          /* the maximum: the last of 4 */
+                                 "EOD\n"));
+    assert_non_null(strstr(text, "set terminal pngcairo"));
+    assert_non_null(strstr(text, "title 'run'"));
+    free(text);
+}
+
+static void curve_ends_where_the_unanswered_begin(void **state)
+{
+    char *text;
+
+    (void)state;
+    metrics_get(&run.metrics, "response")->hist.beyond = 4;
+    text = script_of(PLOT_LATENCY, PLOT_SVG);
+    assert_non_null(strstr(text, "2 4e-06\nEOD\n")); /* half of them have no answer */
+    free(text);
+    metrics_get(&run.metrics, "response")->hist.beyond = 0;
+}
+
+/* The lines of a log as hlog writes them, read as recordings are. */
+static void add_second(uint64_t begin_ns, const struct hist *h)
+{
+    char *text = NULL, error[HLOG_ERROR_BYTES];
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+    struct hlog_interval interval;
+
+    assert_non_null(out);
+    assert_int_equal(hlog_interval(out, NULL, begin_ns, 1000000000, h), 0);
+    assert_int_equal(fclose(out), 0);
+    assert_int_equal(hlog_reader_line(text, &interval, error), HLOG_INTERVAL);
+    assert_int_equal(timeline_add(&run.timeline, 0, &interval), 0);
+    free(text);
+}
+
+static void percentile_among_the_unanswered_is_a_gap_over_time(void **state)
+{
+    struct hist h;
+    char *text;
+
+    (void)state;
+    assert_int_equal(hist_init(&h), 0);
+    for (int i = 0; i < 970; i++)
+        hist_record(&h, 1000);
+    hist_record_beyond(&h, 30);
+    add_second(0, &h);
+    hist_reset(&h);
+    hist_record_beyond(&h, 30); /* nothing was answered */
+    add_second(1000000000, &h);
+    text = script_of(PLOT_TIME, PLOT_PNG);
+    assert_non_null(strstr(text, "\n0.500 1e-06 NaN 1e-06\n1.500 NaN NaN NaN\nEOD\n"));
+    free(text);
+    timeline_free(&run.timeline);
+    hist_free(&h);
+}
+
+static void names_stay_names(void **state)
+{
+    char *text;
+
+    (void)state;
+    run.name = (char *)"a'; system 'x'\nquit";
+    text = script_of(PLOT_LATENCY, PLOT_TERM);
+    assert_non_null(strstr(text, "title 'a''; system ''x''?quit'\n"));
+    free(text);
+    run.name = (char *)"run";
+}
+
+static void metric_stays_a_name(void **state)
+{
+    static const char name[] = "a'; system 'x'\nquit";
+    struct metric *metric = metrics_get(&run.metrics, name);
+    char *text;
+
+    (void)state;
+    assert_non_null(metric);
+    hist_record(&metric->hist, 1000);
+    text = script_of_metric(name, PLOT_LATENCY, PLOT_TERM);
+    assert_non_null(strstr(text, "set ylabel 'a''; system ''x''?quit'.' time' noenhanced\n"));
+    assert_null(strstr(text, "\nquit"));
+    free(text);
+}
+
+static void ramp_has_every_connection(void **state)
+{
+    uint64_t established_ns[] = {1000000, 2000000, 500000000};
+    char *text;
+
+    (void)state;
+    run.established_ns = established_ns;
+    run.n_established = 3;
+    text = script_of(PLOT_CONNECT, PLOT_PNG);
+    assert_non_null(strstr(text, "$d0 << EOD\n0 0\n0.001000 1\n0.002000 2\n0.500000 3\n"));
+    free(text);
+    run.n_established = 0;
+}
+
+static void what_is_missing_is_said(void **state)
+{
+    const char *name = NULL;
+
+    (void)state;
+    assert_null(plot_lacks(&one, PLOT_LATENCY, "response", &name));
+    assert_non_null(plot_lacks(&one, PLOT_LATENCY, "service", &name));
+    assert_string_equal(name, "run");
+    assert_non_null(plot_lacks(&one, PLOT_TIME, "response", &name));
+    assert_non_null(plot_lacks(&one, PLOT_CONNECT, "response", &name));
+    assert_non_null(plot_lacks(&one, PLOT_RATE, "response", &name));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(percentiles_are_those_of_the_values),
+        cmocka_unit_test(curve_ends_where_the_unanswered_begin),
+        cmocka_unit_test(percentile_among_the_unanswered_is_a_gap_over_time),
+        cmocka_unit_test(names_stay_names),
+        cmocka_unit_test(metric_stays_a_name),
+        cmocka_unit_test(ramp_has_every_connection),
+        cmocka_unit_test(what_is_missing_is_said),
+    };
+
+    return cmocka_run_group_tests(tests, start, end);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ * test_result: figures of a result, and texts that are none. */
+#include "report/result.h"
+
+#include "measure/hist.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define LATENCY(count)                                                                             \
+    "{\"count\":" count ",\"over\":7,\"clamped\":1,\"min\":5,\"mean\":12.5,\"stddev\":2.25,"       \
+    "\"max\":40,\"p50\":11,\"p90\":null,\"p99\":\"beyond\"}"
+#define RESULT(head, law, verdict, count)                                                          \
+    STARTED("2026-01-31T23:59:59.123Z", head, law, verdict, count)
+#define STARTED(time, head, law, verdict, count)                                                   \
+    "{" head ",\"started\":\"" time "\",\"seed\":18446744073709551615,"                            \
+    "\"options\":{\"timeout\":0.25},\"connections\":{\"asked\":5,\"live_at_end\":4,"               \
+    "\"connect_elapsed_s\":1.5},\"queries\":{\"scheduled\":9,\"sent\":8,\"unsent\":1,"             \
+    "\"answered\":" count ",\"timeout\":1,\"error\":0,\"cancelled\":0},"                           \
+    "\"rate\":{\"duration_s\":2},\"latency_ns\":{\"response\":" LATENCY(                           \
+        count) ",\"net\":null},"                                                                   \
+               "\"interrupted\":true,\"broken_law\":" law ",\"verdict\":\"" verdict "\"}"
+#define HEAD "\"schema\":1,\"program\":\"tcpclient\""
+
+static char error[RESULT_ERROR_BYTES];
+
+static struct json_object *parse(const char *text)
+{
+    error[0] = '\0';
+    return result_parse(text, strlen(text), error);
+}
+
+static void figures_are_found(void **state)
+{
+    struct json_object *r = parse(RESULT(HEAD, "null", "VALID", "7") "\n");
+    uint64_t value = 3, begin_ns, end_ns;
+    double number;
+
+    (void)state;
+    assert_non_null(r);
+    assert_true(result_u64(r, "seed", &value));
+    assert_int_equal(value, UINT64_MAX);
+    assert_true(result_u64(r, "queries.answered", &value));
+    assert_int_equal(value, 7);
+    assert_false(result_u64(r, "queries.nothing", &value));
+    assert_false(result_u64(r, "queries.answered.more", &value));
+    assert_false(result_u64(r, "verdict", &value));
+    assert_int_equal(value, 7);
+    assert_true(result_double(r, "options.timeout", &number) && number == 0.25);
+    assert_string_equal(result_string(r, "verdict"), "VALID");
+    assert_null(result_string(r, "seed"));
+    assert_string_equal(result_text(r, "options"), "{\n  \"timeout\": 0.25\n}");
+    assert_string_equal(result_text(r, "nothing"), "null");
+    assert_int_equal(result_verdict(r), RESULT_VALID);
+    assert_true(result_was_interrupted(r));
+    assert_int_equal(result_timeout_ns(r), 250000000);
+    result_span(r, &begin_ns, &end_ns);
+    assert_int_equal(begin_ns, 1769903999000000000);
+    assert_int_equal(end_ns - begin_ns, 3500000000);
+    result_free(r);
+}
+
+static void latencies_are_found(void **state)
+{
+    struct json_object *r = parse(RESULT(HEAD, "null", "VALID", "7"));
+    struct latency l;
+
+    (void)state;
+    assert_true(result_latency(r, "response", &l));
+    assert_int_equal(l.count, 7);
+    assert_int_equal(l.over, 7);
+    assert_int_equal(l.max_ns, 40);
+    assert_true(l.mean_ns == 12.5 && l.stddev_ns == 2.25);
+    assert_int_equal(l.percentiles_ns[0], 11);
+    assert_int_equal(l.percentiles_ns[1], LATENCY_UNKNOWN);
+    assert_int_equal(l.percentiles_ns[3], HIST_BEYOND);
+    assert_int_equal(l.percentiles_ns[5], LATENCY_UNKNOWN);
+    assert_false(result_latency(r, "net", &l));
+    assert_false(result_latency(r, "nothing", &l));
+    result_free(r);
+}
+
+static void verdicts_are_told_apart(void **state)
+{
+    struct json_object *r = parse(RESULT(HEAD, "null", "SUSPECT", "7"));
+
+    (void)state;
+    assert_int_equal(result_verdict(r), RESULT_SUSPECT);
+    result_free(r);
+    r = parse(RESULT(HEAD, "\"sums\"", "VALID", "7"));
+    assert_int_equal(result_verdict(r), RESULT_INVALID);
+    result_free(r);
+    r = parse(RESULT(HEAD, "null", "GLORIOUS", "7"));
+    assert_int_equal(result_verdict(r), RESULT_SUSPECT);
+    result_free(r);
+}
+
+static void a_span_is_within_64_bits(void **state)
+{
+    struct json_object *r = parse(STARTED("1969-12-31T23:59:59Z", HEAD, "null", "VALID", "7"));
+    uint64_t begin_ns, end_ns;
+
+    (void)state;
+    result_span(r, &begin_ns, &end_ns);
+    assert_int_equal(begin_ns, 0);
+    assert_int_equal(end_ns, 3500000000);
+    result_free(r);
+    r = parse(STARTED("9999-12-31T23:59:59Z", HEAD, "null", "VALID", "7"));
+    result_span(r, &begin_ns, &end_ns);
+    assert_int_equal(begin_ns, 10000000000000000000u);
+    assert_int_equal(end_ns - begin_ns, 3500000000);
+    result_free(r);
+}
+
+static void what_is_no_result_is_refused(void **state)
+{
+    static const struct {
+        const char *text, *why;
+    } cases[] = {
+        {"", "cut off"},
+        {"{\"schema\":1,\n\n", "line 3: not all of a JSON value"},
+        {"{\n}}", "line 2: something stands behind"},
+        {"{\n\"a\":x}", "line 2:"},
+        {"[]", "not a result of tcpclient"},
+        {"\"17\"", "not a result of tcpclient"},
+        {"{}", "not a result of tcpclient"},
+        {"{\"schema\":1,\"program\":\"tcpserver\"}", "a result of tcpserver"},
+        {"{\"schema\":2,\"program\":\"tcpclient\"}", "schema 2"},
+        {"{\"schema\":-1,\"program\":\"tcpclient\"}", "not a result of tcpclient"},
+        {"{\"schema\":1,\"program\":\"tcpclient\"}", "connections.asked is missing"},
+        {RESULT(HEAD, "null", "VALID", "-7"), "queries.answered is missing"},
+        {RESULT(HEAD, "null", "VALID", "\"7\""), "queries.answered is missing"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_null(parse(cases[i].text));
+        assert_non_null(strstr(error, cases[i].why));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(figures_are_found),
+        cmocka_unit_test(latencies_are_found),
+        cmocka_unit_test(verdicts_are_told_apart),
+        cmocka_unit_test(a_span_is_within_64_bits),
+        cmocka_unit_test(what_is_no_result_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

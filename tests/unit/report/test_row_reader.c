@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ * test_row_reader: rows as samples formats them come back; others are refused. */
+#include "report/row_reader.h"
+
+#include "measure/rows.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void assert_comes_back(const struct sample *sample)
+{
+    char text[SAMPLES_ROW_BYTES + 1];
+    struct row row;
+
+    text[samples_format(text, sample, 3, 1769903999000000000)] = '\0';
+    assert_int_equal(row_reader_take(text, &row), 0);
+    assert_int_equal(row.is_answer, sample->type == 'A');
+    assert_int_equal(row.time_ns, sample->time_ns + 1769903999000000000);
+    assert_int_equal(row.connection, sample->connection);
+    assert_int_equal(row.send_lag_ns, sample->lag_ns);
+    if (row.is_answer)
+        assert_int_equal(row.response_ns, sample->lag_ns + sample->span_ns);
+}
+
+static void rows_come_back_to_the_nanosecond(void **state)
+{
+    const struct sample query = {123456789, 1001, 5000, 4000000000, 65535, 'Q', 0};
+    const struct sample answer = {7, 999, 3600000000001, 0, 0, 'A', 0};
+
+    (void)state;
+    assert_comes_back(&query);
+    assert_comes_back(&answer);
+}
+
+static void what_is_no_row_is_refused(void **state)
+{
+    static const char *const texts[] = {
+        "",
+        "\n",
+        SAMPLES_HEADER,
+        "A",
+        "B,1.0,0,1,,,5,5.000,0.000\n",
+        "A,1.0,0,1,,,5,5.000\n",         /* a column less */
+        "A,1.0,0,1,,,5,5.000,0.000,1\n", /* and one more */
+        "A,1.0,0,1,,,5,,0.000\n",
+        "A,1.0,0,1,,,5,5.0x,0.000\n",
+        "A,x,0,1,,,5,5.000,0.000\n",
+        "A,1.0,0,1,,,5,5.000,5.001\n", /* answered before it was sent */
+        "A,1.0,0,1,,,5,5.000,0.0",     /* whole, but for its end: */
+    };
+    struct row row;
+
+    (void)state;
+    for (size_t i = 0; i + 1 < sizeof texts / sizeof *texts; i++)
+        assert_int_equal(row_reader_take(texts[i], &row), -1);
+    assert_int_equal(row_reader_take(texts[sizeof texts / sizeof *texts - 1], &row), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_come_back_to_the_nanosecond),
+        cmocka_unit_test(what_is_no_row_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

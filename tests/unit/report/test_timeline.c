@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ * test_timeline: intervals of several logs, second by second, none lost and none counted twice. */
+#include "report/timeline.h"
+
+#include "measure/hlog.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define NS_PER_S 1000000000ull
+
+/* An interval of n values of value_ns, as its line. */
+static void add(struct timeline *t, const char *tag, uint64_t start_ns, uint64_t begin_ns,
+                uint64_t value_ns, int n)
+{
+    struct hlog_interval interval;
+    char error[HLOG_ERROR_BYTES], *line = NULL;
+    size_t n_bytes;
+    FILE *out = open_memstream(&line, &n_bytes);
+    struct hist h;
+
+    assert_int_equal(hist_init(&h), 0);
+    for (int i = 0; i < n; i++)
+        hist_record(&h, value_ns);
+    assert_int_equal(hlog_interval(out, tag, begin_ns, NS_PER_S, &h), 0);
+    fclose(out);
+    assert_int_equal(hlog_reader_line(line, &interval, error), HLOG_INTERVAL);
+    assert_int_equal(timeline_add(t, start_ns, &interval), 0);
+    free(line);
+    hist_free(&h);
+}
+
+static void seconds_of_two_logs_are_joined(void **state)
+{
+    struct timeline one = {0}, other = {0}, all = {0};
+    struct timeline_entry covered;
+    struct hist h;
+    size_t at = 0;
+
+    (void)state;
+    assert_int_equal(hist_init(&h), 0);
+    add(&one, NULL, 100 * NS_PER_S, 0, 1000, 3);
+    add(&one, "service", 100 * NS_PER_S, 0, 500, 3);
+    add(&one, NULL, 100 * NS_PER_S, 1001000000, 2000, 4);
+    add(&other, NULL, 100 * NS_PER_S + 200000000, 0, 9000, 5); /* began 0.2 s later */
+    assert_int_equal(timeline_join(&all, &other), 0);
+    assert_int_equal(timeline_join(&all, &one), 0);
+    timeline_free(&one);
+    timeline_free(&other);
+    timeline_sort(&all);
+    assert_int_equal(timeline_first_ns(&all), 100 * NS_PER_S);
+
+    assert_int_equal(timeline_next(&all, &at, &covered, &h), 1);
+    assert_string_equal(covered.tag, "");
+    assert_int_equal(h.count, 8);
+    assert_int_equal(h.max_ns, 9000);
+    assert_int_equal(covered.begin_ns, 100 * NS_PER_S);
+    assert_int_equal(covered.length_ns, NS_PER_S + 200000000);
+    assert_int_equal(timeline_next(&all, &at, &covered, &h), 1);
+    assert_string_equal(covered.tag, "service");
+    assert_int_equal(h.count, 3);
+    assert_int_equal(timeline_next(&all, &at, &covered, &h), 1);
+    assert_int_equal(h.count, 4);
+    assert_int_equal(covered.second, 1);
+    assert_int_equal(timeline_next(&all, &at, &covered, &h), 0);
+    timeline_free(&all);
+    hist_free(&h);
+}
+
+static void an_empty_one_has_nothing(void **state)
+{
+    struct timeline t = {0};
+    struct timeline_entry covered;
+    struct hist h;
+    size_t at = 0;
+
+    (void)state;
+    assert_int_equal(hist_init(&h), 0);
+    timeline_sort(&t);
+    assert_int_equal(timeline_next(&t, &at, &covered, &h), 0);
+    assert_int_equal(timeline_first_ns(&t), UINT64_MAX);
+    timeline_free(&t);
+    hist_free(&h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(seconds_of_two_logs_are_joined),
+        cmocka_unit_test(an_empty_one_has_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

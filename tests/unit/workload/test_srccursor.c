@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT
+ * test_srccursor: who gets which tuple, and what is given back. */
+#include "workload/srccursor.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include <cmocka.h>
+
+#include "fill_srcplan.h"
+
+#define N_OF(array) (sizeof(array) / sizeof *(array))
+
+/* Deals n connections to 3 workers and takes all tuples of a plan of 12, one worker after the other
+ * by turns. */
+static void assert_cursors_take_all(const struct srcplan *p, uint64_t n)
+{
+    _Atomic uint64_t spare = n;
+    struct srccursor cursors[3];
+    uint64_t first[3], count[3], taken[3] = {0}, number;
+    unsigned seen[12] = {0}, n_done = 0;
+    struct srcplan_tuple t;
+
+    for (uint64_t w = 0; w < 3; w++) {
+        first[w] = n * w / 3;
+        count[w] = n * (w + 1) / 3 - first[w];
+        srccursor_init(&cursors[w], p, first[w], count[w], &spare);
+    }
+    for (unsigned turn = 0; n_done < 3; turn++) {
+        const unsigned w = turn % 3;
+
+        const bool has_fresh = srccursor_has_fresh(&cursors[w]);
+
+        assert_int_equal(srccursor_next(&cursors[w], &t, &number) == 0, has_fresh);
+        if (!has_fresh) {
+            n_done++;
+            continue;
+        }
+        n_done = 0;
+        assert_in_range(number, 0, 11);
+        if (taken[w] < count[w])
+            assert_int_equal(number, first[w] + taken[w]);
+        else
+            assert_true(number >= n);
+        assert_int_equal(t.port, p->ports[number % p->n_ports]);
+        taken[w]++;
+        seen[number]++;
+    }
+    for (size_t i = 0; i < N_OF(seen); i++)
+        assert_int_equal(seen[i], 1);
+}
+
+static void cursors_together_hand_out_each_tuple_once(void **state)
+{
+    struct srcplan p;
+
+    (void)state;
+    fill_srcplan(&p, "10.0.0.1-3", "5-8");
+    for (uint64_t n = 0; n <= 40; n++)
+        assert_cursors_take_all(&p, n);
+    srcplan_free(&p);
+    fill_srcplan(&p, NULL, "100-111");
+    for (uint64_t n = 0; n <= 40; n++)
+        assert_cursors_take_all(&p, n);
+    srcplan_free(&p);
+}
+
+static void a_cursor_without_tuples_left_stays_at_its_end(void **state)
+{
+    _Atomic uint64_t spare = 1;
+    struct srccursor c;
+    struct srcplan_tuple t;
+    struct srcplan p;
+    uint64_t number;
+
+    (void)state;
+    fill_srcplan(&p, NULL, "7");
+    srccursor_init(&c, &p, 0, 1, &spare);
+    assert_int_equal(srccursor_next(&c, &t, &number), 0);
+    assert_int_equal(number, 0);
+    assert_int_equal(t.port, 7);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(srccursor_next(&c, &t, &number), -1);
+    assert_int_equal(srcplan_exclude_port(&p, 7), 1);
+    spare = 0;
+    srccursor_init(&c, &p, 0, 1, &spare);
+    assert_int_equal(srccursor_next(&c, &t, &number), -1);
+    srcplan_free(&p);
+}
+
+static void an_automatic_plan_never_runs_out(void **state)
+{
+    _Atomic uint64_t spare = 10;
+    struct srccursor c;
+    struct srcplan_tuple t;
+    struct srcplan p;
+    uint64_t number;
+
+    (void)state;
+    fill_srcplan(&p, NULL, NULL);
+    srccursor_init(&c, &p, 3, 2, &spare);
+    for (uint64_t i = 0; i < 100; i++) {
+        assert_int_equal(srccursor_next(&c, &t, &number), 0);
+        assert_int_equal(number, i < 2 ? 3 + i : 8 + i);
+        assert_int_equal(t.address.family, AF_UNSPEC);
+        assert_int_equal(t.port, 0);
+    }
+    srcplan_free(&p);
+}
+
+/* More are under way than the ring begins with room for; its begin is anywhere when it grows. */
+static void what_is_given_back_comes_again_in_that_order(void **state)
+{
+    enum { N = 1000, TURNS = 5000 };
+    _Atomic uint64_t spare = N;
+    struct srccursor c;
+    struct srcplan_tuple t;
+    struct srcplan p;
+    uint64_t number, oldest = 0;
+    uint64_t out[N], n_out = 0;
+
+    (void)state;
+    fill_srcplan(&p, NULL, "1-1000");
+    srccursor_init(&c, &p, 0, N, &spare);
+    for (uint64_t turn = 0; turn < TURNS; turn++) {
+        assert_int_equal(srccursor_next(&c, &t, &number), 0);
+        assert_int_equal(number, turn % N); /* fresh ones first, then the longest unused */
+        assert_int_equal(t.port, number + 1);
+        out[n_out++ % N] = number;
+        if (n_out - oldest > turn % 300) /* hold up to 300 at a time */
+            while (oldest < n_out)
+                srccursor_give_back(&c, out[oldest++ % N]);
+    }
+    assert_true(c.room < N * 2);
+    srccursor_free(&c);
+    srcplan_free(&p);
+}
+
+static void a_tuple_given_back_is_all_there_is_then(void **state)
+{
+    _Atomic uint64_t spare = 1;
+    struct srccursor c;
+    struct srcplan_tuple t;
+    struct srcplan p;
+    uint64_t number;
+
+    (void)state;
+    fill_srcplan(&p, NULL, "7");
+    srccursor_init(&c, &p, 0, 1, &spare);
+    assert_int_equal(srccursor_next(&c, &t, &number), 0);
+    assert_int_equal(srccursor_next(&c, &t, &number), -1);
+    srccursor_give_back(&c, 0);
+    assert_int_equal(srccursor_next(&c, &t, &number), 0);
+    assert_int_equal(number, 0);
+    assert_int_equal(srccursor_next(&c, &t, &number), -1);
+    assert_int_equal(spare, 1);
+    srccursor_free(&c);
+    srcplan_free(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cursors_together_hand_out_each_tuple_once),
+        cmocka_unit_test(a_cursor_without_tuples_left_stays_at_its_end),
+        cmocka_unit_test(an_automatic_plan_never_runs_out),
+        cmocka_unit_test(what_is_given_back_comes_again_in_that_order),
+        cmocka_unit_test(a_tuple_given_back_is_all_there_is_then),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
