@@ -416,9 +416,10 @@ static bool write_reports(struct setup *s, const struct client_result *result)
 /* Those that were there before the run and that it could not take over. */
 static uint64_t tuples_in_time_wait(const struct setup *s, const struct client_result *r)
 {
-    if (!r->has_sockets || s->plan.n_time_wait == HOSTFACTS_UNKNOWN)
+    if (!r->has_sockets || s->plan.sources.n_time_wait == HOSTFACTS_UNKNOWN)
         return HOSTFACTS_UNKNOWN;
-    return s->plan.n_time_wait < r->sockets.time_wait ? s->plan.n_time_wait : r->sockets.time_wait;
+    return s->plan.sources.n_time_wait < r->sockets.time_wait ? s->plan.sources.n_time_wait
+                                                              : r->sockets.time_wait;
 }
 
 static void diagnose(const struct setup *s, struct client_result *r)
@@ -440,7 +441,7 @@ static void diagnose(const struct setup *s, struct client_result *r)
         .listen_overflows =
             hoststat_delta(r->host_after.listen_overflows, r->host_before.listen_overflows),
         .shortage = r->shortage[0] != '\0' ? r->shortage : NULL,
-        .n_tuples = s->plan.n_tuples,
+        .n_tuples = s->plan.sources.n_tuples,
         .tuples_in_time_wait = tuples_in_time_wait(s, r),
         .in_time_wait = r->has_sockets ? r->sockets.time_wait : HOSTFACTS_UNKNOWN,
         .threads_are_auto = s->opts.threads == 0,

@@ -4,6 +4,7 @@
 #define TCPSCALER_CLIENT_PLAN_H
 
 #include "client/opts.h"
+#include "client/sources.h"
 #include "client/worker/config.h"
 #include "host/preflight.h"
 #include "net/sock.h"
@@ -12,10 +13,7 @@ struct client_plan {
     struct client_config config; /* but for samples and what client_run() sets */
     double rate_qps;             /* asked, over the whole measurement; 0: none */
     char target[SOCK_TEXT_BYTES];
-    uint32_t n_excluded_ports; /* reserved or listening */
-    uint64_t n_tuples;         /* source tuples there are; HOSTFACTS_UNKNOWN */
-    uint64_t n_time_wait;      /* of them, in TIME_WAIT now; HOSTFACTS_UNKNOWN */
-    uint64_t time_wait_ends_s; /* until the last of these has left it */
+    struct client_sources sources;
     struct preflight preflight;
     uint64_t churn_most_per_s; /* connections made again for ever; HOSTFACTS_UNKNOWN: any number */
 };

@@ -4,6 +4,8 @@
 #ifndef TCPSCALER_NET_TLS_CONTEXT_H
 #define TCPSCALER_NET_TLS_CONTEXT_H
 
+#include "net/tls_worker.h"
+
 #include <stdbool.h>
 
 #define TLS_ERROR_BYTES 200
@@ -27,13 +29,6 @@ struct tls_client_options {
 struct tls_server_options {
     const char *cert_file, *key_file; /* PEM; the chain behind the certificate */
     int min;                          /* enum tls_min */
-};
-
-struct tls_context {
-    struct ssl_ctx_st *ctx;
-    struct bio_method_st *bio;
-    char *server_name; /* for SNI; NULL: none */
-    bool is_client, resume;
 };
 
 /* NULL with one line in error (TLS_ERROR_BYTES): which option, its value, what is wrong. */

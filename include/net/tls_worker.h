@@ -5,13 +5,21 @@
 #define TCPSCALER_NET_TLS_WORKER_H
 
 #include "measure/outcome.h"
-#include "net/tls_context.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct ssl_st;
 struct ssl_session_st;
+
+/* What all connections of a program share (net/tls_context.h). */
+struct tls_context {
+    struct ssl_ctx_st *ctx;
+    struct bio_method_st *bio;
+    char *server_name; /* for SNI; NULL: none */
+    bool is_client, resume;
+};
 
 struct tls_worker {
     struct tls_context *context;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * query: what is asked on a connection and how its answers are recognised in the byte stream.
  *
- * Pure.  A protocol knows bytes, not sockets: a new one is one query_NAME.c and one row in query.c.
- * A struct query is made once and then read by every worker; each connection embeds one struct
- * query_stream (all zero at its start), which is all the memory a half-received answer needs. */
+ * Pure.  A protocol knows bytes, not sockets: a new one is a query_NAME.c and a row in
+ * query_init.c. A struct query is made once and then read by every worker; each connection embeds
+ * one struct query_stream (all zero at its start), which is all the memory a half-received answer
+ * needs. */
 #ifndef TCPSCALER_PROTOCOL_QUERY_H
 #define TCPSCALER_PROTOCOL_QUERY_H
 
@@ -74,13 +75,7 @@ struct query_protocol {
                              struct query_input *in);
 };
 
-/* dns, ping, echo: as in the option table, separated by '|'. */
-#define QUERY_PROTOCOLS "dns|ping|echo"
-
-/* Protocol number `index` of QUERY_PROTOCOLS.  Returns 0, or -1 with one line in error
- * (QUERY_ERROR_BYTES): the option and value at fault and what is accepted.  query_free() releases
- * what was made. */
-int query_init(struct query *q, int index, const struct query_ask *ask, char *error);
+/* Releases what query_init() (query_init.h) made. */
 void query_free(struct query *q);
 
 /* A query is named by where it begins in q->bytes: 0 is the first. */

@@ -7,6 +7,7 @@
 #include "client/worker/config.h"
 #include "config/settings.h"
 #include "measure/verdict.h"
+#include "protocol/query_init.h"
 
 #include <inttypes.h>
 #include <stddef.h>

@@ -5,10 +5,10 @@
 #include "base/log.h"
 #include "base/textfile.h"
 #include "client/schedule.h"
-#include "client/sources.h"
 #include "host/process_limits.h"
 #include "net/thread.h"
 #include "protocol/query_dns.h"
+#include "protocol/query_init.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -270,9 +270,9 @@ static void check_limits(struct client_plan *plan, const struct hostfacts *host)
     const struct client_config *c = &plan->config;
     const struct preflight_client ask = {
         .n_connections = c->n_connections,
-        .n_tuples = plan->n_tuples,
-        .n_time_wait = plan->n_time_wait,
-        .time_wait_ends_s = plan->time_wait_ends_s,
+        .n_tuples = plan->sources.n_tuples,
+        .n_time_wait = plan->sources.n_time_wait,
+        .time_wait_ends_s = plan->sources.time_wait_ends_s,
         .n_addresses = c->plan.n_addresses > 0 ? c->plan.n_addresses : 1,
         .explicit_ports = c->plan.ports != NULL,
         .lowest_port = lowest_port(&c->plan),
@@ -331,10 +331,12 @@ int client_plan_make(struct client_plan *plan, const struct client_opts *opts)
     memset(plan, 0, sizeof *plan);
     oslimits_raise_nofile();
     hostfacts_read(&host);
-    if (plan_query(plan, opts) != 0 || client_sources_read(plan, opts, &host) != 0 ||
+    if (plan_query(plan, opts) != 0 ||
+        client_sources_read(&plan->sources, &plan->config, opts, &host) != 0 ||
         plan_cpus(plan, opts) != 0 || plan_population(plan, opts) != 0 ||
         plan_schedule(plan, opts) != 0 || resolve(plan, opts) != 0 ||
-        client_sources_fit_target(plan, &host) != 0 || plan_tls(plan, opts) != 0)
+        client_sources_fit_target(&plan->sources, &plan->config, plan->target, &host) != 0 ||
+        plan_tls(plan, opts) != 0)
         return -1;
     plan_load(&plan->config, opts);
     plan_stamps(plan, opts);
@@ -346,7 +348,7 @@ int client_plan_make(struct client_plan *plan, const struct client_opts *opts)
 
 void client_plan_free(struct client_plan *plan)
 {
-    client_sources_free(plan);
+    client_sources_free(&plan->config);
     query_free(&plan->config.query);
     tls_context_free(plan->config.tls);
 }

@@ -16,20 +16,19 @@ enum { FALLBACK_FIRST_PORT = 1024 };
 
 /* --- from the options --- */
 
-static int read_addresses(struct client_plan *plan, const struct client_opts *o)
+static int read_addresses(struct client_config *config, const struct client_opts *o)
 {
     char error[SRCPLAN_ERROR_BYTES];
 
-    srcplan_init(&plan->config.plan);
-    if (o->source != NULL && sources_add(&plan->config.plan, o->source, error) != 0)
+    srcplan_init(&config->plan);
+    if (o->source != NULL && sources_add(&config->plan, o->source, error) != 0)
         return complain("--source: %s", error);
     return 0;
 }
 
-static int read_ports(struct client_plan *plan, const struct client_opts *o,
+static int read_ports(struct client_sources *s, struct srcplan *tuples, const struct client_opts *o,
                       const struct hostfacts *host)
 {
-    struct srcplan *tuples = &plan->config.plan;
     char error[SRCPLAN_ERROR_BYTES], all[32];
     const uint64_t first = host->first_unprivileged_port;
 
@@ -39,14 +38,14 @@ static int read_ports(struct client_plan *plan, const struct client_opts *o,
              first >= 1 && first <= UINT16_MAX ? (unsigned)first : FALLBACK_FIRST_PORT);
     if (srcplan_add_ports(tuples, o->sport != NULL ? o->sport : all, error) != 0)
         return complain("--sport: %s", error);
-    plan->n_excluded_ports = oslimits_exclude_unusable_ports(tuples);
+    s->n_excluded_ports = oslimits_exclude_unusable_ports(tuples);
     return 0;
 }
 
-int client_sources_read(struct client_plan *plan, const struct client_opts *o,
-                        const struct hostfacts *host)
+int client_sources_read(struct client_sources *s, struct client_config *config,
+                        const struct client_opts *o, const struct hostfacts *host)
 {
-    return read_addresses(plan, o) != 0 || read_ports(plan, o, host) != 0 ? -1 : 0;
+    return read_addresses(config, o) != 0 || read_ports(s, &config->plan, o, host) != 0 ? -1 : 0;
 }
 
 /* --- towards the target --- */
@@ -138,13 +137,13 @@ static bool is_member(const void *context, const struct srcplan_tuple *source)
            (m->plan->n_ranges == 0 || srcplan_has_address(m->plan, &source->address));
 }
 
-static void count_time_wait(struct client_plan *plan, const struct hostfacts *host)
+static void count_time_wait(struct client_sources *s, const struct client_config *c,
+                            const struct hostfacts *host)
 {
-    const struct client_config *c = &plan->config;
     struct members m = {.plan = c->plan.ports != NULL ? &c->plan : &c->fallback};
     struct sockdiag_time_wait time_wait = {0};
 
-    plan->n_time_wait = HOSTFACTS_UNKNOWN;
+    s->n_time_wait = HOSTFACTS_UNKNOWN;
     if (m.plan->ports == NULL)
         return;
     for (uint32_t i = 0; i < m.plan->n_ports; i++)
@@ -152,30 +151,30 @@ static void count_time_wait(struct client_plan *plan, const struct hostfacts *ho
     if (host->sockets_in_time_wait > 0 &&
         sockdiag_time_wait(&c->target, is_member, &m, &time_wait) != 0)
         return;
-    plan->n_time_wait = time_wait.n;
-    plan->time_wait_ends_s = (time_wait.ends_ms + 999) / 1000;
+    s->n_time_wait = time_wait.n;
+    s->time_wait_ends_s = (time_wait.ends_ms + 999) / 1000;
 }
 
-int client_sources_fit_target(struct client_plan *plan, const struct hostfacts *host)
+int client_sources_fit_target(struct client_sources *s, struct client_config *c, const char *target,
+                              const struct hostfacts *host)
 {
-    struct client_config *c = &plan->config;
     const uint16_t port = sock_port(&c->target);
 
     c->may_meet_itself = may_meet_itself(c);
     if (c->may_meet_itself && c->plan.ports != NULL) {
-        plan->n_excluded_ports += srcplan_exclude_port(&c->plan, port);
+        s->n_excluded_ports += srcplan_exclude_port(&c->plan, port);
         if (c->plan.n_ports == 0)
             return complain("--sport: '%u' is the port of %s itself: expected other source ports",
-                            port, plan->target);
+                            port, target);
     }
     plan_fallback(c, host);
-    plan->n_tuples = tuples_available(&c->plan, host);
-    count_time_wait(plan, host);
+    s->n_tuples = tuples_available(&c->plan, host);
+    count_time_wait(s, c, host);
     return 0;
 }
 
-void client_sources_free(struct client_plan *plan)
+void client_sources_free(struct client_config *config)
 {
-    srcplan_free(&plan->config.plan);
-    srcplan_free(&plan->config.fallback);
+    srcplan_free(&config->plan);
+    srcplan_free(&config->fallback);
 }

@@ -2,8 +2,6 @@
  * tls_context: see net/tls_context.h. */
 #include "net/tls_context.h"
 
-#include "net/tls_worker.h"
-
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>

@@ -3,6 +3,7 @@
  * answers whatever the cuts, consume its input, and never read beyond it. */
 #include "fuzz.h"
 #include "protocol/query.h"
+#include "protocol/query_init.h"
 
 #include <string.h>
 

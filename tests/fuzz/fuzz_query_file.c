@@ -3,6 +3,7 @@
  * with a word is one message that is well-formed, padded as asked and as long as it says. */
 #include "fuzz.h"
 #include "protocol/query.h"
+#include "protocol/query_init.h"
 
 #include <string.h>
 

@@ -5,6 +5,7 @@
 
 #include "client/opts.h"
 #include "measure/verdict.h"
+#include "protocol/query_init.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

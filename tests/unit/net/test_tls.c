@@ -2,6 +2,8 @@
  * test_tls: a client and a server in one memory: bytes in any pieces, resumption, refusals. */
 #include "net/tls.h"
 
+#include "net/tls_context.h"
+
 #include <openssl/ec.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>

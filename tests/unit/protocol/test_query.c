@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * test_query: what holds for every protocol. */
 #include "protocol/query.h"
+#include "protocol/query_init.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * test_query_dns: the bytes of a query and the forms of an answer. */
 #include "protocol/query_dns.h"
+#include "protocol/query_init.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

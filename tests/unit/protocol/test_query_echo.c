@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * test_query_echo: messages that come back, and those that come back different. */
 #include "protocol/query_echo.h"
+#include "protocol/query_init.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

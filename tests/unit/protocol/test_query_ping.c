@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * test_query_ping: Ping and Pong, both sides. */
+#include "protocol/query_init.h"
 #include "protocol/query_ping.h"
 
 #include <setjmp.h>

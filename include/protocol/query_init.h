@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ * query_init: makes the queries of one of the protocols there are. */
+#ifndef TCPSCALER_PROTOCOL_QUERY_INIT_H
+#define TCPSCALER_PROTOCOL_QUERY_INIT_H
+
+#include "protocol/query.h"
+
+/* As in the option table, separated by '|'. */
+#define QUERY_PROTOCOLS "dns|ping|echo"
+
+/* Protocol number `index` of QUERY_PROTOCOLS.  Returns 0, or -1 with one line in error
+ * (QUERY_ERROR_BYTES): the option and value at fault and what is accepted.  query_free() releases
+ * what was made. */
+int query_init(struct query *q, int index, const struct query_ask *ask, char *error);
+
+#endif
