@@ -3,7 +3,7 @@
 # Runs the unit tests under valgrind's memcheck.  Prints what it says of those that have an error or a leak, and how
 # many ran; exit code 1 when there is any.  The tests' own verdicts are not asked for: under valgrind a long double has
 # 64 bits, which two of them notice; these are left in the middle and have leaks.
-#   scripts/valgrind.sh [TEST ...]      TEST: as pacer; without, all
+#   scripts/valgrind.sh [TEST ...]      TEST: as workload/pacer; without, all
 set -eu
 cd "$(dirname "$0")/.."
 build=build/release
@@ -13,8 +13,9 @@ scripts/install-deps.sh deep
 cmake --preset release >/dev/null
 cmake --build --preset release >/dev/null
 if [ $# -eq 0 ]; then
-    for test in "$build"/tests/test_*; do
-        set -- "$@" "${test##*/test_}"
+    for test in $(find "$build/tests" -name 'test_*' ! -name '*.*' -type f -perm -u+x | sort); do
+        test=${test#"$build"/tests/}
+        set -- "$@" "$(echo "${test#unit/}" | sed 's/test_//')"
     done
 fi
 
@@ -23,11 +24,13 @@ trap 'rm -f "$log"' EXIT
 failed=0
 for test in "$@"; do
     case $test in
-    units | options) leaks=no ;;
+    base/units | config/options) leaks=no ;;
     *) leaks=full ;;
     esac
     status=0
-    $memcheck --leak-check=$leaks --log-file="$log" "$build/tests/test_$test" >/dev/null 2>&1 || status=$?
+    program=$build/tests/unit/${test%/*}/test_${test##*/}
+    [ -e "$program" ] || program=$build/tests/test_$test
+    $memcheck --leak-check=$leaks --log-file="$log" "$program" >/dev/null 2>&1 || status=$?
     if [ "$status" -ge 99 ]; then
         failed=$((failed + 1))
         echo "$test: exit code $status"

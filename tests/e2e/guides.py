@@ -215,13 +215,6 @@ def test_every_part_of_the_summary_is_explained():
     check_equal(re.findall(r"^\| `([a-z][a-z-]+)` \|", guide, re.M), doubts, "doubts of report.md")
 
 
-def test_map_is_that_of_the_build():
-    wanted = dict(re.findall(r"add_part\((\w+) ([^)]*)\)", read("CMakeLists.txt")))
-    rows = re.findall(r"^\| (\w+) \| .* \| (`.*) \|$", read("docs", "ARCHITECTURE.md"), re.M)
-    check_equal({name: parts.replace("`", "").split() for name, parts in rows},
-                {name: parts.split() for name, parts in wanted.items()}, "parts by library")
-
-
 def test_every_example_is_marked_and_every_link_leads_somewhere():
     for path in (*(os.path.join("docs", name) for name in GUIDES), "CONTRIBUTING.md", "README.md"):
         text = read(path)
