@@ -48,7 +48,7 @@ struct setup {
     char *hlog_head;                                   /* what stands first in the log */
     struct control_socket control;
     struct control_token token;
-    struct server_side server; /* before the run */
+    struct server_stats server; /* before the run */
 };
 
 /* --- plan --- */
@@ -73,12 +73,12 @@ static int print_plan(struct setup *s)
     return preflight_worst(p) == PREFLIGHT_STOP ? EXIT_USAGE : EXIT_VALID;
 }
 
-static void complain_of_limits(const struct setup *s, enum preflight_level level)
+static void log_limits(const struct setup *s, enum preflight_level level)
 {
     char subject[64];
 
     snprintf(subject, sizeof subject, "--connections %" PRIu64, s->opts.connections);
-    preflight_report_complain(&s->plan.preflight, subject, level);
+    preflight_report_log(&s->plan.preflight, subject, level);
 }
 
 /* What does not fit stops the program here, before anything is opened. */
@@ -86,14 +86,14 @@ static int check_plan(const struct setup *s)
 {
     if (preflight_worst(&s->plan.preflight) != PREFLIGHT_STOP || s->opts.force)
         return 0;
-    complain_of_limits(s, PREFLIGHT_STOP);
+    log_limits(s, PREFLIGHT_STOP);
     return -1;
 }
 
 static void warn(const struct setup *s)
 {
     if (!s->opts.quiet) {
-        complain_of_limits(s, PREFLIGHT_WARN);
+        log_limits(s, PREFLIGHT_WARN);
         kernel_features_warn(FEATURE_PROC | FEATURE_SOCK_DIAG |
                              (s->opts.kernel_ts == CLIENT_KERNEL_TS_YES ? FEATURE_STAMPS : 0));
     }
@@ -114,7 +114,7 @@ static int open_json(struct setup *s)
 static int begin_output(struct output *o)
 {
     if (output_begin(o) != 0)
-        return complain("--%s: cannot write '%s': %s", o->option, o->name, strerror(errno));
+        return log_error("--%s: cannot write '%s': %s", o->option, o->name, strerror(errno));
     return 0;
 }
 
@@ -125,7 +125,7 @@ static int open_outputs(struct setup *s)
     struct output *const all[] = {&s->json, &s->rows, &s->hlog, &s->hgrm, &s->connections};
 
     if (o->hlog != NULL && !hlog_is_available())
-        return complain("--hlog: this program was built without zlib");
+        return log_error("--hlog: this program was built without zlib");
     if (open_json(s) != 0 ||
         (o->raw && output_open(&s->rows, o->output != NULL ? "output" : "raw",
                                o->output != NULL ? o->output : "-") != 0) ||
@@ -156,11 +156,11 @@ static void reopen_outputs(void *arg)
 {
     struct setup *s = arg;
 
-    if (s->opts.output != NULL && reopen(s->rows.fd, s->opts.output, SAMPLES_HEADER) != 0)
-        complain("--output: cannot reopen '%s': %s", s->opts.output, strerror(errno));
+    if (s->opts.output != NULL && reopen(s->rows.fd, s->opts.output, ROWS_HEADER) != 0)
+        log_error("--output: cannot reopen '%s': %s", s->opts.output, strerror(errno));
     if (s->hlog.stream != NULL &&
         (fflush(s->hlog.stream) != 0 || reopen(s->hlog.fd, s->opts.hlog, s->hlog_head) != 0))
-        complain("--hlog: cannot reopen '%s': %s", s->opts.hlog, strerror(errno));
+        log_error("--hlog: cannot reopen '%s': %s", s->opts.hlog, strerror(errno));
 }
 
 static int begin_hlog(struct setup *s)
@@ -169,10 +169,10 @@ static int begin_hlog(struct setup *s)
     FILE *head = open_memstream(&s->hlog_head, &n_bytes);
 
     if (head == NULL)
-        return complain("no memory");
+        return log_error("no memory");
     hlog_begin(head, "tcpclient", TCPSCALER_VERSION, clock_now_ns() + clock_realtime_offset_ns());
     if (fclose(head) != 0)
-        return complain("no memory");
+        return log_error("no memory");
     fputs(s->hlog_head, s->hlog.stream);
     return 0;
 }
@@ -199,34 +199,34 @@ static int open_control(struct setup *s)
     char error[CONTROL_SOCKET_ERROR_BYTES];
 
     if (o->control_token != NULL && control_token_read(&s->token, o->control_token, error) != 0)
-        return complain("--control-token: %s", error);
-    if (o->server_control != NULL && server_side_read(&s->server, o->server_control, &s->token,
-                                                      CONTROL_SOCKET_WAIT_MS, error) != 0)
-        return complain("--server-control: %s", error);
+        return log_error("--control-token: %s", error);
+    if (o->server_control != NULL && server_stats_read(&s->server, o->server_control, &s->token,
+                                                       CONTROL_SOCKET_WAIT_MS, error) != 0)
+        return log_error("--server-control: %s", error);
     if (o->control == NULL)
         return 0;
     if (control_socket_listen(&s->control, o->control, o->control_token != NULL, error) != 0)
-        return complain("--control: %s", error);
+        return log_error("--control: %s", error);
     if (!o->quiet)
-        complain("control at %s, room for %" PRIu32 " connections", o->control,
-                 s->plan.config.n_connections);
+        log_error("control at %s, room for %" PRIu32 " connections", o->control,
+                  s->plan.config.n_connections);
     return 0;
 }
 
 /* What is too late already is said before anything is opened. */
-static int check_start(const struct client_gate_settings *gate)
+static int check_start(const struct start_gate_settings *gate)
 {
-    if (client_gate_is_missed(gate))
-        return complain("--start-at: that was longer ago than --late-max allows");
-    if (client_gate_prepare(gate) != 0)
-        return complain("--start-file: cannot write '%s.ready': %s", gate->file, strerror(errno));
+    if (start_gate_is_missed(gate))
+        return log_error("--start-at: that was longer ago than --late-max allows");
+    if (start_gate_prepare(gate) != 0)
+        return log_error("--start-file: cannot write '%s.ready': %s", gate->file, strerror(errno));
     return 0;
 }
 
 static int run(struct setup *s, struct client_result *result)
 {
     const struct report_about about = about_of(s, s->plan.rate_qps);
-    const struct client_gate_settings gate = {
+    const struct start_gate_settings gate = {
         .at_epoch_ns = s->opts.start_epoch_ns,
         .file = s->opts.start_file,
         .late_max_ns = s->opts.late_max_ns,
@@ -237,7 +237,7 @@ static int run(struct setup *s, struct client_result *result)
         .settle_ns = s->opts.settle_ns,
         .stats_interval_ns = s->opts.quiet ? 0 : s->opts.stats_interval_ns,
         .stderr_is_terminal = isatty(STDERR_FILENO) == 1,
-        .stats_in_place = complain_can_erase(),
+        .stats_in_place = log_can_erase(),
         .rate_qps = s->plan.rate_qps,
         .connections = s->connections.stream,
         .interval_log = s->hlog.stream,
@@ -256,29 +256,29 @@ static int run(struct setup *s, struct client_result *result)
     if (s->hlog.stream != NULL && begin_hlog(s) != 0)
         return -1;
     if (s->rows.fd >= 0) {
-        const struct samples_options samples = {
+        const struct rows_options rows = {
             .fd = s->rows.fd,
             .n_rings = s->plan.config.n_workers,
             .ring_rows = ring_rows(s->plan.config.n_workers),
             .realtime_offset_ns = clock_realtime_offset_ns(),
             .when_full = s->opts.raw_full,
             .one_in = s->opts.sample_one_in,
-            .hurry = parting_flag(),
+            .hurry = shutdown_flag(),
         };
 
-        s->plan.config.samples = samples_open(&samples);
-        if (s->plan.config.samples == NULL)
-            return complain("raw output: %s", strerror(errno));
+        s->plan.config.rows = rows_open(&rows);
+        if (s->plan.config.rows == NULL)
+            return log_error("raw output: %s", strerror(errno));
     }
     failed = client_run(&s->plan.config, &settings, result);
     output_drop_stderr(false);
     if (failed)
-        complain("cannot start the worker threads: %s", strerror(errno));
-    if (s->plan.config.samples != NULL) {
-        samples_close(s->plan.config.samples, &result->samples);
-        result->has_samples = true;
+        log_error("cannot start the worker threads: %s", strerror(errno));
+    if (s->plan.config.rows != NULL) {
+        rows_close(s->plan.config.rows, &result->rows);
+        result->has_rows = true;
     }
-    result->interrupted |= parting_was_asked();
+    result->interrupted |= shutdown_was_requested();
     return failed;
 }
 
@@ -328,9 +328,9 @@ static void judge(const struct setup *s, struct client_result *r)
     const bool churns = s->plan.config.queries_per_conn > 0; /* many are between two lives */
     const struct tally_push *push = &r->tally.push;
     const struct hist *response = &r->metrics[CLIENT_RESPONSE];
-    const double steal = hoststat_steal_percent(&r->host_after, &r->host_loaded);
+    const double steal = host_counters_steal_percent(&r->host_after, &r->host_loaded);
     /* also those of before the load: it may have lasted since */
-    const uint64_t pressures = hoststat_memory_pressures(&r->host_after, &r->host_before);
+    const uint64_t pressures = host_counters_memory_pressures(&r->host_after, &r->host_before);
     struct verdict_input *in = &r->verdict;
 
     *in = (struct verdict_input){
@@ -342,12 +342,12 @@ static void judge(const struct setup *s, struct client_result *r)
         .has_growth = r->has_growth,
         .in_flight_early = r->in_flight_early,
         .in_flight_late = r->in_flight_late,
-        .rows_dropped = r->samples.dropped[0] + r->samples.dropped[1],
-        .output_failed = r->samples.error != 0 || r->samples.out_of_patience,
+        .rows_dropped = r->rows.dropped[0] + r->rows.dropped[1],
+        .output_failed = r->rows.error != 0 || r->rows.out_of_patience,
         .has_steal = r->loaded && steal >= 0,
         .steal_percent = steal,
         .required = (unsigned)s->opts.require,
-        .tcp_memory_pressures = pressures != HOSTSTAT_UNKNOWN ? pressures : 0,
+        .tcp_memory_pressures = pressures != HOST_COUNTERS_UNKNOWN ? pressures : 0,
         .out_of_ports = churns ? tally_connections_by_reason(&r->tally, REASON_PORTS) : 0,
         .messages_missing = tally_get(&push->lost) + tally_get(&push->duplicate) +
                             tally_get(&push->damaged) + tally_get(&push->unfinished),
@@ -362,11 +362,10 @@ static void judge(const struct setup *s, struct client_result *r)
                                ? 1.0
                                : (double)in->sent / (double)(in->scheduled - in->unsent) *
                                      (double)r->scheduled_ns / (double)r->sent_ns;
-    r->broken_law =
-        tally_broken_law(&r->tally, r->connections_asked, response->count, response->beyond);
-    if (r->broken_law == NULL && r->has_samples &&
+    r->broken_law = tally_check(&r->tally, r->connections_asked, response->count, response->beyond);
+    if (r->broken_law == NULL && r->has_rows &&
         tally_get(&q->answered) + tally_get(&r->tally.push.measured) !=
-            r->samples.written[1] + r->samples.dropped[1] + r->samples.left_out[1])
+            r->rows.written[1] + r->rows.dropped[1] + r->rows.left_out[1])
         r->broken_law =
             "answered queries, messages = answer rows written, missing and not of the sample";
     judge_latency(s, r, in);
@@ -376,19 +375,19 @@ static void judge(const struct setup *s, struct client_result *r)
 /* --- report --- */
 
 /* With --quiet, too: who sees nothing but the exit code should know where it comes from. */
-static void complain_of_doubts(const struct client_result *r)
+static void log_doubts(const struct client_result *r)
 {
     char names[512] = "";
     size_t n = 0;
 
     if (r->broken_law != NULL)
-        complain("BUG, counts do not add up: %s", r->broken_law);
+        log_error("BUG, counts do not add up: %s", r->broken_law);
     for (int i = 0; i < VERDICT_N_REASONS; i++)
         if (r->doubts & (1u << i) && n < sizeof names)
             n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n > 0 ? ", " : "",
                                   verdict_name((enum verdict_reason)i));
     if (n > 0)
-        complain("SUSPECT: %s", names);
+        log_error("SUSPECT: %s", names);
 }
 
 /* Returns whether every report was written. */
@@ -398,7 +397,7 @@ static bool write_reports(struct setup *s, const struct client_result *result)
     int failed = result->log_failed;
 
     if (s->opts.quiet)
-        complain_of_doubts(result);
+        log_doubts(result);
     else
         report_text(stderr, &about, result);
     if (s->json.stream != NULL)
@@ -416,8 +415,8 @@ static bool write_reports(struct setup *s, const struct client_result *result)
 /* Those that were there before the run and that it could not take over. */
 static uint64_t tuples_in_time_wait(const struct setup *s, const struct client_result *r)
 {
-    if (!r->has_sockets || s->plan.sources.n_time_wait == HOSTFACTS_UNKNOWN)
-        return HOSTFACTS_UNKNOWN;
+    if (!r->has_sockets || s->plan.sources.n_time_wait == HOST_LIMITS_UNKNOWN)
+        return HOST_LIMITS_UNKNOWN;
     return s->plan.sources.n_time_wait < r->sockets.time_wait ? s->plan.sources.n_time_wait
                                                               : r->sockets.time_wait;
 }
@@ -439,11 +438,11 @@ static void diagnose(const struct setup *s, struct client_result *r)
         .half_open = r->connections_half_open,
         .host = &r->limits,
         .listen_overflows =
-            hoststat_delta(r->host_after.listen_overflows, r->host_before.listen_overflows),
+            host_counters_delta(r->host_after.listen_overflows, r->host_before.listen_overflows),
         .shortage = r->shortage[0] != '\0' ? r->shortage : NULL,
         .n_tuples = s->plan.sources.n_tuples,
         .tuples_in_time_wait = tuples_in_time_wait(s, r),
-        .in_time_wait = r->has_sockets ? r->sockets.time_wait : HOSTFACTS_UNKNOWN,
+        .in_time_wait = r->has_sockets ? r->sockets.time_wait : HOST_LIMITS_UNKNOWN,
         .threads_are_auto = s->opts.threads == 0,
         .own_fd_tables = r->own_fd_tables,
         .churns = s->plan.config.queries_per_conn > 0,
@@ -457,7 +456,7 @@ static void diagnose(const struct setup *s, struct client_result *r)
 
 static int exit_code(const struct client_result *result, bool reports_written)
 {
-    if (result->interrupted || parting_was_asked())
+    if (result->interrupted || shutdown_was_requested())
         return EXIT_INTERRUPTED;
     if (result->broken_law != NULL)
         return EXIT_FAILED_CHECK;
@@ -470,7 +469,7 @@ static int measure(struct setup *s)
     int code = EXIT_USAGE;
 
     if (result == NULL) {
-        complain("no memory");
+        log_error("no memory");
         return code;
     }
     if (run(s, result) == 0) {
@@ -505,7 +504,7 @@ int main(int argc, char **argv)
     case OPTIONS_EXIT:
         return output_flush_stdout() == 0 ? EXIT_VALID : EXIT_USAGE;
     case OPTIONS_USAGE:
-        complain("%s", error);
+        log_error("%s", error);
         return EXIT_USAGE;
     case OPTIONS_RUN:
         break;

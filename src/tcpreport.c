@@ -25,7 +25,7 @@ static int run(enum report_command command, int argc, char **argv)
     case OPTIONS_EXIT:
         return CMD_OK;
     case OPTIONS_USAGE:
-        complain("%s", error);
+        log_error("%s", error);
         return CMD_USAGE;
     case OPTIONS_RUN:
         break;
@@ -36,7 +36,7 @@ static int run(enum report_command command, int argc, char **argv)
 static int find_and_run(int argc, char **argv)
 {
     if (argc < 2) {
-        complain("COMMAND is missing: see --help");
+        log_error("COMMAND is missing: see --help");
         return CMD_USAGE;
     }
     for (int i = 0; i < REPORT_N_COMMANDS; i++)
@@ -50,7 +50,7 @@ static int find_and_run(int argc, char **argv)
         puts("tcpreport " TCPSCALER_VERSION);
         return CMD_OK;
     }
-    complain("unknown command '%s': expected show, merge, compare or plot: see --help", argv[1]);
+    log_error("unknown command '%s': expected show, merge, compare or plot: see --help", argv[1]);
     return CMD_USAGE;
 }
 

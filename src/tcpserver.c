@@ -65,11 +65,11 @@ static int check_plan(const struct server *s)
 
     snprintf(subject, sizeof subject, "--max-connections %" PRIu64, s->opts.max_connections);
     if (preflight_worst(&s->plan.preflight) == PREFLIGHT_STOP && !s->opts.force) {
-        preflight_report_complain(&s->plan.preflight, subject, PREFLIGHT_STOP);
+        preflight_report_log(&s->plan.preflight, subject, PREFLIGHT_STOP);
         return -1;
     }
     if (!s->opts.quiet && s->opts.max_connections > 0)
-        preflight_report_complain(&s->plan.preflight, subject, PREFLIGHT_WARN);
+        preflight_report_log(&s->plan.preflight, subject, PREFLIGHT_WARN);
     return 0;
 }
 
@@ -106,7 +106,7 @@ static int open_json(struct server *s)
     if (output_open(&s->json, "json", s->opts.json) != 0)
         return -1;
     if (output_begin(&s->json) != 0)
-        return complain("--json: cannot write '%s': %s", s->opts.json, strerror(errno));
+        return log_error("--json: cannot write '%s': %s", s->opts.json, strerror(errno));
     return 0;
 }
 
@@ -116,7 +116,7 @@ static int read_token(struct server *s)
     char error[CONTROL_SOCKET_ERROR_BYTES];
 
     if (file != NULL && control_token_read(&s->control_token, file, error) != 0)
-        return complain("--control-token: %s", error);
+        return log_error("--control-token: %s", error);
     return 0;
 }
 
@@ -127,7 +127,7 @@ static int drop_privileges(struct server *s)
 
     privileges_gain_none();
     if (s->opts.user != NULL && privileges_drop(&s->plan.user, error) != 0)
-        return complain("--user: %s", error);
+        return log_error("--user: %s", error);
     return 0;
 }
 
@@ -138,7 +138,7 @@ static int open_control(struct server *s)
 
     if (o->control != NULL &&
         control_socket_listen(&s->control_socket, o->control, o->control_token != NULL, error) != 0)
-        return complain("--control: %s", error);
+        return log_error("--control: %s", error);
     return 0;
 }
 
@@ -157,8 +157,8 @@ static void collect(void *context)
     }
     r->peak = atomic_load_explicit(&s->plan.config.n_peak, memory_order_relaxed);
     r->elapsed_ns = clock_now_ns() - s->begin_ns;
-    hoststat_watch_memory(&r->before);
-    hoststat_read(&r->now);
+    host_counters_watch_memory(&r->before);
+    host_counters_read(&r->now);
 }
 
 /* Says when it begins to refuse for want of memory, and when it accepts again. */
@@ -177,10 +177,10 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
     s->memory_was_short = is_short;
     memory_shortage_text(&s->memory.tightest, text, sizeof text);
     if (!s->opts.quiet)
-        complain("%s: %s",
-                 is_short ? "memory is short, new connections are refused"
-                          : "accepts connections again",
-                 text);
+        log_error("%s: %s",
+                  is_short ? "memory is short, new connections are refused"
+                           : "accepts connections again",
+                  text);
 }
 
 static void on_stats(evutil_socket_t fd, short what, void *arg)
@@ -200,7 +200,7 @@ static void on_stats(evutil_socket_t fd, short what, void *arg)
 static void print_json(struct server *s)
 {
     if (output_begin(&s->json) != 0)
-        complain("--json: cannot empty '%s': %s", s->opts.json, strerror(errno));
+        log_error("--json: cannot empty '%s': %s", s->opts.json, strerror(errno));
     server_report_json(s->json.stream, &s->result);
 }
 
@@ -220,9 +220,9 @@ static void on_hangup(evutil_socket_t number, short what, void *arg)
 
     (void)what;
     if (reopen_is_hangup(s->stderr_is_terminal))
-        parting_ask(number);
+        shutdown_request(number);
     else if (s->json.stream != NULL && reopen(s->json.fd, s->opts.json, NULL) != 0)
-        complain("--json: cannot reopen '%s': %s", s->opts.json, strerror(errno));
+        log_error("--json: cannot reopen '%s': %s", s->opts.json, strerror(errno));
 }
 
 static void on_snapshot(evutil_socket_t number, short what, void *arg)
@@ -267,8 +267,8 @@ static int watch(struct server *s)
     event_assign(&s->stats_event, s->base, -1, EV_PERSIST, on_stats, s);
     if (s->opts.stats_interval_ns > 0)
         failed |= event_add(&s->stats_event, &stats);
-    failed |= parting_prepare();
-    event_assign(&s->end_event, s->base, parting_fd(), EV_READ, on_end, s);
+    failed |= shutdown_prepare();
+    event_assign(&s->end_event, s->base, shutdown_fd(), EV_READ, on_end, s);
     failed |= event_add(&s->end_event, NULL);
     for (int i = 0; i < N_SIGNALS; i++) {
         evsignal_assign(&s->signal_events[i], s->base, signals[i].number, signals[i].on, s);
@@ -301,12 +301,12 @@ static int start_workers(struct server *s)
     s->workers = calloc(s->plan.n_workers, sizeof *s->workers);
     s->tallies = calloc(s->plan.n_workers, sizeof *s->tallies);
     if (s->workers == NULL || s->tallies == NULL)
-        return complain("no memory");
+        return log_error("no memory");
     s->result.workers = s->tallies;
     for (uint32_t i = 0; i < s->plan.n_workers; i++) {
         s->tallies[i] = &s->workers[i].tally;
         if (server_worker_start(&s->workers[i], &s->plan.config, i, s->listeners.fds[i]) != 0)
-            return complain("cannot start thread %" PRIu32 ": %s", i, strerror(errno));
+            return log_error("cannot start thread %" PRIu32 ": %s", i, strerror(errno));
         s->n_started++;
         /* from here on the listener is the worker's; where that uses a copy, ours goes */
         if (s->workers[i].worker.own_fd_table)
@@ -328,7 +328,7 @@ static int start_control(struct server *s)
         .context = s,
     };
     if (server_control_start(&s->control, &s->control_socket, &s->control_token) != 0)
-        return complain("--control: %s", strerror(errno));
+        return log_error("--control: %s", strerror(errno));
     return 0;
 }
 
@@ -392,7 +392,7 @@ static int serve(struct server *s)
     s->result.options = server_opts_table();
     s->result.settings = &s->opts;
     output_drop_stderr(true); /* until the workers have ended */
-    hoststat_read(&s->result.before);
+    host_counters_read(&s->result.before);
     s->begin_ns = s->previous_ns = clock_now_ns();
     s->result.started_epoch_ns = s->begin_ns + clock_realtime_offset_ns();
     watch_memory(s);
@@ -442,7 +442,7 @@ int main(int argc, char **argv)
     case OPTIONS_EXIT:
         return output_flush_stdout() == 0 ? EXIT_DONE : EXIT_USAGE;
     case OPTIONS_USAGE:
-        complain("%s", error);
+        log_error("%s", error);
         return EXIT_USAGE;
     case OPTIONS_RUN:
         break;

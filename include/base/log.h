@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * complain: one line to the user on stderr, "PROGRAM: text", written with one call so that the
+ * log: one line to the user on stderr, "PROGRAM: text", written with one call so that the
  * lines of several threads do not mix.  Control characters, which a bad argument may contain, are
  * shown as '?'. Any thread. */
 #ifndef TCPSCALER_BASE_LOG_H
@@ -8,9 +8,9 @@
 #include <stdbool.h>
 
 /* At most about 1,000 characters.  Returns -1, so that a failing function can end with it. */
-__attribute__((format(printf, 1, 2))) int complain(const char *format, ...);
+__attribute__((format(printf, 1, 2))) int log_error(const char *format, ...);
 
 /* Whether stderr is a terminal that takes control sequences (TERM is set, and not to "dumb"). */
-bool complain_can_erase(void);
+bool log_can_erase(void);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * parting: requests to end: SIGINT and SIGTERM, from before the event loop begins until the last
+ * shutdown: requests to end: SIGINT and SIGTERM, from before the event loop begins until the last
  * output is written.
  *
  * The first request lets the program go on to its report; code that waits checks
- * parting_was_asked() and then stops waiting.  The second ends the program at once
+ * shutdown_was_requested() and then stops waiting.  The second ends the program at once
  * with 128 + the signal's number and without a report.  One state per process; main thread. */
 #ifndef TCPSCALER_BASE_SHUTDOWN_H
 #define TCPSCALER_BASE_SHUTDOWN_H
@@ -13,18 +13,18 @@
 
 /* Takes SIGINT and SIGTERM for good.  SIGHUP and SIGUSR1 are ignored until an event loop takes
  * them, and again when it gives them back.  Returns 0, or -1 with errno. */
-int parting_prepare(void);
+int shutdown_prepare(void);
 
-/* Readable from the first request on, for an event loop; -1 before parting_prepare(). */
-int parting_fd(void);
+/* Readable from the first request on, for an event loop; -1 before shutdown_prepare(). */
+int shutdown_fd(void);
 
 /* As such a signal.  Does not return when it is the second request.  Async-signal-safe. */
-void parting_ask(int number);
+void shutdown_request(int number);
 
 /* Any thread. */
-bool parting_was_asked(void);
+bool shutdown_was_requested(void);
 
 /* The same as a flag, for parts that do not know of signals. */
-const atomic_bool *parting_flag(void);
+const atomic_bool *shutdown_flag(void);
 
 #endif

@@ -11,9 +11,9 @@
 #include <stdio.h>
 
 struct client_intervals {
-    struct client_crew *crew; /* borrowed */
-    FILE *log;                /* interval log, begun; NULL: none */
-    struct hist *total;       /* CLIENT_N_QUERY_METRICS: the sum of all intervals, the caller's */
+    struct client_workers *workers; /* borrowed */
+    FILE *log;                      /* interval log, begun; NULL: none */
+    struct hist *total; /* CLIENT_N_QUERY_METRICS: the sum of all intervals, the caller's */
     struct batch_means *batches; /* likewise: the intervals one by one */
     uint64_t origin_ns;          /* the log counts from here */
     uint64_t previous_ns;        /* the sets to be collected next were recorded from here ... */
@@ -24,7 +24,7 @@ struct client_intervals {
 };
 
 /* Crew, log, total and batches (empty) are borrowed.  Returns 0, or -1 without memory. */
-int client_intervals_init(struct client_intervals *iv, struct client_crew *crew, FILE *log,
+int client_intervals_init(struct client_intervals *iv, struct client_workers *workers, FILE *log,
                           struct hist *total, struct batch_means *batches, uint64_t origin_ns);
 void client_intervals_free(struct client_intervals *iv);
 

@@ -15,7 +15,8 @@ struct client_plan {
     char target[SOCK_TEXT_BYTES];
     struct client_sources sources;
     struct preflight preflight;
-    uint64_t churn_most_per_s; /* connections made again for ever; HOSTFACTS_UNKNOWN: any number */
+    uint64_t
+        churn_most_per_s; /* connections made again for ever; HOST_LIMITS_UNKNOWN: any number */
 };
 
 /* Reads addresses and limits of this machine, raises the fd limit, resolves the host; opens

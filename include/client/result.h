@@ -42,12 +42,12 @@ struct client_start {
 
 struct client_result {
     enum client_state state;
-    uint64_t in_flight;                             /* measured queries, while it has not ended */
-    double rate_now_qps;                            /* asked, likewise */
-    double asked_qps;                               /* over the measurement, on average; 0: none */
-    bool steered;                                   /* the rate was changed by request */
-    uint64_t paused_ns;                             /* of the measurement, likewise */
-    struct server_side server_before, server_after; /* --server-control */
+    uint64_t in_flight;                              /* measured queries, while it has not ended */
+    double rate_now_qps;                             /* asked, likewise */
+    double asked_qps;                                /* over the measurement, on average; 0: none */
+    bool steered;                                    /* the rate was changed by request */
+    uint64_t paused_ns;                              /* of the measurement, likewise */
+    struct server_stats server_before, server_after; /* --server-control */
     uint64_t started_epoch_ns;
     struct client_start start;
     struct tally tally;                                 /* sums over all workers */
@@ -71,10 +71,10 @@ struct client_result {
     uint64_t sent_ns;      /* its begin to the last query sent, at least scheduled_ns */
     bool has_growth;       /* the run was long enough to judge it */
     uint64_t in_flight_early, in_flight_late; /* means over the second and the last quarter */
-    struct hoststat host_before;              /* before the first connection */
-    struct hoststat host_loaded;              /* when the schedule began */
-    struct hoststat host_after;               /* after the last outcome, connections still open */
-    struct hostfacts limits;                  /* at the same time */
+    struct host_counters host_before;         /* before the first connection */
+    struct host_counters host_loaded;         /* when the schedule began */
+    struct host_counters host_after;          /* after the last outcome, connections still open */
+    struct host_limits limits;                /* at the same time */
     bool has_sockets;
     struct sockdiag_states sockets; /* towards the target, at the same time */
     bool has_interface;             /* that leads to the target, and its counters */
@@ -84,11 +84,11 @@ struct client_result {
     struct diagnosis diagnosis;           /* which limits bound, where connections are missing */
     bool log_failed;                      /* lines of the interval log are missing */
     const char *tls_version, *tls_cipher; /* of the first handshake; NULL: none */
-    bool has_samples;
-    struct samples_result samples;
+    bool has_rows;
+    struct rows_result rows;
     uint32_t n_workers;
     bool own_fd_tables;     /* every worker had its own */
-    const char *broken_law; /* tally_broken_law(); NULL: conserved */
+    const char *broken_law; /* tally_check(); NULL: conserved */
     struct verdict_input verdict;
     unsigned doubts; /* verdict_judge() of it */
 };
@@ -122,7 +122,7 @@ static inline double client_result_messages_per_s(const struct client_result *r)
  * connects to it.  UINT64_MAX: the server was not asked. */
 static inline uint64_t client_result_not_accepted(const struct client_result *r)
 {
-    const struct server_side s = server_side_between(&r->server_before, &r->server_after);
+    const struct server_stats s = server_stats_between(&r->server_before, &r->server_after);
     const uint64_t connected = tally_get(&r->tally.connections.connected);
 
     if (!s.is_known || s.refused == UINT64_MAX)

@@ -9,15 +9,15 @@
 
 #include <stdio.h>
 
-struct client_gate_settings;
+struct start_gate_settings;
 struct control_socket;
 struct control_token;
 struct report_about;
 
 struct client_run_settings {
-    uint64_t settle_ns;                      /* from the last connection to the first query */
-    const struct client_gate_settings *gate; /* instead: the load waits there; NULL: none */
-    uint64_t stats_interval_ns;              /* between progress lines on stderr; 0: none */
+    uint64_t settle_ns;                     /* from the last connection to the first query */
+    const struct start_gate_settings *gate; /* instead: the load waits there; NULL: none */
+    uint64_t stats_interval_ns;             /* between progress lines on stderr; 0: none */
     bool stderr_is_terminal;
     bool stats_in_place;       /* one line on stderr, written over again each second */
     double rate_qps;           /* asked, for the progress line */

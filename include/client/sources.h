@@ -16,21 +16,21 @@
 
 struct client_sources {
     uint32_t n_excluded_ports; /* reserved or listening */
-    uint64_t n_tuples;         /* source tuples there are; HOSTFACTS_UNKNOWN */
-    uint64_t n_time_wait;      /* of them, in TIME_WAIT now; HOSTFACTS_UNKNOWN */
+    uint64_t n_tuples;         /* source tuples there are; HOST_LIMITS_UNKNOWN */
+    uint64_t n_time_wait;      /* of them, in TIME_WAIT now; HOST_LIMITS_UNKNOWN */
     uint64_t time_wait_ends_s; /* until the last of these has left it */
 };
 
 /* Makes config->plan of the options, and counts the ports left out of it.  Returns 0, or -1 after
  * one line on stderr. */
 int client_sources_read(struct client_sources *s, struct client_config *config,
-                        const struct client_opts *o, const struct hostfacts *host);
+                        const struct client_opts *o, const struct host_limits *host);
 
 /* config->target is known, and is called target: takes its port out where a source has its address,
  * counts the tuples and those in TIME_WAIT, and, where the kernel chooses, makes the fallback plan,
  * empty when the system does not tell enough.  Returns 0, or -1 after one line on stderr. */
 int client_sources_fit_target(struct client_sources *s, struct client_config *config,
-                              const char *target, const struct hostfacts *host);
+                              const char *target, const struct host_limits *host);
 
 void client_sources_free(struct client_config *config);
 

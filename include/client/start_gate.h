@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * client_gate: holds the load of tcpclient back until a moment of CLOCK_REALTIME, which an option
+ * start_gate: holds the load of tcpclient back until a moment of CLOCK_REALTIME, which an option
  * or, later, a file gives: so that hosts begin at the same instant.  At that moment less the time
  * to settle the gate opens; what was missed by more than is allowed is never begun.  Main thread.
  */
@@ -13,7 +13,7 @@
 struct client_result;
 struct client_start;
 
-struct client_gate_settings {
+struct start_gate_settings {
     uint64_t at_epoch_ns; /* 0: the file says it */
     const char *file;     /* NULL: none */
     uint64_t late_max_ns;
@@ -21,8 +21,8 @@ struct client_gate_settings {
     bool quiet;        /* not a word but errors */
 };
 
-struct client_gate {
-    const struct client_gate_settings *settings;
+struct start_gate {
+    const struct start_gate_settings *settings;
     struct client_start *start; /* filled, but for late_ns */
     struct event event;
     bool waiting;
@@ -33,17 +33,17 @@ struct client_gate {
 };
 
 /* Whether the moment is known and was missed already: before anything is opened. */
-bool client_gate_is_missed(const struct client_gate_settings *settings);
+bool start_gate_is_missed(const struct start_gate_settings *settings);
 
 /* Removes what an earlier run left at FILE.ready, and tries whether it can be written.  Returns 0,
  * or -1 with errno. */
-int client_gate_prepare(const struct client_gate_settings *settings);
+int start_gate_prepare(const struct start_gate_settings *settings);
 
 /* All connections have come about, or failed: says so in FILE.ready, and waits. */
-void client_gate_wait(struct client_gate *gate, struct event_base *base,
-                      const struct client_result *connections);
+void start_gate_wait(struct start_gate *gate, struct event_base *base,
+                     const struct client_result *connections);
 
 /* Waits no longer, if it does. */
-void client_gate_close(struct client_gate *gate);
+void start_gate_close(struct start_gate *gate);
 
 #endif

@@ -14,11 +14,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct client_crew;
+struct client_workers;
 
 struct client_steer {
     struct client_course course;
-    struct client_crew *crew; /* borrowed */
+    struct client_workers *workers; /* borrowed */
     const struct client_config *config;
     uint64_t begin_ns;     /* of the schedule; 0: not yet */
     struct schedule asked; /* as the course has it without pauses */
@@ -28,7 +28,7 @@ struct client_steer {
 };
 
 void client_steer_init(struct client_steer *s, const struct client_config *config,
-                       struct client_crew *crew);
+                       struct client_workers *workers);
 
 /* The workers run, and were told to begin. */
 void client_steer_begin(struct client_steer *s, uint64_t begin_ns, uint64_t end_ns);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * hoststat: counters of this process and host that tell whether a measurement was disturbed.
- * A figure that the system does not give is HOSTSTAT_UNKNOWN.  Any thread. */
+ * host_counters: counters of this process and host that tell whether a measurement was disturbed.
+ * A figure that the system does not give is HOST_COUNTERS_UNKNOWN.  Any thread. */
 #ifndef TCPSCALER_HOST_COUNTERS_H
 #define TCPSCALER_HOST_COUNTERS_H
 
 #include <stdint.h>
 
-#define HOSTSTAT_UNKNOWN UINT64_MAX
+#define HOST_COUNTERS_UNKNOWN UINT64_MAX
 
 /* All but rss_bytes, slab_bytes, tcp_memory_bytes and tcp_memory_is_short only ever grow: subtract
  * two readings. */
-struct hoststat {
+struct host_counters {
     uint64_t user_us, system_us;             /* CPU time of this process */
     uint64_t involuntary_switches;           /* this process was preempted */
     uint64_t rss_bytes;                      /* resident memory of this process, now */
@@ -26,19 +26,21 @@ struct hoststat {
     uint64_t tcp_memory_bytes; /* of its TCP sockets in the kernel, now; whole pages */
 };
 
-void hoststat_read(struct hoststat *s);
+void host_counters_read(struct host_counters *s);
 
-/* later - earlier, or HOSTSTAT_UNKNOWN when either is. */
-uint64_t hoststat_delta(uint64_t later, uint64_t earlier);
+/* later - earlier, or HOST_COUNTERS_UNKNOWN when either is. */
+uint64_t host_counters_delta(uint64_t later, uint64_t earlier);
 
-/* How often TCP's memory was short between two readings, or HOSTSTAT_UNKNOWN. */
-uint64_t hoststat_memory_pressures(const struct hoststat *later, const struct hoststat *earlier);
+/* How often TCP's memory was short between two readings, or HOST_COUNTERS_UNKNOWN. */
+uint64_t host_counters_memory_pressures(const struct host_counters *later,
+                                        const struct host_counters *earlier);
 
 /* Between the two, about every second: the kernel counts a pressure in the network namespace whose
  * socket caused it, though all suffer; one of another namespace is only seen while it lasts. */
-void hoststat_watch_memory(struct hoststat *earlier);
+void host_counters_watch_memory(struct host_counters *earlier);
 
 /* Steal between two readings in percent of all CPU time, or a negative number when unknown. */
-double hoststat_steal_percent(const struct hoststat *later, const struct hoststat *earlier);
+double host_counters_steal_percent(const struct host_counters *later,
+                                   const struct host_counters *earlier);
 
 #endif

@@ -24,12 +24,12 @@ struct diagnosis_input {
     bool server_was_tried, server_accepts; /* afterwards */
     uint64_t deaf, live;                   /* at the end */
     uint64_t half_open;
-    const char *shortage;         /* of memory: the client stopped opening; NULL: none */
-    const struct hostfacts *host; /* when the last query had its outcome */
-    uint64_t listen_overflows;    /* in this network namespace, during the run; or unknown */
-    uint64_t n_tuples;            /* source tuples there were; or unknown */
-    uint64_t tuples_in_time_wait; /* of these, before the run and still at its end; or unknown */
-    uint64_t in_time_wait;        /* towards the target; or unknown */
+    const char *shortage;           /* of memory: the client stopped opening; NULL: none */
+    const struct host_limits *host; /* when the last query had its outcome */
+    uint64_t listen_overflows;      /* in this network namespace, during the run; or unknown */
+    uint64_t n_tuples;              /* source tuples there were; or unknown */
+    uint64_t tuples_in_time_wait;   /* of these, before the run and still at its end; or unknown */
+    uint64_t in_time_wait;          /* towards the target; or unknown */
     bool threads_are_auto, own_fd_tables;
     bool churns;        /* connections follow one another by design ... */
     double churn_per_s; /* connections per second that replaced ended ones */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * hostfacts: what this machine has, and what of it is in use: the limits that connections meet.
- * Read from /proc in one go; a figure that the system does not give is HOSTFACTS_UNKNOWN.  Those of
- * the network are of this network namespace.  Any thread. */
+ * host_limits: what this machine has, and what of it is in use: the limits that connections meet.
+ * Read from /proc in one go; a figure that the system does not give is HOST_LIMITS_UNKNOWN.  Those
+ * of the network are of this network namespace.  Any thread. */
 #ifndef TCPSCALER_HOST_LIMITS_H
 #define TCPSCALER_HOST_LIMITS_H
 
@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HOSTFACTS_UNKNOWN UINT64_MAX
+#define HOST_LIMITS_UNKNOWN UINT64_MAX
 
-struct hostfacts {
+struct host_limits {
     /* file descriptors */
     uint64_t nofile;  /* per fd table, in force */
     uint64_t nr_open; /* how far nofile can be raised */
@@ -39,6 +39,6 @@ struct hostfacts {
     uint64_t conntrack_max, conntrack_used;
 };
 
-void hostfacts_read(struct hostfacts *host);
+void host_limits_read(struct host_limits *host);
 
 #endif

@@ -24,7 +24,7 @@ enum preflight_level {
 struct preflight_line {
     const char *name; /* of the limit, stable: a key in JSON */
     enum preflight_level level;
-    uint64_t is, needed;            /* HOSTFACTS_UNKNOWN: not known, or nothing in particular */
+    uint64_t is, needed;            /* HOST_LIMITS_UNKNOWN: not known, or nothing in particular */
     char fix[PREFLIGHT_TEXT_BYTES]; /* a command or an option; "" where nothing is to be done */
 };
 
@@ -37,7 +37,7 @@ struct preflight {
 struct preflight_client {
     uint64_t n_connections;
     uint64_t n_tuples;         /* source (address, port) pairs towards the destination */
-    uint64_t n_time_wait;      /* of them, in TIME_WAIT now; HOSTFACTS_UNKNOWN */
+    uint64_t n_time_wait;      /* of them, in TIME_WAIT now; HOST_LIMITS_UNKNOWN */
     uint64_t time_wait_ends_s; /* until the last of these has left it */
     uint64_t n_addresses;      /* of them; 1 where the kernel chooses */
     bool explicit_ports;
@@ -63,15 +63,15 @@ struct preflight_server {
 };
 
 /* The most connections per second that can be made and closed by FIN from here for ever: each
- * leaves its source tuple in TIME_WAIT.  HOSTFACTS_UNKNOWN: TIME_WAIT does not bind. */
-uint64_t preflight_churn_per_s(const struct hostfacts *host, const struct preflight_client *ask);
+ * leaves its source tuple in TIME_WAIT.  HOST_LIMITS_UNKNOWN: TIME_WAIT does not bind. */
+uint64_t preflight_churn_per_s(const struct host_limits *host, const struct preflight_client *ask);
 
 /* What the memory of this machine has to hold for it. */
 struct memory_ends preflight_client_ends(const struct preflight_client *ask);
 
-void preflight_client(struct preflight *p, const struct hostfacts *host,
+void preflight_client(struct preflight *p, const struct host_limits *host,
                       const struct preflight_client *ask);
-void preflight_server(struct preflight *p, const struct hostfacts *host,
+void preflight_server(struct preflight *p, const struct host_limits *host,
                       const struct preflight_server *ask);
 
 /* The worst level of all lines. */

@@ -20,7 +20,7 @@ void preflight_report_json_object(struct json *j, const char *program, const cha
 
 /* One line on stderr for each line of at least this level; subject: the option that asked for it.
  */
-void preflight_report_complain(const struct preflight *p, const char *subject,
-                               enum preflight_level least);
+void preflight_report_log(const struct preflight *p, const char *subject,
+                          enum preflight_level least);
 
 #endif

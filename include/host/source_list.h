@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * sources: what --source may name beyond plain addresses: @FILE, one item per line with '#'
+ * source_list: what --source may name beyond plain addresses: @FILE, one item per line with '#'
  * comments, and iface:NAME, the addresses of an interface.  The addresses themselves are srcplan's.
  */
 #ifndef TCPSCALER_HOST_SOURCE_LIST_H
@@ -10,6 +10,6 @@
 /* Adds a comma list of such items and of those of srcplan_add_sources() to the plan.  iface:NAME
  * gives the interface's IPv4 addresses or, where it has none, its IPv6 addresses that are not
  * link-local. Returns 0, or -1 with one line in error (SRCPLAN_ERROR_BYTES). */
-int sources_add(struct srcplan *p, const char *list, char *error);
+int source_list_add(struct srcplan *p, const char *list, char *error);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * samples: one row per query and answer, formatted and written off the send path.
+ * rows: one row per query and answer, formatted and written off the send path.
  *
  * Each worker puts 32-byte records into its own ring (one producer, one consumer, no lock, no
  * system call); one writer thread takes from all rings in turn, turns the records into CSV and
  * writes it to a descriptor it does not own.  A full ring drops the row and counts it, or
- * (SAMPLES_BLOCK) makes its worker wait.  A reader that goes away (EPIPE), a full disk or a reader
- * that takes nothing for SAMPLES_PATIENCE_NS after the run stops the output, not the run: the rows
+ * (ROWS_BLOCK) makes its worker wait.  A reader that goes away (EPIPE), a full disk or a reader
+ * that takes nothing for ROWS_PATIENCE_NS after the run stops the output, not the run: the rows
  * that were not written count as dropped.
  *
  *   type,timestamp,connection_id,query_id,poisson_id,poisson_interval_us,rtt_us,response_us,send_lag_us
@@ -23,14 +23,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SAMPLES_HEADER                                                                             \
+#define ROWS_HEADER                                                                                \
     "type,timestamp,connection_id,query_id,poisson_id,poisson_interval_us,rtt_us,response_us,"     \
     "send_lag_us\n"
-#define SAMPLES_ROW_BYTES   160 /* no row is longer */
-#define SAMPLES_PATIENCE_NS 10000000000ull
-#define SAMPLES_HURRY_NS    200000000ull
+#define ROWS_LINE_BYTES  160 /* no row is longer */
+#define ROWS_PATIENCE_NS 10000000000ull
+#define ROWS_HURRY_NS    200000000ull
 
-struct sample {
+struct rows_record {
     uint64_t time_ns; /* CLOCK_MONOTONIC */
     uint64_t lag_ns;  /* sent - intended */
     uint64_t span_ns; /* Q: gap before the arrival; A: received - sent, below 0 modulo 2^64 */
@@ -40,36 +40,36 @@ struct sample {
     uint8_t reserved;
 };
 
-struct samples;
+struct rows;
 
 /* What a worker does when its ring is full; in the order of the option's choices. */
-enum samples_when_full { SAMPLES_DROP, SAMPLES_BLOCK };
-#define SAMPLES_WHEN_FULL "drop|block"
+enum rows_when_full { ROWS_DROP, ROWS_BLOCK };
+#define ROWS_WHEN_FULL "drop|block"
 
-struct samples_options {
+struct rows_options {
     int fd;
     uint32_t n_rings;            /* one per worker ... */
     uint32_t ring_rows;          /* ... with room for so many, a power of two */
     uint64_t realtime_offset_ns; /* dates the rows */
-    int when_full;               /* enum samples_when_full */
-    uint64_t one_in;             /* of so many queries one has rows, >= 1; see samples_has() */
-    const atomic_bool *hurry;    /* NULL, or: true shortens that patience to SAMPLES_HURRY_NS */
+    int when_full;               /* enum rows_when_full */
+    uint64_t one_in;             /* of so many queries one has rows, >= 1; see rows_has() */
+    const atomic_bool *hurry;    /* NULL, or: true shortens that patience to ROWS_HURRY_NS */
 };
 
 /* The header is written first.  Starts the writer thread.  NULL with errno on failure. */
-struct samples *samples_open(const struct samples_options *options);
+struct rows *rows_open(const struct rows_options *options);
 
 /* Whether a query has rows when one in `one_in` has: both of its rows or none, the same queries in
  * every run, by a hash of connection and id.  Pure. */
-bool samples_has(const struct sample *sample, uint64_t one_in);
+bool rows_has(const struct rows_record *sample, uint64_t one_in);
 
 /* Only from worker `ring`.  A row that does not fit is counted dropped, or waits for room. */
-void samples_push(struct samples *s, uint32_t ring, const struct sample *sample);
+void rows_push(struct rows *s, uint32_t ring, const struct rows_record *sample);
 
 /* Any thread: from now on nothing waits for room. */
-void samples_stop_waiting(struct samples *s);
+void rows_stop_waiting(struct rows *s);
 
-struct samples_result {
+struct rows_result {
     uint64_t written[2]; /* rows: [0] Q, [1] A */
     uint64_t dropped[2];
     uint64_t left_out[2]; /* not of the sample */
@@ -79,10 +79,10 @@ struct samples_result {
 
 /* After the last push: writes what the rings hold, ends the thread, frees all but the descriptor.
  */
-void samples_close(struct samples *s, struct samples_result *result);
+void rows_close(struct rows *s, struct rows_result *result);
 
 /* One row of worker `ring` as text, without terminating NUL; returns its length.  Pure. */
-unsigned samples_format(char row[SAMPLES_ROW_BYTES], const struct sample *sample, uint32_t ring,
-                        uint64_t realtime_offset_ns);
+unsigned rows_format(char row[ROWS_LINE_BYTES], const struct rows_record *sample, uint32_t ring,
+                     uint64_t realtime_offset_ns);
 
 #endif

@@ -114,7 +114,7 @@ uint64_t tally_connections_by_reason(const struct tally *t, enum outcome_reason 
  * messages = values in the response histogram; the other measured queries and messages = samples
  * beyond them.  Returns NULL, or a text that names the law broken
  * first: a bug of this program, never of its peer. */
-const char *tally_broken_law(const struct tally *t, uint64_t connections_asked,
-                             uint64_t histogram_count, uint64_t histogram_beyond);
+const char *tally_check(const struct tally *t, uint64_t connections_asked, uint64_t histogram_count,
+                        uint64_t histogram_beyond);
 
 #endif

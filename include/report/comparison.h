@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * comparison: is a group of runs worse than another?  The unit is the run, never the query: queries
- * of one run have its luck in common.  A metric is worse when it is so beyond doubt (ranktest, at
- * COMPARISON_LEVEL over all metrics) and by enough (shift: the whole interval lies beyond the
+ * of one run have its luck in common.  A metric is worse when it is so beyond doubt (mann_whitney,
+ * at COMPARISON_LEVEL over all metrics) and by enough (shift: the whole interval lies beyond the
  * margin).  Pure. */
 #ifndef TCPSCALER_REPORT_COMPARISON_H
 #define TCPSCALER_REPORT_COMPARISON_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * ranktest: do two samples come from the same distribution?  The test of Mann and Whitney ("On a
- * Test of Whether one of Two Random Variables is Stochastically Larger than the Other", 1947),
+ * mann_whitney: do two samples come from the same distribution?  The test of Mann and Whitney ("On
+ * a Test of Whether one of Two Random Variables is Stochastically Larger than the Other", 1947),
  * which looks at ranks alone and so does not care for outliers; and Holm's correction for several
  * of them
  * ("A Simple Sequentially Rejective Multiple Test Procedure", 1979).  Pure. */
@@ -11,15 +11,15 @@
 
 /* The two-sided p, by the normal approximation with corrections for ties and continuity; 1 when a
  * sample is empty.  Negative: no memory. */
-double ranktest_p(const double *a, size_t n_a, const double *b, size_t n_b);
+double mann_whitney_p(const double *a, size_t n_a, const double *b, size_t n_b);
 
 /* The least p that samples of this size can have: every value of one above every one of the other.
  */
-double ranktest_least_p(size_t n_a, size_t n_b);
+double mann_whitney_least_p(size_t n_a, size_t n_b);
 
 /* n p, each corrected so that it may be compared with the level that all of them together shall
  * have.
  */
-void ranktest_holm(const double *p, double *corrected, size_t n);
+void mann_whitney_holm(const double *p, double *corrected, size_t n);
 
 #endif

@@ -12,7 +12,7 @@
 struct server_plan {
     struct server_config config;
     struct privileges_user user; /* who it will run as; with --user */
-    struct hostfacts host;
+    struct host_limits host;
     uint32_t n_workers;
     uint64_t room; /* connections for which there are file descriptors and memory */
     struct preflight preflight;

@@ -22,7 +22,7 @@ struct server_result {
     bool pushes;
     uint64_t active; /* now; at the end those that it closes: accepted - closed */
     uint64_t peak;   /* the most at a time, exactly */
-    struct hoststat before, now;
+    struct host_counters before, now;
     const char *version, *libevent, *backend;
     const char *address; /* listening there */
     bool has_tls;

@@ -50,8 +50,8 @@ struct inflight_query {
     };
     uint32_t connection;
     union {
-        uint32_t asked;    /* the caller's: what it asks */
-        uint32_t position; /* EXPIRED: the latest of its ids */
+        uint32_t query_offset; /* the caller's: what it asks */
+        uint32_t position;     /* EXPIRED: the latest of its ids */
     };
     uint32_t gap_us; /* the caller's: arrival gap before it, for the raw rows */
     uint16_t id;     /* valid from assign_id on */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * growth: whether the queries in flight grew through a run: their mean over the second quarter of
+ * trend: whether the queries in flight grew through a run: their mean over the second quarter of
  * it beside that over the last.  Pure. */
 #ifndef TCPSCALER_WORKLOAD_TREND_H
 #define TCPSCALER_WORKLOAD_TREND_H
@@ -8,14 +8,14 @@
 #include <stdint.h>
 
 /* All zero: nothing has been looked at. */
-struct growth {
+struct trend {
     uint64_t early_sum, n_early, late_sum, n_late;
 };
 
 /* So many are in flight when elapsed_ns < duration_ns of the run have passed. */
-void growth_look(struct growth *g, uint64_t in_flight, uint64_t elapsed_ns, uint64_t duration_ns);
+void trend_look(struct trend *g, uint64_t in_flight, uint64_t elapsed_ns, uint64_t duration_ns);
 
 /* The means; false: it was not looked at in both quarters. */
-bool growth_means(const struct growth *g, uint64_t *early, uint64_t *late);
+bool trend_means(const struct trend *g, uint64_t *early, uint64_t *late);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * complain: see base/log.h. */
+ * log: see base/log.h. */
 #include "base/log.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 enum { LINE_BYTES = 1024 };
 
-bool complain_can_erase(void)
+bool log_can_erase(void)
 {
     const char *terminal = getenv("TERM");
 
@@ -19,7 +19,7 @@ bool complain_can_erase(void)
            strcmp(terminal, "dumb") != 0;
 }
 
-int complain(const char *format, ...)
+int log_error(const char *format, ...)
 {
     char line[LINE_BYTES];
     va_list args;
@@ -31,7 +31,7 @@ int complain(const char *format, ...)
         if ((unsigned char)*c < 0x20 || *c == 0x7f)
             *c = '?';
     /* on a terminal a progress line may stand where this one goes */
-    fprintf(stderr, "%s%s: %s\n", complain_can_erase() ? "\r\033[K" : "",
-            program_invocation_short_name, line);
+    fprintf(stderr, "%s%s: %s\n", log_can_erase() ? "\r\033[K" : "", program_invocation_short_name,
+            line);
     return -1;
 }

@@ -38,13 +38,13 @@ int notify(const char *state)
         return 0;
     n_bytes = make_address(&address, name);
     if (n_bytes == 0)
-        return complain("NOTIFY_SOCKET: '%s' is neither a path nor a name behind '@'", name);
+        return log_error("NOTIFY_SOCKET: '%s' is neither a path nor a name behind '@'", name);
     fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd >= 0)
         n = sendto(fd, state, strlen(state), MSG_DONTWAIT | MSG_NOSIGNAL,
                    (const struct sockaddr *)&address, n_bytes);
     if (n < 0)
-        complain("NOTIFY_SOCKET: cannot send '%s' to '%s': %s", state, name, strerror(errno));
+        log_error("NOTIFY_SOCKET: cannot send '%s' to '%s': %s", state, name, strerror(errno));
     if (fd >= 0)
         close(fd);
     return n < 0 ? -1 : 0;

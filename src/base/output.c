@@ -38,7 +38,7 @@ static bool may_wait(const struct output *o, uint64_t *since_ns)
 
     if (o == &messages && atomic_load(&drops))
         return false;
-    if (!parting_was_asked())
+    if (!shutdown_was_requested())
         return true;
     if (*since_ns == 0)
         *since_ns = now_ns;
@@ -188,8 +188,8 @@ static int register_output(const struct output *o)
 
     for (; i < MOST_OUTPUTS && opened[i] != NULL; i++)
         if (is_same_file(opened[i]->fd, o->fd))
-            return complain("--%s: '%s' is the file of --%s too: give each a file of its own",
-                            o->option, o->name, opened[i]->option);
+            return log_error("--%s: '%s' is the file of --%s too: give each a file of its own",
+                             o->option, o->name, opened[i]->option);
     if (i < MOST_OUTPUTS)
         opened[i] = o;
     return 0;
@@ -219,14 +219,14 @@ int output_open(struct output *o, const char *option, const char *name)
     *o = (struct output){.option = option, .name = name, .fd = -1};
     o->fd = is_stdout(o) ? open_stdout() : open_file(name);
     if (o->fd < 0 && is_stdout(o) && errno == EBADF)
-        return complain("--%s: '-' is stdout, which is closed", option);
+        return log_error("--%s: '-' is stdout, which is closed", option);
     if (o->fd < 0)
-        return complain("--%s: cannot write '%s': %s", option, name, strerror(errno));
+        return log_error("--%s: cannot write '%s': %s", option, name, strerror(errno));
     if (register_output(o) == 0) {
         o->stream = open_stream(o);
         if (o->stream != NULL)
             return 0;
-        complain("no memory");
+        log_error("no memory");
         forget_output(o);
     }
     close(o->fd);
@@ -255,8 +255,8 @@ int output_flush(struct output *o)
     o->error = 0;
     __fpurge(o->stream);
     clearerr(o->stream);
-    return complain("--%s: could not write '%s': %s", o->option, o->name,
-                    error == EAGAIN ? "nobody reads it" : strerror(error));
+    return log_error("--%s: could not write '%s': %s", o->option, o->name,
+                     error == EAGAIN ? "nobody reads it" : strerror(error));
 }
 
 int output_close(struct output *o, bool is_document)
@@ -272,7 +272,7 @@ int output_close(struct output *o, bool is_document)
     fd = o->fd;
     release(o);
     if (close(fd) != 0 && status == 0)
-        status = complain("--%s: could not write '%s': %s", o->option, o->name, strerror(errno));
+        status = log_error("--%s: could not write '%s': %s", o->option, o->name, strerror(errno));
     return status;
 }
 
@@ -280,7 +280,7 @@ int output_flush_stdout(void)
 {
     if (fflush(stdout) == 0 && ferror(stdout) == 0)
         return 0;
-    return complain("cannot write to stdout: %s", strerror(errno));
+    return log_error("cannot write to stdout: %s", strerror(errno));
 }
 
 /* --- stderr --- */

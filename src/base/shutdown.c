@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * parting: see base/shutdown.h. */
+ * shutdown: see base/shutdown.h. */
 #include "base/shutdown.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ static void on_signal(int number)
 {
     const int error = errno;
 
-    parting_ask(number);
+    shutdown_request(number);
     errno = error;
 }
 
@@ -27,7 +27,7 @@ static void handle(int number, void (*handler)(int))
     sigaction(number, &action, NULL);
 }
 
-int parting_prepare(void)
+int shutdown_prepare(void)
 {
     if (wake_fd < 0)
         wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -40,12 +40,12 @@ int parting_prepare(void)
     return 0;
 }
 
-int parting_fd(void)
+int shutdown_fd(void)
 {
     return wake_fd;
 }
 
-void parting_ask(int number)
+void shutdown_request(int number)
 {
     const uint64_t one = 1;
 
@@ -55,12 +55,12 @@ void parting_ask(int number)
         return; /* no event loop: the flag is enough */
 }
 
-bool parting_was_asked(void)
+bool shutdown_was_requested(void)
 {
     return atomic_load(&asked);
 }
 
-const atomic_bool *parting_flag(void)
+const atomic_bool *shutdown_flag(void)
 {
     return &asked;
 }

@@ -4,12 +4,12 @@
 
 #include "measure/hlog.h"
 
-int client_intervals_init(struct client_intervals *iv, struct client_crew *crew, FILE *log,
+int client_intervals_init(struct client_intervals *iv, struct client_workers *workers, FILE *log,
                           struct hist *total, struct batch_means *batches, uint64_t origin_ns)
 {
     int failed = 0;
 
-    *iv = (struct client_intervals){.crew = crew,
+    *iv = (struct client_intervals){.workers = workers,
                                     .log = log,
                                     .total = total,
                                     .batches = batches,
@@ -63,8 +63,8 @@ static void account(struct client_intervals *iv, uint64_t begin_ns, uint64_t end
 
 static void collect_handed_over(struct client_intervals *iv)
 {
-    for (uint32_t i = 0; i < iv->crew->n; i++)
-        client_worker_collect(&iv->crew->workers[i], iv->interval);
+    for (uint32_t i = 0; i < iv->workers->n; i++)
+        client_worker_collect(&iv->workers->all[i], iv->interval);
     account(iv, iv->previous_ns, iv->last_ns);
 }
 
@@ -73,14 +73,14 @@ void client_intervals_tick(struct client_intervals *iv, uint64_t now_ns)
     collect_handed_over(iv);
     iv->previous_ns = iv->last_ns;
     iv->last_ns = now_ns;
-    for (uint32_t i = 0; i < iv->crew->n; i++)
-        worker_post(&iv->crew->workers[i].worker, CLIENT_HAND_OVER, 0);
+    for (uint32_t i = 0; i < iv->workers->n; i++)
+        worker_post(&iv->workers->all[i].worker, CLIENT_HAND_OVER, 0);
 }
 
 void client_intervals_finish(struct client_intervals *iv, uint64_t now_ns)
 {
     collect_handed_over(iv);
-    for (uint32_t i = 0; i < iv->crew->n; i++)
-        client_worker_collect_rest(&iv->crew->workers[i], iv->interval);
+    for (uint32_t i = 0; i < iv->workers->n; i++)
+        client_worker_collect_rest(&iv->workers->all[i], iv->interval);
     account(iv, iv->last_ns, now_ns);
 }

@@ -144,7 +144,7 @@ static const struct option_row rows[] = {
     {"output", 'o', OPTION_TEXT, FIELD(output), "FILE", "write these rows to FILE instead", 0, 0,
      NULL},
     {"raw-full", 0, OPTION_CHOICE, FIELD(raw_full), "DO",
-     "a row for which there is no room: drop it or block (default: drop)", 0, 0, SAMPLES_WHEN_FULL},
+     "a row for which there is no room: drop it or block (default: drop)", 0, 0, ROWS_WHEN_FULL},
     {"sample", 0, OPTION_SHARE, FIELD(sample_one_in), "1/K",
      "rows of one query in K only (default: 1/1)", 0, 0, NULL},
     {"json", 0, OPTION_TEXT, FIELD(json), "FILE", "write the result as JSON to FILE (-: stdout)", 0,

@@ -41,7 +41,7 @@ static int read_queries(const char *file, struct query_text *lines, char **text)
     lines->text = *text =
         textfile_read(is_stdin ? NULL : file, MOST_QUERY_FILE_BYTES, &lines->n_bytes);
     if (*text == NULL)
-        return complain("--query-file: cannot read '%s': %s", file, strerror(errno));
+        return log_error("--query-file: cannot read '%s': %s", file, strerror(errno));
     return 0;
 }
 
@@ -65,7 +65,7 @@ static int plan_query(struct client_plan *plan, const struct client_opts *o)
         return -1;
     failed = query_init(&plan->config.query, o->protocol, &ask, error);
     free(text);
-    return failed ? complain("%s", error) : 0;
+    return failed ? log_error("%s", error) : 0;
 }
 
 static int resolve(struct client_plan *plan, const struct client_opts *o)
@@ -74,12 +74,12 @@ static int resolve(struct client_plan *plan, const struct client_opts *o)
 
     if (sock_resolve(&o->server, srcplan_family(&plan->config.plan), &plan->config.target, error) !=
         0)
-        return complain("HOST: %s", error);
+        return log_error("HOST: %s", error);
     sock_format(plan->target, &plan->config.target);
     if (!sock_has_local_address(&plan->config.target))
-        return complain("HOST: '%s' cannot be reached: this host has no %s address for it",
-                        plan->target,
-                        plan->config.target.ss.ss_family == AF_INET6 ? "IPv6" : "IPv4");
+        return log_error("HOST: '%s' cannot be reached: this host has no %s address for it",
+                         plan->target,
+                         plan->config.target.ss.ss_family == AF_INET6 ? "IPv6" : "IPv4");
     return 0;
 }
 
@@ -87,8 +87,8 @@ static int plan_cpus(struct client_plan *plan, const struct client_opts *o)
 {
     char error[CPULIST_ERROR_BYTES];
 
-    if (oslimits_take_cpus(o->cpu, &plan->config.cpus, error) != 0)
-        return complain("--cpu: %s", error);
+    if (process_limits_take_cpus(o->cpu, &plan->config.cpus, error) != 0)
+        return log_error("--cpu: %s", error);
     return 0;
 }
 
@@ -108,7 +108,7 @@ static int plan_tls(struct client_plan *plan, const struct client_opts *o)
     if (!o->tls)
         return 0;
     plan->config.tls = tls_client_context(&options, error);
-    return plan->config.tls != NULL ? 0 : complain("%s", error);
+    return plan->config.tls != NULL ? 0 : log_error("%s", error);
 }
 
 /* As many as the load takes, one for each CPU at most.  Handshakes, and connections that come and
@@ -116,7 +116,7 @@ static int plan_tls(struct client_plan *plan, const struct client_opts *o)
  */
 static uint32_t busy_threads(const struct client_config *config, const struct client_opts *o)
 {
-    const uint32_t n_cpus = config->cpus.n > 0 ? config->cpus.n : oslimits_cpus();
+    const uint32_t n_cpus = config->cpus.n > 0 ? config->cpus.n : process_limits_cpus();
     const double by_rate = schedule_peak_qps(&config->schedule) / THREAD_QPS;
     const uint32_t by_connections = (config->n_connections - 1) / THREAD_CONNECTIONS + 1;
     uint32_t n = by_rate < n_cpus ? (uint32_t)by_rate + 1 : n_cpus;
@@ -130,7 +130,7 @@ static uint32_t busy_threads(const struct client_config *config, const struct cl
 }
 
 static void plan_threads(struct client_config *config, const struct client_opts *o,
-                         const struct hostfacts *host)
+                         const struct host_limits *host)
 {
     const uint32_t n_threads = busy_threads(config, o);
 
@@ -138,16 +138,16 @@ static void plan_threads(struct client_config *config, const struct client_opts 
     config->n_workers =
         o->threads != 0
             ? (uint32_t)o->threads
-            : oslimits_workers_for(config->n_connections,
-                                   config->own_fd_tables ? host->nofile : UINT64_MAX,
-                                   config->n_at_begin < n_threads ? config->n_at_begin : n_threads);
+            : process_limits_workers_for(
+                  config->n_connections, config->own_fd_tables ? host->nofile : UINT64_MAX,
+                  config->n_at_begin < n_threads ? config->n_at_begin : n_threads);
 }
 
 /* Waiting awake keeps a CPU from others: it may cost any share only where a CPU is left for them,
  * or where it was asked for. */
 static void plan_pace(struct client_config *c, const struct client_opts *o)
 {
-    const bool cpu_is_left = oslimits_cpus() > c->n_workers;
+    const bool cpu_is_left = process_limits_cpus() > c->n_workers;
 
     c->pace = o->busy_poll                  ? CLIENT_PACE_SPIN
               : o->pace == CLIENT_PACE_AUTO ? CLIENT_PACE_HYBRID
@@ -207,8 +207,8 @@ static int plan_population(struct client_plan *plan, const struct client_opts *o
         return -1;
     c->n_connections = (uint32_t)(schedule_peak_qps(&c->population) + 0.5);
     if (o->threads > c->n_connections)
-        return complain("--threads: %" PRIu64 " is more than the %" PRIu32 " connections",
-                        o->threads, c->n_connections);
+        return log_error("--threads: %" PRIu64 " is more than the %" PRIu32 " connections",
+                         o->threads, c->n_connections);
     return 0;
 }
 
@@ -265,7 +265,7 @@ static uint16_t lowest_port(const struct srcplan *tuples)
     return lowest;
 }
 
-static void check_limits(struct client_plan *plan, const struct hostfacts *host)
+static void check_limits(struct client_plan *plan, const struct host_limits *host)
 {
     const struct client_config *c = &plan->config;
     const struct preflight_client ask = {
@@ -278,7 +278,7 @@ static void check_limits(struct client_plan *plan, const struct hostfacts *host)
         .lowest_port = lowest_port(&c->plan),
         .n_threads = c->n_workers,
         .own_fd_tables = c->own_fd_tables,
-        .reserved_fds = OSLIMITS_RESERVED_FDS,
+        .reserved_fds = PROCESS_LIMITS_RESERVED_FDS,
         .peer_is_here = sock_is_loopback(&c->target),
         .closes_with_fin = c->close == CLIENT_CLOSE_FIN,
         .churn_per_s = c->queries_per_conn > 0 ? plan->rate_qps / c->queries_per_conn : 0,
@@ -289,12 +289,12 @@ static void check_limits(struct client_plan *plan, const struct hostfacts *host)
     plan->config.memory_ends = preflight_client_ends(&ask);
     preflight_client(&plan->preflight, host, &ask);
     plan->churn_most_per_s =
-        ask.closes_with_fin ? preflight_churn_per_s(host, &ask) : HOSTFACTS_UNKNOWN;
+        ask.closes_with_fin ? preflight_churn_per_s(host, &ask) : HOST_LIMITS_UNKNOWN;
 }
 
 /* For n connections at a time. */
-static void fit(struct client_plan *plan, const struct client_opts *o, const struct hostfacts *host,
-                uint64_t n)
+static void fit(struct client_plan *plan, const struct client_opts *o,
+                const struct host_limits *host, uint64_t n)
 {
     plan->config.n_connections = (uint32_t)n;
     plan_threads(&plan->config, o, host);
@@ -304,7 +304,7 @@ static void fit(struct client_plan *plan, const struct client_opts *o, const str
 /* With --control there is room to start more, which an idle place costs nothing for; each thread
  * begins with a connection, as it has its part of the queries. */
 static int plan_room(struct client_plan *plan, const struct client_opts *o,
-                     const struct hostfacts *host)
+                     const struct host_limits *host)
 {
     const uint64_t n = plan->config.n_at_begin = plan->config.n_connections;
     const bool may_grow = o->control != NULL && plan->config.population.n == 0;
@@ -318,19 +318,19 @@ static int plan_room(struct client_plan *plan, const struct client_opts *o,
         (preflight_worst(&plan->preflight) == PREFLIGHT_STOP || plan->config.n_workers > n))
         fit(plan, o, host, n);
     if (may_grow && plan->config.n_workers > n)
-        return complain("--max-connections: the room takes %" PRIu32
-                        " threads: accepted is no fewer --connections",
-                        plan->config.n_workers);
+        return log_error("--max-connections: the room takes %" PRIu32
+                         " threads: accepted is no fewer --connections",
+                         plan->config.n_workers);
     return 0;
 }
 
 int client_plan_make(struct client_plan *plan, const struct client_opts *opts)
 {
-    struct hostfacts host;
+    struct host_limits host;
 
     memset(plan, 0, sizeof *plan);
-    oslimits_raise_nofile();
-    hostfacts_read(&host);
+    process_limits_raise_nofile();
+    host_limits_read(&host);
     if (plan_query(plan, opts) != 0 ||
         client_sources_read(&plan->sources, &plan->config, opts, &host) != 0 ||
         plan_cpus(plan, opts) != 0 || plan_population(plan, opts) != 0 ||

@@ -26,7 +26,7 @@ static void put_host(struct json *j, const struct report_about *about,
 
     json_object_begin(j, "host");
     json_string(j, "kernel", uname(&name) == 0 ? name.release : NULL);
-    json_u64(j, "cpus", oslimits_cpus());
+    json_u64(j, "cpus", process_limits_cpus());
     json_string(j, "libevent", about->libevent);
     json_string(j, "backend", about->backend);
     json_u64(j, "threads", r->n_workers);
@@ -248,28 +248,28 @@ static void put_latency(struct json *j, const struct client_result *r)
 static void put_under_load(struct json *j, const char *key, const struct client_result *r,
                            uint64_t after, uint64_t loaded)
 {
-    json_known_u64(j, key, r->loaded ? hoststat_delta(after, loaded) : HOSTSTAT_UNKNOWN);
+    json_known_u64(j, key, r->loaded ? host_counters_delta(after, loaded) : HOST_COUNTERS_UNKNOWN);
 }
 
 static void put_resources(struct json *j, const struct client_result *r)
 {
-    const struct hoststat *before = &r->host_before, *after = &r->host_after;
+    const struct host_counters *before = &r->host_before, *after = &r->host_after;
     const uint64_t connected = tally_get(&r->tally.connections.connected);
-    const double steal = hoststat_steal_percent(after, &r->host_loaded);
+    const double steal = host_counters_steal_percent(after, &r->host_loaded);
 
     json_object_begin(j, "resources");
     json_double(j, "user_s", (double)(after->user_us - before->user_us) / 1e6);
     json_double(j, "system_s", (double)(after->system_us - before->system_us) / 1e6);
     json_known_u64(j, "rss_bytes", after->rss_bytes);
-    if (connected > 0 && after->rss_bytes != HOSTSTAT_UNKNOWN &&
+    if (connected > 0 && after->rss_bytes != HOST_COUNTERS_UNKNOWN &&
         after->rss_bytes > before->rss_bytes)
         json_double(j, "rss_bytes_per_connection",
                     (double)(after->rss_bytes - before->rss_bytes) / (double)connected);
     else
         json_null(j, "rss_bytes_per_connection");
     json_known_u64(j, "slab_bytes", after->slab_bytes);
-    if (connected > 0 && after->slab_bytes != HOSTSTAT_UNKNOWN &&
-        before->slab_bytes != HOSTSTAT_UNKNOWN && after->slab_bytes > before->slab_bytes)
+    if (connected > 0 && after->slab_bytes != HOST_COUNTERS_UNKNOWN &&
+        before->slab_bytes != HOST_COUNTERS_UNKNOWN && after->slab_bytes > before->slab_bytes)
         json_double(j, "slab_bytes_per_connection",
                     (double)(after->slab_bytes - before->slab_bytes) / (double)connected);
     else
@@ -283,9 +283,10 @@ static void put_resources(struct json *j, const struct client_result *r)
     put_under_load(j, "loss_probes", r, after->loss_probes, r->host_loaded.loss_probes);
     put_under_load(j, "dsacks", r, after->dsacks, r->host_loaded.dsacks);
     json_known_u64(j, "listen_overflows",
-                   hoststat_delta(after->listen_overflows, before->listen_overflows));
-    json_known_u64(j, "listen_drops", hoststat_delta(after->listen_drops, before->listen_drops));
-    json_known_u64(j, "tcp_memory_pressures", hoststat_memory_pressures(after, before));
+                   host_counters_delta(after->listen_overflows, before->listen_overflows));
+    json_known_u64(j, "listen_drops",
+                   host_counters_delta(after->listen_drops, before->listen_drops));
+    json_known_u64(j, "tcp_memory_pressures", host_counters_memory_pressures(after, before));
     put_count(j, "bytes_sent", &r->tally.bytes_sent);
     put_count(j, "bytes_received", &r->tally.bytes_received);
     json_object_end(j);
@@ -310,7 +311,7 @@ static void put_network(struct json *j, const struct client_result *r)
 
 static void put_server(struct json *j, const struct client_result *r)
 {
-    const struct server_side s = server_side_between(&r->server_before, &r->server_after);
+    const struct server_stats s = server_stats_between(&r->server_before, &r->server_after);
 
     if (!s.is_known) {
         json_null(j, "server");
@@ -334,13 +335,13 @@ static void put_server(struct json *j, const struct client_result *r)
 static void put_output(struct json *j, const struct client_result *r)
 {
     json_object_begin(j, "output");
-    if (r->has_samples) {
-        json_u64(j, "rows", r->samples.written[0] + r->samples.written[1]);
-        json_u64(j, "dropped_rows", r->samples.dropped[0] + r->samples.dropped[1]);
-        json_u64(j, "answer_rows", r->samples.written[1]);
-        json_u64(j, "dropped_answer_rows", r->samples.dropped[1]);
-        json_u64(j, "left_out_rows", r->samples.left_out[0] + r->samples.left_out[1]);
-        json_u64(j, "left_out_answer_rows", r->samples.left_out[1]);
+    if (r->has_rows) {
+        json_u64(j, "rows", r->rows.written[0] + r->rows.written[1]);
+        json_u64(j, "dropped_rows", r->rows.dropped[0] + r->rows.dropped[1]);
+        json_u64(j, "answer_rows", r->rows.written[1]);
+        json_u64(j, "dropped_answer_rows", r->rows.dropped[1]);
+        json_u64(j, "left_out_rows", r->rows.left_out[0] + r->rows.left_out[1]);
+        json_u64(j, "left_out_answer_rows", r->rows.left_out[1]);
     } else {
         json_null(j, "rows");
         json_null(j, "dropped_rows");

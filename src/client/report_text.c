@@ -81,7 +81,7 @@ static void print_churn(FILE *out, const struct report_about *about, const struc
         return;
     fprintf(out, "             %s begun in the place of others that had ended, %.1f/s connected",
             count_text(a, &r->tally.connections.reopened), client_result_churn_per_s(r));
-    if (about->churn_most_per_s != HOSTFACTS_UNKNOWN)
+    if (about->churn_most_per_s != HOST_LIMITS_UNKNOWN)
         fprintf(out, ", at most %s/s for ever past TIME_WAIT",
                 units_format_count(b, about->churn_most_per_s));
     fputc('\n', out);
@@ -355,29 +355,29 @@ static void print_diagnosis(FILE *out, const struct client_result *r)
 
 static void print_host(FILE *out, const struct client_result *r)
 {
-    const struct hoststat *before = &r->host_before, *after = &r->host_after;
+    const struct host_counters *before = &r->host_before, *after = &r->host_after;
     uint64_t connected = tally_get(&r->tally.connections.connected);
-    uint64_t overflows = hoststat_delta(after->listen_overflows, before->listen_overflows);
-    uint64_t retransmits = hoststat_delta(after->retransmits, r->host_loaded.retransmits);
+    uint64_t overflows = host_counters_delta(after->listen_overflows, before->listen_overflows);
+    uint64_t retransmits = host_counters_delta(after->retransmits, r->host_loaded.retransmits);
     char a[UNITS_TEXT_BYTES];
 
     fprintf(out, "\nHost         %.2f s user, %.2f s system",
             (double)(after->user_us - before->user_us) / 1e6,
             (double)(after->system_us - before->system_us) / 1e6);
-    if (after->rss_bytes != HOSTSTAT_UNKNOWN)
+    if (after->rss_bytes != HOST_COUNTERS_UNKNOWN)
         fprintf(out, "; %s resident", units_format_bytes(a, after->rss_bytes));
-    if (connected > 0 && after->rss_bytes != HOSTSTAT_UNKNOWN &&
+    if (connected > 0 && after->rss_bytes != HOST_COUNTERS_UNKNOWN &&
         after->rss_bytes > before->rss_bytes)
         fprintf(out, ", %s grown per connection",
                 units_format_bytes(a, (after->rss_bytes - before->rss_bytes) / connected));
-    if (connected > 0 && after->slab_bytes != HOSTSTAT_UNKNOWN &&
-        before->slab_bytes != HOSTSTAT_UNKNOWN && after->slab_bytes > before->slab_bytes)
+    if (connected > 0 && after->slab_bytes != HOST_COUNTERS_UNKNOWN &&
+        before->slab_bytes != HOST_COUNTERS_UNKNOWN && after->slab_bytes > before->slab_bytes)
         fprintf(out, "; kernel slab %s per connection",
                 units_format_bytes(a, (after->slab_bytes - before->slab_bytes) / connected));
     fputs("\n             ", out);
-    if (r->loaded && retransmits != HOSTSTAT_UNKNOWN)
+    if (r->loaded && retransmits != HOST_COUNTERS_UNKNOWN)
         fprintf(out, "%s retransmits under load, ", units_format_count(a, retransmits));
-    if (overflows != HOSTSTAT_UNKNOWN)
+    if (overflows != HOST_COUNTERS_UNKNOWN)
         fprintf(out, "%s listen overflows, ", units_format_count(a, overflows));
     fprintf(out, "%s involuntary switches\n",
             units_format_count(a, after->involuntary_switches - before->involuntary_switches));
@@ -399,7 +399,7 @@ static void print_network(FILE *out, const struct client_result *r)
 
 static void print_server(FILE *out, const struct client_result *r)
 {
-    const struct server_side s = server_side_between(&r->server_before, &r->server_after);
+    const struct server_stats s = server_stats_between(&r->server_before, &r->server_after);
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
 
     if (!s.is_known)
@@ -420,19 +420,19 @@ static void print_output(FILE *out, const struct client_result *r)
 {
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
 
-    if (!r->has_samples)
+    if (!r->has_rows)
         return;
     fprintf(out, "Raw output   %s rows written, %s missing",
-            units_format_count(a, r->samples.written[0] + r->samples.written[1]),
-            units_format_count(b, r->samples.dropped[0] + r->samples.dropped[1]));
-    if (r->samples.left_out[0] > 0)
+            units_format_count(a, r->rows.written[0] + r->rows.written[1]),
+            units_format_count(b, r->rows.dropped[0] + r->rows.dropped[1]));
+    if (r->rows.left_out[0] > 0)
         fprintf(out, ", %s not of the sample",
-                units_format_count(a, r->samples.left_out[0] + r->samples.left_out[1]));
-    if (r->samples.error != 0)
-        fprintf(out, ": %s", strerror(r->samples.error));
-    else if (r->samples.out_of_patience)
+                units_format_count(a, r->rows.left_out[0] + r->rows.left_out[1]));
+    if (r->rows.error != 0)
+        fprintf(out, ": %s", strerror(r->rows.error));
+    else if (r->rows.out_of_patience)
         fputs(": nobody reads them", out);
-    else if (r->samples.dropped[0] + r->samples.dropped[1] > 0)
+    else if (r->rows.dropped[0] + r->rows.dropped[1] > 0)
         fputs(": their reader is too slow", out);
     fputc('\n', out);
 }

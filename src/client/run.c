@@ -38,19 +38,19 @@ struct run {
     struct client_config *config;
     const struct client_run_settings *settings;
     struct client_result *result;
-    struct client_crew crew;
+    struct client_workers workers;
     struct event_base *base;
     struct event wake_event, end_event, look_event, tick_event, stats_event,
         signal_events[N_SIGNALS];
     struct client_intervals intervals;
     struct client_steer steer;
     struct client_control control;
-    struct client_gate gate;
+    struct start_gate gate;
     _Atomic uint64_t spare_tuple, fallback_tuple;
     enum client_stage stage; /* the earliest of all workers */
     bool started, closing;
     uint64_t begin_ns, measure_ns, end_ns, stopped_ns;
-    struct growth growth;
+    struct trend trend;
     struct memory_watch memory;
     struct progress progress;
 };
@@ -63,11 +63,11 @@ static bool more_may_come(const struct run *r)
     return r->config->reconnect || r->config->population.n > 0;
 }
 
-static void read_host(struct run *r, struct hoststat *host, struct netdev_counters *net)
+static void read_host(struct run *r, struct host_counters *host, struct netdev_counters *net)
 {
     struct client_result *result = r->result;
 
-    hoststat_read(host);
+    host_counters_read(host);
     if (result->has_interface)
         result->has_interface = netdev_read(result->interface, net) == 0;
 }
@@ -78,7 +78,7 @@ static void start_load(struct run *r, uint64_t begin_ns)
     const struct client_config *config = r->config;
 
     r->started = true;
-    client_crew_deal_arrivals(&r->crew, more_may_come(r) || config->course != NULL);
+    client_workers_deal_arrivals(&r->workers, more_may_come(r) || config->course != NULL);
     read_host(r, &r->result->host_loaded, &r->result->net_loaded);
     r->begin_ns = begin_ns;
     r->measure_ns = r->begin_ns + config->warmup_ns;
@@ -89,7 +89,7 @@ static void start_load(struct run *r, uint64_t begin_ns)
     if (r->begin_ns > r->intervals.origin_ns + r->settings->settle_ns)
         r->intervals.previous_ns = r->intervals.last_ns = r->begin_ns - r->settings->settle_ns;
     client_steer_begin(&r->steer, r->begin_ns, r->end_ns);
-    client_crew_post(&r->crew, CLIENT_START, r->begin_ns);
+    client_workers_post(&r->workers, CLIENT_START, r->begin_ns);
     notify(NOTIFY_READY);
 }
 
@@ -99,10 +99,10 @@ static void read_server(struct run *r)
     char error[CONTROL_SOCKET_ERROR_BYTES];
 
     if (r->settings->server_control != NULL &&
-        server_side_read(&r->result->server_after, r->settings->server_control,
-                         r->settings->control_token,
-                         r->result->interrupted ? HURRY_MS : CONTROL_SOCKET_WAIT_MS, error) != 0)
-        complain("--server-control: %s", error);
+        server_stats_read(&r->result->server_after, r->settings->server_control,
+                          r->settings->control_token,
+                          r->result->interrupted ? HURRY_MS : CONTROL_SOCKET_WAIT_MS, error) != 0)
+        log_error("--server-control: %s", error);
 }
 
 static void finish(struct run *r)
@@ -110,19 +110,19 @@ static void finish(struct run *r)
     r->closing = true;
     notify(NOTIFY_STOPPING);
     read_host(r, &r->result->host_after, &r->result->net_after);
-    hostfacts_read(&r->result->limits);
+    host_limits_read(&r->result->limits);
     r->result->has_sockets = sockdiag_count(&r->config->target, &r->result->sockets) == 0;
-    client_crew_connections(&r->crew, r->result);
+    client_workers_connections(&r->workers, r->result);
     read_server(r);
-    client_crew_post(&r->crew, CLIENT_CLOSE, 0);
+    client_workers_post(&r->workers, CLIENT_CLOSE, 0);
     event_base_loopbreak(r->base);
 }
 
 static void stop(struct run *r)
 {
-    client_gate_close(&r->gate);
+    start_gate_close(&r->gate);
     r->stopped_ns = clock_now_ns();
-    client_crew_post(&r->crew, CLIENT_STOP, 0);
+    client_workers_post(&r->workers, CLIENT_STOP, 0);
 }
 
 static void on_gate_opened(void *arg, uint64_t begin_ns)
@@ -139,7 +139,7 @@ static void wait_at_gate(struct run *r)
 {
     struct client_result *now = calloc(1, sizeof *now);
 
-    r->gate = (struct client_gate){
+    r->gate = (struct start_gate){
         .settings = r->settings->gate,
         .start = &r->result->start,
         .opened = on_gate_opened,
@@ -147,13 +147,13 @@ static void wait_at_gate(struct run *r)
         .arg = r,
     };
     if (now == NULL) {
-        complain("no memory");
+        log_error("no memory");
         stop(r);
         return;
     }
-    client_crew_tally(&r->crew, &now->tally);
-    client_crew_connections(&r->crew, now);
-    client_gate_wait(&r->gate, r->base, now);
+    client_workers_tally(&r->workers, &now->tally);
+    client_workers_connections(&r->workers, now);
+    start_gate_wait(&r->gate, r->base, now);
     free(now);
 }
 
@@ -165,12 +165,12 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
     (void)what;
     if (read(fd, &wakeups, sizeof wakeups) < 0 || r->closing)
         return;
-    r->stage = client_crew_stage(&r->crew);
+    r->stage = client_workers_stage(&r->workers);
     if (r->stage == CLIENT_DRAINED) {
         finish(r);
     } else if (r->stage >= CLIENT_CONNECTED && !r->started && !r->result->interrupted &&
                !r->result->gave_up) {
-        if (!more_may_come(r) && CLIENT_CREW_GAUGE(&r->crew, n_live) == 0)
+        if (!more_may_come(r) && CLIENT_WORKERS_GAUGE(&r->workers, n_live) == 0)
             stop(r);
         else if (r->settings->gate == NULL)
             start_load(r, clock_now_ns() + r->settings->settle_ns);
@@ -182,8 +182,8 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
 static void interrupt(struct run *r)
 {
     r->result->interrupted = true;
-    if (r->config->samples != NULL)
-        samples_stop_waiting(r->config->samples);
+    if (r->config->rows != NULL)
+        rows_stop_waiting(r->config->rows);
     stop(r);
 }
 
@@ -200,7 +200,7 @@ static void on_hangup(evutil_socket_t number, short what, void *arg)
 
     (void)what;
     if (reopen_is_hangup(r->settings->stderr_is_terminal))
-        parting_ask(number);
+        shutdown_request(number);
     else if (r->settings->reopen != NULL)
         r->settings->reopen(r->settings->arg);
 }
@@ -225,10 +225,10 @@ static void snapshot(void *context, struct client_result *result)
     *result = *r->result;
     result->state = state_of(r, now_ns);
     result->own_fd_tables = r->config->own_fd_tables;
-    client_crew_tally(&r->crew, &result->tally);
-    client_crew_connections(&r->crew, result);
+    client_workers_tally(&r->workers, &result->tally);
+    client_workers_connections(&r->workers, result);
     read_host(r, &result->host_after, &result->net_after);
-    result->in_flight = CLIENT_CREW_GAUGE(&r->crew, in_flight);
+    result->in_flight = CLIENT_WORKERS_GAUGE(&r->workers, in_flight);
     if (!r->started)
         return;
     result->load_ns = until_ns > r->begin_ns ? until_ns - r->begin_ns : 0;
@@ -271,7 +271,7 @@ static int open_control(struct run *r)
 static void give_up_if_ignored(struct run *r)
 {
     if (r->stage < CLIENT_CONNECTED && !r->result->interrupted && !r->result->gave_up &&
-        !more_may_come(r) && client_crew_is_ignored(&r->crew)) {
+        !more_may_come(r) && client_workers_is_ignored(&r->workers)) {
         r->result->gave_up = true;
         stop(r);
     }
@@ -286,7 +286,7 @@ static void look_at_memory(struct run *r)
         return;
     memory_shortage_text(&r->memory.tightest, shortage, sizeof r->result->shortage);
     if (!r->config->quiet)
-        complain("memory is short, no more connections are opened: %s", shortage);
+        log_error("memory is short, no more connections are opened: %s", shortage);
 }
 
 static void on_look(evutil_socket_t fd, short what, void *arg)
@@ -300,8 +300,8 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
     if (!r->started)
         give_up_if_ignored(r);
     if (r->started && r->end_ns != PACER_NEVER && now_ns >= r->measure_ns && now_ns < r->end_ns)
-        growth_look(&r->growth, CLIENT_CREW_GAUGE(&r->crew, in_flight), now_ns - r->measure_ns,
-                    r->config->duration_ns);
+        trend_look(&r->trend, CLIENT_WORKERS_GAUGE(&r->workers, in_flight), now_ns - r->measure_ns,
+                   r->config->duration_ns);
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *arg)
@@ -310,7 +310,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    hoststat_watch_memory(&r->result->host_before);
+    host_counters_watch_memory(&r->result->host_before);
     if (r->started && !r->closing)
         client_intervals_tick(&r->intervals, clock_now_ns());
 }
@@ -346,10 +346,10 @@ static void look_at_progress(struct run *r, bool in_place)
 
     if (now == NULL)
         return;
-    client_crew_tally(&r->crew, now);
+    client_workers_tally(&r->workers, now);
     p->now_ns = clock_now_ns();
-    p->live = CLIENT_CREW_GAUGE(&r->crew, n_live);
-    p->in_flight = CLIENT_CREW_GAUGE(&r->crew, in_flight);
+    p->live = CLIENT_WORKERS_GAUGE(&r->workers, n_live);
+    p->in_flight = CLIENT_WORKERS_GAUGE(&r->workers, in_flight);
     p->response = &r->intervals.recent;
     p->begin_ns = r->started ? r->begin_ns : 0;
     if (r->started && r->config->loop == CLIENT_LOOP_OPEN && p->now_ns >= p->begin_ns)
@@ -390,9 +390,9 @@ static int watch(struct run *r)
     struct timeval look = clock_timeval(LOOK_NS), tick = clock_timeval(TICK_NS);
     struct timeval stats =
         clock_timeval(r->settings->stats_in_place ? TICK_NS : r->settings->stats_interval_ns);
-    int failed = parting_prepare();
+    int failed = shutdown_prepare();
 
-    event_assign(&r->end_event, r->base, parting_fd(), EV_READ, on_end, r);
+    event_assign(&r->end_event, r->base, shutdown_fd(), EV_READ, on_end, r);
     failed |= event_add(&r->end_event, NULL);
     event_assign(&r->wake_event, r->base, r->config->wake_fd, EV_READ | EV_PERSIST, on_wake, r);
     failed |= event_add(&r->wake_event, NULL);
@@ -450,7 +450,7 @@ static void collect(struct run *r)
 
     client_intervals_finish(&r->intervals, clock_now_ns());
     result->log_failed = r->intervals.failed;
-    client_crew_collect(&r->crew, result, &last_sent_ns);
+    client_workers_collect(&r->workers, result, &last_sent_ns);
     result->start.asked = r->settings->gate != NULL;
     result->scheduled_ns = measured_ns(r);
     result->load_ns = load_ns(r);
@@ -464,7 +464,7 @@ static void collect(struct run *r)
         result->sent_ns = last_sent_ns - r->measure_ns;
     /* a rate that grows has more in flight, and no queue for it */
     result->has_growth =
-        growth_means(&r->growth, &result->in_flight_early, &result->in_flight_late) &&
+        trend_means(&r->trend, &result->in_flight_early, &result->in_flight_late) &&
         schedule_is_constant(&r->steer.course.schedule);
 }
 
@@ -481,19 +481,19 @@ static void try_server(struct run *r)
 
 static int lead(struct run *r)
 {
-    if (client_crew_start(&r->crew, r->config) != 0)
+    if (client_workers_start(&r->workers, r->config) != 0)
         return -1;
     /* not before: the first workers would take the CPUs from those still being made */
-    client_crew_post(&r->crew, CLIENT_OPEN, clock_now_ns());
+    client_workers_post(&r->workers, CLIENT_OPEN, clock_now_ns());
     event_base_dispatch(r->base);
     unwatch(r);
     client_control_end(&r->control);
     if (r->settings->stats_in_place && r->settings->stats_interval_ns > 0)
         progress_show_in_place(stderr, NULL, 0);
-    client_crew_join(&r->crew);
+    client_workers_join(&r->workers);
     if (r->settings->connections != NULL)
-        client_crew_print_connections(&r->crew, r->settings->connections, r->config->course != NULL,
-                                      r->progress.start_ns);
+        client_workers_print_connections(&r->workers, r->settings->connections,
+                                         r->config->course != NULL, r->progress.start_ns);
     collect(r);
     try_server(r);
     return 0;
@@ -526,7 +526,7 @@ static int prepare(struct run *r)
     r->result->connections_at_begin = config->n_at_begin;
     r->result->n_workers = config->n_workers;
     r->result->started_epoch_ns = now_ns + clock_realtime_offset_ns();
-    hoststat_read(&r->result->host_before);
+    host_counters_read(&r->result->host_before);
     prepare_progress(r, now_ns);
     atomic_init(&r->spare_tuple, config->n_connections);
     config->spare_tuple = &r->spare_tuple;
@@ -535,7 +535,7 @@ static int prepare(struct run *r)
     config->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     memory_watch_start(&r->memory, "/proc", &config->memory_ends, MEMORY_WATCH_OF_CLIENT);
     config->memory = &r->memory;
-    client_steer_init(&r->steer, config, &r->crew);
+    client_steer_init(&r->steer, config, &r->workers);
     config->course = r->settings->control != NULL ? &r->steer.course : NULL;
     r->base = event_base_new();
     for (int m = CLIENT_N_QUERY_METRICS; m < CLIENT_N_METRICS; m++)
@@ -543,7 +543,7 @@ static int prepare(struct run *r)
             return -1;
     if (losses_init(&r->result->losses) != 0)
         return -1;
-    if (client_intervals_init(&r->intervals, &r->crew, r->settings->interval_log,
+    if (client_intervals_init(&r->intervals, &r->workers, r->settings->interval_log,
                               r->result->metrics, r->result->batches, now_ns) != 0)
         return -1;
     return config->wake_fd >= 0 && r->base != NULL && watch(r) == 0 &&
@@ -557,7 +557,7 @@ static void release(struct run *r)
     client_control_end(&r->control);
     client_intervals_free(&r->intervals);
     memory_watch_end(&r->memory);
-    client_crew_free(&r->crew);
+    client_workers_free(&r->workers);
     if (r->base != NULL)
         event_base_free(r->base);
     if (r->config->wake_fd >= 0)

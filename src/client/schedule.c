@@ -19,8 +19,8 @@ static char *read_text(const char *option, const char *name)
 
     if (text != NULL && memchr(text, 0, n_bytes) == NULL)
         return text;
-    complain("--%s: cannot read %s: %s", option, name != NULL ? name : "stdin",
-             text != NULL ? "it is no text" : strerror(errno));
+    log_error("--%s: cannot read %s: %s", option, name != NULL ? name : "stdin",
+              text != NULL ? "it is no text" : strerror(errno));
     free(text);
     return NULL;
 }
@@ -35,7 +35,7 @@ static int read_steps(struct schedule *s, const char *option, const char *steps)
         return -1;
     failed = schedule_parse(s, text != NULL ? text : steps, error);
     free(text);
-    return failed ? complain("--%s: %s", option, error) : 0;
+    return failed ? log_error("--%s: %s", option, error) : 0;
 }
 
 int client_schedule_read(struct schedule *s, const struct client_opts *o)
@@ -52,7 +52,7 @@ int client_schedule_read(struct schedule *s, const struct client_opts *o)
     failed = o->slopes_from_stdin ? schedule_parse_slopes(s, text, o->rate_qps, error)
                                   : schedule_parse_steps(s, text, error);
     free(text);
-    return failed ? complain("--%s: %s", option, error) : 0;
+    return failed ? log_error("--%s: %s", option, error) : 0;
 }
 
 int client_schedule_read_connections(struct schedule *s, const struct client_opts *o)
@@ -63,7 +63,7 @@ int client_schedule_read_connections(struct schedule *s, const struct client_opt
         return -1;
     peak = schedule_peak_qps(s);
     if (peak < 1 || peak > CLIENT_OPTS_MOST_CONNECTIONS)
-        return complain("--conn-schedule: at most %g connections at a time: accepted is 1 to %d",
-                        peak, CLIENT_OPTS_MOST_CONNECTIONS);
+        return log_error("--conn-schedule: at most %g connections at a time: accepted is 1 to %d",
+                         peak, CLIENT_OPTS_MOST_CONNECTIONS);
     return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * server_side: see client/server_stats.h. */
+ * server_stats: see client/server_stats.h. */
 #include "client/server_stats.h"
 
 #include "host/counters.h"
@@ -16,7 +16,7 @@ static uint64_t read_sum(const char *text, const char *name)
     return openmetrics_sum(text, name, &sum) == 0 ? sum : UINT64_MAX;
 }
 
-static void read_all(struct server_side *s, const char *text)
+static void read_all(struct server_stats *s, const char *text)
 {
     s->accepted = read_sum(text, "tcpserver_connections_accepted_total");
     s->refused = read_sum(text, "tcpserver_connections_refused_total");
@@ -31,13 +31,13 @@ static void read_all(struct server_side *s, const char *text)
     s->is_known = s->accepted != UINT64_MAX;
 }
 
-int server_side_read(struct server_side *s, const char *address, const struct control_token *token,
-                     int wait_ms, char *error)
+int server_stats_read(struct server_stats *s, const char *address,
+                      const struct control_token *token, int wait_ms, char *error)
 {
     char *text = malloc(ANSWER_BYTES);
     int failed;
 
-    *s = (struct server_side){.is_known = false};
+    *s = (struct server_stats){.is_known = false};
     if (text == NULL) {
         snprintf(error, CONTROL_SOCKET_ERROR_BYTES, "no memory");
         return -1;
@@ -51,21 +51,21 @@ int server_side_read(struct server_side *s, const char *address, const struct co
     return s->is_known ? 0 : -1;
 }
 
-struct server_side server_side_between(const struct server_side *earlier,
-                                       const struct server_side *later)
+struct server_stats server_stats_between(const struct server_stats *earlier,
+                                         const struct server_stats *later)
 {
-    return (struct server_side){
+    return (struct server_stats){
         .is_known = earlier->is_known && later->is_known,
-        .accepted = hoststat_delta(later->accepted, earlier->accepted),
-        .refused = hoststat_delta(later->refused, earlier->refused),
-        .closed = hoststat_delta(later->closed, earlier->closed),
+        .accepted = host_counters_delta(later->accepted, earlier->accepted),
+        .refused = host_counters_delta(later->refused, earlier->refused),
+        .closed = host_counters_delta(later->closed, earlier->closed),
         .active = later->active,
-        .bytes_received = hoststat_delta(later->bytes_received, earlier->bytes_received),
-        .bytes_sent = hoststat_delta(later->bytes_sent, earlier->bytes_sent),
-        .accept_pauses = hoststat_delta(later->accept_pauses, earlier->accept_pauses),
+        .bytes_received = host_counters_delta(later->bytes_received, earlier->bytes_received),
+        .bytes_sent = host_counters_delta(later->bytes_sent, earlier->bytes_sent),
+        .accept_pauses = host_counters_delta(later->accept_pauses, earlier->accept_pauses),
         .back_pressure_pauses =
-            hoststat_delta(later->back_pressure_pauses, earlier->back_pressure_pauses),
-        .listen_overflows = hoststat_delta(later->listen_overflows, earlier->listen_overflows),
-        .listen_drops = hoststat_delta(later->listen_drops, earlier->listen_drops),
+            host_counters_delta(later->back_pressure_pauses, earlier->back_pressure_pauses),
+        .listen_overflows = host_counters_delta(later->listen_overflows, earlier->listen_overflows),
+        .listen_drops = host_counters_delta(later->listen_drops, earlier->listen_drops),
     };
 }

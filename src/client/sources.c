@@ -21,13 +21,13 @@ static int read_addresses(struct client_config *config, const struct client_opts
     char error[SRCPLAN_ERROR_BYTES];
 
     srcplan_init(&config->plan);
-    if (o->source != NULL && sources_add(&config->plan, o->source, error) != 0)
-        return complain("--source: %s", error);
+    if (o->source != NULL && source_list_add(&config->plan, o->source, error) != 0)
+        return log_error("--source: %s", error);
     return 0;
 }
 
 static int read_ports(struct client_sources *s, struct srcplan *tuples, const struct client_opts *o,
-                      const struct hostfacts *host)
+                      const struct host_limits *host)
 {
     char error[SRCPLAN_ERROR_BYTES], all[32];
     const uint64_t first = host->first_unprivileged_port;
@@ -37,13 +37,13 @@ static int read_ports(struct client_sources *s, struct srcplan *tuples, const st
     snprintf(all, sizeof all, "%u-65535",
              first >= 1 && first <= UINT16_MAX ? (unsigned)first : FALLBACK_FIRST_PORT);
     if (srcplan_add_ports(tuples, o->sport != NULL ? o->sport : all, error) != 0)
-        return complain("--sport: %s", error);
-    s->n_excluded_ports = oslimits_exclude_unusable_ports(tuples);
+        return log_error("--sport: %s", error);
+    s->n_excluded_ports = process_limits_exclude_unusable_ports(tuples);
     return 0;
 }
 
 int client_sources_read(struct client_sources *s, struct client_config *config,
-                        const struct client_opts *o, const struct hostfacts *host)
+                        const struct client_opts *o, const struct host_limits *host)
 {
     return read_addresses(config, o) != 0 || read_ports(s, &config->plan, o, host) != 0 ? -1 : 0;
 }
@@ -77,7 +77,7 @@ static bool may_meet_itself(const struct client_config *c)
     return find_route(&c->target, &route) && is_same_address(&route, &target);
 }
 
-static bool has_range(const struct hostfacts *host)
+static bool has_range(const struct host_limits *host)
 {
     return host->first_ephemeral_port >= 1 &&
            host->first_ephemeral_port <= host->last_ephemeral_port &&
@@ -86,7 +86,7 @@ static bool has_range(const struct hostfacts *host)
 
 /* The ports that the kernel would choose from. */
 static int add_kernels_tuples(struct srcplan *p, const struct srcplan_address *route,
-                              const struct hostfacts *host)
+                              const struct host_limits *host)
 {
     char address[INET6_ADDRSTRLEN], ports[32], error[SRCPLAN_ERROR_BYTES];
 
@@ -98,7 +98,7 @@ static int add_kernels_tuples(struct srcplan *p, const struct srcplan_address *r
                : 0;
 }
 
-static void plan_fallback(struct client_config *c, const struct hostfacts *host)
+static void plan_fallback(struct client_config *c, const struct host_limits *host)
 {
     struct srcplan_tuple route;
 
@@ -109,18 +109,18 @@ static void plan_fallback(struct client_config *c, const struct hostfacts *host)
         srcplan_free(&c->fallback);
         return;
     }
-    oslimits_exclude_unusable_ports(&c->fallback);
+    process_limits_exclude_unusable_ports(&c->fallback);
     if (c->may_meet_itself)
         srcplan_exclude_port(&c->fallback, sock_port(&c->target));
 }
 
 /* Where the kernel chooses, one destination has its port range once. */
-static uint64_t tuples_available(const struct srcplan *tuples, const struct hostfacts *host)
+static uint64_t tuples_available(const struct srcplan *tuples, const struct host_limits *host)
 {
     if (tuples->ports != NULL)
         return srcplan_capacity(tuples);
     if (!has_range(host))
-        return HOSTFACTS_UNKNOWN;
+        return HOST_LIMITS_UNKNOWN;
     return host->last_ephemeral_port - host->first_ephemeral_port + 1;
 }
 
@@ -138,12 +138,12 @@ static bool is_member(const void *context, const struct srcplan_tuple *source)
 }
 
 static void count_time_wait(struct client_sources *s, const struct client_config *c,
-                            const struct hostfacts *host)
+                            const struct host_limits *host)
 {
     struct members m = {.plan = c->plan.ports != NULL ? &c->plan : &c->fallback};
     struct sockdiag_time_wait time_wait = {0};
 
-    s->n_time_wait = HOSTFACTS_UNKNOWN;
+    s->n_time_wait = HOST_LIMITS_UNKNOWN;
     if (m.plan->ports == NULL)
         return;
     for (uint32_t i = 0; i < m.plan->n_ports; i++)
@@ -156,7 +156,7 @@ static void count_time_wait(struct client_sources *s, const struct client_config
 }
 
 int client_sources_fit_target(struct client_sources *s, struct client_config *c, const char *target,
-                              const struct hostfacts *host)
+                              const struct host_limits *host)
 {
     const uint16_t port = sock_port(&c->target);
 
@@ -164,8 +164,8 @@ int client_sources_fit_target(struct client_sources *s, struct client_config *c,
     if (c->may_meet_itself && c->plan.ports != NULL) {
         s->n_excluded_ports += srcplan_exclude_port(&c->plan, port);
         if (c->plan.n_ports == 0)
-            return complain("--sport: '%u' is the port of %s itself: expected other source ports",
-                            port, target);
+            return log_error("--sport: '%u' is the port of %s itself: expected other source ports",
+                             port, target);
     }
     plan_fallback(c, host);
     s->n_tuples = tuples_available(&c->plan, host);

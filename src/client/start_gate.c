@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * client_gate: see client/start_gate.h. */
+ * start_gate: see client/start_gate.h. */
 #include "client/start_gate.h"
 
 #include "base/json.h"
@@ -25,7 +25,7 @@ static uint64_t now_epoch_ns(void)
     return clock_now_ns() + clock_realtime_offset_ns();
 }
 
-bool client_gate_is_missed(const struct client_gate_settings *settings)
+bool start_gate_is_missed(const struct start_gate_settings *settings)
 {
     return settings->at_epoch_ns > 0 &&
            start_time_judge(settings->at_epoch_ns, now_epoch_ns(), 0, settings->late_max_ns) ==
@@ -42,7 +42,7 @@ static int path_of(char path[PATH_BYTES], const char *file, const char *end)
     return -1;
 }
 
-int client_gate_prepare(const struct client_gate_settings *settings)
+int start_gate_prepare(const struct start_gate_settings *settings)
 {
     char ready[PATH_BYTES], new[PATH_BYTES];
     FILE *out;
@@ -82,25 +82,25 @@ static int write_ready(const char *file, const struct client_result *r)
 
 /* --- waiting --- */
 
-static void miss(struct client_gate *gate)
+static void miss(struct start_gate *gate)
 {
     gate->start->missed = true;
     gate->waiting = false;
     gate->missed(gate->arg);
 }
 
-static void again_in(struct client_gate *gate, uint64_t ns)
+static void again_in(struct start_gate *gate, uint64_t ns)
 {
     const struct timeval wait = clock_timeval(ns);
 
     if (event_add(&gate->event, &wait) != 0) {
-        complain("cannot wait for the start: no memory");
+        log_error("cannot wait for the start: no memory");
         miss(gate);
     }
 }
 
 /* The file, when there is one, says when.  Returns whether it is known. */
-static bool learn(struct client_gate *gate)
+static bool learn(struct start_gate *gate)
 {
     char text[64];
     const int fd = open(gate->settings->file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -117,8 +117,8 @@ static bool learn(struct client_gate *gate)
         gate->start->margin_ns = (int64_t)(at_epoch_ns - now_epoch_ns());
         return true;
     case START_TIME_WRONG:
-        complain("--start-file: '%s' has no start time: accepted is " START_TIME_ACCEPTED,
-                 gate->settings->file);
+        log_error("--start-file: '%s' has no start time: accepted is " START_TIME_ACCEPTED,
+                  gate->settings->file);
         miss(gate);
         return false;
     case START_TIME_UNFINISHED:
@@ -128,9 +128,9 @@ static bool learn(struct client_gate *gate)
 }
 
 /* CLOCK_REALTIME is asked anew each time: a step of it moves the start, too. */
-static void await(struct client_gate *gate)
+static void await(struct start_gate *gate)
 {
-    const struct client_gate_settings *s = gate->settings;
+    const struct start_gate_settings *s = gate->settings;
     const uint64_t at_ns = gate->start->at_epoch_ns, now_ns = now_epoch_ns();
     char late[UNITS_TEXT_BYTES], most[UNITS_TEXT_BYTES];
 
@@ -144,9 +144,9 @@ static void await(struct client_gate *gate)
         gate->opened(gate->arg, clock_monotonic_of_ns(at_ns));
         break;
     case START_TIME_MISSED:
-        complain("the start was missed by %s, more than --late-max %s: nothing is sent",
-                 units_format_duration(late, now_ns - at_ns),
-                 units_format_duration(most, s->late_max_ns));
+        log_error("the start was missed by %s, more than --late-max %s: nothing is sent",
+                  units_format_duration(late, now_ns - at_ns),
+                  units_format_duration(most, s->late_max_ns));
         miss(gate);
         break;
     }
@@ -154,7 +154,7 @@ static void await(struct client_gate *gate)
 
 static void on_look(evutil_socket_t fd, short what, void *arg)
 {
-    struct client_gate *gate = arg;
+    struct start_gate *gate = arg;
 
     (void)fd;
     (void)what;
@@ -164,10 +164,10 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
         again_in(gate, LOOK_NS);
 }
 
-void client_gate_wait(struct client_gate *gate, struct event_base *base,
-                      const struct client_result *connections)
+void start_gate_wait(struct start_gate *gate, struct event_base *base,
+                     const struct client_result *connections)
 {
-    const struct client_gate_settings *s = gate->settings;
+    const struct start_gate_settings *s = gate->settings;
 
     gate->waiting = true;
     evtimer_assign(&gate->event, base, on_look, gate);
@@ -176,17 +176,17 @@ void client_gate_wait(struct client_gate *gate, struct event_base *base,
         gate->start->margin_ns = (int64_t)(s->at_epoch_ns - now_epoch_ns());
     }
     if (s->file != NULL && write_ready(s->file, connections) != 0) {
-        complain("--start-file: cannot write '%s.ready': %s", s->file, strerror(errno));
+        log_error("--start-file: cannot write '%s.ready': %s", s->file, strerror(errno));
         miss(gate);
         return;
     }
     if (!s->quiet)
-        complain("%" PRIu64 " connections live, waiting for %s", connections->connections_live,
-                 s->file != NULL ? s->file : "the start");
+        log_error("%" PRIu64 " connections live, waiting for %s", connections->connections_live,
+                  s->file != NULL ? s->file : "the start");
     on_look(-1, 0, gate);
 }
 
-void client_gate_close(struct client_gate *gate)
+void start_gate_close(struct start_gate *gate)
 {
     if (gate->waiting)
         event_del(&gate->event);

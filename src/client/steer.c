@@ -13,9 +13,9 @@
 #define PAST_NS 1000000000ull
 
 void client_steer_init(struct client_steer *s, const struct client_config *config,
-                       struct client_crew *crew)
+                       struct client_workers *workers)
 {
-    *s = (struct client_steer){.config = config, .crew = crew};
+    *s = (struct client_steer){.config = config, .workers = workers};
     pthread_mutex_init(&s->course.lock, NULL);
     s->course.schedule = s->asked = config->schedule;
     s->course.end_ns = PACER_NEVER;
@@ -29,20 +29,20 @@ void client_steer_begin(struct client_steer *s, uint64_t begin_ns, uint64_t end_
 }
 
 /* After a change. */
-static void tell_workers(struct client_course *course, struct client_crew *crew)
+static void tell_workers(struct client_course *course, struct client_workers *workers)
 {
     pthread_mutex_lock(&course->lock);
     course->version++;
     pthread_mutex_unlock(&course->lock);
-    for (uint32_t i = 0; i < crew->n; i++)
-        worker_post(&crew->workers[i].worker, CLIENT_STEER, 0);
+    for (uint32_t i = 0; i < workers->n; i++)
+        worker_post(&workers->all[i].worker, CLIENT_STEER, 0);
 }
 
 /* Whether all of them have copied what they were told. */
-static bool is_taken(const struct client_course *course, const struct client_crew *crew)
+static bool is_taken(const struct client_course *course, const struct client_workers *workers)
 {
-    for (uint32_t i = 0; i < crew->n; i++)
-        if (atomic_load_explicit(&crew->workers[i].course.version, memory_order_acquire) !=
+    for (uint32_t i = 0; i < workers->n; i++)
+        if (atomic_load_explicit(&workers->all[i].course.version, memory_order_acquire) !=
             course->version)
             return false;
     return true;
@@ -78,7 +78,7 @@ static int replace_rest(struct client_steer *s, const struct schedule *rest, uin
     s->course.schedule = schedule;
     pthread_mutex_unlock(&s->course.lock);
     s->changed = true;
-    tell_workers(&s->course, s->crew);
+    tell_workers(&s->course, s->workers);
     return 0;
 }
 
@@ -114,12 +114,12 @@ int client_steer_pause(struct client_steer *s, bool paused, uint64_t *at_ns)
 
 int client_steer_connections(struct client_steer *s, uint32_t n)
 {
-    if (!is_taken(&s->course, s->crew))
+    if (!is_taken(&s->course, s->workers))
         return -1;
     pthread_mutex_lock(&s->course.lock);
     s->course.n_connections = n;
     pthread_mutex_unlock(&s->course.lock);
-    tell_workers(&s->course, s->crew);
+    tell_workers(&s->course, s->workers);
     return 0;
 }
 
@@ -131,7 +131,7 @@ uint64_t client_steer_end(struct client_steer *s)
         pthread_mutex_lock(&s->course.lock);
         s->course.end_ns = at_ns;
         pthread_mutex_unlock(&s->course.lock);
-        tell_workers(&s->course, s->crew);
+        tell_workers(&s->course, s->workers);
     }
     return s->course.end_ns;
 }

@@ -1,58 +1,58 @@
 /* SPDX-License-Identifier: MIT
- * client_crew: see client/workers.h. */
+ * client_workers: see client/workers.h. */
 #include "client/workers.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-int client_crew_start(struct client_crew *crew, const struct client_config *config)
+int client_workers_start(struct client_workers *workers, const struct client_config *config)
 {
     int error;
 
-    crew->workers =
-        aligned_alloc(CLIENT_WORKER_ALIGNMENT, config->n_workers * sizeof *crew->workers);
-    crew->takes_arrivals = calloc(config->n_workers, sizeof *crew->takes_arrivals);
-    if (crew->workers == NULL || crew->takes_arrivals == NULL)
+    workers->all = aligned_alloc(CLIENT_WORKER_ALIGNMENT, config->n_workers * sizeof *workers->all);
+    workers->takes_arrivals = calloc(config->n_workers, sizeof *workers->takes_arrivals);
+    if (workers->all == NULL || workers->takes_arrivals == NULL)
         return -1;
-    memset(crew->workers, 0, config->n_workers * sizeof *crew->workers);
-    for (; crew->n < config->n_workers; crew->n++)
-        if (client_worker_start(&crew->workers[crew->n], config, crew->n) != 0) {
+    memset(workers->all, 0, config->n_workers * sizeof *workers->all);
+    for (; workers->n < config->n_workers; workers->n++)
+        if (client_worker_start(&workers->all[workers->n], config, workers->n) != 0) {
             error = errno;
-            client_crew_post(crew, CLIENT_CLOSE, 0);
-            client_crew_join(crew);
+            client_workers_post(workers, CLIENT_CLOSE, 0);
+            client_workers_join(workers);
             errno = error;
             return -1;
         }
     return 0;
 }
 
-void client_crew_join(struct client_crew *crew)
+void client_workers_join(struct client_workers *workers)
 {
-    for (uint32_t i = 0; i < crew->n; i++)
-        client_worker_join(&crew->workers[i]);
+    for (uint32_t i = 0; i < workers->n; i++)
+        client_worker_join(&workers->all[i]);
 }
 
-void client_crew_free(struct client_crew *crew)
+void client_workers_free(struct client_workers *workers)
 {
-    for (uint32_t i = 0; i < crew->n; i++)
-        client_worker_free(&crew->workers[i]);
-    free(crew->workers);
-    free(crew->takes_arrivals);
+    for (uint32_t i = 0; i < workers->n; i++)
+        client_worker_free(&workers->all[i]);
+    free(workers->all);
+    free(workers->takes_arrivals);
 }
 
-void client_crew_post(const struct client_crew *crew, enum client_message kind, uint64_t value)
+void client_workers_post(const struct client_workers *workers, enum client_message kind,
+                         uint64_t value)
 {
-    for (uint32_t i = 0; i < crew->n; i++)
-        worker_post(&crew->workers[i].worker, (int)kind, value);
+    for (uint32_t i = 0; i < workers->n; i++)
+        worker_post(&workers->all[i].worker, (int)kind, value);
 }
 
-enum client_stage client_crew_stage(const struct client_crew *crew)
+enum client_stage client_workers_stage(const struct client_workers *workers)
 {
     int earliest = CLIENT_DRAINED;
 
-    for (uint32_t i = 0; i < crew->n; i++) {
-        int stage = atomic_load_explicit(&crew->workers[i].stage, memory_order_acquire);
+    for (uint32_t i = 0; i < workers->n; i++) {
+        int stage = atomic_load_explicit(&workers->all[i].stage, memory_order_acquire);
 
         if (stage < earliest)
             earliest = stage;
@@ -60,11 +60,11 @@ enum client_stage client_crew_stage(const struct client_crew *crew)
     return (enum client_stage)earliest;
 }
 
-void client_crew_deal_arrivals(struct client_crew *crew, bool to_all)
+void client_workers_deal_arrivals(struct client_workers *workers, bool to_all)
 {
-    for (uint32_t i = 0; i < crew->n; i++) {
-        crew->takes_arrivals[i] = to_all || tally_get(&crew->workers[i].n_live) > 0;
-        crew->workers[i].takes_arrivals = crew->takes_arrivals;
+    for (uint32_t i = 0; i < workers->n; i++) {
+        workers->takes_arrivals[i] = to_all || tally_get(&workers->all[i].n_live) > 0;
+        workers->all[i].takes_arrivals = workers->takes_arrivals;
     }
 }
 
@@ -88,10 +88,10 @@ static bool has_own_failures(const struct tally *t)
     return n > 0;
 }
 
-bool client_crew_is_ignored(const struct client_crew *crew)
+bool client_workers_is_ignored(const struct client_workers *workers)
 {
-    for (uint32_t i = 0; i < crew->n; i++) {
-        const struct client_worker *cw = &crew->workers[i];
+    for (uint32_t i = 0; i < workers->n; i++) {
+        const struct client_worker *cw = &workers->all[i];
 
         if (!first_window_has_settled(cw) || tally_get(&cw->tally.connections.proven) > 0 ||
             tally_get(&cw->n_live) > 0 || has_own_failures(&cw->tally))
@@ -100,28 +100,28 @@ bool client_crew_is_ignored(const struct client_crew *crew)
     return true;
 }
 
-uint64_t client_crew_gauge(const struct client_crew *crew, size_t offset)
+uint64_t client_workers_gauge(const struct client_workers *workers, size_t offset)
 {
     uint64_t sum = 0;
 
-    for (uint32_t i = 0; i < crew->n; i++)
-        sum += tally_get((const tally_count *)((const char *)&crew->workers[i] + offset));
+    for (uint32_t i = 0; i < workers->n; i++)
+        sum += tally_get((const tally_count *)((const char *)&workers->all[i] + offset));
     return sum;
 }
 
-void client_crew_tally(const struct client_crew *crew, struct tally *into)
+void client_workers_tally(const struct client_workers *workers, struct tally *into)
 {
-    for (uint32_t i = 0; i < crew->n; i++)
-        tally_merge(into, &crew->workers[i].tally);
+    for (uint32_t i = 0; i < workers->n; i++)
+        tally_merge(into, &workers->all[i].tally);
 }
 
-void client_crew_connections(const struct client_crew *crew, struct client_result *result)
+void client_workers_connections(const struct client_workers *workers, struct client_result *result)
 {
-    result->connections_asked = CLIENT_CREW_GAUGE(crew, population.n_asked);
-    result->connections_wanted = CLIENT_CREW_GAUGE(crew, population.n_wanted);
-    result->connections_live = CLIENT_CREW_GAUGE(crew, n_live);
-    result->connections_half_open = CLIENT_CREW_GAUGE(crew, n_half_open);
-    result->connections_deaf = CLIENT_CREW_GAUGE(crew, n_deaf);
+    result->connections_asked = CLIENT_WORKERS_GAUGE(workers, population.n_asked);
+    result->connections_wanted = CLIENT_WORKERS_GAUGE(workers, population.n_wanted);
+    result->connections_live = CLIENT_WORKERS_GAUGE(workers, n_live);
+    result->connections_half_open = CLIENT_WORKERS_GAUGE(workers, n_half_open);
+    result->connections_deaf = CLIENT_WORKERS_GAUGE(workers, n_deaf);
 }
 
 static void collect(const struct client_worker *cw, struct client_result *result)
@@ -141,8 +141,8 @@ static void collect(const struct client_worker *cw, struct client_result *result
     result->own_fd_tables &= cw->worker.own_fd_table;
 }
 
-void client_crew_collect(const struct client_crew *crew, struct client_result *result,
-                         uint64_t *last_sent_ns)
+void client_workers_collect(const struct client_workers *workers, struct client_result *result,
+                            uint64_t *last_sent_ns)
 {
     uint64_t first_ns = UINT64_MAX, last_ns = 0;
 
@@ -150,9 +150,9 @@ void client_crew_collect(const struct client_crew *crew, struct client_result *r
     result->start.late_ns = UINT64_MAX;
     result->own_fd_tables = true;
     result->push_least_ns = INT64_MAX;
-    client_crew_tally(crew, &result->tally);
-    for (uint32_t i = 0; i < crew->n; i++) {
-        const struct client_worker *cw = &crew->workers[i];
+    client_workers_tally(workers, &result->tally);
+    for (uint32_t i = 0; i < workers->n; i++) {
+        const struct client_worker *cw = &workers->all[i];
 
         collect(cw, result);
         if (cw->connect.first_ns < first_ns)
@@ -168,13 +168,13 @@ void client_crew_collect(const struct client_crew *crew, struct client_result *r
     result->connect_elapsed_ns = last_ns > first_ns ? last_ns - first_ns : 0;
 }
 
-void client_crew_print_connections(const struct client_crew *crew, FILE *out, bool begun_only,
-                                   uint64_t start_ns)
+void client_workers_print_connections(const struct client_workers *workers, FILE *out,
+                                      bool begun_only, uint64_t start_ns)
 {
     fputs(CLIENT_RECORD_HEADER, out);
-    for (uint32_t i = 0; i < crew->n; i++)
-        for (uint32_t c = 0; c < crew->workers[i].n_conns; c++)
-            if (!begun_only || crew->workers[i].records[c].connections > 0)
-                client_record_print(out, &crew->workers[i].records[c],
-                                    (uint64_t)crew->workers[i].first_conn + c, start_ns);
+    for (uint32_t i = 0; i < workers->n; i++)
+        for (uint32_t c = 0; c < workers->all[i].n_conns; c++)
+            if (!begun_only || workers->all[i].records[c].connections > 0)
+                client_record_print(out, &workers->all[i].records[c],
+                                    (uint64_t)workers->all[i].first_conn + c, start_ns);
 }

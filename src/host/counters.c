@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * hoststat: see host/counters.h. */
+ * host_counters: see host/counters.h. */
 #include "host/counters.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@ static uint64_t us_of(struct timeval t)
     return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_usec;
 }
 
-static void read_usage(struct hoststat *s)
+static void read_usage(struct host_counters *s)
 {
     struct rusage usage;
 
@@ -25,7 +25,7 @@ static void read_usage(struct hoststat *s)
     s->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
 }
 
-static void read_rss(struct hoststat *s)
+static void read_rss(struct host_counters *s)
 {
     FILE *f = fopen("/proc/self/statm", "re");
     uint64_t total, resident;
@@ -39,7 +39,7 @@ static void read_rss(struct hoststat *s)
 
 /* "cpu  user nice system idle iowait irq softirq steal ..."; the guest figures after it are part of
  * user and nice already. */
-static void read_cpu(struct hoststat *s)
+static void read_cpu(struct host_counters *s)
 {
     FILE *f = fopen("/proc/stat", "re");
     uint64_t ticks[8], sum = 0;
@@ -73,14 +73,14 @@ static uint64_t find_counter(const char *names, const char *values, const char *
         names += n_name;
         values += n_value;
     }
-    return HOSTSTAT_UNKNOWN;
+    return HOST_COUNTERS_UNKNOWN;
 }
 
 static uint64_t read_counter(const char *file, const char *group, const char *wanted)
 {
     static const int longest = 8192;
     char names[8192], values[8192];
-    uint64_t value = HOSTSTAT_UNKNOWN;
+    uint64_t value = HOST_COUNTERS_UNKNOWN;
     FILE *f = fopen(file, "re");
 
     if (f == NULL)
@@ -93,7 +93,7 @@ static uint64_t read_counter(const char *file, const char *group, const char *wa
 }
 
 /* "TCP: inuse 5 orphan 0 tw 3 alloc 7 mem 1": in pages. */
-static void read_tcp_memory(struct hoststat *s)
+static void read_tcp_memory(struct host_counters *s)
 {
     FILE *f = fopen("/proc/net/sockstat", "re");
     char line[256];
@@ -108,7 +108,7 @@ static void read_tcp_memory(struct hoststat *s)
 }
 
 /* "protocol  size sockets  memory press ...", then "TCP 2304 5 1 no ...". */
-static void read_tcp_is_short(struct hoststat *s)
+static void read_tcp_is_short(struct host_counters *s)
 {
     FILE *f = fopen("/proc/net/protocols", "re");
     char line[256], is_short[8];
@@ -121,13 +121,13 @@ static void read_tcp_is_short(struct hoststat *s)
     fclose(f);
 }
 
-static void read_tcp_pressures(struct hoststat *s)
+static void read_tcp_pressures(struct host_counters *s)
 {
     s->tcp_memory_pressures = read_counter("/proc/net/netstat", "TcpExt:", "TCPMemoryPressures");
     read_tcp_is_short(s);
 }
 
-static void read_slab(struct hoststat *s)
+static void read_slab(struct host_counters *s)
 {
     FILE *f = fopen("/proc/meminfo", "re");
     char line[128];
@@ -141,9 +141,9 @@ static void read_slab(struct hoststat *s)
     fclose(f);
 }
 
-void hoststat_read(struct hoststat *s)
+void host_counters_read(struct host_counters *s)
 {
-    memset(s, 0xff, sizeof *s); /* every field is HOSTSTAT_UNKNOWN */
+    memset(s, 0xff, sizeof *s); /* every field is HOST_COUNTERS_UNKNOWN */
     read_usage(s);
     read_rss(s);
     read_cpu(s);
@@ -157,28 +157,29 @@ void hoststat_read(struct hoststat *s)
     read_tcp_pressures(s);
 }
 
-uint64_t hoststat_delta(uint64_t later, uint64_t earlier)
+uint64_t host_counters_delta(uint64_t later, uint64_t earlier)
 {
-    if (later == HOSTSTAT_UNKNOWN || earlier == HOSTSTAT_UNKNOWN)
-        return HOSTSTAT_UNKNOWN;
+    if (later == HOST_COUNTERS_UNKNOWN || earlier == HOST_COUNTERS_UNKNOWN)
+        return HOST_COUNTERS_UNKNOWN;
     return later - earlier;
 }
 
-uint64_t hoststat_memory_pressures(const struct hoststat *later, const struct hoststat *earlier)
+uint64_t host_counters_memory_pressures(const struct host_counters *later,
+                                        const struct host_counters *earlier)
 {
     const uint64_t begun =
-        hoststat_delta(later->tcp_memory_pressures, earlier->tcp_memory_pressures);
+        host_counters_delta(later->tcp_memory_pressures, earlier->tcp_memory_pressures);
 
-    if (begun == HOSTSTAT_UNKNOWN || earlier->tcp_memory_is_short == HOSTSTAT_UNKNOWN)
-        return HOSTSTAT_UNKNOWN;
+    if (begun == HOST_COUNTERS_UNKNOWN || earlier->tcp_memory_is_short == HOST_COUNTERS_UNKNOWN)
+        return HOST_COUNTERS_UNKNOWN;
     if (begun == 0 && later->tcp_memory_is_short == 1)
         return 1;
     return begun + earlier->tcp_memory_is_short;
 }
 
-void hoststat_watch_memory(struct hoststat *earlier)
+void host_counters_watch_memory(struct host_counters *earlier)
 {
-    struct hoststat now;
+    struct host_counters now;
 
     memset(&now, 0xff, sizeof now);
     read_tcp_pressures(&now);
@@ -186,12 +187,13 @@ void hoststat_watch_memory(struct hoststat *earlier)
         earlier->tcp_memory_is_short = 1;
 }
 
-double hoststat_steal_percent(const struct hoststat *later, const struct hoststat *earlier)
+double host_counters_steal_percent(const struct host_counters *later,
+                                   const struct host_counters *earlier)
 {
-    const uint64_t all = hoststat_delta(later->cpu_ticks, earlier->cpu_ticks);
-    const uint64_t steal = hoststat_delta(later->steal_ticks, earlier->steal_ticks);
+    const uint64_t all = host_counters_delta(later->cpu_ticks, earlier->cpu_ticks);
+    const uint64_t steal = host_counters_delta(later->steal_ticks, earlier->steal_ticks);
 
-    if (all == HOSTSTAT_UNKNOWN || steal == HOSTSTAT_UNKNOWN || all == 0)
+    if (all == HOST_COUNTERS_UNKNOWN || steal == HOST_COUNTERS_UNKNOWN || all == 0)
         return -1;
     return 100.0 * (double)steal / (double)all;
 }

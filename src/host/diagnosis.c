@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define UNKNOWN HOSTFACTS_UNKNOWN
+#define UNKNOWN HOST_LIMITS_UNKNOWN
 
 /* Used up: within so much of the limit. */
 #define FULL_PERCENT 97u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * hostfacts: see host/limits.h. */
+ * host_limits: see host/limits.h. */
 #include "host/limits.h"
 
 #include "base/textfile.h"
@@ -18,12 +18,12 @@ enum { MOST_PROC_BYTES = 1 << 22 };
 static uint64_t read_number(const char *path, const char *head, unsigned nth)
 {
     char line[512];
-    uint64_t value = HOSTFACTS_UNKNOWN;
+    uint64_t value = HOST_LIMITS_UNKNOWN;
     FILE *f = fopen(path, "re");
 
     if (f == NULL)
-        return HOSTFACTS_UNKNOWN;
-    while (value == HOSTFACTS_UNKNOWN && fgets(line, sizeof line, f) != NULL) {
+        return HOST_LIMITS_UNKNOWN;
+    while (value == HOST_LIMITS_UNKNOWN && fgets(line, sizeof line, f) != NULL) {
         const char *at = line + strlen(head);
         int n_read = 0;
 
@@ -32,7 +32,7 @@ static uint64_t read_number(const char *path, const char *head, unsigned nth)
         for (unsigned i = 0; i <= nth; i++, at += n_read)
             if (sscanf(at, " %" SCNu64 "%n", &value, &n_read) != 1) {
                 fclose(f);
-                return HOSTFACTS_UNKNOWN;
+                return HOST_LIMITS_UNKNOWN;
             }
     }
     fclose(f);
@@ -51,15 +51,15 @@ static uint64_t read_sysctl(const char *name, unsigned nth)
 static uint64_t read_named(const char *path, const char *head, const char *name)
 {
     char line[512], *at;
-    uint64_t value = HOSTFACTS_UNKNOWN;
+    uint64_t value = HOST_LIMITS_UNKNOWN;
     FILE *f = fopen(path, "re");
 
     if (f == NULL)
-        return HOSTFACTS_UNKNOWN;
+        return HOST_LIMITS_UNKNOWN;
     while (fgets(line, sizeof line, f) != NULL)
         if (strncmp(line, head, strlen(head)) == 0 && (at = strstr(line, name)) != NULL &&
             sscanf(at + strlen(name), "%" SCNu64, &value) != 1)
-            value = HOSTFACTS_UNKNOWN;
+            value = HOST_LIMITS_UNKNOWN;
     fclose(f);
     return value;
 }
@@ -80,11 +80,11 @@ static bool may_bind_privileged(void)
     return effective >> CAP_NET_BIND_SERVICE & 1;
 }
 
-static void read_files(struct hostfacts *host)
+static void read_files(struct host_limits *host)
 {
     struct rlimit limit;
 
-    host->nofile = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : HOSTFACTS_UNKNOWN;
+    host->nofile = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : HOST_LIMITS_UNKNOWN;
     host->nr_open = read_sysctl("fs/nr_open", 0);
     host->file_max = read_sysctl("fs/file-max", 0);
     host->files_open = read_sysctl("fs/file-nr", 0);
@@ -113,11 +113,11 @@ static uint64_t read_memory_left(uint64_t page_bytes)
     return left;
 }
 
-static void read_cgroup(struct hostfacts *host)
+static void read_cgroup(struct host_limits *host)
 {
     struct cgroup_memory memory;
 
-    host->cgroup_available_bytes = HOSTFACTS_UNKNOWN;
+    host->cgroup_available_bytes = HOST_LIMITS_UNKNOWN;
     host->cgroup_is_v2 = false;
     host->cgroup_limit[0] = '\0';
     cgroup_memory_open(&memory, "/proc");
@@ -142,7 +142,7 @@ static uint64_t soft_limit(int resource)
 
     return getrlimit((__rlimit_resource_t)resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY
                ? limit.rlim_cur
-               : HOSTFACTS_UNKNOWN;
+               : HOST_LIMITS_UNKNOWN;
 }
 
 static uint64_t read_address_space(void)
@@ -150,12 +150,12 @@ static uint64_t read_address_space(void)
     const uint64_t limit = soft_limit(RLIMIT_AS);
     const uint64_t mapped_kib = read_number("/proc/self/status", "VmSize:", 0);
 
-    if (limit == HOSTFACTS_UNKNOWN || mapped_kib == HOSTFACTS_UNKNOWN)
+    if (limit == HOST_LIMITS_UNKNOWN || mapped_kib == HOST_LIMITS_UNKNOWN)
         return limit;
     return limit > mapped_kib * 1024 ? limit - mapped_kib * 1024 : 0;
 }
 
-static void read_memory(struct hostfacts *host)
+static void read_memory(struct host_limits *host)
 {
     host->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     host->memory_available_bytes = read_memory_left(host->page_bytes);
@@ -173,14 +173,14 @@ static uint64_t read_hash_entries(void)
     int64_t n = 0;
 
     if (f == NULL)
-        return HOSTFACTS_UNKNOWN;
+        return HOST_LIMITS_UNKNOWN;
     if (fscanf(f, "%" SCNd64, &n) != 1)
         n = 0;
     fclose(f);
-    return n == 0 ? HOSTFACTS_UNKNOWN : (uint64_t)llabs(n);
+    return n == 0 ? HOST_LIMITS_UNKNOWN : (uint64_t)llabs(n);
 }
 
-static void read_tcp(struct hostfacts *host)
+static void read_tcp(struct host_limits *host)
 {
     host->first_ephemeral_port = read_sysctl("net/ipv4/ip_local_port_range", 0);
     host->last_ephemeral_port = read_sysctl("net/ipv4/ip_local_port_range", 1);
@@ -200,7 +200,7 @@ static void read_tcp(struct hostfacts *host)
     host->conntrack_used = read_sysctl("net/netfilter/nf_conntrack_count", 0);
 }
 
-void hostfacts_read(struct hostfacts *host)
+void host_limits_read(struct host_limits *host)
 {
     read_files(host);
     read_memory(host);

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define UNKNOWN HOSTFACTS_UNKNOWN
+#define UNKNOWN HOST_LIMITS_UNKNOWN
 
 /* Linux: TIME_WAIT lasts 60 s and cannot be changed (include/net/tcp.h, TCP_TIMEWAIT_LEN). */
 #define TIME_WAIT_S 60u
@@ -70,7 +70,7 @@ static uint64_t ceil_div(uint64_t a, uint64_t b)
 
 /* --- what both programs need --- */
 
-static void check_fds(struct preflight *p, const struct hostfacts *host, uint64_t n_connections,
+static void check_fds(struct preflight *p, const struct host_limits *host, uint64_t n_connections,
                       uint32_t n_threads, bool own_fd_tables, uint64_t reserved_fds)
 {
     const uint64_t n_tables = own_fd_tables ? n_threads : 1;
@@ -89,7 +89,7 @@ static void check_fds(struct preflight *p, const struct hostfacts *host, uint64_
 }
 
 /* Sockets of the whole machine. */
-static void check_files(struct preflight *p, const struct hostfacts *host, uint64_t n_sockets,
+static void check_files(struct preflight *p, const struct host_limits *host, uint64_t n_sockets,
                         uint64_t reserved_fds)
 {
     const uint64_t used = host->files_open != UNKNOWN ? host->files_open : 0;
@@ -111,7 +111,7 @@ static void judge_room(struct preflight_line *line, uint64_t each_bytes, const c
             COMFORTABLE_MEMORY_PERCENT);
 }
 
-static void check_cgroup(struct preflight *p, const struct hostfacts *host,
+static void check_cgroup(struct preflight *p, const struct host_limits *host,
                          const struct memory_ends *ends)
 {
     const enum memory_account account =
@@ -127,7 +127,7 @@ static void check_cgroup(struct preflight *p, const struct hostfacts *host,
 }
 
 /* Of this program alone: its threads' stacks are mapped as a whole. */
-static void check_address_space(struct preflight *p, const struct hostfacts *host,
+static void check_address_space(struct preflight *p, const struct host_limits *host,
                                 const struct memory_ends *own)
 {
     const uint64_t n_threads = own->client_threads + own->server_threads;
@@ -142,7 +142,7 @@ static void check_address_space(struct preflight *p, const struct hostfacts *hos
                "a higher ulimit -v, or fewer --threads");
 }
 
-static void check_memory(struct preflight *p, const struct hostfacts *host,
+static void check_memory(struct preflight *p, const struct host_limits *host,
                          const struct memory_ends *ends)
 {
     const uint64_t n_sockets = ends->client_connections + ends->server_connections;
@@ -166,7 +166,7 @@ static void check_memory(struct preflight *p, const struct hostfacts *host,
 }
 
 /* Every connection stands in it once for each of its ends that are here. */
-static void check_hash(struct preflight *p, const struct hostfacts *host, uint64_t n_sockets)
+static void check_hash(struct preflight *p, const struct host_limits *host, uint64_t n_sockets)
 {
     const uint64_t entries = host->tcp_hash_entries;
     struct preflight_line *line;
@@ -180,7 +180,7 @@ static void check_hash(struct preflight *p, const struct hostfacts *host, uint64
             n_sockets, (double)n_sockets / (double)entries);
 }
 
-static void check_conntrack(struct preflight *p, const struct hostfacts *host,
+static void check_conntrack(struct preflight *p, const struct host_limits *host,
                             uint64_t n_connections)
 {
     struct preflight_line *line;
@@ -197,13 +197,13 @@ static void check_conntrack(struct preflight *p, const struct hostfacts *host,
 }
 
 /* With SYN cookies a SYN beyond the backlog is answered all the same. */
-static void check_syn_backlog(struct preflight *p, const struct hostfacts *host, uint64_t needed)
+static void check_syn_backlog(struct preflight *p, const struct host_limits *host, uint64_t needed)
 {
     add_sysctl(p, "net.ipv4.tcp_max_syn_backlog", host->syn_backlog, needed,
                host->syn_cookies == 0 ? PREFLIGHT_WARN : PREFLIGHT_OK);
 }
 
-static void check_accept_queue(struct preflight *p, const struct hostfacts *host, uint64_t needed)
+static void check_accept_queue(struct preflight *p, const struct host_limits *host, uint64_t needed)
 {
     add_sysctl(p, "net.core.somaxconn", host->somaxconn, needed, PREFLIGHT_WARN);
     check_syn_backlog(p, host, needed);
@@ -211,12 +211,12 @@ static void check_accept_queue(struct preflight *p, const struct hostfacts *host
 
 /* --- the client --- */
 
-static bool takes_over_time_wait(const struct hostfacts *host)
+static bool takes_over_time_wait(const struct host_limits *host)
 {
     return host->tcp_timestamps != 0 && host->tcp_timestamps != UNKNOWN;
 }
 
-static void check_tuples(struct preflight *p, const struct hostfacts *host,
+static void check_tuples(struct preflight *p, const struct host_limits *host,
                          const struct preflight_client *ask)
 {
     const uint64_t n_blocked =
@@ -242,7 +242,7 @@ static void check_tuples(struct preflight *p, const struct hostfacts *host,
 }
 
 /* Towards this target. */
-static void check_time_wait(struct preflight *p, const struct hostfacts *host,
+static void check_time_wait(struct preflight *p, const struct host_limits *host,
                             const struct preflight_client *ask)
 {
     struct preflight_line *line = add(p, "source tuples in TIME_WAIT", ask->n_time_wait, UNKNOWN);
@@ -261,14 +261,14 @@ static void check_time_wait(struct preflight *p, const struct hostfacts *host,
 /* Bound with SO_REUSEADDR, TCP takes a tuple in TIME_WAIT over at once where both ends use time
  * stamps (Linux, tcp_twsk_unique()); where the kernel chooses the ports, this is what follows when
  * it finds none (client/sources.h). */
-uint64_t preflight_churn_per_s(const struct hostfacts *host, const struct preflight_client *ask)
+uint64_t preflight_churn_per_s(const struct host_limits *host, const struct preflight_client *ask)
 {
     if (ask->n_tuples == UNKNOWN || takes_over_time_wait(host))
         return UNKNOWN;
     return ask->n_tuples / TIME_WAIT_S;
 }
 
-static void check_churn(struct preflight *p, const struct hostfacts *host,
+static void check_churn(struct preflight *p, const struct host_limits *host,
                         const struct preflight_client *ask)
 {
     const uint64_t needed =
@@ -281,7 +281,7 @@ static void check_churn(struct preflight *p, const struct hostfacts *host,
             "--close rst, or sysctl -w net.ipv4.tcp_timestamps=1: tuples in TIME_WAIT are reused");
 }
 
-static void check_ports(struct preflight *p, const struct hostfacts *host,
+static void check_ports(struct preflight *p, const struct host_limits *host,
                         const struct preflight_client *ask)
 {
     struct preflight_line *line;
@@ -304,7 +304,7 @@ static void check_ports(struct preflight *p, const struct hostfacts *host,
             "once)");
 }
 
-static void check_closing(struct preflight *p, const struct hostfacts *host,
+static void check_closing(struct preflight *p, const struct host_limits *host,
                           const struct preflight_client *ask)
 {
     struct preflight_line *line;
@@ -334,7 +334,7 @@ struct memory_ends preflight_client_ends(const struct preflight_client *ask)
     };
 }
 
-void preflight_client(struct preflight *p, const struct hostfacts *host,
+void preflight_client(struct preflight *p, const struct host_limits *host,
                       const struct preflight_client *ask)
 {
     const uint64_t n_sockets = ask->n_connections * (ask->peer_is_here ? 2 : 1);
@@ -363,7 +363,7 @@ void preflight_client(struct preflight *p, const struct hostfacts *host,
 
 /* --- the server --- */
 
-static void check_syn_handling(struct preflight *p, const struct hostfacts *host)
+static void check_syn_handling(struct preflight *p, const struct host_limits *host)
 {
     struct preflight_line *line = add(p, "net.ipv4.tcp_syncookies", host->syn_cookies, UNKNOWN);
 
@@ -378,7 +378,7 @@ static void check_syn_handling(struct preflight *p, const struct hostfacts *host
     add(p, "net.ipv4.tcp_synack_retries", host->synack_retries, UNKNOWN);
 }
 
-void preflight_server(struct preflight *p, const struct hostfacts *host,
+void preflight_server(struct preflight *p, const struct host_limits *host,
                       const struct preflight_server *ask)
 {
     const struct memory_ends ends = {

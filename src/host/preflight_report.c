@@ -9,7 +9,7 @@
 /* buffer: UNITS_TEXT_BYTES. */
 static const char *number(char *buffer, uint64_t value)
 {
-    return value == HOSTFACTS_UNKNOWN ? "-" : units_format_count(buffer, value);
+    return value == HOST_LIMITS_UNKNOWN ? "-" : units_format_count(buffer, value);
 }
 
 void preflight_report_text(FILE *out, const char *title, const struct preflight *p)
@@ -62,8 +62,8 @@ void preflight_report_json_object(struct json *j, const char *program, const cha
     json_object_end(j);
 }
 
-void preflight_report_complain(const struct preflight *p, const char *subject,
-                               enum preflight_level least)
+void preflight_report_log(const struct preflight *p, const char *subject,
+                          enum preflight_level least)
 {
     char is[UNITS_TEXT_BYTES], needed[UNITS_TEXT_BYTES];
 
@@ -71,8 +71,8 @@ void preflight_report_complain(const struct preflight *p, const char *subject,
         const struct preflight_line *line = &p->lines[i];
 
         if (line->level >= least)
-            complain("%s: %s: %s: there are %s, needed %s: %s", preflight_level_name(line->level),
-                     subject, line->name, number(is, line->is), number(needed, line->needed),
-                     line->fix);
+            log_error("%s: %s: %s: there are %s, needed %s: %s", preflight_level_name(line->level),
+                      subject, line->name, number(is, line->is), number(needed, line->needed),
+                      line->fix);
     }
 }

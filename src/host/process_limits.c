@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * oslimits: see host/process_limits.h. */
+ * process_limits: see host/process_limits.h. */
 #include "host/process_limits.h"
 
 #include "host/cgroup.h"
@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-uint64_t oslimits_raise_nofile(void)
+uint64_t process_limits_raise_nofile(void)
 {
     struct rlimit limit;
 
@@ -26,7 +26,7 @@ uint64_t oslimits_raise_nofile(void)
     return limit.rlim_cur;
 }
 
-uint32_t oslimits_cpus(void)
+uint32_t process_limits_cpus(void)
 {
     cpu_set_t set;
     const int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
@@ -37,9 +37,10 @@ uint32_t oslimits_cpus(void)
     return n < 1 ? 1 : n_paid < (uint64_t)n ? (uint32_t)n_paid : (uint32_t)n;
 }
 
-uint32_t oslimits_workers_for(uint64_t n_connections, uint64_t nofile, uint32_t least)
+uint32_t process_limits_workers_for(uint64_t n_connections, uint64_t nofile, uint32_t least)
 {
-    const uint64_t room = nofile > OSLIMITS_RESERVED_FDS ? nofile - OSLIMITS_RESERVED_FDS : 1;
+    const uint64_t room =
+        nofile > PROCESS_LIMITS_RESERVED_FDS ? nofile - PROCESS_LIMITS_RESERVED_FDS : 1;
     uint64_t needed = n_connections / room + (n_connections % room != 0);
 
     if (needed < least)
@@ -94,7 +95,7 @@ static void exclude_reserved(struct exclusion *e)
     }
 }
 
-uint32_t oslimits_exclude_unusable_ports(struct srcplan *plan)
+uint32_t process_limits_exclude_unusable_ports(struct srcplan *plan)
 {
     struct exclusion e = {.plan = plan};
 
@@ -104,7 +105,7 @@ uint32_t oslimits_exclude_unusable_ports(struct srcplan *plan)
     return e.n;
 }
 
-int oslimits_take_cpus(const char *text, struct cpulist *list, char *error)
+int process_limits_take_cpus(const char *text, struct cpulist *list, char *error)
 {
     cpu_set_t set;
 

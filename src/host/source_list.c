@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * sources: see host/source_list.h. */
+ * source_list: see host/source_list.h. */
 #include "host/source_list.h"
 
 #include "base/textfile.h"
@@ -162,7 +162,7 @@ static char *end_of_item(char *list)
     return list;
 }
 
-int sources_add(struct srcplan *p, const char *list, char *error)
+int source_list_add(struct srcplan *p, const char *list, char *error)
 {
     char *copy = strdup(list), *item = copy;
     int failed = 0;

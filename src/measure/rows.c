@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * samples: see measure/rows.h. */
+ * rows: see measure/rows.h. */
 #include "measure/rows.h"
 
 #include "base/clock.h"
@@ -26,14 +26,14 @@ enum {
 
 /* The worker writes head, the writer tail; a line of its own for each. */
 struct ring {
-    struct sample *rows;
+    struct rows_record *rows;
     _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t head; /* rows ever put in, modulo 2^32 */
     uint64_t dropped[2], left_out[2];
     _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t tail; /* rows ever taken out */
 };
 
-struct samples {
-    struct samples_options o;
+struct rows {
+    struct rows_options o;
     struct ring *rings;
     _Atomic bool may_wait;
     size_t most_per_write;
@@ -44,7 +44,7 @@ struct samples {
     size_t n_bytes, n_written;
     uint32_t next_ring;        /* whose turn it is */
     uint64_t waiting_since_ns; /* for the reader, after the last row; 0: it takes some */
-    struct samples_result result;
+    struct rows_result result;
 };
 
 static int kind_of(char type)
@@ -94,8 +94,8 @@ static char *put_whole_us(char *out, uint64_t ns)
     return put_number(out, ns / 1000);
 }
 
-unsigned samples_format(char row[SAMPLES_ROW_BYTES], const struct sample *sample, uint32_t ring,
-                        uint64_t realtime_offset_ns)
+unsigned rows_format(char row[ROWS_LINE_BYTES], const struct rows_record *sample, uint32_t ring,
+                     uint64_t realtime_offset_ns)
 {
     const uint64_t date_ns = sample->time_ns + realtime_offset_ns;
     char *out = row;
@@ -131,18 +131,18 @@ unsigned samples_format(char row[SAMPLES_ROW_BYTES], const struct sample *sample
 
 /* --- writing: in the writer's thread --- */
 
-static bool has_stopped(const struct samples *s)
+static bool has_stopped(const struct rows *s)
 {
     return s->result.error != 0 || s->result.out_of_patience;
 }
 
-static uint64_t patience_ns(const struct samples *s)
+static uint64_t patience_ns(const struct rows *s)
 {
-    return s->o.hurry != NULL && atomic_load(s->o.hurry) ? SAMPLES_HURRY_NS : SAMPLES_PATIENCE_NS;
+    return s->o.hurry != NULL && atomic_load(s->o.hurry) ? ROWS_HURRY_NS : ROWS_PATIENCE_NS;
 }
 
 /* A reader that takes nothing must not hold the writer for ever once the run is over. */
-static bool wait_until_writable(struct samples *s)
+static bool wait_until_writable(struct rows *s)
 {
     while (!has_stopped(s)) {
         struct pollfd p = {.fd = s->o.fd, .events = POLLOUT};
@@ -160,7 +160,7 @@ static bool wait_until_writable(struct samples *s)
     return false;
 }
 
-static void write_some(struct samples *s)
+static void write_some(struct rows *s)
 {
     size_t n_left = s->n_bytes - s->n_written;
     ssize_t n = write(s->o.fd, s->buffer + s->n_written,
@@ -175,7 +175,7 @@ static void write_some(struct samples *s)
 }
 
 /* Each row of the buffer counts as written when its last byte is. */
-static void count_rows(struct samples *s)
+static void count_rows(struct rows *s)
 {
     const char *begin = s->buffer, *end = s->buffer + s->n_bytes, *newline;
 
@@ -190,7 +190,7 @@ static void count_rows(struct samples *s)
     }
 }
 
-static void flush(struct samples *s)
+static void flush(struct rows *s)
 {
     s->n_written = 0;
     while (s->n_written < s->n_bytes && wait_until_writable(s))
@@ -199,14 +199,14 @@ static void flush(struct samples *s)
     s->n_bytes = 0;
 }
 
-static bool has_space(const struct samples *s)
+static bool has_space(const struct rows *s)
 {
-    return s->n_bytes + SAMPLES_ROW_BYTES <= BUFFER_BYTES;
+    return s->n_bytes + ROWS_LINE_BYTES <= BUFFER_BYTES;
 }
 
 /* Formats up to ROWS_AT_A_TIME rows of a ring, as far as the buffer takes them.  Returns whether
  * there was any. */
-static bool drain(struct samples *s, uint32_t number)
+static bool drain(struct rows *s, uint32_t number)
 {
     struct ring *ring = &s->rings[number];
     const uint32_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
@@ -214,9 +214,8 @@ static bool drain(struct samples *s, uint32_t number)
     const bool any = tail != head;
 
     for (int i = 0; i < ROWS_AT_A_TIME && tail != head && has_space(s); i++) {
-        s->n_bytes +=
-            samples_format(s->buffer + s->n_bytes, &ring->rows[tail & (s->o.ring_rows - 1)], number,
-                           s->o.realtime_offset_ns);
+        s->n_bytes += rows_format(s->buffer + s->n_bytes, &ring->rows[tail & (s->o.ring_rows - 1)],
+                                  number, s->o.realtime_offset_ns);
         tail++;
     }
     atomic_store_explicit(&ring->tail, tail, memory_order_release);
@@ -225,7 +224,7 @@ static bool drain(struct samples *s, uint32_t number)
 
 /* Fills the buffer from the rings in turn, a few rows of each, and goes on with the next one at the
  * next call: with a slow reader every worker loses the same part of its rows. */
-static bool drain_all(struct samples *s)
+static bool drain_all(struct rows *s)
 {
     uint32_t n_empty = 0;
     bool any = false;
@@ -243,7 +242,7 @@ static bool drain_all(struct samples *s)
 static void *write_rows(void *arg)
 {
     static const struct timespec rest = {.tv_nsec = IDLE_NS};
-    struct samples *s = arg;
+    struct rows *s = arg;
     bool any = true, ending = false;
 
     /* the flag is read before the rings: rows put in before it was set are found */
@@ -270,7 +269,7 @@ static size_t most_per_write(int fd)
     return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? BUFFER_BYTES : PIPE_BUF;
 }
 
-static void release(struct samples *s)
+static void release(struct rows *s)
 {
     for (uint32_t i = 0; s->rings != NULL && i < s->o.n_rings; i++)
         free(s->rings[i].rows);
@@ -279,7 +278,7 @@ static void release(struct samples *s)
     free(s);
 }
 
-static int allocate(struct samples *s)
+static int allocate(struct rows *s)
 {
     s->buffer = malloc(BUFFER_BYTES);
     s->rings = aligned_alloc(CACHE_LINE_BYTES, s->o.n_rings * sizeof *s->rings);
@@ -291,12 +290,12 @@ static int allocate(struct samples *s)
         if (s->rings[i].rows == NULL)
             return -1;
     }
-    memcpy(s->buffer, SAMPLES_HEADER, sizeof SAMPLES_HEADER - 1);
-    s->n_bytes = sizeof SAMPLES_HEADER - 1;
+    memcpy(s->buffer, ROWS_HEADER, sizeof ROWS_HEADER - 1);
+    s->n_bytes = sizeof ROWS_HEADER - 1;
     return 0;
 }
 
-static int start_writer(struct samples *s)
+static int start_writer(struct rows *s)
 {
     sigset_t all, before;
     int error;
@@ -308,15 +307,15 @@ static int start_writer(struct samples *s)
     return error;
 }
 
-struct samples *samples_open(const struct samples_options *options)
+struct rows *rows_open(const struct rows_options *options)
 {
-    struct samples *s = calloc(1, sizeof *s);
+    struct rows *s = calloc(1, sizeof *s);
     int error = ENOMEM;
 
     if (s == NULL)
         return NULL;
     s->o = *options;
-    atomic_init(&s->may_wait, options->when_full == SAMPLES_BLOCK);
+    atomic_init(&s->may_wait, options->when_full == ROWS_BLOCK);
     s->most_per_write = most_per_write(options->fd);
     if (allocate(s) == 0)
         error = start_writer(s);
@@ -328,7 +327,7 @@ struct samples *samples_open(const struct samples_options *options)
 }
 
 /* The finalizer of splitmix64 (see base/rng.h): neighbouring ids are far apart. */
-bool samples_has(const struct sample *sample, uint64_t one_in)
+bool rows_has(const struct rows_record *sample, uint64_t one_in)
 {
     uint64_t z = (uint64_t)sample->connection << 16 | sample->id;
 
@@ -337,12 +336,12 @@ bool samples_has(const struct sample *sample, uint64_t one_in)
     return (z ^ z >> 31) % one_in == 0;
 }
 
-static bool has_room(const struct samples *s, const struct ring *r, uint32_t head)
+static bool has_room(const struct rows *s, const struct ring *r, uint32_t head)
 {
     return head - atomic_load_explicit(&r->tail, memory_order_acquire) != s->o.ring_rows;
 }
 
-static bool wait_for_room(const struct samples *s, const struct ring *r, uint32_t head)
+static bool wait_for_room(const struct rows *s, const struct ring *r, uint32_t head)
 {
     static const struct timespec moment = {.tv_nsec = WAIT_NS};
 
@@ -354,13 +353,13 @@ static bool wait_for_room(const struct samples *s, const struct ring *r, uint32_
     return true;
 }
 
-void samples_push(struct samples *s, uint32_t ring, const struct sample *sample)
+void rows_push(struct rows *s, uint32_t ring, const struct rows_record *sample)
 {
     struct ring *r = &s->rings[ring];
     const uint32_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
     const int kind = kind_of((char)sample->type);
 
-    if (s->o.one_in > 1 && !samples_has(sample, s->o.one_in)) {
+    if (s->o.one_in > 1 && !rows_has(sample, s->o.one_in)) {
         r->left_out[kind]++;
         return;
     }
@@ -372,12 +371,12 @@ void samples_push(struct samples *s, uint32_t ring, const struct sample *sample)
     atomic_store_explicit(&r->head, head + 1, memory_order_release);
 }
 
-void samples_stop_waiting(struct samples *s)
+void rows_stop_waiting(struct rows *s)
 {
     atomic_store_explicit(&s->may_wait, false, memory_order_relaxed);
 }
 
-void samples_close(struct samples *s, struct samples_result *result)
+void rows_close(struct rows *s, struct rows_result *result)
 {
     atomic_store_explicit(&s->ending, true, memory_order_release);
     pthread_join(s->thread, NULL);

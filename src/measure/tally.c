@@ -66,8 +66,8 @@ static const char *broken_by_queries(const struct tally_queries *q)
     return NULL;
 }
 
-const char *tally_broken_law(const struct tally *t, uint64_t connections_asked,
-                             uint64_t histogram_count, uint64_t histogram_beyond)
+const char *tally_check(const struct tally *t, uint64_t connections_asked, uint64_t histogram_count,
+                        uint64_t histogram_beyond)
 {
     const struct tally_queries *measured = &t->queries[TALLY_MEASURED];
     const char *law = NULL;

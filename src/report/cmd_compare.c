@@ -46,12 +46,12 @@ static int compare_metric(const struct run_group *a, const struct run_group *b,
         .least_share = row->least_share,
     };
     if (of_a == NULL || of_b == NULL)
-        status = complain("no memory");
+        status = log_error("no memory");
     else if (n_a == a->n_valid && n_b == b->n_valid)
-        status =
-            comparison_make(c, of_a, n_a, of_b, n_b) == 0 ? c->median_a > 0 : complain("no memory");
+        status = comparison_make(c, of_a, n_a, of_b, n_b) == 0 ? c->median_a > 0
+                                                               : log_error("no memory");
     else if (n_a == a->n_valid && n_b == 0)
-        status = complain("no run has a %s any more", row->name);
+        status = log_error("no run has a %s any more", row->name);
     free(of_a);
     free(of_b);
     return status;
@@ -172,7 +172,7 @@ static int run(const struct report_opts *o, const struct run_group *a, const str
         return CMD_USAGE;
     }
     if (fingerprint_program(a->valid[0]->result, b->valid[0]->result, text) > 0)
-        complain("note: %s", text);
+        log_error("note: %s", text);
     return conclude(a, b);
 }
 

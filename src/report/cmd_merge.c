@@ -61,16 +61,16 @@ static int add_all(struct total *total, const struct recordings *all)
         const struct recording *r = &all->items[i];
 
         if (metrics_merge(&total->metrics, &r->metrics) != 0)
-            return complain("no memory");
+            return log_error("no memory");
         every &= r->result != NULL;
     }
     if (add_batches(total, all) != 0)
-        return complain("no memory");
+        return log_error("no memory");
     for (size_t i = 0; every && i < all->n; i++) {
         if (i == 0 && (total->result = merge_first(all->items[0].result)) == NULL)
-            return complain("no memory");
+            return log_error("no memory");
         if (i > 0 && merge_add(total->result, all->items[i].result) != 0)
-            return complain("no memory");
+            return log_error("no memory");
     }
     return 0;
 }
@@ -90,8 +90,8 @@ static void warn_of_seed(const struct recordings *all, size_t i)
 {
     for (size_t k = 0; k < i; k++)
         if (have_same_seed(&all->items[k], &all->items[i])) {
-            complain("warning: %s and %s have the same seed: the same queries at the same times",
-                     all->items[k].name, all->items[i].name);
+            log_error("warning: %s and %s have the same seed: the same queries at the same times",
+                      all->items[k].name, all->items[i].name);
             return;
         }
 }
@@ -101,7 +101,7 @@ static void warn_of_settings(const struct recording *a, const struct recording *
     char text[FINGERPRINT_TEXT_BYTES];
 
     if (fingerprint_settings(a->result, b->result, text) > 0)
-        complain("warning: %s and %s have different settings: %s", a->name, b->name, text);
+        log_error("warning: %s and %s have different settings: %s", a->name, b->name, text);
 }
 
 static void warn_of_times(const struct recording *a, const struct recording *b)
@@ -111,8 +111,8 @@ static void warn_of_times(const struct recording *a, const struct recording *b)
     result_span(a->result, &begin_a, &end_a);
     result_span(b->result, &begin_b, &end_b);
     if (begin_a > end_b || begin_b > end_a)
-        complain("warning: %s and %s did not run side by side: their rates do not add", a->name,
-                 b->name);
+        log_error("warning: %s and %s did not run side by side: their rates do not add", a->name,
+                  b->name);
 }
 
 static void warn_of_missing(const struct recording *r)
@@ -120,12 +120,12 @@ static void warn_of_missing(const struct recording *r)
     const struct metric *response = metrics_find(&r->metrics, "response");
 
     if (r->result == NULL)
-        complain("warning: %s has no result (--json): %s its verdict are not known", r->name,
-                 r->has_rows ? "queries that it never sent and" : "its counts and");
+        log_error("warning: %s has no result (--json): %s its verdict are not known", r->name,
+                  r->has_rows ? "queries that it never sent and" : "its counts and");
     if (response == NULL || !response->has_counts)
-        complain("warning: %s has no log (--hlog) and no rows (-R): percentiles of the whole are "
-                 "not known",
-                 r->name);
+        log_error("warning: %s has no log (--hlog) and no rows (-R): percentiles of the whole are "
+                  "not known",
+                  r->name);
 }
 
 static void warn_of_all(const struct recordings *all)
@@ -313,7 +313,7 @@ static int open_output(struct output *o, const char *option, const char *name,
         return 0;
     for (int i = 0; i < opts->n_files; i++)
         if (output_is(name, opts->files[i]))
-            return complain("--%s: '%s' is one of the files to be read", option, name);
+            return log_error("--%s: '%s' is one of the files to be read", option, name);
     return output_open(o, option, name);
 }
 
@@ -326,7 +326,7 @@ static int write_files(struct output *json, struct output *hlog, struct recordin
     if (json->stream != NULL)
         put_result(json->stream, all, total);
     if (hlog->stream != NULL && put_log(hlog->stream, all) != 0)
-        status = complain("no memory");
+        status = log_error("no memory");
     status |= output_close(json, true);
     status |= output_close(hlog, true);
     return status;
@@ -339,9 +339,9 @@ static int check(const struct report_opts *o, const struct recordings *all)
         const struct recording *r = &all->items[i];
 
         if (o->json != NULL && r->result == NULL)
-            return complain("--json: %s has no result: all runs need their --json file", r->name);
+            return log_error("--json: %s has no result: all runs need their --json file", r->name);
         if (o->hlog != NULL && r->timeline.n == 0)
-            return complain("--hlog: %s has no log: all runs need their --hlog file", r->name);
+            return log_error("--hlog: %s has no log: all runs need their --hlog file", r->name);
     }
     return 0;
 }

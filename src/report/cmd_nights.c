@@ -85,7 +85,7 @@ static double night_value(const struct run_group *g, size_t at, size_t n,
             run_metric_holds(result, row) && run_metric_value(result, row, &values[n_values]);
     }
     if (values != NULL && n_values == n)
-        value = shift_median(values, n);
+        value = hodges_lehmann_median(values, n);
     free(values);
     return value;
 }
@@ -116,7 +116,7 @@ static int judge_metrics(struct outcome *o, const struct run_group *before,
     double *values = malloc(before->n_valid * sizeof *values), now[RUN_METRICS];
 
     if (values == NULL)
-        return complain("no memory");
+        return log_error("no memory");
     for (int i = 0; i < RUN_METRICS; i++) {
         const struct run_metric *row = &run_metrics[i];
 
@@ -292,7 +292,7 @@ static int write_json(const struct outcome *o, const char *path)
     bool failed;
 
     if (out == NULL)
-        return complain("--json: %s: %s", path, strerror(errno));
+        return log_error("--json: %s: %s", path, strerror(errno));
     json_init(&j, out);
     json_object_begin(&j, NULL);
     json_string(&j, "verdict", verdicts[o->code]);
@@ -310,7 +310,7 @@ static int write_json(const struct outcome *o, const char *path)
     json_object_end(&j);
     failed = ferror(out) != 0;
     if ((fclose(out) != 0) | failed)
-        return complain("--json: %s: %s", path, strerror(errno));
+        return log_error("--json: %s: %s", path, strerror(errno));
     return 0;
 }
 

@@ -34,7 +34,7 @@ static int draw(const struct report_opts *o, const struct recordings *all, enum 
         return -1;
     status = plot_print(gnuplot.script, all, (enum plot_kind)o->kind, o->metric, form);
     if (status != 0)
-        complain("no memory");
+        log_error("no memory");
     return gnuplot_close(&gnuplot, out) != 0 ? -1 : status;
 }
 
@@ -58,7 +58,7 @@ static int plot(const struct report_opts *o, const struct recordings *all, enum 
     const char *name, *lacks = plot_lacks(all, (enum plot_kind)o->kind, o->metric, &name);
 
     if (lacks != NULL)
-        return complain("%s: %s", name, lacks);
+        return log_error("%s: %s", name, lacks);
     return form == PLOT_TERM ? draw(o, all, form, stdout) : draw_file(o, all, form);
 }
 
@@ -69,8 +69,8 @@ int cmd_plot(const struct report_opts *opts)
     int code = CMD_USAGE;
 
     if (form < 0) {
-        complain("--output: '%s' is not accepted: accepted is a name that ends with .png or .svg",
-                 opts->output);
+        log_error("--output: '%s' is not accepted: accepted is a name that ends with .png or .svg",
+                  opts->output);
         return code;
     }
     if (recordings_load(&all, opts->files, (size_t)opts->n_files) == 0 &&

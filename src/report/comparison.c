@@ -17,15 +17,15 @@ enum { SEED = 1 };
 
 int comparison_make(struct comparison *c, const double *a, size_t n_a, const double *b, size_t n_b)
 {
-    const double mad = shift_mad(a, n_a);
-    struct shift shift;
+    const double mad = hodges_lehmann_mad(a, n_a);
+    struct hodges_lehmann shift;
     double half_width;
 
-    c->median_a = shift_median(a, n_a);
-    c->median_b = shift_median(b, n_b);
-    c->p = ranktest_p(a, n_a, b, n_b);
+    c->median_a = hodges_lehmann_median(a, n_a);
+    c->median_b = hodges_lehmann_median(b, n_b);
+    c->p = mann_whitney_p(a, n_a, b, n_b);
     if (c->p < 0 || isnan(mad) || isnan(c->median_a) || isnan(c->median_b) ||
-        shift_estimate(&shift, a, n_a, b, n_b, 1 - COMPARISON_LEVEL, SEED) != 0)
+        hodges_lehmann_estimate(&shift, a, n_a, b, n_b, 1 - COMPARISON_LEVEL, SEED) != 0)
         return -1;
     c->effect = shift.estimate / c->median_a;
     c->low = shift.low / c->median_a;
@@ -44,7 +44,7 @@ void comparison_judge(struct comparison *metrics, size_t n)
     assert(n <= COMPARISON_METRICS);
     for (size_t i = 0; i < n; i++)
         p[i] = metrics[i].p;
-    ranktest_holm(p, corrected, n);
+    mann_whitney_holm(p, corrected, n);
     for (size_t i = 0; i < n; i++) {
         struct comparison *c = &metrics[i];
 
@@ -58,5 +58,5 @@ void comparison_judge(struct comparison *metrics, size_t n)
 
 bool comparison_is_possible(size_t n_a, size_t n_b, size_t n_metrics)
 {
-    return ranktest_least_p(n_a, n_b) * (double)n_metrics < COMPARISON_LEVEL;
+    return mann_whitney_least_p(n_a, n_b) * (double)n_metrics < COMPARISON_LEVEL;
 }

@@ -38,10 +38,10 @@ int gnuplot_open(struct gnuplot *g)
 
     g->picture_fd = memfd_create("picture", MFD_CLOEXEC);
     if (g->picture_fd < 0)
-        return complain("cannot make a temporary file: %s", strerror(errno));
+        return log_error("cannot make a temporary file: %s", strerror(errno));
     if (pipe2(ends, O_CLOEXEC) != 0) {
         close(g->picture_fd);
-        return complain("cannot make a pipe: %s", strerror(errno));
+        return log_error("cannot make a pipe: %s", strerror(errno));
     }
     error = spawn(&g->pid, ends[0], g->picture_fd);
     close(ends[0]);
@@ -51,8 +51,8 @@ int gnuplot_open(struct gnuplot *g)
     close(ends[1]);
     close(g->picture_fd);
     if (error == ENOENT)
-        return complain("gnuplot is not installed (Debian: gnuplot-nox)");
-    return complain("cannot start gnuplot: %s", strerror(error != 0 ? error : errno));
+        return log_error("gnuplot is not installed (Debian: gnuplot-nox)");
+    return log_error("cannot start gnuplot: %s", strerror(error != 0 ? error : errno));
 }
 
 static void copy_picture(int fd, FILE *out)
@@ -74,8 +74,8 @@ int gnuplot_close(struct gnuplot *g, FILE *out)
     copy_picture(g->picture_fd, out);
     close(g->picture_fd);
     if (failed)
-        return complain("gnuplot ended early");
+        return log_error("gnuplot ended early");
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return complain("gnuplot failed");
+        return log_error("gnuplot failed");
     return 0;
 }

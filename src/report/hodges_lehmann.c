@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * shift: see report/hodges_lehmann.h. */
+ * hodges_lehmann: see report/hodges_lehmann.h. */
 #include "report/hodges_lehmann.h"
 
 #include "base/rng.h"
@@ -38,7 +38,7 @@ static double median_of_sorted(const double *values, size_t n)
     return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
-double shift_median(const double *values, size_t n)
+double hodges_lehmann_median(const double *values, size_t n)
 {
     double *sorted = sorted_copy(values, n), median;
 
@@ -49,16 +49,16 @@ double shift_median(const double *values, size_t n)
     return median;
 }
 
-double shift_mad(const double *values, size_t n)
+double hodges_lehmann_mad(const double *values, size_t n)
 {
-    const double median = shift_median(values, n);
+    const double median = hodges_lehmann_median(values, n);
     double *distances = malloc(n * sizeof *distances), mad;
 
     if (distances == NULL)
         return NAN;
     for (size_t i = 0; i < n; i++)
         distances[i] = fabs(values[i] - median);
-    mad = shift_median(distances, n);
+    mad = hodges_lehmann_median(distances, n);
     free(distances);
     return mad;
 }
@@ -112,26 +112,26 @@ static void resample(struct rng *rng, const double *from, double *into, size_t n
 }
 
 /* In: both samples sorted.  scratch: n_a + n_b. */
-static void bootstrap(struct shift *s, const double *a, size_t n_a, const double *b, size_t n_b,
-                      double level, uint64_t seed, double *scratch)
+static void bootstrap(struct hodges_lehmann *s, const double *a, size_t n_a, const double *b,
+                      size_t n_b, double level, uint64_t seed, double *scratch)
 {
-    double estimates[SHIFT_RESAMPLES];
-    const size_t tail = (size_t)((1 - level) / 2 * SHIFT_RESAMPLES);
+    double estimates[HODGES_LEHMANN_RESAMPLES];
+    const size_t tail = (size_t)((1 - level) / 2 * HODGES_LEHMANN_RESAMPLES);
     struct rng rng;
 
     rng_seed(&rng, seed, 0);
-    for (int i = 0; i < SHIFT_RESAMPLES; i++) {
+    for (int i = 0; i < HODGES_LEHMANN_RESAMPLES; i++) {
         resample(&rng, a, scratch, n_a);
         resample(&rng, b, scratch + n_a, n_b);
         estimates[i] = hodges_lehmann(scratch, n_a, scratch + n_a, n_b);
     }
-    sort(estimates, SHIFT_RESAMPLES);
+    sort(estimates, HODGES_LEHMANN_RESAMPLES);
     s->low = estimates[tail];
-    s->high = estimates[SHIFT_RESAMPLES - 1 - tail];
+    s->high = estimates[HODGES_LEHMANN_RESAMPLES - 1 - tail];
 }
 
-int shift_estimate(struct shift *s, const double *a, size_t n_a, const double *b, size_t n_b,
-                   double level, uint64_t seed)
+int hodges_lehmann_estimate(struct hodges_lehmann *s, const double *a, size_t n_a, const double *b,
+                            size_t n_b, double level, uint64_t seed)
 {
     double *sorted_a = sorted_copy(a, n_a), *sorted_b = sorted_copy(b, n_b);
     double *scratch = malloc((n_a + n_b) * sizeof *scratch);

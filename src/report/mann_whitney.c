@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * ranktest: see report/mann_whitney.h. */
+ * mann_whitney: see report/mann_whitney.h. */
 #include "report/mann_whitney.h"
 
 #include <math.h>
@@ -37,7 +37,7 @@ static double p_of(double u, double n_a, double n_b, double ties)
     return variance <= 0 || distance <= 0 ? 1 : erfc(distance / sqrt(2 * variance));
 }
 
-double ranktest_p(const double *a, size_t n_a, const double *b, size_t n_b)
+double mann_whitney_p(const double *a, size_t n_a, const double *b, size_t n_b)
 {
     const size_t n = n_a + n_b;
     double rank_sum = 0, ties = 0;
@@ -62,7 +62,7 @@ double ranktest_p(const double *a, size_t n_a, const double *b, size_t n_b)
     return p_of(rank_sum - (double)n_a * (double)(n_a + 1) / 2, (double)n_a, (double)n_b, ties);
 }
 
-double ranktest_least_p(size_t n_a, size_t n_b)
+double mann_whitney_least_p(size_t n_a, size_t n_b)
 {
     return n_a == 0 || n_b == 0 ? 1 : p_of(0, (double)n_a, (double)n_b, 0);
 }
@@ -77,7 +77,7 @@ static size_t position_of(const double *p, size_t n, size_t i)
     return position;
 }
 
-void ranktest_holm(const double *p, double *corrected, size_t n)
+void mann_whitney_holm(const double *p, double *corrected, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         corrected[i] = 0;

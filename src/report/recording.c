@@ -40,12 +40,12 @@ static bool lines_next(struct lines *l)
 
 static int lines_refuse(const struct lines *l, const char *why)
 {
-    return complain("%s: line %" PRIu64 ": %s", l->path, l->number, why);
+    return log_error("%s: line %" PRIu64 ": %s", l->path, l->number, why);
 }
 
 static int lines_failed(const struct lines *l)
 {
-    return ferror(l->in) ? complain("%s: cannot read: %s", l->path, strerror(errno)) : 0;
+    return ferror(l->in) ? log_error("%s: cannot read: %s", l->path, strerror(errno)) : 0;
 }
 
 /* --- the three kinds of files; the first line is read --- */
@@ -58,7 +58,7 @@ static int read_result(struct recording *r, struct lines *l)
     FILE *whole = open_memstream(&text, &n_bytes);
 
     if (whole == NULL)
-        return complain("%s: no memory", l->path);
+        return log_error("%s: no memory", l->path);
     do
         fwrite(l->line, 1, (size_t)l->length, whole);
     while (lines_next(l) && ftell(whole) < RESULT_MOST_BYTES);
@@ -66,7 +66,7 @@ static int read_result(struct recording *r, struct lines *l)
     if (lines_failed(l) == 0) {
         r->result = text == NULL ? NULL : result_parse(text, n_bytes, error);
         if (r->result == NULL)
-            complain("%s: %s", l->path, text == NULL ? "no memory" : error);
+            log_error("%s: %s", l->path, text == NULL ? "no memory" : error);
     }
     free(text);
     return r->result != NULL ? 0 : -1;
@@ -124,10 +124,10 @@ static int read_log(struct recording *r, struct lines *l)
     int status;
 
     if (hist_init(&scratch) != 0)
-        return complain("%s: no memory", l->path);
+        return log_error("%s: no memory", l->path);
     status = read_log_lines(r, l, &scratch);
     if (status == 0 && metrics_get(&r->metrics, "response") == NULL)
-        status = complain("%s: no memory", l->path);
+        status = log_error("%s: no memory", l->path);
     hist_free(&scratch);
     return status;
 }
@@ -140,7 +140,7 @@ static int read_rows(struct recording *r, struct lines *l)
     struct row row;
 
     if (response == NULL || service == NULL || send_lag == NULL)
-        return complain("%s: no memory", l->path);
+        return log_error("%s: no memory", l->path);
     r->has_rows = true;
     while (lines_next(l)) {
         if (l->line[l->length - 1] != '\n')
@@ -166,9 +166,9 @@ static int read_rows(struct recording *r, struct lines *l)
 static int read_values(struct recording *r, struct lines *l)
 {
     if (r->has_values)
-        return complain("%s: '%s' has a log or rows already: give one of them", l->path, r->name);
+        return log_error("%s: '%s' has a log or rows already: give one of them", l->path, r->name);
     r->has_values = true;
-    return strcmp(l->line, SAMPLES_HEADER) == 0 ? read_rows(r, l) : read_log(r, l);
+    return strcmp(l->line, ROWS_HEADER) == 0 ? read_rows(r, l) : read_log(r, l);
 }
 
 /* The number of columns before the one of this name; -1: there is none. */
@@ -232,20 +232,20 @@ static int read_connections(struct recording *r, struct lines *l)
 static int read_lines(struct recording *r, struct lines *l)
 {
     if (!lines_next(l))
-        return ferror(l->in) ? lines_failed(l) : complain("%s: empty", l->path);
+        return ferror(l->in) ? lines_failed(l) : log_error("%s: empty", l->path);
     if (l->line[strspn(l->line, " \t\r\n")] == '{') {
         if (r->result == NULL)
             return read_result(r, l);
-        return complain("%s: '%s' has a result already", l->path, r->name);
+        return log_error("%s: '%s' has a result already", l->path, r->name);
     }
-    if (strcmp(l->line, SAMPLES_HEADER) == 0 || l->line[0] == '#' || l->line[0] == '"' ||
+    if (strcmp(l->line, ROWS_HEADER) == 0 || l->line[0] == '#' || l->line[0] == '"' ||
         strncmp(l->line, "Tag=", 4) == 0)
         return read_values(r, l);
     if (strncmp(l->line, CONNECTIONS_BEGIN, sizeof CONNECTIONS_BEGIN - 1) == 0)
         return read_connections(r, l);
-    return complain("%s: neither a result (--json) nor a histogram log (--hlog) nor rows (-R, -o, "
-                    "--connections-out) of tcpclient",
-                    l->path);
+    return log_error("%s: neither a result (--json) nor a histogram log (--hlog) nor rows (-R, -o, "
+                     "--connections-out) of tcpclient",
+                     l->path);
 }
 
 static int read_file(struct recording *r, const char *path)
@@ -254,7 +254,7 @@ static int read_file(struct recording *r, const char *path)
     int status;
 
     if (l.in == NULL)
-        return complain("%s: cannot read: %s", path, strerror(errno));
+        return log_error("%s: cannot read: %s", path, strerror(errno));
     status = read_lines(r, &l);
     free(l.line);
     fclose(l.in);
@@ -310,15 +310,15 @@ static void learn(void *arg, const char *name, const struct latency *l)
         return;
     metric = metrics_get(&r->metrics, name);
     if (metric == NULL) {
-        learning->status = complain("%s: no room for what the result says of %s", r->name, name);
+        learning->status = log_error("%s: no room for what the result says of %s", r->name, name);
         return;
     }
     n = metric->hist.count;
     if (metrics_learn(metric, l) != 0)
         learning->status =
-            complain("%s: the log or the rows have %" PRIu64 " values of %s, the result %" PRIu64
-                     ": they are not of one run, or not complete",
-                     r->name, n, name, l->count);
+            log_error("%s: the log or the rows have %" PRIu64 " values of %s, the result %" PRIu64
+                      ": they are not of one run, or not complete",
+                      r->name, n, name, l->count);
 }
 
 int recordings_load(struct recordings *all, char *const *paths, size_t n_paths)
@@ -326,12 +326,12 @@ int recordings_load(struct recordings *all, char *const *paths, size_t n_paths)
     all->n = 0;
     all->items = calloc(n_paths, sizeof *all->items);
     if (all->items == NULL)
-        return complain("no memory");
+        return log_error("no memory");
     for (size_t i = 0; i < n_paths; i++) {
         struct recording *r = run_of(all, paths[i]);
 
         if (r == NULL)
-            return complain("no memory");
+            return log_error("no memory");
         if (read_file(r, paths[i]) != 0)
             return -1;
     }

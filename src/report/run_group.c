@@ -38,19 +38,19 @@ int run_group_load(struct run_group *g, char **files, int n_files)
         return -1;
     g->valid = calloc(g->all.n, sizeof *g->valid);
     if (g->valid == NULL)
-        return complain("no memory");
+        return log_error("no memory");
     for (size_t i = 0; i < g->all.n; i++) {
         const struct recording *r = &g->all.items[i];
         const char *why;
 
         if (r->result == NULL)
-            return complain("%s: has no result: compare needs the --json file of each run",
-                            r->name);
+            return log_error("%s: has no result: compare needs the --json file of each run",
+                             r->name);
         why = disqualifies(r->result);
         if (why == NULL)
             g->valid[g->n_valid++] = r;
         else
-            complain("left out: %s is %s", r->name, why);
+            log_error("left out: %s is %s", r->name, why);
     }
     return 0;
 }
@@ -68,7 +68,7 @@ int run_group_check(const struct json_object *first, const struct run_group *g)
     for (size_t i = 0; i < g->n_valid; i++)
         if (fingerprint_settings(first, g->valid[i]->result, text) > 0 ||
             fingerprint_host(first, g->valid[i]->result, text) > 0)
-            return complain("the runs are not of one kind: %s (--force compares them)", text);
+            return log_error("the runs are not of one kind: %s (--force compares them)", text);
     return 0;
 }
 

@@ -73,8 +73,9 @@ static void pause_accepting(struct server_worker *sw, int listener_fd, int error
     struct server_accept *a = &sw->accept;
 
     if (!a->warned && !sw->config->quiet)
-        complain("thread %u cannot accept more: %s; it refuses new connections meanwhile (%s)",
-                 sw->worker.index, strerror(error), outcome_remedy(outcome_reason_of_errno(error)));
+        log_error("thread %u cannot accept more: %s; it refuses new connections meanwhile (%s)",
+                  sw->worker.index, strerror(error),
+                  outcome_remedy(outcome_reason_of_errno(error)));
     a->warned = true;
     refuse_waiting(sw, listener_fd, error);
     event_del(&a->listener_event);

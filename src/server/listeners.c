@@ -15,12 +15,12 @@ static int resolve(struct server_listeners *l, const struct server_opts *o)
     char error[SOCK_ERROR_BYTES];
 
     if (endpoint_parse(o->bind, &e) != 0 || e.port != 0)
-        return complain(
+        return log_error(
             "--bind: '%s' is not an address: accepted is an IPv4 or IPv6 address or a host "
             "name",
             o->bind);
     if (sock_resolve(&e, AF_UNSPEC, &l->address, error) != 0)
-        return complain("--bind: %s", error);
+        return log_error("--bind: %s", error);
     sock_set_port(&l->address, o->port);
     return 0;
 }
@@ -66,15 +66,16 @@ int server_listeners_open(struct server_listeners *l, const struct server_opts *
 
     l->fds = calloc(n_threads, sizeof *l->fds);
     if (l->fds == NULL)
-        return complain("no memory");
+        return log_error("no memory");
     if (resolve(l, o) != 0)
         return -1;
     if (listen_first(l, o, n_threads > 1) != 0 || sock_local_address(l->fds[0], &l->address) != 0)
-        return complain("cannot listen on %s: %s", sock_format(text, &l->address), strerror(errno));
+        return log_error("cannot listen on %s: %s", sock_format(text, &l->address),
+                         strerror(errno));
     for (uint32_t i = 1; i < n_threads; i++)
         if (listen_once(l, o, true, &l->fds[i]) != 0)
-            return complain("cannot listen on %s: %s", sock_format(text, &l->address),
-                            strerror(errno));
+            return log_error("cannot listen on %s: %s", sock_format(text, &l->address),
+                             strerror(errno));
     return 0;
 }
 

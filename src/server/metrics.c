@@ -45,13 +45,13 @@ static void put_host(struct openmetrics *m, const struct server_result *r)
 {
     openmetrics_counter(m, "tcpserver_listen_overflows",
                         "Connections for which an accept queue of this host had no room.",
-                        hoststat_delta(r->now.listen_overflows, r->before.listen_overflows));
+                        host_counters_delta(r->now.listen_overflows, r->before.listen_overflows));
     openmetrics_counter(m, "tcpserver_listen_drops",
                         "Connections that this host dropped before they were accepted.",
-                        hoststat_delta(r->now.listen_drops, r->before.listen_drops));
+                        host_counters_delta(r->now.listen_drops, r->before.listen_drops));
     openmetrics_counter(m, "tcpserver_tcp_memory_pressures",
                         "Times that TCP's memory was short on this host.",
-                        hoststat_memory_pressures(&r->now, &r->before));
+                        host_counters_memory_pressures(&r->now, &r->before));
     openmetrics_gauge(m, "tcpserver_resident_memory_bytes", "Resident memory.", r->now.rss_bytes);
     openmetrics_gauge(m, "tcpserver_tcp_memory_bytes",
                       "Memory of all TCP sockets of this host, in the kernel.",

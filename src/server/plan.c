@@ -24,14 +24,14 @@ static uint64_t room_wanted(const struct server_opts *o)
 static void plan_threads(struct server_plan *plan, const struct server_opts *o)
 {
     const struct server_config *c = &plan->config;
-    const uint64_t per_table = plan->host.nofile - OSLIMITS_RESERVED_FDS;
+    const uint64_t per_table = plan->host.nofile - PROCESS_LIMITS_RESERVED_FDS;
     const uint32_t needed = c->own_fd_tables && o->max_connections > 0
-                                ? oslimits_workers_for(room_wanted(o), plan->host.nofile, 1)
+                                ? process_limits_workers_for(room_wanted(o), plan->host.nofile, 1)
                                 : 1;
 
     plan->n_workers = o->threads != 0 ? (uint32_t)o->threads
                       : c->cpus.n > 0 ? c->cpus.n
-                                      : oslimits_cpus();
+                                      : process_limits_cpus();
     if (o->threads == 0 && plan->n_workers < needed)
         plan->n_workers = needed;
     plan->room = c->own_fd_tables ? per_table * plan->n_workers : per_table;
@@ -41,7 +41,7 @@ static void plan_threads(struct server_plan *plan, const struct server_opts *o)
 static void fit_memory(struct server_plan *plan)
 {
     const struct memory_ends one = {.server_connections = 1, .tls = plan->config.tls != NULL};
-    const struct hostfacts *host = &plan->host;
+    const struct host_limits *host = &plan->host;
     const struct {
         uint64_t left_bytes;
         enum memory_account account;
@@ -56,7 +56,7 @@ static void fit_memory(struct server_plan *plan)
         const uint64_t n =
             rooms[i].left_bytes / memory_model_connection_bytes(&one, rooms[i].account);
 
-        if (rooms[i].left_bytes != HOSTFACTS_UNKNOWN && n < plan->room)
+        if (rooms[i].left_bytes != HOST_LIMITS_UNKNOWN && n < plan->room)
             plan->room = n;
     }
 }
@@ -73,7 +73,7 @@ static int plan_tls(struct server_plan *plan, const struct server_opts *o)
     if (o->tls_cert == NULL)
         return 0;
     plan->config.tls = tls_server_context(&options, error);
-    return plan->config.tls != NULL ? 0 : complain("%s", error);
+    return plan->config.tls != NULL ? 0 : log_error("%s", error);
 }
 
 static int plan_user(struct server_plan *plan, const struct server_opts *o)
@@ -81,7 +81,7 @@ static int plan_user(struct server_plan *plan, const struct server_opts *o)
     char error[PRIVILEGES_ERROR_BYTES];
 
     if (o->user != NULL && privileges_find(&plan->user, o->user, error) != 0)
-        return complain("--user: %s", error);
+        return log_error("--user: %s", error);
     return 0;
 }
 
@@ -105,7 +105,7 @@ static void check_limits(struct server_plan *plan, const struct server_opts *o)
         .n_served = o->max_connections,
         .n_threads = plan->n_workers,
         .own_fd_tables = plan->config.own_fd_tables,
-        .reserved_fds = OSLIMITS_RESERVED_FDS,
+        .reserved_fds = PROCESS_LIMITS_RESERVED_FDS,
         .backlog = o->backlog,
         .tls = plan->config.tls != NULL,
     };
@@ -117,11 +117,12 @@ int server_plan_make(struct server_plan *plan, const struct server_opts *opts)
 {
     char error[CPULIST_ERROR_BYTES];
 
-    if (oslimits_take_cpus(opts->cpu, &plan->config.cpus, error) != 0)
-        return complain("--cpu: %s", error);
-    if (oslimits_raise_nofile() <= OSLIMITS_RESERVED_FDS)
-        return complain("the fd limit is too low to serve anybody: raise it with 'ulimit -n 1024'");
-    hostfacts_read(&plan->host);
+    if (process_limits_take_cpus(opts->cpu, &plan->config.cpus, error) != 0)
+        return log_error("--cpu: %s", error);
+    if (process_limits_raise_nofile() <= PROCESS_LIMITS_RESERVED_FDS)
+        return log_error(
+            "the fd limit is too low to serve anybody: raise it with 'ulimit -n 1024'");
+    host_limits_read(&plan->host);
     plan_service(&plan->config, opts);
     if (plan_user(plan, opts) != 0 || plan_tls(plan, opts) != 0)
         return -1;
@@ -145,9 +146,9 @@ int server_plan_limit_sources(struct server_plan *plan, const struct server_opts
     if (n > most + plan->n_workers)
         n = most + plan->n_workers;
     if (getentropy(&secret, sizeof secret) != 0)
-        return complain("--max-connections-per-source: no random number: %s", strerror(errno));
+        return log_error("--max-connections-per-source: no random number: %s", strerror(errno));
     plan->config.source_limit = source_limit_new(opts->max_per_source, (uint32_t)n, secret);
-    return plan->config.source_limit != NULL ? 0 : complain("no memory");
+    return plan->config.source_limit != NULL ? 0 : log_error("no memory");
 }
 
 void server_plan_free(struct server_plan *plan)

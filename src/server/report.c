@@ -35,8 +35,8 @@ void server_report_text(FILE *out, const struct server_result *r)
 {
     const struct server_tally *t = &r->total;
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
-    uint64_t overflows = hoststat_delta(r->now.listen_overflows, r->before.listen_overflows);
-    uint64_t pressures = hoststat_memory_pressures(&r->now, &r->before);
+    uint64_t overflows = host_counters_delta(r->now.listen_overflows, r->before.listen_overflows);
+    uint64_t pressures = host_counters_memory_pressures(&r->now, &r->before);
 
     fprintf(out, "tcpserver %s on %s, %" PRIu32 " threads, %s\n", r->version, r->address,
             r->n_workers, units_format_duration(a, r->elapsed_ns));
@@ -58,9 +58,9 @@ void server_report_text(FILE *out, const struct server_result *r)
             (double)(r->now.user_us - r->before.user_us) / 1e6,
             (double)(r->now.system_us - r->before.system_us) / 1e6,
             units_format_bytes(a, r->now.peak_rss_bytes));
-    if (overflows != HOSTSTAT_UNKNOWN)
+    if (overflows != HOST_COUNTERS_UNKNOWN)
         fprintf(out, ", %s listen overflows", units_format_count(a, overflows));
-    if (pressures != HOSTSTAT_UNKNOWN && pressures > 0)
+    if (pressures != HOST_COUNTERS_UNKNOWN && pressures > 0)
         fprintf(out, ", %s times under TCP memory pressure", units_format_count(a, pressures));
     fputc('\n', out);
     outcome_report_text(out, "Closed", t->closed, false);
@@ -132,9 +132,10 @@ void server_report_json(FILE *out, const struct server_result *r)
     json_u64(&j, "peak", r->peak);
     put_tally(&j, &r->total);
     json_known_u64(&j, "listen_overflows",
-                   hoststat_delta(r->now.listen_overflows, r->before.listen_overflows));
-    json_known_u64(&j, "listen_drops", hoststat_delta(r->now.listen_drops, r->before.listen_drops));
-    json_known_u64(&j, "tcp_memory_pressures", hoststat_memory_pressures(&r->now, &r->before));
+                   host_counters_delta(r->now.listen_overflows, r->before.listen_overflows));
+    json_known_u64(&j, "listen_drops",
+                   host_counters_delta(r->now.listen_drops, r->before.listen_drops));
+    json_known_u64(&j, "tcp_memory_pressures", host_counters_memory_pressures(&r->now, &r->before));
     json_known_u64(&j, "tcp_memory_bytes", r->now.tcp_memory_bytes);
     json_known_u64(&j, "rss_bytes", r->now.rss_bytes);
     json_known_u64(&j, "peak_rss_bytes", r->now.peak_rss_bytes);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * growth: see workload/trend.h. */
+ * trend: see workload/trend.h. */
 #include "workload/trend.h"
 
-void growth_look(struct growth *g, uint64_t in_flight, uint64_t elapsed_ns, uint64_t duration_ns)
+void trend_look(struct trend *g, uint64_t in_flight, uint64_t elapsed_ns, uint64_t duration_ns)
 {
     const uint64_t quarter_ns = duration_ns / 4;
 
@@ -15,7 +15,7 @@ void growth_look(struct growth *g, uint64_t in_flight, uint64_t elapsed_ns, uint
     }
 }
 
-bool growth_means(const struct growth *g, uint64_t *early, uint64_t *late)
+bool trend_means(const struct trend *g, uint64_t *early, uint64_t *late)
 {
     if (g->n_early == 0 || g->n_late == 0)
         return false;

@@ -111,13 +111,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
         if (p.n_ranges <= MOST_WRITTEN)
             require_again(&p);
         srcplan_free(&p);
-        REQUIRE(sources_add(&p, text, error) == 0);
+        REQUIRE(source_list_add(&p, text, error) == 0);
     } else {
         fuzz_require_error(error, sizeof error);
         REQUIRE(p.n_ranges == 0 && p.n_addresses == 0);
         srcplan_free(&p);
         require_untouched(text);
-        REQUIRE(sources_add(&p, text, error) != 0);
+        REQUIRE(source_list_add(&p, text, error) != 0);
     }
     srcplan_free(&p);
     free(text);

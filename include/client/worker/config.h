@@ -89,7 +89,7 @@ struct client_config {
     int on_timeout;       /* enum client_on_timeout */
 
     /* output */
-    struct samples *samples; /* raw rows, or NULL */
+    struct rows *rows;       /* raw rows, or NULL */
     bool record_connections; /* keep a record of each, for a row per connection */
     bool quiet;              /* no warnings */
     int wake_fd;             /* eventfd: written whenever a worker reaches its next stage */

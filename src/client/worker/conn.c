@@ -579,8 +579,8 @@ void client_conn_complain(const struct client_conn *c, struct outcome outcome, c
     if (text == NULL || c->worker->config->quiet ||
         atomic_flag_test_and_set(&warned[outcome.phase][outcome.reason]))
         return;
-    complain("connection %u: %s: %s (%s); further ones are only counted", number(c),
-             outcome_phase_name(outcome.phase), outcome_reason_name(outcome.reason), text);
+    log_error("connection %u: %s: %s (%s); further ones are only counted", number(c),
+              outcome_phase_name(outcome.phase), outcome_reason_name(outcome.reason), text);
 }
 
 void client_conn_close(struct client_conn *c, struct outcome outcome, int error)

@@ -202,8 +202,8 @@ bool client_connect_use_fallback(struct client_worker *cw)
     srccursor_free(&cc->tuples);
     srccursor_init(&cc->tuples, &config->fallback, 0, 0, config->fallback_tuple);
     if (!config->quiet && !atomic_flag_test_and_set(&said))
-        complain("the kernel finds no free source port: binding those of "
-                 "net.ipv4.ip_local_port_range explicitly");
+        log_error("the kernel finds no free source port: binding those of "
+                  "net.ipv4.ip_local_port_range explicitly");
     return true;
 }
 

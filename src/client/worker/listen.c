@@ -143,14 +143,14 @@ static void push_row(const struct client_conn *c, const struct push_message *m, 
                      uint64_t span_ns, uint64_t received_ns)
 {
     const struct client_worker *cw = c->worker;
-    const struct sample row = {.time_ns = received_ns,
-                               .lag_ns = lag_ns,
-                               .span_ns = span_ns,
-                               .connection = cw->first_conn + (uint32_t)(c - cw->conns),
-                               .id = (uint16_t)m->sequence,
-                               .type = 'A'};
+    const struct rows_record row = {.time_ns = received_ns,
+                                    .lag_ns = lag_ns,
+                                    .span_ns = span_ns,
+                                    .connection = cw->first_conn + (uint32_t)(c - cw->conns),
+                                    .id = (uint16_t)m->sequence,
+                                    .type = 'A'};
 
-    samples_push(cw->config->samples, cw->worker.index, &row);
+    rows_push(cw->config->rows, cw->worker.index, &row);
 }
 
 /* Times are the sender's, moved to this host's clock. */
@@ -171,7 +171,7 @@ static void measure(struct client_conn *c, const struct push_message *m, uint64_
     if (response_ns < cw->listen.least_ns)
         cw->listen.least_ns = response_ns;
     tally_add(&cw->tally.push.negative, response_ns < 0);
-    if (cw->config->samples != NULL)
+    if (cw->config->rows != NULL)
         push_row(c, m, m->sent_ns - m->intended_ns, received_ns - sent_ns, received_ns);
 }
 

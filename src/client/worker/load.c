@@ -168,7 +168,7 @@ static bool queue(struct client_worker *cw, uint32_t i, uint64_t intended_ns, ui
 
     if (slot == INFLIGHT_NONE)
         return false;
-    inflight_at(&l->inflight, slot)->asked = (uint32_t)asked;
+    inflight_at(&l->inflight, slot)->query_offset = (uint32_t)asked;
     if (cw->lives.places != NULL && tag != TALLY_PROBE)
         client_life_give(c);
     gap_us = (intended_ns - l->previous_intended_ns) / 1000;

@@ -36,15 +36,15 @@ void client_query_sent(struct client_worker *cw, struct inflight_query *q, uint6
         cw->load.first_lag_ns = sent_ns - q->intended_ns;
     cw->load.last_sent_ns = sent_ns;
     hist_record(&cw->metrics[CLIENT_SEND_LAG], sent_ns - q->intended_ns);
-    if (cw->config->samples != NULL) {
-        struct sample row = {.time_ns = sent_ns,
-                             .lag_ns = sent_ns - q->intended_ns,
-                             .span_ns = (uint64_t)q->gap_us * 1000,
-                             .connection = cw->first_conn + q->connection,
-                             .id = q->id,
-                             .type = 'Q'};
+    if (cw->config->rows != NULL) {
+        struct rows_record row = {.time_ns = sent_ns,
+                                  .lag_ns = sent_ns - q->intended_ns,
+                                  .span_ns = (uint64_t)q->gap_us * 1000,
+                                  .connection = cw->first_conn + q->connection,
+                                  .id = q->id,
+                                  .type = 'Q'};
 
-        samples_push(cw->config->samples, cw->worker.index, &row);
+        rows_push(cw->config->rows, cw->worker.index, &row);
     }
 }
 
@@ -150,15 +150,15 @@ static void measure(struct client_worker *cw, const struct inflight_query *q, ui
         hist_record(&cw->metrics[CLIENT_NET],
                     cw->arrived_ns > q->sent_ns ? cw->arrived_ns - q->sent_ns : 0);
     hist_record(&cw->metrics[CLIENT_OWN], own_delay_ns(cw, q, received_ns));
-    if (cw->config->samples != NULL) {
-        struct sample row = {.time_ns = received_ns,
-                             .lag_ns = q->sent_ns - q->intended_ns,
-                             .span_ns = received_ns - q->sent_ns,
-                             .connection = cw->first_conn + q->connection,
-                             .id = q->id,
-                             .type = 'A'};
+    if (cw->config->rows != NULL) {
+        struct rows_record row = {.time_ns = received_ns,
+                                  .lag_ns = q->sent_ns - q->intended_ns,
+                                  .span_ns = received_ns - q->sent_ns,
+                                  .connection = cw->first_conn + q->connection,
+                                  .id = q->id,
+                                  .type = 'A'};
 
-        samples_push(cw->config->samples, cw->worker.index, &row);
+        rows_push(cw->config->rows, cw->worker.index, &row);
     }
 }
 

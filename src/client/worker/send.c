@@ -85,11 +85,11 @@ static uint32_t encode_queued(struct client_conn *c, uint64_t now_ns, size_t *n_
     *n_bytes = 0;
     while (c->queries.queued_head != INFLIGHT_NONE) {
         const struct inflight_query *q = inflight_at(t, c->queries.queued_head);
-        const size_t size = query_size(query, q->asked);
+        const size_t size = query_size(query, q->query_offset);
 
         if (*n_bytes + size > CLIENT_SEND_BYTES || !take_queued(c, now_ns))
             break;
-        query_encode(query, q->asked, q->id, cw->to_send + *n_bytes);
+        query_encode(query, q->query_offset, q->id, cw->to_send + *n_bytes);
         *n_bytes += size;
         n++;
     }
@@ -111,7 +111,7 @@ static int write_encoded(struct client_conn *c, size_t n_bytes)
     while (n_begun < n_written) {
         const struct inflight_query *q = inflight_at(&cw->load.inflight, c->queries.waiting_head);
 
-        n_begun += query_size(&cw->config->query, q->asked);
+        n_begun += query_size(&cw->config->query, q->query_offset);
         inflight_mark_written(&cw->load.inflight, &c->queries);
     }
     return n_written < n_bytes ? client_conn_keep(c, cw->to_send + n_written, n_begun - n_written)
@@ -181,11 +181,11 @@ static size_t encode_waiting(const struct client_conn *c, size_t most)
 
     while (slot != c->queries.queued_head) {
         const struct inflight_query *q = inflight_at(&cw->load.inflight, slot);
-        const size_t size = query_size(query, q->asked);
+        const size_t size = query_size(query, q->query_offset);
 
         if (n_bytes > 0 && n_bytes + size > most)
             break;
-        query_encode(query, q->asked, q->id, cw->to_send + n_bytes);
+        query_encode(query, q->query_offset, q->id, cw->to_send + n_bytes);
         n_bytes += size;
         slot = q->conn_next;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_parting: signals without an event loop; each case in a process of its own. */
+ * test_shutdown: signals without an event loop; each case in a process of its own. */
 #include "base/shutdown.h"
 
 #include <poll.h>
@@ -22,7 +22,7 @@ static int status_of(void (*act)(void))
     int status = 0;
 
     if (pid == 0) {
-        if (parting_prepare() == 0)
+        if (shutdown_prepare() == 0)
             act();
         _exit(NOT_SO);
     }
@@ -46,19 +46,21 @@ static void files_and_snapshots_are_asked_for(void)
 {
     raise(SIGHUP);
     raise(SIGUSR1);
-    end_when(!parting_was_asked() && !atomic_load(parting_flag()) && !is_readable(parting_fd()));
+    end_when(!shutdown_was_requested() && !atomic_load(shutdown_flag()) &&
+             !is_readable(shutdown_fd()));
 }
 
 static void asked_once(void)
 {
     raise(SIGINT);
-    end_when(parting_was_asked() && atomic_load(parting_flag()) && is_readable(parting_fd()));
+    end_when(shutdown_was_requested() && atomic_load(shutdown_flag()) &&
+             is_readable(shutdown_fd()));
 }
 
 static void asked_by_the_loop(void)
 {
-    parting_ask(SIGTERM);
-    end_when(parting_was_asked() && is_readable(parting_fd()));
+    shutdown_request(SIGTERM);
+    end_when(shutdown_was_requested() && is_readable(shutdown_fd()));
 }
 
 static void asked_twice(void)
@@ -69,14 +71,14 @@ static void asked_twice(void)
 
 static void asked_by_the_loop_and_again(void)
 {
-    parting_ask(SIGTERM);
+    shutdown_request(SIGTERM);
     raise(SIGINT);
 }
 
 static void asked_twice_by_the_loop(void)
 {
-    parting_ask(SIGINT);
-    parting_ask(SIGINT);
+    shutdown_request(SIGINT);
+    shutdown_request(SIGINT);
 }
 
 static void signals_that_do_not_ask_to_end_do_nothing(void **state)

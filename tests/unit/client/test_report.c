@@ -71,8 +71,8 @@ static void make_result(struct client_result *r)
     r->loaded = true;
     r->scheduled_ns = r->sent_ns = 10000 * MS;
     r->n_workers = 2;
-    r->host_before = r->host_loaded = r->host_after = (struct hoststat){.cpu_ticks = 1};
-    r->host_after.retransmits = HOSTSTAT_UNKNOWN;
+    r->host_before = r->host_loaded = r->host_after = (struct host_counters){.cpu_ticks = 1};
+    r->host_after.retransmits = HOST_COUNTERS_UNKNOWN;
     r->host_after.loss_probes = 172;
     r->host_after.dsacks = 171;
     tally_add(&r->tally.connections.retransmits, 180);
@@ -86,13 +86,13 @@ static void make_result(struct client_result *r)
     r->doubts = 1u << VERDICT_UNSENT;
     r->steered = true;
     r->paused_ns = 2000 * MS;
-    r->server_before = (struct server_side){.is_known = true, .accepted = 7, .bytes_sent = 5};
-    r->server_after = (struct server_side){.is_known = true,
-                                           .accepted = 104,
-                                           .refused = 1,
-                                           .active = 96,
-                                           .bytes_sent = 305,
-                                           .listen_overflows = UINT64_MAX};
+    r->server_before = (struct server_stats){.is_known = true, .accepted = 7, .bytes_sent = 5};
+    r->server_after = (struct server_stats){.is_known = true,
+                                            .accepted = 104,
+                                            .refused = 1,
+                                            .active = 96,
+                                            .bytes_sent = 305,
+                                            .listen_overflows = UINT64_MAX};
 }
 
 static int setup(void **state)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_hoststat: the differences of two readings, and that the kernel this runs on is understood.
+ * test_host_counters: the differences of two readings, and that the kernel this runs on is
+ * understood.
  */
 #include "host/counters.h"
 
@@ -14,65 +15,65 @@
 static void difference_with_an_unknown_is_unknown(void **state)
 {
     (void)state;
-    assert_int_equal(hoststat_delta(7, 5), 2);
-    assert_int_equal(hoststat_delta(HOSTSTAT_UNKNOWN, 5), HOSTSTAT_UNKNOWN);
-    assert_int_equal(hoststat_delta(7, HOSTSTAT_UNKNOWN), HOSTSTAT_UNKNOWN);
+    assert_int_equal(host_counters_delta(7, 5), 2);
+    assert_int_equal(host_counters_delta(HOST_COUNTERS_UNKNOWN, 5), HOST_COUNTERS_UNKNOWN);
+    assert_int_equal(host_counters_delta(7, HOST_COUNTERS_UNKNOWN), HOST_COUNTERS_UNKNOWN);
 }
 
 static void pressure_that_began_before_counts(void **state)
 {
-    struct hoststat later = {.tcp_memory_pressures = 7};
-    struct hoststat earlier = {.tcp_memory_pressures = 7};
+    struct host_counters later = {.tcp_memory_pressures = 7};
+    struct host_counters earlier = {.tcp_memory_pressures = 7};
 
     (void)state;
-    assert_int_equal(hoststat_memory_pressures(&later, &earlier), 0);
+    assert_int_equal(host_counters_memory_pressures(&later, &earlier), 0);
     earlier.tcp_memory_is_short = 1;
-    assert_int_equal(hoststat_memory_pressures(&later, &earlier), 1);
+    assert_int_equal(host_counters_memory_pressures(&later, &earlier), 1);
     earlier.tcp_memory_pressures = 5;
-    assert_int_equal(hoststat_memory_pressures(&later, &earlier), 3);
-    earlier.tcp_memory_is_short = HOSTSTAT_UNKNOWN;
-    assert_int_equal(hoststat_memory_pressures(&later, &earlier), HOSTSTAT_UNKNOWN);
+    assert_int_equal(host_counters_memory_pressures(&later, &earlier), 3);
+    earlier.tcp_memory_is_short = HOST_COUNTERS_UNKNOWN;
+    assert_int_equal(host_counters_memory_pressures(&later, &earlier), HOST_COUNTERS_UNKNOWN);
 }
 
 static void pressure_that_no_counter_of_ours_has_counts(void **state)
 {
-    const struct hoststat later = {.tcp_memory_pressures = 7, .tcp_memory_is_short = 1};
-    struct hoststat earlier = {.tcp_memory_pressures = 7};
+    const struct host_counters later = {.tcp_memory_pressures = 7, .tcp_memory_is_short = 1};
+    struct host_counters earlier = {.tcp_memory_pressures = 7};
 
     (void)state;
-    assert_int_equal(hoststat_memory_pressures(&later, &earlier), 1);
+    assert_int_equal(host_counters_memory_pressures(&later, &earlier), 1);
     earlier.tcp_memory_pressures = 6;
-    assert_int_equal(hoststat_memory_pressures(&later, &earlier), 1);
+    assert_int_equal(host_counters_memory_pressures(&later, &earlier), 1);
 }
 
 static void steal_is_a_part_of_all_cpu_time(void **state)
 {
-    const struct hoststat earlier = {.cpu_ticks = 1000, .steal_ticks = 10};
-    const struct hoststat later = {.cpu_ticks = 1200, .steal_ticks = 11};
-    const struct hoststat unknown = {.cpu_ticks = 1200, .steal_ticks = HOSTSTAT_UNKNOWN};
+    const struct host_counters earlier = {.cpu_ticks = 1000, .steal_ticks = 10};
+    const struct host_counters later = {.cpu_ticks = 1200, .steal_ticks = 11};
+    const struct host_counters unknown = {.cpu_ticks = 1200, .steal_ticks = HOST_COUNTERS_UNKNOWN};
 
     (void)state;
-    assert_float_equal(hoststat_steal_percent(&later, &earlier), 0.5, 1e-9);
-    assert_true(hoststat_steal_percent(&unknown, &earlier) < 0);
-    assert_true(hoststat_steal_percent(&earlier, &earlier) < 0); /* no time has passed */
+    assert_float_equal(host_counters_steal_percent(&later, &earlier), 0.5, 1e-9);
+    assert_true(host_counters_steal_percent(&unknown, &earlier) < 0);
+    assert_true(host_counters_steal_percent(&earlier, &earlier) < 0); /* no time has passed */
 }
 
 static void everything_is_found_in_this_kernel(void **state)
 {
-    struct hoststat s;
+    struct host_counters s;
 
     (void)state;
-    hoststat_read(&s);
-    assert_int_not_equal(s.rss_bytes, HOSTSTAT_UNKNOWN);
-    assert_in_range(s.peak_rss_bytes, 1, HOSTSTAT_UNKNOWN - 1);
-    assert_in_range(s.cpu_ticks, 1, HOSTSTAT_UNKNOWN - 1);
-    assert_int_not_equal(s.steal_ticks, HOSTSTAT_UNKNOWN);
-    assert_int_not_equal(s.retransmits, HOSTSTAT_UNKNOWN);
-    assert_int_not_equal(s.listen_overflows, HOSTSTAT_UNKNOWN);
-    assert_int_not_equal(s.listen_drops, HOSTSTAT_UNKNOWN);
-    assert_in_range(s.slab_bytes, 1, HOSTSTAT_UNKNOWN - 1);
-    assert_int_not_equal(s.tcp_memory_bytes, HOSTSTAT_UNKNOWN);
-    assert_int_not_equal(s.tcp_memory_pressures, HOSTSTAT_UNKNOWN);
+    host_counters_read(&s);
+    assert_int_not_equal(s.rss_bytes, HOST_COUNTERS_UNKNOWN);
+    assert_in_range(s.peak_rss_bytes, 1, HOST_COUNTERS_UNKNOWN - 1);
+    assert_in_range(s.cpu_ticks, 1, HOST_COUNTERS_UNKNOWN - 1);
+    assert_int_not_equal(s.steal_ticks, HOST_COUNTERS_UNKNOWN);
+    assert_int_not_equal(s.retransmits, HOST_COUNTERS_UNKNOWN);
+    assert_int_not_equal(s.listen_overflows, HOST_COUNTERS_UNKNOWN);
+    assert_int_not_equal(s.listen_drops, HOST_COUNTERS_UNKNOWN);
+    assert_in_range(s.slab_bytes, 1, HOST_COUNTERS_UNKNOWN - 1);
+    assert_int_not_equal(s.tcp_memory_bytes, HOST_COUNTERS_UNKNOWN);
+    assert_int_not_equal(s.tcp_memory_pressures, HOST_COUNTERS_UNKNOWN);
     assert_in_range(s.tcp_memory_is_short, 0, 1);
 }
 

@@ -11,12 +11,12 @@
 
 #define MS 1000000ull
 
-static const struct hostfacts roomy = {
+static const struct host_limits roomy = {
     .nofile = 20000,
     .file_max = 1000000,
     .files_open = 1000,
     .memory_available_bytes = 20ull << 30,
-    .address_space_bytes = HOSTFACTS_UNKNOWN,
+    .address_space_bytes = HOST_LIMITS_UNKNOWN,
     .tcp_pages_max = 1000,
     .tcp_pages_used = 10,
     .sockets_in_time_wait = 77,
@@ -25,7 +25,7 @@ static const struct hostfacts roomy = {
 };
 
 static struct tally tally;
-static struct hostfacts host;
+static struct host_limits host;
 static struct diagnosis d;
 static struct diagnosis_input in;
 static struct losses losses;
@@ -141,12 +141,12 @@ static void tcp_memory_is_not_blamed_below_its_limit(void **state)
 static void address_space_that_is_used_up_is_named(void **state)
 {
     (void)state;
-    host.tcp_pages_max = HOSTFACTS_UNKNOWN;
+    host.tcp_pages_max = HOST_LIMITS_UNKNOWN;
     host.tcp_pages_used = 180;
     host.address_space_bytes = 100 * 1024;
     diagnose(PHASE_RECEIVE, REASON_MEMORY, 11992);
     assert_one("ulimit -v", 11992, "100 KiB left; the host had 20.0 GiB", "ulimit -v");
-    host.address_space_bytes = HOSTFACTS_UNKNOWN;
+    host.address_space_bytes = HOST_LIMITS_UNKNOWN;
     diagnose(PHASE_RECEIVE, REASON_MEMORY, 11992);
     assert_one("memory", 11992, "TCP holds: 180, at most unknown",
                "this namespace does not show it");
@@ -276,7 +276,7 @@ static void what_nobody_knows_is_never_a_number(void **state)
 {
     (void)state;
     memset(&host, 0xff, sizeof host);
-    in.listen_overflows = in.n_tuples = in.in_time_wait = HOSTFACTS_UNKNOWN;
+    in.listen_overflows = in.n_tuples = in.in_time_wait = HOST_LIMITS_UNKNOWN;
     for (int churns = 0; churns < 2; churns++) {
         in.churns = churns == 1;
         all_ends_at_once();

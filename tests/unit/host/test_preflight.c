@@ -14,15 +14,15 @@
 #define NEEDED (10000 * EACH + 2 * 1500000 + 2 * (380000 + 31000 + 2 * 40000))
 
 /* A machine and a run that fits exactly, line by line. */
-static const struct hostfacts host_of_10000 = {
+static const struct host_limits host_of_10000 = {
     .nofile = 5064,
     .nr_open = 1048576,
     .file_max = 21128, /* 1,000 open, 20,000 sockets, 2 * 64 reserved */
     .files_open = 1000,
     .epoll_watches = 20128,
     .memory_available_bytes = NEEDED / 80 * 100 + 100,
-    .cgroup_available_bytes = HOSTFACTS_UNKNOWN,
-    .address_space_bytes = HOSTFACTS_UNKNOWN,
+    .cgroup_available_bytes = HOST_LIMITS_UNKNOWN,
+    .address_space_bytes = HOST_LIMITS_UNKNOWN,
     .thread_stack_bytes = 8ull << 20,
     .page_bytes = 4096,
     .tcp_pages_max = 5010,
@@ -96,7 +96,7 @@ static void what_suffices_exactly_is_ok(void **state)
 static void tuples_in_time_wait_count_where_they_cannot_be_taken_over(void **state)
 {
     struct preflight_client ask = ask_10000;
-    struct hostfacts host = host_of_10000;
+    struct host_limits host = host_of_10000;
     const struct preflight_line *tuples;
     struct preflight p;
 
@@ -123,7 +123,7 @@ static void tuples_in_time_wait_count_where_they_cannot_be_taken_over(void **sta
     ask.n_time_wait = 20000;
     preflight_client(&p, &host, &ask);
     assert_int_equal(find(&p, "source tuples")->is, 0);
-    ask.n_time_wait = HOSTFACTS_UNKNOWN;
+    ask.n_time_wait = HOST_LIMITS_UNKNOWN;
     preflight_client(&p, &host, &ask);
     assert_int_equal(find(&p, "source tuples")->is, 11000);
 }
@@ -134,18 +134,18 @@ static void time_wait_binds_where_its_ports_cannot_be_taken_over(void **state)
         bool explicit_ports;
         uint64_t timestamps, per_s;
     } cases[] = {
-        {true, 1, HOSTFACTS_UNKNOWN},
-        {false, 1, HOSTFACTS_UNKNOWN},
+        {true, 1, HOST_LIMITS_UNKNOWN},
+        {false, 1, HOST_LIMITS_UNKNOWN},
         {true, 0, 1000},
         {false, 0, 1000},
-        {false, HOSTFACTS_UNKNOWN, 1000},
+        {false, HOST_LIMITS_UNKNOWN, 1000},
     };
     struct preflight p;
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct preflight_client ask = ask_10000;
-        struct hostfacts host = host_of_10000;
+        struct host_limits host = host_of_10000;
 
         ask.n_tuples = 60000;
         ask.explicit_ports = cases[i].explicit_ports;
@@ -191,7 +191,7 @@ struct worse {
     const char *in_fix;
 };
 
-#define FACT(field) offsetof(struct hostfacts, field)
+#define FACT(field) offsetof(struct host_limits, field)
 
 static void each_limit_that_is_short_by_one_is_named(void **state)
 {
@@ -219,7 +219,7 @@ static void each_limit_that_is_short_by_one_is_named(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct hostfacts host = host_of_10000;
+        struct host_limits host = host_of_10000;
         struct preflight p;
 
         memcpy((char *)&host + cases[i].offset, &cases[i].value, sizeof cases[i].value);
@@ -251,7 +251,7 @@ static void limit_of_a_cgroup_counts_though_there_is_memory(void **state)
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         const uint64_t charged = NEEDED - 10000 * (4208 + 4080 - 4080 - versions[i].server_bytes);
-        struct hostfacts host = host_of_10000;
+        struct host_limits host = host_of_10000;
         struct preflight p;
 
         host.cgroup_is_v2 = versions[i].is_v2;
@@ -270,7 +270,7 @@ static void limit_of_a_cgroup_counts_though_there_is_memory(void **state)
 static void address_space_has_to_hold_own_stacks_and_connections(void **state)
 {
     const uint64_t own = 10000ull * 236 + 1500000 + 2 * (380000 + (8ull << 20));
-    struct hostfacts host = host_of_10000;
+    struct host_limits host = host_of_10000;
     struct preflight p;
 
     (void)state;
@@ -295,7 +295,7 @@ static void server_needs_memory_for_those_it_may_take(void **state)
 
 static void what_is_not_known_does_not_stop(void **state)
 {
-    struct hostfacts host;
+    struct host_limits host;
     struct preflight p;
 
     (void)state;
@@ -310,7 +310,7 @@ static void what_is_not_known_does_not_stop(void **state)
 static void reset_at_the_end_needs_no_time_wait(void **state)
 {
     struct preflight_client ask = ask_10000;
-    struct hostfacts host = host_of_10000;
+    struct host_limits host = host_of_10000;
     struct preflight p;
 
     (void)state;
@@ -323,7 +323,7 @@ static void reset_at_the_end_needs_no_time_wait(void **state)
 static void server_elsewhere_needs_half_of_the_sockets_here(void **state)
 {
     struct preflight_client ask = ask_10000;
-    struct hostfacts host = host_of_10000;
+    struct host_limits host = host_of_10000;
     struct preflight p;
 
     (void)state;
@@ -337,7 +337,7 @@ static void server_elsewhere_needs_half_of_the_sockets_here(void **state)
 static void one_shared_table_has_to_hold_all(void **state)
 {
     struct preflight_client ask = ask_10000;
-    struct hostfacts host = host_of_10000;
+    struct host_limits host = host_of_10000;
     struct preflight p;
 
     (void)state;

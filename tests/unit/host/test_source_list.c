@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_sources: sources from files and interfaces. */
+ * test_source_list: sources from files and interfaces. */
 #include "host/source_list.h"
 
 #include <netinet/in.h>
@@ -40,7 +40,7 @@ static int add(const char *text, size_t n_bytes, const char *behind)
     assert_int_equal(fclose(f), 0);
     snprintf(list, sizeof list, "@%s%s", path, behind);
     srcplan_free(&plan);
-    return sources_add(&plan, list, error);
+    return source_list_add(&plan, list, error);
 }
 
 static void a_file_has_an_item_a_line(void **state)
@@ -73,9 +73,9 @@ static void a_file_without_addresses_is_refused(void **state)
     assert_non_null(strstr(error, "no text"));
     assert_int_equal(add("10.0.0.1\nhost\n", 14, ""), -1);
     assert_non_null(strstr(error, "'host'"));
-    assert_int_equal(sources_add(&plan, "@/", error), -1);
+    assert_int_equal(source_list_add(&plan, "@/", error), -1);
     assert_non_null(strstr(error, "'@/': Is a directory"));
-    assert_int_equal(sources_add(&plan, "@/nonexistent/file", error), -1);
+    assert_int_equal(source_list_add(&plan, "@/nonexistent/file", error), -1);
     assert_non_null(strstr(error, "No such file"));
 }
 
@@ -85,11 +85,11 @@ static void an_interface_has_its_addresses(void **state)
 
     (void)state;
     srcplan_free(&plan);
-    assert_int_equal(sources_add(&plan, "iface:lo", error), 0);
+    assert_int_equal(source_list_add(&plan, "iface:lo", error), 0);
     assert_true(plan.n_addresses >= 1);
     srcplan_at(&plan, 0, &t);
     assert_true(t.address.family == AF_INET || t.address.family == AF_INET6);
-    assert_int_equal(sources_add(&plan, "iface:none", error), -1);
+    assert_int_equal(source_list_add(&plan, "iface:none", error), -1);
     assert_non_null(strstr(error, "no such interface"));
     srcplan_free(&plan);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_samples: rows as text; what is written and what is dropped always adds up to what was
+ * test_rows: rows as text; what is written and what is dropped always adds up to what was
  * pushed. */
 #include "measure/rows.h"
 
@@ -23,12 +23,12 @@
 #define N_OF(array) (sizeof(array) / sizeof *(array))
 #define OFFSET_NS   1700000000000000000ull
 
-enum { HEADER_BYTES = sizeof SAMPLES_HEADER - 1, PER_RING = 1000000, FILE_BYTES = 8 << 20 };
+enum { HEADER_BYTES = sizeof ROWS_HEADER - 1, PER_RING = 1000000, FILE_BYTES = 8 << 20 };
 
 /* Row number `sequence` of a ring: the connection tells both; even ones are Q, odd ones A. */
-static struct sample sample_of(uint32_t ring, uint32_t sequence)
+static struct rows_record sample_of(uint32_t ring, uint32_t sequence)
 {
-    return (struct sample){
+    return (struct rows_record){
         .time_ns = 1000000007ull * sequence,
         .lag_ns = 1001ull * sequence,
         .span_ns = 123456 + sequence,
@@ -38,25 +38,25 @@ static struct sample sample_of(uint32_t ring, uint32_t sequence)
     };
 }
 
-static struct samples *open_samples(int fd, uint32_t n_rings, uint32_t ring_rows, int when_full,
-                                    uint64_t one_in)
+static struct rows *open_rows(int fd, uint32_t n_rings, uint32_t ring_rows, int when_full,
+                              uint64_t one_in)
 {
-    const struct samples_options options = {.fd = fd,
-                                            .n_rings = n_rings,
-                                            .ring_rows = ring_rows,
-                                            .realtime_offset_ns = OFFSET_NS,
-                                            .when_full = when_full,
-                                            .one_in = one_in};
+    const struct rows_options options = {.fd = fd,
+                                         .n_rings = n_rings,
+                                         .ring_rows = ring_rows,
+                                         .realtime_offset_ns = OFFSET_NS,
+                                         .when_full = when_full,
+                                         .one_in = one_in};
 
-    return samples_open(&options);
+    return rows_open(&options);
 }
 
-static void push_rows(struct samples *s, uint32_t ring, uint32_t first, uint32_t end)
+static void push_rows(struct rows *s, uint32_t ring, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {
-        const struct sample sample = sample_of(ring, i);
+        const struct rows_record sample = sample_of(ring, i);
 
-        samples_push(s, ring, &sample);
+        rows_push(s, ring, &sample);
     }
 }
 
@@ -69,11 +69,11 @@ static void check_text(const char *text, size_t n_bytes, uint64_t n_rows[2])
 
     n_rows[0] = n_rows[1] = 0;
     assert_true(n_bytes >= HEADER_BYTES);
-    assert_memory_equal(text, SAMPLES_HEADER, HEADER_BYTES);
+    assert_memory_equal(text, ROWS_HEADER, HEADER_BYTES);
     for (text += HEADER_BYTES; text < end; text = next) {
-        char row[SAMPLES_ROW_BYTES];
+        char row[ROWS_LINE_BYTES];
         unsigned connection, n_expected;
-        struct sample sample;
+        struct rows_record sample;
 
         next = memchr(text, '\n', (size_t)(end - text));
         assert_non_null(next);
@@ -85,7 +85,7 @@ static void check_text(const char *text, size_t n_bytes, uint64_t n_rows[2])
         assert_true(connection % PER_RING > last[connection / PER_RING]);
         last[connection / PER_RING] = connection % PER_RING;
         sample = sample_of(connection / PER_RING, connection % PER_RING);
-        n_expected = samples_format(row, &sample, connection / PER_RING, OFFSET_NS);
+        n_expected = rows_format(row, &sample, connection / PER_RING, OFFSET_NS);
         assert_int_equal(next - text, n_expected);
         assert_memory_equal(text, row, n_expected);
         n_rows[sample.type == 'A']++;
@@ -119,8 +119,7 @@ static struct reader reader_of(int fd)
     return r;
 }
 
-static void assert_sums(const struct samples_result *result, uint64_t n_questions,
-                        uint64_t n_answers)
+static void assert_sums(const struct rows_result *result, uint64_t n_questions, uint64_t n_answers)
 {
     assert_int_equal(result->written[0] + result->dropped[0], n_questions);
     assert_int_equal(result->written[1] + result->dropped[1], n_answers);
@@ -129,7 +128,7 @@ static void assert_sums(const struct samples_result *result, uint64_t n_question
 static void rows_have_exactly_the_described_text(void **state)
 {
     static const struct {
-        struct sample sample;
+        struct rows_record sample;
         uint32_t ring;
         uint64_t offset_ns;
         const char *expected;
@@ -158,10 +157,10 @@ static void rows_have_exactly_the_described_text(void **state)
 
     (void)state;
     for (size_t i = 0; i < N_OF(cases); i++) {
-        char row[SAMPLES_ROW_BYTES + 1];
-        const unsigned n = samples_format(row, &cases[i].sample, cases[i].ring, cases[i].offset_ns);
+        char row[ROWS_LINE_BYTES + 1];
+        const unsigned n = rows_format(row, &cases[i].sample, cases[i].ring, cases[i].offset_ns);
 
-        assert_in_range(n, 1, SAMPLES_ROW_BYTES);
+        assert_in_range(n, 1, ROWS_LINE_BYTES);
         row[n] = '\0';
         assert_string_equal(row, cases[i].expected);
     }
@@ -173,14 +172,14 @@ static void no_row_is_longer_than_its_room(void **state)
 
     (void)state;
     for (size_t i = 0; i < N_OF(types); i++) {
-        const struct sample longest = {UINT64_MAX, UINT64_MAX / 2, UINT64_MAX / 2,
-                                       UINT32_MAX, UINT16_MAX,     (uint8_t)types[i],
-                                       0};
-        char row[SAMPLES_ROW_BYTES];
-        const unsigned n = samples_format(row, &longest, UINT32_MAX, 0);
+        const struct rows_record longest = {UINT64_MAX, UINT64_MAX / 2, UINT64_MAX / 2,
+                                            UINT32_MAX, UINT16_MAX,     (uint8_t)types[i],
+                                            0};
+        char row[ROWS_LINE_BYTES];
+        const unsigned n = rows_format(row, &longest, UINT32_MAX, 0);
         unsigned n_commas = 0;
 
-        assert_in_range(n, 80, SAMPLES_ROW_BYTES);
+        assert_in_range(n, 80, ROWS_LINE_BYTES);
         for (unsigned k = 0; k < n; k++)
             n_commas += row[k] == ',';
         assert_int_equal(n_commas, 8);
@@ -195,17 +194,17 @@ static void a_file_gets_the_header_and_all_rows(void **state)
     (void)state;
     for (size_t i = 0; i < N_OF(n_pushed); i++) {
         FILE *file = tmpfile();
-        struct samples_result result;
-        struct samples *s;
+        struct rows_result result;
+        struct rows *s;
         struct reader r;
         uint64_t n_rows[2];
 
         assert_non_null(file);
-        s = open_samples(fileno(file), 2, 16384, SAMPLES_DROP, 1);
+        s = open_rows(fileno(file), 2, 16384, ROWS_DROP, 1);
         assert_non_null(s);
         for (uint32_t ring = 0; ring < 2; ring++)
             push_rows(s, ring, 0, n_pushed[i][ring]);
-        samples_close(s, &result);
+        rows_close(s, &result);
         assert_int_equal(result.error, 0);
         assert_false(result.out_of_patience);
         assert_int_equal(result.dropped[0] + result.dropped[1], 0);
@@ -223,7 +222,7 @@ static void a_file_gets_the_header_and_all_rows(void **state)
 }
 
 struct producer {
-    struct samples *samples;
+    struct rows *rows;
     uint32_t ring;
 };
 
@@ -231,23 +230,23 @@ static void *produce(void *arg)
 {
     const struct producer *p = arg;
 
-    push_rows(p->samples, p->ring, 0, 50000);
+    push_rows(p->rows, p->ring, 0, 50000);
     return NULL;
 }
 
 static void workers_push_at_the_same_time_as_the_writer_takes(void **state)
 {
     FILE *file = tmpfile();
-    struct samples_result result;
+    struct rows_result result;
     struct producer producers[2];
     pthread_t threads[2];
-    struct samples *s;
+    struct rows *s;
     struct reader r;
     uint64_t n_rows[2];
 
     (void)state;
     assert_non_null(file);
-    s = open_samples(fileno(file), 2, 1024, SAMPLES_DROP, 1);
+    s = open_rows(fileno(file), 2, 1024, ROWS_DROP, 1);
     assert_non_null(s);
     for (uint32_t i = 0; i < 2; i++) {
         producers[i] = (struct producer){s, i};
@@ -255,7 +254,7 @@ static void workers_push_at_the_same_time_as_the_writer_takes(void **state)
     }
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
-    samples_close(s, &result);
+    rows_close(s, &result);
     assert_int_equal(result.error, 0);
     assert_sums(&result, 50000, 50000);
     assert_int_equal(lseek(fileno(file), 0, SEEK_SET), 0);
@@ -288,15 +287,15 @@ static int64_t greatest_lead(const char *text, size_t n_bytes)
 static void a_slow_reader_gets_the_rows_of_all_rings_in_turn(void **state)
 {
     enum { N_ROWS = 60000 };
-    struct samples_result result;
-    struct samples *s;
+    struct rows_result result;
+    struct rows *s;
     struct reader r;
     pthread_t thread;
     int ends[2];
 
     (void)state;
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-    s = open_samples(ends[1], 2, 65536, SAMPLES_DROP, 1);
+    s = open_rows(ends[1], 2, 65536, ROWS_DROP, 1);
     assert_non_null(s);
     for (uint32_t i = 0; i < N_ROWS; i++) {
         push_rows(s, 0, i, i + 1);
@@ -304,7 +303,7 @@ static void a_slow_reader_gets_the_rows_of_all_rings_in_turn(void **state)
     }
     r = reader_of(ends[0]);
     assert_int_equal(pthread_create(&thread, NULL, read_all, &r), 0);
-    samples_close(s, &result);
+    rows_close(s, &result);
     assert_int_equal(close(ends[1]), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_sums(&result, N_ROWS, N_ROWS);
@@ -322,8 +321,8 @@ static void a_full_ring_drops_rows_and_counts_them(void **state)
 
     (void)state;
     for (size_t i = 0; i < N_OF(flags); i++) {
-        struct samples_result result;
-        struct samples *s;
+        struct rows_result result;
+        struct rows *s;
         struct reader r;
         pthread_t thread;
         uint64_t n_rows[2];
@@ -332,12 +331,12 @@ static void a_full_ring_drops_rows_and_counts_them(void **state)
         assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
         assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) >= 4096);
         assert_int_equal(fcntl(ends[1], F_SETFL, flags[i] & O_NONBLOCK), 0);
-        s = open_samples(ends[1], 1, 64, SAMPLES_DROP, 1);
+        s = open_rows(ends[1], 1, 64, ROWS_DROP, 1);
         assert_non_null(s);
         push_rows(s, 0, 0, 100000);
         r = reader_of(ends[0]);
         assert_int_equal(pthread_create(&thread, NULL, read_all, &r), 0);
-        samples_close(s, &result);
+        rows_close(s, &result);
         assert_int_equal(close(ends[1]), 0);
         assert_int_equal(pthread_join(thread, NULL), 0);
         assert_int_equal(result.error, 0);
@@ -353,11 +352,11 @@ static void a_full_ring_drops_rows_and_counts_them(void **state)
     }
 }
 
-/* The same with SAMPLES_BLOCK: the worker waits for the reader, no row is missing. */
+/* The same with ROWS_BLOCK: the worker waits for the reader, no row is missing. */
 static void a_full_ring_can_wait_for_the_reader(void **state)
 {
-    struct samples_result result;
-    struct samples *s;
+    struct rows_result result;
+    struct rows *s;
     struct reader r;
     pthread_t thread;
     uint64_t n_rows[2];
@@ -366,12 +365,12 @@ static void a_full_ring_can_wait_for_the_reader(void **state)
     (void)state;
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
     assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) >= 4096);
-    s = open_samples(ends[1], 1, 64, SAMPLES_BLOCK, 1);
+    s = open_rows(ends[1], 1, 64, ROWS_BLOCK, 1);
     assert_non_null(s);
     r = reader_of(ends[0]);
     assert_int_equal(pthread_create(&thread, NULL, read_all, &r), 0);
     push_rows(s, 0, 0, 100000);
-    samples_close(s, &result);
+    rows_close(s, &result);
     assert_int_equal(close(ends[1]), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(result.dropped[0] + result.dropped[1], 0);
@@ -387,27 +386,27 @@ static void *stop_waiting_soon(void *arg)
     const struct timespec soon = {.tv_nsec = 20000000};
 
     nanosleep(&soon, NULL);
-    samples_stop_waiting(arg);
+    rows_stop_waiting(arg);
     return NULL;
 }
 
 /* Nobody reads, and the worker would wait for ever: until it is told not to. */
 static void waiting_ends_when_it_is_told_to(void **state)
 {
-    struct samples_result result;
-    struct samples *s;
+    struct rows_result result;
+    struct rows *s;
     pthread_t thread;
     int ends[2];
 
     (void)state;
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-    s = open_samples(ends[1], 1, 64, SAMPLES_BLOCK, 1);
+    s = open_rows(ends[1], 1, 64, ROWS_BLOCK, 1);
     assert_non_null(s);
     assert_int_equal(pthread_create(&thread, NULL, stop_waiting_soon, s), 0);
     push_rows(s, 0, 0, 200000);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(close(ends[0]), 0);
-    samples_close(s, &result);
+    rows_close(s, &result);
     assert_true(result.dropped[0] + result.dropped[1] > 0);
     assert_sums(&result, 100000, 100000);
     assert_int_equal(close(ends[1]), 0);
@@ -430,20 +429,20 @@ static void a_sample_has_both_rows_of_a_query_or_none(void **state)
 {
     enum { QUERIES = 10000, ONE_IN = 10 };
     FILE *file = tmpfile();
-    struct samples_result result;
-    struct samples *s;
+    struct rows_result result;
+    struct rows *s;
 
     (void)state;
     assert_non_null(file);
-    s = open_samples(fileno(file), 1, 32768, SAMPLES_DROP, ONE_IN);
+    s = open_rows(fileno(file), 1, 32768, ROWS_DROP, ONE_IN);
     assert_non_null(s);
     for (uint32_t i = 0; i < 2 * QUERIES; i++) {
-        const struct sample sample = {
+        const struct rows_record sample = {
             .connection = i / 2 % 100, .id = (uint16_t)(i / 200), .type = i % 2 == 0 ? 'Q' : 'A'};
 
-        samples_push(s, 0, &sample);
+        rows_push(s, 0, &sample);
     }
-    samples_close(s, &result);
+    rows_close(s, &result);
     assert_in_range(result.written[0], QUERIES / ONE_IN * 8 / 10, QUERIES / ONE_IN * 12 / 10);
     for (int kind = 0; kind < 2; kind++) {
         assert_int_equal(result.written[kind], result.written[0]);
@@ -461,18 +460,18 @@ static void a_reader_that_goes_away_stops_the_output_only(void **state)
     (void)state;
     for (size_t i = 0; i < N_OF(cases); i++) {
         const uint32_t n_read = cases[i].n_read, n_pushed = cases[i].n_pushed;
-        struct samples_result result;
-        struct samples *s;
+        struct rows_result result;
+        struct rows *s;
         int ends[2];
 
         assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-        s = open_samples(ends[1], 1, 1024, SAMPLES_DROP, 1);
+        s = open_rows(ends[1], 1, 1024, ROWS_DROP, 1);
         assert_non_null(s);
         push_rows(s, 0, 0, n_read);
         read_rows(ends[0], n_read);
         assert_int_equal(close(ends[0]), 0);
         push_rows(s, 0, n_read, n_pushed);
-        samples_close(s, &result);
+        rows_close(s, &result);
         assert_int_equal(result.error, n_pushed > n_read ? EPIPE : 0);
         assert_false(result.out_of_patience);
         assert_sums(&result, (n_pushed + 1) / 2, n_pushed / 2);
@@ -482,14 +481,13 @@ static void a_reader_that_goes_away_stops_the_output_only(void **state)
     }
 }
 
-/* Without the hurry that is told apart by SAMPLES_PATIENCE_NS. */
+/* Without the hurry that is told apart by ROWS_PATIENCE_NS. */
 static void a_hurry_ends_the_patience_with_a_reader(void **state)
 {
     atomic_bool hurry;
-    struct samples_options options = {
-        .n_rings = 1, .ring_rows = 1024, .one_in = 1, .hurry = &hurry};
-    struct samples_result result;
-    struct samples *s;
+    struct rows_options options = {.n_rings = 1, .ring_rows = 1024, .one_in = 1, .hurry = &hurry};
+    struct rows_result result;
+    struct rows *s;
     int ends[2];
 
     (void)state;
@@ -497,10 +495,10 @@ static void a_hurry_ends_the_patience_with_a_reader(void **state)
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
     assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) >= 4096);
     options.fd = ends[1];
-    s = samples_open(&options);
+    s = rows_open(&options);
     assert_non_null(s);
     push_rows(s, 0, 0, 1000);
-    samples_close(s, &result);
+    rows_close(s, &result);
     assert_true(result.out_of_patience);
     assert_int_equal(result.error, 0);
     assert_sums(&result, 500, 500);
@@ -518,15 +516,15 @@ static void a_descriptor_that_takes_nothing_is_an_error(void **state)
     (void)state;
     for (size_t i = 0; i < N_OF(cases); i++) {
         const int fd = open(cases[i].path, cases[i].flags | O_CLOEXEC);
-        struct samples_result result;
-        struct samples *s;
+        struct rows_result result;
+        struct rows *s;
 
         assert_true(fd >= 0);
-        s = open_samples(fd, 2, 64, SAMPLES_DROP, 1);
+        s = open_rows(fd, 2, 64, ROWS_DROP, 1);
         assert_non_null(s);
         push_rows(s, 0, 0, 1001);
         push_rows(s, 1, 0, 10);
-        samples_close(s, &result);
+        rows_close(s, &result);
         assert_int_equal(result.error, cases[i].error);
         assert_int_equal(result.written[0] + result.written[1], 0);
         assert_sums(&result, 506, 505);
@@ -538,26 +536,26 @@ static void a_descriptor_that_takes_nothing_is_an_error(void **state)
 static void a_row_cut_off_counts_as_dropped(void **state)
 {
     FILE *file = tmpfile();
-    char row[SAMPLES_ROW_BYTES];
-    struct samples_result result;
+    char row[ROWS_LINE_BYTES];
+    struct rows_result result;
     struct rlimit before, limit;
-    struct samples *s;
+    struct rows *s;
     rlim_t n_whole = HEADER_BYTES;
 
     (void)state;
     assert_non_null(file);
     for (uint32_t i = 0; i < 2; i++) {
-        const struct sample sample = sample_of(0, i);
+        const struct rows_record sample = sample_of(0, i);
 
-        n_whole += samples_format(row, &sample, 0, OFFSET_NS);
+        n_whole += rows_format(row, &sample, 0, OFFSET_NS);
     }
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     limit = (struct rlimit){.rlim_cur = n_whole + 20, .rlim_max = before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    s = open_samples(fileno(file), 1, 1024, SAMPLES_DROP, 1);
+    s = open_rows(fileno(file), 1, 1024, ROWS_DROP, 1);
     if (s != NULL) {
         push_rows(s, 0, 0, 100);
-        samples_close(s, &result);
+        rows_close(s, &result);
     }
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_non_null(s);

@@ -42,7 +42,7 @@ static void lawful_counts_break_no_law(void **state)
 
     (void)state;
     make_lawful(&t);
-    assert_null(tally_broken_law(&t, ASKED, ANSWERED, UNANSWERED));
+    assert_null(tally_check(&t, ASKED, ANSWERED, UNANSWERED));
     assert_int_equal(tally_connections_ended(&t), ASKED);
     assert_int_equal(tally_connections_failed(&t), 5);
     assert_int_equal(tally_connections_by_reason(&t, REASON_REFUSED), 5);
@@ -55,17 +55,17 @@ static void connections_in_the_place_of_others_have_outcomes_of_their_own(void *
     (void)state;
     make_lawful(&t);
     tally_add(&t.connections.reopened, 3);
-    assert_non_null(tally_broken_law(&t, ASKED, ANSWERED, UNANSWERED));
+    assert_non_null(tally_check(&t, ASKED, ANSWERED, UNANSWERED));
     tally_add(&t.connections.ended[PHASE_RECEIVE][REASON_PEER], 1);
     tally_add(&t.connections.ended[PHASE_RUN][REASON_CANCELLED], 2);
-    assert_null(tally_broken_law(&t, ASKED, ANSWERED, UNANSWERED));
+    assert_null(tally_check(&t, ASKED, ANSWERED, UNANSWERED));
     assert_int_equal(tally_connections_failed(&t), 6);
 }
 
 static void assert_named(const struct tally *t, uint64_t asked, uint64_t histogram,
                          const char *word)
 {
-    const char *law = tally_broken_law(t, asked, histogram, UNANSWERED);
+    const char *law = tally_check(t, asked, histogram, UNANSWERED);
 
     assert_non_null(law);
     if (strstr(law, word) == NULL)
@@ -100,12 +100,12 @@ static void laws_between_parts_are_checked(void **state)
     assert_named(&t, ASKED, ANSWERED - 1, "histogram");
     tally_add(&t.push.measured, 3);
     assert_named(&t, ASKED, ANSWERED, "histogram");
-    assert_null(tally_broken_law(&t, ASKED, ANSWERED + 3, UNANSWERED));
+    assert_null(tally_check(&t, ASKED, ANSWERED + 3, UNANSWERED));
     tally_sub(&t.push.measured, 3);
-    assert_non_null(strstr(tally_broken_law(&t, ASKED, ANSWERED, UNANSWERED - 1), "beyond"));
+    assert_non_null(strstr(tally_check(&t, ASKED, ANSWERED, UNANSWERED - 1), "beyond"));
     tally_add(&t.push.missed, 2);
     assert_named(&t, ASKED, ANSWERED, "beyond");
-    assert_null(tally_broken_law(&t, ASKED, ANSWERED, UNANSWERED + 2));
+    assert_null(tally_check(&t, ASKED, ANSWERED, UNANSWERED + 2));
     tally_sub(&t.push.missed, 2);
     tally_add(&t.errors[PHASE_RECEIVE][REASON_PEER], 1);
     assert_named(&t, ASKED, ANSWERED, "failed");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_shift: against all differences, computed one by one; the interval against SciPy 1.16
- * (stats.bootstrap, method='percentile', 20,000 resamples). */
+ * test_hodges_lehmann: against all differences, computed one by one; the interval against
+ * SciPy 1.16 (stats.bootstrap, method='percentile', 20,000 resamples). */
 #include "report/hodges_lehmann.h"
 
 #include "base/rng.h"
@@ -37,7 +37,7 @@ static double median_of_differences(const double *a, size_t n_a, const double *b
 static void estimate_is_the_median_of_all_differences(void **state)
 {
     struct rng rng;
-    struct shift s;
+    struct hodges_lehmann s;
     double a[MOST], b[MOST];
 
     (void)state;
@@ -49,7 +49,7 @@ static void estimate_is_the_median_of_all_differences(void **state)
             a[i] = round % 2 ? rng_uniform(&rng) * 1e9 : rng_below(&rng, 5); /* also with ties */
         for (size_t i = 0; i < n_b; i++)
             b[i] = round % 2 ? rng_uniform(&rng) * 1e9 : rng_below(&rng, 5);
-        assert_int_equal(shift_estimate(&s, a, n_a, b, n_b, 0.99, 1), 0);
+        assert_int_equal(hodges_lehmann_estimate(&s, a, n_a, b, n_b, 0.99, 1), 0);
         assert_true(fabs(s.estimate - median_of_differences(a, n_a, b, n_b)) <=
                     (round % 2 ? 3 : 3e-8));
         assert_true(s.low <= s.high);
@@ -60,14 +60,14 @@ static void interval_is_that_of_resampling(void **state)
 {
     static const double a[] = {5.1, 4.9, 5.3, 5.0, 5.2, 4.8, 5.05, 4.95};
     static const double b[] = {5.6, 5.4, 5.2, 5.8, 5.5, 5.35};
-    struct shift s, again;
+    struct hodges_lehmann s, again;
 
     (void)state;
-    assert_int_equal(shift_estimate(&s, a, 8, b, 6, 0.99, 1), 0);
+    assert_int_equal(hodges_lehmann_estimate(&s, a, 8, b, 6, 0.99, 1), 0);
     assert_true(fabs(s.estimate - 0.425) < 1e-9);
     assert_true(fabs(s.low - 0.2) < 0.03);
     assert_true(fabs(s.high - 0.7) < 0.03);
-    assert_int_equal(shift_estimate(&again, a, 8, b, 6, 0.99, 1), 0);
+    assert_int_equal(hodges_lehmann_estimate(&again, a, 8, b, 6, 0.99, 1), 0);
     assert_memory_equal(&s, &again, sizeof s);
 }
 
@@ -75,7 +75,7 @@ static void interval_is_that_of_resampling(void **state)
 static void interval_holds_the_truth_as_often_as_it_says(void **state)
 {
     struct rng rng;
-    struct shift s;
+    struct hodges_lehmann s;
     double a[12], b[12];
     int n_held = 0;
 
@@ -86,7 +86,7 @@ static void interval_holds_the_truth_as_often_as_it_says(void **state)
             a[i] = rng_exponential(&rng);
             b[i] = rng_exponential(&rng);
         }
-        assert_int_equal(shift_estimate(&s, a, 12, b, 12, 0.9, 1), 0);
+        assert_int_equal(hodges_lehmann_estimate(&s, a, 12, b, 12, 0.9, 1), 0);
         n_held += s.low <= 0 && s.high >= 0;
     }
     assert_in_range(n_held, 80, 97);
@@ -97,11 +97,11 @@ static void medians_are_right(void **state)
     static const double odd[] = {9, 1, 5}, even[] = {4, 1, 3, 2}, far[] = {1, 2, 3, 4, 1000};
 
     (void)state;
-    assert_true(shift_median(odd, 3) == 5);
-    assert_true(shift_median(even, 4) == 2.5);
-    assert_true(shift_median(far, 5) == 3);
-    assert_true(shift_mad(far, 5) == 1);
-    assert_true(shift_mad(odd, 1) == 0);
+    assert_true(hodges_lehmann_median(odd, 3) == 5);
+    assert_true(hodges_lehmann_median(even, 4) == 2.5);
+    assert_true(hodges_lehmann_median(far, 5) == 3);
+    assert_true(hodges_lehmann_mad(far, 5) == 1);
+    assert_true(hodges_lehmann_mad(odd, 1) == 0);
 }
 
 int main(void)

@@ -56,7 +56,7 @@ static bool alarms_by_night(const struct series *before, const double runs[RUNS]
 {
     struct nights_metric m = {.least_share = 0.03};
 
-    nights_judge(&m, before->medians, before->n, shift_median(runs, RUNS), 1);
+    nights_judge(&m, before->medians, before->n, hodges_lehmann_median(runs, RUNS), 1);
     return m.finding == COMPARISON_WORSE;
 }
 
@@ -84,7 +84,7 @@ static void simulate(struct rng *rng, int n_nights, double between, effect_of_ni
 
         for (int i = 0; i < RUNS; i++)
             runs[i] = level * exp(RUN_NOISE * normal(rng));
-        s.medians[s.n] = shift_median(runs, RUNS);
+        s.medians[s.n] = hodges_lehmann_median(runs, RUNS);
         if (s.n >= NIGHTS_LEAST) {
             alarmed = alarm(&s, runs);
             alarms->n_judged++;

@@ -10,12 +10,12 @@
 
 #include <cmocka.h>
 
-static void assert_comes_back(const struct sample *sample)
+static void assert_comes_back(const struct rows_record *sample)
 {
-    char text[SAMPLES_ROW_BYTES + 1];
+    char text[ROWS_LINE_BYTES + 1];
     struct row row;
 
-    text[samples_format(text, sample, 3, 1769903999000000000)] = '\0';
+    text[rows_format(text, sample, 3, 1769903999000000000)] = '\0';
     assert_int_equal(row_reader_take(text, &row), 0);
     assert_int_equal(row.is_answer, sample->type == 'A');
     assert_int_equal(row.time_ns, sample->time_ns + 1769903999000000000);
@@ -27,8 +27,8 @@ static void assert_comes_back(const struct sample *sample)
 
 static void rows_come_back_to_the_nanosecond(void **state)
 {
-    const struct sample query = {123456789, 1001, 5000, 4000000000, 65535, 'Q', 0};
-    const struct sample answer = {7, 999, 3600000000001, 0, 0, 'A', 0};
+    const struct rows_record query = {123456789, 1001, 5000, 4000000000, 65535, 'Q', 0};
+    const struct rows_record answer = {7, 999, 3600000000001, 0, 0, 'A', 0};
 
     (void)state;
     assert_comes_back(&query);
@@ -40,7 +40,7 @@ static void what_is_no_row_is_refused(void **state)
     static const char *const texts[] = {
         "",
         "\n",
-        SAMPLES_HEADER,
+        ROWS_HEADER,
         "A",
         "B,1.0,0,1,,,5,5.000,0.000\n",
         "A,1.0,0,1,,,5,5.000\n",         /* a column less */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_growth: the second quarter beside the last. */
+ * test_trend: the second quarter beside the last. */
 #include "workload/trend.h"
 
 #include <setjmp.h>
@@ -10,30 +10,30 @@
 
 static void the_second_quarter_is_set_beside_the_last(void **state)
 {
-    struct growth g = {0};
+    struct trend g = {0};
     uint64_t early, late;
 
     (void)state;
     for (uint64_t at = 0; at < 400; at++) /* in flight: as many as time has passed */
-        growth_look(&g, at, at, 400);
-    assert_true(growth_means(&g, &early, &late));
+        trend_look(&g, at, at, 400);
+    assert_true(trend_means(&g, &early, &late));
     assert_int_equal(early, (100 + 199) / 2);
     assert_int_equal(late, (300 + 399) / 2);
 }
 
 static void without_looks_in_both_there_is_no_telling(void **state)
 {
-    struct growth g = {0};
+    struct trend g = {0};
     uint64_t early, late;
 
     (void)state;
-    growth_look(&g, 5, 0, 400);
-    growth_look(&g, 5, 299, 400);
-    assert_false(growth_means(&g, &early, &late));
-    growth_look(&g, 5, 100, 400);
-    assert_false(growth_means(&g, &early, &late));
-    growth_look(&g, 7, 300, 400);
-    assert_true(growth_means(&g, &early, &late));
+    trend_look(&g, 5, 0, 400);
+    trend_look(&g, 5, 299, 400);
+    assert_false(trend_means(&g, &early, &late));
+    trend_look(&g, 5, 100, 400);
+    assert_false(trend_means(&g, &early, &late));
+    trend_look(&g, 7, 300, 400);
+    assert_true(trend_means(&g, &early, &late));
     assert_true(early == 5 && late == 7);
 }
 
