@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ * client_session: one run of tcpclient from its plan to its exit code.  check -> open outputs and
+ * control port -> run -> judge -> report.  Main thread. */
+#ifndef TCPSCALER_CLIENT_SESSION_H
+#define TCPSCALER_CLIENT_SESSION_H
+
+#include "client/opts.h"
+#include "client/outputs.h"
+#include "client/plan.h"
+#include "client/server_stats.h"
+#include "net/control_socket.h"
+
+/* Exit codes. */
+enum client_exit {
+    CLIENT_EXIT_VALID = 0,
+    CLIENT_EXIT_FAILED_CHECK = 1,
+    CLIENT_EXIT_USAGE = 2,
+    CLIENT_EXIT_SUSPECT = 3,
+    CLIENT_EXIT_INTERRUPTED = 130
+};
+
+struct client_session {
+    struct client_opts opts; /* the caller's, */
+    struct client_plan plan; /* and made, before one of the functions is called */
+    struct client_outputs outputs;
+    struct control_socket control;
+    struct control_token token;
+    struct server_stats server; /* before the run */
+};
+
+#define CLIENT_SESSION_INIT                                                                        \
+    {                                                                                              \
+        .outputs = CLIENT_OUTPUTS_CLOSED, .control = {.fd = -1 }                                   \
+    }
+
+/* --plan: prints it.  Both return the exit code, after one line on stderr where it is not 0. */
+int client_session_print_plan(struct client_session *s);
+int client_session_run(struct client_session *s);
+
+/* The plan, too. */
+void client_session_free(struct client_session *s);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ * client_judge: see client/judge.h. */
+#include "client/judge.h"
+
+/* At most so long after it was due a segment that was lost is sent again: Linux's least
+ * retransmission timeout.  What the connection sends meanwhile waits behind it. */
+#define LOSS_S 0.2
+
+static uint64_t delayed_by_loss(const struct client_result *r, uint64_t n_latencies)
+{
+    const uint64_t lost = client_result_lost_segments(r);
+    const double per_s =
+        r->scheduled_ns > 0 && r->connections_live > 0
+            ? (double)n_latencies * 1e9 / (double)r->scheduled_ns / (double)r->connections_live
+            : 0;
+    const double n = (double)lost * (1 + per_s * LOSS_S);
+
+    return n < (double)n_latencies ? (uint64_t)n : n_latencies;
+}
+
+static void judge_latency(const struct client_plan *plan, const struct client_result *r,
+                          struct verdict_input *in)
+{
+    const struct hist *response = &r->metrics[CLIENT_RESPONSE], *own = &r->metrics[CLIENT_OWN];
+
+    in->n_latencies = response->count + response->beyond;
+    in->has_latency = in->n_latencies > 0;
+    for (int i = 0; i < LATENCY_N_PERCENTILES; i++) {
+        const struct latency_percentile *p = &latency_percentiles[i];
+
+        in->percentiles[i].response_ns = hist_percentile(response, p->num, p->den);
+        in->percentiles[i].own_ns = hist_percentile(own, p->num, p->den);
+    }
+    in->percentiles[LATENCY_N_PERCENTILES].response_ns =
+        response->beyond > 0 ? HIST_BEYOND : response->max_ns;
+    in->percentiles[LATENCY_N_PERCENTILES].own_ns = own->max_ns;
+    if (sock_is_loopback(&plan->config.target)) {
+        in->lost_segments = client_result_lost_segments(r);
+        in->n_delayed_by_loss = delayed_by_loss(r, in->n_latencies);
+    }
+}
+
+void client_judge(struct client_result *r, const struct client_plan *plan, unsigned required)
+{
+    const struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
+    const bool churns = plan->config.queries_per_conn > 0; /* many are between two lives */
+    const struct tally_push *push = &r->tally.push;
+    const struct hist *response = &r->metrics[CLIENT_RESPONSE];
+    const double steal = host_counters_steal_percent(&r->host_after, &r->host_loaded);
+    /* also those of before the load: it may have lasted since */
+    const uint64_t pressures = host_counters_memory_pressures(&r->host_after, &r->host_before);
+    struct verdict_input *in = &r->verdict;
+
+    *in = (struct verdict_input){
+        .connections_wanted = r->connections_wanted,
+        .connections_live = churns ? r->connections_wanted : r->connections_live,
+        .scheduled = tally_get(&q->scheduled),
+        .sent = tally_get(&q->sent),
+        .unsent = tally_get(&q->unsent),
+        .has_growth = r->has_growth,
+        .in_flight_early = r->in_flight_early,
+        .in_flight_late = r->in_flight_late,
+        .rows_dropped = r->rows.dropped[0] + r->rows.dropped[1],
+        .output_failed = r->rows.error != 0 || r->rows.out_of_patience,
+        .has_steal = r->loaded && steal >= 0,
+        .steal_percent = steal,
+        .required = required,
+        .tcp_memory_pressures = pressures != HOST_COUNTERS_UNKNOWN ? pressures : 0,
+        .out_of_ports = churns ? tally_connections_by_reason(&r->tally, REASON_PORTS) : 0,
+        .messages_missing = tally_get(&push->lost) + tally_get(&push->duplicate) +
+                            tally_get(&push->damaged) + tally_get(&push->unfinished),
+        .negative_latencies = tally_get(&push->negative),
+        .start_was_missed = r->start.missed,
+        .cancelled = r->interrupted ? 0 : tally_get(&q->cancelled),
+        .measured_nothing = (r->asked_qps > 0 && tally_get(&q->scheduled) == 0) ||
+                            (plan->config.listens && response->count + response->beyond == 0),
+    };
+
+    in->sent_on_schedule = in->scheduled == in->unsent || r->sent_ns == 0
+                               ? 1.0
+                               : (double)in->sent / (double)(in->scheduled - in->unsent) *
+                                     (double)r->scheduled_ns / (double)r->sent_ns;
+    r->broken_law = tally_check(&r->tally, r->connections_asked, response->count, response->beyond);
+    if (r->broken_law == NULL && r->has_rows &&
+        tally_get(&q->answered) + tally_get(&r->tally.push.measured) !=
+            r->rows.written[1] + r->rows.dropped[1] + r->rows.left_out[1])
+        r->broken_law =
+            "answered queries, messages = answer rows written, missing and not of the sample";
+    judge_latency(plan, r, in);
+    r->doubts = verdict_judge(in);
+}
+
+/* Those that were there before the run and that it could not take over. */
+static uint64_t tuples_in_time_wait(const struct client_plan *plan, const struct client_result *r)
+{
+    if (!r->has_sockets || plan->sources.n_time_wait == HOST_LIMITS_UNKNOWN)
+        return HOST_LIMITS_UNKNOWN;
+    return plan->sources.n_time_wait < r->sockets.time_wait ? plan->sources.n_time_wait
+                                                            : r->sockets.time_wait;
+}
+
+void client_diagnose(struct client_result *r, const struct client_plan *plan, bool threads_are_auto)
+{
+    const struct diagnosis_input in = {
+        .tally = &r->tally,
+        .protocol = plan->config.listens ? "listen" : plan->config.query.protocol->name,
+        .over_tls = plan->config.tls != NULL,
+        .not_begun =
+            r->gave_up ? r->connections_asked - tally_get(&r->tally.connections.attempted) : 0,
+        .losses = &r->losses,
+        .none_is_left = r->connections_live == 0,
+        .server_was_tried = r->server_was_tried,
+        .server_accepts = r->server_accepts,
+        .deaf = r->connections_deaf,
+        .live = r->connections_live,
+        .half_open = r->connections_half_open,
+        .host = &r->limits,
+        .listen_overflows =
+            host_counters_delta(r->host_after.listen_overflows, r->host_before.listen_overflows),
+        .shortage = r->shortage[0] != '\0' ? r->shortage : NULL,
+        .n_tuples = plan->sources.n_tuples,
+        .tuples_in_time_wait = tuples_in_time_wait(plan, r),
+        .in_time_wait = r->has_sockets ? r->sockets.time_wait : HOST_LIMITS_UNKNOWN,
+        .threads_are_auto = threads_are_auto,
+        .own_fd_tables = r->own_fd_tables,
+        .churns = plan->config.queries_per_conn > 0,
+        .churn_per_s = client_result_churn_per_s(r),
+    };
+
+    if (in.churns ? tally_connections_failed(&r->tally) > 0
+                  : r->connections_live < r->connections_wanted || in.deaf > 0)
+        diagnosis_make(&r->diagnosis, &in);
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT
+ * client_session: see client/session.h. */
+#include "client/session.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/shutdown.h"
+#include "base/units.h"
+#include "client/judge.h"
+#include "client/report.h"
+#include "client/run.h"
+#include "client/start_gate.h"
+#include "host/kernel_features.h"
+#include "host/preflight_report.h"
+#include "measure/hgrm.h"
+#include "measure/verdict.h"
+#include "net/worker.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Rows that all workers together can be ahead of the writer: 64 MiB, about a second of 1 Mq/s. */
+enum { ALL_RINGS_ROWS = 1 << 21, FEWEST_RING_ROWS = 1 << 14 };
+
+int client_session_print_plan(struct client_session *s)
+{
+    const struct preflight *p = &s->plan.preflight;
+    char title[2 * SOCK_TEXT_BYTES + 2 * UNITS_TEXT_BYTES], count[UNITS_TEXT_BYTES];
+    struct json j;
+
+    snprintf(title, sizeof title, "%s connections to %s from %" PRIu32 " threads",
+             units_format_count(count, s->plan.config.n_connections), s->plan.target,
+             s->plan.config.n_workers);
+    if (client_outputs_open_json(&s->outputs, &s->opts) != 0)
+        return CLIENT_EXIT_USAGE;
+    if (s->outputs.json.stream == NULL) {
+        preflight_report_text(stdout, title, p);
+    } else {
+        json_init(&j, s->outputs.json.stream);
+        preflight_report_json_object(&j, "tcpclient", title, p);
+    }
+    if (output_close(&s->outputs.json, true) != 0 || output_flush_stdout() != 0)
+        return CLIENT_EXIT_USAGE;
+    return preflight_worst(p) == PREFLIGHT_STOP ? CLIENT_EXIT_USAGE : CLIENT_EXIT_VALID;
+}
+
+static void log_limits(const struct client_session *s, enum preflight_level level)
+{
+    char subject[64];
+
+    snprintf(subject, sizeof subject, "--connections %" PRIu64, s->opts.connections);
+    preflight_report_log(&s->plan.preflight, subject, level);
+}
+
+/* What does not fit stops the program here, before anything is opened. */
+static int check_plan(const struct client_session *s)
+{
+    if (preflight_worst(&s->plan.preflight) != PREFLIGHT_STOP || s->opts.force)
+        return 0;
+    log_limits(s, PREFLIGHT_STOP);
+    return -1;
+}
+
+static void warn(const struct client_session *s)
+{
+    if (!s->opts.quiet) {
+        log_limits(s, PREFLIGHT_WARN);
+        kernel_features_warn(FEATURE_PROC | FEATURE_SOCK_DIAG |
+                             (s->opts.kernel_ts == CLIENT_KERNEL_TS_YES ? FEATURE_STAMPS : 0));
+    }
+    if (s->opts.verbose > 0)
+        preflight_report_text(stderr, "", &s->plan.preflight);
+}
+
+/* --- run --- */
+
+static uint32_t ring_rows(uint32_t n_workers)
+{
+    uint32_t rows = ALL_RINGS_ROWS;
+
+    while (rows > FEWEST_RING_ROWS && (uint64_t)rows * n_workers > ALL_RINGS_ROWS)
+        rows /= 2;
+    return rows;
+}
+
+static void reopen_outputs(void *arg)
+{
+    struct client_session *s = arg;
+
+    client_outputs_reopen(&s->outputs, &s->opts);
+}
+
+static struct report_about about_of(const struct client_session *s, double rate_qps)
+{
+    return (struct report_about){
+        .version = TCPSCALER_VERSION,
+        .libevent = event_get_version(),
+        .backend = worker_backend(),
+        .target = s->plan.target,
+        .rate_qps = rate_qps,
+        .churn_most_per_s = s->plan.churn_most_per_s,
+        .config = &s->plan.config,
+        .options = client_opts_table(),
+        .settings = &s->opts,
+    };
+}
+
+/* The port to be steered at, and what the server has counted so far. */
+static int open_control(struct client_session *s)
+{
+    const struct client_opts *o = &s->opts;
+    char error[CONTROL_SOCKET_ERROR_BYTES];
+
+    if (o->control_token != NULL && control_token_read(&s->token, o->control_token, error) != 0)
+        return log_error("--control-token: %s", error);
+    if (o->server_control != NULL && server_stats_read(&s->server, o->server_control, &s->token,
+                                                       CONTROL_SOCKET_WAIT_MS, error) != 0)
+        return log_error("--server-control: %s", error);
+    if (o->control == NULL)
+        return 0;
+    if (control_socket_listen(&s->control, o->control, o->control_token != NULL, error) != 0)
+        return log_error("--control: %s", error);
+    if (!o->quiet)
+        log_error("control at %s, room for %" PRIu32 " connections", o->control,
+                  s->plan.config.n_connections);
+    return 0;
+}
+
+/* What is too late already is said before anything is opened. */
+static int check_start(const struct start_gate_settings *gate)
+{
+    if (start_gate_is_missed(gate))
+        return log_error("--start-at: that was longer ago than --late-max allows");
+    if (start_gate_prepare(gate) != 0)
+        return log_error("--start-file: cannot write '%s.ready': %s", gate->file, strerror(errno));
+    return 0;
+}
+
+static int open_rows(struct client_session *s)
+{
+    const struct rows_options rows = {
+        .fd = s->outputs.rows.fd,
+        .n_rings = s->plan.config.n_workers,
+        .ring_rows = ring_rows(s->plan.config.n_workers),
+        .realtime_offset_ns = clock_realtime_offset_ns(),
+        .when_full = s->opts.raw_full,
+        .one_in = s->opts.sample_one_in,
+        .hurry = shutdown_flag(),
+    };
+
+    if (s->outputs.rows.fd < 0)
+        return 0;
+    s->plan.config.rows = rows_open(&rows);
+    if (s->plan.config.rows == NULL)
+        return log_error("raw output: %s", strerror(errno));
+    return 0;
+}
+
+static int run(struct client_session *s, struct client_result *result)
+{
+    const struct report_about about = about_of(s, s->plan.rate_qps);
+    const struct start_gate_settings gate = {
+        .at_epoch_ns = s->opts.start_epoch_ns,
+        .file = s->opts.start_file,
+        .late_max_ns = s->opts.late_max_ns,
+        .ahead_ns = s->opts.settle_ns,
+        .quiet = s->opts.quiet,
+    };
+    const struct client_run_settings settings = {
+        .settle_ns = s->opts.settle_ns,
+        .stats_interval_ns = s->opts.quiet ? 0 : s->opts.stats_interval_ns,
+        .stderr_is_terminal = isatty(STDERR_FILENO) == 1,
+        .stats_in_place = log_can_erase(),
+        .rate_qps = s->plan.rate_qps,
+        .connections = s->outputs.connections.stream,
+        .interval_log = s->outputs.hlog.stream,
+        .reopen = reopen_outputs,
+        .arg = s,
+        .control = s->opts.control != NULL ? &s->control : NULL,
+        .control_token = &s->token,
+        .about = &about,
+        .server_control = s->opts.server_control,
+        .gate = gate.at_epoch_ns > 0 || gate.file != NULL ? &gate : NULL,
+    };
+    int failed;
+
+    if (check_start(&gate) != 0)
+        return -1;
+    if (s->outputs.hlog.stream != NULL && client_outputs_begin_hlog(&s->outputs) != 0)
+        return -1;
+    if (open_rows(s) != 0)
+        return -1;
+    failed = client_run(&s->plan.config, &settings, result);
+    output_drop_stderr(false);
+    if (failed)
+        log_error("cannot start the worker threads: %s", strerror(errno));
+    if (s->plan.config.rows != NULL) {
+        rows_close(s->plan.config.rows, &result->rows);
+        result->has_rows = true;
+    }
+    result->interrupted |= shutdown_was_requested();
+    return failed;
+}
+
+/* --- report --- */
+
+/* With --quiet, too: who sees nothing but the exit code should know where it comes from. */
+static void log_doubts(const struct client_result *r)
+{
+    char names[512] = "";
+    size_t n = 0;
+
+    if (r->broken_law != NULL)
+        log_error("BUG, counts do not add up: %s", r->broken_law);
+    for (int i = 0; i < VERDICT_N_REASONS; i++)
+        if (r->doubts & (1u << i) && n < sizeof names)
+            n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n > 0 ? ", " : "",
+                                  verdict_name((enum verdict_reason)i));
+    if (n > 0)
+        log_error("SUSPECT: %s", names);
+}
+
+/* Returns whether every report was written. */
+static bool write_reports(struct client_session *s, const struct client_result *result)
+{
+    const struct report_about about = about_of(s, result->asked_qps);
+    int failed = result->log_failed;
+
+    if (s->opts.quiet)
+        log_doubts(result);
+    else
+        report_text(stderr, &about, result);
+    if (s->outputs.json.stream != NULL)
+        report_json(s->outputs.json.stream, &about, result);
+    if (s->outputs.hgrm.stream != NULL)
+        hgrm_print(s->outputs.hgrm.stream, &result->metrics[CLIENT_RESPONSE]);
+    failed |= client_outputs_close(&s->outputs);
+    return !failed;
+}
+
+static int exit_code(const struct client_result *result, bool reports_written)
+{
+    if (result->interrupted || shutdown_was_requested())
+        return CLIENT_EXIT_INTERRUPTED;
+    if (result->broken_law != NULL)
+        return CLIENT_EXIT_FAILED_CHECK;
+    return result->doubts != 0 || !reports_written ? CLIENT_EXIT_SUSPECT : CLIENT_EXIT_VALID;
+}
+
+static int measure(struct client_session *s)
+{
+    struct client_result *result = calloc(1, sizeof *result);
+    int code = CLIENT_EXIT_USAGE;
+
+    if (result == NULL) {
+        log_error("no memory");
+        return code;
+    }
+    if (run(s, result) == 0) {
+        result->server_before = s->server;
+        client_judge(result, &s->plan, (unsigned)s->opts.require);
+        client_diagnose(result, &s->plan, s->opts.threads == 0);
+        code = exit_code(result, write_reports(s, result));
+    }
+    for (int m = 0; m < CLIENT_N_METRICS; m++)
+        hist_free(&result->metrics[m]);
+    losses_free(&result->losses);
+    free(result);
+    return code;
+}
+
+int client_session_run(struct client_session *s)
+{
+    if (check_plan(s) != 0 || client_outputs_open(&s->outputs, &s->opts) != 0)
+        return CLIENT_EXIT_USAGE;
+    output_drop_stderr(true); /* until the run is over */
+    if (open_control(s) != 0)
+        return CLIENT_EXIT_USAGE;
+    warn(s);
+    return measure(s);
+}
+
+void client_session_free(struct client_session *s)
+{
+    control_socket_close(&s->control);
+    client_plan_free(&s->plan);
+    free(s->outputs.hlog_head);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT
+ * server_session: see server/session.h. */
+#include "server/session.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/notify.h"
+#include "base/units.h"
+#include "host/kernel_features.h"
+#include "host/preflight_report.h"
+#include "host/privileges.h"
+#include "server/watch.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- plan and listen --- */
+
+static int check_plan(const struct server *s)
+{
+    char subject[64];
+
+    snprintf(subject, sizeof subject, "--max-connections %" PRIu64, s->opts.max_connections);
+    if (preflight_worst(&s->plan.preflight) == PREFLIGHT_STOP && !s->opts.force) {
+        preflight_report_log(&s->plan.preflight, subject, PREFLIGHT_STOP);
+        return -1;
+    }
+    if (!s->opts.quiet && s->opts.max_connections > 0)
+        preflight_report_log(&s->plan.preflight, subject, PREFLIGHT_WARN);
+    return 0;
+}
+
+static int open_json(struct server *s)
+{
+    if (s->opts.json == NULL)
+        return 0;
+    if (output_open(&s->json, "json", s->opts.json) != 0)
+        return -1;
+    if (output_begin(&s->json) != 0)
+        return log_error("--json: cannot write '%s': %s", s->opts.json, strerror(errno));
+    return 0;
+}
+
+int server_session_print_plan(struct server *s)
+{
+    char title[128], count[UNITS_TEXT_BYTES];
+    struct json j;
+
+    snprintf(title, sizeof title, "%s connections accepted by %" PRIu32 " threads",
+             units_format_count(count, s->opts.max_connections), s->plan.n_workers);
+    if (open_json(s) != 0)
+        return SERVER_EXIT_USAGE;
+    if (s->json.stream == NULL) {
+        preflight_report_text(stdout, title, &s->plan.preflight);
+    } else {
+        json_init(&j, s->json.stream);
+        preflight_report_json_object(&j, "tcpserver", title, &s->plan.preflight);
+    }
+    if (output_close(&s->json, true) != 0 || output_flush_stdout() != 0)
+        return SERVER_EXIT_USAGE;
+    return preflight_worst(&s->plan.preflight) == PREFLIGHT_STOP ? SERVER_EXIT_USAGE
+                                                                 : SERVER_EXIT_DONE;
+}
+
+static int open_listeners(struct server *s)
+{
+    if (server_listeners_open(&s->listeners, &s->opts, s->plan.n_workers) != 0)
+        return -1;
+    sock_format(s->address_text, &s->listeners.address);
+    return 0;
+}
+
+static int read_token(struct server *s)
+{
+    const char *file = s->opts.control_token;
+    char error[CONTROL_SOCKET_ERROR_BYTES];
+
+    if (file != NULL && control_token_read(&s->control_token, file, error) != 0)
+        return log_error("--control-token: %s", error);
+    return 0;
+}
+
+/* From here on all is made by, and for, whom the program runs as. */
+static int drop_privileges(struct server *s)
+{
+    char error[PRIVILEGES_ERROR_BYTES];
+
+    privileges_gain_none();
+    if (s->opts.user != NULL && privileges_drop(&s->plan.user, error) != 0)
+        return log_error("--user: %s", error);
+    return 0;
+}
+
+static int open_control(struct server *s)
+{
+    const struct server_opts *o = &s->opts;
+    char error[CONTROL_SOCKET_ERROR_BYTES];
+
+    if (o->control != NULL &&
+        control_socket_listen(&s->control_socket, o->control, o->control_token != NULL, error) != 0)
+        return log_error("--control: %s", error);
+    return 0;
+}
+
+/* --- run --- */
+
+static int begin(struct server *s)
+{
+    if (check_plan(s) != 0 || server_plan_limit_sources(&s->plan, &s->opts) != 0 ||
+        open_listeners(s) != 0 || read_token(s) != 0 || drop_privileges(s) != 0)
+        return -1;
+    return open_json(s) != 0 ? -1 : open_control(s);
+}
+
+static void watch_memory(struct server *s)
+{
+    const struct memory_ends ends = {
+        .server_connections = 1,
+        .server_threads = s->plan.n_workers,
+        .tls = s->plan.config.tls != NULL,
+    };
+
+    memory_watch_start(&s->memory, "/proc", &ends, MEMORY_WATCH_OF_SERVER);
+    s->plan.config.memory = &s->memory;
+}
+
+static int start_workers(struct server *s)
+{
+    s->workers = calloc(s->plan.n_workers, sizeof *s->workers);
+    s->tallies = calloc(s->plan.n_workers, sizeof *s->tallies);
+    if (s->workers == NULL || s->tallies == NULL)
+        return log_error("no memory");
+    s->result.workers = s->tallies;
+    for (uint32_t i = 0; i < s->plan.n_workers; i++) {
+        s->tallies[i] = &s->workers[i].tally;
+        if (server_worker_start(&s->workers[i], &s->plan.config, i, s->listeners.fds[i]) != 0)
+            return log_error("cannot start thread %" PRIu32 ": %s", i, strerror(errno));
+        s->n_started++;
+        /* from here on the listener is the worker's; where that uses a copy, ours goes */
+        if (s->workers[i].worker.own_fd_table)
+            close(s->listeners.fds[i]);
+    }
+    return 0;
+}
+
+static int start_control(struct server *s)
+{
+    if (s->opts.control == NULL)
+        return 0;
+    s->control = (struct server_control){
+        .base = s->base,
+        .workers = s->workers,
+        .n_workers = s->plan.n_workers,
+        .result = &s->result,
+        .collect = server_watch_collect,
+        .context = s,
+    };
+    if (server_control_start(&s->control, &s->control_socket, &s->control_token) != 0)
+        return log_error("--control: %s", strerror(errno));
+    return 0;
+}
+
+static void stop_workers(struct server *s)
+{
+    for (uint32_t i = 0; i < s->n_started; i++)
+        worker_post(&s->workers[i].worker, SERVER_STOP, 0);
+    for (uint32_t i = 0; i < s->n_started; i++)
+        worker_join(&s->workers[i].worker);
+}
+
+/* With --max-connections the plan has told of the fd tables. */
+static void warn_of_lacks(const struct server *s)
+{
+    kernel_features_warn(FEATURE_PROC | (s->opts.bind_given ? 0 : FEATURE_IPV6) |
+                         (s->opts.max_connections > 0 ? 0 : FEATURE_FD_TABLES));
+}
+
+static void announce(const struct server *s)
+{
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+
+    if (s->opts.quiet)
+        return;
+    warn_of_lacks(s);
+    fprintf(stderr, "tcpserver: listening on %s, %" PRIu32 " threads, room for %s connections\n",
+            s->address_text, s->plan.n_workers,
+            units_format_count(a, s->opts.max_connections > 0 ? s->opts.max_connections
+                                                              : s->plan.room));
+    if (s->opts.control != NULL)
+        fprintf(stderr, "tcpserver: control at %s\n", s->opts.control);
+    if (s->opts.verbose > 0)
+        fprintf(stderr,
+                "tcpserver: fd limit %s per %s; accept queue %" PRIu64
+                " per thread of at most %s (net.core.somaxconn); libevent %s (%s)\n",
+                units_format_known(b, s->plan.host.nofile),
+                s->plan.config.own_fd_tables ? "thread" : "process, shared by all threads",
+                s->opts.backlog, units_format_known(a, s->plan.host.somaxconn), event_get_version(),
+                worker_backend());
+}
+
+static int report(struct server *s)
+{
+    if (!s->opts.quiet)
+        server_report_text(stderr, &s->result);
+    if (s->json.stream != NULL)
+        server_watch_print_json(s);
+    return output_close(&s->json, true) == 0 ? SERVER_EXIT_DONE : SERVER_EXIT_REPORT_LOST;
+}
+
+static int serve(struct server *s)
+{
+    s->stderr_is_terminal = isatty(STDERR_FILENO) == 1;
+    s->result.n_workers = s->plan.n_workers;
+    s->result.has_tls = s->plan.config.tls != NULL;
+    s->result.pushes = s->opts.push_rate_per_s > 0;
+    s->result.version = TCPSCALER_VERSION;
+    s->result.libevent = event_get_version();
+    s->result.backend = worker_backend();
+    s->result.address = s->address_text;
+    s->result.options = server_opts_table();
+    s->result.settings = &s->opts;
+    output_drop_stderr(true); /* until the workers have ended */
+    host_counters_read(&s->result.before);
+    s->begin_ns = s->previous_ns = clock_now_ns();
+    s->result.started_epoch_ns = s->begin_ns + clock_realtime_offset_ns();
+    watch_memory(s);
+    if (server_watch_begin(s) != 0 || start_workers(s) != 0 || start_control(s) != 0) {
+        stop_workers(s);
+        return SERVER_EXIT_USAGE;
+    }
+    announce(s);
+    notify(NOTIFY_READY);
+    event_base_dispatch(s->base);
+    server_watch_end(s);
+    notify(NOTIFY_STOPPING);
+    server_control_end(&s->control);
+    stop_workers(s);
+    output_drop_stderr(false);
+    server_watch_collect(s);
+    s->result.state = SERVER_ENDED;
+    return report(s);
+}
+
+int server_session_run(struct server *s)
+{
+    return begin(s) == 0 ? serve(s) : SERVER_EXIT_USAGE;
+}
+
+void server_session_free(struct server *s)
+{
+    control_socket_close(&s->control_socket);
+    if (s->base != NULL)
+        event_base_free(s->base);
+    memory_watch_end(&s->memory);
+    server_listeners_free(&s->listeners);
+    free(s->workers);
+    free(s->tallies);
+    server_plan_free(&s->plan);
+}

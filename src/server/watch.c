@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT
+ * server_watch: see server/watch.h. */
+#include "server/watch.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/reopen.h"
+#include "base/shutdown.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+enum { SHORTAGE_TEXT_BYTES = 256 };
+
+#define LOOK_NS (50 * 1000000ull)
+
+void server_watch_collect(void *context)
+{
+    struct server *s = context;
+    struct server_result *r = &s->result;
+
+    memset(&r->total, 0, sizeof r->total);
+    r->active = 0;
+    for (uint32_t i = 0; i < s->n_started; i++) {
+        server_tally_merge(&r->total, &s->workers[i].tally);
+        r->active += server_tally_active(&s->workers[i].tally);
+    }
+    r->peak = atomic_load_explicit(&s->plan.config.n_peak, memory_order_relaxed);
+    r->elapsed_ns = clock_now_ns() - s->begin_ns;
+    host_counters_watch_memory(&r->before);
+    host_counters_read(&r->now);
+}
+
+/* Says when it begins to refuse for want of memory, and when it accepts again. */
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+    struct server *s = arg;
+    char text[SHORTAGE_TEXT_BYTES];
+    bool is_short;
+
+    (void)fd;
+    (void)what;
+    memory_watch_look(&s->memory);
+    is_short = memory_watch_is_short(&s->memory);
+    if (is_short == s->memory_was_short)
+        return;
+    s->memory_was_short = is_short;
+    memory_shortage_text(&s->memory.tightest, text, sizeof text);
+    if (!s->opts.quiet)
+        log_error("%s: %s",
+                  is_short ? "memory is short, new connections are refused"
+                           : "accepts connections again",
+                  text);
+}
+
+static void on_stats(evutil_socket_t fd, short what, void *arg)
+{
+    struct server *s = arg;
+    uint64_t now_ns = clock_now_ns();
+
+    (void)fd;
+    (void)what;
+    server_watch_collect(s);
+    server_report_line(stderr, &s->result, &s->previous, now_ns - s->previous_ns);
+    memcpy(&s->previous, &s->result.total, sizeof s->previous);
+    s->previous_ns = now_ns;
+}
+
+void server_watch_print_json(struct server *s)
+{
+    if (output_begin(&s->json) != 0)
+        log_error("--json: cannot empty '%s': %s", s->opts.json, strerror(errno));
+    server_report_json(s->json.stream, &s->result);
+}
+
+static void on_end(evutil_socket_t fd, short what, void *arg)
+{
+    struct server *s = arg;
+
+    (void)fd;
+    (void)what;
+    event_base_loopbreak(s->base);
+}
+
+/* The JSON goes on in a new file of the same name. */
+static void on_hangup(evutil_socket_t number, short what, void *arg)
+{
+    struct server *s = arg;
+
+    (void)what;
+    if (reopen_is_hangup(s->stderr_is_terminal))
+        shutdown_request(number);
+    else if (s->json.stream != NULL && reopen(s->json.fd, s->opts.json, NULL) != 0)
+        log_error("--json: cannot reopen '%s': %s", s->opts.json, strerror(errno));
+}
+
+static void on_snapshot(evutil_socket_t number, short what, void *arg)
+{
+    struct server *s = arg;
+
+    (void)number;
+    (void)what;
+    server_watch_collect(s);
+    server_report_text(stderr, &s->result);
+    if (s->json.stream != NULL) {
+        server_watch_print_json(s);
+        output_flush(&s->json);
+    }
+}
+
+int server_watch_begin(struct server *s)
+{
+    static const struct {
+        int number;
+        event_callback_fn on;
+    } signals[SERVER_N_SIGNALS] = {{SIGHUP, on_hangup}, {SIGUSR1, on_snapshot}};
+    struct timeval look = clock_timeval(LOOK_NS);
+    struct timeval stats = clock_timeval(s->opts.stats_interval_ns);
+    int failed = 0;
+
+    s->base = event_base_new();
+    if (s->base == NULL)
+        return -1;
+    event_assign(&s->look_event, s->base, -1, EV_PERSIST, on_look, s);
+    failed |= event_add(&s->look_event, &look);
+    event_assign(&s->stats_event, s->base, -1, EV_PERSIST, on_stats, s);
+    if (s->opts.stats_interval_ns > 0)
+        failed |= event_add(&s->stats_event, &stats);
+    failed |= shutdown_prepare();
+    event_assign(&s->end_event, s->base, shutdown_fd(), EV_READ, on_end, s);
+    failed |= event_add(&s->end_event, NULL);
+    for (int i = 0; i < SERVER_N_SIGNALS; i++) {
+        evsignal_assign(&s->signal_events[i], s->base, signals[i].number, signals[i].on, s);
+        failed |= evsignal_add(&s->signal_events[i], NULL);
+    }
+    return failed;
+}
+
+void server_watch_end(struct server *s)
+{
+    for (int i = 0; i < SERVER_N_SIGNALS; i++)
+        evsignal_del(&s->signal_events[i]);
+}
