@@ -21,75 +21,10 @@
 #ifndef TCPSCALER_WORKLOAD_INFLIGHT_H
 #define TCPSCALER_WORKLOAD_INFLIGHT_H
 
+#include "workload/inflight_ids.h"
+
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-
-struct id_set;
-
-#define INFLIGHT_NONE UINT32_MAX
-#define INFLIGHT_IDS  65536u
-
-/* EXPIRED: no query, but ids of expired ones. */
-enum inflight_state {
-    INFLIGHT_FREE,
-    INFLIGHT_QUEUED,
-    INFLIGHT_WAITING,
-    INFLIGHT_SENT,
-    INFLIGHT_EXPIRED
-};
-
-/* The links are slot numbers. */
-struct inflight_query {
-    union {
-        struct {
-            uint64_t intended_ns;
-            uint64_t sent_ns; /* 0 while it is queued */
-        };
-        uint64_t expired[2]; /* EXPIRED: bit i: id 128 * id + i */
-    };
-    uint32_t connection;
-    union {
-        uint32_t query_offset; /* the caller's: what it asks */
-        uint32_t position;     /* EXPIRED: the latest of its ids */
-    };
-    uint32_t gap_us; /* the caller's: arrival gap before it, for the raw rows */
-    uint16_t id;     /* valid from assign_id on */
-    uint8_t state;
-    uint8_t tag; /* the caller's: what the query counts for */
-    uint32_t hash_next;
-    uint32_t conn_prev, conn_next;
-    uint32_t fifo_prev, fifo_next; /* waiting and sent queries by time; free slots use fifo_next */
-};
-
-_Static_assert(sizeof(struct inflight_query) <= 56, "memory per query in flight");
-
-/* Embedded in the connection, initialised by inflight_list_init. */
-struct inflight_list {
-    uint32_t head, tail;      /* all its queries */
-    uint32_t waiting_head;    /* the first of which nothing is written */
-    uint32_t queued_head;     /* the first not yet sent */
-    uint32_t expired_head;    /* slots of expired ids */
-    uint32_t n_reserved : 31; /* ids in use, <= 65,536; without ids: answers owed */
-    uint32_t wrapped : 1;     /* every id has been used */
-    uint32_t next_position;   /* ids are used in turn: this one modulo 65,536 next */
-    uint32_t newest_answered; /* the latest position an answer came to */
-    uint32_t crowd;           /* of inflight.crowds, when many ids are in use */
-};
-
-struct inflight {
-    struct inflight_query *slots;
-    uint32_t n_slots, n_touched; /* slots from the latter on have never been used */
-    uint32_t free_head;
-    uint32_t *buckets;  /* with ids: slot + 1; 0: empty */
-    uint32_t n_buckets; /* a power of two */
-    bool has_ids;
-    uint32_t fifo_head, fifo_tail;
-    uint32_t n_queued, n_sent; /* the latter waiting ones included */
-    uint64_t n_expired;        /* answers owed */
-    struct id_set **crowds; /* ids in use, of connections where the next free one is far to seek */
-    uint32_t n_crowds;
-};
 
 /* Room for capacity_hint queries to begin with, of which memory is used as they come; it grows by
  * doubling.  has_ids: answers carry an id.  Returns 0 or -1 (memory). */
@@ -97,19 +32,9 @@ int inflight_init(struct inflight *t, uint32_t capacity_hint, bool has_ids);
 void inflight_free(struct inflight *t);
 void inflight_list_init(struct inflight_list *list);
 
-static inline struct inflight_query *inflight_at(struct inflight *t, uint32_t slot)
-{
-    return &t->slots[slot];
-}
-
 /* Appends a QUEUED query to the connection's list.  Returns its slot, or INFLIGHT_NONE (memory). */
 uint32_t inflight_queue(struct inflight *t, struct inflight_list *list, uint32_t connection,
                         uint64_t intended_ns, uint8_t tag);
-
-/* Gives list->queued_head (which must exist) the next free id and enters it under (connection, id).
- * Returns 0, and inflight_mark_sent() has to be the next call; or -1 when all ids are in use.
- * *recycled: the id of an expired query was given up for it. */
-int inflight_assign_id(struct inflight *t, struct inflight_list *list, bool *recycled);
 
 /* The query at list->queued_head, which has an id, is sent at sent_ns (>= every earlier sent_ns of
  * the table): it is WAITING and queued_head moves on.  A caller that sends several queries with one
@@ -128,10 +53,6 @@ uint32_t inflight_find(const struct inflight *t, const struct inflight_list *lis
  * more. */
 bool inflight_take_late(struct inflight *t, struct inflight_list *list, uint32_t connection,
                         uint16_t id);
-
-/* Whether the connection has ever used this id: an answer to it that finds no query is a duplicate,
- * otherwise its id is unknown. */
-bool inflight_id_was_used(const struct inflight_list *list, uint16_t id);
 
 /* The oldest WAITING or SENT query of all connections, or INFLIGHT_NONE: what expires first. */
 static inline uint32_t inflight_oldest(const struct inflight *t)

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT
+ * inflight_ids: see workload/inflight_ids.h. */
+#include "workload/inflight_ids.h"
+
+#include "workload/id_set.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#define NONE INFLIGHT_NONE
+
+enum { IDS_PER_SLOT = 128 };
+
+/* So many ids in use of a connection are worth a set of them: to pass over fewer one by one is
+ * cheap. */
+enum { CROWDED = 1024 };
+
+/* A distance of positions that is not compared with others any more. */
+#define LONG_AGO (1u << 30)
+
+/* --- expired ids --- */
+
+static uint64_t *expired_word(const struct inflight *t, uint32_t slot, uint16_t id)
+{
+    return &t->slots[slot].expired[id % IDS_PER_SLOT / 64];
+}
+
+static uint64_t expired_bit(uint16_t id)
+{
+    return UINT64_C(1) << id % 64;
+}
+
+uint32_t inflight_ids_find_expired(const struct inflight *t, const struct inflight_list *list,
+                                   uint32_t connection, uint16_t id)
+{
+    uint32_t slot;
+
+    if (list->expired_head == NONE)
+        return NONE;
+    slot = inflight_slots_look_up(t, connection, id / IDS_PER_SLOT, true);
+    return slot != NONE && (*expired_word(t, slot, id) & expired_bit(id)) ? slot : NONE;
+}
+
+/* A slot that has just left its lists and the table becomes that of expired ids. */
+static void begin_expired(struct inflight *t, struct inflight_list *list, uint32_t slot)
+{
+    struct inflight_query *q = &t->slots[slot];
+
+    q->expired[0] = q->expired[1] = 0;
+    q->position = inflight_ids_position(list, q->id);
+    q->state = INFLIGHT_EXPIRED;
+    q->id /= IDS_PER_SLOT;
+    q->conn_prev = NONE;
+    q->conn_next = list->expired_head;
+    if (list->expired_head != NONE)
+        t->slots[list->expired_head].conn_prev = slot;
+    list->expired_head = slot;
+    inflight_slots_enter(t, slot);
+}
+
+static void end_expired(struct inflight *t, struct inflight_list *list, uint32_t slot)
+{
+    const struct inflight_query *q = &t->slots[slot];
+
+    if (q->conn_prev != NONE)
+        t->slots[q->conn_prev].conn_next = q->conn_next;
+    else
+        list->expired_head = q->conn_next;
+    if (q->conn_next != NONE)
+        t->slots[q->conn_next].conn_prev = q->conn_prev;
+    inflight_slots_leave(t, slot);
+    inflight_slots_release(t, slot);
+}
+
+void inflight_ids_add_expired(struct inflight *t, struct inflight_list *list, uint32_t slot)
+{
+    const uint16_t id = t->slots[slot].id;
+    uint32_t ids = inflight_slots_look_up(t, t->slots[slot].connection, id / IDS_PER_SLOT, true);
+
+    if (ids == NONE)
+        begin_expired(t, list, ids = slot);
+    else
+        inflight_slots_release(t, slot);
+    if (inflight_ids_is_later(inflight_ids_position(list, id), t->slots[ids].position))
+        t->slots[ids].position = inflight_ids_position(list, id);
+    *expired_word(t, ids, id) |= expired_bit(id);
+}
+
+void inflight_ids_remove_expired(struct inflight *t, struct inflight_list *list, uint32_t slot,
+                                 uint16_t id)
+{
+    *expired_word(t, slot, id) &= ~expired_bit(id);
+    if (t->slots[slot].expired[0] == 0 && t->slots[slot].expired[1] == 0)
+        end_expired(t, list, slot);
+    t->n_expired--;
+}
+
+/* --- ids in use --- */
+
+static struct id_set *crowd_of(const struct inflight *t, const struct inflight_list *list)
+{
+    return list->crowd != NONE ? t->crowds[list->crowd] : NULL;
+}
+
+void inflight_ids_leave_crowd(const struct inflight *t, const struct inflight_list *list,
+                              uint16_t id)
+{
+    id_set_remove(crowd_of(t, list), id);
+}
+
+static void fill_crowd(const struct inflight *t, const struct inflight_list *list, struct id_set *s)
+{
+    for (uint32_t i = list->head; i != list->queued_head; i = t->slots[i].conn_next)
+        id_set_add(s, t->slots[i].id);
+    for (uint32_t i = list->expired_head; i != NONE; i = t->slots[i].conn_next)
+        for (unsigned k = 0; k < IDS_PER_SLOT; k++)
+            if (t->slots[i].expired[k / 64] >> k % 64 & 1)
+                id_set_add(s, (uint16_t)(t->slots[i].id * IDS_PER_SLOT + k));
+}
+
+static uint32_t free_crowd(struct inflight *t)
+{
+    struct id_set **crowds;
+
+    for (uint32_t i = 0; i < t->n_crowds; i++)
+        if (t->crowds[i] == NULL)
+            return i;
+    crowds = realloc(t->crowds, (t->n_crowds + 1) * sizeof(struct id_set *));
+    if (crowds == NULL)
+        return NONE;
+    t->crowds = crowds;
+    crowds[t->n_crowds] = NULL;
+    return t->n_crowds++;
+}
+
+/* Without memory for it the ids in use are passed over one by one. */
+static void make_crowd(struct inflight *t, struct inflight_list *list)
+{
+    const uint32_t i = free_crowd(t);
+
+    if (i == NONE || (t->crowds[i] = calloc(1, sizeof **t->crowds)) == NULL)
+        return;
+    fill_crowd(t, list, t->crowds[i]);
+    list->crowd = i;
+}
+
+static bool is_in_use(const struct inflight *t, const struct inflight_list *list,
+                      uint32_t connection, uint16_t id)
+{
+    return inflight_slots_look_up(t, connection, id, false) != NONE ||
+           inflight_ids_find_expired(t, list, connection, id) != NONE;
+}
+
+/* Moves next_position to the next free id; there is one. */
+static void pass_over_used(struct inflight *t, struct inflight_list *list, uint32_t connection)
+{
+    const uint16_t next = (uint16_t)list->next_position;
+
+    if (!list->wrapped || list->n_reserved == 0)
+        return;
+    if (list->crowd == NONE && list->n_reserved > CROWDED)
+        make_crowd(t, list);
+    if (list->crowd != NONE)
+        list->next_position += (uint16_t)(id_set_next_free(crowd_of(t, list), next) - next);
+    else
+        while (is_in_use(t, list, connection, (uint16_t)list->next_position))
+            list->next_position++;
+}
+
+/* --- the next id --- */
+
+/* The first expired id of a slot from number `from` of it on; IDS_PER_SLOT: there is none. */
+static unsigned first_expired(const struct inflight_query *q, unsigned from)
+{
+    while (from < IDS_PER_SLOT && (q->expired[from / 64] >> from % 64 & 1) == 0)
+        from++;
+    return from;
+}
+
+/* The first expired id from the next position on, and its slot; NONE: there is none. */
+static uint32_t next_expired(const struct inflight *t, const struct inflight_list *list,
+                             uint32_t connection, uint16_t *id)
+{
+    const uint16_t next = (uint16_t)list->next_position;
+    unsigned from = next % IDS_PER_SLOT;
+
+    if (list->expired_head == NONE)
+        return NONE;
+    for (uint32_t n = 0; n <= INFLIGHT_IDS / IDS_PER_SLOT; n++, from = 0) {
+        const uint16_t group = (uint16_t)(next + n * IDS_PER_SLOT) / IDS_PER_SLOT;
+        const uint32_t slot = inflight_slots_look_up(t, connection, group, true);
+
+        if (slot == NONE || (from = first_expired(&t->slots[slot], from)) == IDS_PER_SLOT)
+            continue;
+        *id = (uint16_t)(group * IDS_PER_SLOT + from);
+        return slot;
+    }
+    return NONE;
+}
+
+/* All ids are in use: gives up an expired one, unless it may still be answered. */
+static bool recycle(struct inflight *t, struct inflight_list *list, uint32_t connection)
+{
+    uint16_t id;
+    const uint32_t slot = next_expired(t, list, connection, &id);
+
+    if (slot == NONE || (!inflight_ids_is_later(list->newest_answered, t->slots[slot].position) &&
+                         list->next_position - t->slots[slot].position < LONG_AGO))
+        return false;
+    list->next_position += (uint16_t)(id - list->next_position);
+    inflight_ids_remove_expired(t, list, slot, id);
+    inflight_ids_release(t, list, id);
+    return true;
+}
+
+static void advance_position(struct inflight_list *list)
+{
+    if (++list->next_position == INFLIGHT_IDS)
+        list->wrapped = true;
+}
+
+int inflight_assign_id(struct inflight *t, struct inflight_list *list, bool *recycled)
+{
+    const uint32_t slot = list->queued_head;
+
+    assert(slot != NONE);
+    *recycled = false;
+    if (t->has_ids) {
+        const uint32_t connection = t->slots[slot].connection;
+
+        if (list->n_reserved == INFLIGHT_IDS && !(*recycled = recycle(t, list, connection)))
+            return -1;
+        pass_over_used(t, list, connection);
+    }
+    t->slots[slot].id = (uint16_t)list->next_position;
+    advance_position(list);
+    if (t->has_ids) {
+        inflight_slots_enter(t, slot);
+        list->n_reserved++;
+        if (list->crowd != NONE)
+            id_set_add(crowd_of(t, list), t->slots[slot].id);
+    }
+    return 0;
+}
+
+bool inflight_id_was_used(const struct inflight_list *list, uint16_t id)
+{
+    return list->wrapped || id < list->next_position;
+}
+
+void inflight_ids_forget(struct inflight *t, struct inflight_list *list)
+{
+    while (list->expired_head != NONE) {
+        const struct inflight_query *q = &t->slots[list->expired_head];
+
+        t->n_expired -=
+            (unsigned)(__builtin_popcountll(q->expired[0]) + __builtin_popcountll(q->expired[1]));
+        end_expired(t, list, list->expired_head);
+    }
+    if (list->crowd != NONE) {
+        free(t->crowds[list->crowd]);
+        t->crowds[list->crowd] = NULL;
+    }
+}
+
+void inflight_ids_free(struct inflight *t)
+{
+    for (uint32_t i = 0; i < t->n_crowds; i++)
+        free(t->crowds[i]);
+    free(t->crowds);
+}
