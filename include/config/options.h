@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * options: a command line, and texts of settings below it, from a table with one row per option.
+ * options: a table with one row per option; the values that a row takes, and where they were given.
  *
- * Parsing, --help, --print-config and the tests of the man pages and the README read the same rows.
- * Nothing here exits; the caller decides.  Not reentrant (getopt_long(3) is not). */
+ * Parsing (options_parse.h), --help (options_help.h), --print-config (options_config.h) and the
+ * tests of the man pages and the README read the same rows. */
 #ifndef TCPSCALER_CONFIG_OPTIONS_H
 #define TCPSCALER_CONFIG_OPTIONS_H
 
@@ -69,20 +69,6 @@ struct options {
 
 enum options_result { OPTIONS_RUN, OPTIONS_EXIT, OPTIONS_USAGE };
 
-/* The value of the last option of this kind on the command line; NULL: none, or help or version
- * stands before it. */
-const char *options_find(const struct options *o, enum option_kind kind, int argc, char **argv);
-
-/* Sets the fields of *settings that the texts and then the arguments name.  OPTIONS_RUN:
- * *first_operand is the index in argv (permuted) of the first operand.  OPTIONS_EXIT: help or
- * version went to `out`. OPTIONS_USAGE: error (OPTIONS_ERROR_BYTES) has one line with option,
- * value, what is accepted; of a text with its name and the number of the line. */
-enum options_result options_parse(struct options *o, void *settings, int argc, char **argv,
-                                  int *first_operand, FILE *out, char *error);
-
-/* Applies the text of one place.  (src/config/options_config.c) */
-int options_read_text(struct options *o, void *settings, enum options_place place, char *error);
-
 /* Sets one field; value NULL: none was given.  Returns 0, or -1 with the error. */
 int options_set(struct options *o, void *settings, const struct option_row *row, const char *value,
                 enum options_place place, char *error);
@@ -96,6 +82,9 @@ void options_suggest(const struct options *o, const char *word, char *text, size
 
 /* The name of a choice, in text; "": there is no such choice. */
 const char *options_choice(const struct option_row *row, int choice, char *text, size_t n_bytes);
+
+/* Whether a row is an option, and no heading. */
+bool options_is_option(const struct option_row *row);
 
 /* Whether a setting is of a run, and may stand in a text. */
 bool options_is_setting(const struct option_row *row);
@@ -112,17 +101,5 @@ void options_mark_given(struct options *o, const char *name);
  * taken back to what it is in `defaults`. */
 void options_outrank(struct options *o, void *settings, const void *defaults, const char *a,
                      const char *b);
-
-void options_print_help(const struct options *o, FILE *out);
-
-struct json;
-
-/* The settings in force, given or default, as one object: long name -> value; durations in seconds.
- * (src/config/options_json.c) */
-void options_json(const struct options *o, const void *settings, struct json *j, const char *key);
-
-/* The settings in force as such a text: those given as settings, the others as comments.  What is
- * read from it prints the same.  (src/config/options_config.c) */
-void options_print_config(const struct options *o, const void *settings, FILE *out);
 
 #endif

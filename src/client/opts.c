@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "client/start_time.h"
 #include "client/worker/config.h"
+#include "config/options_config.h"
 #include "config/settings.h"
 #include "measure/verdict.h"
 #include "protocol/query_init.h"

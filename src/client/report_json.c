@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "config/options_json.h"
 #include "host/process_limits.h"
 #include "measure/latency_report.h"
 #include "measure/outcome_report.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * options_config: settings read from a text and printed as one.  See config/options.h. */
-#include "config/options.h"
+ * options_config: see config/options_config.h. */
+#include "config/options_config.h"
 
 #include "base/units.h"
 #include "config/confline.h"

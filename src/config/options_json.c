@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * options_json: the settings in force, for the JSON result.  See config/options.h. */
-#include "config/options.h"
+ * options_json: see config/options_json.h. */
+#include "config/options_json.h"
 
 #include "base/json.h"
 

@@ -3,6 +3,7 @@
 #include "config/settings.h"
 
 #include "base/textfile.h"
+#include "config/options_parse.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
  * report_opts: see report/opts.h. */
 #include "report/opts.h"
 
+#include "config/options_parse.h"
 #include "report/plot.h"
 
 #include <stddef.h>

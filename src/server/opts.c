@@ -4,6 +4,7 @@
 
 #include "base/endpoint.h"
 #include "base/units.h"
+#include "config/options_config.h"
 #include "config/settings.h"
 #include "protocol/push_message.h"
 #include "server/config.h"

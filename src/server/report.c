@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/units.h"
+#include "config/options_json.h"
 #include "measure/outcome_report.h"
 
 #include <inttypes.h>

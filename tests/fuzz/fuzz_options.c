@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * fuzz_options: command lines made of anything, one argument a line, for both programs. */
 #include "client/opts.h"
+#include "config/options_parse.h"
 #include "programs.h"
 #include "server/opts.h"
 #include "text.h"

@@ -3,6 +3,7 @@
 #include "programs.h"
 
 #include "client/opts.h"
+#include "config/options_config.h"
 #include "file.h"
 #include "server/opts.h"
 

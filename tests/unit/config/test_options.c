@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * test_options: values of every kind, refusals and their messages, operands, help and version. */
 #include "config/options.h"
+#include "config/options_help.h"
+#include "config/options_parse.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ * options_config: settings read from a text, and printed as one. */
+#ifndef TCPSCALER_CONFIG_OPTIONS_CONFIG_H
+#define TCPSCALER_CONFIG_OPTIONS_CONFIG_H
+
+#include "config/options.h"
+
+#include <stdio.h>
+
+/* Applies the text of one place. */
+int options_read_text(struct options *o, void *settings, enum options_place place, char *error);
+
+/* The settings in force as such a text: those given as settings, the others as comments.  What is
+ * read from it prints the same. */
+void options_print_config(const struct options *o, const void *settings, FILE *out);
+
+#endif

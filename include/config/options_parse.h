@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ * options_parse: reads a command line, and the texts of settings below it, by a table of options.
+ * Nothing here exits; the caller decides.  Not reentrant (getopt_long(3) is not). */
+#ifndef TCPSCALER_CONFIG_OPTIONS_PARSE_H
+#define TCPSCALER_CONFIG_OPTIONS_PARSE_H
+
+#include "config/options.h"
+
+#include <stdio.h>
+
+/* The value of the last option of this kind on the command line; NULL: none, or help or version
+ * stands before it. */
+const char *options_find(const struct options *o, enum option_kind kind, int argc, char **argv);
+
+/* Sets the fields of *settings that the texts and then the arguments name.  OPTIONS_RUN:
+ * *first_operand is the index in argv (permuted) of the first operand.  OPTIONS_EXIT: help or
+ * version went to `out`. OPTIONS_USAGE: error (OPTIONS_ERROR_BYTES) has one line with option,
+ * value, what is accepted; of a text with its name and the number of the line. */
+enum options_result options_parse(struct options *o, void *settings, int argc, char **argv,
+                                  int *first_operand, FILE *out, char *error);
+
+#endif
