@@ -7,22 +7,15 @@
 #include "base/notify.h"
 #include "base/reopen.h"
 #include "base/shutdown.h"
-#include "client/control.h"
-#include "client/intervals.h"
-#include "client/progress.h"
-#include "client/start_gate.h"
-#include "client/steer.h"
-#include "client/workers.h"
-#include "host/memory_watch.h"
-#include "workload/trend.h"
+#include "client/run_progress.h"
+#include "client/run_result.h"
+#include "client/run_state.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 /* How often the queries in flight are looked at, to tell whether they grow through the run. */
@@ -31,55 +24,25 @@
 /* Intervals of the log and of what the progress line shows. */
 #define TICK_NS 1000000000ull
 
-/* HURRY_MS: how long the server is waited for once somebody waits for the end of the run. */
-enum { N_SIGNALS = 2, HURRY_MS = 200 };
-
-struct run {
-    struct client_config *config;
-    const struct client_run_settings *settings;
-    struct client_result *result;
-    struct client_workers workers;
-    struct event_base *base;
-    struct event wake_event, end_event, look_event, tick_event, stats_event,
-        signal_events[N_SIGNALS];
-    struct client_intervals intervals;
-    struct client_steer steer;
-    struct client_control control;
-    struct start_gate gate;
-    _Atomic uint64_t spare_tuple, fallback_tuple;
-    enum client_stage stage; /* the earliest of all workers */
-    bool started, closing;
-    uint64_t begin_ns, measure_ns, end_ns, stopped_ns;
-    struct trend trend;
-    struct memory_watch memory;
-    struct progress progress;
-};
+/* How long the server is waited for once somebody waits for the end of the run. */
+enum { HURRY_MS = 200 };
 
 /* --- stages --- */
 
 /* Of connections, than there are when the load begins. */
-static bool more_may_come(const struct run *r)
+static bool more_may_come(const struct client_run_state *r)
 {
     return r->config->reconnect || r->config->population.n > 0;
 }
 
-static void read_host(struct run *r, struct host_counters *host, struct netdev_counters *net)
-{
-    struct client_result *result = r->result;
-
-    host_counters_read(host);
-    if (result->has_interface)
-        result->has_interface = netdev_read(result->interface, net) == 0;
-}
-
 /* The schedule begins at begin_ns. */
-static void start_load(struct run *r, uint64_t begin_ns)
+static void start_load(struct client_run_state *r, uint64_t begin_ns)
 {
     const struct client_config *config = r->config;
 
     r->started = true;
     client_workers_deal_arrivals(&r->workers, more_may_come(r) || config->course != NULL);
-    read_host(r, &r->result->host_loaded, &r->result->net_loaded);
+    client_run_read_host(r, &r->result->host_loaded, &r->result->net_loaded);
     r->begin_ns = begin_ns;
     r->measure_ns = r->begin_ns + config->warmup_ns;
     r->end_ns =
@@ -94,7 +57,7 @@ static void start_load(struct run *r, uint64_t begin_ns)
 }
 
 /* The connections are still open, so that what the server has accepted can be compared. */
-static void read_server(struct run *r)
+static void read_server(struct client_run_state *r)
 {
     char error[CONTROL_SOCKET_ERROR_BYTES];
 
@@ -105,11 +68,11 @@ static void read_server(struct run *r)
         log_error("--server-control: %s", error);
 }
 
-static void finish(struct run *r)
+static void finish(struct client_run_state *r)
 {
     r->closing = true;
     notify(NOTIFY_STOPPING);
-    read_host(r, &r->result->host_after, &r->result->net_after);
+    client_run_read_host(r, &r->result->host_after, &r->result->net_after);
     host_limits_read(&r->result->limits);
     r->result->has_sockets = sockdiag_count(&r->config->target, &r->result->sockets) == 0;
     client_workers_connections(&r->workers, r->result);
@@ -118,7 +81,7 @@ static void finish(struct run *r)
     event_base_loopbreak(r->base);
 }
 
-static void stop(struct run *r)
+static void stop(struct client_run_state *r)
 {
     start_gate_close(&r->gate);
     r->stopped_ns = clock_now_ns();
@@ -135,7 +98,7 @@ static void on_gate_missed(void *arg)
     stop(arg);
 }
 
-static void wait_at_gate(struct run *r)
+static void wait_at_gate(struct client_run_state *r)
 {
     struct client_result *now = calloc(1, sizeof *now);
 
@@ -159,7 +122,7 @@ static void wait_at_gate(struct run *r)
 
 static void on_wake(evutil_socket_t fd, short what, void *arg)
 {
-    struct run *r = arg;
+    struct client_run_state *r = arg;
     uint64_t wakeups;
 
     (void)what;
@@ -179,7 +142,7 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-static void interrupt(struct run *r)
+static void interrupt(struct client_run_state *r)
 {
     r->result->interrupted = true;
     if (r->config->rows != NULL)
@@ -196,7 +159,7 @@ static void on_end(evutil_socket_t fd, short what, void *arg)
 
 static void on_hangup(evutil_socket_t number, short what, void *arg)
 {
-    struct run *r = arg;
+    struct client_run_state *r = arg;
 
     (void)what;
     if (reopen_is_hangup(r->settings->stderr_is_terminal))
@@ -207,42 +170,10 @@ static void on_hangup(evutil_socket_t number, short what, void *arg)
 
 /* --- control --- */
 
-static enum client_state state_of(const struct run *r, uint64_t now_ns)
-{
-    if (!r->started)
-        return CLIENT_RUN_CONNECTING;
-    if (r->closing || now_ns >= r->end_ns)
-        return CLIENT_RUN_DRAINING;
-    return r->steer.paused ? CLIENT_RUN_PAUSED : CLIENT_RUN_RUNNING;
-}
-
-/* Values of connections are collected at the end alone, those of queries every other second. */
-static void snapshot(void *context, struct client_result *result)
-{
-    struct run *r = context;
-    const uint64_t now_ns = clock_now_ns(), until_ns = now_ns < r->end_ns ? now_ns : r->end_ns;
-
-    *result = *r->result;
-    result->state = state_of(r, now_ns);
-    result->own_fd_tables = r->config->own_fd_tables;
-    client_workers_tally(&r->workers, &result->tally);
-    client_workers_connections(&r->workers, result);
-    read_host(r, &result->host_after, &result->net_after);
-    result->in_flight = CLIENT_WORKERS_GAUGE(&r->workers, in_flight);
-    if (!r->started)
-        return;
-    result->load_ns = until_ns > r->begin_ns ? until_ns - r->begin_ns : 0;
-    result->scheduled_ns = until_ns > r->measure_ns ? until_ns - r->measure_ns : 0;
-    result->sent_ns = result->scheduled_ns;
-    result->rate_now_qps = client_steer_rate_qps(&r->steer, now_ns);
-    result->asked_qps = client_steer_mean_qps(&r->steer, until_ns);
-    result->paused_ns = client_steer_paused_ns(&r->steer, until_ns);
-}
-
 /* As if the duration had been so long; before the load, as if interrupted. */
 static void stop_by_request(void *context)
 {
-    struct run *r = context;
+    struct client_run_state *r = context;
 
     if (r->started) {
         r->end_ns = client_steer_end(&r->steer);
@@ -252,12 +183,12 @@ static void stop_by_request(void *context)
     }
 }
 
-static int open_control(struct run *r)
+static int open_control(struct client_run_state *r)
 {
     r->control = (struct client_control){
         .steer = &r->steer,
         .about = r->settings->about,
-        .snapshot = snapshot,
+        .snapshot = client_run_snapshot,
         .stop = stop_by_request,
         .run = r,
     };
@@ -268,7 +199,7 @@ static int open_control(struct run *r)
 /* --- watching --- */
 
 /* The other connections would wait for as long, window after window. */
-static void give_up_if_ignored(struct run *r)
+static void give_up_if_ignored(struct client_run_state *r)
 {
     if (r->stage < CLIENT_CONNECTED && !r->result->interrupted && !r->result->gave_up &&
         !more_may_come(r) && client_workers_is_ignored(&r->workers)) {
@@ -277,7 +208,7 @@ static void give_up_if_ignored(struct run *r)
     }
 }
 
-static void look_at_memory(struct run *r)
+static void look_at_memory(struct client_run_state *r)
 {
     char *shortage = r->result->shortage;
 
@@ -291,7 +222,7 @@ static void look_at_memory(struct run *r)
 
 static void on_look(evutil_socket_t fd, short what, void *arg)
 {
-    struct run *r = arg;
+    struct client_run_state *r = arg;
     const uint64_t now_ns = clock_now_ns();
 
     (void)fd;
@@ -306,7 +237,7 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
-    struct run *r = arg;
+    struct client_run_state *r = arg;
 
     (void)fd;
     (void)what;
@@ -315,78 +246,33 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
         client_intervals_tick(&r->intervals, clock_now_ns());
 }
 
-/* Of the terminal; 80 where it does not say. */
-static unsigned columns(void)
-{
-    struct winsize size;
-
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
-static void show_progress(struct run *r, const struct tally *now, bool in_place)
-{
-    char *text = NULL;
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
-
-    if (out == NULL)
-        return;
-    progress_print(out, &r->progress, now);
-    if (fclose(out) == 0 && in_place)
-        progress_show_in_place(stderr, text, columns() - 1);
-    else if (text != NULL)
-        fprintf(stderr, "%s\n", text);
-    free(text);
-}
-
-static void look_at_progress(struct run *r, bool in_place)
-{
-    struct progress *p = &r->progress;
-    struct tally *now = calloc(1, sizeof *now);
-
-    if (now == NULL)
-        return;
-    client_workers_tally(&r->workers, now);
-    p->now_ns = clock_now_ns();
-    p->live = CLIENT_WORKERS_GAUGE(&r->workers, n_live);
-    p->in_flight = CLIENT_WORKERS_GAUGE(&r->workers, in_flight);
-    p->response = &r->intervals.recent;
-    p->begin_ns = r->started ? r->begin_ns : 0;
-    if (r->started && r->config->loop == CLIENT_LOOP_OPEN && p->now_ns >= p->begin_ns)
-        p->rate_qps = client_steer_between_qps(&r->steer, p->previous_ns, p->now_ns);
-    if (p->interface != NULL && netdev_read(p->interface, &p->net) != 0)
-        p->interface = NULL;
-    show_progress(r, now, in_place);
-    free(now);
-}
-
 static void on_stats(evutil_socket_t fd, short what, void *arg)
 {
-    struct run *r = arg;
+    struct client_run_state *r = arg;
 
     (void)fd;
     (void)what;
-    look_at_progress(r, r->settings->stats_in_place);
+    client_run_show_progress(r, r->settings->stats_in_place);
 }
 
 /* A line of its own, also with --quiet. */
 static void on_snapshot(evutil_socket_t number, short what, void *arg)
 {
-    struct run *r = arg;
+    struct client_run_state *r = arg;
 
     (void)number;
     (void)what;
     if (r->settings->stats_in_place && r->settings->stats_interval_ns > 0)
         progress_show_in_place(stderr, NULL, 0);
-    look_at_progress(r, false);
+    client_run_show_progress(r, false);
 }
 
-static int watch(struct run *r)
+static int watch(struct client_run_state *r)
 {
     static const struct {
         int number;
         event_callback_fn on;
-    } signals[N_SIGNALS] = {{SIGHUP, on_hangup}, {SIGUSR1, on_snapshot}};
+    } signals[CLIENT_RUN_N_SIGNALS] = {{SIGHUP, on_hangup}, {SIGUSR1, on_snapshot}};
     struct timeval look = clock_timeval(LOOK_NS), tick = clock_timeval(TICK_NS);
     struct timeval stats =
         clock_timeval(r->settings->stats_in_place ? TICK_NS : r->settings->stats_interval_ns);
@@ -403,7 +289,7 @@ static int watch(struct run *r)
     event_assign(&r->stats_event, r->base, -1, EV_PERSIST, on_stats, r);
     if (r->settings->stats_interval_ns > 0)
         failed |= event_add(&r->stats_event, &stats);
-    for (int i = 0; i < N_SIGNALS; i++) {
+    for (int i = 0; i < CLIENT_RUN_N_SIGNALS; i++) {
         evsignal_assign(&r->signal_events[i], r->base, signals[i].number, signals[i].on, r);
         failed |= evsignal_add(&r->signal_events[i], NULL);
     }
@@ -411,75 +297,15 @@ static int watch(struct run *r)
 }
 
 /* The loop has ended: signals find what was there before it. */
-static void unwatch(struct run *r)
+static void unwatch(struct client_run_state *r)
 {
-    for (int i = 0; i < N_SIGNALS; i++)
+    for (int i = 0; i < CLIENT_RUN_N_SIGNALS; i++)
         evsignal_del(&r->signal_events[i]);
 }
 
-/* --- collecting --- */
+/* --- the whole run --- */
 
-/* What was asked, or what had passed of it when the run was interrupted. */
-static uint64_t measured_ns(const struct run *r)
-{
-    const uint64_t asked_ns = r->end_ns == PACER_NEVER    ? PACER_NEVER
-                              : r->end_ns > r->measure_ns ? r->end_ns - r->measure_ns
-                                                          : 0;
-    uint64_t passed_ns;
-
-    if (!r->started)
-        return 0;
-    if (!r->result->interrupted)
-        return asked_ns;
-    passed_ns = r->stopped_ns > r->measure_ns ? r->stopped_ns - r->measure_ns : 0;
-    return passed_ns < asked_ns ? passed_ns : asked_ns;
-}
-
-/* From the first query on, the warm-up's included. */
-static uint64_t load_ns(const struct run *r)
-{
-    const uint64_t end_ns = r->result->interrupted ? r->stopped_ns : r->end_ns;
-
-    return r->started && end_ns > r->begin_ns ? end_ns - r->begin_ns : 0;
-}
-
-static void collect(struct run *r)
-{
-    struct client_result *result = r->result;
-    uint64_t last_sent_ns;
-
-    client_intervals_finish(&r->intervals, clock_now_ns());
-    result->log_failed = r->intervals.failed;
-    client_workers_collect(&r->workers, result, &last_sent_ns);
-    result->start.asked = r->settings->gate != NULL;
-    result->scheduled_ns = measured_ns(r);
-    result->load_ns = load_ns(r);
-    result->asked_qps = r->settings->rate_qps;
-    result->steered = r->steer.changed;
-    if (r->steer.changed)
-        result->asked_qps = client_steer_mean_qps(&r->steer, r->measure_ns + result->scheduled_ns);
-    result->paused_ns = client_steer_paused_ns(&r->steer, r->measure_ns + result->scheduled_ns);
-    result->sent_ns = result->scheduled_ns;
-    if (last_sent_ns > r->measure_ns + result->scheduled_ns)
-        result->sent_ns = last_sent_ns - r->measure_ns;
-    /* a rate that grows has more in flight, and no queue for it */
-    result->has_growth =
-        trend_means(&r->trend, &result->in_flight_early, &result->in_flight_late) &&
-        schedule_is_constant(&r->steer.course.schedule);
-}
-
-/* All connections are lost: is the server, too? */
-static void try_server(struct run *r)
-{
-    struct client_result *result = r->result;
-
-    if (result->interrupted || result->losses.idle.count == 0 || result->connections_live > 0)
-        return;
-    result->server_was_tried = true;
-    result->server_accepts = sock_accepts(&r->config->target);
-}
-
-static int lead(struct run *r)
+static int lead(struct client_run_state *r)
 {
     if (client_workers_start(&r->workers, r->config) != 0)
         return -1;
@@ -494,31 +320,12 @@ static int lead(struct run *r)
     if (r->settings->connections != NULL)
         client_workers_print_connections(&r->workers, r->settings->connections,
                                          r->config->course != NULL, r->progress.start_ns);
-    collect(r);
-    try_server(r);
+    client_run_collect(r);
+    client_run_try_server(r);
     return 0;
 }
 
-static void prepare_progress(struct run *r, uint64_t now_ns)
-{
-    const struct client_config *config = r->config;
-    struct client_result *result = r->result;
-
-    result->has_interface = netdev_towards(&config->target, result->interface) == 0;
-    r->progress = (struct progress){
-        .asked = config->n_at_begin,
-        .listens = config->listens,
-        .rate_qps = r->settings->rate_qps,
-        .load_ns = client_config_load_ns(config),
-        .start_ns = now_ns,
-        .previous_ns = now_ns,
-        .interface = result->has_interface ? result->interface : NULL,
-    };
-    if (result->has_interface)
-        result->has_interface = netdev_read(result->interface, &r->progress.previous_net) == 0;
-}
-
-static int prepare(struct run *r)
+static int prepare(struct client_run_state *r)
 {
     struct client_config *config = r->config;
     const uint64_t now_ns = clock_now_ns();
@@ -527,7 +334,7 @@ static int prepare(struct run *r)
     r->result->n_workers = config->n_workers;
     r->result->started_epoch_ns = now_ns + clock_realtime_offset_ns();
     host_counters_read(&r->result->host_before);
-    prepare_progress(r, now_ns);
+    client_run_prepare_progress(r, now_ns);
     atomic_init(&r->spare_tuple, config->n_connections);
     config->spare_tuple = &r->spare_tuple;
     atomic_init(&r->fallback_tuple, 0);
@@ -552,7 +359,7 @@ static int prepare(struct run *r)
                : -1;
 }
 
-static void release(struct run *r)
+static void release(struct client_run_state *r)
 {
     client_control_end(&r->control);
     client_intervals_free(&r->intervals);
@@ -567,7 +374,7 @@ static void release(struct run *r)
 int client_run(struct client_config *config, const struct client_run_settings *settings,
                struct client_result *result)
 {
-    struct run r = {.config = config, .settings = settings, .result = result};
+    struct client_run_state r = {.config = config, .settings = settings, .result = result};
     int failed;
 
     memset(result, 0, sizeof *result);

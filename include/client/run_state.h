@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ * client_run_state: all that a run of tcpclient consists of on the main thread.  Data only. */
+#ifndef TCPSCALER_CLIENT_RUN_STATE_H
+#define TCPSCALER_CLIENT_RUN_STATE_H
+
+#include "client/control.h"
+#include "client/intervals.h"
+#include "client/progress.h"
+#include "client/result.h"
+#include "client/start_gate.h"
+#include "client/steer.h"
+#include "client/worker/config.h"
+#include "client/workers.h"
+#include "host/memory_watch.h"
+#include "workload/trend.h"
+
+#include <event2/event.h>
+#include <event2/event_struct.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct control_socket;
+struct control_token;
+struct report_about;
+
+enum { CLIENT_RUN_N_SIGNALS = 2 };
+
+struct client_run_settings {
+    uint64_t settle_ns;                     /* from the last connection to the first query */
+    const struct start_gate_settings *gate; /* instead: the load waits there; NULL: none */
+    uint64_t stats_interval_ns;             /* between progress lines on stderr; 0: none */
+    bool stderr_is_terminal;
+    bool stats_in_place;       /* one line on stderr, written over again each second */
+    double rate_qps;           /* asked, for the progress line */
+    FILE *connections;         /* a row per connection goes there at the end; NULL: none */
+    FILE *interval_log;        /* begun; NULL: none */
+    void (*reopen)(void *arg); /* on SIGHUP: files that are written through the run */
+    void *arg;
+    struct control_socket *control; /* to be steered at; NULL: not */
+    const struct control_token *control_token;
+    const struct report_about *about; /* for what is shown there */
+    const char *server_control;       /* read at the end; NULL: not */
+};
+
+struct client_run_state {
+    struct client_config *config;
+    const struct client_run_settings *settings;
+    struct client_result *result;
+    struct client_workers workers;
+    struct event_base *base;
+    struct event wake_event, end_event, look_event, tick_event, stats_event,
+        signal_events[CLIENT_RUN_N_SIGNALS];
+    struct client_intervals intervals;
+    struct client_steer steer;
+    struct client_control control;
+    struct start_gate gate;
+    _Atomic uint64_t spare_tuple, fallback_tuple;
+    enum client_stage stage; /* the earliest of all workers */
+    bool started, closing;
+    uint64_t begin_ns, measure_ns, end_ns, stopped_ns;
+    struct trend trend;
+    struct memory_watch memory;
+    struct progress progress;
+};
+
+#endif

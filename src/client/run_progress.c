@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ * client_run_progress: see client/run_progress.h. */
+#include "client/run_progress.h"
+
+#include "base/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* Of the terminal; 80 where it does not say. */
+static unsigned columns(void)
+{
+    struct winsize size;
+
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+static void show_progress(struct client_run_state *r, const struct tally *now, bool in_place)
+{
+    char *text = NULL;
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+
+    if (out == NULL)
+        return;
+    progress_print(out, &r->progress, now);
+    if (fclose(out) == 0 && in_place)
+        progress_show_in_place(stderr, text, columns() - 1);
+    else if (text != NULL)
+        fprintf(stderr, "%s\n", text);
+    free(text);
+}
+
+void client_run_show_progress(struct client_run_state *r, bool in_place)
+{
+    struct progress *p = &r->progress;
+    struct tally *now = calloc(1, sizeof *now);
+
+    if (now == NULL)
+        return;
+    client_workers_tally(&r->workers, now);
+    p->now_ns = clock_now_ns();
+    p->live = CLIENT_WORKERS_GAUGE(&r->workers, n_live);
+    p->in_flight = CLIENT_WORKERS_GAUGE(&r->workers, in_flight);
+    p->response = &r->intervals.recent;
+    p->begin_ns = r->started ? r->begin_ns : 0;
+    if (r->started && r->config->loop == CLIENT_LOOP_OPEN && p->now_ns >= p->begin_ns)
+        p->rate_qps = client_steer_between_qps(&r->steer, p->previous_ns, p->now_ns);
+    if (p->interface != NULL && netdev_read(p->interface, &p->net) != 0)
+        p->interface = NULL;
+    show_progress(r, now, in_place);
+    free(now);
+}
+
+void client_run_prepare_progress(struct client_run_state *r, uint64_t now_ns)
+{
+    const struct client_config *config = r->config;
+    struct client_result *result = r->result;
+
+    result->has_interface = netdev_towards(&config->target, result->interface) == 0;
+    r->progress = (struct progress){
+        .asked = config->n_at_begin,
+        .listens = config->listens,
+        .rate_qps = r->settings->rate_qps,
+        .load_ns = client_config_load_ns(config),
+        .start_ns = now_ns,
+        .previous_ns = now_ns,
+        .interface = result->has_interface ? result->interface : NULL,
+    };
+    if (result->has_interface)
+        result->has_interface = netdev_read(result->interface, &r->progress.previous_net) == 0;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ * client_run_result: see client/run_result.h. */
+#include "client/run_result.h"
+
+#include "base/clock.h"
+
+void client_run_read_host(struct client_run_state *r, struct host_counters *host,
+                          struct netdev_counters *net)
+{
+    struct client_result *result = r->result;
+
+    host_counters_read(host);
+    if (result->has_interface)
+        result->has_interface = netdev_read(result->interface, net) == 0;
+}
+
+static enum client_state state_of(const struct client_run_state *r, uint64_t now_ns)
+{
+    if (!r->started)
+        return CLIENT_RUN_CONNECTING;
+    if (r->closing || now_ns >= r->end_ns)
+        return CLIENT_RUN_DRAINING;
+    return r->steer.paused ? CLIENT_RUN_PAUSED : CLIENT_RUN_RUNNING;
+}
+
+void client_run_snapshot(void *context, struct client_result *result)
+{
+    struct client_run_state *r = context;
+    const uint64_t now_ns = clock_now_ns(), until_ns = now_ns < r->end_ns ? now_ns : r->end_ns;
+
+    *result = *r->result;
+    result->state = state_of(r, now_ns);
+    result->own_fd_tables = r->config->own_fd_tables;
+    client_workers_tally(&r->workers, &result->tally);
+    client_workers_connections(&r->workers, result);
+    client_run_read_host(r, &result->host_after, &result->net_after);
+    result->in_flight = CLIENT_WORKERS_GAUGE(&r->workers, in_flight);
+    if (!r->started)
+        return;
+    result->load_ns = until_ns > r->begin_ns ? until_ns - r->begin_ns : 0;
+    result->scheduled_ns = until_ns > r->measure_ns ? until_ns - r->measure_ns : 0;
+    result->sent_ns = result->scheduled_ns;
+    result->rate_now_qps = client_steer_rate_qps(&r->steer, now_ns);
+    result->asked_qps = client_steer_mean_qps(&r->steer, until_ns);
+    result->paused_ns = client_steer_paused_ns(&r->steer, until_ns);
+}
+
+/* What was asked, or what had passed of it when the run was interrupted. */
+static uint64_t measured_ns(const struct client_run_state *r)
+{
+    const uint64_t asked_ns = r->end_ns == PACER_NEVER    ? PACER_NEVER
+                              : r->end_ns > r->measure_ns ? r->end_ns - r->measure_ns
+                                                          : 0;
+    uint64_t passed_ns;
+
+    if (!r->started)
+        return 0;
+    if (!r->result->interrupted)
+        return asked_ns;
+    passed_ns = r->stopped_ns > r->measure_ns ? r->stopped_ns - r->measure_ns : 0;
+    return passed_ns < asked_ns ? passed_ns : asked_ns;
+}
+
+/* From the first query on, the warm-up's included. */
+static uint64_t load_ns(const struct client_run_state *r)
+{
+    const uint64_t end_ns = r->result->interrupted ? r->stopped_ns : r->end_ns;
+
+    return r->started && end_ns > r->begin_ns ? end_ns - r->begin_ns : 0;
+}
+
+void client_run_collect(struct client_run_state *r)
+{
+    struct client_result *result = r->result;
+    uint64_t last_sent_ns;
+
+    client_intervals_finish(&r->intervals, clock_now_ns());
+    result->log_failed = r->intervals.failed;
+    client_workers_collect(&r->workers, result, &last_sent_ns);
+    result->start.asked = r->settings->gate != NULL;
+    result->scheduled_ns = measured_ns(r);
+    result->load_ns = load_ns(r);
+    result->asked_qps = r->settings->rate_qps;
+    result->steered = r->steer.changed;
+    if (r->steer.changed)
+        result->asked_qps = client_steer_mean_qps(&r->steer, r->measure_ns + result->scheduled_ns);
+    result->paused_ns = client_steer_paused_ns(&r->steer, r->measure_ns + result->scheduled_ns);
+    result->sent_ns = result->scheduled_ns;
+    if (last_sent_ns > r->measure_ns + result->scheduled_ns)
+        result->sent_ns = last_sent_ns - r->measure_ns;
+    /* a rate that grows has more in flight, and no queue for it */
+    result->has_growth =
+        trend_means(&r->trend, &result->in_flight_early, &result->in_flight_late) &&
+        schedule_is_constant(&r->steer.course.schedule);
+}
+
+void client_run_try_server(struct client_run_state *r)
+{
+    struct client_result *result = r->result;
+
+    if (result->interrupted || result->losses.idle.count == 0 || result->connections_live > 0)
+        return;
+    result->server_was_tried = true;
+    result->server_accepts = sock_accepts(&r->config->target);
+}
