@@ -8,30 +8,10 @@
 
 #include "host/limits.h"
 #include "host/memory_model.h"
+#include "host/preflight_line.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#define PREFLIGHT_LINES      28
-#define PREFLIGHT_TEXT_BYTES 200
-
-enum preflight_level {
-    PREFLIGHT_OK,
-    PREFLIGHT_WARN, /* it will work, but not as well as it could, or not everywhere */
-    PREFLIGHT_STOP  /* so many connections cannot be had */
-};
-
-struct preflight_line {
-    const char *name; /* of the limit, stable: a key in JSON */
-    enum preflight_level level;
-    uint64_t is, needed;            /* HOST_LIMITS_UNKNOWN: not known, or nothing in particular */
-    char fix[PREFLIGHT_TEXT_BYTES]; /* a command or an option; "" where nothing is to be done */
-};
-
-struct preflight {
-    struct preflight_line lines[PREFLIGHT_LINES];
-    unsigned n_lines;
-};
 
 /* What a run of tcpclient is going to need. */
 struct preflight_client {
@@ -73,10 +53,5 @@ void preflight_client(struct preflight *p, const struct host_limits *host,
                       const struct preflight_client *ask);
 void preflight_server(struct preflight *p, const struct host_limits *host,
                       const struct preflight_server *ask);
-
-/* The worst level of all lines. */
-enum preflight_level preflight_worst(const struct preflight *p);
-
-const char *preflight_level_name(enum preflight_level level); /* "ok", "warn", "stop" */
 
 #endif

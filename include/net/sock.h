@@ -8,31 +8,19 @@
 
 #include "base/endpoint.h"
 #include "measure/outcome.h"
+#include "net/sock_address.h"
 #include "workload/srcplan.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
-#define SOCK_TEXT_BYTES  80
 #define SOCK_ERROR_BYTES 200
-
-struct sock_address {
-    struct sockaddr_storage ss;
-    socklen_t length;
-};
 
 /* Resolves a host (name or address, family AF_UNSPEC for any).  With several addresses the first
  * that accepts a connection within 1 s is taken, or else the first.  Returns 0, or -1 with one line
  * in error (SOCK_ERROR_BYTES). */
 int sock_resolve(const struct endpoint *e, int family, struct sock_address *address, char *error);
-
-/* "127.0.0.1:4242", "[::1]:4242", "[fe80::1%eth0]:4242".  Returns buffer. */
-char *sock_format(char buffer[SOCK_TEXT_BYTES], const struct sock_address *address);
-
-uint16_t sock_port(const struct sock_address *address);
-void sock_set_port(struct sock_address *address, uint16_t port);
-bool sock_is_loopback(const struct sock_address *address);
 
 /* Whether a connection is accepted there within 1 s; it is reset at once. */
 bool sock_accepts(const struct sock_address *address);
@@ -102,9 +90,6 @@ int sock_find_stamps(void);
 /* recv(2), and when the last segment of what it returned arrived in the kernel: *arrived_epoch_ns
  * in CLOCK_REALTIME (SO_TIMESTAMPING, software, received), 0 when the kernel does not say. */
 ssize_t sock_receive_stamped(int fd, void *data, size_t n_bytes, uint64_t *arrived_epoch_ns);
-
-/* An address and port as a tuple. */
-struct srcplan_tuple sock_tuple(const struct sock_address *address);
 
 /* The socket's own; family AF_UNSPEC where it has none. */
 void sock_local_tuple(int fd, struct srcplan_tuple *tuple);

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #define SRCPLAN_ERROR_BYTES 160
 #define SRCPLAN_MOST_RANGES 65536u /* of all lists; in braces each choice is one */
@@ -26,6 +27,16 @@ struct srcplan_address {
     uint8_t bytes[16];
     uint32_t scope; /* index of a link-local address's interface; 0: that of the target */
 };
+
+/* Of an address of that family. */
+static inline size_t srcplan_address_bytes(int family)
+{
+    return family == AF_INET ? 4 : 16;
+}
+
+/* last - first, or -1 when it is negative or beyond 2^32. */
+int srcplan_distance(const struct srcplan_address *first, const struct srcplan_address *last,
+                     uint64_t *n);
 
 struct srcplan_tuple {
     struct srcplan_address address;

@@ -5,35 +5,16 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "client/report_json_host.h"
 #include "config/options_json.h"
-#include "host/process_limits.h"
 #include "measure/latency_report.h"
 #include "measure/outcome_report.h"
 #include "measure/verdict.h"
 #include "protocol/dns_rcode.h"
 
-#include <sys/utsname.h>
-
 static void put_count(struct json *j, const char *key, const tally_count *count)
 {
     json_u64(j, key, tally_get(count));
-}
-
-static void put_host(struct json *j, const struct report_about *about,
-                     const struct client_result *r)
-{
-    static const char *const paces[] = {"auto", "sleep", "hybrid", "spin"};
-    struct utsname name;
-
-    json_object_begin(j, "host");
-    json_string(j, "kernel", uname(&name) == 0 ? name.release : NULL);
-    json_u64(j, "cpus", process_limits_cpus());
-    json_string(j, "libevent", about->libevent);
-    json_string(j, "backend", about->backend);
-    json_u64(j, "threads", r->n_workers);
-    json_bool(j, "own_fd_tables", r->own_fd_tables);
-    json_string(j, "pacing", paces[about->config->pace]);
-    json_object_end(j);
 }
 
 static void put_connections(struct json *j, const struct client_result *r)
@@ -78,21 +59,6 @@ static void put_churn(struct json *j, const struct report_about *about,
     else
         json_null(j, "per_s");
     json_known_u64(j, "most_per_s", about->churn_most_per_s);
-    json_object_end(j);
-}
-
-static void put_sockets(struct json *j, const struct client_result *r)
-{
-    if (!r->has_sockets) {
-        json_null(j, "sockets");
-        return;
-    }
-    json_object_begin(j, "sockets");
-    json_u64(j, "syn_sent", r->sockets.syn_sent);
-    json_u64(j, "fin_wait", r->sockets.fin_wait);
-    json_u64(j, "time_wait", r->sockets.time_wait);
-    json_u64(j, "close_wait", r->sockets.close_wait);
-    json_u64(j, "other", r->sockets.other);
     json_object_end(j);
 }
 
@@ -246,93 +212,6 @@ static void put_latency(struct json *j, const struct client_result *r)
     json_object_end(j);
 }
 
-static void put_under_load(struct json *j, const char *key, const struct client_result *r,
-                           uint64_t after, uint64_t loaded)
-{
-    json_known_u64(j, key, r->loaded ? host_counters_delta(after, loaded) : HOST_COUNTERS_UNKNOWN);
-}
-
-static void put_resources(struct json *j, const struct client_result *r)
-{
-    const struct host_counters *before = &r->host_before, *after = &r->host_after;
-    const uint64_t connected = tally_get(&r->tally.connections.connected);
-    const double steal = host_counters_steal_percent(after, &r->host_loaded);
-
-    json_object_begin(j, "resources");
-    json_double(j, "user_s", (double)(after->user_us - before->user_us) / 1e6);
-    json_double(j, "system_s", (double)(after->system_us - before->system_us) / 1e6);
-    json_known_u64(j, "rss_bytes", after->rss_bytes);
-    if (connected > 0 && after->rss_bytes != HOST_COUNTERS_UNKNOWN &&
-        after->rss_bytes > before->rss_bytes)
-        json_double(j, "rss_bytes_per_connection",
-                    (double)(after->rss_bytes - before->rss_bytes) / (double)connected);
-    else
-        json_null(j, "rss_bytes_per_connection");
-    json_known_u64(j, "slab_bytes", after->slab_bytes);
-    if (connected > 0 && after->slab_bytes != HOST_COUNTERS_UNKNOWN &&
-        before->slab_bytes != HOST_COUNTERS_UNKNOWN && after->slab_bytes > before->slab_bytes)
-        json_double(j, "slab_bytes_per_connection",
-                    (double)(after->slab_bytes - before->slab_bytes) / (double)connected);
-    else
-        json_null(j, "slab_bytes_per_connection");
-    json_u64(j, "involuntary_switches", after->involuntary_switches - before->involuntary_switches);
-    if (r->loaded && steal >= 0)
-        json_double(j, "steal_percent", steal);
-    else
-        json_null(j, "steal_percent");
-    put_under_load(j, "retransmits", r, after->retransmits, r->host_loaded.retransmits);
-    put_under_load(j, "loss_probes", r, after->loss_probes, r->host_loaded.loss_probes);
-    put_under_load(j, "dsacks", r, after->dsacks, r->host_loaded.dsacks);
-    json_known_u64(j, "listen_overflows",
-                   host_counters_delta(after->listen_overflows, before->listen_overflows));
-    json_known_u64(j, "listen_drops",
-                   host_counters_delta(after->listen_drops, before->listen_drops));
-    json_known_u64(j, "tcp_memory_pressures", host_counters_memory_pressures(after, before));
-    put_count(j, "bytes_sent", &r->tally.bytes_sent);
-    put_count(j, "bytes_received", &r->tally.bytes_received);
-    json_object_end(j);
-}
-
-static void put_network(struct json *j, const struct client_result *r)
-{
-    const struct netdev_counters *before = &r->net_loaded, *after = &r->net_after;
-
-    if (!r->has_interface || !r->loaded) {
-        json_null(j, "network");
-        return;
-    }
-    json_object_begin(j, "network");
-    json_string(j, "interface", r->interface);
-    json_u64(j, "rx_packets", after->rx_packets - before->rx_packets);
-    json_u64(j, "rx_bytes", after->rx_bytes - before->rx_bytes);
-    json_u64(j, "tx_packets", after->tx_packets - before->tx_packets);
-    json_u64(j, "tx_bytes", after->tx_bytes - before->tx_bytes);
-    json_object_end(j);
-}
-
-static void put_server(struct json *j, const struct client_result *r)
-{
-    const struct server_stats s = server_stats_between(&r->server_before, &r->server_after);
-
-    if (!s.is_known) {
-        json_null(j, "server");
-        return;
-    }
-    json_object_begin(j, "server");
-    json_u64(j, "accepted", s.accepted);
-    json_known_u64(j, "refused", s.refused);
-    json_known_u64(j, "closed", s.closed);
-    json_known_u64(j, "active", s.active);
-    json_known_u64(j, "bytes_received", s.bytes_received);
-    json_known_u64(j, "bytes_sent", s.bytes_sent);
-    json_known_u64(j, "accept_pauses", s.accept_pauses);
-    json_known_u64(j, "back_pressure_pauses", s.back_pressure_pauses);
-    json_known_u64(j, "listen_overflows", s.listen_overflows);
-    json_known_u64(j, "listen_drops", s.listen_drops);
-    json_known_u64(j, "not_accepted", client_result_not_accepted(r));
-    json_object_end(j);
-}
-
 static void put_output(struct json *j, const struct client_result *r)
 {
     json_object_begin(j, "output");
@@ -448,7 +327,7 @@ void report_json(FILE *out, const struct report_about *about, const struct clien
     json_string(&j, "target", about->target);
     options_json(about->options, about->settings, &j, "options");
     json_u64(&j, "seed", about->config->seed);
-    put_host(&j, about, r);
+    report_json_host(&j, about, r);
     put_connections(&j, r);
     put_churn(&j, about, r);
     put_tls(&j, about, r);
@@ -457,10 +336,10 @@ void report_json(FILE *out, const struct report_about *about, const struct clien
     put_rate(&j, about, r);
     put_push(&j, about, r);
     put_latency(&j, r);
-    put_resources(&j, r);
-    put_sockets(&j, r);
-    put_network(&j, r);
-    put_server(&j, r);
+    report_json_resources(&j, r);
+    report_json_sockets(&j, r);
+    report_json_network(&j, r);
+    report_json_server(&j, r);
     put_output(&j, r);
     put_diagnosis(&j, r);
     put_verdict(&j, r);

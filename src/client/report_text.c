@@ -3,6 +3,7 @@
 #include "client/report.h"
 
 #include "base/units.h"
+#include "client/report_text_host.h"
 #include "measure/latency_report.h"
 #include "measure/outcome_report.h"
 #include "measure/verdict.h"
@@ -338,123 +339,6 @@ static void print_latency(FILE *out, const struct report_about *about,
 
 /* --- ends and verdict --- */
 
-static void print_diagnosis(FILE *out, const struct client_result *r)
-{
-    char text[UNITS_TEXT_BYTES];
-
-    if (r->diagnosis.n_lines > 0)
-        fputs("\nWhat bound\n", out);
-    for (unsigned i = 0; i < r->diagnosis.n_lines; i++) {
-        const struct diagnosis_line *line = &r->diagnosis.lines[i];
-
-        fprintf(out, "%12s  %s: %s\n              -> %s\n",
-                units_format_count(text, line->connections), line->limit, line->evidence,
-                line->remedy);
-    }
-}
-
-static void print_host(FILE *out, const struct client_result *r)
-{
-    const struct host_counters *before = &r->host_before, *after = &r->host_after;
-    uint64_t connected = tally_get(&r->tally.connections.connected);
-    uint64_t overflows = host_counters_delta(after->listen_overflows, before->listen_overflows);
-    uint64_t retransmits = host_counters_delta(after->retransmits, r->host_loaded.retransmits);
-    char a[UNITS_TEXT_BYTES];
-
-    fprintf(out, "\nHost         %.2f s user, %.2f s system",
-            (double)(after->user_us - before->user_us) / 1e6,
-            (double)(after->system_us - before->system_us) / 1e6);
-    if (after->rss_bytes != HOST_COUNTERS_UNKNOWN)
-        fprintf(out, "; %s resident", units_format_bytes(a, after->rss_bytes));
-    if (connected > 0 && after->rss_bytes != HOST_COUNTERS_UNKNOWN &&
-        after->rss_bytes > before->rss_bytes)
-        fprintf(out, ", %s grown per connection",
-                units_format_bytes(a, (after->rss_bytes - before->rss_bytes) / connected));
-    if (connected > 0 && after->slab_bytes != HOST_COUNTERS_UNKNOWN &&
-        before->slab_bytes != HOST_COUNTERS_UNKNOWN && after->slab_bytes > before->slab_bytes)
-        fprintf(out, "; kernel slab %s per connection",
-                units_format_bytes(a, (after->slab_bytes - before->slab_bytes) / connected));
-    fputs("\n             ", out);
-    if (r->loaded && retransmits != HOST_COUNTERS_UNKNOWN)
-        fprintf(out, "%s retransmits under load, ", units_format_count(a, retransmits));
-    if (overflows != HOST_COUNTERS_UNKNOWN)
-        fprintf(out, "%s listen overflows, ", units_format_count(a, overflows));
-    fprintf(out, "%s involuntary switches\n",
-            units_format_count(a, after->involuntary_switches - before->involuntary_switches));
-}
-
-static void print_network(FILE *out, const struct client_result *r)
-{
-    const struct netdev_counters *before = &r->net_loaded, *after = &r->net_after;
-    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
-
-    if (!r->has_interface || !r->loaded)
-        return;
-    fprintf(out, "Network      %s under load: in %s packets, %s; out %s packets, %s\n",
-            r->interface, units_format_count(a, after->rx_packets - before->rx_packets),
-            units_format_bytes(b, after->rx_bytes - before->rx_bytes),
-            units_format_count(c, after->tx_packets - before->tx_packets),
-            units_format_bytes(d, after->tx_bytes - before->tx_bytes));
-}
-
-static void print_server(FILE *out, const struct client_result *r)
-{
-    const struct server_stats s = server_stats_between(&r->server_before, &r->server_after);
-    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
-
-    if (!s.is_known)
-        return;
-    fprintf(out,
-            "Server       %s accepted, %s refused, %s active; %s connected here it never took\n",
-            units_format_known(a, s.accepted), units_format_known(b, s.refused),
-            units_format_known(c, s.active), units_format_known(d, client_result_not_accepted(r)));
-    fprintf(out, "             %s pauses of accepting, %s of reading",
-            units_format_known(a, s.accept_pauses), units_format_known(b, s.back_pressure_pauses));
-    if (s.listen_overflows != UINT64_MAX && s.listen_drops != UINT64_MAX)
-        fprintf(out, "; %s listen overflows, %s drops", units_format_known(c, s.listen_overflows),
-                units_format_known(d, s.listen_drops));
-    fputc('\n', out);
-}
-
-static void print_output(FILE *out, const struct client_result *r)
-{
-    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
-
-    if (!r->has_rows)
-        return;
-    fprintf(out, "Raw output   %s rows written, %s missing",
-            units_format_count(a, r->rows.written[0] + r->rows.written[1]),
-            units_format_count(b, r->rows.dropped[0] + r->rows.dropped[1]));
-    if (r->rows.left_out[0] > 0)
-        fprintf(out, ", %s not of the sample",
-                units_format_count(a, r->rows.left_out[0] + r->rows.left_out[1]));
-    if (r->rows.error != 0)
-        fprintf(out, ": %s", strerror(r->rows.error));
-    else if (r->rows.out_of_patience)
-        fputs(": nobody reads them", out);
-    else if (r->rows.dropped[0] + r->rows.dropped[1] > 0)
-        fputs(": their reader is too slow", out);
-    fputc('\n', out);
-}
-
-static void print_start(FILE *out, const struct client_start *start)
-{
-    char at[CLOCK_RFC3339_BYTES], margin[UNITS_TEXT_BYTES], late[UNITS_TEXT_BYTES],
-        error[UNITS_TEXT_BYTES];
-
-    if (!start->asked || start->at_epoch_ns == 0)
-        return;
-    fprintf(out, "Start        at %s, known %s before", clock_rfc3339(at, start->at_epoch_ns),
-            units_format_duration(margin, start->margin_ns > 0 ? (uint64_t)start->margin_ns : 0));
-    if (start->late_ns != UINT64_MAX)
-        fprintf(out, "; first query %s late", units_format_duration(late, start->late_ns));
-    if (!start->clock.is_synchronized)
-        fputs("; clock not synchronized\n", out);
-    else
-        fprintf(out, "; clock within %s\n",
-                units_format_duration(error, start->clock.max_error_ns));
-}
-
 static void print_verdict(FILE *out, const struct client_result *r)
 {
     char text[VERDICT_TEXT_BYTES];
@@ -491,11 +375,11 @@ void report_text(FILE *out, const struct report_about *about, const struct clien
     outcome_report_text(out, "Ends of connections", r->tally.connections.ended, true);
     outcome_report_text(out, "Failed queries, by the end of their connection", r->tally.errors,
                         true);
-    print_diagnosis(out, r);
-    print_host(out, r);
-    print_network(out, r);
-    print_server(out, r);
-    print_output(out, r);
-    print_start(out, &r->start);
+    report_text_diagnosis(out, r);
+    report_text_host(out, r);
+    report_text_network(out, r);
+    report_text_server(out, r);
+    report_text_output(out, r);
+    report_text_start(out, &r->start);
     print_verdict(out, r);
 }

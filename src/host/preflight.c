@@ -2,9 +2,7 @@
  * preflight: see host/preflight.h. */
 #include "host/preflight.h"
 
-#include <assert.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #define UNKNOWN HOST_LIMITS_UNKNOWN
@@ -23,46 +21,6 @@
 
 #define PORTS_PER_ADDRESS 64512u /* 1024..65535 */
 
-static struct preflight_line *add(struct preflight *p, const char *name, uint64_t is,
-                                  uint64_t needed)
-{
-    struct preflight_line *line = &p->lines[p->n_lines++];
-
-    assert(p->n_lines <= PREFLIGHT_LINES);
-    *line = (struct preflight_line){.name = name, .is = is, .needed = needed};
-    return line;
-}
-
-__attribute__((format(printf, 3, 4))) static void
-fix(struct preflight_line *line, enum preflight_level level, const char *format, ...)
-{
-    va_list args;
-
-    line->level = level;
-    va_start(args, format);
-    vsnprintf(line->fix, sizeof line->fix, format, args);
-    va_end(args);
-}
-
-/* Adds the line; returns it when what is there is known and not enough, NULL otherwise. */
-static struct preflight_line *add_short(struct preflight *p, const char *name, uint64_t is,
-                                        uint64_t needed)
-{
-    struct preflight_line *line = add(p, name, is, needed);
-
-    return is != UNKNOWN && is < needed ? line : NULL;
-}
-
-/* Adds a limit that one sysctl lifts. */
-static void add_sysctl(struct preflight *p, const char *name, uint64_t is, uint64_t needed,
-                       enum preflight_level level)
-{
-    struct preflight_line *line = add_short(p, name, is, needed);
-
-    if (line != NULL)
-        fix(line, level, "sysctl -w %s=%" PRIu64, name, needed);
-}
-
 static uint64_t ceil_div(uint64_t a, uint64_t b)
 {
     return a / b + (a % b != 0);
@@ -75,17 +33,20 @@ static void check_fds(struct preflight *p, const struct host_limits *host, uint6
 {
     const uint64_t n_tables = own_fd_tables ? n_threads : 1;
     const uint64_t needed = ceil_div(n_connections, n_tables) + reserved_fds;
-    struct preflight_line *line = add_short(p, "fd limit per table", host->nofile, needed);
+    struct preflight_line *line =
+        preflight_line_add_short(p, "fd limit per table", host->nofile, needed);
 
     if (line != NULL && own_fd_tables)
-        fix(line, PREFLIGHT_STOP,
-            "--threads auto (each thread has its own table), or ulimit -n %" PRIu64, needed);
+        preflight_line_fix(line, PREFLIGHT_STOP,
+                           "--threads auto (each thread has its own table), or ulimit -n %" PRIu64,
+                           needed);
     else if (line != NULL)
-        fix(line, PREFLIGHT_STOP, "ulimit -n %" PRIu64 " (needs fs.nr_open of that at least)",
-            needed);
-    line = add(p, "fd tables", n_tables, UNKNOWN);
+        preflight_line_fix(line, PREFLIGHT_STOP,
+                           "ulimit -n %" PRIu64 " (needs fs.nr_open of that at least)", needed);
+    line = preflight_line_add(p, "fd tables", n_tables, UNKNOWN);
     if (!own_fd_tables)
-        fix(line, PREFLIGHT_WARN, "this system does not give threads their own fd tables");
+        preflight_line_fix(line, PREFLIGHT_WARN,
+                           "this system does not give threads their own fd tables");
 }
 
 /* Sockets of the whole machine. */
@@ -94,9 +55,10 @@ static void check_files(struct preflight *p, const struct host_limits *host, uin
 {
     const uint64_t used = host->files_open != UNKNOWN ? host->files_open : 0;
 
-    add_sysctl(p, "fs.file-max", host->file_max, used + n_sockets + reserved_fds, PREFLIGHT_STOP);
-    add_sysctl(p, "fs.epoll.max_user_watches", host->epoll_watches, n_sockets + reserved_fds,
-               PREFLIGHT_STOP);
+    preflight_line_add_sysctl(p, "fs.file-max", host->file_max, used + n_sockets + reserved_fds,
+                              PREFLIGHT_STOP);
+    preflight_line_add_sysctl(p, "fs.epoll.max_user_watches", host->epoll_watches,
+                              n_sockets + reserved_fds, PREFLIGHT_STOP);
 }
 
 static void judge_room(struct preflight_line *line, uint64_t each_bytes, const char *limit)
@@ -104,11 +66,13 @@ static void judge_room(struct preflight_line *line, uint64_t each_bytes, const c
     if (line->is == UNKNOWN)
         return;
     if (line->is < line->needed)
-        fix(line, PREFLIGHT_STOP, "fewer connections, about %" PRIu64 " bytes each, or %s",
-            each_bytes, limit);
+        preflight_line_fix(line, PREFLIGHT_STOP,
+                           "fewer connections, about %" PRIu64 " bytes each, or %s", each_bytes,
+                           limit);
     else if (line->is / 100 * COMFORTABLE_MEMORY_PERCENT < line->needed)
-        fix(line, PREFLIGHT_WARN, "more than %u %% of what is available: expect reclaim",
-            COMFORTABLE_MEMORY_PERCENT);
+        preflight_line_fix(line, PREFLIGHT_WARN,
+                           "more than %u %% of what is available: expect reclaim",
+                           COMFORTABLE_MEMORY_PERCENT);
 }
 
 static void check_cgroup(struct preflight *p, const struct host_limits *host,
@@ -121,8 +85,8 @@ static void check_cgroup(struct preflight *p, const struct host_limits *host,
     if (host->cgroup_available_bytes == UNKNOWN)
         return;
     snprintf(limit, sizeof limit, "a higher %s", cgroup_path_end(host->cgroup_limit));
-    judge_room(add(p, "cgroup memory (bytes available)", host->cgroup_available_bytes,
-                   memory_model_bytes(ends, account)),
+    judge_room(preflight_line_add(p, "cgroup memory (bytes available)",
+                                  host->cgroup_available_bytes, memory_model_bytes(ends, account)),
                memory_model_connection_bytes(ends, account), limit);
 }
 
@@ -136,10 +100,11 @@ static void check_address_space(struct preflight *p, const struct host_limits *h
 
     if (host->address_space_bytes == UNKNOWN)
         return;
-    judge_room(add(p, "address space (bytes available)", host->address_space_bytes,
-                   memory_model_bytes(own, MEMORY_OF_PROCESS) + n_threads * stack_bytes),
-               memory_model_connection_bytes(own, MEMORY_OF_PROCESS),
-               "a higher ulimit -v, or fewer --threads");
+    judge_room(
+        preflight_line_add(p, "address space (bytes available)", host->address_space_bytes,
+                           memory_model_bytes(own, MEMORY_OF_PROCESS) + n_threads * stack_bytes),
+        memory_model_connection_bytes(own, MEMORY_OF_PROCESS),
+        "a higher ulimit -v, or fewer --threads");
 }
 
 static void check_memory(struct preflight *p, const struct host_limits *host,
@@ -148,20 +113,20 @@ static void check_memory(struct preflight *p, const struct host_limits *host,
     const uint64_t n_sockets = ends->client_connections + ends->server_connections;
     struct preflight_line *line;
 
-    judge_room(add(p, "memory (bytes available)", host->memory_available_bytes,
-                   memory_model_bytes(ends, MEMORY_OF_MACHINE)),
+    judge_room(preflight_line_add(p, "memory (bytes available)", host->memory_available_bytes,
+                                  memory_model_bytes(ends, MEMORY_OF_MACHINE)),
                memory_model_connection_bytes(ends, MEMORY_OF_MACHINE), "more memory");
     check_cgroup(p, host, ends);
     /* An idle socket holds no buffer page; one that has just been written to or read from holds
      * one. Where less than a page for every fourth is allowed, bursts make the kernel refuse
      * memory. */
     if (host->tcp_pages_max != UNKNOWN && host->tcp_pages_used != UNKNOWN) {
-        line = add_short(p, "net.ipv4.tcp_mem (pages)", host->tcp_pages_max,
-                         host->tcp_pages_used + n_sockets / 4);
+        line = preflight_line_add_short(p, "net.ipv4.tcp_mem (pages)", host->tcp_pages_max,
+                                        host->tcp_pages_used + n_sockets / 4);
         if (line != NULL)
-            fix(line, PREFLIGHT_WARN,
-                "sysctl -w net.ipv4.tcp_mem='%" PRIu64 " %" PRIu64 " %" PRIu64 "'",
-                line->needed / 2, line->needed * 3 / 4, line->needed);
+            preflight_line_fix(line, PREFLIGHT_WARN,
+                               "sysctl -w net.ipv4.tcp_mem='%" PRIu64 " %" PRIu64 " %" PRIu64 "'",
+                               line->needed / 2, line->needed * 3 / 4, line->needed);
     }
 }
 
@@ -173,11 +138,13 @@ static void check_hash(struct preflight *p, const struct host_limits *host, uint
 
     if (entries == UNKNOWN)
         return;
-    line = add_short(p, "net.ipv4.tcp_ehash_entries", entries, n_sockets / LONG_HASH_CHAIN);
+    line = preflight_line_add_short(p, "net.ipv4.tcp_ehash_entries", entries,
+                                    n_sockets / LONG_HASH_CHAIN);
     if (line != NULL)
-        fix(line, PREFLIGHT_WARN,
-            "boot with thash_entries=%" PRIu64 ": %.1f connections in a chain slow every packet",
-            n_sockets, (double)n_sockets / (double)entries);
+        preflight_line_fix(line, PREFLIGHT_WARN,
+                           "boot with thash_entries=%" PRIu64
+                           ": %.1f connections in a chain slow every packet",
+                           n_sockets, (double)n_sockets / (double)entries);
 }
 
 static void check_conntrack(struct preflight *p, const struct host_limits *host,
@@ -187,10 +154,11 @@ static void check_conntrack(struct preflight *p, const struct host_limits *host,
 
     if (host->conntrack_max == UNKNOWN || host->conntrack_used == UNKNOWN)
         return;
-    line = add_short(p, "net.netfilter.nf_conntrack_max", host->conntrack_max,
-                     host->conntrack_used + n_connections);
+    line = preflight_line_add_short(p, "net.netfilter.nf_conntrack_max", host->conntrack_max,
+                                    host->conntrack_used + n_connections);
     if (line != NULL)
-        fix(line, PREFLIGHT_WARN,
+        preflight_line_fix(
+            line, PREFLIGHT_WARN,
             "if connections are tracked here: sysctl -w net.netfilter.nf_conntrack_max=%" PRIu64
             ", or a notrack rule (setup scripts: --notrack)",
             line->needed);
@@ -199,13 +167,13 @@ static void check_conntrack(struct preflight *p, const struct host_limits *host,
 /* With SYN cookies a SYN beyond the backlog is answered all the same. */
 static void check_syn_backlog(struct preflight *p, const struct host_limits *host, uint64_t needed)
 {
-    add_sysctl(p, "net.ipv4.tcp_max_syn_backlog", host->syn_backlog, needed,
-               host->syn_cookies == 0 ? PREFLIGHT_WARN : PREFLIGHT_OK);
+    preflight_line_add_sysctl(p, "net.ipv4.tcp_max_syn_backlog", host->syn_backlog, needed,
+                              host->syn_cookies == 0 ? PREFLIGHT_WARN : PREFLIGHT_OK);
 }
 
 static void check_accept_queue(struct preflight *p, const struct host_limits *host, uint64_t needed)
 {
-    add_sysctl(p, "net.core.somaxconn", host->somaxconn, needed, PREFLIGHT_WARN);
+    preflight_line_add_sysctl(p, "net.core.somaxconn", host->somaxconn, needed, PREFLIGHT_WARN);
     check_syn_backlog(p, host, needed);
 }
 
@@ -227,35 +195,40 @@ static void check_tuples(struct preflight *p, const struct host_limits *host,
     const uint64_t per_address = ask->explicit_ports && ask->n_addresses > 0
                                      ? ask->n_tuples / ask->n_addresses
                                      : PORTS_PER_ADDRESS;
-    struct preflight_line *line = add_short(p, "source tuples", n_free, ask->n_connections);
+    struct preflight_line *line =
+        preflight_line_add_short(p, "source tuples", n_free, ask->n_connections);
 
     if (line != NULL && ask->n_tuples >= ask->n_connections)
-        fix(line, PREFLIGHT_STOP,
-            "wait %" PRIu64 " s for TIME_WAIT to end, or sysctl -w net.ipv4.tcp_timestamps=1",
-            ask->time_wait_ends_s);
+        preflight_line_fix(line, PREFLIGHT_STOP,
+                           "wait %" PRIu64
+                           " s for TIME_WAIT to end, or sysctl -w net.ipv4.tcp_timestamps=1",
+                           ask->time_wait_ends_s);
     else if (line != NULL)
-        fix(line, PREFLIGHT_STOP,
-            "--source with %" PRIu64
-            " addresses (127.0.0.2-127.0.0.9 are local without setup), or a "
-            "wider --sport",
-            ceil_div(ask->n_connections, per_address > 0 ? per_address : 1));
+        preflight_line_fix(line, PREFLIGHT_STOP,
+                           "--source with %" PRIu64
+                           " addresses (127.0.0.2-127.0.0.9 are local without setup), or a "
+                           "wider --sport",
+                           ceil_div(ask->n_connections, per_address > 0 ? per_address : 1));
 }
 
 /* Towards this target. */
 static void check_time_wait(struct preflight *p, const struct host_limits *host,
                             const struct preflight_client *ask)
 {
-    struct preflight_line *line = add(p, "source tuples in TIME_WAIT", ask->n_time_wait, UNKNOWN);
+    struct preflight_line *line =
+        preflight_line_add(p, "source tuples in TIME_WAIT", ask->n_time_wait, UNKNOWN);
 
     if (line->is == UNKNOWN || line->is == 0)
         return;
     if (takes_over_time_wait(host))
-        fix(line, PREFLIGHT_OK,
-            "until %" PRIu64 " s from now; taken over at once where the server uses time stamps",
-            ask->time_wait_ends_s);
+        preflight_line_fix(line, PREFLIGHT_OK,
+                           "until %" PRIu64
+                           " s from now; taken over at once where the server uses time stamps",
+                           ask->time_wait_ends_s);
     else
-        fix(line, PREFLIGHT_OK, "until %" PRIu64 " s from now; --close rst leaves none",
-            ask->time_wait_ends_s);
+        preflight_line_fix(line, PREFLIGHT_OK,
+                           "until %" PRIu64 " s from now; --close rst leaves none",
+                           ask->time_wait_ends_s);
 }
 
 /* Bound with SO_REUSEADDR, TCP takes a tuple in TIME_WAIT over at once where both ends use time
@@ -273,11 +246,12 @@ static void check_churn(struct preflight *p, const struct host_limits *host,
 {
     const uint64_t needed =
         ask->churn_per_s > 0 && ask->closes_with_fin ? (uint64_t)(ask->churn_per_s + 0.5) : UNKNOWN;
-    struct preflight_line *line =
-        add(p, "connections/s sustainable with fin", preflight_churn_per_s(host, ask), needed);
+    struct preflight_line *line = preflight_line_add(p, "connections/s sustainable with fin",
+                                                     preflight_churn_per_s(host, ask), needed);
 
     if (line->is != UNKNOWN && needed != UNKNOWN && line->is < needed)
-        fix(line, PREFLIGHT_WARN,
+        preflight_line_fix(
+            line, PREFLIGHT_WARN,
             "--close rst, or sysctl -w net.ipv4.tcp_timestamps=1: tuples in TIME_WAIT are reused");
 }
 
@@ -289,17 +263,19 @@ static void check_ports(struct preflight *p, const struct host_limits *host,
     if (!ask->explicit_ports)
         return;
     if (host->first_unprivileged_port != UNKNOWN) {
-        line = add(p, "lowest port bindable",
-                   host->may_bind_privileged ? 1 : host->first_unprivileged_port, ask->lowest_port);
+        line = preflight_line_add(p, "lowest port bindable",
+                                  host->may_bind_privileged ? 1 : host->first_unprivileged_port,
+                                  ask->lowest_port);
         if (line->needed < line->is)
-            fix(line, PREFLIGHT_STOP,
-                "sysctl -w net.ipv4.ip_unprivileged_port_start=%u, or run with "
-                "CAP_NET_BIND_SERVICE",
-                ask->lowest_port);
+            preflight_line_fix(line, PREFLIGHT_STOP,
+                               "sysctl -w net.ipv4.ip_unprivileged_port_start=%u, or run with "
+                               "CAP_NET_BIND_SERVICE",
+                               ask->lowest_port);
     }
-    line = add(p, "net.ipv4.tcp_timestamps", host->tcp_timestamps, 1);
+    line = preflight_line_add(p, "net.ipv4.tcp_timestamps", host->tcp_timestamps, 1);
     if (line->is == 0)
-        fix(line, PREFLIGHT_WARN,
+        preflight_line_fix(
+            line, PREFLIGHT_WARN,
             "sysctl -w net.ipv4.tcp_timestamps=1 (without, a port in TIME_WAIT is not free at "
             "once)");
 }
@@ -309,16 +285,20 @@ static void check_closing(struct preflight *p, const struct host_limits *host,
 {
     struct preflight_line *line;
 
-    add(p, "sockets in TIME_WAIT now", host->sockets_in_time_wait, UNKNOWN);
+    preflight_line_add(p, "sockets in TIME_WAIT now", host->sockets_in_time_wait, UNKNOWN);
     if (!ask->closes_with_fin)
         return;
-    line = add_short(p, "net.ipv4.tcp_max_tw_buckets", host->time_wait_buckets, ask->n_connections);
+    line = preflight_line_add_short(p, "net.ipv4.tcp_max_tw_buckets", host->time_wait_buckets,
+                                    ask->n_connections);
     if (line != NULL)
-        fix(line, PREFLIGHT_WARN,
+        preflight_line_fix(
+            line, PREFLIGHT_WARN,
             "--close rst: closing leaves no TIME_WAIT (beyond the limit it is cut short)");
-    line = add_short(p, "net.ipv4.tcp_max_orphans", host->orphans_max, ask->n_connections);
+    line = preflight_line_add_short(p, "net.ipv4.tcp_max_orphans", host->orphans_max,
+                                    ask->n_connections);
     if (line != NULL)
-        fix(line, PREFLIGHT_WARN,
+        preflight_line_fix(
+            line, PREFLIGHT_WARN,
             "--close rst: closing leaves no orphans (beyond the limit they are reset)");
 }
 
@@ -365,17 +345,21 @@ void preflight_client(struct preflight *p, const struct host_limits *host,
 
 static void check_syn_handling(struct preflight *p, const struct host_limits *host)
 {
-    struct preflight_line *line = add(p, "net.ipv4.tcp_syncookies", host->syn_cookies, UNKNOWN);
+    struct preflight_line *line =
+        preflight_line_add(p, "net.ipv4.tcp_syncookies", host->syn_cookies, UNKNOWN);
 
     if (line->is == 1)
-        fix(line, PREFLIGHT_OK,
+        preflight_line_fix(
+            line, PREFLIGHT_OK,
             "1 answers SYNs beyond the backlog with cookies ('possible SYN flooding' in dmesg); 0 "
             "drops them, the client tries again after 1 s");
-    line = add(p, "net.ipv4.tcp_abort_on_overflow", host->abort_on_overflow, UNKNOWN);
+    line =
+        preflight_line_add(p, "net.ipv4.tcp_abort_on_overflow", host->abort_on_overflow, UNKNOWN);
     if (line->is == 0)
-        fix(line, PREFLIGHT_OK,
+        preflight_line_fix(
+            line, PREFLIGHT_OK,
             "an accept queue that is full leaves clients established and unserved (half-open)");
-    add(p, "net.ipv4.tcp_synack_retries", host->synack_retries, UNKNOWN);
+    preflight_line_add(p, "net.ipv4.tcp_synack_retries", host->synack_retries, UNKNOWN);
 }
 
 void preflight_server(struct preflight *p, const struct host_limits *host,
@@ -392,29 +376,11 @@ void preflight_server(struct preflight *p, const struct host_limits *host,
     check_address_space(p, host, &ends);
     check_hash(p, host, ask->n_connections);
     check_conntrack(p, host, ask->n_connections);
-    line = add_short(p, "net.core.somaxconn", host->somaxconn, ask->backlog);
+    line = preflight_line_add_short(p, "net.core.somaxconn", host->somaxconn, ask->backlog);
     if (line != NULL)
-        fix(line, PREFLIGHT_WARN, "sysctl -w net.core.somaxconn=%" PRIu64 ", or --backlog %" PRIu64,
-            ask->backlog, host->somaxconn);
+        preflight_line_fix(line, PREFLIGHT_WARN,
+                           "sysctl -w net.core.somaxconn=%" PRIu64 ", or --backlog %" PRIu64,
+                           ask->backlog, host->somaxconn);
     check_syn_backlog(p, host, ask->backlog);
     check_syn_handling(p, host);
-}
-
-/* --- all of them --- */
-
-enum preflight_level preflight_worst(const struct preflight *p)
-{
-    enum preflight_level worst = PREFLIGHT_OK;
-
-    for (unsigned i = 0; i < p->n_lines; i++)
-        if (p->lines[i].level > worst)
-            worst = p->lines[i].level;
-    return worst;
-}
-
-const char *preflight_level_name(enum preflight_level level)
-{
-    static const char *const names[] = {"ok", "warn", "stop"};
-
-    return names[level];
 }

@@ -121,50 +121,6 @@ int sock_resolve(const struct endpoint *e, int family, struct sock_address *addr
     return 0;
 }
 
-char *sock_format(char buffer[SOCK_TEXT_BYTES], const struct sock_address *address)
-{
-    const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&address->ss;
-    char host[INET6_ADDRSTRLEN] = "?", zone[IF_NAMESIZE];
-
-    if (address->ss.ss_family == AF_INET6) {
-        const bool has_zone =
-            in6->sin6_scope_id != 0 && if_indextoname(in6->sin6_scope_id, zone) != NULL;
-
-        inet_ntop(AF_INET6, &in6->sin6_addr, host, sizeof host);
-        snprintf(buffer, SOCK_TEXT_BYTES, "[%s%s%s]:%u", host, has_zone ? "%" : "",
-                 has_zone ? zone : "", sock_port(address));
-    } else {
-        inet_ntop(AF_INET, &((const struct sockaddr_in *)&address->ss)->sin_addr, host,
-                  sizeof host);
-        snprintf(buffer, SOCK_TEXT_BYTES, "%s:%u", host, sock_port(address));
-    }
-    return buffer;
-}
-
-uint16_t sock_port(const struct sock_address *address)
-{
-    return ntohs(address->ss.ss_family == AF_INET6
-                     ? ((const struct sockaddr_in6 *)&address->ss)->sin6_port
-                     : ((const struct sockaddr_in *)&address->ss)->sin_port);
-}
-
-void sock_set_port(struct sock_address *address, uint16_t port)
-{
-    if (address->ss.ss_family == AF_INET6)
-        ((struct sockaddr_in6 *)&address->ss)->sin6_port = htons(port);
-    else
-        ((struct sockaddr_in *)&address->ss)->sin_port = htons(port);
-}
-
-bool sock_is_loopback(const struct sock_address *address)
-{
-    const struct in6_addr *six = &((const struct sockaddr_in6 *)&address->ss)->sin6_addr;
-
-    if (address->ss.ss_family == AF_INET6)
-        return IN6_IS_ADDR_LOOPBACK(six) || (IN6_IS_ADDR_V4MAPPED(six) && six->s6_addr[12] == 127);
-    return ntohl(((const struct sockaddr_in *)&address->ss)->sin_addr.s_addr) >> 24 == 127;
-}
-
 /* --- listening --- */
 
 int sock_listen(const struct sock_address *address, const struct sock_listen_options *options)
@@ -384,18 +340,6 @@ ssize_t sock_receive_stamped(int fd, void *data, size_t n_bytes, uint64_t *arriv
 
     *arrived_epoch_ns = n > 0 ? stamp_of(&message) : 0;
     return n;
-}
-
-struct srcplan_tuple sock_tuple(const struct sock_address *address)
-{
-    struct srcplan_tuple tuple = {.address.family = address->ss.ss_family,
-                                  .port = sock_port(address)};
-
-    if (address->ss.ss_family == AF_INET6)
-        memcpy(tuple.address.bytes, &((const struct sockaddr_in6 *)&address->ss)->sin6_addr, 16);
-    else
-        memcpy(tuple.address.bytes, &((const struct sockaddr_in *)&address->ss)->sin_addr, 4);
-    return tuple;
 }
 
 void sock_local_tuple(int fd, struct srcplan_tuple *tuple)

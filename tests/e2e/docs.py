@@ -160,7 +160,7 @@ def test_page_of_faults_has_every_scenario():
 
 
 def test_tuning_page_explains_every_limit_of_the_plans():
-    limits = set(re.findall(r'\badd(?:_short|_sysctl)?\(p, "([^"]+)"', read("src", "host/preflight.c")))
+    limits = set(re.findall(r'_add(?:_short|_sysctl)?\(p, "([^"]+)"', read("src", "host/preflight.c")))
     check(len(limits) > 15, f"limits in preflight.c: {limits}")
     page = read("docs", "tcpscaler.7").replace("\\-", "-")
     # of what there is nothing to tune: it is only said

@@ -190,7 +190,8 @@ def names_in(pattern, *path):
 
 def test_every_outcome_and_every_limit_has_its_section():
     reasons = names_in(r'X\([A-Z_]+, "([a-z -]+)",', "include", "measure/outcome.h")
-    limits = names_in(r'add\(d, "([^"]+)"', "src", "host/diagnosis.c")
+    limits = [*names_in(r'add\(d, "([^"]+)"', "src", "host/diagnosis.c"),
+              *names_in(r'add\(d, "([^"]+)"', "src", "host/diagnosis_server.c")]
     check(len(reasons) >= 19 and len(limits) >= 9, "names")
     found = re.findall(r"^### (.*)", read("docs", "limits.md"), re.M)
     check_equal(Counter(found), Counter({*reasons, *limits}), "sections of limits.md")
@@ -204,9 +205,11 @@ def test_every_outcome_and_every_limit_has_its_section():
 def test_every_part_of_the_summary_is_explained():
     guide = read("docs", "report.md")
     labels = [*names_in(r'"(?:\\n)?([A-Z][a-z]+(?: [a-z]+)?|TLS)  +', "src", "client/report_text.c"),
+              *names_in(r'"(?:\\n)?([A-Z][a-z]+(?: [a-z]+)?|TLS)  +', "src", "client/report_text_host.c"),
               *names_in(r'print_metric\(out, "([^"]+)"', "src", "client/report_text.c"),
               *names_in(r'outcome_report_text\(out, "([^"]+)"', "src", "client/report_text.c"),
-              *names_in(r'"(Response time, answers below|Time|\\nWhat bound)', "src", "client/report_text.c")]
+              *names_in(r'"(Response time, answers below|Time)', "src", "client/report_text.c"),
+              *names_in(r'"(\\nWhat bound)', "src", "client/report_text_host.c")]
     check(len(labels) >= 20, f"labels: {labels}")
     for label in labels:
         label = label.removeprefix("\\n")

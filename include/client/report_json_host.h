@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ * report_json_host: what the JSON result says of this host, its network and the server. */
+#ifndef TCPSCALER_CLIENT_REPORT_JSON_HOST_H
+#define TCPSCALER_CLIENT_REPORT_JSON_HOST_H
+
+#include "base/json.h"
+#include "client/report.h"
+
+/* Each adds one object to the result. */
+void report_json_host(struct json *j, const struct report_about *about,
+                      const struct client_result *r);
+void report_json_sockets(struct json *j, const struct client_result *r);
+void report_json_resources(struct json *j, const struct client_result *r);
+void report_json_network(struct json *j, const struct client_result *r);
+void report_json_server(struct json *j, const struct client_result *r);
+
+#endif

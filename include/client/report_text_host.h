@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ * report_text_host: what the summary says of this host, its network, the server and the outputs. */
+#ifndef TCPSCALER_CLIENT_REPORT_TEXT_HOST_H
+#define TCPSCALER_CLIENT_REPORT_TEXT_HOST_H
+
+#include "client/report.h"
+
+#include <stdio.h>
+
+/* Each prints its lines; none where there is nothing to say. */
+void report_text_diagnosis(FILE *out, const struct client_result *r);
+void report_text_host(FILE *out, const struct client_result *r);
+void report_text_network(FILE *out, const struct client_result *r);
+void report_text_server(FILE *out, const struct client_result *r);
+void report_text_output(FILE *out, const struct client_result *r);
+void report_text_start(FILE *out, const struct client_start *start);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ * diagnosis_line: what a diagnosis is made from, and its lines: one limit each.  Pure. */
+#ifndef TCPSCALER_HOST_DIAGNOSIS_LINE_H
+#define TCPSCALER_HOST_DIAGNOSIS_LINE_H
+
+#include "host/limits.h"
+#include "measure/losses.h"
+#include "measure/tally.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define DIAGNOSIS_LINES      9
+#define DIAGNOSIS_TEXT_BYTES 200
+
+struct diagnosis_input {
+    const struct tally *tally;
+    const char *protocol; /* that is spoken */
+    bool over_tls;
+    uint64_t not_begun; /* connections, as nobody answered those before them */
+    const struct losses *losses;
+    bool none_is_left;                     /* no connection lives */
+    bool server_was_tried, server_accepts; /* afterwards */
+    uint64_t deaf, live;                   /* at the end */
+    uint64_t half_open;
+    const char *shortage;           /* of memory: the client stopped opening; NULL: none */
+    const struct host_limits *host; /* when the last query had its outcome */
+    uint64_t listen_overflows;      /* in this network namespace, during the run; or unknown */
+    uint64_t n_tuples;              /* source tuples there were; or unknown */
+    uint64_t tuples_in_time_wait;   /* of these, before the run and still at its end; or unknown */
+    uint64_t in_time_wait;          /* towards the target; or unknown */
+    bool threads_are_auto, own_fd_tables;
+    bool churns;        /* connections follow one another by design ... */
+    double churn_per_s; /* connections per second that replaced ended ones */
+};
+
+struct diagnosis_line {
+    const char *limit;    /* stable: a value in the JSON result */
+    uint64_t connections; /* that it bound */
+    char evidence[DIAGNOSIS_TEXT_BYTES];
+    char remedy[DIAGNOSIS_TEXT_BYTES];
+};
+
+struct diagnosis {
+    struct diagnosis_line lines[DIAGNOSIS_LINES];
+    unsigned n_lines;
+};
+
+/* Connections that ended for this reason. */
+uint64_t diagnosis_line_count(const struct diagnosis_input *in, enum outcome_reason reason);
+
+/* Connects that timed out. */
+uint64_t diagnosis_line_count_stalled(const struct diagnosis_input *in);
+
+/* Adds a line without words. */
+struct diagnosis_line *diagnosis_line_add(struct diagnosis *d, const char *limit,
+                                          uint64_t connections);
+
+/* Writes DIAGNOSIS_TEXT_BYTES at most. */
+__attribute__((format(printf, 2, 3))) void diagnosis_line_say(char *text, const char *format, ...);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ * preflight_line: the lines of a plan: one limit each, what there is, what is needed, what to do.
+ * Pure. */
+#ifndef TCPSCALER_HOST_PREFLIGHT_LINE_H
+#define TCPSCALER_HOST_PREFLIGHT_LINE_H
+
+#include "host/limits.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PREFLIGHT_LINES      28
+#define PREFLIGHT_TEXT_BYTES 200
+
+enum preflight_level {
+    PREFLIGHT_OK,
+    PREFLIGHT_WARN, /* it will work, but not as well as it could, or not everywhere */
+    PREFLIGHT_STOP  /* so many connections cannot be had */
+};
+
+struct preflight_line {
+    const char *name; /* of the limit, stable: a key in JSON */
+    enum preflight_level level;
+    uint64_t is, needed;            /* HOST_LIMITS_UNKNOWN: not known, or nothing in particular */
+    char fix[PREFLIGHT_TEXT_BYTES]; /* a command or an option; "" where nothing is to be done */
+};
+
+struct preflight {
+    struct preflight_line lines[PREFLIGHT_LINES];
+    unsigned n_lines;
+};
+
+struct preflight_line *preflight_line_add(struct preflight *p, const char *name, uint64_t is,
+                                          uint64_t needed);
+
+__attribute__((format(printf, 3, 4))) void preflight_line_fix(struct preflight_line *line,
+                                                              enum preflight_level level,
+                                                              const char *format, ...);
+
+/* Adds the line; returns it when what is there is known and not enough, NULL otherwise. */
+struct preflight_line *preflight_line_add_short(struct preflight *p, const char *name, uint64_t is,
+                                                uint64_t needed);
+
+/* Adds a limit that one sysctl lifts. */
+void preflight_line_add_sysctl(struct preflight *p, const char *name, uint64_t is, uint64_t needed,
+                               enum preflight_level level);
+
+/* The worst level of all lines. */
+enum preflight_level preflight_worst(const struct preflight *p);
+
+const char *preflight_level_name(enum preflight_level level); /* "ok", "warn", "stop" */
+
+#endif

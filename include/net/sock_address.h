@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ * sock_address: an IPv4 or IPv6 address with its port, as the socket calls take it.  Pure. */
+#ifndef TCPSCALER_NET_SOCK_ADDRESS_H
+#define TCPSCALER_NET_SOCK_ADDRESS_H
+
+#include "workload/srcplan.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#define SOCK_TEXT_BYTES 80
+
+struct sock_address {
+    struct sockaddr_storage ss;
+    socklen_t length;
+};
+
+/* "127.0.0.1:4242", "[::1]:4242", "[fe80::1%eth0]:4242".  Returns buffer. */
+char *sock_format(char buffer[SOCK_TEXT_BYTES], const struct sock_address *address);
+
+uint16_t sock_port(const struct sock_address *address);
+void sock_set_port(struct sock_address *address, uint16_t port);
+bool sock_is_loopback(const struct sock_address *address);
+
+/* An address and port as a tuple. */
+struct srcplan_tuple sock_tuple(const struct sock_address *address);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ * report_json_host: see client/report_json_host.h. */
+#include "client/report_json_host.h"
+
+#include "base/clock.h"
+#include "client/server_stats.h"
+#include "host/process_limits.h"
+#include "measure/outcome_report.h"
+
+#include <sys/utsname.h>
+
+static void put_under_load(struct json *j, const char *key, const struct client_result *r,
+                           uint64_t after, uint64_t loaded)
+{
+    json_known_u64(j, key, r->loaded ? host_counters_delta(after, loaded) : HOST_COUNTERS_UNKNOWN);
+}
+
+void report_json_host(struct json *j, const struct report_about *about,
+                      const struct client_result *r)
+{
+    static const char *const paces[] = {"auto", "sleep", "hybrid", "spin"};
+    struct utsname name;
+
+    json_object_begin(j, "host");
+    json_string(j, "kernel", uname(&name) == 0 ? name.release : NULL);
+    json_u64(j, "cpus", process_limits_cpus());
+    json_string(j, "libevent", about->libevent);
+    json_string(j, "backend", about->backend);
+    json_u64(j, "threads", r->n_workers);
+    json_bool(j, "own_fd_tables", r->own_fd_tables);
+    json_string(j, "pacing", paces[about->config->pace]);
+    json_object_end(j);
+}
+
+void report_json_sockets(struct json *j, const struct client_result *r)
+{
+    if (!r->has_sockets) {
+        json_null(j, "sockets");
+        return;
+    }
+    json_object_begin(j, "sockets");
+    json_u64(j, "syn_sent", r->sockets.syn_sent);
+    json_u64(j, "fin_wait", r->sockets.fin_wait);
+    json_u64(j, "time_wait", r->sockets.time_wait);
+    json_u64(j, "close_wait", r->sockets.close_wait);
+    json_u64(j, "other", r->sockets.other);
+    json_object_end(j);
+}
+
+void report_json_resources(struct json *j, const struct client_result *r)
+{
+    const struct host_counters *before = &r->host_before, *after = &r->host_after;
+    const uint64_t connected = tally_get(&r->tally.connections.connected);
+    const double steal = host_counters_steal_percent(after, &r->host_loaded);
+
+    json_object_begin(j, "resources");
+    json_double(j, "user_s", (double)(after->user_us - before->user_us) / 1e6);
+    json_double(j, "system_s", (double)(after->system_us - before->system_us) / 1e6);
+    json_known_u64(j, "rss_bytes", after->rss_bytes);
+    if (connected > 0 && after->rss_bytes != HOST_COUNTERS_UNKNOWN &&
+        after->rss_bytes > before->rss_bytes)
+        json_double(j, "rss_bytes_per_connection",
+                    (double)(after->rss_bytes - before->rss_bytes) / (double)connected);
+    else
+        json_null(j, "rss_bytes_per_connection");
+    json_known_u64(j, "slab_bytes", after->slab_bytes);
+    if (connected > 0 && after->slab_bytes != HOST_COUNTERS_UNKNOWN &&
+        before->slab_bytes != HOST_COUNTERS_UNKNOWN && after->slab_bytes > before->slab_bytes)
+        json_double(j, "slab_bytes_per_connection",
+                    (double)(after->slab_bytes - before->slab_bytes) / (double)connected);
+    else
+        json_null(j, "slab_bytes_per_connection");
+    json_u64(j, "involuntary_switches", after->involuntary_switches - before->involuntary_switches);
+    if (r->loaded && steal >= 0)
+        json_double(j, "steal_percent", steal);
+    else
+        json_null(j, "steal_percent");
+    put_under_load(j, "retransmits", r, after->retransmits, r->host_loaded.retransmits);
+    put_under_load(j, "loss_probes", r, after->loss_probes, r->host_loaded.loss_probes);
+    put_under_load(j, "dsacks", r, after->dsacks, r->host_loaded.dsacks);
+    json_known_u64(j, "listen_overflows",
+                   host_counters_delta(after->listen_overflows, before->listen_overflows));
+    json_known_u64(j, "listen_drops",
+                   host_counters_delta(after->listen_drops, before->listen_drops));
+    json_known_u64(j, "tcp_memory_pressures", host_counters_memory_pressures(after, before));
+    json_u64(j, "bytes_sent", tally_get(&r->tally.bytes_sent));
+    json_u64(j, "bytes_received", tally_get(&r->tally.bytes_received));
+    json_object_end(j);
+}
+
+void report_json_network(struct json *j, const struct client_result *r)
+{
+    const struct netdev_counters *before = &r->net_loaded, *after = &r->net_after;
+
+    if (!r->has_interface || !r->loaded) {
+        json_null(j, "network");
+        return;
+    }
+    json_object_begin(j, "network");
+    json_string(j, "interface", r->interface);
+    json_u64(j, "rx_packets", after->rx_packets - before->rx_packets);
+    json_u64(j, "rx_bytes", after->rx_bytes - before->rx_bytes);
+    json_u64(j, "tx_packets", after->tx_packets - before->tx_packets);
+    json_u64(j, "tx_bytes", after->tx_bytes - before->tx_bytes);
+    json_object_end(j);
+}
+
+void report_json_server(struct json *j, const struct client_result *r)
+{
+    const struct server_stats s = server_stats_between(&r->server_before, &r->server_after);
+
+    if (!s.is_known) {
+        json_null(j, "server");
+        return;
+    }
+    json_object_begin(j, "server");
+    json_u64(j, "accepted", s.accepted);
+    json_known_u64(j, "refused", s.refused);
+    json_known_u64(j, "closed", s.closed);
+    json_known_u64(j, "active", s.active);
+    json_known_u64(j, "bytes_received", s.bytes_received);
+    json_known_u64(j, "bytes_sent", s.bytes_sent);
+    json_known_u64(j, "accept_pauses", s.accept_pauses);
+    json_known_u64(j, "back_pressure_pauses", s.back_pressure_pauses);
+    json_known_u64(j, "listen_overflows", s.listen_overflows);
+    json_known_u64(j, "listen_drops", s.listen_drops);
+    json_known_u64(j, "not_accepted", client_result_not_accepted(r));
+    json_object_end(j);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT
+ * diagnosis_server: see host/diagnosis_server.h. */
+#include "host/diagnosis_server.h"
+
+#include "base/units.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define UNKNOWN HOST_LIMITS_UNKNOWN
+
+/* --- established, and never answered --- */
+
+struct unanswered {
+    uint64_t silent, closed, reset, other_bytes;
+};
+
+static uint64_t sum(const struct unanswered *u)
+{
+    return u->silent + u->closed + u->reset + u->other_bytes;
+}
+
+/* All 0 when one has ever been answered, or nothing was asked.  Half-open ones that are still open
+ * have no outcome yet. */
+static struct unanswered count_unanswered(const struct diagnosis_input *in)
+{
+    const uint64_t n_half_open = diagnosis_line_count(in, REASON_HALF_OPEN);
+    const uint64_t n_timed_out =
+        diagnosis_line_count(in, REASON_TIMEOUT) - diagnosis_line_count_stalled(in);
+    const struct tally *t = in->tally;
+
+    if (tally_get(&t->connections.proven) > 0 || tally_get(&t->connections.connected) == 0 ||
+        tally_get(&t->bytes_sent) == 0)
+        return (struct unanswered){0};
+    return (struct unanswered){
+        .silent = n_timed_out + (n_half_open > in->half_open ? n_half_open : in->half_open),
+        .closed = diagnosis_line_count(in, REASON_PEER),
+        .reset = diagnosis_line_count(in, REASON_RESET),
+        .other_bytes = diagnosis_line_count(in, REASON_MALFORMED),
+    };
+}
+
+bool diagnosis_server_never_answered(const struct diagnosis_input *in)
+{
+    const struct unanswered u = count_unanswered(in);
+
+    return sum(&u) > 0;
+}
+
+static const char *unanswered_remedy(const struct diagnosis_input *in, const struct unanswered *u)
+{
+    const bool are_silent = u->silent > sum(u) / 2;
+
+    if (in->over_tls)
+        return "does that port speak TLS? If not, without --tls; or the server hangs, or it is a "
+               "proxy whose backend is dead";
+    if (are_silent && in->listen_overflows != UNKNOWN && in->listen_overflows > 0)
+        return "the server takes no connection from its accept queue: it hangs or is stopped";
+    if (are_silent)
+        return "usually another --protocol is spoken there, the server hangs, or it is a proxy "
+               "whose backend is dead";
+    return "usually the port expects TLS (--tls), another --protocol is spoken there, or it is a "
+           "proxy whose backend is dead";
+}
+
+void diagnosis_server_unanswered(struct diagnosis *d, const struct diagnosis_input *in)
+{
+    const struct unanswered u = count_unanswered(in);
+    char others[64] = "";
+    struct diagnosis_line *line;
+
+    if (sum(&u) == 0)
+        return;
+    line = diagnosis_line_add(d, "nobody answers", sum(&u));
+    if (in->not_begun > 0)
+        snprintf(others, sizeof others, "; %" PRIu64 " more were not begun", in->not_begun);
+    diagnosis_line_say(line->evidence,
+                       "none was ever answered (%s%s): %" PRIu64 " silent, %" PRIu64
+                       " closed, %" PRIu64 " reset, %" PRIu64 " with other bytes%s",
+                       in->protocol, in->over_tls ? " over TLS" : "", u.silent, u.closed, u.reset,
+                       u.other_bytes, others);
+    diagnosis_line_say(line->remedy, "%s", unanswered_remedy(in, &u));
+}
+
+void diagnosis_server_half_open(struct diagnosis *d, const struct diagnosis_input *in)
+{
+    struct diagnosis_line *line;
+
+    if (in->half_open == 0 || diagnosis_server_never_answered(in))
+        return;
+    line = diagnosis_line_add(d, "the server's accept queue or connection limit", in->half_open);
+    if (in->listen_overflows != UNKNOWN && in->listen_overflows > 0)
+        diagnosis_line_say(line->evidence,
+                           "established here, never answered; %" PRIu64
+                           " accept queue overflows on "
+                           "this host",
+                           in->listen_overflows);
+    else
+        diagnosis_line_say(line->evidence, "established here, never answered");
+    diagnosis_line_say(line->remedy, "%s", outcome_remedy(REASON_HALF_OPEN));
+}
+
+void diagnosis_server_refused(struct diagnosis *d, const struct diagnosis_input *in)
+{
+    const uint64_t n_itself = diagnosis_line_count(in, REASON_SELF);
+    const uint64_t n = diagnosis_line_count(in, REASON_REFUSED) + n_itself;
+    struct diagnosis_line *line;
+
+    if (n == 0)
+        return;
+    line = diagnosis_line_add(d, "nobody listens", n);
+    if (n_itself == 0)
+        diagnosis_line_say(line->evidence, "the connects were answered with a reset");
+    else
+        diagnosis_line_say(line->evidence,
+                           "%" PRIu64 " connects answered with a reset, %" PRIu64
+                           " connected to themselves",
+                           n - n_itself, n_itself);
+    diagnosis_line_say(line->remedy, "start the server, or give its port (-p)");
+}
+
+/* --- ended by the server --- */
+
+static void say_how_idle(const struct losses *l, struct diagnosis_line *line, const char *before)
+{
+    char least[UNITS_TEXT_BYTES], median[UNITS_TEXT_BYTES];
+
+    diagnosis_line_say(line->evidence,
+                       "%s%" PRIu64 " that had answered, idle for %s at least, %s in the median",
+                       before, l->idle.count, units_format_duration(least, l->idle.min_ns),
+                       units_format_duration(median, hist_percentile(&l->idle, 1, 2)));
+}
+
+static void blame_end_of_server(struct diagnosis *d, const struct diagnosis_input *in, uint64_t n)
+{
+    struct diagnosis_line *line = diagnosis_line_add(d, "the server went away", n);
+    const struct losses *l = in->losses;
+    char text[UNITS_TEXT_BYTES];
+
+    diagnosis_line_say(line->evidence,
+                       "all ended within %s, and no connection is accepted there now",
+                       units_format_duration(text, l->last_ns - l->first_ns));
+    diagnosis_line_say(line->remedy,
+                       "it crashed, was killed or stopped: see its log, and dmesg for the OOM "
+                       "killer; --reconnect waits until it is back");
+}
+
+static void blame_idle_timeout(struct diagnosis *d, const struct diagnosis_input *in, uint64_t n)
+{
+    struct diagnosis_line *line = diagnosis_line_add(d, "the server's idle timeout", n);
+
+    say_how_idle(in->losses, line, "it ended ");
+    diagnosis_line_say(line->remedy,
+                       "a longer one there, more queries for each connection (-r, -c), or "
+                       "--reconnect");
+}
+
+static void blame_limits_of_server(struct diagnosis *d, const struct diagnosis_input *in,
+                                   uint64_t n)
+{
+    struct diagnosis_line *line = diagnosis_line_add(d, "the server's limits", n);
+
+    if (in->losses->idle.count == 0)
+        diagnosis_line_say(line->evidence, "it accepted them and ended them before an answer");
+    else
+        say_how_idle(in->losses, line, "it accepted them and ended them; ");
+    diagnosis_line_say(
+        line->remedy, "its limit of connections, fds or queries per connection%s: see its log",
+        in->none_is_left && losses_are_sudden(in->losses) ? ", or it was restarted" : "");
+}
+
+/* An idle timeout, too, ends all at a time that were last used at a time: the end of the server is
+ * told from it by who accepts connections afterwards. */
+void diagnosis_server_ended(struct diagnosis *d, const struct diagnosis_input *in)
+{
+    const uint64_t n =
+        diagnosis_line_count(in, REASON_RESET) + diagnosis_line_count(in, REASON_PEER);
+
+    if (n == 0 || diagnosis_server_never_answered(in))
+        return;
+    if (in->none_is_left && losses_are_sudden(in->losses) && in->server_was_tried &&
+        !in->server_accepts)
+        blame_end_of_server(d, in, n);
+    else if (losses_are_of_idleness(in->losses))
+        blame_idle_timeout(d, in, n);
+    else
+        blame_limits_of_server(d, in, n);
+}
+
+void diagnosis_server_deaf(struct diagnosis *d, const struct diagnosis_input *in)
+{
+    const struct tally *t = in->tally;
+    struct diagnosis_line *line;
+
+    if (in->deaf == 0)
+        return;
+    line = diagnosis_line_add(d, "connections gone deaf", in->deaf);
+    diagnosis_line_say(line->evidence,
+                       "all %" PRIu64 " timeouts are on %" PRIu64 " connections; %" PRIu64
+                       " answered none of their last queries",
+                       tally_get(&t->queries[TALLY_WARMUP].timeout) +
+                           tally_get(&t->queries[TALLY_MEASURED].timeout),
+                       tally_get(&t->connections.with_timeouts), in->deaf);
+    diagnosis_line_say(
+        line->remedy, "%s",
+        in->deaf >= in->live
+            ? "the server hangs, or the path to it is broken"
+            : "a NAT, firewall or load balancer forgot them, or a thread of the server hangs; "
+              "--on-timeout close with --reconnect replaces them");
+}
