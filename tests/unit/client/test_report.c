@@ -352,19 +352,19 @@ static void broken_law_is_shouted(void **state)
     free(text);
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(summary_has_every_figure_in_its_place, setup, teardown),
-        cmocka_unit_test_setup_teardown(of_tls_both_reports_have_version_share_and_time, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(json_has_every_figure_in_its_place, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_has_no_response_codes_has_no_figures_of_them, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(valid_run_has_no_reasons, setup, teardown),
-        cmocka_unit_test_setup_teardown(listener_reports_messages, setup, teardown),
-        cmocka_unit_test_setup_teardown(clock_is_named_by_what_dated_the_messages, setup, teardown),
-        cmocka_unit_test_setup_teardown(broken_law_is_shouted, setup, teardown),
+        TEST(summary_has_every_figure_in_its_place),
+        TEST(of_tls_both_reports_have_version_share_and_time),
+        TEST(json_has_every_figure_in_its_place),
+        TEST(what_has_no_response_codes_has_no_figures_of_them),
+        TEST(valid_run_has_no_reasons),
+        TEST(listener_reports_messages),
+        TEST(clock_is_named_by_what_dated_the_messages),
+        TEST(broken_law_is_shouted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

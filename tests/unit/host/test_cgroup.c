@@ -92,6 +92,27 @@ static int remove_top(void **state)
     return nftw(top, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
+static void put_pair(const char *group, const char *limit_name, const char *limit,
+                     const char *used_name, const char *used)
+{
+    char name[128];
+
+    snprintf(name, sizeof name, "%s/%s", group, limit_name);
+    put(name, limit);
+    snprintf(name, sizeof name, "%s/%s", group, used_name);
+    put(name, used);
+}
+
+static void put_v1(const char *group, const char *limit, const char *used)
+{
+    put_pair(group, "memory.limit_in_bytes", limit, "memory.usage_in_bytes", used);
+}
+
+static void put_v2(const char *group, const char *limit, const char *used)
+{
+    put_pair(group, "memory.max", limit, "memory.current", used);
+}
+
 /* The limit at this place, from the innermost group on, is `end` of a path and leaves so much. */
 static void assert_limit(const struct cgroup_memory *m, unsigned i, const char *end, uint64_t left)
 {
@@ -111,15 +132,12 @@ static void own_group_and_its_ancestors_limit_v1(void **state)
 
     (void)state;
     put("proc/self/cgroup", "4:memory:/a/b\n3:cpuset:/a\n0::/\n");
-    put("v1/memory.limit_in_bytes", "9223372036854771712\n");
-    put("v1/memory.usage_in_bytes", "1\n");
-    put("v1/a/memory.limit_in_bytes", "104857600\n");
-    put("v1/a/memory.usage_in_bytes", "41943040\n");
+    put_v1("v1", "9223372036854771712\n", "1\n");
+    put_v1("v1/a", "104857600\n", "41943040\n");
     put("v1/a/memory.stat",
         "inactive_file 7\ntotal_inactive_file 3000000\ntotal_active_file 2000000\n"
         "total_dirty 1000000\ntotal_writeback 500000\ntotal_mapped_file 500000\n");
-    put("v1/a/b/memory.limit_in_bytes", "67108864\n");
-    put("v1/a/b/memory.usage_in_bytes", "67108865\n");
+    put_v1("v1/a/b", "67108864\n", "67108865\n");
     put("v1/a/b/memory.kmem.limit_in_bytes", "33554432\n");
     put("v1/a/b/memory.kmem.usage_in_bytes", "33554431\n");
     cgroup_memory_open(&m, proc());
@@ -161,11 +179,9 @@ static void limit_that_changes_is_seen(void **state)
 
     (void)state;
     put("proc/self/cgroup", "0::/u\n");
-    put("v2/u/memory.max", "1000\n");
-    put("v2/u/memory.current", "400\n");
+    put_v2("v2/u", "1000\n", "400\n");
     cgroup_memory_open(&m, proc());
-    put("v2/u/memory.max", "500\n");
-    put("v2/u/memory.current", "450\n");
+    put_v2("v2/u", "500\n", "450\n");
     r = cgroup_limit_read(&m.limits[0]);
     assert_int_equal(cgroup_reading_left(&r), 50);
     put("v2/u/memory.max", "max\n");
@@ -181,10 +197,8 @@ static void container_that_sees_a_subtree_finds_its_groups(void **state)
     (void)state;
     put_mounts("/docker/0123");
     put("proc/self/cgroup", "4:memory:/docker/0123/inner\n");
-    put("v1/memory.limit_in_bytes", "1000\n");
-    put("v1/memory.usage_in_bytes", "1\n");
-    put("v1/inner/memory.limit_in_bytes", "900\n");
-    put("v1/inner/memory.usage_in_bytes", "1\n");
+    put_v1("v1", "1000\n", "1\n");
+    put_v1("v1/inner", "900\n", "1\n");
     cgroup_memory_open(&m, proc());
     assert_int_equal(m.n, 2);
     assert_limit(&m, 0, "v1/inner/memory.limit_in_bytes", 899);
@@ -209,12 +223,9 @@ static void hierarchy_that_only_a_grandparent_has_mounted_is_found(void **state)
     put("proc/5/mountinfo", "41 31 0:38 / /sys/fs/unreadable rw - cgroup2 cgroup2 rw\n");
     put("proc/5/stat", "5 (ip) S 1 1 1 0\n");
     put("proc/1/mountinfo", "41 31 0:38 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
-    put("proc/1/root/sys/fs/cgroup/u/memory.max", "1000\n");
-    put("proc/1/root/sys/fs/cgroup/u/memory.current", "1\n");
-    put("proc/1/root/sys/fs/cgroup/memory.max", "900\n");
-    put("proc/1/root/sys/fs/cgroup/memory.current", "1\n");
-    put("proc/1/root/sys/fs/memory.max", "1\n");
-    put("proc/1/root/sys/fs/memory.current", "1\n");
+    put_v2("proc/1/root/sys/fs/cgroup/u", "1000\n", "1\n");
+    put_v2("proc/1/root/sys/fs/cgroup", "900\n", "1\n");
+    put_v2("proc/1/root/sys/fs", "1\n", "1\n");
     cgroup_memory_open(&m, proc());
     assert_int_equal(m.n, 2);
     assert_limit(&m, 0, "root/sys/fs/cgroup/u/memory.max", 999);
@@ -231,11 +242,9 @@ static void what_cannot_be_read_limits_nothing(void **state)
     assert_int_equal(m.n, 0);
     assert_true(cgroup_cpu_quota_milli(proc()) == CGROUP_UNLIMITED);
     put("proc/self/cgroup", "nonsense\n4:memory\n0::/none\n7:memory,hugetlb:/a\n");
-    put("v1/a/memory.limit_in_bytes", "many\n");
-    put("v1/a/memory.usage_in_bytes", "1\n");
+    put_v1("v1/a", "many\n", "1\n");
     put("v1/memory.limit_in_bytes", "1000\n"); /* without its usage */
-    put("v2/memory.max", "");
-    put("v2/memory.current", "1\n");
+    put_v2("v2", "", "1\n");
     cgroup_memory_open(&m, proc());
     assert_int_equal(m.n, 0);
     cgroup_memory_open(&m, "/nonexistent");

@@ -320,31 +320,27 @@ static void what_bound_most_comes_first(void **state)
     assert_int_equal(d.lines[2].connections, 7);
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(nothing_is_said_when_all_finished_or_were_cancelled, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(ports_and_fds_are_named, setup, teardown),
-        cmocka_unit_test_setup_teardown(stalled_connects_are_told_apart_by_what_the_kernel_counts,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(tcp_memory_is_not_blamed_below_its_limit, setup, teardown),
-        cmocka_unit_test_setup_teardown(address_space_that_is_used_up_is_named, setup, teardown),
-        cmocka_unit_test_setup_teardown(nobody_who_answers_is_told_apart_from_limits, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(one_answer_is_enough_for_the_limits, setup, teardown),
-        cmocka_unit_test_setup_teardown(who_was_asked_nothing_is_not_blamed_for_silence, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(killed_server_is_no_limit, setup, teardown),
-        cmocka_unit_test_setup_teardown(connections_gone_deaf_have_all_the_timeouts, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(idle_timeout_is_named_with_the_time, setup, teardown),
-        cmocka_unit_test_setup_teardown(there_is_room_for_a_line_of_each, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_nobody_knows_is_never_a_number, setup, teardown),
-        cmocka_unit_test_setup_teardown(half_open_ones_point_to_the_accept_queue, setup, teardown),
-        cmocka_unit_test_setup_teardown(server_that_refuses_and_server_that_ends_differ, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(what_bound_most_comes_first, setup, teardown),
+        TEST(nothing_is_said_when_all_finished_or_were_cancelled),
+        TEST(ports_and_fds_are_named),
+        TEST(stalled_connects_are_told_apart_by_what_the_kernel_counts),
+        TEST(tcp_memory_is_not_blamed_below_its_limit),
+        TEST(address_space_that_is_used_up_is_named),
+        TEST(nobody_who_answers_is_told_apart_from_limits),
+        TEST(one_answer_is_enough_for_the_limits),
+        TEST(who_was_asked_nothing_is_not_blamed_for_silence),
+        TEST(killed_server_is_no_limit),
+        TEST(connections_gone_deaf_have_all_the_timeouts),
+        TEST(idle_timeout_is_named_with_the_time),
+        TEST(there_is_room_for_a_line_of_each),
+        TEST(what_nobody_knows_is_never_a_number),
+        TEST(half_open_ones_point_to_the_accept_queue),
+        TEST(server_that_refuses_and_server_that_ends_differ),
+        TEST(what_bound_most_comes_first),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

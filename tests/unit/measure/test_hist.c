@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * test_hist: bucket layout and precision, percentile ranks, merging, moments and clamping. */
+ * test_hist: buckets, ranges, merging, mean and deviation. */
+#include "hist_steps.h"
+
 #include "measure/hist.h"
 
 #include <math.h>
@@ -10,41 +12,6 @@
 #include <stdlib.h>
 
 #include <cmocka.h>
-
-#define N_OF(array) (sizeof(array) / sizeof *(array))
-
-enum { N_VALUES = 50000 };
-
-struct fraction {
-    uint32_t num, den;
-};
-
-static const struct fraction fractions[] = {
-    {1, 1000000},  {1, 100},          {1, 4},    {1, 3},    {1, 2},
-    {2, 3},        {9, 10},           {95, 100}, {99, 100}, {999, 1000},
-    {9999, 10000}, {999999, 1000000}, {1, 1},
-};
-
-static uint64_t next_random(uint64_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
-}
-
-/* Log-uniform over the range of the histogram, so that all buckets are met. */
-static uint64_t random_value(uint64_t *state)
-{
-    const uint64_t value = next_random(state) >> (22 + next_random(state) % 42);
-
-    return value == 0 ? 1 : value <= HIST_HIGHEST_NS ? value : HIST_HIGHEST_NS;
-}
-
-static void start(struct hist *h)
-{
-    assert_int_equal(hist_init(h), 0);
-}
 
 static void assert_close(double a, double b, double relative)
 {
@@ -185,134 +152,6 @@ static void a_histogram_is_empty_at_first_and_after_reset(void **state)
     hist_free(&h);
 }
 
-static void without_samples_every_percentile_is_0(void **state)
-{
-    struct hist h;
-
-    (void)state;
-    start(&h);
-    for (size_t i = 0; i < N_OF(fractions); i++)
-        assert_int_equal(hist_percentile(&h, fractions[i].num, fractions[i].den), 0);
-    hist_free(&h);
-}
-
-/* With the values 1..n, all exact below 2,048, the percentile is the rank itself. */
-static void the_rank_is_the_exact_ceiling(void **state)
-{
-    struct hist h;
-
-    (void)state;
-    start(&h);
-    for (uint64_t n = 1; n < HIST_SUB_BUCKETS; n++) {
-        hist_record(&h, n);
-        for (size_t i = 0; i < N_OF(fractions); i++) {
-            const struct fraction q = fractions[i];
-
-            assert_int_equal(hist_percentile(&h, q.num, q.den), (n * q.num + q.den - 1) / q.den);
-        }
-    }
-    hist_free(&h);
-    start(&h);
-    for (uint64_t n = 1; n <= 1000; n++)
-        hist_record(&h, n);
-    assert_int_equal(hist_percentile(&h, 999, 1000), 999);
-    assert_int_equal(hist_percentile(&h, 99, 100), 990);
-    assert_int_equal(hist_percentile(&h, 1, 2), 500);
-    hist_free(&h);
-}
-
-static void samples_without_value_are_beyond_all_others(void **state)
-{
-    struct hist h;
-
-    (void)state;
-    start(&h);
-    for (uint64_t n = 1; n <= 1000; n++)
-        hist_record(&h, n);
-    for (uint64_t n_beyond = 0; n_beyond < 3000; n_beyond++, hist_record_beyond(&h, 1)) {
-        for (size_t i = 0; i < N_OF(fractions); i++) {
-            const struct fraction q = fractions[i];
-            const uint64_t rank = ((1000 + n_beyond) * q.num + q.den - 1) / q.den;
-
-            assert_int_equal(hist_percentile(&h, q.num, q.den), rank > 1000 ? HIST_BEYOND : rank);
-        }
-    }
-    assert_int_equal(h.count, 1000);
-    assert_int_equal(h.max_ns, 1000);
-    hist_reset(&h);
-    assert_int_equal(h.beyond, 0);
-    hist_record_beyond(&h, 1);
-    assert_int_equal(hist_percentile(&h, 1, 1000000), HIST_BEYOND);
-    hist_free(&h);
-}
-
-static void huge_counts_do_not_overflow_the_rank(void **state)
-{
-    struct hist h;
-
-    (void)state;
-    start(&h);
-    hist_record(&h, 100);
-    hist_record_beyond(&h, 1ull << 62);
-    assert_int_equal(hist_percentile(&h, 999999, 1000000), HIST_BEYOND);
-    hist_reset(&h);
-    hist_record(&h, 100);
-    h.counts[hist_index(100)] = h.count = 1ull << 62;
-    hist_record(&h, 200);
-    assert_int_equal(hist_percentile(&h, 999999, 1000000), 100);
-    assert_int_equal(hist_percentile(&h, 1, 1), 200);
-    hist_free(&h);
-}
-
-static int compare_values(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-static void percentiles_agree_with_a_sorted_array(void **state)
-{
-    uint64_t *values = calloc(N_VALUES, sizeof *values), random = 99;
-    struct hist h;
-
-    (void)state;
-    assert_non_null(values);
-    start(&h);
-    for (size_t i = 0; i < N_VALUES; i++) {
-        values[i] = random_value(&random);
-        hist_record(&h, values[i]);
-    }
-    qsort(values, N_VALUES, sizeof *values, compare_values);
-    for (size_t i = 0; i < N_OF(fractions); i++) {
-        const struct fraction q = fractions[i];
-        const uint64_t exact = values[((uint64_t)N_VALUES * q.num + q.den - 1) / q.den - 1];
-        const uint64_t highest = hist_highest_of(hist_index(exact));
-
-        assert_int_equal(hist_percentile(&h, q.num, q.den),
-                         highest < h.max_ns ? highest : h.max_ns);
-    }
-    assert_int_equal(h.min_ns, values[0]);
-    assert_int_equal(h.max_ns, values[N_VALUES - 1]);
-    hist_free(&h);
-    free(values);
-}
-
-static void a_percentile_is_limited_by_the_exact_maximum(void **state)
-{
-    struct hist h;
-
-    (void)state;
-    start(&h);
-    hist_record(&h, 1000000000);
-    assert_true(hist_highest_of(hist_index(1000000000)) > 1000000000);
-    assert_int_equal(hist_percentile(&h, 1, 2), 1000000000);
-    hist_record(&h, 2000000000);
-    assert_int_equal(hist_percentile(&h, 1, 2), hist_highest_of(hist_index(1000000000)));
-    assert_int_equal(hist_percentile(&h, 1, 1), 2000000000);
-    hist_free(&h);
-}
-
 static void merging_equals_recording_all_in_one(void **state)
 {
     struct hist parts[4], merged, all;
@@ -440,41 +279,6 @@ static void the_deviation_of_fewer_than_two_values_is_0(void **state)
     hist_free(&h);
 }
 
-static void a_percentile_needs_ten_samples_beyond_it(void **state)
-{
-    static const struct {
-        struct fraction q;
-        uint64_t least;
-    } cases[] = {{{1, 2}, 20},         {{9, 10}, 100},
-                 {{95, 100}, 200},     {{99, 100}, 1000},
-                 {{999, 1000}, 10000}, {{9999, 10000}, 100000},
-                 {{1, 3}, 15},         {{999999, 1000000}, 10000000}};
-    struct hist h;
-
-    (void)state;
-    start(&h);
-    for (size_t i = 0; i < N_OF(cases); i++) {
-        const struct fraction q = cases[i].q;
-
-        h.count = cases[i].least - 1;
-        assert_false(hist_percentile_is_supported(&h, q.num, q.den));
-        h.beyond = 1;
-        assert_true(hist_percentile_is_supported(&h, q.num, q.den));
-        h.beyond = 0;
-        h.count = cases[i].least;
-        assert_true(hist_percentile_is_supported(&h, q.num, q.den));
-        h.count = 0;
-        h.beyond = cases[i].least;
-        assert_true(hist_percentile_is_supported(&h, q.num, q.den));
-        h.beyond--;
-        assert_false(hist_percentile_is_supported(&h, q.num, q.den));
-        h.beyond = 0;
-    }
-    h.count = 1000000000;
-    assert_false(hist_percentile_is_supported(&h, 1, 1));
-    hist_free(&h);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -484,19 +288,12 @@ int main(void)
         cmocka_unit_test(values_out_of_range_go_to_the_nearest_bucket),
         cmocka_unit_test(clamped_values_are_counted_and_extremes_stay_exact),
         cmocka_unit_test(a_histogram_is_empty_at_first_and_after_reset),
-        cmocka_unit_test(without_samples_every_percentile_is_0),
-        cmocka_unit_test(the_rank_is_the_exact_ceiling),
-        cmocka_unit_test(samples_without_value_are_beyond_all_others),
-        cmocka_unit_test(huge_counts_do_not_overflow_the_rank),
-        cmocka_unit_test(percentiles_agree_with_a_sorted_array),
-        cmocka_unit_test(a_percentile_is_limited_by_the_exact_maximum),
         cmocka_unit_test(merging_equals_recording_all_in_one),
         cmocka_unit_test(merging_adds_the_samples_beyond),
         cmocka_unit_test(the_bucket_of_samples_beyond_has_no_values),
         cmocka_unit_test(merging_an_empty_one_changes_nothing),
         cmocka_unit_test(mean_and_deviation_agree_with_two_passes),
         cmocka_unit_test(the_deviation_of_fewer_than_two_values_is_0),
-        cmocka_unit_test(a_percentile_needs_ten_samples_beyond_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,17 +54,23 @@ static void teardown(struct worker *w)
 }
 
 /* The thread is blocked when this returns. */
-static void start_and_block(struct subject *s)
+static int start_and_block(void **state)
 {
+    static struct subject subject;
+    struct subject *s = &subject;
     static const struct worker_ops ops = {
         .name = "test", .setup = setup, .on_message = on_message, .teardown = teardown};
     const struct worker_place place = {.cpu = -1, .keep_fd = -1};
 
+    subject = (struct subject){.n_taken = 0};
     sem_init(&s->holds, 0, 0);
     sem_init(&s->go, 0, 0);
-    assert_int_equal(worker_start(&s->worker, &ops, &place), 0);
+    if (worker_start(&s->worker, &ops, &place) != 0)
+        return -1;
     worker_post(&s->worker, HOLD, 0);
     sem_wait(&s->holds);
+    *state = s;
+    return 0;
 }
 
 static void release_and_join(struct subject *s)
@@ -83,47 +89,41 @@ static void assert_taken(const struct subject *s, unsigned i, int kind, uint64_t
 
 static void a_message_reaches_a_thread_that_took_none_of_a_thousand_others(void **state)
 {
-    struct subject s = {.n_taken = 0};
+    struct subject *s = *state;
 
-    (void)state;
-    start_and_block(&s);
     for (uint64_t i = 1; i <= 1000; i++)
-        worker_post(&s.worker, TICK, i);
-    worker_post(&s.worker, END, 7);
-    release_and_join(&s);
-    assert_int_equal(s.n_taken, 2);
-    assert_taken(&s, 0, TICK, 1000);
-    assert_taken(&s, 1, END, 7);
+        worker_post(&s->worker, TICK, i);
+    worker_post(&s->worker, END, 7);
+    release_and_join(s);
+    assert_int_equal(s->n_taken, 2);
+    assert_taken(s, 0, TICK, 1000);
+    assert_taken(s, 1, END, 7);
 }
 
 static void values_of_messages_that_wait_add_up_where_that_is_wanted(void **state)
 {
-    struct subject s = {.n_taken = 0};
+    struct subject *s = *state;
 
-    (void)state;
-    start_and_block(&s);
     for (uint64_t i = 1; i <= 100; i++)
-        worker_post_more(&s.worker, SUM, i);
-    worker_post(&s.worker, END, 0);
-    release_and_join(&s);
-    assert_int_equal(s.n_taken, 2);
-    assert_taken(&s, 0, SUM, 5050);
+        worker_post_more(&s->worker, SUM, i);
+    worker_post(&s->worker, END, 0);
+    release_and_join(s);
+    assert_int_equal(s->n_taken, 2);
+    assert_taken(s, 0, SUM, 5050);
 }
 
 static void messages_that_wait_are_taken_in_the_order_of_their_kinds(void **state)
 {
-    struct subject s = {.n_taken = 0};
+    struct subject *s = *state;
 
-    (void)state;
-    start_and_block(&s);
-    worker_post(&s.worker, END, 3);
-    worker_post(&s.worker, SUM, 2);
-    worker_post(&s.worker, TICK, 1);
-    release_and_join(&s);
-    assert_int_equal(s.n_taken, 3);
-    assert_taken(&s, 0, TICK, 1);
-    assert_taken(&s, 1, SUM, 2);
-    assert_taken(&s, 2, END, 3);
+    worker_post(&s->worker, END, 3);
+    worker_post(&s->worker, SUM, 2);
+    worker_post(&s->worker, TICK, 1);
+    release_and_join(s);
+    assert_int_equal(s->n_taken, 3);
+    assert_taken(s, 0, TICK, 1);
+    assert_taken(s, 1, SUM, 2);
+    assert_taken(s, 2, END, 3);
 }
 
 /* The assertions of the libraries are on in every build: this one is tripped. */
@@ -149,9 +149,12 @@ static void a_kind_that_there_is_not_aborts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_message_reaches_a_thread_that_took_none_of_a_thousand_others),
-        cmocka_unit_test(values_of_messages_that_wait_add_up_where_that_is_wanted),
-        cmocka_unit_test(messages_that_wait_are_taken_in_the_order_of_their_kinds),
+        cmocka_unit_test_setup(a_message_reaches_a_thread_that_took_none_of_a_thousand_others,
+                               start_and_block),
+        cmocka_unit_test_setup(values_of_messages_that_wait_add_up_where_that_is_wanted,
+                               start_and_block),
+        cmocka_unit_test_setup(messages_that_wait_are_taken_in_the_order_of_their_kinds,
+                               start_and_block),
         cmocka_unit_test(a_kind_that_there_is_not_aborts),
     };
 

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT
+ * test_rows_output: slow readers, readers that go away and files that take no more. */
+#include "rows_steps.h"
+
+#include "measure/rows.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* Nobody reads at first: the pipe (4 KiB) and the writer's buffer (some 20,000 rows) fill, then the
+ * ring, and the rest of 100,000 rows is dropped.  What is read afterwards is what was written. */
+static void a_full_ring_drops_rows_and_counts_them(void **state)
+{
+    static const int flags[] = {O_CLOEXEC, O_CLOEXEC | O_NONBLOCK};
+
+    (void)state;
+    for (size_t i = 0; i < N_OF(flags); i++) {
+        struct rows_result result;
+        struct rows *s;
+        struct reader r;
+        pthread_t thread;
+        uint64_t n_rows[2];
+        int ends[2];
+
+        assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+        assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) >= 4096);
+        assert_int_equal(fcntl(ends[1], F_SETFL, flags[i] & O_NONBLOCK), 0);
+        s = open_rows(ends[1], 1, 64, ROWS_DROP, 1);
+        assert_non_null(s);
+        push_rows(s, 0, 0, 100000);
+        r = reader_of(ends[0]);
+        assert_int_equal(pthread_create(&thread, NULL, read_all, &r), 0);
+        rows_close(s, &result);
+        assert_int_equal(close(ends[1]), 0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        assert_int_equal(result.error, 0);
+        assert_false(result.out_of_patience);
+        assert_sums(&result, 50000, 50000);
+        assert_true(result.written[0] + result.written[1] >= 64);
+        assert_true(result.dropped[0] + result.dropped[1] > 50000);
+        check_text(r.text, r.n_bytes, n_rows);
+        assert_int_equal(n_rows[0], result.written[0]);
+        assert_int_equal(n_rows[1], result.written[1]);
+        free(r.text);
+        assert_int_equal(close(ends[0]), 0);
+    }
+}
+
+/* The same with ROWS_BLOCK: the worker waits for the reader, no row is missing. */
+static void a_full_ring_can_wait_for_the_reader(void **state)
+{
+    struct rows_result result;
+    struct rows *s;
+    struct reader r;
+    pthread_t thread;
+    uint64_t n_rows[2];
+    int ends[2];
+
+    (void)state;
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) >= 4096);
+    s = open_rows(ends[1], 1, 64, ROWS_BLOCK, 1);
+    assert_non_null(s);
+    r = reader_of(ends[0]);
+    assert_int_equal(pthread_create(&thread, NULL, read_all, &r), 0);
+    push_rows(s, 0, 0, 100000);
+    rows_close(s, &result);
+    assert_int_equal(close(ends[1]), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(result.dropped[0] + result.dropped[1], 0);
+    assert_sums(&result, 50000, 50000);
+    check_text(r.text, r.n_bytes, n_rows);
+    assert_int_equal(n_rows[0] + n_rows[1], 100000);
+    free(r.text);
+    assert_int_equal(close(ends[0]), 0);
+}
+
+static void *stop_waiting_soon(void *arg)
+{
+    const struct timespec soon = {.tv_nsec = 20000000};
+
+    nanosleep(&soon, NULL);
+    rows_stop_waiting(arg);
+    return NULL;
+}
+
+/* Nobody reads, and the worker would wait for ever: until it is told not to. */
+static void waiting_ends_when_it_is_told_to(void **state)
+{
+    struct rows_result result;
+    struct rows *s;
+    pthread_t thread;
+    int ends[2];
+
+    (void)state;
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    s = open_rows(ends[1], 1, 64, ROWS_BLOCK, 1);
+    assert_non_null(s);
+    assert_int_equal(pthread_create(&thread, NULL, stop_waiting_soon, s), 0);
+    push_rows(s, 0, 0, 200000);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(close(ends[0]), 0);
+    rows_close(s, &result);
+    assert_true(result.dropped[0] + result.dropped[1] > 0);
+    assert_sums(&result, 100000, 100000);
+    assert_int_equal(close(ends[1]), 0);
+}
+
+/* Reads until so many rows have come. */
+static void read_rows(int fd, unsigned n_rows)
+{
+    unsigned n_lines = 0;
+    char byte;
+
+    while (n_lines < n_rows + 1) {
+        assert_int_equal(read(fd, &byte, 1), 1);
+        n_lines += byte == '\n';
+    }
+}
+
+static void a_reader_that_goes_away_stops_the_output_only(void **state)
+{
+    static const struct {
+        uint32_t n_read, n_pushed;
+    } cases[] = {{0, 0}, {0, 1}, {1, 2}, {10, 1000}, {51, 100000}};
+
+    (void)state;
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        const uint32_t n_read = cases[i].n_read, n_pushed = cases[i].n_pushed;
+        struct rows_result result;
+        struct rows *s;
+        int ends[2];
+
+        assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+        s = open_rows(ends[1], 1, 1024, ROWS_DROP, 1);
+        assert_non_null(s);
+        push_rows(s, 0, 0, n_read);
+        read_rows(ends[0], n_read);
+        assert_int_equal(close(ends[0]), 0);
+        push_rows(s, 0, n_read, n_pushed);
+        rows_close(s, &result);
+        assert_int_equal(result.error, n_pushed > n_read ? EPIPE : 0);
+        assert_false(result.out_of_patience);
+        assert_sums(&result, (n_pushed + 1) / 2, n_pushed / 2);
+        assert_int_equal(result.written[0], (n_read + 1) / 2);
+        assert_int_equal(result.written[1], n_read / 2);
+        assert_int_equal(close(ends[1]), 0);
+    }
+}
+
+/* Without the hurry that is told apart by ROWS_PATIENCE_NS. */
+static void a_hurry_ends_the_patience_with_a_reader(void **state)
+{
+    atomic_bool hurry;
+    struct rows_options options = {.n_rings = 1, .ring_rows = 1024, .one_in = 1, .hurry = &hurry};
+    struct rows_result result;
+    struct rows *s;
+    int ends[2];
+
+    (void)state;
+    atomic_init(&hurry, true);
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) >= 4096);
+    options.fd = ends[1];
+    s = rows_open(&options);
+    assert_non_null(s);
+    push_rows(s, 0, 0, 1000);
+    rows_close(s, &result);
+    assert_true(result.out_of_patience);
+    assert_int_equal(result.error, 0);
+    assert_sums(&result, 500, 500);
+    assert_int_equal(close(ends[0]), 0);
+    assert_int_equal(close(ends[1]), 0);
+}
+
+static void a_descriptor_that_takes_nothing_is_an_error(void **state)
+{
+    static const struct {
+        const char *path;
+        int flags, error;
+    } cases[] = {{"/dev/full", O_WRONLY, ENOSPC}, {"/dev/null", O_RDONLY, EBADF}};
+
+    (void)state;
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        const int fd = open(cases[i].path, cases[i].flags | O_CLOEXEC);
+        struct rows_result result;
+        struct rows *s;
+
+        assert_true(fd >= 0);
+        s = open_rows(fd, 2, 64, ROWS_DROP, 1);
+        assert_non_null(s);
+        push_rows(s, 0, 0, 1001);
+        push_rows(s, 1, 0, 10);
+        rows_close(s, &result);
+        assert_int_equal(result.error, cases[i].error);
+        assert_int_equal(result.written[0] + result.written[1], 0);
+        assert_sums(&result, 506, 505);
+        assert_int_equal(close(fd), 0);
+    }
+}
+
+/* A file that may not become larger than two rows and a part of the third. */
+static void a_row_cut_off_counts_as_dropped(void **state)
+{
+    FILE *file = tmpfile();
+    char row[ROWS_LINE_BYTES];
+    struct rows_result result;
+    struct rlimit before, limit;
+    struct rows *s;
+    rlim_t n_whole = HEADER_BYTES;
+
+    (void)state;
+    assert_non_null(file);
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct rows_record sample = sample_of(0, i);
+
+        n_whole += rows_format(row, &sample, 0, OFFSET_NS);
+    }
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = (struct rlimit){.rlim_cur = n_whole + 20, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    s = open_rows(fileno(file), 1, 1024, ROWS_DROP, 1);
+    if (s != NULL) {
+        push_rows(s, 0, 0, 100);
+        rows_close(s, &result);
+    }
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_non_null(s);
+    assert_int_equal(result.error, EFBIG);
+    assert_int_equal(result.written[0], 1);
+    assert_int_equal(result.written[1], 1);
+    assert_sums(&result, 50, 50);
+    assert_int_equal(lseek(fileno(file), 0, SEEK_END), n_whole + 20);
+    assert_int_equal(fclose(file), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_full_ring_drops_rows_and_counts_them),
+        cmocka_unit_test(a_full_ring_can_wait_for_the_reader),
+        cmocka_unit_test(waiting_ends_when_it_is_told_to),
+        cmocka_unit_test(a_reader_that_goes_away_stops_the_output_only),
+        cmocka_unit_test(a_hurry_ends_the_patience_with_a_reader),
+        cmocka_unit_test(a_descriptor_that_takes_nothing_is_an_error),
+        cmocka_unit_test(a_row_cut_off_counts_as_dropped),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
