@@ -2,7 +2,8 @@
  * control_http: the control port as an HTTP server, in the main thread's loop.
  *
  * Says who may ask (net/control_request.h), keeps requests small and short, one to a connection,
- * and hands on what is left.  Where descriptors run out it rests instead of spinning. */
+ * keeps connections few (net/control_connections.h), and hands on what is left.  Where descriptors
+ * run out it rests instead of spinning. */
 #ifndef TCPSCALER_NET_CONTROL_HTTP_H
 #define TCPSCALER_NET_CONTROL_HTTP_H
 

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "net/control_connections.h"
 
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -13,17 +14,20 @@
 #include <event2/listener.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { MAX_HEADER_BYTES = 8192, MAX_BODY_BYTES = 1024, TIMEOUT_S = 5 };
 
-#define REST_NS  (100 * 1000000ull)
+#define REST_NS  (20 * 1000000ull)
 #define FLUSH_NS (200 * 1000000ull)
 
 struct control_http {
     struct event_base *base;
     struct evhttp *http;
     struct evconnlistener *listener;
-    struct event *rested;
+    struct event *rested, *accepted;
+    struct bufferevent *newest; /* of a connection just accepted; NULL: it is in `connections` */
+    struct control_connections connections;
     const char *token; /* NULL: none */
     bool is_unix;
     unsigned known;
@@ -139,30 +143,67 @@ static void on_request(struct evhttp_request *request, void *arg)
 
 /* --- begin and end --- */
 
+/* Those who wait, wait. */
+static void rest(struct control_http *h)
+{
+    const struct timeval wait = clock_timeval(REST_NS);
+
+    evconnlistener_disable(h->listener);
+    if (event_add(h->rested, &wait) != 0)
+        evconnlistener_enable(h->listener);
+}
+
+static void accept_next(struct control_http *h)
+{
+    if (control_connections_make_room(&h->connections, clock_now_ns()))
+        evconnlistener_enable(h->listener);
+    else
+        rest(h);
+}
+
 static void on_rested(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
     (void)what;
-    evconnlistener_enable(arg);
+    accept_next(arg);
 }
 
-/* No descriptor is left: those who wait, wait. */
+/* No descriptor is left. */
 static void on_accept_failed(struct evconnlistener *listener, void *arg)
 {
-    struct control_http *h = arg;
-    const struct timeval rest = clock_timeval(REST_NS);
-
-    evconnlistener_disable(listener);
-    if (event_add(h->rested, &rest) != 0)
-        evconnlistener_enable(listener);
+    (void)listener;
+    rest(arg);
 }
 
-/* By itself libevent closes the descriptor first and then takes it out of the epoll set, when it
- * may be another thread's already. */
+/* The connection is made and has its descriptor, or has failed. */
+static void on_accepted(evutil_socket_t none, short what, void *arg)
+{
+    struct control_http *h = arg;
+    const evutil_socket_t fd = bufferevent_getfd(h->newest);
+
+    (void)none;
+    (void)what;
+    if (fd >= 0)
+        control_connections_add(&h->connections, fd, clock_now_ns());
+    bufferevent_decref(h->newest);
+    h->newest = NULL;
+    accept_next(h);
+}
+
+/* For a connection just accepted, the last one until on_accepted().  By itself libevent closes the
+ * descriptor first and then takes it out of the epoll set, when it may be another thread's already.
+ */
 static struct bufferevent *open_stream(struct event_base *base, void *arg)
 {
-    (void)arg;
-    return bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
+    struct control_http *h = arg;
+
+    h->newest = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
+    if (h->newest == NULL)
+        return NULL;
+    bufferevent_incref(h->newest);
+    evconnlistener_disable(h->listener);
+    event_active(h->accepted, 0, 0);
+    return h->newest;
 }
 
 static int open_server(struct control_http *h, int fd)
@@ -174,8 +215,10 @@ static int open_server(struct control_http *h, int fd)
         evconnlistener_new(h->base, NULL, h, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
     if (h->listener == NULL)
         return -1;
-    h->rested = evtimer_new(h->base, on_rested, h->listener);
-    if (h->rested == NULL || evhttp_bind_listener(h->http, h->listener) == NULL)
+    h->rested = evtimer_new(h->base, on_rested, h);
+    h->accepted = event_new(h->base, -1, 0, on_accepted, h);
+    if (h->rested == NULL || h->accepted == NULL ||
+        evhttp_bind_listener(h->http, h->listener) == NULL)
         return -1;
     return 0;
 }
@@ -185,9 +228,11 @@ struct control_http *control_http_start(struct event_base *base, struct control_
                                         control_http_handler *handle, void *context)
 {
     struct control_http *h = calloc(1, sizeof *h);
+    struct rlimit nofile = {.rlim_cur = 0};
 
     if (h == NULL)
         return NULL;
+    getrlimit(RLIMIT_NOFILE, &nofile);
     *h = (struct control_http){
         .base = base,
         .token = token->text[0] != '\0' ? token->text : NULL,
@@ -196,6 +241,7 @@ struct control_http *control_http_start(struct event_base *base, struct control_
         .handle = handle,
         .context = context,
     };
+    control_connections_init(&h->connections, nofile.rlim_cur);
     if (open_server(h, socket->fd) != 0) {
         control_http_end(h);
         return NULL;
@@ -210,7 +256,7 @@ struct control_http *control_http_start(struct event_base *base, struct control_
                                             EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE |
                                             EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE |
                                             EVHTTP_REQ_CONNECT | EVHTTP_REQ_PATCH);
-    evhttp_set_bevcb(h->http, open_stream, NULL);
+    evhttp_set_bevcb(h->http, open_stream, h);
     evhttp_set_gencb(h->http, on_request, h);
     return h;
 }
@@ -226,6 +272,10 @@ void control_http_end(struct control_http *h)
         event_base_loop(h->base, EVLOOP_NONBLOCK);
     if (h->rested != NULL)
         event_free(h->rested);
+    if (h->accepted != NULL)
+        event_free(h->accepted);
+    if (h->newest != NULL)
+        bufferevent_decref(h->newest);
     if (h->http != NULL)
         evhttp_free(h->http);
     free(h);

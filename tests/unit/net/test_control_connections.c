@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ * test_control_connections: their number has an end, and the oldest silent ones go first. */
+#include "net/control_connections.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { MOST = 16, NOFILE = 8 * MOST };
+
+struct pairs {
+    struct control_connections c;
+    int fds[MOST][2]; /* here, and its peer */
+};
+
+static void open_pair(struct pairs *p, unsigned i, uint64_t now_ns)
+{
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, p->fds[i]), 0);
+    assert_true(control_connections_make_room(&p->c, now_ns));
+    control_connections_add(&p->c, p->fds[i][0], now_ns);
+}
+
+/* As many as there may be, one a nanosecond. */
+static void open_all(struct pairs *p)
+{
+    control_connections_init(&p->c, NOFILE);
+    for (unsigned i = 0; i < MOST; i++)
+        open_pair(p, i, i);
+}
+
+static void close_all(const struct pairs *p)
+{
+    for (unsigned i = 0; i < MOST; i++) {
+        close(p->fds[i][0]);
+        close(p->fds[i][1]);
+    }
+}
+
+static bool is_shut_down(int fd)
+{
+    char byte;
+
+    return recv(fd, &byte, 1, MSG_DONTWAIT) == 0;
+}
+
+static unsigned n_shut_down(const struct pairs *p)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < MOST; i++)
+        n += is_shut_down(p->fds[i][0]);
+    return n;
+}
+
+static void young_ones_are_left_alone(void **state)
+{
+    struct pairs p;
+
+    (void)state;
+    open_all(&p);
+    assert_false(control_connections_make_room(&p.c, CONTROL_CONNECTIONS_GRACE_NS - 1));
+    assert_int_equal(n_shut_down(&p), 0);
+    close_all(&p);
+}
+
+static void the_oldest_are_shut_down_after_their_grace(void **state)
+{
+    struct pairs p;
+
+    (void)state;
+    open_all(&p);
+    assert_false(control_connections_make_room(&p.c, CONTROL_CONNECTIONS_GRACE_NS));
+    assert_int_equal(n_shut_down(&p), 1);
+    assert_true(is_shut_down(p.fds[0][0]));
+    assert_false(control_connections_make_room(&p.c, 2 * CONTROL_CONNECTIONS_GRACE_NS));
+    assert_int_equal(n_shut_down(&p), 2);
+    close(p.fds[0][0]); /* as its owner does */
+    assert_true(control_connections_make_room(&p.c, 2 * CONTROL_CONNECTIONS_GRACE_NS));
+    close_all(&p);
+}
+
+static void one_that_ended_makes_room_though_its_number_is_in_use_again(void **state)
+{
+    struct pairs p;
+    int fd;
+
+    (void)state;
+    open_all(&p);
+    close(p.fds[3][0]);
+    fd = dup(STDERR_FILENO);
+    assert_int_equal(fd, p.fds[3][0]);
+    assert_true(control_connections_make_room(&p.c, MOST));
+    assert_int_equal(p.c.n, MOST - 1);
+    close_all(&p);
+}
+
+static void most_is_a_part_of_the_descriptors(void **state)
+{
+    static const struct {
+        uint64_t nofile;
+        unsigned most;
+    } rows[] = {{0, 8}, {100, 12}, {1024, 128}, {20000, 256}, {UINT64_MAX, 256}};
+    struct control_connections c;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        control_connections_init(&c, rows[i].nofile);
+        assert_int_equal(c.most, rows[i].most);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(young_ones_are_left_alone),
+        cmocka_unit_test(the_oldest_are_shut_down_after_their_grace),
+        cmocka_unit_test(one_that_ended_makes_room_though_its_number_is_in_use_again),
+        cmocka_unit_test(most_is_a_part_of_the_descriptors),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
