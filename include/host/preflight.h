@@ -33,8 +33,7 @@ struct preflight_client {
 };
 
 struct preflight_server {
-    uint64_t n_connections; /* file descriptors for so many ... */
-    uint64_t n_served;      /* ... of which no more than these are taken */
+    uint64_t n_connections;
     uint32_t n_threads;
     bool own_fd_tables;
     uint64_t reserved_fds;

@@ -3,9 +3,9 @@
  *
  * Embedded as the first member of what a program's worker is.  RLIMIT_NOFILE holds per fd table, so
  * every worker multiplies it.  A table begins as a copy of the starter's, of which the worker keeps
- * the standard streams, its mailbox and one more fd, and closes the rest (its copies only).  What
- * has to cross threads is created before worker_start(); what a worker creates exists in it alone
- * and is closed by the kernel when it ends. */
+ * the standard streams, its mailbox and the fds it is given, and closes the rest (its copies only).
+ * What has to cross threads is created before worker_start(); what a worker creates exists in it
+ * alone and is closed by the kernel when it ends. */
 #ifndef TCPSCALER_NET_WORKER_H
 #define TCPSCALER_NET_WORKER_H
 
@@ -23,6 +23,7 @@ enum { WORKER_PRIORITY_TIMER, WORKER_PRIORITY_SOCKET, WORKER_PRIORITY_IDLE, WORK
 #define WORKER_KINDS 8u
 
 struct worker;
+struct worker_place;
 
 /* All are called in the worker's thread. */
 struct worker_ops {
@@ -41,7 +42,7 @@ struct worker {
     int cpu;           /* -1: any */
     bool own_fd_table; /* as asked; false when the kernel refused it */
     bool finished;
-    int keep_fd;
+    const struct worker_place *place; /* until it has started */
     struct event_base *base;
     struct event mailbox_event;
     int mailbox_fd; /* eventfd */
@@ -58,7 +59,8 @@ struct worker_place {
     uint32_t index;
     int cpu; /* the only one it runs on; -1: any */
     bool own_fd_table;
-    int keep_fd; /* the descriptor of the caller that the worker uses too; -1: none */
+    const int *keep_fds; /* the caller's descriptors that the worker uses too; those < 0 are none */
+    uint32_t n_keep_fds;
 };
 
 /* Starts the thread and waits until its setup is done.  Returns 0, or -1 with errno when the

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * server_accept: takes connections from one listening socket, and rests when there is no room.
+ * server_accept: takes connections from listening sockets, and rests when there is no room.
  *
- * At EMFILE, ENFILE, ENOBUFS or ENOMEM those who wait in the queue are refused (accepted and reset
- * with a spare fd, so that they learn of it), and the listener rests until a connection of this
- * worker ends or 100 ms have passed.  Existing connections are never touched and the loop does not
- * spin.  Used by its worker's thread only. */
+ * A worker whose fd table is full lets others accept from its listener (server/overflow.h) until
+ * one of its connections ends.  Where nobody can help, those who wait in its queue are refused
+ * every 100 ms (accepted and reset with a spare fd, so that they learn of it); likewise at ENFILE,
+ * ENOBUFS and ENOMEM, at which the worker rests for as long or until one of its connections ends.
+ * Existing connections are never touched and the loop does not spin.  Used by its worker's thread
+ * only. */
 #ifndef TCPSCALER_SERVER_ACCEPT_H
 #define TCPSCALER_SERVER_ACCEPT_H
 
@@ -15,16 +17,22 @@
 struct server_worker;
 
 struct server_accept {
-    struct event listener_event;
-    struct event resume_event;
+    struct event listener_event; /* the worker's own listener ... */
+    struct event overflow_event; /* ... and those of full workers */
+    struct event timer_event;    /* to look again whether it can accept */
+    int listener_fd;             /* -1: it has none */
     int spare_fd; /* given up for a moment to refuse a connection; -1: none to be had */
-    bool paused;
+    bool started;
+    bool full;      /* its fd table: others accept for it */
+    bool helps;     /* accepts for full workers */
+    bool paused;    /* for want of memory or files; then not full */
     bool suspended; /* by request; then not paused */
     bool warned;
 };
 
-/* Takes over listener_fd.  Returns 0, or -1 with errno. */
-int server_accept_start(struct server_worker *sw, int listener_fd);
+/* Takes over listener_fd; -1: it accepts for others alone.  `suspended`: not before
+ * server_accept_suspend().  Returns 0, or -1 with errno. */
+int server_accept_start(struct server_worker *sw, int listener_fd, bool suspended);
 
 /* A connection ended: there may be room again. */
 void server_accept_resume(struct server_worker *sw);

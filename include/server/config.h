@@ -7,6 +7,7 @@
 
 #include "base/cpulist.h"
 #include "net/tls_context.h"
+#include "server/overflow.h"
 #include "server/source_limit.h"
 
 #include <stdatomic.h>
@@ -37,10 +38,11 @@ struct server_config {
     bool own_fd_tables;
     struct memory_watch *memory; /* lets connections be accepted */
     bool quiet;
-    struct tls_context *tls;        /* NULL: plain TCP */
-    _Atomic uint64_t n_active;      /* connections of all workers, for the limit */
-    _Atomic uint64_t n_peak;        /* the most that n_active has been */
-    _Atomic uint64_t n_subscribers; /* of all workers */
+    struct tls_context *tls;         /* NULL: plain TCP */
+    struct server_overflow overflow; /* between workers with own_fd_tables */
+    _Atomic uint64_t n_active;       /* connections of all workers, for the limit */
+    _Atomic uint64_t n_peak;         /* the most that n_active has been */
+    _Atomic uint64_t n_subscribers;  /* of all workers */
 };
 
 #endif

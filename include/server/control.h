@@ -6,12 +6,11 @@
 
 #include "net/control_http.h"
 #include "server/report.h"
-#include "server/worker.h"
+#include "server/workers.h"
 
 struct server_control {
     struct event_base *base; /* left after STOP */
-    struct server_worker *workers;
-    uint32_t n_workers;
+    const struct server_workers *workers;
     struct server_result *result;
     void (*collect)(void *context); /* brings *result up to date */
     void *context;

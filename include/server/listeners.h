@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * server_listeners: the listening sockets of tcpserver, one for each thread on one address; who
- * serves them closes them.  Main thread. */
+ * server_listeners: the listening sockets of tcpserver, all on one address; who serves them closes
+ * them.  Main thread. */
 #ifndef TCPSCALER_SERVER_LISTENERS_H
 #define TCPSCALER_SERVER_LISTENERS_H
 
@@ -9,13 +9,13 @@
 
 struct server_listeners {
     struct sock_address address; /* with the port it got */
-    int *fds;                    /* of n_threads */
+    int *fds;
+    uint32_t n;
 };
 
-/* Where --bind, --port and --backlog say, for n_threads >= 1.  Where there is no IPv6, both
+/* n of them, >= 1, where --bind, --port and --backlog say.  Where there is no IPv6, both
  * families are IPv4.  Returns 0; or -1 having said why. */
-int server_listeners_open(struct server_listeners *l, const struct server_opts *o,
-                          uint32_t n_threads);
+int server_listeners_open(struct server_listeners *l, const struct server_opts *o, uint32_t n);
 
 /* Not the sockets. */
 void server_listeners_free(struct server_listeners *l);

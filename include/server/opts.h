@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #define SERVER_OPTS_MOST_CONNECTIONS 16000000u
+#define SERVER_OPTS_MOST_THREADS     4096u
 
 /* In each direction; left to themselves buffers grow to megabytes for a peer that never reads. */
 #define SERVER_OPTS_SOCKET_BUFFER_BYTES 65536u

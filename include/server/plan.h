@@ -13,7 +13,9 @@ struct server_plan {
     struct server_config config;
     struct privileges_user user; /* who it will run as; with --user */
     struct host_limits host;
-    uint32_t n_workers;
+    uint32_t n_workers;    /* at the start ... */
+    uint32_t most_workers; /* ... and as fd tables fill up */
+    uint32_t n_listeners;
     uint64_t room; /* connections for which there are file descriptors and memory */
     struct preflight preflight;
 };

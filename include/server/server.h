@@ -12,7 +12,7 @@
 #include "server/opts.h"
 #include "server/plan.h"
 #include "server/report.h"
-#include "server/worker.h"
+#include "server/workers.h"
 
 #include <event2/event.h>
 #include <event2/event_struct.h>
@@ -26,16 +26,14 @@ struct server {
     struct server_plan plan;
     struct server_listeners listeners;
     char address_text[SOCK_TEXT_BYTES];
-    uint32_t n_started;
-    struct server_worker *workers;
-    const struct server_tally **tallies;
+    struct server_workers workers;
     struct server_result result;
     struct server_tally previous; /* at the last stats line */
     uint64_t begin_ns, previous_ns;
     struct event_base *base;
     struct memory_watch memory;
     bool memory_was_short; /* at the last look */
-    struct event end_event, look_event, stats_event, signal_events[SERVER_N_SIGNALS];
+    struct event end_event, look_event, stats_event, grow_event, signal_events[SERVER_N_SIGNALS];
     struct control_socket control_socket;
     struct control_token control_token;
     struct server_control control;

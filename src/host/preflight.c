@@ -365,8 +365,9 @@ static void check_syn_handling(struct preflight *p, const struct host_limits *ho
 void preflight_server(struct preflight *p, const struct host_limits *host,
                       const struct preflight_server *ask)
 {
-    const struct memory_ends ends = {
-        .server_connections = ask->n_served, .server_threads = ask->n_threads, .tls = ask->tls};
+    const struct memory_ends ends = {.server_connections = ask->n_connections,
+                                     .server_threads = ask->n_threads,
+                                     .tls = ask->tls};
     struct preflight_line *line;
 
     p->n_lines = 0;

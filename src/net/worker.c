@@ -113,25 +113,38 @@ static void close_all(unsigned first, unsigned last)
         close((int)fd);
 }
 
+/* The lowest fd to keep that is not below `first`, or -1. */
+static int next_kept(const struct worker *w, int first)
+{
+    int next = w->mailbox_fd >= first ? w->mailbox_fd : -1;
+
+    for (uint32_t i = 0; i < w->place->n_keep_fds; i++) {
+        const int fd = w->place->keep_fds[i];
+
+        if (fd >= first && (next < 0 || fd < next))
+            next = fd;
+    }
+    return next;
+}
+
 /* Only in an own table: the copies of everybody else's descriptors would use up its limit and keep
  * their sockets and ports alive. */
-static void close_foreign_fds(int keep_a, int keep_b)
+static void close_foreign_fds(const struct worker *w)
 {
-    unsigned low = (unsigned)(keep_a < keep_b ? keep_a : keep_b);
-    unsigned high = (unsigned)(keep_a < keep_b ? keep_b : keep_a);
-    unsigned first = STDERR_FILENO + 1;
+    int first = STDERR_FILENO + 1, kept;
 
-    if (low > first)
-        close_all(first, low - 1);
-    if (high > low + 1)
-        close_all(low + 1, high - 1);
-    close_all(high + 1, ~0u);
+    while ((kept = next_kept(w, first)) >= 0) {
+        if (kept > first)
+            close_all((unsigned)first, (unsigned)kept - 1);
+        first = kept + 1;
+    }
+    close_all((unsigned)first, ~0u);
 }
 
 static void split_fd_table(struct worker *w)
 {
     if (thread_own_fd_table() == 0)
-        close_foreign_fds(w->mailbox_fd, w->keep_fd < 0 ? w->mailbox_fd : w->keep_fd);
+        close_foreign_fds(w);
     else
         w->own_fd_table = false;
 }
@@ -190,7 +203,7 @@ int worker_start(struct worker *w, const struct worker_ops *ops, const struct wo
     w->index = place->index;
     w->cpu = place->cpu;
     w->own_fd_table = place->own_fd_table;
-    w->keep_fd = place->keep_fd;
+    w->place = place;
     w->base = NULL;
     w->finished = false;
     w->posted = 0;

@@ -60,15 +60,56 @@ static void refuse_waiting(struct server_worker *sw, int listener_fd, int error)
     }
 }
 
-static void rest(struct server_accept *a, uint64_t ns)
-{
-    const struct timeval pause = clock_timeval(ns);
+/* --- listening, or not --- */
 
-    a->paused = true;
-    worker_add_timer(&a->resume_event, &pause);
+static void set_timer(struct server_accept *a, uint64_t ns)
+{
+    const struct timeval wait = clock_timeval(ns);
+
+    worker_add_timer(&a->timer_event, &wait);
 }
 
-static void pause_accepting(struct server_worker *sw, int listener_fd, int error)
+static void ignore_listeners(struct server_accept *a)
+{
+    if (a->listener_fd >= 0)
+        event_del(&a->listener_event);
+    if (a->helps)
+        event_del(&a->overflow_event);
+}
+
+static void rest(struct server_accept *a, uint64_t ns)
+{
+    ignore_listeners(a);
+    a->paused = true;
+    set_timer(a, ns);
+}
+
+/* Where there are enough helpers already it looks again later. */
+static void help(struct server_worker *sw)
+{
+    struct server_accept *a = &sw->accept;
+
+    if (!server_overflow_is_open(&sw->config->overflow))
+        return;
+    if (!a->helps)
+        a->helps = server_overflow_enter(&sw->config->overflow);
+    if (!a->helps || event_add(&a->overflow_event, NULL) != 0)
+        set_timer(a, PAUSE_NS);
+}
+
+static void watch_listeners(struct server_worker *sw)
+{
+    struct server_accept *a = &sw->accept;
+
+    if (a->full || a->paused || a->suspended)
+        return;
+    if (a->listener_fd >= 0 && event_add(&a->listener_event, NULL) != 0)
+        rest(a, PAUSE_NS);
+    else
+        help(sw);
+}
+
+static void refuse_and_say(struct server_worker *sw, int listener_fd, int error)
 {
     struct server_accept *a = &sw->accept;
 
@@ -78,17 +119,67 @@ static void pause_accepting(struct server_worker *sw, int listener_fd, int error
                   outcome_remedy(outcome_reason_of_errno(error)));
     a->warned = true;
     refuse_waiting(sw, listener_fd, error);
-    event_del(&a->listener_event);
-    rest(a, PAUSE_NS);
     tally_add(&sw->tally.accept_pauses, 1);
+}
+
+static void pause_accepting(struct server_worker *sw, int listener_fd, int error)
+{
+    refuse_and_say(sw, listener_fd, error);
+    rest(&sw->accept, PAUSE_NS);
 }
 
 /* The main thread is going to say how much memory is left, or that it is short. */
 static void await_look(struct server_worker *sw)
 {
-    event_del(&sw->accept.listener_event);
     rest(&sw->accept, LOOK_WAIT_NS);
 }
+
+/* --- a full table --- */
+
+/* Now, and from time to time as long as it is full. */
+static void attend_full(struct server_worker *sw)
+{
+    struct server_accept *a = &sw->accept;
+
+    server_overflow_offer(&sw->config->overflow, a->listener_fd);
+    if (!a->suspended && !server_overflow_has_helper(&sw->config->overflow) && a->listener_fd >= 0)
+        refuse_and_say(sw, a->listener_fd, EMFILE);
+    set_timer(a, PAUSE_NS);
+}
+
+static void become_full(struct server_worker *sw)
+{
+    struct server_accept *a = &sw->accept;
+
+    a->full = true;
+    ignore_listeners(a);
+    if (a->helps)
+        server_overflow_leave(&sw->config->overflow);
+    a->helps = false;
+    attend_full(sw);
+}
+
+static void have_room(struct server_worker *sw)
+{
+    struct server_accept *a = &sw->accept;
+
+    a->full = false;
+    event_del(&a->timer_event);
+    server_overflow_withdraw(&sw->config->overflow, a->listener_fd);
+    watch_listeners(sw);
+}
+
+/* The limit may have been raised meanwhile. */
+static bool has_room(const struct server_worker *sw)
+{
+    const int fd = fcntl(sw->config->overflow.set_fd, F_DUPFD_CLOEXEC, 0);
+
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+/* --- accepting --- */
 
 static bool is_full(const struct server_config *config)
 {
@@ -119,12 +210,10 @@ static void serve(struct server_worker *sw, int fd, const struct sock_address *p
     refuse(sw, fd, SERVER_REFUSED_MEMORY);
 }
 
-static void on_acceptable(evutil_socket_t listener_fd, short what, void *arg)
+static void accept_from(struct server_worker *sw, int listener_fd)
 {
-    struct server_worker *sw = arg;
     struct sock_address peer;
 
-    (void)what;
     for (int i = 0; i < ACCEPT_BATCH; i++) {
         const bool has_memory = memory_watch_take(sw->config->memory);
         int fd;
@@ -134,13 +223,16 @@ static void on_acceptable(evutil_socket_t listener_fd, short what, void *arg)
             return;
         }
         fd = take(listener_fd, sw->config->source_limit != NULL ? &peer : NULL);
+        if (fd < 0 && has_memory)
+            memory_watch_give_back(sw->config->memory);
         if (fd >= 0 && has_memory) {
             serve(sw, fd, &peer);
         } else if (fd >= 0) {
             refuse(sw, fd, SERVER_REFUSED_MEMORY);
         } else if (errno == EAGAIN) {
-            if (has_memory)
-                memory_watch_give_back(sw->config->memory);
+            return;
+        } else if (errno == EMFILE && server_overflow_is_open(&sw->config->overflow)) {
+            become_full(sw);
             return;
         } else if (is_exhaustion(errno)) {
             pause_accepting(sw, listener_fd, errno);
@@ -150,36 +242,71 @@ static void on_acceptable(evutil_socket_t listener_fd, short what, void *arg)
     }
 }
 
-static void on_rested(evutil_socket_t fd, short what, void *arg)
+static void on_acceptable(evutil_socket_t listener_fd, short what, void *arg)
 {
-    (void)fd;
     (void)what;
-    server_accept_resume(arg);
+    accept_from(arg, listener_fd);
 }
 
-int server_accept_start(struct server_worker *sw, int listener_fd)
+static void on_overflow(evutil_socket_t set_fd, short what, void *arg)
+{
+    struct server_worker *sw = arg;
+    const int listener_fd = server_overflow_next(&sw->config->overflow);
+
+    (void)set_fd;
+    (void)what;
+    if (listener_fd >= 0) /* else another helper was first */
+        accept_from(sw, listener_fd);
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+    struct server_worker *sw = arg;
+    struct server_accept *a = &sw->accept;
+
+    (void)fd;
+    (void)what;
+    a->paused = false;
+    if (!a->full)
+        watch_listeners(sw);
+    else if (has_room(sw))
+        have_room(sw);
+    else
+        attend_full(sw);
+}
+
+int server_accept_start(struct server_worker *sw, int listener_fd, bool suspended)
 {
     struct server_accept *a = &sw->accept;
 
-    a->paused = a->suspended = false;
-    a->warned = false;
-    a->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    *a = (struct server_accept){
+        .listener_fd = listener_fd,
+        .spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC),
+        .started = true,
+        .suspended = suspended,
+    };
     event_assign(&a->listener_event, sw->worker.base, listener_fd, EV_READ | EV_PERSIST,
                  on_acceptable, sw);
-    evtimer_assign(&a->resume_event, sw->worker.base, on_rested, sw);
-    return event_add(&a->listener_event, NULL);
+    event_assign(&a->overflow_event, sw->worker.base, sw->config->overflow.set_fd,
+                 EV_READ | EV_PERSIST, on_overflow, sw);
+    evtimer_assign(&a->timer_event, sw->worker.base, on_timer, sw);
+    if (suspended)
+        return 0;
+    watch_listeners(sw);
+    return a->paused ? -1 : 0;
 }
 
 void server_accept_resume(struct server_worker *sw)
 {
     struct server_accept *a = &sw->accept;
 
-    if (!a->paused)
-        return;
-    a->paused = false;
-    event_del(&a->resume_event);
-    if (event_add(&a->listener_event, NULL) != 0)
-        rest(a, PAUSE_NS);
+    if (a->full) {
+        have_room(sw);
+    } else if (a->paused) {
+        a->paused = false;
+        event_del(&a->timer_event);
+        watch_listeners(sw);
+    }
 }
 
 void server_accept_suspend(struct server_worker *sw, bool suspended)
@@ -189,12 +316,12 @@ void server_accept_suspend(struct server_worker *sw, bool suspended)
     if (a->suspended == suspended)
         return;
     a->suspended = suspended;
-    if (suspended) {
+    if (!suspended) {
+        watch_listeners(sw);
+    } else if (!a->full) {
         a->paused = false;
-        event_del(&a->resume_event);
-        event_del(&a->listener_event);
-    } else if (event_add(&a->listener_event, NULL) != 0) {
-        rest(a, PAUSE_NS);
+        event_del(&a->timer_event);
+        ignore_listeners(a);
     }
 }
 
@@ -202,12 +329,12 @@ void server_accept_stop(struct server_worker *sw)
 {
     struct server_accept *a = &sw->accept;
 
-    if (!event_initialized(&a->listener_event))
+    if (!a->started)
         return;
-    a->paused = false;
-    event_del(&a->resume_event);
-    event_del(&a->listener_event);
-    close(event_get_fd(&a->listener_event));
+    event_del(&a->timer_event);
+    ignore_listeners(a);
+    if (a->listener_fd >= 0)
+        close(a->listener_fd);
     if (a->spare_fd >= 0)
         close(a->spare_fd);
 }

@@ -65,14 +65,14 @@ static enum control_status stop_connections(struct server_control *c, uint64_t n
     c->collect(c->context);
     total = c->result->active;
     n = n < total ? n : total;
-    for (uint32_t i = 0; i < c->n_workers && total > 0; i++) {
-        uint64_t after = before + server_tally_active(&c->workers[i].tally), part;
+    for (uint32_t i = 0; i < c->workers->n && total > 0; i++) {
+        uint64_t after = before + server_tally_active(c->workers->tallies[i]), part;
 
         after = after < total ? after : total;
         part = n * after / total - n * before / total;
         before = after;
         if (part > 0)
-            worker_post_more(&c->workers[i].worker, SERVER_CLOSE_OLDEST, part);
+            worker_post_more(&c->workers->list[i]->worker, SERVER_CLOSE_OLDEST, part);
     }
     return answer(reply, "stopped", n, total - n);
 }
@@ -80,8 +80,7 @@ static enum control_status stop_connections(struct server_control *c, uint64_t n
 static enum control_status pause_accepting(struct server_control *c, bool paused,
                                            struct control_reply *reply)
 {
-    for (uint32_t i = 0; i < c->n_workers; i++)
-        worker_post(&c->workers[i].worker, SERVER_PAUSE, paused);
+    server_workers_post(c->workers, SERVER_PAUSE, paused);
     c->result->state = paused ? SERVER_PAUSED : SERVER_RUNNING;
     return answer_flag(reply, "paused", paused);
 }

@@ -59,20 +59,20 @@ static int listen_first(struct server_listeners *l, const struct server_opts *o,
     return listen_once(l, o, reuse_port, &l->fds[0]);
 }
 
-int server_listeners_open(struct server_listeners *l, const struct server_opts *o,
-                          uint32_t n_threads)
+int server_listeners_open(struct server_listeners *l, const struct server_opts *o, uint32_t n)
 {
     char text[SOCK_TEXT_BYTES];
 
-    l->fds = calloc(n_threads, sizeof *l->fds);
+    l->n = n;
+    l->fds = calloc(n, sizeof *l->fds);
     if (l->fds == NULL)
         return log_error("no memory");
     if (resolve(l, o) != 0)
         return -1;
-    if (listen_first(l, o, n_threads > 1) != 0 || sock_local_address(l->fds[0], &l->address) != 0)
+    if (listen_first(l, o, n > 1) != 0 || sock_local_address(l->fds[0], &l->address) != 0)
         return log_error("cannot listen on %s: %s", sock_format(text, &l->address),
                          strerror(errno));
-    for (uint32_t i = 1; i < n_threads; i++)
+    for (uint32_t i = 1; i < n; i++)
         if (listen_once(l, o, true, &l->fds[i]) != 0)
             return log_error("cannot listen on %s: %s", sock_format(text, &l->address),
                              strerror(errno));

@@ -11,30 +11,64 @@
 #include <unistd.h>
 
 /* The kernel spreads connections over the listeners by a hash, unevenly by about the square root of
- * their number; so much of each fd table is left as room for that. */
+ * their number; so much of each fd table is left free, so that few have to be accepted by helpers.
+ */
 #define SPREAD_PERCENT 5u
 
-/* Room for so many is asked for: those of the option, and some more because the kernel spreads
- * them. */
-static uint64_t room_wanted(const struct server_opts *o)
+/* Every fd table has all listeners, within PROCESS_LIMITS_RESERVED_FDS. */
+#define LISTENERS_RESERVED 48u
+
+static uint32_t threads_for(const struct server_plan *plan, const struct server_opts *o)
 {
-    return o->max_connections + o->max_connections * SPREAD_PERCENT / 100;
+    const uint32_t n_cpus = plan->config.cpus.n > 0 ? plan->config.cpus.n : process_limits_cpus();
+    const uint64_t n = o->max_connections + o->max_connections * SPREAD_PERCENT / 100;
+    const uint32_t needed =
+        plan->config.own_fd_tables ? process_limits_workers_for(n, plan->host.nofile, 1) : 1;
+
+    return needed > n_cpus ? needed : n_cpus;
+}
+
+/* One for each worker, but where there are more workers than CPUs some accept for others alone. */
+static uint32_t listeners_for(const struct server_plan *plan)
+{
+    const uint32_t n_cpus = process_limits_cpus();
+    const uint32_t most = n_cpus > LISTENERS_RESERVED ? n_cpus : LISTENERS_RESERVED;
+
+    return plan->config.own_fd_tables && plan->n_workers > most ? most : plan->n_workers;
+}
+
+static uint64_t reserved_fds(const struct server_plan *plan)
+{
+    return plan->n_listeners > LISTENERS_RESERVED
+               ? PROCESS_LIMITS_RESERVED_FDS + plan->n_listeners - LISTENERS_RESERVED
+               : PROCESS_LIMITS_RESERVED_FDS;
 }
 
 static void plan_threads(struct server_plan *plan, const struct server_opts *o)
 {
-    const struct server_config *c = &plan->config;
-    const uint64_t per_table = plan->host.nofile - PROCESS_LIMITS_RESERVED_FDS;
-    const uint32_t needed = c->own_fd_tables && o->max_connections > 0
-                                ? process_limits_workers_for(room_wanted(o), plan->host.nofile, 1)
-                                : 1;
+    plan->n_workers = o->threads != 0 ? (uint32_t)o->threads : threads_for(plan, o);
+    plan->most_workers =
+        plan->config.own_fd_tables && o->threads == 0 ? SERVER_OPTS_MOST_THREADS : plan->n_workers;
+    plan->n_listeners = listeners_for(plan);
+}
 
-    plan->n_workers = o->threads != 0 ? (uint32_t)o->threads
-                      : c->cpus.n > 0 ? c->cpus.n
-                                      : process_limits_cpus();
-    if (o->threads == 0 && plan->n_workers < needed)
-        plan->n_workers = needed;
-    plan->room = c->own_fd_tables ? per_table * plan->n_workers : per_table;
+static void limit_room(struct server_plan *plan, uint64_t n)
+{
+    if (n < plan->room)
+        plan->room = n;
+}
+
+static void fit_files(struct server_plan *plan)
+{
+    const struct host_limits *host = &plan->host;
+    const uint64_t n_open = host->files_open != HOST_LIMITS_UNKNOWN ? host->files_open : 0;
+    const uint64_t reserved = reserved_fds(plan);
+
+    plan->room = (host->nofile > reserved ? host->nofile - reserved : 0) *
+                 (plan->config.own_fd_tables ? plan->most_workers : 1);
+    if (host->file_max != HOST_LIMITS_UNKNOWN)
+        limit_room(plan, host->file_max > n_open ? host->file_max - n_open : 0);
+    limit_room(plan, host->epoll_watches);
 }
 
 /* No more than there is memory for. */
@@ -52,13 +86,10 @@ static void fit_memory(struct server_plan *plan)
         {host->address_space_bytes, MEMORY_OF_PROCESS},
     };
 
-    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
-        const uint64_t n =
-            rooms[i].left_bytes / memory_model_connection_bytes(&one, rooms[i].account);
-
-        if (rooms[i].left_bytes != HOST_LIMITS_UNKNOWN && n < plan->room)
-            plan->room = n;
-    }
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
+        if (rooms[i].left_bytes != HOST_LIMITS_UNKNOWN)
+            limit_room(plan,
+                       rooms[i].left_bytes / memory_model_connection_bytes(&one, rooms[i].account));
 }
 
 static int plan_tls(struct server_plan *plan, const struct server_opts *o)
@@ -101,11 +132,10 @@ static void plan_service(struct server_config *c, const struct server_opts *o)
 static void check_limits(struct server_plan *plan, const struct server_opts *o)
 {
     const struct preflight_server ask = {
-        .n_connections = room_wanted(o),
-        .n_served = o->max_connections,
+        .n_connections = o->max_connections,
         .n_threads = plan->n_workers,
         .own_fd_tables = plan->config.own_fd_tables,
-        .reserved_fds = PROCESS_LIMITS_RESERVED_FDS,
+        .reserved_fds = reserved_fds(plan),
         .backlog = o->backlog,
         .tls = plan->config.tls != NULL,
     };
@@ -127,27 +157,43 @@ int server_plan_make(struct server_plan *plan, const struct server_opts *opts)
     if (plan_user(plan, opts) != 0 || plan_tls(plan, opts) != 0)
         return -1;
     plan_threads(plan, opts);
+    fit_files(plan);
     fit_memory(plan);
     check_limits(plan, opts);
     return 0;
 }
 
-/* No more connections than descriptors, and no more of those that count than --max-connections and
- * one under way in each thread. */
-int server_plan_limit_sources(struct server_plan *plan, const struct server_opts *opts)
+static uint64_t least_of(uint64_t a, uint64_t b)
 {
-    const uint64_t n_tables = plan->config.own_fd_tables ? plan->n_workers : 1;
+    return a < b ? a : b;
+}
+
+/* No more connections than descriptors, than the machine's memory would hold if all of it were
+ * free, and than --max-connections and one under way in each thread. */
+static uint64_t most_connections(const struct server_plan *plan, const struct server_opts *opts)
+{
+    const struct memory_ends one = {.server_connections = 1};
+    const uint64_t n_tables = plan->config.own_fd_tables ? plan->most_workers : 1;
+    const uint64_t memory_bytes =
+        (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     const uint64_t most =
         opts->max_connections > 0 ? opts->max_connections : SERVER_OPTS_MOST_CONNECTIONS;
-    uint64_t n = plan->host.nofile * n_tables, secret;
+
+    return least_of(most + plan->n_workers, least_of(plan->host.nofile * n_tables,
+                                                     memory_bytes / memory_model_connection_bytes(
+                                                                        &one, MEMORY_OF_MACHINE)));
+}
+
+int server_plan_limit_sources(struct server_plan *plan, const struct server_opts *opts)
+{
+    uint64_t secret;
 
     if (opts->max_per_source == 0)
         return 0;
-    if (n > most + plan->n_workers)
-        n = most + plan->n_workers;
     if (getentropy(&secret, sizeof secret) != 0)
         return log_error("--max-connections-per-source: no random number: %s", strerror(errno));
-    plan->config.source_limit = source_limit_new(opts->max_per_source, (uint32_t)n, secret);
+    plan->config.source_limit =
+        source_limit_new(opts->max_per_source, (uint32_t)most_connections(plan, opts), secret);
     return plan->config.source_limit != NULL ? 0 : log_error("no memory");
 }
 

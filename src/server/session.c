@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -45,13 +44,31 @@ static int open_json(struct server *s)
     return 0;
 }
 
+/* Whether more threads are started than the plan has. */
+static bool is_open_ended(const struct server *s)
+{
+    return s->opts.max_connections == 0 && s->plan.most_workers > s->plan.n_workers;
+}
+
+static void name_plan(const struct server *s, char *title, size_t n_bytes)
+{
+    char count[UNITS_TEXT_BYTES];
+
+    if (s->opts.max_connections > 0)
+        snprintf(title, n_bytes, "%s connections accepted by %" PRIu32 " threads",
+                 units_format_count(count, s->opts.max_connections), s->plan.n_workers);
+    else
+        snprintf(title, n_bytes, "room for %s connections: %" PRIu32 " threads%s",
+                 units_format_count(count, s->plan.room), s->plan.n_workers,
+                 is_open_ended(s) ? ", more when their fd tables are full" : "");
+}
+
 int server_session_print_plan(struct server *s)
 {
-    char title[128], count[UNITS_TEXT_BYTES];
+    char title[128];
     struct json j;
 
-    snprintf(title, sizeof title, "%s connections accepted by %" PRIu32 " threads",
-             units_format_count(count, s->opts.max_connections), s->plan.n_workers);
+    name_plan(s, title, sizeof title);
     if (open_json(s) != 0)
         return SERVER_EXIT_USAGE;
     if (s->json.stream == NULL) {
@@ -68,7 +85,7 @@ int server_session_print_plan(struct server *s)
 
 static int open_listeners(struct server *s)
 {
-    if (server_listeners_open(&s->listeners, &s->opts, s->plan.n_workers) != 0)
+    if (server_listeners_open(&s->listeners, &s->opts, s->plan.n_listeners) != 0)
         return -1;
     sock_format(s->address_text, &s->listeners.address);
     return 0;
@@ -130,21 +147,10 @@ static void watch_memory(struct server *s)
 
 static int start_workers(struct server *s)
 {
-    s->workers = calloc(s->plan.n_workers, sizeof *s->workers);
-    s->tallies = calloc(s->plan.n_workers, sizeof *s->tallies);
-    if (s->workers == NULL || s->tallies == NULL)
-        return log_error("no memory");
-    s->result.workers = s->tallies;
-    for (uint32_t i = 0; i < s->plan.n_workers; i++) {
-        s->tallies[i] = &s->workers[i].tally;
-        if (server_worker_start(&s->workers[i], &s->plan.config, i, s->listeners.fds[i]) != 0)
-            return log_error("cannot start thread %" PRIu32 ": %s", i, strerror(errno));
-        s->n_started++;
-        /* from here on the listener is the worker's; where that uses a copy, ours goes */
-        if (s->workers[i].worker.own_fd_table)
-            close(s->listeners.fds[i]);
-    }
-    return 0;
+    if (server_workers_start(&s->workers, &s->plan.config, &s->listeners, s->plan.n_workers,
+                             s->plan.most_workers) != 0)
+        return -1;
+    return server_watch_workers(s);
 }
 
 static int start_control(struct server *s)
@@ -153,8 +159,7 @@ static int start_control(struct server *s)
         return 0;
     s->control = (struct server_control){
         .base = s->base,
-        .workers = s->workers,
-        .n_workers = s->plan.n_workers,
+        .workers = &s->workers,
         .result = &s->result,
         .collect = server_watch_collect,
         .context = s,
@@ -162,14 +167,6 @@ static int start_control(struct server *s)
     if (server_control_start(&s->control, &s->control_socket, &s->control_token) != 0)
         return log_error("--control: %s", strerror(errno));
     return 0;
-}
-
-static void stop_workers(struct server *s)
-{
-    for (uint32_t i = 0; i < s->n_started; i++)
-        worker_post(&s->workers[i].worker, SERVER_STOP, 0);
-    for (uint32_t i = 0; i < s->n_started; i++)
-        worker_join(&s->workers[i].worker);
 }
 
 /* With --max-connections the plan has told of the fd tables. */
@@ -186,8 +183,9 @@ static void announce(const struct server *s)
     if (s->opts.quiet)
         return;
     warn_of_lacks(s);
-    fprintf(stderr, "tcpserver: listening on %s, %" PRIu32 " threads, room for %s connections\n",
+    fprintf(stderr, "tcpserver: listening on %s, %" PRIu32 " threads%s, room for %s connections\n",
             s->address_text, s->plan.n_workers,
+            is_open_ended(s) ? " (more when their fd tables are full)" : "",
             units_format_count(a, s->opts.max_connections > 0 ? s->opts.max_connections
                                                               : s->plan.room));
     if (s->opts.control != NULL)
@@ -214,7 +212,6 @@ static int report(struct server *s)
 static int serve(struct server *s)
 {
     s->stderr_is_terminal = isatty(STDERR_FILENO) == 1;
-    s->result.n_workers = s->plan.n_workers;
     s->result.has_tls = s->plan.config.tls != NULL;
     s->result.pushes = s->opts.push_rate_per_s > 0;
     s->result.version = TCPSCALER_VERSION;
@@ -229,7 +226,7 @@ static int serve(struct server *s)
     s->result.started_epoch_ns = s->begin_ns + clock_realtime_offset_ns();
     watch_memory(s);
     if (server_watch_begin(s) != 0 || start_workers(s) != 0 || start_control(s) != 0) {
-        stop_workers(s);
+        server_workers_stop(&s->workers);
         return SERVER_EXIT_USAGE;
     }
     announce(s);
@@ -238,7 +235,7 @@ static int serve(struct server *s)
     server_watch_end(s);
     notify(NOTIFY_STOPPING);
     server_control_end(&s->control);
-    stop_workers(s);
+    server_workers_stop(&s->workers);
     output_drop_stderr(false);
     server_watch_collect(s);
     s->result.state = SERVER_ENDED;
@@ -257,7 +254,6 @@ void server_session_free(struct server *s)
         event_base_free(s->base);
     memory_watch_end(&s->memory);
     server_listeners_free(&s->listeners);
-    free(s->workers);
-    free(s->tallies);
+    server_workers_free(&s->workers);
     server_plan_free(&s->plan);
 }

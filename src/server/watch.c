@@ -8,6 +8,7 @@
 #include "base/shutdown.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
 
@@ -22,9 +23,11 @@ void server_watch_collect(void *context)
 
     memset(&r->total, 0, sizeof r->total);
     r->active = 0;
-    for (uint32_t i = 0; i < s->n_started; i++) {
-        server_tally_merge(&r->total, &s->workers[i].tally);
-        r->active += server_tally_active(&s->workers[i].tally);
+    r->n_workers = s->workers.n;
+    r->workers = s->workers.tallies;
+    for (uint32_t i = 0; i < r->n_workers; i++) {
+        server_tally_merge(&r->total, r->workers[i]);
+        r->active += server_tally_active(r->workers[i]);
     }
     r->peak = atomic_load_explicit(&s->plan.config.n_peak, memory_order_relaxed);
     r->elapsed_ns = clock_now_ns() - s->begin_ns;
@@ -41,6 +44,7 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
+    server_workers_look(&s->workers);
     memory_watch_look(&s->memory);
     is_short = memory_watch_is_short(&s->memory);
     if (is_short == s->memory_was_short)
@@ -72,6 +76,30 @@ void server_watch_print_json(struct server *s)
     if (output_begin(&s->json) != 0)
         log_error("--json: cannot empty '%s': %s", s->opts.json, strerror(errno));
     server_report_json(s->json.stream, &s->result);
+}
+
+static void on_worker_wanted(evutil_socket_t fd, short what, void *arg)
+{
+    struct server *s = arg;
+
+    (void)fd;
+    (void)what;
+    if (!server_workers_grow(&s->workers, s->result.state == SERVER_PAUSED))
+        return;
+    s->memory.ends.server_threads = s->workers.n;
+    if (s->opts.verbose > 0)
+        log_error("thread %" PRIu32 " started: the fd tables of all others are full",
+                  s->workers.n - 1);
+}
+
+int server_watch_workers(struct server *s)
+{
+    const struct server_overflow *o = &s->plan.config.overflow;
+
+    if (!server_overflow_is_open(o))
+        return 0;
+    event_assign(&s->grow_event, s->base, o->wanted_fd, EV_READ | EV_PERSIST, on_worker_wanted, s);
+    return event_add(&s->grow_event, NULL);
 }
 
 static void on_end(evutil_socket_t fd, short what, void *arg)

@@ -38,7 +38,7 @@ static int setup(struct worker *w)
     }
     if (init_idle_timeout(sw) != 0 || server_push_init(sw) != 0)
         return -1;
-    return server_accept_start(sw, w->keep_fd);
+    return server_accept_start(sw, sw->place->listener_fd, sw->place->suspended);
 }
 
 static void on_message(struct worker *w, int kind, uint64_t value)
@@ -76,8 +76,8 @@ static bool may_sleep(struct worker *w)
     return false;
 }
 
-int server_worker_start(struct server_worker *sw, struct server_config *config, uint32_t index,
-                        int listener_fd)
+int server_worker_start(struct server_worker *sw, struct server_config *config,
+                        const struct server_worker_place *place)
 {
     static const struct worker_ops sleeping = {
         .name = "server", .setup = setup, .on_message = on_message, .teardown = teardown};
@@ -86,11 +86,13 @@ int server_worker_start(struct server_worker *sw, struct server_config *config, 
                                               .on_message = on_message,
                                               .before_turn = may_sleep,
                                               .teardown = teardown};
-    const struct worker_place place = {.index = index,
-                                       .cpu = cpulist_of(&config->cpus, index),
-                                       .own_fd_table = config->own_fd_tables,
-                                       .keep_fd = listener_fd};
+    const struct worker_place thread = {.index = place->index,
+                                        .cpu = cpulist_of(&config->cpus, place->index),
+                                        .own_fd_table = config->own_fd_tables,
+                                        .keep_fds = place->keep_fds,
+                                        .n_keep_fds = place->n_keep_fds};
 
     sw->config = config;
-    return worker_start(&sw->worker, config->busy_poll ? &polling : &sleeping, &place);
+    sw->place = place;
+    return worker_start(&sw->worker, config->busy_poll ? &polling : &sleeping, &thread);
 }

@@ -173,7 +173,8 @@ int client_worker_start(struct client_worker *cw, const struct client_config *co
     const struct worker_place place = {.index = index,
                                        .cpu = cpulist_of(&config->cpus, index),
                                        .own_fd_table = config->own_fd_tables,
-                                       .keep_fd = config->wake_fd};
+                                       .keep_fds = &config->wake_fd,
+                                       .n_keep_fds = 1};
 
     cw->config = config;
     if (worker_start(&cw->worker, &ops, &place) == 0)

@@ -282,13 +282,13 @@ static void address_space_has_to_hold_own_stacks_and_connections(void **state)
     assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
 }
 
-static void server_needs_memory_for_those_it_may_take(void **state)
+static void server_needs_memory_for_its_connections(void **state)
 {
     struct preflight p;
 
     (void)state;
     preflight_server(&p, &host_of_10000,
-                     &(struct preflight_server){10500, 10000, 2, true, 64, 256, false});
+                     &(struct preflight_server){10000, 2, true, 64, 256, false});
     assert_int_equal(find(&p, "memory (bytes available)")->needed,
                      10000ull * (4080 + 215) + 1500000 + 2 * (31000 + 40000));
 }
@@ -303,7 +303,7 @@ static void what_is_not_known_does_not_stop(void **state)
     host.cgroup_is_v2 = false; /* a flag has no such value */
     preflight_client(&p, &host, &ask_10000);
     assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
-    preflight_server(&p, &host, &(struct preflight_server){10000, 10000, 2, true, 64, 4096, false});
+    preflight_server(&p, &host, &(struct preflight_server){10000, 2, true, 64, 4096, false});
     assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
 }
 
@@ -355,7 +355,7 @@ static void server_is_told_of_its_accept_queue(void **state)
 
     (void)state;
     preflight_server(&p, &host_of_10000,
-                     &(struct preflight_server){10000, 10000, 2, true, 64, 4096, false});
+                     &(struct preflight_server){10000, 2, true, 64, 4096, false});
     assert_int_equal(find(&p, "net.core.somaxconn")->level, PREFLIGHT_WARN);
     assert_non_null(strstr(find(&p, "net.core.somaxconn")->fix, "--backlog 256"));
     assert_int_equal(find(&p, "fs.file-max")->needed, 11128);
@@ -373,7 +373,7 @@ int main(void)
         cmocka_unit_test(tls_needs_memory_for_each_connection),
         cmocka_unit_test(limit_of_a_cgroup_counts_though_there_is_memory),
         cmocka_unit_test(address_space_has_to_hold_own_stacks_and_connections),
-        cmocka_unit_test(server_needs_memory_for_those_it_may_take),
+        cmocka_unit_test(server_needs_memory_for_its_connections),
         cmocka_unit_test(what_is_not_known_does_not_stop),
         cmocka_unit_test(reset_at_the_end_needs_no_time_wait),
         cmocka_unit_test(server_elsewhere_needs_half_of_the_sockets_here),

@@ -60,7 +60,7 @@ static int start_and_block(void **state)
     struct subject *s = &subject;
     static const struct worker_ops ops = {
         .name = "test", .setup = setup, .on_message = on_message, .teardown = teardown};
-    const struct worker_place place = {.cpu = -1, .keep_fd = -1};
+    const struct worker_place place = {.cpu = -1};
 
     subject = (struct subject){.n_taken = 0};
     sem_init(&s->holds, 0, 0);

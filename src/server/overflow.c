@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ * server_overflow: see server/overflow.h. */
+#include "server/overflow.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+int server_overflow_open(struct server_overflow *o, bool is_used, bool may_grow)
+{
+    atomic_init(&o->n_helpers, 0);
+    atomic_init(&o->may_grow, is_used && may_grow);
+    o->set_fd = o->wanted_fd = -1;
+    if (!is_used)
+        return 0;
+    o->set_fd = epoll_create1(EPOLL_CLOEXEC);
+    o->wanted_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    return o->set_fd >= 0 && o->wanted_fd >= 0 ? 0 : -1;
+}
+
+void server_overflow_close(struct server_overflow *o)
+{
+    if (o->set_fd >= 0)
+        close(o->set_fd);
+    if (o->wanted_fd >= 0)
+        close(o->wanted_fd);
+    o->set_fd = o->wanted_fd = -1;
+}
+
+/* --- workers --- */
+
+bool server_overflow_enter(struct server_overflow *o)
+{
+    uint32_t n = atomic_load(&o->n_helpers);
+
+    while (n < SERVER_OVERFLOW_MOST_HELPERS)
+        if (atomic_compare_exchange_weak(&o->n_helpers, &n, n + 1))
+            return true;
+    return false;
+}
+
+void server_overflow_leave(struct server_overflow *o)
+{
+    atomic_fetch_sub(&o->n_helpers, 1);
+}
+
+/* Offering twice is an error (EEXIST) that changes nothing. */
+void server_overflow_offer(const struct server_overflow *o, int listener_fd)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.fd = listener_fd};
+
+    if (listener_fd >= 0)
+        (void)epoll_ctl(o->set_fd, EPOLL_CTL_ADD, listener_fd, &event);
+}
+
+void server_overflow_withdraw(const struct server_overflow *o, int listener_fd)
+{
+    if (listener_fd >= 0)
+        (void)epoll_ctl(o->set_fd, EPOLL_CTL_DEL, listener_fd, NULL);
+}
+
+/* One at a time: the kernel then puts it behind the others that are ready. */
+int server_overflow_next(const struct server_overflow *o)
+{
+    struct epoll_event event;
+
+    return epoll_wait(o->set_fd, &event, 1, 0) == 1 ? event.data.fd : -1;
+}
+
+bool server_overflow_has_helper(struct server_overflow *o)
+{
+    const uint64_t one = 1;
+
+    if (atomic_load(&o->n_helpers) > 0)
+        return true;
+    if (!atomic_load(&o->may_grow))
+        return false;
+    /* an eventfd whose counter is full is readable all the same */
+    if (write(o->wanted_fd, &one, sizeof one) < 0)
+        assert(errno == EAGAIN);
+    return true;
+}
+
+/* --- main thread --- */
+
+bool server_overflow_wants_worker(struct server_overflow *o)
+{
+    uint64_t n_requests;
+
+    return read(o->wanted_fd, &n_requests, sizeof n_requests) == sizeof n_requests &&
+           atomic_load(&o->n_helpers) == 0 && atomic_load(&o->may_grow);
+}
+
+void server_overflow_let_grow(struct server_overflow *o, bool may_grow)
+{
+    atomic_store(&o->may_grow, may_grow);
+}
