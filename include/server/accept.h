@@ -10,19 +10,22 @@
 #ifndef TCPSCALER_SERVER_ACCEPT_H
 #define TCPSCALER_SERVER_ACCEPT_H
 
+#include "server/conn.h"
+
 #include <event2/event.h>
 #include <event2/event_struct.h>
 #include <stdbool.h>
-
-struct server_worker;
+#include <stdint.h>
 
 struct server_accept {
+    struct server_conns *conns; /* which it opens; NULL: not started */
+    struct server_config *config;
+    uint32_t worker_index;
     struct event listener_event; /* the worker's own listener ... */
     struct event overflow_event; /* ... and those of full workers */
     struct event timer_event;    /* to look again whether it can accept */
     int listener_fd;             /* -1: it has none */
-    int spare_fd; /* given up for a moment to refuse a connection; -1: none to be had */
-    bool started;
+    int spare_fd;   /* given up for a moment to refuse a connection; -1: none to be had */
     bool full;      /* its fd table: others accept for it */
     bool helps;     /* accepts for full workers */
     bool paused;    /* for want of memory or files; then not full */
@@ -30,18 +33,21 @@ struct server_accept {
     bool warned;
 };
 
-/* Takes over listener_fd; -1: it accepts for others alone.  `suspended`: not before
- * server_accept_suspend().  Returns 0, or -1 with errno. */
-int server_accept_start(struct server_worker *sw, int listener_fd, bool suspended);
+struct server_accept_place {
+    uint32_t worker_index;
+    int listener_fd; /* taken over; -1: it accepts for others alone */
+    bool suspended;  /* not before server_accept_suspend() */
+};
 
-/* A connection ended: there may be room again. */
-void server_accept_resume(struct server_worker *sw);
+/* In zeroed memory.  Takes conns->ended.  Returns 0, or -1 with errno. */
+int server_accept_start(struct server_accept *a, struct server_conns *conns,
+                        const struct server_accept_place *place);
 
 /* Takes no connections until resumed by request; the kernel goes on completing handshakes, as many
  * as its queue holds. */
-void server_accept_suspend(struct server_worker *sw, bool suspended);
+void server_accept_suspend(struct server_accept *a, bool suspended);
 
 /* Closes the listener and the spare fd; nothing if it was never started. */
-void server_accept_stop(struct server_worker *sw);
+void server_accept_stop(struct server_accept *a);
 
 #endif

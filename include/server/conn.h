@@ -12,14 +12,22 @@
 #define TCPSCALER_SERVER_CONN_H
 
 #include "measure/outcome.h"
+#include "net/tls.h"
+#include "server/config.h"
+#include "server/tally.h"
 
 #include <event2/event.h>
 #include <event2/event_struct.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct server_worker;
-struct tls;
+/* What one receive call takes, and so the most a connection whose peer does not read can hold. */
+#define SERVER_BUFFER_BYTES 65536u
+
+#define SERVER_NO_SUBSCRIBER UINT32_MAX
+
+struct server_conns;
+struct server_push;
 
 /* What a socket refused. */
 struct server_held {
@@ -29,7 +37,7 @@ struct server_held {
 
 struct server_conn {
     struct event event;
-    struct server_worker *worker;
+    struct server_conns *conns;
     union {
         struct server_held *held;      /* open; NULL: nothing */
         struct server_conn *next_free; /* not open */
@@ -48,9 +56,29 @@ struct server_conn {
  * promised 256 bytes of user memory. */
 _Static_assert(sizeof(struct server_conn) <= 168, "memory per idle connection");
 
-/* Connections live in blocks that are never moved or given back, so an event may stay registered;
- * closed ones are used again first. */
+/* What is done with connections that are pushed to (server/push.h). */
+struct server_conn_push_ops {
+    void (*greet)(struct server_conn *c); /* accepted; it may end by its greeting */
+    int (*join)(struct server_conn *c);   /* has said something; -1: no memory */
+    void (*leave)(struct server_conn *c); /* ends, subscribed or not */
+};
+
+/* The connections of a worker and what they share, which the worker sets before the first is
+ * opened.  Connections live in blocks that are never moved or given back, so an event may stay
+ * registered; closed ones are used again first. */
 struct server_conns {
+    struct server_config *config;
+    struct event_base *base;
+    const struct timeval *idle_timeout; /* of the base's common timeouts; NULL: none */
+    uint8_t *buffer;                    /* SERVER_BUFFER_BYTES: what was received */
+    uint8_t *replies;                   /* ping: what is answered to it */
+    uint8_t *plain;                     /* TLS: what the buffer has in it; NULL: plain TCP */
+    struct tls_worker tls;
+    struct server_tally tally;
+    const struct server_conn_push_ops *push_ops; /* NULL: nothing is pushed */
+    struct server_push *push;                    /* likewise */
+    void (*ended)(void *context);                /* a connection has ended: there may be room */
+    void *ended_context;
     struct server_conn **blocks;
     uint32_t n_blocks;
     struct server_conn *free_head;
@@ -59,7 +87,7 @@ struct server_conns {
 
 /* Begins to serve an accepted, non-blocking socket, and ends what source_entry stands for with it.
  * Returns 0; or -1 (no memory) with both still the caller's. */
-int server_conn_open(struct server_worker *sw, int fd, uint32_t source_entry);
+int server_conn_open(struct server_conns *conns, int fd, uint32_t source_entry);
 
 /* Sends messages of one size that stand one after the other.  Returns how many of them, from the
  * first on, the socket took, one counted whose rest is kept until it can leave; none while such a
@@ -67,17 +95,17 @@ int server_conn_open(struct server_worker *sw, int fd, uint32_t source_entry);
 uint32_t server_conn_send(struct server_conn *c, const uint8_t *messages, uint32_t n_messages,
                           uint32_t message_bytes);
 
-/* The one way out: counts the outcome, closes the socket, lets the listener know there is room. */
+/* The one way out: counts the outcome, closes the socket, calls conns->ended. */
 void server_conn_close(struct server_conn *c, struct outcome outcome);
 
 /* Closes the n oldest connections, outcome run/finished.  Returns how many there were. */
-uint32_t server_conns_close_oldest(struct server_worker *sw, uint32_t n);
+uint32_t server_conns_close_oldest(struct server_conns *conns, uint32_t n);
 
 /* Closes the connections that their peers have ended, with their outcomes, however little of that
  * has been read. */
-void server_conns_close_ended(struct server_worker *sw);
+void server_conns_close_ended(struct server_conns *conns);
 
 /* Closes all connections, which have no outcome then: they were active to the end.  Frees all. */
-void server_conns_free(struct server_worker *sw);
+void server_conns_free(struct server_conns *conns);
 
 #endif

@@ -17,6 +17,7 @@
 
 #include "base/rng.h"
 #include "protocol/push_message.h"
+#include "server/conn.h"
 #include "workload/pacer.h"
 
 #include <event2/event.h>
@@ -25,17 +26,13 @@
 
 #define SERVER_PUSH_TURN 1024u
 
-struct server_worker;
-struct server_conn;
-
 struct server_subscriber {
     struct server_conn *conn;
     uint64_t sequence;            /* of its next message */
     uint16_t first_due, last_due; /* in server_push.due, or SERVER_PUSH_NONE */
 };
 
-#define SERVER_PUSH_NONE     UINT16_MAX
-#define SERVER_NO_SUBSCRIBER UINT32_MAX
+#define SERVER_PUSH_NONE UINT16_MAX
 
 struct server_due {
     uint64_t intended_ns;
@@ -62,17 +59,12 @@ struct server_push {
     uint8_t out[PUSH_MAX_BYTES]; /* what one send takes */
 };
 
-/* Makes sw->push when the configuration asks for it.  Returns 0, or -1 with errno. */
-int server_push_init(struct server_worker *sw);
-void server_push_free(struct server_worker *sw);
+/* Makes conns->push, and push_ops, when the configuration asks for it.  Returns 0, or -1 with
+ * errno.
+ */
+int server_push_init(struct server_conns *conns, uint32_t worker_index);
 
-/* A connection was accepted; it may end by its greeting. */
-void server_push_greet(struct server_conn *c);
-
-/* It has said something.  Returns 0, or -1 without memory. */
-int server_push_join(struct server_conn *c);
-
-/* It ends, subscribed or not. */
-void server_push_leave(struct server_conn *c);
+/* After server_conns_free(). */
+void server_push_free(struct server_conns *conns);
 
 #endif

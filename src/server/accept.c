@@ -7,7 +7,7 @@
 #include "host/memory_watch.h"
 #include "measure/outcome.h"
 #include "net/sock.h"
-#include "server/worker.h"
+#include "net/worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,12 +20,12 @@ enum { ACCEPT_BATCH = 64, REFUSE_BATCH = 64 };
 #define PAUSE_NS     (100 * 1000000ull)
 #define LOOK_WAIT_NS (5 * 1000000ull)
 
-static void refuse(struct server_worker *sw, int fd, enum server_refusal why)
+static void refuse(struct server_accept *a, int fd, enum server_refusal why)
 {
     sock_reset_on_close(fd);
     close(fd);
-    tally_add(&sw->tally.refused[why], 1);
-    tally_add(&sw->tally.n_refused, 1);
+    tally_add(&a->conns->tally.refused[why], 1);
+    tally_add(&a->conns->tally.n_refused, 1);
 }
 
 /* Whose connection it is, is asked where there is a limit for it. */
@@ -44,10 +44,9 @@ static bool is_exhaustion(int error)
 }
 
 /* Turns away those who wait, with the fd kept for it. */
-static void refuse_waiting(struct server_worker *sw, int listener_fd, int error)
+static void refuse_waiting(struct server_accept *a, int listener_fd, int error)
 {
     const bool no_fd = error == EMFILE || error == ENFILE;
-    struct server_accept *a = &sw->accept;
     int fd = 0;
 
     for (int i = 0; i < REFUSE_BATCH && fd >= 0; i++) {
@@ -55,7 +54,7 @@ static void refuse_waiting(struct server_worker *sw, int listener_fd, int error)
             close(a->spare_fd);
         fd = take(listener_fd, NULL);
         if (fd >= 0)
-            refuse(sw, fd, no_fd ? SERVER_REFUSED_FDS : SERVER_REFUSED_MEMORY);
+            refuse(a, fd, no_fd ? SERVER_REFUSED_FDS : SERVER_REFUSED_MEMORY);
         a->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     }
 }
@@ -85,94 +84,81 @@ static void rest(struct server_accept *a, uint64_t ns)
 }
 
 /* Where there are enough helpers already it looks again later. */
-static void help(struct server_worker *sw)
+static void help(struct server_accept *a)
 {
-    struct server_accept *a = &sw->accept;
-
-    if (!server_overflow_is_open(&sw->config->overflow))
+    if (!server_overflow_is_open(&a->config->overflow))
         return;
     if (!a->helps)
-        a->helps = server_overflow_enter(&sw->config->overflow);
+        a->helps = server_overflow_enter(&a->config->overflow);
     if (!a->helps || event_add(&a->overflow_event, NULL) != 0)
         set_timer(a, PAUSE_NS);
 }
 
-static void watch_listeners(struct server_worker *sw)
+static void watch_listeners(struct server_accept *a)
 {
-    struct server_accept *a = &sw->accept;
-
     if (a->full || a->paused || a->suspended)
         return;
     if (a->listener_fd >= 0 && event_add(&a->listener_event, NULL) != 0)
         rest(a, PAUSE_NS);
     else
-        help(sw);
+        help(a);
 }
 
-static void refuse_and_say(struct server_worker *sw, int listener_fd, int error)
+static void refuse_and_say(struct server_accept *a, int listener_fd, int error)
 {
-    struct server_accept *a = &sw->accept;
-
-    if (!a->warned && !sw->config->quiet)
+    if (!a->warned && !a->config->quiet)
         log_error("thread %u cannot accept more: %s; it refuses new connections meanwhile (%s)",
-                  sw->worker.index, strerror(error),
-                  outcome_remedy(outcome_reason_of_errno(error)));
+                  a->worker_index, strerror(error), outcome_remedy(outcome_reason_of_errno(error)));
     a->warned = true;
-    refuse_waiting(sw, listener_fd, error);
-    tally_add(&sw->tally.accept_pauses, 1);
+    refuse_waiting(a, listener_fd, error);
+    tally_add(&a->conns->tally.accept_pauses, 1);
 }
 
-static void pause_accepting(struct server_worker *sw, int listener_fd, int error)
+static void pause_accepting(struct server_accept *a, int listener_fd, int error)
 {
-    refuse_and_say(sw, listener_fd, error);
-    rest(&sw->accept, PAUSE_NS);
+    refuse_and_say(a, listener_fd, error);
+    rest(a, PAUSE_NS);
 }
 
 /* The main thread is going to say how much memory is left, or that it is short. */
-static void await_look(struct server_worker *sw)
+static void await_look(struct server_accept *a)
 {
-    rest(&sw->accept, LOOK_WAIT_NS);
+    rest(a, LOOK_WAIT_NS);
 }
 
 /* --- a full table --- */
 
 /* Now, and from time to time as long as it is full. */
-static void attend_full(struct server_worker *sw)
+static void attend_full(struct server_accept *a)
 {
-    struct server_accept *a = &sw->accept;
-
-    server_overflow_offer(&sw->config->overflow, a->listener_fd);
-    if (!a->suspended && !server_overflow_has_helper(&sw->config->overflow) && a->listener_fd >= 0)
-        refuse_and_say(sw, a->listener_fd, EMFILE);
+    server_overflow_offer(&a->config->overflow, a->listener_fd);
+    if (!a->suspended && !server_overflow_has_helper(&a->config->overflow) && a->listener_fd >= 0)
+        refuse_and_say(a, a->listener_fd, EMFILE);
     set_timer(a, PAUSE_NS);
 }
 
-static void become_full(struct server_worker *sw)
+static void become_full(struct server_accept *a)
 {
-    struct server_accept *a = &sw->accept;
-
     a->full = true;
     ignore_listeners(a);
     if (a->helps)
-        server_overflow_leave(&sw->config->overflow);
+        server_overflow_leave(&a->config->overflow);
     a->helps = false;
-    attend_full(sw);
+    attend_full(a);
 }
 
-static void have_room(struct server_worker *sw)
+static void have_room(struct server_accept *a)
 {
-    struct server_accept *a = &sw->accept;
-
     a->full = false;
     event_del(&a->timer_event);
-    server_overflow_withdraw(&sw->config->overflow, a->listener_fd);
-    watch_listeners(sw);
+    server_overflow_withdraw(&a->config->overflow, a->listener_fd);
+    watch_listeners(a);
 }
 
 /* The limit may have been raised meanwhile. */
-static bool has_room(const struct server_worker *sw)
+static bool has_room(const struct server_accept *a)
 {
-    const int fd = fcntl(sw->config->overflow.set_fd, F_DUPFD_CLOEXEC, 0);
+    const int fd = fcntl(a->config->overflow.set_fd, F_DUPFD_CLOEXEC, 0);
 
     if (fd >= 0)
         close(fd);
@@ -187,55 +173,55 @@ static bool is_full(const struct server_config *config)
            atomic_load_explicit(&config->n_active, memory_order_relaxed) >= config->max_connections;
 }
 
-static void serve(struct server_worker *sw, int fd, const struct sock_address *peer)
+static void serve(struct server_accept *a, int fd, const struct sock_address *peer)
 {
-    struct source_limit *limit = sw->config->source_limit;
+    struct source_limit *limit = a->config->source_limit;
     uint32_t entry = 0;
 
-    if (is_full(sw->config)) {
-        refuse(sw, fd, SERVER_REFUSED_CONNECTIONS);
+    if (is_full(a->config)) {
+        refuse(a, fd, SERVER_REFUSED_CONNECTIONS);
         return;
     }
     if (limit != NULL) {
         entry = source_limit_enter(limit, source_limit_source((const struct sockaddr *)&peer->ss));
         if (entry == SOURCE_LIMIT_REACHED) {
-            refuse(sw, fd, SERVER_REFUSED_SOURCE);
+            refuse(a, fd, SERVER_REFUSED_SOURCE);
             return;
         }
     }
-    if (server_conn_open(sw, fd, entry) == 0)
+    if (server_conn_open(a->conns, fd, entry) == 0)
         return;
     if (limit != NULL)
         source_limit_leave(limit, entry);
-    refuse(sw, fd, SERVER_REFUSED_MEMORY);
+    refuse(a, fd, SERVER_REFUSED_MEMORY);
 }
 
-static void accept_from(struct server_worker *sw, int listener_fd)
+static void accept_from(struct server_accept *a, int listener_fd)
 {
     struct sock_address peer;
 
     for (int i = 0; i < ACCEPT_BATCH; i++) {
-        const bool has_memory = memory_watch_take(sw->config->memory);
+        const bool has_memory = memory_watch_take(a->config->memory);
         int fd;
 
-        if (!has_memory && !memory_watch_is_short(sw->config->memory)) {
-            await_look(sw);
+        if (!has_memory && !memory_watch_is_short(a->config->memory)) {
+            await_look(a);
             return;
         }
-        fd = take(listener_fd, sw->config->source_limit != NULL ? &peer : NULL);
+        fd = take(listener_fd, a->config->source_limit != NULL ? &peer : NULL);
         if (fd < 0 && has_memory)
-            memory_watch_give_back(sw->config->memory);
+            memory_watch_give_back(a->config->memory);
         if (fd >= 0 && has_memory) {
-            serve(sw, fd, &peer);
+            serve(a, fd, &peer);
         } else if (fd >= 0) {
-            refuse(sw, fd, SERVER_REFUSED_MEMORY);
+            refuse(a, fd, SERVER_REFUSED_MEMORY);
         } else if (errno == EAGAIN) {
             return;
-        } else if (errno == EMFILE && server_overflow_is_open(&sw->config->overflow)) {
-            become_full(sw);
+        } else if (errno == EMFILE && server_overflow_is_open(&a->config->overflow)) {
+            become_full(a);
             return;
         } else if (is_exhaustion(errno)) {
-            pause_accepting(sw, listener_fd, errno);
+            pause_accepting(a, listener_fd, errno);
             return;
         }
         /* every other error belongs to the one connection that accept(2) took off the queue */
@@ -250,74 +236,73 @@ static void on_acceptable(evutil_socket_t listener_fd, short what, void *arg)
 
 static void on_overflow(evutil_socket_t set_fd, short what, void *arg)
 {
-    struct server_worker *sw = arg;
-    const int listener_fd = server_overflow_next(&sw->config->overflow);
+    struct server_accept *a = arg;
+    const int listener_fd = server_overflow_next(&a->config->overflow);
 
     (void)set_fd;
     (void)what;
     if (listener_fd >= 0) /* else another helper was first */
-        accept_from(sw, listener_fd);
+        accept_from(a, listener_fd);
 }
 
 static void on_timer(evutil_socket_t fd, short what, void *arg)
 {
-    struct server_worker *sw = arg;
-    struct server_accept *a = &sw->accept;
+    struct server_accept *a = arg;
 
     (void)fd;
     (void)what;
     a->paused = false;
     if (!a->full)
-        watch_listeners(sw);
-    else if (has_room(sw))
-        have_room(sw);
+        watch_listeners(a);
+    else if (has_room(a))
+        have_room(a);
     else
-        attend_full(sw);
+        attend_full(a);
 }
 
-int server_accept_start(struct server_worker *sw, int listener_fd, bool suspended)
+/* A connection ended: there may be room again. */
+static void resume(void *context)
 {
-    struct server_accept *a = &sw->accept;
-
-    *a = (struct server_accept){
-        .listener_fd = listener_fd,
-        .spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC),
-        .started = true,
-        .suspended = suspended,
-    };
-    event_assign(&a->listener_event, sw->worker.base, listener_fd, EV_READ | EV_PERSIST,
-                 on_acceptable, sw);
-    event_assign(&a->overflow_event, sw->worker.base, sw->config->overflow.set_fd,
-                 EV_READ | EV_PERSIST, on_overflow, sw);
-    evtimer_assign(&a->timer_event, sw->worker.base, on_timer, sw);
-    if (suspended)
-        return 0;
-    watch_listeners(sw);
-    return a->paused ? -1 : 0;
-}
-
-void server_accept_resume(struct server_worker *sw)
-{
-    struct server_accept *a = &sw->accept;
+    struct server_accept *a = context;
 
     if (a->full) {
-        have_room(sw);
+        have_room(a);
     } else if (a->paused) {
         a->paused = false;
         event_del(&a->timer_event);
-        watch_listeners(sw);
+        watch_listeners(a);
     }
 }
 
-void server_accept_suspend(struct server_worker *sw, bool suspended)
+int server_accept_start(struct server_accept *a, struct server_conns *conns,
+                        const struct server_accept_place *place)
 {
-    struct server_accept *a = &sw->accept;
+    *a = (struct server_accept){
+        .conns = conns,
+        .config = conns->config,
+        .worker_index = place->worker_index,
+        .listener_fd = place->listener_fd,
+        .spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC),
+        .suspended = place->suspended,
+    };
+    conns->ended = resume;
+    conns->ended_context = a;
+    event_assign(&a->listener_event, conns->base, a->listener_fd, EV_READ | EV_PERSIST,
+                 on_acceptable, a);
+    event_assign(&a->overflow_event, conns->base, a->config->overflow.set_fd, EV_READ | EV_PERSIST,
+                 on_overflow, a);
+    evtimer_assign(&a->timer_event, conns->base, on_timer, a);
+    watch_listeners(a);
+    return a->paused ? -1 : 0;
+}
 
+void server_accept_suspend(struct server_accept *a, bool suspended)
+{
     if (a->suspended == suspended)
         return;
     a->suspended = suspended;
     if (!suspended) {
-        watch_listeners(sw);
+        watch_listeners(a);
     } else if (!a->full) {
         a->paused = false;
         event_del(&a->timer_event);
@@ -325,11 +310,9 @@ void server_accept_suspend(struct server_worker *sw, bool suspended)
     }
 }
 
-void server_accept_stop(struct server_worker *sw)
+void server_accept_stop(struct server_accept *a)
 {
-    struct server_accept *a = &sw->accept;
-
-    if (!a->started)
+    if (a->conns == NULL)
         return;
     event_del(&a->timer_event);
     ignore_listeners(a);

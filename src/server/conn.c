@@ -3,7 +3,6 @@
 #include "server/conn.h"
 
 #include "protocol/query_ping.h"
-#include "server/worker.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -45,13 +44,13 @@ static int add_block(struct server_conns *conns)
 
 static int watch(struct server_conn *c, int fd, short what, event_callback_fn callback)
 {
-    event_assign(&c->event, c->worker->worker.base, fd, (short)(what | EV_PERSIST), callback, c);
-    return event_add(&c->event, c->worker->idle_timeout);
+    event_assign(&c->event, c->conns->base, fd, (short)(what | EV_PERSIST), callback, c);
+    return event_add(&c->event, c->conns->idle_timeout);
 }
 
 static int watch_readable(struct server_conn *c, int fd)
 {
-    return watch(c, fd, EV_READ, c->worker->push != NULL ? on_readable_subscriber : on_readable);
+    return watch(c, fd, EV_READ, c->conns->push_ops != NULL ? on_readable_subscriber : on_readable);
 }
 
 /* Each accept adds 1 to n_active, so its greatest result is the exact peak. */
@@ -65,9 +64,8 @@ static void count_active(struct server_config *config)
         ;
 }
 
-int server_conn_open(struct server_worker *sw, int fd, uint32_t source_entry)
+int server_conn_open(struct server_conns *conns, int fd, uint32_t source_entry)
 {
-    struct server_conns *conns = &sw->conns;
     struct server_conn *c;
 
     if (conns->free_head == NULL && add_block(conns) != 0)
@@ -75,7 +73,7 @@ int server_conn_open(struct server_worker *sw, int fd, uint32_t source_entry)
     c = conns->free_head;
     conns->free_head = c->next_free;
     memset(c, 0, sizeof *c);
-    c->worker = sw;
+    c->conns = conns;
     if (watch_readable(c, fd) != 0) {
         c->next_free = conns->free_head;
         conns->free_head = c;
@@ -84,20 +82,20 @@ int server_conn_open(struct server_worker *sw, int fd, uint32_t source_entry)
     c->open = true;
     c->source_entry = source_entry;
     c->serial = conns->next_serial++ & SERIAL_MASK;
-    count_active(sw->config);
-    tally_add(&sw->tally.accepted, 1);
-    if (sw->push != NULL)
-        server_push_greet(c);
+    count_active(conns->config);
+    tally_add(&conns->tally.accepted, 1);
+    if (conns->push_ops != NULL)
+        conns->push_ops->greet(c);
     return 0;
 }
 
 static void release(struct server_conn *c)
 {
-    struct source_limit *limit = c->worker->config->source_limit;
+    struct source_limit *limit = c->conns->config->source_limit;
 
     c->open = false;
-    if (c->worker->push != NULL)
-        server_push_leave(c);
+    if (c->conns->push_ops != NULL)
+        c->conns->push_ops->leave(c);
     event_del(&c->event);
     close(event_get_fd(&c->event));
     if (limit != NULL)
@@ -108,17 +106,17 @@ static void release(struct server_conn *c)
 
 void server_conn_close(struct server_conn *c, struct outcome outcome)
 {
-    struct server_worker *sw = c->worker;
+    struct server_conns *conns = c->conns;
 
     if (!c->open)
         return;
     release(c);
-    c->next_free = sw->conns.free_head;
-    sw->conns.free_head = c;
-    atomic_fetch_sub_explicit(&sw->config->n_active, 1, memory_order_relaxed);
-    tally_add(&sw->tally.closed[outcome.phase][outcome.reason], 1);
-    tally_add(&sw->tally.n_closed, 1);
-    server_accept_resume(sw);
+    c->next_free = conns->free_head;
+    conns->free_head = c;
+    atomic_fetch_sub_explicit(&conns->config->n_active, 1, memory_order_relaxed);
+    tally_add(&conns->tally.closed[outcome.phase][outcome.reason], 1);
+    tally_add(&conns->tally.n_closed, 1);
+    conns->ended(conns->ended_context);
 }
 
 /* Serials are less than 2^30 apart: their difference of 31 bits is signed. */
@@ -129,9 +127,8 @@ static int by_age(const void *a, const void *b)
     return (int32_t)(((uint32_t)(*one)->serial - (*other)->serial) << 1);
 }
 
-uint32_t server_conns_close_oldest(struct server_worker *sw, uint32_t n)
+uint32_t server_conns_close_oldest(struct server_conns *conns, uint32_t n)
 {
-    const struct server_conns *conns = &sw->conns;
     struct server_conn **open =
         malloc((size_t)conns->n_blocks * BLOCK_CONNECTIONS * sizeof(struct server_conn *));
     uint32_t n_open = 0;
@@ -160,9 +157,8 @@ static void read_to_end(struct server_conn *c)
         event_get_callback (&c->event)(fd, EV_READ, c);
 }
 
-void server_conns_close_ended(struct server_worker *sw)
+void server_conns_close_ended(struct server_conns *conns)
 {
-    const struct server_conns *conns = &sw->conns;
     struct pollfd polled[BLOCK_CONNECTIONS];
 
     for (uint32_t b = 0; b < conns->n_blocks; b++) {
@@ -179,9 +175,8 @@ void server_conns_close_ended(struct server_worker *sw)
     }
 }
 
-void server_conns_free(struct server_worker *sw)
+void server_conns_free(struct server_conns *conns)
 {
-    struct server_conns *conns = &sw->conns;
 
     for (uint32_t b = 0; b < conns->n_blocks; b++)
         for (int i = 0; i < BLOCK_CONNECTIONS; i++)
@@ -190,7 +185,9 @@ void server_conns_free(struct server_worker *sw)
     for (uint32_t b = 0; b < conns->n_blocks; b++)
         free(conns->blocks[b]);
     free(conns->blocks);
-    *conns = (struct server_conns){0};
+    conns->blocks = NULL;
+    conns->n_blocks = 0;
+    conns->free_head = NULL;
 }
 
 static void close_failed(struct server_conn *c, enum outcome_phase phase, int error)
@@ -213,7 +210,7 @@ static void hold(struct server_conn *c, int fd, const uint8_t *data, size_t n_by
     if (watch(c, fd, EV_WRITE, on_writable) != 0)
         close_failed(c, PHASE_SEND, ENOMEM);
     else
-        tally_add(&c->worker->tally.back_pressure_pauses, 1);
+        tally_add(&c->conns->tally.back_pressure_pauses, 1);
 }
 
 /* Returns how much the socket took, or -1: the connection has ended. */
@@ -228,7 +225,7 @@ static ssize_t send_now(struct server_conn *c, int fd, const uint8_t *data, size
         }
         n = 0;
     }
-    tally_add(&c->worker->tally.bytes_sent, (uint64_t)n);
+    tally_add(&c->conns->tally.bytes_sent, (uint64_t)n);
     return n;
 }
 
@@ -264,7 +261,7 @@ uint32_t server_conn_send(struct server_conn *c, const uint8_t *messages, uint32
 /* What TLS has for the socket. */
 static void transmit_sealed(struct server_conn *c, int fd)
 {
-    struct tls_worker *tls = &c->worker->tls;
+    struct tls_worker *tls = &c->conns->tls;
     const size_t n_bytes = tls->n_out;
 
     tls->n_out = 0;
@@ -274,7 +271,7 @@ static void transmit_sealed(struct server_conn *c, int fd)
 
 static void answer(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
 {
-    struct tls_worker *tls = &c->worker->tls;
+    struct tls_worker *tls = &c->conns->tls;
 
     if (c->tls == NULL) {
         transmit(c, fd, data, n_bytes);
@@ -288,13 +285,13 @@ static void answer(struct server_conn *c, int fd, const uint8_t *data, size_t n_
 
 static void serve(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
 {
-    struct server_worker *sw = c->worker;
+    struct server_conns *conns = c->conns;
 
-    if (sw->config->protocol == SERVER_PING) {
-        size_t n_replies = query_ping_answer(&c->ping_matched, data, n_bytes, sw->replies);
+    if (conns->config->protocol == SERVER_PING) {
+        size_t n_replies = query_ping_answer(&c->ping_matched, data, n_bytes, conns->replies);
 
         if (n_replies > 0)
-            answer(c, fd, sw->replies, n_replies);
+            answer(c, fd, conns->replies, n_replies);
     } else {
         answer(c, fd, data, n_bytes);
     }
@@ -308,15 +305,15 @@ static bool is_secured(const struct server_conn *c)
 /* While TLS has not come about, the end of a connection is one of its phase. */
 static enum outcome_phase phase_of(const struct server_conn *c)
 {
-    return c->worker->config->tls == NULL || is_secured(c) ? PHASE_RECEIVE : PHASE_TLS;
+    return c->conns->config->tls == NULL || is_secured(c) ? PHASE_RECEIVE : PHASE_TLS;
 }
 
 /* Returns how much stands in the worker's buffer, 0 where there is nothing or the connection has
  * ended. */
 static size_t receive(struct server_conn *c, int fd)
 {
-    struct server_worker *sw = c->worker;
-    ssize_t n = recv(fd, sw->buffer, SERVER_BUFFER_BYTES, 0);
+    struct server_conns *conns = c->conns;
+    ssize_t n = recv(fd, conns->buffer, SERVER_BUFFER_BYTES, 0);
 
     if (n == 0) {
         server_conn_close(c, (struct outcome){phase_of(c), REASON_PEER});
@@ -327,7 +324,7 @@ static size_t receive(struct server_conn *c, int fd)
             close_failed(c, phase_of(c), errno);
         return 0;
     }
-    tally_add(&sw->tally.bytes_received, (uint64_t)n);
+    tally_add(&conns->tally.bytes_received, (uint64_t)n);
     return (size_t)n;
 }
 
@@ -341,7 +338,8 @@ static void on_readable_subscriber(evutil_socket_t fd, short what, void *arg)
     struct server_conn *c = arg;
 
     (void)what;
-    if (receive(c, fd) > 0 && c->subscriber == SERVER_NO_SUBSCRIBER && server_push_join(c) != 0)
+    if (receive(c, fd) > 0 && c->subscriber == SERVER_NO_SUBSCRIBER &&
+        c->conns->push_ops->join(c) != 0)
         close_failed(c, PHASE_RECEIVE, ENOMEM);
 }
 
@@ -361,28 +359,28 @@ static void close_politely(struct server_conn *c, int fd)
 
 static void serve_sealed(struct server_conn *c, int fd, size_t n_bytes)
 {
-    struct server_worker *sw = c->worker;
+    struct server_conns *conns = c->conns;
     const bool was_secured = is_secured(c);
     enum outcome_phase phase;
     enum tls_status status;
     size_t n_plain;
 
-    if (c->tls == NULL && (c->tls = tls_new(&sw->tls)) == NULL) {
+    if (c->tls == NULL && (c->tls = tls_new(&conns->tls)) == NULL) {
         close_failed(c, PHASE_TLS, ENOMEM);
         return;
     }
-    status = tls_receive(c->tls, sw->buffer, n_bytes, sw->plain, &n_plain);
+    status = tls_receive(c->tls, conns->buffer, n_bytes, conns->plain, &n_plain);
     phase = phase_of(c);
     if (!was_secured && is_secured(c)) {
-        tally_add(&sw->tally.secured, 1);
-        tally_add(&sw->tally.resumed, tls_is_resumed(c->tls));
+        tally_add(&conns->tally.secured, 1);
+        tally_add(&conns->tally.resumed, tls_is_resumed(c->tls));
     }
     if (n_plain > 0)
-        serve(c, fd, sw->plain, n_plain);
+        serve(c, fd, conns->plain, n_plain);
     if (c->open && c->held == NULL)
         transmit_sealed(c, fd);
     if (c->open && status == TLS_FAILED)
-        server_conn_close(c, (struct outcome){phase, sw->tls.reason});
+        server_conn_close(c, (struct outcome){phase, conns->tls.reason});
     else if (c->open && status == TLS_CLOSED && c->held == NULL)
         close_politely(c, fd);
 }
@@ -390,7 +388,7 @@ static void serve_sealed(struct server_conn *c, int fd, size_t n_bytes)
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
     struct server_conn *c = arg;
-    struct server_worker *sw = c->worker;
+    struct server_conns *conns = c->conns;
     size_t n;
 
     if ((what & EV_READ) == 0) {
@@ -400,10 +398,10 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
     n = receive(c, fd);
     if (n == 0)
         return;
-    if (sw->config->tls != NULL)
+    if (conns->config->tls != NULL)
         serve_sealed(c, fd, n);
     else
-        serve(c, fd, sw->buffer, n);
+        serve(c, fd, conns->buffer, n);
 }
 
 static void on_writable(evutil_socket_t fd, short what, void *arg)
@@ -422,7 +420,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
             close_failed(c, PHASE_SEND, errno);
         return;
     }
-    tally_add(&c->worker->tally.bytes_sent, (uint64_t)n);
+    tally_add(&c->conns->tally.bytes_sent, (uint64_t)n);
     held->n_sent += (uint32_t)n;
     if (held->n_sent < held->n_bytes)
         return;

@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "net/thread.h"
-#include "server/worker.h"
 
 #include <stdlib.h>
 #include <sys/timerfd.h>
@@ -19,32 +18,37 @@ enum { FIRST_CAPACITY = 64 };
 #define OFFSET_AGE_NS 1000000000ull
 
 static void on_timer(evutil_socket_t fd, short what, void *arg);
+static void greet(struct server_conn *c);
+static int join(struct server_conn *c);
+static void leave(struct server_conn *c);
 
-int server_push_init(struct server_worker *sw)
+int server_push_init(struct server_conns *conns, uint32_t worker_index)
 {
+    static const struct server_conn_push_ops ops = {.greet = greet, .join = join, .leave = leave};
     struct server_push *p;
 
-    if (sw->config->push_rate_per_s <= 0)
+    if (conns->config->push_rate_per_s <= 0)
         return 0;
-    p = sw->push = calloc(1, sizeof *p);
+    p = conns->push = calloc(1, sizeof *p);
     if (p == NULL)
         return -1;
+    conns->push_ops = &ops;
     thread_run_in_batches();
     p->pacer.next_ns = PACER_NEVER;
-    rng_seed(&p->rng, SEED, sw->worker.index);
+    rng_seed(&p->rng, SEED, worker_index);
     push_pattern_fill(&p->pattern);
     p->clock_id = clock_identity();
     p->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     if (p->timer_fd < 0)
         return -1;
     /* not before the sockets: a worker that is behind must go on to accept and to close */
-    event_assign(&p->timer_event, sw->worker.base, p->timer_fd, EV_READ | EV_PERSIST, on_timer, sw);
+    event_assign(&p->timer_event, conns->base, p->timer_fd, EV_READ | EV_PERSIST, on_timer, conns);
     return event_add(&p->timer_event, NULL);
 }
 
-void server_push_free(struct server_worker *sw)
+void server_push_free(struct server_conns *conns)
 {
-    struct server_push *p = sw->push;
+    struct server_push *p = conns->push;
 
     if (p == NULL)
         return;
@@ -54,7 +58,7 @@ void server_push_free(struct server_worker *sw)
         close(p->timer_fd);
     free(p->subscribers);
     free(p);
-    sw->push = NULL;
+    conns->push = NULL;
 }
 
 /* --- when --- */
@@ -81,11 +85,11 @@ static uint64_t next_constant_ns(const struct server_push *p, double rate_per_s,
 
 /* The rate follows the numbers of subscribers.  Poisson arrivals have no memory: they begin anew.
  */
-static void follow_subscribers(struct server_worker *sw, uint64_t now_ns)
+static void follow_subscribers(struct server_conns *conns, uint64_t now_ns)
 {
-    const struct server_config *config = sw->config;
+    const struct server_config *config = conns->config;
     const uint64_t n_all = atomic_load_explicit(&config->n_subscribers, memory_order_relaxed);
-    struct server_push *p = sw->push;
+    struct server_push *p = conns->push;
     const bool is_random = config->push_select == SERVER_SELECT_RANDOM;
     struct pacer_config pacing = {
         .arrival = is_random ? PACER_POISSON : PACER_CONSTANT,
@@ -114,12 +118,12 @@ static void follow_subscribers(struct server_worker *sw, uint64_t now_ns)
 
 /* --- to whom --- */
 
-static struct server_subscriber *choose(const struct server_worker *sw)
+static struct server_subscriber *choose(const struct server_conns *conns)
 {
-    struct server_push *p = sw->push;
+    struct server_push *p = conns->push;
     uint32_t i;
 
-    if (sw->config->push_select == SERVER_SELECT_RANDOM)
+    if (conns->config->push_select == SERVER_SELECT_RANDOM)
         return &p->subscribers[rng_below(&p->rng, p->n)];
     i = p->next_round_robin < p->n ? p->next_round_robin : 0;
     p->next_round_robin = i + 1;
@@ -140,13 +144,13 @@ static void add_due(struct server_push *p, struct server_subscriber *s, uint64_t
     s->last_due = i;
 }
 
-static void take_due(const struct server_worker *sw, uint64_t now_ns)
+static void take_due(const struct server_conns *conns, uint64_t now_ns)
 {
-    struct server_push *p = sw->push;
+    struct server_push *p = conns->push;
 
     p->n_due = p->n_turn = 0;
     while (p->n > 0 && p->pacer.next_ns <= now_ns && p->n_due < SERVER_PUSH_TURN) {
-        add_due(p, choose(sw), p->pacer.next_ns);
+        add_due(p, choose(conns), p->pacer.next_ns);
         pacer_advance(&p->pacer);
     }
 }
@@ -154,10 +158,10 @@ static void take_due(const struct server_worker *sw, uint64_t now_ns)
 /* --- sending --- */
 
 /* Writes messages of the list from *i on, as many as fit.  Returns how many. */
-static uint32_t encode(const struct server_worker *sw, struct server_subscriber *s, uint16_t *i)
+static uint32_t encode(const struct server_conns *conns, struct server_subscriber *s, uint16_t *i)
 {
-    struct server_push *p = sw->push;
-    const uint32_t size = sw->config->push_bytes, most = PUSH_MAX_BYTES / size;
+    struct server_push *p = conns->push;
+    const uint32_t size = conns->config->push_bytes, most = PUSH_MAX_BYTES / size;
     const uint64_t sent_ns = clock_now_ns();
     uint32_t n = 0;
 
@@ -176,22 +180,22 @@ static uint32_t encode(const struct server_worker *sw, struct server_subscriber 
     return n;
 }
 
-static void send_due(struct server_worker *sw, struct server_conn *c)
+static void send_due(struct server_conns *conns, struct server_conn *c)
 {
-    struct server_push *p = sw->push;
+    struct server_push *p = conns->push;
     struct server_subscriber *s = &p->subscribers[c->subscriber];
     uint16_t i = s->first_due;
 
     s->first_due = SERVER_PUSH_NONE;
     while (i != SERVER_PUSH_NONE && c->open) {
-        const uint32_t n = encode(sw, s, &i);
-        const uint32_t n_taken = server_conn_send(c, p->out, n, sw->config->push_bytes);
+        const uint32_t n = encode(conns, s, &i);
+        const uint32_t n_taken = server_conn_send(c, p->out, n, conns->config->push_bytes);
 
-        tally_add(&sw->tally.pushed, n_taken);
-        tally_add(&sw->tally.push_dropped, n - n_taken);
+        tally_add(&conns->tally.pushed, n_taken);
+        tally_add(&conns->tally.push_dropped, n - n_taken);
     }
     for (; i != SERVER_PUSH_NONE; i = p->due[i].next) /* it has ended */
-        tally_add(&sw->tally.push_dropped, 1);
+        tally_add(&conns->tally.push_dropped, 1);
 }
 
 static void read_realtime(struct server_push *p, uint64_t now_ns)
@@ -204,26 +208,26 @@ static void read_realtime(struct server_push *p, uint64_t now_ns)
 
 static void on_timer(evutil_socket_t fd, short what, void *arg)
 {
-    struct server_worker *sw = arg;
-    struct server_push *p = sw->push;
+    struct server_conns *conns = arg;
+    struct server_push *p = conns->push;
     const uint64_t now_ns = clock_now_ns();
 
     (void)fd;
     (void)what;
     read_realtime(p, now_ns);
-    take_due(sw, now_ns);
+    take_due(conns, now_ns);
     for (uint32_t i = 0; i < p->n_turn; i++)
-        send_due(sw, p->turn[i]);
+        send_due(conns, p->turn[i]);
     if (p->pacer.next_ns > now_ns || p->n == 0)
-        follow_subscribers(sw, now_ns);
+        follow_subscribers(conns, now_ns);
     arm_timer(p);
 }
 
 /* --- subscribers --- */
 
-void server_push_greet(struct server_conn *c)
+static void greet(struct server_conn *c)
 {
-    struct server_push *p = c->worker->push;
+    struct server_push *p = c->conns->push;
     const uint64_t now_ns = clock_now_ns();
     struct push_message greeting = {
         .n_bytes = PUSH_MIN_BYTES,
@@ -254,31 +258,31 @@ static int make_room(struct server_push *p)
     return 0;
 }
 
-int server_push_join(struct server_conn *c)
+static int join(struct server_conn *c)
 {
-    struct server_worker *sw = c->worker;
-    struct server_push *p = sw->push;
+    struct server_conns *conns = c->conns;
+    struct server_push *p = conns->push;
 
     if (make_room(p) != 0)
         return -1;
     c->subscriber = p->n++;
     p->subscribers[c->subscriber] = (struct server_subscriber){
         .conn = c, .sequence = 1, .first_due = SERVER_PUSH_NONE, .last_due = SERVER_PUSH_NONE};
-    atomic_fetch_add_explicit(&sw->config->n_subscribers, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&conns->config->n_subscribers, 1, memory_order_relaxed);
     if (p->pacer.next_ns == PACER_NEVER) {
-        follow_subscribers(sw, clock_now_ns());
+        follow_subscribers(conns, clock_now_ns());
         arm_timer(p);
     }
     return 0;
 }
 
-void server_push_leave(struct server_conn *c)
+static void leave(struct server_conn *c)
 {
-    struct server_push *p = c->worker->push;
+    struct server_push *p = c->conns->push;
 
     if (c->subscriber == SERVER_NO_SUBSCRIBER)
         return;
     p->subscribers[c->subscriber] = p->subscribers[--p->n];
     p->subscribers[c->subscriber].conn->subscriber = c->subscriber;
-    atomic_fetch_sub_explicit(&c->worker->config->n_subscribers, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&c->conns->config->n_subscribers, 1, memory_order_relaxed);
 }

@@ -47,11 +47,11 @@ static int add(struct server_workers *w, bool suspended)
 {
     struct server_worker *sw = calloc(1, sizeof *sw);
     const struct server_worker_place place = {
-        .index = w->n,
-        .listener_fd = w->n < w->listeners->n ? w->listeners->fds[w->n] : -1,
+        .accept = {.worker_index = w->n,
+                   .listener_fd = w->n < w->listeners->n ? w->listeners->fds[w->n] : -1,
+                   .suspended = suspended},
         .keep_fds = w->keep_fds,
         .n_keep_fds = w->n_keep_fds,
-        .suspended = suspended,
     };
     int error;
 
@@ -64,7 +64,7 @@ static int add(struct server_workers *w, bool suspended)
         return -1;
     }
     w->list[w->n] = sw;
-    w->tallies[w->n] = &sw->tally;
+    w->tallies[w->n] = &sw->conns.tally;
     w->n++;
     return 0;
 }
