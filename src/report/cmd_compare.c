@@ -2,9 +2,9 @@
  * cmd_compare: tcpreport compare.  Takes the VALID runs of two groups, one value per run and
  * metric, and says which metrics are worse in the second group. */
 #include "base/log.h"
-#include "base/units.h"
 #include "report/cmd.h"
 #include "report/cmd_nights.h"
+#include "report/compare_report.h"
 #include "report/comparison.h"
 #include "report/fingerprint.h"
 #include "report/opts.h"
@@ -13,13 +13,23 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 _Static_assert(RUN_METRICS <= COMPARISON_METRICS, "room");
+
+enum { REASON_BYTES = 200 };
 
 struct found {
     const struct run_metric *row;
     struct comparison comparison;
+};
+
+struct outcome {
+    int code;
+    char reason[REASON_BYTES]; /* why it is inconclusive */
+    size_t n_before, n_now;    /* runs */
+    struct found found[RUN_METRICS];
+    size_t n_found;
+    bool is_judged[RUN_METRICS];
 };
 
 /* One value per run that has any, *n of them, to be freed; NULL: no memory. */
@@ -33,8 +43,17 @@ static double *values_of(const struct run_group *g, const struct run_metric *row
     return values;
 }
 
-/* Compares one metric.  Returns 1, 0 when not every run has it, -1 after a line. */
-static int compare_metric(const struct run_group *a, const struct run_group *b,
+static bool holds_in_all(const struct run_group *g, const struct run_metric *row)
+{
+    bool holds = true;
+
+    for (size_t i = 0; i < g->n_valid; i++)
+        holds &= run_metric_holds(g->valid[i]->result, row);
+    return holds;
+}
+
+/* Compares one metric.  Returns 1, 0 when not every run has it, or -1 and why. */
+static int compare_metric(struct outcome *o, const struct run_group *a, const struct run_group *b,
                           const struct run_metric *row, struct comparison *c)
 {
     size_t n_a, n_b;
@@ -46,134 +65,186 @@ static int compare_metric(const struct run_group *a, const struct run_group *b,
         .least_share = row->least_share,
     };
     if (of_a == NULL || of_b == NULL)
-        status = log_error("no memory");
+        status = -1;
     else if (n_a == a->n_valid && n_b == b->n_valid)
-        status = comparison_make(c, of_a, n_a, of_b, n_b) == 0 ? c->median_a > 0
-                                                               : log_error("no memory");
-    else if (n_a == a->n_valid && n_b == 0)
-        status = log_error("no run has a %s any more", row->name);
+        status = comparison_make(c, of_a, n_a, of_b, n_b) == 0 ? c->median_a > 0 : -1;
+    if (status < 0)
+        snprintf(o->reason, sizeof o->reason, "no memory");
+    if (status == 0 && n_a == a->n_valid && n_b == 0) {
+        snprintf(o->reason, sizeof o->reason, "no run has a %s any more", row->name);
+        status = -1;
+    }
     free(of_a);
     free(of_b);
     return status;
 }
 
-/* Returns the number of metrics compared; 0 after a line, or when there is none. */
-static size_t compare(const struct run_group *a, const struct run_group *b, struct found *found)
+/* Compares the metrics that hold in every run.  Returns 0, or -1 and why. */
+static int compare(struct outcome *o, const struct run_group *a, const struct run_group *b)
 {
     struct comparison comparisons[RUN_METRICS];
     size_t n = 0;
 
-    for (size_t i = 0; i < RUN_METRICS; i++) {
-        const int status = compare_metric(a, b, &run_metrics[i], &comparisons[n]);
+    for (int i = 0; i < RUN_METRICS; i++) {
+        const struct run_metric *row = &run_metrics[i];
+        const bool holds = holds_in_all(a, row) && holds_in_all(b, row);
+        const int status = holds ? compare_metric(o, a, b, row, &comparisons[n]) : 0;
 
         if (status < 0)
-            return 0;
+            return -1;
         if (status > 0)
-            found[n++].row = &run_metrics[i];
+            o->found[n++].row = row;
     }
     comparison_judge(comparisons, n);
-    for (size_t i = 0; i < n; i++)
-        found[i].comparison = comparisons[i];
-    return n;
+    for (size_t i = 0; i < n; i++) {
+        o->found[i].comparison = comparisons[i];
+        o->is_judged[o->found[i].row - run_metrics] = true;
+    }
+    o->n_found = n;
+    return 0;
+}
+
+static size_t count_findings(const struct outcome *o, enum comparison_finding finding)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < o->n_found; i++)
+        count += o->found[i].comparison.finding == finding;
+    return count;
+}
+
+static void judge(struct outcome *o, const struct report_opts *opts, const struct run_group *a,
+                  const struct run_group *b)
+{
+    char text[FINGERPRINT_TEXT_BYTES];
+
+    o->code = CMD_USAGE;
+    o->n_before = a->n_valid;
+    o->n_now = b->n_valid;
+    if (a->n_valid < opts->min_runs || b->n_valid < opts->min_runs) {
+        snprintf(o->reason, sizeof o->reason,
+                 "%zu and %zu VALID runs, at least %" PRIu64 " each are needed", a->n_valid,
+                 b->n_valid, opts->min_runs);
+        return;
+    }
+    if (!opts->force && (run_group_check(a->valid[0]->result, a) != 0 ||
+                         run_group_check(a->valid[0]->result, b) != 0)) {
+        snprintf(o->reason, sizeof o->reason, "the runs are not of one kind");
+        return;
+    }
+    if (fingerprint_program(a->valid[0]->result, b->valid[0]->result, text) > 0)
+        log_error("note: %s", text);
+    if (compare(o, a, b) != 0)
+        return;
+    if (o->n_found == 0 || !comparison_is_possible(a->n_valid, b->n_valid, o->n_found))
+        snprintf(o->reason, sizeof o->reason,
+                 "%zu runs against %zu cannot show an effect in %zu metrics", b->n_valid,
+                 a->n_valid, o->n_found);
+    else
+        o->code = count_findings(o, COMPARISON_WORSE) > 0 ? CMD_WORSE : CMD_OK;
 }
 
 /* --- words --- */
 
-static void print_median(const struct found *f, double median)
-{
-    char text[UNITS_TEXT_BYTES];
-
-    if (f->row->percentile != NULL)
-        printf("%11s", units_format_duration(text, (uint64_t)(median + 0.5)));
-    else
-        printf("%9.4f %%", 100 * median);
-}
-
-static void print_table(const struct found *found, size_t n)
+static void print_table(const struct outcome *o)
 {
     static const char *const findings[] = {"", "  WORSE", "  better"};
 
     printf("\n%-15s%11s%11s%10s%24s%10s%10s%12s\n", "metric", "before", "now", "change",
            "99 % interval", "p", "margin", "detectable");
-    for (size_t i = 0; i < n; i++) {
-        const struct comparison *c = &found[i].comparison;
+    for (size_t i = 0; i < o->n_found; i++) {
+        const struct comparison *c = &o->found[i].comparison;
         char interval[64];
 
-        printf("%-15s", found[i].row->name);
-        print_median(&found[i], c->median_a);
-        print_median(&found[i], c->median_b);
+        printf("%-15s", o->found[i].row->name);
+        compare_report_value(o->found[i].row, c->median_a);
+        compare_report_value(o->found[i].row, c->median_b);
         snprintf(interval, sizeof interval, "%+.2f to %+.2f %%", 100 * c->low, 100 * c->high);
         printf("%+8.2f %%%24s%10.2g%8.2f %%%10.2f %%%s\n", 100 * c->effect, interval, c->p,
                100 * c->margin, 100 * c->detectable, findings[c->finding]);
     }
 }
 
-static void print_findings(const struct found *found, size_t n, enum comparison_finding finding)
+static void print_findings(const struct outcome *o, enum comparison_finding finding)
 {
     const char *separator = "";
 
-    for (size_t i = 0; i < n; i++) {
-        const struct comparison *c = &found[i].comparison;
+    for (size_t i = 0; i < o->n_found; i++) {
+        const struct comparison *c = &o->found[i].comparison;
 
         if (c->finding != finding)
             continue;
-        printf("%s%s %+.1f %% (%+.1f to %+.1f)", separator, found[i].row->name, 100 * c->effect,
+        printf("%s%s %+.1f %% (%+.1f to %+.1f)", separator, o->found[i].row->name, 100 * c->effect,
                100 * c->low, 100 * c->high);
         separator = ", ";
     }
 }
 
-static size_t count_findings(const struct found *found, size_t n, enum comparison_finding finding)
+static void print_verdict(const struct outcome *o)
 {
-    size_t count = 0;
-
-    for (size_t i = 0; i < n; i++)
-        count += found[i].comparison.finding == finding;
-    return count;
-}
-
-static int conclude(const struct run_group *a, const struct run_group *b)
-{
-    struct found found[RUN_METRICS];
-    const size_t n = compare(a, b, found);
-
-    if (n == 0 || !comparison_is_possible(a->n_valid, b->n_valid, n)) {
-        printf("INCONCLUSIVE: %zu runs against %zu cannot show an effect in %zu metrics\n",
-               b->n_valid, a->n_valid, n);
-        return CMD_USAGE;
+    printf("%s: ", compare_report_verdict(o->code));
+    if (o->code == CMD_USAGE) {
+        puts(o->reason);
+        return;
     }
-    if (count_findings(found, n, COMPARISON_WORSE) > 0) {
-        printf("REGRESSION: ");
-        print_findings(found, n, COMPARISON_WORSE);
+    if (o->code == CMD_WORSE) {
+        print_findings(o, COMPARISON_WORSE);
     } else {
-        printf("PASS: no metric is worse");
-        if (count_findings(found, n, COMPARISON_BETTER) > 0)
+        printf("no metric is worse");
+        if (count_findings(o, COMPARISON_BETTER) > 0)
             printf("; better: ");
-        print_findings(found, n, COMPARISON_BETTER);
+        print_findings(o, COMPARISON_BETTER);
     }
-    printf("; %zu runs against %zu; detectable in %s: %.1f %%\n", b->n_valid, a->n_valid,
-           found[0].row->name, 100 * found[0].comparison.detectable);
-    print_table(found, n);
-    return count_findings(found, n, COMPARISON_WORSE) > 0 ? CMD_WORSE : CMD_OK;
+    compare_report_not_judged(o->is_judged);
+    printf("; %zu runs against %zu; detectable in %s: %.1f %%\n", o->n_now, o->n_before,
+           o->found[0].row->name, 100 * o->found[0].comparison.detectable);
+    print_table(o);
 }
 
-static int run(const struct report_opts *o, const struct run_group *a, const struct run_group *b)
+static void put_metric(struct json *j, const struct found *found)
 {
-    char text[FINGERPRINT_TEXT_BYTES];
+    const struct comparison *c = &found->comparison;
 
-    if (a->n_valid < o->min_runs || b->n_valid < o->min_runs) {
-        printf("INCONCLUSIVE: %zu and %zu VALID runs, at least %" PRIu64 " each are needed\n",
-               a->n_valid, b->n_valid, o->min_runs);
+    json_object_begin(j, NULL);
+    json_string(j, "metric", found->row->name);
+    json_string(j, "finding", compare_report_finding(c->finding));
+    json_double(j, "before", c->median_a);
+    json_double(j, "now", c->median_b);
+    json_double(j, "change", c->effect);
+    json_double(j, "low", c->low);
+    json_double(j, "high", c->high);
+    json_double(j, "p", c->p);
+    json_double(j, "margin", c->margin);
+    json_double(j, "detectable", c->detectable);
+    json_object_end(j);
+}
+
+/* Returns 0, or -1 after a line. */
+static int write_json(const struct outcome *o, const char *path)
+{
+    struct json j;
+
+    if (compare_report_json_begin(&j, path, o->code, o->reason) != 0)
+        return -1;
+    json_u64(&j, "runs_before", o->n_before);
+    json_u64(&j, "runs_now", o->n_now);
+    json_array_begin(&j, "metrics");
+    for (size_t i = 0; i < o->n_found; i++)
+        put_metric(&j, &o->found[i]);
+    json_array_end(&j);
+    return compare_report_json_end(&j, path, o->is_judged);
+}
+
+static int compare_runs(const struct report_opts *opts, const struct run_group *a,
+                        const struct run_group *b)
+{
+    struct outcome o = {0};
+
+    judge(&o, opts, a, b);
+    print_verdict(&o);
+    if (opts->json != NULL && write_json(&o, opts->json) != 0)
         return CMD_USAGE;
-    }
-    if (!o->force && (run_group_check(a->valid[0]->result, a) != 0 ||
-                      run_group_check(a->valid[0]->result, b) != 0)) {
-        puts("INCONCLUSIVE: the runs are not of one kind");
-        return CMD_USAGE;
-    }
-    if (fingerprint_program(a->valid[0]->result, b->valid[0]->result, text) > 0)
-        log_error("note: %s", text);
-    return conclude(a, b);
+    return o.code;
 }
 
 int cmd_compare(const struct report_opts *opts)
@@ -183,7 +254,7 @@ int cmd_compare(const struct report_opts *opts)
 
     if (run_group_load(&a, opts->files, opts->n_files) == 0 &&
         run_group_load(&b, opts->others, opts->n_others) == 0)
-        code = opts->nights ? cmd_nights(opts, &a, &b) : run(opts, &a, &b);
+        code = opts->nights ? cmd_nights(opts, &a, &b) : compare_runs(opts, &a, &b);
     run_group_free(&a);
     run_group_free(&b);
     return code;

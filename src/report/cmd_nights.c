@@ -4,14 +4,13 @@
 
 #include "base/json.h"
 #include "base/log.h"
-#include "base/units.h"
 #include "report/cmd.h"
+#include "report/compare_report.h"
 #include "report/hodges_lehmann.h"
 #include "report/nights.h"
 #include "report/opts.h"
 #include "report/run_group.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,10 +18,6 @@
 #include <string.h>
 
 enum { REASON_BYTES = 200 };
-
-static const char *const verdicts[] = {
-    [CMD_OK] = "PASS", [CMD_WORSE] = "REGRESSION", [CMD_USAGE] = "INCONCLUSIVE"};
-static const char *const findings[] = {"same", "worse", "better"};
 
 /* A metric that was judged. */
 struct judged {
@@ -37,6 +32,7 @@ struct outcome {
     size_t n_nights;           /* before tonight */
     struct judged judged[RUN_METRICS];
     size_t n_judged;
+    bool is_judged[RUN_METRICS];
 };
 
 /* --- values of nights --- */
@@ -121,7 +117,9 @@ static int judge_metrics(struct outcome *o, const struct run_group *before,
         const struct run_metric *row = &run_metrics[i];
 
         now[i] = night_value(tonight, 0, tonight->n_valid, row);
-        if (!isnan(now[i]) && night_values(before, min_runs, row, values) >= NIGHTS_LEAST)
+        o->is_judged[i] =
+            !isnan(now[i]) && night_values(before, min_runs, row, values) >= NIGHTS_LEAST;
+        if (o->is_judged[i])
             o->judged[o->n_judged++].row = row;
     }
     for (size_t i = 0; i < o->n_judged; i++) {
@@ -189,37 +187,6 @@ static void print_found(const struct outcome *o, enum comparison_finding finding
     }
 }
 
-static bool was_judged(const struct outcome *o, const struct run_metric *row)
-{
-    bool found = false;
-
-    for (size_t i = 0; i < o->n_judged; i++)
-        found |= o->judged[i].row == row;
-    return found;
-}
-
-static void print_not_judged(const struct outcome *o)
-{
-    const char *separator = "; not judged: ";
-
-    for (int i = 0; i < RUN_METRICS; i++) {
-        if (was_judged(o, &run_metrics[i]))
-            continue;
-        printf("%s%s", separator, run_metrics[i].name);
-        separator = ", ";
-    }
-}
-
-static void print_value(const struct judged *j, double value)
-{
-    char text[UNITS_TEXT_BYTES];
-
-    if (j->row->percentile != NULL)
-        printf("%11s", units_format_duration(text, (uint64_t)(value + 0.5)));
-    else
-        printf("%9.4f %%", 100 * value);
-}
-
 static void print_table(const struct outcome *o)
 {
     printf("\n%-15s%11s%11s%10s%10s%10s%10s%12s%10s%12s\n", "metric", "before", "tonight", "step",
@@ -228,8 +195,8 @@ static void print_table(const struct outcome *o)
         const struct nights_metric *m = &o->judged[i].m;
 
         printf("%-15s", o->judged[i].row->name);
-        print_value(&o->judged[i], m->before);
-        print_value(&o->judged[i], m->tonight);
+        compare_report_value(o->judged[i].row, m->before);
+        compare_report_value(o->judged[i].row, m->tonight);
         printf("%+8.2f %%%10.2g%+8.2f %%%10.2g%+10.3f %%%8.2f %%%10.2f %%%s\n", 100 * m->step.share,
                m->step.p, 100 * m->drift.share, m->drift.p, 100 * m->trend, 100 * m->noise,
                100 * m->detectable,
@@ -241,7 +208,7 @@ static void print_table(const struct outcome *o)
 
 static void print_verdict(const struct outcome *o)
 {
-    printf("%s: ", verdicts[o->code]);
+    printf("%s: ", compare_report_verdict(o->code));
     if (o->code == CMD_USAGE) {
         puts(o->reason);
         return;
@@ -252,7 +219,7 @@ static void print_verdict(const struct outcome *o)
         printf("no metric is worse");
         print_found(o, COMPARISON_BETTER, "; better: ");
     }
-    print_not_judged(o);
+    compare_report_not_judged(o->is_judged);
     printf("; against %zu nights; detectable in %s: %.1f %%\n", o->n_nights, o->judged[0].row->name,
            100 * o->judged[0].m.detectable);
     print_table(o);
@@ -272,7 +239,7 @@ static void put_metric(struct json *j, const struct judged *judged)
 
     json_object_begin(j, NULL);
     json_string(j, "metric", judged->row->name);
-    json_string(j, "finding", findings[m->finding]);
+    json_string(j, "finding", compare_report_finding(m->finding));
     json_u64(j, "nights", judged->n_before);
     json_double(j, "before", m->before);
     json_double(j, "tonight", m->tonight);
@@ -287,31 +254,16 @@ static void put_metric(struct json *j, const struct judged *judged)
 /* Returns 0, or -1 after a line. */
 static int write_json(const struct outcome *o, const char *path)
 {
-    FILE *out = fopen(path, "we");
     struct json j;
-    bool failed;
 
-    if (out == NULL)
-        return log_error("--json: %s: %s", path, strerror(errno));
-    json_init(&j, out);
-    json_object_begin(&j, NULL);
-    json_string(&j, "verdict", verdicts[o->code]);
-    json_string(&j, "reason", o->code == CMD_USAGE ? o->reason : NULL);
+    if (compare_report_json_begin(&j, path, o->code, o->reason) != 0)
+        return -1;
     json_u64(&j, "nights", o->n_nights);
     json_array_begin(&j, "metrics");
     for (size_t i = 0; i < o->n_judged; i++)
         put_metric(&j, &o->judged[i]);
     json_array_end(&j);
-    json_array_begin(&j, "not_judged");
-    for (int i = 0; i < RUN_METRICS; i++)
-        if (!was_judged(o, &run_metrics[i]))
-            json_string(&j, NULL, run_metrics[i].name);
-    json_array_end(&j);
-    json_object_end(&j);
-    failed = ferror(out) != 0;
-    if ((fclose(out) != 0) | failed)
-        return log_error("--json: %s: %s", path, strerror(errno));
-    return 0;
+    return compare_report_json_end(&j, path, o->is_judged);
 }
 
 int cmd_nights(const struct report_opts *opts, const struct run_group *before,

@@ -31,8 +31,7 @@ static const struct option_row compare_rows[] = {
      "compare although settings or hosts are different", 0, 0, NULL},
     {"nights", 0, OPTION_FLAG, FIELD(nights), NULL,
      "one value per directory: judge the last night by those before", 0, 0, NULL},
-    {"json", 0, OPTION_TEXT, FIELD(json), "FILE", "with --nights: write the verdict to FILE", 0, 0,
-     NULL},
+    {"json", 0, OPTION_TEXT, FIELD(json), "FILE", "write verdict and figures to FILE", 0, 0, NULL},
     LAST_ROWS};
 
 static const struct option_row plot_rows[] = {
@@ -115,8 +114,6 @@ enum options_result report_opts_parse(struct report_opts *opts, enum report_comm
     opts->n_others = argc - end - 1;
     if (command == REPORT_COMPARE && (opts->n_files == 0 || opts->n_others <= 0))
         return REFUSE("FILE is missing: tcpreport compare [options] FILE... -- FILE...");
-    if (command == REPORT_COMPARE && opts->json != NULL && !opts->nights)
-        return REFUSE("--json: only with --nights");
     if (opts->n_files == 0)
         return REFUSE("FILE is missing: tcpreport %s [options] FILE...", names[command]);
     if (command == REPORT_PLOT && (opts->output != NULL) == opts->term)

@@ -225,6 +225,11 @@ def test_merge_warns_of_what_does_not_fit_and_takes_the_worst_verdict():
 # --- compare ---
 
 
+# the machine's speed is not the point
+UNDISTURBED = {"verdict": "VALID", "reasons": [],
+               "holds": {name: True for name in ("p50", "p90", "p95", "p99", "p999", "p9999", "max")}}
+
+
 def series(directory, n):
     """n runs of each of two servers in turn, one of which answers after 50 ms: (names of one, of the other)."""
     names = {"a": [], "b": []}
@@ -236,7 +241,7 @@ def series(directory, n):
             check_conservation(client.wait())
             names[group].append(f"{directory}/{group}{i}.json")
             shutil.copy(client.json_path, names[group][-1])
-            change(names[group][-1], verdict="VALID", reasons=[])  # the machine's speed is not the point
+            change(names[group][-1], **UNDISTURBED)
     for server in servers.values():
         server.stop()
     return names["a"], names["b"]
@@ -320,11 +325,44 @@ def first_alarm(base, seed, effect):
 def test_twenty_nights_with_five_percent_more_from_the_fifteenth():
     directory = os.path.dirname(temp_path("x"))
     runs_of(directory, ["-r", 500, "-t", 1])
-    change(f"{directory}/0.json", verdict="VALID", reasons=[])
+    change(f"{directory}/0.json", **UNDISTURBED)
     with open(f"{directory}/0.json") as f:
         base = json.load(f)
     check_between(first_alarm(base, 1, 0.05), 15, 16, "the night of the alarm")
     check_equal(first_alarm(base, 1, 0), None, "the control: twenty quiet nights")
+
+
+def test_compare_leaves_out_percentiles_that_do_not_hold():
+    directory, noise = os.path.dirname(temp_path("x")), random.Random(1)
+    runs_of(directory, ["-r", 500, "-t", 1])
+    change(f"{directory}/0.json", **UNDISTURBED)
+    with open(f"{directory}/0.json") as f:
+        base = json.load(f)
+    a, b = ([f"{directory}/{group}{i}.json" for i in range(10)] for group in "ab")
+    for paths, effect in ((a, 0), (b, 0.5)):
+        for path in paths:
+            synthetic_run(path, base, noise, 0, effect)
+    for group in (a, b):
+        change(group[3], holds={"p50": False})
+        r = report("compare", "--json", f"{directory}/verdict.json", *a, "--", *b)
+        check("PASS: no metric is worse; not judged: response p50" in r.stdout, r.stdout)
+        with open(f"{directory}/verdict.json") as f:
+            figures = json.load(f)
+        check_equal((figures["verdict"], figures["reason"], figures["runs_before"], figures["runs_now"]),
+                    ("PASS", None, 10, 10), "verdict in JSON")
+        check("response p50" in figures["not_judged"], figures)
+        change(group[3], holds={"p50": True})
+    r = report("compare", "--json", f"{directory}/verdict.json", *a, "--", *b, code=1)
+    check(r.stdout.startswith("REGRESSION: response p50 +"), f"the control: {r.stdout}")
+    with open(f"{directory}/verdict.json") as f:
+        worse = [m for m in json.load(f)["metrics"] if m["finding"] == "worse"]
+    check_equal([m["metric"] for m in worse], ["response p50"], "worse in JSON")
+    check_between(worse[0]["change"], 0.45, 0.55, "the change in JSON")
+    report("compare", "--min-runs", 11, "--json", f"{directory}/verdict.json", *a, "--", *b, code=2)
+    with open(f"{directory}/verdict.json") as f:
+        figures = json.load(f)
+    check_equal((figures["verdict"], figures["reason"], figures["metrics"]),
+                ("INCONCLUSIVE", "10 and 10 VALID runs, at least 11 each are needed", []), "inconclusive in JSON")
 
 
 # --- plot ---

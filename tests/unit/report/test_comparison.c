@@ -8,6 +8,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -91,6 +92,48 @@ static void quiet_nights_alarm_nobody(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 2; seed++)
         assert_int_equal(first_alarm(seed, 0), 0);
+}
+
+enum order { IN_TURNS, ONE_AFTER_THE_OTHER };
+
+static bool is_reference(enum order order, int run)
+{
+    return order == IN_TURNS ? run % 4 == 0 || run % 4 == 3 : run < RUNS;
+}
+
+/* n nights of as many runs of a reference and of a program with this effect, on a host that gets
+ * slower by 1 % per run; returns in how many the program is found worse. */
+static int times_found_beside_a_reference(enum order order, double effect, int n)
+{
+    struct rng rng;
+    int n_found = 0;
+
+    rng_seed(&rng, 17, 0);
+    for (int round = 0; round < n; round++) {
+        struct comparison c = {.least_share = 0.03};
+        double a[RUNS], b[RUNS];
+
+        for (int run = 0, n_a = 0, n_b = 0; run < 2 * RUNS; run++) {
+            const double level = exp(0.01 * run + 0.01 * normal(&rng));
+
+            if (is_reference(order, run))
+                a[n_a++] = level;
+            else
+                b[n_b++] = (1 + effect) * level;
+        }
+        assert_int_equal(comparison_make(&c, a, RUNS, b, RUNS), 0);
+        comparison_judge(&c, 1);
+        n_found += c.finding == COMPARISON_WORSE;
+    }
+    return n_found;
+}
+
+static void runs_in_turns_do_not_take_the_host_for_the_program(void **state)
+{
+    (void)state;
+    assert_int_equal(times_found_beside_a_reference(IN_TURNS, 0, 60), 0);
+    assert_in_range(times_found_beside_a_reference(ONE_AFTER_THE_OTHER, 0, 60), 30, 60);
+    assert_in_range(times_found_beside_a_reference(IN_TURNS, 0.25, 60), 40, 60);
 }
 
 /* n comparisons with an effect on the p50; returns in how many it was found. */
@@ -188,6 +231,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(five_percent_more_are_flagged_that_night_or_the_next),
         cmocka_unit_test(quiet_nights_alarm_nobody),
+        cmocka_unit_test(runs_in_turns_do_not_take_the_host_for_the_program),
         cmocka_unit_test(detectable_effect_is_found_in_four_of_five),
         cmocka_unit_test(direction_and_size_matter),
         cmocka_unit_test(noise_of_the_history_widens_the_margin),
