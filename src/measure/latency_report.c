@@ -120,31 +120,16 @@ void latency_report_bars(FILE *out, const char *title, const struct hist *h)
     }
 }
 
-static void put_known(struct json *j, const char *key, double value)
-{
-    if (isnan(value))
-        json_null(j, key);
-    else
-        json_double(j, key, value);
-}
-
 static void put_moments(struct json *j, const struct latency *l)
 {
-    if (l->count > 0) {
-        json_u64(j, "min", l->min_ns);
-        json_double(j, "mean", l->mean_ns);
-        put_known(j, "mean_error_90", l->mean_error_90_ns);
-        put_known(j, "mean_error_95", l->mean_error_95_ns);
-        json_double(j, "stddev", l->stddev_ns);
-        json_u64(j, "max", l->max_ns);
-    } else {
-        json_null(j, "min");
-        json_null(j, "mean");
-        json_null(j, "mean_error_90");
-        json_null(j, "mean_error_95");
-        json_null(j, "stddev");
-        json_null(j, "max");
-    }
+    const bool known = l->count > 0;
+
+    json_known_u64(j, "min", known ? l->min_ns : UINT64_MAX);
+    json_double(j, "mean", known ? l->mean_ns : NAN);
+    json_double(j, "mean_error_90", known ? l->mean_error_90_ns : NAN);
+    json_double(j, "mean_error_95", known ? l->mean_error_95_ns : NAN);
+    json_double(j, "stddev", known ? l->stddev_ns : NAN);
+    json_known_u64(j, "max", known ? l->max_ns : UINT64_MAX);
 }
 
 void latency_report_json(struct json *j, const char *key, const struct latency *l)
