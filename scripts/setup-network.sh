@@ -37,29 +37,32 @@ undo_route() {
     ! has_route "$1" "$2" || ip "$(family_of "$1")" route del local "$1" dev "$2"
 }
 
-want_address() {
-    if has_address "$1" "$2"; then
-        show "address $1" present "on $2" ok "a source address"
-        claim address "$1 $2"
-    else
-        show "address $1" none "on $2" differs "a source address"
-        # duplicate address detection would keep an IPv6 address from use for a second or more
-        case $1 in
-        *:*) change address "$1 $2" none ip addr add "$1/128" dev "$2" nodad ;;
-        *) change address "$1 $2" none ip addr add "$1/32" dev "$2" ;;
-        esac
+# want_on_device KIND ADDRESS DEVICE LABEL WANTED REASON COMMAND...: what has_KIND does not find, COMMAND adds.
+want_on_device() {
+    if "has_$1" "$2" "$3"; then
+        show "$4 $2" present "$5" ok "$6"
+        claim "$1" "$2 $3"
+        return
     fi
+    show "$4 $2" none "$5" differs "$6"
+    added=$1 added_to="$2 $3"
+    shift 6
+    change "$added" "$added_to" none "$@"
+}
+
+want_address() {
+    # duplicate address detection would keep an IPv6 address from use for a second or more
+    case $1 in
+    *:*) set -- "$@" nodad ;;
+    esac
+    want_on_device address "$1" "$2" address "on $2" "a source address" \
+        ip addr add "$1/$(bits_of "$1")" dev "$2" ${3:+"$3"}
 }
 
 # A whole block is made local by one route.
 want_route() {
-    if has_route "$1" "$2"; then
-        show "block $1" present "local on $2" ok "a block of source addresses"
-        claim route "$1 $2"
-    else
-        show "block $1" none "local on $2" differs "a block of source addresses"
-        change route "$1 $2" none ip "$(family_of "$1")" route add local "$1" dev "$2"
-    fi
+    want_on_device route "$1" "$2" block "local on $2" "a block of source addresses" \
+        ip "$(family_of "$1")" route add local "$1" dev "$2"
 }
 
 # --- ports ---
