@@ -22,11 +22,11 @@ def neighbour(testbed):
     return testbed.call("in", "srv", "ip", "neigh", "show", "10.77.99.99")
 
 
-def states_while_measuring(testbed, tune):
+def states_while_measuring(testbed, tune, **settings):
     """Of the kernel; there is a neighbour that the server has known for long."""
     testbed.call("in", "srv", "ip", "neigh", "replace", "10.77.99.99", "lladdr", "02:00:00:00:00:99", "nud", "stale",
                  "dev", "eth0")
-    run = testbed.start("-e", f"tune={tune}", sources="", source_ports="", **SMALL)
+    run = testbed.start("-e", f"tune={tune}", sources="", source_ports="", **SMALL, **settings)
     testbed.wait_for_start("c1", 1)
     states = testbed.kernel_states()
     knows = neighbour(testbed) != ""
@@ -48,6 +48,8 @@ def test_tune_false_changes_nothing_on_any_host():
             check(states[host] != kernel[host], f"the control: {host} is tuned")
         check(not knows, "the control: the server's neighbour is forgotten")
         testbed.check_states(before, "the hosts, after the control")
+        _, knows = states_while_measuring(testbed, "true", flush_neighbours=False)
+        check(knows, "flush_neighbours: false keeps the server's neighbour")
 
 
 def test_flags_on_the_command_line_are_no_when_they_say_no():

@@ -66,6 +66,9 @@ def test_package_holds_what_it_should():
     wanted += [f"{doc}/examples/{name}" for name in
                ("demo.sh", "plot-rtt.gp", "setup-lib.sh", "setup-firewall.sh", "setup-network.sh",
                 "setup-nic.sh", "setup-state.sh", "setup-sysctl.sh", "setup-client.sh", "setup-server.sh")]
+    wanted += [f"{doc}/{name}" for name in ("nightly.conf.example", "nightly.crontab", "tcpscaler-nightly.service",
+                                            "tcpscaler-nightly.timer", "tcpscaler-nightly-failed.service")]
+    wanted += [f"usr/share/tcpscaler/{name}" for name in ("nightly.sh", "nightly-failed.sh")]
     for name in NAMES:
         wanted += [f"usr/bin/{name}", f"usr/share/man/man1/{name}.1.gz",
                    f"usr/share/bash-completion/completions/{name}", f"usr/share/zsh/vendor-completions/_{name}"]
@@ -211,6 +214,10 @@ def test_unit_is_valid_and_hardened():
     need_program("systemd-analyze")
     root = unit_root()
     check_equal(verify(root, 0), "", "what systemd-analyze verify says")
+    with open(f"{root}/{UNIT}") as f:
+        directories = dict(re.findall("^((?:Runtime|State)Directory(?:Mode)?)=(.*)$", f.read(), re.M))
+    check_equal(directories, {"RuntimeDirectory": "tcpserver", "RuntimeDirectoryMode": "0700",
+                              "StateDirectory": "tcpserver", "StateDirectoryMode": "0700"}, "directories of its own")
     run("systemd-analyze", "security", "--offline=yes", "--threshold=20", f"--root={root}", "tcpserver.service")
     os.remove(f"{root}/usr/bin/tcpserver")  # the controls
     check("tcpserver is not executable" in verify(root, 1), "a program that is missing")

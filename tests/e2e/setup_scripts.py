@@ -210,9 +210,10 @@ PERSISTED = "etc/sysctl.d/90-tcpscaler-setup-server.conf"
 def test_dry_run_prints_commands_that_do_what_apply_does():
     need_program("nft", "ip", "sysctl")
     with Host("a") as applied, Host("b") as pasted:
-        for path, more in ((SERVER, ("--small-buffers",)), (CLIENT, ("--sources", "10.9.9.1-2,fd50::/48", "--dev", "lo"))):
+        for path, more in ((SERVER, ("--small-buffers",)), (CLIENT, ("--sources", "10.9.9.1-2,fd50::/48,fd51::7", "--dev", "lo"))):
             options = ("--connections", "20000", "--notrack", *more)
             commands = script(pasted, path, "--dry-run", "--persist", *options).stdout
+            check(path == SERVER or "ip addr add fd51::7/128 dev lo nodad\n" in commands, commands)
             subprocess.run([*pasted.prefix, "sh", "-e"], input=commands, text=True, check=True, capture_output=True)
             script(pasted, path, "--check", *options)
             script(applied, path, "--apply", "--persist", *options)
