@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * test_nights: simulated series of nights, 10 runs each with 1 % noise, and noise between nights.
- * Same seeds, same noise.  The control pools the runs, as comparison does. */
+ * test_nights: simulated series of nights, 10 runs each with 1 % noise, and noise between nights,
+ * each metric with its own.  $SERIES: how many, 300 by default.  Same seeds, same noise.  The
+ * control pools the runs, as comparison does. */
 #include "report/nights.h"
 
 #include "base/rng.h"
@@ -10,26 +11,38 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-enum { RUNS = 10, MOST_NIGHTS = 64, SERIES = 300 };
+enum { RUNS = 10, MOST_NIGHTS = 64, METRICS = 7 };
 
 #define RUN_NOISE 0.01
 
+struct night {
+    double runs[METRICS][RUNS];
+};
+
 struct series {
-    double runs[MOST_NIGHTS][RUNS]; /* of the reference nights */
-    double medians[MOST_NIGHTS];
+    struct night nights[MOST_NIGHTS]; /* the reference nights */
+    double medians[METRICS][MOST_NIGHTS];
     size_t n;
 };
 
 struct alarms {
-    int n_judged, n_alarms, first; /* first: night, from 0; -1: none */
+    int n_judged, n_alarms, last; /* last: night, from 0; -1: none */
 };
 
 typedef double effect_of_night(int night);
-typedef bool alarms_on(const struct series *before, const double runs[RUNS]);
+typedef bool alarms_on(const struct series *before, const struct night *tonight, size_t n_metrics);
+
+static int n_series(void)
+{
+    const char *text = getenv("SERIES");
+
+    return text != NULL ? atoi(text) : 300;
+}
 
 static double nothing(int night)
 {
@@ -52,59 +65,87 @@ static double normal(struct rng *rng)
     return sqrt(2 * rng_exponential(rng)) * cos(2 * 3.14159265358979 * rng_uniform(rng));
 }
 
-static bool alarms_by_night(const struct series *before, const double runs[RUNS])
+static bool alarms_by_night(const struct series *before, const struct night *tonight,
+                            size_t n_metrics)
 {
-    struct nights_metric m = {.least_share = 0.03};
+    bool alarms = false;
 
-    nights_judge(&m, before->medians, before->n, hodges_lehmann_median(runs, RUNS), 1);
-    return m.finding == COMPARISON_WORSE;
+    for (size_t i = 0; i < n_metrics; i++) {
+        struct nights_metric m = {.least_share = 0.03};
+
+        nights_judge(&m, before->medians[i], before->n,
+                     hodges_lehmann_median(tonight->runs[i], RUNS), n_metrics);
+        alarms |= m.finding == COMPARISON_WORSE;
+    }
+    return alarms;
 }
 
-static bool alarms_by_run(const struct series *before, const double runs[RUNS])
+/* Of the first metric. */
+static bool alarms_by_run(const struct series *before, const struct night *tonight,
+                          size_t n_metrics)
 {
     const size_t n = before->n < NIGHTS_SLIDING ? before->n : NIGHTS_SLIDING;
     struct comparison c = {.least_share = 0.03};
+    double runs[NIGHTS_SLIDING * RUNS];
 
-    assert_int_equal(comparison_make(&c, before->runs[before->n - n], n * RUNS, runs, RUNS), 0);
+    (void)n_metrics;
+    for (size_t i = 0; i < n; i++)
+        memcpy(runs + i * RUNS, before->nights[before->n - n + i].runs[0], RUNS * sizeof *runs);
+    assert_int_equal(comparison_make(&c, runs, n * RUNS, tonight->runs[0], RUNS), 0);
     comparison_judge(&c, 1);
     return c.finding == COMPARISON_WORSE;
 }
 
+/* The effect is on the first metric. */
+static void measure(struct night *night, struct rng *rng, size_t n_metrics, double between,
+                    double effect)
+{
+    for (size_t m = 0; m < n_metrics; m++) {
+        const double level = (m == 0 ? effect : 1) * exp(between * normal(rng));
+
+        for (int i = 0; i < RUNS; i++)
+            night->runs[m][i] = level * exp(RUN_NOISE * normal(rng));
+    }
+}
+
 /* A night that alarms is no reference for later ones. */
-static void simulate(struct rng *rng, int n_nights, double between, effect_of_night *effect,
-                     alarms_on *alarm, struct alarms *alarms)
+static void simulate(struct rng *rng, int n_nights, size_t n_metrics, double between,
+                     effect_of_night *effect, alarms_on *alarm, struct alarms *alarms)
 {
     struct series s = {.n = 0};
 
-    alarms->first = -1;
+    alarms->last = -1;
     for (int night = 0; night < n_nights; night++) {
-        const double level = effect(night) * exp(between * normal(rng));
-        double *runs = s.runs[s.n];
+        struct night *tonight = &s.nights[s.n];
         bool alarmed = false;
 
-        for (int i = 0; i < RUNS; i++)
-            runs[i] = level * exp(RUN_NOISE * normal(rng));
-        s.medians[s.n] = hodges_lehmann_median(runs, RUNS);
+        measure(tonight, rng, n_metrics, between, effect(night));
+        for (size_t m = 0; m < n_metrics; m++)
+            s.medians[m][s.n] = hodges_lehmann_median(tonight->runs[m], RUNS);
         if (s.n >= NIGHTS_LEAST) {
-            alarmed = alarm(&s, runs);
+            alarmed = alarm(&s, tonight, n_metrics);
             alarms->n_judged++;
             alarms->n_alarms += alarmed;
-            if (alarmed && alarms->first < 0)
-                alarms->first = night;
+            if (alarmed)
+                alarms->last = night;
         }
         s.n += !alarmed;
     }
 }
 
-static double share_of_false_alarms(int n_series, double between, alarms_on *alarm)
+static double share_of_false_alarms(int series, size_t n_metrics, double between, alarms_on *alarm)
 {
     struct alarms alarms = {0};
     struct rng rng;
+    double share;
 
     rng_seed(&rng, 3, 0);
-    for (int i = 0; i < n_series; i++)
-        simulate(&rng, 40, between, nothing, alarm, &alarms);
-    return (double)alarms.n_alarms / alarms.n_judged;
+    for (int i = 0; i < series; i++)
+        simulate(&rng, 60, n_metrics, between, nothing, alarm, &alarms);
+    share = (double)alarms.n_alarms / alarms.n_judged;
+    print_message("%zu metrics, %.0f %% between nights: %.2f %% of nights are false regressions\n",
+                  n_metrics, 100 * between, 100 * share);
+    return share;
 }
 
 static void at_most_one_night_in_a_hundred_is_a_false_regression(void **state)
@@ -112,42 +153,50 @@ static void at_most_one_night_in_a_hundred_is_a_false_regression(void **state)
     static const double between[] = {0.01, 0.02, 0.03, 0.05};
 
     (void)state;
-    for (size_t i = 0; i < sizeof between / sizeof *between; i++)
-        assert_true(share_of_false_alarms(SERIES, between[i], alarms_by_night) <= 0.01);
+    for (size_t i = 0; i < sizeof between / sizeof *between; i++) {
+        assert_true(share_of_false_alarms(n_series(), 1, between[i], alarms_by_night) <= 0.01);
+        assert_true(share_of_false_alarms(n_series(), METRICS, between[i], alarms_by_night) <=
+                    0.01);
+    }
 }
 
 static void pooled_runs_do_not_keep_that_limit(void **state)
 {
     (void)state;
-    assert_true(share_of_false_alarms(4, 0.05, alarms_by_run) > 0.05);
+    assert_true(share_of_false_alarms(3, 1, 0.05, alarms_by_run) > 0.05);
 }
 
-/* How many series alarm first on a night from `from` to `to`. */
-static int times_found(effect_of_night *effect, int from, int to)
+/* The share of series that alarm on a night from `from` to `to`. */
+static double share_found(const char *what, size_t n_metrics, effect_of_night *effect, int from,
+                          int to)
 {
     struct rng rng;
     int n = 0;
 
     rng_seed(&rng, 5, 0);
-    for (int i = 0; i < SERIES; i++) {
+    for (int i = 0; i < n_series(); i++) {
         struct alarms alarms = {0};
 
-        simulate(&rng, to + 1, 0.01, effect, alarms_by_night, &alarms);
-        n += alarms.first >= from;
+        simulate(&rng, to + 1, n_metrics, 0.01, effect, alarms_by_night, &alarms);
+        n += alarms.last >= from;
     }
-    return n;
+    print_message("%zu metrics: %s found in %.1f %% of series\n", n_metrics, what,
+                  100.0 * n / n_series());
+    return (double)n / n_series();
 }
 
 static void five_percent_more_are_found_within_three_nights(void **state)
 {
     (void)state;
-    assert_in_range(times_found(step_on_night_20, 20, 22), SERIES * 95 / 100, SERIES);
+    assert_true(share_found("+5 % within 3 nights", 1, step_on_night_20, 20, 22) >= 0.95);
+    assert_true(share_found("+5 % within 3 nights", METRICS, step_on_night_20, 20, 22) >= 0.93);
 }
 
 static void a_creep_of_two_in_a_thousand_is_found_within_forty_nights(void **state)
 {
     (void)state;
-    assert_in_range(times_found(creep, NIGHTS_LEAST, 39), SERIES * 99 / 100, SERIES);
+    assert_true(share_found("0.2 % per night within 40", 1, creep, NIGHTS_LEAST, 39) >= 0.99);
+    assert_true(share_found("0.2 % per night within 40", METRICS, creep, NIGHTS_LEAST, 39) >= 0.99);
 }
 
 static void fill(double *values, size_t n, double slope)
