@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Measures one server every night with tcpclient and says whether it got worse than in the nights
-# before.  Silent when it did not: made for cron and for a systemd timer.
+# before, or than a reference program.  Silent when it did not: made for cron and for a systemd timer.
 set -euf
 
 program=$(basename "$0")
@@ -14,10 +14,14 @@ One night as CONFIG says (docs/nightly.conf.example explains every line): asks t
 RUNS times, repeats runs that are not VALID, judges the night by the nights before (tcpreport compare
 --nights), and removes the oldest nights.  One instance at a time measures on a host.
 
+With reference-server or reference-client in CONFIG it measures that program, too, in the order
+reference, candidate, candidate, reference, and judges the night by it alone (tcpreport compare).
+
 Each night has a directory, named after the time at which it began (UTC):
   summary.txt         the verdict, and what it stands on
   run-NN.json .hlog .txt  .server.txt
                       of each VALID run the result, the histograms, the summary; what the server said
+  reference-NN.*      the same of the reference program
   repeated/           the same of runs that were SUSPECT or INVALID
   plan.txt compare.txt verdict.json fingerprint
                       what the preflight and the comparison said; settings, programs and machine
@@ -25,7 +29,7 @@ Each night has a directory, named after the time at which it began (UTC):
 
 Exit codes, all but 0 with a mail to mail-to or, without one, words on stderr:
   0    PASS: nothing printed, nothing mailed
-  1    REGRESSION; it stays one until it is gone, or until "series" in CONFIG is changed
+  1    REGRESSION; it stays one until it is gone, or until "series" or the reference in CONFIG is changed
   2    INCONCLUSIVE: a run was not VALID so often as repeats allows, the deadline passed, a new series
        begins (the fingerprint changed: 7 nights come first), tcpreport compare cannot conclude, or an error ended the night
   3    nothing was measured: the preflight says stop, or the command line or CONFIG is wrong (stderr alone)
@@ -41,13 +45,15 @@ die() {
 
 # --- configuration ---
 
-client_options='' results='' runs=10 repeats=3 history=14 keep=100 deadline=2h series=1 server=''
-server_ready='listening on' repeat_wait=30s lock=/ tcpclient=tcpclient tcpreport=tcpreport mail_to='' sendmail=/usr/sbin/sendmail
+client_options='' require='' results='' lock=/ runs=10 repeats=3 repeat_wait=30s history=14 keep=100 deadline=2h
+series=1 server='' server_ready='listening on' reference_server='' reference_client=''
+tcpclient=tcpclient tcpreport=tcpreport mail_to='' sendmail=/usr/sbin/sendmail
 
 # A key and its value as they stand in the file.  Values are never evaluated.
 set_key() {
     case $1 in
     client-options) client_options=$2 ;;
+    require) require=$2 ;;
     results) results=$2 ;;
     lock) lock=$2 ;;
     runs) runs=$2 ;;
@@ -59,6 +65,8 @@ set_key() {
     series) series=$2 ;;
     server) server=$2 ;;
     server-ready) server_ready=$2 ;;
+    reference-server) reference_server=$2 ;;
+    reference-client) reference_client=$2 ;;
     tcpclient) tcpclient=$2 ;;
     tcpreport) tcpreport=$2 ;;
     mail-to) mail_to=$2 ;;
@@ -128,12 +136,17 @@ check_config() {
     deadline_s=$seconds
     set_seconds repeat-wait "$repeat_wait" 0
     repeat_wait_s=$seconds
+    case $require in
+    '' | p50 | p90 | p95 | p99 | p99.9 | p99.99 | max) ;;
+    *) die "require: '$require': expected p50, p90, p95, p99, p99.9, p99.99 or max" ;;
+    esac
+    [ -z "$reference_server" ] || [ -n "$server" ] || die "reference-server: needs server, which it is compared with"
     refuse_mail_without_privileges
     cd "$(dirname "$1")"
     [ -r "$lock" ] || die "lock: cannot read '$lock'"
     [ -r "$client_options" ] || die "client-options: cannot read '$client_options'"
-    for command in "$tcpclient" "$tcpreport" ${server:+"${server%% *}"} ${mail_to:+"${sendmail%% *}"} \
-        flock timeout; do
+    for command in "$tcpclient" "$tcpreport" ${server:+"${server%% *}"} ${reference_client:+"$reference_client"} \
+        ${reference_server:+"${reference_server%% *}"} ${mail_to:+"${sendmail%% *}"} flock timeout; do
         command -v "$command" >/dev/null || die "cannot find '$command'"
     done
     mkdir -p "$results" || die "results: cannot make '$results'"
@@ -174,11 +187,11 @@ end_processes() {
 
 # A fresh server, if it is ours to start; what it says goes to a file.
 start_server() {
-    [ -n "$server" ] || return 0
+    [ -n "$run_server" ] || return 0
     check_time
     : >"$1"
     # shellcheck disable=SC2086 # a command with its arguments
-    timeout --kill-after=10 "$left" $server >>"$1" 2>&1 &
+    timeout --kill-after=10 "$left" $run_server >>"$1" 2>&1 &
     server_pid=$!
     tenths=0
     until grep -qF -- "$server_ready" "$1"; do
@@ -325,8 +338,8 @@ preflight() {
 try_run() {
     start_server "$1.server.txt"
     code=0
-    in_time "$tcpclient" --config "$client_options" --json "$1.json" --hlog "$1.hlog" --quiet=no \
-        --stats-interval 0 >/dev/null 2>"$1.txt" || code=$?
+    in_time "$run_client" --config "$client_options" ${require:+--require "$require"} --json "$1.json" \
+        --hlog "$1.hlog" --quiet=no --stats-interval 0 >/dev/null 2>"$1.txt" || code=$?
     end_processes
     check_time
     return "$code"
@@ -350,8 +363,17 @@ sleep_in_time() {
     check_time
 }
 
+# The programs of run $1.
+choose_programs() {
+    run_client=$tcpclient run_server=$server
+    case $1 in
+    reference-*) run_client=${reference_client:-$tcpclient} run_server=${reference_server:-$server} ;;
+    esac
+}
+
 # A run that is VALID, after as many others as are allowed.
 valid_run() {
+    choose_programs "$1"
     try=1
     until try_run "$night/$1"; do
         why=$(sed -n '/^Verdict/,$p' "$night/$1.txt" | sed 's/^Verdict *//; s/^ *//' | paste -sd ' ' -)
@@ -367,10 +389,27 @@ valid_run() {
     done
 }
 
-# The results of the nights on stdin, one path a line.
+# Reference, candidate, candidate, reference: a host that gets slower meanwhile slows both down alike.
+measure() {
+    for number in $(seq -f %02g "$runs"); do
+        case $reference_server$reference_client,$number in
+        ,*) valid_run "run-$number" ;;
+        *[13579])
+            valid_run "reference-$number"
+            valid_run "run-$number"
+            ;;
+        *)
+            valid_run "run-$number"
+            valid_run "reference-$number"
+            ;;
+        esac
+    done
+}
+
+# The results of the nights on stdin, one path a line: $1-NN.json.
 results_of() {
     while IFS= read -r of; do
-        find "$of" -maxdepth 1 -name 'run-*.json'
+        find "$of" -maxdepth 1 -name "$1-[0-9][0-9].json"
     done | sort
 }
 
@@ -379,31 +418,40 @@ say_what_changed() {
     [ -z "$last" ] || diff "$last/fingerprint" "$night/fingerprint" >"$night/changed.txt" || true
 }
 
+# The results to judge by, one path a line, and an option of tcpreport compare.  Sets code and verdict.
 compare() {
     old_ifs=$IFS
     IFS='
 '
-    # shellcheck disable=SC2046 # split at the ends of lines
-    set -- $(echo "$1" | results_of) -- $(echo "$night" | results_of)
+    # shellcheck disable=SC2046,SC2086 # split at the ends of lines
+    set -- "$2" $1 -- $(echo "$night" | results_of run)
     IFS=$old_ifs
     code=0
-    in_time "$tcpreport" compare --nights --json "$night/verdict.json" --min-runs "$runs" "$@" >"$night/compare.txt" 2>&1 || code=$?
+    in_time "$tcpreport" compare --json "$night/verdict.json" --min-runs "$runs" "$@" >"$night/compare.txt" 2>&1 || code=$?
     check_time
+    verdict=$(grep -E '^(PASS|REGRESSION|INCONCLUSIVE):' "$night/compare.txt") || verdict=
+    case $code,$verdict in
+    0,PASS:* | 1,REGRESSION:* | 2,INCONCLUSIVE:*) ;;
+    *) verdict="INCONCLUSIVE: tcpreport compare ends with $code" code=2 ;;
+    esac
 }
 
-judge() {
+# Both have read the same settings on the same host: --force allows for defaults that differ.
+judge_by_reference() {
+    compare "$(echo "$night" | results_of reference)" --force
+    conclude "$code" "$verdict" compare.txt
+}
+
+judge_by_nights() {
     before=$(references_of_series)
     if [ -z "$before" ]; then
         say_what_changed
         : >"$night/reference"
         conclude 2 "INCONCLUSIVE: the first night of a series has nothing to be compared with" changed.txt
     fi
-    compare "$before"
-    verdict=$(grep -E '^(PASS|REGRESSION|INCONCLUSIVE):' "$night/compare.txt") || verdict=
+    compare "$(echo "$before" | results_of run)" --nights
     case $code,$verdict in
-    0,PASS:* | 2,INCONCLUSIVE:*' reference nights') : >"$night/reference" ;;
-    1,REGRESSION:* | 2,INCONCLUSIVE:*) ;;
-    *) verdict="INCONCLUSIVE: tcpreport compare ends with $code" code=2 ;;
+    0,* | 2,*' reference nights') : >"$night/reference" ;;
     esac
     conclude "$code" "$verdict" compare.txt
 }
@@ -444,8 +492,7 @@ begin_night
 remove_old_nights
 trap 'conclude 130 "INCONCLUSIVE: interrupted by a signal"' INT TERM HUP
 preflight
-for number in $(seq -f %02g "$runs"); do
-    valid_run "run-$number"
-done
+measure
 write_fingerprint
-judge
+[ -z "$reference_server$reference_client" ] || judge_by_reference
+judge_by_nights

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""nightly.sh: real runs against a real server; verdicts, repeats, deadlines and series with a tcpclient
-that hands out prepared results."""
+"""nightly.sh: real runs against a real server, also beside a reference; verdicts, repeats, deadlines and
+series with a tcpclient that hands out prepared results."""
 
 import functools
 import glob
@@ -8,17 +8,21 @@ import math
 import random
 import stat
 
+from faults import FAULT
 from harness import *
 
 NIGHTLY = os.path.join(SOURCE_DIR, "scripts/nightly.sh")
 
 # Takes the results of $FAKE/queue in turn, NUMBER.EXITCODE; says VALID without a result when there are none.
+# Each run is a line of $FAKE/runs.
 FAKE_CLIENT = """#!/bin/sh
+arguments=$*
 [ ! -e "$FAKE/hang" ] || case " $* " in *" --json "*) echo $$ >"$FAKE/pid"; exec sleep 600 ;; esac
 case " $* " in
 *" --plan "*) echo "the plan"; exit "$(cat "$FAKE/plan")" ;;
 esac
 while [ "$1" != --json ]; do shift; done
+echo "$(basename "$0") $(basename "$2") $arguments" >>"$FAKE/runs"
 next=$(ls "$FAKE/queue" | head -n 1)
 mv "$FAKE/queue/$next" "$2"
 code=${next##*.}
@@ -161,8 +165,15 @@ def test_a_night_against_a_real_server():
             check("listening on" in f.read(), "a fresh server")
     with open(f"{night}/fingerprint") as f:
         fingerprint = f.read()
-    if os.path.exists("/sys/kernel/mm/transparent_hugepage/enabled"):
-        check("kernel/mm/transparent_hugepage/enabled " in fingerprint, fingerprint)
+    for name in ("devices/system/cpu/intel_pstate/no_turbo", "devices/system/cpu/cpufreq/boost",
+                 "devices/system/cpu/smt/active", "devices/system/cpu/cpuidle/current_driver",
+                 "module/intel_idle/parameters/max_cstate", "kernel/mm/transparent_hugepage/enabled"):
+        check(not os.path.exists(f"/sys/{name}") or f"\n{name} " in fingerprint, f"{name} in {fingerprint}")
+    for path in glob.glob("/sys/devices/system/cpu/cpu0/cpuidle/*/disable") + \
+            [os.path.dirname(os.path.dirname(path)) for path in glob.glob("/sys/class/net/*/device/driver")]:
+        check(f"\n{path} " in fingerprint, f"{path} in {fingerprint}")
+    with open("/proc/cpuinfo") as f:
+        check_equal("\nmicrocode " in fingerprint, "\nmicrocode\t" in f.read(), f"microcode in {fingerprint}")
     for text in (f'"kernel": "{os.uname().release}"', '"libevent": ', '"cpus": ', '"connections": 10', '"rate": 40',
                  "net/ipv4/tcp_rmem ", "tcpclient "):
         check(text in fingerprint, f"{text} in {fingerprint}")
@@ -334,6 +345,138 @@ def test_mail_is_sent_only_when_a_night_is_not_pass():
     check(err.startswith("REGRESSION: ") and "no mail to someone@example.com" in err, err)
 
 
+# --- a reference program ---
+
+
+def runs_in_turns(nights, n, factor):
+    """Results of a night of n reference and n candidate runs, by factor(program, number); number is from 0."""
+    noise, results = random.Random(7), []
+    for i in range(n):
+        for who in ("reference", "run") if i % 2 == 0 else ("run", "reference"):
+            results.append(synthetic(noise, effect=factor(who, len(results)) - 1))
+    nights.queue(*[(result, 0) for result in results])
+    return results
+
+
+def night_in_turns(factor, code, verdict):
+    nights = Nights(runs=8, reference_client="bin/reference")
+    os.symlink("tcpclient", f"{nights.bin}/reference")
+    results = runs_in_turns(nights, 8, factor)
+    night, _ = nights.run(code, verdict)
+    return nights, night, results
+
+
+def test_a_reference_is_measured_in_turns_and_judges_the_first_night():
+    nights, night, _ = night_in_turns(lambda who, _: 1.1 if who == "run" else 1, 1, "REGRESSION: response p50 +")
+    with open(nights.file("runs")) as f:
+        runs = [line.split()[:2] for line in f]
+    order = [("reference", "reference"), ("tcpclient", "run"), ("tcpclient", "run"), ("reference", "reference")]
+    check_equal(runs, [[program, f"{name}-{i // 2 + 1:02}.json"] for i, (program, name) in enumerate(order * 4)], "runs")
+    figures = verdict_json(night)
+    check_equal((figures["verdict"], figures["runs_before"], figures["runs_now"]), ("REGRESSION", 8, 8), "verdict.json")
+    worse = [m for m in figures["metrics"] if m["finding"] == "worse"]
+    check_equal([m["metric"] for m in worse], ["response p50"], "worse")
+    check_between(worse[0]["change"], 0.08, 0.12, "the change")
+    check(not os.path.exists(f"{night}/reference"), "a reference for nights that are judged by nights")
+    night_in_turns(lambda who, _: 1.1 if who == "reference" else 1, 0, "PASS: no metric is worse; better: response p50 -")
+    night_in_turns(lambda *_: 1, 0, "PASS: no metric is worse; not judged: connect p50; 8 runs against 8")
+
+
+def test_a_host_that_gets_slower_during_the_night_is_no_regression():
+    def slower(_, number):
+        return 1.1 if number >= 8 else 1
+    nights, _, results = night_in_turns(slower, 0, "PASS: no metric is worse; not judged: connect p50; 8 runs")
+    names = [write(nights.file(f"{i}.json"), json.dumps(result)) for i, result in enumerate(results)]
+    blocks = subprocess.run([TCPREPORT, "compare", "--min-runs", "8", *names[:8], "--", *names[8:]],
+                            capture_output=True, text=True, timeout=60)
+    check(blocks.stdout.startswith("REGRESSION: response p50 +"), f"the control: one after the other, {blocks.stdout}")
+
+
+def test_a_reference_that_is_refused_is_named():
+    nights = Nights(reference_client="bin/reference")
+    write(f"{nights.bin}/reference", "#!/bin/sh\necho 'unknown option --new' >&2; exit 2\n")
+    night, _ = nights.run(2, "INCONCLUSIVE: tcpclient refuses reference-01")
+    check("unknown option --new" in nights.summary(night), nights.summary(night))
+
+
+# Stands still a fifth of the time: every percentile beyond p80 is the host's.
+STALLED = """#!/bin/sh
+"{client}" "$@" &
+pid=$!
+trap 'kill "$pid"' TERM
+while sleep 0.2 && kill -STOP "$pid"; do
+    sleep 0.05
+    kill -CONT "$pid"
+done 2>/dev/null
+wait "$pid"
+"""
+ADDED_MS = 5
+
+
+def echo_server(port, delay_ms=0):
+    """The command of a server that answers after so long."""
+    delay = f" --delay-every 1 --delay-ms {delay_ms}" if delay_ms else ""
+    return f"{sys.executable} {FAULT}/faultserver.py --port {port}{delay}"
+
+
+def real_night(port, server, reference, code, verdict, **settings):
+    nights = Nights(**{"runs": 7, "tcpclient": os.path.abspath(TCPCLIENT), "deadline": "3m", "server": server,
+                       "server_ready": "listening", "reference_server": reference, "require": "p50", "repeats": 99, **settings})
+    write(nights.file("client.conf"), f"target = 127.0.0.1:{port}\nconnections = 10\nrate = 400\n"
+                                      "duration = 500ms\ndrain = 100ms\nsettle = 0\nclose = rst\n")
+    write(f"{nights.bin}/stalled", STALLED.format(client=os.path.abspath(TCPCLIENT)))
+    night, _ = nights.run(code, verdict, timeout=240)
+    print(f"     {nights.summary(night).splitlines()[0]}")
+    return nights, night
+
+
+def metrics_of(night):
+    return {m["metric"]: m for m in verdict_json(night)["metrics"]}
+
+
+def test_a_server_slower_by_a_known_amount_is_found_beside_its_reference():
+    port = free_port()
+    fast, slow = echo_server(port), echo_server(port, ADDED_MS)
+    _, night = real_night(port, fast, slow, 0, "PASS: no metric is worse; better: response p50 -")
+    p50 = metrics_of(night)["response p50"]
+    check_between((p50["before"] - p50["now"]) / 1e6, ADDED_MS - 1, ADDED_MS + 2, "ms by which the reference is slower")
+    real_night(port, slow, fast, 1, "REGRESSION: response p50 +")
+
+
+def test_equal_servers_are_not_flagged():
+    port = free_port()
+    server = f"{os.path.abspath(TCPSERVER)} --bind 127.0.0.1 {port}"
+    _, night = real_night(port, server, server, 0, "PASS: no metric is worse")
+    check_equal([name for name, m in metrics_of(night).items() if m["finding"] == "worse"], [], "worse")
+
+
+@plain_build_only
+def test_a_night_on_a_noisy_host_concludes_at_the_percentiles_that_hold():
+    port = free_port()
+    server = echo_server(port)
+    nights, night = real_night(port, server, server, 0, "PASS: no metric is worse", tcpclient="bin/stalled")
+    check("response p50" in metrics_of(night), "the median is judged")
+    with open(f"{night}/run-01.json") as f:
+        run = json.load(f)
+    check(run["latency_ns"]["response"]["p90"] > 0 and not run["holds"]["p90"], f"p90: {run['holds']}")
+    check("; not judged: response p90, " in nights.summary(night), nights.summary(night))
+    nights, night = real_night(port, server, server, 2, "INCONCLUSIVE: reference-01 was not VALID in 2 tries",
+                               tcpclient="bin/stalled", require="p99", repeats=1)
+    check("host-noise" in nights.summary(night), nights.summary(night))
+
+
+def test_the_required_percentile_goes_to_every_run():
+    nights = Nights(require="p90")
+    nights.queue(*valid_runs(2))
+    nights.run(2, "INCONCLUSIVE: the first night")
+    nights.configure()
+    nights.day(2)
+    nights.queue(*valid_runs(2))
+    nights.run(2, "INCONCLUSIVE: ")
+    with open(nights.file("runs")) as f:
+        check_equal(["--require p90 " in line for line in f], [True, True, False, False], "runs with --require")
+
+
 def verdict_json(night):
     with open(f"{night}/verdict.json") as f:
         return json.load(f)
@@ -409,7 +552,9 @@ def test_bad_configurations_get_one_line_and_nothing_is_started():
                        ("runs = many", "runs: 'many'"), ("runs = 0", "from 1 to 99"),
                        ("deadline = 08m", "deadline: '08'"), ("keep = 3", "keep: '3'"),
                        ("deadline = 2d", "deadline: '2d'"), ("repeat-wait = soon", "repeat-wait: 'soon'"),
-                       ("lock = none", "lock: cannot read 'none'"), ("client-options = none", "cannot read 'none'"),
+                       ("lock = none", "lock: cannot read 'none'"),
+                       ("require = p42", "require: 'p42'"), ("reference-server = true", "reference-server: needs server"),
+                       ("reference-client = none", "cannot find 'none'"), ("client-options = none", "cannot read 'none'"),
                        ("tcpclient = none", "cannot find 'none'"), ("runs = $(touch evaluated)", "runs: '$(")):
         write(nights.file("nightly.conf"), f"{good}{line}\n")
         night, err = nights.run(3)
@@ -429,7 +574,8 @@ def test_the_example_names_every_key_with_its_default():
     for line in re.findall(r"^# ([a-z-]+ = .*)$", example, re.M):
         key, value = line.split(" = ")
         default = re.search(rf"\b{key.replace('-', '_')}=('[^']*'|\S+)", script).group(1).strip("'")
-        check(default == value or key in ("server", "mail-to"), f"default of {key}: {default!r}, not {value!r}")
+        has_none = ("server", "reference-server", "reference-client", "require", "mail-to")
+        check(default == value or key in has_none and default == "", f"default of {key}: {default!r}, not {value!r}")
     write(nights.file("nightly.conf"), example.replace("/var/lib/tcpscaler/nights", "nights"))
     write(nights.file("plan"), "2")
     os.symlink(os.path.abspath(TCPREPORT), f"{nights.bin}/tcpreport")

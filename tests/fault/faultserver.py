@@ -263,7 +263,7 @@ async def serve(options):
     faults, stop = Faults(options), asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, stop.set)
-    listener = socket.create_server((options.bind, 0), backlog=options.backlog)
+    listener = socket.create_server((options.bind, options.port), backlog=options.backlog)
     listener.setblocking(False)
     print("listening", listener.getsockname()[1], flush=True)
     if options.accept_only:
@@ -302,6 +302,7 @@ parser.add_argument("--coalesce", type=float, default=0, metavar="MS",
                     help="collect answers for so long, then write them at once")
 parser.add_argument("--reverse", action="store_true", help="the collected ones in reverse order")
 parser.add_argument("--bind", default="127.0.0.1", metavar="ADDRESS")
+parser.add_argument("--port", type=int, default=0, help="0: one that is free")
 parser.add_argument("--backlog", type=int, default=1024, metavar="N")
 parser.add_argument("--accept-only", type=int, default=0, metavar="N",
                     help="accept N connections, --accept-after seconds from the start, and no more")
