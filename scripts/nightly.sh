@@ -122,7 +122,7 @@ set_seconds() {
 refuse_mail_without_privileges() {
     [ -n "$mail_to" ] && [ "${sendmail%% *}" = /usr/sbin/sendmail ] || return 0
     ! grep -q '^NoNewPrivs:[[:space:]]*1' /proc/self/status ||
-        die "mail-to: sendmail cannot deliver under NoNewPrivileges=: remove mail-to and use OnFailure="
+        die "mail-to: sendmail cannot deliver under NoNewPrivileges=: remove mail-to, OnFailure= mails instead"
 }
 
 check_config() {

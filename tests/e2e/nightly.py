@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """nightly.sh: real runs against a real server, also beside a reference; verdicts, repeats, deadlines and
-series with a tcpclient that hands out prepared results."""
+series with a tcpclient that hands out prepared results; the units and what they start."""
 
 import functools
 import glob
@@ -12,6 +12,7 @@ from faults import FAULT
 from harness import *
 
 NIGHTLY = os.path.join(SOURCE_DIR, "scripts/nightly.sh")
+FAILED = os.path.join(SOURCE_DIR, "scripts/nightly-failed.sh")
 
 # Takes the results of $FAKE/queue in turn, NUMBER.EXITCODE; says VALID without a result when there are none.
 # Each run is a line of $FAKE/runs.
@@ -603,15 +604,18 @@ def test_the_crontab_is_accepted():
     check("/nightly.sh /" in text.splitlines()[-1], text)
 
 
+UNITS = "tcpscaler-nightly.service", "tcpscaler-nightly.timer", "tcpscaler-nightly-failed.service"
+
+
 def verify_units(changes):
     """What systemd-analyze says of the units, with some text replaced."""
     directory = os.path.dirname(temp_path("x"))
-    for kind in ("service", "timer"):
-        with open(f"{SOURCE_DIR}/docs/tcpscaler-nightly.{kind}") as f:
-            text = f.read().replace("/usr/share/tcpscaler/nightly.sh", NIGHTLY)
+    for name in UNITS:
+        with open(f"{SOURCE_DIR}/docs/{name}") as f:
+            text = f.read().replace("/usr/share/tcpscaler", os.path.dirname(NIGHTLY))
         for old, new in changes.items():
             text = text.replace(old, new)
-        write(f"{directory}/tcpscaler-nightly.{kind}", text)
+        write(f"{directory}/{name}", text)
     r = subprocess.run(["systemd-analyze", "verify", "--man=no", *sorted(glob.glob(f"{directory}/*"))],
                        capture_output=True, text=True, timeout=60)
     return r.returncode, r.stdout + r.stderr
@@ -620,9 +624,71 @@ def verify_units(changes):
 def test_the_units_are_accepted():
     need_program("systemd-analyze")
     check_equal(verify_units({}), (0, ""), "systemd-analyze verify")
-    for changes in ({"LimitNOFILE": "LimitFiles"}, {"OnCalendar=": "OnCalendar=some day "}):
+    for changes in ({"LimitNOFILE": "LimitFiles"}, {"OnCalendar=": "OnCalendar=some day "},
+                    {"nightly-failed.sh": "nightly-fails.sh"}):
         code, text = verify_units(changes)
         check(code != 0 or text, f"the control, {changes}: {text}")
+
+
+def settings_of(unit):
+    with open(f"{SOURCE_DIR}/docs/{unit}") as f:
+        return dict(re.findall(r"^(\w+)=(.*)$", f.read(), re.M))
+
+
+def test_what_mails_runs_without_the_restrictions_of_the_night():
+    night = settings_of("tcpscaler-nightly.service")
+    check_equal(night["OnFailure"], "tcpscaler-nightly-failed.service", "OnFailure=")
+    check({"NoNewPrivileges", "DynamicUser"} <= night.keys(), "the control: restrictions of the night")
+    failed = settings_of(night["OnFailure"])
+    check_equal(failed.keys() & {"NoNewPrivileges", "DynamicUser", "User", "ProtectSystem", "CapabilityBoundingSet"}, set(),
+                "those of what mails")
+    check_equal(failed["ExecStart"], "/usr/share/tcpscaler/nightly-failed.sh ${MAILTO}", "what mails")
+
+
+FAKE_JOURNALCTL = """#!/bin/sh
+[ "$1" != --sync ] || exit 0
+echo "$@" >>"$FAKE/journalctl"
+cat "$FAKE/journal"
+"""
+
+
+def mail_failure(nights, *arguments, **environment):
+    return subprocess.run([FAILED, *arguments], capture_output=True, text=True, timeout=20,
+                          env={**os.environ, "FAKE": nights.directory, "PATH": f"{nights.bin}:{os.environ['PATH']}",
+                               **environment})
+
+
+def test_a_night_that_failed_is_mailed_from_the_journal():
+    nights = Nights()
+    write(f"{nights.bin}/journalctl", FAKE_JOURNALCTL)
+    nights.queue(*valid_runs(2))
+    _, said = nights.run(2, "INCONCLUSIVE: the first night")
+    write(nights.file("journal"), said)
+    r = mail_failure(nights, "ops@example.com", MONITOR_UNIT="tcpscaler-nightly.service", MONITOR_INVOCATION_ID="c0ffee",
+                     MONITOR_EXIT_STATUS="2")
+    check_equal((r.returncode, r.stdout, r.stderr), (0, "", ""), "exit code and output")
+    mail = nights.mails()
+    check(mail.startswith("-oi -t\nTo: ops@example.com\nSubject: [nightly] "), mail)
+    check(re.search(r"^Subject: .*: INCONCLUSIVE: the first night of a series .*\n\nINCONCLUSIVE: ", mail, re.M), mail)
+    check(said in mail and mail.endswith("tcpscaler-nightly.service: exit status 2\n"), mail)
+    mail_failure(nights, "root")  # an older systemd
+    with open(nights.file("journalctl")) as f:
+        matches = [line.split()[-1] for line in f]
+    check_equal(matches, ["_SYSTEMD_INVOCATION_ID=c0ffee", "_SYSTEMD_UNIT=tcpscaler-nightly.service"], "what was looked for")
+
+
+def test_a_mail_that_cannot_be_sent_fails_its_unit():
+    nights = Nights()
+    write(f"{nights.bin}/journalctl", FAKE_JOURNALCTL)
+    write(nights.file("journal"), "REGRESSION: response p50\n")
+    write(f"{nights.bin}/sendmail", "#!/bin/sh\ncat >/dev/null; exit 75\n")
+    check_equal(mail_failure(nights, "root").returncode, 75, "exit code when sendmail fails")
+    check_equal(mail_failure(nights).returncode, 2, "exit code without an address")
+    check_equal(mail_failure(nights, "").returncode, 2, "exit code with MAILTO= empty")
+    os.unlink(f"{nights.bin}/sendmail")
+    if shutil.which("sendmail", path=os.environ["PATH"] + ":/usr/sbin:/sbin") is None:
+        r = mail_failure(nights, "root")
+        check_equal((r.returncode, r.stderr), (1, "nightly-failed.sh: no mail to root: cannot find 'sendmail'\n"), "without one")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,27 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Mails what a failed systemd unit wrote to the journal.  systemd sets MONITOR_* for a unit that OnFailure=
+# started; before version 251 it does not.
+set -eu
+
+program=$(basename "$0")
+if [ $# != 1 ] || [ -z "$1" ] || [ "$1" = --help ]; then
+    echo "usage: $program ADDRESS" >&2
+    exit 2
+fi
+PATH=$PATH:/usr/sbin:/sbin
+command -v sendmail >/dev/null || {
+    echo "$program: no mail to $1: cannot find 'sendmail'" >&2
+    exit 1
+}
+unit=${MONITOR_UNIT:-tcpscaler-nightly.service}
+journalctl --sync || true
+if [ -n "${MONITOR_INVOCATION_ID-}" ]; then
+    said=$(journalctl --quiet --output=cat "_SYSTEMD_INVOCATION_ID=$MONITOR_INVOCATION_ID")
+else
+    said=$(journalctl --quiet --output=cat --lines=100 "_SYSTEMD_UNIT=$unit")
+fi
+{
+    printf 'To: %s\nSubject: [nightly] %s: %s\n\n' "$1" "$(uname -n)" "$(printf '%s\n' "$said" | head -n 1)"
+    printf '%s\n\n%s: exit status %s\n' "$said" "$unit" "${MONITOR_EXIT_STATUS:-unknown}"
+} | sendmail -oi -t
