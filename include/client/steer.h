@@ -9,7 +9,7 @@
 #define TCPSCALER_CLIENT_STEER_H
 
 #include "client/worker/config.h"
-#include "client/worker/course.h"
+#include "client/worker/targets.h"
 
 #include <stdbool.h>
 #include <stdint.h>

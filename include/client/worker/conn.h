@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * client_conn: one connection of tcpclient, from its socket to its outcome.
  *
- * One place in its worker's array, used again only for another life (client/worker/life.h).  No
+ * One place in its worker's array, used again only for another life (client/worker/slots.h).  No
  * buffer inside: a half-received answer needs the query_stream alone, unsent bytes are kept only
  * while the socket is full.  Used by its worker's thread only. */
 #ifndef TCPSCALER_CLIENT_WORKER_CONN_H

@@ -9,7 +9,7 @@
  *                       <--------- DRAINED: every query has its outcome
  *   CLIENT_CLOSE        ---------> closes everything, ends
  *   CLIENT_HAND_OVER at any time: the values recorded so far are the main thread's to collect.
- *   CLIENT_STEER after CLIENT_START: what is asked has changed (client/worker/course.h).
+ *   CLIENT_STEER after CLIENT_START: what is asked has changed (client/worker/targets.h).
  *   CLIENT_STOP at any time: no more connects, queries in flight are cancelled, DRAINED.
  *
  * The main thread reads stage, tally and gauges at any time, the rest after client_worker_join().
@@ -17,18 +17,18 @@
 #ifndef TCPSCALER_CLIENT_WORKER_WORKER_H
 #define TCPSCALER_CLIENT_WORKER_WORKER_H
 
-#include "client/worker/choice.h"
 #include "client/worker/config.h"
 #include "client/worker/conn.h"
 #include "client/worker/connect.h"
-#include "client/worker/course.h"
-#include "client/worker/life.h"
-#include "client/worker/listen.h"
 #include "client/worker/load.h"
 #include "client/worker/metric.h"
-#include "client/worker/population.h"
+#include "client/worker/pool.h"
 #include "client/worker/record.h"
+#include "client/worker/select.h"
 #include "client/worker/send.h"
+#include "client/worker/slots.h"
+#include "client/worker/subscribe.h"
+#include "client/worker/targets.h"
 #include "client/worker/tls.h"
 #include "measure/hist.h"
 #include "measure/losses.h"

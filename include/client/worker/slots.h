@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * client_life: what follows the end of a connection.  Without --queries-per-conn and --reconnect
  * nothing does: its place in the worker's array stays empty, until a larger population is wanted
- * (client/worker/population.h).  With them another connection takes
+ * (client/worker/pool.h).  With them another connection takes
  * its place: at once when it was given all the queries it may carry, after a growing wait
  * (workload/backoff.h) when it failed.  Each life is a connection of its own in every count.
  *
  * Used by its worker's thread. */
-#ifndef TCPSCALER_CLIENT_WORKER_LIFE_H
-#define TCPSCALER_CLIENT_WORKER_LIFE_H
+#ifndef TCPSCALER_CLIENT_WORKER_SLOTS_H
+#define TCPSCALER_CLIENT_WORKER_SLOTS_H
 
 #include "base/rng.h"
 #include "measure/outcome.h"

@@ -4,8 +4,8 @@
  * its places for them it chooses itself, at random or in turn.
  *
  * Used by its worker's thread. */
-#ifndef TCPSCALER_CLIENT_WORKER_CHOICE_H
-#define TCPSCALER_CLIENT_WORKER_CHOICE_H
+#ifndef TCPSCALER_CLIENT_WORKER_SELECT_H
+#define TCPSCALER_CLIENT_WORKER_SELECT_H
 
 #include "base/rng.h"
 

@@ -2,8 +2,8 @@
  * client_course: what is asked of all workers together and may change while they run: rates, the
  * end, the number of connections.  The main thread writes it, tells the workers, and each copies it
  * as a whole: what they have not yet taken over they never will, as there is something newer. */
-#ifndef TCPSCALER_CLIENT_WORKER_COURSE_H
-#define TCPSCALER_CLIENT_WORKER_COURSE_H
+#ifndef TCPSCALER_CLIENT_WORKER_TARGETS_H
+#define TCPSCALER_CLIENT_WORKER_TARGETS_H
 
 #include "workload/schedule.h"
 

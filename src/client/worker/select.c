@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * client_choice: see client/worker/choice.h. */
-#include "client/worker/choice.h"
+ * client_choice: see client/worker/select.h. */
+#include "client/worker/select.h"
 
 #include "client/worker/worker.h"
 

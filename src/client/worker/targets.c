@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * client_course: see client/worker/course.h. */
-#include "client/worker/course.h"
+ * client_course: see client/worker/targets.h. */
+#include "client/worker/targets.h"
 
 #include "client/worker/worker.h"
 

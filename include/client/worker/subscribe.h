@@ -9,8 +9,8 @@
  * At the end a worker listens on for the drain, then closes its half of each connection and reads
  * until the server has closed the other: nothing that the server handed to a socket is left unread.
  * Used by its worker's thread only. */
-#ifndef TCPSCALER_CLIENT_WORKER_LISTEN_H
-#define TCPSCALER_CLIENT_WORKER_LISTEN_H
+#ifndef TCPSCALER_CLIENT_WORKER_SUBSCRIBE_H
+#define TCPSCALER_CLIENT_WORKER_SUBSCRIBE_H
 
 #include "protocol/push_message.h"
 

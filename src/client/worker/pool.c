@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * client_population: see client/worker/population.h. */
-#include "client/worker/population.h"
+ * client_population: see client/worker/pool.h. */
+#include "client/worker/pool.h"
 
 #include "base/clock.h"
 #include "client/worker/worker.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * client_life: see client/worker/life.h. */
-#include "client/worker/life.h"
+ * client_life: see client/worker/slots.h. */
+#include "client/worker/slots.h"
 
 #include "base/clock.h"
 #include "client/worker/worker.h"

@@ -4,8 +4,8 @@
  * next places are begun.  Fewer: the oldest go first, each when its queries have their outcomes.
  *
  * Used by its worker's thread, but n_wanted, which any thread may read. */
-#ifndef TCPSCALER_CLIENT_WORKER_POPULATION_H
-#define TCPSCALER_CLIENT_WORKER_POPULATION_H
+#ifndef TCPSCALER_CLIENT_WORKER_POOL_H
+#define TCPSCALER_CLIENT_WORKER_POOL_H
 
 #include "measure/tally.h"
 #include "workload/pacer.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * client_listen: see client/worker/listen.h. */
-#include "client/worker/listen.h"
+ * client_listen: see client/worker/subscribe.h. */
+#include "client/worker/subscribe.h"
 
 #include "base/clock.h"
 #include "client/worker/worker.h"
