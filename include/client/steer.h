@@ -17,12 +17,12 @@
 struct client_workers;
 
 struct client_steer {
-    struct client_course course;
+    struct client_targets targets;
     struct client_workers *workers; /* borrowed */
     const struct client_config *config;
     uint64_t begin_ns;     /* of the schedule; 0: not yet */
-    struct schedule asked; /* as the course has it without pauses */
-    bool changed;          /* the course is not that of the configuration */
+    struct schedule asked; /* the targets without pauses */
+    bool changed;          /* the targets are not those of the configuration */
     bool paused;
     uint64_t paused_since_ns, paused_ns; /* the latter: of all pauses that are over */
 };

@@ -8,10 +8,13 @@
 #include "client/result.h"
 #include "client/worker/worker.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct client_workers {
-    struct client_worker *all; /* room for all; the first n run */
+    struct client_worker *all; /* room for n_workers; the first n run */
     uint32_t n;
     bool *takes_arrivals; /* of each of them */
 };
@@ -34,14 +37,14 @@ enum client_stage client_workers_stage(const struct client_workers *workers);
 /* Arrivals are taken by those with a usable connection or, with `to_all`, by all of them. */
 void client_workers_deal_arrivals(struct client_workers *workers, bool to_all);
 
-/* Sum of a gauge, by its offset in struct client_worker. */
 /* Whether each connection of the first window had its time and none was ever usable, for a reason
  * that lies with the server or on the way to it. */
 bool client_workers_is_ignored(const struct client_workers *workers);
 
+/* Sum of a gauge, by its offset in struct client_figures. */
 uint64_t client_workers_gauge(const struct client_workers *workers, size_t offset);
 #define CLIENT_WORKERS_GAUGE(workers, field)                                                       \
-    client_workers_gauge(workers, offsetof(struct client_worker, field))
+    client_workers_gauge(workers, offsetof(struct client_figures, field))
 
 /* Adds what is counted so far. */
 void client_workers_tally(const struct client_workers *workers, struct tally *into);

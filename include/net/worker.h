@@ -80,6 +80,9 @@ void worker_post_more(struct worker *w, int kind, uint64_t value);
  * come some milliseconds early or late (the kernel's coarse clock, and epoll_wait(2)'s unit). */
 void worker_add_timer(struct event *timer, const struct timeval *wait);
 
+/* Likewise, at an absolute time (CLOCK_MONOTONIC). */
+void worker_add_timer_at(struct event *timer, uint64_t at_ns, uint64_t now_ns);
+
 /* From its own callbacks: the loop ends after the current one. */
 void worker_finish(struct worker *w);
 

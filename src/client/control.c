@@ -89,7 +89,7 @@ static enum control_status change_connections(const struct client_control *c, ui
                                               struct control_reply *reply)
 {
     const struct client_config *config = c->steer->config;
-    const uint64_t wanted = c->steer->course.n_connections;
+    const uint64_t wanted = c->steer->targets.n_connections;
     struct json j;
 
     if (config->population.n > 0)
@@ -103,7 +103,7 @@ static enum control_status change_connections(const struct client_control *c, ui
     json_init(&j, reply->out);
     json_object_begin(&j, NULL);
     json_u64(&j, n_start > 0 ? "started" : "stopped", n_start > 0 ? n_start : n_stop);
-    json_u64(&j, "wanted", c->steer->course.n_connections);
+    json_u64(&j, "wanted", c->steer->targets.n_connections);
     json_u64(&j, "live", now->connections_live);
     json_object_end(&j);
     return CONTROL_OK;

@@ -64,7 +64,7 @@ static void account(struct client_intervals *iv, uint64_t begin_ns, uint64_t end
 static void collect_handed_over(struct client_intervals *iv)
 {
     for (uint32_t i = 0; i < iv->workers->n; i++)
-        client_worker_collect(&iv->workers->all[i], iv->interval);
+        client_figures_collect(&iv->workers->all[i].figures, iv->interval);
     account(iv, iv->previous_ns, iv->last_ns);
 }
 
@@ -73,14 +73,13 @@ void client_intervals_tick(struct client_intervals *iv, uint64_t now_ns)
     collect_handed_over(iv);
     iv->previous_ns = iv->last_ns;
     iv->last_ns = now_ns;
-    for (uint32_t i = 0; i < iv->workers->n; i++)
-        worker_post(&iv->workers->all[i].worker, CLIENT_HAND_OVER, 0);
+    client_workers_post(iv->workers, CLIENT_HAND_OVER, 0);
 }
 
 void client_intervals_finish(struct client_intervals *iv, uint64_t now_ns)
 {
     collect_handed_over(iv);
     for (uint32_t i = 0; i < iv->workers->n; i++)
-        client_worker_collect_rest(&iv->workers->all[i], iv->interval);
+        client_figures_collect_rest(&iv->workers->all[i].figures, iv->interval);
     account(iv, iv->last_ns, now_ns);
 }

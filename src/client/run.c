@@ -41,7 +41,7 @@ static void start_load(struct client_run_state *r, uint64_t begin_ns)
     const struct client_config *config = r->config;
 
     r->started = true;
-    client_workers_deal_arrivals(&r->workers, more_may_come(r) || config->course != NULL);
+    client_workers_deal_arrivals(&r->workers, more_may_come(r) || config->targets != NULL);
     client_run_read_host(r, &r->result->host_loaded, &r->result->net_loaded);
     r->begin_ns = begin_ns;
     r->measure_ns = r->begin_ns + config->warmup_ns;
@@ -319,7 +319,7 @@ static int lead(struct client_run_state *r)
     client_workers_join(&r->workers);
     if (r->settings->connections != NULL)
         client_workers_print_connections(&r->workers, r->settings->connections,
-                                         r->config->course != NULL, r->progress.start_ns);
+                                         r->config->targets != NULL, r->progress.start_ns);
     client_run_collect(r);
     client_run_try_server(r);
     return 0;
@@ -343,7 +343,7 @@ static int prepare(struct client_run_state *r)
     memory_watch_start(&r->memory, "/proc", &config->memory_ends, MEMORY_WATCH_OF_CLIENT);
     config->memory = &r->memory;
     client_steer_init(&r->steer, config, &r->workers);
-    config->course = r->settings->control != NULL ? &r->steer.course : NULL;
+    config->targets = r->settings->control != NULL ? &r->steer.targets : NULL;
     r->base = event_base_new();
     for (int m = CLIENT_N_QUERY_METRICS; m < CLIENT_N_METRICS; m++)
         if (hist_init(&r->result->metrics[m]) != 0)
@@ -354,7 +354,7 @@ static int prepare(struct client_run_state *r)
                               r->result->metrics, r->result->batches, now_ns) != 0)
         return -1;
     return config->wake_fd >= 0 && r->base != NULL && watch(r) == 0 &&
-                   (config->course == NULL || open_control(r) == 0)
+                   (config->targets == NULL || open_control(r) == 0)
                ? 0
                : -1;
 }

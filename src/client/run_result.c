@@ -91,7 +91,7 @@ void client_run_collect(struct client_run_state *r)
     /* a rate that grows has more in flight, and no queue for it */
     result->has_growth =
         trend_means(&r->trend, &result->in_flight_early, &result->in_flight_late) &&
-        schedule_is_constant(&r->steer.course.schedule);
+        schedule_is_constant(&r->steer.targets.schedule);
 }
 
 void client_run_try_server(struct client_run_state *r)

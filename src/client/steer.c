@@ -16,34 +16,33 @@ void client_steer_init(struct client_steer *s, const struct client_config *confi
                        struct client_workers *workers)
 {
     *s = (struct client_steer){.config = config, .workers = workers};
-    pthread_mutex_init(&s->course.lock, NULL);
-    s->course.schedule = s->asked = config->schedule;
-    s->course.end_ns = PACER_NEVER;
-    s->course.n_connections = config->n_at_begin;
+    pthread_mutex_init(&s->targets.lock, NULL);
+    s->targets.schedule = s->asked = config->schedule;
+    s->targets.end_ns = PACER_NEVER;
+    s->targets.n_connections = config->n_at_begin;
 }
 
 void client_steer_begin(struct client_steer *s, uint64_t begin_ns, uint64_t end_ns)
 {
     s->begin_ns = begin_ns;
-    s->course.end_ns = end_ns;
+    s->targets.end_ns = end_ns;
 }
 
-/* After a change. */
-static void tell_workers(struct client_course *course, struct client_workers *workers)
+/* After a change: tells the workers. */
+static void tell(struct client_steer *s)
 {
-    pthread_mutex_lock(&course->lock);
-    course->version++;
-    pthread_mutex_unlock(&course->lock);
-    for (uint32_t i = 0; i < workers->n; i++)
-        worker_post(&workers->all[i].worker, CLIENT_STEER, 0);
+    pthread_mutex_lock(&s->targets.lock);
+    s->targets.version++;
+    pthread_mutex_unlock(&s->targets.lock);
+    client_workers_post(s->workers, CLIENT_STEER, 0);
 }
 
-/* Whether all of them have copied what they were told. */
-static bool is_taken(const struct client_course *course, const struct client_workers *workers)
+/* Whether all workers have copied the newest targets. */
+static bool is_copied(const struct client_steer *s)
 {
-    for (uint32_t i = 0; i < workers->n; i++)
-        if (atomic_load_explicit(&workers->all[i].course.version, memory_order_acquire) !=
-            course->version)
+    for (uint32_t i = 0; i < s->workers->n; i++)
+        if (atomic_load_explicit(&s->workers->all[i].targets.reached, memory_order_acquire) !=
+            s->targets.version)
             return false;
     return true;
 }
@@ -69,16 +68,16 @@ static void forget_past(struct schedule *schedule, uint64_t warmup_ns, uint64_t 
 static int replace_rest(struct client_steer *s, const struct schedule *rest, uint64_t at_ns)
 {
     const uint64_t passed_ns = at_ns - s->begin_ns;
-    struct schedule schedule = s->course.schedule;
+    struct schedule schedule = s->targets.schedule;
 
     forget_past(&schedule, s->config->warmup_ns, passed_ns > PAST_NS ? passed_ns - PAST_NS : 0);
     if (schedule_replace_rest(&schedule, passed_ns, rest) != 0)
         return -1;
-    pthread_mutex_lock(&s->course.lock);
-    s->course.schedule = schedule;
-    pthread_mutex_unlock(&s->course.lock);
+    pthread_mutex_lock(&s->targets.lock);
+    s->targets.schedule = schedule;
+    pthread_mutex_unlock(&s->targets.lock);
     s->changed = true;
-    tell_workers(&s->course, s->workers);
+    tell(s);
     return 0;
 }
 
@@ -114,12 +113,12 @@ int client_steer_pause(struct client_steer *s, bool paused, uint64_t *at_ns)
 
 int client_steer_connections(struct client_steer *s, uint32_t n)
 {
-    if (!is_taken(&s->course, s->workers))
+    if (!is_copied(s))
         return -1;
-    pthread_mutex_lock(&s->course.lock);
-    s->course.n_connections = n;
-    pthread_mutex_unlock(&s->course.lock);
-    tell_workers(&s->course, s->workers);
+    pthread_mutex_lock(&s->targets.lock);
+    s->targets.n_connections = n;
+    pthread_mutex_unlock(&s->targets.lock);
+    tell(s);
     return 0;
 }
 
@@ -127,28 +126,29 @@ uint64_t client_steer_end(struct client_steer *s)
 {
     const uint64_t at_ns = moment_ns(s);
 
-    if (at_ns < s->course.end_ns) {
-        pthread_mutex_lock(&s->course.lock);
-        s->course.end_ns = at_ns;
-        pthread_mutex_unlock(&s->course.lock);
-        tell_workers(&s->course, s->workers);
+    if (at_ns < s->targets.end_ns) {
+        pthread_mutex_lock(&s->targets.lock);
+        s->targets.end_ns = at_ns;
+        pthread_mutex_unlock(&s->targets.lock);
+        tell(s);
     }
-    return s->course.end_ns;
+    return s->targets.end_ns;
 }
 
 double client_steer_rate_qps(const struct client_steer *s, uint64_t now_ns)
 {
-    return now_ns >= s->begin_ns ? schedule_rate_qps(&s->course.schedule, now_ns - s->begin_ns) : 0;
+    return now_ns >= s->begin_ns ? schedule_rate_qps(&s->targets.schedule, now_ns - s->begin_ns)
+                                 : 0;
 }
 
 double client_steer_between_qps(const struct client_steer *s, uint64_t from_ns, uint64_t until_ns)
 {
     const uint64_t first_ns = from_ns > s->begin_ns ? from_ns : s->begin_ns;
-    const uint64_t end_ns = until_ns < s->course.end_ns ? until_ns : s->course.end_ns;
+    const uint64_t end_ns = until_ns < s->targets.end_ns ? until_ns : s->targets.end_ns;
 
     if (end_ns <= first_ns)
         return 0;
-    return schedule_mean_between_qps(&s->course.schedule, first_ns - s->begin_ns,
+    return schedule_mean_between_qps(&s->targets.schedule, first_ns - s->begin_ns,
                                      end_ns - s->begin_ns) *
            (double)(end_ns - first_ns) / (double)(until_ns - first_ns);
 }
@@ -158,7 +158,7 @@ double client_steer_mean_qps(const struct client_steer *s, uint64_t until_ns)
     const uint64_t warmup_ns = s->config->warmup_ns;
 
     return until_ns > s->begin_ns + warmup_ns
-               ? schedule_mean_between_qps(&s->course.schedule, warmup_ns, until_ns - s->begin_ns)
+               ? schedule_mean_between_qps(&s->targets.schedule, warmup_ns, until_ns - s->begin_ns)
                : 0;
 }
 

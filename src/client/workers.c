@@ -52,7 +52,7 @@ enum client_stage client_workers_stage(const struct client_workers *workers)
     int earliest = CLIENT_DRAINED;
 
     for (uint32_t i = 0; i < workers->n; i++) {
-        int stage = atomic_load_explicit(&workers->all[i].stage, memory_order_acquire);
+        const int stage = (int)client_stage_of(&workers->all[i].stages);
 
         if (stage < earliest)
             earliest = stage;
@@ -63,17 +63,17 @@ enum client_stage client_workers_stage(const struct client_workers *workers)
 void client_workers_deal_arrivals(struct client_workers *workers, bool to_all)
 {
     for (uint32_t i = 0; i < workers->n; i++) {
-        workers->takes_arrivals[i] = to_all || tally_get(&workers->all[i].n_live) > 0;
+        workers->takes_arrivals[i] = to_all || tally_get(&workers->all[i].figures.n_live) > 0;
         workers->all[i].takes_arrivals = workers->takes_arrivals;
     }
 }
 
-static bool first_window_has_settled(const struct client_worker *cw)
+static bool first_window_has_settled(const struct client_figures *f)
 {
-    const uint64_t n_wanted = tally_get(&cw->population.n_wanted);
-    const uint64_t n_first = n_wanted < cw->connect.window ? n_wanted : cw->connect.window;
+    const uint64_t n_wanted = tally_get(&f->n_wanted);
+    const uint64_t n_first = n_wanted < f->connect_window ? n_wanted : f->connect_window;
 
-    return tally_get(&cw->connect.n_first_settled) >= n_first;
+    return tally_get(&f->n_first_settled) >= n_first;
 }
 
 /* Of this host: they say nothing about the server. */
@@ -91,10 +91,10 @@ static bool has_own_failures(const struct tally *t)
 bool client_workers_is_ignored(const struct client_workers *workers)
 {
     for (uint32_t i = 0; i < workers->n; i++) {
-        const struct client_worker *cw = &workers->all[i];
+        const struct client_figures *f = &workers->all[i].figures;
 
-        if (!first_window_has_settled(cw) || tally_get(&cw->tally.connections.proven) > 0 ||
-            tally_get(&cw->n_live) > 0 || has_own_failures(&cw->tally))
+        if (!first_window_has_settled(f) || tally_get(&f->tally.connections.proven) > 0 ||
+            tally_get(&f->n_live) > 0 || has_own_failures(&f->tally))
             return false;
     }
     return true;
@@ -105,40 +105,38 @@ uint64_t client_workers_gauge(const struct client_workers *workers, size_t offse
     uint64_t sum = 0;
 
     for (uint32_t i = 0; i < workers->n; i++)
-        sum += tally_get((const tally_count *)((const char *)&workers->all[i] + offset));
+        sum += tally_get((const tally_count *)((const char *)&workers->all[i].figures + offset));
     return sum;
 }
 
 void client_workers_tally(const struct client_workers *workers, struct tally *into)
 {
     for (uint32_t i = 0; i < workers->n; i++)
-        tally_merge(into, &workers->all[i].tally);
+        tally_merge(into, &workers->all[i].figures.tally);
 }
 
 void client_workers_connections(const struct client_workers *workers, struct client_result *result)
 {
-    result->connections_asked = CLIENT_WORKERS_GAUGE(workers, population.n_asked);
-    result->connections_wanted = CLIENT_WORKERS_GAUGE(workers, population.n_wanted);
+    result->connections_asked = CLIENT_WORKERS_GAUGE(workers, n_asked);
+    result->connections_wanted = CLIENT_WORKERS_GAUGE(workers, n_wanted);
     result->connections_live = CLIENT_WORKERS_GAUGE(workers, n_live);
     result->connections_half_open = CLIENT_WORKERS_GAUGE(workers, n_half_open);
     result->connections_deaf = CLIENT_WORKERS_GAUGE(workers, n_deaf);
 }
 
-static void collect(const struct client_worker *cw, struct client_result *result)
+static void collect(const struct client_figures *f, struct client_result *result)
 {
-    hist_merge(&result->metrics[CLIENT_CONNECT], &cw->connect_times);
-    hist_merge(&result->metrics[CLIENT_HANDSHAKE], &cw->handshake_times);
-    hist_merge(&result->metrics[CLIENT_MIN_RTT], &cw->min_rtts);
-    losses_merge(&result->losses, &cw->losses);
-    if (cw->lives.places != NULL)
-        hist_merge(&result->metrics[CLIENT_GAP], &cw->gaps);
-    if (cw->tls != NULL && result->tls_version == NULL) {
-        result->tls_version = cw->tls->version;
-        result->tls_cipher = cw->tls->cipher;
+    hist_merge(&result->metrics[CLIENT_CONNECT], &f->connect_times);
+    hist_merge(&result->metrics[CLIENT_HANDSHAKE], &f->handshake_times);
+    hist_merge(&result->metrics[CLIENT_MIN_RTT], &f->min_rtts);
+    losses_merge(&result->losses, &f->losses);
+    hist_merge(&result->metrics[CLIENT_GAP], &f->gaps);
+    if (result->tls_version == NULL) {
+        result->tls_version = f->tls_version;
+        result->tls_cipher = f->tls_cipher;
     }
-    if (cw->listen.least_ns < result->push_least_ns)
-        result->push_least_ns = cw->listen.least_ns;
-    result->own_fd_tables &= cw->worker.own_fd_table;
+    if (f->least_push_ns < result->push_least_ns)
+        result->push_least_ns = f->least_push_ns;
 }
 
 void client_workers_collect(const struct client_workers *workers, struct client_result *result,
@@ -152,18 +150,19 @@ void client_workers_collect(const struct client_workers *workers, struct client_
     result->push_least_ns = INT64_MAX;
     client_workers_tally(workers, &result->tally);
     for (uint32_t i = 0; i < workers->n; i++) {
-        const struct client_worker *cw = &workers->all[i];
+        const struct client_figures *f = &workers->all[i].figures;
 
-        collect(cw, result);
-        if (cw->connect.first_ns < first_ns)
-            first_ns = cw->connect.first_ns;
-        if (cw->connect.last_established_ns > last_ns)
-            last_ns = cw->connect.last_established_ns;
-        if (cw->load.last_sent_ns > 0 &&
-            (result->start.late_ns == UINT64_MAX || cw->load.first_lag_ns > result->start.late_ns))
-            result->start.late_ns = cw->load.first_lag_ns;
-        if (cw->load.last_sent_ns > *last_sent_ns)
-            *last_sent_ns = cw->load.last_sent_ns;
+        collect(f, result);
+        result->own_fd_tables &= workers->all[i].worker.own_fd_table;
+        if (f->first_connect_ns < first_ns)
+            first_ns = f->first_connect_ns;
+        if (f->last_established_ns > last_ns)
+            last_ns = f->last_established_ns;
+        if (f->last_sent_ns > 0 &&
+            (result->start.late_ns == UINT64_MAX || f->first_lag_ns > result->start.late_ns))
+            result->start.late_ns = f->first_lag_ns;
+        if (f->last_sent_ns > *last_sent_ns)
+            *last_sent_ns = f->last_sent_ns;
     }
     result->connect_elapsed_ns = last_ns > first_ns ? last_ns - first_ns : 0;
 }
@@ -174,7 +173,7 @@ void client_workers_print_connections(const struct client_workers *workers, FILE
     fputs(CLIENT_RECORD_HEADER, out);
     for (uint32_t i = 0; i < workers->n; i++)
         for (uint32_t c = 0; c < workers->all[i].n_conns; c++)
-            if (!begun_only || workers->all[i].records[c].connections > 0)
-                client_record_print(out, &workers->all[i].records[c],
+            if (!begun_only || workers->all[i].figures.records[c].connections > 0)
+                client_record_print(out, &workers->all[i].figures.records[c],
                                     (uint64_t)workers->all[i].first_conn + c, start_ns);
 }

@@ -4,6 +4,7 @@
  */
 #include "net/worker.h"
 
+#include "base/clock.h"
 #include "net/thread.h"
 
 #include <assert.h>
@@ -259,6 +260,13 @@ void worker_add_timer(struct event *timer, const struct timeval *wait)
 
     assert(failed == 0);
     (void)failed;
+}
+
+void worker_add_timer_at(struct event *timer, uint64_t at_ns, uint64_t now_ns)
+{
+    const struct timeval wait = clock_timeval(at_ns > now_ns ? at_ns - now_ns + 999 : 0);
+
+    worker_add_timer(timer, &wait);
 }
 
 void worker_finish(struct worker *w)

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 /* In the order of the options' choices. */
-enum client_select { CLIENT_SELECT_RANDOM, CLIENT_SELECT_ROUND_ROBIN };
+enum client_selection { CLIENT_SELECT_RANDOM, CLIENT_SELECT_ROUND_ROBIN };
 enum client_loop { CLIENT_LOOP_OPEN, CLIENT_LOOP_CLOSED };
 enum client_on_timeout { CLIENT_TIMEOUT_KEEP, CLIENT_TIMEOUT_CLOSE };
 enum client_close { CLIENT_CLOSE_FIN, CLIENT_CLOSE_RST };
@@ -33,7 +33,7 @@ enum client_pace { CLIENT_PACE_AUTO, CLIENT_PACE_SLEEP, CLIENT_PACE_HYBRID, CLIE
 
 enum client_kernel_ts { CLIENT_KERNEL_TS_AUTO, CLIENT_KERNEL_TS_YES, CLIENT_KERNEL_TS_NO };
 
-struct client_course;
+struct client_targets;
 struct memory_watch;
 
 struct client_config {
@@ -47,10 +47,10 @@ struct client_config {
     _Atomic uint64_t *fallback_tuple; /* its next one */
     bool may_meet_itself;             /* the target's address can be a connection's source, too */
     struct sock_connect_options socket;
-    uint32_t n_connections;       /* at the most */
-    uint32_t n_at_begin;          /* of them, to begin with; fewer where there is a course */
-    struct client_course *course; /* what may change meanwhile; NULL: nothing */
-    struct schedule population;   /* how many of them through the measurement; n 0: all */
+    uint32_t n_connections;         /* at the most */
+    uint32_t n_at_begin;            /* of them, to begin with; fewer where requests may add more */
+    struct client_targets *targets; /* what may change meanwhile; NULL: nothing */
+    struct schedule population;     /* how many of them through the measurement; n 0: all */
     uint32_t n_workers;
     double connect_rate_per_s; /* 0: as fast as the window allows */
     uint32_t
@@ -73,7 +73,7 @@ struct client_config {
     struct query query;
     int arrival;              /* enum pacer_arrival */
     struct schedule schedule; /* warm-up and measurement; rate 0: no queries, just hold */
-    int select;               /* enum client_select */
+    int select;               /* enum client_selection */
     int loop;                 /* enum client_loop */
     uint64_t interval_ns;     /* closed loop: from an answer to the connection's next query */
     uint64_t seed;

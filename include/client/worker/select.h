@@ -1,31 +1,40 @@
 /* SPDX-License-Identifier: MIT
- * client_choice: which connection of a worker an arrival goes to: the one chosen for it
- * (workload/arrivals.h), or another one where that cannot take it.  Where the worker has fewer than
- * its places for them it chooses itself, at random or in turn.
+ * client_select: which connection of a worker an arrival goes to: the one chosen for it
+ * (workload/arrivals.h), or another one if that takes no queries.  Where fewer are open than there
+ * are slots the worker chooses itself, at random or in turn.
  *
- * Used by its worker's thread. */
+ * Pure: it knows slots, not connections.  One owner thread. */
 #ifndef TCPSCALER_CLIENT_WORKER_SELECT_H
 #define TCPSCALER_CLIENT_WORKER_SELECT_H
 
 #include "base/rng.h"
+#include "client/worker/pool.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct client_worker;
+#define CLIENT_SELECT_NONE UINT32_MAX
 
-#define CLIENT_CHOICE_NONE UINT32_MAX
-
-struct client_choice {
+struct client_select {
     struct rng rng, reroute_rng;
-    uint32_t next_round_robin;
+    uint32_t next_in_turn;
+    bool random; /* otherwise in turn */
 };
 
-void client_choice_init(struct client_worker *cw);
+void client_select_init(struct client_select *s, bool random, uint64_t seed, uint32_t worker);
 
-/* The place of a connection that takes queries; CLIENT_CHOICE_NONE: there is none.  `chosen`:
- * number over all workers of the one chosen, perhaps another worker's.  *rerouted: it is not that.
- */
-uint32_t client_choice_make(struct client_worker *cw, uint32_t chosen, bool *rerouted);
+/* The first choice: `chosen` if all slots are open; it may lie outside of this worker's slots, the
+ * others' are numbered on.  CLIENT_SELECT_NONE: none is open. */
+uint32_t client_select_first(struct client_select *s, const struct client_pool *pool,
+                             uint32_t chosen);
+
+/* Another one, at random, out of a list of usable slots, n > 0. */
+uint32_t client_select_listed(struct client_select *s, const uint32_t *usable, uint32_t n);
+
+/* Likewise out of n_slots, where it is not known which are usable: at least one is.  `is_usable` is
+ * called with `context`. */
+uint32_t client_select_other(struct client_select *s, uint32_t n_slots,
+                             bool (*is_usable)(const void *context, uint32_t slot),
+                             const void *context);
 
 #endif

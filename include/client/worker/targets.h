@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * client_course: what is asked of all workers together and may change while they run: rates, the
- * end, the number of connections.  The main thread writes it, tells the workers, and each copies it
- * as a whole: what they have not yet taken over they never will, as there is something newer. */
+ * client_targets: what all workers are to reach together, and what may change during a run: the
+ * rate, the end and the number of connections.  The main thread writes the targets and tells the
+ * workers; each copies the newest version as a whole and skips older ones. */
 #ifndef TCPSCALER_CLIENT_WORKER_TARGETS_H
 #define TCPSCALER_CLIENT_WORKER_TARGETS_H
 
@@ -11,9 +11,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-struct client_worker;
-
-struct client_course {
+struct client_targets {
     pthread_mutex_t lock;     /* of what follows; the main thread alone writes */
     struct schedule schedule; /* from the first query on */
     uint64_t end_ns;          /* of the measurement, absolute; PACER_NEVER */
@@ -21,17 +19,23 @@ struct client_course {
     uint32_t version;         /* of all this */
 };
 
-/* A worker's part. */
-struct client_course_copy {
+/* A worker's copy. */
+struct client_targets_copy {
     struct schedule *schedule; /* NULL: nothing changes */
-    _Atomic uint32_t version;  /* taken over */
+    uint64_t end_ns;
+    uint32_t n_connections;   /* of all workers */
+    uint32_t version;         /* of the copy */
+    _Atomic uint32_t reached; /* the version that the worker follows; any thread may read it */
 };
 
-/* Returns 0 or -1 with errno. */
-int client_course_init(struct client_worker *cw);
-void client_course_free(struct client_worker *cw);
+/* targets: NULL: nothing changes.  Returns 0 or -1 with errno. */
+int client_targets_init(struct client_targets_copy *copy, const struct client_targets *targets);
+void client_targets_free(struct client_targets_copy *copy);
 
-/* The worker's thread: takes over what is asked now. */
-void client_course_take(struct client_worker *cw);
+/* The worker's thread: copies the newest targets. */
+void client_targets_update(struct client_targets_copy *copy, struct client_targets *targets);
+
+/* The worker's thread: it follows the copy. */
+void client_targets_mark_reached(struct client_targets_copy *copy);
 
 #endif

@@ -3,25 +3,25 @@
 #include "client/worker/connect.h"
 
 #include "base/clock.h"
-#include "base/log.h"
-#include "client/worker/worker.h"
+#include "client/worker/conn.h"
+#include "client/worker/events.h"
 #include "host/memory_watch.h"
+#include "net/worker.h"
 
-#include <stdatomic.h>
+#include <errno.h>
 #include <stdlib.h>
 
 /* The main thread looks at the memory that is left every 20 ms. */
 enum { MEMORY_WAIT_US = 5000 };
 
-static void on_due(evutil_socket_t fd, short what, void *arg);
+/* --- whether to open --- */
 
-static bool wait_for_rate(struct client_worker *cw)
+static bool wait_for_rate(struct client_connect *cc)
 {
-    struct client_connect *cc = &cw->connect;
     uint64_t now_ns;
     struct timeval wait;
 
-    if (cw->config->connect_rate_per_s <= 0)
+    if (cc->transport->config->connect_rate_per_s <= 0)
         return false;
     now_ns = clock_now_ns();
     if (cc->idle)
@@ -36,40 +36,90 @@ static bool wait_for_rate(struct client_worker *cw)
     return true;
 }
 
-/* Once memory has been short, only connections that take the place of others are begun. */
-static bool has_more(const struct client_worker *cw)
+static bool memory_was_short(const struct client_connect *cc)
 {
-    return cw->connect.n_again > 0 ||
-           (!memory_watch_was_short(cw->config->memory) && client_population_has_next(cw));
+    return memory_watch_was_short(cc->transport->config->memory);
+}
+
+/* Once memory has been short, only connections that take the place of others begin. */
+static bool has_more(const struct client_connect *cc)
+{
+    return cc->n_again > 0 || (!memory_was_short(cc) && client_pool_has_next(cc->pool));
 }
 
 /* Otherwise the timer is set for when to try again. */
-static bool may_begin(struct client_worker *cw)
+static bool may_open(struct client_connect *cc)
 {
     static const struct timeval wait = {.tv_usec = MEMORY_WAIT_US};
+    struct memory_watch *memory = cc->transport->config->memory;
 
-    if (!memory_watch_take(cw->config->memory)) {
-        worker_add_timer(&cw->connect.due_event, &wait);
+    if (!memory_watch_take(memory)) {
+        worker_add_timer(&cc->due_event, &wait);
         return false;
     }
-    if (!wait_for_rate(cw))
+    if (!wait_for_rate(cc))
         return true;
-    memory_watch_give_back(cw->config->memory);
+    memory_watch_give_back(memory);
     return false;
 }
 
-/* There is one. */
-static struct client_conn *take_next(struct client_worker *cw)
-{
-    struct client_connect *cc = &cw->connect;
-    uint32_t i;
+/* --- opening --- */
 
-    if (cc->n_again == 0)
-        return client_population_take_next(cw);
-    i = cc->again[cc->first_again];
-    cc->first_again = (cc->first_again + 1) % cw->n_conns;
-    cc->n_again--;
-    return &cw->conns[i];
+static uint32_t next_slot(const struct client_connect *cc)
+{
+    return cc->n_again > 0 ? cc->again[cc->first_again] : client_pool_next(cc->pool);
+}
+
+/* Whether the next slot is free.  One let go of that still awaits its last answer is closed: its
+ * slot is free when its end has been dealt with. */
+static bool free_next_slot(struct client_connect *cc)
+{
+    struct client_conn *c = &cc->transport->conns[next_slot(cc)];
+
+    if (client_conn_is_free(c))
+        return true;
+    client_conn_close(c, (struct outcome){PHASE_RUN, REASON_FINISHED}, 0);
+    return false;
+}
+
+/* Takes the next slot; its connection is NEW or ENDED. */
+static struct client_conn *take_next(struct client_connect *cc)
+{
+    const uint32_t slot = next_slot(cc);
+    struct client_conn *c = &cc->transport->conns[slot];
+
+    if (cc->n_again > 0) {
+        cc->first_again = (cc->first_again + 1) % cc->transport->n_conns;
+        cc->n_again--;
+        return c;
+    }
+    client_pool_open_next(cc->pool);
+    if (cc->transport->config->targets != NULL) {
+        client_slots_forget(cc->slots, slot); /* requested by itself, not the next after another */
+        c->settled |= cc->span->start_ns > 0; /* nobody waits for it */
+    }
+    return c;
+}
+
+static void open_in(struct client_connect *cc, struct client_conn *c)
+{
+    struct client_transport *t = cc->transport;
+    struct client_slots *slots = cc->slots;
+    uint64_t tuple;
+    struct outcome failed;
+    int fd, error;
+
+    client_conn_begin(c, t);
+    if (client_slots_are_kept(slots) && client_slots_begin(slots, client_conn_slot(c)))
+        tally_add(&t->figures->tally.connections.reopened, 1);
+    fd = client_tuples_connect(&cc->tuples, &tuple, &failed);
+    error = errno;
+    if (client_slots_are_kept(slots))
+        slots->all[client_conn_slot(c)].tuple = tuple;
+    if (fd < 0)
+        client_conn_fail(c, failed, error);
+    else
+        client_events_open(c, fd);
 }
 
 /* Has client_connect_more() called once the callbacks that are ready have run. */
@@ -79,49 +129,49 @@ static void want_more(struct client_connect *cc)
         event_active(&cc->due_event, EV_TIMEOUT, 0);
 }
 
-static void check_all_settled(struct client_worker *cw)
+static void check_all_settled(struct client_connect *cc)
 {
-    const struct client_connect *cc = &cw->connect;
+    if (cc->n_settled >= cc->pool->n_wanted || (memory_was_short(cc) && cc->n_in_window == 0))
+        client_stage_enter(cc->stages, CLIENT_CONNECTED);
+}
 
-    if (cc->n_settled >= tally_get(&cw->population.n_wanted) ||
-        (memory_watch_was_short(cw->config->memory) && cc->n_in_window == 0))
-        client_worker_enter(cw, CLIENT_CONNECTED);
+static bool has_room(const struct client_connect *cc)
+{
+    return cc->n_in_window < cc->transport->figures->connect_window;
 }
 
 /* The rest of what the window allows follows after a look at the sockets. */
-static void go_on_later(struct client_worker *cw)
+static void go_on_later(struct client_connect *cc)
 {
     static const struct timeval at_once;
-    struct client_connect *cc = &cw->connect;
 
-    if (has_more(cw) && cc->n_in_window < cc->window &&
-        !event_pending(&cc->due_event, EV_TIMEOUT, NULL))
+    if (has_more(cc) && has_room(cc) && !event_pending(&cc->due_event, EV_TIMEOUT, NULL))
         worker_add_timer(&cc->due_event, &at_once);
 }
 
 /* As many as window and rate allow, but no more than the window at a time: those that are
  * established at once must not keep the others from being served. */
-void client_connect_more(struct client_worker *cw)
+void client_connect_more(struct client_connect *cc)
 {
-    struct client_connect *cc = &cw->connect;
-    uint32_t n_begun = 0;
+    uint32_t n_opened = 0;
 
     if (cc->stopped)
         return;
     cc->opening = true;
-    while (has_more(cw) && cc->n_in_window < cc->window && n_begun < cc->window && may_begin(cw)) {
-        struct client_conn *c = take_next(cw);
+    while (has_more(cc) && has_room(cc) && n_opened < cc->transport->figures->connect_window &&
+           free_next_slot(cc) && may_open(cc)) {
+        struct client_conn *c = take_next(cc);
 
-        n_begun++;
+        n_opened++;
         c->in_window = true;
         cc->n_in_window++;
-        client_conn_open(c);
-        client_send_all(cw);
+        open_in(cc, c);
+        client_send_all(cc->send);
     }
     cc->opening = false;
-    cc->idle = !has_more(cw);
-    go_on_later(cw);
-    check_all_settled(cw);
+    cc->idle = !has_more(cc);
+    go_on_later(cc);
+    check_all_settled(cc);
 }
 
 static void on_due(evutil_socket_t fd, short what, void *arg)
@@ -131,86 +181,75 @@ static void on_due(evutil_socket_t fd, short what, void *arg)
     client_connect_more(arg);
 }
 
-void client_connect_pace(const struct client_worker *cw, struct pacer *pacer,
+/* --- phases --- */
+
+void client_connect_pace(const struct client_connect *cc, struct pacer *pacer,
                          struct pacer_segment *rate, double per_s, uint64_t start_ns)
 {
-    const struct client_config *config = cw->config;
+    const struct client_config *config = cc->transport->config;
     const struct pacer_config pacing = {
         .arrival = PACER_CONSTANT,
         .segments = rate,
         .n_segments = 1,
         .n_connections = config->n_connections,
         .n_workers = config->n_workers,
-        .worker = cw->worker.index,
+        .worker = cc->transport->worker,
     };
 
     *rate = (struct pacer_segment){PACER_NEVER, per_s, per_s};
     pacer_start(pacer, &pacing, start_ns);
 }
 
-int client_connect_init(struct client_worker *cw)
+int client_connect_init(struct client_connect *cc)
 {
-    const struct client_config *config = cw->config;
-    struct client_connect *cc = &cw->connect;
-    struct timeval timeout = clock_timeval(config->connect_timeout_ns);
+    const struct client_transport *t = cc->transport;
+    const bool again = client_slots_are_kept(cc->slots);
+    const uint32_t window =
+        pacer_connections_of(t->config->connect_window, t->config->n_workers, t->worker);
 
-    if (cw->lives.places != NULL && (cc->again = calloc(cw->n_conns, sizeof *cc->again)) == NULL)
+    if (again && (cc->again = calloc(t->n_conns, sizeof *cc->again)) == NULL)
         return -1;
-    srccursor_init(&cc->tuples, &config->plan, cw->first_conn, cw->n_conns, config->spare_tuple);
-    cc->window = pacer_connections_of(config->connect_window, config->n_workers, cw->worker.index);
-    if (cc->window == 0)
-        cc->window = 1;
-    cc->timeout = event_base_init_common_timeout(cw->worker.base, &timeout);
-    evtimer_assign(&cc->due_event, cw->worker.base, on_due, cw);
-    return cc->timeout != NULL ? 0 : -1;
+    client_tuples_init(&cc->tuples, t->config, t->first_conn, t->n_conns, again);
+    t->figures->connect_window = window > 0 ? window : 1;
+    evtimer_assign(&cc->due_event, t->base, on_due, cc);
+    return 0;
 }
 
-void client_connect_free(struct client_worker *cw)
+void client_connect_free(struct client_connect *cc)
 {
-    free(cw->connect.again);
-    srccursor_free(&cw->connect.tuples);
+    free(cc->again);
+    client_tuples_free(&cc->tuples);
 }
 
-void client_connect_start(struct client_worker *cw, uint64_t start_ns)
+void client_connect_start(struct client_connect *cc, uint64_t start_ns)
 {
-    struct client_connect *cc = &cw->connect;
-
-    cc->first_ns = start_ns;
-    client_connect_pace(cw, &cc->pacer, &cc->rate, cw->config->connect_rate_per_s, start_ns);
-    client_connect_more(cw);
+    cc->transport->figures->first_connect_ns = start_ns;
+    client_connect_pace(cc, &cc->pacer, &cc->rate, cc->transport->config->connect_rate_per_s,
+                        start_ns);
+    client_connect_more(cc);
 }
 
-static void count_first_settled(struct client_worker *cw)
+void client_connect_begin_no_more(struct client_connect *cc)
 {
-    const uint64_t before = tally_get(&cw->connect.n_first_settled);
+    cc->stopped = true;
+    event_del(&cc->due_event);
+}
+
+/* --- what became of them --- */
+
+static void count_first_settled(struct client_connect *cc)
+{
+    const struct client_transport *t = cc->transport;
+    const uint64_t before = tally_get(&t->figures->n_first_settled);
     uint64_t n = before;
 
-    while (n < cw->n_conns && cw->conns[n].settled)
+    while (n < t->n_conns && t->conns[n].settled)
         n++;
-    tally_add(&cw->connect.n_first_settled, n - before);
+    tally_add(&t->figures->n_first_settled, n - before);
 }
 
-/* Each search of the kernel that finds nothing takes about a millisecond: it is not asked again. */
-bool client_connect_use_fallback(struct client_worker *cw)
+void client_connect_settled(struct client_connect *cc, struct client_conn *c)
 {
-    static atomic_flag said;
-    const struct client_config *config = cw->config;
-    struct client_connect *cc = &cw->connect;
-
-    if (config->fallback.ports == NULL)
-        return false;
-    srccursor_free(&cc->tuples);
-    srccursor_init(&cc->tuples, &config->fallback, 0, 0, config->fallback_tuple);
-    if (!config->quiet && !atomic_flag_test_and_set(&said))
-        log_error("the kernel finds no free source port: binding those of "
-                  "net.ipv4.ip_local_port_range explicitly");
-    return true;
-}
-
-void client_connect_settled(struct client_worker *cw, struct client_conn *c)
-{
-    struct client_connect *cc = &cw->connect;
-
     if (!c->in_window)
         return;
     c->in_window = false;
@@ -218,54 +257,29 @@ void client_connect_settled(struct client_worker *cw, struct client_conn *c)
     if (!c->settled)
         cc->n_settled++;
     c->settled = true;
-    count_first_settled(cw);
-    if (has_more(cw))
+    count_first_settled(cc);
+    if (has_more(cc))
         want_more(cc);
-    check_all_settled(cw);
+    check_all_settled(cc);
 }
 
-void client_connect_again(struct client_worker *cw, const struct client_conn *c)
+void client_connect_again(struct client_connect *cc, uint32_t slot)
 {
-    struct client_connect *cc = &cw->connect;
-
     if (cc->stopped)
         return;
-    cc->again[(cc->first_again + cc->n_again++) % cw->n_conns] = (uint32_t)(c - cw->conns);
+    cc->again[(cc->first_again + cc->n_again++) % cc->transport->n_conns] = slot;
     want_more(cc);
 }
 
-void client_connect_not_again(struct client_worker *cw, const struct client_conn *c)
+void client_connect_not_again(struct client_connect *cc, uint32_t slot)
 {
-    struct client_connect *cc = &cw->connect;
-    const uint32_t n = cc->n_again;
+    const uint32_t n = cc->n_again, n_conns = cc->transport->n_conns;
 
     cc->n_again = 0;
     for (uint32_t k = 0; k < n; k++) {
-        const uint32_t i = cc->again[(cc->first_again + k) % cw->n_conns];
+        const uint32_t i = cc->again[(cc->first_again + k) % n_conns];
 
-        if (i != (uint32_t)(c - cw->conns))
-            cc->again[(cc->first_again + cc->n_again++) % cw->n_conns] = i;
+        if (i != slot)
+            cc->again[(cc->first_again + cc->n_again++) % n_conns] = i;
     }
-}
-
-void client_connect_begin_no_more(struct client_worker *cw)
-{
-    struct client_connect *cc = &cw->connect;
-
-    if (cc->stopped)
-        return;
-    cc->stopped = true;
-    event_del(&cc->due_event);
-    client_population_stop(cw);
-    for (uint32_t i = 0; cw->lives.places != NULL && i < cw->n_conns; i++)
-        client_life_stop(&cw->conns[i]);
-}
-
-void client_connect_stop(struct client_worker *cw)
-{
-    client_connect_begin_no_more(cw);
-    for (uint32_t i = 0; i < cw->n_conns; i++)
-        if (cw->conns[i].state == CLIENT_CONN_CONNECTING ||
-            cw->conns[i].state == CLIENT_CONN_PROVING)
-            client_conn_close(&cw->conns[i], (struct outcome){PHASE_RUN, REASON_CANCELLED}, 0);
 }

@@ -1,37 +1,34 @@
 /* SPDX-License-Identifier: MIT
- * client_course: see client/worker/targets.h. */
+ * client_targets: see client/worker/targets.h. */
 #include "client/worker/targets.h"
 
-#include "client/worker/worker.h"
-
+#include <stddef.h>
 #include <stdlib.h>
 
-int client_course_init(struct client_worker *cw)
+int client_targets_init(struct client_targets_copy *copy, const struct client_targets *targets)
 {
-    if (cw->config->course == NULL)
+    if (targets == NULL)
         return 0;
-    cw->course.schedule = malloc(sizeof *cw->course.schedule);
-    return cw->course.schedule != NULL ? 0 : -1;
+    copy->schedule = malloc(sizeof *copy->schedule);
+    return copy->schedule != NULL ? 0 : -1;
 }
 
-void client_course_free(struct client_worker *cw)
+void client_targets_free(struct client_targets_copy *copy)
 {
-    free(cw->course.schedule);
+    free(copy->schedule);
 }
 
-void client_course_take(struct client_worker *cw)
+void client_targets_update(struct client_targets_copy *copy, struct client_targets *targets)
 {
-    struct client_course *course = cw->config->course;
-    uint64_t end_ns;
-    uint32_t n, version;
+    pthread_mutex_lock(&targets->lock);
+    *copy->schedule = targets->schedule;
+    copy->end_ns = targets->end_ns;
+    copy->n_connections = targets->n_connections;
+    copy->version = targets->version;
+    pthread_mutex_unlock(&targets->lock);
+}
 
-    pthread_mutex_lock(&course->lock);
-    *cw->course.schedule = course->schedule;
-    end_ns = course->end_ns;
-    n = course->n_connections;
-    version = course->version;
-    pthread_mutex_unlock(&course->lock);
-    client_load_replace(cw, cw->course.schedule, end_ns);
-    client_population_steer(cw, pacer_connections_of(n, cw->config->n_workers, cw->worker.index));
-    atomic_store_explicit(&cw->course.version, version, memory_order_release);
+void client_targets_mark_reached(struct client_targets_copy *copy)
+{
+    atomic_store_explicit(&copy->reached, copy->version, memory_order_release);
 }

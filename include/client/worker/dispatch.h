@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ * client_dispatch: queues what is due, each query on a connection that takes it.  Used by its
+ * worker's thread. */
+#ifndef TCPSCALER_CLIENT_WORKER_DISPATCH_H
+#define TCPSCALER_CLIENT_WORKER_DISPATCH_H
+
+#include "client/worker/due.h"
+#include "client/worker/pool.h"
+#include "client/worker/query.h"
+#include "client/worker/select.h"
+#include "client/worker/send.h"
+#include "client/worker/slots.h"
+#include "client/worker/span.h"
+#include "client/worker/transport.h"
+#include "client/worker/turnover.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct client_dispatch {
+    struct client_transport *transport;
+    struct client_span *span;
+    struct client_due *due;
+    struct client_queries *queries;
+    struct client_send *send;
+    const struct client_slots *slots;
+    const struct client_pool *pool;
+    struct client_turnover *turnover;
+    struct client_select select;
+    uint64_t previous_intended_ns;
+};
+
+/* What stands before `select` in the structure is set. */
+void client_dispatch_init(struct client_dispatch *d);
+
+/* The schedule begins at start_ns.  takes_arrivals: of each worker, borrowed. */
+void client_dispatch_start(struct client_dispatch *d, const bool *takes_arrivals,
+                           uint64_t start_ns);
+
+/* Queues what is due until now_ns, but no more than some of each connection. */
+void client_dispatch_due(struct client_dispatch *d, uint64_t now_ns);
+
+/* Queues the query that proves a fresh connection; it is sent with client_send_all().  The
+ * connection may end by it. */
+void client_dispatch_proof(struct client_dispatch *d, struct client_conn *c);
+
+#endif

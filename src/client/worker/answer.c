@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ * client_answer: see client/worker/answer.h. */
+#include "client/worker/answer.h"
+
+#include "client/worker/conn.h"
+
+/* What this host added to the response time.  That all ids of the connection were in flight is the
+ * server's doing. */
+static uint64_t own_delay_ns(uint64_t arrived_ns, const struct inflight_query *q,
+                             uint64_t received_ns)
+{
+    const uint64_t lag_ns = q->tag & CLIENT_QUERY_BLOCKED ? 0 : q->sent_ns - q->intended_ns;
+    const bool is_known = arrived_ns > q->sent_ns && arrived_ns < received_ns;
+
+    return lag_ns + (is_known ? received_ns - arrived_ns : 0);
+}
+
+static void push_row(const struct client_transport *t, const struct inflight_query *q,
+                     uint64_t received_ns)
+{
+    const struct rows_record row = {.time_ns = received_ns,
+                                    .lag_ns = q->sent_ns - q->intended_ns,
+                                    .span_ns = received_ns - q->sent_ns,
+                                    .connection = t->first_conn + q->connection,
+                                    .id = q->id,
+                                    .type = 'A'};
+
+    rows_push(t->config->rows, t->worker, &row);
+}
+
+static void measure(struct client_answers *a, const struct inflight_query *q, uint8_t says,
+                    uint64_t received_ns)
+{
+    struct client_figures *f = a->figures;
+    struct hist *metrics = f->metrics;
+    const uint64_t arrived_ns = a->transport->arrived_ns;
+
+    tally_add(&f->tally.answers.by_code[says & QUERY_SAYS_CODE], 1);
+    if (says & QUERY_SAYS_TRUNCATED)
+        tally_add(&f->tally.answers.truncated, 1);
+    tally_sub(&f->in_flight, 1);
+    hist_record(&metrics[CLIENT_RESPONSE], received_ns - q->intended_ns);
+    hist_record(&metrics[CLIENT_SERVICE], received_ns - q->sent_ns);
+    if (arrived_ns != 0)
+        hist_record(&metrics[CLIENT_NET], arrived_ns > q->sent_ns ? arrived_ns - q->sent_ns : 0);
+    hist_record(&metrics[CLIENT_OWN], own_delay_ns(arrived_ns, q, received_ns));
+    if (a->transport->config->rows != NULL)
+        push_row(a->transport, q, received_ns);
+}
+
+/* The query is answered in time. */
+static void credit(struct client_answers *a, struct client_conn *c, uint32_t slot,
+                   uint64_t received_ns)
+{
+    struct client_queries *qs = a->queries;
+    const struct inflight_query *q = inflight_at(&qs->inflight, slot);
+
+    tally_add(&client_query_counts(qs, q)->answered, 1);
+    if (client_query_is_measured(q))
+        measure(a, q, c->stream.says, received_ns);
+    if ((q->tag & CLIENT_QUERY_CLASS) == TALLY_PROBE)
+        client_conn_opening_took(c, received_ns - q->sent_ns);
+    else
+        client_due_after(qs->due, c, received_ns);
+    inflight_answered(&qs->inflight, &c->queries, slot);
+}
+
+static void count_stray(struct client_answers *a, const struct client_conn *c)
+{
+    struct tally *tally = &a->figures->tally;
+
+    tally_add(inflight_id_was_used(&c->queries, c->stream.id) ? &tally->duplicate
+                                                              : &tally->unknown_id,
+              1);
+}
+
+/* Returns whether an expired query was owed the answer.  After the drain one that was not is to a
+ * query that was cancelled. */
+static bool take_late(struct client_answers *a, struct client_conn *c)
+{
+    struct client_queries *qs = a->queries;
+
+    if (inflight_take_late(&qs->inflight, &c->queries, client_conn_slot(c), c->stream.id)) {
+        tally_add(&a->figures->tally.late, 1);
+        if (!c->proven)
+            client_conn_opening_took(c, a->transport->config->timeout_ns); /* or longer */
+        return true;
+    }
+    if (client_stage_of(a->stages) != CLIENT_DRAINED)
+        count_stray(a, c);
+    return false;
+}
+
+static bool is_overdue(struct client_queries *qs, uint32_t slot, uint64_t now_ns)
+{
+    return now_ns - inflight_at(&qs->inflight, slot)->sent_ns >= qs->transport->config->timeout_ns;
+}
+
+/* A complete answer, the last one of c->stream. */
+static void take_answer(struct client_answers *a, struct client_conn *c, uint64_t received_ns)
+{
+    struct client_queries *qs = a->queries;
+    const uint32_t i = client_conn_slot(c);
+    uint32_t slot = inflight_find(&qs->inflight, &c->queries, i, c->stream.id);
+
+    qs->span->now_ns = received_ns;
+    if (c->n_unheard > 0)
+        client_conn_heard(c);
+    if (slot != INFLIGHT_NONE && is_overdue(qs, slot, received_ns)) {
+        client_query_expire(qs, slot, received_ns); /* the timer has not come to it yet */
+        if (c->state == CLIENT_CONN_ENDED)
+            return;
+        slot = INFLIGHT_NONE;
+    }
+    if (slot != INFLIGHT_NONE)
+        credit(a, c, slot, received_ns);
+    else if (!take_late(a, c))
+        return;
+    if (a->figures->records != NULL)
+        a->figures->records[i].answers++;
+    client_conn_mark_proven(c);
+    if (c->queries.queued_head != INFLIGHT_NONE)
+        client_send_join(a->send, c);
+    else if (c->state == CLIENT_CONN_FINISHING)
+        client_conn_close_if_finished(c);
+}
+
+void client_answer_take(struct client_answers *a, struct client_conn *c, const uint8_t *data,
+                        size_t n_bytes, uint64_t received_ns)
+{
+    const struct query *query = &a->transport->config->query;
+    struct query_input in = {data, n_bytes};
+    enum query_event event;
+
+    if (n_bytes == 0) {
+        client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_PEER}, 0);
+        return;
+    }
+    while ((event = query_next(query, &c->stream, &in)) == QUERY_REPLY) {
+        take_answer(a, c, received_ns);
+        if (c->state == CLIENT_CONN_ENDED)
+            return;
+    }
+    if (event == QUERY_MALFORMED)
+        client_conn_close(c, (struct outcome){PHASE_PROTOCOL, REASON_MALFORMED}, 0);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ * client_figures: see client/worker/figures.h. */
+#include "client/worker/figures.h"
+
+#include <stdlib.h>
+
+int client_figures_init(struct client_figures *f, uint32_t n_connections, bool with_records)
+{
+    f->metrics = f->sets[0];
+    f->least_push_ns = INT64_MAX;
+    if (with_records) {
+        f->records = calloc(n_connections, sizeof *f->records);
+        if (f->records == NULL)
+            return -1;
+    }
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
+        if (hist_init(&f->sets[0][m]) != 0 || hist_init(&f->sets[1][m]) != 0)
+            return -1;
+    return hist_init(&f->connect_times) != 0 || hist_init(&f->handshake_times) != 0 ||
+                   hist_init(&f->min_rtts) != 0 || losses_init(&f->losses) != 0
+               ? -1
+               : 0;
+}
+
+void client_figures_free(struct client_figures *f)
+{
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++) {
+        hist_free(&f->sets[0][m]);
+        hist_free(&f->sets[1][m]);
+    }
+    hist_free(&f->connect_times);
+    hist_free(&f->handshake_times);
+    hist_free(&f->min_rtts);
+    hist_free(&f->gaps);
+    losses_free(&f->losses);
+    free(f->records);
+}
+
+/* Only pointers change hands. */
+void client_figures_hand_over(struct client_figures *f)
+{
+    const uint32_t n = atomic_load_explicit(&f->n_handed_over, memory_order_relaxed);
+
+    if (atomic_load_explicit(&f->n_collected, memory_order_acquire) != n)
+        return;
+    f->metrics = f->sets[(n + 1) % 2];
+    atomic_store_explicit(&f->n_handed_over, n + 1, memory_order_release);
+}
+
+static void collect_set(struct hist *set, struct hist *into)
+{
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++) {
+        hist_merge(&into[m], &set[m]);
+        hist_reset(&set[m]);
+    }
+}
+
+void client_figures_collect(struct client_figures *f, struct hist *into)
+{
+    const uint32_t n = atomic_load_explicit(&f->n_handed_over, memory_order_acquire);
+
+    if (atomic_load_explicit(&f->n_collected, memory_order_relaxed) == n)
+        return;
+    collect_set(f->sets[(n + 1) % 2], into);
+    atomic_store_explicit(&f->n_collected, n, memory_order_release);
+}
+
+void client_figures_collect_rest(struct client_figures *f, struct hist *into)
+{
+    collect_set(f->sets[0], into);
+    collect_set(f->sets[1], into);
+}

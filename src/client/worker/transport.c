@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ * client_transport: see client/worker/transport.h. */
+#include "client/worker/transport.h"
+
+#include "base/clock.h"
+
+#include <stdlib.h>
+
+int client_transport_init(struct client_transport *t)
+{
+    const struct timeval timeout = clock_timeval(t->config->connect_timeout_ns);
+
+    t->first_ended = t->last_ended = CLIENT_CONN_NONE;
+    t->received = malloc(CLIENT_RECEIVE_BYTES);
+    t->conns = calloc(t->n_conns, sizeof *t->conns);
+    if (t->received == NULL || t->conns == NULL)
+        return -1;
+    t->connect_timeout = event_base_init_common_timeout(t->base, &timeout);
+    return t->connect_timeout != NULL ? 0 : -1;
+}
+
+void client_transport_free(struct client_transport *t)
+{
+    free(t->received);
+    free(t->conns);
+}

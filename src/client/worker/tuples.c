@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ * client_tuples: see client/worker/tuples.h. */
+#include "client/worker/tuples.h"
+
+#include "base/log.h"
+#include "net/sock.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+enum { MAX_TRIES_OF_USED = 64 };
+
+void client_tuples_init(struct client_tuples *t, const struct client_config *config,
+                        uint32_t first_conn, uint32_t n_conns, bool reuses)
+{
+    t->config = config;
+    t->reuses = reuses;
+    srccursor_init(&t->cursor, &config->plan, first_conn, n_conns, config->spare_tuple);
+}
+
+void client_tuples_free(struct client_tuples *t)
+{
+    srccursor_free(&t->cursor);
+}
+
+/* The kernel found no port: from now on this worker takes the planned tuples of config->fallback.
+ * Returns whether there are any.  Each search of the kernel that finds nothing takes about a
+ * millisecond: it is not asked again. */
+static bool use_fallback(struct client_tuples *t)
+{
+    static atomic_flag said;
+    const struct client_config *config = t->config;
+
+    if (config->fallback.ports == NULL)
+        return false;
+    srccursor_free(&t->cursor);
+    srccursor_init(&t->cursor, &config->fallback, 0, 0, config->fallback_tuple);
+    if (!config->quiet && !atomic_flag_test_and_set(&said))
+        log_error("the kernel finds no free source port: binding those of "
+                  "net.ipv4.ip_local_port_range explicitly");
+    return true;
+}
+
+/* Of a planned tuple; what the kernel refuses may become free again where others follow. */
+static int connect_from(struct client_tuples *t, const struct srcplan_tuple *source,
+                        uint64_t number, uint64_t *tuple, struct outcome *failed)
+{
+    const int fd = sock_connect(&t->config->target, source, &t->config->socket, failed);
+
+    if (source->port != 0 && fd >= 0)
+        *tuple = number;
+    else if (source->port != 0)
+        client_tuples_give_back(t, number);
+    return fd;
+}
+
+/* A tuple that the kernel refuses is replaced by the next one.  Of those used before the next one
+ * has had most time to become free: when some are not, none is.  Where the kernel chooses the port
+ * and finds none, planned tuples may still be free (client/sources.h). */
+int client_tuples_connect(struct client_tuples *t, uint64_t *tuple, struct outcome *failed)
+{
+    struct srcplan_tuple source;
+    uint64_t number;
+    int n_used_before = 0, fd = -1;
+
+    *tuple = CLIENT_TUPLE_NONE;
+    *failed = (struct outcome){PHASE_BIND, REASON_PORTS};
+    errno = EADDRNOTAVAIL;
+    while (fd < 0 && failed->reason == REASON_PORTS) {
+        if ((!srccursor_has_fresh(&t->cursor) && n_used_before++ == MAX_TRIES_OF_USED) ||
+            srccursor_next(&t->cursor, &source, &number) != 0)
+            break;
+        fd = connect_from(t, &source, number, tuple, failed);
+        if (source.port == 0 && (fd >= 0 || failed->reason != REASON_PORTS || !use_fallback(t)))
+            break;
+    }
+    if (fd < 0 && failed->reason == REASON_PORTS && t->config->plan.ports == NULL)
+        failed->phase = PHASE_CONNECT; /* where the kernel chooses, whichever call says so */
+    return fd;
+}
+
+void client_tuples_give_back(struct client_tuples *t, uint64_t tuple)
+{
+    if (t->reuses && tuple != CLIENT_TUPLE_NONE)
+        srccursor_give_back(&t->cursor, tuple);
+}

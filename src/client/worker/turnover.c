@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT
+ * client_turnover: see client/worker/turnover.h. */
+#include "client/worker/turnover.h"
+
+#include "base/clock.h"
+#include "client/worker/conn.h"
+#include "client/worker/events.h"
+#include "host/memory_watch.h"
+#include "net/worker.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* How often the schedule of connections is looked at: a slope is a staircase of so long steps. */
+#define TICK_NS (10 * 1000000ull)
+
+/* By request at most so many at a time, and steps at least so long. */
+enum { STEP_CONNECTIONS = 16 };
+#define STEP_NS 1000000ull
+
+static void on_tick(evutil_socket_t fd, short what, void *arg);
+static void on_step(evutil_socket_t fd, short what, void *arg);
+
+static void show_wanted(struct client_turnover *to)
+{
+    atomic_store_explicit(&to->transport->figures->n_wanted, to->pool->n_wanted,
+                          memory_order_relaxed);
+}
+
+/* This worker's part of what the schedule says; after its end, of what it ended with. */
+static uint32_t scheduled(const struct client_turnover *to, uint64_t at_ns)
+{
+    const struct client_config *config = to->transport->config;
+    const uint64_t end_ns = schedule_duration_ns(&config->population);
+    const double n = schedule_rate_qps(&config->population, at_ns < end_ns ? at_ns : end_ns - 1);
+
+    return pacer_connections_of((uint32_t)(n + 0.5), config->n_workers, to->transport->worker);
+}
+
+void client_turnover_init(struct client_turnover *to)
+{
+    const struct client_transport *t = to->transport;
+    const bool follows = t->config->population.n > 0;
+    const uint32_t n_wanted =
+        follows ? scheduled(to, 0)
+                : pacer_connections_of(t->config->n_at_begin, t->config->n_workers, t->worker);
+
+    evtimer_assign(&to->tick_event, t->base, on_tick, to);
+    evtimer_assign(&to->step_event, t->base, on_step, to);
+    client_pool_init(to->pool, t->n_conns, n_wanted);
+    show_wanted(to);
+    tally_add(&t->figures->n_asked, follows ? t->n_conns : n_wanted);
+}
+
+/* --- what follows an end --- */
+
+static void begin_after_wait(struct client_turnover *to, struct client_conn *c, uint32_t n_failures)
+{
+    const struct timeval wait = clock_timeval(
+        backoff_wait_ns(&to->transport->config->backoff, n_failures, &to->slots->rng));
+
+    if (client_events_wait(c, &wait) != 0)
+        client_turnover_waited(to, c);
+}
+
+void client_turnover_ended(struct client_turnover *to, struct client_conn *c,
+                           struct outcome outcome)
+{
+    const uint32_t i = client_conn_slot(c);
+    struct client_slot *slot;
+
+    if (!client_slots_are_kept(to->slots))
+        return;
+    slot = &to->slots->all[i];
+    client_tuples_give_back(&to->connect->tuples, slot->tuple);
+    slot->ended_ns = 0;
+    if (to->connect->stopped || !client_pool_has(to->pool, i))
+        return;
+    slot->ended_ns = clock_now_ns();
+    if (outcome.phase == PHASE_RUN && outcome.reason == REASON_FINISHED)
+        client_connect_again(to->connect, i);
+    else if (to->transport->config->reconnect)
+        begin_after_wait(to, c, ++slot->n_failures);
+}
+
+void client_turnover_waited(struct client_turnover *to, struct client_conn *c)
+{
+    client_connect_again(to->connect, client_conn_slot(c));
+}
+
+void client_turnover_give(struct client_turnover *to, struct client_conn *c)
+{
+    const uint64_t most = to->transport->config->queries_per_conn;
+
+    if (++to->slots->all[client_conn_slot(c)].n_queries == most)
+        client_conn_finish(c);
+}
+
+/* --- how many are wanted --- */
+
+static void let_go(struct client_turnover *to, uint32_t slot)
+{
+    struct client_conn *c = &to->transport->conns[slot];
+
+    switch ((enum client_conn_state)c->state) {
+    case CLIENT_CONN_LIVE:
+        client_conn_finish(c);
+        client_conn_close_if_finished(c);
+        break;
+    case CLIENT_CONN_CONNECTING:
+    case CLIENT_CONN_SECURING:
+    case CLIENT_CONN_PROVING:
+        client_conn_close(c, (struct outcome){PHASE_RUN, REASON_CANCELLED}, 0);
+        break;
+    case CLIENT_CONN_HALF_OPEN:
+        client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_HALF_OPEN}, 0);
+        break;
+    case CLIENT_CONN_ENDED:
+        client_events_stop_wait(c);
+        client_connect_not_again(to->connect, slot);
+        break;
+    case CLIENT_CONN_NEW:
+    case CLIENT_CONN_FINISHING:
+        break;
+    }
+}
+
+/* At once. */
+static void want(struct client_turnover *to, uint32_t n)
+{
+    client_pool_want(to->pool, n);
+    show_wanted(to);
+    while (to->pool->n_open > n)
+        let_go(to, client_pool_close_oldest(to->pool));
+    client_connect_more(to->connect);
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+    struct client_turnover *to = arg;
+    const struct timeval tick = clock_timeval(TICK_NS);
+    const uint64_t now_ns = clock_now_ns(), start_ns = to->start_ns;
+
+    (void)fd;
+    (void)what;
+    want(to, scheduled(to, now_ns > start_ns ? now_ns - start_ns : 0));
+    worker_add_timer(&to->tick_event, &tick);
+}
+
+void client_turnover_follow(struct client_turnover *to, uint64_t start_ns)
+{
+    to->start_ns = start_ns;
+    if (to->transport->config->population.n > 0)
+        on_tick(-1, 0, to);
+}
+
+static void await_step(struct client_turnover *to, uint64_t now_ns)
+{
+    const uint64_t next_ns = to->pacer.next_ns;
+    const struct timeval wait =
+        clock_timeval(next_ns > now_ns + STEP_NS ? next_ns - now_ns : STEP_NS);
+
+    worker_add_timer(&to->step_event, &wait);
+}
+
+static void on_step(evutil_socket_t fd, short what, void *arg)
+{
+    struct client_turnover *to = arg;
+    const uint64_t now_ns = clock_now_ns();
+    uint32_t slot;
+
+    (void)fd;
+    (void)what;
+    for (int i = 0;
+         i < STEP_CONNECTIONS && client_pool_is_stepping(to->pool) && to->pacer.next_ns <= now_ns;
+         i++) {
+        pacer_advance(&to->pacer);
+        if (client_pool_step(to->pool, &slot))
+            let_go(to, slot);
+    }
+    client_connect_more(to->connect);
+    if (client_pool_is_stepping(to->pool))
+        await_step(to, now_ns);
+}
+
+void client_turnover_request(struct client_turnover *to, uint32_t n)
+{
+    const double per_s = to->transport->config->connect_rate_per_s;
+    const bool was_stepping = client_pool_is_stepping(to->pool);
+
+    tally_add(&to->transport->figures->n_asked, client_pool_request(to->pool, n));
+    show_wanted(to);
+    if (was_stepping)
+        return;
+    client_connect_pace(to->connect, &to->pacer, &to->rate,
+                        per_s > 0 ? per_s : CLIENT_TURNOVER_PER_S, clock_now_ns());
+    on_step(-1, 0, to);
+}
+
+/* --- the end --- */
+
+void client_turnover_stop(struct client_turnover *to)
+{
+    const struct client_transport *t = to->transport;
+
+    if (to->connect->stopped)
+        return;
+    client_connect_begin_no_more(to->connect);
+    event_del(&to->tick_event);
+    event_del(&to->step_event);
+    for (uint32_t i = 0; client_slots_are_kept(to->slots) && i < t->n_conns; i++)
+        client_events_stop_wait(&t->conns[i]);
+}
+
+void client_turnover_cancel(struct client_turnover *to)
+{
+    const struct client_transport *t = to->transport;
+
+    client_turnover_stop(to);
+    for (uint32_t i = 0; i < t->n_conns; i++)
+        if (t->conns[i].state == CLIENT_CONN_CONNECTING || t->conns[i].state == CLIENT_CONN_PROVING)
+            client_conn_close(&t->conns[i], (struct outcome){PHASE_RUN, REASON_CANCELLED}, 0);
+}
+
+void client_turnover_count_missing(struct client_turnover *to)
+{
+    const struct client_transport *t = to->transport;
+    struct client_figures *f = t->figures;
+    const struct outcome why = memory_watch_was_short(t->config->memory)
+                                   ? (struct outcome){PHASE_SOCKET, REASON_MEMORY}
+                                   : (struct outcome){PHASE_RUN, REASON_CANCELLED};
+    const uint64_t n_first =
+        tally_get(&f->tally.connections.attempted) - tally_get(&f->tally.connections.reopened);
+
+    tally_add(&f->tally.connections.ended[why.phase][why.reason], tally_get(&f->n_asked) - n_first);
+    for (uint32_t i = 0; f->records != NULL && i < t->n_conns; i++)
+        if (f->records[i].connections == 0) {
+            f->records[i].ended_phase = (uint8_t)why.phase;
+            f->records[i].ended_reason = (uint8_t)why.reason;
+        }
+}

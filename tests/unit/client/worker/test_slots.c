@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ * test_slots: connections that follow one another. */
+#include "client/worker/slots.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void the_list_of_usable_slots_stays_whole_when_any_leaves(void **state)
+{
+    struct client_slots s = {0};
+
+    (void)state;
+    assert_int_equal(client_slots_init(&s, 4, 1, 0), 0);
+    for (uint32_t slot = 0; slot < 4; slot++)
+        client_slots_add_usable(&s, slot, 10);
+    client_slots_remove_usable(&s, 1);
+    client_slots_remove_usable(&s, 3);
+    assert_int_equal(s.n_usable, 2);
+    assert_int_equal(s.usable[0] + s.usable[1], 0 + 2);
+    client_slots_remove_usable(&s, 0);
+    assert_int_equal(s.n_usable, 1);
+    assert_int_equal(s.usable[0], 2);
+    client_slots_remove_usable(&s, 2);
+    assert_int_equal(s.n_usable, 0);
+    client_slots_free(&s);
+}
+
+static void the_second_connection_of_a_slot_follows_the_first(void **state)
+{
+    struct client_slots s = {0};
+
+    (void)state;
+    assert_int_equal(client_slots_init(&s, 2, 1, 0), 0);
+    assert_false(client_slots_begin(&s, 0));
+    s.all[0].n_queries = 5;
+    assert_true(client_slots_begin(&s, 0));
+    assert_int_equal(s.all[0].n_queries, 0);
+    assert_false(client_slots_begin(&s, 1));
+    client_slots_forget(&s, 0);
+    assert_false(client_slots_begin(&s, 0));
+    client_slots_free(&s);
+}
+
+static void the_gap_lasts_from_an_end_to_the_next_usable_connection(void **state)
+{
+    struct client_slots s = {0};
+
+    (void)state;
+    assert_int_equal(client_slots_init(&s, 1, 1, 0), 0);
+    assert_true(client_slots_add_usable(&s, 0, 100) == 0);
+    client_slots_remove_usable(&s, 0);
+    s.all[0].ended_ns = 250;
+    s.all[0].n_failures = 3;
+    assert_true(client_slots_add_usable(&s, 0, 400) == 150);
+    assert_int_equal(s.all[0].n_failures, 0);
+    client_slots_free(&s);
+}
+
+static void none_are_kept_without_init(void **state)
+{
+    struct client_slots s = {0};
+
+    (void)state;
+    assert_false(client_slots_are_kept(&s));
+    client_slots_free(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_list_of_usable_slots_stays_whole_when_any_leaves),
+        cmocka_unit_test(the_second_connection_of_a_slot_follows_the_first),
+        cmocka_unit_test(the_gap_lasts_from_an_end_to_the_next_usable_connection),
+        cmocka_unit_test(none_are_kept_without_init),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
