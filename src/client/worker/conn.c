@@ -236,7 +236,6 @@ static void queue_ended(struct client_conn *c, struct outcome outcome)
     struct client_transport *t = c->transport;
     const uint32_t slot = client_conn_slot(c);
 
-    c->is_queued = true;
     c->next_ended = CLIENT_CONN_NONE;
     c->ended_phase = (uint8_t)outcome.phase;
     c->ended_reason = (uint8_t)outcome.reason;
@@ -256,6 +255,7 @@ void client_conn_close(struct client_conn *c, struct outcome outcome, int error)
         return;
     client_conn_log(c, outcome, error != 0 ? strerror(error) : NULL);
     c->state = CLIENT_CONN_ENDED;
+    c->is_queued = true;
     if (state == CLIENT_CONN_LIVE)
         become_unusable(c);
     else if (state == CLIENT_CONN_HALF_OPEN)
