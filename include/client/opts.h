@@ -5,6 +5,7 @@
 
 #include "base/endpoint.h"
 #include "config/options.h"
+#include "protocol/query_init.h"
 #include "workload/backoff.h"
 
 #include <stdbool.h>
@@ -12,7 +13,7 @@
 
 #define CLIENT_OPTS_MOST_CONNECTIONS 16000000
 /* The last choice of --protocol; those before it are QUERY_PROTOCOLS. */
-#define CLIENT_PROTOCOL_LISTEN 3
+#define CLIENT_PROTOCOL_LISTEN ((int)QUERY_N_KINDS)
 
 /* As given; defaults where not. */
 struct client_opts {

@@ -8,9 +8,12 @@
 /* As in the option table, separated by '|'. */
 #define QUERY_PROTOCOLS "dns|ping|echo"
 
-/* Protocol number `index` of QUERY_PROTOCOLS.  Returns 0, or -1 with one line in error
+/* In the same order. */
+enum query_kind { QUERY_DNS, QUERY_PING, QUERY_ECHO, QUERY_N_KINDS };
+
+/* Returns 0, or -1 with one line in error
  * (QUERY_ERROR_BYTES): the option and value at fault and what is accepted.  query_free() releases
  * what was made. */
-int query_init(struct query *q, int index, const struct query_ask *ask, char *error);
+int query_init(struct query *q, enum query_kind kind, const struct query_ask *ask, char *error);
 
 #endif

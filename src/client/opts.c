@@ -8,7 +8,6 @@
 #include "config/options_config.h"
 #include "config/settings.h"
 #include "measure/verdict.h"
-#include "protocol/query_init.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -251,7 +250,7 @@ static int check_query(const struct client_opts *o, char *error)
                                          "edns",  "dnssec", "padding"};
 
     for (size_t i = 0; i < sizeof of_dns / sizeof *of_dns; i++)
-        if (o->protocol != 0 && was_given(of_dns[i]))
+        if (o->protocol != QUERY_DNS && was_given(of_dns[i]))
             return REFUSE("--%s: only --protocol dns asks a question", of_dns[i]);
     if (o->query_file != NULL && o->qname != NULL)
         return REFUSE("--query-file: excludes --qname: it has its own names");
@@ -259,7 +258,7 @@ static int check_query(const struct client_opts *o, char *error)
         (o->steps_from_stdin || o->slopes_from_stdin))
         return REFUSE("--query-file: '-' and --%s both want stdin: give it a file",
                       o->steps_from_stdin ? "stdin" : "stdin-rateslope");
-    if (o->protocol != 2 && was_given("size"))
+    if (o->protocol != QUERY_ECHO && was_given("size"))
         return REFUSE("--size: only --protocol echo has a size");
     return 0;
 }

@@ -63,7 +63,7 @@ static int plan_query(struct client_plan *plan, const struct client_opts *o)
         return 0;
     if (o->query_file != NULL && read_queries(o->query_file, &ask.lines, &text) != 0)
         return -1;
-    failed = query_init(&plan->config.query, o->protocol, &ask, error);
+    failed = query_init(&plan->config.query, (enum query_kind)o->protocol, &ask, error);
     free(text);
     return failed ? log_error("%s", error) : 0;
 }

@@ -6,16 +6,15 @@
 #include "protocol/query_echo.h"
 #include "protocol/query_ping.h"
 
-/* In the order of QUERY_PROTOCOLS. */
-static const struct query_protocol *const protocols[] = {
-    &query_dns_protocol,
-    &query_ping_protocol,
-    &query_echo_protocol,
+static const struct query_protocol *const protocols[QUERY_N_KINDS] = {
+    [QUERY_DNS] = &query_dns_protocol,
+    [QUERY_PING] = &query_ping_protocol,
+    [QUERY_ECHO] = &query_echo_protocol,
 };
 
-int query_init(struct query *q, int index, const struct query_ask *ask, char *error)
+int query_init(struct query *q, enum query_kind kind, const struct query_ask *ask, char *error)
 {
-    *q = (struct query){.protocol = protocols[index], .n_queries = 1};
+    *q = (struct query){.protocol = protocols[kind], .n_queries = 1};
     if (q->protocol->init(q, ask, error) == 0)
         return 0;
     query_free(q);

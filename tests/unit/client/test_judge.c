@@ -32,7 +32,8 @@ static int setup(void **state)
     struct client_result *r;
     struct tally_queries *q;
 
-    if (m == NULL || query_init(&m->plan.config.query, 1, &(struct query_ask){0}, error) != 0 ||
+    if (m == NULL ||
+        query_init(&m->plan.config.query, QUERY_PING, &(struct query_ask){0}, error) != 0 ||
         hist_init(&m->result.metrics[CLIENT_RESPONSE]) != 0 ||
         hist_init(&m->result.metrics[CLIENT_OWN]) != 0 || losses_init(&m->result.losses) != 0)
         return -1;

@@ -12,8 +12,6 @@
 
 #include <cmocka.h>
 
-enum { DNS = 0 };
-
 static struct query q;
 static char error[QUERY_ERROR_BYTES];
 
@@ -25,7 +23,7 @@ static void query_for_example_com_is_31_known_bytes(void **state)
     uint8_t out[31];
 
     (void)state;
-    assert_int_equal(query_init(&q, DNS, &(struct query_ask){0}, error), 0);
+    assert_int_equal(query_init(&q, QUERY_DNS, &(struct query_ask){0}, error), 0);
     assert_int_equal(q.n_bytes, sizeof wanted);
     query_encode(&q, 0, 0xabcd, out);
     assert_memory_equal(out, wanted, sizeof wanted);
@@ -37,11 +35,12 @@ static void name_is_the_one_asked_for(void **state)
     static const uint8_t root[19] = {0, 17, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1};
 
     (void)state;
-    assert_int_equal(query_init(&q, DNS, &(struct query_ask){.qname = "example.com."}, error), 0);
+    assert_int_equal(query_init(&q, QUERY_DNS, &(struct query_ask){.qname = "example.com."}, error),
+                     0);
     assert_int_equal(q.n_bytes, 31);
     assert_memory_equal(q.bytes + 14, "\7example\3com\0\0\1\0\1", 17);
     query_free(&q);
-    assert_int_equal(query_init(&q, DNS, &(struct query_ask){.qname = "."}, error), 0);
+    assert_int_equal(query_init(&q, QUERY_DNS, &(struct query_ask){.qname = "."}, error), 0);
     assert_int_equal(q.n_bytes, sizeof root);
     assert_memory_equal(q.bytes, root, sizeof root);
     query_free(&q);
@@ -50,7 +49,7 @@ static void name_is_the_one_asked_for(void **state)
 static void type_is_the_one_asked_for(void **state)
 {
     (void)state;
-    assert_int_equal(query_init(&q, DNS, &(struct query_ask){.qtype = "TYPE258"}, error), 0);
+    assert_int_equal(query_init(&q, QUERY_DNS, &(struct query_ask){.qtype = "TYPE258"}, error), 0);
     assert_memory_equal(q.bytes + q.n_bytes - 4, "\1\2\0\1", 4);
     query_free(&q);
 }
@@ -58,9 +57,9 @@ static void type_is_the_one_asked_for(void **state)
 static void bad_names_and_types_are_refused_with_their_option(void **state)
 {
     (void)state;
-    assert_int_equal(query_init(&q, DNS, &(struct query_ask){.qname = "a..b"}, error), -1);
+    assert_int_equal(query_init(&q, QUERY_DNS, &(struct query_ask){.qname = "a..b"}, error), -1);
     assert_non_null(strstr(error, "--qname: 'a..b'"));
-    assert_int_equal(query_init(&q, DNS, &(struct query_ask){.qtype = "TYPE"}, error), -1);
+    assert_int_equal(query_init(&q, QUERY_DNS, &(struct query_ask){.qtype = "TYPE"}, error), -1);
     assert_non_null(strstr(error, "--qtype: 'TYPE'"));
 }
 
@@ -69,7 +68,7 @@ static void edns_is_what_was_asked(void **state)
     const struct query_ask ask = {.edns = {.udp_bytes = 512, .padding_bytes = 64, .dnssec = true}};
 
     (void)state;
-    assert_int_equal(query_init(&q, DNS, &ask, error), 0);
+    assert_int_equal(query_init(&q, QUERY_DNS, &ask, error), 0);
     assert_int_equal(q.n_bytes, 2 + 64);
     assert_memory_equal(q.bytes + 31, "\0\0\x29\2\0\0\0\x80\0\0\x18\0\x0c\0\x14", 15);
     query_free(&q);
@@ -81,7 +80,7 @@ static int init_from(const char *text, const char *qtype)
 {
     const struct query_ask ask = {.qtype = qtype, .lines = {"names", text, strlen(text)}};
 
-    return query_init(&q, DNS, &ask, error);
+    return query_init(&q, QUERY_DNS, &ask, error);
 }
 
 /* The name and type of a query of a file: "\3www\0" has 5 bytes. */
@@ -160,7 +159,7 @@ static void queries_of_a_file_may_be_padded_to_the_largest_block(void **state)
     uint8_t out[DNS_MESSAGE_BYTES];
 
     (void)state;
-    assert_int_equal(query_init(&q, DNS, &ask, error), 0);
+    assert_int_equal(query_init(&q, QUERY_DNS, &ask, error), 0);
     assert_int_equal(q.n_bytes, 5 * (2 + DNS_MESSAGE_PADDING_BYTES));
     for (size_t i = 0; i < 5; i++) {
         query_encode(&q, query_at(&q, i), 0, out);
@@ -206,7 +205,7 @@ static enum query_event feed(size_t length)
     bytes[0] = (uint8_t)(length >> 8);
     bytes[1] = (uint8_t)length;
     bytes[3] = 7;
-    assert_int_equal(query_init(&q, DNS, &(struct query_ask){0}, error), 0);
+    assert_int_equal(query_init(&q, QUERY_DNS, &(struct query_ask){0}, error), 0);
     event = query_next(&q, &stream, &in);
     if (event == QUERY_REPLY) {
         assert_int_equal(stream.id, 7);
@@ -234,7 +233,7 @@ static uint8_t says(uint8_t high, uint8_t low, size_t piece)
     struct query_stream stream = {0};
     enum query_event event = QUERY_MORE;
 
-    assert_int_equal(query_init(&q, DNS, &(struct query_ask){0}, error), 0);
+    assert_int_equal(query_init(&q, QUERY_DNS, &(struct query_ask){0}, error), 0);
     for (size_t at = 0; at < sizeof bytes; at += piece) {
         struct query_input in = {bytes + at, sizeof bytes - at < piece ? sizeof bytes - at : piece};
 

@@ -11,8 +11,6 @@
 
 #include <cmocka.h>
 
-enum { ECHO_PROTOCOL = 2 };
-
 static struct query q;
 static char error[QUERY_ERROR_BYTES];
 
@@ -23,12 +21,11 @@ static void size_is_64_bytes_or_what_was_asked(void **state)
     (void)state;
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(
-            query_init(&q, ECHO_PROTOCOL, &(struct query_ask){.size_bytes = sizes[i][0]}, error),
-            0);
+            query_init(&q, QUERY_ECHO, &(struct query_ask){.size_bytes = sizes[i][0]}, error), 0);
         assert_int_equal(q.n_bytes, sizes[i][1]);
         query_free(&q);
     }
-    assert_int_equal(query_init(&q, ECHO_PROTOCOL, &(struct query_ask){.size_bytes = 65537}, error),
+    assert_int_equal(query_init(&q, QUERY_ECHO, &(struct query_ask){.size_bytes = 65537}, error),
                      -1);
     assert_non_null(strstr(error, "65537"));
 }
@@ -36,8 +33,7 @@ static void size_is_64_bytes_or_what_was_asked(void **state)
 static void a_different_byte_is_malformed_wherever_it_is(void **state)
 {
     (void)state;
-    assert_int_equal(query_init(&q, ECHO_PROTOCOL, &(struct query_ask){.size_bytes = 300}, error),
-                     0);
+    assert_int_equal(query_init(&q, QUERY_ECHO, &(struct query_ask){.size_bytes = 300}, error), 0);
     for (size_t i = 0; i < q.n_bytes; i++) {
         struct query_stream stream = {0};
         uint8_t bytes[300];
@@ -57,8 +53,7 @@ static void shifted_bytes_are_malformed(void **state)
     struct query_input in = {bytes + 1, 599};
 
     (void)state;
-    assert_int_equal(query_init(&q, ECHO_PROTOCOL, &(struct query_ask){.size_bytes = 300}, error),
-                     0);
+    assert_int_equal(query_init(&q, QUERY_ECHO, &(struct query_ask){.size_bytes = 300}, error), 0);
     query_encode(&q, 0, 0, bytes);
     query_encode(&q, 0, 0, bytes + 300);
     assert_int_equal(query_next(&q, &stream, &in), QUERY_MALFORMED);

@@ -10,8 +10,6 @@
 
 #include <cmocka.h>
 
-enum { PING = 1 };
-
 /* How many Pongs the client finds in pieces separated by '|'. */
 static int count_pongs(const char *pieces)
 {
@@ -20,7 +18,7 @@ static int count_pongs(const char *pieces)
     struct query q;
     int found = 0;
 
-    assert_int_equal(query_init(&q, PING, &(struct query_ask){0}, error), 0);
+    assert_int_equal(query_init(&q, QUERY_PING, &(struct query_ask){0}, error), 0);
     for (; *pieces != '\0'; pieces += strcspn(pieces, "|"), pieces += *pieces == '|') {
         struct query_input in = {(const uint8_t *)pieces, strcspn(pieces, "|")};
 
@@ -55,7 +53,7 @@ static void query_is_the_four_bytes_ping(void **state)
     uint8_t out[4];
 
     (void)state;
-    assert_int_equal(query_init(&q, PING, &(struct query_ask){0}, error), 0);
+    assert_int_equal(query_init(&q, QUERY_PING, &(struct query_ask){0}, error), 0);
     assert_int_equal(q.n_bytes, 4);
     query_encode(&q, 0, 999, out);
     assert_memory_equal(out, "Ping", 4);
