@@ -116,7 +116,7 @@ void server_workers_look(struct server_workers *w)
 void server_workers_post(const struct server_workers *w, enum server_message kind, uint64_t value)
 {
     for (uint32_t i = 0; i < w->n; i++)
-        worker_post(&w->list[i]->worker, kind, value);
+        worker_post(&w->list[i]->worker, (int)kind, value);
 }
 
 /* What the workers have are copies, where they have own fd tables; else they close them. */
