@@ -206,7 +206,7 @@ struct load {
     double gap_ns;
     uint64_t begin_ns, end_ns, total, scheduled, answered;
     uint64_t sent_in_time, answered_in_time, last_sent_ns;
-    double sum_answer_ns; /* of the times, since the begin, at which answers were read */
+    double sum_answer_ns; /* of the times, since the start, at which answers were read */
 };
 
 static uint32_t random_below(struct client *c, uint32_t n)

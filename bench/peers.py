@@ -103,7 +103,7 @@ def run(argv, target, seconds=60, **options):
 
 
 def costs(used, n, seconds):
-    """The figures of CPU and memory for n messages in so many seconds."""
+    """The figures of CPU and memory for n messages in a number of seconds."""
     server_s, (user, system, mb) = used
     per = 1e6 / max(n, 1)
     return {"cpu": (user + system) * per, "user": user * per, "system": system * per, "mb": mb,
@@ -261,7 +261,7 @@ def run_tcpclient(target, n, rate, seconds, *options, stdout=subprocess.DEVNULL)
 
 
 def run_dnsperf(target, n, rate, seconds, outstanding=1000):
-    """rate None: as fast as it goes with so many outstanding (its own default is 100). From an address
+    """rate None: as fast as it goes with this many outstanding (its own default is 100). From an address
     of its own each time: it binds before it connects, and the ports of what it closed are kept for a
     minute; to look for free ones among many took it 12 of 20 us per query."""
     need_program("dnsperf")

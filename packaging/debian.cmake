@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What Debian's policy wants otherwise than `cmake --install` does it: man pages and changelogs
-# compressed, a copyright file, zsh's completions among the vendors'.
+# Adapts the result of `cmake --install` to Debian policy: compressed man pages and changelogs, a copyright
+# file, zsh completions in vendor-completions.
 set(usr ${CPACK_TEMPORARY_DIRECTORY}/usr)
 set(doc ${usr}/share/doc/${CPACK_PACKAGE_NAME})
 
@@ -12,7 +12,7 @@ string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC) # SOURCE_DATE_EPOCH whe
 set(version ${CPACK_PACKAGE_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})
 file(WRITE ${doc}/changelog.Debian "${CPACK_PACKAGE_NAME} (${version}) unstable; urgency=medium
 
-  * What is new stands in changelog.gz.
+  * New upstream release: see changelog.gz.
 
  -- ${CPACK_PACKAGE_CONTACT}  ${date}
 ")

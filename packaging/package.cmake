@@ -17,6 +17,6 @@ set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gawk, gnuplot-nox")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_LIST_DIR}/prerm)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "tcpclient opens thousands to millions of TCP connections to one server, sends
-DNS queries, pings or echoes over them at a fixed rate and measures each;
-tcpserver answers; tcpreport adds up, compares and draws what was measured.")
+DNS queries, pings or echoes at a fixed rate and measures each response;
+tcpserver answers them; tcpreport merges, compares and plots the results.")
 include(CPack)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Prints a shell's completion of a program: its options as --help has them, and what they take as the
-# program says when it refuses a value.
+# Prints the shell completion of a program: its options from --help, and their choices from its error message for
+# an invalid value.
 #   scripts/completion.sh bash|zsh PROGRAM
 set -eu
 
@@ -16,11 +16,11 @@ choices() {
     option=$1
     shift
     { "$program" "$@" "--$option=?" --no-such-option 2>&1 || true; } |
-        sed -nE "s/.*: accepted is ([a-z0-9._-]+((\||, )[a-z0-9._-]+)+)\$/\1/p" | sed 's/[|,]/ /g; s/  */ /g'
+        sed -nE "s/.*: expected ([a-z0-9._-]+((\||, )[a-z0-9._-]+)+)\$/\1/p" | sed 's/[|,]/ /g; s/  */ /g'
 }
 
 # Of each option: letter, name, argument, choices, help, with tabs between; "-" is none.  The help of a long
-# name stands in the line below it.
+# name is on the line below it.
 options() {
     "$program" "$@" --help | sed -nE -e "/^ +(-., )?--[a-z-]+( [^ ]+)?\$/{N; s/\n +/  /}" -e \
         "s/^  (-(.),|   ) --([a-z-]+)( ([^ ]+))? +(.*)\$/-\2$tab\3$tab-\5$tab\6/p" |
@@ -36,7 +36,7 @@ operand() {
     "$program" "$@" --help | sed -n '1s/.*\[options\] *\[*\([A-Z]*\).*/\1/p'
 }
 
-# What stands below "Commands" in --help: name, tab, summary.
+# The lines below "Commands" in --help: name, tab, summary.
 commands() {
     "$program" --help | sed -nE "/^Commands/,/^\$/s/^  ([a-z]+) +(.*)/\1$tab\2/p"
 }
@@ -66,7 +66,7 @@ bash_command() {
 
 bash_completion() {
     cat <<END
-# bash completion of $name, made from its option table.  Where nothing else is said: names of files.
+# bash completion of $name, generated from its option table.  Completes file names by default.
 _${name}_words() {
     compopt +o default 2>/dev/null
     mapfile -t COMPREPLY < <(compgen "\${@:2}" -W "\$1" -- "\$current")
@@ -130,7 +130,7 @@ zsh_command() {
 }
 
 zsh_completion() {
-    printf '#compdef %s\n# zsh completion of %s, made from its option table.\n' "$name" "$name"
+    printf '#compdef %s\n# zsh completion of %s, generated from its option table.\n' "$name" "$name"
     if [ -z "$(commands)" ]; then
         printf '_arguments -s'
         zsh_command
@@ -156,5 +156,5 @@ END
 case $shell in
 bash) bash_completion ;;
 zsh) zsh_completion ;;
-*) echo "$0: '$shell': accepted is bash or zsh" >&2; exit 2 ;;
+*) echo "$0: invalid value '$shell': expected bash or zsh" >&2; exit 2 ;;
 esac

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 build=build/coverage
 least_pure=90
 least_all=80
-# these measure what counting disturbs; and who gives up root cannot write counts, and says so (security)
+# coverage disturbs what these measure; without root, programs cannot write their counts and complain (security)
 disturbed='e2e/(package|memory|scale|wire_truth|truth|nightly|security)$'
 
 forget() {
@@ -25,7 +25,7 @@ if [ "${1:-}" != report ]; then
     ctest --preset coverage --timeout 300 --parallel 2 --exclude-regex "$disturbed"
 fi
 
-# Files of rooms that make no system call, as patterns of awk; what does make one stands in the second.
+# Files of rooms that make no system call, as patterns of awk; the second pattern has those that do.
 pure='^(base|config|measure|protocol|report|workload)/|^host/(diagnosis|memory_model|meminfo|preflight)$|^net/control_request$'
 impure='^base/(clock|log|notify|output|reopen|shutdown|standard_streams|textfile)$|^config/settings$|^measure/(hlog|rows)$|^report/(cmd_.*|gnuplot|recording)$'
 

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The main job on one machine: 10,000 connections over loopback, 20,000 queries per second for 5
-# seconds, the summary, and a picture of the round trip times.  Among the sources: installs what is
-# missing, builds in build/demo.  Elsewhere, as in a package's examples: the installed programs, and a
-# new directory for the picture.
+# A demo on one machine: 10,000 connections over loopback, 20,000 queries per second for 5 seconds, the
+# summary and a plot of the round trip times.  In the source tree it installs missing packages and builds
+# in build/demo; elsewhere, as in a package's examples, it uses the installed programs and puts the plot
+# into a new directory.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -42,5 +42,5 @@ cat "$out/server.err"
 
 gnuplot -e "rows='$out/rows.csv'; picture='$out/rtt.png'" "$here/plot-rtt.gp"
 echo
-echo "The picture: $out/rtt.png (from $out/rows.csv by scripts/plot-rtt.gp)"
+echo "Plot: $out/rtt.png (from $out/rows.csv by scripts/plot-rtt.gp)"
 exit $status

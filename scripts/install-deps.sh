@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs with apt what is missing on Debian 12 or later; for the tests also hdrhistogram of PyPI, into
-# build/python.
+# Installs missing dependencies with apt on Debian 12 or later; for the tests also hdrhistogram from PyPI,
+# into build/python.
 #   scripts/install-deps.sh build|demo|test|ci|deep      (each includes those before it)
 set -eu
 
@@ -10,7 +10,7 @@ demo="gawk gnuplot-nox"
 tests="libcmocka-dev zlib1g-dev libjson-c-dev openssl python3 python3-pip python3-jsonschema tcpdump socat netcat-openbsd knot-dnsutils strace iproute2 nftables iptables unbound knot nsd bind9
        procps mandoc default-jre-headless libhdrhistogram-java curl prometheus
        lintian zsh systemd cron ansible-core python3-venv openssh-server openssh-client"
-# the runtime of the sanitizers is in a package with the version of clang in its name
+# the name of the package with the sanitizers' runtime contains clang's version
 clang_version=$(apt-cache depends clang 2>/dev/null | sed -n 's/^ *Depends: clang-\([0-9]*\)$/\1/p' | head -n 1) || true
 ci="clang clang-format clang-tidy shellcheck${clang_version:+ libclang-rt-$clang_version-dev}"
 deep="gcovr valgrind"
@@ -27,7 +27,7 @@ deep) wanted="$build $demo $tests $ci $deep" ;;
     ;;
 esac
 
-# HdrHistogram's library for Python is no Debian package.
+# HdrHistogram's Python library is not packaged in Debian.
 install_hdrhistogram() {
     directory=$(dirname "$0")/../build/python
     PYTHONPATH=$directory python3 -c 'import hdrh.log' 2>/dev/null ||
@@ -46,7 +46,7 @@ if [ -z "$missing" ]; then
 fi
 
 if ! command -v apt-get >/dev/null; then
-    echo "$0: no apt-get here; please install:$missing" >&2
+    echo "$0: apt-get not found; please install:$missing" >&2
     exit 1
 fi
 as_root=
@@ -58,7 +58,7 @@ if [ "$(id -u)" != 0 ]; then
     as_root=sudo
 fi
 
-# The DNS servers and sshd are for the tests to start: Debian must not start its own.
+# The tests start the DNS servers and sshd themselves: keep Debian from starting its own.
 policy=/usr/sbin/policy-rc.d
 made_policy=
 if [ "$1" != build ] && [ "$1" != demo ]; then

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Measures one server every night with tcpclient and says whether it got worse than in the nights
-# before, or than a reference program.  Silent when it did not: made for cron and for a systemd timer.
+# Measures one server every night with tcpclient and reports whether it got worse than in the nights
+# before, or than a reference program.  Silent if it did not: meant for cron or a systemd timer.
 set -euf
 
 program=$(basename "$0")
@@ -10,30 +10,30 @@ usage() {
     cat <<END
 usage: $program CONFIG
 
-One night as CONFIG says (docs/nightly.conf.example explains every line): asks tcpclient --plan, measures
-RUNS times, repeats runs that are not VALID, judges the night by the nights before (tcpreport compare
---nights), and removes the oldest nights.  One instance at a time measures on a host.
+Measure one night as configured in CONFIG (docs/nightly.conf.example explains every line): check tcpclient
+--plan, measure RUNS times, repeat runs that are not VALID, compare the night with previous nights
+(tcpreport compare --nights), and remove the oldest nights.  Only one instance per host can run at a time.
 
 With reference-server or reference-client in CONFIG it measures that program, too, in the order
 reference, candidate, candidate, reference, and judges the night by it alone (tcpreport compare).
 
-Each night has a directory, named after the time at which it began (UTC):
-  summary.txt         the verdict, and what it stands on
+Each night has a directory, named after its start time (UTC):
+  summary.txt         the verdict and its grounds
   run-NN.json .hlog .txt  .server.txt
-                      of each VALID run the result, the histograms, the summary; what the server said
+                      for each VALID run: result, histograms, summary; the server's output
   reference-NN.*      the same of the reference program
-  repeated/           the same of runs that were SUSPECT or INVALID
+  repeated/           the same for runs that were SUSPECT or INVALID
   plan.txt compare.txt verdict.json fingerprint
-                      what the preflight and the comparison said; settings, programs and machine
-  reference           is there when later nights are compared with this one
+                      output of the preflight and the comparison; settings, programs and machine
+  reference           exists if later nights are compared with this one
 
-Exit codes, all but 0 with a mail to mail-to or, without one, words on stderr:
-  0    PASS: nothing printed, nothing mailed
-  1    REGRESSION; it stays one until it is gone, or until "series" or the reference in CONFIG is changed
-  2    INCONCLUSIVE: a run was not VALID so often as repeats allows, the deadline passed, a new series
-       begins (the fingerprint changed: 7 nights come first), tcpreport compare cannot conclude, or an error ended the night
-  3    nothing was measured: the preflight says stop, or the command line or CONFIG is wrong (stderr alone)
-  4    another instance is at work (stderr alone)
+Exit codes; all but 0 send mail to mail-to or, if that is not set, print to stderr:
+  0    PASS: nothing is printed or mailed
+  1    REGRESSION; repeated every night until it is gone or "series" or the reference in CONFIG changes
+  2    INCONCLUSIVE: a run was not VALID within the allowed repeats, the deadline passed, a new series
+       begins (the fingerprint changed; it takes 7 nights), tcpreport compare is inconclusive, or an error occurred
+  3    nothing measured: the preflight failed, or the command line or CONFIG is invalid (stderr only)
+  4    another instance is running (stderr only)
   130  interrupted by SIGINT or SIGTERM
 END
 }
@@ -49,7 +49,7 @@ client_options='' require='' results='' lock=/ runs=10 repeats=3 repeat_wait=30s
 series=1 server='' server_ready='listening on' reference_server='' reference_client=''
 tcpclient=tcpclient tcpreport=tcpreport mail_to='' sendmail=/usr/sbin/sendmail
 
-# A key and its value as they stand in the file.  Values are never evaluated.
+# A key and its value, verbatim from the file.  Values are never evaluated.
 set_key() {
     case $1 in
     client-options) client_options=$2 ;;
@@ -88,7 +88,7 @@ read_config() {
         case $trimmed in
         '' | '#'*) continue ;;
         *=*) ;;
-        *) die "$1:$n_line: '$trimmed' is not accepted: accepted is 'key = value'" ;;
+        *) die "$1:$n_line: invalid line '$trimmed': expected 'key = value'" ;;
         esac
         value=${trimmed#*=}
         trim "${trimmed%%=*}"
@@ -98,16 +98,16 @@ read_config() {
     done <"$1"
 }
 
-# A key, its value, and the least and the most that are accepted.
+# A key, its value, its minimum and its maximum.
 need_count() {
     case $2 in
     '' | *[!0-9]* | 0?* | ??????*) ;;
     *) [ "$2" -lt "$3" ] || [ "$2" -gt "$4" ] || return 0 ;;
     esac
-    die "$1: '$2' is not accepted: accepted is a number from $3 to $4"
+    die "$1: invalid value '$2': expected a number from $3 to $4"
 }
 
-# A key, its duration, and the least number that is accepted.
+# A key, its duration, and its minimum.
 set_seconds() {
     case $2 in
     *h) seconds_each=3600 ;;
@@ -126,8 +126,8 @@ refuse_mail_without_privileges() {
 }
 
 check_config() {
-    [ -n "$client_options" ] || die "$1: client-options is missing"
-    [ -n "$results" ] || die "$1: results is missing"
+    [ -n "$client_options" ] || die "$1: missing client-options"
+    [ -n "$results" ] || die "$1: missing results"
     need_count runs "$runs" 1 99
     need_count repeats "$repeats" 0 99
     need_count history "$history" 1 999
@@ -138,9 +138,9 @@ check_config() {
     repeat_wait_s=$seconds
     case $require in
     '' | p50 | p90 | p95 | p99 | p99.9 | p99.99 | max) ;;
-    *) die "require: '$require': expected p50, p90, p95, p99, p99.9, p99.99 or max" ;;
+    *) die "require: invalid value '$require': expected p50, p90, p95, p99, p99.9, p99.99 or max" ;;
     esac
-    [ -z "$reference_server" ] || [ -n "$server" ] || die "reference-server: needs server, which it is compared with"
+    [ -z "$reference_server" ] || [ -n "$server" ] || die "reference-server: requires server, which it is compared with"
     refuse_mail_without_privileges
     cd "$(dirname "$1")"
     [ -r "$lock" ] || die "lock: cannot read '$lock'"
@@ -149,12 +149,12 @@ check_config() {
         ${reference_server:+"${reference_server%% *}"} ${mail_to:+"${sendmail%% *}"} flock timeout; do
         command -v "$command" >/dev/null || die "cannot find '$command'"
     done
-    mkdir -p "$results" || die "results: cannot make '$results'"
+    mkdir -p "$results" || die "results: cannot create '$results'"
     [ -w "$results" ] || die "results: cannot write to '$results'"
     results=$(cd "$results" && pwd)
 }
 
-# --- processes: each is known by its pid, and ends at the deadline whatever becomes of this script ---
+# --- processes: known by pid; timeout(1) ends each at the deadline even if this script dies ---
 
 client_pid='' server_pid=''
 
@@ -185,7 +185,7 @@ end_processes() {
     client_pid='' server_pid=''
 }
 
-# A fresh server, if it is ours to start; what it says goes to a file.
+# Starts a fresh server, if one is configured; its output goes to a file.
 start_server() {
     [ -n "$run_server" ] || return 0
     check_time
@@ -195,15 +195,15 @@ start_server() {
     server_pid=$!
     tenths=0
     until grep -qF -- "$server_ready" "$1"; do
-        kill -0 "$server_pid" 2>/dev/null || conclude 2 "INCONCLUSIVE: the server ended: $(tail -n 1 "$1")"
-        [ "$tenths" -lt 300 ] || conclude 2 "INCONCLUSIVE: the server did not say '$server_ready' in 30 s"
+        kill -0 "$server_pid" 2>/dev/null || conclude 2 "INCONCLUSIVE: the server exited: $(tail -n 1 "$1")"
+        [ "$tenths" -lt 300 ] || conclude 2 "INCONCLUSIVE: the server did not print '$server_ready' within 30 s"
         tenths=$((tenths + 1))
         sleep 0.1
     done
 }
 
 check_time() {
-    seconds_left || conclude 2 "INCONCLUSIVE: the deadline of $deadline has passed"
+    seconds_left || conclude 2 "INCONCLUSIVE: the deadline ($deadline) has passed"
 }
 
 # --- the end of a night ---
@@ -221,10 +221,10 @@ send_mail() {
 tell() {
     [ -z "$mail_to" ] || ! send_mail || return 0
     cat "$night/summary.txt" >&2
-    [ -z "$mail_to" ] || echo "$program: no mail to $mail_to: $(tail -n 1 "$night/mail.txt")" >&2
+    [ -z "$mail_to" ] || echo "$program: cannot mail $mail_to: $(tail -n 1 "$night/mail.txt")" >&2
 }
 
-# An exit code, the verdict, and the file that tells more, if there is one.
+# An exit code, the verdict, and optionally a file with details.
 conclude() {
     trap '' INT TERM HUP
     end_processes
@@ -242,13 +242,13 @@ conclude() {
 
 # --- nights ---
 
-# Directories that are nights, oldest first, one a line.
+# The directories of all nights, oldest first, one per line.
 nights() {
     find "$results" -mindepth 1 -maxdepth 1 -type d \
         -name '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9][0-9][0-9][0-9][0-9]Z' | sort
 }
 
-# Those before that others are compared with, the last first.
+# Previous reference nights, newest first.
 references() {
     nights | sort -r | while IFS= read -r before; do
         [ ! -e "$before/reference" ] || echo "$before"
@@ -261,7 +261,7 @@ references_of_series() {
     done
 }
 
-# The first nights that later ones are measured from, of the series of the last reference.
+# The first nights of the last reference's series: the baseline.
 pinned() {
     last=$(references | head -n 1)
     [ -n "$last" ] || return 0
@@ -277,7 +277,7 @@ begin_night() {
     mkdir "$night"
 }
 
-# The oldest nights beyond those to keep, but for the first and the last that others are compared with.
+# Removes the oldest nights, except the baseline and the last reference nights.
 remove_old_nights() {
     {
         references | head -n "$history"
@@ -289,9 +289,9 @@ remove_old_nights() {
     rm "$night/kept.txt"
 }
 
-# What has to be the same for two nights to be of one series: settings, but for outputs and the target,
-# and host from the result, which tcpreport compare checks, too; the program itself, the CPU, and what of
-# the kernel's settings changes latency.
+# What must match for two nights to belong to one series: the settings except outputs and target, the host
+# as in the result (tcpreport compare checks it, too), the program, the CPU and the kernel settings that
+# affect latency.
 write_fingerprint() {
     {
         echo "series $series"
@@ -331,10 +331,10 @@ preflight() {
     in_time "$tcpclient" --config "$client_options" --plan >"$night/plan.txt" 2>&1 || code=$?
     check_time
     [ "$code" = 0 ] ||
-        conclude 3 "INCONCLUSIVE: nothing was measured: tcpclient --plan ends with $code" plan.txt
+        conclude 3 "INCONCLUSIVE: nothing measured: tcpclient --plan failed with exit code $code" plan.txt
 }
 
-# One try of one run; the files are $1.*.  Returns tcpclient's exit code.
+# One attempt at a run; its files are $1.*.  Returns tcpclient's exit code.
 try_run() {
     start_server "$1.server.txt"
     code=0
@@ -352,12 +352,12 @@ set_aside() {
     done
 }
 
-# Whether no connection was made, and one was refused.
+# Whether no connection was established and at least one was refused.
 was_refused() {
     grep -qE '^ +[0-9]+ +connect: refused$' "$night/$1.txt" && grep -qF ', 0 connected,' "$night/$1.txt"
 }
 
-# Gives a disturbed host time to settle; signals and the deadline still end the night.
+# Gives a disturbed host time to settle; signals and the deadline still apply.
 sleep_in_time() {
     [ "$1" = 0 ] || in_time sleep "$1" || true
     check_time
@@ -371,7 +371,7 @@ choose_programs() {
     esac
 }
 
-# A run that is VALID, after as many others as are allowed.
+# Repeats a run until it is VALID, at most $repeats times.
 valid_run() {
     choose_programs "$1"
     try=1
@@ -382,7 +382,7 @@ valid_run() {
         what='was not VALID' because=''
         ! was_refused "$1" || what='was refused' because=': nothing listens at the target'
         set_aside "$1" "$try"
-        [ "$code" != 2 ] || conclude 2 "INCONCLUSIVE: tcpclient refuses $1"
+        [ "$code" != 2 ] || conclude 2 "INCONCLUSIVE: tcpclient cannot run $1"
         [ "$try" -le "$repeats" ] || conclude 2 "INCONCLUSIVE: $1 $what in $try tries$because"
         sleep_in_time $((repeat_wait_s * try))
         try=$((try + 1))
@@ -406,7 +406,7 @@ measure() {
     done
 }
 
-# The results of the nights on stdin, one path a line: $1-NN.json.
+# The results of the nights listed on stdin, one path per line: $1-NN.json.
 results_of() {
     while IFS= read -r of; do
         find "$of" -maxdepth 1 -name "$1-[0-9][0-9].json"
@@ -432,7 +432,7 @@ compare() {
     verdict=$(grep -E '^(PASS|REGRESSION|INCONCLUSIVE):' "$night/compare.txt") || verdict=
     case $code,$verdict in
     0,PASS:* | 1,REGRESSION:* | 2,INCONCLUSIVE:*) ;;
-    *) verdict="INCONCLUSIVE: tcpreport compare ends with $code" code=2 ;;
+    *) verdict="INCONCLUSIVE: tcpreport compare failed with exit code $code" code=2 ;;
     esac
 }
 
@@ -447,7 +447,7 @@ judge_by_nights() {
     if [ -z "$before" ]; then
         say_what_changed
         : >"$night/reference"
-        conclude 2 "INCONCLUSIVE: the first night of a series has nothing to be compared with" changed.txt
+        conclude 2 "INCONCLUSIVE: first night of a series: nothing to compare with" changed.txt
     fi
     compare "$(echo "$before" | results_of run)" --nights
     case $code,$verdict in
@@ -472,21 +472,21 @@ fi
 read_config "$1"
 check_config "$1"
 
-# The lock of the host needs no write access: whoever runs this, and from wherever, can take it.
+# The host's lock needs no write access, so that any user can take it.
 exec 8<"$lock"
 flock -n 8 || {
-    echo "$program: another instance is at work on this host (lock: $lock)" >&2
+    echo "$program: another instance is running on this host (lock: $lock)" >&2
     exit 4
 }
-# Children hold the lock, too: a server that is still there keeps the next night from measuring beside it.
+# Children inherit the lock: a server that is still running keeps the next night from starting.
 exec 9>>"$results/lock"
 flock -n 9 || {
-    echo "$program: another instance is at work in $results" >&2
+    echo "$program: another instance is using $results" >&2
     exit 4
 }
-# What fails unforeseen, on a full disk say, must not end as a verdict does.
+# An unexpected failure, such as a full disk, must not look like a verdict.
 concluded=
-trap '[ -n "$concluded" ] || { end_processes; echo "$program: an error ended the night" >&2; exit 2; }' EXIT
+trap '[ -n "$concluded" ] || { end_processes; echo "$program: aborted by an error" >&2; exit 2; }' EXIT
 ends_at=$(($(date +%s) + deadline_s))
 begin_night
 remove_old_nights

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Round trip times from the rows of tcpclient -R or -o: over time, and how they are distributed.
+# Plots round trip times from the rows of tcpclient -R or -o: over time and by percentile.
 #   gnuplot -e "rows='rows.csv'; picture='rtt.png'" scripts/plot-rtt.gp
 set terminal pngcairo size 1100,800 font "sans,11"
 set output picture

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Tunes a Linux host for a client with a huge number of TCP connections, and takes it back.
+# Tunes a Linux host for a client with a very large number of TCP connections, and reverts it.
 set -eu
 # shellcheck source=scripts/setup-lib.sh
 . "$(dirname "$0")/setup-lib.sh"
@@ -11,22 +11,22 @@ usage() {
     cat <<END
 usage: $program [options] [-- COMMAND...]
 
-Tune this host for a client with N connections: all ports, TIME_WAIT, file descriptors, TCP memory, room
-in the conntrack table, source addresses.
+Tune this host for a client with N connections: port range, TIME_WAIT, file descriptors, TCP memory,
+conntrack table, source addresses.
 
 END
     common_usage
     cat <<END
 
-Only here:
+Client options:
   --sources LIST --dev IFACE
                     add source addresses to IFACE: 10.0.0.5,10.0.1.1-9,10.0.1.200-10.0.2.5,fd00::1-9; a
                     block, 10.50.0.0/16, becomes local with one route (best on lo)
-  --low-port PORT   let unprivileged programs use ports from PORT on
+  --low-port PORT   allow unprivileged programs to bind ports from PORT up
 
-tcpclient needs no wider port range for planned ports (--source, --sport), and none of this for some ten
-thousand connections: ask tcpclient --plan.  A port in TIME_WAIT (60 s, fixed in Linux) can be used again
-towards the same destination only with tcp_timestamps.
+tcpclient does not need a wider port range when it plans its ports (--source, --sport), and needs no tuning
+for about ten thousand connections: see tcpclient --plan.  A port in TIME_WAIT (60 s, fixed in Linux) can be
+reused towards the same destination only with tcp_timestamps.
 END
 }
 
@@ -54,10 +54,10 @@ while [ $# -gt 0 ]; do
     [ "$taken" -gt 0 ] || die "'$1': unknown option: see --help"
     shift "$taken"
 done
-[ -z "$sources" ] || [ -n "$device" ] || die "--sources: needs --dev"
+[ -z "$sources" ] || [ -n "$device" ] || die "--sources: requires --dev"
 need_device --dev "$device"
 items=$(list_sources "$sources") || exit
-[ -z "$low_port" ] || is_port "$low_port" || die "--low-port: '$low_port': expected 0 to 65535"
+[ -z "$low_port" ] || is_port "$low_port" || die "--low-port: invalid value '$low_port': expected 0 to 65535"
 
 begin
 if [ "$mode" = revert ]; then
@@ -68,11 +68,11 @@ else
     want_reserved_ports
     want net.ipv4.ip_local_port_range '1024 65535' around "64,512 automatic source ports per destination"
     [ -z "$low_port" ] || want net.ipv4.ip_unprivileged_port_start "$low_port" exactly \
-        "--low-port: source ports from there on without a privilege"
-    want net.ipv4.tcp_tw_reuse 1 exactly "use a port in TIME_WAIT again after a second"
-    want net.ipv4.tcp_timestamps 1 exactly "tcp_tw_reuse needs them"
-    want net.ipv4.tcp_max_tw_buckets "$connections" at-least "sockets in TIME_WAIT; beyond it they end at once"
-    want net.ipv4.tcp_max_orphans "$connections" at-least "closed sockets with data to send; beyond it they are reset"
+        "--low-port: bind source ports from here up without privileges"
+    want net.ipv4.tcp_tw_reuse 1 exactly "reuse a port in TIME_WAIT after a second"
+    want net.ipv4.tcp_timestamps 1 exactly "required by tcp_tw_reuse"
+    want net.ipv4.tcp_max_tw_buckets "$connections" at-least "sockets in TIME_WAIT; beyond this TIME_WAIT is cut short"
+    want net.ipv4.tcp_max_orphans "$connections" at-least "closed sockets with unsent data; beyond this they are reset"
     want_notrack client
     [ -z "$sources" ] || want_sources
     finish "$@"

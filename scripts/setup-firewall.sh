@@ -2,14 +2,14 @@
 # shellcheck shell=sh disable=SC2154 # the variables of setup-lib.sh and its other parts
 # Part of setup-lib.sh: connection tracking and the firewall.
 #
-# A packet that is not tracked has no connection state: "ct state established accept" does not match it.  On a host
-# whose firewall accepts by state, a notrack rule therefore cuts off the port.  Hence only on request.
+# An untracked packet has no connection state: "ct state established accept" does not match it.  On a host whose
+# firewall accepts by state, a notrack rule would block the port; hence it is only added on request.
 
 # Patterns of rules that need connection state: matches on it, and every kind of NAT.
 stateful_nft='(^|[^a-z])ct (original |reply )?[a-z]|(^|[[:space:]])(masquerade|snat|dnat|redirect|synproxy|flow add)|xt match "?(conntrack|state)'
 stateful_iptables='ctstate|--state|-m connlimit|-j (MASQUERADE|SNAT|DNAT|REDIRECT|SYNPROXY)'
 
-# Prints the first rule of this host that needs connection state, without its blanks; 1: there is none.
+# Prints the first rule of this host that needs connection state, trimmed; returns 1 if there is none.
 stateful_rule() {
     {
         nft -s list ruleset 2>/dev/null | grep -E "$stateful_nft" || true
@@ -30,8 +30,8 @@ refuse_port_of_ssh() {
     fi
 }
 
-# The rules of a client are for packets to the port of the server, and back; those of a server for its own port.
-# Sets $in and $out, the matches of packets that arrive and leave.
+# A client's rules match packets to and from the server's port; a server's rules match its own port.
+# Sets $in and $out, the matches for incoming and outgoing packets.
 directions() {
     case $1 in
     client) in=sport out=dport ;;
@@ -39,7 +39,7 @@ directions() {
     esac
 }
 
-# In place of a table of this name, whatever is left of it.
+# Replaces an existing table of this name.
 nft_rules() {
     directions "$1"
     cat <<END
@@ -114,12 +114,12 @@ want_iptables() {
     done
 }
 
-untracked='an untracked connection needs no entry in the conntrack table'
+untracked='an untracked connection needs no conntrack entry'
 
-# Why no rule is wanted.
+# Why no rule is added.
 why_tracked() {
     if [ "$(id -u)" != 0 ]; then
-        echo 'see --notrack (the firewall is visible to root alone)'
+        echo 'see --notrack (only root can see the firewall)'
     elif rule=$(stateful_rule); then
         echo "the firewall needs connection state: $rule"
     else
@@ -127,7 +127,7 @@ why_tracked() {
     fi
 }
 
-# want_notrack client|server: the packets of this side are not tracked.
+# want_notrack client|server: exempt the packets of this side from tracking.
 want_notrack() {
     if [ ! -e "$(sysctl_path net.netfilter.nf_conntrack_max)" ]; then
         show "notrack rule" "no conntrack" none ok "this kernel does not track connections"

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
-# What setup-server.sh and setup-client.sh share: sourced, not run.
+# Shared by setup-server.sh and setup-client.sh: sourced, not run.
 #
-# A script names what it wants with the want functions of the parts; the mode decides what becomes of it:
-#   check    say what is, what is wanted and why; change nothing; exit 1 when something differs
-#   dry-run  print the commands that have the effect of apply
-#   apply    change what differs, after writing down what was in the state file
-#   revert   undo the state file, last change first, and remove it
+# A script states the values it wants with the want functions of the parts; the mode decides what happens:
+#   check    print the current value, the wanted value and the reason; change nothing; exit 1 on a difference
+#   dry-run  print commands equivalent to apply
+#   apply    change what differs, after recording the old value in the state file
+#   revert   undo the changes in the state file, last one first, and remove it
 
 program=$(basename "$0")
 script=${program%.sh}
@@ -48,14 +48,14 @@ note() {
 # --- options ---
 
 need_argument() {
-    [ -n "${2-}" ] || die "$1: its value is missing"
+    [ -n "${2-}" ] || die "$1: missing value"
 }
 
 is_count() {
     case $1 in '' | *[!0-9]*) return 1 ;; esac
 }
 
-# read_count TEXT: the number it stands for, as the programs take it: 10000, 100k, 1.5M.
+# read_count TEXT: prints the number, in the notation of the programs: 10000, 100k, 1.5M.
 read_count() {
     number=${1%[kM]} decimals='' zeros=''
     case $1 in
@@ -74,14 +74,14 @@ read_count() {
     echo "${number:-0}"
 }
 
-# need_device OPTION NAME: as the kernel takes them, and nothing that a command takes for an option.
+# need_device OPTION NAME: a name the kernel allows and no command mistakes for an option.
 need_device() {
     case $2 in
-    -* | *[!A-Za-z0-9._@:-]*) die "$1: '$2': expected the name of a network interface" ;;
+    -* | *[!A-Za-z0-9._@:-]*) die "$1: invalid value '$2': expected the name of a network interface" ;;
     esac
 }
 
-# The options both scripts have.  $taken is how many words were taken; 0: not one of them.
+# The options that both scripts have.  Sets $taken to the number of words consumed; 0: not a common option.
 # shellcheck disable=SC2034 # read by the scripts
 common_option() {
     taken=1
@@ -92,14 +92,14 @@ common_option() {
     --connections)
         need_argument "$@"
         connections=$(read_count "$2") || connections=0
-        [ "$connections" -gt 0 ] || die "--connections: '$2': expected a number above 0, as 10000, 100k or 1.5M"
+        [ "$connections" -gt 0 ] || die "--connections: invalid value '$2': expected a number above 0, such as 10000, 100k or 1.5M"
         taken=2
         ;;
     --port)
         need_argument "$@"
-        is_count "$2" || die "--port: '$2': expected 1 to 65535"
+        is_count "$2" || die "--port: invalid value '$2': expected 1 to 65535"
         if [ "$2" -lt 1 ] || [ "$2" -gt 65535 ]; then
-            die "--port: '$2': expected 1 to 65535"
+            die "--port: invalid value '$2': expected 1 to 65535"
         fi
         port=$2 taken=2
         ;;
@@ -113,7 +113,7 @@ common_option() {
         ;;
     --revert-after)
         need_argument "$@"
-        is_count "${2%[smh]}" || die "--revert-after: '$2': expected a time as 90, 90s, 30m or 2h"
+        is_count "${2%[smh]}" || die "--revert-after: invalid value '$2': expected a time such as 90, 90s, 30m or 2h"
         revert_after=$2 taken=2
         ;;
     --limits) limits=yes ;;
@@ -134,40 +134,40 @@ common_option() {
 common_usage() {
     cat <<END
   --connections N   size every value for N connections (default: 10000)
-  --check           print each value, what is wanted and why; change nothing (default)
-  --dry-run         print the commands that do what --apply does
-  --apply           change what differs; save the old values in the state file
+  --check           print current and wanted values with reasons; change nothing (default)
+  --dry-run         print commands equivalent to --apply
+  --apply           change what differs; record the old values in the state file
   --revert          restore the old values and remove the state file
   --port PORT       the server's port (default: 4242)
-  --notrack         exempt the server's port from connection tracking.  A firewall that accepts
-                    packets by connection state then drops them; see below
+  --notrack         exempt the server's port from connection tracking.  A firewall that matches on
+                    connection state then drops these packets; see below
   --irq IFACE       spread the interrupts of this interface over the CPUs of its NUMA node
-  --rps IFACE       spread packets over these CPUs where the interface has fewer receive queues (RPS),
-                    and give CPUs send queues of their own (XPS)
-  --rings IFACE     as large as the card has them; print how long it holds interrupts back
-  --persist         with --apply: set the changed sysctls at every boot, in
+  --rps IFACE       spread packets over these CPUs if the interface has fewer receive queues (RPS),
+                    and assign each CPU its own send queue (XPS)
+  --rings IFACE     set the NIC's rings to their maximum size; print its interrupt coalescing
+  --persist         with --apply: set the changed sysctls at every boot, with
                     $persist_file
-  --limits          with --persist: a hard limit of file descriptors for N connections, for logins and
-                    for services (after "systemctl daemon-reexec")
+  --limits          with --persist: raise the hard limit of file descriptors for N connections, for
+                    logins and for services (after "systemctl daemon-reexec")
   --revert-after TIME
-                    with --apply: revert by itself after TIME (90s, 30m, 2h), even if the session is
-                    gone; another --apply with it restarts the time
-  --owner NAME      label the changes with NAME; --apply and --revert refuse to touch those of
+                    with --apply: revert automatically after TIME (90s, 30m, 2h), even if the session
+                    has ended; another --apply with this option restarts the timer
+  --owner NAME      label the changes with NAME; --apply and --revert refuse to touch changes of
                     another owner (exit code 3)
-  --state FILE      save the old values here (default: $volatile/$script.state, with --persist
+  --state FILE      the state file (default: $volatile/$script.state; with --persist
                     $durable/$script.state)
-  -- COMMAND...     then run COMMAND with the file descriptor limit raised for N connections; a script
-                    cannot raise the limit of the shell it was started from
+  -- COMMAND...     then run COMMAND with the fd limit raised for N connections (a script cannot raise
+                    the limit of its parent shell)
 
-Without --persist a reboot undoes everything; with it, a reboot undoes all but the sysctls.  If both
-scripts changed a value, the last --revert restores it (with --state: if both files are in one directory).
+Without --persist, a reboot undoes everything; with it, everything except the sysctls.  If both scripts
+changed a value, the last --revert restores it (with --state: if both files are in one directory).
 
---notrack spares a host with many connections the conntrack table, but packets that are not tracked have
-no state: a rule like "ct state established accept" does not match them.  Use it only if another rule
-accepts packets from and to the port.
+--notrack saves conntrack entries, but untracked packets have no connection state: a rule such as
+"ct state established accept" does not match them.  Use it only if another rule accepts packets from and
+to the port.
 
-Exit codes: 0 done, or all values are as wanted; 1 --check found differences; 2 usage; 3 the system
-refused a change, listed on stderr; all others were made.
+Exit codes: 0 success; 1 --check found differences; 2 usage error; 3 the system refused a change, which is
+listed on stderr; all other changes were made.
 END
 }
 
@@ -184,7 +184,7 @@ refuse() {
     refused=$((refused + 1))
 }
 
-# A command of change, as one types it.
+# A change as a command line.
 print_command() {
     case $1 in
     write_sysctl) echo "sysctl -w $2='$3'" ;;
@@ -197,7 +197,7 @@ print_command() {
     esac
 }
 
-# change KIND NAME BEFORE COMMAND...: runs a command that changes something; the first three say how to undo it.
+# change KIND NAME BEFORE COMMAND...: runs a command that changes something; KIND, NAME and BEFORE tell how to undo it.
 change() {
     kind=$1 name=$2 before=$3
     shift 3
@@ -212,17 +212,17 @@ change() {
     esac
 }
 
-# Network namespaces share the table of the machine and have no limits of their own.
+# Network namespaces share the host's neighbour table and have no limits of their own.
 want_neighbours() {
     for family in ipv4 ipv6; do
         if [ -e "$(sysctl_path net.$family.neigh.default.gc_thresh3)" ]; then
-            want net.$family.neigh.default.gc_thresh2 4096 at-least "neighbours on the link before old ones go"
-            want net.$family.neigh.default.gc_thresh3 8192 at-least "neighbours on the link; beyond it packets are dropped"
+            want net.$family.neigh.default.gc_thresh2 4096 at-least "neighbours on the link before old ones are evicted"
+            want net.$family.neigh.default.gc_thresh3 8192 at-least "neighbours on the link; beyond this packets are dropped"
         fi
     done
 }
 
-# A hard limit above fs.nr_open would lock out logins; one below that of systemd would be a step back.
+# A hard limit above fs.nr_open would break logins; one below systemd's default would be a step back.
 want_limits() {
     limit=$((connections + 1024))
     [ $limit -ge 524288 ] || limit=524288
@@ -232,29 +232,29 @@ want_limits() {
     fi
     want_file "/etc/security/limits.d/90-tcpscaler-$script.conf" "*    hard nofile $limit
 root hard nofile $limit
-" "the limit of file descriptors for logins"
+" "file descriptor limit for logins"
     want_file "/etc/systemd/system.conf.d/90-tcpscaler-$script.conf" "[Manager]
 DefaultLimitNOFILE=1024:$limit
-" "the limit of file descriptors for services"
+" "file descriptor limit for services"
 }
 
-# What every machine with so many connections needs: sockets of both ends, and what each thread has open
-# besides (64 descriptors, of 1,000 connections where the hard limit of descriptors is that low).
+# What every host needs for N connections: sockets of both ends, and 64 further descriptors per thread (a
+# thread may hold as few as 1,000 connections if the hard limit is low).
 want_common() {
     files=$((connections * 2 + connections / 8 + 10000))
     open_now=$(cut -f 1 /proc/sys/fs/file-nr)
     want fs.file-max $((files + (open_now / 100000 + 1) * 100000)) at-least \
-        "files of both programs, 100,000 to spare, and those open now"
+        "files of both programs, those open now, and 100,000 spare"
     want fs.nr_open $((connections + 10000)) at-least "files of one process: one per connection"
-    want fs.epoll.max_user_watches "$files" at-least "a watch per connection, in both programs"
+    want fs.epoll.max_user_watches "$files" at-least "one watch per connection, in both programs"
     want_triple net.ipv4.tcp_mem $((connections / 2 + 50000)) "pages for socket buffers, half a page per connection"
-    want net.core.netdev_max_backlog 10000 at-least "packets that wait for a CPU before they are dropped"
+    want net.core.netdev_max_backlog 10000 at-least "packets queued for a CPU; beyond this they are dropped"
     [ ! -e "$(sysctl_path net.netfilter.nf_conntrack_max)" ] ||
         want net.netfilter.nf_conntrack_max $((connections + connections / 5)) at-least \
-            "a tracked connection has an entry; SYNs are dropped when the table is full"
+            "one entry per tracked connection; SYNs are dropped when the table is full"
     [ ! -e "$(sysctl_path net.netfilter.nf_conntrack_buckets)" ] ||
         want net.netfilter.nf_conntrack_buckets $(((connections + connections / 5) / 4 / 512 * 512 + 512)) at-least \
-            "at most four tracked connections in a chain"
+            "at most four tracked connections per hash chain"
     want_neighbours
     [ -z "$limits" ] || want_limits
     [ -z "$irq_device" ] || want_irq "$irq_device"
@@ -268,7 +268,7 @@ run_command() {
     wanted=$((connections + 1024))
     hard=$(ulimit -Hn)
     if [ "$hard" != unlimited ] && [ "$hard" -lt "$wanted" ]; then
-        ulimit -Hn "$wanted" 2>/dev/null || note "the limit of file descriptors stays $hard (wanted: $wanted)"
+        ulimit -Hn "$wanted" 2>/dev/null || note "the file descriptor limit stays at $hard (wanted: $wanted)"
     fi
     ulimit -Sn "$(ulimit -Hn)"
     unlock_state
@@ -282,7 +282,7 @@ finish() {
         note "$differing changes; --revert undoes them ($state)"
     fi
     if [ $refused -gt 0 ]; then
-        note "$refused of them were refused"
+        note "$refused changes were refused"
         exit 3
     fi
     [ $# -eq 0 ] || run_command "$@"
@@ -291,18 +291,18 @@ finish() {
 
 begin() {
     choose_state
-    [ -z "$limits" ] || [ -n "$persist" ] || die "--limits: needs --persist, after a reboot fs.nr_open could be lower"
+    [ -z "$limits" ] || [ -n "$persist" ] || die "--limits: requires --persist: after a reboot fs.nr_open could be lower"
     case $mode in
-    check) printf '%-36s %-22s %-22s %-8s %s\n' setting is wanted '' why ;;
+    check) printf '%-36s %-22s %-22s %-8s %s\n' setting current wanted '' reason ;;
     apply | revert)
-        [ "$(id -u)" = 0 ] || die "--$mode needs root"
-        [ -z "$persist" ] || [ -z "$revert_after" ] || die "--revert-after: not with --persist, a reboot would end it"
+        [ "$(id -u)" = 0 ] || die "--$mode: requires root"
+        [ -z "$persist" ] || [ -z "$revert_after" ] || die "--revert-after: conflicts with --persist: a reboot would end the timer"
         begin_change
         ;;
     esac
 }
 
-# The state is this script's alone from here on.
+# From here on this script holds the state exclusively.
 begin_change() {
     trap unlock_state EXIT
     trap 'exit 129' HUP

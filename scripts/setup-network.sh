@@ -2,9 +2,9 @@
 # shellcheck shell=sh disable=SC2154 # the variables of setup-lib.sh and its other parts
 # Part of setup-lib.sh: source addresses and local blocks.
 #
-# Which are there is asked of ip(8) by address, not by text: IPv6 has many spellings of one address.
+# Addresses are looked up with ip(8), not compared as text: an IPv6 address has many spellings.
 
-# family_of ADDRESS: as an option of ip(8).
+# family_of ADDRESS: the option of ip(8).
 family_of() {
     case $1 in
     *:*) echo -6 ;;
@@ -27,7 +27,7 @@ has_route() {
     ip "$(family_of "$1")" route show table local exact "$1" dev "$2" 2>/dev/null | grep -q '^local '
 }
 
-# As it was added: the same address may be there with a prefix by now, and is somebody else's then.
+# Only as it was added: with another prefix the address belongs to somebody else by now.
 undo_address() {
     ! ip -o addr show dev "$2" to "$1/$(bits_of "$1")" 2>/dev/null | grep -qF "/$(bits_of "$1") " ||
         ip addr del "$1/$(bits_of "$1")" dev "$2"
@@ -59,7 +59,7 @@ want_address() {
         ip addr add "$1/$(bits_of "$1")" dev "$2" ${3:+"$3"}
 }
 
-# A whole block is made local by one route.
+# One route makes a whole block local.
 want_route() {
     want_on_device route "$1" "$2" block "local on $2" "a block of source addresses" \
         ip "$(family_of "$1")" route add local "$1" dev "$2"
@@ -77,7 +77,7 @@ is_in() {
     return 1
 }
 
-# The ports of this network namespace that programs listen on, one a line.
+# The listening ports of this network namespace, one per line.
 listening_ports() {
     # shellcheck disable=SC2013 # numbers
     for hex in $(cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | awk '$4 == "0A" { sub(".*:", "", $2); print $2 }' | sort -u); do
@@ -85,8 +85,8 @@ listening_ports() {
     done
 }
 
-# A wider range of automatic ports must not give away those of servers, which could not start again: that of tcpserver,
-# and those in use that the range did not hold so far.
+# A wider range of automatic ports must not hand out ports of servers, which could then not restart: tcpserver's, and
+# listening ports that were outside the range so far.
 want_reserved_ports() {
     has_sysctl net.ipv4.ip_local_reserved_ports || return 0
     is=$(read_sysctl net.ipv4.ip_local_reserved_ports)
@@ -100,23 +100,23 @@ want_reserved_ports() {
         fi
     done
     if [ "$is" = "$wanted" ]; then
-        show net.ipv4.ip_local_reserved_ports "${is:--}" "${is:--}" ok "no automatic source port is that of a server"
+        show net.ipv4.ip_local_reserved_ports "${is:--}" "${is:--}" ok "keep servers' ports out of the automatic source ports"
         set_sysctl net.ipv4.ip_local_reserved_ports "$is" ''
     else
-        show net.ipv4.ip_local_reserved_ports "${is:--}" "$wanted" differs "no automatic source port is that of a server"
+        show net.ipv4.ip_local_reserved_ports "${is:--}" "$wanted" differs "keep servers' ports out of the automatic source ports"
         set_sysctl net.ipv4.ip_local_reserved_ports "$is" "$wanted"
     fi
 }
 
-# --- lists of sources, as tcpclient takes them: the same addresses ---
+# --- lists of sources, in tcpclient's syntax ---
 
 most_addresses=65536
 
 odd_source() {
-    die "--sources: '$1': expected an address, a range or a block: 10.0.0.5, 10.0.1.1-9, 10.0.1.200-10.0.2.5, fd00::1-9, 10.50.0.0/16"
+    die "--sources: invalid value '$1': expected an address, a range or a block: 10.0.0.5, 10.0.1.1-9, 10.0.1.200-10.0.2.5, fd00::1-9, 10.50.0.0/16"
 }
 
-# number_of A.B.C.D: 1 when it is none.
+# number_of A.B.C.D: returns 1 if invalid.
 number_of() {
     number=0 n_parts=0
     for part in $(echo "$1" | tr . ' '); do
@@ -131,7 +131,7 @@ address_of() {
     echo $(($1 >> 24)).$(($1 >> 16 & 255)).$(($1 >> 8 & 255)).$(($1 & 255))
 }
 
-# list_range4 FIRST LAST: LAST may be the last number alone.
+# list_range4 FIRST LAST: LAST may be just the last number.
 list_range4() {
     case $2 in
     *.*) end=$(number_of "$2") ;;
@@ -161,7 +161,7 @@ list_range6() {
     done
 }
 
-# A block without the bits behind its prefix, which ip(8) refuses.
+# A block with its host bits cleared, as ip(8) requires.
 list_block() {
     prefix=${1##*/}
     is_count "$prefix" && [ ${#prefix} -le 3 ] && [ "$prefix" -le "$(bits_of "$1")" ] || return
@@ -174,7 +174,7 @@ list_block() {
     esac
 }
 
-# list_sources LIST: one address or block a line; ends the subshell it runs in when the list is not one.
+# list_sources LIST: one address or block per line; exits the subshell if the list is invalid.
 list_sources() {
     case $1 in
     *[!0-9A-Fa-f.:,/-]* | -* | ,* | *, | *,,*) odd_source "$1" ;;

@@ -2,7 +2,7 @@
 # shellcheck shell=sh disable=SC2154 # the variables of setup-lib.sh and its other parts
 # Part of setup-lib.sh: the network interface, its interrupts, queues and rings.
 
-# A file of the kernel with one value.
+# Writes a kernel file that holds one value.
 write_value() {
     echo "$2" >"$1"
 }
@@ -10,13 +10,13 @@ write_value() {
 # restore_value FILE VALUE: the interrupt or the interface may be gone.
 restore_value() {
     [ -e "$1" ] || {
-        note "$1: gone, left out"
+        note "$1: no longer present, skipped"
         return 0
     }
     [ "$(cat -- "$1")" = "$2" ] || write_value "$1" "$2"
 }
 
-# plain_mask MASK: without the zeros in front that the kernel prints.
+# plain_mask MASK: without the leading zeros that the kernel prints.
 plain_mask() {
     echo "$1" | sed 's/^[0,]*//; s/^$/0/'
 }
@@ -36,7 +36,7 @@ want_value() {
 
 # --- CPUs ---
 
-# list_cpus LIST: those of "0-3,8", one a line.
+# list_cpus LIST: expands "0-3,8", one CPU per line.
 list_cpus() {
     for span in $(echo "$1" | tr , ' '); do
         at=${span%-*}
@@ -47,14 +47,14 @@ list_cpus() {
     done
 }
 
-# device_of IFACE: the device with the interrupts; of a virtio interface it is the one above.
+# device_of IFACE: the device that has the interrupts; for a virtio interface, its parent.
 device_of() {
     device=$(readlink -f "/sys/class/net/$1/device")
     [ -d "$device/msi_irqs" ] || device=${device%/*}
     echo "$device"
 }
 
-# cpus_of IFACE: the CPUs of its NUMA node that are online, one a line; all where it has no node.
+# cpus_of IFACE: the online CPUs of its NUMA node, one per line; all if it has no node.
 cpus_of() {
     online=$(list_cpus "$(cat /sys/devices/system/cpu/online)")
     device=$(device_of "$1")
@@ -63,7 +63,7 @@ cpus_of() {
     echo "$near"
 }
 
-# mask_of CPU...: in hexadecimal groups of 32, as the kernel takes them.
+# mask_of CPU...: as hexadecimal groups of 32 bits, the kernel's format.
 mask_of() {
     last=0 mask=''
     for cpu; do
@@ -83,8 +83,8 @@ mask_of() {
 
 # --- interrupts ---
 
-# irqs_of IFACE: the numbers of its interrupts, but for those that carry no packets.  A driver may name them after its
-# device (mlx5_comp0@pci:..., virtio2-input.0): the device knows them all.
+# irqs_of IFACE: the numbers of its packet interrupts.  A driver may name them after the device (mlx5_comp0@pci:...,
+# virtio2-input.0), so they are taken from the device.
 irqs_of() {
     irqs=' '
     for irq in "$(device_of "$1")"/msi_irqs/*; do
@@ -101,10 +101,10 @@ irqs_of() {
 
 warn_of_irqbalance() {
     ! grep -qsx irqbalance /proc/[0-9]*/comm ||
-        note "irqbalance is running and moves interrupts again: systemctl stop irqbalance, or ban them in its settings"
+        note "irqbalance is running and will move the interrupts: systemctl stop irqbalance, or ban them in its settings"
 }
 
-# pick N CPU...: the CPU of the Nth queue, from 0, in turn.
+# pick N CPU...: the CPU for queue N (from 0), round-robin.
 pick() {
     turn=$(($1 % ($# - 1)))
     shift $((turn + 1))
@@ -114,7 +114,7 @@ pick() {
 want_irq() {
     irqs=$(irqs_of "$1")
     [ -n "$irqs" ] || {
-        note "--irq: $1 has no interrupts of its own"
+        note "--irq: $1 has no interrupts"
         return 0
     }
     warn_of_irqbalance
@@ -122,14 +122,14 @@ want_irq() {
     for irq in $irqs; do
         # shellcheck disable=SC2086 # numbers
         want_value "/proc/irq/$irq/smp_affinity_list" "irq $irq of $1" "$(pick $n $cpus)" \
-            "a CPU for each queue, on the NUMA node of the card"
+            "one CPU per queue, on the NIC's NUMA node"
         n=$((n + 1))
     done
 }
 
 # --- queues ---
 
-# queues_of IFACE rx|tx: in the order of their numbers.
+# queues_of IFACE rx|tx: in numeric order.
 queues_of() {
     number=0
     while [ -d "/sys/class/net/$1/queues/$2-$number" ]; do
@@ -142,12 +142,12 @@ count_lines() {
     printf '%s' "$1" | grep -c .
 }
 
-# Packets of a card with fewer queues than CPUs are passed on to all CPUs of its node; each CPU sends into a queue of
-# its own, as far as there are.
+# If a NIC has fewer receive queues than CPUs, its packets are spread over all CPUs of its node.  Each CPU gets its own
+# send queue, as far as there are enough.
 want_rps() {
     cpus=$(cpus_of "$1") receiving=$(queues_of "$1" rx) sending=$(queues_of "$1" tx)
     [ -n "$receiving" ] || {
-        note "--rps: there is no interface $1"
+        note "--rps: no such interface: $1"
         return 0
     }
     n_cpus=$(count_lines "$cpus") n_rx=$(count_lines "$receiving") n_tx=$(count_lines "$sending" || true)
@@ -167,13 +167,13 @@ want_rps() {
         done
         # shellcheck disable=SC2086 # numbers
         [ -z "$mine" ] || want_value "$queue/xps_cpus" "XPS of $1 ${queue##*/}" "$(mask_of $mine)" \
-            "no lock shared between CPUs that send"
+            "no send lock shared between CPUs"
     done
 }
 
 # --- rings ---
 
-# ring_of IFACE RX|TX FIRST|SECOND: what ethtool says it may have (1) or has (2).
+# ring_of IFACE RX|TX 1|2: the maximum (1) or current (2) size as reported by ethtool.
 ring_of() {
     ethtool -g "$1" 2>/dev/null | awk -v name="$2:" -v n="$3" '$1 == name && NF == 2 && ++seen == n { print $2 }'
 }
@@ -196,22 +196,22 @@ undo_ring() {
 want_ring() {
     most=$(ring_of "$1" "$3" 1) is=$(ring_of "$1" "$3" 2)
     if ! is_count "$most" || ! is_count "$is"; then
-        note "--rings: $1 has no $2 ring to set"
+        note "--rings: $1 has no configurable $2 ring"
     elif [ "$is" -ge "$most" ]; then
-        show "$2 ring of $1" "$is" "$most" ok "packets that wait for a CPU in the card"
+        show "$2 ring of $1" "$is" "$most" ok "packets queued in the NIC"
         claim ring "$1 $2"
     else
-        show "$2 ring of $1" "$is" "$most" differs "packets that wait for a CPU in the card; many cards drop the link for a moment"
+        show "$2 ring of $1" "$is" "$most" differs "packets queued in the NIC; many NICs drop the link briefly when this changes"
         change ring "$1 $2" "$is" set_ring "$1" "$2" "$most"
     fi
 }
 
-# How long the card holds interrupts back is a choice between latency and CPU time: it is said, not set.
+# Interrupt coalescing trades latency for CPU time: it is reported, not changed.
 show_coalescing() {
     usecs=$(ethtool -c "$1" 2>/dev/null | awk '$1 == "rx-usecs:" { print $2 }')
     adaptive=$(ethtool -c "$1" 2>/dev/null | awk '$1 == "Adaptive" { print $3 }')
     ! is_count "$usecs" || show "coalescing of $1" "$usecs us, adaptive $adaptive" any ok \
-        "adds up to so much to a latency; ethtool -C $1 adaptive-rx off rx-usecs 0 costs CPU time instead"
+        "adds up to this much latency; ethtool -C $1 adaptive-rx off rx-usecs 0 costs CPU time instead"
 }
 
 want_rings() {

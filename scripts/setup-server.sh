@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Tunes a Linux host for a server with a huge number of TCP connections, and takes it back.
+# Tunes a Linux host for a server with a very large number of TCP connections, and reverts it.
 set -eu
 # shellcheck source=scripts/setup-lib.sh
 . "$(dirname "$0")/setup-lib.sh"
@@ -12,20 +12,20 @@ usage() {
 usage: $program [options] [-- COMMAND...]
 
 Tune this host for a server with N connections: accept and SYN queues, file descriptors, TCP memory, no
-SYN cookies, room in the conntrack table.
+SYN cookies, conntrack table.
 
 END
     common_usage
     cat <<END
 
-Only here:
+Server options:
   --small-buffers   socket buffers of 1 to 16 KiB, for millions of idle connections
 
-The queues: a connection stands in the SYN queue (tcp_max_syn_backlog) until its handshake is done, then
-in the accept queue (the smaller of --backlog and somaxconn) until the program takes it.  When that is
-full the last segment of the handshake is dropped: the client believes it is connected, the server has
-nothing and repeats its answer tcp_synack_retries times (half-open; tcp_abort_on_overflow=1 would send a
-reset instead).  SYN cookies hide an overflow of the first queue and leave a message in dmesg.
+Queues: a connection waits in the SYN queue (tcp_max_syn_backlog) until its handshake completes, then in
+the accept queue (the smaller of --backlog and somaxconn) until the program accepts it.  If that queue is
+full, the last segment of the handshake is dropped: the client sees an established connection, while the
+server has none and retransmits its SYN-ACK tcp_synack_retries times (half-open; tcp_abort_on_overflow=1
+would send a reset instead).  SYN cookies hide an overflow of the SYN queue and log a message in dmesg.
 END
 }
 
@@ -46,13 +46,13 @@ if [ "$mode" = revert ]; then
     [ $# -eq 0 ] || run_command "$@"
 else
     want_common
-    want net.core.somaxconn 16384 at-least "the longest accept queue that --backlog can ask for"
-    want net.ipv4.tcp_max_syn_backlog 16384 at-least "handshakes under way; beyond it SYNs are dropped"
+    want net.core.somaxconn 16384 at-least "upper limit for --backlog, the accept queue"
+    want net.ipv4.tcp_max_syn_backlog 16384 at-least "incomplete handshakes; beyond this SYNs are dropped"
     want net.ipv4.tcp_syncookies 0 exactly "cookies hide a full SYN queue and lose TCP options"
     if [ -n "$small_buffers" ]; then
-        want net.ipv4.tcp_rmem '1024 4096 16384' exactly "--small-buffers: at most 16 KiB to read"
-        want net.ipv4.tcp_wmem '1024 4096 16384' exactly "--small-buffers: at most 16 KiB to write"
-        want net.ipv4.tcp_moderate_rcvbuf 0 exactly "--small-buffers: buffers do not grow by themselves"
+        want net.ipv4.tcp_rmem '1024 4096 16384' exactly "--small-buffers: receive buffers of at most 16 KiB"
+        want net.ipv4.tcp_wmem '1024 4096 16384' exactly "--small-buffers: send buffers of at most 16 KiB"
+        want net.ipv4.tcp_moderate_rcvbuf 0 exactly "--small-buffers: no automatic buffer growth"
     fi
     want_notrack server
     finish "$@"

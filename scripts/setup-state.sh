@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh disable=SC2154 # the variables of setup-lib.sh and its other parts
-# Part of setup-lib.sh: the state file, which says how everything was before, and undoing it.
+# Part of setup-lib.sh: the state file, which records all previous values, and undoing the changes.
 #
-# One change per line, "kind<TAB>name<TAB>value", written before the change is made.  What two states of one
-# directory (or of the two default directories) have on record has the same value in both, that from before the
-# first change: the last --revert restores it.
+# One change per line, "kind<TAB>name<TAB>value", written before the change is made.  An entry that two states of one
+# directory (or of the two default directories) share has the same value in both: the one from before the first
+# change.  The last --revert restores it.
 
 tab=$(printf '\t')
 header=tcpscaler-setup
@@ -18,7 +18,7 @@ lock=
 
 # --- where it is ---
 
-# A reboot takes back what is not persisted, and its state with it; what is persisted needs one that stays.
+# A reboot undoes what is not persisted and removes its state; persisted changes need a durable state.
 choose_state() {
     siblings=given
     if [ -z "$state" ]; then
@@ -34,21 +34,20 @@ choose_state() {
     esac
 }
 
-# What the state file says, --revert does as root: nobody else may have made it, or be able to put another one in
-# its place.
+# --revert executes the state file as root: only root may have created it or be able to replace it.
 
-# refuse_foreign PATH [sticky]: root's, and not writable by others, but for a sticky directory where that will do.
+# refuse_foreign PATH [sticky]: must be owned by root and not writable by others; "sticky" allows a sticky directory.
 refuse_foreign() {
     case $(stat -c '%u %A' -- "$1" 2>/dev/null) in
     '') ;; # removed meanwhile
     '0 l'* | '0 '?????-??-?) ;;
     '0 d'????????[tT]) [ "${2-}" = sticky ] || die "--state: $1 is writable by others" ;;
     '0 '*) die "--state: $1 is writable by others" ;;
-    *) die "--state: $1 is not root's" ;;
+    *) die "--state: $1 is not owned by root" ;;
     esac
 }
 
-# Every directory and link on the way to a path, as far as they exist.
+# Checks every existing directory and link on the way to a path.
 refuse_foreign_way() {
     way=$1
     while [ "$way" != / ]; do
@@ -59,11 +58,11 @@ refuse_foreign_way() {
     done
 }
 
-# Finds the directory of the state, and makes it for --apply; 1: --revert finds none.
+# Finds the directory of the state; --apply creates it.  Returns 1 if --revert finds none.
 find_state_directory() {
     state_directory=$(dirname -- "$state")
     refuse_foreign_way "$state"
-    [ "$mode" = revert ] || make_directory "$state_directory" || die "--state: cannot make $state_directory"
+    [ "$mode" = revert ] || make_directory "$state_directory" || die "--state: cannot create $state_directory"
     [ -d "$state_directory" ] || return 1
     state_directory=$(readlink -f -- "$state_directory")
     refuse_foreign_way "$state_directory"
@@ -71,16 +70,16 @@ find_state_directory() {
 }
 
 refuse_unsafe_state() {
-    [ ! -L "$state" ] || die "--state: $state is a link"
-    [ ! -e "$state" ] || [ -f "$state" ] || die "--state: $state is not a file"
+    [ ! -L "$state" ] || die "--state: $state is a symbolic link"
+    [ ! -e "$state" ] || [ -f "$state" ] || die "--state: $state is not a regular file"
     refuse_foreign "$state"
     state=$state_directory/$(basename -- "$state")
 }
 
-# Directories made here, one a line, until there is a state to record them in.
+# Directories created here, one per line, until there is a state to record them in.
 made_directories=
 
-# make_directory PATH: with all above it.
+# make_directory PATH: creates it and its parents.
 make_directory() {
     [ ! -d "$1" ] || return 0
     make_directory "$(dirname -- "$1")" || return
@@ -103,7 +102,7 @@ END
 
 # --- one at a time ---
 
-# open_lock FILE: 1 when its directory is gone, as after a --revert.
+# open_lock FILE: returns 1 if its directory is gone, as after a --revert.
 open_lock() {
     mask=$(umask)
     umask 077
@@ -112,15 +111,15 @@ open_lock() {
     [ -n "$opened" ]
 }
 
-# A file that only root can open: nobody else can hold the lock.  unlock_state removes it; who waited for it meanwhile
-# sees that it is gone, and opens the new one.
+# Only root can open the file, so nobody else can hold the lock.  unlock_state removes it; a process that waited for it
+# notices that it is gone and opens the new one.
 lock_file() {
     lock=$1
     command -v flock >/dev/null || return 0
     while :; do
         open_lock "$lock" 2>/dev/null || return
         flock -w 60 9 || {
-            note "another setup script is at work ($lock)"
+            note "another setup script is running (lock: $lock)"
             lock=
             exit 3
         }
@@ -135,7 +134,7 @@ unlock_state() {
     lock=
 }
 
-# Takes the lock and finds the directory of the state; 1: there is none to revert.
+# Takes the lock and finds the directory of the state.  Returns 1 if there is none to revert.
 lock_state() {
     if [ "$siblings" = default ]; then
         lock_file "$volatile.lock"
@@ -155,7 +154,7 @@ is_recorded() {
     [ -f "$1" ] && grep -qF -e "$(printf '%s\t%s\t' "$2" "$3")" -- "$1"
 }
 
-# value_in STATE KIND NAME: of what is recorded.
+# value_in STATE KIND NAME: prints the recorded value.
 value_in() {
     grep -F -e "$(printf '%s\t%s\t' "$2" "$3")" -- "$1" | head -n 1 | cut -f 3
 }
@@ -164,12 +163,12 @@ is_of_this_boot() {
     ! grep -q "^boot$tab" "$1" || is_recorded "$1" boot "$boot"
 }
 
-# is_persistent STATE: its sysctls are set again at boot.
+# is_persistent STATE: whether its sysctls are set at boot.
 is_persistent() {
     grep -q "^file$tab/etc/sysctl.d/" "$1"
 }
 
-# is_current STATE KIND: no reboot has undone its changes of this kind.
+# is_current STATE KIND: whether no reboot has undone its changes of this kind.
 is_current() {
     is_of_this_boot "$1" || case $2 in
     owner | directory | file) ;;
@@ -178,7 +177,7 @@ is_current() {
     esac
 }
 
-# Other states that may have recorded the same things, one a line.
+# Other states that may have recorded the same settings, one per line.
 sibling_states() {
     case $siblings in
     given) set -- "$state_directory" ;;
@@ -194,7 +193,7 @@ sibling_states() {
     done
 }
 
-# sibling_with KIND NAME: prints a sibling that has recorded it; 1: none has.
+# sibling_with KIND NAME: prints a sibling that has recorded it; returns 1 if none has.
 sibling_with() {
     while read -r sibling; do
         if [ -n "$sibling" ] && is_recorded "$sibling" "$1" "$2" && is_current "$sibling" "$1"; then
@@ -215,19 +214,19 @@ record() {
     (umask 022 && printf '%s\t%s\t%s\n' "$1" "$2" "$3" >>"$state")
 }
 
-# What another script has changed, and this one needs, too, is on record in both.
+# A setting that another script changed and this one needs, too, is recorded in both states.
 claim() {
     if [ "$mode" = apply ] && sibling_with "$1" "$2" >/dev/null; then
         record "$1" "$2" ''
     fi
 }
 
-# rewrite_state COMMAND...: through this filter.
+# rewrite_state COMMAND...: filters the state through this command.
 rewrite_state() {
     (umask 022 && "$@" <"$state" >"$state.new") && mv -f -- "$state.new" "$state"
 }
 
-# Whoever is reverted last removes them.
+# The script that is reverted last removes them.
 record_directories_of_siblings() {
     while IFS=$tab read -r kind name _; do
         [ "$kind" != directory ] || record directory "$name" ''
@@ -236,7 +235,7 @@ $(sibling_states | while read -r sibling; do cat -- "$sibling"; done)
 END
 }
 
-# A new state: its first line, the boot it is of, and the owner.
+# Starts a state: header, boot id and owner.
 begin_state() {
     [ -e "$state" ] || (umask 022 && printf '%s\nboot\t%s\t\n' "$header" "$boot" >"$state.new" && mv -- "$state.new" "$state")
     record_directories
@@ -244,17 +243,17 @@ begin_state() {
     [ -z "$owner" ] || record owner "$owner" ''
 }
 
-# What is on record is of one owner; without --owner it is nobody's.
+# All changes of a state have one owner; without --owner, none.
 check_owner() {
     [ -f "$state" ] || return 0
     recorded_owner=$(awk -F '\t' '$1 == "owner" { print $2 }' "$state")
     [ "$recorded_owner" = "$owner" ] || {
-        note "tuned by '$recorded_owner', not by '$owner': left alone ($state)"
+        note "tuned by '$recorded_owner', not by '$owner': not touched ($state)"
         exit 3
     }
 }
 
-# after_reboot: of a state, what a reboot does not undo.
+# after_reboot: filters a state for what a reboot does not undo.
 after_reboot() {
     kept='owner|directory|file'
     ! is_persistent "$state" || kept="$kept|sysctl"
@@ -268,7 +267,7 @@ forget_what_reboot_undid() {
     fi
 }
 
-# With --persist after an --apply without: one state, the durable one.
+# --persist after an --apply without it: moves the volatile state into the durable one.
 adopt_volatile_state() {
     adopted=$volatile/$script.state
     if [ "$siblings" = given ] || [ "$state" = "$adopted" ] || [ ! -f "$adopted" ]; then
@@ -285,7 +284,7 @@ adopt_volatile_state() {
     rmdir -- "$volatile" 2>/dev/null || true
 }
 
-# --- undoing: also what is undone already, as after a revert that was cut short ---
+# --- undoing: idempotent, so that an interrupted revert can be repeated ---
 
 undo() {
     case $1 in
@@ -322,12 +321,12 @@ nothing_to_revert() {
     remove_default_directories
 }
 
-# Those of a script that was killed before it had a state, too.
+# Also those of a script that was killed before it had a state.
 remove_default_directories() {
     [ "$siblings" = given ] || rmdir -- "$volatile" "$durable" 2>/dev/null || true
 }
 
-# With the lock held.
+# Must be called with the lock held.
 revert() {
     [ -f "$state" ] || {
         nothing_to_revert
@@ -350,11 +349,11 @@ END
     remove_default_directories
 }
 
-# --- undoing by itself ---
+# --- automatic revert ---
 
-# A process that waits on this host: it needs no controller, no connection and no file but the state.
+# A background process on this host; it needs no controller, no connection and no file but the state.
 
-# When the process began, in ticks since boot: with its number that names it for ever.
+# Start time of a process, in ticks since boot: together with the pid it is unique.
 begin_of() {
     sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20
 }
@@ -381,7 +380,7 @@ start_timer() {
     record timer "$!" "$(begin_of $!)"
 }
 
-# In the state there is the last one alone.
+# The state keeps only the last timer.
 renew_timer() {
     while IFS=$tab read -r kind name before; do
         [ "$kind" != timer ] || stop_timer "$name" "$before"

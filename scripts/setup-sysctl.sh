@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh disable=SC2154 # the variables of setup-lib.sh and its other parts
-# Part of setup-lib.sh: sysctls, and the files that set them again at boot.
+# Part of setup-lib.sh: sysctls, and the files that set them at boot.
 
 persist_file=/etc/sysctl.d/90-tcpscaler-$script.conf
 persisted=
@@ -9,7 +9,7 @@ sysctl_path() {
     echo "/proc/sys/$(echo "$1" | tr . /)"
 }
 
-# A value with its blanks as the kernel prints them made single.
+# The current value, with each run of blanks as one space.
 read_sysctl() {
     tr -s '\t ' ' ' <"$(sysctl_path "$1")"
 }
@@ -18,16 +18,16 @@ write_sysctl() {
     echo "$2" >"$(sysctl_path "$1")"
 }
 
-# In the kernel a module may have taken it along.
+# The sysctl may have gone with its module.
 restore_sysctl() {
     [ -e "$(sysctl_path "$1")" ] || {
-        note "$1: not in this kernel any more, left out"
+        note "$1: no longer in this kernel, skipped"
         return 0
     }
     [ "$(read_sysctl "$1")" = "$2" ] || write_sysctl "$1" "$2"
 }
 
-# set_sysctl NAME IS WANTED REASON: where IS is as wanted, WANTED is empty.
+# set_sysctl NAME IS WANTED REASON: WANTED is empty if IS is fine already.
 set_sysctl() {
     if [ -z "$3" ]; then
         claim sysctl "$1"
@@ -37,8 +37,8 @@ set_sysctl() {
     persist_sysctl "$1" "${3:-$2}" "$3"
 }
 
-# persist_sysctl NAME VALUE CHANGED: what is changed here, now or before.  Names of modules that boot loads later may be
-# missing then: "-" makes that no error.
+# persist_sysctl NAME VALUE CHANGED: persists what this script changed, now or before.  A "-" prefix ignores errors:
+# sysctls of modules may not exist yet at boot.
 persist_sysctl() {
     [ -n "$persist" ] || return 0
     if [ -n "$3" ] || is_recorded "$state" sysctl "$1"; then
@@ -50,12 +50,12 @@ persist_sysctl() {
 
 has_sysctl() {
     [ -r "$(sysctl_path "$1")" ] || {
-        note "$1: not in this kernel, left out"
+        note "$1: not in this kernel, skipped"
         return 1
     }
 }
 
-# is_enough IS WANTED at-least|exactly|around: around is for ranges, which may be wider.
+# is_enough IS WANTED at-least|exactly|around: "around" is for ranges, which may be wider.
 is_enough() {
     case $3 in
     exactly) [ "$1" = "$2" ] ;;
@@ -77,7 +77,7 @@ want() {
     fi
 }
 
-# want_triple NAME LEAST REASON: three numbers of which the last is at least LEAST.
+# want_triple NAME LEAST REASON: three numbers, the last one at least LEAST.
 want_triple() {
     has_sysctl "$1" || return 0
     is=$(read_sysctl "$1")
@@ -92,7 +92,7 @@ want_triple() {
 
 # --- files ---
 
-# How a file was: its mode, owner and content, as one word each.
+# Mode, owner and content of a file, as one word each.
 describe_file() {
     if [ -e "$1" ]; then
         printf '%s %s\n' "$(stat -c '%a %u:%g' -- "$1")" "$(base64 <"$1" | tr -d '\n')"
@@ -101,7 +101,7 @@ describe_file() {
     fi
 }
 
-# put_file PATH MODE OWNER, from stdin: whole, or not at all.
+# put_file PATH MODE OWNER: replaces the file with stdin, atomically.
 put_file() {
     (umask 077 && cat >"$1.tcpscaler") && chmod "$2" -- "$1.tcpscaler" && chown "$3" -- "$1.tcpscaler" &&
         mv -f -- "$1.tcpscaler" "$1"
@@ -132,12 +132,12 @@ want_file() {
     fi
 }
 
-# with_persisted FILE: this file of settings, with the values of $persisted where it has the same names.
+# with_persisted FILE: prints this settings file with the values of $persisted for the names in both.
 with_persisted() {
     printf '%s' "$persisted" | awk 'NR == FNR { value[$1] = $0; next } { print $1 in value ? value[$1] : $0 }' - "$1"
 }
 
-# At boot the file whose name comes last wins: that of the other script must not have the lower value.
+# At boot the last file by name wins, so the other script's file must not have a lower value.
 raise_persisted_of_siblings() {
     for file in /etc/sysctl.d/90-tcpscaler-setup-*.conf; do
         if [ "$file" = "$persist_file" ] || ! sibling_with file "$file" >/dev/null; then
@@ -151,6 +151,6 @@ raise_persisted_of_siblings() {
 
 want_persisted() {
     [ -n "$persist" ] || return 0
-    want_file "$persist_file" "$persisted" "sets these sysctls again at boot"
+    want_file "$persist_file" "$persisted" "sets these sysctls at boot"
     [ "$mode" != apply ] || raise_persisted_of_siblings
 }

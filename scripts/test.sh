@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs what is missing, builds, runs every test.  As root nothing is skipped.
+# Installs missing dependencies, builds and runs every test.  As root, no test is skipped.
 #   scripts/test.sh [PRESET]          release (default), asan, tsan
 #   scripts/test.sh unit [PRESET]     builds and runs the unit tests of what has changed, and nothing else
 set -eu

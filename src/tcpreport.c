@@ -36,7 +36,7 @@ static int run(enum report_command command, int argc, char **argv)
 static int find_and_run(int argc, char **argv)
 {
     if (argc < 2) {
-        log_error("COMMAND is missing: see --help");
+        log_error("missing COMMAND: see --help");
         return CMD_USAGE;
     }
     for (int i = 0; i < REPORT_N_COMMANDS; i++)

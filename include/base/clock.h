@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * clock: the two clocks.  Durations and schedules use CLOCK_MONOTONIC alone; CLOCK_REALTIME only
- * dates what is written out, through one offset taken at the start, so that a clock step during the
- * run changes no figure and no row. */
+ * clock: the two clocks.
+ *
+ * Durations and schedules use CLOCK_MONOTONIC only.  CLOCK_REALTIME only dates output, through one
+ * offset taken at the start, so that a clock step during the run changes no figure and no row. */
 #ifndef TCPSCALER_BASE_CLOCK_H
 #define TCPSCALER_BASE_CLOCK_H
 
@@ -22,22 +23,22 @@ static inline uint64_t clock_now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Nanoseconds to add to a monotonic stamp to date it; the middle of the tightest of several
- * readings of the pair of clocks. */
+/* Nanoseconds to add to a monotonic time to get CLOCK_REALTIME; the middle of the tightest of
+ * several readings of both clocks. */
 uint64_t clock_realtime_offset_ns(void);
 
-/* A moment of CLOCK_REALTIME not long past on CLOCK_MONOTONIC, to 50 ns or so.  From fresh readings
- * of both: a step of the former since then is the only thing that spoils it. */
+/* Converts a recent CLOCK_REALTIME time to CLOCK_MONOTONIC, to about 50 ns, from fresh readings of
+ * both.  Wrong only if CLOCK_REALTIME has been stepped since that time. */
 uint64_t clock_monotonic_of_ns(uint64_t epoch_ns);
 
-/* Of CLOCK_MONOTONIC: where two processes find the same it is one clock (one boot of one host, one
- * time namespace).  0: not known. */
+/* Identifies CLOCK_MONOTONIC: two processes with the same value share one clock (same boot, same
+ * time namespace).  0: unknown. */
 uint64_t clock_identity(void);
 
-/* What the kernel says of CLOCK_REALTIME (adjtimex(2)). */
+/* State of CLOCK_REALTIME as reported by the kernel (adjtimex(2)). */
 struct clock_bound {
-    bool is_synchronized;  /* somebody keeps it on time */
-    uint64_t max_error_ns; /* how far from the true time it may be; UINT64_MAX: not known */
+    bool is_synchronized;  /* a time daemon disciplines it */
+    uint64_t max_error_ns; /* maximum error; UINT64_MAX: unknown */
 };
 
 void clock_read_bound(struct clock_bound *bound);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * cpulist: CPUs by their numbers, written as taskset(1) and the kernel write them: "0-3,6".  Pure.
+ * cpulist: parses a list of CPU numbers in the syntax of taskset(1) and the kernel: "0-3,6".  Pure.
  */
 #ifndef TCPSCALER_BASE_CPULIST_H
 #define TCPSCALER_BASE_CPULIST_H
@@ -10,7 +10,7 @@
 #define CPULIST_ERROR_BYTES 200
 
 struct cpulist {
-    uint32_t n; /* 0: any CPU will do */
+    uint32_t n; /* 0: any CPU */
     uint16_t cpus[CPULIST_MOST];
 };
 
@@ -18,7 +18,7 @@ struct cpulist {
  * (CPULIST_ERROR_BYTES) and an empty list. */
 int cpulist_parse(const char *text, struct cpulist *list, char *error);
 
-/* Of worker number `index`, round and round the list; -1: any. */
+/* The CPU of worker `index`, round-robin over the list; -1: any. */
 int cpulist_of(const struct cpulist *list, uint32_t index);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * endpoint: the text form of a host and port.  Pure; resolving a name is sock's part. */
+ * endpoint: the text form of a host and port.  Pure; sock resolves names. */
 #ifndef TCPSCALER_BASE_ENDPOINT_H
 #define TCPSCALER_BASE_ENDPOINT_H
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * json: a writer of one JSON value to a stdio stream (RFC 8259).
+ * json: writes one JSON value to a stdio stream (RFC 8259).  Pure except for the stream.
  *
- * Pure but for the stream.  It places commas, indentation and quotes; the caller balances begin and
- * end (an assert checks).  Numbers ignore the locale; a double that is not finite becomes null.
- * A key is NULL inside an array and at the top level.  Write errors stay in the stream: the caller
- * checks ferror() and fclose(). */
+ * It places commas, indentation and quotes; the caller balances begin and end (asserted).  Numbers
+ * ignore the locale; a double that is not finite becomes null.  A key is NULL inside an array and
+ * at the top level.  Write errors stay in the stream: the caller checks ferror() and fclose(). */
 #ifndef TCPSCALER_BASE_JSON_H
 #define TCPSCALER_BASE_JSON_H
 
@@ -35,7 +34,7 @@ void json_known_u64(struct json *j, const char *key, uint64_t value);
 void json_double(struct json *j, const char *key, double value);
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
-/* A text that is a JSON value already, in lines indented from 0 on. */
+/* Inserts text that is already a JSON value, in lines indented from 0. */
 void json_raw(struct json *j, const char *key, const char *value);
 
 #endif

@@ -7,10 +7,11 @@
 
 #include <stdbool.h>
 
-/* At most about 1,000 characters.  Returns -1, so that a failing function can end with it. */
+/* Prints at most about 1,000 characters.  Returns -1, so that a failing function can return its
+ * result. */
 __attribute__((format(printf, 1, 2))) int log_error(const char *format, ...);
 
-/* Whether stderr is a terminal that takes control sequences (TERM is set, and not to "dumb"). */
+/* Whether stderr is a terminal that supports control sequences (TERM is set and not "dumb"). */
 bool log_can_erase(void);
 
 #endif

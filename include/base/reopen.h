@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * reopen: files that are rotated: renamed by somebody while they are written. */
+ * reopen: supports rotation of files that are being written. */
 #ifndef TCPSCALER_BASE_REOPEN_H
 #define TCPSCALER_BASE_REOPEN_H
 
 #include <stdbool.h>
 
-/* Puts the file of this name, made where there is none, in the place of the one that the
- * descriptor has: what is written from then on, by any thread that shares the descriptor, is
- * appended to it.  `head` (NULL: none) is written first where the file is empty.  A descriptor of
- * anything but a regular file stays as it is.  Returns 0, or -1 with errno, the old file being
- * kept. */
+/* Opens the file of this name, creating it if needed, and puts it in place of the descriptor's
+ * file: from then on, all writes through the descriptor, by any thread, are appended to it.  If the
+ * file is empty, `head` (NULL: none) is written first.  A descriptor that is not a regular file is
+ * left alone. Returns 0, or -1 with errno and the old file kept. */
 int reopen(int fd, const char *name, const char *head);
 
-/* Whether a SIGHUP says that the terminal is gone, to which stderr led at the start. */
+/* Whether a SIGHUP means that the terminal is gone, i.e. stderr was a terminal at the start. */
 bool reopen_is_hangup(bool stderr_was_terminal);
 
 #endif

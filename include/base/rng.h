@@ -11,8 +11,8 @@ struct rng {
     uint64_t s[4];
 };
 
-/* Streams of one seed are independent for every practical purpose: worker and purpose number them.
- */
+/* Streams of one seed are independent for all practical purposes; they are numbered by worker and
+ * purpose. */
 void rng_seed(struct rng *r, uint64_t seed, uint64_t stream);
 
 /* Uniform over all 64-bit values. */

@@ -11,20 +11,20 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Takes SIGINT and SIGTERM for good.  SIGHUP and SIGUSR1 are ignored until an event loop takes
- * them, and again when it gives them back.  Returns 0, or -1 with errno. */
+/* Installs handlers for SIGINT and SIGTERM.  SIGHUP and SIGUSR1 are ignored except while an event
+ * loop handles them.  Returns 0, or -1 with errno. */
 int shutdown_prepare(void);
 
-/* Readable from the first request on, for an event loop; -1 before shutdown_prepare(). */
+/* Becomes readable at the first request, for an event loop; -1 before parting_prepare(). */
 int shutdown_fd(void);
 
-/* As such a signal.  Does not return when it is the second request.  Async-signal-safe. */
+/* Acts like such a signal.  Does not return for the second request.  Async-signal-safe. */
 void shutdown_request(int number);
 
 /* Any thread. */
 bool shutdown_was_requested(void);
 
-/* The same as a flag, for parts that do not know of signals. */
+/* The same as a flag, for parts that know nothing of signals. */
 const atomic_bool *shutdown_flag(void);
 
 #endif

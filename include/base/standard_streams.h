@@ -3,9 +3,9 @@
 #ifndef TCPSCALER_BASE_STANDARD_STREAMS_H
 #define TCPSCALER_BASE_STANDARD_STREAMS_H
 
-/* Where standard streams were closed by whoever started the program, opens /dev/null in their
- * place, so that no other file gets their numbers: stdin and stdout such that reading and writing
- * them fails (EBADF), as if they were closed still.  Before anything else is opened. */
+/* Opens /dev/null for each standard stream that was closed when the program started, so that no
+ * other file gets its number: reading stdin and writing stdout fail (EBADF) as if they were still
+ * closed.  Call it before opening anything else. */
 void standard_streams_open(void);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * textfile: all of a file, or of standard input, in memory. */
+ * textfile: reads a whole file, or standard input, into memory. */
 #ifndef TCPSCALER_BASE_TEXTFILE_H
 #define TCPSCALER_BASE_TEXTFILE_H
 
 #include <stddef.h>
 
-/* Reads to the end; name NULL: standard input.  *n_bytes of text and a 0 behind them, which the
- * caller frees.  Returns NULL with errno: EFBIG when it has more than most_bytes. */
+/* Reads to the end; name NULL: standard input.  Returns *n_bytes of text followed by a 0 byte,
+ * which the caller frees; or NULL with errno: EFBIG if there are more than most_bytes. */
 char *textfile_read(const char *name, size_t most_bytes, size_t *n_bytes);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * units: text to number and back, with the unit always in the text.
+ * units: converts between text and numbers; the text always includes the unit.  Pure.
  *
- * Pure.  Parsing takes the whole text (no blanks, no sign, no trailing characters) and ignores the
+ * Parsing consumes the whole text (no blanks, no sign, no trailing characters) and ignores the
  * locale; on failure it returns -1 and leaves the output untouched.  Formatting writes into a
  * caller's buffer of UNITS_TEXT_BYTES and returns that buffer. */
 #ifndef TCPSCALER_BASE_UNITS_H
@@ -15,8 +15,8 @@
 #define UNITS_NS_PER_MS 1000000ull
 #define UNITS_NS_PER_S  1000000000ull
 
-/* "20us", "250ms", "1.5s", "2m", "1h", "100ns"; a bare number is seconds.  Result in nanoseconds,
- * rounded to the nearest, at most about 584 years (2^64-1 ns); more is refused. */
+/* "20us", "250ms", "1.5s", "2m", "1h", "100ns"; a bare number is seconds.  The result is in
+ * nanoseconds, rounded to the nearest; more than 2^64-1 ns (about 584 years) is refused. */
 int units_parse_duration(const char *text, uint64_t *ns);
 
 /* "10000", "10k", "1.5M", "2G": decimal multiples; the result has to be a whole number. */
@@ -31,17 +31,17 @@ int units_parse_bytes(const char *text, uint64_t *bytes);
 /* "0.5", "20k", "1.2M": finite and >= 0, per second. */
 int units_parse_rate(const char *text, double *per_s);
 
-/* A duration to three significant digits in the unit that suits it: "0 ns", "999 ns", "1.23 us",
- * "45.6 ms", "789 ms", "12.3 s"; from 1,000 s on whole seconds with separators: "3,600 s". */
+/* A duration with three significant digits in a suitable unit: "0 ns", "999 ns", "1.23 us", "45.6
+ * ms", "789 ms", "12.3 s"; from 1,000 s whole seconds with separators: "3,600 s". */
 char *units_format_duration(char *buffer, uint64_t ns);
 
 /* 1234567 -> "1,234,567". */
 char *units_format_count(char *buffer, uint64_t count);
 
-/* The same; UINT64_MAX, where nobody knows: "unknown". */
+/* The same; "unknown" for UINT64_MAX. */
 char *units_format_known(char *buffer, uint64_t count);
 
-/* Binary multiples to three significant digits: "512 B", "1.50 KiB", "23.4 MiB". */
+/* Binary multiples with three significant digits: "512 B", "1.50 KiB", "23.4 MiB". */
 char *units_format_bytes(char *buffer, uint64_t bytes);
 
 #endif

@@ -15,7 +15,7 @@
 /* The last choice of --protocol; those before it are QUERY_PROTOCOLS. */
 #define CLIENT_PROTOCOL_LISTEN ((int)QUERY_N_KINDS)
 
-/* As given; defaults where not. */
+/* As given, or the defaults. */
 struct client_opts {
     struct endpoint server; /* of target and port */
     const char *config, *profile;
@@ -82,15 +82,15 @@ struct client_opts {
 /* The option table, for --help, the JSON result and tests. */
 struct options *client_opts_table(void);
 
-/* Fills *opts from the command line and checks what can be checked without the system:
- * combinations, ranges, the host's form.  As options_parse(). */
+/* Fills *opts from the command line and checks everything that does not need the system:
+ * combinations, ranges, the form of the host.  Returns like options_parse(). */
 enum options_result client_opts_parse(struct client_opts *opts, int argc, char **argv, FILE *out,
                                       char *error);
 
-/* Whether a schedule says how the rate changes. */
+/* Whether a schedule sets the rate. */
 bool client_opts_has_schedule(const struct client_opts *opts);
 
-/* Queries per second asked over all connections, by --rate or --interval; 0: none. */
+/* Total queries per second requested by --rate or --interval; 0: none. */
 double client_opts_rate_qps(const struct client_opts *opts);
 
 #endif

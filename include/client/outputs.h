@@ -8,7 +8,7 @@
 
 struct client_outputs {
     struct output json, rows, hlog, hgrm, connections; /* closed: not asked for */
-    char *hlog_head; /* what stands first in the log; the caller's to free */
+    char *hlog_head;                                   /* header of the log; the caller's to free */
 };
 
 #define CLIENT_OUTPUTS_CLOSED                                                                      \

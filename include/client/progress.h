@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * progress: what a run of tcpclient says while it lasts, a line at a time: on a terminal one line
- * that is written over again, elsewhere lines for grep.  Main thread only. */
+ * progress: the progress line of tcpclient: on a terminal one line that is updated in place,
+ * otherwise a line at a time.  Main thread only. */
 #ifndef TCPSCALER_CLIENT_PROGRESS_H
 #define TCPSCALER_CLIENT_PROGRESS_H
 
@@ -30,12 +30,12 @@ struct progress {
     struct netdev_counters previous_net;
 };
 
-/* What happened since the last time, without end of line.  Response times, when there are any, are
- * those of one second, so that "-" stands where it has too few for a percentile. */
+/* Prints what happened since the last call, without newline.  Response times are those of one
+ * second, so "-" is printed if that has too few for a percentile. */
 void progress_print(FILE *out, struct progress *p, const struct tally *now);
 
-/* On a terminal: puts the text of progress_print() in place of what stands in the line, cut to
- * n_columns.  NULL clears the line. */
+/* On a terminal: replaces the current line by the text of progress_print(), cut to n_columns.  NULL
+ * clears the line. */
 void progress_show_in_place(FILE *terminal, const char *text, unsigned n_columns);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * report: the result of a run of tcpclient as a text for people and as JSON for programs.  Prints
- * what stands in the result and judges nothing.  No libevent. */
+ * report: prints the result of a run of tcpclient as text for people and as JSON for programs.  It
+ * prints what the result contains and judges nothing.  No libevent. */
 #ifndef TCPSCALER_CLIENT_REPORT_H
 #define TCPSCALER_CLIENT_REPORT_H
 
@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/* What the reports say about the program and its task. */
+/* Description of the program and its task for the reports. */
 struct report_about {
     const char *version;       /* of the program */
     const char *libevent;      /* its version */

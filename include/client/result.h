@@ -147,7 +147,7 @@ static inline double client_result_connect_rate_per_s(const struct client_result
     return r->connect_elapsed_ns == 0 ? 0 : (double)n * 1e9 / (double)r->connect_elapsed_ns;
 }
 
-/* Connected in the place of others, per second of load. */
+/* Replacement connections established per second of load. */
 static inline double client_result_churn_per_s(const struct client_result *r)
 {
     const uint64_t connected = tally_get(&r->tally.connections.connected);

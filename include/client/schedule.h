@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * client_schedule: where the text of a schedule comes from: --schedule, a file, or standard input.
- */
+ * client_schedule: reads the text of a schedule from --schedule, a file, or standard input. */
 #ifndef TCPSCALER_CLIENT_SCHEDULE_H
 #define TCPSCALER_CLIENT_SCHEDULE_H
 
 #include "client/opts.h"
 #include "workload/schedule.h"
 
-/* Reads what the options name, standard input to its end.  Only where client_opts_has_schedule().
+/* Reads what the options name, standard input to its end.  Only if client_opts_has_schedule().
  * Returns 0, or -1 after one line on stderr. */
 int client_schedule_read(struct schedule *s, const struct client_opts *o);
 
-/* Likewise the schedule of connections, of which there is one. */
+/* Likewise for the schedule of connections; there must be one. */
 int client_schedule_read_connections(struct schedule *s, const struct client_opts *o);
 
 #endif

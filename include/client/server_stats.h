@@ -8,22 +8,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A figure that the server does not know is UINT64_MAX. */
+/* Values unknown to the server are UINT64_MAX. */
 struct server_stats {
-    bool is_known; /* the rest is */
+    bool is_known; /* the other fields are valid */
     uint64_t accepted, refused, closed;
-    uint64_t active; /* now; all others only ever grow */
+    uint64_t active; /* current; all others only grow */
     uint64_t bytes_received, bytes_sent;
     uint64_t accept_pauses, back_pressure_pauses;
     uint64_t listen_overflows, listen_drops; /* of its host */
 };
 
-/* wait_ms as of control_socket_ask().  Returns 0, or -1 with one line in error
- * (CONTROL_SOCKET_ERROR_BYTES) when the address does not answer or is not a tcpserver's. */
+/* wait_ms as in control_socket_ask().  Returns 0; or -1 with one line in error
+ * (CONTROL_SOCKET_ERROR_BYTES) if there is no answer or it is not from a tcpserver. */
 int server_stats_read(struct server_stats *s, const char *address,
                       const struct control_token *token, int wait_ms, char *error);
 
-/* From an earlier reading to a later one: every count, and the later one's active. */
+/* The difference between two readings; `active` is the later one's. */
 struct server_stats server_stats_between(const struct server_stats *earlier,
                                          const struct server_stats *later);
 

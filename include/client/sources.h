@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * client_sources: from which source addresses and ports a run connects: those of --source and
- * --sport, less those that cannot be used; without both, those the kernel chooses.
+ * client_sources: the source addresses and ports of a run: those of --source and --sport, minus
+ * those that cannot be used; without both, those the kernel chooses.
  *
- * To choose, connect(2) skips every port that a bound socket has, also one in TIME_WAIT towards
- * somebody else (Linux, __inet_hash_connect()): after a run with explicit ports it may find none
- * for 60 s, although bind(2) with SO_REUSEADDR and connect(2) take over each of them.  So there is
- * a fallback plan: the route's source address with the ports of net.ipv4.ip_local_port_range. Ports
- * beyond that range are other services'.  Main thread. */
+ * When it chooses, connect(2) skips every port of a bound socket, also one in TIME_WAIT towards
+ * another peer (Linux, __inet_hash_connect()): after a run with explicit ports it may find none for
+ * 60 s, although bind(2) with SO_REUSEADDR and connect(2) can reuse each of them.  So there is a
+ * fallback plan: the route's source address with the ports of net.ipv4.ip_local_port_range.  Ports
+ * beyond that range belong to other services.  Main thread. */
 #ifndef TCPSCALER_CLIENT_SOURCES_H
 #define TCPSCALER_CLIENT_SOURCES_H
 
@@ -16,7 +16,7 @@
 
 struct client_sources {
     uint32_t n_excluded_ports; /* reserved or listening */
-    uint64_t n_tuples;         /* source tuples there are; HOST_LIMITS_UNKNOWN */
+    uint64_t n_tuples;         /* available source tuples; HOST_LIMITS_UNKNOWN */
     uint64_t n_time_wait;      /* of them, in TIME_WAIT now; HOST_LIMITS_UNKNOWN */
     uint64_t time_wait_ends_s; /* until the last of these has left it */
 };

@@ -50,7 +50,7 @@ uint64_t client_steer_end(struct client_steer *s);
 /* What was due between two times, on average; 0 before the load and after it. */
 double client_steer_between_qps(const struct client_steer *s, uint64_t from_ns, uint64_t until_ns);
 
-/* Asked at a time; from the begin of the measurement up to a time, on average. */
+/* Requested rate at a time; its mean from the start of the measurement up to a time. */
 double client_steer_rate_qps(const struct client_steer *s, uint64_t now_ns);
 double client_steer_mean_qps(const struct client_steer *s, uint64_t until_ns);
 

@@ -4,9 +4,9 @@
  *   name = value     # a comment
  *   name
  *
- * '#' begins a comment at the start of the line or behind a blank.  A value that has one, or blanks
- * at its ends, stands in double quotes; within them are \" \\ and \n.  Blanks are space, tab and
- * carriage return.  Pure. */
+ * '#' begins a comment at the start of the line or after a blank.  A value with a '#', or with
+ * blanks at its ends, is enclosed in double quotes; within them are \" \\ and \n.  Blanks are
+ * space, tab and carriage return.  Pure. */
 #ifndef TCPSCALER_CONFIG_CONFLINE_H
 #define TCPSCALER_CONFIG_CONFLINE_H
 

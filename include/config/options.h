@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * options: a table with one row per option; the values that a row takes, and where they were given.
  *
- * Parsing (options_parse.h), --help (options_help.h), --print-config (options_config.h) and the
- * tests of the man pages and the README read the same rows. */
+ * Parsing (config/options_parse.h), --help (config/options_help.h), --print-config
+ * (config/options_config.h) and the tests of the man pages and the README read the same rows. */
 #ifndef TCPSCALER_CONFIG_OPTIONS_H
 #define TCPSCALER_CONFIG_OPTIONS_H
 
@@ -13,11 +13,11 @@
 
 #define OPTIONS_ERROR_BYTES 320
 
-/* What an option's argument is, and the type of the field it sets. */
+/* What an option takes, and the type of the field it sets. */
 enum option_kind {
-    OPTION_HEADING,  /* no option: a title in --help */
+    OPTION_HEADING,  /* not an option: a heading in --help */
     OPTION_FLAG,     /* no argument, or yes|no; bool */
-    OPTION_COUNTER,  /* no argument, may be repeated; in a text a whole number too; unsigned */
+    OPTION_COUNTER,  /* no argument, may be repeated; in a text also a whole number; unsigned */
     OPTION_COUNT,    /* units_parse_count; uint64_t */
     OPTION_AUTO,     /* "auto" (0) or a count; uint64_t */
     OPTION_BYTES,    /* units_parse_bytes; uint64_t */
@@ -26,12 +26,12 @@ enum option_kind {
     OPTION_SHARE,    /* units_parse_share; uint64_t */
     OPTION_PORT,     /* 1..65535; uint16_t */
     OPTION_ANY_PORT, /* 0..65535; uint16_t */
-    OPTION_TEXT,     /* not empty; const char *, borrowed from argv or the text of settings */
+    OPTION_TEXT,     /* non-empty; const char *, borrowed from argv or the text of settings */
     OPTION_CHOICE,   /* one of `choices`; int, its position; without `argument` also none: yes */
-    /* on the command line alone: */
-    OPTION_PROFILE, /* names a text of settings; const char * */
-    OPTION_CONFIG,  /* names a file of them; const char * */
-    OPTION_COMMAND, /* as FLAG, but nothing that a run depends on */
+    /* on the command line only: */
+    OPTION_PROFILE, /* names a built-in text of settings; const char * */
+    OPTION_CONFIG,  /* names a file of settings; const char * */
+    OPTION_COMMAND, /* like FLAG, but not a setting of the run */
     OPTION_HELP,    /* prints help, OPTIONS_EXIT */
     OPTION_VERSION  /* prints the version, OPTIONS_EXIT */
 };
@@ -47,13 +47,13 @@ struct option_row {
     const char *choices;  /* CHOICE: "first|second" */
 };
 
-/* Where a setting comes from; what comes later wins. */
+/* Where a setting comes from; later places override earlier ones. */
 enum options_place { OPTIONS_NOWHERE, OPTIONS_PROFILE, OPTIONS_FILE, OPTIONS_COMMAND_LINE };
 
 /* Lines as config/confline.h has them, with the options' long names. */
 struct options_text {
     const char *name; /* for messages */
-    char *text;       /* NULL: none; cut in place, and settings point into it */
+    char *text;       /* NULL: none; split in place, settings point into it */
 };
 
 struct options {
@@ -69,15 +69,15 @@ struct options {
 
 enum options_result { OPTIONS_RUN, OPTIONS_EXIT, OPTIONS_USAGE };
 
-/* Sets one field; value NULL: none was given.  Returns 0, or -1 with the error. */
+/* Sets one field; value NULL: no value given.  Returns 0, or -1 with the error. */
 int options_set(struct options *o, void *settings, const struct option_row *row, const char *value,
                 enum options_place place, char *error);
 
 /* The row of an option's long name; NULL: none has it. */
 const struct option_row *options_row(const struct options *o, const char *name);
 
-/* Appends to the n bytes of a text for whom `word` is no long option: the nearest one, if any, and
- * where they all are. */
+/* Writes a hint for an unknown option `word`: the nearest option, if any, and a pointer to --help.
+ */
 void options_suggest(const struct options *o, const char *word, char *text, size_t n_bytes);
 
 /* The name of a choice, in text; "": there is no such choice. */
@@ -86,19 +86,19 @@ const char *options_choice(const struct option_row *row, int choice, char *text,
 /* Whether a row is an option, and no heading. */
 bool options_is_option(const struct option_row *row);
 
-/* Whether a setting is of a run, and may stand in a text. */
+/* Whether it is a setting of a run and may appear in a text. */
 bool options_is_setting(const struct option_row *row);
 
-/* Where the option with this long name was given last, and whether it was anywhere.  A flag that is
- * off is as if not given. */
+/* Where the option with this long name was given last, and whether it was given at all.  A flag
+ * that is off counts as not given. */
 enum options_place options_given_at(const struct options *o, const char *name);
 bool options_was_given(const struct options *o, const char *name);
 
-/* Marks an option as given on the command line, as which an operand counts. */
+/* Marks an option as given on the command line, as an operand implies. */
 void options_mark_given(struct options *o, const char *name);
 
-/* Two options that exclude each other: given in different places, the one that came earlier is
- * taken back to what it is in `defaults`. */
+/* For two options that exclude each other and were given in different places: resets the one with
+ * lower precedence to its value in `defaults`. */
 void options_outrank(struct options *o, void *settings, const void *defaults, const char *a,
                      const char *b);
 

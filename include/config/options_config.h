@@ -10,8 +10,8 @@
 /* Applies the text of one place. */
 int options_read_text(struct options *o, void *settings, enum options_place place, char *error);
 
-/* The settings in force as such a text: those given as settings, the others as comments.  What is
- * read from it prints the same. */
+/* The effective settings as a text: those given as settings, the others as comments.  Reading it
+ * back prints the same text.  (src/options_config.c) */
 void options_print_config(const struct options *o, const void *settings, FILE *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * options_json: the settings in force, for the JSON result. */
+ * options_json: prints the effective settings for the JSON result.  See config/options.h. */
 #ifndef TCPSCALER_CONFIG_OPTIONS_JSON_H
 #define TCPSCALER_CONFIG_OPTIONS_JSON_H
 
@@ -7,8 +7,8 @@
 
 struct json;
 
-/* The settings in force, given or default, as one object: long name -> value; durations in seconds.
- */
+/* The effective settings as one object: long name -> value; durations in seconds.
+ * (src/options_json.c) */
 void options_json(const struct options *o, const void *settings, struct json *j, const char *key);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * profile: built-in configurations: the runs that others have published, a text of settings for
- * each of the two programs.  Pure. */
+ * profile: built-in configurations that reproduce published runs: a text of settings for each of
+ * the two programs.  Pure. */
 #ifndef TCPSCALER_CONFIG_PROFILE_H
 #define TCPSCALER_CONFIG_PROFILE_H
 
@@ -14,13 +14,13 @@ struct profile {
     const char *texts[PROFILE_N_PROGRAMS]; /* lines as config/confline.h has them */
 };
 
-/* NULL: no profile has this name. */
+/* NULL if there is no such profile. */
 const struct profile *profile_find(const char *name);
 
 /* "NAME  SUMMARY", a line for each. */
 void profile_list(FILE *out);
 
-/* "NAME, NAME" of all, cut off where the buffer ends. */
+/* "NAME, NAME" of all profiles, truncated to the buffer. */
 void profile_names(char *text, size_t n_bytes);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * host_counters: counters of this process and host that tell whether a measurement was disturbed.
- * A figure that the system does not give is HOST_COUNTERS_UNKNOWN.  Any thread. */
+ * host_counters: counters of this process and host that show whether a measurement was disturbed.
+ * Unknown values are HOST_COUNTERS_UNKNOWN.  Any thread. */
 #ifndef TCPSCALER_HOST_COUNTERS_H
 #define TCPSCALER_HOST_COUNTERS_H
 
@@ -8,38 +8,41 @@
 
 #define HOST_COUNTERS_UNKNOWN UINT64_MAX
 
-/* All but rss_bytes, slab_bytes, tcp_memory_bytes and tcp_memory_is_short only ever grow: subtract
+/* All except rss_bytes, slab_bytes, tcp_memory_bytes and tcp_memory_is_short only grow: subtract
  * two readings. */
 struct host_counters {
     uint64_t user_us, system_us;             /* CPU time of this process */
-    uint64_t involuntary_switches;           /* this process was preempted */
-    uint64_t rss_bytes;                      /* resident memory of this process, now */
-    uint64_t peak_rss_bytes;                 /* the most it has been */
-    uint64_t cpu_ticks, steal_ticks;         /* of the machine, all CPUs */
+    uint64_t involuntary_switches;           /* preemptions of this process */
+    uint64_t rss_bytes;                      /* resident memory of this process */
+    uint64_t peak_rss_bytes;                 /* its peak */
+    uint64_t cpu_ticks, steal_ticks;         /* of the host, all CPUs */
     uint64_t retransmits;                    /* TCP segments, this network namespace */
-    uint64_t loss_probes;                    /* of them (TLP, RFC 8985) */
-    uint64_t dsacks;                         /* peers reported a segment twice, this namespace */
+    uint64_t loss_probes;                    /* of these, loss probes (TLP, RFC 8985) */
+    uint64_t dsacks;                         /* segments that peers reported to have twice, this
+                                              * namespace */
     uint64_t listen_overflows, listen_drops; /* this network namespace */
-    uint64_t tcp_memory_pressures;           /* times that TCP's memory ran short, this namespace */
-    uint64_t tcp_memory_is_short;            /* now: 1, or 0; of the machine (net.ipv4.tcp_mem) */
-    uint64_t slab_bytes;                     /* kernel slab memory of the whole machine, now */
-    uint64_t tcp_memory_bytes; /* of its TCP sockets in the kernel, now; whole pages */
+    uint64_t tcp_memory_pressures;           /* times TCP ran low on memory, this namespace */
+    uint64_t tcp_memory_is_short;            /* now: 1 or 0; of the host (net.ipv4.tcp_mem) */
+    uint64_t slab_bytes;                     /* kernel slab memory of the host, now */
+    uint64_t tcp_memory_bytes; /* kernel memory of the host's TCP sockets, now; whole pages */
 };
 
 void host_counters_read(struct host_counters *s);
 
-/* later - earlier, or HOST_COUNTERS_UNKNOWN when either is. */
+/* later - earlier, or HOST_COUNTERS_UNKNOWN if either is unknown. */
 uint64_t host_counters_delta(uint64_t later, uint64_t earlier);
 
-/* How often TCP's memory was short between two readings, or HOST_COUNTERS_UNKNOWN. */
+/* How often TCP was under memory pressure between two readings, or HOST_COUNTERS_UNKNOWN. */
 uint64_t host_counters_memory_pressures(const struct host_counters *later,
                                         const struct host_counters *earlier);
 
-/* Between the two, about every second: the kernel counts a pressure in the network namespace whose
- * socket caused it, though all suffer; one of another namespace is only seen while it lasts. */
+/* Call it about every second between the two readings: never decreases the memory-pressure counter.
+ * The kernel counts a pressure event in the network namespace whose socket caused it, although all
+ * suffer; pressure caused by another namespace is only visible while it lasts. */
 void host_counters_watch_memory(struct host_counters *earlier);
 
-/* Steal between two readings in percent of all CPU time, or a negative number when unknown. */
+/* Stolen CPU time between two readings in percent of all CPU time, or a negative number if unknown.
+ */
 double host_counters_steal_percent(const struct host_counters *later,
                                    const struct host_counters *earlier);
 

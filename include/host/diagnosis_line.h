@@ -15,28 +15,30 @@
 
 struct diagnosis_input {
     const struct tally *tally;
-    const char *protocol; /* that is spoken */
+    const char *target; /* the server's address and port, as printed */
+    const char *protocol;
     bool over_tls;
-    uint64_t not_begun; /* connections, as nobody answered those before them */
+    uint64_t not_begun; /* connections not attempted because nobody answered the first ones */
     const struct losses *losses;
-    bool none_is_left;                     /* no connection lives */
+    bool none_is_left;                     /* no connection is left */
     bool server_was_tried, server_accepts; /* afterwards */
     uint64_t deaf, live;                   /* at the end */
     uint64_t half_open;
-    const char *shortage;           /* of memory: the client stopped opening; NULL: none */
-    const struct host_limits *host; /* when the last query had its outcome */
+    const char *shortage; /* why memory was short, if it stopped opening; NULL: it was not */
+    const struct host_limits *host; /* when the last query was resolved */
     uint64_t listen_overflows;      /* in this network namespace, during the run; or unknown */
-    uint64_t n_tuples;              /* source tuples there were; or unknown */
-    uint64_t tuples_in_time_wait;   /* of these, before the run and still at its end; or unknown */
+    uint64_t n_tuples;              /* available source tuples; or unknown */
+    uint64_t tuples_in_time_wait;   /* of these, in TIME_WAIT before the run and at its end; or
+                                     * unknown */
     uint64_t in_time_wait;          /* towards the target; or unknown */
     bool threads_are_auto, own_fd_tables;
-    bool churns;        /* connections follow one another by design ... */
-    double churn_per_s; /* connections per second that replaced ended ones */
+    bool churns;        /* connections are replaced by design ... */
+    double churn_per_s; /* ... at this rate */
 };
 
 struct diagnosis_line {
     const char *limit;    /* stable: a value in the JSON result */
-    uint64_t connections; /* that it bound */
+    uint64_t connections; /* affected by it */
     char evidence[DIAGNOSIS_TEXT_BYTES];
     char remedy[DIAGNOSIS_TEXT_BYTES];
 };

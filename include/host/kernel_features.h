@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * kernel_features: what a kernel may lack, or a container may forbid.  A program uses them where
- * they are and goes on without where not, having said once what comes of it. */
+ * kernel_features: features that a kernel may lack or a container may forbid.  A program uses those
+ * it finds and continues without the others, after one warning that names the consequence. */
 #ifndef TCPSCALER_HOST_KERNEL_FEATURES_H
 #define TCPSCALER_HOST_KERNEL_FEATURES_H
 
@@ -12,7 +12,7 @@ enum {
     FEATURE_PROC = 1 << 4 /* the files under /proc that host/limits.h and host/counters.h read */
 };
 
-/* Looks for each of the set; one line on stderr for each that is missing.  Main thread. */
+/* Checks for each feature of the set; one line on stderr for each that is missing.  Main thread. */
 void kernel_features_warn(unsigned wanted);
 
 #endif

@@ -14,14 +14,14 @@
 
 struct host_limits {
     /* file descriptors */
-    uint64_t nofile;  /* per fd table, in force */
-    uint64_t nr_open; /* how far nofile can be raised */
+    uint64_t nofile;  /* per fd table, current */
+    uint64_t nr_open; /* maximum for nofile */
     uint64_t file_max, files_open;
     uint64_t epoll_watches; /* fs.epoll.max_user_watches, per user */
     /* memory */
     uint64_t memory_available_bytes; /* meminfo_left() */
-    uint64_t cgroup_available_bytes; /* the least that the limits of our cgroups leave */
-    bool cgroup_is_v2;               /* of the limit that leaves the least, as its path */
+    uint64_t cgroup_available_bytes; /* smallest headroom among the limits of our cgroups */
+    bool cgroup_is_v2;               /* path of that limit */
     char cgroup_limit[CGROUP_PATH_BYTES];
     uint64_t address_space_bytes; /* RLIMIT_AS, less what is mapped; unknown: unlimited */
     uint64_t thread_stack_bytes;  /* RLIMIT_STACK; unknown: unlimited */

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
- * memory_model: how much memory connections take, idle and proven: in the kernel and in tcpclient
- * and tcpserver.  The constants stand in memory_model.c with their measurements.  Pure. */
+ * memory_model: how much memory idle, proven connections take in the kernel, in tcpclient and in
+ * tcpserver. memory_model.c has the constants with their measurements.  Pure. */
 #ifndef TCPSCALER_HOST_MEMORY_MODEL_H
 #define TCPSCALER_HOST_MEMORY_MODEL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What counts the memory. */
+/* The account that is charged. */
 enum memory_account {
     MEMORY_OF_MACHINE,
-    MEMORY_OF_CGROUP_V1, /* the kernel does not charge the sockets that a listener makes */
+    MEMORY_OF_CGROUP_V1, /* the kernel does not charge sockets created by a listener */
     MEMORY_OF_CGROUP_V2, /* accept(2) charges them (since Linux 6.12) */
     MEMORY_OF_PROCESS    /* address space, RLIMIT_AS: no kernel memory */
 };
 
-/* What one account has to hold; 0 of an end that is elsewhere. */
+/* What one account has to hold; 0 for an end on another host. */
 struct memory_ends {
     uint64_t client_connections, server_connections;
     uint64_t client_threads, server_threads;
@@ -24,7 +24,7 @@ struct memory_ends {
 
 uint64_t memory_model_bytes(const struct memory_ends *ends, enum memory_account account);
 
-/* Of one more connection: of its ends that `ends` has any of. */
+/* Cost of one more connection, for the ends that `ends` includes. */
 uint64_t memory_model_connection_bytes(const struct memory_ends *ends, enum memory_account account);
 
 #endif

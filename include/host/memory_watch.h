@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * memory_watch: lets workers open connections only as far as there is memory for them, so that
- * neither the machine nor a cgroup runs into the OOM killer.
+ * memory_watch: lets workers open connections only while there is memory for them, so that neither
+ * the host nor a cgroup triggers the OOM killer.
  *
- * The main thread looks at what is left and grants connections from it; workers take one for each
- * connection, at the price of an atomic subtraction.  A grant is half of what is left above the
- * reserve: however late the next look comes, and though another program on the same machine does
- * the same, together they cannot take more than there is.  The reserve is for what comes after the
- * connections (histograms, queries in flight, the report) and for what the kernel takes later. */
+ * The main thread checks what is left and grants connections from it; workers take one per
+ * connection with an atomic subtraction.  A grant is half of what is left above the reserve:
+ * however late the next check is, and even if another program on the host does the same, together
+ * they cannot take more than there is.  The reserve covers what comes after the connections
+ * (histograms, queries in flight, the report) and what the kernel allocates later. */
 #ifndef TCPSCALER_HOST_MEMORY_WATCH_H
 #define TCPSCALER_HOST_MEMORY_WATCH_H
 
@@ -18,49 +18,49 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The reserve is one part of so many of a limit, of which less than 512 MiB count as 512 MiB and
- * more than 32 GiB as 32: in the client 8 to 512 MiB.  The server's is half of it: where both run
- * on one machine the client stops first, and what it has opened is still accepted. */
+/* The reserve is this fraction of a limit, with the limit clamped to 512 MiB .. 32 GiB: 8 to 512
+ * MiB in the client.  The server's is half of it: if both run on one host the client stops first,
+ * and what it has opened is still accepted. */
 enum memory_watch_reserve { MEMORY_WATCH_OF_CLIENT = 64, MEMORY_WATCH_OF_SERVER = 128 };
 
-/* Where memory is short. */
+/* Which memory is short. */
 struct memory_shortage {
-    const char *limit; /* the file of a cgroup's limit; NULL: the machine */
+    const char *limit; /* file of a cgroup's limit; NULL: the host */
     uint64_t left_bytes, reserve_bytes, limit_bytes, connection_bytes;
 };
 
 struct memory_watch {
     struct memory_ends ends;
     enum memory_watch_reserve part;
-    int meminfo_fd; /* -1: not to be read */
+    int meminfo_fd; /* -1: unreadable */
     uint64_t watermark_bytes;
     struct cgroup_memory cgroups;
-    struct memory_shortage tightest; /* at the last look */
+    struct memory_shortage tightest; /* at the last check */
     int64_t granted;                 /* by it */
     unsigned n_looks_saved;
-    _Atomic int64_t grant;  /* what is left of that */
-    _Atomic bool is_short;  /* the reserve is reached ... */
-    _Atomic bool was_short; /* ... or has ever been */
+    _Atomic int64_t grant;  /* what is left of the last grant */
+    _Atomic bool is_short;  /* the reserve has been reached ... */
+    _Atomic bool was_short; /* ... or was at any time before */
 };
 
-/* `proc` is "/proc".  Takes the first look.  `ends`: whose memory a connection takes here.  Main
- * thread, before workers have fd tables of their own. */
+/* `proc` is "/proc".  Performs the first check.  `ends`: which ends of a connection take memory
+ * here.  Main thread, before workers have their own fd tables. */
 void memory_watch_start(struct memory_watch *w, const char *proc, const struct memory_ends *ends,
                         enum memory_watch_reserve part);
 void memory_watch_end(struct memory_watch *w);
 
-/* Main thread: looks again, unless nobody has taken anything since the last look, some seconds ago
- * at most.  Where it was short it is so until there is memory for some thousand connections. */
+/* Main thread: checks again, unless nothing was taken since a check in the last seconds.  Once
+ * memory is short it stays so until there is room for some thousand connections. */
 void memory_watch_look(struct memory_watch *w);
 
-/* Any thread: takes one connection's memory.  false: none is left of this grant; wait some
+/* Any thread: takes the memory of one connection.  false: this grant is used up; wait some
  * milliseconds or, if memory is short, do without. */
 static inline bool memory_watch_take(struct memory_watch *w)
 {
     return atomic_fetch_sub_explicit(&w->grant, 1, memory_order_relaxed) > 0;
 }
 
-/* Any thread: gives back what was taken and not used. */
+/* Any thread: returns what was taken but not used. */
 static inline void memory_watch_give_back(struct memory_watch *w)
 {
     atomic_fetch_add_explicit(&w->grant, 1, memory_order_relaxed);
@@ -76,7 +76,7 @@ static inline bool memory_watch_was_short(const struct memory_watch *w)
     return atomic_load_explicit(&w->was_short, memory_order_relaxed);
 }
 
-/* One line without the end, as "8.1 MiB left of 64.0 MiB (...)". */
+/* One line without newline, such as "8.1 MiB of 64.0 MiB left (...)". */
 void memory_shortage_text(const struct memory_shortage *s, char *text, size_t n_bytes);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * preflight: will it fit?  What this machine has against what N connections need, limit by limit,
- * each with the command that lifts it.
- *
- * Pure: facts and wishes in, lines out.  What memory is needed: host/memory_model.h. */
+ * preflight: checks whether N connections fit: compares what this host has with what they need,
+ * limit by limit, each with the command that raises it.  Pure: facts and requirements in, lines
+ * out.  host/memory_model.h has the memory requirements. */
 #ifndef TCPSCALER_HOST_PREFLIGHT_H
 #define TCPSCALER_HOST_PREFLIGHT_H
 
@@ -13,21 +12,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a run of tcpclient is going to need. */
+/* What a run of tcpclient needs. */
 struct preflight_client {
     uint64_t n_connections;
     uint64_t n_tuples;         /* source (address, port) pairs towards the destination */
     uint64_t n_time_wait;      /* of them, in TIME_WAIT now; HOST_LIMITS_UNKNOWN */
     uint64_t time_wait_ends_s; /* until the last of these has left it */
-    uint64_t n_addresses;      /* of them; 1 where the kernel chooses */
+    uint64_t n_addresses;      /* source addresses; 1 if the kernel chooses */
     bool explicit_ports;
-    uint16_t lowest_port; /* explicit ones only */
+    uint16_t lowest_port; /* explicit ports only */
     uint32_t n_threads;
     bool own_fd_tables;
     uint64_t reserved_fds; /* per table */
     bool peer_is_here;     /* the server shares this machine's limits: loopback */
     bool closes_with_fin;
-    double churn_per_s; /* connections made again by design; 0: none */
+    double churn_per_s; /* replacement connections by design; 0: none */
     uint64_t connect_window;
     bool tls;
 };
@@ -41,11 +40,11 @@ struct preflight_server {
     bool tls;
 };
 
-/* The most connections per second that can be made and closed by FIN from here for ever: each
- * leaves its source tuple in TIME_WAIT.  HOST_LIMITS_UNKNOWN: TIME_WAIT does not bind. */
+/* The maximum sustainable rate of connections that this host opens and closes with FIN: each leaves
+ * its source tuple in TIME_WAIT.  HOST_LIMITS_UNKNOWN: not limited by TIME_WAIT. */
 uint64_t preflight_churn_per_s(const struct host_limits *host, const struct preflight_client *ask);
 
-/* What the memory of this machine has to hold for it. */
+/* The connections and threads that use this host's memory. */
 struct memory_ends preflight_client_ends(const struct preflight_client *ask);
 
 void preflight_client(struct preflight *p, const struct host_limits *host,

@@ -14,15 +14,15 @@
 
 enum preflight_level {
     PREFLIGHT_OK,
-    PREFLIGHT_WARN, /* it will work, but not as well as it could, or not everywhere */
-    PREFLIGHT_STOP  /* so many connections cannot be had */
+    PREFLIGHT_WARN, /* works, but with restrictions */
+    PREFLIGHT_STOP  /* N connections are impossible */
 };
 
 struct preflight_line {
-    const char *name; /* of the limit, stable: a key in JSON */
+    const char *name; /* name of the limit, stable: a value in JSON */
     enum preflight_level level;
     uint64_t is, needed;            /* HOST_LIMITS_UNKNOWN: not known, or nothing in particular */
-    char fix[PREFLIGHT_TEXT_BYTES]; /* a command or an option; "" where nothing is to be done */
+    char fix[PREFLIGHT_TEXT_BYTES]; /* a command or an option; "" if nothing needs to be done */
 };
 
 struct preflight {
@@ -37,11 +37,11 @@ __attribute__((format(printf, 3, 4))) void preflight_line_fix(struct preflight_l
                                                               enum preflight_level level,
                                                               const char *format, ...);
 
-/* Adds the line; returns it when what is there is known and not enough, NULL otherwise. */
+/* Adds the line; returns it if the value is known and too small, otherwise NULL. */
 struct preflight_line *preflight_line_add_short(struct preflight *p, const char *name, uint64_t is,
                                                 uint64_t needed);
 
-/* Adds a limit that one sysctl lifts. */
+/* Adds a limit that one sysctl raises. */
 void preflight_line_add_sysctl(struct preflight *p, const char *name, uint64_t is, uint64_t needed,
                                enum preflight_level level);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * privileges: gives up what a program was started with and does not need.  Main thread, before any
- * other is started. */
+ * privileges: drops privileges that a program no longer needs.  Main thread, before any other
+ * thread starts. */
 #ifndef TCPSCALER_HOST_PRIVILEGES_H
 #define TCPSCALER_HOST_PRIVILEGES_H
 
@@ -13,16 +13,15 @@ struct privileges_user {
     gid_t gid;
 };
 
-/* "NAME" or "NAME:GROUP" of this host; without a group that of the user.  Root is refused.  Returns
- * 0, or -1 with one line in error (PRIVILEGES_ERROR_BYTES). */
+/* "NAME" or "NAME:GROUP" of this host; without a group, the user's.  Root is refused.  Returns 0,
+ * or -1 with one line in error (PRIVILEGES_ERROR_BYTES). */
 int privileges_find(struct privileges_user *user, const char *text, char *error);
 
-/* Becomes this user, with its one group, in a way that cannot be undone, and makes sure of that.
- * Returns 0; or -1 with one line in error: end the program then. */
+/* Switches to this user with its one group, irreversibly, and verifies that.  Returns 0; or -1 with
+ * one line in error: the program must exit then. */
 int privileges_drop(const struct privileges_user *user, char *error);
 
-/* From here on no program that is executed gets more privileges than this one (prctl(2),
- * PR_SET_NO_NEW_PRIVS). */
+/* From here on, executed programs cannot gain privileges (prctl(2), PR_SET_NO_NEW_PRIVS). */
 void privileges_gain_none(void);
 
 #endif

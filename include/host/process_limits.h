@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * process_limits: the limits of this process and machine that decide how many connections fit. */
+ * process_limits: the limits of this process and host that determine how many connections fit. */
 #ifndef TCPSCALER_HOST_PROCESS_LIMITS_H
 #define TCPSCALER_HOST_PROCESS_LIMITS_H
 
@@ -10,26 +10,26 @@
 #include <stdint.h>
 
 /* Fds of a table that are not connections: standard streams, outputs, epoll, eventfds, timerfds,
- * listeners of all workers, what libraries keep open. */
+ * listeners of all workers, and what libraries keep open. */
 #define PROCESS_LIMITS_RESERVED_FDS 64u
 
-/* Raises RLIMIT_NOFILE to its hard limit for this process alone and returns the limit in force. */
+/* Raises RLIMIT_NOFILE to its hard limit for this process and returns the new limit. */
 uint64_t process_limits_raise_nofile(void);
 
-/* CPUs this process may run on, >= 1; no more than the CPU quota of its cgroups pays for, a part of
- * a CPU counted as one. */
+/* Number of CPUs this process may run on, >= 1; at most the CPU quota of its cgroups, rounded up.
+ */
 uint32_t process_limits_cpus(void);
 
-/* How many workers n_connections need when each has room for nofile - PROCESS_LIMITS_RESERVED_FDS,
- * at least `least` of them and never more than n_connections. */
+/* How many workers n_connections need if each has room for nofile - OSLIMITS_RESERVED_FDS, at least
+ * `least` and never more than n_connections. */
 uint32_t process_limits_workers_for(uint64_t n_connections, uint64_t nofile, uint32_t least);
 
-/* Takes the kernel's reserved ports (net.ipv4.ip_local_reserved_ports) and the ports that somebody
- * listens on (/proc/net/tcp, tcp6) out of the plan: binding them succeeds or fails late.  Returns
- * how many were taken out. */
+/* Removes from the plan the kernel's reserved ports (net.ipv4.ip_local_reserved_ports) and
+ * listening ports (/proc/net/tcp, tcp6): binding them succeeds or fails late.  Returns how many
+ * were removed. */
 uint32_t process_limits_exclude_unusable_ports(struct srcplan *plan);
 
-/* cpulist_parse(), and whether this process may run on each of them; NULL: an empty list.  Returns
+/* cpulist_parse(), and checks that this process may run on each CPU; NULL: an empty list.  Returns
  * 0, or -1 with one line in error (CPULIST_ERROR_BYTES). */
 int process_limits_take_cpus(const char *text, struct cpulist *list, char *error);
 

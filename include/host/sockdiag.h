@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * sockdiag: the TCP sockets of this network namespace as the kernel lists them (sock_diag(7)):
- * unlike /proc/net/tcp it filters by state in the kernel, so that asking for the listeners costs
- * the same with a million connections open.  Any thread. */
+ * sockdiag: lists the TCP sockets of this network namespace with sock_diag(7): unlike /proc/net/tcp
+ * it filters by state in the kernel, so that listing the listeners costs the same with a million
+ * open connections.  Any thread. */
 #ifndef TCPSCALER_HOST_SOCKDIAG_H
 #define TCPSCALER_HOST_SOCKDIAG_H
 
@@ -13,11 +13,11 @@
 struct sock_address;
 
 /* Calls on_port(context, local port) for every listening TCP socket, IPv4 and IPv6.  Returns 0, or
- * -1 with errno when the kernel does not answer; some ports may have been reported then. */
+ * -1 with errno if the kernel does not answer; some ports may have been reported then. */
 int sockdiag_listeners(void (*on_port)(void *context, uint16_t port), void *context);
 
-/* TCP sockets of this namespace towards a peer that are being opened or closed; those established
- * are not counted: a million of them would take seconds to list. */
+/* TCP sockets of this namespace that are being opened to or closed towards a peer; established ones
+ * are not counted, since listing a million of them would take seconds. */
 struct sockdiag_states {
     uint64_t syn_sent, fin_wait, time_wait, close_wait, other;
 };
@@ -27,11 +27,12 @@ int sockdiag_count(const struct sock_address *peer, struct sockdiag_states *stat
 
 struct sockdiag_time_wait {
     uint64_t n;
-    uint64_t ends_ms; /* until the last of them has left TIME_WAIT */
+    uint64_t ends_ms; /* until the last one leaves TIME_WAIT */
 };
 
-/* Those of this namespace towards a peer whose own address and port is_counted(context, source)
- * wants.  Returns 0, or -1 with errno; the counts are unknown then. */
+/* Sockets in TIME_WAIT of this namespace towards a peer whose own address and port
+ * is_counted(context, source) accepts.  Returns 0, or -1 with errno; the counts are unknown then.
+ */
 int sockdiag_time_wait(const struct sock_address *peer,
                        bool (*is_counted)(const void *context, const struct srcplan_tuple *source),
                        const void *context, struct sockdiag_time_wait *time_wait);

@@ -7,9 +7,9 @@
 
 #include "workload/srcplan.h"
 
-/* Adds a comma list of such items and of those of srcplan_add_sources() to the plan.  iface:NAME
- * gives the interface's IPv4 addresses or, where it has none, its IPv6 addresses that are not
- * link-local. Returns 0, or -1 with one line in error (SRCPLAN_ERROR_BYTES). */
+/* Adds a comma-separated list of such items and of those of srcplan_add_sources() to the plan.
+ * iface:NAME adds the interface's IPv4 addresses or, if it has none, its IPv6 addresses that are
+ * not link-local. Returns 0, or -1 with one line in error (SRCPLAN_ERROR_BYTES). */
 int source_list_add(struct srcplan *p, const char *list, char *error);
 
 #endif

@@ -2,9 +2,9 @@
  * hist: a log-linear histogram of nanoseconds, 3 significant digits from 1 ns to 1 h.
  *
  * The layout is that of HdrHistogram with lowest discernible value 1, highest trackable value
- * 3,600,000,000,000 and 3 digits (2,048 sub-buckets): its files can be written from these counts.
- * Exact count, minimum, maximum, sum and sum of squares stand beside it.  Pure; one writer. Memory:
- * about 270 kB of address space, of which only touched pages are resident. */
+ * 3,600,000,000,000 and 3 digits (2,048 sub-buckets), so its file formats can be written from these
+ * counts.  Count, minimum, maximum, sum and sum of squares are kept exactly beside it.  Pure; one
+ * writer. Memory: about 270 kB of address space, of which only touched pages are resident. */
 #ifndef TCPSCALER_MEASURE_HIST_H
 #define TCPSCALER_MEASURE_HIST_H
 
@@ -19,17 +19,17 @@
 #define HIST_BUCKETS      32u    /* 2048 << 31 is the first power of two beyond the highest value */
 #define HIST_COUNTS       33792u /* (HIST_BUCKETS + 1) * HIST_HALF_BUCKETS */
 
-/* A percentile that falls among the samples beyond. */
+/* A percentile among the samples without a value. */
 #define HIST_BEYOND UINT64_MAX
 
-/* Files of HdrHistogram have no infinity: there the samples beyond are counted in the layout's last
+/* HdrHistogram's formats have no infinity: samples without a value are counted in the layout's last
  * bucket (4398.05 s).  It lies above HIST_HIGHEST_NS, so no value is ever counted in it. */
 #define HIST_BEYOND_INDEX (HIST_COUNTS - 1)
 
 struct hist {
     uint64_t *counts; /* HIST_COUNTS */
     uint64_t count;   /* values recorded, clamped ones included */
-    uint64_t clamped; /* of them, values outside 1 ns .. 1 h (kept in the nearest bucket) */
+    uint64_t clamped; /* of these, values outside 1 ns .. 1 h (counted in the nearest bucket) */
     uint64_t beyond;  /* samples without a value (never answered), slower than every value; not in
                          count, extremes or moments */
     uint64_t min_ns;  /* exact, before clamping; UINT64_MAX when empty */
@@ -38,7 +38,7 @@ struct hist {
     double m2_ns2;    /* Welford's sum of squared differences from the mean */
 };
 
-/* Returns 0, or -1 when there is no memory. */
+/* Returns 0, or -1 if out of memory. */
 int hist_init(struct hist *h);
 void hist_free(struct hist *h);
 void hist_reset(struct hist *h);
@@ -58,12 +58,12 @@ void hist_record_beyond(struct hist *h, uint64_t n_samples);
 void hist_merge(struct hist *into, const struct hist *from);
 
 /* The value at rank ceil(n * num / den) of the n = count + beyond samples: the highest value of its
- * bucket, limited by the exact maximum, or HIST_BEYOND.  The fraction is of integers because
- * doubles put p99.9 one rank off: p99.9 is (999, 1000).  0 when there is no sample at all.  1 <=
- * num <= den <= 1,000,000. */
+ * bucket, capped at the exact maximum, or HIST_BEYOND.  The fraction uses integers because doubles
+ * put p99.9 one rank off: p99.9 is (999, 1000).  0 if there are no samples.  1 <= num <= den <=
+ * 1,000,000. */
 uint64_t hist_percentile(const struct hist *h, uint32_t num, uint32_t den);
 
-/* Whether the percentile stands on enough samples to be printed: n * (1 - q) >= 10. */
+/* Whether there are enough samples to print the percentile: n * (1 - q) >= 10. */
 int hist_percentile_is_supported(const struct hist *h, uint32_t num, uint32_t den);
 
 /* Sample standard deviation over all values (n - 1); 0 for fewer than two. */

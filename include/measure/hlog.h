@@ -10,20 +10,20 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Of the encoding of a histogram; integers are big-endian. */
+/* Encoding of a histogram; integers are big-endian. */
 enum {
     HLOG_V2_COOKIE = 0x1c849313, /* "counts as LEB128" */
     HLOG_V2_COMPRESSED_COOKIE = 0x1c849314,
     HLOG_HEAD_BYTES = 40,
     HLOG_COMPRESSED_HEAD_BYTES = 8,
-    HLOG_LEB128_BYTES = 9 /* the ninth carries eight bits */
+    HLOG_LEB128_BYTES = 9 /* the ninth byte carries eight bits */
 };
 
-/* Whether this program was built with zlib; without it no line can be written. */
+/* Whether this program was built with zlib, without which no line can be written. */
 bool hlog_is_available(void);
 
-/* The head of the file.  Time stamps of the lines count from started_epoch_ns.  Write errors stay
- * in the stream. */
+/* Writes the header of the file.  Timestamps of the lines count from started_epoch_ns.  Write
+ * errors stay in the stream. */
 void hlog_begin(FILE *out, const char *program, const char *version, uint64_t started_epoch_ns);
 
 /* One line: the values of an interval, begin_ns after the start and length_ns long.  tag NULL:

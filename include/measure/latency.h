@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * latency: the figures of one metric, as the summary and the JSON result have them.  Pure. */
+ * latency: the statistics of one metric, as in the summary and the JSON result.  Pure. */
 #ifndef TCPSCALER_MEASURE_LATENCY_H
 #define TCPSCALER_MEASURE_LATENCY_H
 
@@ -18,20 +18,20 @@ struct latency_percentile {
 
 extern const struct latency_percentile latency_percentiles[LATENCY_N_PERCENTILES];
 
-/* A percentile without a value: it stands on too few samples, or was never known.  One that falls
- * among the unanswered is HIST_BEYOND. */
+/* A percentile that is unknown or based on too few samples.  One among the unanswered is
+ * HIST_BEYOND. */
 #define LATENCY_UNKNOWN (UINT64_MAX - 1)
 
 struct latency {
-    uint64_t count, over, clamped; /* over: samples that are larger than every value */
-    /* meaningless where count is 0 */
+    uint64_t count, over, clamped; /* over: samples slower than every value */
+    /* undefined if count is 0 */
     uint64_t min_ns, max_ns;
     double mean_ns, stddev_ns;
     double mean_error_90_ns, mean_error_95_ns; /* batch_means_error_ns(); NAN: not known */
     uint64_t percentiles_ns[LATENCY_N_PERCENTILES];
 };
 
-/* batches: of the same values; NULL: none are known. */
+/* batches: of the same values; NULL: unknown. */
 void latency_of_hist(struct latency *l, const struct hist *h, const struct batch_means *batches);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * losses: connections that the server ended after they had answered: when, and how long nothing had
- * passed on them.  Pure; used by one thread. */
+ * losses: connections that the server closed after they had answered: when, and how long they had
+ * been idle.  Pure; used by one thread. */
 #ifndef TCPSCALER_MEASURE_LOSSES_H
 #define TCPSCALER_MEASURE_LOSSES_H
 
@@ -10,23 +10,25 @@
 #include <stdint.h>
 
 struct losses {
-    uint64_t first_ns, last_ns; /* when; valid when there was one */
-    struct hist idle;           /* since data was last sent or received; its count is theirs */
+    uint64_t first_ns, last_ns; /* time of the first and the last one; valid if there was one */
+    struct hist idle;           /* idle times: since data was last sent or received */
 };
 
-/* Returns 0, or -1 when there is no memory. */
+/* Returns 0, or -1 if out of memory. */
 int losses_init(struct losses *l);
 void losses_free(struct losses *l);
 
 void losses_add(struct losses *l, uint64_t now_ns, uint64_t idle_ns);
 
-/* Adds those of `from`. */
+/* Adds the losses of `from`. */
 void losses_merge(struct losses *into, const struct losses *from);
 
-/* All within a second, or within 20 us for each where there are many: closing takes its time. */
+/* Whether all happened within a second, or within 20 us each if there are many, since closing takes
+ * time. */
 bool losses_are_sudden(const struct losses *l);
 
-/* All had been idle for about as long, half a second at least: as an idle timeout does it. */
+/* Whether all had been idle for about the same time, at least half a second, as with an idle
+ * timeout. */
 bool losses_are_of_idleness(const struct losses *l);
 
 #endif

@@ -26,14 +26,14 @@ struct openmetrics {
     enum openmetrics_kind kind;
 };
 
-/* `accept` is the Accept field of the request, or NULL: who does not name OpenMetrics gets the
- * older form. */
+/* `accept` is the Accept field of the request, or NULL: clients that do not name OpenMetrics get
+ * the older format. */
 void openmetrics_init(struct openmetrics *m, FILE *out, const char *accept);
 
-/* What stands in Content-Type. */
+/* The value of Content-Type. */
 const char *openmetrics_content_type(const struct openmetrics *m);
 
-/* A family; the name of a counter without _total. */
+/* Starts a family; a counter's name is given without _total. */
 void openmetrics_family(struct openmetrics *m, enum openmetrics_kind kind, const char *name,
                         const char *help);
 
@@ -46,14 +46,14 @@ void openmetrics_double(struct openmetrics *m, double value);
 void openmetrics_counter(struct openmetrics *m, const char *name, const char *help, uint64_t value);
 void openmetrics_gauge(struct openmetrics *m, const char *name, const char *help, uint64_t value);
 
-/* A family of one histogram in seconds, with upper bounds from 10 us to 10 s.  Samples beyond are
- * in +Inf and the count; the sum is that of the values. */
+/* A family with one histogram in seconds, with upper bounds from 10 us to 10 s.  Samples beyond
+ * count in +Inf and in the count; the sum covers the values only. */
 void openmetrics_hist(struct openmetrics *m, const char *name, const char *help,
                       const struct hist *h);
 
 void openmetrics_end(struct openmetrics *m);
 
-/* The sum over all samples of that name in a text, whatever their labels.  Returns 0, or -1 when
+/* The sum over all samples of that name in a text, whatever their labels.  Returns 0, or -1 if
  * there is none. */
 int openmetrics_sum(const char *text, const char *name, uint64_t *sum);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * outcome_report: a table of counts by phase and reason, as text and as JSON. */
+ * outcome_report: prints counts by phase and reason, as text and as JSON. */
 #ifndef TCPSCALER_MEASURE_OUTCOME_REPORT_H
 #define TCPSCALER_MEASURE_OUTCOME_REPORT_H
 
@@ -11,9 +11,8 @@
 struct json;
 struct openmetrics;
 
-/* One line for each count above 0, "COUNT  phase: reason", and below it the remedy where one is
- * wanted and something is wrong.  title goes before the first line; nothing at all is printed when
- * there is none. */
+/* One line for each count above 0, "COUNT  phase: reason", followed by the remedy if requested and
+ * if something is wrong.  title precedes the first line; nothing is printed if all counts are 0. */
 void outcome_report_text(FILE *out, const char *title,
                          const tally_count counts[OUTCOME_N_PHASES][OUTCOME_N_REASONS],
                          bool with_remedies);
@@ -22,7 +21,7 @@ void outcome_report_text(FILE *out, const char *title,
 void outcome_report_json(struct json *j, const char *key,
                          const tally_count counts[OUTCOME_N_PHASES][OUTCOME_N_REASONS]);
 
-/* A family with a sample for each count above 0, label outcome="phase/reason". */
+/* A family with one sample for each count above 0, labelled outcome="phase/reason". */
 void outcome_report_metrics(struct openmetrics *m, const char *family, const char *help,
                             const tally_count counts[OUTCOME_N_PHASES][OUTCOME_N_REASONS]);
 

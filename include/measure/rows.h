@@ -49,10 +49,10 @@ enum rows_when_full { ROWS_DROP, ROWS_BLOCK };
 struct rows_options {
     int fd;
     uint32_t n_rings;            /* one per worker ... */
-    uint32_t ring_rows;          /* ... with room for so many, a power of two */
+    uint32_t ring_rows;          /* ... each with room for this many, a power of two */
     uint64_t realtime_offset_ns; /* dates the rows */
     int when_full;               /* enum rows_when_full */
-    uint64_t one_in;             /* of so many queries one has rows, >= 1; see rows_has() */
+    uint64_t one_in;             /* one query of this many has rows, >= 1; see rows_has() */
     const atomic_bool *hurry;    /* NULL, or: true shortens that patience to ROWS_HURRY_NS */
 };
 

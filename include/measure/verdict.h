@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * verdict: how far the figures of a run may be believed.  Pure: figures in, reasons out.
+ * verdict: how far the results of a run can be trusted.  Pure: figures in, reasons out.
  *
- * The response time of a query is, in part, this host's own doing: the query left after it was due
- * (send lag), its answer waited in the kernel for the client to read it (receive delay), or a
- * packet was lost on loopback, which is not the server's.  These parts are known for every query,
- * so each percentile is judged by itself.  It holds when this host's own delay, at the same
- * percentile, is at most a tenth of it or below a limit that rises towards the tail, and when too
- * few queries to reach it were delayed by a loss.
+ * A query's response time includes delays of this host: the query was sent late (send lag), its
+ * answer waited in the kernel until the client read it (receive delay), or a packet was lost on
+ * loopback, which is not the server's fault.  These parts are known for every query, so each
+ * percentile is judged separately.  It holds if this host's own delay, at the same percentile, is
+ * at most a tenth of it or below a limit that rises towards the tail, and if too few queries were
+ * delayed by a loss to reach it.
  *
- * A stall of the server makes answers late and adds nothing to these parts: it is never taken for
- * noise. */
+ * A stall of the server makes answers late but adds nothing to these parts: it is never mistaken
+ * for noise. */
 #ifndef TCPSCALER_MEASURE_VERDICT_H
 #define TCPSCALER_MEASURE_VERDICT_H
 
@@ -18,34 +18,32 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* id, name (stable: a key in the JSON result), what it means for the reader. */
+/* id, name (stable: a key in the JSON result), meaning. */
 #define VERDICT_REASONS(X)                                                                         \
-    X(GENERATOR_LIMITED, "generator-limited",                                                      \
-      "the client, or the server that pushes, did not keep the schedule")                          \
+    X(GENERATOR_LIMITED, "generator-limited", "client too slow for this rate")                     \
     X(NON_STATIONARY, "non-stationary",                                                            \
       "the server is overloaded: latency depends on how long the run lasts")                       \
     X(OUTPUT_LOST, "output-lost", "rows are missing from the raw output")                          \
-    X(HOST_NOISE, "host-noise",                                                                    \
-      "this host's own delays reach the percentile that --require names")                          \
-    X(MEMORY_PRESSURE, "memory-pressure", "TCP ran short of memory on this host")                  \
-    X(CONNECTIONS_SHORT, "connections-short", "fewer connections lived than were requested")       \
-    X(UNSENT, "unsent", "queries were due while no connection could take them")                    \
+    X(HOST_NOISE, "host-noise", "this host's own delays reach the --require percentile")           \
+    X(MEMORY_PRESSURE, "memory-pressure", "TCP ran low on memory on this host")                    \
+    X(CONNECTIONS_SHORT, "connections-short", "fewer connections than requested")                  \
+    X(UNSENT, "unsent", "no connection could send them")                                           \
     X(CHURN_PLATEAU, "churn-plateau",                                                              \
-      "source ports ran out: TIME_WAIT limits the rate of connections, not the server")            \
-    X(PUSH_LOST, "push-lost", "pushed messages were lost, repeated, damaged or cut off")           \
+      "source ports exhausted: TIME_WAIT limits the connection rate, not the server")              \
+    X(PUSH_LOST, "push-lost", "pushed messages were lost, duplicated, damaged or truncated")       \
     X(CLOCKS_DISAGREE, "clocks-disagree",                                                          \
       "messages arrived before they were due: CLOCK_REALTIME differs between the hosts")           \
     X(START_MISSED, "start-missed",                                                                \
-      "the time to start had passed, or none could be read: nothing was measured")                 \
+      "the start time had passed or could not be read: nothing was measured")                      \
     X(CUT_SHORT, "cut-short",                                                                      \
-      "the run ended with queries in flight, which count as unanswered: a longer --drain")         \
+      "still in flight at the end and counted as unanswered: use a longer --drain")                \
     X(NOTHING_MEASURED, "nothing-measured",                                                        \
-      "no query or message was due in the measurement: a longer --duration or a higher --rate")
+      "no query or message was due: use a longer --duration or a higher --rate")
 
 #define VERDICT_ENUM(id, name, meaning) VERDICT_##id,
 enum verdict_reason { VERDICT_REASONS(VERDICT_ENUM) VERDICT_N_REASONS };
 
-/* The percentiles that are judged: those of measure/latency.h, then the maximum.  In the order of
+/* The percentiles that are judged: those of measure/latency.h, then the maximum; in the order of
  * --require's choices. */
 #define VERDICT_PERCENTILES   "p50|p90|p95|p99|p99.9|p99.99|max"
 #define VERDICT_N_PERCENTILES (LATENCY_N_PERCENTILES + 1)
@@ -55,40 +53,42 @@ struct verdict_percentile {
     uint64_t own_ns;      /* send lag and receive delay of the same query, at the same percentile */
 };
 
-/* Figures that are not known are 0 with their `has_` flag false. */
+/* Unknown figures are 0 with their `has_` flag false. */
 struct verdict_input {
     uint64_t connections_wanted, connections_live; /* live and proven when the last query was due */
     uint64_t scheduled, sent, unsent;              /* measured queries */
-    double sent_on_schedule; /* part of those not unsent that was sent by the end of the schedule */
+    double sent_on_schedule; /* share of the queries not unsent that was sent before the schedule
+                              * ended */
     bool has_latency;
-    uint64_t n_latencies; /* queries with an answer, and those that count as beyond */
+    uint64_t n_latencies; /* queries with an answer, and those that count as slower */
     struct verdict_percentile percentiles[VERDICT_N_PERCENTILES];
     unsigned required;          /* the index of the percentile that has to hold */
-    uint64_t lost_segments;     /* packets of this run's connections sent again, on loopback */
-    uint64_t n_delayed_by_loss; /* at most so many queries were in flight behind them */
+    uint64_t lost_segments;     /* retransmits of this run's connections, on loopback */
+    uint64_t n_delayed_by_loss; /* upper bound of the queries in flight behind them */
     bool has_growth;
     uint64_t in_flight_early, in_flight_late; /* means over the second and the last quarter */
     uint64_t rows_dropped;
     bool output_failed;
     bool has_steal;
-    double steal_percent; /* of the machine's CPU time: what explains a delay, none itself */
+    double steal_percent; /* of the machine's CPU time: explains a delay, is not one itself */
     uint64_t tcp_memory_pressures;
-    uint64_t out_of_ports;     /* connections that found no source port in the place of others */
-    uint64_t messages_missing; /* pushed ones: lost, duplicate, damaged; connections cut off */
+    uint64_t out_of_ports; /* replacement connections that found no source port */
+    uint64_t
+        messages_missing; /* pushed messages: lost, duplicate, damaged; connections truncated */
     uint64_t negative_latencies;
     bool start_was_missed;
-    uint64_t cancelled;    /* measured queries in flight at the end, unless it was interrupted */
-    bool measured_nothing; /* queries or messages were asked for and none was due */
+    uint64_t cancelled;    /* measured queries in flight at the end, unless interrupted */
+    bool measured_nothing; /* queries or messages were requested, but none was due */
 };
 
-/* Whether percentile i is the server's and not this host's. */
+/* Whether percentile i reflects the server and not this host. */
 bool verdict_holds(const struct verdict_input *in, unsigned i);
 
-/* How many percentiles hold, from the median up to the first that does not: 0 to
+/* Number of percentiles that hold, from the median up to the first that does not: 0 to
  * VERDICT_N_PERCENTILES. */
 unsigned verdict_n_holding(const struct verdict_input *in);
 
-/* A set bit (1 << reason) for each reason to doubt; 0: VALID. */
+/* One bit (1 << reason) per reason to doubt; 0: VALID. */
 unsigned verdict_judge(const struct verdict_input *in);
 
 const char *verdict_name(enum verdict_reason reason);
@@ -99,12 +99,12 @@ const char *verdict_percentile_name(unsigned i);
 
 #define VERDICT_TEXT_BYTES 256
 
-/* One line for a reason that verdict_judge() gave: its name, the figure with its limit, what it
- * means.  Returns text, of VERDICT_TEXT_BYTES. */
+/* Explains a reason from verdict_judge() in one line: its name, the figure with its limit, its
+ * meaning.  Returns text (VERDICT_TEXT_BYTES). */
 const char *verdict_explain(char *text, const struct verdict_input *in, enum verdict_reason reason);
 
-/* One line: "VALID", "VALID to p99; p99.9 and beyond include ...", "SUSPECT (...)".  Returns text,
- * of VERDICT_TEXT_BYTES. */
+/* One line: "VALID", "VALID to p99; p99.9 and above include ...", "SUSPECT (...)".  Returns text
+ * (VERDICT_TEXT_BYTES). */
 const char *verdict_headline(char *text, const struct verdict_input *in);
 
 #endif

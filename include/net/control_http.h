@@ -15,24 +15,24 @@
 struct event_base;
 struct control_http;
 
-/* What the program makes of a request. */
+/* The program's response to a request. */
 struct control_reply {
     FILE *out; /* the body; JSON, unless content_type says otherwise */
     const char *content_type;
-    const char *accept;                      /* of the request; NULL: not given */
-    char error[CONTROL_REQUEST_ERROR_BYTES]; /* why not, where it is not CONTROL_OK */
+    const char *accept;                      /* the request's Accept field; NULL: none */
+    char error[CONTROL_REQUEST_ERROR_BYTES]; /* error text, unless CONTROL_OK */
 };
 
 typedef enum control_status control_http_handler(void *context, const struct control_request *q,
                                                  struct control_reply *reply);
 
-/* Serves the commands of `known` at a listening socket, whose fd it takes, and their list itself.
- * The token is borrowed. Returns NULL with errno. */
+/* Serves the commands of `known`, and the list of them, on a listening socket whose fd it takes
+ * over.  The token is borrowed.  Returns NULL with errno on failure. */
 struct control_http *control_http_start(struct event_base *base, struct control_socket *socket,
                                         const struct control_token *token, unsigned known,
                                         control_http_handler *handle, void *context);
 
-/* Lets the answers under way leave, some milliseconds long, and ends.  NULL: nothing to do. */
+/* Waits some milliseconds for pending responses, then closes.  NULL: no-op. */
 void control_http_end(struct control_http *h);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * control_request: what a request to the control port asks for, and whether it may.
- *
- * Pure: texts in, a command or an HTTP status (RFC 9110) out.  The paths are the whole list: there
- * is no other one, and none has anything below it. */
+ * control_request: parses a request to the control API and checks whether it is allowed.  Pure:
+ * text in, a command or an HTTP status (RFC 9110) out.  The list of paths is complete: no path has
+ * subpaths. */
 #ifndef TCPSCALER_NET_CONTROL_REQUEST_H
 #define TCPSCALER_NET_CONTROL_REQUEST_H
 
@@ -14,7 +13,7 @@
 #define CONTROL_REQUEST_ERROR_BYTES 200
 
 enum control_command {
-    CONTROL_PATHS, /* the list of what there is */
+    CONTROL_PATHS, /* the list of all paths */
     CONTROL_STATS,
     CONTROL_METRICS,
     CONTROL_START_CONNECTIONS,
@@ -25,29 +24,29 @@ enum control_command {
     CONTROL_STOP
 };
 
-/* Sets of commands: those a program knows. */
+/* Sets of the commands that a program supports. */
 #define CONTROL_BIT(command) (1u << (command))
 
 enum control_status {
     CONTROL_OK = 200,
     CONTROL_BAD = 400,         /* a parameter */
     CONTROL_NO_TOKEN = 401,    /* missing or wrong */
-    CONTROL_FOREIGN = 403,     /* from a page in a browser */
+    CONTROL_FOREIGN = 403,     /* from a web page */
     CONTROL_UNKNOWN = 404,     /* no such path */
     CONTROL_NOT_ALLOWED = 405, /* another method */
-    CONTROL_NOT_NOW = 409,     /* the state of the run does not admit it */
-    CONTROL_TOO_OFTEN = 429,   /* more changes than can be kept apart */
+    CONTROL_NOT_NOW = 409,     /* not possible in the current state of the run */
+    CONTROL_TOO_OFTEN = 429,   /* too many changes in a short time */
     CONTROL_NO_MEMORY = 503
 };
 
 struct control_request {
     enum control_command command;
-    uint64_t n; /* of START and STOP_CONNECTIONS: at least 1 */
+    uint64_t n; /* for START and STOP_CONNECTIONS: at least 1 */
     double qps; /* of RATE */
 };
 
 /* A method ("GET") and a request target ("/rate?qps=100").  Returns CONTROL_OK with *q filled, or
- * the status with one line in error (CONTROL_REQUEST_ERROR_BYTES) that says what is accepted. */
+ * the status with one line in error (CONTROL_REQUEST_ERROR_BYTES) that says what is expected. */
 enum control_status control_request_parse(struct control_request *q, const char *method,
                                           const char *target, unsigned known, char *error);
 
@@ -58,17 +57,17 @@ void control_request_list(FILE *out, unsigned known);
 /* The only method of a path, for the Allow field of a 405. */
 const char *control_request_method(const char *target);
 
-/* What the fields of a request say about who sent it; NULL: no such field. */
+/* The header fields that identify the sender of a request; NULL: absent. */
 struct control_sender {
-    const char *origin;        /* Origin: set by browsers for what a page asks */
+    const char *origin;        /* Origin: set by browsers for requests of a page */
     const char *host;          /* Host */
     const char *authorization; /* Authorization */
 };
 
-/* The token as "Bearer TOKEN", compared in a time that tells nothing of where they differ.  With no
- * token (NULL) anyone on this machine may ask who is not a page in a browser: neither one that says
- * so nor one whose host name was made to resolve to here (its Host is that name, not localhost or a
- * loopback address; any_host: it is a unix socket, which no page can reach).  Returns as above. */
+/* Checks the token, "Bearer TOKEN", in constant time.  Without a token (NULL), any process on this
+ * host is allowed, but no web page: neither one that sends Origin nor one whose host name was
+ * rebound to this host (its Host is that name, not localhost or a loopback address; any_host: it is
+ * a unix socket, which pages cannot reach). Returns as above. */
 enum control_status control_request_check(const struct control_sender *from, const char *token,
                                           bool any_host, char *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * control_socket: the control port as a socket: one to be asked at, and a question to another
- * program's.  An address is "ADDRESS:PORT", or "unix:PATH".  Main thread. */
+ * control_socket: the sockets of the control API: listens for requests, and sends a request to
+ * another program.  An address is "ADDRESS:PORT" or "unix:PATH".  Main thread. */
 #ifndef TCPSCALER_NET_CONTROL_SOCKET_H
 #define TCPSCALER_NET_CONTROL_SOCKET_H
 
@@ -12,33 +12,34 @@
 #define CONTROL_TOKEN_MIN          16
 #define CONTROL_TOKEN_MAX          256
 
-/* Of whom is asked, and of who asks; empty: none. */
+/* The token of either side; empty: none. */
 struct control_token {
     char text[CONTROL_TOKEN_MAX + 1];
 };
 
-/* The first line of a file that only its owner may read, CONTROL_TOKEN_MIN to _MAX visible
- * characters.  Returns 0, or -1 with one line in error (CONTROL_SOCKET_ERROR_BYTES). */
+/* Reads the first line, CONTROL_TOKEN_MIN to _MAX printable characters, of a file that only its
+ * owner can access.  Returns 0, or -1 with one line in error (CONTROL_SOCKET_ERROR_BYTES). */
 int control_token_read(struct control_token *token, const char *file, char *error);
 
 struct control_socket {
     int fd; /* listening, non-blocking, close-on-exec; -1: none */
-    char path[sizeof((struct sockaddr_un *)0)->sun_path]; /* of a unix socket; else empty */
+    char path[sizeof((struct sockaddr_un *)0)->sun_path]; /* path of a unix socket; otherwise empty
+                                                           */
 };
 
-/* Listens.  An address that others can reach, which is any but loopback and unix, is refused
- * unless there is a token.  A unix socket has mode 0600; one that nobody listens at any more is
- * replaced.  Returns 0, or -1 with one line in error, fd -1. */
+/* Listens.  An address that others can reach, i.e. anything but loopback and unix, is refused
+ * without a token.  A unix socket gets mode 0600 and replaces one that nobody listens on any more.
+ * Returns 0, or -1 with one line in error and fd -1. */
 int control_socket_listen(struct control_socket *s, const char *address, bool has_token,
                           char *error);
 
-/* Closes the socket, unless fd was given away (-1), and removes the path. */
+/* Closes the socket, unless fd was handed over (-1), and removes the path. */
 void control_socket_close(struct control_socket *s);
 
 #define CONTROL_SOCKET_WAIT_MS 3000
 
-/* Asks another program's control port for a target ("/metrics").  Waits for wait_ms at most, but
- * for each step: to connect, to send, to receive.  Returns 0 with the answer's body, terminated, in
+/* Sends a GET request for a target ("/metrics") to another program's control port.  Waits up to
+ * wait_ms for each step: connect, send, receive.  Returns 0 with the terminated response body in
  * body; or -1 with one line in error. */
 int control_socket_ask(const char *address, const struct control_token *token, int wait_ms,
                        const char *target, char *body, size_t n_bytes, char *error);

@@ -6,19 +6,19 @@
 
 #include <stdbool.h>
 
-/* The fd table of the calling thread becomes its own (unshare(CLONE_FILES)), so that RLIMIT_NOFILE
- * holds for it alone.  Returns 0 or -1 (errno): the table stays shared. */
+/* Gives the calling thread its own fd table (unshare(CLONE_FILES)), so that RLIMIT_NOFILE applies
+ * to it separately.  Returns 0, or -1 with errno and the table still shared. */
 int thread_own_fd_table(void);
 
-/* Whether threads of this process may have their own fd tables, else with errno; tries it in a
+/* Whether threads of this process can have their own fd tables; if not, sets errno.  Tries it in a
  * thread. */
 bool thread_can_own_fd_table(void);
 
 /* Pins the calling thread to this CPU; -1: leaves it alone.  Returns 0, or -1 with errno. */
 int thread_pin(int cpu);
 
-/* The calling thread, when it wakes up, waits for a CPU instead of taking it from another thread
- * (SCHED_BATCH).  Where it may not, nothing changes. */
+/* Makes the calling thread wait for a CPU when it wakes up instead of preempting another thread
+ * (SCHED_BATCH). Does nothing if not permitted. */
 void thread_run_in_batches(void);
 
 #endif

@@ -11,10 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DNS_MESSAGE_UDP_BYTES     1232u /* announced unless the user says otherwise */
+#define DNS_MESSAGE_UDP_BYTES     1232u /* default announced size */
 #define DNS_MESSAGE_PADDING_BYTES 4096u /* the largest block */
 
-/* The longest: length, header, question, OPT record with a padding option, padding. */
+/* The longest query: length, header, question, OPT record with a padding option, padding. */
 #define DNS_MESSAGE_BYTES (2 + 12 + DNS_NAME_BYTES + 4 + 11 + 4 + DNS_MESSAGE_PADDING_BYTES)
 
 struct dns_question {

@@ -38,7 +38,7 @@ struct push_message {
 };
 
 /* The bytes 0, 1, 2 ... modulo 256 from which payloads are copied and with which they are compared;
- * filled once, then read by whoever has it. */
+ * filled once, then only read. */
 struct push_pattern {
     uint8_t bytes[PUSH_MAX_BYTES + 256];
 };

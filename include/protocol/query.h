@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * query: what is asked on a connection and how its answers are recognised in the byte stream.
+ * query: encodes queries and recognises their answers in the byte stream.  Pure.
  *
- * Pure.  A protocol knows bytes, not sockets: a new one is a query_NAME.c and a row in
- * query_init.c. A struct query is made once and then read by every worker; each connection embeds
- * one struct query_stream (all zero at its start), which is all the memory a half-received answer
- * needs. */
+ * A protocol knows bytes, not sockets: a new one is one query_NAME.c and one row in query_init.c.
+ * A struct query is created once and then read by every worker; each connection embeds one struct
+ * query_stream (zero at its start), which is all the memory a partially received answer needs. */
 #ifndef TCPSCALER_PROTOCOL_QUERY_H
 #define TCPSCALER_PROTOCOL_QUERY_H
 
@@ -21,12 +20,12 @@ struct query_protocol;
 
 struct query {
     const struct query_protocol *protocol;
-    uint8_t *bytes;   /* encoded queries with id 0, one behind the other */
-    size_t n_bytes;   /* of all of them */
+    uint8_t *bytes;   /* encoded queries with id 0, back to back */
+    size_t n_bytes;   /* total */
     size_t n_queries; /* 1; more only where each begins with the length of its rest, 2 bytes */
 };
 
-/* What the user asks for; all zero: the defaults. */
+/* What the user requests; all zero: the defaults. */
 struct query_ask {
     const char *qname; /* dns: its name; NULL: "example.com" */
     const char *qtype; /* dns: its type; NULL: "A" */
@@ -41,12 +40,12 @@ struct query_ask {
     size_t size_bytes; /* echo: of a message, 1..65536; 0: 64 */
 };
 
-/* What has been seen of the answer under way.  8 bytes: each idle connection has one. */
+/* What has been received of the current answer.  8 bytes: each idle connection has one. */
 struct query_stream {
-    uint16_t offset;  /* its bytes received so far; DNS: those up to its flags */
-    uint16_t missing; /* DNS: of the announced length what has not been received */
+    uint16_t offset;  /* bytes received so far; DNS: up to the flags */
+    uint16_t missing; /* DNS: bytes of the announced length still missing */
     uint16_t id;      /* DNS: known from offset 4 on */
-    uint8_t says;     /* after QUERY_REPLY: what the answer says of itself */
+    uint8_t says;     /* after QUERY_REPLY: status of the answer */
 };
 
 /* stream->says: 0, nothing (no DNS, or no answer but a query: QR is not set); otherwise 1 + RCODE,
@@ -56,7 +55,7 @@ enum { QUERY_SAYS_CODE = 0x1f, QUERY_SAYS_TRUNCATED = 0x20, QUERY_N_CODES = 17 }
 enum query_event {
     QUERY_MORE,     /* all input consumed, no complete answer in it */
     QUERY_REPLY,    /* one complete answer; input may be left */
-    QUERY_MALFORMED /* not this protocol; the stream cannot be trusted any more */
+    QUERY_MALFORMED /* not this protocol; the stream is unusable from here on */
 };
 
 /* Input that is consumed from the front. */
@@ -75,27 +74,27 @@ struct query_protocol {
                              struct query_input *in);
 };
 
-/* Releases what query_init() (query_init.h) made. */
+/* Releases what query_init() (protocol/query_init.h) made. */
 void query_free(struct query *q);
 
-/* A query is named by where it begins in q->bytes: 0 is the first. */
+/* A query is identified by its offset in q->bytes: 0 is the first. */
 
 static inline size_t query_size(const struct query *q, size_t at)
 {
     return q->n_queries == 1 ? q->n_bytes : 2 + (size_t)(q->bytes[at] << 8 | q->bytes[at + 1]);
 }
 
-/* The one behind it; behind the last stands the first. */
+/* The next query; the first one follows the last. */
 static inline size_t query_after(const struct query *q, size_t at)
 {
     at += query_size(q, at);
     return at < q->n_bytes ? at : 0;
 }
 
-/* Number `index` of them, < n_queries; takes time in proportion to it. */
+/* Query number `index` < n_queries; takes time proportional to it. */
 size_t query_at(const struct query *q, size_t index);
 
-/* Writes the query with this id; out has query_size() bytes. */
+/* Writes the query with this id to out, query_size() bytes. */
 void query_encode(const struct query *q, size_t at, uint16_t id, uint8_t *out);
 
 /* Consumes input up to the end of the next answer.  After QUERY_REPLY stream->id is the answer's id

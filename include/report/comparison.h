@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * comparison: is a group of runs worse than another?  The unit is the run, never the query: queries
- * of one run have its luck in common.  A metric is worse when it is so beyond doubt (mann_whitney,
- * at COMPARISON_LEVEL over all metrics) and by enough (shift: the whole interval lies beyond the
- * margin).  Pure. */
+ * comparison: is a group of runs worse than another?  The unit is the run, never the query, because
+ * the queries of a run are not independent.  A metric is worse if the difference is significant
+ * (ranktest, at COMPARISON_LEVEL over all metrics) and large enough (shift: the whole interval lies
+ * outside the margin).  Pure. */
 #ifndef TCPSCALER_REPORT_COMPARISON_H
 #define TCPSCALER_REPORT_COMPARISON_H
 
@@ -19,21 +19,21 @@ struct comparison {
     bool less_is_worse; /* in */
     double least_share; /* in: smaller effects do not matter */
     double median_a, median_b;
-    double p; /* after comparison_judge() that of all metrics together */
+    double p; /* after comparison_judge(): corrected for all metrics */
     double effect, low, high;
-    double margin;     /* least_share, or twice the median deviation of a, when that is more */
-    double detectable; /* the effect that would be found in 4 of 5 such comparisons */
+    double margin;     /* least_share, or twice the median deviation of a if larger */
+    double detectable; /* the effect that 4 of 5 such comparisons would find */
     enum comparison_finding finding;
 };
 
-/* Every value is one run's, finite; median of a > 0.  Returns 0, or -1 without memory. */
+/* Each value is one run's, finite; median of a > 0.  Returns 0, or -1 if out of memory. */
 int comparison_make(struct comparison *c, const double *a, size_t n_a, const double *b, size_t n_b);
 
-/* All metrics of one comparison together, at most COMPARISON_METRICS: the corrected p, and the
- * findings. */
+/* Judges all metrics of one comparison together, at most COMPARISON_METRICS: sets the corrected p
+ * and the findings. */
 void comparison_judge(struct comparison *metrics, size_t n);
 
-/* Whether groups of this size could show any effect at all in one of n metrics. */
+/* Whether groups of this size can show any effect in one of n metrics. */
 bool comparison_is_possible(size_t n_a, size_t n_b, size_t n_metrics);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * gnuplot: a gnuplot that reads its script from a pipe, and its picture. */
+ * gnuplot: runs gnuplot with a script from a pipe and returns its picture. */
 #ifndef TCPSCALER_REPORT_GNUPLOT_H
 #define TCPSCALER_REPORT_GNUPLOT_H
 
@@ -15,9 +15,8 @@ struct gnuplot {
 /* Returns 0, or -1 after a line. */
 int gnuplot_open(struct gnuplot *g);
 
-/* Ends the script, waits, and copies the picture to `out`: gnuplot does not tell when its own
- * writes fail, a stream does.  Returns 0, or -1 after a line when gnuplot did not like the script.
- */
+/* Closes the script, waits, and copies the picture to `out`, because gnuplot does not report its
+ * own write errors.  Returns 0; or -1 after a line if gnuplot failed. */
 int gnuplot_close(struct gnuplot *g, FILE *out);
 
 #endif

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT
- * merge: the results of instances that ran side by side as one.  Counts add; rates (_qps, _per_s)
- * add; times (_s) are the longest; what is no count and differs, and what is about one process or
- * host, becomes null; reasons are those of any, the verdict is the worst, a
- * percentile holds where it does in all.  Latencies are not
- * merged here: histograms are (report/metrics.h); they and what names the program are left out.
- * Pure. */
+ * merge: merges the results of instances that ran in parallel into one.  Counts add; rates (_qps,
+ * _per_s) add; times (_s) are the longest; other values that differ, or that describe one process
+ * or host, become null; reasons are those of any, the verdict is the worst, a percentile holds if
+ * it holds in all. Latencies are not merged here but as histograms (metrics.h); they and the names
+ * of the program are left out.  Pure. */
 #ifndef TCPSCALER_REPORT_MERGE_H
 #define TCPSCALER_REPORT_MERGE_H
 
 struct json_object;
 
-/* A result to begin with; the caller's.  NULL: no memory. */
+/* The first result, owned by the caller.  NULL: out of memory. */
 struct json_object *merge_first(const struct json_object *result);
 
-/* Adds another one.  Returns 0, or -1 without memory and `into` fit to be freed only. */
+/* Adds another result.  Returns 0; or -1 if out of memory, with `into` fit only to be freed. */
 int merge_add(struct json_object *into, const struct json_object *result);
 
 #endif

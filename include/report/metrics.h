@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * metrics: the histograms of a run by name (response, service, ...), as its files give them, and
- * their exact sum over several runs.  Pure. */
+ * metrics: the histograms of a run by name (response, service, ...), from its files, and their
+ * exact sum over several runs.  Pure. */
 #ifndef TCPSCALER_REPORT_METRICS_H
 #define TCPSCALER_REPORT_METRICS_H
 
@@ -26,23 +26,23 @@ struct metrics {
 
 void metrics_free(struct metrics *m);
 
-/* NULL when there is none of this name. */
+/* NULL if there is none of this name. */
 const struct metric *metrics_find(const struct metrics *m, const char *name);
 
-/* Likewise, but a new and empty one, with counts, where there is none; NULL: no room. */
+/* Likewise, but adds a new, empty one with counts if there is none; NULL: no room. */
 struct metric *metrics_get(struct metrics *m, const char *name);
 
-/* What a result says of a metric: count, extremes and moments, which are exact where those from a
- * log are not, and the unanswered, of which rows lack the queries never sent.  Counts that are
- * there already have to be of the same values: returns 0, or -1 when their number, minimum or
- * maximum differ. */
+/* Adds a result's statistics of a metric: count, extremes and moments, which are exact where those
+ * from a log are not, and the unanswered, of which rows lack the queries never sent.  Existing
+ * counts must be of the same values: returns 0, or -1 if their number, minimum or maximum differ.
+ */
 int metrics_learn(struct metric *metric, const struct latency *l);
 
-/* Adds every metric of `from`, but for the batches: those of runs side by side are made anew.
- * Returns 0, or -1 when there is no room. */
+/* Adds every metric of `from` except the batches, which are recomputed for runs in parallel.
+ * Returns 0, or -1 if there is no room. */
 int metrics_merge(struct metrics *into, const struct metrics *from);
 
-/* The figures; percentiles without counts are LATENCY_UNKNOWN. */
+/* The statistics; percentiles without counts are LATENCY_UNKNOWN. */
 void metrics_latency(const struct metric *metric, struct latency *l);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* As given; defaults where not. */
+/* As given, or the defaults. */
 struct report_opts {
     const char *json, *hlog; /* merge; json also compare */
     uint64_t min_runs;       /* compare */
@@ -26,11 +26,10 @@ struct report_opts {
 
 /* id, name, what it does; the function is cmd_NAME(). */
 #define REPORT_COMMANDS(X)                                                                         \
-    X(SHOW, show, "Prints what stands in the files of a run: figures, histogram, verdict.")        \
-    X(MERGE, merge, "Adds up the results of instances that ran side by side, exactly.")            \
-    X(COMPARE, compare,                                                                            \
-      "Says whether runs are worse than others: pass, regression, inconclusive.")                  \
-    X(PLOT, plot, "Draws a picture of runs, with gnuplot.")
+    X(SHOW, show, "Prints the figures, histogram and verdict of a run.")                           \
+    X(MERGE, merge, "Merges the results of instances that ran in parallel, exactly.")              \
+    X(COMPARE, compare, "Compares two groups of runs: pass, regression or inconclusive.")          \
+    X(PLOT, plot, "Plots runs with gnuplot.")
 
 #define REPORT_COMMAND_ENUM(id, name, summary) REPORT_##id,
 enum report_command { REPORT_COMMANDS(REPORT_COMMAND_ENUM) REPORT_N_COMMANDS };
@@ -38,10 +37,10 @@ enum report_command { REPORT_COMMANDS(REPORT_COMMAND_ENUM) REPORT_N_COMMANDS };
 /* The option table of a command, for --help and tests. */
 struct options *report_opts_table(enum report_command command);
 
-/* The commands, for --help. */
+/* Prints the commands, for --help. */
 void report_opts_print_commands(FILE *out);
 
-/* argv[0] is the command's name.  As options_parse(), and the operands. */
+/* argv[0] is the command's name.  Like options_parse(), plus the operands. */
 enum options_result report_opts_parse(struct report_opts *opts, enum report_command command,
                                       int argc, char **argv, FILE *out, char *error);
 

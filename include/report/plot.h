@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * plot: runs as scripts of gnuplot, data included.  Pure but for the stream. */
+ * plot: writes gnuplot scripts for runs, data included.  Pure except for the stream. */
 #ifndef TCPSCALER_REPORT_PLOT_H
 #define TCPSCALER_REPORT_PLOT_H
 
@@ -13,13 +13,13 @@ enum plot_kind { PLOT_LATENCY, PLOT_TIME, PLOT_CONNECT, PLOT_RATE };
 
 enum plot_form { PLOT_PNG, PLOT_SVG, PLOT_TERM };
 
-/* What a picture needs and the runs do not have: a text for the user with the run's name behind it;
- * NULL: nothing. */
+/* Checks whether the runs have the data for a plot.  Returns a message and the run's name; NULL if
+ * nothing is missing. */
 const char *plot_lacks(const struct recordings *all, enum plot_kind kind, const char *metric,
                        const char **name);
 
-/* The script of a picture that lacks nothing.  Write errors stay in the stream.  Returns 0, or -1
- * without memory. */
+/* Writes the script of a plot that lacks nothing.  Write errors stay in the stream.  Returns 0, or
+ * -1 if out of memory. */
 int plot_print(FILE *script, const struct recordings *all, enum plot_kind kind, const char *metric,
                enum plot_form form);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * row_reader: takes the rows of tcpclient -R apart; the columns are those of measure/rows.h.  Pure.
- */
+ * row_reader: parses the rows of tcpclient -R; samples.h has the columns.  Pure. */
 #ifndef TCPSCALER_REPORT_ROW_READER_H
 #define TCPSCALER_REPORT_ROW_READER_H
 
@@ -15,7 +14,7 @@ struct row {
     uint64_t send_lag_ns;
 };
 
-/* One row, with or without its end.  Returns 0, or -1 when it is not one. */
+/* Parses one row, with or without newline.  Returns 0, or -1 if it is not a row. */
 int row_reader_take(const char *line, struct row *row);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * run_group: the VALID runs of one side of a comparison, and the value that each has of every
- * metric.  Reads files. */
+ * run_group: the VALID runs of one side of a comparison and their values of every metric.  Reads
+ * files. */
 #ifndef TCPSCALER_REPORT_RUN_GROUP_H
 #define TCPSCALER_REPORT_RUN_GROUP_H
 
@@ -11,7 +11,7 @@
 
 struct run_metric {
     const char *name, *metric;
-    const char *percentile; /* NULL: queries answered of those scheduled, where less is worse */
+    const char *percentile; /* NULL: share of scheduled queries answered, where less is worse */
     double least_share;     /* smaller changes do not matter */
 };
 
@@ -25,13 +25,13 @@ struct run_group {
     size_t n_valid;
 };
 
-/* Reads the files and names the runs left out.  Returns 0, or -1 after a line.  To be freed in
- * either case. */
+/* Reads the files and reports the runs it ignores.  Returns 0, or -1 after a line.  Must be freed
+ * in either case. */
 int run_group_load(struct run_group *g, char **files, int n_files);
 void run_group_free(struct run_group *g);
 
-/* Compares settings and host of every run with those of the first one.  Returns 0, or -1 after a
- * line about the first that differs. */
+/* Compares settings and host of every run with those of the first.  Returns 0, or -1 after a line
+ * about the first difference. */
 int run_group_check(const struct json_object *first, const struct run_group *g);
 
 /* False: the run has no such value. */

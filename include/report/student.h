@@ -6,11 +6,11 @@
 
 #include <stddef.h>
 
-/* The probability of a value at least as far from 0 as t, on either side.  df >= 1; t may be
+/* The probability of a value at least as far from 0 as t, in either direction.  df >= 1; t may be
  * infinite. */
 double student_p(double t, size_t df);
 
-/* The t > 0 that has this p, 0 < p < 1. */
+/* The t > 0 with this probability, 0 < p < 1. */
 double student_t(double p, size_t df);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * timeline: the intervals of one or several interval logs in the order of time, each kept as the
- * text it came as and decoded when it is its turn: an hour of a run is some 10 MB.  Pure. */
+ * timeline: the intervals of one or more interval logs in order of time, each kept as text and
+ * decoded when needed: an hour of a run takes about 10 MB.  Pure. */
 #ifndef TCPSCALER_REPORT_TIMELINE_H
 #define TCPSCALER_REPORT_TIMELINE_H
 
@@ -9,7 +9,7 @@
 struct timeline_entry {
     uint64_t begin_ns, length_ns; /* since the epoch */
     uint64_t max_ns;
-    uint64_t second; /* since the first begin of all, to the nearest */
+    uint64_t second; /* since the first start of all, to the nearest */
     char tag[HLOG_TAG_BYTES];
     char *base64;
 };
@@ -21,20 +21,20 @@ struct timeline {
 
 void timeline_free(struct timeline *t);
 
-/* An interval of a log that began at start_epoch_ns.  Returns 0, or -1 without memory. */
+/* Adds an interval of a log that started at start_epoch_ns.  Returns 0, or -1 if out of memory. */
 int timeline_add(struct timeline *t, uint64_t start_epoch_ns, const struct hlog_interval *interval);
 
-/* Copies the entries of `from`.  Returns 0, or -1 without memory. */
+/* Copies the entries of `from`.  Returns 0, or -1 if out of memory. */
 int timeline_join(struct timeline *into, const struct timeline *from);
 
-/* After the last one was added, before the first timeline_next(). */
+/* Call it after adding the last one and before the first timeline_next(). */
 void timeline_sort(struct timeline *t);
 
-/* When the first interval begins; UINT64_MAX: there is none. */
+/* Start of the first interval; UINT64_MAX if there is none. */
 uint64_t timeline_first_ns(const struct timeline *t);
 
-/* The next second of a tag: its histograms in one, and what they cover.  *at is where to go on, 0
- * at first; h is reset.  Returns 1, 0 at the end, -1 when there is no memory. */
+/* Merges the histograms of the next second of a tag and tells what they cover.  *at is the
+ * position, 0 at first; h is reset.  Returns 1, 0 at the end, -1 if out of memory. */
 int timeline_next(const struct timeline *t, size_t *at, struct timeline_entry *covered,
                   struct hist *h);
 

@@ -3,7 +3,7 @@
  * pushed to.
  *
  * One that does nothing for config->idle_timeout_ns, neither sends nor takes what it was sent,
- * ends. What is received stands in the worker's buffer and is sent at once from there; an idle
+ * ends. What is received is in the worker's buffer and is sent from there at once; an idle
  * connection has no buffer.  Only what its socket refuses is kept (at most SERVER_BUFFER_BYTES,
  * with TLS a record more), and until that has left the connection is not read: a peer that never
  * reads costs 64 KiB and nobody else anything.  Reading needs no system call to re-arm.  Used by

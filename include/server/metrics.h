@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * server_metrics: what tcpserver did, as metrics.  No libevent. */
+ * server_metrics: tcpserver's counts as metrics.  No libevent. */
 #ifndef TCPSCALER_SERVER_METRICS_H
 #define TCPSCALER_SERVER_METRICS_H
 

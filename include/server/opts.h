@@ -11,10 +11,10 @@
 #define SERVER_OPTS_MOST_CONNECTIONS 16000000u
 #define SERVER_OPTS_MOST_THREADS     4096u
 
-/* In each direction; left to themselves buffers grow to megabytes for a peer that never reads. */
+/* In each direction; unlimited, buffers grow to megabytes for a peer that never reads. */
 #define SERVER_OPTS_SOCKET_BUFFER_BYTES 65536u
 
-/* As given; defaults where not. */
+/* As given, or the defaults. */
 struct server_opts {
     const char *config, *profile;
     bool print_config;
@@ -37,7 +37,7 @@ struct server_opts {
     int tls_min; /* enum tls_min */
     const char *json;
     const char *control, *control_token;
-    const char *user; /* NULL: stays who it is */
+    const char *user; /* NULL: does not switch */
     uint64_t stats_interval_ns;
     bool plan, force;
     bool quiet;
@@ -47,7 +47,7 @@ struct server_opts {
 /* The option table, for --help, the JSON result and tests. */
 struct options *server_opts_table(void);
 
-/* As options_parse(), and the operand. */
+/* Like options_parse(), plus the operand. */
 enum options_result server_opts_parse(struct server_opts *opts, int argc, char **argv, FILE *out,
                                       char *error);
 

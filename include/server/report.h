@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * server_report: what tcpserver did, as a text, as JSON, and as interval lines.  Prints and judges
- * nothing.  No libevent. */
+ * server_report: prints tcpserver's counts as text, as JSON and as interval lines.  Judges nothing.
+ * No libevent. */
 #ifndef TCPSCALER_SERVER_REPORT_H
 #define TCPSCALER_SERVER_REPORT_H
 
@@ -21,7 +21,7 @@ struct server_result {
     uint64_t elapsed_ns;
     bool pushes;
     uint64_t active; /* now; at the end those that it closes: accepted - closed */
-    uint64_t peak;   /* the most at a time, exactly */
+    uint64_t peak;   /* exact peak */
     struct host_counters before, now;
     const char *version, *libevent, *backend;
     const char *address; /* listening there */

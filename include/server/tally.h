@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * server_tally: what one worker of tcpserver counts.  Only counts and gauges of its own worker; the
- * main thread reads them at any time (see measure/tally.h). */
+ * server_tally: the counts of one worker of tcpserver.  Only counts and gauges of its own worker;
+ * the main thread reads them at any time (see tally.h). */
 #ifndef TCPSCALER_SERVER_TALLY_H
 #define TCPSCALER_SERVER_TALLY_H
 
@@ -22,18 +22,19 @@ const char *server_refusal_name(enum server_refusal r);
 
 struct server_tally {
     tally_count accepted;                   /* connections served */
-    tally_count refused[SERVER_N_REFUSALS]; /* accepted and reset at once */
+    tally_count refused[SERVER_N_REFUSALS]; /* reset right after accepting */
     tally_count n_refused;                  /* sum of the above */
     tally_count closed[OUTCOME_N_PHASES][OUTCOME_N_REASONS];
     tally_count n_closed; /* sum of the above; active = accepted - n_closed */
-    tally_count secured;  /* TLS: handshakes that came to their end */
-    tally_count resumed;  /* of them, by an abbreviated one */
+    tally_count secured;  /* TLS: completed handshakes */
+    tally_count resumed;  /* of these, with an abbreviated handshake */
     tally_count bytes_received;
     tally_count bytes_sent;
-    tally_count pushed;               /* messages handed to sockets, greetings not among them */
-    tally_count push_dropped;         /* messages that their sockets had no room for */
-    tally_count accept_pauses;        /* times the listener rested for want of an fd or memory */
-    tally_count back_pressure_pauses; /* times a connection was not read until its peer read */
+    tally_count pushed;        /* messages handed to sockets, greetings not among them */
+    tally_count push_dropped;  /* messages dropped because the socket was full */
+    tally_count accept_pauses; /* times accepting paused for want of an fd or memory */
+    tally_count
+        back_pressure_pauses; /* times reading from a connection paused until its peer read */
 };
 
 /* Adds every count of `from`. */

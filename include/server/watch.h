@@ -18,7 +18,7 @@ void server_watch_end(struct server *s);
 /* Adds up what the workers have counted so far, in s->result; context: a struct server. */
 void server_watch_collect(void *context);
 
-/* In the place of what stood in the file; one object after the other on stdout and in a pipe. */
+/* Replaces the content of a file; on stdout and in a pipe, appends another object. */
 void server_watch_print_json(struct server *s);
 
 #endif

@@ -7,7 +7,7 @@
 #include "server/accept.h"
 #include "server/conn.h"
 
-/* CLOSE_OLDEST: so many connections; PAUSE: 1 pauses accepting, 0 resumes it. */
+/* CLOSE_OLDEST: number of connections; PAUSE: 1 pauses accepting, 0 resumes it. */
 enum server_message { SERVER_CLOSE_OLDEST, SERVER_PAUSE, SERVER_STOP };
 
 struct server_worker_place {

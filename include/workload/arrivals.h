@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * arrivals: which arrivals of a run are a worker's: when, and on which connection.
+ * arrivals: a worker's share of the arrivals of a run: when, and on which connection.  Pure; one
+ * owner thread.
  *
- * Pure; one owner thread.  There is one sequence of (time, connection) for all workers: it depends
- * on seed, schedule, kind of arrival, choice and number of connections, not on the number of
- * workers.  Each worker generates all of it and takes the arrivals on its own slice of the
- * connections, successive ones.  To pass over another worker's costs 20 ns (Poisson) or 5 ns
- * (constant): 2 % of a CPU at a million arrivals per second.  What falls to a worker that takes
- * none is dealt to the others in turn.
- *
- * Round-robin goes through the connections in steps of about N / phi, so that every slice has its
- * part at any time. */
+ * There is one sequence of (time, connection) for all workers: it depends on seed, schedule, kind
+ * of arrival, selection and number of connections, not on the number of workers.  Each worker
+ * generates all of it and takes the arrivals on its own slice of consecutive connections.  Skipping
+ * another worker's arrival costs 20 ns (Poisson) or 5 ns (constant): 2 % of a CPU at a million
+ * arrivals per second.  Arrivals of a worker that takes none are dealt to the others round-robin.
+ * Round-robin selection visits the connections in steps of about N / phi, so that every slice has
+ * its share at any time. */
 #ifndef TCPSCALER_WORKLOAD_ARRIVALS_H
 #define TCPSCALER_WORKLOAD_ARRIVALS_H
 

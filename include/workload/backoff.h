@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * backoff: how long to wait before trying again: doubled with each failure in a row up to a most,
- * of which a random half is left out, so that those who failed together do not come back together
- * (M. Brooker, "Exponential Backoff And Jitter", 2015: "equal jitter").  Pure. */
+ * backoff: how long to wait before a retry: doubled with each failure in a row up to a maximum,
+ * minus a random part of up to half, so that connections that failed together do not come back
+ * together (M. Brooker, "Exponential Backoff And Jitter", 2015: "equal jitter").  Pure. */
 #ifndef TCPSCALER_WORKLOAD_BACKOFF_H
 #define TCPSCALER_WORKLOAD_BACKOFF_H
 
@@ -16,7 +16,7 @@ struct backoff {
 };
 
 /* "100ms-10s": the wait after the first failure, and the longest.  Returns 0, or -1 with one line
- * in error (BACKOFF_ERROR_BYTES): what is accepted. */
+ * in error (BACKOFF_ERROR_BYTES) that says what is expected. */
 int backoff_parse(struct backoff *b, const char *text, char *error);
 
 /* After n_failures in a row, n_failures >= 1: uniform over the upper half of

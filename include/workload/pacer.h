@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * pacer: when the next query is due.  It knows time and rates, not connections, sockets or timers.
+ * Pure; one pacer per worker, owned by it.
  *
- * Pure; one pacer per worker, owned by it.  A pacer is an absolute schedule: arrival times depend
- * on its configuration alone, never on when it is asked, so a late caller catches up and nothing
- * drifts.  The rate is a sequence of segments, each linear in time; arrivals are those of a unit-
- * rate process mapped through the inverse of the integrated rate, so a slope is exact and a
- * boundary makes no burst.
+ * A pacer is an absolute schedule: arrival times depend on its configuration only, never on when it
+ * is called, so a late caller catches up and nothing drifts.  The rate is a sequence of segments,
+ * each linear in time; arrivals are those of a unit-rate process mapped through the inverse of the
+ * integrated rate, so slopes are exact and boundaries cause no burst.
  *
  * Sharing: N connections are dealt to W workers like cards (worker w has the cards w, w+W, ... of
  * each round of N).  PACER_CONSTANT gives every worker its own cards of one common grid, so that
- * round-robin over all workers has the exact period N/rate per connection, also when W does not
+ * round-robin over all workers has the exact period N/rate per connection, even if W does not
  * divide N.  PACER_POISSON gives each worker an independent process of rate * n_w / N. */
 #ifndef TCPSCALER_WORKLOAD_PACER_H
 #define TCPSCALER_WORKLOAD_PACER_H
@@ -24,8 +24,8 @@
 
 enum pacer_arrival { PACER_POISSON, PACER_CONSTANT };
 
-/* The rate goes linearly from rate_begin_qps to rate_end_qps over duration_ns (PACER_NEVER: for
- * ever, with both rates equal).  A rate is finite and >= 0. */
+/* The rate changes linearly from rate_begin_qps to rate_end_qps over duration_ns (PACER_NEVER:
+ * forever, with both rates equal).  Rates are finite and >= 0. */
 struct pacer_segment {
     uint64_t duration_ns;
     double rate_begin_qps;
@@ -64,20 +64,19 @@ uint32_t pacer_connections_of(uint32_t n_connections, uint32_t n_workers, uint32
  * start_ns itself, or where the rate first is above 0.  Afterwards next_ns is valid. */
 void pacer_start(struct pacer *p, const struct pacer_config *config, uint64_t start_ns);
 
-/* Another schedule from its begin on, of which the part that has passed has as many arrivals as the
- * one before: then those that follow fall where they would have, had it been so from the begin;
- * there is no gap and no burst.  The segments are borrowed as before. */
+/* Replaces the schedule.  Its elapsed part must contain as many arrivals as the old one's; later
+ * arrivals continue without gap or burst.  The segments are borrowed as before. */
 void pacer_replace(struct pacer *p, const struct pacer_segment *segments, size_t n_segments);
 
-/* Nothing was wanted until at_ns: arrivals that were due before are left out, and the next one is
- * due then; the later ones keep their distances.  For a constant rate without end. */
+/* Skips the arrivals before at_ns: the next one is due then, and the later ones keep their
+ * distances.  For a constant rate without end. */
 void pacer_skip_to(struct pacer *p, uint64_t at_ns);
 
-/* Steps to the arrival after next_ns.  next_ns never decreases but by
- * pacer_replace(). */
+/* Advances to the arrival after next_ns.  next_ns never decreases, except through pacer_replace().
+ */
 void pacer_advance(struct pacer *p);
 
-/* To the n-th arrival after it. */
+/* Advances to the n-th arrival after it. */
 void pacer_advance_by(struct pacer *p, uint64_t n);
 
 #endif

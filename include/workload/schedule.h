@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * schedule: how the rate changes in time: from text to the segments of a pacer.
+ * schedule: parses how the rate changes over time into the segments of a pacer.  Pure.
  *
- * Pure.  Parsing takes the whole text; on failure it returns -1 with one line in error
+ * Parsing consumes the whole text; on failure it returns -1 with one line in error
  * (SCHEDULE_ERROR_BYTES) that names the item or line, and the schedule is empty. */
 #ifndef TCPSCALER_WORKLOAD_SCHEDULE_H
 #define TCPSCALER_WORKLOAD_SCHEDULE_H
@@ -20,47 +20,48 @@ struct schedule {
     struct pacer_segment segments[SCHEDULE_MOST];
 };
 
-/* One segment; duration_ns PACER_NEVER: for ever. */
+/* One segment; duration_ns PACER_NEVER: forever. */
 void schedule_constant(struct schedule *s, uint64_t duration_ns, double rate_qps);
 
-/* "10s:0-5000,60s:5000,5s:5000-0": times and rates (base/units.h), separated by commas or line
- * ends; what follows a # is left out up to the end of its line. */
+/* "10s:0-5000,60s:5000,5s:5000-0": times and rates (base/units.h), separated by commas or newlines;
+ * '#' starts a comment until the end of the line. */
 int schedule_parse(struct schedule *s, const char *text, char *error);
 
-/* A count of at most 256, then so many lines "<milliseconds> <queries per second>". */
+/* A count of at most 256, then as many lines "<milliseconds> <queries per second>". */
 int schedule_parse_steps(struct schedule *s, const char *text, char *error);
 
-/* Likewise "<milliseconds> <queries per second, per second>", signed, from rate_qps on; a rate that
- * reaches 0 stays there until a slope lifts it again. */
+/* Likewise "<milliseconds> <queries per second, per second>", signed, starting at rate_qps; a rate
+ * that reaches 0 stays there until a slope raises it again. */
 int schedule_parse_slopes(struct schedule *s, const char *text, double rate_qps, char *error);
 
-/* Every rate times a factor > 0. */
+/* Multiplies every rate by a factor > 0. */
 void schedule_scale(struct schedule *s, double factor);
 
-/* Puts a segment at the first rate before all others.  For schedules just parsed. */
+/* Inserts a segment with the first rate before all others.  For schedules just parsed. */
 void schedule_prepend_warmup(struct schedule *s, uint64_t duration_ns);
 
-/* Of all segments; PACER_NEVER when it has no end. */
+/* Total duration; PACER_NEVER if it has no end. */
 uint64_t schedule_duration_ns(const struct schedule *s);
 
-/* Over its duration from `after_ns` on. */
+/* Mean rate from `after_ns` to its end. */
 double schedule_mean_qps(const struct schedule *s, uint64_t after_ns);
 double schedule_peak_qps(const struct schedule *s);
 
-/* From begin_ns to end_ns after its begin, begin_ns < end_ns. */
+/* Mean rate from begin_ns to end_ns since its start, begin_ns < end_ns. */
 double schedule_mean_between_qps(const struct schedule *s, uint64_t begin_ns, uint64_t end_ns);
 
-/* From at_ns on what `rest` has there, both counted from their begin; before it s as it was.
- * Returns -1, s as it was, when that makes more than SCHEDULE_MOST segments. */
+/* Replaces the schedule from at_ns on by what `rest` has from there, both counted from their start.
+ * Returns -1, with s unchanged, if that needs more than SCHEDULE_MOST segments. */
 int schedule_replace_rest(struct schedule *s, uint64_t at_ns, const struct schedule *rest);
 
-/* Between the two times, begin_ns < end_ns, its mean: one segment, and as many arrivals. */
+/* Replaces the part between the two times, begin_ns < end_ns, by one segment with its mean rate: as
+ * many arrivals. */
 void schedule_flatten(struct schedule *s, uint64_t begin_ns, uint64_t end_ns);
 
-/* Whether the rate is the same all the time. */
+/* Whether the rate never changes. */
 bool schedule_is_constant(const struct schedule *s);
 
-/* At a time since its begin; 0 after its end. */
+/* The rate at a time since its start; 0 after its end. */
 double schedule_rate_qps(const struct schedule *s, uint64_t at_ns);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * srcplan: which (source address, source port) each connection uses.
+ * srcplan: which (source address, source port) each connection uses.  Pure arithmetic: tuple i is
+ * found in O(log ranges), nothing is allocated per tuple, and the capacity is known before the
+ * first socket.
  *
- * Pure arithmetic: tuple i is found in O(log ranges), nothing is allocated per tuple, and the
- * capacity is known before the first socket.  Address-major: tuple 0 is the first address with its
- * first port, then its successive ports, then the next address.  Filled by one thread, then read by
- * any number.
+ * Address-major: tuple 0 is the first address with its first port, then its successive ports, then
+ * the next address.  Filled by one thread, then read by any number.
  *
  * Three kinds of plan: no sources and no ports (automatic: the kernel picks both); sources without
- * ports are given the default port range by the caller; ports without sources use the wildcard
- * address (the kernel picks the address, we the port). */
+ * ports get the default port range from the caller; ports without sources use the wildcard address
+ * (the kernel picks the address, the plan the port). */
 #ifndef TCPSCALER_WORKLOAD_SRCPLAN_H
 #define TCPSCALER_WORKLOAD_SRCPLAN_H
 
@@ -18,7 +18,7 @@
 #include <sys/socket.h>
 
 #define SRCPLAN_ERROR_BYTES 160
-#define SRCPLAN_MOST_RANGES 65536u /* of all lists; in braces each choice is one */
+#define SRCPLAN_MOST_RANGES 65536u /* of all lists; each choice in braces counts */
 
 /* Network byte order.  family is AF_INET (4 bytes used) or AF_INET6 (16); AF_UNSPEC is the wildcard
  * of whatever family the target has. */
@@ -34,7 +34,7 @@ static inline size_t srcplan_address_bytes(int family)
     return family == AF_INET ? 4 : 16;
 }
 
-/* last - first, or -1 when it is negative or beyond 2^32. */
+/* last - first, or -1 if negative or beyond 2^32. */
 int srcplan_distance(const struct srcplan_address *first, const struct srcplan_address *last,
                      uint64_t *n);
 
@@ -85,7 +85,7 @@ uint64_t srcplan_capacity(const struct srcplan *p);
 /* The family of the sources: AF_INET, AF_INET6, or AF_UNSPEC when none is given. */
 int srcplan_family(const struct srcplan *p);
 
-/* Whether this address is one of the sources.  Never when none is given. */
+/* Whether this address is one of the sources; false if there are none. */
 bool srcplan_has_address(const struct srcplan *p, const struct srcplan_address *address);
 
 /* Tuple i, i < capacity.  Without ports: address i modulo the addresses, port 0. */

@@ -6,7 +6,7 @@
 #include <sys/timex.h>
 #include <unistd.h>
 
-/* The reading that took least time wins: between the clocks of a slow one the CPU was elsewhere. */
+/* Keeps the fastest reading: a slow one was interrupted between the two clocks. */
 static uint64_t offset_ns_of_readings(int n_readings)
 {
     uint64_t offset_ns = 0, tightest_ns = UINT64_MAX;
@@ -44,7 +44,7 @@ static uint64_t hash(uint64_t h, const char *text, size_t n_bytes)
     return h;
 }
 
-/* A kernel without time namespaces has no such link, and one clock. */
+/* A kernel without time namespaces has no such link and only one clock. */
 uint64_t clock_identity(void)
 {
     FILE *boot = fopen("/proc/sys/kernel/random/boot_id", "re");

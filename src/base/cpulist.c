@@ -30,7 +30,7 @@ static bool has(const struct cpulist *list, int cpu)
     return false;
 }
 
-/* "3" or "0-3".  Returns 0, or -1 where the text is neither or names a CPU again. */
+/* Parses "3" or "0-3".  Returns 0, or -1 if it is neither or repeats a CPU. */
 static int take_range(const char **text, struct cpulist *list)
 {
     const int first = take_number(text);
@@ -58,8 +58,8 @@ int cpulist_parse(const char *text, struct cpulist *list, char *error)
     do {
         if (take_range(&rest, list) != 0 || (*rest != ',' && *rest != '\0')) {
             list->n = 0;
-            return REFUSE("'%.100s' is not a list of CPUs: accepted are numbers from 0 to %u, each "
-                          "once, as 0-3,6",
+            return REFUSE("invalid value '%.100s': expected CPU numbers from 0 to %u, each once, "
+                          "such as 0-3,6",
                           text, CPULIST_MOST - 1);
         }
     } while (*rest++ == ',');

@@ -22,7 +22,7 @@ int endpoint_parse_port(const char *text, int zero_allowed, uint16_t *port)
     return 0;
 }
 
-/* Cuts the text into host and port; port is NULL when there is none. */
+/* Splits the text into host and port; port is NULL if there is none. */
 static int split(const char *text, const char **host, size_t *n_host, const char **port)
 {
     const char *colon = strchr(text, ':'), *bracket;

@@ -36,7 +36,7 @@ static void put_text(struct json *j, const char *text)
     fputc('"', j->out);
 }
 
-/* Everything before a value: comma, line, key. */
+/* Writes everything that precedes a value: comma, newline, key. */
 static void begin_value(struct json *j, const char *key)
 {
     if (!j->first[j->depth])

@@ -30,7 +30,7 @@ int log_error(const char *format, ...)
     for (char *c = line; *c != '\0'; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7f)
             *c = '?';
-    /* on a terminal a progress line may stand where this one goes */
+    /* on a terminal, the line may hold a progress line */
     fprintf(stderr, "%s%s: %s\n", log_can_erase() ? "\r\033[K" : "", program_invocation_short_name,
             line);
     return -1;

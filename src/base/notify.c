@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Returns the address's length, or 0 when the name is none. */
+/* Returns the length of the address, or 0 if the name is invalid. */
 static socklen_t make_address(struct sockaddr_un *address, const char *name)
 {
     const size_t n = strlen(name);
@@ -38,7 +38,8 @@ int notify(const char *state)
         return 0;
     n_bytes = make_address(&address, name);
     if (n_bytes == 0)
-        return log_error("NOTIFY_SOCKET: '%s' is neither a path nor a name behind '@'", name);
+        return log_error("NOTIFY_SOCKET: invalid value '%s': expected a path, or '@' and a name",
+                         name);
     fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd >= 0)
         n = sendto(fd, state, strlen(state), MSG_DONTWAIT | MSG_NOSIGNAL,

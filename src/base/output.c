@@ -21,16 +21,16 @@
 
 enum { MOST_OUTPUTS = 8, POLL_MS = 20, STREAM_BYTES = 1 << 16 };
 
-/* Those that are open, to be told apart. */
+/* The open outputs, to detect duplicates. */
 static const struct output *opened[MOST_OUTPUTS];
 
 static struct output messages = OUTPUT_CLOSED; /* stderr */
 static atomic_bool drops;
-static _Atomic uint64_t stalled_ns; /* since the request to end, without progress */
+static _Atomic uint64_t stalled_ns; /* time without progress since shutdown was requested */
 
 /* --- writing --- */
 
-/* Whether to wait for a reader that has taken nothing since `since_ns`. */
+/* Whether to keep waiting for a reader that has read nothing since `since_ns`. */
 static bool may_wait(const struct output *o, uint64_t *since_ns)
 {
     const uint64_t now_ns = clock_now_ns();
@@ -47,8 +47,8 @@ static bool may_wait(const struct output *o, uint64_t *since_ns)
     return all_ns < OUTPUT_PATIENCE_NS;
 }
 
-/* Never blocks but on a regular file, and on a pipe that another process fills between poll(2) and
- * write(2) where open_again() could not help. */
+/* Blocks only on a regular file, and on a pipe that another process fills between poll(2) and
+ * write(2) if open_again() failed. */
 static ssize_t write_some(int fd, const char *text, size_t n_bytes)
 {
     struct pollfd writable = {.fd = fd, .events = POLLOUT};
@@ -77,7 +77,7 @@ static bool wait_until_writable(const struct output *o, uint64_t *since_ns)
     return true;
 }
 
-/* What is not written is lost: stdio would keep it and try for ever. */
+/* Drops what cannot be written: stdio would keep it and retry forever. */
 static ssize_t write_all(void *cookie, const char *text, size_t n_bytes)
 {
     struct output *o = cookie;
@@ -99,7 +99,7 @@ static ssize_t write_all(void *cookie, const char *text, size_t n_bytes)
             error = errno;
         }
     }
-    if (o == &messages) /* the next message may have better luck; all threads write them */
+    if (o == &messages) /* the next message may succeed; all threads write messages */
         return (ssize_t)n_bytes;
     if (n_written < n_bytes && error == 0)
         error = EAGAIN;
@@ -109,7 +109,7 @@ static ssize_t write_all(void *cookie, const char *text, size_t n_bytes)
 
 static FILE *open_stream(struct output *o)
 {
-    static char message[STREAM_BYTES]; /* there before the threads that write it */
+    static char message[STREAM_BYTES]; /* exists before the threads that write it */
     FILE *stream = fopencookie(o, "w", (cookie_io_functions_t){.write = write_all});
 
     if (stream != NULL && o == &messages)
@@ -121,8 +121,8 @@ static FILE *open_stream(struct output *o)
 
 /* --- opening --- */
 
-/* An open file description of our own, so that O_NONBLOCK is not set for those who share it; where
- * that cannot be had, a copy of the descriptor. */
+/* Opens a separate open file description, so that O_NONBLOCK does not affect others who share it;
+ * if that fails, a copy of the descriptor. */
 static int open_again(int fd)
 {
     char path[32];
@@ -150,17 +150,17 @@ static int open_stdout(void)
     return -1;
 }
 
-/* A FIFO is waited for until it has a reader. */
+/* Waits until a FIFO has a reader. */
 static int open_file(const char *name)
 {
     const int fd = open(name, O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC, 0666);
 
     if (fd >= 0)
-        (void)fcntl(fd, F_SETFL, O_APPEND | O_NONBLOCK); /* of no meaning for a regular file */
+        (void)fcntl(fd, F_SETFL, O_APPEND | O_NONBLOCK); /* no effect on a regular file */
     return fd;
 }
 
-/* Only a terminal is a character device in which two outputs mix. */
+/* Of the character devices, only in a terminal do two outputs mix. */
 static bool is_same_file(int a, int b)
 {
     struct stat one, other;
@@ -188,8 +188,9 @@ static int register_output(const struct output *o)
 
     for (; i < MOST_OUTPUTS && opened[i] != NULL; i++)
         if (is_same_file(opened[i]->fd, o->fd))
-            return log_error("--%s: '%s' is the file of --%s too: give each a file of its own",
-                             o->option, o->name, opened[i]->option);
+            return log_error(
+                "--%s: '%s' is also the file of --%s: expected a different file for each",
+                o->option, o->name, opened[i]->option);
     if (i < MOST_OUTPUTS)
         opened[i] = o;
     return 0;
@@ -219,14 +220,14 @@ int output_open(struct output *o, const char *option, const char *name)
     *o = (struct output){.option = option, .name = name, .fd = -1};
     o->fd = is_stdout(o) ? open_stdout() : open_file(name);
     if (o->fd < 0 && is_stdout(o) && errno == EBADF)
-        return log_error("--%s: '-' is stdout, which is closed", option);
+        return log_error("--%s: cannot write '-': stdout is closed", option);
     if (o->fd < 0)
         return log_error("--%s: cannot write '%s': %s", option, name, strerror(errno));
     if (register_output(o) == 0) {
         o->stream = open_stream(o);
         if (o->stream != NULL)
             return 0;
-        log_error("no memory");
+        log_error("out of memory");
         forget_output(o);
     }
     close(o->fd);
@@ -256,7 +257,7 @@ int output_flush(struct output *o)
     __fpurge(o->stream);
     clearerr(o->stream);
     return log_error("--%s: could not write '%s': %s", o->option, o->name,
-                     error == EAGAIN ? "nobody reads it" : strerror(error));
+                     error == EAGAIN ? "the reader does not read" : strerror(error));
 }
 
 int output_close(struct output *o, bool is_document)
@@ -290,7 +291,7 @@ void output_take_stderr(void)
     const int again = open_again(STDERR_FILENO);
     FILE *stream;
 
-    /* the number stays: it is the one that workers keep in tables of their own */
+    /* the number stays the same: workers keep it in their own tables */
     if (again >= 0) {
         (void)dup2(again, STDERR_FILENO);
         close(again);
@@ -298,7 +299,7 @@ void output_take_stderr(void)
     messages.fd = STDERR_FILENO;
     stream = open_stream(&messages);
     if (stream != NULL)
-        stderr = stream; /* a variable of glibc: what every part prints messages to */
+        stderr = stream; /* a variable in glibc: all parts print messages to it */
 }
 
 void output_drop_stderr(bool drop)

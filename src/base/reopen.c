@@ -32,7 +32,7 @@ int reopen(int fd, const char *name, const char *head)
     new_fd = open(name, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC, 0666);
     if (new_fd < 0)
         return -1;
-    /* one step: a row is written by one call, to the old file or to the new one */
+    /* atomic: a row is written by one call, to the old or to the new file */
     error = write_head(new_fd, head) == 0 && dup3(new_fd, fd, O_CLOEXEC) >= 0 ? 0 : errno;
     close(new_fd);
     errno = error;

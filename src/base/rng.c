@@ -53,7 +53,7 @@ uint32_t rng_below(struct rng *r, uint32_t n)
     uint64_t product = (rng_next(r) >> 32) * n;
 
     if ((uint32_t)product < n) {
-        const uint32_t biased = -n % n; /* 2^32 mod n: so many values would come too often */
+        const uint32_t biased = -n % n; /* 2^32 mod n: this many values would be too frequent */
 
         while ((uint32_t)product < biased)
             product = (rng_next(r) >> 32) * n;

@@ -8,8 +8,7 @@
 
 enum { FIRST_ROOM_BYTES = 1 << 16 };
 
-/* Reads until there is no room any more or nothing to read.  Returns 0, 1 at the end, -1 (errno).
- */
+/* Reads until the buffer is full or the input ends.  Returns 0, 1 at the end, -1 with errno. */
 static int fill(FILE *in, char *text, size_t room, size_t *n_bytes)
 {
     *n_bytes += fread(text + *n_bytes, 1, room - *n_bytes, in);
@@ -18,7 +17,7 @@ static int fill(FILE *in, char *text, size_t room, size_t *n_bytes)
     return *n_bytes < room;
 }
 
-/* The room is one byte more than what may stand in it. */
+/* Allocates one byte more than the text may have. */
 static char *read_all(FILE *in, size_t most_bytes, size_t *n_bytes)
 {
     size_t room = FIRST_ROOM_BYTES;

@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Beyond so many digits no figure of ours is meant, and a long double stays exact to the last unit.
- */
+/* No valid figure has more digits, and a long double stays exact to the last unit. */
 enum { MAX_DIGITS = 20 };
 
 struct unit {
@@ -27,8 +26,8 @@ static const struct unit byte_units[] = {
 
 #define N_UNITS(table) (sizeof(table) / sizeof *(table))
 
-/* Digits, with a fraction or not.  strtold(3) would take signs, "inf", hexadecimal and the locale's
- * decimal point. */
+/* Digits, optionally with a fraction.  strtold(3) would accept signs, "inf", hexadecimal and the
+ * locale's decimal point. */
 static int parse_decimal(const char **text, long double *value)
 {
     long double scale = 1;
@@ -122,7 +121,7 @@ int units_parse_rate(const char *text, double *per_s)
     return 0;
 }
 
-/* Three significant digits of a value below 999.5. */
+/* Formats a value below 999.5 with three significant digits. */
 static void format_three(char *buffer, double value, const char *unit)
 {
     int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;

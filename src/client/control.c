@@ -66,9 +66,9 @@ static enum control_status change_rate(const struct client_control *c, double qp
     uint64_t at_ns;
 
     if (!has_rate(c->steer->config))
-        return REFUSE(NOT_NOW, "neither a closed loop nor a listener has a rate");
+        return REFUSE(NOT_NOW, "closed loops and listeners have no rate");
     if (client_steer_rate(c->steer, qps, &at_ns) != 0)
-        return REFUSE(TOO_OFTEN, "too many changes within a second");
+        return REFUSE(TOO_OFTEN, "too many changes in one second");
     return answer_moment(c, reply, NULL, qps, at_ns);
 }
 
@@ -78,9 +78,9 @@ static enum control_status change_pause(const struct client_control *c, bool pau
     uint64_t at_ns;
 
     if (!has_rate(c->steer->config))
-        return REFUSE(NOT_NOW, "neither a closed loop nor a listener has a rate");
+        return REFUSE(NOT_NOW, "closed loops and listeners have no rate");
     if (client_steer_pause(c->steer, paused, &at_ns) != 0)
-        return REFUSE(TOO_OFTEN, "too many changes within a second");
+        return REFUSE(TOO_OFTEN, "too many changes in one second");
     return answer_moment(c, reply, "paused", 0, at_ns);
 }
 
@@ -93,13 +93,13 @@ static enum control_status change_connections(const struct client_control *c, ui
     struct json j;
 
     if (config->population.n > 0)
-        return REFUSE(NOT_NOW, "--conn-schedule says how many");
+        return REFUSE(NOT_NOW, "--conn-schedule sets the number of connections");
     if (n_start > config->n_connections - wanted)
-        return REFUSE(NOT_NOW, "there is room for %" PRIu64 " more: see --max-connections",
+        return REFUSE(NOT_NOW, "at most %" PRIu64 " more can be started: see --max-connections",
                       config->n_connections - wanted);
     n_stop = n_stop < wanted ? n_stop : wanted;
     if (client_steer_connections(c->steer, (uint32_t)(wanted + n_start - n_stop)) != 0)
-        return REFUSE(TOO_OFTEN, "the last change is still being taken over: ask again");
+        return REFUSE(TOO_OFTEN, "the previous change is still being applied: try again");
     json_init(&j, reply->out);
     json_object_begin(&j, NULL);
     json_u64(&j, n_start > 0 ? "started" : "stopped", n_start > 0 ? n_start : n_stop);
@@ -133,7 +133,7 @@ static enum control_status answer(const struct client_control *c, const struct c
     if (q->command == CONTROL_STOP)
         return stop(c, reply);
     if (now->state == CLIENT_RUN_CONNECTING)
-        return REFUSE(NOT_NOW, "the run has not begun: %" PRIu64 " of %" PRIu64 " connected",
+        return REFUSE(NOT_NOW, "the run has not started: %" PRIu64 " of %" PRIu64 " connected",
                       tally_get(&now->tally.connections.connected), now->connections_asked);
     if (now->state != CLIENT_RUN_RUNNING && now->state != CLIENT_RUN_PAUSED)
         return REFUSE(NOT_NOW, "the run is over");
@@ -157,7 +157,7 @@ static enum control_status handle(void *context, const struct control_request *q
     enum control_status status;
 
     if (now == NULL)
-        return REFUSE(NO_MEMORY, "no memory");
+        return REFUSE(NO_MEMORY, "out of memory");
     c->snapshot(c->run, now);
     status = answer(c, q, now, reply);
     free(now);

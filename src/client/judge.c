@@ -84,8 +84,7 @@ void client_judge(struct client_result *r, const struct client_plan *plan, unsig
     if (r->broken_law == NULL && r->has_rows &&
         tally_get(&q->answered) + tally_get(&r->tally.push.measured) !=
             r->rows.written[1] + r->rows.dropped[1] + r->rows.left_out[1])
-        r->broken_law =
-            "answered queries, messages = answer rows written, missing and not of the sample";
+        r->broken_law = "answered queries, messages = answer rows written, missing and not sampled";
     judge_latency(plan, r, in);
     r->doubts = verdict_judge(in);
 }
@@ -103,6 +102,7 @@ void client_diagnose(struct client_result *r, const struct client_plan *plan, bo
 {
     const struct diagnosis_input in = {
         .tally = &r->tally,
+        .target = plan->target,
         .protocol = plan->config.listens ? "listen" : plan->config.query.protocol->name,
         .over_tls = plan->config.tls != NULL,
         .not_begun =

@@ -14,24 +14,24 @@ static void put_connections(struct openmetrics *m, const struct client_result *r
 {
     const struct tally *t = &r->tally;
 
-    openmetrics_counter(m, "tcpclient_connections_asked", "Connections asked for.",
+    openmetrics_counter(m, "tcpclient_connections_asked", "Connections requested.",
                         r->connections_asked);
-    put_count(m, "tcpclient_connections_attempted", "Connections begun.",
+    put_count(m, "tcpclient_connections_attempted", "Connections attempted.",
               &t->connections.attempted);
-    put_count(m, "tcpclient_connections_reopened", "Connections begun in the place of others.",
+    put_count(m, "tcpclient_connections_reopened", "Connections attempted to replace others.",
               &t->connections.reopened);
     put_count(m, "tcpclient_connections_connected", "Connections established here.",
               &t->connections.connected);
     put_count(m, "tcpclient_connections_proven", "Connections that answered.",
               &t->connections.proven);
-    openmetrics_gauge(m, "tcpclient_connections_wanted", "Connections wanted now.",
+    openmetrics_gauge(m, "tcpclient_connections_wanted", "Connections requested now.",
                       r->connections_wanted);
     openmetrics_gauge(m, "tcpclient_connections_live", "Connections usable now.",
                       r->connections_live);
     openmetrics_gauge(m, "tcpclient_connections_half_open",
-                      "Connections established here that did not answer their proof.",
+                      "Connections established here whose first query was not answered.",
                       r->connections_half_open);
-    outcome_report_metrics(m, "tcpclient_connection_ends", "Connections that ended, by how.",
+    outcome_report_metrics(m, "tcpclient_connection_ends", "Connections that ended, by outcome.",
                            t->connections.ended);
 }
 
@@ -41,18 +41,18 @@ static void put_queries(struct openmetrics *m, const struct client_result *r)
 
     put_count(m, "tcpclient_queries_scheduled", "Measured queries that became due.", &q->scheduled);
     put_count(m, "tcpclient_queries_sent", "Measured queries sent.", &q->sent);
-    put_count(m, "tcpclient_queries_unsent", "Measured queries for which there was no connection.",
+    put_count(m, "tcpclient_queries_unsent", "Measured queries not sent for want of a connection.",
               &q->unsent);
     put_count(m, "tcpclient_queries_answered", "Measured queries answered.", &q->answered);
-    put_count(m, "tcpclient_queries_timeout", "Measured queries given up.", &q->timeout);
+    put_count(m, "tcpclient_queries_timeout", "Measured queries that timed out.", &q->timeout);
     put_count(m, "tcpclient_queries_error", "Measured queries whose connection ended first.",
               &q->error);
-    put_count(m, "tcpclient_queries_cancelled", "Measured queries cut off by the end.",
+    put_count(m, "tcpclient_queries_cancelled", "Measured queries in flight when the run ended.",
               &q->cancelled);
     openmetrics_gauge(m, "tcpclient_queries_in_flight", "Measured queries in flight.",
                       r->in_flight);
     outcome_report_metrics(m, "tcpclient_query_errors",
-                           "Measured queries whose connection ended first, by how it did.",
+                           "Measured queries whose connection ended first, by outcome.",
                            r->tally.errors);
 }
 
@@ -61,20 +61,19 @@ void client_metrics(struct openmetrics *m, const struct client_result *r)
     put_connections(m, r);
     put_queries(m, r);
     openmetrics_family(m, OPENMETRICS_GAUGE, "tcpclient_rate_asked",
-                       "Queries per second asked now.");
+                       "Queries per second requested now.");
     openmetrics_double(m, r->rate_now_qps);
     openmetrics_gauge(m, "tcpclient_paused", "Whether the load is paused by request.",
                       r->state == CLIENT_RUN_PAUSED);
     put_count(m, "tcpclient_sent_bytes", "Bytes sent.", &r->tally.bytes_sent);
     put_count(m, "tcpclient_received_bytes", "Bytes received.", &r->tally.bytes_received);
-    openmetrics_hist(
-        m, "tcpclient_response_seconds",
-        "From the intended sending to the answer; unanswered: in +Inf, not in the sum.",
-        &r->metrics[CLIENT_RESPONSE]);
+    openmetrics_hist(m, "tcpclient_response_seconds",
+                     "From the intended send to the answer; unanswered: in +Inf, not in the sum.",
+                     &r->metrics[CLIENT_RESPONSE]);
     openmetrics_hist(m, "tcpclient_service_seconds",
-                     "From the actual sending to the answer; unanswered: in +Inf, not in the sum.",
+                     "From the actual send to the answer; unanswered: in +Inf, not in the sum.",
                      &r->metrics[CLIENT_SERVICE]);
-    openmetrics_hist(m, "tcpclient_send_lag_seconds", "From the intended to the actual sending.",
+    openmetrics_hist(m, "tcpclient_send_lag_seconds", "From the intended to the actual send.",
                      &r->metrics[CLIENT_SEND_LAG]);
     openmetrics_gauge(m, "tcpclient_resident_memory_bytes", "Resident memory.",
                       r->host_after.rss_bytes);

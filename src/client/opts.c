@@ -21,164 +21,163 @@
 static const struct option_row rows[] = {
     {"Load", 0, OPTION_HEADING, 0, NULL, NULL, 0, 0, NULL},
     {"rate", 'r', OPTION_RATE, FIELD(rate_qps), "QPS",
-     "queries per second over all connections (default: none, just hold)", 0, 0, NULL},
+     "total queries per second (default: none; connections stay idle)", 0, 0, NULL},
     {"interval", 'i', OPTION_DURATION, FIELD(interval_ns), "TIME",
-     "instead of a rate: each connection sends one query per TIME", 1000, MAX_TIME_NS, NULL},
+     "instead of --rate: each connection sends one query every TIME", 1000, MAX_TIME_NS, NULL},
     {"schedule", 0, OPTION_TEXT, FIELD(schedule), "STEPS",
-     "instead of -r and -t: 10s:0-5000,60s:5000,5s:5000-0, or @FILE", 0, 0, NULL},
+     "rate over time, instead of -r and -t: 10s:0-5000,60s:5000, or @FILE", 0, 0, NULL},
     {"stdin", 0, OPTION_FLAG, FIELD(steps_from_stdin), NULL,
-     "likewise from stdin: a count, then lines '<milliseconds> <rate>'", 0, 0, NULL},
+     "the same from stdin: a line count, then lines '<milliseconds> <rate>'", 0, 0, NULL},
     {"stdin-rateslope", 0, OPTION_FLAG, FIELD(slopes_from_stdin), NULL,
-     "from -r on: a count, then lines '<milliseconds> <slope per second>'", 0, 0, NULL},
+     "the same from -r on, with lines '<milliseconds> <slope per second>'", 0, 0, NULL},
     {"arrival", 0, OPTION_CHOICE, FIELD(arrival), "KIND",
      "poisson or constant (default: poisson; with -i constant)", 0, 0, "poisson|constant"},
     {"select", 0, OPTION_CHOICE, FIELD(select), "KIND",
      "random or round-robin (default: random; with -i round-robin)", 0, 0, CLIENT_SELECTS},
     {"loop", 0, OPTION_CHOICE, FIELD(loop), "KIND",
-     "open: on schedule; closed: -i counts from the answer (default: open)", 0, 0, CLIENT_LOOPS},
+     "open: on schedule; closed: -i starts at each answer (default: open)", 0, 0, CLIENT_LOOPS},
     {"pace", 0, OPTION_CHOICE, FIELD(pace), "KIND",
      "sleep, hybrid or spin until a query is due (default: auto)", 0, 0, CLIENT_PACES},
     {"protocol", 0, OPTION_CHOICE, FIELD(protocol), "NAME",
      "dns, ping, echo, or listen to tcpserver --push (default: dns)", 0, 0,
      QUERY_PROTOCOLS "|listen"},
-    {"qname", 0, OPTION_TEXT, FIELD(qname), "NAME", "dns: the name asked (default: example.com)", 0,
+    {"qname", 0, OPTION_TEXT, FIELD(qname), "NAME", "dns: name to query (default: example.com)", 0,
      0, NULL},
     {"qtype", 0, OPTION_TEXT, FIELD(qtype), "TYPE",
-     "dns: the type asked: AAAA, MX, HTTPS, TYPE65, ... (default: A)", 0, 0, NULL},
+     "dns: type to query: AAAA, MX, HTTPS, TYPE65, ... (default: A)", 0, 0, NULL},
     {"query-file", 0, OPTION_TEXT, FIELD(query_file), "FILE",
-     "dns: ask the lines of FILE, '<name> <type>', in turn; -: of stdin", 0, 0, NULL},
+     "dns: cycle through the '<name> <type>' lines of FILE (-: stdin)", 0, 0, NULL},
     {"edns", 0, OPTION_BYTES, FIELD(edns_bytes), "BYTES",
-     "dns: with EDNS, and this UDP payload size (default: no EDNS)", 512, UINT16_MAX, NULL},
-    {"dnssec", 0, OPTION_FLAG, FIELD(dnssec), NULL, "dns: with EDNS and its DO bit", 0, 0, NULL},
+     "dns: send EDNS with this UDP payload size (default: no EDNS)", 512, UINT16_MAX, NULL},
+    {"dnssec", 0, OPTION_FLAG, FIELD(dnssec), NULL, "dns: send EDNS with the DO bit set", 0, 0,
+     NULL},
     {"padding", 0, OPTION_BYTES, FIELD(padding_bytes), "BYTES",
-     "dns: with EDNS, each query padded to a multiple of BYTES", 1, DNS_MESSAGE_PADDING_BYTES,
+     "dns: send EDNS and pad each query to a multiple of BYTES", 1, DNS_MESSAGE_PADDING_BYTES,
      NULL},
     {"size", 0, OPTION_BYTES, FIELD(size_bytes), "BYTES", "echo: bytes per message (default: 64)",
      1, QUERY_MAX_BYTES, NULL},
-    {"seed", 's', OPTION_COUNT, FIELD(seed), "N", "seed of the schedule (default: 42)", 0, 0, NULL},
+    {"seed", 's', OPTION_COUNT, FIELD(seed), "N", "random seed (default: 42)", 0, 0, NULL},
     {"Connections", 0, OPTION_HEADING, 0, NULL, NULL, 0, 0, NULL},
-    {"target", 0, OPTION_TEXT, FIELD(target), "HOST[:PORT]", "as the operand, for --config", 0, 0,
-     NULL},
+    {"target", 0, OPTION_TEXT, FIELD(target), "HOST[:PORT]",
+     "same as the HOST[:PORT] argument, for --config", 0, 0, NULL},
     {"port", 'p', OPTION_PORT, FIELD(port), "PORT", "the server's port (default: 4242)", 0, 0,
      NULL},
     {"connections", 'c', OPTION_COUNT, FIELD(connections), "N", "connections to open (default: 1)",
      1, CLIENT_OPTS_MOST_CONNECTIONS, NULL},
     {"max-connections", 0, OPTION_AUTO, FIELD(max_connections), "N",
-     "room for /connections/start; auto: twice -c if that fits", 1, CLIENT_OPTS_MOST_CONNECTIONS,
+     "limit for /connections/start; auto: twice -c if that fits", 1, CLIENT_OPTS_MOST_CONNECTIONS,
      NULL},
     {"conn-schedule", 0, OPTION_TEXT, FIELD(conn_schedule), "STEPS",
-     "instead of -c: as many as 10s:0-500,60s:500,5s:500-0 says, or @FILE", 0, 0, NULL},
+     "connections over time, instead of -c: 10s:0-500,60s:500, or @FILE", 0, 0, NULL},
     {"connect-rate", 'n', OPTION_RATE, FIELD(connect_rate), "PER_S",
-     "new connections per second; 0: as fast as the window lets (default: 0)", 0, 0, NULL},
+     "new connections per second; 0: limited by the window only (default: 0)", 0, 0, NULL},
     {"connect-window", 0, OPTION_COUNT, FIELD(connect_window), "N",
-     "connections under way and not yet proven at a time (default: 256)", 1, 1000000, NULL},
+     "connections being opened or proven at a time (default: 256)", 1, 1000000, NULL},
     {"connect-timeout", 0, OPTION_DURATION, FIELD(connect_timeout_ns), "TIME",
-     "give up a connect after TIME (default: 10s)", UNITS_NS_PER_MS, MAX_TIME_NS, NULL},
+     "give up on a connect after TIME (default: 10s)", UNITS_NS_PER_MS, MAX_TIME_NS, NULL},
     {"source", 0, OPTION_TEXT, FIELD(source), "LIST",
      "source addresses: 10.0.0.5,10.0.1.1-9,10.1.0.0/24,10.2.{1..3}.1", 0, 0, NULL},
     {"sport", 0, OPTION_TEXT, FIELD(sport), "RANGES",
-     "source ports: 20000-60000,!30000 (with --source: all from 1024)", 0, 0, NULL},
+     "source ports: 20000-60000,!30000 (default with --source: 1024-65535)", 0, 0, NULL},
     {"prove", 0, OPTION_CHOICE, FIELD(prove), "yes|no",
-     "send one query on each new connection, await the answer (default: yes)", 0, 0, "yes|no"},
+     "query each new connection once and await the answer (default: yes)", 0, 0, "yes|no"},
     {"queries-per-conn", 0, OPTION_COUNT, FIELD(queries_per_conn), "N",
-     "after N queries close and connect again; 0: never (default: 0)", 0, UINT32_MAX, NULL},
+     "reconnect after N queries; 0: never (default: 0)", 0, UINT32_MAX, NULL},
     {"close", 0, OPTION_CHOICE, FIELD(close), "HOW",
-     "by fin, or by rst, which leaves no TIME_WAIT (default: fin)", 0, 0, CLIENT_CLOSES},
-    {"reconnect", 0, OPTION_FLAG, FIELD(reconnect), NULL,
-     "connect again in the place of a connection that failed", 0, 0, NULL},
+     "close with fin, or with rst, which leaves no TIME_WAIT (default: fin)", 0, 0, CLIENT_CLOSES},
+    {"reconnect", 0, OPTION_FLAG, FIELD(reconnect), NULL, "replace connections that fail", 0, 0,
+     NULL},
     {"backoff", 0, OPTION_TEXT, FIELD(backoff), "FIRST-MOST",
-     "wait before that, doubled from try to try (default: 100ms-10s)", 0, 0, NULL},
+     "delay before reconnecting, doubled per attempt (default: 100ms-10s)", 0, 0, NULL},
     {"quickack", 0, OPTION_FLAG, FIELD(quickack), NULL,
-     "acknowledge at once, for servers without TCP_NODELAY", 0, 0, NULL},
+     "send ACKs immediately, for servers without TCP_NODELAY", 0, 0, NULL},
     {"kernel-ts", 0, OPTION_CHOICE, FIELD(kernel_ts), NULL,
-     "measure until the kernel had the answer, too (default: below 100k q/s)", 0, 0,
-     CLIENT_KERNEL_TSS},
+     "also timestamp answers in the kernel (default: below 100k q/s)", 0, 0, CLIENT_KERNEL_TSS},
     {"sndbuf", 0, OPTION_BYTES, FIELD(sndbuf_bytes), "BYTES",
      "send buffer per socket (default: the kernel's)", 1, 1u << 30, NULL},
     {"rcvbuf", 0, OPTION_BYTES, FIELD(rcvbuf_bytes), "BYTES",
      "receive buffer per socket (default: the kernel's)", 1, 1u << 30, NULL},
     {"threads", 0, OPTION_AUTO, FIELD(threads), "N",
-     "worker threads: as the load needs, up to one per CPU (default: auto)", 1, 4096, NULL},
+     "threads; auto: as the load needs, up to one per CPU (default: auto)", 1, 4096, NULL},
     {"cpu", 0, OPTION_TEXT, FIELD(cpu), "LIST",
-     "pin the threads to these CPUs, as 0-3,6 (default: any)", 0, 0, NULL},
+     "pin the threads to these CPUs, e.g. 0-3,6 (default: any)", 0, 0, NULL},
     {"busy-poll", 0, OPTION_FLAG, FIELD(busy_poll), NULL,
      "never sleep: --pace spin, and SO_BUSY_POLL on every socket", 0, 0, NULL},
     {"TLS", 0, OPTION_HEADING, 0, NULL, NULL, 0, 0, NULL},
     {"tls", 0, OPTION_FLAG, FIELD(tls), NULL,
-     "TLS on every connection; with --protocol dns it is DNS-over-TLS", 0, 0, NULL},
+     "use TLS on every connection; with --protocol dns: DNS-over-TLS", 0, 0, NULL},
     {"tls-name", 0, OPTION_TEXT, FIELD(tls_name), "NAME",
-     "name the server is asked for and its certificate has (default: HOST)", 0, 0, NULL},
+     "server name to send (SNI) and to verify (default: HOST)", 0, 0, NULL},
     {"tls-ca", 0, OPTION_TEXT, FIELD(tls_ca), "FILE",
-     "trust the certificates in FILE (PEM), instead of the system's", 0, 0, NULL},
+     "trust the CA certificates in FILE (PEM) instead of the system's", 0, 0, NULL},
     {"tls-insecure", 0, OPTION_FLAG, FIELD(tls_insecure), NULL,
-     "take any certificate, whatever its name, its issuer and its age", 0, 0, NULL},
+     "do not verify the server's certificate", 0, 0, NULL},
     {"tls-min", 0, OPTION_CHOICE, FIELD(tls_min), "VERSION",
-     "lowest version of TLS: 1.2 or 1.3 (default: 1.2)", 0, 0, TLS_MINS},
+     "minimum TLS version: 1.2 or 1.3 (default: 1.2)", 0, 0, TLS_MINS},
     {"tls-ciphers", 0, OPTION_TEXT, FIELD(tls_ciphers), "LIST",
-     "offer only these, ':' between them, and only their versions of TLS", 0, 0, NULL},
+     "offer only these ciphers, separated by ':', and their TLS versions", 0, 0, NULL},
     {"tls-resume", 0, OPTION_CHOICE, FIELD(tls_resume), "yes|no",
-     "resume with the latest ticket of the thread (default: yes)", 0, 0, "yes|no"},
+     "resume sessions with the thread's latest ticket (default: yes)", 0, 0, "yes|no"},
     {"Time", 0, OPTION_HEADING, 0, NULL, NULL, 0, 0, NULL},
     {"duration", 't', OPTION_DURATION, FIELD(duration_ns), "TIME",
-     "measure for TIME from the first query on (default: until interrupted)", 0, MAX_TIME_NS, NULL},
+     "measure for TIME from the first query (default: until interrupted)", 0, MAX_TIME_NS, NULL},
     {"settle", 0, OPTION_DURATION, FIELD(settle_ns), "TIME",
-     "from the last connection to the first query (default: 200ms)", 0, MAX_TIME_NS, NULL},
+     "wait between the last connect and the first query (default: 200ms)", 0, MAX_TIME_NS, NULL},
     {"start-at", 0, OPTION_TEXT, FIELD(start_at), "EPOCH",
-     "connect, then hold the first query back until EPOCH, as 1800000000.5", 0, 0, NULL},
+     "connect, then send the first query at EPOCH, e.g. 1800000000.5", 0, 0, NULL},
     {"start-file", 0, OPTION_TEXT, FIELD(start_file), "FILE",
-     "connect, say so in FILE.ready, then likewise once FILE holds an EPOCH", 0, 0, NULL},
+     "connect, create FILE.ready, then start at the EPOCH written to FILE", 0, 0, NULL},
     {"late-max", 0, OPTION_DURATION, FIELD(late_max_ns), "TIME",
-     "later than TIME after that EPOCH nothing is sent (default: 50ms)", 0, MAX_TIME_NS, NULL},
+     "do not start later than TIME after that EPOCH (default: 50ms)", 0, MAX_TIME_NS, NULL},
     {"warmup", 0, OPTION_DURATION, FIELD(warmup_ns), "TIME",
      "send for TIME before measuring (default: 0)", 0, MAX_TIME_NS, NULL},
     {"drain", 0, OPTION_DURATION, FIELD(drain_ns), "TIME",
-     "await answers so long after the end (default: --timeout; listen: 1s)", 0, MAX_TIME_NS, NULL},
+     "await answers for TIME after the end (default: --timeout; listen: 1s)", 0, MAX_TIME_NS, NULL},
     {"timeout", 0, OPTION_DURATION, FIELD(timeout_ns), "TIME",
-     "give up a query after TIME (default: 5s)", UNITS_NS_PER_MS, MAX_TIME_NS, NULL},
+     "give up on a query after TIME (default: 5s)", UNITS_NS_PER_MS, MAX_TIME_NS, NULL},
     {"on-timeout", 0, OPTION_CHOICE, FIELD(on_timeout), "DO",
-     "with the connection of a query given up: keep or close (default: keep)", 0, 0,
-     CLIENT_ON_TIMEOUTS},
+     "keep or close the connection of a timed-out query (default: keep)", 0, 0, CLIENT_ON_TIMEOUTS},
     {"Output", 0, OPTION_HEADING, 0, NULL, NULL, 0, 0, NULL},
-    {"raw", 'R', OPTION_FLAG, FIELD(raw), NULL, "one CSV row per query and answer on stdout", 0, 0,
-     NULL},
+    {"raw", 'R', OPTION_FLAG, FIELD(raw), NULL, "write one CSV row per query and answer to stdout",
+     0, 0, NULL},
     {"output", 'o', OPTION_TEXT, FIELD(output), "FILE", "write these rows to FILE instead", 0, 0,
      NULL},
     {"raw-full", 0, OPTION_CHOICE, FIELD(raw_full), "DO",
-     "a row for which there is no room: drop it or block (default: drop)", 0, 0, ROWS_WHEN_FULL},
+     "when the row buffer is full: drop rows or block (default: drop)", 0, 0, ROWS_WHEN_FULL},
     {"sample", 0, OPTION_SHARE, FIELD(sample_one_in), "1/K",
-     "rows of one query in K only (default: 1/1)", 0, 0, NULL},
+     "write the rows of one query in K (default: 1/1)", 0, 0, NULL},
     {"json", 0, OPTION_TEXT, FIELD(json), "FILE", "write the result as JSON to FILE (-: stdout)", 0,
      0, NULL},
     {"hlog", 0, OPTION_TEXT, FIELD(hlog), "FILE",
-     "write histograms, second by second, as an HdrHistogram log to FILE", 0, 0, NULL},
+     "write per-second histograms to FILE, as an HdrHistogram log", 0, 0, NULL},
     {"hgrm", 0, OPTION_TEXT, FIELD(hgrm), "FILE",
-     "write the response time's percentile distribution to FILE", 0, 0, NULL},
+     "write the response-time percentile distribution to FILE", 0, 0, NULL},
     {"stats-interval", 0, OPTION_DURATION, FIELD(stats_interval_ns), "TIME",
-     "a progress line on stderr every TIME; 0: none (default: 5s)", 0, MAX_TIME_NS, NULL},
+     "print a progress line on stderr every TIME; 0: never (default: 5s)", 0, MAX_TIME_NS, NULL},
     {"connections-out", 0, OPTION_TEXT, FIELD(connections_out), "FILE",
-     "at the end, one CSV row per connection to FILE", 0, 0, NULL},
+     "write one CSV row per connection to FILE at the end", 0, 0, NULL},
     {"control", 0, OPTION_TEXT, FIELD(control), "ADDR",
-     "be shown and steered over HTTP at ADDR:PORT or unix:PATH", 0, 0, NULL},
+     "serve the HTTP control API at ADDR:PORT or unix:PATH", 0, 0, NULL},
     {"control-token", 0, OPTION_TEXT, FIELD(control_token), "FILE",
-     "demand the token in FILE there; without, loopback only", 0, 0, NULL},
+     "require the token in FILE for it; without a token, loopback only", 0, 0, NULL},
     {"server-control", 0, OPTION_TEXT, FIELD(server_control), "ADDR",
-     "take tcpserver's figures at its --control ADDR into the result", 0, 0, NULL},
+     "include tcpserver's counters, read from its --control ADDR", 0, 0, NULL},
     {"plan", 0, OPTION_FLAG, FIELD(plan), NULL,
-     "only say, on stdout, which limits bind and how to lift them", 0, 0, NULL},
-    {"force", 0, OPTION_FLAG, FIELD(force), NULL, "run although the plan says stop", 0, 0, NULL},
+     "print which limits apply and how to raise them, then exit", 0, 0, NULL},
+    {"force", 0, OPTION_FLAG, FIELD(force), NULL, "run even if the plan says stop", 0, 0, NULL},
     {"require", 0, OPTION_CHOICE, FIELD(require), "PERCENTILE",
-     "exit 3 if this host's own delays reach it: p50 ... max (default: p99)", 0, 0,
+     "exit 3 if this host's delays reach it: p50 ... max (default: p99)", 0, 0,
      VERDICT_PERCENTILES},
     {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL,
      "no summary, progress or warnings; errors still go to stderr", 0, 0, NULL},
-    {"verbose", 'v', OPTION_COUNTER, FIELD(verbose), NULL, "say more about the plan", 0, 0, NULL},
+    {"verbose", 'v', OPTION_COUNTER, FIELD(verbose), NULL, "print more about the plan", 0, 0, NULL},
     {"Configuration", 0, OPTION_HEADING, 0, NULL, NULL, 0, 0, NULL},
     {"config", 0, OPTION_CONFIG, FIELD(config), "FILE",
-     "settings from lines 'option = value'; the command line wins", 0, 0, NULL},
+     "read 'option = value' lines; the command line overrides them", 0, 0, NULL},
     {"profile", 0, OPTION_PROFILE, FIELD(profile), "NAME",
-     "settings of a published run, below those of --config; list: all names", 0, 0, NULL},
+     "settings of a published run; --config overrides them; list: names", 0, 0, NULL},
     {"print-config", 0, OPTION_COMMAND, FIELD(print_config), NULL,
-     "only print the settings in force, as --config reads them", 0, 0, NULL},
+     "print the settings in force in --config format, then exit", 0, 0, NULL},
     {"help", 'h', OPTION_HELP, 0, NULL, "print this and exit", 0, 0, NULL},
     {"version", 'V', OPTION_VERSION, 0, NULL, "print the version and exit", 0, 0, NULL},
 };
@@ -207,7 +206,7 @@ struct options *client_opts_table(void)
         .program = "tcpclient",
         .usage = "[options] HOST[:PORT]",
         .summary =
-            "Opens TCP connections, sends queries over them at a fixed rate and measures each.",
+            "Opens TCP connections, sends queries at a fixed rate and measures each response.",
         .version = TCPSCALER_VERSION,
         .rows = rows,
         .n_rows = N_ROWS,
@@ -234,13 +233,14 @@ static int check_schedule(const struct client_opts *o, char *error)
     if (name == NULL)
         return 0;
     if ((o->schedule != NULL) + o->steps_from_stdin + o->slopes_from_stdin > 1)
-        return REFUSE("--%s: excludes the other schedules: give one of them", name);
+        return REFUSE("--%s: conflicts with the other schedule: give only one", name);
     if (was_given("duration") || was_given("interval"))
-        return REFUSE("--%s: excludes --duration and --interval: it has its own times", name);
+        return REFUSE("--%s: conflicts with --duration and --interval: the schedule sets the times",
+                      name);
     if (o->slopes_from_stdin && !was_given("rate"))
-        return REFUSE("--stdin-rateslope: needs --rate to start from");
+        return REFUSE("--stdin-rateslope: requires --rate, the initial rate");
     if (!o->slopes_from_stdin && was_given("rate"))
-        return REFUSE("--%s: excludes --rate: it has its own rates", name);
+        return REFUSE("--%s: conflicts with --rate: the schedule sets the rates", name);
     return 0;
 }
 
@@ -251,19 +251,19 @@ static int check_query(const struct client_opts *o, char *error)
 
     for (size_t i = 0; i < sizeof of_dns / sizeof *of_dns; i++)
         if (o->protocol != QUERY_DNS && was_given(of_dns[i]))
-            return REFUSE("--%s: only --protocol dns asks a question", of_dns[i]);
+            return REFUSE("--%s: requires --protocol dns", of_dns[i]);
     if (o->query_file != NULL && o->qname != NULL)
-        return REFUSE("--query-file: excludes --qname: it has its own names");
+        return REFUSE("--query-file: conflicts with --qname: the file sets the names");
     if (o->query_file != NULL && strcmp(o->query_file, "-") == 0 &&
         (o->steps_from_stdin || o->slopes_from_stdin))
-        return REFUSE("--query-file: '-' and --%s both want stdin: give it a file",
+        return REFUSE("--query-file: '-' and --%s both read stdin: give a file",
                       o->steps_from_stdin ? "stdin" : "stdin-rateslope");
     if (o->protocol != QUERY_ECHO && was_given("size"))
-        return REFUSE("--size: only --protocol echo has a size");
+        return REFUSE("--size: requires --protocol echo");
     return 0;
 }
 
-/* What a listener leaves to the server. */
+/* Options that --protocol listen excludes. */
 static int check_listen(struct client_opts *o, char *error)
 {
     static const char *const of_queries[] = {
@@ -272,10 +272,12 @@ static int check_listen(struct client_opts *o, char *error)
 
     for (size_t i = 0; i < sizeof of_queries / sizeof *of_queries; i++)
         if (was_given(of_queries[i]))
-            return REFUSE("--%s: --protocol listen sends nothing: tcpserver --push sets the rate",
-                          of_queries[i]);
+            return REFUSE(
+                "--%s: --protocol listen sends no queries: tcpserver --push sets the rate",
+                of_queries[i]);
     if (o->conn_schedule != NULL)
-        return REFUSE("--conn-schedule: excludes --protocol listen: a listener is read to its end");
+        return REFUSE(
+            "--conn-schedule: conflicts with --protocol listen: listeners stay open to the end");
     if (!was_given("drain"))
         o->drain_ns = LISTEN_DRAIN_NS;
     return 0;
@@ -288,15 +290,15 @@ static int check_load(struct client_opts *o, char *error)
     if (check_schedule(o, error) != 0)
         return -1;
     if (was_given("interval") && was_given("rate"))
-        return REFUSE("--interval: excludes --rate: give one of them");
+        return REFUSE("--interval: conflicts with --rate: give only one");
     if (o->loop == CLIENT_LOOP_CLOSED && !was_given("interval"))
-        return REFUSE("--loop: 'closed' needs --interval");
+        return REFUSE("--loop: 'closed' requires --interval");
     if (was_given("rate") && o->rate_qps > 1e9)
-        return REFUSE("--rate: %g is too much: accepted is up to 1e9 per second", o->rate_qps);
+        return REFUSE("--rate: invalid value '%g': expected at most 1e9 per second", o->rate_qps);
     if (check_query(o, error) != 0)
         return -1;
     if (o->busy_poll && was_given("pace") && o->pace != CLIENT_PACE_SPIN)
-        return REFUSE("--busy-poll: never sleeps: accepted with it is --pace spin alone");
+        return REFUSE("--busy-poll: conflicts with --pace: expected --pace spin or none");
     if (was_given("interval") && !was_given("arrival"))
         o->arrival = PACER_CONSTANT;
     if (was_given("interval") && !was_given("select"))
@@ -309,17 +311,19 @@ static int check_connections(struct client_opts *o, char *error)
     char reason[BACKOFF_ERROR_BYTES];
 
     if (o->connect_rate < 0 || o->connect_rate > 1e8)
-        return REFUSE("--connect-rate: %g is too much: accepted is 0 to 1e8 per second",
+        return REFUSE("--connect-rate: invalid value '%g': expected 0 to 1e8 per second",
                       o->connect_rate);
     if (o->threads > o->connections && o->conn_schedule == NULL)
-        return REFUSE("--threads: %" PRIu64 " is more than the %" PRIu64 " connections", o->threads,
-                      o->connections);
+        return REFUSE("--threads: invalid value '%" PRIu64
+                      "': expected at most one per connection (%" PRIu64 ")",
+                      o->threads, o->connections);
     if (o->conn_schedule != NULL && (was_given("connections") || was_given("duration")))
-        return REFUSE("--conn-schedule: excludes --connections and --duration: it has its own");
+        return REFUSE(
+            "--conn-schedule: conflicts with --connections and --duration: the schedule sets both");
     if (o->queries_per_conn > 0)
         o->reconnect = true;
     if (was_given("backoff") && !o->reconnect)
-        return REFUSE("--backoff: nothing is waited for without --reconnect or --queries-per-conn");
+        return REFUSE("--backoff: requires --reconnect or --queries-per-conn");
     if (backoff_parse(&o->waits, o->backoff, reason) != 0)
         return REFUSE("--backoff: %s", reason);
     if (!was_given("prove"))
@@ -334,26 +338,28 @@ static int check_tls(const struct client_opts *o, char *error)
 
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (!o->tls && was_given(options[i]))
-            return REFUSE("--%s: there is no TLS without --tls", options[i]);
+            return REFUSE("--%s: requires --tls", options[i]);
     if (o->tls && o->protocol == CLIENT_PROTOCOL_LISTEN)
-        return REFUSE("--tls: excludes --protocol listen: what is pushed is not encrypted");
+        return REFUSE("--tls: conflicts with --protocol listen: pushed messages are not encrypted");
     if (o->tls_insecure && o->tls_ca != NULL)
-        return REFUSE("--tls-insecure: excludes --tls-ca: nothing is verified");
+        return REFUSE("--tls-insecure: conflicts with --tls-ca: nothing would be verified");
     return 0;
 }
 
 static int check_control(const struct client_opts *o, char *error)
 {
     if (o->control_token != NULL && o->control == NULL && o->server_control == NULL)
-        return REFUSE("--control-token: nothing asks for it without --control or --server-control");
+        return REFUSE("--control-token: requires --control or --server-control");
     if (o->max_connections == 0)
         return 0;
     if (o->control == NULL)
-        return REFUSE("--max-connections: none can be started without --control");
+        return REFUSE("--max-connections: requires --control");
     if (o->conn_schedule != NULL)
-        return REFUSE("--max-connections: excludes --conn-schedule: it has its own");
+        return REFUSE(
+            "--max-connections: conflicts with --conn-schedule: the schedule sets the maximum");
     if (o->max_connections < o->connections)
-        return REFUSE("--max-connections: %" PRIu64 " is less than the %" PRIu64 " connections",
+        return REFUSE("--max-connections: invalid value '%" PRIu64
+                      "': expected at least --connections (%" PRIu64 ")",
                       o->max_connections, o->connections);
     return 0;
 }
@@ -361,12 +367,12 @@ static int check_control(const struct client_opts *o, char *error)
 static int check_start(struct client_opts *o, char *error)
 {
     if (o->start_at != NULL && o->start_file != NULL)
-        return REFUSE("--start-at: excludes --start-file: give one of them");
+        return REFUSE("--start-at: conflicts with --start-file: give only one");
     if (was_given("late-max") && o->start_at == NULL && o->start_file == NULL)
-        return REFUSE("--late-max: nothing can be late without --start-at or --start-file");
+        return REFUSE("--late-max: requires --start-at or --start-file");
     if (o->start_at != NULL &&
         (start_time_parse(o->start_at, &o->start_epoch_ns) != 0 || o->start_epoch_ns == 0))
-        return REFUSE("--start-at: '%s': accepted is " START_TIME_ACCEPTED, o->start_at);
+        return REFUSE("--start-at: invalid value '%s': expected " START_TIME_ACCEPTED, o->start_at);
     return 0;
 }
 
@@ -376,15 +382,15 @@ static int check_rest(struct client_opts *o, char *error)
         o->json != NULL && o->json[0] == '-' && o->json[1] == '\0' ? o->json : NULL;
 
     if (!o->raw && o->output == NULL && (was_given("raw-full") || was_given("sample")))
-        return REFUSE("--%s: there are no rows without --raw or --output",
+        return REFUSE("--%s: requires --raw or --output",
                       was_given("sample") ? "sample" : "raw-full");
     if (o->warmup_ns > 0 && o->protocol != CLIENT_PROTOCOL_LISTEN && client_opts_rate_qps(o) <= 0 &&
         !client_opts_has_schedule(o))
-        return REFUSE("--warmup: needs --rate or --interval");
+        return REFUSE("--warmup: requires --rate, --interval or a schedule");
     if (was_given("duration") && o->duration_ns == 0)
-        return REFUSE("--duration: 0 measures nothing: accepted is a time > 0");
+        return REFUSE("--duration: invalid value '0': expected a time greater than 0");
     if (json_stdout != NULL && o->raw && o->output == NULL)
-        return REFUSE("--json: '-' and --raw both want stdout: give one of them a file");
+        return REFUSE("--json: '-' and --raw both write to stdout: give one of them a file");
     if (!was_given("drain") && o->protocol != CLIENT_PROTOCOL_LISTEN)
         o->drain_ns = o->timeout_ns;
     if (o->output != NULL)
@@ -392,7 +398,7 @@ static int check_rest(struct client_opts *o, char *error)
     return 0;
 }
 
-/* The later of the two places says the port. */
+/* The place with higher precedence determines the port. */
 static int check_port(struct client_opts *o, char *error)
 {
     struct options *table = client_opts_table();
@@ -400,7 +406,7 @@ static int check_port(struct client_opts *o, char *error)
                              port = options_given_at(table, "port");
 
     if (o->server.port != 0 && port == target && o->server.port != o->port)
-        return REFUSE("--port: %u contradicts '%s'", o->port, o->target);
+        return REFUSE("--port: %u conflicts with '%s'", o->port, o->target);
     if (o->server.port != 0 && port > target) {
         o->target = o->server.host;
         o->server.port = 0;
@@ -417,21 +423,21 @@ static int check_port(struct client_opts *o, char *error)
 static int check_host(struct client_opts *o, int n_operands, char **operands, char *error)
 {
     if (n_operands > 1)
-        return REFUSE("'%s' is one operand too many: accepted is one HOST[:PORT]", operands[1]);
+        return REFUSE("unexpected argument '%s': expected one HOST[:PORT]", operands[1]);
     if (n_operands == 1) {
         o->target = operands[0];
         options_mark_given(client_opts_table(), "target");
     }
     if (o->target == NULL)
-        return o->print_config ? 0 : REFUSE("HOST is missing: tcpclient [options] HOST[:PORT]");
+        return o->print_config ? 0 : REFUSE("missing HOST: usage: tcpclient [options] HOST[:PORT]");
     if (endpoint_parse(o->target, &o->server) != 0)
-        return REFUSE("HOST: '%s' is not a host: accepted is NAME, NAME:PORT, ADDRESS or "
-                      "[IPV6]:PORT with a port from 1 to 65535",
+        return REFUSE("HOST: invalid value '%s': expected NAME, NAME:PORT, ADDRESS or [IPV6]:PORT "
+                      "with a port from 1 to 65535",
                       o->target);
     return check_port(o, error);
 }
 
-/* Of options that exclude each other the one given in the later place holds. */
+/* Resolves options that exclude each other: the place with higher precedence wins. */
 static void settle(struct client_opts *o)
 {
     static const char *const pairs[][2] = {

@@ -64,10 +64,10 @@ int client_outputs_begin_hlog(struct client_outputs *out)
     FILE *head = open_memstream(&out->hlog_head, &n_bytes);
 
     if (head == NULL)
-        return log_error("no memory");
+        return log_error("out of memory");
     hlog_begin(head, "tcpclient", TCPSCALER_VERSION, clock_now_ns() + clock_realtime_offset_ns());
     if (fclose(head) != 0)
-        return log_error("no memory");
+        return log_error("out of memory");
     fputs(out->hlog_head, out->hlog.stream);
     return 0;
 }

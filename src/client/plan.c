@@ -18,21 +18,21 @@
 
 #define MOST_QUERY_FILE_BYTES (1ull << 32)
 
-/* Up to so many queries per second and connections one thread does better than two: each further
- * one takes a CPU from the kernel and from a server on this host.  On 2 CPUs, virtual, with 20,000
+/* Up to this rate and number of connections one thread does better than two: each further thread
+ * takes a CPU from the kernel and from a server on this host.  On 2 CPUs, virtual, with 20,000
  * q/s over 10,000 connections: response p50 48 us with one, 100 us with two. */
 #define THREAD_QPS         25000.0
 #define THREAD_CONNECTIONS 10000u
 
-/* Up to so many queries per second the kernel's time stamps are taken unless told otherwise: one
- * costs 0.2 us, and beyond it one receive call often takes many answers. */
+/* Up to this rate kernel timestamps are used by default: each costs 0.2 us, and above it one
+ * receive call often returns many answers. */
 #define STAMPED_QPS 100000.0
 
-/* What waiting for the next query may cost where every CPU has a worker, in parts of a CPU. */
+/* CPU share for waiting awake for the next query if every CPU has a worker. */
 #define WAITING_SHARE           0.05
 #define WAITING_SHARE_PEER_HERE 0.02
 
-/* The lines of --query-file; the caller frees the text. */
+/* Reads the lines of --query-file; the caller frees the text. */
 static int read_queries(const char *file, struct query_text *lines, char **text)
 {
     const bool is_stdin = strcmp(file, "-") == 0;
@@ -77,7 +77,7 @@ static int resolve(struct client_plan *plan, const struct client_opts *o)
         return log_error("HOST: %s", error);
     sock_format(plan->target, &plan->config.target);
     if (!sock_has_local_address(&plan->config.target))
-        return log_error("HOST: '%s' cannot be reached: this host has no %s address for it",
+        return log_error("HOST: cannot reach '%s': this host has no suitable %s address",
                          plan->target,
                          plan->config.target.ss.ss_family == AF_INET6 ? "IPv6" : "IPv4");
     return 0;
@@ -111,9 +111,8 @@ static int plan_tls(struct client_plan *plan, const struct client_opts *o)
     return plan->config.tls != NULL ? 0 : log_error("%s", error);
 }
 
-/* As many as the load takes, one for each CPU at most.  Handshakes, and connections that come and
- * go, are as much work as queries; how much a closed loop or a request will ask for is not known.
- */
+/* As many threads as the load needs, at most one per CPU.  Handshakes and connection churn cost as
+ * much as queries; the load of a closed loop or of later requests is unknown. */
 static uint32_t busy_threads(const struct client_config *config, const struct client_opts *o)
 {
     const uint32_t n_cpus = config->cpus.n > 0 ? config->cpus.n : process_limits_cpus();
@@ -143,8 +142,8 @@ static void plan_threads(struct client_config *config, const struct client_opts 
                   config->n_at_begin < n_threads ? config->n_at_begin : n_threads);
 }
 
-/* Waiting awake keeps a CPU from others: it may cost any share only where a CPU is left for them,
- * or where it was asked for. */
+/* Waiting awake occupies a CPU: it may cost any share only if a CPU is left for others, or on
+ * request. */
 static void plan_pace(struct client_config *c, const struct client_opts *o)
 {
     const bool cpu_is_left = process_limits_cpus() > c->n_workers;
@@ -195,7 +194,7 @@ static void plan_stamps(struct client_plan *plan, const struct client_opts *o)
         o->kernel_ts == CLIENT_KERNEL_TS_YES || (o->kernel_ts == CLIENT_KERNEL_TS_AUTO && is_slow);
 }
 
-/* At most so many connections, and how many when. */
+/* The maximum number of connections, and their schedule. */
 static int plan_population(struct client_plan *plan, const struct client_opts *o)
 {
     struct client_config *c = &plan->config;
@@ -207,12 +206,13 @@ static int plan_population(struct client_plan *plan, const struct client_opts *o
         return -1;
     c->n_connections = (uint32_t)(schedule_peak_qps(&c->population) + 0.5);
     if (o->threads > c->n_connections)
-        return log_error("--threads: %" PRIu64 " is more than the %" PRIu32 " connections",
+        return log_error("--threads: invalid value '%" PRIu64
+                         "': expected at most one per connection (%" PRIu32 ")",
                          o->threads, c->n_connections);
     return 0;
 }
 
-/* With --interval each connection of a schedule brings its own queries. */
+/* With --interval each scheduled connection adds its own queries. */
 static int read_schedule(struct client_config *c, const struct client_opts *o)
 {
     if (client_opts_has_schedule(o))
@@ -301,8 +301,8 @@ static void fit(struct client_plan *plan, const struct client_opts *o,
     check_limits(plan, host);
 }
 
-/* With --control there is room to start more, which an idle place costs nothing for; each thread
- * begins with a connection, as it has its part of the queries. */
+/* With --control there is room to start more connections; unused slots cost nothing.  Each thread
+ * needs at least one connection, because it has its share of the queries. */
 static int plan_room(struct client_plan *plan, const struct client_opts *o,
                      const struct host_limits *host)
 {
@@ -318,8 +318,8 @@ static int plan_room(struct client_plan *plan, const struct client_opts *o,
         (preflight_worst(&plan->preflight) == PREFLIGHT_STOP || plan->config.n_workers > n))
         fit(plan, o, host, n);
     if (may_grow && plan->config.n_workers > n)
-        return log_error("--max-connections: the room takes %" PRIu32
-                         " threads: accepted is no fewer --connections",
+        return log_error("--max-connections: requires %" PRIu32
+                         " threads: expected at least as many --connections",
                          plan->config.n_workers);
     return 0;
 }

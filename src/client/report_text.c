@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * report_text: the summary for people, on stderr.  See client/report.h. */
+ * report_text: prints the summary for people, on stderr.  See client/report.h. */
 #include "client/report.h"
 
 #include "base/units.h"
@@ -37,9 +37,9 @@ static void print_load(FILE *out, const struct report_about *about, const struct
                 units_format_duration(text, config->interval_ns));
     else if (about->rate_qps > 0)
         fprintf(out, ", %.6g q/s%s (%s, %s)", about->rate_qps,
-                r->steered                                ? " on average, as steered"
+                r->steered                                ? " on average, as controlled"
                 : schedule_is_constant(&config->schedule) ? ""
-                                                          : " on average, by a schedule",
+                                                          : " on average, on a schedule",
                 arrivals[config->arrival], selects[config->select]);
     else if (!config->listens)
         fputs(", no queries", out);
@@ -59,7 +59,7 @@ static void print_head(FILE *out, const struct report_about *about, const struct
         fprintf(out, ", %s questions,", units_format_count(text, query->n_queries));
     fprintf(out, "%s to %s, %s connections%s", about->config->tls != NULL ? " over TLS" : "",
             about->target, units_format_count(text, r->connections_asked),
-            about->config->population.n > 0 ? " at most, by a schedule" : "");
+            about->config->population.n > 0 ? " at most, on a schedule" : "");
     print_load(out, about, r);
     fprintf(out,
             "\n  %" PRIu32 " thread%s, pacing %s, seed %" PRIu64
@@ -80,10 +80,10 @@ static void print_churn(FILE *out, const struct report_about *about, const struc
 
     if (!about->config->reconnect)
         return;
-    fprintf(out, "             %s begun in the place of others that had ended, %.1f/s connected",
+    fprintf(out, "             %s attempted to replace others, %.1f/s connected",
             count_text(a, &r->tally.connections.reopened), client_result_churn_per_s(r));
     if (about->churn_most_per_s != HOST_LIMITS_UNKNOWN)
-        fprintf(out, ", at most %s/s for ever past TIME_WAIT",
+        fprintf(out, ", at most %s/s sustainable with TIME_WAIT",
                 units_format_count(b, about->churn_most_per_s));
     fputc('\n', out);
     if (r->has_sockets && r->sockets.time_wait > 0)
@@ -96,8 +96,7 @@ static void print_losses(FILE *out, const struct losses *l)
     char n[UNITS_TEXT_BYTES], least[UNITS_TEXT_BYTES], median[UNITS_TEXT_BYTES];
 
     if (l->idle.count > 0)
-        fprintf(out,
-                "             %s ended by the server, idle for %s at least, %s in the median\n",
+        fprintf(out, "             %s closed by the server, idle for at least %s, median %s\n",
                 units_format_count(n, l->idle.count), units_format_duration(least, l->idle.min_ns),
                 units_format_duration(median, hist_percentile(&l->idle, 1, 2)));
 }
@@ -108,13 +107,13 @@ static void print_connections(FILE *out, const struct report_about *about,
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
     uint64_t connected = tally_get(&r->tally.connections.connected);
 
-    fprintf(out, "Connections  %s asked, %s connected, %s proven, %s half-open\n",
+    fprintf(out, "Connections  %s requested, %s connected, %s proven, %s half-open\n",
             units_format_count(a, r->connections_asked), units_format_count(b, connected),
             count_text(c, &r->tally.connections.proven),
             units_format_count(d, r->connections_half_open));
     fprintf(out, "             %s live at the end", units_format_count(a, r->connections_live));
     if (r->connections_wanted < r->connections_asked)
-        fprintf(out, ", %s wanted then", units_format_count(a, r->connections_wanted));
+        fprintf(out, ", %s requested then", units_format_count(a, r->connections_wanted));
     if (connected > 0 && r->connect_elapsed_ns > 0) {
         if (connected > r->connections_at_begin)
             fprintf(out, "; the first %s", units_format_count(d, r->connections_at_begin));
@@ -125,19 +124,20 @@ static void print_connections(FILE *out, const struct report_about *about,
     }
     fputc('\n', out);
     if (r->gave_up)
-        fprintf(out, "             gave up: of the first window none was answered, %s not begun\n",
+        fprintf(out,
+                "             gave up: no connection of the first window got an answer, %s not "
+                "attempted\n",
                 units_format_count(a, r->connections_asked -
                                           tally_get(&r->tally.connections.attempted)));
     print_losses(out, &r->losses);
     print_churn(out, about, r);
     if (tally_get(&r->tally.connections.retransmits) > 0)
-        fprintf(
-            out,
-            "             %s segments sent again by %s of them, %s SYNs among them, %s in vain\n",
-            count_text(a, &r->tally.connections.retransmits),
-            count_text(b, &r->tally.connections.with_retransmits),
-            count_text(c, &r->tally.connections.syn_retransmits),
-            count_text(d, &r->tally.connections.needless_retransmits));
+        fprintf(out,
+                "             %s retransmits on %s connections, including %s SYNs; %s spurious\n",
+                count_text(a, &r->tally.connections.retransmits),
+                count_text(b, &r->tally.connections.with_retransmits),
+                count_text(c, &r->tally.connections.syn_retransmits),
+                count_text(d, &r->tally.connections.needless_retransmits));
 }
 
 static void print_tls(FILE *out, const struct client_result *r)
@@ -146,14 +146,14 @@ static void print_tls(FILE *out, const struct client_result *r)
     const tally_count *resumed = &r->tally.connections.resumed;
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
 
-    fprintf(out, "TLS          %s handshakes, %s of them resumed (%.4g %%)", count_text(a, secured),
+    fprintf(out, "TLS          %s handshakes, %s resumed (%.4g %%)", count_text(a, secured),
             count_text(b, resumed), percent_of(tally_get(resumed), tally_get(secured)));
     if (r->tls_version != NULL)
         fprintf(out, "; %s, %s", r->tls_version, r->tls_cipher);
     fputc('\n', out);
 }
 
-/* Of those scheduled, rounded down: 100 % means every one. */
+/* Of the scheduled queries, rounded down: 100 % means every one. */
 static double success_percent(const struct tally_queries *q)
 {
     return floor(percent_of(tally_get(&q->answered), tally_get(&q->scheduled)) * 1e4) / 1e4;
@@ -173,12 +173,11 @@ static void print_queries(FILE *out, const struct client_result *r)
             count_text(a, &q->timeout), count_text(b, &q->error), count_text(c, &q->cancelled),
             count_text(d, &q->unsent));
     if (tally_get(&r->tally.connections.with_timeouts) > 0)
-        fprintf(out,
-                "             all timeouts are on %s connections, %s of them deaf at the end\n",
+        fprintf(out, "             all timeouts are on %s connections, %s deaf at the end\n",
                 count_text(a, &r->tally.connections.with_timeouts),
                 units_format_count(b, r->connections_deaf));
     if (tally_get(&q->blocked) + tally_get(&q->rerouted) > 0)
-        fprintf(out, "             %s waited for a free id, %s went to another connection\n",
+        fprintf(out, "             %s waited for a free id, %s moved to another connection\n",
                 count_text(a, &q->blocked), count_text(b, &q->rerouted));
     if (tally_get(&r->tally.late) + tally_get(&r->tally.duplicate) +
             tally_get(&r->tally.unknown_id) >
@@ -187,11 +186,11 @@ static void print_queries(FILE *out, const struct client_result *r)
                 count_text(a, &r->tally.late), count_text(b, &r->tally.duplicate),
                 count_text(c, &r->tally.unknown_id));
     if (tally_get(&r->tally.queries[TALLY_WARMUP].scheduled) > 0)
-        fprintf(out, "             %s more in the warm-up, not in these figures\n",
+        fprintf(out, "             %s more in the warm-up, not included\n",
                 count_text(a, &r->tally.queries[TALLY_WARMUP].scheduled));
 }
 
-/* Nothing where all that came back were the queries themselves. */
+/* Prints nothing if every answer was the query itself. */
 static void print_answers(FILE *out, const struct client_result *r)
 {
     const tally_count *by_code = r->tally.answers.by_code;
@@ -222,10 +221,10 @@ static void print_rate(FILE *out, const struct report_about *about, const struct
                 (double)tally_get(&r->tally.queries[TALLY_MEASURED].scheduled) * 1e9 /
                     (double)r->scheduled_ns);
     if (about->rate_qps > 0)
-        fprintf(out, ", %.6g asked", about->rate_qps);
+        fprintf(out, ", %.6g requested", about->rate_qps);
     fprintf(out, ", measured for %s", units_format_duration(a, r->scheduled_ns));
     if (r->paused_ns > 0)
-        fprintf(out, ", paused for %s of it", units_format_duration(a, r->paused_ns));
+        fprintf(out, ", paused for %s", units_format_duration(a, r->paused_ns));
     fputc('\n', out);
 }
 
@@ -239,16 +238,15 @@ static void print_clock(FILE *out, const struct client_result *r)
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
 
     if (others == 0) {
-        fputs("             dated by the one CLOCK_MONOTONIC of both programs\n", out);
+        fputs("             timed with the CLOCK_MONOTONIC that both programs share\n", out);
         return;
     }
-    fprintf(
-        out,
-        "             %s dated by the CLOCK_REALTIME of two hosts, assumed to agree: every time\n"
-        "             below is wrong by their difference\n",
-        others == all ? "all" : units_format_count(a, others));
+    fprintf(out,
+            "             %s timed with the CLOCK_REALTIME of two hosts: every time below is off "
+            "by\n             the difference between these clocks\n",
+            others == all ? "all" : units_format_count(a, others));
     if (tally_get(&p->negative) > 0)
-        fprintf(out, "             %s came before they were due, by up to %s; they count as 0\n",
+        fprintf(out, "             %s arrived before they were due, by up to %s; they count as 0\n",
                 count_text(a, &p->negative), units_format_duration(b, (uint64_t)-r->push_least_ns));
 }
 
@@ -263,7 +261,7 @@ static void print_messages(FILE *out, const struct client_result *r)
     fprintf(out, "             %s lost, %s duplicate, %s damaged", count_text(a, &p->lost),
             count_text(b, &p->duplicate), count_text(c, &p->damaged));
     if (tally_get(&p->unfinished) > 0)
-        fprintf(out, "; %s connections were not read to their end", count_text(a, &p->unfinished));
+        fprintf(out, "; %s connections not read to the end", count_text(a, &p->unfinished));
     fputc('\n', out);
     print_clock(out, r);
 }
@@ -279,7 +277,7 @@ static void print_metric(FILE *out, const char *name, const struct client_result
     latency_report_text(out, name, &l, timeout_ns);
 }
 
-/* Nothing where the run was too short to tell. */
+/* Prints nothing if the run was too short to tell. */
 static void print_mean_error(FILE *out, const struct client_result *r)
 {
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
@@ -324,17 +322,17 @@ static void print_latency(FILE *out, const struct report_about *about,
         return;
     print_mean_error(out, r);
     if (about->config->listens) {
-        fputs("  response: intended send to receipt; service: actual send to receipt;\n"
-              "  '-': fewer than 10 values beyond\n",
+        fputs("  response: intended send to receipt; service: actual send to receipt;\n  '-': "
+              "fewer than 10 values above\n",
               out);
         return;
     }
     fprintf(out,
-            "  response: intended send to answer; service: actual send to answer%s;\n"
-            "  percentiles of these count unanswered queries as beyond; '-': fewer than 10 values "
-            "beyond;\n  own delay: this host's part of the response: the send lag%s\n",
-            about->config->socket.stamp_received ? "; net: to its arrival in the kernel" : "",
-            about->config->socket.stamp_received ? ", and the wait of an answer to be read" : "");
+            "  response: intended send to answer; service: actual send to answer%s;\n  unanswered "
+            "queries count as slower than every answer; '-': fewer than 10 values above;\n  own "
+            "delay: this host's part of the response: the send lag%s\n",
+            about->config->socket.stamp_received ? "; net: to arrival in the kernel" : "",
+            about->config->socket.stamp_received ? " and the time until the answer is read" : "");
 }
 
 /* --- ends and verdict --- */
@@ -349,9 +347,9 @@ static void print_verdict(FILE *out, const struct client_result *r)
             fprintf(out, "             %s\n",
                     verdict_explain(text, &r->verdict, (enum verdict_reason)i));
     if (r->interrupted)
-        fputs("             interrupted: the figures are those of the part that ran\n", out);
+        fputs("             interrupted: the figures cover the part that ran\n", out);
     if (r->broken_law != NULL)
-        fprintf(out, "             BUG in tcpclient, counts do not add up: %s\n", r->broken_law);
+        fprintf(out, "             BUG in tcpclient: counts do not add up: %s\n", r->broken_law);
 }
 
 void report_text(FILE *out, const struct report_about *about, const struct client_result *r)
@@ -369,12 +367,11 @@ void report_text(FILE *out, const struct report_about *about, const struct clien
         print_messages(out, r);
     print_latency(out, about, r);
     latency_report_bars(out,
-                        about->config->listens ? "Response time, messages below"
-                                               : "Response time, answers below",
+                        about->config->listens ? "Response time histogram (upper bound, messages)"
+                                               : "Response time histogram (upper bound, answers)",
                         &r->metrics[CLIENT_RESPONSE]);
-    outcome_report_text(out, "Ends of connections", r->tally.connections.ended, true);
-    outcome_report_text(out, "Failed queries, by the end of their connection", r->tally.errors,
-                        true);
+    outcome_report_text(out, "Connection outcomes", r->tally.connections.ended, true);
+    outcome_report_text(out, "Failed queries, by connection outcome", r->tally.errors, true);
     report_text_diagnosis(out, r);
     report_text_host(out, r);
     report_text_network(out, r);

@@ -14,7 +14,7 @@ void report_text_diagnosis(FILE *out, const struct client_result *r)
     char text[UNITS_TEXT_BYTES];
 
     if (r->diagnosis.n_lines > 0)
-        fputs("\nWhat bound\n", out);
+        fputs("\nLimiting factors\n", out);
     for (unsigned i = 0; i < r->diagnosis.n_lines; i++) {
         const struct diagnosis_line *line = &r->diagnosis.lines[i];
 
@@ -39,7 +39,7 @@ void report_text_host(FILE *out, const struct client_result *r)
         fprintf(out, "; %s resident", units_format_bytes(a, after->rss_bytes));
     if (connected > 0 && after->rss_bytes != HOST_COUNTERS_UNKNOWN &&
         after->rss_bytes > before->rss_bytes)
-        fprintf(out, ", %s grown per connection",
+        fprintf(out, ", %s more per connection",
                 units_format_bytes(a, (after->rss_bytes - before->rss_bytes) / connected));
     if (connected > 0 && after->slab_bytes != HOST_COUNTERS_UNKNOWN &&
         before->slab_bytes != HOST_COUNTERS_UNKNOWN && after->slab_bytes > before->slab_bytes)
@@ -75,11 +75,12 @@ void report_text_server(FILE *out, const struct client_result *r)
 
     if (!s.is_known)
         return;
-    fprintf(out,
-            "Server       %s accepted, %s refused, %s active; %s connected here it never took\n",
-            units_format_known(a, s.accepted), units_format_known(b, s.refused),
-            units_format_known(c, s.active), units_format_known(d, client_result_not_accepted(r)));
-    fprintf(out, "             %s pauses of accepting, %s of reading",
+    fprintf(
+        out,
+        "Server       %s accepted, %s refused, %s active; %s connected here, but not accepted\n",
+        units_format_known(a, s.accepted), units_format_known(b, s.refused),
+        units_format_known(c, s.active), units_format_known(d, client_result_not_accepted(r)));
+    fprintf(out, "             accepting paused %s times, reading %s times",
             units_format_known(a, s.accept_pauses), units_format_known(b, s.back_pressure_pauses));
     if (s.listen_overflows != UINT64_MAX && s.listen_drops != UINT64_MAX)
         fprintf(out, "; %s listen overflows, %s drops", units_format_known(c, s.listen_overflows),
@@ -97,14 +98,14 @@ void report_text_output(FILE *out, const struct client_result *r)
             units_format_count(a, r->rows.written[0] + r->rows.written[1]),
             units_format_count(b, r->rows.dropped[0] + r->rows.dropped[1]));
     if (r->rows.left_out[0] > 0)
-        fprintf(out, ", %s not of the sample",
+        fprintf(out, ", %s not sampled",
                 units_format_count(a, r->rows.left_out[0] + r->rows.left_out[1]));
     if (r->rows.error != 0)
         fprintf(out, ": %s", strerror(r->rows.error));
     else if (r->rows.out_of_patience)
-        fputs(": nobody reads them", out);
+        fputs(": the reader does not read", out);
     else if (r->rows.dropped[0] + r->rows.dropped[1] > 0)
-        fputs(": their reader is too slow", out);
+        fputs(": the output is too slow", out);
     fputc('\n', out);
 }
 

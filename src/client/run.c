@@ -110,7 +110,7 @@ static void wait_at_gate(struct client_run_state *r)
         .arg = r,
     };
     if (now == NULL) {
-        log_error("no memory");
+        log_error("out of memory");
         stop(r);
         return;
     }
@@ -217,7 +217,7 @@ static void look_at_memory(struct client_run_state *r)
         return;
     memory_shortage_text(&r->memory.tightest, shortage, sizeof r->result->shortage);
     if (!r->config->quiet)
-        log_error("memory is short, no more connections are opened: %s", shortage);
+        log_error("low memory, opening no more connections: %s", shortage);
 }
 
 static void on_look(evutil_socket_t fd, short what, void *arg)

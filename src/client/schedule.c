@@ -11,7 +11,7 @@
 
 enum { MOST_TEXT_BYTES = 1 << 16 };
 
-/* All of stdin or of a file; the caller frees it.  NULL after one line on stderr. */
+/* Reads all of stdin or of a file; the caller frees it.  NULL after one line on stderr. */
 static char *read_text(const char *option, const char *name)
 {
     size_t n_bytes;
@@ -20,12 +20,12 @@ static char *read_text(const char *option, const char *name)
     if (text != NULL && memchr(text, 0, n_bytes) == NULL)
         return text;
     log_error("--%s: cannot read %s: %s", option, name != NULL ? name : "stdin",
-              text != NULL ? "it is no text" : strerror(errno));
+              text != NULL ? "not a text file" : strerror(errno));
     free(text);
     return NULL;
 }
 
-/* Steps as --schedule has them, or @FILE. */
+/* Steps in the syntax of --schedule, or @FILE. */
 static int read_steps(struct schedule *s, const char *option, const char *steps)
 {
     char error[SCHEDULE_ERROR_BYTES], *text = NULL;
@@ -63,7 +63,7 @@ int client_schedule_read_connections(struct schedule *s, const struct client_opt
         return -1;
     peak = schedule_peak_qps(s);
     if (peak < 1 || peak > CLIENT_OPTS_MOST_CONNECTIONS)
-        return log_error("--conn-schedule: at most %g connections at a time: accepted is 1 to %d",
-                         peak, CLIENT_OPTS_MOST_CONNECTIONS);
+        return log_error("--conn-schedule: invalid peak of %g connections: expected 1 to %d", peak,
+                         CLIENT_OPTS_MOST_CONNECTIONS);
     return 0;
 }

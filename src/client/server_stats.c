@@ -39,14 +39,14 @@ int server_stats_read(struct server_stats *s, const char *address,
 
     *s = (struct server_stats){.is_known = false};
     if (text == NULL) {
-        snprintf(error, CONTROL_SOCKET_ERROR_BYTES, "no memory");
+        snprintf(error, CONTROL_SOCKET_ERROR_BYTES, "out of memory");
         return -1;
     }
     failed = control_socket_ask(address, token, wait_ms, "/metrics", text, ANSWER_BYTES, error);
     if (!failed)
         read_all(s, text);
     if (!failed && !s->is_known)
-        snprintf(error, CONTROL_SOCKET_ERROR_BYTES, "'%.150s' is not a tcpserver's", address);
+        snprintf(error, CONTROL_SOCKET_ERROR_BYTES, "no tcpserver at '%.150s'", address);
     free(text);
     return s->is_known ? 0 : -1;
 }

@@ -134,7 +134,7 @@ static int open_control(struct client_session *s)
 static int check_start(const struct start_gate_settings *gate)
 {
     if (start_gate_is_missed(gate))
-        return log_error("--start-at: that was longer ago than --late-max allows");
+        return log_error("--start-at: the time is past by more than --late-max");
     if (start_gate_prepare(gate) != 0)
         return log_error("--start-file: cannot write '%s.ready': %s", gate->file, strerror(errno));
     return 0;
@@ -215,7 +215,7 @@ static void log_doubts(const struct client_result *r)
     size_t n = 0;
 
     if (r->broken_law != NULL)
-        log_error("BUG, counts do not add up: %s", r->broken_law);
+        log_error("BUG: counts do not add up: %s", r->broken_law);
     for (int i = 0; i < VERDICT_N_REASONS; i++)
         if (r->doubts & (1u << i) && n < sizeof names)
             n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n > 0 ? ", " : "",
@@ -257,7 +257,7 @@ static int measure(struct client_session *s)
     int code = CLIENT_EXIT_USAGE;
 
     if (result == NULL) {
-        log_error("no memory");
+        log_error("out of memory");
         return code;
     }
     if (run(s, result) == 0) {

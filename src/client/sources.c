@@ -50,7 +50,7 @@ int client_sources_read(struct client_sources *s, struct client_config *config,
 
 /* --- towards the target --- */
 
-/* The address from which the kernel reaches the target. */
+/* The address from which the kernel would reach the target. */
 static bool find_route(const struct sock_address *target, struct srcplan_tuple *route)
 {
     struct sock_address source;
@@ -66,7 +66,7 @@ static bool is_same_address(const struct srcplan_tuple *a, const struct srcplan_
     return memcmp(a->address.bytes, b->address.bytes, sizeof a->address.bytes) == 0;
 }
 
-/* Whether a connection can have the target's address as its own. */
+/* Whether a connection can have the target's address as its source. */
 static bool may_meet_itself(const struct client_config *c)
 {
     const struct srcplan_tuple target = sock_tuple(&c->target);
@@ -114,7 +114,7 @@ static void plan_fallback(struct client_config *c, const struct host_limits *hos
         srcplan_exclude_port(&c->fallback, sock_port(&c->target));
 }
 
-/* Where the kernel chooses, one destination has its port range once. */
+/* If the kernel chooses, each destination has the whole port range. */
 static uint64_t tuples_available(const struct srcplan *tuples, const struct host_limits *host)
 {
     if (tuples->ports != NULL)
@@ -164,7 +164,7 @@ int client_sources_fit_target(struct client_sources *s, struct client_config *c,
     if (c->may_meet_itself && c->plan.ports != NULL) {
         s->n_excluded_ports += srcplan_exclude_port(&c->plan, port);
         if (c->plan.n_ports == 0)
-            return log_error("--sport: '%u' is the port of %s itself: expected other source ports",
+            return log_error("--sport: invalid value '%u': expected ports other than that of %s",
                              port, target);
     }
     plan_fallback(c, host);

@@ -94,7 +94,7 @@ static void again_in(struct start_gate *gate, uint64_t ns)
     const struct timeval wait = clock_timeval(ns);
 
     if (event_add(&gate->event, &wait) != 0) {
-        log_error("cannot wait for the start: no memory");
+        log_error("cannot wait for the start: out of memory");
         miss(gate);
     }
 }
@@ -117,7 +117,7 @@ static bool learn(struct start_gate *gate)
         gate->start->margin_ns = (int64_t)(at_epoch_ns - now_epoch_ns());
         return true;
     case START_TIME_WRONG:
-        log_error("--start-file: '%s' has no start time: accepted is " START_TIME_ACCEPTED,
+        log_error("--start-file: invalid start time in '%s': expected " START_TIME_ACCEPTED,
                   gate->settings->file);
         miss(gate);
         return false;
@@ -144,7 +144,7 @@ static void await(struct start_gate *gate)
         gate->opened(gate->arg, clock_monotonic_of_ns(at_ns));
         break;
     case START_TIME_MISSED:
-        log_error("the start was missed by %s, more than --late-max %s: nothing is sent",
+        log_error("the start was missed by %s (--late-max %s): nothing is sent",
                   units_format_duration(late, now_ns - at_ns),
                   units_format_duration(most, s->late_max_ns));
         miss(gate);

@@ -24,7 +24,7 @@ static bool is_end(const char *text)
     return *text == '\0' || *text == '#';
 }
 
-/* Where a value without quotes ends: before the blanks at the end of the line or of a comment. */
+/* The end of an unquoted value: before the blanks at the end of the line or before a comment. */
 static char *end_of_bare(char *value)
 {
     char *end = value;
@@ -35,7 +35,7 @@ static char *end_of_bare(char *value)
     return end;
 }
 
-/* Takes the quotes off in place. */
+/* Removes the quotes in place. */
 static int cut_quoted(char *value, char *error)
 {
     char *to = value, *from = value + 1;
@@ -45,13 +45,13 @@ static int cut_quoted(char *value, char *error)
 
         from += escaped;
         if (escaped && (*from == '\0' || strchr("\"\\n", *from) == NULL))
-            return REFUSE("in quotes a backslash stands before \", \\ or n alone");
+            return REFUSE("invalid escape in quotes: expected \\\", \\\\ or \\n");
         *to++ = escaped && *from == 'n' ? '\n' : *from;
     }
     if (*from == '\0')
-        return REFUSE("the closing quote is missing");
+        return REFUSE("missing closing quote");
     *to = '\0';
-    return is_end(skip_blanks(from + 1)) ? 0 : REFUSE("something stands behind the closing quote");
+    return is_end(skip_blanks(from + 1)) ? 0 : REFUSE("unexpected text after the closing quote");
 }
 
 int confline_cut(char *line, struct confline *parts, char *error)
@@ -64,9 +64,9 @@ int confline_cut(char *line, struct confline *parts, char *error)
     end = name + strcspn(name, BLANKS "=");
     value = skip_blanks(end);
     if (end == name)
-        return REFUSE("the name before '=' is missing");
+        return REFUSE("missing name before '='");
     if (*value != '=' && !is_end(value))
-        return REFUSE("'=' is missing behind '%.60s'", name);
+        return REFUSE("missing '=' after '%.60s'", name);
     parts->name = name;
     if (*value == '=') {
         parts->value = skip_blanks(value + 1);
@@ -76,7 +76,7 @@ int confline_cut(char *line, struct confline *parts, char *error)
         } else {
             *end_of_bare(parts->value) = '\0';
             if (*parts->value == '\0')
-                return REFUSE("the value behind '=' is missing");
+                return REFUSE("missing value after '='");
         }
     }
     *end = '\0';

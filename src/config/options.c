@@ -137,7 +137,7 @@ static void describe_range(const struct option_row *row, char *text)
                                                                      : units_format_count;
 
     if (row->max != 0)
-        snprintf(text, ACCEPTED_BYTES, " from %s to %s", format(min, row->min),
+        snprintf(text, ACCEPTED_BYTES, ", from %s to %s", format(min, row->min),
                  format(max, row->max));
     else
         text[0] = '\0';
@@ -154,25 +154,25 @@ static void describe_accepted(const struct option_row *row, char *text)
         snprintf(text, ACCEPTED_BYTES, "yes or no");
         break;
     case OPTION_COUNTER:
-        snprintf(text, ACCEPTED_BYTES, "a whole number as 1");
+        snprintf(text, ACCEPTED_BYTES, "a whole number such as 1");
         break;
     case OPTION_COUNT:
-        snprintf(text, ACCEPTED_BYTES, "a whole number as 1000, 10k, 1.5M%.60s", range);
+        snprintf(text, ACCEPTED_BYTES, "a whole number such as 1000, 10k or 1.5M%.60s", range);
         break;
     case OPTION_AUTO:
         snprintf(text, ACCEPTED_BYTES, "auto or a whole number%.60s", range);
         break;
     case OPTION_BYTES:
-        snprintf(text, ACCEPTED_BYTES, "bytes as 4096, 64KiB, 1M%.60s", range);
+        snprintf(text, ACCEPTED_BYTES, "a size in bytes such as 4096, 64KiB or 1M%.60s", range);
         break;
     case OPTION_DURATION:
-        snprintf(text, ACCEPTED_BYTES, "a time as 250ms, 1.5s, 2m, 20us%.60s", range);
+        snprintf(text, ACCEPTED_BYTES, "a time such as 250ms, 1.5s, 2m or 20us%.60s", range);
         break;
     case OPTION_RATE:
-        snprintf(text, ACCEPTED_BYTES, "a number per second as 0.5, 20000, 20k");
+        snprintf(text, ACCEPTED_BYTES, "a number per second such as 0.5, 20000 or 20k");
         break;
     case OPTION_SHARE:
-        snprintf(text, ACCEPTED_BYTES, "one in many as 1/100, 1/1k");
+        snprintf(text, ACCEPTED_BYTES, "a fraction such as 1/100 or 1/1k");
         break;
     case OPTION_PORT:
         snprintf(text, ACCEPTED_BYTES, "a port from 1 to 65535");
@@ -184,7 +184,7 @@ static void describe_accepted(const struct option_row *row, char *text)
         snprintf(text, ACCEPTED_BYTES, "%s", row->choices);
         break;
     default:
-        snprintf(text, ACCEPTED_BYTES, "a text that is not empty");
+        snprintf(text, ACCEPTED_BYTES, "a non-empty string");
         break;
     }
 }
@@ -196,14 +196,13 @@ int options_set(struct options *o, void *settings, const struct option_row *row,
     char accepted[ACCEPTED_BYTES];
 
     if (value == NULL && row->argument != NULL) {
-        snprintf(error, OPTIONS_ERROR_BYTES, "%s: its value %s is missing", row->name,
-                 row->argument);
+        snprintf(error, OPTIONS_ERROR_BYTES, "%s: missing value %s", row->name, row->argument);
         return -1;
     }
     if (set(row, value, field) != 0) {
         describe_accepted(row, accepted);
-        snprintf(error, OPTIONS_ERROR_BYTES, "%s: '%.80s' is not accepted: accepted is %s",
-                 row->name, value, accepted);
+        snprintf(error, OPTIONS_ERROR_BYTES, "%s: invalid value '%.80s': expected %s", row->name,
+                 value, accepted);
         return -1;
     }
     /* a flag that is off is as if not given */

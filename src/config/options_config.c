@@ -41,7 +41,7 @@ static int read_line(struct options *o, void *settings, enum options_place place
     if (row == NULL)
         return refuse_name(o, parts.name, reason);
     if (!options_is_setting(row)) {
-        snprintf(reason, OPTIONS_ERROR_BYTES, "%s: for the command line alone: see --help",
+        snprintf(reason, OPTIONS_ERROR_BYTES, "%s: only valid on the command line: see --help",
                  row->name);
         return -1;
     }

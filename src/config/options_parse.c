@@ -72,10 +72,11 @@ static enum options_result refuse(const struct options *o, int found, char **arg
     const char *word = argv[optind - 1];
 
     if (found == ':')
-        snprintf(error, OPTIONS_ERROR_BYTES, "--%s: its value %s is missing",
+        snprintf(error, OPTIONS_ERROR_BYTES, "--%s: missing value %s",
                  row != NULL ? row->name : "?", row != NULL ? row->argument : "?");
     else if (row != NULL)
-        snprintf(error, OPTIONS_ERROR_BYTES, "--%s: '%.100s': it takes no value", row->name, word);
+        snprintf(error, OPTIONS_ERROR_BYTES, "--%s: '%.100s': this option takes no value",
+                 row->name, word);
     else if (optopt != 0)
         snprintf(error, OPTIONS_ERROR_BYTES, "-%c: unknown option: see --help", optopt);
     else if (refuse_abbreviation(o, word, error) < 2) {
@@ -177,7 +178,7 @@ enum options_result options_parse(struct options *o, void *settings, int argc, c
         if (o->texts[place].text != NULL &&
             options_read_text(o, settings, (enum options_place)place, error) != 0)
             return OPTIONS_USAGE;
-    snprintf(error, OPTIONS_ERROR_BYTES, "no memory");
+    snprintf(error, OPTIONS_ERROR_BYTES, "out of memory");
     if (scan_begin(&s, o) == 0)
         result = parse(o, settings, argc, argv, &s, out, error);
     *first_operand = optind;

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-/* Source addresses are of the host, so no profile has them. */
+/* Source addresses depend on the host, so no profile has any. */
 static const struct profile profiles[] = {
     {"connscale-200k",
-     "connscale's largest run: 200,000 connections, each with one ping per 20 s",
+     "connscale's largest run: 200,000 connections, one ping per 20 s on each",
      {"protocol = ping\n"
       "connections = 200000\n"
       "interval = 20s\n"
@@ -17,14 +17,14 @@ static const struct profile profiles[] = {
       "max-connections = 200000\n"
       "backlog = 512\n"}},
     {"tcpscaler-300k",
-     "the first tcpscaler's highest rate: 300,000 DNS queries/s over 5 connections",
+     "the highest rate of the original tcpscaler: 300,000 DNS queries/s over 5 connections",
      {"protocol = dns\n"
       "connections = 5\n"
       "rate = 300000\n"
       "duration = 60s\n",
       "protocol = echo\n"}},
     {"subscribers-200k",
-     "the 12-million benchmark's rate: 200,000 messages/s of 512 bytes, to 200,000 subscribers",
+     "the rate of the 12-million benchmark: 200,000 messages/s of 512 bytes to 200,000 subscribers",
      {"protocol = listen\n"
       "connections = 200000\n"
       "settle = 5s\n"

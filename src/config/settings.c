@@ -18,8 +18,8 @@ static enum options_result refuse_profile(const char *name, char *error)
     char names[OPTIONS_ERROR_BYTES / 2];
 
     profile_names(names, sizeof names);
-    snprintf(error, OPTIONS_ERROR_BYTES,
-             "--profile: '%.60s' is not accepted: accepted is " LIST ", %s", name, names);
+    snprintf(error, OPTIONS_ERROR_BYTES, "--profile: invalid value '%.60s': expected " LIST ", %s",
+             name, names);
     return OPTIONS_USAGE;
 }
 
@@ -37,7 +37,7 @@ static enum options_result take_profile(struct options_text *t, enum profile_pro
     *t = (struct options_text){profile->name, strdup(profile->texts[program])};
     if (t->text != NULL)
         return OPTIONS_RUN;
-    snprintf(error, OPTIONS_ERROR_BYTES, "no memory");
+    snprintf(error, OPTIONS_ERROR_BYTES, "out of memory");
     return OPTIONS_USAGE;
 }
 
@@ -50,7 +50,7 @@ static enum options_result take_file(struct options_text *t, const char *name, c
     if (text != NULL && memchr(text, 0, n_bytes) == NULL)
         return OPTIONS_RUN;
     snprintf(error, OPTIONS_ERROR_BYTES, "--config: cannot read '%.100s': %.60s", name,
-             text != NULL ? "it is no text" : strerror(errno));
+             text != NULL ? "not a text file" : strerror(errno));
     return OPTIONS_USAGE;
 }
 

@@ -11,7 +11,8 @@ static unsigned least(unsigned a, unsigned b)
 
 unsigned suggest_distance(const char *a, size_t n_a, const char *b, size_t n_b)
 {
-    unsigned rows[3][SUGGEST_NAME_BYTES + 1]; /* of the last two letters of a, and of this one */
+    unsigned rows[3][SUGGEST_NAME_BYTES + 1]; /* rows for the last two letters of a, and for this
+                                               * one */
     unsigned *before = rows[0], *previous = rows[1], *row = rows[2];
 
     if (n_a > SUGGEST_NAME_BYTES || n_b > SUGGEST_NAME_BYTES)

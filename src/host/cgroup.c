@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Version 1 has no word for "no limit": the largest multiple of the page size that a long holds. */
+/* Version 1 expresses "no limit" as the largest multiple of the page size that fits in a long. */
 #define V1_UNLIMITED (1ull << 62)
 
 enum { LINE_BYTES = 4096, STAT_BYTES = 8192, MOST_GENERATIONS = 64, MESSAGE_BYTES = 115 };
 
-/* A group's directory, its hierarchy's mount point first in it. */
+/* A group's directory; the first mount_length bytes are its hierarchy's mount point. */
 struct group {
     char path[CGROUP_PATH_BYTES];
     size_t mount_length;
@@ -36,7 +36,7 @@ static bool has_item(const char *list, const char *item)
     return false;
 }
 
-/* A line of mountinfo, proc_pid_mountinfo(5); false: no mount of this hierarchy. */
+/* Parses a line of mountinfo, proc_pid_mountinfo(5); false: not a mount of this hierarchy. */
 static bool parse_mount(char *line, const char *controller, bool is_v2, char *root, char *point)
 {
     char type[32], options[LINE_BYTES];
@@ -48,7 +48,7 @@ static bool parse_mount(char *line, const char *controller, bool is_v2, char *ro
            (is_v2 || has_item(options, controller));
 }
 
-/* The part of a group's name below what is mounted: a container may see only a subtree. */
+/* The part of a group's name below the mount: a container may see only a subtree. */
 static const char *below(const char *name, const char *root)
 {
     const size_t length = strlen(root);
@@ -68,7 +68,7 @@ static FILE *open_proc(const char *proc, const char *process, const char *name)
     return fopen(path, "re");
 }
 
-/* Where a process has the hierarchy mounted; false: nowhere, or not to be seen. */
+/* Finds where a process has the hierarchy mounted; false: nowhere, or not visible. */
 static bool find_mount(const char *proc, const char *process, const char *controller, bool is_v2,
                        char *root, char *point)
 {
@@ -84,7 +84,7 @@ static bool find_mount(const char *proc, const char *process, const char *contro
     return found;
 }
 
-/* 0: it has none, or cannot be seen.  proc_pid_stat(5): the name in () may have any character. */
+/* 0: no parent, or not visible.  proc_pid_stat(5): the name in () may contain any character. */
 static int parent_of(const char *proc, const char *process)
 {
     char line[512];
@@ -100,7 +100,7 @@ static int parent_of(const char *proc, const char *process)
     return end != NULL && sscanf(end, ") %*c %d", &parent) == 1 ? parent : 0;
 }
 
-/* The directory of a group of this name.  Returns whether its hierarchy can be read. */
+/* Builds the directory of a group of this name.  Returns whether its hierarchy is readable. */
 static bool find_directory(struct group *group, const char *proc, const char *controller,
                            const char *name)
 {
@@ -138,7 +138,7 @@ static void walk_up(struct group *group, on_group *on, void *context)
     }
 }
 
-/* Every group of this process that `controller` may limit. */
+/* Visits every group of this process that `controller` may limit. */
 static void for_each_group(const char *proc, const char *controller, on_group *on, void *context)
 {
     char line[LINE_BYTES];
@@ -171,7 +171,7 @@ static int open_file(const struct group *group, const char *name)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* The whole file as a string.  Returns whether it could be read. */
+/* Reads the whole file as a string.  Returns whether that succeeded. */
 static bool read_text(int fd, char *text, size_t room)
 {
     const ssize_t n = pread(fd, text, room - 1, 0);
@@ -182,7 +182,7 @@ static bool read_text(int fd, char *text, size_t room)
     return true;
 }
 
-/* CGROUP_UNLIMITED: "max", or nothing to be read. */
+/* CGROUP_UNLIMITED for "max", or if unreadable. */
 static uint64_t read_bytes(int fd)
 {
     char text[64], *end;
@@ -196,7 +196,7 @@ static uint64_t read_bytes(int fd)
                                                                                 : value;
 }
 
-/* "name value" in lines of memory.stat; 0: there is none. */
+/* The value of a line "name value" of memory.stat; 0 if missing. */
 static uint64_t stat_value(const char *text, const char *name)
 {
     const size_t length = strlen(name);
@@ -207,7 +207,7 @@ static uint64_t stat_value(const char *text, const char *name)
     return 0;
 }
 
-/* Neither dirty pages, which have to be written first, nor those that running programs map. */
+/* Excludes dirty pages, which must be written first, and mapped ones. */
 uint64_t cgroup_limit_cache_bytes(const struct cgroup_limit *l)
 {
     static const char *const names[2][5] = {
@@ -311,7 +311,7 @@ void cgroup_memory_close(struct cgroup_memory *m)
 
 /* --- CPU --- */
 
-/* Of one file; returns how many of the two numbers it has. */
+/* Parses one file; returns how many of the two numbers it has. */
 static int read_two(const struct group *group, const char *name, int64_t *first, int64_t *second)
 {
     const int fd = open_file(group, name);

@@ -37,8 +37,8 @@ static void read_rss(struct host_counters *s)
     fclose(f);
 }
 
-/* "cpu  user nice system idle iowait irq softirq steal ..."; the guest figures after it are part of
- * user and nice already. */
+/* "cpu  user nice system idle iowait irq softirq steal ..."; the guest fields that follow are
+ * included in user and nice. */
 static void read_cpu(struct host_counters *s)
 {
     FILE *f = fopen("/proc/stat", "re");

@@ -11,7 +11,7 @@
 
 #define UNKNOWN HOST_LIMITS_UNKNOWN
 
-/* Used up: within so much of the limit. */
+/* A limit counts as reached at this percentage. */
 #define FULL_PERCENT 97u
 
 static bool is_full(uint64_t used, uint64_t limit)
@@ -32,23 +32,23 @@ static void judge_ports(struct diagnosis *d, const struct diagnosis_input *in)
     if (in->churns) {
         diagnosis_line_say(
             line->evidence,
-            "source ports exhausted: %s in TIME_WAIT of %s; %.1f connections/s came about",
+            "source ports exhausted: %s of %s in TIME_WAIT; %.1f connections/s achieved",
             units_format_known(a, in->in_time_wait), units_format_known(b, in->n_tuples),
             in->churn_per_s);
-        diagnosis_line_say(line->remedy,
-                           "--close rst leaves no TIME_WAIT; or more tuples: --source, --sport");
+        diagnosis_line_say(
+            line->remedy,
+            "use --close rst, which leaves no TIME_WAIT, or add tuples with --source or --sport");
         return;
     }
     if (in->tuples_in_time_wait != UNKNOWN && in->tuples_in_time_wait >= n) {
         diagnosis_line_say(
             line->evidence, "%s of %s source tuples are in TIME_WAIT towards the server",
             units_format_known(a, in->tuples_in_time_wait), units_format_known(b, in->n_tuples));
-        diagnosis_line_say(line->remedy,
-                           in->host->tcp_timestamps == 0
-                               ? "wait 60 s, or sysctl -w net.ipv4.tcp_timestamps=1: with time "
-                                 "stamps TCP reuses such tuples at once"
-                               : "wait 60 s, or more tuples: --source, --sport; --close rst leaves "
-                                 "no TIME_WAIT");
+        diagnosis_line_say(line->remedy, in->host->tcp_timestamps == 0
+                                             ? "wait 60 s, or sysctl -w net.ipv4.tcp_timestamps=1: "
+                                               "with timestamps TCP reuses such tuples at once"
+                                             : "wait 60 s, add tuples with --source or --sport, or "
+                                               "use --close rst, which leaves no TIME_WAIT");
         return;
     }
     diagnosis_line_say(line->evidence, "source tuples: %s; sockets in TIME_WAIT on this host: %s",
@@ -57,14 +57,14 @@ static void judge_ports(struct diagnosis *d, const struct diagnosis_input *in)
     diagnosis_line_say(line->remedy, "%s", outcome_remedy(REASON_PORTS));
 }
 
-/* With --threads auto there is a thread, and its table, for each that the limit asks for. */
+/* --threads auto already starts a thread, with its own table, whenever the limit requires it. */
 static const char *fds_remedy(const struct diagnosis_input *in)
 {
     if (!in->own_fd_tables)
         return "raise the hard limit (ulimit -Hn): all threads share one table";
     return in->threads_are_auto
-               ? "raise the hard limit (ulimit -Hn): --threads auto has no more threads to add"
-               : "--threads auto adds a table with each thread; or raise the hard limit "
+               ? "raise the hard limit (ulimit -Hn): --threads auto cannot add more threads"
+               : "use --threads auto, which adds a table per thread, or raise the hard limit "
                  "(ulimit -Hn)";
 }
 
@@ -78,7 +78,7 @@ static void judge_fds(struct diagnosis *d, const struct diagnosis_input *in)
         return;
     if (is_full(in->host->files_open, in->host->file_max)) {
         line = diagnosis_line_add(d, "fs.file-max", n);
-        diagnosis_line_say(line->evidence, "%" PRIu64 " files open of %" PRIu64,
+        diagnosis_line_say(line->evidence, "%" PRIu64 " of %" PRIu64 " files open",
                            in->host->files_open, in->host->file_max);
         diagnosis_line_say(line->remedy, "sysctl -w fs.file-max=%" PRIu64,
                            in->host->file_max + 2 * n);
@@ -101,11 +101,11 @@ static void blame_tcp_memory(struct diagnosis *d, const struct diagnosis_input *
     struct diagnosis_line *line = diagnosis_line_add(d, "net.ipv4.tcp_mem", n);
 
     diagnosis_line_say(line->evidence,
-                       "TCP holds %" PRIu64 " pages of %" PRIu64 " (/proc/net/sockstat, mem)",
+                       "TCP uses %" PRIu64 " of %" PRIu64 " pages ('mem' in /proc/net/sockstat)",
                        in->host->tcp_pages_used, in->host->tcp_pages_max);
     diagnosis_line_say(
         line->remedy,
-        "sysctl -w net.ipv4.tcp_mem with a higher third value, or smaller --sndbuf and --rcvbuf");
+        "raise the third value of net.ipv4.tcp_mem, or use smaller --sndbuf and --rcvbuf");
 }
 
 static void blame_address_space(struct diagnosis *d, const struct diagnosis_input *in, uint64_t n)
@@ -113,46 +113,46 @@ static void blame_address_space(struct diagnosis *d, const struct diagnosis_inpu
     char left[UNITS_TEXT_BYTES], available[UNITS_TEXT_BYTES];
     struct diagnosis_line *line = diagnosis_line_add(d, "ulimit -v", n);
 
-    diagnosis_line_say(line->evidence,
-                       "of its address space (RLIMIT_AS) the client had %s left; the host had %s",
-                       units_format_bytes(left, in->host->address_space_bytes),
-                       units_format_bytes(available, in->host->memory_available_bytes));
-    diagnosis_line_say(line->remedy, "ulimit -v unlimited, or as many KiB as it needs");
+    diagnosis_line_say(
+        line->evidence,
+        "the client had %s of address space left (RLIMIT_AS); the host had %s of memory",
+        units_format_bytes(left, in->host->address_space_bytes),
+        units_format_bytes(available, in->host->memory_available_bytes));
+    diagnosis_line_say(line->remedy, "ulimit -v unlimited, or as many KiB as the client needs");
 }
 
-/* Unknown in a network namespace, where tcp_mem of the host holds all the same. */
+/* tcp_mem is unknown in a network namespace, although the host's applies. */
 static void blame_memory(struct diagnosis *d, const struct diagnosis_input *in, uint64_t n)
 {
     char available[UNITS_TEXT_BYTES], used[UNITS_TEXT_BYTES], most[UNITS_TEXT_BYTES];
     struct diagnosis_line *line = diagnosis_line_add(d, "memory", n);
 
     diagnosis_line_say(line->evidence,
-                       "memory available: %s; pages that TCP holds: %s, at most %s (tcp_mem)",
+                       "memory available: %s; pages used by TCP: %s, at most %s (tcp_mem)",
                        in->host->memory_available_bytes == UNKNOWN
                            ? "unknown"
                            : units_format_bytes(available, in->host->memory_available_bytes),
                        units_format_known(used, in->host->tcp_pages_used),
                        units_format_known(most, in->host->tcp_pages_max));
-    diagnosis_line_say(
-        line->remedy, "%s",
-        in->host->tcp_pages_max == UNKNOWN
-            ? "more memory, or a higher net.ipv4.tcp_mem on the host: this namespace does not "
-              "show it"
-            : "more memory: net.ipv4.tcp_mem is not reached");
+    diagnosis_line_say(line->remedy, "%s",
+                       in->host->tcp_pages_max == UNKNOWN
+                           ? "add memory, or raise net.ipv4.tcp_mem on the host: it is not visible "
+                             "in this namespace"
+                           : "add memory: net.ipv4.tcp_mem is not reached");
 }
 
-/* The client itself stopped before the kernel would have killed somebody. */
+/* The client stopped opening connections before the kernel would have killed a process. */
 static void blame_shortage(struct diagnosis *d, const struct diagnosis_input *in, uint64_t n)
 {
     struct diagnosis_line *line = diagnosis_line_add(d, "memory", n);
 
     diagnosis_line_say(line->evidence, "%s", in->shortage);
-    diagnosis_line_say(line->remedy,
-                       "fewer connections, more memory, or a higher limit of the cgroup: --plan "
-                       "says what they need");
+    diagnosis_line_say(line->remedy, "use fewer connections, add memory or raise the cgroup's "
+                                     "limit: --plan shows what is needed");
 }
 
-/* Without room for its buffers the kernel refuses, or lets new connections stall without a word. */
+/* Without memory for its buffers the kernel refuses connections, or silently lets new ones stall.
+ */
 static void judge_memory(struct diagnosis *d, const struct diagnosis_input *in)
 {
     const bool full = tcp_memory_is_full(in);
@@ -180,33 +180,32 @@ static void judge_stalled(struct diagnosis *d, const struct diagnosis_input *in)
         return;
     if (is_full(in->host->conntrack_used, in->host->conntrack_max)) {
         line = diagnosis_line_add(d, "net.netfilter.nf_conntrack_max", n);
-        diagnosis_line_say(line->evidence, "%" PRIu64 " connections tracked of %" PRIu64,
+        diagnosis_line_say(line->evidence, "%" PRIu64 " of %" PRIu64 " connections tracked",
                            in->host->conntrack_used, in->host->conntrack_max);
         diagnosis_line_say(line->remedy,
-                           "a larger table, or a notrack rule (scripts/setup-client.sh --notrack)");
+                           "raise it, or add a notrack rule (scripts/setup-client.sh --notrack)");
         return;
     }
-    /* each drops SYNs of its own: fewer overflows than connections are somebody else's */
+    /* every connection drops SYNs of its own: fewer overflows than connections have another cause
+     */
     if (in->listen_overflows != UNKNOWN && in->listen_overflows >= n) {
         line = diagnosis_line_add(d, "the server's accept queue", n);
         diagnosis_line_say(line->evidence,
-                           "%" PRIu64 " SYNs were sent again, without an answer; %" PRIu64
+                           "%" PRIu64 " SYNs retransmitted without an answer; %" PRIu64
                            " accept queue overflows on this host",
                            tally_get(&in->tally->connections.syn_retransmits),
                            in->listen_overflows);
-        diagnosis_line_say(line->remedy,
-                           "raise the server's backlog and net.core.somaxconn, or let it accept "
-                           "faster: 'ss -ltn' shows the queue");
+        diagnosis_line_say(line->remedy, "raise the server's backlog and net.core.somaxconn, or "
+                                         "make it accept faster: 'ss -ltn' shows the queue");
         return;
     }
     line = diagnosis_line_add(d, "the path to the server", n);
     diagnosis_line_say(line->evidence,
-                       "%" PRIu64 " SYNs were sent again, the last ones without an answer",
+                       "%" PRIu64 " SYNs retransmitted, the last ones without an answer",
                        tally_get(&in->tally->connections.syn_retransmits));
-    diagnosis_line_say(
-        line->remedy,
-        "look for a firewall, the server's accept queue (ss -ltn there) and SYN backlog "
-        "(net.ipv4.tcp_max_syn_backlog) and, in its dmesg, 'table full'");
+    diagnosis_line_say(line->remedy,
+                       "check for a firewall and, on the server, its accept queue (ss -ltn), SYN "
+                       "backlog (net.ipv4.tcp_max_syn_backlog) and 'table full' in dmesg");
 }
 
 static int by_connections(const void *a, const void *b)
@@ -216,7 +215,7 @@ static int by_connections(const void *a, const void *b)
     return (x->connections < y->connections) - (x->connections > y->connections);
 }
 
-/* Each adds one line at most. */
+/* Each adds at most one line. */
 static void (*const judges[])(struct diagnosis *, const struct diagnosis_input *) = {
     judge_ports,
     judge_fds,

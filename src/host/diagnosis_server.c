@@ -20,8 +20,8 @@ static uint64_t sum(const struct unanswered *u)
     return u->silent + u->closed + u->reset + u->other_bytes;
 }
 
-/* All 0 when one has ever been answered, or nothing was asked.  Half-open ones that are still open
- * have no outcome yet. */
+/* All 0 if any connection was ever answered, or nothing was sent.  Half-open ones that are still
+ * open have no outcome yet. */
 static struct unanswered count_unanswered(const struct diagnosis_input *in)
 {
     const uint64_t n_half_open = diagnosis_line_count(in, REASON_HALF_OPEN);
@@ -52,15 +52,15 @@ static const char *unanswered_remedy(const struct diagnosis_input *in, const str
     const bool are_silent = u->silent > sum(u) / 2;
 
     if (in->over_tls)
-        return "does that port speak TLS? If not, without --tls; or the server hangs, or it is a "
-               "proxy whose backend is dead";
+        return "check that the port uses TLS, otherwise omit --tls; or the server hangs, or it is "
+               "a proxy whose backend is down";
     if (are_silent && in->listen_overflows != UNKNOWN && in->listen_overflows > 0)
-        return "the server takes no connection from its accept queue: it hangs or is stopped";
+        return "the server does not accept connections: it hangs or is stopped";
     if (are_silent)
-        return "usually another --protocol is spoken there, the server hangs, or it is a proxy "
-               "whose backend is dead";
-    return "usually the port expects TLS (--tls), another --protocol is spoken there, or it is a "
-           "proxy whose backend is dead";
+        return "usually the server speaks another --protocol, hangs, or is a proxy whose backend "
+               "is down";
+    return "usually the port expects TLS (--tls), the server speaks another --protocol, or it is a "
+           "proxy whose backend is down";
 }
 
 void diagnosis_server_unanswered(struct diagnosis *d, const struct diagnosis_input *in)
@@ -73,10 +73,10 @@ void diagnosis_server_unanswered(struct diagnosis *d, const struct diagnosis_inp
         return;
     line = diagnosis_line_add(d, "nobody answers", sum(&u));
     if (in->not_begun > 0)
-        snprintf(others, sizeof others, "; %" PRIu64 " more were not begun", in->not_begun);
+        snprintf(others, sizeof others, "; %" PRIu64 " more not attempted", in->not_begun);
     diagnosis_line_say(line->evidence,
-                       "none was ever answered (%s%s): %" PRIu64 " silent, %" PRIu64
-                       " closed, %" PRIu64 " reset, %" PRIu64 " with other bytes%s",
+                       "no connection ever got an answer (%s%s): %" PRIu64 " silent, %" PRIu64
+                       " closed, %" PRIu64 " reset, %" PRIu64 " got unexpected bytes%s",
                        in->protocol, in->over_tls ? " over TLS" : "", u.silent, u.closed, u.reset,
                        u.other_bytes, others);
     diagnosis_line_say(line->remedy, "%s", unanswered_remedy(in, &u));
@@ -91,9 +91,8 @@ void diagnosis_server_half_open(struct diagnosis *d, const struct diagnosis_inpu
     line = diagnosis_line_add(d, "the server's accept queue or connection limit", in->half_open);
     if (in->listen_overflows != UNKNOWN && in->listen_overflows > 0)
         diagnosis_line_say(line->evidence,
-                           "established here, never answered; %" PRIu64
-                           " accept queue overflows on "
-                           "this host",
+                           "established, but never answered; %" PRIu64
+                           " accept queue overflows on this host",
                            in->listen_overflows);
     else
         diagnosis_line_say(line->evidence, "established here, never answered");
@@ -104,19 +103,23 @@ void diagnosis_server_refused(struct diagnosis *d, const struct diagnosis_input 
 {
     const uint64_t n_itself = diagnosis_line_count(in, REASON_SELF);
     const uint64_t n = diagnosis_line_count(in, REASON_REFUSED) + n_itself;
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
     struct diagnosis_line *line;
 
     if (n == 0)
         return;
     line = diagnosis_line_add(d, "nobody listens", n);
     if (n_itself == 0)
-        diagnosis_line_say(line->evidence, "the connects were answered with a reset");
+        diagnosis_line_say(line->evidence, "%s of %s connects refused: nothing listens on %s",
+                           units_format_count(a, n),
+                           units_format_count(b, tally_get(&in->tally->connections.attempted)),
+                           in->target);
     else
         diagnosis_line_say(line->evidence,
-                           "%" PRIu64 " connects answered with a reset, %" PRIu64
-                           " connected to themselves",
-                           n - n_itself, n_itself);
-    diagnosis_line_say(line->remedy, "start the server, or give its port (-p)");
+                           "%s connects refused, %s connected to themselves: nothing listens on %s",
+                           units_format_count(a, n - n_itself), units_format_count(b, n_itself),
+                           in->target);
+    diagnosis_line_say(line->remedy, "start the server, or check the port (-p)");
 }
 
 /* --- ended by the server --- */
@@ -126,8 +129,8 @@ static void say_how_idle(const struct losses *l, struct diagnosis_line *line, co
     char least[UNITS_TEXT_BYTES], median[UNITS_TEXT_BYTES];
 
     diagnosis_line_say(line->evidence,
-                       "%s%" PRIu64 " that had answered, idle for %s at least, %s in the median",
-                       before, l->idle.count, units_format_duration(least, l->idle.min_ns),
+                       "%s%" PRIu64 " that had answered, idle for at least %s, median %s", before,
+                       l->idle.count, units_format_duration(least, l->idle.min_ns),
                        units_format_duration(median, hist_percentile(&l->idle, 1, 2)));
 }
 
@@ -138,21 +141,20 @@ static void blame_end_of_server(struct diagnosis *d, const struct diagnosis_inpu
     char text[UNITS_TEXT_BYTES];
 
     diagnosis_line_say(line->evidence,
-                       "all ended within %s, and no connection is accepted there now",
+                       "all ended within %s, and the server accepts no connections now",
                        units_format_duration(text, l->last_ns - l->first_ns));
     diagnosis_line_say(line->remedy,
-                       "it crashed, was killed or stopped: see its log, and dmesg for the OOM "
-                       "killer; --reconnect waits until it is back");
+                       "the server crashed, was killed or was stopped: see its log, and dmesg for "
+                       "the OOM killer; --reconnect retries until it is back");
 }
 
 static void blame_idle_timeout(struct diagnosis *d, const struct diagnosis_input *in, uint64_t n)
 {
     struct diagnosis_line *line = diagnosis_line_add(d, "the server's idle timeout", n);
 
-    say_how_idle(in->losses, line, "it ended ");
-    diagnosis_line_say(line->remedy,
-                       "a longer one there, more queries for each connection (-r, -c), or "
-                       "--reconnect");
+    say_how_idle(in->losses, line, "closed by the server: ");
+    diagnosis_line_say(line->remedy, "raise the server's timeout, send more queries per connection "
+                                     "(-r, -c), or use --reconnect");
 }
 
 static void blame_limits_of_server(struct diagnosis *d, const struct diagnosis_input *in,
@@ -161,16 +163,17 @@ static void blame_limits_of_server(struct diagnosis *d, const struct diagnosis_i
     struct diagnosis_line *line = diagnosis_line_add(d, "the server's limits", n);
 
     if (in->losses->idle.count == 0)
-        diagnosis_line_say(line->evidence, "it accepted them and ended them before an answer");
+        diagnosis_line_say(line->evidence, "accepted, then closed before an answer");
     else
-        say_how_idle(in->losses, line, "it accepted them and ended them; ");
+        say_how_idle(in->losses, line, "accepted, then closed: ");
     diagnosis_line_say(
-        line->remedy, "its limit of connections, fds or queries per connection%s: see its log",
-        in->none_is_left && losses_are_sudden(in->losses) ? ", or it was restarted" : "");
+        line->remedy,
+        "a limit on connections, fds or queries per connection%s: see the server's log",
+        in->none_is_left && losses_are_sudden(in->losses) ? ", or a restart" : "");
 }
 
-/* An idle timeout, too, ends all at a time that were last used at a time: the end of the server is
- * told from it by who accepts connections afterwards. */
+/* An idle timeout, too, closes all connections at once if they were last used at once; it is told
+ * from the end of the server by whether the server accepts connections afterwards. */
 void diagnosis_server_ended(struct diagnosis *d, const struct diagnosis_input *in)
 {
     const uint64_t n =
@@ -197,14 +200,13 @@ void diagnosis_server_deaf(struct diagnosis *d, const struct diagnosis_input *in
     line = diagnosis_line_add(d, "connections gone deaf", in->deaf);
     diagnosis_line_say(line->evidence,
                        "all %" PRIu64 " timeouts are on %" PRIu64 " connections; %" PRIu64
-                       " answered none of their last queries",
+                       " did not answer their last queries",
                        tally_get(&t->queries[TALLY_WARMUP].timeout) +
                            tally_get(&t->queries[TALLY_MEASURED].timeout),
                        tally_get(&t->connections.with_timeouts), in->deaf);
-    diagnosis_line_say(
-        line->remedy, "%s",
-        in->deaf >= in->live
-            ? "the server hangs, or the path to it is broken"
-            : "a NAT, firewall or load balancer forgot them, or a thread of the server hangs; "
-              "--on-timeout close with --reconnect replaces them");
+    diagnosis_line_say(line->remedy, "%s",
+                       in->deaf >= in->live
+                           ? "the server hangs, or the network path is broken"
+                           : "a NAT, firewall or load balancer dropped their state, or a server "
+                             "thread hangs; --on-timeout close with --reconnect replaces them");
 }

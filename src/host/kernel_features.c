@@ -54,15 +54,14 @@ void kernel_features_warn(unsigned wanted)
         int (*find)(void); /* 0, or -1 with errno */
         const char *name, *comes_of_it;
     } rows[] = {
-        {FEATURE_FD_TABLES, find_fd_tables, "fd table for each thread",
-         "all threads share one limit"},
-        {FEATURE_STAMPS, sock_find_stamps, "time stamps of the kernel",
-         "--kernel-ts measures nothing"},
+        {FEATURE_FD_TABLES, find_fd_tables, "per-thread fd tables",
+         "all threads share one fd limit"},
+        {FEATURE_STAMPS, sock_find_stamps, "kernel timestamps", "--kernel-ts measures nothing"},
         {FEATURE_SOCK_DIAG, find_sock_diag, "sock_diag",
-         "ports that somebody listens on are not left out, sockets by state are not known"},
-        {FEATURE_IPV6, find_ipv6, "IPv6", "listening on IPv4 alone"},
-        {FEATURE_PROC, find_proc, "whole /proc",
-         "limits and figures of this host that are not known are left out"},
+         "ports in use by listeners are not skipped, socket states are unknown"},
+        {FEATURE_IPV6, find_ipv6, "IPv6", "listening on IPv4 only"},
+        {FEATURE_PROC, find_proc, "complete /proc",
+         "some limits and statistics of this host are unknown and left out"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -14,7 +14,7 @@
 
 enum { MOST_PROC_BYTES = 1 << 22 };
 
-/* The nth number (from 0) of the first line of a file that begins with `head`, after it. */
+/* The nth number (from 0) after `head` in the first line of a file that begins with it. */
 static uint64_t read_number(const char *path, const char *head, unsigned nth)
 {
     char line[512];
@@ -47,7 +47,7 @@ static uint64_t read_sysctl(const char *name, unsigned nth)
     return read_number(path, "", nth);
 }
 
-/* A number that follows its name somewhere in a line, as in "TCP: inuse 5 orphan 0 tw 3 mem 1". */
+/* The number after its name in a line, as in "TCP: inuse 5 orphan 0 tw 3 mem 1". */
 static uint64_t read_named(const char *path, const char *head, const char *name)
 {
     char line[512], *at;
@@ -91,7 +91,7 @@ static void read_files(struct host_limits *host)
     host->epoll_watches = read_sysctl("fs/epoll/max_user_watches", 0);
 }
 
-/* A file of /proc; NULL, or a text that the caller frees. */
+/* Reads a file of /proc; NULL, or a text that the caller frees. */
 static char *read_proc(const char *path)
 {
     size_t n_bytes;
@@ -166,7 +166,7 @@ static void read_memory(struct host_limits *host)
     host->tcp_pages_used = read_named("/proc/net/sockstat", "TCP:", " mem ");
 }
 
-/* Below 0: the table of the machine, which this network namespace shares. */
+/* Below 0: this network namespace shares the host's table. */
 static uint64_t read_hash_entries(void)
 {
     FILE *f = fopen("/proc/sys/net/ipv4/tcp_ehash_entries", "re");

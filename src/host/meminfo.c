@@ -13,7 +13,7 @@ static const char *next_line(const char *line)
     return line != NULL ? line + 1 : NULL;
 }
 
-/* "Name:   17 kB", in bytes. */
+/* Parses "Name:   17 kB" into bytes. */
 static uint64_t value_of(const char *text, const char *name)
 {
     const size_t length = strlen(name);
@@ -43,7 +43,7 @@ void meminfo_parse(struct meminfo *m, const char *text)
     m->cache_bytes = cache > pinned ? cache - pinned : 0;
 }
 
-/* "        protection: (0, 2950, 24000)": the largest. */
+/* "        protection: (0, 2950, 24000)": the largest value. */
 static uint64_t largest_of(const char *list)
 {
     uint64_t largest = 0, value;
@@ -57,8 +57,7 @@ static uint64_t largest_of(const char *list)
     return largest;
 }
 
-/* As calculate_totalreserve_pages() of mm/page_alloc.c does.  "protection" ends each zone's lines.
- */
+/* Like calculate_totalreserve_pages() in mm/page_alloc.c.  "protection" ends each zone's lines. */
 uint64_t meminfo_reserve_bytes(const char *zoneinfo, uint64_t page_bytes)
 {
     uint64_t n_pages = 0, high = 0, managed = 0;

@@ -13,15 +13,15 @@
 
 #define MIB (1024 * 1024ull)
 
-/* Grants so small that going on is not worth the waiting; and when to go on again. */
+/* In connections: a smaller grant is not worth waiting for; from this one on opening resumes. */
 enum { SHORT_GRANT = 32, AMPLE_GRANT = 1024 };
 
 enum { PATH_BYTES = 256, MEMINFO_BYTES = 8192, MOST_ZONEINFO_BYTES = 1 << 24 };
 
-/* Looks that may be saved while nobody takes anything. */
+/* Checks that are skipped while nothing is taken. */
 enum { MOST_LOOKS_SAVED = 50 };
 
-/* Close to a limit, the page cache that would be dropped there is worth looking up. */
+/* Close to a limit it is worth reading the page cache that could be dropped. */
 #define CACHE_MATTERS_BYTES (32 * MIB)
 
 static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most)
@@ -29,7 +29,7 @@ static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most)
     return value < least ? least : value > most ? most : value;
 }
 
-/* A part of the limit, and what threads have not touched yet. */
+/* The reserve: a part of the limit, plus memory that threads have not touched yet. */
 static uint64_t reserve_of(const struct memory_watch *w, uint64_t limit_bytes)
 {
     const struct memory_ends threads = {
@@ -164,7 +164,7 @@ void memory_shortage_text(const struct memory_shortage *s, char *text, size_t n_
 {
     char left[UNITS_TEXT_BYTES], limit[UNITS_TEXT_BYTES], reserve[UNITS_TEXT_BYTES];
 
-    snprintf(text, n_bytes, "%s left of %s (%s), %s of it kept in reserve",
+    snprintf(text, n_bytes, "%s of %s left (%s), %s of it kept in reserve",
              units_format_bytes(left, s->left_bytes), units_format_bytes(limit, s->limit_bytes),
              s->limit != NULL ? cgroup_path_end(s->limit) : "this machine",
              units_format_bytes(reserve, s->reserve_bytes));

@@ -41,7 +41,7 @@ static struct request question(const struct sock_address *target)
     return r;
 }
 
-/* The number of the outgoing interface in an answer, or 0 with errno. */
+/* The index of the outgoing interface in a response, or 0 with errno. */
 static unsigned interface_of(const struct nlmsghdr *header, unsigned n_bytes)
 {
     const struct rtmsg *route = NLMSG_DATA(header);
@@ -82,8 +82,8 @@ int netdev_towards(const struct sock_address *target, char name[NETDEV_NAME_BYTE
     return index != 0 && if_indextoname(index, name) != NULL ? 0 : -1;
 }
 
-/* "  name: bytes packets errs drop fifo frame compressed multicast bytes packets ...", received
- * first */
+/* "  name: bytes packets errs drop fifo frame compressed multicast bytes packets ...", receive
+ * fields first */
 static int parse(const char *line, const char *name, struct netdev_counters *c)
 {
     const size_t n_name = strlen(name);

@@ -10,13 +10,13 @@
 /* Linux: TIME_WAIT lasts 60 s and cannot be changed (include/net/tcp.h, TCP_TIMEWAIT_LEN). */
 #define TIME_WAIT_S 60u
 
-/* A machine that fills its memory to the brim begins to reclaim and stalls the measurement. */
+/* A host with almost no free memory starts to reclaim and stalls the measurement. */
 #define COMFORTABLE_MEMORY_PERCENT 80u
 
-/* pthread_create(3) where RLIMIT_STACK is unlimited, x86-64. */
+/* pthread_create(3) if RLIMIT_STACK is unlimited, x86-64. */
 #define DEFAULT_STACK_BYTES (2ull << 20)
 
-/* A lookup walks half a chain of the table of established connections. */
+/* A lookup walks half a chain of the hash table of established connections. */
 #define LONG_HASH_CHAIN 4u
 
 #define PORTS_PER_ADDRESS 64512u /* 1024..65535 */
@@ -37,19 +37,18 @@ static void check_fds(struct preflight *p, const struct host_limits *host, uint6
         preflight_line_add_short(p, "fd limit per table", host->nofile, needed);
 
     if (line != NULL && own_fd_tables)
-        preflight_line_fix(line, PREFLIGHT_STOP,
-                           "--threads auto (each thread has its own table), or ulimit -n %" PRIu64,
-                           needed);
+        preflight_line_fix(
+            line, PREFLIGHT_STOP,
+            "use --threads auto (each thread has its own table), or ulimit -n %" PRIu64, needed);
     else if (line != NULL)
         preflight_line_fix(line, PREFLIGHT_STOP,
-                           "ulimit -n %" PRIu64 " (needs fs.nr_open of that at least)", needed);
+                           "ulimit -n %" PRIu64 " (requires fs.nr_open of at least that)", needed);
     line = preflight_line_add(p, "fd tables", n_tables, UNKNOWN);
     if (!own_fd_tables)
-        preflight_line_fix(line, PREFLIGHT_WARN,
-                           "this system does not give threads their own fd tables");
+        preflight_line_fix(line, PREFLIGHT_WARN, "this system does not allow per-thread fd tables");
 }
 
-/* Sockets of the whole machine. */
+/* Sockets of the whole host. */
 static void check_files(struct preflight *p, const struct host_limits *host, uint64_t n_sockets,
                         uint64_t reserved_fds)
 {
@@ -67,11 +66,11 @@ static void judge_room(struct preflight_line *line, uint64_t each_bytes, const c
         return;
     if (line->is < line->needed)
         preflight_line_fix(line, PREFLIGHT_STOP,
-                           "fewer connections, about %" PRIu64 " bytes each, or %s", each_bytes,
-                           limit);
+                           "use fewer connections (about %" PRIu64 " bytes each), or %s",
+                           each_bytes, limit);
     else if (line->is / 100 * COMFORTABLE_MEMORY_PERCENT < line->needed)
         preflight_line_fix(line, PREFLIGHT_WARN,
-                           "more than %u %% of what is available: expect reclaim",
+                           "more than %u %% of the available memory: expect reclaim",
                            COMFORTABLE_MEMORY_PERCENT);
 }
 
@@ -84,13 +83,13 @@ static void check_cgroup(struct preflight *p, const struct host_limits *host,
 
     if (host->cgroup_available_bytes == UNKNOWN)
         return;
-    snprintf(limit, sizeof limit, "a higher %s", cgroup_path_end(host->cgroup_limit));
+    snprintf(limit, sizeof limit, "raise %s", cgroup_path_end(host->cgroup_limit));
     judge_room(preflight_line_add(p, "cgroup memory (bytes available)",
                                   host->cgroup_available_bytes, memory_model_bytes(ends, account)),
                memory_model_connection_bytes(ends, account), limit);
 }
 
-/* Of this program alone: its threads' stacks are mapped as a whole. */
+/* Of this program only: its threads' stacks are mapped completely. */
 static void check_address_space(struct preflight *p, const struct host_limits *host,
                                 const struct memory_ends *own)
 {
@@ -104,7 +103,7 @@ static void check_address_space(struct preflight *p, const struct host_limits *h
         preflight_line_add(p, "address space (bytes available)", host->address_space_bytes,
                            memory_model_bytes(own, MEMORY_OF_PROCESS) + n_threads * stack_bytes),
         memory_model_connection_bytes(own, MEMORY_OF_PROCESS),
-        "a higher ulimit -v, or fewer --threads");
+        "raise ulimit -v, or use fewer --threads");
 }
 
 static void check_memory(struct preflight *p, const struct host_limits *host,
@@ -115,11 +114,10 @@ static void check_memory(struct preflight *p, const struct host_limits *host,
 
     judge_room(preflight_line_add(p, "memory (bytes available)", host->memory_available_bytes,
                                   memory_model_bytes(ends, MEMORY_OF_MACHINE)),
-               memory_model_connection_bytes(ends, MEMORY_OF_MACHINE), "more memory");
+               memory_model_connection_bytes(ends, MEMORY_OF_MACHINE), "add memory");
     check_cgroup(p, host, ends);
-    /* An idle socket holds no buffer page; one that has just been written to or read from holds
-     * one. Where less than a page for every fourth is allowed, bursts make the kernel refuse
-     * memory. */
+    /* An idle socket holds no buffer page; one that was just written or read holds one.  If less
+     * than a page per four sockets is allowed, bursts make the kernel refuse memory. */
     if (host->tcp_pages_max != UNKNOWN && host->tcp_pages_used != UNKNOWN) {
         line = preflight_line_add_short(p, "net.ipv4.tcp_mem (pages)", host->tcp_pages_max,
                                         host->tcp_pages_used + n_sockets / 4);
@@ -130,7 +128,7 @@ static void check_memory(struct preflight *p, const struct host_limits *host,
     }
 }
 
-/* Every connection stands in it once for each of its ends that are here. */
+/* The table has one entry per connection and end on this host. */
 static void check_hash(struct preflight *p, const struct host_limits *host, uint64_t n_sockets)
 {
     const uint64_t entries = host->tcp_hash_entries;
@@ -143,7 +141,7 @@ static void check_hash(struct preflight *p, const struct host_limits *host, uint
     if (line != NULL)
         preflight_line_fix(line, PREFLIGHT_WARN,
                            "boot with thash_entries=%" PRIu64
-                           ": %.1f connections in a chain slow every packet",
+                           ": chains of %.1f connections slow down every packet",
                            n_sockets, (double)n_sockets / (double)entries);
 }
 
@@ -164,7 +162,7 @@ static void check_conntrack(struct preflight *p, const struct host_limits *host,
             line->needed);
 }
 
-/* With SYN cookies a SYN beyond the backlog is answered all the same. */
+/* With SYN cookies a SYN beyond the backlog is still answered. */
 static void check_syn_backlog(struct preflight *p, const struct host_limits *host, uint64_t needed)
 {
     preflight_line_add_sysctl(p, "net.ipv4.tcp_max_syn_backlog", host->syn_backlog, needed,
@@ -205,13 +203,12 @@ static void check_tuples(struct preflight *p, const struct host_limits *host,
                            ask->time_wait_ends_s);
     else if (line != NULL)
         preflight_line_fix(line, PREFLIGHT_STOP,
-                           "--source with %" PRIu64
-                           " addresses (127.0.0.2-127.0.0.9 are local without setup), or a "
-                           "wider --sport",
+                           "use --source with %" PRIu64
+                           " addresses (127.0.0.2-127.0.0.9 need no setup), or a wider --sport",
                            ceil_div(ask->n_connections, per_address > 0 ? per_address : 1));
 }
 
-/* Towards this target. */
+/* Tuples in TIME_WAIT towards this target. */
 static void check_time_wait(struct preflight *p, const struct host_limits *host,
                             const struct preflight_client *ask)
 {
@@ -222,18 +219,16 @@ static void check_time_wait(struct preflight *p, const struct host_limits *host,
         return;
     if (takes_over_time_wait(host))
         preflight_line_fix(line, PREFLIGHT_OK,
-                           "until %" PRIu64
-                           " s from now; taken over at once where the server uses time stamps",
+                           "for %" PRIu64 " s more; reused at once if the server uses timestamps",
                            ask->time_wait_ends_s);
     else
-        preflight_line_fix(line, PREFLIGHT_OK,
-                           "until %" PRIu64 " s from now; --close rst leaves none",
+        preflight_line_fix(line, PREFLIGHT_OK, "for %" PRIu64 " s more; --close rst leaves none",
                            ask->time_wait_ends_s);
 }
 
-/* Bound with SO_REUSEADDR, TCP takes a tuple in TIME_WAIT over at once where both ends use time
- * stamps (Linux, tcp_twsk_unique()); where the kernel chooses the ports, this is what follows when
- * it finds none (client/sources.h). */
+/* Bound with SO_REUSEADDR, TCP reuses a tuple in TIME_WAIT at once if both ends use timestamps
+ * (Linux, tcp_twsk_unique()); if the kernel chooses the ports, the fallback plan does so when it
+ * finds none (client/sources.h). */
 uint64_t preflight_churn_per_s(const struct host_limits *host, const struct preflight_client *ask)
 {
     if (ask->n_tuples == UNKNOWN || takes_over_time_wait(host))
@@ -252,7 +247,7 @@ static void check_churn(struct preflight *p, const struct host_limits *host,
     if (line->is != UNKNOWN && needed != UNKNOWN && line->is < needed)
         preflight_line_fix(
             line, PREFLIGHT_WARN,
-            "--close rst, or sysctl -w net.ipv4.tcp_timestamps=1: tuples in TIME_WAIT are reused");
+            "use --close rst, or sysctl -w net.ipv4.tcp_timestamps=1 to reuse tuples in TIME_WAIT");
 }
 
 static void check_ports(struct preflight *p, const struct host_limits *host,
@@ -274,10 +269,9 @@ static void check_ports(struct preflight *p, const struct host_limits *host,
     }
     line = preflight_line_add(p, "net.ipv4.tcp_timestamps", host->tcp_timestamps, 1);
     if (line->is == 0)
-        preflight_line_fix(
-            line, PREFLIGHT_WARN,
-            "sysctl -w net.ipv4.tcp_timestamps=1 (without, a port in TIME_WAIT is not free at "
-            "once)");
+        preflight_line_fix(line, PREFLIGHT_WARN,
+                           "sysctl -w net.ipv4.tcp_timestamps=1 (otherwise ports in TIME_WAIT "
+                           "cannot be reused at once)");
 }
 
 static void check_closing(struct preflight *p, const struct host_limits *host,
@@ -293,16 +287,16 @@ static void check_closing(struct preflight *p, const struct host_limits *host,
     if (line != NULL)
         preflight_line_fix(
             line, PREFLIGHT_WARN,
-            "--close rst: closing leaves no TIME_WAIT (beyond the limit it is cut short)");
+            "use --close rst, which leaves no TIME_WAIT (beyond the limit TIME_WAIT is cut short)");
     line = preflight_line_add_short(p, "net.ipv4.tcp_max_orphans", host->orphans_max,
                                     ask->n_connections);
     if (line != NULL)
         preflight_line_fix(
             line, PREFLIGHT_WARN,
-            "--close rst: closing leaves no orphans (beyond the limit they are reset)");
+            "use --close rst, which leaves no orphans (beyond the limit they are reset)");
 }
 
-/* A server that is here is reckoned with as many threads, and in the same cgroup. */
+/* A server on this host is assumed to have as many threads and to be in the same cgroup. */
 struct memory_ends preflight_client_ends(const struct preflight_client *ask)
 {
     return (struct memory_ends){
@@ -349,16 +343,15 @@ static void check_syn_handling(struct preflight *p, const struct host_limits *ho
         preflight_line_add(p, "net.ipv4.tcp_syncookies", host->syn_cookies, UNKNOWN);
 
     if (line->is == 1)
-        preflight_line_fix(
-            line, PREFLIGHT_OK,
-            "1 answers SYNs beyond the backlog with cookies ('possible SYN flooding' in dmesg); 0 "
-            "drops them, the client tries again after 1 s");
+        preflight_line_fix(line, PREFLIGHT_OK,
+                           "1: SYNs beyond the backlog get cookies ('possible SYN flooding' in "
+                           "dmesg); 0: they are dropped and the client retries after 1 s");
     line =
         preflight_line_add(p, "net.ipv4.tcp_abort_on_overflow", host->abort_on_overflow, UNKNOWN);
     if (line->is == 0)
         preflight_line_fix(
             line, PREFLIGHT_OK,
-            "an accept queue that is full leaves clients established and unserved (half-open)");
+            "a full accept queue leaves clients established but unserved (half-open)");
     preflight_line_add(p, "net.ipv4.tcp_synack_retries", host->synack_retries, UNKNOWN);
 }
 

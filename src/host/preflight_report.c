@@ -15,13 +15,13 @@ static const char *number(char *buffer, uint64_t value)
 void preflight_report_text(FILE *out, const char *title, const struct preflight *p)
 {
     static const char *const verdicts[] = {
-        "It will fit.",
-        "It will fit; mind the warnings.",
-        "It will not fit: lift what says stop, or try anyway with --force.",
+        "It fits.",
+        "It fits, with warnings.",
+        "It does not fit: raise the limits marked stop, or use --force to try anyway.",
     };
     char is[UNITS_TEXT_BYTES], needed[UNITS_TEXT_BYTES];
 
-    fprintf(out, "%s\n\n%-36s %17s %17s\n", title, "limit", "is", "needed");
+    fprintf(out, "%s\n\n%-36s %17s %17s\n", title, "limit", "available", "needed");
     for (unsigned i = 0; i < p->n_lines; i++) {
         const struct preflight_line *line = &p->lines[i];
 
@@ -71,7 +71,7 @@ void preflight_report_log(const struct preflight *p, const char *subject,
         const struct preflight_line *line = &p->lines[i];
 
         if (line->level >= least)
-            log_error("%s: %s: %s: there are %s, needed %s: %s", preflight_level_name(line->level),
+            log_error("%s: %s: %s: available %s, needed %s: %s", preflight_level_name(line->level),
                       subject, line->name, number(is, line->is), number(needed, line->needed),
                       line->fix);
     }

@@ -26,21 +26,24 @@ int privileges_find(struct privileges_user *user, const char *text, char *error)
     snprintf(name, sizeof name, "%.*s", (int)n, text);
     found = n < sizeof name ? getpwnam(name) : NULL;
     if (found == NULL)
-        return REFUSE("'%.100s': no such user here: accepted is NAME or NAME:GROUP", text);
+        return REFUSE(
+            "invalid value '%.100s': no such user on this host: expected NAME or NAME:GROUP", text);
     if (found->pw_uid == 0)
-        return REFUSE("'%.100s' is root: accepted is another user", text);
+        return REFUSE("invalid value '%.100s': expected a user other than root", text);
     *user = (struct privileges_user){found->pw_uid, found->pw_gid};
     if (colon == NULL)
         return 0;
     group = getgrnam(colon + 1);
     if (group == NULL)
-        return REFUSE("'%.100s': no such group here: accepted is NAME or NAME:GROUP", text);
+        return REFUSE(
+            "invalid value '%.100s': no such group on this host: expected NAME or NAME:GROUP",
+            text);
     user->gid = group->gr_gid;
     return 0;
 }
 
-/* Whether nothing is left of the former user: a program that takes itself for unprivileged and is
- * not is worse than none. */
+/* Verifies that nothing of the former user is left: a program that wrongly believes itself
+ * unprivileged is worse than none. */
 static bool is_for_good(const struct privileges_user *user)
 {
     uid_t real, effective, saved;
@@ -55,12 +58,12 @@ static bool is_for_good(const struct privileges_user *user)
 
 int privileges_drop(const struct privileges_user *user, char *error)
 {
-    /* the user last: without root the others could not be changed */
+    /* the user last: without root the others cannot be changed */
     if (setgroups(0, NULL) != 0 || setresgid(user->gid, user->gid, user->gid) != 0 ||
         setresuid(user->uid, user->uid, user->uid) != 0)
-        return REFUSE("cannot become another user: %s", strerror(errno));
+        return REFUSE("cannot switch user: %s", strerror(errno));
     if (!is_for_good(user))
-        return REFUSE("the privileges could be got back after they were dropped");
+        return REFUSE("privileges could be regained after dropping them");
     return 0;
 }
 

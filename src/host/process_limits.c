@@ -100,7 +100,7 @@ uint32_t process_limits_exclude_unusable_ports(struct srcplan *plan)
     struct exclusion e = {.plan = plan};
 
     exclude_reserved(&e);
-    /* where the kernel does not say who listens, a tuple that is taken is replaced when it fails */
+    /* if the kernel does not tell who listens, a tuple in use is replaced when it fails */
     (void)sockdiag_listeners(exclude, &e);
     return e.n;
 }
@@ -115,14 +115,13 @@ int process_limits_take_cpus(const char *text, struct cpulist *list, char *error
     if (cpulist_parse(text, list, error) != 0)
         return -1;
     if (sched_getaffinity(0, sizeof set, &set) != 0)
-        return 0; /* a machine of more CPUs than the set has room for: pinning will tell */
+        return 0; /* a host with more CPUs than the set can hold: pinning will tell */
     for (uint32_t i = 0; i < list->n; i++)
         if (!CPU_ISSET(list->cpus[i], &set)) {
-            snprintf(
-                error, CPULIST_ERROR_BYTES,
-                "'%.80s': this process may not run on CPU %u: accepted are those of 'taskset -cp "
-                "$$'",
-                text, list->cpus[i]);
+            snprintf(error, CPULIST_ERROR_BYTES,
+                     "invalid value '%.80s': CPU %u is not available to this process: expected "
+                     "CPUs that 'taskset -cp $$' lists",
+                     text, list->cpus[i]);
             return -1;
         }
     return 0;

@@ -20,7 +20,7 @@ struct request {
     struct inet_diag_req_v2 what;
 };
 
-/* Called for each socket of an answer. */
+/* Called for each socket of a response. */
 typedef void on_socket_fn(void *context, const struct inet_diag_msg *socket);
 
 /* peer_port 0: any. */
@@ -46,7 +46,7 @@ static int error_of(const struct nlmsghdr *header)
     return e->error < 0 ? -e->error : EIO;
 }
 
-/* One datagram of answers.  Returns 1 when more follow, 0 at the end, -1 with errno. */
+/* Reads one datagram of responses.  Returns 1 if more follow, 0 at the end, -1 with errno. */
 static int take(int fd, on_socket_fn *on_socket, void *context)
 {
     _Alignas(struct nlmsghdr) char answers[32768];
@@ -67,9 +67,8 @@ static int take(int fd, on_socket_fn *on_socket, void *context)
     return 1;
 }
 
-/* The sockets in one of the states (a bit each), of the n families, towards that port or, with 0,
- * any.  Returns 0, or -1 with errno.
- */
+/* Lists the sockets in one of the states (a bit each), of the n families, towards that port or, if
+ * 0, any port.  Returns 0, or -1 with errno. */
 static int list(const uint8_t *families, int n, uint32_t states, uint16_t peer_port,
                 on_socket_fn *on_socket, void *context)
 {

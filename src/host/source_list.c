@@ -28,7 +28,7 @@ static char *trim(char *text)
     return text;
 }
 
-/* "fe80::1%eth0" as srcplan takes it, "fe80::1%2". */
+/* Converts "fe80::1%eth0" to the form of srcplan, "fe80::1%2". */
 static int add_zoned(struct srcplan *p, const char *item, const char *zone, char *error)
 {
     char name[IF_NAMESIZE], numbered[256];
@@ -41,7 +41,7 @@ static int add_zoned(struct srcplan *p, const char *item, const char *zone, char
     }
     if (index == 0) {
         snprintf(error, SRCPLAN_ERROR_BYTES,
-                 "'%.80s': expected an interface of this host behind %%", item);
+                 "invalid value '%.80s': expected an interface of this host after %%", item);
         return -1;
     }
     if (snprintf(numbered, sizeof numbered, "%.*s%%%u%s", (int)(zone - item), item, index,
@@ -75,14 +75,14 @@ static int add_file(struct srcplan *p, const char *name, char *error)
 
     if (text == NULL || memchr(text, 0, n_bytes) != NULL) {
         snprintf(error, SRCPLAN_ERROR_BYTES, "'@%.80s': %s", name,
-                 text != NULL ? "it is no text" : strerror(errno));
+                 text != NULL ? "not a text file" : strerror(errno));
         free(text);
         return -1;
     }
     failed = add_lines(p, text, error);
     free(text);
     if (!failed && p->n_addresses == n_before) {
-        snprintf(error, SRCPLAN_ERROR_BYTES, "'@%.80s': there is no address in it", name);
+        snprintf(error, SRCPLAN_ERROR_BYTES, "'@%.80s': no address found", name);
         return -1;
     }
     return failed;
@@ -105,7 +105,7 @@ static int add_address(struct srcplan *p, const struct sockaddr *a, char *error)
     return srcplan_add_sources(p, text, error);
 }
 
-/* Returns how many addresses of the family the interface has, or -1. */
+/* Returns the number of addresses of the family on the interface, or -1. */
 static int add_family(struct srcplan *p, const struct ifaddrs *list, const char *name, int family,
                       char *error)
 {
@@ -168,7 +168,7 @@ int source_list_add(struct srcplan *p, const char *list, char *error)
     int failed = 0;
 
     if (copy == NULL) {
-        snprintf(error, SRCPLAN_ERROR_BYTES, "no memory");
+        snprintf(error, SRCPLAN_ERROR_BYTES, "out of memory");
         return -1;
     }
     for (bool more = true; more && !failed;) {

@@ -13,7 +13,7 @@ static double us(double ns)
     return ns / 1000;
 }
 
-/* The next percentile, 0 to 1, after one that has been reached. */
+/* The next percentile, 0 to 1, after one has been reached. */
 static double step(double quantile)
 {
     const double halvings = floor(log2(1 / (1 - quantile))) + 1;
@@ -40,7 +40,7 @@ static void print_lines(FILE *out, const struct hist *h)
         if (h->counts[i] == 0)
             continue;
         seen += h->counts[i];
-        /* the sum of the steps is not exact */
+        /* the sum of the steps is inexact */
         while (seen < n && wanted <= (double)seen / (double)n + 1e-12) {
             print_line(out, hist_highest_of(i), wanted, seen, false);
             wanted = step(wanted);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A percentile is printed when at least so many samples lie beyond it. */
+/* A percentile is printed if at least this many samples lie above it. */
 #define SAMPLES_BEYOND 10u
 
 _Static_assert(HIST_COUNTS == (HIST_BUCKETS + 1) * HIST_HALF_BUCKETS, "layout");
@@ -24,7 +24,7 @@ void hist_free(struct hist *h)
     h->counts = NULL;
 }
 
-/* Buckets in use, [first, end): pages outside are not touched, neither here nor in memory. */
+/* The buckets in use, [first, end): pages outside are not touched, here or in memory. */
 static uint32_t first_used(const struct hist *h)
 {
     return h->count > 0 ? hist_index(h->min_ns) : 0;
@@ -51,8 +51,8 @@ static uint64_t clamp(uint64_t value_ns)
     return value_ns < HIST_HIGHEST_NS ? value_ns : HIST_HIGHEST_NS;
 }
 
-/* Bucket b holds values of the resolution 2^b; in each but the first the lower half of the
- * sub-buckets would repeat the bucket below and is left out. */
+/* Bucket b holds values with resolution 2^b; in all but the first, the lower half of the
+ * sub-buckets would repeat the bucket below and is omitted. */
 uint32_t hist_index(uint64_t value_ns)
 {
     const uint64_t value = clamp(value_ns);

@@ -56,7 +56,7 @@ static uint8_t *put_zigzag(uint8_t *out, int64_t value)
     return out;
 }
 
-/* A count that is not 0; the zeros before it are one negative number. */
+/* Encodes a nonzero count; the zeros before it become one negative number. */
 static uint8_t *put_count(uint8_t *out, uint32_t n_zeros, uint64_t count)
 {
     if (n_zeros > 0)
@@ -64,7 +64,7 @@ static uint8_t *put_count(uint8_t *out, uint32_t n_zeros, uint64_t count)
     return put_zigzag(out, (int64_t)count);
 }
 
-/* In index order up to the last one that is not 0. */
+/* In index order up to the last nonzero count. */
 static uint8_t *put_counts(uint8_t *out, const struct hist *h)
 {
     const uint32_t end = h->count > 0 ? hist_index(h->max_ns) + 1 : 0;

@@ -8,7 +8,7 @@
 
 enum { NAME_BYTES = 64 };
 
-/* Returns whether there was a remedy to be printed. */
+/* Returns whether a remedy was printed. */
 static bool print_line(FILE *out, struct outcome o, uint64_t n, bool with_remedy)
 {
     char text[UNITS_TEXT_BYTES];
@@ -41,7 +41,7 @@ void outcome_report_text(FILE *out, const char *title,
                            with_remedies);
         }
     if (remedied)
-        fputs("              (docs/limits.md has a section for each reason)\n", out);
+        fputs("              (docs/limits.md explains each reason)\n", out);
 }
 
 /* "phase/reason", NAME_BYTES. */

@@ -24,12 +24,12 @@ enum {
     POLL_MS = 50
 };
 
-/* The worker writes head, the writer tail; a line of its own for each. */
+/* The worker writes head, the writer tail; each has its own cache line. */
 struct ring {
     struct rows_record *rows;
-    _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t head; /* rows ever put in, modulo 2^32 */
+    _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t head; /* rows added so far, modulo 2^32 */
     uint64_t dropped[2], left_out[2];
-    _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t tail; /* rows ever taken out */
+    _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t tail; /* rows removed so far */
 };
 
 struct rows {
@@ -38,12 +38,12 @@ struct rows {
     _Atomic bool may_wait;
     size_t most_per_write;
     pthread_t thread;
-    _Atomic bool ending; /* no more rows will come */
-    /* of the writer's thread */
+    _Atomic bool ending; /* no more rows will follow */
+    /* used by the writer thread */
     char *buffer;
     size_t n_bytes, n_written;
-    uint32_t next_ring;        /* whose turn it is */
-    uint64_t waiting_since_ns; /* for the reader, after the last row; 0: it takes some */
+    uint32_t next_ring;        /* next ring to read */
+    uint64_t waiting_since_ns; /* wait for the reader since then, after the last row; 0: it reads */
     struct rows_result result;
 };
 
@@ -70,7 +70,7 @@ static char *put_number(char *out, uint64_t value)
     return put_digits(out, value, n_digits);
 }
 
-/* Below 0 only where two hosts' clocks disagree. */
+/* Below 0 only if the clocks of two hosts disagree. */
 static char *put_sign(char *out, uint64_t *ns)
 {
     if ((int64_t)*ns < 0) {
@@ -141,7 +141,7 @@ static uint64_t patience_ns(const struct rows *s)
     return s->o.hurry != NULL && atomic_load(s->o.hurry) ? ROWS_HURRY_NS : ROWS_PATIENCE_NS;
 }
 
-/* A reader that takes nothing must not hold the writer for ever once the run is over. */
+/* A reader that does not read must not block the writer forever once the run is over. */
 static bool wait_until_writable(struct rows *s)
 {
     while (!has_stopped(s)) {
@@ -174,7 +174,7 @@ static void write_some(struct rows *s)
     }
 }
 
-/* Each row of the buffer counts as written when its last byte is. */
+/* A row of the buffer counts as written once its last byte is. */
 static void count_rows(struct rows *s)
 {
     const char *begin = s->buffer, *end = s->buffer + s->n_bytes, *newline;
@@ -204,7 +204,7 @@ static bool has_space(const struct rows *s)
     return s->n_bytes + ROWS_LINE_BYTES <= BUFFER_BYTES;
 }
 
-/* Formats up to ROWS_AT_A_TIME rows of a ring, as far as the buffer takes them.  Returns whether
+/* Formats up to ROWS_AT_A_TIME rows of a ring, as far as the buffer has room.  Returns whether
  * there was any. */
 static bool drain(struct rows *s, uint32_t number)
 {
@@ -222,8 +222,8 @@ static bool drain(struct rows *s, uint32_t number)
     return any;
 }
 
-/* Fills the buffer from the rings in turn, a few rows of each, and goes on with the next one at the
- * next call: with a slow reader every worker loses the same part of its rows. */
+/* Fills the buffer from the rings in turn, a few rows of each, and continues with the next ring at
+ * the next call: with a slow reader every worker loses the same share of its rows. */
 static bool drain_all(struct rows *s)
 {
     uint32_t n_empty = 0;
@@ -245,7 +245,7 @@ static void *write_rows(void *arg)
     struct rows *s = arg;
     bool any = true, ending = false;
 
-    /* the flag is read before the rings: rows put in before it was set are found */
+    /* reads the flag before the rings: rows added before it was set are found */
     while (any || !ending) {
         ending = atomic_load_explicit(&s->ending, memory_order_acquire);
         any = drain_all(s);
@@ -263,9 +263,9 @@ static size_t most_per_write(int fd)
 {
     struct stat status;
 
-    /* poll(2) promises room for PIPE_BUF bytes in a pipe; a larger write would block in a thread
-     * that could then not be ended.  The pipe's flags are shared with others and not ours to
-     * change. */
+    /* poll(2) guarantees room for PIPE_BUF bytes in a pipe; a larger write could block the thread
+     * so that it cannot be ended.  The pipe's flags are shared with other processes and must not be
+     * changed. */
     return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? BUFFER_BYTES : PIPE_BUF;
 }
 

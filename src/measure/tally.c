@@ -73,7 +73,7 @@ const char *tally_check(const struct tally *t, uint64_t connections_asked, uint6
     const char *law = NULL;
 
     if (tally_connections_ended(t) != connections_asked + tally_get(&t->connections.reopened))
-        return "connections asked and reopened = outcomes of connections";
+        return "connections requested and reopened = outcomes of connections";
     for (int class = 0; class < TALLY_N_CLASSES && law == NULL; class ++)
         law = broken_by_queries(&t->queries[class]);
     if (law != NULL)

@@ -10,10 +10,10 @@
 
 #define MIN_SENT_ON_SCHEDULE 0.999
 
-/* A percentile may consist of this host's own delay to so large a part ... */
+/* This host's own delay may be at most this fraction of a percentile ... */
 #define MAX_OWN_PART 10u
 
-/* ... or, where it is short, to any part below these. */
+/* ... or any fraction if it is below these limits. */
 static const uint64_t max_own_ns[VERDICT_N_PERCENTILES] = {
     100000, 300000, 500000, 1000000, 1000000, 1000000, 1000000,
 };
@@ -22,8 +22,8 @@ static const char *const percentile_names[VERDICT_N_PERCENTILES] = {
     "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max",
 };
 
-/* A queue that grows from nothing at a steady pace is 2.3 times as long in the last quarter as in
- * the second.  The constant keeps small numbers, which jump about, from being judged. */
+/* A queue that grows steadily from zero is 2.3 times as long in the last quarter as in the second.
+ * The constant excludes small, noisy numbers. */
 #define MAX_GROWTH          1.5
 #define MAX_GROWTH_CONSTANT 50.0
 
@@ -36,7 +36,7 @@ static uint64_t limit_ns(const struct verdict_input *in, unsigned i)
     return part_ns > max_own_ns[i] ? part_ns : max_own_ns[i];
 }
 
-/* Queries with a larger response time than percentile i: rank ceil(q n), the maximum n. */
+/* Number of queries slower than percentile i, which has rank ceil(q n); the maximum has rank n. */
 static uint64_t n_above(const struct verdict_input *in, unsigned i)
 {
     const struct latency_percentile *p = &latency_percentiles[i];
@@ -47,7 +47,7 @@ static uint64_t n_above(const struct verdict_input *in, unsigned i)
     return n - n / p->den * p->num - (n % p->den * p->num + p->den - 1) / p->den;
 }
 
-/* The delayed ones may be the slowest of all. */
+/* Assumes that the delayed ones are the slowest. */
 static bool is_reached_by_loss(const struct verdict_input *in, unsigned i)
 {
     return in->n_delayed_by_loss > n_above(in, i);
@@ -130,7 +130,7 @@ const char *verdict_meaning(enum verdict_reason reason)
     return meanings[reason];
 }
 
-/* Of the first percentile that does not hold. */
+/* Explains the first percentile that does not hold. */
 static void explain_delay(char *text, size_t n_bytes, const struct verdict_input *in)
 {
     char own[UNITS_TEXT_BYTES], limit[UNITS_TEXT_BYTES], n[UNITS_TEXT_BYTES];
@@ -141,7 +141,7 @@ static void explain_delay(char *text, size_t n_bytes, const struct verdict_input
     if (is_reached_by_loss(in, i))
         n_written = snprintf(text, n_bytes,
                              "up to %s queries waited for %" PRIu64
-                             " packets lost on loopback: %s and beyond are not the server's",
+                             " packets lost on loopback: %s and above are not the server's",
                              units_format_count(n, in->n_delayed_by_loss), in->lost_segments,
                              percentile_names[i]);
     else
@@ -149,11 +149,11 @@ static void explain_delay(char *text, size_t n_bytes, const struct verdict_input
                              units_format_duration(own, in->percentiles[i].own_ns),
                              percentile_names[i], units_format_duration(limit, limit_ns(in, i)));
     if (in->has_steal && in->steal_percent >= 0.1 && n_written > 0 && (size_t)n_written < n_bytes)
-        snprintf(text + n_written, n_bytes - (size_t)n_written,
-                 "; other guests took %.1f %% of the CPU time", in->steal_percent);
+        snprintf(text + n_written, n_bytes - (size_t)n_written, "; %.1f %% of CPU time stolen",
+                 in->steal_percent);
 }
 
-/* The figure that the meaning follows. */
+/* The figure that precedes the meaning. */
 static void print_figure(char *text, size_t n_bytes, const struct verdict_input *in,
                          enum verdict_reason reason)
 {
@@ -161,7 +161,7 @@ static void print_figure(char *text, size_t n_bytes, const struct verdict_input 
 
     text[0] = '\0';
     if (reason == VERDICT_GENERATOR_LIMITED)
-        snprintf(text, n_bytes, "%.2f %% of the queries left in time (limit %.1f %%)",
+        snprintf(text, n_bytes, "%.2f %% of queries sent on schedule (limit %.1f %%)",
                  100 * in->sent_on_schedule, 100 * MIN_SENT_ON_SCHEDULE);
     else if (reason == VERDICT_NON_STATIONARY)
         snprintf(text, n_bytes, "queries in flight grew from %s to %s",
@@ -172,7 +172,7 @@ static void print_figure(char *text, size_t n_bytes, const struct verdict_input 
     else if (reason == VERDICT_MEMORY_PRESSURE)
         snprintf(text, n_bytes, "%s times", units_format_count(a, in->tcp_memory_pressures));
     else if (reason == VERDICT_CONNECTIONS_SHORT)
-        snprintf(text, n_bytes, "%s of %s", units_format_count(a, in->connections_live),
+        snprintf(text, n_bytes, "%s of %s live", units_format_count(a, in->connections_live),
                  units_format_count(b, in->connections_wanted));
     else if (reason == VERDICT_UNSENT)
         snprintf(text, n_bytes, "%s of %s queries", units_format_count(a, in->unsent),
@@ -214,12 +214,12 @@ const char *verdict_headline(char *text, const struct verdict_input *in)
         snprintf(text, VERDICT_TEXT_BYTES, "SUSPECT (no percentile holds)");
     else if (is_reached_by_loss(in, n))
         snprintf(text, VERDICT_TEXT_BYTES,
-                 "%s to %s; %s and beyond may include packets lost here%s",
+                 "%s to %s; %s and above may include packets lost on this host%s",
                  is_valid ? "VALID" : "SUSPECT (holds", percentile_names[n - 1],
                  percentile_names[n], is_valid ? "" : ")");
     else
         snprintf(text, VERDICT_TEXT_BYTES,
-                 "%s to %s; %s and beyond include this host's own delays of %s%s",
+                 "%s to %s; %s and above include this host's own delays of %s%s",
                  is_valid ? "VALID" : "SUSPECT (holds", percentile_names[n - 1],
                  percentile_names[n], units_format_duration(own, in->percentiles[n].own_ns),
                  is_valid ? "" : ")");

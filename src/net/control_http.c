@@ -251,7 +251,7 @@ struct control_http *control_http_start(struct event_base *base, struct control_
     evhttp_set_max_headers_size(h->http, MAX_HEADER_BYTES);
     evhttp_set_max_body_size(h->http, MAX_BODY_BYTES);
     evhttp_set_timeout(h->http, TIMEOUT_S);
-    /* all of them: those that a path does not take are told so */
+    /* all methods: those that a path does not allow get an answer */
     evhttp_set_allowed_methods(h->http, EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD |
                                             EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE |
                                             EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE |

@@ -14,8 +14,8 @@
 
 /* In the order of enum control_command. */
 static const struct path {
-    const char *path, *method, *parameter; /* NULL: takes none */
-    const char *value;                     /* what the parameter is */
+    const char *path, *method, *parameter; /* NULL: no parameter */
+    const char *value;                     /* describes the parameter */
 } paths[] = {
     {"/", "GET", NULL, NULL},
     {"/stats", "GET", NULL, NULL},
@@ -81,9 +81,10 @@ static enum control_status parse_parameter(struct control_request *q, const stru
 
     if (q->command == CONTROL_RATE) {
         if (!named || units_parse_rate(value, &q->qps) != 0 || q->qps > MAX_QPS)
-            return REFUSE(BAD, "accepted is %s?qps=QPS, 0 to 1e9 per second", p->path);
+            return REFUSE(BAD, "invalid parameter: expected %s?qps=QPS, 0 to 1e9 per second",
+                          p->path);
     } else if (!named || units_parse_count(value, &q->n) != 0 || q->n == 0) {
-        return REFUSE(BAD, "accepted is %s?n=N, a count from 1 on", p->path);
+        return REFUSE(BAD, "invalid parameter: expected %s?n=N, at least 1", p->path);
     }
     return CONTROL_OK;
 }
@@ -95,9 +96,9 @@ enum control_status control_request_parse(struct control_request *q, const char 
     const char *query = strchr(target, '?');
 
     if (p == NULL || (known & CONTROL_BIT(p - paths)) == 0)
-        return REFUSE(UNKNOWN, "no such path: GET / lists all");
+        return REFUSE(UNKNOWN, "no such path: GET / lists all paths");
     if (strcmp(method, p->method) != 0)
-        return REFUSE(NOT_ALLOWED, "%s takes %s only", p->path, p->method);
+        return REFUSE(NOT_ALLOWED, "%s accepts only %s", p->path, p->method);
     *q = (struct control_request){.command = (enum control_command)(p - paths)};
     if (p->parameter != NULL)
         return parse_parameter(q, p, query != NULL ? query + 1 : "", error);
@@ -106,7 +107,7 @@ enum control_status control_request_parse(struct control_request *q, const char 
 
 /* --- who asks --- */
 
-/* Its time depends on the length of what was sent alone. */
+/* Takes a time that depends only on the length of what was sent. */
 static bool is_token(const char *sent, const char *token)
 {
     const size_t n_sent = strlen(sent), n = strlen(token);
@@ -135,14 +136,14 @@ enum control_status control_request_check(const struct control_sender *from, con
     const char *sent = from->authorization;
 
     if (from->origin != NULL)
-        return REFUSE(FOREIGN, "not for pages in a browser");
+        return REFUSE(FOREIGN, "requests from browsers are refused");
     if (token != NULL) {
         if (sent == NULL || strncasecmp(sent, BEARER, strlen(BEARER)) != 0 ||
             !is_token(sent + strlen(BEARER), token))
-            return REFUSE(NO_TOKEN, "wanted is Authorization: Bearer and the token");
+            return REFUSE(NO_TOKEN, "expected Authorization: Bearer and the token");
         return CONTROL_OK;
     }
     if (!any_host && from->host != NULL && !is_loopback(from->host))
-        return REFUSE(FOREIGN, "the host is not this one");
+        return REFUSE(FOREIGN, "the Host header is not a loopback address");
     return CONTROL_OK;
 }

@@ -46,10 +46,10 @@ int control_token_read(struct control_token *token, const char *file, char *erro
     read = fgets(line, sizeof line, in) != NULL;
     fclose(in);
     if (!is_private)
-        return REFUSE("'%.200s' can be read by others: chmod 600 it", file);
+        return REFUSE("'%.200s' is accessible by other users: expected mode 600 (chmod 600)", file);
     line[strcspn(line, "\r\n")] = '\0';
     if (!read || !is_token(line))
-        return REFUSE("'%.200s' holds no token: accepted is a line of %d to %d visible characters",
+        return REFUSE("no token in '%.200s': expected a line of %d to %d printable characters",
                       file, CONTROL_TOKEN_MIN, CONTROL_TOKEN_MAX);
     memcpy(token->text, line, strlen(line) + 1);
     return 0;
@@ -68,7 +68,7 @@ static int parse_unix(struct sockaddr_un *un, const char *address, char *error)
 
     *un = (struct sockaddr_un){.sun_family = AF_UNIX};
     if (*path == '\0' || strlen(path) >= sizeof un->sun_path)
-        return REFUSE("'%.150s' has no usable path: accepted is one of 1 to %zu bytes", address,
+        return REFUSE("invalid value '%.150s': expected a path of 1 to %zu bytes", address,
                       sizeof un->sun_path - 1);
     memcpy(un->sun_path, path, strlen(path) + 1);
     return 0;
@@ -80,11 +80,11 @@ static int parse_tcp(struct sock_address *a, const char *address, char *error)
     char reason[SOCK_ERROR_BYTES];
 
     if (endpoint_parse(address, &e) != 0 || e.port == 0)
-        return REFUSE("'%.150s' is not an address: accepted is ADDR:PORT or unix:PATH", address);
+        return REFUSE("invalid value '%.150s': expected ADDR:PORT or unix:PATH", address);
     return sock_resolve(&e, AF_UNSPEC, a, reason) == 0 ? 0 : REFUSE("%s", reason);
 }
 
-/* Blocking, but no call longer than this. */
+/* Blocking, with a timeout for each call. */
 static int open_patient(int family, int wait_ms)
 {
     const struct timeval wait = {.tv_sec = wait_ms / 1000, .tv_usec = wait_ms % 1000 * 1000L};
@@ -113,7 +113,7 @@ static int connect_to(const struct sockaddr *to, socklen_t length, int wait_ms)
 
 /* --- listening --- */
 
-/* What a program that was killed has left behind. */
+/* Removes the socket of a program that was killed. */
 static void remove_abandoned(const struct sockaddr_un *un)
 {
     struct stat about;
@@ -167,7 +167,8 @@ int control_socket_listen(struct control_socket *s, const char *address, bool ha
         if (parse_tcp(&a, address, error) != 0)
             return -1;
         if (!sock_is_loopback(&a) && !has_token)
-            return REFUSE("'%.100s' is not loopback: it takes a --control-token too", address);
+            return REFUSE("'%.100s' is not a loopback address: this requires --control-token",
+                          address);
         failed = listen_tcp(s, &a);
     }
     return failed ? REFUSE("cannot listen on '%.150s': %s", address, strerror(errno)) : 0;
@@ -212,7 +213,7 @@ static int send_all(int fd, const char *text, size_t n)
     return 0;
 }
 
-/* To the end of the stream; what does not fit, or drips, is an error. */
+/* Reads to the end of the stream; a response that is too long or too slow is an error. */
 static int receive_all(int fd, int wait_ms, char *text, size_t n_bytes)
 {
     const uint64_t until_ns = clock_now_ns() + 1000000ull * (unsigned)wait_ms;

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <linux/errqueue.h>
 #include <linux/net_tstamp.h>
-#include <linux/tcp.h> /* of its tcp_info glibc has but the beginning */
+#include <linux/tcp.h> /* glibc's tcp_info has only the first fields */
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -24,7 +24,7 @@ static int open_socket(int family)
     return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
 
-/* For the options that nothing depends on: a kernel that refuses them works all the same. */
+/* For options that are not essential: works without them, too. */
 static void set_option(int fd, int level, int option, int value)
 {
     (void)setsockopt(fd, level, option, &value, sizeof value);
@@ -38,7 +38,7 @@ static void set_buffers(int fd, int sndbuf_bytes, int rcvbuf_bytes)
         set_option(fd, SOL_SOCKET, SO_RCVBUF, rcvbuf_bytes);
 }
 
-/* See socket(7); loopback has no queue to look into, and longer needs CAP_NET_ADMIN. */
+/* See socket(7); loopback has no queue to poll, and longer times require CAP_NET_ADMIN. */
 static void set_busy_poll(int fd)
 {
     set_option(fd, SOL_SOCKET, SO_BUSY_POLL, BUSY_POLL_US);
@@ -189,7 +189,7 @@ int sock_route_source(const struct sock_address *target, struct sock_address *so
     return close(fd);
 }
 
-/* The planned address and port as bind(2) wants them, in the family of the target. */
+/* The planned address and port for bind(2), in the family of the target. */
 static struct sock_address to_bind(const struct srcplan_tuple *source,
                                    const struct sock_address *target)
 {
@@ -222,7 +222,7 @@ static int bind_source(int fd, const struct srcplan_tuple *source,
     return bind(fd, (const struct sockaddr *)&a.ss, a.length);
 }
 
-/* A fixed port that bind(2) calls not available has an address that is not ours. */
+/* For a fixed port, EADDRNOTAVAIL from bind(2) means that the address is not local. */
 static struct outcome bind_failed(int error)
 {
     if (error == EADDRNOTAVAIL)
@@ -239,7 +239,7 @@ int sock_connect(const struct sock_address *target, const struct srcplan_tuple *
         *failed = (struct outcome){PHASE_SOCKET, outcome_reason_of_errno(errno)};
         return -1;
     }
-    /* a tuple in TIME_WAIT is free at once, if both its old and its new socket say so */
+    /* a tuple in TIME_WAIT can be reused at once if both its old and its new socket set this */
     set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
     set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
     set_buffers(fd, options->sndbuf_bytes, options->rcvbuf_bytes);
@@ -311,7 +311,7 @@ int sock_find_stamps(void)
     return close(fd);
 }
 
-/* Of what the control messages hold, the software time stamp; the others are the hardware's. */
+/* Finds the software timestamp in the control messages; the others are the hardware's. */
 static uint64_t stamp_of(struct msghdr *message)
 {
     struct cmsghdr *c = CMSG_FIRSTHDR(message);

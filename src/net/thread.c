@@ -9,7 +9,7 @@
 
 int thread_own_fd_table(void)
 {
-#ifdef TCPSCALER_ONE_FD_TABLE /* ThreadSanitizer takes fd 5 of two tables for one file */
+#ifdef TCPSCALER_ONE_FD_TABLE /* ThreadSanitizer mistakes fd 5 of two tables for one file */
     errno = ENOSYS;
     return -1;
 #else

@@ -60,7 +60,7 @@ static enum outcome_reason reason_of_error(unsigned long code)
     }
 }
 
-/* The error queue is empty whenever this part is left. */
+/* The error queue is empty whenever this file is left. */
 static enum tls_status failed(SSL *ssl)
 {
     struct tls_worker *w = tls_worker_of(ssl);
@@ -78,15 +78,15 @@ static enum tls_status failed(SSL *ssl)
     return TLS_FAILED;
 }
 
-/* Gives back the buffers of 16 KiB in each direction, but for one that holds a part of a record.
- * SSL_MODE_RELEASE_BUFFERS would do that after every record, and not in a handshake. */
+/* Frees the buffers of 16 KiB in each direction, except one with a partial record.
+ * SSL_MODE_RELEASE_BUFFERS would free them after every record, but not during a handshake. */
 static enum tls_status rest(SSL *ssl, enum tls_status status)
 {
     SSL_free_buffers(ssl);
     return status;
 }
 
-/* After a call that did not succeed. */
+/* After a call that failed. */
 static enum tls_status conclude(SSL *ssl)
 {
     switch (SSL_get_error(ssl, 0)) {
@@ -101,8 +101,8 @@ static enum tls_status conclude(SSL *ssl)
 
 /* --- connections --- */
 
-/* A copy: OpenSSL takes a ticket of TLS 1.3 for used up after one handshake, and until the next one
- * comes every other connection would be without. */
+/* A copy: OpenSSL treats a TLS 1.3 ticket as used up after one handshake, and until the next ticket
+ * arrives other connections would have none. */
 static bool use_ticket(SSL *ssl, SSL_SESSION *ticket)
 {
     SSL_SESSION *copy = SSL_SESSION_dup(ticket);
@@ -141,8 +141,8 @@ struct tls *tls_new(struct tls_worker *w)
     return NULL;
 }
 
-/* OpenSSL would not resume a session that ended without close_notify; since TLS 1.1 one may (RFC
- * 5246, 7.2.1), and many a connection here ends by a reset. */
+/* OpenSSL would not resume a session that ended without close_notify; TLS allows it since 1.1 (RFC
+ * 5246, 7.2.1), and many connections here end with a reset. */
 void tls_free(struct tls *t)
 {
     if (t != NULL && tls_is_established(t))

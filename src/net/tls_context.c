@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The latest error in words; of a file it is errno's. */
+/* The latest error as text; for a file, errno's. */
 static const char *error_text(void)
 {
     const unsigned long code = ERR_peek_error();
@@ -18,10 +18,10 @@ static const char *error_text(void)
         ERR_SYSTEM_ERROR(code) ? strerror(ERR_GET_REASON(code)) : ERR_reason_error_string(code);
 
     ERR_clear_error();
-    return text != NULL ? text : "not accepted";
+    return text != NULL ? text : "unknown error";
 }
 
-/* A key behind a passphrase: nobody is there to be asked for it. */
+/* Refuses a key with a passphrase: there is nobody to ask for it. */
 static int no_passphrase(char *buffer, int room, int writes, void *arg)
 {
     (void)buffer;
@@ -67,7 +67,7 @@ static void append(char *list, const char *name, size_t n)
     snprintf(list + before, n + 2, "%s%.*s", before > 0 ? ":" : "", (int)n, name);
 }
 
-/* Parts the names of TLS 1.3, which begin with TLS_, from those of TLS 1.2. */
+/* Separates the cipher names of TLS 1.3, which begin with TLS_, from those of TLS 1.2. */
 static int set_parted(SSL_CTX *ctx, const char *ciphers, char *suites, char *others)
 {
     for (const char *name = ciphers; *name != '\0';) {
@@ -99,7 +99,7 @@ static int set_ciphers(SSL_CTX *ctx, const char *ciphers)
     return result;
 }
 
-/* An address cannot be asked for by SNI (RFC 6066, 3). */
+/* SNI does not allow addresses (RFC 6066, 3). */
 static int set_name(struct tls_context *c, const char *name)
 {
     X509_VERIFY_PARAM *param = SSL_CTX_get0_param(c->ctx);
@@ -111,7 +111,8 @@ static int set_name(struct tls_context *c, const char *name)
     return c->server_name != NULL && X509_VERIFY_PARAM_set1_host(param, name, 0) == 1 ? 0 : -1;
 }
 
-/* What OpenSSL notes of a certificate when it first looks at it: now, and not in the threads. */
+/* Makes OpenSSL cache what it computes at the first use of a certificate: now, not in the threads.
+ */
 static void look_at_authorities(SSL_CTX *ctx)
 {
     const STACK_OF(X509_OBJECT) *all = X509_STORE_get0_objects(SSL_CTX_get_cert_store(ctx));
@@ -142,8 +143,8 @@ static int configure_client(struct tls_context *c, const struct tls_client_optio
     if (o->ciphers != NULL && set_ciphers(ctx, o->ciphers) != 0) {
         ERR_clear_error();
         snprintf(error, TLS_ERROR_BYTES,
-                 "--tls-ciphers: '%.80s': accepted are OpenSSL's names of ciphers of the versions "
-                 "from --tls-min on, ':' between them",
+                 "--tls-ciphers: invalid value '%.80s': expected OpenSSL names, separated by ':', "
+                 "of ciphers available from --tls-min up",
                  o->ciphers);
         return -1;
     }
@@ -199,7 +200,8 @@ static int configure_server(SSL_CTX *ctx, const struct tls_server_options *o, ch
     return -1;
 }
 
-/* A ticket holds the session itself: nothing is kept here for one that may never come back. */
+/* A ticket contains the session itself: the server keeps nothing for clients that may never return.
+ */
 struct tls_context *tls_server_context(const struct tls_server_options *options, char *error)
 {
     struct tls_context *c = context_new(TLS_server_method(), options->min);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * tls_worker: see net/tls_worker.h.  The structure behind the BIO is the worker's, so that a
- * connection has no buffer of its own. */
+ * tls_worker: see net/tls_worker.h.  The structure behind the BIO belongs to the worker, so a
+ * connection needs no buffer of its own. */
 #include "net/tls_worker.h"
 
 #include <openssl/bio.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a handshake or a turn's queries need at first. */
+/* Initial size, enough for a handshake or the queries of a turn. */
 enum { FIRST_OUT_BYTES = 16384 };
 
 static int on_read(BIO *bio, char *data, int room)

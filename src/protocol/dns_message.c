@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { LENGTH_BYTES = 2, OPT_BYTES = 11, OPTION_BYTES = 4 }; /* both without what is in them */
+enum { LENGTH_BYTES = 2, OPT_BYTES = 11, OPTION_BYTES = 4 }; /* both without their content */
 enum { FLAG_RD = 0x0100, CLASS_IN = 1, TYPE_OPT = 41, EDNS_DO = 0x8000, OPTION_PADDING = 12 };
 
 static uint8_t *put_u16(uint8_t *out, size_t value)
@@ -19,19 +19,19 @@ static bool has_edns(const struct dns_edns *edns)
     return edns->udp_bytes > 0 || edns->padding_bytes > 0 || edns->dnssec;
 }
 
-/* Fills a message that has n_bytes with the head of the option. */
+/* Appends the head of the option to a message of n_bytes. */
 static uint8_t *put_padding(uint8_t *out, size_t block, size_t n_bytes)
 {
     const size_t n_padding = (block - n_bytes % block) % block;
 
-    out = put_u16(out, OPTION_BYTES + n_padding); /* of all options */
+    out = put_u16(out, OPTION_BYTES + n_padding); /* total length of all options */
     out = put_u16(out, OPTION_PADDING);
     out = put_u16(out, n_padding);
     memset(out, 0, n_padding);
     return out + n_padding;
 }
 
-/* The OPT record at the end of a message of n_bytes. */
+/* Appends the OPT record to a message of n_bytes. */
 static uint8_t *put_opt(uint8_t *out, const struct dns_edns *edns, size_t n_bytes)
 {
     *out++ = 0; /* the root */

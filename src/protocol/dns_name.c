@@ -11,7 +11,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* What stands behind a backslash.  Returns its characters, 0: not an escape. */
+/* Parses what follows a backslash.  Returns its length, 0 if it is not an escape. */
 static size_t parse_escape(const char *text, size_t n, uint8_t *byte)
 {
     int value;
@@ -29,7 +29,7 @@ static size_t parse_escape(const char *text, size_t n, uint8_t *byte)
     return value <= UINT8_MAX ? 3 : 0;
 }
 
-/* One byte of a label.  Returns its characters, 0: not one. */
+/* Parses one byte of a label.  Returns the number of characters, 0: invalid. */
 static size_t parse_byte(const char *text, size_t n, uint8_t *byte)
 {
     size_t n_escape;
@@ -41,8 +41,8 @@ static size_t parse_byte(const char *text, size_t n, uint8_t *byte)
     return n_escape > 0 ? 1 + n_escape : 0;
 }
 
-/* One label and its length before it.  Returns its characters, 0: not one, or no room for it and
- * the final zero. */
+/* Writes one label with its length.  Returns the number of characters, 0: invalid, or no room for
+ * it and the final zero. */
 static size_t parse_label(const char *text, size_t n, uint8_t *out, size_t room)
 {
     size_t at = 0, n_label = 0;

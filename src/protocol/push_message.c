@@ -36,8 +36,7 @@ static uint64_t get_u64(const uint8_t *in)
     return be64toh(value);
 }
 
-/* A multiplication by 2^64 / golden ratio for each word: every bit of the header reaches the upper
- * half. */
+/* Multiplies each word by 2^64 / golden ratio: every bit of the header reaches the upper half. */
 static uint32_t check_of(const uint8_t *header)
 {
     uint64_t h = 0;
@@ -92,7 +91,7 @@ static bool decode(struct push_stream *stream)
            m->n_bytes >= PUSH_MIN_BYTES && m->n_bytes <= PUSH_MAX_BYTES;
 }
 
-/* How much of the input belongs to the part of the message that ends at `end`. */
+/* How many input bytes belong to the part of the message that ends at `end`. */
 static uint32_t piece(const struct push_stream *stream, uint32_t end, const struct query_input *in)
 {
     const uint32_t left = end - stream->offset;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LENGTH_BYTES = 2, HEADER_BYTES = 12, HEAD_BYTES = 6 }; /* the head: length, id, flags */
+enum { LENGTH_BYTES = 2, HEADER_BYTES = 12, HEAD_BYTES = 6 }; /* header: length, id, flags */
 enum { FLAG_QR = 0x80, FLAG_TC = 0x02, RCODE = 0x0f };
 enum { FIRST_ROOM_BYTES = 1 << 13, REASON_BYTES = 160, MOST_SHOWN = 70 };
 
@@ -24,7 +24,7 @@ static int parse_name(struct dns_question *question, const char *name, size_t n,
     question->n_name = (uint16_t)dns_name_parse(name, n, question->name);
     if (question->n_name > 0)
         return 0;
-    snprintf(reason, REASON_BYTES, "'%.*s' is not a domain name: accepted are " DNS_NAME_ACCEPTED,
+    snprintf(reason, REASON_BYTES, "invalid domain name '%.*s': expected " DNS_NAME_ACCEPTED,
              n < MOST_SHOWN ? (int)n : MOST_SHOWN, name);
     return -1;
 }
@@ -33,24 +33,24 @@ static int parse_type(struct dns_question *question, const char *type, size_t n,
 {
     if (dns_type_parse(type, n, &question->type) == 0)
         return 0;
-    snprintf(reason, REASON_BYTES, "'%.*s' is not a type: accepted is " DNS_TYPE_ACCEPTED,
+    snprintf(reason, REASON_BYTES, "invalid type '%.*s': expected " DNS_TYPE_ACCEPTED,
              n < MOST_SHOWN ? (int)n : MOST_SHOWN, type);
     return -1;
 }
 
-/* A table of encoded queries that grows. */
+/* A growing table of encoded queries. */
 struct table {
     struct query *q;
     size_t room;
     const struct dns_edns *edns;
 };
 
-/* Puts one behind the others.  Returns 0 or -1 (memory). */
+/* Appends a query.  Returns 0, or -1 if out of memory. */
 static int append(struct table *t, const struct dns_question *question)
 {
     struct query *q = t->q;
 
-    if (q->n_bytes > UINT32_MAX) /* a query in flight names what it asks by 32 bits */
+    if (q->n_bytes > UINT32_MAX) /* a query in flight stores its offset in 32 bits */
         return -1;
     if (t->room - q->n_bytes < DNS_MESSAGE_BYTES) {
         const size_t room = t->room > 0 ? 2 * t->room : FIRST_ROOM_BYTES;
@@ -88,17 +88,15 @@ static int append_lines(struct table *t, const struct query_text *lines, uint16_
         if (parse_line(&question, &line, default_type, reason) != 0)
             return REFUSE("--query-file: %.200s:%zu: %s", lines->file, file.line, reason);
         if (append(t, &question) != 0)
-            return REFUSE("--query-file: %.200s:%zu: no memory for so many queries", lines->file,
-                          file.line);
+            return REFUSE("--query-file: %.200s:%zu: not enough memory for all queries",
+                          lines->file, file.line);
     }
     if (found < 0)
-        return REFUSE(
-            "--query-file: %.200s:%zu: more than two words: accepted is a name and a type",
-            lines->file, file.line);
+        return REFUSE("--query-file: %.200s:%zu: more than two words: expected a name and a type",
+                      lines->file, file.line);
     if (t->q->n_queries == 0)
-        return REFUSE(
-            "--query-file: %.200s: no query in it: accepted are lines of a name and a type",
-            lines->file);
+        return REFUSE("--query-file: %.200s: no query found: expected lines of a name and a type",
+                      lines->file);
     return 0;
 }
 
@@ -117,7 +115,7 @@ static int init(struct query *q, const struct query_ask *ask, char *error)
         return REFUSE("--qtype: %s", reason);
     if (ask->lines.text != NULL)
         return append_lines(&table, &ask->lines, question.type, error);
-    return append(&table, &question) != 0 ? REFUSE("no memory for a query") : 0;
+    return append(&table, &question) != 0 ? REFUSE("out of memory") : 0;
 }
 
 /* --- answers --- */
@@ -129,7 +127,7 @@ static uint8_t what_it_says(uint8_t flags_high, uint8_t flags_low)
     return (uint8_t)((1 + (flags_low & RCODE)) | (flags_high & FLAG_TC ? QUERY_SAYS_TRUNCATED : 0));
 }
 
-/* What follows the head of an answer of so many bytes. */
+/* What follows the length prefix of an answer of this length. */
 static enum query_event take_length(struct query_stream *stream, unsigned length)
 {
     if (length < HEADER_BYTES)
@@ -138,7 +136,7 @@ static enum query_event take_length(struct query_stream *stream, unsigned length
     return QUERY_MORE;
 }
 
-/* The next byte of a head that comes in pieces. */
+/* The next byte of a header that arrives in pieces. */
 static enum query_event take_byte(struct query_stream *stream, uint8_t byte)
 {
     switch (stream->offset++) {
@@ -162,7 +160,7 @@ static enum query_event take_byte(struct query_stream *stream, uint8_t byte)
     }
 }
 
-/* A part of a head, or all of it, as it nearly always comes. */
+/* Takes a part of a header or, nearly always, all of it. */
 static enum query_event take_head(struct query_stream *stream, struct query_input *in)
 {
     const uint8_t *head = in->data;

@@ -8,7 +8,7 @@
 
 enum { DEFAULT_BYTES = 64 };
 
-/* A pattern without a short period, so that shifted or mixed-up bytes are noticed. */
+/* A pattern without a short period, so that shifted or reordered bytes are detected. */
 static uint8_t pattern(size_t i)
 {
     return (uint8_t)(i * 131 + (i >> 8) * 17 + 7);
@@ -18,13 +18,13 @@ static int init(struct query *q, const struct query_ask *ask, char *error)
 {
     q->n_bytes = ask->size_bytes > 0 ? ask->size_bytes : DEFAULT_BYTES;
     if (q->n_bytes > QUERY_MAX_BYTES) {
-        snprintf(error, QUERY_ERROR_BYTES, "--size: %zu is too much: accepted is 1 to %u",
+        snprintf(error, QUERY_ERROR_BYTES, "--size: invalid value '%zu': expected 1 to %u",
                  q->n_bytes, QUERY_MAX_BYTES);
         return -1;
     }
     q->bytes = malloc(q->n_bytes);
     if (q->bytes == NULL) {
-        snprintf(error, QUERY_ERROR_BYTES, "no memory for a query");
+        snprintf(error, QUERY_ERROR_BYTES, "out of memory");
         return -1;
     }
     for (size_t i = 0; i < q->n_bytes; i++)

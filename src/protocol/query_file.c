@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What is left of one line. */
+/* The rest of one line. */
 struct rest {
     const char *text;
     size_t n;
@@ -28,8 +28,8 @@ static struct rest take_line(struct query_file *file)
     return line;
 }
 
-/* The next word and its length, 0: none before the end of the line or a comment.  In a name a blank
- * behind a backslash does not end it. */
+/* The next word and its length, 0 if there is none before the end of the line or a comment.  In a
+ * name, a blank after a backslash does not end it. */
 static size_t take_word(struct rest *line, const char **word)
 {
     size_t n = 0;

@@ -11,7 +11,7 @@ enum { WORD_BYTES = 4 };
 static const uint8_t ping[WORD_BYTES] = {'P', 'i', 'n', 'g'};
 static const uint8_t pong[WORD_BYTES] = {'P', 'o', 'n', 'g'};
 
-/* Bytes of the word matched after one more.  Only its first byte can begin it anew. */
+/* Number of bytes of the word matched after one more.  Only its first byte can restart a match. */
 static uint8_t match(const uint8_t word[WORD_BYTES], size_t matched, uint8_t byte)
 {
     if (byte == word[matched])
@@ -25,7 +25,7 @@ static int init(struct query *q, const struct query_ask *ask, char *error)
     q->n_bytes = WORD_BYTES;
     q->bytes = malloc(WORD_BYTES);
     if (q->bytes == NULL) {
-        snprintf(error, QUERY_ERROR_BYTES, "no memory for a query");
+        snprintf(error, QUERY_ERROR_BYTES, "out of memory");
         return -1;
     }
     memcpy(q->bytes, ping, WORD_BYTES);

@@ -69,9 +69,10 @@ static int compare_metric(struct outcome *o, const struct run_group *a, const st
     else if (n_a == a->n_valid && n_b == b->n_valid)
         status = comparison_make(c, of_a, n_a, of_b, n_b) == 0 ? c->median_a > 0 : -1;
     if (status < 0)
-        snprintf(o->reason, sizeof o->reason, "no memory");
+        snprintf(o->reason, sizeof o->reason, "out of memory");
     if (status == 0 && n_a == a->n_valid && n_b == 0) {
-        snprintf(o->reason, sizeof o->reason, "no run has a %s any more", row->name);
+        snprintf(o->reason, sizeof o->reason, "%s is missing from every run on the second side",
+                 row->name);
         status = -1;
     }
     free(of_a);
@@ -122,14 +123,13 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
     o->n_before = a->n_valid;
     o->n_now = b->n_valid;
     if (a->n_valid < opts->min_runs || b->n_valid < opts->min_runs) {
-        snprintf(o->reason, sizeof o->reason,
-                 "%zu and %zu VALID runs, at least %" PRIu64 " each are needed", a->n_valid,
-                 b->n_valid, opts->min_runs);
+        snprintf(o->reason, sizeof o->reason, "%zu and %zu VALID runs (required: %" PRIu64 " each)",
+                 a->n_valid, b->n_valid, opts->min_runs);
         return;
     }
     if (!opts->force && (run_group_check(a->valid[0]->result, a) != 0 ||
                          run_group_check(a->valid[0]->result, b) != 0)) {
-        snprintf(o->reason, sizeof o->reason, "the runs are not of one kind");
+        snprintf(o->reason, sizeof o->reason, "the runs are not comparable");
         return;
     }
     if (fingerprint_program(a->valid[0]->result, b->valid[0]->result, text) > 0)
@@ -190,7 +190,7 @@ static void print_verdict(const struct outcome *o)
     if (o->code == CMD_WORSE) {
         print_findings(o, COMPARISON_WORSE);
     } else {
-        printf("no metric is worse");
+        printf("no metric got worse");
         if (count_findings(o, COMPARISON_BETTER) > 0)
             printf("; better: ");
         print_findings(o, COMPARISON_BETTER);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * cmd_merge: tcpreport merge.  Loads the runs, adds them up, says what does not fit together, and
- * writes the whole as a table, a result and a log. */
+ * cmd_merge: tcpreport merge: loads the runs, merges them, warns about mismatches, and writes a
+ * table, a result and a log. */
 #include "base/json.h"
 #include "base/log.h"
 #include "base/output.h"
@@ -29,7 +29,7 @@ struct total {
 
 /* --- adding up --- */
 
-/* Intervals of the same second and metric are one of the whole.  Nothing where a run has no log. */
+/* Merges intervals of the same second and metric.  Does nothing if a run has no log. */
 static int add_batches(struct total *total, const struct recordings *all)
 {
     struct timeline timeline;
@@ -61,16 +61,16 @@ static int add_all(struct total *total, const struct recordings *all)
         const struct recording *r = &all->items[i];
 
         if (metrics_merge(&total->metrics, &r->metrics) != 0)
-            return log_error("no memory");
+            return log_error("out of memory");
         every &= r->result != NULL;
     }
     if (add_batches(total, all) != 0)
-        return log_error("no memory");
+        return log_error("out of memory");
     for (size_t i = 0; every && i < all->n; i++) {
         if (i == 0 && (total->result = merge_first(all->items[0].result)) == NULL)
-            return log_error("no memory");
+            return log_error("out of memory");
         if (i > 0 && merge_add(total->result, all->items[i].result) != 0)
-            return log_error("no memory");
+            return log_error("out of memory");
     }
     return 0;
 }
@@ -85,12 +85,13 @@ static bool have_same_seed(const struct recording *a, const struct recording *b)
            seed_a == seed_b;
 }
 
-/* Of the first of those before it that have the same. */
+/* Warns about the first of the preceding runs with the same seed. */
 static void warn_of_seed(const struct recordings *all, size_t i)
 {
     for (size_t k = 0; k < i; k++)
         if (have_same_seed(&all->items[k], &all->items[i])) {
-            log_error("warning: %s and %s have the same seed: the same queries at the same times",
+            log_error("warning: %s and %s have the same seed, so they sent the same queries at the "
+                      "same times",
                       all->items[k].name, all->items[i].name);
             return;
         }
@@ -111,7 +112,7 @@ static void warn_of_times(const struct recording *a, const struct recording *b)
     result_span(a->result, &begin_a, &end_a);
     result_span(b->result, &begin_b, &end_b);
     if (begin_a > end_b || begin_b > end_a)
-        log_error("warning: %s and %s did not run side by side: their rates do not add", a->name,
+        log_error("warning: %s and %s did not overlap in time: their rates do not add up", a->name,
                   b->name);
 }
 
@@ -120,11 +121,11 @@ static void warn_of_missing(const struct recording *r)
     const struct metric *response = metrics_find(&r->metrics, "response");
 
     if (r->result == NULL)
-        log_error("warning: %s has no result (--json): %s its verdict are not known", r->name,
-                  r->has_rows ? "queries that it never sent and" : "its counts and");
+        log_error("warning: %s has no result (--json): %s its verdict are unknown", r->name,
+                  r->has_rows ? "its unsent queries and" : "its counts and");
     if (response == NULL || !response->has_counts)
-        log_error("warning: %s has no log (--hlog) and no rows (-R): percentiles of the whole are "
-                  "not known",
+        log_error("warning: %s has neither a log (--hlog) nor rows (-R): the merged percentiles "
+                  "are unknown",
                   r->name);
 }
 
@@ -191,7 +192,7 @@ static void latency_of_total(const struct total *total, const char *name, struct
         metrics_latency(metric, l);
 }
 
-/* What every unanswered query of all runs took at least; 0: not known. */
+/* The least that every unanswered query of all runs took; 0: unknown. */
 static uint64_t least_timeout_ns(const struct recordings *all)
 {
     uint64_t least_ns = UINT64_MAX;
@@ -313,11 +314,11 @@ static int open_output(struct output *o, const char *option, const char *name,
         return 0;
     for (int i = 0; i < opts->n_files; i++)
         if (output_is(name, opts->files[i]))
-            return log_error("--%s: '%s' is one of the files to be read", option, name);
+            return log_error("--%s: '%s' is one of the input files", option, name);
     return output_open(o, option, name);
 }
 
-/* Returns 0, or -1 when something asked for was not written. */
+/* Returns 0, or -1 if a requested file was not written. */
 static int write_files(struct output *json, struct output *hlog, struct recordings *all,
                        const struct total *total)
 {
@@ -326,22 +327,24 @@ static int write_files(struct output *json, struct output *hlog, struct recordin
     if (json->stream != NULL)
         put_result(json->stream, all, total);
     if (hlog->stream != NULL && put_log(hlog->stream, all) != 0)
-        status = log_error("no memory");
+        status = log_error("out of memory");
     status |= output_close(json, true);
     status |= output_close(hlog, true);
     return status;
 }
 
-/* What is asked for and cannot be made of these runs. */
+/* Checks that the requested files can be made from these runs. */
 static int check(const struct report_opts *o, const struct recordings *all)
 {
     for (size_t i = 0; i < all->n; i++) {
         const struct recording *r = &all->items[i];
 
         if (o->json != NULL && r->result == NULL)
-            return log_error("--json: %s has no result: all runs need their --json file", r->name);
+            return log_error("--json: %s has no result: expected a --json file for every run",
+                             r->name);
         if (o->hlog != NULL && r->timeline.n == 0)
-            return log_error("--hlog: %s has no log: all runs need their --hlog file", r->name);
+            return log_error("--hlog: %s has no log: expected an --hlog file for every run",
+                             r->name);
     }
     return 0;
 }

@@ -112,7 +112,7 @@ static int judge_metrics(struct outcome *o, const struct run_group *before,
     double *values = malloc(before->n_valid * sizeof *values), now[RUN_METRICS];
 
     if (values == NULL)
-        return log_error("no memory");
+        return log_error("out of memory");
     for (int i = 0; i < RUN_METRICS; i++) {
         const struct run_metric *row = &run_metrics[i];
 
@@ -143,7 +143,7 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
     o->n_nights = count_nights(before, opts->min_runs);
     if (tonight->n_valid < opts->min_runs || runs_of_night(tonight, 0) != tonight->n_valid) {
         snprintf(o->reason, sizeof o->reason,
-                 "%zu VALID runs tonight: at least %" PRIu64 " in one directory are needed",
+                 "%zu VALID runs tonight (required: %" PRIu64 " in one directory)",
                  tonight->n_valid, opts->min_runs);
         return;
     }
@@ -154,7 +154,7 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
     }
     if (!opts->force && (run_group_check(tonight->valid[0]->result, before) != 0 ||
                          run_group_check(tonight->valid[0]->result, tonight) != 0)) {
-        snprintf(o->reason, sizeof o->reason, "the runs are not of one kind");
+        snprintf(o->reason, sizeof o->reason, "the runs are not comparable");
         return;
     }
     o->code = CMD_OK;
@@ -216,7 +216,7 @@ static void print_verdict(const struct outcome *o)
     if (o->code == CMD_WORSE) {
         print_found(o, COMPARISON_WORSE, "");
     } else {
-        printf("no metric is worse");
+        printf("no metric got worse");
         print_found(o, COMPARISON_BETTER, "; better: ");
     }
     compare_report_not_judged(o->is_judged);

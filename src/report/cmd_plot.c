@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * cmd_plot: tcpreport plot.  Loads the runs and has gnuplot draw them into a file, or on stdout. */
+ * cmd_plot: tcpreport plot: loads the runs and plots them with gnuplot, into a file or on stdout.
+ */
 #include "base/log.h"
 #include "base/output.h"
 #include "report/cmd.h"
@@ -12,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* By the ending of the file's name; -1: another one. */
+/* The form by file extension; -1: unknown. */
 static int form_of(const struct report_opts *o)
 {
     const char *ending = o->term ? NULL : strrchr(o->output, '.');
@@ -34,7 +35,7 @@ static int draw(const struct report_opts *o, const struct recordings *all, enum 
         return -1;
     status = plot_print(gnuplot.script, all, (enum plot_kind)o->kind, o->metric, form);
     if (status != 0)
-        log_error("no memory");
+        log_error("out of memory");
     return gnuplot_close(&gnuplot, out) != 0 ? -1 : status;
 }
 
@@ -69,7 +70,7 @@ int cmd_plot(const struct report_opts *opts)
     int code = CMD_USAGE;
 
     if (form < 0) {
-        log_error("--output: '%s' is not accepted: accepted is a name that ends with .png or .svg",
+        log_error("--output: invalid value '%s': expected a name ending in .png or .svg",
                   opts->output);
         return code;
     }

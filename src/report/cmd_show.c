@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * cmd_show: tcpreport show.  What stands in the files of a run, as one screen of text. */
+ * cmd_show: tcpreport show: prints the files of a run as one screen of text. */
 #include "base/units.h"
 #include "measure/latency_report.h"
 #include "report/cmd.h"
@@ -17,7 +17,7 @@ struct count {
     const char *path, *text;
 };
 
-/* "N asked, N connected"; what is not known is left out. */
+/* "N requested, N connected"; unknown counts are left out. */
 static void print_counts(const char *title, const struct json_object *result,
                          const struct count *counts, size_t n)
 {
@@ -39,7 +39,7 @@ static void print_counts(const char *title, const struct json_object *result,
 
 static void print_all_counts(const struct json_object *result)
 {
-    static const struct count connections[] = {{"connections.asked", "asked"},
+    static const struct count connections[] = {{"connections.asked", "requested"},
                                                {"connections.connected", "connected"},
                                                {"connections.proven", "proven"},
                                                {"connections.half_open", "half-open"},
@@ -65,26 +65,26 @@ static void print_rate(const struct json_object *result)
         return;
     printf("%-13s%.1f q/s achieved", "Rate", achieved_qps);
     if (result_double(result, "rate.asked_qps", &asked_qps))
-        printf(", %.6g asked", asked_qps);
+        printf(", %.6g requested", asked_qps);
     if (result_double(result, "rate.duration_s", &duration_s))
         printf(", measured for %.6g s", duration_s);
     putchar('\n');
 }
 
-/* Of rows alone. */
+/* If there are only rows. */
 static void print_what_rows_lack(const struct recording *r)
 {
     char text[UNITS_TEXT_BYTES];
 
     if (r->n_query_rows == 0) {
-        puts("  rows of messages do not show which were lost");
+        puts("  rows of pushed messages do not show which were lost");
         return;
     }
     puts("  a query without an answer row counts as unanswered; queries never sent have no rows");
     if (r->n_answer_rows > r->n_query_rows)
-        printf(
-            "  %s more answers than queries: rows are missing, unanswered queries are not known\n",
-            units_format_count(text, r->n_answer_rows - r->n_query_rows));
+        printf("  %s more answers than queries: rows are missing, the unanswered queries are "
+               "unknown\n",
+               units_format_count(text, r->n_answer_rows - r->n_query_rows));
 }
 
 static void print_head(const struct recording *r)
@@ -95,7 +95,7 @@ static void print_head(const struct recording *r)
 
     printf("%s: ", r->name);
     if (r->result == NULL) {
-        puts("no result (--json): counts and verdict are not known");
+        puts("no result (--json): counts and verdict are unknown");
         if (r->has_rows)
             print_what_rows_lack(r);
         return;
@@ -108,7 +108,7 @@ static void print_head(const struct recording *r)
 
 /* --- latency --- */
 
-/* Nothing where the result does not say. */
+/* Prints nothing if the result does not say. */
 static void print_holding(const struct json_object *result)
 {
     const struct json_object *of = result_find(result, "holds");
@@ -136,16 +136,17 @@ static void print_latency(struct recording *r)
                 print_holding(r->result);
         }
     if (response != NULL && response->has_counts)
-        latency_report_bars(stdout, "Response time, answers below", &response->hist);
+        latency_report_bars(stdout, "Response time histogram (upper bound, answers)",
+                            &response->hist);
     else
-        puts("  its histogram needs the log (--hlog) or the rows (-R) of the run");
+        puts("  no histogram: it requires the log (--hlog) or the rows (-R) of the run");
 }
 
 /* --- ends and verdict --- */
 
 struct outcomes {
     const struct json_object *of; /* the object with their counts */
-    const char *title;            /* to be printed before the first one */
+    const char *title;            /* printed before the first one */
 };
 
 static void print_outcome(void *arg, const char *key)
@@ -184,7 +185,7 @@ static void print_verdict(const struct json_object *result)
     for (unsigned i = 0; result_item(result, reasons, i) != NULL; i++)
         printf("             %s\n", result_item(result, reasons, i));
     if (result_was_interrupted(result))
-        puts("             interrupted: the figures are those of the part that ran");
+        puts("             interrupted: the figures cover the part that ran");
     if (law != NULL)
         printf("             counts do not add up: %s\n", law);
 }
@@ -204,7 +205,7 @@ int cmd_show(const struct report_opts *opts)
         print_head(r);
         print_latency(r);
         if (r->result != NULL) {
-            print_outcomes(r->result, "connections.outcomes", "Ends of connections");
+            print_outcomes(r->result, "connections.outcomes", "Connection outcomes");
             print_outcomes(r->result, "queries.outcomes", "Failed queries");
             print_verdict(r->result);
         }

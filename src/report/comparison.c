@@ -10,8 +10,8 @@
 
 enum { SEED = 1 };
 
-/* Quantiles of the normal distribution: of the interval's half width at COMPARISON_LEVEL, and of 4
- * in 5. */
+/* Quantiles of the normal distribution: for the half width of the interval at COMPARISON_LEVEL, and
+ * for a power of 4 in 5. */
 #define Z_INTERVAL 2.5758293035489004
 #define Z_POWER    0.8416212335729143
 

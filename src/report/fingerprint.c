@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* outputs, the target, files whose settings are listed one by one, ports to look in, when it began,
- * and what instances side by side have of their own */
+/* ignored: outputs, the target, files whose settings are listed one by one, the control port, the
+ * start, and what differs between instances in parallel */
 static const char *const no_settings[] = {
     "json",    "hlog",     "hgrm",    "output",         "connections-out",
     "raw",     "raw-full", "sample",  "target",         "port",
@@ -30,7 +30,7 @@ static bool is_listed(const char *key, const char *const *list, size_t n)
     return false;
 }
 
-/* Adds a difference to the text; returns 1, or 0 when there is none. */
+/* Adds a difference to the text; returns 1, or 0 if there is none. */
 static unsigned note(const char *key, struct json_object *a, struct json_object *b, char *text)
 {
     const size_t n = strlen(text);

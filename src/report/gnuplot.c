@@ -38,10 +38,10 @@ int gnuplot_open(struct gnuplot *g)
 
     g->picture_fd = memfd_create("picture", MFD_CLOEXEC);
     if (g->picture_fd < 0)
-        return log_error("cannot make a temporary file: %s", strerror(errno));
+        return log_error("cannot create a temporary file: %s", strerror(errno));
     if (pipe2(ends, O_CLOEXEC) != 0) {
         close(g->picture_fd);
-        return log_error("cannot make a pipe: %s", strerror(errno));
+        return log_error("cannot create a pipe: %s", strerror(errno));
     }
     error = spawn(&g->pid, ends[0], g->picture_fd);
     close(ends[0]);
@@ -74,7 +74,7 @@ int gnuplot_close(struct gnuplot *g, FILE *out)
     copy_picture(g->picture_fd, out);
     close(g->picture_fd);
     if (failed)
-        return log_error("gnuplot ended early");
+        return log_error("gnuplot exited early");
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return log_error("gnuplot failed");
     return 0;

@@ -35,7 +35,7 @@ static enum hlog_line take_comment(const char *line, struct hlog_interval *inter
     return HLOG_START;
 }
 
-/* "Tag=NAME,"; returns what follows, NULL: no good tag. */
+/* Parses "Tag=NAME,"; returns what follows, NULL: not a valid tag. */
 static const char *take_tag(const char *line, char tag[HLOG_TAG_BYTES])
 {
     const char *name = line + strlen("Tag="), *end = strchr(name, ',');
@@ -65,13 +65,13 @@ enum hlog_line hlog_reader_line(const char *line, struct hlog_interval *interval
     if (*line == '"' || line[strspn(line, "\r\n")] == '\0')
         return HLOG_NOTE;
     if (begins_with(at, "Tag=") && (at = take_tag(at, interval->tag)) == NULL) {
-        (void)REFUSE("a tag of 1 to %d characters and a comma are expected", HLOG_TAG_BYTES - 1);
+        (void)REFUSE("expected a tag of 1 to %d characters and a comma", HLOG_TAG_BYTES - 1);
         return HLOG_BAD;
     }
     if ((at = take_column(at, NS_PER_S, &interval->begin_ns)) == NULL ||
         (at = take_column(at, NS_PER_S, &interval->length_ns)) == NULL ||
         (at = take_column(at, NS_PER_MS, &interval->max_ns)) == NULL) {
-        (void)REFUSE("start, length and maximum are expected, with commas behind them");
+        (void)REFUSE("expected start, length and maximum, each followed by a comma");
         return HLOG_BAD;
     }
     interval->base64 = at;
@@ -128,7 +128,7 @@ static uint64_t take_number(const uint8_t *in, int n_bytes)
     return value;
 }
 
-/* Returns what follows the number, or NULL when it is cut off. */
+/* Returns what follows the number, or NULL if it is truncated. */
 static const uint8_t *take_zigzag(const uint8_t *in, const uint8_t *end, int64_t *value)
 {
     uint64_t bits = 0;
@@ -146,7 +146,7 @@ static const uint8_t *take_zigzag(const uint8_t *in, const uint8_t *end, int64_t
     return NULL;
 }
 
-/* A value of 0 is kept as this project's smallest. */
+/* A value of 0 is counted as this project's smallest. */
 static void add_count(struct hist *h, uint32_t index, uint64_t count)
 {
     const uint32_t at = index > 0 ? index : 1;
@@ -164,7 +164,7 @@ static void add_count(struct hist *h, uint32_t index, uint64_t count)
     h->max_ns = hist_highest_of(at);
 }
 
-/* Counts in index order; a negative one is so many zeros. */
+/* Counts in index order; a negative one is a run of zeros. */
 static int take_counts(const uint8_t *in, const uint8_t *end, struct hist *h,
                        char error[HLOG_ERROR_BYTES])
 {
@@ -173,10 +173,10 @@ static int take_counts(const uint8_t *in, const uint8_t *end, struct hist *h,
 
     while (in < end) {
         if ((in = take_zigzag(in, end, &value)) == NULL)
-            return REFUSE("the last count is cut off");
+            return REFUSE("the last count is truncated");
         if (value < 0 ? value < -(int64_t)HIST_COUNTS
                       : value > INT64_MAX - (int64_t)(h->count + h->beyond))
-            return REFUSE("a run of zeros that is too long, or counts of more than 2^63");
+            return REFUSE("the run of zeros is too long, or the counts exceed 2^63");
         if (value > 0 && index >= n_indexes && index != HIST_BEYOND_INDEX)
             return REFUSE("values above 1 h");
         if (value > 0 && index == HIST_BEYOND_INDEX)
@@ -196,12 +196,12 @@ int hlog_reader_counts(const uint8_t *data, size_t n_bytes, uint64_t max_ns, str
     if (n_bytes < HLOG_HEAD_BYTES || take_number(data, 4) != HLOG_V2_COOKIE)
         return REFUSE("not a histogram in HdrHistogram's V2 encoding");
     if (take_number(data + 4, 4) != n_bytes - HLOG_HEAD_BYTES)
-        return REFUSE("the histogram has not the length it says");
+        return REFUSE("the histogram does not have the length in its header");
     if (take_number(data + 8, 4) != 0 || take_number(data + 12, 4) != HIST_DIGITS ||
         take_number(data + 16, 8) != HIST_LOWEST_NS || take_number(data + 32, 8) != ratio_of_1)
-        return REFUSE("a histogram of other parameters: accepted is 1 as the lowest value, %d "
-                      "digits",
-                      HIST_DIGITS);
+        return REFUSE(
+            "unsupported histogram parameters: expected lowest value 1 and %d significant digits",
+            HIST_DIGITS);
     if (take_counts(data + HLOG_HEAD_BYTES, data + n_bytes, h, error) != 0)
         return -1;
     if (h->count > 0 && max_ns > 0 && hist_index(max_ns) == hist_index(h->max_ns))
@@ -219,13 +219,13 @@ static int decompress(const uint8_t *data, size_t n_bytes, const struct hlog_int
     if (n_bytes < HLOG_COMPRESSED_HEAD_BYTES || take_number(data, 4) != HLOG_V2_COMPRESSED_COOKIE)
         return REFUSE("not a histogram in HdrHistogram's compressed V2 encoding");
     if (take_number(data + 4, 4) != n_bytes - HLOG_COMPRESSED_HEAD_BYTES)
-        return REFUSE("the histogram is cut off");
+        return REFUSE("the histogram is truncated");
     plain = malloc(MOST_BYTES);
     if (plain == NULL)
-        return REFUSE("no memory");
+        return REFUSE("out of memory");
     status = uncompress(plain, &n_plain, data + HLOG_COMPRESSED_HEAD_BYTES,
                         n_bytes - HLOG_COMPRESSED_HEAD_BYTES);
-    status = status != Z_OK ? REFUSE("the histogram does not decompress")
+    status = status != Z_OK ? REFUSE("cannot decompress the histogram")
                             : hlog_reader_counts(plain, n_plain, interval->max_ns, h, error);
     free(plain);
     return status;
@@ -239,9 +239,9 @@ int hlog_reader_histogram(const struct hlog_interval *interval, struct hist *h,
     int status;
 
     if (data == NULL)
-        return REFUSE("no memory");
+        return REFUSE("out of memory");
     n_bytes = decode_base64(interval->base64, interval->n_base64, data);
-    status = n_bytes < 0 ? REFUSE("the histogram is cut off or not base64")
+    status = n_bytes < 0 ? REFUSE("the histogram is truncated or not base64")
                          : decompress(data, (size_t)n_bytes, interval, h, error);
     free(data);
     return status;

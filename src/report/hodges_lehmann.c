@@ -63,7 +63,7 @@ double hodges_lehmann_mad(const double *values, size_t n)
     return mad;
 }
 
-/* Pairs of two sorted samples whose difference b - a is at most `most`. */
+/* Number of pairs of two sorted samples whose difference b - a is at most `most`. */
 static size_t pairs_up_to(double most, const double *a, size_t n_a, const double *b, size_t n_b)
 {
     size_t n = 0, k = 0;
@@ -76,8 +76,8 @@ static size_t pairs_up_to(double most, const double *a, size_t n_a, const double
     return n;
 }
 
-/* The difference that has `rank` (from 1) among all, to PRECISION of their range: found by halving,
- * in less time and memory than all differences would take. */
+/* The difference with `rank` (from 1) among all, to PRECISION of their range: found by bisection,
+ * which takes less time and memory than computing all differences. */
 static double difference(size_t rank, const double *a, size_t n_a, const double *b, size_t n_b)
 {
     double low = b[0] - a[n_a - 1], high = b[n_b - 1] - a[0];

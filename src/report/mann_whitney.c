@@ -18,7 +18,7 @@ static int by_value(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* Values from `begin` on that are the same. */
+/* Number of equal values from `begin` on. */
 static size_t tied(const struct ranked *all, size_t begin, size_t n)
 {
     size_t end = begin + 1;
@@ -67,7 +67,7 @@ double mann_whitney_least_p(size_t n_a, size_t n_b)
     return n_a == 0 || n_b == 0 ? 1 : p_of(0, (double)n_a, (double)n_b, 0);
 }
 
-/* How many are less, or equal and before it. */
+/* Number of values that are less, or equal and earlier. */
 static size_t position_of(const double *p, size_t n, size_t i)
 {
     size_t position = 0;
@@ -81,7 +81,7 @@ void mann_whitney_holm(const double *p, double *corrected, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         corrected[i] = 0;
-        for (size_t k = 0; k < n; k++) { /* the largest of those up to its own place */
+        for (size_t k = 0; k < n; k++) { /* the largest one up to its own rank */
             const size_t position = position_of(p, n, k);
 
             if (position <= position_of(p, n, i))

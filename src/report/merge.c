@@ -8,7 +8,7 @@
 #include <json-c/json.h>
 #include <string.h>
 
-/* Of the outermost keys those that are not counts. */
+/* The top-level keys that are not counts. */
 enum rule {
     ADD,
     KEEP_EQUAL,
@@ -70,7 +70,7 @@ static struct json_object *copy_of(const struct json_object *value)
     return copy;
 }
 
-/* The number that both make; NULL, which is null: not known. */
+/* The sum of both; NULL, i.e. null: unknown. */
 static struct json_object *merge_numbers(const char *key, struct json_object *a,
                                          struct json_object *b)
 {
@@ -89,8 +89,8 @@ static struct json_object *merge_numbers(const char *key, struct json_object *a,
 static struct json_object *merge_values(const char *key, struct json_object *a,
                                         struct json_object *b, bool counts);
 
-/* Keys that only one has are counts of 0 in the other (outcomes), and null where nothing is added.
- */
+/* Keys that only one of them has count as 0 in the other (outcomes), and become null if nothing is
+ * added. */
 static struct json_object *merge_objects(struct json_object *a, struct json_object *b, bool counts)
 {
     struct json_object *sum = json_object_new_object(), *other;
@@ -145,7 +145,7 @@ static struct json_object *merge_arrays(struct json_object *a, struct json_objec
     return sum;
 }
 
-/* How far up it is; below all: none, and what is not known. */
+/* Rank in the list; unknown values rank below all. */
 static int rank_of_percentile(const char *name)
 {
     int rank = VERDICT_N_PERCENTILES - 1;
@@ -156,7 +156,7 @@ static int rank_of_percentile(const char *name)
     return rank;
 }
 
-/* An object of flags: true where both are; null where one has none. */
+/* An object of flags: true if both are; null if one is missing. */
 static struct json_object *merge_flags(struct json_object *a, struct json_object *b)
 {
     struct json_object *both, *of_b;

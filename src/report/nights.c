@@ -9,7 +9,7 @@
 
 enum { TESTS = 2 };
 
-/* Quantile of the normal distribution: 4 in 5. */
+/* Quantile of the normal distribution for a power of 4 in 5. */
 #define Z_POWER 0.8416212335729143
 
 static double mean(const double *values, size_t n)
@@ -42,7 +42,7 @@ static struct nights_change change(double from, double to, double error, size_t 
     };
 }
 
-/* The mean of `recent` against that of the pinned nights, of equal variance. */
+/* Compares the mean of `recent` with that of the pinned nights, assuming equal variance. */
 static struct nights_change drift(const double *pinned, const double *recent)
 {
     const size_t df = NIGHTS_PINNED + NIGHTS_RECENT - 2;
@@ -54,7 +54,7 @@ static struct nights_change drift(const double *pinned, const double *recent)
                   sqrt(variance * (1.0 / NIGHTS_PINNED + 1.0 / NIGHTS_RECENT)), df);
 }
 
-/* The slope of least squares over nights in a row, tonight the last. */
+/* The least-squares slope over consecutive nights, tonight last. */
 static double trend(const double *before, size_t n, double tonight)
 {
     const double middle = (double)n / 2;

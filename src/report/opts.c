@@ -18,31 +18,31 @@
 static const struct option_row show_rows[] = {LAST_ROWS};
 
 static const struct option_row merge_rows[] = {
-    {"json", 0, OPTION_TEXT, FIELD(json), "FILE",
-     "write the whole as one result to FILE (-: stdout)", 0, 0, NULL},
-    {"hlog", 0, OPTION_TEXT, FIELD(hlog), "FILE", "write the histograms of all logs as one to FILE",
-     0, 0, NULL},
+    {"json", 0, OPTION_TEXT, FIELD(json), "FILE", "write the merged result to FILE (-: stdout)", 0,
+     0, NULL},
+    {"hlog", 0, OPTION_TEXT, FIELD(hlog), "FILE", "write the merged histogram log to FILE", 0, 0,
+     NULL},
     LAST_ROWS};
 
 static const struct option_row compare_rows[] = {
     {"min-runs", 0, OPTION_COUNT, FIELD(min_runs), "N",
-     "fewer VALID runs on a side are inconclusive (default: 10)", 1, 100000, NULL},
-    {"force", 0, OPTION_FLAG, FIELD(force), NULL,
-     "compare although settings or hosts are different", 0, 0, NULL},
+     "inconclusive with fewer VALID runs on a side (default: 10)", 1, 100000, NULL},
+    {"force", 0, OPTION_FLAG, FIELD(force), NULL, "compare even if settings or hosts differ", 0, 0,
+     NULL},
     {"nights", 0, OPTION_FLAG, FIELD(nights), NULL,
-     "one value per directory: judge the last night by those before", 0, 0, NULL},
+     "one value per directory: compare the last night with those before", 0, 0, NULL},
     {"json", 0, OPTION_TEXT, FIELD(json), "FILE", "write verdict and figures to FILE", 0, 0, NULL},
     LAST_ROWS};
 
 static const struct option_row plot_rows[] = {
     {"kind", 0, OPTION_CHOICE, FIELD(kind), "KIND",
-     "latency by percentile, over time, connect ramp, rate asked and achieved (default: latency)",
-     0, 0, PLOT_KINDS},
+     "latency by percentile or over time, connect ramp, achieved rate (default: latency)", 0, 0,
+     PLOT_KINDS},
     {"metric", 0, OPTION_TEXT, FIELD(metric), "NAME",
-     "latency and time: response, service, send_lag or net (default: response)", 0, 0, NULL},
-    {"output", 'o', OPTION_TEXT, FIELD(output), "FILE", "write the picture to FILE.png or FILE.svg",
-     0, 0, NULL},
-    {"term", 0, OPTION_FLAG, FIELD(term), NULL, "draw it with characters on stdout", 0, 0, NULL},
+     "with latency or time: response, service, send_lag or net (default: response)", 0, 0, NULL},
+    {"output", 'o', OPTION_TEXT, FIELD(output), "FILE", "write the plot to FILE.png or FILE.svg", 0,
+     0, NULL},
+    {"term", 0, OPTION_FLAG, FIELD(term), NULL, "draw the plot as text on stdout", 0, 0, NULL},
     LAST_ROWS};
 
 static unsigned char given[8];
@@ -77,8 +77,8 @@ struct options *report_opts_table(enum report_command command)
 
 void report_opts_print_commands(FILE *out)
 {
-    fputs("Usage: tcpreport COMMAND [options] FILE...\n"
-          "Reads what tcpclient wrote.\n\nCommands\n",
+    fputs("Usage: tcpreport COMMAND [options] FILE...\nReads files written by "
+          "tcpclient.\n\nCommands\n",
           out);
     for (int i = 0; i < REPORT_N_COMMANDS; i++)
         fprintf(out, "  %-10s%s\n", names[i], summaries[i]);
@@ -87,7 +87,7 @@ void report_opts_print_commands(FILE *out)
 
 #define REFUSE(...) (snprintf(error, OPTIONS_ERROR_BYTES, __VA_ARGS__), OPTIONS_USAGE)
 
-/* getopt takes "--" for the end of the options and does not say where it stood. */
+/* getopt treats "--" as the end of the options and does not tell where it was. */
 static int find_separator(int argc, char **argv)
 {
     int i = 1;
@@ -113,10 +113,10 @@ enum options_result report_opts_parse(struct report_opts *opts, enum report_comm
     opts->others = argv + end + 1;
     opts->n_others = argc - end - 1;
     if (command == REPORT_COMPARE && (opts->n_files == 0 || opts->n_others <= 0))
-        return REFUSE("FILE is missing: tcpreport compare [options] FILE... -- FILE...");
+        return REFUSE("missing FILE: usage: tcpreport compare [options] FILE... -- FILE...");
     if (opts->n_files == 0)
-        return REFUSE("FILE is missing: tcpreport %s [options] FILE...", names[command]);
+        return REFUSE("missing FILE: usage: tcpreport %s [options] FILE...", names[command]);
     if (command == REPORT_PLOT && (opts->output != NULL) == opts->term)
-        return REFUSE("--output or --term: give one of them");
+        return REFUSE("--output, --term: expected exactly one of them");
     return OPTIONS_RUN;
 }

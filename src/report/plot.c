@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* More points of a ramp than can be seen. */
+/* More points of a ramp than are visible. */
 enum { RAMP_POINTS = 2000 };
 
 #define NS_PER_S 1e9
@@ -47,20 +47,20 @@ const char *plot_lacks(const struct recordings *all, enum plot_kind kind, const 
 
         *name = r->name;
         if (kind == PLOT_LATENCY && !has_counts_of(r, metric))
-            return "no values of this metric, which the --hlog file or the rows of -R have";
+            return "no values of this metric: expected an --hlog file or the rows of -R";
         if (kind == PLOT_TIME && !has_interval_of(r, metric))
-            return "no intervals of this metric, which the --hlog file has";
+            return "no intervals of this metric: expected an --hlog file";
         if (kind == PLOT_CONNECT && r->n_established == 0)
-            return "no connections, which the --connections-out file has";
+            return "no connections: expected a --connections-out file";
         if (kind == PLOT_RATE && !has_rate(r))
-            return "no rates, which the --json file of a run with a rate has";
+            return "no rates: expected the --json file of a run with a rate";
     }
     return NULL;
 }
 
 /* --- common parts of the scripts --- */
 
-/* In quotes of gnuplot's that know no escape but the quote itself. */
+/* In gnuplot's single quotes, whose only escape is a doubled quote. */
 static void print_quoted(FILE *out, const char *text)
 {
     fputc('\'', out);
@@ -95,7 +95,7 @@ static void print_head(FILE *out, enum plot_form form, const char *title)
             form == PLOT_TERM ? "below" : "outside right top Left reverse width 2");
 }
 
-/* Seconds as us, ms, s. */
+/* Formats seconds as us, ms, s. */
 static void print_time_axis(FILE *out, enum plot_form form, const char *metric)
 {
     fputs("set logscale y\nset format y '%.0s %cs'\nset mytics 10\nset ylabel ", out);
@@ -117,7 +117,7 @@ static void print_plot_of_blocks(FILE *out, const struct recordings *all, const 
 
 /* --- latency by percentile --- */
 
-/* One point for each bucket: how rare it is to be slower, and its value. */
+/* One point per bucket: the rarity of being slower, and its value. */
 static void print_distribution(FILE *out, const struct metric *m)
 {
     const struct hist *h = &m->hist;
@@ -155,7 +155,7 @@ static void print_latency(FILE *out, const struct recordings *all, const char *m
 
 /* --- over time: all runs side by side --- */
 
-/* A gap where the percentile stands on too few samples or falls among the unanswered. */
+/* Leaves a gap if the percentile has too few samples or falls among the unanswered. */
 static void print_percentile(FILE *out, const struct hist *h, uint32_t num, uint32_t den)
 {
     const uint64_t value_ns = hist_percentile(h, num, den);
@@ -189,8 +189,7 @@ static int print_time(FILE *out, const struct recordings *all, const char *metri
     int status = recordings_timeline(all, &timeline) | hist_init(&h);
     const uint64_t first_ns = timeline_first_ns(&timeline);
 
-    print_head(out, form,
-               all->n == 1 ? "Latency, second by second" : "Latency of all runs, second by second");
+    print_head(out, form, all->n == 1 ? "Latency over time" : "Latency of all runs over time");
     fputs("$d << EOD\n", out);
     while (status == 0 && timeline_next(&timeline, &at, &e, &h) > 0)
         if (strcmp(e.tag, tag) == 0)
@@ -250,21 +249,19 @@ static void print_rates_of(FILE *out, const struct recordings *all, bool valid)
 
 static void print_rates(FILE *out, const struct recordings *all, enum plot_form form)
 {
-    print_head(out, form, "Rate achieved and asked");
+    print_head(out, form, "Achieved and requested rate");
     for (int valid = 0; valid < 2; valid++) {
-        /* a point that is nowhere, so that a block without runs is no error */
+        /* an undefined point, so that a block without runs is no error */
         fprintf(out, "$d%d << EOD\nNaN NaN NaN\n", valid);
         print_rates_of(out, all, valid == 1);
         fputs("EOD\n", out);
     }
-    fputs("set xlabel 'asked, queries/s'\nset ylabel 'queries/s'\nset format '%.10g'\n"
-          "set xrange [0:*]\nset yrange [0:*]\nset samples 2\n"
-          "set offsets 0, graph 0.05, graph 0.05, 0\n"
-          "plot x with lines lt 7 dt 2 title 'asked', \\\n"
-          "     $d1 using 1:2 with points lt 1 pt 7 ps 1.5 title 'sent, VALID', \\\n"
-          "     $d0 using 1:2 with points lt 2 pt 6 ps 1.5 title 'sent, not VALID', \\\n"
-          "     $d1 using 1:3 with points lt 3 pt 1 ps 1.5 title 'answered', \\\n"
-          "     $d0 using 1:3 with points lt 3 pt 1 ps 1.5 notitle\n",
+    fputs("set xlabel 'requested, queries/s'\nset ylabel 'queries/s'\nset format '%.10g'\nset "
+          "xrange [0:*]\nset yrange [0:*]\nset samples 2\nset offsets 0, graph 0.05, graph 0.05, "
+          "0\nplot x with lines lt 7 dt 2 title 'requested', \\\n     $d1 using 1:2 with points lt "
+          "1 pt 7 ps 1.5 title 'sent, VALID', \\\n     $d0 using 1:2 with points lt 2 pt 6 ps 1.5 "
+          "title 'sent, not VALID', \\\n     $d1 using 1:3 with points lt 3 pt 1 ps 1.5 title "
+          "'answered', \\\n     $d0 using 1:3 with points lt 3 pt 1 ps 1.5 notitle\n",
           out);
 }
 

@@ -24,13 +24,13 @@ enum { RESULT_MOST_BYTES = 64 << 20 };
 struct lines {
     const char *path;
     FILE *in;
-    char *line; /* the last one, terminated; may contain NULs before */
+    char *line; /* the last line, terminated; may contain NULs */
     size_t room;
     ssize_t length;
     uint64_t number;
 };
 
-/* False at the end; after that lines_failed() tells it from an error. */
+/* False at the end; lines_failed() then tells it from an error. */
 static bool lines_next(struct lines *l)
 {
     l->length = getline(&l->line, &l->room, l->in);
@@ -66,7 +66,7 @@ static int read_result(struct recording *r, struct lines *l)
     if (lines_failed(l) == 0) {
         r->result = text == NULL ? NULL : result_parse(text, n_bytes, error);
         if (r->result == NULL)
-            log_error("%s: %s", l->path, text == NULL ? "no memory" : error);
+            log_error("%s: %s", l->path, text == NULL ? "out of memory" : error);
     }
     free(text);
     return r->result != NULL ? 0 : -1;
@@ -80,14 +80,14 @@ static int add_interval(struct recording *r, const struct lines *l, uint64_t sta
     char error[HLOG_ERROR_BYTES];
 
     if (metric == NULL)
-        return lines_refuse(l, "more tags than there is room for");
+        return lines_refuse(l, "too many tags");
     hist_reset(scratch);
     if (hlog_reader_histogram(interval, scratch, error) != 0)
         return lines_refuse(l, error);
     hist_merge(&metric->hist, scratch);
     batch_means_add(&metric->batches, scratch->count, scratch->mean_ns);
     if (timeline_add(&r->timeline, start_ns, interval) != 0)
-        return lines_refuse(l, "no memory");
+        return lines_refuse(l, "out of memory");
     return 0;
 }
 
@@ -105,7 +105,7 @@ static int read_log_lines(struct recording *r, struct lines *l, struct hist *scr
             break;
         case HLOG_INTERVAL:
             status = l->line[l->length - 1] != '\n'
-                         ? lines_refuse(l, "the line is cut off")
+                         ? lines_refuse(l, "the line is truncated")
                          : add_interval(r, l, start_ns, &interval, scratch);
             break;
         case HLOG_BAD:
@@ -144,9 +144,9 @@ static int read_rows(struct recording *r, struct lines *l)
     r->has_rows = true;
     while (lines_next(l)) {
         if (l->line[l->length - 1] != '\n')
-            return lines_refuse(l, "the row is cut off");
+            return lines_refuse(l, "the row is truncated");
         if (row_reader_take(l->line, &row) != 0)
-            return lines_refuse(l, "not a row of tcpclient -R");
+            return lines_refuse(l, "not a row written by tcpclient -R");
         if (row.is_answer) {
             r->n_answer_rows++;
             hist_record(&response->hist, row.response_ns);
@@ -166,12 +166,13 @@ static int read_rows(struct recording *r, struct lines *l)
 static int read_values(struct recording *r, struct lines *l)
 {
     if (r->has_values)
-        return log_error("%s: '%s' has a log or rows already: give one of them", l->path, r->name);
+        return log_error("%s: '%s' already has a log or rows: give only one of them", l->path,
+                         r->name);
     r->has_values = true;
     return strcmp(l->line, ROWS_HEADER) == 0 ? read_rows(r, l) : read_log(r, l);
 }
 
-/* The number of columns before the one of this name; -1: there is none. */
+/* The number of columns before the one of this name; -1 if there is none. */
 static int columns_before(const char *header, const char *name)
 {
     const char *found = strstr(header, name);
@@ -189,7 +190,7 @@ static int by_time(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* Appends the value of a column, if the row has one there. */
+/* Appends the value of a column, if the row has one. */
 static int add_established(struct recording *r, const struct lines *l, int column)
 {
     const char *at = l->line;
@@ -198,16 +199,16 @@ static int add_established(struct recording *r, const struct lines *l, int colum
     for (int i = 0; i < column && at != NULL; i++)
         at = strchr(at, ',') != NULL ? strchr(at, ',') + 1 : NULL;
     if (at == NULL)
-        return lines_refuse(l, "columns are missing");
+        return lines_refuse(l, "missing columns");
     if (strchr(",\r\n", *at) != NULL)
         return 0;
     if ((r->n_established & (r->n_established - 1)) == 0) /* full at each power of two */
         more = realloc(more, 2 * (r->n_established + 1) * sizeof *more);
     if (more == NULL)
-        return lines_refuse(l, "no memory");
+        return lines_refuse(l, "out of memory");
     r->established_ns = more;
     if (decimal_take(at, 1000000000, &more[r->n_established]) == NULL)
-        return lines_refuse(l, "established_s is not a number");
+        return lines_refuse(l, "established_s: not a number");
     r->n_established++;
     return 0;
 }
@@ -217,10 +218,10 @@ static int read_connections(struct recording *r, struct lines *l)
     const int column = columns_before(l->line, "established_s");
 
     if (column < 0)
-        return lines_refuse(l, "no column established_s");
+        return lines_refuse(l, "missing column established_s");
     while (lines_next(l)) {
         if (l->line[l->length - 1] != '\n')
-            return lines_refuse(l, "the row is cut off");
+            return lines_refuse(l, "the row is truncated");
         if (add_established(r, l, column) != 0)
             return -1;
     }
@@ -236,15 +237,15 @@ static int read_lines(struct recording *r, struct lines *l)
     if (l->line[strspn(l->line, " \t\r\n")] == '{') {
         if (r->result == NULL)
             return read_result(r, l);
-        return log_error("%s: '%s' has a result already", l->path, r->name);
+        return log_error("%s: '%s' already has a result", l->path, r->name);
     }
     if (strcmp(l->line, ROWS_HEADER) == 0 || l->line[0] == '#' || l->line[0] == '"' ||
         strncmp(l->line, "Tag=", 4) == 0)
         return read_values(r, l);
     if (strncmp(l->line, CONNECTIONS_BEGIN, sizeof CONNECTIONS_BEGIN - 1) == 0)
         return read_connections(r, l);
-    return log_error("%s: neither a result (--json) nor a histogram log (--hlog) nor rows (-R, -o, "
-                     "--connections-out) of tcpclient",
+    return log_error("%s: unknown format: expected a result (--json), a histogram log (--hlog) or "
+                     "rows (-R, -o, --connections-out) of tcpclient",
                      l->path);
 }
 
@@ -277,7 +278,7 @@ static size_t stem_length(const char *path)
     return n;
 }
 
-/* The run of this name, a new one if need be.  NULL: no memory. */
+/* The run of this name, created if needed.  NULL: out of memory. */
 static struct recording *run_of(struct recordings *all, const char *path)
 {
     const size_t n = stem_length(path);
@@ -310,14 +311,14 @@ static void learn(void *arg, const char *name, const struct latency *l)
         return;
     metric = metrics_get(&r->metrics, name);
     if (metric == NULL) {
-        learning->status = log_error("%s: no room for what the result says of %s", r->name, name);
+        learning->status = log_error("%s: too many metrics: cannot add %s", r->name, name);
         return;
     }
     n = metric->hist.count;
     if (metrics_learn(metric, l) != 0)
         learning->status =
-            log_error("%s: the log or the rows have %" PRIu64 " values of %s, the result %" PRIu64
-                      ": they are not of one run, or not complete",
+            log_error("%s: the log or rows have %" PRIu64 " values of %s, the result has %" PRIu64
+                      ": they are from different runs or incomplete",
                       r->name, n, name, l->count);
 }
 
@@ -326,12 +327,12 @@ int recordings_load(struct recordings *all, char *const *paths, size_t n_paths)
     all->n = 0;
     all->items = calloc(n_paths, sizeof *all->items);
     if (all->items == NULL)
-        return log_error("no memory");
+        return log_error("out of memory");
     for (size_t i = 0; i < n_paths; i++) {
         struct recording *r = run_of(all, paths[i]);
 
         if (r == NULL)
-            return log_error("no memory");
+            return log_error("out of memory");
         if (read_file(r, paths[i]) != 0)
             return -1;
     }

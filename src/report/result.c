@@ -14,7 +14,7 @@
 enum { KEY_BYTES = 64 };
 
 #define NS_PER_S     1e9
-#define MOST_EPOCH_S 1e10 /* in the year 2286; with the longest run behind it, within 64 bits */
+#define MOST_EPOCH_S 1e10 /* in the year 2286; plus the longest run, still within 64 bits */
 
 #define REFUSE(...) (snprintf(error, RESULT_ERROR_BYTES, __VA_ARGS__), NULL)
 
@@ -117,17 +117,17 @@ static struct json_object *parse(const char *text, size_t n_bytes, char error[RE
 
     if (tokener == NULL || n_bytes > INT_MAX) {
         json_tokener_free(tokener);
-        return REFUSE("no memory");
+        return REFUSE("out of memory");
     }
     found = json_tokener_parse_ex(tokener, text, (int)n_bytes);
     end = json_tokener_get_parse_end(tokener);
     if (json_tokener_get_error(tokener) == json_tokener_continue)
-        (void)REFUSE("line %u: not all of a JSON value: cut off", line_of(text, n_bytes));
+        (void)REFUSE("line %u: truncated JSON", line_of(text, n_bytes));
     else if (found == NULL)
         (void)REFUSE("line %u: %s", line_of(text, end),
                      json_tokener_error_desc(json_tokener_get_error(tokener)));
     else if (strspn(text + end, " \t\r\n") != n_bytes - end) {
-        (void)REFUSE("line %u: something stands behind the result", line_of(text, end));
+        (void)REFUSE("line %u: unexpected text after the result", line_of(text, end));
         json_object_put(found);
         found = NULL;
     }
@@ -135,7 +135,7 @@ static struct json_object *parse(const char *text, size_t n_bytes, char error[RE
     return found;
 }
 
-/* Says what is missing, NULL: nothing. */
+/* Returns the name of what is missing, NULL: nothing. */
 static const char *lacks(const struct json_object *result)
 {
     static const char *const counts[] = {
@@ -164,14 +164,14 @@ struct json_object *result_parse(const char *text, size_t n_bytes, char error[RE
         return NULL;
     program = result_string(result, "program");
     if (program == NULL || !result_u64(result, "schema", &schema))
-        (void)REFUSE("JSON, but not a result of tcpclient");
+        (void)REFUSE("valid JSON, but not a result of tcpclient");
     else if (strcmp(program, "tcpclient") != 0 && strcmp(program, "tcpreport") != 0)
-        (void)REFUSE("a result of %.40s: accepted are those of tcpclient", program);
+        (void)REFUSE("a result of %.40s: expected one of tcpclient", program);
     else if (schema != RESULT_SCHEMA)
-        (void)REFUSE("a result of schema %llu: accepted is %d", (unsigned long long)schema,
+        (void)REFUSE("unsupported schema %llu: expected %d", (unsigned long long)schema,
                      RESULT_SCHEMA);
     else if ((missing = lacks(result)) != NULL)
-        (void)REFUSE("not a whole result: %s is missing", missing);
+        (void)REFUSE("incomplete result: %s is missing", missing);
     else
         return result;
     json_object_put(result);

@@ -9,7 +9,7 @@
 #define NS_PER_S  1000000000ull
 #define NS_PER_US 1000ull
 
-/* Where each of the columns begins; whether there are just so many. */
+/* Finds the start of each column; false unless there are exactly n_columns. */
 static bool find_columns(const char *line, const char **columns, int n_columns)
 {
     for (int i = 0; i < n_columns; i++) {

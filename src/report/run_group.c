@@ -23,7 +23,7 @@ const struct run_metric run_metrics[RUN_METRICS] = {
     {"answered", NULL, NULL, ANSWERED_SHARE},
 };
 
-/* Why a run has no part; NULL: it has. */
+/* Why a run is ignored; NULL: it is not. */
 static const char *disqualifies(const struct json_object *result)
 {
     if (result_was_interrupted(result))
@@ -38,13 +38,13 @@ int run_group_load(struct run_group *g, char **files, int n_files)
         return -1;
     g->valid = calloc(g->all.n, sizeof *g->valid);
     if (g->valid == NULL)
-        return log_error("no memory");
+        return log_error("out of memory");
     for (size_t i = 0; i < g->all.n; i++) {
         const struct recording *r = &g->all.items[i];
         const char *why;
 
         if (r->result == NULL)
-            return log_error("%s: has no result: compare needs the --json file of each run",
+            return log_error("%s: no result: compare requires the --json file of each run",
                              r->name);
         why = disqualifies(r->result);
         if (why == NULL)
@@ -68,7 +68,7 @@ int run_group_check(const struct json_object *first, const struct run_group *g)
     for (size_t i = 0; i < g->n_valid; i++)
         if (fingerprint_settings(first, g->valid[i]->result, text) > 0 ||
             fingerprint_host(first, g->valid[i]->result, text) > 0)
-            return log_error("the runs are not of one kind: %s (--force compares them)", text);
+            return log_error("the runs are not comparable: %s (--force compares them)", text);
     return 0;
 }
 

@@ -58,7 +58,9 @@ int timeline_join(struct timeline *into, const struct timeline *from)
     return 0;
 }
 
-/* Those of a second and a tag stand side by side; the untagged ones, the headline, first. */
+/* Intervals of the same second and tag are adjacent; the untagged ones, the main metric, come
+ * first.
+ */
 static int by_second_and_tag(const void *a, const void *b)
 {
     const struct timeline_entry *x = a, *y = b;

@@ -107,7 +107,7 @@ static void watch_listeners(struct server_accept *a)
 static void refuse_and_say(struct server_accept *a, int listener_fd, int error)
 {
     if (!a->warned && !a->config->quiet)
-        log_error("thread %u cannot accept more: %s; it refuses new connections meanwhile (%s)",
+        log_error("thread %u: cannot accept: %s; refusing new connections until it can (%s)",
                   a->worker_index, strerror(error), outcome_remedy(outcome_reason_of_errno(error)));
     a->warned = true;
     refuse_waiting(a, listener_fd, error);

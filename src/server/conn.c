@@ -308,7 +308,7 @@ static enum outcome_phase phase_of(const struct server_conn *c)
     return c->conns->config->tls == NULL || is_secured(c) ? PHASE_RECEIVE : PHASE_TLS;
 }
 
-/* Returns how much stands in the worker's buffer, 0 where there is nothing or the connection has
+/* Returns the number of bytes in the worker's buffer; 0 if there are none or the connection has
  * ended. */
 static size_t receive(struct server_conn *c, int fd)
 {

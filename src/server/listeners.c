@@ -16,9 +16,7 @@ static int resolve(struct server_listeners *l, const struct server_opts *o)
 
     if (endpoint_parse(o->bind, &e) != 0 || e.port != 0)
         return log_error(
-            "--bind: '%s' is not an address: accepted is an IPv4 or IPv6 address or a host "
-            "name",
-            o->bind);
+            "--bind: invalid value '%s': expected an IPv4 or IPv6 address or a host name", o->bind);
     if (sock_resolve(&e, AF_UNSPEC, &l->address, error) != 0)
         return log_error("--bind: %s", error);
     sock_set_port(&l->address, o->port);
@@ -40,7 +38,7 @@ static int listen_once(struct server_listeners *l, const struct server_opts *o, 
     return *fd < 0 ? -1 : 0;
 }
 
-/* Where there is no IPv6, "both families" is IPv4. */
+/* Without IPv6, "both families" means IPv4. */
 static int listen_first(struct server_listeners *l, const struct server_opts *o, bool reuse_port)
 {
     const struct endpoint any4 = {.host = "0.0.0.0"};
@@ -66,7 +64,7 @@ int server_listeners_open(struct server_listeners *l, const struct server_opts *
     l->n = n;
     l->fds = calloc(n, sizeof *l->fds);
     if (l->fds == NULL)
-        return log_error("no memory");
+        return log_error("out of memory");
     if (resolve(l, o) != 0)
         return -1;
     if (listen_first(l, o, n > 1) != 0 || sock_local_address(l->fds[0], &l->address) != 0)

@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-/* One sample for each worker of a count in its tally. */
+/* One sample of a tally count per worker. */
 static void put_each(struct openmetrics *m, const struct server_result *r, const char *name,
                      const char *help, size_t offset)
 {
@@ -23,7 +23,7 @@ static void put_each(struct openmetrics *m, const struct server_result *r, const
 static void put_refusals(struct openmetrics *m, const struct server_tally *t)
 {
     openmetrics_family(m, OPENMETRICS_COUNTER, "tcpserver_refusals",
-                       "Connections refused, by which limit was reached.");
+                       "Connections refused, by limit.");
     for (int i = 0; i < SERVER_N_REFUSALS; i++)
         openmetrics_u64(m, "limit", server_refusal_name((enum server_refusal)i),
                         tally_get(&t->refused[i]));
@@ -44,18 +44,17 @@ static void put_active(struct openmetrics *m, const struct server_result *r)
 static void put_host(struct openmetrics *m, const struct server_result *r)
 {
     openmetrics_counter(m, "tcpserver_listen_overflows",
-                        "Connections for which an accept queue of this host had no room.",
+                        "Connections that found an accept queue of this host full.",
                         host_counters_delta(r->now.listen_overflows, r->before.listen_overflows));
     openmetrics_counter(m, "tcpserver_listen_drops",
-                        "Connections that this host dropped before they were accepted.",
+                        "Connections dropped by this host before they were accepted.",
                         host_counters_delta(r->now.listen_drops, r->before.listen_drops));
     openmetrics_counter(m, "tcpserver_tcp_memory_pressures",
-                        "Times that TCP's memory was short on this host.",
+                        "Times TCP ran low on memory on this host.",
                         host_counters_memory_pressures(&r->now, &r->before));
     openmetrics_gauge(m, "tcpserver_resident_memory_bytes", "Resident memory.", r->now.rss_bytes);
     openmetrics_gauge(m, "tcpserver_tcp_memory_bytes",
-                      "Memory of all TCP sockets of this host, in the kernel.",
-                      r->now.tcp_memory_bytes);
+                      "Kernel memory of all TCP sockets of this host.", r->now.tcp_memory_bytes);
     openmetrics_family(m, OPENMETRICS_COUNTER, "tcpserver_cpu_seconds", "CPU time used.");
     openmetrics_double(m, (double)(r->now.user_us + r->now.system_us) / 1e6);
 }
@@ -65,25 +64,26 @@ void server_metrics(struct openmetrics *m, const struct server_result *r)
     put_each(m, r, "tcpserver_connections_accepted", "Connections served.",
              offsetof(struct server_tally, accepted));
     put_each(m, r, "tcpserver_connections_refused",
-             "Connections accepted and reset at once, as a limit was reached.",
+             "Connections reset right after accepting because a limit was reached.",
              offsetof(struct server_tally, n_refused));
     put_refusals(m, &r->total);
     put_each(m, r, "tcpserver_connections_closed", "Connections that ended.",
              offsetof(struct server_tally, n_closed));
     put_active(m, r);
-    openmetrics_gauge(m, "tcpserver_connections_peak", "The most connections at a time.", r->peak);
-    outcome_report_metrics(m, "tcpserver_connection_ends", "Connections that ended, by how.",
+    openmetrics_gauge(m, "tcpserver_connections_peak", "Peak number of open connections.", r->peak);
+    outcome_report_metrics(m, "tcpserver_connection_ends", "Connections that ended, by outcome.",
                            r->total.closed);
     put_each(m, r, "tcpserver_received_bytes", "Bytes received.",
              offsetof(struct server_tally, bytes_received));
     put_each(m, r, "tcpserver_sent_bytes", "Bytes sent.",
              offsetof(struct server_tally, bytes_sent));
-    put_each(m, r, "tcpserver_accept_pauses", "Times accepting rested for want of room.",
+    put_each(m, r, "tcpserver_accept_pauses",
+             "Times accepting was paused because a limit was reached.",
              offsetof(struct server_tally, accept_pauses));
     put_each(m, r, "tcpserver_back_pressure_pauses",
-             "Times a connection was not read until its peer read.",
+             "Times reading from a connection was paused until its peer read.",
              offsetof(struct server_tally, back_pressure_pauses));
-    openmetrics_gauge(m, "tcpserver_paused", "Whether accepting was paused by request.",
+    openmetrics_gauge(m, "tcpserver_paused", "Whether accepting is paused by request.",
                       r->state == SERVER_PAUSED);
     put_host(m, r);
     openmetrics_end(m);

@@ -15,71 +15,72 @@
 #define MAX_PUSH_RATE_PER_S 1e9
 
 static const struct option_row rows[] = {
-    {"port", 'p', OPTION_ANY_PORT, FIELD(port), "PORT", "as the operand, for --config", 0, 0, NULL},
+    {"port", 'p', OPTION_ANY_PORT, FIELD(port), "PORT", "same as the PORT argument, for --config",
+     0, 0, NULL},
     {"bind", 0, OPTION_TEXT, FIELD(bind), "ADDRESS",
-     "listen on this address alone (default: ::, which takes IPv4 too)", 0, 0, NULL},
+     "listen on this address only (default: ::, which includes IPv4)", 0, 0, NULL},
     {"protocol", 0, OPTION_CHOICE, FIELD(protocol), "NAME",
      "echo: return every byte; ping: answer Ping with Pong (default: echo)", 0, 0,
      SERVER_PROTOCOLS},
     {"push", 0, OPTION_RATE, FIELD(push_rate_per_s), "RATE",
-     "instead: push so many messages per second to all connections", 0, 0, NULL},
-    {"push-size", 0, OPTION_BYTES, FIELD(push_bytes), "BYTES", "of each message (default: 512)",
-     PUSH_MIN_BYTES, PUSH_MAX_BYTES, NULL},
+     "push RATE messages per second over all connections, instead", 0, 0, NULL},
+    {"push-size", 0, OPTION_BYTES, FIELD(push_bytes), "BYTES",
+     "size of each message (default: 512)", PUSH_MIN_BYTES, PUSH_MAX_BYTES, NULL},
     {"push-select", 0, OPTION_CHOICE, FIELD(push_select), "KIND",
-     "random (then Poisson) or round-robin (then constant) (default: random)", 0, 0,
+     "random (Poisson) or round-robin (constant intervals) (default: random)", 0, 0,
      SERVER_SELECTS},
     {"threads", 0, OPTION_AUTO, FIELD(threads), "N",
      "threads; auto: one per CPU, more as fd tables fill up (default: auto)", 1,
      SERVER_OPTS_MOST_THREADS, NULL},
     {"cpu", 0, OPTION_TEXT, FIELD(cpu), "LIST",
-     "pin the threads to these CPUs, as 0-3,6 (default: any)", 0, 0, NULL},
+     "pin the threads to these CPUs, e.g. 0-3,6 (default: any)", 0, 0, NULL},
     {"busy-poll", 0, OPTION_FLAG, FIELD(busy_poll), NULL,
-     "never sleep, and SO_BUSY_POLL on every socket", 0, 0, NULL},
+     "never sleep; set SO_BUSY_POLL on every socket", 0, 0, NULL},
     {"backlog", 0, OPTION_COUNT, FIELD(backlog), "N",
      "accept queue per thread, at most net.core.somaxconn (default: 4096)", 1, 1u << 30, NULL},
     {"max-connections", 'c', OPTION_COUNT, FIELD(max_connections), "N",
-     "refuse more than N at a time, and have room for N (default: what fits)", 1,
+     "accept at most N connections at a time (default: as many as fit)", 1,
      SERVER_OPTS_MOST_CONNECTIONS, NULL},
     {"max-connections-per-source", 0, OPTION_COUNT, FIELD(max_per_source), "N",
-     "refuse more than N of one IPv4 address or IPv6 /64 (default: any)", 1,
+     "accept at most N per IPv4 address or IPv6 /64 (default: no limit)", 1,
      SERVER_OPTS_MOST_CONNECTIONS, NULL},
     {"idle-timeout", 0, OPTION_DURATION, FIELD(idle_timeout_ns), "TIME",
-     "close who neither sends nor reads for TIME; 0: never (default: 0)", 0,
-     366ull * 86400 * UNITS_NS_PER_S, NULL},
+     "close connections idle for TIME; 0: never (default: 0)", 0, 366ull * 86400 * UNITS_NS_PER_S,
+     NULL},
     {"sndbuf", 0, OPTION_BYTES, FIELD(sndbuf_bytes), "BYTES",
      "send buffer per socket; 0: the kernel's (default: 64KiB)", 0, 1u << 30, NULL},
     {"rcvbuf", 0, OPTION_BYTES, FIELD(rcvbuf_bytes), "BYTES",
      "receive buffer per socket; 0: the kernel's (default: 64KiB)", 0, 1u << 30, NULL},
     {"tls-cert", 0, OPTION_TEXT, FIELD(tls_cert), "FILE",
-     "TLS on every connection, with this certificate and its chain (PEM)", 0, 0, NULL},
+     "use TLS on every connection, with this certificate chain (PEM)", 0, 0, NULL},
     {"tls-key", 0, OPTION_TEXT, FIELD(tls_key), "FILE",
-     "its private key (PEM; default: in the file of the certificate)", 0, 0, NULL},
+     "private key (PEM; default: in the --tls-cert file)", 0, 0, NULL},
     {"tls-min", 0, OPTION_CHOICE, FIELD(tls_min), "VERSION",
-     "lowest version of TLS: 1.2 or 1.3 (default: 1.2)", 0, 0, TLS_MINS},
+     "minimum TLS version: 1.2 or 1.3 (default: 1.2)", 0, 0, TLS_MINS},
     {"json", 0, OPTION_TEXT, FIELD(json), "FILE",
-     "at the end, write the result as JSON to FILE (-: stdout)", 0, 0, NULL},
+     "write the result as JSON to FILE at the end (-: stdout)", 0, 0, NULL},
     {"stats-interval", 0, OPTION_DURATION, FIELD(stats_interval_ns), "TIME",
-     "a line of figures on stderr every TIME; 0: none (default: 0)", 0,
+     "print statistics on stderr every TIME; 0: never (default: 0)", 0,
      366ull * 86400 * UNITS_NS_PER_S, NULL},
     {"control", 0, OPTION_TEXT, FIELD(control), "ADDR",
-     "be shown and steered over HTTP at ADDR:PORT or unix:PATH", 0, 0, NULL},
+     "serve the HTTP control API at ADDR:PORT or unix:PATH", 0, 0, NULL},
     {"control-token", 0, OPTION_TEXT, FIELD(control_token), "FILE",
-     "demand the token in FILE there; without, loopback only", 0, 0, NULL},
+     "require the token in FILE for it; without a token, loopback only", 0, 0, NULL},
     {"user", 0, OPTION_TEXT, FIELD(user), "NAME[:GROUP]",
-     "become NAME once the port is bound, before anything is written", 0, 0, NULL},
+     "switch to NAME after binding the port, before writing any file", 0, 0, NULL},
     {"plan", 0, OPTION_FLAG, FIELD(plan), NULL,
-     "only say, on stdout, which limits bind for -c N and how to lift them", 0, 0, NULL},
-    {"force", 0, OPTION_FLAG, FIELD(force), NULL, "run although the plan says stop", 0, 0, NULL},
+     "print which limits apply to -c N and how to raise them, then exit", 0, 0, NULL},
+    {"force", 0, OPTION_FLAG, FIELD(force), NULL, "run even if the plan says stop", 0, 0, NULL},
     {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL,
      "no listening line, summary or warnings; errors still go to stderr", 0, 0, NULL},
-    {"verbose", 'v', OPTION_COUNTER, FIELD(verbose), NULL, "say more about threads and limits", 0,
+    {"verbose", 'v', OPTION_COUNTER, FIELD(verbose), NULL, "print more about threads and limits", 0,
      0, NULL},
     {"config", 0, OPTION_CONFIG, FIELD(config), "FILE",
-     "settings from lines 'option = value'; the command line wins", 0, 0, NULL},
+     "read 'option = value' lines; the command line overrides them", 0, 0, NULL},
     {"profile", 0, OPTION_PROFILE, FIELD(profile), "NAME",
-     "settings of a published run, below those of --config; list: all names", 0, 0, NULL},
+     "settings of a published run; --config overrides them; list: names", 0, 0, NULL},
     {"print-config", 0, OPTION_COMMAND, FIELD(print_config), NULL,
-     "only print the settings in force, as --config reads them", 0, 0, NULL},
+     "print the settings in force in --config format, then exit", 0, 0, NULL},
     {"help", 'h', OPTION_HELP, 0, NULL, "print this and exit", 0, 0, NULL},
     {"version", 'V', OPTION_VERSION, 0, NULL, "print the version and exit", 0, 0, NULL},
 };
@@ -101,8 +102,8 @@ struct options *server_opts_table(void)
     static struct options table = {
         .program = "tcpserver",
         .usage = "[options] [PORT]",
-        .summary =
-            "Listens on PORT (default 4242; 0: any free one) and echoes, answers pings, or pushes.",
+        .summary = "Listens on PORT (default: 4242; 0: any free port) and echoes, answers pings or "
+                   "pushes messages.",
         .version = TCPSCALER_VERSION,
         .rows = rows,
         .n_rows = N_ROWS,
@@ -121,21 +122,20 @@ static int check_push(const struct server_opts *o, char *error)
                                                                     : NULL;
 
     if (pushes && (o->push_rate_per_s <= 0 || o->push_rate_per_s > MAX_PUSH_RATE_PER_S))
-        snprintf(
-            error, OPTIONS_ERROR_BYTES,
-            "--push: %g is no rate to push at: accepted is more than 0 and up to 1e9 per second",
-            o->push_rate_per_s);
+        snprintf(error, OPTIONS_ERROR_BYTES,
+                 "--push: invalid value '%g': expected more than 0 and at most 1e9 per second",
+                 o->push_rate_per_s);
     else if (pushes && options_was_given(table, "protocol"))
         snprintf(error, OPTIONS_ERROR_BYTES,
-                 "--push: excludes --protocol: subscribers get no answers");
+                 "--push: conflicts with --protocol: subscribers get no answers");
     else if (pushes && o->tls_cert != NULL)
         snprintf(error, OPTIONS_ERROR_BYTES,
-                 "--push: excludes --tls-cert: what is pushed is not encrypted");
+                 "--push: conflicts with --tls-cert: pushed messages are not encrypted");
     else if (pushes && o->idle_timeout_ns > 0)
         snprintf(error, OPTIONS_ERROR_BYTES,
-                 "--push: excludes --idle-timeout: subscribers have nothing to say");
+                 "--push: conflicts with --idle-timeout: subscribers send nothing");
     else if (!pushes && without != NULL)
-        snprintf(error, OPTIONS_ERROR_BYTES, "--%s: needs --push", without);
+        snprintf(error, OPTIONS_ERROR_BYTES, "--%s: requires --push", without);
     else
         return 0;
     return -1;
@@ -147,8 +147,7 @@ static int check_tls(const struct server_opts *o, char *error)
 
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (o->tls_cert == NULL && options_was_given(server_opts_table(), options[i])) {
-            snprintf(error, OPTIONS_ERROR_BYTES, "--%s: there is no TLS without --tls-cert",
-                     options[i]);
+            snprintf(error, OPTIONS_ERROR_BYTES, "--%s: requires --tls-cert", options[i]);
             return -1;
         }
     return 0;
@@ -170,18 +169,17 @@ enum options_result server_opts_parse(struct server_opts *opts, int argc, char *
     if (check_push(opts, error) != 0 || check_tls(opts, error) != 0)
         return OPTIONS_USAGE;
     if (opts->control_token != NULL && opts->control == NULL) {
-        snprintf(error, OPTIONS_ERROR_BYTES,
-                 "--control-token: nothing asks for it without --control");
+        snprintf(error, OPTIONS_ERROR_BYTES, "--control-token: requires --control");
         return OPTIONS_USAGE;
     }
     if (argc - first > 1) {
-        snprintf(error, OPTIONS_ERROR_BYTES, "'%s' is one operand too many: accepted is one PORT",
+        snprintf(error, OPTIONS_ERROR_BYTES, "unexpected argument '%s': expected one PORT",
                  argv[first + 1]);
         return OPTIONS_USAGE;
     }
     if (argc - first == 1) {
         if (endpoint_parse_port(argv[first], 1, &opts->port) != 0) {
-            snprintf(error, OPTIONS_ERROR_BYTES, "PORT: '%s' is not a port: accepted is 0 to 65535",
+            snprintf(error, OPTIONS_ERROR_BYTES, "PORT: invalid value '%s': expected 0 to 65535",
                      argv[first]);
             return OPTIONS_USAGE;
         }

@@ -71,7 +71,7 @@ static void fit_files(struct server_plan *plan)
     limit_room(plan, host->epoll_watches);
 }
 
-/* No more than there is memory for. */
+/* No more than fit into memory. */
 static void fit_memory(struct server_plan *plan)
 {
     const struct memory_ends one = {.server_connections = 1, .tls = plan->config.tls != NULL};
@@ -151,7 +151,7 @@ int server_plan_make(struct server_plan *plan, const struct server_opts *opts)
         return log_error("--cpu: %s", error);
     if (process_limits_raise_nofile() <= PROCESS_LIMITS_RESERVED_FDS)
         return log_error(
-            "the fd limit is too low to serve anybody: raise it with 'ulimit -n 1024'");
+            "the fd limit is too low to accept any connection: raise it with 'ulimit -n 1024'");
     host_limits_read(&plan->host);
     plan_service(&plan->config, opts);
     if (plan_user(plan, opts) != 0 || plan_tls(plan, opts) != 0)
@@ -191,10 +191,11 @@ int server_plan_limit_sources(struct server_plan *plan, const struct server_opts
     if (opts->max_per_source == 0)
         return 0;
     if (getentropy(&secret, sizeof secret) != 0)
-        return log_error("--max-connections-per-source: no random number: %s", strerror(errno));
+        return log_error("--max-connections-per-source: cannot get random bytes: %s",
+                         strerror(errno));
     plan->config.source_limit =
         source_limit_new(opts->max_per_source, (uint32_t)most_connections(plan, opts), secret);
-    return plan->config.source_limit != NULL ? 0 : log_error("no memory");
+    return plan->config.source_limit != NULL ? 0 : log_error("out of memory");
 }
 
 void server_plan_free(struct server_plan *plan)

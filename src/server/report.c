@@ -46,14 +46,15 @@ void server_report_text(FILE *out, const struct server_result *r)
             units_format_count(c, r->peak), count_text(d, &t->n_refused));
     put_refusals(out, t);
     if (r->has_tls)
-        fprintf(out, "TLS          %s handshakes, %s of them resumed\n", count_text(a, &t->secured),
+        fprintf(out, "TLS          %s handshakes, %s resumed\n", count_text(a, &t->secured),
                 count_text(b, &t->resumed));
     fprintf(out, "Bytes        %s received, %s sent\n", count_text(a, &t->bytes_received),
             count_text(b, &t->bytes_sent));
     if (r->pushes)
-        fprintf(out, "Push         %s messages pushed, %s dropped: their sockets were full\n",
+        fprintf(out,
+                "Push         %s messages pushed, %s dropped because socket buffers were full\n",
                 count_text(a, &t->pushed), count_text(b, &t->push_dropped));
-    fprintf(out, "Pauses       %s of accepting, %s of reading from peers that do not read\n",
+    fprintf(out, "Pauses       accepting paused %s times, reading %s times (peer not reading)\n",
             count_text(a, &t->accept_pauses), count_text(b, &t->back_pressure_pauses));
     fprintf(out, "Host         %.2f s user, %.2f s system, %s resident at the peak",
             (double)(r->now.user_us - r->before.user_us) / 1e6,
@@ -62,7 +63,7 @@ void server_report_text(FILE *out, const struct server_result *r)
     if (overflows != HOST_COUNTERS_UNKNOWN)
         fprintf(out, ", %s listen overflows", units_format_count(a, overflows));
     if (pressures != HOST_COUNTERS_UNKNOWN && pressures > 0)
-        fprintf(out, ", %s times under TCP memory pressure", units_format_count(a, pressures));
+        fprintf(out, ", TCP memory pressure %s times", units_format_count(a, pressures));
     fputc('\n', out);
     outcome_report_text(out, "Closed", t->closed, false);
 }

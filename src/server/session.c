@@ -193,7 +193,7 @@ static void announce(const struct server *s)
     if (s->opts.verbose > 0)
         fprintf(stderr,
                 "tcpserver: fd limit %s per %s; accept queue %" PRIu64
-                " per thread of at most %s (net.core.somaxconn); libevent %s (%s)\n",
+                " per thread, at most %s (net.core.somaxconn); libevent %s (%s)\n",
                 units_format_known(b, s->plan.host.nofile),
                 s->plan.config.own_fd_tables ? "thread" : "process, shared by all threads",
                 s->opts.backlog, units_format_known(a, s->plan.host.somaxconn), event_get_version(),

@@ -53,8 +53,7 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
     memory_shortage_text(&s->memory.tightest, text, sizeof text);
     if (!s->opts.quiet)
         log_error("%s: %s",
-                  is_short ? "memory is short, new connections are refused"
-                           : "accepts connections again",
+                  is_short ? "low memory, refusing new connections" : "accepting connections again",
                   text);
 }
 
@@ -74,7 +73,7 @@ static void on_stats(evutil_socket_t fd, short what, void *arg)
 void server_watch_print_json(struct server *s)
 {
     if (output_begin(&s->json) != 0)
-        log_error("--json: cannot empty '%s': %s", s->opts.json, strerror(errno));
+        log_error("--json: cannot truncate '%s': %s", s->opts.json, strerror(errno));
     server_report_json(s->json.stream, &s->result);
 }
 

@@ -79,7 +79,7 @@ int server_workers_start(struct server_workers *w, struct server_config *config,
     if (server_overflow_open(&config->overflow, config->own_fd_tables && most > 1, most > n) != 0)
         return log_error("cannot start threads: %s", strerror(errno));
     if (list_kept_fds(w) != 0)
-        return log_error("no memory");
+        return log_error("out of memory");
     while (w->n < n)
         if (add(w, false) != 0)
             return log_error("cannot start thread %" PRIu32 ": %s", w->n, strerror(errno));

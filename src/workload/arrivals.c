@@ -31,7 +31,7 @@ static uint32_t greatest_common_divisor(uint32_t a, uint32_t b)
     return a;
 }
 
-/* Coprime to n: the steps go through all. */
+/* Coprime to n, so that the steps visit all. */
 static uint32_t golden_step(uint32_t n)
 {
     uint32_t step = (uint32_t)(0.61803398874989485 * n);

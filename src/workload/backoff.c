@@ -23,7 +23,7 @@ int backoff_parse(struct backoff *b, const char *text, char *error)
             return 0;
     }
     snprintf(error, BACKOFF_ERROR_BYTES,
-             "'%.40s' is not a wait: accepted is FIRST-MOST, two times as 100ms-10s, up to 24h",
+             "invalid value '%.40s': expected FIRST-MAX, two times such as 100ms-10s, at most 24h",
              text);
     return -1;
 }

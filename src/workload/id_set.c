@@ -27,7 +27,7 @@ void id_set_remove(struct id_set *s, uint16_t id)
     s->full &= ~bit(group);
 }
 
-/* The first clear bit from number `from` on, 64 when there is none. */
+/* The first clear bit from number `from` on, 64 if there is none. */
 static unsigned first_clear(uint64_t bits, unsigned from)
 {
     const uint64_t clear = from < 64 ? ~bits & UINT64_MAX << from : 0;

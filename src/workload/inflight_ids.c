@@ -11,7 +11,7 @@
 
 enum { IDS_PER_SLOT = 128 };
 
-/* So many ids in use of a connection are worth a set of them: to pass over fewer one by one is
+/* From this many ids in use on a connection a set of them pays off: skipping fewer one by one is
  * cheap. */
 enum { CROWDED = 1024 };
 

@@ -11,7 +11,7 @@ uint32_t pacer_connections_of(uint32_t n_connections, uint32_t n_workers, uint32
     return n_connections / n_workers + (worker < n_connections % n_workers);
 }
 
-/* Arrivals of the whole schedule, all workers, in a segment. */
+/* Number of arrivals of the whole schedule, all workers, in a segment. */
 static double area(const struct pacer_segment *s)
 {
     if (s->duration_ns == PACER_NEVER)
@@ -19,8 +19,8 @@ static double area(const struct pacer_segment *s)
     return (s->rate_begin_qps + s->rate_end_qps) / 2 * ((double)s->duration_ns / NS_PER_S);
 }
 
-/* Seconds into the segment until `arrivals` of it have come: the root of b/2 x^2 + a x = arrivals
- * in the form that neither cancels nor divides by a slope of 0. */
+/* Seconds into the segment until it has had `arrivals`: the root of b/2 x^2 + a x = arrivals, in
+ * the form that neither cancels nor divides by a slope of 0. */
 static double seconds_until(const struct pacer_segment *s, double arrivals)
 {
     const double a = s->rate_begin_qps;
@@ -35,7 +35,7 @@ static double seconds_until(const struct pacer_segment *s, double arrivals)
     return 2 * arrivals / (a + sqrt(discriminant > 0 ? discriminant : 0));
 }
 
-/* Puts next_ns where the integral of the rate reaches p->target. */
+/* Sets next_ns to where the integral of the rate reaches p->target. */
 static void place(struct pacer *p)
 {
     const struct pacer_config *c = &p->config;

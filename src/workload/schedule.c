@@ -24,8 +24,8 @@ void schedule_constant(struct schedule *s, uint64_t duration_ns, double rate_qps
     add(s, duration_ns, rate_qps, rate_qps);
 }
 
-/* Copies what stands before one of the ends into word and moves *text to that end.  Returns -1
- * where it does not fit. */
+/* Copies the text up to one of the ends into word and advances *text to that end.  Returns -1 if it
+ * does not fit. */
 static int take_word(const char **text, const char *ends, char word[WORD_BYTES])
 {
     const size_t n = strcspn(*text, ends);
@@ -38,7 +38,7 @@ static int take_word(const char **text, const char *ends, char word[WORD_BYTES])
     return 0;
 }
 
-/* Of a text how much an error shows: what stands before one of the ends, or its beginning. */
+/* How much of a text to quote in an error: up to one of the ends, or its first characters. */
 static int n_quoted(const char *text, const char *ends)
 {
     const size_t n = strcspn(text, ends);
@@ -78,7 +78,7 @@ static int parse_item(struct schedule *s, const char *item)
     return 0;
 }
 
-/* Blanks, commas, line ends and comments. */
+/* Skips blanks, commas, newlines and comments. */
 static const char *skip_between(const char *text)
 {
     for (;;) {
@@ -99,22 +99,22 @@ int schedule_parse(struct schedule *s, const char *text, char *error)
 
         if (s->n == SCHEDULE_MOST_ITEMS) {
             s->n = 0;
-            return REFUSE("more than %u items", SCHEDULE_MOST_ITEMS);
+            return REFUSE("too many steps: expected at most %u", SCHEDULE_MOST_ITEMS);
         }
         if (take_word(&text, ITEM_ENDS, item) != 0 || parse_item(s, item) != 0) {
             s->n = 0;
-            return REFUSE("'%.*s' is not a step: accepted is TIME:RATE or TIME:RATE-RATE, as "
-                          "10s:0-5000, a year at most in all",
+            return REFUSE("invalid step '%.*s': expected TIME:RATE or TIME:RATE-RATE, such as "
+                          "10s:0-5000, at most a year in total",
                           n_quoted(begin, ITEM_ENDS), begin);
         }
     }
     return s->n > 0 ? 0
-                    : REFUSE("it is empty: accepted is TIME:RATE or TIME:RATE-RATE, as 10s:0-5000");
+                    : REFUSE("no steps: expected TIME:RATE or TIME:RATE-RATE, such as 10s:0-5000");
 }
 
 /* --- lines of two numbers --- */
 
-/* A line "<milliseconds> <number>"; the number may have a sign where `is_signed`. */
+/* Parses a line "<milliseconds> <number>"; the number may have a sign if `is_signed`. */
 static int parse_line(const char *line, bool is_signed, uint64_t *duration_ns, double *number)
 {
     char word[WORD_BYTES];
@@ -136,7 +136,7 @@ static int parse_line(const char *line, bool is_signed, uint64_t *duration_ns, d
     return 0;
 }
 
-/* The rate goes on from where it is and stops at 0. */
+/* The rate continues from its current value and stops at 0. */
 static int add_slope(struct schedule *s, uint64_t duration_ns, double slope, double *rate_qps)
 {
     const double begin_qps = *rate_qps;
@@ -190,23 +190,23 @@ static int parse_lines(struct schedule *s, const char *text, bool are_slopes, do
     s->n = 0;
     if (take_line(&text, line) != 0 || units_parse_count(line, &n_lines) != 0 || n_lines == 0 ||
         n_lines > SCHEDULE_MOST_ITEMS)
-        return REFUSE("line 1: '%.*s' is not a number of lines: accepted is 1 to %u",
-                      n_quoted(begin, "\n"), begin, SCHEDULE_MOST_ITEMS);
+        return REFUSE("line 1: invalid line count '%.*s': expected 1 to %u", n_quoted(begin, "\n"),
+                      begin, SCHEDULE_MOST_ITEMS);
     while (n < n_lines && *text != '\0') {
         n++;
         begin = text;
         if (take_line(&text, line) != 0 || add_line(s, line, are_slopes, &rate_qps) != 0) {
             s->n = 0;
-            return REFUSE(
-                "line %zu: '%.*s' is not accepted: '<milliseconds> <%s>', a year and 1e9 per "
-                "second at most",
-                n + 1, n_quoted(begin, "\n"), begin, are_slopes ? "slope per second" : "rate");
+            return REFUSE("line %zu: invalid step '%.*s': expected '<milliseconds> <%s>', at most "
+                          "a year and 1e9 per second",
+                          n + 1, n_quoted(begin, "\n"), begin,
+                          are_slopes ? "slope per second" : "rate");
         }
     }
     if (n == n_lines && text[strspn(text, " \t\r\n")] == '\0')
         return 0;
     s->n = 0;
-    return REFUSE("line 1 says %u lines, there are %s", (unsigned)n_lines,
+    return REFUSE("line 1: the count is %u, but there are %s lines", (unsigned)n_lines,
                   n < n_lines ? "fewer" : "more");
 }
 
@@ -291,7 +291,7 @@ double schedule_mean_qps(const struct schedule *s, uint64_t after_ns)
 
 /* --- parts of it --- */
 
-/* Where segment i, which begins at start_ns, ends. */
+/* The end of segment i, which starts at start_ns. */
 static uint64_t end_of(const struct schedule *s, size_t i, uint64_t start_ns)
 {
     const uint64_t duration_ns = s->segments[i].duration_ns;
@@ -299,7 +299,7 @@ static uint64_t end_of(const struct schedule *s, size_t i, uint64_t start_ns)
     return duration_ns == PACER_NEVER ? PACER_NEVER : start_ns + duration_ns;
 }
 
-/* Puts what `from` has from begin_ns to end_ns behind s. */
+/* Appends to s what `from` has from begin_ns to end_ns. */
 static int append_part(struct schedule *s, const struct schedule *from, uint64_t begin_ns,
                        uint64_t end_ns)
 {

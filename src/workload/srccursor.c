@@ -32,7 +32,7 @@ void srccursor_free(struct srccursor *c)
     c->n_returned = c->room = 0;
 }
 
-/* An exhausted counter is left alone: it must not wrap round, however often it is asked. */
+/* An exhausted counter is not incremented: it must not wrap around. */
 static uint64_t take_spare(struct srccursor *c, uint64_t capacity)
 {
     if (atomic_load_explicit(c->spare, memory_order_relaxed) >= capacity)
@@ -93,7 +93,7 @@ static int grow(struct srccursor *c)
 void srccursor_give_back(struct srccursor *c, uint64_t number)
 {
     if (srcplan_capacity(c->plan) == UINT64_MAX)
-        return; /* the kernel chooses: there is no end of them */
+        return; /* the kernel chooses: unlimited */
     if (c->n_returned == c->room && grow(c) != 0)
         return;
     c->returned[(c->first_returned + c->n_returned++) % c->room] = number;

@@ -11,8 +11,8 @@
 enum { ITEM_BYTES = 512, N_PORTS = 65536, MAX_BRACE_ITEMS = 65536 };
 
 #define ACCEPTED_SOURCES                                                                           \
-    "accepted are ADDRESS, ADDRESS-ADDRESS, ADDRESS-LAST, ADDRESS/BITS, 10.0.{1..9}.{1,5}"
-#define ACCEPTED_PORTS "accepted are PORT, FIRST-LAST and !PORT with ports from 1 to 65535"
+    "expected ADDRESS, ADDRESS-ADDRESS, ADDRESS-LAST, ADDRESS/BITS, 10.0.{1..9}.{1,5}"
+#define ACCEPTED_PORTS "expected PORT, FIRST-LAST and !PORT with ports from 1 to 65535"
 
 /* --- items of a comma list; a comma within braces belongs to the item --- */
 
@@ -31,7 +31,7 @@ static int next_item(const char **list, char item[ITEM_BYTES])
     return 0;
 }
 
-/* Calls take for each item; empty ones are errors too. */
+/* Calls take for each item; empty items are errors, too. */
 static int each_item(const char *list, char *error, const char *accepted,
                      int (*take)(void *context, const char *item), void *context)
 {
@@ -53,7 +53,7 @@ static int each_item(const char *list, char *error, const char *accepted,
 
 /* --- addresses --- */
 
-/* Room is doubled at each power of two. */
+/* The room doubles at each power of two. */
 static int make_room(struct srcplan *p)
 {
     struct srcplan_range *ranges = p->ranges;
@@ -126,7 +126,7 @@ static int add_block(struct srcplan *p, const char *address, const char *bits_te
     return append_range(p, &first, 1ull << (width - bits));
 }
 
-/* "10.0.0.1-9": the last group counts up.  Writes the end of the range as a full address. */
+/* "10.0.0.1-9": the last group counts up.  Writes the end of the range as a complete address. */
 static int complete_last(const char *first, const char *last, char out[ITEM_BYTES])
 {
     const char separator = strchr(first, ':') != NULL ? ':' : '.';
@@ -199,7 +199,7 @@ static int add_brace_range(struct srcplan *p, const char *item, size_t n_head, c
     return 0;
 }
 
-/* Replaces the first pair of braces by each of its choices, and so on. */
+/* Replaces the first pair of braces by each of its choices, recursively. */
 static int add_braces(struct srcplan *p, const char *item)
 {
     const char *open = strchr(item, '{'), *close;
@@ -236,7 +236,7 @@ int srcplan_add_sources(struct srcplan *p, const char *list, char *error)
         return 0;
     if (p->n_ranges == SRCPLAN_MOST_RANGES)
         snprintf(error, SRCPLAN_ERROR_BYTES,
-                 "'%.40s': of more than %u parts: write ranges as ADDRESS/BITS or ADDRESS-ADDRESS",
+                 "'%.40s': more than %u parts: expected ranges as ADDRESS/BITS or ADDRESS-ADDRESS",
                  list, SRCPLAN_MOST_RANGES);
     p->n_ranges = n_ranges;
     p->n_addresses = n_addresses;
@@ -247,7 +247,7 @@ int srcplan_add_sources(struct srcplan *p, const char *list, char *error)
 
 struct port_set {
     bool excluded[N_PORTS], included[N_PORTS];
-    uint16_t order[N_PORTS]; /* included ones, as they came */
+    uint16_t order[N_PORTS]; /* included ports, in the order given */
     uint32_t n;
 };
 
@@ -282,7 +282,7 @@ static int apply_ports(struct srcplan *p, const struct port_set *set, const char
     uint32_t n = 0;
 
     if (ports == NULL) {
-        snprintf(error, SRCPLAN_ERROR_BYTES, "no memory for the ports");
+        snprintf(error, SRCPLAN_ERROR_BYTES, "out of memory");
         return -1;
     }
     for (uint32_t i = 0; i < set->n; i++)
@@ -305,7 +305,7 @@ int srcplan_add_ports(struct srcplan *p, const char *list, char *error)
     int failed = -1;
 
     if (set == NULL) {
-        snprintf(error, SRCPLAN_ERROR_BYTES, "no memory for the ports");
+        snprintf(error, SRCPLAN_ERROR_BYTES, "out of memory");
         return -1;
     }
     for (uint32_t i = 0; i < p->n_ports; i++) {

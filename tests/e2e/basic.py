@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The pair at work: every protocol, arrival kind and selection, both families, the predecessor's
-command lines; counts of both sides agree."""
+"""Both programs together: every protocol, arrival kind and selection, both address families, the command lines
+of the predecessor; the counts of both sides agree."""
 
 import collections
 import math

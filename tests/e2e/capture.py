@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""An independent witness: a packet capture of TCP on the loopback interface, the messages in it, and
-for DNS their round trip times, matched with the rows of tcpclient by connection and id."""
+"""An independent witness: captures TCP on the loopback interface, decodes the messages and, for DNS, matches their
+round trip times with the rows of tcpclient by connection and id."""
 
 import struct
 
 from harness import *
 
-# Small slots: in immediate mode the buffer holds so many packets as slots of the largest size fit.
+# Small slots: in immediate mode the buffer holds as many packets as there are slots of the largest size.
 ETHERNET_BYTES, PCAP_NANO, SNAP_BYTES = 14, 0xA1B23C4D, 2048
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Control groups of a test's own, below the one that it runs in."""
+"""Control groups for one test, below the group that it runs in."""
 
 import contextlib
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-""".ci/run and scripts/install-deps.sh, with stubs in place of the tools: what fails is not passed over."""
+""".ci/run and scripts/install-deps.sh, with stubs for the tools: no failure is ignored; and the lint of words."""
 
 from harness import *
 
@@ -32,6 +32,37 @@ def test_clang_build_that_fails_ends_the_run():
     check(code != 0 and "an error of clang" in out and "=== release" not in out, f"{code}: {out}")
     _, out = run_ci("echo built")  # the control: one that succeeds
     check("=== release" in out, f"the run goes on: {out}")
+
+
+def run_words_lint(*arguments):
+    return subprocess.run([os.path.join(SOURCE_DIR, "tests/lint/words.sh"), *arguments], capture_output=True, text=True,
+                          timeout=60)
+
+
+def test_lint_of_words_finds_every_phrase_and_nothing_else():
+    path = temp_path("message.c")
+    phrases = run_words_lint("--list").stdout.splitlines()
+    check(len(phrases) > 15, f"{phrases}")
+    for phrase in phrases:
+        phrase = phrase.replace("stands?", "stands").replace("(is|are)", "is")
+        with open(path, "w") as f:
+            f.write(f"/* fine */\n/* As {phrase.title()}: x */\n")
+        r = run_words_lint(path)
+        check((r.returncode, r.stdout.startswith(f"{path}:2:")) == (1, True), f"'{phrase}': {r.returncode} {r.stdout}")
+    with open(path, "w") as f:
+        f.write('fprintf(out, "%s ' 'asked, %s connected", a, b);\n')
+    check_equal(run_words_lint(path).returncode, 1, "asked, where requested is meant")
+    with open(path, "w") as f:  # the control
+        f.write('json_u64(j, "asked", n); /* the beginning; withstands it */\n')
+    r = run_words_lint(path)
+    check_equal((r.returncode, r.stdout), (0, ""), "fine words")
+
+
+def test_repository_has_no_phrase_of_the_lint():
+    if not os.path.exists(os.path.join(SOURCE_DIR, ".git")):
+        skip("not a git repository")
+    r = run_words_lint()
+    check_equal((r.returncode, r.stdout), (0, ""), "phrases")
 
 
 def test_packages_are_those_of_the_clang_of_the_system():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The control port of both programs: steering a run under load, what is answered to whom, abuse, and a
-Prometheus that scrapes both."""
+"""The control API of both programs: control of a run under load, who gets which answer, abuse, and a Prometheus
+that scrapes both."""
 
 import http.client
 import socket
@@ -154,7 +154,7 @@ def test_oldest_connections_are_stopped_first():
     first = {i for due, i in asked if due < asked[0][0] + 0.2e9}
     last = {i for due, i in asked if due > asked[-1][0] - 0.3e9}
     # of the room of 200 each thread begins with the first half of its own
-    check(first <= {*range(50), *range(100, 150)}, f"at the begin: {sorted(first)}")
+    check(first <= {*range(50), *range(100, 150)}, f"at the start: {sorted(first)}")
     check(last <= {*range(50, 100), *range(150, 200)}, f"at the end: {sorted(last)}")
 
 
@@ -203,7 +203,7 @@ def test_nothing_becomes_due_in_a_pause():
     check(len(after) > 80, f"{len(after)} after it")
     check_between(after[0] - end_s, -1e-6, 0.002001, "the first after it")
     check_between(r.json["rate"]["paused_s"], end_s - begin_s - 1e-6, end_s - begin_s + 1e-6, "paused")
-    said, unit = re.search(r"paused for ([\d.]+) (ms|s) of it", r.err).groups()
+    said, unit = re.search(r"paused for ([\d.]+) (ms|s)\n", r.err).groups()
     check_between(float(said) / {"ms": 1000, "s": 1}[unit] / (end_s - begin_s), 0.99, 1.01, f"paused, in: {r.err}")
     check_equal(r.json["queries"]["unsent"], 0, "unsent")
     check_nothing_lost(r)
@@ -232,7 +232,7 @@ def test_changes_by_the_hundred_are_all_accounted_for():
 
 def test_what_cannot_be_done_is_said():
     run = Steered("-c", 10, "--max-connections", 15)
-    check("room for 5 more" in ask(run.at_client, "/connections/start?n=6", status=409)["error"], "room")
+    check("at most 5 more" in ask(run.at_client, "/connections/start?n=6", status=409)["error"], "room")
     check_equal(ask(run.at_client, "/connections/stop?n=100")["stopped"], 10, "no more than there are")
     check_equal(ask(run.at_client, "/connections/start?n=15")["wanted"], 15, "all of the room")
     wait_for(lambda: stats(run.at_client)["connections"]["live_at_end"] == 15, "15 live")
@@ -316,7 +316,7 @@ def test_half_open_connections_are_those_never_accepted():
     c = r.json["connections"]
     check_equal((c["connected"], c["half_open"]), (8, 8), "connected, half-open")
     check_equal((r.json["server"]["accepted"], r.json["server"]["not_accepted"]), (0, 8), "as the server saw it")
-    check("8 connected here it never took" in r.err, r.err)
+    check("8 connected here, but not accepted" in r.err, r.err)
     server.stop()
 
 

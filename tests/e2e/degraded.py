@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""On a kernel that lacks something, or in a container that forbids it, both programs say so once and go on."""
+"""If a kernel lacks a feature, or a container forbids it, both programs warn once and continue."""
 
 from faults import *
 from namespace import *
@@ -8,7 +8,7 @@ from namespace import *
 # tcpserver and of tcpclient; what becomes of both results.
 ROWS = {
     "SO_TIMESTAMPING": ("socket.socket().setsockopt(socket.SOL_SOCKET, 37, 24)", "ENOPROTOOPT",
-                        None, "no time stamps of the kernel here (Protocol not available)",
+                        None, "no kernel timestamps here (Protocol not available)",
                         lambda client, server: client["latency_ns"]["net"]["count"] == 0),
     "sock_diag": ("socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 4)", "EPROTONOSUPPORT",
                   None, "no sock_diag here (Protocol not supported)",
@@ -85,8 +85,8 @@ def test_threads_that_may_not_have_fd_tables_share_one():
     statement = "ctypes.CDLL(None, use_errno=True).unshare(0x400) == 0 or fail()"
     check_equal((told([], statement), told(prefix, statement)), ("done", "EPERM"), "unshare, with and without")
     r, server, from_server, from_client = run_both(prefix)
-    check_warnings(from_server, [], "no fd table for each thread here (Operation not permitted)", "of tcpserver")
-    check_warnings(from_client, [], "does not give threads their own fd tables", "of tcpclient")
+    check_warnings(from_server, [], "no per-thread fd tables here (Operation not permitted)", "of tcpserver")
+    check_warnings(from_client, [], "does not allow per-thread fd tables", "of tcpclient")
     check_equal(r.json["host"]["own_fd_tables"], False, "own fd tables")
     few = subprocess.run(["sh", "-c", 'ulimit -n 200; exec "$@"', "sh", *prefix, TCPCLIENT, "-c", "500", "--plan",
                           "127.0.0.1"], capture_output=True, text=True, timeout=30)
@@ -108,7 +108,7 @@ def test_figures_that_proc_does_not_give_are_unknown():
                     f"{file}, with and without {directory}")
         r, server, from_server, from_client = run_both(prefix)
         for name, got in (("tcpserver", from_server), ("tcpclient", from_client)):
-            check_warnings(got, [], "no whole /proc here (No such file or directory)", f"of {name} without {directory}")
+            check_warnings(got, [], "no complete /proc here (No such file or directory)", f"of {name} without {directory}")
         known = directory != "/proc"
         check_equal(r.json["resources"]["rss_bytes"] is not None, known, "whether the client's memory is known")
         check_equal(server.result["rss_bytes"] is not None, known, "whether the server's memory is known")
@@ -123,8 +123,8 @@ def test_ipv6_that_is_switched_off_leaves_ipv4():
                     "an IPv6 address, switched off")
         run_both(namespace.prefix)
         r = run_client("-c", 5, "-t", 1, "::1", prefix=namespace.prefix)
-        check_equal((r.code, r.err), (2, "tcpclient: HOST: '[::1]:4242' cannot be reached: this host has no IPv6 "
-                                         "address for it\n"), "a target without a way to it")
+        check_equal((r.code, r.err), (2, "tcpclient: HOST: cannot reach '[::1]:4242': this host has no "
+                                         "suitable IPv6 address\n"), "a target without a way to it")
 
 
 if __name__ == "__main__":

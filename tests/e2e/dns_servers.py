@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Against real DNS servers from Debian packages, started here on loopback: nothing is lost, the answers
-are answers, the round trips are those of the wire; what was asked and answered agrees with their own
-statistics; the bytes of a query are kdig's."""
+"""Real DNS servers from Debian packages, started here on loopback: nothing is lost, the answers are answers, the round
+trips match the wire; the counts agree with the servers' own statistics; the bytes of a query match kdig's."""
 
 import socket
 import threading
@@ -100,7 +99,7 @@ zone:
 
 
 class DnsServer:
-    """A server on a free port; {port} and {state}, a directory of its own, stand in the configuration."""
+    """A server on a free port; {port} and {state}, a directory of its own, are replaced in the configuration."""
 
     def __init__(self, program, configuration, *arguments, prefix=(), zone=ZONE):
         need_program(program)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The misbehaving server, the slow wire and the poor kernel of tests/fault."""
+"""The misbehaving server, the slow wire and the restricted kernel of tests/fault."""
 
 from harness import *
 

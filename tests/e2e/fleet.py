@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A fleet of hosts, each with an sshd, kernel settings and addresses of its own (tests/fleet/testbed.sh), led by
-fleet/run.yml. What is lost at which moment else: fleet_lost.py."""
+"""A fleet of hosts, each with its own sshd, kernel settings and addresses (tests/fleet/testbed.sh), driven by
+fleet/run.yml. fleet_lost.py covers hosts lost at other moments."""
 
 from fractions import Fraction
 
@@ -94,7 +94,7 @@ def test_rehearsal_changes_nothing_and_shows_what_would():
         r = testbed.run("--check", connections=500)
         check_equal(r.code, 0, f"exit code: {r.out}")
         testbed.check_states(before, "the hosts, afterwards")
-        for line in (r"net.ipv4.tcp_syncookies +1 +0 ", r"address 10.77.11.1 +none +on eth0", "a rehearsal"):
+        for line in (r"net.ipv4.tcp_syncookies +1 +0 ", r"address 10.77.11.1 +none +on eth0", "check mode: nothing was changed"):
             check(re.search(line, r.out), f"{line} in {r.out}")
         check_equal(re.findall(r"changed=(\d+)", r.out), ["0", "0"], "changed tasks of the hosts")
         check(not os.path.exists(testbed.directory + "/results"), "no results")

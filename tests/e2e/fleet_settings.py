@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Settings of fleet/run.yml as an operator gives them, with -e on the command line, and hosts and controllers that
-are not as the others."""
+"""Settings of fleet/run.yml given with -e on the command line, and unusual hosts and controllers."""
 
 import importlib.util
 
@@ -136,7 +135,7 @@ def test_host_that_cannot_run_the_programs_says_what_to_set():
         before = testbed.states()
         r = testbed.run("--check", **SMALL)
         check_equal(r.code, 2, f"exit code: {r.out}")
-        check("c1 failed while checking: Programs run here: remote_dir is on a file system mounted noexec" in r.out, r.out)
+        check("c1 failed while checking: Check that the programs run: remote_dir is on a file system mounted noexec" in r.out, r.out)
         testbed.check_states(before, "the hosts, afterwards")
         r = testbed.run("--check", remote_dir="/root/fleet", **SMALL)
         check_equal(r.code, 0, f"elsewhere: {r.out}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A server that stops answering, and later goes on: the client's memory stays what it was, and every late answer
-is counted as that."""
+"""A server that stops answering and later continues: the client's memory does not grow, and every late answer is counted
+as late."""
 
 from harness import *
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the guides show runs and comes out as they say: recipes on rows of a real run, checked against the
-same figures computed here. What needs two hosts is checked as far as one goes. What guides explain is what there is."""
+"""The commands in the guides run and have the documented result: recipes on rows of a real run are compared with the
+same figures computed here. Examples for two hosts are checked as far as one host allows."""
 
 import math
 import shlex
@@ -196,7 +196,7 @@ def test_every_outcome_and_every_limit_has_its_section():
     found = re.findall(r"^### (.*)", read("docs", "limits.md"), re.M)
     check_equal(Counter(found), Counter({*reasons, *limits}), "sections of limits.md")
     for name, text in sections(read("docs", "limits.md")).items():
-        check(name in ("Reasons", 'Limits in "What bound"') or len(text) > 20, f"words about {name}")
+        check(name in ("Reasons", "Limiting factors") or len(text) > 20, f"words about {name}")
     phases = names_in(r'X\([A-Z_]+, "([a-z]+)"\)', "include", "measure/outcome.h")
     check(f"Phases, in the order a connection lives through them: {', '.join(phases)}." in read("docs", "limits.md"),
           "phases")
@@ -208,8 +208,8 @@ def test_every_part_of_the_summary_is_explained():
               *names_in(r'"(?:\\n)?([A-Z][a-z]+(?: [a-z]+)?|TLS)  +', "src", "client/report_text_host.c"),
               *names_in(r'print_metric\(out, "([^"]+)"', "src", "client/report_text.c"),
               *names_in(r'outcome_report_text\(out, "([^"]+)"', "src", "client/report_text.c"),
-              *names_in(r'"(Response time, answers below|Time)', "src", "client/report_text.c"),
-              *names_in(r'"(\\nWhat bound)', "src", "client/report_text_host.c")]
+              *names_in(r'"(Response time histogram|Time)', "src", "client/report_text.c"),
+              *names_in(r'"(\\nLimiting factors)', "src", "client/report_text_host.c")]
     check(len(labels) >= 20, f"labels: {labels}")
     for label in labels:
         label = label.removeprefix("\\n")

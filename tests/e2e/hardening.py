@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the programs are built with against attacks: each has to be found in the binaries, and missed in one that was
-built without."""
+"""Compiler hardening: each feature is found in the binaries, and not in a binary built without it."""
 
 import platform
 

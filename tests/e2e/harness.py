@@ -155,7 +155,7 @@ def temp_path(name):
 
 def free_port():
     """A port of 127.0.0.1 that is free, given once. It is below those that the kernel gives: neither a
-    server's port 0 nor a connection takes it before whoever it is for."""
+    server's port 0 nor a connection takes it first."""
     for port in _ports:
         with socket.socket() as s:
             try:

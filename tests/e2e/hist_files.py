@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The histogram files against the rows of the same run: decoded here from the published format, every
-value of the log is one of the rows'; read by HdrHistogram's own library, its percentiles are those of
-the rows and of the JSON result."""
+"""The histogram files against the rows of the same run: decoded here from the published format, every value of the log
+is in the rows; read by HdrHistogram's own library, its percentiles match the rows and the JSON result."""
 
 import base64
 import collections

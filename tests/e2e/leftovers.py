@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A file of tests that is killed leaves no process behind, whatever it had started."""
+"""A file of tests that is killed leaves no process behind."""
 
 from testbed import *
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""User memory per idle connection: what some thousands more of them add to each program; user and kernel memory
-per connection whose peer never reads."""
+"""User memory per idle connection: how much some thousand connections add to each program; user and kernel memory per
+connection whose peer never reads."""
 
 import socket
 
@@ -23,7 +23,7 @@ def exact_rss_bytes(pid):
 
 
 def resident(n_connections, of_server=(), of_client=()):
-    """By program, with so many connections open and proven."""
+    """By program, with this many connections open and proven."""
     with Server(*of_server) as server:
         client = Client("-p", server.port, "-c", n_connections, "--settle", "500ms",
                         "--stats-interval", "100ms", *of_client, "127.0.0.1")
@@ -54,7 +54,7 @@ def test_peers_that_trickle_cost_no_more_and_counting_them_neither():
 
 
 def stuff(sockets, n_rounds):
-    """Sends on all of them and reads from none, until nobody has taken anything so many times: in a stall of
+    """Sends on all of them and reads from none, until nobody has taken anything n_rounds times: in a stall of
     the machine time alone passes."""
     n_left = n_rounds
     while n_left > 0:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Where memory or CPU time is limited by a cgroup: the plan says so before the run, and a run that is forced stops
-opening connections before the kernel kills it."""
+"""Memory or CPU limits of a cgroup: the plan shows them before the run, and a forced run stops opening connections before
+the kernel kills it."""
 
 from cgroups import *
 
@@ -43,13 +43,13 @@ def forced_run(limit_bytes, n, of_client=True, of_server=True):
 
 
 def check_stopped_for_memory(r, n, least):
-    """The client opened at least so many, and says what stopped it; those that live are served."""
+    """The client opened at least this many, and says what stopped it; those that live are served."""
     c, q = r.json["connections"], r.json["queries"]
     check_between(c["live_at_end"], least, n // 2, "live at the end")
     check_equal(c["outcomes"], {"socket/no memory": n - c["proven"], "run/finished": c["proven"]}, "outcomes")
     line = r.json["diagnosis"][0]
     check_equal((line["limit"], line["connections"]), ("memory", n - c["proven"]), "limiting factor")
-    check("MiB left of 64.0 MiB" in line["evidence"] and "memory." in line["evidence"], line["evidence"])
+    check("MiB of 64.0 MiB left" in line["evidence"] and "memory." in line["evidence"], line["evidence"])
     check(line["evidence"] in r.err, "the summary says so")
     check(q["answered"] == q["scheduled"] > 0, f"queries: {q}")
 
@@ -75,7 +75,7 @@ def test_server_in_a_small_cgroup_refuses_and_serves_those_it_has():
     check_between(c["live_at_end"], 10000, 50000, "live at the end")
     check(server.result["refused_by"]["no memory"] > 0, f"refused: {server.result['refused_by']}")
     check_equal(server.result["refused_by"]["no memory"], server.result["refused"], "refused for memory")
-    check("memory is short, new connections are refused" in server.stderr(), server.stderr())
+    check("low memory, refusing new connections" in server.stderr(), server.stderr())
     check(q["answered"] == q["scheduled"] > 0, f"queries: {q}")
 
 

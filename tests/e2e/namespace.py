@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A network namespace of a test's own: its ports, sysctls, rules and addresses touch nobody else's."""
+"""A network namespace for one test: its ports, sysctls, rules and addresses affect nobody else."""
 
 import contextlib
 

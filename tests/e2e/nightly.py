@@ -155,7 +155,7 @@ def test_a_night_against_a_real_server():
                     server=f"{os.path.abspath(TCPSERVER)} --bind 127.0.0.1 {port}")
     write(nights.file("client.conf"), f"target = 127.0.0.1:{port}\nconnections = 10\nrate = 40\n"
                                       "duration = 300ms\ndrain = 100ms\nsettle = 0\n")
-    night, _ = nights.run(2, "INCONCLUSIVE: the first night of a series", timeout=120)
+    night, _ = nights.run(2, "INCONCLUSIVE: first night of a series", timeout=120)
     check_equal(names_of(night, "run-*"), [f"run-{i:02}.{ending}" for i in (1, 2) for ending in
                                            ("hlog", "json", "server.txt", "txt")], "files")
     for i in (1, 2):
@@ -183,7 +183,7 @@ def test_a_night_against_a_real_server():
     nights.run(2, "INCONCLUSIVE: 1 of 7 reference nights", timeout=120)
     write(nights.file("client.conf"), open(nights.file("client.conf")).read().replace("rate = 40", "rate = 44"))
     nights.day(3)
-    night, _ = nights.run(2, "INCONCLUSIVE: the first night of a series", timeout=120)
+    night, _ = nights.run(2, "INCONCLUSIVE: first night of a series", timeout=120)
     check('"rate": 44' in nights.summary(night), nights.summary(night))
 
 
@@ -195,19 +195,19 @@ def test_a_second_instance_is_refused():
     night, err = nights.run(4)
     check_equal(night, None, "a night of the second")
     lock = nights.file("nightly.lock")
-    check_equal(err, f"nightly.sh: another instance is at work on this host (lock: {lock})\n", "stderr")
+    check_equal(err, f"nightly.sh: another instance is running on this host (lock: {lock})\n", "stderr")
     nights.configure(results="others")
     nights.run(4)
     nights.configure(lock="client.conf")
     _, err = nights.run(4)
-    check_equal(err, f"nightly.sh: another instance is at work in {nights.results}\n", "another lock, the same results")
+    check_equal(err, f"nightly.sh: another instance is using {nights.results}\n", "another lock, the same results")
     check_equal(stop(first), 130, "exit code of the first, stopped by SIGTERM")
     check("interrupted" in nights.summary(nights.all()[0]), "its summary")
     check_gone(nights)
     os.unlink(nights.file("hang"))
     nights.queue(*valid_runs(2))
     nights.day(2)
-    nights.run(2, "INCONCLUSIVE: the first night")
+    nights.run(2, "INCONCLUSIVE: first night")
 
 
 def check_gone(nights):
@@ -221,7 +221,7 @@ def test_the_deadline_stops_what_was_started():
     write(f"{nights.bin}/server", "#!/bin/sh\necho $$ >\"$FAKE/server\"\necho ready\nexec sleep 600\n")
     write(nights.file("hang"), "")
     begin = time.monotonic()
-    nights.run(2, "INCONCLUSIVE: the deadline of 5s has passed")
+    nights.run(2, "INCONCLUSIVE: the deadline (5s) has passed")
     check_between(time.monotonic() - begin, 3, 30, "seconds")
     check_gone(nights)
     with open(nights.file("server")) as f:
@@ -233,7 +233,7 @@ def test_runs_that_are_not_valid_are_repeated_up_to_the_limit():
     suspect = ({**real_result(), "verdict": "SUSPECT", "reasons": ["host-noise"]}, 3)
     invalid = ({**real_result(), "broken_law": "sums"}, 1)
     nights.queue(*valid_runs(1), suspect, invalid, *valid_runs(1))
-    night, err = nights.run(2, "INCONCLUSIVE: the first night of a series")
+    night, err = nights.run(2, "INCONCLUSIVE: first night of a series")
     check("run-02, try 1: exit code 3: SUSPECT host-noise: a reason\n" in err, err)
     check("run-02, try 2: exit code 1: " in err, err)
     check_equal(names_of(night), ["run-01.json", "run-02.json"], "runs")
@@ -280,7 +280,7 @@ def test_mail_by_sendmail_is_refused_without_new_privileges():
 def test_the_preflight_stops_a_night_that_cannot_be():
     nights = Nights()
     write(nights.file("plan"), "2")
-    night, err = nights.run(3, "INCONCLUSIVE: nothing was measured: tcpclient --plan ends with 2")
+    night, err = nights.run(3, "INCONCLUSIVE: nothing measured: tcpclient --plan failed with exit code 2")
     check("the plan\n" in err, err)
     check_equal(names_of(night), [], "runs")
 
@@ -290,7 +290,7 @@ def test_an_error_is_not_a_regression():
     write(f"{nights.bin}/mkdir", "#!/bin/sh\n[ \"$1\" = -p ] || { echo 'mkdir: disk full' >&2; exit 1; }\n")
     os.makedirs(nights.results)
     _, err = nights.run(2)
-    check_equal(err, "mkdir: disk full\nnightly.sh: an error ended the night\n", "stderr")
+    check_equal(err, "mkdir: disk full\nnightly.sh: aborted by an error\n", "stderr")
 
 
 def test_retention_removes_old_nights_and_nothing_else():
@@ -322,11 +322,11 @@ def test_retention_removes_old_nights_and_nothing_else():
 def test_mail_is_sent_only_when_a_night_is_not_pass():
     nights = Nights(runs=10, mail_to="someone@example.com", sendmail="bin/sendmail -f nobody")
     nights.queue(*valid_runs(10, 1))
-    _, err = nights.run(2, "INCONCLUSIVE: the first night")
+    _, err = nights.run(2, "INCONCLUSIVE: first night")
     check_equal(err, "", "stderr beside the mail")
     mail = nights.mails()
     check(mail.startswith("-f nobody -oi -t\nTo: someone@example.com\nSubject: [nightly] "), mail)
-    check("INCONCLUSIVE: the first night of a series" in mail.splitlines()[2], mail)
+    check("INCONCLUSIVE: first night of a series" in mail.splitlines()[2], mail)
     for day in range(2, 8):
         nights.day(day)
         nights.queue(*valid_runs(10, day))
@@ -379,14 +379,14 @@ def test_a_reference_is_measured_in_turns_and_judges_the_first_night():
     check_equal([m["metric"] for m in worse], ["response p50"], "worse")
     check_between(worse[0]["change"], 0.08, 0.12, "the change")
     check(not os.path.exists(f"{night}/reference"), "a reference for nights that are judged by nights")
-    night_in_turns(lambda who, _: 1.1 if who == "reference" else 1, 0, "PASS: no metric is worse; better: response p50 -")
-    night_in_turns(lambda *_: 1, 0, "PASS: no metric is worse; not judged: connect p50; 8 runs against 8")
+    night_in_turns(lambda who, _: 1.1 if who == "reference" else 1, 0, "PASS: no metric got worse; better: response p50 -")
+    night_in_turns(lambda *_: 1, 0, "PASS: no metric got worse; not judged: connect p50; 8 runs against 8")
 
 
 def test_a_host_that_gets_slower_during_the_night_is_no_regression():
     def slower(_, number):
         return 1.1 if number >= 8 else 1
-    nights, _, results = night_in_turns(slower, 0, "PASS: no metric is worse; not judged: connect p50; 8 runs")
+    nights, _, results = night_in_turns(slower, 0, "PASS: no metric got worse; not judged: connect p50; 8 runs")
     names = [write(nights.file(f"{i}.json"), json.dumps(result)) for i, result in enumerate(results)]
     blocks = subprocess.run([TCPREPORT, "compare", "--min-runs", "8", *names[:8], "--", *names[8:]],
                             capture_output=True, text=True, timeout=60)
@@ -438,7 +438,7 @@ def metrics_of(night):
 def test_a_server_slower_by_a_known_amount_is_found_beside_its_reference():
     port = free_port()
     fast, slow = echo_server(port), echo_server(port, ADDED_MS)
-    _, night = real_night(port, fast, slow, 0, "PASS: no metric is worse; better: response p50 -")
+    _, night = real_night(port, fast, slow, 0, "PASS: no metric got worse; better: response p50 -")
     p50 = metrics_of(night)["response p50"]
     check_between((p50["before"] - p50["now"]) / 1e6, ADDED_MS - 1, ADDED_MS + 2, "ms by which the reference is slower")
     real_night(port, slow, fast, 1, "REGRESSION: response p50 +")
@@ -447,7 +447,7 @@ def test_a_server_slower_by_a_known_amount_is_found_beside_its_reference():
 def test_equal_servers_are_not_flagged():
     port = free_port()
     server = f"{os.path.abspath(TCPSERVER)} --bind 127.0.0.1 {port}"
-    _, night = real_night(port, server, server, 0, "PASS: no metric is worse")
+    _, night = real_night(port, server, server, 0, "PASS: no metric got worse")
     check_equal([name for name, m in metrics_of(night).items() if m["finding"] == "worse"], [], "worse")
 
 
@@ -455,7 +455,7 @@ def test_equal_servers_are_not_flagged():
 def test_a_night_on_a_noisy_host_concludes_at_the_percentiles_that_hold():
     port = free_port()
     server = echo_server(port)
-    nights, night = real_night(port, server, server, 0, "PASS: no metric is worse", tcpclient="bin/stalled")
+    nights, night = real_night(port, server, server, 0, "PASS: no metric got worse", tcpclient="bin/stalled")
     check("response p50" in metrics_of(night), "the median is judged")
     with open(f"{night}/run-01.json") as f:
         run = json.load(f)
@@ -469,7 +469,7 @@ def test_a_night_on_a_noisy_host_concludes_at_the_percentiles_that_hold():
 def test_the_required_percentile_goes_to_every_run():
     nights = Nights(require="p90")
     nights.queue(*valid_runs(2))
-    nights.run(2, "INCONCLUSIVE: the first night")
+    nights.run(2, "INCONCLUSIVE: first night")
     nights.configure()
     nights.day(2)
     nights.queue(*valid_runs(2))
@@ -486,13 +486,13 @@ def verdict_json(night):
 def test_a_comparison_that_crashes_makes_no_reference():
     nights = Nights()
     nights.queue(*valid_runs(2))
-    first, _ = nights.run(2, "INCONCLUSIVE: the first night")
+    first, _ = nights.run(2, "INCONCLUSIVE: first night")
     nights.configure(tcpreport="bin/tcpreport")
     for day, says in ((2, "kill -SEGV $$"), (3, "echo PASS: all is well; exit 2"), (4, "exit 0")):
         write(f"{nights.bin}/tcpreport", f"#!/bin/sh\n{says}\n")
         nights.day(day)
         nights.queue(*valid_runs(2, day))
-        night, _ = nights.run(2, "INCONCLUSIVE: tcpreport compare ends with ")
+        night, _ = nights.run(2, "INCONCLUSIVE: tcpreport compare failed with ")
         check(not os.path.exists(f"{night}/reference"), f"a reference after {says}")
     check(os.path.exists(f"{first}/reference"), "the control: the first night is one")
 
@@ -549,12 +549,12 @@ def test_bad_configurations_get_one_line_and_nothing_is_started():
     nights = Nights()
     with open(nights.file("nightly.conf")) as f:
         good = f.read()
-    for line, text in (("speed = 5", "unknown key 'speed'"), ("nonsense", "'nonsense' is not accepted"),
+    for line, text in (("speed = 5", "unknown key 'speed'"), ("nonsense", "invalid line 'nonsense'"),
                        ("runs = many", "runs: 'many'"), ("runs = 0", "from 1 to 99"),
                        ("deadline = 08m", "deadline: '08'"), ("keep = 3", "keep: '3'"),
                        ("deadline = 2d", "deadline: '2d'"), ("repeat-wait = soon", "repeat-wait: 'soon'"),
                        ("lock = none", "lock: cannot read 'none'"),
-                       ("require = p42", "require: 'p42'"), ("reference-server = true", "reference-server: needs server"),
+                       ("require = p42", "require: invalid value 'p42'"), ("reference-server = true", "reference-server: requires server"),
                        ("reference-client = none", "cannot find 'none'"), ("client-options = none", "cannot read 'none'"),
                        ("tcpclient = none", "cannot find 'none'"), ("runs = $(touch evaluated)", "runs: '$(")):
         write(nights.file("nightly.conf"), f"{good}{line}\n")
@@ -580,7 +580,7 @@ def test_the_example_names_every_key_with_its_default():
     write(nights.file("nightly.conf"), example.replace("/var/lib/tcpscaler/nights", "nights"))
     write(nights.file("plan"), "2")
     os.symlink(os.path.abspath(TCPREPORT), f"{nights.bin}/tcpreport")
-    nights.run(3, "INCONCLUSIVE: nothing was measured")
+    nights.run(3, "INCONCLUSIVE: nothing measured")
 
 
 def keys_in_order(example, keys):
@@ -662,14 +662,14 @@ def test_a_night_that_failed_is_mailed_from_the_journal():
     nights = Nights()
     write(f"{nights.bin}/journalctl", FAKE_JOURNALCTL)
     nights.queue(*valid_runs(2))
-    _, said = nights.run(2, "INCONCLUSIVE: the first night")
+    _, said = nights.run(2, "INCONCLUSIVE: first night")
     write(nights.file("journal"), said)
     r = mail_failure(nights, "ops@example.com", MONITOR_UNIT="tcpscaler-nightly.service", MONITOR_INVOCATION_ID="c0ffee",
                      MONITOR_EXIT_STATUS="2")
     check_equal((r.returncode, r.stdout, r.stderr), (0, "", ""), "exit code and output")
     mail = nights.mails()
     check(mail.startswith("-oi -t\nTo: ops@example.com\nSubject: [nightly] "), mail)
-    check(re.search(r"^Subject: .*: INCONCLUSIVE: the first night of a series .*\n\nINCONCLUSIVE: ", mail, re.M), mail)
+    check(re.search(r"^Subject: .*: INCONCLUSIVE: first night of a series .*\n\nINCONCLUSIVE: ", mail, re.M), mail)
     check(said in mail and mail.endswith("tcpscaler-nightly.service: exit status 2\n"), mail)
     mail_failure(nights, "root")  # an older systemd
     with open(nights.file("journalctl")) as f:

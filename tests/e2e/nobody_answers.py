@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A server that takes connections and answers none: what it usually is stands first, and nobody waits for
-one window of connections after the other. Who answers late is waited for."""
+"""A server that accepts connections and never answers: the usual cause is named first, and the client does not wait for
+one window of connections after the other. A server that answers late is waited for."""
 
 import socketserver
 import threading
@@ -41,13 +41,13 @@ def check_gave_up(r, remedy, evidence):
     check_equal(len(r.json["diagnosis"]), 1, f"lines: {r.json['diagnosis']}")
     for wrong in ("raise the server's backlog", "fd limit"):
         check(all(wrong not in line["remedy"] for line in r.json["diagnosis"]), f"'{wrong}'")
-    check("gave up: of the first window none was answered" in r.err, r.err)
+    check("gave up: no connection of the first window got an answer" in r.err, r.err)
 
 
 def test_dns_to_a_server_of_another_protocol():
     with Server("--protocol", "ping") as server:
         r = run_client("-p", server.port, *MANY, "--timeout", "500ms", "127.0.0.1")
-    check_gave_up(r, "another --protocol is spoken there", "(dns)")
+    check_gave_up(r, "the server speaks another --protocol", "(dns)")
     check(r.json["connections"]["half_open"] >= 50, f"{r.json['connections']}")
 
 
@@ -64,13 +64,13 @@ def test_plain_queries_to_a_port_of_tls():
 def test_proxy_whose_backend_is_dead():
     with tcp_server(lambda s: s.recv(4096)) as port:
         r = run_client("-p", port, *MANY, "127.0.0.1")
-    check_gave_up(r, "a proxy whose backend is dead", " closed,")
+    check_gave_up(r, "a proxy whose backend is down", " closed,")
 
 
 def test_tls_to_a_plain_port():
     with Server("--protocol", "ping") as server:
         r = run_client("-p", server.port, "--tls", "--tls-insecure", *MANY, "--connect-timeout", "500ms", "127.0.0.1")
-    check_gave_up(r, "does that port speak TLS", "(dns over TLS)")
+    check_gave_up(r, "check that the port uses TLS", "(dns over TLS)")
 
 
 def test_who_answers_late_but_in_time_is_waited_for():

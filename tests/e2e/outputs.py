@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where results go: outputs that nobody reads, that are full, closed or shared; and that SIGINT is obeyed whatever the
-program waits for."""
+"""Outputs that nobody reads, that are full, closed or shared; and SIGINT works whatever the program waits for."""
 
 import contextlib
 import fcntl
@@ -253,7 +252,7 @@ def test_a_closed_stdout_is_refused():
                                 (["--hgrm", "-"], "--hgrm")):
             r = run_closed(TCPCLIENT, ">&-", "-c", 2, "-r", 50, "-t", "0.5", *arguments, "--hlog", result, target)
             check_equal(r.returncode, 2, f"exit code, {arguments}; stderr: {r.stderr}")
-            check(f"{text}: '-' is stdout, which is closed" in r.stderr, r.stderr)
+            check(f"{text}: cannot write '-': stdout is closed" in r.stderr, r.stderr)
         for program, arguments in ((TCPCLIENT, ["--plan", target]), (TCPCLIENT, ["--help"]), (TCPSERVER, ["--version"]),
                                    (TCPSERVER, ["--json", "-", "0"]), (TCPREPORT, ["show", client.json_path]),
                                    (TCPREPORT, ["merge", "--json", "-", client.json_path]), (TCPREPORT, ["--help"])):
@@ -288,7 +287,7 @@ def test_two_outputs_into_one_file_are_refused():
                                capture_output=True, text=True, timeout=30)
             check_equal(r.returncode, 2, f"exit code, {arguments}; stderr: {r.stderr}")
             check_equal(len(r.stderr.splitlines()), 1, f"lines, {arguments}: {r.stderr}")
-            check("give each a file of its own" in r.stderr, r.stderr)
+            check("expected a different file for each" in r.stderr, r.stderr)
         with open(path) as f:
             check_equal(f.read(), "precious", "what the file had")
         r = subprocess.run([TCPCLIENT, "-R", "--json", path, "-c", "1", "-t", "0.1", f"127.0.0.1:{server.port}"],

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The Debian package: what lintian says, what is in it, that it works where it was unpacked and leaves
-nothing behind; completions and the systemd unit."""
+"""The Debian package: lintian, its content, that it works where it was unpacked and leaves nothing behind; completions and
+the systemd unit."""
 
 import functools
 import gzip
@@ -118,7 +118,7 @@ def test_what_is_installed_runs_and_is_removed_without_a_trace():
             env={**os.environ, "PATH": f"{root}/usr/bin:{os.environ['PATH']}", "TMPDIR": pictures})
     check(r.returncode in (0, 3), f"demo: exit code {r.returncode}: {r.stdout}{r.stderr}")
     check("10,000 connected" in r.stderr, r.stderr)
-    picture = re.search(r"The picture: (\S+)", r.stdout).group(1)
+    picture = re.search(r"Plot: (\S+)", r.stdout).group(1)
     check(picture.startswith(pictures) and os.path.getsize(picture) > 2000, f"the picture {picture}")
 
     check(os.path.exists(f"{root}/usr/bin/tcpserver"), "installed until it is removed")
@@ -157,7 +157,7 @@ def test_bash_completes_every_option_and_only_values_that_are_accepted():
         for short, name, argument, _ in options:
             offered = complete(program, *command, f"--{name}", "") if argument else []
             for value in offered:
-                check("is not accepted" not in refusal(program, *command, f"--{name}={value}"), f"--{name}={value}")
+                check("invalid value" not in refusal(program, *command, f"--{name}={value}"), f"--{name}={value}")
             if argument and "|" in refusal(program, *command, f"--{name}=?"):
                 check(len(offered) >= 2, f"choices of --{name}")
             if offered and short:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Before the run: what does not fit is refused with its number and its remedy, --force runs into it and
-counts; sources from files and interfaces; a row per connection afterwards."""
+"""Before the run: what does not fit is refused with the numbers and a remedy, --force tries it anyway; sources from files
+and interfaces; a row per connection afterwards."""
 
 import csv
 
@@ -19,7 +19,7 @@ def test_more_connections_than_ports_are_refused_and_with_force_counted():
                                   "--sport", "30000-30999", "127.0.0.1", prefix=namespace.prefix)
             server.stop()
     check_equal(refused.code, 2, f"exit code; stderr: {refused.err}")
-    check("there are 1,000, needed 1,500" in refused.err, refused.err)
+    check("available 1,000, needed 1,500" in refused.err, refused.err)
     check_equal(len(refused.err.splitlines()), 1, "lines")
     check_equal(server.result["accepted"], 2000, "connections that were opened, of the two runs")
     for r, phase in ((forced, "connect"), (explicit, "bind")):
@@ -27,10 +27,10 @@ def test_more_connections_than_ports_are_refused_and_with_force_counted():
         check_equal(r.json["connections"]["proven"], 1000, "proven")
         check_equal(r.json["connections"]["outcomes"],
                     {f"{phase}/source ports exhausted": 500, "run/finished": 1000}, "outcomes")
-        check("give more tuples" in r.err, "the remedy")
+        check("add source tuples" in r.err, "the remedy")
         line = r.json["diagnosis"][0]
         check_equal((line["limit"], line["connections"]), ("source ports", 500), "diagnosis")
-        check("source tuples: 1,000;" in line["evidence"] and "What bound" in r.err, line["evidence"])
+        check("source tuples: 1,000;" in line["evidence"] and "Limiting factors" in r.err, line["evidence"])
 
 
 def test_reserved_ports_are_left_out_of_the_plan():
@@ -46,7 +46,7 @@ def test_reserved_ports_are_left_out_of_the_plan():
     check_complete(r)
     check_equal([int(row["source_port"]) for row in csv.DictReader(open(out))],
                 [30000, 30001, 30003, 30007, 30008, 30009], "ports in order")
-    check("there are 6, needed 7" in refused.err, refused.err)
+    check("available 6, needed 7" in refused.err, refused.err)
 
 
 def test_plan_opens_nothing_and_says_all_on_stdout():
@@ -56,7 +56,7 @@ def test_plan_opens_nothing_and_says_all_on_stdout():
         server.stop()
     check_equal((fits.returncode, fits.stderr), (0, ""), "exit code and stderr of a plan that fits")
     for part in ("source tuples", "fd limit per table", "fs.file-max", "fs.epoll.max_user_watches",
-                 "memory", "net.ipv4.tcp_mem", "TIME_WAIT", "net.core.somaxconn", "It will fit"):
+                 "memory", "net.ipv4.tcp_mem", "TIME_WAIT", "net.core.somaxconn", "It fits"):
         check(part in fits.stdout, f"'{part}' in: {fits.stdout}")
     check_equal(server.result["accepted"], 0, "connections")
     stops = subprocess.run([TCPCLIENT, "--plan", "--json", "-", "-c", "100k", "127.0.0.1"],

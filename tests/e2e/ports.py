@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Source ports: those of the kernel's choice after a run with explicit ones, TIME_WAIT, and that no connection meets
-itself."""
+"""Source ports: those the kernel chooses after a run with explicit ones, TIME_WAIT, and no connection to itself."""
 
 import csv
 
@@ -155,7 +154,7 @@ def test_time_wait_that_blocks_tuples_is_in_the_plan_and_named_by_the_run():
 
 
 def accept_queue(port, backlog, n_accepted):
-    """A listener that accepts so many connections and answers none; to be closed."""
+    """A listener that accepts a number of connections and answers none; to be closed."""
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", port))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Subscribers: tcpserver --push and tcpclient --protocol listen, each against the other and against a server
-and a client that are not ours. Every message is accounted for."""
+"""Subscribers: tcpserver --push and tcpclient --protocol listen, with each other and with independent implementations.
+Every message is accounted for."""
 
 import collections
 import socket
@@ -131,7 +131,7 @@ def pushed_to_three_that_come_and_go():
 
 def test_subscribers_may_come_and_go():
     """The sum keeps its rate, and nothing is lost, while the number of subscribers changes."""
-    for _ in range(3):  # a stall of the machine at the begin or at the end makes it longer or shorter
+    for _ in range(3):  # a stall of the machine at the start or at the end makes it longer or shorter
         pushed = pushed_to_three_that_come_and_go()
         if 3.0 * 4000 <= pushed <= 4.0 * 4000:
             break
@@ -233,7 +233,7 @@ def test_clocks_of_two_hosts_are_compared_and_their_difference_is_shown():
             break
     check_equal((p["clock"], p["negative"]), ("realtime", p["measured"]), "all before they were due")
     check("clocks-disagree" in r.json["reasons"], r.err)
-    check("came before they were due" in r.err, r.err)
+    check("arrived before they were due" in r.err, r.err)
 
 
 @needs_own_fd_tables

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is asked: the lines of --query-file, in their order, evenly, and the same for the same seed."""
+"""The queries: the lines of --query-file, in order, evenly, and the same for the same seed."""
 
 from collections import Counter
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The main job at its size: 10,000 connections at 20,000 q/s; 100,000 connections from two source
-addresses under a hard fd limit of 20,000 per table. (The million has its own command: bench/.)"""
+"""The main use case at full size: 10,000 connections at 20,000 q/s; 100,000 connections from two source addresses with a
+hard fd limit of 20,000 per table. (bench/ has a command for a million.)"""
 
 import resource
 

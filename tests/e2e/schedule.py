@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rates that change: steps, slopes, and what happens at their boundaries."""
+"""Rates that change: steps, slopes, and their boundaries."""
 
 from harness import *
 from namespace import *
@@ -40,7 +40,7 @@ def test_step_of_the_predecessors_input():
     check_equal(most_in_10_ms(due_s), 4, "most in 10 ms: no burst at the boundary")
     check_equal(r.json["rate"]["asked_qps"], 225, "asked on average")
     check_equal(r.json["rate"]["duration_s"], 4, "duration")
-    check("by a schedule" in r.err, "in the summary")
+    check("on a schedule" in r.err, "in the summary")
 
 
 def fitted_slope(due_s):
@@ -180,7 +180,7 @@ def test_connections_follow_a_schedule():
             last[int(row["connection_id"])] = intended_ns(row)
     with stall_may_spoil():
         check(all(last[i] < last[i + 100] for i in range(200)), "the oldest go first")
-    check("by a schedule" in r.err, "in the summary")
+    check("on a schedule" in r.err, "in the summary")
 
 
 def test_connections_of_a_schedule_in_a_closed_loop():

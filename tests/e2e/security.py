@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""tcpserver trusts nobody: each source has its share, who says nothing is closed, all of it counted by
-reason; and not itself: what it does not need it gives up."""
+"""tcpserver on untrusted networks: each source is limited to its share, idle connections are closed, all counted by reason;
+it drops the privileges it does not need."""
 
 import socket
 
@@ -248,14 +248,14 @@ def start_fails(*arguments, contains, prefix=()):
 def test_user_who_cannot_be_had_or_not_for_good_stops_it():
     need_root()
     need_program("setpriv")
-    for user, contains in (("root", "is root"), ("no-such-user", "no such user"), ("nobody:no-such", "no such group"),
+    for user, contains in (("root", "other than root"), ("no-such-user", "no such user"), ("nobody:no-such", "no such group"),
                            (":nogroup", "no such user"), ("nobody:", "no such group")):
         start_fails("--user", user, contains=contains)
     start_fails("--user", "nobody", "--json", temp_path("json"), contains="cannot write")
     start_fails("--user", "nobody", contains="not permitted",
                 prefix=["setpriv", "--reuid", str(NOBODY), "--clear-groups"])
     for call in ("setgroups", "setresgid", "setresuid"):  # which says that it is done and does nothing
-        start_fails("--user", "nobody", contains="could be got back",
+        start_fails("--user", "nobody", contains="could be regained",
                     prefix=["setpriv", "--groups", "1,2", *DENY, call, "--"])
 
 

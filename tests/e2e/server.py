@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""tcpserver with other people's clients: sockets, nc, socat; floods, peers that never read, half-closed
-connections; system calls per message."""
+"""tcpserver with other clients: sockets, nc, socat; floods, peers that never read, half-closed connections; system calls
+per message."""
 
 import re
 import socket

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The setup scripts on hosts with a firewall: nobody is cut off who did not ask for it."""
+"""The setup scripts on hosts with a firewall: nobody is cut off without having requested it."""
 
 from setup_host import *
 

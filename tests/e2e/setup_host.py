@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Hosts for the setup scripts: a network namespace, with or without a /proc/sys, /run, /etc and /var/lib of its own."""
+"""Hosts for the setup scripts: a network namespace, optionally with its own /proc/sys, /run, /etc and /var/lib."""
 
 from namespace import *
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Interrupts, queues and rings of network cards, in a /sys and /proc/irq of the test's own and with an ethtool that
-only remembers; and what operators forget: reserved ports, neighbours, limits of logins."""
+"""Interrupts, queues and rings of network cards, with a fake /sys, /proc/irq and ethtool; and what operators forget:
+reserved ports, neighbours, limits of logins."""
 
 from setup_host import *
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the setup scripts change they take back exactly: both on one host, over reboots and flushes, killed anywhere."""
+"""The setup scripts revert exactly: both on one host, after reboots and flushes, killed anywhere."""
 
 from setup_host import *
 
@@ -116,7 +116,7 @@ def test_values_that_are_gone_do_not_stop_revert():
         apply(host, SERVER)
         os.remove(host.path("proc/sys/net/netfilter/nf_conntrack_max"))  # as when a module is unloaded
         r = revert(host, SERVER)
-        check("nf_conntrack_max: not in this kernel any more" in r.stderr, r.stderr)
+        check("nf_conntrack_max: no longer in this kernel" in r.stderr, r.stderr)
         check_equal(host.value("fs.file-max"), SYSCTLS["fs/file-max"], "file-max")
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""setup-server.sh and setup-client.sh in a network namespace: applied twice and reverted, every sysctl,
-rule and address is as it was; and what they refuse."""
+"""setup-server.sh and setup-client.sh in a network namespace: applied twice and reverted, every sysctl, rule and address
+is restored; and what they refuse."""
 
 import ipaddress
 
@@ -75,7 +75,7 @@ def is_running(pid):
 
 
 def with_time_to_look(what, test):
-    """test(seconds) for a timer of so many, more when a stall of the machine made it False: reverted too soon to see."""
+    """test(seconds) for a timer of that many seconds, more when a stall of the machine made it False: reverted too soon to see."""
     need_program("nft", "ip", "sysctl", "pgrep")
     check(any(test(seconds) for seconds in (3, 10, 30)), what)
 
@@ -242,7 +242,7 @@ def test_refused_changes_are_listed_and_all_others_made():
         prefix, host.prefix = host.prefix, [*host.prefix[:-2], host.prefix[-2].replace(run, refusing + run), "sh"]
         for _ in range(2):
             r = script(host, SERVER, "--apply", "--connections", "20000", "--", "echo", "ran", code=3)
-            for command in ("sysctl -w fs.file-max='", "sysctl -w net.ipv4.tcp_mem='30000 45000 60000'", "2 of them were refused"):
+            for command in ("sysctl -w fs.file-max='", "sysctl -w net.ipv4.tcp_mem='30000 45000 60000'", "2 changes were refused"):
                 check(command in r.stderr, f"{command} in: {r.stderr}")
             check_equal(r.stdout, "", "the command does not run")
             check_equal(host.value("net.core.somaxconn"), "16384", "somaxconn")
@@ -326,17 +326,17 @@ def unsafe_states(directory, victim):
     os.symlink(trap(os.path.join(made("target"), "state")), link)
     os.symlink(made("where"), link_of_others)
     os.chown(link_of_others, NOBODY, -1, follow_symlinks=False)
-    return (("a link", link, "is a link"),
-            ("a directory", made("directory"), "is not a file"),
-            ("a file of somebody else", trap(made("a") + "/state", owner=NOBODY), "is not root's"),
+    return (("a link", link, "is a symbolic link"),
+            ("a directory", made("directory"), "is not a regular file"),
+            ("a file of somebody else", trap(made("a") + "/state", owner=NOBODY), "is not owned by root"),
             ("a file that others write", trap(made("b") + "/state", mode=0o666), "writable by others"),
             ("a file that a group writes", trap(made("c") + "/state", mode=0o664), "writable by others"),
-            ("in a directory of somebody else", trap(made("d", owner=NOBODY) + "/state"), "is not root's"),
+            ("in a directory of somebody else", trap(made("d", owner=NOBODY) + "/state"), "is not owned by root"),
             ("in one that others write", trap(made("e", 0o777) + "/state"), "writable by others"),
             ("in one as /tmp is", trap(made("f", 0o1777) + "/state"), "writable by others"),
-            ("below one of somebody else", os.path.join(made("g", owner=NOBODY), "new/state"), "is not root's"),
+            ("below one of somebody else", os.path.join(made("g", owner=NOBODY), "new/state"), "is not owned by root"),
             ("below one that others write", os.path.join(made("h", 0o777), "new/state"), "writable by others"),
-            ("by a link of somebody else", os.path.join(link_of_others, "state"), "is not root's"))
+            ("by a link of somebody else", os.path.join(link_of_others, "state"), "is not owned by root"))
 
 
 def test_state_that_others_could_have_made_is_refused():

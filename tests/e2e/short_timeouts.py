@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Time-outs as short as a millisecond, in every phase of a run."""
+"""Timeouts as short as a millisecond, in every phase of a run."""
 
 import threading
 

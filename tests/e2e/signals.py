@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a service manager and logrotate do: readiness, files that are renamed in mid-run, snapshots."""
+"""What service managers and logrotate do: readiness, files renamed during a run, snapshots."""
 
 import csv
 import pty

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""bench/soak: what its check calls a drift, and the whole of it in some seconds, once with a server that
-leaks."""
+"""bench/soak: its check for drift, and a complete run of some seconds, once with a server that leaks."""
 
 import math
 import random
@@ -55,7 +54,7 @@ def test_what_moves_without_direction_is_flat():
         found = [judge(*samples(value, seed=seed), 0) for seed in range(500)]
         check(sum(each.drifts for each in found) <= 5, f"{name}: {[each for each in found if each.drifts]}")
     settles = judge(*samples(lambda s, rng: 50 * MIB - 40 * MIB * math.exp(-s / 10) + rng.gauss(0, 1000)), MIB / 2)
-    check(not settles.drifts, f"what fills at the begin: {settles}")
+    check(not settles.drifts, f"what fills at the start: {settles}")
 
 
 def test_what_rises_is_found_in_its_noise():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""tcpreport on what real runs wrote: merged figures are those of all rows together, computed here from
-the rows; files that are none of tcpclient's are refused with one line."""
+"""tcpreport on the files of real runs: merged figures match those of all rows together, computed here from the rows;
+other files are refused with one line."""
 
 import functools
 import math
@@ -177,7 +177,7 @@ def test_show_prints_what_tcpclient_printed():
     check_equal(latency_lines(shown), latency_lines(printed), "figures")
 
     def bars(text):
-        return text.split("Response time, answers below\n")[1].split("\n\n")[0]
+        return text.split("Response time histogram (upper bound, answers)\n")[1].split("\n\n")[0]
 
     check_equal(bars(shown), bars(r.err), "histogram")
     verdict = re.search(r"^Verdict +(\S+)", shown, re.M).group(1)
@@ -185,8 +185,8 @@ def test_show_prints_what_tcpclient_printed():
     for name, text in (("sent", "sent"), ("answered", "answered"), ("timeout", "timed out")):
         check(f"{r.json['queries'][name]:,} {text}" in shown, f"{text} in {shown}")
     check(f"{r.json['connections']['outcomes']['run/finished']}  run/finished" in shown, shown)
-    check("histogram needs the log" in report("show", files[0]).stdout, "the result alone")
-    check("verdict are not known" in report("show", files[1]).stdout, "the log alone")
+    check("no histogram: it requires the log" in report("show", files[0]).stdout, "the result alone")
+    check("verdict are unknown" in report("show", files[1]).stdout, "the log alone")
 
 
 def change(path, **changes):
@@ -211,12 +211,12 @@ def test_merge_warns_of_what_does_not_fit_and_takes_the_worst_verdict():
     for name in names:
         change(name, verdict="VALID", reasons=[], started=started)
     check_equal(report("merge", *names, *logs).stderr, "", "the control: nothing to warn of")
-    check("has no log" in report("merge", *names, logs[0]).stderr, "missing percentiles")
-    check("did not run side by side" not in report("merge", *names).stderr, "the control")
+    check("has neither a log" in report("merge", *names, logs[0]).stderr, "missing percentiles")
+    check("did not overlap in time" not in report("merge", *names).stderr, "the control")
     change(names[1], verdict="SUSPECT", reasons=["unsent"], seed=7, options={"rate": 600},
            started="2026-01-31T23:59:59.123Z")
     r = report("merge", "--json", "-", *names, *logs, code=3)
-    for text in ("have the same seed", "different settings: rate 500 and 600", "did not run side by side"):
+    for text in ("have the same seed", "different settings: rate 500 and 600", "did not overlap in time"):
         check(text in r.stderr, f"{text!r} in {r.stderr}")
     check_equal(json.loads(r.stdout)["verdict"], "SUSPECT", "verdict of the whole")
     check_equal(json.loads(r.stdout)["reasons"], ["unsent"], "reasons of the whole")
@@ -262,7 +262,7 @@ def test_compare_finds_a_delay_and_nothing_in_the_same_runs():
     check(re.search(r"^answered .*100.0000 %.*100.0000 %", r.stdout, re.M), r.stdout)
     check_equal(verdict_of(report("compare", "--min-runs", 9, *a, "--", *a)), "PASS", "A against A")
     faster = report("compare", "--min-runs", 9, *b, "--", *a)
-    check("PASS: no metric is worse; better: response p50 -" in faster.stdout, faster.stdout)
+    check("PASS: no metric got worse; better: response p50 -" in faster.stdout, faster.stdout)
     check_that_compare_refuses_to_conclude(a, b)
 
 
@@ -272,10 +272,10 @@ def check_that_compare_refuses_to_conclude(a, b):
         check_equal(verdict_of(r), "INCONCLUSIVE", str(arguments))
         check(text in r.stdout + r.stderr, f"{text!r} in {r.stdout}{r.stderr}")
 
-    inconclusive("9 and 9 VALID runs, at least 10", *a, "--", *b)
-    inconclusive("cannot show an effect", "--min-runs", 3, *a[:3], "--", *b[:3])
+    inconclusive("9 and 9 VALID runs (required: 10 each)", *a, "--", *b)
+    inconclusive("are too few to show a change", "--min-runs", 3, *a[:3], "--", *b[:3])
     change(b[0], verdict="SUSPECT", reasons=["host-noise"])
-    inconclusive(f"left out: {b[0][:-5]} is SUSPECT", "--min-runs", 9, *a, "--", *b)
+    inconclusive(f"ignored: {b[0][:-5]} is SUSPECT", "--min-runs", 9, *a, "--", *b)
     change(b[0], verdict="VALID", broken_law="sums")
     inconclusive("is INVALID", "--min-runs", 9, *a, "--", *b)
     change(b[0], broken_law=None, interrupted=True)
@@ -287,7 +287,7 @@ def check_that_compare_refuses_to_conclude(a, b):
     inconclusive("kernel", "--min-runs", 9, *a, "--", *b)
     for name in b:
         change(name, host={"kernel": "7.0"}, latency_ns={"response": {"count": 0, "over": 0}})
-    inconclusive("no run has a response p50 any more", "--force", "--min-runs", 9, *a, "--", *b)
+    inconclusive("response p50 is missing from every run", "--force", "--min-runs", 9, *a, "--", *b)
 
 
 def synthetic_run(path, base, noise, of_night, effect):
@@ -345,7 +345,7 @@ def test_compare_leaves_out_percentiles_that_do_not_hold():
     for group in (a, b):
         change(group[3], holds={"p50": False})
         r = report("compare", "--json", f"{directory}/verdict.json", *a, "--", *b)
-        check("PASS: no metric is worse; not judged: response p50" in r.stdout, r.stdout)
+        check("PASS: no metric got worse; not judged: response p50" in r.stdout, r.stdout)
         with open(f"{directory}/verdict.json") as f:
             figures = json.load(f)
         check_equal((figures["verdict"], figures["reason"], figures["runs_before"], figures["runs_now"]),
@@ -370,7 +370,7 @@ def test_compare_leaves_out_percentiles_that_do_not_hold():
 PICTURES = {"latency": ("percentile of the queries", "response time"),
             "time": ("time since the first query, s", "response time"),
             "connect": ("time since the first connect, s", "connections established"),
-            "rate": ("asked, queries/s", "queries/s")}
+            "rate": ("requested, queries/s", "queries/s")}
 
 
 def files_to_plot():
@@ -426,8 +426,8 @@ def test_plot_says_what_is_missing():
     check_equal((without.returncode, without.stderr),
                 (2, "tcpreport: gnuplot is not installed (Debian: gnuplot-nox)\n"), "without gnuplot")
     check(not os.path.exists(path), "no picture is left behind")
-    for arguments, text in (([], "--output or --term"), (["--term", "-o", path], "--output or --term"),
-                            (["-o", "picture.jpg"], "ends with .png or .svg"),
+    for arguments, text in (([], "--output, --term"), (["--term", "-o", path], "--output, --term"),
+                            (["-o", "picture.jpg"], "ending in .png or .svg"),
                             (["-o", "/nonexistent/x.png"], "/nonexistent/x.png")):
         r = report("plot", *arguments, *files["latency"], code=2)
         check(text in r.stderr and len(r.stderr.splitlines()) == 1, f"{text!r} in {r.stderr}")
@@ -452,11 +452,11 @@ def test_bad_files_get_one_line_with_their_name():
             return written(f"cut.{name}", f.read()[:-9])
 
     cases = [(f"{directory}/nothing", "cannot read"), (directory, "cannot read"),
-             (written("empty", b""), "empty"), (written("foreign", b"hello\n"), "neither"),
-             (written("zeros", bytes(1000)), "neither"),
+             (written("empty", b""), "empty"), (written("foreign", b"hello\n"), "unknown format"),
+             (written("zeros", bytes(1000)), "unknown format"),
              (written("server.json", b'{"schema": 1, "program": "tcpserver"}'), "a result of tcpserver"),
              (written("new.json", b'{"schema": 2, "program": "tcpclient"}'), "schema 2"),
-             (cut_off("0.json"), "cut off"), (cut_off("0.hlog"), "cut off"), (cut_off("0.csv"), "cut off"),
+             (cut_off("0.json"), "truncated"), (cut_off("0.hlog"), "truncated"), (cut_off("0.csv"), "truncated"),
              (written("wrong.csv", b"type,timestamp,connection_id,query_id,poisson_id,poisson_interval_us,"
                       b"rtt_us,response_us,send_lag_us\nQ,1.0,0,0,0,0,,,1.000\nQ,1.0\n"), "line 3")]
     for path, text in cases:
@@ -466,15 +466,15 @@ def test_bad_files_get_one_line_with_their_name():
     shutil.copy(f"{directory}/1.hlog", f"{directory}/mixed.hlog")
     shutil.copy(f"{directory}/0.json", f"{directory}/mixed.json")
     r = report("merge", f"{directory}/mixed.json", f"{directory}/mixed.hlog", code=2)
-    check("not of one run" in r.stderr, r.stderr)
+    check("from different runs" in r.stderr, r.stderr)
 
 
 def test_command_line_is_checked():
-    for arguments, text in (([], "COMMAND is missing"), (["merg"], "unknown command 'merg': expected show, merge,"),
-                            (["merge"], "FILE is missing"), (["merge", "--jso"], "--json"),
+    for arguments, text in (([], "missing COMMAND"), (["merg"], "unknown command 'merg': expected show, merge,"),
+                            (["merge"], "missing FILE"), (["merge", "--jso"], "--json"),
                             (["merge", "--nonsense", "x"], "unknown"),
-                            (["compare", "x"], "FILE is missing"), (["compare", "x", "--"], "FILE is missing"),
-                            (["compare", "--", "x"], "FILE is missing"),
+                            (["compare", "x"], "missing FILE"), (["compare", "x", "--"], "missing FILE"),
+                            (["compare", "--", "x"], "missing FILE"),
                             (["compare", "--min-runs", "0", "x", "--", "x"], "--min-runs")):
         r = report(*arguments, code=2)
         check(text in r.stderr and len(r.stderr.splitlines()) == 1, f"{text!r} in {r.stderr}")

@@ -70,7 +70,7 @@ class Testbed:
                 for host, lines in self.states().items()}
 
     def check_states(self, want, what):
-        """Each host that stands in want is so, some seconds from now at the latest: processes that were told to end
+        """Each host of `want` is in that state, some seconds from now at the latest: processes that were told to end
         may still do so."""
         for _ in range(10):
             got = self.states(*set(self.hosts) - set(want))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""TLS: both programs with each other, with openssl, Python's ssl, kdig, unbound and nsd; certificates that
-must not be taken, handshakes that come to nothing, resumption, memory of a peer that does not read."""
+"""TLS: both programs with each other, with openssl, Python's ssl, kdig, unbound and nsd; certificates that must be
+rejected, handshakes that fail, resumption, memory of a peer that does not read."""
 
 import socket
 import ssl
@@ -291,7 +291,7 @@ def never_answer(_, stream):
 
 
 def drip(_, stream):
-    """A handshake record that grows by a byte ten times a second, for ever."""
+    """A handshake record that grows by a byte ten times a second, forever."""
     stream.sendall(b"\x16\x03\x03\x40\x00")
     while True:
         time.sleep(0.1)

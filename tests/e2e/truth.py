@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Figures that can be computed beforehand, each with a control that shows the check can fail: known
-delays, queueing theory, a starved CPU, a stepped clock, more queries than ids, arrivals."""
+"""Figures that can be computed in advance, each with a control that shows that the check can fail: known delays, queueing
+theory, a starved CPU, a stepped clock, more queries than ids, arrivals."""
 
 import math
 import statistics

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Queries that were due and got no answer lie beyond every percentile, whatever the reason and wherever the
-percentile is read: summary, JSON, .hlog and .hgrm (by HdrHistogram's libraries for Python and Java), the
-metrics, the rows, tcpreport.  The truth is computed here, from the rows of the answers and the counts."""
+"""Unanswered queries count as slower than every answer, for whatever reason and wherever the percentile is read: summary,
+JSON, .hlog and .hgrm (with HdrHistogram's libraries for Python and Java), metrics, rows, tcpreport. The expected values
+are computed here, from the rows of the answers and the counts."""
 
 import importlib
 import math

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What a run says of itself: which percentiles of the response time are the server's and which are this
-host's own lateness. Each disturbance of the host must be seen at the percentiles it reaches, and only
-there; a stall of the server must not be taken for one."""
+"""The verdict of a run: which percentiles of the response time reflect the server and which this host's own delays. Each
+disturbance of the host must show at the percentiles it reaches, and only there; a stall of the server must not be
+mistaken for one."""
 
 import threading
 
@@ -110,7 +110,7 @@ def test_lost_packets_are_seen_in_the_percentiles_they_reach():
 
 @plain_build_only
 def test_required_percentile_decides_the_exit_code():
-    """A pause of 30 ms in 3 s reaches p99.9 and not p95, whoever makes it."""
+    """A pause of 30 ms in 3 s reaches p99.9 and not p95, whatever causes it."""
     with Server() as server:
         for require, code in (("p50", 0), ("max", 3)):
             client = Client("-p", server.port, "-c", 10, "-r", 500, "-t", 3, "--require", require,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The round trip times of the rows against a packet capture: every query matched, none shorter than on
-the wire. How much longer they are is the client's wake-up, a matter of the machine: bench/wire_truth
-compares that with what is promised; here it only must not be absurd."""
+"""The round trip times of the rows against a packet capture: every query is matched, none is shorter than on the wire.
+How much longer they are is the client's wake-up time, which depends on the host: bench/wire_truth compares it with what
+is promised; here it only must not be absurd."""
 
 from capture import *
 

@@ -294,7 +294,7 @@ parser.add_argument("--delay-per-mille", default="", metavar="N:MS,...",
 parser.add_argument("--busy-ms", type=float, default=0, metavar="MS",
                     help="keep the CPU for so long before each answer: one query at a time")
 parser.add_argument("--size", type=int, default=0, metavar="BYTES",
-                    help="messages of so many bytes, not of DNS")
+                    help="messages of this many bytes, not of DNS")
 parser.add_argument("--rcodes", default="", metavar="CODE,...",
                     help="answer with QR and these response codes by turns, those of --truncate-every with TC")
 parser.add_argument("--split", type=int, default=0, metavar="BYTES", help="write so much at a time")

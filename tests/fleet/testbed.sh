@@ -168,7 +168,7 @@ answers() {
 
 up() {
     case $1 in '' | *[!0-9]*) usage ;; esac
-    if [ "$1" -lt 1 ] || [ "$1" -gt 200 ]; then die "$1: accepted are 1 to 200 client hosts"; fi
+    if [ "$1" -lt 1 ] || [ "$1" -gt 200 ]; then die "invalid value '$1': expected 1 to 200 client hosts"; fi
     [ "$(id -u)" = 0 ] || die "needs root"
     mkdir "$TESTBED" || die "is there one already?  $0 down"
     trap 'down' EXIT

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * fuzz_endpoint: hosts and ports made of anything.  What is accepted is found again in brackets and
+ * fuzz_endpoint: arbitrary hosts and ports.  Accepted input is found again in brackets and
  * with its port. */
 #include "base/endpoint.h"
 #include "text.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * fuzz_hlog_reader: an interval log made of anything, line by line, and what would come out of zlib
- * made of anything.  What is accepted is a histogram: counts that add up, percentiles in order
+ * made of anything.  Accepted input is a histogram: counts that add up, percentiles in order
  * between minimum and maximum. */
 #include "fuzz.h"
 #include "report/hlog_reader.h"

@@ -99,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
     char error[SRCPLAN_ERROR_BYTES] = "", *text = fuzz_text(data, n_bytes);
     struct srcplan p;
 
-    /* what stands in files and what interfaces have is not the input's */
+    /* the content of files and interfaces is not the input's */
     if (text == NULL || strchr(text, '@') != NULL || strstr(text, "iface:") != NULL) {
         free(text);
         return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * fuzz_start_time: moments, and files that hold one, made of anything.  What is accepted is found
+ * fuzz_start_time: moments, and files that hold one, made of anything.  Accepted input is found
  * again written out; a file is no moment before its line is ended, nor with anything behind it. */
 #include "client/start_time.h"
 #include "text.h"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every source file names its licence within its first two lines.
+# Every source file must name its licence in its first two lines.
 set -eu
 cd "$(dirname "$0")/../.."
 status=0

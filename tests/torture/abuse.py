@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Peers of tcpserver that waste, withhold, cut off or babble; and tcpclient with a server that answers byte by
-byte."""
+"""Peers of tcpserver that waste, withhold, cut off or send garbage; and tcpclient with a server that answers byte by byte."""
 
 import re
 import socket

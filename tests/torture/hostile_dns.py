@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A DNS server that proves each connection and from then on means harm."""
+"""A DNS server that answers the first query of each connection and then turns hostile."""
 
 from faults import *
 from table import *

@@ -186,7 +186,7 @@ def tcp_memory_short(row):
 
 
 def little_disk(n_kib):
-    """A directory on a file system of so many KiB, in a mount namespace of this process's own."""
+    """A directory on a file system of this many KiB, in a mount namespace of this process's own."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(CLONE_NEWNS) != 0:
         skip(f"no mount namespace: {os.strerror(ctypes.get_errno())}")

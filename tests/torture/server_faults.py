@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One of the two programs dies or freezes under load, or has a double."""
+"""One of the two programs dies or freezes under load, or is started twice."""
 
 from table import *
 

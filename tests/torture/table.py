@@ -62,7 +62,7 @@ class OneOf:
 
 
 def words(value):
-    """As it stands in a field of the table, where ' | ' separates fields and '; ' figures."""
+    """As written in a field of the table, where ' | ' separates fields and '; ' figures."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):

@@ -58,7 +58,7 @@ struct client_config {
     uint64_t connect_timeout_ns;
     bool prove;                /* each connection sends one query as soon as it is established */
     int close;                 /* enum client_close */
-    uint32_t queries_per_conn; /* then it closes and another one takes its place; 0: for ever */
+    uint32_t queries_per_conn; /* then it is closed and replaced; 0: never */
     bool reconnect;            /* another one takes the place of a connection that failed */
     struct backoff backoff;    /* before it does */
     bool quickack;

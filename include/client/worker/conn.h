@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * client_conn: the states of a connection of tcpclient, from its begin to its outcome.
+ * client_conn: the states of a connection of tcpclient, from its start to its outcome.
  *
  * A closed connection is queued; its worker takes it from the queue when the callback that closed
  * it is over, and only then may another one follow in its slot: closing never opens.  Used by its

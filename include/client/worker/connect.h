@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * client_connect: opens a worker's connections, at most so many at a time and so many per second;
+ * client_connect: opens a worker's connections, limited in number at a time and per second;
  * those that follow others in their slot, too.
  *
  * A connection is counted in the window until it is proven (or half-open, or ended), so the
@@ -48,7 +48,7 @@ void client_connect_free(struct client_connect *cc);
 /* Begins; start_ns, now or a moment ago, is common to all workers. */
 void client_connect_start(struct client_connect *cc, uint64_t start_ns);
 
-/* Starts a pacer of this worker's part of so many connections per second, of all workers; *rate is
+/* Starts a pacer for this worker's share of the total connections per second; *rate is
  * its segment, and lives as long. */
 void client_connect_pace(const struct client_connect *cc, struct pacer *pacer,
                          struct pacer_segment *rate, double per_s, uint64_t start_ns);

@@ -31,7 +31,7 @@ void client_due_free(struct client_due *d);
 /* The schedule begins at start_ns.  takes_arrivals: of each worker, borrowed. */
 void client_due_start(struct client_due *d, const bool *takes_arrivals, uint64_t start_ns);
 
-/* Another schedule from its begin on (pacer_replace()), borrowed. */
+/* Replaces the schedule (pacer_replace()), borrowed. */
 void client_due_replace(struct client_due *d, const struct schedule *schedule);
 
 /* When the next query is due; PACER_NEVER: none is before the end. */

@@ -60,7 +60,7 @@ void client_load_free(struct client_load *l);
 /* The schedule begins at start_ns.  takes_arrivals: of each worker, borrowed. */
 void client_load_start(struct client_load *l, const bool *takes_arrivals, uint64_t start_ns);
 
-/* Another schedule from its begin on (pacer_replace()), borrowed, and another end; nothing when it
+/* Replaces the schedule (pacer_replace()), borrowed, and its end; nothing when it
  * is over. */
 void client_load_replace(struct client_load *l, const struct schedule *schedule, uint64_t end_ns);
 

@@ -34,7 +34,7 @@ enum client_conn_state {
     CLIENT_CONN_ENDED       /* outcome counted, socket closed */
 };
 
-/* So many queries in a row without an answer: nothing is to be expected of the connection. */
+/* After this many queries in a row without an answer the connection counts as deaf. */
 enum { CLIENT_CONN_DEAF = 3 };
 
 #define CLIENT_CONN_NONE     UINT32_MAX

@@ -20,7 +20,7 @@
 #include <event2/event_struct.h>
 #include <stdint.h>
 
-/* By request, where there is no connect rate: so many per second are opened and closed, of all
+/* For changes by request without a connect rate: connections opened and closed per second, of all
  * workers together. */
 #define CLIENT_TURNOVER_PER_S 500.0
 

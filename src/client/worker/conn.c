@@ -194,7 +194,7 @@ void client_conn_log(const struct client_conn *c, struct outcome outcome, const 
     if (text == NULL || t->config->quiet ||
         atomic_flag_test_and_set(&warned[outcome.phase][outcome.reason]))
         return;
-    log_error("connection %u: %s: %s (%s); further ones are only counted",
+    log_error("connection %u: %s: %s (%s); further errors are only counted",
               t->first_conn + client_conn_slot(c), outcome_phase_name(outcome.phase),
               outcome_reason_name(outcome.reason), text);
 }

@@ -119,7 +119,7 @@ static void on_waited(void *owner, struct client_conn *c)
     client_turnover_waited(&p->turnover, c);
 }
 
-/* What follows from the ends of connections.  None of it opens or closes one. */
+/* Consequences of connections that ended.  None of it opens or closes one. */
 static void follow_ends(struct client_parts *p)
 {
     struct client_conn *c;

@@ -6,7 +6,7 @@
 #include "client/worker/conn.h"
 #include "net/worker.h"
 
-/* Queries in flight that there is room for from the begin: 56 MiB of addresses. */
+/* Initial room for queries in flight: 56 MiB of address space. */
 enum { MOST_EXPECTED = 1 << 20 };
 
 static void on_expiry(evutil_socket_t fd, short what, void *arg);

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <sys/socket.h>
 
-/* Nothing for a time that there is not. */
+/* Prints nothing for an unknown time. */
 static void print_us(FILE *out, uint64_t time_ns)
 {
     if (time_ns > 0)

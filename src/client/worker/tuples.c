@@ -37,7 +37,7 @@ static bool use_fallback(struct client_tuples *t)
     srccursor_free(&t->cursor);
     srccursor_init(&t->cursor, &config->fallback, 0, 0, config->fallback_tuple);
     if (!config->quiet && !atomic_flag_test_and_set(&said))
-        log_error("the kernel finds no free source port: binding those of "
+        log_error("the kernel finds no free source port: binding the ports of "
                   "net.ipv4.ip_local_port_range explicitly");
     return true;
 }

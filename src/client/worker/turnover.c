@@ -14,7 +14,7 @@
 /* How often the schedule of connections is looked at: a slope is a staircase of so long steps. */
 #define TICK_NS (10 * 1000000ull)
 
-/* By request at most so many at a time, and steps at least so long. */
+/* Limits for changes by request: connections per step, and time between steps. */
 enum { STEP_CONNECTIONS = 16 };
 #define STEP_NS 1000000ull
 

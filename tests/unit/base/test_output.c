@@ -114,7 +114,8 @@ static void devices_may_be_shared(void **state)
     assert_int_equal(output_close(&one, true) | output_close(&other, true), 0);
 }
 
-/* RLIMIT_FSIZE would need a signal handled: a descriptor that cannot be written to stands in. */
+/* RLIMIT_FSIZE would need a signal handled: a descriptor that cannot be written to is used instead.
+ */
 static void what_is_left_of_a_failed_document_is_nothing_and_of_a_log_its_begin(void **state)
 {
     char a[PATH_BYTES];

@@ -69,16 +69,16 @@ static void lines_of_another_form_are_refused(void **state)
     static const struct {
         const char *line, *problem;
     } cases[] = {
-        {"rate 5", "'=' is missing"},
-        {"rate \"5\"", "'=' is missing"},
+        {"rate 5", "missing '='"},
+        {"rate \"5\"", "missing '='"},
         {"= 5", "name"},
         {"rate =", "value"},
         {"rate = # 5", "value"},
         {"output = \"a", "closing quote"},
         {"output = \"a\\\"", "closing quote"},
-        {"output = \"a\" b", "behind"},
-        {"output = \"\\a\"", "backslash"},
-        {"output = \"\\", "backslash"},
+        {"output = \"a\" b", "unexpected text"},
+        {"output = \"\\a\"", "invalid escape"},
+        {"output = \"\\", "invalid escape"},
     };
 
     (void)state;

@@ -131,7 +131,7 @@ static void a_bad_value_is_named_with_its_option_and_what_is_accepted(void **sta
         {"--duration", "3,600 s", {"999ns", "3601", "2h", "5y", "", "-1s"}},
         {"--rate", "per second", {"x", "", "-1", "nan", "inf", "1x"}},
         {"--port", "65535", {"0", "65536", "x", "", "-1", "53x", "4294967297"}},
-        {"--text", "not empty", {""}},
+        {"--text", "non-empty", {""}},
         {"--choice-with-quite-a-long-name",
          "first|second|third",
          {"fourth", "", "firs", "firstt", "First", "first|second", "|"}},

@@ -30,10 +30,11 @@ static struct diagnosis d;
 static struct diagnosis_input in;
 static struct losses losses;
 
-/* One kind of end, so many times; 100 connections finished. */
+/* n connections with one kind of end; 100 finished. */
 static void diagnose(enum outcome_phase phase, enum outcome_reason reason, uint64_t n)
 {
     memset(&tally, 0, sizeof tally);
+    tally_add(&tally.connections.attempted, 100 + n);
     tally_add(&tally.connections.ended[PHASE_RUN][REASON_FINISHED], 100);
     tally_add(&tally.connections.ended[phase][reason], n);
     diagnosis_make(&d, &in);
@@ -53,6 +54,7 @@ static int setup(void **state)
     (void)state;
     host = roomy;
     in = (struct diagnosis_input){.tally = &tally,
+                                  .target = "192.0.2.1:4242",
                                   .protocol = "dns",
                                   .losses = &losses,
                                   .host = &host,
@@ -88,7 +90,7 @@ static void ports_and_fds_are_named(void **state)
                "net.ipv4.tcp_timestamps=1");
     host.tcp_timestamps = 1;
     diagnose(PHASE_BIND, REASON_PORTS, 28000);
-    assert_one("source ports", 28000, "28,000 of 28,232", "wait 60 s, or more tuples");
+    assert_one("source ports", 28000, "28,000 of 28,232", "wait 60 s, add tuples");
     in.tuples_in_time_wait = 4;
     diagnose(PHASE_BIND, REASON_PORTS, 5);
     assert_one("source ports", 5, "source tuples: 28,232; sockets in TIME_WAIT on this host: 77",
@@ -98,43 +100,43 @@ static void ports_and_fds_are_named(void **state)
     in.churns = true;
     in.churn_per_s = 16.7;
     diagnose(PHASE_CONNECT, REASON_PORTS, 6);
-    assert_one("source ports", 6, "28,000 in TIME_WAIT of 28,232; 16.7 connections/s",
+    assert_one("source ports", 6, "28,000 of 28,232 in TIME_WAIT; 16.7 connections/s",
                "--close rst");
     diagnose(PHASE_SOCKET, REASON_FDS, 7);
     assert_one("fd limit", 7, "fds per table: 20,000; each thread has its own",
-               "--threads auto adds");
+               "use --threads auto, which adds");
     in.threads_are_auto = true;
     diagnose(PHASE_SOCKET, REASON_FDS, 7);
-    assert_one("fd limit", 7, "20,000", "--threads auto has no more");
+    assert_one("fd limit", 7, "20,000", "--threads auto cannot add more");
     in.own_fd_tables = false;
     diagnose(PHASE_SOCKET, REASON_FDS, 7);
     assert_one("fd limit", 7, "all threads share one", "ulimit -Hn");
     host.files_open = 990000;
     diagnose(PHASE_SOCKET, REASON_FDS, 7);
-    assert_one("fs.file-max", 7, "990000 files open of 1000000", "fs.file-max=1000014");
+    assert_one("fs.file-max", 7, "990000 of 1000000 files open", "fs.file-max=1000014");
 }
 
 static void stalled_connects_are_told_apart_by_what_the_kernel_counts(void **state)
 {
     (void)state;
     diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9);
-    assert_one("the path to the server", 9, "SYNs were sent again", "firewall");
+    assert_one("the path to the server", 9, "SYNs retransmitted", "firewall");
     in.listen_overflows = 9; /* one for each at least */
     diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9);
     assert_one("the server's accept queue", 9, "9 accept queue overflows", "net.core.somaxconn");
     host.conntrack_used = 990;
     diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9);
-    assert_one("net.netfilter.nf_conntrack_max", 9, "990 connections tracked of 1000", "notrack");
+    assert_one("net.netfilter.nf_conntrack_max", 9, "990 of 1000 connections tracked", "notrack");
     host.tcp_pages_used = 980; /* the stronger explanation */
     diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9);
-    assert_one("net.ipv4.tcp_mem", 9, "980 pages of 1000", "net.ipv4.tcp_mem");
+    assert_one("net.ipv4.tcp_mem", 9, "980 of 1000 pages", "net.ipv4.tcp_mem");
 }
 
 static void tcp_memory_is_not_blamed_below_its_limit(void **state)
 {
     (void)state;
     diagnose(PHASE_CONNECT, REASON_MEMORY, 3);
-    assert_one("memory", 3, "pages that TCP holds: 10, at most 1,000", "tcp_mem is not reached");
+    assert_one("memory", 3, "pages used by TCP: 10, at most 1,000", "tcp_mem is not reached");
 }
 
 /* As measured with "ulimit -v 60000" in a network namespace, which has no tcp_mem. */
@@ -145,11 +147,13 @@ static void address_space_that_is_used_up_is_named(void **state)
     host.tcp_pages_used = 180;
     host.address_space_bytes = 100 * 1024;
     diagnose(PHASE_RECEIVE, REASON_MEMORY, 11992);
-    assert_one("ulimit -v", 11992, "100 KiB left; the host had 20.0 GiB", "ulimit -v");
+    assert_one("ulimit -v", 11992,
+               "100 KiB of address space left (RLIMIT_AS); the host had 20.0 GiB of memory",
+               "ulimit -v");
     host.address_space_bytes = HOST_LIMITS_UNKNOWN;
     diagnose(PHASE_RECEIVE, REASON_MEMORY, 11992);
-    assert_one("memory", 11992, "TCP holds: 180, at most unknown",
-               "this namespace does not show it");
+    assert_one("memory", 11992, "used by TCP: 180, at most unknown",
+               "not visible in this namespace");
 }
 
 static void all_ends_at_once(void)
@@ -179,21 +183,23 @@ static void nobody_who_answers_is_told_apart_from_limits(void **state)
     in.listen_overflows = 0;
     in.half_open = 100;
     nobody_answers(PHASE_RECEIVE, REASON_HALF_OPEN);
-    assert_one("nobody answers", 100, "(dns): 100 silent", "usually another --protocol");
+    assert_one("nobody answers", 100, "(dns): 100 silent",
+               "usually the server speaks another --protocol");
     in.listen_overflows = 85;
     nobody_answers(PHASE_RECEIVE, REASON_HALF_OPEN);
     assert_one("nobody answers", 100, "100 silent", "it hangs or is stopped");
     in.half_open = 0;
     in.not_begun = 900;
     nobody_answers(PHASE_RECEIVE, REASON_PEER);
-    assert_one("nobody answers", 100, "100 closed, 0 reset, 0 with other bytes; 900 more", "--tls");
+    assert_one("nobody answers", 100, "100 closed, 0 reset, 0 got unexpected bytes; 900 more",
+               "--tls");
     nobody_answers(PHASE_RECEIVE, REASON_RESET);
-    assert_one("nobody answers", 100, "100 reset", "proxy whose backend is dead");
+    assert_one("nobody answers", 100, "100 reset", "proxy whose backend is down");
     nobody_answers(PHASE_PROTOCOL, REASON_MALFORMED);
-    assert_one("nobody answers", 100, "100 with other bytes", "another --protocol");
+    assert_one("nobody answers", 100, "100 got unexpected bytes", "another --protocol");
     in.over_tls = true;
     nobody_answers(PHASE_TLS, REASON_TIMEOUT);
-    assert_one("nobody answers", 100, "(dns over TLS): 100 silent", "does that port speak TLS");
+    assert_one("nobody answers", 100, "(dns over TLS): 100 silent", "check that the port uses TLS");
 }
 
 static void one_answer_is_enough_for_the_limits(void **state)
@@ -215,7 +221,7 @@ static void who_was_asked_nothing_is_not_blamed_for_silence(void **state)
     tally_add(&tally.connections.connected, 100);
     tally_add(&tally.connections.ended[PHASE_RECEIVE][REASON_PEER], 100);
     diagnosis_make(&d, &in);
-    assert_one("the server's limits", 100, "ended them", "its limit of connections");
+    assert_one("the server's limits", 100, "closed before an answer", "a limit on connections");
 }
 
 /* 200 within 3 ms, idle for as long as the queries of each were apart. */
@@ -229,7 +235,7 @@ static void killed_server_is_no_limit(void **state)
     assert_one("the server went away", 200, "all ended within 2.9", "dmesg");
     in.server_accepts = true;
     diagnose(PHASE_RECEIVE, REASON_PEER, 200);
-    assert_one("the server's limits", 200, "idle for 0 ns at least", "or it was restarted");
+    assert_one("the server's limits", 200, "idle for at least 0 ns", "or a restart");
     in.none_is_left = in.server_was_tried = in.server_accepts = false;
     diagnose(PHASE_RECEIVE, REASON_PEER, 200);
     assert_one("the server's limits", 200, "200 that had answered", "queries per connection");
@@ -259,7 +265,7 @@ static void idle_timeout_is_named_with_the_time(void **state)
         losses_add(&losses, 7000 * MS, 2000 * MS + i * MS);
     in.none_is_left = in.server_was_tried = in.server_accepts = true;
     diagnose(PHASE_RECEIVE, REASON_PEER, 100);
-    assert_one("the server's idle timeout", 100, "idle for 2.00 s at least, 2.05 s in the median",
+    assert_one("the server's idle timeout", 100, "idle for at least 2.00 s, median 2.05 s",
                "--reconnect");
 }
 
@@ -301,9 +307,10 @@ static void server_that_refuses_and_server_that_ends_differ(void **state)
 {
     (void)state;
     diagnose(PHASE_CONNECT, REASON_REFUSED, 2);
-    assert_one("nobody listens", 2, "reset", "-p");
+    assert_one("nobody listens", 2, "2 of 102 connects refused: nothing listens on 192.0.2.1:4242",
+               "-p");
     diagnose(PHASE_RECEIVE, REASON_PEER, 2);
-    assert_one("the server's limits", 2, "before an answer", "its limit of connections");
+    assert_one("the server's limits", 2, "before an answer", "a limit on connections");
 }
 
 static void what_bound_most_comes_first(void **state)

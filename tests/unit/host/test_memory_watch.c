@@ -171,7 +171,7 @@ static void cgroup_binds_before_the_machine_and_is_named(void **state)
     memory_watch_look(&watch);
     assert_true(memory_watch_is_short(&watch));
     memory_shortage_text(&watch.tightest, text, sizeof text);
-    assert_non_null(strstr(text, "4.00 MiB left of 64.0 MiB ("));
+    assert_non_null(strstr(text, "4.00 MiB of 64.0 MiB left ("));
     assert_non_null(strstr(text, "memory.max)"));
     put("memory.stat", "inactive_file %llu\n", 20 * MIB); /* page cache would go first */
     memory_watch_look(&watch);

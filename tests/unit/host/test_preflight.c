@@ -200,10 +200,10 @@ static void each_limit_that_is_short_by_one_is_named(void **state)
         {FACT(file_max), 21127, "fs.file-max", PREFLIGHT_STOP, "sysctl -w fs.file-max=21128"},
         {FACT(epoll_watches), 20127, "fs.epoll.max_user_watches", PREFLIGHT_STOP, "=20128"},
         {FACT(memory_available_bytes), NEEDED - 1, "memory (bytes available)", PREFLIGHT_STOP,
-         "about 8739 bytes each, or more memory"},
+         "(about 8739 bytes each), or add memory"},
         {FACT(memory_available_bytes), NEEDED, "memory (bytes available)", PREFLIGHT_WARN, "80 %"},
         {FACT(tcp_hash_entries), 4999, "net.ipv4.tcp_ehash_entries", PREFLIGHT_WARN,
-         "thash_entries=20000: 4.0 connections in a chain"},
+         "thash_entries=20000: chains of 4.0 connections"},
         {FACT(tcp_pages_max), 5009, "net.ipv4.tcp_mem (pages)", PREFLIGHT_WARN,
          "net.ipv4.tcp_mem='2505 3757 5010'"},
         {FACT(conntrack_max), 10006, "net.netfilter.nf_conntrack_max", PREFLIGHT_WARN, "=10007"},
@@ -259,7 +259,7 @@ static void limit_of_a_cgroup_counts_though_there_is_memory(void **state)
         strcpy(host.cgroup_limit, "/sys/fs/cgroup/u/memory.max");
         preflight_client(&p, &host, &ask_10000);
         assert_only(&p, "cgroup memory (bytes available)", PREFLIGHT_STOP,
-                    "or a higher /sys/fs/cgroup/u/memory.max");
+                    "or raise /sys/fs/cgroup/u/memory.max");
         assert_int_equal(find(&p, "cgroup memory (bytes available)")->needed, charged);
         host.cgroup_available_bytes = charged;
         preflight_client(&p, &host, &ask_10000);

@@ -70,7 +70,7 @@ static void a_file_without_addresses_is_refused(void **state)
     assert_int_equal(add("# none\n", 7, ""), -1);
     assert_non_null(strstr(error, "no address"));
     assert_int_equal(add("10.0.0.1\0\n", 10, ""), -1);
-    assert_non_null(strstr(error, "no text"));
+    assert_non_null(strstr(error, "not a text file"));
     assert_int_equal(add("10.0.0.1\nhost\n", 14, ""), -1);
     assert_non_null(strstr(error, "'host'"));
     assert_int_equal(source_list_add(&plan, "@/", error), -1);

@@ -83,9 +83,9 @@ static void bars_are_as_long_as_the_counts(void **state)
         hist_record(&h, 1500);
     for (int i = 0; i < 5; i++)
         hist_record(&h, 3000);
-    latency_report_bars(out, "T, answers below", &h);
+    latency_report_bars(out, "T (upper bound, answers)", &h);
     fclose(out);
-    assert_string_equal(text, "\nT, answers below\n"
+    assert_string_equal(text, "\nT (upper bound, answers)\n"
                               "   2.00 us           10 ########################################\n"
                               "   5.00 us            5 ####################\n");
     free(text);

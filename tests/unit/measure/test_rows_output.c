@@ -98,7 +98,7 @@ static void *stop_waiting_soon(void *arg)
     return NULL;
 }
 
-/* Nobody reads, and the worker would wait for ever: until it is told not to. */
+/* Nobody reads, and the worker would wait forever: until it is told not to. */
 static void waiting_ends_when_it_is_told_to(void **state)
 {
     struct rows_result result;
@@ -120,7 +120,7 @@ static void waiting_ends_when_it_is_told_to(void **state)
     assert_int_equal(close(ends[1]), 0);
 }
 
-/* Reads until so many rows have come. */
+/* Reads until this many rows have come. */
 static void read_rows(int fd, unsigned n_rows)
 {
     unsigned n_lines = 0;

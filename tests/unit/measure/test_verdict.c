@@ -109,16 +109,16 @@ static void required_percentile_decides(void **state)
     assert_int_equal(verdict_n_holding(&in), P999);
     assert_int_equal(verdict_judge(&in), 0);
     assert_string_equal(verdict_headline(text, &in),
-                        "VALID to p99; p99.9 and beyond include this host's own delays of 1.40 ms");
+                        "VALID to p99; p99.9 and above include this host's own delays of 1.40 ms");
     in.required = P999;
     assert_int_equal(verdict_judge(&in), NOISE);
     assert_string_equal(
         verdict_headline(text, &in),
-        "SUSPECT (holds to p99; p99.9 and beyond include this host's own delays of 1.40 ms)");
+        "SUSPECT (holds to p99; p99.9 and above include this host's own delays of 1.40 ms)");
     assert_string_equal(
         verdict_explain(text, &in, VERDICT_HOST_NOISE),
-        "host-noise: this host's own delay is 1.40 ms at p99.9 (limit 1.00 ms); other guests "
-        "took 0.1 % of the CPU time");
+        "host-noise: this host's own delay is 1.40 ms at p99.9 (limit 1.00 ms); 0.1 % of CPU time "
+        "stolen");
     in.percentiles[P50].own_ns = 200 * US;
     assert_int_equal(verdict_n_holding(&in), 0);
     assert_string_equal(verdict_headline(text, &in), "SUSPECT (no percentile holds)");
@@ -310,11 +310,11 @@ static void explanation_has_its_figure_first(void **state)
         enum verdict_reason reason;
         const char *figure;
     } cases[] = {
-        {VERDICT_GENERATOR_LIMITED, "98.74 % of the queries left in time (limit 99.9 %): "},
+        {VERDICT_GENERATOR_LIMITED, "98.74 % of queries sent on schedule (limit 99.9 %): "},
         {VERDICT_NON_STATIONARY, "queries in flight grew from 10 to 431: "},
         {VERDICT_OUTPUT_LOST, "1,234 rows: "},
         {VERDICT_MEMORY_PRESSURE, "3 times: "},
-        {VERDICT_CONNECTIONS_SHORT, "900 of 1,000: "},
+        {VERDICT_CONNECTIONS_SHORT, "900 of 1,000 live: "},
         {VERDICT_UNSENT, "12 of 5,000 queries: "},
         {VERDICT_CHURN_PLATEAU, "4 connections: "},
         {VERDICT_PUSH_LOST, "6 messages: "},

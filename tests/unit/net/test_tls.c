@@ -107,7 +107,7 @@ static void close_contexts(void)
     tls_context_free(server.context);
 }
 
-/* Takes `from` has to send to `to`, in pieces of so many bytes. */
+/* Takes `from` has to send to `to`, in pieces of this many bytes. */
 static enum tls_status carry(struct end *from, struct end *to, size_t piece)
 {
     const size_t n_bytes = from->worker.n_out;
@@ -320,7 +320,7 @@ static void options_that_cannot_be_met_are_named(void **state)
         struct tls_client_options options;
         const char *named;
     } bad[] = {
-        {{.name = "a", .ciphers = "nonsense"}, "--tls-ciphers: 'nonsense'"},
+        {{.name = "a", .ciphers = "nonsense"}, "--tls-ciphers: invalid value 'nonsense'"},
         {{.name = "a", .ciphers = "TLS_NONSENSE"}, "'TLS_NONSENSE'"},
         {{.name = "a", .ciphers = ":"}, "--tls-ciphers"},
         {{.name = "a", .ciphers = "AES128-SHA256", .min = TLS_MIN_1_3}, "--tls-ciphers"},

@@ -73,7 +73,7 @@ static void what_is_missing_is_said(void **state)
         assert_non_null(strstr(error, "FILE... -- FILE..."));
     }
     assert_int_equal(parse(REPORT_SHOW, "show"), OPTIONS_USAGE);
-    assert_non_null(strstr(error, "FILE is missing"));
+    assert_non_null(strstr(error, "missing FILE"));
 }
 
 static void every_command_has_a_table(void **state)

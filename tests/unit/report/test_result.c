@@ -122,9 +122,9 @@ static void what_is_no_result_is_refused(void **state)
     static const struct {
         const char *text, *why;
     } cases[] = {
-        {"", "cut off"},
-        {"{\"schema\":1,\n\n", "line 3: not all of a JSON value"},
-        {"{\n}}", "line 2: something stands behind"},
+        {"", "truncated"},
+        {"{\"schema\":1,\n\n", "line 3: truncated JSON"},
+        {"{\n}}", "line 2: unexpected text after"},
         {"{\n\"a\":x}", "line 2:"},
         {"[]", "not a result of tcpclient"},
         {"\"17\"", "not a result of tcpclient"},

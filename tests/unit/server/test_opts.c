@@ -105,10 +105,10 @@ static void bad_input_is_refused_by_name(void **state)
         {"--push 1 --protocol echo", "--protocol"},
         {"--push-size 64", "--push-size"},
         {"--push-select random", "--push-select"},
-        {"--tls-key a", "--tls-key: there is no TLS without --tls-cert"},
+        {"--tls-key a", "--tls-key: requires --tls-cert"},
         {"--tls-min 1.3", "--tls-min"},
-        {"--push 1 --tls-cert a", "--push: excludes --tls-cert"},
-        {"--push 1 --idle-timeout 1s", "--push: excludes --idle-timeout"},
+        {"--push 1 --tls-cert a", "--push: conflicts with --tls-cert"},
+        {"--push 1 --idle-timeout 1s", "--push: conflicts with --idle-timeout"},
         {"--max-connections-per-source 0", "--max-connections-per-source"},
         {"--idle-timeout x", "--idle-timeout"},
     };

@@ -183,7 +183,8 @@ static unsigned take(const struct pacer_config *config, const struct pacer_segme
     return n;
 }
 
-/* Whoever takes the change over when the next arrival is due, or long before, gets the same. */
+/* The result is the same whether the change is applied when the next arrival is due or long before.
+ */
 static void a_replaced_rest_makes_no_gap_and_no_burst(void **state)
 {
     static const struct pacer_segment before[] = {{PACER_NEVER, 1000, 1000}};
@@ -208,7 +209,7 @@ static void a_replaced_rest_makes_no_gap_and_no_burst(void **state)
     }
 }
 
-/* A schedule that has fallen silent for ever goes on where it was. */
+/* A schedule that had stopped for good continues where it was. */
 static void a_silent_schedule_is_replaced(void **state)
 {
     static const struct pacer_segment silent[] = {{PACER_NEVER, 0, 0}};

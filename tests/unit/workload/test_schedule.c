@@ -101,9 +101,9 @@ static void what_is_too_long_is_quoted_itself(void **state)
     assert_int_equal(schedule_parse(&s, "1s:5," LONG LONG, error), -1);
     assert_non_null(strstr(error, "'" SHOWN));
     assert_int_equal(schedule_parse_steps(&s, "2\n1000 5\n" LONG LONG, error), -1);
-    assert_non_null(strstr(error, "line 3: '" SHOWN));
+    assert_non_null(strstr(error, "line 3: invalid step '" SHOWN));
     assert_int_equal(schedule_parse_steps(&s, LONG LONG "\n", error), -1);
-    assert_non_null(strstr(error, "line 1: '" SHOWN));
+    assert_non_null(strstr(error, "line 1: invalid line count '" SHOWN));
 #undef SHOWN
 #undef LONG
 }

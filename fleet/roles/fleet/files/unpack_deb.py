@@ -7,14 +7,14 @@ import tarfile
 
 
 def data_of(package):
-    """The member data.tar.* of the archive."""
+    """The archive member data.tar.*."""
     package.seek(len(b"!<arch>\n"))
     while header := package.read(60):
         size = int(header[48:58])
         if header.startswith(b"data.tar"):
             return io.BytesIO(package.read(size))
         package.seek(size + size % 2, io.SEEK_CUR)
-    sys.exit("no data.tar in it: not a .deb")
+    sys.exit("not a .deb: no data.tar")
 
 
 with open(sys.argv[1], "rb") as package, tarfile.open(fileobj=data_of(package)) as data:

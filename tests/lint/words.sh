@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Finds phrases that read like a translation, in comments, messages and documents.
+#   tests/lint/words.sh [FILE...]      default: every file of the repository that has words of ours
+#   tests/lint/words.sh --list         the phrases, one per line
+# Prints FILE:LINE:TEXT for each; exit code 1 if there is any.
+set -eu
+
+# One extended regular expression per line, with \b at the ends of words; case does not matter.
+phrases() {
+    cat <<'END'
+the begin
+from its begin
+came about
+came into being
+so many
+for ever
+stands? in
+stands? first
+stands? beside
+stands? behind
+whoever
+what bound
+nobody keeps
+among strangers
+ends of connections
+accepted (is|are)
+one operand too many
+be shown and steered
+has no value for
+never will take over
+in the place of
+put in its place
+END
+}
+
+if [ "${1-}" = --list ]; then
+    phrases
+    exit 0
+fi
+pattern="\\b($(phrases | paste -sd '|' -))\\b"
+# in messages, where "requested" is meant: a count or a figure that was "asked"
+asked='"[^"]*(%s|%[a-z]+|[0-9]) asked\b'
+
+if [ $# -eq 0 ]; then
+    cd "$(dirname "$0")/../.."
+    # shellcheck disable=SC2046 # none of them has a blank in its name
+    set -- $(git ls-files README.md CONTRIBUTING.md docs src include tests scripts fleet packaging bench |
+        grep -vE '^tests/(fuzz/(corpus|regressions)/|lint/words\.sh$)|\.(png|svg)$')
+fi
+if grep -nHiE -e "$pattern" -e "$asked" -- "$@"; then
+    exit 1
+fi
