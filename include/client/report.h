@@ -26,7 +26,7 @@ struct report_about {
 /* The summary: one screen. */
 void report_text(FILE *out, const struct report_about *about, const struct client_result *result);
 
-/* One JSON object, schema version 1 (README, "The JSON result"): unknown figures are null. */
+/* One JSON object, schema version 1 (docs/result.md): unknown figures are null. */
 void report_json(FILE *out, const struct report_about *about, const struct client_result *result);
 
 #endif

@@ -2,7 +2,7 @@
  * options: a table with one row per option; the values that a row takes, and where they were given.
  *
  * Parsing (config/options_parse.h), --help (config/options_help.h), --print-config
- * (config/options_config.h) and the tests of the man pages and the README read the same rows. */
+ * (config/options_config.h) and the tests of the man pages read the same rows. */
 #ifndef TCPSCALER_CONFIG_OPTIONS_H
 #define TCPSCALER_CONFIG_OPTIONS_H
 

@@ -25,7 +25,7 @@ void latency_report_holds(FILE *out, const bool holds[LATENCY_N_PERCENTILES + 1]
  */
 void latency_report_bars(FILE *out, const char *title, const struct hist *h);
 
-/* An object with the keys of README, "The JSON result". */
+/* An object with the keys of latency_ns in docs/result.md. */
 void latency_report_json(struct json *j, const char *key, const struct latency *l);
 
 #endif
