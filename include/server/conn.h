@@ -63,6 +63,9 @@ struct server_conn_push_ops {
     void (*leave)(struct server_conn *c); /* ends, subscribed or not */
 };
 
+/* How many of them a block has room for. */
+enum { SERVER_BLOCK_CONNECTIONS = 64 };
+
 /* The connections of a worker and what they share, which the worker sets before the first is
  * opened.  Connections live in blocks that are never moved or given back, so an event may stay
  * registered; closed ones are used again first. */
@@ -97,13 +100,6 @@ uint32_t server_conn_send(struct server_conn *c, const uint8_t *messages, uint32
 
 /* The one way out: counts the outcome, closes the socket, calls conns->ended. */
 void server_conn_close(struct server_conn *c, struct outcome outcome);
-
-/* Closes the n oldest connections, outcome run/finished.  Returns how many there were. */
-uint32_t server_conns_close_oldest(struct server_conns *conns, uint32_t n);
-
-/* Closes the connections that their peers have ended, with their outcomes, however little of that
- * has been read. */
-void server_conns_close_ended(struct server_conns *conns);
 
 /* Closes all connections, which have no outcome then: they were active to the end.  Frees all. */
 void server_conns_free(struct server_conns *conns);

@@ -5,16 +5,10 @@
 #include "protocol/query_ping.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-enum { BLOCK_CONNECTIONS = 64 };
-
-/* Of a connection whose peer has ended it: more than a receive buffer holds by default. */
-enum { MAX_READS_AT_END = 128 };
 
 #define SERIAL_MASK 0x7fffffffu
 
@@ -31,11 +25,11 @@ static int add_block(struct server_conns *conns)
     if (blocks == NULL)
         return -1;
     conns->blocks = blocks;
-    block = calloc(BLOCK_CONNECTIONS, sizeof *block);
+    block = calloc(SERVER_BLOCK_CONNECTIONS, sizeof *block);
     if (block == NULL)
         return -1;
     blocks[conns->n_blocks++] = block;
-    for (int i = BLOCK_CONNECTIONS - 1; i >= 0; i--) {
+    for (int i = SERVER_BLOCK_CONNECTIONS - 1; i >= 0; i--) {
         block[i].next_free = conns->free_head;
         conns->free_head = &block[i];
     }
@@ -119,67 +113,11 @@ void server_conn_close(struct server_conn *c, struct outcome outcome)
     conns->ended(conns->ended_context);
 }
 
-/* Serials are less than 2^30 apart: their difference of 31 bits is signed. */
-static int by_age(const void *a, const void *b)
-{
-    const struct server_conn *const *one = a, *const *other = b;
-
-    return (int32_t)(((uint32_t)(*one)->serial - (*other)->serial) << 1);
-}
-
-uint32_t server_conns_close_oldest(struct server_conns *conns, uint32_t n)
-{
-    struct server_conn **open =
-        malloc((size_t)conns->n_blocks * BLOCK_CONNECTIONS * sizeof(struct server_conn *));
-    uint32_t n_open = 0;
-
-    if (open == NULL)
-        return 0;
-    for (uint32_t b = 0; b < conns->n_blocks; b++)
-        for (int i = 0; i < BLOCK_CONNECTIONS; i++)
-            if (conns->blocks[b][i].open)
-                open[n_open++] = &conns->blocks[b][i];
-    qsort(open, n_open, sizeof(struct server_conn *), by_age);
-    if (n > n_open)
-        n = n_open;
-    for (uint32_t i = 0; i < n; i++)
-        server_conn_close(open[i], (struct outcome){PHASE_RUN, REASON_FINISHED});
-    free(open);
-    return n;
-}
-
-/* Reads what the peer sent before its end, then the end itself. */
-static void read_to_end(struct server_conn *c)
-{
-    const int fd = event_get_fd(&c->event);
-
-    for (int i = 0; c->open && c->held == NULL && i < MAX_READS_AT_END; i++)
-        event_get_callback (&c->event)(fd, EV_READ, c);
-}
-
-void server_conns_close_ended(struct server_conns *conns)
-{
-    struct pollfd polled[BLOCK_CONNECTIONS];
-
-    for (uint32_t b = 0; b < conns->n_blocks; b++) {
-        struct server_conn *block = conns->blocks[b];
-
-        for (int i = 0; i < BLOCK_CONNECTIONS; i++)
-            polled[i] = (struct pollfd){.fd = block[i].open ? event_get_fd(&block[i].event) : -1,
-                                        .events = POLLRDHUP};
-        if (poll(polled, BLOCK_CONNECTIONS, 0) <= 0)
-            continue;
-        for (int i = 0; i < BLOCK_CONNECTIONS; i++)
-            if (polled[i].revents != 0)
-                read_to_end(&block[i]);
-    }
-}
-
 void server_conns_free(struct server_conns *conns)
 {
 
     for (uint32_t b = 0; b < conns->n_blocks; b++)
-        for (int i = 0; i < BLOCK_CONNECTIONS; i++)
+        for (int i = 0; i < SERVER_BLOCK_CONNECTIONS; i++)
             if (conns->blocks[b][i].open)
                 release(&conns->blocks[b][i]);
     for (uint32_t b = 0; b < conns->n_blocks; b++)

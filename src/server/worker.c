@@ -3,6 +3,7 @@
 #include "server/worker.h"
 
 #include "base/clock.h"
+#include "server/conns.h"
 #include "server/push.h"
 
 #include <stdlib.h>

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ * client_opts_table: the options of tcpclient, one row each, and the settings they fill. */
+#ifndef TCPSCALER_CLIENT_OPTS_TABLE_H
+#define TCPSCALER_CLIENT_OPTS_TABLE_H
+
+#include "base/endpoint.h"
+#include "config/options.h"
+#include "protocol/query_init.h"
+#include "workload/backoff.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CLIENT_OPTS_MOST_CONNECTIONS 16000000
+/* The last choice of --protocol; those before it are QUERY_PROTOCOLS. */
+#define CLIENT_PROTOCOL_LISTEN ((int)QUERY_N_KINDS)
+
+/* As given, or the defaults. */
+struct client_opts {
+    struct endpoint server; /* of target and port */
+    const char *config, *profile;
+    bool print_config;
+    /* load */
+    double rate_qps;
+    uint64_t interval_ns;
+    const char *schedule;
+    bool steps_from_stdin, slopes_from_stdin;
+    int arrival, select, loop, pace, protocol;
+    const char *qname, *qtype, *query_file;
+    uint64_t edns_bytes, padding_bytes;
+    bool dnssec;
+    uint64_t size_bytes;
+    uint64_t seed;
+    /* connections */
+    const char *target;
+    uint16_t port;
+    uint64_t connections;
+    uint64_t max_connections; /* 0: auto */
+    const char *conn_schedule;
+    double connect_rate;
+    uint64_t connect_window;
+    uint64_t connect_timeout_ns;
+    const char *source, *sport;
+    int prove;
+    int close;
+    uint64_t queries_per_conn;
+    bool reconnect;
+    const char *backoff;
+    struct backoff waits; /* that text's */
+    bool quickack;
+    int kernel_ts; /* enum client_kernel_ts */
+    uint64_t sndbuf_bytes, rcvbuf_bytes;
+    uint64_t threads; /* 0: auto */
+    const char *cpu;
+    bool busy_poll;
+    /* TLS */
+    bool tls;
+    const char *tls_name, *tls_ca, *tls_ciphers;
+    bool tls_insecure;
+    int tls_min;    /* enum tls_min */
+    int tls_resume; /* 0: yes */
+    /* time */
+    uint64_t duration_ns; /* 0: until interrupted */
+    const char *start_at, *start_file;
+    uint64_t start_epoch_ns; /* start_at's; 0: none */
+    uint64_t late_max_ns;
+    uint64_t settle_ns, warmup_ns, drain_ns, timeout_ns;
+    int on_timeout;
+    /* output */
+    bool raw;
+    int raw_full;
+    uint64_t sample_one_in;
+    const char *output, *json, *hlog, *hgrm, *connections_out;
+    bool plan, force;
+    int require; /* index into VERDICT_PERCENTILES */
+    uint64_t stats_interval_ns;
+    const char *control, *control_token, *server_control;
+    bool quiet;
+    unsigned verbose;
+};
+
+/* The option table, for --help, the JSON result and tests. */
+struct options *client_opts_table(void);
+
+#endif

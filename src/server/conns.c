@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ * server_conns: see server/conns.h. */
+#include "server/conns.h"
+
+#include <poll.h>
+#include <stdlib.h>
+
+/* Of a connection whose peer has ended it: more than a receive buffer holds by default. */
+enum { MAX_READS_AT_END = 128 };
+
+/* Serials are less than 2^30 apart: their difference of 31 bits is signed. */
+static int by_age(const void *a, const void *b)
+{
+    const struct server_conn *const *one = a, *const *other = b;
+
+    return (int32_t)(((uint32_t)(*one)->serial - (*other)->serial) << 1);
+}
+
+uint32_t server_conns_close_oldest(struct server_conns *conns, uint32_t n)
+{
+    struct server_conn **open =
+        malloc((size_t)conns->n_blocks * SERVER_BLOCK_CONNECTIONS * sizeof(struct server_conn *));
+    uint32_t n_open = 0;
+
+    if (open == NULL)
+        return 0;
+    for (uint32_t b = 0; b < conns->n_blocks; b++)
+        for (int i = 0; i < SERVER_BLOCK_CONNECTIONS; i++)
+            if (conns->blocks[b][i].open)
+                open[n_open++] = &conns->blocks[b][i];
+    qsort(open, n_open, sizeof(struct server_conn *), by_age);
+    if (n > n_open)
+        n = n_open;
+    for (uint32_t i = 0; i < n; i++)
+        server_conn_close(open[i], (struct outcome){PHASE_RUN, REASON_FINISHED});
+    free(open);
+    return n;
+}
+
+/* Reads what the peer sent before its end, then the end itself. */
+static void read_to_end(struct server_conn *c)
+{
+    const int fd = event_get_fd(&c->event);
+
+    for (int i = 0; c->open && c->held == NULL && i < MAX_READS_AT_END; i++)
+        event_get_callback (&c->event)(fd, EV_READ, c);
+}
+
+void server_conns_close_ended(struct server_conns *conns)
+{
+    struct pollfd polled[SERVER_BLOCK_CONNECTIONS];
+
+    for (uint32_t b = 0; b < conns->n_blocks; b++) {
+        struct server_conn *block = conns->blocks[b];
+
+        for (int i = 0; i < SERVER_BLOCK_CONNECTIONS; i++)
+            polled[i] = (struct pollfd){.fd = block[i].open ? event_get_fd(&block[i].event) : -1,
+                                        .events = POLLRDHUP};
+        if (poll(polled, SERVER_BLOCK_CONNECTIONS, 0) <= 0)
+            continue;
+        for (int i = 0; i < SERVER_BLOCK_CONNECTIONS; i++)
+            if (polled[i].revents != 0)
+                read_to_end(&block[i]);
+    }
+}
