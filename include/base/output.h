@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * output: the files, pipes and streams that a program writes its results to.  A reader that does
- * not read is waited for until shutdown is requested (parting.h); after that, all outputs together
- * wait OUTPUT_PATIENCE_NS without progress and then drop the rest.  Main thread, except for writes
- * to stderr. */
+ * not read is waited for until shutdown is requested (base/shutdown.h); after that, all outputs
+ * together wait OUTPUT_PATIENCE_NS without progress and then drop the rest.  Main thread, except
+ * for writes to stderr. */
 #ifndef TCPSCALER_BASE_OUTPUT_H
 #define TCPSCALER_BASE_OUTPUT_H
 

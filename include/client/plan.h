@@ -11,7 +11,7 @@
 #include "net/sock.h"
 
 struct client_plan {
-    struct client_config config; /* except samples and what client_run() sets */
+    struct client_config config; /* except rows and what client_run() sets */
     double rate_qps;             /* requested, over the whole measurement; 0: none */
     char target[SOCK_TEXT_BYTES];
     struct client_sources sources;

@@ -11,7 +11,7 @@
 int options_read_text(struct options *o, void *settings, enum options_place place, char *error);
 
 /* The effective settings as a text: those given as settings, the others as comments.  Reading it
- * back prints the same text.  (src/options_config.c) */
+ * back prints the same text. */
 void options_print_config(const struct options *o, const void *settings, FILE *out);
 
 #endif

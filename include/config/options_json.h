@@ -7,8 +7,7 @@
 
 struct json;
 
-/* The effective settings as one object: long name -> value; durations in seconds.
- * (src/options_json.c) */
+/* The effective settings as one object: long name -> value; durations in seconds. */
 void options_json(const struct options *o, const void *settings, struct json *j, const char *key);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * comparison: is a group of runs worse than another?  The unit is the run, never the query, because
  * the queries of a run are not independent.  A metric is worse if the difference is significant
- * (ranktest, at COMPARISON_LEVEL over all metrics) and large enough (shift: the whole interval lies
- * outside the margin).  Pure. */
+ * (mann_whitney, at COMPARISON_LEVEL over all metrics) and large enough (hodges_lehmann: the whole
+ * interval lies outside the margin).  Pure. */
 #ifndef TCPSCALER_REPORT_COMPARISON_H
 #define TCPSCALER_REPORT_COMPARISON_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_row_reader: rows as samples formats them come back; others are refused. */
+ * test_row_reader: rows as measure/rows formats them come back; others are refused. */
 #include "report/row_reader.h"
 
 #include "measure/rows.h"
