@@ -28,15 +28,22 @@ static uint64_t ceil_div(uint64_t a, uint64_t b)
 
 /* --- what both programs need --- */
 
+/* The main thread's own table has a descriptor for each of the others. */
 static void check_fds(struct preflight *p, const struct host_limits *host, uint64_t n_connections,
                       uint32_t n_threads, bool own_fd_tables, uint64_t reserved_fds)
 {
     const uint64_t n_tables = own_fd_tables ? n_threads : 1;
-    const uint64_t needed = ceil_div(n_connections, n_tables) + reserved_fds;
+    const uint64_t each = ceil_div(n_connections, n_tables) + reserved_fds;
+    const uint64_t of_main = own_fd_tables ? n_threads + reserved_fds : 0;
+    const uint64_t needed = each > of_main ? each : of_main;
     struct preflight_line *line =
         preflight_line_add_short(p, "fd limit per table", host->nofile, needed);
 
-    if (line != NULL && own_fd_tables)
+    if (line != NULL && needed == of_main)
+        preflight_line_fix(line, PREFLIGHT_STOP,
+                           "ulimit -n %" PRIu64 " (%" PRIu32 " threads), or fewer connections",
+                           needed, n_threads);
+    else if (line != NULL && own_fd_tables)
         preflight_line_fix(
             line, PREFLIGHT_STOP,
             "use --threads auto (each thread has its own table), or ulimit -n %" PRIu64, needed);

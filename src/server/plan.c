@@ -44,11 +44,22 @@ static uint64_t reserved_fds(const struct server_plan *plan)
                : PROCESS_LIMITS_RESERVED_FDS;
 }
 
+/* The main thread's own fd table has a descriptor for each worker; an eighth is its control port's.
+ */
+static uint32_t most_threads(const struct server_plan *plan)
+{
+    const uint64_t nofile = plan->host.nofile, used = nofile / 8 + PROCESS_LIMITS_RESERVED_FDS;
+    const uint64_t n = nofile > used ? nofile - used : 0;
+    const uint32_t most = n < SERVER_OPTS_MOST_THREADS ? (uint32_t)n : SERVER_OPTS_MOST_THREADS;
+
+    return most > plan->n_workers ? most : plan->n_workers;
+}
+
 static void plan_threads(struct server_plan *plan, const struct server_opts *o)
 {
     plan->n_workers = o->threads != 0 ? (uint32_t)o->threads : threads_for(plan, o);
     plan->most_workers =
-        plan->config.own_fd_tables && o->threads == 0 ? SERVER_OPTS_MOST_THREADS : plan->n_workers;
+        plan->config.own_fd_tables && o->threads == 0 ? most_threads(plan) : plan->n_workers;
     plan->n_listeners = listeners_for(plan);
 }
 

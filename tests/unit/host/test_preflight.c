@@ -349,6 +349,21 @@ static void one_shared_table_has_to_hold_all(void **state)
     assert_int_equal(find(&p, "fd tables")->level, PREFLIGHT_WARN);
 }
 
+static void main_thread_has_a_descriptor_for_each_thread(void **state)
+{
+    struct preflight_client ask = ask_10000;
+    struct preflight p;
+
+    (void)state;
+    ask.n_threads = 5000;
+    preflight_client(&p, &host_of_10000, &ask);
+    assert_int_equal(find(&p, "fd limit per table")->level, PREFLIGHT_OK);
+    ask.n_threads = 5001;
+    preflight_client(&p, &host_of_10000, &ask);
+    assert_int_equal(find(&p, "fd limit per table")->level, PREFLIGHT_STOP);
+    assert_non_null(strstr(find(&p, "fd limit per table")->fix, "ulimit -n 5065 (5001 threads)"));
+}
+
 static void server_is_told_of_its_accept_queue(void **state)
 {
     struct preflight p;
@@ -378,6 +393,7 @@ int main(void)
         cmocka_unit_test(reset_at_the_end_needs_no_time_wait),
         cmocka_unit_test(server_elsewhere_needs_half_of_the_sockets_here),
         cmocka_unit_test(one_shared_table_has_to_hold_all),
+        cmocka_unit_test(main_thread_has_a_descriptor_for_each_thread),
         cmocka_unit_test(server_is_told_of_its_accept_queue),
     };
 
