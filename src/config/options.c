@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "config/suggest.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,6 +55,7 @@ static int set_whole(const struct option_row *row, const char *value, uint64_t *
                                                                             : units_parse_count;
     uint64_t number;
 
+    assert(value != NULL); /* rows of these kinds have an argument */
     if (row->kind == OPTION_AUTO && strcmp(value, "auto") == 0) {
         *field = 0;
         return 0;
