@@ -97,7 +97,7 @@ bool server_workers_grow(struct server_workers *w, bool suspended)
         return true;
     }
     if (!w->warned && !w->config->quiet)
-        log_error("cannot start thread %" PRIu32 ": %s; tried again every second", w->n,
+        log_error("cannot start thread %" PRIu32 ": %s; trying again every second", w->n,
                   strerror(errno));
     w->warned = true;
     server_overflow_let_grow(o, false);

@@ -76,7 +76,7 @@ def test_fixed_threads_refuse_only_when_no_table_has_room():
         server.stop()
     check_equal(len(server.result["workers"]), 2, "threads")
     check_equal(server.result["refused_by"]["fd limit"], 3 * LIMIT - room + 1, "refused")
-    check("cannot accept more: Too many open files" in server.stderr(), server.stderr())
+    check("cannot accept: Too many open files" in server.stderr(), server.stderr())
 
 
 @needs_own_fd_tables
