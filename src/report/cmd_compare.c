@@ -138,8 +138,8 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
         return;
     if (o->n_found == 0 || !comparison_is_possible(a->n_valid, b->n_valid, o->n_found))
         snprintf(o->reason, sizeof o->reason,
-                 "%zu runs against %zu cannot show an effect in %zu metrics", b->n_valid,
-                 a->n_valid, o->n_found);
+                 "%zu and %zu runs are too few to show a change in %zu metrics", a->n_valid,
+                 b->n_valid, o->n_found);
     else
         o->code = count_findings(o, COMPARISON_WORSE) > 0 ? CMD_WORSE : CMD_OK;
 }

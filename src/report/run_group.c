@@ -50,7 +50,7 @@ int run_group_load(struct run_group *g, char **files, int n_files)
         if (why == NULL)
             g->valid[g->n_valid++] = r;
         else
-            log_error("left out: %s is %s", r->name, why);
+            log_error("ignored: %s is %s", r->name, why);
     }
     return 0;
 }

@@ -550,13 +550,13 @@ def test_bad_configurations_get_one_line_and_nothing_is_started():
     with open(nights.file("nightly.conf")) as f:
         good = f.read()
     for line, text in (("speed = 5", "unknown key 'speed'"), ("nonsense", "invalid line 'nonsense'"),
-                       ("runs = many", "runs: 'many'"), ("runs = 0", "from 1 to 99"),
-                       ("deadline = 08m", "deadline: '08'"), ("keep = 3", "keep: '3'"),
-                       ("deadline = 2d", "deadline: '2d'"), ("repeat-wait = soon", "repeat-wait: 'soon'"),
+                       ("runs = many", "runs: invalid value 'many'"), ("runs = 0", "from 1 to 99"),
+                       ("deadline = 08m", "deadline: invalid value '08'"), ("keep = 3", "keep: invalid value '3'"),
+                       ("deadline = 2d", "deadline: invalid value '2d'"), ("repeat-wait = soon", "repeat-wait: invalid value 'soon'"),
                        ("lock = none", "lock: cannot read 'none'"),
                        ("require = p42", "require: invalid value 'p42'"), ("reference-server = true", "reference-server: requires server"),
                        ("reference-client = none", "cannot find 'none'"), ("client-options = none", "cannot read 'none'"),
-                       ("tcpclient = none", "cannot find 'none'"), ("runs = $(touch evaluated)", "runs: '$(")):
+                       ("tcpclient = none", "cannot find 'none'"), ("runs = $(touch evaluated)", "runs: invalid value '$(")):
         write(nights.file("nightly.conf"), f"{good}{line}\n")
         night, err = nights.run(3)
         check(text in err and len(err.splitlines()) == 1, f"{text!r} in {err}")

@@ -362,7 +362,7 @@ def test_compare_leaves_out_percentiles_that_do_not_hold():
     with open(f"{directory}/verdict.json") as f:
         figures = json.load(f)
     check_equal((figures["verdict"], figures["reason"], figures["metrics"]),
-                ("INCONCLUSIVE", "10 and 10 VALID runs, at least 11 each are needed", []), "inconclusive in JSON")
+                ("INCONCLUSIVE", "10 and 10 VALID runs (required: 11 each)", []), "inconclusive in JSON")
 
 
 # --- plot ---
