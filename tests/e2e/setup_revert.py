@@ -181,18 +181,18 @@ def killed(host, path, mode, call, n):
     return r.returncode == -signal.SIGKILL
 
 
-def kill_points(mode, call, step, limit=1000):
+def kill_points(path, mode, call, step, limit=1000):
     """Applies (and reverts) on a host that stays, killed at one place after the other; then all is as before."""
     with Host() as host:
         before, n = host.everything(), 1
         while n < limit:
             if mode == "--revert":
-                apply(host, CLIENT, "--persist")
-            ended = not killed(host, CLIENT, mode, call, n)
+                apply(host, path, "--persist")
+            ended = not killed(host, path, mode, call, n)
             if n % 3 == 0:
                 host.run("nft", "flush", "ruleset")
-            revert(host, CLIENT)
-            check_same(host.everything(), before, f"{mode} killed at {call} {n}, then --revert")
+            revert(host, path)
+            check_same(host.everything(), before, f"{path} {mode} killed at {call} {n}, then --revert")
             if ended:
                 return n
             n += step
@@ -208,20 +208,22 @@ def need_strace():
 @plain_build_only
 def test_apply_killed_at_every_write_is_undone():
     need_strace()
-    check(kill_points("--apply", "write", 1) > 10, "writes of --apply")
+    for path in (CLIENT, SERVER):
+        check(kill_points(path, "--apply", "write", 1) > 10, f"writes of {path} --apply")
 
 
 @plain_build_only
 def test_revert_killed_at_every_write_is_finished_by_the_next():
     need_strace()
-    check(kill_points("--revert", "write", 1) > 10, "writes of --revert")
+    for path in (CLIENT, SERVER):
+        check(kill_points(path, "--revert", "write", 1) > 10, f"writes of {path} --revert")
 
 
 @plain_build_only
 def test_scripts_killed_at_commands_they_start_leave_no_trace():
     need_strace()
     for mode in ("--apply", "--revert"):
-        check(kill_points(mode, "clone", 29) > 100, f"commands of {mode}")
+        check(kill_points(CLIENT, mode, "clone", 29) > 100, f"commands of {mode}")
 
 
 def test_two_at_once_wait_for_each_other():
