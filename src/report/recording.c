@@ -58,7 +58,7 @@ static int read_result(struct recording *r, struct lines *l)
     FILE *whole = open_memstream(&text, &n_bytes);
 
     if (whole == NULL)
-        return log_error("%s: no memory", l->path);
+        return log_error("%s: out of memory", l->path);
     do
         fwrite(l->line, 1, (size_t)l->length, whole);
     while (lines_next(l) && ftell(whole) < RESULT_MOST_BYTES);
@@ -124,10 +124,10 @@ static int read_log(struct recording *r, struct lines *l)
     int status;
 
     if (hist_init(&scratch) != 0)
-        return log_error("%s: no memory", l->path);
+        return log_error("%s: out of memory", l->path);
     status = read_log_lines(r, l, &scratch);
     if (status == 0 && metrics_get(&r->metrics, "response") == NULL)
-        status = log_error("%s: no memory", l->path);
+        status = log_error("%s: out of memory", l->path);
     hist_free(&scratch);
     return status;
 }
@@ -140,7 +140,7 @@ static int read_rows(struct recording *r, struct lines *l)
     struct row row;
 
     if (response == NULL || service == NULL || send_lag == NULL)
-        return log_error("%s: no memory", l->path);
+        return log_error("%s: out of memory", l->path);
     r->has_rows = true;
     while (lines_next(l)) {
         if (l->line[l->length - 1] != '\n')
