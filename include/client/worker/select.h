@@ -23,10 +23,16 @@ struct client_select {
 
 void client_select_init(struct client_select *s, bool random, uint64_t seed, uint32_t worker);
 
+/* One of the open slots, fewer than all.  CLIENT_SELECT_NONE: none is open. */
+uint32_t client_select_open(struct client_select *s, const struct client_pool *pool);
+
 /* The first choice: `chosen` if all slots are open; it may lie outside of this worker's slots, the
  * others' are numbered on.  CLIENT_SELECT_NONE: none is open. */
-uint32_t client_select_first(struct client_select *s, const struct client_pool *pool,
-                             uint32_t chosen);
+static inline uint32_t client_select_first(struct client_select *s, const struct client_pool *pool,
+                                           uint32_t chosen)
+{
+    return pool->n_open == pool->n_slots ? chosen : client_select_open(s, pool);
+}
 
 /* Another one, at random, out of a list of usable slots, n > 0. */
 uint32_t client_select_listed(struct client_select *s, const uint32_t *usable, uint32_t n);

@@ -26,11 +26,13 @@ void client_dispatch_start(struct client_dispatch *d, const bool *takes_arrivals
     client_due_start(d->due, takes_arrivals, start_ns);
 }
 
-static bool queue(struct client_dispatch *d, struct client_conn *c, uint64_t intended_ns,
-                  uint8_t tag, size_t query)
+/* On the connection in slot i. */
+static bool queue(struct client_dispatch *d, uint32_t i, uint64_t intended_ns, uint8_t tag,
+                  size_t query)
 {
+    struct client_conn *c = &d->transport->conns[i];
     struct inflight *t = &d->queries->inflight;
-    const uint32_t slot = inflight_queue(t, &c->queries, client_conn_slot(c), intended_ns, tag);
+    const uint32_t slot = inflight_queue(t, &c->queries, i, intended_ns, tag);
     uint64_t gap_us;
 
     if (slot == INFLIGHT_NONE)
@@ -121,7 +123,7 @@ void client_dispatch_due(struct client_dispatch *d, uint64_t now_ns)
         tally_add(&counts->scheduled, 1);
         if (rerouted)
             tally_add(&counts->rerouted, 1);
-        if (i == CLIENT_SELECT_NONE || !queue(d, &t->conns[i], intended_ns, class, query)) {
+        if (i == CLIENT_SELECT_NONE || !queue(d, i, intended_ns, class, query)) {
             count_unsent(d, counts, class);
             if (closed)
                 client_due_after(d->due, &t->conns[i], now_ns);
@@ -136,7 +138,7 @@ void client_dispatch_proof(struct client_dispatch *d, struct client_conn *c)
 
     tally_add(&counts->scheduled, 1);
     d->span->now_ns = clock_now_ns();
-    if (!queue(d, c, d->span->now_ns, TALLY_PROBE, 0)) {
+    if (!queue(d, client_conn_slot(c), d->span->now_ns, TALLY_PROBE, 0)) {
         tally_add(&counts->unsent, 1);
         client_conn_close(c, (struct outcome){PHASE_SEND, REASON_MEMORY}, 0);
     }

@@ -16,23 +16,16 @@ void client_select_init(struct client_select *s, bool random, uint64_t seed, uin
     s->random = random;
 }
 
-/* Of fewer connections than there are slots, which come and go. */
-static uint32_t select_open(struct client_select *s, const struct client_pool *pool)
+uint32_t client_select_open(struct client_select *s, const struct client_pool *pool)
 {
     const uint32_t next = s->next_in_turn;
 
+    if (pool->n_open == 0)
+        return CLIENT_SELECT_NONE;
     if (s->random)
         return client_pool_slot(pool, rng_below(&s->rng, pool->n_open));
     s->next_in_turn = next + 1 < pool->n_open ? next + 1 : 0;
     return client_pool_slot(pool, next < pool->n_open ? next : 0);
-}
-
-uint32_t client_select_first(struct client_select *s, const struct client_pool *pool,
-                             uint32_t chosen)
-{
-    if (pool->n_open == 0)
-        return CLIENT_SELECT_NONE;
-    return pool->n_open < pool->n_slots ? select_open(s, pool) : chosen;
 }
 
 uint32_t client_select_listed(struct client_select *s, const uint32_t *usable, uint32_t n)
