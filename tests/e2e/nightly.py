@@ -343,7 +343,7 @@ def test_mail_is_sent_only_when_a_night_is_not_pass():
     nights.day(9)
     night, err = nights.run(1, "REGRESSION: response p50 +")
     check_equal([m["metric"] for m in verdict_json(night)["metrics"] if m["finding"] == "worse"], ["response p50"], "worse")
-    check(err.startswith("REGRESSION: ") and "no mail to someone@example.com" in err, err)
+    check(err.startswith("REGRESSION: ") and "cannot mail someone@example.com" in err, err)
 
 
 # --- a reference program ---
@@ -396,7 +396,7 @@ def test_a_host_that_gets_slower_during_the_night_is_no_regression():
 def test_a_reference_that_is_refused_is_named():
     nights = Nights(reference_client="bin/reference")
     write(f"{nights.bin}/reference", "#!/bin/sh\necho 'unknown option --new' >&2; exit 2\n")
-    night, _ = nights.run(2, "INCONCLUSIVE: tcpclient refuses reference-01")
+    night, _ = nights.run(2, "INCONCLUSIVE: tcpclient cannot run reference-01")
     check("unknown option --new" in nights.summary(night), nights.summary(night))
 
 
@@ -669,7 +669,7 @@ def test_a_night_that_failed_is_mailed_from_the_journal():
     check_equal((r.returncode, r.stdout, r.stderr), (0, "", ""), "exit code and output")
     mail = nights.mails()
     check(mail.startswith("-oi -t\nTo: ops@example.com\nSubject: [nightly] "), mail)
-    check(re.search(r"^Subject: .*: INCONCLUSIVE: first night of a series .*\n\nINCONCLUSIVE: ", mail, re.M), mail)
+    check(re.search(r"^Subject: .*: INCONCLUSIVE: first night of a series: .*\n\nINCONCLUSIVE: ", mail, re.M), mail)
     check(said in mail and mail.endswith("tcpscaler-nightly.service: exit status 2\n"), mail)
     mail_failure(nights, "root")  # an older systemd
     with open(nights.file("journalctl")) as f:
