@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-enum { N_PROTOCOLS = 3, ANSWERS = 5 };
+enum { ANSWERS = 5 };
 
 /* The answers are those of an echo server, but for ping. */
 static void make_answers(const struct query *q, uint8_t *out)
@@ -31,7 +31,7 @@ static void names_are_those_of_the_option(void **state)
 
     (void)state;
     assert_string_equal(QUERY_PROTOCOLS, "dns|ping|echo");
-    for (int p = 0; p < N_PROTOCOLS; p++) {
+    for (enum query_kind p = 0; p < QUERY_N_KINDS; p++) {
         assert_int_equal(query_init(&q, p, &(struct query_ask){0}, error), 0);
         assert_string_equal(q.protocol->name, names[p]);
         query_free(&q);
@@ -43,7 +43,7 @@ static void answers_are_found_however_the_stream_is_cut(void **state)
     char error[QUERY_ERROR_BYTES];
 
     (void)state;
-    for (int p = 0; p < N_PROTOCOLS; p++) {
+    for (enum query_kind p = 0; p < QUERY_N_KINDS; p++) {
         struct query q;
         uint8_t *answers;
         size_t n_bytes;
@@ -79,7 +79,7 @@ static void no_input_is_no_answer(void **state)
     char error[QUERY_ERROR_BYTES];
 
     (void)state;
-    for (int p = 0; p < N_PROTOCOLS; p++) {
+    for (enum query_kind p = 0; p < QUERY_N_KINDS; p++) {
         struct query_stream stream = {0};
         struct query_input in = {(const uint8_t *)"", 0};
         struct query q;
