@@ -17,8 +17,10 @@ def run_ci(cmake):
     tree = temp_path("tree")
     os.makedirs(os.path.join(tree, ".ci"))
     shutil.copy(os.path.join(SOURCE_DIR, ".ci/run"), os.path.join(tree, ".ci/run"))
-    for name in ("scripts/install-deps.sh", "scripts/test.sh", "tests/lint/spdx.sh", "tests/lint/arrows.py", "tests/lint/arrows_control.py",
-                 *(f"bin/{tool}" for tool in ("git", "clang-format", "shellcheck", "mandoc", "clang-tidy", "xargs"))):
+    lints = os.listdir(os.path.join(SOURCE_DIR, "tests/lint"))
+    tools = ("git", "clang-format", "shellcheck", "mandoc", "clang-tidy", "xargs")
+    for name in ("scripts/install-deps.sh", "scripts/test.sh", *(f"tests/lint/{lint}" for lint in lints),
+                 *(f"bin/{tool}" for tool in tools)):
         stub(tree, name, "exit 0")
     stub(tree, "bin/cmake", cmake)
     r = subprocess.run([os.path.join(tree, ".ci/run")], capture_output=True, text=True, timeout=60,

@@ -7,11 +7,14 @@ SCRIPT = os.path.join(SOURCE_DIR, "tests", "fleet", "testbed.sh")
 FLEET = os.path.join(SOURCE_DIR, "fleet")
 REMOTE = "/var/tmp/tcpscaler-fleet"
 
-# All that a run could leave on a host; not what the kernel counts, nor the processes of this very question, nor whom
-# sshd is just about to let in or to forget.
-STATE = """
+# What tuning changes: sysctls, addresses, routes and rules; not what the kernel counts.
+KERNEL_STATE = """
 sysctl -a 2>/dev/null | grep '^net\\.' | grep -vE 'stable_secret|random|nf_conntrack_count'
 ip -4 -o addr; ip -4 route show table all; nft list ruleset
+"""
+# All that a run could leave on a host; not the processes of this very question, nor whom sshd is just about to let in
+# or to forget.
+STATE = KERNEL_STATE + """
 find /run /root /tmp /var/tmp
 ps -eo args= | grep -vE '^(ps|grep|sed|sh -c|sysctl)|notty|\\[(priv|net|accepted)\\]' | sed 's/ [0-9]* of [0-9-]* startups//'
 """
@@ -60,14 +63,15 @@ class Testbed:
         """From now on the programs of this directory."""
         self.ansible = [f"PATH={directory}:{os.environ['PATH']}"]
 
-    def states(self, *without):
-        return {host: self.call("in", host, "sh", "-c", STATE).splitlines() for host in self.hosts
+    def _states(self, command, without=()):
+        return {host: self.call("in", host, "sh", "-c", command).splitlines() for host in self.hosts
                 if host not in without}
 
+    def states(self, *without):
+        return self._states(STATE, without)
+
     def kernel_states(self):
-        """What tuning changes: sysctls, addresses, routes and rules, without files and processes."""
-        return {host: [line for line in lines if not re.match(r"/|\S*(sshd|ansible|tcp(client|server)|sh|sleep)\b", line)]
-                for host, lines in self.states().items()}
+        return self._states(KERNEL_STATE)
 
     def check_states(self, want, what):
         """Each host of `want` is in that state, some seconds from now at the latest: processes that were told to end
