@@ -61,7 +61,7 @@ def test_man_pages_have_a_paragraph_and_the_default_of_every_option():
 
 
 def test_options_missing_from_a_man_page_are_noticed():
-    """The control: an option without a paragraph, one too many, another argument, another default, none."""
+    """The control: each kind of mismatch between --help and the man page is reported."""
     page = read("docs", "tcpclient.1")
     paragraph = re.search(r"^\.TP\n\.B \\-\\-reconnect\n(?:[^.].*\n)+", page, re.M).group()
     changes = {"an option less": (paragraph, ""), "an option twice": (paragraph, paragraph * 2),
