@@ -59,6 +59,7 @@ struct client_run_state {
     _Atomic uint64_t spare_tuple, fallback_tuple;
     enum client_stage stage; /* the earliest of all workers */
     bool started, closing;
+    bool opens_all; /* the workers go on beyond the first window of connections */
     uint64_t begin_ns, measure_ns, end_ns, stopped_ns;
     struct trend trend;
     struct memory_watch memory;

@@ -37,9 +37,11 @@ enum client_stage client_workers_stage(const struct client_workers *workers);
 /* Arrivals are taken by those with a usable connection or, with `to_all`, by all of them. */
 void client_workers_deal_arrivals(struct client_workers *workers, bool to_all);
 
-/* Whether each connection of the first window had its time and none was ever usable, for a reason
- * that lies with the server or on the way to it. */
-bool client_workers_is_ignored(const struct client_workers *workers);
+/* Whether a connection of the first window was usable, or failed for a reason of this host. */
+bool client_workers_may_go_on(const struct client_workers *workers);
+
+/* Whether each connection of the first window is usable, half-open or ended. */
+bool client_workers_have_settled(const struct client_workers *workers);
 
 /* Sum of a gauge, by its offset in struct client_figures. */
 uint64_t client_workers_gauge(const struct client_workers *workers, size_t offset);

@@ -29,19 +29,14 @@ enum { HURRY_MS = 200 };
 
 /* --- stages --- */
 
-/* Of connections, than there are when the load begins. */
-static bool more_may_come(const struct client_run_state *r)
-{
-    return r->config->reconnect || r->config->population.n > 0;
-}
-
 /* The schedule begins at begin_ns. */
 static void start_load(struct client_run_state *r, uint64_t begin_ns)
 {
     const struct client_config *config = r->config;
 
     r->started = true;
-    client_workers_deal_arrivals(&r->workers, more_may_come(r) || config->targets != NULL);
+    client_workers_deal_arrivals(&r->workers,
+                                 client_config_keeps_opening(config) || config->targets != NULL);
     client_run_read_host(r, &r->result->host_loaded, &r->result->net_loaded);
     r->begin_ns = begin_ns;
     r->measure_ns = r->begin_ns + config->warmup_ns;
@@ -133,7 +128,8 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
         finish(r);
     } else if (r->stage >= CLIENT_CONNECTED && !r->started && !r->result->interrupted &&
                !r->result->gave_up) {
-        if (!more_may_come(r) && CLIENT_WORKERS_GAUGE(&r->workers, n_live) == 0)
+        if (!client_config_keeps_opening(r->config) &&
+            CLIENT_WORKERS_GAUGE(&r->workers, n_live) == 0)
             stop(r);
         else if (r->settings->gate == NULL)
             start_load(r, clock_now_ns() + r->settings->settle_ns);
@@ -198,11 +194,20 @@ static int open_control(struct client_run_state *r)
 
 /* --- watching --- */
 
-/* The other connections would wait for as long, window after window. */
-static void give_up_if_ignored(struct client_run_state *r)
+/* The workers hold after the first window until a connection is usable: if none is, the others
+ * would wait for as long, window after window. */
+static void look_at_first_window(struct client_run_state *r)
 {
-    if (r->stage < CLIENT_CONNECTED && !r->result->interrupted && !r->result->gave_up &&
-        !more_may_come(r) && client_workers_is_ignored(&r->workers)) {
+    /* read before the other one, which may be what settled it */
+    const bool have_settled = client_workers_have_settled(&r->workers);
+
+    if (r->opens_all || r->stage >= CLIENT_CONNECTED || r->result->interrupted ||
+        r->result->gave_up)
+        return;
+    if (client_workers_may_go_on(&r->workers)) {
+        r->opens_all = true;
+        client_workers_post(&r->workers, CLIENT_OPEN_ALL, 0);
+    } else if (have_settled) {
         r->result->gave_up = true;
         stop(r);
     }
@@ -229,7 +234,7 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
     (void)what;
     look_at_memory(r);
     if (!r->started)
-        give_up_if_ignored(r);
+        look_at_first_window(r);
     if (r->started && r->end_ns != PACER_NEVER && now_ns >= r->measure_ns && now_ns < r->end_ns)
         trend_look(&r->trend, CLIENT_WORKERS_GAUGE(&r->workers, in_flight), now_ns - r->measure_ns,
                    r->config->duration_ns);
@@ -342,6 +347,7 @@ static int prepare(struct client_run_state *r)
     config->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     memory_watch_start(&r->memory, "/proc", &config->memory_ends, MEMORY_WATCH_OF_CLIENT);
     config->memory = &r->memory;
+    r->opens_all = client_config_keeps_opening(config);
     client_steer_init(&r->steer, config, &r->workers);
     config->targets = r->settings->control != NULL ? &r->steer.targets : NULL;
     r->base = event_base_new();

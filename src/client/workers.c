@@ -3,6 +3,7 @@
 #include "client/workers.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,7 +74,7 @@ static bool first_window_has_settled(const struct client_figures *f)
     const uint64_t n_wanted = tally_get(&f->n_wanted);
     const uint64_t n_first = n_wanted < f->connect_window ? n_wanted : f->connect_window;
 
-    return tally_get(&f->n_first_settled) >= n_first;
+    return atomic_load_explicit(&f->n_settled, memory_order_acquire) >= n_first;
 }
 
 /* Of this host: they say nothing about the server. */
@@ -88,15 +89,22 @@ static bool has_own_failures(const struct tally *t)
     return n > 0;
 }
 
-bool client_workers_is_ignored(const struct client_workers *workers)
+bool client_workers_may_go_on(const struct client_workers *workers)
 {
     for (uint32_t i = 0; i < workers->n; i++) {
         const struct client_figures *f = &workers->all[i].figures;
 
-        if (!first_window_has_settled(f) || tally_get(&f->tally.connections.proven) > 0 ||
-            tally_get(&f->n_live) > 0 || has_own_failures(&f->tally))
-            return false;
+        if (tally_get(&f->n_ever_usable) > 0 || has_own_failures(&f->tally))
+            return true;
     }
+    return false;
+}
+
+bool client_workers_have_settled(const struct client_workers *workers)
+{
+    for (uint32_t i = 0; i < workers->n; i++)
+        if (!first_window_has_settled(&workers->all[i].figures))
+            return false;
     return true;
 }
 

@@ -101,4 +101,10 @@ static inline uint64_t client_config_load_ns(const struct client_config *c)
     return c->duration_ns == PACER_NEVER ? PACER_NEVER : c->warmup_ns + c->duration_ns;
 }
 
+/* Whether connections may begin later than those that the run begins with. */
+static inline bool client_config_keeps_opening(const struct client_config *c)
+{
+    return c->reconnect || c->population.n > 0;
+}
+
 #endif

@@ -34,9 +34,9 @@ struct client_connect {
     uint32_t *again; /* ring of n_conns: slots in which another connection is to begin */
     uint32_t first_again, n_again;
     uint32_t n_in_window;
-    uint32_t n_settled; /* slots whose first connection has left the window */
-    bool opening;       /* in client_connect_more(): it needs no event to go on */
-    bool idle;          /* none was wanted: the rate keeps no credit for that time */
+    bool opening;   /* in client_connect_more(): it needs no event to go on */
+    bool idle;      /* none was wanted: the rate keeps no credit for that time */
+    bool unlimited; /* not only the first window may be opened */
     bool stopped;
 };
 
@@ -56,6 +56,10 @@ void client_connect_pace(const struct client_connect *cc, struct pacer *pacer,
 /* The connection leaves the window, if it is in it: proven, half-open or ended.  Opens nothing: the
  * caller may still be using connections and queries.  The window is filled again from an event. */
 void client_connect_settled(struct client_connect *cc, struct client_conn *c);
+
+/* Until one of this worker's connections is usable, it opens only its first window: if nobody
+ * answers, nothing more is attempted.  From now on it opens the others as well. */
+void client_connect_beyond_first_window(struct client_connect *cc);
 
 /* Another one is to begin in the slot of a connection that has ended: later, from an event. */
 void client_connect_again(struct client_connect *cc, uint32_t slot);

@@ -18,15 +18,15 @@
 #include <stdint.h>
 
 struct client_figures {
-    tally_count n_live;          /* gauge: usable connections */
-    tally_count n_half_open;     /* gauge: established, their proof timed out */
-    tally_count n_deaf;          /* gauge: CLIENT_CONN_DEAF queries or more timed out in a row */
-    tally_count in_flight;       /* gauge: measured queries sent and not yet accounted for */
-    tally_count n_wanted;        /* gauge: connections; at most the slots */
-    tally_count n_asked;         /* connections in all: slots, or with targets each request */
-    tally_count n_first_settled; /* slots, before the first one of which the first connection has
-                                    not left the connect window */
-    uint32_t connect_window;     /* of this worker; constant */
+    tally_count n_live;        /* gauge: usable connections */
+    tally_count n_half_open;   /* gauge: established, their proof timed out */
+    tally_count n_deaf;        /* gauge: CLIENT_CONN_DEAF queries or more timed out in a row */
+    tally_count in_flight;     /* gauge: measured queries sent and not yet accounted for */
+    tally_count n_wanted;      /* gauge: connections; at most the slots */
+    tally_count n_asked;       /* connections in all: slots, or with targets each request */
+    tally_count n_settled;     /* slots whose first connection has left the connect window */
+    tally_count n_ever_usable; /* connections that were usable at some time */
+    uint32_t connect_window;   /* of this worker; constant */
     struct tally tally;
     struct hist sets[2][CLIENT_N_QUERY_METRICS];
     struct hist *metrics;           /* the set that is recorded into */

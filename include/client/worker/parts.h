@@ -37,8 +37,12 @@ void client_parts_release(struct client_parts *p);
 /* After the event base is freed, which may have events in them.  NULL: nothing. */
 void client_parts_free(struct client_parts *p);
 
-/* Opens and proves the connections; start_ns is common to all workers. */
+/* Opens and proves the connections, beyond the first window once one of them is usable; start_ns is
+ * common to all workers. */
 void client_parts_open(struct client_parts *p, uint64_t start_ns);
+
+/* Does not wait for a usable one any longer. */
+void client_parts_open_all(struct client_parts *p);
 
 /* The schedule begins at start_ns.  takes_arrivals: of each worker, borrowed. */
 void client_parts_start(struct client_parts *p, const bool *takes_arrivals, uint64_t start_ns);

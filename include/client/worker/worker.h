@@ -4,6 +4,7 @@
  *   main thread                    worker
  *   client_worker_start ---------> allocates all it will need
  *   CLIENT_OPEN(t)      ---------> CONNECTING: opens and proves its connections
+ *   CLIENT_OPEN_ALL     ---------> opens those beyond the first window, too, though none is usable
  *                       <--------- CONNECTED: each of them is proven, half-open or ended
  *   CLIENT_START(t0)    ---------> LOADING: warm-up and measurement from t0 on, then drain
  *                       <--------- DRAINED: every query has its outcome
@@ -29,6 +30,7 @@
 /* In this order a worker takes those that it finds together. */
 enum client_message {
     CLIENT_OPEN,
+    CLIENT_OPEN_ALL,
     CLIENT_START,
     CLIENT_HAND_OVER,
     CLIENT_STEER,

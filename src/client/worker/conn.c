@@ -56,6 +56,7 @@ void client_conn_become_usable(struct client_conn *c)
         tally_sub(&f->n_half_open, 1);
     c->state = CLIENT_CONN_LIVE;
     tally_add(&f->n_live, 1);
+    tally_add(&f->n_ever_usable, 1);
     if (c->opens_slowly) {
         const struct sock_tcp tcp = sock_tcp(event_get_fd(&c->event));
 

@@ -9,6 +9,7 @@
 #include "net/worker.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* The main thread looks at the memory that is left every 20 ms. */
@@ -41,10 +42,19 @@ static bool memory_was_short(const struct client_connect *cc)
     return memory_watch_was_short(cc->transport->config->memory);
 }
 
+static bool is_held(const struct client_connect *cc)
+{
+    const struct client_figures *f = cc->transport->figures;
+
+    return !cc->unlimited && tally_get(&f->n_ever_usable) == 0 &&
+           tally_get(&f->tally.connections.attempted) >= f->connect_window;
+}
+
 /* Once memory has been short, only connections that take the place of others begin. */
 static bool has_more(const struct client_connect *cc)
 {
-    return cc->n_again > 0 || (!memory_was_short(cc) && client_pool_has_next(cc->pool));
+    return cc->n_again > 0 ||
+           (!memory_was_short(cc) && client_pool_has_next(cc->pool) && !is_held(cc));
 }
 
 /* Otherwise the timer is set for when to try again. */
@@ -131,7 +141,9 @@ static void want_more(struct client_connect *cc)
 
 static void check_all_settled(struct client_connect *cc)
 {
-    if (cc->n_settled >= cc->pool->n_wanted || (memory_was_short(cc) && cc->n_in_window == 0))
+    const uint64_t n_settled = tally_get(&cc->transport->figures->n_settled);
+
+    if (n_settled >= cc->pool->n_wanted || (memory_was_short(cc) && cc->n_in_window == 0))
         client_stage_enter(cc->stages, CLIENT_CONNECTED);
 }
 
@@ -211,6 +223,7 @@ int client_connect_init(struct client_connect *cc)
         return -1;
     client_tuples_init(&cc->tuples, t->config, t->first_conn, t->n_conns, again);
     t->figures->connect_window = window > 0 ? window : 1;
+    cc->unlimited = client_config_keeps_opening(t->config);
     evtimer_assign(&cc->due_event, t->base, on_due, cc);
     return 0;
 }
@@ -237,15 +250,10 @@ void client_connect_begin_no_more(struct client_connect *cc)
 
 /* --- what became of them --- */
 
-static void count_first_settled(struct client_connect *cc)
+/* After what became of it has been counted, as the main thread is to see it. */
+static void count_settled(struct client_figures *f)
 {
-    const struct client_transport *t = cc->transport;
-    const uint64_t before = tally_get(&t->figures->n_first_settled);
-    uint64_t n = before;
-
-    while (n < t->n_conns && t->conns[n].settled)
-        n++;
-    tally_add(&t->figures->n_first_settled, n - before);
+    atomic_store_explicit(&f->n_settled, tally_get(&f->n_settled) + 1, memory_order_release);
 }
 
 void client_connect_settled(struct client_connect *cc, struct client_conn *c)
@@ -255,12 +263,20 @@ void client_connect_settled(struct client_connect *cc, struct client_conn *c)
     c->in_window = false;
     cc->n_in_window--;
     if (!c->settled)
-        cc->n_settled++;
+        count_settled(cc->transport->figures);
     c->settled = true;
-    count_first_settled(cc);
     if (has_more(cc))
         want_more(cc);
     check_all_settled(cc);
+}
+
+void client_connect_beyond_first_window(struct client_connect *cc)
+{
+    const bool was_held = is_held(cc);
+
+    cc->unlimited = true;
+    if (was_held)
+        want_more(cc);
 }
 
 void client_connect_again(struct client_connect *cc, uint32_t slot)

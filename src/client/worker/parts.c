@@ -283,8 +283,14 @@ void client_parts_open(struct client_parts *p, uint64_t start_ns)
     follow_ends(p);
 }
 
+void client_parts_open_all(struct client_parts *p)
+{
+    client_connect_beyond_first_window(&p->connect);
+}
+
 void client_parts_start(struct client_parts *p, const bool *takes_arrivals, uint64_t start_ns)
 {
+    client_connect_beyond_first_window(&p->connect);
     client_load_start(&p->load, takes_arrivals, start_ns);
     client_turnover_follow(&p->turnover, start_ns + p->place.config->warmup_ns);
     follow_ends(p);
