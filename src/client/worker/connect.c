@@ -272,10 +272,8 @@ void client_connect_settled(struct client_connect *cc, struct client_conn *c)
 
 void client_connect_beyond_first_window(struct client_connect *cc)
 {
-    const bool was_held = is_held(cc);
-
     cc->unlimited = true;
-    if (was_held)
+    if (has_more(cc)) /* also if a connection became usable after its proof had timed out */
         want_more(cc);
 }
 
