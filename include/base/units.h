@@ -31,6 +31,9 @@ int units_parse_bytes(const char *text, uint64_t *bytes);
 /* "0.5", "20k", "1.2M": finite and >= 0, per second. */
 int units_parse_rate(const char *text, double *per_s);
 
+/* "3%", "0.1%": a part of the whole, 0.03 and 0.001; >= 0. */
+int units_parse_percent(const char *text, double *part);
+
 /* A duration with three significant digits in a suitable unit: "0 ns", "999 ns", "1.23 us", "45.6
  * ms", "789 ms", "12.3 s"; from 1,000 s whole seconds with separators: "3,600 s". */
 char *units_format_duration(char *buffer, uint64_t ns);

@@ -24,6 +24,8 @@ static const struct unit byte_units[] = {
     {"KiB", 1024.0L}, {"MiB", 1048576.L}, {"GiB", 1073741824.L},
 };
 
+static const struct unit percent_units[] = {{"%", 0.01L}};
+
 #define N_UNITS(table) (sizeof(table) / sizeof *(table))
 
 /* Digits, optionally with a fraction.  strtold(3) would accept signs, "inf", hexadecimal and the
@@ -118,6 +120,16 @@ int units_parse_rate(const char *text, double *per_s)
     if (parse(text, count_units, N_UNITS(count_units), &value) != 0)
         return -1;
     *per_s = (double)value;
+    return 0;
+}
+
+int units_parse_percent(const char *text, double *part)
+{
+    long double value;
+
+    if (parse(text, percent_units, N_UNITS(percent_units), &value) != 0)
+        return -1;
+    *part = (double)value;
     return 0;
 }
 

@@ -149,6 +149,21 @@ static void rates_may_be_fractions(void **state)
     }
 }
 
+static void percentages_need_their_sign(void **state)
+{
+    static const char *const bad[] = {"", "%", "3", "-1%", "1e1%", "3 %", "3%%", "inf%"};
+    double part = 7;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(bad); i++)
+        assert_int_equal(units_parse_percent(bad[i], &part), -1);
+    assert_true(part == 7);
+    assert_int_equal(units_parse_percent("3%", &part), 0);
+    assert_true(part == 0.03);
+    assert_int_equal(units_parse_percent("0.1%", &part), 0);
+    assert_true(part == 0.001);
+}
+
 static void durations_print_three_digits_in_the_unit_that_suits(void **state)
 {
     static const struct good good[] = {
@@ -214,6 +229,7 @@ int main(void)
         cmocka_unit_test(shares_are_one_in_many),
         cmocka_unit_test(bytes_are_binary_and_decimal),
         cmocka_unit_test(rates_may_be_fractions),
+        cmocka_unit_test(percentages_need_their_sign),
         cmocka_unit_test(durations_print_three_digits_in_the_unit_that_suits),
         cmocka_unit_test(counts_print_with_separators),
         cmocka_unit_test(bytes_print_in_binary_multiples),

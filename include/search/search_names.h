@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ * search_names: the words for the states of a search, in reports and in the JSON result.  Pure. */
+#ifndef TCPSCALER_SEARCH_SEARCH_NAMES_H
+#define TCPSCALER_SEARCH_SEARCH_NAMES_H
+
+#include "search/search.h"
+
+/* "found", "at-least", "less-than", "inconclusive", "running" */
+const char *search_status_name(enum search_status status);
+
+/* "void-trials", "time", "unconfirmed", "too-many-trials", "stopped"; NULL: none. */
+const char *search_reason_name(enum search_reason reason);
+
+/* "double", "bisect", "confirm", "overload", "recover" */
+const char *search_step_name(enum search_step step);
+
+#endif

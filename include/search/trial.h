@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ * trial: what one trial of a search says about the server: it was good, bad, or void.  Pure.
+ *
+ * A trial is void when this host, not the server, decided it: when it fell behind the schedule, or
+ * when enough of the slow queries may owe that to this host's own delays.  A void trial is no
+ * evidence either way. */
+#ifndef TCPSCALER_SEARCH_TRIAL_H
+#define TCPSCALER_SEARCH_TRIAL_H
+
+#include "search/slo.h"
+
+enum trial_class { TRIAL_GOOD, TRIAL_BAD, TRIAL_VOID };
+
+enum trial_reason {
+    TRIAL_NO_REASON,         /* good */
+    TRIAL_GOAL,              /* bad: a goal was missed */
+    TRIAL_QUEUE,             /* bad: the queries in flight kept growing */
+    TRIAL_CONNECTIONS,       /* bad or void: not all connections could be opened */
+    TRIAL_GENERATOR_LIMITED, /* void, as all that follow: queries left or were read late */
+    TRIAL_HOST_NOISE,        /* without this host's own delays the goals may have been met */
+    TRIAL_NOTHING_MEASURED   /* no query was due */
+};
+
+/* Counts of a trial. */
+struct trial_figures {
+    uint64_t n_due;
+    struct trial_exceeding {
+        uint64_t n;   /* exceeded the limit of the goal ... */
+        uint64_t of;  /* ... out of these */
+        uint64_t own; /* queries that this host delayed by a tenth of the limit or more */
+    } goals[SLO_MOST];
+    uint64_t n_behind; /* queries that this host delayed by a hundredth of the trial or more */
+    bool grew;         /* the queries in flight */
+};
+
+struct trial_judgment {
+    enum trial_class class;
+    enum trial_reason reason;
+    unsigned goal; /* TRIAL_GOAL, TRIAL_HOST_NOISE: the one missed by most */
+};
+
+/* Never TRIAL_CONNECTIONS: without its connections there is no trial. */
+struct trial_judgment trial_judge(const struct slo *slo, const struct trial_figures *f);
+
+/* "good", "bad", "void" */
+const char *trial_class_name(enum trial_class class);
+
+/* The text of the goal, or the reason: "queue", "generator-limited".  NULL for a good trial. */
+const char *trial_reason_name(const struct slo *slo, enum trial_reason reason, unsigned goal);
+
+#endif

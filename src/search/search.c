@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT
+ * search: see search/search.h. */
+#include "search/search.h"
+
+#include <math.h>
+
+#define S_NS 1000000000ull
+
+/* Void trials of one load, and of the confirmation, that are repeated. */
+enum { MOST_VOID = 3, MOST_VOID_CONFIRMATIONS = 1 };
+
+/* Of the confirmation; after one that fails, those of half the length that succeed have to be more
+ * than those that fail. */
+enum { MOST_BAD_CONFIRMATIONS = 2 };
+
+#define FULL_NS       (2 * S_NS) /* the least length of a full-length trial, ... */
+#define SHORT_PART    2          /* ... of which a short one is one half */
+#define LIMITS_PART   10         /* both are as long as this many times the longest limit */
+#define SHORT_QUERIES 10         /* a short one makes do with a tenth of the queries */
+
+#define MOST_CONFIRM_NS  (60 * S_NS)
+#define MOST_OVERLOAD_NS (5 * S_NS)
+#define MOST_RECOVER_NS  (30 * S_NS)
+
+static const struct {
+    double width;       /* at most; the search's width if that is larger */
+    unsigned n_trials;  /* of this length that decide a load, ... */
+    unsigned n_if_good; /* ... or this many if all are good: a single bad one is not believed */
+    bool is_short;
+} rounds[] = {{0.5, 5, 1, true}, {0.2, 5, 1, true}, {0.05, 3, 3, false}, {0, 11, 11, false}};
+
+enum { N_ROUNDS = sizeof rounds / sizeof *rounds };
+
+static double round_width(const struct search *s, unsigned round)
+{
+    return fmax(rounds[round].width, s->config.width);
+}
+
+/* --- loads --- */
+
+/* To 4 digits, or to a whole number; within the range. */
+static double round_load(const struct search_config *c, double load)
+{
+    const double unit = c->whole ? 1 : pow(10, floor(log10(load)) - 3);
+
+    return fmin(c->max, fmax(c->min, floor(load / unit + 0.5) * unit));
+}
+
+static double load_below(const struct search_config *c, double load, double distance)
+{
+    const double below = round_load(c, load * exp(-distance));
+
+    return c->whole && below >= load ? fmax(c->min, load - 1) : below;
+}
+
+static double load_above(const struct search_config *c, double load, double distance)
+{
+    const double above = round_load(c, load * exp(distance));
+
+    return c->whole && above <= load ? fmin(c->max, load + 1) : above;
+}
+
+/* --- trials --- */
+
+static uint64_t trial_ns(const struct search_config *c, double load, bool is_short)
+{
+    const double per_s = c->queries_per_s > 0 ? c->queries_per_s : load;
+    const double queries = (double)c->queries / (is_short ? SHORT_QUERIES : 1);
+    const uint64_t least_ns = is_short ? FULL_NS / SHORT_PART : FULL_NS;
+    const double by_queries_ns = queries / per_s * (double)S_NS;
+    const double ns =
+        fmax((double)(c->limit_ns * LIMITS_PART), fmax(by_queries_ns, (double)least_ns));
+
+    return (uint64_t)ns;
+}
+
+static uint64_t confirm_ns(const struct search *s)
+{
+    const uint64_t part_ns = s->config.time_ns / 5;
+
+    return part_ns < MOST_CONFIRM_NS ? part_ns : MOST_CONFIRM_NS;
+}
+
+static bool bounds_the_load(const struct search_trial *t)
+{
+    return t->order.step == SEARCH_DOUBLE || t->order.step == SEARCH_BISECT;
+}
+
+/* --- bounds --- */
+
+static enum load_class class_of(const struct search *s, unsigned round, double load)
+{
+    const uint64_t full_ns = trial_ns(&s->config, load, rounds[round].is_short);
+    struct load_sums sums = {0};
+    unsigned n_trials;
+
+    for (size_t i = 0; i < s->n; i++) {
+        const struct search_trial *t = &s->trials[i];
+        const double duration_s = (double)t->order.duration_ns / (double)S_NS;
+        const bool is_full = t->order.duration_ns >= full_ns;
+
+        if (t->order.load != load || !bounds_the_load(t))
+            continue;
+        if (t->judgment.class == TRIAL_GOOD)
+            *(is_full ? &sums.full_good_s : &sums.short_good_s) += duration_s;
+        else if (t->judgment.class == TRIAL_BAD)
+            *(is_full ? &sums.full_bad_s : &sums.short_bad_s) += duration_s;
+    }
+    n_trials = sums.full_bad_s > 0 ? rounds[round].n_trials : rounds[round].n_if_good;
+    return load_classify(&sums, n_trials * (double)full_ns / (double)S_NS);
+}
+
+/* Of a round: the smallest upper bound above `above`; 0: none. */
+static double smallest_upper(const struct search *s, unsigned round, double above)
+{
+    double smallest = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        const double load = s->trials[i].order.load;
+
+        if (bounds_the_load(&s->trials[i]) && load > above && (smallest == 0 || load < smallest) &&
+            class_of(s, round, load) == LOAD_UPPER_BOUND)
+            smallest = load;
+    }
+    return smallest;
+}
+
+/* The largest lower bound below `below`; 0: none. */
+static double largest_lower(const struct search *s, unsigned round, double below)
+{
+    double largest = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        const double load = s->trials[i].order.load;
+
+        if (bounds_the_load(&s->trials[i]) && load < below && load > largest &&
+            class_of(s, round, load) == LOAD_LOWER_BOUND)
+            largest = load;
+    }
+    return largest;
+}
+
+static void bounds_of(const struct search *s, unsigned round, double *lower, double *upper)
+{
+    *upper = smallest_upper(s, round, 0);
+    *lower = largest_lower(s, round, *upper > 0 ? *upper : INFINITY);
+}
+
+void search_bounds(const struct search *s, double *lower, double *upper)
+{
+    const unsigned round = s->round < N_ROUNDS ? s->round : N_ROUNDS - 1;
+
+    bounds_of(s, round, lower, upper);
+    if (*upper == 0 && s->from_upper > *lower)
+        *upper = s->from_upper;
+    if (*lower == 0 && (*upper == 0 || s->from_lower < *upper))
+        *lower = s->from_lower;
+}
+
+/* --- the next load of a round; 0: the round is over --- */
+
+/* Logarithm of the step from a bound with no other bound beyond it: 2 while doubling; then the
+ * width of the round before, twice as far each time. */
+static double step(const struct search *s, double bound, double next)
+{
+    const double first = s->round == 0 ? log(2) : -log(1 - round_width(s, s->round - 1));
+
+    return s->round == 0 || next == 0 ? first : fmax(first, 2 * fabs(log(next / bound)));
+}
+
+static double next_below(const struct search *s, double upper)
+{
+    if ((upper == 0 || s->start < upper) && class_of(s, s->round, s->start) == LOAD_UNDECIDED)
+        return s->start;
+    if (upper <= s->config.min)
+        return 0;
+    return load_below(&s->config, upper, step(s, upper, smallest_upper(s, s->round, upper)));
+}
+
+static double next_above(const struct search *s, double lower)
+{
+    if (s->from_upper > lower && class_of(s, s->round, s->from_upper) == LOAD_UNDECIDED)
+        return s->from_upper;
+    if (lower >= s->config.max)
+        return 0;
+    return load_above(&s->config, lower, step(s, lower, largest_lower(s, s->round, lower)));
+}
+
+static double next_between(const struct search *s, double lower, double upper)
+{
+    const double middle = round_load(&s->config, sqrt(lower * upper));
+
+    if (1 - lower / upper <= round_width(s, s->round) + 1e-9 || middle <= lower || middle >= upper)
+        return 0;
+    return middle;
+}
+
+static double next_load(const struct search *s)
+{
+    double lower, upper;
+
+    bounds_of(s, s->round, &lower, &upper);
+    return lower == 0   ? next_below(s, upper)
+           : upper == 0 ? next_above(s, lower)
+                        : next_between(s, lower, upper);
+}
+
+/* --- steps --- */
+
+static bool end(struct search *s, enum search_status status, enum search_reason reason)
+{
+    s->status = status;
+    s->reason = reason;
+    return false;
+}
+
+static bool give(struct search *s, enum search_step what, double load, uint64_t duration_ns,
+                 struct search_order *order)
+{
+    s->order = *order = (struct search_order){what, load, duration_ns};
+    return true;
+}
+
+static bool has_time(const struct search *s, uint64_t elapsed_ns, uint64_t ns)
+{
+    return elapsed_ns + ns + s->config.overhead_ns <= s->config.time_ns;
+}
+
+static unsigned count(const struct search *s, enum search_step what, enum trial_class class)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        n += s->trials[i].order.step == what && s->trials[i].judgment.class == class;
+    return n;
+}
+
+static unsigned count_void(const struct search *s, double load)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        n += bounds_the_load(&s->trials[i]) && s->trials[i].order.load == load &&
+             s->trials[i].judgment.class == TRIAL_VOID;
+    return n;
+}
+
+static bool next_bound(struct search *s, double load, uint64_t elapsed_ns,
+                       struct search_order *order)
+{
+    const uint64_t ns = trial_ns(&s->config, load, rounds[s->round].is_short);
+
+    if (count_void(s, load) > MOST_VOID)
+        return end(s, SEARCH_INCONCLUSIVE, SEARCH_VOID);
+    if (!has_time(s, elapsed_ns, ns + confirm_ns(s) + s->config.overhead_ns))
+        return end(s, SEARCH_INCONCLUSIVE, SEARCH_TIME);
+    return give(s, s->round == 0 ? SEARCH_DOUBLE : SEARCH_BISECT, load, ns, order);
+}
+
+/* The overload, then the recovery from it, if there is time for both. */
+static bool next_recovery(struct search *s, double lower, double upper, uint64_t elapsed_ns,
+                          struct search_order *order)
+{
+    const uint64_t time_ns = s->config.time_ns;
+    const uint64_t over_ns = time_ns / 20 < MOST_OVERLOAD_NS ? time_ns / 20 : MOST_OVERLOAD_NS;
+    const uint64_t left_ns = time_ns > elapsed_ns ? time_ns - elapsed_ns : 0;
+
+    if (s->order.step == SEARCH_OVERLOAD)
+        return give(s, SEARCH_RECOVER, round_load(&s->config, lower * SEARCH_RECOVER_PART),
+                    left_ns < MOST_RECOVER_NS ? left_ns : MOST_RECOVER_NS, order);
+    if (s->config.tries_recovery && upper > 0 && s->order.step == SEARCH_CONFIRM &&
+        has_time(s, elapsed_ns, 2 * over_ns))
+        return give(s, SEARCH_OVERLOAD, round_load(&s->config, lower * SEARCH_OVERLOAD_PART),
+                    over_ns, order);
+    return end(s, upper > 0 ? SEARCH_FOUND : SEARCH_AT_LEAST, SEARCH_NO_REASON);
+}
+
+/* Half the length of a confirmation, or less where the time is short: two of them fit. */
+static uint64_t repetition_ns(const struct search *s, uint64_t elapsed_ns)
+{
+    const uint64_t left_ns = s->config.time_ns > elapsed_ns ? s->config.time_ns - elapsed_ns : 0;
+    const uint64_t each_ns =
+        left_ns / 2 > s->config.overhead_ns ? left_ns / 2 - s->config.overhead_ns : 0;
+    const uint64_t half_ns = confirm_ns(s) / 2, least_ns = confirm_ns(s) / 6;
+
+    return each_ns < least_ns ? least_ns : each_ns < half_ns ? each_ns : half_ns;
+}
+
+static bool next_confirmation(struct search *s, uint64_t elapsed_ns, struct search_order *order)
+{
+    const unsigned n_good = count(s, SEARCH_CONFIRM, TRIAL_GOOD),
+                   n_bad = count(s, SEARCH_CONFIRM, TRIAL_BAD),
+                   n_void = count(s, SEARCH_CONFIRM, TRIAL_VOID);
+    const uint64_t ns = n_bad == 0 ? confirm_ns(s) : repetition_ns(s, elapsed_ns);
+    double lower, upper;
+
+    search_bounds(s, &lower, &upper);
+    if (lower == 0)
+        return end(s, SEARCH_LESS_THAN, SEARCH_NO_REASON);
+    s->confirmed = n_good > n_bad;
+    if (s->confirmed)
+        return next_recovery(s, lower, upper, elapsed_ns, order);
+    if (n_bad > MOST_BAD_CONFIRMATIONS)
+        return end(s, SEARCH_INCONCLUSIVE, SEARCH_UNCONFIRMED);
+    if (n_void > MOST_VOID_CONFIRMATIONS)
+        return end(s, SEARCH_INCONCLUSIVE, SEARCH_VOID);
+    if (!has_time(s, elapsed_ns, ns))
+        return end(s, SEARCH_INCONCLUSIVE, n_bad > 0 ? SEARCH_UNCONFIRMED : SEARCH_TIME);
+    return give(s, SEARCH_CONFIRM, round_load(&s->config, lower * SEARCH_CONFIRM_PART), ns, order);
+}
+
+/* --- interface --- */
+
+void search_init(struct search *s, const struct search_config *config)
+{
+    *s = (struct search){.config = *config};
+    s->start = round_load(config, config->max / 100);
+}
+
+bool search_next(struct search *s, uint64_t elapsed_ns, struct search_order *order)
+{
+    double load;
+
+    if (s->status != SEARCH_RUNNING)
+        return false;
+    if (s->n == SEARCH_MOST_TRIALS)
+        return end(s, SEARCH_INCONCLUSIVE, SEARCH_TOO_MANY);
+    while (s->round < N_ROUNDS) {
+        load = next_load(s);
+        if (load > 0)
+            return next_bound(s, load, elapsed_ns, order);
+        bounds_of(s, s->round++, &s->from_lower, &s->from_upper);
+        s->start = s->from_lower > 0 ? s->from_lower : s->config.min;
+    }
+    return next_confirmation(s, elapsed_ns, order);
+}
+
+void search_take(struct search *s, struct trial_judgment judgment)
+{
+    s->trials[s->n++] = (struct search_trial){s->order, judgment};
+}
+
+void search_take_recovery(struct search *s, uint64_t recovery_ns)
+{
+    s->recovery_known = true;
+    s->recovery_ns = recovery_ns;
+}
+
+void search_stop(struct search *s, enum search_reason reason)
+{
+    if (s->status == SEARCH_RUNNING)
+        end(s, SEARCH_INCONCLUSIVE, reason);
+}
+
+static bool is_bad(const struct search_trial *t, double load)
+{
+    return bounds_the_load(t) && t->order.load == load && t->judgment.class == TRIAL_BAD;
+}
+
+const struct trial_judgment *search_binding(const struct search *s, double load)
+{
+    const struct trial_judgment *binding = NULL;
+    unsigned most = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        const struct trial_judgment *j = &s->trials[i].judgment;
+        unsigned n = 0;
+
+        if (!is_bad(&s->trials[i], load))
+            continue;
+        for (size_t k = 0; k < s->n; k++)
+            n += is_bad(&s->trials[k], load) && s->trials[k].judgment.reason == j->reason &&
+                 s->trials[k].judgment.goal == j->goal;
+        if (n > most) {
+            most = n;
+            binding = j;
+        }
+    }
+    return binding;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ * search_names: see search/search_names.h. */
+#include "search/search_names.h"
+
+#include <stddef.h>
+
+const char *search_status_name(enum search_status status)
+{
+    static const char *const names[] = {"running", "found", "at-least", "less-than",
+                                        "inconclusive"};
+
+    return names[status];
+}
+
+const char *search_reason_name(enum search_reason reason)
+{
+    static const char *const names[] = {NULL,          "void-trials",     "time",
+                                        "unconfirmed", "too-many-trials", "stopped"};
+
+    return names[reason];
+}
+
+const char *search_step_name(enum search_step what)
+{
+    static const char *const names[] = {"double", "bisect", "confirm", "overload", "recover"};
+
+    return names[what];
+}

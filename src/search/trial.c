@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ * trial: see search/trial.h. */
+#include "search/trial.h"
+
+#include <stddef.h>
+
+/* One query in this many may be behind. */
+#define BEHIND_ONE_IN 100u
+
+static bool is_behind(const struct trial_figures *f)
+{
+    return f->n_behind > f->n_due / BEHIND_ONE_IN;
+}
+
+/* Whether the goal is missed even if every query that this host delayed is left out. */
+static bool is_certain(const struct slo_goal *goal, const struct trial_exceeding *e, bool behind)
+{
+    const uint64_t n_own = e->own < e->n ? e->own : e->n;
+
+    if (goal->metric == SLO_LOST)
+        return !behind;
+    return !slo_is_met(goal, e->n - n_own, e->of);
+}
+
+/* How many times the share that is allowed; of a goal that allows none: very many. */
+static double excess(const struct slo_goal *goal, const struct trial_exceeding *e)
+{
+    const double allowed = (double)goal->share_ppm / 1e6 * (double)e->of;
+
+    return (double)e->n / (allowed > 0 ? allowed : 1e-9);
+}
+
+/* The goal missed by most, of those missed for certain or of all missed; slo->n: none. */
+static unsigned worst_missed(const struct slo *slo, const struct trial_figures *f, bool certain)
+{
+    unsigned worst = slo->n;
+
+    for (unsigned i = 0; i < slo->n; i++) {
+        const struct slo_goal *goal = &slo->goals[i];
+        const struct trial_exceeding *e = &f->goals[i];
+
+        if (!slo_is_met(goal, e->n, e->of) && (!certain || is_certain(goal, e, is_behind(f))) &&
+            (worst == slo->n || excess(goal, e) > excess(&slo->goals[worst], &f->goals[worst])))
+            worst = i;
+    }
+    return worst;
+}
+
+struct trial_judgment trial_judge(const struct slo *slo, const struct trial_figures *f)
+{
+    const unsigned certain = worst_missed(slo, f, true), missed = worst_missed(slo, f, false);
+
+    if (f->n_due == 0)
+        return (struct trial_judgment){TRIAL_VOID, TRIAL_NOTHING_MEASURED, 0};
+    if (certain < slo->n)
+        return (struct trial_judgment){TRIAL_BAD, TRIAL_GOAL, certain};
+    if (is_behind(f))
+        return (struct trial_judgment){TRIAL_VOID, TRIAL_GENERATOR_LIMITED, 0};
+    if (f->grew)
+        return (struct trial_judgment){TRIAL_BAD, TRIAL_QUEUE, 0};
+    if (missed < slo->n)
+        return (struct trial_judgment){TRIAL_VOID, TRIAL_HOST_NOISE, missed};
+    return (struct trial_judgment){TRIAL_GOOD, TRIAL_NO_REASON, 0};
+}
+
+const char *trial_class_name(enum trial_class class)
+{
+    static const char *const names[] = {"good", "bad", "void"};
+
+    return names[class];
+}
+
+const char *trial_reason_name(const struct slo *slo, enum trial_reason reason, unsigned goal)
+{
+    switch (reason) {
+    case TRIAL_GOAL:
+        return slo->goals[goal].text;
+    case TRIAL_QUEUE:
+        return "queue";
+    case TRIAL_CONNECTIONS:
+        return "connections";
+    case TRIAL_GENERATOR_LIMITED:
+        return "generator-limited";
+    case TRIAL_HOST_NOISE:
+        return "host-noise";
+    case TRIAL_NOTHING_MEASURED:
+        return "nothing-measured";
+    case TRIAL_NO_REASON:
+        break;
+    }
+    return NULL;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ * simulated: searches of servers that exist only as a function from load to outcome. */
+#ifndef TCPSCALER_TEST_SIMULATED_H
+#define TCPSCALER_TEST_SIMULATED_H
+
+#include "base/rng.h"
+#include "search/search.h"
+
+#include <string.h>
+
+#define S_NS        1000000000ull
+#define OVERHEAD_NS 700000000ull
+
+struct simulated {
+    /* Whether a trial of this load and duration is good; it may remember what came before. */
+    struct trial_judgment (*trial)(struct simulated *server, double load, double duration_s);
+    double capacity; /* what the search is to find */
+    double p_noise;  /* share of the trials that noise makes bad */
+    double
+        client_most; /* above this load the client decides, and trials are void; 0: it never does */
+    uint64_t recovery_ns;
+    double now_s;      /* when the trial begins */
+    double recovers_s; /* of a server that fails for a while after an overload: until then */
+    struct rng rng;
+};
+
+static const struct trial_judgment GOOD = {TRIAL_GOOD, TRIAL_NO_REASON, 0};
+static const struct trial_judgment BAD = {TRIAL_BAD, TRIAL_GOAL, 0};
+static const struct trial_judgment VOID = {TRIAL_VOID, TRIAL_HOST_NOISE, 0};
+
+static inline struct trial_judgment simulated_trial(struct simulated *server,
+                                                    const struct search_order *order)
+{
+    const struct trial_judgment judgment =
+        server->trial(server, order->load, (double)order->duration_ns / (double)S_NS);
+
+    if (server->client_most > 0 && order->load > server->client_most)
+        return VOID;
+    return rng_uniform(&server->rng) < server->p_noise ? BAD : judgment;
+}
+
+/* Searches to the end.  Returns how long that took. */
+static inline uint64_t simulated_search(struct search *s, const struct search_config *config,
+                                        struct simulated *server)
+{
+    struct search_order order;
+    uint64_t elapsed_ns = 0;
+
+    search_init(s, config);
+    while (search_next(s, elapsed_ns, &order)) {
+        server->now_s = (double)elapsed_ns / (double)S_NS;
+        if (order.step == SEARCH_RECOVER) {
+            search_take_recovery(s, server->recovery_ns);
+            elapsed_ns +=
+                server->recovery_ns < order.duration_ns ? server->recovery_ns : order.duration_ns;
+        } else {
+            search_take(s, simulated_trial(server, &order));
+            elapsed_ns += order.duration_ns + OVERHEAD_NS;
+        }
+    }
+    return elapsed_ns;
+}
+
+/* Good up to the capacity and bad above it. */
+static inline struct trial_judgment simulated_cliff(struct simulated *server, double load,
+                                                    double duration_s)
+{
+    (void)duration_s;
+    return load <= server->capacity ? GOOD : BAD;
+}
+
+#endif

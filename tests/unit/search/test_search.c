@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT
+ * test_search: the order of the trials, the bounds, and how a search ends. */
+#include "search/search_names.h"
+#include "simulated.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static const struct search_config config = {
+    .min = 10,
+    .max = 100000,
+    .width = 0.02,
+    .time_ns = 300 * S_NS,
+    .queries = 10000,
+    .limit_ns = 10000000,
+    .overhead_ns = OVERHEAD_NS,
+    .tries_recovery = true,
+};
+
+static struct search s;
+
+static struct simulated cliff(double capacity)
+{
+    return (struct simulated){.trial = simulated_cliff, .capacity = capacity, .recovery_ns = S_NS};
+}
+
+static size_t count_step(enum search_step step)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s.n; i++)
+        n += s.trials[i].order.step == step;
+    return n;
+}
+
+static void the_load_doubles_until_a_trial_is_bad(void **state)
+{
+    static const double loads[] = {1000, 2000, 4000, 8000, 16000, 32000};
+    struct simulated server = cliff(20000);
+
+    (void)state;
+    simulated_search(&s, &config, &server);
+    for (size_t i = 0; i < 6; i++) {
+        assert_int_equal(s.trials[i].order.step, SEARCH_DOUBLE);
+        assert_true(s.trials[i].order.load == loads[i]);
+        assert_int_equal(s.trials[i].judgment.class, i < 5 ? TRIAL_GOOD : TRIAL_BAD);
+    }
+    assert_int_equal(count_step(SEARCH_DOUBLE), 8); /* a single bad trial is not believed */
+}
+
+static void the_bounds_enclose_the_capacity(void **state)
+{
+    (void)state;
+    for (double capacity = 10; capacity < 100000; capacity *= 1.037) {
+        struct simulated server = cliff(capacity);
+        double lower, upper;
+
+        server.recovery_ns = SEARCH_NEVER;
+        simulated_search(&s,
+                         &(struct search_config){.min = 10,
+                                                 .max = 100000,
+                                                 .width = 0.02,
+                                                 .time_ns = 3600 * S_NS,
+                                                 .tries_recovery = true},
+                         &server);
+        search_bounds(&s, &lower, &upper);
+        assert_int_equal(s.status, SEARCH_FOUND);
+        assert_true(lower <= capacity && upper > capacity);
+        assert_true(1 - lower / upper <= 0.02 + 1e-9);
+        assert_true(s.confirmed);
+        assert_true(s.recovery_known && s.recovery_ns == SEARCH_NEVER);
+    }
+}
+
+static void every_round_starts_with_its_smaller_load(void **state)
+{
+    struct simulated server = cliff(20000);
+    uint64_t previous_ns = 0;
+
+    (void)state;
+    simulated_search(&s, &config, &server);
+    for (size_t i = 7; i < s.n && s.trials[i].order.step == SEARCH_BISECT; i++) {
+        if (s.trials[i].order.duration_ns > previous_ns && previous_ns > 0)
+            assert_true(s.trials[i].order.load <= 20000);
+        previous_ns = s.trials[i].order.duration_ns;
+    }
+}
+
+static void the_answer_takes_most_of_eleven_trials(void **state)
+{
+    struct simulated server = cliff(20000);
+    double lower, upper;
+    unsigned n_lower = 0, n_upper = 0;
+
+    (void)state;
+    simulated_search(&s, &config, &server);
+    search_bounds(&s, &lower, &upper);
+    for (size_t i = 0; i < s.n; i++) {
+        n_lower += s.trials[i].order.load == lower && s.trials[i].judgment.class == TRIAL_GOOD;
+        n_upper += s.trials[i].order.load == upper && s.trials[i].judgment.class == TRIAL_BAD &&
+                   s.trials[i].order.step == SEARCH_BISECT;
+    }
+    assert_int_equal(n_lower, 6);
+    assert_int_equal(n_upper, 6);
+}
+
+static void a_long_trial_confirms_and_an_overload_shows_the_recovery(void **state)
+{
+    struct simulated server = cliff(20000);
+    double lower, upper;
+    const uint64_t took_ns = simulated_search(&s, &config, &server);
+    const struct search_trial *confirm = &s.trials[s.n - 2], *overload = &s.trials[s.n - 1];
+
+    (void)state;
+    search_bounds(&s, &lower, &upper);
+    assert_int_equal(confirm->order.step, SEARCH_CONFIRM);
+    assert_int_equal(confirm->order.duration_ns, 60 * S_NS);
+    assert_true(confirm->order.load > 0.949 * lower && confirm->order.load < 0.951 * lower);
+    assert_int_equal(overload->order.step, SEARCH_OVERLOAD);
+    assert_int_equal(overload->order.duration_ns, 5 * S_NS);
+    assert_true(overload->order.load > 1.499 * lower && overload->order.load < 1.501 * lower);
+    assert_true(s.recovery_known && s.recovery_ns == S_NS);
+    assert_true(took_ns < 240 * S_NS);
+}
+
+static void no_load_lies_outside_the_range(void **state)
+{
+    struct simulated server = cliff(90000);
+
+    (void)state;
+    simulated_search(&s, &config, &server);
+    assert_int_equal(s.status, SEARCH_FOUND);
+    for (size_t i = 0; i < s.n; i++)
+        assert_true(s.trials[i].order.load >= config.min && s.trials[i].order.load <= config.max);
+}
+
+static void where_every_load_is_good_the_answer_is_at_least(void **state)
+{
+    struct simulated server = cliff(100000);
+    double lower, upper;
+
+    (void)state;
+    simulated_search(&s, &config, &server);
+    search_bounds(&s, &lower, &upper);
+    assert_int_equal(s.status, SEARCH_AT_LEAST);
+    assert_true(lower == 100000 && upper == 0);
+    assert_true(s.confirmed);
+    assert_int_equal(count_step(SEARCH_OVERLOAD), 0);
+}
+
+static void where_every_load_is_bad_the_answer_is_less_than(void **state)
+{
+    struct simulated server = cliff(9);
+    double lower, upper;
+
+    (void)state;
+    simulated_search(
+        &s, &(struct search_config){.min = 10, .max = 100000, .width = 0.02, .time_ns = 300 * S_NS},
+        &server);
+    search_bounds(&s, &lower, &upper);
+    assert_int_equal(s.status, SEARCH_LESS_THAN);
+    assert_true(lower == 0 && upper == 10);
+    assert_int_equal(count_step(SEARCH_CONFIRM), 0);
+}
+
+static void whole_numbers_end_one_apart(void **state)
+{
+    (void)state;
+    for (double capacity = 1; capacity < 12; capacity++) {
+        struct simulated server = cliff(capacity);
+        double lower, upper;
+
+        simulated_search(&s,
+                         &(struct search_config){.min = 1,
+                                                 .max = 12,
+                                                 .whole = true,
+                                                 .width = 0.02,
+                                                 .queries_per_s = 10000,
+                                                 .time_ns = 600 * S_NS},
+                         &server);
+        search_bounds(&s, &lower, &upper);
+        assert_int_equal(s.status, SEARCH_FOUND);
+        assert_true(lower == capacity && upper == capacity + 1);
+    }
+}
+
+static struct trial_judgment lucky_once(struct simulated *server, double load, double duration_s)
+{
+    (void)duration_s;
+    return load > 30000 && load < 70000 ? GOOD : simulated_cliff(server, load, duration_s);
+}
+
+/* Good again above: only what lies below the smallest bad load counts. */
+static void a_lucky_load_above_a_bad_one_does_not_count(void **state)
+{
+    struct simulated server = {.trial = lucky_once, .capacity = 10000};
+    double lower, upper;
+
+    (void)state;
+    simulated_search(&s, &config, &server);
+    search_bounds(&s, &lower, &upper);
+    assert_int_equal(s.status, SEARCH_FOUND);
+    assert_true(lower <= 10000 && upper > 10000 && upper < 10300);
+}
+
+/* --- void trials --- */
+
+static unsigned n_void_left;
+
+static struct trial_judgment void_at_first(struct simulated *server, double load, double duration_s)
+{
+    return n_void_left > 0 && n_void_left-- > 0 ? VOID : simulated_cliff(server, load, duration_s);
+}
+
+static void void_trials_are_repeated(void **state)
+{
+    struct simulated server = {.trial = void_at_first, .capacity = 20000};
+
+    (void)state;
+    n_void_left = 3;
+    simulated_search(&s, &config, &server);
+    assert_int_equal(s.status, SEARCH_FOUND);
+    for (size_t i = 0; i < 4; i++)
+        assert_true(s.trials[i].order.load == 1000);
+    assert_true(s.trials[4].order.load == 2000);
+}
+
+static void too_many_void_trials_of_a_load_end_the_search(void **state)
+{
+    struct simulated server = cliff(20000);
+    double lower, upper;
+
+    (void)state;
+    server.client_most = 5000;
+    simulated_search(&s, &config, &server);
+    search_bounds(&s, &lower, &upper);
+    assert_int_equal(s.status, SEARCH_INCONCLUSIVE);
+    assert_int_equal(s.reason, SEARCH_VOID);
+    assert_true(lower == 4000 && upper == 0); /* that much is known */
+}
+
+/* --- ends --- */
+
+static void a_search_ends_within_its_time(void **state)
+{
+    (void)state;
+    for (uint64_t time_s = 5; time_s < 400; time_s += 5) {
+        struct search_config short_one = config;
+        struct simulated server = cliff(20000);
+
+        short_one.time_ns = time_s * S_NS;
+        assert_true(simulated_search(&s, &short_one, &server) <= short_one.time_ns);
+        assert_true(s.status == SEARCH_FOUND ||
+                    (s.status == SEARCH_INCONCLUSIVE && s.reason == SEARCH_TIME));
+        if (time_s >= 200)
+            assert_int_equal(s.status, SEARCH_FOUND);
+    }
+}
+
+static struct trial_judgment tired(struct simulated *server, double load, double duration_s)
+{
+    return duration_s > 5 ? BAD : simulated_cliff(server, load, duration_s);
+}
+
+static void an_answer_that_a_long_trial_refutes_is_none(void **state)
+{
+    struct simulated server = {.trial = tired, .capacity = 20000};
+    double lower, upper;
+
+    (void)state;
+    simulated_search(&s, &config, &server);
+    search_bounds(&s, &lower, &upper);
+    assert_int_equal(s.status, SEARCH_INCONCLUSIVE);
+    assert_int_equal(s.reason, SEARCH_UNCONFIRMED);
+    assert_false(s.confirmed);
+    assert_true(lower > 19000 && upper < 21000);
+    assert_int_equal(count_step(SEARCH_OVERLOAD), 0);
+}
+
+static unsigned n_long;
+
+static struct trial_judgment unlucky(struct simulated *server, double load, double duration_s)
+{
+    return duration_s > 30 && n_long++ == 0 ? BAD : simulated_cliff(server, load, duration_s);
+}
+
+static void a_confirmation_that_fails_has_to_succeed_twice(void **state)
+{
+    struct simulated server = {.trial = unlucky, .capacity = 20000};
+    struct search_config long_one = config;
+
+    (void)state;
+    n_long = 0;
+    long_one.time_ns = 600 * S_NS;
+    simulated_search(&s, &long_one, &server);
+    assert_int_equal(s.status, SEARCH_FOUND);
+    assert_int_equal(count_step(SEARCH_CONFIRM), 3);
+}
+
+static void a_search_that_is_stopped_keeps_what_it_knows(void **state)
+{
+    struct simulated server = cliff(20000);
+    struct search_order order;
+    double lower, upper;
+
+    (void)state;
+    search_init(&s, &config);
+    for (int i = 0; i < 8; i++) {
+        assert_true(search_next(&s, 0, &order));
+        search_take(&s, simulated_trial(&server, &order));
+    }
+    search_stop(&s, SEARCH_STOPPED);
+    assert_false(search_next(&s, 0, &order));
+    assert_int_equal(s.status, SEARCH_INCONCLUSIVE);
+    assert_int_equal(s.reason, SEARCH_STOPPED);
+    search_bounds(&s, &lower, &upper);
+    assert_true(lower >= 16000 && lower <= 20000 && upper > 20000 && upper <= 32000);
+}
+
+static void trials_are_as_long_as_the_percentile_needs(void **state)
+{
+    struct simulated server = cliff(2000);
+    struct search_config slow = config;
+
+    (void)state;
+    slow.time_ns = 3600 * S_NS;
+    simulated_search(&s, &slow, &server);
+    for (size_t i = 0; i < s.n && s.trials[i].order.step != SEARCH_CONFIRM; i++) {
+        const double queries =
+            s.trials[i].order.load * (double)s.trials[i].order.duration_ns / (double)S_NS;
+
+        assert_true(s.trials[i].order.duration_ns >= S_NS && queries > 999);
+    }
+    assert_true(s.trials[s.n - 3].order.load * (double)s.trials[s.n - 3].order.duration_ns >
+                9999.0 * (double)S_NS);
+}
+
+/* --- words --- */
+
+static void the_goal_missed_most_often_binds(void **state)
+{
+    static const struct trial_judgment other = {TRIAL_BAD, TRIAL_GOAL, 1},
+                                       queue = {TRIAL_BAD, TRIAL_QUEUE, 0};
+    struct search_order order;
+
+    (void)state;
+    search_init(&s, &config);
+    assert_null(search_binding(&s, 1000));
+    assert_true(search_next(&s, 0, &order));
+    search_take(&s, GOOD);
+    search_take(&s, queue);
+    assert_int_equal(search_binding(&s, 1000)->reason, TRIAL_QUEUE);
+    search_take(&s, BAD);
+    search_take(&s, other);
+    search_take(&s, other);
+    assert_int_equal(search_binding(&s, 1000)->goal, 1);
+    assert_null(search_binding(&s, 2000));
+}
+
+static void states_have_names(void **state)
+{
+    (void)state;
+    assert_string_equal(search_status_name(SEARCH_RUNNING), "running");
+    assert_string_equal(search_status_name(SEARCH_AT_LEAST), "at-least");
+    assert_string_equal(search_status_name(SEARCH_INCONCLUSIVE), "inconclusive");
+    assert_null(search_reason_name(SEARCH_NO_REASON));
+    assert_string_equal(search_reason_name(SEARCH_VOID), "void-trials");
+    assert_string_equal(search_reason_name(SEARCH_STOPPED), "stopped");
+    assert_string_equal(search_step_name(SEARCH_DOUBLE), "double");
+    assert_string_equal(search_step_name(SEARCH_RECOVER), "recover");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_load_doubles_until_a_trial_is_bad),
+        cmocka_unit_test(the_bounds_enclose_the_capacity),
+        cmocka_unit_test(every_round_starts_with_its_smaller_load),
+        cmocka_unit_test(the_answer_takes_most_of_eleven_trials),
+        cmocka_unit_test(a_long_trial_confirms_and_an_overload_shows_the_recovery),
+        cmocka_unit_test(no_load_lies_outside_the_range),
+        cmocka_unit_test(where_every_load_is_good_the_answer_is_at_least),
+        cmocka_unit_test(where_every_load_is_bad_the_answer_is_less_than),
+        cmocka_unit_test(whole_numbers_end_one_apart),
+        cmocka_unit_test(a_lucky_load_above_a_bad_one_does_not_count),
+        cmocka_unit_test(void_trials_are_repeated),
+        cmocka_unit_test(too_many_void_trials_of_a_load_end_the_search),
+        cmocka_unit_test(a_search_ends_within_its_time),
+        cmocka_unit_test(an_answer_that_a_long_trial_refutes_is_none),
+        cmocka_unit_test(a_confirmation_that_fails_has_to_succeed_twice),
+        cmocka_unit_test(a_search_that_is_stopped_keeps_what_it_knows),
+        cmocka_unit_test(trials_are_as_long_as_the_percentile_needs),
+        cmocka_unit_test(the_goal_missed_most_often_binds),
+        cmocka_unit_test(states_have_names),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

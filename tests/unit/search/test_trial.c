@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ * test_trial: good, bad, and what this host is to blame for. */
+#include "search/trial.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static struct slo slo; /* p99<10ms,lost<0.1% */
+
+static int setup(void **state)
+{
+    char error[SLO_ERROR_BYTES];
+
+    (void)state;
+    return slo_parse(&slo, "p99<10ms,lost<0.1%", error);
+}
+
+/* Of 10,000 queries. */
+static struct trial_figures figures(uint64_t n_slow, uint64_t n_lost)
+{
+    return (struct trial_figures){.n_due = 10000,
+                                  .goals = {{n_slow, 10000, 0}, {n_lost, 10000, 0}}};
+}
+
+static void check(const struct trial_figures *f, enum trial_class class, enum trial_reason reason,
+                  unsigned goal)
+{
+    const struct trial_judgment j = trial_judge(&slo, f);
+
+    assert_int_equal(j.class, class);
+    assert_int_equal(j.reason, reason);
+    assert_int_equal(j.goal, goal);
+}
+
+static void every_goal_has_to_be_met(void **state)
+{
+    const struct trial_figures good = figures(100, 9), slow = figures(101, 9),
+                               lossy = figures(100, 10), both = figures(200, 100);
+
+    (void)state;
+    check(&good, TRIAL_GOOD, TRIAL_NO_REASON, 0);
+    check(&slow, TRIAL_BAD, TRIAL_GOAL, 0);
+    check(&lossy, TRIAL_BAD, TRIAL_GOAL, 1);
+    check(&both, TRIAL_BAD, TRIAL_GOAL, 1); /* 10 times what is allowed, the other one twice */
+}
+
+static void a_growing_queue_is_bad(void **state)
+{
+    struct trial_figures f = figures(0, 0);
+
+    (void)state;
+    f.grew = true;
+    check(&f, TRIAL_BAD, TRIAL_QUEUE, 0);
+}
+
+static void a_trial_decided_by_this_host_is_void(void **state)
+{
+    struct trial_figures f = figures(150, 0);
+
+    (void)state;
+    f.goals[0].own = 49; /* without these 101 are left */
+    check(&f, TRIAL_BAD, TRIAL_GOAL, 0);
+    f.goals[0].own = 50;
+    check(&f, TRIAL_VOID, TRIAL_HOST_NOISE, 0);
+    f.goals[0].own = 10000;
+    check(&f, TRIAL_VOID, TRIAL_HOST_NOISE, 0);
+    f.goals[0].n = 100; /* good in spite of them */
+    check(&f, TRIAL_GOOD, TRIAL_NO_REASON, 0);
+}
+
+static void a_load_that_was_not_sent_in_time_is_void(void **state)
+{
+    struct trial_figures f = figures(0, 0);
+
+    (void)state;
+    f.n_behind = 100;
+    check(&f, TRIAL_GOOD, TRIAL_NO_REASON, 0);
+    f.n_behind = 101;
+    check(&f, TRIAL_VOID, TRIAL_GENERATOR_LIMITED, 0);
+    f.grew = true;
+    check(&f, TRIAL_VOID, TRIAL_GENERATOR_LIMITED, 0);
+    f.goals[1].n = 10000; /* a burst may be what the server dropped */
+    check(&f, TRIAL_VOID, TRIAL_GENERATOR_LIMITED, 0);
+    f.goals[0] = (struct trial_exceeding){10000, 10000, 101}; /* slow whatever this host did */
+    check(&f, TRIAL_BAD, TRIAL_GOAL, 0);
+}
+
+static void without_queries_nothing_is_known(void **state)
+{
+    const struct trial_figures f = {0};
+
+    (void)state;
+    check(&f, TRIAL_VOID, TRIAL_NOTHING_MEASURED, 0);
+}
+
+static void reasons_have_names(void **state)
+{
+    (void)state;
+    assert_string_equal(trial_class_name(TRIAL_VOID), "void");
+    assert_null(trial_reason_name(&slo, TRIAL_NO_REASON, 0));
+    assert_string_equal(trial_reason_name(&slo, TRIAL_GOAL, 1), "lost<0.1%");
+    assert_string_equal(trial_reason_name(&slo, TRIAL_QUEUE, 0), "queue");
+    assert_string_equal(trial_reason_name(&slo, TRIAL_CONNECTIONS, 0), "connections");
+    assert_string_equal(trial_reason_name(&slo, TRIAL_GENERATOR_LIMITED, 0), "generator-limited");
+    assert_string_equal(trial_reason_name(&slo, TRIAL_HOST_NOISE, 0), "host-noise");
+    assert_string_equal(trial_reason_name(&slo, TRIAL_NOTHING_MEASURED, 0), "nothing-measured");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_goal_has_to_be_met),
+        cmocka_unit_test(a_growing_queue_is_bad),
+        cmocka_unit_test(a_trial_decided_by_this_host_is_void),
+        cmocka_unit_test(a_load_that_was_not_sent_in_time_is_void),
+        cmocka_unit_test(without_queries_nothing_is_known),
+        cmocka_unit_test(reasons_have_names),
+    };
+
+    return cmocka_run_group_tests(tests, setup, NULL);
+}
