@@ -567,7 +567,7 @@ def test_bad_configurations_get_one_line_and_nothing_is_started():
 def test_the_example_names_every_key_with_its_default():
     with open(f"{SOURCE_DIR}/docs/nightly.conf.example") as f:
         example = f.read()
-    with open(NIGHTLY) as f:
+    with open(NIGHTLY.replace(".sh", "-config.sh")) as f:
         script = f.read()
     keys = re.findall(r"^    ([a-z-]+)\) \w+=\$2 ;;$", script, re.M)
     check_equal(re.findall(r"^(?:# )?([a-z-]+) = ", example, re.M), keys_in_order(example, keys), "keys")

@@ -68,7 +68,7 @@ def test_package_holds_what_it_should():
                 "setup-nic.sh", "setup-state.sh", "setup-sysctl.sh", "setup-client.sh", "setup-server.sh")]
     wanted += [f"{doc}/{name}" for name in ("nightly.conf.example", "nightly.crontab", "tcpscaler-nightly.service",
                                             "tcpscaler-nightly.timer", "tcpscaler-nightly-failed.service")]
-    wanted += [f"usr/share/tcpscaler/{name}" for name in ("nightly.sh", "nightly-failed.sh")]
+    wanted += [f"usr/share/tcpscaler/{name}" for name in ("nightly.sh", "nightly-config.sh", "nightly-nights.sh", "nightly-failed.sh")]
     for name in NAMES:
         wanted += [f"usr/bin/{name}", f"usr/share/man/man1/{name}.1.gz",
                    f"usr/share/bash-completion/completions/{name}", f"usr/share/zsh/vendor-completions/_{name}"]

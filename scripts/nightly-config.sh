@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh disable=SC2034 # nightly.sh and nightly-nights.sh use the variables
+# Part of nightly.sh: reads its configuration file and checks the values.
+
+client_options='' require='' results='' lock=/ runs=10 repeats=3 repeat_wait=30s history=14 keep=100 deadline=2h
+series=1 server='' server_ready='listening on' reference_server='' reference_client=''
+tcpclient=tcpclient tcpreport=tcpreport mail_to='' sendmail=/usr/sbin/sendmail
+
+# A key and its value, verbatim from the file.  Values are never evaluated.
+set_key() {
+    case $1 in
+    client-options) client_options=$2 ;;
+    require) require=$2 ;;
+    results) results=$2 ;;
+    lock) lock=$2 ;;
+    runs) runs=$2 ;;
+    repeats) repeats=$2 ;;
+    repeat-wait) repeat_wait=$2 ;;
+    history) history=$2 ;;
+    keep) keep=$2 ;;
+    deadline) deadline=$2 ;;
+    series) series=$2 ;;
+    server) server=$2 ;;
+    server-ready) server_ready=$2 ;;
+    reference-server) reference_server=$2 ;;
+    reference-client) reference_client=$2 ;;
+    tcpclient) tcpclient=$2 ;;
+    tcpreport) tcpreport=$2 ;;
+    mail-to) mail_to=$2 ;;
+    sendmail) sendmail=$2 ;;
+    *) return 1 ;;
+    esac
+}
+
+trim() {
+    trimmed=${1#"${1%%[![:space:]]*}"}
+    trimmed=${trimmed%"${trimmed##*[![:space:]]}"}
+}
+
+read_config() {
+    n_line=0
+    while IFS= read -r line || [ -n "$line" ]; do
+        n_line=$((n_line + 1))
+        trim "$line"
+        case $trimmed in
+        '' | '#'*) continue ;;
+        *=*) ;;
+        *) die "$1:$n_line: invalid line '$trimmed': expected 'key = value'" ;;
+        esac
+        value=${trimmed#*=}
+        trim "${trimmed%%=*}"
+        key=$trimmed
+        trim "$value"
+        set_key "$key" "$trimmed" || die "$1:$n_line: unknown key '$key'"
+    done <"$1"
+}
+
+# A key, its value, its minimum and its maximum.
+need_count() {
+    case $2 in
+    '' | *[!0-9]* | 0?* | ??????*) ;;
+    *) [ "$2" -lt "$3" ] || [ "$2" -gt "$4" ] || return 0 ;;
+    esac
+    die "$1: invalid value '$2': expected a number from $3 to $4"
+}
+
+# A key, its duration, and its minimum.
+set_seconds() {
+    case $2 in
+    *h) seconds_each=3600 ;;
+    *m) seconds_each=60 ;;
+    *) seconds_each=1 ;;
+    esac
+    need_count "$1" "${2%[smh]}" "$3" 99999
+    seconds=$((${2%[smh]} * seconds_each))
+}
+
+# systemd's NoNewPrivileges= keeps the setgid helpers of a local mailer from queueing a mail.
+refuse_mail_without_privileges() {
+    [ -n "$mail_to" ] && [ "${sendmail%% *}" = /usr/sbin/sendmail ] || return 0
+    ! grep -q '^NoNewPrivs:[[:space:]]*1' /proc/self/status ||
+        die "mail-to: sendmail cannot deliver under NoNewPrivileges=: remove mail-to, OnFailure= mails instead"
+}
+
+check_config() {
+    [ -n "$client_options" ] || die "$1: missing client-options"
+    [ -n "$results" ] || die "$1: missing results"
+    need_count runs "$runs" 1 99
+    need_count repeats "$repeats" 0 99
+    need_count history "$history" 1 999
+    need_count keep "$keep" "$((history + 1))" 99999
+    set_seconds deadline "$deadline" 1
+    deadline_s=$seconds
+    set_seconds repeat-wait "$repeat_wait" 0
+    repeat_wait_s=$seconds
+    case $require in
+    '' | p50 | p90 | p95 | p99 | p99.9 | p99.99 | max) ;;
+    *) die "require: invalid value '$require': expected p50, p90, p95, p99, p99.9, p99.99 or max" ;;
+    esac
+    [ -z "$reference_server" ] || [ -n "$server" ] || die "reference-server: requires server, which it is compared with"
+    refuse_mail_without_privileges
+    cd "$(dirname "$1")" || die "cannot enter the directory of '$1'"
+    [ -r "$lock" ] || die "lock: cannot read '$lock'"
+    [ -r "$client_options" ] || die "client-options: cannot read '$client_options'"
+    for command in "$tcpclient" "$tcpreport" ${server:+"${server%% *}"} ${reference_client:+"$reference_client"} \
+        ${reference_server:+"${reference_server%% *}"} ${mail_to:+"${sendmail%% *}"} flock timeout; do
+        command -v "$command" >/dev/null || die "cannot find '$command'"
+    done
+    mkdir -p "$results" || die "results: cannot create '$results'"
+    [ -w "$results" ] || die "results: cannot write to '$results'"
+    results=$(cd "$results" && pwd)
+}

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh disable=SC2154 # the variables of nightly.sh
+# Part of nightly.sh: the directories of the nights, which of them belong to one series, and the comparison
+# of this night with them.
+
+# The directories of all nights, oldest first, one per line.
+nights() {
+    find "$results" -mindepth 1 -maxdepth 1 -type d \
+        -name '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9][0-9][0-9][0-9][0-9]Z' | sort
+}
+
+# Previous reference nights, newest first.
+references() {
+    nights | sort -r | while IFS= read -r before; do
+        [ ! -e "$before/reference" ] || echo "$before"
+    done
+}
+
+references_of_series() {
+    references | while IFS= read -r before; do
+        ! cmp -s "$before/fingerprint" "$night/fingerprint" || echo "$before"
+    done
+}
+
+# The first nights of the last reference's series: the baseline.
+pinned() {
+    last=$(references | head -n 1)
+    [ -n "$last" ] || return 0
+    references | while IFS= read -r before; do
+        ! cmp -s "$before/fingerprint" "$last/fingerprint" || echo "$before"
+    done | tail -n 10
+}
+
+begin_night() {
+    while night=$results/$(date -u +%Y-%m-%dT%H%M%SZ) && [ -e "$night" ]; do
+        sleep 1
+    done
+    mkdir "$night"
+}
+
+# Removes the oldest nights, except the baseline and the last reference nights.
+remove_old_nights() {
+    {
+        references | head -n "$history"
+        pinned
+    } >"$night/kept.txt"
+    nights | sort -r | tail -n +"$((keep + 1))" | while IFS= read -r old; do
+        grep -qxF -- "$old" "$night/kept.txt" || rm -rf -- "$old"
+    done
+    rm "$night/kept.txt"
+}
+
+# What must match for two nights to belong to one series: the settings except outputs and target, the host
+# as in the result (tcpreport compare checks it, too), the program, the CPU and the kernel settings that
+# affect latency.
+write_fingerprint() {
+    {
+        echo "series $series"
+        sed -nE '/^    "(json|hlog|hgrm|output|connections-out|target|port)":/d
+            /^  "version"/p; /^  "options": \{/,/^  \}/p; /^  "host": \{/,/^  \}/p' "$night/run-01.json"
+        echo "tcpclient $(cksum <"$(command -v "$tcpclient")")"
+        sed -n 's/^model name[[:space:]]*: /cpu /p' /proc/cpuinfo | sort -u
+        for setting in net/ipv4/tcp_congestion_control net/ipv4/tcp_rmem net/ipv4/tcp_wmem \
+            net/ipv4/tcp_timestamps net/ipv4/tcp_sack net/ipv4/tcp_autocorking net/ipv4/tcp_max_syn_backlog \
+            net/ipv4/tcp_slow_start_after_idle net/ipv4/tcp_syncookies net/ipv4/ip_local_port_range \
+            net/core/somaxconn net/core/default_qdisc net/core/rmem_max net/core/wmem_max \
+            net/core/busy_poll net/core/busy_read; do
+            [ ! -r "/proc/sys/$setting" ] || echo "$setting $(cat "/proc/sys/$setting")"
+        done
+        governor=/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor
+        [ ! -r $governor ] || echo "governor $(cat $governor)"
+        sed -n 's/^microcode[[:space:]]*: /microcode /p' /proc/cpuinfo | sort -u
+        for setting in devices/system/cpu/intel_pstate/no_turbo devices/system/cpu/cpufreq/boost \
+            devices/system/cpu/smt/active devices/system/cpu/cpuidle/current_driver \
+            module/intel_idle/parameters/max_cstate kernel/mm/transparent_hugepage/enabled; do
+            [ ! -r "/sys/$setting" ] || echo "$setting $(cat "/sys/$setting")"
+        done
+        find /sys/devices/system/cpu/cpu0/cpuidle -name disable 2>/dev/null | sort |
+            while IFS= read -r state; do
+                echo "$state $(cat "$state")"
+            done
+        find /sys/class/net -mindepth 1 -maxdepth 1 | sort | while IFS= read -r nic; do
+            [ ! -e "$nic/device/driver" ] || echo "$nic $(basename "$(readlink "$nic/device/driver")")"
+        done
+    } >"$night/fingerprint"
+}
+
+# The results of the nights listed on stdin, one path per line: $1-NN.json.
+results_of() {
+    while IFS= read -r of; do
+        find "$of" -maxdepth 1 -name "$1-[0-9][0-9].json"
+    done | sort
+}
+
+say_what_changed() {
+    last=$(references | head -n 1)
+    [ -z "$last" ] || diff "$last/fingerprint" "$night/fingerprint" >"$night/changed.txt" || true
+}
+
+# The results to judge by, one path a line, and an option of tcpreport compare.  Sets code and verdict.
+compare() {
+    old_ifs=$IFS
+    IFS='
+'
+    # shellcheck disable=SC2046,SC2086 # split at the ends of lines
+    set -- "$2" $1 -- $(echo "$night" | results_of run)
+    IFS=$old_ifs
+    code=0
+    in_time "$tcpreport" compare --json "$night/verdict.json" --min-runs "$runs" "$@" >"$night/compare.txt" 2>&1 || code=$?
+    check_time
+    verdict=$(grep -E '^(PASS|REGRESSION|INCONCLUSIVE):' "$night/compare.txt") || verdict=
+    case $code,$verdict in
+    0,PASS:* | 1,REGRESSION:* | 2,INCONCLUSIVE:*) ;;
+    *) verdict="INCONCLUSIVE: tcpreport compare failed with exit code $code" code=2 ;;
+    esac
+}
+
+# Both have read the same settings on the same host: --force allows for defaults that differ.
+judge_by_reference() {
+    compare "$(echo "$night" | results_of reference)" --force
+    conclude "$code" "$verdict" compare.txt
+}
+
+judge_by_nights() {
+    before=$(references_of_series)
+    if [ -z "$before" ]; then
+        say_what_changed
+        : >"$night/reference"
+        conclude 2 "INCONCLUSIVE: first night of a series: nothing to compare with" changed.txt
+    fi
+    compare "$(echo "$before" | results_of run)" --nights
+    case $code,$verdict in
+    0,* | 2,*' reference nights') : >"$night/reference" ;;
+    esac
+    conclude "$code" "$verdict" compare.txt
+}
