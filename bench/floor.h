@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * floor: what its server and its clients share. */
+ * floor: shared by its server and its clients. */
 #ifndef TCPSCALER_BENCH_FLOOR_H
 #define TCPSCALER_BENCH_FLOOR_H
 
@@ -9,7 +9,7 @@
 #include <sys/epoll.h>
 
 enum {
-    EVENTS = 16384, /* all that are ready: answers must not wait for what is sent meanwhile */
+    EVENTS = 16384, /* enough for all that are ready: an answer must not wait behind sends */
     BUFFER_BYTES = 65536
 };
 
@@ -39,8 +39,7 @@ static inline struct sockaddr_in loopback(int port)
                                 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 }
 
-/* Echoes on a port of loopback (0: any free one), which it prints.  Ends with the signal that ends
- * the process. */
+/* Echoes on a port of 127.0.0.1 (0: any free one) and prints the port.  Never returns. */
 int floor_server(int port);
 
 #endif

@@ -32,8 +32,9 @@ pins = {"client": ["taskset", "-c", "0"], "server": ["taskset", "-c", "1"]}
 def build_floor():
     global floor_path
     floor_path = temp_path("floor")
-    sources = [os.path.join(SOURCE_DIR, "bench", name) for name in ("floor.c", "floor_server.c")]
-    subprocess.run(["cc", "-std=c17", "-O2", "-o", floor_path, *sources], check=True)
+    sources = [os.path.join(SOURCE_DIR, "bench", f"floor{part}.c")
+               for part in ("", "_client", "_connects", "_flood", "_load", "_server")]
+    subprocess.run(["cc", "-std=c17", "-O2", "-flto", "-o", floor_path, *sources], check=True)
 
 
 def unpin():
