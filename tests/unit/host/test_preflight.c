@@ -1,85 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * test_preflight: each limit from both sides, and the command that lifts it. */
-#include "host/preflight.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-/* Of 10,000 connections with both ends here and two threads each: memory_model.c. */
-#define EACH   (4208ull + 236 + 4080 + 215)
-#define NEEDED (10000 * EACH + 2 * 1500000 + 2 * (380000 + 31000 + 2 * 40000))
-
-/* A machine and a run that fits exactly, line by line. */
-static const struct host_limits host_of_10000 = {
-    .nofile = 5064,
-    .nr_open = 1048576,
-    .file_max = 21128, /* 1,000 open, 20,000 sockets, 2 * 64 reserved */
-    .files_open = 1000,
-    .epoll_watches = 20128,
-    .memory_available_bytes = NEEDED / 80 * 100 + 100,
-    .cgroup_available_bytes = HOST_LIMITS_UNKNOWN,
-    .address_space_bytes = HOST_LIMITS_UNKNOWN,
-    .thread_stack_bytes = 8ull << 20,
-    .page_bytes = 4096,
-    .tcp_pages_max = 5010,
-    .tcp_pages_used = 10,
-    .first_ephemeral_port = 32768,
-    .last_ephemeral_port = 60999,
-    .first_unprivileged_port = 1024,
-    .sockets_in_time_wait = 5,
-    .time_wait_buckets = 10000,
-    .orphans_max = 10000,
-    .somaxconn = 256,
-    .syn_backlog = 256,
-    .syn_cookies = 0,
-    .tcp_timestamps = 1,
-    .tcp_hash_entries = 5000,
-    .conntrack_max = 10007,
-    .conntrack_used = 7,
-};
-
-static const struct preflight_client ask_10000 = {
-    .n_connections = 10000,
-    .n_tuples = 10000,
-    .n_addresses = 2,
-    .explicit_ports = true,
-    .lowest_port = 1024,
-    .n_threads = 2,
-    .own_fd_tables = true,
-    .reserved_fds = 64,
-    .peer_is_here = true,
-    .closes_with_fin = true,
-    .connect_window = 256,
-};
-
-static const struct preflight_line *find(const struct preflight *p, const char *name)
-{
-    for (unsigned i = 0; i < p->n_lines; i++)
-        if (strcmp(p->lines[i].name, name) == 0)
-            return &p->lines[i];
-    fail_msg("no line '%s'", name);
-    return p->lines; /* not reached */
-}
-
-/* The one line that is not ok has this name, level and text in its fix. */
-static void assert_only(const struct preflight *p, const char *name, enum preflight_level level,
-                        const char *in_fix)
-{
-    for (unsigned i = 0; i < p->n_lines; i++) {
-        const struct preflight_line *line = &p->lines[i];
-
-        if (strcmp(line->name, name) != 0 && line->level != PREFLIGHT_OK)
-            fail_msg("'%s' is %s", line->name, preflight_level_name(line->level));
-    }
-    assert_int_equal(find(p, name)->level, level);
-    if (strstr(find(p, name)->fix, in_fix) == NULL)
-        fail_msg("'%s' is not in '%s'", in_fix, find(p, name)->fix);
-    assert_int_equal(preflight_worst(p), level);
-}
+#include "preflight_steps.h"
 
 static void what_suffices_exactly_is_ok(void **state)
 {
@@ -228,71 +149,6 @@ static void each_limit_that_is_short_by_one_is_named(void **state)
     }
 }
 
-static void tls_needs_memory_for_each_connection(void **state)
-{
-    struct preflight_client ask = ask_10000;
-    struct preflight p;
-
-    (void)state;
-    ask.tls = true;
-    preflight_client(&p, &host_of_10000, &ask);
-    assert_int_equal(find(&p, "memory (bytes available)")->level, PREFLIGHT_STOP);
-    assert_int_equal(find(&p, "memory (bytes available)")->needed,
-                     NEEDED + 10000ull * (20000 + 15200));
-}
-
-static void limit_of_a_cgroup_counts_though_there_is_memory(void **state)
-{
-    static const struct {
-        bool is_v2;
-        uint64_t server_bytes; /* that are charged for each socket of the server */
-    } versions[] = {{false, 1488}, {true, 3992}};
-
-    (void)state;
-    for (size_t i = 0; i < 2; i++) {
-        const uint64_t charged = NEEDED - 10000 * (4208 + 4080 - 4080 - versions[i].server_bytes);
-        struct host_limits host = host_of_10000;
-        struct preflight p;
-
-        host.cgroup_is_v2 = versions[i].is_v2;
-        host.cgroup_available_bytes = charged - 1;
-        strcpy(host.cgroup_limit, "/sys/fs/cgroup/u/memory.max");
-        preflight_client(&p, &host, &ask_10000);
-        assert_only(&p, "cgroup memory (bytes available)", PREFLIGHT_STOP,
-                    "or raise /sys/fs/cgroup/u/memory.max");
-        assert_int_equal(find(&p, "cgroup memory (bytes available)")->needed, charged);
-        host.cgroup_available_bytes = charged;
-        preflight_client(&p, &host, &ask_10000);
-        assert_only(&p, "cgroup memory (bytes available)", PREFLIGHT_WARN, "80 %");
-    }
-}
-
-static void address_space_has_to_hold_own_stacks_and_connections(void **state)
-{
-    const uint64_t own = 10000ull * 236 + 1500000 + 2 * (380000 + (8ull << 20));
-    struct host_limits host = host_of_10000;
-    struct preflight p;
-
-    (void)state;
-    host.address_space_bytes = own - 1;
-    preflight_client(&p, &host, &ask_10000);
-    assert_only(&p, "address space (bytes available)", PREFLIGHT_STOP, "ulimit -v");
-    host.address_space_bytes = own * 10 / 8 + 100;
-    preflight_client(&p, &host, &ask_10000);
-    assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
-}
-
-static void server_needs_memory_for_its_connections(void **state)
-{
-    struct preflight p;
-
-    (void)state;
-    preflight_server(&p, &host_of_10000,
-                     &(struct preflight_server){10000, 2, true, 64, 256, false});
-    assert_int_equal(find(&p, "memory (bytes available)")->needed,
-                     10000ull * (4080 + 215) + 1500000 + 2 * (31000 + 40000));
-}
-
 static void what_is_not_known_does_not_stop(void **state)
 {
     struct host_limits host;
@@ -385,10 +241,6 @@ int main(void)
         cmocka_unit_test(time_wait_binds_where_its_ports_cannot_be_taken_over),
         cmocka_unit_test(too_few_tuples_stop_with_the_addresses_that_would_do),
         cmocka_unit_test(each_limit_that_is_short_by_one_is_named),
-        cmocka_unit_test(tls_needs_memory_for_each_connection),
-        cmocka_unit_test(limit_of_a_cgroup_counts_though_there_is_memory),
-        cmocka_unit_test(address_space_has_to_hold_own_stacks_and_connections),
-        cmocka_unit_test(server_needs_memory_for_its_connections),
         cmocka_unit_test(what_is_not_known_does_not_stop),
         cmocka_unit_test(reset_at_the_end_needs_no_time_wait),
         cmocka_unit_test(server_elsewhere_needs_half_of_the_sockets_here),

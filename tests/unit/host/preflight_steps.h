@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ * preflight_steps: a machine and a run that fits it exactly, for the tests of preflight. */
+#ifndef TCPSCALER_TESTS_UNIT_HOST_PREFLIGHT_STEPS_H
+#define TCPSCALER_TESTS_UNIT_HOST_PREFLIGHT_STEPS_H
+
+#include "host/preflight.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Of 10,000 connections with both ends here and two threads each: memory_model.c. */
+#define EACH   (4208ull + 236 + 4080 + 215)
+#define NEEDED (10000 * EACH + 2 * 1500000 + 2 * (380000 + 31000 + 2 * 40000))
+
+/* A machine and a run that fits exactly, line by line. */
+static const struct host_limits host_of_10000 = {
+    .nofile = 5064,
+    .nr_open = 1048576,
+    .file_max = 21128, /* 1,000 open, 20,000 sockets, 2 * 64 reserved */
+    .files_open = 1000,
+    .epoll_watches = 20128,
+    .memory_available_bytes = NEEDED / 80 * 100 + 100,
+    .cgroup_available_bytes = HOST_LIMITS_UNKNOWN,
+    .address_space_bytes = HOST_LIMITS_UNKNOWN,
+    .thread_stack_bytes = 8ull << 20,
+    .page_bytes = 4096,
+    .tcp_pages_max = 5010,
+    .tcp_pages_used = 10,
+    .first_ephemeral_port = 32768,
+    .last_ephemeral_port = 60999,
+    .first_unprivileged_port = 1024,
+    .sockets_in_time_wait = 5,
+    .time_wait_buckets = 10000,
+    .orphans_max = 10000,
+    .somaxconn = 256,
+    .syn_backlog = 256,
+    .syn_cookies = 0,
+    .tcp_timestamps = 1,
+    .tcp_hash_entries = 5000,
+    .conntrack_max = 10007,
+    .conntrack_used = 7,
+};
+
+static const struct preflight_client ask_10000 = {
+    .n_connections = 10000,
+    .n_tuples = 10000,
+    .n_addresses = 2,
+    .explicit_ports = true,
+    .lowest_port = 1024,
+    .n_threads = 2,
+    .own_fd_tables = true,
+    .reserved_fds = 64,
+    .peer_is_here = true,
+    .closes_with_fin = true,
+    .connect_window = 256,
+};
+
+static inline const struct preflight_line *find(const struct preflight *p, const char *name)
+{
+    for (unsigned i = 0; i < p->n_lines; i++)
+        if (strcmp(p->lines[i].name, name) == 0)
+            return &p->lines[i];
+    fail_msg("no line '%s'", name);
+    return p->lines; /* not reached */
+}
+
+/* The only line that is not ok has this name, this level and this text in its fix. */
+static inline void assert_only(const struct preflight *p, const char *name, enum preflight_level level,
+                        const char *in_fix)
+{
+    for (unsigned i = 0; i < p->n_lines; i++) {
+        const struct preflight_line *line = &p->lines[i];
+
+        if (strcmp(line->name, name) != 0 && line->level != PREFLIGHT_OK)
+            fail_msg("'%s' is %s", line->name, preflight_level_name(line->level));
+    }
+    assert_int_equal(find(p, name)->level, level);
+    if (strstr(find(p, name)->fix, in_fix) == NULL)
+        fail_msg("'%s' is not in '%s'", in_fix, find(p, name)->fix);
+    assert_int_equal(preflight_worst(p), level);
+}
+
+#endif

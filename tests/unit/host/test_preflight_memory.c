@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ * test_preflight_memory: the memory a plan needs, against memory, cgroup and address space. */
+#include "preflight_steps.h"
+
+static void tls_needs_memory_for_each_connection(void **state)
+{
+    struct preflight_client ask = ask_10000;
+    struct preflight p;
+
+    (void)state;
+    ask.tls = true;
+    preflight_client(&p, &host_of_10000, &ask);
+    assert_int_equal(find(&p, "memory (bytes available)")->level, PREFLIGHT_STOP);
+    assert_int_equal(find(&p, "memory (bytes available)")->needed,
+                     NEEDED + 10000ull * (20000 + 15200));
+}
+
+static void limit_of_a_cgroup_counts_though_there_is_memory(void **state)
+{
+    static const struct {
+        bool is_v2;
+        uint64_t server_bytes; /* that are charged for each socket of the server */
+    } versions[] = {{false, 1488}, {true, 3992}};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const uint64_t charged = NEEDED - 10000 * (4208 + 4080 - 4080 - versions[i].server_bytes);
+        struct host_limits host = host_of_10000;
+        struct preflight p;
+
+        host.cgroup_is_v2 = versions[i].is_v2;
+        host.cgroup_available_bytes = charged - 1;
+        strcpy(host.cgroup_limit, "/sys/fs/cgroup/u/memory.max");
+        preflight_client(&p, &host, &ask_10000);
+        assert_only(&p, "cgroup memory (bytes available)", PREFLIGHT_STOP,
+                    "or raise /sys/fs/cgroup/u/memory.max");
+        assert_int_equal(find(&p, "cgroup memory (bytes available)")->needed, charged);
+        host.cgroup_available_bytes = charged;
+        preflight_client(&p, &host, &ask_10000);
+        assert_only(&p, "cgroup memory (bytes available)", PREFLIGHT_WARN, "80 %");
+    }
+}
+
+static void address_space_has_to_hold_own_stacks_and_connections(void **state)
+{
+    const uint64_t own = 10000ull * 236 + 1500000 + 2 * (380000 + (8ull << 20));
+    struct host_limits host = host_of_10000;
+    struct preflight p;
+
+    (void)state;
+    host.address_space_bytes = own - 1;
+    preflight_client(&p, &host, &ask_10000);
+    assert_only(&p, "address space (bytes available)", PREFLIGHT_STOP, "ulimit -v");
+    host.address_space_bytes = own * 10 / 8 + 100;
+    preflight_client(&p, &host, &ask_10000);
+    assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
+}
+
+static void server_needs_memory_for_its_connections(void **state)
+{
+    struct preflight p;
+
+    (void)state;
+    preflight_server(&p, &host_of_10000,
+                     &(struct preflight_server){10000, 2, true, 64, 256, false});
+    assert_int_equal(find(&p, "memory (bytes available)")->needed,
+                     10000ull * (4080 + 215) + 1500000 + 2 * (31000 + 40000));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tls_needs_memory_for_each_connection),
+        cmocka_unit_test(limit_of_a_cgroup_counts_though_there_is_memory),
+        cmocka_unit_test(address_space_has_to_hold_own_stacks_and_connections),
+        cmocka_unit_test(server_needs_memory_for_its_connections),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
