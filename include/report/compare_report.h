@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * compare_report: what cmd_compare and cmd_nights print and write alike.  Metrics are those of
- * run_metrics, in its order. */
+ * compare_report: output shared by cmd_compare and cmd_nights.  Metrics are those of run_metrics,
+ * in its order. */
 #ifndef TCPSCALER_REPORT_COMPARE_REPORT_H
 #define TCPSCALER_REPORT_COMPARE_REPORT_H
 
@@ -10,23 +10,32 @@
 
 #include <stdbool.h>
 
-/* PASS, REGRESSION or INCONCLUSIVE, of an exit code of cmd_compare(). */
-const char *compare_report_verdict(int code);
+#define COMPARE_REPORT_REASON_BYTES 200
 
-/* same, worse or better. */
+/* The part of a result that does not depend on the method of comparison. */
+struct compare_report {
+    int code;                                 /* exit code of cmd_compare() */
+    char reason[COMPARE_REPORT_REASON_BYTES]; /* why the comparison is inconclusive */
+    bool is_judged[RUN_METRICS];
+};
+
+/* "same", "worse" or "better". */
 const char *compare_report_finding(enum comparison_finding finding);
 
-/* A value of the metric on stdout, in 11 columns. */
+/* Prints the verdict on stdout, with the reason if it is inconclusive.  Returns whether it is
+ * conclusive: findings follow. */
+bool compare_report_verdict(const struct compare_report *r);
+
+/* Prints a value of the metric on stdout, in 11 columns. */
 void compare_report_value(const struct run_metric *row, double value);
 
-/* "; not judged: ..." on stdout; nothing when all were judged. */
-void compare_report_not_judged(const bool is_judged[RUN_METRICS]);
+/* Prints "; not judged: ..." on stdout, or nothing if all metrics were judged. */
+void compare_report_not_judged(const struct compare_report *r);
 
-/* Opens the file of --json and begins its object with the verdict and, when it is inconclusive, the
- * reason.  Returns 0, or -1 after a line on stderr. */
-int compare_report_json_begin(struct json *j, const char *path, int code, const char *reason);
-
-/* Ends the object with the metrics not judged, and closes the file.  Returns likewise. */
-int compare_report_json_end(struct json *j, const char *path, const bool is_judged[RUN_METRICS]);
+/* Writes the file of --json: verdict, reason, the keys that put() adds, and the metrics not judged.
+ * path NULL: writes nothing.  Returns the exit code; CMD_USAGE, after a message on stderr, if the
+ * file cannot be written. */
+int compare_report_json(const struct compare_report *r, const char *path,
+                        void (*put)(struct json *j, const void *arg), const void *arg);
 
 #endif

@@ -16,20 +16,16 @@
 
 _Static_assert(RUN_METRICS <= COMPARISON_METRICS, "room");
 
-enum { REASON_BYTES = 200 };
-
 struct found {
     const struct run_metric *row;
     struct comparison comparison;
 };
 
 struct outcome {
-    int code;
-    char reason[REASON_BYTES]; /* why it is inconclusive */
-    size_t n_before, n_now;    /* runs */
+    struct compare_report report;
+    size_t n_before, n_now; /* runs */
     struct found found[RUN_METRICS];
     size_t n_found;
-    bool is_judged[RUN_METRICS];
 };
 
 /* One value per run that has any, *n of them, to be freed; NULL: no memory. */
@@ -69,10 +65,10 @@ static int compare_metric(struct outcome *o, const struct run_group *a, const st
     else if (n_a == a->n_valid && n_b == b->n_valid)
         status = comparison_make(c, of_a, n_a, of_b, n_b) == 0 ? c->median_a > 0 : -1;
     if (status < 0)
-        snprintf(o->reason, sizeof o->reason, "out of memory");
+        snprintf(o->report.reason, sizeof o->report.reason, "out of memory");
     if (status == 0 && n_a == a->n_valid && n_b == 0) {
-        snprintf(o->reason, sizeof o->reason, "%s is missing from every run on the second side",
-                 row->name);
+        snprintf(o->report.reason, sizeof o->report.reason,
+                 "%s is missing from every run on the second side", row->name);
         status = -1;
     }
     free(of_a);
@@ -99,7 +95,7 @@ static int compare(struct outcome *o, const struct run_group *a, const struct ru
     comparison_judge(comparisons, n);
     for (size_t i = 0; i < n; i++) {
         o->found[i].comparison = comparisons[i];
-        o->is_judged[o->found[i].row - run_metrics] = true;
+        o->report.is_judged[o->found[i].row - run_metrics] = true;
     }
     o->n_found = n;
     return 0;
@@ -119,17 +115,18 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
 {
     char text[FINGERPRINT_TEXT_BYTES];
 
-    o->code = CMD_USAGE;
+    o->report.code = CMD_USAGE;
     o->n_before = a->n_valid;
     o->n_now = b->n_valid;
     if (a->n_valid < opts->min_runs || b->n_valid < opts->min_runs) {
-        snprintf(o->reason, sizeof o->reason, "%zu and %zu VALID runs (required: %" PRIu64 " each)",
-                 a->n_valid, b->n_valid, opts->min_runs);
+        snprintf(o->report.reason, sizeof o->report.reason,
+                 "%zu and %zu VALID runs (required: %" PRIu64 " each)", a->n_valid, b->n_valid,
+                 opts->min_runs);
         return;
     }
     if (!opts->force && (run_group_check(a->valid[0]->result, a) != 0 ||
                          run_group_check(a->valid[0]->result, b) != 0)) {
-        snprintf(o->reason, sizeof o->reason, "the runs are not comparable");
+        snprintf(o->report.reason, sizeof o->report.reason, "the runs are not comparable");
         return;
     }
     if (fingerprint_program(a->valid[0]->result, b->valid[0]->result, text) > 0)
@@ -137,11 +134,11 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
     if (compare(o, a, b) != 0)
         return;
     if (o->n_found == 0 || !comparison_is_possible(a->n_valid, b->n_valid, o->n_found))
-        snprintf(o->reason, sizeof o->reason,
+        snprintf(o->report.reason, sizeof o->report.reason,
                  "%zu and %zu runs are too few to show a change in %zu metrics", a->n_valid,
                  b->n_valid, o->n_found);
     else
-        o->code = count_findings(o, COMPARISON_WORSE) > 0 ? CMD_WORSE : CMD_OK;
+        o->report.code = count_findings(o, COMPARISON_WORSE) > 0 ? CMD_WORSE : CMD_OK;
 }
 
 /* --- words --- */
@@ -165,9 +162,10 @@ static void print_table(const struct outcome *o)
     }
 }
 
-static void print_findings(const struct outcome *o, enum comparison_finding finding)
+static void print_findings(const struct outcome *o, enum comparison_finding finding,
+                           const char *introduction)
 {
-    const char *separator = "";
+    const char *separator = introduction;
 
     for (size_t i = 0; i < o->n_found; i++) {
         const struct comparison *c = &o->found[i].comparison;
@@ -182,20 +180,15 @@ static void print_findings(const struct outcome *o, enum comparison_finding find
 
 static void print_verdict(const struct outcome *o)
 {
-    printf("%s: ", compare_report_verdict(o->code));
-    if (o->code == CMD_USAGE) {
-        puts(o->reason);
+    if (!compare_report_verdict(&o->report))
         return;
-    }
-    if (o->code == CMD_WORSE) {
-        print_findings(o, COMPARISON_WORSE);
+    if (o->report.code == CMD_WORSE) {
+        print_findings(o, COMPARISON_WORSE, "");
     } else {
         printf("no metric got worse");
-        if (count_findings(o, COMPARISON_BETTER) > 0)
-            printf("; better: ");
-        print_findings(o, COMPARISON_BETTER);
+        print_findings(o, COMPARISON_BETTER, "; better: ");
     }
-    compare_report_not_judged(o->is_judged);
+    compare_report_not_judged(&o->report);
     printf("; %zu runs against %zu; detectable in %s: %.1f %%\n", o->n_now, o->n_before,
            o->found[0].row->name, 100 * o->found[0].comparison.detectable);
     print_table(o);
@@ -219,20 +212,16 @@ static void put_metric(struct json *j, const struct found *found)
     json_object_end(j);
 }
 
-/* Returns 0, or -1 after a line. */
-static int write_json(const struct outcome *o, const char *path)
+static void put_metrics(struct json *j, const void *arg)
 {
-    struct json j;
+    const struct outcome *o = arg;
 
-    if (compare_report_json_begin(&j, path, o->code, o->reason) != 0)
-        return -1;
-    json_u64(&j, "runs_before", o->n_before);
-    json_u64(&j, "runs_now", o->n_now);
-    json_array_begin(&j, "metrics");
+    json_u64(j, "runs_before", o->n_before);
+    json_u64(j, "runs_now", o->n_now);
+    json_array_begin(j, "metrics");
     for (size_t i = 0; i < o->n_found; i++)
-        put_metric(&j, &o->found[i]);
-    json_array_end(&j);
-    return compare_report_json_end(&j, path, o->is_judged);
+        put_metric(j, &o->found[i]);
+    json_array_end(j);
 }
 
 static int compare_runs(const struct report_opts *opts, const struct run_group *a,
@@ -242,9 +231,7 @@ static int compare_runs(const struct report_opts *opts, const struct run_group *
 
     judge(&o, opts, a, b);
     print_verdict(&o);
-    if (opts->json != NULL && write_json(&o, opts->json) != 0)
-        return CMD_USAGE;
-    return o.code;
+    return compare_report_json(&o.report, opts->json, put_metrics, &o);
 }
 
 int cmd_compare(const struct report_opts *opts)

@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REASON_BYTES = 200 };
-
 /* A metric that was judged. */
 struct judged {
     const struct run_metric *row;
@@ -27,12 +25,10 @@ struct judged {
 };
 
 struct outcome {
-    int code;
-    char reason[REASON_BYTES]; /* why it is inconclusive */
-    size_t n_nights;           /* before tonight */
+    struct compare_report report;
+    size_t n_nights; /* before tonight */
     struct judged judged[RUN_METRICS];
     size_t n_judged;
-    bool is_judged[RUN_METRICS];
 };
 
 /* --- values of nights --- */
@@ -117,9 +113,9 @@ static int judge_metrics(struct outcome *o, const struct run_group *before,
         const struct run_metric *row = &run_metrics[i];
 
         now[i] = night_value(tonight, 0, tonight->n_valid, row);
-        o->is_judged[i] =
+        o->report.is_judged[i] =
             !isnan(now[i]) && night_values(before, min_runs, row, values) >= NIGHTS_LEAST;
-        if (o->is_judged[i])
+        if (o->report.is_judged[i])
             o->judged[o->n_judged++].row = row;
     }
     for (size_t i = 0; i < o->n_judged; i++) {
@@ -130,7 +126,7 @@ static int judge_metrics(struct outcome *o, const struct run_group *before,
                                       .least_share = j->row->least_share};
         nights_judge(&j->m, values, j->n_before, now[j->row - run_metrics], o->n_judged);
         if (j->m.finding == COMPARISON_WORSE)
-            o->code = CMD_WORSE;
+            o->report.code = CMD_WORSE;
     }
     free(values);
     return 0;
@@ -139,28 +135,29 @@ static int judge_metrics(struct outcome *o, const struct run_group *before,
 static void judge(struct outcome *o, const struct report_opts *opts, const struct run_group *before,
                   const struct run_group *tonight)
 {
-    o->code = CMD_USAGE;
+    o->report.code = CMD_USAGE;
     o->n_nights = count_nights(before, opts->min_runs);
     if (tonight->n_valid < opts->min_runs || runs_of_night(tonight, 0) != tonight->n_valid) {
-        snprintf(o->reason, sizeof o->reason,
+        snprintf(o->report.reason, sizeof o->report.reason,
                  "%zu VALID runs tonight (required: %" PRIu64 " in one directory)",
                  tonight->n_valid, opts->min_runs);
         return;
     }
     if (o->n_nights < NIGHTS_LEAST) {
-        snprintf(o->reason, sizeof o->reason, "%zu of %d reference nights", o->n_nights,
-                 NIGHTS_LEAST);
+        snprintf(o->report.reason, sizeof o->report.reason, "%zu of %d reference nights",
+                 o->n_nights, NIGHTS_LEAST);
         return;
     }
     if (!opts->force && (run_group_check(tonight->valid[0]->result, before) != 0 ||
                          run_group_check(tonight->valid[0]->result, tonight) != 0)) {
-        snprintf(o->reason, sizeof o->reason, "the runs are not comparable");
+        snprintf(o->report.reason, sizeof o->report.reason, "the runs are not comparable");
         return;
     }
-    o->code = CMD_OK;
+    o->report.code = CMD_OK;
     if (judge_metrics(o, before, tonight, opts->min_runs) != 0 || o->n_judged == 0) {
-        o->code = CMD_USAGE;
-        snprintf(o->reason, sizeof o->reason, "no metric has a value in enough nights");
+        o->report.code = CMD_USAGE;
+        snprintf(o->report.reason, sizeof o->report.reason,
+                 "no metric has a value in enough nights");
     }
 }
 
@@ -208,18 +205,15 @@ static void print_table(const struct outcome *o)
 
 static void print_verdict(const struct outcome *o)
 {
-    printf("%s: ", compare_report_verdict(o->code));
-    if (o->code == CMD_USAGE) {
-        puts(o->reason);
+    if (!compare_report_verdict(&o->report))
         return;
-    }
-    if (o->code == CMD_WORSE) {
+    if (o->report.code == CMD_WORSE) {
         print_found(o, COMPARISON_WORSE, "");
     } else {
         printf("no metric got worse");
         print_found(o, COMPARISON_BETTER, "; better: ");
     }
-    compare_report_not_judged(o->is_judged);
+    compare_report_not_judged(&o->report);
     printf("; against %zu nights; detectable in %s: %.1f %%\n", o->n_nights, o->judged[0].row->name,
            100 * o->judged[0].m.detectable);
     print_table(o);
@@ -251,19 +245,15 @@ static void put_metric(struct json *j, const struct judged *judged)
     json_object_end(j);
 }
 
-/* Returns 0, or -1 after a line. */
-static int write_json(const struct outcome *o, const char *path)
+static void put_metrics(struct json *j, const void *arg)
 {
-    struct json j;
+    const struct outcome *o = arg;
 
-    if (compare_report_json_begin(&j, path, o->code, o->reason) != 0)
-        return -1;
-    json_u64(&j, "nights", o->n_nights);
-    json_array_begin(&j, "metrics");
+    json_u64(j, "nights", o->n_nights);
+    json_array_begin(j, "metrics");
     for (size_t i = 0; i < o->n_judged; i++)
-        put_metric(&j, &o->judged[i]);
-    json_array_end(&j);
-    return compare_report_json_end(&j, path, o->is_judged);
+        put_metric(j, &o->judged[i]);
+    json_array_end(j);
 }
 
 int cmd_nights(const struct report_opts *opts, const struct run_group *before,
@@ -273,7 +263,5 @@ int cmd_nights(const struct report_opts *opts, const struct run_group *before,
 
     judge(&o, opts, before, tonight);
     print_verdict(&o);
-    if (opts->json != NULL && write_json(&o, opts->json) != 0)
-        return CMD_USAGE;
-    return o.code;
+    return compare_report_json(&o.report, opts->json, put_metrics, &o);
 }

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *compare_report_verdict(int code)
+static const char *verdict_name(int code)
 {
     static const char *const verdicts[] = {
         [CMD_OK] = "PASS", [CMD_WORSE] = "REGRESSION", [CMD_USAGE] = "INCONCLUSIVE"};
@@ -37,43 +37,55 @@ void compare_report_value(const struct run_metric *row, double value)
         printf("%9.4f %%", 100 * value);
 }
 
-void compare_report_not_judged(const bool is_judged[RUN_METRICS])
+bool compare_report_verdict(const struct compare_report *r)
+{
+    printf("%s: ", verdict_name(r->code));
+    if (r->code == CMD_USAGE)
+        puts(r->reason);
+    return r->code != CMD_USAGE;
+}
+
+void compare_report_not_judged(const struct compare_report *r)
 {
     const char *separator = "; not judged: ";
 
     for (int i = 0; i < RUN_METRICS; i++) {
-        if (is_judged[i])
+        if (r->is_judged[i])
             continue;
         printf("%s%s", separator, run_metrics[i].name);
         separator = ", ";
     }
 }
 
-int compare_report_json_begin(struct json *j, const char *path, int code, const char *reason)
+int compare_report_json(const struct compare_report *r, const char *path,
+                        void (*put)(struct json *j, const void *arg), const void *arg)
 {
-    FILE *out = fopen(path, "we");
-
-    if (out == NULL)
-        return log_error("--json: %s: %s", path, strerror(errno));
-    json_init(j, out);
-    json_object_begin(j, NULL);
-    json_string(j, "verdict", compare_report_verdict(code));
-    json_string(j, "reason", code == CMD_USAGE ? reason : NULL);
-    return 0;
-}
-
-int compare_report_json_end(struct json *j, const char *path, const bool is_judged[RUN_METRICS])
-{
+    FILE *out;
+    struct json j;
     bool failed;
 
-    json_array_begin(j, "not_judged");
+    if (path == NULL)
+        return r->code;
+    out = fopen(path, "we");
+    if (out == NULL) {
+        log_error("--json: %s: %s", path, strerror(errno));
+        return CMD_USAGE;
+    }
+    json_init(&j, out);
+    json_object_begin(&j, NULL);
+    json_string(&j, "verdict", verdict_name(r->code));
+    json_string(&j, "reason", r->code == CMD_USAGE ? r->reason : NULL);
+    put(&j, arg);
+    json_array_begin(&j, "not_judged");
     for (int i = 0; i < RUN_METRICS; i++)
-        if (!is_judged[i])
-            json_string(j, NULL, run_metrics[i].name);
-    json_array_end(j);
-    json_object_end(j);
-    failed = ferror(j->out) != 0;
-    if ((fclose(j->out) != 0) | failed)
-        return log_error("--json: %s: %s", path, strerror(errno));
-    return 0;
+        if (!r->is_judged[i])
+            json_string(&j, NULL, run_metrics[i].name);
+    json_array_end(&j);
+    json_object_end(&j);
+    failed = ferror(out) != 0;
+    if ((fclose(out) != 0) | failed) {
+        log_error("--json: %s: %s", path, strerror(errno));
+        return CMD_USAGE;
+    }
+    return r->code;
 }
