@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "client/worker/config.h"
+#include "config/options_rows.h"
 #include "measure/verdict.h"
 
 #include <stddef.h>
@@ -93,8 +94,7 @@ static const struct option_row rows[] = {
      "receive buffer per socket (default: the kernel's)", 1, 1u << 30, NULL},
     {"threads", 0, OPTION_AUTO, FIELD(threads), "N",
      "threads; auto: as the load needs, up to one per CPU (default: auto)", 1, 4096, NULL},
-    {"cpu", 0, OPTION_TEXT, FIELD(cpu), "LIST",
-     "pin the threads to these CPUs, e.g. 0-3,6 (default: any)", 0, 0, NULL},
+    {OPTIONS_ROW_CPU(FIELD(cpu))},
     {"busy-poll", 0, OPTION_FLAG, FIELD(busy_poll), NULL,
      "never sleep: --pace spin, and SO_BUSY_POLL on every socket", 0, 0, NULL},
     {"TLS", 0, OPTION_HEADING, 0, NULL, NULL, 0, 0, NULL},
@@ -150,15 +150,13 @@ static const struct option_row rows[] = {
      "print a progress line on stderr every TIME; 0: never (default: 5s)", 0, MAX_TIME_NS, NULL},
     {"connections-out", 0, OPTION_TEXT, FIELD(connections_out), "FILE",
      "write one CSV row per connection to FILE at the end", 0, 0, NULL},
-    {"control", 0, OPTION_TEXT, FIELD(control), "ADDR",
-     "serve the HTTP control API at ADDR:PORT or unix:PATH", 0, 0, NULL},
-    {"control-token", 0, OPTION_TEXT, FIELD(control_token), "FILE",
-     "require the token in FILE for it; without a token, loopback only", 0, 0, NULL},
+    {OPTIONS_ROW_CONTROL(FIELD(control))},
+    {OPTIONS_ROW_CONTROL_TOKEN(FIELD(control_token))},
     {"server-control", 0, OPTION_TEXT, FIELD(server_control), "ADDR",
      "include tcpserver's counters, read from its --control ADDR", 0, 0, NULL},
     {"plan", 0, OPTION_FLAG, FIELD(plan), NULL,
      "print which limits apply and how to raise them, then exit", 0, 0, NULL},
-    {"force", 0, OPTION_FLAG, FIELD(force), NULL, "run even if the plan says stop", 0, 0, NULL},
+    {OPTIONS_ROW_FORCE(FIELD(force))},
     {"require", 0, OPTION_CHOICE, FIELD(require), "PERCENTILE",
      "exit 3 if this host's delays reach it: p50 ... max (default: p99)", 0, 0,
      VERDICT_PERCENTILES},
@@ -166,14 +164,11 @@ static const struct option_row rows[] = {
      "no summary, progress or warnings; errors still go to stderr", 0, 0, NULL},
     {"verbose", 'v', OPTION_COUNTER, FIELD(verbose), NULL, "print more about the plan", 0, 0, NULL},
     {"Configuration", 0, OPTION_HEADING, 0, NULL, NULL, 0, 0, NULL},
-    {"config", 0, OPTION_CONFIG, FIELD(config), "FILE",
-     "read 'option = value' lines; the command line overrides them", 0, 0, NULL},
-    {"profile", 0, OPTION_PROFILE, FIELD(profile), "NAME",
-     "settings of a published run; --config overrides them; list: names", 0, 0, NULL},
-    {"print-config", 0, OPTION_COMMAND, FIELD(print_config), NULL,
-     "print the settings in force in --config format, then exit", 0, 0, NULL},
-    {"help", 'h', OPTION_HELP, 0, NULL, "print this and exit", 0, 0, NULL},
-    {"version", 'V', OPTION_VERSION, 0, NULL, "print the version and exit", 0, 0, NULL},
+    {OPTIONS_ROW_CONFIG(FIELD(config))},
+    {OPTIONS_ROW_PROFILE(FIELD(profile))},
+    {OPTIONS_ROW_PRINT_CONFIG(FIELD(print_config))},
+    {OPTIONS_ROW_HELP},
+    {OPTIONS_ROW_VERSION},
 };
 
 enum { N_ROWS = sizeof rows / sizeof *rows };

@@ -3,6 +3,7 @@
 #include "report/opts.h"
 
 #include "config/options_parse.h"
+#include "config/options_rows.h"
 #include "report/plot.h"
 
 #include <stddef.h>
@@ -11,18 +12,15 @@
 #define FIELD(name) offsetof(struct report_opts, name)
 #define N_OF(array) (sizeof(array) / sizeof *(array))
 
-#define LAST_ROWS                                                                                  \
-    {"help", 'h', OPTION_HELP, 0, NULL, "print this and exit", 0, 0, NULL},                        \
-        {"version", 'V', OPTION_VERSION, 0, NULL, "print the version and exit", 0, 0, NULL},
-
-static const struct option_row show_rows[] = {LAST_ROWS};
+static const struct option_row show_rows[] = {{OPTIONS_ROW_HELP}, {OPTIONS_ROW_VERSION}};
 
 static const struct option_row merge_rows[] = {
     {"json", 0, OPTION_TEXT, FIELD(json), "FILE", "write the merged result to FILE (-: stdout)", 0,
      0, NULL},
     {"hlog", 0, OPTION_TEXT, FIELD(hlog), "FILE", "write the merged histogram log to FILE", 0, 0,
      NULL},
-    LAST_ROWS};
+    {OPTIONS_ROW_HELP},
+    {OPTIONS_ROW_VERSION}};
 
 static const struct option_row compare_rows[] = {
     {"min-runs", 0, OPTION_COUNT, FIELD(min_runs), "N",
@@ -32,7 +30,8 @@ static const struct option_row compare_rows[] = {
     {"nights", 0, OPTION_FLAG, FIELD(nights), NULL,
      "one value per directory: compare the last night with those before", 0, 0, NULL},
     {"json", 0, OPTION_TEXT, FIELD(json), "FILE", "write verdict and figures to FILE", 0, 0, NULL},
-    LAST_ROWS};
+    {OPTIONS_ROW_HELP},
+    {OPTIONS_ROW_VERSION}};
 
 static const struct option_row plot_rows[] = {
     {"kind", 0, OPTION_CHOICE, FIELD(kind), "KIND",
@@ -43,7 +42,8 @@ static const struct option_row plot_rows[] = {
     {"output", 'o', OPTION_TEXT, FIELD(output), "FILE", "write the plot to FILE.png or FILE.svg", 0,
      0, NULL},
     {"term", 0, OPTION_FLAG, FIELD(term), NULL, "draw the plot as text on stdout", 0, 0, NULL},
-    LAST_ROWS};
+    {OPTIONS_ROW_HELP},
+    {OPTIONS_ROW_VERSION}};
 
 static unsigned char given[8];
 

@@ -5,6 +5,7 @@
 #include "base/endpoint.h"
 #include "base/units.h"
 #include "config/options_config.h"
+#include "config/options_rows.h"
 #include "config/settings.h"
 #include "protocol/push_message.h"
 #include "server/config.h"
@@ -32,8 +33,7 @@ static const struct option_row rows[] = {
     {"threads", 0, OPTION_AUTO, FIELD(threads), "N",
      "threads; auto: one per CPU, more as fd tables fill up (default: auto)", 1,
      SERVER_OPTS_MOST_THREADS, NULL},
-    {"cpu", 0, OPTION_TEXT, FIELD(cpu), "LIST",
-     "pin the threads to these CPUs, e.g. 0-3,6 (default: any)", 0, 0, NULL},
+    {OPTIONS_ROW_CPU(FIELD(cpu))},
     {"busy-poll", 0, OPTION_FLAG, FIELD(busy_poll), NULL,
      "never sleep; set SO_BUSY_POLL on every socket", 0, 0, NULL},
     {"backlog", 0, OPTION_COUNT, FIELD(backlog), "N",
@@ -62,27 +62,22 @@ static const struct option_row rows[] = {
     {"stats-interval", 0, OPTION_DURATION, FIELD(stats_interval_ns), "TIME",
      "print statistics on stderr every TIME; 0: never (default: 0)", 0,
      366ull * 86400 * UNITS_NS_PER_S, NULL},
-    {"control", 0, OPTION_TEXT, FIELD(control), "ADDR",
-     "serve the HTTP control API at ADDR:PORT or unix:PATH", 0, 0, NULL},
-    {"control-token", 0, OPTION_TEXT, FIELD(control_token), "FILE",
-     "require the token in FILE for it; without a token, loopback only", 0, 0, NULL},
+    {OPTIONS_ROW_CONTROL(FIELD(control))},
+    {OPTIONS_ROW_CONTROL_TOKEN(FIELD(control_token))},
     {"user", 0, OPTION_TEXT, FIELD(user), "NAME[:GROUP]",
      "switch to NAME after binding the port, before writing any file", 0, 0, NULL},
     {"plan", 0, OPTION_FLAG, FIELD(plan), NULL,
      "print which limits apply to -c N and how to raise them, then exit", 0, 0, NULL},
-    {"force", 0, OPTION_FLAG, FIELD(force), NULL, "run even if the plan says stop", 0, 0, NULL},
+    {OPTIONS_ROW_FORCE(FIELD(force))},
     {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL,
      "no listening line, summary or warnings; errors still go to stderr", 0, 0, NULL},
     {"verbose", 'v', OPTION_COUNTER, FIELD(verbose), NULL, "print more about threads and limits", 0,
      0, NULL},
-    {"config", 0, OPTION_CONFIG, FIELD(config), "FILE",
-     "read 'option = value' lines; the command line overrides them", 0, 0, NULL},
-    {"profile", 0, OPTION_PROFILE, FIELD(profile), "NAME",
-     "settings of a published run; --config overrides them; list: names", 0, 0, NULL},
-    {"print-config", 0, OPTION_COMMAND, FIELD(print_config), NULL,
-     "print the settings in force in --config format, then exit", 0, 0, NULL},
-    {"help", 'h', OPTION_HELP, 0, NULL, "print this and exit", 0, 0, NULL},
-    {"version", 'V', OPTION_VERSION, 0, NULL, "print the version and exit", 0, 0, NULL},
+    {OPTIONS_ROW_CONFIG(FIELD(config))},
+    {OPTIONS_ROW_PROFILE(FIELD(profile))},
+    {OPTIONS_ROW_PRINT_CONFIG(FIELD(print_config))},
+    {OPTIONS_ROW_HELP},
+    {OPTIONS_ROW_VERSION},
 };
 
 enum { N_ROWS = sizeof rows / sizeof *rows };

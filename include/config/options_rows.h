@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ * options_rows: the options that mean the same in several programs: initializers of struct
+ * option_row.  offset: of the field in the program's settings. */
+#ifndef TCPSCALER_CONFIG_OPTIONS_ROWS_H
+#define TCPSCALER_CONFIG_OPTIONS_ROWS_H
+
+#include "config/options.h"
+
+#include <stddef.h>
+
+#define OPTIONS_ROW_CPU(offset)                                                                    \
+    "cpu", 0, OPTION_TEXT, offset, "LIST",                                                         \
+        "pin the threads to these CPUs, e.g. 0-3,6 (default: any)", 0, 0, NULL
+#define OPTIONS_ROW_CONTROL(offset)                                                                \
+    "control", 0, OPTION_TEXT, offset, "ADDR",                                                     \
+        "serve the HTTP control API at ADDR:PORT or unix:PATH", 0, 0, NULL
+#define OPTIONS_ROW_CONTROL_TOKEN(offset)                                                          \
+    "control-token", 0, OPTION_TEXT, offset, "FILE",                                               \
+        "require the token in FILE for it; without a token, loopback only", 0, 0, NULL
+#define OPTIONS_ROW_FORCE(offset)                                                                  \
+    "force", 0, OPTION_FLAG, offset, NULL, "run even if the plan says stop", 0, 0, NULL
+#define OPTIONS_ROW_CONFIG(offset)                                                                 \
+    "config", 0, OPTION_CONFIG, offset, "FILE",                                                    \
+        "read 'option = value' lines; the command line overrides them", 0, 0, NULL
+#define OPTIONS_ROW_PROFILE(offset)                                                                \
+    "profile", 0, OPTION_PROFILE, offset, "NAME",                                                  \
+        "settings of a published run; --config overrides them; list: names", 0, 0, NULL
+#define OPTIONS_ROW_PRINT_CONFIG(offset)                                                           \
+    "print-config", 0, OPTION_COMMAND, offset, NULL,                                               \
+        "print the settings in force in --config format, then exit", 0, 0, NULL
+#define OPTIONS_ROW_HELP "help", 'h', OPTION_HELP, 0, NULL, "print this and exit", 0, 0, NULL
+#define OPTIONS_ROW_VERSION                                                                        \
+    "version", 'V', OPTION_VERSION, 0, NULL, "print the version and exit", 0, 0, NULL
+
+#endif
