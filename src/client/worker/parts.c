@@ -141,29 +141,15 @@ static void on_done(void *owner)
     client_load_after_read(&p->load);
 }
 
-static const struct client_conn_ops asking = {
-    .established = on_established,
-    .usable = on_usable,
-    .unusable = on_unusable,
-    .half_open = on_half_open,
-    .data = on_answers,
-    .room = on_room,
-    .ended = on_ended,
-    .waited = on_waited,
-    .done = on_done,
-};
+#define CONN_OPS(on_data)                                                                          \
+    {                                                                                              \
+        .established = on_established, .usable = on_usable, .unusable = on_unusable,               \
+        .half_open = on_half_open, .data = on_data, .room = on_room, .ended = on_ended,            \
+        .waited = on_waited, .done = on_done,                                                      \
+    }
 
-static const struct client_conn_ops listening = {
-    .established = on_established,
-    .usable = on_usable,
-    .unusable = on_unusable,
-    .half_open = on_half_open,
-    .data = on_messages,
-    .room = on_room,
-    .ended = on_ended,
-    .waited = on_waited,
-    .done = on_done,
-};
+static const struct client_conn_ops query_ops = CONN_OPS(on_answers);
+static const struct client_conn_ops subscribe_ops = CONN_OPS(on_messages);
 
 /* --- its parts --- */
 
@@ -175,14 +161,15 @@ static void connect_parts(struct client_parts *p)
     struct client_stages *stages = place->stages;
     struct client_transport *t = &p->transport;
 
-    p->transport = (struct client_transport){.config = place->config,
-                                             .ops = place->config->listens ? &listening : &asking,
-                                             .owner = p,
-                                             .base = place->base,
-                                             .figures = f,
-                                             .first_conn = place->first_conn,
-                                             .n_conns = place->n_conns,
-                                             .worker = place->worker};
+    p->transport =
+        (struct client_transport){.config = place->config,
+                                  .ops = place->config->listens ? &subscribe_ops : &query_ops,
+                                  .owner = p,
+                                  .base = place->base,
+                                  .figures = f,
+                                  .first_conn = place->first_conn,
+                                  .n_conns = place->n_conns,
+                                  .worker = place->worker};
     p->due = (struct client_due){.transport = t, .span = &p->span};
     p->queries =
         (struct client_queries){.transport = t, .figures = f, .span = &p->span, .due = &p->due};
