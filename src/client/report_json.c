@@ -3,12 +3,12 @@
  * do not change without a changelog line. */
 #include "client/report.h"
 
-#include "base/clock.h"
 #include "base/json.h"
 #include "client/report_json_host.h"
 #include "config/options_json.h"
 #include "measure/latency_report.h"
 #include "measure/outcome_report.h"
+#include "measure/result_json.h"
 #include "measure/verdict.h"
 #include "protocol/dns_rcode.h"
 
@@ -314,15 +314,9 @@ void report_json(FILE *out, const struct report_about *about, const struct clien
 {
     static const char *const states[] = {"ended", "connecting", "running", "paused", "draining"};
     struct json j;
-    char started[CLOCK_RFC3339_BYTES];
 
-    json_init(&j, out);
-    json_object_begin(&j, NULL);
-    json_u64(&j, "schema", 1);
-    json_string(&j, "program", "tcpclient");
-    json_string(&j, "version", about->version);
-    json_string(&j, "state", states[r->state]);
-    json_string(&j, "started", clock_rfc3339(started, r->started_epoch_ns));
+    result_json_begin(&j, out, "tcpclient", about->version);
+    result_json_run(&j, states[r->state], r->started_epoch_ns);
     put_start(&j, &r->start);
     json_string(&j, "target", about->target);
     options_json(about->options, about->settings, &j, "options");

@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "measure/hlog.h"
 #include "measure/latency_report.h"
+#include "measure/result_json.h"
 #include "report/cmd.h"
 #include "report/fingerprint.h"
 #include "report/merge.h"
@@ -20,6 +21,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+_Static_assert(RESULT_SCHEMA == RESULT_JSON_SCHEMA, "reads what it writes");
 
 /* The whole. */
 struct total {
@@ -272,11 +275,7 @@ static void put_result(FILE *out, struct recordings *all, const struct total *to
     struct putting putting = {&j, total->result};
     struct latency l;
 
-    json_init(&j, out);
-    json_object_begin(&j, NULL);
-    json_u64(&j, "schema", RESULT_SCHEMA);
-    json_string(&j, "program", "tcpreport");
-    json_string(&j, "version", TCPSCALER_VERSION);
+    result_json_begin(&j, out, "tcpreport", TCPSCALER_VERSION);
     result_each_key(total->result, put_key, &putting);
     json_object_begin(&j, "latency_ns");
     for (unsigned i = 0; i < total->metrics.n; i++) {

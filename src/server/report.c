@@ -2,11 +2,11 @@
  * server_report: see server/report.h. */
 #include "server/report.h"
 
-#include "base/clock.h"
 #include "base/json.h"
 #include "base/units.h"
 #include "config/options_json.h"
 #include "measure/outcome_report.h"
+#include "measure/result_json.h"
 
 #include <inttypes.h>
 
@@ -116,15 +116,9 @@ void server_report_json(FILE *out, const struct server_result *r)
 {
     static const char *const states[] = {"running", "paused", "ended"};
     struct json j;
-    char started[CLOCK_RFC3339_BYTES];
 
-    json_init(&j, out);
-    json_object_begin(&j, NULL);
-    json_u64(&j, "schema", 1);
-    json_string(&j, "program", "tcpserver");
-    json_string(&j, "version", r->version);
-    json_string(&j, "state", states[r->state]);
-    json_string(&j, "started", clock_rfc3339(started, r->started_epoch_ns));
+    result_json_begin(&j, out, "tcpserver", r->version);
+    result_json_run(&j, states[r->state], r->started_epoch_ns);
     json_string(&j, "address", r->address);
     json_string(&j, "libevent", r->libevent);
     json_string(&j, "backend", r->backend);

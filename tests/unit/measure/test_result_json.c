@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ * test_result_json: the first keys of a result. */
+#include "measure/result_json.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void result_begins_with_program_state_and_start(void **state)
+{
+    char *text = NULL;
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+    struct json j;
+
+    (void)state;
+    assert_non_null(out);
+    result_json_begin(&j, out, "tcpserver", "1.2");
+    result_json_run(&j, "running", 1769903999123000000);
+    json_object_end(&j);
+    fclose(out);
+    assert_string_equal(text, "{\n"
+                              "  \"schema\": 1,\n"
+                              "  \"program\": \"tcpserver\",\n"
+                              "  \"version\": \"1.2\",\n"
+                              "  \"state\": \"running\",\n"
+                              "  \"started\": \"2026-01-31T23:59:59.123Z\"\n"
+                              "}\n");
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(result_begins_with_program_state_and_start),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
