@@ -121,6 +121,17 @@ static inline struct reader reader_of(int fd)
     return r;
 }
 
+/* The text that was read has to be exactly the rows that were written.  Frees it. */
+static inline void assert_read_written(const struct reader *r, const struct rows_result *result)
+{
+    uint64_t n_rows[2];
+
+    check_text(r->text, r->n_bytes, n_rows);
+    assert_int_equal(n_rows[0], result->written[0]);
+    assert_int_equal(n_rows[1], result->written[1]);
+    free(r->text);
+}
+
 static inline void assert_sums(const struct rows_result *result, uint64_t n_questions,
                                uint64_t n_answers)
 {

@@ -93,7 +93,6 @@ static void a_file_gets_the_header_and_all_rows(void **state)
         struct rows_result result;
         struct rows *s;
         struct reader r;
-        uint64_t n_rows[2];
 
         assert_non_null(file);
         s = open_rows(fileno(file), 2, 16384, ROWS_DROP, 1);
@@ -109,10 +108,7 @@ static void a_file_gets_the_header_and_all_rows(void **state)
         assert_int_equal(lseek(fileno(file), 0, SEEK_SET), 0); /* still open: it is not theirs */
         r = reader_of(fileno(file));
         read_all(&r);
-        check_text(r.text, r.n_bytes, n_rows);
-        assert_int_equal(n_rows[0], result.written[0]);
-        assert_int_equal(n_rows[1], result.written[1]);
-        free(r.text);
+        assert_read_written(&r, &result);
         assert_int_equal(fclose(file), 0);
     }
 }
@@ -138,7 +134,6 @@ static void workers_push_at_the_same_time_as_the_writer_takes(void **state)
     pthread_t threads[2];
     struct rows *s;
     struct reader r;
-    uint64_t n_rows[2];
 
     (void)state;
     assert_non_null(file);
@@ -156,10 +151,7 @@ static void workers_push_at_the_same_time_as_the_writer_takes(void **state)
     assert_int_equal(lseek(fileno(file), 0, SEEK_SET), 0);
     r = reader_of(fileno(file));
     read_all(&r);
-    check_text(r.text, r.n_bytes, n_rows);
-    assert_int_equal(n_rows[0], result.written[0]);
-    assert_int_equal(n_rows[1], result.written[1]);
-    free(r.text);
+    assert_read_written(&r, &result);
     assert_int_equal(fclose(file), 0);
 }
 

@@ -68,27 +68,52 @@ static void cursors_together_hand_out_each_tuple_once(void **state)
     srcplan_free(&p);
 }
 
-static void a_cursor_without_tuples_left_stays_at_its_end(void **state)
+/* A plan of one tuple, port 7, and the cursor of the only worker. */
+struct single {
+    struct srcplan plan;
+    _Atomic uint64_t spare;
+    struct srccursor cursor;
+};
+
+static void begin_single(struct single *s)
 {
-    _Atomic uint64_t spare = 1;
-    struct srccursor c;
+    fill_srcplan(&s->plan, NULL, "7");
+    s->spare = 1;
+    srccursor_init(&s->cursor, &s->plan, 0, 1, &s->spare);
+}
+
+static void assert_takes_it(struct single *s)
+{
     struct srcplan_tuple t;
-    struct srcplan p;
     uint64_t number;
 
-    (void)state;
-    fill_srcplan(&p, NULL, "7");
-    srccursor_init(&c, &p, 0, 1, &spare);
-    assert_int_equal(srccursor_next(&c, &t, &number), 0);
+    assert_int_equal(srccursor_next(&s->cursor, &t, &number), 0);
     assert_int_equal(number, 0);
     assert_int_equal(t.port, 7);
+}
+
+static void assert_takes_none(struct single *s)
+{
+    struct srcplan_tuple t;
+    uint64_t number;
+
+    assert_int_equal(srccursor_next(&s->cursor, &t, &number), -1);
+}
+
+static void a_cursor_without_tuples_left_stays_at_its_end(void **state)
+{
+    struct single s;
+
+    (void)state;
+    begin_single(&s);
+    assert_takes_it(&s);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(srccursor_next(&c, &t, &number), -1);
-    assert_int_equal(srcplan_exclude_port(&p, 7), 1);
-    spare = 0;
-    srccursor_init(&c, &p, 0, 1, &spare);
-    assert_int_equal(srccursor_next(&c, &t, &number), -1);
-    srcplan_free(&p);
+        assert_takes_none(&s);
+    assert_int_equal(srcplan_exclude_port(&s.plan, 7), 1);
+    s.spare = 0;
+    srccursor_init(&s.cursor, &s.plan, 0, 1, &s.spare);
+    assert_takes_none(&s);
+    srcplan_free(&s.plan);
 }
 
 static void an_automatic_plan_never_runs_out(void **state)
@@ -141,24 +166,18 @@ static void what_is_given_back_comes_again_in_that_order(void **state)
 
 static void a_tuple_given_back_is_all_there_is_then(void **state)
 {
-    _Atomic uint64_t spare = 1;
-    struct srccursor c;
-    struct srcplan_tuple t;
-    struct srcplan p;
-    uint64_t number;
+    struct single s;
 
     (void)state;
-    fill_srcplan(&p, NULL, "7");
-    srccursor_init(&c, &p, 0, 1, &spare);
-    assert_int_equal(srccursor_next(&c, &t, &number), 0);
-    assert_int_equal(srccursor_next(&c, &t, &number), -1);
-    srccursor_give_back(&c, 0);
-    assert_int_equal(srccursor_next(&c, &t, &number), 0);
-    assert_int_equal(number, 0);
-    assert_int_equal(srccursor_next(&c, &t, &number), -1);
-    assert_int_equal(spare, 1);
-    srccursor_free(&c);
-    srcplan_free(&p);
+    begin_single(&s);
+    assert_takes_it(&s);
+    assert_takes_none(&s);
+    srccursor_give_back(&s.cursor, 0);
+    assert_takes_it(&s);
+    assert_takes_none(&s);
+    assert_int_equal(s.spare, 1);
+    srccursor_free(&s.cursor);
+    srcplan_free(&s.plan);
 }
 
 int main(void)
