@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * client_answer: what a worker's connections receive, from bytes to the credit of the query that
- * each answer is to.  Used by its worker's thread. */
+ * client_answer: finds answers in received bytes and credits each to its query.  Used by the
+ * worker's thread only. */
 #ifndef TCPSCALER_CLIENT_WORKER_ANSWER_H
 #define TCPSCALER_CLIENT_WORKER_ANSWER_H
 
@@ -16,12 +16,12 @@ struct client_answers {
     struct client_transport *transport;
     struct client_figures *figures;
     struct client_queries *queries;
-    struct client_send *send; /* an answer may free the id that a queued query waits for */
+    struct client_send *send; /* an answer may free the id that a queued query is waiting for */
     const struct client_stages *stages;
 };
 
-/* Takes the answers in bytes of the protocol; n_bytes 0: the peer has closed its half.  The
- * connection may end by it. */
+/* Processes received bytes of the protocol.  n_bytes 0: the peer closed its half of the connection.
+ * May close the connection. */
 void client_answer_take(struct client_answers *a, struct client_conn *c, const uint8_t *data,
                         size_t n_bytes, uint64_t received_ns);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * client_config: what the workers of tcpclient are to do; constant once they run. */
+ * client_config: the configuration of tcpclient's workers.  Constant while they run. */
 #ifndef TCPSCALER_CLIENT_WORKER_CONFIG_H
 #define TCPSCALER_CLIENT_WORKER_CONFIG_H
 
@@ -40,59 +40,62 @@ struct client_config {
     /* connections */
     struct sock_address target;
     struct srcplan plan;
-    _Atomic uint64_t *spare_tuple; /* the next one of the plan beyond n_connections */
-    /* Automatic ports: the same ones as explicit tuples of the route's address, for when the kernel
-     * finds none (client/sources.h).  Without ports: there are none. */
+    _Atomic uint64_t *spare_tuple; /* next free tuple of the plan after n_connections */
+    /* With automatic ports: the same ports as planned tuples of the route's address, used when the
+     * kernel finds no free port (client/sources.h).  Has no ports if it is not needed. */
     struct srcplan fallback;
-    _Atomic uint64_t *fallback_tuple; /* its next one */
-    bool may_meet_itself;             /* the target's address can be a connection's source, too */
+    _Atomic uint64_t *fallback_tuple; /* its next tuple */
+    bool may_meet_itself;             /* a connection's source can equal the target address */
     struct sock_connect_options socket;
-    uint32_t n_connections;         /* at the most */
-    uint32_t n_at_begin;            /* of them, to begin with; fewer where requests may add more */
-    struct client_targets *targets; /* what may change meanwhile; NULL: nothing */
-    struct schedule population;     /* how many of them through the measurement; n 0: all */
+    uint32_t n_connections; /* maximum */
+    /* Initial number; less than n_connections if requests may add connections. */
+    uint32_t n_at_begin;
+    struct client_targets *targets; /* targets that can change during the run; NULL: none */
+    /* Connections over time, during the measurement; n 0: all of them. */
+    struct schedule population;
     uint32_t n_workers;
-    double connect_rate_per_s; /* 0: as fast as the window allows */
-    uint32_t
-        connect_window; /* connecting or not yet proven at a time, all workers; 1 each at least */
+    double connect_rate_per_s; /* 0: limited by the window only */
+    /* Limit on connections being opened or proven, all workers together; at least 1 per worker. */
+    uint32_t connect_window;
     uint64_t connect_timeout_ns;
-    bool prove;                /* each connection sends one query as soon as it is established */
+    bool prove;                /* send one query on each connection as soon as it is established */
     int close;                 /* enum client_close */
-    uint32_t queries_per_conn; /* then it is closed and replaced; 0: never */
-    bool reconnect;            /* another one takes the place of a connection that failed */
-    struct backoff backoff;    /* before it does */
+    uint32_t queries_per_conn; /* then close and replace the connection; 0: never */
+    bool reconnect;            /* replace connections that fail */
+    struct backoff backoff;    /* delay before reconnecting */
     bool quickack;
     bool own_fd_tables;
-    struct memory_ends memory_ends; /* whose memory a connection takes here */
-    struct memory_watch *memory;    /* lets connections be begun */
-    struct cpulist cpus;            /* of the workers */
+    struct memory_ends memory_ends; /* which ends of a connection use this host's memory */
+    struct memory_watch *memory;    /* must approve each new connection */
+    struct cpulist cpus;            /* CPUs of the workers */
     struct tls_context *tls;        /* NULL: plain TCP */
 
     /* load */
-    bool listens; /* no queries: what the server pushes is measured */
+    bool listens; /* no queries: measure the messages that the server pushes */
     struct query query;
-    int arrival;              /* enum pacer_arrival */
-    struct schedule schedule; /* warm-up and measurement; rate 0: no queries, just hold */
-    int select;               /* enum client_selection */
-    int loop;                 /* enum client_loop */
-    uint64_t interval_ns;     /* closed loop: from an answer to the connection's next query */
+    int arrival; /* enum pacer_arrival */
+    /* Warm-up and measurement; rate 0: no queries, connections stay idle. */
+    struct schedule schedule;
+    int select;           /* enum client_selection */
+    int loop;             /* enum client_loop */
+    uint64_t interval_ns; /* closed loop: from an answer to the connection's next query */
     uint64_t seed;
     int pace; /* enum client_pace, never AUTO */
-    double
-        waiting_share; /* of a CPU that a worker may spend on waiting awake (workload/wakeup.h) */
+    /* Fraction of a CPU that a worker may spend busy-waiting (workload/wakeup.h). */
+    double waiting_share;
 
     /* time */
-    uint64_t warmup_ns;   /* queries that become due in it are sent, and left out of the figures */
-    uint64_t duration_ns; /* of the measurement after it; PACER_NEVER: until stopped */
-    uint64_t drain_ns;    /* at most so long answers are awaited after it */
-    uint64_t timeout_ns;  /* from sending a query; then it is given up */
+    uint64_t warmup_ns;   /* queries due during warm-up are sent but not measured */
+    uint64_t duration_ns; /* of the measurement; PACER_NEVER: until stopped */
+    uint64_t drain_ns;    /* maximum time to wait for answers afterwards */
+    uint64_t timeout_ns;  /* from sending a query until it is given up */
     int on_timeout;       /* enum client_on_timeout */
 
     /* output */
-    struct rows *rows;       /* raw rows, or NULL */
-    bool record_connections; /* keep a record of each, for a row per connection */
+    struct rows *rows;       /* rows (-R, -o), or NULL */
+    bool record_connections; /* keep a record of each connection (--connections-out) */
     bool quiet;              /* no warnings */
-    int wake_fd;             /* eventfd: written whenever a worker reaches its next stage */
+    int wake_fd;             /* eventfd, written when a worker enters a stage */
 };
 
 /* From the first query to the end of the measurement. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * client_connect: opens a worker's connections, limited in number at a time and per second;
- * those that follow others in their slot, too.
+ * client_connect: opens and reopens a worker's connections, limited by a window and a rate.
  *
- * A connection is counted in the window until it is proven (or half-open, or ended), so the
- * server's accept queue is never asked for more than the window.  Used by its worker's thread. */
+ * A connection is in the window from its connect until it is proven, half-open or ended, so the
+ * server's accept queue never holds more than the window.  Used by the worker's thread only. */
 #ifndef TCPSCALER_CLIENT_WORKER_CONNECT_H
 #define TCPSCALER_CLIENT_WORKER_CONNECT_H
 
@@ -29,49 +28,50 @@ struct client_connect {
     const struct client_span *span;
     struct client_tuples tuples;
     struct pacer_segment rate;
-    struct pacer pacer; /* only with a connect rate */
+    struct pacer pacer; /* only used with a connect rate */
     struct event due_event;
-    uint32_t *again; /* ring of n_conns: slots in which another connection is to begin */
+    uint32_t *again; /* ring of n_conns: slots to reopen */
     uint32_t first_again, n_again;
     uint32_t n_in_window;
-    bool opening;   /* in client_connect_more(): it needs no event to go on */
-    bool idle;      /* none was wanted: the rate keeps no credit for that time */
-    bool unlimited; /* not only the first window may be opened */
+    bool opening;   /* client_connect_more() is running: no event is needed to continue */
+    bool idle;      /* nothing to open: the rate accumulates no credit */
+    bool unlimited; /* more than the first window may be opened */
     bool stopped;
 };
 
-/* Prepares tuples and timers; what stands before them in the structure is set.  Returns 0 or -1
+/* Prepares tuples and timers.  The fields before `tuples` are set by the caller.  Returns 0 or -1
  * with errno. */
 int client_connect_init(struct client_connect *cc);
 void client_connect_free(struct client_connect *cc);
 
-/* Begins; start_ns, now or a moment ago, is common to all workers. */
+/* Starts connecting.  start_ns: at most now, common to all workers. */
 void client_connect_start(struct client_connect *cc, uint64_t start_ns);
 
-/* Starts a pacer for this worker's share of the total connections per second; *rate is
- * its segment, and lives as long. */
+/* Starts a pacer for this worker's share of a total rate.  *rate is the pacer's segment and must
+ * outlive it. */
 void client_connect_pace(const struct client_connect *cc, struct pacer *pacer,
                          struct pacer_segment *rate, double per_s, uint64_t start_ns);
 
-/* The connection leaves the window, if it is in it: proven, half-open or ended.  Opens nothing: the
- * caller may still be using connections and queries.  The window is filled again from an event. */
+/* A connection is proven, half-open or ended: takes it out of the window, if it is in it.  Opens
+ * nothing, because the caller may still be using connections and queries; an event refills the
+ * window. */
 void client_connect_settled(struct client_connect *cc, struct client_conn *c);
 
-/* Until one of this worker's connections is usable, it opens only its first window: if nobody
- * answers, nothing more is attempted.  From now on it opens the others as well. */
+/* Allows more connects than the first window.  Until a connection is usable the worker opens only
+ * its first window, so that nothing more is attempted if nobody answers. */
 void client_connect_beyond_first_window(struct client_connect *cc);
 
-/* Another one is to begin in the slot of a connection that has ended: later, from an event. */
+/* Schedules a new connection for the slot of an ended one.  An event opens it later. */
 void client_connect_again(struct client_connect *cc, uint32_t slot);
 
-/* No other one is to begin there, after all. */
+/* Cancels client_connect_again() for the slot. */
 void client_connect_not_again(struct client_connect *cc, uint32_t slot);
 
-/* Opens those that are wanted, as window and rate allow, and sends their proofs.  Connections may
- * end by it: call it from the loop, never from what happens to a connection or a query. */
+/* Opens connections as window and rate allow and sends their proofs.  May close connections: call
+ * it from the event loop, never from a callback of a connection or a query. */
 void client_connect_more(struct client_connect *cc);
 
-/* No more connects; those under way go on. */
+/* Stops connecting.  Connections being opened continue. */
 void client_connect_begin_no_more(struct client_connect *cc);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * client_dispatch: queues what is due, each query on a connection that takes it.  Used by its
- * worker's thread. */
+ * client_dispatch: queues each due query on a connection that can take it.  Used by the worker's
+ * thread only. */
 #ifndef TCPSCALER_CLIENT_WORKER_DISPATCH_H
 #define TCPSCALER_CLIENT_WORKER_DISPATCH_H
 
@@ -30,18 +30,18 @@ struct client_dispatch {
     uint64_t previous_intended_ns;
 };
 
-/* What stands before `select` in the structure is set. */
+/* Prepares the selection.  The fields before `select` are set by the caller. */
 void client_dispatch_init(struct client_dispatch *d);
 
-/* The schedule begins at start_ns.  takes_arrivals: of each worker, borrowed. */
+/* Starts the schedule at start_ns.  takes_arrivals: one flag per worker, borrowed. */
 void client_dispatch_start(struct client_dispatch *d, const bool *takes_arrivals,
                            uint64_t start_ns);
 
-/* Queues what is due until now_ns, but no more than some of each connection. */
+/* Queues the queries due by now_ns, up to the limit per turn. */
 void client_dispatch_due(struct client_dispatch *d, uint64_t now_ns);
 
-/* Queues the query that proves a fresh connection; it is sent with client_send_all().  The
- * connection may end by it. */
+/* Queues the query that proves a new connection; client_send_all() sends it.  May close the
+ * connection. */
 void client_dispatch_proof(struct client_dispatch *d, struct client_conn *c);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * client_due: when a worker's next query is due, on which connection, and which query it is: by the
- * arrivals of a schedule or, in a closed loop, one interval after a connection's last answer.  Used
- * by its worker's thread. */
+ * client_due: when a worker's next query is due, on which connection, and which query it is: taken
+ * from a schedule of arrivals or, in a closed loop, one interval after the connection's last
+ * answer.  Used by the worker's thread only. */
 #ifndef TCPSCALER_CLIENT_WORKER_DUE_H
 #define TCPSCALER_CLIENT_WORKER_DUE_H
 
@@ -19,22 +19,22 @@ struct client_due {
     struct client_transport *transport;
     const struct client_span *span;
     struct arrivals arrivals;
-    struct closed_loop closed; /* instead of them, with CLIENT_LOOP_CLOSED */
-    size_t next_query;         /* which one the next arrival sends (protocol/query.h) */
-    bool is_sooner;            /* a query is due before what was due next: set by this part */
+    struct closed_loop closed; /* replaces the arrivals with CLIENT_LOOP_CLOSED */
+    size_t next_query;         /* index of the next arrival's query (protocol/query.h) */
+    bool is_sooner;            /* set here: a query is now due before the one that was due next */
 };
 
-/* transport and span are set.  Returns 0 or -1 (memory). */
+/* transport and span are set by the caller.  Returns 0, or -1 if out of memory. */
 int client_due_init(struct client_due *d);
 void client_due_free(struct client_due *d);
 
-/* The schedule begins at start_ns.  takes_arrivals: of each worker, borrowed. */
+/* Starts the schedule at start_ns.  takes_arrivals: one flag per worker, borrowed. */
 void client_due_start(struct client_due *d, const bool *takes_arrivals, uint64_t start_ns);
 
-/* Replaces the schedule (pacer_replace()), borrowed. */
+/* Replaces the schedule (pacer_replace()).  Borrowed. */
 void client_due_replace(struct client_due *d, const struct schedule *schedule);
 
-/* When the next query is due; PACER_NEVER: none is before the end. */
+/* Returns when the next query is due; PACER_NEVER if none is due before the end. */
 static inline uint64_t client_due_next_ns(const struct client_due *d)
 {
     const uint64_t next_ns = d->transport->config->loop == CLIENT_LOOP_CLOSED
@@ -44,12 +44,12 @@ static inline uint64_t client_due_next_ns(const struct client_due *d)
     return d->span->running && next_ns < d->span->end_ns ? next_ns : PACER_NEVER;
 }
 
-/* Takes the next query, which is due: returns which one it is (protocol/query.h).  *connection: the
- * number over all workers of the one chosen; in a closed loop CLIENT_CONN_NONE: it has ended
- * meanwhile and has no next query, nothing was taken. */
+/* Takes the next due query and returns its index (protocol/query.h).  *connection: the selected
+ * connection's number over all workers.  CLIENT_CONN_NONE: a closed loop's connection has ended
+ * meanwhile; no query was taken. */
 size_t client_due_take(struct client_due *d, uint32_t *connection);
 
-/* In a closed loop: the connection's next query is due one interval after now_ns. */
+/* In a closed loop, schedules the connection's next query one interval after now_ns. */
 void client_due_after(struct client_due *d, struct client_conn *c, uint64_t now_ns);
 
 #endif

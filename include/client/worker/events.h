@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * client_events: waits for the sockets of a worker's connections and takes them from connecting
- * through TLS's handshake to reading and writing.  Used by its worker's thread only. */
+ * client_events: waits for a worker's sockets and drives each connection through connect, TLS
+ * handshake, reading and writing.  Used by the worker's thread only. */
 #ifndef TCPSCALER_CLIENT_WORKER_EVENTS_H
 #define TCPSCALER_CLIENT_WORKER_EVENTS_H
 
 #include "client/worker/transport.h"
 
-/* CONNECTING: its socket is connecting, or connected already. */
+/* Adds the socket of a CONNECTING connection; it may be connected already. */
 void client_events_open(struct client_conn *c, int fd);
 
-/* After a failed send: takes the answers that are still in the socket, then closes. */
+/* After a failed send: processes the answers still in the socket, then closes the connection. */
 void client_events_broken(struct client_conn *c, int error);
 
-/* ENDED: has ops->waited called after a while, unless that is stopped before.  Returns 0 or -1. */
+/* Calls ops->waited for an ENDED connection after a delay, unless stopped before.  Returns 0 or -1.
+ */
 int client_events_wait(struct client_conn *c, const struct timeval *wait);
 void client_events_stop_wait(struct client_conn *c);
 

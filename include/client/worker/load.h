@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * client_load: when a worker sends its queries.
+ * client_load: decides when a worker sends its queries.
  *
- * A turn takes every arrival that is due, queues it on its connection and sends what each
- * connection has to send with one call.  Turns start from a timerfd at the highest priority and
- * after every read.  While sockets wait to be read, as much time is left to reading as the last
- * turn took: at a low rate some microseconds; beyond what sending one by one can carry the turns
- * grow longer, and with them what one call sends and receives.  Arrivals keep their intended time
- * whatever happens.  Used by its worker's thread. */
+ * A turn takes every due arrival, queues it on its connection and sends the queue of each
+ * connection with one call.  A timerfd of the highest priority and every read start a turn.  While
+ * sockets wait to be read, reading gets as much time as the last turn took: some microseconds at a
+ * low rate; above the rate that one call per query can sustain, turns grow longer, and each call
+ * sends and receives more.  Arrivals keep their intended time.  Used by the worker's thread only.
+ */
 #ifndef TCPSCALER_CLIENT_WORKER_LOAD_H
 #define TCPSCALER_CLIENT_WORKER_LOAD_H
 
@@ -36,46 +36,44 @@ struct client_load {
     struct client_turnover *turnover;
     struct client_subscribe *subscribe;
     struct wakeup wakeup;
-    uint64_t ahead_ns; /* before the next turn the worker is awake; PACER_NEVER: always */
-    uint64_t awake_ns; /* since when it has waited awake for the next turn; 0: it has not */
+    uint64_t ahead_ns; /* busy-wait this long before the next turn; PACER_NEVER: always */
+    uint64_t awake_ns; /* start of the current busy-wait; 0: none */
     int timer_fd;
-    uint64_t timer_ns;        /* when the timer goes; PACER_NEVER: it is off */
-    bool asleep;              /* the loop sleeps, and will not look at the clock before timer_ns */
-    bool has_slept;           /* the timer woke it, and no turn has been taken since */
-    struct event timer_event; /* the next arrival */
-    struct event rest_event;  /* nothing more to read: the next turn need not wait */
-    uint64_t rest_until_ns;   /* before that reading has precedence */
-    bool has_read;            /* since spinning last looked */
+    uint64_t timer_ns;        /* expiry of the timer; PACER_NEVER: disarmed */
+    bool asleep;              /* the loop sleeps and does not read the clock before timer_ns */
+    bool has_slept;           /* the timer woke it up, and no turn has started since */
+    struct event timer_event; /* next arrival */
+    struct event rest_event;  /* nothing left to read: the next turn need not wait */
+    uint64_t rest_until_ns;   /* until then reading takes precedence */
+    bool has_read;            /* a socket was read since the last busy-wait */
     struct event drain_event; /* end of the drain */
     uint64_t drain_end_ns;
     bool draining;
 };
 
-/* Prepares timers; what stands before `wakeup` in the structure is set.  Returns 0 or -1 with
- * errno.
+/* Prepares timers.  The fields before `wakeup` are set by the caller.  Returns 0 or -1 with errno.
  */
 int client_load_init(struct client_load *l);
 void client_load_free(struct client_load *l);
 
-/* The schedule begins at start_ns.  takes_arrivals: of each worker, borrowed. */
+/* Starts the schedule at start_ns.  takes_arrivals: one flag per worker, borrowed. */
 void client_load_start(struct client_load *l, const bool *takes_arrivals, uint64_t start_ns);
 
-/* Replaces the schedule (pacer_replace()), borrowed, and its end; nothing when it
- * is over. */
+/* Replaces the schedule (pacer_replace(), borrowed) and its end.  No effect once it is over. */
 void client_load_replace(struct client_load *l, const struct schedule *schedule, uint64_t end_ns);
 
-/* Ends at once: what is in flight or waiting is cancelled, the worker enters DRAINED. */
+/* Ends at once: cancels queries in flight or queued, and the worker enters DRAINED. */
 void client_load_stop(struct client_load *l);
 
-/* Before the loop looks at the sockets: sends what is due.  Returns whether the loop may sleep;
- * otherwise the next query is due so soon that it must look at them once and return. */
+/* Sends what is due, before the loop polls the sockets.  Returns whether the loop may sleep; if
+ * not, the next query is due so soon that the loop must poll without waiting. */
 bool client_load_before_turn(struct client_load *l);
 
-/* After a connection's input was consumed: sends what became due or free meanwhile. */
+/* Called after a connection's input was processed: sends what has become due or has got an id
+ * meanwhile. */
 void client_load_after_read(struct client_load *l);
 
-/* After the end of the schedule: when nothing is queued or awaited any more, the worker is DRAINED.
- */
+/* After the end of the schedule: enters DRAINED once nothing is queued or in flight. */
 void client_load_check_drained(struct client_load *l);
 
 #endif

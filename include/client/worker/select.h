@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * client_select: which connection of a worker an arrival goes to: the one chosen for it
- * (workload/arrivals.h), or another one if that takes no queries.  Where fewer are open than there
- * are slots the worker chooses itself, at random or in turn.
+ * client_select: which connection of a worker gets an arrival: the one selected for it
+ * (workload/arrivals.h), or another one if that takes no queries.  While fewer connections are open
+ * than there are slots, the worker selects among the open ones, at random or in turn.
  *
  * Pure: it knows slots, not connections.  One owner thread. */
 #ifndef TCPSCALER_CLIENT_WORKER_SELECT_H
@@ -23,22 +23,23 @@ struct client_select {
 
 void client_select_init(struct client_select *s, bool random, uint64_t seed, uint32_t worker);
 
-/* One of the open slots, fewer than all.  CLIENT_SELECT_NONE: none is open. */
+/* Selects one of the open slots, which are fewer than all.  Returns CLIENT_SELECT_NONE if none is
+ * open. */
 uint32_t client_select_open(struct client_select *s, const struct client_pool *pool);
 
-/* The first choice: `chosen` if all slots are open; it may lie outside of this worker's slots, the
- * others' are numbered on.  CLIENT_SELECT_NONE: none is open. */
+/* Returns the first choice: `chosen` if all slots are open; a `chosen` slot of another worker maps
+ * to a slot of this one.  Returns CLIENT_SELECT_NONE if no slot is open. */
 static inline uint32_t client_select_first(struct client_select *s, const struct client_pool *pool,
                                            uint32_t chosen)
 {
     return pool->n_open == pool->n_slots ? chosen : client_select_open(s, pool);
 }
 
-/* Another one, at random, out of a list of usable slots, n > 0. */
+/* Selects a random element of a list of n > 0 usable slots. */
 uint32_t client_select_listed(struct client_select *s, const uint32_t *usable, uint32_t n);
 
-/* Likewise out of n_slots, where it is not known which are usable: at least one is.  `is_usable` is
- * called with `context`. */
+/* Selects a random usable slot out of n_slots, of which at least one must be usable.  Calls
+ * `is_usable` with `context`. */
 uint32_t client_select_other(struct client_select *s, uint32_t n_slots,
                              bool (*is_usable)(const void *context, uint32_t slot),
                              const void *context);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * client_span: when a worker's load begins and ends, and its latest look at the clock.  All times
- * are CLOCK_MONOTONIC.  Used by its worker's thread. */
+ * client_span: begin and end of a worker's load, and the last time read.  All times are
+ * CLOCK_MONOTONIC.  Used by the worker's thread only. */
 #ifndef TCPSCALER_CLIENT_WORKER_SPAN_H
 #define TCPSCALER_CLIENT_WORKER_SPAN_H
 
@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 struct client_span {
-    uint64_t start_ns, measure_ns, end_ns; /* begin of warm-up, of measurement, end of it; 0: not
-                                              yet known */
-    uint64_t now_ns;                       /* the latest stamp taken: what is due is judged by it */
-    bool running;                          /* arrivals are taken */
+    /* Begin of the warm-up, begin and end of the measurement; 0: unknown. */
+    uint64_t start_ns, measure_ns, end_ns;
+    uint64_t now_ns; /* last time read; decides what is due */
+    bool running;    /* arrivals are being taken */
 };
 
 #endif

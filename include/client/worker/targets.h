@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * client_targets: what all workers are to reach together, and what may change during a run: the
- * rate, the end and the number of connections.  The main thread writes the targets and tells the
- * workers; each copies the newest version as a whole and skips older ones. */
+ * client_targets: what all workers together have to reach and what can change during a run: rate,
+ * end and number of connections.  The main thread writes the targets and notifies the workers.
+ * Each copies the newest version as a whole and skips older ones. */
 #ifndef TCPSCALER_CLIENT_WORKER_TARGETS_H
 #define TCPSCALER_CLIENT_WORKER_TARGETS_H
 
@@ -12,30 +12,30 @@
 #include <stdint.h>
 
 struct client_targets {
-    pthread_mutex_t lock;     /* of what follows; the main thread alone writes */
+    pthread_mutex_t lock;     /* protects the fields below, which only the main thread writes */
     struct schedule schedule; /* from the first query on */
-    uint64_t end_ns;          /* of the measurement, absolute; PACER_NEVER */
-    uint32_t n_connections;   /* wanted */
-    uint32_t version;         /* of all this */
+    uint64_t end_ns;          /* end of the measurement; PACER_NEVER: none */
+    uint32_t n_connections;   /* number wanted */
+    uint32_t version;         /* incremented by every change */
 };
 
 /* A worker's copy. */
 struct client_targets_copy {
-    struct schedule *schedule; /* NULL: nothing changes */
+    struct schedule *schedule; /* NULL: targets cannot change */
     uint64_t end_ns;
-    uint32_t n_connections;   /* of all workers */
-    uint32_t version;         /* of the copy */
-    _Atomic uint32_t reached; /* the version that the worker follows; any thread may read it */
+    uint32_t n_connections;   /* of all workers together */
+    uint32_t version;         /* version of the copy */
+    _Atomic uint32_t reached; /* version in effect; any thread may read it */
 };
 
-/* targets: NULL: nothing changes.  Returns 0 or -1 with errno. */
+/* targets NULL: targets cannot change.  Returns 0 or -1 with errno. */
 int client_targets_init(struct client_targets_copy *copy, const struct client_targets *targets);
 void client_targets_free(struct client_targets_copy *copy);
 
-/* The worker's thread: copies the newest targets. */
+/* Worker's thread: copies the newest targets. */
 void client_targets_update(struct client_targets_copy *copy, struct client_targets *targets);
 
-/* The worker's thread: it follows the copy. */
+/* Worker's thread: the copy is in effect. */
 void client_targets_mark_reached(struct client_targets_copy *copy);
 
 #endif

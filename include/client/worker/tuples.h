@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * client_tuples: sockets of a worker, each connecting from the next of its source tuples.  Used by
- * its worker's thread. */
+ * client_tuples: creates a worker's sockets, each connecting from the next source tuple.  Used by
+ * the worker's thread only. */
 #ifndef TCPSCALER_CLIENT_WORKER_TUPLES_H
 #define TCPSCALER_CLIENT_WORKER_TUPLES_H
 
@@ -16,19 +16,20 @@
 struct client_tuples {
     const struct client_config *config;
     struct srccursor cursor;
-    bool reuses; /* tuples that were given back are used again */
+    bool reuses; /* use returned tuples again */
 };
 
-/* Of the worker with this slice of the connections. */
+/* For the worker with this slice of the connections. */
 void client_tuples_init(struct client_tuples *t, const struct client_config *config,
                         uint32_t first_conn, uint32_t n_conns, bool reuses);
 void client_tuples_free(struct client_tuples *t);
 
-/* Starts a connect.  Returns the socket, connecting or connected, with *tuple, the number of its
- * planned tuple (CLIENT_TUPLE_NONE: the kernel chose); or -1 with errno and *failed. */
+/* Starts a connect.  Returns a socket that is connecting or connected, and the number of its
+ * planned tuple in *tuple (CLIENT_TUPLE_NONE: chosen by the kernel).  On failure returns -1 with
+ * errno and *failed. */
 int client_tuples_connect(struct client_tuples *t, uint64_t *tuple, struct outcome *failed);
 
-/* The tuple is not used any more.  CLIENT_TUPLE_NONE: nothing. */
+/* Returns a tuple that is no longer in use.  CLIENT_TUPLE_NONE: no effect. */
 void client_tuples_give_back(struct client_tuples *t, uint64_t tuple);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * client_turnover: which of a worker's connections come and go during a run.
+ * client_turnover: replaces, opens and closes a worker's connections during a run.
  *
- * Without --queries-per-conn and --reconnect nothing follows the end of a connection: its slot
- * stays empty until more connections are wanted.  With them another one takes its slot: at once
- * when it was given all the queries it may carry, after a growing wait (workload/backoff.h) when it
- * failed. How many are wanted may follow a schedule or requests (client/worker/pool.h).
+ * Without --queries-per-conn and --reconnect, the slot of an ended connection stays empty until
+ * more connections are wanted.  With them the slot is reused: at once after a connection that
+ * carried its last query, after a growing delay (workload/backoff.h) if it failed.  The number
+ * wanted can follow a schedule or requests (client/worker/pool.h).
  *
- * Used by its worker's thread. */
+ * Used by the worker's thread only. */
 #ifndef TCPSCALER_CLIENT_WORKER_TURNOVER_H
 #define TCPSCALER_CLIENT_WORKER_TURNOVER_H
 
@@ -20,8 +20,8 @@
 #include <event2/event_struct.h>
 #include <stdint.h>
 
-/* For changes by request without a connect rate: connections opened and closed per second, of all
- * workers together. */
+/* Connections opened and closed per second by request if there is no connect rate, all workers
+ * together. */
 #define CLIENT_TURNOVER_PER_S 500.0
 
 struct client_turnover {
@@ -30,40 +30,40 @@ struct client_turnover {
     struct client_pool *pool;
     struct client_connect *connect;
     struct pacer_segment rate;
-    struct pacer pacer; /* of the steps */
+    struct pacer pacer; /* paces the steps */
     struct event tick_event, step_event;
-    uint64_t start_ns; /* of the schedule of connections */
+    uint64_t start_ns; /* start of the connection schedule */
 };
 
-/* Prepares timers and pool: wanted is what the schedule of connections begins with, or all of them.
- * What stands before them in the structure is set. */
+/* Prepares timers and pool, which wants the initial number of the connection schedule, or all
+ * slots.  The fields before `rate` are set by the caller. */
 void client_turnover_init(struct client_turnover *to);
 
-/* The schedule of connections, if there is one, begins at start_ns. */
+/* Starts the connection schedule, if any, at start_ns. */
 void client_turnover_follow(struct client_turnover *to, uint64_t start_ns);
 
-/* By request n <= n_slots connections, at the connect rate or CLIENT_TURNOVER_PER_S. */
+/* Requests n <= n_slots connections, at the connect rate or CLIENT_TURNOVER_PER_S. */
 void client_turnover_request(struct client_turnover *to, uint32_t n);
 
-/* Slots are kept, and a connection was given a query: with the last one it may carry it is
- * FINISHING. */
+/* A connection was given a query.  After the last query it may carry it is FINISHING.  Slots must
+ * be kept. */
 void client_turnover_give(struct client_turnover *to, struct client_conn *c);
 
-/* A connection has ended: another one follows in its slot, now or later, unless connecting has
- * stopped or the slot is no longer in the pool. */
+/* A connection has ended: its slot is reused, now or later, unless connecting was stopped or the
+ * slot is no longer in the pool. */
 void client_turnover_ended(struct client_turnover *to, struct client_conn *c,
                            struct outcome outcome);
 
-/* Its wait is over: another one follows. */
+/* The delay is over: reuses the slot. */
 void client_turnover_waited(struct client_turnover *to, struct client_conn *c);
 
-/* Nothing is opened any more, and no wait goes on; connections under way go on. */
+/* Opens nothing more and cancels all delays.  Connections being opened continue. */
 void client_turnover_stop(struct client_turnover *to);
 
-/* Likewise; connections under way end as cancelled. */
+/* Likewise, and ends connections being opened as cancelled. */
 void client_turnover_cancel(struct client_turnover *to);
 
-/* Those that were requested and never begun end: for want of memory, or as cancelled. */
+/* Counts requested connections that were never opened: out of memory, or cancelled. */
 void client_turnover_count_missing(struct client_turnover *to);
 
 #endif

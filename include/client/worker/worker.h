@@ -2,14 +2,14 @@
  * client_worker: one thread of tcpclient: its slice of the connections, its pacer, its figures.
  *
  *   main thread                    worker
- *   client_worker_start ---------> allocates all it will need
+ *   client_worker_start ---------> allocates everything it needs
  *   CLIENT_OPEN(t)      ---------> CONNECTING: opens and proves its connections
  *   CLIENT_OPEN_ALL     ---------> opens those beyond the first window, too, though none is usable
  *                       <--------- CONNECTED: each of them is proven, half-open or ended
  *   CLIENT_START(t0)    ---------> LOADING: warm-up and measurement from t0 on, then drain
  *                       <--------- DRAINED: every query has its outcome
  *   CLIENT_CLOSE        ---------> closes everything, ends
- *   CLIENT_HAND_OVER at any time: the values recorded so far are the main thread's to collect.
+ *   CLIENT_HAND_OVER at any time: hands the values recorded so far to the main thread.
  *   CLIENT_STEER after CLIENT_START: the targets have changed (client/worker/targets.h).
  *   CLIENT_STOP at any time: no more connects, queries in flight are cancelled, DRAINED.
  *
@@ -27,7 +27,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* In this order a worker takes those that it finds together. */
+/* A worker handles pending messages in this order. */
 enum client_message {
     CLIENT_OPEN,
     CLIENT_OPEN_ALL,
@@ -38,32 +38,33 @@ enum client_message {
     CLIENT_CLOSE
 };
 
-/* Two cache lines, which x86 fetches as a pair: no worker writes where another one reads. */
+/* Two cache lines, which x86 fetches in pairs: no worker writes to memory that another one reads.
+ */
 #define CLIENT_WORKER_ALIGNMENT 128
 
 struct client_parts;
 
 struct client_worker {
-    _Alignas(
-        CLIENT_WORKER_ALIGNMENT) struct worker worker; /* first: the two are cast into each other */
+    /* Must be first: pointers to the two are cast into each other. */
+    _Alignas(CLIENT_WORKER_ALIGNMENT) struct worker worker;
     const struct client_config *config;
     struct client_stages stages;
     struct client_figures figures;
     struct client_targets_copy targets;
     uint32_t first_conn, n_conns; /* its slice of all connections */
-    /* Set by the main thread before CLIENT_START, borrowed: of each worker, whether it takes
-     * arrivals: those with a usable connection do. */
+    /* One flag per worker: takes arrivals, because it has a usable connection.  Set by the main
+     * thread before CLIENT_START, borrowed. */
     const bool *takes_arrivals;
-    struct client_parts *parts; /* the worker's thread alone */
+    struct client_parts *parts; /* worker's thread only */
 };
 
-/* Starts worker `index` of zeroed memory.  Returns 0, or -1 with errno. */
+/* Starts worker `index`.  *cw must be zeroed.  Returns 0, or -1 with errno. */
 int client_worker_start(struct client_worker *cw, const struct client_config *config,
                         uint32_t index);
 
 void client_worker_join(struct client_worker *cw);
 
-/* Releases the figures; after the join and the merge. */
+/* Releases the figures.  Call it after joining and merging. */
 void client_worker_free(struct client_worker *cw);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "client/worker/conn.h"
 
-/* What this host added to the response time.  That all ids of the connection were in flight is the
- * server's doing. */
+/* This host's part of the response time.  Excludes waiting for an id: the server holds all ids of
+ * the connection. */
 static uint64_t own_delay_ns(uint64_t arrived_ns, const struct inflight_query *q,
                              uint64_t received_ns)
 {
@@ -48,7 +48,7 @@ static void measure(struct client_answers *a, const struct inflight_query *q, ui
         push_row(a->transport, q, received_ns);
 }
 
-/* The query is answered in time. */
+/* Counts a query answered in time. */
 static void credit(struct client_answers *a, struct client_conn *c, uint32_t slot,
                    uint64_t received_ns)
 {
@@ -74,8 +74,8 @@ static void count_stray(struct client_answers *a, const struct client_conn *c)
               1);
 }
 
-/* Returns whether an expired query was owed the answer.  After the drain one that was not is to a
- * query that was cancelled. */
+/* Returns whether an expired query was waiting for the answer.  After the drain, an answer that no
+ * expired query waited for belongs to a cancelled one. */
 static bool take_late(struct client_answers *a, struct client_conn *c)
 {
     struct client_queries *qs = a->queries;
@@ -96,7 +96,7 @@ static bool is_overdue(struct client_queries *qs, uint32_t slot, uint64_t now_ns
     return now_ns - inflight_at(&qs->inflight, slot)->sent_ns >= qs->transport->config->timeout_ns;
 }
 
-/* A complete answer, the last one of c->stream. */
+/* Processes the complete answer at the end of c->stream. */
 static void take_answer(struct client_answers *a, struct client_conn *c, uint64_t received_ns)
 {
     struct client_queries *qs = a->queries;
@@ -107,7 +107,7 @@ static void take_answer(struct client_answers *a, struct client_conn *c, uint64_
     if (c->n_unheard > 0)
         client_conn_heard(c);
     if (slot != INFLIGHT_NONE && is_overdue(qs, slot, received_ns)) {
-        client_query_expire(qs, slot, received_ns); /* the timer has not come to it yet */
+        client_query_expire(qs, slot, received_ns); /* the timer has not reached it yet */
         if (c->state == CLIENT_CONN_ENDED)
             return;
         slot = INFLIGHT_NONE;

@@ -14,10 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Linux sends nothing again earlier: half of its least retransmission timeout (200 ms). */
+/* Half of Linux' minimum retransmission timeout (200 ms): no retransmission is earlier. */
 #define RETRANSMIT_NS (100 * 1000000ull)
 
-/* --- the way in --- */
+/* --- opening --- */
 
 void client_conn_begin(struct client_conn *c, struct client_transport *t)
 {
@@ -35,8 +35,8 @@ void client_conn_begin(struct client_conn *c, struct client_transport *t)
     c->connect_start_ns = clock_now_ns();
 }
 
-/* Segments sent again that the peer did not have; the others are loss probes (RFC 8985) and
- * timeouts for acknowledgements that came late. */
+/* Retransmits of segments that were lost, without tail loss probes (RFC 8985) and timeouts caused
+ * by late acknowledgements. */
 static uint32_t needed_retransmits(const struct sock_tcp *tcp)
 {
     return tcp->retransmits > tcp->duplicates ? tcp->retransmits - tcp->duplicates : 0;
@@ -90,7 +90,7 @@ void client_conn_mark_half_open(struct client_conn *c)
     t->ops->half_open(t->owner, c);
 }
 
-/* --- what it sends --- */
+/* --- sending --- */
 
 ssize_t client_conn_write(struct client_conn *c, const uint8_t *data, size_t n_bytes)
 {
@@ -106,7 +106,7 @@ int client_conn_send(struct client_conn *c, const uint8_t *data, size_t n_bytes)
                                      : client_io_transmit(c, data, n_bytes);
 }
 
-/* --- whether it is heard --- */
+/* --- deaf connections --- */
 
 void client_conn_unheard(struct client_conn *c)
 {
@@ -130,9 +130,9 @@ void client_conn_heard(struct client_conn *c)
         c->n_unheard = 0;
 }
 
-/* --- the way out --- */
+/* --- closing --- */
 
-/* It was LIVE. */
+/* The connection was LIVE. */
 static void become_unusable(struct client_conn *c)
 {
     struct client_transport *t = c->transport;
@@ -153,7 +153,7 @@ void client_conn_close_if_finished(struct client_conn *c)
         client_conn_close(c, (struct outcome){PHASE_RUN, REASON_FINISHED}, 0);
 }
 
-/* Of a connection that was never established. */
+/* Counts the SYNs of a connection that was never established. */
 static void count_syns(struct client_conn *c, int fd)
 {
     struct client_record *record = client_conn_record(c);
@@ -164,7 +164,7 @@ static void count_syns(struct client_conn *c, int fd)
         record->syn_retransmits += tcp.retransmits;
 }
 
-/* What TCP had to do for an established connection. */
+/* Counts the retransmits of an established connection. */
 static void count_segments(struct client_conn *c, int fd, bool was_usable, struct outcome outcome)
 {
     struct client_figures *f = c->transport->figures;
@@ -200,7 +200,7 @@ void client_conn_log(const struct client_conn *c, struct outcome outcome, const 
               outcome_reason_name(outcome.reason), text);
 }
 
-/* state: the one it was in. */
+/* state: the one before closing. */
 static void close_socket(struct client_conn *c, enum client_conn_state state,
                          struct outcome outcome)
 {
@@ -261,7 +261,7 @@ void client_conn_close(struct client_conn *c, struct outcome outcome, int error)
         become_unusable(c);
     else if (state == CLIENT_CONN_HALF_OPEN)
         tally_sub(&t->figures->n_half_open, 1);
-    client_conn_heard(c); /* it is deaf no more */
+    client_conn_heard(c); /* it no longer counts as deaf */
     t->ops->ended(t->owner, c, outcome);
     close_socket(c, state, outcome);
     client_io_discard(c);

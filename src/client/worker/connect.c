@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* The main thread looks at the memory that is left every 20 ms. */
+/* The main thread updates the available memory every 20 ms. */
 enum { MEMORY_WAIT_US = 5000 };
 
 /* --- whether to open --- */
@@ -50,14 +50,14 @@ static bool is_held(const struct client_connect *cc)
            tally_get(&f->tally.connections.attempted) >= f->connect_window;
 }
 
-/* Once memory has been short, only connections that take the place of others begin. */
+/* After a shortage of memory, only replacements are opened. */
 static bool has_more(const struct client_connect *cc)
 {
     return cc->n_again > 0 ||
            (!memory_was_short(cc) && client_pool_has_next(cc->pool) && !is_held(cc));
 }
 
-/* Otherwise the timer is set for when to try again. */
+/* If not, sets a timer to try again. */
 static bool may_open(struct client_connect *cc)
 {
     static const struct timeval wait = {.tv_usec = MEMORY_WAIT_US};
@@ -80,8 +80,8 @@ static uint32_t next_slot(const struct client_connect *cc)
     return cc->n_again > 0 ? cc->again[cc->first_again] : client_pool_next(cc->pool);
 }
 
-/* Whether the next slot is free.  One let go of that still awaits its last answer is closed: its
- * slot is free when its end has been dealt with. */
+/* Returns whether the next slot is free.  Its former connection may still wait for its last answer:
+ * then closes it, and the slot is free once its end has been handled. */
 static bool free_next_slot(struct client_connect *cc)
 {
     struct client_conn *c = &cc->transport->conns[next_slot(cc)];
@@ -92,7 +92,7 @@ static bool free_next_slot(struct client_connect *cc)
     return false;
 }
 
-/* Takes the next slot; its connection is NEW or ENDED. */
+/* Takes the next slot.  Its connection is NEW or ENDED. */
 static struct client_conn *take_next(struct client_connect *cc)
 {
     const uint32_t slot = next_slot(cc);
@@ -105,8 +105,8 @@ static struct client_conn *take_next(struct client_connect *cc)
     }
     client_pool_open_next(cc->pool);
     if (cc->transport->config->targets != NULL) {
-        client_slots_forget(cc->slots, slot); /* requested by itself, not the next after another */
-        c->settled |= cc->span->start_ns > 0; /* nobody waits for it */
+        client_slots_forget(cc->slots, slot); /* a new request, not a replacement */
+        c->settled |= cc->span->start_ns > 0; /* the run has started without it */
     }
     return c;
 }
@@ -132,7 +132,7 @@ static void open_in(struct client_connect *cc, struct client_conn *c)
         client_events_open(c, fd);
 }
 
-/* Has client_connect_more() called once the callbacks that are ready have run. */
+/* Makes the loop call client_connect_more() after the pending callbacks. */
 static void want_more(struct client_connect *cc)
 {
     if (!cc->opening && !cc->stopped && !event_pending(&cc->due_event, EV_TIMEOUT, NULL))
@@ -152,7 +152,7 @@ static bool has_room(const struct client_connect *cc)
     return cc->n_in_window < cc->transport->figures->connect_window;
 }
 
-/* The rest of what the window allows follows after a look at the sockets. */
+/* Continues after polling the sockets. */
 static void go_on_later(struct client_connect *cc)
 {
     static const struct timeval at_once;
@@ -161,8 +161,8 @@ static void go_on_later(struct client_connect *cc)
         worker_add_timer(&cc->due_event, &at_once);
 }
 
-/* As many as window and rate allow, but no more than the window at a time: those that are
- * established at once must not keep the others from being served. */
+/* Opens as many as window and rate allow, but at most one window per call: connects that succeed at
+ * once must not starve the other sockets. */
 void client_connect_more(struct client_connect *cc)
 {
     uint32_t n_opened = 0;
@@ -193,7 +193,7 @@ static void on_due(evutil_socket_t fd, short what, void *arg)
     client_connect_more(arg);
 }
 
-/* --- phases --- */
+/* --- start and stop --- */
 
 void client_connect_pace(const struct client_connect *cc, struct pacer *pacer,
                          struct pacer_segment *rate, double per_s, uint64_t start_ns)
@@ -248,7 +248,7 @@ void client_connect_begin_no_more(struct client_connect *cc)
     event_del(&cc->due_event);
 }
 
-/* --- what became of them --- */
+/* --- ends --- */
 
 /* After what became of it has been counted, as the main thread is to see it. */
 static void count_settled(struct client_figures *f)

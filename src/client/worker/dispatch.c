@@ -5,11 +5,11 @@
 #include "base/clock.h"
 #include "client/worker/conn.h"
 
-/* The most arrivals of one turn: of each connection, and for few connections in all.  After a pause
- * of the program the rest follows in the next turns: sockets are read in between, and what is not
- * queued yet takes no memory.  What a turn gives to one connection is one write: with 2 of each the
- * client sent 153,000 queries/s over 2,000 connections at 6.3 us of CPU time, with 64 of each
- * 982,000 at 1.0 us. */
+/* Limits per turn: per connection, and in total with few connections.  After the program was
+ * stopped, the backlog is queued over several turns, so that sockets are read in between and the
+ * queue stays small.  One write per turn and connection sends all of its queries: with a limit of 2
+ * the client sent 153,000 queries/s over 2,000 connections at 6.3 us of CPU time each, with 64 it
+ * sent 982,000 at 1.0 us. */
 enum { MOST_PER_TURN_OF_EACH = 64, MOST_PER_TURN_OF_FEW = 4096 };
 
 void client_dispatch_init(struct client_dispatch *d)
@@ -26,7 +26,7 @@ void client_dispatch_start(struct client_dispatch *d, const bool *takes_arrivals
     client_due_start(d->due, takes_arrivals, start_ns);
 }
 
-/* On the connection in slot i. */
+/* Queues a query on the connection in slot i. */
 static bool queue(struct client_dispatch *d, uint32_t i, uint64_t intended_ns, uint8_t tag,
                   size_t query)
 {
@@ -53,7 +53,7 @@ static bool is_usable(const void *context, uint32_t slot)
     return client_conn_is_usable(&t->conns[slot]);
 }
 
-/* Whatever is usable. */
+/* Selects any usable connection. */
 static uint32_t select_other(struct client_dispatch *d)
 {
     const struct client_transport *t = d->transport;
@@ -65,8 +65,8 @@ static uint32_t select_other(struct client_dispatch *d)
     return client_select_other(&d->select, t->n_conns, is_usable, t);
 }
 
-/* The slot of a connection that takes queries; CLIENT_SELECT_NONE: there is none.  `chosen`: number
- * over all workers, perhaps another worker's.  *rerouted: it is not that one. */
+/* Selects the slot of a connection that takes queries; CLIENT_SELECT_NONE: there is none.
+ * `chosen`: number over all workers, possibly in another worker.  *rerouted: not the chosen one. */
 static uint32_t select_slot(struct client_dispatch *d, uint32_t chosen, bool *rerouted)
 {
     const struct client_transport *t = d->transport;
@@ -82,7 +82,7 @@ static uint32_t select_slot(struct client_dispatch *d, uint32_t chosen, bool *re
     return i;
 }
 
-/* No answer will come, nor bring the next query of a closed loop. */
+/* In a closed loop no answer will trigger the connection's next query. */
 static void count_unsent(struct client_dispatch *d, struct tally_queries *counts, uint8_t class)
 {
     tally_add(&counts->unsent, 1);

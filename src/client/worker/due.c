@@ -14,7 +14,7 @@ void client_due_free(struct client_due *d)
     closed_loop_free(&d->closed);
 }
 
-/* The queries of a file are used in its order, by the arrivals of all workers. */
+/* The arrivals of all workers use the queries of a file in order. */
 static void pass_arrivals(struct client_due *d, uint64_t n)
 {
     const struct query *query = &d->transport->config->query;
@@ -47,7 +47,8 @@ size_t client_due_take(struct client_due *d, uint32_t *connection)
     return query;
 }
 
-/* A connection that is in the loop for the one before it in its slot takes that turn. */
+/* The connection may still be in the loop for its predecessor in the slot; then it keeps that turn.
+ */
 static void push_closed_loop(struct client_due *d, struct client_conn *c, uint64_t due_ns)
 {
     if (c->in_loop)
@@ -80,8 +81,8 @@ static void spread_closed_loop(struct client_due *d, uint64_t start_ns)
             push_closed_loop(d, &t->conns[i], start_ns + (uint64_t)(step_ns * (first + i)));
 }
 
-/* In a closed loop the queries of a file are used in their order by each worker, from as far into
- * them as its connections are into all. */
+/* In a closed loop each worker uses the queries of a file in order, starting at the same fraction
+ * of the file as its slice of the connections. */
 static size_t first_query(const struct client_transport *t)
 {
     const struct query *query = &t->config->query;

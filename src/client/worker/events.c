@@ -11,11 +11,12 @@
 #include <errno.h>
 #include <sys/socket.h>
 
-/* Receive calls per wake-up: a peer that sends without end must not keep the others waiting. */
+/* Limit on receive calls per wake-up: a peer that never stops sending must not starve the others.
+ */
 enum { MAX_READS_PER_WAKEUP = 8 };
 
-/* The last bytes of a broken connection are read into a buffer of their own: the worker's may be in
- * use, since what is read from one connection can make another one send. */
+/* The last bytes of a broken connection get their own buffer.  The worker's may be in use, because
+ * reading from one connection can make another one send. */
 enum { BROKEN_BYTES = 4096 };
 
 static void on_connected(evutil_socket_t fd, short what, void *arg);
@@ -36,7 +37,7 @@ static void done(const struct client_transport *t)
 
 /* --- connecting --- */
 
-/* Its bytes pass in both directions: PROVING. */
+/* Bytes pass in both directions: enters PROVING. */
 static void become_ready(struct client_conn *c, int fd)
 {
     struct client_transport *t = c->transport;
@@ -52,7 +53,7 @@ static void become_ready(struct client_conn *c, int fd)
         client_conn_become_usable(c);
 }
 
-/* --- TLS's handshake --- */
+/* --- TLS handshake --- */
 
 static void close_tls_failed(struct client_conn *c)
 {
@@ -109,7 +110,7 @@ static void end_handshake(struct client_conn *c)
 
 /* --- established --- */
 
-/* Without TIME_WAIT: that would keep the server from its port. */
+/* Resets the connection: TIME_WAIT would keep a server from binding the port. */
 static void refuse_itself(struct client_conn *c, int fd)
 {
     sock_reset_on_close(fd);
@@ -150,9 +151,9 @@ static void on_established(struct client_conn *c, int fd, uint32_t syn_retransmi
         become_ready(c, fd);
 }
 
-/* Over loopback the handshake is over when connect(2) returns, although it says EINPROGRESS.  To
- * ask costs 0.2 us and saves watching for it, two epoll_ctl(2) and a wake-up: connecting is then as
- * fast as a loop of bind, connect and epoll_ctl alone (ratio 1.00; 0.8 without; bench/connect). */
+/* Over loopback the connect has finished when connect(2) returns, although it reports EINPROGRESS.
+ * Asking costs 0.2 us and saves two epoll_ctl(2) calls and a wake-up: connecting is then as fast as
+ * a loop of bind, connect and epoll_ctl alone (ratio 1.00; 0.8 without; bench/connect). */
 void client_events_open(struct client_conn *c, int fd)
 {
     if (sock_is_connected(fd))
@@ -178,7 +179,7 @@ static void on_connected(evutil_socket_t fd, short what, void *arg)
 
 /* --- receiving --- */
 
-/* Of what the socket gave, with TLS.  `plain`: room for n + TLS_RECORD_BYTES. */
+/* Processes received bytes with TLS.  `plain`: room for n + TLS_RECORD_BYTES. */
 static void take_encrypted(struct client_conn *c, const uint8_t *data, size_t n, uint8_t *plain,
                            uint64_t received_ns)
 {
@@ -206,7 +207,7 @@ static void take_encrypted(struct client_conn *c, const uint8_t *data, size_t n,
         client_conn_close(c, (struct outcome){PHASE_SEND, outcome_reason_of_errno(error)}, error);
 }
 
-/* Of what the socket gave.  `plain`, with TLS: room for n_bytes + TLS_RECORD_BYTES. */
+/* Processes received bytes.  `plain`, with TLS: room for n_bytes + TLS_RECORD_BYTES. */
 static void take(struct client_conn *c, const uint8_t *data, size_t n_bytes, uint8_t *plain,
                  uint64_t received_ns)
 {
@@ -222,7 +223,7 @@ static void take(struct client_conn *c, const uint8_t *data, size_t n_bytes, uin
         t->ops->data(t->owner, c, data, n_bytes, received_ns);
 }
 
-/* The peer has closed its half. */
+/* The peer closed its half. */
 static void take_end(struct client_conn *c)
 {
     const struct client_transport *t = c->transport;
@@ -242,7 +243,7 @@ static ssize_t receive_stamped(struct client_transport *t, int fd)
     return n;
 }
 
-/* One receive call.  Returns whether there may be more to read. */
+/* Makes one receive call.  Returns whether there may be more to read. */
 static bool receive(struct client_conn *c, int fd)
 {
     struct client_transport *t = c->transport;
@@ -302,7 +303,7 @@ void client_events_broken(struct client_conn *c, int error)
 
 /* --- room --- */
 
-/* First for what is kept, then for the queries that wait. */
+/* Sends the kept bytes first, then the waiting queries. */
 static void use_room(struct client_conn *c)
 {
     const struct client_transport *t = c->transport;
@@ -317,7 +318,7 @@ static void use_room(struct client_conn *c)
         client_conn_close(c, (struct outcome){PHASE_SEND, REASON_MEMORY}, ENOMEM);
 }
 
-/* No greeting has come in time. */
+/* The greeting did not arrive in time. */
 static void on_not_greeted(struct client_conn *c)
 {
     event_remove_timer(&c->event);
@@ -338,7 +339,7 @@ static void on_ready(evutil_socket_t fd, short what, void *arg)
     done(c->transport);
 }
 
-/* --- between two connections of a slot --- */
+/* --- delay before reusing a slot --- */
 
 static void on_waited(evutil_socket_t fd, short what, void *arg)
 {

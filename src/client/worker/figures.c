@@ -36,7 +36,7 @@ void client_figures_free(struct client_figures *f)
     free(f->records);
 }
 
-/* Only pointers change hands. */
+/* Only swaps pointers. */
 void client_figures_hand_over(struct client_figures *f)
 {
     const uint32_t n = atomic_load_explicit(&f->n_handed_over, memory_order_relaxed);

@@ -12,7 +12,7 @@ struct client_backlog {
     uint8_t data[];
 };
 
-/* By doubling: each byte is copied twice at the most. */
+/* Doubles the size, so each byte is copied twice at most. */
 static struct client_backlog *enlarge(struct client_backlog *old, size_t n_more)
 {
     const size_t n_bytes = old != NULL ? old->n_bytes : 0, needed = n_bytes + n_more;
@@ -30,7 +30,7 @@ static struct client_backlog *enlarge(struct client_backlog *old, size_t n_more)
     return b;
 }
 
-/* The socket is read all the while.  Returns 0 or an errno. */
+/* Reading stays enabled.  Returns 0 or an errno. */
 static int watch_writable(struct client_conn *c, bool writable)
 {
     const event_callback_fn callback = event_get_callback(&c->event);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * client_parts: see client/worker/parts.h.  Each part knows those that it uses; this one knows all
- * of them, and passes on what connections report. */
+ * client_parts: see client/worker/parts.h.  Each part knows the parts it uses; only this one knows
+ * all of them, and forwards the callbacks of connections. */
 #include "client/worker/parts.h"
 
 #include "base/clock.h"
@@ -37,7 +37,7 @@ struct client_parts {
     struct client_load load;
 };
 
-/* --- what a connection reports --- */
+/* --- callbacks of connections --- */
 
 static void on_established(void *owner, struct client_conn *c)
 {
@@ -119,7 +119,7 @@ static void on_waited(void *owner, struct client_conn *c)
     client_turnover_waited(&p->turnover, c);
 }
 
-/* Consequences of connections that ended.  None of it opens or closes one. */
+/* Handles ended connections.  Opens and closes none. */
 static void follow_ends(struct client_parts *p)
 {
     struct client_conn *c;
@@ -151,9 +151,9 @@ static void on_done(void *owner)
 static const struct client_conn_ops query_ops = CONN_OPS(on_answers);
 static const struct client_conn_ops subscribe_ops = CONN_OPS(on_messages);
 
-/* --- its parts --- */
+/* --- initialization --- */
 
-/* Who uses whom. */
+/* Tells each part which parts it uses. */
 static void connect_parts(struct client_parts *p)
 {
     const struct client_parts_place *place = &p->place;
@@ -204,7 +204,7 @@ static void connect_parts(struct client_parts *p)
                                    .subscribe = &p->subscribe};
 }
 
-/* Where one connection may follow another. */
+/* Slots are kept if connections can be replaced. */
 static int init_slots(struct client_parts *p)
 {
     const struct client_parts_place *place = &p->place;
@@ -262,7 +262,7 @@ void client_parts_free(struct client_parts *p)
     free(p);
 }
 
-/* --- what the worker has them do --- */
+/* --- control by the worker --- */
 
 void client_parts_open(struct client_parts *p, uint64_t start_ns)
 {

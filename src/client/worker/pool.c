@@ -59,7 +59,7 @@ uint32_t client_pool_request(struct client_pool *p, uint32_t n)
     }
     if (n_wanted - n <= n_staying) {
         p->n_to_close += n_wanted - n;
-    } else { /* those not yet opened are withdrawn */
+    } else { /* withdraws those not yet opened */
         const uint32_t n_withdrawn = n_wanted - n - n_staying;
 
         p->n_to_close += n_staying;

@@ -6,13 +6,13 @@
 #include "client/worker/conn.h"
 #include "net/worker.h"
 
-/* Initial room for queries in flight: 56 MiB of address space. */
+/* Limit on the initial table of queries in flight: 56 MiB of address space. */
 enum { MOST_EXPECTED = 1 << 20 };
 
 static void on_expiry(evutil_socket_t fd, short what, void *arg);
 
-/* Room for all that this worker sends within the timeout: when a server stops answering nobody
- * waits for the table to grow.  Memory is used as they come. */
+/* Enough for all queries that this worker sends within the timeout: if the server stops answering,
+ * the table need not grow.  Memory is only used as queries are added. */
 static uint32_t expected_in_flight(const struct client_transport *t)
 {
     const struct client_config *config = t->config;

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <sys/socket.h>
 
-/* Prints nothing for an unknown time. */
+/* Prints nothing if the time is unknown. */
 static void print_us(FILE *out, uint64_t time_ns)
 {
     if (time_ns > 0)

@@ -2,10 +2,10 @@
  * client_select: see client/worker/select.h. */
 #include "client/worker/select.h"
 
-/* Random tries to find another usable connection before looking at each. */
+/* Random tries to find another usable connection before checking all of them. */
 enum { REROUTE_TRIES = 64 };
 
-/* Streams of the seed, one per worker each; those below are the pacer's and of arrivals. */
+/* Random streams, one per worker each.  The pacer and arrivals use those below. */
 enum { STREAM_SELECT = (1 << 20) + 1, STREAM_REROUTE = 1 << 21 };
 
 void client_select_init(struct client_select *s, bool random, uint64_t seed, uint32_t worker)

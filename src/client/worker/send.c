@@ -35,8 +35,8 @@ void client_send_join(struct client_send *s, struct client_conn *c)
     s->ring[(s->first + s->n++) % s->transport->n_conns] = client_conn_slot(c);
 }
 
-/* Takes the first; there is one.  An empty ring starts at its begin again,
- * so that only as much of it is ever touched as is in it at a time. */
+/* Dequeues the first connection; the queue must not be empty.  An empty ring restarts at index 0,
+ * so that only as much of it is touched as it holds at a time. */
 static struct client_conn *leave(struct client_send *s)
 {
     struct client_conn *c = &s->transport->conns[s->ring[s->first]];
@@ -46,7 +46,8 @@ static struct client_conn *leave(struct client_send *s)
     return c;
 }
 
-/* All of its queued queries wait for an id; those already counted stand before the new ones. */
+/* Counts the queued queries, all waiting for an id, as blocked.  Those counted before precede the
+ * new ones. */
 static void count_blocked(struct client_send *s, struct client_conn *c)
 {
     uint32_t slot = c->queries.tail;
@@ -75,7 +76,7 @@ static bool take_queued(struct client_send *s, struct client_conn *c, uint64_t n
     return true;
 }
 
-/* Takes the connection's queued queries and encodes them, as many as the buffer holds. */
+/* Encodes the connection's queued queries, as many as fit the buffer. */
 static uint32_t encode_queued(struct client_send *s, struct client_conn *c, uint64_t now_ns,
                               size_t *n_bytes)
 {
@@ -97,9 +98,9 @@ static uint32_t encode_queued(struct client_send *s, struct client_conn *c, uint
     return n;
 }
 
-/* Writes the first n_bytes of to_send, the encoded queries from the first waiting one on.  Of a
- * query that is written in part the rest is kept; those behind it wait on, and may expire there.
- * Returns 0 or an errno. */
+/* Writes the first n_bytes of to_send, which holds the encoded queries from the first waiting one
+ * on.  Keeps the rest of a query written in part; the queries behind it go on waiting and may
+ * expire.  Returns 0 or an errno. */
 static int write_encoded(struct client_send *s, struct client_conn *c, size_t n_bytes)
 {
     const ssize_t written = client_conn_write(c, s->to_send, n_bytes);
@@ -118,7 +119,7 @@ static int write_encoded(struct client_send *s, struct client_conn *c, size_t n_
     return n_written < n_bytes ? client_io_keep(c, s->to_send + n_written, n_begun - n_written) : 0;
 }
 
-/* n queries of a connection, from the slot on, were sent at sent_ns. */
+/* Counts n queries of a connection, starting at a slot, as sent at sent_ns. */
 static void count_sent(struct client_send *s, uint32_t slot, uint32_t n, uint64_t sent_ns)
 {
     for (; n > 0; n--) {
@@ -130,7 +131,7 @@ static void count_sent(struct client_send *s, uint32_t slot, uint32_t n, uint64_
     s->queries->span->now_ns = sent_ns;
 }
 
-/* Its socket is full: as far as their times go, the queries that are due are sent now. */
+/* The socket is full: for their times, the due queries count as sent now. */
 static void send_behind_others(struct client_send *s, struct client_conn *c)
 {
     const uint32_t slot = c->queries.queued_head;
@@ -167,7 +168,7 @@ static void send_queued(struct client_send *s, struct client_conn *c)
         client_query_give_up_blocked(s->queries, c);
 }
 
-/* Encodes queries that wait, as many as `most` bytes hold, and at least one. */
+/* Encodes waiting queries, as many as fit `most` bytes, but at least one. */
 static size_t encode_waiting(struct client_send *s, const struct client_conn *c, size_t most)
 {
     const struct query *query = &s->transport->config->query;
@@ -187,7 +188,7 @@ static size_t encode_waiting(struct client_send *s, const struct client_conn *c,
     return n_bytes;
 }
 
-/* TLS seals a record at a time, as what is sealed must be sent. */
+/* With TLS, encodes one record at a time, because encrypted bytes must be sent. */
 bool client_send_waiting(struct client_send *s, struct client_conn *c)
 {
     const size_t most = s->transport->tls != NULL ? TLS_RECORD_BYTES : SEND_BYTES;

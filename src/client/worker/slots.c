@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Of the seed; those below are of client_select, the pacer and arrivals. */
+/* Random streams of the seed.  client_select, the pacer and arrivals use those below. */
 enum { STREAM_BACKOFF = 1 << 22 };
 
 int client_slots_init(struct client_slots *s, uint32_t n, uint64_t seed, uint32_t worker)
@@ -44,7 +44,7 @@ uint64_t client_slots_add_usable(struct client_slots *s, uint32_t slot, uint64_t
     return at->ended_ns != 0 ? now_ns - at->ended_ns : 0;
 }
 
-/* The last one takes its position. */
+/* Moves the last element to the free position. */
 void client_slots_remove_usable(struct client_slots *s, uint32_t slot)
 {
     const uint32_t position = s->all[slot].position, last = s->usable[--s->n_usable];

@@ -13,5 +13,5 @@ void client_stage_enter(struct client_stages *s, enum client_stage stage)
         return;
     atomic_store_explicit(&s->reached, (int)stage, memory_order_release);
     if (write(s->wake_fd, &one, sizeof one) < 0)
-        return; /* the counter of an eventfd is full: a wake-up is pending anyway */
+        return; /* the eventfd's counter is full: a wake-up is pending */
 }

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* Subscriptions at a time: enough to amortise the turn, few enough not to keep messages waiting. */
+/* Subscriptions per turn: enough to amortize it, few enough not to delay messages. */
 enum { SUBSCRIBE_BATCH = 64 };
 
 static void on_subscribe(evutil_socket_t fd, short what, void *arg);
@@ -24,9 +24,9 @@ static struct client_subscriber *subscriber(const struct client_subscribe *s,
     return &s->all[client_conn_slot(c)];
 }
 
-/* A message that wakes up its listener must not take the CPU from the one who sends: where both
- * share a machine that is full, that is a switch for every few messages (36,000/s instead of 600/s
- * at 150,000 messages/s on 2 CPUs, and a third of all CPU time). */
+/* A message that wakes up its receiver must not preempt the sender.  If both share a fully loaded
+ * machine, that costs a context switch every few messages: 36,000/s instead of 600/s at 150,000
+ * messages/s on 2 CPUs, and a third of all CPU time. */
 int client_subscribe_init(struct client_subscribe *s)
 {
     struct client_transport *t = s->transport;
@@ -126,7 +126,7 @@ void client_subscribe_start(struct client_subscribe *s)
     on_subscribe(-1, 0, s);
 }
 
-/* --- a message --- */
+/* --- messages --- */
 
 static void record(struct hist *h, int64_t span_ns)
 {
@@ -147,7 +147,7 @@ static void push_row(const struct client_conn *c, const struct push_message *m, 
     rows_push(t->config->rows, t->worker, &row);
 }
 
-/* Times are the sender's, moved to this host's clock. */
+/* Times are the sender's, translated to this host's clock. */
 static void measure(const struct client_conn *c, const struct push_message *m, uint64_t shift_ns,
                     uint64_t received_ns)
 {
@@ -176,14 +176,14 @@ static bool is_our_clock(const struct client_subscribe *s, const struct push_mes
     return m->clock_id != 0 && m->clock_id == s->clock_id;
 }
 
-/* To be added to the sender's times; the same clock needs no translation. */
+/* Returns the offset to add to the sender's times; 0 if both share a clock. */
 static uint64_t shift_of(const struct client_subscribe *s, const struct push_message *m)
 {
     return is_our_clock(s, m) ? 0 : m->realtime_offset_ns - s->realtime_offset_ns;
 }
 
-/* Lost messages were due before the one that shows the gap and count by its intended time.  The
- * server drops them unsent: they have no service time. */
+/* Lost messages were due before the message that reveals the gap, and count by its intended time.
+ * The server dropped them unsent, so they have no service time. */
 static void count_missed(struct client_subscribe *s, const struct push_message *m, uint64_t n_lost,
                          bool damaged)
 {
@@ -200,7 +200,7 @@ static void count_missed(struct client_subscribe *s, const struct push_message *
         hist_record_beyond(&t->figures->metrics[CLIENT_NET], damaged);
 }
 
-/* By its intended time. */
+/* Counts a message by its intended time. */
 static void count(struct client_subscribe *s, const struct client_conn *c,
                   const struct push_message *m, uint64_t received_ns)
 {
@@ -242,7 +242,7 @@ static void take_message(struct client_subscribe *s, struct client_conn *c,
         client_conn_mark_proven(c);
 }
 
-/* Between two messages a connection has no buffer. */
+/* A connection has a buffer only while a message is incomplete. */
 static void keep_partial(struct client_subscriber *sub, struct client_conn *c,
                          const struct push_stream *stream)
 {
@@ -288,9 +288,9 @@ void client_subscribe_take(struct client_subscribe *s, struct client_conn *c, co
     }
 }
 
-/* --- the end --- */
+/* --- unsubscribing --- */
 
-/* It is not waited for any more. */
+/* Stops waiting for the connection. */
 static void leave(struct client_subscribe *s, struct client_subscriber *sub)
 {
     if (!sub->leaving)
@@ -302,7 +302,7 @@ static void leave(struct client_subscribe *s, struct client_subscriber *sub)
     }
 }
 
-/* The server has closed its half. */
+/* The server closed its half. */
 static void take_closed(struct client_subscribe *s, struct client_conn *c)
 {
     struct client_subscriber *sub = subscriber(s, c);
@@ -322,7 +322,7 @@ void client_subscribe_ended(struct client_subscribe *s, struct client_conn *c)
     leave(s, subscriber(s, c));
 }
 
-/* Closes this half of all. */
+/* Shuts down the sending side of all connections. */
 static void leave_all(struct client_subscribe *s)
 {
     const struct client_transport *t = s->transport;

@@ -42,7 +42,7 @@ static struct tls **slot_of(const struct client_conn *c)
     return &c->transport->tls->conns[client_conn_slot(c)];
 }
 
-/* --- the handshake --- */
+/* --- handshake --- */
 
 int client_tls_begin(struct client_conn *c)
 {
@@ -57,9 +57,9 @@ enum tls_status client_tls_start(struct client_conn *c)
     return tls_start(*slot_of(c));
 }
 
-/* The step is little and the socket is empty: what it does not take now it has no memory for.  The
- * last one leaves together with the query that proves the connection: alone it would make a busy
- * server's TCP wait with its acknowledgement, and ours send it again. */
+/* A handshake step is small and the socket is empty: if it does not accept all bytes, it is out of
+ * memory.  The last step is sent together with the proof: sent alone, a busy server would delay its
+ * acknowledgement, and this host would retransmit. */
 int client_tls_send_step(struct client_conn *c)
 {
     const struct client_transport *t = c->transport;
@@ -103,7 +103,7 @@ void client_tls_record_handshake(struct client_conn *c, uint64_t handshake_ns)
     }
 }
 
-/* --- afterwards --- */
+/* --- after the handshake --- */
 
 enum tls_status client_tls_decrypt(struct client_conn *c, const uint8_t *data, size_t n,
                                    uint8_t *plain, size_t *n_plain)

@@ -24,9 +24,9 @@ void client_tuples_free(struct client_tuples *t)
     srccursor_free(&t->cursor);
 }
 
-/* The kernel found no port: from now on this worker takes the planned tuples of config->fallback.
- * Returns whether there are any.  Each search of the kernel that finds nothing takes about a
- * millisecond: it is not asked again. */
+/* The kernel found no port: switches this worker to the planned tuples of config->fallback.
+ * Returns whether there are any.  A failing search by the kernel takes about a millisecond, so it
+ * is not tried again. */
 static bool use_fallback(struct client_tuples *t)
 {
     static atomic_flag said;
@@ -42,7 +42,8 @@ static bool use_fallback(struct client_tuples *t)
     return true;
 }
 
-/* Of a planned tuple; what the kernel refuses may become free again where others follow. */
+/* Connects from a planned tuple.  A tuple that the kernel refuses can become free later if tuples
+ * are reused. */
 static int connect_from(struct client_tuples *t, const struct srcplan_tuple *source,
                         uint64_t number, uint64_t *tuple, struct outcome *failed)
 {
@@ -55,8 +56,8 @@ static int connect_from(struct client_tuples *t, const struct srcplan_tuple *sou
     return fd;
 }
 
-/* A tuple that the kernel refuses is replaced by the next one.  Of those used before the next one
- * has had most time to become free: when some are not, none is.  Where the kernel chooses the port
+/* Replaces a tuple that the kernel refuses with the next one.  Among used tuples, the next one has
+ * been unused longest: if some of them are refused, all would be.  If the kernel selects the port
  * and finds none, planned tuples may still be free (client/sources.h). */
 int client_tuples_connect(struct client_tuples *t, uint64_t *tuple, struct outcome *failed)
 {
@@ -76,7 +77,7 @@ int client_tuples_connect(struct client_tuples *t, uint64_t *tuple, struct outco
             break;
     }
     if (fd < 0 && failed->reason == REASON_PORTS && t->config->plan.ports == NULL)
-        failed->phase = PHASE_CONNECT; /* where the kernel chooses, whichever call says so */
+        failed->phase = PHASE_CONNECT; /* of the kernel's selection, whichever call reports it */
     return fd;
 }
 

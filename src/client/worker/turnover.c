@@ -11,10 +11,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* How often the schedule of connections is looked at: a slope is a staircase of so long steps. */
+/* Interval at which the connection schedule is read: a slope becomes a staircase of such steps. */
 #define TICK_NS (10 * 1000000ull)
 
-/* Limits for changes by request: connections per step, and time between steps. */
+/* Limits for changes by request: connections per step, time between steps. */
 enum { STEP_CONNECTIONS = 16 };
 #define STEP_NS 1000000ull
 
@@ -27,7 +27,7 @@ static void show_wanted(struct client_turnover *to)
                           memory_order_relaxed);
 }
 
-/* This worker's part of what the schedule says; after its end, of what it ended with. */
+/* Returns this worker's share of the connection schedule; after its end, of its last value. */
 static uint32_t scheduled(const struct client_turnover *to, uint64_t at_ns)
 {
     const struct client_config *config = to->transport->config;
@@ -52,7 +52,7 @@ void client_turnover_init(struct client_turnover *to)
     tally_add(&t->figures->n_asked, follows ? t->n_conns : n_wanted);
 }
 
-/* --- what follows an end --- */
+/* --- replacing connections --- */
 
 static void begin_after_wait(struct client_turnover *to, struct client_conn *c, uint32_t n_failures)
 {
@@ -96,7 +96,7 @@ void client_turnover_give(struct client_turnover *to, struct client_conn *c)
         client_conn_finish(c);
 }
 
-/* --- how many are wanted --- */
+/* --- number of connections --- */
 
 static void let_go(struct client_turnover *to, uint32_t slot)
 {
@@ -125,7 +125,7 @@ static void let_go(struct client_turnover *to, uint32_t slot)
     }
 }
 
-/* At once. */
+/* Without steps. */
 static void want(struct client_turnover *to, uint32_t n)
 {
     client_pool_want(to->pool, n);
@@ -197,7 +197,7 @@ void client_turnover_request(struct client_turnover *to, uint32_t n)
     on_step(-1, 0, to);
 }
 
-/* --- the end --- */
+/* --- stop --- */
 
 void client_turnover_stop(struct client_turnover *to)
 {

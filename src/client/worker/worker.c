@@ -10,7 +10,7 @@ static struct client_worker *of(struct worker *w)
     return (struct client_worker *)w;
 }
 
-/* A contiguous slice; the first N % W workers have one more. */
+/* Assigns a contiguous slice; the first N % W workers get one more. */
 static void take_slice(struct client_worker *cw)
 {
     const struct client_config *config = cw->config;
