@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * server_config: what the workers of tcpserver are to do; constant once they run, but for the
- * counts at its end.
- */
+ * server_config: the configuration of tcpserver's workers.  Constant while they run, except the
+ * counts at its end. */
 #ifndef TCPSCALER_SERVER_CONFIG_H
 #define TCPSCALER_SERVER_CONFIG_H
 
@@ -27,21 +26,21 @@ struct memory_watch;
 
 struct server_config {
     enum server_protocol protocol;
-    double push_rate_per_s;   /* messages to all connections; 0: answers instead of pushing */
-    uint32_t push_bytes;      /* of each message */
+    double push_rate_per_s;   /* messages per second over all connections; 0: answers instead */
+    uint32_t push_bytes;      /* size of a message */
     int push_select;          /* enum server_select */
-    uint64_t max_connections; /* of all workers; 0: no limit of our own */
-    struct source_limit *source_limit; /* NULL: sources have no limit */
+    uint64_t max_connections; /* of all workers; 0: no configured limit */
+    struct source_limit *source_limit; /* NULL: no limit per source */
     uint64_t idle_timeout_ns;          /* 0: none */
-    struct cpulist cpus;               /* of the workers */
-    bool busy_poll;                    /* they never sleep */
+    struct cpulist cpus;               /* CPUs of the workers */
+    bool busy_poll;                    /* the workers never sleep */
     bool own_fd_tables;
-    struct memory_watch *memory; /* lets connections be accepted */
+    struct memory_watch *memory; /* must approve each new connection */
     bool quiet;
     struct tls_context *tls;         /* NULL: plain TCP */
-    struct server_overflow overflow; /* between workers with own_fd_tables */
-    _Atomic uint64_t n_active;       /* connections of all workers, for the limit */
-    _Atomic uint64_t n_peak;         /* the most that n_active has been */
+    struct server_overflow overflow; /* used by workers with their own fd tables */
+    _Atomic uint64_t n_active;       /* connections of all workers, for max_connections */
+    _Atomic uint64_t n_peak;         /* highest value of n_active */
     _Atomic uint64_t n_subscribers;  /* of all workers */
 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * server_conn: one accepted connection, echoing, answering pings or (see server/push.h) being
- * pushed to.
+ * server_conn: an accepted connection that echoes, answers pings or receives pushed messages
+ * (server/push.h).
  *
- * One that does nothing for config->idle_timeout_ns, neither sends nor takes what it was sent,
- * ends. What is received is in the worker's buffer and is sent from there at once; an idle
- * connection has no buffer.  Only what its socket refuses is kept (at most SERVER_BUFFER_BYTES,
- * with TLS a record more), and until that has left the connection is not read: a peer that never
- * reads costs 64 KiB and nobody else anything.  Reading needs no system call to re-arm.  Used by
- * its worker's thread only. */
+ * A connection that neither sends nor accepts data for config->idle_timeout_ns is closed.  Received
+ * bytes are sent back from the worker's buffer at once; an idle connection has no buffer.  Only
+ * bytes that the socket does not accept are kept (at most SERVER_BUFFER_BYTES, with TLS one record
+ * more), and the connection is not read until they are sent: a peer that never reads costs 64 KiB
+ * and does not affect others.  Reading needs no system call to re-arm.  Used by the worker's thread
+ * only. */
 #ifndef TCPSCALER_SERVER_CONN_H
 #define TCPSCALER_SERVER_CONN_H
 
@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What one receive call takes, and so the most a connection whose peer does not read can hold. */
+/* Size of one receive call, and thus the most that is kept for a peer that does not read. */
 #define SERVER_BUFFER_BYTES 65536u
 
 #define SERVER_NO_SUBSCRIBER UINT32_MAX
@@ -29,7 +29,7 @@
 struct server_conns;
 struct server_push;
 
-/* What a socket refused. */
+/* Bytes that a socket did not accept. */
 struct server_held {
     uint32_t n_bytes, n_sent;
     uint8_t data[];
@@ -39,48 +39,48 @@ struct server_conn {
     struct event event;
     struct server_conns *conns;
     union {
-        struct server_held *held;      /* open; NULL: nothing */
-        struct server_conn *next_free; /* not open */
+        struct server_held *held;      /* open connection; NULL: none */
+        struct server_conn *next_free; /* closed connection */
     };
-    struct tls *tls;       /* from the first byte received on; NULL: plain TCP */
-    uint32_t source_entry; /* of source_limit, where there is one */
+    struct tls *tls;       /* set by the first byte received; NULL: plain TCP */
+    uint32_t source_entry; /* of source_limit, if there is one */
     uint32_t open : 1;
-    uint32_t serial : 31; /* of this worker: the older the smaller, modulo 2^31 */
+    uint32_t serial : 31; /* per worker, increasing with each connection, modulo 2^31 */
     union {
-        uint8_t ping_matched; /* bytes of a "Ping" seen */
-        uint32_t subscriber;  /* its place in server_push.subscribers, or SERVER_NO_SUBSCRIBER */
+        uint8_t ping_matched; /* bytes of a "Ping" received */
+        uint32_t subscriber;  /* index in server_push.subscribers, or SERVER_NO_SUBSCRIBER */
     };
 };
 
-/* With libevent's own bookkeeping of about 45 bytes per fd this keeps an idle connection below the
- * promised 256 bytes of user memory. */
+/* Together with about 45 bytes per fd in libevent, an idle connection takes less than the promised
+ * 256 bytes of user memory. */
 _Static_assert(sizeof(struct server_conn) <= 168, "memory per idle connection");
 
-/* What is done with connections that are pushed to (server/push.h). */
+/* Operations on connections that receive pushed messages (server/push.h). */
 struct server_conn_push_ops {
-    void (*greet)(struct server_conn *c); /* accepted; it may end by its greeting */
-    int (*join)(struct server_conn *c);   /* has said something; -1: no memory */
-    void (*leave)(struct server_conn *c); /* ends, subscribed or not */
+    void (*greet)(struct server_conn *c); /* accepted; the greeting may close it */
+    int (*join)(struct server_conn *c);   /* first byte received; -1: out of memory */
+    void (*leave)(struct server_conn *c); /* the connection ends, subscribed or not */
 };
 
-/* How many of them a block has room for. */
+/* Connections per block. */
 enum { SERVER_BLOCK_CONNECTIONS = 64 };
 
-/* The connections of a worker and what they share, which the worker sets before the first is
- * opened.  Connections live in blocks that are never moved or given back, so an event may stay
- * registered; closed ones are used again first. */
+/* The connections of a worker and what they share, set by the worker before it opens the first.
+ * Connections live in blocks that are never moved or freed, so their events stay valid.  Closed
+ * ones are reused first. */
 struct server_conns {
     struct server_config *config;
     struct event_base *base;
-    const struct timeval *idle_timeout; /* of the base's common timeouts; NULL: none */
-    uint8_t *buffer;                    /* SERVER_BUFFER_BYTES: what was received */
-    uint8_t *replies;                   /* ping: what is answered to it */
-    uint8_t *plain;                     /* TLS: what the buffer has in it; NULL: plain TCP */
+    const struct timeval *idle_timeout; /* libevent common timeout; NULL: none */
+    uint8_t *buffer;                    /* SERVER_BUFFER_BYTES: received bytes */
+    uint8_t *replies;                   /* ping: the answers */
+    uint8_t *plain;                     /* TLS: decrypted bytes; NULL: plain TCP */
     struct tls_worker tls;
     struct server_tally tally;
-    const struct server_conn_push_ops *push_ops; /* NULL: nothing is pushed */
-    struct server_push *push;                    /* likewise */
-    void (*ended)(void *context);                /* a connection has ended: there may be room */
+    const struct server_conn_push_ops *push_ops; /* NULL: no push */
+    struct server_push *push;                    /* NULL: no push */
+    void (*ended)(void *context);                /* a connection has ended, so there may be room */
     void *ended_context;
     struct server_conn **blocks;
     uint32_t n_blocks;
@@ -88,20 +88,22 @@ struct server_conns {
     uint32_t next_serial;
 };
 
-/* Begins to serve an accepted, non-blocking socket, and ends what source_entry stands for with it.
- * Returns 0; or -1 (no memory) with both still the caller's. */
+/* Serves an accepted, non-blocking socket and releases source_entry when it ends.  Returns 0; or -1
+ * if out of memory: then the caller keeps both. */
 int server_conn_open(struct server_conns *conns, int fd, uint32_t source_entry);
 
-/* Sends messages of one size that stand one after the other.  Returns how many of them, from the
- * first on, the socket took, one counted whose rest is kept until it can leave; none while such a
- * rest is kept.  The connection may end by it. */
+/* Sends messages of equal size, stored back to back.  Returns how many of them the socket accepted,
+ * counting one sent in part: its rest is kept, and until that is sent the result is 0.  May close
+ * the connection. */
 uint32_t server_conn_send(struct server_conn *c, const uint8_t *messages, uint32_t n_messages,
                           uint32_t message_bytes);
 
-/* The one way out: counts the outcome, closes the socket, calls conns->ended. */
+/* Closes the connection; there is no other way.  Counts the outcome, closes the socket, calls
+ * conns->ended. */
 void server_conn_close(struct server_conn *c, struct outcome outcome);
 
-/* Closes all connections, which have no outcome then: they were active to the end.  Frees all. */
+/* Closes all connections without an outcome, because they were active to the end.  Frees
+ * everything. */
 void server_conns_free(struct server_conns *conns);
 
 #endif

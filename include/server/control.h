@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * server_control: what tcpserver does at the request of its control port: shows its figures, closes
- * connections, pauses accepting, ends.  Main thread. */
+ * server_control: the requests of tcpserver's control port: counters, closing connections, pausing,
+ * stopping.  Main thread. */
 #ifndef TCPSCALER_SERVER_CONTROL_H
 #define TCPSCALER_SERVER_CONTROL_H
 
@@ -9,15 +9,15 @@
 #include "server/workers.h"
 
 struct server_control {
-    struct event_base *base; /* left after STOP */
+    struct event_base *base; /* exited by STOP */
     const struct server_workers *workers;
     struct server_result *result;
-    void (*collect)(void *context); /* brings *result up to date */
+    void (*collect)(void *context); /* updates *result */
     void *context;
     struct control_http *http; /* set here */
 };
 
-/* The structure is the caller's and filled but for http.  Returns 0 or -1 with errno. */
+/* The caller owns *c and sets all fields but http.  Returns 0 or -1 with errno. */
 int server_control_start(struct server_control *c, struct control_socket *socket,
                          const struct control_token *token);
 void server_control_end(struct server_control *c);

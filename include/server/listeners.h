@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * server_listeners: the listening sockets of tcpserver, all on one address; who serves them closes
+ * server_listeners: the listening sockets of tcpserver, all on one address.  Their users close
  * them.  Main thread. */
 #ifndef TCPSCALER_SERVER_LISTENERS_H
 #define TCPSCALER_SERVER_LISTENERS_H
@@ -8,16 +8,16 @@
 #include "server/opts.h"
 
 struct server_listeners {
-    struct sock_address address; /* with the port it got */
+    struct sock_address address; /* with the actual port */
     int *fds;
     uint32_t n;
 };
 
-/* n of them, >= 1, where --bind, --port and --backlog say.  Where there is no IPv6, both
- * families are IPv4.  Returns 0; or -1 having said why. */
+/* Opens n >= 1 sockets according to --bind, --port and --backlog.  On a host without IPv6, "both
+ * families" means IPv4.  Returns 0, or -1 after logging an error. */
 int server_listeners_open(struct server_listeners *l, const struct server_opts *o, uint32_t n);
 
-/* Not the sockets. */
+/* Does not close the sockets. */
 void server_listeners_free(struct server_listeners *l);
 
 #endif

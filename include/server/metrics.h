@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * server_metrics: tcpserver's counts as metrics.  No libevent. */
+ * server_metrics: tcpserver's counters as OpenMetrics.  No libevent. */
 #ifndef TCPSCALER_SERVER_METRICS_H
 #define TCPSCALER_SERVER_METRICS_H
 

@@ -11,10 +11,10 @@
 #define SERVER_OPTS_MOST_CONNECTIONS 16000000u
 #define SERVER_OPTS_MOST_THREADS     4096u
 
-/* In each direction; unlimited, buffers grow to megabytes for a peer that never reads. */
+/* Per direction.  Without a limit, buffers grow to megabytes if the peer never reads. */
 #define SERVER_OPTS_SOCKET_BUFFER_BYTES 65536u
 
-/* As given, or the defaults. */
+/* As given, otherwise the defaults. */
 struct server_opts {
     const char *config, *profile;
     bool print_config;
@@ -22,7 +22,7 @@ struct server_opts {
     const char *bind;
     bool bind_given;
     int protocol;           /* enum server_protocol */
-    double push_rate_per_s; /* 0: does not push */
+    double push_rate_per_s; /* 0: no push */
     uint64_t push_bytes;
     int push_select;  /* enum server_select */
     uint64_t threads; /* 0: auto */
@@ -37,7 +37,7 @@ struct server_opts {
     int tls_min; /* enum tls_min */
     const char *json;
     const char *control, *control_token;
-    const char *user; /* NULL: does not switch */
+    const char *user; /* NULL: no switch */
     uint64_t stats_interval_ns;
     bool plan, force;
     bool quiet;
@@ -47,7 +47,7 @@ struct server_opts {
 /* The option table, for --help, the JSON result and tests. */
 struct options *server_opts_table(void);
 
-/* Like options_parse(), plus the operand. */
+/* Like options_parse(), plus the PORT argument. */
 enum options_result server_opts_parse(struct server_opts *opts, int argc, char **argv, FILE *out,
                                       char *error);
 

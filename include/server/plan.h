@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * server_plan: turns the command line into the configuration of the workers, and checks whether it
- * fits on this host. */
+ * server_plan: turns the command line into the configuration of the workers and checks whether it
+ * fits this host. */
 #ifndef TCPSCALER_SERVER_PLAN_H
 #define TCPSCALER_SERVER_PLAN_H
 
@@ -12,17 +12,17 @@
 
 struct server_plan {
     struct server_config config;
-    struct privileges_user user; /* the user of --user */
+    struct privileges_user user; /* user of --user */
     struct host_limits host;
-    uint32_t n_workers;    /* at the start ... */
-    uint32_t most_workers; /* ... and as fd tables fill up */
+    uint32_t n_workers;    /* initially ... */
+    uint32_t most_workers; /* ... and when fd tables fill up */
     uint32_t n_listeners;
-    uint64_t room; /* connections for which there are file descriptors and memory */
+    uint64_t room; /* number of connections that descriptors and memory allow */
     struct preflight preflight;
 };
 
-/* Reads limits of this host, certificates and users, raises the fd limit; opens nothing.  Returns
- * 0; or -1 after one line on stderr if an option cannot be satisfied.  plan->preflight tells
+/* Reads limits of this host, certificates and users, and raises the fd limit.  Opens nothing.
+ * Returns 0; or -1 after one line on stderr if an option cannot be satisfied.  plan->preflight says
  * whether everything fits.  Main thread. */
 int server_plan_make(struct server_plan *plan, const struct server_opts *opts);
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * server_push: a worker's part of the messages that tcpserver pushes to its subscribers.
+ * server_push: a worker's share of the messages that tcpserver pushes to its subscribers.
  *
- * Every accepted connection is greeted at once, and a subscriber from the first byte on that it
- * sends; whatever else it says is read and ignored, its end of stream ends it.  A worker pushes
- * RATE * (its subscribers / all subscribers) messages per second, so that the sum is RATE and every
- * subscriber gets the same, however the kernel has spread them; a change of either number takes
- * effect with the worker's next message.  Random choice goes with Poisson arrivals, round-robin
- * with constant ones.
+ * Every connection is greeted when accepted and becomes a subscriber with the first byte it sends.
+ * Further bytes are read and ignored; its end of stream ends it.  A worker pushes RATE * (its
+ * subscribers / all subscribers) messages per second, so that all workers together push RATE and
+ * every subscriber gets the same, however the kernel distributed them.  A change of either number
+ * takes effect with the worker's next message.  Random selection implies Poisson arrivals,
+ * round-robin constant ones.
  *
- * A turn takes the messages that are due, at most SERVER_PUSH_TURN, and sends what each subscriber
- * gets with one send(2).  What a socket does not take is dropped and counted; only the rest of a
- * message that has begun is kept.  A dropped message has used its number, so that its subscriber
- * finds the gap.  Used by its worker's thread only. */
+ * A turn takes the due messages, at most SERVER_PUSH_TURN, and sends each subscriber its messages
+ * with one send(2).  Messages that a socket does not accept are dropped and counted; only the rest
+ * of a message sent in part is kept.  A dropped message keeps its sequence number, so its
+ * subscriber sees the gap.  Used by the worker's thread only. */
 #ifndef TCPSCALER_SERVER_PUSH_H
 #define TCPSCALER_SERVER_PUSH_H
 
@@ -28,15 +28,15 @@
 
 struct server_subscriber {
     struct server_conn *conn;
-    uint64_t sequence;            /* of its next message */
-    uint16_t first_due, last_due; /* in server_push.due, or SERVER_PUSH_NONE */
+    uint64_t sequence;            /* of the next message */
+    uint16_t first_due, last_due; /* list in server_push.due, or SERVER_PUSH_NONE */
 };
 
 #define SERVER_PUSH_NONE UINT16_MAX
 
 struct server_due {
     uint64_t intended_ns;
-    uint16_t next; /* of the same subscriber, or SERVER_PUSH_NONE */
+    uint16_t next; /* next of this subscriber, or SERVER_PUSH_NONE */
 };
 
 struct server_push {
@@ -45,26 +45,25 @@ struct server_push {
     uint32_t next_round_robin;
     struct pacer_segment rate;
     struct pacer pacer;
-    uint32_t paced_n; /* numbers of subscribers that the pacer's rate is for: of this worker ... */
-    uint64_t paced_n_all; /* ... and of all */
+    uint32_t paced_n;     /* subscribers that the pacer's rate is based on: this worker's ... */
+    uint64_t paced_n_all; /* ... and all workers' */
     struct rng rng;
     int timer_fd;
-    struct event timer_event; /* the next message */
+    struct event timer_event; /* next message */
     uint64_t clock_id, realtime_offset_ns, offset_read_ns;
-    /* of the turn under way */
+    /* Current turn. */
     struct server_due due[SERVER_PUSH_TURN];
-    struct server_conn *turn[SERVER_PUSH_TURN]; /* who has something due, each once */
+    struct server_conn *turn[SERVER_PUSH_TURN]; /* subscribers with due messages, each once */
     uint32_t n_due, n_turn;
     struct push_pattern pattern;
-    uint8_t out[PUSH_MAX_BYTES]; /* what one send takes */
+    uint8_t out[PUSH_MAX_BYTES]; /* data of one send */
 };
 
-/* Makes conns->push, and push_ops, when the configuration asks for it.  Returns 0, or -1 with
- * errno.
- */
+/* Allocates conns->push and sets push_ops if the configuration has a push rate.  Returns 0, or -1
+ * with errno. */
 int server_push_init(struct server_conns *conns, uint32_t worker_index);
 
-/* After server_conns_free(). */
+/* Call it after server_conns_free(). */
 void server_push_free(struct server_conns *conns);
 
 #endif

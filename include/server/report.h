@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * server_report: prints tcpserver's counts as text, as JSON and as interval lines.  Judges nothing.
+ * server_report: prints tcpserver's counters as text, JSON and statistics lines.  Judges nothing.
  * No libevent. */
 #ifndef TCPSCALER_SERVER_REPORT_H
 #define TCPSCALER_SERVER_REPORT_H
@@ -20,11 +20,12 @@ struct server_result {
     uint64_t started_epoch_ns;
     uint64_t elapsed_ns;
     bool pushes;
-    uint64_t active; /* now; at the end those that it closes: accepted - closed */
-    uint64_t peak;   /* exact peak */
+    /* Currently open; at the end, those that the shutdown closes: accepted - closed. */
+    uint64_t active;
+    uint64_t peak; /* exact peak */
     struct host_counters before, now;
     const char *version, *libevent, *backend;
-    const char *address; /* listening there */
+    const char *address; /* listening address */
     bool has_tls;
     const struct options *options;
     const void *settings;
@@ -33,7 +34,7 @@ struct server_result {
 void server_report_text(FILE *out, const struct server_result *r);
 void server_report_json(FILE *out, const struct server_result *r);
 
-/* One line about the time since `previous`, interval_ns ago. */
+/* Prints one line about the interval_ns since `previous`. */
 void server_report_line(FILE *out, const struct server_result *r,
                         const struct server_tally *previous, uint64_t interval_ns);
 

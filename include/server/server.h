@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * server: all that a tcpserver consists of while it runs.  Data only; main thread. */
+ * server: the state of a running tcpserver.  Data only; main thread. */
 #ifndef TCPSCALER_SERVER_SERVER_H
 #define TCPSCALER_SERVER_SERVER_H
 
@@ -28,11 +28,11 @@ struct server {
     char address_text[SOCK_TEXT_BYTES];
     struct server_workers workers;
     struct server_result result;
-    struct server_tally previous; /* at the last stats line */
+    struct server_tally previous; /* at the last statistics line */
     uint64_t begin_ns, previous_ns;
     struct event_base *base;
     struct memory_watch memory;
-    bool memory_was_short; /* at the last look */
+    bool memory_was_short; /* at the last check */
     struct event end_event, look_event, stats_event, grow_event, signal_events[SERVER_N_SIGNALS];
     struct control_socket control_socket;
     struct control_token control_token;

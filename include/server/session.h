@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * server_session: one run of tcpserver from its plan to its exit code: check -> listen -> start
+ * server_session: one run of tcpserver, from its plan to its exit code: check -> listen -> start
  * workers -> wait -> stop -> report.  Main thread. */
 #ifndef TCPSCALER_SERVER_SESSION_H
 #define TCPSCALER_SERVER_SESSION_H
@@ -13,12 +13,12 @@ enum server_exit { SERVER_EXIT_DONE = 0, SERVER_EXIT_REPORT_LOST = 1, SERVER_EXI
         .json = OUTPUT_CLOSED, .control_socket = {.fd = -1}, .memory = {.meminfo_fd = -1 }         \
     }
 
-/* Of a server whose options and plan are filled.  --plan: prints it.  Both return the exit code,
- * after one line on stderr where it is not 0. */
+/* Require opts and plan.  _print_plan is --plan.  Both return the exit code, after one line on
+ * stderr if it is not 0. */
 int server_session_print_plan(struct server *s);
 int server_session_run(struct server *s);
 
-/* The plan, too. */
+/* Frees the plan, too. */
 void server_session_free(struct server *s);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * server_tally: the counts of one worker of tcpserver.  Only counts and gauges of its own worker;
- * the main thread reads them at any time (see tally.h). */
+ * server_tally: the counters of one tcpserver worker.  Only the worker writes; the main thread may
+ * read at any time (measure/tally.h). */
 #ifndef TCPSCALER_SERVER_TALLY_H
 #define TCPSCALER_SERVER_TALLY_H
 
@@ -30,19 +30,19 @@ struct server_tally {
     tally_count resumed;  /* of these, with an abbreviated handshake */
     tally_count bytes_received;
     tally_count bytes_sent;
-    tally_count pushed;        /* messages handed to sockets, greetings not among them */
+    tally_count pushed;        /* messages accepted by sockets, without greetings */
     tally_count push_dropped;  /* messages dropped because the socket was full */
-    tally_count accept_pauses; /* times accepting paused for want of an fd or memory */
+    tally_count accept_pauses; /* times accepting paused because fds or memory ran out */
     tally_count
         back_pressure_pauses; /* times reading from a connection paused until its peer read */
 };
 
-/* Adds every count of `from`. */
+/* Adds every counter of `from`. */
 void server_tally_merge(struct server_tally *into, const struct server_tally *from);
 
 static inline uint64_t server_tally_active(const struct server_tally *t)
 {
-    /* closed is read first: it never runs ahead of accepted */
+    /* reads `closed` first, so that it never exceeds accepted */
     uint64_t closed = tally_get(&t->n_closed);
 
     return tally_get(&t->accepted) - closed;

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT
- * server_watch: what tcpserver's main thread does while the workers serve: looks at memory, starts
- * more workers, prints the statistics line, takes signals.  Main thread. */
+ * server_watch: the main thread's work while the workers serve: checks memory, starts workers,
+ * prints statistics, handles signals.  Main thread. */
 #ifndef TCPSCALER_SERVER_WATCH_H
 #define TCPSCALER_SERVER_WATCH_H
 
 #include "server/server.h"
 
-/* Makes s->base and its events.  Returns 0, or not 0 when something is missing. */
+/* Creates s->base and its events.  Returns 0, or nonzero on failure. */
 int server_watch_begin(struct server *s);
 
-/* Starts another worker when one is wanted, from here on: the workers run.  Likewise. */
+/* From now on starts another worker when one is wanted.  Call it once the workers run.  Returns 0,
+ * or nonzero on failure. */
 int server_watch_workers(struct server *s);
 
-/* The loop has ended: signals find what was there before it. */
+/* Restores the signal handlers after the loop has ended. */
 void server_watch_end(struct server *s);
 
-/* Adds up what the workers have counted so far, in s->result; context: a struct server. */
+/* Sums up the workers' counters in s->result.  context: a struct server. */
 void server_watch_collect(void *context);
 
-/* Replaces the content of a file; on stdout and in a pipe, appends another object. */
+/* Replaces the content of a file; appends another object to stdout or a pipe. */
 void server_watch_print_json(struct server *s);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * server_worker: one thread of tcpserver: its connections, one receive buffer, maybe a listener. */
+ * server_worker: one thread of tcpserver: its connections, a receive buffer and possibly a
+ * listener. */
 #ifndef TCPSCALER_SERVER_WORKER_H
 #define TCPSCALER_SERVER_WORKER_H
 
@@ -12,20 +13,21 @@ enum server_message { SERVER_CLOSE_OLDEST, SERVER_PAUSE, SERVER_STOP };
 
 struct server_worker_place {
     struct server_accept_place accept;
-    const int *keep_fds; /* what its fd table keeps, its listener included */
+    const int *keep_fds; /* descriptors to keep in its fd table, including its listener */
     uint32_t n_keep_fds;
 };
 
 struct server_worker {
-    struct worker worker;                    /* first: the two are cast into each other */
-    const struct server_worker_place *place; /* until it has started */
+    /* Must be first: pointers to the two are cast into each other. */
+    struct worker worker;
+    const struct server_worker_place *place; /* only valid until the worker has started */
     struct server_accept accept;
     struct server_conns conns;
 };
 
-/* Starts a worker in zeroed memory.  With an own fd table it uses copies of the descriptors,
- * otherwise the listener becomes the worker's.  Returns 0 or -1 with errno.  After SERVER_STOP it
- * closes everything and ends; join it then. */
+/* Starts a worker in zeroed memory.  With its own fd table it uses copies of the descriptors,
+ * otherwise it takes over the listener.  Returns 0 or -1 with errno.  SERVER_STOP makes it close
+ * everything and end; join it then. */
 int server_worker_start(struct server_worker *sw, struct server_config *config,
                         const struct server_worker_place *place);
 

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Connections taken per wake-up: enough to amortise it, few enough not to delay the served ones. */
+/* Connections accepted per wake-up: enough to amortize it, few enough not to delay open ones. */
 enum { ACCEPT_BATCH = 64, REFUSE_BATCH = 64 };
 
 #define PAUSE_NS     (100 * 1000000ull)
@@ -28,7 +28,7 @@ static void refuse(struct server_accept *a, int fd, enum server_refusal why)
     tally_add(&a->conns->tally.n_refused, 1);
 }
 
-/* Whose connection it is, is asked where there is a limit for it. */
+/* Asks for the peer's address only if there is a limit per source. */
 static int take(int listener_fd, struct sock_address *peer)
 {
     if (peer == NULL)
@@ -43,7 +43,7 @@ static bool is_exhaustion(int error)
     return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
 
-/* Turns away those who wait, with the fd kept for it. */
+/* Refuses waiting connections with the spare fd. */
 static void refuse_waiting(struct server_accept *a, int listener_fd, int error)
 {
     const bool no_fd = error == EMFILE || error == ENFILE;
@@ -59,7 +59,7 @@ static void refuse_waiting(struct server_accept *a, int listener_fd, int error)
     }
 }
 
-/* --- listening, or not --- */
+/* --- enabling and disabling the listener --- */
 
 static void set_timer(struct server_accept *a, uint64_t ns)
 {
@@ -83,7 +83,7 @@ static void rest(struct server_accept *a, uint64_t ns)
     set_timer(a, ns);
 }
 
-/* Where there are enough helpers already it looks again later. */
+/* If there are enough helpers, tries again later. */
 static void help(struct server_accept *a)
 {
     if (!server_overflow_is_open(&a->config->overflow))
@@ -120,7 +120,7 @@ static void pause_accepting(struct server_accept *a, int listener_fd, int error)
     rest(a, PAUSE_NS);
 }
 
-/* The main thread is going to say how much memory is left, or that it is short. */
+/* Waits for the main thread to grant memory or to report a shortage. */
 static void await_look(struct server_accept *a)
 {
     rest(a, LOOK_WAIT_NS);
@@ -128,7 +128,7 @@ static void await_look(struct server_accept *a)
 
 /* --- a full table --- */
 
-/* Now, and from time to time as long as it is full. */
+/* Called when the table fills up, and repeatedly while it is full. */
 static void attend_full(struct server_accept *a)
 {
     server_overflow_offer(&a->config->overflow, a->listener_fd);
@@ -155,7 +155,7 @@ static void have_room(struct server_accept *a)
     watch_listeners(a);
 }
 
-/* The limit may have been raised meanwhile. */
+/* The limit may have been raised in the meantime. */
 static bool has_room(const struct server_accept *a)
 {
     const int fd = fcntl(a->config->overflow.set_fd, F_DUPFD_CLOEXEC, 0);
@@ -224,7 +224,7 @@ static void accept_from(struct server_accept *a, int listener_fd)
             pause_accepting(a, listener_fd, errno);
             return;
         }
-        /* every other error belongs to the one connection that accept(2) took off the queue */
+        /* all other errors concern only the connection that accept(2) took off the queue */
     }
 }
 
@@ -241,7 +241,7 @@ static void on_overflow(evutil_socket_t set_fd, short what, void *arg)
 
     (void)set_fd;
     (void)what;
-    if (listener_fd >= 0) /* else another helper was first */
+    if (listener_fd >= 0) /* otherwise another helper was faster */
         accept_from(a, listener_fd);
 }
 
@@ -260,7 +260,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
         attend_full(a);
 }
 
-/* A connection ended: there may be room again. */
+/* A connection has ended, so there may be room. */
 static void resume(void *context)
 {
     struct server_accept *a = context;

@@ -47,7 +47,7 @@ static int watch_readable(struct server_conn *c, int fd)
     return watch(c, fd, EV_READ, c->conns->push_ops != NULL ? on_readable_subscriber : on_readable);
 }
 
-/* Each accept adds 1 to n_active, so its greatest result is the exact peak. */
+/* Each accept increments n_active, so its highest result is the exact peak. */
 static void count_active(struct server_config *config)
 {
     const uint64_t n = atomic_fetch_add_explicit(&config->n_active, 1, memory_order_relaxed) + 1;
@@ -133,7 +133,7 @@ static void close_failed(struct server_conn *c, enum outcome_phase phase, int er
     server_conn_close(c, (struct outcome){phase, outcome_reason_of_errno(error)});
 }
 
-/* Keeps what the socket refused and stops reading until it has left. */
+/* Keeps the bytes that the socket did not accept and stops reading until they are sent. */
 static void hold(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
 {
     c->held = malloc(sizeof *c->held + n_bytes);
@@ -151,7 +151,7 @@ static void hold(struct server_conn *c, int fd, const uint8_t *data, size_t n_by
         tally_add(&c->conns->tally.back_pressure_pauses, 1);
 }
 
-/* Returns how much the socket took, or -1: the connection has ended. */
+/* Returns the number of bytes accepted, or -1 if the connection has ended. */
 static ssize_t send_now(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
 {
     ssize_t n = send(fd, data, n_bytes, MSG_NOSIGNAL);
@@ -196,7 +196,7 @@ uint32_t server_conn_send(struct server_conn *c, const uint8_t *messages, uint32
     return n_taken;
 }
 
-/* What TLS has for the socket. */
+/* Sends the output of TLS. */
 static void transmit_sealed(struct server_conn *c, int fd)
 {
     struct tls_worker *tls = &c->conns->tls;
@@ -240,7 +240,7 @@ static bool is_secured(const struct server_conn *c)
     return c->tls != NULL && tls_is_established(c->tls);
 }
 
-/* While TLS has not come about, the end of a connection is one of its phase. */
+/* During the TLS handshake, the end of a connection is an outcome of that phase. */
 static enum outcome_phase phase_of(const struct server_conn *c)
 {
     return c->conns->config->tls == NULL || is_secured(c) ? PHASE_RECEIVE : PHASE_TLS;
@@ -281,8 +281,9 @@ static void on_readable_subscriber(evutil_socket_t fd, short what, void *arg)
         close_failed(c, PHASE_RECEIVE, ENOMEM);
 }
 
-/* The peer sends no more and has all its answers: it is told the same, unless it has gone. If the
- * socket has no room for that, on_writable() calls this again; tls_end() then appends nothing. */
+/* The peer has closed its half and has got all its answers: closes ours, unless the peer is gone.
+ * If the socket has no room for close_notify, on_writable() calls this again; tls_end() then
+ * appends nothing. */
 static void close_politely(struct server_conn *c, int fd)
 {
     uint8_t byte;

@@ -5,10 +5,10 @@
 #include <poll.h>
 #include <stdlib.h>
 
-/* Of a connection whose peer has ended it: more than a receive buffer holds by default. */
+/* For a connection closed by its peer: more than a receive buffer holds by default. */
 enum { MAX_READS_AT_END = 128 };
 
-/* Serials are less than 2^30 apart: their difference of 31 bits is signed. */
+/* Serials are less than 2^30 apart, so the 31-bit difference is signed. */
 static int by_age(const void *a, const void *b)
 {
     const struct server_conn *const *one = a, *const *other = b;
@@ -37,7 +37,7 @@ uint32_t server_conns_close_oldest(struct server_conns *conns, uint32_t n)
     return n;
 }
 
-/* Reads what the peer sent before its end, then the end itself. */
+/* Reads the bytes before the peer's end of stream, then the end itself. */
 static void read_to_end(struct server_conn *c)
 {
     const int fd = event_get_fd(&c->event);

@@ -56,7 +56,7 @@ static enum control_status show_stats(struct server_control *c, struct control_r
     return CONTROL_OK;
 }
 
-/* Each worker closes its part, in proportion to what it has. */
+/* Each worker closes a share in proportion to its connections. */
 static enum control_status stop_connections(struct server_control *c, uint64_t n,
                                             struct control_reply *reply)
 {
@@ -108,7 +108,8 @@ static enum control_status handle(void *context, const struct control_request *q
     case CONTROL_RATE:
         break;
     }
-    return refuse(reply, CONTROL_UNKNOWN, "no such path"); /* not reached: control_http answers */
+    /* Not reached: control_http rejects the request. */
+    return refuse(reply, CONTROL_UNKNOWN, "no such path");
 }
 
 int server_control_start(struct server_control *c, struct control_socket *socket,

@@ -38,7 +38,7 @@ static int listen_once(struct server_listeners *l, const struct server_opts *o, 
     return *fd < 0 ? -1 : 0;
 }
 
-/* Without IPv6, "both families" means IPv4. */
+/* On a host without IPv6, "both families" means IPv4. */
 static int listen_first(struct server_listeners *l, const struct server_opts *o, bool reuse_port)
 {
     const struct endpoint any4 = {.host = "0.0.0.0"};

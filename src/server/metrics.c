@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-/* One sample of a tally count per worker. */
+/* Prints one sample of a counter per worker. */
 static void put_each(struct openmetrics *m, const struct server_result *r, const char *name,
                      const char *help, size_t offset)
 {

@@ -46,7 +46,7 @@ void server_overflow_leave(struct server_overflow *o)
     atomic_fetch_sub(&o->n_helpers, 1);
 }
 
-/* Offering twice is an error (EEXIST) that changes nothing. */
+/* Offering a listener twice is an error (EEXIST) without effect. */
 void server_overflow_offer(const struct server_overflow *o, int listener_fd)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.fd = listener_fd};
@@ -61,7 +61,7 @@ void server_overflow_withdraw(const struct server_overflow *o, int listener_fd)
         (void)epoll_ctl(o->set_fd, EPOLL_CTL_DEL, listener_fd, NULL);
 }
 
-/* One at a time: the kernel then puts it behind the others that are ready. */
+/* Takes one event at a time: the kernel then moves it behind the other ready ones. */
 int server_overflow_next(const struct server_overflow *o)
 {
     struct epoll_event event;
@@ -77,7 +77,7 @@ bool server_overflow_has_helper(struct server_overflow *o)
         return true;
     if (!atomic_load(&o->may_grow))
         return false;
-    /* an eventfd whose counter is full is readable all the same */
+    /* if the eventfd's counter is full, it is readable anyway */
     if (write(o->wanted_fd, &one, sizeof one) < 0)
         assert(errno == EAGAIN);
     return true;

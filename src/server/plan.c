@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The kernel spreads connections over the listeners by a hash, unevenly by about the square root of
- * their number; so much of each fd table is left free, so that few have to be accepted by helpers.
- */
+/* The kernel distributes connections over the listeners by a hash, with a deviation of about the
+ * square root of their number.  This share of each fd table stays free, so that helpers have to
+ * accept few connections. */
 #define SPREAD_PERCENT 5u
 
-/* Every fd table has all listeners, within PROCESS_LIMITS_RESERVED_FDS. */
+/* Every fd table contains all listeners, within PROCESS_LIMITS_RESERVED_FDS. */
 #define LISTENERS_RESERVED 48u
 
 static uint32_t threads_for(const struct server_plan *plan, const struct server_opts *o)
@@ -28,7 +28,7 @@ static uint32_t threads_for(const struct server_plan *plan, const struct server_
     return needed > n_cpus ? needed : n_cpus;
 }
 
-/* One for each worker, but where there are more workers than CPUs some accept for others alone. */
+/* One per worker; but if there are more workers than CPUs, some only accept for others. */
 static uint32_t listeners_for(const struct server_plan *plan)
 {
     const uint32_t n_cpus = process_limits_cpus();
@@ -44,8 +44,7 @@ static uint64_t reserved_fds(const struct server_plan *plan)
                : PROCESS_LIMITS_RESERVED_FDS;
 }
 
-/* The main thread's own fd table has a descriptor for each worker; an eighth is its control port's.
- */
+/* The main thread's fd table has a descriptor per worker; one eighth is for the control port. */
 static uint32_t most_threads(const struct server_plan *plan)
 {
     const uint64_t nofile = plan->host.nofile, used = nofile / 8 + PROCESS_LIMITS_RESERVED_FDS;
@@ -82,7 +81,7 @@ static void fit_files(struct server_plan *plan)
     limit_room(plan, host->epoll_watches);
 }
 
-/* No more than fit into memory. */
+/* At most as many as fit into memory. */
 static void fit_memory(struct server_plan *plan)
 {
     const struct memory_ends one = {.server_connections = 1, .tls = plan->config.tls != NULL};
@@ -179,8 +178,8 @@ static uint64_t least_of(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* No more connections than descriptors, than the machine's memory would hold if all of it were
- * free, and than --max-connections and one under way in each thread. */
+/* At most as many as there are descriptors, as fit into all of the machine's memory, and as
+ * --max-connections allows, plus one being accepted per thread. */
 static uint64_t most_connections(const struct server_plan *plan, const struct server_opts *opts)
 {
     const struct memory_ends one = {.server_connections = 1};

@@ -11,10 +11,10 @@
 
 enum { FIRST_CAPACITY = 64 };
 
-/* Streams of the seed, one per worker. */
+/* Random streams of the seed, one per worker. */
 #define SEED 42u
 
-/* The sender's CLOCK_REALTIME is read anew after so long: it may be set while the server runs. */
+/* Interval of reading CLOCK_REALTIME again: it may be set while the server runs. */
 #define OFFSET_AGE_NS 1000000000ull
 
 static void on_timer(evutil_socket_t fd, short what, void *arg);
@@ -41,7 +41,7 @@ int server_push_init(struct server_conns *conns, uint32_t worker_index)
     p->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     if (p->timer_fd < 0)
         return -1;
-    /* not before the sockets: a worker that is behind must go on to accept and to close */
+    /* lower priority than the sockets: a worker that is late must still accept and close */
     event_assign(&p->timer_event, conns->base, p->timer_fd, EV_READ | EV_PERSIST, on_timer, conns);
     return event_add(&p->timer_event, NULL);
 }
@@ -61,9 +61,9 @@ void server_push_free(struct server_conns *conns)
     conns->push = NULL;
 }
 
-/* --- when --- */
+/* --- pacing --- */
 
-/* Setting it also takes back an expiry that was not read. */
+/* Setting the timer also clears an expiration that was not read. */
 static void arm_timer(struct server_push *p)
 {
     struct itimerspec at = {0};
@@ -73,7 +73,7 @@ static void arm_timer(struct server_push *p)
     timerfd_settime(p->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
-/* Where the next constant arrival lies at the new rate: what is left of the gap is stretched. */
+/* Moves the next constant arrival to the new rate by stretching the rest of the gap. */
 static uint64_t next_constant_ns(const struct server_push *p, double rate_per_s, uint64_t now_ns)
 {
     const double left_ns = p->pacer.next_ns == PACER_NEVER
@@ -83,8 +83,8 @@ static uint64_t next_constant_ns(const struct server_push *p, double rate_per_s,
     return now_ns + (uint64_t)(left_ns / rate_per_s);
 }
 
-/* The rate follows the numbers of subscribers.  Poisson arrivals have no memory: they begin anew.
- */
+/* Adapts the rate to the numbers of subscribers.  Poisson arrivals are memoryless: they start
+ * afresh. */
 static void follow_subscribers(struct server_conns *conns, uint64_t now_ns)
 {
     const struct server_config *config = conns->config;
@@ -116,7 +116,7 @@ static void follow_subscribers(struct server_conns *conns, uint64_t now_ns)
     pacer_start(&p->pacer, &pacing, start_ns);
 }
 
-/* --- to whom --- */
+/* --- selection --- */
 
 static struct server_subscriber *choose(const struct server_conns *conns)
 {
@@ -157,7 +157,7 @@ static void take_due(const struct server_conns *conns, uint64_t now_ns)
 
 /* --- sending --- */
 
-/* Writes messages of the list from *i on, as many as fit.  Returns how many. */
+/* Encodes messages of the list from *i on, as many as fit.  Returns their number. */
 static uint32_t encode(const struct server_conns *conns, struct server_subscriber *s, uint16_t *i)
 {
     struct server_push *p = conns->push;
@@ -194,7 +194,7 @@ static void send_due(struct server_conns *conns, struct server_conn *c)
         tally_add(&conns->tally.pushed, n_taken);
         tally_add(&conns->tally.push_dropped, n - n_taken);
     }
-    for (; i != SERVER_PUSH_NONE; i = p->due[i].next) /* it has ended */
+    for (; i != SERVER_PUSH_NONE; i = p->due[i].next) /* the subscriber has ended */
         tally_add(&conns->tally.push_dropped, 1);
 }
 

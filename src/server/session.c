@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* --- plan and listen --- */
+/* --- plan and listeners --- */
 
 static int check_plan(const struct server *s)
 {
@@ -44,7 +44,7 @@ static int open_json(struct server *s)
     return 0;
 }
 
-/* Whether more threads are started than the plan has. */
+/* Returns whether more threads than planned may be started. */
 static bool is_open_ended(const struct server *s)
 {
     return s->opts.max_connections == 0 && s->plan.most_workers > s->plan.n_workers;
@@ -101,7 +101,7 @@ static int read_token(struct server *s)
     return 0;
 }
 
-/* From here on all is made by, and for, whom the program runs as. */
+/* From here on everything is created by and for the user of --user. */
 static int drop_privileges(struct server *s)
 {
     char error[PRIVILEGES_ERROR_BYTES];
@@ -169,7 +169,7 @@ static int start_control(struct server *s)
     return 0;
 }
 
-/* With --max-connections the plan has told of the fd tables. */
+/* With --max-connections the plan has reported the fd tables. */
 static void warn_of_lacks(const struct server *s)
 {
     kernel_features_warn(FEATURE_PROC | (s->opts.bind_given ? 0 : FEATURE_IPV6) |

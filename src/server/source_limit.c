@@ -12,17 +12,17 @@
 
 struct entry {
     uint64_t source;
-    uint32_t n;    /* its connections; 0: unused */
-    uint32_t next; /* in its bucket, or in the list of unused ones; NONE: the last */
+    uint32_t n;    /* connections; 0: unused */
+    uint32_t next; /* in its bucket or in the list of unused entries; NONE: last */
 };
 
 struct source_limit {
     uint64_t most, multiplier;
-    uint32_t n_entries, n_begun; /* entries from n_begun on were never used */
+    uint32_t n_entries, n_begun; /* entries from n_begun on have never been used */
     uint32_t first_free;
     unsigned shift;
     struct entry *entries;
-    uint32_t *buckets; /* 1 + the first entry; 0: none */
+    uint32_t *buckets; /* 1 + index of the first entry; 0: none */
     pthread_mutex_t lock;
 };
 
@@ -67,7 +67,7 @@ void source_limit_free(struct source_limit *l)
     free(l);
 }
 
-/* IPv4 addresses map to 0::/32 of IPv6, which no peer uses except ::1. */
+/* Maps IPv4 addresses to 0::/32 of IPv6, which no peer but ::1 uses. */
 uint64_t source_limit_source(const struct sockaddr *peer)
 {
     const struct in6_addr *six = &((const struct sockaddr_in6 *)(const void *)peer)->sin6_addr;
@@ -94,7 +94,7 @@ static uint32_t find(const struct source_limit *l, uint64_t source)
     return i;
 }
 
-/* Adds a source that has no entry yet. */
+/* Adds a source without an entry. */
 static uint32_t add(struct source_limit *l, uint64_t source)
 {
     uint32_t *bucket = bucket_of(l, source), i = l->first_free;

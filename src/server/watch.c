@@ -35,7 +35,8 @@ void server_watch_collect(void *context)
     host_counters_read(&r->now);
 }
 
-/* Says when it begins to refuse for want of memory, and when it accepts again. */
+/* Logs when connections are first refused because memory is short, and when they are accepted
+ * again. */
 static void on_look(evutil_socket_t fd, short what, void *arg)
 {
     struct server *s = arg;
@@ -110,7 +111,7 @@ static void on_end(evutil_socket_t fd, short what, void *arg)
     event_base_loopbreak(s->base);
 }
 
-/* The JSON goes on in a new file of the same name. */
+/* Continues the JSON in a new file of the same name. */
 static void on_hangup(evutil_socket_t number, short what, void *arg)
 {
     struct server *s = arg;

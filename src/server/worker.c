@@ -13,7 +13,7 @@ static struct server_worker *of(struct worker *w)
     return (struct server_worker *)w;
 }
 
-/* All connections have the same: a queue for each base, and nothing to be sorted. */
+/* All connections share the timeout, so each base has one queue that needs no sorting. */
 static int init_idle_timeout(struct server_conns *conns)
 {
     const struct timeval wait = clock_timeval(conns->config->idle_timeout_ns);

@@ -13,7 +13,7 @@
 
 #define RETRY_NS 1000000000ull
 
-/* Helpers need each other's listeners; without, a table keeps its own alone. */
+/* Helpers need each other's listeners; without helpers, a table keeps only its own. */
 static int list_kept_fds(struct server_workers *w)
 {
     const struct server_overflow *o = &w->config->overflow;
@@ -75,7 +75,7 @@ int server_workers_start(struct server_workers *w, struct server_config *config,
     w->config = config;
     w->listeners = listeners;
     w->most = most;
-    /* of one worker, or in a table that all share, there is nobody to help */
+    /* a single worker or a shared table: nobody to help */
     if (server_overflow_open(&config->overflow, config->own_fd_tables && most > 1, most > n) != 0)
         return log_error("cannot start threads: %s", strerror(errno));
     if (list_kept_fds(w) != 0)
@@ -119,7 +119,7 @@ void server_workers_post(const struct server_workers *w, enum server_message kin
         worker_post(&w->list[i]->worker, (int)kind, value);
 }
 
-/* What the workers have are copies, where they have own fd tables; else they close them. */
+/* Workers with their own fd tables use copies; the others close the listeners themselves. */
 static void close_listeners(const struct server_workers *w)
 {
     for (uint32_t i = 0; i < w->n && i < w->listeners->n; i++)
