@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * client_control: what tcpclient does at the request of its control port: shows the run so far,
- * changes its rate and connections, pauses, ends it.  Main thread. */
+ * client_control: the requests of tcpclient's control port: shows the current result, changes rate
+ * and connections, pauses and stops the run.  Main thread. */
 #ifndef TCPSCALER_CLIENT_CONTROL_H
 #define TCPSCALER_CLIENT_CONTROL_H
 
@@ -12,13 +12,13 @@
 struct client_control {
     struct client_steer *steer;
     const struct report_about *about;
-    void (*snapshot)(void *run, struct client_result *result); /* of the run so far */
+    void (*snapshot)(void *run, struct client_result *result); /* fills in the result so far */
     void (*stop)(void *run);
     void *run;
     struct control_http *http; /* set here */
 };
 
-/* The structure is the caller's and filled but for http.  Returns 0 or -1 with errno. */
+/* The caller owns *c and sets all fields but http.  Returns 0 or -1 with errno. */
 int client_control_start(struct client_control *c, struct event_base *base,
                          struct control_socket *socket, const struct control_token *token);
 void client_control_end(struct client_control *c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * client_judge: what the figures of a run are worth, and where connections are missing, why.  Makes
- * no system call. */
+ * client_judge: judges the validity of a run and diagnoses missing connections.  Makes no system
+ * calls. */
 #ifndef TCPSCALER_CLIENT_JUDGE_H
 #define TCPSCALER_CLIENT_JUDGE_H
 
@@ -9,11 +9,11 @@
 
 #include <stdbool.h>
 
-/* Fills the input of the verdict, the doubts and the broken law of a result that is complete
- * otherwise.  required: bits of --require. */
+/* Fills in the verdict, the doubts and the broken law of a result that is otherwise complete.
+ * required: bits of --require. */
 void client_judge(struct client_result *r, const struct client_plan *plan, unsigned required);
 
-/* Fills the diagnosis where connections or answers are missing. */
+/* Fills in the diagnosis if connections or answers are missing. */
 void client_diagnose(struct client_result *r, const struct client_plan *plan,
                      bool threads_are_auto);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * client_metrics: the metrics of a run of tcpclient in progress.  No libevent. */
+ * client_metrics: prints a running tcpclient's figures as OpenMetrics.  No libevent. */
 #ifndef TCPSCALER_CLIENT_METRICS_H
 #define TCPSCALER_CLIENT_METRICS_H
 

@@ -8,15 +8,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Fills *opts from the command line and checks everything that does not need the system:
- * combinations, ranges, the form of the host.  Returns like options_parse(). */
+/* Fills *opts from the command line and checks everything that needs no system call: combinations,
+ * ranges, syntax of the host.  Returns like options_parse(). */
 enum options_result client_opts_parse(struct client_opts *opts, int argc, char **argv, FILE *out,
                                       char *error);
 
-/* Whether a schedule sets the rate. */
+/* Returns whether a schedule sets the rate. */
 bool client_opts_has_schedule(const struct client_opts *opts);
 
-/* Total queries per second requested by --rate or --interval; 0: none. */
+/* Returns the total queries per second of --rate or --interval; 0: neither was given. */
 double client_opts_rate_qps(const struct client_opts *opts);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * client_opts_table: the options of tcpclient, one row each, and the settings they fill. */
+ * client_opts_table: the options of tcpclient, one row each, and their settings. */
 #ifndef TCPSCALER_CLIENT_OPTS_TABLE_H
 #define TCPSCALER_CLIENT_OPTS_TABLE_H
 
@@ -15,9 +15,9 @@
 /* The last choice of --protocol; those before it are QUERY_PROTOCOLS. */
 #define CLIENT_PROTOCOL_LISTEN ((int)QUERY_N_KINDS)
 
-/* As given, or the defaults. */
+/* As given, otherwise the defaults. */
 struct client_opts {
-    struct endpoint server; /* of target and port */
+    struct endpoint server; /* parsed from target and port */
     const char *config, *profile;
     bool print_config;
     /* load */
@@ -46,7 +46,7 @@ struct client_opts {
     uint64_t queries_per_conn;
     bool reconnect;
     const char *backoff;
-    struct backoff waits; /* that text's */
+    struct backoff waits; /* parsed from it */
     bool quickack;
     int kernel_ts; /* enum client_kernel_ts */
     uint64_t sndbuf_bytes, rcvbuf_bytes;
@@ -62,7 +62,7 @@ struct client_opts {
     /* time */
     uint64_t duration_ns; /* 0: until interrupted */
     const char *start_at, *start_file;
-    uint64_t start_epoch_ns; /* start_at's; 0: none */
+    uint64_t start_epoch_ns; /* parsed from start_at; 0: none */
     uint64_t late_max_ns;
     uint64_t settle_ns, warmup_ns, drain_ns, timeout_ns;
     int on_timeout;

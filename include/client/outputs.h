@@ -7,8 +7,8 @@
 #include "client/opts.h"
 
 struct client_outputs {
-    struct output json, rows, hlog, hgrm, connections; /* closed: not asked for */
-    char *hlog_head;                                   /* header of the log; the caller's to free */
+    struct output json, rows, hlog, hgrm, connections; /* closed if not requested */
+    char *hlog_head;                                   /* header of the log, owned by the caller */
 };
 
 #define CLIENT_OUTPUTS_CLOSED                                                                      \
@@ -17,21 +17,21 @@ struct client_outputs {
         .hgrm = OUTPUT_CLOSED, .connections = OUTPUT_CLOSED                                        \
     }
 
-/* Opens all that the options name; none loses what it has before all of them could be opened.
- * Returns 0, or -1 after one line on stderr. */
+/* Opens the outputs of all options.  Truncates none before all could be opened.  Returns 0, or -1
+ * after one line on stderr. */
 int client_outputs_open(struct client_outputs *out, const struct client_opts *o);
 
-/* The JSON alone, for --plan.  As above, but it keeps what it has. */
+/* Opens only the JSON output, for --plan, and does not truncate it.  Returns like the above. */
 int client_outputs_open_json(struct client_outputs *out, const struct client_opts *o);
 
-/* Writes the head of the log, when the run begins.  Returns 0, or -1 after one line on stderr. */
+/* Writes the header of the log when the run begins.  Returns 0, or -1 after one line on stderr. */
 int client_outputs_begin_hlog(struct client_outputs *out);
 
-/* What is written through the run goes on in new files of the same names; the files that are
- * written at the end stay. */
+/* Continues outputs that are written during the run in new files of the same names.  Files written
+ * at the end stay open. */
 void client_outputs_reopen(struct client_outputs *out, const struct client_opts *o);
 
-/* Returns 0, or not 0 when one of them is not complete. */
+/* Returns 0, or nonzero if an output is incomplete. */
 int client_outputs_close(struct client_outputs *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * client_plan: turns the command line into the configuration of the workers, and checks whether it
- * fits on this host. */
+ * client_plan: turns the command line into the configuration of the workers and checks whether it
+ * fits this host. */
 #ifndef TCPSCALER_CLIENT_PLAN_H
 #define TCPSCALER_CLIENT_PLAN_H
 
@@ -11,7 +11,7 @@
 #include "net/sock.h"
 
 struct client_plan {
-    struct client_config config; /* except rows and what client_run() sets */
+    struct client_config config; /* except rows and the fields that client_run() sets */
     double rate_qps;             /* requested, over the whole measurement; 0: none */
     char target[SOCK_TEXT_BYTES];
     struct client_sources sources;
@@ -20,9 +20,9 @@ struct client_plan {
         churn_most_per_s; /* sustainable rate of replacements; HOST_LIMITS_UNKNOWN: unlimited */
 };
 
-/* Reads addresses and limits of this host, raises the fd limit, resolves the host; opens nothing.
- * Returns 0; or -1 after one line on stderr if an option cannot be satisfied.  plan->preflight
- * tells whether everything fits. */
+/* Reads addresses and limits of this host, raises the fd limit, resolves the host.  Opens nothing.
+ * Returns 0; or -1 after one line on stderr if an option cannot be satisfied.  plan->preflight says
+ * whether everything fits. */
 int client_plan_make(struct client_plan *plan, const struct client_opts *opts);
 
 void client_plan_free(struct client_plan *plan);

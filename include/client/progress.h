@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * progress: the progress line of tcpclient: on a terminal one line that is updated in place,
- * otherwise a line at a time.  Main thread only. */
+ * progress: the progress line of tcpclient.  On a terminal it is updated in place, otherwise each
+ * is a new line.  Main thread only. */
 #ifndef TCPSCALER_CLIENT_PROGRESS_H
 #define TCPSCALER_CLIENT_PROGRESS_H
 
@@ -12,30 +12,31 @@
 #include <stdio.h>
 
 struct progress {
-    /* of the run */
-    uint64_t asked;        /* connections */
-    bool listens;          /* to messages; no queries */
-    double rate_qps;       /* asked since previous_ns, on average; 0: none */
+    /* run */
+    uint64_t asked;        /* connections requested */
+    bool listens;          /* receives pushed messages, sends no queries */
+    double rate_qps;       /* average requested since previous_ns; 0: none */
     uint64_t load_ns;      /* warm-up and measurement; UINT64_MAX: until interrupted */
-    uint64_t start_ns;     /* when it began to connect */
-    const char *interface; /* NULL: not known */
-    /* now */
+    uint64_t start_ns;     /* start of connecting */
+    const char *interface; /* NULL: unknown */
+    /* current values */
     uint64_t begin_ns; /* of the schedule; 0: still connecting */
     uint64_t now_ns, live, in_flight;
-    const struct hist *response; /* times of the last second that is complete; borrowed; or NULL */
+    /* Response times of the last complete second; borrowed, or NULL. */
+    const struct hist *response;
     struct netdev_counters net;
-    /* of the last line; kept here */
+    /* Previous line; updated here. */
     uint64_t previous_ns, previous_sent, previous_answered, previous_connected;
     uint64_t previous_messages;
     struct netdev_counters previous_net;
 };
 
-/* Prints what happened since the last call, without newline.  Response times are those of one
- * second, so "-" is printed if that has too few for a percentile. */
+/* Prints what happened since the last call, without a newline.  Response times are those of one
+ * second; "-" if it has too few for a percentile. */
 void progress_print(FILE *out, struct progress *p, const struct tally *now);
 
-/* On a terminal: replaces the current line by the text of progress_print(), cut to n_columns.  NULL
- * clears the line. */
+/* On a terminal, replaces the current line by the text of progress_print(), truncated to n_columns.
+ * text NULL: clears the line. */
 void progress_show_in_place(FILE *terminal, const char *text, unsigned n_columns);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * report: prints the result of a run of tcpclient as text for people and as JSON for programs.  It
- * prints what the result contains and judges nothing.  No libevent. */
+ * report: prints the result of a tcpclient run, as text for people and as JSON for programs.
+ * Judges nothing.  No libevent. */
 #ifndef TCPSCALER_CLIENT_REPORT_H
 #define TCPSCALER_CLIENT_REPORT_H
 
@@ -10,23 +10,23 @@
 
 #include <stdio.h>
 
-/* Description of the program and its task for the reports. */
+/* The program and its settings. */
 struct report_about {
-    const char *version;       /* of the program */
+    const char *version;       /* program version */
     const char *libevent;      /* its version */
-    const char *backend;       /* and backend */
+    const char *backend;       /* and event backend */
     const char *target;        /* "127.0.0.1:4242" */
-    double rate_qps;           /* asked; 0: none */
-    uint64_t churn_most_per_s; /* struct client_plan */
+    double rate_qps;           /* requested; 0: none */
+    uint64_t churn_most_per_s; /* see struct client_plan */
     const struct client_config *config;
-    const struct options *options; /* what the command line set ... */
-    const void *settings;          /* ... in this */
+    const struct options *options; /* option table ... */
+    const void *settings;          /* ... and its settings */
 };
 
-/* The summary: one screen. */
+/* Prints the summary, which fits on a screen. */
 void report_text(FILE *out, const struct report_about *about, const struct client_result *result);
 
-/* One JSON object, schema version 1 (docs/result.md): unknown figures are null. */
+/* Prints one JSON object of schema version 1 (docs/result.md).  Unknown figures are null. */
 void report_json(FILE *out, const struct report_about *about, const struct client_result *result);
 
 #endif

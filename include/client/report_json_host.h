@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * report_json_host: what the JSON result says of this host, its network and the server. */
+ * report_json_host: this host, its network and the server in the JSON result. */
 #ifndef TCPSCALER_CLIENT_REPORT_JSON_HOST_H
 #define TCPSCALER_CLIENT_REPORT_JSON_HOST_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * report_text_host: what the summary says of this host, its network, the server and the outputs. */
+ * report_text_host: this host, its network, the server and the outputs in the summary. */
 #ifndef TCPSCALER_CLIENT_REPORT_TEXT_HOST_H
 #define TCPSCALER_CLIENT_REPORT_TEXT_HOST_H
 
@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* Each prints its lines; none where there is nothing to say. */
+/* Each prints its lines, or nothing if there is nothing to report. */
 void report_text_diagnosis(FILE *out, const struct client_result *r);
 void report_text_host(FILE *out, const struct client_result *r);
 void report_text_network(FILE *out, const struct client_result *r);

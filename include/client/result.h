@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * client_result: everything one run of tcpclient found out; what the reports print.  Data only. */
+ * client_result: everything a run of tcpclient found out, as printed by the reports.  Data only. */
 #ifndef TCPSCALER_CLIENT_RESULT_H
 #define TCPSCALER_CLIENT_RESULT_H
 
@@ -30,78 +30,84 @@ enum client_state {
     CLIENT_RUN_DRAINING
 };
 
-/* Of --start-at and --start-file. */
+/* --start-at and --start-file. */
 struct client_start {
     bool asked;
-    bool missed;          /* nothing was begun */
-    uint64_t at_epoch_ns; /* 0: never learnt */
-    int64_t margin_ns;    /* from connected, and told the moment, until it; below 0: after it */
-    uint64_t late_ns;     /* of the first measured query of the latest worker; UINT64_MAX: none */
-    struct clock_bound clock; /* when it began */
+    bool missed;          /* too late: nothing was started */
+    uint64_t at_epoch_ns; /* 0: never known */
+    int64_t margin_ns;    /* time left when connected and informed; negative: too late */
+    /* Send lag of the first measured query, maximum over all workers; UINT64_MAX: none. */
+    uint64_t late_ns;
+    struct clock_bound clock; /* at the start */
 };
 
 struct client_result {
     enum client_state state;
-    uint64_t in_flight;                              /* measured queries, while it has not ended */
-    double rate_now_qps;                             /* asked, likewise */
-    double asked_qps;                                /* over the measurement, on average; 0: none */
+    uint64_t in_flight;  /* measured queries; 0 after the run */
+    double rate_now_qps; /* requested; 0 after the run */
+    /* Average requested over the measurement; 0: none. */
+    double asked_qps;
     bool steered;                                    /* the rate was changed by request */
-    uint64_t paused_ns;                              /* of the measurement, likewise */
-    struct server_stats server_before, server_after; /* --server-control */
+    uint64_t paused_ns;                              /* by request, during the measurement */
+    struct server_stats server_before, server_after; /* from --server-control */
     uint64_t started_epoch_ns;
     struct client_start start;
-    struct tally tally;                                 /* sums over all workers */
-    struct hist metrics[CLIENT_N_METRICS];              /* merged */
-    struct batch_means batches[CLIENT_N_QUERY_METRICS]; /* of the same values, by second */
-    int64_t push_least_ns; /* the least response time of a message; INT64_MAX: none came */
+    struct tally tally;                    /* sum over all workers */
+    struct hist metrics[CLIENT_N_METRICS]; /* merged over all workers */
+    /* Of the same values, one batch per second. */
+    struct batch_means batches[CLIENT_N_QUERY_METRICS];
+    int64_t push_least_ns; /* lowest response time of a message; INT64_MAX: no message */
     uint64_t connections_asked;
-    uint64_t connections_at_begin;  /* of them, before the load */
-    uint64_t connections_wanted;    /* at the end: fewer than asked by a schedule of them */
+    uint64_t connections_at_begin; /* requested before the load */
+    /* At the end: fewer than requested if a connection schedule says so. */
+    uint64_t connections_wanted;
     uint64_t connections_live;      /* usable when the last query had its outcome */
-    uint64_t connections_half_open; /* at the same time */
-    uint64_t connections_deaf;      /* likewise: their last queries, 3 at least, timed out */
-    uint64_t connect_elapsed_ns;    /* first connect begun to last one established */
+    uint64_t connections_half_open; /* at that time */
+    uint64_t connections_deaf;      /* at that time: at least their last 3 queries timed out */
+    uint64_t connect_elapsed_ns;    /* first connect started to last connection established */
     bool loaded;                    /* the measurement began */
     struct losses losses;
-    bool server_was_tried, server_accepts; /* once none was left */
+    bool server_was_tried, server_accepts; /* after all connections were lost */
     bool interrupted;
-    bool gave_up; /* nobody answered the first window of connections: the others were not begun */
-    uint64_t load_ns;      /* warm-up and measurement, as far as they came */
-    uint64_t scheduled_ns; /* length of the measurement: as asked, or until interrupted */
-    uint64_t sent_ns;      /* its begin to the last query sent, at least scheduled_ns */
-    bool has_growth;       /* the run was long enough to judge it */
+    bool gave_up;     /* no connection of the first window was answered: no others were opened */
+    uint64_t load_ns; /* warm-up and measurement, as far as they got */
+    uint64_t scheduled_ns; /* length of the measurement: as requested, or until interrupted */
+    /* Begin of the measurement to the last query sent; at least scheduled_ns. */
+    uint64_t sent_ns;
+    bool has_growth;                          /* the run was long enough to judge growth */
     uint64_t in_flight_early, in_flight_late; /* means over the second and the last quarter */
     struct host_counters host_before;         /* before the first connection */
-    struct host_counters host_loaded;         /* when the schedule began */
-    struct host_counters host_after;          /* after the last outcome, connections still open */
-    struct host_limits limits;                /* at the same time */
+    struct host_counters host_loaded;         /* at the start of the schedule */
+    /* After the last outcome, before closing connections. */
+    struct host_counters host_after;
+    struct host_limits limits; /* at that time */
     bool has_sockets;
-    struct sockdiag_states sockets; /* towards the target, at the same time */
-    bool has_interface;             /* that leads to the target, and its counters */
+    struct sockdiag_states sockets; /* of connections to the target, at that time */
+    bool has_interface;             /* interface that leads to the target, and its counters */
     char interface[NETDEV_NAME_BYTES];
-    struct netdev_counters net_loaded, net_after; /* as host_loaded and host_after */
-    char shortage[DIAGNOSIS_TEXT_BYTES];  /* of memory, for which no more connections were begun */
-    struct diagnosis diagnosis;           /* which limits bound, where connections are missing */
-    bool log_failed;                      /* lines of the interval log are missing */
-    const char *tls_version, *tls_cipher; /* of the first handshake; NULL: none */
+    struct netdev_counters net_loaded, net_after; /* at the times of host_loaded and host_after */
+    char shortage[DIAGNOSIS_TEXT_BYTES];          /* lack of memory that stopped connecting */
+    struct diagnosis diagnosis;                   /* limiting factors, if connections are missing */
+    bool log_failed;                              /* lines of the interval log are missing */
+    const char *tls_version, *tls_cipher;         /* of the first handshake; NULL: none */
     bool has_rows;
     struct rows_result rows;
     uint32_t n_workers;
-    bool own_fd_tables;     /* every worker had its own */
-    const char *broken_law; /* tally_check(); NULL: conserved */
+    bool own_fd_tables;     /* each worker had its own */
+    const char *broken_law; /* from tally_check(); NULL: all totals add up */
     struct verdict_input verdict;
-    unsigned doubts; /* verdict_judge() of it */
+    unsigned doubts; /* verdict_judge() of `verdict` */
 };
 
-/* Segments that connections of this run lost after they were usable: sent again, and not in vain.
- */
+/* Returns the number of segments that usable connections lost: retransmits that were needed. */
 static inline uint64_t client_result_lost_segments(const struct client_result *r)
 {
     const uint64_t opening = tally_get(&r->tally.connections.opening_retransmits) +
                              tally_get(&r->tally.connections.needless_retransmits);
     const uint64_t all = tally_get(&r->tally.connections.retransmits);
 
-    return all > opening ? all - opening : 0; /* those still open have not been asked */
+    /* Excludes connections that are still open: unknown. */
+    return all > opening ? all - opening : 0;
 }
 
 static inline void client_result_latency(const struct client_result *r, enum client_metric m,
@@ -110,7 +116,7 @@ static inline void client_result_latency(const struct client_result *r, enum cli
     latency_of_hist(l, &r->metrics[m], m < CLIENT_N_QUERY_METRICS ? &r->batches[m] : NULL);
 }
 
-/* Measured messages, per second of the measurement. */
+/* Returns measured messages per second of the measurement. */
 static inline double client_result_messages_per_s(const struct client_result *r)
 {
     return r->scheduled_ns == 0
@@ -118,8 +124,8 @@ static inline double client_result_messages_per_s(const struct client_result *r)
                : (double)tally_get(&r->tally.push.measured) * 1e9 / (double)r->scheduled_ns;
 }
 
-/* Established here and not taken by the server: exactly the half-open ones when nobody else
- * connects to it.  UINT64_MAX: the server was not asked. */
+/* Returns the number of connections established here that the server did not accept: exactly the
+ * half-open ones if it has no other clients.  UINT64_MAX: server not asked. */
 static inline uint64_t client_result_not_accepted(const struct client_result *r)
 {
     const struct server_stats s = server_stats_between(&r->server_before, &r->server_after);
@@ -130,7 +136,8 @@ static inline uint64_t client_result_not_accepted(const struct client_result *r)
     return connected > s.accepted + s.refused ? connected - s.accepted - s.refused : 0;
 }
 
-/* Measured queries sent, per second of schedule or, when sending took longer, of sending. */
+/* Returns measured queries sent per second: of the schedule or, if sending took longer, of sending.
+ */
 static inline double client_result_achieved_qps(const struct client_result *r)
 {
     return r->sent_ns == 0 ? 0
@@ -138,7 +145,7 @@ static inline double client_result_achieved_qps(const struct client_result *r)
                                  (double)r->sent_ns;
 }
 
-/* Connected the first time, per second; those made again are left out.  0: not known. */
+/* Returns first-time connections per second, without reconnects.  0: unknown. */
 static inline double client_result_connect_rate_per_s(const struct client_result *r)
 {
     const uint64_t connected = tally_get(&r->tally.connections.connected);
@@ -147,7 +154,7 @@ static inline double client_result_connect_rate_per_s(const struct client_result
     return r->connect_elapsed_ns == 0 ? 0 : (double)n * 1e9 / (double)r->connect_elapsed_ns;
 }
 
-/* Replacement connections established per second of load. */
+/* Returns replacement connections established per second of load. */
 static inline double client_result_churn_per_s(const struct client_result *r)
 {
     const uint64_t connected = tally_get(&r->tally.connections.connected);

@@ -5,10 +5,10 @@
 
 #include "client/run_state.h"
 
-/* Before the first connection: finds the interface that leads to the target, too. */
+/* Call it before the first connection: also looks up the interface that leads to the target. */
 void client_run_prepare_progress(struct client_run_state *r, uint64_t now_ns);
 
-/* Prints it on stderr; in_place: over the one before. */
+/* Prints the progress line on stderr.  in_place: replaces the previous one. */
 void client_run_show_progress(struct client_run_state *r, bool in_place);
 
 #endif

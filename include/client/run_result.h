@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT
- * client_run_result: the result of a run under way, and of one that has ended.  Main thread. */
+ * client_run_result: the result of a run, current or final.  Main thread. */
 #ifndef TCPSCALER_CLIENT_RUN_RESULT_H
 #define TCPSCALER_CLIENT_RUN_RESULT_H
 
 #include "client/run_state.h"
 
-/* Counters of the host and of the interface that leads to the target, now. */
+/* Reads counters of the host and of the interface that leads to the target. */
 void client_run_read_host(struct client_run_state *r, struct host_counters *host,
                           struct netdev_counters *net);
 
-/* What is known so far; context: the state.  Values of connections are collected at the end alone,
- * those of queries every other second. */
+/* Fills in what is known so far.  context: a struct client_run_state.  Values of connections are
+ * only collected at the end, those of queries every second. */
 void client_run_snapshot(void *context, struct client_result *result);
 
-/* The workers have ended: fills r->result. */
+/* After the workers have ended: fills in r->result. */
 void client_run_collect(struct client_run_state *r);
 
-/* All connections are lost: is the server, too? */
+/* After all connections were lost: checks whether the server still accepts. */
 void client_run_try_server(struct client_run_state *r);
 
 #endif

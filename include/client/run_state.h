@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * client_run_state: all that a run of tcpclient consists of on the main thread.  Data only. */
+ * client_run_state: the main thread's state of a run of tcpclient.  Data only. */
 #ifndef TCPSCALER_CLIENT_RUN_STATE_H
 #define TCPSCALER_CLIENT_RUN_STATE_H
 
@@ -29,19 +29,19 @@ enum { CLIENT_RUN_N_SIGNALS = 2 };
 
 struct client_run_settings {
     uint64_t settle_ns;                     /* from the last connection to the first query */
-    const struct start_gate_settings *gate; /* instead: the load waits there; NULL: none */
+    const struct start_gate_settings *gate; /* replaces settle_ns; NULL: none */
     uint64_t stats_interval_ns;             /* between progress lines on stderr; 0: none */
     bool stderr_is_terminal;
-    bool stats_in_place;       /* one line on stderr, written over again each second */
-    double rate_qps;           /* asked, for the progress line */
-    FILE *connections;         /* a row per connection goes there at the end; NULL: none */
-    FILE *interval_log;        /* begun; NULL: none */
-    void (*reopen)(void *arg); /* on SIGHUP: files that are written through the run */
+    bool stats_in_place;       /* one line on stderr, updated every second */
+    double rate_qps;           /* requested, for the progress line */
+    FILE *connections;         /* connection rows at the end; NULL: none */
+    FILE *interval_log;        /* with its header written; NULL: none */
+    void (*reopen)(void *arg); /* on SIGHUP: reopens files that are written during the run */
     void *arg;
-    struct control_socket *control; /* to be steered at; NULL: not */
+    struct control_socket *control; /* control port; NULL: none */
     const struct control_token *control_token;
-    const struct report_about *about; /* for what is shown there */
-    const char *server_control;       /* read at the end; NULL: not */
+    const struct report_about *about; /* shown by the control port */
+    const char *server_control;       /* read at the end; NULL: none */
 };
 
 struct client_run_state {

@@ -6,11 +6,11 @@
 #include "client/opts.h"
 #include "workload/schedule.h"
 
-/* Reads what the options name, standard input to its end.  Only if client_opts_has_schedule().
- * Returns 0, or -1 after one line on stderr. */
+/* Reads the schedule that the options name, standard input to its end.  client_opts_has_schedule()
+ * must be true.  Returns 0, or -1 after one line on stderr. */
 int client_schedule_read(struct schedule *s, const struct client_opts *o);
 
-/* Likewise for the schedule of connections; there must be one. */
+/* Likewise for the connection schedule, which must have been given. */
 int client_schedule_read_connections(struct schedule *s, const struct client_opts *o);
 
 #endif

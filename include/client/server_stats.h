@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * server_stats: what tcpserver counted, as its control port tells it.  Main thread. */
+ * server_stats: tcpserver's counters, read from its control port.  Main thread. */
 #ifndef TCPSCALER_CLIENT_SERVER_STATS_H
 #define TCPSCALER_CLIENT_SERVER_STATS_H
 
@@ -15,15 +15,15 @@ struct server_stats {
     uint64_t active; /* current; all others only grow */
     uint64_t bytes_received, bytes_sent;
     uint64_t accept_pauses, back_pressure_pauses;
-    uint64_t listen_overflows, listen_drops; /* of its host */
+    uint64_t listen_overflows, listen_drops; /* of the server's host */
 };
 
-/* wait_ms as in control_socket_ask().  Returns 0; or -1 with one line in error
- * (CONTROL_SOCKET_ERROR_BYTES) if there is no answer or it is not from a tcpserver. */
+/* wait_ms: see control_socket_ask().  Returns 0; or -1 with one line in error
+ * (CONTROL_SOCKET_ERROR_BYTES) if there is no answer or it is not a tcpserver's. */
 int server_stats_read(struct server_stats *s, const char *address,
                       const struct control_token *token, int wait_ms, char *error);
 
-/* The difference between two readings; `active` is the later one's. */
+/* Returns the difference between two readings, with `active` of the later one. */
 struct server_stats server_stats_between(const struct server_stats *earlier,
                                          const struct server_stats *later);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * client_session: one run of tcpclient from its plan to its exit code.  check -> open outputs and
+ * client_session: one run of tcpclient, from its plan to its exit code: check -> open outputs and
  * control port -> run -> judge -> report.  Main thread. */
 #ifndef TCPSCALER_CLIENT_SESSION_H
 #define TCPSCALER_CLIENT_SESSION_H
@@ -20,8 +20,8 @@ enum client_exit {
 };
 
 struct client_session {
-    struct client_opts opts; /* the caller's, */
-    struct client_plan plan; /* and made, before one of the functions is called */
+    struct client_opts opts; /* set by the caller before */
+    struct client_plan plan; /* calling any of these functions */
     struct client_outputs outputs;
     struct control_socket control;
     struct control_token token;
@@ -33,11 +33,11 @@ struct client_session {
         .outputs = CLIENT_OUTPUTS_CLOSED, .control = {.fd = -1 }                                   \
     }
 
-/* --plan: prints it.  Both return the exit code, after one line on stderr where it is not 0. */
+/* _print_plan is --plan.  Both return the exit code, after one line on stderr if it is not 0. */
 int client_session_print_plan(struct client_session *s);
 int client_session_run(struct client_session *s);
 
-/* The plan, too. */
+/* Frees the plan, too. */
 void client_session_free(struct client_session *s);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * start_gate: holds the load of tcpclient back until a moment of CLOCK_REALTIME, which an option
- * or, later, a file gives: so that hosts begin at the same instant.  At that moment less the time
- * to settle the gate opens; what was missed by more than is allowed is never begun.  Main thread.
- */
+ * start_gate: delays the load of tcpclient until a time of CLOCK_REALTIME, given by an option or,
+ * later, by a file, so that several hosts start together.  The gate opens at that time minus the
+ * settle time.  If the time is missed by more than is allowed, the load is never started.  Main
+ * thread. */
 #ifndef TCPSCALER_CLIENT_START_GATE_H
 #define TCPSCALER_CLIENT_START_GATE_H
 
@@ -14,36 +14,37 @@ struct client_result;
 struct client_start;
 
 struct start_gate_settings {
-    uint64_t at_epoch_ns; /* 0: the file says it */
+    uint64_t at_epoch_ns; /* 0: read from the file */
     const char *file;     /* NULL: none */
     uint64_t late_max_ns;
-    uint64_t ahead_ns; /* opens so long before the moment */
-    bool quiet;        /* not a word but errors */
+    uint64_t ahead_ns; /* opens this long before the time */
+    bool quiet;        /* no messages but errors */
 };
 
 struct start_gate {
     const struct start_gate_settings *settings;
-    struct client_start *start; /* filled, but for late_ns */
+    struct client_start *start; /* filled in, except late_ns */
     struct event event;
     bool waiting;
-    /* The load is to begin, its schedule at begin_ns of CLOCK_MONOTONIC; or never. */
+    /* Called when the load starts, with the start of its schedule (CLOCK_MONOTONIC), or when it is
+     * given up. */
     void (*opened)(void *arg, uint64_t begin_ns);
     void (*missed)(void *arg);
     void *arg;
 };
 
-/* Whether the moment is known and was missed already: before anything is opened. */
+/* Returns whether the time is known and already missed, before anything is opened. */
 bool start_gate_is_missed(const struct start_gate_settings *settings);
 
-/* Removes what an earlier run left at FILE.ready, and tries whether it can be written.  Returns 0,
- * or -1 with errno. */
+/* Removes FILE.ready of an earlier run and checks that it can be written.  Returns 0, or -1 with
+ * errno. */
 int start_gate_prepare(const struct start_gate_settings *settings);
 
-/* All connections have come about, or failed: says so in FILE.ready, and waits. */
+/* All connections have been opened or have failed: creates FILE.ready and waits. */
 void start_gate_wait(struct start_gate *gate, struct event_base *base,
                      const struct client_result *connections);
 
-/* Waits no longer, if it does. */
+/* Stops waiting, if it waits. */
 void start_gate_close(struct start_gate *gate);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * client_steer: changes what is asked of a run under way: its rate, its end, its connections.
+ * client_steer: changes a running load: its rate, its end, its number of connections.
  *
- * A change of the rate is in force from a moment on that is common to all workers and a little
- * ahead, so that each knows of it in time: no burst, no gap, and the arrivals that follow depend on
- * seed and changes alone.  In a pause the rate is 0: nothing becomes due; schedule and end wait for
- * nothing.  Main thread. */
+ * A new rate takes effect at a time that is common to all workers and slightly in the future, so
+ * that every worker knows it in time: no burst, no gap, and later arrivals depend on the seed and
+ * the changes only.  During a pause the rate is 0 and nothing becomes due; schedule and end do not
+ * move.  Main thread. */
 #ifndef TCPSCALER_CLIENT_STEER_H
 #define TCPSCALER_CLIENT_STEER_H
 
@@ -20,41 +20,42 @@ struct client_steer {
     struct client_targets targets;
     struct client_workers *workers; /* borrowed */
     const struct client_config *config;
-    uint64_t begin_ns;     /* of the schedule; 0: not yet */
+    uint64_t begin_ns;     /* of the schedule; 0: not started */
     struct schedule asked; /* the targets without pauses */
-    bool changed;          /* the targets are not those of the configuration */
+    bool changed;          /* the targets differ from the configuration */
     bool paused;
-    uint64_t paused_since_ns, paused_ns; /* the latter: of all pauses that are over */
+    uint64_t paused_since_ns, paused_ns; /* paused_ns: total of all pauses that are over */
 };
 
 void client_steer_init(struct client_steer *s, const struct client_config *config,
                        struct client_workers *workers);
 
-/* The workers run, and were told to begin. */
+/* The workers run and have been told to begin. */
 void client_steer_begin(struct client_steer *s, uint64_t begin_ns, uint64_t end_ns);
 
-/* In place of the rest of the schedule.  *at_ns: when it is in force.  Returns -1 when there were
- * too many changes within a second: ask later. */
+/* Replaces the rest of the schedule.  *at_ns: when it takes effect.  Returns -1 if there were too
+ * many changes within a second: retry later. */
 int client_steer_rate(struct client_steer *s, double qps, uint64_t *at_ns);
 
-/* As above; a second time nothing changes. */
+/* As above.  No effect if already paused or resumed. */
 int client_steer_pause(struct client_steer *s, bool paused, uint64_t *at_ns);
 
-/* n connections are wanted, at most config->n_connections.  Returns -1 when a worker has not yet
- * taken over the change before: ask again. */
+/* Requests n connections, at most config->n_connections.  Returns -1 if a worker has not yet
+ * applied the previous change: retry. */
 int client_steer_connections(struct client_steer *s, uint32_t n);
 
-/* The measurement ends in a moment; the queries sent are awaited.  Returns when. */
+/* Ends the measurement after a moment; answers to queries sent are still awaited.  Returns the time
+ * of the end. */
 uint64_t client_steer_end(struct client_steer *s);
 
-/* What was due between two times, on average; 0 before the load and after it. */
+/* Returns the average rate requested between two times; 0 before and after the load. */
 double client_steer_between_qps(const struct client_steer *s, uint64_t from_ns, uint64_t until_ns);
 
-/* Requested rate at a time; its mean from the start of the measurement up to a time. */
+/* _rate_qps: requested rate at a time.  _mean_qps: its mean from the start of the measurement. */
 double client_steer_rate_qps(const struct client_steer *s, uint64_t now_ns);
 double client_steer_mean_qps(const struct client_steer *s, uint64_t until_ns);
 
-/* Up to a time in all. */
+/* Returns the total time paused until then. */
 uint64_t client_steer_paused_ns(const struct client_steer *s, uint64_t until_ns);
 
 #endif

@@ -12,7 +12,7 @@
 #define REFUSE(status, ...)                                                                        \
     (snprintf(reply->error, sizeof reply->error, __VA_ARGS__), CONTROL_##status)
 
-/* --- showing --- */
+/* --- showing the run --- */
 
 static enum control_status show_metrics(struct control_reply *reply,
                                         const struct client_result *now)
@@ -35,7 +35,7 @@ static enum control_status show_stats(const struct client_control *c, struct con
     return CONTROL_OK;
 }
 
-/* --- steering --- */
+/* --- changing the run --- */
 
 static enum control_status answer_moment(const struct client_control *c,
                                          struct control_reply *reply, const char *key, double qps,

@@ -47,7 +47,7 @@ static void print(struct client_intervals *iv, uint64_t begin_ns, uint64_t end_n
     }
 }
 
-/* Adds iv->interval, recorded from begin_ns to end_ns. */
+/* Adds iv->interval, which covers begin_ns to end_ns. */
 static void account(struct client_intervals *iv, uint64_t begin_ns, uint64_t end_ns)
 {
     if (iv->log != NULL)

@@ -2,8 +2,8 @@
  * client_judge: see client/judge.h. */
 #include "client/judge.h"
 
-/* At most so long after it was due a segment that was lost is sent again: Linux's least
- * retransmission timeout.  What the connection sends meanwhile waits behind it. */
+/* A lost segment is retransmitted after at most this time, Linux' minimum retransmission timeout.
+ * What the connection sends in between waits behind it. */
 #define LOSS_S 0.2
 
 static uint64_t delayed_by_loss(const struct client_result *r, uint64_t n_latencies)
@@ -43,11 +43,12 @@ static void judge_latency(const struct client_plan *plan, const struct client_re
 void client_judge(struct client_result *r, const struct client_plan *plan, unsigned required)
 {
     const struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
-    const bool churns = plan->config.queries_per_conn > 0; /* many are between two lives */
+    /* At any time, many are being replaced. */
+    const bool churns = plan->config.queries_per_conn > 0;
     const struct tally_push *push = &r->tally.push;
     const struct hist *response = &r->metrics[CLIENT_RESPONSE];
     const double steal = host_counters_steal_percent(&r->host_after, &r->host_loaded);
-    /* also those of before the load: it may have lasted since */
+    /* including those before the load: a shortage may have persisted */
     const uint64_t pressures = host_counters_memory_pressures(&r->host_after, &r->host_before);
     struct verdict_input *in = &r->verdict;
 
@@ -89,7 +90,7 @@ void client_judge(struct client_result *r, const struct client_plan *plan, unsig
     r->doubts = verdict_judge(in);
 }
 
-/* Those that were there before the run and that it could not take over. */
+/* Tuples in TIME_WAIT that were so before the run and could not be reused. */
 static uint64_t tuples_in_time_wait(const struct client_plan *plan, const struct client_result *r)
 {
     if (!r->has_sockets || plan->sources.n_time_wait == HOST_LIMITS_UNKNOWN)

@@ -141,7 +141,7 @@ static int check_connections(struct client_opts *o, char *error)
     if (backoff_parse(&o->waits, o->backoff, reason) != 0)
         return REFUSE("--backoff: %s", reason);
     if (!was_given("prove"))
-        o->prove = o->queries_per_conn > 0; /* its first query proves it */
+        o->prove = o->queries_per_conn > 0; /* its first query proves the connection */
     return 0;
 }
 
@@ -212,7 +212,7 @@ static int check_rest(struct client_opts *o, char *error)
     return 0;
 }
 
-/* The place with higher precedence determines the port. */
+/* The setting of higher precedence determines the port. */
 static int check_port(struct client_opts *o, char *error)
 {
     struct options *table = client_opts_table();
@@ -251,7 +251,7 @@ static int check_host(struct client_opts *o, int n_operands, char **operands, ch
     return check_port(o, error);
 }
 
-/* Resolves options that exclude each other: the place with higher precedence wins. */
+/* Resolves options that exclude each other: the setting of higher precedence wins. */
 static void settle(struct client_opts *o)
 {
     static const char *const pairs[][2] = {

@@ -18,17 +18,17 @@
 
 #define MOST_QUERY_FILE_BYTES (1ull << 32)
 
-/* Up to this rate and number of connections one thread does better than two: each further thread
- * takes a CPU from the kernel and from a server on this host.  On 2 CPUs, virtual, with 20,000
- * q/s over 10,000 connections: response p50 48 us with one, 100 us with two. */
+/* Up to this rate and number of connections one thread is faster than two: every further thread
+ * takes CPU time from the kernel and from a server on this host.  On 2 virtual CPUs, 20,000 q/s
+ * over 10,000 connections: response p50 48 us with one thread, 100 us with two. */
 #define THREAD_QPS         25000.0
 #define THREAD_CONNECTIONS 10000u
 
-/* Up to this rate kernel timestamps are used by default: each costs 0.2 us, and above it one
- * receive call often returns many answers. */
+/* Up to this rate kernel timestamps are on by default: each costs 0.2 us, and above it one receive
+ * call often returns many answers. */
 #define STAMPED_QPS 100000.0
 
-/* CPU share for waiting awake for the next query if every CPU has a worker. */
+/* Fraction of a CPU for busy-waiting if every CPU has a worker. */
 #define WAITING_SHARE           0.05
 #define WAITING_SHARE_PEER_HERE 0.02
 
@@ -111,8 +111,8 @@ static int plan_tls(struct client_plan *plan, const struct client_opts *o)
     return plan->config.tls != NULL ? 0 : log_error("%s", error);
 }
 
-/* As many threads as the load needs, at most one per CPU.  Handshakes and connection churn cost as
- * much as queries; the load of a closed loop or of later requests is unknown. */
+/* As many threads as the load needs, at most one per CPU.  Handshakes and reconnects cost as much
+ * as queries; the load of a closed loop or of later requests is unknown. */
 static uint32_t busy_threads(const struct client_config *config, const struct client_opts *o)
 {
     const uint32_t n_cpus = config->cpus.n > 0 ? config->cpus.n : process_limits_cpus();
@@ -142,8 +142,7 @@ static void plan_threads(struct client_config *config, const struct client_opts 
                   config->n_at_begin < n_threads ? config->n_at_begin : n_threads);
 }
 
-/* Waiting awake occupies a CPU: it may cost any share only if a CPU is left for others, or on
- * request. */
+/* Busy-waiting occupies a CPU: it is unlimited only if another CPU is left, or on request. */
 static void plan_pace(struct client_config *c, const struct client_opts *o)
 {
     const bool cpu_is_left = process_limits_cpus() > c->n_workers;
@@ -194,7 +193,7 @@ static void plan_stamps(struct client_plan *plan, const struct client_opts *o)
         o->kernel_ts == CLIENT_KERNEL_TS_YES || (o->kernel_ts == CLIENT_KERNEL_TS_AUTO && is_slow);
 }
 
-/* The maximum number of connections, and their schedule. */
+/* The maximum number of connections and their schedule. */
 static int plan_population(struct client_plan *plan, const struct client_opts *o)
 {
     struct client_config *c = &plan->config;
@@ -301,8 +300,8 @@ static void fit(struct client_plan *plan, const struct client_opts *o,
     check_limits(plan, host);
 }
 
-/* With --control there is room to start more connections; unused slots cost nothing.  Each thread
- * needs at least one connection, because it has its share of the queries. */
+/* With --control there is room for more connections; unused slots cost nothing.  Each thread needs
+ * at least one connection, because it gets its share of the queries. */
 static int plan_room(struct client_plan *plan, const struct client_opts *o,
                      const struct host_limits *host)
 {

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* "-" if there are too few samples, "beyond" among the unanswered; text: UNITS_TEXT_BYTES. */
+/* "-" with too few samples, "beyond" among the unanswered queries.  text: UNITS_TEXT_BYTES. */
 static const char *percentile_text(char *text, const struct hist *h, uint32_t num, uint32_t den)
 {
     uint64_t value_ns;
@@ -23,7 +23,7 @@ static double per_s(const struct progress *p, uint64_t now, uint64_t previous)
     return (double)(now - previous) * 1e9 / (double)(p->now_ns - p->previous_ns);
 }
 
-/* Rate of queries: the time before the schedule started does not count. */
+/* Returns the query rate, not counting the time before the schedule started. */
 static double queries_per_s(const struct progress *p, uint64_t now, uint64_t previous)
 {
     const uint64_t since_ns = p->previous_ns > p->begin_ns ? p->previous_ns : p->begin_ns;
@@ -88,7 +88,7 @@ static void print_running(FILE *out, const struct progress *p, uint64_t sent, ui
             lost, p->in_flight);
 }
 
-/* The most important figures come first: a terminal may be narrow. */
+/* Most important figures first: a terminal may be narrow. */
 void progress_print(FILE *out, struct progress *p, const struct tally *now)
 {
     const struct tally_queries *q = &now->queries[TALLY_MEASURED];

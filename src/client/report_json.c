@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * report_json: prints the result for programs.  See client/report.h; the fields are documented and
- * do not change without a changelog line. */
+ * report_json: prints the result for programs.  See client/report.h.  Changing a documented key
+ * requires a changelog line. */
 #include "client/report.h"
 
 #include "base/json.h"
@@ -49,7 +49,7 @@ static void put_connections(struct json *j, const struct client_result *r)
     json_object_end(j);
 }
 
-/* Replacement connections: achieved rate, and what TIME_WAIT allows. */
+/* Replacement connections: the achieved rate and the one that TIME_WAIT allows. */
 static void put_churn(struct json *j, const struct report_about *about,
                       const struct client_result *r)
 {
@@ -151,7 +151,7 @@ static void put_rate(struct json *j, const struct report_about *about,
     json_object_end(j);
 }
 
-/* null for a run that sends queries. */
+/* null if the run sends queries. */
 static void put_push(struct json *j, const struct report_about *about,
                      const struct client_result *r)
 {
@@ -233,7 +233,7 @@ static void put_output(struct json *j, const struct client_result *r)
     json_object_end(j);
 }
 
-/* The common start of several hosts, and how well this one met it. */
+/* The common start of several hosts, and how precisely this one kept it. */
 static void put_start(struct json *j, const struct client_start *start)
 {
     if (!start->asked) {
@@ -269,7 +269,7 @@ static void put_diagnosis(struct json *j, const struct client_result *r)
     json_array_end(j);
 }
 
-/* The percentiles of the response time that hold; null during the run, or without any. */
+/* The percentiles of the response time that hold; null during the run or if there are none. */
 static void put_holds(struct json *j, const struct client_result *r)
 {
     const unsigned n = verdict_n_holding(&r->verdict);

@@ -153,7 +153,7 @@ static void print_tls(FILE *out, const struct client_result *r)
     fputc('\n', out);
 }
 
-/* Of the scheduled queries, rounded down: 100 % means every one. */
+/* Share of the scheduled queries, rounded down: 100 % means all of them. */
 static double success_percent(const struct tally_queries *q)
 {
     return floor(percent_of(tally_get(&q->answered), tally_get(&q->scheduled)) * 1e4) / 1e4;
@@ -190,7 +190,7 @@ static void print_queries(FILE *out, const struct client_result *r)
                 count_text(a, &r->tally.queries[TALLY_WARMUP].scheduled));
 }
 
-/* Prints nothing if every answer was the query itself. */
+/* Prints nothing if every answer equals its query. */
 static void print_answers(FILE *out, const struct client_result *r)
 {
     const tally_count *by_code = r->tally.answers.by_code;
@@ -277,7 +277,7 @@ static void print_metric(FILE *out, const char *name, const struct client_result
     latency_report_text(out, name, &l, timeout_ns);
 }
 
-/* Prints nothing if the run was too short to tell. */
+/* Prints nothing if the run was too short. */
 static void print_mean_error(FILE *out, const struct client_result *r)
 {
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
@@ -335,7 +335,7 @@ static void print_latency(FILE *out, const struct report_about *about,
             about->config->socket.stamp_received ? " and the time until the answer is read" : "");
 }
 
-/* --- ends and verdict --- */
+/* --- outcomes and verdict --- */
 
 static void print_verdict(FILE *out, const struct client_result *r)
 {

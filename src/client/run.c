@@ -18,13 +18,13 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* How often the queries in flight are looked at, to tell whether they grow through the run. */
+/* Sampling interval of the queries in flight, to detect growth during the run. */
 #define LOOK_NS (20 * 1000000ull)
 
-/* Intervals of the log and of what the progress line shows. */
+/* Interval of the log and of the progress line's response times. */
 #define TICK_NS 1000000000ull
 
-/* How long the server is waited for once somebody waits for the end of the run. */
+/* Time to wait for the server once a signal has asked the run to end. */
 enum { HURRY_MS = 200 };
 
 /* --- stages --- */
@@ -43,7 +43,7 @@ static void start_load(struct client_run_state *r, uint64_t begin_ns)
     r->end_ns =
         config->duration_ns == PACER_NEVER ? PACER_NEVER : r->measure_ns + config->duration_ns;
     r->result->loaded = true;
-    /* with --start-at the settle time may reach back to before this program began */
+    /* with --start-at, the settle time may have begun before the program */
     if (r->begin_ns > r->intervals.origin_ns + r->settings->settle_ns)
         r->intervals.previous_ns = r->intervals.last_ns = r->begin_ns - r->settings->settle_ns;
     client_steer_begin(&r->steer, r->begin_ns, r->end_ns);
@@ -51,7 +51,7 @@ static void start_load(struct client_run_state *r, uint64_t begin_ns)
     notify(NOTIFY_READY);
 }
 
-/* The connections are still open, so that what the server has accepted can be compared. */
+/* The connections are still open, so that their number can be compared with the server's. */
 static void read_server(struct client_run_state *r)
 {
     char error[CONTROL_SOCKET_ERROR_BYTES];
@@ -164,9 +164,9 @@ static void on_hangup(evutil_socket_t number, short what, void *arg)
         r->settings->reopen(r->settings->arg);
 }
 
-/* --- control --- */
+/* --- control port --- */
 
-/* As if the duration had been so long; before the load, as if interrupted. */
+/* Ends the run as if the duration had been shorter; before the load, as if interrupted. */
 static void stop_by_request(void *context)
 {
     struct client_run_state *r = context;
@@ -192,7 +192,7 @@ static int open_control(struct client_run_state *r)
                                 r->settings->control_token);
 }
 
-/* --- watching --- */
+/* --- events --- */
 
 /* The workers hold after the first window until a connection is usable: if none is, the others
  * would wait for as long, window after window. */
@@ -260,7 +260,7 @@ static void on_stats(evutil_socket_t fd, short what, void *arg)
     client_run_show_progress(r, r->settings->stats_in_place);
 }
 
-/* A line of its own, also with --quiet. */
+/* Prints a separate line, even with --quiet. */
 static void on_snapshot(evutil_socket_t number, short what, void *arg)
 {
     struct client_run_state *r = arg;
@@ -301,7 +301,7 @@ static int watch(struct client_run_state *r)
     return failed;
 }
 
-/* The loop has ended: signals find what was there before it. */
+/* Restores the signal handlers after the loop has ended. */
 static void unwatch(struct client_run_state *r)
 {
     for (int i = 0; i < CLIENT_RUN_N_SIGNALS; i++)
@@ -314,7 +314,7 @@ static int lead(struct client_run_state *r)
 {
     if (client_workers_start(&r->workers, r->config) != 0)
         return -1;
-    /* not before: the first workers would take the CPUs from those still being made */
+    /* not earlier: the first workers would take CPU time from those still being created */
     client_workers_post(&r->workers, CLIENT_OPEN, clock_now_ns());
     event_base_dispatch(r->base);
     unwatch(r);

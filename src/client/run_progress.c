@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Of the terminal; 80 where it does not say. */
+/* Width of the terminal; 80 if unknown. */
 static unsigned columns(void)
 {
     struct winsize size;

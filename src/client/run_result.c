@@ -45,7 +45,7 @@ void client_run_snapshot(void *context, struct client_result *result)
     result->paused_ns = client_steer_paused_ns(&r->steer, until_ns);
 }
 
-/* What was asked, or what had passed of it when the run was interrupted. */
+/* The requested duration, or the part of it before the interruption. */
 static uint64_t measured_ns(const struct client_run_state *r)
 {
     const uint64_t asked_ns = r->end_ns == PACER_NEVER    ? PACER_NEVER
@@ -61,7 +61,7 @@ static uint64_t measured_ns(const struct client_run_state *r)
     return passed_ns < asked_ns ? passed_ns : asked_ns;
 }
 
-/* From the first query on, the warm-up's included. */
+/* From the first query on, including the warm-up. */
 static uint64_t load_ns(const struct client_run_state *r)
 {
     const uint64_t end_ns = r->result->interrupted ? r->stopped_ns : r->end_ns;
@@ -88,7 +88,7 @@ void client_run_collect(struct client_run_state *r)
     result->sent_ns = result->scheduled_ns;
     if (last_sent_ns > r->measure_ns + result->scheduled_ns)
         result->sent_ns = last_sent_ns - r->measure_ns;
-    /* a rate that grows has more in flight, and no queue for it */
+    /* a growing rate has more in flight without any queue */
     result->has_growth =
         trend_means(&r->trend, &result->in_flight_early, &result->in_flight_late) &&
         schedule_is_constant(&r->steer.targets.schedule);

@@ -11,7 +11,7 @@
 
 enum { MOST_TEXT_BYTES = 1 << 16 };
 
-/* Reads all of stdin or of a file; the caller frees it.  NULL after one line on stderr. */
+/* Reads all of stdin or of a file; the caller frees it.  Returns NULL after one line on stderr. */
 static char *read_text(const char *option, const char *name)
 {
     size_t n_bytes;
@@ -25,7 +25,7 @@ static char *read_text(const char *option, const char *name)
     return NULL;
 }
 
-/* Steps in the syntax of --schedule, or @FILE. */
+/* Reads steps in the syntax of --schedule, or from @FILE. */
 static int read_steps(struct schedule *s, const char *option, const char *steps)
 {
     char error[SCHEDULE_ERROR_BYTES], *text = NULL;

@@ -23,7 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Rows that all workers together can be ahead of the writer: 64 MiB, about a second of 1 Mq/s. */
+/* Rows that all workers together can be ahead of the writer: 64 MiB, about a second at 1 Mq/s. */
 enum { ALL_RINGS_ROWS = 1 << 21, FEWEST_RING_ROWS = 1 << 14 };
 
 int client_session_print_plan(struct client_session *s)
@@ -56,7 +56,7 @@ static void log_limits(const struct client_session *s, enum preflight_level leve
     preflight_report_log(&s->plan.preflight, subject, level);
 }
 
-/* What does not fit stops the program here, before anything is opened. */
+/* Exits here if the plan does not fit, before anything is opened. */
 static int check_plan(const struct client_session *s)
 {
     if (preflight_worst(&s->plan.preflight) != PREFLIGHT_STOP || s->opts.force)
@@ -109,7 +109,7 @@ static struct report_about about_of(const struct client_session *s, double rate_
     };
 }
 
-/* The port to be steered at, and what the server has counted so far. */
+/* Opens the control port, and reads the server's counters. */
 static int open_control(struct client_session *s)
 {
     const struct client_opts *o = &s->opts;
@@ -130,7 +130,7 @@ static int open_control(struct client_session *s)
     return 0;
 }
 
-/* What is too late already is said before anything is opened. */
+/* Reports a missed start before anything is opened. */
 static int check_start(const struct start_gate_settings *gate)
 {
     if (start_gate_is_missed(gate))
@@ -208,7 +208,7 @@ static int run(struct client_session *s, struct client_result *result)
 
 /* --- report --- */
 
-/* With --quiet, too: who sees nothing but the exit code should know where it comes from. */
+/* Logged even with --quiet: it explains the exit code. */
 static void log_doubts(const struct client_result *r)
 {
     char names[512] = "";

@@ -50,7 +50,7 @@ int client_sources_read(struct client_sources *s, struct client_config *config,
 
 /* --- towards the target --- */
 
-/* The address from which the kernel would reach the target. */
+/* Finds the source address that the kernel would use for the target. */
 static bool find_route(const struct sock_address *target, struct srcplan_tuple *route)
 {
     struct sock_address source;
@@ -66,7 +66,7 @@ static bool is_same_address(const struct srcplan_tuple *a, const struct srcplan_
     return memcmp(a->address.bytes, b->address.bytes, sizeof a->address.bytes) == 0;
 }
 
-/* Whether a connection can have the target's address as its source. */
+/* Returns whether a connection can have the target's address as its source. */
 static bool may_meet_itself(const struct client_config *c)
 {
     const struct srcplan_tuple target = sock_tuple(&c->target);
@@ -84,7 +84,7 @@ static bool has_range(const struct host_limits *host)
            host->last_ephemeral_port <= UINT16_MAX;
 }
 
-/* The ports that the kernel would choose from. */
+/* Adds the ports that the kernel would select from. */
 static int add_kernels_tuples(struct srcplan *p, const struct srcplan_address *route,
                               const struct host_limits *host)
 {
@@ -114,7 +114,7 @@ static void plan_fallback(struct client_config *c, const struct host_limits *hos
         srcplan_exclude_port(&c->fallback, sock_port(&c->target));
 }
 
-/* If the kernel chooses, each destination has the whole port range. */
+/* If the kernel selects, each destination has the whole port range. */
 static uint64_t tuples_available(const struct srcplan *tuples, const struct host_limits *host)
 {
     if (tuples->ports != NULL)

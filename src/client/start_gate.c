@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LOOK_NS (20 * UNITS_NS_PER_MS) /* from one look for the file to the next */
+#define LOOK_NS (20 * UNITS_NS_PER_MS) /* interval of checking for the file */
 
 enum { PATH_BYTES = 4096 };
 
@@ -32,7 +32,7 @@ bool start_gate_is_missed(const struct start_gate_settings *settings)
                START_TIME_MISSED;
 }
 
-/* --- the file of who waits --- */
+/* --- FILE.ready --- */
 
 static int path_of(char path[PATH_BYTES], const char *file, const char *end)
 {
@@ -57,7 +57,7 @@ int start_gate_prepare(const struct start_gate_settings *settings)
     return unlink(ready) == 0 || errno == ENOENT ? 0 : -1;
 }
 
-/* Whole or not at all. */
+/* Writes it atomically. */
 static int write_ready(const char *file, const struct client_result *r)
 {
     char ready[PATH_BYTES], new[PATH_BYTES];
@@ -99,7 +99,7 @@ static void again_in(struct start_gate *gate, uint64_t ns)
     }
 }
 
-/* The file, when there is one, says when.  Returns whether it is known. */
+/* Reads the time from the file, if one is used.  Returns whether the time is known. */
 static bool learn(struct start_gate *gate)
 {
     char text[64];
@@ -127,7 +127,7 @@ static bool learn(struct start_gate *gate)
     return false;
 }
 
-/* CLOCK_REALTIME is asked anew each time: a step of it moves the start, too. */
+/* Reads CLOCK_REALTIME every time: if the clock is set, the start moves with it. */
 static void await(struct start_gate *gate)
 {
     const struct start_gate_settings *s = gate->settings;

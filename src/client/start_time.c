@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define NS_PER_S      1000000000u
-#define MOST_SECONDS  9214646400u /* 2262-01-01, before signed 64-bit nanoseconds end */
+#define MOST_SECONDS  9214646400u /* 2262-01-01, near the limit of signed 64-bit nanoseconds */
 #define MOST_DECIMALS 9
 
 static bool is_digit(char c)

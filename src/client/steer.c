@@ -5,11 +5,10 @@
 #include "base/clock.h"
 #include "client/workers.h"
 
-/* Workers read their mailbox between two turns: some milliseconds at the worst, on a loaded host.
- */
+/* Workers read their mailbox between turns: after a few milliseconds at worst, on a loaded host. */
 #define LEAD_NS (50 * 1000000ull)
 
-/* What is longer ago has been sent, or is late: it is kept as its mean. */
+/* Older steps have been sent or are late; only their mean is kept. */
 #define PAST_NS 1000000000ull
 
 void client_steer_init(struct client_steer *s, const struct client_config *config,
@@ -28,7 +27,7 @@ void client_steer_begin(struct client_steer *s, uint64_t begin_ns, uint64_t end_
     s->targets.end_ns = end_ns;
 }
 
-/* After a change: tells the workers. */
+/* Notifies the workers of a change. */
 static void tell(struct client_steer *s)
 {
     pthread_mutex_lock(&s->targets.lock);
@@ -37,7 +36,7 @@ static void tell(struct client_steer *s)
     client_workers_post(s->workers, CLIENT_STEER, 0);
 }
 
-/* Whether all workers have copied the newest targets. */
+/* Returns whether all workers have copied the newest targets. */
 static bool is_copied(const struct client_steer *s)
 {
     for (uint32_t i = 0; i < s->workers->n; i++)
@@ -47,7 +46,7 @@ static bool is_copied(const struct client_steer *s)
     return true;
 }
 
-/* When a change made now is in force. */
+/* Returns when a change made now takes effect. */
 static uint64_t moment_ns(const struct client_steer *s)
 {
     const uint64_t at_ns = clock_now_ns() + LEAD_NS;
@@ -55,7 +54,7 @@ static uint64_t moment_ns(const struct client_steer *s)
     return at_ns > s->begin_ns ? at_ns : s->begin_ns;
 }
 
-/* Warm-up and measurement each for itself, as the mean of the latter is to be told. */
+/* Warm-up and measurement stay separate, because the mean of the latter is reported. */
 static void forget_past(struct schedule *schedule, uint64_t warmup_ns, uint64_t past_ns)
 {
     if (past_ns > 0 && warmup_ns > 0)
@@ -64,7 +63,7 @@ static void forget_past(struct schedule *schedule, uint64_t warmup_ns, uint64_t 
         schedule_flatten(schedule, warmup_ns, past_ns);
 }
 
-/* Puts `rest` in force at a moment. */
+/* Makes `rest` take effect at a given time. */
 static int replace_rest(struct client_steer *s, const struct schedule *rest, uint64_t at_ns)
 {
     const uint64_t passed_ns = at_ns - s->begin_ns;

@@ -77,7 +77,7 @@ static bool first_window_has_settled(const struct client_figures *f)
     return atomic_load_explicit(&f->n_settled, memory_order_acquire) >= n_first;
 }
 
-/* Of this host: they say nothing about the server. */
+/* Failures of this host, which say nothing about the server. */
 static bool has_own_failures(const struct tally *t)
 {
     static const enum outcome_reason own[] = {REASON_PORTS,      REASON_FDS,         REASON_MEMORY,
