@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * control_connections: the open connections of a control port, so that peers who say nothing do not
- * use up the program's descriptors.
+ * control_connections: the open connections of a control port, limited in number so that silent
+ * peers do not use up the program's descriptors.
  *
- * libevent's HTTP server tells nothing of a connection on which no request completes, so that one
- * that has ended is known by its descriptor: it is closed or another file (fstat(2)).  Beyond the
- * most there may be, the oldest are shut down, from CONTROL_CONNECTIONS_GRACE_NS on after they have
- * begun.  Main thread. */
+ * libevent's HTTP server does not report the end of a connection on which no request was completed.
+ * Such an end is detected by the descriptor: it is closed, or refers to another file (fstat(2)).
+ * Beyond the limit, the oldest connections are shut down, but not before
+ * CONTROL_CONNECTIONS_GRACE_NS after they were accepted.  Main thread. */
 #ifndef TCPSCALER_NET_CONTROL_CONNECTIONS_H
 #define TCPSCALER_NET_CONTROL_CONNECTIONS_H
 
@@ -23,17 +23,18 @@ struct control_connections {
         dev_t device;
         ino_t inode;
         uint64_t begun_ns;
-    } list[CONTROL_CONNECTIONS_MOST]; /* the oldest first */
+    } list[CONTROL_CONNECTIONS_MOST]; /* oldest first */
 };
 
-/* At most an eighth of `nofile` descriptors, 8 at least and CONTROL_CONNECTIONS_MOST at most. */
+/* Limits their number to an eighth of `nofile` descriptors, at least 8 and at most
+ * CONTROL_CONNECTIONS_MOST. */
 void control_connections_init(struct control_connections *c, uint64_t nofile);
 
-/* Another one has been accepted; only after control_connections_make_room(). */
+/* Adds an accepted connection.  Call control_connections_make_room() first. */
 void control_connections_add(struct control_connections *c, int fd, uint64_t now_ns);
 
-/* Returns whether another one may be accepted.  Where there are too many, shuts the oldest down;
- * their owner finds them ended and closes them. */
+/* Returns whether another connection may be accepted.  If there are too many, shuts the oldest
+ * down; their owner then sees their end and closes them. */
 bool control_connections_make_room(struct control_connections *c, uint64_t now_ns);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * control_http: the control port as an HTTP server, in the main thread's loop.
+ * control_http: the control port's HTTP server, in the main thread's event loop.
  *
- * Says who may ask (net/control_request.h), keeps requests small and short, one to a connection,
- * keeps connections few (net/control_connections.h), and hands on what is left.  Where descriptors
- * run out it rests instead of spinning. */
+ * Checks who may send requests (net/control_request.h), limits requests to a small size, a short
+ * time and one per connection, limits connections (net/control_connections.h), and passes valid
+ * requests on.  Pauses accepting if descriptors run out. */
 #ifndef TCPSCALER_NET_CONTROL_HTTP_H
 #define TCPSCALER_NET_CONTROL_HTTP_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * sock_address: an IPv4 or IPv6 address with its port, as the socket calls take it.  Pure. */
+ * sock_address: an IPv4 or IPv6 address with a port, in the form of the socket calls.  Pure. */
 #ifndef TCPSCALER_NET_SOCK_ADDRESS_H
 #define TCPSCALER_NET_SOCK_ADDRESS_H
 
@@ -23,7 +23,7 @@ uint16_t sock_port(const struct sock_address *address);
 void sock_set_port(struct sock_address *address, uint16_t port);
 bool sock_is_loopback(const struct sock_address *address);
 
-/* An address and port as a tuple. */
+/* Converts an address and port to a tuple. */
 struct srcplan_tuple sock_tuple(const struct sock_address *address);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * tls_context: what all TLS connections of a program share: certificates, versions, ciphers, as the
- * options ask for them.  Made by the main thread, then read by any. */
+ * tls_context: settings shared by all TLS connections of a program: certificates, versions,
+ * ciphers.  Created by the main thread, then read by any thread. */
 #ifndef TCPSCALER_NET_TLS_CONTEXT_H
 #define TCPSCALER_NET_TLS_CONTEXT_H
 
@@ -16,27 +16,29 @@ enum tls_min { TLS_MIN_1_2, TLS_MIN_1_3 };
 #define TLS_MINS "1.2|1.3"
 
 struct tls_client_options {
-    const char *name;    /* asked for by SNI and to be in the certificate; an address: in it only */
-    const char *ca_file; /* PEM; NULL: the system's */
-    const char *ciphers; /* names, ':' between them, of TLS 1.2 and TLS_... of 1.3; NULL: OpenSSL's.
-                            A version none of whose ciphers is named is not offered. */
-    const char *alpn;    /* protocol offered (RFC 7301); NULL: none */
-    int min;             /* enum tls_min */
-    bool insecure;       /* whatever certificate there is will do */
-    bool resume;         /* with the latest ticket of the same struct tls_worker */
+    const char *name;    /* name for SNI and verification; an address is only verified */
+    const char *ca_file; /* PEM; NULL: the system's CAs */
+    /* Cipher names separated by ':', TLS_... for TLS 1.3, others for 1.2; NULL: OpenSSL's defaults.
+     * A version without a named cipher is not offered. */
+    const char *ciphers;
+    const char *alpn; /* protocol offered (RFC 7301); NULL: none */
+    int min;          /* enum tls_min */
+    bool insecure;    /* do not verify the certificate */
+    bool resume;      /* resume with the latest ticket of the struct tls_worker */
 };
 
 struct tls_server_options {
-    const char *cert_file, *key_file; /* PEM; the chain behind the certificate */
+    const char *cert_file, *key_file; /* PEM; the chain follows the certificate */
     int min;                          /* enum tls_min */
 };
 
-/* NULL with one line in error (TLS_ERROR_BYTES): which option, its value, what is wrong. */
+/* Both return NULL with one line in error (TLS_ERROR_BYTES): option, value, problem. */
 struct tls_context *tls_client_context(const struct tls_client_options *options, char *error);
 struct tls_context *tls_server_context(const struct tls_server_options *options, char *error);
-void tls_context_free(struct tls_context *context); /* after all that was made from it */
+/* Call it after everything created from it is freed. */
+void tls_context_free(struct tls_context *context);
 
-/* What does the work, as "OpenSSL 3.0.19 27 Jan 2026". */
+/* Returns the library's version, "OpenSSL 3.0.19 27 Jan 2026". */
 const char *tls_library(void);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * tls_worker: what the TLS connections of one thread share: the bytes on their way between OpenSSL
- * and a socket, and the ticket.  OpenSSL reads and writes them through a BIO of its own kind. */
+ * tls_worker: shared by the TLS connections of one thread: the bytes on their way between OpenSSL
+ * and a socket, and the session ticket.  OpenSSL reads and writes the bytes through a custom BIO.
+ */
 #ifndef TCPSCALER_NET_TLS_WORKER_H
 #define TCPSCALER_NET_TLS_WORKER_H
 
@@ -13,7 +14,7 @@
 struct ssl_st;
 struct ssl_session_st;
 
-/* What all connections of a program share (net/tls_context.h). */
+/* Shared by all connections of a program (net/tls_context.h). */
 struct tls_context {
     struct ssl_ctx_st *ctx;
     struct bio_method_st *bio;
@@ -23,27 +24,28 @@ struct tls_context {
 
 struct tls_worker {
     struct tls_context *context;
-    uint8_t *out; /* n_out bytes for the socket of the connection called last: the caller sends them
-                     and sets n_out to 0 before it calls for another connection */
+    /* n_out bytes to send on the connection of the last call.  The caller sends them and sets n_out
+     * to 0 before it makes a call for another connection. */
+    uint8_t *out;
     size_t n_out, out_room;
-    const uint8_t *in; /* what is left of the input under way */
+    const uint8_t *in; /* unread part of the current input */
     size_t n_in;
-    struct ssl_session_st *ticket; /* the latest; NULL: none */
-    /* of the failure last */
+    struct ssl_session_st *ticket; /* latest ticket; NULL: none */
+    /* of the last failure */
     enum outcome_reason reason;
-    const char *text; /* a constant */
+    const char *text; /* string constant */
 };
 
 void tls_worker_init(struct tls_worker *w, struct tls_context *context);
-void tls_worker_free(struct tls_worker *w); /* after its connections */
+void tls_worker_free(struct tls_worker *w); /* call it after freeing its connections */
 
-/* Of the BIOs whose data is a worker; NULL: no memory.  The caller owns it. */
+/* Returns the method of BIOs whose data is a worker, owned by the caller; NULL if out of memory. */
 struct bio_method_st *tls_worker_bio_method(void);
 
-/* Behind a connection's BIO. */
+/* Returns the worker of a connection's BIO. */
 struct tls_worker *tls_worker_of(const struct ssl_st *ssl);
 
-/* A callback for new sessions, which takes this one over. */
+/* Callback for new sessions; takes ownership of this one. */
 int tls_worker_keep_ticket(struct ssl_st *ssl, struct ssl_session_st *session);
 
 #endif

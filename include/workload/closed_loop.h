@@ -19,7 +19,7 @@ struct closed_loop {
     uint32_t capacity, first, count;
 };
 
-/* Returns 0 or -1 (memory).  All zero is a valid empty queue without room. */
+/* Returns 0, or -1 if out of memory.  All zero is a valid empty queue without room. */
 int closed_loop_init(struct closed_loop *q, uint32_t n_connections);
 void closed_loop_free(struct closed_loop *q);
 

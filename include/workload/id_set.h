@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * id_set: a set of 16-bit ids that finds the next one not in it in constant time: a bitmap, and
- * above it bitmaps of its full words.  Pure; one owner.  8.4 KiB. */
+ * id_set: a set of 16-bit ids that finds the next id not in it in constant time: a bitmap, with
+ * bitmaps of its full words above.  Pure; one owner.  8.4 KiB. */
 #ifndef TCPSCALER_WORKLOAD_ID_SET_H
 #define TCPSCALER_WORKLOAD_ID_SET_H
 
@@ -11,14 +11,15 @@ enum { ID_SET_WORDS = 65536 / 64, ID_SET_GROUPS = ID_SET_WORDS / 64 };
 /* All zero: empty. */
 struct id_set {
     uint64_t words[ID_SET_WORDS];   /* bit i % 64 of word i / 64: id i is in the set */
-    uint64_t groups[ID_SET_GROUPS]; /* likewise: this word is full */
-    uint64_t full;                  /* this group is full */
+    uint64_t groups[ID_SET_GROUPS]; /* likewise: word i is full */
+    uint64_t full;                  /* group i is full */
 };
 
 void id_set_add(struct id_set *s, uint16_t id);
 void id_set_remove(struct id_set *s, uint16_t id);
 
-/* The first id from `from` on, around the end, that is not in the set; there is one. */
+/* Returns the first id from `from` on, wrapping around, that is not in the set.  There must be one.
+ */
 uint16_t id_set_next_free(const struct id_set *s, uint16_t from);
 
 #endif

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT
- * inflight: the queries of one worker that are queued or in flight, and the answers that expired
- * queries are still owed.  Memory is proportional to queries in flight, not to connections.
+ * inflight: a worker's queries that are queued or in flight, and the answers that expired queries
+ * are still owed.  Memory is proportional to queries in flight, not to connections.
  *
- * Pure; one owner thread.  A query is a slot number: pointers are valid until the next
- * inflight_queue().  Each connection embeds one struct inflight_list; its queries stand there in
- * the order they were queued: sent, then waiting, then queued ones.
+ * Pure; one owner thread.  A query is identified by its slot number; pointers are valid until the
+ * next inflight_queue().  Each connection embeds one struct inflight_list, which holds its queries
+ * in the order they were queued: sent, then waiting, then queued ones.
  *
  *   queue -> [QUEUED] -> assign_id, mark_sent -> [WAITING] -> mark_written -> [SENT] -> remove
  *                                                      \-> expire: gone          \-> expire: owed
  *
- * A WAITING query is sent as far as its times go, but its socket is full: not a byte of it has
- * left. When it expires it never leaves, and is owed nothing.
+ * A WAITING query counts as sent, but its socket is full and none of its bytes have been written.
+ * If it expires it is never written, and no answer is owed.
  *
- * The answer owed to an expired query must not be credited to another one.  Where answers carry no
- * id they come in the order of the queries: a connection needs only the number it is owed.  Where
- * they carry one, the id stays in use until the answer has come: it is a bit in a slot of 128 ids.
- * When a connection has used up all 65,536 ids, the one that expired longest ago is given up if an
- * answer to a later query has come since: this one is not going to be answered.  Otherwise the
- * caller's queries wait, keeping their intended time. */
+ * The answer owed to an expired query must not be credited to another one.  Without ids, answers
+ * arrive in the order of the queries, so a connection only needs the number of answers owed.  With
+ * ids, the id stays in use until the answer arrives: it is a bit in a slot of 128 ids.  If all
+ * 65,536 ids of a connection are in use, the one that expired longest ago is reused, provided that
+ * a later query has been answered since: its own answer will not come.  Otherwise the caller's
+ * queries wait, keeping their intended time. */
 #ifndef TCPSCALER_WORKLOAD_INFLIGHT_H
 #define TCPSCALER_WORKLOAD_INFLIGHT_H
 
@@ -26,50 +26,54 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Room for capacity_hint queries to begin with, of which memory is used as they come; it grows by
- * doubling.  has_ids: answers carry an id.  Returns 0 or -1 (memory). */
+/* Allocates initial room for capacity_hint queries, whose memory is only used as queries are added;
+ * the table grows by doubling.  has_ids: answers carry an id.  Returns 0, or -1 if out of memory.
+ */
 int inflight_init(struct inflight *t, uint32_t capacity_hint, bool has_ids);
 void inflight_free(struct inflight *t);
 void inflight_list_init(struct inflight_list *list);
 
-/* Appends a QUEUED query to the connection's list.  Returns its slot, or INFLIGHT_NONE (memory). */
+/* Appends a QUEUED query to the connection's list.  Returns its slot, or INFLIGHT_NONE if out of
+ * memory. */
 uint32_t inflight_queue(struct inflight *t, struct inflight_list *list, uint32_t connection,
                         uint64_t intended_ns, uint8_t tag);
 
-/* The query at list->queued_head, which has an id, is sent at sent_ns (>= every earlier sent_ns of
- * the table): it is WAITING and queued_head moves on.  A caller that sends several queries with one
- * call may set their exact sent_ns afterwards, as long as that order is kept. */
+/* Marks the query at list->queued_head, which has an id, as sent at sent_ns (not before any earlier
+ * sent_ns of the table).  It becomes WAITING and queued_head advances.  A caller that sends several
+ * queries with one call may set their exact sent_ns afterwards, without changing that order. */
 void inflight_mark_sent(struct inflight *t, struct inflight_list *list, uint64_t sent_ns);
 
-/* Bytes of the query at list->waiting_head (which must exist) have left: it is SENT. */
+/* The socket accepted bytes of the query at list->waiting_head (which must exist): it becomes SENT.
+ */
 void inflight_mark_written(struct inflight *t, struct inflight_list *list);
 
-/* The query that an answer with this id is to, or INFLIGHT_NONE; without ids: the first SENT one,
- * unless an expired one is owed its answer first. */
+/* Returns the query that an answer with this id belongs to, or INFLIGHT_NONE.  Without ids: the
+ * first SENT one, unless an expired query is owed its answer first. */
 uint32_t inflight_find(const struct inflight *t, const struct inflight_list *list,
                        uint32_t connection, uint16_t id);
 
-/* An answer that is to no query in flight: whether an expired one was owed it.  Then it is owed no
- * more. */
+/* Handles an answer that belongs to no query in flight.  Returns whether an expired query was owed
+ * it; then it no longer is. */
 bool inflight_take_late(struct inflight *t, struct inflight_list *list, uint32_t connection,
                         uint16_t id);
 
-/* The oldest WAITING or SENT query of all connections, or INFLIGHT_NONE: what expires first. */
+/* Returns the oldest WAITING or SENT query of all connections, which expires first, or
+ * INFLIGHT_NONE. */
 static inline uint32_t inflight_oldest(const struct inflight *t)
 {
     return t->fifo_head;
 }
 
-/* WAITING or SENT; the slot is the query's no more.  A SENT one is owed an answer. */
+/* Expires a WAITING or SENT query and frees its slot.  A SENT one is owed an answer. */
 void inflight_expire(struct inflight *t, struct inflight_list *list, uint32_t slot);
 
-/* SENT: its answer has come. */
+/* Removes a SENT query that was answered. */
 void inflight_answered(struct inflight *t, struct inflight_list *list, uint32_t slot);
 
-/* Takes a query of any state out of the table and frees its slot. */
+/* Removes a query in any state and frees its slot. */
 void inflight_remove(struct inflight *t, struct inflight_list *list, uint32_t slot);
 
-/* The connection has ended, its list is empty: nothing is owed any more. */
+/* The connection has ended and its list is empty: forgets the answers owed. */
 void inflight_forget(struct inflight *t, struct inflight_list *list);
 
 #endif

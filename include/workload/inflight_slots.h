@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * inflight_slots: the memory of workload/inflight.h: an array of slots, each a query or the expired
- * ids of 128 neighbours, and where answers carry ids the table that finds a slot by connection and
- * id.  Functions that run for every query are inline. */
+ * ids of 128 neighbours, and, if answers carry ids, the table that finds a slot by connection and
+ * id.  Functions called for every query are inline. */
 #ifndef TCPSCALER_WORKLOAD_INFLIGHT_SLOTS_H
 #define TCPSCALER_WORKLOAD_INFLIGHT_SLOTS_H
 
@@ -14,7 +14,7 @@ struct id_set;
 #define INFLIGHT_NONE UINT32_MAX
 #define INFLIGHT_IDS  65536u
 
-/* EXPIRED: no query, but ids of expired ones. */
+/* EXPIRED: not a query, but ids of expired ones. */
 enum inflight_state {
     INFLIGHT_FREE,
     INFLIGHT_QUEUED,
@@ -23,55 +23,56 @@ enum inflight_state {
     INFLIGHT_EXPIRED
 };
 
-/* The links are slot numbers. */
+/* Links are slot numbers. */
 struct inflight_query {
     union {
         struct {
             uint64_t intended_ns;
-            uint64_t sent_ns; /* 0 while it is queued */
+            uint64_t sent_ns; /* 0 while queued */
         };
         uint64_t expired[2]; /* EXPIRED: bit i: id 128 * id + i */
     };
     uint32_t connection;
     union {
-        uint32_t query_offset; /* the caller's: what it asks */
-        uint32_t position;     /* EXPIRED: the latest of its ids */
+        uint32_t query_offset; /* the caller's: which query it is */
+        uint32_t position;     /* EXPIRED: latest of its ids */
     };
-    uint32_t gap_us; /* the caller's: arrival gap before it, for the raw rows */
+    uint32_t gap_us; /* the caller's: gap before its arrival, for the rows */
     uint16_t id;     /* valid from assign_id on */
     uint8_t state;
-    uint8_t tag; /* the caller's: what the query counts for */
+    uint8_t tag; /* the caller's: how the query is counted */
     uint32_t hash_next;
     uint32_t conn_prev, conn_next;
-    uint32_t fifo_prev, fifo_next; /* waiting and sent queries by time; free slots use fifo_next */
+    /* Waiting and sent queries in order of time; free slots use fifo_next. */
+    uint32_t fifo_prev, fifo_next;
 };
 
 _Static_assert(sizeof(struct inflight_query) <= 56, "memory per query in flight");
 
-/* Embedded in the connection, initialised by inflight_list_init. */
+/* Embedded in each connection; initialized by inflight_list_init. */
 struct inflight_list {
     uint32_t head, tail;      /* all its queries */
-    uint32_t waiting_head;    /* the first of which nothing is written */
-    uint32_t queued_head;     /* the first not yet sent */
+    uint32_t waiting_head;    /* first query of which nothing was written */
+    uint32_t queued_head;     /* first query not yet sent */
     uint32_t expired_head;    /* slots of expired ids */
     uint32_t n_reserved : 31; /* ids in use, <= 65,536; without ids: answers owed */
     uint32_t wrapped : 1;     /* every id has been used */
-    uint32_t next_position;   /* ids are used in turn: this one modulo 65,536 next */
-    uint32_t newest_answered; /* the latest position an answer came to */
-    uint32_t crowd;           /* of inflight.crowds, when many ids are in use */
+    uint32_t next_position;   /* next id to use, modulo 65,536 */
+    uint32_t newest_answered; /* latest position that was answered */
+    uint32_t crowd;           /* index in inflight.crowds, if many ids are in use */
 };
 
 struct inflight {
     struct inflight_query *slots;
-    uint32_t n_slots, n_touched; /* slots from the latter on have never been used */
+    uint32_t n_slots, n_touched; /* slots from n_touched on have never been used */
     uint32_t free_head;
     uint32_t *buckets;  /* with ids: slot + 1; 0: empty */
     uint32_t n_buckets; /* a power of two */
     bool has_ids;
     uint32_t fifo_head, fifo_tail;
-    uint32_t n_queued, n_sent; /* the latter waiting ones included */
+    uint32_t n_queued, n_sent; /* n_sent includes waiting ones */
     uint64_t n_expired;        /* answers owed */
-    struct id_set **crowds; /* ids in use, of connections where the next free one is far to seek */
+    struct id_set **crowds;    /* sets of ids in use, of connections with few free ids */
     uint32_t n_crowds;
 };
 
@@ -80,14 +81,14 @@ static inline struct inflight_query *inflight_at(struct inflight *t, uint32_t sl
     return &t->slots[slot];
 }
 
-/* Makes room for capacity_hint queries.  Returns 0 or -1 (memory). */
+/* Allocates room for capacity_hint queries.  Returns 0, or -1 if out of memory. */
 int inflight_slots_init(struct inflight *t, uint32_t capacity_hint, bool has_ids);
 void inflight_slots_free(struct inflight *t);
 
-/* A slot beyond those used so far; INFLIGHT_NONE: no memory. */
+/* Takes a slot that was never used; INFLIGHT_NONE: out of memory. */
 uint32_t inflight_slots_take_new(struct inflight *t);
 
-/* A free slot, or INFLIGHT_NONE. */
+/* Takes a free slot, or returns INFLIGHT_NONE. */
 static inline uint32_t inflight_slots_take(struct inflight *t)
 {
     uint32_t slot = t->free_head;
@@ -108,7 +109,7 @@ static inline void inflight_slots_release(struct inflight *t, uint32_t slot)
 
 /* --- the table of ids --- */
 
-/* Of an id, or of the slot that has the expired ones around it. */
+/* Returns the bucket of an id, or of the slot with the expired ids around it. */
 static inline uint32_t *inflight_slots_bucket(const struct inflight *t, uint32_t connection,
                                               uint16_t id, bool expired)
 {
@@ -143,7 +144,7 @@ static inline void inflight_slots_leave(struct inflight *t, uint32_t slot)
     *link = q->hash_next;
 }
 
-/* Of a query in flight, or of expired ids. */
+/* Finds a query in flight, or a slot of expired ids. */
 static inline uint32_t inflight_slots_look_up(const struct inflight *t, uint32_t connection,
                                               uint16_t id, bool expired)
 {

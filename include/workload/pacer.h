@@ -35,7 +35,7 @@ struct pacer_segment {
 struct pacer_config {
     enum pacer_arrival arrival;
     const struct pacer_segment *segments; /* borrowed, must outlive the pacer */
-    size_t n_segments;                    /* >= 1 */
+    size_t n_segments;                    /* at least 1 */
     uint32_t n_connections;               /* N, of all workers; >= n_workers */
     uint32_t n_workers;                   /* W >= 1 */
     uint32_t worker;                      /* w < W */

@@ -15,8 +15,8 @@
 struct srccursor {
     const struct srcplan *plan;
     uint64_t next, end;      /* own tuples */
-    _Atomic uint64_t *spare; /* the next spare one, shared by all workers */
-    uint64_t *returned;      /* ring; as large as the most tuples released at a time */
+    _Atomic uint64_t *spare; /* next spare tuple, shared by all workers */
+    uint64_t *returned;      /* ring, as large as the most tuples that were released at a time */
     uint32_t first_returned, n_returned, room;
 };
 
@@ -27,10 +27,10 @@ void srccursor_init(struct srccursor *c, const struct srcplan *plan, uint64_t fi
                     _Atomic uint64_t *spare);
 void srccursor_free(struct srccursor *c);
 
-/* The next tuple, and its number.  Returns 0, or -1 when none is left. */
+/* Takes the next tuple and its number.  Returns 0, or -1 if none is left. */
 int srccursor_next(struct srccursor *c, struct srcplan_tuple *tuple, uint64_t *number);
 
-/* Whether the next tuple has never been used. */
+/* Returns whether the next tuple was never used before. */
 bool srccursor_has_fresh(const struct srccursor *c);
 
 /* Releases a tuple.  If out of memory it is not reused. */

@@ -12,8 +12,7 @@ struct trend {
     uint64_t early_sum, n_early, late_sum, n_late;
 };
 
-/* Adds a sample: `in_flight` queries are in flight when elapsed_ns < duration_ns of the run have
- * passed. */
+/* Adds a sample: in_flight queries at elapsed_ns of a run of duration_ns. */
 void trend_look(struct trend *g, uint64_t in_flight, uint64_t elapsed_ns, uint64_t duration_ns);
 
 /* The means; false unless there were samples in both quarters. */

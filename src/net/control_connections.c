@@ -48,7 +48,7 @@ static void forget_ended(struct control_connections *c)
     c->n = n;
 }
 
-/* An eighth of them at a time, as looking for those that have ended takes a call for each. */
+/* An eighth at a time, because finding ended connections takes a call for each. */
 static void shut_down_oldest(const struct control_connections *c, uint64_t now_ns)
 {
     for (unsigned i = 0; i < c->n && i < c->most / 8; i++)

@@ -26,17 +26,17 @@ struct control_http {
     struct evhttp *http;
     struct evconnlistener *listener;
     struct event *rested, *accepted;
-    struct bufferevent *newest; /* of a connection just accepted; NULL: it is in `connections` */
+    struct bufferevent *newest; /* just accepted; NULL: it is in `connections` */
     struct control_connections connections;
     const char *token; /* NULL: none */
     bool is_unix;
     unsigned known;
     control_http_handler *handle;
     void *context;
-    unsigned n_leaving; /* answers not yet written */
+    unsigned n_leaving; /* responses not yet written */
 };
 
-/* --- answers --- */
+/* --- responses --- */
 
 static void on_left(struct evhttp_request *request, void *arg)
 {
@@ -141,9 +141,9 @@ static void on_request(struct evhttp_request *request, void *arg)
     free(text);
 }
 
-/* --- begin and end --- */
+/* --- start and end --- */
 
-/* Those who wait, wait. */
+/* Pending connections stay in the accept queue. */
 static void rest(struct control_http *h)
 {
     const struct timeval wait = clock_timeval(REST_NS);
@@ -168,14 +168,14 @@ static void on_rested(evutil_socket_t fd, short what, void *arg)
     accept_next(arg);
 }
 
-/* No descriptor is left. */
+/* Out of descriptors. */
 static void on_accept_failed(struct evconnlistener *listener, void *arg)
 {
     (void)listener;
     rest(arg);
 }
 
-/* The connection is made and has its descriptor, or has failed. */
+/* The connection has its descriptor, or has failed. */
 static void on_accepted(evutil_socket_t none, short what, void *arg)
 {
     struct control_http *h = arg;
@@ -190,9 +190,9 @@ static void on_accepted(evutil_socket_t none, short what, void *arg)
     accept_next(h);
 }
 
-/* For a connection just accepted, the last one until on_accepted().  By itself libevent closes the
- * descriptor first and then takes it out of the epoll set, when it may be another thread's already.
- */
+/* Called for a connection just accepted, the last one until on_accepted().  libevent's default is
+ * to close the descriptor before removing it from the epoll set, when it may already belong to
+ * another thread. */
 static struct bufferevent *open_stream(struct event_base *base, void *arg)
 {
     struct control_http *h = arg;
@@ -251,7 +251,7 @@ struct control_http *control_http_start(struct event_base *base, struct control_
     evhttp_set_max_headers_size(h->http, MAX_HEADER_BYTES);
     evhttp_set_max_body_size(h->http, MAX_BODY_BYTES);
     evhttp_set_timeout(h->http, TIMEOUT_S);
-    /* all methods: those that a path does not allow get an answer */
+    /* all methods, so that a wrong one gets a response */
     evhttp_set_allowed_methods(h->http, EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD |
                                             EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE |
                                             EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE |

@@ -105,9 +105,9 @@ enum control_status control_request_parse(struct control_request *q, const char 
     return query == NULL ? CONTROL_OK : REFUSE(BAD, "%s takes no parameter", p->path);
 }
 
-/* --- who asks --- */
+/* --- permission --- */
 
-/* Takes a time that depends only on the length of what was sent. */
+/* Takes a time that depends only on the length of the sent text. */
 static bool is_token(const char *sent, const char *token)
 {
     const size_t n_sent = strlen(sent), n = strlen(token);

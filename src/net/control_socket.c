@@ -84,7 +84,7 @@ static int parse_tcp(struct sock_address *a, const char *address, char *error)
     return sock_resolve(&e, AF_UNSPEC, a, reason) == 0 ? 0 : REFUSE("%s", reason);
 }
 
-/* Blocking, with a timeout for each call. */
+/* A blocking socket with a timeout for each call. */
 static int open_patient(int family, int wait_ms)
 {
     const struct timeval wait = {.tv_sec = wait_ms / 1000, .tv_usec = wait_ms % 1000 * 1000L};
@@ -183,7 +183,7 @@ void control_socket_close(struct control_socket *s)
     *s = (struct control_socket){.fd = -1};
 }
 
-/* --- asking --- */
+/* --- client side --- */
 
 static int connect_address(const char *address, int wait_ms, char *error)
 {

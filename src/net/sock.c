@@ -24,7 +24,7 @@ static int open_socket(int family)
     return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
 
-/* For options that are not essential: works without them, too. */
+/* For optional settings: continues without them. */
 static void set_option(int fd, int level, int option, int value)
 {
     (void)setsockopt(fd, level, option, &value, sizeof value);
@@ -189,7 +189,7 @@ int sock_route_source(const struct sock_address *target, struct sock_address *so
     return close(fd);
 }
 
-/* The planned address and port for bind(2), in the family of the target. */
+/* Returns the planned address and port for bind(2), in the family of the target. */
 static struct sock_address to_bind(const struct srcplan_tuple *source,
                                    const struct sock_address *target)
 {
@@ -239,7 +239,7 @@ int sock_connect(const struct sock_address *target, const struct srcplan_tuple *
         *failed = (struct outcome){PHASE_SOCKET, outcome_reason_of_errno(errno)};
         return -1;
     }
-    /* a tuple in TIME_WAIT can be reused at once if both its old and its new socket set this */
+    /* a tuple in TIME_WAIT can be reused at once if the old and the new socket set this */
     set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
     set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
     set_buffers(fd, options->sndbuf_bytes, options->rcvbuf_bytes);

@@ -11,7 +11,7 @@ static SSL *ssl_of(const struct tls *t)
     return (SSL *)(uintptr_t)t;
 }
 
-/* --- what went wrong --- */
+/* --- errors --- */
 
 static enum outcome_reason reason_of_certificate(long verify_result)
 {
@@ -60,7 +60,7 @@ static enum outcome_reason reason_of_error(unsigned long code)
     }
 }
 
-/* The error queue is empty whenever this file is left. */
+/* The error queue must be empty whenever a function of this file returns. */
 static enum tls_status failed(SSL *ssl)
 {
     struct tls_worker *w = tls_worker_of(ssl);
@@ -86,7 +86,7 @@ static enum tls_status rest(SSL *ssl, enum tls_status status)
     return status;
 }
 
-/* After a call that failed. */
+/* Called after a failed call. */
 static enum tls_status conclude(SSL *ssl)
 {
     switch (SSL_get_error(ssl, 0)) {
@@ -101,8 +101,8 @@ static enum tls_status conclude(SSL *ssl)
 
 /* --- connections --- */
 
-/* A copy: OpenSSL treats a TLS 1.3 ticket as used up after one handshake, and until the next ticket
- * arrives other connections would have none. */
+/* Uses a copy: OpenSSL treats a TLS 1.3 ticket as used up after one handshake, and other
+ * connections would have none until the next ticket arrives. */
 static bool use_ticket(SSL *ssl, SSL_SESSION *ticket)
 {
     SSL_SESSION *copy = SSL_SESSION_dup(ticket);

@@ -67,7 +67,7 @@ static void append(char *list, const char *name, size_t n)
     snprintf(list + before, n + 2, "%s%.*s", before > 0 ? ":" : "", (int)n, name);
 }
 
-/* Separates the cipher names of TLS 1.3, which begin with TLS_, from those of TLS 1.2. */
+/* Separates the cipher names of TLS 1.3, which begin with TLS_, from the others. */
 static int set_parted(SSL_CTX *ctx, const char *ciphers, char *suites, char *others)
 {
     for (const char *name = ciphers; *name != '\0';) {
@@ -111,8 +111,7 @@ static int set_name(struct tls_context *c, const char *name)
     return c->server_name != NULL && X509_VERIFY_PARAM_set1_host(param, name, 0) == 1 ? 0 : -1;
 }
 
-/* Makes OpenSSL cache what it computes at the first use of a certificate: now, not in the threads.
- */
+/* Makes OpenSSL compute now, not in the workers, what it caches at a certificate's first use. */
 static void look_at_authorities(SSL_CTX *ctx)
 {
     const STACK_OF(X509_OBJECT) *all = X509_STORE_get0_objects(SSL_CTX_get_cert_store(ctx));
@@ -133,7 +132,7 @@ static int set_alpn(SSL_CTX *ctx, const char *protocol)
 
     list[0] = (uint8_t)n;
     memcpy(list + 1, protocol, n);
-    return SSL_CTX_set_alpn_protos(ctx, list, (unsigned)n + 1); /* 0: it succeeded */
+    return SSL_CTX_set_alpn_protos(ctx, list, (unsigned)n + 1); /* returns 0 on success */
 }
 
 static int configure_client(struct tls_context *c, const struct tls_client_options *o, char *error)

@@ -16,12 +16,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* No EVENT_BASE_FLAG_PRECISE_TIMER: libevent then sets a timerfd before every epoll_wait(2), one
- * system call in four of an echo.  What has to be precise has a timerfd of its own. No
- * event_config_set_max_dispatch_interval(): with thousands of sockets ready each look at the timer
- * between them is an epoll_wait(2) that goes through all of them (40 % of the client's CPU time at
- * 300 kq/s over 2,000 connections); those who have something due look at the clock between
- * callbacks. */
+/* Does not set EVENT_BASE_FLAG_PRECISE_TIMER: with it, libevent sets a timerfd before every
+ * epoll_wait(2), one system call in four of an echo.  Precise timers use their own timerfd.  Does
+ * not call event_config_set_max_dispatch_interval(): with thousands of ready sockets, every check
+ * of the timer between them is an epoll_wait(2) that visits all of them (40 % of the client's CPU
+ * time at 300 kq/s over 2,000 connections).  Code with a deadline reads the clock between callbacks
+ * instead. */
 static struct event_base *base_new(void)
 {
     struct event_config *config = event_config_new();
@@ -58,8 +58,8 @@ static void on_mailbox(evutil_socket_t fd, short what, void *arg)
             w->ops->on_message(w, kind, values[kind]);
 }
 
-/* libevent makes room for eight timers with the first one; a worker has fewer, so that from here on
- * worker_add_timer() cannot fail. */
+/* libevent allocates room for eight timers with the first one.  A worker has fewer, so
+ * worker_add_timer() cannot fail after this. */
 static int reserve_timers(struct worker *w)
 {
     const struct timeval later = {.tv_sec = 3600};
@@ -90,7 +90,7 @@ static void announce(struct worker *w, int failed)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* close_range(2), also where the C library has no function for it. */
+/* Calls close_range(2), even if the C library has no function for it. */
 static int close_by_range(unsigned first, unsigned last)
 {
 #if defined TCPSCALER_HAVE_CLOSE_RANGE
@@ -103,7 +103,7 @@ static int close_by_range(unsigned first, unsigned last)
 #endif
 }
 
-/* Before Linux 5.9 there is no close_range(2): one after the other. */
+/* Before Linux 5.9 there is no close_range(2): closes them one by one. */
 static void close_all(unsigned first, unsigned last)
 {
     const long n = sysconf(_SC_OPEN_MAX);
@@ -114,7 +114,7 @@ static void close_all(unsigned first, unsigned last)
         close((int)fd);
 }
 
-/* The lowest fd to keep that is not below `first`, or -1. */
+/* Returns the lowest fd to keep that is not below `first`, or -1. */
 static int next_kept(const struct worker *w, int first)
 {
     int next = w->mailbox_fd >= first ? w->mailbox_fd : -1;
@@ -128,8 +128,8 @@ static int next_kept(const struct worker *w, int first)
     return next;
 }
 
-/* Only in an own table: the copies of everybody else's descriptors would use up its limit and keep
- * their sockets and ports alive. */
+/* Only in its own table: copies of other threads' descriptors would use up its limit and keep their
+ * sockets and ports alive. */
 static void close_foreign_fds(const struct worker *w)
 {
     int first = STDERR_FILENO + 1, kept;
@@ -178,7 +178,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* Signals are the main thread's: a worker starts with all of them blocked. */
+/* The main thread handles signals: a worker starts with all of them blocked. */
 static int create_thread(struct worker *w)
 {
     sigset_t all, before;
@@ -239,7 +239,7 @@ static void post(struct worker *w, int kind, uint64_t value, bool add)
     w->values[kind] = add && (w->posted & 1u << kind) ? w->values[kind] + value : value;
     w->posted |= 1u << kind;
     pthread_mutex_unlock(&w->lock);
-    /* an eventfd whose counter is full has a wake-up pending */
+    /* if the eventfd's counter is full, a wake-up is pending */
     if (write(w->mailbox_fd, &one, sizeof one) < 0)
         assert(errno == EAGAIN);
 }
@@ -289,7 +289,7 @@ const char *worker_backend(void)
     struct event_base *base;
 
     if (backend == NULL && (base = base_new()) != NULL) {
-        backend = event_base_get_method(base); /* a constant of the library */
+        backend = event_base_get_method(base); /* static string of libevent */
         event_base_free(base);
     }
     return backend != NULL ? backend : "none";

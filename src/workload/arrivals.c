@@ -2,7 +2,7 @@
  * arrivals: see workload/arrivals.h. */
 #include "workload/arrivals.h"
 
-/* Stream of the seed; those below are the pacer's. */
+/* Random stream of the seed; the pacer uses those below. */
 enum { STREAM_SELECT = 1 << 20 };
 
 uint32_t arrivals_first_connection(uint32_t n_connections, uint32_t n_workers, uint32_t worker)
@@ -31,7 +31,7 @@ static uint32_t greatest_common_divisor(uint32_t a, uint32_t b)
     return a;
 }
 
-/* Coprime to n, so that the steps visit all. */
+/* Coprime to n, so that the steps visit every connection. */
 static uint32_t golden_step(uint32_t n)
 {
     uint32_t step = (uint32_t)(0.61803398874989485 * n);
@@ -88,7 +88,7 @@ uint64_t arrivals_start(struct arrivals *a, const struct arrivals_config *config
     a->first = arrivals_first_connection(config->n_connections, config->n_workers, config->worker);
     a->end =
         arrivals_first_connection(config->n_connections, config->n_workers, config->worker + 1);
-    a->connection = config->n_connections - a->step; /* round-robin: 0 comes first */
+    a->connection = config->n_connections - a->step; /* round-robin: connection 0 comes first */
     for (uint32_t w = 0; w < config->n_workers; w++) {
         a->taker += w < config->worker && config->takes[w];
         a->n_takers += config->takes[w];

@@ -27,7 +27,7 @@ void id_set_remove(struct id_set *s, uint16_t id)
     s->full &= ~bit(group);
 }
 
-/* The first clear bit from number `from` on, 64 if there is none. */
+/* Returns the first clear bit from number `from` on, 64 if there is none. */
 static unsigned first_clear(uint64_t bits, unsigned from)
 {
     const uint64_t clear = from < 64 ? ~bits & UINT64_MAX << from : 0;
@@ -35,7 +35,7 @@ static unsigned first_clear(uint64_t bits, unsigned from)
     return clear != 0 ? (unsigned)__builtin_ctzll(clear) : 64;
 }
 
-/* From `from` on, or 65,536. */
+/* Returns the next id from `from` on, or 65,536. */
 static uint32_t next_free(const struct id_set *s, uint32_t from)
 {
     unsigned word = from / 64, group = word / 64, i = first_clear(s->words[word], from % 64);

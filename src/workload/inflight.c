@@ -78,7 +78,7 @@ void inflight_mark_sent(struct inflight *t, struct inflight_list *list, uint64_t
     t->n_sent++;
 }
 
-/* The first waiting one waits no more. */
+/* The first waiting query no longer waits. */
 static void advance_waiting(const struct inflight *t, struct inflight_list *list)
 {
     const uint32_t next = t->slots[list->waiting_head].conn_next;
@@ -102,7 +102,7 @@ uint32_t inflight_find(const struct inflight *t, const struct inflight_list *lis
         return NONE;
     if (!t->has_ids)
         return list->n_reserved == 0 ? head : NONE;
-    /* answers mostly come in order: the first query of the list needs no look into the table */
+    /* answers mostly arrive in order: no lookup for the first query of the list */
     if (t->slots[head].id == id)
         return head;
     slot = inflight_slots_look_up(t, connection, id, false);
@@ -161,7 +161,7 @@ static void leave_list(struct inflight *t, struct inflight_list *list, uint32_t 
         list->tail = q->conn_prev;
 }
 
-/* Out of all lists and the table; its id stays in use. */
+/* Removes the query from all lists and the table; its id stays in use. */
 static void leave(struct inflight *t, struct inflight_list *list, uint32_t slot)
 {
     if (t->slots[slot].state == INFLIGHT_QUEUED) {

@@ -11,11 +11,10 @@
 
 enum { IDS_PER_SLOT = 128 };
 
-/* From this many ids in use on a connection a set of them pays off: skipping fewer one by one is
- * cheap. */
+/* Number of ids in use from which a set pays off; fewer are skipped one by one. */
 enum { CROWDED = 1024 };
 
-/* A distance of positions that is not compared with others any more. */
+/* Distance from which positions are no longer compared. */
 #define LONG_AGO (1u << 30)
 
 /* --- expired ids --- */
@@ -41,7 +40,7 @@ uint32_t inflight_ids_find_expired(const struct inflight *t, const struct inflig
     return slot != NONE && (*expired_word(t, slot, id) & expired_bit(id)) ? slot : NONE;
 }
 
-/* A slot that has just left its lists and the table becomes that of expired ids. */
+/* Reuses a slot, just removed from its lists and the table, for expired ids. */
 static void begin_expired(struct inflight *t, struct inflight_list *list, uint32_t slot)
 {
     struct inflight_query *q = &t->slots[slot];
@@ -133,7 +132,7 @@ static uint32_t free_crowd(struct inflight *t)
     return t->n_crowds++;
 }
 
-/* Without memory for it the ids in use are passed over one by one. */
+/* Without memory for a set, the ids in use are skipped one by one. */
 static void make_crowd(struct inflight *t, struct inflight_list *list)
 {
     const uint32_t i = free_crowd(t);
@@ -151,7 +150,7 @@ static bool is_in_use(const struct inflight *t, const struct inflight_list *list
            inflight_ids_find_expired(t, list, connection, id) != NONE;
 }
 
-/* Moves next_position to the next free id; there is one. */
+/* Moves next_position to the next free id, which must exist. */
 static void pass_over_used(struct inflight *t, struct inflight_list *list, uint32_t connection)
 {
     const uint16_t next = (uint16_t)list->next_position;
@@ -169,7 +168,7 @@ static void pass_over_used(struct inflight *t, struct inflight_list *list, uint3
 
 /* --- the next id --- */
 
-/* The first expired id of a slot from number `from` of it on; IDS_PER_SLOT: there is none. */
+/* Returns the first expired id of a slot from its number `from` on; IDS_PER_SLOT: none. */
 static unsigned first_expired(const struct inflight_query *q, unsigned from)
 {
     while (from < IDS_PER_SLOT && (q->expired[from / 64] >> from % 64 & 1) == 0)
@@ -177,7 +176,7 @@ static unsigned first_expired(const struct inflight_query *q, unsigned from)
     return from;
 }
 
-/* The first expired id from the next position on, and its slot; NONE: there is none. */
+/* Finds the first expired id from the next position on, and its slot; NONE: none. */
 static uint32_t next_expired(const struct inflight *t, const struct inflight_list *list,
                              uint32_t connection, uint16_t *id)
 {
@@ -198,7 +197,7 @@ static uint32_t next_expired(const struct inflight *t, const struct inflight_lis
     return NONE;
 }
 
-/* All ids are in use: gives up an expired one, unless it may still be answered. */
+/* All ids are in use: reuses an expired one, unless it may still be answered. */
 static bool recycle(struct inflight *t, struct inflight_list *list, uint32_t connection)
 {
     uint16_t id;

@@ -220,7 +220,7 @@ int schedule_parse_slopes(struct schedule *s, const char *text, double rate_qps,
     return parse_lines(s, text, true, rate_qps, error);
 }
 
-/* --- what it amounts to --- */
+/* --- warm-up, duration, mean --- */
 
 void schedule_prepend_warmup(struct schedule *s, uint64_t duration_ns)
 {
@@ -289,7 +289,7 @@ double schedule_mean_qps(const struct schedule *s, uint64_t after_ns)
     return seconds > 0 ? arrivals / seconds : 0;
 }
 
-/* --- parts of it --- */
+/* --- parts of a schedule --- */
 
 /* The end of segment i, which starts at start_ns. */
 static uint64_t end_of(const struct schedule *s, size_t i, uint64_t start_ns)
@@ -357,7 +357,7 @@ void schedule_flatten(struct schedule *s, uint64_t begin_ns, uint64_t end_ns)
         *s = flat;
 }
 
-/* --- what it is --- */
+/* --- properties --- */
 
 bool schedule_is_constant(const struct schedule *s)
 {
