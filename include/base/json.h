@@ -28,13 +28,13 @@ void json_array_end(struct json *j);
 
 void json_string(struct json *j, const char *key, const char *value); /* NULL: null */
 void json_u64(struct json *j, const char *key, uint64_t value);
-/* null when the value is UINT64_MAX, this project's "not known". */
+/* null if the value is UINT64_MAX, which means "unknown". */
 void json_known_u64(struct json *j, const char *key, uint64_t value);
 /* The shortest of up to 17 significant digits that reads back as the same double. */
 void json_double(struct json *j, const char *key, double value);
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
-/* Inserts text that is already a JSON value, in lines indented from 0. */
+/* Inserts a text that is already a JSON value, with lines indented from 0. */
 void json_raw(struct json *j, const char *key, const char *value);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * shutdown: requests to end: SIGINT and SIGTERM, from before the event loop begins until the last
+ * shutdown: requests to stop (SIGINT and SIGTERM), from before the event loop starts until the last
  * output is written.
  *
- * The first request lets the program go on to its report; code that waits checks
- * shutdown_was_requested() and then stops waiting.  The second ends the program at once
- * with 128 + the signal's number and without a report.  One state per process; main thread. */
+ * After the first request the program goes on to its report; code that waits checks
+ * shutdown_was_requested() and stops waiting.  The second request ends the program at once with 128
+ * + the signal's number, without a report.  One state per process; main thread. */
 #ifndef TCPSCALER_BASE_SHUTDOWN_H
 #define TCPSCALER_BASE_SHUTDOWN_H
 
@@ -15,7 +15,7 @@
  * loop handles them.  Returns 0, or -1 with errno. */
 int shutdown_prepare(void);
 
-/* Becomes readable at the first request, for an event loop; -1 before parting_prepare(). */
+/* Becomes readable at the first request, for an event loop; -1 before shutdown_prepare(). */
 int shutdown_fd(void);
 
 /* Acts like such a signal.  Does not return for the second request.  Async-signal-safe. */
@@ -24,7 +24,7 @@ void shutdown_request(int number);
 /* Any thread. */
 bool shutdown_was_requested(void);
 
-/* The same as a flag, for parts that know nothing of signals. */
+/* The same as a flag, for code that must not depend on signals. */
 const atomic_bool *shutdown_flag(void);
 
 #endif

@@ -15,15 +15,16 @@
 #define CONFLINE_ERROR_BYTES 128
 
 struct confline {
-    char *name;  /* NULL: nothing but blanks or a comment */
-    char *value; /* NULL: the name stands alone */
+    char *name;  /* NULL: only blanks or a comment */
+    char *value; /* NULL: there is only a name */
 };
 
-/* Cuts a line, which has no newline, in place; the parts point into it.  Returns 0, or -1 with an
- * error of one line. */
+/* Splits a line without newline in place; the parts point into it.  Returns 0, or -1 with an error
+ * of one line. */
 int confline_cut(char *line, struct confline *parts, char *error);
 
-/* "name = value" and a newline, in quotes where needed: confline_cut() finds the same. */
+/* Prints "name = value" and a newline, quoted if needed, so that confline_cut() returns the same.
+ */
 void confline_print(FILE *out, const char *name, const char *value);
 
 #endif

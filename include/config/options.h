@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * options: a table with one row per option; the values that a row takes, and where they were given.
+ * options: a table with one row per option, the settings that rows fill, and where each was given.
  *
  * Parsing (config/options_parse.h), --help (config/options_help.h), --print-config
- * (config/options_config.h) and the tests of the man pages read the same rows. */
+ * (config/options_config.h) and the tests of the man pages use the same rows. */
 #ifndef TCPSCALER_CONFIG_OPTIONS_H
 #define TCPSCALER_CONFIG_OPTIONS_H
 
@@ -13,11 +13,11 @@
 
 #define OPTIONS_ERROR_BYTES 320
 
-/* What an option takes, and the type of the field it sets. */
+/* The argument of an option, and the type of its field. */
 enum option_kind {
     OPTION_HEADING,  /* not an option: a heading in --help */
     OPTION_FLAG,     /* no argument, or yes|no; bool */
-    OPTION_COUNTER,  /* no argument, may be repeated; in a text also a whole number; unsigned */
+    OPTION_COUNTER,  /* no argument, may be repeated; in a file a whole number; unsigned */
     OPTION_COUNT,    /* units_parse_count; uint64_t */
     OPTION_AUTO,     /* "auto" (0) or a count; uint64_t */
     OPTION_BYTES,    /* units_parse_bytes; uint64_t */
@@ -26,12 +26,13 @@ enum option_kind {
     OPTION_SHARE,    /* units_parse_share; uint64_t */
     OPTION_PORT,     /* 1..65535; uint16_t */
     OPTION_ANY_PORT, /* 0..65535; uint16_t */
-    OPTION_TEXT,     /* non-empty; const char *, borrowed from argv or the text of settings */
-    OPTION_CHOICE,   /* one of `choices`; int, its position; without `argument` also none: yes */
+    OPTION_TEXT,     /* non-empty; const char *, borrowed from argv or the settings' text */
+    /* One of `choices`; int, its index; without `argument` may have no value: yes. */
+    OPTION_CHOICE,
     /* on the command line only: */
     OPTION_PROFILE, /* names a built-in text of settings; const char * */
     OPTION_CONFIG,  /* names a file of settings; const char * */
-    OPTION_COMMAND, /* like FLAG, but not a setting of the run */
+    OPTION_COMMAND, /* like FLAG, but not a setting of a run */
     OPTION_HELP,    /* prints help, OPTIONS_EXIT */
     OPTION_VERSION  /* prints the version, OPTIONS_EXIT */
 };
@@ -50,10 +51,10 @@ struct option_row {
 /* Where a setting comes from; later places override earlier ones. */
 enum options_place { OPTIONS_NOWHERE, OPTIONS_PROFILE, OPTIONS_FILE, OPTIONS_COMMAND_LINE };
 
-/* Lines as config/confline.h has them, with the options' long names. */
+/* Lines in the format of config/confline.h, with long option names. */
 struct options_text {
     const char *name; /* for messages */
-    char *text;       /* NULL: none; split in place, settings point into it */
+    char *text;       /* NULL: none; split in place, and settings point into it */
 };
 
 struct options {
@@ -64,7 +65,7 @@ struct options {
     const struct option_row *rows;
     size_t n_rows;
     unsigned char *given;                            /* n_rows: enum options_place */
-    struct options_text texts[OPTIONS_COMMAND_LINE]; /* by place, the caller's */
+    struct options_text texts[OPTIONS_COMMAND_LINE]; /* by place, owned by the caller */
 };
 
 enum options_result { OPTIONS_RUN, OPTIONS_EXIT, OPTIONS_USAGE };
@@ -73,28 +74,28 @@ enum options_result { OPTIONS_RUN, OPTIONS_EXIT, OPTIONS_USAGE };
 int options_set(struct options *o, void *settings, const struct option_row *row, const char *value,
                 enum options_place place, char *error);
 
-/* The row of an option's long name; NULL: none has it. */
+/* Returns the row of a long name, or NULL. */
 const struct option_row *options_row(const struct options *o, const char *name);
 
 /* Writes a hint for an unknown option `word`: the nearest option, if any, and a pointer to --help.
  */
 void options_suggest(const struct options *o, const char *word, char *text, size_t n_bytes);
 
-/* The name of a choice, in text; "": there is no such choice. */
+/* Returns the name of a choice, in text; "": no such choice. */
 const char *options_choice(const struct option_row *row, int choice, char *text, size_t n_bytes);
 
-/* Whether a row is an option, and no heading. */
+/* Returns whether a row is an option, not a heading. */
 bool options_is_option(const struct option_row *row);
 
-/* Whether it is a setting of a run and may appear in a text. */
+/* Returns whether it is a setting of a run and allowed in a file. */
 bool options_is_setting(const struct option_row *row);
 
-/* Where the option with this long name was given last, and whether it was given at all.  A flag
- * that is off counts as not given. */
+/* Return where the option with this long name was last given, and whether it was given at all.  A
+ * flag that is off counts as not given. */
 enum options_place options_given_at(const struct options *o, const char *name);
 bool options_was_given(const struct options *o, const char *name);
 
-/* Marks an option as given on the command line, as an operand implies. */
+/* Marks an option as given on the command line, if an argument without option implies it. */
 void options_mark_given(struct options *o, const char *name);
 
 /* For two options that exclude each other and were given in different places: resets the one with

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * options_config: settings read from a text, and printed as one. */
+ * options_config: reads settings from a text and prints them as one. */
 #ifndef TCPSCALER_CONFIG_OPTIONS_CONFIG_H
 #define TCPSCALER_CONFIG_OPTIONS_CONFIG_H
 

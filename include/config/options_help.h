@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * options_help: the text of --help, made from a table of options. */
+ * options_help: prints --help from a table of options. */
 #ifndef TCPSCALER_CONFIG_OPTIONS_HELP_H
 #define TCPSCALER_CONFIG_OPTIONS_HELP_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * options_parse: reads a command line, and the texts of settings below it, by a table of options.
- * Nothing here exits; the caller decides.  Not reentrant (getopt_long(3) is not). */
+ * options_parse: parses a command line, and the texts of settings that it overrides, by a table of
+ * options.  Never exits; the caller decides.  Not reentrant, because getopt_long(3) is not. */
 #ifndef TCPSCALER_CONFIG_OPTIONS_PARSE_H
 #define TCPSCALER_CONFIG_OPTIONS_PARSE_H
 

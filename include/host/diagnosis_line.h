@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * diagnosis_line: what a diagnosis is made from, and its lines: one limit each.  Pure. */
+ * diagnosis_line: the input of a diagnosis, and its lines, one limit each.  Pure. */
 #ifndef TCPSCALER_HOST_DIAGNOSIS_LINE_H
 #define TCPSCALER_HOST_DIAGNOSIS_LINE_H
 
@@ -54,7 +54,7 @@ uint64_t diagnosis_line_count(const struct diagnosis_input *in, enum outcome_rea
 /* Connects that timed out. */
 uint64_t diagnosis_line_count_stalled(const struct diagnosis_input *in);
 
-/* Adds a line without words. */
+/* Adds a line without text. */
 struct diagnosis_line *diagnosis_line_add(struct diagnosis *d, const char *limit,
                                           uint64_t connections);
 

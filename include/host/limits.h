@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * host_limits: what this machine has, and what of it is in use: the limits that connections meet.
- * Read from /proc in one go; a figure that the system does not give is HOST_LIMITS_UNKNOWN.  Those
- * of the network are of this network namespace.  Any thread. */
+ * host_limits: this machine's limits that affect connections, and how much of them is in use.  Read
+ * from /proc at once; a figure that the system does not provide is HOST_LIMITS_UNKNOWN.  Network
+ * limits are those of this network namespace.  Any thread. */
 #ifndef TCPSCALER_HOST_LIMITS_H
 #define TCPSCALER_HOST_LIMITS_H
 
@@ -35,7 +35,7 @@ struct host_limits {
     uint64_t somaxconn, syn_backlog, syn_cookies, abort_on_overflow, synack_retries;
     uint64_t tcp_timestamps;
     uint64_t tcp_hash_entries; /* chains of the table of established connections */
-    /* conntrack, unknown when the module is not loaded */
+    /* conntrack; unknown if the module is not loaded */
     uint64_t conntrack_max, conntrack_used;
 };
 

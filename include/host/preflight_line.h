@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * preflight_line: the lines of a plan: one limit each, what there is, what is needed, what to do.
- * Pure. */
+ * preflight_line: the lines of a plan, one limit each: what is available, what is needed, what to
+ * do.  Pure. */
 #ifndef TCPSCALER_HOST_PREFLIGHT_LINE_H
 #define TCPSCALER_HOST_PREFLIGHT_LINE_H
 
@@ -21,7 +21,7 @@ enum preflight_level {
 struct preflight_line {
     const char *name; /* name of the limit, stable: a value in JSON */
     enum preflight_level level;
-    uint64_t is, needed;            /* HOST_LIMITS_UNKNOWN: not known, or nothing in particular */
+    uint64_t is, needed;            /* HOST_LIMITS_UNKNOWN: unknown, or not applicable */
     char fix[PREFLIGHT_TEXT_BYTES]; /* a command or an option; "" if nothing needs to be done */
 };
 

@@ -20,8 +20,8 @@ uint64_t process_limits_raise_nofile(void);
  */
 uint32_t process_limits_cpus(void);
 
-/* How many workers n_connections need if each has room for nofile - OSLIMITS_RESERVED_FDS, at least
- * `least` and never more than n_connections. */
+/* Returns how many workers n_connections need if each has room for nofile -
+ * PROCESS_LIMITS_RESERVED_FDS: at least `least`, and never more than n_connections. */
 uint32_t process_limits_workers_for(uint64_t n_connections, uint64_t nofile, uint32_t least);
 
 /* Removes from the plan the kernel's reserved ports (net.ipv4.ip_local_reserved_ports) and

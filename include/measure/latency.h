@@ -10,7 +10,7 @@
 
 struct latency_percentile {
     const char *key;   /* in the JSON result */
-    const char *title; /* in the summary's table; NULL: not there */
+    const char *title; /* in the summary's table; NULL: not shown */
     uint32_t num, den;
 };
 
@@ -27,7 +27,7 @@ struct latency {
     /* undefined if count is 0 */
     uint64_t min_ns, max_ns;
     double mean_ns, stddev_ns;
-    double mean_error_90_ns, mean_error_95_ns; /* batch_means_error_ns(); NAN: not known */
+    double mean_error_90_ns, mean_error_95_ns; /* batch_means_error_ns(); NAN: unknown */
     uint64_t percentiles_ns[LATENCY_N_PERCENTILES];
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * losses: connections that the server closed after they had answered: when, and how long they had
- * been idle.  Pure; used by one thread. */
+ * losses: connections that the server closed after it had answered on them: when, and how long they
+ * had been idle.  Pure; one owner thread. */
 #ifndef TCPSCALER_MEASURE_LOSSES_H
 #define TCPSCALER_MEASURE_LOSSES_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * openmetrics: a writer of metrics for Prometheus and its kin, and a reader of single figures.
+ * openmetrics: writes metrics for Prometheus, and reads single values of such a text.
  *
- * Pure but for the stream.  Two forms of the same text: OpenMetrics 1.0 (prometheus/OpenMetrics,
- * specification/OpenMetrics.md), and the older text format 0.0.4, in which a counter's type is told
- * of its name with _total and nothing marks the end.  Families come one after the other, each with
- * its samples.  Numbers ignore the locale; a figure that is not known has no sample. */
+ * Pure except for the stream.  Two formats: OpenMetrics 1.0 (prometheus/OpenMetrics,
+ * specification/OpenMetrics.md), and the older text format 0.0.4, in which only the suffix _total
+ * marks a counter and nothing marks the end.  Families are written one after the other, each with
+ * its samples.  Numbers ignore the locale; an unknown value has no sample. */
 #ifndef TCPSCALER_MEASURE_OPENMETRICS_H
 #define TCPSCALER_MEASURE_OPENMETRICS_H
 
@@ -37,7 +37,7 @@ const char *openmetrics_content_type(const struct openmetrics *m);
 void openmetrics_family(struct openmetrics *m, enum openmetrics_kind kind, const char *name,
                         const char *help);
 
-/* A sample of a counter or gauge; label NULL: none.  UINT64_MAX is "not known". */
+/* A sample of a counter or gauge; label NULL: none.  UINT64_MAX: unknown. */
 void openmetrics_u64(struct openmetrics *m, const char *label, const char *value_of_label,
                      uint64_t value);
 void openmetrics_double(struct openmetrics *m, double value);
@@ -53,8 +53,8 @@ void openmetrics_hist(struct openmetrics *m, const char *name, const char *help,
 
 void openmetrics_end(struct openmetrics *m);
 
-/* The sum over all samples of that name in a text, whatever their labels.  Returns 0, or -1 if
- * there is none. */
+/* Returns the sum over all samples of that name in *sum, whatever their labels.  Returns 0, or -1
+ * if there is none. */
 int openmetrics_sum(const char *text, const char *name, uint64_t *sum);
 
 #endif

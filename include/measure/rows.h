@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * rows: one row per query and answer, formatted and written off the send path.
+ * rows: one row per query and answer, formatted and written outside the send path.
  *
  * Each worker puts 32-byte records into its own ring (one producer, one consumer, no lock, no
- * system call); one writer thread takes from all rings in turn, turns the records into CSV and
- * writes it to a descriptor it does not own.  A full ring drops the row and counts it, or
- * (ROWS_BLOCK) makes its worker wait.  A reader that goes away (EPIPE), a full disk or a reader
- * that takes nothing for ROWS_PATIENCE_NS after the run stops the output, not the run: the rows
- * that were not written count as dropped.
+ * system call).  One writer thread takes records from all rings in turn, formats them as CSV and
+ * writes them to a descriptor that it does not own.  If a ring is full, the row is dropped and
+ * counted, or (ROWS_BLOCK) the worker waits.  A reader that goes away (EPIPE), a full disk, or a
+ * reader that reads nothing for ROWS_PATIENCE_NS after the run stops the output, not the run: rows
+ * not written count as dropped.
  *
  *   type,timestamp,connection_id,query_id,poisson_id,poisson_interval_us,rtt_us,response_us,send_lag_us
  *
- * type Q: timestamp = when it was sent; poisson_id = the worker whose arrival process made it;
- * poisson_interval_us = the gap of that process before this arrival; send_lag_us = sent - intended.
+ * type Q: timestamp = when it was sent; poisson_id = the worker whose arrival process generated it;
+ * poisson_interval_us = the gap before this arrival; send_lag_us = sent - intended.
  * type A: timestamp = when the answer was received; rtt_us = received - sent; response_us =
- * received - intended; send_lag_us likewise.  Other fields are empty.  Times are epoch seconds with
+ * received - intended; send_lag_us as above.  Other fields are empty.  Times are epoch seconds with
  * 9 decimals; microseconds are whole, rounded down, except response and lag, which have 3 decimals.
  */
 #ifndef TCPSCALER_MEASURE_ROWS_H
@@ -26,14 +26,14 @@
 #define ROWS_HEADER                                                                                \
     "type,timestamp,connection_id,query_id,poisson_id,poisson_interval_us,rtt_us,response_us,"     \
     "send_lag_us\n"
-#define ROWS_LINE_BYTES  160 /* no row is longer */
+#define ROWS_LINE_BYTES  160 /* maximum length of a row */
 #define ROWS_PATIENCE_NS 10000000000ull
 #define ROWS_HURRY_NS    200000000ull
 
 struct rows_record {
     uint64_t time_ns; /* CLOCK_MONOTONIC */
     uint64_t lag_ns;  /* sent - intended */
-    uint64_t span_ns; /* Q: gap before the arrival; A: received - sent, below 0 modulo 2^64 */
+    uint64_t span_ns; /* Q: gap before the arrival; A: received - sent, modulo 2^64 if negative */
     uint32_t connection;
     uint16_t id;
     uint8_t type; /* 'Q' or 'A' */
@@ -49,30 +49,31 @@ enum rows_when_full { ROWS_DROP, ROWS_BLOCK };
 struct rows_options {
     int fd;
     uint32_t n_rings;            /* one per worker ... */
-    uint32_t ring_rows;          /* ... each with room for this many, a power of two */
+    uint32_t ring_rows;          /* ... of this size, a power of two */
     uint64_t realtime_offset_ns; /* dates the rows */
     int when_full;               /* enum rows_when_full */
-    uint64_t one_in;             /* one query of this many has rows, >= 1; see rows_has() */
-    const atomic_bool *hurry;    /* NULL, or: true shortens that patience to ROWS_HURRY_NS */
+    uint64_t one_in;             /* one query in this many has rows, >= 1; see rows_has() */
+    const atomic_bool *hurry;    /* NULL, or a flag that shortens the patience to ROWS_HURRY_NS */
 };
 
-/* The header is written first.  Starts the writer thread.  NULL with errno on failure. */
+/* Writes the header and starts the writer thread.  Returns NULL with errno on failure. */
 struct rows *rows_open(const struct rows_options *options);
 
-/* Whether a query has rows when one in `one_in` has: both of its rows or none, the same queries in
- * every run, by a hash of connection and id.  Pure. */
+/* Returns whether a query has rows if one in `one_in` has.  It has both rows or none, and the same
+ * queries are selected in every run, by a hash of connection and id.  Pure. */
 bool rows_has(const struct rows_record *sample, uint64_t one_in);
 
-/* Only from worker `ring`.  A row that does not fit is counted dropped, or waits for room. */
+/* Called by worker `ring` only.  A row that does not fit is dropped and counted, or waits for room.
+ */
 void rows_push(struct rows *s, uint32_t ring, const struct rows_record *sample);
 
-/* Any thread: from now on nothing waits for room. */
+/* Any thread: from now on no row waits for room. */
 void rows_stop_waiting(struct rows *s);
 
 struct rows_result {
     uint64_t written[2]; /* rows: [0] Q, [1] A */
     uint64_t dropped[2];
-    uint64_t left_out[2]; /* not of the sample */
+    uint64_t left_out[2]; /* excluded by one_in */
     int error;            /* errno that stopped the output, 0: none */
     bool out_of_patience; /* stopped because the reader took nothing */
 };

@@ -3,7 +3,7 @@
 #ifndef TCPSCALER_PROTOCOL_DNS_RCODE_H
 #define TCPSCALER_PROTOCOL_DNS_RCODE_H
 
-#define DNS_RCODE_N 16u /* what the four bits of a header can say */
+#define DNS_RCODE_N 16u /* number of values in the header's four bits */
 
 /* "NOERROR", "NXDOMAIN", ... as in the IANA registry "DNS RCODEs"; "RCODE12" where it has none. */
 const char *dns_rcode_name(unsigned rcode);

@@ -31,14 +31,14 @@
 
 struct push_message {
     uint32_t n_bytes;  /* PUSH_MIN_BYTES .. PUSH_MAX_BYTES */
-    uint64_t sequence; /* 0: the greeting */
+    uint64_t sequence; /* 0: greeting */
     uint64_t intended_ns, sent_ns;
     uint64_t realtime_offset_ns;
     uint64_t clock_id;
 };
 
-/* The bytes 0, 1, 2 ... modulo 256 from which payloads are copied and with which they are compared;
- * filled once, then only read. */
+/* The bytes 0, 1, 2 ... modulo 256, from which payloads are copied and with which they are
+ * compared.  Initialized once, then read-only. */
 struct push_pattern {
     uint8_t bytes[PUSH_MAX_BYTES + 256];
 };
@@ -49,10 +49,10 @@ void push_pattern_fill(struct push_pattern *pattern);
 void push_encode(const struct push_message *message, const struct push_pattern *pattern,
                  uint8_t *out);
 
-/* The message under way; zero at the start, offset 0 between two messages. */
+/* The current message; all zero at the start, offset 0 between messages. */
 struct push_stream {
-    struct push_message message; /* valid from the end of the header on */
-    uint32_t offset;             /* its bytes received so far */
+    struct push_message message; /* valid once the header is complete */
+    uint32_t offset;             /* bytes received so far */
     uint32_t check;
     bool damaged;
     uint8_t header[PUSH_HEADER_BYTES];
@@ -60,9 +60,9 @@ struct push_stream {
 
 enum push_event {
     PUSH_MORE,     /* all input consumed, no complete message in it */
-    PUSH_MESSAGE,  /* one complete message, every byte as it was sent; input may be left */
-    PUSH_DAMAGED,  /* likewise, but its payload is not what was sent */
-    PUSH_MALFORMED /* no such header: the stream cannot be trusted any more */
+    PUSH_MESSAGE,  /* one complete, undamaged message; input may be left */
+    PUSH_DAMAGED,  /* likewise, but the payload is damaged */
+    PUSH_MALFORMED /* invalid header: the rest of the stream is unusable */
 };
 
 /* Consumes input up to the end of the next message, which then is stream->message until the next
@@ -70,9 +70,9 @@ enum push_event {
 enum push_event push_next(struct push_stream *stream, const struct push_pattern *pattern,
                           struct query_input *in);
 
-/* *next is the number that is due on this connection, 0 at its start.  Returns whether the message
- * is new; *n_lost is how many are missing before it.  A number that was passed is a duplicate: TCP
- * cannot reorder. */
+/* *next: the number expected on this connection, 0 at its start.  Returns whether the message is
+ * new; *n_lost: number of messages missing before it.  A lower number is a duplicate: TCP does not
+ * reorder. */
 bool push_sequence_take(uint64_t *next, uint64_t sequence, uint64_t *n_lost);
 
 #endif

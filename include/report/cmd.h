@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * cmd: the commands of tcpreport.  Each reads the files of its command line, prints to stdout,
- * complains on stderr and returns the exit code. */
+ * reports errors on stderr and returns the exit code. */
 #ifndef TCPSCALER_REPORT_CMD_H
 #define TCPSCALER_REPORT_CMD_H
 
@@ -11,14 +11,14 @@ enum { CMD_OK = 0, CMD_WORSE = 1, CMD_USAGE = 2, CMD_SUSPECT = 3 };
 
 int cmd_show(const struct report_opts *opts);
 
-/* CMD_SUSPECT: the whole is not VALID, or was not written. */
+/* CMD_SUSPECT: the merged run is not VALID, or was not written. */
 int cmd_merge(const struct report_opts *opts);
 
-/* CMD_OK: no metric is worse; CMD_WORSE: one is; CMD_USAGE: nothing can be said, for want of runs,
- * for different settings, or for a wrong command line or file. */
+/* CMD_OK: no metric is worse; CMD_WORSE: one is; CMD_USAGE: inconclusive, because of too few runs,
+ * different settings, or a wrong command line or file. */
 int cmd_compare(const struct report_opts *opts);
 
-/* CMD_USAGE also when gnuplot is missing or fails. */
+/* CMD_USAGE also if gnuplot is missing or fails. */
 int cmd_plot(const struct report_opts *opts);
 
 #endif

@@ -31,9 +31,10 @@ struct nights_metric {
     double before;      /* the mean of the sliding reference */
     double tonight;
     struct nights_change step, drift; /* drift: 0 and 1 in a series too short for it */
-    double trend; /* per night, a share of the mean: least squares, sliding reference and tonight */
-    double noise; /* standard deviation of the sliding reference, a share of its mean */
-    double detectable; /* the step that one night would show in 4 of 5 cases */
+    /* Per night, as a share of the mean: least squares over sliding reference and tonight. */
+    double trend;
+    double noise;      /* standard deviation of the sliding reference, a share of its mean */
+    double detectable; /* the smallest step that a single night would reveal in 4 of 5 cases */
     enum comparison_finding finding;
 };
 

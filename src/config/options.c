@@ -14,7 +14,7 @@ enum { ACCEPTED_BYTES = 160 };
 
 /* --- values --- */
 
-/* Position of the value among "a|b|c", or -1. */
+/* Returns the index of the value in "a|b|c", or -1. */
 static int find_choice(const char *choices, const char *value)
 {
     const size_t n_value = strlen(value);
@@ -66,7 +66,7 @@ static int set_whole(const struct option_row *row, const char *value, uint64_t *
     return 0;
 }
 
-/* Yes, also when there is no value, or no. */
+/* Yes, no, or no value, which means yes. */
 static int set_flag(const char *value, bool *field)
 {
     if (value != NULL && strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
@@ -75,7 +75,7 @@ static int set_flag(const char *value, bool *field)
     return 0;
 }
 
-/* One more, or as many as the value says. */
+/* Increments, or sets to the value if there is one. */
 static int set_counter(const char *value, unsigned *field)
 {
     uint64_t number = *field + 1ull;
@@ -86,7 +86,7 @@ static int set_counter(const char *value, unsigned *field)
     return 0;
 }
 
-/* Returns 0, or -1 when the value is not accepted. */
+/* Returns 0, or -1 if the value is invalid. */
 static int set(const struct option_row *row, const char *value, void *field)
 {
     int choice;
@@ -207,7 +207,7 @@ int options_set(struct options *o, void *settings, const struct option_row *row,
                  value, accepted);
         return -1;
     }
-    /* a flag that is off is as if not given */
+    /* a flag that is off counts as not given */
     o->given[row - o->rows] = row->kind == OPTION_FLAG && !*(const bool *)field
                                   ? (unsigned char)OPTIONS_NOWHERE
                                   : (unsigned char)place;
@@ -247,7 +247,7 @@ bool options_is_setting(const struct option_row *row)
     return row->kind != OPTION_HEADING && row->kind < OPTION_PROFILE;
 }
 
-/* --- what was given --- */
+/* --- given options --- */
 
 static unsigned char *given(const struct options *o, const char *name)
 {

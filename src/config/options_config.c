@@ -12,7 +12,7 @@ enum { NUMBER_BYTES = 64, MOST_DECIMALS = 19 };
 
 /* --- reading --- */
 
-/* The error, in which the reason stands, gets the line before it. */
+/* Prefixes the error, which contains the reason, with the line. */
 static int refuse(const struct options_text *t, unsigned line, const char *reason, char *error)
 {
     snprintf(error, OPTIONS_ERROR_BYTES, "%.80s:%u: %.220s", t->name, line, reason);
@@ -62,7 +62,7 @@ int options_read_text(struct options *o, void *settings, enum options_place plac
 
 /* --- printing --- */
 
-/* The largest unit that leaves no fraction. */
+/* Uses the largest unit without a fraction. */
 static void put_duration(char *text, uint64_t ns)
 {
     static const struct {
@@ -77,7 +77,7 @@ static void put_duration(char *text, uint64_t ns)
     snprintf(text, NUMBER_BYTES, "%" PRIu64 "%s", ns / units[i].ns, units[i].name);
 }
 
-/* The fewest decimals that give the same number again. */
+/* Uses the fewest decimals that read back as the same number. */
 static void put_rate(char *text, double per_s)
 {
     double again;
@@ -89,7 +89,7 @@ static void put_rate(char *text, double per_s)
     }
 }
 
-/* Nothing where 0 stands for what is not given and would not be accepted. */
+/* Prints nothing if 0 means "not given" and would be rejected. */
 static void put_whole(const struct option_row *row, char *text, uint64_t value)
 {
     if (value == 0 && row->kind == OPTION_AUTO)

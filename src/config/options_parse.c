@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* getopt_long values: row numbers, apart from characters. */
+/* values returned by getopt_long: row numbers, which must differ from characters */
 enum { FIRST_LONG = 256 };
 
-/* --- getopt's tables, made from ours --- */
+/* --- tables for getopt --- */
 
 static void make_tables(const struct options *o, char *letters, struct option *longs)
 {
-    *letters++ = ':'; /* a missing argument is told apart from an unknown option */
+    *letters++ = ':'; /* reports a missing argument differently from an unknown option */
     for (size_t i = 0; i < o->n_rows; i++) {
         const struct option_row *row = &o->rows[i];
 
@@ -51,7 +51,7 @@ static const struct option_row *find_row(const struct options *o, int found)
 
 /* --- parsing --- */
 
-/* The error names the options that begin with this word.  Returns how many there are. */
+/* Lists the options that begin with this word in the error.  Returns their number. */
 static unsigned refuse_abbreviation(const struct options *o, const char *word, char *error)
 {
     const char *name = word + strspn(word, "-");
@@ -106,7 +106,7 @@ static enum options_result apply(struct options *o, const struct option_row *row
     return OPTIONS_USAGE;
 }
 
-/* What getopt_long needs and remembers. */
+/* State of getopt_long. */
 struct scan {
     char *letters;
     struct option *longs;
@@ -116,7 +116,7 @@ static int scan_begin(struct scan *s, const struct options *o)
 {
     s->letters = malloc(2 * o->n_rows + 2);
     s->longs = malloc((o->n_rows + 1) * sizeof *s->longs);
-    optind = 0; /* glibc: begin anew, also after an earlier call */
+    optind = 0; /* glibc: starts from scratch, even after an earlier call */
     opterr = 0;
     if (s->letters == NULL || s->longs == NULL)
         return -1;
@@ -141,7 +141,7 @@ const char *options_find(const struct options *o, enum option_kind kind, int arg
             const struct option_row *row;
 
             if (found == '?' || found == ':')
-                continue; /* options_parse() refuses it */
+                continue; /* options_parse() rejects it */
             row = find_row(o, found);
             if (row->kind == OPTION_HELP || row->kind == OPTION_VERSION)
                 break;

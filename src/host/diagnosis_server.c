@@ -172,8 +172,8 @@ static void blame_limits_of_server(struct diagnosis *d, const struct diagnosis_i
         in->none_is_left && losses_are_sudden(in->losses) ? ", or a restart" : "");
 }
 
-/* An idle timeout, too, closes all connections at once if they were last used at once; it is told
- * from the end of the server by whether the server accepts connections afterwards. */
+/* An idle timeout can also close all connections at once, if they were last used at the same time.
+ * Whether the server still accepts connections tells it from a server that has ended. */
 void diagnosis_server_ended(struct diagnosis *d, const struct diagnosis_input *in)
 {
     const uint64_t n =

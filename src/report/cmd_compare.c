@@ -28,7 +28,7 @@ struct outcome {
     size_t n_found;
 };
 
-/* One value per run that has any, *n of them, to be freed; NULL: no memory. */
+/* Returns one value per run that has one, *n of them, to be freed; NULL: out of memory. */
 static double *values_of(const struct run_group *g, const struct run_metric *row, size_t *n)
 {
     double *values = malloc(g->n_valid * sizeof *values);
@@ -48,7 +48,7 @@ static bool holds_in_all(const struct run_group *g, const struct run_metric *row
     return holds;
 }
 
-/* Compares one metric.  Returns 1, 0 when not every run has it, or -1 and why. */
+/* Compares one metric.  Returns 1; 0 if not every run has it; or -1 with a reason. */
 static int compare_metric(struct outcome *o, const struct run_group *a, const struct run_group *b,
                           const struct run_metric *row, struct comparison *c)
 {
@@ -76,7 +76,7 @@ static int compare_metric(struct outcome *o, const struct run_group *a, const st
     return status;
 }
 
-/* Compares the metrics that hold in every run.  Returns 0, or -1 and why. */
+/* Compares the metrics that hold in every run.  Returns 0, or -1 with a reason. */
 static int compare(struct outcome *o, const struct run_group *a, const struct run_group *b)
 {
     struct comparison comparisons[RUN_METRICS];
@@ -141,7 +141,7 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
         o->report.code = count_findings(o, COMPARISON_WORSE) > 0 ? CMD_WORSE : CMD_OK;
 }
 
-/* --- words --- */
+/* --- output --- */
 
 static void print_table(const struct outcome *o)
 {

@@ -24,7 +24,7 @@
 
 _Static_assert(RESULT_SCHEMA == RESULT_JSON_SCHEMA, "reads what it writes");
 
-/* The whole. */
+/* The merged run. */
 struct total {
     struct json_object *result; /* NULL: not every run has a result */
     struct metrics metrics;
@@ -78,7 +78,7 @@ static int add_all(struct total *total, const struct recordings *all)
     return 0;
 }
 
-/* --- what does not fit together --- */
+/* --- warnings --- */
 
 static bool have_same_seed(const struct recording *a, const struct recording *b)
 {
@@ -148,7 +148,7 @@ static void warn_of_all(const struct recordings *all)
     }
 }
 
-/* --- the table --- */
+/* --- table --- */
 
 static void print_time(uint64_t ns)
 {
@@ -195,7 +195,7 @@ static void latency_of_total(const struct total *total, const char *name, struct
         metrics_latency(metric, l);
 }
 
-/* The least that every unanswered query of all runs took; 0: unknown. */
+/* Returns the least time that every unanswered query of all runs took; 0: unknown. */
 static uint64_t least_timeout_ns(const struct recordings *all)
 {
     uint64_t least_ns = UINT64_MAX;
@@ -231,7 +231,7 @@ static void print_table(const struct recordings *all, const struct total *total)
     }
 }
 
-/* --- the whole as files --- */
+/* --- files --- */
 
 static void put_instances(struct json *j, struct recordings *all)
 {

@@ -63,7 +63,7 @@ static size_t count_nights(const struct run_group *g, uint64_t min_runs)
     return n_nights;
 }
 
-/* The median of n runs; NAN: not every run has a value that holds, or there is no memory. */
+/* Returns the median of n runs; NAN: a run has no value that holds, or out of memory. */
 static double night_value(const struct run_group *g, size_t at, size_t n,
                           const struct run_metric *row)
 {
@@ -101,7 +101,8 @@ static size_t night_values(const struct run_group *g, uint64_t min_runs,
 
 /* --- verdict --- */
 
-/* Metrics that tonight and enough nights before have; returns 0, or -1 after a line. */
+/* Judges the metrics that tonight and enough earlier nights have.  Returns 0, or -1 after a line.
+ */
 static int judge_metrics(struct outcome *o, const struct run_group *before,
                          const struct run_group *tonight, uint64_t min_runs)
 {
@@ -161,9 +162,9 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
     }
 }
 
-/* --- words --- */
+/* --- output --- */
 
-/* The change that decides: the more certain one. */
+/* Returns the change with the lower p. */
 static double decisive_share(const struct nights_metric *m)
 {
     return m->drift.p < m->step.p ? m->drift.share : m->step.share;

@@ -71,7 +71,7 @@ static void print_rate(const struct json_object *result)
     putchar('\n');
 }
 
-/* If there are only rows. */
+/* For runs that only have rows. */
 static void print_what_rows_lack(const struct recording *r)
 {
     char text[UNITS_TEXT_BYTES];
@@ -108,7 +108,7 @@ static void print_head(const struct recording *r)
 
 /* --- latency --- */
 
-/* Prints nothing if the result does not say. */
+/* Prints nothing if the result has no such figures. */
 static void print_holding(const struct json_object *result)
 {
     const struct json_object *of = result_find(result, "holds");
@@ -142,7 +142,7 @@ static void print_latency(struct recording *r)
         puts("  no histogram: it requires the log (--hlog) or the rows (-R) of the run");
 }
 
-/* --- ends and verdict --- */
+/* --- outcomes and verdict --- */
 
 struct outcomes {
     const struct json_object *of; /* the object with their counts */

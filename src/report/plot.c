@@ -227,7 +227,7 @@ static void print_ramp(FILE *out, const struct recordings *all, enum plot_form f
     print_plot_of_blocks(out, all, "using 1:2 with steps");
 }
 
-/* --- achieved and asked --- */
+/* --- achieved and requested rate --- */
 
 static void print_rates_of(FILE *out, const struct recordings *all, bool valid)
 {
