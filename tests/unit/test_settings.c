@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_settings: profile, file and command line over one another; --print-config read back, for
+ * test_settings: precedence of profile, file and command line; --print-config is read back, for
  * every option of both programs. */
 #include "client/opts.h"
 #include "client/worker/config.h"
@@ -52,7 +52,7 @@ static enum options_result parse_words(parser *parse, int argc, char **argv)
     return result;
 }
 
-/* The words of a line, which are separated by single blanks. */
+/* Parses the words of a line, separated by single blanks. */
 static enum options_result parse(parser *parse_with, const char *line)
 {
     static char words[LINE_BYTES];
@@ -74,7 +74,7 @@ static void write_file(const char *text)
     assert_int_equal(fclose(out), 0);
 }
 
-/* With the file, which has this text, and these words. */
+/* Parses a file of this text and then these words. */
 static enum options_result parse_with_file(parser *parse_with, const char *text, const char *words)
 {
     char line[LINE_BYTES];
@@ -178,11 +178,11 @@ static void what_excludes_each_other_is_what_was_given_last(void **state)
     assert_int_equal(opts.duration_ns, 0);
     assert_int_equal(parse_with_file(parse_client, "port = 53\n", "host:54"), OPTIONS_RUN);
     assert_int_equal(opts.server.port, 54);
-    /* in one place they still do */
+    /* given in one place, they still do */
     assert_int_equal(parse_with_file(parse_client, "rate = 5\ninterval = 3\n", "host"),
                      OPTIONS_USAGE);
     assert_int_equal(parse_with_file(parse_client, "target = h:5\nport = 53\n", ""), OPTIONS_USAGE);
-    /* and a flag that is off excludes nothing */
+    /* a flag that is off excludes nothing */
     assert_int_equal(parse_with_file(parse_client, "rate = 5\nstdin = no\n", "host"), OPTIONS_RUN);
     assert_int_equal(parse_with_file(parse_client, "rate = 5\n", "--stdin=no host"), OPTIONS_RUN);
     assert_true(client_opts_rate_qps(&opts) == 5);
@@ -238,7 +238,7 @@ static void profiles_are_listed_and_unknown_ones_refused(void **state)
     assert_non_null(strstr(error, "connscale-200k"));
 }
 
-/* What is printed for these words is, as a file, the same settings, and prints the same. */
+/* The text printed for these words gives, as a file, the same settings and the same text. */
 static void assert_round_trip(parser *parse_with, int argc, char **argv)
 {
     char *printed,
@@ -253,7 +253,7 @@ static void assert_round_trip(parser *parse_with, int argc, char **argv)
     free(printed);
 }
 
-/* Texts that are looked at already by the parsing; "a b" would not do. */
+/* Texts that are checked while parsing; "a b" would be invalid. */
 static const char *text_of(const char *name)
 {
     static const char *const texts[][2] = {
@@ -265,7 +265,7 @@ static const char *text_of(const char *name)
     return NULL;
 }
 
-/* Values of a row that are not its default. */
+/* Values for a row other than its default. */
 static unsigned values_of(const struct option_row *row, char values[4][LINE_BYTES])
 {
     char *const choices[] = {values[0], values[1], values[2], values[3]};
@@ -305,7 +305,7 @@ static unsigned values_of(const struct option_row *row, char values[4][LINE_BYTE
     }
 }
 
-/* Beside each option stands what some need. */
+/* Adds the settings that some options require. */
 static void assert_options_come_back(parser *parse_with, const struct options *table)
 {
     static const char *const beside[] = {NULL,
@@ -364,7 +364,7 @@ static void what_is_not_given_is_printed_as_a_comment(void **state)
     (void)state;
     assert_int_equal(parse(parse_client, "-i 20s -c 7 --print-config ::1"), OPTIONS_EXIT);
     assert_non_null(strstr(output, "\ninterval = 20s\n"));
-    assert_non_null(strstr(output, "\n# arrival = constant\n")); /* what -i makes of it */
+    assert_non_null(strstr(output, "\n# arrival = constant\n")); /* set by -i */
     assert_non_null(strstr(output, "\ntarget = ::1\n"));
     assert_non_null(strstr(output, "\nconnections = 7\n"));
     assert_non_null(strstr(output, "# Load\n# rate = 0\n"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_clock: conversions, and that the two clocks are the two clocks. */
+ * test_clock: conversions, and the relation of the two clocks. */
 #include "base/clock.h"
 
 #include <setjmp.h>
@@ -43,7 +43,7 @@ static void monotonic_clock_does_not_go_back(void **state)
     }
 }
 
-/* Both clocks read twice around the offset: the date it gives lies between. */
+/* Reads both clocks before and after the offset: the date that it gives lies in between. */
 static void offset_dates_monotonic_stamps(void **state)
 {
     struct timespec before, after;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_json: the text it writes, to the byte. */
+ * test_json: the exact text it writes. */
 #include "base/json.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_notify: datagrams to whom NOTIFY_SOCKET names, by path and by abstract name. */
+ * test_notify: datagrams to the socket of NOTIFY_SOCKET, a path or an abstract name. */
 #include "base/notify.h"
 
 #include <setjmp.h>
@@ -17,7 +17,7 @@
 
 enum { NAME_BYTES = 64, TEXT_BYTES = 64 };
 
-/* Bound to the name, which is abstract behind '@'. */
+/* Binds to the name; '@' marks an abstract one. */
 static int listen_at(const char *name)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};

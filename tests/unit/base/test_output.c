@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_output: files that are opened together, emptied, and what is left of those that fail.  What
- * blocks is tested with the programs (tests/e2e/outputs.py). */
+ * test_output: outputs opened together, emptying files, and what remains of an output that fails.
+ * Blocking is tested with the programs (tests/e2e/outputs.py). */
 #include "base/output.h"
 
 #include <fcntl.h>
@@ -97,7 +97,7 @@ static void one_file_is_one_output_whatever_its_names(void **state)
     assert_int_equal(output_open(&other, "hgrm", b), -1);
     assert_int_equal(output_open(&other, "hgrm", c), -1);
     assert_int_equal(output_close(&one, true), 0);
-    /* closed, it is no other output any more */
+    /* once closed, it is no longer another output */
     assert_int_equal(output_open(&other, "hgrm", c), 0);
     assert_int_equal(output_close(&other, true), 0);
     unlink(b);
@@ -114,8 +114,7 @@ static void devices_may_be_shared(void **state)
     assert_int_equal(output_close(&one, true) | output_close(&other, true), 0);
 }
 
-/* RLIMIT_FSIZE would need a signal handled: a descriptor that cannot be written to is used instead.
- */
+/* RLIMIT_FSIZE would need a signal handler: uses a descriptor that cannot be written to. */
 static void what_is_left_of_a_failed_document_is_nothing_and_of_a_log_its_begin(void **state)
 {
     char a[PATH_BYTES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_reopen: a file renamed while it is written. */
+ * test_reopen: a file renamed while it is being written. */
 #include "base/reopen.h"
 
 #include <fcntl.h>
@@ -63,7 +63,7 @@ static void what_follows_goes_to_a_new_file_with_its_head(void **state)
 
     (void)state;
     assert_int_equal(rename(name, old), 0);
-    assert_int_equal(write(fd, "2\n", 2), 2); /* renamed and not yet reopened */
+    assert_int_equal(write(fd, "2\n", 2), 2); /* renamed, not yet reopened */
     assert_int_equal(reopen(fd, name, "head\n"), 0);
     assert_int_equal(write(fd, "3\n", 2), 2);
     assert_content(old, "head\n1\n2\n");

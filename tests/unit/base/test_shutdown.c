@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_shutdown: signals without an event loop; each case in a process of its own. */
+ * test_shutdown: signals without an event loop, each case in its own process. */
 #include "base/shutdown.h"
 
 #include <poll.h>
@@ -15,7 +15,7 @@
 
 enum { AS_EXPECTED = 3, NOT_SO = 4 };
 
-/* The wait status of a process that does this. */
+/* Returns the wait status of a process that calls act(). */
 static int status_of(void (*act)(void))
 {
     const pid_t pid = fork();

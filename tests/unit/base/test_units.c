@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_units: texts to numbers and back. */
+ * test_units: conversions from text to numbers and back. */
 #include "base/units.h"
 
 #include <setjmp.h>

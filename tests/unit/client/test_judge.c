@@ -104,7 +104,7 @@ static void each_shortfall_of_the_result_is_a_doubt(void **state)
     assert_doubts(m, 1u << VERDICT_PUSH_LOST);
 }
 
-/* Between the end of one connection and the start of the next there is none. */
+/* A connection is missing between the end of one and the start of its replacement. */
 static void connections_that_follow_one_another_are_not_short(void **state)
 {
     struct made_up *m = *state;
@@ -145,7 +145,7 @@ static void answers_and_their_rows_have_to_add_up(void **state)
     assert_null(r->broken_law);
 }
 
-/* What the network lost is the server's delay, what loopback lost is not. */
+/* Segments lost in the network are the server's delay, those lost on loopback are not. */
 static void lost_segments_count_on_loopback_alone(void **state)
 {
     struct made_up *m = *state;
@@ -158,7 +158,7 @@ static void lost_segments_count_on_loopback_alone(void **state)
     target->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     client_judge(&m->result, &m->plan, 0);
     assert_int_equal(m->result.verdict.lost_segments, 7);
-    /* each holds up what its connection sends within 0.2 s: 100 queries/s */
+    /* each delays what its connection sends within 0.2 s: 100 queries/s */
     assert_int_equal(m->result.verdict.n_delayed_by_loss, 7 * (1 + 20));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_client_opts: the command line of tcpclient, its defaults and what it refuses. */
+ * test_client_opts: the command line of tcpclient: defaults and rejected options. */
 #include "client/opts.h"
 
 #include "net/tls_context.h"

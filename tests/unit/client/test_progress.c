@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_progress: what a run says while it lasts. */
+ * test_progress: the progress line. */
 #include "client/progress.h"
 
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 
 #define MS 1000000ull
 
-/* The caller frees it. */
+/* Returns the line, to be freed by the caller. */
 static char *line_of(struct progress *p, const struct tally *now)
 {
     char *text = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_report: each figure of a made-up result stands where it belongs, in the text and in the
+ * test_report: every figure of a made-up result appears in the right place of the text and the
  * JSON. */
 #include "client/report.h"
 
@@ -31,7 +31,7 @@ static void record(struct hist *h, uint64_t first_ns, unsigned n)
         hist_record(h, first_ns + i);
 }
 
-/* Every metric lies in a decade of its own, so that a mixed-up one is seen. */
+/* Each metric has its own decade, so that a mix-up is noticed. */
 static void make_result(struct client_result *r)
 {
     struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
@@ -131,7 +131,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* The text a report prints; the caller frees it. */
+/* Returns the text that a report prints, to be freed by the caller. */
 static char *text_of(void (*report)(FILE *, const struct report_about *,
                                     const struct client_result *),
                      const struct made_up *m)
@@ -187,7 +187,7 @@ static void of_tls_both_reports_have_version_share_and_time(void **state)
     struct made_up *m = *state;
     char *text;
 
-    m->config.tls = (struct tls_context *)m; /* the reports only ask whether there is one */
+    m->config.tls = (struct tls_context *)m; /* the reports only check whether it is set */
     m->result.tls_version = "TLSv1.3";
     m->result.tls_cipher = "TLS_AES_256_GCM_SHA384";
     tally_add(&m->result.tally.connections.secured, 96);
@@ -278,7 +278,7 @@ static void valid_run_has_no_reasons(void **state)
     free(text);
 }
 
-/* Two hosts, whose clocks disagree by up to 250 us. */
+/* Two hosts whose clocks differ by up to 250 us. */
 static void make_listener(struct made_up *m)
 {
     struct tally_push *p = &m->result.tally.push;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_start_time: which texts are a moment, and when it is early, now and too late. */
+ * test_start_time: which texts are a time, and whether it is early, now or too late. */
 #include "client/start_time.h"
 
 #include <setjmp.h>

@@ -52,7 +52,7 @@ static const struct option_row rows[] = {
     {"version", 'V', OPTION_VERSION, 0, NULL, "print the version", 0, 0, NULL},
 };
 
-/* A command line, what became of it and what it printed. */
+/* A command line, its result and its output. */
 struct run {
     struct options options;
     struct settings settings;
@@ -79,7 +79,7 @@ static inline void init(struct run *r)
     };
 }
 
-/* Parses the words of a line, which are separated by single blanks. */
+/* Parses the words of a line, separated by single blanks. */
 static inline void parse(struct run *r, const char *line)
 {
     char *rest = r->line;
@@ -107,7 +107,7 @@ static inline void assert_contains(const char *text, const char *part)
         fail_msg("\"%s\" does not contain \"%s\"", text, part);
 }
 
-/* The line must be refused with one line that has all three parts. */
+/* The line must be rejected with one line of error that contains all three parts. */
 static inline void assert_refused(const char *line, const char *option, const char *value,
                                   const char *accepted)
 {

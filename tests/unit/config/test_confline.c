@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_confline: lines of a configuration: what is found, what is refused, and that what is printed
- * is found again. */
+ * test_confline: lines of a configuration: accepted, rejected, and printed so that they parse to
+ * the same. */
 #include "config/confline.h"
 
 #include <setjmp.h>
@@ -112,7 +112,7 @@ static void every_value_that_is_printed_is_found_again(void **state)
     char value[5];
 
     (void)state;
-    /* all values of up to four of the letters that mean something */
+    /* all values of up to four of the special characters */
     for (unsigned n = 0; n <= 4; n++) {
         unsigned n_values = 1;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_options: values of every kind, and what is said of bad ones. */
+ * test_options: values of every kind, and the errors for bad ones. */
 #include "options_steps.h"
 
 #include "config/options.h"

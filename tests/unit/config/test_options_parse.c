@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_options_parse: command lines that are refused, operands, what counts as given, --help. */
+ * test_options_parse: rejected command lines, operands, what counts as given, --help. */
 #include "options_steps.h"
 
 #include "config/options.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_suggest: distances of words, and which name is the nearest. */
+ * test_suggest: distances between words, and the nearest name. */
 #include "config/suggest.h"
 
 #include <setjmp.h>

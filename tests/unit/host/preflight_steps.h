@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * preflight_steps: a machine and a run that fits it exactly, for the tests of preflight. */
+ * preflight_steps: a machine and a run that exactly fits it, for the tests of preflight. */
 #ifndef TCPSCALER_TESTS_UNIT_HOST_PREFLIGHT_STEPS_H
 #define TCPSCALER_TESTS_UNIT_HOST_PREFLIGHT_STEPS_H
 
@@ -12,11 +12,11 @@
 
 #include <cmocka.h>
 
-/* Of 10,000 connections with both ends here and two threads each: memory_model.c. */
+/* 10,000 connections with both ends on this host and two threads each: memory_model.c. */
 #define EACH   (4208ull + 236 + 4080 + 215)
 #define NEEDED (10000 * EACH + 2 * 1500000 + 2 * (380000 + 31000 + 2 * 40000))
 
-/* A machine and a run that fits exactly, line by line. */
+/* A machine that exactly fits the run, limit by limit. */
 static const struct host_limits host_of_10000 = {
     .nofile = 5064,
     .nr_open = 1048576,
@@ -69,8 +69,8 @@ static inline const struct preflight_line *find(const struct preflight *p, const
 }
 
 /* The only line that is not ok has this name, this level and this text in its fix. */
-static inline void assert_only(const struct preflight *p, const char *name, enum preflight_level level,
-                        const char *in_fix)
+static inline void assert_only(const struct preflight *p, const char *name,
+                               enum preflight_level level, const char *in_fix)
 {
     for (unsigned i = 0; i < p->n_lines; i++) {
         const struct preflight_line *line = &p->lines[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_cgroup: the limits of groups of both versions, read from a tree of files of the test's own.
+ * test_cgroup: limits of both cgroup versions, read from a tree of files in a temporary directory.
  */
 #include "host/cgroup.h"
 
@@ -29,7 +29,7 @@ static void make_directories(char *path)
     }
 }
 
-/* A file below the test's directory, with all directories on its way. */
+/* Creates a file below the test's directory, and its parent directories. */
 static void put(const char *name, const char *text)
 {
     char path[256];
@@ -43,7 +43,7 @@ static void put(const char *name, const char *text)
     fclose(f);
 }
 
-/* What /proc/self/mountinfo says: `root` of each hierarchy is mounted in the test's directory. */
+/* Writes mountinfo: `root` of each hierarchy is mounted in the test's directory. */
 static void put_mounts(const char *root)
 {
     char text[1024];
@@ -113,7 +113,8 @@ static void put_v2(const char *group, const char *limit, const char *used)
     put_pair(group, "memory.max", limit, "memory.current", used);
 }
 
-/* The limit at this place, from the innermost group on, is `end` of a path and leaves so much. */
+/* The limit at this index, counted from the innermost group, has a path that ends in `end` and
+ * leaves this many bytes. */
 static void assert_limit(const struct cgroup_memory *m, unsigned i, const char *end, uint64_t left)
 {
     struct cgroup_reading r = cgroup_limit_read(&m->limits[i]);
@@ -205,7 +206,7 @@ static void container_that_sees_a_subtree_finds_its_groups(void **state)
     assert_limit(&m, 1, "v1/memory.limit_in_bytes", 999);
     cgroup_memory_close(&m);
     put("proc/self/cgroup",
-        "4:memory:/docker/01234\n"); /* elsewhere: what is mounted is all we see */
+        "4:memory:/docker/01234\n"); /* not below the mount: only the mounted group is visible */
     cgroup_memory_open(&m, proc());
     assert_int_equal(m.n, 1);
     assert_limit(&m, 0, "v1/memory.limit_in_bytes", 999);
@@ -243,7 +244,7 @@ static void what_cannot_be_read_limits_nothing(void **state)
     assert_true(cgroup_cpu_quota_milli(proc()) == CGROUP_UNLIMITED);
     put("proc/self/cgroup", "nonsense\n4:memory\n0::/none\n7:memory,hugetlb:/a\n");
     put_v1("v1/a", "many\n", "1\n");
-    put("v1/memory.limit_in_bytes", "1000\n"); /* without its usage */
+    put("v1/memory.limit_in_bytes", "1000\n"); /* without memory.usage_in_bytes */
     put_v2("v2", "", "1\n");
     cgroup_memory_open(&m, proc());
     assert_int_equal(m.n, 0);

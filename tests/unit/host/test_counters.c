@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_host_counters: the differences of two readings, and that the kernel this runs on is
- * understood.
- */
+ * test_host_counters: differences between two readings, and reading this host's kernel. */
 #include "host/counters.h"
 
 #include <setjmp.h>

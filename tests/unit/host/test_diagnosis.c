@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_diagnosis: each kind of end points to its limit. */
+ * test_diagnosis: which outcome points to which limit. */
 #include "host/diagnosis.h"
 
 #include <setjmp.h>
@@ -30,7 +30,7 @@ static struct diagnosis d;
 static struct diagnosis_input in;
 static struct losses losses;
 
-/* n connections with one kind of end; 100 finished. */
+/* n connections with one outcome; 100 finished. */
 static void diagnose(enum outcome_phase phase, enum outcome_reason reason, uint64_t n)
 {
     memset(&tally, 0, sizeof tally);
@@ -121,7 +121,7 @@ static void stalled_connects_are_told_apart_by_what_the_kernel_counts(void **sta
     (void)state;
     diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9);
     assert_one("the path to the server", 9, "SYNs retransmitted", "firewall");
-    in.listen_overflows = 9; /* one for each at least */
+    in.listen_overflows = 9; /* at least one for each */
     diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9);
     assert_one("the server's accept queue", 9, "9 accept queue overflows", "net.core.somaxconn");
     host.conntrack_used = 990;
@@ -139,7 +139,7 @@ static void tcp_memory_is_not_blamed_below_its_limit(void **state)
     assert_one("memory", 3, "pages used by TCP: 10, at most 1,000", "tcp_mem is not reached");
 }
 
-/* As measured with "ulimit -v 60000" in a network namespace, which has no tcp_mem. */
+/* Measured with "ulimit -v 60000" in a network namespace, where tcp_mem is unknown. */
 static void address_space_that_is_used_up_is_named(void **state)
 {
     (void)state;
@@ -224,7 +224,7 @@ static void who_was_asked_nothing_is_not_blamed_for_silence(void **state)
     assert_one("the server's limits", 100, "closed before an answer", "a limit on connections");
 }
 
-/* 200 within 3 ms, idle for as long as the queries of each were apart. */
+/* 200 within 3 ms, each idle for the interval between its queries. */
 static void killed_server_is_no_limit(void **state)
 {
     (void)state;
@@ -241,7 +241,7 @@ static void killed_server_is_no_limit(void **state)
     assert_one("the server's limits", 200, "200 that had answered", "queries per connection");
 }
 
-/* As measured: 30 of 1,000 answered their proof and nothing afterwards. */
+/* Measured: 30 of 1,000 answered the proof and nothing after it. */
 static void connections_gone_deaf_have_all_the_timeouts(void **state)
 {
     (void)state;

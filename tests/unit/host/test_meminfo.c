@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_meminfo: what of the machine's memory may be taken. */
+ * test_meminfo: how much of the machine's memory is available. */
 #include "host/meminfo.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_memory_model: sums of the constants, and that they agree with what was measured. */
+ * test_memory_model: sums of the constants, compared with measurements. */
 #include "host/memory_model.h"
 
 #include <setjmp.h>
@@ -13,7 +13,7 @@ static void assert_within_3_percent(uint64_t predicted, uint64_t measured)
     assert_in_range(predicted, measured / 100 * 97, measured / 100 * 103);
 }
 
-/* Linux 6.18: what MemFree fell by, and what a cgroup of version 1 was charged. */
+/* Linux 6.18: decrease of MemFree, and the charge of a version 1 cgroup. */
 static void measured_runs_are_predicted_within_3_percent(void **state)
 {
     const struct memory_ends of_100k = {100000, 100000, 6, 6, false},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_memory_watch: connections are granted from what files of the test's own say is left. */
+ * test_memory_watch: connections are granted from the memory that files in a temporary directory
+ * report. */
 #include "host/memory_watch.h"
 
 #include <setjmp.h>
@@ -111,7 +112,7 @@ static void at_the_reserve_memory_is_short_until_there_is_ample(void **state)
     start(MEMORY_WATCH_OF_SERVER);
     assert_true(memory_watch_is_short(&watch));
     assert_false(memory_watch_take(&watch));
-    put_free(256 * MIB + 2000 * MACHINE_EACH); /* as a few that end leave it */
+    put_free(256 * MIB + 2000 * MACHINE_EACH); /* as if a few connections had ended */
     memory_watch_look(&watch);
     assert_true(memory_watch_is_short(&watch));
     put_free(256 * MIB + 4000 * MACHINE_EACH);
@@ -127,7 +128,7 @@ static void what_is_given_back_is_there_again(void **state)
     put_free(256 * MIB + 200 * MACHINE_EACH + 2048);
     start(MEMORY_WATCH_OF_SERVER);
     assert_int_equal(take_all(), 100);
-    assert_false(memory_watch_take(&watch)); /* two were asked for in vain */
+    assert_false(memory_watch_take(&watch)); /* two requests were refused */
     for (int i = 0; i < 3; i++)
         memory_watch_give_back(&watch);
     assert_true(memory_watch_take(&watch));
@@ -173,7 +174,8 @@ static void cgroup_binds_before_the_machine_and_is_named(void **state)
     memory_shortage_text(&watch.tightest, text, sizeof text);
     assert_non_null(strstr(text, "4.00 MiB of 64.0 MiB left ("));
     assert_non_null(strstr(text, "memory.max)"));
-    put("memory.stat", "inactive_file %llu\n", 20 * MIB); /* page cache would go first */
+    /* The page cache would be dropped first. */
+    put("memory.stat", "inactive_file %llu\n", 20 * MIB);
     memory_watch_look(&watch);
     assert_false(memory_watch_is_short(&watch));
 }

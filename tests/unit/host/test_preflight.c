@@ -103,7 +103,7 @@ static void too_few_tuples_stop_with_the_addresses_that_would_do(void **state)
     assert_non_null(strstr(find(&p, "source tuples")->fix, "--source with 2 addresses"));
 }
 
-/* One fact made worse by one, which line says so, and how. */
+/* One limit made worse by one, and the line that must report it. */
 struct worse {
     size_t offset;
     uint64_t value;

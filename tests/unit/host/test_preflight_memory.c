@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_preflight_memory: the memory a plan needs, against memory, cgroup and address space. */
+ * test_preflight_memory: the memory that a plan needs, compared with memory, cgroup and address
+ * space. */
 #include "preflight_steps.h"
 
 static void tls_needs_memory_for_each_connection(void **state)
@@ -19,7 +20,7 @@ static void limit_of_a_cgroup_counts_though_there_is_memory(void **state)
 {
     static const struct {
         bool is_v2;
-        uint64_t server_bytes; /* that are charged for each socket of the server */
+        uint64_t server_bytes; /* charged for each socket of the server */
     } versions[] = {{false, 1488}, {true, 3992}};
 
     (void)state;

@@ -29,7 +29,7 @@ static int remove_file(void **state)
     return unlink(path);
 }
 
-/* Adds a list that begins with the file, which has these bytes. */
+/* Adds a list that begins with a file of these bytes. */
 static int add(const char *text, size_t n_bytes, const char *behind)
 {
     char list[100];

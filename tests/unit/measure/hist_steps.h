@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * hist_steps: what the tests of hist have in common. */
+ * hist_steps: shared by the tests of hist. */
 #ifndef TCPSCALER_TESTS_UNIT_MEASURE_HIST_STEPS_H
 #define TCPSCALER_TESTS_UNIT_MEASURE_HIST_STEPS_H
 
@@ -26,7 +26,7 @@ static inline uint64_t next_random(uint64_t *state)
     return *state;
 }
 
-/* Log-uniform over the range of the histogram, so that all buckets are met. */
+/* Log-uniform over the range of the histogram, so that all buckets are hit. */
 static inline uint64_t random_value(uint64_t *state)
 {
     const uint64_t value = next_random(state) >> (22 + next_random(state) % 42);

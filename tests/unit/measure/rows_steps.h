@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * rows_steps: what the tests of rows have in common. */
+ * rows_steps: shared by the tests of rows. */
 #ifndef TCPSCALER_TESTS_UNIT_MEASURE_ROWS_STEPS_H
 #define TCPSCALER_TESTS_UNIT_MEASURE_ROWS_STEPS_H
 
@@ -27,7 +27,7 @@
 
 enum { HEADER_BYTES = sizeof ROWS_HEADER - 1, PER_RING = 1000000, FILE_BYTES = 8 << 20 };
 
-/* Row number `sequence` of a ring: the connection tells both; even ones are Q, odd ones A. */
+/* Row number `sequence` of a ring; the connection encodes both.  Even ones are Q, odd ones A. */
 static inline struct rows_record sample_of(uint32_t ring, uint32_t sequence)
 {
     return (struct rows_record){
@@ -62,8 +62,8 @@ static inline void push_rows(struct rows *s, uint32_t ring, uint32_t first, uint
     }
 }
 
-/* The text has to be the header and whole rows as pushed, each ring's in their order.  Counts them.
- */
+/* The text must be the header and complete rows as pushed, those of each ring in order.  Counts
+ * them. */
 static inline void check_text(const char *text, size_t n_bytes, uint64_t n_rows[2])
 {
     const char *end = text + n_bytes, *next, *column;
@@ -80,7 +80,8 @@ static inline void check_text(const char *text, size_t n_bytes, uint64_t n_rows[
         next = memchr(text, '\n', (size_t)(end - text));
         assert_non_null(next);
         next++;
-        column = memchr(text + 2, ',', (size_t)(next - text) - 2); /* not sscanf: it takes strlen */
+        /* Not sscanf, which calls strlen. */
+        column = memchr(text + 2, ',', (size_t)(next - text) - 2);
         assert_non_null(column);
         connection = (unsigned)strtoul(column + 1, NULL, 10);
         assert_true(connection / PER_RING < 2);
@@ -94,7 +95,7 @@ static inline void check_text(const char *text, size_t n_bytes, uint64_t n_rows[
     }
 }
 
-/* All that can be read from a descriptor, in a thread of its own or not. */
+/* Reads a descriptor to its end, possibly in another thread. */
 struct reader {
     int fd;
     char *text;
@@ -121,7 +122,7 @@ static inline struct reader reader_of(int fd)
     return r;
 }
 
-/* The text that was read has to be exactly the rows that were written.  Frees it. */
+/* The text read must be exactly the rows written.  Frees it. */
 static inline void assert_read_written(const struct reader *r, const struct rows_result *result)
 {
     uint64_t n_rows[2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_batch_means: the interval has the mean of a correlated series as often as it says; the one
- * that takes values for independent does not. */
+ * test_batch_means: the interval covers the mean of a correlated series as often as it claims; one
+ * that assumes independent values does not. */
 #include "measure/batch_means.h"
 
 #include "base/rng.h"
@@ -39,7 +39,7 @@ static void interval_is_that_of_students_t(void **state)
     assert_true(fabs(batch_means_error_ns(&b, 95) - 2.262157 * 3.0276503541 / sqrt(10)) < 1e-6);
 }
 
-/* A batch counts by its values: one of a single value hardly matters. */
+/* Batches are weighted by their values: one of a single value hardly matters. */
 static void small_batch_weighs_little(void **state)
 {
     struct batch_means b = {0};
@@ -72,9 +72,9 @@ static void long_runs_have_longer_batches(void **state)
 
 enum { N_RUNS = 1000, N_SECONDS = 60, PER_SECOND = 100 };
 
-/* A run of an autoregressive series of mean 1000: neighbours correlate by 0.95, which is gone
- * within a second.  Whether its mean is within the interval of 95 % by batch means, and within the
- * one of independent values. */
+/* One run of an autoregressive series of mean 1000; neighbours correlate by 0.95, and no
+ * correlation is left after a second.  Counts whether the mean is within the 95 % interval of batch
+ * means, and within that of independent values. */
 static void run(struct rng *rng, unsigned *n_by_batches, unsigned *n_as_independent)
 {
     struct batch_means b = {0};

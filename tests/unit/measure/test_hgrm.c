@@ -39,8 +39,7 @@ static void lines_rise_from_the_minimum_to_the_maximum(void **state)
     for (; *line != '#'; line = strchr(line, '\n') + 1, n_lines++) {
         assert_int_equal(sscanf(line, "%lf %lf %lu", &value, &quantile, &count), 3);
         assert_true(value >= last_value && quantile > last_quantile && count >= last_count);
-        /* all values below the percentile's are counted: the value is i us, the quantile i / 100000
-         */
+        /* counts all values below the percentile: the value is i us, the quantile i / 100000 */
         assert_true(value * 1.002 >= quantile * 100000);
         assert_true((double)count >= quantile * 100000);
         last_value = value;

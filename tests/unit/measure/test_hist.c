@@ -48,7 +48,7 @@ static void buckets_follow_one_another_without_gap(void **state)
     assert_true(hist_highest_of(HIST_COUNTS - 1) >= HIST_HIGHEST_NS);
 }
 
-/* The layout of HdrHistogram for lowest 1, 3 digits: files are written from these positions. */
+/* The layout of HdrHistogram for lowest value 1 and 3 digits, used when writing files. */
 static void the_layout_is_that_of_hdrhistogram(void **state)
 {
     static const struct {
@@ -195,7 +195,7 @@ static void merging_adds_the_samples_beyond(void **state)
     start(&a);
     start(&b);
     hist_record_beyond(&b, 7);
-    hist_merge(&a, &b); /* which has no values */
+    hist_merge(&a, &b); /* has no values */
     hist_record(&b, 10);
     hist_merge(&a, &b);
     assert_int_equal(a.beyond, 14);

@@ -34,7 +34,7 @@ static void without_samples_every_percentile_is_0(void **state)
     hist_free(&h);
 }
 
-/* With the values 1..n, all exact below 2,048, the percentile is the rank itself. */
+/* With values 1..n, exact below 2,048, the percentile equals the rank. */
 static void the_rank_is_the_exact_ceiling(void **state)
 {
     struct hist h;

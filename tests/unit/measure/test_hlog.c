@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_hlog: the log's text, and its histograms decoded again, byte by byte as the format says. */
+ * test_hlog: the log's text, and its histograms, decoded independently from the specification. */
 #include "measure/hlog.h"
 
 #include <setjmp.h>
@@ -69,7 +69,7 @@ static int64_t take_zigzag(const uint8_t **in)
     return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
 }
 
-/* Decodes a line's histogram and compares it with the one it was made from. */
+/* Decodes a line's histogram and compares it with the original. */
 static void assert_decodes_to(const char *line, const struct hist *h)
 {
     uint8_t *compressed = malloc(MOST_BYTES);

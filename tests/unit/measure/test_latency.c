@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_latency: figures of a histogram, known and unknown; and latency_report: how they are shown.
- */
+ * test_latency: figures of a histogram, known and unknown; latency_report: how they are printed. */
 #include "measure/latency.h"
 
 #include "base/json.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_losses: a sudden end and an idle timeout are told apart. */
+ * test_losses: a sudden end, and an idle timeout. */
 #include "measure/losses.h"
 
 #include <setjmp.h>

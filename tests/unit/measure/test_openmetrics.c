@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_openmetrics: both forms, letter by letter, and single figures read back. */
+ * test_openmetrics: the exact text of both formats, and reading single values. */
 #include "measure/openmetrics.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_rows: rows as text; what several workers push arrives whole and in order. */
+ * test_rows: rows as text; rows of several workers arrive complete and in order. */
 #include "rows_steps.h"
 
 #include "measure/rows.h"
@@ -105,7 +105,8 @@ static void a_file_gets_the_header_and_all_rows(void **state)
         assert_int_equal(result.dropped[0] + result.dropped[1], 0);
         assert_int_equal(result.written[0], (n_pushed[i][0] + 1) / 2 + (n_pushed[i][1] + 1) / 2);
         assert_int_equal(result.written[1], n_pushed[i][0] / 2 + n_pushed[i][1] / 2);
-        assert_int_equal(lseek(fileno(file), 0, SEEK_SET), 0); /* still open: it is not theirs */
+        /* Still open: owned by the caller. */
+        assert_int_equal(lseek(fileno(file), 0, SEEK_SET), 0);
         r = reader_of(fileno(file));
         read_all(&r);
         assert_read_written(&r, &result);
@@ -155,7 +156,7 @@ static void workers_push_at_the_same_time_as_the_writer_takes(void **state)
     assert_int_equal(fclose(file), 0);
 }
 
-/* How many rows one ring is ahead of the other, at most, anywhere in the text. */
+/* Returns by how many rows one ring was ahead of the other, at most, anywhere in the text. */
 static int64_t greatest_lead(const char *text, size_t n_bytes)
 {
     const char *end = text + n_bytes, *row = text + HEADER_BYTES;
@@ -171,7 +172,7 @@ static int64_t greatest_lead(const char *text, size_t n_bytes)
     return greatest;
 }
 
-/* The reader comes late: several buffers of rows wait in both rings then. */
+/* The reader starts late: by then several buffers of rows wait in both rings. */
 static void a_slow_reader_gets_the_rows_of_all_rings_in_turn(void **state)
 {
     enum { N_ROWS = 60000 };
@@ -201,7 +202,7 @@ static void a_slow_reader_gets_the_rows_of_all_rings_in_turn(void **state)
     assert_int_equal(close(ends[0]), 0);
 }
 
-/* Both rows of a query or none, by a hash: nearly one in ten, and all others counted. */
+/* Selects both rows of a query or none, by a hash: about one in ten, and counts the others. */
 static void a_sample_has_both_rows_of_a_query_or_none(void **state)
 {
     enum { QUERIES = 10000, ONE_IN = 10 };

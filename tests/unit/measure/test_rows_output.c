@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_rows_output: slow readers, readers that go away and files that take no more. */
+ * test_rows_output: slow readers, readers that go away, full files. */
 #include "rows_steps.h"
 
 #include "measure/rows.h"
@@ -21,8 +21,8 @@
 
 #include <cmocka.h>
 
-/* Nobody reads at first: the pipe (4 KiB) and the writer's buffer (some 20,000 rows) fill, then the
- * ring, and the rest of 100,000 rows is dropped.  What is read afterwards is what was written. */
+/* Nobody reads at first: the pipe (4 KiB), the writer's buffer (about 20,000 rows) and the ring
+ * fill up, and the rest of 100,000 rows is dropped.  What is read later is what was written. */
 static void a_full_ring_drops_rows_and_counts_them(void **state)
 {
     static const int flags[] = {O_CLOEXEC, O_CLOEXEC | O_NONBLOCK};
@@ -56,7 +56,7 @@ static void a_full_ring_drops_rows_and_counts_them(void **state)
     }
 }
 
-/* The same with ROWS_BLOCK: the worker waits for the reader, no row is missing. */
+/* Likewise with ROWS_BLOCK: the worker waits for the reader and no row is missing. */
 static void a_full_ring_can_wait_for_the_reader(void **state)
 {
     struct rows_result result;
@@ -94,7 +94,7 @@ static void *stop_waiting_soon(void *arg)
     return NULL;
 }
 
-/* Nobody reads, and the worker would wait forever: until it is told not to. */
+/* Nobody reads: the worker waits until it is told to stop waiting. */
 static void waiting_ends_when_it_is_told_to(void **state)
 {
     struct rows_result result;
@@ -158,7 +158,7 @@ static void a_reader_that_goes_away_stops_the_output_only(void **state)
     }
 }
 
-/* Without the hurry that is told apart by ROWS_PATIENCE_NS. */
+/* Without the flag, closing would take ROWS_PATIENCE_NS. */
 static void a_hurry_ends_the_patience_with_a_reader(void **state)
 {
     atomic_bool hurry;
@@ -209,7 +209,7 @@ static void a_descriptor_that_takes_nothing_is_an_error(void **state)
     }
 }
 
-/* A file that may not become larger than two rows and a part of the third. */
+/* A file limited to two rows and a part of the third. */
 static void a_row_cut_off_counts_as_dropped(void **state)
 {
     FILE *file = tmpfile();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_tally: the laws of the counts, each with a count that breaks it. */
+ * test_tally: the conservation laws, each with a count that violates it. */
 #include "measure/tally.h"
 
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 /* Of 100 queries; those unsent, timed out, failed and cancelled are unanswered. */
 enum { ASKED = 20, ANSWERED = 50, UNANSWERED = 50 };
 
-/* Counts that obey every law. */
+/* Counts that satisfy every law. */
 static void make_lawful(struct tally *t)
 {
     memset(t, 0, sizeof *t);

@@ -14,7 +14,7 @@
 
 enum { P50, P90, P95, P99, P999, P9999, MAX };
 
-/* A run that nothing is wrong with, of 10,000 queries. */
+/* A flawless run of 10,000 queries. */
 static const struct verdict_input good = {
     .connections_wanted = 100,
     .connections_live = 100,
@@ -63,7 +63,7 @@ static void schedule_has_to_be_kept_to_a_thousandth(void **state)
     assert_int_equal(verdict_judge(&in), 0);
     in.sent_on_schedule = 0.9989;
     assert_int_equal(verdict_judge(&in), GENERATOR);
-    in.scheduled = in.sent = 0; /* nothing to keep */
+    in.scheduled = in.sent = 0; /* no schedule to keep */
     assert_int_equal(verdict_judge(&in), 0);
 }
 
@@ -80,7 +80,7 @@ static void percentile_holds_up_to_a_limit_or_a_tenth_of_it(void **state)
         {P95, 80 * US, 500 * US, true},   {P95, 80 * US, 501 * US, false},
         {P99, 900 * US, 1000 * US, true}, {P99, 900 * US, 1001 * US, false},
         {P99, 20 * MS, 2 * MS, true},     {P99, 19 * MS, 2 * MS, false},
-        {P99, HIST_BEYOND, 2 * MS, true}, /* the unanswered are later than any delay of ours */
+        {P99, HIST_BEYOND, 2 * MS, true}, /* slower than any delay of this host */
         {MAX, 1000 * MS, 100 * MS, true}, {MAX, 1000 * MS, 101 * MS, false},
     };
 
@@ -96,7 +96,7 @@ static void percentile_holds_up_to_a_limit_or_a_tenth_of_it(void **state)
     }
 }
 
-/* Late in the tail: whether that is a doubt is what --require says. */
+/* Delays in the tail: --require decides whether they are a doubt. */
 static void required_percentile_decides(void **state)
 {
     struct verdict_input in = good;
@@ -155,7 +155,7 @@ static void lost_packets_reach_the_percentiles_that_they_can(void **state)
     }
 }
 
-/* Rank ceil(q n), however few: p99 of 5 queries is the slowest of them. */
+/* Rank ceil(q n), even for few queries: p99 of 5 queries is the slowest. */
 static void few_queries_are_judged_too(void **state)
 {
     struct verdict_input in = good;
@@ -192,7 +192,7 @@ static void growing_queue_is_not_stationary(void **state)
     in.has_growth = false;
     assert_int_equal(verdict_judge(&in), 0);
     in = good;
-    in.in_flight_early = 0; /* small numbers jump about */
+    in.in_flight_early = 0; /* small numbers fluctuate */
     in.in_flight_late = 50;
     assert_int_equal(verdict_judge(&in), 0);
 }
@@ -269,7 +269,7 @@ static void run_that_measured_nothing_is_in_doubt_once(void **state)
     (void)state;
     in.measured_nothing = true;
     assert_int_equal(verdict_judge(&in), 1u << VERDICT_NOTHING_MEASURED);
-    in.start_was_missed = true; /* which is why */
+    in.start_was_missed = true; /* for that reason */
     assert_int_equal(verdict_judge(&in), 1u << VERDICT_START_MISSED);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_control_connections: their number has an end, and the oldest silent ones go first. */
+ * test_control_connections: connections are limited, and the oldest silent ones are closed first.
+ */
 #include "net/control_connections.h"
 
 #include <setjmp.h>
@@ -16,7 +17,7 @@ enum { MOST = 16, NOFILE = 8 * MOST };
 
 struct pairs {
     struct control_connections c;
-    int fds[MOST][2]; /* here, and its peer */
+    int fds[MOST][2]; /* this end and the peer's */
 };
 
 static void open_pair(struct pairs *p, unsigned i, uint64_t now_ns)
@@ -26,7 +27,7 @@ static void open_pair(struct pairs *p, unsigned i, uint64_t now_ns)
     control_connections_add(&p->c, p->fds[i][0], now_ns);
 }
 
-/* As many as there may be, one a nanosecond. */
+/* Opens the maximum number, one per nanosecond. */
 static void open_all(struct pairs *p)
 {
     control_connections_init(&p->c, NOFILE);
@@ -80,7 +81,7 @@ static void the_oldest_are_shut_down_after_their_grace(void **state)
     assert_true(is_shut_down(p.fds[0][0]));
     assert_false(control_connections_make_room(&p.c, 2 * CONTROL_CONNECTIONS_GRACE_NS));
     assert_int_equal(n_shut_down(&p), 2);
-    close(p.fds[0][0]); /* as its owner does */
+    close(p.fds[0][0]); /* the owner closes it */
     assert_true(control_connections_make_room(&p.c, 2 * CONTROL_CONNECTIONS_GRACE_NS));
     close_all(&p);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_control_request: the whole list of paths, each with its method and parameter, and who may
- * ask. */
+ * test_control_request: every path with its method and parameter, and permissions. */
 #include "net/control_request.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_tls: a client and a server in one memory: bytes in any pieces, resumption, refusals. */
+ * test_tls: a client and a server in memory: bytes in arbitrary pieces, resumption, errors. */
 #include "net/tls.h"
 
 #include "net/tls_context.h"
@@ -43,7 +43,7 @@ static FILE *open_new(char *name)
     return out;
 }
 
-/* For localhost, signed by itself. */
+/* A self-signed certificate for localhost. */
 static X509 *certificate_of(EVP_PKEY *key)
 {
     X509 *x = X509_new();
@@ -107,7 +107,7 @@ static void close_contexts(void)
     tls_context_free(server.context);
 }
 
-/* Takes `from` has to send to `to`, in pieces of this many bytes. */
+/* Passes on what `from` has to send to `to`, in pieces of this many bytes. */
 static enum tls_status carry(struct end *from, struct end *to, size_t piece)
 {
     const size_t n_bytes = from->worker.n_out;
@@ -129,7 +129,7 @@ static enum tls_status carry(struct end *from, struct end *to, size_t piece)
     return status;
 }
 
-/* Returns the first status that is not TLS_OK, of the client or else of the server. */
+/* Returns the first status other than TLS_OK, the client's before the server's. */
 static enum tls_status shake_hands(size_t piece)
 {
     enum tls_status status;
@@ -290,7 +290,7 @@ static void what_is_not_tls_is_malformed(void **state)
     close_contexts();
 }
 
-/* The error queue of the thread is clean afterwards: the next connection does not inherit it. */
+/* The thread's error queue is empty afterwards, so the next connection does not inherit errors. */
 static void one_failure_leaves_the_next_connection_alone(void **state)
 {
     static uint8_t garbage[] = "garbage, and more of it";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_worker: the mailbox of a thread.  No test waits for a time to pass. */
+ * test_worker: the mailbox of a thread.  No test depends on elapsed time. */
 #include "net/worker.h"
 
 #include <semaphore.h>
@@ -17,7 +17,7 @@ enum { HOLD, TICK, SUM, END }; /* kinds of messages */
 enum { MOST_TAKEN = 16 };
 
 struct subject {
-    struct worker worker; /* first: the two are cast into each other */
+    struct worker worker; /* must be first: pointers to the two are cast into each other */
     sem_t holds, go;
     struct {
         int kind;
@@ -126,7 +126,7 @@ static void messages_that_wait_are_taken_in_the_order_of_their_kinds(void **stat
     assert_taken(s, 2, END, 3);
 }
 
-/* The assertions of the libraries are on in every build: this one is tripped. */
+/* Assertions are enabled in every build; this triggers one. */
 static void a_kind_that_there_is_not_aborts(void **state)
 {
     const pid_t pid = fork();

@@ -23,8 +23,8 @@ static void query_has_its_length_a_header_and_a_question(void **state)
     assert_memory_equal(message, wanted, sizeof wanted);
 }
 
-/* The query with EDNS must have n bytes behind its length, and behind the question these, then
- * zeros. */
+/* The query with EDNS must have n bytes after its length, and these bytes, then zeros, after the
+ * question. */
 static void assert_opt(struct dns_edns edns, size_t n, const char *opt, size_t n_opt)
 {
     memset(message, 0xff, sizeof message);
@@ -50,7 +50,7 @@ static void padding_makes_the_message_a_multiple_of_the_block(void **state)
     (void)state;
     assert_opt((struct dns_edns){.padding_bytes = 128}, 128,
                "\0\0\x29\x04\xd0\0\0\0\0\0\x58\0\x0c\0\x54", 15);
-    /* with the empty option it has 44 bytes: nothing is missing, or all but one of a block */
+    /* 44 bytes with an empty option: no padding, or all but one byte of a block */
     assert_opt((struct dns_edns){.padding_bytes = 44}, 44, "\0\0\x29\x04\xd0\0\0\0\0\0\4\0\x0c\0\0",
                15);
     assert_opt((struct dns_edns){.padding_bytes = 43}, 86,

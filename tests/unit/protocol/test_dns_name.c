@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_dns_name: names as people write them, and what is none. */
+ * test_dns_name: valid and invalid names. */
 #include "protocol/dns_name.h"
 
 #include <setjmp.h>
@@ -65,7 +65,7 @@ static void what_is_no_name_is_refused(void **state)
     assert_int_equal(dns_name_parse("a\0b", 3, wire), 0);
 }
 
-/* A name of labels of `label` times `unit` that takes n_bytes in a message. */
+/* Makes a name of labels of `label` times `unit` that occupies n_bytes in a message. */
 static void make(char text[LONGEST_TEXT], const char *unit, size_t label, size_t n_bytes)
 {
     text[0] = '\0';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_push_message: the format byte by byte, any split, any damage; the account of numbers. */
+ * test_push_message: the format byte by byte, any split, any damage; sequence numbers. */
 #include "protocol/push_message.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_query: what holds for every protocol. */
+ * test_query: properties of every protocol. */
 #include "protocol/query.h"
 #include "protocol/query_init.h"
 
@@ -13,7 +13,7 @@
 
 enum { ANSWERS = 5 };
 
-/* The answers are those of an echo server, but for ping. */
+/* The answers of an echo server, except for ping. */
 static void make_answers(const struct query *q, uint8_t *out)
 {
     for (int i = 0; i < ANSWERS; i++) {

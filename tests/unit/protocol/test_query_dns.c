@@ -226,7 +226,7 @@ static void answer_has_at_least_a_header_and_at_most_65535_bytes(void **state)
     assert_int_equal(feed(65535), QUERY_REPLY);
 }
 
-/* What an answer with these flags says, read in pieces of this many bytes. */
+/* Returns what an answer with these flags says, read in pieces of this many bytes. */
 static uint8_t says(uint8_t high, uint8_t low, size_t piece)
 {
     const uint8_t bytes[2 + 12] = {0, 12, 0, 7, high, low};
@@ -254,7 +254,7 @@ static void answer_says_its_code_and_whether_it_is_truncated(void **state)
             assert_int_equal(says(0xfd, 0xf0 | rcode, piece), 1 + rcode); /* all but TC */
             assert_int_equal(says(0x82, rcode, piece), (1 + rcode) | QUERY_SAYS_TRUNCATED);
         }
-        assert_int_equal(says(0x01, 0, piece), 0); /* a query that came back */
+        assert_int_equal(says(0x01, 0, piece), 0); /* an echoed query */
         assert_int_equal(says(0x7f, 0xff, piece), 0);
     }
 }

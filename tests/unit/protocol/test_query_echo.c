@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_query_echo: messages that come back, and those that come back different. */
+ * test_query_echo: unchanged and changed messages. */
 #include "protocol/query_echo.h"
 #include "protocol/query_init.h"
 

@@ -13,7 +13,7 @@
 
 enum { MOST_TEXT = 400 };
 
-/* Every line that has a query as "NUMBER:NAME/TYPE "; "NUMBER:! " for one that is none. */
+/* Returns every line with a query as "NUMBER:NAME/TYPE "; "NUMBER:! " for an invalid one. */
 static const char *lines_of(const char *text)
 {
     static char found[MOST_TEXT];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_comparison: what is found and what is not, on runs with noise of known size: each of a night
- * has its own and its night's in common.  Same seeds, same noise. */
+ * test_comparison: what is found in runs with noise of known size, part of it common to all runs of
+ * a night.  The seeds are fixed. */
 #include "report/comparison.h"
 
 #include "base/rng.h"
@@ -39,7 +39,7 @@ static void measure(struct night *night, struct rng *rng, double p50_effect)
                                   (m == 0 ? 1 + p50_effect : 1);
 }
 
-/* Whether any metric of a night is worse than those of the history's nights. */
+/* Returns whether any metric of a night is worse than in the nights of the history. */
 static bool alarms(const struct night *history, int n_nights, const struct night *night)
 {
     struct comparison c[METRICS];
@@ -60,8 +60,8 @@ static bool alarms(const struct night *history, int n_nights, const struct night
     return worse;
 }
 
-/* Twenty nights, each against the last 14 that passed.  Returns the first that alarms (from 1), 0:
- * none. */
+/* Runs twenty nights, each compared with the last 14 that passed.  Returns the first that alarms
+ * (from 1), 0: none. */
 static int first_alarm(uint64_t seed, double p50_effect)
 {
     struct night history[NIGHTS], night;
@@ -101,8 +101,8 @@ static bool is_reference(enum order order, int run)
     return order == IN_TURNS ? run % 4 == 0 || run % 4 == 3 : run < RUNS;
 }
 
-/* n nights of as many runs of a reference and of a program with this effect, on a host that gets
- * slower by 1 % per run; returns in how many the program is found worse. */
+/* Simulates n nights of as many runs of a reference as of a program with this effect, on a host
+ * that slows down by 1 % per run.  Returns in how many the program is found worse. */
 static int times_found_beside_a_reference(enum order order, double effect, int n)
 {
     struct rng rng;
@@ -136,7 +136,7 @@ static void runs_in_turns_do_not_take_the_host_for_the_program(void **state)
     assert_in_range(times_found_beside_a_reference(IN_TURNS, 0.25, 60), 40, 60);
 }
 
-/* n comparisons with an effect on the p50; returns in how many it was found. */
+/* Makes n comparisons with an effect on the p50.  Returns in how many it was found. */
 static int times_found(double effect, int n, double *detectable)
 {
     struct rng rng;
@@ -198,7 +198,7 @@ static void direction_and_size_matter(void **state)
     assert_int_equal(finding_of(0.9, false), COMPARISON_BETTER);
     assert_int_equal(finding_of(1.1, true), COMPARISON_BETTER);
     assert_int_equal(finding_of(0.9, true), COMPARISON_WORSE);
-    assert_int_equal(finding_of(1.025, false), COMPARISON_SAME); /* beyond doubt, but too small */
+    assert_int_equal(finding_of(1.025, false), COMPARISON_SAME); /* significant, but too small */
 }
 
 static void noise_of_the_history_widens_the_margin(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_decimal: numbers of columns, exact to the last digit, and what is none. */
+ * test_decimal: valid numbers, exact to the last digit, and invalid ones. */
 #include "report/decimal.h"
 
 #include <setjmp.h>
@@ -27,7 +27,7 @@ static void digits_and_decimals_are_exact(void **state)
     assert_is("0.1", 1000, 100, "");
     assert_is("5.", 1000, 5000, "");
     assert_is("18446744073709551615", 1, UINT64_MAX, "");
-    assert_is("1.9999", 1000, 1999, ""); /* cut off, not rounded */
+    assert_is("1.9999", 1000, 1999, ""); /* truncated, not rounded */
     assert_is("1.9", 1, 1, "");
 }
 

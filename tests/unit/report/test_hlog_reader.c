@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_hlog_reader: what hlog wrote comes back, what HdrHistogram's Python library (hdrhistogram
- * 0.10.3 of PyPI) wrote has that library's values, and what is no log is refused. */
+ * test_hlog_reader: logs written by hlog and by HdrHistogram's Python library (hdrhistogram 0.10.3
+ * of PyPI, with that library's values), and invalid logs. */
 #include "report/hlog_reader.h"
 
 #include "measure/hlog.h"
@@ -111,7 +111,8 @@ static void histogram_of_another_library_has_its_values(void **state)
     assert_int_equal(read_back.min_ns, 1000);
     assert_int_equal(read_back.max_ns, 2769001);
     assert_true(read_back.mean_ns > 303013.09 * 0.9999 && read_back.mean_ns < 303013.09 * 1.0001);
-    assert_true(hist_stddev_ns(&read_back) / 780868.3620689627 < 1.05); /* n - 1, theirs n */
+    /* Divides by n - 1, the library by n. */
+    assert_true(hist_stddev_ns(&read_back) / 780868.3620689627 < 1.05);
     assert_true(hist_stddev_ns(&read_back) / 780868.3620689627 > 1.04);
 }
 
@@ -187,7 +188,7 @@ static void counts_are_checked(void **state)
     static const uint8_t zeros[] = {0xff, 0xff, 0x7f};
     static const uint8_t hour[] = {0x97, 0x8a, 0x04, 0x02};   /* 33,420 zeros, then a 1 */
     static const uint8_t last[] = {0xfd, 0x8f, 0x04, 0x02};   /* of all buckets: unanswered */
-    static const uint8_t behind[] = {0xff, 0x8f, 0x04, 0x02}; /* there is none */
+    static const uint8_t behind[] = {0xff, 0x8f, 0x04, 0x02}; /* beyond the last bucket */
     static const uint8_t more[] = {0x99, 0x8a, 0x04, 0x02};
     static const uint8_t large[] = {0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_merge: which figures of two results add, which become null; and fingerprint: in what two
+ * test_merge: which figures of two results are added and which become null; fingerprint: how two
  * results differ. */
 #include "report/merge.h"
 
@@ -77,12 +77,12 @@ static void counts_and_rates_add_and_the_rest_is_honest(void **state)
     assert_text(sum, "queries.outcomes.send/reset", "4");
     assert_text(sum, "connections.asked", "11");
     assert_text(sum, "connections.connect_elapsed_s", "1.5");
-    assert_text(sum, "connections.connect_rate_per_s", "null"); /* one is not known */
+    assert_text(sum, "connections.connect_rate_per_s", "null"); /* one is unknown */
     assert_text(sum, "rate.asked_qps", "300.0");
     assert_text(sum, "rate.achieved_qps", "199.75");
     assert_text(sum, "rate.duration_s", "3");
     assert_text(sum, "options.rate", "null");
-    assert_text(sum, "options.connections", "5"); /* what both asked for, not a sum */
+    assert_text(sum, "options.connections", "5"); /* requested by both, not a sum */
     assert_text(sum, "host.cpus", "null");
     assert_text(sum, "host.kernel", "\"6\"");
     assert_text(sum, "seed", "null");
@@ -137,7 +137,7 @@ static void fingerprints_name_what_differs(void **state)
     char text[FINGERPRINT_TEXT_BYTES];
 
     (void)state;
-    /* outputs, seeds and the target are left out */
+    /* outputs, seeds and the target are ignored */
     assert_int_equal(fingerprint_settings(a, b, text), 1);
     assert_string_equal(text, "rate 100 and 200");
     assert_int_equal(fingerprint_settings(a, a, text), 0);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_metrics: sums of several runs are those of all values in one; a result and a log have to
- * fit.
- */
+ * test_metrics: the sum of several runs equals one run with all values; a result and its log must
+ * match. */
 #include "report/metrics.h"
 
 #include <math.h>

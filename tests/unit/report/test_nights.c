@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * test_nights: simulated series of nights, 10 runs each with 1 % noise, and noise between nights,
- * each metric with its own.  $SERIES: how many, 300 by default.  Same seeds, same noise.  The
- * control pools the runs, as comparison does. */
+ * test_nights: simulated series of nights, 10 runs each, with 1 % noise between runs and noise
+ * between nights, independent per metric.  $SERIES: how many, 300 by default.  The seeds are fixed.
+ * The control pools the runs, as comparison does. */
 #include "report/nights.h"
 
 #include "base/rng.h"
@@ -108,7 +108,7 @@ static void measure(struct night *night, struct rng *rng, size_t n_metrics, doub
     }
 }
 
-/* A night that alarms is no reference for later ones. */
+/* A night that alarms is not a reference for later ones. */
 static void simulate(struct rng *rng, int n_nights, size_t n_metrics, double between,
                      effect_of_night *effect, alarms_on *alarm, struct alarms *alarms)
 {
@@ -216,7 +216,7 @@ static void direction_size_and_trend_matter(void **state)
     assert_int_equal(m.finding, COMPARISON_WORSE);
     nights_judge(&m, values, 20, 96, 7);
     assert_int_equal(m.finding, COMPARISON_BETTER);
-    nights_judge(&m, values, 20, 102.9, 7); /* beyond doubt, but too small */
+    nights_judge(&m, values, 20, 102.9, 7); /* significant, but too small */
     assert_true(m.step.p < 1e-6);
     assert_int_equal(m.finding, COMPARISON_SAME);
     m.less_is_worse = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_report_opts: the command lines of tcpreport, above all where the second group begins. */
+ * test_report_opts: the command lines of tcpreport, especially the start of the second group. */
 #include "report/opts.h"
 
 #include <setjmp.h>
@@ -56,7 +56,8 @@ static void two_groups_are_told_apart(void **state)
     (void)state;
     assert_int_equal(parse(REPORT_COMPARE, "compare a --min-runs 3 b -- c --force d"), OPTIONS_RUN);
     assert_group(opts.files, opts.n_files, "a b ");
-    assert_group(opts.others, opts.n_others, "c --force d "); /* behind -- are files alone */
+    /* After --, all arguments are files. */
+    assert_group(opts.others, opts.n_others, "c --force d ");
     assert_int_equal(opts.min_runs, 3);
     assert_false(opts.force);
     assert_int_equal(parse(REPORT_COMPARE, "compare a -- b"), OPTIONS_RUN);

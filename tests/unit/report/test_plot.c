@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_plot: the data that a script has, and names that must not be taken for more than names. */
+ * test_plot: the data in a script, and quoting of names. */
 #include "report/plot.h"
 
 #include "measure/hlog.h"
@@ -78,12 +78,12 @@ static void curve_ends_where_the_unanswered_begin(void **state)
     (void)state;
     metrics_get(&run.metrics, "response")->hist.beyond = 4;
     text = script_of(PLOT_LATENCY, PLOT_SVG);
-    assert_non_null(strstr(text, "2 4e-06\nEOD\n")); /* half of them have no answer */
+    assert_non_null(strstr(text, "2 4e-06\nEOD\n")); /* half of them were not answered */
     free(text);
     metrics_get(&run.metrics, "response")->hist.beyond = 0;
 }
 
-/* The lines of a log as hlog writes them, read as recordings are. */
+/* Adds lines of a log as written by hlog and read by recordings. */
 static void add_second(uint64_t begin_ns, const struct hist *h)
 {
     char *text = NULL, error[HLOG_ERROR_BYTES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_result: figures of a result, and texts that are none. */
+ * test_result: figures of a result, and invalid results. */
 #include "report/result.h"
 
 #include "measure/hist.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_row_reader: rows as measure/rows formats them come back; others are refused. */
+ * test_row_reader: rows formatted by measure/rows are read back; others are rejected. */
 #include "report/row_reader.h"
 
 #include "measure/rows.h"
@@ -43,13 +43,13 @@ static void what_is_no_row_is_refused(void **state)
         ROWS_HEADER,
         "A",
         "B,1.0,0,1,,,5,5.000,0.000\n",
-        "A,1.0,0,1,,,5,5.000\n",         /* a column less */
-        "A,1.0,0,1,,,5,5.000,0.000,1\n", /* and one more */
+        "A,1.0,0,1,,,5,5.000\n",         /* one column too few */
+        "A,1.0,0,1,,,5,5.000,0.000,1\n", /* one too many */
         "A,1.0,0,1,,,5,,0.000\n",
         "A,1.0,0,1,,,5,5.0x,0.000\n",
         "A,x,0,1,,,5,5.000,0.000\n",
         "A,1.0,0,1,,,5,5.000,5.001\n", /* answered before it was sent */
-        "A,1.0,0,1,,,5,5.000,0.0",     /* whole, but for its end: */
+        "A,1.0,0,1,,,5,5.000,0.0",     /* truncated: */
     };
     struct row row;
 

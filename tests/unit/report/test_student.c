@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_student: against the printed tables. */
+ * test_student: compared with printed tables. */
 #include "report/student.h"
 
 #include <math.h>

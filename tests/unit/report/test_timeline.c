@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_timeline: intervals of several logs, second by second, none lost and none counted twice. */
+ * test_timeline: intervals of several logs by second, each counted once. */
 #include "report/timeline.h"
 
 #include "measure/hlog.h"
@@ -14,7 +14,7 @@
 
 #define NS_PER_S 1000000000ull
 
-/* An interval of n values of value_ns, as its line. */
+/* Adds an interval of n values of value_ns, as a line of a log. */
 static void add(struct timeline *t, const char *tag, uint64_t start_ns, uint64_t begin_ns,
                 uint64_t value_ns, int n)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_overflow: who accepts for whom, and when another worker is wanted.  The listeners are
- * pipes: readable is all that counts. */
+ * test_overflow: which worker accepts for which, and when another one is wanted.  Pipes stand for
+ * listeners: only readability matters. */
 #include "server/overflow.h"
 
 #include <setjmp.h>
@@ -66,7 +66,7 @@ static void worker_is_wanted_once_the_last_helper_has_left(void **state)
     assert_true(server_overflow_has_helper(&o));
     assert_false(server_overflow_wants_worker(&o));
     server_overflow_leave(&o);
-    assert_true(server_overflow_has_helper(&o)); /* there will be one */
+    assert_true(server_overflow_has_helper(&o)); /* one will be started */
     assert_true(server_overflow_wants_worker(&o));
     assert_false(server_overflow_wants_worker(&o));
     server_overflow_close(&o);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_source_limit: a share for each source, in memory that is bounded. */
+ * test_source_limit: limits per source, in bounded memory. */
 #include "server/source_limit.h"
 
 #include "base/rng.h"

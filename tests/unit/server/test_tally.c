@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_server_tally: sums over the workers. */
+ * test_server_tally: sums over workers. */
 #include "server/tally.h"
 
 #include <setjmp.h>

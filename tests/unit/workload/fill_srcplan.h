@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * fill_srcplan: a plan of sources and ports as the options give them, for unit tests; behind
- * cmocka.h. */
+ * fill_srcplan: a plan of sources and ports in the syntax of the options, for unit tests.  Include
+ * cmocka.h first. */
 #ifndef TCPSCALER_FILL_SRCPLAN_H
 #define TCPSCALER_FILL_SRCPLAN_H
 

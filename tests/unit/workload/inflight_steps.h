@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * inflight_steps: what the tests of workload/inflight.h have in common. */
+ * inflight_steps: shared by the tests of workload/inflight.h. */
 #ifndef TCPSCALER_TESTS_UNIT_WORKLOAD_INFLIGHT_STEPS_H
 #define TCPSCALER_TESTS_UNIT_WORKLOAD_INFLIGHT_STEPS_H
 
@@ -20,7 +20,7 @@ static inline void start(struct inflight *t, struct inflight_list *lists, size_t
         inflight_list_init(&lists[i]);
 }
 
-/* Queues a query, sends and writes it at once.  Returns its slot. */
+/* Queues a query and sends and writes it at once.  Returns its slot. */
 static inline uint32_t send_one(struct inflight *t, struct inflight_list *list, uint32_t connection,
                                 uint64_t now_ns)
 {

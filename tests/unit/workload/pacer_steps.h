@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * pacer_steps: what the tests of pacer have in common. */
+ * pacer_steps: shared by the tests of pacer. */
 #ifndef TCPSCALER_TESTS_UNIT_WORKLOAD_PACER_STEPS_H
 #define TCPSCALER_TESTS_UNIT_WORKLOAD_PACER_STEPS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * srcplan_steps: what the tests of srcplan have in common. */
+ * srcplan_steps: shared by the tests of srcplan. */
 #ifndef TCPSCALER_TESTS_UNIT_WORKLOAD_SRCPLAN_STEPS_H
 #define TCPSCALER_TESTS_UNIT_WORKLOAD_SRCPLAN_STEPS_H
 

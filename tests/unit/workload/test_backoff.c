@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_backoff: what is accepted as a wait, and how waits grow. */
+ * test_backoff: parsing, and how waits grow. */
 #include "workload/backoff.h"
 
 #include "base/units.h"
@@ -31,8 +31,8 @@ static void a_wait_is_two_times(void **state)
     }
 }
 
-/* Of many draws the least and the largest come near the ends of what is allowed, and their mean
- * near its middle: within 6 standard errors. */
+/* In many draws, the smallest and the largest are near the limits, and the mean is near the middle:
+ * within 6 standard errors. */
 static void assert_waits(uint32_t n_failures, uint64_t whole_ns)
 {
     enum { N = 10000 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_closed_loop: first in, first due. */
+ * test_closed_loop: first in, first out. */
 #include "workload/closed_loop.h"
 
 #include <setjmp.h>

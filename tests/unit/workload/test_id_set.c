@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_id_set: the next free id, compared with a search from end to end. */
+ * test_id_set: the next free id, compared with a linear search. */
 #include "workload/id_set.h"
 
 #include <setjmp.h>
@@ -57,7 +57,7 @@ static void random_sets_agree_with_a_search(void **state)
 
         random = random * 6364136223846793005u + 1442695040888963407u;
         id = (uint16_t)(random >> 40);
-        if (random >> 58 < 60 && step % N_IDS < 60000) { /* runs, too: of 64 and more */
+        if (random >> 58 < 60 && step % N_IDS < 60000) { /* includes runs of 64 and more */
             for (unsigned i = 0; i < (random >> 33 & 127) && id + i < N_IDS; i++) {
                 used[id + i] = true;
                 id_set_add(&s, (uint16_t)(id + i));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_inflight: life cycle, expiry order, answers that are owed, growth. */
+ * test_inflight: life cycle, order of expiry, answers owed, growth. */
 #include "inflight_steps.h"
 
 #include "workload/inflight.h"
@@ -80,7 +80,7 @@ static void a_late_answer_is_not_credited_to_a_newer_query(void **state)
     inflight_free(&t);
 }
 
-/* As with ping and echo: answers come in the order of the queries. */
+/* Like ping and echo: answers arrive in the order of the queries. */
 static void without_ids_the_answers_that_are_owed_come_first(void **state)
 {
     struct inflight_list list;
@@ -106,7 +106,7 @@ static void without_ids_the_answers_that_are_owed_come_first(void **state)
     inflight_free(&t);
 }
 
-/* A million of them: no memory, no id that runs out, no answer that goes to another query. */
+/* A million of them use no memory and no ids, and no answer is credited to another query. */
 static void without_ids_expired_queries_take_no_room(void **state)
 {
     enum { N = 1000000 };
@@ -155,7 +155,7 @@ static void expired_ids_take_a_slot_for_128_of_them(void **state)
     inflight_free(&t);
 }
 
-/* The socket is full: nothing of it has left, so nothing will come, and its id is free. */
+/* The socket was full and nothing was written: no answer will come, and the id is free. */
 static void a_query_that_expires_while_it_waits_is_owed_nothing(void **state)
 {
     struct inflight_list list;
@@ -327,7 +327,8 @@ static void growing_keeps_every_query_findable(void **state)
     free(lists);
 }
 
-/* 30 connections have a query with id 1, the asking ones have not; many share a hash bucket. */
+/* 30 connections have a query with id 1, the ones that look it up have not; many share a hash
+ * bucket. */
 static void a_query_of_another_connection_is_never_found(void **state)
 {
     struct inflight_list lists[30], asking;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_inflight_ids: ids are used in turn, and again when none is left. */
+ * test_inflight_ids: ids are used in turn, and reused when all are in use. */
 #include "inflight_steps.h"
 
 #include "workload/inflight.h"
@@ -26,7 +26,7 @@ static void use_all_ids(struct inflight *t, struct inflight_list *list, uint32_t
     assert_int_equal(list->n_reserved, INFLIGHT_IDS);
 }
 
-/* One connection, all of whose ids are in use. */
+/* A connection with all ids in use. */
 struct full {
     struct inflight t;
     struct inflight_list list;
@@ -79,7 +79,8 @@ static void a_query_waits_while_all_ids_are_in_flight(void **state)
     assert_int_equal(inflight_find(&f->t, &f->list, 0, 777), waiting);
 }
 
-/* Tries to send one more.  Returns its id, or -1 when there is none; *recycled as of the table. */
+/* Tries to send another query.  Returns its id, or -1 if there is none; *recycled as returned by
+ * the table. */
 static int32_t try_one(struct inflight *t, struct inflight_list *list, bool *recycled)
 {
     const uint32_t slot = inflight_queue(t, list, 0, 1, 0);
@@ -93,7 +94,7 @@ static int32_t try_one(struct inflight *t, struct inflight_list *list, bool *rec
     return inflight_at(t, slot)->id;
 }
 
-/* A server that has stopped may still answer all: its ids are not used again, whatever waits. */
+/* A server that has stopped may still answer all queries: their ids are not reused. */
 static void no_id_is_given_up_before_a_later_query_is_answered(void **state)
 {
     struct full *f = *state;
@@ -102,7 +103,7 @@ static void no_id_is_given_up_before_a_later_query_is_answered(void **state)
     for (uint32_t i = 0; i < INFLIGHT_IDS; i++)
         inflight_expire(&f->t, &f->list, f->slots[i]);
     assert_int_equal(try_one(&f->t, &f->list, &recycled), -1);
-    for (uint32_t i = 0; i < INFLIGHT_IDS; i++) { /* it goes on where it stopped */
+    for (uint32_t i = 0; i < INFLIGHT_IDS; i++) { /* continues where it stopped */
         assert_true(inflight_take_late(&f->t, &f->list, 0, (uint16_t)i));
         assert_int_equal(try_one(&f->t, &f->list, &recycled), i);
         assert_false(recycled);
@@ -126,7 +127,7 @@ static void an_id_is_recycled_only_when_all_are_used(void **state)
     inflight_answered(&f->t, &f->list, inflight_find(&f->t, &f->list, 0, 500));
     assert_int_equal(try_one(&f->t, &f->list, &recycled), 500);
     assert_false(recycled);
-    for (size_t i = 0; i < 4; i++) { /* from 501 on, around the end */
+    for (size_t i = 0; i < 4; i++) { /* from 501 on, wrapping around */
         const uint16_t id = expired[(i + 3) % 4];
 
         assert_int_equal(try_one(&f->t, &f->list, &recycled), id);
@@ -138,7 +139,7 @@ static void an_id_is_recycled_only_when_all_are_used(void **state)
     assert_int_equal(try_one(&f->t, &f->list, &recycled), -1);
 }
 
-/* Answers come in no order: whichever id becomes free is the next. */
+/* Answers arrive in random order: the next query gets whichever id becomes free. */
 static void a_freed_id_is_found_among_65535_used_ones(void **state)
 {
     struct full *f = *state;

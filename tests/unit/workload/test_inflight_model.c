@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_inflight_model: random steps against a model with one entry per slot, searched from end to
- * end. */
+ * test_inflight_model: random steps, compared with a model with one entry per slot and linear
+ * search. */
 #include "inflight_steps.h"
 
 #include "workload/inflight.h"
@@ -21,14 +21,14 @@ struct model_query {
     enum inflight_state state;
     uint32_t connection;
     uint32_t id;
-    uint64_t order; /* of queueing, of sending once sent */
+    uint64_t order; /* of queueing; once sent, of sending */
 };
 
 struct model {
     struct inflight t;
     struct inflight_list lists[N_CONNECTIONS];
     struct model_query queries[N_MODEL];
-    bool is_owed[N_CONNECTIONS][N_STEPS]; /* expired: an answer with this id */
+    bool is_owed[N_CONNECTIONS][N_STEPS]; /* an expired query with this id is owed an answer */
     uint64_t n_owed;
     uint32_t n_ids[N_CONNECTIONS];
     uint64_t step, random;
@@ -40,7 +40,7 @@ static uint32_t random_below(struct model *m, uint32_t n)
     return (uint32_t)((m->random >> 33) % n);
 }
 
-/* The slot with the lowest order in that state; connection NONE: of any. */
+/* Returns the slot with the lowest order in that state; connection NONE: of any connection. */
 static uint32_t model_first(const struct model *m, enum inflight_state wanted, uint32_t connection)
 {
     uint32_t first = NONE;
@@ -97,7 +97,7 @@ static void model_expire(struct model *m)
     if (slot == NONE)
         return;
     inflight_expire(&m->t, &m->lists[m->queries[slot].connection], slot);
-    m->queries[slot].state = inflight_at(&m->t, slot)->state; /* free, or of expired ids */
+    m->queries[slot].state = inflight_at(&m->t, slot)->state; /* free, or expired ids */
     m->is_owed[m->queries[slot].connection][m->queries[slot].id] = true;
     m->n_owed++;
 }
@@ -118,7 +118,7 @@ static void model_answer(struct model *m, uint32_t c)
     assert_int_equal(inflight_take_late(&m->t, &m->lists[c], c, (uint16_t)id), m->is_owed[c][id]);
     m->n_owed -= m->is_owed[c][id];
     m->is_owed[c][id] = false;
-    for (uint32_t i = 0; i < m->t.n_touched; i++) /* that was the last one of its slot */
+    for (uint32_t i = 0; i < m->t.n_touched; i++) /* the last one of its slot */
         if (m->queries[i].state == INFLIGHT_EXPIRED)
             m->queries[i].state = inflight_at(&m->t, i)->state;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_pacer: exact grids, Poisson gaps, workers that together make one schedule. */
+ * test_pacer: exact grids, Poisson gaps, and workers that share a schedule. */
 #include "pacer_steps.h"
 
 #include "workload/pacer.h"
@@ -196,7 +196,7 @@ static void poisson_gaps_are_exponential(void **state)
     free(gaps);
 }
 
-/* How many of the first 1,000 arrivals of two schedules differ. */
+/* Returns how many of the first 1,000 arrivals of two schedules differ. */
 static unsigned count_different(const struct pacer_config *a, const struct pacer_config *b)
 {
     struct pacer p, q;

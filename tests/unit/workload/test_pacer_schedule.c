@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_pacer_schedule: segments and ramps, ends, and schedules replaced under way. */
+ * test_pacer_schedule: segments and ramps, ends, and schedules replaced while running. */
 #include "pacer_steps.h"
 
 #include "workload/pacer.h"
@@ -165,7 +165,8 @@ static void the_next_arrival_never_decreases(void **state)
     }
 }
 
-/* Takes up to `most` arrivals, and the other schedule when the next one is due at change_ns. */
+/* Takes up to `most` arrivals, and switches to the other schedule when the next one is due at
+ * change_ns. */
 static unsigned take(const struct pacer_config *config, const struct pacer_segment *other,
                      size_t n_other, uint64_t change_ns, uint64_t *arrivals, unsigned most)
 {
@@ -183,8 +184,7 @@ static unsigned take(const struct pacer_config *config, const struct pacer_segme
     return n;
 }
 
-/* The result is the same whether the change is applied when the next arrival is due or long before.
- */
+/* Applying the change when the next arrival is due or long before gives the same result. */
 static void a_replaced_rest_makes_no_gap_and_no_burst(void **state)
 {
     static const struct pacer_segment before[] = {{PACER_NEVER, 1000, 1000}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_schedule: rates that change, from text to segments. */
+ * test_schedule: parsing variable rates into segments. */
 #include "workload/schedule.h"
 
 #include <setjmp.h>

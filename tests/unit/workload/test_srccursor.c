@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_srccursor: who gets which tuple, and what is given back. */
+ * test_srccursor: which worker gets which tuple, and returned tuples. */
 #include "workload/srccursor.h"
 
 #include <setjmp.h>
@@ -14,8 +14,7 @@
 
 #define N_OF(array) (sizeof(array) / sizeof *(array))
 
-/* Deals n connections to 3 workers and takes all tuples of a plan of 12, one worker after the other
- * by turns. */
+/* Distributes n connections over 3 workers, which take all tuples of a plan of 12 in turn. */
 static void assert_cursors_take_all(const struct srcplan *p, uint64_t n)
 {
     _Atomic uint64_t spare = n;
@@ -136,7 +135,7 @@ static void an_automatic_plan_never_runs_out(void **state)
     srcplan_free(&p);
 }
 
-/* More are under way than the ring begins with room for; its begin is anywhere when it grows. */
+/* More tuples are out than the ring initially holds, and the ring starts anywhere when it grows. */
 static void what_is_given_back_comes_again_in_that_order(void **state)
 {
     enum { N = 1000, TURNS = 5000 };
@@ -155,7 +154,7 @@ static void what_is_given_back_comes_again_in_that_order(void **state)
         assert_int_equal(number, turn % N); /* fresh ones first, then the longest unused */
         assert_int_equal(t.port, number + 1);
         out[n_out++ % N] = number;
-        if (n_out - oldest > turn % 300) /* hold up to 300 at a time */
+        if (n_out - oldest > turn % 300) /* up to 300 are out at a time */
             while (oldest < n_out)
                 srccursor_give_back(&c, out[oldest++ % N]);
     }

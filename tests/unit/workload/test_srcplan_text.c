@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_srcplan_text: sources and ports from their texts, and what is refused. */
+ * test_srcplan_text: parsing sources and ports. */
 #include "srcplan_steps.h"
 
 #include "workload/srcplan.h"

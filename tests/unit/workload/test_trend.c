@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_trend: the second quarter beside the last. */
+ * test_trend: the second quarter compared with the last. */
 #include "workload/trend.h"
 
 #include <setjmp.h>
@@ -14,7 +14,7 @@ static void the_second_quarter_is_set_beside_the_last(void **state)
     uint64_t early, late;
 
     (void)state;
-    for (uint64_t at = 0; at < 400; at++) /* in flight: as many as time has passed */
+    for (uint64_t at = 0; at < 400; at++) /* in flight: as many as time units have passed */
         trend_look(&g, at, at, 400);
     assert_true(trend_means(&g, &early, &late));
     assert_int_equal(early, (100 + 199) / 2);

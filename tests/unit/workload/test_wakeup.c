@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_wakeup: the lateness that is learned, its bounds, and what waiting may cost. */
+ * test_wakeup: the learned lateness, its bounds, and the cost of busy-waiting. */
 #include "workload/wakeup.h"
 
 #include "base/rng.h"
@@ -14,8 +14,8 @@
 #define S     1000000000ull
 #define US    1000ull
 
-/* Wakes n times, each uniformly between least and most late; returns how many of the last half
- * came later than what was learned. */
+/* Wakes up n times, each late by a uniform time from least to most.  Returns how many of the last
+ * half were later than the estimate. */
 static unsigned wake(struct wakeup *w, unsigned n, uint64_t least_ns, uint64_t most_ns)
 {
     unsigned n_later = 0;
@@ -65,12 +65,12 @@ static void the_estimate_stays_within_its_bounds(void **state)
     wake(&w, 1000, 10 * 1000 * US, 20 * 1000 * US);
     assert_int_equal(wakeup_ahead_ns(&w, START), WAKEUP_MOST_NS);
     for (int i = 0; i < 1000; i++)
-        wakeup_woke(&w, START, START - 5 * US); /* the clock was read before the timer went */
+        wakeup_woke(&w, START, START - 5 * US); /* the clock was read before the timer fired */
     assert_int_equal(wakeup_ahead_ns(&w, START), WAKEUP_LEAST_NS);
 }
 
-/* A query every 100 us for two seconds, each awaited for 20 us: a fifth of the time where nothing
- * limits it. */
+/* A query every 100 us for two seconds, each after 20 us of busy-waiting: a fifth of the time,
+ * without a limit. */
 static uint64_t time_spent_waiting(double share)
 {
     uint64_t spent_ns = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_conn: a closed connection waits in a queue before its slot is free. */
+ * test_conn: a slot is free only after its closed connection was taken from the queue. */
 #include "client/worker/conn.h"
 
 #include <setjmp.h>
@@ -60,7 +60,7 @@ static uint64_t n_outcomes(struct outcome outcome)
     return tally_get(&figures.tally.connections.ended[outcome.phase][outcome.reason]);
 }
 
-/* Without a socket. */
+/* Opens a connection without a socket and closes it as failed. */
 static void begin_and_fail(uint32_t slot, struct outcome outcome)
 {
     client_conn_begin(&transport.conns[slot], &transport);

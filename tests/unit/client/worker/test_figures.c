@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_figures: two sets of histograms that change hands. */
+ * test_figures: handing over two sets of histograms. */
 #include "client/worker/figures.h"
 
 #include <setjmp.h>

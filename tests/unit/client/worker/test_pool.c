@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_pool: successive slots around the array, the oldest ones close first. */
+ * test_pool: slots are consecutive, wrap around, and the oldest is closed first. */
 #include "base/rng.h"
 #include "client/worker/pool.h"
 
@@ -150,7 +150,7 @@ static void a_full_array_closes_first(void **state)
     assert_int_equal(client_pool_next(&p), 0);
 }
 
-/* Requests at any time, between any two steps. */
+/* Requests arrive between any two steps. */
 static void steps_lead_to_the_latest_request(void **state)
 {
     struct rng rng;

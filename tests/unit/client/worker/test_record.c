@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* The caller frees it. */
+/* Returns the row, to be freed by the caller. */
 static char *row_of(const struct client_record *r)
 {
     char *text = NULL;

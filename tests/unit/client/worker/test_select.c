@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_select: the connection chosen for an arrival, or another one. */
+ * test_select: the connection selected for an arrival, or a substitute. */
 #include "client/worker/select.h"
 
 #include <setjmp.h>
@@ -122,7 +122,7 @@ static bool is_the_only_one(const void *context, uint32_t slot)
     return slot == *(const uint32_t *)context;
 }
 
-/* More slots than random tries: the last resort is a look at each. */
+/* More slots than random tries: finally checks every slot. */
 static void the_only_usable_one_of_many_is_found(void **state)
 {
     struct client_select s;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_slots: connections that follow one another. */
+ * test_slots: connections that replace one another. */
 #include "client/worker/slots.h"
 
 #include <setjmp.h>
