@@ -186,11 +186,18 @@ void client_connect_more(struct client_connect *cc)
     check_all_settled(cc);
 }
 
+/* Ends as a socket's callback does: a connection that was closed to free its slot is dealt with
+ * now. Else this timer, set again for at once, could keep the loop from ever getting to it while an
+ * event of lower priority waits. */
 static void on_due(evutil_socket_t fd, short what, void *arg)
 {
+    struct client_connect *cc = arg;
+    const struct client_transport *t = cc->transport;
+
     (void)fd;
     (void)what;
-    client_connect_more(arg);
+    client_connect_more(cc);
+    t->ops->done(t->owner);
 }
 
 /* --- start and stop --- */
