@@ -279,9 +279,10 @@ void client_connect_settled(struct client_connect *cc, struct client_conn *c)
 
 void client_connect_beyond_first_window(struct client_connect *cc)
 {
+    /* even with nothing to open: a connection may have become usable after its proof had timed out,
+     * or memory short, and neither goes on by itself */
     cc->unlimited = true;
-    if (has_more(cc)) /* also if a connection became usable after its proof had timed out */
-        want_more(cc);
+    want_more(cc);
 }
 
 void client_connect_again(struct client_connect *cc, uint32_t slot)
