@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ * call: see call.h. */
+#include "call.h"
+
+#include "fiber.h"
+#include "violation.h"
+#include "world.h"
+
+#include <errno.h>
+
+/* Far beyond what any run needs: a thread that goes on without getting on is found by it. */
+static uint64_t most_calls(void)
+{
+    const struct scenario *s = &world.scenario;
+
+    return 5000000 + s->rate_qps * (s->duration_us + s->warmup_us) / 1000000 * 200 +
+           s->connections * 200;
+}
+
+void call_begin(void)
+{
+    LAW(++world.n_calls < most_calls(), "the calls do not end");
+    world_pass(world.scenario.call_ns);
+    if (world_chance(world.scenario.preempt_permille))
+        fiber_sleep(world.now_ns + world_up_to(world.scenario.wakeup_us * 1000));
+}
+
+int64_t call_return(const char *what, int fd, int64_t result)
+{
+    world_trace(what, fd, result, 0);
+    if (result >= 0)
+        return result;
+    errno = (int)-result;
+    return -1;
+}
+
+int call_fault(uint64_t permille, const int *errnos, size_t n)
+{
+    if (!world_chance(permille))
+        return 0;
+    world.n_faults++;
+    return errnos[world_up_to(n - 1)];
+}

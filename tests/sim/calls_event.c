@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT
+ * calls_event: epoll(7), eventfd(2), timerfd_create(2), pipe2(2), and the clocks. */
+#include "call.h"
+#include "descriptor.h"
+#include "fiber.h"
+#include "ledger.h"
+#include "violation.h"
+#include "world.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define N(array) (sizeof(array) / sizeof *(array))
+#define MS       1000000ull
+
+/* The kernel's coarse clock: of a tick of 4 ms. */
+#define TICK_NS (4 * MS)
+
+/* CLOCK_REALTIME at the start of CLOCK_MONOTONIC: some day in 2026. */
+#define EPOCH_NS 1790000000000000000ull
+
+/* A new descriptor, or -1. */
+static int create(const char *what, enum descriptor_kind kind)
+{
+    static const int errnos[] = {EMFILE, ENFILE, ENOMEM};
+    const int error = call_fault(world.scenario.start_permille, errnos, N(errnos));
+    int fd;
+
+    if (error != 0)
+        return (int)call_return(what, -1, -error);
+    fd = descriptor_new(kind);
+    return (int)call_return(what, -1, fd < 0 ? -errno : fd);
+}
+
+/* --- epoll --- */
+
+int epoll_create1(int flags)
+{
+    if (!world.active)
+        return (int)syscall(SYS_epoll_create1, flags);
+    call_begin();
+    return (int)call_return("epoll_create", -1, descriptor_new(DESCRIPTOR_EPOLL));
+}
+
+int epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event *event)
+{
+    static const int errnos[] = {ENOMEM, ENOSPC};
+    int error = 0;
+
+    if (!descriptor_is_simulated(epoll_fd))
+        return (int)syscall(SYS_epoll_ctl, epoll_fd, operation, fd, event);
+    call_begin();
+    if (operation != EPOLL_CTL_DEL)
+        error = call_fault(world.scenario.watch_permille, errnos, N(errnos));
+    if (error == 0)
+        error = descriptor_watch(epoll_fd, operation, fd, event);
+    LAW(error != EBADF, "epoll_ctl(%d): not open", fd);
+    return (int)call_return("epoll_ctl", fd, -error);
+}
+
+/* Asleep until something is ready or the time is over. */
+static void sleep_on(int epoll_fd, int timeout_ms)
+{
+    uint64_t until_ns = WORLD_NEVER;
+
+    if (timeout_ms > 0)
+        until_ns =
+            world.now_ns + (unsigned)timeout_ms * MS + world_up_to(world.scenario.wakeup_us * 1000);
+    descriptor_of(epoll_fd)->sleeper = fiber_current();
+    fiber_sleep(until_ns);
+    descriptor_of(epoll_fd)->sleeper = -1;
+}
+
+int epoll_wait(int epoll_fd, struct epoll_event *events, int most, int timeout_ms)
+{
+    int n;
+
+    if (!descriptor_is_simulated(epoll_fd))
+        return (int)syscall(SYS_epoll_wait, epoll_fd, events, most, timeout_ms);
+    call_begin();
+    ledger_on_turn();
+    if (timeout_ms == 0)
+        fiber_yield();
+    n = descriptor_take_ready(epoll_fd, events, most);
+    if (n == 0 && timeout_ms != 0) {
+        sleep_on(epoll_fd, timeout_ms);
+        n = descriptor_take_ready(epoll_fd, events, most);
+    }
+    return (int)call_return("epoll_wait", epoll_fd, n);
+}
+
+/* --- other descriptors --- */
+
+int eventfd(unsigned count, int flags)
+{
+    int fd;
+
+    if (!world.active)
+        return (int)syscall(SYS_eventfd2, count, flags);
+    call_begin();
+    fd = create("eventfd", DESCRIPTOR_EVENT);
+    if (fd >= 0)
+        descriptor_of(fd)->count = count;
+    return fd;
+}
+
+int pipe2(int fds[2], int flags)
+{
+    if (!world.active)
+        return (int)syscall(SYS_pipe2, fds, flags);
+    call_begin();
+    fds[0] = descriptor_new(DESCRIPTOR_PIPE);
+    fds[1] = descriptor_new(DESCRIPTOR_PIPE);
+    return (int)call_return("pipe", fds[0], 0);
+}
+
+int timerfd_create(int clock, int flags)
+{
+    if (!world.active)
+        return (int)syscall(SYS_timerfd_create, clock, flags);
+    call_begin();
+    return create("timerfd", DESCRIPTOR_TIMER);
+}
+
+/* name: fd and serial of the descriptor; set_ns: what it was set to. */
+static void on_expiry(uint64_t name, uint64_t set_ns)
+{
+    const int fd = (int)(uint32_t)name;
+    struct descriptor *d = descriptor_of(fd);
+
+    if (d == NULL || d->serial != name >> 32 || d->count != set_ns)
+        return;
+    d->count = 0;
+    d->expired = true;
+    descriptor_changed(fd);
+}
+
+int timerfd_settime(int fd, int flags, const struct itimerspec *at, struct itimerspec *before)
+{
+    struct descriptor *d;
+
+    if (!descriptor_is_simulated(fd))
+        return (int)syscall(SYS_timerfd_settime, fd, flags, at, before);
+    call_begin();
+    d = descriptor_of(fd);
+    LAW(d != NULL && d->kind == DESCRIPTOR_TIMER, "timerfd_settime(%d)", fd);
+    d->expired = false;
+    d->count = (uint64_t)at->it_value.tv_sec * 1000000000 + (uint64_t)at->it_value.tv_nsec;
+    LAW(d->count == 0 || flags == TFD_TIMER_ABSTIME, "not simulated: a relative timer");
+    if (d->count != 0)
+        world_at(d->count, on_expiry, (uint64_t)d->serial << 32 | (uint32_t)fd, d->count);
+    return (int)call_return("timerfd_set", fd, 0);
+}
+
+/* --- clocks --- */
+
+static uint64_t rounded(uint64_t ns, uint64_t step_ns)
+{
+    return ns - ns % step_ns;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+    uint64_t ns;
+
+    if (!world.active)
+        return (int)syscall(SYS_clock_gettime, clock, time);
+    if (clock == CLOCK_MONOTONIC_COARSE) {
+        ns = rounded(world.now_ns, TICK_NS);
+    } else {
+        world_pass(world.scenario.call_ns / 4 + 1);
+        ns = rounded(world.now_ns, world.scenario.clock_step_ns);
+        if (clock == CLOCK_REALTIME)
+            ns += EPOCH_NS;
+        else
+            ledger_on_clock(ns);
+    }
+    *time = (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    return 0;
+}
+
+int gettimeofday(struct timeval *restrict time, void *restrict zone)
+{
+    if (!world.active)
+        return (int)syscall(SYS_gettimeofday, time, zone);
+    *time = (struct timeval){(time_t)((EPOCH_NS + world.now_ns) / 1000000000),
+                             (suseconds_t)(world.now_ns % 1000000000 / 1000)};
+    return 0;
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT
+ * calls_socket: socket(2) and what is done with one; close(2), read(2) and write(2) of any
+ * descriptor. */
+#undef _GNU_SOURCE /* with it glibc declares some of these with a union in place of a pointer */
+#define _DEFAULT_SOURCE
+
+#include "call.h"
+#include "descriptor.h"
+#include "drive.h"
+#include "fiber.h"
+#include "ledger.h"
+#include "ports.h"
+#include "tcp.h"
+#include "violation.h"
+#include "world.h"
+
+#include <errno.h>
+#include <linux/tcp.h> /* glibc's tcp_info has only the first fields */
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define N(array) (sizeof(array) / sizeof *(array))
+
+/* The connection of a simulated socket; -errno: it is none. */
+static int64_t tcp_of(int fd)
+{
+    const struct descriptor *d = descriptor_of(fd);
+
+    if (d == NULL)
+        return -EBADF;
+    return d->kind == DESCRIPTOR_SOCKET ? (int64_t)d->tcp : -ENOTSOCK;
+}
+
+/* --- come and go --- */
+
+int socket(int domain, int type, int protocol)
+{
+    static const int errnos[] = {EMFILE, ENFILE, ENOBUFS, ENOMEM};
+    int error, fd;
+
+    if (!world.active)
+        return (int)syscall(SYS_socket, domain, type, protocol);
+    call_begin();
+    LAW(domain == AF_INET && type == (SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC),
+        "not simulated: socket(%d, %d)", domain, type);
+    error = call_fault(world.scenario.socket_permille, errnos, N(errnos));
+    if (error != 0)
+        return (int)call_return("socket", -1, -error);
+    fd = descriptor_new(DESCRIPTOR_SOCKET);
+    if (fd < 0)
+        return (int)call_return("socket", -1, -errno);
+    descriptor_of(fd)->tcp = tcp_new(fd);
+    return (int)call_return("socket", -1, fd);
+}
+
+int close(int fd)
+{
+    struct descriptor *d = descriptor_of(fd);
+
+    if (!descriptor_is_simulated(fd))
+        return (int)syscall(SYS_close, fd);
+    call_begin();
+    d = descriptor_of(fd); /* others may have run */
+    LAW(d != NULL, "close(%d): not open", fd);
+    if (d->kind == DESCRIPTOR_SOCKET) {
+        ledger_on_close(d->tcp);
+        ports_release(tcp_at(d->tcp));
+        tcp_close(d->tcp);
+    }
+    descriptor_close(fd);
+    return (int)call_return("close", fd, 0);
+}
+
+/* --- addresses --- */
+
+int bind(int fd, const struct sockaddr *address, socklen_t length)
+{
+    static const int errnos[] = {EADDRINUSE, EADDRINUSE, EADDRINUSE, EADDRNOTAVAIL, EACCES};
+    const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)address;
+    int64_t i;
+    int error;
+
+    if (!descriptor_is_simulated(fd))
+        return (int)syscall(SYS_bind, fd, address, length);
+    call_begin();
+    i = tcp_of(fd);
+    if (i < 0)
+        return (int)call_return("bind", fd, i);
+    error = call_fault(world.scenario.bind_permille, errnos, N(errnos));
+    if (error == 0)
+        error = ports_bind(tcp_at((uint32_t)i), ntohl(in->sin_addr.s_addr), ntohs(in->sin_port));
+    return (int)call_return("bind", fd, -error);
+}
+
+int connect(int fd, const struct sockaddr *address, socklen_t length)
+{
+    static const int errnos[] = {EADDRNOTAVAIL, EADDRNOTAVAIL, ENETUNREACH, EPERM,
+                                 ECONNREFUSED,  ENOBUFS,       EHOSTUNREACH};
+    int64_t i;
+    int error;
+
+    if (!descriptor_is_simulated(fd))
+        return (int)syscall(SYS_connect, fd, address, length);
+    call_begin();
+    i = tcp_of(fd);
+    if (i < 0)
+        return (int)call_return("connect", fd, i);
+    error = call_fault(world.scenario.connect_permille, errnos, N(errnos));
+    if (error == 0)
+        error = ports_choose(tcp_at((uint32_t)i));
+    if (error == 0)
+        error = tcp_connect((uint32_t)i);
+    return (int)call_return("connect", fd, -error);
+}
+
+static void tell(struct sockaddr *address, socklen_t *length, uint32_t ip, uint16_t port)
+{
+    const struct sockaddr_in in = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(ip)};
+
+    memcpy(address, &in, sizeof in < *length ? sizeof in : *length);
+    *length = sizeof in;
+}
+
+int getsockname(int fd, struct sockaddr *address, socklen_t *length)
+{
+    int64_t i;
+
+    if (!descriptor_is_simulated(fd))
+        return (int)syscall(SYS_getsockname, fd, address, length);
+    call_begin();
+    i = tcp_of(fd);
+    if (i >= 0)
+        tell(address, length, tcp_at((uint32_t)i)->address, tcp_at((uint32_t)i)->port);
+    return (int)call_return("getsockname", fd, i < 0 ? i : 0);
+}
+
+int getpeername(int fd, struct sockaddr *address, socklen_t *length)
+{
+    int64_t i;
+
+    if (!descriptor_is_simulated(fd))
+        return (int)syscall(SYS_getpeername, fd, address, length);
+    call_begin();
+    i = tcp_of(fd);
+    if (i >= 0 && tcp_at((uint32_t)i)->state != TCP_ESTABLISHED)
+        i = -ENOTCONN;
+    if (i >= 0)
+        tell(address, length, PORTS_PEER_ADDRESS, PORTS_PEER_PORT);
+    return (int)call_return("getpeername", fd, i < 0 ? i : 0);
+}
+
+/* --- options --- */
+
+static void tell_tcp_info(const struct tcp *t, void *value, socklen_t *length)
+{
+    const struct tcp_info info = {.tcpi_total_retrans = t->retransmits,
+                                  .tcpi_min_rtt = (uint32_t)(2 * world.scenario.latency_us)};
+
+    memcpy(value, &info, sizeof info < *length ? sizeof info : *length);
+}
+
+int getsockopt(int fd, int level, int option, void *value, socklen_t *length)
+{
+    int64_t i;
+    int error;
+
+    if (!descriptor_is_simulated(fd))
+        return (int)syscall(SYS_getsockopt, fd, level, option, value, length);
+    call_begin();
+    i = tcp_of(fd);
+    if (i < 0)
+        return (int)call_return("getsockopt", fd, i);
+    if (level == SOL_SOCKET && option == SO_ERROR) {
+        error = tcp_take_error((uint32_t)i);
+        memcpy(value, &error, sizeof error);
+        return (int)call_return("so_error", fd, 0);
+    }
+    LAW(level == IPPROTO_TCP && option == TCP_INFO, "not simulated: getsockopt(%d, %d)", level,
+        option);
+    tell_tcp_info(tcp_at((uint32_t)i), value, length);
+    return (int)call_return("tcp_info", fd, 0);
+}
+
+int setsockopt(int fd, int level, int option, const void *value, socklen_t length)
+{
+    int64_t i;
+
+    if (!descriptor_is_simulated(fd))
+        return (int)syscall(SYS_setsockopt, fd, level, option, value, length);
+    call_begin();
+    i = tcp_of(fd);
+    if (i >= 0 && level == SOL_SOCKET && option == SO_LINGER)
+        tcp_at((uint32_t)i)->reset_on_close = true;
+    return (int)call_return("setsockopt", fd, i < 0 ? i : 0);
+}
+
+/* --- data --- */
+
+static size_t shortened(size_t n_bytes)
+{
+    if (n_bytes < 2 || !world_chance(world.scenario.short_permille))
+        return n_bytes;
+    world.n_faults++;
+    return 1 + (size_t)world_up_to(n_bytes - 2);
+}
+
+ssize_t send(int fd, const void *data, size_t n_bytes, int flags)
+{
+    static const int errnos[] = {ECONNRESET, EPIPE, ENOBUFS, ENOMEM, ETIMEDOUT};
+    static const int again[] = {EAGAIN, EINTR};
+    int64_t i, n;
+    int error;
+
+    if (!descriptor_is_simulated(fd))
+        return syscall(SYS_sendto, fd, data, n_bytes, flags, NULL, 0);
+    call_begin();
+    i = tcp_of(fd);
+    LAW(i >= 0, "send(%d): no socket", fd);
+    LAW(flags == MSG_NOSIGNAL && n_bytes > 0, "send(%d): %zu bytes, flags %x", fd, n_bytes, flags);
+    ledger_on_turn();
+    error = call_fault(world.scenario.again_permille, again, N(again));
+    if (error == 0)
+        error = call_fault(world.scenario.send_permille, errnos, N(errnos));
+    n = error != 0 ? -error : tcp_send((uint32_t)i, data, shortened(n_bytes));
+    if (n < (int64_t)n_bytes)
+        tcp_at((uint32_t)i)->was_full = true;
+    return (ssize_t)call_return("send", fd, n);
+}
+
+ssize_t recv(int fd, void *data, size_t n_bytes, int flags)
+{
+    static const int errnos[] = {ECONNRESET, ETIMEDOUT, EHOSTUNREACH, ENOMEM};
+    static const int again[] = {EAGAIN, EINTR};
+    int64_t i, n;
+    int error;
+
+    if (!descriptor_is_simulated(fd))
+        return syscall(SYS_recvfrom, fd, data, n_bytes, flags, NULL, NULL);
+    call_begin();
+    i = tcp_of(fd);
+    LAW(i >= 0, "recv(%d): no socket", fd);
+    LAW(flags == 0, "not simulated: recv flags %x", flags);
+    ledger_on_turn();
+    error = call_fault(world.scenario.again_permille, again, N(again));
+    if (error == 0)
+        error = call_fault(world.scenario.receive_permille, errnos, N(errnos));
+    n = error != 0 ? -error : tcp_receive((uint32_t)i, data, shortened(n_bytes));
+    if (n > 0)
+        ledger_on_received((uint32_t)i, data, (size_t)n, drive_is_drained(fiber_current()));
+    return (ssize_t)call_return("recv", fd, n);
+}
+
+/* --- read(2), write(2): of eventfds --- */
+
+ssize_t read(int fd, void *data, size_t n_bytes)
+{
+    struct descriptor *d;
+
+    if (!descriptor_is_simulated(fd))
+        return syscall(SYS_read, fd, data, n_bytes);
+    call_begin();
+    d = descriptor_of(fd);
+    LAW(d != NULL && d->kind == DESCRIPTOR_EVENT && n_bytes == sizeof d->count,
+        "not simulated: read(%d)", fd);
+    if (d->count == 0)
+        return (ssize_t)call_return("read", fd, -EAGAIN);
+    memcpy(data, &d->count, sizeof d->count);
+    d->count = 0;
+    return (ssize_t)call_return("read", fd, (int64_t)n_bytes);
+}
+
+ssize_t write(int fd, const void *data, size_t n_bytes)
+{
+    struct descriptor *d;
+    uint64_t more;
+
+    if (!descriptor_is_simulated(fd))
+        return syscall(SYS_write, fd, data, n_bytes);
+    call_begin();
+    d = descriptor_of(fd);
+    LAW(d != NULL && d->kind == DESCRIPTOR_EVENT && n_bytes == sizeof more,
+        "not simulated: write(%d)", fd);
+    memcpy(&more, data, sizeof more);
+    d->count += more;
+    descriptor_changed(fd);
+    if (d->watcher < 0) /* the main thread's */
+        fiber_wake(0);
+    return (ssize_t)call_return("write", fd, (int64_t)n_bytes);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ * calls_thread: threads are fibers; a pthread_t is the number of one.  A mutex needs no simulation:
+ * nobody sleeps while it holds one. */
+#include "call.h"
+#include "fiber.h"
+#include "violation.h"
+#include "world.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+/* A thread that takes longer to end hangs. */
+#define MOST_NS (100 * 1000000000ull)
+
+int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attributes,
+                   void *(*run)(void *), void *restrict arg)
+{
+    static const int errnos[] = {EAGAIN};
+    const int error = call_fault(world.scenario.start_permille, errnos, 1);
+
+    LAW(world.active && attributes == NULL, "not simulated: pthread_create()");
+    if (error != 0)
+        return error;
+    *thread = (pthread_t)fiber_new(run, arg);
+    return 0;
+}
+
+int pthread_join(pthread_t thread, void **result)
+{
+    const uint64_t end_ns = world.now_ns + MOST_NS;
+
+    (void)result;
+    while (!fiber_is_done((int)thread)) {
+        LAW(world.now_ns < end_ns, "thread %d does not end", (int)thread);
+        fiber_sleep(end_ns);
+    }
+    fiber_forget((int)thread);
+    return 0;
+}
+
+int pthread_setname_np(pthread_t thread, const char *name)
+{
+    (void)thread;
+    (void)name;
+    return 0;
+}
+
+/* Whoever waits looks again, as after a spurious wake-up. */
+int pthread_cond_wait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex)
+{
+    (void)condition;
+    pthread_mutex_unlock(mutex);
+    fiber_sleep(world.now_ns + 1000);
+    return pthread_mutex_lock(mutex);
+}
+
+int pthread_cond_signal(pthread_cond_t *condition)
+{
+    (void)condition;
+    return 0;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ * descriptor: the simulated file descriptors, and which of them are ready.
+ *
+ * They have numbers from DESCRIPTOR_FIRST on; what lies below is the kernel's.  A number that is
+ * free is used again at once. */
+#ifndef TCPSCALER_SIM_DESCRIPTOR_H
+#define TCPSCALER_SIM_DESCRIPTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+
+enum { DESCRIPTOR_FIRST = 1000 };
+
+enum descriptor_kind {
+    DESCRIPTOR_FREE,
+    DESCRIPTOR_SOCKET,
+    DESCRIPTOR_EPOLL,
+    DESCRIPTOR_EVENT,
+    DESCRIPTOR_TIMER,
+    DESCRIPTOR_PIPE /* of libevent's signals; nothing ever passes */
+};
+
+struct descriptor {
+    uint8_t kind;
+    bool listed;       /* in the list of what may be ready, of its watcher */
+    uint32_t interest; /* EPOLLIN and EPOLLOUT */
+    int watcher;       /* epoll that watches it; -1: none */
+    int previous, next;
+    epoll_data_t data;
+    union {
+        uint64_t count; /* EVENT; TIMER: the time of its expiry, 0: off */
+        uint32_t tcp;   /* SOCKET */
+        struct {        /* EPOLL */
+            int head, tail;
+            int sleeper; /* fiber; -1: none */
+        };
+    };
+    bool expired;    /* TIMER */
+    uint32_t serial; /* of the uses of the number */
+};
+
+void descriptor_begin(void);
+
+/* The lowest free number, or -1 with errno: the limit of the scenario. */
+int descriptor_new(enum descriptor_kind kind);
+
+/* NULL: none of ours, or not open. */
+struct descriptor *descriptor_of(int fd);
+
+static inline bool descriptor_is_simulated(int fd)
+{
+    return fd >= DESCRIPTOR_FIRST;
+}
+
+/* Also out of its epoll. */
+void descriptor_close(int fd);
+
+/* What is ready now, of EPOLLIN, EPOLLOUT, EPOLLERR, EPOLLHUP, EPOLLRDHUP. */
+uint32_t descriptor_ready(const struct descriptor *d);
+
+/* Its readiness may have changed: who waits for it is woken. */
+void descriptor_changed(int fd);
+
+/* --- epoll --- */
+
+/* Returns 0 or an errno. */
+int descriptor_watch(int epoll_fd, int operation, int fd, const struct epoll_event *event);
+
+/* What of it is ready, at most `most`, level-triggered. */
+int descriptor_take_ready(int epoll_fd, struct epoll_event *events, int most);
+
+/* Open ones. */
+uint32_t descriptor_n_open(void);
+
+#endif

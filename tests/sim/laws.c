@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ * laws: see laws.h. */
+#include "laws.h"
+
+#include "client/result.h"
+#include "client/workers.h"
+#include "ledger.h"
+#include "ledger_values.h"
+#include "tcp.h"
+#include "violation.h"
+#include "workload/arrivals.h"
+
+#include <inttypes.h>
+
+static void equal(const char *what, uint64_t is, uint64_t expected)
+{
+    LAW(is == expected, "%s: %" PRIu64 ", not %" PRIu64, what, is, expected);
+}
+
+/* is, or up to `unsure` more than that. */
+static void about(const char *what, uint64_t is, uint64_t expected, uint64_t unsure)
+{
+    LAW(is >= expected && is <= expected + unsure, "%s: %" PRIu64 ", not %" PRIu64, what, is,
+        expected);
+}
+
+static void check_queries(const struct tally *t)
+{
+    static const char *const names[] = {"probes", "queries of the warm-up", "queries"};
+
+    for (int class = 0; class < TALLY_N_CLASSES; class ++) {
+        const struct tally_queries *q = &t->queries[class];
+        const struct ledger_class *l = &ledger_sums.classes[class];
+
+        LAW(tally_get(&q->sent) == l->sent && tally_get(&q->answered) == l->answered &&
+                tally_get(&q->timeout) == l->expired &&
+                tally_get(&q->error) + tally_get(&q->cancelled) == l->lost,
+            "%s: sent %" PRIu64 ", answered %" PRIu64 ", expired %" PRIu64 ", lost %" PRIu64
+            "; in truth %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64,
+            names[class], tally_get(&q->sent), tally_get(&q->answered), tally_get(&q->timeout),
+            tally_get(&q->error) + tally_get(&q->cancelled), l->sent, l->answered, l->expired,
+            l->lost);
+    }
+    about("late answers", tally_get(&t->late), ledger_sums.n_late, ledger_sums.n_unsure);
+    about("duplicates", tally_get(&t->duplicate), ledger_sums.n_duplicate, ledger_sums.n_unsure);
+    about("unknown ids", tally_get(&t->unknown_id), ledger_sums.n_unknown, ledger_sums.n_unsure);
+    equal("recycled ids", tally_get(&t->ids_recycled), ledger_sums.n_recycled);
+    equal("withdrawn queries", tally_get(&t->withdrawn), ledger_sums.n_withdrawn);
+}
+
+static void check_network(const struct tally *t)
+{
+    equal("bytes sent", tally_get(&t->bytes_sent), tcp_figures.bytes_sent);
+    equal("bytes received", tally_get(&t->bytes_received), tcp_figures.bytes_received);
+    LAW(tally_get(&t->connections.connected) <= tcp_figures.n_established,
+        "connected: %" PRIu64 " of %" PRIu64, tally_get(&t->connections.connected),
+        tcp_figures.n_established);
+    LAW(tally_get(&t->connections.proven) <= tally_get(&t->connections.connected),
+        "proven: more than connected");
+}
+
+static void check_latencies(const struct client_result *r)
+{
+    const struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
+    const struct hist *m = r->metrics;
+    const uint64_t answered = tally_get(&q->answered);
+
+    ledger_values_check(CLIENT_RESPONSE, &m[CLIENT_RESPONSE], tally_get(&q->scheduled) - answered);
+    ledger_values_check(CLIENT_SERVICE, &m[CLIENT_SERVICE], tally_get(&q->sent) - answered);
+    ledger_values_check(CLIENT_SEND_LAG, &m[CLIENT_SEND_LAG], 0);
+    ledger_values_check(CLIENT_OWN, &m[CLIENT_OWN], 0);
+    equal("connect times", m[CLIENT_CONNECT].count, tally_get(&r->tally.connections.connected));
+}
+
+/* All that is open is closed, all that was in flight has its outcome. */
+static void check_gauges(const struct client_workers *workers)
+{
+    equal("in flight at the end", CLIENT_WORKERS_GAUGE(workers, in_flight), 0);
+    equal("live at the end", CLIENT_WORKERS_GAUGE(workers, n_live), 0);
+    equal("half-open at the end", CLIENT_WORKERS_GAUGE(workers, n_half_open), 0);
+    equal("deaf at the end", CLIENT_WORKERS_GAUGE(workers, n_deaf), 0);
+}
+
+/* One sequence of arrivals for all workers: each is scheduled once, and what was sent was due. */
+static void check_arrivals(const struct client_config *config, const struct client_result *r,
+                           uint64_t begin_ns)
+{
+    static const bool takes[] = {true};
+    const struct arrivals_config one = {
+        .arrival = (enum pacer_arrival)config->arrival,
+        .segments = config->schedule.segments,
+        .n_segments = config->schedule.n,
+        .seed = config->seed,
+        .random = config->select == CLIENT_SELECT_RANDOM,
+        .n_connections = config->n_connections,
+        .n_workers = 1,
+        .takes = takes,
+    };
+    const uint64_t end_ns = begin_ns + client_config_load_ns(config);
+    uint64_t n_scheduled = 0;
+    size_t n_sent, i = 0;
+    const uint64_t *sent = ledger_intended(&n_sent);
+    struct arrivals a;
+
+    arrivals_start(&a, &one, begin_ns);
+    for (; a.pacer.next_ns < end_ns; arrivals_advance(&a)) {
+        n_scheduled++;
+        if (sent != NULL && i < n_sent && sent[i] == a.pacer.next_ns)
+            i++;
+    }
+    LAW(sent == NULL || i == n_sent,
+        "a query was sent that was due at no arrival: %" PRIu64 " ns after the start",
+        sent[i < n_sent ? i : 0] - begin_ns);
+    equal("scheduled queries",
+          tally_get(&r->tally.queries[TALLY_MEASURED].scheduled) +
+              tally_get(&r->tally.queries[TALLY_WARMUP].scheduled),
+          n_scheduled);
+}
+
+void laws_check(const struct scenario *s, const struct client_config *config,
+                const struct client_workers *workers, const struct client_result *r,
+                uint64_t begin_ns, bool was_stopped)
+{
+    const struct hist *response = &r->metrics[CLIENT_RESPONSE];
+    const char *broken =
+        tally_check(&r->tally, r->connections_asked, response->count, response->beyond);
+
+    LAW(broken == NULL, "the product's own law: %s", broken);
+    check_queries(&r->tally);
+    check_network(&r->tally);
+    check_latencies(r);
+    check_gauges(workers);
+    if (begin_ns != 0 && !was_stopped && !s->closed_loop && s->steps == 0)
+        check_arrivals(config, r, begin_ns);
+}

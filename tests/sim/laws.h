@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ * laws: what holds for the figures of a run that is over: the product's own laws of conservation,
+ * and that they are those of the ledger and of the simulated network. */
+#ifndef TCPSCALER_SIM_LAWS_H
+#define TCPSCALER_SIM_LAWS_H
+
+#include "scenario.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct client_config;
+struct client_result;
+struct client_workers;
+
+/* A law that is broken ends the process. */
+void laws_check(const struct scenario *s, const struct client_config *config,
+                const struct client_workers *workers, const struct client_result *r,
+                uint64_t begin_ns, bool was_stopped);
+
+#endif

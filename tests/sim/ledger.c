@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: MIT
+ * ledger: see ledger.h. */
+#include "ledger.h"
+
+#include "client/worker/query.h"
+#include "descriptor.h"
+#include "fiber.h"
+#include "ledger_entries.h"
+#include "ledger_values.h"
+#include "memory.h"
+#include "tcp.h"
+#include "violation.h"
+#include "world.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DNS_HEADER_BYTES = 12 };
+
+/* A list of ids that grows. */
+struct ids {
+    uint16_t *all;
+    uint32_t first, n, room;
+};
+
+/* Of each fiber: what it has received last, and written and not yet claimed. */
+struct turn {
+    uint64_t tcp_name; /* of the answers; 0: none */
+    uint64_t stamp_ns; /* when they were received; 0: it has not yet looked at the clock */
+    struct ids answers;
+    bool is_malformed, is_drained;
+    uint64_t wire_name;
+    uint64_t wire_ns; /* what the clock had told last when they were written */
+    struct ids wire;
+};
+
+static struct turn turns[FIBER_MOST];
+static const struct query *query;
+static uint64_t timeout_ns;
+static bool has_ids;
+static uint64_t *intended;
+static size_t n_intended;
+struct ledger_sums ledger_sums;
+
+enum { MOST_INTENDED = 1 << 20 };
+
+void ledger_begin(const struct query *expected, uint64_t of_ns)
+{
+    query = expected;
+    timeout_ns = of_ns;
+    has_ids = query->protocol->has_id;
+    ledger_sums = (struct ledger_sums){0};
+    ledger_entries_begin(has_ids);
+    ledger_values_begin();
+    for (int i = 0; i < FIBER_MOST; i++) {
+        turns[i].tcp_name = turns[i].wire_name = 0;
+        turns[i].answers.first = turns[i].answers.n = 0;
+        turns[i].wire.first = turns[i].wire.n = 0;
+    }
+    if (intended == NULL)
+        intended = memory_own(NULL, MOST_INTENDED * sizeof *intended);
+    n_intended = 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+
+    return one < other ? -1 : one > other;
+}
+
+const uint64_t *ledger_intended(size_t *n)
+{
+    *n = n_intended;
+    if (n_intended > MOST_INTENDED)
+        return NULL;
+    qsort(intended, n_intended, sizeof *intended, by_value);
+    return intended;
+}
+
+static struct turn *turn(void)
+{
+    return &turns[fiber_current()];
+}
+
+static void add_id(struct ids *ids, uint16_t id)
+{
+    if (ids->first == ids->n)
+        ids->first = ids->n = 0;
+    if (ids->n == ids->room) {
+        ids->room = ids->room > 0 ? 2 * ids->room : 64;
+        ids->all = memory_own(ids->all, ids->room * sizeof *ids->all);
+    }
+    ids->all[ids->n++] = id;
+}
+
+/* --- what is sent --- */
+
+/* Of a query that the product has not yet said is sent. */
+static void note_written(const struct tcp *t, uint64_t name, uint16_t id)
+{
+    struct turn *now = turn();
+
+    LAW(now->wire.first == now->wire.n || now->wire_name == name,
+        "fd %d: sends before the queries of another are counted", t->fd);
+    now->wire_name = name;
+    now->wire_ns = fiber_clock_ns[fiber_current()];
+    add_id(&now->wire, id);
+}
+
+void ledger_on_wire(uint32_t i, uint16_t id)
+{
+    struct tcp *t = tcp_at(i);
+    const uint32_t e = ledger_entry_unwritten(i, id);
+
+    if (t->ledger.is_orphan)
+        t->ledger.is_orphan = false;
+    else if (e != LEDGER_NONE)
+        ledger_entry_at(e)->on_wire = true;
+    else
+        note_written(t, tcp_name(i, t), id);
+}
+
+/* Whether the query that the running fiber claims to have sent was written just now. */
+static bool is_on_wire(uint32_t i, uint16_t id)
+{
+    struct turn *now = turn();
+
+    if (now->wire.first == now->wire.n || now->wire_name != tcp_name(i, tcp_at(i)) ||
+        (has_ids && now->wire.all[now->wire.first] != id))
+        return false;
+    now->wire.first++;
+    return true;
+}
+
+static uint32_t tcp_of(const struct client_conn *c)
+{
+    const struct descriptor *d = descriptor_of(event_get_fd(&c->event));
+
+    LAW(d != NULL && d->kind == DESCRIPTOR_SOCKET, "a query on a connection without socket");
+    return d->tcp;
+}
+
+static void on_sent(const struct client_queries *qs, const struct inflight_query *q,
+                    uint64_t sent_ns)
+{
+    const uint32_t i = tcp_of(&qs->transport->conns[q->connection]);
+    struct tcp *t = tcp_at(i);
+    struct ledger_entry *entry;
+    uint32_t e;
+
+    LAW(sent_ns == fiber_clock_ns[fiber_current()],
+        "fd %d id %u: sent at %" PRIu64 ", but the clock said %" PRIu64, t->fd, q->id, sent_ns,
+        fiber_clock_ns[fiber_current()]);
+    LAW(sent_ns >= q->intended_ns, "fd %d id %u: sent before it was due", t->fd, q->id);
+    if (has_ids && (e = ledger_entry_find(i, q->id)) != LEDGER_NONE) {
+        LAW(ledger_entry_at(e)->state == LEDGER_OWED, "fd %d id %u: in flight twice", t->fd, q->id);
+        ledger_entry_free(e);
+        ledger_sums.n_recycled++;
+    }
+    e = ledger_entry_new(i, q->id);
+    entry = ledger_entry_at(e);
+    entry->class = q->tag & CLIENT_QUERY_CLASS;
+    entry->intended_ns = q->intended_ns;
+    entry->sent_ns = sent_ns;
+    entry->on_wire = is_on_wire(i, q->id);
+    LAW(entry->on_wire || t->was_full, "fd %d id %u: counted as sent, but not written", t->fd,
+        q->id);
+    LAW(!entry->on_wire || turn()->wire_ns == sent_ns, "fd %d id %u: stamped after it was sent",
+        t->fd, q->id);
+    if (has_ids && (t->ledger.highest_id == UINT32_MAX || q->id > t->ledger.highest_id))
+        t->ledger.highest_id = q->id;
+    if (entry->class != TALLY_PROBE) {
+        if (n_intended < MOST_INTENDED)
+            intended[n_intended] = q->intended_ns;
+        n_intended++;
+    }
+    ledger_sums.classes[entry->class].sent++;
+    if (entry->class == TALLY_MEASURED)
+        ledger_values_add(CLIENT_SEND_LAG, sent_ns - q->intended_ns);
+}
+
+/* --- what is received --- */
+
+/* The next byte of an answer.  Returns whether it is its last. */
+static bool take_dns_byte(struct tcp *t, uint8_t byte, bool *is_malformed)
+{
+    struct tcp_ledger *l = &t->ledger;
+
+    if (l->offset < 2)
+        l->missing = l->missing << 8 | byte;
+    else if (l->offset < 4)
+        l->id = (uint16_t)(l->id << 8 | byte);
+    l->offset++;
+    *is_malformed = l->offset == 2 && l->missing < DNS_HEADER_BYTES;
+    if (l->offset < 2 || l->offset != 2 + l->missing)
+        return false;
+    l->offset = l->missing = 0;
+    return true;
+}
+
+static bool take_plain_byte(struct tcp *t, uint8_t byte, bool *is_malformed)
+{
+    struct tcp_ledger *l = &t->ledger;
+
+    *is_malformed = query->bytes[0] != 'P' && byte != query->bytes[l->offset];
+    if (++l->offset < query->n_bytes)
+        return false;
+    l->offset = 0;
+    return true;
+}
+
+void ledger_on_received(uint32_t i, const uint8_t *data, size_t n_bytes, bool is_drained)
+{
+    struct tcp *t = tcp_at(i);
+    struct turn *now = turn();
+
+    now->tcp_name = tcp_name(i, t);
+    now->stamp_ns = 0;
+    now->is_malformed = false;
+    now->is_drained = is_drained;
+    for (size_t k = 0; k < n_bytes && !now->is_malformed; k++)
+        if ((has_ids ? take_dns_byte : take_plain_byte)(t, data[k], &now->is_malformed) &&
+            !now->is_malformed)
+            add_id(&now->answers, t->ledger.id);
+}
+
+void ledger_on_clock(uint64_t now_ns)
+{
+    struct turn *now = turn();
+
+    fiber_clock_ns[fiber_current()] = now_ns;
+    if (now->tcp_name != 0 && now->stamp_ns == 0)
+        now->stamp_ns = now_ns;
+}
+
+static void count_stray(const struct turn *now, const struct tcp *t, uint16_t id)
+{
+    if (now->is_drained)
+        return;
+    if (has_ids && (t->ledger.highest_id == UINT32_MAX || id > t->ledger.highest_id))
+        ledger_sums.n_unknown++;
+    else
+        ledger_sums.n_duplicate++;
+}
+
+/* An answer that the product has not credited to a query. */
+static void pass_answer(const struct turn *now, uint32_t i, uint16_t id)
+{
+    const struct tcp *t = tcp_at(i);
+    const uint32_t e = ledger_entry_answered(i, id);
+
+    if (e == LEDGER_NONE) {
+        count_stray(now, t, id);
+        return;
+    }
+    LAW(ledger_entry_at(e)->state == LEDGER_OWED, "fd %d id %u: answered after %" PRIu64 " ns, %s",
+        t->fd, id, now->stamp_ns - ledger_entry_at(e)->sent_ns,
+        now->stamp_ns - ledger_entry_at(e)->sent_ns < timeout_ns ? "but not credited"
+                                                                 : "too late, but not given up");
+    ledger_entry_end_by_answer(e);
+    ledger_sums.n_late++;
+}
+
+static void end_turn(struct turn *now)
+{
+    now->tcp_name = 0;
+    now->answers.first = now->answers.n = 0;
+}
+
+void ledger_on_turn(void)
+{
+    struct turn *now = turn();
+
+    LAW(now->wire.first == now->wire.n, "a query was written, but not counted as sent");
+    if (now->tcp_name == 0)
+        return;
+    for (; now->answers.first < now->answers.n; now->answers.first++)
+        pass_answer(now, (uint32_t)now->tcp_name, now->answers.all[now->answers.first]);
+    LAW(!now->is_malformed, "fd %d: a malformed answer was taken",
+        tcp_at((uint32_t)now->tcp_name)->fd);
+    end_turn(now);
+}
+
+static void on_answered(const struct client_queries *qs, const struct inflight_query *q)
+{
+    const uint32_t i = tcp_of(&qs->transport->conns[q->connection]);
+    const struct tcp *t = tcp_at(i);
+    struct turn *now = turn();
+    const struct ledger_entry *entry;
+    uint32_t e;
+
+    LAW(now->tcp_name == tcp_name(i, t), "fd %d id %u: answered, but nothing was received", t->fd,
+        q->id);
+    while (now->answers.first < now->answers.n && has_ids &&
+           now->answers.all[now->answers.first] != q->id)
+        pass_answer(now, i, now->answers.all[now->answers.first++]);
+    while (!has_ids && (e = ledger_entry_answered(i, 0)) != LEDGER_NONE &&
+           ledger_entry_at(e)->state == LEDGER_OWED && now->answers.first < now->answers.n)
+        pass_answer(now, i, now->answers.all[now->answers.first++]);
+    LAW(now->answers.first < now->answers.n, "fd %d id %u: credited without an answer", t->fd,
+        q->id);
+    now->answers.first++;
+    e = ledger_entry_answered(i, q->id);
+    LAW(e != LEDGER_NONE, "fd %d id %u: an answer is credited that is to no query", t->fd, q->id);
+    entry = ledger_entry_at(e);
+    LAW(entry->state == LEDGER_IN_FLIGHT && entry->class == (q->tag & CLIENT_QUERY_CLASS) &&
+            entry->intended_ns == q->intended_ns && entry->sent_ns == q->sent_ns,
+        "fd %d id %u: an answer is credited to another query", t->fd, q->id);
+    LAW(now->stamp_ns - entry->sent_ns < timeout_ns, "fd %d id %u: credited after its timeout",
+        t->fd, q->id);
+    ledger_sums.classes[entry->class].answered++;
+    if (entry->class == TALLY_MEASURED) {
+        ledger_values_add(CLIENT_RESPONSE, now->stamp_ns - entry->intended_ns);
+        ledger_values_add(CLIENT_SERVICE, now->stamp_ns - entry->sent_ns);
+        ledger_values_add(CLIENT_OWN,
+                          q->tag & CLIENT_QUERY_BLOCKED ? 0 : entry->sent_ns - entry->intended_ns);
+    }
+    ledger_entry_end_by_answer(e);
+}
+
+/* --- what ends without an answer --- */
+
+static uint32_t entry_of(uint32_t i, const struct inflight_query *q)
+{
+    uint32_t e = tcp_at(i)->ledger.first_entry;
+
+    if (has_ids)
+        return ledger_entry_find(i, q->id);
+    while (e != LEDGER_NONE && ledger_entry_at(e)->state != LEDGER_IN_FLIGHT)
+        e = ledger_entry_at(e)->next;
+    return e;
+}
+
+static void on_expired(const struct client_queries *qs, const struct inflight_query *q)
+{
+    const uint32_t i = tcp_of(&qs->transport->conns[q->connection]);
+    const struct tcp *t = tcp_at(i);
+    const uint32_t e = entry_of(i, q);
+    struct ledger_entry *entry;
+
+    LAW(e != LEDGER_NONE, "fd %d id %u: expires, but is not in flight", t->fd, q->id);
+    entry = ledger_entry_at(e);
+    LAW(entry->state == LEDGER_IN_FLIGHT && entry->sent_ns == q->sent_ns,
+        "fd %d id %u: another query expires", t->fd, q->id);
+    LAW(fiber_clock_ns[fiber_current()] - entry->sent_ns >= timeout_ns,
+        "fd %d id %u: expires %" PRIu64 " ns too early", t->fd, q->id,
+        entry->sent_ns + timeout_ns - fiber_clock_ns[fiber_current()]);
+    ledger_sums.classes[entry->class].expired++;
+    if (q->state == INFLIGHT_WAITING) {
+        LAW(!entry->on_wire, "fd %d id %u: withdrawn, but written", t->fd, q->id);
+        ledger_sums.n_withdrawn++;
+        ledger_entry_free(e);
+        return;
+    }
+    LAW(entry->on_wire || t->was_full, "fd %d id %u: never written", t->fd, q->id);
+    entry->state = LEDGER_OWED;
+}
+
+static void on_lost(const struct client_conn *c)
+{
+    const struct descriptor *d = descriptor_of(event_get_fd(&c->event));
+    struct turn *now = turn();
+    struct tcp *t;
+    uint32_t e;
+
+    if (d == NULL)
+        return;
+    t = tcp_at(d->tcp);
+    if (now->tcp_name == tcp_name(d->tcp, t)) {
+        ledger_sums.n_unsure += now->answers.n - now->answers.first;
+        end_turn(now);
+    }
+    while ((e = t->ledger.first_entry) != LEDGER_NONE) {
+        const struct ledger_entry *entry = ledger_entry_at(e);
+
+        ledger_sums.classes[entry->class].lost += entry->state == LEDGER_IN_FLIGHT;
+        ledger_entry_free(e);
+    }
+    t->ledger.is_orphan |= t->peer.offset > 0;
+}
+
+void ledger_on_close(uint32_t i)
+{
+    const struct tcp *t = tcp_at(i);
+
+    LAW(t->ledger.first_entry == LEDGER_NONE, "fd %d: closed with queries that have no outcome",
+        t->fd);
+    if (turn()->tcp_name == tcp_name(i, t))
+        end_turn(turn());
+}
+
+void ledger_end(void)
+{
+    LAW(ledger_entries_n() == 0, "%u queries have no outcome", ledger_entries_n());
+}
+
+/* --- the product's claims --- */
+
+static struct client_queries *queries_of(struct inflight *t)
+{
+    return (struct client_queries *)(void *)((char *)t - offsetof(struct client_queries, inflight));
+}
+
+void __real_client_query_sent(struct client_queries *qs, struct inflight_query *q,
+                              uint64_t sent_ns);
+void __wrap_client_query_sent(struct client_queries *qs, struct inflight_query *q,
+                              uint64_t sent_ns);
+void __real_client_query_lost(struct client_queries *qs, struct client_conn *c,
+                              struct outcome outcome);
+void __wrap_client_query_lost(struct client_queries *qs, struct client_conn *c,
+                              struct outcome outcome);
+void __real_inflight_answered(struct inflight *t, struct inflight_list *list, uint32_t slot);
+void __wrap_inflight_answered(struct inflight *t, struct inflight_list *list, uint32_t slot);
+void __real_inflight_expire(struct inflight *t, struct inflight_list *list, uint32_t slot);
+void __wrap_inflight_expire(struct inflight *t, struct inflight_list *list, uint32_t slot);
+
+void __wrap_client_query_sent(struct client_queries *qs, struct inflight_query *q, uint64_t sent_ns)
+{
+    on_sent(qs, q, sent_ns);
+    __real_client_query_sent(qs, q, sent_ns);
+}
+
+void __wrap_client_query_lost(struct client_queries *qs, struct client_conn *c,
+                              struct outcome outcome)
+{
+    on_lost(c);
+    __real_client_query_lost(qs, c, outcome);
+}
+
+void __wrap_inflight_answered(struct inflight *t, struct inflight_list *list, uint32_t slot)
+{
+    on_answered(queries_of(t), inflight_at(t, slot));
+    __real_inflight_answered(t, list, slot);
+}
+
+void __wrap_inflight_expire(struct inflight *t, struct inflight_list *list, uint32_t slot)
+{
+    on_expired(queries_of(t), inflight_at(t, slot));
+    __real_inflight_expire(t, list, slot);
+}

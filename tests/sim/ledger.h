@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ * ledger: what really happened to each query, kept beside the product and compared with what it
+ * says.
+ *
+ * Facts come from the simulated calls: which bytes were sent and received, and what the clock told
+ * the product.  The product's claims - a query is sent, answered, given up, lost with its
+ * connection - are seen at the calls between its parts (the linker's --wrap).  Each claim is held
+ * against the facts when it is made; the sums and every bucket of the histograms at the end. */
+#ifndef TCPSCALER_SIM_LEDGER_H
+#define TCPSCALER_SIM_LEDGER_H
+
+#include "client/worker/metric.h"
+#include "measure/tally.h"
+#include "protocol/query.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* query: borrowed. */
+void ledger_begin(const struct query *query, uint64_t timeout_ns);
+
+/* All of its queries have ended. */
+void ledger_end(void);
+
+/* --- facts --- */
+
+/* The last byte of a query is on its way: connection i, its id. */
+void ledger_on_wire(uint32_t i, uint16_t id);
+
+/* The product has read this.  `is_drained`: strays do not count any more. */
+void ledger_on_received(uint32_t i, const uint8_t *data, size_t n_bytes, bool is_drained);
+
+/* CLOCK_MONOTONIC told the running fiber this. */
+void ledger_on_clock(uint64_t now_ns);
+
+/* The running fiber has dealt with what it received. */
+void ledger_on_turn(void);
+
+/* The product closes connection i. */
+void ledger_on_close(uint32_t i);
+
+/* --- sums --- */
+
+struct ledger_class {
+    uint64_t sent, answered, expired, lost;
+};
+
+struct ledger_sums {
+    struct ledger_class classes[TALLY_N_CLASSES];
+    uint64_t n_late, n_duplicate, n_unknown, n_recycled, n_withdrawn;
+    uint64_t n_unsure; /* answers behind one that may have ended the connection */
+};
+
+extern struct ledger_sums ledger_sums;
+
+/* When the queries of schedule and warm-up that were sent were due; *n of them, sorted; NULL: they
+ * were too many to be kept. */
+const uint64_t *ledger_intended(size_t *n);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ * memory: what the product and libevent allocate is counted, and refused at times.
+ *
+ * The linker gives them these functions instead of malloc(3) and the others (--wrap, and
+ * event_set_mem_functions()). */
+#ifndef TCPSCALER_SIM_MEMORY_H
+#define TCPSCALER_SIM_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* libevent's memory comes from here, too.  Once, before anything of it is used. */
+void memory_prepare(void);
+
+/* From now on nothing has been allocated. */
+void memory_begin(void);
+
+/* Refuse so many of a million allocations; 0: none. */
+void memory_refuse(uint64_t ppm);
+
+/* Allocations not yet freed, and their bytes. */
+int64_t memory_n_live(void);
+int64_t memory_live_bytes(void);
+int64_t memory_most_bytes(void);
+
+/* For the simulation itself: as realloc(3), not counted; ends the program where there is none. */
+void *memory_own(void *old, size_t n_bytes);
+void memory_disown(void *own);
+
+#endif

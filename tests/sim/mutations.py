@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Hand-made bugs, each of which the simulation has to find.
+
+    mutations.py list                     NAME FILE, a line each
+    mutations.py make NAME SOURCE OUTPUT  the file with the bug
+    mutations.py run BUILD [NAME...]      builds and runs each; exit 1 if one is not found
+"""
+
+import re
+import subprocess
+import sys
+import time
+
+MINUTES = 5
+
+# name: file, what is replaced, by what
+MUTATIONS = {
+    "answer_counted_twice": (
+        "src/client/worker/answer.c",
+        "tally_add(&client_query_counts(qs, q)->answered, 1);",
+        "tally_add(&client_query_counts(qs, q)->answered, 2);",
+    ),
+    "response_from_sent": (
+        "src/client/worker/answer.c",
+        "hist_record(&metrics[CLIENT_RESPONSE], received_ns - q->intended_ns);",
+        "hist_record(&metrics[CLIENT_RESPONSE], received_ns - q->sent_ns);",
+    ),
+    "expires_1_us_early": (
+        "src/client/worker/query.c",
+        "inflight_at(t, slot)->sent_ns + timeout_ns <= now_ns)",
+        "inflight_at(t, slot)->sent_ns + timeout_ns <= now_ns + 1000)",
+    ),
+    "credited_at_the_timeout": (
+        "src/client/worker/answer.c",
+        "->sent_ns >= qs->transport->config->timeout_ns;",
+        "->sent_ns > qs->transport->config->timeout_ns;",
+    ),
+    "mailbox_loses_messages": (
+        "src/net/worker.c",
+        "            w->ops->on_message(w, kind, values[kind]);",
+        "            { w->ops->on_message(w, kind, values[kind]); break; }",
+    ),
+    "mailbox_never_emptied": (
+        "src/net/worker.c",
+        "if (read(fd, &wakeups, sizeof wakeups) < 0)",
+        "if (write(fd, &wakeups, 0 * sizeof wakeups) > 0)",
+    ),
+    "loop_sleeps_over_an_earlier_query": (
+        "src/client/worker/load.c",
+        "    if (l->due->is_sooner)\n        arm_timer(l);\n",
+        "",
+    ),
+    "late_answer_credited_to_the_next_query": (
+        "src/workload/inflight.c",
+        "return list->n_reserved == 0 ? head : NONE;",
+        "return head;",
+    ),
+    "expired_id_not_reserved": (
+        "src/workload/inflight.c",
+        "        inflight_ids_add_expired(t, list, slot);",
+        "        inflight_ids_release(t, list, t->slots[slot].id), inflight_slots_release(t, slot);",
+    ),
+    "percentile_rank_rounded_down": (
+        "src/measure/hist.c",
+        "n / den * num + (n % den * num + den - 1) / den;",
+        "n / den * num + n % den * num / den;",
+    ),
+    "unsent_bytes_leak": (
+        "src/client/worker/conn.c",
+        "    client_io_discard(c);\n    count_end(c, outcome);",
+        "    count_end(c, outcome);",
+    ),
+    "socket_leaks_after_a_reset": (
+        "src/client/worker/conn.c",
+        "    if (fd >= 0)\n        close(fd);\n}",
+        "    if (fd >= 0 && outcome.reason != REASON_RESET)\n        close(fd);\n}",
+    ),
+    "short_write_loses_a_byte": (
+        "src/client/worker/send.c",
+        "client_io_keep(c, s->to_send + n_written, n_begun - n_written)",
+        "client_io_keep(c, s->to_send + n_written + 1, n_begun - n_written - 1)",
+    ),
+    "backlog_sent_again": (
+        "src/client/worker/io.c",
+        "    b->n_sent += (size_t)n;\n",
+        "    b->n_sent = (size_t)n;\n",
+    ),
+    "half_open_gauge_kept": (
+        "src/client/worker/conn.c",
+        "    if (c->state == CLIENT_CONN_HALF_OPEN)\n        tally_sub(&f->n_half_open, 1);\n",
+        "",
+    ),
+    "coordinated_omission": (
+        "src/client/worker/dispatch.c",
+        "!queue(d, i, intended_ns, class, query)",
+        "!queue(d, i, now_ns, class, query)",
+    ),
+    "stamped_after_the_write": (
+        "src/client/worker/send.c",
+        "        error = write_encoded(s, c, n_bytes);\n",
+        "        error = write_encoded(s, c, n_bytes);\n        sent_ns = clock_now_ns();\n",
+    ),
+    "window_never_freed": (
+        "src/client/worker/connect.c",
+        "    cc->n_in_window--;\n",
+        "",
+    ),
+    "duplicates_called_unknown": (
+        "src/client/worker/answer.c",
+        "&tally->duplicate\n",
+        "&tally->unknown_id\n",
+    ),
+    "hand_over_does_not_wait": (
+        "src/client/worker/figures.c",
+        "    if (atomic_load_explicit(&f->n_collected, memory_order_acquire) != n)\n        return;\n",
+        "",
+    ),
+    "schedule_cut_off": (
+        "src/client/worker/load.c",
+        "begin_ns >= span->end_ns && client_due_next_ns(l->due) == PACER_NEVER)",
+        "begin_ns + 1000000 >= span->end_ns)",
+    ),
+    "event_kept_after_close": (
+        "src/client/worker/conn.c",
+        "    event_del(&c->event);\n    if (t->tls != NULL)\n        client_tls_end",
+        "    if (t->tls != NULL)\n        client_tls_end",
+    ),
+    "overdue_answer_credited": (
+        "src/client/worker/answer.c",
+        "if (slot != INFLIGHT_NONE && is_overdue(qs, slot, received_ns)) {",
+        "if (slot == 0x7fffffff && is_overdue(qs, slot, received_ns)) {",
+    ),
+    "lost_queries_not_counted_beyond": (
+        "src/client/worker/query.c",
+        "            client_query_unanswered(qs, q->state != INFLIGHT_QUEUED);",
+        "            client_query_unanswered(qs, false);",
+    ),
+}
+
+
+def mutated(name, source):
+    file, old, new = MUTATIONS[name]
+    with open(f"{source}/{file}", encoding="utf-8") as f:
+        text = f.read()
+    if text.count(old) != 1:
+        sys.exit(f"{name}: {file} has {text.count(old)} times what it replaces, not once")
+    return text.replace(old, new)
+
+
+def make(name, source, output):
+    with open(output, "w", encoding="utf-8") as f:
+        f.write(mutated(name, source))
+
+
+def run(build, names):
+    missed = []
+    for name in names or MUTATIONS:
+        target = f"sim_{name}"
+        subprocess.run(["cmake", "--build", build, "--target", target], check=True, stdout=subprocess.DEVNULL)
+        begin = time.monotonic()
+        said = subprocess.run([f"{build}/tests/sim/{target}", "--minutes", str(MINUTES), "--no-shrink"],
+                              capture_output=True, text=True)
+        seconds = time.monotonic() - begin
+        law = re.search(r"VIOLATION at \d+ ns: (.*)|Assertion `(.*)' failed", said.stderr)
+        seed = re.search(r"FAILED: (seed=\d+)", said.stdout)
+        found = said.returncode == 1
+        print(f"{name}: {'found' if found else 'MISSED'} after {seconds:.1f} s"
+              + (f", {seed.group(1)}: {law.group(1) or law.group(2) if law else 'crash'}" if found and seed else ""), flush=True)
+        if not found:
+            missed.append(name)
+    print(f"{len(names or MUTATIONS) - len(missed)} found, {len(missed)} missed")
+    return 1 if missed else 0
+
+
+def main():
+    if sys.argv[1:] == ["list"]:
+        for name, (file, _, _) in MUTATIONS.items():
+            print(name, file)
+    elif sys.argv[1:2] == ["make"] and len(sys.argv) == 5:
+        make(*sys.argv[2:])
+    elif sys.argv[1:2] == ["run"] and len(sys.argv) > 2:
+        sys.exit(run(sys.argv[2], sys.argv[3:]))
+    else:
+        sys.exit(__doc__)
+
+
+main()

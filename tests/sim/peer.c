@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT
+ * peer: see peer.h. */
+#include "peer.h"
+
+#include "ledger.h"
+#include "tcp.h"
+#include "violation.h"
+#include "world.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define MS 1000000ull
+
+enum { DNS_HEADER_BYTES = 12, MOST_EXTRA_BYTES = 40, PIECES = 4 };
+
+static const struct query *query;
+static uint64_t busy_until_ns;  /* the server */
+static uint64_t n_served;       /* connections accepted and not yet closed */
+static uint64_t queue_until_ns; /* the end of the stall in which ... */
+static uint64_t n_queued;       /* ... so many wait to be accepted */
+struct peer_figures peer_figures;
+
+void peer_begin(const struct query *expected)
+{
+    query = expected;
+    busy_until_ns = n_served = queue_until_ns = n_queued = 0;
+    peer_figures = (struct peer_figures){0};
+}
+
+/* --- time --- */
+
+static uint64_t way_ns(void)
+{
+    return (world.scenario.latency_us + world_up_to(world.scenario.jitter_us)) * 1000;
+}
+
+/* When a server that stalls now and then goes on. */
+static uint64_t awake_ns(uint64_t at_ns)
+{
+    const uint64_t every_ns = world.scenario.stall_every_us * 1000;
+    const uint64_t stall_ns = world.scenario.stall_us * 1000;
+
+    if (stall_ns == 0 || every_ns <= stall_ns)
+        return at_ns;
+    return at_ns % every_ns < stall_ns ? at_ns - at_ns % every_ns + stall_ns : at_ns;
+}
+
+/* What arrives within one step of coalescing arrives at its end. */
+static uint64_t arrival_ns(uint64_t at_ns)
+{
+    const uint64_t step_ns = world.scenario.coalesce_us * 1000;
+
+    return step_ns > 0 ? (at_ns / step_ns + 1) * step_ns : at_ns;
+}
+
+static uint64_t service_ns(void)
+{
+    const uint64_t ns = world.scenario.service_us * 1000;
+
+    return world.scenario.service_random ? (uint64_t)(rng_exponential(&world.dice) * (double)ns)
+                                         : ns;
+}
+
+/* --- connecting --- */
+
+/* A SYN that found no room, or was lost, is sent again after 1, 3, 7, ... s (tcp(7)). */
+static uint64_t again_ns(unsigned n_lost)
+{
+    return ((1ull << n_lost) - 1) * 1000 * MS;
+}
+
+static bool has_room(uint64_t at_ns)
+{
+    const uint64_t until_ns = awake_ns(at_ns);
+
+    if (world.scenario.accept_queue == 0 || until_ns == at_ns)
+        return true;
+    if (until_ns != queue_until_ns) {
+        queue_until_ns = until_ns;
+        n_queued = 0;
+    }
+    return n_queued++ < world.scenario.accept_queue;
+}
+
+static void accept(struct tcp *t, uint32_t i, uint64_t at_ns)
+{
+    const uint64_t most = world.scenario.most_served;
+
+    t->peer.accepted_ns = awake_ns(at_ns);
+    t->peer.is_deaf = world_chance(world.scenario.deaf_permille);
+    if (most > 0 && n_served >= most) {
+        t->peer.is_gone = true;
+        peer_figures.n_resets++;
+        tcp_reset_at(i, t->peer.accepted_ns + way_ns());
+    } else {
+        t->peer.is_served = true;
+        n_served++;
+    }
+}
+
+void peer_on_connect(uint32_t i)
+{
+    static const int refusals[] = {ECONNREFUSED, ECONNREFUSED, EHOSTUNREACH, ENETUNREACH};
+    struct tcp *t = tcp_at(i);
+    unsigned n_lost = 0;
+    uint64_t at_ns = world.now_ns + way_ns();
+
+    while (n_lost < 6 && (world_chance(world.scenario.syn_lost_permille) || !has_room(at_ns)))
+        at_ns = world.now_ns + again_ns(++n_lost) + way_ns();
+    t->retransmits = (uint8_t)n_lost; /* of those to come, too: nobody looks before */
+    if (n_lost == 6)
+        return;
+    if (world_chance(world.scenario.refused_permille)) {
+        tcp_refuse_at(i, at_ns + way_ns(), refusals[world_up_to(3)]);
+        return;
+    }
+    accept(t, i, at_ns);
+    tcp_establish_at(i, at_ns + way_ns());
+}
+
+static void leave(struct tcp *t)
+{
+    if (t->peer.is_served)
+        n_served--;
+    t->peer.is_served = false;
+    t->peer.is_gone = true;
+}
+
+void peer_on_close(uint32_t i)
+{
+    leave(tcp_at(i));
+}
+
+/* --- answering --- */
+
+/* Of a query with this id.  Returns the length. */
+static size_t encode(uint8_t *out, uint16_t id, bool is_malformed)
+{
+    if (query->protocol->has_id) {
+        const size_t n = DNS_HEADER_BYTES + (size_t)world_up_to(MOST_EXTRA_BYTES);
+        const size_t said = is_malformed ? world_up_to(DNS_HEADER_BYTES - 1) : n;
+
+        memset(out, 0, 2 + n);
+        out[0] = (uint8_t)(said >> 8);
+        out[1] = (uint8_t)said;
+        out[2] = (uint8_t)(id >> 8);
+        out[3] = (uint8_t)id;
+        out[4] = (uint8_t)(world_chance(20) ? 0x00 : world_chance(20) ? 0x82 : 0x80);
+        out[5] = (uint8_t)(0x80 | (world_chance(50) ? world_up_to(15) : 0));
+        return 2 + n;
+    }
+    if (query->bytes[0] == 'P') {
+        memcpy(out, "Pong", 4);
+        return 4;
+    }
+    memcpy(out, query->bytes, query->n_bytes);
+    out[world_up_to(query->n_bytes - 1)] ^= is_malformed;
+    return query->n_bytes;
+}
+
+/* In pieces, each behind the one before. */
+static void send_split(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_t at_ns)
+{
+    for (int k = 0; k < PIECES && n_bytes > 1; k++) {
+        const size_t n = 1 + (size_t)world_up_to(n_bytes < 8 ? n_bytes - 2 : 7);
+
+        tcp_deliver_at(i, data, n, arrival_ns(at_ns));
+        data += n;
+        n_bytes -= n;
+        at_ns += world_up_to(world.scenario.latency_us * 1000);
+    }
+    tcp_deliver_at(i, data, n_bytes, arrival_ns(at_ns));
+}
+
+static void send(uint32_t i, uint16_t id, bool is_malformed)
+{
+    static uint8_t out[QUERY_MAX_BYTES + 2];
+    const size_t n = encode(out, id, is_malformed);
+    const uint64_t at_ns = world.now_ns + way_ns();
+
+    peer_figures.n_answers++;
+    if (world_chance(world.scenario.split_permille))
+        send_split(i, out, n, at_ns);
+    else
+        tcp_deliver_at(i, out, n, arrival_ns(at_ns));
+}
+
+static void end(struct tcp *t, uint32_t i)
+{
+    if (world_chance(world.scenario.fin_permille)) {
+        leave(t);
+        peer_figures.n_fins++;
+        tcp_finish_at(i, world.now_ns + way_ns());
+    } else if (world_chance(world.scenario.reset_permille)) {
+        leave(t);
+        peer_figures.n_resets++;
+        tcp_reset_at(i, world.now_ns + way_ns());
+    }
+}
+
+/* The query with this id has been served. */
+static void on_served(uint64_t name, uint64_t id)
+{
+    const uint32_t i = (uint32_t)name;
+    struct tcp *t = tcp_named(name);
+    uint16_t answered = (uint16_t)id;
+
+    if (t == NULL || t->peer.is_gone)
+        return;
+    if (world_chance(world.scenario.wrong_id_permille)) {
+        peer_figures.n_wrong++;
+        answered = (uint16_t)(answered + 1 + world_up_to(3) * 20000);
+    }
+    send(i, answered, world_chance(world.scenario.malformed_permille));
+    t = tcp_at(i);
+    if (world_chance(world.scenario.duplicate_permille)) {
+        peer_figures.n_duplicate++;
+        send(i, answered, false);
+    }
+    end(tcp_at(i), i);
+}
+
+static void serve(const struct tcp *t, uint32_t i, uint16_t id, uint64_t at_ns)
+{
+    const uint64_t start_ns = at_ns > busy_until_ns ? at_ns : busy_until_ns;
+    uint64_t answer_ns;
+
+    peer_figures.n_queries++;
+    if (t->peer.is_deaf || t->peer.is_gone)
+        return;
+    busy_until_ns = awake_ns(start_ns) + service_ns();
+    answer_ns = awake_ns(busy_until_ns);
+    if (world_chance(world.scenario.lost_permille)) {
+        peer_figures.n_lost++;
+        return;
+    }
+    if (world_chance(world.scenario.late_permille)) {
+        peer_figures.n_late++;
+        answer_ns += world.scenario.late_us * 1000;
+    }
+    world_at(answer_ns, on_served, tcp_name(i, t), id);
+}
+
+/* --- reading --- */
+
+/* The next byte of a query: no other one may stand there. */
+static void check_byte(struct tcp *t, uint8_t byte)
+{
+    const uint32_t at = t->peer.offset++;
+    const uint32_t id_at = query->protocol->id_offset;
+
+    if (query->protocol->has_id && at - id_at < 2)
+        t->peer.id[at - id_at] = byte;
+    else
+        LAW(byte == query->bytes[at], "fd %d: byte %u of a query is %02x, not %02x", t->fd, at,
+            byte, query->bytes[at]);
+}
+
+uint64_t peer_on_data(uint32_t i, const uint8_t *data, size_t n_bytes)
+{
+    struct tcp *t = tcp_at(i);
+    uint64_t at_ns = world.now_ns + way_ns(), read_ns;
+
+    if (at_ns < t->last_arrival_ns)
+        at_ns = t->last_arrival_ns;
+    t->last_arrival_ns = at_ns;
+    if (t->peer.is_gone && t->state == TCP_ESTABLISHED) /* nobody there any more */
+        tcp_reset_at(i, at_ns + way_ns());
+    read_ns = awake_ns(at_ns > t->peer.accepted_ns ? at_ns : t->peer.accepted_ns);
+    for (size_t k = 0; k < n_bytes; k++) {
+        uint16_t id;
+
+        check_byte(t, data[k]);
+        if (t->peer.offset < query->n_bytes)
+            continue;
+        t->peer.offset = 0;
+        id = (uint16_t)(t->peer.id[0] << 8 | t->peer.id[1]);
+        ledger_on_wire(i, id);
+        serve(t, i, id, read_ns);
+    }
+    if (t->peer.is_deaf && world.scenario.sndbuf_bytes > 0)
+        read_ns = world.now_ns + 1000 * 1000 * MS; /* it does not read, either */
+    return read_ns;
+}

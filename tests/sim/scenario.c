@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT
+ * scenario: see scenario.h. */
+#include "scenario.h"
+
+#include "base/rng.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[] = {
+#define NAME(name, simplest) #name,
+    SCENARIO_FIELDS(NAME)
+#undef NAME
+};
+
+static const uint64_t simplest_values[] = {
+#define SIMPLEST(name, simplest) simplest,
+    SCENARIO_FIELDS(SIMPLEST)
+#undef SIMPLEST
+};
+
+/* --- fields --- */
+
+uint64_t *scenario_field(struct scenario *s, int i)
+{
+    return &s->seed + 1 + i; /* all members have one type */
+}
+
+uint64_t scenario_simplest_of(int i)
+{
+    return simplest_values[i];
+}
+
+const char *scenario_name_of(int i)
+{
+    return names[i];
+}
+
+struct scenario scenario_simplest(uint64_t seed)
+{
+    struct scenario s = {.seed = seed};
+
+    for (int i = 0; i < SCENARIO_N_FIELDS; i++)
+        *scenario_field(&s, i) = simplest_values[i];
+    return s;
+}
+
+/* --- text --- */
+
+void scenario_print(char text[SCENARIO_TEXT_BYTES], const struct scenario *s)
+{
+    struct scenario copy = *s;
+    size_t n = (size_t)snprintf(text, SCENARIO_TEXT_BYTES, "seed=%" PRIu64, s->seed);
+
+    for (int i = 0; i < SCENARIO_N_FIELDS; i++) {
+        const uint64_t value = *scenario_field(&copy, i);
+
+        if (value != simplest_values[i] && n < SCENARIO_TEXT_BYTES)
+            n += (size_t)snprintf(text + n, SCENARIO_TEXT_BYTES - n, " %s=%" PRIu64, names[i],
+                                  value);
+    }
+}
+
+static uint64_t *find(struct scenario *s, const char *name, size_t n)
+{
+    if (n == 4 && memcmp(name, "seed", 4) == 0)
+        return &s->seed;
+    for (int i = 0; i < SCENARIO_N_FIELDS; i++)
+        if (strlen(names[i]) == n && memcmp(names[i], name, n) == 0)
+            return scenario_field(s, i);
+    return NULL;
+}
+
+int scenario_parse(struct scenario *s, const char *text)
+{
+    *s = scenario_simplest(0);
+    for (text += strspn(text, " \n"); *text != '\0'; text += strspn(text, " \n")) {
+        const size_t n = strcspn(text, "= \n");
+        uint64_t *value = find(s, text, n);
+        char *end;
+
+        if (value == NULL || text[n] != '=')
+            return -1;
+        *value = strtoull(text + n + 1, &end, 10);
+        if (end == text + n + 1)
+            return -1;
+        text = end;
+    }
+    return 0;
+}
+
+/* --- random ones --- */
+
+static uint64_t between(struct rng *r, uint64_t least, uint64_t most)
+{
+    return least + rng_below(r, (uint32_t)(most - least + 1));
+}
+
+/* Small values as likely as large ones: uniform in the logarithm. */
+static uint64_t of_any_size(struct rng *r, uint64_t least, uint64_t most)
+{
+    uint64_t v = most;
+
+    while (v > 2 * least && rng_below(r, 100) < 70)
+        v /= 2;
+    return between(r, least, v);
+}
+
+static bool one_in(struct rng *r, uint32_t n)
+{
+    return rng_below(r, n) == 0;
+}
+
+static void draw_load(struct scenario *s, struct rng *r)
+{
+    s->connections = of_any_size(r, 1, 60);
+    s->workers = one_in(r, 3) ? between(r, 1, s->connections < 4 ? s->connections : 4) : 1;
+    s->rate_qps = of_any_size(r, 50, 20000);
+    s->duration_us = of_any_size(r, 1000, 200000);
+    while (s->rate_qps * s->duration_us > 1000 * 1000000ull)
+        s->rate_qps /= 2;
+    s->warmup_us = one_in(r, 3) ? of_any_size(r, 1, 50000) : 0;
+    s->settle_us = of_any_size(r, 1, 20000);
+    s->timeout_us = one_in(r, 2) ? of_any_size(r, 100, 20000) : of_any_size(r, 20000, 2000000);
+    s->drain_us = one_in(r, 4) ? of_any_size(r, 1, 100000) : s->timeout_us;
+    s->poisson = between(r, 0, 1);
+    s->random_select = between(r, 0, 1);
+    s->protocol = one_in(r, 2) ? 0 : between(r, 0, 2);
+    s->message_bytes = one_in(r, 4) ? of_any_size(r, 1, 65536) : of_any_size(r, 1, 500);
+    s->pace = between(r, 1, one_in(r, 8) ? 3 : 2);
+    s->tick_us = of_any_size(r, 1000, 1000000);
+    s->close_with_rst = between(r, 0, 1);
+    s->close_on_timeout = one_in(r, 4);
+    s->prove = !one_in(r, 4);
+    if (one_in(r, 5)) {
+        s->closed_loop = 1;
+        s->interval_us = of_any_size(r, 1, 20000) - 1;
+        if (s->interval_us < 100)
+            s->duration_us = s->duration_us > 20000 ? 20000 : s->duration_us;
+    }
+}
+
+static void draw_connections(struct scenario *s, struct rng *r)
+{
+    if (one_in(r, 3))
+        s->connect_window = of_any_size(r, 1, 100);
+    if (one_in(r, 4))
+        s->connect_rate = of_any_size(r, 100, 100000);
+    if (one_in(r, 3))
+        s->connect_timeout_us = of_any_size(r, 100, 3000000);
+    if (one_in(r, 5))
+        s->queries_per_conn = of_any_size(r, 1, 20);
+    if (one_in(r, 4))
+        s->reconnect = 1;
+    if (one_in(r, 4))
+        s->planned_ports = between(r, 50, 300);
+    if (one_in(r, 10) && !s->closed_loop)
+        s->population = of_any_size(r, 1, s->connections);
+    else if (one_in(r, 8) && !s->closed_loop)
+        s->steps = of_any_size(r, 1, 10);
+    if (one_in(r, 8))
+        s->stop_us = of_any_size(r, 1, 400000);
+    if (one_in(r, 20))
+        s->memory_grant = between(r, 1, s->connections);
+}
+
+static void draw_network(struct scenario *s, struct rng *r)
+{
+    s->latency_us = one_in(r, 5) ? 0 : of_any_size(r, 1, 5000);
+    if (one_in(r, 2))
+        s->jitter_us = of_any_size(r, 1, 5000);
+    if (one_in(r, 4))
+        s->sndbuf_bytes = of_any_size(r, 1, 20000);
+    if (one_in(r, 4))
+        s->coalesce_us = of_any_size(r, 1, 5000);
+    if (one_in(r, 4))
+        s->split_permille = between(r, 1, 1000);
+    if (one_in(r, 6))
+        s->syn_lost_permille = between(r, 1, 500);
+}
+
+static void draw_peer(struct scenario *s, struct rng *r)
+{
+    if (one_in(r, 3))
+        s->service_us = of_any_size(r, 1, 2000);
+    s->service_random = between(r, 0, 1);
+    if (one_in(r, 4)) {
+        s->stall_every_us = of_any_size(r, 100, 200000);
+        s->stall_us = of_any_size(r, 1, s->stall_every_us);
+    }
+    if (one_in(r, 6))
+        s->accept_queue = of_any_size(r, 1, 30);
+    if (one_in(r, 8))
+        s->most_served = of_any_size(r, 1, 50);
+    if (one_in(r, 10))
+        s->refused_permille = one_in(r, 4) ? 1000 : between(r, 1, 500);
+    if (one_in(r, 10))
+        s->deaf_permille = between(r, 1, 1000);
+}
+
+static void draw_answers(struct scenario *s, struct rng *r)
+{
+    if (one_in(r, 5))
+        s->lost_permille = between(r, 1, 300);
+    if (one_in(r, 4)) {
+        s->late_permille = between(r, 1, 500);
+        s->late_us = one_in(r, 2) ? s->timeout_us : of_any_size(r, 1, 2 * s->timeout_us);
+    }
+    if (one_in(r, 6))
+        s->duplicate_permille = between(r, 1, 300);
+    if (one_in(r, 8))
+        s->wrong_id_permille = between(r, 1, 100);
+    if (one_in(r, 12))
+        s->malformed_permille = between(r, 1, 50);
+    if (one_in(r, 8))
+        s->fin_permille = between(r, 1, 100);
+    if (one_in(r, 8))
+        s->reset_permille = between(r, 1, 100);
+}
+
+/* Half of all scenarios have none. */
+static void draw_faults(struct scenario *s, struct rng *r)
+{
+    if (one_in(r, 2))
+        return;
+    if (one_in(r, 20))
+        s->start_permille = between(r, 1, 500);
+    if (one_in(r, 5))
+        s->socket_permille = between(r, 1, 200);
+    if (one_in(r, 5))
+        s->bind_permille = between(r, 1, 300);
+    if (one_in(r, 5))
+        s->connect_permille = between(r, 1, 200);
+    if (one_in(r, 4))
+        s->send_permille = between(r, 1, 50);
+    if (one_in(r, 4))
+        s->receive_permille = between(r, 1, 50);
+    if (one_in(r, 2))
+        s->short_permille = between(r, 1, 500);
+    if (one_in(r, 3))
+        s->again_permille = between(r, 1, 300);
+    if (one_in(r, 8))
+        s->watch_permille = between(r, 1, 100);
+    if (one_in(r, 10))
+        s->malloc_ppm = of_any_size(r, 10, 50000);
+    if (one_in(r, 10))
+        s->fd_limit = between(r, 6, 60);
+}
+
+static void draw_host(struct scenario *s, struct rng *r)
+{
+    static const uint64_t steps_ns[] = {1, 1, 1, 1, 1000, 100000};
+
+    s->call_ns = of_any_size(r, s->pace == 1 ? 50 : 1000, 5000);
+    if (one_in(r, 2))
+        s->wakeup_us = of_any_size(r, 1, 3000);
+    s->clock_step_ns = steps_ns[rng_below(r, 6)];
+    if (s->clock_step_ns > 1) /* so that times meet exactly */
+        s->call_ns = s->clock_step_ns / 10 > 50 ? s->clock_step_ns / 10 : 50;
+    if (one_in(r, 4))
+        s->preempt_permille = between(r, 1, 100);
+    s->shuffle = between(r, 0, 1);
+}
+
+struct scenario scenario_random(uint64_t seed)
+{
+    struct scenario s = scenario_simplest(seed);
+    struct rng r;
+
+    rng_seed(&r, seed, 0);
+    draw_load(&s, &r);
+    draw_connections(&s, &r);
+    draw_network(&s, &r);
+    if (!one_in(&r, 4)) {
+        draw_peer(&s, &r);
+        draw_answers(&s, &r);
+    }
+    draw_faults(&s, &r);
+    draw_host(&s, &r);
+    return s;
+}

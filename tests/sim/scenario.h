@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ * scenario: everything that a simulated run depends on, as a list of numbers.  The same scenario is
+ * the same run, event by event.  Pure. */
+#ifndef TCPSCALER_SIM_SCENARIO_H
+#define TCPSCALER_SIM_SCENARIO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* name, simplest value.  Shrinking moves each field towards its simplest value.  "permille" fields
+ * are chances; times end in their unit. */
+#define SCENARIO_FIELDS(X)                                                                         \
+    /* the load, as tcpclient's options */                                                         \
+    X(workers, 1)                                                                                  \
+    X(connections, 1)                                                                              \
+    X(rate_qps, 100)                                                                               \
+    X(duration_us, 10000)                                                                          \
+    X(warmup_us, 0)                                                                                \
+    X(settle_us, 100)                                                                              \
+    X(timeout_us, 1000000)                                                                         \
+    X(drain_us, 1000000)                                                                           \
+    X(poisson, 0)                                                                                  \
+    X(random_select, 0)                                                                            \
+    X(closed_loop, 0)                                                                              \
+    X(interval_us, 1000)                                                                           \
+    X(queries_per_conn, 0)                                                                         \
+    X(reconnect, 0)                                                                                \
+    X(close_on_timeout, 0)                                                                         \
+    X(close_with_rst, 0)                                                                           \
+    X(prove, 1)                                                                                    \
+    X(connect_window, 1000)                                                                        \
+    X(connect_rate, 0)                                                                             \
+    X(connect_timeout_us, 1000000)                                                                 \
+    X(protocol, 0)       /* enum query_kind */                                                     \
+    X(message_bytes, 64) /* echo */                                                                \
+    X(pace, 1)           /* enum client_pace, not 0 */                                             \
+    X(planned_ports, 0)  /* 0: the kernel chooses; else so many per connection, in percent */      \
+    X(population, 0)     /* the number of connections follows a schedule */                        \
+    X(steps, 0)          /* changes by request while it runs */                                    \
+    X(stop_us, 0)        /* interrupted so long after its start; 0: not */                         \
+    X(tick_us, 1000000)  /* between two collections of the histograms */                           \
+    X(memory_grant, 0)   /* memory is short after so many connections; 0: never */                 \
+    /* the network */                                                                              \
+    X(latency_us, 50)                                                                              \
+    X(jitter_us, 0)                                                                                \
+    X(sndbuf_bytes, 0)   /* 0: no limit */                                                         \
+    X(coalesce_us, 0)    /* what arrives within so long arrives together */                        \
+    X(split_permille, 0) /* an answer that arrives in pieces */                                    \
+    X(syn_lost_permille, 0)                                                                        \
+    /* the peer */                                                                                 \
+    X(service_us, 0)     /* of its single server, first come first served */                       \
+    X(service_random, 0) /* exponential */                                                         \
+    X(stall_every_us, 0) /* it stands still ... */                                                 \
+    X(stall_us, 0)       /* ... for so long */                                                     \
+    X(accept_queue, 0)   /* 0: endless */                                                          \
+    X(most_served, 0)    /* connections; 0: no limit */                                            \
+    X(refused_permille, 0)                                                                         \
+    X(deaf_permille, 0) /* connections that it never answers */                                    \
+    X(lost_permille, 0)                                                                            \
+    X(late_permille, 0)                                                                            \
+    X(late_us, 0)                                                                                  \
+    X(duplicate_permille, 0)                                                                       \
+    X(wrong_id_permille, 0)                                                                        \
+    X(malformed_permille, 0)                                                                       \
+    X(fin_permille, 0) /* it closes after an answer */                                             \
+    X(reset_permille, 0)                                                                           \
+    /* faults of this host's calls */                                                              \
+    X(start_permille, 0) /* epoll_create1, eventfd, timerfd_create, pthread_create */              \
+    X(socket_permille, 0)                                                                          \
+    X(bind_permille, 0)                                                                            \
+    X(connect_permille, 0)                                                                         \
+    X(send_permille, 0)                                                                            \
+    X(receive_permille, 0)                                                                         \
+    X(short_permille, 0) /* reads and writes */                                                    \
+    X(again_permille, 0)                                                                           \
+    X(watch_permille, 0) /* epoll_ctl */                                                           \
+    X(malloc_ppm, 0)     /* once the workers run */                                                \
+    X(fd_limit, 0)       /* 0: none */                                                             \
+    /* this host */                                                                                \
+    X(call_ns, 100)        /* CPU time of a system call */                                         \
+    X(wakeup_us, 0)        /* a sleeper wakes late, by up to this */                               \
+    X(clock_step_ns, 1)    /* of CLOCK_MONOTONIC */                                                \
+    X(preempt_permille, 0) /* per call */                                                          \
+    X(shuffle, 0)          /* readiness in any order */
+
+struct scenario {
+    uint64_t seed;
+#define SCENARIO_MEMBER(name, simplest) uint64_t name;
+    SCENARIO_FIELDS(SCENARIO_MEMBER)
+#undef SCENARIO_MEMBER
+};
+
+enum {
+#define SCENARIO_ONE(name, simplest) +1
+    SCENARIO_N_FIELDS = 0 SCENARIO_FIELDS(SCENARIO_ONE),
+#undef SCENARIO_ONE
+    SCENARIO_TEXT_BYTES = 4096
+};
+
+/* All fields at their simplest. */
+struct scenario scenario_simplest(uint64_t seed);
+
+/* One of the random ones. */
+struct scenario scenario_random(uint64_t seed);
+
+/* "seed=7 connections=3 ...": the seed and the fields that are not at their simplest. */
+void scenario_print(char text[SCENARIO_TEXT_BYTES], const struct scenario *s);
+
+/* Likewise from text, blanks between the fields.  Returns 0, or -1 where a field is unknown or no
+ * number. */
+int scenario_parse(struct scenario *s, const char *text);
+
+/* Field i, and its simplest value. */
+uint64_t *scenario_field(struct scenario *s, int i);
+uint64_t scenario_simplest_of(int i);
+const char *scenario_name_of(int i);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ * setup: see setup.h. */
+#include "setup.h"
+
+#include "ports.h"
+#include "protocol/query_init.h"
+#include "violation.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#define US 1000ull
+
+static void set_target(struct client_config *c)
+{
+    const struct sockaddr_in in = {.sin_family = AF_INET,
+                                   .sin_port = htons(PORTS_PEER_PORT),
+                                   .sin_addr.s_addr = htonl(PORTS_PEER_ADDRESS)};
+
+    memcpy(&c->target.ss, &in, sizeof in);
+    c->target.length = sizeof in;
+}
+
+/* Percent of the connections have a tuple, on two addresses. */
+static void plan_ports(struct client_config *c, const struct scenario *s)
+{
+    const uint64_t n = c->n_connections * s->planned_ports / 200 + 1;
+    char error[SRCPLAN_ERROR_BYTES], ports[64];
+
+    srcplan_init(&c->plan);
+    srcplan_init(&c->fallback);
+    if (s->planned_ports == 0)
+        return;
+    snprintf(ports, sizeof ports, "20000-%u", (unsigned)(20000 + n - 1));
+    LAW(srcplan_add_sources(&c->plan, "10.0.0.1-10.0.0.2", error) == 0 &&
+            srcplan_add_ports(&c->plan, ports, error) == 0,
+        "%s", error);
+}
+
+static void plan_load(struct client_config *c, const struct scenario *s)
+{
+    c->arrival = s->poisson ? PACER_POISSON : PACER_CONSTANT;
+    c->select = s->random_select ? CLIENT_SELECT_RANDOM : CLIENT_SELECT_ROUND_ROBIN;
+    c->loop = s->closed_loop ? CLIENT_LOOP_CLOSED : CLIENT_LOOP_OPEN;
+    c->interval_ns = s->interval_us * US;
+    c->seed = s->seed;
+    c->pace = (int)s->pace;
+    c->waiting_share = s->pace == CLIENT_PACE_SLEEP ? 0 : 1;
+    c->warmup_ns = s->warmup_us * US;
+    c->duration_ns = s->duration_us * US;
+    c->drain_ns = s->drain_us * US;
+    c->timeout_ns = s->timeout_us * US;
+    c->on_timeout = s->close_on_timeout ? CLIENT_TIMEOUT_CLOSE : CLIENT_TIMEOUT_KEEP;
+    schedule_constant(&c->schedule, client_config_load_ns(c),
+                      s->closed_loop ? 0 : (double)s->rate_qps);
+}
+
+/* Up, down to s->population, and up again, in thirds of the measurement. */
+static void plan_population(struct client_config *c, const struct scenario *s)
+{
+    const uint64_t third_ns = c->duration_ns / 3;
+    const double most = (double)s->connections, least = (double)s->population;
+
+    if (s->population == 0)
+        return;
+    c->population.n = 3;
+    c->population.segments[0] = (struct pacer_segment){third_ns, least, most};
+    c->population.segments[1] = (struct pacer_segment){third_ns, most, least};
+    c->population.segments[2] = (struct pacer_segment){c->duration_ns - 2 * third_ns, least, most};
+}
+
+static void plan_connections(struct client_config *c, const struct scenario *s)
+{
+    c->n_connections = (uint32_t)s->connections;
+    c->n_at_begin = s->steps > 0 ? (uint32_t)((s->connections + 1) / 2) : c->n_connections;
+    c->n_workers = (uint32_t)s->workers;
+    if (c->n_workers > c->n_at_begin)
+        c->n_workers = c->n_at_begin;
+    c->connect_rate_per_s = (double)s->connect_rate;
+    c->connect_window = (uint32_t)s->connect_window;
+    c->connect_timeout_ns = s->connect_timeout_us * US;
+    c->prove = s->prove;
+    c->close = s->close_with_rst ? CLIENT_CLOSE_RST : CLIENT_CLOSE_FIN;
+    c->queries_per_conn = (uint32_t)s->queries_per_conn;
+    c->reconnect = s->reconnect || s->queries_per_conn > 0;
+    c->backoff = (struct backoff){100 * 1000000ull, 1000 * 1000000ull};
+}
+
+static void plan_query(struct client_config *c, const struct scenario *s)
+{
+    const struct query_ask ask = {.size_bytes = s->message_bytes};
+    char error[QUERY_ERROR_BYTES];
+
+    LAW(query_init(&c->query, (enum query_kind)s->protocol, &ask, error) == 0, "%s", error);
+}
+
+void setup_make(struct setup *u, const struct scenario *s)
+{
+    struct client_config *c = &u->config;
+
+    *u = (struct setup){.config = {.quiet = true}};
+    set_target(c);
+    plan_load(c, s);
+    plan_connections(c, s);
+    plan_population(c, s);
+    plan_ports(c, s);
+    plan_query(c, s);
+    atomic_init(&u->spare_tuple, c->n_connections);
+    atomic_init(&u->fallback_tuple, 0);
+    c->spare_tuple = &u->spare_tuple;
+    c->fallback_tuple = &u->fallback_tuple;
+    c->memory = &u->memory;
+    atomic_init(&u->memory.grant, s->memory_grant > 0 ? (int64_t)s->memory_grant : INT64_MAX / 2);
+}
+
+void setup_look_at_memory(struct setup *u, const struct scenario *s)
+{
+    if (s->memory_grant == 0 || atomic_load(&u->memory.grant) > 0)
+        return;
+    atomic_store(&u->memory.grant, 0);
+    atomic_store(&u->memory.is_short, true);
+    atomic_store(&u->memory.was_short, true);
+}
+
+void setup_free(struct setup *u)
+{
+    srcplan_free(&u->config.plan);
+    srcplan_free(&u->config.fallback);
+    query_free(&u->config.query);
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT
+ * tcp: see tcp.h. */
+#include "tcp.h"
+
+#include "descriptor.h"
+#include "memory.h"
+#include "peer.h"
+#include "violation.h"
+#include "world.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* What one send may not exceed where the scenario sets no limit. */
+enum { SNDBUF_BYTES = 1 << 22, FIRST_ROOM_BYTES = 64 };
+
+static struct tcp *all;
+static uint32_t n_used, room;
+static uint32_t first_free; /* 1 + place, linked by tcp.tail; 0: none */
+struct tcp_figures tcp_figures;
+
+void tcp_begin(void)
+{
+    n_used = first_free = 0;
+    tcp_figures = (struct tcp_figures){0};
+}
+
+struct tcp *tcp_at(uint32_t i)
+{
+    return &all[i];
+}
+
+struct tcp *tcp_named(uint64_t name)
+{
+    struct tcp *t = &all[(uint32_t)name];
+
+    return t->serial == name >> 32 && t->state != TCP_FREE ? t : NULL;
+}
+
+static uint32_t take_place(void)
+{
+    const uint32_t i = first_free - 1;
+    const uint32_t before = room;
+
+    if (first_free != 0) {
+        first_free = all[i].tail;
+        return i;
+    }
+    if (n_used == room) {
+        room = room > 0 ? 2 * room : 256;
+        all = memory_own(all, room * sizeof *all);
+        memset(all + before, 0, (room - before) * sizeof *all);
+    }
+    return n_used++;
+}
+
+uint32_t tcp_new(int fd)
+{
+    const uint32_t i = take_place();
+    struct tcp *t = &all[i];
+
+    *t = (struct tcp){.serial = t->serial + 1,
+                      .fd = fd,
+                      .state = TCP_NEW,
+                      .received = t->received,
+                      .room = t->room,
+                      .ledger = {UINT32_MAX, UINT32_MAX, UINT32_MAX, 0, 0, 0, false}};
+    tcp_figures.n_sockets++;
+    return i;
+}
+
+/* --- readiness --- */
+
+static uint32_t sndbuf_bytes(void)
+{
+    return world.scenario.sndbuf_bytes > 0 ? (uint32_t)world.scenario.sndbuf_bytes : SNDBUF_BYTES;
+}
+
+/* As the kernel, not before a third of the buffer is free. */
+static bool is_writable(const struct tcp *t)
+{
+    return t->in_flight < sndbuf_bytes() && sndbuf_bytes() - t->in_flight >= t->in_flight / 2;
+}
+
+uint32_t tcp_ready(uint32_t i)
+{
+    const struct tcp *t = &all[i];
+    const uint32_t readable = t->visible > t->head || t->fin ? EPOLLIN : 0;
+
+    switch ((enum tcp_state)t->state) {
+    case TCP_ESTABLISHED:
+        return readable | (is_writable(t) ? EPOLLOUT : 0) | (t->fin ? EPOLLRDHUP : 0);
+    case TCP_BROKEN:
+        return EPOLLIN | EPOLLOUT | EPOLLHUP | EPOLLRDHUP | (t->error_was_told ? 0 : EPOLLERR);
+    default:
+        return 0;
+    }
+}
+
+/* --- the product's end --- */
+
+int tcp_connect(uint32_t i)
+{
+    struct tcp *t = &all[i];
+
+    if (t->state != TCP_NEW)
+        return EISCONN;
+    t->state = TCP_CONNECTING;
+    tcp_figures.n_connects++;
+    peer_on_connect(i);
+    return EINPROGRESS;
+}
+
+int tcp_take_error(uint32_t i)
+{
+    struct tcp *t = &all[i];
+
+    if (t->state != TCP_BROKEN || t->error_was_told)
+        return 0;
+    t->error_was_told = true;
+    return t->error;
+}
+
+static void on_room(uint64_t name, uint64_t n_bytes)
+{
+    struct tcp *t = tcp_named(name);
+
+    if (t == NULL)
+        return;
+    t->in_flight -= (uint32_t)n_bytes;
+    descriptor_changed(t->fd);
+}
+
+ssize_t tcp_send(uint32_t i, const uint8_t *data, size_t n_bytes)
+{
+    struct tcp *t = &all[i];
+    uint64_t read_ns;
+
+    if (t->state == TCP_BROKEN) {
+        const int error = tcp_take_error(i);
+
+        return error != 0 ? -error : -EPIPE;
+    }
+    if (t->state != TCP_ESTABLISHED)
+        return -ENOTCONN;
+    if (n_bytes > sndbuf_bytes() - t->in_flight)
+        n_bytes = sndbuf_bytes() - t->in_flight;
+    if (n_bytes == 0)
+        return -EAGAIN;
+    tcp_figures.bytes_sent += n_bytes;
+    t->in_flight += (uint32_t)n_bytes;
+    read_ns = peer_on_data(i, data, n_bytes);
+    t = &all[i]; /* it may have moved */
+    if (world.scenario.sndbuf_bytes > 0)
+        world_at(read_ns, on_room, tcp_name(i, t), n_bytes);
+    else
+        t->in_flight -= (uint32_t)n_bytes;
+    return (ssize_t)n_bytes;
+}
+
+ssize_t tcp_receive(uint32_t i, uint8_t *data, size_t n_bytes)
+{
+    struct tcp *t = &all[i];
+    size_t n = t->visible - t->head;
+
+    if (n == 0 && t->state == TCP_BROKEN) {
+        const int error = tcp_take_error(i);
+
+        return error != 0 ? -error : 0;
+    }
+    if (n == 0)
+        return t->fin ? 0 : t->state == TCP_ESTABLISHED ? -EAGAIN : -ENOTCONN;
+    if (n > n_bytes)
+        n = n_bytes;
+    memcpy(data, t->received + t->head, n);
+    t->head += (uint32_t)n;
+    if (t->head == t->tail)
+        t->head = t->visible = t->tail = 0;
+    tcp_figures.bytes_received += n;
+    return (ssize_t)n;
+}
+
+void tcp_close(uint32_t i)
+{
+    struct tcp *t = &all[i];
+
+    peer_on_close(i);
+    t->state = TCP_FREE;
+    if (t->room > 4096) {
+        memory_disown(t->received);
+        t->received = NULL;
+        t->room = 0;
+    }
+    t->tail = first_free;
+    first_free = i + 1;
+}
+
+/* --- the peer's end --- */
+
+static void on_established(uint64_t name, uint64_t arg)
+{
+    struct tcp *t = tcp_named(name);
+
+    (void)arg;
+    if (t == NULL || t->state != TCP_CONNECTING)
+        return;
+    world_trace("established", t->fd, 0, 0);
+    t->state = TCP_ESTABLISHED;
+    tcp_figures.n_established++;
+    descriptor_changed(t->fd);
+}
+
+static void on_broken(uint64_t name, uint64_t error)
+{
+    struct tcp *t = tcp_named(name);
+
+    if (t == NULL || t->state == TCP_BROKEN)
+        return;
+    world_trace("broken", t->fd, (int64_t)error, 0);
+    t->state = TCP_BROKEN;
+    t->error = (int)error;
+    t->error_was_told = false;
+    descriptor_changed(t->fd);
+}
+
+static void on_data(uint64_t name, uint64_t n_bytes)
+{
+    struct tcp *t = tcp_named(name);
+
+    if (t == NULL || t->state != TCP_ESTABLISHED)
+        return;
+    world_trace("arrive", t->fd, (int64_t)n_bytes, 0);
+    t->visible += (uint32_t)n_bytes;
+    descriptor_changed(t->fd);
+}
+
+static void on_fin(uint64_t name, uint64_t arg)
+{
+    struct tcp *t = tcp_named(name);
+
+    (void)arg;
+    if (t == NULL || t->state != TCP_ESTABLISHED)
+        return;
+    world_trace("fin", t->fd, 0, 0);
+    t->fin = true;
+    descriptor_changed(t->fd);
+}
+
+void tcp_establish_at(uint32_t i, uint64_t at_ns)
+{
+    if (at_ns <= world.now_ns)
+        on_established(tcp_name(i, &all[i]), 0);
+    else
+        world_at(at_ns, on_established, tcp_name(i, &all[i]), 0);
+}
+
+void tcp_refuse_at(uint32_t i, uint64_t at_ns, int error)
+{
+    world_at(at_ns, on_broken, tcp_name(i, &all[i]), (uint64_t)error);
+}
+
+/* Not before what was sent before it. */
+static uint64_t in_order(struct tcp *t, uint64_t at_ns)
+{
+    if (at_ns < t->last_delivery_ns)
+        at_ns = t->last_delivery_ns;
+    t->last_delivery_ns = at_ns;
+    return at_ns;
+}
+
+static void make_room(struct tcp *t, size_t n_bytes)
+{
+    uint32_t needed = t->room > 0 ? t->room : FIRST_ROOM_BYTES;
+
+    if (t->tail + n_bytes <= t->room)
+        return;
+    if (t->head > 0) {
+        memmove(t->received, t->received + t->head, t->tail - t->head);
+        t->visible -= t->head;
+        t->tail -= t->head;
+        t->head = 0;
+    }
+    while (needed < t->tail + n_bytes)
+        needed *= 2;
+    if (needed > t->room)
+        t->received = memory_own(t->received, needed);
+    t->room = needed;
+}
+
+void tcp_deliver_at(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_t at_ns)
+{
+    struct tcp *t = &all[i];
+
+    make_room(t, n_bytes);
+    memcpy(t->received + t->tail, data, n_bytes);
+    t->tail += (uint32_t)n_bytes;
+    world_at(in_order(t, at_ns), on_data, tcp_name(i, t), n_bytes);
+}
+
+void tcp_finish_at(uint32_t i, uint64_t at_ns)
+{
+    world_at(in_order(&all[i], at_ns), on_fin, tcp_name(i, &all[i]), 0);
+}
+
+void tcp_reset_at(uint32_t i, uint64_t at_ns)
+{
+    world_at(at_ns, on_broken, tcp_name(i, &all[i]), ECONNRESET);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ * tcp: simulated connections, seen from the product's end.
+ *
+ * The other end is the peer's (peer.h): what the product sends is its at the time it arrives, what
+ * it sends is the product's at the time that it says.  Both directions keep their order. */
+#ifndef TCPSCALER_SIM_TCP_H
+#define TCPSCALER_SIM_TCP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum tcp_state {
+    TCP_FREE,
+    TCP_NEW, /* a socket, perhaps bound */
+    TCP_CONNECTING,
+    TCP_ESTABLISHED,
+    TCP_BROKEN /* reset, refused or unreachable */
+};
+
+/* Of the peer. */
+struct tcp_peer {
+    uint32_t offset; /* of the query that is arriving */
+    uint8_t id[2];   /* its id */
+    bool is_deaf, is_served, is_gone;
+    uint64_t accepted_ns;
+};
+
+/* Of the ledger. */
+struct tcp_ledger {
+    uint32_t first_entry, last_entry; /* queries; UINT32_MAX: none */
+    uint32_t highest_id;              /* used; UINT32_MAX: none */
+    uint32_t offset, missing;         /* of the answer that is being read */
+    uint16_t id;
+    bool is_orphan; /* the query that is being written has its outcome */
+};
+
+struct tcp {
+    uint32_t serial; /* of the uses of this place */
+    int fd;
+    uint8_t state;
+    bool fin; /* the peer's has arrived */
+    bool reset_on_close, was_full, is_planned;
+    bool error_was_told;
+    int error; /* errno */
+    uint32_t address;
+    uint16_t port; /* 0: not bound */
+    uint8_t retransmits;
+    bool established_was_told;
+    uint8_t *received; /* readable from head to visible; under way up to tail */
+    uint32_t head, visible, tail, room;
+    uint32_t in_flight; /* bytes that the peer has not read */
+    uint64_t last_delivery_ns, last_arrival_ns;
+    struct tcp_peer peer;
+    struct tcp_ledger ledger;
+};
+
+void tcp_begin(void);
+
+/* A place for a socket. */
+uint32_t tcp_new(int fd);
+struct tcp *tcp_at(uint32_t i);
+
+/* What an event about a connection carries: it happens only while this is the same. */
+static inline uint64_t tcp_name(uint32_t i, const struct tcp *t)
+{
+    return (uint64_t)t->serial << 32 | i;
+}
+
+/* NULL: it is another one by now. */
+struct tcp *tcp_named(uint64_t name);
+
+uint32_t tcp_ready(uint32_t i);
+
+/* --- the product's end --- */
+
+/* Returns 0 (connected), EINPROGRESS, or another errno. */
+int tcp_connect(uint32_t i);
+
+/* Return how many bytes, or -errno. */
+ssize_t tcp_send(uint32_t i, const uint8_t *data, size_t n_bytes);
+ssize_t tcp_receive(uint32_t i, uint8_t *data, size_t n_bytes);
+
+/* Its pending error, told once. */
+int tcp_take_error(uint32_t i);
+void tcp_close(uint32_t i);
+
+/* --- the peer's end --- */
+
+void tcp_establish_at(uint32_t i, uint64_t at_ns);
+void tcp_refuse_at(uint32_t i, uint64_t at_ns, int error);
+void tcp_deliver_at(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_t at_ns);
+void tcp_finish_at(uint32_t i, uint64_t at_ns);
+void tcp_reset_at(uint32_t i, uint64_t at_ns);
+
+/* --- figures --- */
+
+struct tcp_figures {
+    uint64_t n_sockets, n_connects, n_established, bytes_sent, bytes_received;
+};
+
+extern struct tcp_figures tcp_figures;
+
+#endif

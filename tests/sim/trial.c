@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ * trial: see trial.h. */
+#include "trial.h"
+
+#include "drive.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MOST_S = 60, MOST_TRIALS = 2000, STDERR = 2 };
+
+static int n_trials;
+
+bool trial_fails(const struct scenario *s, bool says)
+{
+    struct drive_result result;
+    int status;
+    pid_t child;
+
+    fflush(stdout);
+    fflush(stderr);
+    child = fork();
+    if (child == 0) {
+        if (!says)
+            dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR);
+        alarm(MOST_S);
+        drive(s, &result);
+        _exit(0);
+    }
+    if (child < 0) {
+        perror("fork");
+        _exit(1);
+    }
+    while (waitpid(child, &status, 0) != child)
+        ;
+    n_trials++;
+    return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+}
+
+/* Returns whether it was changed. */
+static bool shrink_field(struct scenario *s, int i)
+{
+    const uint64_t simplest = scenario_simplest_of(i);
+    uint64_t *value = scenario_field(s, i);
+    const uint64_t before = *value;
+    uint64_t tried = simplest;
+
+    if (before == simplest)
+        return false;
+    while (tried != before && n_trials < MOST_TRIALS) {
+        *value = tried;
+        if (trial_fails(s, false))
+            return true;
+        /* half of the way back */
+        tried = before > tried ? before - (before - tried) / 2 : before + (tried - before) / 2;
+        if (tried == *value)
+            break;
+    }
+    *value = before;
+    return false;
+}
+
+void trial_shrink(struct scenario *s)
+{
+    bool changed = true;
+
+    n_trials = 0;
+    while (changed && n_trials < MOST_TRIALS) {
+        changed = false;
+        for (int i = 0; i < SCENARIO_N_FIELDS; i++)
+            changed |= shrink_field(s, i);
+    }
+}

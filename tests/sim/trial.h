@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ * trial: a scenario in a process of its own, since a violation ends the process; and the shortest
+ * scenario that still violates a law. */
+#ifndef TCPSCALER_SIM_TRIAL_H
+#define TCPSCALER_SIM_TRIAL_H
+
+#include "scenario.h"
+
+#include <stdbool.h>
+
+/* Whether the run violates a law, crashes or takes longer than a minute.  `says`: what it writes to
+ * stderr is shown. */
+bool trial_fails(const struct scenario *s, bool says);
+
+/* Moves field after field of a scenario that fails as far towards its simplest value as it still
+ * fails. */
+void trial_shrink(struct scenario *s);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ * world: the simulated time, what is going to happen, the dice and the trace.
+ *
+ * One scenario at a time, single-threaded.  Time moves on when a call costs some, and jumps to the
+ * next event when all fibers sleep. */
+#ifndef TCPSCALER_SIM_WORLD_H
+#define TCPSCALER_SIM_WORLD_H
+
+#include "base/rng.h"
+#include "scenario.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WORLD_NEVER UINT64_MAX
+
+struct world {
+    bool active; /* otherwise the calls are the kernel's */
+    struct scenario scenario;
+    uint64_t now_ns;
+    struct rng dice;
+    uint64_t trace; /* hash of all that has happened */
+    bool prints_trace;
+    uint64_t n_calls, n_faults;
+};
+
+extern struct world world;
+
+/* Everything as it is at the start of this scenario. */
+void world_begin(const struct scenario *s);
+void world_end(void);
+
+uint64_t world_since_begin_ns(void);
+
+/* --- events --- */
+
+/* `happen(object, arg)` is called at at_ns, or now if that is past; those of one time in the order
+ * of these calls. */
+void world_at(uint64_t at_ns, void (*happen)(uint64_t object, uint64_t arg), uint64_t object,
+              uint64_t arg);
+
+/* WORLD_NEVER: none. */
+uint64_t world_next_ns(void);
+
+/* The next event happens; now_ns is no less than its time. */
+void world_happen(void);
+
+/* The time moves on by `ns`; what lies in it happens. */
+void world_pass(uint64_t ns);
+
+/* --- dice --- */
+
+bool world_chance(uint64_t permille);
+
+/* 0..most. */
+uint64_t world_up_to(uint64_t most);
+
+/* --- trace --- */
+
+void world_trace_line(const char *what, int64_t a, int64_t b, int64_t c);
+
+static inline uint64_t world_mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
+    return hash ^ hash >> 29;
+}
+
+/* `what` is a constant. */
+static inline void world_trace(const char *what, int64_t a, int64_t b, int64_t c)
+{
+    uint64_t hash = world_mix(world.trace, world.now_ns);
+
+    hash = world_mix(hash, (uint64_t)(unsigned char)what[0] << 8 | (unsigned char)what[1]);
+    hash = world_mix(hash, (uint64_t)a << 32 ^ (uint64_t)b);
+    world.trace = world_mix(hash, (uint64_t)c);
+    if (world.prints_trace)
+        world_trace_line(what, a, b, c);
+}
+
+#endif
