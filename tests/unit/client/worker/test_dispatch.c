@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ * test_dispatch: which connections get the due queries, and how these are counted. */
+#include "client/worker/dispatch.h"
+
+#include "worker_steps.h"
+
+static const bool takes[] = {true};
+static struct client_due due;
+static struct client_queries queries;
+static struct client_send send_queue;
+static struct client_slots slots; /* not kept */
+static struct client_pool pool;
+static struct client_dispatch dispatch;
+
+/* n connections, all open; constant arrivals. */
+static void start(uint32_t n, double rate_qps)
+{
+    start_worker(0, 1, n);
+    schedule_constant(&config.schedule, 1000 * MS, rate_qps);
+    due = (struct client_due){.transport = &transport, .span = &span};
+    queries = (struct client_queries){.transport = &transport, .figures = &figures, .span = &span};
+    send_queue = (struct client_send){.transport = &transport, .queries = &queries};
+    dispatch = (struct client_dispatch){.transport = &transport,
+                                        .span = &span,
+                                        .due = &due,
+                                        .queries = &queries,
+                                        .send = &send_queue,
+                                        .slots = &slots,
+                                        .pool = &pool};
+    client_pool_init(&pool, n, n);
+    while (client_pool_has_next(&pool))
+        client_pool_open_next(&pool);
+    assert_int_equal(client_due_init(&due), 0);
+    assert_int_equal(client_send_init(&send_queue), 0);
+    assert_int_equal(inflight_init(&queries.inflight, 1, false), 0);
+    client_dispatch_init(&dispatch);
+    client_dispatch_start(&dispatch, takes, START);
+}
+
+static int stop(void **state)
+{
+    inflight_free(&queries.inflight);
+    client_send_free(&send_queue);
+    client_due_free(&due);
+    return stop_worker(state);
+}
+
+static const struct tally_queries *counts(enum tally_class class)
+{
+    return &figures.tally.queries[class];
+}
+
+static unsigned n_queued_on(uint32_t i)
+{
+    unsigned n = 0;
+
+    for (uint32_t slot = conns[i].queries.head; slot != INFLIGHT_NONE;
+         slot = inflight_at(&queries.inflight, slot)->conn_next)
+        n++;
+    return n;
+}
+
+static void due_queries_are_queued_with_their_intended_time(void **state)
+{
+    const struct inflight_query *second;
+
+    (void)state;
+    start(1, 10);
+    client_dispatch_due(&dispatch, START + 199 * MS);
+    assert_int_equal(n_queued_on(0), 2);
+    second = inflight_at(&queries.inflight, conns[0].queries.tail);
+    assert_int_equal(second->intended_ns, START + 100 * MS);
+    assert_int_equal(second->gap_us, 100000);
+    assert_int_equal(send_queue.n, 1); /* the connection, once */
+    client_dispatch_due(&dispatch, START + 199 * MS);
+    assert_int_equal(n_queued_on(0), 2);
+}
+
+static void warm_up_and_measurement_are_counted_apart(void **state)
+{
+    (void)state;
+    start(4, 10);
+    span.measure_ns = START + 200 * MS;
+    client_dispatch_due(&dispatch, START + 999 * MS);
+    assert_int_equal(tally_get(&counts(TALLY_WARMUP)->scheduled), 2);
+    assert_int_equal(tally_get(&counts(TALLY_MEASURED)->scheduled), 8);
+    assert_int_equal(queries.inflight.n_queued, 10);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_in_range(n_queued_on(i), 2, 3);
+}
+
+static void queries_of_an_unusable_connection_move_to_others(void **state)
+{
+    (void)state;
+    start(4, 40);
+    end_conn(1);
+    client_dispatch_due(&dispatch, START + 999 * MS);
+    assert_int_equal(tally_get(&counts(TALLY_MEASURED)->scheduled), 40);
+    assert_int_equal(tally_get(&counts(TALLY_MEASURED)->rerouted), 10);
+    assert_int_equal(tally_get(&counts(TALLY_MEASURED)->unsent), 0);
+    assert_int_equal(n_queued_on(1), 0);
+    assert_int_equal(n_queued_on(0) + n_queued_on(2) + n_queued_on(3), 40);
+}
+
+static void without_a_usable_connection_queries_are_unsent_and_unanswered(void **state)
+{
+    (void)state;
+    start(2, 10);
+    span.measure_ns = START + 200 * MS;
+    end_conn(0);
+    end_conn(1);
+    client_dispatch_due(&dispatch, START + 999 * MS);
+    assert_int_equal(tally_get(&counts(TALLY_WARMUP)->unsent), 2);
+    assert_int_equal(tally_get(&counts(TALLY_MEASURED)->unsent), 8);
+    assert_int_equal(figures.metrics[CLIENT_RESPONSE].beyond, 8);
+    assert_int_equal(figures.metrics[CLIENT_SERVICE].beyond, 0); /* never sent */
+    assert_int_equal(queries.inflight.n_queued, 0);
+    assert_int_equal(send_queue.n, 0);
+}
+
+static void a_backlog_is_queued_over_several_turns(void **state)
+{
+    (void)state;
+    start(1, 10000);
+    client_dispatch_due(&dispatch, START + 999 * MS);
+    assert_int_equal(queries.inflight.n_queued, 4096);
+    client_dispatch_due(&dispatch, START + 999 * MS);
+    assert_int_equal(queries.inflight.n_queued, 8192);
+    client_dispatch_due(&dispatch, START + 999 * MS);
+    assert_int_equal(queries.inflight.n_queued, 9991);
+    assert_int_equal(tally_get(&counts(TALLY_MEASURED)->scheduled), 9991);
+}
+
+static void an_ended_connection_of_a_closed_loop_counts_nothing(void **state)
+{
+    (void)state;
+    start(2, 0);
+    config.loop = CLIENT_LOOP_CLOSED;
+    config.interval_ns = 100 * MS;
+    assert_int_equal(client_due_init(&due), 0);
+    client_dispatch_start(&dispatch, takes, START);
+    end_conn(0);
+    client_dispatch_due(&dispatch, START + 100 * MS);
+    assert_int_equal(tally_get(&counts(TALLY_MEASURED)->scheduled), 1);
+    assert_int_equal(tally_get(&counts(TALLY_MEASURED)->rerouted), 0);
+    assert_int_equal(n_queued_on(0), 0);
+    assert_int_equal(n_queued_on(1), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(due_queries_are_queued_with_their_intended_time, stop),
+        cmocka_unit_test_teardown(warm_up_and_measurement_are_counted_apart, stop),
+        cmocka_unit_test_teardown(queries_of_an_unusable_connection_move_to_others, stop),
+        cmocka_unit_test_teardown(without_a_usable_connection_queries_are_unsent_and_unanswered,
+                                  stop),
+        cmocka_unit_test_teardown(a_backlog_is_queued_over_several_turns, stop),
+        cmocka_unit_test_teardown(an_ended_connection_of_a_closed_loop_counts_nothing, stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
