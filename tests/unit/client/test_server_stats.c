@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ * test_server_stats: the difference between two readings. */
+#include "client/server_stats.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void counters_are_subtracted_and_the_gauge_is_the_later_one(void **state)
+{
+    const struct server_stats earlier = {.is_known = true,
+                                         .accepted = 100,
+                                         .refused = 1,
+                                         .closed = 40,
+                                         .active = 60,
+                                         .bytes_received = 1000,
+                                         .bytes_sent = 2000,
+                                         .accept_pauses = 3,
+                                         .back_pressure_pauses = 4,
+                                         .listen_overflows = 5,
+                                         .listen_drops = UINT64_MAX};
+    const struct server_stats later = {.is_known = true,
+                                       .accepted = 150,
+                                       .refused = 3,
+                                       .closed = 45,
+                                       .active = 105,
+                                       .bytes_received = 1010,
+                                       .bytes_sent = 2030,
+                                       .accept_pauses = 7,
+                                       .back_pressure_pauses = 9,
+                                       .listen_overflows = 11,
+                                       .listen_drops = 12};
+    const struct server_stats d = server_stats_between(&earlier, &later);
+
+    (void)state;
+    assert_true(d.is_known);
+    assert_int_equal(d.accepted, 50);
+    assert_int_equal(d.refused, 2);
+    assert_int_equal(d.closed, 5);
+    assert_int_equal(d.active, 105);
+    assert_int_equal(d.bytes_received, 10);
+    assert_int_equal(d.bytes_sent, 30);
+    assert_int_equal(d.accept_pauses, 4);
+    assert_int_equal(d.back_pressure_pauses, 5);
+    assert_int_equal(d.listen_overflows, 6);
+    assert_true(d.listen_drops == UINT64_MAX);
+}
+
+static void a_difference_needs_both_readings(void **state)
+{
+    const struct server_stats known = {.is_known = true}, unknown = {.is_known = false};
+
+    (void)state;
+    assert_false(server_stats_between(&known, &unknown).is_known);
+    assert_false(server_stats_between(&unknown, &known).is_known);
+    assert_true(server_stats_between(&known, &known).is_known);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counters_are_subtracted_and_the_gauge_is_the_later_one),
+        cmocka_unit_test(a_difference_needs_both_readings),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

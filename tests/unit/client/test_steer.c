@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ * test_steer: targets that change during a run, as the main thread sees them.  Times are compared
+ * with the time at which a change takes effect, never with the clock. */
+#include "client/steer.h"
+
+#include "base/clock.h"
+#include "client/workers.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define S 1000000000ull
+
+static struct client_config config;
+static struct client_workers no_workers;
+static struct client_steer steer;
+
+/* 100 q/s for an hour, begun a minute ago, after a warm-up of 10 s. */
+static int setup(void **state)
+{
+    const uint64_t begin_ns = clock_now_ns() - 60 * S;
+
+    (void)state;
+    config = (struct client_config){.n_connections = 20, .n_at_begin = 10, .warmup_ns = 10 * S};
+    schedule_constant(&config.schedule, 3600 * S, 100);
+    client_steer_init(&steer, &config, &no_workers);
+    client_steer_begin(&steer, begin_ns, begin_ns + 3600 * S);
+    return 0;
+}
+
+static void assert_near(double value, double expected)
+{
+    if (fabs(value - expected) > 1e-6 * fabs(expected) + 1e-9)
+        fail_msg("%.9g is not %.9g", value, expected);
+}
+
+static void without_changes_the_targets_are_the_configuration(void **state)
+{
+    (void)state;
+    assert_false(steer.changed);
+    assert_near(client_steer_rate_qps(&steer, steer.begin_ns), 100);
+    assert_near(client_steer_rate_qps(&steer, steer.begin_ns - 1), 0);
+    assert_near(client_steer_rate_qps(&steer, steer.begin_ns + 3600 * S), 0);
+    assert_near(client_steer_mean_qps(&steer, steer.begin_ns + 60 * S), 100);
+    assert_near(client_steer_mean_qps(&steer, steer.begin_ns + 5 * S), 0); /* warm-up */
+    assert_int_equal(steer.targets.n_connections, 10);
+}
+
+static void a_new_rate_takes_effect_later_and_keeps_the_past(void **state)
+{
+    uint64_t at_ns;
+
+    (void)state;
+    assert_int_equal(client_steer_rate(&steer, 300, &at_ns), 0);
+    assert_true(steer.changed);
+    assert_int_equal(steer.targets.version, 1);
+    assert_near(client_steer_rate_qps(&steer, at_ns - 1), 100);
+    assert_near(client_steer_rate_qps(&steer, at_ns), 300);
+    assert_near(client_steer_between_qps(&steer, at_ns - S / 2, at_ns + S / 2), 200);
+    assert_int_equal(schedule_duration_ns(&steer.targets.schedule), 3600 * S);
+    assert_near(client_steer_mean_qps(&steer, at_ns), 100);
+}
+
+static void many_changes_in_the_past_do_not_fill_the_schedule(void **state)
+{
+    uint64_t at_ns;
+
+    (void)state;
+    for (unsigned i = 0; i < SCHEDULE_MOST + 100; i++) {
+        assert_int_equal(client_steer_rate(&steer, 100 + i, &at_ns), 0);
+        steer.begin_ns -= 2 * S; /* as if two seconds had passed */
+    }
+    assert_in_range(steer.targets.schedule.n, 2, 10);
+}
+
+static void a_pause_is_silent_and_counted_and_keeps_the_rate_requested_meanwhile(void **state)
+{
+    uint64_t paused_ns, changed_ns, resumed_ns;
+
+    (void)state;
+    assert_int_equal(client_steer_pause(&steer, true, &paused_ns), 0);
+    assert_near(client_steer_rate_qps(&steer, paused_ns - 1), 100);
+    assert_near(client_steer_rate_qps(&steer, paused_ns), 0);
+    assert_int_equal(client_steer_paused_ns(&steer, paused_ns + 5 * S), 5 * S);
+    assert_int_equal(client_steer_pause(&steer, true, &changed_ns), 0); /* nothing changes */
+    assert_int_equal(steer.targets.version, 1);
+    assert_int_equal(client_steer_rate(&steer, 500, &changed_ns), 0);
+    assert_near(client_steer_rate_qps(&steer, changed_ns), 0);
+    assert_int_equal(client_steer_pause(&steer, false, &resumed_ns), 0);
+    assert_near(client_steer_rate_qps(&steer, resumed_ns), 500);
+    assert_int_equal(client_steer_paused_ns(&steer, resumed_ns + 5 * S), resumed_ns - paused_ns);
+}
+
+static void the_end_only_moves_closer(void **state)
+{
+    uint64_t at_ns;
+
+    (void)state;
+    at_ns = client_steer_end(&steer);
+    assert_true(at_ns < steer.begin_ns + 3600 * S);
+    assert_int_equal(steer.targets.end_ns, at_ns);
+    assert_int_equal(client_steer_end(&steer), at_ns);
+    assert_int_equal(steer.targets.version, 1);
+    assert_near(client_steer_between_qps(&steer, at_ns, at_ns + S), 0);
+    assert_near(client_steer_between_qps(&steer, at_ns - S, at_ns + S), 50);
+}
+
+static void a_change_before_the_load_takes_effect_at_its_start(void **state)
+{
+    const uint64_t begin_ns = clock_now_ns() + 3600 * S;
+    uint64_t at_ns;
+
+    (void)state;
+    client_steer_begin(&steer, begin_ns, begin_ns + 3600 * S);
+    assert_int_equal(client_steer_rate(&steer, 300, &at_ns), 0);
+    assert_int_equal(at_ns, begin_ns);
+    assert_near(client_steer_rate_qps(&steer, begin_ns), 300);
+}
+
+/* A worker that never applies anything. */
+static void connections_wait_for_the_previous_change(void **state)
+{
+    static _Alignas(CLIENT_WORKER_ALIGNMENT) struct client_worker worker;
+    struct client_workers one = {.all = &worker, .n = 1};
+
+    (void)state;
+    assert_int_equal(client_steer_connections(&steer, 15), 0);
+    assert_int_equal(steer.targets.n_connections, 15);
+    steer.workers = &one;
+    assert_int_equal(client_steer_connections(&steer, 20), -1);
+    assert_int_equal(steer.targets.n_connections, 15);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(without_changes_the_targets_are_the_configuration, setup),
+        cmocka_unit_test_setup(a_new_rate_takes_effect_later_and_keeps_the_past, setup),
+        cmocka_unit_test_setup(many_changes_in_the_past_do_not_fill_the_schedule, setup),
+        cmocka_unit_test_setup(a_pause_is_silent_and_counted_and_keeps_the_rate_requested_meanwhile,
+                               setup),
+        cmocka_unit_test_setup(the_end_only_moves_closer, setup),
+        cmocka_unit_test_setup(a_change_before_the_load_takes_effect_at_its_start, setup),
+        cmocka_unit_test_setup(connections_wait_for_the_previous_change, setup),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

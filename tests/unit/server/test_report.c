@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ * test_server_report: every figure of a made-up server appears in the right place of the summary,
+ * the statistics line, the JSON and the metrics. */
+#include "server/report.h"
+
+#include "server/metrics.h"
+#include "server/opts.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct server_tally workers[2];
+static const struct server_tally *const worker_list[] = {&workers[0], &workers[1]};
+static struct server_opts opts;
+static struct server_result result;
+static char *text;
+
+/* Two workers: the counts of the first are its position in the tally, those of the second 100 times
+ * that. */
+static int setup(void **state)
+{
+    (void)state;
+    memset(workers, 0, sizeof workers);
+    for (size_t i = 0; i < sizeof *workers / sizeof(tally_count); i++) {
+        tally_add((tally_count *)&workers[0] + i, i);
+        tally_add((tally_count *)&workers[1] + i, 100 * i);
+    }
+    opts = (struct server_opts){.bind = "::"};
+    result = (struct server_result){.state = SERVER_PAUSED,
+                                    .workers = worker_list,
+                                    .n_workers = 2,
+                                    .started_epoch_ns = 1769903999123000000,
+                                    .elapsed_ns = 2500000000,
+                                    .active = 321,
+                                    .peak = 4321,
+                                    .version = "9.9",
+                                    .libevent = "2.2",
+                                    .backend = "epoll",
+                                    .address = "[::]:4242",
+                                    .options = server_opts_table(),
+                                    .settings = &opts};
+    result.now.user_us = 3000000;
+    result.before.user_us = 1000000;
+    result.now.system_us = 500000;
+    result.now.peak_rss_bytes = 5 << 20;
+    result.now.listen_overflows = 17;
+    result.before.listen_overflows = 10;
+    result.now.listen_drops = result.before.listen_drops = HOST_COUNTERS_UNKNOWN;
+    for (int i = 0; i < 2; i++)
+        server_tally_merge(&result.total, &workers[i]);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    free(text);
+    text = NULL;
+    return 0;
+}
+
+/* What a count of the total is: 101 times its position. */
+#define TOTAL(field) (101ull * offsetof(struct server_tally, field) / sizeof(tally_count))
+
+static void assert_has(const char *format, ...)
+{
+    char expected[500];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(expected, sizeof expected, format, args);
+    va_end(args);
+    if (strstr(text, expected) == NULL)
+        fail_msg("'%s' is not in:\n%s", expected, text);
+}
+
+static void print(void (*report)(FILE *out, const struct server_result *r))
+{
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+
+    assert_non_null(out);
+    report(out, &result);
+    fclose(out);
+}
+
+static void summary_has_the_totals(void **state)
+{
+    (void)state;
+    print(server_report_text);
+    assert_has("tcpserver 9.9 on [::]:4242, 2 threads, 2.50 s\n");
+    assert_has("Connections  %llu accepted, 321 active, 4,321 at the peak, %llu refused\n",
+               TOTAL(accepted), TOTAL(n_refused));
+    assert_has("connections of one source: %llu", TOTAL(refused[SERVER_REFUSED_SOURCE]));
+    assert_has("%.2f s user, 0.50 s system, 5.00 MiB resident at the peak, 7 listen overflows\n",
+               2.0);
+    assert_has("run: finished\n");
+    assert_null(strstr(text, "TLS")); /* not used */
+    assert_null(strstr(text, "pushed"));
+}
+
+static void summary_shows_tls_and_push_if_used(void **state)
+{
+    (void)state;
+    result.has_tls = result.pushes = true;
+    print(server_report_text);
+    assert_has(" handshakes, ");
+    assert_has(" messages pushed, ");
+}
+
+static void statistics_line_has_rates_since_the_previous_one(void **state)
+{
+    struct server_tally previous = workers[1];
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+
+    (void)state;
+    assert_non_null(out);
+    server_report_line(out, &result, &previous, 500000000);
+    fclose(out);
+    /* worker 0's counts in half a second */
+    assert_has("tcpserver: 2.5 s, 321 active, %llu accepted/s, %llu closed/s, ",
+               2 * TOTAL(accepted) / 101, 2 * TOTAL(n_closed) / 101);
+    assert_has(", %llu refused\n", TOTAL(n_refused));
+}
+
+static void json_has_totals_and_each_worker(void **state)
+{
+    const char *of_workers;
+
+    (void)state;
+    print(server_report_json);
+    assert_has("\"program\": \"tcpserver\",\n  \"version\": \"9.9\",\n  \"state\": \"paused\"");
+    assert_has("\n  \"accepted\": %llu,", TOTAL(accepted));
+    assert_has("\"connections of one source\": %llu", TOTAL(refused[SERVER_REFUSED_SOURCE]));
+    assert_has("\n  \"push_dropped\": %llu,", TOTAL(push_dropped));
+    assert_has("\n  \"listen_overflows\": 7,\n  \"listen_drops\": null,");
+    assert_has("\n  \"user_s\": 2,\n  \"system_s\": 0.5,");
+    assert_has("\"bind\": \"::\"");
+    of_workers = strstr(text, "\"workers\": [");
+    assert_non_null(of_workers);
+    assert_non_null(strstr(of_workers, "\"bytes_sent\": "));
+    assert_null(strstr(of_workers, "peak"));
+}
+
+static void put_metrics(FILE *out, const struct server_result *r)
+{
+    struct openmetrics m;
+
+    openmetrics_init(&m, out, "application/openmetrics-text;version=1.0.0");
+    server_metrics(&m, r);
+}
+
+static void metrics_have_a_sample_per_worker(void **state)
+{
+    uint64_t sum = 0;
+
+    (void)state;
+    print(put_metrics);
+    assert_int_equal(openmetrics_sum(text, "tcpserver_connections_accepted_total", &sum), 0);
+    assert_int_equal(sum, TOTAL(accepted));
+    assert_has("tcpserver_sent_bytes_total{worker=\"1\"} %llu\n", TOTAL(bytes_sent) / 101 * 100);
+    assert_has("tcpserver_refusals_total{limit=\"connections of one source\"} %llu\n",
+               TOTAL(refused[SERVER_REFUSED_SOURCE]));
+    assert_has("\ntcpserver_paused 1\n");
+    assert_has("\ntcpserver_cpu_seconds_total 3.5\n");
+    assert_has("\ntcpserver_connections_peak 4321\n");
+    assert_null(strstr(text, "tcpserver_listen_drops_total ")); /* unknown */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(summary_has_the_totals, setup, teardown),
+        cmocka_unit_test_setup_teardown(summary_shows_tls_and_push_if_used, setup, teardown),
+        cmocka_unit_test_setup_teardown(statistics_line_has_rates_since_the_previous_one, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(json_has_totals_and_each_worker, setup, teardown),
+        cmocka_unit_test_setup_teardown(metrics_have_a_sample_per_worker, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
