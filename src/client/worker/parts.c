@@ -144,7 +144,7 @@ static void on_done(void *owner)
 #define CONN_OPS(on_data)                                                                          \
     {                                                                                              \
         .established = on_established, .usable = on_usable, .unusable = on_unusable,               \
-        .half_open = on_half_open, .data = on_data, .room = on_room, .ended = on_ended,            \
+        .half_open = on_half_open, .data = (on_data), .room = on_room, .ended = on_ended,          \
         .waited = on_waited, .done = on_done,                                                      \
     }
 
