@@ -1,8 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs missing dependencies, builds and runs every test.  As root, no test is skipped.
-#   scripts/test.sh [PRESET]          release (default), asan, tsan
+# Installs missing dependencies, builds and runs the tests.  As root, no test is skipped.
+#   scripts/test.sh [PRESET]          the C code: release (default), asan, tsan; takes 3 minutes on 2 CPUs
+#   scripts/test.sh scripts           scripts/, fleet/ and packaging/
+#   scripts/test.sh truth             the tests that measure time, one by one, on a machine that does nothing else
 #   scripts/test.sh unit [PRESET]     builds and runs the unit tests of what has changed, and nothing else
+# JOBS: tests that run side by side (default: 8; most of them wait).
 set -eu
 cd "$(dirname "$0")/.."
 if [ "${1:-}" = unit ]; then
@@ -10,10 +13,23 @@ if [ "${1:-}" = unit ]; then
     [ -e "build/$preset/build.ninja" ] || cmake --preset "$preset" >/dev/null
     exec cmake --build --preset "$preset" --target unit_tests
 fi
-preset=${1:-release}
+case ${1:-} in
+scripts | truth) suite=$1 preset=release ;;
+*) suite=code preset=${1:-release} ;;
+esac
 
 scripts/install-deps.sh test
-tests/fleet/install-ansible
+[ "$suite" != scripts ] || tests/fleet/install-ansible
 cmake --preset "$preset" >/dev/null
 cmake --build --preset "$preset"
-exec ctest --preset "$preset" --timeout 300 --parallel 3
+begin=$(date +%s)
+case $suite in
+code) set -- --label-exclude '^(scripts|truth)$' --parallel "${JOBS:-8}" ;;
+scripts) set -- --label-regex '^scripts$' --parallel "${JOBS:-8}" ;;
+truth) set -- --label-regex '^truth$' ;;
+esac
+failed=0
+ctest --preset "$preset" --timeout 300 "$@" || failed=$?
+cp "build/$preset/Testing/Temporary/LastTest.log" "build/$preset/$suite.log" # the next suite writes its own
+echo "$suite, $preset: $(($(date +%s) - begin)) s"
+exit "$failed"

@@ -264,6 +264,7 @@ def first_second():
     return first, sum(t < times[0] + 1 for t in times)
 
 
+@measures_time
 @plain_build_only
 def test_first_query_comes_soon_and_the_first_second_is_on_target():
     tries = []
@@ -274,6 +275,7 @@ def test_first_query_comes_soon_and_the_first_second_is_on_target():
     raise AssertionError(f"seconds until the first query, and queries in the second from then on: {tries}")
 
 
+@measures_time
 @plain_build_only
 def test_connect_rate_is_kept():
     for _ in range(3):  # a stall of the machine can spoil one

@@ -12,28 +12,52 @@ def stub(directory, name, text):
     os.chmod(path, 0o755)
 
 
-def run_ci(cmake):
-    """.ci/run in a tree of stubs, all of which succeed but cmake, which does this."""
+def run_ci(cmake="exit 0", test="exit 0"):
+    """.ci/run in a tree of stubs, all of which succeed but cmake and scripts/test.sh, which do this."""
     tree = temp_path("tree")
     os.makedirs(os.path.join(tree, ".ci"))
     shutil.copy(os.path.join(SOURCE_DIR, ".ci/run"), os.path.join(tree, ".ci/run"))
     lints = os.listdir(os.path.join(SOURCE_DIR, "tests/lint"))
     tools = ("git", "clang-format", "shellcheck", "mandoc", "clang-tidy", "xargs")
-    for name in ("scripts/install-deps.sh", "scripts/test.sh", *(f"tests/lint/{lint}" for lint in lints),
+    for name in ("scripts/install-deps.sh", "build/installed/bin/tcpclient", "build/installed/bin/tcpserver",
+                 "build/installed/bin/tcpreport", *(f"tests/lint/{lint}" for lint in lints),
                  *(f"bin/{tool}" for tool in tools)):
         stub(tree, name, "exit 0")
     stub(tree, "bin/cmake", cmake)
+    stub(tree, "scripts/test.sh", test)
     r = subprocess.run([os.path.join(tree, ".ci/run")], capture_output=True, text=True, timeout=60,
                        env={**os.environ, "PATH": os.path.join(tree, "bin") + ":" + os.environ["PATH"]})
     return r.returncode, r.stdout
 
 
-def test_clang_build_that_fails_ends_the_run():
-    fails = 'case $* in *--build*) echo "an error of clang"; exit 1 ;; esac'
-    code, out = run_ci(fails)
-    check(code != 0 and "an error of clang" in out and "=== release" not in out, f"{code}: {out}")
-    _, out = run_ci("echo built")  # the control: one that succeeds
+def test_build_that_fails_ends_the_run():
+    for preset in ("release", "asan", "tsan"):
+        fails = f'case $* in *--build*{preset}) echo "an error of the compiler"; exit 1 ;; esac'
+        code, out = run_ci(cmake=fails)
+        check(code != 0 and "an error of the compiler" in out and "=== release" not in out, f"{preset}: {code}: {out}")
+    _, out = run_ci(cmake="echo built")  # the control: one that succeeds
     check("=== release" in out, f"the run goes on: {out}")
+
+
+LOG = "1 passed, {} failed, {} skipped"
+
+
+def write_logs(counts):
+    """A scripts/test.sh that writes the log of each suite; counts: that of one."""
+    return f"""case $1 in truth | scripts) log=build/release/$1.log ;; *) log=build/$1/code.log ;; esac
+        mkdir -p "$(dirname "$log")"
+        case $1 in {counts[0]}) echo '{LOG.format(*counts[1:])}' ;; *) echo '{LOG.format(0, 0)}' ;; esac >$log"""
+
+
+def test_suite_that_fails_or_skips_fails_the_run():
+    for suite in ("release", "truth", "scripts", "asan", "tsan"):
+        code, out = run_ci(test=f'[ "$1" != {suite} ] || {{ echo "a failure"; exit 1; }}')
+        check(code != 0 and "a failure" in out and "=== count" not in out, f"{suite}: {code}: {out}")
+        for n_failed, n_skipped in ((1, 0), (0, 1)):
+            code, out = run_ci(test=write_logs((suite, n_failed, n_skipped)))
+            check(code != 0 and f"5 tests passed, {n_failed} failed, {n_skipped} skipped" in out, f"{suite}: {code}: {out}")
+    code, out = run_ci(test=write_logs(("none", 0, 0)))
+    check(code == 0 and "5 tests passed, 0 failed, 0 skipped" in out, f"the control: {code}: {out}")
 
 
 def run_words_lint(*arguments):

@@ -8,7 +8,7 @@ from collections import Counter
 
 from capture import *
 
-CONNECTIONS, RATE_QPS, SECONDS = 2000, 5000, 5
+CONNECTIONS, RATE_QPS, SECONDS = 2000, 5000, 3
 
 ZONE = """$ORIGIN example.com.
 $TTL 3600
@@ -184,21 +184,24 @@ def run_against(server, first_port):
         check_answer(message)
 
 
+@measures_time
 def test_unbound():
     run_against(DnsServer("unbound", UNBOUND, "-d", "-p", "-c"), 20000)
 
 
+@measures_time
 def test_knot():
     run_against(DnsServer("knotd", KNOT, "-c"), 22000)
 
 
+@measures_time
 def test_nsd():
     run_against(DnsServer("nsd", NSD, "-d", "-c"), 24000)
 
 
 # --- a file of questions against the servers' own statistics ---
 
-N_LINES, N_PROOFS, ASKED_QPS, ASKED_S = 100000, 100, 10000, 5
+N_LINES, N_PROOFS, ASKED_QPS, ASKED_S = 100000, 100, 10000, 3
 TYPES = ("A", "AAAA", "MX", "TXT", "SRV", "PTR", "SOA")
 
 # Names of counts of the servers': by type, by response code, with EDNS.
@@ -271,10 +274,12 @@ def check_file_against(server, names):
         check(expected_counts(map(line, other)) != (types, rcodes), "the control: other lines, other counts")
 
 
+@measures_time
 def test_file_agrees_with_the_statistics_of_unbound():
     check_file_against(DnsServer("unbound", UNBOUND, "-d", "-p", "-c", zone=zone_of_lines()), UNBOUND_COUNTS)
 
 
+@measures_time
 def test_file_agrees_with_the_statistics_of_nsd():
     check_file_against(DnsServer("nsd", NSD, "-d", "-c", zone=zone_of_lines()), NSD_COUNTS)
 

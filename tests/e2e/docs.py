@@ -9,12 +9,23 @@ from harness import *
 PROGRAMS = {"tcpclient": [TCPCLIENT], "tcpserver": [TCPSERVER]}
 COMMANDS = {f"tcpreport {name}": [TCPREPORT, name] for name in ("show", "merge", "compare", "plot")
             if TCPREPORT}  # not built without json-c
+FENCE = re.compile(r"^```(.*)\n((?:.*\n)*?)```$", re.M)
 OPTION = re.compile(r"^(?:  (-\w), |      )--([a-z-]+)(?: (\S+))? +(.*)$")
 
 
 def read(*path):
     with open(os.path.join(SOURCE_DIR, *path)) as f:
         return f.read()
+
+
+def fences(text, kind):
+    return [body for info, body in FENCE.findall(text) if info == kind]
+
+
+def sections(text):
+    """{heading: what is below it}, headings of every level but the title."""
+    parts = re.split(r"^##+ (.*)\n", text, flags=re.M)
+    return dict(zip(parts[1::2], parts[2::2]))
 
 
 def options_of(program):

@@ -92,41 +92,6 @@ def test_no_server_at_all_is_reported():
     check(r.seconds < 60, "it does not wait for a load that cannot be")
 
 
-def run_with_a_stall():
-    """And how long the server stood still at most, 1 s at least."""
-    server = Server()
-    client = Client("-p", server.port, "-c", 20, "-r", 1000, "--arrival", "constant", "-t", 5,
-                    "--stats-interval", "200ms", "-R", "127.0.0.1")
-    wait_until_running(client)
-    time.sleep(1)
-    begin = time.monotonic()
-    server.process.send_signal(signal.SIGSTOP)
-    time.sleep(1)
-    server.process.send_signal(signal.SIGCONT)
-    stall_s = time.monotonic() - begin
-    r = client.wait()
-    server.stop()
-    check_conservation(r)
-    check_equal(r.json["queries"]["answered"], 5000, "answered")
-    return r, stall_s
-
-
-def test_stalled_server_shows_in_the_latency_from_the_intended_time():
-    """A stall of D in T seconds at a constant rate: p_q = D - (1 - q) T, and the maximum D."""
-    tries = []
-    for _ in range(3):  # a stall of the machine beside the server's can spoil one
-        r, stall_s = run_with_a_stall()
-        response = r.json["latency_ns"]["response"]
-        # the control: a tool that stopped its clock with the server would have seen next to nothing
-        late = sum(float(row["response_us"]) > 100e3 for row in r.rows() if row["type"] == "A")
-        check(late >= 800, f"queries that became due in the stall and waited > 100 ms: {late}")
-        tries.append((stall_s, response["max"], response["p95"], late))
-        if late <= 1000 * stall_s + 100 and (SANITIZED or 0.97e9 <= response["max"] <= 1.15e9 and
-                                             0.70e9 <= response["p95"] <= 0.90e9):  # 1 s - 5 % of 5 s
-            return
-    raise AssertionError(f"seconds, maximum, p95, queries that waited > 100 ms, three times: {tries}")
-
-
 def test_loss_probes_to_a_server_that_stalls_are_no_lost_segments():
     """Its kernel has them and acknowledges late; TCP asks meanwhile whether they were lost."""
     server = FaultServer("--stall-every", 1, "--stall-for", 370)
@@ -267,6 +232,7 @@ def lags_beside_readers():
     return [lag["p50"] for lag in lags]
 
 
+@measures_time
 def test_slow_reader_delays_no_query_and_every_missing_row_is_counted():
     pairs = []
     for _ in range(3):  # a stall of the machine can spoil one
@@ -304,14 +270,21 @@ def test_rows_that_must_not_be_lost_make_the_queries_wait_and_that_is_said():
     check("generator-limited" in r.json["reasons"], f"the verdict: {r.json['reasons']}")
 
 
+def stands_still(client):
+    """Its rings are full: it takes next to no CPU time."""
+    before = cpu_seconds(client.pid)
+    time.sleep(0.5)
+    return cpu_seconds(client.pid) - before < 0.05
+
+
 def test_interrupt_ends_the_wait_of_a_run_whose_rows_nobody_reads():
     reading, writing = os.pipe()
     with Server() as server:
-        client = Client("-p", server.port, "-c", 10, "-r", 20000 if SANITIZED else 1000000, "-R",
+        client = Client("-p", server.port, "-c", 10, "-r", 20000 if SANITIZED else 200000, "-R",
                         "--raw-full", "block", "--stats-interval", "100ms", "127.0.0.1", stdout=writing)
         os.close(writing)
         wait_until_running(client)
-        time.sleep(3)
+        wait_for(lambda: stands_still(client), "the workers to wait for the reader", 60)
         client.process.send_signal(signal.SIGINT)
         time.sleep(1)
         os.close(reading)

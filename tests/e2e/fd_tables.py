@@ -5,7 +5,7 @@ thread is started when all are full."""
 import resource
 import socket
 
-from control import ask, control_path, metrics, stats
+from control_api import ask, control_path, metrics, stats
 from harness import *
 from limits import server_ends
 

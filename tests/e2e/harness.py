@@ -24,184 +24,16 @@ import tempfile
 import time
 import traceback
 
+from checks import *
+from isolation import *
+from kernel import *
+from processes import *
+
 TCPSERVER = os.environ.get("TCPSERVER", "build/release/tcpserver")
 TCPCLIENT = os.environ.get("TCPCLIENT", "build/release/tcpclient")
 TCPREPORT = os.environ.get("TCPREPORT", "build/release/tcpreport")
 SOURCE_DIR = os.environ.get(
     "SOURCE_DIR", os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-# Sanitizers make everything several times slower; they look for bugs, not for speed.
-SANITIZED = os.environ.get("TCPSCALER_SANITIZED", "")
-
-CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET = 0x00020000, 0x20000000, 0x40000000  # linux/sched.h
-MS_REC, MS_PRIVATE = 0x4000, 0x40000  # linux/mount.h
-PR_SET_PDEATHSIG = 1  # linux/prctl.h
-
-RUN = os.getpid()  # unique among the files of tests that run side by side; os.getpid() is not, see enter_own_processes
-
-_started = []
-_ports = itertools.count(10000 + RUN % 900 * 10)
-
-
-class Skip(Exception):
-    pass
-
-
-class Spoiled(AssertionError):
-    pass
-
-
-def skip(why):
-    raise Skip(why)
-
-
-def need_program(*names):
-    for name in names:
-        if shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin:/sbin") is None:
-            skip(f"{name} is not installed")
-
-
-def need_root():
-    if os.geteuid() != 0:
-        skip("not root")
-
-
-def plain_build_only(test):
-    """Marks a test of speed or of tools that sanitizers do not leave room for."""
-    test.plain_build_only = True
-    return test
-
-
-def needs_own_fd_tables(test):
-    """Marks a test of the workers' own fd tables, which the build for ThreadSanitizer does without."""
-    test.needs_own_fd_tables = True
-    return test
-
-
-def fits_this_build(test):
-    return not (SANITIZED and hasattr(test, "plain_build_only")) and \
-        not (SANITIZED == "thread" and hasattr(test, "needs_own_fd_tables"))
-
-
-def check(condition, text):
-    if not condition:
-        raise AssertionError(text)
-
-
-def check_equal(got, want, what):
-    check(got == want, f"{what}: {got!r}, expected {want!r}")
-
-
-def check_between(got, low, high, what):
-    check(got is not None and low <= got <= high, f"{what}: {got!r}, expected {low!r} to {high!r}")
-
-
-@contextlib.contextmanager
-def stall_may_spoil():
-    """Around checks that fail, too, when the host stalls: the test is then tried again, up to three times in
-    all. What is wrong is so in every one; what must hold whatever happens is checked outside."""
-    try:
-        yield
-    except AssertionError as failed:
-        raise Spoiled(str(failed)) from None
-
-
-@atexit.register
-def stop_all():
-    for process in _started:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-    _started.clear()
-
-
-def spawn(argv, **options):
-    """A process that is killed at the end whatever happens."""
-    process = subprocess.Popen(argv, **options)
-    _started.append(process)
-    return process
-
-
-def stop(process, number=signal.SIGTERM, timeout=30):
-    if process.poll() is None:
-        process.send_signal(number)
-    try:
-        return process.wait(timeout)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-        raise
-
-
-def busy_loops():
-    """One for each CPU, to be stopped with SIGKILL."""
-    return [spawn(["sh", "-c", "while :; do :; done"]) for _ in os.sched_getaffinity(0)]
-
-
-def wait_for(condition, what, seconds=30.0):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        value = condition()
-        if value:
-            return value
-        time.sleep(0.02)
-    raise AssertionError(f"waited {seconds} s for {what}")
-
-
-def temp_path(name):
-    directory = tempfile.mkdtemp(prefix="tcpscaler-test-")
-    atexit.register(shutil.rmtree, directory, True)
-    return os.path.join(directory, name)
-
-
-def free_port():
-    """A port of 127.0.0.1 that is free, given once. It is below those that the kernel gives: neither a
-    server's port 0 nor a connection takes it first."""
-    for port in _ports:
-        with socket.socket() as s:
-            try:
-                s.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                pass
-
-
-def rss_bytes(pid):
-    with open(f"/proc/{pid}/statm") as f:
-        return int(f.read().split()[1]) * os.sysconf("SC_PAGESIZE")
-
-
-def cpu_seconds(pid):
-    """User and system time so far, to a hundredth of a second."""
-    with open(f"/proc/{pid}/stat") as f:
-        fields = f.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-ESTABLISHED, TIME_WAIT, CLOSE_WAIT, LISTEN = 1, 6, 8, 10  # include/net/tcp_states.h
-
-
-class TcpSocket:
-    """A line of /proc/net/tcp or tcp6.  n_unsent: bytes not yet acknowledged; n_unread: of a listener, the
-    connections not yet accepted."""
-
-    def __init__(self, line):
-        _, self.local, self.remote, state, queues, *_ = line.split()
-        self.state = int(state, 16)
-        self.n_unsent, self.n_unread = (int(queue, 16) for queue in queues.split(":"))
-        self.local_port, self.remote_port = (int(end.split(":")[1], 16) for end in (self.local, self.remote))
-
-
-def tcp_sockets(pid="self"):
-    """Of the network namespace of a process."""
-    found = []
-    for name in ("tcp", "tcp6"):
-        with contextlib.suppress(FileNotFoundError), open(f"/proc/{pid}/net/{name}") as f:
-            found += [TcpSocket(line) for line in f.readlines()[1:]]
-    return found
-
-
-def listens(port):
-    return any(s.state == LISTEN and s.local_port == port for s in tcp_sockets())
 
 
 class Server:
@@ -304,6 +136,11 @@ def run_client(*arguments, timeout=120, **options):
     return Client(*arguments, **options).wait(timeout)
 
 
+def start_client(*arguments, **options):
+    options = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL, **options}
+    return spawn([TCPCLIENT, *[str(a) for a in arguments]], **options)
+
+
 def wait_until_running(client):
     """The client has --stats-interval 200ms or so: its first progress line under load is awaited."""
     wait_for(lambda: "running" in client.stderr(), "the load")
@@ -341,54 +178,6 @@ def check_code(result, want):
     check(result.code == want, f"exit code {result.code}, expected {want}; stderr: {result.err}")
 
 
-def enter_own_network():
-    """A network namespace for all that the tests start: what others do on this machine takes no ports of
-    theirs, and two files of tests may run side by side. Without the privilege they share the machine's."""
-    if ctypes.CDLL(None).unshare(CLONE_NEWNET) == 0:
-        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-
-
-def end_as(process, number_to_forward=signal.SIGTERM):
-    """Ends this process when its child does, as that one does; meanwhile hands on this signal."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's goes to the child, too
-
-    def hand_on(number, _):
-        with contextlib.suppress(ProcessLookupError):  # it may just have ended
-            os.kill(process, number)
-    signal.signal(number_to_forward, hand_on)
-    while True:
-        pid, status = os.wait()  # orphans, too, where this is the first process of a namespace
-        if pid == process:
-            code = os.waitstatus_to_exitcode(status)
-            os._exit(code if code >= 0 else 128 - code)
-
-
-def enter_own_processes():
-    """Goes on in a PID namespace whose first process the kernel kills when the one that was started ends: all that
-    the tests start ends with it, however it ends and whatever session it is in. Without the privilege: nothing."""
-    libc = ctypes.CDLL(None)
-    if libc.unshare(CLONE_NEWPID | CLONE_NEWNS) != 0:
-        return
-    sys.stdout.flush()
-    alive, held = os.pipe()
-    first = os.fork()
-    if first > 0:
-        os.close(alive)
-        end_as(first)
-    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    os.close(held)
-    if select.select([alive], [], [], 0)[0]:  # it has ended before it could be noticed
-        os._exit(1)
-    os.close(alive)
-    os.makedirs("/run/netns", exist_ok=True)
-    libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None)
-    libc.mount(b"proc", b"/proc", b"proc", 0, None)
-    libc.mount(b"tmpfs", b"/run/netns", b"tmpfs", 0, None)  # named network namespaces end with this one, too
-    test = os.fork()
-    if test > 0:
-        end_as(test)
-
-
 def run_test(test, tries=3):
     for left in reversed(range(tries)):
         try:
@@ -399,13 +188,13 @@ def run_test(test, tries=3):
             print(f"     once more: {why}", flush=True)
             stop_all()
 
-
 def main(own_network=True):
     enter_own_processes()
     if own_network:
         enter_own_network()
     tests = [(name, value) for name, value in vars(sys.modules["__main__"]).items()
-             if name.startswith("test_") and callable(value) and fits_this_build(value)]
+             if name.startswith("test_") and callable(value) and fits_this_build(value) and fits_this_suite(value)]
+    tests = this_part(tests)
     wanted = sys.argv[1:]
     unknown = set(wanted) - {name for name, _ in tests}
     if unknown:

@@ -133,7 +133,7 @@ def test_hdrhistograms_own_library_reads_200k_known_values_within_a_thousandth()
         skip(f"{JAR} is missing (Debian: libhdrhistogram-java)")
     hlog = temp_path("run.hlog")
     with Server() as server:
-        r = run_client("-p", server.port, "-c", 50, "-r", 20000, "--arrival", "constant", "-t", 10, "-R",
+        r = run_client("-p", server.port, "-c", 50, "-r", 40000, "--arrival", "constant", "-t", 5, "-R",
                        "--hlog", hlog, "127.0.0.1")
     check_conservation(r)
     check_equal(r.json["queries"]["answered"], 200000, "answered")

@@ -5,7 +5,7 @@ connection whose peer never reads."""
 import socket
 
 from harness import *
-from tls import Authority
+from authority import Authority
 
 FEW, MANY, MOST_BYTES = 100, 10000, 256
 N_DEAF, MOST_DEAF_BYTES = 300, 65536 + 4096  # what the threads have for all of them is in it

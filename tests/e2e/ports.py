@@ -230,4 +230,5 @@ def test_link_local_addresses_have_their_interface():
             check_equal((r.returncode, len(r.stderr.splitlines())), (2, 1), f"{source}: {r.stderr}")
 
 
-main()
+if __name__ == "__main__":
+    main()

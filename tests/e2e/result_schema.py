@@ -5,7 +5,7 @@ import copy
 
 from faults import *
 from harness import *
-from tls import Authority
+from authority import Authority
 
 PATH = os.path.join(SOURCE_DIR, "docs", "result.schema.json")
 # Debian's package is for Debian's interpreter, which need not be this one.

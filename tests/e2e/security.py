@@ -6,7 +6,7 @@ import socket
 
 from faults import DENY
 from harness import *
-from tls import Authority, serve_with
+from authority import Authority, serve_with
 
 SHARE = 5
 NOBODY = 65534

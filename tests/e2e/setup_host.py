@@ -17,10 +17,8 @@ def script(host, path, *arguments, code=0, env=None):
 
 def network(namespace):
     """Rules, addresses and routes, a line each."""
-    texts = [namespace.run("sh", "-c", command).stdout for command in
-             ("nft list ruleset", "ip -o addr", "ip route show table all", "ip -6 route show table all",
-              "! command -v iptables-save >/dev/null || { iptables-save; ip6tables-save; } | grep ^-A || true")]
-    return [line for text in texts for line in text.splitlines()]
+    return namespace.run("sh", "-ec", """nft list ruleset; ip -o addr; ip route show table all; ip -6 route show table all
+        ! command -v iptables-save >/dev/null || { iptables-save; ip6tables-save; } | grep ^-A || true""").stdout.splitlines()
 
 
 def everything(namespace):
@@ -68,9 +66,16 @@ class Host(Namespace):
         for name, content in (files or {}).items():
             self.write(name, content)
         self.boot(SYSCTLS["kernel/random/boot_id"])
-        mounts = "".join(f"mount --bind {self.tree}/{name} /{name} && " for name in (*own, *OWN))
+        self.mounts = "".join(f"mount --bind {self.tree}/{name} /{name} && " for name in (*own, *OWN))
         self.network_prefix = self.prefix
-        self.prefix = [*self.prefix, "sh", "-c", mounts + 'exec "$@"', "sh"]
+        self._start()
+
+    def _start(self):
+        """A process that keeps the namespaces, for all others to enter."""
+        self.keeper = spawn([*self.network_prefix, "sh", "-c", self.mounts + "echo up && exec sleep infinity"],
+                            stdout=subprocess.PIPE, text=True)
+        check_equal(self.keeper.stdout.readline(), "up\n", "the host")
+        self.prefix = ["nsenter", f"--target={self.keeper.pid}", "--mount", "--net"]
 
     def path(self, name):
         return os.path.join(self.tree, name)
@@ -96,12 +101,14 @@ class Host(Namespace):
                     self.write("proc/sys/" + key.replace(".", "/"), value + "\n")
 
     def reboot(self, boot_id="second"):
+        stop(self.keeper, signal.SIGKILL)
         self.run_outside("ip", "netns", "del", self.name)
         self.run_outside("ip", "netns", "add", self.name)
         self.run_outside(*self.network_prefix, "ip", "link", "set", "lo", "up")
         for name in os.listdir(self.path("run")):
             shutil.rmtree(self.path("run/" + name))
         self.boot(boot_id)
+        self._start()
 
     def everything(self):
         """Every file and directory of its own with mode and content, and the network."""

@@ -1,42 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""tcpreport on the files of real runs: merged figures match those of all rows together, computed here from the rows;
-other files are refused with one line."""
+"""tcpreport show and merge on the files of real runs: merged figures match those of all rows together, computed here from
+the rows; other files are refused with one line."""
 
 import functools
-import math
-import random
 import statistics
-import struct
-import xml.etree.ElementTree
 
 from faults import *
-from harness import *
+from reports import *
 
 RANKS = {"p50": (1, 2), "p90": (9, 10), "p95": (19, 20), "p99": (99, 100), "p999": (999, 1000)}
-
-
-def report(*arguments, code=0):
-    r = subprocess.run([TCPREPORT, *[str(a) for a in arguments]], capture_output=True, text=True,
-                       timeout=60)
-    check(code is None or r.returncode == code, f"exit code {r.returncode}, expected {code}: {r.stderr}")
-    return r
-
-
-def spare_source(n):
-    """Addresses of its own: no other test's connections in TIME_WAIT are in the way."""
-    return ["--close", "rst", "--source", f"127.9.{RUN % 250}.{n}"]
-
-
-def runs_of(directory, *options):
-    """Runs side by side, one for each list of options; their files are DIRECTORY/0.json, ..."""
-    with Server() as server:
-        clients = [Client("-q", "-p", server.port, "-c", 20, *spare_source(i + 1), "--hlog",
-                          f"{directory}/{i}.hlog", "-o", f"{directory}/{i}.csv", *own, "127.0.0.1")
-                   for i, own in enumerate(options)]
-        for i, client in enumerate(clients):
-            r = client.wait()
-            check_conservation(r)
-            shutil.copy(client.json_path, f"{directory}/{i}.json")
 
 
 @functools.cache
@@ -189,18 +161,6 @@ def test_show_prints_what_tcpclient_printed():
     check("verdict are unknown" in report("show", files[1]).stdout, "the log alone")
 
 
-def change(path, **changes):
-    with open(path) as f:
-        result = json.load(f)
-    for key, value in changes.items():
-        if isinstance(value, dict):
-            result[key].update(value)
-        else:
-            result[key] = value
-    with open(path, "w") as f:
-        json.dump(result, f)
-
-
 def test_merge_warns_of_what_does_not_fit_and_takes_the_worst_verdict():
     directory = os.path.dirname(temp_path("x"))
     runs_of(directory, ["-r", 500, "-t", 1, "-s", 7], ["-r", 500, "-t", 1, "-s", 8])
@@ -220,217 +180,6 @@ def test_merge_warns_of_what_does_not_fit_and_takes_the_worst_verdict():
         check(text in r.stderr, f"{text!r} in {r.stderr}")
     check_equal(json.loads(r.stdout)["verdict"], "SUSPECT", "verdict of the whole")
     check_equal(json.loads(r.stdout)["reasons"], ["unsent"], "reasons of the whole")
-
-
-# --- compare ---
-
-
-# the machine's speed is not the point
-UNDISTURBED = {"verdict": "VALID", "reasons": [],
-               "holds": {name: True for name in ("p50", "p90", "p95", "p99", "p999", "p9999", "max")}}
-
-
-def series(directory, n):
-    """n runs of each of two servers in turn, one of which answers after 50 ms: (names of one, of the other)."""
-    names = {"a": [], "b": []}
-    servers = {"a": FaultServer(), "b": FaultServer("--delay-every", 1, "--delay-ms", 50)}
-    for i in range(n):
-        for group, server in servers.items():
-            client = Client("-q", "-p", server.port, "-c", 10, *spare_source(i + 1), "-r", 600, "-t",
-                            "250ms", "--settle", 0, "127.0.0.1")
-            check_conservation(client.wait())
-            names[group].append(f"{directory}/{group}{i}.json")
-            shutil.copy(client.json_path, names[group][-1])
-            change(names[group][-1], **UNDISTURBED)
-    for server in servers.values():
-        server.stop()
-    return names["a"], names["b"]
-
-
-def verdict_of(r):
-    return r.stdout.split(":")[0]
-
-
-def test_compare_finds_a_delay_and_nothing_in_the_same_runs():
-    a, b = series(os.path.dirname(temp_path("x")), 9)
-    with stall_may_spoil():
-        r = report("compare", "--min-runs", 9, *a, "--", *b, code=1)
-    print(f"     {r.stdout.splitlines()[0]}")
-    check_equal(verdict_of(r), "REGRESSION", "a delay of 50 ms")
-    effect = re.search(r"response p50 \+([\d.]+) %", r.stdout.splitlines()[0])
-    check(effect and float(effect.group(1)) > 100, r.stdout)
-    check(re.search(r"^answered .*100.0000 %.*100.0000 %", r.stdout, re.M), r.stdout)
-    check_equal(verdict_of(report("compare", "--min-runs", 9, *a, "--", *a)), "PASS", "A against A")
-    faster = report("compare", "--min-runs", 9, *b, "--", *a)
-    check("PASS: no metric got worse; better: response p50 -" in faster.stdout, faster.stdout)
-    check_that_compare_refuses_to_conclude(a, b)
-
-
-def check_that_compare_refuses_to_conclude(a, b):
-    def inconclusive(text, *arguments):
-        r = report("compare", *arguments, code=2)
-        check_equal(verdict_of(r), "INCONCLUSIVE", str(arguments))
-        check(text in r.stdout + r.stderr, f"{text!r} in {r.stdout}{r.stderr}")
-
-    inconclusive("9 and 9 VALID runs (required: 10 each)", *a, "--", *b)
-    inconclusive("are too few to show a change", "--min-runs", 3, *a[:3], "--", *b[:3])
-    change(b[0], verdict="SUSPECT", reasons=["host-noise"])
-    inconclusive(f"ignored: {b[0][:-5]} is SUSPECT", "--min-runs", 9, *a, "--", *b)
-    change(b[0], verdict="VALID", broken_law="sums")
-    inconclusive("is INVALID", "--min-runs", 9, *a, "--", *b)
-    change(b[0], broken_law=None, interrupted=True)
-    inconclusive("interrupted", "--min-runs", 9, *a, "--", *b)
-    change(b[0], interrupted=False, options={"connections": 11})
-    inconclusive("connections 10 and 11", "--min-runs", 9, *a, "--", *b)
-    report("compare", "--force", "--min-runs", 9, *a, "--", *b, code=1)
-    change(b[0], options={"connections": 10}, host={"kernel": "7.0"})
-    inconclusive("kernel", "--min-runs", 9, *a, "--", *b)
-    for name in b:
-        change(name, host={"kernel": "7.0"}, latency_ns={"response": {"count": 0, "over": 0}})
-    inconclusive("response p50 is missing from every run", "--force", "--min-runs", 9, *a, "--", *b)
-
-
-def synthetic_run(path, base, noise, of_night, effect):
-    """A result whose response times are those of the base, but for noise and effect."""
-    latency = json.loads(json.dumps(base["latency_ns"]))
-    for name, size in (("p50", 0.01), ("p90", 0.02), ("p99", 0.05), ("p999", 0.1)):
-        factor = math.exp(of_night + noise.gauss(0, size)) * (1 + effect if name == "p50" else 1)
-        latency["response"][name] = round(200000 * factor)
-    with open(path, "w") as f:
-        json.dump({**base, "latency_ns": latency}, f)
-
-
-def first_alarm(base, seed, effect):
-    """Twenty nights of ten runs, the effect from the 15th on, each against the last 14 that passed;
-    the first that alarms, or None."""
-    noise, history = random.Random(seed), []
-    directory = os.path.dirname(temp_path("x"))
-    for night in range(1, 21):
-        of_night = noise.gauss(0, 0.005)
-        runs = [f"{directory}/{night}.{i}.json" for i in range(10)]
-        for path in runs:
-            synthetic_run(path, base, noise, of_night, effect if night >= 15 else 0)
-        if history:
-            before = [path for runs_before in history[-14:] for path in runs_before]
-            r = report("compare", *before, "--", *runs, code=None)
-            check(r.returncode in (0, 1), f"exit code {r.returncode}: {r.stderr}{r.stdout}")
-            if r.returncode == 1:
-                check("response p50" in r.stdout.splitlines()[0], r.stdout)
-                return night
-        history.append(runs)
-    return None
-
-
-@plain_build_only
-def test_twenty_nights_with_five_percent_more_from_the_fifteenth():
-    directory = os.path.dirname(temp_path("x"))
-    runs_of(directory, ["-r", 500, "-t", 1])
-    change(f"{directory}/0.json", **UNDISTURBED)
-    with open(f"{directory}/0.json") as f:
-        base = json.load(f)
-    check_between(first_alarm(base, 1, 0.05), 15, 16, "the night of the alarm")
-    check_equal(first_alarm(base, 1, 0), None, "the control: twenty quiet nights")
-
-
-def test_compare_leaves_out_percentiles_that_do_not_hold():
-    directory, noise = os.path.dirname(temp_path("x")), random.Random(1)
-    runs_of(directory, ["-r", 500, "-t", 1])
-    change(f"{directory}/0.json", **UNDISTURBED)
-    with open(f"{directory}/0.json") as f:
-        base = json.load(f)
-    a, b = ([f"{directory}/{group}{i}.json" for i in range(10)] for group in "ab")
-    for paths, effect in ((a, 0), (b, 0.5)):
-        for path in paths:
-            synthetic_run(path, base, noise, 0, effect)
-    for group in (a, b):
-        change(group[3], holds={"p50": False})
-        r = report("compare", "--json", f"{directory}/verdict.json", *a, "--", *b)
-        check("PASS: no metric got worse; not judged: response p50" in r.stdout, r.stdout)
-        with open(f"{directory}/verdict.json") as f:
-            figures = json.load(f)
-        check_equal((figures["verdict"], figures["reason"], figures["runs_before"], figures["runs_now"]),
-                    ("PASS", None, 10, 10), "verdict in JSON")
-        check("response p50" in figures["not_judged"], figures)
-        change(group[3], holds={"p50": True})
-    r = report("compare", "--json", f"{directory}/verdict.json", *a, "--", *b, code=1)
-    check(r.stdout.startswith("REGRESSION: response p50 +"), f"the control: {r.stdout}")
-    with open(f"{directory}/verdict.json") as f:
-        worse = [m for m in json.load(f)["metrics"] if m["finding"] == "worse"]
-    check_equal([m["metric"] for m in worse], ["response p50"], "worse in JSON")
-    check_between(worse[0]["change"], 0.45, 0.55, "the change in JSON")
-    report("compare", "--min-runs", 11, "--json", f"{directory}/verdict.json", *a, "--", *b, code=2)
-    with open(f"{directory}/verdict.json") as f:
-        figures = json.load(f)
-    check_equal((figures["verdict"], figures["reason"], figures["metrics"]),
-                ("INCONCLUSIVE", "10 and 10 VALID runs (required: 11 each)", []), "inconclusive in JSON")
-
-
-# --- plot ---
-
-PICTURES = {"latency": ("percentile of the queries", "response time"),
-            "time": ("time since the first query, s", "response time"),
-            "connect": ("time since the first connect, s", "connections established"),
-            "rate": ("requested, queries/s", "queries/s")}
-
-
-def files_to_plot():
-    """{kind: files} of two runs."""
-    directory = os.path.dirname(temp_path("x"))
-    runs_of(directory, *[["-r", 500 * (i + 1), "-t", 2, "-n", 100, "--connections-out",
-                          f"{directory}/{i}.conn.csv"] for i in range(2)])
-    logs = [f"{directory}/{i}.hlog" for i in range(2)]
-    return {"latency": logs, "time": logs, "connect": [f"{directory}/{i}.conn.csv" for i in range(2)],
-            "rate": [f"{directory}/{i}.json" for i in range(2)]}
-
-
-def check_picture(path, axes):
-    with open(path, "rb") as f:
-        data = f.read()
-    if path.endswith(".png"):
-        check_equal((data[:8], data[12:16]), (b"\x89PNG\r\n\x1a\n", b"IHDR"), f"head of {path}")
-        check_equal(struct.unpack(">II", data[16:24]), (1000, 620), "its size")
-        check(len(data) > 8000, f"{path}: {len(data)} bytes are an empty picture")
-        return
-    root = xml.etree.ElementTree.fromstring(data)
-    texts = ["".join(node.itertext()).strip() for node in root.iter("{http://www.w3.org/2000/svg}text")]
-    for axis in axes:
-        check(axis in texts, f"axis {axis!r} in {texts}")
-
-
-def test_plot_draws_every_picture():
-    need_program("gnuplot")
-    files = files_to_plot()
-    for kind, axes in PICTURES.items():
-        for ending in ("png", "svg"):
-            path = temp_path(f"{kind}.{ending}")
-            r = report("plot", "--kind", kind, "-o", path, *files[kind])
-            check_equal((r.stdout, r.stderr), ("", ""), f"words about {kind}.{ending}")
-            check_picture(path, axes)
-        drawn = report("plot", "--kind", kind, "--term", *files[kind]).stdout
-        check(axes[0] in drawn, f"{axes[0]!r} in {drawn}")
-        check("*" in drawn or "A" in drawn, f"a curve in {drawn}")
-
-
-def test_plot_says_what_is_missing():
-    need_program("gnuplot")
-    files = files_to_plot()
-    path = temp_path("picture.png")
-    for kind, wrong, text in (("latency", "rate", "--hlog"), ("time", "rate", "--hlog"),
-                              ("connect", "latency", "--connections-out"), ("rate", "latency", "--json")):
-        r = report("plot", "--kind", kind, "-o", path, *files[wrong], code=2)
-        check(text in r.stderr and len(r.stderr.splitlines()) == 1, f"{text!r} in {r.stderr}")
-    r = report("plot", "-o", path, "--metric", "nonsense", *files["latency"], code=2)
-    check("no values of this metric" in r.stderr, r.stderr)
-    without = subprocess.run([os.path.abspath(TCPREPORT), "plot", "-o", path, *files["latency"]],
-                             capture_output=True, text=True, timeout=20, env={"PATH": "/nonexistent"})
-    check_equal((without.returncode, without.stderr),
-                (2, "tcpreport: gnuplot is not installed (Debian: gnuplot-nox)\n"), "without gnuplot")
-    check(not os.path.exists(path), "no picture is left behind")
-    for arguments, text in (([], "--output, --term"), (["--term", "-o", path], "--output, --term"),
-                            (["-o", "picture.jpg"], "ending in .png or .svg"),
-                            (["-o", "/nonexistent/x.png"], "/nonexistent/x.png")):
-        r = report("plot", *arguments, *files["latency"], code=2)
-        check(text in r.stderr and len(r.stderr.splitlines()) == 1, f"{text!r} in {r.stderr}")
 
 
 # --- files and command lines ---

@@ -39,7 +39,7 @@ def freeze(processes, frozen_s, every_s, until):
         until.wait(every_s - frozen_s)
 
 
-def run_frozen(which, *arguments, frozen_s=0.02, every_s=1.0, seconds=5):
+def run_frozen(which, *arguments, frozen_s=0.02, every_s=1.0, seconds=3.5):
     done = threading.Event()
     with Server() as server:
         client = Client("-p", server.port, "-c", 10, "-r", 1000, "-t", seconds, *arguments, "--stats-interval",
@@ -55,6 +55,7 @@ def run_frozen(which, *arguments, frozen_s=0.02, every_s=1.0, seconds=5):
         return client.wait()
 
 
+@measures_time
 @plain_build_only
 def test_client_that_stood_still_is_seen_in_the_percentiles_it_reaches():
     """2 % of the time."""
@@ -64,12 +65,14 @@ def test_client_that_stood_still_is_seen_in_the_percentiles_it_reaches():
     check("host-noise" in r.json["reasons"], describe(r))
 
 
+@measures_time
 @plain_build_only
 def test_stolen_time_is_seen_in_the_percentiles_it_reaches():
     """Both ends stand still together, as when another guest takes the CPUs."""
     check_reaches(run_frozen("both"), "p99")
 
 
+@measures_time
 @plain_build_only
 def test_stall_of_the_server_is_not_called_noise():
     r = run_frozen("server", frozen_s=0.3)
@@ -81,13 +84,14 @@ def test_stall_of_the_server_is_not_called_noise():
         check_equal(r.code, 0, "exit code")
 
 
+@measures_time
 @plain_build_only
 def test_busy_cpus_are_seen_and_what_the_exit_code_demands_can_be_chosen():
     busy = [spawn(["chrt", "-r", "1", "sh", "-c", "while :; do for i in 1 2 3 4 5 6 7 8 9; do :; done; done"])
             for _ in os.sched_getaffinity(0)]
     try:
         with Server() as server:
-            r = run_client("-p", server.port, "-c", 10, "-r", 1000, "-t", 3, "127.0.0.1")
+            r = run_client("-p", server.port, "-c", 10, "-r", 1000, "-t", 2, "127.0.0.1")
     finally:
         for process in busy:
             stop(process, signal.SIGKILL)
@@ -96,6 +100,7 @@ def test_busy_cpus_are_seen_and_what_the_exit_code_demands_can_be_chosen():
     check("this host's own delay is" in r.err and "(limit " in r.err, r.err)
 
 
+@measures_time
 @plain_build_only
 def test_lost_packets_are_seen_in_the_percentiles_they_reach():
     need_program("nft")
@@ -103,11 +108,12 @@ def test_lost_packets_are_seen_in_the_percentiles_they_reach():
         with Server(prefix=ns.prefix) as server:
             ns.run("nft", "add table ip t; add chain ip t i { type filter hook input priority 0; };"
                           f"add rule ip t i tcp dport {server.port} numgen inc mod 500 == 0 drop")
-            r = run_client("-p", server.port, "-c", 10, "-r", 1000, "-t", 5, "127.0.0.1", prefix=ns.prefix)
+            r = run_client("-p", server.port, "-c", 10, "-r", 1000, "-t", 3, "127.0.0.1", prefix=ns.prefix)
         check(r.json["connections"]["lost_segments"] > 0, "the control: segments were lost")
         check_reaches(r, "p999")
 
 
+@measures_time
 @plain_build_only
 def test_required_percentile_decides_the_exit_code():
     """A pause of 30 ms in 3 s reaches p99.9 and not p95, whatever causes it."""

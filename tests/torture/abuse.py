@@ -10,7 +10,7 @@ import threading
 
 from faults import *
 from table import *
-from tls import Authority
+from authority import Authority
 
 MIB = 1 << 20
 # Of the sockets that the deaf fill: with the kernel's 3.6 MiB of each they fill the whole machine's TCP memory.

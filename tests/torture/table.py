@@ -10,7 +10,7 @@ done again, twice at most. A program that crashed, or whose counts do not add up
 
 import threading
 
-import harness
+import processes
 from harness import *
 
 scenarios = {}
@@ -179,6 +179,6 @@ def try_scenario(name):
         row.faults.add("UNEXPECTED")
         traceback.print_exc()
     finally:
-        row.is_certain |= any(process.poll() in CRASHES for process in harness._started)
+        row.is_certain |= any(process.poll() in CRASHES for process in processes._started)
         stop_all()
     return row

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""Checks, and the marks of tests."""
+
+import contextlib
+import os
+import shutil
+
+# Sanitizers make everything several times slower; they look for bugs, not for speed.
+SANITIZED = os.environ.get("TCPSCALER_SANITIZED", "")
+# "truth": the tests that measure time; "": every test; else all but those
+SUITE = os.environ.get("TCPSCALER_SUITE", "")
+
+
+class Skip(Exception):
+    pass
+
+
+class Spoiled(AssertionError):
+    pass
+
+
+def skip(why):
+    raise Skip(why)
+
+
+def need_program(*names):
+    for name in names:
+        if shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin:/sbin") is None:
+            skip(f"{name} is not installed")
+
+
+def need_root():
+    if os.geteuid() != 0:
+        skip("not root")
+
+
+def plain_build_only(test):
+    """Marks a test of speed or of tools that sanitizers do not leave room for."""
+    test.plain_build_only = True
+    return test
+
+
+def needs_own_fd_tables(test):
+    """Marks a test of the workers' own fd tables, which the build for ThreadSanitizer does without."""
+    test.needs_own_fd_tables = True
+    return test
+
+
+def measures_time(test):
+    """Marks a test that can fail when other programs use the CPUs. CMake looks for this line."""
+    test.measures_time = True
+    return test
+
+
+def fits_this_suite(test):
+    return not SUITE or hasattr(test, "measures_time") == (SUITE == "truth")
+
+
+def this_part(tests):
+    """$TCPSCALER_PART is I/N: every N-th, from the I-th on. The others run beside them."""
+    i, n = map(int, os.environ.get("TCPSCALER_PART", "1/1").split("/"))
+    return tests[i - 1::n]
+
+
+def fits_this_build(test):
+    return not (SANITIZED and hasattr(test, "plain_build_only")) and \
+        not (SANITIZED == "thread" and hasattr(test, "needs_own_fd_tables"))
+
+
+def check(condition, text):
+    if not condition:
+        raise AssertionError(text)
+
+
+def check_equal(got, want, what):
+    check(got == want, f"{what}: {got!r}, expected {want!r}")
+
+
+def check_between(got, low, high, what):
+    check(got is not None and low <= got <= high, f"{what}: {got!r}, expected {low!r} to {high!r}")
+
+
+@contextlib.contextmanager
+def stall_may_spoil():
+    """Around checks that fail, too, when the host stalls: the test is then tried again, up to three times in
+    all. What is wrong is so in every one; what must hold whatever happens is checked outside."""
+    try:
+        yield
+    except AssertionError as failed:
+        raise Spoiled(str(failed)) from None

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""The metrics of both programs, and a Prometheus that scrapes them."""
+
+import urllib.parse
+import urllib.request
+
+from control_api import *
+
+OPENMETRICS = "application/openmetrics-text; version=1.0.0"
+
+
+def test_metrics_are_well_formed():
+    need_program("promtool")
+    run = Steered("-c", 50, "-r", 1000)
+    for address in (run.at_client, run.at_server):
+        text, _ = metrics(address)
+        r = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True,
+                           timeout=60)
+        check_equal((r.returncode, r.stdout + r.stderr), (0, ""), "promtool on the text form")
+        check("# EOF" not in text, "the text form has no end")
+        check(metrics(address, "-H", f"Accept: {OPENMETRICS}")[0].endswith("# EOF\n"), "OpenMetrics has one")
+    run.stop()
+
+
+def query(port, expression):
+    """The sum that Prometheus has."""
+    url = f"http://127.0.0.1:{port}/api/v1/query?" + urllib.parse.urlencode({"query": f"sum({expression})"})
+    with urllib.request.urlopen(url, timeout=20) as answer:
+        result = json.load(answer)["data"]["result"]
+    return float(result[0]["value"][1]) if result else None
+
+
+def start_prometheus(targets):
+    port, directory = free_port(), os.path.dirname(temp_path("x"))
+    config = os.path.join(directory, "prometheus.yml")
+    with open(config, "w") as f:
+        json.dump({"global": {"scrape_interval": "500ms"},  # JSON is YAML, too
+                   "scrape_configs": [{"job_name": name, "static_configs": [{"targets": [target]}]}
+                                      for name, target in targets.items()]}, f)
+    log = open(os.path.join(directory, "log"), "w")
+    spawn(["prometheus", f"--config.file={config}", f"--storage.tsdb.path={directory}/data",
+           f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log)
+    return port
+
+
+@plain_build_only
+def test_prometheus_has_the_counters_of_the_final_results():
+    need_program("prometheus")
+    targets = {"client": f"127.0.0.1:{free_port()}", "server": f"127.0.0.1:{free_port()}"}
+    port = start_prometheus(targets)
+    run = Steered("-c", 200, "-r", 2000, "--max-connections", 300, control=targets["client"],
+                  server_control=targets["server"])
+    ask(run.at_client, "/connections/start?n=100")
+    ask(run.at_client, "/connections/stop?n=50")
+    wait_for(lambda: stats(run.at_client)["connections"]["live_at_end"] == 250, "250 live")
+    ask(run.at_client, "/pause")
+    wait_for(lambda: stats(run.at_client)["rate"]["now_qps"] == 0 and
+             stats(run.at_client)["queries"]["in_flight"] == 0, "quiet")
+    last = metrics(run.at_client)[1]["tcpclient_queries_answered_total"]
+
+    def scraped(expression, value):
+        try:
+            return query(port, expression) == value
+        except OSError:
+            return False
+
+    # the histograms of the last second are collected a second later
+    wait_for(lambda: scraped("tcpclient_response_seconds_count", last), "the last scrape of the client")
+    wait_for(lambda: scraped("tcpserver_connections_active", 250), "the last scrape of the server")
+    for key in ("received", "sent"):
+        wait_for(lambda: scraped(f"tcpserver_{key}_bytes_total", stats(run.at_server)[f"bytes_{key}"]), "its bytes")
+    names = {"client": ("queries_scheduled", "queries_sent", "queries_unsent", "queries_answered",
+                        "queries_timeout", "queries_error", "connections_asked", "connections_attempted",
+                        "connections_connected", "connections_proven", "sent_bytes", "received_bytes"),
+             "server": ("connections_accepted", "connections_refused", "connections_closed", "received_bytes",
+                        "sent_bytes", "accept_pauses", "back_pressure_pauses", "listen_overflows")}
+    got = {name: {n: query(port, f"tcp{name}_{n}_total") for n in names[name]} for name in names}
+    server = stats(run.at_server)
+    r, _ = run.stop()
+    j = r.json
+    want = {f"queries_{n}": j["queries"][n]
+            for n in ("scheduled", "sent", "unsent", "answered", "timeout", "error")}
+    want |= {f"connections_{n}": j["connections"][n] for n in ("asked", "attempted", "connected", "proven")}
+    want |= {f"{n}_bytes": j["resources"][f"bytes_{n}"] for n in ("sent", "received")}
+    check_equal(got["client"], want, "what Prometheus has of the client, and the final JSON")
+    want = {f"connections_{n}": server[n] for n in ("accepted", "refused")}
+    want |= {"connections_closed": sum(server["closed"].values())}
+    want |= {f"{n}_bytes": server[f"bytes_{n}"] for n in ("received", "sent")}
+    want |= {n: server[n] for n in ("accept_pauses", "back_pressure_pauses", "listen_overflows")}
+    check_equal(got["server"], want, "what Prometheus has of the server, and its JSON")
+    for key in ("accepted", "bytes_received", "bytes_sent"):
+        check_equal(run.server.result[key], server[key], f"{key} at the end")
+
+
+if __name__ == "__main__":
+    main()

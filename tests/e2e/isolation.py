@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""Namespaces for a file of tests: what others do on this machine does not affect it, and all that it starts ends with
+it."""
+
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import subprocess
+import sys
+
+CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET = 0x00020000, 0x20000000, 0x40000000  # linux/sched.h
+MS_REC, MS_PRIVATE = 0x4000, 0x40000  # linux/mount.h
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+
+
+def enter_own_network():
+    """A network namespace for all that the tests start: what others do on this machine takes no ports of
+    theirs, and two files of tests may run side by side. Without the privilege they share the machine's."""
+    if ctypes.CDLL(None).unshare(CLONE_NEWNET) == 0:
+        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+
+
+def end_as(process, number_to_forward=signal.SIGTERM):
+    """Ends this process when its child does, as that one does; meanwhile hands on this signal."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's goes to the child, too
+
+    def hand_on(number, _):
+        with contextlib.suppress(ProcessLookupError):  # it may just have ended
+            os.kill(process, number)
+    signal.signal(number_to_forward, hand_on)
+    while True:
+        pid, status = os.wait()  # orphans, too, where this is the first process of a namespace
+        if pid == process:
+            code = os.waitstatus_to_exitcode(status)
+            os._exit(code if code >= 0 else 128 - code)
+
+
+def enter_own_processes():
+    """Goes on in a PID namespace whose first process the kernel kills when the one that was started ends: all that
+    the tests start ends with it, however it ends and whatever session it is in. Without the privilege: nothing."""
+    libc = ctypes.CDLL(None)
+    if libc.unshare(CLONE_NEWPID | CLONE_NEWNS) != 0:
+        return
+    sys.stdout.flush()
+    alive, held = os.pipe()
+    first = os.fork()
+    if first > 0:
+        os.close(alive)
+        end_as(first)
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    os.close(held)
+    if select.select([alive], [], [], 0)[0]:  # it has ended before it could be noticed
+        os._exit(1)
+    os.close(alive)
+    os.makedirs("/run/netns", exist_ok=True)
+    libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None)
+    libc.mount(b"proc", b"/proc", b"proc", 0, None)
+    libc.mount(b"tmpfs", b"/run/netns", b"tmpfs", 0, None)  # named network namespaces end with this one, too
+    test = os.fork()
+    if test > 0:
+        end_as(test)

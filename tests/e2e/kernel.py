@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""Memory, CPU time and TCP sockets as the kernel reports them."""
+
+import contextlib
+import os
+
+
+def rss_bytes(pid):
+    with open(f"/proc/{pid}/statm") as f:
+        return int(f.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+def cpu_seconds(pid):
+    """User and system time so far, to a hundredth of a second."""
+    with open(f"/proc/{pid}/stat") as f:
+        fields = f.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+ESTABLISHED, TIME_WAIT, CLOSE_WAIT, LISTEN = 1, 6, 8, 10  # include/net/tcp_states.h
+
+
+class TcpSocket:
+    """A line of /proc/net/tcp or tcp6.  n_unsent: bytes not yet acknowledged; n_unread: of a listener, the
+    connections not yet accepted."""
+
+    def __init__(self, line):
+        _, self.local, self.remote, state, queues, *_ = line.split()
+        self.state = int(state, 16)
+        self.n_unsent, self.n_unread = (int(queue, 16) for queue in queues.split(":"))
+        self.local_port, self.remote_port = (int(end.split(":")[1], 16) for end in (self.local, self.remote))
+
+
+def tcp_sockets(pid="self"):
+    """Of the network namespace of a process."""
+    found = []
+    for name in ("tcp", "tcp6"):
+        with contextlib.suppress(FileNotFoundError), open(f"/proc/{pid}/net/{name}") as f:
+            found += [TcpSocket(line) for line in f.readlines()[1:]]
+    return found
+
+
+def listens(port):
+    return any(s.state == LISTEN and s.local_port == port for s in tcp_sockets())

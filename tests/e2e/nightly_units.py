@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""The configuration, crontab and units of nightly.sh, and the mail about a night that failed."""
+
+import glob
+
+from nights import *
+
+FAILED = os.path.join(SOURCE_DIR, "scripts/nightly-failed.sh")
+
+
+def test_bad_configurations_get_one_line_and_nothing_is_started():
+    nights = Nights()
+    with open(nights.file("nightly.conf")) as f:
+        good = f.read()
+    for line, text in (("speed = 5", "unknown key 'speed'"), ("nonsense", "invalid line 'nonsense'"),
+                       ("runs = many", "runs: invalid value 'many'"), ("runs = 0", "from 1 to 99"),
+                       ("deadline = 08m", "deadline: invalid value '08'"), ("keep = 3", "keep: invalid value '3'"),
+                       ("deadline = 2d", "deadline: invalid value '2d'"), ("repeat-wait = soon", "repeat-wait: invalid value 'soon'"),
+                       ("lock = none", "lock: cannot read 'none'"),
+                       ("require = p42", "require: invalid value 'p42'"), ("reference-server = true", "reference-server: requires server"),
+                       ("reference-client = none", "cannot find 'none'"), ("client-options = none", "cannot read 'none'"),
+                       ("tcpclient = none", "cannot find 'none'"), ("runs = $(touch evaluated)", "runs: invalid value '$(")):
+        write(nights.file("nightly.conf"), f"{good}{line}\n")
+        night, err = nights.run(3)
+        check(text in err and len(err.splitlines()) == 1, f"{text!r} in {err}")
+        check_equal(night, None, f"a night with {line}")
+    check_equal(glob.glob(f"{nights.directory}/**/evaluated", recursive=True), [], "evaluated values")
+
+
+def test_the_example_names_every_key_with_its_default():
+    with open(f"{SOURCE_DIR}/docs/nightly.conf.example") as f:
+        example = f.read()
+    with open(NIGHTLY.replace(".sh", "-config.sh")) as f:
+        script = f.read()
+    keys = re.findall(r"^    ([a-z-]+)\) \w+=\$2 ;;$", script, re.M)
+    check_equal(re.findall(r"^(?:# )?([a-z-]+) = ", example, re.M), keys_in_order(example, keys), "keys")
+    nights = Nights()
+    for line in re.findall(r"^# ([a-z-]+ = .*)$", example, re.M):
+        key, value = line.split(" = ")
+        default = re.search(rf"\b{key.replace('-', '_')}=('[^']*'|\S+)", script).group(1).strip("'")
+        has_none = ("server", "reference-server", "reference-client", "require", "mail-to")
+        check(default == value or key in has_none and default == "", f"default of {key}: {default!r}, not {value!r}")
+    write(nights.file("nightly.conf"), example.replace("/var/lib/tcpscaler/nights", "nights"))
+    write(nights.file("plan"), "2")
+    os.symlink(os.path.abspath(TCPREPORT), f"{nights.bin}/tcpreport")
+    nights.run(3, "INCONCLUSIVE: nothing measured")
+
+
+def keys_in_order(example, keys):
+    check(len(keys) > 10, f"keys of the script: {keys}")
+    return sorted(keys, key=lambda key: example.find(f"{key} = "))
+
+
+# --- examples of when ---
+
+
+def test_the_crontab_is_accepted():
+    need_program("crontab")
+    path = f"{SOURCE_DIR}/docs/nightly.crontab"
+    with open(path) as f:
+        text = f.read()
+    r = subprocess.run(["crontab", "-n", path], capture_output=True, text=True, timeout=20)
+    check_equal(r.returncode, 0, f"crontab -n: {r.stderr}")
+    bad = write(temp_path("crontab"), text.replace("17 3 ", "17 25 "))
+    r = subprocess.run(["crontab", "-n", bad], capture_output=True, text=True, timeout=20)
+    check(r.returncode != 0 and "bad hour" in r.stderr, f"the control: {r.stderr}")
+    check("/nightly.sh /" in text.splitlines()[-1], text)
+
+
+UNITS = "tcpscaler-nightly.service", "tcpscaler-nightly.timer", "tcpscaler-nightly-failed.service"
+
+
+def verify_units(changes):
+    """What systemd-analyze says of the units, with some text replaced."""
+    directory = os.path.dirname(temp_path("x"))
+    for name in UNITS:
+        with open(f"{SOURCE_DIR}/docs/{name}") as f:
+            text = f.read().replace("/usr/share/tcpscaler", os.path.dirname(NIGHTLY))
+        for old, new in changes.items():
+            text = text.replace(old, new)
+        write(f"{directory}/{name}", text)
+    r = subprocess.run(["systemd-analyze", "verify", "--man=no", *sorted(glob.glob(f"{directory}/*"))],
+                       capture_output=True, text=True, timeout=60)
+    return r.returncode, r.stdout + r.stderr
+
+
+def test_the_units_are_accepted():
+    need_program("systemd-analyze")
+    check_equal(verify_units({}), (0, ""), "systemd-analyze verify")
+    for changes in ({"LimitNOFILE": "LimitFiles"}, {"OnCalendar=": "OnCalendar=some day "},
+                    {"nightly-failed.sh": "nightly-fails.sh"}):
+        code, text = verify_units(changes)
+        check(code != 0 or text, f"the control, {changes}: {text}")
+
+
+def settings_of(unit):
+    with open(f"{SOURCE_DIR}/docs/{unit}") as f:
+        return dict(re.findall(r"^(\w+)=(.*)$", f.read(), re.M))
+
+
+def test_what_mails_runs_without_the_restrictions_of_the_night():
+    night = settings_of("tcpscaler-nightly.service")
+    check_equal(night["OnFailure"], "tcpscaler-nightly-failed.service", "OnFailure=")
+    check({"NoNewPrivileges", "DynamicUser"} <= night.keys(), "the control: restrictions of the night")
+    failed = settings_of(night["OnFailure"])
+    check_equal(failed.keys() & {"NoNewPrivileges", "DynamicUser", "User", "ProtectSystem", "CapabilityBoundingSet"}, set(),
+                "those of what mails")
+    check_equal(failed["ExecStart"], "/usr/share/tcpscaler/nightly-failed.sh ${MAILTO}", "what mails")
+
+
+FAKE_JOURNALCTL = """#!/bin/sh
+[ "$1" != --sync ] || exit 0
+echo "$@" >>"$FAKE/journalctl"
+cat "$FAKE/journal"
+"""
+
+
+def mail_failure(nights, *arguments, **environment):
+    return subprocess.run([FAILED, *arguments], capture_output=True, text=True, timeout=20,
+                          env={**os.environ, "FAKE": nights.directory, "PATH": f"{nights.bin}:{os.environ['PATH']}",
+                               **environment})
+
+
+def test_a_night_that_failed_is_mailed_from_the_journal():
+    nights = Nights()
+    write(f"{nights.bin}/journalctl", FAKE_JOURNALCTL)
+    nights.queue(*valid_runs(2))
+    _, said = nights.run(2, "INCONCLUSIVE: first night")
+    write(nights.file("journal"), said)
+    r = mail_failure(nights, "ops@example.com", MONITOR_UNIT="tcpscaler-nightly.service", MONITOR_INVOCATION_ID="c0ffee",
+                     MONITOR_EXIT_STATUS="2")
+    check_equal((r.returncode, r.stdout, r.stderr), (0, "", ""), "exit code and output")
+    mail = nights.mails()
+    check(mail.startswith("-oi -t\nTo: ops@example.com\nSubject: [nightly] "), mail)
+    check(re.search(r"^Subject: .*: INCONCLUSIVE: first night of a series: .*\n\nINCONCLUSIVE: ", mail, re.M), mail)
+    check(said in mail and mail.endswith("tcpscaler-nightly.service: exit status 2\n"), mail)
+    mail_failure(nights, "root")  # an older systemd
+    with open(nights.file("journalctl")) as f:
+        matches = [line.split()[-1] for line in f]
+    check_equal(matches, ["_SYSTEMD_INVOCATION_ID=c0ffee", "_SYSTEMD_UNIT=tcpscaler-nightly.service"], "what was looked for")
+
+
+def test_a_mail_that_cannot_be_sent_fails_its_unit():
+    nights = Nights()
+    write(f"{nights.bin}/journalctl", FAKE_JOURNALCTL)
+    write(nights.file("journal"), "REGRESSION: response p50\n")
+    write(f"{nights.bin}/sendmail", "#!/bin/sh\ncat >/dev/null; exit 75\n")
+    check_equal(mail_failure(nights, "root").returncode, 75, "exit code when sendmail fails")
+    check_equal(mail_failure(nights).returncode, 2, "exit code without an address")
+    check_equal(mail_failure(nights, "").returncode, 2, "exit code with MAILTO= empty")
+    os.unlink(f"{nights.bin}/sendmail")
+    if shutil.which("sendmail", path=os.environ["PATH"] + ":/usr/sbin:/sbin") is None:
+        r = mail_failure(nights, "root")
+        check_equal((r.returncode, r.stderr), (1, "nightly-failed.sh: no mail to root: cannot find 'sendmail'\n"), "without one")
+
+
+if __name__ == "__main__":
+    main()

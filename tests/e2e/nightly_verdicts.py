@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: MIT
+"""nightly.sh judges nights: beside a reference, on a noisy host, in a series."""
+
+import random
+
+from faults import FAULT
+from nights import *
+
+
+# --- a reference program ---
+
+
+def runs_in_turns(nights, n, factor):
+    """Results of a night of n reference and n candidate runs, by factor(program, number); number is from 0."""
+    noise, results = random.Random(7), []
+    for i in range(n):
+        for who in ("reference", "run") if i % 2 == 0 else ("run", "reference"):
+            results.append(synthetic(noise, effect=factor(who, len(results)) - 1))
+    nights.queue(*[(result, 0) for result in results])
+    return results
+
+
+def night_in_turns(factor, code, verdict):
+    nights = Nights(runs=8, reference_client="bin/reference")
+    os.symlink("tcpclient", f"{nights.bin}/reference")
+    results = runs_in_turns(nights, 8, factor)
+    night, _ = nights.run(code, verdict)
+    return nights, night, results
+
+
+def test_a_reference_is_measured_in_turns_and_judges_the_first_night():
+    nights, night, _ = night_in_turns(lambda who, _: 1.1 if who == "run" else 1, 1, "REGRESSION: response p50 +")
+    with open(nights.file("runs")) as f:
+        runs = [line.split()[:2] for line in f]
+    order = [("reference", "reference"), ("tcpclient", "run"), ("tcpclient", "run"), ("reference", "reference")]
+    check_equal(runs, [[program, f"{name}-{i // 2 + 1:02}.json"] for i, (program, name) in enumerate(order * 4)], "runs")
+    figures = verdict_json(night)
+    check_equal((figures["verdict"], figures["runs_before"], figures["runs_now"]), ("REGRESSION", 8, 8), "verdict.json")
+    worse = [m for m in figures["metrics"] if m["finding"] == "worse"]
+    check_equal([m["metric"] for m in worse], ["response p50"], "worse")
+    check_between(worse[0]["change"], 0.08, 0.12, "the change")
+    check(not os.path.exists(f"{night}/reference"), "a reference for nights that are judged by nights")
+    night_in_turns(lambda who, _: 1.1 if who == "reference" else 1, 0, "PASS: no metric got worse; better: response p50 -")
+    night_in_turns(lambda *_: 1, 0, "PASS: no metric got worse; not judged: connect p50; 8 runs against 8")
+
+
+def test_a_host_that_gets_slower_during_the_night_is_no_regression():
+    def slower(_, number):
+        return 1.1 if number >= 8 else 1
+    nights, _, results = night_in_turns(slower, 0, "PASS: no metric got worse; not judged: connect p50; 8 runs")
+    names = [write(nights.file(f"{i}.json"), json.dumps(result)) for i, result in enumerate(results)]
+    blocks = subprocess.run([TCPREPORT, "compare", "--min-runs", "8", *names[:8], "--", *names[8:]],
+                            capture_output=True, text=True, timeout=60)
+    check(blocks.stdout.startswith("REGRESSION: response p50 +"), f"the control: one after the other, {blocks.stdout}")
+
+
+def test_a_reference_that_is_refused_is_named():
+    nights = Nights(reference_client="bin/reference")
+    write(f"{nights.bin}/reference", "#!/bin/sh\necho 'unknown option --new' >&2; exit 2\n")
+    night, _ = nights.run(2, "INCONCLUSIVE: tcpclient cannot run reference-01")
+    check("unknown option --new" in nights.summary(night), nights.summary(night))
+
+
+# Stands still a fifth of the time: every percentile beyond p80 is the host's.
+STALLED = """#!/bin/sh
+"{client}" "$@" &
+pid=$!
+trap 'kill "$pid"' TERM
+while sleep 0.2 && kill -STOP "$pid"; do
+    sleep 0.05
+    kill -CONT "$pid"
+done 2>/dev/null
+wait "$pid"
+"""
+ADDED_MS = 5
+
+
+def echo_server(port, delay_ms=0):
+    """The command of a server that answers after so long."""
+    delay = f" --delay-every 1 --delay-ms {delay_ms}" if delay_ms else ""
+    return f"{sys.executable} {FAULT}/faultserver.py --port {port}{delay}"
+
+
+def real_night(port, server, reference, code, verdict, **settings):
+    nights = Nights(**{"runs": 7, "tcpclient": os.path.abspath(TCPCLIENT), "deadline": "3m", "server": server,
+                       "server_ready": "listening", "reference_server": reference, "require": "p50", "repeats": 99, **settings})
+    write(nights.file("client.conf"), f"target = 127.0.0.1:{port}\nconnections = 10\nrate = 400\n"
+                                      "duration = 500ms\ndrain = 100ms\nsettle = 0\nclose = rst\n")
+    write(f"{nights.bin}/stalled", STALLED.format(client=os.path.abspath(TCPCLIENT)))
+    night, _ = nights.run(code, verdict, timeout=240)
+    print(f"     {nights.summary(night).splitlines()[0]}")
+    return nights, night
+
+
+def metrics_of(night):
+    return {m["metric"]: m for m in verdict_json(night)["metrics"]}
+
+
+def test_a_server_slower_by_a_known_amount_is_found_beside_its_reference():
+    port = free_port()
+    fast, slow = echo_server(port), echo_server(port, ADDED_MS)
+    _, night = real_night(port, fast, slow, 0, "PASS: no metric got worse; better: response p50 -")
+    p50 = metrics_of(night)["response p50"]
+    check_between((p50["before"] - p50["now"]) / 1e6, ADDED_MS - 1, ADDED_MS + 2, "ms by which the reference is slower")
+    real_night(port, slow, fast, 1, "REGRESSION: response p50 +")
+
+
+def test_equal_servers_are_not_flagged():
+    port = free_port()
+    server = f"{os.path.abspath(TCPSERVER)} --bind 127.0.0.1 {port}"
+    _, night = real_night(port, server, server, 0, "PASS: no metric got worse")
+    check_equal([name for name, m in metrics_of(night).items() if m["finding"] == "worse"], [], "worse")
+
+
+@plain_build_only
+def test_a_night_on_a_noisy_host_concludes_at_the_percentiles_that_hold():
+    port = free_port()
+    server = echo_server(port)
+    nights, night = real_night(port, server, server, 0, "PASS: no metric got worse", tcpclient="bin/stalled")
+    check("response p50" in metrics_of(night), "the median is judged")
+    with open(f"{night}/run-01.json") as f:
+        run = json.load(f)
+    check(run["latency_ns"]["response"]["p90"] > 0 and not run["holds"]["p90"], f"p90: {run['holds']}")
+    check("; not judged: response p90, " in nights.summary(night), nights.summary(night))
+    nights, night = real_night(port, server, server, 2, "INCONCLUSIVE: reference-01 was not VALID in 2 tries",
+                               tcpclient="bin/stalled", require="p99", repeats=1)
+    check("host-noise" in nights.summary(night), nights.summary(night))
+
+
+def test_the_required_percentile_goes_to_every_run():
+    nights = Nights(require="p90")
+    nights.queue(*valid_runs(2))
+    nights.run(2, "INCONCLUSIVE: first night")
+    nights.configure()
+    nights.day(2)
+    nights.queue(*valid_runs(2))
+    nights.run(2, "INCONCLUSIVE: ")
+    with open(nights.file("runs")) as f:
+        check_equal(["--require p90 " in line for line in f], [True, True, False, False], "runs with --require")
+
+
+def test_a_comparison_that_crashes_makes_no_reference():
+    nights = Nights()
+    nights.queue(*valid_runs(2))
+    first, _ = nights.run(2, "INCONCLUSIVE: first night")
+    nights.configure(tcpreport="bin/tcpreport")
+    for day, says in ((2, "kill -SEGV $$"), (3, "echo PASS: all is well; exit 2"), (4, "exit 0")):
+        write(f"{nights.bin}/tcpreport", f"#!/bin/sh\n{says}\n")
+        nights.day(day)
+        nights.queue(*valid_runs(2, day))
+        night, _ = nights.run(2, "INCONCLUSIVE: tcpreport compare failed with ")
+        check(not os.path.exists(f"{night}/reference"), f"a reference after {says}")
+    check(os.path.exists(f"{first}/reference"), "the control: the first night is one")
+
+
+def test_a_percentile_that_does_not_hold_is_not_judged():
+    nights, noise = Nights(), random.Random(3)
+
+    def night(day, holds, effect=0.0):
+        runs = [synthetic(noise, effect=effect) for _ in range(2)]
+        for run in runs:
+            run["holds"]["p50"] = holds
+        nights.day(day)
+        nights.queue(*[(run, 0) for run in runs])
+    for day in range(1, 8):
+        night(day, True)
+        nights.run(2)
+    night(8, False, effect=0.5)
+    directory, _ = nights.run(0, "PASS: ")
+    check("; not judged: response p50" in nights.summary(directory), nights.summary(directory))
+    check("response p50" in verdict_json(directory)["not_judged"], "verdict.json")
+    night(9, True, effect=0.5)
+    nights.run(1, "REGRESSION: response p50 +")
+
+
+def series(nights, noise, days, effect=0.0):
+    """The exit codes of a series' nights, ten runs each; a PASS is silent."""
+    codes = []
+    for day in days:
+        of_night = noise.gauss(0, 0.005)
+        nights.day(day)
+        nights.queue(*[(synthetic(noise, of_night, effect), 0) for _ in range(10)])
+        process = nights.start()
+        out, err = process.communicate(timeout=60)
+        check((out, err) == ("", "") or process.returncode != 0, f"a PASS says {out}{err}")
+        codes.append(process.returncode)
+    return codes
+
+
+def test_twenty_nights_with_five_percent_more_from_the_fifteenth():
+    nights, noise = Nights(runs=10), random.Random(1)
+    check_equal(series(nights, noise, range(1, 15)), [2] * 7 + [0] * 7, "exit codes of 14 quiet nights")
+    shutil.copytree(nights.results, nights.file("quiet"))
+    slower = series(nights, noise, range(15, 21), 0.05)
+    print(f"     exit codes of nights 15 to 20: {slower}")
+    check(1 in slower[:3], "flagged on night 15, 16 or 17")
+    check_equal(set(slower[slower.index(1):]), {1}, "a regression stays one")
+    nights.configure(runs=10, results="quiet")
+    check_equal(series(nights, random.Random(2), range(15, 21)), [0] * 6, "the control: quiet nights")
+    nights.configure(runs=10, series="accepted")
+    check_equal(series(nights, noise, range(21, 29), 0.05), [2] * 7 + [0], "a new series")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""Processes and files of a test. Everything started is stopped by its pid, also when the test fails."""
+
+import atexit
+import itertools
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+RUN = os.getpid()  # unique among the files of tests that run side by side; os.getpid() is not, see enter_own_processes
+
+_started = []
+_ports = itertools.count(10000 + RUN % 900 * 10)
+
+
+@atexit.register
+def stop_all():
+    for process in _started:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+    _started.clear()
+
+
+def spawn(argv, **options):
+    """A process that is killed at the end whatever happens."""
+    process = subprocess.Popen(argv, **options)
+    _started.append(process)
+    return process
+
+
+def stop(process, number=signal.SIGTERM, timeout=30):
+    if process.poll() is None:
+        process.send_signal(number)
+    try:
+        return process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        raise
+
+
+def busy_loops():
+    """One for each CPU, to be stopped with SIGKILL."""
+    return [spawn(["sh", "-c", "while :; do :; done"]) for _ in os.sched_getaffinity(0)]
+
+
+def wait_for(condition, what, seconds=30.0):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.02)
+    raise AssertionError(f"waited {seconds} s for {what}")
+
+
+def temp_path(name):
+    directory = tempfile.mkdtemp(prefix="tcpscaler-test-")
+    atexit.register(shutil.rmtree, directory, True)
+    return os.path.join(directory, name)
+
+
+def free_port():
+    """A port of 127.0.0.1 that is free, given once. It is below those that the kernel gives: neither a
+    server's port 0 nor a connection takes it first."""
+    for port in _ports:
+        with socket.socket() as s:
+            try:
+                s.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                pass

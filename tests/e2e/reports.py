@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""tcpreport, and runs for it to read."""
+
+import json
+
+from harness import *
+
+
+def report(*arguments, code=0):
+    r = subprocess.run([TCPREPORT, *[str(a) for a in arguments]], capture_output=True, text=True,
+                       timeout=60)
+    check(code is None or r.returncode == code, f"exit code {r.returncode}, expected {code}: {r.stderr}")
+    return r
+
+
+def spare_source(n):
+    """Addresses of its own: no other test's connections in TIME_WAIT are in the way."""
+    return ["--close", "rst", "--source", f"127.9.{RUN % 250}.{n}"]
+
+
+def runs_of(directory, *options):
+    """Runs side by side, one for each list of options; their files are DIRECTORY/0.json, ..."""
+    with Server() as server:
+        clients = [Client("-q", "-p", server.port, "-c", 20, *spare_source(i + 1), "--hlog",
+                          f"{directory}/{i}.hlog", "-o", f"{directory}/{i}.csv", *own, "127.0.0.1")
+                   for i, own in enumerate(options)]
+        for i, client in enumerate(clients):
+            r = client.wait()
+            check_conservation(r)
+            shutil.copy(client.json_path, f"{directory}/{i}.json")
+
+
+def change(path, **changes):
+    with open(path) as f:
+        result = json.load(f)
+    for key, value in changes.items():
+        if isinstance(value, dict):
+            result[key].update(value)
+        else:
+            result[key] = value
+    with open(path, "w") as f:
+        json.dump(result, f)
+
+
+# --- compare ---
+
+
+# the machine's speed is not the point
+UNDISTURBED = {"verdict": "VALID", "reasons": [],
+               "holds": {name: True for name in ("p50", "p90", "p95", "p99", "p999", "p9999", "max")}}

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""tcpreport plot: every picture, and what is missing for one."""
+
+import struct
+import xml.etree.ElementTree
+
+from reports import *
+
+
+# --- plot ---
+
+PICTURES = {"latency": ("percentile of the queries", "response time"),
+            "time": ("time since the first query, s", "response time"),
+            "connect": ("time since the first connect, s", "connections established"),
+            "rate": ("requested, queries/s", "queries/s")}
+
+
+def files_to_plot():
+    """{kind: files} of two runs."""
+    directory = os.path.dirname(temp_path("x"))
+    runs_of(directory, *[["-r", 500 * (i + 1), "-t", 2, "-n", 100, "--connections-out",
+                          f"{directory}/{i}.conn.csv"] for i in range(2)])
+    logs = [f"{directory}/{i}.hlog" for i in range(2)]
+    return {"latency": logs, "time": logs, "connect": [f"{directory}/{i}.conn.csv" for i in range(2)],
+            "rate": [f"{directory}/{i}.json" for i in range(2)]}
+
+
+def check_picture(path, axes):
+    with open(path, "rb") as f:
+        data = f.read()
+    if path.endswith(".png"):
+        check_equal((data[:8], data[12:16]), (b"\x89PNG\r\n\x1a\n", b"IHDR"), f"head of {path}")
+        check_equal(struct.unpack(">II", data[16:24]), (1000, 620), "its size")
+        check(len(data) > 8000, f"{path}: {len(data)} bytes are an empty picture")
+        return
+    root = xml.etree.ElementTree.fromstring(data)
+    texts = ["".join(node.itertext()).strip() for node in root.iter("{http://www.w3.org/2000/svg}text")]
+    for axis in axes:
+        check(axis in texts, f"axis {axis!r} in {texts}")
+
+
+def test_plot_draws_every_picture():
+    need_program("gnuplot")
+    files = files_to_plot()
+    for kind, axes in PICTURES.items():
+        for ending in ("png", "svg"):
+            path = temp_path(f"{kind}.{ending}")
+            r = report("plot", "--kind", kind, "-o", path, *files[kind])
+            check_equal((r.stdout, r.stderr), ("", ""), f"words about {kind}.{ending}")
+            check_picture(path, axes)
+        drawn = report("plot", "--kind", kind, "--term", *files[kind]).stdout
+        check(axes[0] in drawn, f"{axes[0]!r} in {drawn}")
+        check("*" in drawn or "A" in drawn, f"a curve in {drawn}")
+
+
+def test_plot_says_what_is_missing():
+    need_program("gnuplot")
+    files = files_to_plot()
+    path = temp_path("picture.png")
+    for kind, wrong, text in (("latency", "rate", "--hlog"), ("time", "rate", "--hlog"),
+                              ("connect", "latency", "--connections-out"), ("rate", "latency", "--json")):
+        r = report("plot", "--kind", kind, "-o", path, *files[wrong], code=2)
+        check(text in r.stderr and len(r.stderr.splitlines()) == 1, f"{text!r} in {r.stderr}")
+    r = report("plot", "-o", path, "--metric", "nonsense", *files["latency"], code=2)
+    check("no values of this metric" in r.stderr, r.stderr)
+    without = subprocess.run([os.path.abspath(TCPREPORT), "plot", "-o", path, *files["latency"]],
+                             capture_output=True, text=True, timeout=20, env={"PATH": "/nonexistent"})
+    check_equal((without.returncode, without.stderr),
+                (2, "tcpreport: gnuplot is not installed (Debian: gnuplot-nox)\n"), "without gnuplot")
+    check(not os.path.exists(path), "no picture is left behind")
+    for arguments, text in (([], "--output, --term"), (["--term", "-o", path], "--output, --term"),
+                            (["-o", "picture.jpg"], "ending in .png or .svg"),
+                            (["-o", "/nonexistent/x.png"], "/nonexistent/x.png")):
+        r = report("plot", *arguments, *files["latency"], code=2)
+        check(text in r.stderr and len(r.stderr.splitlines()) == 1, f"{text!r} in {r.stderr}")
+
+
+if __name__ == "__main__":
+    main()

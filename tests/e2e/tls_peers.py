@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: MIT
+"""TLS with others: handshakes that fail, tcpserver with openssl and Python's ssl, memory of a peer that does not read."""
+
+import socket
+import ssl
+import threading
+
+from authority import *
+from control_api import control_path, stats
+from dns_servers import query_bytes
+
+MIB = 1 << 20
+
+
+def drip(_, stream):
+    """A handshake record that grows by a byte ten times a second, forever."""
+    stream.sendall(b"\x16\x03\x03\x40\x00")
+    while True:
+        time.sleep(0.1)
+        stream.sendall(b"\x02")
+
+
+def test_handshake_that_never_ends_times_out_on_time():
+    for serve in (never_answer, drip):
+        with PythonServer(serve) as server:
+            r = run_client("--tls", "--tls-insecure", "-c", 20, "--connect-timeout", "700ms", *FEW,
+                           f"127.0.0.1:{server.port}")
+        check_all_refused(r, "tls/timed out")
+        with stall_may_spoil():
+            check_between(r.seconds, 0.7, 5, f"seconds against {serve.__name__}")
+
+
+def test_peers_that_do_not_speak_tls_are_told_apart():
+    def speak_plainly(_, stream):
+        stream.recv(4096)
+        stream.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        never_answer(_, stream)
+
+    def hang_up(_, stream):
+        stream.recv(4096)
+
+    for serve, outcome in ((speak_plainly, "tls/malformed reply"), (hang_up, "tls/closed by peer")):
+        with PythonServer(serve) as server:
+            r = run_client("--tls", "--tls-insecure", "-c", 5, *FEW, f"127.0.0.1:{server.port}")
+        check_all_refused(r, outcome)
+    with Server("--protocol", "ping") as server:
+        r = run_client("--tls", "--tls-insecure", "-c", 5, "--connect-timeout", "500ms", *FEW,
+                       f"127.0.0.1:{server.port}")
+    check_all_refused(r, "tls/timed out")
+
+
+def test_nobody_listens_is_no_matter_of_tls():
+    r = run_client("--tls", "-c", 5, *FEW, f"127.0.0.1:{free_port()}")
+    check_all_refused(r, "connect/refused")
+
+
+def test_server_killed_under_load_leaves_everything_accounted_for():
+    ca = Authority()
+    with serve_with(ca.sign()) as server:
+        client = Client("--tls", "--tls-ca", ca.cert, "-c", 100, "-r", 2000, "-t", 3, "--timeout", "1s",
+                        "--stats-interval", "100ms", f"127.0.0.1:{server.port}")
+        wait_for(lambda: "running" in client.stderr(), "the load")
+        time.sleep(0.5)
+        server.stop(signal.SIGKILL)
+        r = client.wait()
+    check_conservation(r)
+    check_code(r, 3)
+    check_equal(r.json["connections"]["live_at_end"], 0, "live")
+    ends = r.json["connections"]["outcomes"]
+    with stall_may_spoil():
+        check_equal(sum(n for name, n in ends.items() if name.startswith(("send/", "receive/"))), 100, f"{ends}")
+    check(r.json["queries"]["answered"] > 100, "answers before")
+
+
+def test_interrupted_handshakes_are_cancelled():
+    def note_and_never_answer(server, stream):
+        server.seen.append(stream.recv(1))
+        never_answer(server, stream)
+
+    with PythonServer(note_and_never_answer) as server:
+        client = Client("--tls", "--tls-insecure", "-c", 20, *FEW, f"127.0.0.1:{server.port}")
+        wait_for(lambda: len(server.seen) == 20, "20 handshakes under way")
+        client.process.send_signal(signal.SIGINT)
+        r = client.wait()
+    check_conservation(r)
+    check_code(r, 130)
+    check_equal(r.json["connections"]["outcomes"], {"run/cancelled": 20}, "outcomes")
+
+
+# --- tcpserver with others ---
+
+def receive(s, n_bytes):
+    data = bytearray()
+    while len(data) < n_bytes:
+        part = s.recv(n_bytes - len(data))
+        check(part != b"", f"closed after {len(data)} of {n_bytes} bytes")
+        data += part
+    return bytes(data)
+
+
+def test_echo_returns_every_byte_in_order():
+    ca, data = Authority(), os.urandom(3 * MIB)
+    with serve_with(ca.sign()) as server, python_client(ca, server.port) as s:
+        for begin in range(0, len(data), 200000):
+            piece = data[begin:begin + 200000]
+            s.sendall(piece)
+            check(receive(s, len(piece)) == piece, f"bytes behind {begin} came back the same")
+        s.unwrap().close()
+        server.stop()
+    check_equal(server.result["closed"], {"receive/closed by peer": 1}, "closed")
+
+
+class TlsPeer:
+    """A client that sends and reads only when it is told to, and can end its side alone."""
+
+    def __init__(self, ca, s):
+        self.socket, self.received, self.to_send = s, ssl.MemoryBIO(), ssl.MemoryBIO()
+        self.tls = ssl.create_default_context(cafile=ca.cert).wrap_bio(self.received, self.to_send,
+                                                                       server_hostname="localhost")
+
+    @staticmethod
+    def step(function, *arguments):
+        """What it returns; None: it wants more to be read."""
+        try:
+            return function(*arguments)
+        except ssl.SSLWantReadError:
+            return None
+
+    def send(self):
+        self.socket.sendall(self.to_send.read())
+
+    def fill(self):
+        data = self.socket.recv(65536)
+        self.received.write(data) if data else self.received.write_eof()
+
+    def until_done(self, function, *arguments):
+        while (result := self.step(function, *arguments)) is None:
+            self.send()
+            self.fill()
+        self.send()
+        return result
+
+    def read_to_end(self):
+        """All of it, up to the close_notify that must end it."""
+        data = bytearray()
+        try:
+            while True:
+                data += self.until_done(self.tls.read, 65536)
+        except ssl.SSLZeroReturnError:
+            return bytes(data)
+
+
+def test_half_close_while_the_echo_is_held_is_answered_after_it():
+    ca, data, control = Authority(), os.urandom(50000), control_path()
+    with serve_with(ca.sign(), "--threads", 1, "--sndbuf", 4096, "--control", control) as server:
+        with socket.socket() as s:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            s.settimeout(20)
+            s.connect(("127.0.0.1", server.port))
+            peer = TlsPeer(ca, s)
+            peer.until_done(lambda: peer.tls.do_handshake() or True)
+            check_equal(peer.step(peer.tls.write, data), len(data), "bytes written")
+            check_equal(peer.step(peer.tls.unwrap), None, "close_notify written, the server's awaited")
+            peer.send()  # both at once: the server finds them in one read
+            wait_for(lambda: stats(control)["back_pressure_pauses"] > 0, "the echo is held")
+            check(peer.read_to_end() == data, "every byte came back, and then the end")
+        server.stop()
+    check_equal(server.result["closed"], {"receive/closed by peer": 1}, "closed")
+
+
+def test_one_file_may_hold_certificate_and_key():
+    ca, both = Authority(), temp_path("both.pem")
+    with open(both, "w") as f:
+        for path in ca.sign():
+            with open(path) as part:
+                f.write(part.read())
+    with Server("--tls-cert", both) as server:
+        check_complete(ask(ca, server.port, *FEW))
+
+
+def test_openssl_client_is_served_and_resumes():
+    need_program("openssl")
+    ca, session = Authority(), temp_path("session")
+    with serve_with(ca.sign(), "--protocol", "ping") as server:
+        outputs = []
+        for option in ("-sess_out", "-sess_in"):
+            client = spawn(["openssl", "s_client", "-connect", f"127.0.0.1:{server.port}", "-CAfile", ca.cert,
+                            "-verify_return_error", "-servername", "localhost", option, session],
+                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            client.stdin.write(b"Ping\n")
+            client.stdin.flush()
+            output = b""
+            while b"Pong" not in output and (part := os.read(client.stdout.fileno(), 65536)):
+                output += part
+            stop(client)
+            outputs.append(output)
+        server.stop()
+    check(b"\nNew, TLSv1.3" in outputs[0] and b"Pong" in outputs[0], f"first: {outputs[0]}")
+    check(b"\nReused, TLSv1.3" in outputs[1] and b"Pong" in outputs[1], f"second: {outputs[1]}")
+    check_equal((server.result["tls_handshakes"], server.result["tls_resumed"]), (2, 1), "handshakes")
+
+
+def test_clients_without_tls_are_turned_away_and_counted():
+    ca = Authority()
+    with serve_with(ca.sign()) as server:
+        with python_client(ca, server.port) as good:
+            for first in b"GET / HTTP/1.0\r\n\r\n", query_bytes(7), b"":
+                with socket.create_connection(("127.0.0.1", server.port), timeout=10) as s:
+                    s.sendall(first)
+                    if not first:
+                        s.shutdown(socket.SHUT_WR)
+                    while s.recv(4096):  # to the end, which is the server's
+                        pass
+            good.sendall(b"still here")
+            check_equal(good.recv(100), b"still here", "of the others")
+        server.stop()
+    closed = server.result["closed"]
+    check_equal((closed.get("tls/malformed reply"), closed.get("tls/closed by peer")), (2, 1), f"{closed}")
+
+
+@plain_build_only
+def test_peer_that_never_reads_costs_little_and_nobody_else():
+    ca = Authority()
+    with serve_with(ca.sign(), "--threads", 1) as server:
+        with python_client(ca, server.port) as good, python_client(ca, server.port) as deaf:
+            good.sendall(b"x")
+            check_equal(good.recv(10), b"x", "echo")
+            before = rss_bytes(server.pid)
+            deaf.settimeout(2)
+            block, sent = os.urandom(65536), 0
+            try:
+                while sent < 60 * MIB:
+                    sent += deaf.send(block[sent % 65536:])
+            except TimeoutError:
+                pass
+            grown = rss_bytes(server.pid) - before
+            good.sendall(b"y")
+            check_equal(good.recv(10), b"y", "echo beside it")
+            for begin in range(0, sent - 65535, 65536):
+                check(receive(deaf, 65536) == block, f"bytes behind {begin} came back the same")
+        server.stop()
+    check(sent < 60 * MIB, "it was made to wait")
+    check(server.result["back_pressure_pauses"] > 0, "and counted")
+    check(grown < MIB, f"the server grew by {grown} bytes for {sent} sent")
+
+
+if __name__ == "__main__":
+    main()

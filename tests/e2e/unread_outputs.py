@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: MIT
+"""SIGINT ends every phase of a run, whatever the program waits for and whichever of its outputs nobody reads."""
+
+import contextlib
+import fcntl
+import pty
+import socket
+import threading
+
+from harness import *
+
+ENDS_WITHIN_S = 8  # generous: what is tested is that it ends though nobody reads; it takes some tenths of a second
+
+
+def full_pipe():
+    """Its two ends; nothing more fits in."""
+    reading, writing = os.pipe()
+    flags = fcntl.fcntl(writing, fcntl.F_GETFL)
+    fcntl.fcntl(writing, fcntl.F_SETFL, flags | os.O_NONBLOCK)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(writing, b"x" * 4096)
+    fcntl.fcntl(writing, fcntl.F_SETFL, flags)
+    return reading, writing
+
+
+def full_fifo():
+    """Its path and its reading end."""
+    path = temp_path("fifo")
+    os.mkfifo(path)
+    reading = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    writing = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(writing, b"x" * 4096)
+    os.close(writing)
+    return path, reading
+
+
+def established(pid, port):
+    return any(s.state == ESTABLISHED and s.remote_port == port for s in tcp_sockets(pid))
+
+
+def sleeps(pid):
+    """Whether the main thread waits in the kernel."""
+    with open(f"/proc/{pid}/stat") as f:
+        return f.read().rsplit(")", 1)[1].split()[0] == "S"
+
+
+def interrupt_and_wait(process, what, number=signal.SIGINT):
+    process.send_signal(number)
+    begin = time.monotonic()
+    try:
+        code = process.wait(ENDS_WITHIN_S)
+        print(f"     {what}: ended after {time.monotonic() - begin:.2f} s")
+        return code
+    except subprocess.TimeoutExpired:
+        raise AssertionError(f"{what}: goes on {ENDS_WITHIN_S} s after SIGINT") from None
+
+
+def check_interrupted(code, what):
+    check(code in (130, -signal.SIGINT), f"{what}: exit code {code}")
+
+
+# --- SIGINT: phases ---
+
+def silent_listener(backlog=16):
+    s = socket.socket()
+    s.bind(("127.0.0.1", 0))
+    s.listen(backlog)
+    return s
+
+
+def fifo():
+    path = temp_path("fifo")
+    os.mkfifo(path)
+    return path
+
+
+def test_sigint_ends_every_phase():
+    with contextlib.ExitStack() as servers:
+        def port_of(silent=False):
+            """Of another server for each phase: its connections are those of one client."""
+            if silent:
+                return servers.enter_context(silent_listener()).getsockname()[1]
+            return servers.enter_context(Server("--threads", 1)).port
+
+        control = f"127.0.0.1:{port_of(silent=True)}"
+        load = ["-c", 5, "-r", 5]
+        started = []
+        for phase, arguments, port, sleeps_alone in (
+                ("opening a FIFO without a reader", ["--hlog", fifo()], port_of(), True),
+                ("connecting", ["-c", 5000, "-n", 5], port_of(), False),
+                ("proving", ["-c", 5, "--timeout", "1m"], port_of(silent=True), False),
+                ("TLS", ["-c", 5, "--tls", "--tls-insecure"], port_of(silent=True), False),
+                ("settling", [*load, "--settle", "1m"], port_of(), False),
+                ("--start-at", [*load, "--start-at", int(time.time()) + 1000], port_of(), False),
+                ("--start-file", [*load, "--start-file", temp_path("gate")], port_of(), False),
+                ("--start-file that is a FIFO", [*load, "--start-file", fifo()], port_of(), False),
+                ("load", load, port_of(), False),
+                ("holding", ["-c", 5], port_of(), False),
+                ("drain", ["-c", 5, "--prove", "no", "-r", 50, "-t", "0.2", "--timeout", "1m"], port_of(silent=True), False),
+                ("asking a server", ["-c", 5, "--server-control", control], port_of(), True)):
+            started.append((phase, start_client(*arguments, f"127.0.0.1:{port}"), port, sleeps_alone))
+        for phase, client, port, sleeps_alone in started:
+            if sleeps_alone:
+                wait_for(lambda: sleeps(client.pid), f"the client to wait, {phase}")
+            else:
+                wait_for(lambda: established(client.pid, port), f"connections, {phase}")
+        time.sleep(0.5)  # well into each phase
+        for phase, client, *_ in started:
+            check_equal(client.poll(), None, f"exit code before SIGINT, {phase}")
+            check_interrupted(interrupt_and_wait(client, phase), phase)
+
+
+def answer_once_then_drip(listener, metrics):
+    """The first request is answered, further ones get a byte now and then."""
+    connection, _ = listener.accept()
+    connection.recv(1000)
+    connection.sendall(metrics)
+    connection.close()
+    connection, _ = listener.accept()
+    with contextlib.suppress(OSError):
+        while True:
+            connection.sendall(b"x")
+            time.sleep(0.1)
+
+
+def test_sigint_ends_a_run_whose_servers_control_port_drips():
+    control = temp_path("control")
+    with Server("--control", f"unix:{control}") as server, silent_listener() as listener:
+        metrics = subprocess.run(["curl", "-si", "--unix-socket", control, "http://localhost/metrics"],
+                                 capture_output=True, check=True, timeout=30).stdout
+        threading.Thread(target=answer_once_then_drip, args=(listener, metrics), daemon=True).start()
+        json_path = temp_path("client.json")
+        client = start_client("-c", 5, "-r", 100, "--server-control", f"127.0.0.1:{listener.getsockname()[1]}",
+                              "--json", json_path, f"127.0.0.1:{server.port}")
+        wait_for(lambda: established(client.pid, server.port), "connections")
+        time.sleep(0.5)
+        check_equal(interrupt_and_wait(client, "dripping control port"), 130, "exit code")
+        with open(json_path) as f:
+            check(json.load(f)["interrupted"], "the report")
+
+
+# --- SIGINT: outputs that nobody reads ---
+
+BLOCKED = ("-R", "--json -", "stderr", "--hlog", "--connections-out", "--hgrm", "--json", "-o", "all")
+
+
+@contextlib.contextmanager
+def client_with_blocked(name, *arguments):
+    """A client of a server of its own whose output `name`, or all of them, nobody reads: (client, port)."""
+    with Server("--threads", 1) as server, contextlib.ExitStack() as ends:
+        streams, arguments = {}, [*arguments]
+
+        def open_pipe():
+            pipe = full_pipe()
+            for end in pipe:
+                ends.callback(os.close, end)
+            return pipe[1]
+
+        if name in ("-R", "--json -", "all"):
+            streams["stdout"] = open_pipe()
+            arguments += ["--json", "-"] if name == "--json -" else ["-R", "--raw-full", "block"]
+        if name in ("stderr", "all"):
+            streams["stderr"] = open_pipe()
+        for option in ("--hlog", "--connections-out", "--hgrm", "--json", "-o"):
+            if name == option or name == "all" and option != "-o":
+                path, reading = full_fifo()
+                ends.callback(os.close, reading)
+                arguments += [option, path]
+        yield start_client(*arguments, f"127.0.0.1:{server.port}", **streams), server.port
+
+
+def clients_with_blocked_outputs(stack, *arguments):
+    """One for each output, side by side: [(output, client, port)]."""
+    return [(name, *stack.enter_context(client_with_blocked(name, "-c", 5, "--stats-interval", "100ms", *arguments)))
+            for name in BLOCKED]
+
+
+def interrupt_all(clients):
+    for name, client, _ in clients:
+        check_equal(client.poll(), None, f"exit code before SIGINT, {name}")
+        check_equal(interrupt_and_wait(client, name), 130, f"exit code, {name}")
+
+
+def test_sigint_ends_a_run_whatever_output_nobody_reads():
+    with contextlib.ExitStack() as stack:
+        clients = clients_with_blocked_outputs(stack, "-r", 5000)
+        for name, client, port in clients:
+            wait_for(lambda: established(client.pid, port), f"connections, {name}")
+        time.sleep(2.5)  # intervals and rows come to be written
+        interrupt_all(clients)
+
+
+def test_sigint_ends_the_writing_of_reports_that_nobody_reads():
+    with contextlib.ExitStack() as stack:
+        clients = clients_with_blocked_outputs(stack, "-r", 500, "-t", 1)
+        for name, client, port in clients:
+            wait_for(lambda: established(client.pid, port), f"connections, {name}")
+        for name, client, port in clients:
+            wait_for(lambda: not established(client.pid, port), f"the end of the run, {name}")
+        time.sleep(0.3)
+        interrupt_all(clients)
+
+
+def test_a_stderr_that_nobody_reads_does_not_hold_up_the_run():
+    reading, writing = full_pipe()
+    json_path = temp_path("client.json")
+    with Server() as server:
+        client = start_client("-c", 5, "-r", 500, "-t", 1, "--stats-interval", "10ms", "--json", json_path,
+                              f"127.0.0.1:{server.port}", stderr=writing)
+        os.close(writing)
+        wait_for(lambda: established(client.pid, server.port), "connections")
+        wait_for(lambda: not established(client.pid, server.port), "the end of the run")
+        text, summary = b"x", b""
+        while text:  # the reader comes for the summary, which has waited
+            text = os.read(reading, 65536)
+            summary += text
+        check_equal(client.wait(20) in (0, 3), True, "exit code")
+        check(b"Verdict" in summary, f"the summary: {summary!r}")
+    with open(json_path) as f:
+        check_equal(json.load(f)["rate"]["duration_s"], 1, "duration")
+
+
+def test_sigint_ends_a_terminal_that_is_stopped():
+    master, slave = pty.openpty()
+    with Server() as server:
+        client = start_client("-c", 5, "-r", 500, f"127.0.0.1:{server.port}", stderr=slave)
+        os.read(master, 100)
+        os.write(master, b"\x13")  # ^S
+        time.sleep(2.5)
+        check_equal(interrupt_and_wait(client, "stopped terminal"), 130, "exit code")
+    os.close(master)
+    os.close(slave)
+
+
+def test_sigint_ends_the_server_whatever_output_nobody_reads():
+    started = []
+    with contextlib.ExitStack() as ends:
+        for name in ("stderr", "--json -", "--json"):
+            streams, arguments = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}, []
+            if name == "--json":
+                path, reading = full_fifo()
+                ends.callback(os.close, reading)
+                arguments = ["--json", path]
+            else:
+                reading, writing = full_pipe()
+                ends.callback(os.close, reading)
+                ends.callback(os.close, writing)
+                streams["stdout" if name == "--json -" else "stderr"] = writing
+                arguments = ["--json", "-"] if name == "--json -" else []
+            port = free_port()
+            started.append((name, port, spawn([TCPSERVER, "--stats-interval", "50ms", *arguments, str(port)], **streams)))
+        for name, port, _ in started:
+            wait_for(lambda: listens(port), f"the listener, {name}")
+        time.sleep(1)  # progress lines come to be written
+        for name, _, server in started:
+            code = interrupt_and_wait(server, name)
+            check(code in (0, 1), f"exit code {code}, {name}")
+
+
+if __name__ == "__main__":
+    main()
