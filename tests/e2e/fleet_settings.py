@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Settings of fleet/run.yml given with -e on the command line, and unusual hosts and controllers."""
 
+import functools
 import importlib.util
 
 from testbed import *
@@ -27,68 +28,67 @@ def add_neighbour(testbed):
                  "dev", "eth0")
 
 
-def states_while_measuring(testbed, tune):
-    """Of the kernel, and whether the server still knows its neighbour."""
-    add_neighbour(testbed)
-    run = testbed.start("-e", f"tune={tune}", sources="", source_ports="", **SMALL)
-    testbed.wait_for_start("c1", 1)
-    states = testbed.kernel_states()
-    knows = neighbour(testbed) != ""
-    r = run.wait(90)
-    check_equal(r.code, 0, f"exit code: {r.out}")
-    check("over 1 host," in r.out, r.out)
-    return states, knows
-
-
 def test_tune_false_changes_nothing_on_any_host():
     with Testbed(1) as testbed:
         before, kernel = testbed.states(), testbed.kernel_states()
-        states, knows = states_while_measuring(testbed, "false")
-        check_equal(states, kernel, "while measuring")
-        check(knows, "the server's neighbour is still there")
-        testbed.check_states(before, "the hosts, afterwards")
-        states, knows = states_while_measuring(testbed, "true")
-        for host in testbed.hosts:
-            check(states[host] != kernel[host], f"the control: {host} is tuned")
-        check(not knows, "the control: the server's neighbour is forgotten")
-        testbed.check_states(before, "the hosts, after the control")
-
-
-def test_flags_on_the_command_line_are_no_when_they_say_no():
-    with Testbed(1) as testbed:
-        for word, n in (("false", 0), ("true", 1)):
-            r = testbed.run("--check", "-e", f"small_buffers={word}", **SMALL)
-            check_equal(r.code, 0, f"exit code: {r.out}")
-            check_equal(len(re.findall(r"net.ipv4.tcp_rmem ", r.out)), n, f"small_buffers={word}: {r.out}")
         add_neighbour(testbed)
-        for part in ("tune", "run"):
-            check_equal(testbed.run("--tags", part, "-e", "flush_neighbours=false", **SMALL).code, 0, part)
-        check(neighbour(testbed) != "", "flush_neighbours=false: the server's neighbour is still there")
-        suspect = fake_tcpreport(3)
-        for word, code in (("false", 2), ("true", 0)):
-            r = testbed.run("--tags", "collect", "-e", f"may_be_suspect={word}", "-e", f"tcpreport={suspect}")
-            check_equal(r.code, code, f"exit code with may_be_suspect={word}: {r.out}")
-            check_equal("the run is SUSPECT" in r.out, code == 2, r.out)
-        # another code of merge is no report
-        r = testbed.run("--tags", "collect", tcpreport=fake_tcpreport(127))
-        check_equal(r.code, 2, f"exit code: {r.out}")
-        check("no report: tcpreport merge failed: exit code 127" in r.out, r.out)
-        check_equal(testbed.run("--tags", "revert").code, 0, "the revert")
+        run = testbed.start("-e", "tune=false", sources="", source_ports="", **SMALL)
+        testbed.wait_for_start("c1", 1)
+        check_equal(testbed.kernel_states(), kernel, "while measuring")
+        check(neighbour(testbed) != "", "the server's neighbour is still there")
+        r = run.wait(90)
+        check_equal(r.code, 0, f"exit code: {r.out}")
+        check("over 1 host," in r.out, r.out)
+        testbed.check_states(before, "the hosts, afterwards")
+        check_parts_one_by_one(testbed, kernel)
+        testbed.check_states(before, "the hosts, after the parts")
+
+
+def check_parts_one_by_one(testbed, kernel):
+    """Flags on the command line mean no when they say no. The control of the above: these parts do tune."""
+    for part in ("tune", "run"):
+        check_equal(testbed.run("--tags", part, "-e", "flush_neighbours=false", **SMALL).code, 0, part)
+    states = testbed.kernel_states()
+    for host in testbed.hosts:
+        check(states[host] != kernel[host], f"the control: {host} is tuned")
+    check(neighbour(testbed) != "", "flush_neighbours=false: the server's neighbour is still there")
+    suspect = fake_tcpreport(3)
+    for word, code in (("false", 2), ("true", 0)):
+        r = testbed.run("--tags", "collect", "-e", f"may_be_suspect={word}", "-e", f"tcpreport={suspect}")
+        check_equal(r.code, code, f"exit code with may_be_suspect={word}: {r.out}")
+        check_equal("the run is SUSPECT" in r.out, code == 2, r.out)
+    # another code of merge is no report
+    r = testbed.run("--tags", "collect", tcpreport=fake_tcpreport(127))
+    check_equal(r.code, 2, f"exit code: {r.out}")
+    check("no report: tcpreport merge failed: exit code 127" in r.out, r.out)
+    check_equal(testbed.run("--tags", "revert").code, 0, "the revert")
+
+
+@functools.cache
+def two_clients():
+    """A testbed for the tests that leave its hosts as they were."""
+    return Testbed(2)
+
+
+def check_small_buffers(r, n):
+    """A flag on the command line: how often a rehearsal would set the sysctl."""
+    check_equal(len(re.findall(r"net.ipv4.tcp_rmem ", r.out)), n, f"small buffers: {r.out}")
 
 
 def test_what_cannot_work_ends_before_a_host_is_touched():
-    with Testbed(1) as testbed:
-        before = testbed.states()
-        for settings, line in (
-                ({"time_limit": 200, "connect_timeout": 60, "lead": 10, "warmup": 5, "duration": 6}, "add up to 201 s"),
-                ({"tcpreport": "/nowhere/tcpreport"}, "No such file")):
-            r = testbed.run(**{**SMALL, **settings})
-            check_equal(r.code, 2, f"exit code: {r.out}")
-            check(line in r.out, f"{line} in {r.out}")
-            check("Not in use" not in r.out, f"nothing was begun: {r.out}")
-        testbed.check_states(before, "the hosts")
-        r = testbed.run("--check", time_limit=201, connect_timeout=60, lead=10, warmup=5, duration=6)
-        check_equal(r.code, 0, f"the control: {r.out}")
+    testbed = two_clients()
+    before = testbed.states()
+    for settings, line in (
+            ({"time_limit": 200, "connect_timeout": 60, "lead": 10, "warmup": 5, "duration": 6}, "add up to 201 s"),
+            ({"tcpreport": "/nowhere/tcpreport"}, "No such file")):
+        r = testbed.run(**{**SMALL, **settings})
+        check_equal(r.code, 2, f"exit code: {r.out}")
+        check(line in r.out, f"{line} in {r.out}")
+        check("Not in use" not in r.out, f"nothing was begun: {r.out}")
+    testbed.check_states(before, "the hosts")
+    r = testbed.run("--check", "-e", "small_buffers=false", time_limit=201, connect_timeout=60, lead=10, warmup=5, duration=6)
+    check_equal(r.code, 0, f"the control: {r.out}")
+    check_small_buffers(r, 0)
 
 
 def clock_module():
@@ -106,40 +106,47 @@ def test_clocks_are_good_when_synchronized_and_near():
 
 
 def test_hosts_whose_clock_may_be_off_are_left_out():
-    with Testbed(2) as testbed:
-        before = testbed.states()
-        r = testbed.run(clock_error_max=1e-6, **SMALL)
-        check_equal(r.code, 2, f"exit code: {r.out}")
-        for host in ("c1", "c2"):
-            check(re.search(f"{host} failed while checking: Clock: clock (not synchronized|may be)", r.out), r.out)
-        check("0 clients, min_clients is 1" in r.out, r.out)
-        testbed.check_states(before, "the hosts, afterwards")
-        r = testbed.run("--check", "--limit", "srv,c1", clock_error_max=1e-6, **SMALL)
-        check_equal(r.code, 0, f"one client has nobody to start together with: {r.out}")
-
-
-def test_lead_grows_with_the_hosts_that_have_to_be_told():
-    inventory = temp_path("inventory")
-    for n, lead in ((1, 10), (64, 10), (65, 15), (200, 25)):
-        with open(inventory, "w") as f:
-            f.write(f"[clients]\nc[1:{n}]\n")
-        r = subprocess.run(["ansible", "-i", inventory, "-e", f"@{FLEET}/roles/fleet/defaults/main.yml", "c1",
-                            "-m", "debug", "-a", "var=lead"], capture_output=True, text=True, timeout=60,
-                           env={**os.environ, "ANSIBLE_CONFIG": FLEET + "/ansible.cfg", "LC_ALL": "C.UTF-8"})
-        check(re.search(f"lead: ['\"]?{lead}['\"]?$", r.stdout, re.M), f"{n} clients: {r.stdout} {r.stderr}")
+    testbed = two_clients()
+    before = testbed.states()
+    r = testbed.run(clock_error_max=1e-6, **SMALL)
+    check_equal(r.code, 2, f"exit code: {r.out}")
+    for host in ("c1", "c2"):
+        check(re.search(f"{host} failed while checking: Clock: clock (not synchronized|may be)", r.out), r.out)
+    check("0 clients, min_clients is 1" in r.out, r.out)
+    testbed.check_states(before, "the hosts, afterwards")
+    r = testbed.run("--check", "-e", "small_buffers=true", "--limit", "srv,c1", clock_error_max=1e-6, **SMALL)
+    check_equal(r.code, 0, f"one client has nobody to start together with: {r.out}")
+    check_small_buffers(r, 1)
 
 
 def test_host_that_cannot_run_the_programs_says_what_to_set():
-    with Testbed(1) as testbed:
-        testbed.call("in", "c1", "mount", "-o", "remount,noexec", "/var/tmp")
-        before = testbed.states()
-        r = testbed.run("--check", **SMALL)
-        check_equal(r.code, 2, f"exit code: {r.out}")
-        check("c1 failed while checking: Check that the programs run: remote_dir is on a file system mounted noexec" in r.out, r.out)
-        testbed.check_states(before, "the hosts, afterwards")
-        r = testbed.run("--check", remote_dir="/root/fleet", **SMALL)
-        check_equal(r.code, 0, f"elsewhere: {r.out}")
-        testbed.check_states(before, "the hosts, afterwards")
+    """The last test of these hosts."""
+    testbed = two_clients()
+    testbed.call("in", "c1", "mount", "-o", "remount,noexec", "/var/tmp")
+    before = testbed.states()
+    r = testbed.run("--check", "--limit", "srv,c1", **SMALL)
+    check_equal(r.code, 2, f"exit code: {r.out}")
+    check("c1 failed while checking: Check that the programs run: remote_dir is on a file system mounted noexec" in r.out, r.out)
+    testbed.check_states(before, "the hosts, afterwards")
+    r = testbed.run("--check", "--limit", "srv,c1", remote_dir="/root/fleet", **SMALL)
+    check_equal(r.code, 0, f"elsewhere: {r.out}")
+    testbed.check_states(before, "the hosts, afterwards")
+    testbed.down()
+
+
+def test_lead_grows_with_the_hosts_that_have_to_be_told():
+    playbook, steps, n_before = temp_path("lead.yml"), [], 0
+    for n in (1, 64, 65, 200):
+        steps += [{"add_host": {"name": "c{{ item }}", "groups": "clients"}, "loop": list(range(n_before, n))},
+                  {"debug": {"msg": "{{ groups['clients'] | length }} clients: {{ lead }} s"}}]
+        n_before = n
+    with open(playbook, "w") as f:
+        json.dump([{"hosts": "localhost", "gather_facts": False,  # JSON is YAML, too
+                    "vars_files": [f"{FLEET}/roles/fleet/defaults/main.yml"], "tasks": steps}], f)
+    r = subprocess.run(["ansible-playbook", "-i", "localhost,", playbook], capture_output=True, text=True, timeout=60,
+                       env={**os.environ, "ANSIBLE_CONFIG": FLEET + "/ansible.cfg", "LC_ALL": "C.UTF-8"})
+    check_equal(re.findall(r"(\d+) clients: (\d+) s", r.stdout), [("1", "10"), ("64", "10"), ("65", "15"), ("200", "25")],
+                f"lead: {r.stdout} {r.stderr}")
 
 
 class Controller:
@@ -170,11 +177,13 @@ def test_controller_may_be_a_host_and_have_several_users():
         lines = testbed.call("inventory").splitlines(True)
         local = "".join(line.replace("c1: {", "c1: {ansible_connection: local, ") for line in lines)
         without = "".join(line for line in lines if " c1: {" not in line)
+        add_neighbour(testbed)
         for user, inventory, clients in (("root", local, ["c1", "c2"]), ("nobody", without, ["c2"])):
             r = Controller(testbed, "c1", user, inventory).run()
             check_equal(r.returncode, 0, f"exit code of {user}'s run: {r.stdout} {r.stderr}")
             check_equal(re.findall(r"^ +(c\d) +1\d ", r.stdout, re.M), clients, f"clients of {user}'s report")
             check_equal(testbed.call("in", "c1", "ls", "/var/tmp"), "", "left on the controller")
+        check_equal(neighbour(testbed), "", "the server's neighbour is forgotten: tuned hosts may have moved")
 
 
 if __name__ == "__main__":
