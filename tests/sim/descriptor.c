@@ -215,6 +215,7 @@ int descriptor_take_ready(int epoll_fd, struct epoll_event *events, int most)
         unlist(fd);
         if (ready != 0) {
             events[n++] = (struct epoll_event){.events = ready, .data = at(fd)->data};
+            world_trace("ready", fd, ready, at(fd)->data.fd);
             list(fd);
         }
         fd = next;

@@ -190,12 +190,12 @@ static void look_at_time(struct run *r, const struct scenario *s)
 /* Until something of it is due, or a worker has reached a stage. */
 static void wait_for_workers(const struct run *r)
 {
-    struct descriptor *wake = descriptor_of(r->setup.config.wake_fd);
+    const int fd = r->setup.config.wake_fd;
 
-    if (wake->count == 0)
+    if (descriptor_of(fd)->count == 0)
         fiber_sleep(least(least(r->tick_ns, r->look_ns),
                           least(least(r->step_ns, r->stop_ns), r->deadline_ns)));
-    wake->count = 0;
+    descriptor_of(fd)->count = 0;
 }
 
 static void lead(struct run *r, const struct scenario *s)
