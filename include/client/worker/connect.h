@@ -32,6 +32,7 @@ struct client_connect {
     struct event due_event;
     uint32_t *again; /* ring of n_conns: slots to reopen */
     uint32_t first_again, n_again;
+    bool was_again; /* the last one opened was one of them */
     uint32_t n_in_window;
     bool opening;   /* client_connect_more() is running: no event is needed to continue */
     bool idle;      /* nothing to open: the rate accumulates no credit */

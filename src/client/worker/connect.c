@@ -51,10 +51,14 @@ static bool is_held(const struct client_connect *cc)
 }
 
 /* After a shortage of memory, only replacements are opened. */
+static bool has_fresh(const struct client_connect *cc)
+{
+    return !memory_was_short(cc) && client_pool_has_next(cc->pool) && !is_held(cc);
+}
+
 static bool has_more(const struct client_connect *cc)
 {
-    return cc->n_again > 0 ||
-           (!memory_was_short(cc) && client_pool_has_next(cc->pool) && !is_held(cc));
+    return cc->n_again > 0 || has_fresh(cc);
 }
 
 /* If not, sets a timer to try again. */
@@ -75,9 +79,16 @@ static bool may_open(struct client_connect *cc)
 
 /* --- opening --- */
 
+/* Whether the next one is a replacement.  Replacements and slots never tried take turns: otherwise
+ * connections that fail again and again could starve the others. */
+static bool is_again(const struct client_connect *cc)
+{
+    return cc->n_again > 0 && !(cc->was_again && has_fresh(cc));
+}
+
 static uint32_t next_slot(const struct client_connect *cc)
 {
-    return cc->n_again > 0 ? cc->again[cc->first_again] : client_pool_next(cc->pool);
+    return is_again(cc) ? cc->again[cc->first_again] : client_pool_next(cc->pool);
 }
 
 /* Returns whether the next slot is free.  Its former connection may still wait for its last answer:
@@ -98,7 +109,8 @@ static struct client_conn *take_next(struct client_connect *cc)
     const uint32_t slot = next_slot(cc);
     struct client_conn *c = &cc->transport->conns[slot];
 
-    if (cc->n_again > 0) {
+    cc->was_again = is_again(cc);
+    if (cc->was_again) {
         cc->first_again = (cc->first_again + 1) % cc->transport->n_conns;
         cc->n_again--;
         return c;
