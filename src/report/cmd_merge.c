@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT
  * cmd_merge: tcpreport merge: loads the runs, merges them, warns about mismatches, and writes a
  * table, a result and a log. */
-#include "base/json.h"
 #include "base/log.h"
 #include "base/output.h"
 #include "base/units.h"
 #include "measure/hlog.h"
 #include "measure/latency_report.h"
-#include "measure/result_json.h"
 #include "report/cmd.h"
 #include "report/fingerprint.h"
-#include "report/merge.h"
 #include "report/opts.h"
 #include "report/recording.h"
 #include "report/result.h"
+#include "report/total.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -21,62 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-_Static_assert(RESULT_SCHEMA == RESULT_JSON_SCHEMA, "reads what it writes");
-
-/* The merged run. */
-struct total {
-    struct json_object *result; /* NULL: not every run has a result */
-    struct metrics metrics;
-};
-
-/* --- adding up --- */
-
-/* Merges intervals of the same second and metric.  Does nothing if a run has no log. */
-static int add_batches(struct total *total, const struct recordings *all)
-{
-    struct timeline timeline;
-    struct timeline_entry e;
-    struct hist h;
-    size_t at = 0;
-    int status = recordings_timeline(all, &timeline) | hist_init(&h);
-
-    for (size_t i = 0; i < all->n && status == 0; i++)
-        if (all->items[i].timeline.n == 0)
-            at = timeline.n;
-    while (status == 0 && (status = timeline_next(&timeline, &at, &e, &h)) > 0) {
-        struct metric *metric = metrics_get(&total->metrics, e.tag[0] != '\0' ? e.tag : "response");
-
-        status = metric == NULL ? -1 : 0;
-        if (metric != NULL)
-            batch_means_add(&metric->batches, h.count, h.mean_ns);
-    }
-    hist_free(&h);
-    timeline_free(&timeline);
-    return status;
-}
-
-static int add_all(struct total *total, const struct recordings *all)
-{
-    bool every = true;
-
-    for (size_t i = 0; i < all->n; i++) {
-        const struct recording *r = &all->items[i];
-
-        if (metrics_merge(&total->metrics, &r->metrics) != 0)
-            return log_error("out of memory");
-        every &= r->result != NULL;
-    }
-    if (add_batches(total, all) != 0)
-        return log_error("out of memory");
-    for (size_t i = 0; every && i < all->n; i++) {
-        if (i == 0 && (total->result = merge_first(all->items[0].result)) == NULL)
-            return log_error("out of memory");
-        if (i > 0 && merge_add(total->result, all->items[i].result) != 0)
-            return log_error("out of memory");
-    }
-    return 0;
-}
 
 /* --- warnings --- */
 
@@ -233,60 +175,6 @@ static void print_table(const struct recordings *all, const struct total *total)
 
 /* --- files --- */
 
-static void put_instances(struct json *j, struct recordings *all)
-{
-    struct latency l;
-
-    json_array_begin(j, "instances");
-    for (size_t i = 0; i < all->n; i++) {
-        const struct json_object *result = all->items[i].result;
-
-        json_object_begin(j, NULL);
-        json_string(j, "name", all->items[i].name);
-        json_raw(j, "seed", result_text(result, "seed"));
-        json_raw(j, "target", result_text(result, "target"));
-        json_raw(j, "started", result_text(result, "started"));
-        json_raw(j, "connections", result_text(result, "connections.live_at_end"));
-        json_raw(j, "sent", result_text(result, "queries.sent"));
-        json_raw(j, "answered", result_text(result, "queries.answered"));
-        if (recording_latency(&all->items[i], "response", &l))
-            latency_report_json(j, "response_ns", &l);
-        json_string(j, "verdict", result_verdict_name(result_verdict(result)));
-        json_object_end(j);
-    }
-    json_array_end(j);
-}
-
-struct putting {
-    struct json *j;
-    const struct json_object *result;
-};
-
-static void put_key(void *arg, const char *key)
-{
-    const struct putting *p = arg;
-
-    json_raw(p->j, key, result_text(p->result, key));
-}
-
-static void put_result(FILE *out, struct recordings *all, const struct total *total)
-{
-    struct json j;
-    struct putting putting = {&j, total->result};
-    struct latency l;
-
-    result_json_begin(&j, out, "tcpreport", TCPSCALER_VERSION);
-    result_each_key(total->result, put_key, &putting);
-    json_object_begin(&j, "latency_ns");
-    for (unsigned i = 0; i < total->metrics.n; i++) {
-        metrics_latency(&total->metrics.items[i], &l);
-        latency_report_json(&j, total->metrics.items[i].name, &l);
-    }
-    json_object_end(&j);
-    put_instances(&j, all);
-    json_object_end(&j);
-}
-
 static int put_log(FILE *out, const struct recordings *all)
 {
     struct timeline timeline;
@@ -324,7 +212,7 @@ static int write_files(struct output *json, struct output *hlog, struct recordin
     int status = output_begin(json) | output_begin(hlog);
 
     if (json->stream != NULL)
-        put_result(json->stream, all, total);
+        total_print_json(json->stream, all, total);
     if (hlog->stream != NULL && put_log(hlog->stream, all) != 0)
         status = log_error("out of memory");
     status |= output_close(json, true);
@@ -356,7 +244,7 @@ int cmd_merge(const struct report_opts *opts)
     int code = CMD_USAGE;
 
     if (recordings_load(&all, opts->files, (size_t)opts->n_files) == 0 && check(opts, &all) == 0 &&
-        add_all(&total, &all) == 0 && open_output(&json, "json", opts->json, opts) == 0 &&
+        total_make(&total, &all) == 0 && open_output(&json, "json", opts->json, opts) == 0 &&
         open_output(&hlog, "hlog", opts->hlog, opts) == 0) {
         warn_of_all(&all);
         if (!output_is_stdout(&json) && !output_is_stdout(&hlog))
@@ -368,8 +256,7 @@ int cmd_merge(const struct report_opts *opts)
     }
     output_close(&json, true);
     output_close(&hlog, true);
-    result_free(total.result);
-    metrics_free(&total.metrics);
+    total_free(&total);
     recordings_free(&all);
     return code;
 }

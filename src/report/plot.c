@@ -2,15 +2,13 @@
  * plot: see report/plot.h. */
 #include "report/plot.h"
 
+#include "report/plot_script.h"
 #include "report/recording.h"
 #include "report/result.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
-
-/* More points of a ramp than are visible. */
-enum { RAMP_POINTS = 2000 };
 
 #define NS_PER_S 1e9
 
@@ -60,18 +58,6 @@ const char *plot_lacks(const struct recordings *all, enum plot_kind kind, const 
 
 /* --- common parts of the scripts --- */
 
-/* In gnuplot's single quotes, whose only escape is a doubled quote. */
-static void print_quoted(FILE *out, const char *text)
-{
-    fputc('\'', out);
-    for (; *text != '\0'; text++) {
-        if (*text == '\'')
-            fputc('\'', out);
-        fputc((unsigned char)*text < 0x20 ? '?' : *text, out);
-    }
-    fputc('\'', out);
-}
-
 static void print_head(FILE *out, enum plot_form form, const char *title)
 {
     static const char *const terminals[] = {
@@ -99,7 +85,7 @@ static void print_head(FILE *out, enum plot_form form, const char *title)
 static void print_time_axis(FILE *out, enum plot_form form, const char *metric)
 {
     fputs("set logscale y\nset format y '%.0s %cs'\nset mytics 10\nset ylabel ", out);
-    print_quoted(out, strcmp(metric, "send_lag") == 0 ? "send lag" : metric);
+    plot_script_quote(out, strcmp(metric, "send_lag") == 0 ? "send lag" : metric);
     fputs(".' time' noenhanced\n", out);
     if (form != PLOT_TERM)
         fputs("set grid mytics lt 1 lw 1 lc rgb '#d8d8d8', lt 1 lw 1 lc rgb '#eeeeee'\n", out);
@@ -110,31 +96,12 @@ static void print_plot_of_blocks(FILE *out, const struct recordings *all, const 
 {
     for (size_t i = 0; i < all->n; i++) {
         fprintf(out, "%s$d%zu %s lt %zu title ", i == 0 ? "plot " : ", \\\n     ", i, style, i + 1);
-        print_quoted(out, all->items[i].name);
+        plot_script_quote(out, all->items[i].name);
     }
     fputc('\n', out);
 }
 
 /* --- latency by percentile --- */
-
-/* One point per bucket: the rarity of being slower, and its value. */
-static void print_distribution(FILE *out, const struct metric *m)
-{
-    const struct hist *h = &m->hist;
-    const double n = (double)(h->count + h->beyond);
-    uint64_t seen = 0;
-
-    fprintf(out, "1 %.9g\n", (double)h->min_ns / NS_PER_S);
-    for (uint32_t i = hist_index(h->min_ns); i <= hist_index(h->max_ns); i++) {
-        const uint64_t value_ns = hist_highest_of(i) < h->max_ns ? hist_highest_of(i) : h->max_ns;
-
-        seen += h->counts[i];
-        if (h->counts[i] > 0)
-            fprintf(out, "%.9g %.9g\n",
-                    seen == h->count && h->beyond == 0 ? n : n / (n - (double)seen),
-                    (double)value_ns / NS_PER_S);
-    }
-}
 
 static void print_latency(FILE *out, const struct recordings *all, const char *metric,
                           enum plot_form form)
@@ -142,14 +109,11 @@ static void print_latency(FILE *out, const struct recordings *all, const char *m
     print_head(out, form, "Latency by percentile");
     for (size_t i = 0; i < all->n; i++) {
         fprintf(out, "$d%zu << EOD\n", i);
-        print_distribution(out, metrics_find(&all->items[i].metrics, metric));
+        plot_script_distribution(out, metrics_find(&all->items[i].metrics, metric));
         fputs("EOD\n", out);
     }
     print_time_axis(out, form, metric);
-    fputs("set logscale x\nset xlabel 'percentile of the queries'\n"
-          "set xtics ('0' 1, '50 %%' 2, '90 %%' 10, '99 %%' 100, '99.9 %%' 1e3, '99.99 %%' 1e4, "
-          "'99.999 %%' 1e5, '99.9999 %%' 1e6, '99.99999 %%' 1e7)\n",
-          out);
+    fputs(PLOT_SCRIPT_PERCENTILE_TICS "set xlabel 'percentile of the queries'\n", out);
     print_plot_of_blocks(out, all, "using 1:2 with fsteps");
 }
 
@@ -212,14 +176,9 @@ static void print_ramp(FILE *out, const struct recordings *all, enum plot_form f
 {
     print_head(out, form, "Connect ramp");
     for (size_t i = 0; i < all->n; i++) {
-        const struct recording *r = &all->items[i];
-        const size_t step = r->n_established / RAMP_POINTS + 1;
-
-        fprintf(out, "$d%zu << EOD\n0 0\n", i);
-        for (size_t k = 0; k < r->n_established; k += step)
-            fprintf(out, "%.6f %zu\n", (double)r->established_ns[k] / NS_PER_S, k + 1);
-        fprintf(out, "%.6f %zu\nEOD\n", (double)r->established_ns[r->n_established - 1] / NS_PER_S,
-                r->n_established);
+        fprintf(out, "$d%zu << EOD\n", i);
+        plot_script_ramp(out, &all->items[i]);
+        fputs("EOD\n", out);
     }
     fputs("set xlabel 'time since the first connect, s'\nset ylabel 'connections established'\n"
           "set yrange [0:*]\nset xrange [0:*]\n",

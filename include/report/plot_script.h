@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ * plot_script: parts of gnuplot scripts that every picture needs: quoted text, data.  Pure except
+ * for the stream. */
+#ifndef TCPSCALER_REPORT_PLOT_SCRIPT_H
+#define TCPSCALER_REPORT_PLOT_SCRIPT_H
+
+#include "report/metrics.h"
+
+#include <stdio.h>
+
+struct recording;
+
+/* Where the marks of a percentile axis are, in a logarithmic axis of n / (values slower). */
+#define PLOT_SCRIPT_PERCENTILE_TICS                                                                \
+    "set logscale x\nset xtics ('0' 1, '50 %%' 2, '90 %%' 10, '99 %%' 100, '99.9 %%' 1e3, "        \
+    "'99.99 %%' 1e4, '99.999 %%' 1e5, '99.9999 %%' 1e6, '99.99999 %%' 1e7)\n"
+
+/* In gnuplot's single quotes, whose only escape is a doubled quote. */
+void plot_script_quote(FILE *out, const char *text);
+
+/* Lines "rarity seconds": of n queries, one in `rarity` is slower than this.  At most one line per
+ * bucket and per visible step; the first is the minimum, the last the maximum.  The metric has
+ * counts and values. */
+void plot_script_distribution(FILE *out, const struct metric *m);
+
+/* Lines "seconds connections": established connections since the first connect, thinned out.  There
+ * is at least one. */
+void plot_script_ramp(FILE *out, const struct recording *r);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ * plot_script: see report/plot_script.h. */
+#include "report/plot_script.h"
+
+#include "report/recording.h"
+
+/* More points of a ramp than are visible. */
+enum { RAMP_POINTS = 2000 };
+
+/* A point whose rarity exceeds that of the last one by less is not visible. */
+#define VISIBLE_STEP 1.01
+
+#define NS_PER_S 1e9
+
+void plot_script_quote(FILE *out, const char *text)
+{
+    fputc('\'', out);
+    for (; *text != '\0'; text++) {
+        if (*text == '\'')
+            fputc('\'', out);
+        fputc((unsigned char)*text < 0x20 ? '?' : *text, out);
+    }
+    fputc('\'', out);
+}
+
+void plot_script_distribution(FILE *out, const struct metric *m)
+{
+    const struct hist *h = &m->hist;
+    const double n = (double)(h->count + h->beyond);
+    double rarity, last = 1;
+    uint64_t seen = 0;
+
+    fprintf(out, "1 %.9g\n", (double)h->min_ns / NS_PER_S);
+    for (uint32_t i = hist_index(h->min_ns); i <= hist_index(h->max_ns); i++) {
+        const uint64_t value_ns = hist_highest_of(i) < h->max_ns ? hist_highest_of(i) : h->max_ns;
+
+        seen += h->counts[i];
+        rarity = seen == h->count && h->beyond == 0 ? n : n / (n - (double)seen);
+        if (h->counts[i] > 0 && (rarity >= last * VISIBLE_STEP || seen == h->count)) {
+            fprintf(out, "%.9g %.9g\n", rarity, (double)value_ns / NS_PER_S);
+            last = rarity;
+        }
+    }
+}
+
+void plot_script_ramp(FILE *out, const struct recording *r)
+{
+    const size_t step = r->n_established / RAMP_POINTS + 1;
+
+    fputs("0 0\n", out);
+    for (size_t k = 0; k < r->n_established; k += step)
+        fprintf(out, "%.6f %zu\n", (double)r->established_ns[k] / NS_PER_S, k + 1);
+    fprintf(out, "%.6f %zu\n", (double)r->established_ns[r->n_established - 1] / NS_PER_S,
+            r->n_established);
+}
