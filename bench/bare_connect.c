@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * bare_connect: the fastest there is: socket, bind to a planned tuple, connect, nothing else; one
+ * bare_connect: the least work a connection takes: socket, bind to a planned tuple, connect; one
  * thread, blocking.  With "watch" each socket is also added to an epoll set.  Prints connections
- * per second. bare_connect PORT N FIRST_SOURCE_PORT [watch] */
+ * per second.
+ *
+ *   bare_connect PORT N FIRST_SOURCE_PORT [watch] */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>

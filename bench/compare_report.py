@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""How bench/compare says what it found: tables, the project's targets, JSON and a picture.
+"""Reports the results of bench/compare: tables, the project's targets, JSON and a picture.
 
-A case is {"case": text, "runs": {program: [figures of a run, ...]}}; its first program is what the others
-are compared with."""
+A case is {"case": text, "runs": {program: [figures of a run, ...]}}; the first program is the reference."""
 
 import datetime
 import json
@@ -22,7 +21,7 @@ def values(runs, figure):
 
 
 def median(case, program, figure):
-    """None where it was not measured."""
+    """None if it was not measured."""
     found = values(case["runs"].get(program, []), figure) if case else []
     return statistics.median(found) if found else None
 

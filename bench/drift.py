@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Whether a series of samples drifts: a straight line through them, and whether its slope is more than noise.
+"""Tests whether a series of samples drifts: fits a straight line and checks whether its slope is more than noise.
 
-What is sampled every few seconds - memory, descriptors, the difference of two counters - moves in steps and
-waves that last for many samples, so that these are not independent and the usual error of a slope is far too
-small.  So the first fifth is left out (what fills once, fills then), the rest is averaged in BLOCKS blocks of
-equal length, and the line is fitted to their means by least squares.  The series drifts when both hold:
+Values sampled every few seconds - memory, descriptors, the difference of two counters - move in steps and waves that
+last for many samples.  The samples are not independent, so the usual error of a slope is far too small.  Therefore the
+first fifth is left out (what fills up once does so then), the rest is averaged in BLOCKS blocks of equal length, and
+the line is fitted to their means by least squares.  The series drifts if both conditions hold:
  - t, the slope divided by its standard error, is above T_LIMIT, the 99.9 % quantile of Student's distribution
    with BLOCKS - 2 degrees of freedom: a series of independent noise exceeds it once in 1,000 times;
  - along the line the values rise by more than `tolerance` from the first block to the last: a slope can be
-   certain and not matter."""
+   significant and yet irrelevant."""
 
 import math
 from typing import NamedTuple

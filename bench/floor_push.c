@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * floor_push: the least that pushing to idle connections can cost, as the limit to compare with:
- * pairs of threads with fd tables of their own, each with its part of N connections over loopback;
- * one of a pair sends 512 bytes at a time to a connection chosen at random, on an absolute
- * schedule, the other one waits in epoll_wait(2) and receives.  No library, no connection state,
- * nothing measured but the sum.
+ * floor_push: the least work that pushing to idle connections takes, for comparison: pairs of
+ * threads with their own fd tables, each with its share of N connections over loopback.  One of a
+ * pair sends 512 bytes at a time to a randomly selected connection, on an absolute schedule; the
+ * other waits in epoll_wait(2) and receives.  No library, no connection state, only a sum measured.
  *
  *   floor_push N RATE SECONDS        prints messages received per second, and per recv(2) */
 #define _GNU_SOURCE
@@ -26,21 +25,21 @@
 #include <unistd.h>
 
 enum {
-    PER_PAIR = 18500, /* under an fd limit of 20,000 */
+    PER_PAIR = 18500, /* below an fd limit of 20,000 */
     FIRST_PORT = 1100,
     SIZE = 512,
-    TURN = 1024, /* messages between two looks at the clock */
+    TURN = 1024, /* messages between two readings of the clock */
     EVENTS = 1024,
     BUFFER_BYTES = 65536
 };
 
-#define SETTLE_S 2.0 /* from the last connection to the first second that counts */
+#define SETTLE_S 2.0 /* from the last connection to the first second measured */
 #define ON       (&(const int){1})
 
-/* Of all threads. */
+/* Shared by all threads. */
 struct shared {
     _Atomic uint32_t n_connected;
-    _Atomic uint64_t begin_ns; /* sending begins; 0: not yet */
+    _Atomic uint64_t begin_ns; /* start of sending; 0: not yet */
     _Atomic uint64_t n_bytes, n_receives;
 };
 
@@ -119,7 +118,7 @@ static void run_sender(struct pair *p, int listener)
     sleep(1);
 }
 
-/* From the pair's own address; ports that are taken are left out. */
+/* Connects from the pair's own address, skipping ports in use. */
 static int connect_one(const struct pair *p, uint16_t *port)
 {
     const struct linger reset = {1, 0};
@@ -176,7 +175,7 @@ static void run_receiver(struct pair *p)
     } while (at_ns < end_ns);
     atomic_fetch_add(&p->shared->n_bytes, n_bytes);
     atomic_fetch_add(&p->shared->n_receives, n_receives);
-    sleep(1); /* nobody closes while others are counted */
+    sleep(1); /* closes nothing while others are still measuring */
 }
 
 static void *run(void *arg)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * floor_server: an echo server with one thread, epoll and no state of a connection but what its
- * socket refused. */
+ * floor_server: an echo server with one thread and epoll; its only state per connection is what the
+ * socket did not accept. */
 #define _GNU_SOURCE
 #include "floor.h"
 
@@ -16,7 +16,7 @@ enum { BACKLOG = 4096, ACCEPT_BATCH = 64 };
 
 #define LISTENER UINT32_MAX
 
-/* What a socket refused: until it has left, nothing more is read from it. */
+/* Bytes that a socket did not accept.  Nothing is read from it until they are sent. */
 struct rest {
     size_t n_bytes, n_sent;
     uint8_t data[];
@@ -53,7 +53,7 @@ static void echo(struct server *s, int fd)
     struct rest *rest;
 
     if (n < 0 && errno == EAGAIN)
-        return; /* the event was of the connection that had this number before */
+        return; /* the event belongs to a former connection of this number */
     if (n <= 0) {
         close_served(s, fd);
         return;

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What bench/compare runs: the servers and the clients, each started, measured and stopped the same way.
+"""The servers and clients that bench/compare runs, each started, measured and stopped in the same way.
 
-A runner returns one run's figures under the names in FIGURES; a figure that a program does not give is
-left out. CPU time is that of whole processes as the kernel counts it, connecting included, for all of
-them alike. Clients run on CPU 0, servers on CPU 1, unless bench/compare gets --unpinned."""
+A runner returns the figures of one run, with names from FIGURES; figures that a program does not report are left out.
+CPU time is that of whole processes as counted by the kernel, including connecting. Clients run on CPU 0,
+servers on CPU 1, unless bench/compare is called with --unpinned."""
 
 import contextlib
 import itertools
@@ -22,7 +22,7 @@ FIGURES = {"rate": "kq/s", "achieved": "achieved", "lost": "lost", "p50": "p50 m
 HEADLINE = "rate", "cpu", "server_cpu"  # whose ratios to the reference come first
 
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
-DNSPERF_SOCKETS_PER_THREAD = 256  # it silently opens no more
+DNSPERF_SOCKETS_PER_THREAD = 256  # its limit, which it applies silently
 NGINX_STREAM = "/usr/lib/nginx/modules/ngx_stream_module.so"
 dnsperf_addresses = itertools.cycle(range(1, 255))
 floor_path = None
@@ -51,7 +51,7 @@ def stat_fields(pid):
 
 
 def tree(pid):
-    """A process and all below it: nginx, nsd and socat fork."""
+    """A process and its descendants: nginx, nsd and socat fork."""
     parents = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError):
@@ -63,7 +63,7 @@ def tree(pid):
 
 
 def cpu_times(pid):
-    """(user, system) seconds so far, of a process and its descendants, also those that have ended."""
+    """Returns (user, system) seconds so far of a process and its descendants, including those that have ended."""
     user = system = 0
     for p in tree(pid):
         with contextlib.suppress(OSError):
@@ -81,7 +81,7 @@ def peak_mb(pid):
 
 
 def measured(process, seconds):
-    """Waits for a client to end, without collecting it, and says what it used."""
+    """Waits for a client to end, without reaping it, and returns what it used."""
     deadline, mb = time.monotonic() + seconds, 0
     while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
         check(time.monotonic() < deadline, f"{process.args[0]} did not end in {seconds} s")
@@ -91,7 +91,7 @@ def measured(process, seconds):
 
 
 def run(argv, target, seconds=60, **options):
-    """(stdout, what client and server used) of a client that is not tcpclient."""
+    """Returns (stdout, what client and server used) of a client other than tcpclient."""
     out = open(temp_path("out"), "w+")
     before = target.cpu()
     process = spawn([*pins["client"], *map(str, argv)], stdout=out, stderr=out, **options)
@@ -114,7 +114,7 @@ def costs(used, n, seconds):
 # --- servers ---
 
 class Target:
-    """A server on a port of its own. Use as a context; server.cpu() is what it has used so far."""
+    """A server on its own port, as a context manager; server.cpu() is the CPU time it has used so far."""
 
     def __init__(self, name, start):
         self.name, self.start = name, start
@@ -173,7 +173,7 @@ def start_socat(stack):
 
 
 def nginx(body, stream=True):
-    """Starts nginx with one worker; body has {port} and, where it needs a server behind it, {behind}."""
+    """Starts nginx with one worker; body contains {port} and, if it needs a backend, {behind}."""
     def start(stack):
         need_program("nginx")
         if stream and not os.path.exists(NGINX_STREAM):
@@ -191,8 +191,8 @@ def nginx(body, stream=True):
 
 
 def dns_server(program, configuration, *arguments):
-    """One thread, and slots for 10,000 connections with as many to spare: with half of them in use the
-    servers shorten their timeouts."""
+    """One thread and twice as many slots as connections: the servers shorten their timeouts when half of the slots
+    are in use."""
     for before, after in (("num-threads: 2", "num-threads: 1"), ("server-count: 2", "server-count: 1"),
                           ("tcp-workers: 2", "tcp-workers: 1"),
                           ("incoming-num-tcp: 4500", "incoming-num-tcp: 18000"),
@@ -272,7 +272,7 @@ def run_dnsperf(target, n, rate, seconds, outstanding=1000):
     threads = -(-n // DNSPERF_SOCKETS_PER_THREAD)
     argv = ["dnsperf", "-m", "tcp", "-s", "127.0.0.1", "-p", target.port, "-d", questions, "-c", n, "-T",
             threads, "-l", seconds, "-q", outstanding]
-    # knot accepts 10 at a time: dnsperf gives up unless its own search for free ports slows it down
+    # knot accepts 10 at a time: dnsperf fails unless its search for free ports slows it down
     if target.name != "knot":
         argv += ["-a", f"127.0.1.{next(dnsperf_addresses)}"]
     text, used = run(argv + (["-Q", int(rate)] if rate else []), target)
@@ -287,7 +287,7 @@ def run_dnsperf(target, n, rate, seconds, outstanding=1000):
 
 
 def run_sockperf(rate, seconds):
-    """One connection to its own server: it opens one per address and port."""
+    """One connection, to its own server: it opens one per address and port."""
     need_program("sockperf")
     port = free_port()
     server = Target("sockperf", lambda stack: start_command(
@@ -309,7 +309,7 @@ UNITS_MS = {"us": 1e-3, "ms": 1, "s": 1e3}
 
 
 def run_wrk(target, n, seconds):
-    """HTTP, closed loop: its latency is that of its own pace."""
+    """HTTP, closed loop: its latency depends on its own pace."""
     need_program("wrk")
     text, used = run(["wrk", "-t", 1, "-c", n, "-d", max(1, int(seconds)), "--latency",
                       f"http://127.0.0.1:{target.port}/"], target)
@@ -337,7 +337,7 @@ def run_connects(target, message, seconds):
 # --- system calls ---
 
 class CallCount:
-    """Counts the calls of a process that runs already, with perf; start it before the load."""
+    """Counts the system calls of a running process with perf; start it before the load."""
 
     def __init__(self, pid, event="raw_syscalls:sys_enter"):
         need_program("perf")
@@ -361,7 +361,7 @@ def read_count(path):
 
 @contextlib.contextmanager
 def counted_client():
-    """Clients started meanwhile run below perf; yields a function that gives the calls of the last."""
+    """Runs clients started in this context under perf; yields a function that returns the calls of the last one."""
     need_program("perf")
     path, before = temp_path("perf"), pins["client"]
     pins["client"] = ["perf", "stat", "-x,", "-e", "raw_syscalls:sys_enter", "-o", path, "--", *before]

@@ -199,7 +199,7 @@ valid_run() {
     done
 }
 
-# Reference, candidate, candidate, reference: a host that gets slower meanwhile slows both down alike.
+# Reference, candidate, candidate, reference: a host that slows down during the night affects both alike.
 measure() {
     for number in $(seq -f %02g "$runs"); do
         case $reference_server$reference_client,$number in

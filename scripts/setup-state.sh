@@ -39,7 +39,7 @@ choose_state() {
 # refuse_foreign PATH [sticky]: must be owned by root and not writable by others; "sticky" allows a sticky directory.
 refuse_foreign() {
     case $(stat -c '%u %A' -- "$1" 2>/dev/null) in
-    '') ;; # removed meanwhile
+    '') ;; # already removed
     '0 l'* | '0 '?????-??-?) ;;
     '0 d'????????[tT]) [ "${2-}" = sticky ] || die "--state: $1 is writable by others" ;;
     '0 '*) die "--state: $1 is writable by others" ;;

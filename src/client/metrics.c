@@ -22,7 +22,7 @@ static void put_connections(struct openmetrics *m, const struct client_result *r
               &t->connections.reopened);
     put_count(m, "tcpclient_connections_connected", "Connections established here.",
               &t->connections.connected);
-    put_count(m, "tcpclient_connections_proven", "Connections that answered.",
+    put_count(m, "tcpclient_connections_proven", "Connections that received an answer.",
               &t->connections.proven);
     openmetrics_gauge(m, "tcpclient_connections_wanted", "Connections requested now.",
                       r->connections_wanted);
@@ -41,7 +41,7 @@ static void put_queries(struct openmetrics *m, const struct client_result *r)
 
     put_count(m, "tcpclient_queries_scheduled", "Measured queries that became due.", &q->scheduled);
     put_count(m, "tcpclient_queries_sent", "Measured queries sent.", &q->sent);
-    put_count(m, "tcpclient_queries_unsent", "Measured queries not sent for want of a connection.",
+    put_count(m, "tcpclient_queries_unsent", "Measured queries not sent for lack of a connection.",
               &q->unsent);
     put_count(m, "tcpclient_queries_answered", "Measured queries answered.", &q->answered);
     put_count(m, "tcpclient_queries_timeout", "Measured queries that timed out.", &q->timeout);

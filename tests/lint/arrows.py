@@ -3,7 +3,7 @@
 """Checks that includes point down.
 
 src/CMakeLists.txt names the rooms from the bottom up and what lies below each.  A file may include headers of its own
-room and of these; files (X.h and X.c count as one) must not include each other in a circle; docs/ARCHITECTURE.md lists
+room and of these; files (X.h and X.c count as one) must not include each other in a cycle; docs/ARCHITECTURE.md lists
 the same rooms and arrows.  Prints each violation; exit code 1 when there is one.
 
     tests/lint/arrows.py [ROOT]
@@ -74,7 +74,7 @@ def violations(root):
         yield from (f"src/CMakeLists.txt: {room}: includes nothing of {other}" for other in below if (room, other) not in used)
     cycle = find_cycles(arrows)
     if cycle:
-        yield f"these include each other in a circle: {' '.join(cycle)}"
+        yield f"include cycle: {' '.join(cycle)}"
 
 
 def main():

@@ -34,7 +34,7 @@ BREAKS = {
         "src/client/opts.c: server/opts.h: server is not below client"),
     "two files of a room do not include each other": (
         lambda tree: (append(tree / "src/measure/hist.c", '#include "measure/hgrm.h"\n')),
-        "circle: measure/hgrm measure/hist"),
+        "cycle: measure/hgrm measure/hist"),
     "a room is not linked to one above it": (
         lambda tree: replace(tree / "src/CMakeLists.txt", "add_room(config BELOW base", "add_room(config BELOW base net"),
         "src/CMakeLists.txt: config: net is not below it"),
