@@ -58,9 +58,9 @@ _Static_assert(sizeof(struct server_conn) <= 168, "memory per idle connection");
 
 /* Operations on connections that receive pushed messages (server/push.h). */
 struct server_conn_push_ops {
-    void (*greet)(struct server_conn *c); /* accepted; the greeting may close it */
-    int (*join)(struct server_conn *c);   /* first byte received; -1: out of memory */
-    void (*leave)(struct server_conn *c); /* the connection ends, subscribed or not */
+    void (*greet)(struct server_conn *c);       /* accepted; the greeting may close it */
+    int (*subscribe)(struct server_conn *c);    /* first byte received; -1: out of memory */
+    void (*unsubscribe)(struct server_conn *c); /* the connection ends, subscribed or not */
 };
 
 /* Connections per block. */

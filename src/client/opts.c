@@ -252,7 +252,7 @@ static int check_host(struct client_opts *o, int n_operands, char **operands, ch
 }
 
 /* Resolves options that exclude each other: the setting of higher precedence wins. */
-static void settle(struct client_opts *o)
+static void resolve_conflicts(struct client_opts *o)
 {
     static const char *const pairs[][2] = {
         {"rate", "interval"},
@@ -289,7 +289,7 @@ enum options_result client_opts_parse(struct client_opts *opts, int argc, char *
     result = settings_parse(table, PROFILE_CLIENT, opts, argc, argv, &first, out, error);
     if (result != OPTIONS_RUN)
         return result;
-    settle(opts);
+    resolve_conflicts(opts);
     if (check_load(opts, error) != 0 || check_connections(opts, error) != 0 ||
         check_tls(opts, error) != 0 || check_control(opts, error) != 0 ||
         check_start(opts, error) != 0 || check_rest(opts, error) != 0 ||

@@ -100,7 +100,7 @@ static void again_in(struct start_gate *gate, uint64_t ns)
 }
 
 /* Reads the time from the file, if one is used.  Returns whether the time is known. */
-static bool learn(struct start_gate *gate)
+static bool read_start(struct start_gate *gate)
 {
     char text[64];
     const int fd = open(gate->settings->file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -128,7 +128,7 @@ static bool learn(struct start_gate *gate)
 }
 
 /* Reads CLOCK_REALTIME every time: if the clock is set, the start moves with it. */
-static void await(struct start_gate *gate)
+static void await_start(struct start_gate *gate)
 {
     const struct start_gate_settings *s = gate->settings;
     const uint64_t at_ns = gate->start->at_epoch_ns, now_ns = now_epoch_ns();
@@ -158,8 +158,8 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    if (gate->start->at_epoch_ns > 0 || learn(gate))
-        await(gate);
+    if (gate->start->at_epoch_ns > 0 || read_start(gate))
+        await_start(gate);
     else if (gate->waiting)
         again_in(gate, LOOK_NS);
 }

@@ -28,7 +28,7 @@ void client_steer_begin(struct client_steer *s, uint64_t begin_ns, uint64_t end_
 }
 
 /* Notifies the workers of a change. */
-static void tell(struct client_steer *s)
+static void notify_workers(struct client_steer *s)
 {
     pthread_mutex_lock(&s->targets.lock);
     s->targets.version++;
@@ -76,7 +76,7 @@ static int replace_rest(struct client_steer *s, const struct schedule *rest, uin
     s->targets.schedule = schedule;
     pthread_mutex_unlock(&s->targets.lock);
     s->changed = true;
-    tell(s);
+    notify_workers(s);
     return 0;
 }
 
@@ -117,7 +117,7 @@ int client_steer_connections(struct client_steer *s, uint32_t n)
     pthread_mutex_lock(&s->targets.lock);
     s->targets.n_connections = n;
     pthread_mutex_unlock(&s->targets.lock);
-    tell(s);
+    notify_workers(s);
     return 0;
 }
 
@@ -129,7 +129,7 @@ uint64_t client_steer_end(struct client_steer *s)
         pthread_mutex_lock(&s->targets.lock);
         s->targets.end_ns = at_ns;
         pthread_mutex_unlock(&s->targets.lock);
-        tell(s);
+        notify_workers(s);
     }
     return s->targets.end_ns;
 }

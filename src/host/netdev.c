@@ -59,7 +59,7 @@ static unsigned interface_of(const struct nlmsghdr *header, unsigned n_bytes)
     return 0;
 }
 
-static unsigned ask(int fd, const struct sock_address *target)
+static unsigned request_interface(int fd, const struct sock_address *target)
 {
     _Alignas(struct nlmsghdr) char answer[4096];
     const struct request r = question(target);
@@ -77,7 +77,7 @@ int netdev_towards(const struct sock_address *target, char name[NETDEV_NAME_BYTE
 
     if (fd < 0)
         return -1;
-    index = ask(fd, target);
+    index = request_interface(fd, target);
     close(fd);
     return index != 0 && if_indextoname(index, name) != NULL ? 0 : -1;
 }

@@ -24,7 +24,7 @@ struct request {
 typedef void on_socket_fn(void *context, const struct inet_diag_msg *socket);
 
 /* peer_port 0: any. */
-static int ask(int fd, uint8_t family, uint32_t states, uint16_t peer_port)
+static int send_request(int fd, uint8_t family, uint32_t states, uint16_t peer_port)
 {
     const struct request request = {
         .header = {.nlmsg_len = sizeof request,
@@ -47,7 +47,7 @@ static int error_of(const struct nlmsghdr *header)
 }
 
 /* Reads one datagram of responses.  Returns 1 if more follow, 0 at the end, -1 with errno. */
-static int take(int fd, on_socket_fn *on_socket, void *context)
+static int read_responses(int fd, on_socket_fn *on_socket, void *context)
 {
     _Alignas(struct nlmsghdr) char answers[32768];
     ssize_t n = recv(fd, answers, sizeof answers, 0);
@@ -78,9 +78,9 @@ static int list(const uint8_t *families, int n, uint32_t states, uint16_t peer_p
     if (fd < 0)
         return -1;
     for (int i = 0; i < n && more == 0; i++) {
-        more = ask(fd, families[i], states, peer_port) == 0 ? 1 : -1;
+        more = send_request(fd, families[i], states, peer_port) == 0 ? 1 : -1;
         while (more == 1)
-            more = take(fd, on_socket, context);
+            more = read_responses(fd, on_socket, context);
     }
     error = errno;
     close(fd);

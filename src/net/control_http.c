@@ -144,7 +144,7 @@ static void on_request(struct evhttp_request *request, void *arg)
 /* --- start and end --- */
 
 /* Pending connections stay in the accept queue. */
-static void rest(struct control_http *h)
+static void pause_accepting(struct control_http *h)
 {
     const struct timeval wait = clock_timeval(REST_NS);
 
@@ -158,7 +158,7 @@ static void accept_next(struct control_http *h)
     if (control_connections_make_room(&h->connections, clock_now_ns()))
         evconnlistener_enable(h->listener);
     else
-        rest(h);
+        pause_accepting(h);
 }
 
 static void on_rested(evutil_socket_t fd, short what, void *arg)
@@ -172,7 +172,7 @@ static void on_rested(evutil_socket_t fd, short what, void *arg)
 static void on_accept_failed(struct evconnlistener *listener, void *arg)
 {
     (void)listener;
-    rest(arg);
+    pause_accepting(arg);
 }
 
 /* The connection has its descriptor, or has failed. */

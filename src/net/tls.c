@@ -80,14 +80,14 @@ static enum tls_status failed(SSL *ssl)
 
 /* Frees the buffers of 16 KiB in each direction, except one with a partial record.
  * SSL_MODE_RELEASE_BUFFERS would free them after every record, but not during a handshake. */
-static enum tls_status rest(SSL *ssl, enum tls_status status)
+static enum tls_status free_buffers(SSL *ssl, enum tls_status status)
 {
     SSL_free_buffers(ssl);
     return status;
 }
 
 /* Called after a failed call. */
-static enum tls_status conclude(SSL *ssl)
+static enum tls_status status_of_failed_call(SSL *ssl)
 {
     switch (SSL_get_error(ssl, 0)) {
     case SSL_ERROR_WANT_READ:
@@ -154,7 +154,7 @@ enum tls_status tls_start(struct tls *t)
 {
     SSL *ssl = ssl_of(t);
 
-    return rest(ssl, SSL_do_handshake(ssl) == 1 ? TLS_OK : conclude(ssl));
+    return free_buffers(ssl, SSL_do_handshake(ssl) == 1 ? TLS_OK : status_of_failed_call(ssl));
 }
 
 enum tls_status tls_receive(struct tls *t, const uint8_t *data, size_t n, uint8_t *plain,
@@ -170,10 +170,10 @@ enum tls_status tls_receive(struct tls *t, const uint8_t *data, size_t n, uint8_
     *n_plain = 0;
     do {
         if (SSL_read_ex(ssl, plain + *n_plain, room - *n_plain, &n_read) != 1)
-            return rest(ssl, conclude(ssl));
+            return free_buffers(ssl, status_of_failed_call(ssl));
         *n_plain += n_read;
     } while (w->n_in > 0 || SSL_has_pending(ssl));
-    return rest(ssl, TLS_OK);
+    return free_buffers(ssl, TLS_OK);
 }
 
 enum tls_status tls_send(struct tls *t, const uint8_t *plain, size_t n)
@@ -181,7 +181,7 @@ enum tls_status tls_send(struct tls *t, const uint8_t *plain, size_t n)
     SSL *ssl = ssl_of(t);
     size_t n_written;
 
-    return rest(ssl, SSL_write_ex(ssl, plain, n, &n_written) == 1 ? TLS_OK : failed(ssl));
+    return free_buffers(ssl, SSL_write_ex(ssl, plain, n, &n_written) == 1 ? TLS_OK : failed(ssl));
 }
 
 void tls_end(struct tls *t)

@@ -31,7 +31,8 @@ static bool is_listed(const char *key, const char *const *list, size_t n)
 }
 
 /* Adds a difference to the text; returns 1, or 0 if there is none. */
-static unsigned note(const char *key, struct json_object *a, struct json_object *b, char *text)
+static unsigned add_difference(const char *key, struct json_object *a, struct json_object *b,
+                               char *text)
 {
     const size_t n = strlen(text);
 
@@ -51,17 +52,17 @@ unsigned fingerprint_settings(const struct json_object *a, const struct json_obj
     text[0] = '\0';
     if (!json_object_is_type(of_a, json_type_object) ||
         !json_object_is_type(of_b, json_type_object))
-        return note("options", of_a, of_b, text);
+        return add_difference("options", of_a, of_b, text);
     json_object_object_foreach(of_a, key_of_a, value)
     {
         if (!is_listed(key_of_a, no_settings, N_OF(no_settings)))
-            n += note(key_of_a, value, json_object_object_get(of_b, key_of_a), text);
+            n += add_difference(key_of_a, value, json_object_object_get(of_b, key_of_a), text);
     }
     json_object_object_foreach(of_b, key_of_b, added)
     {
         if (!is_listed(key_of_b, no_settings, N_OF(no_settings)) &&
             !json_object_object_get_ex(of_a, key_of_b, &other))
-            n += note(key_of_b, NULL, added, text);
+            n += add_difference(key_of_b, NULL, added, text);
     }
     return n;
 }
@@ -74,8 +75,8 @@ unsigned fingerprint_host(const struct json_object *a, const struct json_object 
 
     text[0] = '\0';
     for (size_t i = 0; i < N_OF(host_keys); i++)
-        n += note(host_keys[i], result_find(of_a, host_keys[i]), result_find(of_b, host_keys[i]),
-                  text);
+        n += add_difference(host_keys[i], result_find(of_a, host_keys[i]),
+                            result_find(of_b, host_keys[i]), text);
     return n;
 }
 
@@ -86,7 +87,7 @@ unsigned fingerprint_program(const struct json_object *a, const struct json_obje
 
     text[0] = '\0';
     for (size_t i = 0; i < N_OF(program_paths); i++)
-        n += note(program_paths[i], result_find(a, program_paths[i]),
-                  result_find(b, program_paths[i]), text);
+        n += add_difference(program_paths[i], result_find(a, program_paths[i]),
+                            result_find(b, program_paths[i]), text);
     return n;
 }

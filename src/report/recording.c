@@ -300,7 +300,7 @@ struct learning {
     int status;
 };
 
-static void learn(void *arg, const char *name, const struct latency *l)
+static void add_statistics(void *arg, const char *name, const struct latency *l)
 {
     struct learning *learning = arg;
     struct recording *r = learning->recording;
@@ -340,7 +340,7 @@ int recordings_load(struct recordings *all, char *const *paths, size_t n_paths)
         struct learning learning = {.recording = &all->items[i]};
 
         if (all->items[i].result != NULL)
-            result_each_metric(all->items[i].result, learn, &learning);
+            result_each_metric(all->items[i].result, add_statistics, &learning);
         if (learning.status != 0)
             return -1;
     }

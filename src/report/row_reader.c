@@ -22,7 +22,7 @@ static bool find_columns(const char *line, const char **columns, int n_columns)
     return false;
 }
 
-static bool take(const char *column, uint64_t scale, uint64_t *value)
+static bool take_decimal(const char *column, uint64_t scale, uint64_t *value)
 {
     const char *end = decimal_take(column, scale, value);
 
@@ -37,11 +37,11 @@ int row_reader_take(const char *line, struct row *row)
     *row = (struct row){.is_answer = *line == 'A'};
     if ((*line != 'Q' && *line != 'A') || line[1] != ',' || !find_columns(line, columns, N))
         return -1;
-    if (!take(columns[TIME], NS_PER_S, &row->time_ns) ||
-        !take(columns[CONNECTION], 1, &row->connection) ||
-        !take(columns[LAG_US], NS_PER_US, &row->send_lag_ns))
+    if (!take_decimal(columns[TIME], NS_PER_S, &row->time_ns) ||
+        !take_decimal(columns[CONNECTION], 1, &row->connection) ||
+        !take_decimal(columns[LAG_US], NS_PER_US, &row->send_lag_ns))
         return -1;
-    if (row->is_answer && (!take(columns[RESPONSE_US], NS_PER_US, &row->response_ns) ||
+    if (row->is_answer && (!take_decimal(columns[RESPONSE_US], NS_PER_US, &row->response_ns) ||
                            row->response_ns < row->send_lag_ns))
         return -1;
     return 0;

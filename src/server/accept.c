@@ -29,7 +29,7 @@ static void refuse(struct server_accept *a, int fd, enum server_refusal why)
 }
 
 /* Asks for the peer's address only if there is a limit per source. */
-static int take(int listener_fd, struct sock_address *peer)
+static int accept_one(int listener_fd, struct sock_address *peer)
 {
     if (peer == NULL)
         return accept4(listener_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -52,7 +52,7 @@ static void refuse_waiting(struct server_accept *a, int listener_fd, int error)
     for (int i = 0; i < REFUSE_BATCH && fd >= 0; i++) {
         if (a->spare_fd >= 0)
             close(a->spare_fd);
-        fd = take(listener_fd, NULL);
+        fd = accept_one(listener_fd, NULL);
         if (fd >= 0)
             refuse(a, fd, no_fd ? SERVER_REFUSED_FDS : SERVER_REFUSED_MEMORY);
         a->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -76,7 +76,7 @@ static void ignore_listeners(struct server_accept *a)
         event_del(&a->overflow_event);
 }
 
-static void rest(struct server_accept *a, uint64_t ns)
+static void pause_for(struct server_accept *a, uint64_t ns)
 {
     ignore_listeners(a);
     a->paused = true;
@@ -84,7 +84,7 @@ static void rest(struct server_accept *a, uint64_t ns)
 }
 
 /* If there are enough helpers, tries again later. */
-static void help(struct server_accept *a)
+static void accept_for_others(struct server_accept *a)
 {
     if (!server_overflow_is_open(&a->config->overflow))
         return;
@@ -99,12 +99,12 @@ static void watch_listeners(struct server_accept *a)
     if (a->full || a->paused || a->suspended)
         return;
     if (a->listener_fd >= 0 && event_add(&a->listener_event, NULL) != 0)
-        rest(a, PAUSE_NS);
+        pause_for(a, PAUSE_NS);
     else
-        help(a);
+        accept_for_others(a);
 }
 
-static void refuse_and_say(struct server_accept *a, int listener_fd, int error)
+static void refuse_and_log(struct server_accept *a, int listener_fd, int error)
 {
     if (!a->warned && !a->config->quiet)
         log_error("thread %u: cannot accept: %s; refusing new connections until it can (%s)",
@@ -116,24 +116,24 @@ static void refuse_and_say(struct server_accept *a, int listener_fd, int error)
 
 static void pause_accepting(struct server_accept *a, int listener_fd, int error)
 {
-    refuse_and_say(a, listener_fd, error);
-    rest(a, PAUSE_NS);
+    refuse_and_log(a, listener_fd, error);
+    pause_for(a, PAUSE_NS);
 }
 
 /* Waits for the main thread to grant memory or to report a shortage. */
-static void await_look(struct server_accept *a)
+static void await_grant(struct server_accept *a)
 {
-    rest(a, LOOK_WAIT_NS);
+    pause_for(a, LOOK_WAIT_NS);
 }
 
 /* --- a full table --- */
 
 /* Called when the table fills up, and repeatedly while it is full. */
-static void attend_full(struct server_accept *a)
+static void ask_for_help(struct server_accept *a)
 {
     server_overflow_offer(&a->config->overflow, a->listener_fd);
     if (!a->suspended && !server_overflow_has_helper(&a->config->overflow) && a->listener_fd >= 0)
-        refuse_and_say(a, a->listener_fd, EMFILE);
+        refuse_and_log(a, a->listener_fd, EMFILE);
     set_timer(a, PAUSE_NS);
 }
 
@@ -144,10 +144,10 @@ static void become_full(struct server_accept *a)
     if (a->helps)
         server_overflow_leave(&a->config->overflow);
     a->helps = false;
-    attend_full(a);
+    ask_for_help(a);
 }
 
-static void have_room(struct server_accept *a)
+static void become_not_full(struct server_accept *a)
 {
     a->full = false;
     event_del(&a->timer_event);
@@ -205,10 +205,10 @@ static void accept_from(struct server_accept *a, int listener_fd)
         int fd;
 
         if (!has_memory && !memory_watch_is_short(a->config->memory)) {
-            await_look(a);
+            await_grant(a);
             return;
         }
-        fd = take(listener_fd, a->config->source_limit != NULL ? &peer : NULL);
+        fd = accept_one(listener_fd, a->config->source_limit != NULL ? &peer : NULL);
         if (fd < 0 && has_memory)
             memory_watch_give_back(a->config->memory);
         if (fd >= 0 && has_memory) {
@@ -255,9 +255,9 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
     if (!a->full)
         watch_listeners(a);
     else if (has_room(a))
-        have_room(a);
+        become_not_full(a);
     else
-        attend_full(a);
+        ask_for_help(a);
 }
 
 /* A connection has ended, so there may be room. */
@@ -266,7 +266,7 @@ static void resume(void *context)
     struct server_accept *a = context;
 
     if (a->full) {
-        have_room(a);
+        become_not_full(a);
     } else if (a->paused) {
         a->paused = false;
         event_del(&a->timer_event);

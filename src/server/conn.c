@@ -89,7 +89,7 @@ static void release(struct server_conn *c)
 
     c->open = false;
     if (c->conns->push_ops != NULL)
-        c->conns->push_ops->leave(c);
+        c->conns->push_ops->unsubscribe(c);
     event_del(&c->event);
     close(event_get_fd(&c->event));
     if (limit != NULL)
@@ -134,7 +134,7 @@ static void close_failed(struct server_conn *c, enum outcome_phase phase, int er
 }
 
 /* Keeps the bytes that the socket did not accept and stops reading until they are sent. */
-static void hold(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
+static void keep_unsent(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
 {
     c->held = malloc(sizeof *c->held + n_bytes);
     if (c->held == NULL) {
@@ -172,7 +172,7 @@ static void transmit(struct server_conn *c, int fd, const uint8_t *data, size_t 
     ssize_t n = send_now(c, fd, data, n_bytes);
 
     if (n >= 0 && (size_t)n < n_bytes)
-        hold(c, fd, data + n, n_bytes - (size_t)n);
+        keep_unsent(c, fd, data + n, n_bytes - (size_t)n);
 }
 
 uint32_t server_conn_send(struct server_conn *c, const uint8_t *messages, uint32_t n_messages,
@@ -190,7 +190,7 @@ uint32_t server_conn_send(struct server_conn *c, const uint8_t *messages, uint32
     n_taken = (uint32_t)n / message_bytes;
     begun_bytes = (uint32_t)n % message_bytes;
     if (begun_bytes > 0) {
-        hold(c, fd, messages + n, message_bytes - begun_bytes);
+        keep_unsent(c, fd, messages + n, message_bytes - begun_bytes);
         n_taken++;
     }
     return n_taken;
@@ -277,7 +277,7 @@ static void on_readable_subscriber(evutil_socket_t fd, short what, void *arg)
 
     (void)what;
     if (receive(c, fd) > 0 && c->subscriber == SERVER_NO_SUBSCRIBER &&
-        c->conns->push_ops->join(c) != 0)
+        c->conns->push_ops->subscribe(c) != 0)
         close_failed(c, PHASE_RECEIVE, ENOMEM);
 }
 

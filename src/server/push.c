@@ -19,12 +19,13 @@ enum { FIRST_CAPACITY = 64 };
 
 static void on_timer(evutil_socket_t fd, short what, void *arg);
 static void greet(struct server_conn *c);
-static int join(struct server_conn *c);
-static void leave(struct server_conn *c);
+static int subscribe(struct server_conn *c);
+static void unsubscribe(struct server_conn *c);
 
 int server_push_init(struct server_conns *conns, uint32_t worker_index)
 {
-    static const struct server_conn_push_ops ops = {.greet = greet, .join = join, .leave = leave};
+    static const struct server_conn_push_ops ops = {
+        .greet = greet, .subscribe = subscribe, .unsubscribe = unsubscribe};
     struct server_push *p;
 
     if (conns->config->push_rate_per_s <= 0)
@@ -258,7 +259,7 @@ static int make_room(struct server_push *p)
     return 0;
 }
 
-static int join(struct server_conn *c)
+static int subscribe(struct server_conn *c)
 {
     struct server_conns *conns = c->conns;
     struct server_push *p = conns->push;
@@ -276,7 +277,7 @@ static int join(struct server_conn *c)
     return 0;
 }
 
-static void leave(struct server_conn *c)
+static void unsubscribe(struct server_conn *c)
 {
     struct server_push *p = c->conns->push;
 

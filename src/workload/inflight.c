@@ -162,7 +162,7 @@ static void leave_list(struct inflight *t, struct inflight_list *list, uint32_t 
 }
 
 /* Removes the query from all lists and the table; its id stays in use. */
-static void leave(struct inflight *t, struct inflight_list *list, uint32_t slot)
+static void unlink_query(struct inflight *t, struct inflight_list *list, uint32_t slot)
 {
     if (t->slots[slot].state == INFLIGHT_QUEUED) {
         t->n_queued--;
@@ -181,7 +181,7 @@ void inflight_expire(struct inflight *t, struct inflight_list *list, uint32_t sl
         inflight_remove(t, list, slot);
         return;
     }
-    leave(t, list, slot);
+    unlink_query(t, list, slot);
     t->n_expired++;
     if (t->has_ids) {
         inflight_ids_add_expired(t, list, slot);
@@ -202,7 +202,7 @@ void inflight_answered(struct inflight *t, struct inflight_list *list, uint32_t 
 void inflight_remove(struct inflight *t, struct inflight_list *list, uint32_t slot)
 {
     assert(t->slots[slot].state > INFLIGHT_FREE && t->slots[slot].state < INFLIGHT_EXPIRED);
-    leave(t, list, slot);
+    unlink_query(t, list, slot);
     if (t->has_ids && t->slots[slot].state != INFLIGHT_QUEUED)
         inflight_ids_release(t, list, t->slots[slot].id);
     inflight_slots_release(t, slot);

@@ -36,7 +36,7 @@ static double seconds_until(const struct pacer_segment *s, double arrivals)
 }
 
 /* Sets next_ns to where the integral of the rate reaches p->target. */
-static void place(struct pacer *p)
+static void set_next(struct pacer *p)
 {
     const struct pacer_config *c = &p->config;
 
@@ -70,7 +70,7 @@ void pacer_start(struct pacer *p, const struct pacer_config *config, uint64_t st
         (double)pacer_connections_of(config->n_connections, config->n_workers, config->worker) /
         (double)config->n_connections;
     p->target = config->arrival == PACER_POISSON ? draw_gap(p) : (double)p->card;
-    place(p);
+    set_next(p);
     if (config->none_at_start && p->target == 0)
         pacer_advance(p);
 }
@@ -97,7 +97,7 @@ void pacer_advance_by(struct pacer *p, uint64_t n)
         return;
     while (n-- > 0)
         step(p);
-    place(p);
+    set_next(p);
 }
 
 void pacer_advance(struct pacer *p)
@@ -112,7 +112,7 @@ void pacer_replace(struct pacer *p, const struct pacer_segment *segments, size_t
     p->segment = 0;
     p->before_segment = 0;
     p->segment_start_ns = 0;
-    place(p);
+    set_next(p);
 }
 
 void pacer_skip_to(struct pacer *p, uint64_t at_ns)

@@ -180,8 +180,8 @@ static void on_connected(evutil_socket_t fd, short what, void *arg)
 /* --- receiving --- */
 
 /* Processes received bytes with TLS.  `plain`: room for n + TLS_RECORD_BYTES. */
-static void take_encrypted(struct client_conn *c, const uint8_t *data, size_t n, uint8_t *plain,
-                           uint64_t received_ns)
+static void process_encrypted(struct client_conn *c, const uint8_t *data, size_t n, uint8_t *plain,
+                              uint64_t received_ns)
 {
     struct client_transport *t = c->transport;
     size_t n_plain;
@@ -208,8 +208,8 @@ static void take_encrypted(struct client_conn *c, const uint8_t *data, size_t n,
 }
 
 /* Processes received bytes.  `plain`, with TLS: room for n_bytes + TLS_RECORD_BYTES. */
-static void take(struct client_conn *c, const uint8_t *data, size_t n_bytes, uint8_t *plain,
-                 uint64_t received_ns)
+static void process_received(struct client_conn *c, const uint8_t *data, size_t n_bytes,
+                             uint8_t *plain, uint64_t received_ns)
 {
     struct client_transport *t = c->transport;
     struct client_record *record = client_conn_record(c);
@@ -218,13 +218,13 @@ static void take(struct client_conn *c, const uint8_t *data, size_t n_bytes, uin
     if (record != NULL)
         record->bytes_received += n_bytes;
     if (t->tls != NULL)
-        take_encrypted(c, data, n_bytes, plain, received_ns);
+        process_encrypted(c, data, n_bytes, plain, received_ns);
     else
         t->ops->data(t->owner, c, data, n_bytes, received_ns);
 }
 
 /* The peer closed its half. */
-static void take_end(struct client_conn *c)
+static void process_end(struct client_conn *c)
 {
     const struct client_transport *t = c->transport;
 
@@ -252,13 +252,14 @@ static bool receive(struct client_conn *c, int fd)
                           : recv(fd, t->received, CLIENT_RECEIVE_BYTES, 0);
 
     if (n > 0) {
-        take(c, t->received, (size_t)n, t->tls != NULL ? t->tls->plain : NULL, clock_now_ns());
+        process_received(c, t->received, (size_t)n, t->tls != NULL ? t->tls->plain : NULL,
+                         clock_now_ns());
         if (t->config->quickack && c->state != CLIENT_CONN_ENDED)
             sock_quickack(fd);
         return n == CLIENT_RECEIVE_BYTES && c->state != CLIENT_CONN_ENDED;
     }
     if (n == 0) {
-        take_end(c);
+        process_end(c);
     } else if (errno != EAGAIN && errno != EINTR) {
         const enum outcome_phase phase =
             c->state == CLIENT_CONN_SECURING ? PHASE_TLS : PHASE_RECEIVE;
@@ -297,7 +298,7 @@ void client_events_broken(struct client_conn *c, int error)
 
     c->transport->arrived_ns = 0;
     while (c->state != CLIENT_CONN_ENDED && (n = recv(fd, received, sizeof received, 0)) > 0)
-        take(c, received, (size_t)n, plain, clock_now_ns());
+        process_received(c, received, (size_t)n, plain, clock_now_ns());
     client_conn_close(c, (struct outcome){PHASE_SEND, outcome_reason_of_errno(error)}, error);
 }
 

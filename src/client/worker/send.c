@@ -37,7 +37,7 @@ void client_send_join(struct client_send *s, struct client_conn *c)
 
 /* Dequeues the first connection; the queue must not be empty.  An empty ring restarts at index 0,
  * so that only as much of it is touched as it holds at a time. */
-static struct client_conn *leave(struct client_send *s)
+static struct client_conn *dequeue(struct client_send *s)
 {
     struct client_conn *c = &s->transport->conns[s->ring[s->first]];
 
@@ -210,7 +210,7 @@ bool client_send_waiting(struct client_send *s, struct client_conn *c)
 void client_send_all(struct client_send *s)
 {
     while (s->n > 0) {
-        struct client_conn *c = leave(s);
+        struct client_conn *c = dequeue(s);
 
         if (c->state != CLIENT_CONN_ENDED)
             send_queued(s, c);

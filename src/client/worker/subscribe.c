@@ -291,7 +291,7 @@ void client_subscribe_take(struct client_subscribe *s, struct client_conn *c, co
 /* --- unsubscribing --- */
 
 /* Stops waiting for the connection. */
-static void leave(struct client_subscribe *s, struct client_subscriber *sub)
+static void stop_awaiting(struct client_subscribe *s, struct client_subscriber *sub)
 {
     if (!sub->leaving)
         return;
@@ -314,12 +314,12 @@ static void take_closed(struct client_subscribe *s, struct client_conn *c)
         return;
     }
     event_del(&c->event);
-    leave(s, sub);
+    stop_awaiting(s, sub);
 }
 
 void client_subscribe_ended(struct client_subscribe *s, struct client_conn *c)
 {
-    leave(s, subscriber(s, c));
+    stop_awaiting(s, subscriber(s, c));
 }
 
 /* Shuts down the sending side of all connections. */

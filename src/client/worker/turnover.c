@@ -98,7 +98,7 @@ void client_turnover_give(struct client_turnover *to, struct client_conn *c)
 
 /* --- number of connections --- */
 
-static void let_go(struct client_turnover *to, uint32_t slot)
+static void retire(struct client_turnover *to, uint32_t slot)
 {
     struct client_conn *c = &to->transport->conns[slot];
 
@@ -126,12 +126,12 @@ static void let_go(struct client_turnover *to, uint32_t slot)
 }
 
 /* Without steps. */
-static void want(struct client_turnover *to, uint32_t n)
+static void set_wanted(struct client_turnover *to, uint32_t n)
 {
     client_pool_want(to->pool, n);
     show_wanted(to);
     while (to->pool->n_open > n)
-        let_go(to, client_pool_close_oldest(to->pool));
+        retire(to, client_pool_close_oldest(to->pool));
     client_connect_more(to->connect);
 }
 
@@ -143,7 +143,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    want(to, scheduled(to, now_ns > start_ns ? now_ns - start_ns : 0));
+    set_wanted(to, scheduled(to, now_ns > start_ns ? now_ns - start_ns : 0));
     worker_add_timer(&to->tick_event, &tick);
 }
 
@@ -176,7 +176,7 @@ static void on_step(evutil_socket_t fd, short what, void *arg)
          i++) {
         pacer_advance(&to->pacer);
         if (client_pool_step(to->pool, &slot))
-            let_go(to, slot);
+            retire(to, slot);
     }
     client_connect_more(to->connect);
     if (client_pool_is_stepping(to->pool))
