@@ -15,7 +15,7 @@ void memory_prepare(void);
 /* From now on nothing has been allocated. */
 void memory_begin(void);
 
-/* Refuse so many of a million allocations; 0: none. */
+/* Refuse this many allocations of a million; 0: none. */
 void memory_refuse(uint64_t ppm);
 
 /* Allocations not yet freed, and their bytes. */

@@ -18,7 +18,7 @@ static const struct query *query;
 static uint64_t busy_until_ns;  /* the server */
 static uint64_t n_served;       /* connections accepted and not yet closed */
 static uint64_t queue_until_ns; /* the end of the stall in which ... */
-static uint64_t n_queued;       /* ... so many wait to be accepted */
+static uint64_t n_queued;       /* ... this many wait to be accepted */
 struct peer_figures peer_figures;
 
 void peer_begin(const struct query *expected)

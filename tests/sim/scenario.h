@@ -34,12 +34,12 @@
     X(protocol, 0)       /* enum query_kind */                                                     \
     X(message_bytes, 64) /* echo */                                                                \
     X(pace, 1)           /* enum client_pace, not 0 */                                             \
-    X(planned_ports, 0)  /* 0: the kernel chooses; else so many per connection, in percent */      \
+    X(planned_ports, 0)  /* 0: the kernel chooses; else this many per connection, in percent */    \
     X(population, 0)     /* the number of connections follows a schedule */                        \
     X(steps, 0)          /* changes by request while it runs */                                    \
     X(stop_us, 0)        /* interrupted so long after its start; 0: not */                         \
     X(tick_us, 1000000)  /* between two collections of the histograms */                           \
-    X(memory_grant, 0)   /* memory is short after so many connections; 0: never */                 \
+    X(memory_grant, 0)   /* memory is short after this many connections; 0: never */               \
     /* the network */                                                                              \
     X(latency_us, 50)                                                                              \
     X(jitter_us, 0)                                                                                \

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A process goes on to the next one after so many, so that its memory is that of few. */
+/* Each child runs this many seeds, which bounds the memory that they accumulate. */
 enum { SEEDS_PER_CHILD = 2000, EXIT_VIOLATED = 1, EXIT_USAGE = 2 };
 
 struct options {
