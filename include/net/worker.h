@@ -76,12 +76,19 @@ void worker_post(struct worker *w, int kind, uint64_t value);
 /* Likewise, but adds the value to a pending one of the same kind. */
 void worker_post_more(struct worker *w, int kind, uint64_t value);
 
-/* Adds a timer of a worker; cannot fail while fewer than eight are pending.  It may fire some
- * milliseconds early or late (coarse clock of the kernel, resolution of epoll_wait(2)). */
+/* Timers of a worker that may be pending at a time. */
+enum { WORKER_TIMERS = 8 };
+
+/* Adds a timer of a worker; cannot fail while fewer than WORKER_TIMERS are pending.  It may fire
+ * some milliseconds early or late (coarse clock of the kernel, resolution of epoll_wait(2)). */
 void worker_add_timer(struct event *timer, const struct timeval *wait);
 
 /* Likewise, at an absolute time (CLOCK_MONOTONIC). */
 void worker_add_timer_at(struct event *timer, uint64_t at_ns, uint64_t now_ns);
+
+/* Adds another event with a timeout of its own, not a common one.  Returns 0, or -1 if out of
+ * memory: it leaves room for the timers above.  Takes about 1 us. */
+int worker_add_timeout(struct event *event, const struct timeval *timeout);
 
 /* From a callback: ends the loop after this callback. */
 void worker_finish(struct worker *w);

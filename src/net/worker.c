@@ -16,6 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+enum { MOST_RESERVED = 1 + WORKER_TIMERS };
+
 /* Does not set EVENT_BASE_FLAG_PRECISE_TIMER: with it, libevent sets a timerfd before every
  * epoll_wait(2), one system call in four of an echo.  Precise timers use their own timerfd.  Does
  * not call event_config_set_max_dispatch_interval(): with thousands of ready sockets, every check
@@ -58,21 +60,28 @@ static void on_mailbox(evutil_socket_t fd, short what, void *arg)
             w->ops->on_message(w, kind, values[kind]);
 }
 
-/* libevent allocates room for eight timers with the first one.  A worker has fewer, so
- * worker_add_timer() cannot fail after this. */
-static int reserve_timers(struct worker *w)
+/* Has libevent allocate room for n <= MOST_RESERVED more timers; it never gives any back. */
+static int reserve_timers(struct event_base *base, int n)
 {
     const struct timeval later = {.tv_sec = 3600};
-    struct event event;
+    struct event events[MOST_RESERVED];
+    int n_added = 0;
 
-    evtimer_assign(&event, w->base, on_mailbox, w);
-    return event_add(&event, &later) != 0 ? -1 : event_del(&event);
+    while (n_added < n) {
+        evtimer_assign(&events[n_added], base, on_mailbox, NULL);
+        if (event_add(&events[n_added], &later) != 0)
+            break;
+        n_added++;
+    }
+    for (int i = n_added; i > 0; i--)
+        event_del(&events[i - 1]);
+    return n_added == n ? 0 : -1;
 }
 
 static int open_base(struct worker *w)
 {
     w->base = base_new();
-    if (w->base == NULL || reserve_timers(w) != 0)
+    if (w->base == NULL || reserve_timers(w->base, WORKER_TIMERS) != 0)
         return -1;
     if (event_assign(&w->mailbox_event, w->base, w->mailbox_fd, EV_READ | EV_PERSIST, on_mailbox,
                      w) != 0)
@@ -260,6 +269,13 @@ void worker_add_timer(struct event *timer, const struct timeval *wait)
 
     assert(failed == 0);
     (void)failed;
+}
+
+int worker_add_timeout(struct event *event, const struct timeval *timeout)
+{
+    if (reserve_timers(event_get_base(event), 1 + WORKER_TIMERS) != 0)
+        return -1;
+    return event_add(event, timeout);
 }
 
 void worker_add_timer_at(struct event *timer, uint64_t at_ns, uint64_t now_ns)

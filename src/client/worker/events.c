@@ -7,6 +7,7 @@
 #include "client/worker/io.h"
 #include "client/worker/tls.h"
 #include "net/sock.h"
+#include "net/worker.h"
 
 #include <errno.h>
 #include <sys/socket.h>
@@ -71,7 +72,7 @@ static int watch_handshake(struct client_conn *c)
     const uint64_t now_ns = clock_now_ns();
     const struct timeval left = clock_timeval(end_ns > now_ns ? end_ns - now_ns : 0);
 
-    return event_add(&c->event, &left);
+    return worker_add_timeout(&c->event, &left);
 }
 
 static void take_step(struct client_conn *c, enum tls_status status)
@@ -353,7 +354,8 @@ static void on_waited(evutil_socket_t fd, short what, void *arg)
 
 int client_events_wait(struct client_conn *c, const struct timeval *wait)
 {
-    return watch(c, -1, 0, on_waited, wait);
+    event_assign(&c->event, c->transport->base, -1, 0, on_waited, c);
+    return worker_add_timeout(&c->event, wait);
 }
 
 void client_events_stop_wait(struct client_conn *c)
