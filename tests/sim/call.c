@@ -13,8 +13,8 @@ static uint64_t most_calls(void)
 {
     const struct scenario *s = &world.scenario;
 
-    return 5000000 + s->rate_qps * (s->duration_us + s->warmup_us) / 1000000 * 200 +
-           s->connections * 200;
+    return 5000000 + (s->pace == 3 ? 4 * (s->duration_us + s->drain_us) * 1000 / s->call_ns : 0) +
+           s->rate_qps * (s->duration_us + s->warmup_us) / 1000000 * 200 + s->connections * 200;
 }
 
 void call_begin(void)

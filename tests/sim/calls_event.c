@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -26,6 +27,11 @@
 
 /* CLOCK_REALTIME at the start of CLOCK_MONOTONIC: some day in 2026. */
 #define EPOCH_NS 1790000000000000000ull
+
+static uint64_t rounded(uint64_t ns, uint64_t step_ns)
+{
+    return ns - ns % step_ns;
+}
 
 /* A new descriptor, or -1. */
 static int create(const char *what, enum descriptor_kind kind)
@@ -97,7 +103,38 @@ int epoll_wait(int epoll_fd, struct epoll_event *events, int most, int timeout_m
     return (int)call_return("epoll_wait", epoll_fd, n);
 }
 
+/* Without waiting. */
+int poll(struct pollfd *polled, nfds_t n, int timeout_ms)
+{
+    int n_ready = 0;
+
+    if (!world.active)
+        return (int)syscall(SYS_poll, polled, n, timeout_ms);
+    call_begin();
+    LAW(timeout_ms == 0, "not simulated: poll() that waits");
+    for (nfds_t i = 0; i < n; i++) {
+        const struct descriptor *d = descriptor_of(polled[i].fd);
+
+        LAW(polled[i].fd < 0 || d != NULL, "poll(%d): not open", polled[i].fd);
+        polled[i].revents = 0;
+        if (d != NULL) /* POLLIN is EPOLLIN, and so on */
+            polled[i].revents = (short)(descriptor_ready(d) &
+                                        ((unsigned short)polled[i].events | EPOLLERR | EPOLLHUP));
+        n_ready += polled[i].revents != 0;
+    }
+    return (int)call_return("poll", -1, n_ready);
+}
+
 /* --- other descriptors --- */
+
+/* The server keeps one to have it closed when there are no more. */
+int open(const char *path, int flags, ...)
+{
+    if (!world.active || strcmp(path, "/dev/null") != 0)
+        return (int)syscall(SYS_open, path, flags, 0);
+    call_begin();
+    return create("open", DESCRIPTOR_FILE);
+}
 
 int eventfd(unsigned count, int flags)
 {
@@ -155,17 +192,13 @@ int timerfd_settime(int fd, int flags, const struct itimerspec *at, struct itime
     d->expired = false;
     d->count = (uint64_t)at->it_value.tv_sec * 1000000000 + (uint64_t)at->it_value.tv_nsec;
     LAW(d->count == 0 || flags == TFD_TIMER_ABSTIME, "not simulated: a relative timer");
-    if (d->count != 0)
-        world_at(d->count, on_expiry, (uint64_t)d->serial << 32 | (uint32_t)fd, d->count);
+    if (d->count != 0) /* not before the clock says so */
+        world_at(rounded(d->count + world.scenario.clock_step_ns - 1, world.scenario.clock_step_ns),
+                 on_expiry, (uint64_t)d->serial << 32 | (uint32_t)fd, d->count);
     return (int)call_return("timerfd_set", fd, 0);
 }
 
 /* --- clocks --- */
-
-static uint64_t rounded(uint64_t ns, uint64_t step_ns)
-{
-    return ns - ns % step_ns;
-}
 
 int clock_gettime(clockid_t clock, struct timespec *time)
 {

@@ -118,6 +118,8 @@ uint32_t descriptor_ready(const struct descriptor *d)
     switch ((enum descriptor_kind)d->kind) {
     case DESCRIPTOR_SOCKET:
         return tcp_ready(d->tcp);
+    case DESCRIPTOR_LISTENER:
+        return d->count > 0 ? EPOLLIN : 0;
     case DESCRIPTOR_EVENT:
         return d->count > 0 ? EPOLLIN | EPOLLOUT : EPOLLOUT;
     case DESCRIPTOR_TIMER:

@@ -15,10 +15,12 @@ enum { DESCRIPTOR_FIRST = 1000 };
 enum descriptor_kind {
     DESCRIPTOR_FREE,
     DESCRIPTOR_SOCKET,
+    DESCRIPTOR_LISTENER,
     DESCRIPTOR_EPOLL,
     DESCRIPTOR_EVENT,
     DESCRIPTOR_TIMER,
-    DESCRIPTOR_PIPE /* of libevent's signals; nothing ever passes */
+    DESCRIPTOR_FILE, /* /dev/null */
+    DESCRIPTOR_PIPE  /* of libevent's signals; nothing ever passes */
 };
 
 struct descriptor {
@@ -29,7 +31,7 @@ struct descriptor {
     int previous, next;
     epoll_data_t data;
     union {
-        uint64_t count; /* EVENT; TIMER: the time of its expiry, 0: off */
+        uint64_t count; /* EVENT; LISTENER: who waits; TIMER: the time of its expiry, 0: off */
         uint32_t tcp;   /* SOCKET */
         struct {        /* EPOLL */
             int head, tail;

@@ -8,6 +8,7 @@
 #include "client/steer.h"
 #include "client/workers.h"
 #include "descriptor.h"
+#include "drive_server.h"
 #include "fiber.h"
 #include "laws.h"
 #include "ledger.h"
@@ -252,6 +253,14 @@ static void release(struct run *r)
     setup_free(&r->setup);
 }
 
+void drive_fill(struct drive_result *result)
+{
+    result->trace = world.trace;
+    result->simulated_ns = world_since_begin_ns();
+    result->n_calls = world.n_calls;
+    result->n_faults = world.n_faults;
+}
+
 static void fill(struct drive_result *result, const struct client_result *r)
 {
     for (int class = 0; class < TALLY_N_CLASSES; class ++) {
@@ -264,7 +273,7 @@ static void fill(struct drive_result *result, const struct client_result *r)
     result->n_failed = tally_connections_failed(&r->tally);
 }
 
-void drive(const struct scenario *s, struct drive_result *result)
+static void drive_client(const struct scenario *s, struct drive_result *result)
 {
     static struct run run;
     struct run *r = &run;
@@ -275,7 +284,7 @@ void drive(const struct scenario *s, struct drive_result *result)
     world_begin(s);
     fiber_begin();
     descriptor_begin();
-    tcp_begin();
+    tcp_begin(&peer_end);
     ports_begin();
     memory_begin();
     prepare(r, s);
@@ -288,6 +297,8 @@ void drive(const struct scenario *s, struct drive_result *result)
         ledger_end();
         laws_check(s, &r->setup.config, &r->workers, r->result, r->begin_ns, r->stopped);
         fill(result, r->result);
+    } else {
+        ledger_end();
     }
     the_workers = NULL;
     release(r);
@@ -295,9 +306,14 @@ void drive(const struct scenario *s, struct drive_result *result)
         memory_n_live(), memory_live_bytes());
     LAW(descriptor_n_open() == 0, "%u descriptors are left", descriptor_n_open());
     result->most_bytes = memory_most_bytes();
-    result->trace = world.trace;
-    result->simulated_ns = world_since_begin_ns();
-    result->n_calls = world.n_calls;
-    result->n_faults = world.n_faults;
+    drive_fill(result);
     world_end();
+}
+
+void drive(const struct scenario *s, struct drive_result *result)
+{
+    if (s->server > 0)
+        drive_server(s, result);
+    else
+        drive_client(s, result);
 }

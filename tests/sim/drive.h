@@ -17,6 +17,9 @@ struct drive_result {
     int64_t most_bytes; /* of the product's memory at a time */
 };
 
+/* What the world knows at the end of any run. */
+void drive_fill(struct drive_result *result);
+
 /* Returns after a run in which all laws hold; any other ends the process (violation.h). */
 void drive(const struct scenario *s, struct drive_result *result);
 

@@ -117,6 +117,21 @@ static void check_arrivals(const struct client_config *config, const struct clie
           n_scheduled);
 }
 
+/* A worker that has time sends when a query is due: in a turn after its wake-up, and after what
+ * else it does meanwhile. */
+static void check_lag(const struct scenario *s, const struct hist *lag)
+{
+    const uint64_t interval_ns = s->interval_us * 1000;
+    const uint64_t each_ns =
+        s->closed_loop ? interval_ns / s->connections : 1000000000 / (s->rate_qps + 1);
+    const uint64_t most_ns =
+        20 * 1000000ull + 4 * s->wakeup_us * 1000 + 1000 * s->connections * s->call_ns;
+
+    if (each_ns < 100 * s->call_ns || s->preempt_permille > 0 || s->malloc_ppm > 0 || s->steps > 0)
+        return;
+    LAW(lag->max_ns <= most_ns, "a query was sent %" PRIu64 " ns after it was due", lag->max_ns);
+}
+
 void laws_check(const struct scenario *s, const struct client_config *config,
                 const struct client_workers *workers, const struct client_result *r,
                 uint64_t begin_ns, bool was_stopped)
@@ -130,6 +145,7 @@ void laws_check(const struct scenario *s, const struct client_config *config,
     check_network(&r->tally);
     check_latencies(r);
     check_gauges(workers);
+    check_lag(s, &r->metrics[CLIENT_SEND_LAG]);
     if (begin_ns != 0 && !was_stopped && !s->closed_loop && s->steps == 0)
         check_arrivals(config, r, begin_ns);
 }

@@ -99,7 +99,7 @@ static void accept(struct tcp *t, uint32_t i, uint64_t at_ns)
     }
 }
 
-void peer_on_connect(uint32_t i)
+static void on_connect(uint32_t i)
 {
     static const int refusals[] = {ECONNREFUSED, ECONNREFUSED, EHOSTUNREACH, ENETUNREACH};
     struct tcp *t = tcp_at(i);
@@ -127,7 +127,7 @@ static void leave(struct tcp *t)
     t->peer.is_gone = true;
 }
 
-void peer_on_close(uint32_t i)
+static void on_close(uint32_t i)
 {
     leave(tcp_at(i));
 }
@@ -257,7 +257,7 @@ static void check_byte(struct tcp *t, uint8_t byte)
             byte, query->bytes[at]);
 }
 
-uint64_t peer_on_data(uint32_t i, const uint8_t *data, size_t n_bytes)
+static uint64_t on_data(uint32_t i, const uint8_t *data, size_t n_bytes)
 {
     struct tcp *t = tcp_at(i);
     uint64_t at_ns = world.now_ns + way_ns(), read_ns;
@@ -283,3 +283,6 @@ uint64_t peer_on_data(uint32_t i, const uint8_t *data, size_t n_bytes)
         read_ns = world.now_ns + 1000 * 1000 * MS; /* it does not read, either */
     return read_ns;
 }
+
+const struct tcp_end peer_end = {
+    .on_connect = on_connect, .on_data = on_data, .on_close = on_close};

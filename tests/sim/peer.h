@@ -8,23 +8,13 @@
 #define TCPSCALER_SIM_PEER_H
 
 #include "protocol/query.h"
-
-#include <stddef.h>
+#include "tcp.h"
 #include <stdint.h>
+
+extern const struct tcp_end peer_end;
 
 /* The queries that it expects; borrowed. */
 void peer_begin(const struct query *query);
-
-/* --- called by tcp --- */
-
-/* Connection i sends a SYN: decides what becomes of it. */
-void peer_on_connect(uint32_t i);
-
-/* Connection i sends this.  Returns when the peer will have read it. */
-uint64_t peer_on_data(uint32_t i, const uint8_t *data, size_t n_bytes);
-
-/* The product has closed connection i. */
-void peer_on_close(uint32_t i);
 
 /* --- figures --- */
 

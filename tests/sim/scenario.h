@@ -64,6 +64,18 @@
     X(malformed_permille, 0)                                                                       \
     X(fin_permille, 0) /* it closes after an answer */                                             \
     X(reset_permille, 0)                                                                           \
+    /* tcpserver instead of tcpclient, 1 echo, 2 ping: connections come in the duration; at most   \
+     */                                                                                            \
+    /* rate_qps messages from all, of up to message_bytes; chances of clients that ... */          \
+    X(server, 0)                                                                                   \
+    X(flood_permille, 0)                                                                           \
+    X(never_read_permille, 0)                                                                      \
+    X(trickle_permille, 0)                                                                         \
+    X(silent_permille, 0)                                                                          \
+    X(leave_permille, 0)                                                                           \
+    X(most_connections, 0) /* its limit; 0: none */                                                \
+    X(idle_us, 0)          /* its idle timeout; 0: none */                                         \
+    X(accept_permille, 0)  /* accept(2) fails */                                                   \
     /* faults of this host's calls */                                                              \
     X(start_permille, 0) /* epoll_create1, eventfd, timerfd_create, pthread_create */              \
     X(socket_permille, 0)                                                                          \

@@ -4,7 +4,7 @@
 
 #include "descriptor.h"
 #include "memory.h"
-#include "peer.h"
+
 #include "violation.h"
 #include "world.h"
 
@@ -14,13 +14,15 @@
 /* What one send may not exceed where the scenario sets no limit. */
 enum { SNDBUF_BYTES = 1 << 22, FIRST_ROOM_BYTES = 64 };
 
+static const struct tcp_end *other;
 static struct tcp *all;
 static uint32_t n_used, room;
 static uint32_t first_free; /* 1 + place, linked by tcp.tail; 0: none */
 struct tcp_figures tcp_figures;
 
-void tcp_begin(void)
+void tcp_begin(const struct tcp_end *end)
 {
+    other = end;
     n_used = first_free = 0;
     tcp_figures = (struct tcp_figures){0};
 }
@@ -69,6 +71,15 @@ uint32_t tcp_new(int fd)
     return i;
 }
 
+uint32_t tcp_new_established(int fd)
+{
+    const uint32_t i = tcp_new(fd);
+
+    all[i].state = TCP_ESTABLISHED;
+    tcp_figures.n_established++;
+    return i;
+}
+
 /* --- readiness --- */
 
 static uint32_t sndbuf_bytes(void)
@@ -107,7 +118,7 @@ int tcp_connect(uint32_t i)
         return EISCONN;
     t->state = TCP_CONNECTING;
     tcp_figures.n_connects++;
-    peer_on_connect(i);
+    other->on_connect(i);
     return EINPROGRESS;
 }
 
@@ -149,8 +160,8 @@ ssize_t tcp_send(uint32_t i, const uint8_t *data, size_t n_bytes)
         return -EAGAIN;
     tcp_figures.bytes_sent += n_bytes;
     t->in_flight += (uint32_t)n_bytes;
-    read_ns = peer_on_data(i, data, n_bytes);
-    t = &all[i]; /* it may have moved */
+    t->active_ns = world.now_ns;
+    read_ns = other->on_data(i, data, n_bytes);
     if (world.scenario.sndbuf_bytes > 0)
         world_at(read_ns, on_room, tcp_name(i, t), n_bytes);
     else
@@ -168,6 +179,7 @@ ssize_t tcp_receive(uint32_t i, uint8_t *data, size_t n_bytes)
 
         return error != 0 ? -error : 0;
     }
+    t->end_was_told |= n == 0 && t->fin;
     if (n == 0)
         return t->fin ? 0 : t->state == TCP_ESTABLISHED ? -EAGAIN : -ENOTCONN;
     if (n > n_bytes)
@@ -177,6 +189,8 @@ ssize_t tcp_receive(uint32_t i, uint8_t *data, size_t n_bytes)
     if (t->head == t->tail)
         t->head = t->visible = t->tail = 0;
     tcp_figures.bytes_received += n;
+    t->n_read += n;
+    t->active_ns = world.now_ns;
     return (ssize_t)n;
 }
 
@@ -184,7 +198,7 @@ void tcp_close(uint32_t i)
 {
     struct tcp *t = &all[i];
 
-    peer_on_close(i);
+    other->on_close(i);
     t->state = TCP_FREE;
     if (t->room > 4096) {
         memory_disown(t->received);

@@ -21,7 +21,7 @@ enum tcp_state {
 
 /* Of the peer. */
 struct tcp_peer {
-    uint32_t offset; /* of the query that is arriving */
+    uint32_t offset; /* of the query that is arriving; crowd: which client it is */
     uint8_t id[2];   /* its id */
     bool is_deaf, is_served, is_gone;
     uint64_t accepted_ns;
@@ -42,7 +42,7 @@ struct tcp {
     uint8_t state;
     bool fin; /* the peer's has arrived */
     bool reset_on_close, was_full, is_planned;
-    bool error_was_told;
+    bool error_was_told, end_was_told, had_fault;
     int error; /* errno */
     uint32_t address;
     uint16_t port; /* 0: not bound */
@@ -52,14 +52,29 @@ struct tcp {
     uint32_t head, visible, tail, room;
     uint32_t in_flight; /* bytes that the peer has not read */
     uint64_t last_delivery_ns, last_arrival_ns;
+    uint64_t n_read;    /* bytes that the product has read */
+    uint64_t active_ns; /* when it last sent or read some */
     struct tcp_peer peer;
     struct tcp_ledger ledger;
 };
 
-void tcp_begin(void);
+/* The other end of the connections. */
+struct tcp_end {
+    /* Connection i sends a SYN: decides what becomes of it. */
+    void (*on_connect)(uint32_t i);
+    /* Connection i sends this.  Returns when the other end will have read it. */
+    uint64_t (*on_data)(uint32_t i, const uint8_t *data, size_t n_bytes);
+    /* The product has closed connection i. */
+    void (*on_close)(uint32_t i);
+};
+
+void tcp_begin(const struct tcp_end *end);
 
 /* A place for a socket. */
 uint32_t tcp_new(int fd);
+
+/* For one that accept(2) returns. */
+uint32_t tcp_new_established(int fd);
 struct tcp *tcp_at(uint32_t i);
 
 /* What an event about a connection carries: it happens only while this is the same. */
