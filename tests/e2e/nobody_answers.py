@@ -130,15 +130,15 @@ def test_who_answers_late_but_in_time_is_waited_for():
     check_equal(r.json["diagnosis"], [], "diagnosis")
 
 
-def test_answer_after_the_timeout_lets_the_others_begin():
-    """Half-open after 4 ms, answered after 8: before the client first looks whether anybody answers, after 20 ms."""
+def test_run_whose_first_answer_comes_after_the_timeout_ends():
+    """Half-open after 4 ms, answered after 8; the client looks every 20 ms whether anybody answers. It goes on, or gives up
+    if it has looked before the answer."""
     server = FaultServer("--late-proof-every", 1, "--delay-ms", 8)
     r = run_client("-p", server.port, "-c", 5, "--connect-window", 1, "--threads", 1, "--timeout", "4ms", "-r", 10, "-t", 0.2,
                    "127.0.0.1", timeout=30)
     server.stop()
     check_conservation(r)
-    with stall_may_spoil():
-        check_equal(r.json["connections"]["attempted"], 5, "attempted")
+    check_equal(r.json["connections"]["attempted"], 1 if "gave up" in r.err else 5, "attempted")
 
 
 def test_one_of_the_first_window_that_answers_is_enough_to_go_on():

@@ -85,7 +85,6 @@ def test_sigint_ends_every_phase():
                 return servers.enter_context(silent_listener()).getsockname()[1]
             return servers.enter_context(Server("--threads", 1)).port
 
-        control = f"127.0.0.1:{port_of(silent=True)}"
         load = ["-c", 5, "-r", 5]
         started = []
         for phase, arguments, port, sleeps_alone in (
@@ -99,8 +98,7 @@ def test_sigint_ends_every_phase():
                 ("--start-file that is a FIFO", [*load, "--start-file", fifo()], port_of(), False),
                 ("load", load, port_of(), False),
                 ("holding", ["-c", 5], port_of(), False),
-                ("drain", ["-c", 5, "--prove", "no", "-r", 50, "-t", "0.2", "--timeout", "1m"], port_of(silent=True), False),
-                ("asking a server", ["-c", 5, "--server-control", control], port_of(), True)):
+                ("drain", ["-c", 5, "--prove", "no", "-r", 50, "-t", "0.2", "--timeout", "1m"], port_of(silent=True), False),):
             started.append((phase, start_client(*arguments, f"127.0.0.1:{port}"), port, sleeps_alone))
         for phase, client, port, sleeps_alone in started:
             if sleeps_alone:
@@ -111,6 +109,14 @@ def test_sigint_ends_every_phase():
         for phase, client, *_ in started:
             check_equal(client.poll(), None, f"exit code before SIGINT, {phase}")
             check_interrupted(interrupt_and_wait(client, phase), phase)
+
+
+def test_sigint_ends_a_run_that_asks_a_silent_server():
+    """It does not ask for long: not beside the others."""
+    with Server() as server, silent_listener() as silent:
+        client = start_client("-c", 5, "--server-control", f"127.0.0.1:{silent.getsockname()[1]}", f"127.0.0.1:{server.port}")
+        silent.accept()
+        check_interrupted(interrupt_and_wait(client, "asking a server"), "asking a server")
 
 
 def answer_once_then_drip(listener, metrics):
@@ -173,9 +179,13 @@ def client_with_blocked(name, *arguments):
 
 
 def clients_with_blocked_outputs(stack, *arguments):
-    """One for each output, side by side: [(output, client, port)]."""
-    return [(name, *stack.enter_context(client_with_blocked(name, "-c", 5, "--stats-interval", "100ms", *arguments)))
-            for name in BLOCKED]
+    """One for each output, side by side, connected: [(output, client, port)]."""
+    clients = []
+    for name in BLOCKED:
+        client, port = stack.enter_context(client_with_blocked(name, "-c", 5, "--stats-interval", "100ms", *arguments))
+        wait_for(lambda: established(client.pid, port), f"connections, {name}")
+        clients.append((name, client, port))
+    return clients
 
 
 def interrupt_all(clients):
@@ -187,8 +197,6 @@ def interrupt_all(clients):
 def test_sigint_ends_a_run_whatever_output_nobody_reads():
     with contextlib.ExitStack() as stack:
         clients = clients_with_blocked_outputs(stack, "-r", 5000)
-        for name, client, port in clients:
-            wait_for(lambda: established(client.pid, port), f"connections, {name}")
         time.sleep(2.5)  # intervals and rows come to be written
         interrupt_all(clients)
 
@@ -196,8 +204,6 @@ def test_sigint_ends_a_run_whatever_output_nobody_reads():
 def test_sigint_ends_the_writing_of_reports_that_nobody_reads():
     with contextlib.ExitStack() as stack:
         clients = clients_with_blocked_outputs(stack, "-r", 500, "-t", 1)
-        for name, client, port in clients:
-            wait_for(lambda: established(client.pid, port), f"connections, {name}")
         for name, client, port in clients:
             wait_for(lambda: not established(client.pid, port), f"the end of the run, {name}")
         time.sleep(0.3)
