@@ -45,7 +45,7 @@ int pthread_setname_np(pthread_t thread, const char *name)
     return 0;
 }
 
-/* Returns at once, as after a spurious wake-up: the caller checks its condition again. */
+/* Returns after 1 us, like a spurious wake-up: the caller checks its condition again. */
 int pthread_cond_wait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex)
 {
     (void)condition;

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ * test_intervals: values that workers hand over, interval by interval. */
+#include "client/intervals.h"
+
+#include "workers_steps.h"
+
+#include "measure/hlog.h"
+
+#include <stdlib.h>
+
+#define S      1000000000ull
+#define ORIGIN (1000 * S)
+
+static struct client_intervals intervals;
+static struct hist total[CLIENT_N_QUERY_METRICS];
+static struct batch_means batches[CLIENT_N_QUERY_METRICS];
+static char *text;
+static size_t n_bytes;
+static FILE *file;
+
+static int setup(void **state)
+{
+    (void)state;
+    memset(batches, 0, sizeof batches);
+    file = open_memstream(&text, &n_bytes);
+    if (file == NULL || start_workers() != 0)
+        return -1;
+    return client_intervals_init(&intervals, &workers, hlog_is_available() ? file : NULL, total,
+                                 batches, ORIGIN);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    client_intervals_free(&intervals);
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
+        hist_free(&total[m]);
+    stop_workers();
+    fclose(file);
+    free(text);
+    return 0;
+}
+
+static void record(int worker, uint64_t response_ns)
+{
+    hist_record(&all[worker].figures.metrics[CLIENT_RESPONSE], response_ns);
+}
+
+/* What workers do when they get CLIENT_HAND_OVER. */
+static void hand_over(void)
+{
+    assert_true(take_posted(CLIENT_HAND_OVER));
+    for (int i = 0; i < N_WORKERS; i++)
+        client_figures_hand_over(&all[i].figures);
+}
+
+static void a_tick_asks_for_this_interval_and_collects_the_previous_one(void **state)
+{
+    (void)state;
+    record(0, 10);
+    record(1, 20);
+    client_intervals_tick(&intervals, ORIGIN + S);
+    assert_int_equal(total[CLIENT_RESPONSE].count, 0);
+    hand_over();
+    record(0, 30); /* belongs to the next interval */
+    client_intervals_tick(&intervals, ORIGIN + 2 * S);
+    assert_int_equal(total[CLIENT_RESPONSE].count, 2);
+    assert_int_equal(intervals.recent.count, 2);
+    assert_int_equal(intervals.recent.max_ns, 20);
+    hand_over();
+    client_intervals_tick(&intervals, ORIGIN + 3 * S);
+    assert_int_equal(total[CLIENT_RESPONSE].count, 3);
+    assert_int_equal(intervals.recent.count, 1);
+    assert_int_equal(intervals.recent.max_ns, 30);
+}
+
+static void each_interval_is_a_batch_and_a_line_of_the_log(void **state)
+{
+    const char *line;
+
+    (void)state;
+    if (!hlog_is_available())
+        skip();
+    for (uint64_t i = 0; i < 3; i++) {
+        if (i != 1)
+            record(0, 1000 * (i + 1));
+        client_intervals_tick(&intervals, ORIGIN + (i + 1) * S + i * S / 2);
+        hand_over();
+    }
+    client_intervals_finish(&intervals, ORIGIN + 5 * S);
+    assert_int_equal(batches[CLIENT_RESPONSE].n, 2); /* an interval without values is none */
+    fflush(file);
+    assert_memory_equal(text, "0.000,1.000,", 12);
+    line = strchr(text, '\n') + 1;
+    assert_memory_equal(line, "2.500,1.500,", 12);
+    assert_int_equal(strchr(line, '\n')[1], '\0'); /* no further line */
+}
+
+static void nothing_is_lost_at_the_end(void **state)
+{
+    (void)state;
+    record(0, 10);
+    client_intervals_tick(&intervals, ORIGIN + S);
+    hand_over();
+    record(1, 20);
+    client_intervals_tick(&intervals, ORIGIN + 2 * S);
+    record(1, 30); /* never handed over */
+    client_intervals_finish(&intervals, ORIGIN + 3 * S);
+    assert_int_equal(total[CLIENT_RESPONSE].count, 3);
+    assert_false(intervals.failed);
+}
+
+static void unanswered_queries_are_collected_too(void **state)
+{
+    (void)state;
+    hist_record_beyond(&all[0].figures.metrics[CLIENT_RESPONSE], 4);
+    client_intervals_finish(&intervals, ORIGIN + S);
+    assert_int_equal(total[CLIENT_RESPONSE].beyond, 4);
+    assert_int_equal(total[CLIENT_RESPONSE].count, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_tick_asks_for_this_interval_and_collects_the_previous_one,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(each_interval_is_a_batch_and_a_line_of_the_log, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(nothing_is_lost_at_the_end, setup, teardown),
+        cmocka_unit_test_setup_teardown(unanswered_queries_are_collected_too, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

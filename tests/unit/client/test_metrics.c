@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ * test_client_metrics: every figure of a made-up run appears under its name. */
+#include "client/metrics.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct client_result result;
+static char *text;
+
+static int setup(void **state)
+{
+    (void)state;
+    memset(&result, 0, sizeof result);
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
+        if (hist_init(&result.metrics[m]) != 0)
+            return -1;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
+        hist_free(&result.metrics[m]);
+    free(text);
+    text = NULL;
+    return 0;
+}
+
+static void print(void)
+{
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+    struct openmetrics m;
+
+    assert_non_null(out);
+    openmetrics_init(&m, out, "application/openmetrics-text;version=1.0.0");
+    client_metrics(&m, &result);
+    fclose(out);
+}
+
+static void assert_value(const char *name, uint64_t expected)
+{
+    uint64_t sum;
+
+    if (openmetrics_sum(text, name, &sum) != 0)
+        fail_msg("no sample of %s in:\n%s", name, text);
+    assert_int_equal(sum, expected);
+}
+
+static void counts_have_their_names(void **state)
+{
+    struct tally *t = &result.tally;
+    struct tally_queries *q = &t->queries[TALLY_MEASURED];
+
+    (void)state;
+    tally_add(&q->scheduled, 1);
+    tally_add(&q->sent, 2);
+    tally_add(&q->unsent, 3);
+    tally_add(&q->answered, 4);
+    tally_add(&q->timeout, 5);
+    tally_add(&q->error, 6);
+    tally_add(&q->cancelled, 7);
+    tally_add(&t->queries[TALLY_WARMUP].sent, 1000); /* left out */
+    tally_add(&t->connections.attempted, 8);
+    tally_add(&t->connections.reopened, 9);
+    tally_add(&t->connections.connected, 10);
+    tally_add(&t->connections.proven, 11);
+    tally_add(&t->connections.ended[PHASE_CONNECT][REASON_REFUSED], 12);
+    tally_add(&t->errors[PHASE_RECEIVE][REASON_RESET], 13);
+    tally_add(&t->bytes_sent, 14);
+    tally_add(&t->bytes_received, 15);
+    print();
+    assert_value("tcpclient_queries_scheduled_total", 1);
+    assert_value("tcpclient_queries_sent_total", 2);
+    assert_value("tcpclient_queries_unsent_total", 3);
+    assert_value("tcpclient_queries_answered_total", 4);
+    assert_value("tcpclient_queries_timeout_total", 5);
+    assert_value("tcpclient_queries_error_total", 6);
+    assert_value("tcpclient_queries_cancelled_total", 7);
+    assert_value("tcpclient_connections_attempted_total", 8);
+    assert_value("tcpclient_connections_reopened_total", 9);
+    assert_value("tcpclient_connections_connected_total", 10);
+    assert_value("tcpclient_connections_proven_total", 11);
+    assert_value("tcpclient_connection_ends_total", 12);
+    assert_value("tcpclient_query_errors_total", 13);
+    assert_value("tcpclient_sent_bytes_total", 14);
+    assert_value("tcpclient_received_bytes_total", 15);
+    assert_non_null(strstr(text, "_ends_total{outcome=\"connect/refused\"} 12\n"));
+    assert_non_null(strstr(text, "_errors_total{outcome=\"receive/reset\"} 13\n"));
+}
+
+static void gauges_have_their_names(void **state)
+{
+    (void)state;
+    result.connections_asked = 1;
+    result.connections_wanted = 2;
+    result.connections_live = 3;
+    result.connections_half_open = 4;
+    result.in_flight = 5;
+    result.rate_now_qps = 6.5;
+    result.state = CLIENT_RUN_PAUSED;
+    result.host_after.rss_bytes = 7;
+    print();
+    assert_value("tcpclient_connections_asked_total", 1);
+    assert_value("tcpclient_connections_wanted", 2);
+    assert_value("tcpclient_connections_live", 3);
+    assert_value("tcpclient_connections_half_open", 4);
+    assert_value("tcpclient_queries_in_flight", 5);
+    assert_non_null(strstr(text, "\ntcpclient_rate_asked 6.5\n"));
+    assert_value("tcpclient_paused", 1);
+    assert_value("tcpclient_resident_memory_bytes", 7);
+}
+
+static void unanswered_queries_are_in_the_count_but_not_in_the_sum(void **state)
+{
+    (void)state;
+    hist_record(&result.metrics[CLIENT_RESPONSE], 1000000000);
+    hist_record_beyond(&result.metrics[CLIENT_RESPONSE], 2);
+    hist_record(&result.metrics[CLIENT_SEND_LAG], 1);
+    print();
+    assert_value("tcpclient_response_seconds_count", 3);
+    assert_non_null(strstr(text, "tcpclient_response_seconds_sum 1\n"));
+    assert_value("tcpclient_send_lag_seconds_count", 1);
+    assert_value("tcpclient_service_seconds_count", 0);
+    assert_non_null(strstr(text, "\n# EOF\n"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(counts_have_their_names, setup, teardown),
+        cmocka_unit_test_setup_teardown(gauges_have_their_names, setup, teardown),
+        cmocka_unit_test_setup_teardown(unanswered_queries_are_in_the_count_but_not_in_the_sum,
+                                        setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT
+ * test_workers: what the main thread reads from all workers together. */
+#include "workers_steps.h"
+
+#include "client/result.h"
+
+#include <stdlib.h>
+
+static struct client_result result;
+
+static int setup(void **state)
+{
+    (void)state;
+    memset(&result, 0, sizeof result);
+    for (int m = 0; m < CLIENT_N_METRICS; m++)
+        if (hist_init(&result.metrics[m]) != 0)
+            return -1;
+    return losses_init(&result.losses) != 0 ? -1 : start_workers();
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    for (int m = 0; m < CLIENT_N_METRICS; m++)
+        hist_free(&result.metrics[m]);
+    losses_free(&result.losses);
+    stop_workers();
+    return 0;
+}
+
+static void the_stage_is_that_of_the_slowest_worker(void **state)
+{
+    (void)state;
+    assert_int_equal(client_workers_stage(&workers), CLIENT_CONNECTING);
+    client_stage_enter(&all[0].stages, CLIENT_DRAINED);
+    assert_int_equal(client_workers_stage(&workers), CLIENT_CONNECTING);
+    client_stage_enter(&all[1].stages, CLIENT_LOADING);
+    assert_int_equal(client_workers_stage(&workers), CLIENT_LOADING);
+    client_stage_enter(&all[1].stages, CLIENT_DRAINED);
+    assert_int_equal(client_workers_stage(&workers), CLIENT_DRAINED);
+}
+
+static void arrivals_go_to_workers_with_a_usable_connection(void **state)
+{
+    (void)state;
+    tally_add(&all[1].figures.n_live, 1);
+    client_workers_deal_arrivals(&workers, false);
+    assert_false(takes_arrivals[0]);
+    assert_true(takes_arrivals[1]);
+    assert_ptr_equal(all[0].takes_arrivals, takes_arrivals);
+    assert_ptr_equal(all[1].takes_arrivals, takes_arrivals);
+    client_workers_deal_arrivals(&workers, true);
+    assert_true(takes_arrivals[0]);
+}
+
+static void the_first_window_has_settled_when_each_worker_says_so(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_WORKERS; i++) {
+        all[i].figures.connect_window = 2;
+        tally_add(&all[i].figures.n_wanted, i == 0 ? 3 : 1); /* the window, or all that is wanted */
+    }
+    assert_false(client_workers_have_settled(&workers));
+    tally_add(&all[0].figures.n_settled, 2);
+    assert_false(client_workers_have_settled(&workers));
+    tally_add(&all[1].figures.n_settled, 1);
+    assert_true(client_workers_have_settled(&workers));
+}
+
+static void usable_connections_and_failures_of_this_host_let_the_run_go_on(void **state)
+{
+    static const struct {
+        struct outcome outcome;
+        bool goes_on;
+    } cases[] = {
+        {{PHASE_CONNECT, REASON_TIMEOUT}, false},    {{PHASE_CONNECT, REASON_REFUSED}, false},
+        {{PHASE_RECEIVE, REASON_HALF_OPEN}, false},  {{PHASE_BIND, REASON_PORTS}, true},
+        {{PHASE_SOCKET, REASON_FDS}, true},          {{PHASE_SOCKET, REASON_MEMORY}, true},
+        {{PHASE_CONNECT, REASON_UNREACHABLE}, true}, {{PHASE_CONNECT, REASON_PERMISSION}, true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tally_count *count =
+            &all[1]
+                 .figures.tally.connections.ended[cases[i].outcome.phase][cases[i].outcome.reason];
+
+        tally_add(count, 1);
+        if (client_workers_may_go_on(&workers) != cases[i].goes_on)
+            fail_msg("case %zu", i);
+        tally_sub(count, 1);
+    }
+    assert_false(client_workers_may_go_on(&workers));
+    tally_add(&all[1].figures.n_ever_usable, 1);
+    assert_true(client_workers_may_go_on(&workers));
+}
+
+static void gauges_and_counts_are_summed(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_WORKERS; i++) {
+        const uint64_t n = i == 0 ? 1 : 100;
+        struct client_figures *f = &all[i].figures;
+
+        tally_add(&f->n_asked, 5 * n);
+        tally_add(&f->n_wanted, 4 * n);
+        tally_add(&f->n_live, 3 * n);
+        tally_add(&f->n_half_open, 2 * n);
+        tally_add(&f->n_deaf, n);
+        tally_add(&f->tally.bytes_sent, 7 * n);
+    }
+    client_workers_connections(&workers, &result);
+    assert_int_equal(result.connections_asked, 505);
+    assert_int_equal(result.connections_wanted, 404);
+    assert_int_equal(result.connections_live, 303);
+    assert_int_equal(result.connections_half_open, 202);
+    assert_int_equal(result.connections_deaf, 101);
+    client_workers_tally(&workers, &result.tally);
+    client_workers_tally(&workers, &result.tally);
+    assert_int_equal(tally_get(&result.tally.bytes_sent), 2 * 707);
+}
+
+static void
+a_run_is_as_long_as_its_first_and_last_connection_and_as_late_as_its_latest_worker(void **state)
+{
+    uint64_t last_sent_ns;
+
+    (void)state;
+    all[0].figures.first_connect_ns = 2000;
+    all[0].figures.last_established_ns = 9000;
+    all[1].figures.first_connect_ns = 1000;
+    all[1].figures.last_established_ns = 8000;
+    all[1].figures.first_lag_ns = 50; /* sent nothing, so this does not count */
+    client_workers_collect(&workers, &result, &last_sent_ns);
+    assert_int_equal(result.connect_elapsed_ns, 8000);
+    assert_true(result.start.late_ns == UINT64_MAX);
+    assert_int_equal(last_sent_ns, 0);
+    all[0].figures.last_sent_ns = 77;
+    all[0].figures.first_lag_ns = 5;
+    client_workers_collect(&workers, &result, &last_sent_ns);
+    assert_int_equal(result.start.late_ns, 5);
+    assert_int_equal(last_sent_ns, 77);
+    all[1].figures.last_sent_ns = 66;
+    client_workers_collect(&workers, &result, &last_sent_ns);
+    assert_int_equal(result.start.late_ns, 50);
+    assert_int_equal(last_sent_ns, 77);
+}
+
+static void connection_metrics_are_merged(void **state)
+{
+    uint64_t last_sent_ns;
+
+    (void)state;
+    assert_int_equal(hist_init(&all[1].figures.gaps), 0); /* as with kept slots */
+    hist_record(&all[0].figures.connect_times, 10);
+    hist_record(&all[1].figures.connect_times, 20);
+    hist_record(&all[1].figures.gaps, 30);
+    all[1].figures.tls_version = "TLSv1.3";
+    all[0].figures.least_push_ns = 40;
+    all[1].figures.least_push_ns = -50;
+    all[0].worker.own_fd_table = true;
+    client_workers_collect(&workers, &result, &last_sent_ns);
+    assert_int_equal(result.metrics[CLIENT_CONNECT].count, 2);
+    assert_int_equal(result.metrics[CLIENT_CONNECT].max_ns, 20);
+    assert_int_equal(result.metrics[CLIENT_GAP].count, 1);
+    assert_int_equal(result.metrics[CLIENT_HANDSHAKE].count, 0);
+    assert_string_equal(result.tls_version, "TLSv1.3");
+    assert_int_equal(result.push_least_ns, -50);
+    assert_false(result.own_fd_tables); /* one worker has none */
+}
+
+static unsigned count_rows(bool begun_only)
+{
+    char *text = NULL;
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+    unsigned n = 0;
+
+    assert_non_null(out);
+    client_workers_print_connections(&workers, out, begun_only, 0);
+    fclose(out);
+    for (const char *line = text; *line != '\0'; line = strchr(line, '\n') + 1)
+        n++;
+    free(text);
+    return n;
+}
+
+static void each_connection_has_a_row_or_only_those_that_were_started(void **state)
+{
+    (void)state;
+    all[1].figures.records[2].connections = 1;
+    assert_int_equal(count_rows(false), 1 + N_WORKERS * CONNS_EACH);
+    assert_int_equal(count_rows(true), 1 + 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_stage_is_that_of_the_slowest_worker, setup, teardown),
+        cmocka_unit_test_setup_teardown(arrivals_go_to_workers_with_a_usable_connection, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(the_first_window_has_settled_when_each_worker_says_so,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            usable_connections_and_failures_of_this_host_let_the_run_go_on, setup, teardown),
+        cmocka_unit_test_setup_teardown(gauges_and_counts_are_summed, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_run_is_as_long_as_its_first_and_last_connection_and_as_late_as_its_latest_worker,
+            setup, teardown),
+        cmocka_unit_test_setup_teardown(connection_metrics_are_merged, setup, teardown),
+        cmocka_unit_test_setup_teardown(each_connection_has_a_row_or_only_those_that_were_started,
+                                        setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
