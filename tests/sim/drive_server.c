@@ -123,7 +123,7 @@ static void check_laws(const struct run *r, const struct scenario *s)
     equal("active at the end", atomic_load(&r->config.n_active), server_tally_active(&t));
     equal("bytes received", tally_get(&t.bytes_received), tcp_figures.bytes_received);
     equal("bytes sent", tally_get(&t.bytes_sent), tcp_figures.bytes_sent);
-    equal("all that was accepted is closed", crowd_figures.n_closed, crowd_figures.n_accepted);
+    equal("accepted connections closed", crowd_figures.n_closed, crowd_figures.n_accepted);
     LAW(tally_get(&t.closed[PHASE_RECEIVE][REASON_PEER]) >= crowd_figures.n_ended,
         "closed by peer: fewer than were");
     LAW(s->most_connections == 0 ||
