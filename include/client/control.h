@@ -9,9 +9,12 @@
 #include "client/steer.h"
 #include "net/control_http.h"
 
+#include <stdbool.h>
+
 struct client_control {
     struct client_steer *steer;
     const struct report_about *about;
+    bool searches;                                             /* a search sets the load */
     void (*snapshot)(void *run, struct client_result *result); /* fills in the result so far */
     void (*stop)(void *run);
     void *run;

@@ -15,6 +15,7 @@ struct client_intervals {
     FILE *log;                      /* interval log with its header written; NULL: none */
     struct hist *total;             /* CLIENT_N_QUERY_METRICS: sum of all intervals, borrowed */
     struct batch_means *batches;    /* likewise: one batch per interval */
+    struct hist *also;              /* likewise: sum since the owner last reset it; NULL: none */
     uint64_t origin_ns;             /* time 0 of the log */
     uint64_t previous_ns;           /* the sets collected next were recorded from here ... */
     uint64_t last_ns;               /* ... to here, the last tick */
@@ -30,6 +31,9 @@ void client_intervals_free(struct client_intervals *iv);
 
 /* Ends the current interval and collects the one before. */
 void client_intervals_tick(struct client_intervals *iv, uint64_t now_ns);
+
+/* Whether every worker has handed over since the last tick, which requested it. */
+bool client_intervals_are_handed_over(const struct client_intervals *iv);
 
 /* After all workers are joined: collects the rest. */
 void client_intervals_finish(struct client_intervals *iv, uint64_t now_ns);

@@ -6,6 +6,7 @@
 #include "base/endpoint.h"
 #include "config/options.h"
 #include "protocol/query_init.h"
+#include "search/slo.h"
 #include "workload/backoff.h"
 
 #include <stdbool.h>
@@ -14,6 +15,10 @@
 #define CLIENT_OPTS_MOST_CONNECTIONS 16000000
 /* The last choice of --protocol; those before it are QUERY_PROTOCOLS. */
 #define CLIENT_PROTOCOL_LISTEN ((int)QUERY_N_KINDS)
+
+/* What --find searches for. */
+enum client_find_what { CLIENT_FIND_NONE, CLIENT_FIND_RATE, CLIENT_FIND_CONNECTIONS };
+#define CLIENT_FINDS "none|rate|connections"
 
 /* As given, otherwise the defaults. */
 struct client_opts {
@@ -31,6 +36,12 @@ struct client_opts {
     bool dnssec;
     uint64_t size_bytes;
     uint64_t seed;
+    /* search */
+    int find; /* enum client_find_what */
+    const char *slo, *find_range, *find_width;
+    uint64_t find_time_ns;
+    struct slo goals;                     /* parsed slo */
+    double find_min, find_max, find_part; /* parsed find_range, find_width */
     /* connections */
     const char *target;
     uint16_t port;
@@ -70,7 +81,7 @@ struct client_opts {
     bool raw;
     int raw_full;
     uint64_t sample_one_in;
-    const char *output, *json, *hlog, *hgrm, *connections_out;
+    const char *output, *json, *hlog, *hgrm, *connections_out, *find_out;
     bool plan, force;
     int require; /* index into VERDICT_PERCENTILES */
     uint64_t stats_interval_ns;

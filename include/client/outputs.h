@@ -7,14 +7,14 @@
 #include "client/opts.h"
 
 struct client_outputs {
-    struct output json, rows, hlog, hgrm, connections; /* closed if not requested */
-    char *hlog_head;                                   /* header of the log, owned by the caller */
+    struct output json, rows, hlog, hgrm, connections, trials; /* closed if not requested */
+    char *hlog_head; /* header of the log, owned by the caller */
 };
 
 #define CLIENT_OUTPUTS_CLOSED                                                                      \
     {                                                                                              \
         .json = OUTPUT_CLOSED, .rows = OUTPUT_CLOSED, .hlog = OUTPUT_CLOSED,                       \
-        .hgrm = OUTPUT_CLOSED, .connections = OUTPUT_CLOSED                                        \
+        .hgrm = OUTPUT_CLOSED, .connections = OUTPUT_CLOSED, .trials = OUTPUT_CLOSED               \
     }
 
 /* Opens the outputs of all options.  Truncates none before all could be opened.  Returns 0, or -1

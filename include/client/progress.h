@@ -15,6 +15,7 @@ struct progress {
     /* run */
     uint64_t asked;        /* connections requested */
     bool listens;          /* receives pushed messages, sends no queries */
+    const char *search;    /* what a search is doing; NULL: none */
     double rate_qps;       /* average requested since previous_ns; 0: none */
     uint64_t load_ns;      /* warm-up and measurement; UINT64_MAX: until interrupted */
     uint64_t start_ns;     /* start of connecting */

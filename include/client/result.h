@@ -22,6 +22,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct client_find;
+
 enum client_state {
     CLIENT_RUN_ENDED,
     CLIENT_RUN_CONNECTING,
@@ -92,6 +94,7 @@ struct client_result {
     const char *tls_version, *tls_cipher;         /* of the first handshake; NULL: none */
     bool has_rows;
     struct rows_result rows;
+    const struct client_find *find; /* --find; NULL: not */
     uint32_t n_workers;
     bool own_fd_tables;     /* each worker had its own */
     const char *broken_law; /* from tally_check(); NULL: all totals add up */

@@ -37,7 +37,16 @@ void client_steer_begin(struct client_steer *s, uint64_t begin_ns, uint64_t end_
  * many changes within a second: retry later. */
 int client_steer_rate(struct client_steer *s, double qps, uint64_t *at_ns);
 
-/* As above.  No effect if already paused or resumed. */
+/* Sends at this rate from *at_ns on.  Queries that become due discard_ns later or after that are
+ * measured, and duration_ns after that the rate is 0; PACER_NEVER: no end.  Returns like
+ * client_steer_rate(). */
+int client_steer_trial(struct client_steer *s, double qps, uint64_t discard_ns,
+                       uint64_t duration_ns, uint64_t *at_ns);
+
+/* Whether all workers have applied the newest targets. */
+bool client_steer_is_followed(const struct client_steer *s);
+
+/* Like client_steer_rate().  No effect if already paused or resumed. */
 int client_steer_pause(struct client_steer *s, bool paused, uint64_t *at_ns);
 
 /* Requests n connections, at most config->n_connections.  Returns -1 if a worker has not yet

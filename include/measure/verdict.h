@@ -38,7 +38,8 @@
     X(CUT_SHORT, "cut-short",                                                                      \
       "still in flight at the end and counted as unanswered: use a longer --drain")                \
     X(NOTHING_MEASURED, "nothing-measured",                                                        \
-      "no query or message was due: use a longer --duration or a higher --rate")
+      "no query or message was due: use a longer --duration or a higher --rate")                   \
+    X(INCONCLUSIVE, "inconclusive", "--find has no answer that it could confirm")
 
 #define VERDICT_ENUM(id, name, meaning) VERDICT_##id,
 enum verdict_reason { VERDICT_REASONS(VERDICT_ENUM) VERDICT_N_REASONS };
@@ -79,6 +80,7 @@ struct verdict_input {
     bool start_was_missed;
     uint64_t cancelled;    /* measured queries in flight at the end, unless interrupted */
     bool measured_nothing; /* queries or messages were requested, but none was due */
+    bool search_is_inconclusive;
 };
 
 /* Whether percentile i reflects the server and not this host. */
@@ -87,6 +89,9 @@ bool verdict_holds(const struct verdict_input *in, unsigned i);
 /* Number of percentiles that hold, from the median up to the first that does not: 0 to
  * VERDICT_N_PERCENTILES. */
 unsigned verdict_n_holding(const struct verdict_input *in);
+
+/* Whether the queries in flight grow, by their means over two quarters of a run. */
+bool verdict_has_grown(uint64_t in_flight_early, uint64_t in_flight_late);
 
 /* One bit (1 << reason) per reason to doubt; 0: VALID. */
 unsigned verdict_judge(const struct verdict_input *in);

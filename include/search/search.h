@@ -67,7 +67,7 @@ enum search_status {
 /* Why a search is inconclusive. */
 enum search_reason {
     SEARCH_NO_REASON,
-    SEARCH_VOID,        /* too many void trials of one load */
+    SEARCH_VOID,        /* far more trials of a load were void than not */
     SEARCH_TIME,        /* the time is up, or does not suffice */
     SEARCH_UNCONFIRMED, /* the confirmation failed */
     SEARCH_TOO_MANY,    /* SEARCH_MOST_TRIALS */

@@ -137,6 +137,8 @@ static enum control_status answer(const struct client_control *c, const struct c
                       tally_get(&now->tally.connections.connected), now->connections_asked);
     if (now->state != CLIENT_RUN_RUNNING && now->state != CLIENT_RUN_PAUSED)
         return REFUSE(NOT_NOW, "the run is over");
+    if (c->searches)
+        return REFUSE(NOT_NOW, "--find sets the load");
     switch (q->command) {
     case CONTROL_START_CONNECTIONS:
         return change_connections(c, q->n, 0, now, reply);

@@ -56,6 +56,8 @@ static void account(struct client_intervals *iv, uint64_t begin_ns, uint64_t end
     hist_merge(&iv->recent, &iv->interval[CLIENT_RESPONSE]);
     for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++) {
         hist_merge(&iv->total[m], &iv->interval[m]);
+        if (iv->also != NULL)
+            hist_merge(&iv->also[m], &iv->interval[m]);
         batch_means_add(&iv->batches[m], iv->interval[m].count, iv->interval[m].mean_ns);
         hist_reset(&iv->interval[m]);
     }
@@ -74,6 +76,14 @@ void client_intervals_tick(struct client_intervals *iv, uint64_t now_ns)
     iv->previous_ns = iv->last_ns;
     iv->last_ns = now_ns;
     client_workers_post(iv->workers, CLIENT_HAND_OVER, 0);
+}
+
+bool client_intervals_are_handed_over(const struct client_intervals *iv)
+{
+    for (uint32_t i = 0; i < iv->workers->n; i++)
+        if (!client_figures_are_handed_over(&iv->workers->all[i].figures))
+            return false;
+    return true;
 }
 
 void client_intervals_finish(struct client_intervals *iv, uint64_t now_ns)

@@ -2,6 +2,8 @@
  * client_judge: see client/judge.h. */
 #include "client/judge.h"
 
+#include "client/find.h"
+
 /* A lost segment is retransmitted after at most this time, Linux' minimum retransmission timeout.
  * What the connection sends in between waits behind it. */
 #define LOSS_S 0.2
@@ -38,6 +40,19 @@ static void judge_latency(const struct client_plan *plan, const struct client_re
         in->lost_segments = client_result_lost_segments(r);
         in->n_delayed_by_loss = delayed_by_loss(r, in->n_latencies);
     }
+}
+
+/* A search overloads the server on purpose and judges every trial; of the whole run, only the
+ * answer is judged. */
+static void judge_search(const struct client_result *r, struct verdict_input *in)
+{
+    const enum search_status status = r->find->search.status;
+
+    in->search_is_inconclusive = status != SEARCH_FOUND && status != SEARCH_AT_LEAST;
+    in->connections_live = in->connections_wanted;
+    in->unsent = in->cancelled = 0;
+    in->sent_on_schedule = 1;
+    in->has_growth = in->has_latency = false;
 }
 
 void client_judge(struct client_result *r, const struct client_plan *plan, unsigned required)
@@ -87,6 +102,8 @@ void client_judge(struct client_result *r, const struct client_plan *plan, unsig
             r->rows.written[1] + r->rows.dropped[1] + r->rows.left_out[1])
         r->broken_law = "answered queries, messages = answer rows written, missing and not sampled";
     judge_latency(plan, r, in);
+    if (r->find != NULL)
+        judge_search(r, in);
     r->doubts = verdict_judge(in);
 }
 

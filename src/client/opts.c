@@ -3,6 +3,7 @@
 #include "client/opts.h"
 
 #include "base/units.h"
+#include "client/opts_find.h"
 #include "client/start_time.h"
 #include "client/worker/config.h"
 #include "config/options_config.h"
@@ -26,6 +27,7 @@ static const struct client_opts defaults = {
     .settle_ns = 200 * UNITS_NS_PER_MS,
     .late_max_ns = 50 * UNITS_NS_PER_MS,
     .timeout_ns = 5 * UNITS_NS_PER_S,
+    .find_time_ns = 5 * 60 * UNITS_NS_PER_S,
     .require = 3, /* p99 */
     .stats_interval_ns = 5 * UNITS_NS_PER_S,
 };
@@ -164,7 +166,7 @@ static int check_control(const struct client_opts *o, char *error)
 {
     if (o->control_token != NULL && o->control == NULL && o->server_control == NULL)
         return REFUSE("--control-token: requires --control or --server-control");
-    if (o->max_connections == 0)
+    if (o->max_connections == 0 || o->find == CLIENT_FIND_CONNECTIONS)
         return 0;
     if (o->control == NULL)
         return REFUSE("--max-connections: requires --control");
@@ -290,10 +292,10 @@ enum options_result client_opts_parse(struct client_opts *opts, int argc, char *
     if (result != OPTIONS_RUN)
         return result;
     resolve_conflicts(opts);
-    if (check_load(opts, error) != 0 || check_connections(opts, error) != 0 ||
-        check_tls(opts, error) != 0 || check_control(opts, error) != 0 ||
-        check_start(opts, error) != 0 || check_rest(opts, error) != 0 ||
-        check_host(opts, argc - first, argv + first, error) != 0)
+    if (check_load(opts, error) != 0 || client_opts_check_find(opts, error) != 0 ||
+        check_connections(opts, error) != 0 || check_tls(opts, error) != 0 ||
+        check_control(opts, error) != 0 || check_start(opts, error) != 0 ||
+        check_rest(opts, error) != 0 || check_host(opts, argc - first, argv + first, error) != 0)
         return OPTIONS_USAGE;
     if (opts->print_config) {
         options_print_config(table, opts, out);

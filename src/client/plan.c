@@ -111,12 +111,20 @@ static int plan_tls(struct client_plan *plan, const struct client_opts *o)
     return plan->config.tls != NULL ? 0 : log_error("%s", error);
 }
 
+/* The highest rate that can be requested. */
+static double peak_qps(const struct client_config *config, const struct client_opts *o)
+{
+    return o->find == CLIENT_FIND_RATE          ? o->find_max
+           : o->find == CLIENT_FIND_CONNECTIONS ? o->rate_qps
+                                                : schedule_peak_qps(&config->schedule);
+}
+
 /* As many threads as the load needs, at most one per CPU.  Handshakes and reconnects cost as much
  * as queries; the load of a closed loop or of later requests is unknown. */
 static uint32_t busy_threads(const struct client_config *config, const struct client_opts *o)
 {
     const uint32_t n_cpus = config->cpus.n > 0 ? config->cpus.n : process_limits_cpus();
-    const double by_rate = schedule_peak_qps(&config->schedule) / THREAD_QPS;
+    const double by_rate = peak_qps(config, o) / THREAD_QPS;
     const uint32_t by_connections = (config->n_connections - 1) / THREAD_CONNECTIONS + 1;
     uint32_t n = by_rate < n_cpus ? (uint32_t)by_rate + 1 : n_cpus;
 
@@ -186,8 +194,7 @@ static void plan_load(struct client_config *c, const struct client_opts *o)
 
 static void plan_stamps(struct client_plan *plan, const struct client_opts *o)
 {
-    const double peak_qps = schedule_peak_qps(&plan->config.schedule);
-    const bool is_slow = peak_qps < STAMPED_QPS && plan->rate_qps < STAMPED_QPS;
+    const bool is_slow = peak_qps(&plan->config, o) < STAMPED_QPS && plan->rate_qps < STAMPED_QPS;
 
     plan->config.socket.stamp_received =
         o->kernel_ts == CLIENT_KERNEL_TS_YES || (o->kernel_ts == CLIENT_KERNEL_TS_AUTO && is_slow);
@@ -246,7 +253,7 @@ static int plan_schedule(struct client_plan *plan, const struct client_opts *o)
         c->duration_ns = has_population       ? schedule_duration_ns(&c->population)
                          : o->duration_ns > 0 ? o->duration_ns
                                               : PACER_NEVER;
-        plan->rate_qps = client_opts_rate_qps(o);
+        plan->rate_qps = o->find != CLIENT_FIND_NONE ? 0 : client_opts_rate_qps(o);
         schedule_constant(&c->schedule, client_config_load_ns(c), plan->rate_qps);
     }
     if (o->loop == CLIENT_LOOP_CLOSED)
@@ -300,13 +307,16 @@ static void fit(struct client_plan *plan, const struct client_opts *o,
     check_limits(plan, host);
 }
 
-/* With --control there is room for more connections; unused slots cost nothing.  Each thread needs
- * at least one connection, because it gets its share of the queries. */
+/* With --control, and to search for connections, there is room for more connections; unused slots
+ * cost nothing.  Each thread needs at least one connection, because it gets its share of the
+ * queries. */
 static int plan_room(struct client_plan *plan, const struct client_opts *o,
                      const struct host_limits *host)
 {
     const uint64_t n = plan->config.n_at_begin = plan->config.n_connections;
-    const bool may_grow = o->control != NULL && plan->config.population.n == 0;
+    const bool may_grow =
+        o->find == CLIENT_FIND_CONNECTIONS ||
+        (o->find == CLIENT_FIND_NONE && o->control != NULL && plan->config.population.n == 0);
 
     fit(plan, o, host,
         !may_grow                               ? n

@@ -62,6 +62,8 @@ static void print_time(FILE *out, const struct progress *p)
     if (p->load_ns != UINT64_MAX)
         fprintf(out, " of %.1f", (double)p->load_ns / 1e9);
     fprintf(out, " s, %" PRIu64 " live", p->live);
+    if (p->search != NULL)
+        fprintf(out, ", %s", p->search);
 }
 
 static void print_listening(FILE *out, const struct progress *p, const struct tally_push *now,

@@ -3,6 +3,7 @@
 #include "client/report.h"
 
 #include "base/units.h"
+#include "client/report_search.h"
 #include "client/report_text_host.h"
 #include "measure/latency_report.h"
 #include "measure/outcome_report.h"
@@ -365,11 +366,15 @@ void report_text(FILE *out, const struct report_about *about, const struct clien
     }
     if (about->config->listens)
         print_messages(out, r);
-    print_latency(out, about, r);
-    latency_report_bars(out,
-                        about->config->listens ? "Response time histogram (upper bound, messages)"
-                                               : "Response time histogram (upper bound, answers)",
-                        &r->metrics[CLIENT_RESPONSE]);
+    if (r->find == NULL)
+        print_latency(out, about, r);
+    report_search_text(out, r->find);
+    if (r->find == NULL)
+        latency_report_bars(out,
+                            about->config->listens
+                                ? "Response time histogram (upper bound, messages)"
+                                : "Response time histogram (upper bound, answers)",
+                            &r->metrics[CLIENT_RESPONSE]);
     outcome_report_text(out, "Connection outcomes", r->tally.connections.ended, true);
     outcome_report_text(out, "Failed queries, by connection outcome", r->tally.errors, true);
     report_text_diagnosis(out, r);

@@ -7,6 +7,7 @@
 #include "base/notify.h"
 #include "base/reopen.h"
 #include "base/shutdown.h"
+#include "client/find.h"
 #include "client/run_progress.h"
 #include "client/run_result.h"
 #include "client/run_state.h"
@@ -47,6 +48,8 @@ static void start_load(struct client_run_state *r, uint64_t begin_ns)
     if (r->begin_ns > r->intervals.origin_ns + r->settings->settle_ns)
         r->intervals.previous_ns = r->intervals.last_ns = r->begin_ns - r->settings->settle_ns;
     client_steer_begin(&r->steer, r->begin_ns, r->end_ns);
+    if (r->settings->find != NULL)
+        client_find_begin(r->settings->find, r->begin_ns);
     client_workers_post(&r->workers, CLIENT_START, r->begin_ns);
     notify(NOTIFY_READY);
 }
@@ -141,6 +144,8 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
 static void interrupt(struct client_run_state *r)
 {
     r->result->interrupted = true;
+    if (r->settings->find != NULL)
+        client_find_stop(r->settings->find);
     if (r->config->rows != NULL)
         rows_stop_waiting(r->config->rows);
     stop(r);
@@ -172,6 +177,8 @@ static void stop_by_request(void *context)
     struct client_run_state *r = context;
 
     if (r->started) {
+        if (r->settings->find != NULL)
+            client_find_stop(r->settings->find);
         r->end_ns = client_steer_end(&r->steer);
     } else {
         r->result->interrupted = true;
@@ -184,6 +191,7 @@ static int open_control(struct client_run_state *r)
     r->control = (struct client_control){
         .steer = &r->steer,
         .about = r->settings->about,
+        .searches = r->settings->find != NULL,
         .snapshot = client_run_snapshot,
         .stop = stop_by_request,
         .run = r,
@@ -225,6 +233,14 @@ static void look_at_memory(struct client_run_state *r)
         log_error("low memory, opening no more connections: %s", shortage);
 }
 
+/* The end of the search is the end of the run. */
+static void look_at_search(struct client_run_state *r, uint64_t now_ns)
+{
+    if (r->settings->find != NULL && r->end_ns == PACER_NEVER &&
+        !client_find_look(r->settings->find, now_ns))
+        r->end_ns = client_steer_end(&r->steer);
+}
+
 static void on_look(evutil_socket_t fd, short what, void *arg)
 {
     struct client_run_state *r = arg;
@@ -235,6 +251,8 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
     look_at_memory(r);
     if (!r->started)
         look_at_first_window(r);
+    else
+        look_at_search(r, now_ns);
     if (r->started && r->end_ns != PACER_NEVER && now_ns >= r->measure_ns && now_ns < r->end_ns)
         trend_look(&r->trend, CLIENT_WORKERS_GAUGE(&r->workers, in_flight), now_ns - r->measure_ns,
                    r->config->duration_ns);
@@ -349,7 +367,8 @@ static int prepare(struct client_run_state *r)
     config->memory = &r->memory;
     r->opens_all = client_config_keeps_opening(config);
     client_steer_init(&r->steer, config, &r->workers);
-    config->targets = r->settings->control != NULL ? &r->steer.targets : NULL;
+    config->targets =
+        r->settings->control != NULL || r->settings->find != NULL ? &r->steer.targets : NULL;
     r->base = event_base_new();
     for (int m = CLIENT_N_QUERY_METRICS; m < CLIENT_N_METRICS; m++)
         if (hist_init(&r->result->metrics[m]) != 0)
@@ -359,8 +378,12 @@ static int prepare(struct client_run_state *r)
     if (client_intervals_init(&r->intervals, &r->workers, r->settings->interval_log,
                               r->result->metrics, r->result->batches, now_ns) != 0)
         return -1;
+    if (r->settings->find != NULL &&
+        client_find_init(r->settings->find, config, &r->steer, &r->workers, &r->intervals) != 0)
+        return -1;
+    r->result->find = r->settings->find;
     return config->wake_fd >= 0 && r->base != NULL && watch(r) == 0 &&
-                   (config->targets == NULL || open_control(r) == 0)
+                   (r->settings->control == NULL || open_control(r) == 0)
                ? 0
                : -1;
 }

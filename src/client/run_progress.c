@@ -3,6 +3,7 @@
 #include "client/run_progress.h"
 
 #include "base/clock.h"
+#include "client/find.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +38,7 @@ void client_run_show_progress(struct client_run_state *r, bool in_place)
 {
     struct progress *p = &r->progress;
     struct tally *now = calloc(1, sizeof *now);
+    char search[CLIENT_FIND_TEXT_BYTES];
 
     if (now == NULL)
         return;
@@ -46,6 +48,7 @@ void client_run_show_progress(struct client_run_state *r, bool in_place)
     p->in_flight = CLIENT_WORKERS_GAUGE(&r->workers, in_flight);
     p->response = &r->intervals.recent;
     p->begin_ns = r->started ? r->begin_ns : 0;
+    p->search = r->settings->find != NULL ? client_find_describe(r->settings->find, search) : NULL;
     if (r->started && r->config->loop == CLIENT_LOOP_OPEN && p->now_ns >= p->begin_ns)
         p->rate_qps = client_steer_between_qps(&r->steer, p->previous_ns, p->now_ns);
     if (p->interface != NULL && netdev_read(p->interface, &p->net) != 0)

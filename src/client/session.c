@@ -7,8 +7,10 @@
 #include "base/log.h"
 #include "base/shutdown.h"
 #include "base/units.h"
+#include "client/find.h"
 #include "client/judge.h"
 #include "client/report.h"
+#include "client/report_search.h"
 #include "client/run.h"
 #include "client/start_gate.h"
 #include "host/kernel_features.h"
@@ -160,7 +162,20 @@ static int open_rows(struct client_session *s)
     return 0;
 }
 
-static int run(struct client_session *s, struct client_result *result)
+static struct client_find_settings find_settings(const struct client_opts *o)
+{
+    return (struct client_find_settings){
+        .what = o->find,
+        .slo = o->goals,
+        .min = o->find_min,
+        .max = o->find_max,
+        .width = o->find_part,
+        .time_ns = o->find_time_ns,
+        .rate_qps = o->rate_qps,
+    };
+}
+
+static int run(struct client_session *s, struct client_find *find, struct client_result *result)
 {
     const struct report_about about = about_of(s, s->plan.rate_qps);
     const struct start_gate_settings gate = {
@@ -184,6 +199,7 @@ static int run(struct client_session *s, struct client_result *result)
         .control_token = &s->token,
         .about = &about,
         .server_control = s->opts.server_control,
+        .find = find,
         .gate = gate.at_epoch_ns > 0 || gate.file != NULL ? &gate : NULL,
     };
     int failed;
@@ -238,6 +254,8 @@ static bool write_reports(struct client_session *s, const struct client_result *
         report_json(s->outputs.json.stream, &about, result);
     if (s->outputs.hgrm.stream != NULL)
         hgrm_print(s->outputs.hgrm.stream, &result->metrics[CLIENT_RESPONSE]);
+    if (s->outputs.trials.stream != NULL)
+        report_search_csv(s->outputs.trials.stream, result->find);
     failed |= client_outputs_close(&s->outputs);
     return !failed;
 }
@@ -253,14 +271,19 @@ static int exit_code(const struct client_result *result, bool reports_written)
 
 static int measure(struct client_session *s)
 {
+    const struct client_find_settings settings = find_settings(&s->opts);
     struct client_result *result = calloc(1, sizeof *result);
+    struct client_find *find = calloc(1, sizeof *find);
     int code = CLIENT_EXIT_USAGE;
 
-    if (result == NULL) {
+    if (result == NULL || find == NULL) {
+        free(result);
+        free(find);
         log_error("out of memory");
         return code;
     }
-    if (run(s, result) == 0) {
+    find->settings = &settings;
+    if (run(s, s->opts.find != CLIENT_FIND_NONE ? find : NULL, result) == 0) {
         result->server_before = s->server;
         client_judge(result, &s->plan, (unsigned)s->opts.require);
         client_diagnose(result, &s->plan, s->opts.threads == 0);
@@ -269,6 +292,8 @@ static int measure(struct client_session *s)
     for (int m = 0; m < CLIENT_N_METRICS; m++)
         hist_free(&result->metrics[m]);
     losses_free(&result->losses);
+    client_find_free(find);
+    free(find);
     free(result);
     return code;
 }

@@ -24,6 +24,7 @@ void client_steer_init(struct client_steer *s, const struct client_config *confi
 void client_steer_begin(struct client_steer *s, uint64_t begin_ns, uint64_t end_ns)
 {
     s->begin_ns = begin_ns;
+    s->targets.measure_ns = begin_ns + s->config->warmup_ns;
     s->targets.end_ns = end_ns;
 }
 
@@ -36,8 +37,7 @@ static void notify_workers(struct client_steer *s)
     client_workers_post(s->workers, CLIENT_STEER, 0);
 }
 
-/* Returns whether all workers have copied the newest targets. */
-static bool is_copied(const struct client_steer *s)
+bool client_steer_is_followed(const struct client_steer *s)
 {
     for (uint32_t i = 0; i < s->workers->n; i++)
         if (atomic_load_explicit(&s->workers->all[i].targets.reached, memory_order_acquire) !=
@@ -63,8 +63,9 @@ static void forget_past(struct schedule *schedule, uint64_t warmup_ns, uint64_t 
         schedule_flatten(schedule, warmup_ns, past_ns);
 }
 
-/* Makes `rest` take effect at a given time. */
-static int replace_rest(struct client_steer *s, const struct schedule *rest, uint64_t at_ns)
+/* Makes `rest` take effect at a given time; queries due at measure_ns or later are measured. */
+static int replace_rest(struct client_steer *s, const struct schedule *rest, uint64_t at_ns,
+                        uint64_t measure_ns)
 {
     const uint64_t passed_ns = at_ns - s->begin_ns;
     struct schedule schedule = s->targets.schedule;
@@ -74,6 +75,7 @@ static int replace_rest(struct client_steer *s, const struct schedule *rest, uin
         return -1;
     pthread_mutex_lock(&s->targets.lock);
     s->targets.schedule = schedule;
+    s->targets.measure_ns = measure_ns;
     pthread_mutex_unlock(&s->targets.lock);
     s->changed = true;
     notify_workers(s);
@@ -86,10 +88,23 @@ int client_steer_rate(struct client_steer *s, double qps, uint64_t *at_ns)
 
     *at_ns = moment_ns(s);
     schedule_constant(&asked, schedule_duration_ns(&s->config->schedule), qps);
-    if (!s->paused && replace_rest(s, &asked, *at_ns) != 0)
+    if (!s->paused && replace_rest(s, &asked, *at_ns, s->targets.measure_ns) != 0)
         return -1;
     s->asked = asked;
     return 0;
+}
+
+int client_steer_trial(struct client_steer *s, double qps, uint64_t discard_ns,
+                       uint64_t duration_ns, uint64_t *at_ns)
+{
+    struct schedule trial = {.n = 3};
+
+    *at_ns = moment_ns(s);
+    trial.segments[0] = (struct pacer_segment){*at_ns - s->begin_ns, 0, 0};
+    trial.segments[1] = (struct pacer_segment){
+        duration_ns == PACER_NEVER ? PACER_NEVER : discard_ns + duration_ns, qps, qps};
+    trial.segments[2] = (struct pacer_segment){PACER_NEVER, 0, 0};
+    return replace_rest(s, &trial, *at_ns, *at_ns + discard_ns);
 }
 
 int client_steer_pause(struct client_steer *s, bool paused, uint64_t *at_ns)
@@ -100,7 +115,7 @@ int client_steer_pause(struct client_steer *s, bool paused, uint64_t *at_ns)
     if (paused == s->paused)
         return 0;
     schedule_constant(&silence, schedule_duration_ns(&s->config->schedule), 0);
-    if (replace_rest(s, paused ? &silence : &s->asked, *at_ns) != 0)
+    if (replace_rest(s, paused ? &silence : &s->asked, *at_ns, s->targets.measure_ns) != 0)
         return -1;
     if (paused)
         s->paused_since_ns = *at_ns;
@@ -112,7 +127,7 @@ int client_steer_pause(struct client_steer *s, bool paused, uint64_t *at_ns)
 
 int client_steer_connections(struct client_steer *s, uint32_t n)
 {
-    if (!is_copied(s))
+    if (!client_steer_is_followed(s))
         return -1;
     pthread_mutex_lock(&s->targets.lock);
     s->targets.n_connections = n;

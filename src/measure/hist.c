@@ -147,6 +147,16 @@ uint64_t hist_percentile(const struct hist *h, uint32_t num, uint32_t den)
     return rank > h->count ? HIST_BEYOND : value_at_rank(h, rank);
 }
 
+uint64_t hist_count_above(const struct hist *h, uint64_t value_ns)
+{
+    const uint32_t above = hist_index(value_ns) + 1, first = first_used(h);
+    uint64_t n = h->beyond;
+
+    for (uint32_t i = above > first ? above : first; i < end_used(h); i++)
+        n += h->counts[i];
+    return n;
+}
+
 int hist_percentile_is_supported(const struct hist *h, uint32_t num, uint32_t den)
 {
     return (h->count + h->beyond) * (den - num) >= (uint64_t)SAMPLES_BEYOND * den;

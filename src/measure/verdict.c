@@ -80,10 +80,9 @@ static bool schedule_was_missed(const struct verdict_input *in)
     return in->scheduled > 0 && in->sent_on_schedule < MIN_SENT_ON_SCHEDULE;
 }
 
-static bool grew(const struct verdict_input *in)
+bool verdict_has_grown(uint64_t in_flight_early, uint64_t in_flight_late)
 {
-    return in->has_growth && (double)in->in_flight_late >
-                                 MAX_GROWTH * (double)in->in_flight_early + MAX_GROWTH_CONSTANT;
+    return (double)in_flight_late > MAX_GROWTH * (double)in_flight_early + MAX_GROWTH_CONSTANT;
 }
 
 unsigned verdict_judge(const struct verdict_input *in)
@@ -91,7 +90,8 @@ unsigned verdict_judge(const struct verdict_input *in)
     const bool is_short = in->connections_live < in->connections_wanted;
     const bool doubts[VERDICT_N_REASONS] = {
         [VERDICT_GENERATOR_LIMITED] = schedule_was_missed(in),
-        [VERDICT_NON_STATIONARY] = grew(in),
+        [VERDICT_NON_STATIONARY] =
+            in->has_growth && verdict_has_grown(in->in_flight_early, in->in_flight_late),
         [VERDICT_OUTPUT_LOST] = in->rows_dropped > 0 || in->output_failed,
         [VERDICT_HOST_NOISE] = verdict_n_holding(in) <= in->required,
         [VERDICT_MEMORY_PRESSURE] = in->tcp_memory_pressures > 0,
@@ -102,6 +102,7 @@ unsigned verdict_judge(const struct verdict_input *in)
         [VERDICT_CLOCKS_DISAGREE] = in->negative_latencies > 0,
         [VERDICT_START_MISSED] = in->start_was_missed,
         [VERDICT_CUT_SHORT] = in->cancelled > 0,
+        [VERDICT_INCONCLUSIVE] = in->search_is_inconclusive,
         [VERDICT_NOTHING_MEASURED] = in->measured_nothing && !in->start_was_missed,
     };
     unsigned reasons = 0;

@@ -6,7 +6,8 @@
 
 #define S_NS 1000000000ull
 
-/* Void trials of one load, and of the confirmation, that are repeated. */
+/* Void trials are repeated until there are this many more of them than others: of one load, and of
+ * the confirmation. */
 enum { MOST_VOID = 3, MOST_VOID_CONFIRMATIONS = 1 };
 
 /* Of the confirmation; after one that fails, those of half the length that succeed have to be more
@@ -235,13 +236,14 @@ static unsigned count(const struct search *s, enum search_step what, enum trial_
     return n;
 }
 
-static unsigned count_void(const struct search *s, double load)
+/* How many more trials of a load are void than are not. */
+static int excess_of_void(const struct search *s, double load)
 {
-    unsigned n = 0;
+    int n = 0;
 
     for (size_t i = 0; i < s->n; i++)
-        n += bounds_the_load(&s->trials[i]) && s->trials[i].order.load == load &&
-             s->trials[i].judgment.class == TRIAL_VOID;
+        if (bounds_the_load(&s->trials[i]) && s->trials[i].order.load == load)
+            n += s->trials[i].judgment.class == TRIAL_VOID ? 1 : -1;
     return n;
 }
 
@@ -250,7 +252,7 @@ static bool next_bound(struct search *s, double load, uint64_t elapsed_ns,
 {
     const uint64_t ns = trial_ns(&s->config, load, rounds[s->round].is_short);
 
-    if (count_void(s, load) > MOST_VOID)
+    if (excess_of_void(s, load) > MOST_VOID)
         return end(s, SEARCH_INCONCLUSIVE, SEARCH_VOID);
     if (!has_time(s, elapsed_ns, ns + confirm_ns(s) + s->config.overhead_ns))
         return end(s, SEARCH_INCONCLUSIVE, SEARCH_TIME);

@@ -59,6 +59,8 @@ def real_results():
         to_server = ["-p", server.port, *source]
         results["full"] = run_client(*to_server, "-c", 20, "-r", 2000, "-t", 1, "-R", "--kernel-ts",
                                      "--warmup", "100ms", "127.0.0.1").json
+        results["search"] = run_client(*to_server, "-c", 5, "--find", "rate", "--find-range", "50-100", "--slo",
+                                       "p50<1s", "--find-time", "8s", "127.0.0.1").json
         results["hold"] = run_client(*to_server, "-c", 5, "-t", "300ms", "127.0.0.1").json
         results["at a moment"] = run_client(*to_server, "-c", 5, "-r", 100, "-t", "300ms", "--start-at",
                                             f"{time.time() + 1:.3f}", "--late-max", "1m", "127.0.0.1").json

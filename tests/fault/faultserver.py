@@ -48,6 +48,7 @@ class Faults:
         self.o = options
         self.log = Log() if options.log else None
         self.n = self.connections = self.accepted = 0
+        self.free_at = 0  # --capacity: when the one that answers has nothing left to do
         self.did = dict.fromkeys(
             ("queries", "answers", "dropped", "duplicated", "unknown", "delayed", "resets",
              "closes", "malformed", "late_proofs", "stalls", "truncated", "corrupted", "hostile"), 0)
@@ -152,6 +153,8 @@ class Connection(asyncio.Protocol):
             self.delay(message, self.o.delay_ms)
         elif delay_ms := self.f.known_delay_ms():
             self.delay(message, delay_ms)
+        elif self.o.capacity:
+            self.wait_in_turn(message)
         else:
             if self.o.busy_ms:
                 self.f.work(self.o.busy_ms)
@@ -160,6 +163,17 @@ class Connection(asyncio.Protocol):
     def delay(self, message, delay_ms):
         self.f.did["delayed"] += 1
         asyncio.get_running_loop().call_later(delay_ms / 1000, self.answer, message)
+
+    def wait_in_turn(self, message):
+        """One server, and a queue before it."""
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        begin = max(now, self.f.free_at)
+        if self.o.queue and (begin - now) * self.o.capacity >= self.o.queue:
+            self.f.did["dropped"] += 1
+            return
+        self.f.free_at = begin + 1 / self.o.capacity
+        loop.call_at(self.f.free_at, self.answer, message)
 
     def prove(self, message):
         self.f.connections += 1
@@ -293,6 +307,9 @@ parser.add_argument("--delay-per-mille", default="", metavar="N:MS,...",
                     help="of every 1,000 queries N are answered after MS, evenly spread")
 parser.add_argument("--busy-ms", type=float, default=0, metavar="MS",
                     help="keep the CPU for so long before each answer: one query at a time")
+parser.add_argument("--capacity", type=float, default=0, metavar="PER_S",
+                    help="answer one query after the other, each after 1/PER_S seconds, without using the CPU")
+parser.add_argument("--queue", type=int, default=0, metavar="N", help="drop queries while N others wait for --capacity")
 parser.add_argument("--size", type=int, default=0, metavar="BYTES",
                     help="messages of this many bytes, not of DNS")
 parser.add_argument("--rcodes", default="", metavar="CODE,...",

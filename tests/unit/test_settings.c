@@ -256,8 +256,9 @@ static void assert_round_trip(parser *parse_with, int argc, char **argv)
 /* Texts that are checked while parsing; "a b" would be invalid. */
 static const char *text_of(const char *name)
 {
-    static const char *const texts[][2] = {
-        {"backoff", "1s-2s"}, {"target", "h:99"}, {"start-at", "1800000000.25"}};
+    static const char *const texts[][2] = {{"backoff", "1s-2s"},          {"target", "h:99"},
+                                           {"start-at", "1800000000.25"}, {"slo", "p99<5ms,lost=0"},
+                                           {"find-range", "5-1.5k"},      {"find-width", "2.5%"}};
 
     for (size_t i = 0; i < N_OF(texts); i++)
         if (strcmp(texts[i][0], name) == 0)
@@ -320,7 +321,8 @@ static void assert_options_come_back(parser *parse_with, const struct options *t
                                          "--profile=connscale-200k",
                                          "--connections=5k",
                                          "--control=unix:x",
-                                         "--start-file=x"};
+                                         "--start-file=x",
+                                         "--find=rate"};
     char values[4][LINE_BYTES], option[5 * LINE_BYTES];
 
     for (size_t i = 0; i < table->n_rows; i++) {

@@ -56,6 +56,9 @@ void client_figures_free(struct client_figures *f); /* also if all zero */
  * previous one. */
 void client_figures_hand_over(struct client_figures *f);
 
+/* Main thread: whether there is a set to collect. */
+bool client_figures_are_handed_over(const struct client_figures *f);
+
 /* Main thread: adds the values handed over since the last call to into[CLIENT_N_QUERY_METRICS]. */
 void client_figures_collect(struct client_figures *f, struct hist *into);
 

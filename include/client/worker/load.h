@@ -59,8 +59,10 @@ void client_load_free(struct client_load *l);
 /* Starts the schedule at start_ns.  takes_arrivals: one flag per worker, borrowed. */
 void client_load_start(struct client_load *l, const bool *takes_arrivals, uint64_t start_ns);
 
-/* Replaces the schedule (pacer_replace(), borrowed) and its end.  No effect once it is over. */
-void client_load_replace(struct client_load *l, const struct schedule *schedule, uint64_t end_ns);
+/* Replaces the schedule (pacer_replace(), borrowed), the start of the measurement and its end.  No
+ * effect once it is over. */
+void client_load_replace(struct client_load *l, const struct schedule *schedule,
+                         uint64_t measure_ns, uint64_t end_ns);
 
 /* Ends at once: cancels queries in flight or queued, and the worker enters DRAINED. */
 void client_load_stop(struct client_load *l);

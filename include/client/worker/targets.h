@@ -14,6 +14,7 @@
 struct client_targets {
     pthread_mutex_t lock;     /* protects the fields below, which only the main thread writes */
     struct schedule schedule; /* from the first query on */
+    uint64_t measure_ns;      /* queries due before it are warm-up */
     uint64_t end_ns;          /* end of the measurement; PACER_NEVER: none */
     uint32_t n_connections;   /* number wanted */
     uint32_t version;         /* incremented by every change */
@@ -22,7 +23,7 @@ struct client_targets {
 /* A worker's copy. */
 struct client_targets_copy {
     struct schedule *schedule; /* NULL: targets cannot change */
-    uint64_t end_ns;
+    uint64_t measure_ns, end_ns;
     uint32_t n_connections;   /* of all workers together */
     uint32_t version;         /* version of the copy */
     _Atomic uint32_t reached; /* version in effect; any thread may read it */

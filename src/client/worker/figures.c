@@ -55,6 +55,12 @@ static void collect_set(struct hist *set, struct hist *into)
     }
 }
 
+bool client_figures_are_handed_over(const struct client_figures *f)
+{
+    return atomic_load_explicit(&f->n_handed_over, memory_order_acquire) !=
+           atomic_load_explicit(&f->n_collected, memory_order_relaxed);
+}
+
 void client_figures_collect(struct client_figures *f, struct hist *into)
 {
     const uint32_t n = atomic_load_explicit(&f->n_handed_over, memory_order_acquire);

@@ -252,11 +252,13 @@ void client_load_start(struct client_load *l, const bool *takes_arrivals, uint64
     arm_timer(l);
 }
 
-void client_load_replace(struct client_load *l, const struct schedule *schedule, uint64_t end_ns)
+void client_load_replace(struct client_load *l, const struct schedule *schedule,
+                         uint64_t measure_ns, uint64_t end_ns)
 {
     if (!l->span->running)
         return;
     l->span->now_ns = clock_now_ns();
+    l->span->measure_ns = measure_ns;
     l->span->end_ns = end_ns;
     client_due_replace(l->due, schedule);
     arm_timer(l);

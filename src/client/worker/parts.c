@@ -285,7 +285,7 @@ void client_parts_start(struct client_parts *p, const bool *takes_arrivals, uint
 
 void client_parts_steer(struct client_parts *p, const struct client_targets_copy *targets)
 {
-    client_load_replace(&p->load, targets->schedule, targets->end_ns);
+    client_load_replace(&p->load, targets->schedule, targets->measure_ns, targets->end_ns);
     client_turnover_request(
         &p->turnover,
         pacer_connections_of(targets->n_connections, p->place.config->n_workers, p->place.worker));

@@ -22,6 +22,7 @@ void client_targets_update(struct client_targets_copy *copy, struct client_targe
 {
     pthread_mutex_lock(&targets->lock);
     *copy->schedule = targets->schedule;
+    copy->measure_ns = targets->measure_ns;
     copy->end_ns = targets->end_ns;
     copy->n_connections = targets->n_connections;
     copy->version = targets->version;

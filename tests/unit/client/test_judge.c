@@ -2,6 +2,7 @@
  * test_judge: doubts, broken laws and diagnosis of made-up results. */
 #include "client/judge.h"
 
+#include "client/find.h"
 #include "protocol/query_init.h"
 
 #include <arpa/inet.h>
@@ -176,6 +177,30 @@ static void missing_connections_are_diagnosed(void **state)
     assert_int_equal(r->diagnosis.lines[0].connections, 4);
 }
 
+/* Its overloads are on purpose. */
+static void a_search_is_judged_by_its_answer(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    struct client_find *find = calloc(1, sizeof *find);
+
+    assert_non_null(find);
+    r->find = find;
+    r->connections_live = N_CONNECTIONS - 1;
+    r->sent_ns *= 2;
+    find->search.status = SEARCH_FOUND;
+    assert_doubts(m, 0);
+    assert_false(r->verdict.has_latency);
+    find->search.status = SEARCH_AT_LEAST;
+    assert_doubts(m, 0);
+    find->search.status = SEARCH_LESS_THAN;
+    assert_doubts(m, 1u << VERDICT_INCONCLUSIVE);
+    find->search.status = SEARCH_INCONCLUSIVE;
+    assert_doubts(m, 1u << VERDICT_INCONCLUSIVE);
+    r->find = NULL;
+    free(find);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +211,7 @@ int main(void)
         TEST(answers_and_their_rows_have_to_add_up),
         TEST(lost_segments_count_on_loopback_alone),
         TEST(missing_connections_are_diagnosed),
+        TEST(a_search_is_judged_by_its_answer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -151,6 +151,27 @@ static void a_percentile_is_limited_by_the_exact_maximum(void **state)
     hist_free(&h);
 }
 
+static void values_above_a_bucket_are_counted_exactly(void **state)
+{
+    struct hist h;
+
+    (void)state;
+    start(&h);
+    assert_int_equal(hist_count_above(&h, 0), 0);
+    hist_record_beyond(&h, 3);
+    assert_int_equal(hist_count_above(&h, HIST_HIGHEST_NS), 3);
+    for (uint64_t ms = 1; ms <= 1000; ms++)
+        hist_record(&h, ms * 1000000);
+    for (uint64_t ms = 1; ms <= 1000; ms += 37) {
+        assert_int_equal(hist_count_above(&h, ms * 1000000), 1000 - ms + 3);
+        assert_int_equal(hist_count_above(&h, hist_highest_of(hist_index(ms * 1000000))),
+                         1000 - ms + 3);
+        assert_int_equal(hist_count_above(&h, hist_lowest_of(hist_index(ms * 1000000)) - 1),
+                         1001 - ms + 3);
+    }
+    hist_free(&h);
+}
+
 static void a_percentile_needs_ten_samples_beyond_it(void **state)
 {
     static const struct {
@@ -195,6 +216,7 @@ int main(void)
         cmocka_unit_test(huge_counts_do_not_overflow_the_rank),
         cmocka_unit_test(percentiles_agree_with_a_sorted_array),
         cmocka_unit_test(a_percentile_is_limited_by_the_exact_maximum),
+        cmocka_unit_test(values_above_a_bucket_are_counted_exactly),
         cmocka_unit_test(a_percentile_needs_ten_samples_beyond_it),
     };
 

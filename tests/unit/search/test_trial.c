@@ -77,15 +77,15 @@ static void a_load_that_was_not_sent_in_time_is_void(void **state)
     struct trial_figures f = figures(0, 0);
 
     (void)state;
-    f.n_behind = 100;
+    f.n_behind = 1000;
     check(&f, TRIAL_GOOD, TRIAL_NO_REASON, 0);
-    f.n_behind = 101;
+    f.n_behind = 1001;
     check(&f, TRIAL_VOID, TRIAL_GENERATOR_LIMITED, 0);
     f.grew = true;
     check(&f, TRIAL_VOID, TRIAL_GENERATOR_LIMITED, 0);
     f.goals[1].n = 10000; /* a burst may be what the server dropped */
     check(&f, TRIAL_VOID, TRIAL_GENERATOR_LIMITED, 0);
-    f.goals[0] = (struct trial_exceeding){10000, 10000, 101}; /* slow whatever this host did */
+    f.goals[0] = (struct trial_exceeding){10000, 10000, 1001}; /* slow whatever this host did */
     check(&f, TRIAL_BAD, TRIAL_GOAL, 0);
 }
 

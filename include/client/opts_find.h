@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ * client_opts_find: checks the options of a capacity search, and parses their values. */
+#ifndef TCPSCALER_CLIENT_OPTS_FIND_H
+#define TCPSCALER_CLIENT_OPTS_FIND_H
+
+#include "client/opts_table.h"
+
+/* After check of the load, before that of the connections, some of which --find sets.  Returns 0,
+ * or -1 with one line in error (OPTIONS_ERROR_BYTES). */
+int client_opts_check_find(struct client_opts *o, char *error);
+
+#endif

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT
+ * client_find: see client/find.h. */
+#include "client/find.h"
+
+#include "measure/latency.h"
+#include "measure/verdict.h"
+#include "search/search_names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define S_NS  1000000000ull
+#define MS_NS 1000000ull
+
+/* Left out of every trial: at least so long, or this many times the longest limit. */
+#define DISCARD_NS     (500 * MS_NS)
+#define DISCARD_LIMITS 2
+
+/* From the end of a trial to the next one at the least, beside its transition: the lead of a
+ * change, and draining. */
+#define BETWEEN_NS (300 * MS_NS)
+
+/* Drained: every query has its outcome, and no late answer has come for so long. */
+#define QUIET_NS (100 * MS_NS)
+
+/* A trial that is not drained after the timeout of its last query and this long is judged as it is.
+ */
+#define DRAIN_NS (5 * S_NS)
+
+/* After the last change of their number, connections are given up when they are not all live within
+ * the connect timeout and this long. */
+#define PATIENCE_NS S_NS
+
+/* The recovery is judged by windows of this length; at least this part of the queries has to be
+ * answered in one. */
+#define WINDOW_NS       S_NS
+#define WINDOW_ANSWERED 2
+
+enum phase { IDLE, OPENING, LOADED, DRAINING, COLLECTING, OVER };
+
+/* --- the search --- */
+
+static uint64_t discard_ns(const struct client_find *f)
+{
+    const uint64_t by_limit_ns = DISCARD_LIMITS * slo_longest_limit_ns(&f->settings->slo);
+
+    return by_limit_ns > DISCARD_NS ? by_limit_ns : DISCARD_NS;
+}
+
+int client_find_init(struct client_find *f, const struct client_config *run,
+                     struct client_steer *steer, struct client_workers *workers,
+                     struct client_intervals *intervals)
+{
+    const struct client_find_settings *s = f->settings;
+    const bool is_rate = s->what == CLIENT_FIND_RATE;
+    const struct search_config config = {
+        .min = s->min,
+        .max = s->max,
+        .whole = !is_rate,
+        .width = s->width,
+        .time_ns = s->time_ns,
+        .queries_per_s = is_rate ? 0 : s->rate_qps,
+        .queries = slo_queries_needed(&s->slo),
+        .limit_ns = slo_longest_limit_ns(&s->slo),
+        .overhead_ns = discard_ns(f) + BETWEEN_NS,
+        .tries_recovery = is_rate,
+    };
+
+    f->config = run;
+    f->steer = steer;
+    f->workers = workers;
+    f->intervals = intervals;
+    search_init(&f->search, &config);
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
+        if (hist_init(&f->recorded[m]) != 0)
+            return -1;
+    f->intervals->also = f->recorded;
+    return 0;
+}
+
+void client_find_free(struct client_find *f)
+{
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
+        hist_free(&f->recorded[m]);
+}
+
+void client_find_begin(struct client_find *f, uint64_t begin_ns)
+{
+    f->begin_ns = begin_ns;
+    f->phase = IDLE;
+}
+
+void client_find_stop(struct client_find *f)
+{
+    search_stop(&f->search, SEARCH_STOPPED);
+    f->phase = OVER;
+}
+
+/* --- counts --- */
+
+static void measured_so_far(const struct client_find *f, struct tally *now)
+{
+    memset(now, 0, sizeof *now);
+    client_workers_tally(f->workers, now);
+}
+
+static uint64_t n_open(const struct tally *now)
+{
+    uint64_t n = 0;
+
+    for (int c = TALLY_WARMUP; c <= TALLY_MEASURED; c++) {
+        const struct tally_queries *q = &now->queries[c];
+
+        n += tally_get(&q->scheduled) - tally_get(&q->unsent) - tally_get(&q->answered) -
+             tally_get(&q->timeout) - tally_get(&q->error) - tally_get(&q->cancelled);
+    }
+    return n;
+}
+
+/* Changes whenever a query becomes due or a late answer comes. */
+static uint64_t n_events(const struct tally *now)
+{
+    return tally_get(&now->queries[TALLY_WARMUP].scheduled) +
+           tally_get(&now->queries[TALLY_MEASURED].scheduled) + tally_get(&now->late);
+}
+
+static uint64_t since(const tally_count *now, const tally_count *before)
+{
+    return tally_get(now) - tally_get(before);
+}
+
+/* --- judging --- */
+
+static enum client_metric recorded_as(enum slo_metric metric)
+{
+    return metric == SLO_SERVICE ? CLIENT_SERVICE : CLIENT_RESPONSE;
+}
+
+static struct trial_exceeding exceeding(const struct client_find *f, const struct slo_goal *goal,
+                                        uint64_t n_due, uint64_t n_lost)
+{
+    const struct hist *h = &f->recorded[recorded_as(goal->metric)];
+
+    if (goal->metric == SLO_LOST)
+        return (struct trial_exceeding){n_lost, n_due, 0};
+    return (struct trial_exceeding){
+        .n = hist_count_above(h, goal->limit_ns),
+        .of = h->count + h->beyond,
+        .own = hist_count_above(&f->recorded[CLIENT_OWN], goal->limit_ns / 10),
+    };
+}
+
+static uint64_t percentile_ns(const struct hist *h, uint32_t num, uint32_t den)
+{
+    return hist_percentile_is_supported(h, num, den) ? hist_percentile(h, num, den)
+                                                     : LATENCY_UNKNOWN;
+}
+
+static void fill_trial(const struct client_find *f, struct client_find_trial *t)
+{
+    const struct slo *slo = &f->settings->slo;
+    const struct hist *response = &f->recorded[CLIENT_RESPONSE];
+    uint64_t early, late;
+    struct tally now;
+
+    measured_so_far(f, &now);
+    t->figures.n_due = since(&now.queries[TALLY_MEASURED].scheduled, &f->before.scheduled);
+    t->n_lost =
+        t->figures.n_due - since(&now.queries[TALLY_MEASURED].answered, &f->before.answered);
+    for (unsigned i = 0; i < slo->n; i++)
+        t->figures.goals[i] = exceeding(f, &slo->goals[i], t->figures.n_due, t->n_lost);
+    t->figures.n_behind =
+        hist_count_above(&f->recorded[CLIENT_OWN], (f->end_ns - f->measure_ns) / 100);
+    t->figures.grew = trend_means(&f->trend, &early, &late) && verdict_has_grown(early, late);
+    t->p50_ns = percentile_ns(response, 1, 2);
+    t->p99_ns = percentile_ns(response, 99, 100);
+    t->live = CLIENT_WORKERS_GAUGE(f->workers, n_live);
+}
+
+static void start_counting(struct client_find *f)
+{
+    struct tally now;
+
+    measured_so_far(f, &now);
+    f->before = now.queries[TALLY_MEASURED];
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
+        hist_reset(&f->recorded[m]);
+    f->trend = (struct trend){0};
+}
+
+/* --- phases --- */
+
+static void enter(struct client_find *f, enum phase phase, uint64_t now_ns)
+{
+    f->phase = (int)phase;
+    f->quiet_since_ns = now_ns;
+    f->n_seen = UINT64_MAX;
+}
+
+static void over(struct client_find *f)
+{
+    f->phase = OVER;
+}
+
+static uint64_t n_wanted(const struct client_find *f)
+{
+    return f->settings->what == CLIENT_FIND_CONNECTIONS ? (uint64_t)f->order.load
+                                                        : f->config->n_at_begin;
+}
+
+static void next_trial(struct client_find *f, uint64_t now_ns)
+{
+    if (f->settings->what == CLIENT_FIND_CONNECTIONS && !client_steer_is_followed(f->steer))
+        return;
+    if (!search_next(&f->search, f->elapsed_ns, &f->order)) {
+        over(f);
+        return;
+    }
+    if (f->settings->what == CLIENT_FIND_CONNECTIONS)
+        client_steer_connections(f->steer, (uint32_t)f->order.load);
+    f->trials[f->search.n] = (struct client_find_trial){.begin_ns = f->elapsed_ns, .drained = true};
+    enter(f, OPENING, now_ns);
+}
+
+/* Too many changes within a second: asked again at the next look. */
+static void send_load(struct client_find *f)
+{
+    const double qps =
+        f->settings->what == CLIENT_FIND_RATE ? f->order.load : f->settings->rate_qps;
+    const bool recovers = f->order.step == SEARCH_RECOVER;
+    const uint64_t discarded_ns = recovers ? 0 : discard_ns(f), length_ns = f->order.duration_ns;
+    int failed;
+
+    start_counting(f);
+    if (f->order.step == SEARCH_OVERLOAD) /* the recovery follows without a gap */
+        failed = client_steer_trial(f->steer, qps, S_NS * 3600, PACER_NEVER, &f->trial_ns);
+    else
+        failed = client_steer_trial(f->steer, qps, discarded_ns, length_ns, &f->trial_ns);
+    if (failed)
+        return;
+    f->measure_ns = f->trial_ns + discarded_ns;
+    f->end_ns = f->measure_ns + (recovers ? WINDOW_NS : length_ns);
+    f->phase = LOADED;
+}
+
+/* Connections that are missing were lost in an earlier trial or cannot be opened. */
+static void wait_for_connections(struct client_find *f, uint64_t now_ns)
+{
+    const uint64_t n_live = CLIENT_WORKERS_GAUGE(f->workers, n_live);
+    const bool is_rate = f->settings->what == CLIENT_FIND_RATE;
+
+    if (n_live == n_wanted(f) || f->order.step == SEARCH_RECOVER) {
+        send_load(f);
+        return;
+    }
+    if (n_live != f->n_seen) {
+        f->n_seen = n_live;
+        f->quiet_since_ns = now_ns;
+    }
+    if (now_ns - f->begin_ns > f->settings->time_ns) {
+        search_stop(&f->search, SEARCH_TIME);
+        over(f);
+    } else if (now_ns - f->quiet_since_ns > f->config->connect_timeout_ns + PATIENCE_NS) {
+        f->trials[f->search.n].live = n_live;
+        search_take(&f->search, (struct trial_judgment){is_rate ? TRIAL_VOID : TRIAL_BAD,
+                                                        TRIAL_CONNECTIONS, 0});
+        enter(f, IDLE, now_ns);
+    }
+}
+
+static void watch_load(struct client_find *f, uint64_t now_ns)
+{
+    if (now_ns >= f->measure_ns && now_ns < f->end_ns)
+        trend_look(&f->trend, CLIENT_WORKERS_GAUGE(f->workers, in_flight), now_ns - f->measure_ns,
+                   f->end_ns - f->measure_ns);
+    if (now_ns < f->end_ns)
+        return;
+    if (f->order.step == SEARCH_OVERLOAD) {
+        f->trials[f->search.n].live = CLIENT_WORKERS_GAUGE(f->workers, n_live);
+        search_take(&f->search, (struct trial_judgment){TRIAL_VOID, TRIAL_NOTHING_MEASURED, 0});
+        enter(f, IDLE, now_ns);
+    } else {
+        enter(f, f->order.step == SEARCH_RECOVER ? COLLECTING : DRAINING, now_ns);
+        if (f->phase == COLLECTING)
+            client_intervals_tick(f->intervals, now_ns);
+    }
+}
+
+static void drain(struct client_find *f, uint64_t now_ns)
+{
+    const uint64_t latest_ns = f->end_ns + f->config->timeout_ns + DRAIN_NS;
+    struct tally now;
+
+    measured_so_far(f, &now);
+    if (n_events(&now) != f->n_seen || n_open(&now) > 0) {
+        f->n_seen = n_events(&now);
+        f->quiet_since_ns = now_ns;
+    }
+    if (now_ns - f->quiet_since_ns < QUIET_NS && now_ns < latest_ns)
+        return;
+    f->trials[f->search.n].drained = now_ns - f->quiet_since_ns >= QUIET_NS;
+    enter(f, COLLECTING, now_ns);
+    client_intervals_tick(f->intervals, now_ns);
+}
+
+static void judge_recovery(struct client_find *f, const struct client_find_trial *t,
+                           uint64_t now_ns)
+{
+    const struct hist *response = &f->recorded[CLIENT_RESPONSE];
+    const uint64_t passed_ns = f->measure_ns - f->trial_ns;
+    const bool holds = response->count >= t->figures.n_due / WINDOW_ANSWERED &&
+                       trial_judge(&f->settings->slo, &t->figures).class != TRIAL_BAD;
+
+    if (holds || passed_ns + WINDOW_NS >= f->order.duration_ns) {
+        search_take_recovery(&f->search, holds ? passed_ns : SEARCH_NEVER);
+        enter(f, IDLE, now_ns);
+        return;
+    }
+    start_counting(f);
+    f->measure_ns += WINDOW_NS;
+    f->end_ns += WINDOW_NS;
+    f->phase = LOADED;
+}
+
+static void collect(struct client_find *f, uint64_t now_ns)
+{
+    struct client_find_trial *t = &f->trials[f->search.n];
+
+    if (!client_intervals_are_handed_over(f->intervals))
+        return;
+    client_intervals_tick(f->intervals, now_ns);
+    fill_trial(f, t);
+    if (f->order.step == SEARCH_RECOVER) {
+        judge_recovery(f, t, now_ns);
+        return;
+    }
+    search_take(&f->search, trial_judge(&f->settings->slo, &t->figures));
+    enter(f, IDLE, now_ns);
+}
+
+bool client_find_look(struct client_find *f, uint64_t now_ns)
+{
+    if (f->phase != OVER && now_ns > f->begin_ns)
+        f->elapsed_ns = now_ns - f->begin_ns;
+    switch ((enum phase)f->phase) {
+    case IDLE:
+        next_trial(f, now_ns);
+        break;
+    case OPENING:
+        wait_for_connections(f, now_ns);
+        break;
+    case LOADED:
+        watch_load(f, now_ns);
+        break;
+    case DRAINING:
+        drain(f, now_ns);
+        break;
+    case COLLECTING:
+        collect(f, now_ns);
+        break;
+    case OVER:
+        break;
+    }
+    return f->phase != OVER;
+}
+
+const char *client_find_describe(const struct client_find *f, char *text)
+{
+    double lower, upper;
+    int n;
+
+    search_bounds(&f->search, &lower, &upper);
+    n = snprintf(text, CLIENT_FIND_TEXT_BYTES, "trial %zu (%s) at %.6g%s, ", f->search.n + 1,
+                 search_step_name(f->order.step), f->order.load,
+                 f->settings->what == CLIENT_FIND_RATE ? "/s" : "");
+    if (upper > 0)
+        snprintf(text + n, CLIENT_FIND_TEXT_BYTES - (size_t)n, "limit %.6g to %.6g", lower, upper);
+    else
+        snprintf(text + n, CLIENT_FIND_TEXT_BYTES - (size_t)n, "limit above %.6g", lower);
+    return text;
+}

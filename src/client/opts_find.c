@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ * client_opts_find: see client/opts_find.h. */
+#include "client/opts_find.h"
+
+#include "base/units.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#define REFUSE(...) (snprintf(error, OPTIONS_ERROR_BYTES, __VA_ARGS__), -1)
+#define N(table)    (sizeof(table) / sizeof *(table))
+
+#define MOST_QPS      1e9
+#define DEFAULT_WIDTH "2%"
+#define BACKOFF       "100ms-1s" /* shorter than the default: trials wait for connections */
+
+static bool was_given(const char *name)
+{
+    return options_was_given(client_opts_table(), name);
+}
+
+static int refuse_without_find(char *error)
+{
+    static const char *const options[] = {"slo", "find-range", "find-width", "find-time",
+                                          "find-out"};
+
+    for (size_t i = 0; i < N(options); i++)
+        if (was_given(options[i]))
+            return REFUSE("--%s: requires --find", options[i]);
+    return 0;
+}
+
+/* The search sets the load and its duration. */
+static int refuse_other_loads(const struct client_opts *o, char *error)
+{
+    static const char *const others[] = {"interval",        "schedule",        "stdin",
+                                         "stdin-rateslope", "duration",        "warmup",
+                                         "conn-schedule",   "queries-per-conn"};
+    static const char *const of_connections[] = {"connections", "max-connections"};
+
+    for (size_t i = 0; i < N(others); i++)
+        if (was_given(others[i]))
+            return REFUSE("--find: conflicts with --%s: the search sets the load", others[i]);
+    if (o->protocol == CLIENT_PROTOCOL_LISTEN)
+        return REFUSE("--find: conflicts with --protocol listen: tcpserver --push sets the rate");
+    if (o->find == CLIENT_FIND_RATE && was_given("rate"))
+        return REFUSE("--find: 'rate' conflicts with --rate: give --find-range");
+    if (o->find == CLIENT_FIND_RATE)
+        return 0;
+    for (size_t i = 0; i < N(of_connections); i++)
+        if (was_given(of_connections[i]))
+            return REFUSE("--find: 'connections' conflicts with --%s: give --find-range",
+                          of_connections[i]);
+    if (o->rate_qps <= 0 && !o->print_config)
+        return REFUSE("--find: 'connections' requires --rate, the load at every number of them");
+    return 0;
+}
+
+/* "1k-100k" */
+static int parse_range(struct client_opts *o, char *error)
+{
+    const bool whole = o->find == CLIENT_FIND_CONNECTIONS;
+    const double most = whole ? CLIENT_OPTS_MOST_CONNECTIONS : MOST_QPS;
+    char text[2 * UNITS_TEXT_BYTES];
+    char *max;
+
+    if (o->find_range == NULL)
+        return o->print_config ? 0
+                               : REFUSE("--find: requires --find-range MIN-MAX, the loads to try");
+    if (strlen(o->find_range) < sizeof text) {
+        max = strchr(strcpy(text, o->find_range), '-');
+        if (max != NULL) {
+            *max++ = '\0';
+            if (units_parse_rate(text, &o->find_min) == 0 &&
+                units_parse_rate(max, &o->find_max) == 0 && o->find_min > 0 &&
+                o->find_min < o->find_max && o->find_max <= most &&
+                (!whole ||
+                 (floor(o->find_min) == o->find_min && floor(o->find_max) == o->find_max)))
+                return 0;
+        }
+    }
+    return REFUSE("--find-range: invalid value '%s': expected MIN-MAX, above 0 and at most %.6g%s",
+                  o->find_range, most, whole ? ", in whole connections" : " per second");
+}
+
+static int parse_width(struct client_opts *o, char *error)
+{
+    const char *text = o->find_width != NULL ? o->find_width : DEFAULT_WIDTH;
+
+    if (units_parse_percent(text, &o->find_part) != 0 || o->find_part < 0.001 || o->find_part > 0.5)
+        return REFUSE("--find-width: invalid value '%s': expected 0.1%% to 50%%", text);
+    return 0;
+}
+
+static int parse_goals(struct client_opts *o, char *error)
+{
+    char reason[SLO_ERROR_BYTES];
+
+    if (slo_parse(&o->goals, o->slo != NULL ? o->slo : SLO_DEFAULT, reason) != 0)
+        return REFUSE("--slo: %s", reason);
+    if (slo_has(&o->goals, SLO_CONNECT))
+        return REFUSE("--slo: 'connect.' conflicts with --find: connections are opened between the "
+                      "trials");
+    return 0;
+}
+
+/* Connections that an overload costs are opened again for the next trial. */
+static void set_connections(struct client_opts *o)
+{
+    const double first = fmax(o->find_min, floor(o->find_max / 100 + 0.5));
+
+    o->reconnect = true;
+    if (!was_given("backoff"))
+        o->backoff = BACKOFF;
+    if (o->find != CLIENT_FIND_CONNECTIONS || o->find_range == NULL)
+        return;
+    o->connections = (uint64_t)first;
+    o->max_connections = (uint64_t)o->find_max;
+}
+
+int client_opts_check_find(struct client_opts *o, char *error)
+{
+    if (o->find == CLIENT_FIND_NONE)
+        return refuse_without_find(error);
+    if (refuse_other_loads(o, error) != 0 || parse_range(o, error) != 0 ||
+        parse_width(o, error) != 0 || parse_goals(o, error) != 0)
+        return -1;
+    set_connections(o);
+    return 0;
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT
+ * report_search: see client/report_search.h. */
+#include "client/report_search.h"
+
+#include "base/units.h"
+#include "measure/latency.h"
+#include "search/search_names.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static bool is_rate(const struct client_find *f)
+{
+    return f->settings->what == CLIENT_FIND_RATE;
+}
+
+static const char *what_name(const struct client_find *f)
+{
+    return is_rate(f) ? "rate" : "connections";
+}
+
+/* The middle of the bounds, in the logarithm; one alone where there is but one.  0: no answer. */
+static double capacity(const struct search *s, double lower, double upper)
+{
+    return s->status == SEARCH_FOUND      ? sqrt(lower * upper)
+           : s->status == SEARCH_AT_LEAST ? lower
+                                          : 0;
+}
+
+/* An overload is not judged. */
+static bool is_judged(const struct search_trial *t)
+{
+    return t->order.step != SEARCH_OVERLOAD;
+}
+
+static const char *reason_of(const struct client_find *f, const struct search_trial *t)
+{
+    return is_judged(t) ? trial_reason_name(&f->settings->slo, t->judgment.reason, t->judgment.goal)
+                        : NULL;
+}
+
+/* The goal that decided the smallest upper bound, or why void trials ended the search; NULL: none.
+ */
+static const char *binding_name(const struct client_find *f)
+{
+    const struct search *s = &f->search;
+    const struct trial_judgment *binding;
+    double lower, upper;
+
+    search_bounds(s, &lower, &upper);
+    if (s->reason == SEARCH_VOID)
+        return reason_of(f, &s->trials[s->n - 1]);
+    binding = search_binding(s, upper);
+    return binding != NULL ? trial_reason_name(&f->settings->slo, binding->reason, binding->goal)
+                           : NULL;
+}
+
+/* --- text --- */
+
+/* "12,345 q/s" */
+static const char *load_text(char *text, const struct client_find *f, double load)
+{
+    char count[UNITS_TEXT_BYTES];
+
+    if (load < 100 && is_rate(f))
+        snprintf(text, 2 * UNITS_TEXT_BYTES, "%.4g q/s", load);
+    else
+        snprintf(text, 2 * UNITS_TEXT_BYTES, "%s %s",
+                 units_format_count(count, (uint64_t)(load + 0.5)),
+                 is_rate(f) ? "q/s" : "connections");
+    return text;
+}
+
+static void print_answer(FILE *out, const struct client_find *f)
+{
+    const struct search *s = &f->search;
+    char a[2 * UNITS_TEXT_BYTES], b[2 * UNITS_TEXT_BYTES], c[2 * UNITS_TEXT_BYTES];
+    double lower, upper;
+
+    search_bounds(s, &lower, &upper);
+    fputs("Capacity     ", out);
+    if (s->status == SEARCH_FOUND)
+        fprintf(out, "%s (+-%.1f %%): %s sustained, %s not",
+                load_text(a, f, capacity(s, lower, upper)), 50 * log(upper / lower),
+                load_text(b, f, lower), load_text(c, f, upper));
+    else if (s->status == SEARCH_AT_LEAST)
+        fprintf(out, "at least %s, the end of the range", load_text(a, f, lower));
+    else if (s->status == SEARCH_LESS_THAN)
+        fprintf(out, "less than %s, the start of the range", load_text(a, f, upper));
+    else
+        fputs("INCONCLUSIVE", out);
+    fputc('\n', out);
+}
+
+static void print_why_inconclusive(FILE *out, const struct client_find *f)
+{
+    const struct search *s = &f->search;
+    const char *binding = binding_name(f);
+    char a[2 * UNITS_TEXT_BYTES], b[2 * UNITS_TEXT_BYTES];
+    double lower, upper;
+
+    if (s->status != SEARCH_INCONCLUSIVE)
+        return;
+    fputs("             ", out);
+    if (s->reason == SEARCH_VOID)
+        fprintf(out, "this host, not the server, limits at %s: %s",
+                load_text(a, f, s->trials[s->n - 1].order.load), binding);
+    else if (s->reason == SEARCH_TIME)
+        fputs("the time is up (--find-time)", out);
+    else if (s->reason == SEARCH_UNCONFIRMED)
+        fputs("a longer trial at 0.95 of the lower bound was bad", out);
+    else if (s->reason == SEARCH_TOO_MANY)
+        fprintf(out, "no answer after %u trials", SEARCH_MOST_TRIALS);
+    else
+        fputs("stopped", out);
+    search_bounds(s, &lower, &upper);
+    if (lower > 0)
+        fprintf(out, "; so far %s sustained", load_text(a, f, lower));
+    if (upper > 0)
+        fprintf(out, "; so far %s not sustained", load_text(b, f, upper));
+    fputc('\n', out);
+}
+
+static void print_level(FILE *out, const struct client_find *f)
+{
+    const struct slo *slo = &f->settings->slo;
+    const char *binding = binding_name(f);
+
+    fputs("             service level ", out);
+    for (unsigned i = 0; i < slo->n; i++)
+        fprintf(out, "%s%s", i > 0 ? "," : "", slo->goals[i].text);
+    if (binding != NULL && f->search.reason != SEARCH_VOID)
+        fprintf(out, "; limited by %s", binding);
+    fputc('\n', out);
+}
+
+static void print_confirmation(FILE *out, const struct client_find *f)
+{
+    const struct search *s = &f->search;
+    char a[2 * UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+
+    for (size_t i = 0; i < s->n; i++)
+        if (s->trials[i].order.step == SEARCH_CONFIRM)
+            fprintf(out, "             %s at %s: %s\n",
+                    units_format_duration(b, s->trials[i].order.duration_ns),
+                    load_text(a, f, s->trials[i].order.load),
+                    s->trials[i].judgment.class == TRIAL_GOOD ? "confirmed"
+                                                              : reason_of(f, &s->trials[i]));
+    if (!s->recovery_known)
+        return;
+    if (s->recovery_ns == SEARCH_NEVER)
+        fputs("             does not recover from an overload in time\n", out);
+    else
+        fprintf(out, "             recovers from an overload within %.0f s\n",
+                (double)s->recovery_ns / 1e9 + 1);
+}
+
+static const char *time_text(char *text, uint64_t ns)
+{
+    if (ns == LATENCY_UNKNOWN)
+        return "-";
+    return ns == HIST_BEYOND ? "beyond" : units_format_duration(text, ns);
+}
+
+static void print_trial(FILE *out, const struct client_find *f, size_t i)
+{
+    const struct search_trial *t = &f->search.trials[i];
+    const struct client_find_trial *seen = &f->trials[i];
+    const char *reason = reason_of(f, t);
+    char load[2 * UNITS_TEXT_BYTES], length[UNITS_TEXT_BYTES], p50[UNITS_TEXT_BYTES],
+        p99[UNITS_TEXT_BYTES], lost[UNITS_TEXT_BYTES];
+
+    fprintf(out, "  %-8s %20s %8s %10s %10s %10s  %s%s%s%s\n", search_step_name(t->order.step),
+            load_text(load, f, t->order.load), units_format_duration(length, t->order.duration_ns),
+            is_judged(t) ? time_text(p50, seen->p50_ns) : "-",
+            is_judged(t) ? time_text(p99, seen->p99_ns) : "-",
+            units_format_count(lost, seen->n_lost),
+            is_judged(t) ? trial_class_name(t->judgment.class) : "", reason != NULL ? ": " : "",
+            reason != NULL ? reason : "", seen->drained ? "" : " (not drained)");
+}
+
+void report_search_text(FILE *out, const struct client_find *find)
+{
+    size_t n_void = 0;
+
+    if (find == NULL)
+        return;
+    for (size_t i = 0; i < find->search.n; i++)
+        n_void += is_judged(&find->search.trials[i]) &&
+                  find->search.trials[i].judgment.class == TRIAL_VOID;
+    print_answer(out, find);
+    print_why_inconclusive(out, find);
+    print_level(out, find);
+    print_confirmation(out, find);
+    fprintf(out, "             %zu trials in %.0f s, %zu void\n\n", find->search.n,
+            (double)find->elapsed_ns / 1e9, n_void);
+    fprintf(out, "  %-8s %20s %8s %10s %10s %10s\n", "trial", "load", "length", "p50", "p99",
+            "lost");
+    for (size_t i = 0; i < find->search.n; i++)
+        print_trial(out, find, i);
+}
+
+/* --- JSON --- */
+
+static void put_load(struct json *j, const char *key, double load)
+{
+    if (load > 0)
+        json_double(j, key, load);
+    else
+        json_null(j, key);
+}
+
+static void put_time(struct json *j, const char *key, uint64_t ns)
+{
+    json_known_u64(j, key, ns == LATENCY_UNKNOWN || ns == HIST_BEYOND ? UINT64_MAX : ns);
+}
+
+static void put_settings(struct json *j, const struct client_find *f)
+{
+    const struct client_find_settings *s = f->settings;
+
+    json_string(j, "find", what_name(f));
+    json_string(j, "unit", is_rate(f) ? "q/s" : "connections");
+    json_array_begin(j, "slo");
+    for (unsigned i = 0; i < s->slo.n; i++)
+        json_string(j, NULL, s->slo.goals[i].text);
+    json_array_end(j);
+    json_double(j, "min", s->min);
+    json_double(j, "max", s->max);
+    json_double(j, "width", s->width);
+    json_double(j, "time_s", (double)s->time_ns / 1e9);
+}
+
+static void put_answer(struct json *j, const struct client_find *f)
+{
+    const struct search *s = &f->search;
+    double lower, upper;
+
+    search_bounds(s, &lower, &upper);
+    json_string(j, "status", search_status_name(s->status));
+    json_string(j, "reason", search_reason_name(s->reason));
+    put_load(j, "capacity", capacity(s, lower, upper));
+    put_load(j, "lower", lower);
+    put_load(j, "upper", upper);
+    json_string(j, "limited_by", binding_name(f));
+    json_bool(j, "confirmed", s->confirmed);
+    json_bool(j, "recovers", s->recovery_known && s->recovery_ns != SEARCH_NEVER);
+    if (s->recovery_known && s->recovery_ns != SEARCH_NEVER)
+        json_double(j, "recovery_s", (double)s->recovery_ns / 1e9);
+    else
+        json_null(j, "recovery_s");
+    json_double(j, "elapsed_s", (double)f->elapsed_ns / 1e9);
+}
+
+static void put_exceeding(struct json *j, const struct client_find *f,
+                          const struct client_find_trial *t)
+{
+    json_array_begin(j, "exceeding");
+    for (unsigned i = 0; i < f->settings->slo.n; i++)
+        json_u64(j, NULL, t->figures.goals[i].n);
+    json_array_end(j);
+}
+
+static void put_trial(struct json *j, const struct client_find *f, size_t i)
+{
+    const struct search_trial *t = &f->search.trials[i];
+    const struct client_find_trial *seen = &f->trials[i];
+
+    json_object_begin(j, NULL);
+    json_string(j, "step", search_step_name(t->order.step));
+    json_double(j, "load", t->order.load);
+    json_double(j, "begin_s", (double)seen->begin_ns / 1e9);
+    json_double(j, "duration_s", (double)t->order.duration_ns / 1e9);
+    json_string(j, "class", is_judged(t) ? trial_class_name(t->judgment.class) : NULL);
+    json_string(j, "reason", reason_of(f, t));
+    json_u64(j, "scheduled", seen->figures.n_due);
+    json_u64(j, "lost", seen->n_lost);
+    put_exceeding(j, f, seen);
+    json_u64(j, "behind", seen->figures.n_behind);
+    json_bool(j, "grew", seen->figures.grew);
+    put_time(j, "p50_ns", seen->p50_ns);
+    put_time(j, "p99_ns", seen->p99_ns);
+    json_u64(j, "live", seen->live);
+    json_bool(j, "drained", seen->drained);
+    json_object_end(j);
+}
+
+void report_search_json(struct json *j, const struct client_find *find)
+{
+    if (find == NULL) {
+        json_null(j, "search");
+        return;
+    }
+    json_object_begin(j, "search");
+    put_settings(j, find);
+    put_answer(j, find);
+    json_array_begin(j, "trials");
+    for (size_t i = 0; i < find->search.n; i++)
+        put_trial(j, find, i);
+    json_array_end(j);
+    json_object_end(j);
+}
+
+/* --- CSV --- */
+
+static void print_field(FILE *out, uint64_t ns)
+{
+    if (ns != LATENCY_UNKNOWN && ns != HIST_BEYOND)
+        fprintf(out, "%" PRIu64, ns);
+    fputc(',', out);
+}
+
+void report_search_csv(FILE *out, const struct client_find *find)
+{
+    fputs("step,load,begin_s,duration_s,class,reason,scheduled,lost,p50_ns,p99_ns,live\n", out);
+    for (size_t i = 0; i < find->search.n; i++) {
+        const struct search_trial *t = &find->search.trials[i];
+        const struct client_find_trial *seen = &find->trials[i];
+        const char *reason = reason_of(find, t);
+
+        fprintf(out, "%s,%.10g,%.6f,%.6f,%s,%s,%" PRIu64 ",%" PRIu64 ",",
+                search_step_name(t->order.step), t->order.load, (double)seen->begin_ns / 1e9,
+                (double)t->order.duration_ns / 1e9,
+                is_judged(t) ? trial_class_name(t->judgment.class) : "",
+                reason != NULL ? reason : "", seen->figures.n_due, seen->n_lost);
+        print_field(out, seen->p50_ns);
+        print_field(out, seen->p99_ns);
+        fprintf(out, "%" PRIu64 "\n", seen->live);
+    }
+}

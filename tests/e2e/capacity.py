@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""--find: servers whose capacity is known, and those that have none in the range."""
+
+import math
+import threading
+
+from faults import *
+from harness import *
+
+TRIALS = temp_path("trials.csv")
+
+
+def search(*arguments, **options):
+    return run_client("--find-out", TRIALS, *arguments, "127.0.0.1", timeout=280, **options)
+
+
+def rows_of_trials():
+    with open(TRIALS) as f:
+        return list(csv.DictReader(f))
+
+
+def check_trials(result, low, high):
+    """The trials are in the range, judged by their own counts, and the same in JSON and CSV."""
+    s = result.json["search"]
+    rows = rows_of_trials()
+    check_equal([(r["step"], float(r["load"]), r["class"]) for r in rows],
+                [(t["step"], t["load"], t["class"] or "") for t in s["trials"]], "trials in CSV and JSON")
+    for t in s["trials"]:
+        check_between(t["load"], low, high, "load")
+        if t["class"] == "good":
+            check_equal((t["reason"], t["grew"]), (None, False), "a good trial")
+    check_conservation(result)
+    return s
+
+
+def queue_wait(per_s, capacity, share):
+    """How long the slowest `share` of the queries of an M/D/1 queue are at least under way, in seconds (Erlang 1909)."""
+    service, rho = 1 / capacity, per_s / capacity
+
+    def at_most(wait):
+        total = 0.0
+        for k in range(int(wait / service) + 1):
+            x = per_s * (wait - k * service)
+            total += math.exp(x + (k * math.log(x) if x > 0 else (0 if k == 0 else -1e9)) - math.lgamma(k + 1)) * (-1) ** k
+        return (1 - rho) * total
+    low, high = 0.0, 30 * service
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if at_most(middle) < 1 - share else (low, middle)
+    return low + service
+
+
+@measures_time
+def test_the_capacity_of_a_queue_is_found():
+    """2,000 answers per second, one after the other: 10 % take longer than 20 ms at 97 % of that (M/D/1)."""
+    capacity = max(r for r in range(1000, 2000, 10) if queue_wait(r, 2000, 0.1) < 0.02)
+    server = FaultServer("--capacity", 2000)
+    r = search("-p", server.port, "-c", 20, "--find", "rate", "--slo", "p90<20ms,lost<1%", "--find-range", "500-8k",
+               "--find-width", "10%", "--find-time", "100s")
+    server.stop()
+    s = check_trials(r, 500, 8000)
+    with stall_may_spoil():
+        check_equal((s["status"], s["confirmed"], r.code), ("found", True, 0), r.err)
+        check_between(s["capacity"], capacity * 0.9, capacity * 1.1, f"capacity, {capacity} by theory")
+    check(s["lower"] < s["capacity"] < s["upper"] and 1 - s["lower"] / s["upper"] <= 0.1, f"bounds: {s}")
+    check_equal((s["find"], s["unit"], s["slo"]), ("rate", "q/s", ["p90<20ms", "lost<1%"]), "what was asked")
+    check(s["limited_by"] in ("p90<20ms", "lost<1%", "queue"), f"limited by {s['limited_by']}")
+    confirm, = (t for t in s["trials"] if t["step"] == "confirm" and t["class"] == "good")
+    check_between(confirm["load"], 0.94 * s["lower"], 0.96 * s["lower"], "load of the confirmation")
+    check_equal(confirm["duration_s"], 20, "length of the confirmation, a fifth of the time")
+    overload, = (t for t in s["trials"] if t["step"] == "overload")
+    check_between(overload["load"], 1.49 * s["lower"], 1.51 * s["lower"], "load of the overload")
+    check(s["recovers"] == (s["recovery_s"] is not None), f"recovery: {s['recovery_s']}")
+    check("Capacity " in r.err and "sustained" in r.err, f"summary: {r.err}")
+    check("trial " in r.err and "limit " in r.err, f"progress: {r.err}")
+
+
+def test_where_nothing_fails_the_answer_is_at_least():
+    with Server() as server:
+        r = search("-p", server.port, "-c", 10, "--find", "rate", "--find-range", "100-200", "--find-time", "50s")
+    s = check_trials(r, 100, 200)
+    with stall_may_spoil():
+        check_equal((s["status"], s["lower"], s["upper"], r.code), ("at-least", 200, None, 0), r.err)
+    check("at least 200 q/s" in r.err, f"summary: {r.err}")
+
+
+def test_where_nothing_is_good_the_answer_is_less_than():
+    server = FaultServer("--drop-every", 100)
+    r = search("-p", server.port, "-c", 10, "--find", "rate", "--slo", "lost<0.5%", "--find-range", "2k-4k",
+               "--find-time", "3m", "--timeout", "300ms")
+    server.stop()
+    s = check_trials(r, 2000, 4000)
+    check_equal((s["status"], s["lower"], s["upper"], s["capacity"], r.code), ("less-than", None, 2000, None, 3), r.err)
+    check_equal((s["limited_by"], r.json["reasons"]), ("lost<0.5%", ["inconclusive"]), "why")
+    for t in s["trials"]:
+        check_between(t["lost"], 0.01 * t["scheduled"] - 1, 0.01 * t["scheduled"] + 1, "lost, one in 100")
+
+
+def test_connections_are_searched_up_to_the_limit_of_the_server():
+    with Server("--max-connections", 20) as server:
+        r = search("-p", server.port, "--find", "connections", "-r", 100, "--find-range", "10-40", "--find-width", "10%",
+                   "--connect-timeout", "300ms", "--find-time", "100s")
+    s = check_trials(r, 10, 40)
+    check_equal((s["status"], r.code), ("found", 0), r.err)
+    check(18 <= s["lower"] <= 20 < s["upper"] <= 22, f"bounds: {s['lower']} to {s['upper']}")
+    check_equal((s["limited_by"], s["unit"]), ("connections", "connections"), "what limits")
+
+
+def test_an_interrupted_search_reports_what_is_known():
+    with Server() as server:
+        client = Client("-p", server.port, "-c", 10, "--find", "rate", "--find-range", "100-10k", "--find-out", TRIALS,
+                        "--stats-interval", "200ms", "127.0.0.1")
+        wait_for(lambda: "trial 3 " in client.stderr(), "the third trial", 60)
+        client.process.send_signal(signal.SIGINT)
+        r = client.wait()
+    s = r.json["search"]
+    check_equal((r.code, s["status"], s["reason"]), (130, "inconclusive", "stopped"), r.err)
+    check(s["lower"] is None or s["lower"] >= 100, f"lower: {s['lower']}")
+    check(len(s["trials"]) >= 2, f"trials: {s['trials']}")
+    check_equal(len(rows_of_trials()), len(s["trials"]), "rows")
+
+
+@measures_time
+def test_a_starved_client_gives_no_number():
+    """Stopped for 30 ms five times a second: every bad trial is this host's doing."""
+    with Server() as server:
+        client = Client("-p", server.port, "-c", 10, "--find", "rate", "--slo", "p90<2ms", "--find-range", "1k-10k",
+                        "--find-out", TRIALS, "--kernel-ts", "127.0.0.1")
+        over = threading.Event()
+
+        def starve():
+            while not over.wait(0.12):
+                client.process.send_signal(signal.SIGSTOP)
+                time.sleep(0.03)
+                client.process.send_signal(signal.SIGCONT)
+        thread = threading.Thread(target=starve)
+        thread.start()
+        try:
+            r = client.wait()
+        finally:
+            over.set()
+            thread.join()
+    check(r.json is not None, f"exit code {r.code}: {r.err}")
+    s = r.json["search"]
+    check_equal((s["status"], s["reason"], s["capacity"], r.code), ("inconclusive", "void-trials", None, 3), r.err)
+    check("INCONCLUSIVE" in r.err and "this host" in r.err, f"summary: {r.err}")
+
+
+if __name__ == "__main__":
+    main()

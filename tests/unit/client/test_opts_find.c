@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ * test_client_opts_find: the options of a capacity search, and what they refuse. */
+#include "client/opts.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MOST_WORDS = 32 };
+
+static struct client_opts opts;
+static char error[OPTIONS_ERROR_BYTES];
+
+/* Splits a line at blanks and parses it. */
+static enum options_result parse(const char *line)
+{
+    static char words[512];
+    char *argv[MOST_WORDS] = {(char *)"tcpclient"}, *rest = words;
+    int argc = 1;
+
+    snprintf(words, sizeof words, "%s", line);
+    while (argc < MOST_WORDS - 1 && (argv[argc] = strsep(&rest, " ")) != NULL)
+        argc++;
+    error[0] = '\0';
+    return client_opts_parse(&opts, argc, argv, stdout, error);
+}
+
+static void without_a_search_nothing_changes(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("-r 5 host"), OPTIONS_RUN);
+    assert_int_equal(opts.find, CLIENT_FIND_NONE);
+    assert_false(opts.reconnect);
+}
+
+static void a_rate_is_searched_within_its_range(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("-c 50 --find rate --slo p99<10ms,lost<0.1% --find-range 0.5-1.5k "
+                           "--find-width 2.5% --find-time 90s host"),
+                     OPTIONS_RUN);
+    assert_int_equal(opts.find, CLIENT_FIND_RATE);
+    assert_int_equal(opts.connections, 50);
+    assert_true(opts.find_min == 0.5 && opts.find_max == 1500 && opts.find_part == 0.025);
+    assert_int_equal(opts.goals.n, 2);
+    assert_int_equal(opts.find_time_ns, 90000000000);
+    assert_true(opts.reconnect);
+    assert_int_equal(opts.waits.most_ns, 1000000000);
+}
+
+static void defaults_are_those_of_the_documents(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--find rate --find-range 10-100 host"), OPTIONS_RUN);
+    assert_int_equal(opts.goals.n, 1);
+    assert_string_equal(opts.goals.goals[0].text, "lost=0");
+    assert_true(opts.find_part == 0.02);
+    assert_int_equal(opts.find_time_ns, 300000000000);
+    assert_int_equal(parse("--find rate --find-range 10-100 --backoff 1s-9s host"), OPTIONS_RUN);
+    assert_int_equal(opts.waits.most_ns, 9000000000);
+}
+
+static void connections_start_at_a_hundredth_of_the_range(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--find connections -r 100 --find-range 5-40k host"), OPTIONS_RUN);
+    assert_int_equal(opts.connections, 400);
+    assert_int_equal(opts.max_connections, 40000);
+    assert_int_equal(parse("--find connections -r 100 --find-range 500-40k host"), OPTIONS_RUN);
+    assert_int_equal(opts.connections, 500);
+}
+
+static void bad_searches_are_refused_by_name(void **state)
+{
+    static const struct {
+        const char *line, *names[3];
+    } bad[] = {
+        {"--slo p99<1ms host", {"--slo", "--find"}},
+        {"--find-range 1-2 host", {"--find-range", "--find"}},
+        {"--find-width 3% host", {"--find-width", "--find"}},
+        {"--find-time 5m host", {"--find-time", "--find"}},
+        {"--find-out x host", {"--find-out", "--find"}},
+        {"--find rate host", {"--find", "--find-range MIN-MAX"}},
+        {"--find speed --find-range 1-2 host", {"--find", "'speed'", "connections"}},
+        {"--find rate --find-range 5 host", {"--find-range", "'5'", "MIN-MAX"}},
+        {"--find rate --find-range 5- host", {"--find-range", "'5-'", "MIN-MAX"}},
+        {"--find rate --find-range 5-5 host", {"--find-range", "'5-5'", "MIN-MAX"}},
+        {"--find rate --find-range 6-5 host", {"--find-range", "'6-5'"}},
+        {"--find rate --find-range 0-5 host", {"--find-range", "'0-5'", "above 0"}},
+        {"--find rate --find-range 1-2G host", {"--find-range", "'1-2G'", "1e+09"}},
+        {"--find rate --find-range 1-2-3 host", {"--find-range", "'1-2-3'"}},
+        {"--find rate --find-range 1-2 --find-width 0.05% host",
+         {"--find-width", "'0.05%'", "0.1%"}},
+        {"--find rate --find-range 1-2 --find-width 3 host", {"--find-width", "'3'", "50%"}},
+        {"--find rate --find-range 1-2 --slo p98<1ms host", {"--slo", "'p98<1ms'", "p999"}},
+        {"--find rate --find-range 1-2 --slo connect.p99<1ms host", {"--slo", "connect."}},
+        {"--find rate --find-range 1-2 -r 5 host", {"--find", "--rate", "--find-range"}},
+        {"--find rate --find-range 1-2 -i 5 host", {"--find", "--interval"}},
+        {"--find rate --find-range 1-2 -t 5 host", {"--find", "--duration"}},
+        {"--find rate --find-range 1-2 --warmup 5 host", {"--find", "--warmup"}},
+        {"--find rate --find-range 1-2 --schedule 1s:5 host", {"--find", "--schedule"}},
+        {"--find rate --find-range 1-2 --conn-schedule 1s:5 host", {"--find", "--conn-schedule"}},
+        {"--find rate --find-range 1-2 --queries-per-conn 5 host",
+         {"--find", "--queries-per-conn"}},
+        {"--find rate --find-range 1-2 --protocol listen host", {"--find", "listen"}},
+        {"--find connections --find-range 1-20 host", {"--find", "--rate"}},
+        {"--find connections -r 5 -c 5 --find-range 1-20 host", {"--find", "--connections"}},
+        {"--find connections -r 5 --find-range 1.5-20 host", {"--find-range", "whole"}},
+        {"--find connections -r 5 --find-range 1-20M host", {"--find-range", "1.6e+07"}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(parse(bad[i].line), OPTIONS_USAGE);
+        for (size_t n = 0; n < 3 && bad[i].names[n] != NULL; n++)
+            if (strstr(error, bad[i].names[n]) == NULL)
+                fail_msg("%s: no '%s' in: %s", bad[i].line, bad[i].names[n], error);
+        assert_null(strchr(error, '\n'));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_search_nothing_changes),
+        cmocka_unit_test(a_rate_is_searched_within_its_range),
+        cmocka_unit_test(defaults_are_those_of_the_documents),
+        cmocka_unit_test(connections_start_at_a_hundredth_of_the_range),
+        cmocka_unit_test(bad_searches_are_refused_by_name),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT
+ * test_report_search: the answer of a search in words, as JSON and as CSV. */
+#include "client/report_search.h"
+
+#include "measure/latency.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define S_NS 1000000000ull
+
+static struct client_find_settings settings;
+static struct client_find find;
+static char *text;
+
+static void add(enum search_step step, double load, enum trial_class class,
+                enum trial_reason reason)
+{
+    const size_t i = find.search.n++;
+
+    find.search.trials[i] = (struct search_trial){{step, load, 2 * S_NS}, {class, reason, 0}};
+    find.trials[i] = (struct client_find_trial){.begin_ns = i * 3 * S_NS,
+                                                .live = 10,
+                                                .figures = {.n_due = 2000, .goals = {{7, 2000, 0}}},
+                                                .p50_ns = 1000000,
+                                                .p99_ns = LATENCY_UNKNOWN,
+                                                .drained = true};
+}
+
+/* 11 trials at 1,000 q/s were good, 11 at 1,020 bad. */
+static int setup(void **state)
+{
+    char error[SLO_ERROR_BYTES];
+
+    (void)state;
+    settings = (struct client_find_settings){
+        .what = CLIENT_FIND_RATE, .min = 10, .max = 2000, .width = 0.02, .time_ns = 300 * S_NS};
+    memset(&find, 0, sizeof find);
+    find.settings = &settings;
+    find.elapsed_ns = 150 * S_NS;
+    find.search.config = (struct search_config){.min = 10, .max = 2000, .width = 0.02};
+    find.search.round = 3;
+    for (int i = 0; i < 11; i++)
+        add(SEARCH_BISECT, 1000, TRIAL_GOOD, TRIAL_NO_REASON);
+    for (int i = 0; i < 11; i++)
+        add(SEARCH_BISECT, 1020, TRIAL_BAD, TRIAL_GOAL);
+    return slo_parse(&settings.slo, "p99<10ms,lost=0", error);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    free(text);
+    text = NULL;
+    return 0;
+}
+
+static FILE *open_text(size_t *n_bytes)
+{
+    FILE *out;
+
+    free(text);
+    text = NULL;
+    out = open_memstream(&text, n_bytes);
+    assert_non_null(out);
+    return out;
+}
+
+static void print_text(void)
+{
+    size_t n_bytes;
+    FILE *out = open_text(&n_bytes);
+
+    report_search_text(out, &find);
+    assert_int_equal(fclose(out), 0);
+}
+
+static void print_json(const struct client_find *f)
+{
+    size_t n_bytes;
+    FILE *out = open_text(&n_bytes);
+    struct json j;
+
+    json_init(&j, out);
+    json_object_begin(&j, NULL);
+    report_search_json(&j, f);
+    json_object_end(&j);
+    assert_int_equal(fclose(out), 0);
+}
+
+static void assert_has(const char *part)
+{
+    if (strstr(text, part) == NULL)
+        fail_msg("no '%s' in:\n%s", part, text);
+}
+
+static void a_capacity_lies_between_its_bounds(void **state)
+{
+    (void)state;
+    find.search.status = SEARCH_FOUND;
+    find.search.confirmed = find.search.recovery_known = true;
+    find.search.recovery_ns = 2 * S_NS;
+    add(SEARCH_CONFIRM, 950, TRIAL_GOOD, TRIAL_NO_REASON);
+    add(SEARCH_OVERLOAD, 1500, TRIAL_VOID, TRIAL_NOTHING_MEASURED);
+    print_text();
+    assert_has("Capacity     1,010 q/s (+-1.0 %): 1,000 q/s sustained, 1,020 q/s not\n");
+    assert_has("service level p99<10ms,lost=0; limited by p99<10ms\n");
+    assert_has("2.00 s at 950 q/s: confirmed\n");
+    assert_has("recovers from an overload within 3 s\n");
+    assert_has("24 trials in 150 s, 0 void\n");
+    print_json(&find);
+    assert_has("\"status\": \"found\"");
+    assert_has("\"lower\": 1000,");
+    assert_has("\"upper\": 1020,");
+    assert_has("\"limited_by\": \"p99<10ms\"");
+    assert_has("\"recovery_s\": 2,");
+    assert_has("\"class\": null");
+}
+
+static void other_answers_say_what_is_known(void **state)
+{
+    (void)state;
+    find.search.status = SEARCH_INCONCLUSIVE;
+    find.search.reason = SEARCH_TIME;
+    print_text();
+    assert_has("Capacity     INCONCLUSIVE\n");
+    assert_has("the time is up (--find-time); so far 1,000 q/s sustained; so far 1,020 q/s not "
+               "sustained\n");
+    print_json(&find);
+    assert_has("\"capacity\": null");
+    assert_has("\"reason\": \"time\"");
+    find.search.reason = SEARCH_VOID;
+    add(SEARCH_BISECT, 1010, TRIAL_VOID, TRIAL_HOST_NOISE);
+    print_text();
+    assert_has("this host, not the server, limits at 1,010 q/s: host-noise");
+    find.search.n = 11;
+    find.search.status = SEARCH_AT_LEAST;
+    print_text();
+    assert_has("Capacity     at least 1,000 q/s, the end of the range\n");
+}
+
+static void trials_are_rows(void **state)
+{
+    size_t n_bytes;
+    FILE *out = open_text(&n_bytes);
+
+    (void)state;
+    find.search.n = 12;
+    report_search_csv(out, &find);
+    assert_int_equal(fclose(out), 0);
+    assert_has("step,load,begin_s,duration_s,class,reason,scheduled,lost,p50_ns,p99_ns,live\n"
+               "bisect,1000,0.000000,2.000000,good,,2000,0,1000000,,10\n");
+    assert_has("\nbisect,1020,33.000000,2.000000,bad,p99<10ms,2000,0,1000000,,10\n");
+}
+
+static void without_a_search_there_is_nothing(void **state)
+{
+    size_t n_bytes;
+    FILE *out = open_text(&n_bytes);
+
+    (void)state;
+    report_search_text(out, NULL);
+    assert_int_equal(fclose(out), 0);
+    assert_int_equal(n_bytes, 0);
+    print_json(NULL);
+    assert_has("\"search\": null");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_capacity_lies_between_its_bounds),
+        TEST(other_answers_say_what_is_known),
+        TEST(trials_are_rows),
+        TEST(without_a_search_there_is_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
