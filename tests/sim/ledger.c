@@ -3,7 +3,6 @@
 #include "ledger.h"
 
 #include "client/worker/query.h"
-#include "descriptor.h"
 #include "fiber.h"
 #include "ledger_entries.h"
 #include "ledger_values.h"
@@ -136,18 +135,8 @@ static bool is_on_wire(uint32_t i, uint16_t id)
     return true;
 }
 
-static uint32_t tcp_of(const struct client_conn *c)
+void ledger_on_sent(uint32_t i, const struct inflight_query *q, uint64_t sent_ns)
 {
-    const struct descriptor *d = descriptor_of(event_get_fd(&c->event));
-
-    LAW(d != NULL && d->kind == DESCRIPTOR_SOCKET, "a query on a connection without socket");
-    return d->tcp;
-}
-
-static void on_sent(const struct client_queries *qs, const struct inflight_query *q,
-                    uint64_t sent_ns)
-{
-    const uint32_t i = tcp_of(&qs->transport->conns[q->connection]);
     struct tcp *t = tcp_at(i);
     struct ledger_entry *entry;
     uint32_t e;
@@ -289,9 +278,8 @@ void ledger_on_turn(void)
     end_turn(now);
 }
 
-static void on_answered(const struct client_queries *qs, const struct inflight_query *q)
+void ledger_on_answered(uint32_t i, const struct inflight_query *q)
 {
-    const uint32_t i = tcp_of(&qs->transport->conns[q->connection]);
     const struct tcp *t = tcp_at(i);
     struct turn *now = turn();
     const struct ledger_entry *entry;
@@ -339,9 +327,8 @@ static uint32_t entry_of(uint32_t i, const struct inflight_query *q)
     return e;
 }
 
-static void on_expired(const struct client_queries *qs, const struct inflight_query *q)
+void ledger_on_expired(uint32_t i, const struct inflight_query *q)
 {
-    const uint32_t i = tcp_of(&qs->transport->conns[q->connection]);
     const struct tcp *t = tcp_at(i);
     const uint32_t e = entry_of(i, q);
     struct ledger_entry *entry;
@@ -364,17 +351,13 @@ static void on_expired(const struct client_queries *qs, const struct inflight_qu
     entry->state = LEDGER_OWED;
 }
 
-static void on_lost(const struct client_conn *c)
+void ledger_on_lost(uint32_t i)
 {
-    const struct descriptor *d = descriptor_of(event_get_fd(&c->event));
     struct turn *now = turn();
-    struct tcp *t;
+    struct tcp *t = tcp_at(i);
     uint32_t e;
 
-    if (d == NULL)
-        return;
-    t = tcp_at(d->tcp);
-    if (now->tcp_name == tcp_name(d->tcp, t)) {
+    if (now->tcp_name == tcp_name(i, t)) {
         ledger_sums.n_unsure += now->answers.n - now->answers.first;
         end_turn(now);
     }
@@ -403,49 +386,4 @@ void ledger_end(void)
 {
     is_active = false;
     LAW(ledger_entries_n() == 0, "%u queries have no outcome", ledger_entries_n());
-}
-
-/* --- the product's claims --- */
-
-static struct client_queries *queries_of(struct inflight *t)
-{
-    return (struct client_queries *)(void *)((char *)t - offsetof(struct client_queries, inflight));
-}
-
-void __real_client_query_sent(struct client_queries *qs, struct inflight_query *q,
-                              uint64_t sent_ns);
-void __wrap_client_query_sent(struct client_queries *qs, struct inflight_query *q,
-                              uint64_t sent_ns);
-void __real_client_query_lost(struct client_queries *qs, struct client_conn *c,
-                              struct outcome outcome);
-void __wrap_client_query_lost(struct client_queries *qs, struct client_conn *c,
-                              struct outcome outcome);
-void __real_inflight_answered(struct inflight *t, struct inflight_list *list, uint32_t slot);
-void __wrap_inflight_answered(struct inflight *t, struct inflight_list *list, uint32_t slot);
-void __real_inflight_expire(struct inflight *t, struct inflight_list *list, uint32_t slot);
-void __wrap_inflight_expire(struct inflight *t, struct inflight_list *list, uint32_t slot);
-
-void __wrap_client_query_sent(struct client_queries *qs, struct inflight_query *q, uint64_t sent_ns)
-{
-    on_sent(qs, q, sent_ns);
-    __real_client_query_sent(qs, q, sent_ns);
-}
-
-void __wrap_client_query_lost(struct client_queries *qs, struct client_conn *c,
-                              struct outcome outcome)
-{
-    on_lost(c);
-    __real_client_query_lost(qs, c, outcome);
-}
-
-void __wrap_inflight_answered(struct inflight *t, struct inflight_list *list, uint32_t slot)
-{
-    on_answered(queries_of(t), inflight_at(t, slot));
-    __real_inflight_answered(t, list, slot);
-}
-
-void __wrap_inflight_expire(struct inflight *t, struct inflight_list *list, uint32_t slot)
-{
-    on_expired(queries_of(t), inflight_at(t, slot));
-    __real_inflight_expire(t, list, slot);
 }

@@ -40,6 +40,22 @@ void ledger_on_turn(void);
 /* The product closes connection i. */
 void ledger_on_close(uint32_t i);
 
+/* --- claims: of the queries of connection i --- */
+
+struct inflight_query;
+
+/* It was sent at this time. */
+void ledger_on_sent(uint32_t i, const struct inflight_query *q, uint64_t sent_ns);
+
+/* What was received last answers it. */
+void ledger_on_answered(uint32_t i, const struct inflight_query *q);
+
+/* Its timeout is over. */
+void ledger_on_expired(uint32_t i, const struct inflight_query *q);
+
+/* All it has are lost. */
+void ledger_on_lost(uint32_t i);
+
 /* --- sums --- */
 
 struct ledger_class {

@@ -4,6 +4,7 @@
 
     mutations.py list                     NAME FILE, a line each
     mutations.py make NAME SOURCE OUTPUT  the file with the bug
+    mutations.py check SOURCE             whether each can still be made
     mutations.py run BUILD [NAME...]      builds and runs each; exit 1 if one is not found
 """
 
@@ -41,10 +42,10 @@ MUTATIONS = {
         "            w->ops->on_message(w, kind, values[kind]);",
         "            { w->ops->on_message(w, kind, values[kind]); break; }",
     ),
-    "mailbox_never_emptied": (
+    "mailbox_repeats_messages": (
         "src/net/worker.c",
-        "if (read(fd, &wakeups, sizeof wakeups) < 0)",
-        "if (w->base == NULL)",
+        "    w->posted = 0;\n    pthread_mutex_unlock(&w->lock);",
+        "    pthread_mutex_unlock(&w->lock);",
     ),
     "loop_sleeps_over_an_earlier_query": (
         "src/client/worker/load.c",
@@ -111,10 +112,15 @@ MUTATIONS = {
         "&tally->duplicate\n",
         "&tally->unknown_id\n",
     ),
-    "hand_over_does_not_wait": (
-        "src/client/worker/figures.c",
-        "    if (atomic_load_explicit(&f->n_collected, memory_order_acquire) != n)\n        return;\n",
-        "",
+    "replacements_starve_the_others": (
+        "src/client/worker/connect.c",
+        "return cc->n_again > 0 && !(cc->was_again && has_fresh(cc));",
+        "return cc->n_again > 0;",
+    ),
+    "waits_use_up_the_timers": (
+        "src/net/worker.c",
+        "if (reserve_timers(event_get_base(event), 1 + WORKER_TIMERS) != 0)",
+        "if (reserve_timers(event_get_base(event), 1) != 0)",
     ),
     "schedule_cut_off": (
         "src/client/worker/load.c",
@@ -130,6 +136,36 @@ MUTATIONS = {
         "src/client/worker/answer.c",
         "if (slot != INFLIGHT_NONE && is_overdue(qs, slot, received_ns)) {",
         "if (slot == 0x7fffffff && is_overdue(qs, slot, received_ns)) {",
+    ),
+    "server_leaks_what_it_held": (
+        "src/server/conn.c",
+        "    free(c->held);\n    tls_free(c->tls);",
+        "    tls_free(c->tls);",
+    ),
+    "server_reads_while_it_holds": (
+        "src/server/conn.c",
+        "    event_del(&c->event);\n    if (watch(c, fd, EV_WRITE, on_writable) != 0)",
+        "    event_del(&c->event);\n    if (watch(c, fd, EV_READ | EV_WRITE, on_writable) != 0)",
+    ),
+    "server_forgets_a_byte_it_held": (
+        "src/server/conn.c",
+        "    memcpy(c->held->data, data, n_bytes);",
+        "    memcpy(c->held->data, data, n_bytes - 1);",
+    ),
+    "server_limit_off_by_one": (
+        "src/server/accept.c",
+        "atomic_load_explicit(&config->n_active, memory_order_relaxed) >= config->max_connections;",
+        "atomic_load_explicit(&config->n_active, memory_order_relaxed) > config->max_connections;",
+    ),
+    "server_never_accepts_again": (
+        "src/server/accept.c",
+        "        a->paused = false;\n        event_del(&a->timer_event);\n        watch_listeners(a);\n    }\n}\n\nint server",
+        "        a->paused = false;\n        event_del(&a->timer_event);\n    }\n}\n\nint server",
+    ),
+    "server_pings_lose_a_split_word": (
+        "src/server/conn.c",
+        "query_ping_answer(&c->ping_matched, data, n_bytes, conns->replies);",
+        "(c->ping_matched = 0, query_ping_answer(&c->ping_matched, data, n_bytes, conns->replies));",
     ),
     "lost_queries_not_counted_beyond": (
         "src/client/worker/query.c",
@@ -157,7 +193,7 @@ def run(build, names):
     missed = []
     for name in names or MUTATIONS:
         target = f"sim_{name}"
-        subprocess.run(["cmake", "--build", build, "--target", target], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(["cmake", "--build", build, "--target", target], check=True, stdout=subprocess.PIPE)
         begin = time.monotonic()
         said = subprocess.run([f"{build}/tests/sim/{target}", "--minutes", str(MINUTES), "--no-shrink"],
                               capture_output=True, text=True)
@@ -177,6 +213,9 @@ def main():
     if sys.argv[1:] == ["list"]:
         for name, (file, _, _) in MUTATIONS.items():
             print(name, file)
+    elif sys.argv[1:2] == ["check"] and len(sys.argv) == 3:
+        for name in MUTATIONS:
+            mutated(name, sys.argv[2])
     elif sys.argv[1:2] == ["make"] and len(sys.argv) == 5:
         make(*sys.argv[2:])
     elif sys.argv[1:2] == ["run"] and len(sys.argv) > 2:
