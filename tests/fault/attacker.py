@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Clients that hold a server's resources and never finish anything.
+"""Clients that occupy a server's resources and never finish anything.
 
-Slow ones (--slow N) send one byte per --every seconds each. Deaf ones (--deaf N) send as much as is taken, and
-read nothing. Prints `ready N` when N connections are there, and on SIGTERM one JSON object with what they did."""
+Slow ones (--slow N) send one byte every --every seconds each. Deaf ones (--deaf N) send as much as the socket accepts
+and read nothing. Prints `ready N` once N connections are open, and on SIGTERM one JSON object with its counts."""
 
 import argparse
 import itertools

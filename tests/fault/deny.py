@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs a command to which the kernel seems to lack something: a filter (seccomp(2)) answers system calls, by
-their number and arguments, with an error instead of being made.
+"""Runs a command as if the kernel lacked a feature: a filter (seccomp(2)) makes system calls fail, selected by number
+and arguments.
 
     deny.py WHAT... -- COMMAND...        WHAT: a key of CALLS"""
 

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 """A DNS-over-TCP server that misbehaves on purpose, and counts how often.
 
-It echoes each query as its answer (--corrupt-every: with one bit changed). The first query of each connection (tcpclient's proof) is always
-answered at once (but for --late-proof-every); of those after it, counted over all connections, every Nth is subject to the
-misbehaviours given. Prints `listening PORT`, and on SIGTERM one JSON object with what it did; then it
-also writes the log of --log, one CSV line per query: connection (from 0, in the order of accepting), DNS
-id, time in, time out, the two in ns of CLOCK_MONOTONIC, and the message behind its header in hex. In is after the query was read, out is before the
-answer is written, so out - in is never more than a client measures; out is empty for what was never
-answered."""
+It echoes each query as its answer (--corrupt-every: with one bit changed). The first query of each connection
+(tcpclient's proof) is always answered at once, except with --late-proof-every; of the later ones, counted over all
+connections, every Nth is subject to the requested misbehaviour. Prints `listening PORT`, and on SIGTERM one JSON object
+with its counts. With --log it then writes one CSV line per query: connection (from 0, in order of accepting), DNS id,
+time in, time out, both in ns of CLOCK_MONOTONIC, and the message after its header in hex. In is taken after reading the
+query, out before writing the answer, so out - in is never more than a client measures; out is empty for an unanswered
+query."""
 
 import argparse
 import asyncio

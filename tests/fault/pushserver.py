@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A pushing server that misbehaves on purpose, and counts how often; beside it the format of its messages,
-written from include/protocol/push_message.h and not from its code.
+"""A pushing server that misbehaves on purpose, and counts how often; it also implements the message format independently,
+from include/protocol/push_message.h instead of the C code.
 
-Every connection is greeted, and pushed to from its first byte on, one message per --gap-ms; of these,
-counted per connection, every Nth is subject to the misbehaviours given. Prints `listening PORT`, and on
-SIGTERM one JSON object with what it did."""
+Every connection is greeted, and after its first byte gets one message every --gap-ms; of these, counted per connection,
+every Nth is subject to the requested misbehaviour. Prints `listening PORT`, and on SIGTERM one JSON object with its
+counts."""
 
 import argparse
 import asyncio

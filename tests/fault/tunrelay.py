@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A slow or lossy wire between two network namespaces, where the kernel has no netem: two TUN devices
-and this process between them.
+"""A slow or lossy link between two network namespaces, for kernels without netem: two TUN devices and this process
+between them.
 
     tunrelay.py NAMESPACE_A NAMESPACE_B [--delay-ms D] [--drop-every N]
 
-Makes tun-a with 10.99.0.1 in A and tun-b with 10.99.0.2 in B; every packet is handed on D ms later, in
-order, and every Nth one is lost. Prints `ready`, and on SIGTERM one JSON object with its counts."""
+Creates tun-a with 10.99.0.1 in A and tun-b with 10.99.0.2 in B. Every packet is forwarded D ms later, in order, and
+every Nth one is dropped. Prints `ready`, and on SIGTERM one JSON object with its counts."""
 
 import argparse
 import collections

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A rack of hosts on one Linux machine, to rehearse a fleet and to test it: each host is a network, pid,
+# Simulates several hosts on one Linux machine, to try out and test a fleet: each host is a network, pid,
 # mount and uts namespace with a real sshd, all on one bridge.
 #
-# Nothing is added to the machine's own network, and its root file system is read-only in the hosts: /run,
-# /root, /tmp and /var/tmp are each host's own and gone with it, its sysctls of net.* too; fs.*, kernel.* and
-# vm.* belong to the whole machine and are read-only there.  All there is are processes and what is below
-# $TESTBED: two testbeds in two directories do not meet.
+# The machine's own network is not changed, and its root file system is read-only in the hosts.  Each host has
+# its own /run, /root, /tmp, /var/tmp and sysctls of net.*, which disappear with it; fs.*, kernel.* and vm.*
+# belong to the whole machine and are read-only in the hosts.  A testbed consists of processes and the files
+# below $TESTBED only, so testbeds in different directories do not interfere.
 set -eu
 TESTBED=${TESTBED:-/tmp/tcpscaler-testbed}
 NETWORK=10.77

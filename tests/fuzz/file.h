@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * file: inputs under a name, for the targets whose parts read files. */
+ * file: named inputs, for targets that read files. */
 #ifndef TCPSCALER_FUZZ_FILE_H
 #define TCPSCALER_FUZZ_FILE_H
 
@@ -9,7 +9,7 @@
 
 enum { FUZZ_FILE_NAME_BYTES = 32 };
 
-/* In memory; fd 0 at first.  Kept for the next input. */
+/* In memory; fd is 0 at first.  Reused for the next input. */
 struct fuzz_file {
     int fd;
     char name[FUZZ_FILE_NAME_BYTES];

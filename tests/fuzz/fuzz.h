@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * fuzz: what the fuzz targets share.
+ * fuzz: shared by the fuzz targets.
  *
- * A target is one file, fuzz_NAME.c: it feeds a part of the programs with anything and requires
- * what the part promises.  What it is fed with first lies in corpus/NAME, what once broke it in
+ * A target is one file, fuzz_NAME.c.  It feeds arbitrary input to a part of the programs and checks
+ * what the part promises.  Its seeds are in corpus/NAME, inputs that once broke it in
  * regressions/NAME.
  *
- * With libFuzzer:  the CMake preset "fuzz" (clang); tests/fuzz/run builds and runs it.
- * Without, as a test: every file named on the command line is taken once (fuzz_main.c). */
+ * With libFuzzer: the CMake preset "fuzz" (clang); tests/fuzz/run builds and runs it.
+ * Without, as a test: runs every file named on the command line once (fuzz_main.c). */
 #ifndef TCPSCALER_FUZZ_H
 #define TCPSCALER_FUZZ_H
 
@@ -20,7 +20,7 @@ enum { FUZZ_MOST_BYTES = 1 << 20 };
 
 #define REQUIRE(condition) ((condition) ? (void)0 : fuzz_fail(#condition))
 
-/* Past stderr, which a target may have turned elsewhere. */
+/* Writes to the descriptor, because a target may have redirected the stream. */
 static inline void fuzz_fail(const char *condition)
 {
     dprintf(STDERR_FILENO, "not so: %s\n", condition);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * fuzz_config: files of settings made of anything, for both programs. */
+ * fuzz_config: arbitrary configuration files, for both programs. */
 #include "file.h"
 #include "programs.h"
 

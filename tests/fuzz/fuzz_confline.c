@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * fuzz_confline: lines of a configuration made of anything.  What is found lies within the line,
- * and printed it is found again. */
+ * fuzz_confline: arbitrary lines of a configuration.  What is parsed lies within the line and, when
+ * printed, parses to the same. */
 #include "config/confline.h"
 #include "fuzz.h"
 
@@ -26,7 +26,8 @@ static void require_again(const struct confline *parts)
 
 static void try_line(const char *text)
 {
-    char error[CONFLINE_ERROR_BYTES] = "", *line = strdup(text); /* sanitizers see every overrun */
+    /* So that sanitizers detect overruns. */
+    char error[CONFLINE_ERROR_BYTES] = "", *line = strdup(text);
     const char *end = line + strlen(text);
     struct confline parts;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * fuzz_control_request: requests to the control port made of anything: a line each of the method,
- * the target, and the fields Origin, Host and Authorization, a line that is empty for none.  One is
- * refused with an error, or is a command that the target names and that may be asked for. */
+ * fuzz_control_request: arbitrary requests to the control port: one line each for the method, the
+ * target, and the header fields Origin, Host and Authorization; an empty line for an absent one.  A
+ * request is rejected with an error, or is the command that the target names and the sender is
+ * allowed to send. */
 #include "net/control_request.h"
 #include "text.h"
 
@@ -17,7 +18,8 @@ static const char *const targets[N_COMMANDS] = {
     "/",      "/stats",  "/metrics", "/connections/start", "/connections/stop", "/rate",
     "/pause", "/resume", "/stop"};
 
-/* Written out again it is the same request; not known, it is none. */
+/* A command, written out again, is the same request; one that the program does not support is
+ * rejected. */
 static void require_again(const struct control_request *q, const char *method)
 {
     char error[CONTROL_REQUEST_ERROR_BYTES] = "", target[TARGET_BYTES];
@@ -62,7 +64,7 @@ static bool has_token(const char *authorization)
            strcmp(authorization + strlen(BEARER), TOKEN) == 0;
 }
 
-/* This machine, which no name but localhost is; with brackets or a port. */
+/* Only localhost and loopback addresses are this machine, possibly with brackets or a port. */
 static bool is_here(const char *host)
 {
     size_t n = 0;
@@ -77,7 +79,7 @@ static bool is_here(const char *host)
     return n > 0 && strchr(":]", host[n]) != NULL;
 }
 
-/* Who may ask: with a token who has it, without one this machine, and a page of a browser never. */
+/* Permission: with a token, all who send it; without one, this machine; never a web page. */
 static void take_sender(const struct control_sender *from)
 {
     char error[CONTROL_REQUEST_ERROR_BYTES] = "";

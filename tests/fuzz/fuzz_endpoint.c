@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * fuzz_endpoint: arbitrary hosts and ports.  Accepted input is found again in brackets and
- * with its port. */
+ * fuzz_endpoint: arbitrary hosts and ports.  Accepted input, written with brackets and port, parses
+ * to the same. */
 #include "base/endpoint.h"
 #include "text.h"
 
@@ -27,7 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
         return 0;
     if (endpoint_parse(text, &e) == 0) {
         REQUIRE(e.host[0] != '\0' && strlen(e.host) <= n_bytes);
-        if (strchr(e.host, ']') == NULL) /* no host has one, which is for the resolver to say */
+        if (strchr(e.host, ']') ==
+            NULL) /* no host contains one; rejecting it is up to the resolver */
             require_again(&e);
     } else {
         REQUIRE(strcmp(e.host, "untouched") == 0 && e.port == 0);

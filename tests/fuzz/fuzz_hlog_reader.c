@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * fuzz_hlog_reader: an interval log made of anything, line by line, and what would come out of zlib
- * made of anything.  Accepted input is a histogram: counts that add up, percentiles in order
- * between minimum and maximum. */
+ * fuzz_hlog_reader: arbitrary interval logs, line by line, and arbitrary decompressed data.
+ * Accepted input is a consistent histogram: counts add up, percentiles increase from minimum to
+ * maximum. */
 #include "fuzz.h"
 #include "report/hlog_reader.h"
 
@@ -22,7 +22,7 @@ static void check_histogram(const struct hist *h)
     }
 }
 
-/* In memory of its own, so that a sanitizer sees every overrun. */
+/* In separate memory, so that sanitizers detect overruns. */
 static void take_line(const uint8_t *data, size_t n_bytes, struct hist *h)
 {
     char error[HLOG_ERROR_BYTES] = "", *line = malloc(n_bytes + 1);
@@ -61,7 +61,7 @@ static void take_counts(const uint8_t *data, size_t n_bytes, struct hist *h)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 {
-    static struct hist h; /* kept: nothing of one input may remain for the next */
+    static struct hist h; /* static: nothing of one input may remain for the next */
     const uint8_t *end;
 
     if (n_bytes > FUZZ_MOST_BYTES)

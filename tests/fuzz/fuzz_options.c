@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * fuzz_options: command lines made of anything, one argument a line, for both programs. */
+ * fuzz_options: arbitrary command lines, one argument per line, for both programs. */
 #include "client/opts.h"
 #include "config/options_parse.h"
 #include "programs.h"
@@ -8,7 +8,7 @@
 
 enum { MOST_ARGUMENTS = 64 };
 
-/* What the files of others hold is not the input's. */
+/* Excludes input that reads other files. */
 static bool names_a_file(int argc, char **argv)
 {
     return options_find(client_opts_table(), OPTION_CONFIG, argc, argv) != NULL ||

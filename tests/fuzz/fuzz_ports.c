@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * fuzz_ports: lists of ports, and of CPUs, made of anything.  A list is refused, or its numbers are
- * in their range, each once, and written out one by one the same list. */
+ * fuzz_ports: arbitrary lists of ports and of CPUs.  A list is rejected, or its numbers are in
+ * range and unique, and written out one by one they parse to the same list. */
 #include "base/cpulist.h"
 #include "text.h"
 #include "workload/srcplan.h"

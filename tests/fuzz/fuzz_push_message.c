@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * fuzz_push_message: the stream of a pushing server made of anything, cut anywhere.  The same
- * messages are found whatever the cuts, all input is consumed, what was encoded is found as it was,
- * and with one byte changed it is not, but the one behind it is.
+ * fuzz_push_message: an arbitrary stream of a pushing server, cut anywhere.  The cuts do not change
+ * which messages are found, all input is consumed, an encoded message is found unchanged, and if
+ * one of its bytes is changed, it is not, but the next one is.
  *
- * The first byte says where to cut, the second what the rest is: 0 a stream, 1 a message's header
- * and the length of its payload, of which one byte is changed. */
+ * The first byte selects the cuts, the second the rest: 0 a stream, 1 a message's header and
+ * payload length, with one byte changed. */
 #include "fuzz.h"
 #include "protocol/push_message.h"
 
@@ -41,7 +41,7 @@ static void take_message(const struct push_stream *stream, enum push_event event
     found->n_damaged += event == PUSH_DAMAGED;
 }
 
-/* Pieces in memory of their own, so that a sanitizer sees every overrun. */
+/* Pieces in separate memory, so that sanitizers detect overruns. */
 static void parse(const uint8_t *data, size_t n_bytes, size_t piece, struct found *found)
 {
     struct push_stream stream = {.offset = 0};
@@ -73,7 +73,7 @@ static void take_stream(const uint8_t *data, size_t n_bytes, size_t piece)
     REQUIRE(memcmp(&whole, &cut, sizeof whole) == 0);
 }
 
-/* What is missing of the sequence is what lies between its numbers. */
+/* The number of lost messages is the gap between sequence numbers. */
 static void check_sequence(uint64_t first, uint64_t second)
 {
     uint64_t next = first, n_lost;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * fuzz_query_dns: the parser of DNS answers fed with anything, cut anywhere.  It must find the same
- * answers whatever the cuts, consume its input, and never read beyond it. */
+ * fuzz_query_dns: arbitrary input for the parser of DNS answers, cut anywhere.  It finds the same
+ * answers whatever the cuts, consumes its input, and never reads beyond it. */
 #include "fuzz.h"
 #include "protocol/query.h"
 #include "protocol/query_init.h"
@@ -16,8 +16,7 @@ struct found {
     int malformed;
 };
 
-/* Feeds pieces of `piece` bytes, each in memory of its own so that a sanitizer sees every overrun.
- */
+/* Feeds pieces of `piece` bytes, each in separate memory, so that sanitizers detect overruns. */
 static void parse(const struct query *q, const uint8_t *data, size_t n_bytes, size_t piece,
                   struct found *found)
 {
@@ -53,8 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
         return 0;
     REQUIRE(query_init(&q, 0, &(struct query_ask){0}, error) == 0);
     parse(&q, data + 1, n_bytes - 1, n_bytes, &whole);
-    parse(&q, data + 1, n_bytes - 1, data[0] % 64 + 1u,
-          &cut); /* the first byte says where to cut */
+    parse(&q, data + 1, n_bytes - 1, data[0] % 64 + 1u, &cut); /* the first byte selects the cuts */
     if (whole.n < MOST_ANSWERS) {
         REQUIRE(whole.n == cut.n && whole.malformed == cut.malformed);
         REQUIRE(memcmp(whole.ids, cut.ids, sizeof whole.ids) == 0);

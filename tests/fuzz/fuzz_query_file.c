@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * fuzz_query_file: a file of queries made of anything.  It is refused with one line, or every line
- * with a word is one message that is well-formed, padded as asked and as long as it says. */
+ * fuzz_query_file: an arbitrary file of queries.  It is rejected with one line of error, or every
+ * line with a word becomes one message that is well-formed, padded as requested and as long as its
+ * length field says. */
 #include "fuzz.h"
 #include "protocol/query.h"
 #include "protocol/query_init.h"
@@ -12,7 +13,7 @@ enum { HEADER_BYTES = 12, TAIL_BYTES = 4, OPT_BYTES = 11, N_WISHES = 4 };
 static const struct dns_edns wishes[N_WISHES] = {
     {0}, {.dnssec = true}, {.padding_bytes = 128}, {.udp_bytes = 512, .padding_bytes = 7}};
 
-/* Lines that do not begin, behind blanks, with their end or a ;. */
+/* Counts lines with content, that is, neither blank nor comments. */
 static size_t count_lines(const char *text, size_t n_bytes)
 {
     bool is_begin = true;
@@ -29,7 +30,7 @@ static size_t count_lines(const char *text, size_t n_bytes)
     return n;
 }
 
-/* Bytes of the name that a message of n_bytes has after its header. */
+/* Returns the length of the name that follows the header of a message of n_bytes. */
 static size_t name_bytes(const uint8_t *message, size_t n_bytes)
 {
     size_t at = HEADER_BYTES;
@@ -90,9 +91,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 
     if (n_bytes < 1 || n_bytes > FUZZ_MOST_BYTES)
         return 0;
-    ask.edns = wishes[data[0] % N_WISHES]; /* the first byte says how */
+    ask.edns = wishes[data[0] % N_WISHES]; /* the first byte selects the options */
     ask.lines.n_bytes = n_bytes - 1;
-    text = malloc(n_bytes > 1 ? n_bytes - 1 : 1); /* its own: a sanitizer sees every overrun */
+    text = malloc(n_bytes > 1 ? n_bytes - 1 : 1); /* separate memory: sanitizers detect overruns */
     REQUIRE(text != NULL);
     ask.lines.text = text;
     memcpy(text, data + 1, n_bytes - 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * fuzz_recording: the files of a run made of anything, as tcpreport reads them: a result, a
- * histogram log, rows, connections; a line of ---- divides two files of one run.  They are refused
- * with one line on stderr, or what was read adds up. */
+ * fuzz_recording: arbitrary files of a run, as tcpreport reads them: a result, a histogram log,
+ * rows, connections; a line of ---- separates two files of one run.  They are rejected with one
+ * line on stderr, or their contents are consistent. */
 #include "file.h"
 #include "report/recording.h"
 #include "report/result.h"
@@ -12,7 +12,7 @@ enum { N_FILES = 2, PATH_BYTES = 64 };
 
 #define DIVIDER "----\n"
 
-/* Of one run by their names. */
+/* The names make them files of one run. */
 static char directory[] = "/tmp/tcpscaler-fuzz-XXXXXX";
 static char paths[N_FILES][PATH_BYTES];
 static struct fuzz_file files[N_FILES];
@@ -84,7 +84,7 @@ static void check_run(struct recording *r)
         REQUIRE(l.count == 0 || l.min_ns <= l.max_ns);
 }
 
-/* Returns how many lines were said. */
+/* Returns the number of lines printed on stderr. */
 static size_t load(struct recordings *all, size_t n_files, int *status)
 {
     char *const names[N_FILES] = {paths[0], paths[1]};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * fuzz_result: the JSON of a result made of anything.  It is refused with an error, or its figures
- * can be read, it is the same written out and read again, and merged with itself its counts are
- * doubled. */
+ * fuzz_result: an arbitrary JSON result.  It is rejected with an error; or its figures can be read,
+ * it is unchanged when written and read again, and its counts double when it is merged with itself.
+ */
 #include "fuzz.h"
 #include "report/merge.h"
 #include "report/result.h"
@@ -52,7 +52,7 @@ static void require_again(const struct json_object *result)
     free(text);
 }
 
-/* What a run that sent n and its like sent together; more than that is not known. */
+/* The sum of two equal counts; unknown if it overflows. */
 static void check_merged(const struct json_object *result)
 {
     struct json_object *sum = merge_first(result);
@@ -76,10 +76,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 
     if (n_bytes > FUZZ_MOST_BYTES)
         return 0;
-    text = malloc(n_bytes + 1); /* its own: a sanitizer sees every overrun */
+    text = malloc(n_bytes + 1); /* separate memory: sanitizers detect overruns */
     REQUIRE(text != NULL);
     memcpy(text, data, n_bytes);
-    text[n_bytes] = '\0'; /* as from a file (recording.c) */
+    text[n_bytes] = '\0'; /* as when read from a file (recording.c) */
     result = result_parse(text, n_bytes, error);
     free(text);
     if (result == NULL) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * fuzz_schedule: schedules made of anything, in each of the three forms.  One is refused and empty,
- * or what it amounts to adds up: whole and in parts, written out and read again, paced. */
+ * fuzz_schedule: arbitrary schedules in each of the three forms.  A schedule is rejected and left
+ * empty, or it is consistent: as a whole and in parts, written out and read again, and paced. */
 #include "base/units.h"
 #include "text.h"
 #include "workload/schedule.h"
@@ -44,7 +44,7 @@ static void check_segments(const struct schedule *s)
     REQUIRE(sum_ns == schedule_duration_ns(s) && sum_ns <= MAX_TOTAL_NS);
 }
 
-/* Peak, mean, parts, a rest of its own and a flat part: the same arrivals. */
+/* Peak, mean, parts, a replaced rest and a flattened part have the same number of arrivals. */
 static void check_sums(const struct schedule *s, uint64_t at_ns)
 {
     const uint64_t whole_ns = schedule_duration_ns(s);
@@ -67,7 +67,7 @@ static void check_sums(const struct schedule *s, uint64_t at_ns)
     REQUIRE(is_near(schedule_peak_qps(&twice), 2 * peak, peak));
 }
 
-/* Where rates are whole numbers, which a text can hold to the last bit. */
+/* If the rates are whole numbers, which a text represents exactly. */
 static void require_again(const struct schedule *s)
 {
     char error[SCHEDULE_ERROR_BYTES], *text;
@@ -91,7 +91,7 @@ static void require_again(const struct schedule *s)
     free(text);
 }
 
-/* Arrivals go forth in time and lie within it. */
+/* Arrivals never go back in time and lie within the schedule. */
 static void check_pace(const struct schedule *s, enum pacer_arrival arrival)
 {
     const struct pacer_config config = {.arrival = arrival,
@@ -129,7 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 
     if (n_bytes < 2)
         return 0;
-    text = fuzz_text(data + 2, n_bytes - 2); /* the first bytes say which form, and where to cut */
+    text = fuzz_text(data + 2, n_bytes - 2); /* the first bytes select the form and the cuts */
     if (text == NULL)
         return 0;
     if (parse(&s, data[0] % N_FORMS, text, error) == 0) {

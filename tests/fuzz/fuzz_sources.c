@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * fuzz_sources: lists of source addresses made of anything.  A list is refused and the plan as
- * before, or its ranges, written out, are the same plan; what it takes of memory is bounded. */
+ * fuzz_sources: arbitrary lists of source addresses.  A list is rejected and leaves the plan
+ * unchanged, or its ranges, written out, give the same plan; memory is bounded. */
 #include "host/source_list.h"
 #include "text.h"
 
@@ -81,7 +81,7 @@ static void require_again(const struct srcplan *p)
     free(text);
 }
 
-/* Behind an address that is there already. */
+/* A rejected list, added to an existing address, leaves the plan unchanged. */
 static void require_untouched(const char *text)
 {
     char error[SRCPLAN_ERROR_BYTES];
@@ -99,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
     char error[SRCPLAN_ERROR_BYTES] = "", *text = fuzz_text(data, n_bytes);
     struct srcplan p;
 
-    /* the content of files and interfaces is not the input's */
+    /* excludes input that reads files and interfaces */
     if (text == NULL || strchr(text, '@') != NULL || strstr(text, "iface:") != NULL) {
         free(text);
         return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * fuzz_start_time: moments, and files that hold one, made of anything.  Accepted input is found
- * again written out; a file is no moment before its line is ended, nor with anything behind it. */
+ * fuzz_start_time: arbitrary times, and files that contain one.  Accepted input, written out,
+ * parses to the same; a file is incomplete until its line ends, and invalid if anything follows. */
 #include "client/start_time.h"
 #include "text.h"
 
@@ -19,13 +19,13 @@ static void require_again(const char *from, uint64_t epoch_ns)
     REQUIRE(start_time_parse(text, &again_ns) == 0 && again_ns == epoch_ns);
 }
 
-/* As it grows while somebody reads it. */
+/* Reads the file as it grows. */
 static void read_growing(const uint8_t *data, size_t n_bytes)
 {
     enum start_time_text before = START_TIME_UNFINISHED;
 
     for (size_t n = 0; n <= n_bytes; n++) {
-        char *text = calloc(1, n + 1); /* its own: a sanitizer sees every overrun */
+        char *text = calloc(1, n + 1); /* separate memory: sanitizers detect overruns */
         uint64_t epoch_ns = 0;
         enum start_time_text is;
 

@@ -60,7 +60,7 @@ static const struct program {
     {server_opts_table, parse_server, check_server},
 };
 
-/* --- what holds of them --- */
+/* --- properties --- */
 
 static void check_ranges(const struct options *table, const union settings *s)
 {

@@ -3,9 +3,9 @@
 #ifndef TCPSCALER_FUZZ_PROGRAMS_H
 #define TCPSCALER_FUZZ_PROGRAMS_H
 
-/* Takes a command line, argv[0] of which is the program's, as both programs do.  It is refused with
- * an error, or has printed something, or the settings are within their ranges and, printed as a
- * configuration, read again and printed again, the same.  argv is permuted. */
+/* Parses a command line like the programs; argv[0] is the program's name.  It is rejected with an
+ * error, or prints something; or the settings are in range and, printed as a configuration, read
+ * and printed again, stay the same.  Permutes argv. */
 void fuzz_command_line(int argc, char **argv);
 
 #endif

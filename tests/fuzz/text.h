@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * text: inputs that are text, for the targets whose parts take it. */
+ * text: text inputs, for targets that parse text. */
 #ifndef TCPSCALER_FUZZ_TEXT_H
 #define TCPSCALER_FUZZ_TEXT_H
 
@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* A copy in memory of its own, so that a sanitizer sees every overrun; terminated.  To be freed.
- * NULL: it is no text, a NUL is in it. */
+/* Returns a terminated copy in separate memory, so that sanitizers detect overruns; the caller
+ * frees it.  NULL: not text, contains a NUL. */
 static inline char *fuzz_text(const uint8_t *data, size_t n_bytes)
 {
     char *text;
@@ -22,7 +22,7 @@ static inline char *fuzz_text(const uint8_t *data, size_t n_bytes)
     return text;
 }
 
-/* What is said of a text that is refused: something, and less than its room. */
+/* The error of a rejected text: not empty, and within its buffer. */
 static inline void fuzz_require_error(const char *error, size_t room)
 {
     REQUIRE(error[0] != '\0' && strnlen(error, room) < room);
