@@ -21,4 +21,7 @@ int cmd_compare(const struct report_opts *opts);
 /* CMD_USAGE also if gnuplot is missing or fails. */
 int cmd_plot(const struct report_opts *opts);
 
+/* Without gnuplot the page has no pictures. */
+int cmd_html(const struct report_opts *opts);
+
 #endif

@@ -16,11 +16,11 @@ struct report_opts {
     bool nights;             /* compare */
     int kind;                /* plot: enum plot_kind */
     const char *metric;      /* plot */
-    const char *output;      /* plot */
+    const char *output;      /* plot, html */
     bool term;               /* plot */
     char **files;
     int n_files;
-    char **others; /* compare: the files behind -- */
+    char **others; /* compare, html: the files behind -- */
     int n_others;
 };
 
@@ -29,7 +29,8 @@ struct report_opts {
     X(SHOW, show, "Prints the figures, histogram and verdict of a run.")                           \
     X(MERGE, merge, "Merges the results of instances that ran in parallel, exactly.")              \
     X(COMPARE, compare, "Compares two groups of runs: pass, regression or inconclusive.")          \
-    X(PLOT, plot, "Plots runs with gnuplot.")
+    X(PLOT, plot, "Plots runs with gnuplot.")                                                      \
+    X(HTML, html, "Writes one page about a run, which needs no other file.")
 
 #define REPORT_COMMAND_ENUM(id, name, summary) REPORT_##id,
 enum report_command { REPORT_COMMANDS(REPORT_COMMAND_ENUM) REPORT_N_COMMANDS };

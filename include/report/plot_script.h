@@ -23,8 +23,8 @@ void plot_script_quote(FILE *out, const char *text);
  * counts and values. */
 void plot_script_distribution(FILE *out, const struct metric *m);
 
-/* Lines "seconds connections": established connections since the first connect, thinned out.  There
- * is at least one. */
-void plot_script_ramp(FILE *out, const struct recording *r);
+/* Lines "seconds connections": established connections since the first connect, at most
+ * about most_points (> 0) of them.  There is at least one. */
+void plot_script_ramp(FILE *out, const struct recording *r, size_t most_points);
 
 #endif

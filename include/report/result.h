@@ -41,6 +41,10 @@ const char *result_text(const struct json_object *result, const char *path);
 /* The i-th string of an array, borrowed; NULL: none. */
 const char *result_item(const struct json_object *result, const char *path, unsigned i);
 
+/* The i-th element of an array, borrowed; NULL: none, or null. */
+const struct json_object *result_element(const struct json_object *result, const char *path,
+                                         size_t i);
+
 /* Calls back for every key of the object; for none if it is not an object. */
 void result_each_key(const struct json_object *result, void (*each)(void *arg, const char *key),
                      void *arg);

@@ -45,6 +45,11 @@ static const struct option_row plot_rows[] = {
     {OPTIONS_ROW_HELP},
     {OPTIONS_ROW_VERSION}};
 
+static const struct option_row html_rows[] = {{"output", 'o', OPTION_TEXT, FIELD(output), "FILE",
+                                               "write the page to FILE (-: stdout)", 0, 0, NULL},
+                                              {OPTIONS_ROW_HELP},
+                                              {OPTIONS_ROW_VERSION}};
+
 static unsigned char given[8];
 
 #define TABLE(command, operands)                                                                   \
@@ -59,6 +64,7 @@ static struct options tables[REPORT_N_COMMANDS] = {
     [REPORT_MERGE] = TABLE(merge, "FILE..."),
     [REPORT_COMPARE] = TABLE(compare, "FILE... -- FILE..."),
     [REPORT_PLOT] = TABLE(plot, "FILE..."),
+    [REPORT_HTML] = TABLE(html, "FILE... [-- FILE...]"),
 };
 
 #define SUMMARY(id, name, summary) summary,
@@ -100,7 +106,8 @@ static int find_separator(int argc, char **argv)
 enum options_result report_opts_parse(struct report_opts *opts, enum report_command command,
                                       int argc, char **argv, FILE *out, char *error)
 {
-    const int end = command == REPORT_COMPARE ? find_separator(argc, argv) : argc;
+    const bool has_groups = command == REPORT_COMPARE || command == REPORT_HTML;
+    const int end = has_groups ? find_separator(argc, argv) : argc;
     int first;
     enum options_result result;
 
@@ -111,12 +118,14 @@ enum options_result report_opts_parse(struct report_opts *opts, enum report_comm
     opts->files = argv + first;
     opts->n_files = end - first;
     opts->others = argv + end + 1;
-    opts->n_others = argc - end - 1;
-    if (command == REPORT_COMPARE && (opts->n_files == 0 || opts->n_others <= 0))
+    opts->n_others = end < argc ? argc - end - 1 : 0;
+    if (command == REPORT_COMPARE && (opts->n_files == 0 || opts->n_others == 0))
         return REFUSE("missing FILE: usage: tcpreport compare [options] FILE... -- FILE...");
     if (opts->n_files == 0)
         return REFUSE("missing FILE: usage: tcpreport %s [options] FILE...", names[command]);
     if (command == REPORT_PLOT && (opts->output != NULL) == opts->term)
         return REFUSE("--output, --term: expected exactly one of them");
+    if (command == REPORT_HTML && opts->output == NULL)
+        return REFUSE("missing --output FILE");
     return OPTIONS_RUN;
 }

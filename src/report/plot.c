@@ -10,6 +10,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+/* More points of a ramp than are visible. */
+enum { RAMP_POINTS = 2000 };
+
 #define NS_PER_S 1e9
 
 /* --- what is needed --- */
@@ -177,7 +180,7 @@ static void print_ramp(FILE *out, const struct recordings *all, enum plot_form f
     print_head(out, form, "Connect ramp");
     for (size_t i = 0; i < all->n; i++) {
         fprintf(out, "$d%zu << EOD\n", i);
-        plot_script_ramp(out, &all->items[i]);
+        plot_script_ramp(out, &all->items[i], RAMP_POINTS);
         fputs("EOD\n", out);
     }
     fputs("set xlabel 'time since the first connect, s'\nset ylabel 'connections established'\n"

@@ -4,9 +4,6 @@
 
 #include "report/recording.h"
 
-/* More points of a ramp than are visible. */
-enum { RAMP_POINTS = 2000 };
-
 /* A point whose rarity exceeds that of the last one by less is not visible. */
 #define VISIBLE_STEP 1.01
 
@@ -43,9 +40,9 @@ void plot_script_distribution(FILE *out, const struct metric *m)
     }
 }
 
-void plot_script_ramp(FILE *out, const struct recording *r)
+void plot_script_ramp(FILE *out, const struct recording *r, size_t most_points)
 {
-    const size_t step = r->n_established / RAMP_POINTS + 1;
+    const size_t step = r->n_established / most_points + 1;
 
     fputs("0 0\n", out);
     for (size_t k = 0; k < r->n_established; k += step)

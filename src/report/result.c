@@ -77,13 +77,17 @@ const char *result_text(const struct json_object *result, const char *path)
                                                            JSON_C_TO_STRING_NOSLASHESCAPE);
 }
 
-const char *result_item(const struct json_object *result, const char *path, unsigned i)
+const struct json_object *result_element(const struct json_object *result, const char *path,
+                                         size_t i)
 {
     struct json_object *array = result_find(result, path);
-    struct json_object *item =
-        json_object_is_type(array, json_type_array) ? json_object_array_get_idx(array, i) : NULL;
 
-    return json_object_is_type(item, json_type_string) ? json_object_get_string(item) : NULL;
+    return json_object_is_type(array, json_type_array) ? json_object_array_get_idx(array, i) : NULL;
+}
+
+const char *result_item(const struct json_object *result, const char *path, unsigned i)
+{
+    return result_string(result_element(result, path, i), "");
 }
 
 void result_each_key(const struct json_object *result, void (*each)(void *arg, const char *key),

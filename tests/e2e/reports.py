@@ -34,7 +34,7 @@ def change(path, **changes):
     with open(path) as f:
         result = json.load(f)
     for key, value in changes.items():
-        if isinstance(value, dict):
+        if isinstance(value, dict) and isinstance(result.get(key), dict):
             result[key].update(value)
         else:
             result[key] = value

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ * figure: the figures of a result as text, with separators and units.  Each function writes into
+ * the caller's buffer and returns it, or returns NULL if the figure is unknown.  Pure. */
+#ifndef TCPSCALER_REPORT_FIGURE_H
+#define TCPSCALER_REPORT_FIGURE_H
+
+#include <stdint.h>
+
+#define FIGURE_TEXT_BYTES 48
+
+struct json_object;
+
+/* "1,234" */
+const char *figure_count(char *text, const struct json_object *result, const char *path);
+
+/* A number of things, of which there may be parts: "12,345", "99.5" below 1,000. */
+const char *figure_number(char *text, double value);
+
+/* "12,345 q/s" */
+const char *figure_rate(char *text, const struct json_object *result, const char *path);
+
+/* Of a number of seconds: "12.0 s" */
+const char *figure_seconds(char *text, const struct json_object *result, const char *path);
+
+/* Of bytes: "7.65 MiB" */
+const char *figure_bytes(char *text, const struct json_object *result, const char *path);
+
+/* A time as in struct latency; among the unanswered it is ">200 ms", more than timeout_ns. */
+const char *figure_latency(char *text, uint64_t ns, uint64_t timeout_ns);
+
+/* "99.4882 %" of the scheduled queries were answered. */
+const char *figure_answered(char *text, const struct json_object *result);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ * history: the response times and the rates of a run over time, in at most HISTORY_MOST_COLUMNS
+ * columns of whole seconds, from its interval log.  Pure. */
+#ifndef TCPSCALER_REPORT_HISTORY_H
+#define TCPSCALER_REPORT_HISTORY_H
+
+#include "report/timeline.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { HISTORY_MOST_COLUMNS = 240, HISTORY_ROWS_PER_DECADE = 12, HISTORY_ROWS = 156 };
+
+struct history_column {
+    double begin_s, length_s; /* since the first interval; length 0: nothing was recorded */
+    uint64_t n_sent;
+    uint64_t n_answered;             /* by the time of the answer ... */
+    uint64_t n_unanswered;           /* ... or of giving up */
+    uint64_t p50_ns, p99_ns, max_ns; /* as in struct latency */
+    uint64_t counts[HISTORY_ROWS];   /* answers by time: row i is from history_row_s(i) */
+};
+
+struct history {
+    struct history_column *columns;
+    size_t n;
+    double column_s;              /* nominal length */
+    unsigned first_row, end_rows; /* the rows that have counts */
+    uint64_t most;                /* the highest of all counts */
+};
+
+/* Of a sorted timeline.  Returns 0, or -1 if out of memory.  Free in either case. */
+int history_make(struct history *h, const struct timeline *t);
+void history_free(struct history *h);
+
+/* The lowest time of a row, in seconds: 1 ns * 10^(row / HISTORY_ROWS_PER_DECADE). */
+double history_row_s(unsigned row);
+
+#endif

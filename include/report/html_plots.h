@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ * html_plots: gnuplot scripts of the pictures of a page.  Unlike those of plot, they have no
+ * background and no black: the page chooses, in light and dark.  No text in them is from outside.
+ * Pure except for the stream. */
+#ifndef TCPSCALER_REPORT_HTML_PLOTS_H
+#define TCPSCALER_REPORT_HTML_PLOTS_H
+
+#include "report/history.h"
+#include "report/metrics.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#define HTML_PLOTS_WIDTH  480
+#define HTML_PLOTS_HEIGHT 320
+
+struct recordings;
+
+/* The metrics of the picture by percentile, in its order. */
+#define HTML_PLOTS_METRICS 3
+extern const char *const html_plots_metrics[HTML_PLOTS_METRICS];
+
+/* Whether a metric has a curve. */
+bool html_plots_has_curve(const struct metrics *metrics, const char *name);
+
+/* At least one metric has a curve. */
+void html_plots_percentiles(FILE *script, const struct metrics *metrics);
+
+/* Response times over time as a heat map, with percentiles.  There is at least one answer. */
+void html_plots_heat_map(FILE *script, const struct history *history);
+
+/* Queries per second over time; requested_qps 0: not a constant, or unknown. */
+void html_plots_rates(FILE *script, const struct history *history, double requested_qps);
+
+/* One curve per run; each has connections. */
+void html_plots_ramp(FILE *script, const struct recordings *all);
+
+#endif

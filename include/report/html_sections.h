@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ * html_sections: the sections of the page about a run, in the order of the page.  Each writes
+ * nothing if there is nothing to say.  They print what the result says and judge nothing. */
+#ifndef TCPSCALER_REPORT_HTML_SECTIONS_H
+#define TCPSCALER_REPORT_HTML_SECTIONS_H
+
+#include "report/metrics.h"
+#include "report/recording.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct html_report {
+    FILE *out;
+    const struct recordings *runs;    /* one, or instances that ran in parallel */
+    const struct json_object *result; /* of the run, or of the instances added up */
+    const struct metrics *metrics;    /* likewise */
+    const struct recordings *earlier; /* the runs to compare with; may be empty */
+    bool can_draw;                    /* false after gnuplot failed once */
+};
+
+/* Verdict, capacity, command line, host, counts. */
+void html_summary(const struct html_report *r);
+
+/* By percentile and over time; rates; the connect ramp.  These draw. */
+void html_latency(struct html_report *r);
+void html_over_time(struct html_report *r);
+void html_ramp(struct html_report *r);
+
+/* How connections and queries ended; what limited the number of connections. */
+void html_outcomes(const struct html_report *r);
+void html_limits(const struct html_report *r);
+
+/* The trials of a capacity search, and its answer as one sentence. */
+void html_search(const struct html_report *r);
+void html_search_answer(FILE *out, const struct json_object *search);
+
+void html_comparison(const struct html_report *r);
+void html_instances(const struct html_report *r);
+
+/* Settings, figures of host and server, the result itself. */
+void html_details(const struct html_report *r);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ * cmd_html: tcpreport html: writes one page about a run, or about instances that ran in parallel
+ * and are added up. */
+#include "base/log.h"
+#include "base/output.h"
+#include "report/cmd.h"
+#include "report/html_page.h"
+#include "report/html_sections.h"
+#include "report/opts.h"
+#include "report/recording.h"
+#include "report/result.h"
+#include "report/total.h"
+
+#include <stdlib.h>
+
+/* The result of all runs: a copy, to be freed; NULL after a line. */
+static struct json_object *result_of(struct recordings *all, const struct total *total)
+{
+    char error[RESULT_ERROR_BYTES], *text = NULL;
+    struct json_object *result;
+    size_t n_bytes = 0;
+    FILE *out = open_memstream(&text, &n_bytes);
+
+    if (out != NULL && all->n == 1)
+        fputs(result_text(all->items[0].result, ""), out);
+    else if (out != NULL)
+        total_print_json(out, all, total);
+    if (out == NULL || fclose(out) != 0) {
+        free(text);
+        log_error("out of memory");
+        return NULL;
+    }
+    result = result_parse(text, n_bytes, error);
+    if (result == NULL)
+        log_error("cannot add up the results: %s", error);
+    free(text);
+    return result;
+}
+
+static void print_page(struct html_report *r)
+{
+    char title[300];
+    const char *target = result_string(r->result, "target");
+
+    snprintf(title, sizeof title, "tcpclient to %.150s, %.40s: %s",
+             target != NULL ? target : "several targets", result_string(r->result, "started"),
+             result_verdict_name(result_verdict(r->result)));
+    html_page_begin(r->out, title);
+    html_summary(r);
+    html_latency(r);
+    html_over_time(r);
+    html_ramp(r);
+    html_outcomes(r);
+    html_limits(r);
+    html_search(r);
+    html_comparison(r);
+    html_instances(r);
+    html_details(r);
+    if (!r->can_draw)
+        fputs("<p class=\"soft\">Pictures are missing: gnuplot was not installed or failed.</p>\n",
+              r->out);
+    html_page_end(r->out);
+}
+
+static int write_page(const char *name, struct recordings *runs, const struct recordings *earlier)
+{
+    struct total total = {0};
+    struct output file = OUTPUT_CLOSED;
+    struct html_report report = {
+        .runs = runs, .metrics = &total.metrics, .earlier = earlier, .can_draw = true};
+    struct json_object *result = NULL;
+    int status = -1;
+
+    if (total_make(&total, runs) == 0 && (result = result_of(runs, &total)) != NULL &&
+        output_open(&file, "output", name) == 0) {
+        report.out = file.stream;
+        report.result = result;
+        status = output_begin(&file);
+        if (status == 0)
+            print_page(&report);
+        if (output_close(&file, true) != 0)
+            status = -1;
+    }
+    result_free(result);
+    total_free(&total);
+    return status;
+}
+
+static int check(const struct recordings *all)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (all->items[i].result == NULL)
+            return log_error("%s: no result: expected the --json file of each run",
+                             all->items[i].name);
+    return 0;
+}
+
+static int check_output(const struct report_opts *o)
+{
+    for (int i = 0; i < o->n_files + o->n_others; i++) {
+        const char *name = i < o->n_files ? o->files[i] : o->others[i - o->n_files];
+
+        if (output_is(o->output, name))
+            return log_error("--output: '%s' is one of the input files", o->output);
+    }
+    return 0;
+}
+
+int cmd_html(const struct report_opts *opts)
+{
+    struct recordings runs = {0}, earlier = {0};
+    int code = CMD_USAGE;
+
+    if (check_output(opts) == 0 &&
+        recordings_load(&runs, opts->files, (size_t)opts->n_files) == 0 && check(&runs) == 0 &&
+        (opts->n_others == 0 ||
+         (recordings_load(&earlier, opts->others, (size_t)opts->n_others) == 0 &&
+          check(&earlier) == 0)) &&
+        write_page(opts->output, &runs, &earlier) == 0)
+        code = CMD_OK;
+    recordings_free(&runs);
+    recordings_free(&earlier);
+    return code;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ * figure: see report/figure.h. */
+#include "report/figure.h"
+
+#include "base/units.h"
+#include "measure/latency.h"
+#include "report/result.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Figures of a file that somebody else wrote may be beyond all bounds. */
+#define MOST 1e18
+
+const char *figure_count(char *text, const struct json_object *result, const char *path)
+{
+    uint64_t n;
+
+    return result_u64(result, path, &n) ? units_format_count(text, n) : NULL;
+}
+
+const char *figure_number(char *text, double value)
+{
+    if (!(value >= 0 && value < MOST))
+        return NULL;
+    if (value >= 1000)
+        return units_format_count(text, (uint64_t)(value + 0.5));
+    snprintf(text, FIGURE_TEXT_BYTES, "%.4g", value);
+    return text;
+}
+
+const char *figure_rate(char *text, const struct json_object *result, const char *path)
+{
+    char number[FIGURE_TEXT_BYTES];
+    double qps;
+
+    if (!result_double(result, path, &qps) || figure_number(number, qps) == NULL)
+        return NULL;
+    snprintf(text, FIGURE_TEXT_BYTES, "%.40s q/s", number);
+    return text;
+}
+
+const char *figure_seconds(char *text, const struct json_object *result, const char *path)
+{
+    double s;
+
+    if (!result_double(result, path, &s) || !(s >= 0 && s < 1e9))
+        return NULL;
+    return units_format_duration(text, (uint64_t)(s * 1e9 + 0.5));
+}
+
+const char *figure_bytes(char *text, const struct json_object *result, const char *path)
+{
+    double n;
+
+    if (!result_double(result, path, &n) || !(n >= 0 && n < MOST))
+        return NULL;
+    return units_format_bytes(text, (uint64_t)(n + 0.5));
+}
+
+const char *figure_latency(char *text, uint64_t ns, uint64_t timeout_ns)
+{
+    char timeout[UNITS_TEXT_BYTES];
+
+    if (ns == LATENCY_UNKNOWN)
+        return NULL;
+    if (ns != HIST_BEYOND)
+        return units_format_duration(text, ns);
+    if (timeout_ns == 0)
+        return "unanswered";
+    snprintf(text, FIGURE_TEXT_BYTES, ">%s", units_format_duration(timeout, timeout_ns));
+    return text;
+}
+
+const char *figure_answered(char *text, const struct json_object *result)
+{
+    uint64_t scheduled, answered;
+
+    if (!result_u64(result, "queries.scheduled", &scheduled) || scheduled == 0 ||
+        !result_u64(result, "queries.answered", &answered))
+        return NULL;
+    /* rounded down: 100 % is all of them */
+    snprintf(text, FIGURE_TEXT_BYTES, "%.4f %%",
+             floor(1e6 * (double)answered / (double)scheduled) / 1e4);
+    return text;
+}

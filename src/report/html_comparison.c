@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+ * html_comparison: the sections that set runs side by side: earlier ones, and the instances of
+ * this one. */
+#include "base/units.h"
+#include "report/figure.h"
+#include "report/fingerprint.h"
+#include "report/html_sections.h"
+#include "report/html_table.h"
+#include "report/html_text.h"
+#include "report/result.h"
+#include "report/run_group.h"
+
+#include <stdlib.h>
+
+/* --- earlier runs: a line for each metric --- */
+
+/* The values of the earlier runs that have one. */
+struct values {
+    double *of_runs; /* sorted */
+    size_t n;
+    bool holds; /* in every run, this one included */
+};
+
+static int by_value(const void *x, const void *y)
+{
+    const double a = *(const double *)x, b = *(const double *)y;
+
+    return (a > b) - (a < b);
+}
+
+static void take_values(struct values *v, const struct html_report *r, const struct run_metric *row)
+{
+    v->n = 0;
+    v->holds = run_metric_holds(r->result, row);
+    for (size_t i = 0; i < r->earlier->n; i++) {
+        v->n += run_metric_value(r->earlier->items[i].result, row, &v->of_runs[v->n]);
+        v->holds &= run_metric_holds(r->earlier->items[i].result, row);
+    }
+    qsort(v->of_runs, v->n, sizeof *v->of_runs, by_value);
+}
+
+/* A time, or the share of the queries that were answered. */
+static const char *value_text(char *text, const struct run_metric *row, double value)
+{
+    if (row->percentile != NULL)
+        return units_format_duration(text, (uint64_t)(value + 0.5));
+    snprintf(text, FIGURE_TEXT_BYTES, "%.4f %%", 100 * value);
+    return text;
+}
+
+static const struct html_column metric_columns[] = {
+    {"metric", true},   {"this run", false}, {"earlier: median", false}, {"lowest", false},
+    {"highest", false}, {"change", false},   {"holds in all", false}};
+
+enum { N_METRIC_COLUMNS = 7 };
+
+static void print_metric(FILE *out, const struct run_metric *row, const struct values *v,
+                         double now)
+{
+    const double middle = (v->of_runs[(v->n - 1) / 2] + v->of_runs[v->n / 2]) / 2;
+    char texts[5][FIGURE_TEXT_BYTES];
+    const char *cells[N_METRIC_COLUMNS] = {row->name,
+                                           value_text(texts[0], row, now),
+                                           value_text(texts[1], row, middle),
+                                           value_text(texts[2], row, v->of_runs[0]),
+                                           value_text(texts[3], row, v->of_runs[v->n - 1]),
+                                           NULL,
+                                           v->holds ? "yes" : "no"};
+
+    if (middle > 0) {
+        snprintf(texts[4], sizeof texts[4], "%+.2f %%", 100 * (now / middle - 1));
+        cells[5] = texts[4];
+    }
+    html_table_row(out, metric_columns, cells, N_METRIC_COLUMNS);
+}
+
+static void print_metrics(const struct html_report *r, struct values *v)
+{
+    double now;
+
+    html_table_begin(r->out, "This run and the earlier ones", metric_columns, N_METRIC_COLUMNS);
+    for (int i = 0; i < RUN_METRICS; i++) {
+        take_values(v, r, &run_metrics[i]);
+        if (v->n > 0 && run_metric_value(r->result, &run_metrics[i], &now))
+            print_metric(r->out, &run_metrics[i], v, now);
+    }
+    html_table_end(r->out);
+}
+
+/* --- runs: a line for each --- */
+
+static const struct html_column run_columns[] = {
+    {"run", true},  {"started", true}, {"sent", false}, {"answered", false},
+    {"p50", false}, {"p99", false},    {"max", false},  {"verdict", true}};
+
+enum { N_RUN_COLUMNS = 8 };
+
+static void print_run(FILE *out, struct recording *run)
+{
+    const uint64_t timeout_ns = result_timeout_ns(run->result);
+    char texts[5][FIGURE_TEXT_BYTES];
+    const char *cells[N_RUN_COLUMNS] = {run->name, result_string(run->result, "started"),
+                                        figure_count(texts[0], run->result, "queries.sent"),
+                                        figure_count(texts[1], run->result, "queries.answered")};
+    struct latency l;
+
+    if (recording_latency(run, "response", &l)) {
+        for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
+            if (latency_percentiles[i].den == 2)
+                cells[4] = figure_latency(texts[2], l.percentiles_ns[i], timeout_ns);
+            else if (latency_percentiles[i].den == 100)
+                cells[5] = figure_latency(texts[3], l.percentiles_ns[i], timeout_ns);
+        if (l.count > 0)
+            cells[6] = figure_latency(texts[4], l.max_ns, timeout_ns);
+    }
+    cells[7] = result_verdict_name(result_verdict(run->result));
+    html_table_row(out, run_columns, cells, N_RUN_COLUMNS);
+}
+
+static void print_runs(FILE *out, const struct recordings *runs, const char *caption)
+{
+    html_table_begin(out, caption, run_columns, N_RUN_COLUMNS);
+    for (size_t i = 0; i < runs->n; i++)
+        print_run(out, &runs->items[i]);
+    html_table_end(out);
+}
+
+/* Notes the first earlier run that is not comparable. */
+static void print_difference(const struct html_report *r)
+{
+    char settings[FINGERPRINT_TEXT_BYTES], host[FINGERPRINT_TEXT_BYTES];
+
+    for (size_t i = 0; i < r->earlier->n; i++) {
+        const struct recording *run = &r->earlier->items[i];
+        const unsigned n = fingerprint_settings(run->result, r->result, settings) +
+                           fingerprint_host(run->result, r->result, host);
+
+        if (n == 0)
+            continue;
+        fputs("<p class=\"suspect\">", r->out);
+        html_printf(r->out, "Not comparable: %s and this run differ: %s%s%s", run->name, settings,
+                    settings[0] != '\0' && host[0] != '\0' ? ", " : "", host);
+        fputs("</p>\n", r->out);
+        return;
+    }
+}
+
+void html_comparison(const struct html_report *r)
+{
+    struct values v = {0};
+
+    if (r->earlier->n == 0)
+        return;
+    v.of_runs = malloc(r->earlier->n * sizeof *v.of_runs);
+    if (v.of_runs == NULL)
+        return;
+    fputs("<section>\n<h2>Earlier runs</h2>\n", r->out);
+    print_difference(r);
+    print_metrics(r, &v);
+    fputs(
+        "<p class=\"soft\">One run shows no trend: \"tcpreport compare\" tests whether two groups "
+        "of runs differ.</p>\n",
+        r->out);
+    print_runs(r->out, r->earlier, "The earlier runs");
+    fputs("</section>\n", r->out);
+    free(v.of_runs);
+}
+
+void html_instances(const struct html_report *r)
+{
+    if (r->runs->n < 2)
+        return;
+    fputs("<section>\n<h2>Instances</h2>\n<p>All other figures of this page are those of all "
+          "instances together.</p>\n",
+          r->out);
+    print_runs(r->out, r->runs, "The instances");
+    fputs("</section>\n", r->out);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ * html_details: the last section: what the client's host and the server counted, all settings, and
+ * the result itself. */
+#include "report/figure.h"
+#include "report/html_sections.h"
+#include "report/html_table.h"
+#include "report/html_text.h"
+#include "report/result.h"
+
+struct figure_row {
+    const char *title, *path;
+    const char *(*text)(char *text, const struct json_object *result, const char *path);
+};
+
+static const struct figure_row client_rows[] = {
+    {"CPU time, user", "resources.user_s", figure_seconds},
+    {"CPU time, system", "resources.system_s", figure_seconds},
+    {"resident memory", "resources.rss_bytes", figure_bytes},
+    {"resident memory per connection", "resources.rss_bytes_per_connection", figure_bytes},
+    {"kernel slab memory per connection", "resources.slab_bytes_per_connection", figure_bytes},
+    {"involuntary context switches", "resources.involuntary_switches", figure_count},
+    {"segments retransmitted", "resources.retransmits", figure_count},
+    {"bytes sent", "resources.bytes_sent", figure_bytes},
+    {"bytes received", "resources.bytes_received", figure_bytes},
+    {"packets sent, all programs", "network.tx_packets", figure_count},
+    {"packets received, all programs", "network.rx_packets", figure_count},
+};
+static const struct figure_row server_rows[] = {
+    {"connections accepted", "server.accepted", figure_count},
+    {"connections refused", "server.refused", figure_count},
+    {"connected, never accepted", "server.not_accepted", figure_count},
+    {"active at the end", "server.active", figure_count},
+    {"bytes received", "server.bytes_received", figure_bytes},
+    {"bytes sent", "server.bytes_sent", figure_bytes},
+    {"pauses of accept", "server.accept_pauses", figure_count},
+    {"pauses by back pressure", "server.back_pressure_pauses", figure_count},
+    {"listen queue overflows", "server.listen_overflows", figure_count},
+    {"listen queue drops", "server.listen_drops", figure_count},
+};
+
+static const struct html_column columns[] = {{"", true}, {"value", false}};
+
+static void print_figures(FILE *out, const char *caption, const struct json_object *result,
+                          const struct figure_row *rows, size_t n)
+{
+    char text[FIGURE_TEXT_BYTES];
+
+    html_table_begin(out, caption, columns, 2);
+    for (size_t i = 0; i < n; i++)
+        html_table_row(out, columns,
+                       (const char *[]){rows[i].title, rows[i].text(text, result, rows[i].path)},
+                       2);
+    html_table_end(out);
+}
+
+struct settings {
+    FILE *out;
+    const struct json_object *options;
+};
+
+static void print_setting(void *arg, const char *name)
+{
+    static const struct html_column text_columns[] = {{"", true}, {"value", true}};
+    const struct settings *s = arg;
+    const char *text = result_string(s->options, name);
+
+    if (text == NULL && result_find(s->options, name) != NULL)
+        text = result_text(s->options, name);
+    html_table_row(s->out, text_columns, (const char *[]){name, text}, 2);
+}
+
+static void print_settings(FILE *out, const struct json_object *result)
+{
+    static const struct html_column text_columns[] = {{"option", true}, {"value", true}};
+    struct settings s = {out, result_find(result, "options")};
+
+    if (s.options == NULL)
+        return;
+    fputs("<details>\n<summary>All settings</summary>\n", out);
+    html_table_begin(out, "Options as given or by default; times in seconds", text_columns, 2);
+    result_each_key(s.options, print_setting, &s);
+    html_table_end(out);
+    fputs("</details>\n", out);
+}
+
+void html_details(const struct html_report *r)
+{
+    fputs("<section>\n<h2>Details</h2>\n", r->out);
+    if (result_find(r->result, "resources") != NULL)
+        print_figures(r->out, "The client's host", r->result, client_rows,
+                      sizeof client_rows / sizeof *client_rows);
+    if (result_find(r->result, "server") != NULL)
+        print_figures(r->out, "What tcpserver counted", r->result, server_rows,
+                      sizeof server_rows / sizeof *server_rows);
+    print_settings(r->out, r->result);
+    fputs("<details>\n<summary>The result as JSON</summary>\n<pre id=\"result\">", r->out);
+    html_text(r->out, result_text(r->result, ""));
+    fputs("</pre>\n</details>\n</section>\n", r->out);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ * html_picture: see report/html_picture.h. */
+#include "report/html_picture.h"
+
+#include "base/log.h"
+#include "report/gnuplot.h"
+#include "report/html_plots.h"
+#include "report/html_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int html_picture_embed(FILE *out, const char *svg, const char *label)
+{
+    static const char definitions_end[] = "</defs>";
+    const char *content = strstr(svg, definitions_end);
+
+    if (content == NULL || strstr(content, "</svg>") == NULL)
+        return -1;
+    fprintf(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", HTML_PLOTS_WIDTH,
+            HTML_PLOTS_HEIGHT);
+    html_text(out, label);
+    /* the group that gnuplot opened before its definitions */
+    fputs("\">\n<g>", out);
+    fputs(content + strlen(definitions_end), out);
+    return 0;
+}
+
+/* Returns the SVG file, to be freed; NULL after a line. */
+static char *draw(void (*print)(FILE *script, const void *arg), const void *arg)
+{
+    char *svg = NULL;
+    size_t n_bytes;
+    FILE *file = open_memstream(&svg, &n_bytes);
+    struct gnuplot gnuplot;
+    int status = -1;
+
+    if (file == NULL) {
+        log_error("out of memory");
+        return NULL;
+    }
+    if (gnuplot_open(&gnuplot) == 0) {
+        print(gnuplot.script, arg);
+        status = gnuplot_close(&gnuplot, file);
+    }
+    if (fclose(file) != 0 || status != 0) {
+        free(svg);
+        return NULL;
+    }
+    return svg;
+}
+
+int html_picture(FILE *out, const char *caption, void (*print)(FILE *script, const void *arg),
+                 const void *arg)
+{
+    char *svg = draw(print, arg);
+    int status = -1;
+
+    if (svg != NULL) {
+        fputs("<figure>\n", out);
+        status = html_picture_embed(out, svg, caption);
+        if (status == 0) {
+            fputs("<figcaption>", out);
+            html_text(out, caption);
+            fputs("</figcaption>", out);
+        } else {
+            log_error("gnuplot drew no picture");
+        }
+        fputs("\n</figure>\n", out);
+    }
+    free(svg);
+    return status;
+}

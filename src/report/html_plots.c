@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT
+ * html_plots: see report/html_plots.h. */
+#include "report/html_plots.h"
+
+#include "report/plot_script.h"
+#include "report/recording.h"
+
+#include <math.h>
+
+/* Visible on white and on black. */
+#define BLUE  "#4477aa"
+#define RED   "#cc6677"
+#define GREEN "#228833"
+enum { N_COLOURS = 3 };
+
+/* The colour of the heat map, and how opaque the rarest cell is. */
+#define HEAT_RGB "68 119 170"
+enum { HEAT_LEAST_ALPHA = 40, ALPHA_MOST = 255 };
+
+/* Columns whose rates are not shown: the queries of a part of a second say little. */
+#define SHORTEST_RATE_S 0.5
+
+/* Of all curves of a ramp. */
+enum { RAMP_POINTS = 1000 };
+
+#define NS_PER_S 1e9
+
+/* What the page overrides: all that is black. */
+static void print_head(FILE *out, const char *name, const char *x, const char *y)
+{
+    fprintf(out,
+            "set terminal svg size %d,%d dynamic font 'sans-serif,15' name '%s'\n"
+            "set encoding utf8\nset border 3 lw 1\nset tics nomirror scale 0.5\n"
+            "set key above horizontal left Left reverse samplen 1.5 width 1\n"
+            "set grid lt 1 lw 1 lc rgb '#888888'\nset linetype 1 lc rgb '" BLUE
+            "' lw 2\nset linetype 2 lc rgb '" RED "' lw 2\nset linetype 3 lc rgb '" GREEN
+            "' lw 2\nset xlabel '%s'\nset ylabel '%s'\n",
+            HTML_PLOTS_WIDTH, HTML_PLOTS_HEIGHT, name, x, y);
+}
+
+/* --- latency by percentile --- */
+
+const char *const html_plots_metrics[HTML_PLOTS_METRICS] = {"response", "service", "net"};
+
+bool html_plots_has_curve(const struct metrics *metrics, const char *name)
+{
+    const struct metric *m = metrics_find(metrics, name);
+
+    return m != NULL && m->has_counts && m->hist.count > 0;
+}
+
+void html_plots_percentiles(FILE *out, const struct metrics *metrics)
+{
+    const char *separator = "plot ";
+
+    print_head(out, "percentiles", "percentile of the queries, %", "time, s");
+    fputs(PLOT_SCRIPT_PERCENTILE_TICS "set logscale y\nset format y '%.0s %cs'\n", out);
+    for (int i = 0; i < HTML_PLOTS_METRICS; i++)
+        if (html_plots_has_curve(metrics, html_plots_metrics[i])) {
+            fprintf(out, "$d%d << EOD\n", i);
+            plot_script_distribution(out, metrics_find(metrics, html_plots_metrics[i]));
+            fputs("EOD\n", out);
+        }
+    for (int i = 0; i < HTML_PLOTS_METRICS; i++)
+        if (html_plots_has_curve(metrics, html_plots_metrics[i])) {
+            fprintf(out, "%s$d%d using 1:2 with fsteps lt %d title '%s'", separator, i, i + 1,
+                    html_plots_metrics[i]);
+            separator = ", ";
+        }
+    fputc('\n', out);
+}
+
+/* --- heat map --- */
+
+/* An image has a linear axis, so that its logarithm is drawn: decades above 1 s. */
+static void print_decades(FILE *out, unsigned first_row, unsigned end_rows)
+{
+    static const char *const decades[] = {"1 ns",   "10 ns", "100 ns", "1 us",   "10 us",
+                                          "100 us", "1 ms",  "10 ms",  "100 ms", "1 s",
+                                          "10 s",   "100 s", "1000 s"};
+    const double low = log10(history_row_s(first_row)), high = log10(history_row_s(end_rows));
+
+    fprintf(out, "set yrange [%.9g:%.9g]\nset ytics (", low, high);
+    for (int i = 0; i < (int)(sizeof decades / sizeof *decades); i++)
+        fprintf(out, "%s'%s' %d", i > 0 ? ", " : "", decades[i], i - 9);
+    /* a range below a decade may have no mark of its own */
+    if (floor(high) < low)
+        fprintf(out, ", '%.3g s' %.9g, '%.3g s' %.9g", history_row_s(first_row), low,
+                history_row_s(end_rows), high);
+    fputs(")\n", out);
+}
+
+static unsigned alpha_of(uint64_t count, uint64_t most)
+{
+    if (count == 0)
+        return 0;
+    return HEAT_LEAST_ALPHA +
+           (unsigned)((ALPHA_MOST - HEAT_LEAST_ALPHA) * log1p((double)count) / log1p((double)most));
+}
+
+static void print_cells(FILE *out, const struct history *h)
+{
+    const double half_row = 0.5 / HISTORY_ROWS_PER_DECADE;
+
+    fputs("$cells << EOD\n", out);
+    for (size_t i = 0; i < h->n; i++)
+        for (unsigned row = h->first_row; row < h->end_rows; row++)
+            fprintf(out, "%.9g %.9g " HEAT_RGB " %u\n", ((double)i + 0.5) * h->column_s,
+                    log10(history_row_s(row)) + half_row,
+                    alpha_of(h->columns[i].counts[row], h->most));
+    fputs("EOD\n", out);
+}
+
+/* Leaves a gap for what is unknown or was not answered. */
+static void print_time(FILE *out, uint64_t ns)
+{
+    if (ns == LATENCY_UNKNOWN || ns == HIST_BEYOND)
+        fputs(" NaN", out);
+    else
+        fprintf(out, " %.6g", log10((double)ns / NS_PER_S));
+}
+
+void html_plots_heat_map(FILE *out, const struct history *h)
+{
+    print_head(out, "heat", "time since the first query, s", "response time, s");
+    print_decades(out, h->first_row, h->end_rows);
+    print_cells(out, h);
+    fputs("$lines << EOD\n", out);
+    for (size_t i = 0; i < h->n; i++)
+        for (size_t edge = i; edge <= i + 1; edge++) {
+            fprintf(out, "%.9g", (double)edge * h->column_s);
+            print_time(out, h->columns[i].p50_ns);
+            print_time(out, h->columns[i].p99_ns);
+            fputc('\n', out);
+        }
+    fprintf(out,
+            "EOD\nset xrange [0:%.9g]\nunset grid\n"
+            "plot $cells using 1:2:3:4:5:6 with rgbalpha notitle, "
+            "$lines using 1:2 with lines lw 2 dt 3 lc rgb 'black' title 'p50', "
+            "$lines using 1:3 with lines lw 1.5 lc rgb 'black' title 'p99'\n",
+            (double)h->n * h->column_s);
+}
+
+/* --- rates --- */
+
+void html_plots_rates(FILE *out, const struct history *h, double requested_qps)
+{
+    print_head(out, "rates", "time since the first query, s", "rate, queries/s");
+    fputs("set format y '%.6g'\nset yrange [0:*]\n$d << EOD\n", out);
+    for (size_t i = 0; i < h->n; i++) {
+        const struct history_column *c = &h->columns[i];
+
+        if (c->length_s < SHORTEST_RATE_S)
+            fprintf(out, "%.9g NaN NaN\n", c->begin_s);
+        else
+            for (int end = 0; end <= 1; end++)
+                fprintf(out, "%.9g %.9g %.9g\n", c->begin_s + end * c->length_s,
+                        (double)c->n_sent / c->length_s, (double)c->n_answered / c->length_s);
+    }
+    fprintf(out, "EOD\nset xrange [0:%.9g]\nset offsets 0, 0, graph 0.05, 0\nplot ",
+            (double)h->n * h->column_s);
+    if (requested_qps > 0)
+        fprintf(out, "%.9g with lines lw 2 dt 2 lc rgb '#808080' title 'requested', ",
+                requested_qps);
+    fputs("$d using 1:2 with lines lt 1 title 'sent', "
+          "$d using 1:3 with lines lt 3 title 'answered'\n",
+          out);
+}
+
+/* --- connect ramp --- */
+
+void html_plots_ramp(FILE *out, const struct recordings *all)
+{
+    print_head(out, "ramp", "time since the first connect, s", "connections established");
+    fputs("set yrange [0:*]\nset xrange [0:*]\nset format y '%.10g'\n", out);
+    for (size_t i = 0; i < all->n; i++) {
+        fprintf(out, "$d%zu << EOD\n", i);
+        plot_script_ramp(out, &all->items[i], RAMP_POINTS / all->n + 1);
+        fputs("EOD\n", out);
+    }
+    for (size_t i = 0; i < all->n; i++)
+        fprintf(out, "%s$d%zu using 1:2 with steps lt %zu notitle", i == 0 ? "plot " : ", ", i,
+                i % N_COLOURS + 1);
+    fputc('\n', out);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ * html_search: the answer of a capacity search as one sentence, and the section on its trials. */
+#include "report/figure.h"
+#include "report/html_sections.h"
+#include "report/html_table.h"
+#include "report/html_text.h"
+#include "report/result.h"
+
+#include <math.h>
+#include <string.h>
+
+/* "12,345 q/s"; NULL: unknown. */
+static const char *load_text(char *text, const struct json_object *search,
+                             const struct json_object *of, const char *path)
+{
+    const char *unit = result_string(search, "unit");
+    char number[FIGURE_TEXT_BYTES];
+    double load;
+
+    if (!result_double(of, path, &load) || figure_number(number, load) == NULL)
+        return NULL;
+    snprintf(text, FIGURE_TEXT_BYTES, "%.30s %.15s", number, unit != NULL ? unit : "");
+    return text;
+}
+
+static void print_found(FILE *out, const struct json_object *search, const char *lower,
+                        const char *upper)
+{
+    char text[FIGURE_TEXT_BYTES];
+    double low, high;
+
+    if (load_text(text, search, search, "capacity") == NULL || lower == NULL || upper == NULL)
+        return;
+    html_printf(out, "%s", text);
+    if (result_double(search, "lower", &low) && result_double(search, "upper", &high) && low > 0 &&
+        high > 0)
+        html_printf(out, " (\u00b1%.1f %%)", 50 * log(high / low));
+    html_printf(out, ": %s sustained, %s not", lower, upper);
+}
+
+static void print_inconclusive(FILE *out, const struct json_object *search, const char *lower,
+                               const char *upper)
+{
+    const char *reason = result_string(search, "reason");
+
+    fputs("not found", out);
+    if (reason != NULL)
+        html_printf(out, " (%s)", reason);
+    if (lower != NULL)
+        html_printf(out, "; so far %s sustained", lower);
+    if (upper != NULL)
+        html_printf(out, "; so far %s not sustained", upper);
+}
+
+void html_search_answer(FILE *out, const struct json_object *search)
+{
+    char texts[2][FIGURE_TEXT_BYTES];
+    const char *lower = load_text(texts[0], search, search, "lower");
+    const char *upper = load_text(texts[1], search, search, "upper");
+    const char *status = result_string(search, "status");
+    const char *limited_by = result_string(search, "limited_by");
+
+    fputs("<p class=\"capacity\"><strong>Capacity</strong>: ", out);
+    if (status != NULL && strcmp(status, "found") == 0)
+        print_found(out, search, lower, upper);
+    else if (status != NULL && strcmp(status, "at-least") == 0 && lower != NULL)
+        html_printf(out, "at least %s, the end of the range", lower);
+    else if (status != NULL && strcmp(status, "less-than") == 0 && upper != NULL)
+        html_printf(out, "less than %s, the start of the range", upper);
+    else
+        print_inconclusive(out, search, lower, upper);
+    if (limited_by != NULL)
+        html_printf(out, "; limited by %s", limited_by);
+    fputs(".</p>\n", out);
+}
+
+static const char *time_of(char *text, const struct json_object *trial, const char *path)
+{
+    uint64_t ns;
+
+    return figure_latency(text, result_u64(trial, path, &ns) ? ns : LATENCY_UNKNOWN, 0);
+}
+
+static void print_level(FILE *out, const struct json_object *search)
+{
+    const char *separator = "<p>Service level: ";
+    char text[FIGURE_TEXT_BYTES];
+
+    for (unsigned i = 0; result_item(search, "slo", i) != NULL; i++) {
+        fputs(separator, out);
+        html_text(out, result_item(search, "slo", i));
+        separator = ", ";
+    }
+    if (result_item(search, "slo", 0) != NULL) {
+        fputs(result_flag(search, "confirmed") ? "; confirmed by a longer trial" : "", out);
+        if (figure_seconds(text, search, "recovery_s") != NULL)
+            html_printf(out, "; recovered from an overload within %s", text);
+        fputs(".</p>\n", out);
+    }
+}
+
+void html_search(const struct html_report *r)
+{
+    static const struct html_column columns[] = {
+        {"trial", true}, {"load", false}, {"length", false}, {"p50", false},
+        {"p99", false},  {"lost", false}, {"result", true}};
+    const struct json_object *search = result_find(r->result, "search"), *trial;
+    char texts[5][FIGURE_TEXT_BYTES], result[200];
+
+    if (search == NULL)
+        return;
+    fputs("<section>\n<h2>Capacity search</h2>\n", r->out);
+    print_level(r->out, search);
+    html_table_begin(r->out, "Trials in order of time", columns, 7);
+    for (size_t i = 0; (trial = result_element(search, "trials", i)) != NULL; i++) {
+        const char *class = result_string(trial, "class"), *reason = result_string(trial, "reason");
+
+        snprintf(result, sizeof result, "%.40s%s%.140s", class != NULL ? class : "",
+                 reason != NULL ? ": " : "", reason != NULL ? reason : "");
+        html_table_row(r->out, columns,
+                       (const char *[]){
+                           result_string(trial, "step"), load_text(texts[0], search, trial, "load"),
+                           figure_seconds(texts[1], trial, "duration_s"),
+                           time_of(texts[2], trial, "p50_ns"), time_of(texts[3], trial, "p99_ns"),
+                           figure_count(texts[4], trial, "lost"), result},
+                       7);
+    }
+    html_table_end(r->out);
+    fputs("</section>\n", r->out);
+}

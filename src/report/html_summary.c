@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ * html_summary: the first screen of the page: what was measured, whether it holds, and the figures
+ * that people ask for first. */
+#include "report/figure.h"
+#include "report/html_sections.h"
+#include "report/html_text.h"
+#include "report/result.h"
+
+#include <string.h>
+
+/* --- verdict --- */
+
+static void print_holding(FILE *out, const struct json_object *result)
+{
+    const char *valid_to = result_string(result, "valid_to");
+
+    if (result_find(result, "broken_law") != NULL)
+        html_printf(out, "the counts do not add up (%s), which is a bug in the program.",
+                    result_string(result, "broken_law"));
+    else if (valid_to == NULL)
+        fputs("no response time was measured.", out);
+    else if (strcmp(valid_to, "max") == 0)
+        fputs("all percentiles of the response time are the server's, not this host's.", out);
+    else if (strcmp(valid_to, "none") == 0)
+        fputs("no percentile of the response time is the server's alone.", out);
+    else
+        html_printf(out,
+                    "percentiles of the response time up to %s are the server's, not this host's.",
+                    valid_to);
+}
+
+static void print_verdict(FILE *out, const struct json_object *result)
+{
+    static const char *const classes[] = {
+        [RESULT_VALID] = "valid", [RESULT_SUSPECT] = "suspect", [RESULT_INVALID] = "invalid"};
+    const enum result_verdict verdict = result_verdict(result);
+    const char *reasons =
+        result_item(result, "explanations", 0) != NULL ? "explanations" : "reasons";
+
+    fprintf(out, "<p class=\"verdict\"><strong class=\"%s\">%s</strong>: ", classes[verdict],
+            result_verdict_name(verdict));
+    print_holding(out, result);
+    fputs("</p>\n", out);
+    if (result_item(result, reasons, 0) != NULL || result_was_interrupted(result)) {
+        fputs("<ul>\n", out);
+        for (unsigned i = 0; result_item(result, reasons, i) != NULL; i++) {
+            fputs("<li>", out);
+            html_text(out, result_item(result, reasons, i));
+            fputs("</li>\n", out);
+        }
+        if (result_was_interrupted(result))
+            fputs("<li>interrupted: the figures cover the part that ran</li>\n", out);
+        fputs("</ul>\n", out);
+    }
+}
+
+/* --- figures --- */
+
+static void print_figure(FILE *out, const char *title, const char *value)
+{
+    fputs("<div><dt>", out);
+    html_text(out, title);
+    fputs("</dt><dd>", out);
+    html_text(out, value != NULL ? value : "-");
+    fputs("</dd></div>\n", out);
+}
+
+static void print_response(FILE *out, const struct json_object *result)
+{
+    const uint64_t timeout_ns = result_timeout_ns(result);
+    char text[FIGURE_TEXT_BYTES], title[FIGURE_TEXT_BYTES];
+    struct latency l;
+
+    if (!result_latency(result, "response", &l) || l.count == 0)
+        return;
+    for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
+        if (latency_percentiles[i].den <= 100 && latency_percentiles[i].title != NULL) {
+            snprintf(title, sizeof title, "response %s", latency_percentiles[i].title);
+            print_figure(out, title, figure_latency(text, l.percentiles_ns[i], timeout_ns));
+        }
+    print_figure(out, "slowest answer", figure_latency(text, l.max_ns, timeout_ns));
+}
+
+static void print_figures(FILE *out, const struct json_object *result)
+{
+    static const struct {
+        const char *title, *path;
+        const char *(*text)(char *text, const struct json_object *result, const char *path);
+    } rows[] = {
+        {"rate requested", "rate.asked_qps", figure_rate},
+        {"rate sent", "rate.achieved_qps", figure_rate},
+        {"queries sent", "queries.sent", figure_count},
+        {"queries answered", "queries.answered", figure_count},
+        {"connections requested", "connections.asked", figure_count},
+        {"connections live at the end", "connections.live_at_end", figure_count},
+        {"measured for", "rate.duration_s", figure_seconds},
+    };
+    char text[FIGURE_TEXT_BYTES];
+
+    fputs("<dl class=\"key\">\n", out);
+    print_response(out, result);
+    print_figure(out, "answered", figure_answered(text, result));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        print_figure(out, rows[i].title, rows[i].text(text, result, rows[i].path));
+    fputs("</dl>\n", out);
+}
+
+/* --- what ran where --- */
+
+/* "title value" for a value that is known, as JSON. */
+static void print_known(FILE *out, const struct json_object *result, const char *path,
+                        const char *before, const char *after)
+{
+    const struct json_object *found = result_find(result, path);
+    const char *text = result_string(result, path);
+
+    if (found != NULL)
+        html_printf(out, "%s%s%s", before, text != NULL ? text : result_text(result, path), after);
+}
+
+static void print_host(FILE *out, const struct json_object *result)
+{
+    fputs("<p class=\"soft\">", out);
+    print_known(out, result, "program", "", "");
+    print_known(out, result, "version", " ", "");
+    print_known(out, result, "started", ", started ", "");
+    print_known(out, result, "host.kernel", "; Linux ", "");
+    print_known(out, result, "host.cpus", ", ", " CPUs");
+    print_known(out, result, "host.threads", "; threads: ", "");
+    print_known(out, result, "host.pacing", ", pacing ", "");
+    print_known(out, result, "host.libevent", ", libevent ", "");
+    print_known(out, result, "host.backend", " (", ")");
+    print_known(out, result, "seed", "; seed ", "");
+    print_known(out, result, "tls.version", "; ", "");
+    print_known(out, result, "tls.cipher", " ", "");
+    fputs("</p>\n", out);
+}
+
+static void print_command(FILE *out, const struct json_object *result)
+{
+    if (result_string(result, "command") == NULL)
+        return;
+    fputs("<pre class=\"command\">", out);
+    html_text(out, result_string(result, "command"));
+    fputs("</pre>\n", out);
+}
+
+void html_summary(const struct html_report *r)
+{
+    const char *target = result_string(r->result, "target");
+    const struct json_object *search = result_find(r->result, "search");
+
+    fputs("<header>\n<h1>", r->out);
+    if (r->runs->n > 1)
+        html_printf(r->out, "%zu instances of tcpclient", r->runs->n);
+    else
+        fputs("tcpclient", r->out);
+    html_printf(r->out, " to %s", target != NULL ? target : "several targets");
+    fputs("</h1>\n", r->out);
+    print_verdict(r->out, r->result);
+    if (search != NULL)
+        html_search_answer(r->out, search);
+    print_command(r->out, r->result);
+    print_host(r->out, r->result);
+    print_figures(r->out, r->result);
+    fputs("</header>\n", r->out);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ * html_table: see report/html_table.h. */
+#include "report/html_table.h"
+
+#include "report/html_text.h"
+
+static const char *class_of(const struct html_column *column)
+{
+    return column->is_text ? " class=\"text\"" : "";
+}
+
+void html_table_begin(FILE *out, const char *caption, const struct html_column *columns, size_t n)
+{
+    fputs("<div class=\"scroll\"><table>\n<caption>", out);
+    html_text(out, caption);
+    fputs("</caption>\n<thead><tr>", out);
+    for (size_t i = 0; i < n; i++) {
+        fprintf(out, "<th scope=\"col\"%s>", class_of(&columns[i]));
+        html_text(out, columns[i].title);
+        fputs("</th>", out);
+    }
+    fputs("</tr></thead>\n<tbody>\n", out);
+}
+
+void html_table_row(FILE *out, const struct html_column *columns, const char *const *cells,
+                    size_t n)
+{
+    fputs("<tr><th scope=\"row\">", out);
+    html_text(out, cells[0]);
+    fputs("</th>", out);
+    for (size_t i = 1; i < n; i++) {
+        fprintf(out, "<td%s>", class_of(&columns[i]));
+        html_text(out, cells[i] != NULL ? cells[i] : "-");
+        fputs("</td>", out);
+    }
+    fputs("</tr>\n", out);
+}
+
+void html_table_end(FILE *out)
+{
+    fputs("</tbody></table></div>\n", out);
+}

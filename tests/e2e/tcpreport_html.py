@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: MIT
+"""tcpreport html: a page that needs nothing else, has every figure of the result, and in which text stays text."""
+
+import functools
+import html.parser
+
+from faults import *
+from reports import *
+
+VOID = {"meta", "br", "hr", "img", "input", "link"}
+# what the page is made of; anything else came from outside
+ELEMENTS = {"html", "head", "meta", "title", "style", "body", "header", "section", "h1", "h2", "p", "strong", "ul", "li",
+            "dl", "div", "dt", "dd", "table", "caption", "thead", "tbody", "tr", "th", "td", "pre", "details", "summary",
+            "figure", "figcaption", "svg", "g", "path", "text", "tspan", "image", "rect", "polygon", "circle"}
+# each picture by a part of its caption: what is written along its axes
+PICTURES = {"Latency by percentile": ("percentile of the queries, %", "time, s"),
+            "Response time over time": ("time since the first query, s", "response time, s"),
+            "sent and answered per second": ("time since the first query, s", "rate, queries/s"),
+            "Connect ramp": ("time since the first connect, s", "connections established")}
+MOST_BYTES = 300_000
+HOSTILE = "<script>alert(1)</script>\"'><img src=http://evil.example/x onerror=alert(2)>&lt;b&gt;"
+
+
+class Page(html.parser.HTMLParser):
+    """The elements of a page and their text; strict: what is not well-formed is in `errors`."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.elements, self.errors, self.ids = [], [], [], []
+        self.feed(text)
+        self.close()
+        self.errors += [f"<{name}> is never closed" for name, *_ in self.open]
+
+    def handle_starttag(self, name, attributes):
+        element = (name, dict(attributes), [])
+        self.elements.append(element)
+        self.ids += [value for key, value in attributes if key == "id"]
+        if len(element[1]) < len(attributes):
+            self.errors.append(f"<{name}> has an attribute twice")
+        if name not in VOID:
+            self.open.append(element)
+
+    def handle_startendtag(self, name, attributes):
+        self.handle_starttag(name, attributes)
+        if name not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, name):
+        if not self.open or self.open.pop()[0] != name:
+            self.errors.append(f"</{name}> closes nothing")
+
+    def handle_data(self, data):
+        for element in self.open:
+            element[2].append(data)
+
+    def texts(self, *names):
+        return ["".join(parts) for name, _, parts in self.elements if name in names]
+
+    def text(self):
+        return "".join(self.texts("html"))
+
+
+def problems(text):
+    """What a page must not have: bad nesting, foreign elements, scripts, references to anything outside."""
+    page = Page(text)
+    found = list(page.errors)
+    found += [f"id {i} twice" for i in set(page.ids) if page.ids.count(i) > 1]
+    for name, attributes, _ in page.elements:
+        if name not in ELEMENTS:
+            found.append(f"<{name}>")
+        for key, value in attributes.items():
+            if key.startswith("on") or (key in ("src", "href", "action", "srcset", "data", "background")):
+                found.append(f"<{name} {key}={value}>")
+            if key == "xlink:href" and not value.startswith("data:image/png;base64,"):
+                found.append(f"<{name} {key}={value}>")
+            if key == "style" and "url(" in value:
+                found.append(f"<{name} style={value}>")
+    found += [f"{word} in the style" for style in page.texts("style") for word in ("url(", "@import", "http") if word in style]
+    for needed in ("title", "h1", "header"):
+        if not any(name == needed for name, *_ in page.elements):
+            found.append(f"no <{needed}>")
+    for name, attributes, _ in page.elements:
+        if name == "th" and attributes.get("scope") not in ("col", "row"):
+            found.append("a table header without scope")
+        if name == "svg" and not attributes.get("aria-label"):
+            found.append("a picture without a label")
+    return found
+
+
+@functools.cache
+def two_runs():
+    """The directory of the files of two instances that ran side by side. Read, never changed."""
+    directory = os.path.dirname(temp_path("x"))
+    runs_of(directory, *[["-r", 1000, "-t", 3, "-n", 50, "-s", i + 1, "--connections-out",
+                          f"{directory}/{i}.conn.csv"] for i in range(2)])
+    for i in range(2):
+        os.rename(f"{directory}/{i}.conn.csv", f"{directory}/{i}.csv")
+    return directory
+
+
+def files(i):
+    return [f"{two_runs()}/{i}.{ending}" for ending in ("json", "hlog", "csv")]
+
+
+def page_of(*arguments, earlier=()):
+    """The text of the page, which has none of the problems."""
+    path = temp_path("page.html")
+    r = report("html", "-o", path, *arguments, *(["--", *earlier] if earlier else []))
+    check_equal((r.stdout, r.stderr), ("", ""), "words")
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    check_equal(problems(text), [], "problems")
+    check(len(text) < MOST_BYTES, f"{len(text)} bytes")
+    return text
+
+
+def pictures(text):
+    """{caption: what is written in it}."""
+    found = {}
+    for figure in text.split("<figure>")[1:]:
+        page = Page(figure.split("</figure>")[0])
+        found[page.texts("figcaption")[0]] = [words.strip() for words in page.texts("text")]
+    return found
+
+
+def check_axes(text, wanted):
+    drawn = pictures(text)
+    check_equal(len(drawn), len(wanted), f"pictures: {list(drawn)}")
+    for part in wanted:
+        words, = (words for caption, words in drawn.items() if part in caption)
+        for axis in PICTURES[part]:
+            check(axis in words, f"axis {axis!r} in {words}")
+
+
+def test_page_of_a_run_has_its_figures_and_pictures():
+    need_program("gnuplot")
+    text = page_of(*files(0))
+    page = Page(text)
+    with open(files(0)[0]) as f:
+        result = json.load(f)
+    check_axes(text, PICTURES)
+    head, = page.texts("header")
+    for words in (result["verdict"], result["target"], result["host"]["kernel"], f"{result['queries']['sent']:,}",
+                  f"{result['queries']['answered']:,}", *result["explanations"]):
+        check(words in head, f"{words!r} in {head}")
+    for words in ("run/finished", "Times of queries", "All settings", "send lag"):
+        check(words in page.text(), f"{words!r} in the page")
+    embedded, = ("".join(parts) for _, attributes, parts in page.elements if attributes.get("id") == "result")
+    check_equal(json.loads(embedded), result, "the JSON in the page")
+
+
+def test_problems_are_noticed():
+    """The controls of the checks above."""
+    need_program("gnuplot")
+    text = page_of(*files(0))
+    for bad, what in (("<script>1</script>", "script"), ("<img src=http://x/>", "img"), ("<p onclick='x'>", "onclick"),
+                      ("<b>", "b"), ("</p>", "closes nothing"), ("<table><th>x</th></table>", "scope"),
+                      ("<svg></svg>", "label"), ("<pre id='result'></pre>", "twice"),
+                      ("<style>@import 'x'</style>", "import")):
+        found = problems(text.replace("</header>", f"{bad}</header>"))
+        check(any(what in problem for problem in found), f"{what!r} in {found}")
+
+
+def test_text_from_outside_stays_text():
+    need_program("gnuplot")
+    directory = os.path.join(os.path.dirname(temp_path("x")), "hostile")
+    os.makedirs(directory, exist_ok=True)
+    # no slash in the name of a file
+    name = HOSTILE.replace("/", "\\")
+    hostile = [f"{directory}/{name}{i}.json" for i in range(2)]
+    for i, path in enumerate(hostile):
+        shutil.copy(files(i)[0], path)
+        with open(path) as f:
+            result = json.load(f)
+        change(path, target=HOSTILE, host={"kernel": HOSTILE}, options={"qname": HOSTILE, "source": HOSTILE},
+               explanations=[HOSTILE], version=HOSTILE, verdict="SUSPECT", broken_law=HOSTILE if i else None,
+               tls={"library": HOSTILE, "version": HOSTILE, "cipher": HOSTILE, "handshakes": 1, "resumed": 0} if i else None,
+               diagnosis=[{"limit": HOSTILE, "connections": 1, "evidence": HOSTILE, "remedy": HOSTILE}],
+               connections={"outcomes": {**result["connections"]["outcomes"], f"run/{HOSTILE}": 3}},
+               search={"find": "rate", "unit": HOSTILE[:15], "slo": [HOSTILE], "status": "found", "reason": HOSTILE,
+                       "capacity": 150, "lower": 100, "upper": 200, "limited_by": HOSTILE,
+                       "trials": [{"step": HOSTILE, "load": 100, "class": HOSTILE, "reason": HOSTILE}]})
+    for arguments, earlier in (([hostile[1]], [hostile[0]]), (hostile, [])):
+        text = page_of(*arguments, earlier=earlier)
+        page = Page(text)
+        check(page.text().count(HOSTILE) >= 8, f"the text as it is, {page.text().count(HOSTILE)} times")
+        check(name in page.text(), "the name of the file")
+        # the control: text that was not escaped would be noticed
+        check(problems(text.replace("&lt;script&gt;", "<script>", 1)), "unescaped text")
+
+
+def test_page_of_instances_adds_them_up():
+    need_program("gnuplot")
+    text = page_of(*files(0), *files(1))
+    page = Page(text)
+    check_axes(text, PICTURES)
+    sent = []
+    for i in range(2):
+        with open(files(i)[0]) as f:
+            sent.append(json.load(f)["queries"]["sent"])
+    check("2 instances" in page.texts("h1")[0], page.texts("h1")[0])
+    for n in (*sent, sum(sent)):
+        check(f"{n:,}" in page.text(), f"{n:,} queries")
+    embedded, = ("".join(parts) for _, attributes, parts in page.elements if attributes.get("id") == "result")
+    check_equal(json.loads(embedded)["queries"]["sent"], sum(sent), "sent by both, in the JSON")
+
+
+def rows_of(text, caption):
+    """{first cell: the others} of the table with this caption."""
+    table, = (t for t in text.split("<table>")[1:] if Page(t.split("</table>")[0]).texts("caption")[0] == caption)
+    rows = [Page(row.split("</tr>")[0]).texts("th", "td") for row in table.split("</table>")[0].split("<tr>")[1:]]
+    return {row[0]: row[1:] for row in rows}
+
+
+def test_earlier_runs_are_beside_this_one():
+    earlier = []
+    for i, p50 in enumerate((100_000, 300_000, 200_000)):
+        earlier.append(temp_path(f"earlier{i}.json"))
+        shutil.copy(files(0)[0], earlier[-1])
+        with open(earlier[-1]) as f:
+            change(earlier[-1], latency_ns={"response": {**json.load(f)["latency_ns"]["response"], "p50": p50}})
+    now = temp_path("now.json")
+    shutil.copy(files(0)[0], now)
+    with open(now) as f:
+        change(now, latency_ns={"response": {**json.load(f)["latency_ns"]["response"], "p50": 220_000}})
+    text = page_of(now, earlier=earlier)
+    row = rows_of(text, "This run and the earlier ones")["response p50"]
+    check_equal(row[:5], ["220 us", "200 us", "100 us", "300 us", "+10.00 %"], "response p50")
+    check_equal(len(rows_of(text, "The earlier runs")), 4, "header and earlier runs")
+    check("Not comparable" not in text, "the control: the same settings")
+    change(earlier[1], options={"rate": 7})
+    check("differ: rate 7 and 1000" in page_of(now, earlier=earlier), "another rate")
+
+
+def test_capacity_is_on_the_first_screen():
+    path = temp_path("search.json")
+    shutil.copy(files(0)[0], path)
+    answers = (({"status": "found", "capacity": 150000, "lower": 146000, "upper": 154000, "limited_by": "p99<5ms"},
+                "Capacity: 150,000 q/s (\u00b12.7 %): 146,000 q/s sustained, 154,000 q/s not; limited by p99<5ms."),
+               ({"status": "at-least", "capacity": 1e6, "lower": 1e6}, "Capacity: at least 1,000,000 q/s, the end of the range."),
+               ({"status": "less-than", "upper": 100}, "Capacity: less than 100 q/s, the start of the range."),
+               ({"status": "inconclusive", "reason": "time", "lower": 5000},
+                "Capacity: not found (time); so far 5,000 q/s sustained."))
+    for answer, sentence in answers:
+        trial = {"step": "double", "load": 1000, "duration_s": 2, "class": "bad", "reason": "p99<5ms", "p50_ns": 1000000,
+                 "p99_ns": 7000000, "lost": 3}
+        change(path, search=None)
+        change(path, search={"unit": "q/s", "slo": ["p99<5ms"], "trials": [trial], **answer})
+        text = page_of(path)
+        check(sentence in Page(text).texts("header")[0], f"{sentence!r} in {Page(text).texts('header')[0]}")
+        check_equal(rows_of(text, "Trials in order of time")["double"],
+                    ["1,000 q/s", "2.00 s", "1.00 ms", "7.00 ms", "3", "bad: p99<5ms"], "the trial")
+    change(path, search=None)
+    check("Capacity" not in page_of(path), "without a search")
+
+
+def test_outcomes_have_remedies():
+    path = temp_path("outcomes.json")
+    shutil.copy(files(0)[0], path)
+    change(path, connections={"outcomes": {"run/finished": 5, "connect/refused": 45}},
+           diagnosis=[{"limit": "backlog", "connections": 45, "evidence": "45 overflows", "remedy": "raise it"}])
+    text = page_of(path)
+    rows = rows_of(text, "How connections ended")
+    check_equal(rows["run/finished"], ["5", ""], "nothing is wrong")
+    check_equal(rows["connect/refused"], ["45", "nothing listens on that port, or a firewall rejects it"], "refused")
+    check_equal(rows_of(text, "Why connections are missing")["backlog"], ["45", "45 overflows", "raise it"], "limit")
+
+
+def test_page_without_gnuplot_or_log_has_tables():
+    path = temp_path("tables.html")
+    r = subprocess.run([os.path.abspath(TCPREPORT), "html", "-o", path, *files(0)], capture_output=True, text=True,
+                       timeout=20, env={"PATH": "/nonexistent"})
+    check_equal((r.returncode, r.stderr), (0, "tcpreport: gnuplot is not installed (Debian: gnuplot-nox)\n"),
+                "without gnuplot")
+    with open(path) as f:
+        text = f.read()
+    check_equal((problems(text), pictures(text)), ([], {}), "no pictures")
+    check("Pictures are missing" in text and "Times of queries" in text, "tables, and why there is no more")
+    text = page_of(files(0)[0])
+    check_equal(pictures(text), {}, "pictures of the result alone")
+    check("--hlog" in text and "Pictures are missing" not in text, "what the pictures need")
+
+
+def test_command_line_of_html_is_checked():
+    path = temp_path("no.html")
+    for arguments, words in (([files(0)[0]], "--output"), (["-o", path], "missing FILE"),
+                             (["-o", files(0)[0], files(0)[0]], "is one of the input files"),
+                             (["-o", path, files(0)[1]], "expected the --json file of each run"),
+                             (["-o", path, files(0)[0], "--", files(0)[1]], "expected the --json file of each run"),
+                             (["-o", path, "/nonexistent.json"], "/nonexistent.json: cannot read"),
+                             (["-o", "/nonexistent/x.html", files(0)[0]], "/nonexistent/x.html")):
+        r = report("html", *arguments, code=2)
+        check(words in r.stderr and len(r.stderr.splitlines()) == 1, f"{words!r} in {r.stderr}")
+    check(not os.path.exists(path), "no page is left behind")
+    page = report("html", "-o", "-", files(0)[0]).stdout
+    check_equal(problems(page), [], "on stdout")
+
+
+if __name__ == "__main__":
+    main()

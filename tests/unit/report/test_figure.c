@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ * test_figure: figures with their units; what is unknown or absurd is no figure. */
+#include "report/figure.h"
+
+#include "measure/latency.h"
+
+#include <json-c/json.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static char text[FIGURE_TEXT_BYTES];
+static struct json_object *result;
+
+static int parse(void **state)
+{
+    (void)state;
+    result = json_tokener_parse(
+        "{\"n\": 1234567, \"rate\": 12345.6, \"slow\": 0.25, \"s\": 12.5, \"bytes\": 2048, "
+        "\"bad\": \"x\", \"less\": -1, \"huge\": 1e300, \"none\": null, "
+        "\"queries\": {\"scheduled\": 3000000, \"answered\": 2999999}}");
+    return result == NULL;
+}
+
+static int forget(void **state)
+{
+    (void)state;
+    json_object_put(result);
+    return 0;
+}
+
+static void figures_have_separators_and_units(void **state)
+{
+    (void)state;
+    assert_string_equal(figure_count(text, result, "n"), "1,234,567");
+    assert_string_equal(figure_rate(text, result, "rate"), "12,346 q/s");
+    assert_string_equal(figure_rate(text, result, "slow"), "0.25 q/s");
+    assert_string_equal(figure_seconds(text, result, "s"), "12.5 s");
+    assert_string_equal(figure_bytes(text, result, "bytes"), "2.00 KiB");
+    assert_string_equal(figure_number(text, 999.5), "999.5");
+    assert_string_equal(figure_number(text, 1000), "1,000");
+}
+
+static void what_is_unknown_or_absurd_is_no_figure(void **state)
+{
+    static const char *const paths[] = {"none", "missing", "bad", "less", "huge"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        assert_null(figure_count(text, result, paths[i]));
+        assert_null(figure_rate(text, result, paths[i]));
+        assert_null(figure_seconds(text, result, paths[i]));
+        assert_null(figure_bytes(text, result, paths[i]));
+    }
+}
+
+static void latency_among_the_unanswered_is_more_than_the_timeout(void **state)
+{
+    (void)state;
+    assert_string_equal(figure_latency(text, 1500, 0), "1.50 us");
+    assert_string_equal(figure_latency(text, HIST_BEYOND, 200000000), ">200 ms");
+    assert_string_equal(figure_latency(text, HIST_BEYOND, 0), "unanswered");
+    assert_null(figure_latency(text, LATENCY_UNKNOWN, 200000000));
+}
+
+static void share_of_answers_is_rounded_down(void **state)
+{
+    (void)state;
+    assert_string_equal(figure_answered(text, result), "99.9999 %");
+    assert_null(figure_answered(text, NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(figures_have_separators_and_units),
+        cmocka_unit_test(what_is_unknown_or_absurd_is_no_figure),
+        cmocka_unit_test(latency_among_the_unanswered_is_more_than_the_timeout),
+        cmocka_unit_test(share_of_answers_is_rounded_down),
+    };
+
+    return cmocka_run_group_tests(tests, parse, forget);
+}
