@@ -17,6 +17,7 @@ int main(int argc, char **argv)
     standard_streams_open();
     signal(SIGPIPE, SIG_IGN);
     output_take_stderr();
+    session.command = argv;
     client_opts_table()->version = worker_version();
     switch (client_opts_parse(&session.opts, argc, argv, stdout, error)) {
     case OPTIONS_EXIT:

@@ -16,6 +16,7 @@ struct report_about {
     const char *libevent;      /* its version */
     const char *backend;       /* and event backend */
     const char *target;        /* "127.0.0.1:4242" */
+    char *const *command;      /* argv; NULL: unknown */
     double rate_qps;           /* requested; 0: none */
     uint64_t churn_most_per_s; /* see struct client_plan */
     const struct client_config *config;

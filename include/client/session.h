@@ -20,7 +20,8 @@ enum client_exit {
 };
 
 struct client_session {
-    struct client_opts opts; /* set by the caller before */
+    char *const *command;    /* argv, set by the caller, ... */
+    struct client_opts opts; /* as these are, before */
     struct client_plan plan; /* calling any of these functions */
     struct client_outputs outputs;
     struct control_socket control;

@@ -311,6 +311,14 @@ static void put_verdict(struct json *j, const struct client_result *r)
     put_holds(j, r);
 }
 
+static void put_command(struct json *j, char *const *command)
+{
+    json_array_begin(j, "command");
+    for (; command != NULL && *command != NULL; command++)
+        json_string(j, NULL, *command);
+    json_array_end(j);
+}
+
 void report_json(FILE *out, const struct report_about *about, const struct client_result *r)
 {
     static const char *const states[] = {"ended", "connecting", "running", "paused", "draining"};
@@ -320,6 +328,7 @@ void report_json(FILE *out, const struct report_about *about, const struct clien
     result_json_run(&j, states[r->state], r->started_epoch_ns);
     put_start(&j, &r->start);
     json_string(&j, "target", about->target);
+    put_command(&j, about->command);
     options_json(about->options, about->settings, &j, "options");
     json_u64(&j, "seed", about->config->seed);
     report_json_host(&j, about, r);

@@ -103,6 +103,7 @@ static struct report_about about_of(const struct client_session *s, double rate_
         .libevent = event_get_version(),
         .backend = worker_backend(),
         .target = s->plan.target,
+        .command = s->command,
         .rate_qps = rate_qps,
         .churn_most_per_s = s->plan.churn_most_per_s,
         .config = &s->plan.config,

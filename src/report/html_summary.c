@@ -136,12 +136,38 @@ static void print_host(FILE *out, const struct json_object *result)
     fputs("</p>\n", out);
 }
 
+/* A word of a command line as a shell would need it. */
+static void print_word(FILE *out, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "%+,-./:=@_";
+
+    if (*word != '\0' && word[strspn(word, plain)] == '\0') {
+        html_text(out, word);
+        return;
+    }
+    html_text(out, "'");
+    for (; *word != '\0'; word += strcspn(word, "'")) {
+        if (*word == '\'') {
+            html_text(out, "'\\''");
+            word++;
+        }
+        html_printf(out, "%.*s", (int)strcspn(word, "'"), word);
+    }
+    html_text(out, "'");
+}
+
 static void print_command(FILE *out, const struct json_object *result)
 {
-    if (result_string(result, "command") == NULL)
+    const char *word;
+
+    if (result_item(result, "command", 0) == NULL)
         return;
     fputs("<pre class=\"command\">", out);
-    html_text(out, result_string(result, "command"));
+    for (unsigned i = 0; (word = result_item(result, "command", i)) != NULL; i++) {
+        fputs(i > 0 ? " " : "", out);
+        print_word(out, word);
+    }
     fputs("</pre>\n", out);
 }
 

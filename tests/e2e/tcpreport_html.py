@@ -3,6 +3,7 @@
 
 import functools
 import html.parser
+import shlex
 
 from faults import *
 from reports import *
@@ -139,9 +140,12 @@ def test_page_of_a_run_has_its_figures_and_pictures():
     with open(files(0)[0]) as f:
         result = json.load(f)
     check_axes(text, PICTURES)
+    check_equal(result["command"][0], TCPCLIENT, "the program")
+    check({"-n", "50", "-r", "1000"} < set(result["command"]), f"command: {result['command']}")
     head, = page.texts("header")
     for words in (result["verdict"], result["target"], result["host"]["kernel"], f"{result['queries']['sent']:,}",
-                  f"{result['queries']['answered']:,}", *result["explanations"]):
+                  f"{result['queries']['answered']:,}", *result["explanations"],
+                  shlex.join(result["command"])):
         check(words in head, f"{words!r} in {head}")
     for words in ("run/finished", "Times of queries", "All settings", "send lag"):
         check(words in page.text(), f"{words!r} in the page")
@@ -173,7 +177,7 @@ def test_text_from_outside_stays_text():
         with open(path) as f:
             result = json.load(f)
         change(path, target=HOSTILE, host={"kernel": HOSTILE}, options={"qname": HOSTILE, "source": HOSTILE},
-               explanations=[HOSTILE], version=HOSTILE, verdict="SUSPECT", broken_law=HOSTILE if i else None,
+               explanations=[HOSTILE], version=HOSTILE, command=["tcpclient", HOSTILE, "it's"], verdict="SUSPECT", broken_law=HOSTILE if i else None,
                tls={"library": HOSTILE, "version": HOSTILE, "cipher": HOSTILE, "handshakes": 1, "resumed": 0} if i else None,
                diagnosis=[{"limit": HOSTILE, "connections": 1, "evidence": HOSTILE, "remedy": HOSTILE}],
                connections={"outcomes": {**result["connections"]["outcomes"], f"run/{HOSTILE}": 3}},

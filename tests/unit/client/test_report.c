@@ -98,6 +98,7 @@ static void make_result(struct client_result *r)
 static int setup(void **state)
 {
     struct made_up *m = calloc(1, sizeof *m);
+    static char *const command[] = {(char *)"tcpclient", (char *)"--qname=a b\"", NULL};
     char *argv[] = {(char *)"tcpclient", (char *)"-r", (char *)"100", (char *)"host"};
     char error[OPTIONS_ERROR_BYTES];
 
@@ -109,6 +110,7 @@ static int setup(void **state)
     m->config.timeout_ns = 5000 * MS;
     make_result(&m->result);
     m->about = (struct report_about){.version = "9.9",
+                                     .command = command,
                                      .libevent = "2.x",
                                      .backend = "epoll",
                                      .target = "192.0.2.1:53",
@@ -199,6 +201,7 @@ static void of_tls_both_reports_have_version_share_and_time(void **state)
     assert_has(text, "handshake     30.0 ms   30.0 ms");
     free(text);
     text = text_of(report_json, m);
+    assert_has(text, "\"command\": [\n    \"tcpclient\",\n    \"--qname=a b\\\"\"\n  ]");
     assert_has(text, "\"version\": \"TLSv1.3\",\n    \"cipher\": \"TLS_AES_256_GCM_SHA384\",\n"
                      "    \"handshakes\": 96,\n    \"resumed\": 72\n");
     assert_has(text, "\"handshake\": {\n      \"count\": 96,");
