@@ -43,6 +43,19 @@ static bool is_exhaustion(int error)
     return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
 
+static void take_spare_fd(struct server_accept *a)
+{
+    a->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* Without a spare fd, a worker whose table fills up could not refuse anybody. */
+static bool lacks_spare_fd(struct server_accept *a)
+{
+    if (a->spare_fd < 0)
+        take_spare_fd(a);
+    return a->spare_fd < 0 && is_exhaustion(errno);
+}
+
 /* Refuses waiting connections with the spare fd. */
 static void refuse_waiting(struct server_accept *a, int listener_fd, int error)
 {
@@ -55,7 +68,7 @@ static void refuse_waiting(struct server_accept *a, int listener_fd, int error)
         fd = accept_one(listener_fd, NULL);
         if (fd >= 0)
             refuse(a, fd, no_fd ? SERVER_REFUSED_FDS : SERVER_REFUSED_MEMORY);
-        a->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        take_spare_fd(a);
     }
 }
 
@@ -196,10 +209,22 @@ static void serve(struct server_accept *a, int fd, const struct sock_address *pe
     refuse(a, fd, SERVER_REFUSED_MEMORY);
 }
 
+static void run_out(struct server_accept *a, int listener_fd, int error)
+{
+    if (error == EMFILE && server_overflow_is_open(&a->config->overflow))
+        become_full(a);
+    else
+        pause_accepting(a, listener_fd, error);
+}
+
 static void accept_from(struct server_accept *a, int listener_fd)
 {
     struct sock_address peer;
 
+    if (lacks_spare_fd(a)) {
+        run_out(a, listener_fd, errno);
+        return;
+    }
     for (int i = 0; i < ACCEPT_BATCH; i++) {
         const bool has_memory = memory_watch_take(a->config->memory);
         int fd;
@@ -217,11 +242,8 @@ static void accept_from(struct server_accept *a, int listener_fd)
             refuse(a, fd, SERVER_REFUSED_MEMORY);
         } else if (errno == EAGAIN) {
             return;
-        } else if (errno == EMFILE && server_overflow_is_open(&a->config->overflow)) {
-            become_full(a);
-            return;
         } else if (is_exhaustion(errno)) {
-            pause_accepting(a, listener_fd, errno);
+            run_out(a, listener_fd, errno);
             return;
         }
         /* all other errors concern only the connection that accept(2) took off the queue */
