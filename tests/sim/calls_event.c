@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -103,38 +102,7 @@ int epoll_wait(int epoll_fd, struct epoll_event *events, int most, int timeout_m
     return (int)call_return("epoll_wait", epoll_fd, n);
 }
 
-/* Without waiting. */
-int poll(struct pollfd *polled, nfds_t n, int timeout_ms)
-{
-    int n_ready = 0;
-
-    if (!world.active)
-        return (int)syscall(SYS_poll, polled, n, timeout_ms);
-    call_begin();
-    LAW(timeout_ms == 0, "not simulated: poll() that waits");
-    for (nfds_t i = 0; i < n; i++) {
-        const struct descriptor *d = descriptor_of(polled[i].fd);
-
-        LAW(polled[i].fd < 0 || d != NULL, "poll(%d): not open", polled[i].fd);
-        polled[i].revents = 0;
-        if (d != NULL) /* POLLIN is EPOLLIN, and so on */
-            polled[i].revents = (short)(descriptor_ready(d) &
-                                        ((unsigned short)polled[i].events | EPOLLERR | EPOLLHUP));
-        n_ready += polled[i].revents != 0;
-    }
-    return (int)call_return("poll", -1, n_ready);
-}
-
 /* --- other descriptors --- */
-
-/* The server keeps one to have it closed when there are no more. */
-int open(const char *path, int flags, ...)
-{
-    if (!world.active || strcmp(path, "/dev/null") != 0)
-        return (int)syscall(SYS_open, path, flags, 0);
-    call_begin();
-    return create("open", DESCRIPTOR_FILE);
-}
 
 int eventfd(unsigned count, int flags)
 {

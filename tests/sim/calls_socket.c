@@ -5,7 +5,6 @@
 #define _DEFAULT_SOURCE
 
 #include "call.h"
-#include "crowd.h"
 #include "descriptor.h"
 #include "drive.h"
 #include "fiber.h"
@@ -66,40 +65,8 @@ int close(int fd)
     call_begin();
     d = descriptor_of(fd); /* others may have run */
     LAW(d != NULL, "close(%d): not open", fd);
-    if (d->kind == DESCRIPTOR_SOCKET) {
-        ledger_on_close(d->tcp);
-        ports_release(tcp_at(d->tcp));
-        tcp_close(d->tcp);
-    }
     descriptor_close(fd);
     return (int)call_return("close", fd, 0);
-}
-
-int accept4(int listener_fd, struct sockaddr *address, socklen_t *length, int flags)
-{
-    static const int errnos[] = {EMFILE, ENFILE, ENOBUFS, ENOMEM, EINTR, EPROTO, ECONNABORTED};
-    const struct descriptor *d = descriptor_of(listener_fd);
-    int64_t client;
-    int error, fd;
-
-    LAW(d != NULL && d->kind == DESCRIPTOR_LISTENER && address == NULL && length == NULL &&
-            flags == (SOCK_NONBLOCK | SOCK_CLOEXEC),
-        "not simulated: accept4(%d)", listener_fd);
-    call_begin();
-    if (descriptor_of(listener_fd)->count == 0)
-        return (int)call_return("accept", listener_fd, -EAGAIN);
-    error = call_fault(world.scenario.accept_permille, errnos, N(errnos));
-    if (error == ECONNABORTED)
-        crowd_abort(crowd_next(listener_fd));
-    if (error != 0)
-        return (int)call_return("accept", listener_fd, -error);
-    fd = descriptor_new(DESCRIPTOR_SOCKET);
-    if (fd < 0)
-        return (int)call_return("accept", listener_fd, -errno);
-    client = crowd_next(listener_fd);
-    descriptor_of(fd)->tcp = tcp_new_established(fd);
-    crowd_on_accept(client, descriptor_of(fd)->tcp);
-    return (int)call_return("accept", listener_fd, fd);
 }
 
 /* --- addresses --- */
@@ -251,11 +218,12 @@ ssize_t send(int fd, const void *data, size_t n_bytes, int flags)
     LAW(flags == MSG_NOSIGNAL && n_bytes > 0, "send(%d): %zu bytes, flags %x", fd, n_bytes, flags);
     ledger_on_turn();
     error = call_fault(world.scenario.again_permille, again, N(again));
-    if (error == 0 && (error = call_fault(world.scenario.send_permille, errnos, N(errnos))) != 0)
-        tcp_at((uint32_t)i)->had_fault = true;
+    if (error == 0)
+        error = call_fault(world.scenario.send_permille, errnos, N(errnos));
     n = error != 0 ? -error : tcp_send((uint32_t)i, data, shortened(n_bytes));
     if (n < (int64_t)n_bytes)
         tcp_at((uint32_t)i)->was_full = true;
+    tcp_at((uint32_t)i)->last = (struct tcp_call){world.now_ns, (int32_t)n, true};
     return (ssize_t)call_return("send", fd, n);
 }
 
@@ -274,9 +242,10 @@ ssize_t recv(int fd, void *data, size_t n_bytes, int flags)
     LAW(flags == 0, "not simulated: recv flags %x", flags);
     ledger_on_turn();
     error = call_fault(world.scenario.again_permille, again, N(again));
-    if (error == 0 && (error = call_fault(world.scenario.receive_permille, errnos, N(errnos))) != 0)
-        tcp_at((uint32_t)i)->had_fault = true;
+    if (error == 0)
+        error = call_fault(world.scenario.receive_permille, errnos, N(errnos));
     n = error != 0 ? -error : tcp_receive((uint32_t)i, data, shortened(n_bytes));
+    tcp_at((uint32_t)i)->last = (struct tcp_call){world.now_ns, (int32_t)n, false};
     if (n > 0)
         ledger_on_received((uint32_t)i, data, (size_t)n, drive_is_drained(fiber_current()));
     return (ssize_t)call_return("recv", fd, n);

@@ -3,7 +3,9 @@
 #include "descriptor.h"
 
 #include "fiber.h"
+#include "ledger.h"
 #include "memory.h"
+#include "ports.h"
 #include "tcp.h"
 #include "violation.h"
 #include "world.h"
@@ -16,15 +18,33 @@ static uint32_t n_used, room; /* numbers that have been used; those beyond are f
 static int *free_list;        /* of those used; the latest first */
 static uint32_t n_free, free_room;
 static uint32_t n_open;
+static int table_of[FIBER_MOST]; /* 0: that of fiber 0 */
+static uint32_t n_in_table[FIBER_MOST];
+
+/* An epoll that is in another one. */
+struct nest {
+    int outer, inner;
+    epoll_data_t data;
+};
+
+static struct nest nests[FIBER_MOST];
+static uint32_t n_nests;
 
 void descriptor_begin(void)
 {
-    n_used = n_free = n_open = 0;
+    n_used = n_free = n_open = n_nests = 0;
+    for (int i = 0; i < FIBER_MOST; i++)
+        table_of[i] = (int)(n_in_table[i] = 0);
 }
 
 uint32_t descriptor_n_open(void)
 {
     return n_open;
+}
+
+uint32_t descriptor_n_used(void)
+{
+    return n_used;
 }
 
 static struct descriptor *at(int fd)
@@ -52,21 +72,38 @@ static int take_number(void)
     return DESCRIPTOR_FIRST + (int)n_used++;
 }
 
-int descriptor_new(enum descriptor_kind kind)
+static int table(void)
+{
+    return table_of[fiber_current()];
+}
+
+bool descriptor_is_full(void)
 {
     const uint64_t limit = world.scenario.fd_limit;
+
+    return limit > 0 && n_in_table[table()] >= limit;
+}
+
+int descriptor_new(enum descriptor_kind kind)
+{
     struct descriptor *d;
     int fd;
 
     /* libevent would do without epoll */
-    if (limit > 0 && n_open >= limit && kind != DESCRIPTOR_EPOLL && kind != DESCRIPTOR_PIPE) {
+    if (descriptor_is_full() && kind != DESCRIPTOR_EPOLL && kind != DESCRIPTOR_PIPE) {
         errno = EMFILE;
         return -1;
     }
     fd = take_number();
     d = at(fd);
-    *d = (struct descriptor){
-        .kind = (uint8_t)kind, .watcher = -1, .previous = -1, .next = -1, .serial = d->serial + 1};
+    *d = (struct descriptor){.kind = (uint8_t)kind,
+                             .watcher = -1,
+                             .previous = -1,
+                             .next = -1,
+                             .serial = d->serial + 1,
+                             .tables = 1ull << table(),
+                             .creator = table()};
+    n_in_table[table()]++;
     if (kind == DESCRIPTOR_EPOLL)
         d->head = d->tail = d->sleeper = -1;
     n_open++;
@@ -118,8 +155,6 @@ uint32_t descriptor_ready(const struct descriptor *d)
     switch ((enum descriptor_kind)d->kind) {
     case DESCRIPTOR_SOCKET:
         return tcp_ready(d->tcp);
-    case DESCRIPTOR_LISTENER:
-        return d->count > 0 ? EPOLLIN : 0;
     case DESCRIPTOR_EVENT:
         return d->count > 0 ? EPOLLIN | EPOLLOUT : EPOLLOUT;
     case DESCRIPTOR_TIMER:
@@ -129,21 +164,55 @@ uint32_t descriptor_ready(const struct descriptor *d)
     }
 }
 
+static void wake(int epoll_fd)
+{
+    if (at(epoll_fd)->sleeper >= 0)
+        fiber_wake(at(epoll_fd)->sleeper);
+    for (uint32_t i = 0; i < n_nests; i++)
+        if (nests[i].inner == epoll_fd)
+            wake(nests[i].outer);
+}
+
 void descriptor_changed(int fd)
 {
-    struct descriptor *d = at(fd);
+    struct descriptor *d = fd >= 0 ? at(fd) : NULL;
 
-    if (d->watcher < 0 || wanted(d) == 0)
+    if (d == NULL || d->watcher < 0 || wanted(d) == 0)
         return;
     list(fd);
-    if (at(d->watcher)->sleeper >= 0)
-        fiber_wake(at(d->watcher)->sleeper);
+    wake(d->watcher);
+}
+
+/* A pair of which one is -1: all with the other. */
+static void drop_nests(int outer, int inner)
+{
+    for (uint32_t i = n_nests; i-- > 0;)
+        if ((outer < 0 || nests[i].outer == outer) && (inner < 0 || nests[i].inner == inner))
+            nests[i] = nests[--n_nests];
+}
+
+static void close_socket(const struct descriptor *d)
+{
+    ledger_on_close(d->tcp);
+    ports_release(tcp_at(d->tcp));
+    tcp_close(d->tcp);
 }
 
 void descriptor_close(int fd)
 {
     struct descriptor *d = at(fd);
 
+    LAW((d->tables & 1ull << table()) != 0, "close(%d): not in this thread's table", fd);
+    d->tables &= ~(1ull << table());
+    n_in_table[table()]--;
+    if (d->tables != 0)
+        return;
+    if (d->kind == DESCRIPTOR_SOCKET)
+        close_socket(d);
+    if (d->kind == DESCRIPTOR_EPOLL) {
+        drop_nests(fd, -1);
+        drop_nests(-1, fd);
+    }
     if (d->watcher >= 0)
         unlist(fd);
     if (d->kind == DESCRIPTOR_EPOLL)
@@ -163,14 +232,68 @@ void descriptor_close(int fd)
     n_open--;
 }
 
+/* --- tables --- */
+
+void descriptor_unshare(void)
+{
+    const int own = fiber_current();
+
+    LAW(table() == 0, "a thread has two tables");
+    for (uint32_t i = 0; i < n_used; i++)
+        if (all[i].kind != DESCRIPTOR_FREE && (all[i].tables & 1) != 0)
+            all[i].tables |= 1ull << own;
+    n_in_table[own] = n_in_table[0];
+    table_of[own] = own;
+}
+
+void descriptor_close_range(int first, int last)
+{
+    for (uint32_t i = 0; i < n_used; i++) {
+        const int fd = DESCRIPTOR_FIRST + (int)i;
+
+        if (fd >= first && fd <= last && all[i].kind != DESCRIPTOR_FREE &&
+            (all[i].tables & 1ull << table()) != 0)
+            descriptor_close(fd);
+    }
+}
+
+void descriptor_drop_table(void)
+{
+    if (table() == 0)
+        return;
+    for (uint32_t i = 0; i < n_used; i++) {
+        const int fd = DESCRIPTOR_FIRST + (int)i;
+
+        if (all[i].kind == DESCRIPTOR_FREE || (all[i].tables & 1ull << table()) == 0)
+            continue;
+        LAW(all[i].creator != table(), "a thread has left fd %d open", fd);
+        descriptor_close(fd);
+    }
+    table_of[fiber_current()] = 0;
+}
+
 /* --- epoll --- */
+
+static int watch_epoll(int outer, int operation, int inner, const struct epoll_event *event)
+{
+    const uint32_t before = n_nests;
+
+    drop_nests(outer, inner);
+    if (operation == EPOLL_CTL_DEL)
+        return n_nests < before ? 0 : ENOENT;
+    LAW(n_nests < FIBER_MOST, "too many nested epolls");
+    nests[n_nests++] = (struct nest){outer, inner, event->data};
+    return 0;
+}
 
 int descriptor_watch(int epoll_fd, int operation, int fd, const struct epoll_event *event)
 {
     struct descriptor *d = descriptor_of(fd);
 
-    if (d == NULL)
+    if (d == NULL || (d->tables & 1ull << table()) == 0)
         return EBADF;
+    if (d->kind == DESCRIPTOR_EPOLL)
+        return watch_epoll(epoll_fd, operation, fd, event);
     if (operation == EPOLL_CTL_ADD && d->watcher == epoll_fd)
         return EEXIST;
     if (operation != EPOLL_CTL_ADD && d->watcher != epoll_fd)
@@ -201,6 +324,14 @@ static void shuffle(struct epoll_event *events, int n)
     }
 }
 
+static bool has_ready(int epoll_fd)
+{
+    for (int fd = at(epoll_fd)->head; fd >= 0; fd = at(fd)->next)
+        if (wanted(at(fd)) != 0)
+            return true;
+    return false;
+}
+
 /* What is reported goes to the end of the list, as in the kernel. */
 int descriptor_take_ready(int epoll_fd, struct epoll_event *events, int most)
 {
@@ -222,6 +353,9 @@ int descriptor_take_ready(int epoll_fd, struct epoll_event *events, int most)
         }
         fd = next;
     }
+    for (uint32_t i = 0; i < n_nests && n < most; i++)
+        if (nests[i].outer == epoll_fd && has_ready(nests[i].inner))
+            events[n++] = (struct epoll_event){.events = EPOLLIN, .data = nests[i].data};
     if (world.scenario.shuffle)
         shuffle(events, n);
     return n;

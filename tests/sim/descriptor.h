@@ -2,7 +2,9 @@
  * descriptor: the simulated file descriptors, and which of them are ready.
  *
  * They have numbers from DESCRIPTOR_FIRST on; what lies below is the kernel's.  A number that is
- * free is used again at once. */
+ * free is used again at once.  A thread may have a table of its own, as after
+ * unshare(CLONE_FILES): a descriptor is open while one table has it.  A number means the same in
+ * all tables. */
 #ifndef TCPSCALER_SIM_DESCRIPTOR_H
 #define TCPSCALER_SIM_DESCRIPTOR_H
 
@@ -15,12 +17,11 @@ enum { DESCRIPTOR_FIRST = 1000 };
 enum descriptor_kind {
     DESCRIPTOR_FREE,
     DESCRIPTOR_SOCKET,
-    DESCRIPTOR_LISTENER,
     DESCRIPTOR_EPOLL,
     DESCRIPTOR_EVENT,
     DESCRIPTOR_TIMER,
-    DESCRIPTOR_FILE, /* /dev/null */
-    DESCRIPTOR_PIPE  /* of libevent's signals; nothing ever passes */
+    DESCRIPTOR_PIPE, /* of libevent's signals; nothing ever passes */
+    DESCRIPTOR_NULL  /* /dev/null, or a copy of any other */
 };
 
 struct descriptor {
@@ -31,7 +32,7 @@ struct descriptor {
     int previous, next;
     epoll_data_t data;
     union {
-        uint64_t count; /* EVENT; LISTENER: who waits; TIMER: the time of its expiry, 0: off */
+        uint64_t count; /* EVENT; TIMER: the time of its expiry, 0: off */
         uint32_t tcp;   /* SOCKET */
         struct {        /* EPOLL */
             int head, tail;
@@ -40,6 +41,8 @@ struct descriptor {
     };
     bool expired;    /* TIMER */
     uint32_t serial; /* of the uses of the number */
+    uint64_t tables; /* bit set of those that have it */
+    int creator;     /* the first of them */
 };
 
 void descriptor_begin(void);
@@ -55,7 +58,8 @@ static inline bool descriptor_is_simulated(int fd)
     return fd >= DESCRIPTOR_FIRST;
 }
 
-/* Also out of its epoll. */
+/* Of the table of the thread that runs.  Where no other table has it, it is closed with its
+ * connection, also out of its epoll. */
 void descriptor_close(int fd);
 
 /* What is ready now, of EPOLLIN, EPOLLOUT, EPOLLERR, EPOLLHUP, EPOLLRDHUP. */
@@ -64,15 +68,30 @@ uint32_t descriptor_ready(const struct descriptor *d);
 /* Its readiness may have changed: who waits for it is woken. */
 void descriptor_changed(int fd);
 
+/* --- tables --- */
+
+/* The thread that runs gets its own, a copy. */
+void descriptor_unshare(void);
+
+/* Closes those of a range in the table of the thread that runs. */
+void descriptor_close_range(int first, int last);
+
+/* The thread ends: its own table goes.  Nothing that it has opened may be left in it. */
+void descriptor_drop_table(void);
+
+/* Whether the table of the thread that runs is full. */
+bool descriptor_is_full(void);
+
 /* --- epoll --- */
 
-/* Returns 0 or an errno. */
+/* Returns 0 or an errno.  An epoll may be in others. */
 int descriptor_watch(int epoll_fd, int operation, int fd, const struct epoll_event *event);
 
 /* What of it is ready, at most `most`, level-triggered. */
 int descriptor_take_ready(int epoll_fd, struct epoll_event *events, int most);
 
-/* Open ones. */
+/* Open ones; and how many numbers have been used, from DESCRIPTOR_FIRST on. */
 uint32_t descriptor_n_open(void);
+uint32_t descriptor_n_used(void);
 
 #endif

@@ -8,7 +8,6 @@
 #include "client/steer.h"
 #include "client/workers.h"
 #include "descriptor.h"
-#include "drive_server.h"
 #include "fiber.h"
 #include "laws.h"
 #include "ledger.h"
@@ -21,6 +20,7 @@
 #include "world.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -253,14 +253,6 @@ static void release(struct run *r)
     setup_free(&r->setup);
 }
 
-void drive_fill(struct drive_result *result)
-{
-    result->trace = world.trace;
-    result->simulated_ns = world_since_begin_ns();
-    result->n_calls = world.n_calls;
-    result->n_faults = world.n_faults;
-}
-
 static void fill(struct drive_result *result, const struct client_result *r)
 {
     for (int class = 0; class < TALLY_N_CLASSES; class ++) {
@@ -273,7 +265,21 @@ static void fill(struct drive_result *result, const struct client_result *r)
     result->n_failed = tally_connections_failed(&r->tally);
 }
 
-static void drive_client(const struct scenario *s, struct drive_result *result)
+struct scenario drive_random(uint64_t seed)
+{
+    return scenario_random(seed);
+}
+
+void drive_print(const struct drive_result *r)
+{
+    printf("trace %016" PRIx64 ": %" PRIu64 " connections, %" PRIu64 " failed; %" PRIu64
+           " queries, %" PRIu64 " answered, %" PRIu64 " expired, %" PRIu64 " lost; %" PRIu64
+           " calls, %" PRIu64 " faults; %.6f s simulated; %" PRId64 " bytes\n",
+           r->trace, r->n_connections, r->n_failed, r->n_queries, r->n_answered, r->n_expired,
+           r->n_lost, r->n_calls, r->n_faults, (double)r->simulated_ns / 1e9, r->most_bytes);
+}
+
+void drive(const struct scenario *s, struct drive_result *result)
 {
     static struct run run;
     struct run *r = &run;
@@ -297,8 +303,6 @@ static void drive_client(const struct scenario *s, struct drive_result *result)
         ledger_end();
         laws_check(s, &r->setup.config, &r->workers, r->result, r->begin_ns, r->stopped);
         fill(result, r->result);
-    } else {
-        ledger_end();
     }
     the_workers = NULL;
     release(r);
@@ -306,14 +310,9 @@ static void drive_client(const struct scenario *s, struct drive_result *result)
         memory_n_live(), memory_live_bytes());
     LAW(descriptor_n_open() == 0, "%u descriptors are left", descriptor_n_open());
     result->most_bytes = memory_most_bytes();
-    drive_fill(result);
+    result->trace = world.trace;
+    result->simulated_ns = world_since_begin_ns();
+    result->n_calls = world.n_calls;
+    result->n_faults = world.n_faults;
     world_end();
-}
-
-void drive(const struct scenario *s, struct drive_result *result)
-{
-    if (s->server > 0)
-        drive_server(s, result);
-    else
-        drive_client(s, result);
 }

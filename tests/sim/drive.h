@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * drive: a run of tcpclient's workers in the simulated world: what the main thread of tcpclient
- * does with them (client/run.c), and the laws that hold at the end. */
+ * does with them (client/run.c), and the laws that hold at the end.  server/drive.c does the same
+ * for tcpserver. */
 #ifndef TCPSCALER_SIM_DRIVE_H
 #define TCPSCALER_SIM_DRIVE_H
 
@@ -17,8 +18,10 @@ struct drive_result {
     int64_t most_bytes; /* of the product's memory at a time */
 };
 
-/* What the world knows at the end of any run. */
-void drive_fill(struct drive_result *result);
+/* A random scenario. */
+struct scenario drive_random(uint64_t seed);
+
+void drive_print(const struct drive_result *result);
 
 /* Returns after a run in which all laws hold; any other ends the process (violation.h). */
 void drive(const struct scenario *s, struct drive_result *result);

@@ -2,6 +2,7 @@
  * fiber: see fiber.h. */
 #include "fiber.h"
 
+#include "descriptor.h"
 #include "memory.h"
 #include "violation.h"
 #include "world.h"
@@ -172,6 +173,7 @@ static void begin(void)
 
     enter_stack(self, previous);
     self->run(self->arg);
+    descriptor_drop_table();
     self->done = true;
     fiber_wake(0);
     switch_to(await_fiber());

@@ -38,7 +38,7 @@ struct turn {
 static struct turn turns[FIBER_MOST];
 static const struct query *query;
 static uint64_t timeout_ns;
-static bool has_ids, is_active;
+static bool has_ids;
 static uint64_t *intended;
 static size_t n_intended;
 struct ledger_sums ledger_sums;
@@ -47,7 +47,6 @@ enum { MOST_INTENDED = 1 << 20 };
 
 void ledger_begin(const struct query *expected, uint64_t of_ns)
 {
-    is_active = true;
     query = expected;
     timeout_ns = of_ns;
     has_ids = query->protocol->has_id;
@@ -207,8 +206,6 @@ void ledger_on_received(uint32_t i, const uint8_t *data, size_t n_bytes, bool is
     struct tcp *t = tcp_at(i);
     struct turn *now = turn();
 
-    if (!is_active)
-        return;
     now->tcp_name = tcp_name(i, t);
     now->stamp_ns = 0;
     now->is_malformed = false;
@@ -266,8 +263,6 @@ void ledger_on_turn(void)
 {
     struct turn *now = turn();
 
-    if (!is_active)
-        return;
     LAW(now->wire.first == now->wire.n, "a query was written, but not counted as sent");
     if (now->tcp_name == 0)
         return;
@@ -374,8 +369,6 @@ void ledger_on_close(uint32_t i)
 {
     const struct tcp *t = tcp_at(i);
 
-    if (!is_active)
-        return;
     LAW(t->ledger.first_entry == LEDGER_NONE, "fd %d: closed with queries that have no outcome",
         t->fd);
     if (turn()->tcp_name == tcp_name(i, t))
@@ -384,6 +377,5 @@ void ledger_on_close(uint32_t i)
 
 void ledger_end(void)
 {
-    is_active = false;
     LAW(ledger_entries_n() == 0, "%u queries have no outcome", ledger_entries_n());
 }

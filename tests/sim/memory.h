@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* libevent's memory comes from here, too.  Once, before anything of it is used. */
+/* libevent's memory comes from here, too, and what it would log is dropped.  Once, before anything
+ * of it is used. */
 void memory_prepare(void);
 
 /* From now on nothing has been allocated. */

@@ -137,36 +137,6 @@ MUTATIONS = {
         "if (slot != INFLIGHT_NONE && is_overdue(qs, slot, received_ns)) {",
         "if (slot == 0x7fffffff && is_overdue(qs, slot, received_ns)) {",
     ),
-    "server_leaks_what_it_held": (
-        "src/server/conn.c",
-        "    free(c->held);\n    tls_free(c->tls);",
-        "    tls_free(c->tls);",
-    ),
-    "server_reads_while_it_holds": (
-        "src/server/conn.c",
-        "    event_del(&c->event);\n    if (watch(c, fd, EV_WRITE, on_writable) != 0)",
-        "    event_del(&c->event);\n    if (watch(c, fd, EV_READ | EV_WRITE, on_writable) != 0)",
-    ),
-    "server_forgets_a_byte_it_held": (
-        "src/server/conn.c",
-        "    memcpy(c->held->data, data, n_bytes);",
-        "    memcpy(c->held->data, data, n_bytes - 1);",
-    ),
-    "server_limit_off_by_one": (
-        "src/server/accept.c",
-        "atomic_load_explicit(&config->n_active, memory_order_relaxed) >= config->max_connections;",
-        "atomic_load_explicit(&config->n_active, memory_order_relaxed) > config->max_connections;",
-    ),
-    "server_never_accepts_again": (
-        "src/server/accept.c",
-        "        a->paused = false;\n        event_del(&a->timer_event);\n        watch_listeners(a);\n    }\n}\n\nint server",
-        "        a->paused = false;\n        event_del(&a->timer_event);\n    }\n}\n\nint server",
-    ),
-    "server_pings_lose_a_split_word": (
-        "src/server/conn.c",
-        "query_ping_answer(&c->ping_matched, data, n_bytes, conns->replies);",
-        "(c->ping_matched = 0, query_ping_answer(&c->ping_matched, data, n_bytes, conns->replies));",
-    ),
     "lost_queries_not_counted_beyond": (
         "src/client/worker/query.c",
         "            client_query_unanswered(qs, q->state != INFLIGHT_QUEUED);",
@@ -175,8 +145,8 @@ MUTATIONS = {
 }
 
 
-def mutated(name, source):
-    file, old, new = MUTATIONS[name]
+def mutated(mutations, name, source):
+    file, old, new = mutations[name]
     with open(f"{source}/{file}", encoding="utf-8") as f:
         text = f.read()
     if text.count(old) != 1:
@@ -184,15 +154,15 @@ def mutated(name, source):
     return text.replace(old, new)
 
 
-def make(name, source, output):
+def make(mutations, name, source, output):
     with open(output, "w", encoding="utf-8") as f:
-        f.write(mutated(name, source))
+        f.write(mutated(mutations, name, source))
 
 
-def run(build, names):
+def run(mutations, program, build, names):
     missed = []
-    for name in names or MUTATIONS:
-        target = f"sim_{name}"
+    for name in names or mutations:
+        target = f"{program}_{name}"
         subprocess.run(["cmake", "--build", build, "--target", target], check=True, stdout=subprocess.PIPE)
         begin = time.monotonic()
         said = subprocess.run([f"{build}/tests/sim/{target}", "--minutes", str(MINUTES), "--no-shrink"],
@@ -205,23 +175,24 @@ def run(build, names):
               + (f", {seed.group(1)}: {law.group(1) or law.group(2) if law else 'crash'}" if found and seed else ""), flush=True)
         if not found:
             missed.append(name)
-    print(f"{len(names or MUTATIONS) - len(missed)} found, {len(missed)} missed")
+    print(f"{len(names or mutations) - len(missed)} found, {len(missed)} missed")
     return 1 if missed else 0
 
 
-def main():
+def main(mutations, program):
     if sys.argv[1:] == ["list"]:
-        for name, (file, _, _) in MUTATIONS.items():
+        for name, (file, _, _) in mutations.items():
             print(name, file)
     elif sys.argv[1:2] == ["check"] and len(sys.argv) == 3:
-        for name in MUTATIONS:
-            mutated(name, sys.argv[2])
+        for name in mutations:
+            mutated(mutations, name, sys.argv[2])
     elif sys.argv[1:2] == ["make"] and len(sys.argv) == 5:
-        make(*sys.argv[2:])
+        make(mutations, *sys.argv[2:])
     elif sys.argv[1:2] == ["run"] and len(sys.argv) > 2:
-        sys.exit(run(sys.argv[2], sys.argv[3:]))
+        sys.exit(run(mutations, program, sys.argv[2], sys.argv[3:]))
     else:
         sys.exit(__doc__)
 
 
-main()
+if __name__ == "__main__":
+    main(MUTATIONS, "sim")

@@ -9,6 +9,7 @@
 
 #include "protocol/query.h"
 #include "tcp.h"
+
 #include <stdint.h>
 
 extern const struct tcp_end peer_end;

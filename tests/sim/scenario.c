@@ -264,68 +264,12 @@ static void draw_host(struct scenario *s, struct rng *r)
     s->shuffle = between(r, 0, 1);
 }
 
-static void draw_clients(struct scenario *s, struct rng *r)
-{
-    uint64_t *const kinds[] = {&s->flood_permille, &s->never_read_permille, &s->trickle_permille,
-                               &s->silent_permille, &s->leave_permille};
-
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (one_in(r, 3))
-            *kinds[i] = between(r, 1, 1000);
-    if (one_in(r, 3))
-        s->reset_permille = between(r, 1, 1000);
-    if (one_in(r, 2))
-        s->sndbuf_bytes = of_any_size(r, 1, 200000);
-}
-
-static struct scenario random_server(uint64_t seed, struct rng *r)
-{
-    struct scenario s = scenario_simplest(seed);
-
-    s.server = between(r, 1, 2);
-    s.connections = of_any_size(r, 1, 200);
-    s.workers = between(r, 1, 4);
-    s.rate_qps = of_any_size(r, 50, 20000);
-    s.duration_us = of_any_size(r, 1000, 500000);
-    while (s.rate_qps * s.duration_us > 1000 * 1000000ull)
-        s.rate_qps /= 2;
-    s.message_bytes = of_any_size(r, 1, one_in(r, 4) ? 65536 : 1000);
-    s.drain_us = of_any_size(r, 1, 1000000);
-    if (one_in(r, 10)) {
-        s.pace = 3; /* it never sleeps */
-        s.duration_us = of_any_size(r, 1000, 50000);
-        s.drain_us = of_any_size(r, 1, 10000);
-    }
-    if (one_in(r, 4))
-        s.steps = 1;
-    if (one_in(r, 4))
-        s.most_connections = of_any_size(r, 1, 100);
-    if (one_in(r, 3))
-        s.idle_us = of_any_size(r, 20000, 500000);
-    if (one_in(r, 6))
-        s.accept_queue = of_any_size(r, 1, 30);
-    if (one_in(r, 8))
-        s.memory_grant = of_any_size(r, 1, 100);
-    draw_network(&s, r);
-    draw_clients(&s, r);
-    draw_faults(&s, r);
-    s.start_permille = 0;
-    if (s.fd_limit > 0)
-        s.fd_limit += 4 * s.workers;
-    if (one_in(r, 4))
-        s.accept_permille = between(r, 1, 500);
-    draw_host(&s, r);
-    return s;
-}
-
 struct scenario scenario_random(uint64_t seed)
 {
     struct scenario s = scenario_simplest(seed);
     struct rng r;
 
     rng_seed(&r, seed, 0);
-    if (seed % 4 == 3)
-        return random_server(seed, &r);
     draw_load(&s, &r);
     draw_connections(&s, &r);
     draw_network(&s, &r);

@@ -4,6 +4,8 @@
 #ifndef TCPSCALER_SIM_SCENARIO_H
 #define TCPSCALER_SIM_SCENARIO_H
 
+#include "server/fields.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -64,18 +66,6 @@
     X(malformed_permille, 0)                                                                       \
     X(fin_permille, 0) /* it closes after an answer */                                             \
     X(reset_permille, 0)                                                                           \
-    /* tcpserver instead of tcpclient, 1 echo, 2 ping: connections come in the duration; at most   \
-     */                                                                                            \
-    /* rate_qps messages from all, of up to message_bytes; chances of clients that ... */          \
-    X(server, 0)                                                                                   \
-    X(flood_permille, 0)                                                                           \
-    X(never_read_permille, 0)                                                                      \
-    X(trickle_permille, 0)                                                                         \
-    X(silent_permille, 0)                                                                          \
-    X(leave_permille, 0)                                                                           \
-    X(most_connections, 0) /* its limit; 0: none */                                                \
-    X(idle_us, 0)          /* its idle timeout; 0: none */                                         \
-    X(accept_permille, 0)  /* accept(2) fails */                                                   \
     /* faults of this host's calls */                                                              \
     X(start_permille, 0) /* epoll_create1, eventfd, timerfd_create, pthread_create */              \
     X(socket_permille, 0)                                                                          \
@@ -93,7 +83,9 @@
     X(wakeup_us, 0)        /* a sleeper wakes late, by up to this */                               \
     X(clock_step_ns, 1)    /* of CLOCK_MONOTONIC */                                                \
     X(preempt_permille, 0) /* per call */                                                          \
-    X(shuffle, 0)          /* readiness in any order */
+    X(shuffle, 0)          /* readiness in any order */                                            \
+    /* tcpserver (server/) */                                                                      \
+    SERVER_FIELDS(X)
 
 struct scenario {
     uint64_t seed;
@@ -112,7 +104,7 @@ enum {
 /* All fields at their simplest. */
 struct scenario scenario_simplest(uint64_t seed);
 
-/* One of the random ones. */
+/* One of the random ones, for tcpclient. */
 struct scenario scenario_random(uint64_t seed);
 
 /* "seed=7 connections=3 ...": the seed and the fields that are not at their simplest. */

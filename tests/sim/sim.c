@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * sim: runs tcpclient's workers on a simulated network, scenario after scenario; README.md says
- * how. */
+ * sim: runs tcpclient's or tcpserver's workers on a simulated network, scenario after scenario;
+ * README.md says how. */
 #include "drive.h"
 #include "memory.h"
 #include "scenario.h"
@@ -46,15 +46,6 @@ static double now_s(void)
 
 /* --- one scenario --- */
 
-static void print_result(const struct drive_result *r)
-{
-    printf("trace %016" PRIx64 ": %" PRIu64 " connections, %" PRIu64 " failed; %" PRIu64
-           " queries, %" PRIu64 " answered, %" PRIu64 " expired, %" PRIu64 " lost; %" PRIu64
-           " calls, %" PRIu64 " faults; %.6f s simulated; %" PRId64 " bytes\n",
-           r->trace, r->n_connections, r->n_failed, r->n_queries, r->n_answered, r->n_expired,
-           r->n_lost, r->n_calls, r->n_faults, (double)r->simulated_ns / 1e9, r->most_bytes);
-}
-
 /* Returns whether both runs of it are the same. */
 static bool run(const struct scenario *s, const struct options *o, struct drive_result *result)
 {
@@ -94,7 +85,7 @@ static int run_one(struct scenario *s, const struct options *o)
         printf("not twice the same\n");
         return EXIT_VIOLATED;
     }
-    print_result(&result);
+    drive_print(&result);
     return 0;
 }
 
@@ -115,7 +106,7 @@ static void count(const struct drive_result *r)
 static void run_seeds(const struct options *o, uint64_t end, double end_s)
 {
     for (; progress->seed < end && now_s() < end_s; progress->seed++) {
-        const struct scenario s = scenario_random(progress->seed);
+        const struct scenario s = drive_random(progress->seed);
         struct drive_result result;
 
         alarm(60);
@@ -163,7 +154,7 @@ static int run_many(const struct options *o)
             end - progress->seed > SEEDS_PER_CHILD ? progress->seed + SEEDS_PER_CHILD : end;
 
         if (child_status(o, next, end_s) != 0) {
-            struct scenario s = scenario_random(progress->seed);
+            struct scenario s = drive_random(progress->seed);
 
             print_progress(now_s() - begin_s);
             return report_failure(&s, o);
@@ -262,7 +253,7 @@ static int parse(struct options *o, int argc, char **argv)
             shrink = option == 'S';
             break;
         case 'R':
-            s = scenario_random(strtoull(optarg, NULL, 10));
+            s = drive_random(strtoull(optarg, NULL, 10));
             scenario_print(text, &s);
             puts(text);
             exit(0);

@@ -4,7 +4,6 @@
 
 #include "descriptor.h"
 #include "memory.h"
-
 #include "violation.h"
 #include "world.h"
 
@@ -71,15 +70,6 @@ uint32_t tcp_new(int fd)
     return i;
 }
 
-uint32_t tcp_new_established(int fd)
-{
-    const uint32_t i = tcp_new(fd);
-
-    all[i].state = TCP_ESTABLISHED;
-    tcp_figures.n_established++;
-    return i;
-}
-
 /* --- readiness --- */
 
 static uint32_t sndbuf_bytes(void)
@@ -103,6 +93,8 @@ uint32_t tcp_ready(uint32_t i)
         return readable | (is_writable(t) ? EPOLLOUT : 0) | (t->fin ? EPOLLRDHUP : 0);
     case TCP_BROKEN:
         return EPOLLIN | EPOLLOUT | EPOLLHUP | EPOLLRDHUP | (t->error_was_told ? 0 : EPOLLERR);
+    case TCP_LISTENING:
+        return t->queue.n > 0 ? EPOLLIN : 0;
     default:
         return 0;
     }
@@ -160,8 +152,10 @@ ssize_t tcp_send(uint32_t i, const uint8_t *data, size_t n_bytes)
         return -EAGAIN;
     tcp_figures.bytes_sent += n_bytes;
     t->in_flight += (uint32_t)n_bytes;
-    t->active_ns = world.now_ns;
     read_ns = other->on_data(i, data, n_bytes);
+    t = &all[i]; /* it may have moved */
+    if (world.scenario.sndbuf_bytes > 0 && read_ns == WORLD_NEVER)
+        return (ssize_t)n_bytes;
     if (world.scenario.sndbuf_bytes > 0)
         world_at(read_ns, on_room, tcp_name(i, t), n_bytes);
     else
@@ -179,7 +173,6 @@ ssize_t tcp_receive(uint32_t i, uint8_t *data, size_t n_bytes)
 
         return error != 0 ? -error : 0;
     }
-    t->end_was_told |= n == 0 && t->fin;
     if (n == 0)
         return t->fin ? 0 : t->state == TCP_ESTABLISHED ? -EAGAIN : -ENOTCONN;
     if (n > n_bytes)
@@ -189,8 +182,6 @@ ssize_t tcp_receive(uint32_t i, uint8_t *data, size_t n_bytes)
     if (t->head == t->tail)
         t->head = t->visible = t->tail = 0;
     tcp_figures.bytes_received += n;
-    t->n_read += n;
-    t->active_ns = world.now_ns;
     return (ssize_t)n;
 }
 

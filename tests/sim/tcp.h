@@ -16,15 +16,30 @@ enum tcp_state {
     TCP_NEW, /* a socket, perhaps bound */
     TCP_CONNECTING,
     TCP_ESTABLISHED,
-    TCP_BROKEN /* reset, refused or unreachable */
+    TCP_BROKEN, /* reset, refused or unreachable */
+    TCP_LISTENING
 };
 
 /* Of the peer. */
 struct tcp_peer {
-    uint32_t offset; /* of the query that is arriving; crowd: which client it is */
+    uint32_t offset; /* of the query that is arriving */
     uint8_t id[2];   /* its id */
     bool is_deaf, is_served, is_gone;
     uint64_t accepted_ns;
+    uint32_t client; /* of the simulated clients of a server */
+};
+
+/* The last send(2) or recv(2). */
+struct tcp_call {
+    uint64_t at_ns; /* 0: none yet */
+    int32_t result; /* bytes, or -errno */
+    bool is_send;
+};
+
+/* Of a listening socket: the queue of connections to be accepted, linked by `next`. */
+struct tcp_queue {
+    uint32_t first, last, next; /* UINT32_MAX: none */
+    uint32_t n, most;
 };
 
 /* Of the ledger. */
@@ -42,7 +57,7 @@ struct tcp {
     uint8_t state;
     bool fin; /* the peer's has arrived */
     bool reset_on_close, was_full, is_planned;
-    bool error_was_told, end_was_told, had_fault;
+    bool error_was_told;
     int error; /* errno */
     uint32_t address;
     uint16_t port; /* 0: not bound */
@@ -52,17 +67,18 @@ struct tcp {
     uint32_t head, visible, tail, room;
     uint32_t in_flight; /* bytes that the peer has not read */
     uint64_t last_delivery_ns, last_arrival_ns;
-    uint64_t n_read;    /* bytes that the product has read */
-    uint64_t active_ns; /* when it last sent or read some */
     struct tcp_peer peer;
     struct tcp_ledger ledger;
+    struct tcp_call last;
+    struct tcp_queue queue;
 };
 
 /* The other end of the connections. */
 struct tcp_end {
     /* Connection i sends a SYN: decides what becomes of it. */
     void (*on_connect)(uint32_t i);
-    /* Connection i sends this.  Returns when the other end will have read it. */
+    /* Connection i sends this.  Returns when the other end will have read it;
+     * WORLD_NEVER: not. */
     uint64_t (*on_data)(uint32_t i, const uint8_t *data, size_t n_bytes);
     /* The product has closed connection i. */
     void (*on_close)(uint32_t i);
@@ -72,9 +88,6 @@ void tcp_begin(const struct tcp_end *end);
 
 /* A place for a socket. */
 uint32_t tcp_new(int fd);
-
-/* For one that accept(2) returns. */
-uint32_t tcp_new_established(int fd);
 struct tcp *tcp_at(uint32_t i);
 
 /* What an event about a connection carries: it happens only while this is the same. */
@@ -108,6 +121,20 @@ void tcp_refuse_at(uint32_t i, uint64_t at_ns, int error);
 void tcp_deliver_at(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_t at_ns);
 void tcp_finish_at(uint32_t i, uint64_t at_ns);
 void tcp_reset_at(uint32_t i, uint64_t at_ns);
+
+/* --- listening (tcp_listen.c) --- */
+
+/* As listen(2), of a socket. */
+void tcp_listen(uint32_t i, uint32_t most);
+
+/* A client's handshake is complete.  Returns the connection; -1: the queue is full. */
+int64_t tcp_arrive(uint32_t listener, uint32_t address, uint16_t port);
+
+/* The first of the queue, as accept(2).  Returns the connection or -EAGAIN. */
+int64_t tcp_accept(uint32_t listener, int fd);
+
+/* The next of the queue when its listener is closed; -1: none. */
+int64_t tcp_take_waiting(uint32_t listener);
 
 /* --- figures --- */
 

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ * clients: the simulated clients of tcpserver, and the truth about each of their connections.
+ *
+ * What a client does is drawn from the scenario when it comes: how much it sends, in which pieces,
+ * whether it reads, and how it ends.  Each byte that the server sends must be the next one of the
+ * answer to what the server has read. */
+#ifndef TCPSCALER_SIM_SERVER_CLIENTS_H
+#define TCPSCALER_SIM_SERVER_CLIENTS_H
+
+#include "measure/outcome.h"
+#include "server/config.h"
+#include "tcp.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+extern const struct tcp_end clients_end;
+
+/* config: borrowed.  Those of the calm come from calm_ns on, the others before. */
+void clients_begin(const struct server_config *config, const int *listener_fds,
+                   uint32_t n_listeners, uint64_t calm_ns);
+
+/* The clients are told to come. */
+void clients_come(void);
+
+/* From now on connections may be closed without a reason of their own. */
+void clients_expect_closing(void);
+
+/* --- called by the calls --- */
+
+/* Connection i has left its listener's queue: accepted; or lost by a fault of accept(2). */
+void clients_accepted(uint32_t i);
+void clients_lose(uint32_t i);
+
+/* --- laws --- */
+
+/* No connection waits for longer than that for the server to read, to answer or to close it; nor,
+ * while it accepts, to be accepted or refused. */
+void clients_check_progress(uint64_t most_ns, bool accepts);
+
+struct clients_figures {
+    uint64_t n_came, n_established, n_accepted, n_served, n_refused, n_lost, n_vanished;
+    uint64_t n_active, n_peak;
+    uint64_t n_messages, n_gaps, n_begun; /* pushed: complete, missing before one, not complete */
+    uint64_t bytes_received, bytes_sent;
+    /* Ends with a cause that the server was told ... */
+    uint64_t closed[OUTCOME_N_PHASES][OUTCOME_N_REASONS];
+    uint64_t n_unexplained; /* ... and others: idle, by request, out of memory, at the end */
+};
+
+extern struct clients_figures clients_figures;
+
+#endif

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Hand-made bugs of tcpserver; the commands are those of ../mutations.py."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+sys.dont_write_bytecode = True
+
+from mutations import main  # noqa: E402
+
+# name: file, what is replaced, by what
+MUTATIONS = {
+    "rest_sent_from_its_start": (
+        "src/server/conn.c",
+        "keep_unsent(c, fd, data + n, n_bytes - (size_t)n);",
+        "keep_unsent(c, fd, data, n_bytes - (size_t)n);",
+    ),
+    "held_bytes_sent_again": (
+        "src/server/conn.c",
+        "    held->n_sent += (uint32_t)n;\n",
+        "    held->n_sent = (uint32_t)n;\n",
+    ),
+    "held_bytes_leak": (
+        "src/server/conn.c",
+        "    free(c->held);\n",
+        "",
+    ),
+    "not_read_after_the_pause": (
+        "src/server/conn.c",
+        "    event_del(&c->event);\n    if (watch_readable(c, fd) != 0)\n",
+        "    event_del(&c->event);\n    if (n == 0 && watch_readable(c, fd) != 0)\n",
+    ),
+    "reads_while_it_holds": (
+        "src/server/conn.c",
+        "    event_del(&c->event);\n    if (watch(c, fd, EV_WRITE, on_writable) != 0)",
+        "    event_del(&c->event);\n    if (watch(c, fd, EV_READ | EV_WRITE, on_writable) != 0)",
+    ),
+    "forgets_a_byte_it_held": (
+        "src/server/conn.c",
+        "    memcpy(c->held->data, data, n_bytes);",
+        "    memcpy(c->held->data, data, n_bytes - 1);",
+    ),
+    "never_accepts_again": (
+        "src/server/accept.c",
+        "        a->paused = false;\n        event_del(&a->timer_event);\n        watch_listeners(a);\n    }\n}\n\nint server",
+        "        a->paused = false;\n        event_del(&a->timer_event);\n    }\n}\n\nint server",
+    ),
+    "no_idle_timeout_while_sending": (
+        "src/server/conn.c",
+        "return event_add(&c->event, c->conns->idle_timeout);",
+        "return event_add(&c->event, what == EV_WRITE ? NULL : c->conns->idle_timeout);",
+    ),
+    "interrupted_read_closes": (
+        "src/server/conn.c",
+        "        if (errno != EAGAIN && errno != EINTR)\n            close_failed(c, phase_of(c), errno);",
+        "        if (errno != EAGAIN)\n            close_failed(c, phase_of(c), errno);",
+    ),
+    "event_kept_after_close": (
+        "src/server/conn.c",
+        "    event_del(&c->event);\n    close(event_get_fd(&c->event));\n",
+        "    close(event_get_fd(&c->event));\n",
+    ),
+    "peak_one_too_low": (
+        "src/server/conn.c",
+        "&config->n_active, 1, memory_order_relaxed) + 1;",
+        "&config->n_active, 1, memory_order_relaxed);",
+    ),
+    "reset_called_closed_by_peer": (
+        "src/server/conn.c",
+        "    if (n == 0) {\n",
+        "    if (n == 0 || (n < 0 && errno == ECONNRESET)) {\n",
+    ),
+    "begun_ping_forgotten": (
+        "src/server/conn.c",
+        "        size_t n_replies = query_ping_answer(",
+        "        c->ping_matched &= 1;\n        size_t n_replies = query_ping_answer(",
+    ),
+    "limit_off_by_one": (
+        "src/server/accept.c",
+        ">= config->max_connections;",
+        "> config->max_connections;",
+    ),
+    "refused_socket_leaks": (
+        "src/server/accept.c",
+        "    sock_reset_on_close(fd);\n    close(fd);\n",
+        "    sock_reset_on_close(fd);\n    if (why != SERVER_REFUSED_SOURCE)\n        close(fd);\n",
+    ),
+    "pause_never_ends": (
+        "src/server/accept.c",
+        "    a->paused = true;\n    set_timer(a, ns);\n",
+        "    a->paused = true;\n",
+    ),
+    "spare_fd_lost_for_good": (
+        "src/server/accept.c",
+        "    if (a->spare_fd < 0)\n        take_spare_fd(a);\n",
+        "    errno = 0;\n",
+    ),
+    "full_worker_still_counts_as_helper": (
+        "src/server/accept.c",
+        "        server_overflow_leave(&a->config->overflow);\n",
+        "        a->warned = true;\n",
+    ),
+    "listener_offered_for_good": (
+        "src/server/accept.c",
+        "    server_overflow_withdraw(&a->config->overflow, a->listener_fd);\n",
+        "",
+    ),
+    "source_counted_for_good": (
+        "src/server/conn.c",
+        "        source_limit_leave(limit, c->source_entry);\n",
+        "        (void)limit;\n",
+    ),
+    "moved_subscriber_not_told": (
+        "src/server/push.c",
+        "    p->subscribers[c->subscriber].conn->subscriber = c->subscriber;\n",
+        "",
+    ),
+    "dropped_message_not_missing": (
+        "src/server/push.c",
+        "        tally_add(&conns->tally.push_dropped, n - n_taken);\n",
+        "        tally_add(&conns->tally.push_dropped, n - n_taken);\n        s->sequence -= n - n_taken;\n",
+    ),
+    "new_worker_never_wanted": (
+        "src/server/overflow.c",
+        "    if (write(o->wanted_fd, &one, sizeof one) < 0)\n        assert(errno == EAGAIN);\n",
+        "    (void)one;\n",
+    ),
+}
+
+if __name__ == "__main__":
+    main(MUTATIONS, "sim_server")

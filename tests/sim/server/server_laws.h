@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ * server_laws: what must hold after a run of tcpserver's workers: their counts are those of the
+ * simulated calls. */
+#ifndef TCPSCALER_SIM_SERVER_LAWS_H
+#define TCPSCALER_SIM_SERVER_LAWS_H
+
+#include "scenario.h"
+#include "server/workers.h"
+
+/* The workers have ended. */
+void server_laws_check(const struct scenario *s, const struct server_config *config,
+                       const struct server_workers *workers);
+
+#endif
