@@ -24,9 +24,6 @@
 /* The kernel's coarse clock: of a tick of 4 ms. */
 #define TICK_NS (4 * MS)
 
-/* CLOCK_REALTIME at the start of CLOCK_MONOTONIC: some day in 2026. */
-#define EPOCH_NS 1790000000000000000ull
-
 static uint64_t rounded(uint64_t ns, uint64_t step_ns)
 {
     return ns - ns % step_ns;
@@ -180,7 +177,7 @@ int clock_gettime(clockid_t clock, struct timespec *time)
         world_pass(world.scenario.call_ns / 4 + 1);
         ns = rounded(world.now_ns, world.scenario.clock_step_ns);
         if (clock == CLOCK_REALTIME)
-            ns += EPOCH_NS;
+            ns += WORLD_EPOCH_NS;
         else
             ledger_on_clock(ns);
     }
@@ -192,7 +189,7 @@ int gettimeofday(struct timeval *restrict time, void *restrict zone)
 {
     if (!world.active)
         return (int)syscall(SYS_gettimeofday, time, zone);
-    *time = (struct timeval){(time_t)((EPOCH_NS + world.now_ns) / 1000000000),
+    *time = (struct timeval){(time_t)((WORLD_EPOCH_NS + world.now_ns) / 1000000000),
                              (suseconds_t)(world.now_ns % 1000000000 / 1000)};
     return 0;
 }

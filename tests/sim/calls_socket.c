@@ -15,12 +15,15 @@
 #include "world.h"
 
 #include <errno.h>
+#include <linux/errqueue.h>
 #include <linux/tcp.h> /* glibc's tcp_info has only the first fields */
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+enum { UNSTAMPED_PERMILLE = 50 };
 
 #define N(array) (sizeof(array) / sizeof *(array))
 
@@ -227,28 +230,68 @@ ssize_t send(int fd, const void *data, size_t n_bytes, int flags)
     return (ssize_t)call_return("send", fd, n);
 }
 
-ssize_t recv(int fd, void *data, size_t n_bytes, int flags)
+/* arrived_ns: of what it returns; the product is told of it. */
+static ssize_t receive(const char *what, int fd, void *data, size_t n_bytes, uint64_t *arrived_ns)
 {
     static const int errnos[] = {ECONNRESET, ETIMEDOUT, EHOSTUNREACH, ENOMEM};
     static const int again[] = {EAGAIN, EINTR};
     int64_t i, n;
     int error;
 
-    if (!descriptor_is_simulated(fd))
-        return syscall(SYS_recvfrom, fd, data, n_bytes, flags, NULL, NULL);
     call_begin();
     i = tcp_of(fd);
     LAW(i >= 0, "recv(%d): no socket", fd);
-    LAW(flags == 0, "not simulated: recv flags %x", flags);
     ledger_on_turn();
     error = call_fault(world.scenario.again_permille, again, N(again));
     if (error == 0)
         error = call_fault(world.scenario.receive_permille, errnos, N(errnos));
     n = error != 0 ? -error : tcp_receive((uint32_t)i, data, shortened(n_bytes));
     tcp_at((uint32_t)i)->last = (struct tcp_call){world.now_ns, (int32_t)n, false};
+    if (arrived_ns != NULL)
+        *arrived_ns =
+            n > 0 && !world_chance(UNSTAMPED_PERMILLE) ? tcp_at((uint32_t)i)->arrived_ns : 0;
     if (n > 0)
-        ledger_on_received((uint32_t)i, data, (size_t)n, drive_is_drained(fiber_current()));
-    return (ssize_t)call_return("recv", fd, n);
+        ledger_on_received((uint32_t)i, data, (size_t)n, arrived_ns != NULL ? *arrived_ns : 0,
+                           drive_is_drained(fiber_current()));
+    return (ssize_t)call_return(what, fd, n);
+}
+
+ssize_t recv(int fd, void *data, size_t n_bytes, int flags)
+{
+    if (!descriptor_is_simulated(fd))
+        return syscall(SYS_recvfrom, fd, data, n_bytes, flags, NULL, NULL);
+    LAW(flags == 0, "not simulated: recv flags %x", flags);
+    return receive("recv", fd, data, n_bytes, NULL);
+}
+
+static void put_stamp(struct msghdr *message, uint64_t arrived_ns)
+{
+    const uint64_t epoch_ns = WORLD_EPOCH_NS + arrived_ns;
+    struct scm_timestamping stamps = {
+        .ts[0] = {(time_t)(epoch_ns / 1000000000), (long)(epoch_ns % 1000000000)}};
+    struct cmsghdr *c = CMSG_FIRSTHDR(message);
+
+    message->msg_controllen = 0;
+    if (arrived_ns == 0)
+        return;
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SO_TIMESTAMPING;
+    c->cmsg_len = CMSG_LEN(sizeof stamps);
+    memcpy(CMSG_DATA(c), &stamps, sizeof stamps);
+    message->msg_controllen = CMSG_SPACE(sizeof stamps);
+}
+
+ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+{
+    uint64_t arrived_ns;
+    ssize_t n;
+
+    if (!descriptor_is_simulated(fd))
+        return syscall(SYS_recvmsg, fd, message, flags);
+    LAW(flags == 0 && message->msg_iovlen == 1, "not simulated: recvmsg(%d)", fd);
+    n = receive("recvmsg", fd, message->msg_iov->iov_base, message->msg_iov->iov_len, &arrived_ns);
+    put_stamp(message, arrived_ns);
+    return n;
 }
 
 /* --- read(2), write(2): of eventfds --- */

@@ -23,7 +23,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define US 1000ull
@@ -78,6 +79,21 @@ static uint64_t connecting_ns(const struct run *r, const struct scenario *s)
 
     return n_windows * each_ns +
            (s->connect_rate > 0 ? c->n_connections * S / s->connect_rate : 0) + slack_ns(s);
+}
+
+/* --- real time --- */
+
+static struct timespec phase_began;
+
+/* The phase that ends now. */
+static void end_phase(struct drive_result *result, enum drive_phase phase)
+{
+    struct timespec now;
+
+    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+    result->phases_s[phase] = (double)(now.tv_sec - phase_began.tv_sec) +
+                              (double)(now.tv_nsec - phase_began.tv_nsec) / 1e9;
+    phase_began = now;
 }
 
 /* --- what the main thread does --- */
@@ -199,7 +215,7 @@ static void wait_for_workers(const struct run *r)
     descriptor_of(fd)->count = 0;
 }
 
-static void lead(struct run *r, const struct scenario *s)
+static void lead(struct run *r, const struct scenario *s, struct drive_result *result)
 {
     r->opened_ns = clock_now_ns();
     r->deadline_ns = r->opened_ns + connecting_ns(r, s);
@@ -209,13 +225,16 @@ static void lead(struct run *r, const struct scenario *s)
     r->stop_ns = s->stop_us > 0 ? r->opened_ns + s->stop_us * US : WORLD_NEVER;
     memory_refuse(s->malloc_ppm);
     client_workers_post(&r->workers, CLIENT_OPEN, r->opened_ns);
-    while (!look_at_stage(r, s)) {
+    for (bool had_started = false; !look_at_stage(r, s); had_started = r->started) {
+        if (r->started && !had_started)
+            end_phase(result, DRIVE_CONNECT);
         wait_for_workers(r);
         look_at_time(r, s);
     }
     client_workers_post(&r->workers, CLIENT_CLOSE, 0);
     client_workers_join(&r->workers);
     memory_refuse(0);
+    end_phase(result, DRIVE_LOAD);
     client_intervals_finish(&r->intervals, clock_now_ns());
 }
 
@@ -277,6 +296,9 @@ void drive_print(const struct drive_result *r)
            " calls, %" PRIu64 " faults; %.6f s simulated; %" PRId64 " bytes\n",
            r->trace, r->n_connections, r->n_failed, r->n_queries, r->n_answered, r->n_expired,
            r->n_lost, r->n_calls, r->n_faults, (double)r->simulated_ns / 1e9, r->most_bytes);
+    printf("real time: prepare %.3f s, connect %.3f s, load %.3f s, merge %.3f s\n",
+           r->phases_s[DRIVE_PREPARE], r->phases_s[DRIVE_CONNECT], r->phases_s[DRIVE_LOAD],
+           r->phases_s[DRIVE_MERGE]);
 }
 
 void drive(const struct scenario *s, struct drive_result *result)
@@ -293,13 +315,16 @@ void drive(const struct scenario *s, struct drive_result *result)
     tcp_begin(&peer_end);
     ports_begin();
     memory_begin();
+    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &phase_began);
     prepare(r, s);
     the_workers = &r->workers;
     if (client_workers_start(&r->workers, &r->setup.config) == 0) {
         result->started = true;
-        lead(r, s);
+        end_phase(result, DRIVE_PREPARE);
+        lead(r, s, result);
         client_workers_connections(&r->workers, r->result);
         client_workers_collect(&r->workers, r->result, &last_sent_ns);
+        end_phase(result, DRIVE_MERGE);
         ledger_end();
         laws_check(s, &r->setup.config, &r->workers, r->result, r->begin_ns, r->stopped);
         fill(result, r->result);

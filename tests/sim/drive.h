@@ -10,12 +10,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum drive_phase { DRIVE_PREPARE, DRIVE_CONNECT, DRIVE_LOAD, DRIVE_MERGE, DRIVE_N_PHASES };
+
 struct drive_result {
     bool started;   /* false: a fault kept the workers from it */
     uint64_t trace; /* hash of all that happened */
     uint64_t simulated_ns, n_calls, n_faults;
     uint64_t n_queries, n_answered, n_expired, n_lost, n_connections, n_failed;
-    int64_t most_bytes; /* of the product's memory at a time */
+    int64_t most_bytes;              /* of the product's memory at a time */
+    double phases_s[DRIVE_N_PHASES]; /* real time */
 };
 
 /* A random scenario. */

@@ -59,7 +59,7 @@ static void check_network(const struct tally *t)
         "proven: more than connected");
 }
 
-static void check_latencies(const struct client_result *r)
+static void check_latencies(const struct scenario *s, const struct client_result *r)
 {
     const struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
     const struct hist *m = r->metrics;
@@ -67,6 +67,7 @@ static void check_latencies(const struct client_result *r)
 
     ledger_values_check(CLIENT_RESPONSE, &m[CLIENT_RESPONSE], tally_get(&q->scheduled) - answered);
     ledger_values_check(CLIENT_SERVICE, &m[CLIENT_SERVICE], tally_get(&q->sent) - answered);
+    ledger_values_check(CLIENT_NET, &m[CLIENT_NET], s->stamps ? tally_get(&q->sent) - answered : 0);
     ledger_values_check(CLIENT_SEND_LAG, &m[CLIENT_SEND_LAG], 0);
     ledger_values_check(CLIENT_OWN, &m[CLIENT_OWN], 0);
     equal("connect times", m[CLIENT_CONNECT].count, tally_get(&r->tally.connections.connected));
@@ -143,7 +144,7 @@ void laws_check(const struct scenario *s, const struct client_config *config,
     LAW(broken == NULL, "the product's own law: %s", broken);
     check_queries(&r->tally);
     check_network(&r->tally);
-    check_latencies(r);
+    check_latencies(s, r);
     check_gauges(workers);
     check_lag(s, &r->metrics[CLIENT_SEND_LAG]);
     if (begin_ns != 0 && !was_stopped && !s->closed_loop && s->steps == 0)

@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DNS_HEADER_BYTES = 12 };
+/* To convert a stamp of CLOCK_REALTIME the product looks at CLOCK_MONOTONIC this often. */
+enum { DNS_HEADER_BYTES = 12, CLOCKS_OF_CONVERSION = 4 };
 
 /* A list of ids that grows. */
 struct ids {
@@ -26,8 +27,10 @@ struct ids {
 
 /* Of each fiber: what it has received last, and written and not yet claimed. */
 struct turn {
-    uint64_t tcp_name; /* of the answers; 0: none */
-    uint64_t stamp_ns; /* when they were received; 0: it has not yet looked at the clock */
+    uint64_t tcp_name;   /* of the answers; 0: none */
+    uint64_t stamp_ns;   /* when they were received; 0: it has not yet looked at the clock */
+    uint64_t arrived_ns; /* when the kernel had them; 0: not known */
+    unsigned n_clocks;   /* looks at the clock before the one that is the stamp */
     struct ids answers;
     bool is_malformed, is_drained;
     uint64_t wire_name;
@@ -201,13 +204,16 @@ static bool take_plain_byte(struct tcp *t, uint8_t byte, bool *is_malformed)
     return true;
 }
 
-void ledger_on_received(uint32_t i, const uint8_t *data, size_t n_bytes, bool is_drained)
+void ledger_on_received(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_t arrived_ns,
+                        bool is_drained)
 {
     struct tcp *t = tcp_at(i);
     struct turn *now = turn();
 
     now->tcp_name = tcp_name(i, t);
     now->stamp_ns = 0;
+    now->arrived_ns = arrived_ns;
+    now->n_clocks = arrived_ns != 0 ? CLOCKS_OF_CONVERSION : 0;
     now->is_malformed = false;
     now->is_drained = is_drained;
     for (size_t k = 0; k < n_bytes && !now->is_malformed; k++)
@@ -221,8 +227,12 @@ void ledger_on_clock(uint64_t now_ns)
     struct turn *now = turn();
 
     fiber_clock_ns[fiber_current()] = now_ns;
-    if (now->tcp_name != 0 && now->stamp_ns == 0)
+    if (now->tcp_name == 0 || now->stamp_ns != 0)
+        return;
+    if (now->n_clocks == 0)
         now->stamp_ns = now_ns;
+    else
+        now->n_clocks--;
 }
 
 static void count_stray(const struct turn *now, const struct tcp *t, uint16_t id)
@@ -273,6 +283,19 @@ void ledger_on_turn(void)
     end_turn(now);
 }
 
+/* Of a response time: in the network, and on this host. */
+static void add_parts(const struct turn *now, const struct ledger_entry *entry, bool was_blocked)
+{
+    const uint64_t lag_ns = was_blocked ? 0 : entry->sent_ns - entry->intended_ns;
+    const uint64_t arrived_ns = now->arrived_ns;
+    const bool is_known = arrived_ns > entry->sent_ns && arrived_ns < now->stamp_ns;
+
+    if (arrived_ns != 0)
+        ledger_values_add(CLIENT_NET,
+                          arrived_ns > entry->sent_ns ? arrived_ns - entry->sent_ns : 0);
+    ledger_values_add(CLIENT_OWN, lag_ns + (is_known ? now->stamp_ns - arrived_ns : 0));
+}
+
 void ledger_on_answered(uint32_t i, const struct inflight_query *q)
 {
     const struct tcp *t = tcp_at(i);
@@ -303,8 +326,7 @@ void ledger_on_answered(uint32_t i, const struct inflight_query *q)
     if (entry->class == TALLY_MEASURED) {
         ledger_values_add(CLIENT_RESPONSE, now->stamp_ns - entry->intended_ns);
         ledger_values_add(CLIENT_SERVICE, now->stamp_ns - entry->sent_ns);
-        ledger_values_add(CLIENT_OWN,
-                          q->tag & CLIENT_QUERY_BLOCKED ? 0 : entry->sent_ns - entry->intended_ns);
+        add_parts(now, entry, q->tag & CLIENT_QUERY_BLOCKED);
     }
     ledger_entry_end_by_answer(e);
 }

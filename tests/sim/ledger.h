@@ -28,8 +28,10 @@ void ledger_end(void);
 /* The last byte of a query is on its way: connection i, its id. */
 void ledger_on_wire(uint32_t i, uint16_t id);
 
-/* The product has read this.  `is_drained`: strays do not count any more. */
-void ledger_on_received(uint32_t i, const uint8_t *data, size_t n_bytes, bool is_drained);
+/* The product has read this, and was told that it arrived at arrived_ns; 0: it was not told.
+ * `is_drained`: strays do not count any more. */
+void ledger_on_received(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_t arrived_ns,
+                        bool is_drained);
 
 /* CLOCK_MONOTONIC told the running fiber this. */
 void ledger_on_clock(uint64_t now_ns);

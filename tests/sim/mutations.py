@@ -27,6 +27,11 @@ MUTATIONS = {
         "hist_record(&metrics[CLIENT_RESPONSE], received_ns - q->intended_ns);",
         "hist_record(&metrics[CLIENT_RESPONSE], received_ns - q->sent_ns);",
     ),
+    "net_counts_the_send_lag": (
+        "src/client/worker/answer.c",
+        "arrived_ns > q->sent_ns ? arrived_ns - q->sent_ns : 0);",
+        "arrived_ns > q->sent_ns ? arrived_ns - q->intended_ns : 0);",
+    ),
     "expires_1_us_early": (
         "src/client/worker/query.c",
         "inflight_at(t, slot)->sent_ns + timeout_ns <= now_ns)",

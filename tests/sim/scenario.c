@@ -262,6 +262,7 @@ static void draw_host(struct scenario *s, struct rng *r)
     if (one_in(r, 4))
         s->preempt_permille = between(r, 1, 100);
     s->shuffle = between(r, 0, 1);
+    s->stamps = s->clock_step_ns == 1 && between(r, 0, 1);
 }
 
 struct scenario scenario_random(uint64_t seed)

@@ -40,6 +40,7 @@
     X(population, 0)     /* the number of connections follows a schedule */                        \
     X(steps, 0)          /* changes by request while it runs */                                    \
     X(stop_us, 0)        /* interrupted so long after its start; 0: not */                         \
+    X(stamps, 0)         /* the kernel stamps what arrives */                                      \
     X(tick_us, 1000000)  /* between two collections of the histograms */                           \
     X(memory_grant, 0)   /* memory is short after this many connections; 0: never */               \
     /* the network */                                                                              \

@@ -14,6 +14,8 @@
 
 #define US 1000ull
 
+enum { PORTS_PER_ADDRESS = 40000 };
+
 static void set_target(struct client_config *c)
 {
     const struct sockaddr_in in = {.sin_family = AF_INET,
@@ -24,18 +26,20 @@ static void set_target(struct client_config *c)
     c->target.length = sizeof in;
 }
 
-/* Percent of the connections have a tuple, on two addresses. */
+/* Percent of the connections have a tuple, on two addresses or, of very many, on more. */
 static void plan_ports(struct client_config *c, const struct scenario *s)
 {
-    const uint64_t n = c->n_connections * s->planned_ports / 200 + 1;
-    char error[SRCPLAN_ERROR_BYTES], ports[64];
+    const uint64_t n_tuples = c->n_connections * s->planned_ports / 100;
+    const unsigned n_addresses = (unsigned)(n_tuples / PORTS_PER_ADDRESS) + 2;
+    char error[SRCPLAN_ERROR_BYTES], sources[64], ports[64];
 
     srcplan_init(&c->plan);
     srcplan_init(&c->fallback);
     if (s->planned_ports == 0)
         return;
-    snprintf(ports, sizeof ports, "20000-%u", (unsigned)(20000 + n - 1));
-    LAW(srcplan_add_sources(&c->plan, "10.0.0.1-10.0.0.2", error) == 0 &&
+    snprintf(sources, sizeof sources, "10.1.0.1-10.1.0.%u", n_addresses);
+    snprintf(ports, sizeof ports, "20000-%u", (unsigned)(20000 + n_tuples / n_addresses));
+    LAW(srcplan_add_sources(&c->plan, sources, error) == 0 &&
             srcplan_add_ports(&c->plan, ports, error) == 0,
         "%s", error);
 }
@@ -77,6 +81,7 @@ static void plan_connections(struct client_config *c, const struct scenario *s)
     c->n_connections = (uint32_t)s->connections;
     c->n_at_begin = s->steps > 0 ? (uint32_t)((s->connections + 1) / 2) : c->n_connections;
     c->n_workers = (uint32_t)s->workers;
+    c->socket.stamp_received = s->stamps;
     if (c->n_workers > c->n_at_begin)
         c->n_workers = c->n_at_begin;
     c->connect_rate_per_s = (double)s->connect_rate;

@@ -236,6 +236,7 @@ static void on_data(uint64_t name, uint64_t n_bytes)
         return;
     world_trace("arrive", t->fd, (int64_t)n_bytes, 0);
     t->visible += (uint32_t)n_bytes;
+    t->arrived_ns = world.now_ns;
     descriptor_changed(t->fd);
 }
 

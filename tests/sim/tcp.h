@@ -67,6 +67,7 @@ struct tcp {
     uint32_t head, visible, tail, room;
     uint32_t in_flight; /* bytes that the peer has not read */
     uint64_t last_delivery_ns, last_arrival_ns;
+    uint64_t arrived_ns; /* when what has arrived last did */
     struct tcp_peer peer;
     struct tcp_ledger ledger;
     struct tcp_call last;

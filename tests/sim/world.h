@@ -14,6 +14,9 @@
 
 #define WORLD_NEVER UINT64_MAX
 
+/* CLOCK_REALTIME at the start of CLOCK_MONOTONIC: some day in 2026. */
+#define WORLD_EPOCH_NS 1790000000000000000ull
+
 struct world {
     bool active; /* otherwise the calls are the kernel's */
     struct scenario scenario;

@@ -446,8 +446,10 @@ int __wrap_server_conn_open(struct server_conns *conns, int fd, uint32_t source_
     return -1;
 }
 
-void ledger_on_received(uint32_t i, const uint8_t *data, size_t n_bytes, bool is_drained)
+void ledger_on_received(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_t arrived_ns,
+                        bool is_drained)
 {
+    (void)arrived_ns;
     struct tcp *t = tcp_at(i);
     struct client *c = of(t);
 
