@@ -4,12 +4,14 @@
 #ifndef TCPSCALER_REPORT_HTML_PICTURE_H
 #define TCPSCALER_REPORT_HTML_PICTURE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
-/* Writes a figure with its caption: what gnuplot draws by the script that `print` writes.  Returns
- * 0; or -1 after a line, without a picture, if gnuplot is missing or fails. */
-int html_picture(FILE *out, const char *caption, void (*print)(FILE *script, const void *arg),
-                 const void *arg);
+/* Writes a figure with its caption: what gnuplot draws by the script that `print` writes.  If
+ * gnuplot is missing or fails, it writes no picture but a line on stderr and clears *can_draw; if
+ * that is false, it does nothing. */
+void html_picture(FILE *out, bool *can_draw, const char *caption,
+                  void (*print)(FILE *script, const void *arg), const void *arg);
 
 /* Copies the picture in an SVG file by gnuplot without what a page must not have twice: prolog,
  * title, background, definitions.  Returns 0, or -1 with nothing written if it is not such a file.

@@ -14,6 +14,7 @@
 #define HTML_PLOTS_WIDTH  480
 #define HTML_PLOTS_HEIGHT 320
 
+struct json_object;
 struct recordings;
 
 /* The metrics of the picture by percentile, in its order. */
@@ -31,6 +32,12 @@ void html_plots_heat_map(FILE *script, const struct history *history);
 
 /* Queries per second over time; requested_qps 0: not a constant, or unknown. */
 void html_plots_rates(FILE *script, const struct history *history, double requested_qps);
+
+/* Whether at least two trials of a capacity search have times. */
+bool html_plots_has_trials(const struct json_object *search);
+
+/* The p50 and p99 of these trials by their load, with the bounds of the capacity. */
+void html_plots_trials(FILE *script, const struct json_object *search);
 
 /* One curve per run; each has connections. */
 void html_plots_ramp(FILE *script, const struct recordings *all);

@@ -31,8 +31,8 @@ void html_ramp(struct html_report *r);
 void html_outcomes(const struct html_report *r);
 void html_limits(const struct html_report *r);
 
-/* The trials of a capacity search, and its answer as one sentence. */
-void html_search(const struct html_report *r);
+/* The trials of a capacity search, drawn, too; and its answer as one sentence. */
+void html_search(struct html_report *r);
 void html_search_answer(FILE *out, const struct json_object *search);
 
 void html_comparison(const struct html_report *r);

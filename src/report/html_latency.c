@@ -11,14 +11,6 @@
 
 #include <string.h>
 
-/* Draws a picture unless gnuplot has failed before. */
-static void draw(struct html_report *r, const char *caption,
-                 void (*print)(FILE *script, const void *arg), const void *arg)
-{
-    if (r->can_draw && html_picture(r->out, caption, print, arg) != 0)
-        r->can_draw = false;
-}
-
 /* --- by percentile: a column per metric --- */
 
 struct metric_name {
@@ -141,10 +133,11 @@ void html_latency(struct html_report *r)
         has_curve |= html_plots_has_curve(r->metrics, html_plots_metrics[i]);
     fputs("<section>\n<h2>Latency by percentile</h2>\n<div class=\"pair\">\n", r->out);
     if (has_curve)
-        draw(r,
-             "Latency by percentile. Unanswered queries count as slower than every answer: a curve "
-             "ends where they begin.",
-             print_percentiles, r->metrics);
+        html_picture(
+            r->out, &r->can_draw,
+            "Latency by percentile. Unanswered queries count as slower than every answer: a curve "
+            "ends where they begin.",
+            print_percentiles, r->metrics);
     else
         fputs("<p class=\"soft\">No curve: it needs the histogram log (--hlog) of each run.</p>\n",
               r->out);
@@ -202,14 +195,15 @@ static void print_history(struct html_report *r, const struct history *h)
              figure_number(step, h->column_s), HISTORY_ROWS_PER_DECADE, "th");
     fputs("<section>\n<h2>Latency over time</h2>\n", r->out);
     if (h->most > 0)
-        draw(r, caption, print_heat_map, h);
+        html_picture(r->out, &r->can_draw, caption, print_heat_map, h);
     fputs("</section>\n<section>\n<h2>Rate</h2>\n<div class=\"pair\">\n", r->out);
-    draw(r,
-         rates.requested_qps > 0
-             ? "Queries sent and answered per second, by the time of sending and of the answer. "
-               "The dashed line is the rate requested."
-             : "Queries sent and answered per second, by the time of sending and of the answer.",
-         print_rates, &rates);
+    html_picture(
+        r->out, &r->can_draw,
+        rates.requested_qps > 0
+            ? "Queries sent and answered per second, by the time of sending and of the answer. "
+              "The dashed line is the rate requested."
+            : "Queries sent and answered per second, by the time of sending and of the answer.",
+        print_rates, &rates);
 }
 
 static void print_rate_table(FILE *out, const struct json_object *result)
@@ -289,9 +283,10 @@ void html_ramp(struct html_report *r)
         html_printf(r->out, ", %s per second", rate);
     fputs(".</p>\n", r->out);
     if (every)
-        draw(r,
-             r->runs->n > 1 ? "Connect ramp: connections established, one curve per instance."
-                            : "Connect ramp: connections established since the first connect.",
-             print_ramp, r->runs);
+        html_picture(r->out, &r->can_draw,
+                     r->runs->n > 1
+                         ? "Connect ramp: connections established, one curve per instance."
+                         : "Connect ramp: connections established since the first connect.",
+                     print_ramp, r->runs);
     fputs("</section>\n", r->out);
 }

@@ -50,24 +50,23 @@ static char *draw(void (*print)(FILE *script, const void *arg), const void *arg)
     return svg;
 }
 
-int html_picture(FILE *out, const char *caption, void (*print)(FILE *script, const void *arg),
-                 const void *arg)
+void html_picture(FILE *out, bool *can_draw, const char *caption,
+                  void (*print)(FILE *script, const void *arg), const void *arg)
 {
-    char *svg = draw(print, arg);
-    int status = -1;
+    char *svg = *can_draw ? draw(print, arg) : NULL;
 
-    if (svg != NULL) {
-        fputs("<figure>\n", out);
-        status = html_picture_embed(out, svg, caption);
-        if (status == 0) {
-            fputs("<figcaption>", out);
-            html_text(out, caption);
-            fputs("</figcaption>", out);
-        } else {
-            log_error("gnuplot drew no picture");
-        }
-        fputs("\n</figure>\n", out);
+    *can_draw = svg != NULL;
+    if (svg == NULL)
+        return;
+    fputs("<figure>\n", out);
+    if (html_picture_embed(out, svg, caption) == 0) {
+        fputs("<figcaption>", out);
+        html_text(out, caption);
+        fputs("</figcaption>", out);
+    } else {
+        log_error("gnuplot drew no picture");
+        *can_draw = false;
     }
+    fputs("\n</figure>\n", out);
     free(svg);
-    return status;
 }

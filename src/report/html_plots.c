@@ -4,8 +4,10 @@
 
 #include "report/plot_script.h"
 #include "report/recording.h"
+#include "report/result.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Visible on white and on black. */
 #define BLUE  "#4477aa"
@@ -164,6 +166,71 @@ void html_plots_rates(FILE *out, const struct history *h, double requested_qps)
                 requested_qps);
     fputs("$d using 1:2 with lines lt 1 title 'sent', "
           "$d using 1:3 with lines lt 3 title 'answered'\n",
+          out);
+}
+
+/* --- trials of a search --- */
+
+/* Of those that the server, not this host, decided. */
+static bool is_judged(const struct json_object *trial)
+{
+    const char *class = result_string(trial, "class");
+
+    return class != NULL && (strcmp(class, "good") == 0 || strcmp(class, "bad") == 0);
+}
+
+static void print_trial(FILE *out, const struct json_object *trial)
+{
+    double load, p50_ns, p99_ns = NAN;
+
+    if (!is_judged(trial) || !result_double(trial, "load", &load) || !(load > 0) ||
+        !result_double(trial, "p50_ns", &p50_ns))
+        return;
+    (void)result_double(trial, "p99_ns", &p99_ns);
+    fprintf(out, "%.9g %.9g %.9g\n", load, p50_ns / NS_PER_S, p99_ns / NS_PER_S);
+}
+
+/* A vertical line at a load. */
+static void print_bound(FILE *out, const struct json_object *search, const char *path)
+{
+    double load;
+
+    if (result_double(search, path, &load) && load > 0)
+        fprintf(
+            out,
+            "set arrow from first %.9g, graph 0 to first %.9g, graph 1 nohead dt 2 lw 1.5 lc rgb "
+            "'#808080'\n",
+            load, load);
+}
+
+bool html_plots_has_trials(const struct json_object *search)
+{
+    const struct json_object *trial;
+    double p50_ns;
+    unsigned n = 0;
+
+    for (size_t i = 0; (trial = result_element(search, "trials", i)) != NULL; i++)
+        n += is_judged(trial) && result_double(trial, "p50_ns", &p50_ns);
+    return n > 1;
+}
+
+void html_plots_trials(FILE *out, const struct json_object *search)
+{
+    const char *what = result_string(search, "find");
+    const bool is_rate = what != NULL && strcmp(what, "rate") == 0;
+    const struct json_object *trial;
+
+    print_head(out, "trials", is_rate ? "load, queries/s" : "load, connections",
+               "response time, s");
+    /* an undefined point, so that a block without trials is no error */
+    fputs("$d << EOD\nNaN NaN NaN\n", out);
+    for (size_t i = 0; (trial = result_element(search, "trials", i)) != NULL; i++)
+        print_trial(out, trial);
+    fputs("EOD\nset logscale xy\nset format y '%.0s %cs'\nset format x '%.0s%c'\n", out);
+    print_bound(out, search, "lower");
+    print_bound(out, search, "upper");
+    fputs("plot $d using 1:2 smooth unique with lines lt 1 title 'p50', "
+          "$d using 1:3 smooth unique with lines lt 2 title 'p99'\n",
           out);
 }
 

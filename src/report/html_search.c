@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * html_search: the answer of a capacity search as one sentence, and the section on its trials. */
 #include "report/figure.h"
+#include "report/html_picture.h"
+#include "report/html_plots.h"
 #include "report/html_sections.h"
 #include "report/html_table.h"
 #include "report/html_text.h"
@@ -99,7 +101,12 @@ static void print_level(FILE *out, const struct json_object *search)
     }
 }
 
-void html_search(const struct html_report *r)
+static void print_curve(FILE *script, const void *arg)
+{
+    html_plots_trials(script, arg);
+}
+
+void html_search(struct html_report *r)
 {
     static const struct html_column columns[] = {
         {"trial", true}, {"load", false}, {"length", false}, {"p50", false},
@@ -111,6 +118,12 @@ void html_search(const struct html_report *r)
         return;
     fputs("<section>\n<h2>Capacity search</h2>\n", r->out);
     print_level(r->out, search);
+    if (html_plots_has_trials(search))
+        html_picture(
+            r->out, &r->can_draw,
+            "Response time by load, of the trials that this host did not limit. The dashed "
+            "lines are the bounds of the capacity.",
+            print_curve, search);
     html_table_begin(r->out, "Trials in order of time", columns, 7);
     for (size_t i = 0; (trial = result_element(search, "trials", i)) != NULL; i++) {
         const char *class = result_string(trial, "class"), *reason = result_string(trial, "reason");

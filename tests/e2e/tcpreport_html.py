@@ -18,6 +18,7 @@ PICTURES = {"Latency by percentile": ("percentile of the queries, %", "time, s")
             "Response time over time": ("time since the first query, s", "response time, s"),
             "sent and answered per second": ("time since the first query, s", "rate, queries/s"),
             "Connect ramp": ("time since the first connect, s", "connections established")}
+OF_SEARCH = {"Response time by load": ("load, queries/s", "response time, s")}
 MOST_BYTES = 300_000
 HOSTILE = "<script>alert(1)</script>\"'><img src=http://evil.example/x onerror=alert(2)>&lt;b&gt;"
 
@@ -125,11 +126,12 @@ def pictures(text):
 
 
 def check_axes(text, wanted):
+    """The pictures of the page are these."""
     drawn = pictures(text)
     check_equal(len(drawn), len(wanted), f"pictures: {list(drawn)}")
     for part in wanted:
         words, = (words for caption, words in drawn.items() if part in caption)
-        for axis in PICTURES[part]:
+        for axis in wanted[part]:
             check(axis in words, f"axis {axis!r} in {words}")
 
 
@@ -237,6 +239,7 @@ def test_earlier_runs_are_beside_this_one():
 
 
 def test_capacity_is_on_the_first_screen():
+    need_program("gnuplot")
     path = temp_path("search.json")
     shutil.copy(files(0)[0], path)
     answers = (({"status": "found", "capacity": 150000, "lower": 146000, "upper": 154000, "limited_by": "p99<5ms"},
@@ -248,14 +251,18 @@ def test_capacity_is_on_the_first_screen():
     for answer, sentence in answers:
         trial = {"step": "double", "load": 1000, "duration_s": 2, "class": "bad", "reason": "p99<5ms", "p50_ns": 1000000,
                  "p99_ns": 7000000, "lost": 3}
+        later = {**trial, "step": "bisect", "load": 700, "class": "good", "reason": None, "p99_ns": 3000000}
         change(path, search=None)
-        change(path, search={"unit": "q/s", "slo": ["p99<5ms"], "trials": [trial], **answer})
+        change(path, search={"find": "rate", "unit": "q/s", "slo": ["p99<5ms"], "trials": [trial, later], **answer})
         text = page_of(path)
+        check_axes(text, OF_SEARCH)
         check(sentence in Page(text).texts("header")[0], f"{sentence!r} in {Page(text).texts('header')[0]}")
         check_equal(rows_of(text, "Trials in order of time")["double"],
                     ["1,000 q/s", "2.00 s", "1.00 ms", "7.00 ms", "3", "bad: p99<5ms"], "the trial")
     change(path, search=None)
-    check("Capacity" not in page_of(path), "without a search")
+    text = page_of(path)
+    check("Capacity" not in text, "without a search")
+    check_axes(text, {})
 
 
 def test_outcomes_have_remedies():
