@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * report_search: prints a capacity search: its answer as text, it and every trial as JSON and as
- * CSV.  No libevent. */
+ * report_search: prints a capacity search: the result as text, the result and all trials as JSON,
+ * the trials as CSV.  No libevent. */
 #ifndef TCPSCALER_CLIENT_REPORT_SEARCH_H
 #define TCPSCALER_CLIENT_REPORT_SEARCH_H
 
@@ -9,13 +9,13 @@
 
 #include <stdio.h>
 
-/* find: NULL prints nothing. */
+/* find NULL: prints nothing. */
 void report_search_text(FILE *out, const struct client_find *find);
 
-/* find: NULL prints null. */
+/* find NULL: prints null. */
 void report_search_json(struct json *j, const struct client_find *find);
 
-/* A header, and a row for each trial (docs/result.md). */
+/* Prints a header, and a row per trial (docs/result.md). */
 void report_search_csv(FILE *out, const struct client_find *find);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * load: whether a server sustains a load, decided from several trials of it.  Pure.
+ * load: whether a server sustains a load, decided from several trials.  Pure.
  *
  * Follows "Load Classification Logic" of draft-ietf-bmwg-mlrsearch-15 (Konstantynowicz and Polak,
- * Multiple Loss Ratio Search, 2025).  Bad trials are its high-loss trials, and durations are the
- * weights.  A load is decided as soon as the trials still missing cannot change the outcome, so
- * one-sided results save time. */
+ * Multiple Loss Ratio Search, 2025).  Bad trials are its high-loss trials, weighted by duration.  A
+ * load is decided as soon as the missing trials cannot change the result, so clear results save
+ * time. */
 #ifndef TCPSCALER_SEARCH_LOAD_H
 #define TCPSCALER_SEARCH_LOAD_H
 
@@ -14,13 +14,12 @@
 
 enum load_class { LOAD_UNDECIDED, LOAD_LOWER_BOUND, LOAD_UPPER_BOUND };
 
-/* Durations of the trials of a load, in seconds: of those that have the full length, and of shorter
- * ones. */
+/* Total durations of a load's trials in seconds, full-length and shorter ones. */
 struct load_sums {
     double full_good_s, full_bad_s, short_good_s, short_bad_s;
 };
 
-/* goal_s > 0: the duration of full-length trials that decides ("goal duration sum"). */
+/* goal_s > 0: the total duration of full-length trials that decides ("goal duration sum"). */
 enum load_class load_classify(const struct load_sums *sums, double goal_s);
 
 #endif

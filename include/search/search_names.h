@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * search_names: the words for the states of a search, in reports and in the JSON result.  Pure. */
+ * search_names: names of the states of a search, in reports and in the JSON result.  Pure. */
 #ifndef TCPSCALER_SEARCH_SEARCH_NAMES_H
 #define TCPSCALER_SEARCH_SEARCH_NAMES_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * trial: what one trial of a search says about the server: it was good, bad, or void.  Pure.
+ * trial: whether a trial of a search was good, bad or void.  Pure.
  *
- * A trial is void when this host, not the server, decided it: when it fell behind the schedule, or
- * when enough of the slow queries may owe that to this host's own delays.  A void trial is no
- * evidence either way. */
+ * A trial is void if this host, not the server, decided its result: because it fell behind the
+ * schedule, or because its own delays may account for enough of the slow queries.  A void trial
+ * proves nothing. */
 #ifndef TCPSCALER_SEARCH_TRIAL_H
 #define TCPSCALER_SEARCH_TRIAL_H
 
@@ -16,8 +16,8 @@ enum trial_reason {
     TRIAL_GOAL,              /* bad: a goal was missed */
     TRIAL_QUEUE,             /* bad: the queries in flight kept growing */
     TRIAL_CONNECTIONS,       /* bad or void: not all connections could be opened */
-    TRIAL_GENERATOR_LIMITED, /* void, as all that follow: queries left or were read late */
-    TRIAL_HOST_NOISE,        /* without this host's own delays the goals may have been met */
+    TRIAL_GENERATOR_LIMITED, /* void, like all that follow: queries were sent or read late */
+    TRIAL_HOST_NOISE,        /* the goals might have been met without this host's own delays */
     TRIAL_NOTHING_MEASURED   /* no query was due */
 };
 
@@ -36,10 +36,10 @@ struct trial_figures {
 struct trial_judgment {
     enum trial_class class;
     enum trial_reason reason;
-    unsigned goal; /* TRIAL_GOAL, TRIAL_HOST_NOISE: the one missed by most */
+    unsigned goal; /* TRIAL_GOAL, TRIAL_HOST_NOISE: the goal missed by the widest margin */
 };
 
-/* Never TRIAL_CONNECTIONS: without its connections there is no trial. */
+/* Never returns TRIAL_CONNECTIONS: without its connections there is no trial. */
 struct trial_judgment trial_judge(const struct slo *slo, const struct trial_figures *f);
 
 /* "good", "bad", "void" */

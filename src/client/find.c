@@ -12,27 +12,27 @@
 #define S_NS  1000000000ull
 #define MS_NS 1000000ull
 
-/* Left out of every trial: at least so long, or this many times the longest limit. */
+/* Start of every trial that is not measured: at least this long, or this many times the longest
+ * limit. */
 #define DISCARD_NS     (500 * MS_NS)
 #define DISCARD_LIMITS 2
 
-/* From the end of a trial to the next one at the least, beside its transition: the lead of a
- * change, and draining. */
+/* Minimum time between two trials besides the transition: the lead of a change, and draining. */
 #define BETWEEN_NS (300 * MS_NS)
 
-/* Drained: every query has its outcome, and no late answer has come for so long. */
+/* A trial is drained once every query has its outcome and no late answer has arrived for this long.
+ */
 #define QUIET_NS (100 * MS_NS)
 
-/* A trial that is not drained after the timeout of its last query and this long is judged as it is.
- */
+/* A trial that is not drained this long after the timeout of its last query is judged anyway. */
 #define DRAIN_NS (5 * S_NS)
 
-/* After the last change of their number, connections are given up when they are not all live within
- * the connect timeout and this long. */
+/* After their number was last changed, connections that are not all live within the connect timeout
+ * plus this are given up. */
 #define PATIENCE_NS S_NS
 
-/* The recovery is judged by windows of this length; at least this part of the queries has to be
- * answered in one. */
+/* The recovery is judged in windows of this length; at least this share of the queries must be
+ * answered in a window. */
 #define WINDOW_NS       S_NS
 #define WINDOW_ANSWERED 2
 
@@ -117,7 +117,7 @@ static uint64_t n_open(const struct tally *now)
     return n;
 }
 
-/* Changes whenever a query becomes due or a late answer comes. */
+/* Changes whenever a query becomes due or a late answer arrives. */
 static uint64_t n_events(const struct tally *now)
 {
     return tally_get(&now->queries[TALLY_WARMUP].scheduled) +
@@ -222,7 +222,7 @@ static void next_trial(struct client_find *f, uint64_t now_ns)
     enter(f, OPENING, now_ns);
 }
 
-/* Too many changes within a second: asked again at the next look. */
+/* If there were too many changes within a second, retries at the next look. */
 static void send_load(struct client_find *f)
 {
     const double qps =
@@ -232,7 +232,7 @@ static void send_load(struct client_find *f)
     int failed;
 
     start_counting(f);
-    if (f->order.step == SEARCH_OVERLOAD) /* the recovery follows without a gap */
+    if (f->order.step == SEARCH_OVERLOAD) /* the recovery follows without a pause */
         failed = client_steer_trial(f->steer, qps, S_NS * 3600, PACER_NEVER, &f->trial_ns);
     else
         failed = client_steer_trial(f->steer, qps, discarded_ns, length_ns, &f->trial_ns);
@@ -243,7 +243,7 @@ static void send_load(struct client_find *f)
     f->phase = LOADED;
 }
 
-/* Connections that are missing were lost in an earlier trial or cannot be opened. */
+/* Missing connections were lost in an earlier trial or cannot be opened. */
 static void wait_for_connections(struct client_find *f, uint64_t now_ns)
 {
     const uint64_t n_live = CLIENT_WORKERS_GAUGE(f->workers, n_live);

@@ -19,7 +19,7 @@ static const char *what_name(const struct client_find *f)
     return is_rate(f) ? "rate" : "connections";
 }
 
-/* The middle of the bounds, in the logarithm; one alone where there is but one.  0: no answer. */
+/* Returns the middle of the bounds in the logarithm, or the only bound; 0: no result. */
 static double capacity(const struct search *s, double lower, double upper)
 {
     return s->status == SEARCH_FOUND      ? sqrt(lower * upper)
@@ -27,7 +27,7 @@ static double capacity(const struct search *s, double lower, double upper)
                                           : 0;
 }
 
-/* An overload is not judged. */
+/* Overloads are not judged. */
 static bool is_judged(const struct search_trial *t)
 {
     return t->order.step != SEARCH_OVERLOAD;
@@ -39,8 +39,8 @@ static const char *reason_of(const struct client_find *f, const struct search_tr
                         : NULL;
 }
 
-/* The goal that decided the smallest upper bound, or why void trials ended the search; NULL: none.
- */
+/* Returns the goal that decided the smallest upper bound, or why void trials ended the search;
+ * NULL: none. */
 static const char *binding_name(const struct client_find *f)
 {
     const struct search *s = &f->search;

@@ -4,17 +4,15 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/notify.h"
 #include "base/reopen.h"
 #include "base/shutdown.h"
 #include "client/find.h"
 #include "client/run_progress.h"
 #include "client/run_result.h"
+#include "client/run_stages.h"
 #include "client/run_state.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -24,150 +22,6 @@
 
 /* Interval of the log and of the progress line's response times. */
 #define TICK_NS 1000000000ull
-
-/* Time to wait for the server once a signal has asked the run to end. */
-enum { HURRY_MS = 200 };
-
-/* --- stages --- */
-
-/* The schedule begins at begin_ns. */
-static void start_load(struct client_run_state *r, uint64_t begin_ns)
-{
-    const struct client_config *config = r->config;
-
-    r->started = true;
-    client_workers_deal_arrivals(&r->workers,
-                                 client_config_keeps_opening(config) || config->targets != NULL);
-    client_run_read_host(r, &r->result->host_loaded, &r->result->net_loaded);
-    r->begin_ns = begin_ns;
-    r->measure_ns = r->begin_ns + config->warmup_ns;
-    r->end_ns =
-        config->duration_ns == PACER_NEVER ? PACER_NEVER : r->measure_ns + config->duration_ns;
-    r->result->loaded = true;
-    /* with --start-at, the settle time may have begun before the program */
-    if (r->begin_ns > r->intervals.origin_ns + r->settings->settle_ns)
-        r->intervals.previous_ns = r->intervals.last_ns = r->begin_ns - r->settings->settle_ns;
-    client_steer_begin(&r->steer, r->begin_ns, r->end_ns);
-    if (r->settings->find != NULL)
-        client_find_begin(r->settings->find, r->begin_ns);
-    client_workers_post(&r->workers, CLIENT_START, r->begin_ns);
-    notify(NOTIFY_READY);
-}
-
-/* The connections are still open, so that their number can be compared with the server's. */
-static void read_server(struct client_run_state *r)
-{
-    char error[CONTROL_SOCKET_ERROR_BYTES];
-
-    if (r->settings->server_control != NULL &&
-        server_stats_read(&r->result->server_after, r->settings->server_control,
-                          r->settings->control_token,
-                          r->result->interrupted ? HURRY_MS : CONTROL_SOCKET_WAIT_MS, error) != 0)
-        log_error("--server-control: %s", error);
-}
-
-static void finish(struct client_run_state *r)
-{
-    r->closing = true;
-    notify(NOTIFY_STOPPING);
-    client_run_read_host(r, &r->result->host_after, &r->result->net_after);
-    host_limits_read(&r->result->limits);
-    r->result->has_sockets = sockdiag_count(&r->config->target, &r->result->sockets) == 0;
-    client_workers_connections(&r->workers, r->result);
-    read_server(r);
-    client_workers_post(&r->workers, CLIENT_CLOSE, 0);
-    event_base_loopbreak(r->base);
-}
-
-static void stop(struct client_run_state *r)
-{
-    start_gate_close(&r->gate);
-    r->stopped_ns = clock_now_ns();
-    client_workers_post(&r->workers, CLIENT_STOP, 0);
-}
-
-static void on_gate_opened(void *arg, uint64_t begin_ns)
-{
-    start_load(arg, begin_ns);
-}
-
-static void on_gate_missed(void *arg)
-{
-    stop(arg);
-}
-
-static void wait_at_gate(struct client_run_state *r)
-{
-    struct client_result *now = calloc(1, sizeof *now);
-
-    r->gate = (struct start_gate){
-        .settings = r->settings->gate,
-        .start = &r->result->start,
-        .opened = on_gate_opened,
-        .missed = on_gate_missed,
-        .arg = r,
-    };
-    if (now == NULL) {
-        log_error("out of memory");
-        stop(r);
-        return;
-    }
-    client_workers_tally(&r->workers, &now->tally);
-    client_workers_connections(&r->workers, now);
-    start_gate_wait(&r->gate, r->base, now);
-    free(now);
-}
-
-static void on_wake(evutil_socket_t fd, short what, void *arg)
-{
-    struct client_run_state *r = arg;
-    uint64_t wakeups;
-
-    (void)what;
-    if (read(fd, &wakeups, sizeof wakeups) < 0 || r->closing)
-        return;
-    r->stage = client_workers_stage(&r->workers);
-    if (r->stage == CLIENT_DRAINED) {
-        finish(r);
-    } else if (r->stage >= CLIENT_CONNECTED && !r->started && !r->result->interrupted &&
-               !r->result->gave_up) {
-        if (!client_config_keeps_opening(r->config) &&
-            CLIENT_WORKERS_GAUGE(&r->workers, n_live) == 0)
-            stop(r);
-        else if (r->settings->gate == NULL)
-            start_load(r, clock_now_ns() + r->settings->settle_ns);
-        else if (!r->gate.waiting && !r->result->start.missed)
-            wait_at_gate(r);
-    }
-}
-
-static void interrupt(struct client_run_state *r)
-{
-    r->result->interrupted = true;
-    if (r->settings->find != NULL)
-        client_find_stop(r->settings->find);
-    if (r->config->rows != NULL)
-        rows_stop_waiting(r->config->rows);
-    stop(r);
-}
-
-static void on_end(evutil_socket_t fd, short what, void *arg)
-{
-    (void)fd;
-    (void)what;
-    interrupt(arg);
-}
-
-static void on_hangup(evutil_socket_t number, short what, void *arg)
-{
-    struct client_run_state *r = arg;
-
-    (void)what;
-    if (reopen_is_hangup(r->settings->stderr_is_terminal))
-        shutdown_request(number);
-    else if (r->settings->reopen != NULL)
-        r->settings->reopen(r->settings->arg);
-}
 
 /* --- control port --- */
 
@@ -182,7 +36,7 @@ static void stop_by_request(void *context)
         r->end_ns = client_steer_end(&r->steer);
     } else {
         r->result->interrupted = true;
-        stop(r);
+        client_run_stop(r);
     }
 }
 
@@ -202,6 +56,34 @@ static int open_control(struct client_run_state *r)
 
 /* --- events --- */
 
+static void on_wake(evutil_socket_t fd, short what, void *arg)
+{
+    struct client_run_state *r = arg;
+    uint64_t wakeups;
+
+    (void)what;
+    if (read(fd, &wakeups, sizeof wakeups) >= 0 && !r->closing)
+        client_run_follow_stages(r);
+}
+
+static void on_end(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    client_run_interrupt(arg);
+}
+
+static void on_hangup(evutil_socket_t number, short what, void *arg)
+{
+    struct client_run_state *r = arg;
+
+    (void)what;
+    if (reopen_is_hangup(r->settings->stderr_is_terminal))
+        shutdown_request(number);
+    else if (r->settings->reopen != NULL)
+        r->settings->reopen(r->settings->arg);
+}
+
 /* The workers hold after the first window until a connection is usable: if none is, the others
  * would wait for as long, window after window. */
 static void look_at_first_window(struct client_run_state *r)
@@ -217,7 +99,7 @@ static void look_at_first_window(struct client_run_state *r)
         client_workers_post(&r->workers, CLIENT_OPEN_ALL, 0);
     } else if (have_settled) {
         r->result->gave_up = true;
-        stop(r);
+        client_run_stop(r);
     }
 }
 

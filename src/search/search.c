@@ -6,27 +6,27 @@
 
 #define S_NS 1000000000ull
 
-/* Void trials are repeated until there are this many more of them than others: of one load, and of
+/* Void trials are repeated until there are this many more of them than others; for a load, and for
  * the confirmation. */
 enum { MOST_VOID = 3, MOST_VOID_CONFIRMATIONS = 1 };
 
-/* Of the confirmation; after one that fails, those of half the length that succeed have to be more
- * than those that fail. */
+/* Limit on failed confirmations.  After a failure, repetitions have half the length, and more of
+ * them must succeed than fail. */
 enum { MOST_BAD_CONFIRMATIONS = 2 };
 
-#define FULL_NS       (2 * S_NS) /* the least length of a full-length trial, ... */
-#define SHORT_PART    2          /* ... of which a short one is one half */
-#define LIMITS_PART   10         /* both are as long as this many times the longest limit */
-#define SHORT_QUERIES 10         /* a short one makes do with a tenth of the queries */
+#define FULL_NS       (2 * S_NS) /* minimum length of a full-length trial, ... */
+#define SHORT_PART    2          /* ... divided by this for a short one */
+#define LIMITS_PART   10         /* both last at least this many times the longest limit */
+#define SHORT_QUERIES 10         /* a short one needs a tenth of the queries */
 
 #define MOST_CONFIRM_NS  (60 * S_NS)
 #define MOST_OVERLOAD_NS (5 * S_NS)
 #define MOST_RECOVER_NS  (30 * S_NS)
 
 static const struct {
-    double width;       /* at most; the search's width if that is larger */
-    unsigned n_trials;  /* of this length that decide a load, ... */
-    unsigned n_if_good; /* ... or this many if all are good: a single bad one is not believed */
+    double width;       /* maximum; the width of the search if that is larger */
+    unsigned n_trials;  /* full-length trials that decide a load, ... */
+    unsigned n_if_good; /* ... or this many if all are good: a single bad one is not trusted */
     bool is_short;
 } rounds[] = {{0.5, 5, 1, true}, {0.2, 5, 1, true}, {0.05, 3, 3, false}, {0, 11, 11, false}};
 
@@ -39,7 +39,7 @@ static double round_width(const struct search *s, unsigned round)
 
 /* --- loads --- */
 
-/* To 4 digits, or to a whole number; within the range. */
+/* Rounds to 4 digits or to an integer, within the range. */
 static double round_load(const struct search_config *c, double load)
 {
     const double unit = c->whole ? 1 : pow(10, floor(log10(load)) - 3);
@@ -111,7 +111,7 @@ static enum load_class class_of(const struct search *s, unsigned round, double l
     return load_classify(&sums, n_trials * (double)full_ns / (double)S_NS);
 }
 
-/* Of a round: the smallest upper bound above `above`; 0: none. */
+/* Returns the smallest upper bound of a round above `above`; 0: none. */
 static double smallest_upper(const struct search *s, unsigned round, double above)
 {
     double smallest = 0;
@@ -126,7 +126,7 @@ static double smallest_upper(const struct search *s, unsigned round, double abov
     return smallest;
 }
 
-/* The largest lower bound below `below`; 0: none. */
+/* Returns the largest lower bound below `below`; 0: none. */
 static double largest_lower(const struct search *s, unsigned round, double below)
 {
     double largest = 0;
@@ -160,8 +160,8 @@ void search_bounds(const struct search *s, double *lower, double *upper)
 
 /* --- the next load of a round; 0: the round is over --- */
 
-/* Logarithm of the step from a bound with no other bound beyond it: 2 while doubling; then the
- * width of the round before, twice as far each time. */
+/* Returns the logarithm of the step away from a bound without a bound beyond it: 2 while doubling,
+ * then the width of the previous round, doubled each time. */
 static double step(const struct search *s, double bound, double next)
 {
     const double first = s->round == 0 ? log(2) : -log(1 - round_width(s, s->round - 1));
@@ -236,7 +236,7 @@ static unsigned count(const struct search *s, enum search_step what, enum trial_
     return n;
 }
 
-/* How many more trials of a load are void than are not. */
+/* Returns by how many the void trials of a load outnumber the others. */
 static int excess_of_void(const struct search *s, double load)
 {
     int n = 0;
@@ -259,7 +259,7 @@ static bool next_bound(struct search *s, double load, uint64_t elapsed_ns,
     return give(s, s->round == 0 ? SEARCH_DOUBLE : SEARCH_BISECT, load, ns, order);
 }
 
-/* The overload, then the recovery from it, if there is time for both. */
+/* Tries the overload, then the recovery from it, if there is time for both. */
 static bool next_recovery(struct search *s, double lower, double upper, uint64_t elapsed_ns,
                           struct search_order *order)
 {
@@ -277,7 +277,7 @@ static bool next_recovery(struct search *s, double lower, double upper, uint64_t
     return end(s, upper > 0 ? SEARCH_FOUND : SEARCH_AT_LEAST, SEARCH_NO_REASON);
 }
 
-/* Half the length of a confirmation, or less where the time is short: two of them fit. */
+/* Returns half the length of a confirmation, or less if time is short, so that two fit. */
 static uint64_t repetition_ns(const struct search *s, uint64_t elapsed_ns)
 {
     const uint64_t left_ns = s->config.time_ns > elapsed_ns ? s->config.time_ns - elapsed_ns : 0;

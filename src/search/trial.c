@@ -12,7 +12,7 @@ static bool is_behind(const struct trial_figures *f)
     return f->n_behind > f->n_due / BEHIND_ONE_IN;
 }
 
-/* Whether the goal is missed even if every query that this host delayed is left out. */
+/* Returns whether the goal is missed even without the queries that this host delayed. */
 static bool is_certain(const struct slo_goal *goal, const struct trial_exceeding *e, bool behind)
 {
     const uint64_t n_own = e->own < e->n ? e->own : e->n;
@@ -22,7 +22,7 @@ static bool is_certain(const struct slo_goal *goal, const struct trial_exceeding
     return !slo_is_met(goal, e->n - n_own, e->of);
 }
 
-/* How many times the share that is allowed; of a goal that allows none: very many. */
+/* Returns the ratio to the allowed share; very large if the goal allows none. */
 static double excess(const struct slo_goal *goal, const struct trial_exceeding *e)
 {
     const double allowed = (double)goal->share_ppm / 1e6 * (double)e->of;
@@ -30,7 +30,8 @@ static double excess(const struct slo_goal *goal, const struct trial_exceeding *
     return (double)e->n / (allowed > 0 ? allowed : 1e-9);
 }
 
-/* The goal missed by most, of those missed for certain or of all missed; slo->n: none. */
+/* Returns the goal missed by the widest margin, among those certainly missed or among all; slo->n:
+ * none. */
 static unsigned worst_missed(const struct slo *slo, const struct trial_figures *f, bool certain)
 {
     unsigned worst = slo->n;

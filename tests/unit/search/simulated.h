@@ -11,6 +11,13 @@
 #define S_NS        1000000000ull
 #define OVERHEAD_NS 700000000ull
 
+/* 10 to 100,000 queries/s, to 2 %, within five minutes.  limit: of the service level, in ns. */
+#define SIMULATED_CONFIG(limit)                                                                    \
+    {                                                                                              \
+        .min = 10, .max = 100000, .width = 0.02, .time_ns = 300 * S_NS, .queries = 10000,          \
+        .limit_ns = (limit), .overhead_ns = OVERHEAD_NS, .tries_recovery = true                    \
+    }
+
 struct simulated {
     /* Whether a trial of this load and duration is good; it may remember what came before. */
     struct trial_judgment (*trial)(struct simulated *server, double load, double duration_s);

@@ -10,16 +10,7 @@
 
 #include <cmocka.h>
 
-static const struct search_config config = {
-    .min = 10,
-    .max = 100000,
-    .width = 0.02,
-    .time_ns = 300 * S_NS,
-    .queries = 10000,
-    .limit_ns = 10000000,
-    .overhead_ns = OVERHEAD_NS,
-    .tries_recovery = true,
-};
+static const struct search_config config = SIMULATED_CONFIG(10000000);
 
 static struct search s;
 

@@ -18,16 +18,7 @@ enum { N_SEARCHES = 100, MOST_MISSED = 5 };
 static struct slo slo;
 static struct search s;
 
-static const struct search_config config = {
-    .min = 10,
-    .max = 100000,
-    .width = 0.02,
-    .time_ns = 300 * S_NS,
-    .queries = 10000,
-    .limit_ns = 1000000,
-    .overhead_ns = OVERHEAD_NS,
-    .tries_recovery = true,
-};
+static const struct search_config config = SIMULATED_CONFIG(1000000);
 
 static void parse(const char *text)
 {

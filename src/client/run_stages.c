@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ * client_run_stages: see client/run_stages.h. */
+#include "client/run_stages.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/notify.h"
+#include "client/find.h"
+#include "client/run_result.h"
+
+#include <stdlib.h>
+
+/* Time to wait for the server once a signal has asked the run to end. */
+enum { HURRY_MS = 200 };
+
+/* The schedule begins at begin_ns. */
+static void start_load(struct client_run_state *r, uint64_t begin_ns)
+{
+    const struct client_config *config = r->config;
+
+    r->started = true;
+    client_workers_deal_arrivals(&r->workers,
+                                 client_config_keeps_opening(config) || config->targets != NULL);
+    client_run_read_host(r, &r->result->host_loaded, &r->result->net_loaded);
+    r->begin_ns = begin_ns;
+    r->measure_ns = r->begin_ns + config->warmup_ns;
+    r->end_ns =
+        config->duration_ns == PACER_NEVER ? PACER_NEVER : r->measure_ns + config->duration_ns;
+    r->result->loaded = true;
+    /* with --start-at, the settle time may have begun before the program */
+    if (r->begin_ns > r->intervals.origin_ns + r->settings->settle_ns)
+        r->intervals.previous_ns = r->intervals.last_ns = r->begin_ns - r->settings->settle_ns;
+    client_steer_begin(&r->steer, r->begin_ns, r->end_ns);
+    if (r->settings->find != NULL)
+        client_find_begin(r->settings->find, r->begin_ns);
+    client_workers_post(&r->workers, CLIENT_START, r->begin_ns);
+    notify(NOTIFY_READY);
+}
+
+/* The connections are still open, so that their number can be compared with the server's. */
+static void read_server(struct client_run_state *r)
+{
+    char error[CONTROL_SOCKET_ERROR_BYTES];
+
+    if (r->settings->server_control != NULL &&
+        server_stats_read(&r->result->server_after, r->settings->server_control,
+                          r->settings->control_token,
+                          r->result->interrupted ? HURRY_MS : CONTROL_SOCKET_WAIT_MS, error) != 0)
+        log_error("--server-control: %s", error);
+}
+
+static void finish(struct client_run_state *r)
+{
+    r->closing = true;
+    notify(NOTIFY_STOPPING);
+    client_run_read_host(r, &r->result->host_after, &r->result->net_after);
+    host_limits_read(&r->result->limits);
+    r->result->has_sockets = sockdiag_count(&r->config->target, &r->result->sockets) == 0;
+    client_workers_connections(&r->workers, r->result);
+    read_server(r);
+    client_workers_post(&r->workers, CLIENT_CLOSE, 0);
+    event_base_loopbreak(r->base);
+}
+
+void client_run_stop(struct client_run_state *r)
+{
+    start_gate_close(&r->gate);
+    r->stopped_ns = clock_now_ns();
+    client_workers_post(&r->workers, CLIENT_STOP, 0);
+}
+
+static void on_gate_opened(void *arg, uint64_t begin_ns)
+{
+    start_load(arg, begin_ns);
+}
+
+static void on_gate_missed(void *arg)
+{
+    client_run_stop(arg);
+}
+
+static void wait_at_gate(struct client_run_state *r)
+{
+    struct client_result *now = calloc(1, sizeof *now);
+
+    r->gate = (struct start_gate){
+        .settings = r->settings->gate,
+        .start = &r->result->start,
+        .opened = on_gate_opened,
+        .missed = on_gate_missed,
+        .arg = r,
+    };
+    if (now == NULL) {
+        log_error("out of memory");
+        client_run_stop(r);
+        return;
+    }
+    client_workers_tally(&r->workers, &now->tally);
+    client_workers_connections(&r->workers, now);
+    start_gate_wait(&r->gate, r->base, now);
+    free(now);
+}
+
+void client_run_follow_stages(struct client_run_state *r)
+{
+    r->stage = client_workers_stage(&r->workers);
+    if (r->stage == CLIENT_DRAINED) {
+        finish(r);
+    } else if (r->stage >= CLIENT_CONNECTED && !r->started && !r->result->interrupted &&
+               !r->result->gave_up) {
+        if (!client_config_keeps_opening(r->config) &&
+            CLIENT_WORKERS_GAUGE(&r->workers, n_live) == 0)
+            client_run_stop(r);
+        else if (r->settings->gate == NULL)
+            start_load(r, clock_now_ns() + r->settings->settle_ns);
+        else if (!r->gate.waiting && !r->result->start.missed)
+            wait_at_gate(r);
+    }
+}
+
+void client_run_interrupt(struct client_run_state *r)
+{
+    r->result->interrupted = true;
+    if (r->settings->find != NULL)
+        client_find_stop(r->settings->find);
+    if (r->config->rows != NULL)
+        rows_stop_waiting(r->config->rows);
+    client_run_stop(r);
+}
