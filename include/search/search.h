@@ -106,8 +106,8 @@ void search_take_recovery(struct search *s, uint64_t recovery_ns);
 /* Ends a running search as inconclusive, keeping what is known. */
 void search_stop(struct search *s, enum search_reason reason);
 
-/* Returns the relevant lower bound and the smallest upper bound, of this round or, if it has none
- * yet, of the previous one; 0: none. */
+/* Returns the relevant lower bound and the smallest upper bound, of this round or, while it has
+ * none, of earlier ones; 0: none. */
 void search_bounds(const struct search *s, double *lower, double *upper);
 
 /* Returns the judgment shared by most bad trials of a load; NULL: no bad trials. */

@@ -149,13 +149,13 @@ static void bounds_of(const struct search *s, unsigned round, double *lower, dou
 
 void search_bounds(const struct search *s, double *lower, double *upper)
 {
-    const unsigned round = s->round < N_ROUNDS ? s->round : N_ROUNDS - 1;
+    unsigned round = s->round < N_ROUNDS ? s->round : N_ROUNDS - 1;
 
     bounds_of(s, round, lower, upper);
     if (*upper == 0 && s->from_upper > *lower)
         *upper = s->from_upper;
-    if (*lower == 0 && (*upper == 0 || s->from_lower < *upper))
-        *lower = s->from_lower;
+    while (*lower == 0 && round-- > 0)
+        *lower = largest_lower(s, round, *upper > 0 ? *upper : INFINITY);
 }
 
 /* --- the next load of a round; 0: the round is over --- */

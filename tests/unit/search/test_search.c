@@ -330,6 +330,30 @@ static void trials_are_as_long_as_the_percentile_needs(void **state)
                 9999.0 * (double)S_NS);
 }
 
+/* A round that refutes the lower bound of the one before falls back to a smaller one. */
+static struct trial_judgment tires_at_15000(struct simulated *server, double load,
+                                            double duration_s)
+{
+    return load > 15000 && duration_s >= 2 ? BAD : simulated_cliff(server, load, duration_s);
+}
+
+static void what_is_known_is_never_forgotten(void **state)
+{
+    struct simulated server = {.trial = tires_at_15000, .capacity = 20000};
+    struct search_order order;
+    double lower, upper;
+
+    (void)state;
+    search_init(&s, &config);
+    while (search_next(&s, 0, &order) && order.step <= SEARCH_BISECT) {
+        search_take(&s, simulated_trial(&server, &order));
+        search_bounds(&s, &lower, &upper);
+        if (s.n > 1)
+            assert_true(lower >= 1000 && (upper == 0 || upper > lower));
+    }
+    assert_true(lower <= 15000 && upper > 15000);
+}
+
 /* --- words --- */
 
 static void the_goal_missed_most_often_binds(void **state)
@@ -385,6 +409,7 @@ int main(void)
         cmocka_unit_test(a_confirmation_that_fails_has_to_succeed_twice),
         cmocka_unit_test(a_search_that_is_stopped_keeps_what_it_knows),
         cmocka_unit_test(trials_are_as_long_as_the_percentile_needs),
+        cmocka_unit_test(what_is_known_is_never_forgotten),
         cmocka_unit_test(the_goal_missed_most_often_binds),
         cmocka_unit_test(states_have_names),
     };
