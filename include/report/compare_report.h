@@ -17,6 +17,7 @@ struct compare_report {
     int code;                                 /* exit code of cmd_compare() */
     char reason[COMPARE_REPORT_REASON_BYTES]; /* why the comparison is inconclusive */
     bool is_judged[RUN_METRICS];
+    bool of_searches; /* the runs are capacity searches */
 };
 
 /* "same", "worse" or "better". */

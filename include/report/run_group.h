@@ -11,11 +11,13 @@
 
 struct run_metric {
     const char *name, *metric;
-    const char *percentile; /* NULL: share of scheduled queries answered, where less is worse */
+    const char *percentile; /* NULL: the capacity, or the share of scheduled queries answered,
+                             * where less is worse */
     double least_share;     /* smaller changes do not matter */
+    bool of_search;         /* only runs with --find have it, and no other metric */
 };
 
-enum { RUN_METRICS = 7 };
+enum { RUN_METRICS = 8 };
 
 extern const struct run_metric run_metrics[RUN_METRICS];
 
@@ -33,6 +35,9 @@ void run_group_free(struct run_group *g);
 /* Compares settings and host of every run with those of the first.  Returns 0, or -1 after a line
  * about the first difference. */
 int run_group_check(const struct json_object *first, const struct run_group *g);
+
+/* Whether the run was a capacity search. */
+bool run_is_search(const struct json_object *result);
 
 /* False: the run has no such value. */
 bool run_metric_value(const struct json_object *result, const struct run_metric *row,

@@ -218,7 +218,10 @@ static void next_trial(struct client_find *f, uint64_t now_ns)
     }
     if (f->settings->what == CLIENT_FIND_CONNECTIONS)
         client_steer_connections(f->steer, (uint32_t)f->order.load);
-    f->trials[f->search.n] = (struct client_find_trial){.begin_ns = f->elapsed_ns, .drained = true};
+    f->trials[f->search.n] = (struct client_find_trial){.begin_ns = f->elapsed_ns,
+                                                        .p50_ns = LATENCY_UNKNOWN,
+                                                        .p99_ns = LATENCY_UNKNOWN,
+                                                        .drained = true};
     enter(f, OPENING, now_ns);
 }
 

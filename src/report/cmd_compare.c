@@ -124,6 +124,7 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
                  opts->min_runs);
         return;
     }
+    o->report.of_searches = run_is_search(a->valid[0]->result);
     if (!opts->force && (run_group_check(a->valid[0]->result, a) != 0 ||
                          run_group_check(a->valid[0]->result, b) != 0)) {
         snprintf(o->report.reason, sizeof o->report.reason, "the runs are not comparable");

@@ -144,6 +144,7 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
                  tonight->n_valid, opts->min_runs);
         return;
     }
+    o->report.of_searches = run_is_search(tonight->valid[0]->result);
     if (o->n_nights < NIGHTS_LEAST) {
         snprintf(o->report.reason, sizeof o->report.reason, "%zu of %d reference nights",
                  o->n_nights, NIGHTS_LEAST);

@@ -6,6 +6,7 @@
 #include "report/opts.h"
 #include "report/recording.h"
 #include "report/result.h"
+#include "report/search_report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -203,7 +204,10 @@ int cmd_show(const struct report_opts *opts)
         if (i > 0)
             putchar('\n');
         print_head(r);
-        print_latency(r);
+        if (result_find(r->result, "search") != NULL)
+            search_report(result_find(r->result, "search"));
+        else
+            print_latency(r);
         if (r->result != NULL) {
             print_outcomes(r->result, "connections.outcomes", "Connection outcomes");
             print_outcomes(r->result, "queries.outcomes", "Failed queries");

@@ -33,6 +33,8 @@ void compare_report_value(const struct run_metric *row, double value)
 
     if (row->percentile != NULL)
         printf("%11s", units_format_duration(text, (uint64_t)(value + 0.5)));
+    else if (row->of_search)
+        printf("%11s", units_format_count(text, (uint64_t)(value + 0.5)));
     else
         printf("%9.4f %%", 100 * value);
 }
@@ -45,12 +47,17 @@ bool compare_report_verdict(const struct compare_report *r)
     return r->code != CMD_USAGE;
 }
 
+static bool is_missed(const struct compare_report *r, int i)
+{
+    return !r->is_judged[i] && run_metrics[i].of_search == r->of_searches;
+}
+
 void compare_report_not_judged(const struct compare_report *r)
 {
     const char *separator = "; not judged: ";
 
     for (int i = 0; i < RUN_METRICS; i++) {
-        if (r->is_judged[i])
+        if (!is_missed(r, i))
             continue;
         printf("%s%s", separator, run_metrics[i].name);
         separator = ", ";
@@ -78,7 +85,7 @@ int compare_report_json(const struct compare_report *r, const char *path,
     put(&j, arg);
     json_array_begin(&j, "not_judged");
     for (int i = 0; i < RUN_METRICS; i++)
-        if (!r->is_judged[i])
+        if (is_missed(r, i))
             json_string(&j, NULL, run_metrics[i].name);
     json_array_end(&j);
     json_object_end(&j);

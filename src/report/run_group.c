@@ -12,15 +12,17 @@
 
 #define LATENCY_SHARE  0.03
 #define ANSWERED_SHARE 0.001
+#define CAPACITY_SHARE 0.02 /* as far as the bounds of a search are apart */
 
 const struct run_metric run_metrics[RUN_METRICS] = {
-    {"response p50", "response", "p50", LATENCY_SHARE},
-    {"response p90", "response", "p90", LATENCY_SHARE},
-    {"response p99", "response", "p99", LATENCY_SHARE},
-    {"response p99.9", "response", "p999", LATENCY_SHARE},
-    {"service p50", "service", "p50", LATENCY_SHARE},
-    {"connect p50", "connect", "p50", LATENCY_SHARE},
-    {"answered", NULL, NULL, ANSWERED_SHARE},
+    {"response p50", "response", "p50", LATENCY_SHARE, false},
+    {"response p90", "response", "p90", LATENCY_SHARE, false},
+    {"response p99", "response", "p99", LATENCY_SHARE, false},
+    {"response p99.9", "response", "p999", LATENCY_SHARE, false},
+    {"service p50", "service", "p50", LATENCY_SHARE, false},
+    {"connect p50", "connect", "p50", LATENCY_SHARE, false},
+    {"answered", NULL, NULL, ANSWERED_SHARE, false},
+    {"capacity", NULL, NULL, CAPACITY_SHARE, true},
 };
 
 /* Why a run is ignored; NULL: it is not. */
@@ -92,10 +94,19 @@ static bool percentile_value(const struct json_object *result, const struct run_
     return false;
 }
 
+bool run_is_search(const struct json_object *result)
+{
+    return result_find(result, "search") != NULL;
+}
+
 bool run_metric_value(const struct json_object *result, const struct run_metric *row, double *value)
 {
     uint64_t scheduled = 0, answered = 0;
 
+    if (row->of_search != run_is_search(result))
+        return false;
+    if (row->of_search)
+        return result_double(result, "search.capacity", value);
     if (row->percentile != NULL)
         return percentile_value(result, row, value);
     (void)result_u64(result, "queries.scheduled", &scheduled);

@@ -143,5 +143,40 @@ def test_compare_leaves_out_percentiles_that_do_not_hold():
                 ("INCONCLUSIVE", "10 and 10 VALID runs (required: 11 each)", []), "inconclusive in JSON")
 
 
+def searches(directory, name, capacities):
+    """Results of searches with these answers, made from a real one that had no time to find any."""
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 2, *spare_source(99), "--find", "rate", "--find-range", "50-100",
+                       "--find-time", "6s", "127.0.0.1")
+    check_equal((r.code, r.json["search"]["reason"]), (3, "time"), r.err)
+    names = [f"{directory}/{name}{i}.json" for i in range(len(capacities))]
+    for i, capacity in enumerate(capacities):
+        with open(names[i], "w") as f:
+            json.dump(r.json, f)
+        change(names[i], verdict="VALID", reasons=[], started=f"2026-01-31T12:{i:02}:00.000Z",
+               search={"status": "found", "reason": None, "capacity": capacity, "confirmed": True})
+    return names
+
+
+def test_capacities_are_compared_and_nothing_else_of_a_search():
+    directory = os.path.dirname(temp_path("x"))
+    before = searches(directory, "before", [1000 + i for i in range(10)])
+    slower = searches(directory, "slower", [900 + i for i in range(10)])
+    same = searches(directory, "same", [1010 - i for i in range(10)])
+    r = report("compare", *before, "--", *slower, code=1)
+    check("REGRESSION: capacity -10.0 % " in r.stdout and "not judged" not in r.stdout, r.stdout)
+    check(re.search(r"^capacity +1,0\d\d +9\d\d .* WORSE$", r.stdout, re.M), r.stdout)
+    check("PASS: no metric got worse; better: capacity +" in report("compare", *slower, "--", *before).stdout, "faster")
+    check_equal(verdict_of(report("compare", *before, "--", *same)), "PASS", "the same capacity")
+
+
+def test_a_search_is_shown_by_its_answer_and_its_trials():
+    name, = searches(os.path.dirname(temp_path("x")), "run", [1234])
+    out = report("show", name).stdout
+    check("\nCapacity     found: 1,234 q/s" in out and "service level lost=0" in out, out)
+    check(re.search(r"^  double +50 q/s +1.00 s .* good$", out, re.M), out)
+    check("Time  " not in out, "a mixture of all loads is no latency")
+
+
 if __name__ == "__main__":
     main()

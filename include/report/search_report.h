@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT
+ * search_report: prints the capacity search of a result: its answer and its trials. */
+#ifndef TCPSCALER_REPORT_SEARCH_REPORT_H
+#define TCPSCALER_REPORT_SEARCH_REPORT_H
+
+struct json_object;
+
+/* On stdout, from the object `search` of a result. */
+void search_report(const struct json_object *search);
+
+#endif

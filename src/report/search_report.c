@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ * search_report: see report/search_report.h. */
+#include "report/search_report.h"
+
+#include "base/units.h"
+#include "report/result.h"
+
+#include <json-c/json.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *text_of(const struct json_object *object, const char *path)
+{
+    const char *text = result_string(object, path);
+
+    return text != NULL ? text : "-";
+}
+
+/* "12,345 q/s" */
+static const char *load_text(char text[2 * UNITS_TEXT_BYTES], const struct json_object *search,
+                             double load)
+{
+    char count[UNITS_TEXT_BYTES];
+
+    if (load < 100 && load != floor(load))
+        snprintf(text, 2 * UNITS_TEXT_BYTES, "%.4g %.20s", load, text_of(search, "unit"));
+    else
+        snprintf(text, 2 * UNITS_TEXT_BYTES, "%s %.20s",
+                 units_format_count(count, (uint64_t)fmin(fmax(load + 0.5, 0), 1e18)),
+                 text_of(search, "unit"));
+    return text;
+}
+
+static void print_answer(const struct json_object *search)
+{
+    const char *status = text_of(search, "status");
+    char text[2 * UNITS_TEXT_BYTES];
+    double value;
+
+    printf("%-13s%s", "Capacity", status);
+    if (result_string(search, "reason") != NULL)
+        printf(" (%s)", result_string(search, "reason"));
+    if (result_double(search, "capacity", &value))
+        printf(": %s", load_text(text, search, value));
+    if (result_double(search, "lower", &value))
+        printf("; %s sustained", load_text(text, search, value));
+    if (result_double(search, "upper", &value))
+        printf("; %s not", load_text(text, search, value));
+    printf("\n%-13sservice level ", "");
+    for (unsigned i = 0; result_item(search, "slo", i) != NULL; i++)
+        printf("%s%s", i > 0 ? "," : "", result_item(search, "slo", i));
+    if (result_string(search, "limited_by") != NULL)
+        printf("; limited by %s", result_string(search, "limited_by"));
+    printf("; %s", result_flag(search, "confirmed") ? "confirmed" : "not confirmed");
+    if (result_double(search, "recovery_s", &value))
+        printf("; recovers from an overload within %.0f s", value + 1);
+    putchar('\n');
+}
+
+static const char *time_text(char text[UNITS_TEXT_BYTES], const struct json_object *trial,
+                             const char *path)
+{
+    uint64_t ns;
+
+    return result_u64(trial, path, &ns) ? units_format_duration(text, ns) : "-";
+}
+
+static void print_trial(const struct json_object *search, const struct json_object *trial)
+{
+    char load[2 * UNITS_TEXT_BYTES], p50[UNITS_TEXT_BYTES], p99[UNITS_TEXT_BYTES],
+        lost[UNITS_TEXT_BYTES];
+    double value = 0, duration_s = 0;
+    uint64_t n_lost = 0;
+
+    (void)result_double(trial, "load", &value);
+    (void)result_double(trial, "duration_s", &duration_s);
+    (void)result_u64(trial, "lost", &n_lost);
+    printf("  %-8s %20s %6.2f s %10s %10s %10s  %s", text_of(trial, "step"),
+           load_text(load, search, value), duration_s, time_text(p50, trial, "p50_ns"),
+           time_text(p99, trial, "p99_ns"), units_format_count(lost, n_lost),
+           text_of(trial, "class"));
+    if (result_string(trial, "reason") != NULL)
+        printf(": %s", result_string(trial, "reason"));
+    putchar('\n');
+}
+
+void search_report(const struct json_object *search)
+{
+    struct json_object *trials = result_find(search, "trials");
+
+    putchar('\n');
+    print_answer(search);
+    if (!json_object_is_type(trials, json_type_array))
+        return;
+    printf("\n  %-8s %20s %8s %10s %10s %10s\n", "trial", "load", "length", "p50", "p99", "lost");
+    for (size_t i = 0; i < json_object_array_length(trials); i++)
+        print_trial(search, json_object_array_get_idx(trials, i));
+}
