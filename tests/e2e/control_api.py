@@ -22,8 +22,8 @@ def curl(address, method, target, *arguments):
 
 
 def ask(address, target, method="POST", status=200):
-    """The JSON object that is answered."""
-    code, body = curl(address, method, target)
+    """The JSON object that is answered; a change is requested again while the one before is being applied."""
+    code, body = wait_for(lambda: (answer := curl(address, method, target))[0] != 429 and answer, f"{target} to be accepted")
     check_equal(code, status, f"status of {target}: {body}")
     return json.loads(body)
 

@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.join(SOURCE_DIR, "bench"))
 from drift import BLOCKS, judge
 
 SOAK = os.path.join(SOURCE_DIR, "bench/soak")
-SHORT = ("--minutes", 0.2, "--connections", 1000, "--rate", 4000, "--queries-per-conn", 10)
+SHORT = ("--minutes", 0.2, "--connections", 1000, "--rate", 1000, "--queries-per-conn", 10)
 MIB = 1 << 20
 
 LEAKS = """

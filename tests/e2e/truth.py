@@ -12,7 +12,7 @@ from faults import *
 
 def delayed_run(*faults):
     server = FaultServer(*faults)
-    r = run_client("-p", server.port, "-c", 50, "-r", 4000, "--arrival", "constant", "-t", 6,
+    r = run_client("-p", server.port, "-c", 50, "-r", 3000, "--arrival", "constant", "-t", 8,
                    "-R", "127.0.0.1")
     did = server.stop()
     check_conservation(r)
