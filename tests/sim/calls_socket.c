@@ -3,6 +3,7 @@
  * descriptor. */
 #undef _GNU_SOURCE /* with it glibc declares some of these with a union in place of a pointer */
 #define _DEFAULT_SOURCE
+#undef _FORTIFY_SOURCE /* with it glibc defines some of these inline */
 
 #include "call.h"
 #include "descriptor.h"
