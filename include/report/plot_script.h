@@ -10,11 +10,6 @@
 
 struct recording;
 
-/* Where the marks of a percentile axis are, in a logarithmic axis of n / (values slower). */
-#define PLOT_SCRIPT_PERCENTILE_TICS                                                                \
-    "set logscale x\nset xtics ('0' 1, '50 %%' 2, '90 %%' 10, '99 %%' 100, '99.9 %%' 1e3, "        \
-    "'99.99 %%' 1e4, '99.999 %%' 1e5, '99.9999 %%' 1e6, '99.99999 %%' 1e7)\n"
-
 /* In gnuplot's single quotes, whose only escape is a doubled quote. */
 void plot_script_quote(FILE *out, const char *text);
 

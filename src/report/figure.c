@@ -46,7 +46,7 @@ const char *figure_seconds(char *text, const struct json_object *result, const c
 
     if (!result_double(result, path, &s) || !(s >= 0 && s < 1e9))
         return NULL;
-    return units_format_duration(text, (uint64_t)(s * 1e9 + 0.5));
+    return s > 0 ? units_format_duration(text, (uint64_t)(s * 1e9 + 0.5)) : "0 s";
 }
 
 const char *figure_bytes(char *text, const struct json_object *result, const char *path)
@@ -80,7 +80,7 @@ const char *figure_answered(char *text, const struct json_object *result)
         !result_u64(result, "queries.answered", &answered))
         return NULL;
     /* rounded down: 100 % is all of them */
-    snprintf(text, FIGURE_TEXT_BYTES, "%.4f %%",
+    snprintf(text, FIGURE_TEXT_BYTES, "%.6g %%",
              floor(1e6 * (double)answered / (double)scheduled) / 1e4);
     return text;
 }

@@ -268,7 +268,7 @@ void html_ramp(struct html_report *r)
 {
     const struct json_object *result = r->result;
     char connected[FIGURE_TEXT_BYTES], elapsed[FIGURE_TEXT_BYTES], rate[FIGURE_TEXT_BYTES];
-    double per_s;
+    double per_s, elapsed_s = 0;
     bool every = true;
 
     for (size_t i = 0; i < r->runs->n; i++)
@@ -276,7 +276,8 @@ void html_ramp(struct html_report *r)
     fputs("<section>\n<h2>Connecting</h2>\n<p>", r->out);
     if (figure_count(connected, result, "connections.connected") != NULL)
         html_printf(r->out, "%s connections established", connected);
-    if (figure_seconds(elapsed, result, "connections.connect_elapsed_s") != NULL)
+    if (result_double(result, "connections.connect_elapsed_s", &elapsed_s) && elapsed_s > 0 &&
+        figure_seconds(elapsed, result, "connections.connect_elapsed_s") != NULL)
         html_printf(r->out, "; those before the load took %s", elapsed);
     if (result_double(result, "connections.connect_rate_per_s", &per_s) &&
         figure_number(rate, per_s) != NULL)

@@ -40,6 +40,15 @@ static void print_head(FILE *out, const char *name, const char *x, const char *y
             HTML_PLOTS_WIDTH, HTML_PLOTS_HEIGHT, name, x, y);
 }
 
+/* An axis from 0 to `most` with at most 6 marks, which do not touch. */
+static void print_x_range(FILE *out, double most)
+{
+    const double decade = pow(10, floor(log10(most)));
+    const double step = most / decade > 5 ? 2 : most / decade > 2 ? 1 : 0.5;
+
+    fprintf(out, "set xrange [0:%.9g]\nset xtics %.9g\n", most, step * decade);
+}
+
 /* --- latency by percentile --- */
 
 const char *const html_plots_metrics[HTML_PLOTS_METRICS] = {"response", "service", "net"};
@@ -56,7 +65,9 @@ void html_plots_percentiles(FILE *out, const struct metrics *metrics)
     const char *separator = "plot ";
 
     print_head(out, "percentiles", "percentile of the queries, %", "time, s");
-    fputs(PLOT_SCRIPT_PERCENTILE_TICS "set logscale y\nset format y '%.0s %cs'\n", out);
+    fputs("set logscale xy\nset format y '%.0s %cs'\nset xtics font ',12' ('50' 2, '90' 10, '99' "
+          "100, '99.9' 1e3, '99.99' 1e4, '99.999' 1e5, '99.9999' 1e6, '99.99999' 1e7)\n",
+          out);
     for (int i = 0; i < HTML_PLOTS_METRICS; i++)
         if (html_plots_has_curve(metrics, html_plots_metrics[i])) {
             fprintf(out, "$d%d << EOD\n", i);
@@ -135,12 +146,13 @@ void html_plots_heat_map(FILE *out, const struct history *h)
             print_time(out, h->columns[i].p99_ns);
             fputc('\n', out);
         }
-    fprintf(out,
-            "EOD\nset xrange [0:%.9g]\nunset grid\n"
-            "plot $cells using 1:2:3:4:5:6 with rgbalpha notitle, "
-            "$lines using 1:2 with lines lw 2 dt 3 lc rgb 'black' title 'p50', "
-            "$lines using 1:3 with lines lw 1.5 lc rgb 'black' title 'p99'\n",
-            (double)h->n * h->column_s);
+    fputs("EOD\n", out);
+    print_x_range(out, (double)h->n * h->column_s);
+    fputs("unset grid\n"
+          "plot $cells using 1:2:3:4:5:6 with rgbalpha notitle, "
+          "$lines using 1:2 with lines lw 2 dt 3 lc rgb 'black' title 'p50', "
+          "$lines using 1:3 with lines lw 1.5 lc rgb 'black' title 'p99'\n",
+          out);
 }
 
 /* --- rates --- */
@@ -159,8 +171,9 @@ void html_plots_rates(FILE *out, const struct history *h, double requested_qps)
                 fprintf(out, "%.9g %.9g %.9g\n", c->begin_s + end * c->length_s,
                         (double)c->n_sent / c->length_s, (double)c->n_answered / c->length_s);
     }
-    fprintf(out, "EOD\nset xrange [0:%.9g]\nset offsets 0, 0, graph 0.05, 0\nplot ",
-            (double)h->n * h->column_s);
+    fputs("EOD\n", out);
+    print_x_range(out, (double)h->n * h->column_s);
+    fputs("set offsets 0, 0, graph 0.05, 0\nplot ", out);
     if (requested_qps > 0)
         fprintf(out, "%.9g with lines lw 2 dt 2 lc rgb '#808080' title 'requested', ",
                 requested_qps);
@@ -238,13 +251,19 @@ void html_plots_trials(FILE *out, const struct json_object *search)
 
 void html_plots_ramp(FILE *out, const struct recordings *all)
 {
+    uint64_t last_ns = 1;
+
     print_head(out, "ramp", "time since the first connect, s", "connections established");
-    fputs("set yrange [0:*]\nset xrange [0:*]\nset format y '%.10g'\n", out);
+    fputs("set yrange [0:*]\nset format y '%.10g'\n", out);
     for (size_t i = 0; i < all->n; i++) {
+        const uint64_t ns = all->items[i].established_ns[all->items[i].n_established - 1];
+
+        last_ns = ns > last_ns ? ns : last_ns;
         fprintf(out, "$d%zu << EOD\n", i);
         plot_script_ramp(out, &all->items[i], RAMP_POINTS / all->n + 1);
         fputs("EOD\n", out);
     }
+    print_x_range(out, (double)last_ns / NS_PER_S);
     for (size_t i = 0; i < all->n; i++)
         fprintf(out, "%s$d%zu using 1:2 with steps lt %zu notitle", i == 0 ? "plot " : ", ", i,
                 i % N_COLOURS + 1);

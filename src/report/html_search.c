@@ -43,9 +43,18 @@ static void print_found(FILE *out, const struct json_object *search, const char 
 static void print_inconclusive(FILE *out, const struct json_object *search, const char *lower,
                                const char *upper)
 {
+    static const char *const reasons[][2] = {
+        {"void-trials", "this host, not the server, was the limit"},
+        {"time", "the time was up"},
+        {"unconfirmed", "a longer trial below the lower bound was bad"},
+        {"too-many-trials", "too many trials without an answer"},
+    };
     const char *reason = result_string(search, "reason");
 
-    fputs("not found", out);
+    for (size_t i = 0; reason != NULL && i < sizeof reasons / sizeof *reasons; i++)
+        if (strcmp(reason, reasons[i][0]) == 0)
+            reason = reasons[i][1];
+    fputs("inconclusive", out);
     if (reason != NULL)
         html_printf(out, " (%s)", reason);
     if (lower != NULL)

@@ -13,12 +13,18 @@
 static void print_holding(FILE *out, const struct json_object *result)
 {
     const char *valid_to = result_string(result, "valid_to");
+    uint64_t n = 0;
 
+    (void)result_u64(result, "latency_ns.response.count", &n);
     if (result_find(result, "broken_law") != NULL)
         html_printf(out, "the counts do not add up (%s), which is a bug in the program.",
                     result_string(result, "broken_law"));
-    else if (valid_to == NULL)
+    else if (n == 0)
         fputs("no response time was measured.", out);
+    else if (result_find(result, "search") != NULL)
+        fputs("the latencies are those of all trials of the search together.", out);
+    else if (valid_to == NULL)
+        fputs("whether the response times are the server's or this host's is unknown.", out);
     else if (strcmp(valid_to, "max") == 0)
         fputs("all percentiles of the response time are the server's, not this host's.", out);
     else if (strcmp(valid_to, "none") == 0)
@@ -165,8 +171,9 @@ static void print_command(FILE *out, const struct json_object *result)
         return;
     fputs("<pre class=\"command\">", out);
     for (unsigned i = 0; (word = result_item(result, "command", i)) != NULL; i++) {
-        fputs(i > 0 ? " " : "", out);
+        fputs(i > 0 ? " <span>" : "<span>", out);
         print_word(out, word);
+        fputs("</span>", out);
     }
     fputs("</pre>\n", out);
 }

@@ -116,7 +116,10 @@ static void print_latency(FILE *out, const struct recordings *all, const char *m
         fputs("EOD\n", out);
     }
     print_time_axis(out, form, metric);
-    fputs(PLOT_SCRIPT_PERCENTILE_TICS "set xlabel 'percentile of the queries'\n", out);
+    fputs("set logscale x\nset xlabel 'percentile of the queries'\n"
+          "set xtics ('0' 1, '50 %%' 2, '90 %%' 10, '99 %%' 100, '99.9 %%' 1e3, '99.99 %%' 1e4, "
+          "'99.999 %%' 1e5, '99.9999 %%' 1e6, '99.99999 %%' 1e7)\n",
+          out);
     print_plot_of_blocks(out, all, "using 1:2 with fsteps");
 }
 

@@ -10,7 +10,7 @@ from reports import *
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}
 # what the page is made of; anything else came from outside
-ELEMENTS = {"html", "head", "meta", "title", "style", "body", "header", "section", "h1", "h2", "p", "strong", "ul", "li",
+ELEMENTS = {"html", "head", "meta", "title", "style", "body", "header", "section", "h1", "h2", "p", "strong", "span", "ul", "li",
             "dl", "div", "dt", "dd", "table", "caption", "thead", "tbody", "tr", "th", "td", "pre", "details", "summary",
             "figure", "figcaption", "svg", "g", "path", "text", "tspan", "image", "rect", "polygon", "circle"}
 # each picture by a part of its caption: what is written along its axes
@@ -247,7 +247,7 @@ def test_capacity_is_on_the_first_screen():
                ({"status": "at-least", "capacity": 1e6, "lower": 1e6}, "Capacity: at least 1,000,000 q/s, the end of the range."),
                ({"status": "less-than", "upper": 100}, "Capacity: less than 100 q/s, the start of the range."),
                ({"status": "inconclusive", "reason": "time", "lower": 5000},
-                "Capacity: not found (time); so far 5,000 q/s sustained."))
+                "Capacity: inconclusive (the time was up); so far 5,000 q/s sustained."))
     for answer, sentence in answers:
         trial = {"step": "double", "load": 1000, "duration_s": 2, "class": "bad", "reason": "p99<5ms", "p50_ns": 1000000,
                  "p99_ns": 7000000, "lost": 3}
