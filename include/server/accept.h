@@ -25,11 +25,12 @@ struct server_accept {
     struct event overflow_event; /* ... and those of workers with a full table */
     struct event timer_event;    /* tries again to accept */
     int listener_fd;             /* -1: none */
-    int spare_fd;                /* closed briefly to refuse a connection; -1: not available */
-    bool full;                   /* the fd table is; others accept for this worker */
-    bool helps;                  /* accepts for workers with a full table */
-    bool paused;                 /* out of memory or files; not set while `full` is */
-    bool suspended;              /* by request; not set while `paused` is */
+    struct server_spare *spare;  /* own_spare, or config->spare if the fd table is shared */
+    struct server_spare own_spare;
+    bool full;      /* the fd table is; others accept for this worker */
+    bool helps;     /* accepts for workers with a full table */
+    bool paused;    /* out of memory or files; not set while `full` is */
+    bool suspended; /* by request; not set while `paused` is */
     bool warned;
 };
 

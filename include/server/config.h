@@ -8,6 +8,7 @@
 #include "net/tls_context.h"
 #include "server/overflow.h"
 #include "server/source_limit.h"
+#include "server/spare.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -38,7 +39,8 @@ struct server_config {
     struct memory_watch *memory; /* must approve each new connection */
     bool quiet;
     struct tls_context *tls;         /* NULL: plain TCP */
-    struct server_overflow overflow; /* used by workers with their own fd tables */
+    struct server_overflow overflow; /* used by workers with their own fd tables ... */
+    struct server_spare spare;       /* ... and this by workers that share one */
     _Atomic uint64_t n_active;       /* connections of all workers, for max_connections */
     _Atomic uint64_t n_peak;         /* highest value of n_active */
     _Atomic uint64_t n_subscribers;  /* of all workers */

@@ -20,56 +20,26 @@ enum { ACCEPT_BATCH = 64, REFUSE_BATCH = 64 };
 #define PAUSE_NS     (100 * 1000000ull)
 #define LOOK_WAIT_NS (5 * 1000000ull)
 
-static void refuse(struct server_accept *a, int fd, enum server_refusal why)
+static void count_refusal(struct server_accept *a, enum server_refusal why)
 {
-    sock_reset_on_close(fd);
-    close(fd);
     tally_add(&a->conns->tally.refused[why], 1);
     tally_add(&a->conns->tally.n_refused, 1);
 }
 
-/* Asks for the peer's address only if there is a limit per source. */
-static int accept_one(int listener_fd, struct sock_address *peer)
+static void refuse(struct server_accept *a, int fd, enum server_refusal why)
 {
-    if (peer == NULL)
-        return accept4(listener_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    peer->length = sizeof peer->ss;
-    return accept4(listener_fd, (struct sockaddr *)&peer->ss, &peer->length,
-                   SOCK_NONBLOCK | SOCK_CLOEXEC);
-}
-
-static bool is_exhaustion(int error)
-{
-    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
-}
-
-static void take_spare_fd(struct server_accept *a)
-{
-    a->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-}
-
-/* Without a spare fd, a worker whose table fills up could not refuse anybody. */
-static bool lacks_spare_fd(struct server_accept *a)
-{
-    if (a->spare_fd < 0)
-        take_spare_fd(a);
-    return a->spare_fd < 0 && is_exhaustion(errno);
+    sock_reset_on_close(fd);
+    close(fd);
+    count_refusal(a, why);
 }
 
 /* Refuses waiting connections with the spare fd. */
 static void refuse_waiting(struct server_accept *a, int listener_fd, int error)
 {
     const bool no_fd = error == EMFILE || error == ENFILE;
-    int fd = 0;
 
-    for (int i = 0; i < REFUSE_BATCH && fd >= 0; i++) {
-        if (a->spare_fd >= 0)
-            close(a->spare_fd);
-        fd = accept_one(listener_fd, NULL);
-        if (fd >= 0)
-            refuse(a, fd, no_fd ? SERVER_REFUSED_FDS : SERVER_REFUSED_MEMORY);
-        take_spare_fd(a);
-    }
+    for (int i = 0; i < REFUSE_BATCH && server_spare_refuse(a->spare, listener_fd) == 0; i++)
+        count_refusal(a, no_fd ? SERVER_REFUSED_FDS : SERVER_REFUSED_MEMORY);
 }
 
 /* --- enabling and disabling the listener --- */
@@ -221,10 +191,6 @@ static void accept_from(struct server_accept *a, int listener_fd)
 {
     struct sock_address peer;
 
-    if (lacks_spare_fd(a)) {
-        run_out(a, listener_fd, errno);
-        return;
-    }
     for (int i = 0; i < ACCEPT_BATCH; i++) {
         const bool has_memory = memory_watch_take(a->config->memory);
         int fd;
@@ -233,7 +199,9 @@ static void accept_from(struct server_accept *a, int listener_fd)
             await_grant(a);
             return;
         }
-        fd = accept_one(listener_fd, a->config->source_limit != NULL ? &peer : NULL);
+        /* asks for the peer's address only if there is a limit per source */
+        fd = server_spare_accept(a->spare, listener_fd,
+                                 a->config->source_limit != NULL ? &peer : NULL);
         if (fd < 0 && has_memory)
             memory_watch_give_back(a->config->memory);
         if (fd >= 0 && has_memory) {
@@ -242,7 +210,7 @@ static void accept_from(struct server_accept *a, int listener_fd)
             refuse(a, fd, SERVER_REFUSED_MEMORY);
         } else if (errno == EAGAIN) {
             return;
-        } else if (is_exhaustion(errno)) {
+        } else if (server_spare_is_exhaustion(errno)) {
             run_out(a, listener_fd, errno);
             return;
         }
@@ -304,9 +272,11 @@ int server_accept_start(struct server_accept *a, struct server_conns *conns,
         .config = conns->config,
         .worker_index = place->worker_index,
         .listener_fd = place->listener_fd,
-        .spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC),
+        .spare = conns->config->own_fd_tables ? &a->own_spare : &conns->config->spare,
         .suspended = place->suspended,
     };
+    if (a->spare == &a->own_spare)
+        server_spare_open(&a->own_spare);
     conns->ended = resume;
     conns->ended_context = a;
     event_assign(&a->listener_event, conns->base, a->listener_fd, EV_READ | EV_PERSIST,
@@ -340,6 +310,6 @@ void server_accept_stop(struct server_accept *a)
     ignore_listeners(a);
     if (a->listener_fd >= 0)
         close(a->listener_fd);
-    if (a->spare_fd >= 0)
-        close(a->spare_fd);
+    if (a->spare == &a->own_spare)
+        server_spare_close(&a->own_spare);
 }

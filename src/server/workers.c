@@ -75,6 +75,8 @@ int server_workers_start(struct server_workers *w, struct server_config *config,
     w->config = config;
     w->listeners = listeners;
     w->most = most;
+    if (!config->own_fd_tables)
+        server_spare_open(&config->spare);
     /* a single worker or a shared table: nobody to help */
     if (server_overflow_open(&config->overflow, config->own_fd_tables && most > 1, most > n) != 0)
         return log_error("cannot start threads: %s", strerror(errno));
@@ -142,6 +144,9 @@ void server_workers_free(struct server_workers *w)
     free(w->list);
     free(w->tallies);
     free(w->keep_fds);
-    if (w->config != NULL)
-        server_overflow_close(&w->config->overflow);
+    if (w->config == NULL)
+        return;
+    if (!w->config->own_fd_tables)
+        server_spare_close(&w->config->spare);
+    server_overflow_close(&w->config->overflow);
 }

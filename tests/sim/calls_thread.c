@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * calls_thread: threads are fibers; a pthread_t is the number of one.  A mutex needs no simulation:
- * nobody sleeps while it holds one. */
+ * calls_thread: threads are fibers; a pthread_t is the number of one.  A mutex needs no simulation
+ * here: nobody sleeps while it holds one. */
 #include "call.h"
 #include "fiber.h"
 #include "violation.h"

@@ -6,6 +6,7 @@
 #include "call.h"
 #include "clients.h"
 #include "descriptor.h"
+#include "fiber.h"
 #include "ports.h"
 #include "tcp.h"
 #include "violation.h"
@@ -14,6 +15,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -158,6 +160,14 @@ int poll(struct pollfd *fds, nfds_t n, int timeout_ms)
 }
 
 /* --- threads --- */
+
+/* A thread may sleep in a call while it holds one. */
+int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    while (pthread_mutex_trylock(mutex) != 0)
+        fiber_sleep(world.now_ns + 1000);
+    return 0;
+}
 
 int unshare(int flags)
 {

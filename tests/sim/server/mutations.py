@@ -90,11 +90,11 @@ MUTATIONS = {
     "pause_never_ends": (
         "src/server/accept.c",
         "    a->paused = true;\n    set_timer(a, ns);\n",
-        "    a->paused = true;\n",
+        "    a->paused = true;\n    set_timer(a, ns + 3600000000000);\n",
     ),
     "spare_fd_lost_for_good": (
-        "src/server/accept.c",
-        "    if (a->spare_fd < 0)\n        take_spare_fd(a);\n",
+        "src/server/spare.c",
+        "    if (s->fd < 0)\n        reserve(s);\n",
         "    errno = 0;\n",
     ),
     "full_worker_still_counts_as_helper": (

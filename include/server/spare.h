@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ * server_spare: a file descriptor in reserve, with which connections are refused when the fd table
+ * is full.
+ *
+ * There is one for each fd table, so workers that share a table share it: otherwise one could take
+ * the number that another had freed to refuse a connection.  Any thread. */
+#ifndef TCPSCALER_SERVER_SPARE_H
+#define TCPSCALER_SERVER_SPARE_H
+
+#include "net/sock_address.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+struct server_spare {
+    pthread_mutex_t lock;
+    int fd; /* -1: not available */
+};
+
+/* Returns whether this errno means that files or memory have run out. */
+bool server_spare_is_exhaustion(int error);
+
+void server_spare_open(struct server_spare *s);
+void server_spare_close(struct server_spare *s);
+
+/* As accept4(2), non-blocking and close-on-exec; peer NULL: not requested.  If the spare fd is
+ * missing and there is no file for it, fails with that error: the last file is never used to serve
+ * a connection. */
+int server_spare_accept(struct server_spare *s, int listener_fd, struct sock_address *peer);
+
+/* Accepts a connection in place of the spare fd and resets it.  Returns 0, or -1 with errno. */
+int server_spare_refuse(struct server_spare *s, int listener_fd);
+
+#endif
