@@ -19,6 +19,9 @@
 #define US 1000ull
 #define MS 1000000ull
 
+/* Of a message, on a host that is not overloaded. */
+#define MOST_LAG_NS (1000 * MS)
+
 enum { MOST_TRIES = 4, FIRST_PORT = 1024, CHUNK_BYTES = 65536, N_LISTENERS = 64 };
 
 struct client {
@@ -39,7 +42,7 @@ struct client {
     uint32_t word;     /* the last four received */
     uint64_t accepted_ns, ready_ns;
     struct push_stream stream;
-    uint64_t next_sequence;
+    uint64_t next_sequence, intended_ns;
 };
 
 /* Of a listener's queue. */
@@ -131,7 +134,12 @@ static void take_message(struct client *c)
         m->sequence);
     LAW(m->intended_ns <= m->sent_ns && m->sent_ns <= world.now_ns && m->sent_ns >= c->accepted_ns,
         "message %" PRIu64 " of a wrong time", m->sequence);
+    LAW(m->sent_ns - m->intended_ns < MOST_LAG_NS, "message %" PRIu64 ": %" PRIu64 " ns late",
+        m->sequence, m->sent_ns - m->intended_ns);
     if (m->sequence > 0) {
+        LAW(m->intended_ns >= c->intended_ns, "message %" PRIu64 " was due before the one before",
+            m->sequence);
+        c->intended_ns = m->intended_ns;
         LAW(c->received > 0, "a message before the subscription");
         LAW(m->n_bytes == config->push_bytes, "message of %u bytes", m->n_bytes);
         clients_figures.n_messages++;

@@ -45,6 +45,7 @@ struct run {
     uint64_t begin_ns, calm_ns, end_ns;
     uint64_t close_ns, pause_ns; /* when next; WORLD_NEVER */
     uint64_t n_closings, n_pauses;
+    uint64_t n_pushed, pushed_ns; /* messages, and when there were last more */
 };
 
 int __wrap_log_error(const char *format, ...);
@@ -171,6 +172,24 @@ static void grow_if_wanted(struct run *r)
         server_workers_grow(&r->workers, r->is_paused);
 }
 
+/* While there are subscribers, messages are pushed. */
+static void check_pushing(struct run *r, const struct scenario *s)
+{
+    uint64_t n = 0;
+
+    if (s->push_per_s == 0)
+        return;
+    for (uint32_t i = 0; i < r->workers.n; i++)
+        n += tally_get(&r->workers.tallies[i]->pushed) +
+             tally_get(&r->workers.tallies[i]->push_dropped);
+    if (n > r->n_pushed || atomic_load(&r->config.n_subscribers) == 0) {
+        r->n_pushed = n;
+        r->pushed_ns = world.now_ns;
+    }
+    LAW(world.now_ns < r->pushed_ns + most_wait_ns() + 20 * S / s->push_per_s,
+        "nothing is pushed: %" PRIu64 " messages so far", n);
+}
+
 static void look(struct run *r, const struct scenario *s)
 {
     grow_if_wanted(r);
@@ -181,11 +200,12 @@ static void look(struct run *r, const struct scenario *s)
         look_at_memory(r, s);
     look_at_requests(r, s);
     clients_check_progress(most_wait_ns(), !r->is_paused);
+    check_pushing(r, s);
 }
 
 static void lead(struct run *r, const struct scenario *s)
 {
-    r->begin_ns = world.now_ns;
+    r->begin_ns = r->pushed_ns = world.now_ns;
     r->calm_ns = r->begin_ns + 2 * s->duration_us * US;
     r->end_ns = r->calm_ns + CALM_NS + most_wait_ns();
     r->close_ns = some_time(s, s->closings);

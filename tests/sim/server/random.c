@@ -59,7 +59,7 @@ static void draw_clients(struct scenario *s, struct rng *r)
     s->duration_us = of_any_size(r, 1000, 2000000);
     s->sources = of_any_size(r, 1, 20);
     s->burst = of_any_size(r, 1, s->connections);
-    s->message_bytes = of_any_size(r, 1, one_in(r, 4) ? 400000 : 20000);
+    s->message_bytes = of_any_size(r, 1, one_in(r, 8) ? 400000 : 5000);
     s->chunk_bytes = of_any_size(r, 1, 65536);
     while (s->message_bytes / s->chunk_bytes > 500)
         s->message_bytes /= 2;
