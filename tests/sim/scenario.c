@@ -244,7 +244,7 @@ static void draw_faults(struct scenario *s, struct rng *r)
     if (one_in(r, 8))
         s->watch_permille = between(r, 1, 100);
     if (one_in(r, 10))
-        s->malloc_ppm = of_any_size(r, 10, 50000);
+        s->malloc_ppm = one_in(r, 2) ? of_any_size(r, 10, 50000) : between(r, 20000, 300000);
     if (one_in(r, 10))
         s->fd_limit = between(r, 6, 60);
 }
