@@ -251,6 +251,8 @@ static ssize_t receive(const char *what, int fd, void *data, size_t n_bytes, uin
     if (arrived_ns != NULL)
         *arrived_ns =
             n > 0 && !world_chance(UNSTAMPED_PERMILLE) ? tcp_at((uint32_t)i)->arrived_ns : 0;
+    if (n == 0)
+        ledger_on_end((uint32_t)i);
     if (n > 0)
         ledger_on_received((uint32_t)i, data, (size_t)n, arrived_ns != NULL ? *arrived_ns : 0,
                            drive_is_drained(fiber_current()));
@@ -293,6 +295,19 @@ ssize_t recvmsg(int fd, struct msghdr *message, int flags)
     n = receive("recvmsg", fd, message->msg_iov->iov_base, message->msg_iov->iov_len, &arrived_ns);
     put_stamp(message, arrived_ns);
     return n;
+}
+
+int shutdown(int fd, int how)
+{
+    int64_t i;
+
+    if (!descriptor_is_simulated(fd))
+        return (int)syscall(SYS_shutdown, fd, how);
+    call_begin();
+    i = tcp_of(fd);
+    LAW(i >= 0 && how == SHUT_WR, "not simulated: shutdown(%d)", fd);
+    tcp_shutdown((uint32_t)i);
+    return (int)call_return("shutdown", fd, 0);
 }
 
 /* --- read(2), write(2): of eventfds --- */

@@ -11,8 +11,10 @@
 #include "fiber.h"
 #include "laws.h"
 #include "ledger.h"
+#include "ledger_push.h"
 #include "memory.h"
 #include "peer.h"
+#include "peer_push.h"
 #include "ports.h"
 #include "setup.h"
 #include "tcp.h"
@@ -118,6 +120,7 @@ static void start_load(struct run *r, const struct scenario *s)
     r->end_ns = r->begin_ns + client_config_load_ns(c);
     r->deadline_ns = r->end_ns + c->drain_ns + slack_ns(s) + connecting_ns(r, s);
     client_steer_begin(&r->steer, r->begin_ns, r->end_ns);
+    ledger_push_span(r->begin_ns + c->warmup_ns, r->end_ns);
     client_workers_post(&r->workers, CLIENT_START, r->begin_ns);
     if (s->steps > 0)
         r->step_ns = r->begin_ns;
@@ -257,6 +260,7 @@ static void prepare(struct run *r, const struct scenario *s)
     for (int m = CLIENT_N_QUERY_METRICS; m < CLIENT_N_METRICS; m++)
         LAW(hist_init(&r->result->metrics[m]) == 0, "no memory");
     peer_begin(&c->query);
+    peer_push_begin();
     ledger_begin(&c->query, c->timeout_ns);
 }
 

@@ -5,6 +5,7 @@
 #include "client/result.h"
 #include "client/workers.h"
 #include "ledger.h"
+#include "ledger_push.h"
 #include "ledger_values.h"
 #include "tcp.h"
 #include "violation.h"
@@ -73,6 +74,30 @@ static void check_latencies(const struct scenario *s, const struct client_result
     equal("connect times", m[CLIENT_CONNECT].count, tally_get(&r->tally.connections.connected));
 }
 
+/* The end of a measurement that is interrupted is the worker's. */
+static void check_push(const struct scenario *s, const struct client_result *r, bool was_stopped)
+{
+    const struct tally_push *t = &r->tally.push;
+    const struct ledger_push_sums *l = &ledger_push_sums;
+    const struct hist *m = r->metrics;
+
+    equal("messages", tally_get(&t->before) + tally_get(&t->measured) + tally_get(&t->after),
+          l->before + l->measured + l->after);
+    equal("lost messages", tally_get(&t->lost), l->lost);
+    equal("messages sent twice", tally_get(&t->duplicate), l->duplicate);
+    equal("damaged messages", tally_get(&t->damaged), l->damaged);
+    if (was_stopped)
+        return;
+    equal("messages before the measurement", tally_get(&t->before), l->before);
+    equal("measured messages", tally_get(&t->measured), l->measured);
+    equal("missed messages", tally_get(&t->missed), l->missed);
+    ledger_values_check(CLIENT_RESPONSE, &m[CLIENT_RESPONSE], l->missed);
+    ledger_values_check(CLIENT_SERVICE, &m[CLIENT_SERVICE], l->missed_damaged);
+    ledger_values_check(CLIENT_NET, &m[CLIENT_NET], s->stamps ? l->missed_damaged : 0);
+    ledger_values_check(CLIENT_SEND_LAG, &m[CLIENT_SEND_LAG], 0);
+    ledger_values_check(CLIENT_OWN, &m[CLIENT_OWN], 0);
+}
+
 /* All that is open is closed, all that was in flight has its outcome. */
 static void check_gauges(const struct client_workers *workers)
 {
@@ -127,8 +152,8 @@ static void check_lag(const struct scenario *s, const struct hist *lag)
         s->closed_loop ? interval_ns / s->connections : 1000000000 / (s->rate_qps + 1);
     const uint64_t most_ns =
         20 * 1000000ull + 4 * s->wakeup_us * 1000 + 1000 * s->connections * s->call_ns;
-
-    if (each_ns < 100 * s->call_ns || s->preempt_permille > 0 || s->malloc_ppm > 0 || s->steps > 0)
+    if (s->listen || each_ns < 100 * s->call_ns || s->preempt_permille > 0 || s->malloc_ppm > 0 ||
+        s->steps > 0)
         return;
     LAW(lag->max_ns <= most_ns, "a query was sent %" PRIu64 " ns after it was due", lag->max_ns);
 }
@@ -144,9 +169,12 @@ void laws_check(const struct scenario *s, const struct client_config *config,
     LAW(broken == NULL, "the product's own law: %s", broken);
     check_queries(&r->tally);
     check_network(&r->tally);
-    check_latencies(s, r);
+    if (!s->listen)
+        check_latencies(s, r);
     check_gauges(workers);
+    if (s->listen)
+        check_push(s, r, was_stopped);
     check_lag(s, &r->metrics[CLIENT_SEND_LAG]);
-    if (begin_ns != 0 && !was_stopped && !s->closed_loop && s->steps == 0)
+    if (begin_ns != 0 && !was_stopped && !s->closed_loop && !s->listen && s->steps == 0)
         check_arrivals(config, r, begin_ns);
 }

@@ -5,6 +5,7 @@
 #include "client/worker/query.h"
 #include "fiber.h"
 #include "ledger_entries.h"
+#include "ledger_push.h"
 #include "ledger_values.h"
 #include "memory.h"
 #include "tcp.h"
@@ -52,10 +53,11 @@ void ledger_begin(const struct query *expected, uint64_t of_ns)
 {
     query = expected;
     timeout_ns = of_ns;
-    has_ids = query->protocol->has_id;
+    has_ids = !world.scenario.listen && query->protocol->has_id;
     ledger_sums = (struct ledger_sums){0};
     ledger_entries_begin(has_ids);
     ledger_values_begin();
+    ledger_push_begin();
     for (int i = 0; i < FIBER_MOST; i++) {
         turns[i].tcp_name = turns[i].wire_name = 0;
         turns[i].answers.first = turns[i].answers.n = 0;
@@ -212,6 +214,10 @@ void ledger_on_received(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_
 
     now->tcp_name = tcp_name(i, t);
     now->stamp_ns = 0;
+    if (world.scenario.listen) {
+        ledger_push_received(i, n_bytes, arrived_ns);
+        n_bytes = 0;
+    }
     now->arrived_ns = arrived_ns;
     now->n_clocks = arrived_ns != 0 ? CLOCKS_OF_CONVERSION : 0;
     now->is_malformed = false;
@@ -222,6 +228,12 @@ void ledger_on_received(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_
             add_id(&now->answers, t->ledger.id);
 }
 
+void ledger_on_end(uint32_t i)
+{
+    if (world.scenario.listen)
+        ledger_push_ended(i);
+}
+
 void ledger_on_clock(uint64_t now_ns)
 {
     struct turn *now = turn();
@@ -229,10 +241,11 @@ void ledger_on_clock(uint64_t now_ns)
     fiber_clock_ns[fiber_current()] = now_ns;
     if (now->tcp_name == 0 || now->stamp_ns != 0)
         return;
-    if (now->n_clocks == 0)
-        now->stamp_ns = now_ns;
-    else
-        now->n_clocks--;
+    if (now->n_clocks-- > 0)
+        return;
+    now->stamp_ns = now_ns;
+    if (world.scenario.listen)
+        ledger_push_stamped(now_ns);
 }
 
 static void count_stray(const struct turn *now, const struct tcp *t, uint16_t id)
@@ -378,7 +391,7 @@ void ledger_on_lost(uint32_t i)
         ledger_sums.n_unsure += now->answers.n - now->answers.first;
         end_turn(now);
     }
-    while ((e = t->ledger.first_entry) != LEDGER_NONE) {
+    while (!world.scenario.listen && (e = t->ledger.first_entry) != LEDGER_NONE) {
         const struct ledger_entry *entry = ledger_entry_at(e);
 
         ledger_sums.classes[entry->class].lost += entry->state == LEDGER_IN_FLIGHT;
@@ -390,7 +403,8 @@ void ledger_on_lost(uint32_t i)
 void ledger_on_close(uint32_t i)
 {
     const struct tcp *t = tcp_at(i);
-
+    if (world.scenario.listen)
+        ledger_push_closed(i);
     LAW(t->ledger.first_entry == LEDGER_NONE, "fd %d: closed with queries that have no outcome",
         t->fd);
     if (turn()->tcp_name == tcp_name(i, t))

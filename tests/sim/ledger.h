@@ -33,6 +33,9 @@ void ledger_on_wire(uint32_t i, uint16_t id);
 void ledger_on_received(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_t arrived_ns,
                         bool is_drained);
 
+/* It has read the end of the stream. */
+void ledger_on_end(uint32_t i);
+
 /* CLOCK_MONOTONIC told the running fiber this. */
 void ledger_on_clock(uint64_t now_ns);
 

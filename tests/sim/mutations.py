@@ -32,6 +32,16 @@ MUTATIONS = {
         "arrived_ns > q->sent_ns ? arrived_ns - q->sent_ns : 0);",
         "arrived_ns > q->sent_ns ? arrived_ns - q->intended_ns : 0);",
     ),
+    "damaged_messages_not_beyond": (
+        "src/client/worker/subscribe.c",
+        "hist_record_beyond(&t->figures->metrics[CLIENT_RESPONSE], n_lost + damaged);",
+        "hist_record_beyond(&t->figures->metrics[CLIENT_RESPONSE], n_lost);",
+    ),
+    "end_of_messages_read_again_and_again": (
+        "src/client/worker/subscribe.c",
+        "    event_del(&c->event);\n    stop_awaiting(s, sub);",
+        "    stop_awaiting(s, sub);",
+    ),
     "expires_1_us_early": (
         "src/client/worker/query.c",
         "inflight_at(t, slot)->sent_ns + timeout_ns <= now_ns)",

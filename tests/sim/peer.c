@@ -3,6 +3,7 @@
 #include "peer.h"
 
 #include "ledger.h"
+#include "peer_push.h"
 #include "tcp.h"
 #include "violation.h"
 #include "world.h"
@@ -96,6 +97,8 @@ static void accept(struct tcp *t, uint32_t i, uint64_t at_ns)
     } else {
         t->peer.is_served = true;
         n_served++;
+        if (world.scenario.listen)
+            peer_push_on_accept(i, t->peer.accepted_ns);
     }
 }
 
@@ -267,6 +270,8 @@ static uint64_t on_data(uint32_t i, const uint8_t *data, size_t n_bytes)
     t->last_arrival_ns = at_ns;
     if (t->peer.is_gone && t->state == TCP_ESTABLISHED) /* nobody there any more */
         tcp_reset_at(i, at_ns + way_ns());
+    if (world.scenario.listen)
+        return peer_push_on_data(i);
     read_ns = awake_ns(at_ns > t->peer.accepted_ns ? at_ns : t->peer.accepted_ns);
     for (size_t k = 0; k < n_bytes; k++) {
         uint16_t id;
@@ -284,5 +289,7 @@ static uint64_t on_data(uint32_t i, const uint8_t *data, size_t n_bytes)
     return read_ns;
 }
 
-const struct tcp_end peer_end = {
-    .on_connect = on_connect, .on_data = on_data, .on_close = on_close};
+const struct tcp_end peer_end = {.on_connect = on_connect,
+                                 .on_data = on_data,
+                                 .on_close = on_close,
+                                 .on_shutdown = peer_push_on_shutdown};

@@ -265,6 +265,17 @@ static void draw_host(struct scenario *s, struct rng *r)
     s->stamps = s->clock_step_ns == 1 && between(r, 0, 1);
 }
 
+/* It listens instead. */
+static void draw_listening(struct scenario *s, struct rng *r)
+{
+    if (!one_in(r, 8))
+        return;
+    s->listen = s->clock_step_ns = 1; /* the sender tells the time */
+    s->pushed_bytes = of_any_size(r, 64, one_in(r, 8) ? 65536 : 1000);
+    s->closed_loop = s->queries_per_conn = s->steps = s->population = 0;
+    s->drain_us = s->drain_us < 100000 ? s->drain_us : 100000;
+}
+
 struct scenario scenario_random(uint64_t seed)
 {
     struct scenario s = scenario_simplest(seed);
@@ -280,5 +291,6 @@ struct scenario scenario_random(uint64_t seed)
     }
     draw_faults(&s, &r);
     draw_host(&s, &r);
+    draw_listening(&s, &r);
     return s;
 }

@@ -59,7 +59,7 @@ static void plan_load(struct client_config *c, const struct scenario *s)
     c->timeout_ns = s->timeout_us * US;
     c->on_timeout = s->close_on_timeout ? CLIENT_TIMEOUT_CLOSE : CLIENT_TIMEOUT_KEEP;
     schedule_constant(&c->schedule, client_config_load_ns(c),
-                      s->closed_loop ? 0 : (double)s->rate_qps);
+                      s->closed_loop || s->listen ? 0 : (double)s->rate_qps);
 }
 
 /* Up, down to s->population, and up again, in thirds of the measurement. */
@@ -98,8 +98,9 @@ static void plan_query(struct client_config *c, const struct scenario *s)
 {
     const struct query_ask ask = {.size_bytes = s->message_bytes};
     char error[QUERY_ERROR_BYTES];
-
-    LAW(query_init(&c->query, (enum query_kind)s->protocol, &ask, error) == 0, "%s", error);
+    c->listens = s->listen;
+    if (!c->listens)
+        LAW(query_init(&c->query, (enum query_kind)s->protocol, &ask, error) == 0, "%s", error);
 }
 
 void setup_make(struct setup *u, const struct scenario *s)

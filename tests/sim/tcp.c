@@ -185,6 +185,11 @@ ssize_t tcp_receive(uint32_t i, uint8_t *data, size_t n_bytes)
     return (ssize_t)n;
 }
 
+void tcp_shutdown(uint32_t i)
+{
+    other->on_shutdown(i);
+}
+
 void tcp_close(uint32_t i)
 {
     struct tcp *t = &all[i];

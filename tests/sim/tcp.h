@@ -81,8 +81,9 @@ struct tcp_end {
     /* Connection i sends this.  Returns when the other end will have read it;
      * WORLD_NEVER: not. */
     uint64_t (*on_data)(uint32_t i, const uint8_t *data, size_t n_bytes);
-    /* The product has closed connection i. */
-    void (*on_close)(uint32_t i);
+    /* The product has closed connection i. */ void (*on_close)(uint32_t i);
+    /* It has closed its half; NULL: it never does. */
+    void (*on_shutdown)(uint32_t i);
 };
 
 void tcp_begin(const struct tcp_end *end);
@@ -113,6 +114,7 @@ ssize_t tcp_receive(uint32_t i, uint8_t *data, size_t n_bytes);
 
 /* Its pending error, told once. */
 int tcp_take_error(uint32_t i);
+void tcp_shutdown(uint32_t i);
 void tcp_close(uint32_t i);
 
 /* --- the peer's end --- */

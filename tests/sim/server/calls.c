@@ -24,14 +24,12 @@
 
 #define N(array) (sizeof(array) / sizeof *(array))
 
-/* Without the header, whose declarations differ. */
-struct sched_param;
+/* Without the headers, whose declarations differ. */
 int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags);
 int open(const char *path, int flags, ...);
 int fcntl(int fd, int command, ...);
 int unshare(int flags);
 int close_range(unsigned first, unsigned last, int flags);
-int sched_setscheduler(pid_t pid, int policy, const struct sched_param *parameters);
 
 /* --- accept(2) --- */
 
@@ -186,9 +184,4 @@ int close_range(unsigned first, unsigned last, int flags)
     descriptor_close_range(first < INT32_MAX ? (int)first : INT32_MAX,
                            last < INT32_MAX ? (int)last : INT32_MAX);
     return 0;
-}
-
-int sched_setscheduler(pid_t pid, int policy, const struct sched_param *parameters)
-{
-    return world.active ? 0 : (int)syscall(SYS_sched_setscheduler, pid, policy, parameters);
 }

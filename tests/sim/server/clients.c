@@ -629,6 +629,11 @@ void ledger_on_clock(uint64_t now_ns)
     (void)now_ns;
 }
 
+void ledger_on_end(uint32_t i)
+{
+    (void)i;
+}
+
 void ledger_on_turn(void)
 {
 }

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ * ledger_push: what becomes of the messages that the peer pushes, message by message: the ledger of
+ * a run that listens. */
+#ifndef TCPSCALER_SIM_LEDGER_PUSH_H
+#define TCPSCALER_SIM_LEDGER_PUSH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ledger_message {
+    uint64_t sequence, intended_ns, sent_ns;
+    uint32_t n_bytes;
+    bool is_damaged;   /* in its payload */
+    bool is_malformed; /* its header */
+};
+
+void ledger_push_begin(void);
+
+/* The measurement: messages due from measure_ns until end_ns. */
+void ledger_push_span(uint64_t measure_ns, uint64_t end_ns);
+
+/* The peer sends this one on connection i. */
+void ledger_push_sent(uint32_t i, const struct ledger_message *m);
+
+/* The product has read n_bytes, which arrived at arrived_ns (0: it was not told), or the end. */
+void ledger_push_received(uint32_t i, size_t n_bytes, uint64_t arrived_ns);
+void ledger_push_ended(uint32_t i);
+
+/* CLOCK_MONOTONIC told it this right after. */
+void ledger_push_stamped(uint64_t received_ns);
+
+void ledger_push_closed(uint32_t i);
+
+struct ledger_push_sums {
+    uint64_t before, measured, after, lost, duplicate, damaged, missed;
+    uint64_t missed_damaged; /* of these, damaged */
+};
+
+extern struct ledger_push_sums ledger_push_sums;
+
+#endif
