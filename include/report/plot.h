@@ -8,8 +8,8 @@
 struct recordings;
 
 /* In the order of the option's choices. */
-enum plot_kind { PLOT_LATENCY, PLOT_TIME, PLOT_CONNECT, PLOT_RATE };
-#define PLOT_KINDS "latency|time|connect|rate"
+enum plot_kind { PLOT_LATENCY, PLOT_TIME, PLOT_CONNECT, PLOT_RATE, PLOT_CAPACITY };
+#define PLOT_KINDS "latency|time|connect|rate|capacity"
 
 enum plot_form { PLOT_PNG, PLOT_SVG, PLOT_TERM };
 

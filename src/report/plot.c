@@ -7,6 +7,7 @@
 #include "report/result.h"
 
 #include <inttypes.h>
+#include <json-c/json.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -40,6 +41,26 @@ static bool has_rate(const struct recording *r)
            result_double(r->result, "rate.achieved_qps", &qps);
 }
 
+/* The i-th trial of a search; NULL: none. */
+static struct json_object *trial_at(const struct recording *r, size_t i)
+{
+    struct json_object *trials = result_find(r->result, "search.trials");
+
+    return json_object_is_type(trials, json_type_array) ? json_object_array_get_idx(trials, i)
+                                                        : NULL;
+}
+
+static bool has_trials(const struct recording *r)
+{
+    struct json_object *trial;
+    uint64_t p99_ns;
+
+    for (size_t i = 0; (trial = trial_at(r, i)) != NULL; i++)
+        if (result_u64(trial, "p99_ns", &p99_ns))
+            return true;
+    return false;
+}
+
 const char *plot_lacks(const struct recordings *all, enum plot_kind kind, const char *metric,
                        const char **name)
 {
@@ -55,6 +76,8 @@ const char *plot_lacks(const struct recordings *all, enum plot_kind kind, const 
             return "no connections: expected a --connections-out file";
         if (kind == PLOT_RATE && !has_rate(r))
             return "no rates: expected the --json file of a run with a rate";
+        if (kind == PLOT_CAPACITY && !has_trials(r))
+            return "no trials with a p99: expected the --json file of a capacity search (--find)";
     }
     return NULL;
 }
@@ -230,6 +253,61 @@ static void print_rates(FILE *out, const struct recordings *all, enum plot_form 
           out);
 }
 
+/* --- trials of capacity searches --- */
+
+static void print_trials(FILE *out, const struct recordings *all, const char *class)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        const struct json_object *trial;
+
+        for (size_t k = 0; (trial = trial_at(&all->items[i], k)) != NULL; k++) {
+            const char *name = result_string(trial, "class");
+            uint64_t p99_ns;
+            double load;
+
+            if (name != NULL && strcmp(name, class) == 0 && result_double(trial, "load", &load) &&
+                result_u64(trial, "p99_ns", &p99_ns))
+                fprintf(out, "%.9g %.9g\n", load, (double)p99_ns / NS_PER_S);
+        }
+    }
+}
+
+/* A vertical line. */
+static void print_bound(FILE *out, const struct recording *r, const char *path, const char *style)
+{
+    double load;
+
+    if (result_double(r->result, path, &load))
+        fprintf(out, "set arrow from %.9g, graph 0 to %.9g, graph 1 nohead %s\n", load, load,
+                style);
+}
+
+static void print_capacity(FILE *out, const struct recordings *all, enum plot_form form)
+{
+    static const char *const classes[] = {"good", "bad", "void"};
+    const char *unit = result_string(all->items[0].result, "search.unit");
+
+    print_head(out, form, "Trials of the capacity search");
+    for (size_t c = 0; c < 3; c++) {
+        /* an undefined point, so that a class without trials is no error */
+        fprintf(out, "$d%zu << EOD\nNaN NaN\n", c);
+        print_trials(out, all, classes[c]);
+        fputs("EOD\n", out);
+    }
+    for (size_t i = 0; i < all->n; i++) {
+        print_bound(out, &all->items[i], "search.lower", "lt 3 dt 2");
+        print_bound(out, &all->items[i], "search.upper", "lt 2 dt 2");
+    }
+    print_time_axis(out, form, "p99 of the response");
+    fputs("set format x '%.10g'\nset logscale x\nset xlabel ", out);
+    plot_script_quote(out, unit != NULL ? unit : "load");
+    fputs(" noenhanced\nset offsets graph 0.05, graph 0.05, graph 0.05, graph 0.05\n"
+          "plot $d0 using 1:2 with points lt 3 pt 7 title 'good', \\\n"
+          "     $d1 using 1:2 with points lt 2 pt 6 title 'bad', \\\n"
+          "     $d2 using 1:2 with points lt 7 pt 1 title 'void'\n",
+          out);
+}
+
 int plot_print(FILE *script, const struct recordings *all, enum plot_kind kind, const char *metric,
                enum plot_form form)
 {
@@ -244,6 +322,9 @@ int plot_print(FILE *script, const struct recordings *all, enum plot_kind kind, 
         break;
     case PLOT_RATE:
         print_rates(script, all, form);
+        break;
+    case PLOT_CAPACITY:
+        print_capacity(script, all, form);
         break;
     }
     return 0;

@@ -12,7 +12,18 @@ from reports import *
 PICTURES = {"latency": ("percentile of the queries", "response time"),
             "time": ("time since the first query, s", "response time"),
             "connect": ("time since the first connect, s", "connections established"),
-            "rate": ("requested, queries/s", "queries/s")}
+            "rate": ("requested, queries/s", "queries/s"),
+            "capacity": ("q/s", "p99 of the response time")}
+
+
+def search_to_plot(directory):
+    """The result of a search that is stopped after some trials."""
+    with Server() as server:
+        r = run_client("-q", "-p", server.port, *spare_source(90), "-c", 10, "--find", "rate", "--find-range", "2k-9k",
+                       "--find-time", "9s", "127.0.0.1")
+    with open(f"{directory}/search.json", "w") as f:
+        json.dump(r.json, f)
+    return f"{directory}/search.json"
 
 
 def files_to_plot():
@@ -22,7 +33,7 @@ def files_to_plot():
                           f"{directory}/{i}.conn.csv"] for i in range(2)])
     logs = [f"{directory}/{i}.hlog" for i in range(2)]
     return {"latency": logs, "time": logs, "connect": [f"{directory}/{i}.conn.csv" for i in range(2)],
-            "rate": [f"{directory}/{i}.json" for i in range(2)]}
+            "rate": [f"{directory}/{i}.json" for i in range(2)], "capacity": [search_to_plot(directory)]}
 
 
 def check_picture(path, axes):
@@ -58,7 +69,8 @@ def test_plot_says_what_is_missing():
     files = files_to_plot()
     path = temp_path("picture.png")
     for kind, wrong, text in (("latency", "rate", "--hlog"), ("time", "rate", "--hlog"),
-                              ("connect", "latency", "--connections-out"), ("rate", "latency", "--json")):
+                              ("connect", "latency", "--connections-out"), ("rate", "latency", "--json"),
+                              ("capacity", "rate", "--find")):
         r = report("plot", "--kind", kind, "-o", path, *files[wrong], code=2)
         check(text in r.stderr and len(r.stderr.splitlines()) == 1, f"{text!r} in {r.stderr}")
     r = report("plot", "-o", path, "--metric", "nonsense", *files["latency"], code=2)
