@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * client_find: runs the trials of a capacity search (search/search.h).
+ * client_find: runs the trials of a capacity search (client/search/search.h).
  *
  * The connections stay open and only the load changes.  A trial waits until all connections are
  * live, sends at its rate, skips what becomes due during the transition, measures, and then sends
@@ -11,10 +11,10 @@
 
 #include "client/intervals.h"
 #include "client/opts_table.h"
+#include "client/search/search.h"
 #include "client/steer.h"
 #include "client/workers.h"
 #include "measure/tally.h"
-#include "search/search.h"
 #include "workload/trend.h"
 
 #include <stdbool.h>

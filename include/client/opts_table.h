@@ -4,9 +4,9 @@
 #define TCPSCALER_CLIENT_OPTS_TABLE_H
 
 #include "base/endpoint.h"
+#include "client/search/slo.h"
 #include "config/options.h"
 #include "protocol/query_init.h"
-#include "search/slo.h"
 #include "workload/backoff.h"
 
 #include <stdbool.h>

@@ -2,9 +2,9 @@
  * client_find: see client/find.h. */
 #include "client/find.h"
 
+#include "client/search/search_names.h"
 #include "measure/latency.h"
 #include "measure/verdict.h"
-#include "search/search_names.h"
 
 #include <stdio.h>
 #include <string.h>

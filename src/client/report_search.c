@@ -3,8 +3,8 @@
 #include "client/report_search.h"
 
 #include "base/units.h"
+#include "client/search/search_names.h"
 #include "measure/latency.h"
-#include "search/search_names.h"
 
 #include <inttypes.h>
 #include <math.h>

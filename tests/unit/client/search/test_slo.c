@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * test_slo: the goals of a service level, and which counts meet them. */
-#include "search/slo.h"
+#include "client/search/slo.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -12,11 +12,11 @@
  * load.  Each round starts with its lower load, because an overload can have an aftereffect on the
  * server.  A long trial slightly below it then confirms the lower bound; finally an overload shows
  * how long the server takes to recover. */
-#ifndef TCPSCALER_SEARCH_SEARCH_H
-#define TCPSCALER_SEARCH_SEARCH_H
+#ifndef TCPSCALER_CLIENT_SEARCH_SEARCH_H
+#define TCPSCALER_CLIENT_SEARCH_SEARCH_H
 
-#include "search/load.h"
-#include "search/trial.h"
+#include "client/search/load.h"
+#include "client/search/trial.h"
 
 #include <stdbool.h>
 #include <stddef.h>

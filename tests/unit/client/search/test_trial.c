@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * test_trial: good, bad, and what this host is to blame for. */
-#include "search/trial.h"
+#include "client/search/trial.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,8 +4,8 @@
  *
  * Percentiles are not estimated: "p99<10ms" means that at most 1 % of the queries are slower than
  * 10 ms or unanswered, which is decided by counting them. */
-#ifndef TCPSCALER_SEARCH_SLO_H
-#define TCPSCALER_SEARCH_SLO_H
+#ifndef TCPSCALER_CLIENT_SEARCH_SLO_H
+#define TCPSCALER_CLIENT_SEARCH_SLO_H
 
 #include <stdbool.h>
 #include <stdint.h>

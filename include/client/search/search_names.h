@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * search_names: names of the states of a search, in reports and in the JSON result.  Pure. */
-#ifndef TCPSCALER_SEARCH_SEARCH_NAMES_H
-#define TCPSCALER_SEARCH_SEARCH_NAMES_H
+#ifndef TCPSCALER_CLIENT_SEARCH_SEARCH_NAMES_H
+#define TCPSCALER_CLIENT_SEARCH_SEARCH_NAMES_H
 
-#include "search/search.h"
+#include "client/search/search.h"
 
 /* "found", "at-least", "less-than", "inconclusive", "running" */
 const char *search_status_name(enum search_status status);

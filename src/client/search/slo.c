@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * slo: see search/slo.h. */
-#include "search/slo.h"
+ * slo: see client/search/slo.h. */
+#include "client/search/slo.h"
 
 #include "base/units.h"
 

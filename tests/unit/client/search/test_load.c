@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * test_load: when trials decide a load, and when they do not yet. */
-#include "search/load.h"
+#include "client/search/load.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,10 +4,10 @@
  * A trial is void if this host, not the server, decided its result: because it fell behind the
  * schedule, or because its own delays may account for enough of the slow queries.  A void trial
  * proves nothing. */
-#ifndef TCPSCALER_SEARCH_TRIAL_H
-#define TCPSCALER_SEARCH_TRIAL_H
+#ifndef TCPSCALER_CLIENT_SEARCH_TRIAL_H
+#define TCPSCALER_CLIENT_SEARCH_TRIAL_H
 
-#include "search/slo.h"
+#include "client/search/slo.h"
 
 enum trial_class { TRIAL_GOOD, TRIAL_BAD, TRIAL_VOID };
 

@@ -4,7 +4,7 @@
 #define TCPSCALER_TEST_SIMULATED_H
 
 #include "base/rng.h"
-#include "search/search.h"
+#include "client/search/search.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * test_search: the order of the trials, the bounds, and how a search ends. */
-#include "search/search_names.h"
+#include "client/search/search_names.h"
 #include "simulated.h"
 
 #include <setjmp.h>

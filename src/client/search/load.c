@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * load: see search/load.h. */
-#include "search/load.h"
+ * load: see client/search/load.h. */
+#include "client/search/load.h"
 
 #include <math.h>
 

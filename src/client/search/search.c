@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * search: see search/search.h. */
-#include "search/search.h"
+ * search: see client/search/search.h. */
+#include "client/search/search.h"
 
 #include <math.h>
 

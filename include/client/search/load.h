@@ -5,8 +5,8 @@
  * Multiple Loss Ratio Search, 2025).  Bad trials are its high-loss trials, weighted by duration.  A
  * load is decided as soon as the missing trials cannot change the result, so clear results save
  * time. */
-#ifndef TCPSCALER_SEARCH_LOAD_H
-#define TCPSCALER_SEARCH_LOAD_H
+#ifndef TCPSCALER_CLIENT_SEARCH_LOAD_H
+#define TCPSCALER_CLIENT_SEARCH_LOAD_H
 
 /* A load is an upper bound if more than this share of the trials is bad ("goal exceed ratio"):
  * with 11 trials, 6 of them.  If each is bad with probability 0.1, that happens once in 3,400. */

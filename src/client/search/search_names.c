@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * search_names: see search/search_names.h. */
-#include "search/search_names.h"
+ * search_names: see client/search/search_names.h. */
+#include "client/search/search_names.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * trial: see search/trial.h. */
-#include "search/trial.h"
+ * trial: see client/search/trial.h. */
+#include "client/search/trial.h"
 
 #include <stddef.h>
 
