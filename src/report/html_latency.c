@@ -144,8 +144,10 @@ void html_latency(struct html_report *r)
     print_table(r->out, &t, "Times of queries");
     fputs("</div>\n<p class=\"soft\">response: intended send to answer; service: actual send to "
           "answer; "
-          "net: actual send to arrival in the kernel. holds: the figure is the server's, not this "
-          "host's. A dash: fewer than 10 values lie above, or unknown.</p>\n",
+          "net: actual send to arrival in the kernel. A dash: fewer than 10 values lie above, or "
+          "unknown.",
+          r->out);
+    fputs(t.holds != NULL ? " holds: the figure is the server's, not this host's.</p>\n" : "</p>\n",
           r->out);
     t.holds = NULL;
     take_metrics(&t, r, other_metrics, sizeof other_metrics / sizeof *other_metrics);

@@ -111,6 +111,15 @@ static unsigned alpha_of(uint64_t count, uint64_t most)
            (unsigned)((ALPHA_MOST - HEAT_LEAST_ALPHA) * log1p((double)count) / log1p((double)most));
 }
 
+/* The column to show at a place: of an interval longer than a column, more than one. */
+static const struct history_column *column_at(const struct history *h, size_t i)
+{
+    const struct history_column *c = &h->columns[i];
+    const double middle_s = ((double)i + 0.5) * h->column_s;
+
+    return i > 0 && c->length_s <= 0 && c[-1].begin_s + c[-1].length_s >= middle_s ? c - 1 : c;
+}
+
 static void print_cells(FILE *out, const struct history *h)
 {
     const double half_row = 0.5 / HISTORY_ROWS_PER_DECADE;
@@ -120,7 +129,7 @@ static void print_cells(FILE *out, const struct history *h)
         for (unsigned row = h->first_row; row < h->end_rows; row++)
             fprintf(out, "%.9g %.9g " HEAT_RGB " %u\n", ((double)i + 0.5) * h->column_s,
                     log10(history_row_s(row)) + half_row,
-                    alpha_of(h->columns[i].counts[row], h->most));
+                    alpha_of(column_at(h, i)->counts[row], h->most));
     fputs("EOD\n", out);
 }
 
@@ -142,8 +151,8 @@ void html_plots_heat_map(FILE *out, const struct history *h)
     for (size_t i = 0; i < h->n; i++)
         for (size_t edge = i; edge <= i + 1; edge++) {
             fprintf(out, "%.9g", (double)edge * h->column_s);
-            print_time(out, h->columns[i].p50_ns);
-            print_time(out, h->columns[i].p99_ns);
+            print_time(out, column_at(h, i)->p50_ns);
+            print_time(out, column_at(h, i)->p99_ns);
             fputc('\n', out);
         }
     fputs("EOD\n", out);
@@ -159,17 +168,21 @@ void html_plots_heat_map(FILE *out, const struct history *h)
 
 void html_plots_rates(FILE *out, const struct history *h, double requested_qps)
 {
+    double end_s = 0; /* of the column before */
+
     print_head(out, "rates", "time since the first query, s", "rate, queries/s");
     fputs("set format y '%.6g'\nset yrange [0:*]\n$d << EOD\n", out);
     for (size_t i = 0; i < h->n; i++) {
         const struct history_column *c = &h->columns[i];
 
         if (c->length_s < SHORTEST_RATE_S)
-            fprintf(out, "%.9g NaN NaN\n", c->begin_s);
-        else
-            for (int end = 0; end <= 1; end++)
-                fprintf(out, "%.9g %.9g %.9g\n", c->begin_s + end * c->length_s,
-                        (double)c->n_sent / c->length_s, (double)c->n_answered / c->length_s);
+            continue;
+        if (c->begin_s - end_s > h->column_s)
+            fprintf(out, "%.9g NaN NaN\n", end_s);
+        end_s = c->begin_s + c->length_s;
+        for (int edge = 0; edge <= 1; edge++)
+            fprintf(out, "%.9g %.9g %.9g\n", edge == 0 ? c->begin_s : end_s,
+                    (double)c->n_sent / c->length_s, (double)c->n_answered / c->length_s);
     }
     fputs("EOD\n", out);
     print_x_range(out, (double)h->n * h->column_s);

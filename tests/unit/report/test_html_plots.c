@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT
+ * test_html_plots: the data in the scripts; gaps where nothing is known, and only there. */
+#include "report/html_plots.h"
+
+#include "report/recording.h"
+
+#include <json-c/json.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { N_COLUMNS = 4, ROW = 6 * HISTORY_ROWS_PER_DECADE }; /* 1 ms */
+
+static struct history_column columns[N_COLUMNS];
+static struct history history;
+
+/* Seconds 0 and 1 have an interval each, the one of second 1 reaches to 3; nothing happens then. */
+static int start(void **state)
+{
+    (void)state;
+    memset(columns, 0, sizeof columns);
+    for (int i = 0; i < N_COLUMNS; i++) {
+        columns[i].begin_s = i;
+        columns[i].p50_ns = columns[i].p99_ns = columns[i].max_ns = LATENCY_UNKNOWN;
+    }
+    columns[0].length_s = 1;
+    columns[0].n_sent = columns[0].n_answered = columns[0].counts[ROW] = 100;
+    columns[0].p50_ns = columns[0].p99_ns = 1000000;
+    columns[1].length_s = 2;
+    columns[1].n_sent = 50;
+    columns[1].n_answered = 40;
+    columns[1].counts[ROW + 1] = 20;
+    columns[1].p50_ns = 1000000;
+    columns[1].p99_ns = HIST_BEYOND;
+    history = (struct history){.columns = columns,
+                               .n = N_COLUMNS,
+                               .column_s = 1,
+                               .first_row = ROW,
+                               .end_rows = ROW + 2,
+                               .most = 100};
+    return 0;
+}
+
+static char *text_of_history(void (*print)(FILE *script, const struct history *h))
+{
+    char *text = NULL;
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+
+    assert_non_null(out);
+    print(out, &history);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static void assert_has(const char *text, const char *wanted)
+{
+    if (strstr(text, wanted) == NULL)
+        fail_msg("'%s' is not in:\n%s", wanted, text);
+}
+
+static void cell_is_the_more_opaque_the_more_answers(void **state)
+{
+    char *text = text_of_history(html_plots_heat_map);
+
+    (void)state;
+    /* per column and row: place, colour, opacity */
+    assert_has(text, "$cells << EOD\n"
+                     "0.5 -2.95833333 68 119 170 255\n"
+                     "0.5 -2.875 68 119 170 0\n"
+                     "1.5 -2.95833333 68 119 170 0\n"
+                     "1.5 -2.875 68 119 170 181\n"
+                     "2.5 -2.95833333 68 119 170 0\n" /* the same interval */
+                     "2.5 -2.875 68 119 170 181\n"
+                     "3.5 -2.95833333 68 119 170 0\n" /* nothing */
+                     "3.5 -2.875 68 119 170 0\n"
+                     "EOD\n");
+    free(text);
+}
+
+static void percentile_that_is_unknown_or_unanswered_is_a_gap(void **state)
+{
+    char *text = text_of_history(html_plots_heat_map);
+
+    (void)state;
+    assert_has(text, "$lines << EOD\n0 -3 -3\n1 -3 -3\n1 -3 NaN\n2 -3 NaN\n2 -3 NaN\n3 -3 NaN\n"
+                     "3 NaN NaN\n4 NaN NaN\nEOD\n");
+    free(text);
+}
+
+static void print_rates(FILE *out, const struct history *h)
+{
+    html_plots_rates(out, h, 100);
+}
+
+static void rates_are_those_of_what_a_column_covers(void **state)
+{
+    char *text;
+
+    (void)state;
+    text = text_of_history(print_rates);
+    assert_has(text, "$d << EOD\n0 100 100\n1 100 100\n1 25 20\n3 25 20\nEOD\n");
+    assert_has(text, "plot 100 with lines");
+    free(text);
+    columns[1].length_s = 0; /* nothing known from 1 to 3, after which a part of a second */
+    columns[3].length_s = 0.4;
+    columns[3].n_sent = 1000;
+    text = text_of_history(print_rates);
+    assert_has(text, "$d << EOD\n0 100 100\n1 100 100\nEOD\n");
+    free(text);
+    columns[3].length_s = 1;
+    text = text_of_history(print_rates);
+    assert_has(text, "1 100 100\n1 NaN NaN\n3 1000 0\n4 1000 0\nEOD\n");
+    free(text);
+}
+
+static void axis_of_time_has_few_marks(void **state)
+{
+    static const struct {
+        double column_s;
+        const char *marks;
+    } cases[] = {{0.25, "set xtics 0.5\n"}, {1, "set xtics 1\n"},   {3, "set xtics 5\n"},
+                 {10, "set xtics 10\n"},    {15, "set xtics 20\n"}, {900, "set xtics 1000\n"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text;
+
+        history.column_s = cases[i].column_s;
+        text = text_of_history(print_rates);
+        assert_has(text, cases[i].marks);
+        free(text);
+    }
+}
+
+static void trials_that_the_host_limited_are_left_out(void **state)
+{
+    struct json_object *search = json_tokener_parse(
+        "{\"find\": \"rate\", \"lower\": 200, \"upper\": null, \"trials\": ["
+        "{\"class\": \"good\", \"load\": 100, \"p50_ns\": 1000, \"p99_ns\": null},"
+        "{\"class\": \"void\", \"load\": 300, \"p50_ns\": 1000, \"p99_ns\": 2000},"
+        "{\"class\": null, \"load\": 900, \"p50_ns\": 1000, \"p99_ns\": 2000},"
+        "{\"class\": \"bad\", \"load\": 400, \"p50_ns\": 3000, \"p99_ns\": 5000}]}");
+    char *text = NULL;
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+
+    (void)state;
+    assert_non_null(out);
+    assert_true(html_plots_has_trials(search));
+    assert_false(html_plots_has_trials(NULL));
+    html_plots_trials(out, search);
+    assert_int_equal(fclose(out), 0);
+    assert_has(text, "EOD\nNaN NaN NaN\n100 1e-06 nan\n400 3e-06 5e-06\nEOD\n");
+    assert_has(text, "from first 200, graph 0 to first 200, graph 1");
+    assert_has(text, "'load, queries/s'");
+    free(text);
+    json_object_put(search);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(cell_is_the_more_opaque_the_more_answers, start),
+        cmocka_unit_test_setup(percentile_that_is_unknown_or_unanswered_is_a_gap, start),
+        cmocka_unit_test_setup(rates_are_those_of_what_a_column_covers, start),
+        cmocka_unit_test_setup(axis_of_time_has_few_marks, start),
+        cmocka_unit_test(trials_that_the_host_limited_are_left_out),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
