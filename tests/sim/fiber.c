@@ -7,6 +7,7 @@
 #include "violation.h"
 #include "world.h"
 
+#include <signal.h>
 #include <stddef.h>
 #include <ucontext.h>
 
@@ -203,6 +204,7 @@ int fiber_new(void *(*run)(void *), void *arg)
     fibers[i].context.uc_stack.ss_sp = fibers[i].stack;
     fibers[i].context.uc_stack.ss_size = STACK_BYTES;
     fibers[i].context.uc_link = NULL;
+    sigemptyset(&fibers[i].context.uc_sigmask); /* a run that hangs is ended by SIGALRM */
     makecontext(&fibers[i].context, begin, 0);
     return i;
 }
