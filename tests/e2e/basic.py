@@ -121,7 +121,7 @@ def test_closed_loop_waits_for_the_answer():
     n = r.json["queries"]["scheduled"]
     check_equal(r.json["queries"]["answered"], n, "answered")
     # the interval counts from the answer: fewer than the open loop's 600; intervals and response times fill
-    # the 2 s of each connection, but for what is before its first query
+    # the 2 s of each connection, except the time before its first query
     check(n <= 600, f"scheduled: {n}")
     filled_s = n * (0.1 + r.json["latency_ns"]["response"]["mean"] / 1e9)
     check(filled_s > 30 * 1.9, f"{n} queries, {filled_s} s of 30 connections")

@@ -11,7 +11,7 @@ ETHERNET_BYTES, PCAP_NANO, SNAP_BYTES = 14, 0xA1B23C4D, 2048
 
 
 class Capture:
-    """All segments of a port or, with only=, those of a filter expression of tcpdump's."""
+    """All segments of a port or, with only=, those matching a tcpdump filter."""
 
     def __init__(self, port, only=None, prefix=()):
         need_root()
@@ -30,8 +30,8 @@ class Capture:
         return wait_for(lambda: re.findall(r"(\d+) packets? captured", open(self.log).read())[said:], "tcpdump")[-1]
 
     def _caught_up(self):
-        """What is in the buffer when tcpdump is told to end stays there without a word, and a host that
-        stalls can put it seconds behind."""
+        """tcpdump silently drops what is still in its buffer when it ends, and may lag by seconds on a stalled
+        host."""
         before = self._packets()
         time.sleep(0.3)
         return self._packets() == before

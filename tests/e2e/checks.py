@@ -82,8 +82,8 @@ def check_between(got, low, high, what):
 
 @contextlib.contextmanager
 def stall_may_spoil():
-    """Around checks that fail, too, when the host stalls: the test is then tried again, up to three times in
-    all. What is wrong is so in every one; what must hold whatever happens is checked outside."""
+    """Around checks that also fail if the host stalls: the test is then repeated, up to three times in all. A bug
+    fails each time. Checks that must hold whatever happens stay outside."""
     try:
         yield
     except AssertionError as failed:

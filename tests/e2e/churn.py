@@ -6,7 +6,7 @@ from namespace import *
 
 
 def waiting_to_be_accepted(server):
-    """In the queues of its listeners."""
+    """Connections in the accept queues of its listeners."""
     return sum(s.n_unread for s in tcp_sockets(server.pid) if s.state == LISTEN and s.local_port == server.port)
 
 
@@ -26,8 +26,8 @@ def run_churn(*arguments, connections=200, seconds=2, prefix=(), port=0):
 
 
 def undisturbed(run, least_per_s=0):
-    """In a stall of the machine more queries can become due than there are connections to use up, and many new
-    connections are asked little: that run is made again."""
+    """If the machine stalls, more queries can fall due than there are connections, and many new connections get few
+    queries: repeat such a run."""
     for _ in range(3):
         r = run()
         if r.json["queries"]["unsent"] == 0 and r.json["churn"]["per_s"] > least_per_s:
@@ -62,7 +62,7 @@ def test_a_connection_per_query_in_a_closed_loop():
 
 
 def churn_in_1000_ports(*arguments, timestamps=0):
-    """1,000 ports of the kernel's choice; without time stamps none in TIME_WAIT is used again within a minute."""
+    """1,000 automatic ports; without timestamps the kernel does not reuse one in TIME_WAIT for a minute."""
     with Namespace() as ns:
         ns.run("sysctl", "-qw", "net.ipv4.ip_local_port_range=40000 40999", f"net.ipv4.tcp_timestamps={timestamps}",
                "net.ipv4.tcp_tw_reuse=0")
@@ -125,7 +125,7 @@ def test_planned_ports_run_out_without_time_stamps():
 
 
 def restart_in_mid_run(*arguments):
-    """A server that is killed, and back a second later on the same port."""
+    """Kills the server and starts another on the same port a second later."""
     server = Server("--threads", 2)
     client = Client("-p", server.port, "-c", 300, "-r", 3000, "--stats-interval", "200ms",
                     "--connections-out", temp_path("rows"), *arguments, "127.0.0.1")
@@ -163,7 +163,7 @@ def test_without_reconnect_they_stay_away():
 
 
 def test_waits_grow_to_their_most():
-    """With nobody there: 50 to 100 ms after the first try, 100 to 200 ms from the second on."""
+    """No server: waits 50 to 100 ms after the first attempt, 100 to 200 ms after each later one."""
     with Server() as server:
         port = server.port
     r = run_client("-p", port, "-c", 1, "-r", 10, "-t", 3, "--reconnect", "--backoff", "100ms-200ms",
@@ -176,7 +176,7 @@ def test_waits_grow_to_their_most():
 
 
 def run_with_timeouts(between):
-    """What happens between the server's standing still and its going on. Also: the rows of the connections."""
+    """Calls between(client) while the server is stopped. Returns the result and the rows of the connections."""
     server = Server()
     rows = temp_path("connections.csv")
     client = Client("-p", server.port, "-c", 20, "-i", "100ms", "--loop", "closed", "--timeout", "500ms",
@@ -216,7 +216,7 @@ def test_a_connection_that_timed_out_is_made_again():
 
 
 def test_answers_that_come_with_their_timeouts_are_counted_nowhere():
-    """All are there when the client goes on, but too late: it closes, as if it had not read them."""
+    """The answers are in the client's sockets when it continues, but their timeouts have expired: it closes unread."""
     def stop_the_client(client):
         time.sleep(0.2)
         client.process.send_signal(signal.SIGSTOP)

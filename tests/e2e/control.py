@@ -36,7 +36,7 @@ def test_connections_and_rate_change_under_load():
 
 
 def seconds_to_change(n, *arguments):
-    """Until n more are live, and until n fewer are."""
+    """Seconds until n more connections are live, and until n fewer are."""
     run = Steered("-c", 200, "-r", 200, "--max-connections", 200 + n, *arguments)
     spans = []
     for target, live in ((f"/connections/start?n={n}", 200 + n), (f"/connections/stop?n={n}", 200)):
@@ -73,13 +73,13 @@ def test_oldest_connections_are_stopped_first():
                        if row["type"] == "Q")
     first = {i for due, i in asked if due < asked[0][0] + 0.2e9}
     last = {i for due, i in asked if due > asked[-1][0] - 0.3e9}
-    # of the room of 200 each thread begins with the first half of its own
+    # of the 200 slots each thread begins with the first half of its own
     check(first <= {*range(50), *range(100, 150)}, f"at the start: {sorted(first)}")
     check(last <= {*range(50, 100), *range(150, 200)}, f"at the end: {sorted(last)}")
 
 
 def due_times(path):
-    """When the measured queries were due, in seconds from the first, in order."""
+    """When the measured queries were due, in seconds after the first, sorted."""
     with open(path) as f:
         due = sorted(intended_ns(row) for row in csv.DictReader(f) if row["type"] == "Q")
     return [(t - due[0]) / 1e9 for t in due]

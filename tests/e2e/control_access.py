@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The control API: who gets which answer, and abuse."""
+"""The control API: access, status codes, abuse."""
 
 import socket
 import stat
@@ -113,7 +113,7 @@ def test_other_addresses_need_a_token():
 # --- abuse ---
 
 def raw(address, data, wait_s=0.0):
-    """What comes back for some bytes."""
+    """The answer to these bytes."""
     with socket.create_connection(address, timeout=20) as s:
         answer = b""
         try:
@@ -127,7 +127,7 @@ def raw(address, data, wait_s=0.0):
 
 
 def in_parallel(n, do):
-    """The results of n calls at a time."""
+    """The results of n concurrent calls."""
     results, lock = [], threading.Lock()
 
     def one():
@@ -188,7 +188,7 @@ def n_descriptors(program):
 
 
 def check_silent_peers(program, address):
-    """They take an eighth of 300 descriptors at most, and do not keep others out for long."""
+    """They take at most an eighth of 300 descriptors and do not keep others out for long."""
     host, port = address.split(":")
     before, most = n_descriptors(program), 0
     silent = [socket.socket() for _ in range(160)]

@@ -50,7 +50,7 @@ class Steered:
                  stats(self.at_client)["rate"]["duration_s"] > 0.2, "the load")
 
     def wait_until_both_agree(self):
-        """The last change has reached the server, too."""
+        """Waits until the last change has reached the server."""
         wait_for(lambda: stats(self.at_server)["active"] == stats(self.at_client)["connections"]["live_at_end"],
                  "the connections of both sides")
 

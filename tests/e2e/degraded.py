@@ -94,7 +94,7 @@ def test_threads_that_may_not_have_fd_tables_share_one():
 
 
 def without_proc(directory):
-    """In a mount namespace of its own nothing is there."""
+    """In a private mount namespace there is nothing."""
     return ["unshare", "--mount", "sh", "-c", f'mount -t tmpfs none {directory} && exec "$@"', "sh"]
 
 

@@ -69,7 +69,7 @@ def test_starved_client_says_that_it_was_the_limit():
 
 def check_starved(r):
     check_conservation(r)
-    # what is due is sent in bursts: late, and mostly still before the schedule ends
+    # it sends in bursts: late, but mostly before the schedule ends
     check({"generator-limited", "host-noise"} & set(r.json["reasons"]), f"reasons: {r.json['reasons']}; {r.err}")
     check(not r.json["holds"]["p99"], f"p99 is this host's own: {r.json['holds']}")
     check_code(r, 3)

@@ -121,7 +121,7 @@ class DnsServer:
     def _answers(self):
         check(self.process.poll() is None, open(self.log.name).read())
         try:
-            # so long that no query is given up, and counted later all the same
+            # long enough that no query is given up and then counted all the same
             with socket.create_connection(("127.0.0.1", self.port), timeout=20) as s:
                 s.sendall(query_bytes(1))
                 return len(s.recv(512)) > 12
@@ -269,7 +269,7 @@ def check_file_against(server, names):
     check_equal(types, wanted_types, "types, by the server")
     check_equal(rcodes, wanted_rcodes, "response codes, by the server")
     check_equal(with_edns, len(asked) + N_PROOFS, "queries with EDNS, by the server")
-    # controls: one query more, or the lines behind those that were asked
+    # controls: one more query, or each line shifted by one
     for other in (asked + proofs + [0], [i + 1 for i in asked] + proofs):
         check(expected_counts(map(line, other)) != (types, rcodes), "the control: other lines, other counts")
 

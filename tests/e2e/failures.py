@@ -93,7 +93,7 @@ def test_no_server_at_all_is_reported():
 
 
 def test_loss_probes_to_a_server_that_stalls_are_no_lost_segments():
-    """Its kernel has them and acknowledges late; TCP asks meanwhile whether they were lost."""
+    """The server's kernel has received them and acknowledges late; until then TCP sends loss probes."""
     server = FaultServer("--stall-every", 1, "--stall-for", 370)
     r = run_client("-p", server.port, "-c", 100, "-r", 1000, "-t", 3, "127.0.0.1")
     server.stop()
@@ -107,7 +107,7 @@ def test_loss_probes_to_a_server_that_stalls_are_no_lost_segments():
 
 
 def test_segments_that_loopback_drops_are_lost_ones():
-    """The control: of what the server is sent 1 packet in 50 is dropped."""
+    """The control: 1 in 50 packets to the server is dropped."""
     with Namespace() as n, Server(prefix=n.prefix) as server:
         try:
             n.run("nft", f"add table ip t; add chain ip t i {{ type filter hook input priority 0; }};"
@@ -193,7 +193,7 @@ def wait_until_all_is_sent(client):
 
 
 def slow_reader_run(server, rate, *options, wait=wait_until_all_is_sent):
-    """The rows go to a pipe that is read after the run has sent everything, or another wait."""
+    """The rows go to a pipe that is not read until wait(client) returns: by default until all queries are sent."""
     reading, writing = os.pipe()
     path = temp_path("rows")
     client = Client("-p", server.port, "-c", 100, "-r", rate, "-t", 3, "-R", "--stats-interval", "200ms", *options,
@@ -271,7 +271,7 @@ def test_rows_that_must_not_be_lost_make_the_queries_wait_and_that_is_said():
 
 
 def stands_still(client):
-    """Its rings are full: it takes next to no CPU time."""
+    """Whether the client uses next to no CPU time: its rings are full."""
     before = cpu_seconds(client.pid)
     time.sleep(0.5)
     return cpu_seconds(client.pid) - before < 0.05
@@ -296,7 +296,7 @@ def test_interrupt_ends_the_wait_of_a_run_whose_rows_nobody_reads():
 
 
 def test_signals_after_the_run_cost_no_report():
-    """All is answered, and the rows wait for a reader: SIGHUP does nothing, SIGINT ends the wait, not the report."""
+    """All queries are answered, but nobody reads the rows: SIGHUP changes nothing, SIGINT ends the wait and keeps the report."""
     reading, writing = os.pipe()
     with Server() as server:
         client = Client("-p", server.port, "-c", 10, "-r", 5000, "-t", 2, "-R", "--raw-full", "block", "--threads", 2,
@@ -339,7 +339,7 @@ def test_sample_of_the_rows_has_whole_queries_and_counts_the_others():
 
 
 def test_file_opened_by_a_client_without_stderr_gets_no_words():
-    """Started with stderr closed, the result must not get its number: the summary would go there."""
+    """If stderr is closed at the start, the result file must not get descriptor 2: the summary would be written to it."""
     with Server() as server:
         result = temp_path("result.json")
         r = subprocess.run(["sh", "-c", f"exec {TCPCLIENT} -p {server.port} -c 5 -r 100 -t 1 --json "

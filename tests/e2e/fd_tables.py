@@ -27,7 +27,7 @@ def is_served(s):
 
 
 def open_served(server, n, source="127.0.0.1"):
-    """Those of n connections that are served."""
+    """The connections, of n, that are served."""
     opened = []
     for _ in range(n):
         try:

@@ -10,7 +10,7 @@ BYTES = {"dns": 31, "ping": 4, "echo": 64}  # of a query
 
 
 def is_idle(port):
-    """Nothing is under way between client and server, three times in a row.  What a window of zero holds back waits
+    """Whether no bytes are in flight between client and server, three times in a row.  Behind a zero window bytes stay
     unsent, with nothing to read at either end, until the sender's next probe."""
     for _ in range(3):
         if any(s.n_unsent + s.n_unread > 0
@@ -21,7 +21,7 @@ def is_idle(port):
 
 
 def frozen_run(protocol, connections, *arguments):
-    """Returns the result and the client's resident bytes, one figure each 200 ms of the standstill."""
+    """Returns the result and the client's resident bytes every 200 ms while the server is stopped."""
     before_s = 1
     with Server("--protocol", "ping" if protocol == "ping" else "echo") as server:
         client = Client("-p", server.port, "-c", connections, "--schedule", f"{before_s + FREEZE_S}s:{RATE},300s:20",
@@ -42,7 +42,7 @@ def frozen_run(protocol, connections, *arguments):
 
 
 def check_late(r, protocol):
-    """Each query of which bytes were sent was answered once: in time, or late; but those under way at the end."""
+    """Each query written was answered exactly once, in time or late, unless it was in flight at the end."""
     q = r.json["queries"]
     n_written = r.json["resources"]["bytes_sent"] / BYTES[protocol]
     check_equal(r.json["probes"]["answered"] + q["answered"] + q["late"] + q["cancelled"], n_written, f"{protocol}: answers in time and late")
@@ -53,13 +53,13 @@ def check_late(r, protocol):
 
 
 def check_flat(rss, protocol, n_expired):
-    """The id of an expired DNS query takes half a byte: they are all still owed an answer."""
+    """Each expired DNS query keeps its id, half a byte, as its answer may still come."""
     settled = rss[int(2 / 0.2)]
     check(max(rss) - settled < (4 << 20) + (n_expired / 2 if protocol == "dns" else 0), f"{protocol}: {settled} bytes grew by {max(rss) - settled}")
 
 
 def frozen(protocol):
-    for connections in 4, 500:  # those of 4 are soon full
+    for connections in 4, 500:  # with 4 the buffers fill up soon
         r, rss = frozen_run(protocol, connections)
         q, lag = r.json["queries"], r.json["latency_ns"]["send_lag"]
         print(f"     {protocol}, {connections} connections: {q['timeout']} timed out, {q['late']} late, {q['withdrawn']} withdrawn, "

@@ -234,7 +234,7 @@ def test_clock_bound_is_that_of_the_kernel():
         state = ctypes.CDLL(None, use_errno=True).adjtimex(ctypes.byref(timex))
         return state != 5 and not timex.status & 0x40, timex.maxerror * 1000  # TIME_ERROR, STA_UNSYNC
 
-    for _ in range(3):  # the clock may be set meanwhile
+    for _ in range(3):  # the clock may be adjusted during a run
         with Server() as server:
             before = bound_ns()
             r = run_client("-p", server.port, "-c", 1, "-r", 100, "-t", "100ms", "--start-at", f"{time.time() + 1:.3f}",

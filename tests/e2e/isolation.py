@@ -16,30 +16,30 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 def enter_own_network():
-    """A network namespace for all that the tests start: what others do on this machine takes no ports of
-    theirs, and two files of tests may run side by side. Without the privilege they share the machine's."""
+    """A network namespace for everything the tests start: other programs take none of its ports, and test files can
+    run side by side. Without the privilege they share the machine's."""
     if ctypes.CDLL(None).unshare(CLONE_NEWNET) == 0:
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
 
 
 def end_as(process, number_to_forward=signal.SIGTERM):
-    """Ends this process when its child does, as that one does; meanwhile hands on this signal."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's goes to the child, too
+    """Waits for the child and ends with its exit status; forwards this signal to it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to the child as well
 
     def hand_on(number, _):
         with contextlib.suppress(ProcessLookupError):  # it may just have ended
             os.kill(process, number)
     signal.signal(number_to_forward, hand_on)
     while True:
-        pid, status = os.wait()  # orphans, too, where this is the first process of a namespace
+        pid, status = os.wait()  # also orphans, if this is the first process of a namespace
         if pid == process:
             code = os.waitstatus_to_exitcode(status)
             os._exit(code if code >= 0 else 128 - code)
 
 
 def enter_own_processes():
-    """Goes on in a PID namespace whose first process the kernel kills when the one that was started ends: all that
-    the tests start ends with it, however it ends and whatever session it is in. Without the privilege: nothing."""
+    """Continues in a PID namespace. The kernel kills its first process when this one ends, and with it everything
+    the tests have started, in whatever session. Without the privilege: does nothing."""
     libc = ctypes.CDLL(None)
     if libc.unshare(CLONE_NEWPID | CLONE_NEWNS) != 0:
         return
@@ -51,13 +51,13 @@ def enter_own_processes():
         end_as(first)
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     os.close(held)
-    if select.select([alive], [], [], 0)[0]:  # it has ended before it could be noticed
+    if select.select([alive], [], [], 0)[0]:  # the parent ended before prctl(2)
         os._exit(1)
     os.close(alive)
     os.makedirs("/run/netns", exist_ok=True)
     libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None)
     libc.mount(b"proc", b"/proc", b"proc", 0, None)
-    libc.mount(b"tmpfs", b"/run/netns", b"tmpfs", 0, None)  # named network namespaces end with this one, too
+    libc.mount(b"tmpfs", b"/run/netns", b"tmpfs", 0, None)  # named network namespaces end with this one
     test = os.fork()
     if test > 0:
         end_as(test)

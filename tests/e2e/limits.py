@@ -76,7 +76,7 @@ def test_client_that_does_not_fit_says_what_binds():
 
 @plain_build_only
 def test_address_space_of_the_client_is_named_when_it_is_used_up():
-    """In a network namespace, as the harness makes it, nobody knows tcp_mem."""
+    """tcp_mem is not visible in the network namespace of the harness."""
     with Server() as server:
         r = run_client("-p", server.port, "-c", 16000, "--threads", 1, "-r", 100, "-t", 0.5, "--force", "127.0.0.1",
                        prefix=["sh", "-c", 'ulimit -v 58000; exec "$@"', "sh"])

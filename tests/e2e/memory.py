@@ -54,8 +54,8 @@ def test_peers_that_trickle_cost_no_more_and_counting_them_neither():
 
 
 def stuff(sockets, n_rounds):
-    """Sends on all of them and reads from none, until nobody has taken anything n_rounds times: in a stall of
-    the machine time alone passes."""
+    """Sends on all sockets and reads from none, until none has accepted a byte in n_rounds rounds: rounds, not
+    seconds, because the machine may stall."""
     n_left = n_rounds
     while n_left > 0:
         n_left -= 1

@@ -43,7 +43,7 @@ def forced_run(limit_bytes, n, of_client=True, of_server=True):
 
 
 def check_stopped_for_memory(r, n, least):
-    """The client opened at least this many, and says what stopped it; those that live are served."""
+    """The client opened at least this many and names what stopped it; live connections are served."""
     c, q = r.json["connections"], r.json["queries"]
     check_between(c["live_at_end"], least, n // 2, "live at the end")
     check_equal(c["outcomes"], {"socket/no memory": n - c["proven"], "run/finished": c["proven"]}, "outcomes")

@@ -61,7 +61,7 @@ def test_a_reference_that_is_refused_is_named():
     check("unknown option --new" in nights.summary(night), nights.summary(night))
 
 
-# Stands still a fifth of the time: every percentile beyond p80 is the host's.
+# Stopped a fifth of the time: every percentile beyond p80 is caused by the host.
 STALLED = """#!/bin/sh
 "{client}" "$@" &
 pid=$!
@@ -76,7 +76,7 @@ ADDED_MS = 5
 
 
 def echo_server(port, delay_ms=0):
-    """The command of a server that answers after so long."""
+    """The command of a server that answers after this delay."""
     delay = f" --delay-every 1 --delay-ms {delay_ms}" if delay_ms else ""
     return f"{sys.executable} {FAULT}/faultserver.py --port {port}{delay}"
 

@@ -145,7 +145,7 @@ def each_command():
 
 
 def refusal(program, *arguments):
-    """What is said of the first of these that is not accepted; nothing is started."""
+    """The error about the first argument that is not accepted; nothing is started."""
     return run(f"{BUILD_DIR}/{program}", *arguments, "--no-such", code=None).stderr
 
 

@@ -7,7 +7,7 @@ from namespace import *
 
 
 def test_plans_leave_out_the_targets_own_port():
-    """Nobody listens: a connection from that port would be its own server."""
+    """Nothing listens: a connection from that port would connect to itself."""
     sources = [["--source", "127.0.0.1"], ["--source", "127.0.0.0-3"], []]
     for target, lists in (("127.0.0.1:15901", sources), ("[::1]:15901", [["--source", "::1"], []])):
         for source in lists:
@@ -61,7 +61,7 @@ def test_reconnecting_leaves_a_stopped_server_its_port():
 
 
 def await_closed(server):
-    """The server has closed its sides, too: what is left is in TIME_WAIT."""
+    """Waits until the server has closed its ends: the rest is in TIME_WAIT."""
     wait_for(lambda: {s.state for s in tcp_sockets(server.pid)} <= {TIME_WAIT, LISTEN}, "both sides to be closed")
 
 
@@ -77,7 +77,7 @@ def leave_time_wait(server, first, last, source, target, prefix):
 
 @plain_build_only
 def test_automatic_ports_follow_a_planned_run():
-    """With the default settings; from another address, which the kernel minds as little."""
+    """With the default settings; the planned run used another address, which makes no difference to the kernel."""
     with Namespace() as ns, Server("--threads", 3, prefix=ns.prefix, port=4242) as server:
         leave_time_wait(server, 32768, 60999, "127.0.0.2", "127.0.0.1", ns.prefix)
         r = run_client("-c", 5000, "-r", 100, "-t", 0.5, "127.0.0.1", prefix=ns.prefix)

@@ -27,7 +27,7 @@ def stop_all():
 
 
 def spawn(argv, **options):
-    """A process that is killed at the end whatever happens."""
+    """A process that is always killed at the end."""
     process = subprocess.Popen(argv, **options)
     _started.append(process)
     return process
@@ -66,8 +66,8 @@ def temp_path(name):
 
 
 def free_port():
-    """A port of 127.0.0.1 that is free, given once. It is below those that the kernel gives: neither a
-    server's port 0 nor a connection takes it first."""
+    """A free port of 127.0.0.1, never the same twice. It is below the automatic ports: neither a server with port 0
+    nor a connection takes it first."""
     for port in _ports:
         with socket.socket() as s:
             try:

@@ -54,7 +54,7 @@ def run_with_every_message():
 
 
 def test_every_message_is_received_and_measured():
-    for _ in range(3):  # of what becomes due in a stall of the machine, who leaves behind it may get nothing
+    for _ in range(3):  # after a stall of the machine, a subscriber that leaves may have received nothing
         server, r, p = run_with_every_message()
         if 9500 <= p["measured"] <= 10500 and 2300 <= p["before"] <= 4500:
             break
@@ -153,7 +153,7 @@ def run_whose_server_comes_back():
 
 
 def test_subscribers_come_back_with_the_server():
-    """Killed, and back on its port: numbers begin anew, nothing counts as lost or twice."""
+    """Killed and restarted on its port: sequence numbers restart, and no message counts as lost or duplicate."""
     for _ in range(3):  # a stall of the machine can last until the run is over
         r, again = run_whose_server_comes_back()
         check_equal(r.json["broken_law"], None, "the program's own check")
@@ -195,7 +195,7 @@ def test_lost_duplicate_and_damaged_messages_are_counted_exactly():
 
 
 def check_missed_are_beyond(r, p):
-    """Those that were due in the measurement: about as many of all missed as of those received."""
+    """The share of missed messages that were due in the measurement is about that of received ones."""
     share = p["measured"] / received(p)
     response, service = r.json["latency_ns"]["response"], r.json["latency_ns"]["service"]
     for metric, missed in ((response, p["lost"] + p["damaged"]), (service, p["damaged"])):
@@ -269,7 +269,7 @@ def read_to_the_end(s):
 
 
 def test_any_client_can_subscribe_and_half_close():
-    with Server("--push", 1000, "--sndbuf", 0) as server:  # room for all that is pushed meanwhile
+    with Server("--push", 1000, "--sndbuf", 0) as server:  # room for everything pushed
         with socket.create_connection(("127.0.0.1", server.port)) as idle, subscribe(server) as s:
             time.sleep(0.5)
             s.shutdown(socket.SHUT_WR)
@@ -304,7 +304,7 @@ def run_beside_a_sleeper():
 
 
 def test_subscriber_that_never_reads_costs_nothing_and_disturbs_nobody():
-    for _ in range(3):  # behind a stall of the machine 40 MB come at once: too much also for who reads
+    for _ in range(3):  # after a stall of the machine 40 MB arrive at once: too much even for subscribers that read
         r, grown, at_server, numbers = run_beside_a_sleeper()
         check(r.json["push"]["measured"] > 1000, "the others got theirs")
         dropped = at_server["push_dropped"]

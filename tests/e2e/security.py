@@ -28,7 +28,7 @@ def connect(server, source="127.0.0.1", to="127.0.0.1"):
 
 
 def connect_many(server, n, source, to="127.0.0.1"):
-    """Those of n that are served; all others got a reset."""
+    """The connections, of n, that are served; all others are reset."""
     sockets = []
     for _ in range(n):
         try:
@@ -206,7 +206,7 @@ def token_file():
     return path
 
 
-@plain_build_only  # ThreadSanitizer has a thread of its own, that came before
+@plain_build_only  # ThreadSanitizer has started a thread before
 def test_user_is_another_one_for_good_on_every_thread():
     need_root()
     need_program("setpriv")

@@ -67,7 +67,7 @@ def test_connections_that_ended_before_the_server_stopped_are_not_active():
         opened = open_connections(server, 50)
         server.process.send_signal(signal.SIGSTOP)
         for s in opened[:40]:
-            s.sendall(b"y" * 100)  # it is read, too
+            s.sendall(b"y" * 100)  # it is read as well
             s.shutdown(socket.SHUT_WR)
         server.process.send_signal(signal.SIGTERM)
         server.stop(signal.SIGCONT)

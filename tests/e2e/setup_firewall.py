@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The setup scripts on hosts with a firewall: nobody is cut off without having requested it."""
+"""The setup scripts on hosts with a firewall: nobody is cut off unless --notrack was given."""
 
 from setup_host import *
 
-# As distributions ship it: what has begun may go on, and what is allowed may begin.
+# As distributions ship it: established connections and allowed new ones.
 STATEFUL = """
 table inet filter {
     chain input {

@@ -8,7 +8,7 @@ CLIENT = os.path.join(SOURCE_DIR, "scripts/setup-client.sh")
 
 
 def script(host, path, *arguments, code=0, env=None):
-    """Runs it there; its last words are in the error when the exit code is another."""
+    """Runs it there; its stderr is in the error if the exit code differs."""
     r = subprocess.run([*host.prefix, path, *arguments], capture_output=True, text=True, timeout=120,
                        env={**os.environ, **(env or {})})
     check_equal(r.returncode, code, f"exit code of {os.path.basename(path)} {arguments}: {r.stderr}")
@@ -22,7 +22,7 @@ def network(namespace):
 
 
 def everything(namespace):
-    """All that the scripts could have touched in a network namespace."""
+    """Everything the scripts can change in a network namespace."""
     sysctls = namespace.run("sh", "-c", "sysctl -a 2>/dev/null | grep -E '^(net|fs)\\.' | "
                             "grep -vE 'file-nr|inode|dentry|random|nf_conntrack_count|"
                             "stable_secret|nr_negative'").stdout
@@ -30,7 +30,7 @@ def everything(namespace):
 
 
 def check_same(got, before, what):
-    """Names the lines that differ alone: there are a thousand."""
+    """Prints only the lines that differ: there are a thousand."""
     check_equal(([line for line in got if line not in before], [line for line in before if line not in got]), ([], []),
                 f"{what}: lines that came, lines that went")
     check_equal(got, before, what)
@@ -54,8 +54,8 @@ OWN = ("proc/sys", "var/lib", "etc/sysctl.d", "etc/security/limits.d", "etc/syst
 
 
 class Host(Namespace):
-    """A namespace in which these directories are its own, too: sysctls of the whole machine are files there, which
-    keep what is written. Nothing else of the machine differs; the scripts are as they are."""
+    """A network namespace with private copies of these directories: its machine-wide sysctls are plain files. The
+    scripts run unchanged."""
 
     def __init__(self, suffix="", files=None, own=()):
         """files: {path: content} to begin with; own: what is its own besides."""
@@ -111,7 +111,7 @@ class Host(Namespace):
         self._start()
 
     def everything(self):
-        """Every file and directory of its own with mode and content, and the network."""
+        """Every private file and directory with mode and content, and the network."""
         found = []
         for directory, directories, names in os.walk(self.tree):
             for name in directories + names:

@@ -158,7 +158,7 @@ def test_persist_adopts_what_was_applied_without():
 
 
 def test_nothing_is_restored_after_a_reboot_without_persist():
-    """The boot has set other values, which are nobody's to change; an interrupt's number may be another device's."""
+    """The boot has set other values, which must stay; an interrupt may belong to another device now."""
     with Host() as host:
         state = temp_path("state")
         apply(host, SERVER, "--state", state)
@@ -174,7 +174,7 @@ def test_nothing_is_restored_after_a_reboot_without_persist():
 
 
 def killed(host, path, mode, call, n):
-    """Whether the script was killed on entering its n-th system call of this kind; what it had begun is waited for."""
+    """Runs the script, to be killed on entering its n-th system call of this kind. Returns whether it was."""
     r = subprocess.run([*host.prefix, "strace", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e",
                         f"inject={call}:signal=KILL:when={n}", path, mode, *arguments_of(path), "--persist"],
                        capture_output=True, text=True, timeout=120)
@@ -182,7 +182,7 @@ def killed(host, path, mode, call, n):
 
 
 def kill_points(path, mode, call, step, limit=1000):
-    """Applies (and reverts) on a host that stays, killed at one place after the other; then all is as before."""
+    """Applies (and reverts) on one host, killed at one call after the other; after each, --revert restores everything."""
     with Host() as host:
         before, n = host.everything(), 1
         while n < limit:

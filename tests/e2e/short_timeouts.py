@@ -7,7 +7,7 @@ from harness import *
 
 
 def check_sound(r):
-    """Whatever timed out: the program neither crashed nor lost count."""
+    """Whatever timed out, the program neither crashed nor miscounted."""
     check(r.code in (0, 3), f"exit code {r.code}; stderr: {r.err}")
     check_conservation(r)
 
@@ -62,7 +62,7 @@ def run_seeds(port, *arguments):
 
 @contextlib.contextmanager
 def stuttering(process, stopped_s=0.004, running_s=0.003):
-    """The process stands still more than half of the time, milliseconds each."""
+    """Stops the process more than half of the time, for milliseconds each."""
     end = threading.Event()
 
     def stutter():
@@ -99,7 +99,7 @@ def test_handshakes_of_tls_that_time_out_after_a_millisecond_are_counted():
 
 
 def test_proofs_and_queries_that_time_out_after_a_millisecond_are_counted():
-    """Also with connections that come and go meanwhile: each time-out closes one, or each few queries."""
+    """Also while connections come and go: closed by a timeout, or after a few queries."""
     for protocol in "dns", "ping", "echo":
         with Server("--protocol", "ping" if protocol == "ping" else "echo") as server, stuttering(server.process):
             sums = [0, 0, 0]

@@ -11,7 +11,7 @@ HEADER = "type,timestamp,connection_id,query_id,poisson_id,poisson_interval_us,r
 
 
 class Manager:
-    """Who started the programs, and is told how far they are."""
+    """The service manager that started the programs and gets their notifications."""
 
     def __init__(self, name):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

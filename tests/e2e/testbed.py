@@ -12,8 +12,8 @@ KERNEL_STATE = """
 sysctl -a 2>/dev/null | grep '^net\\.' | grep -vE 'stable_secret|random|nf_conntrack_count'
 ip -4 -o addr; ip -4 route show table all; nft list ruleset
 """
-# All that a run could leave on a host; not the processes of this very question, nor whom sshd is just about to let in
-# or to forget.
+# Everything a run could leave on a host, except the processes of this query and sessions that sshd is opening or
+# closing.
 STATE = KERNEL_STATE + """
 find /run /root /tmp /var/tmp
 ps -eo args= | grep -vE '^(ps|grep|sed|sh -c|sysctl)|notty|\\[(priv|net|accepted)\\]' | sed 's/ [0-9]* of [0-9-]* startups//'
@@ -29,7 +29,7 @@ def newest_ansible():
 
 
 class Testbed:
-    """A server and n clients, each a host of its own; down at the end whatever happens."""
+    """A server and n clients, each a separate host; always taken down at the end."""
 
     def __init__(self, n_clients):
         need_root()
@@ -74,8 +74,7 @@ class Testbed:
         return self._states(KERNEL_STATE)
 
     def check_states(self, want, what):
-        """Each host of `want` is in that state, some seconds from now at the latest: processes that were told to end
-        may still do so."""
+        """Each host of `want` is in that state, within some seconds: processes may still be ending."""
         for _ in range(10):
             got = self.states(*set(self.hosts) - set(want))
             changes = {host: [f"-{line}" for line in want[host] if line not in got[host]]
@@ -91,7 +90,7 @@ class Testbed:
                               capture_output=True).returncode == 0
 
     def wait_for_start(self, host, seconds):
-        """Until so long after the moment of the start, of which the host was told some time before."""
+        """Waits until this many seconds after the announced start time."""
         wait_for(lambda: self.has(host, "start"), "the moment", 90)
         moment = float(self.call("in", host, "cat", f"{REMOTE}/start"))
         time.sleep(max(0, moment + seconds - time.time()))
@@ -100,7 +99,7 @@ class Testbed:
         return "".join(self.call("in", host, "ss", "-Htn", "sport = :22") for host in self.hosts)
 
     def start(self, *arguments, **settings):
-        """fleet/run.yml under way; the machine is no quiet one, so a run may be SUSPECT, and its clock anybody's."""
+        """Starts fleet/run.yml. The machine is not idle: a run may be SUSPECT, and any clock is accepted."""
         settings = {"programs": os.path.dirname(os.path.abspath(TCPCLIENT)), "may_be_suspect": True, "lead": 5,
                     "clock_error_max": "", **settings}
         return Run(self, arguments, settings)
@@ -135,7 +134,7 @@ class Run:
         return self
 
     def kill(self):
-        """As by losing the controller: it and all it has started, at once."""
+        """Kills it and everything it started at once, as if the controller was lost."""
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 

@@ -21,7 +21,7 @@ def delayed_run(*faults):
 
 
 def misplaced(quantile_ms, p999_ns):
-    """What does not stand where delays of 50 ms for 0.9 % and 200 ms for 0.1 % put it."""
+    """Percentiles that differ from those of delays of 50 ms for 0.9 % and 200 ms for 0.1 %."""
     limits = [(0.985, 0, 10), (0.992, 50, 52.5), (0.995, 50, 52.5), (0.998, 50, 52.5), (0.9995, 200, 204)]
     wrong = [f"p{100 * q:g} {quantile_ms(q)} ms" for q, low, high in limits
              if not low <= quantile_ms(q) <= high]
@@ -31,8 +31,8 @@ def misplaced(quantile_ms, p999_ns):
 @measures_time
 @plain_build_only
 def test_known_delays_stand_at_their_percentiles():
-    """0.9 % of the answers 50 ms late, 0.1 % 200 ms late. A stall of the machine spoils one run; what is
-    wrong is so in every one."""
+    """0.9 % of the answers 50 ms late, 0.1 % 200 ms late. A stall of the machine spoils one run; a bug spoils
+    all three."""
     tries = []
     for _ in range(3):
         r, did, quantile_ms = delayed_run("--delay-per-mille", "9:50,1:200")
@@ -139,8 +139,8 @@ def stop_and_continue(server, client, n, stall_s):
 
 
 def true_quantile(stalls_s, run_s, q):
-    """Who arrives in a stall waits for the rest of it, everybody else not at all: of arrivals spread
-    evenly over the run, those that wait longer than x are the sum of what each stall lasts beyond x."""
+    """A query due in a stall waits for the rest of it, all others do not wait: of arrivals spread evenly over
+    the run, the share that waits longer than x is the sum of what each stall lasts beyond x."""
     low, high = 0, max(stalls_s)
     for _ in range(40):
         x = (low + high) / 2

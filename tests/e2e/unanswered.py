@@ -30,7 +30,7 @@ def at_rank(values, n, percent):
 
 
 class Truth:
-    """Of one metric: the values in ns, and how many samples there are in all."""
+    """Of one metric: the values in ns, and the number of all samples."""
 
     def __init__(self, values, n):
         self.values, self.n = sorted(values), n
@@ -84,7 +84,7 @@ def run_until_the_server_dies():
 
 
 def run_cut_short():
-    """The server stands still when the run ends, which does not wait for its answers."""
+    """The server is stopped when the run ends, and the run does not wait for answers."""
     directory, server = os.path.dirname(temp_path("x")), Server()
     client = Client("-p", server.port, "-c", 20, "-r", 400, "-t", 4, "--drain", 0, "--stats-interval", "200ms",
                     *files_of(directory), "127.0.0.1")

@@ -9,7 +9,7 @@ import threading
 
 from harness import *
 
-ENDS_WITHIN_S = 8  # generous: what is tested is that it ends though nobody reads; it takes some tenths of a second
+ENDS_WITHIN_S = 8  # generous: it must end although nobody reads; that takes some tenths of a second
 
 
 def full_pipe():
@@ -80,7 +80,7 @@ def fifo():
 def test_sigint_ends_every_phase():
     with contextlib.ExitStack() as servers:
         def port_of(silent=False):
-            """Of another server for each phase: its connections are those of one client."""
+            """A server of its own for each phase: all its connections are those of one client."""
             if silent:
                 return servers.enter_context(silent_listener()).getsockname()[1]
             return servers.enter_context(Server("--threads", 1)).port
@@ -112,7 +112,7 @@ def test_sigint_ends_every_phase():
 
 
 def test_sigint_ends_a_run_that_asks_a_silent_server():
-    """It does not ask for long: not beside the others."""
+    """Not beside the others: it waits for an answer for some seconds only."""
     with Server() as server, silent_listener() as silent:
         client = start_client("-c", 5, "--server-control", f"127.0.0.1:{silent.getsockname()[1]}", f"127.0.0.1:{server.port}")
         silent.accept()
