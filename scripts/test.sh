@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Installs missing dependencies, builds and runs the tests.  As root, no test is skipped.
-#   scripts/test.sh [PRESET]          the C code: release (default), asan, tsan; takes 3 minutes on 2 CPUs
+#   scripts/test.sh [PRESET]          the C code: release (default), asan, tsan
 #   scripts/test.sh scripts           scripts/, fleet/ and packaging/
 #   scripts/test.sh truth             the tests that measure time, one by one, on a machine that does nothing else
 #   scripts/test.sh unit [PRESET]     builds and runs the unit tests of what has changed, and nothing else
