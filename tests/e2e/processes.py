@@ -49,7 +49,7 @@ def busy_loops():
     return [spawn(["sh", "-c", "while :; do :; done"]) for _ in os.sched_getaffinity(0)]
 
 
-def wait_for(condition, what, seconds=30.0):
+def wait_for(condition, what, seconds=60.0):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         value = condition()
