@@ -135,6 +135,39 @@ static void connections_wait_for_the_previous_change(void **state)
     assert_int_equal(steer.targets.n_connections, 15);
 }
 
+static void a_trial_is_measured_after_its_transition_and_ends_in_silence(void **state)
+{
+    uint64_t at_ns, next_ns;
+
+    (void)state;
+    assert_int_equal(steer.targets.measure_ns, steer.begin_ns + 10 * S);
+    assert_int_equal(client_steer_trial(&steer, 500, S / 2, 2 * S, &at_ns), 0);
+    assert_int_equal(steer.targets.measure_ns, at_ns + S / 2);
+    assert_near(client_steer_rate_qps(&steer, at_ns - 1), 100);
+    assert_near(client_steer_rate_qps(&steer, at_ns), 500);
+    assert_near(client_steer_rate_qps(&steer, at_ns + S / 2 + 2 * S - 1), 500);
+    assert_near(client_steer_rate_qps(&steer, at_ns + S / 2 + 2 * S), 0);
+    assert_near(client_steer_rate_qps(&steer, at_ns + 3000 * S), 0);
+    steer.begin_ns -= 5 * S; /* as if so much time had passed */
+    assert_int_equal(client_steer_trial(&steer, 700, 0, PACER_NEVER, &next_ns), 0);
+    assert_near(client_steer_rate_qps(&steer, next_ns - 1), 0);
+    assert_near(client_steer_rate_qps(&steer, next_ns + 3000 * S), 700);
+    assert_int_equal(steer.targets.measure_ns, next_ns);
+}
+
+static void a_trial_may_start_with_the_load(void **state)
+{
+    const uint64_t begin_ns = clock_now_ns() + 60 * S;
+    uint64_t at_ns;
+
+    (void)state;
+    client_steer_begin(&steer, begin_ns, PACER_NEVER);
+    assert_int_equal(client_steer_trial(&steer, 500, S, S, &at_ns), 0);
+    assert_int_equal(at_ns, begin_ns);
+    assert_near(client_steer_rate_qps(&steer, begin_ns), 500);
+    assert_near(client_steer_rate_qps(&steer, begin_ns + 2 * S), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -146,6 +179,8 @@ int main(void)
         cmocka_unit_test_setup(the_end_only_moves_closer, setup),
         cmocka_unit_test_setup(a_change_before_the_load_takes_effect_at_its_start, setup),
         cmocka_unit_test_setup(connections_wait_for_the_previous_change, setup),
+        cmocka_unit_test_setup(a_trial_is_measured_after_its_transition_and_ends_in_silence, setup),
+        cmocka_unit_test_setup(a_trial_may_start_with_the_load, setup),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
