@@ -39,11 +39,20 @@ static void take_values(struct values *v, const struct html_report *r, const str
     qsort(v->of_runs, v->n, sizeof *v->of_runs, by_value);
 }
 
-/* A time, or the share of the queries that were answered. */
-static const char *value_text(char *text, const struct run_metric *row, double value)
+/* A time, a capacity in `unit`, or the share of the queries that were answered. */
+static const char *value_text(char *text, const struct run_metric *row, const char *unit,
+                              double value)
 {
+    char number[FIGURE_TEXT_BYTES];
+
     if (row->percentile != NULL)
         return units_format_duration(text, (uint64_t)(value + 0.5));
+    if (row->of_search) {
+        if (figure_number(number, value) == NULL)
+            return NULL;
+        snprintf(text, FIGURE_TEXT_BYTES, "%.30s %.15s", number, unit != NULL ? unit : "");
+        return text;
+    }
     snprintf(text, FIGURE_TEXT_BYTES, "%.4f %%", 100 * value);
     return text;
 }
@@ -54,16 +63,17 @@ static const struct html_column metric_columns[] = {
 
 enum { N_METRIC_COLUMNS = 7 };
 
-static void print_metric(FILE *out, const struct run_metric *row, const struct values *v,
-                         double now)
+static void print_metric(const struct html_report *r, const struct run_metric *row,
+                         const struct values *v, double now)
 {
+    const char *unit = result_string(r->result, "search.unit");
     const double middle = (v->of_runs[(v->n - 1) / 2] + v->of_runs[v->n / 2]) / 2;
     char texts[5][FIGURE_TEXT_BYTES];
     const char *cells[N_METRIC_COLUMNS] = {row->name,
-                                           value_text(texts[0], row, now),
-                                           value_text(texts[1], row, middle),
-                                           value_text(texts[2], row, v->of_runs[0]),
-                                           value_text(texts[3], row, v->of_runs[v->n - 1]),
+                                           value_text(texts[0], row, unit, now),
+                                           value_text(texts[1], row, unit, middle),
+                                           value_text(texts[2], row, unit, v->of_runs[0]),
+                                           value_text(texts[3], row, unit, v->of_runs[v->n - 1]),
                                            NULL,
                                            v->holds ? "yes" : "no"};
 
@@ -71,20 +81,29 @@ static void print_metric(FILE *out, const struct run_metric *row, const struct v
         snprintf(texts[4], sizeof texts[4], "%+.2f %%", 100 * (now / middle - 1));
         cells[5] = texts[4];
     }
-    html_table_row(out, metric_columns, cells, N_METRIC_COLUMNS);
+    html_table_row(r->out, metric_columns, cells, N_METRIC_COLUMNS);
 }
 
 static void print_metrics(const struct html_report *r, struct values *v)
 {
+    bool has_begun = false;
     double now;
 
-    html_table_begin(r->out, "This run and the earlier ones", metric_columns, N_METRIC_COLUMNS);
     for (int i = 0; i < RUN_METRICS; i++) {
         take_values(v, r, &run_metrics[i]);
-        if (v->n > 0 && run_metric_value(r->result, &run_metrics[i], &now))
-            print_metric(r->out, &run_metrics[i], v, now);
+        if (v->n == 0 || !run_metric_value(r->result, &run_metrics[i], &now))
+            continue;
+        if (!has_begun)
+            html_table_begin(r->out, "This run and the earlier ones", metric_columns,
+                             N_METRIC_COLUMNS);
+        has_begun = true;
+        print_metric(r, &run_metrics[i], v, now);
     }
-    html_table_end(r->out);
+    if (has_begun)
+        html_table_end(r->out);
+    else
+        fputs("<p class=\"soft\">No metric is known of both this run and an earlier one.</p>\n",
+              r->out);
 }
 
 /* --- runs: a line for each --- */

@@ -38,7 +38,7 @@ static const struct {
     {"explanations", UNITE},  {"diagnosis", APPEND},
     {"schema", LEAVE_OUT},    {"program", LEAVE_OUT},
     {"version", LEAVE_OUT},   {"latency_ns", LEAVE_OUT},
-    {"instances", LEAVE_OUT},
+    {"instances", LEAVE_OUT}, {"search", UNKNOWN},
 };
 
 static enum rule rule_of(const char *key)

@@ -7,7 +7,6 @@
 #include "report/result.h"
 
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -41,21 +40,12 @@ static bool has_rate(const struct recording *r)
            result_double(r->result, "rate.achieved_qps", &qps);
 }
 
-/* The i-th trial of a search; NULL: none. */
-static struct json_object *trial_at(const struct recording *r, size_t i)
-{
-    struct json_object *trials = result_find(r->result, "search.trials");
-
-    return json_object_is_type(trials, json_type_array) ? json_object_array_get_idx(trials, i)
-                                                        : NULL;
-}
-
 static bool has_trials(const struct recording *r)
 {
-    struct json_object *trial;
+    const struct json_object *trial;
     uint64_t p99_ns;
 
-    for (size_t i = 0; (trial = trial_at(r, i)) != NULL; i++)
+    for (size_t i = 0; (trial = result_element(r->result, "search.trials", i)) != NULL; i++)
         if (result_u64(trial, "p99_ns", &p99_ns))
             return true;
     return false;
@@ -260,7 +250,8 @@ static void print_trials(FILE *out, const struct recordings *all, const char *cl
     for (size_t i = 0; i < all->n; i++) {
         const struct json_object *trial;
 
-        for (size_t k = 0; (trial = trial_at(&all->items[i], k)) != NULL; k++) {
+        for (size_t k = 0;
+             (trial = result_element(all->items[i].result, "search.trials", k)) != NULL; k++) {
             const char *name = result_string(trial, "class");
             uint64_t p99_ns;
             double load;

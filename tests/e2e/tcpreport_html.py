@@ -238,6 +238,17 @@ def test_earlier_runs_are_beside_this_one():
     check("differ: rate 7 and 1000" in page_of(now, earlier=earlier), "another rate")
 
 
+def test_capacities_of_earlier_searches_are_beside_this_one():
+    paths = [temp_path(f"capacity{i}.json") for i in range(3)]
+    for path, capacity in zip(paths, (21000, 20000, 10000)):
+        shutil.copy(files(0)[0], path)
+        change(path, search={"find": "rate", "unit": "q/s", "status": "found", "capacity": capacity, "trials": []})
+    rows = rows_of(page_of(paths[0], earlier=paths[1:]), "This run and the earlier ones")
+    check_equal({name: row[:5] for name, row in rows.items() if name != "metric"},
+                {"capacity": ["21,000 q/s", "15,000 q/s", "10,000 q/s", "20,000 q/s", "+40.00 %"]}, "capacities")
+    check("No metric is known of both" in page_of(files(0)[0], earlier=paths[1:]), "a search and no search")
+
+
 def test_capacity_is_on_the_first_screen():
     need_program("gnuplot")
     path = temp_path("search.json")

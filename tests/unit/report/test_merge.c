@@ -31,7 +31,8 @@ static const char one[] = "{" NEEDED QUERIES(
                            "5,"
                            "\"connect_rate_per_s\":3.5},"
                            "\"rate\":{\"asked_qps\":100,\"achieved_qps\":99.5,\"duration_s\":2},"
-                           "\"resources\":{\"user_s\":1},\"diagnosis\":[{\"limit\":\"x\"}],"
+                           "\"resources\":{\"user_s\":1},\"search\":{\"capacity\":5},\"diagnosis\":"
+                           "[{\"limit\":\"x\"}],"
                            "\"interrupted\":false,"
                            "\"broken_law\":null,\"verdict\":\"VALID\",\"reasons\":[]}";
 
@@ -48,7 +49,8 @@ static const char other[] = "{" NEEDED QUERIES(
                                                   "\"connect_rate_per_s\":null},"
                                                   "\"rate\":{\"asked_qps\":200,\"achieved_qps\":"
                                                   "100.25,\"duration_s\":3},"
-                                                  "\"resources\":{\"user_s\":1},\"diagnosis\":[{"
+                                                  "\"resources\":{\"user_s\":1},\"search\":{"
+                                                  "\"capacity\":5},\"diagnosis\":[{"
                                                   "\"limit\":\"x\"}],\"interrupted\":true,"
                                                   "\"broken_law\":null,\"verdict\":\"SUSPECT\","
                                                   "\"reasons\":[\"unsent\",\"host-noise\"]}";
@@ -88,6 +90,7 @@ static void counts_and_rates_add_and_the_rest_is_honest(void **state)
     assert_text(sum, "seed", "null");
     assert_text(sum, "target", "\"a:1\"");
     assert_text(sum, "resources", "null");
+    assert_text(sum, "search", "null"); /* what each found is no capacity of all */
     assert_text(sum, "started", "\"2026-01-31T23:59:58.123Z\"");
     assert_text(sum, "verdict", "\"SUSPECT\"");
     assert_text(sum, "interrupted", "true");
