@@ -132,6 +132,16 @@ MUTATIONS = {
         "return cc->n_again > 0 && !(cc->was_again && has_fresh(cc));",
         "return cc->n_again > 0;",
     ),
+    "slot_freed_and_never_used": (
+        "src/client/worker/connect.c",
+        "    client_connect_more(cc);\n    t->ops->done(t->owner);",
+        "    client_connect_more(cc);\n    (void)t;",
+    ),
+    "held_and_never_released": (
+        "src/client/worker/connect.c",
+        "    cc->unlimited = true;\n    want_more(cc);",
+        "    cc->unlimited = true;\n    if (has_more(cc))\n        want_more(cc);",
+    ),
     "waits_use_up_the_timers": (
         "src/net/worker.c",
         "if (reserve_timers(event_get_base(event), 1 + WORKER_TIMERS) != 0)",
