@@ -125,7 +125,7 @@ static void check_arrivals(const struct client_config *config, const struct clie
     const uint64_t end_ns = begin_ns + client_config_load_ns(config);
     uint64_t n_scheduled = 0;
     size_t n_sent, i = 0;
-    const uint64_t *sent = ledger_intended(&n_sent);
+    const uint64_t *sent = ledger_values_due(&n_sent);
     struct arrivals a;
 
     arrivals_start(&a, &one, begin_ns);

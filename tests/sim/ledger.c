@@ -14,7 +14,6 @@
 
 #include <inttypes.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* To convert a stamp of CLOCK_REALTIME the product looks at CLOCK_MONOTONIC this often. */
@@ -43,11 +42,7 @@ static struct turn turns[FIBER_MOST];
 static const struct query *query;
 static uint64_t timeout_ns;
 static bool has_ids;
-static uint64_t *intended;
-static size_t n_intended;
 struct ledger_sums ledger_sums;
-
-enum { MOST_INTENDED = 1 << 20 };
 
 void ledger_begin(const struct query *expected, uint64_t of_ns)
 {
@@ -63,25 +58,6 @@ void ledger_begin(const struct query *expected, uint64_t of_ns)
         turns[i].answers.first = turns[i].answers.n = 0;
         turns[i].wire.first = turns[i].wire.n = 0;
     }
-    if (intended == NULL)
-        intended = memory_own(NULL, MOST_INTENDED * sizeof *intended);
-    n_intended = 0;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
-
-    return one < other ? -1 : one > other;
-}
-
-const uint64_t *ledger_intended(size_t *n)
-{
-    *n = n_intended;
-    if (n_intended > MOST_INTENDED)
-        return NULL;
-    qsort(intended, n_intended, sizeof *intended, by_value);
-    return intended;
 }
 
 static struct turn *turn(void)
@@ -166,11 +142,8 @@ void ledger_on_sent(uint32_t i, const struct inflight_query *q, uint64_t sent_ns
         t->fd, q->id);
     if (has_ids && (t->ledger.highest_id == UINT32_MAX || q->id > t->ledger.highest_id))
         t->ledger.highest_id = q->id;
-    if (entry->class != TALLY_PROBE) {
-        if (n_intended < MOST_INTENDED)
-            intended[n_intended] = q->intended_ns;
-        n_intended++;
-    }
+    if (entry->class != TALLY_PROBE)
+        ledger_values_add_due(q->intended_ns);
     ledger_sums.classes[entry->class].sent++;
     if (entry->class == TALLY_MEASURED)
         ledger_values_add(CLIENT_SEND_LAG, sent_ns - q->intended_ns);

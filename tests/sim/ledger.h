@@ -75,8 +75,4 @@ struct ledger_sums {
 
 extern struct ledger_sums ledger_sums;
 
-/* When the queries of schedule and warm-up that were sent were due; *n of them, sorted; NULL: they
- * were too many to be kept. */
-const uint64_t *ledger_intended(size_t *n);
-
 #endif

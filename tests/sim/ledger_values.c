@@ -24,9 +24,14 @@ struct values {
 };
 
 static struct values all[CLIENT_N_QUERY_METRICS];
+static uint64_t *due;
+static size_t n_due;
 
 void ledger_values_begin(void)
 {
+    if (due == NULL)
+        due = memory_own(NULL, MOST_KEPT * sizeof *due);
+    n_due = 0;
     for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++) {
         struct values *v = &all[m];
 
@@ -131,4 +136,20 @@ void ledger_values_check(int metric, const struct hist *h, uint64_t beyond)
     }
     if (v->n <= MOST_KEPT)
         check_percentiles(metric, v, h, beyond);
+}
+
+void ledger_values_add_due(uint64_t due_ns)
+{
+    if (n_due < MOST_KEPT)
+        due[n_due] = due_ns;
+    n_due++;
+}
+
+const uint64_t *ledger_values_due(size_t *n)
+{
+    *n = n_due;
+    if (n_due > MOST_KEPT)
+        return NULL;
+    qsort(due, n_due, sizeof *due, by_value);
+    return due;
 }
