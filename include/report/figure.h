@@ -17,6 +17,7 @@ const char *figure_count(char *text, const struct json_object *result, const cha
 const char *figure_number(char *text, double value);
 
 /* "12,345 q/s" */
+const char *figure_per_s(char *text, double qps);
 const char *figure_rate(char *text, const struct json_object *result, const char *path);
 
 /* Of a number of seconds: "12.0 s" */

@@ -29,15 +29,21 @@ const char *figure_number(char *text, double value)
     return text;
 }
 
-const char *figure_rate(char *text, const struct json_object *result, const char *path)
+const char *figure_per_s(char *text, double qps)
 {
     char number[FIGURE_TEXT_BYTES];
-    double qps;
 
-    if (!result_double(result, path, &qps) || figure_number(number, qps) == NULL)
+    if (figure_number(number, qps) == NULL)
         return NULL;
     snprintf(text, FIGURE_TEXT_BYTES, "%.40s q/s", number);
     return text;
+}
+
+const char *figure_rate(char *text, const struct json_object *result, const char *path)
+{
+    double qps;
+
+    return result_double(result, path, &qps) ? figure_per_s(text, qps) : NULL;
 }
 
 const char *figure_seconds(char *text, const struct json_object *result, const char *path)

@@ -9,7 +9,7 @@
 #include "report/html_text.h"
 #include "report/result.h"
 
-#include <string.h>
+#include <stdio.h>
 
 /* --- by percentile: a column per metric --- */
 
@@ -228,11 +228,8 @@ static void print_rate_table(FILE *out, const struct json_object *result)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *per_s = NULL;
 
-        if (duration_s > 0 && result_double(result, rows[i].path, &n) &&
-            figure_number(texts[1], n / duration_s) != NULL) {
-            strcat(texts[1], " q/s");
-            per_s = texts[1];
-        }
+        if (duration_s > 0 && result_double(result, rows[i].path, &n))
+            per_s = figure_per_s(texts[1], n / duration_s);
         html_table_row(
             out, columns,
             (const char *[]){rows[i].title, figure_count(texts[0], result, rows[i].path), per_s},
