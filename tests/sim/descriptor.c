@@ -84,6 +84,16 @@ bool descriptor_is_full(void)
     return limit > 0 && n_in_table[table()] >= limit;
 }
 
+uint64_t descriptor_room(void)
+{
+    uint64_t room_of_all = 0;
+
+    for (int i = 1; i < FIBER_MOST; i++)
+        if (table_of[i] == i && n_in_table[i] < world.scenario.fd_limit)
+            room_of_all += world.scenario.fd_limit - n_in_table[i];
+    return room_of_all;
+}
+
 int descriptor_new(enum descriptor_kind kind)
 {
     struct descriptor *d;

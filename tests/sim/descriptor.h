@@ -79,8 +79,10 @@ void descriptor_close_range(int first, int last);
 /* The thread ends: its own table goes.  Nothing that it has opened may be left in it. */
 void descriptor_drop_table(void);
 
-/* Whether the table of the thread that runs is full. */
+/* Whether the table of the thread that runs is full; and how many more fit into all tables but that
+ * of fiber 0. */
 bool descriptor_is_full(void);
+uint64_t descriptor_room(void);
 
 /* --- epoll --- */
 

@@ -57,7 +57,7 @@ static uint32_t n_listeners;
 static struct client *all;
 static uint32_t n_clients, room;
 static uint64_t calm_ns;
-static bool expects_closing;
+static bool expects_closing, had_faults;
 static struct push_pattern pattern;
 struct clients_figures clients_figures;
 
@@ -381,6 +381,14 @@ void clients_come(void)
     }
 }
 
+/* Of calls that accepting needs. */
+static bool has_faults(const struct scenario *s)
+{
+    return s->accept_permille + s->open_permille + s->start_permille + s->watch_permille +
+               s->malloc_ppm >
+           0;
+}
+
 void clients_begin(const struct server_config *of_workers, const int *fds, uint32_t n_fds,
                    uint64_t at_ns)
 {
@@ -389,6 +397,7 @@ void clients_begin(const struct server_config *of_workers, const int *fds, uint3
     n_listeners = n_fds;
     calm_ns = at_ns;
     expects_closing = false;
+    had_faults = has_faults(&world.scenario);
     n_clients = (uint32_t)world.scenario.connections;
     if (n_clients > room) {
         room = n_clients;
@@ -524,6 +533,21 @@ static void release(const struct tcp *t)
     }
 }
 
+/* Where nothing else is a reason: a limit has been reached, or all tables are full. */
+static void check_refusal(const struct tcp *t)
+{
+    const struct scenario *s = &world.scenario;
+
+    if (had_faults || s->preempt_permille > 0 || s->memory_grant > 0 ||
+        (s->fd_limit > 0 && !s->own_tables) ||
+        (s->max_connections > 0 && clients_figures.n_active >= s->max_connections) ||
+        (s->max_per_source > 0 && served_of(t->address) >= s->max_per_source))
+        return;
+    LAW(s->fd_limit > 0, "client %u: refused without a reason", t->peer.client);
+    LAW(descriptor_room() <= 1, "client %u: refused, but %" PRIu64 " descriptors are free",
+        t->peer.client, descriptor_room() - 1); /* less that of the refused one */
+}
+
 void ledger_on_close(uint32_t i)
 {
     const struct tcp *t = tcp_at(i);
@@ -542,6 +566,7 @@ void ledger_on_close(uint32_t i)
     }
     LAW(t->reset_on_close && t->last.at_ns == 0, "client %u: refused without a reset",
         t->peer.client);
+    check_refusal(t);
     clients_figures.n_refused++;
 }
 

@@ -102,6 +102,11 @@ MUTATIONS = {
         "        server_overflow_leave(&a->config->overflow);\n",
         "        a->warned = true;\n",
     ),
+    "refuses_though_others_have_room": (
+        "src/server/accept.c",
+        "!server_overflow_has_helper(&a->config->overflow) && a->listener_fd >= 0)",
+        "a->listener_fd >= 0)",
+    ),
     "listener_offered_for_good": (
         "src/server/accept.c",
         "    server_overflow_withdraw(&a->config->overflow, a->listener_fd);\n",
