@@ -168,8 +168,11 @@ static void grow_if_wanted(struct run *r)
 {
     const struct server_overflow *o = &r->config.overflow;
 
-    if (server_overflow_is_open(o) && descriptor_of(o->wanted_fd)->count > 0)
-        server_workers_grow(&r->workers, r->is_paused);
+    if (!server_overflow_is_open(o) || descriptor_of(o->wanted_fd)->count == 0)
+        return;
+    memory_refuse(0); /* libevent would use poll(2) instead of epoll(7) */
+    server_workers_grow(&r->workers, r->is_paused);
+    memory_refuse(r->calm_ns != WORLD_NEVER ? world.scenario.malloc_ppm : 0);
 }
 
 /* While there are subscribers, messages are pushed. */
