@@ -152,6 +152,9 @@ static void check_lag(const struct scenario *s, const struct hist *lag)
         s->closed_loop ? interval_ns / s->connections : 1000000000 / (s->rate_qps + 1);
     const uint64_t most_ns =
         20 * 1000000ull + 4 * s->wakeup_us * 1000 + 1000 * s->connections * s->call_ns;
+    /* a buffer smaller than a message takes a call and more for each of its bytes */
+    if (s->sndbuf_bytes > 0 && s->sndbuf_bytes < s->message_bytes)
+        return;
     if (s->listen || each_ns < 100 * s->call_ns || s->preempt_permille > 0 || s->malloc_ppm > 0 ||
         s->steps > 0)
         return;
