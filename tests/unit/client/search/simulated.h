@@ -76,4 +76,20 @@ static inline struct trial_judgment simulated_cliff(struct simulated *server, do
     return load <= server->capacity ? GOOD : BAD;
 }
 
+/* It sustains every load up to its capacity and none above. */
+static inline struct simulated simulated_with_cliff(double capacity)
+{
+    return (struct simulated){.trial = simulated_cliff, .capacity = capacity, .recovery_ns = S_NS};
+}
+
+/* Trials of one step. */
+static inline size_t simulated_count(const struct search *s, enum search_step step)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        n += s->trials[i].order.step == step;
+    return n;
+}
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_search: the order of the trials, the bounds, and how a search ends. */
+ * test_search: the order of the trials, the bounds, and what a search says. */
 #include "client/search/search_names.h"
 #include "simulated.h"
 
@@ -14,24 +14,10 @@ static const struct search_config config = SIMULATED_CONFIG(10000000);
 
 static struct search s;
 
-static struct simulated cliff(double capacity)
-{
-    return (struct simulated){.trial = simulated_cliff, .capacity = capacity, .recovery_ns = S_NS};
-}
-
-static size_t count_step(enum search_step step)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < s.n; i++)
-        n += s.trials[i].order.step == step;
-    return n;
-}
-
 static void the_load_doubles_until_a_trial_is_bad(void **state)
 {
     static const double loads[] = {1000, 2000, 4000, 8000, 16000, 32000};
-    struct simulated server = cliff(20000);
+    struct simulated server = simulated_with_cliff(20000);
 
     (void)state;
     simulated_search(&s, &config, &server);
@@ -40,14 +26,15 @@ static void the_load_doubles_until_a_trial_is_bad(void **state)
         assert_true(s.trials[i].order.load == loads[i]);
         assert_int_equal(s.trials[i].judgment.class, i < 5 ? TRIAL_GOOD : TRIAL_BAD);
     }
-    assert_int_equal(count_step(SEARCH_DOUBLE), 8); /* a single bad trial is not believed */
+    assert_int_equal(simulated_count(&s, SEARCH_DOUBLE),
+                     8); /* a single bad trial is not believed */
 }
 
 static void the_bounds_enclose_the_capacity(void **state)
 {
     (void)state;
     for (double capacity = 10; capacity < 100000; capacity *= 1.037) {
-        struct simulated server = cliff(capacity);
+        struct simulated server = simulated_with_cliff(capacity);
         double lower, upper;
 
         server.recovery_ns = SEARCH_NEVER;
@@ -69,7 +56,7 @@ static void the_bounds_enclose_the_capacity(void **state)
 
 static void every_round_starts_with_its_smaller_load(void **state)
 {
-    struct simulated server = cliff(20000);
+    struct simulated server = simulated_with_cliff(20000);
     uint64_t previous_ns = 0;
 
     (void)state;
@@ -83,7 +70,7 @@ static void every_round_starts_with_its_smaller_load(void **state)
 
 static void the_answer_takes_most_of_eleven_trials(void **state)
 {
-    struct simulated server = cliff(20000);
+    struct simulated server = simulated_with_cliff(20000);
     double lower, upper;
     unsigned n_lower = 0, n_upper = 0;
 
@@ -101,7 +88,7 @@ static void the_answer_takes_most_of_eleven_trials(void **state)
 
 static void a_long_trial_confirms_and_an_overload_shows_the_recovery(void **state)
 {
-    struct simulated server = cliff(20000);
+    struct simulated server = simulated_with_cliff(20000);
     double lower, upper;
     const uint64_t took_ns = simulated_search(&s, &config, &server);
     const struct search_trial *confirm = &s.trials[s.n - 2], *overload = &s.trials[s.n - 1];
@@ -120,7 +107,7 @@ static void a_long_trial_confirms_and_an_overload_shows_the_recovery(void **stat
 
 static void no_load_lies_outside_the_range(void **state)
 {
-    struct simulated server = cliff(90000);
+    struct simulated server = simulated_with_cliff(90000);
 
     (void)state;
     simulated_search(&s, &config, &server);
@@ -131,7 +118,7 @@ static void no_load_lies_outside_the_range(void **state)
 
 static void where_every_load_is_good_the_answer_is_at_least(void **state)
 {
-    struct simulated server = cliff(100000);
+    struct simulated server = simulated_with_cliff(100000);
     double lower, upper;
 
     (void)state;
@@ -140,12 +127,12 @@ static void where_every_load_is_good_the_answer_is_at_least(void **state)
     assert_int_equal(s.status, SEARCH_AT_LEAST);
     assert_true(lower == 100000 && upper == 0);
     assert_true(s.confirmed);
-    assert_int_equal(count_step(SEARCH_OVERLOAD), 0);
+    assert_int_equal(simulated_count(&s, SEARCH_OVERLOAD), 0);
 }
 
 static void where_every_load_is_bad_the_answer_is_less_than(void **state)
 {
-    struct simulated server = cliff(9);
+    struct simulated server = simulated_with_cliff(9);
     double lower, upper;
 
     (void)state;
@@ -155,14 +142,14 @@ static void where_every_load_is_bad_the_answer_is_less_than(void **state)
     search_bounds(&s, &lower, &upper);
     assert_int_equal(s.status, SEARCH_LESS_THAN);
     assert_true(lower == 0 && upper == 10);
-    assert_int_equal(count_step(SEARCH_CONFIRM), 0);
+    assert_int_equal(simulated_count(&s, SEARCH_CONFIRM), 0);
 }
 
 static void whole_numbers_end_one_apart(void **state)
 {
     (void)state;
     for (double capacity = 1; capacity < 12; capacity++) {
-        struct simulated server = cliff(capacity);
+        struct simulated server = simulated_with_cliff(capacity);
         double lower, upper;
 
         simulated_search(&s,
@@ -222,7 +209,7 @@ static void void_trials_are_repeated(void **state)
 
 static void too_many_void_trials_of_a_load_end_the_search(void **state)
 {
-    struct simulated server = cliff(20000);
+    struct simulated server = simulated_with_cliff(20000);
     double lower, upper;
 
     (void)state;
@@ -234,87 +221,9 @@ static void too_many_void_trials_of_a_load_end_the_search(void **state)
     assert_true(lower == 4000 && upper == 0); /* that much is known */
 }
 
-/* --- ends --- */
-
-static void a_search_ends_within_its_time(void **state)
-{
-    (void)state;
-    for (uint64_t time_s = 5; time_s < 400; time_s += 5) {
-        struct search_config short_one = config;
-        struct simulated server = cliff(20000);
-
-        short_one.time_ns = time_s * S_NS;
-        assert_true(simulated_search(&s, &short_one, &server) <= short_one.time_ns);
-        assert_true(s.status == SEARCH_FOUND ||
-                    (s.status == SEARCH_INCONCLUSIVE && s.reason == SEARCH_TIME));
-        if (time_s >= 200)
-            assert_int_equal(s.status, SEARCH_FOUND);
-    }
-}
-
-static struct trial_judgment tired(struct simulated *server, double load, double duration_s)
-{
-    return duration_s > 5 ? BAD : simulated_cliff(server, load, duration_s);
-}
-
-static void an_answer_that_a_long_trial_refutes_is_none(void **state)
-{
-    struct simulated server = {.trial = tired, .capacity = 20000};
-    double lower, upper;
-
-    (void)state;
-    simulated_search(&s, &config, &server);
-    search_bounds(&s, &lower, &upper);
-    assert_int_equal(s.status, SEARCH_INCONCLUSIVE);
-    assert_int_equal(s.reason, SEARCH_UNCONFIRMED);
-    assert_false(s.confirmed);
-    assert_true(lower > 19000 && upper < 21000);
-    assert_int_equal(count_step(SEARCH_OVERLOAD), 0);
-}
-
-static unsigned n_long;
-
-static struct trial_judgment unlucky(struct simulated *server, double load, double duration_s)
-{
-    return duration_s > 30 && n_long++ == 0 ? BAD : simulated_cliff(server, load, duration_s);
-}
-
-static void a_confirmation_that_fails_has_to_succeed_twice(void **state)
-{
-    struct simulated server = {.trial = unlucky, .capacity = 20000};
-    struct search_config long_one = config;
-
-    (void)state;
-    n_long = 0;
-    long_one.time_ns = 600 * S_NS;
-    simulated_search(&s, &long_one, &server);
-    assert_int_equal(s.status, SEARCH_FOUND);
-    assert_int_equal(count_step(SEARCH_CONFIRM), 3);
-}
-
-static void a_search_that_is_stopped_keeps_what_it_knows(void **state)
-{
-    struct simulated server = cliff(20000);
-    struct search_order order;
-    double lower, upper;
-
-    (void)state;
-    search_init(&s, &config);
-    for (int i = 0; i < 8; i++) {
-        assert_true(search_next(&s, 0, &order));
-        search_take(&s, simulated_trial(&server, &order));
-    }
-    search_stop(&s, SEARCH_STOPPED);
-    assert_false(search_next(&s, 0, &order));
-    assert_int_equal(s.status, SEARCH_INCONCLUSIVE);
-    assert_int_equal(s.reason, SEARCH_STOPPED);
-    search_bounds(&s, &lower, &upper);
-    assert_true(lower >= 16000 && lower <= 20000 && upper > 20000 && upper <= 32000);
-}
-
 static void trials_are_as_long_as_the_percentile_needs(void **state)
 {
-    struct simulated server = cliff(2000);
+    struct simulated server = simulated_with_cliff(2000);
     struct search_config slow = config;
 
     (void)state;
@@ -404,10 +313,6 @@ int main(void)
         cmocka_unit_test(a_lucky_load_above_a_bad_one_does_not_count),
         cmocka_unit_test(void_trials_are_repeated),
         cmocka_unit_test(too_many_void_trials_of_a_load_end_the_search),
-        cmocka_unit_test(a_search_ends_within_its_time),
-        cmocka_unit_test(an_answer_that_a_long_trial_refutes_is_none),
-        cmocka_unit_test(a_confirmation_that_fails_has_to_succeed_twice),
-        cmocka_unit_test(a_search_that_is_stopped_keeps_what_it_knows),
         cmocka_unit_test(trials_are_as_long_as_the_percentile_needs),
         cmocka_unit_test(what_is_known_is_never_forgotten),
         cmocka_unit_test(the_goal_missed_most_often_binds),
