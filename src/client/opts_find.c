@@ -71,7 +71,8 @@ static int parse_range(struct client_opts *o, char *error)
         return o->print_config ? 0
                                : REFUSE("--find: requires --find-range MIN-MAX, the loads to try");
     if (strlen(o->find_range) < sizeof text) {
-        max = strchr(strcpy(text, o->find_range), '-');
+        snprintf(text, sizeof text, "%s", o->find_range);
+        max = strchr(text, '-');
         if (max != NULL) {
             *max++ = '\0';
             if (units_parse_rate(text, &o->find_min) == 0 &&

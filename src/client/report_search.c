@@ -57,16 +57,18 @@ static const char *binding_name(const struct client_find *f)
 
 /* --- text --- */
 
+/* Of a load: a number and its unit. */
+enum { LOAD_TEXT_BYTES = 2 * UNITS_TEXT_BYTES };
+
 /* "12,345 q/s" */
 static const char *load_text(char *text, const struct client_find *f, double load)
 {
     char count[UNITS_TEXT_BYTES];
 
     if (load < 100 && is_rate(f))
-        snprintf(text, 2 * UNITS_TEXT_BYTES, "%.4g q/s", load);
+        snprintf(text, LOAD_TEXT_BYTES, "%.4g q/s", load);
     else
-        snprintf(text, 2 * UNITS_TEXT_BYTES, "%s %s",
-                 units_format_count(count, (uint64_t)(load + 0.5)),
+        snprintf(text, LOAD_TEXT_BYTES, "%s %s", units_format_count(count, (uint64_t)(load + 0.5)),
                  is_rate(f) ? "q/s" : "connections");
     return text;
 }
@@ -74,7 +76,7 @@ static const char *load_text(char *text, const struct client_find *f, double loa
 static void print_answer(FILE *out, const struct client_find *f)
 {
     const struct search *s = &f->search;
-    char a[2 * UNITS_TEXT_BYTES], b[2 * UNITS_TEXT_BYTES], c[2 * UNITS_TEXT_BYTES];
+    char a[LOAD_TEXT_BYTES], b[LOAD_TEXT_BYTES], c[LOAD_TEXT_BYTES];
     double lower, upper;
 
     search_bounds(s, &lower, &upper);
@@ -96,7 +98,7 @@ static void print_why_inconclusive(FILE *out, const struct client_find *f)
 {
     const struct search *s = &f->search;
     const char *binding = binding_name(f);
-    char a[2 * UNITS_TEXT_BYTES], b[2 * UNITS_TEXT_BYTES];
+    char a[LOAD_TEXT_BYTES], b[LOAD_TEXT_BYTES];
     double lower, upper;
 
     if (s->status != SEARCH_INCONCLUSIVE)
@@ -137,7 +139,7 @@ static void print_level(FILE *out, const struct client_find *f)
 static void print_confirmation(FILE *out, const struct client_find *f)
 {
     const struct search *s = &f->search;
-    char a[2 * UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+    char a[LOAD_TEXT_BYTES], b[UNITS_TEXT_BYTES];
 
     for (size_t i = 0; i < s->n; i++)
         if (s->trials[i].order.step == SEARCH_CONFIRM)
@@ -167,7 +169,7 @@ static void print_trial(FILE *out, const struct client_find *f, size_t i)
     const struct search_trial *t = &f->search.trials[i];
     const struct client_find_trial *seen = &f->trials[i];
     const char *reason = reason_of(f, t);
-    char load[2 * UNITS_TEXT_BYTES], length[UNITS_TEXT_BYTES], p50[UNITS_TEXT_BYTES],
+    char load[LOAD_TEXT_BYTES], length[UNITS_TEXT_BYTES], p50[UNITS_TEXT_BYTES],
         p99[UNITS_TEXT_BYTES], lost[UNITS_TEXT_BYTES];
 
     fprintf(out, "  %-8s %20s %8s %10s %10s %10s  %s%s%s%s\n", search_step_name(t->order.step),

@@ -17,16 +17,19 @@ static const char *text_of(const struct json_object *object, const char *path)
     return text != NULL ? text : "-";
 }
 
+/* Of a load: a number and its unit. */
+enum { LOAD_TEXT_BYTES = 2 * UNITS_TEXT_BYTES };
+
 /* "12,345 q/s" */
-static const char *load_text(char text[2 * UNITS_TEXT_BYTES], const struct json_object *search,
+static const char *load_text(char text[LOAD_TEXT_BYTES], const struct json_object *search,
                              double load)
 {
     char count[UNITS_TEXT_BYTES];
 
     if (load < 100 && load != floor(load))
-        snprintf(text, 2 * UNITS_TEXT_BYTES, "%.4g %.20s", load, text_of(search, "unit"));
+        snprintf(text, LOAD_TEXT_BYTES, "%.4g %.20s", load, text_of(search, "unit"));
     else
-        snprintf(text, 2 * UNITS_TEXT_BYTES, "%s %.20s",
+        snprintf(text, LOAD_TEXT_BYTES, "%s %.20s",
                  units_format_count(count, (uint64_t)fmin(fmax(load + 0.5, 0), 1e18)),
                  text_of(search, "unit"));
     return text;
@@ -35,7 +38,7 @@ static const char *load_text(char text[2 * UNITS_TEXT_BYTES], const struct json_
 static void print_answer(const struct json_object *search)
 {
     const char *status = text_of(search, "status");
-    char text[2 * UNITS_TEXT_BYTES];
+    char text[LOAD_TEXT_BYTES];
     double value;
 
     printf("%-13s%s", "Capacity", status);
@@ -68,7 +71,7 @@ static const char *time_text(char text[UNITS_TEXT_BYTES], const struct json_obje
 
 static void print_trial(const struct json_object *search, const struct json_object *trial)
 {
-    char load[2 * UNITS_TEXT_BYTES], p50[UNITS_TEXT_BYTES], p99[UNITS_TEXT_BYTES],
+    char load[LOAD_TEXT_BYTES], p50[UNITS_TEXT_BYTES], p99[UNITS_TEXT_BYTES],
         lost[UNITS_TEXT_BYTES];
     double value = 0, duration_s = 0;
     uint64_t n_lost = 0;
