@@ -2,8 +2,7 @@
  * clients: the simulated clients of tcpserver, and the truth about each of their connections.
  *
  * What a client does is drawn from the scenario when it comes: how much it sends, in which pieces,
- * whether it reads, and how it ends.  Each byte that the server sends must be the next one of the
- * answer to what the server has read. */
+ * whether it reads, and how it ends. */
 #ifndef TCPSCALER_SIM_SERVER_CLIENTS_H
 #define TCPSCALER_SIM_SERVER_CLIENTS_H
 
@@ -32,12 +31,6 @@ void clients_expect_closing(void);
 /* Connection i has left its listener's queue: accepted; or lost by a fault of accept(2). */
 void clients_accepted(uint32_t i);
 void clients_lose(uint32_t i);
-
-/* --- laws --- */
-
-/* No connection waits for longer than that for the server to read, to answer or to close it; nor,
- * while it accepts, to be accepted or refused. */
-void clients_check_progress(uint64_t most_ns, bool accepts);
 
 struct clients_figures {
     uint64_t n_came, n_established, n_accepted, n_served, n_refused, n_lost, n_vanished;

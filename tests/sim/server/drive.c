@@ -10,6 +10,7 @@
 #include "host/memory_watch.h"
 #include "memory.h"
 #include "ports.h"
+#include "progress.h"
 #include "server/workers.h"
 #include "server_laws.h"
 #include "tcp.h"
@@ -202,7 +203,7 @@ static void look(struct run *r, const struct scenario *s)
     if (r->calm_ns != WORLD_NEVER)
         look_at_memory(r, s);
     look_at_requests(r, s);
-    clients_check_progress(most_wait_ns(), !r->is_paused);
+    progress_check(most_wait_ns(), !r->is_paused);
     check_pushing(r, s);
 }
 

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ * client: one simulated client of tcpserver, and what all of them share.  Private to clients,
+ * answers, dealings and progress. */
+#ifndef TCPSCALER_SIM_SERVER_CLIENT_H
+#define TCPSCALER_SIM_SERVER_CLIENT_H
+
+#include "protocol/push_message.h"
+#include "server/config.h"
+#include "tcp.h"
+#include "world.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct client {
+    uint64_t tcp; /* name; 0: none */
+    uint32_t address;
+    /* what it does */
+    uint64_t to_send;
+    bool never_reads, half_closes, stays;
+    uint64_t slow_ns;
+    /* what it has done */
+    uint64_t sent, n_read, reads_until_ns;
+    bool is_blocked, has_finished, is_gone, has_vanished;
+    /* what the server has done */
+    bool was_accepted, is_served;
+    uint64_t received; /* bytes that it has read ... */
+    uint64_t expected; /* ... to which it answers this many ... */
+    uint64_t answered; /* ... of which it has sent these */
+    uint32_t word;     /* the last four received */
+    uint64_t accepted_ns, ready_ns;
+    struct push_stream stream;
+    uint64_t next_sequence, intended_ns;
+};
+
+struct clients {
+    const struct server_config *config; /* of the workers */
+    struct client *all;
+    uint32_t n;
+    bool expects_closing; /* connections may be closed without a reason of their own */
+    bool had_faults;      /* of calls that accepting needs */
+};
+
+extern struct clients clients;
+
+static inline bool clients_push(void)
+{
+    return clients.config->push_rate_per_s > 0;
+}
+
+static inline struct client *client_of(const struct tcp *t)
+{
+    return &clients.all[t->peer.client];
+}
+
+static inline uint64_t client_way_ns(void)
+{
+    return (world.scenario.latency_us + world_up_to(world.scenario.jitter_us)) * 1000;
+}
+
+/* The server has read of what connection i sent: its client may go on sending. */
+void clients_has_read(uint32_t i);
+
+#endif

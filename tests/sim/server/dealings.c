@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT
+ * dealings: what tcpserver does with the connection of each client - accepts, reads, refuses and
+ * closes it - and whether it may.  Called by the calls and by those parts of the product that are
+ * wrapped. */
+#include "answers.h"
+#include "client.h"
+#include "clients.h"
+#include "descriptor.h"
+#include "drive.h"
+#include "ledger.h"
+#include "server/conn.h"
+#include "violation.h"
+#include "world.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#define MS 1000000ull
+
+int __real_server_conn_open(struct server_conns *conns, int fd, uint32_t source_entry);
+int __wrap_server_conn_open(struct server_conns *conns, int fd, uint32_t source_entry);
+
+void clients_accepted(uint32_t i)
+{
+    struct client *c = client_of(tcp_at(i));
+
+    LAW(!c->was_accepted, "client %u: accepted twice", tcp_at(i)->peer.client);
+    c->was_accepted = true;
+    c->accepted_ns = world.now_ns;
+    clients_figures.n_accepted++;
+}
+
+void clients_lose(uint32_t i)
+{
+    client_of(tcp_at(i))->is_gone = true;
+    clients_figures.n_lost++;
+}
+
+static uint64_t served_of(uint32_t address)
+{
+    uint64_t n = 0;
+
+    for (uint32_t id = 0; id < clients.n; id++)
+        n += clients.all[id].is_served && clients.all[id].address == address;
+    return n;
+}
+
+int __wrap_server_conn_open(struct server_conns *conns, int fd, uint32_t source_entry)
+{
+    const struct scenario *s = &world.scenario;
+    struct client *c = client_of(tcp_at(descriptor_of(fd)->tcp));
+    struct clients_figures *f = &clients_figures;
+
+    c->is_served = true;
+    f->n_served++;
+    if (++f->n_active > f->n_peak)
+        f->n_peak = f->n_active;
+    LAW(s->max_connections == 0 || f->n_active < s->max_connections + s->workers + s->spare_workers,
+        "%" PRIu64 " connections of at most %" PRIu64, f->n_active, s->max_connections);
+    LAW(s->max_per_source == 0 || served_of(c->address) <= s->max_per_source,
+        "%" PRIu64 " connections of one source", served_of(c->address));
+    if (__real_server_conn_open(conns, fd, source_entry) == 0)
+        return 0;
+    c->is_served = false;
+    f->n_served--;
+    f->n_active--;
+    return -1;
+}
+
+void ledger_on_received(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_t arrived_ns,
+                        bool is_drained)
+{
+    (void)arrived_ns;
+    struct tcp *t = tcp_at(i);
+    struct client *c = client_of(t);
+
+    (void)is_drained;
+    LAW(c->is_served, "client %u: read before it is served", t->peer.client);
+    LAW(clients_push() || c->answered == c->expected,
+        "client %u: read while %" PRIu64 " bytes are still to be sent", t->peer.client,
+        c->expected - c->answered);
+    for (size_t k = 0; k < n_bytes; k++) {
+        LAW(data[k] == answers_byte(t->peer.client, c->received), "the simulation's own byte");
+        answers_expect(c, data[k]);
+        c->received++;
+    }
+    clients_figures.bytes_received += n_bytes;
+    clients_has_read(i);
+}
+
+/* The cause that the last call has told; false: none. */
+static bool explain(const struct tcp *t, struct outcome *cause)
+{
+    const struct tcp_call *last = &t->last;
+
+    if (last->at_ns == 0 || last->result > 0 || last->result == -EAGAIN || last->result == -EINTR)
+        return false;
+    cause->phase = last->is_send ? PHASE_SEND : PHASE_RECEIVE;
+    cause->reason = last->result == 0 ? REASON_PEER : outcome_reason_of_errno(-last->result);
+    return true;
+}
+
+static void check_idle(const struct client *c, const struct tcp *t)
+{
+    const uint64_t since_ns = t->last.at_ns != 0 ? t->last.at_ns : c->accepted_ns;
+    const struct scenario *s = &world.scenario;
+    /* of the coarse clock, and of a turn */
+    const uint64_t early_ns = 8 * MS + 2000 * s->call_ns + 200 * s->preempt_permille * s->wakeup_us;
+
+    if (clients.expects_closing || s->malloc_ppm > 0 || s->watch_permille > 0)
+        return;
+    LAW(clients.config->idle_timeout_ns > 0 &&
+            world.now_ns - since_ns + early_ns >= clients.config->idle_timeout_ns,
+        "client %u: closed without a cause, %" PRIu64 " ns after the last call", t->peer.client,
+        world.now_ns - since_ns);
+}
+
+static void release(const struct tcp *t)
+{
+    struct client *c = client_of(t);
+    struct outcome cause;
+
+    c->is_served = false;
+    clients_figures.n_active--;
+    clients_figures.n_begun += c->stream.offset > 0;
+    if (explain(t, &cause)) {
+        clients_figures.closed[cause.phase][cause.reason]++;
+        LAW(cause.reason != REASON_PEER || clients_push() || c->answered == c->expected,
+            "client %u: closed with %" PRIu64 " bytes still to be sent", t->peer.client,
+            c->expected - c->answered);
+    } else {
+        clients_figures.n_unexplained++;
+        check_idle(c, t);
+    }
+}
+
+/* Where nothing else is a reason: a limit has been reached, or all tables are full. */
+static void check_refusal(const struct tcp *t)
+{
+    const struct scenario *s = &world.scenario;
+
+    if (clients.had_faults || s->preempt_permille > 0 || s->memory_grant > 0 ||
+        (s->fd_limit > 0 && !s->own_tables) ||
+        (s->max_connections > 0 && clients_figures.n_active >= s->max_connections) ||
+        (s->max_per_source > 0 && served_of(t->address) >= s->max_per_source))
+        return;
+    LAW(s->fd_limit > 0, "client %u: refused without a reason", t->peer.client);
+    LAW(descriptor_room() <= 1, "client %u: refused, but %" PRIu64 " descriptors are free",
+        t->peer.client, descriptor_room() - 1); /* less that of the refused one */
+}
+
+void ledger_on_close(uint32_t i)
+{
+    const struct tcp *t = tcp_at(i);
+    int64_t waiting;
+
+    if (t->state == TCP_LISTENING) {
+        while ((waiting = tcp_take_waiting(i)) >= 0) {
+            clients_lose((uint32_t)waiting);
+            tcp_close((uint32_t)waiting);
+        }
+        return;
+    }
+    if (client_of(t)->is_served) {
+        release(t);
+        return;
+    }
+    LAW(t->reset_on_close && t->last.at_ns == 0, "client %u: refused without a reset",
+        t->peer.client);
+    check_refusal(t);
+    clients_figures.n_refused++;
+}
+
+/* --- what only the simulation of tcpclient needs --- */
+
+void ledger_on_clock(uint64_t now_ns)
+{
+    (void)now_ns;
+}
+
+void ledger_on_end(uint32_t i)
+{
+    (void)i;
+}
+
+void ledger_on_turn(void)
+{
+}
+
+bool drive_is_drained(int fiber)
+{
+    (void)fiber;
+    return false;
+}
