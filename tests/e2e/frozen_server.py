@@ -22,9 +22,9 @@ def is_idle(port):
 
 def frozen_run(protocol, connections, *arguments):
     """Returns the result and the client's resident bytes every 200 ms while the server is stopped."""
-    before_s = 1
+    before_s, after_s = 1, 1
     with Server("--protocol", "ping" if protocol == "ping" else "echo") as server:
-        client = Client("-p", server.port, "-c", connections, "--schedule", f"{before_s + FREEZE_S}s:{RATE},300s:20",
+        client = Client("-p", server.port, "-c", connections, "--schedule", f"{before_s + FREEZE_S}s:{RATE},{after_s}s:20,300s:0",
                         "--timeout", "10ms", "--protocol", protocol, "--stats-interval", "100ms", *arguments, "127.0.0.1")
         wait_until_running(client)
         time.sleep(before_s)
@@ -34,6 +34,7 @@ def frozen_run(protocol, connections, *arguments):
             time.sleep(0.2)
             rss.append(rss_bytes(client.pid))
         server.process.send_signal(signal.SIGCONT)
+        time.sleep(after_s)  # at least until nothing more is due: a query that timed out is still owed its answer
         wait_for(lambda: is_idle(server.port), "the server to catch up", 200)
         client.process.send_signal(signal.SIGINT)
         r = client.wait()

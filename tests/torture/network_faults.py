@@ -100,7 +100,7 @@ def connections_killed_by_ss(row):
         row.expect("killed", Between(200), n_killed)
         row.expect("reset", n_killed, sum(n for name, n in c["outcomes"].items() if name.endswith("/reset")))
         row.expect("live at the end", 200, c["live_at_end"])
-        row.expect("errors", at_most(n_killed), r.json["queries"]["error"])
+        row.expect("errors with a lost connection", r.json["queries"]["error"], lost(r.json["queries"]["outcomes"]))
         row.served(server)
         row.expect("accepted", 200 + n_killed, server.result["accepted"])
 

@@ -30,7 +30,7 @@ def server_killed_and_restarted(row):
         row.expect("refused meanwhile", Between(200), c["outcomes"].get("connect/refused"))
         row.expect("live at the end", 200, c["live_at_end"])
         row.expect("unsent", Between(1, 7000), q["unsent"])
-        row.expect("errors", at_most(200), q["error"])
+        row.expect("errors with a lost connection", q["error"], lost(q["outcomes"]))
         row.expect("timeouts", 0, q["timeout"])
         row.note("answered", q["answered"])
         row.served(second)

@@ -73,7 +73,7 @@ def words(value):
 
 
 def lost(outcomes):
-    """Connections that the other side ended."""
+    """Connections, or their queries, that the other side ended."""
     return sum(n for name, n in outcomes.items() if name.endswith(("reset", "closed by peer")))
 
 
