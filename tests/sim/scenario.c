@@ -3,6 +3,7 @@
 #include "scenario.h"
 
 #include "base/rng.h"
+#include "draw.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -92,26 +93,6 @@ int scenario_parse(struct scenario *s, const char *text)
 }
 
 /* --- random ones --- */
-
-static uint64_t between(struct rng *r, uint64_t least, uint64_t most)
-{
-    return least + rng_below(r, (uint32_t)(most - least + 1));
-}
-
-/* Small values as likely as large ones: uniform in the logarithm. */
-static uint64_t of_any_size(struct rng *r, uint64_t least, uint64_t most)
-{
-    uint64_t v = most;
-
-    while (v > 2 * least && rng_below(r, 100) < 70)
-        v /= 2;
-    return between(r, least, v);
-}
-
-static bool one_in(struct rng *r, uint32_t n)
-{
-    return rng_below(r, n) == 0;
-}
 
 static void draw_load(struct scenario *s, struct rng *r)
 {

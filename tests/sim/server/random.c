@@ -1,27 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * random: a random scenario for tcpserver. */
 #include "base/rng.h"
+#include "draw.h"
 #include "drive.h"
-
-static uint64_t between(struct rng *r, uint64_t least, uint64_t most)
-{
-    return least + rng_below(r, (uint32_t)(most - least + 1));
-}
-
-/* Small values as likely as large ones: uniform in the logarithm. */
-static uint64_t of_any_size(struct rng *r, uint64_t least, uint64_t most)
-{
-    uint64_t v = most;
-
-    while (v > 2 * least && rng_below(r, 100) < 70)
-        v /= 2;
-    return between(r, least, v);
-}
-
-static bool one_in(struct rng *r, uint32_t n)
-{
-    return rng_below(r, n) == 0;
-}
 
 static void draw_server(struct scenario *s, struct rng *r)
 {

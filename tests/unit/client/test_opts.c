@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * test_client_opts: the command line of tcpclient: defaults and rejected options. */
-#include "client/opts.h"
-
-#include "net/tls_context.h"
-
 #include "base/units.h"
+#include "net/tls_context.h"
+#include "opts_steps.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,25 +10,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-enum { MOST_WORDS = 32 };
-
-static struct client_opts opts;
-static char error[OPTIONS_ERROR_BYTES];
-
-/* Splits a line at blanks and parses it. */
-static enum options_result parse(const char *line)
-{
-    static char words[512];
-    char *argv[MOST_WORDS] = {(char *)"tcpclient"}, *rest = words;
-    int argc = 1;
-
-    snprintf(words, sizeof words, "%s", line);
-    while (argc < MOST_WORDS - 1 && (argv[argc] = strsep(&rest, " ")) != NULL)
-        argc++;
-    error[0] = '\0';
-    return client_opts_parse(&opts, argc, argv, stdout, error);
-}
 
 static void defaults_are_those_of_the_documents(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * test_client_opts_find: the options of a capacity search, and what they refuse. */
-#include "client/opts.h"
+#include "opts_steps.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,25 +9,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-enum { MOST_WORDS = 32 };
-
-static struct client_opts opts;
-static char error[OPTIONS_ERROR_BYTES];
-
-/* Splits a line at blanks and parses it. */
-static enum options_result parse(const char *line)
-{
-    static char words[512];
-    char *argv[MOST_WORDS] = {(char *)"tcpclient"}, *rest = words;
-    int argc = 1;
-
-    snprintf(words, sizeof words, "%s", line);
-    while (argc < MOST_WORDS - 1 && (argv[argc] = strsep(&rest, " ")) != NULL)
-        argc++;
-    error[0] = '\0';
-    return client_opts_parse(&opts, argc, argv, stdout, error);
-}
 
 static void without_a_search_nothing_changes(void **state)
 {
