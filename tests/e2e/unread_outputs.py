@@ -115,8 +115,9 @@ def test_sigint_ends_a_run_that_asks_a_silent_server():
     """Not beside the others: it waits for an answer for some seconds only."""
     with Server() as server, silent_listener() as silent:
         client = start_client("-c", 5, "--server-control", f"127.0.0.1:{silent.getsockname()[1]}", f"127.0.0.1:{server.port}")
-        silent.accept()
-        check_interrupted(interrupt_and_wait(client, "asking a server"), "asking a server")
+        connection, _ = silent.accept()
+        with connection:  # open: its end would be an answer
+            check_interrupted(interrupt_and_wait(client, "asking a server"), "asking a server")
 
 
 def answer_once_then_drip(listener, metrics):
