@@ -114,6 +114,8 @@ unsigned verdict_judge(const struct verdict_input *in)
 
 /* --- words --- */
 
+enum { SUBJECT_BYTES = 32 }; /* of a sentence */
+
 #define VERDICT_NAME(id, name, meaning)    name,
 #define VERDICT_MEANING(id, name, meaning) meaning,
 
@@ -131,20 +133,33 @@ const char *verdict_meaning(enum verdict_reason reason)
     return meanings[reason];
 }
 
+/* The percentiles from i on, with a verb that agrees: "p99.9 and above include". */
+static const char *from_percentile(char text[SUBJECT_BYTES], unsigned i, const char *plural,
+                                   const char *singular)
+{
+    if (i == VERDICT_N_PERCENTILES - 1)
+        snprintf(text, SUBJECT_BYTES, "the maximum %s", singular);
+    else
+        snprintf(text, SUBJECT_BYTES, "%s and above %s", percentile_names[i], plural);
+    return text;
+}
+
 /* Explains the first percentile that does not hold. */
 static void explain_delay(char *text, size_t n_bytes, const struct verdict_input *in)
 {
     char own[UNITS_TEXT_BYTES], limit[UNITS_TEXT_BYTES], n[UNITS_TEXT_BYTES];
+    char subject[SUBJECT_BYTES];
     const unsigned i = verdict_n_holding(in);
     int n_written;
 
     assert(i < VERDICT_N_PERCENTILES);
     if (is_reached_by_loss(in, i))
-        n_written = snprintf(text, n_bytes,
-                             "up to %s queries waited for %" PRIu64
-                             " packets lost on loopback: %s and above are not the server's",
-                             units_format_count(n, in->n_delayed_by_loss), in->lost_segments,
-                             percentile_names[i]);
+        n_written = snprintf(
+            text, n_bytes,
+            "up to %s %s waited for %" PRIu64 " packet%s lost on loopback: %s not the server's",
+            units_format_count(n, in->n_delayed_by_loss),
+            in->n_delayed_by_loss == 1 ? "query" : "queries", in->lost_segments,
+            in->lost_segments == 1 ? "" : "s", from_percentile(subject, i, "are", "is"));
     else
         n_written = snprintf(text, n_bytes, "this host's own delay is %s at %s (limit %s)",
                              units_format_duration(own, in->percentiles[i].own_ns),
@@ -207,22 +222,20 @@ const char *verdict_headline(char *text, const struct verdict_input *in)
 {
     const bool is_valid = verdict_judge(in) == 0;
     const unsigned n = verdict_n_holding(in);
-    char own[UNITS_TEXT_BYTES];
+    char own[UNITS_TEXT_BYTES], subject[SUBJECT_BYTES];
 
     if (n == VERDICT_N_PERCENTILES)
         snprintf(text, VERDICT_TEXT_BYTES, "%s", is_valid ? "VALID" : "SUSPECT");
     else if (n == 0)
         snprintf(text, VERDICT_TEXT_BYTES, "SUSPECT (no percentile holds)");
     else if (is_reached_by_loss(in, n))
-        snprintf(text, VERDICT_TEXT_BYTES,
-                 "%s to %s; %s and above may include packets lost on this host%s",
+        snprintf(text, VERDICT_TEXT_BYTES, "%s to %s; %s packets lost on this host%s",
                  is_valid ? "VALID" : "SUSPECT (holds", percentile_names[n - 1],
-                 percentile_names[n], is_valid ? "" : ")");
+                 from_percentile(subject, n, "may include", "may include"), is_valid ? "" : ")");
     else
-        snprintf(text, VERDICT_TEXT_BYTES,
-                 "%s to %s; %s and above include this host's own delays of %s%s",
+        snprintf(text, VERDICT_TEXT_BYTES, "%s to %s; %s this host's own delays of %s%s",
                  is_valid ? "VALID" : "SUSPECT (holds", percentile_names[n - 1],
-                 percentile_names[n], units_format_duration(own, in->percentiles[n].own_ns),
-                 is_valid ? "" : ")");
+                 from_percentile(subject, n, "include", "includes"),
+                 units_format_duration(own, in->percentiles[n].own_ns), is_valid ? "" : ")");
     return text;
 }

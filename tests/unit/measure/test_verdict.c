@@ -124,6 +124,25 @@ static void required_percentile_decides(void **state)
     assert_string_equal(verdict_headline(text, &in), "SUSPECT (no percentile holds)");
 }
 
+/* No percentile is above the maximum. */
+static void the_maximum_alone_is_named_so(void **state)
+{
+    struct verdict_input in = good;
+    char text[VERDICT_TEXT_BYTES];
+
+    (void)state;
+    in.percentiles[MAX].own_ns = 1010 * US;
+    assert_string_equal(verdict_headline(text, &in),
+                        "VALID to p99.99; the maximum includes this host's own delays of 1.01 ms");
+    in = good;
+    in.lost_segments = in.n_delayed_by_loss = 1;
+    assert_string_equal(verdict_headline(text, &in),
+                        "VALID to p99.99; the maximum may include packets lost on this host");
+    assert_string_equal(verdict_explain(text, &in, VERDICT_HOST_NOISE),
+                        "host-noise: up to 1 query waited for 1 packet lost on loopback: the "
+                        "maximum is not the server's; 0.1 % of CPU time stolen");
+}
+
 /* Of 10,000 queries 100 are slower than p99 and 10 slower than p99.9. */
 static void lost_packets_reach_the_percentiles_that_they_can(void **state)
 {
@@ -341,6 +360,7 @@ int main(void)
         cmocka_unit_test(schedule_has_to_be_kept_to_a_thousandth),
         cmocka_unit_test(percentile_holds_up_to_a_limit_or_a_tenth_of_it),
         cmocka_unit_test(required_percentile_decides),
+        cmocka_unit_test(the_maximum_alone_is_named_so),
         cmocka_unit_test(lost_packets_reach_the_percentiles_that_they_can),
         cmocka_unit_test(few_queries_are_judged_too),
         cmocka_unit_test(stolen_time_and_a_slow_server_are_no_doubts_by_themselves),
