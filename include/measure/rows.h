@@ -6,39 +6,18 @@
  * writes them to a descriptor that it does not own.  If a ring is full, the row is dropped and
  * counted, or (ROWS_BLOCK) the worker waits.  A reader that goes away (EPIPE), a full disk, or a
  * reader that reads nothing for ROWS_PATIENCE_NS after the run stops the output, not the run: rows
- * not written count as dropped.
- *
- *   type,timestamp,connection_id,query_id,poisson_id,poisson_interval_us,rtt_us,response_us,send_lag_us
- *
- * type Q: timestamp = when it was sent; poisson_id = the worker whose arrival process generated it;
- * poisson_interval_us = the gap before this arrival; send_lag_us = sent - intended.
- * type A: timestamp = when the answer was received; rtt_us = received - sent; response_us =
- * received - intended; send_lag_us as above.  Other fields are empty.  Times are epoch seconds with
- * 9 decimals; microseconds are whole, rounded down, except response and lag, which have 3 decimals.
- */
+ * not written count as dropped. */
 #ifndef TCPSCALER_MEASURE_ROWS_H
 #define TCPSCALER_MEASURE_ROWS_H
+
+#include "measure/rows_format.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#define ROWS_HEADER                                                                                \
-    "type,timestamp,connection_id,query_id,poisson_id,poisson_interval_us,rtt_us,response_us,"     \
-    "send_lag_us\n"
-#define ROWS_LINE_BYTES  160 /* maximum length of a row */
 #define ROWS_PATIENCE_NS 10000000000ull
 #define ROWS_HURRY_NS    200000000ull
-
-struct rows_record {
-    uint64_t time_ns; /* CLOCK_MONOTONIC */
-    uint64_t lag_ns;  /* sent - intended */
-    uint64_t span_ns; /* Q: gap before the arrival; A: received - sent, modulo 2^64 if negative */
-    uint32_t connection;
-    uint16_t id;
-    uint8_t type; /* 'Q' or 'A' */
-    uint8_t reserved;
-};
 
 struct rows;
 
@@ -81,9 +60,5 @@ struct rows_result {
 /* After the last push: writes what the rings hold, ends the thread, frees all but the descriptor.
  */
 void rows_close(struct rows *s, struct rows_result *result);
-
-/* One row of worker `ring` as text, without terminating NUL; returns its length.  Pure. */
-unsigned rows_format(char row[ROWS_LINE_BYTES], const struct rows_record *sample, uint32_t ring,
-                     uint64_t realtime_offset_ns);
 
 #endif

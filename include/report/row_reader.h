@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * row_reader: parses the rows of tcpclient -R; measure/rows.h has the columns.  Pure. */
+ * row_reader: parses the rows of tcpclient -R; measure/rows_format.h has the columns.  Pure. */
 #ifndef TCPSCALER_REPORT_ROW_READER_H
 #define TCPSCALER_REPORT_ROW_READER_H
 

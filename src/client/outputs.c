@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/reopen.h"
 #include "measure/hlog.h"
-#include "measure/rows.h"
+#include "measure/rows_format.h"
 
 #include <errno.h>
 #include <stdlib.h>

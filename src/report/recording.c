@@ -3,7 +3,7 @@
 #include "report/recording.h"
 
 #include "base/log.h"
-#include "measure/rows.h"
+#include "measure/rows_format.h"
 #include "report/decimal.h"
 #include "report/hlog_reader.h"
 #include "report/result.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * test_row_reader: rows formatted by measure/rows are read back; others are rejected. */
+ * test_row_reader: rows formatted by measure/rows_format are read back; others are rejected. */
 #include "report/row_reader.h"
 
-#include "measure/rows.h"
+#include "measure/rows_format.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
