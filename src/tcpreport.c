@@ -50,8 +50,9 @@ static int find_and_run(int argc, char **argv)
         puts("tcpreport " TCPSCALER_VERSION);
         return CMD_OK;
     }
-    log_error("unknown command '%s': expected show, merge, compare, plot or html: see --help",
-              argv[1]);
+    log_error(
+        "unknown command '%s': expected show, merge, compare, plot, html or watch: see --help",
+        argv[1]);
     return CMD_USAGE;
 }
 

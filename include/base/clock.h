@@ -23,6 +23,15 @@ static inline uint64_t clock_now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* CPU time of the calling thread in ns. */
+static inline uint64_t clock_thread_cpu_ns(void)
+{
+    struct timespec used;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
+
 /* Nanoseconds to add to a monotonic time to get CLOCK_REALTIME; the middle of the tightest of
  * several readings of both clocks. */
 uint64_t clock_realtime_offset_ns(void);

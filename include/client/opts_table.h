@@ -6,6 +6,7 @@
 #include "base/endpoint.h"
 #include "client/search/slo.h"
 #include "config/options.h"
+#include "host/watch/target.h"
 #include "protocol/query_init.h"
 #include "workload/backoff.h"
 
@@ -86,6 +87,8 @@ struct client_opts {
     int require; /* index into VERDICT_PERCENTILES */
     uint64_t stats_interval_ns;
     const char *control, *control_token, *server_control;
+    const char *watch;
+    struct watch_target watch_target; /* parsed from it */
     bool quiet;
     unsigned verbose;
 };

@@ -13,5 +13,6 @@ void report_json_sockets(struct json *j, const struct client_result *r);
 void report_json_resources(struct json *j, const struct client_result *r);
 void report_json_network(struct json *j, const struct client_result *r);
 void report_json_server(struct json *j, const struct client_result *r);
+void report_json_cost(struct json *j, const struct client_result *r);
 
 #endif

@@ -23,6 +23,8 @@
 #include <stdint.h>
 
 struct client_find;
+struct server_cost;
+struct watch_series;
 
 enum client_state {
     CLIENT_RUN_ENDED,
@@ -53,6 +55,7 @@ struct client_result {
     uint64_t paused_ns;                              /* by request, during the measurement */
     struct server_stats server_before, server_after; /* from --server-control */
     uint64_t started_epoch_ns;
+    uint64_t measured_epoch_ns; /* begin of the measurement; 0: not reached */
     struct client_start start;
     struct tally tally;                    /* sum over all workers */
     struct hist metrics[CLIENT_N_METRICS]; /* merged over all workers */
@@ -95,6 +98,9 @@ struct client_result {
     bool has_rows;
     struct rows_result rows;
     const struct client_find *find; /* --find; NULL: not */
+    /* What the server paid, and the samples; NULL: not watched, or the run goes on. */
+    const struct server_cost *cost;
+    const struct watch_series *watched;
     uint32_t n_workers;
     bool own_fd_tables;     /* each worker had its own */
     const char *broken_law; /* from tally_check(); NULL: all totals add up */

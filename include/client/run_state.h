@@ -25,6 +25,7 @@ struct client_find;
 struct control_socket;
 struct control_token;
 struct report_about;
+struct watch_thread;
 
 enum { CLIENT_RUN_N_SIGNALS = 2 };
 
@@ -44,6 +45,7 @@ struct client_run_settings {
     const struct report_about *about; /* shown by the control port */
     const char *server_control;       /* read at the end; NULL: none */
     struct client_find *find;         /* sets the load; its settings are set; NULL: none */
+    struct watch_thread *watch;       /* samples the server; opened; NULL: none */
 };
 
 struct client_run_state {
@@ -61,7 +63,8 @@ struct client_run_state {
     _Atomic uint64_t spare_tuple, fallback_tuple;
     enum client_stage stage; /* the earliest of all workers */
     bool started, closing;
-    bool opens_all; /* the workers go on beyond the first window of connections */
+    atomic_bool has_load; /* as `started`, for the thread that samples the server */
+    bool opens_all;       /* the workers go on beyond the first window of connections */
     uint64_t begin_ns, measure_ns, end_ns, stopped_ns;
     struct trend trend;
     struct memory_watch memory;

@@ -8,6 +8,8 @@
 #include "client/outputs.h"
 #include "client/plan.h"
 #include "client/server_stats.h"
+#include "host/watch/watch_thread.h"
+#include "measure/server_cost.h"
 #include "net/control_socket.h"
 
 /* Exit codes. */
@@ -27,6 +29,8 @@ struct client_session {
     struct control_socket control;
     struct control_token token;
     struct server_stats server; /* before the run */
+    struct watch_thread watch;
+    struct server_cost cost;
 };
 
 #define CLIENT_SESSION_INIT                                                                        \

@@ -3,17 +3,15 @@
  * group and of every visible ancestor.  See cgroups(7) and the kernel's
  * Documentation/admin-guide/cgroup-v1/memory.rst and cgroup-v2.rst.
  *
- * `proc` is "/proc": self/cgroup and self/mountinfo tell where the groups are.  A hierarchy that is
- * not mounted for this process, as under ip-netns(8), which mounts its own /sys, is looked up in
- * the mounts of its parent, grandparent and so on, as far as they are readable.  A missing or
- * unreadable file sets no limit. */
+ * `proc` is "/proc".  A missing or unreadable file sets no limit. */
 #ifndef TCPSCALER_HOST_CGROUP_H
 #define TCPSCALER_HOST_CGROUP_H
+
+#include "host/watch/cgroup_find.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CGROUP_PATH_BYTES  512
 #define CGROUP_MOST_LIMITS 32
 #define CGROUP_UNLIMITED   UINT64_MAX
 

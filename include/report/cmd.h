@@ -24,4 +24,7 @@ int cmd_plot(const struct report_opts *opts);
 /* Without gnuplot the page has no pictures. */
 int cmd_html(const struct report_opts *opts);
 
+/* CMD_SUSPECT: the server ended before the command did. */
+int cmd_watch(const struct report_opts *opts);
+
 #endif

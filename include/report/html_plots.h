@@ -5,6 +5,7 @@
 #ifndef TCPSCALER_REPORT_HTML_PLOTS_H
 #define TCPSCALER_REPORT_HTML_PLOTS_H
 
+#include "measure/watch_series.h"
 #include "report/history.h"
 #include "report/metrics.h"
 
@@ -38,6 +39,15 @@ bool html_plots_has_trials(const struct json_object *search);
 
 /* The p50 and p99 of these trials by their load, with the bounds of the capacity. */
 void html_plots_trials(FILE *script, const struct json_object *search);
+
+/* Whether at least two samples have this figure and the number of connections. */
+bool html_plots_has_memory(const struct watch_series *samples, enum watch_figure user);
+
+/* Memory by number of connections, of which at least one kind is known. */
+void html_plots_memory(FILE *script, const struct watch_series *samples, enum watch_figure user);
+
+/* CPUs busy over time; there are at least two samples. */
+void html_plots_cpu(FILE *script, const struct watch_series *samples);
 
 /* One curve per run; each has connections. */
 void html_plots_ramp(FILE *script, const struct recordings *all);

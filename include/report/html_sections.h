@@ -35,6 +35,9 @@ void html_limits(const struct html_report *r);
 void html_search(struct html_report *r);
 void html_search_answer(FILE *out, const struct json_object *search);
 
+/* What the watched server paid per connection and query, drawn, too. */
+void html_cost(struct html_report *r);
+
 void html_comparison(const struct html_report *r);
 void html_instances(const struct html_report *r);
 

@@ -4,20 +4,25 @@
 #define TCPSCALER_REPORT_OPTS_H
 
 #include "config/options.h"
+#include "host/watch/target.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* As given, or the defaults. */
 struct report_opts {
-    const char *json, *hlog; /* merge; json also compare */
-    uint64_t min_runs;       /* compare */
-    bool force;              /* compare */
-    bool nights;             /* compare */
-    int kind;                /* plot: enum plot_kind */
-    const char *metric;      /* plot */
-    const char *output;      /* plot, html */
-    bool term;               /* plot */
+    const char *json, *hlog;    /* merge; json also compare and watch */
+    uint64_t min_runs;          /* compare */
+    bool force;                 /* compare */
+    bool nights;                /* compare */
+    int kind;                   /* plot: enum plot_kind */
+    const char *metric;         /* plot */
+    const char *output;         /* plot, html */
+    const char *watch;          /* show, html: file of tcpreport watch */
+    uint16_t port;              /* watch */
+    uint64_t duration_ns;       /* watch; 0: until interrupted */
+    struct watch_target target; /* watch: parsed from its operand */
+    bool term;                  /* plot */
     char **files;
     int n_files;
     char **others; /* compare, html: the files behind -- */
@@ -30,7 +35,8 @@ struct report_opts {
     X(MERGE, merge, "Merges the results of instances that ran in parallel, exactly.")              \
     X(COMPARE, compare, "Compares two groups of runs: pass, regression or inconclusive.")          \
     X(PLOT, plot, "Plots runs with gnuplot.")                                                      \
-    X(HTML, html, "Writes one page about a run, which needs no other file.")
+    X(HTML, html, "Writes one page about a run, which needs no other file.")                       \
+    X(WATCH, watch, "Records what a server on this host uses, to be joined with a run.")
 
 #define REPORT_COMMAND_ENUM(id, name, summary) REPORT_##id,
 enum report_command { REPORT_COMMANDS(REPORT_COMMAND_ENUM) REPORT_N_COMMANDS };

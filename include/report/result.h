@@ -22,6 +22,17 @@ enum result_verdict { RESULT_VALID, RESULT_SUSPECT, RESULT_INVALID };
 struct json_object *result_parse(const char *text, size_t n_bytes, char error[RESULT_ERROR_BYTES]);
 void result_free(struct json_object *result);
 
+/* Parses any JSON value; NULL with a reason in error.  Free with result_free(). */
+struct json_object *result_parse_any(const char *text, size_t n_bytes,
+                                     char error[RESULT_ERROR_BYTES]);
+
+/* Sets a key of the object, which becomes the owner of the value.  Returns 0, or -1 with the value
+ * still the caller's. */
+int result_set(struct json_object *result, const char *key, struct json_object *value);
+
+/* Makes result_text() write each element of an array of arrays of numbers on one line. */
+void result_put_rows_on_lines(struct json_object *result, const char *path);
+
 /* Whether the value at `path` is true. */
 bool result_flag(const struct json_object *result, const char *path);
 
@@ -37,6 +48,9 @@ const char *result_string(const struct json_object *result, const char *path);
 
 /* A value as indented JSON; "null" if missing.  Valid until the next call. */
 const char *result_text(const struct json_object *result, const char *path);
+
+/* The time of a string such as "2026-01-31T23:59:59.123Z", in ns since the epoch; 0: it is none. */
+uint64_t result_time_ns(const struct json_object *result, const char *path);
 
 /* The i-th string of an array, borrowed; NULL: none. */
 const char *result_item(const struct json_object *result, const char *path, unsigned i);

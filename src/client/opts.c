@@ -162,10 +162,12 @@ static int check_tls(const struct client_opts *o, char *error)
     return 0;
 }
 
-static int check_control(const struct client_opts *o, char *error)
+static int check_control(struct client_opts *o, char *error)
 {
     if (o->control_token != NULL && o->control == NULL && o->server_control == NULL)
         return REFUSE("--control-token: requires --control or --server-control");
+    if (o->watch != NULL && watch_target_parse(&o->watch_target, o->watch) != 0)
+        return REFUSE("--watch: invalid value '%s': expected " WATCH_TARGET_ACCEPTED, o->watch);
     if (o->max_connections == 0 || o->find == CLIENT_FIND_CONNECTIONS)
         return 0;
     if (o->control == NULL)

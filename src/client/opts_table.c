@@ -167,6 +167,8 @@ static const struct option_row rows[] = {
     {OPTIONS_ROW_CONTROL_TOKEN(FIELD(control_token))},
     {"server-control", 0, OPTION_TEXT, FIELD(server_control), "ADDR",
      "include tcpserver's counters, read from its --control ADDR", 0, 0, NULL},
+    {"watch", 0, OPTION_TEXT, FIELD(watch), "SERVER",
+     "measure what SERVER uses: process ID, unit:NAME or cgroup:PATH", 0, 0, NULL},
     {"plan", 0, OPTION_FLAG, FIELD(plan), NULL,
      "print which limits apply and how to raise them, then exit", 0, 0, NULL},
     {OPTIONS_ROW_FORCE(FIELD(force))},

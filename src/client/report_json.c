@@ -3,6 +3,7 @@
  * requires a changelog line. */
 #include "client/report.h"
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "client/report_json_host.h"
 #include "client/report_search.h"
@@ -322,10 +323,13 @@ static void put_command(struct json *j, char *const *command)
 void report_json(FILE *out, const struct report_about *about, const struct client_result *r)
 {
     static const char *const states[] = {"ended", "connecting", "running", "paused", "draining"};
+    char measured[CLOCK_RFC3339_BYTES];
     struct json j;
 
     result_json_begin(&j, out, "tcpclient", about->version);
     result_json_run(&j, states[r->state], r->started_epoch_ns);
+    json_string(&j, "measured_from",
+                r->loaded ? clock_rfc3339(measured, r->measured_epoch_ns) : NULL);
     put_start(&j, &r->start);
     json_string(&j, "target", about->target);
     put_command(&j, about->command);
@@ -345,6 +349,7 @@ void report_json(FILE *out, const struct report_about *about, const struct clien
     report_json_sockets(&j, r);
     report_json_network(&j, r);
     report_json_server(&j, r);
+    report_json_cost(&j, r);
     put_output(&j, r);
     put_diagnosis(&j, r);
     put_verdict(&j, r);

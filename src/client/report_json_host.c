@@ -6,8 +6,12 @@
 #include "client/server_stats.h"
 #include "host/process_limits.h"
 #include "measure/outcome_report.h"
+#include "measure/server_cost_report.h"
 
 #include <sys/utsname.h>
+
+/* Rows of the result: of a long run at greater distances than it was sampled. */
+enum { MOST_SAMPLES = 200 };
 
 static void put_under_load(struct json *j, const char *key, const struct client_result *r,
                            uint64_t after, uint64_t loaded)
@@ -126,4 +130,12 @@ void report_json_server(struct json *j, const struct client_result *r)
     json_known_u64(j, "listen_drops", s.listen_drops);
     json_known_u64(j, "not_accepted", client_result_not_accepted(r));
     json_object_end(j);
+}
+
+void report_json_cost(struct json *j, const struct client_result *r)
+{
+    if (r->cost == NULL)
+        json_null(j, "server_cost");
+    else
+        server_cost_report_json(j, "server_cost", r->cost, r->watched, MOST_SAMPLES);
 }

@@ -7,6 +7,7 @@
 #include "client/report_text_host.h"
 #include "measure/latency_report.h"
 #include "measure/outcome_report.h"
+#include "measure/server_cost_report.h"
 #include "measure/verdict.h"
 #include "protocol/dns_rcode.h"
 
@@ -381,6 +382,8 @@ void report_text(FILE *out, const struct report_about *about, const struct clien
     report_text_host(out, r);
     report_text_network(out, r);
     report_text_server(out, r);
+    if (r->cost != NULL)
+        server_cost_report_text(out, r->cost);
     report_text_output(out, r);
     report_text_start(out, &r->start);
     print_verdict(out, r);

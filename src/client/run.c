@@ -11,7 +11,9 @@
 #include "client/run_result.h"
 #include "client/run_stages.h"
 #include "client/run_state.h"
+#include "host/watch/watch_thread.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -210,10 +212,38 @@ static void unwatch(struct client_run_state *r)
 
 /* --- the whole run --- */
 
+/* Called by the thread that samples the server: reads the workers' counters only. */
+static void read_load(void *context, struct watch_load *load)
+{
+    const struct client_run_state *r = context;
+
+    *load = (struct watch_load){
+        .connections = CLIENT_WORKERS_GAUGE(&r->workers, n_live),
+        .queries = CLIENT_WORKERS_GAUGE(&r->workers, tally.queries[TALLY_PROBE].sent) +
+                   CLIENT_WORKERS_GAUGE(&r->workers, tally.queries[TALLY_WARMUP].sent) +
+                   CLIENT_WORKERS_GAUGE(&r->workers, tally.queries[TALLY_MEASURED].sent),
+        .has_begun = atomic_load_explicit(&r->has_load, memory_order_relaxed),
+    };
+}
+
+/* The run goes on without. */
+static void watch_server(struct client_run_state *r)
+{
+    struct watch_thread *watch = r->settings->watch;
+
+    if (watch == NULL)
+        return;
+    watch->load = read_load;
+    watch->context = r;
+    if (watch_thread_start(watch) != 0)
+        log_error("--watch: cannot start a thread: %s", strerror(errno));
+}
+
 static int lead(struct client_run_state *r)
 {
     if (client_workers_start(&r->workers, r->config) != 0)
         return -1;
+    watch_server(r);
     /* not earlier: the first workers would take CPU time from those still being created */
     client_workers_post(&r->workers, CLIENT_OPEN, clock_now_ns());
     event_base_dispatch(r->base);

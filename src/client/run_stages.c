@@ -7,6 +7,7 @@
 #include "base/notify.h"
 #include "client/find.h"
 #include "client/run_result.h"
+#include "host/watch/watch_thread.h"
 
 #include <stdlib.h>
 
@@ -19,6 +20,7 @@ static void start_load(struct client_run_state *r, uint64_t begin_ns)
     const struct client_config *config = r->config;
 
     r->started = true;
+    atomic_store_explicit(&r->has_load, true, memory_order_relaxed);
     client_workers_deal_arrivals(&r->workers,
                                  client_config_keeps_opening(config) || config->targets != NULL);
     client_run_read_host(r, &r->result->host_loaded, &r->result->net_loaded);
@@ -26,6 +28,8 @@ static void start_load(struct client_run_state *r, uint64_t begin_ns)
     r->measure_ns = r->begin_ns + config->warmup_ns;
     r->end_ns =
         config->duration_ns == PACER_NEVER ? PACER_NEVER : r->measure_ns + config->duration_ns;
+    r->result->measured_epoch_ns =
+        r->result->started_epoch_ns + (r->measure_ns - r->progress.start_ns);
     r->result->loaded = true;
     /* with --start-at, the settle time may have begun before the program */
     if (r->begin_ns > r->intervals.origin_ns + r->settings->settle_ns)
@@ -58,6 +62,8 @@ static void finish(struct client_run_state *r)
     r->result->has_sockets = sockdiag_count(&r->config->target, &r->result->sockets) == 0;
     client_workers_connections(&r->workers, r->result);
     read_server(r);
+    if (r->settings->watch != NULL)
+        watch_thread_stop(r->settings->watch);
     client_workers_post(&r->workers, CLIENT_CLOSE, 0);
     event_base_loopbreak(r->base);
 }

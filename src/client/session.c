@@ -133,6 +133,16 @@ static int open_control(struct client_session *s)
     return 0;
 }
 
+static int open_watch(struct client_session *s)
+{
+    char error[WATCH_TEXT_BYTES];
+
+    if (s->opts.watch != NULL && watch_open(&s->watch.watch, "/proc", &s->opts.watch_target,
+                                            s->opts.server.port, error) != 0)
+        return log_error("--watch: '%s': %s", s->opts.watch, error);
+    return 0;
+}
+
 /* Reports a missed start before anything is opened. */
 static int check_start(const struct start_gate_settings *gate)
 {
@@ -201,6 +211,7 @@ static int run(struct client_session *s, struct client_find *find, struct client
         .about = &about,
         .server_control = s->opts.server_control,
         .find = find,
+        .watch = s->opts.watch != NULL ? &s->watch : NULL,
         .gate = gate.at_epoch_ns > 0 || gate.file != NULL ? &gate : NULL,
     };
     int failed;
@@ -224,6 +235,19 @@ static int run(struct client_session *s, struct client_find *find, struct client
 }
 
 /* --- report --- */
+
+static void add_cost(struct client_session *s, struct client_result *result)
+{
+    if (s->opts.watch == NULL)
+        return;
+    server_cost_copy_name(s->cost.name, s->watch.watch.name);
+    server_cost_copy_name(s->cost.end, s->watch.watch.end);
+    server_cost_compute(&s->cost, &s->watch.series,
+                        result->loaded ? result->measured_epoch_ns : UINT64_MAX,
+                        result->measured_epoch_ns + result->scheduled_ns);
+    result->cost = &s->cost;
+    result->watched = &s->watch.series;
+}
 
 /* Logged even with --quiet: it explains the exit code. */
 static void log_doubts(const struct client_result *r)
@@ -286,6 +310,7 @@ static int measure(struct client_session *s)
     find->settings = &settings;
     if (run(s, s->opts.find != CLIENT_FIND_NONE ? find : NULL, result) == 0) {
         result->server_before = s->server;
+        add_cost(s, result);
         client_judge(result, &s->plan, (unsigned)s->opts.require);
         client_diagnose(result, &s->plan, s->opts.threads == 0);
         code = exit_code(result, write_reports(s, result));
@@ -301,7 +326,7 @@ static int measure(struct client_session *s)
 
 int client_session_run(struct client_session *s)
 {
-    if (check_plan(s) != 0 || client_outputs_open(&s->outputs, &s->opts) != 0)
+    if (check_plan(s) != 0 || open_watch(s) != 0 || client_outputs_open(&s->outputs, &s->opts) != 0)
         return CLIENT_EXIT_USAGE;
     output_drop_stderr(true); /* until the run is over */
     if (open_control(s) != 0)
@@ -313,6 +338,7 @@ int client_session_run(struct client_session *s)
 void client_session_free(struct client_session *s)
 {
     control_socket_close(&s->control);
+    watch_thread_free(&s->watch);
     client_plan_free(&s->plan);
     free(s->outputs.hlog_head);
 }

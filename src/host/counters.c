@@ -2,6 +2,8 @@
  * host_counters: see host/counters.h. */
 #include "host/counters.h"
 
+#include "host/watch/netstat.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,41 +59,6 @@ static void read_cpu(struct host_counters *s)
     fclose(f);
 }
 
-/* These files hold pairs of lines, "Tcp: name name ..." and "Tcp: value value ...". */
-static uint64_t find_counter(const char *names, const char *values, const char *wanted)
-{
-    char name[64];
-    uint64_t value;
-    int n_name, n_value;
-
-    names += strcspn(names, " ");
-    values += strcspn(values, " ");
-    while (sscanf(names, " %63s%n", name, &n_name) == 1 &&
-           sscanf(values, " %" SCNu64 "%n", &value, &n_value) == 1) {
-        if (strcmp(name, wanted) == 0)
-            return value;
-        names += n_name;
-        values += n_value;
-    }
-    return HOST_COUNTERS_UNKNOWN;
-}
-
-static uint64_t read_counter(const char *file, const char *group, const char *wanted)
-{
-    static const int longest = 8192;
-    char names[8192], values[8192];
-    uint64_t value = HOST_COUNTERS_UNKNOWN;
-    FILE *f = fopen(file, "re");
-
-    if (f == NULL)
-        return value;
-    while (fgets(names, longest, f) != NULL && fgets(values, longest, f) != NULL)
-        if (strncmp(names, group, strlen(group)) == 0)
-            value = find_counter(names, values, wanted);
-    fclose(f);
-    return value;
-}
-
 /* "TCP: inuse 5 orphan 0 tw 3 alloc 7 mem 1": in pages. */
 static void read_tcp_memory(struct host_counters *s)
 {
@@ -123,7 +90,7 @@ static void read_tcp_is_short(struct host_counters *s)
 
 static void read_tcp_pressures(struct host_counters *s)
 {
-    s->tcp_memory_pressures = read_counter("/proc/net/netstat", "TcpExt:", "TCPMemoryPressures");
+    s->tcp_memory_pressures = netstat_read("/proc/net/netstat", "TcpExt:", "TCPMemoryPressures");
     read_tcp_is_short(s);
 }
 
@@ -147,11 +114,11 @@ void host_counters_read(struct host_counters *s)
     read_usage(s);
     read_rss(s);
     read_cpu(s);
-    s->retransmits = read_counter("/proc/net/snmp", "Tcp:", "RetransSegs");
-    s->loss_probes = read_counter("/proc/net/netstat", "TcpExt:", "TCPLossProbes");
-    s->dsacks = read_counter("/proc/net/netstat", "TcpExt:", "TCPDSACKRecv");
-    s->listen_overflows = read_counter("/proc/net/netstat", "TcpExt:", "ListenOverflows");
-    s->listen_drops = read_counter("/proc/net/netstat", "TcpExt:", "ListenDrops");
+    s->retransmits = netstat_read("/proc/net/snmp", "Tcp:", "RetransSegs");
+    s->loss_probes = netstat_read("/proc/net/netstat", "TcpExt:", "TCPLossProbes");
+    s->dsacks = netstat_read("/proc/net/netstat", "TcpExt:", "TCPDSACKRecv");
+    s->listen_overflows = netstat_read("/proc/net/netstat", "TcpExt:", "ListenOverflows");
+    s->listen_drops = netstat_read("/proc/net/netstat", "TcpExt:", "ListenDrops");
     read_slab(s);
     read_tcp_memory(s);
     read_tcp_pressures(s);

@@ -10,6 +10,7 @@
 #include "report/recording.h"
 #include "report/result.h"
 #include "report/total.h"
+#include "report/watch_file.h"
 
 #include <stdlib.h>
 
@@ -53,6 +54,7 @@ static void print_page(struct html_report *r)
     html_outcomes(r);
     html_limits(r);
     html_search(r);
+    html_cost(r);
     html_comparison(r);
     html_instances(r);
     html_details(r);
@@ -62,7 +64,8 @@ static void print_page(struct html_report *r)
     html_page_end(r->out);
 }
 
-static int write_page(const char *name, struct recordings *runs, const struct recordings *earlier)
+static int write_page(const char *name, struct recordings *runs, const struct recordings *earlier,
+                      const char *watch)
 {
     struct total total = {0};
     struct output file = OUTPUT_CLOSED;
@@ -72,6 +75,7 @@ static int write_page(const char *name, struct recordings *runs, const struct re
     int status = -1;
 
     if (total_make(&total, runs) == 0 && (result = result_of(runs, &total)) != NULL &&
+        (watch == NULL || watch_file_join(result, watch) == 0) &&
         output_open(&file, "output", name) == 0) {
         report.out = file.stream;
         report.result = result;
@@ -97,6 +101,8 @@ static int check(const struct recordings *all)
 
 static int check_output(const struct report_opts *o)
 {
+    if (o->watch != NULL && output_is(o->output, o->watch))
+        return log_error("--output: '%s' is one of the input files", o->output);
     for (int i = 0; i < o->n_files + o->n_others; i++) {
         const char *name = i < o->n_files ? o->files[i] : o->others[i - o->n_files];
 
@@ -116,7 +122,7 @@ int cmd_html(const struct report_opts *opts)
         (opts->n_others == 0 ||
          (recordings_load(&earlier, opts->others, (size_t)opts->n_others) == 0 &&
           check(&earlier) == 0)) &&
-        write_page(opts->output, &runs, &earlier) == 0)
+        write_page(opts->output, &runs, &earlier, opts->watch) == 0)
         code = CMD_OK;
     recordings_free(&runs);
     recordings_free(&earlier);

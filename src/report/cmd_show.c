@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * cmd_show: tcpreport show: prints the files of a run as one screen of text. */
+#include "base/log.h"
 #include "base/units.h"
 #include "measure/latency_report.h"
+#include "measure/server_cost_report.h"
 #include "report/cmd.h"
 #include "report/opts.h"
 #include "report/recording.h"
 #include "report/result.h"
 #include "report/search_report.h"
+#include "report/server_cost_reader.h"
+#include "report/watch_file.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -171,6 +175,16 @@ static void print_outcomes(const struct json_object *result, const char *path, c
     result_each_key(outcomes.of, print_outcome, &outcomes);
 }
 
+static void print_cost(const struct json_object *result)
+{
+    struct server_cost cost;
+
+    if (server_cost_read(&cost, result_find(result, "server_cost")) != 0)
+        return;
+    putchar('\n');
+    server_cost_report_text(stdout, &cost);
+}
+
 static void print_verdict(const struct json_object *result)
 {
     const char *law = result_string(result, "broken_law");
@@ -191,12 +205,25 @@ static void print_verdict(const struct json_object *result)
         printf("             counts do not add up: %s\n", law);
 }
 
+/* Of several runs each has its own cost. */
+static int join(struct recordings *all, const char *path)
+{
+    int failed = 0;
+
+    for (size_t i = 0; i < all->n && !failed; i++)
+        failed = all->items[i].result == NULL
+                     ? log_error("--watch: '%s' has no result (--json)", all->items[i].name)
+                     : watch_file_join(all->items[i].result, path);
+    return failed;
+}
+
 int cmd_show(const struct report_opts *opts)
 {
     struct recordings all;
     int code = CMD_USAGE;
 
-    if (recordings_load(&all, opts->files, (size_t)opts->n_files) == 0)
+    if (recordings_load(&all, opts->files, (size_t)opts->n_files) == 0 &&
+        (opts->watch == NULL || join(&all, opts->watch) == 0))
         code = CMD_OK;
     for (size_t i = 0; i < all.n && code == CMD_OK; i++) {
         struct recording *r = &all.items[i];
@@ -211,6 +238,7 @@ int cmd_show(const struct report_opts *opts)
         if (r->result != NULL) {
             print_outcomes(r->result, "connections.outcomes", "Connection outcomes");
             print_outcomes(r->result, "queries.outcomes", "Failed queries");
+            print_cost(r->result);
             print_verdict(r->result);
         }
     }

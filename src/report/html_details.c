@@ -93,6 +93,7 @@ void html_details(const struct html_report *r)
         print_figures(r->out, "What tcpserver counted", r->result, server_rows,
                       sizeof server_rows / sizeof *server_rows);
     print_settings(r->out, r->result);
+    result_put_rows_on_lines((struct json_object *)r->result, "server_cost.samples");
     fputs("<details>\n<summary>The result as JSON</summary>\n<pre id=\"result\">", r->out);
     html_text(r->out, result_text(r->result, ""));
     fputs("</pre>\n</details>\n</section>\n", r->out);

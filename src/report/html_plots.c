@@ -22,8 +22,8 @@ enum { HEAT_LEAST_ALPHA = 40, ALPHA_MOST = 255 };
 /* Columns whose rates are not shown: the queries of a part of a second say little. */
 #define SHORTEST_RATE_S 0.5
 
-/* Of all curves of a ramp. */
-enum { RAMP_POINTS = 1000 };
+/* Of all curves of a ramp, and of each of what the server used. */
+enum { RAMP_POINTS = 1000, COST_POINTS = 200 };
 
 #define NS_PER_S 1e9
 
@@ -257,6 +257,76 @@ void html_plots_trials(FILE *out, const struct json_object *search)
     print_bound(out, search, "upper");
     fputs("plot $d using 1:2 smooth unique with lines lt 1 title 'p50', "
           "$d using 1:3 smooth unique with lines lt 2 title 'p99'\n",
+          out);
+}
+
+/* --- what the server used --- */
+
+static bool has_point(const struct watch_sample *s, enum watch_figure figure)
+{
+    return s->at[WATCH_CONNECTIONS] != WATCH_UNKNOWN && s->at[figure] != WATCH_UNKNOWN;
+}
+
+bool html_plots_has_memory(const struct watch_series *samples, enum watch_figure user)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < samples->n; i++)
+        n += has_point(&samples->items[i], user);
+    return n > 1;
+}
+
+/* About COST_POINTS, after an undefined one, so that a block without points is no error. */
+static void print_points(FILE *out, const char *block, const struct watch_series *samples,
+                         enum watch_figure figure)
+{
+    const size_t every = samples->n / COST_POINTS + 1;
+
+    fprintf(out, "$%s << EOD\nNaN NaN\n", block);
+    for (size_t i = 0; i < samples->n; i += every)
+        if (has_point(&samples->items[i], figure))
+            fprintf(out, "%.9g %.9g\n", (double)samples->items[i].at[WATCH_CONNECTIONS],
+                    (double)samples->items[i].at[figure]);
+    fputs("EOD\n", out);
+}
+
+void html_plots_memory(FILE *out, const struct watch_series *samples, enum watch_figure user)
+{
+    print_head(out, "memory", "connections", "memory of the server, bytes");
+    print_points(out, "user", samples, user);
+    print_points(out, "kernel", samples, WATCH_CGROUP_KERNEL_BYTES);
+    fputs("set xrange [0:1<*]\nset yrange [0:1<*]\nset format x '%.0s%c'\nset format y '%.0b %BB'\n"
+          "plot $user with lines lt 1 title 'user', $kernel with lines lt 2 title 'kernel'\n",
+          out);
+}
+
+static double busy(const struct watch_sample *a, const struct watch_sample *b,
+                   enum watch_figure figure)
+{
+    const double ns = (double)b->at[WATCH_EPOCH_NS] - (double)a->at[WATCH_EPOCH_NS];
+
+    if (a->at[figure] == WATCH_UNKNOWN || b->at[figure] == WATCH_UNKNOWN || !(ns > 0))
+        return NAN;
+    return ((double)b->at[figure] - (double)a->at[figure]) * 1e3 / ns;
+}
+
+void html_plots_cpu(FILE *out, const struct watch_series *samples)
+{
+    const struct watch_sample *first = &samples->items[0], *before = first;
+    const size_t every = samples->n / COST_POINTS + 1;
+
+    print_head(out, "cpu", "time since the first sample, s", "CPUs busy");
+    fputs("set yrange [0:0.01<*]\n$d << EOD\n", out);
+    for (size_t i = every; i < samples->n; i += every) {
+        const struct watch_sample *s = &samples->items[i];
+
+        fprintf(out, "%.9g %.6g %.6g\n",
+                ((double)s->at[WATCH_EPOCH_NS] - (double)first->at[WATCH_EPOCH_NS]) / NS_PER_S,
+                busy(before, s, WATCH_USER_US), busy(before, s, WATCH_SYSTEM_US));
+        before = s;
+    }
+    fputs("EOD\nplot $d using 1:2 with lines lt 1 title 'user', "
+          "$d using 1:3 with lines lt 2 title 'system'\n",
           out);
 }
 

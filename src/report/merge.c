@@ -39,6 +39,7 @@ static const struct {
     {"schema", LEAVE_OUT},    {"program", LEAVE_OUT},
     {"version", LEAVE_OUT},   {"latency_ns", LEAVE_OUT},
     {"instances", LEAVE_OUT}, {"search", UNKNOWN},
+    {"server_cost", UNKNOWN}, {"measured_from", EARLIEST},
 };
 
 static enum rule rule_of(const char *key)

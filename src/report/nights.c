@@ -2,7 +2,7 @@
  * nights: see report/nights.h. */
 #include "report/nights.h"
 
-#include "report/student.h"
+#include "measure/student.h"
 
 #include <assert.h>
 #include <math.h>

@@ -2,6 +2,7 @@
  * report_opts: see report/opts.h. */
 #include "report/opts.h"
 
+#include "base/units.h"
 #include "config/options_parse.h"
 #include "config/options_rows.h"
 #include "report/plot.h"
@@ -12,7 +13,13 @@
 #define FIELD(name) offsetof(struct report_opts, name)
 #define N_OF(array) (sizeof(array) / sizeof *(array))
 
-static const struct option_row show_rows[] = {{OPTIONS_ROW_HELP}, {OPTIONS_ROW_VERSION}};
+#define MAX_TIME_NS (366ull * 24 * 3600 * UNITS_NS_PER_S)
+#define ROW_WATCH                                                                                  \
+    "watch", 0, OPTION_TEXT, FIELD(watch), "FILE",                                                 \
+        "include what the server used, from tcpreport watch --json FILE", 0, 0, NULL
+
+static const struct option_row show_rows[] = {
+    {ROW_WATCH}, {OPTIONS_ROW_HELP}, {OPTIONS_ROW_VERSION}};
 
 static const struct option_row merge_rows[] = {
     {"json", 0, OPTION_TEXT, FIELD(json), "FILE", "write the merged result to FILE (-: stdout)", 0,
@@ -46,8 +53,18 @@ static const struct option_row plot_rows[] = {
 
 static const struct option_row html_rows[] = {{"output", 'o', OPTION_TEXT, FIELD(output), "FILE",
                                                "write the page to FILE (-: stdout)", 0, 0, NULL},
+                                              {ROW_WATCH},
                                               {OPTIONS_ROW_HELP},
                                               {OPTIONS_ROW_VERSION}};
+
+static const struct option_row watch_rows[] = {
+    {"port", 0, OPTION_PORT, FIELD(port), "PORT", "the server's port", 0, 0, NULL},
+    {"json", 0, OPTION_TEXT, FIELD(json), "FILE", "write the samples to FILE (-: stdout)", 0, 0,
+     NULL},
+    {"duration", 0, OPTION_DURATION, FIELD(duration_ns), "TIME",
+     "end after TIME (default: when interrupted)", UNITS_NS_PER_S, MAX_TIME_NS, NULL},
+    {OPTIONS_ROW_HELP},
+    {OPTIONS_ROW_VERSION}};
 
 static unsigned char given[8];
 
@@ -64,6 +81,7 @@ static struct options tables[REPORT_N_COMMANDS] = {
     [REPORT_COMPARE] = TABLE(compare, "FILE... -- FILE..."),
     [REPORT_PLOT] = TABLE(plot, "FILE..."),
     [REPORT_HTML] = TABLE(html, "FILE... [-- FILE...]"),
+    [REPORT_WATCH] = TABLE(watch, "PID|unit:NAME|cgroup:PATH"),
 };
 
 #define SUMMARY(id, name, summary) summary,
@@ -102,6 +120,19 @@ static int find_separator(int argc, char **argv)
     return i;
 }
 
+static enum options_result check_watch(struct report_opts *opts, char *error)
+{
+    if (opts->n_files != 1)
+        return REFUSE("expected one server: " WATCH_TARGET_ACCEPTED);
+    if (watch_target_parse(&opts->target, opts->files[0]) != 0)
+        return REFUSE("invalid server '%s': expected " WATCH_TARGET_ACCEPTED, opts->files[0]);
+    if (opts->port == 0)
+        return REFUSE("missing --port PORT");
+    if (opts->json == NULL)
+        return REFUSE("missing --json FILE");
+    return OPTIONS_RUN;
+}
+
 enum options_result report_opts_parse(struct report_opts *opts, enum report_command command,
                                       int argc, char **argv, FILE *out, char *error)
 {
@@ -118,6 +149,8 @@ enum options_result report_opts_parse(struct report_opts *opts, enum report_comm
     opts->n_files = end - first;
     opts->others = argv + end + 1;
     opts->n_others = end < argc ? argc - end - 1 : 0;
+    if (command == REPORT_WATCH)
+        return check_watch(opts, error);
     if (command == REPORT_COMPARE && (opts->n_files == 0 || opts->n_others == 0))
         return REFUSE("missing FILE: usage: tcpreport compare [options] FILE... -- FILE...");
     if (opts->n_files == 0)

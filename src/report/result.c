@@ -104,6 +104,30 @@ void result_each_key(const struct json_object *result, void (*each)(void *arg, c
 
 /* --- parsing --- */
 
+/* Writes an array of numbers on one line. */
+static int put_row(struct json_object *row, struct printbuf *out, int level, int flags)
+{
+    (void)level;
+    (void)flags;
+    printbuf_memappend(out, "[", 1);
+    for (size_t i = 0; i < json_object_array_length(row); i++)
+        sprintbuf(out, "%s%s", i > 0 ? "," : "",
+                  json_object_get_string(json_object_array_get_idx(row, i)) != NULL
+                      ? json_object_get_string(json_object_array_get_idx(row, i))
+                      : "null");
+    printbuf_memappend(out, "]", 1);
+    return 0;
+}
+
+void result_put_rows_on_lines(struct json_object *result, const char *path)
+{
+    struct json_object *row;
+
+    for (size_t i = 0; (row = (struct json_object *)result_element(result, path, i)) != NULL; i++)
+        if (json_object_is_type(row, json_type_array))
+            json_object_set_serializer(row, put_row, NULL, NULL);
+}
+
 static unsigned line_of(const char *text, size_t offset)
 {
     unsigned line = 1;
@@ -113,7 +137,8 @@ static unsigned line_of(const char *text, size_t offset)
     return line;
 }
 
-static struct json_object *parse(const char *text, size_t n_bytes, char error[RESULT_ERROR_BYTES])
+struct json_object *result_parse_any(const char *text, size_t n_bytes,
+                                     char error[RESULT_ERROR_BYTES])
 {
     struct json_tokener *tokener = json_tokener_new();
     struct json_object *found;
@@ -160,7 +185,7 @@ static const char *lacks(const struct json_object *result)
 
 struct json_object *result_parse(const char *text, size_t n_bytes, char error[RESULT_ERROR_BYTES])
 {
-    struct json_object *result = parse(text, n_bytes, error);
+    struct json_object *result = result_parse_any(text, n_bytes, error);
     const char *program, *missing;
     uint64_t schema = 0;
 
@@ -180,6 +205,11 @@ struct json_object *result_parse(const char *text, size_t n_bytes, char error[RE
         return result;
     json_object_put(result);
     return NULL;
+}
+
+int result_set(struct json_object *result, const char *key, struct json_object *value)
+{
+    return json_object_object_add(result, key, value);
 }
 
 void result_free(struct json_object *result)
@@ -263,15 +293,25 @@ bool result_was_interrupted(const struct json_object *result)
     return result_flag(result, "interrupted");
 }
 
+uint64_t result_time_ns(const struct json_object *result, const char *path)
+{
+    const char *text = result_string(result, path), *end;
+    unsigned ms = 0;
+    struct tm tm = {0};
+
+    if (text == NULL || (end = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm)) == NULL)
+        return 0;
+    (void)sscanf(end, ".%3u", &ms);
+    return (uint64_t)fmin(fmax((double)timegm(&tm), 0), MOST_EPOCH_S) * 1000000000u +
+           ms * UINT64_C(1000000);
+}
+
 void result_span(const struct json_object *result, uint64_t *begin_ns, uint64_t *end_ns)
 {
     double connect_s = 0, duration_s = 0;
-    struct tm tm = {0};
-
-    (void)strptime(result_string(result, "started"), "%Y-%m-%dT%H:%M:%S", &tm);
     (void)result_double(result, "connections.connect_elapsed_s", &connect_s);
     (void)result_double(result, "rate.duration_s", &duration_s);
-    *begin_ns = (uint64_t)fmin(fmax((double)timegm(&tm), 0), MOST_EPOCH_S) * 1000000000u;
+    *begin_ns = result_time_ns(result, "started");
     *end_ns = *begin_ns + (uint64_t)(fmin(fmax(connect_s + duration_s, 0), 1e9) * NS_PER_S);
 }
 

@@ -7,7 +7,7 @@ import shlex
 from harness import *
 
 PROGRAMS = {"tcpclient": [TCPCLIENT], "tcpserver": [TCPSERVER]}
-COMMANDS = {f"tcpreport {name}": [TCPREPORT, name] for name in ("show", "merge", "compare", "plot", "html")
+COMMANDS = {f"tcpreport {name}": [TCPREPORT, name] for name in ("show", "merge", "compare", "plot", "html", "watch")
             if TCPREPORT}  # not built without json-c
 FENCE = re.compile(r"^```(.*)\n((?:.*\n)*?)```$", re.M)
 OPTION = re.compile(r"^(?:  (-\w), |      )--([a-z-]+)(?: (\S+))? +(.*)$")

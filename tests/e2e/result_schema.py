@@ -61,6 +61,7 @@ def real_results():
                                      "--warmup", "100ms", "127.0.0.1").json
         results["search"] = run_client(*to_server, "-c", 5, "--find", "rate", "--find-range", "50-100", "--slo",
                                        "p50<1s", "--find-time", "8s", "127.0.0.1").json
+        results["watched"] = run_client(*to_server, "-c", 20, "-r", 500, "-t", "2500ms", "--watch", server.pid, "127.0.0.1").json
         results["hold"] = run_client(*to_server, "-c", 5, "-t", "300ms", "127.0.0.1").json
         results["at a moment"] = run_client(*to_server, "-c", 5, "-r", 100, "-t", "300ms", "--start-at",
                                             f"{time.time() + 1:.3f}", "--late-max", "1m", "127.0.0.1").json
@@ -89,6 +90,7 @@ def real_results():
     for what, result in results.items():
         check(result is not None, f"no result of the run {what}")
     check(results["at a moment"]["start"], "it has a start")
+    check(results["watched"]["server_cost"]["user_bytes_per_connection"], "it has a cost")
     check(results["losses"]["queries"]["outcomes"] and results["refused"]["diagnosis"], "the runs failed")
     return results
 

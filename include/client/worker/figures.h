@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * client_figures: a worker's counters and measurements.
  *
- * Written by the worker's thread.  The main thread may read gauges and tally at any time, the rest
- * after joining the worker.  Two sets of query histograms are exchanged: the main thread merges one
- * while the worker records into the other. */
+ * Written by the worker's thread.  Other threads may read gauges and tally at any time; the main
+ * thread reads the rest after joining the worker.  Two sets of query histograms are exchanged: the
+ * main thread merges one while the worker records into the other. */
 #ifndef TCPSCALER_CLIENT_WORKER_FIGURES_H
 #define TCPSCALER_CLIENT_WORKER_FIGURES_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * student: Student's t distribution with a whole number of degrees of freedom, by the finite series
  * of Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4.  Pure. */
-#ifndef TCPSCALER_REPORT_STUDENT_H
-#define TCPSCALER_REPORT_STUDENT_H
+#ifndef TCPSCALER_MEASURE_STUDENT_H
+#define TCPSCALER_MEASURE_STUDENT_H
 
 #include <stddef.h>
 

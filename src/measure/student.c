@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * student: see report/student.h. */
-#include "report/student.h"
+ * student: see measure/student.h. */
+#include "measure/student.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * test_student: compared with printed tables. */
-#include "report/student.h"
+#include "measure/student.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ * server_cost_report: prints what the watched server paid, as text and as JSON.  Judges nothing. */
+#ifndef TCPSCALER_MEASURE_SERVER_COST_REPORT_H
+#define TCPSCALER_MEASURE_SERVER_COST_REPORT_H
+
+#include "base/json.h"
+#include "measure/server_cost.h"
+
+#include <stdio.h>
+
+/* Up to five lines of the summary. */
+void server_cost_report_text(FILE *out, const struct server_cost *cost);
+
+/* "1,200 B (1,180 B to 1,220 B at 95 % confidence)"; NULL: unknown. */
+#define SERVER_COST_SLOPE_BYTES 128
+const char *server_cost_slope_text(char text[SERVER_COST_SLOPE_BYTES], const struct slope *slope);
+
+/* Writes the object `server_cost` (docs/result.md), with at most most_rows samples at equal
+ * distances. */
+void server_cost_report_json(struct json *j, const char *key, const struct server_cost *cost,
+                             const struct watch_series *series, size_t most_rows);
+
+/* The arrays `columns` and `samples`: a row per sample, null for unknown figures. */
+void server_cost_report_samples(struct json *j, const struct watch_series *series,
+                                size_t most_rows);
+
+#endif

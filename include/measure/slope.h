@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ * slope: a straight line through points by ordinary least squares, and how precisely its slope is
+ * known: N. R. Draper and H. Smith, "Applied Regression Analysis", 3rd edition, sections 1.3 and
+ * 1.4.  Pure.
+ *
+ * The interval assumes independent errors.  Memory grows in steps, whose errors are not quite: it
+ * is a lower bound of the uncertainty. */
+#ifndef TCPSCALER_MEASURE_SLOPE_H
+#define TCPSCALER_MEASURE_SLOPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The risk that the true slope is outside the interval: 5 %. */
+#define SLOPE_RISK 0.05
+
+struct slope {
+    size_t n;         /* points; 0: no slope, the other fields are NAN */
+    double per_x;     /* the slope, y per x */
+    double low, high; /* its confidence interval; NAN with 2 points */
+};
+
+/* Points are added one by one.  Zero-initialize. */
+struct slope_points {
+    size_t n;
+    double first_x, first_y; /* sums are of differences to it, which keeps their precision */
+    double x, y, xx, xy, yy;
+};
+
+void slope_add(struct slope_points *points, double x, double y);
+
+/* No slope if fewer than 2 different x. */
+struct slope slope_of(const struct slope_points *points);
+
+#endif

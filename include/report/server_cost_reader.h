@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ * server_cost_reader: reads what the watched server paid, and the samples, from JSON.  Pure. */
+#ifndef TCPSCALER_REPORT_SERVER_COST_READER_H
+#define TCPSCALER_REPORT_SERVER_COST_READER_H
+
+#include "measure/server_cost.h"
+
+struct json_object;
+
+/* Reads the object `server_cost` of a result; missing figures are unknown.  Returns 0, or -1 if it
+ * is NULL. */
+int server_cost_read(struct server_cost *c, const struct json_object *object);
+
+/* Reads `columns` and `samples` of such an object or of a file of tcpreport watch; unknown columns
+ * are left out.  Returns 0; or -1 if they are missing, a row has no time or goes back in it, or
+ * memory runs out.  Free in either case. */
+int server_cost_read_samples(struct watch_series *series, const struct json_object *object);
+
+#endif

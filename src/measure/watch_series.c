@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ * watch_series: see measure/watch_series.h. */
+#include "measure/watch_series.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIGURE_KEY(id, key) key,
+
+static const char *const keys[] = {WATCH_FIGURES(FIGURE_KEY)};
+
+const char *watch_figure_key(enum watch_figure figure)
+{
+    return keys[figure];
+}
+
+enum watch_figure watch_figure_of(const char *key)
+{
+    int i = 0;
+
+    while (i < WATCH_N_FIGURES && strcmp(keys[i], key) != 0)
+        i++;
+    return (enum watch_figure)i;
+}
+
+void watch_sample_init(struct watch_sample *sample)
+{
+    for (int i = 0; i < WATCH_N_FIGURES; i++)
+        sample->at[i] = WATCH_UNKNOWN;
+}
+
+static void drop_every_other(struct watch_series *s)
+{
+    for (size_t i = 0; 2 * i < s->n; i++)
+        s->items[i] = s->items[2 * i];
+    s->n = (s->n + 1) / 2;
+    s->every *= 2;
+    s->n_left_out = 0;
+}
+
+int watch_series_add(struct watch_series *s, const struct watch_sample *sample)
+{
+    if (s->items == NULL) {
+        s->items = malloc(WATCH_SERIES_MOST * sizeof *s->items);
+        s->every = 1;
+        if (s->items == NULL)
+            return -1;
+    }
+    if (s->n > 0 && ++s->n_left_out < s->every)
+        return 0;
+    s->n_left_out = 0;
+    if (s->n == WATCH_SERIES_MOST)
+        drop_every_other(s);
+    s->items[s->n++] = *sample;
+    return 0;
+}
+
+void watch_series_free(struct watch_series *s)
+{
+    free(s->items);
+    *s = (struct watch_series){0};
+}
+
+uint64_t watch_series_most(const struct watch_series *s, enum watch_figure figure)
+{
+    uint64_t most = WATCH_UNKNOWN;
+
+    for (size_t i = 0; i < s->n; i++) {
+        const uint64_t value = s->items[i].at[figure];
+
+        if (value != WATCH_UNKNOWN && (most == WATCH_UNKNOWN || value > most))
+            most = value;
+    }
+    return most;
+}
+
+uint64_t watch_series_growth(const struct watch_series *s, enum watch_figure figure)
+{
+    uint64_t first = WATCH_UNKNOWN, last = WATCH_UNKNOWN;
+
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->items[i].at[figure] == WATCH_UNKNOWN)
+            continue;
+        if (first == WATCH_UNKNOWN)
+            first = s->items[i].at[figure];
+        last = s->items[i].at[figure];
+    }
+    return first == WATCH_UNKNOWN || last < first ? WATCH_UNKNOWN : last - first;
+}

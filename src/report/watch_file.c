@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ * watch_file: see report/watch_file.h. */
+#include "report/watch_file.h"
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/textfile.h"
+#include "base/units.h"
+#include "measure/server_cost_report.h"
+#include "report/result.h"
+#include "report/server_cost_reader.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_BYTES = 64 << 20, MOST_ROWS = 200 };
+
+/* Samples this long before and after the run belong to it, too. */
+#define MARGIN_NS (1500 * UNITS_NS_PER_MS)
+
+/* --- file --- */
+
+/* Returns the file's JSON value, to be freed; NULL after a line. */
+static struct json_object *load(const char *path)
+{
+    char error[RESULT_ERROR_BYTES];
+    size_t n_bytes;
+    char *text = textfile_read(path, MOST_BYTES, &n_bytes);
+    struct json_object *file;
+
+    if (text == NULL) {
+        log_error("--watch: %s: cannot read: %s", path, strerror(errno));
+        return NULL;
+    }
+    file = result_parse_any(text, n_bytes, error);
+    free(text);
+    if (file == NULL)
+        log_error("--watch: %s: %s", path, error);
+    return file;
+}
+
+static int read_samples(struct watch_series *series, const struct json_object *file,
+                        const char *path)
+{
+    if (result_string(file, "watched") == NULL || server_cost_read_samples(series, file) != 0)
+        return log_error("--watch: %s: expected a file of tcpreport watch --json", path);
+    return 0;
+}
+
+/* --- run --- */
+
+struct run {
+    uint64_t started_ns, begin_ns, end_ns; /* of the program and the measurement, since the epoch */
+    uint64_t queries;                      /* WATCH_UNKNOWN: none */
+};
+
+static struct run run_of(const struct json_object *result)
+{
+    struct run run = {.queries = WATCH_UNKNOWN};
+    double duration_s = 0;
+
+    (void)result_double(result, "rate.duration_s", &duration_s);
+    (void)result_u64(result, "queries.sent", &run.queries);
+    run.started_ns = result_time_ns(result, "started");
+    run.begin_ns = result_time_ns(result, "measured_from");
+    run.end_ns = run.begin_ns + (uint64_t)(duration_s * 1e9);
+    return run;
+}
+
+/* Removes the samples of other times.  Returns how many are left. */
+static size_t trim(struct watch_series *s, const struct run *run)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        const uint64_t at_ns = s->items[i].at[WATCH_EPOCH_NS];
+
+        if (at_ns + MARGIN_NS >= run->started_ns && at_ns <= run->end_ns + MARGIN_NS)
+            s->items[n++] = s->items[i];
+    }
+    return s->n = n;
+}
+
+static void add_queries(struct watch_series *s, const struct run *run)
+{
+    const double duration_ns = (double)(run->end_ns - run->begin_ns);
+
+    for (size_t i = 0; i < s->n && run->queries != WATCH_UNKNOWN && duration_ns > 0; i++) {
+        const double since_ns = (double)s->items[i].at[WATCH_EPOCH_NS] - (double)run->begin_ns;
+        const double part = since_ns < 0 ? 0 : since_ns > duration_ns ? 1 : since_ns / duration_ns;
+
+        s->items[i].at[WATCH_QUERIES] = (uint64_t)(part * (double)run->queries + 0.5);
+    }
+}
+
+/* --- join --- */
+
+/* Returns the object server_cost, to be freed; NULL: out of memory. */
+static struct json_object *cost_of(const struct json_object *file, const struct watch_series *s,
+                                   const struct run *run)
+{
+    char error[RESULT_ERROR_BYTES], *text = NULL;
+    struct json_object *cost = NULL;
+    struct server_cost c;
+    struct json j;
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+
+    if (out == NULL)
+        return NULL;
+    (void)server_cost_read(&c, file);
+    server_cost_compute(&c, s, run->begin_ns, run->end_ns);
+    json_init(&j, out);
+    server_cost_report_json(&j, NULL, &c, s, MOST_ROWS);
+    if (fclose(out) == 0)
+        cost = result_parse_any(text, n_bytes, error);
+    free(text);
+    return cost;
+}
+
+int watch_file_join(struct json_object *result, const char *path)
+{
+    struct watch_series series = {0};
+    struct json_object *file = load(path), *cost;
+    const struct run run = run_of(result);
+    int failed = file == NULL || read_samples(&series, file, path) != 0;
+
+    if (!failed && run.begin_ns == 0)
+        failed = log_error("--watch: the result does not say when its measurement began");
+    if (!failed && trim(&series, &run) == 0)
+        failed = log_error("--watch: %s: no samples of the time of the run", path);
+    if (!failed) {
+        add_queries(&series, &run);
+        cost = cost_of(file, &series, &run);
+        if (cost == NULL || result_set(result, "server_cost", cost) != 0) {
+            result_free(cost);
+            failed = log_error("out of memory");
+        }
+    }
+    watch_series_free(&series);
+    result_free(file);
+    return failed ? -1 : 0;
+}

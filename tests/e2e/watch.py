@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: MIT
+"""What the server pays: --watch and tcpreport watch, on servers whose cost is known."""
+
+import html
+
+from harness import *
+from tcpreport_html import Page, check_axes, problems
+
+# A server that answers pings with themselves.  In a child of its own, it keeps BYTES of memory per connection.
+COSTLY = """
+import ctypes, os, selectors, signal, socket, sys
+size, name = int(sys.argv[1]), sys.argv[2].encode()
+listener = socket.create_server(("127.0.0.1", 0), backlog=512)
+print(listener.getsockname()[1], flush=True)
+ctypes.CDLL(None).prctl(15, name, 0, 0, 0)
+if os.fork():
+    os.wait()
+    sys.exit()
+ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)
+kept, selector = {}, selectors.DefaultSelector()
+selector.register(listener, selectors.EVENT_READ)
+while True:
+    for key, _ in selector.select():
+        if key.fileobj is listener:
+            connection = listener.accept()[0]
+            kept[connection] = b"x" * size
+            selector.register(connection, selectors.EVENT_READ)
+            continue
+        data = key.fileobj.recv(65536)
+        if data:
+            key.fileobj.sendall(data)
+        else:
+            selector.unregister(key.fileobj)
+            kept.pop(key.fileobj)
+            key.fileobj.close()
+"""
+# A server that never accepts.
+DEAF = """
+import socket, sys, time
+listener = socket.create_server(("127.0.0.1", 0), backlog=4)
+print(listener.getsockname()[1], flush=True)
+time.sleep(1000)
+"""
+PICTURES = {"Memory of the server": ("connections", "memory of the server, bytes"),
+            "CPU time of the server": ("time since the first sample, s", "CPUs busy")}
+HOSTILE = "<b>&\"'\x1b[1m"  # the kernel keeps 15 bytes
+
+
+def start_server(code, *arguments):
+    """(process, port) of a Python program that prints its port."""
+    process = spawn([sys.executable, "-c", code, *[str(a) for a in arguments]], stdout=subprocess.PIPE, text=True)
+    return process, int(process.stdout.readline())
+
+
+def watched_run(pid, port, *arguments):
+    result = run_client("--watch", pid, "-p", port, "--protocol", "echo", *arguments, "127.0.0.1")
+    check(result.json and result.json["server_cost"], f"a run with a cost; stderr: {result.err}")
+    return result
+
+
+def slope_of(size):
+    process, port = start_server(COSTLY, size, "costly")
+    cost = watched_run(process.pid, port, "-c", 200, "--connect-rate", 150, "-t", "200ms").json["server_cost"]
+    stop(process)
+    check_equal((cost["processes"], cost["end"]), (2, None), "parent and child, to the end")
+    return cost["user_bytes_per_connection"]
+
+
+def test_memory_per_connection_is_what_the_server_takes():
+    small, large = slope_of(65536), slope_of(131072)
+    for slope, truth in ((small, 65536), (large, 131072)):
+        check(truth <= slope["value"] < truth + 16384, f"{slope} for {truth} bytes")
+        check(slope["low"] <= slope["value"] <= slope["high"], f"the interval of {slope}")
+        check(slope["samples"] >= 3, f"samples over the ramp: {slope}")
+    check(small["high"] < large["low"], f"the control: twice the memory is told apart: {small}, {large}")
+
+
+def cpu_s(pid):
+    with open(f"/proc/{pid}/stat") as f:
+        fields = f.read().rsplit(")", 1)[1].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_cpu_time_is_that_of_the_queries():
+    with Server() as server:
+        result = watched_run(server.pid, server.port, "-c", 20, "-r", 3000, "-t", 4)
+        used_s = cpu_s(server.pid)
+    cost = result.json["server_cost"]
+    check(0 < cost["queries"] <= result.json["queries"]["sent"], f"queries between two samples: {cost['queries']}")
+    watched_s = (cost["user_ns_per_query"] + cost["system_ns_per_query"]) * cost["queries"] / 1e9
+    check(0 < watched_s <= used_s, f"{watched_s} s of the {used_s} s that the server used")
+    check(cost["rss_bytes"] > 1 << 20 and cost["fds"] > 3 and cost["pss_bytes"] <= cost["rss_bytes"], f"memory: {cost}")
+    text = result.err.split("Server cost  ")[1]
+    check(text.startswith(f"tcpserver (process {server.pid})\n") and " of CPU time per query: " in text, result.err)
+    rows = [dict(zip(cost["columns"], row)) for row in cost["samples"]]
+    check_equal([row["connections"] for row in rows[:1] + rows[-1:]], [0, 20], "the first and the last sample")
+    check_equal(max(row["established"] or 0 for row in rows), 20, "sockets of the port")
+    check(all(a["epoch_ns"] < b["epoch_ns"] and a["user_us"] <= b["user_us"] for a, b in itertools.pairwise(rows)),
+          "time and CPU time only grow")
+
+
+def test_listen_queue_is_followed():
+    process, port = start_server(DEAF)
+    cost = watched_run(process.pid, port, "-c", 30, "--connect-timeout", "1500ms", "-t", 1).json["server_cost"]
+    queue = cost["listen_queue"]
+    check_equal((queue["longest"], queue["backlog"]), (5, 4), "a queue of 4 holds one more")
+    check(queue["overflows"] > 0 and queue["drops"] >= queue["overflows"], f"connections that found it full: {queue}")
+
+
+def test_end_of_the_server_is_told():
+    process, port = start_server(COSTLY, 1, "mortal")
+    client = Client("--watch", process.pid, "-p", port, "--protocol", "echo", "-c", 5, "-r", 100, "--stats-interval",
+                    "200ms", "127.0.0.1")
+    wait_until_running(client)
+    stop(process, signal.SIGKILL)
+    wait_for(lambda: f"process {process.pid} has ended" in client.stderr(), "the line about the end")
+    client.process.send_signal(signal.SIGINT)
+    result = client.wait()
+    check_equal(result.json["server_cost"]["end"], f"process {process.pid} has ended", "in the result")
+    check(f"watched only until then: process {process.pid} has ended\n" in result.err, result.err)
+
+
+def gone_pid():
+    process = spawn(["true"])
+    process.wait()
+    return process.pid
+
+
+def test_servers_that_cannot_be_watched_are_refused():
+    path = temp_path("kept.json")
+    with open(path, "w") as f:
+        f.write("kept")
+    for value, words in (("nsd", "expected a process ID, unit:NAME or cgroup:PATH"), ("0", "expected a process ID"),
+                         (gone_pid(), "no such process"), ("unit:no-such-unit", "no control group of such a unit"),
+                         ("cgroup:/no/such/group", "no such control group")):
+        r = run_client("--watch", value, "--json", path, "-c", 1, "127.0.0.1")
+        check_code(r, 2)
+        check("--watch" in r.err and words in r.err and len(r.err.splitlines()) == 1, f"{words!r} in {r.err}")
+    with open(path) as f:
+        check_equal(f.read(), "kept", "the output of a run that did not start")
+
+
+def need_tcpreport():
+    if not TCPREPORT:
+        skip("tcpreport was not built: it needs zlib and json-c")
+
+
+def report(*arguments):
+    return subprocess.run([TCPREPORT, *[str(a) for a in arguments]], capture_output=True, text=True, timeout=60)
+
+
+def start_watch(*arguments):
+    """A tcpreport watch, and the file with what it says."""
+    err = open(temp_path("watch.err"), "w+")
+    process = spawn([TCPREPORT, "watch", *[str(a) for a in arguments]], stderr=err)
+
+    def says():
+        with open(err.name) as f:
+            return f.read()
+    wait_for(lambda: "watching" in says() or process.poll() is not None, "tcpreport watch")
+    return process, says
+
+
+def test_samples_of_another_host_are_joined_by_time():
+    need_tcpreport()
+    samples, run = temp_path("samples.json"), temp_path("run.json")
+    with Server() as server:
+        watch, _ = start_watch(server.pid, "--port", server.port, "--json", samples)
+        result = run_client("--json", run, "-p", server.port, "-c", 50, "-r", 2000, "-t", 4, "127.0.0.1")
+        check_equal(result.json, None, "the result is in the other file")
+        check_equal(stop(watch, signal.SIGINT), 0, "exit code of tcpreport watch")
+        used_s = cpu_s(server.pid)
+    text = report("show", run, "--watch", samples).stdout
+    check(re.search(rf"^Server cost  tcpserver \(process {server.pid}\)$", text, re.M), text)
+    check(re.search(r"^ +[\d.]+ us of CPU time per query: ", text, re.M), text)
+    check("Server cost" not in report("show", run).stdout, "the control: without samples")
+    page = temp_path("page.html")
+    check_equal(report("html", "-o", page, run, "--watch", samples).returncode, 0, "html")
+    with open(page) as f:
+        joined = json.loads(html.unescape(f.read().split('<pre id="result">')[1].split("</pre>")[0]))
+    cost = joined["server_cost"]
+    watched_s = (cost["user_ns_per_query"] + cost["system_ns_per_query"]) * cost["queries"] / 1e9
+    check(0 < watched_s <= used_s, f"{watched_s} s of the {used_s} s that the server used")
+    with open(samples) as f:
+        document = json.load(f)
+    at = document["columns"].index("epoch_ns")
+    for row in document["samples"]:
+        row[at] -= 3600 * 10**9
+    with open(samples, "w") as f:
+        json.dump(document, f)
+    for file, words in ((samples, "no samples of the time of the run"), (run, "expected a file of tcpreport watch"),
+                        ("/nonexistent", "cannot read")):
+        r = report("show", run, "--watch", file)
+        check_equal((r.returncode, len(r.stderr.splitlines())), (2, 1), r.stderr)
+        check(words in r.stderr, f"{words!r} in {r.stderr}")
+
+
+def test_tcpreport_watch_ends_with_the_server():
+    need_tcpreport()
+    process, port = start_server(COSTLY, 1, "mortal")
+    samples = temp_path("samples.json")
+    watch, says = start_watch(process.pid, "--port", port, "--json", samples)
+    stop(process, signal.SIGKILL)
+    check_equal(watch.wait(30), 3, f"exit code; stderr: {says()}")
+    check(f"process {process.pid} has ended" in says(), says())
+    with open(samples) as f:
+        check_equal(json.load(f)["end"], f"process {process.pid} has ended", "in the file")
+    for arguments, words in ((["5", "--json", samples], "missing --port"), (["5", "--port", "5"], "missing --json"),
+                             (["--port", "5", "--json", samples], "expected one server"),
+                             (["x", "--port", "5", "--json", samples], "invalid server 'x'"),
+                             ([gone_pid(), "--port", "5", "--json", samples], "no such process")):
+        r = report("watch", *arguments)
+        check_equal((r.returncode, len(r.stderr.splitlines())), (2, 1), r.stderr)
+        check(words in r.stderr, f"{words!r} in {r.stderr}")
+
+
+def test_name_of_a_process_is_text():
+    need_tcpreport()
+    process, port = start_server(COSTLY, 1, HOSTILE)
+    run, page = temp_path("run.json"), temp_path("page.html")
+    result = watched_run(process.pid, port, "-c", 5, "-r", 100, "-t", 1)
+    shown = f"{HOSTILE[:15]} (process {process.pid})".replace("\x1b", "?")
+    check_equal(result.json["server_cost"]["watched"], shown, "in the result")
+    check(f"Server cost  {shown}\n" in result.err and "\x1b" not in result.err, "on the terminal")
+    with open(run, "w") as f:
+        json.dump(result.json, f)
+    check_equal(report("html", "-o", page, run).returncode, 0, "html")
+    with open(page) as f:
+        text = f.read()
+    check_equal(problems(text), [], "no markup")
+    check(f"Watched: {shown}." in Page(text).text(), "the name is there")
+    check_axes(text, PICTURES if shutil.which("gnuplot") else {})
+    check(problems(text.replace("Watched: &lt;b&gt;", "Watched: <b>", 1)), "the control: unescaped, it is noticed")
+
+
+if __name__ == "__main__":
+    main()

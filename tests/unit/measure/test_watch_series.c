@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ * test_watch_series: many samples, and their keys. */
+#include "measure/watch_series.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static void add(struct watch_series *s, uint64_t epoch_ns)
+{
+    struct watch_sample sample;
+
+    watch_sample_init(&sample);
+    sample.at[WATCH_EPOCH_NS] = epoch_ns;
+    assert_int_equal(watch_series_add(s, &sample), 0);
+}
+
+static void every_key_names_its_figure(void **state)
+{
+    (void)state;
+    for (int i = 0; i < WATCH_N_FIGURES; i++)
+        assert_int_equal(watch_figure_of(watch_figure_key((enum watch_figure)i)), i);
+    assert_int_equal(watch_figure_of("moon"), WATCH_N_FIGURES);
+}
+
+static void too_many_samples_are_thinned_evenly(void **state)
+{
+    struct watch_series s = {0};
+
+    (void)state;
+    for (uint64_t i = 0; i < 5 * WATCH_SERIES_MOST; i++)
+        add(&s, i);
+    assert_true(s.n <= WATCH_SERIES_MOST && s.n > WATCH_SERIES_MOST / 2);
+    assert_int_equal(s.every, 8);
+    for (size_t i = 0; i < s.n; i++)
+        assert_int_equal(s.items[i].at[WATCH_EPOCH_NS], 8 * i);
+    watch_series_free(&s);
+}
+
+static void unknown_values_are_skipped(void **state)
+{
+    static const uint64_t values[] = {WATCH_UNKNOWN, 5, WATCH_UNKNOWN, 9, 7, WATCH_UNKNOWN};
+    struct watch_series s = {0};
+
+    (void)state;
+    for (uint64_t i = 0; i < 6; i++) {
+        add(&s, i);
+        s.items[i].at[WATCH_LISTEN_DROPS] = values[i];
+    }
+    assert_int_equal(watch_series_most(&s, WATCH_LISTEN_DROPS), 9);
+    assert_int_equal(watch_series_growth(&s, WATCH_LISTEN_DROPS), 2);
+    assert_int_equal(watch_series_most(&s, WATCH_FDS), WATCH_UNKNOWN);
+    assert_int_equal(watch_series_growth(&s, WATCH_FDS), WATCH_UNKNOWN);
+    watch_series_free(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_key_names_its_figure),
+        cmocka_unit_test(too_many_samples_are_thinned_evenly),
+        cmocka_unit_test(unknown_values_are_skipped),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ * test_server_cost_reader: what is written is read again. */
+#include "report/server_cost_reader.h"
+
+#include "measure/server_cost_report.h"
+#include "report/result.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct json_object *parse(const char *text)
+{
+    char error[RESULT_ERROR_BYTES];
+    struct json_object *object = result_parse_any(text, strlen(text), error);
+
+    assert_non_null(object);
+    return object;
+}
+
+static struct watch_series series_of(uint64_t n)
+{
+    struct watch_series s = {0};
+
+    for (uint64_t i = 0; i < n; i++) {
+        struct watch_sample sample;
+
+        watch_sample_init(&sample);
+        for (int f = 0; f < WATCH_N_FIGURES - 1; f++)
+            sample.at[f] = 1000 * i + (uint64_t)f * i;
+        assert_int_equal(watch_series_add(&s, &sample), 0);
+    }
+    return s;
+}
+
+static struct json_object *written(const struct server_cost *c, const struct watch_series *s,
+                                   size_t most_rows)
+{
+    struct json_object *object;
+    char *text = NULL;
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+    struct json j;
+
+    assert_non_null(out);
+    json_init(&j, out);
+    server_cost_report_json(&j, NULL, c, s, most_rows);
+    fclose(out);
+    object = parse(text);
+    free(text);
+    return object;
+}
+
+static void figures_survive(void **state)
+{
+    struct watch_series s = series_of(20);
+    struct server_cost c = {.name = "a \"server\" <b>", .end = "gone"}, again;
+    struct json_object *object;
+
+    (void)state;
+    server_cost_compute(&c, &s, 5000, 15000);
+    object = written(&c, &s, 100);
+    assert_int_equal(server_cost_read(&again, object), 0);
+    assert_string_equal(again.name, c.name);
+    assert_string_equal(again.end, c.end);
+    assert_int_equal(again.user.n, c.user.n);
+    assert_true(again.user.per_x == c.user.per_x && again.kernel.high == c.kernel.high);
+    assert_int_equal(again.user_source, c.user_source);
+    assert_true(again.user_ns == c.user_ns && again.cpus == c.cpus);
+    assert_int_equal(again.fds, c.fds);
+    assert_int_equal(again.listen_queue, c.listen_queue);
+    assert_int_equal(again.listen_drops, WATCH_UNKNOWN);
+    result_free(object);
+    watch_series_free(&s);
+}
+
+static void samples_survive_or_are_thinned(void **state)
+{
+    struct watch_series s = series_of(100), again;
+    const struct server_cost c = {.name = ""};
+    struct json_object *object = written(&c, &s, 100);
+
+    (void)state;
+    assert_int_equal(server_cost_read_samples(&again, object), 0);
+    assert_int_equal(again.n, 100);
+    assert_memory_equal(again.items, s.items, 100 * sizeof *s.items);
+    watch_series_free(&again);
+    result_free(object);
+    object = written(&c, &s, 30);
+    assert_int_equal(server_cost_read_samples(&again, object), 0);
+    assert_int_equal(again.n, 26); /* every fourth, and the last */
+    assert_int_equal(again.items[25].at[0], s.items[99].at[0]);
+    watch_series_free(&again);
+    result_free(object);
+    watch_series_free(&s);
+}
+
+static void missing_figures_are_unknown(void **state)
+{
+    struct json_object *object = parse("{\"user_bytes_per_connection\": 5, \"fds\": \"x\"}");
+    struct server_cost c;
+
+    (void)state;
+    assert_int_equal(server_cost_read(&c, NULL), -1);
+    assert_int_equal(server_cost_read(&c, object), 0);
+    assert_int_equal(c.kernel.n, 0);
+    assert_int_equal(c.fds, WATCH_UNKNOWN);
+    assert_true(isnan(c.user_ns));
+    result_free(object);
+}
+
+static void wrong_samples_are_refused(void **state)
+{
+    static const char *const wrong[] = {
+        "[5]",
+        "{\"samples\": []}",
+        "{\"columns\": [\"epoch_ns\"], \"samples\": [[2], [1]]}",
+        "{\"columns\": [\"fds\"], \"samples\": [[2]]}",
+        "{\"columns\": [\"epoch_ns\"], \"samples\": [[null]]}",
+        "{\"columns\": [\"epoch_ns\"], \"samples\": [5]}",
+        "{\"columns\": [\"epoch_ns\"], \"samples\": [[\"x\"]]}",
+    };
+    struct watch_series s;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct json_object *object = parse(wrong[i]);
+
+        assert_int_equal(server_cost_read_samples(&s, object), -1);
+        watch_series_free(&s);
+        result_free(object);
+    }
+}
+
+static void other_columns_are_left_out(void **state)
+{
+    struct json_object *object =
+        parse("{\"columns\": [\"moon\", \"fds\", \"epoch_ns\"], \"samples\": [[1, 2, 3, 4], [5, "
+              "null, 7]]}");
+    struct watch_series s;
+
+    (void)state;
+    assert_int_equal(server_cost_read_samples(&s, object), 0);
+    assert_int_equal(s.n, 2);
+    assert_int_equal(s.items[0].at[WATCH_FDS], 2);
+    assert_int_equal(s.items[1].at[WATCH_FDS], WATCH_UNKNOWN);
+    assert_int_equal(s.items[1].at[WATCH_EPOCH_NS], 7);
+    watch_series_free(&s);
+    result_free(object);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(figures_survive),
+        cmocka_unit_test(samples_survive_or_are_thinned),
+        cmocka_unit_test(missing_figures_are_unknown),
+        cmocka_unit_test(wrong_samples_are_refused),
+        cmocka_unit_test(other_columns_are_left_out),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
