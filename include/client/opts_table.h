@@ -82,7 +82,7 @@ struct client_opts {
     bool raw;
     int raw_full;
     uint64_t sample_one_in;
-    const char *output, *json, *hlog, *hgrm, *connections_out, *find_out;
+    const char *output, *json, *hlog, *hgrm, *connections_out, *find_out, *report;
     bool plan, force;
     int require; /* index into VERDICT_PERCENTILES */
     uint64_t stats_interval_ns;

@@ -7,14 +7,16 @@
 #include "client/opts.h"
 
 struct client_outputs {
-    struct output json, rows, hlog, hgrm, connections, trials; /* closed if not requested */
-    char *hlog_head; /* header of the log, owned by the caller */
+    struct output json, rows, hlog, hgrm, connections, trials, page; /* closed if not requested */
+    char *hlog_head;       /* header of the log, owned by the caller */
+    const char *hlog_name; /* of a log for the page; NULL: that of --hlog; set by the caller */
 };
 
 #define CLIENT_OUTPUTS_CLOSED                                                                      \
     {                                                                                              \
         .json = OUTPUT_CLOSED, .rows = OUTPUT_CLOSED, .hlog = OUTPUT_CLOSED,                       \
-        .hgrm = OUTPUT_CLOSED, .connections = OUTPUT_CLOSED, .trials = OUTPUT_CLOSED               \
+        .hgrm = OUTPUT_CLOSED, .connections = OUTPUT_CLOSED, .trials = OUTPUT_CLOSED,              \
+        .page = OUTPUT_CLOSED                                                                      \
     }
 
 /* Opens the outputs of all options.  Truncates none before all could be opened.  Returns 0, or -1
@@ -31,7 +33,7 @@ int client_outputs_begin_hlog(struct client_outputs *out);
  * at the end stay open. */
 void client_outputs_reopen(struct client_outputs *out, const struct client_opts *o);
 
-/* Returns 0, or nonzero if an output is incomplete. */
+/* Closes all but the page.  Returns 0, or nonzero if an output is incomplete. */
 int client_outputs_close(struct client_outputs *out);
 
 #endif

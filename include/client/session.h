@@ -6,6 +6,7 @@
 
 #include "client/opts.h"
 #include "client/outputs.h"
+#include "client/page.h"
 #include "client/plan.h"
 #include "client/server_stats.h"
 #include "host/watch/watch_thread.h"
@@ -31,6 +32,7 @@ struct client_session {
     struct server_stats server; /* before the run */
     struct watch_thread watch;
     struct server_cost cost;
+    struct client_page page;
 };
 
 #define CLIENT_SESSION_INIT                                                                        \

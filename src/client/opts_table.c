@@ -163,6 +163,8 @@ static const struct option_row rows[] = {
      "write one CSV row per connection to FILE at the end", 0, 0, NULL},
     {"find-out", 0, OPTION_TEXT, FIELD(find_out), "FILE",
      "write one CSV row per trial of --find to FILE at the end", 0, 0, NULL},
+    {"report", 0, OPTION_TEXT, FIELD(report), "FILE",
+     "write an HTML page about the run to FILE, with tcpreport and gnuplot", 0, 0, NULL},
     {OPTIONS_ROW_CONTROL(FIELD(control))},
     {OPTIONS_ROW_CONTROL_TOKEN(FIELD(control_token))},
     {"server-control", 0, OPTION_TEXT, FIELD(server_control), "ADDR",

@@ -31,18 +31,19 @@ static int begin_output(struct output *o)
 
 int client_outputs_open(struct client_outputs *out, const struct client_opts *o)
 {
-    struct output *const all[] = {&out->json, &out->rows,        &out->hlog,
-                                  &out->hgrm, &out->connections, &out->trials};
+    struct output *const all[] = {&out->json,        &out->rows,   &out->hlog, &out->hgrm,
+                                  &out->connections, &out->trials, &out->page};
 
     if (o->hlog != NULL && !hlog_is_available())
         return log_error("--hlog: this program was built without zlib");
     if (client_outputs_open_json(out, o) != 0 ||
         (o->raw && output_open(&out->rows, o->output != NULL ? "output" : "raw",
                                o->output != NULL ? o->output : "-") != 0) ||
-        open_output(&out->hlog, "hlog", o->hlog) != 0 ||
+        open_output(&out->hlog, "hlog", out->hlog_name != NULL ? out->hlog_name : o->hlog) != 0 ||
         open_output(&out->hgrm, "hgrm", o->hgrm) != 0 ||
         open_output(&out->connections, "connections-out", o->connections_out) != 0 ||
-        open_output(&out->trials, "find-out", o->find_out) != 0)
+        open_output(&out->trials, "find-out", o->find_out) != 0 ||
+        open_output(&out->page, "report", o->report) != 0)
         return -1;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (begin_output(all[i]) != 0)
@@ -54,7 +55,7 @@ void client_outputs_reopen(struct client_outputs *out, const struct client_opts 
 {
     if (o->output != NULL && reopen(out->rows.fd, o->output, ROWS_HEADER) != 0)
         log_error("--output: cannot reopen '%s': %s", o->output, strerror(errno));
-    if (out->hlog.stream != NULL &&
+    if (out->hlog.stream != NULL && o->hlog != NULL &&
         (fflush(out->hlog.stream) != 0 || reopen(out->hlog.fd, o->hlog, out->hlog_head) != 0))
         log_error("--hlog: cannot reopen '%s': %s", o->hlog, strerror(errno));
 }

@@ -143,6 +143,19 @@ static int open_watch(struct client_session *s)
     return 0;
 }
 
+/* Finds the programs for --report. */
+static int open_page(struct client_session *s)
+{
+    const struct client_opts *o = &s->opts;
+
+    if (o->report == NULL)
+        return 0;
+    if (client_page_prepare(&s->page, o->hlog, o->connections_out) != 0)
+        return -1;
+    s->outputs.hlog_name = s->page.log[0] != '\0' ? s->page.log : NULL;
+    return 0;
+}
+
 /* Reports a missed start before anything is opened. */
 static int check_start(const struct start_gate_settings *gate)
 {
@@ -265,6 +278,21 @@ static void log_doubts(const struct client_result *r)
         log_error("SUSPECT: %s", names);
 }
 
+/* Returns 0, or nonzero after a line if the page was not written. */
+static int write_page(struct client_session *s, const struct report_about *about,
+                      const struct client_result *result)
+{
+    struct output *page = &s->outputs.page;
+    int failed;
+
+    if (page->stream == NULL)
+        return 0;
+    failed = client_page_write(&s->page, page->fd, about, result);
+    if (failed)
+        (void)output_begin(page); /* no part of a page */
+    return output_close(page, true) != 0 || failed;
+}
+
 /* Returns whether every report was written. */
 static bool write_reports(struct client_session *s, const struct client_result *result)
 {
@@ -282,6 +310,7 @@ static bool write_reports(struct client_session *s, const struct client_result *
     if (s->outputs.trials.stream != NULL)
         report_search_csv(s->outputs.trials.stream, result->find);
     failed |= client_outputs_close(&s->outputs);
+    failed |= write_page(s, &about, result);
     return !failed;
 }
 
@@ -326,7 +355,8 @@ static int measure(struct client_session *s)
 
 int client_session_run(struct client_session *s)
 {
-    if (check_plan(s) != 0 || open_watch(s) != 0 || client_outputs_open(&s->outputs, &s->opts) != 0)
+    if (check_plan(s) != 0 || open_watch(s) != 0 || open_page(s) != 0 ||
+        client_outputs_open(&s->outputs, &s->opts) != 0)
         return CLIENT_EXIT_USAGE;
     output_drop_stderr(true); /* until the run is over */
     if (open_control(s) != 0)
@@ -339,6 +369,7 @@ void client_session_free(struct client_session *s)
 {
     control_socket_close(&s->control);
     watch_thread_free(&s->watch);
+    client_page_free(&s->page);
     client_plan_free(&s->plan);
     free(s->outputs.hlog_head);
 }

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ * client_page: --report: writes the page about the run with the tcpreport that is installed beside
+ * this program, which draws with gnuplot.  Main thread.
+ *
+ * tcpreport reads the result and the histogram log from a temporary directory, in $TMPDIR or /tmp;
+ * files of --hlog and --connections-out are linked there instead. */
+#ifndef TCPSCALER_CLIENT_PAGE_H
+#define TCPSCALER_CLIENT_PAGE_H
+
+#include "client/report.h"
+
+#include <limits.h>
+
+struct client_page {
+    char tcpreport[PATH_MAX];
+    char directory[PATH_MAX]; /* "": none */
+    char log[PATH_MAX];       /* the histogram log to write during the run; "": none */
+};
+
+/* Finds the programs, so that a page that cannot be drawn is refused before the run, and creates
+ * the directory.  hlog and connections: files of these options, or NULL.  Returns 0, or -1 after
+ * one line on stderr. */
+int client_page_prepare(struct client_page *p, const char *hlog, const char *connections);
+
+/* Writes the page to fd, after the log and the connections have been written and closed.  Returns
+ * 0, or -1 after a line on stderr. */
+int client_page_write(const struct client_page *p, int fd, const struct report_about *about,
+                      const struct client_result *result);
+
+/* Removes the directory. */
+void client_page_free(struct client_page *p);
+
+#endif

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""tcpclient --report: the page at the end of a run, and what happens without the programs that draw it."""
+
+from harness import *
+from tcpreport_html import PICTURES, Page, pictures, problems
+
+
+class Place:
+    """A directory with its own copy of tcpclient, and one for temporary files."""
+
+    def __init__(self, tcpreport=None):
+        self.directory = temp_path("place")
+        self.temporary = os.path.join(self.directory, "tmp")
+        os.makedirs(self.temporary)
+        self.page = os.path.join(self.directory, "page.html")
+        self.client = os.path.join(self.directory, "tcpclient")
+        shutil.copy(TCPCLIENT, self.client)
+        if tcpreport is not None:
+            path = os.path.join(self.directory, "tcpreport")
+            with open(path, "w") as f:
+                f.write(tcpreport)
+            os.chmod(path, 0o755)
+
+    def run(self, *arguments, path=None):
+        env = {**os.environ, "TMPDIR": self.temporary}
+        if path is not None:
+            env["PATH"] = path
+        r = subprocess.run([self.client, *[str(a) for a in arguments], "127.0.0.1"], env=env, capture_output=True,
+                           text=True, timeout=60)
+        check_equal(os.listdir(self.temporary), [], "temporary files that are left")
+        return r
+
+    def text(self):
+        with open(self.page) as f:
+            return f.read()
+
+
+def drawing_place():
+    """With the tcpreport that was built."""
+    if not TCPREPORT:
+        skip("tcpreport was not built: it needs zlib and json-c")
+    need_program("gnuplot")
+    place = Place()
+    os.symlink(os.path.abspath(TCPREPORT), os.path.join(place.directory, "tcpreport"))
+    return place
+
+
+def captions(text):
+    return {caption for caption in PICTURES if any(caption in figure for figure in pictures(text))}
+
+
+def test_page_is_written_at_the_end():
+    place = drawing_place()
+    with Server() as server:
+        arguments = ["-p", server.port, "-c", 20, "-r", 500, "-t", 2, "--report", place.page]
+        r = place.run(*arguments)
+        check(r.returncode in (0, 3) and "--report" not in r.stderr, r.stderr)
+        check_equal(problems(place.text()), [], "what the page must not have")
+        check_equal(captions(place.text()), set(PICTURES) - {"Connect ramp"}, "pictures without connections")
+        log, rows = os.path.join(place.directory, "own.hlog"), os.path.join(place.directory, "own.csv")
+        r = place.run(*arguments, "--hlog", log, "--connections-out", rows, "--json", "-")
+        check_equal(captions(place.text()), set(PICTURES), "pictures from files that the user keeps")
+        check(os.path.getsize(log) > 0 and os.path.getsize(rows) > 0, "which are still there")
+        sent = json.loads(r.stdout)["queries"]["sent"]
+    check(f"{sent:,}" in Page(place.text()).text(), "the figures of that run")
+
+
+def test_interrupted_run_has_its_page():
+    place = drawing_place()
+    with Server() as server:
+        err = open(os.path.join(place.directory, "err"), "w+")
+        client = spawn([place.client, "-p", str(server.port), "-c", "5", "-r", "100", "--stats-interval", "200ms", "--report",
+                        place.page, "127.0.0.1"], stderr=err, env={**os.environ, "TMPDIR": place.temporary})
+
+        def says():
+            with open(err.name) as f:
+                return f.read()
+        wait_for(lambda: "running" in says() or client.poll() is not None, "the load")
+        check_equal(stop(client, signal.SIGINT), 130, "exit code")
+    check_equal((problems(place.text()), os.listdir(place.temporary)), ([], []), "the page, and no temporary files")
+    check("interrupted: the figures cover the part that ran" in Page(place.text()).text(), "it says so")
+
+
+def test_missing_programs_are_refused_before_the_run():
+    with Server() as server:
+        for tcpreport, path, words in ((None, None, "/tcpreport': No such file or directory"),
+                                       ("#!/bin/sh\n", "/nonexistent", "gnuplot is not installed")):
+            place = Place(tcpreport)
+            with open(place.page, "w") as f:
+                f.write("kept")
+            r = place.run("-p", server.port, "-t", "200ms", "--report", place.page, path=path)
+            check_equal((r.returncode, len(r.stderr.splitlines())), (2, 1), r.stderr)
+            check("--report: " in r.stderr and words in r.stderr, f"{words!r} in {r.stderr}")
+            check_equal(place.text(), "kept", "the page of an earlier run")
+        check_equal(server.stop(), 0, "exit code of the server")
+    check_equal(server.result["accepted"], 0, "connections")
+
+
+def test_failure_of_tcpreport_leaves_no_part_of_a_page():
+    need_program("gnuplot")
+    for code, words in (("echo '<html>'; exit 1", "tcpreport failed"), ("echo '<html>'; kill -9 $$", "tcpreport failed"),
+                        ("echo '<html>'; exit 0", None)):
+        place = Place(f"#!/bin/sh\n{code}\n")
+        with Server() as server:
+            r = place.run("-p", server.port, "-c", 5, "-t", "200ms", "--quiet", "--report", place.page)
+        if words is None:  # the control
+            check_equal((r.returncode in (0, 3), place.text()), (True, "<html>\n"), r.stderr)
+        else:
+            check_equal((r.returncode, place.text()), (3, ""), r.stderr)
+            check(words in r.stderr, r.stderr)
+
+
+if __name__ == "__main__":
+    main()
