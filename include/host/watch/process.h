@@ -12,7 +12,7 @@
 
 struct process {
     int pid, parent;
-    uint64_t started_ticks;        /* since boot: with the pid it identifies a process for ever */
+    uint64_t started_ticks;        /* since boot: with the pid it identifies a process */
     bool has_ended;                /* is a zombie */
     char name[PROCESS_NAME_BYTES]; /* any bytes: a program chooses it */
     uint64_t user_us, system_us;   /* of its threads and of the children it has waited for */
