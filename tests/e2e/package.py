@@ -66,7 +66,7 @@ def test_package_holds_what_it_should():
     wanted += [f"{doc}/examples/{name}" for name in
                ("demo.sh", "plot-rtt.gp", "setup-lib.sh", "setup-firewall.sh", "setup-network.sh",
                 "setup-nic.sh", "setup-state.sh", "setup-sysctl.sh", "setup-client.sh", "setup-server.sh")]
-    wanted += [f"{doc}/{name}" for name in ("nightly.conf.example", "nightly.crontab", "tcpscaler-nightly.service",
+    wanted += [f"{doc}/{name}" for name in ("nightly.conf.example", "nightly.crontab", "grafana-dashboard.json", "prometheus.example.yml", "tcpscaler-nightly.service",
                                             "tcpscaler-nightly.timer", "tcpscaler-nightly-failed.service")]
     wanted += [f"usr/share/tcpscaler/{name}" for name in ("nightly.sh", "nightly-config.sh", "nightly-nights.sh", "nightly-failed.sh")]
     for name in NAMES:

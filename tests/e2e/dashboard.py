@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""The Grafana dashboard and the scrape example: every expression names metrics that the programs export."""
+
+import urllib.error
+import urllib.parse
+import urllib.request
+
+from control_api import *
+from control_metrics import start_prometheus
+
+DASHBOARD = os.path.join(SOURCE_DIR, "docs", "grafana-dashboard.json")
+SCRAPE = os.path.join(SOURCE_DIR, "docs", "prometheus.example.yml")
+# variables of Grafana, as it would replace them
+VARIABLES = {"$__rate_interval": "4s", "$client": ".*", "$server": ".*"}
+
+
+def dashboard():
+    with open(DASHBOARD) as f:
+        return json.load(f)
+
+
+def expressions(board):
+    """Of all panels and variables."""
+    found = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
+    return found + [v["query"]["query"] for v in board["templating"]["list"] if v["type"] == "query"]
+
+
+def names(expression):
+    return set(re.findall(r"\btcp(?:client|server)_\w+", expression))
+
+
+def exported(run):
+    """Names of the samples and labels of both programs."""
+    text = "".join(metrics(address)[0] for address in (run.at_client, run.at_server))
+    found = set(re.findall(r"^(\w+)(?:\{.*\})? ", text, re.M)) | set(re.findall(r"^# TYPE (\w+) counter$", text, re.M))
+    return found, {label for labels in re.findall(r"\{(.*)\}", text) for label in re.findall(r'(\w+)="', labels)}
+
+
+def unknown(board, found):
+    return {name for e in expressions(board) for name in names(e)} - found
+
+
+def test_dashboard_names_only_metrics_that_exist():
+    run = Steered("-c", 20, "-r", 500)
+    found, labels = exported(run)
+    board = dashboard()
+    check(len(expressions(board)) > 20 and all(names(e) for e in expressions(board)), "each expression names a metric")
+    check_equal(unknown(board, found), set(), "metrics that nobody exports")
+    by = {label for e in expressions(board) for group in re.findall(r"by \(([^)]*)\)", e) for label in re.split(r", *", group)}
+    check_equal(by - labels, {"outcome"} - labels, "labels that nobody exports")  # no connection need have ended yet
+    board["panels"][0]["targets"][0]["expr"] = "rate(tcpclient_moons_total[1m])"
+    check_equal(unknown(board, found), {"tcpclient_moons_total"}, "the control: a wrong name is noticed")
+    run.stop()
+
+
+def test_dashboard_can_be_imported():
+    board = dashboard()
+    check_equal((board["uid"], "id" in board), ("tcpscaler", False), "an identity of its own, none of an instance")
+    ids = [panel["id"] for panel in board["panels"]]
+    check_equal(len(set(ids)), len(ids), "panels with the same id")
+    for panel in board["panels"]:
+        check(panel["title"] and panel["fieldConfig"]["defaults"]["unit"], f"title and unit of {panel['title']}")
+        place = panel["gridPos"]
+        check(place["x"] + place["w"] <= 24, f"place of {panel['title']}: {place}")
+        refs = [target["refId"] for target in panel["targets"]]
+        check_equal(len(set(refs)), len(refs), f"queries of {panel['title']}")
+
+
+def test_scrape_example_is_valid():
+    need_program("promtool")
+    r = subprocess.run(["promtool", "check", "config", "--syntax-only", SCRAPE], capture_output=True, text=True, timeout=60)
+    check_equal(r.returncode, 0, r.stdout + r.stderr)
+    wrong = temp_path("wrong.yml")
+    with open(SCRAPE) as f, open(wrong, "w") as g:
+        g.write(f.read().replace("static_configs", "static_config"))
+    r = subprocess.run(["promtool", "check", "config", "--syntax-only", wrong], capture_output=True, text=True, timeout=60)
+    check(r.returncode != 0, "the control: a wrong key is noticed")
+
+
+def answer(port, expression):
+    """What Prometheus says: its status, and how many series there are."""
+    url = f"http://127.0.0.1:{port}/api/v1/query?" + urllib.parse.urlencode({"query": expression})
+    try:
+        with urllib.request.urlopen(url, timeout=20) as response:
+            return "success", len(json.load(response)["data"]["result"])
+    except urllib.error.HTTPError as error:
+        return json.load(error)["status"], 0
+    except OSError:
+        return None, 0
+
+
+@plain_build_only
+def test_prometheus_answers_every_query_of_the_dashboard():
+    need_program("prometheus")
+    targets = {"tcpclient": f"127.0.0.1:{free_port()}", "tcpserver": f"127.0.0.1:{free_port()}"}
+    port = start_prometheus(targets)
+    run = Steered("-c", 50, "-r", 1000, "--queries-per-conn", 50, control=targets["tcpclient"],
+                  server_control=targets["tcpserver"])
+    for panel in dashboard()["panels"]:
+        for target in panel["targets"]:
+            expression = target["expr"]
+            for name, value in VARIABLES.items():
+                expression = expression.replace(name, value)
+            check("$" not in expression, f"variables of {expression}")
+            wait_for(lambda: answer(port, expression) != (None, 0), "Prometheus")
+            check_equal(answer(port, expression)[0], "success", expression)
+            wait_for(lambda: answer(port, expression)[1] > 0, f"a series of {expression}")
+    check_equal(answer(port, "rate(tcpclient_queries_sent_total")[0], "error", "the control: a bad expression")
+    run.stop()
+
+
+if __name__ == "__main__":
+    main()
