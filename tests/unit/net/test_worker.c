@@ -2,12 +2,14 @@
  * test_worker: the mailbox of a thread.  No test depends on elapsed time. */
 #include "net/worker.h"
 
+#include <errno.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -146,6 +148,27 @@ static void a_kind_that_there_is_not_aborts(void **state)
     assert_int_equal(WTERMSIG(status), SIGABRT);
 }
 
+/* libevent would do with poll(2), or end the process. */
+static void a_thread_without_epoll_does_not_start(void **state)
+{
+    static const struct worker_ops ops = {
+        .name = "test", .setup = setup, .on_message = on_message, .teardown = teardown};
+    const struct worker_place place = {.cpu = -1};
+    struct worker w;
+    struct rlimit limit, before;
+    const int lowest_free = dup(STDERR_FILENO);
+
+    (void)state;
+    close(lowest_free);
+    getrlimit(RLIMIT_NOFILE, &before);
+    limit = before;
+    limit.rlim_cur = (rlim_t)lowest_free + 1; /* the mailbox */
+    setrlimit(RLIMIT_NOFILE, &limit);
+    assert_int_equal(worker_start(&w, &ops, &place), -1);
+    assert_int_equal(errno, EMFILE);
+    setrlimit(RLIMIT_NOFILE, &before);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +179,7 @@ int main(void)
         cmocka_unit_test_setup(messages_that_wait_are_taken_in_the_order_of_their_kinds,
                                start_and_block),
         cmocka_unit_test(a_kind_that_there_is_not_aborts),
+        cmocka_unit_test(a_thread_without_epoll_does_not_start),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
