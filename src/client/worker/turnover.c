@@ -212,13 +212,19 @@ void client_turnover_stop(struct client_turnover *to)
         client_events_stop_wait(&t->conns[i]);
 }
 
+static bool is_opening(const struct client_conn *c)
+{
+    return c->state == CLIENT_CONN_CONNECTING || c->state == CLIENT_CONN_SECURING ||
+           c->state == CLIENT_CONN_PROVING;
+}
+
 void client_turnover_cancel(struct client_turnover *to)
 {
     const struct client_transport *t = to->transport;
 
     client_turnover_stop(to);
     for (uint32_t i = 0; i < t->n_conns; i++)
-        if (t->conns[i].state == CLIENT_CONN_CONNECTING || t->conns[i].state == CLIENT_CONN_PROVING)
+        if (is_opening(&t->conns[i]))
             client_conn_close(&t->conns[i], (struct outcome){PHASE_RUN, REASON_CANCELLED}, 0);
 }
 
