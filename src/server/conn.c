@@ -309,12 +309,13 @@ static void serve_sealed(struct server_conn *c, int fd, size_t n_bytes)
         return;
     }
     status = tls_receive(c->tls, conns->buffer, n_bytes, conns->plain, &n_plain);
-    phase = phase_of(c);
+    /* after a failure OpenSSL forgets that the handshake was complete */
+    phase = was_secured ? PHASE_RECEIVE : phase_of(c);
     if (!was_secured && is_secured(c)) {
         tally_add(&conns->tally.secured, 1);
         tally_add(&conns->tally.resumed, tls_is_resumed(c->tls));
     }
-    if (n_plain > 0)
+    if (n_plain > 0 && status != TLS_FAILED)
         serve(c, fd, conns->plain, n_plain);
     if (c->open && c->held == NULL)
         transmit_sealed(c, fd);
