@@ -157,6 +157,8 @@ void client_workers_collect(const struct client_workers *workers, struct client_
     result->own_fd_tables = true;
     result->push_least_ns = INT64_MAX;
     client_workers_tally(workers, &result->tally);
+    /* again: more may have been requested at the very end */
+    result->connections_asked = CLIENT_WORKERS_GAUGE(workers, n_asked);
     for (uint32_t i = 0; i < workers->n; i++) {
         const struct client_figures *f = &workers->all[i].figures;
 
