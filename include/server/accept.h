@@ -22,16 +22,19 @@ struct server_accept {
     struct server_config *config;
     uint32_t worker_index;
     struct event listener_event; /* this worker's listener ... */
-    struct event overflow_event; /* ... and those of workers with a full table */
+    struct event overflow_event; /* ... and those of workers with a full table, ... */
+    struct event turn_event;     /* ... while it has the turn at them */
     struct event timer_event;    /* tries again to accept */
     int listener_fd;             /* -1: none */
     struct server_spare *spare;  /* own_spare, or config->spare if the fd table is shared */
     struct server_spare own_spare;
     bool full;      /* the fd table is; others accept for this worker */
-    bool helps;     /* accepts for workers with a full table */
+    bool helps;     /* accepts for workers with a full table, in turn with others */
+    bool has_turn;  /* watches their listeners */
     bool paused;    /* out of memory or files; not set while `full` is */
     bool suspended; /* by request; not set while `paused` is */
     bool warned;
+    uint32_t n_wakeups; /* in this turn */
 };
 
 struct server_accept_place {

@@ -2,10 +2,10 @@
  * server_overflow: lets workers with room accept for workers whose fd table is full.
  *
  * Every worker has a copy of each listener, under the same descriptor number.  A worker whose table
- * is full adds its own listener to an epoll set that the others watch, and removes it when it has
- * room again.  Connections never move between tables, and nothing of this costs anything while no
- * table is full.  When the last helper is full, the main thread is asked to start another worker.
- */
+ * is full adds its own listener to an epoll set, and removes it when it has room again.  The others
+ * take turns at watching the set, since each connection wakes all that watch it.  Connections never
+ * move between tables, and nothing of this costs anything while no table is full.  When the last
+ * helper is full, the main thread is asked to start another worker. */
 #ifndef TCPSCALER_SERVER_OVERFLOW_H
 #define TCPSCALER_SERVER_OVERFLOW_H
 
@@ -13,11 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Limit on watchers of the set: the kernel allows 500 (path_limits in fs/eventpoll.c). */
-#define SERVER_OVERFLOW_MOST_HELPERS 400u
-
 struct server_overflow {
     int set_fd;    /* epoll set of listeners of full workers; -1: workers do not help each other */
+    int turn_fd;   /* eventfd, readable if no worker has the turn; -1: as above */
     int wanted_fd; /* eventfd, readable if another worker is wanted; -1: as above */
     _Atomic uint32_t n_helpers;
     _Atomic bool may_grow; /* the main thread starts workers on request */
@@ -35,12 +33,16 @@ static inline bool server_overflow_is_open(const struct server_overflow *o)
 
 /* --- workers, in their own fd tables --- */
 
-/* The caller is about to watch set_fd, until it leaves.  Returns false if there are too many
- * helpers already. */
-bool server_overflow_enter(struct server_overflow *o);
+/* The caller has room and helps, until it leaves. */
+void server_overflow_enter(struct server_overflow *o);
 
 /* The caller has no more room. */
 void server_overflow_leave(struct server_overflow *o);
+
+/* A helper watches set_fd while it has the turn, else turn_fd.  Takes the turn; false: another
+ * helper was faster. */
+bool server_overflow_take_turn(const struct server_overflow *o);
+void server_overflow_pass_turn(const struct server_overflow *o);
 
 /* Lets helpers accept from the caller's listener until it is withdrawn.  listener -1: no effect. */
 void server_overflow_offer(const struct server_overflow *o, int listener_fd);

@@ -17,6 +17,9 @@
 /* Connections accepted per wake-up: enough to amortize it, few enough not to delay open ones. */
 enum { ACCEPT_BATCH = 64, REFUSE_BATCH = 64 };
 
+/* Wake-ups for full workers until another helper takes over. */
+enum { TURN_WAKEUPS = 64 };
+
 #define PAUSE_NS     (100 * 1000000ull)
 #define LOOK_WAIT_NS (5 * 1000000ull)
 
@@ -51,12 +54,22 @@ static void set_timer(struct server_accept *a, uint64_t ns)
     worker_add_timer(&a->timer_event, &wait);
 }
 
+static void pass_turn(struct server_accept *a)
+{
+    event_del(&a->overflow_event);
+    if (a->has_turn)
+        server_overflow_pass_turn(&a->config->overflow);
+    a->has_turn = false;
+}
+
 static void ignore_listeners(struct server_accept *a)
 {
     if (a->listener_fd >= 0)
         event_del(&a->listener_event);
-    if (a->helps)
-        event_del(&a->overflow_event);
+    if (a->helps) {
+        event_del(&a->turn_event);
+        pass_turn(a);
+    }
 }
 
 static void pause_for(struct server_accept *a, uint64_t ns)
@@ -66,14 +79,14 @@ static void pause_for(struct server_accept *a, uint64_t ns)
     set_timer(a, ns);
 }
 
-/* If there are enough helpers, tries again later. */
 static void accept_for_others(struct server_accept *a)
 {
     if (!server_overflow_is_open(&a->config->overflow))
         return;
     if (!a->helps)
-        a->helps = server_overflow_enter(&a->config->overflow);
-    if (!a->helps || event_add(&a->overflow_event, NULL) != 0)
+        server_overflow_enter(&a->config->overflow);
+    a->helps = true;
+    if (!a->has_turn && event_add(&a->turn_event, NULL) != 0)
         set_timer(a, PAUSE_NS);
 }
 
@@ -231,8 +244,29 @@ static void on_overflow(evutil_socket_t set_fd, short what, void *arg)
 
     (void)set_fd;
     (void)what;
-    if (listener_fd >= 0) /* otherwise another helper was faster */
+    if (listener_fd >= 0) /* otherwise its owner has room again */
         accept_from(a, listener_fd);
+    if (a->has_turn && ++a->n_wakeups >= TURN_WAKEUPS) {
+        pass_turn(a);
+        accept_for_others(a);
+    }
+}
+
+static void on_turn(evutil_socket_t turn_fd, short what, void *arg)
+{
+    struct server_accept *a = arg;
+
+    (void)turn_fd;
+    (void)what;
+    if (!server_overflow_take_turn(&a->config->overflow))
+        return;
+    event_del(&a->turn_event);
+    a->has_turn = true;
+    a->n_wakeups = 0;
+    if (event_add(&a->overflow_event, NULL) == 0)
+        return;
+    pass_turn(a);
+    set_timer(a, PAUSE_NS);
 }
 
 static void on_timer(evutil_socket_t fd, short what, void *arg)
@@ -283,6 +317,8 @@ int server_accept_start(struct server_accept *a, struct server_conns *conns,
                  on_acceptable, a);
     event_assign(&a->overflow_event, conns->base, a->config->overflow.set_fd, EV_READ | EV_PERSIST,
                  on_overflow, a);
+    event_assign(&a->turn_event, conns->base, a->config->overflow.turn_fd, EV_READ | EV_PERSIST,
+                 on_turn, a);
     evtimer_assign(&a->timer_event, conns->base, on_timer, a);
     watch_listeners(a);
     return a->paused ? -1 : 0;

@@ -12,38 +12,52 @@ int server_overflow_open(struct server_overflow *o, bool is_used, bool may_grow)
 {
     atomic_init(&o->n_helpers, 0);
     atomic_init(&o->may_grow, is_used && may_grow);
-    o->set_fd = o->wanted_fd = -1;
+    o->set_fd = o->turn_fd = o->wanted_fd = -1;
     if (!is_used)
         return 0;
     o->set_fd = epoll_create1(EPOLL_CLOEXEC);
+    o->turn_fd = eventfd(1, EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC);
     o->wanted_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    return o->set_fd >= 0 && o->wanted_fd >= 0 ? 0 : -1;
+    return o->set_fd >= 0 && o->turn_fd >= 0 && o->wanted_fd >= 0 ? 0 : -1;
 }
 
 void server_overflow_close(struct server_overflow *o)
 {
     if (o->set_fd >= 0)
         close(o->set_fd);
+    if (o->turn_fd >= 0)
+        close(o->turn_fd);
     if (o->wanted_fd >= 0)
         close(o->wanted_fd);
-    o->set_fd = o->wanted_fd = -1;
+    o->set_fd = o->turn_fd = o->wanted_fd = -1;
 }
 
 /* --- workers --- */
 
-bool server_overflow_enter(struct server_overflow *o)
+void server_overflow_enter(struct server_overflow *o)
 {
-    uint32_t n = atomic_load(&o->n_helpers);
-
-    while (n < SERVER_OVERFLOW_MOST_HELPERS)
-        if (atomic_compare_exchange_weak(&o->n_helpers, &n, n + 1))
-            return true;
-    return false;
+    atomic_fetch_add(&o->n_helpers, 1);
 }
 
 void server_overflow_leave(struct server_overflow *o)
 {
     atomic_fetch_sub(&o->n_helpers, 1);
+}
+
+bool server_overflow_take_turn(const struct server_overflow *o)
+{
+    uint64_t turn;
+
+    return read(o->turn_fd, &turn, sizeof turn) == sizeof turn;
+}
+
+void server_overflow_pass_turn(const struct server_overflow *o)
+{
+    const uint64_t turn = 1;
+    const ssize_t n = write(o->turn_fd, &turn, sizeof turn);
+
+    assert(n == sizeof turn); /* there is one turn: the counter is never full */
+    (void)n;
 }
 
 /* Offering a listener twice is an error (EEXIST) without effect. */

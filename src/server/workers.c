@@ -18,13 +18,14 @@ static int list_kept_fds(struct server_workers *w)
 {
     const struct server_overflow *o = &w->config->overflow;
 
-    w->keep_fds = calloc(w->listeners->n + 2, sizeof *w->keep_fds);
+    w->keep_fds = calloc(w->listeners->n + 3, sizeof *w->keep_fds);
     if (w->keep_fds == NULL)
         return -1;
     memcpy(w->keep_fds, w->listeners->fds, w->listeners->n * sizeof *w->keep_fds);
     w->keep_fds[w->listeners->n] = o->set_fd;
-    w->keep_fds[w->listeners->n + 1] = o->wanted_fd;
-    w->n_keep_fds = w->listeners->n + 2;
+    w->keep_fds[w->listeners->n + 1] = o->turn_fd;
+    w->keep_fds[w->listeners->n + 2] = o->wanted_fd;
+    w->n_keep_fds = w->listeners->n + 3;
     return 0;
 }
 

@@ -108,7 +108,7 @@ int eventfd(unsigned count, int flags)
     if (!world.active)
         return (int)syscall(SYS_eventfd2, count, flags);
     call_begin();
-    fd = create("eventfd", DESCRIPTOR_EVENT);
+    fd = create("eventfd", flags & EFD_SEMAPHORE ? DESCRIPTOR_SEMAPHORE : DESCRIPTOR_EVENT);
     if (fd >= 0)
         descriptor_of(fd)->count = count;
     return fd;

@@ -312,20 +312,26 @@ int shutdown(int fd, int how)
 
 /* --- read(2), write(2): of eventfds --- */
 
+static bool is_event(const struct descriptor *d)
+{
+    return d != NULL && (d->kind == DESCRIPTOR_EVENT || d->kind == DESCRIPTOR_SEMAPHORE);
+}
+
 ssize_t read(int fd, void *data, size_t n_bytes)
 {
     struct descriptor *d;
+    uint64_t n;
 
     if (!descriptor_is_simulated(fd))
         return syscall(SYS_read, fd, data, n_bytes);
     call_begin();
     d = descriptor_of(fd);
-    LAW(d != NULL && d->kind == DESCRIPTOR_EVENT && n_bytes == sizeof d->count,
-        "not simulated: read(%d)", fd);
+    LAW(is_event(d) && n_bytes == sizeof n, "not simulated: read(%d)", fd);
     if (d->count == 0)
         return (ssize_t)call_return("read", fd, -EAGAIN);
-    memcpy(data, &d->count, sizeof d->count);
-    d->count = 0;
+    n = d->kind == DESCRIPTOR_SEMAPHORE ? 1 : d->count;
+    memcpy(data, &n, sizeof n);
+    d->count -= n;
     return (ssize_t)call_return("read", fd, (int64_t)n_bytes);
 }
 
@@ -338,8 +344,7 @@ ssize_t write(int fd, const void *data, size_t n_bytes)
         return syscall(SYS_write, fd, data, n_bytes);
     call_begin();
     d = descriptor_of(fd);
-    LAW(d != NULL && d->kind == DESCRIPTOR_EVENT && n_bytes == sizeof more,
-        "not simulated: write(%d)", fd);
+    LAW(is_event(d) && n_bytes == sizeof more, "not simulated: write(%d)", fd);
     memcpy(&more, data, sizeof more);
     d->count += more;
     descriptor_changed(fd);

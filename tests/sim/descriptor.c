@@ -21,7 +21,7 @@ static uint32_t n_open;
 static int table_of[FIBER_MOST]; /* 0: that of fiber 0 */
 static uint32_t n_in_table[FIBER_MOST];
 
-/* An epoll that is in another one. */
+/* An epoll, or a semaphore, that is in an epoll. */
 struct nest {
     int outer, inner;
     epoll_data_t data;
@@ -99,8 +99,8 @@ int descriptor_new(enum descriptor_kind kind)
     struct descriptor *d;
     int fd;
 
-    /* libevent would do without epoll */
-    if (descriptor_is_full() && kind != DESCRIPTOR_EPOLL && kind != DESCRIPTOR_PIPE) {
+    /* without a pipe libevent ends the process */
+    if (descriptor_is_full() && kind != DESCRIPTOR_PIPE) {
         errno = EMFILE;
         return -1;
     }
@@ -166,6 +166,7 @@ uint32_t descriptor_ready(const struct descriptor *d)
     case DESCRIPTOR_SOCKET:
         return tcp_ready(d->tcp);
     case DESCRIPTOR_EVENT:
+    case DESCRIPTOR_SEMAPHORE:
         return d->count > 0 ? EPOLLIN | EPOLLOUT : EPOLLOUT;
     case DESCRIPTOR_TIMER:
         return d->expired ? EPOLLIN : 0;
@@ -174,12 +175,19 @@ uint32_t descriptor_ready(const struct descriptor *d)
     }
 }
 
+static void wake_nests_of(int inner);
+
 static void wake(int epoll_fd)
 {
     if (at(epoll_fd)->sleeper >= 0)
         fiber_wake(at(epoll_fd)->sleeper);
+    wake_nests_of(epoll_fd);
+}
+
+static void wake_nests_of(int inner)
+{
     for (uint32_t i = 0; i < n_nests; i++)
-        if (nests[i].inner == epoll_fd)
+        if (nests[i].inner == inner)
             wake(nests[i].outer);
 }
 
@@ -187,6 +195,8 @@ void descriptor_changed(int fd)
 {
     struct descriptor *d = fd >= 0 ? at(fd) : NULL;
 
+    if (d != NULL && d->kind == DESCRIPTOR_SEMAPHORE && d->count > 0)
+        wake_nests_of(fd);
     if (d == NULL || d->watcher < 0 || wanted(d) == 0)
         return;
     list(fd);
@@ -219,10 +229,10 @@ void descriptor_close(int fd)
         return;
     if (d->kind == DESCRIPTOR_SOCKET)
         close_socket(d);
-    if (d->kind == DESCRIPTOR_EPOLL) {
+    if (d->kind == DESCRIPTOR_EPOLL)
         drop_nests(fd, -1);
+    if (d->kind == DESCRIPTOR_EPOLL || d->kind == DESCRIPTOR_SEMAPHORE)
         drop_nests(-1, fd);
-    }
     if (d->watcher >= 0)
         unlist(fd);
     if (d->kind == DESCRIPTOR_EPOLL)
@@ -284,15 +294,19 @@ void descriptor_drop_table(void)
 
 /* --- epoll --- */
 
-static int watch_epoll(int outer, int operation, int inner, const struct epoll_event *event)
+static int nest(int outer, int operation, int inner, const struct epoll_event *event)
 {
     const uint32_t before = n_nests;
 
     drop_nests(outer, inner);
     if (operation == EPOLL_CTL_DEL)
         return n_nests < before ? 0 : ENOENT;
+    for (uint32_t i = 0; i < n_nests && at(inner)->kind == DESCRIPTOR_EPOLL; i++)
+        LAW(nests[i].inner != inner, "two threads wait for the same connections");
     LAW(n_nests < FIBER_MOST, "too many nested epolls");
     nests[n_nests++] = (struct nest){outer, inner, event->data};
+    if (at(inner)->kind == DESCRIPTOR_SEMAPHORE)
+        descriptor_changed(inner);
     return 0;
 }
 
@@ -302,8 +316,8 @@ int descriptor_watch(int epoll_fd, int operation, int fd, const struct epoll_eve
 
     if (d == NULL || (d->tables & 1ull << table()) == 0)
         return EBADF;
-    if (d->kind == DESCRIPTOR_EPOLL)
-        return watch_epoll(epoll_fd, operation, fd, event);
+    if (d->kind == DESCRIPTOR_EPOLL || d->kind == DESCRIPTOR_SEMAPHORE)
+        return nest(epoll_fd, operation, fd, event);
     if (operation == EPOLL_CTL_ADD && d->watcher == epoll_fd)
         return EEXIST;
     if (operation != EPOLL_CTL_ADD && d->watcher != epoll_fd)
@@ -334,9 +348,11 @@ static void shuffle(struct epoll_event *events, int n)
     }
 }
 
-static bool has_ready(int epoll_fd)
+static bool is_nest_ready(int inner)
 {
-    for (int fd = at(epoll_fd)->head; fd >= 0; fd = at(fd)->next)
+    if (at(inner)->kind == DESCRIPTOR_SEMAPHORE)
+        return at(inner)->count > 0;
+    for (int fd = at(inner)->head; fd >= 0; fd = at(fd)->next)
         if (wanted(at(fd)) != 0)
             return true;
     return false;
@@ -364,7 +380,7 @@ int descriptor_take_ready(int epoll_fd, struct epoll_event *events, int most)
         fd = next;
     }
     for (uint32_t i = 0; i < n_nests && n < most; i++)
-        if (nests[i].outer == epoll_fd && has_ready(nests[i].inner))
+        if (nests[i].outer == epoll_fd && is_nest_ready(nests[i].inner))
             events[n++] = (struct epoll_event){.events = EPOLLIN, .data = nests[i].data};
     if (world.scenario.shuffle)
         shuffle(events, n);

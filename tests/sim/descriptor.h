@@ -19,6 +19,7 @@ enum descriptor_kind {
     DESCRIPTOR_SOCKET,
     DESCRIPTOR_EPOLL,
     DESCRIPTOR_EVENT,
+    DESCRIPTOR_SEMAPHORE, /* an eventfd(2) that several threads wait for */
     DESCRIPTOR_TIMER,
     DESCRIPTOR_PIPE, /* of libevent's signals; nothing ever passes */
     DESCRIPTOR_NULL  /* /dev/null, or a copy of any other */
@@ -32,7 +33,7 @@ struct descriptor {
     int previous, next;
     epoll_data_t data;
     union {
-        uint64_t count; /* EVENT; TIMER: the time of its expiry, 0: off */
+        uint64_t count; /* EVENT, SEMAPHORE; TIMER: the time of its expiry, 0: off */
         uint32_t tcp;   /* SOCKET */
         struct {        /* EPOLL */
             int head, tail;
@@ -86,7 +87,8 @@ uint64_t descriptor_room(void);
 
 /* --- epoll --- */
 
-/* Returns 0 or an errno.  An epoll may be in others. */
+/* Returns 0 or an errno.  An epoll may be in another, a semaphore in several.  That two threads
+ * wait for an epoll is a violation: each event would wake both. */
 int descriptor_watch(int epoll_fd, int operation, int fd, const struct epoll_event *event);
 
 /* What of it is ready, at most `most`, level-triggered. */

@@ -60,8 +60,8 @@ static void worker_is_wanted_once_the_last_helper_has_left(void **state)
 {
     (void)state;
     open_overflow(true);
-    assert_true(server_overflow_enter(&o));
-    assert_true(server_overflow_enter(&o));
+    server_overflow_enter(&o);
+    server_overflow_enter(&o);
     server_overflow_leave(&o);
     assert_true(server_overflow_has_helper(&o));
     assert_false(server_overflow_wants_worker(&o));
@@ -77,7 +77,7 @@ static void request_is_void_once_somebody_has_room_again(void **state)
     (void)state;
     open_overflow(true);
     assert_true(server_overflow_has_helper(&o));
-    assert_true(server_overflow_enter(&o));
+    server_overflow_enter(&o);
     assert_false(server_overflow_wants_worker(&o));
     server_overflow_close(&o);
 }
@@ -94,15 +94,15 @@ static void nobody_is_asked_where_no_worker_may_be_started(void **state)
     server_overflow_close(&o);
 }
 
-static void helpers_are_no_more_than_the_kernel_lets_watch(void **state)
+static void one_helper_at_a_time_has_the_turn(void **state)
 {
     (void)state;
     open_overflow(false);
-    for (unsigned i = 0; i < SERVER_OVERFLOW_MOST_HELPERS; i++)
-        assert_true(server_overflow_enter(&o));
-    assert_false(server_overflow_enter(&o));
-    server_overflow_leave(&o);
-    assert_true(server_overflow_enter(&o));
+    assert_true(server_overflow_take_turn(&o));
+    assert_false(server_overflow_take_turn(&o));
+    server_overflow_pass_turn(&o);
+    assert_true(server_overflow_take_turn(&o));
+    assert_false(server_overflow_take_turn(&o));
     server_overflow_close(&o);
 }
 
@@ -122,7 +122,7 @@ int main(void)
         cmocka_unit_test(worker_is_wanted_once_the_last_helper_has_left),
         cmocka_unit_test(request_is_void_once_somebody_has_room_again),
         cmocka_unit_test(nobody_is_asked_where_no_worker_may_be_started),
-        cmocka_unit_test(helpers_are_no_more_than_the_kernel_lets_watch),
+        cmocka_unit_test(one_helper_at_a_time_has_the_turn),
         cmocka_unit_test(unused_it_has_no_descriptors),
     };
 
