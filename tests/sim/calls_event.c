@@ -49,7 +49,14 @@ int epoll_create1(int flags)
     if (!world.active)
         return (int)syscall(SYS_epoll_create1, flags);
     call_begin();
-    return (int)call_return("epoll_create", -1, descriptor_new(DESCRIPTOR_EPOLL));
+    return create("epoll_create", DESCRIPTOR_EPOLL);
+}
+
+/* libevent's second try. */
+int epoll_create(int n)
+{
+    (void)n;
+    return world.active ? (int)call_return("epoll_create", -1, -errno) : epoll_create1(0);
 }
 
 int epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event *event)
@@ -192,4 +199,15 @@ int gettimeofday(struct timeval *restrict time, void *restrict zone)
     *time = (struct timeval){(time_t)((WORLD_EPOCH_NS + world.now_ns) / 1000000000),
                              (suseconds_t)(world.now_ns % 1000000000 / 1000)};
     return 0;
+}
+
+/* Of OpenSSL's sessions and certificates. */
+time_t time(time_t *at)
+{
+    struct timeval now;
+
+    gettimeofday(&now, NULL);
+    if (at != NULL)
+        *at = now.tv_sec;
+    return now.tv_sec;
 }

@@ -62,7 +62,7 @@ int socket(int domain, int type, int protocol)
 
 int close(int fd)
 {
-    struct descriptor *d = descriptor_of(fd);
+    const struct descriptor *d;
 
     if (!descriptor_is_simulated(fd))
         return (int)syscall(SYS_close, fd);
@@ -219,14 +219,18 @@ ssize_t send(int fd, const void *data, size_t n_bytes, int flags)
     call_begin();
     i = tcp_of(fd);
     LAW(i >= 0, "send(%d): no socket", fd);
-    LAW(flags == MSG_NOSIGNAL && n_bytes > 0, "send(%d): %zu bytes, flags %x", fd, n_bytes, flags);
+    LAW((flags & ~MSG_MORE) == MSG_NOSIGNAL && n_bytes > 0, "send(%d): %zu bytes, flags %x", fd,
+        n_bytes, flags);
     ledger_on_turn();
     error = call_fault(world.scenario.again_permille, again, N(again));
     if (error == 0)
         error = call_fault(world.scenario.send_permille, errnos, N(errnos));
     n = error != 0 ? -error : tcp_send((uint32_t)i, data, shortened(n_bytes));
+    tcp_at((uint32_t)i)->was_short = n < (int64_t)n_bytes;
     if (n < (int64_t)n_bytes)
         tcp_at((uint32_t)i)->was_full = true;
+    if (n > 0)
+        world_trace_bytes(data, (size_t)n);
     tcp_at((uint32_t)i)->last = (struct tcp_call){world.now_ns, (int32_t)n, true};
     return (ssize_t)call_return("send", fd, n);
 }
@@ -254,15 +258,32 @@ static ssize_t receive(const char *what, int fd, void *data, size_t n_bytes, uin
     if (n == 0)
         ledger_on_end((uint32_t)i);
     if (n > 0)
+        world_trace_bytes(data, (size_t)n);
+    fiber_read_from[fiber_current()] = (uint32_t)i;
+    if (n > 0)
         ledger_on_received((uint32_t)i, data, (size_t)n, arrived_ns != NULL ? *arrived_ns : 0,
                            drive_is_drained(fiber_current()));
     return (ssize_t)call_return(what, fd, n);
+}
+
+/* Says whether there is something; without faults. */
+static ssize_t peek(int fd, size_t n_bytes)
+{
+    int64_t i;
+
+    LAW(n_bytes == 1, "not simulated: a look at %zu bytes", n_bytes);
+    call_begin();
+    i = tcp_of(fd);
+    LAW(i >= 0, "recv(%d): no socket", fd);
+    return (ssize_t)call_return("peek", fd, tcp_peek((uint32_t)i));
 }
 
 ssize_t recv(int fd, void *data, size_t n_bytes, int flags)
 {
     if (!descriptor_is_simulated(fd))
         return syscall(SYS_recvfrom, fd, data, n_bytes, flags, NULL, NULL);
+    if (flags == MSG_PEEK)
+        return peek(fd, n_bytes);
     LAW(flags == 0, "not simulated: recv flags %x", flags);
     return receive("recv", fd, data, n_bytes, NULL);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * drive: a run of tcpclient's workers in the simulated world: what the main thread of tcpclient
- * does with them (client/run.c), and the laws that hold at the end.  server/drive.c does the same
- * for tcpserver. */
+ * drive: a run of tcpclient, its main thread and its workers, in the simulated world, and the laws
+ * that hold at the end.  server/drive.c does the same for tcpserver's workers. */
 #ifndef TCPSCALER_SIM_DRIVE_H
 #define TCPSCALER_SIM_DRIVE_H
 
@@ -28,6 +27,16 @@ void drive_print(const struct drive_result *result);
 
 /* Returns after a run in which all laws hold; any other ends the process (violation.h). */
 void drive(const struct scenario *s, struct drive_result *result);
+
+/* The whole program, with these options: plan, run and reports.  Returns its exit code. */
+int drive_program(int argc, char **argv);
+
+/* The parts of drive(), for drive_program(): the world begins; this is what runs in it; all is
+ * over. */
+struct client_config;
+void drive_begin(const struct scenario *s);
+void drive_expect(const struct client_config *c, struct drive_result *result);
+void drive_end(struct drive_result *result);
 
 /* Whether the worker that is this fiber counts strays no more. */
 bool drive_is_drained(int fiber);

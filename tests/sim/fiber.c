@@ -32,6 +32,7 @@ struct fiber {
 static struct fiber fibers[FIBER_MOST];
 static int current, n_fibers;
 uint64_t fiber_clock_ns[FIBER_MOST];
+uint32_t fiber_read_from[FIBER_MOST];
 
 void fiber_begin(void)
 {

@@ -37,4 +37,7 @@ void fiber_forget(int fiber);
 /* What CLOCK_MONOTONIC told it last. */
 extern uint64_t fiber_clock_ns[FIBER_MOST];
 
+/* The connection of which it has read bytes last. */
+extern uint32_t fiber_read_from[FIBER_MOST];
+
 #endif

@@ -6,6 +6,7 @@
 #include "client/workers.h"
 #include "ledger.h"
 #include "ledger_push.h"
+#include "ledger_tls.h"
 #include "ledger_values.h"
 #include "tcp.h"
 #include "violation.h"
@@ -98,6 +99,18 @@ static void check_push(const struct scenario *s, const struct client_result *r, 
     ledger_values_check(CLIENT_OWN, &m[CLIENT_OWN], 0);
 }
 
+static void check_tls(const struct tally *t, const struct hist *handshakes)
+{
+    const struct ledger_tls_sums *l = &ledger_tls_sums;
+
+    equal("secured", tally_get(&t->connections.secured), l->n_secured);
+    equal("resumed", tally_get(&t->connections.resumed), l->n_resumed);
+    equal("handshake times", handshakes->count, l->n_secured);
+    if (l->n_secured > 0)
+        LAW(handshakes->min_ns == l->min_ns && handshakes->max_ns == l->max_ns,
+            "handshake times: extremes");
+}
+
 /* All that is open is closed, all that was in flight has its outcome. */
 static void check_gauges(const struct client_workers *workers)
 {
@@ -175,6 +188,7 @@ void laws_check(const struct scenario *s, const struct client_config *config,
     if (!s->listen)
         check_latencies(s, r);
     check_gauges(workers);
+    check_tls(&r->tally, &r->metrics[CLIENT_HANDSHAKE]);
     if (s->listen)
         check_push(s, r, was_stopped);
     check_lag(s, &r->metrics[CLIENT_SEND_LAG]);

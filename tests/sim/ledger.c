@@ -6,6 +6,7 @@
 #include "fiber.h"
 #include "ledger_entries.h"
 #include "ledger_push.h"
+#include "ledger_stream.h"
 #include "ledger_values.h"
 #include "memory.h"
 #include "tcp.h"
@@ -17,7 +18,7 @@
 #include <string.h>
 
 /* To convert a stamp of CLOCK_REALTIME the product looks at CLOCK_MONOTONIC this often. */
-enum { DNS_HEADER_BYTES = 12, CLOCKS_OF_CONVERSION = 4 };
+enum { CLOCKS_OF_CONVERSION = 4 };
 
 /* A list of ids that grows. */
 struct ids {
@@ -32,7 +33,7 @@ struct turn {
     uint64_t arrived_ns; /* when the kernel had them; 0: not known */
     unsigned n_clocks;   /* looks at the clock before the one that is the stamp */
     struct ids answers;
-    bool is_malformed, is_drained;
+    bool is_malformed, is_drained, is_held;
     uint64_t wire_name;
     uint64_t wire_ns; /* what the clock had told last when they were written */
     struct ids wire;
@@ -57,6 +58,7 @@ void ledger_begin(const struct query *expected, uint64_t of_ns)
         turns[i].tcp_name = turns[i].wire_name = 0;
         turns[i].answers.first = turns[i].answers.n = 0;
         turns[i].wire.first = turns[i].wire.n = 0;
+        turns[i].is_held = false;
     }
 }
 
@@ -97,6 +99,8 @@ void ledger_on_wire(uint32_t i, uint16_t id)
 
     if (t->ledger.is_orphan)
         t->ledger.is_orphan = false;
+    else if (t->ledger.n_orphans > 0)
+        t->ledger.n_orphans--;
     else if (e != LEDGER_NONE)
         ledger_entry_at(e)->on_wire = true;
     else
@@ -151,32 +155,11 @@ void ledger_on_sent(uint32_t i, const struct inflight_query *q, uint64_t sent_ns
 
 /* --- what is received --- */
 
-/* The next byte of an answer.  Returns whether it is its last. */
-static bool take_dns_byte(struct tcp *t, uint8_t byte, bool *is_malformed)
+static void take_answers(struct turn *now, struct tcp *t, const uint8_t *data, size_t n_bytes)
 {
-    struct tcp_ledger *l = &t->ledger;
-
-    if (l->offset < 2)
-        l->missing = l->missing << 8 | byte;
-    else if (l->offset < 4)
-        l->id = (uint16_t)(l->id << 8 | byte);
-    l->offset++;
-    *is_malformed = l->offset == 2 && l->missing < DNS_HEADER_BYTES;
-    if (l->offset < 2 || l->offset != 2 + l->missing)
-        return false;
-    l->offset = l->missing = 0;
-    return true;
-}
-
-static bool take_plain_byte(struct tcp *t, uint8_t byte, bool *is_malformed)
-{
-    struct tcp_ledger *l = &t->ledger;
-
-    *is_malformed = query->bytes[0] != 'P' && byte != query->bytes[l->offset];
-    if (++l->offset < query->n_bytes)
-        return false;
-    l->offset = 0;
-    return true;
+    for (size_t k = 0; k < n_bytes && !now->is_malformed; k++)
+        if (ledger_stream_take(t, query, data[k], &now->is_malformed) && !now->is_malformed)
+            add_id(&now->answers, t->ledger.id);
 }
 
 void ledger_on_received(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_t arrived_ns,
@@ -187,18 +170,21 @@ void ledger_on_received(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_
 
     now->tcp_name = tcp_name(i, t);
     now->stamp_ns = 0;
-    if (world.scenario.listen) {
-        ledger_push_received(i, n_bytes, arrived_ns);
-        n_bytes = 0;
-    }
     now->arrived_ns = arrived_ns;
     now->n_clocks = arrived_ns != 0 ? CLOCKS_OF_CONVERSION : 0;
     now->is_malformed = false;
     now->is_drained = is_drained;
-    for (size_t k = 0; k < n_bytes && !now->is_malformed; k++)
-        if ((has_ids ? take_dns_byte : take_plain_byte)(t, data[k], &now->is_malformed) &&
-            !now->is_malformed)
-            add_id(&now->answers, t->ledger.id);
+    if (world.scenario.listen)
+        ledger_push_received(i, n_bytes, arrived_ns);
+    else if (world.scenario.tls == 0)
+        take_answers(now, t, data, n_bytes);
+}
+
+void ledger_on_plain(const uint8_t *data, size_t n_bytes)
+{
+    struct turn *now = turn();
+
+    take_answers(now, tcp_at((uint32_t)now->tcp_name), data, n_bytes);
 }
 
 void ledger_on_end(uint32_t i)
@@ -255,12 +241,17 @@ static void end_turn(struct turn *now)
     now->answers.first = now->answers.n = 0;
 }
 
+void ledger_hold_turn(bool is_held)
+{
+    turn()->is_held = is_held;
+}
+
 void ledger_on_turn(void)
 {
     struct turn *now = turn();
 
     LAW(now->wire.first == now->wire.n, "a query was written, but not counted as sent");
-    if (now->tcp_name == 0)
+    if (now->tcp_name == 0 || now->is_held)
         return;
     for (; now->answers.first < now->answers.n; now->answers.first++)
         pass_answer(now, (uint32_t)now->tcp_name, now->answers.all[now->answers.first]);
@@ -354,11 +345,11 @@ void ledger_on_expired(uint32_t i, const struct inflight_query *q)
     entry->state = LEDGER_OWED;
 }
 
-void ledger_on_lost(uint32_t i)
+void ledger_on_lost(uint32_t i, uint32_t n_waiting)
 {
     struct turn *now = turn();
     struct tcp *t = tcp_at(i);
-    uint32_t e;
+    uint32_t e, n_unwritten = 0;
 
     if (now->tcp_name == tcp_name(i, t)) {
         ledger_sums.n_unsure += now->answers.n - now->answers.first;
@@ -368,9 +359,13 @@ void ledger_on_lost(uint32_t i)
         const struct ledger_entry *entry = ledger_entry_at(e);
 
         ledger_sums.classes[entry->class].lost += entry->state == LEDGER_IN_FLIGHT;
+        n_unwritten += !entry->on_wire;
         ledger_entry_free(e);
     }
-    t->ledger.is_orphan |= t->peer.offset > 0;
+    if (world.scenario.tls > 0)
+        t->ledger.n_orphans += n_unwritten - n_waiting;
+    else
+        t->ledger.is_orphan |= t->peer.offset > 0;
 }
 
 void ledger_on_close(uint32_t i)

@@ -33,6 +33,9 @@ void ledger_on_wire(uint32_t i, uint16_t id);
 void ledger_on_received(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_t arrived_ns,
                         bool is_drained);
 
+/* With TLS, what it has read last means this. */
+void ledger_on_plain(const uint8_t *data, size_t n_bytes);
+
 /* It has read the end of the stream. */
 void ledger_on_end(uint32_t i);
 
@@ -41,6 +44,10 @@ void ledger_on_clock(uint64_t now_ns);
 
 /* The running fiber has dealt with what it received. */
 void ledger_on_turn(void);
+
+/* While it is held, it has not: TLS may have to answer before the product takes what it has
+ * decrypted. */
+void ledger_hold_turn(bool is_held);
 
 /* The product closes connection i. */
 void ledger_on_close(uint32_t i);
@@ -58,8 +65,8 @@ void ledger_on_answered(uint32_t i, const struct inflight_query *q);
 /* Its timeout is over. */
 void ledger_on_expired(uint32_t i, const struct inflight_query *q);
 
-/* All it has are lost. */
-void ledger_on_lost(uint32_t i);
+/* All it has are lost, n_waiting of which have not been encrypted or begun to be written. */
+void ledger_on_lost(uint32_t i, uint32_t n_waiting);
 
 /* --- sums --- */
 

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * ledger_claims: what the product says of its queries, seen at the calls from one of its parts to
  * another (the linker's --wrap), passed on to the ledger. */
+#include "client/worker/conn.h"
 #include "client/worker/query.h"
+#include "client/worker/tls.h"
+#include "client/worker/turnover.h"
 #include "descriptor.h"
 #include "ledger.h"
+#include "ledger_tls.h"
 #include "violation.h"
+#include "world.h"
 
 #include <stddef.h>
 
@@ -47,8 +52,12 @@ void __wrap_client_query_sent(struct client_queries *qs, struct inflight_query *
 void __wrap_client_query_lost(struct client_queries *qs, struct client_conn *c,
                               struct outcome outcome)
 {
+    uint32_t slot = c->queries.waiting_head, n_waiting = 0;
+
+    for (; slot != c->queries.queued_head; slot = inflight_at(&qs->inflight, slot)->conn_next)
+        n_waiting++;
     if (descriptor_of(event_get_fd(&c->event)) != NULL)
-        ledger_on_lost(tcp_of(c));
+        ledger_on_lost(tcp_of(c), n_waiting);
     __real_client_query_lost(qs, c, outcome);
 }
 
@@ -66,4 +75,69 @@ void __wrap_inflight_expire(struct inflight *t, struct inflight_list *list, uint
 
     ledger_on_expired(tcp_of_query(t, q), q);
     __real_inflight_expire(t, list, slot);
+}
+
+/* --- connections --- */
+
+int __real_client_tls_send_own(struct client_conn *c);
+int __wrap_client_tls_send_own(struct client_conn *c);
+int __real_client_tls_send_step(struct client_conn *c);
+int __wrap_client_tls_send_step(struct client_conn *c);
+int __real_client_tls_begin(struct client_conn *c);
+int __wrap_client_tls_begin(struct client_conn *c);
+void __real_client_tls_record_handshake(struct client_conn *c, uint64_t handshake_ns);
+void __wrap_client_tls_record_handshake(struct client_conn *c, uint64_t handshake_ns);
+void __real_client_conn_close(struct client_conn *c, struct outcome outcome, int error);
+void __wrap_client_conn_close(struct client_conn *c, struct outcome outcome, int error);
+void __real_client_turnover_cancel(struct client_turnover *to);
+void __wrap_client_turnover_cancel(struct client_turnover *to);
+
+int __wrap_client_tls_send_own(struct client_conn *c)
+{
+    int error;
+
+    ledger_hold_turn(true);
+    error = __real_client_tls_send_own(c);
+    ledger_hold_turn(false);
+    return error;
+}
+
+int __wrap_client_tls_send_step(struct client_conn *c)
+{
+    int error;
+
+    ledger_hold_turn(true);
+    error = __real_client_tls_send_step(c);
+    ledger_hold_turn(false);
+    return error;
+}
+
+int __wrap_client_tls_begin(struct client_conn *c)
+{
+    ledger_tls_on_begin(tcp_of(c));
+    return __real_client_tls_begin(c);
+}
+
+void __wrap_client_tls_record_handshake(struct client_conn *c, uint64_t handshake_ns)
+{
+    ledger_tls_on_secured(tcp_of(c), handshake_ns);
+    __real_client_tls_record_handshake(c, handshake_ns);
+}
+
+void __wrap_client_conn_close(struct client_conn *c, struct outcome outcome, int error)
+{
+    if (world.scenario.tls > 0 && c->state == CLIENT_CONN_SECURING)
+        ledger_tls_on_close(tcp_of(c), outcome);
+    __real_client_conn_close(c, outcome, error);
+}
+
+/* Nothing more opens after it. */
+void __wrap_client_turnover_cancel(struct client_turnover *to)
+{
+    const struct client_transport *t = to->transport;
+
+    __real_client_turnover_cancel(to);
+    for (uint32_t i = 0; i < t->n_conns; i++)
+        LAW(t->conns[i].state == CLIENT_CONN_NEW || t->conns[i].state > CLIENT_CONN_PROVING,
+            "connection %u goes on opening after the stop", i);
 }

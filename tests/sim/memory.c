@@ -53,7 +53,7 @@ int64_t memory_most_bytes(void)
     return most_bytes;
 }
 
-static bool is_refused(void)
+bool memory_is_refused(void)
 {
     if (refused_ppm == 0 || rng_below(&world.dice, 1000000) >= refused_ppm)
         return false;
@@ -84,17 +84,17 @@ static void forget(void *memory)
 
 void *__wrap_malloc(size_t n_bytes)
 {
-    return is_refused() ? NULL : count(__real_malloc(n_bytes));
+    return memory_is_refused() ? NULL : count(__real_malloc(n_bytes));
 }
 
 void *__wrap_calloc(size_t n, size_t n_bytes)
 {
-    return is_refused() ? NULL : count(__real_calloc(n, n_bytes));
+    return memory_is_refused() ? NULL : count(__real_calloc(n, n_bytes));
 }
 
 void *__wrap_aligned_alloc(size_t alignment, size_t n_bytes)
 {
-    return is_refused() ? NULL : count(__real_aligned_alloc(alignment, n_bytes));
+    return memory_is_refused() ? NULL : count(__real_aligned_alloc(alignment, n_bytes));
 }
 
 void *__wrap_realloc(void *old, size_t n_bytes)
@@ -102,7 +102,7 @@ void *__wrap_realloc(void *old, size_t n_bytes)
     const int64_t old_bytes = old != NULL ? (int64_t)malloc_usable_size(old) : 0;
     void *memory;
 
-    if (is_refused() || (memory = __real_realloc(old, n_bytes)) == NULL)
+    if (memory_is_refused() || (memory = __real_realloc(old, n_bytes)) == NULL)
         return NULL;
     n_live -= old != NULL;
     live_bytes -= old_bytes;

@@ -6,6 +6,7 @@
 #ifndef TCPSCALER_SIM_MEMORY_H
 #define TCPSCALER_SIM_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,9 @@ void memory_begin(void);
 
 /* Refuse this many allocations of a million; 0: none. */
 void memory_refuse(uint64_t ppm);
+
+/* Whether the dice refuse one now, of the product's other than malloc(3)'s. */
+bool memory_is_refused(void);
 
 /* Allocations not yet freed, and their bytes. */
 int64_t memory_n_live(void);

@@ -3,7 +3,9 @@
 #include "peer.h"
 
 #include "ledger.h"
+#include "peer_handshake.h"
 #include "peer_push.h"
+#include "peer_tls.h"
 #include "tcp.h"
 #include "violation.h"
 #include "world.h"
@@ -27,6 +29,7 @@ void peer_begin(const struct query *expected)
     query = expected;
     busy_until_ns = n_served = queue_until_ns = n_queued = 0;
     peer_figures = (struct peer_figures){0};
+    peer_tls_begin();
 }
 
 /* --- time --- */
@@ -99,6 +102,8 @@ static void accept(struct tcp *t, uint32_t i, uint64_t at_ns)
         n_served++;
         if (world.scenario.listen)
             peer_push_on_accept(i, t->peer.accepted_ns);
+        if (world.scenario.tls > 0)
+            peer_handshake_begin(i, true);
     }
 }
 
@@ -133,6 +138,7 @@ static void leave(struct tcp *t)
 static void on_close(uint32_t i)
 {
     leave(tcp_at(i));
+    peer_tls_close(i);
 }
 
 /* --- answering --- */
@@ -179,14 +185,31 @@ static void send_split(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_t
 static void send(uint32_t i, uint16_t id, bool is_malformed)
 {
     static uint8_t out[QUERY_MAX_BYTES + 2];
-    const size_t n = encode(out, id, is_malformed);
+    size_t n = encode(out, id, is_malformed);
     const uint64_t at_ns = world.now_ns + way_ns();
+    const uint8_t *data = out;
 
     peer_figures.n_answers++;
+    if (world.scenario.tls > 0)
+        n = peer_tls_seal(i, out, n, &data);
     if (world_chance(world.scenario.split_permille))
-        send_split(i, out, n, at_ns);
+        send_split(i, data, n, at_ns);
     else
-        tcp_deliver_at(i, out, n, arrival_ns(at_ns));
+        tcp_deliver_at(i, data, n, arrival_ns(at_ns));
+}
+
+/* With TLS, some say so; some say so alone. */
+static void finish(uint32_t i)
+{
+    const uint64_t at_ns = world.now_ns + way_ns();
+    const uint64_t how = world.scenario.tls > 0 ? world_up_to(2) : 0;
+    const uint8_t *out;
+    size_t n;
+
+    if (how > 0 && (n = peer_tls_seal_end(i, &out)) > 0)
+        tcp_deliver_at(i, out, n, at_ns);
+    if (how < 2)
+        tcp_finish_at(i, at_ns);
 }
 
 static void end(struct tcp *t, uint32_t i)
@@ -194,7 +217,7 @@ static void end(struct tcp *t, uint32_t i)
     if (world_chance(world.scenario.fin_permille)) {
         leave(t);
         peer_figures.n_fins++;
-        tcp_finish_at(i, world.now_ns + way_ns());
+        finish(i);
     } else if (world_chance(world.scenario.reset_permille)) {
         leave(t);
         peer_figures.n_resets++;
@@ -273,6 +296,8 @@ static uint64_t on_data(uint32_t i, const uint8_t *data, size_t n_bytes)
     if (world.scenario.listen)
         return peer_push_on_data(i);
     read_ns = awake_ns(at_ns > t->peer.accepted_ns ? at_ns : t->peer.accepted_ns);
+    if (world.scenario.tls > 0)
+        n_bytes = peer_handshake_take(i, data, n_bytes, read_ns + way_ns(), &data);
     for (size_t k = 0; k < n_bytes; k++) {
         uint16_t id;
 

@@ -257,6 +257,26 @@ static void draw_listening(struct scenario *s, struct rng *r)
     s->drain_us = s->drain_us < 100000 ? s->drain_us : 100000;
 }
 
+static void draw_tls(struct scenario *s, struct rng *r)
+{
+    if (s->listen || !one_in(r, 10))
+        return;
+    s->tls = one_in(r, 3) ? 2 : 1;
+    s->tls_resume = between(r, 0, 1);
+    s->tls_tickets = between(r, 0, 3);
+    if (one_in(r, 3))
+        s->handshake_permille = of_any_size(r, 1, 700);
+    if (one_in(r, 6))
+        s->damaged_permille = of_any_size(r, 1, 100);
+    if (one_in(r, 4))
+        s->key_update_permille = of_any_size(r, 1, 500);
+    s->wrong_id_permille = 0; /* the ledger does not see what waits in records */
+    if (s->sndbuf_bytes > 0)  /* less is taken for a lack of memory in the handshake */
+        s->sndbuf_bytes += 4000;
+    while (s->queries_per_conn > 0 && s->rate_qps * s->duration_us > 100 * 1000000ull)
+        s->rate_qps /= 2;
+}
+
 struct scenario scenario_random(uint64_t seed)
 {
     struct scenario s = scenario_simplest(seed);
@@ -273,5 +293,9 @@ struct scenario scenario_random(uint64_t seed)
     draw_faults(&s, &r);
     draw_host(&s, &r);
     draw_listening(&s, &r);
+    s.own_tables = one_in(&r, 4);
+    if (one_in(&r, 12))
+        s.gate_us = of_any_size(&r, 1, 3000000);
+    draw_tls(&s, &r);
     return s;
 }

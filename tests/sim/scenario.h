@@ -42,9 +42,17 @@
     X(population, 0)     /* the number of connections follows a schedule */                        \
     X(steps, 0)          /* changes by request while it runs */                                    \
     X(stop_us, 0)        /* interrupted so long after its start; 0: not */                         \
+    X(gate_us, 0)        /* the load begins at this time after the start; 0: at once */            \
     X(stamps, 0)         /* the kernel stamps what arrives */                                      \
     X(tick_us, 1000000)  /* between two collections of the histograms */                           \
     X(memory_grant, 0)   /* memory is short after this many connections; 0: never */               \
+    /* TLS */                                                                                      \
+    X(tls, 0) /* 1: of version 1.3, 2: of version 1.2 */                                           \
+    X(tls_resume, 0)                                                                               \
+    X(tls_tickets, 1)         /* that a server sends after a handshake (1.3) */                    \
+    X(handshake_permille, 0)  /* handshakes that the other end does not go through with */         \
+    X(damaged_permille, 0)    /* records of the other end */                                       \
+    X(key_update_permille, 0) /* with a record of the other end (1.3) */                           \
     /* the network */                                                                              \
     X(latency_us, 50)                                                                              \
     X(jitter_us, 0)                                                                                \

@@ -4,11 +4,11 @@
 
 #include "ports.h"
 #include "protocol/query_init.h"
+#include "tls_setup.h"
 #include "violation.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -94,6 +94,12 @@ static void plan_connections(struct client_config *c, const struct scenario *s)
     c->backoff = (struct backoff){100 * 1000000ull, 1000 * 1000000ull};
 }
 
+static void plan_tls(struct client_config *c, const struct scenario *s)
+{
+    c->tls = s->tls > 0 ? tls_setup_client(s->tls_resume != 0) : NULL;
+    c->own_fd_tables = s->own_tables;
+}
+
 static void plan_query(struct client_config *c, const struct scenario *s)
 {
     const struct query_ask ask = {.size_bytes = s->message_bytes};
@@ -103,37 +109,21 @@ static void plan_query(struct client_config *c, const struct scenario *s)
         LAW(query_init(&c->query, (enum query_kind)s->protocol, &ask, error) == 0, "%s", error);
 }
 
-void setup_make(struct setup *u, const struct scenario *s)
+void setup_make(struct client_config *c, const struct scenario *s)
 {
-    struct client_config *c = &u->config;
-
-    *u = (struct setup){.config = {.quiet = true}};
+    *c = (struct client_config){.quiet = true};
     set_target(c);
     plan_load(c, s);
     plan_connections(c, s);
     plan_population(c, s);
     plan_ports(c, s);
     plan_query(c, s);
-    atomic_init(&u->spare_tuple, c->n_connections);
-    atomic_init(&u->fallback_tuple, 0);
-    c->spare_tuple = &u->spare_tuple;
-    c->fallback_tuple = &u->fallback_tuple;
-    c->memory = &u->memory;
-    atomic_init(&u->memory.grant, s->memory_grant > 0 ? (int64_t)s->memory_grant : INT64_MAX / 2);
+    plan_tls(c, s);
 }
 
-void setup_look_at_memory(struct setup *u, const struct scenario *s)
+void setup_free(struct client_config *c)
 {
-    if (s->memory_grant == 0 || atomic_load(&u->memory.grant) > 0)
-        return;
-    atomic_store(&u->memory.grant, 0);
-    atomic_store(&u->memory.is_short, true);
-    atomic_store(&u->memory.was_short, true);
-}
-
-void setup_free(struct setup *u)
-{
-    srcplan_free(&u->config.plan);
-    srcplan_free(&u->config.fallback);
-    query_free(&u->config.query);
+    srcplan_free(&c->plan);
+    srcplan_free(&c->fallback);
+    query_free(&c->query);
 }

@@ -4,6 +4,7 @@
 #include "drive.h"
 #include "memory.h"
 #include "scenario.h"
+#include "tls_setup.h"
 #include "trial.h"
 #include "world.h"
 
@@ -204,7 +205,8 @@ static void print_usage(void)
     fputs("usage: sim [--seed S] [--seeds N] [--minutes M] [--twice] [--no-shrink]\n"
           "       sim --scenario 'seed=S NAME=VALUE ...' [--trace | --twice | --shrink]\n"
           "       sim --random S            the scenario of a seed, as text\n"
-          "       sim --replay FILE\n",
+          "       sim --replay FILE\n"
+          "       sim --program OPTION... HOST:PORT   tcpclient's options\n",
           stderr);
 }
 
@@ -269,11 +271,14 @@ int main(int argc, char **argv)
     struct options o = {.seed = 1, .n_seeds = 0};
     struct scenario s;
 
+    if (argc > 1 && strcmp(argv[1], "--program") == 0)
+        return drive_program(argc - 1, argv + 1);
     if (parse(&o, argc, argv) != 0) {
         print_usage();
         return EXIT_USAGE;
     }
     memory_prepare();
+    tls_setup_prepare();
     progress =
         mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (progress == MAP_FAILED)

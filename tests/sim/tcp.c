@@ -65,7 +65,7 @@ uint32_t tcp_new(int fd)
                       .state = TCP_NEW,
                       .received = t->received,
                       .room = t->room,
-                      .ledger = {UINT32_MAX, UINT32_MAX, UINT32_MAX, 0, 0, 0, false}};
+                      .ledger = {UINT32_MAX, UINT32_MAX, UINT32_MAX, 0, 0, 0, false, 0}};
     tcp_figures.n_sockets++;
     return i;
 }
@@ -163,18 +163,24 @@ ssize_t tcp_send(uint32_t i, const uint8_t *data, size_t n_bytes)
     return (ssize_t)n_bytes;
 }
 
+ssize_t tcp_peek(uint32_t i)
+{
+    const struct tcp *t = &all[i];
+
+    if (t->visible > t->head)
+        return 1;
+    if (t->state == TCP_BROKEN)
+        return -tcp_take_error(i);
+    return t->fin ? 0 : t->state == TCP_ESTABLISHED ? -EAGAIN : -ENOTCONN;
+}
+
 ssize_t tcp_receive(uint32_t i, uint8_t *data, size_t n_bytes)
 {
     struct tcp *t = &all[i];
     size_t n = t->visible - t->head;
 
-    if (n == 0 && t->state == TCP_BROKEN) {
-        const int error = tcp_take_error(i);
-
-        return error != 0 ? -error : 0;
-    }
     if (n == 0)
-        return t->fin ? 0 : t->state == TCP_ESTABLISHED ? -EAGAIN : -ENOTCONN;
+        return tcp_peek(i);
     if (n > n_bytes)
         n = n_bytes;
     memcpy(data, t->received + t->head, n);

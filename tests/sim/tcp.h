@@ -20,13 +20,26 @@ enum tcp_state {
     TCP_LISTENING
 };
 
+struct ssl_st;
+
 /* Of the peer. */
 struct tcp_peer {
     uint32_t offset; /* of the query that is arriving */
     uint8_t id[2];   /* its id */
     bool is_deaf, is_served, is_gone;
+    bool is_hostile;  /* it has broken TLS */
+    uint8_t fault;    /* what it does wrong in the handshake ... */
+    uint8_t n_before; /* ... after this many of its steps */
     uint64_t accepted_ns;
-    uint32_t client; /* of the simulated clients of a server */
+    uint32_t client;    /* of the simulated clients of a server */
+    struct ssl_st *tls; /* NULL: plain TCP, or not begun */
+};
+
+/* Of the product's TLS, as it has said last. */
+struct tcp_tls {
+    uint64_t begin_ns; /* of the handshake, as its clock told it */
+    bool is_established;
+    uint8_t status, reason; /* enum tls_status, enum outcome_reason */
 };
 
 /* The last send(2) or recv(2). */
@@ -48,7 +61,8 @@ struct tcp_ledger {
     uint32_t highest_id;              /* used; UINT32_MAX: none */
     uint32_t offset, missing;         /* of the answer that is being read */
     uint16_t id;
-    bool is_orphan; /* the query that is being written has its outcome */
+    bool is_orphan;     /* the query that is being written has its outcome */
+    uint32_t n_orphans; /* with TLS: their number */
 };
 
 struct tcp {
@@ -57,6 +71,7 @@ struct tcp {
     uint8_t state;
     bool fin; /* the peer's has arrived */
     bool reset_on_close, was_full, is_planned;
+    bool was_short; /* the last send(2): it took less than all */
     bool error_was_told;
     int error; /* errno */
     uint32_t address;
@@ -70,6 +85,7 @@ struct tcp {
     uint64_t arrived_ns; /* when what has arrived last did */
     struct tcp_peer peer;
     struct tcp_ledger ledger;
+    struct tcp_tls tls;
     struct tcp_call last;
     struct tcp_queue queue;
 };
@@ -111,6 +127,9 @@ int tcp_connect(uint32_t i);
 /* Return how many bytes, or -errno. */
 ssize_t tcp_send(uint32_t i, const uint8_t *data, size_t n_bytes);
 ssize_t tcp_receive(uint32_t i, uint8_t *data, size_t n_bytes);
+
+/* As tcp_receive() of a byte, which stays. */
+ssize_t tcp_peek(uint32_t i);
 
 /* Its pending error, told once. */
 int tcp_take_error(uint32_t i);

@@ -31,9 +31,10 @@ static uint64_t next_order;
 
 void world_begin(const struct scenario *s)
 {
-    const bool prints_trace = world.prints_trace;
+    const bool prints_trace = world.prints_trace, says = world.says;
 
-    world = (struct world){.scenario = *s, .now_ns = BEGIN_NS, .prints_trace = prints_trace};
+    world = (struct world){
+        .scenario = *s, .now_ns = BEGIN_NS, .prints_trace = prints_trace, .says = says};
     rng_seed(&world.dice, s->seed, 1);
     n_events = 0;
     next_order = 0;

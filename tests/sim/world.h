@@ -10,7 +10,9 @@
 #include "scenario.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define WORLD_NEVER UINT64_MAX
 
@@ -22,8 +24,8 @@ struct world {
     struct scenario scenario;
     uint64_t now_ns;
     struct rng dice;
-    uint64_t trace; /* hash of all that has happened */
-    bool prints_trace;
+    uint64_t trace;          /* hash of all that has happened */
+    bool prints_trace, says; /* says: what the product logs is shown */
     uint64_t n_calls, n_faults;
 };
 
@@ -66,6 +68,20 @@ static inline uint64_t world_mix(uint64_t hash, uint64_t value)
 {
     hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
     return hash ^ hash >> 29;
+}
+
+/* What is sent and received is part of it. */
+static inline void world_trace_bytes(const void *data, size_t n_bytes)
+{
+    const unsigned char *at = data;
+    uint64_t word;
+
+    for (; n_bytes >= sizeof word; n_bytes -= sizeof word, at += sizeof word) {
+        memcpy(&word, at, sizeof word);
+        world.trace = world_mix(world.trace, word);
+    }
+    for (; n_bytes > 0; n_bytes--)
+        world.trace = world_mix(world.trace, *at++);
 }
 
 /* `what` is a constant. */

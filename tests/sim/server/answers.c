@@ -100,5 +100,4 @@ void answers_check(struct client *c, const uint8_t *data, size_t n_bytes)
     else
         check_answer(c, data, n_bytes);
     c->answered += n_bytes;
-    clients_figures.bytes_sent += n_bytes;
 }

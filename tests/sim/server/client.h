@@ -49,6 +49,11 @@ static inline bool clients_push(void)
     return clients.config->push_rate_per_s > 0;
 }
 
+static inline bool clients_use_tls(void)
+{
+    return clients.config->tls != NULL;
+}
+
 static inline struct client *client_of(const struct tcp *t)
 {
     return &clients.all[t->peer.client];

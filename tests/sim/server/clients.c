@@ -6,6 +6,8 @@
 #include "client.h"
 #include "descriptor.h"
 #include "memory.h"
+#include "peer_handshake.h"
+#include "peer_tls.h"
 #include "progress.h"
 #include "tcp.h"
 #include "violation.h"
@@ -28,12 +30,21 @@ static uint64_t calm_ns;
 
 /* --- sending --- */
 
+/* With TLS, some say so; some say so alone. */
 static void finish(struct client *c, uint32_t i)
 {
+    const uint64_t at_ns = world.now_ns + client_way_ns();
+    const uint64_t how = clients_use_tls() ? world_up_to(2) : 0;
+    const uint8_t *out;
+    size_t n;
+
     if (c->has_finished)
         return;
     c->has_finished = true;
-    tcp_finish_at(i, world.now_ns + client_way_ns());
+    if (how > 0 && (n = peer_tls_seal_end(i, &out)) > 0)
+        tcp_deliver_at(i, out, n, at_ns);
+    if (how < 2)
+        tcp_finish_at(i, at_ns);
 }
 
 /* The last byte is on its way, or was read. */
@@ -49,6 +60,7 @@ static void end_if_done(struct client *c, uint32_t i)
 static void send_chunk(struct client *c, uint32_t i)
 {
     static uint8_t out[CHUNK_BYTES];
+    const uint8_t *data = out;
     const uint64_t id = (uint64_t)(c - clients.all), unread = c->sent - c->received;
     uint64_t n = 1 + world_up_to(world.scenario.chunk_bytes - 1);
 
@@ -59,7 +71,21 @@ static void send_chunk(struct client *c, uint32_t i)
     for (uint64_t k = 0; k < n; k++)
         out[k] = answers_byte(id, c->sent + k);
     c->sent += n;
-    tcp_deliver_at(i, out, (size_t)n, world.now_ns + client_way_ns());
+    if (clients_use_tls())
+        n = peer_tls_seal(i, out, (size_t)n, &data);
+    tcp_deliver_at(i, data, (size_t)n, world.now_ns + client_way_ns());
+}
+
+/* Returns whether the handshake is over; else on_data() goes on when it is. */
+static bool is_secured(uint32_t i)
+{
+    const uint8_t *plain;
+
+    if (tcp_at(i)->peer.tls == NULL) {
+        peer_handshake_begin(i, false);
+        peer_handshake_take(i, NULL, 0, world.now_ns + client_way_ns(), &plain);
+    }
+    return peer_handshake_is_over(i);
 }
 
 static void on_send(uint64_t name, uint64_t arg)
@@ -73,6 +99,8 @@ static void on_send(uint64_t name, uint64_t arg)
         return;
     c = client_of(t);
     if (c->is_gone || c->has_vanished || c->has_finished)
+        return;
+    if (clients_use_tls() && !is_secured(i))
         return;
     if (c->sent < c->to_send && c->sent - c->received >= world.scenario.window_bytes) {
         c->is_blocked = true;
@@ -119,6 +147,19 @@ static uint64_t read_ns(struct client *c, uint64_t at_ns)
     return c->reads_until_ns;
 }
 
+/* What the server has sent becomes what it means.  Returns whether that is the handshake: every
+ * client reads it. */
+static bool take_sealed(uint32_t i, const uint8_t **data, size_t *n_bytes, uint64_t at_ns)
+{
+    const struct tcp *t = tcp_at(i);
+    const bool was_over = peer_handshake_is_over(i);
+
+    *n_bytes = peer_handshake_take(i, *data, *n_bytes, at_ns + client_way_ns(), data);
+    if (!was_over && peer_handshake_is_over(i))
+        world_at(at_ns, on_send, tcp_name(i, t), 0);
+    return !was_over && *n_bytes == 0;
+}
+
 static uint64_t on_data(uint32_t i, const uint8_t *data, size_t n_bytes)
 {
     struct tcp *t = tcp_at(i);
@@ -126,10 +167,13 @@ static uint64_t on_data(uint32_t i, const uint8_t *data, size_t n_bytes)
     uint64_t at_ns = world.now_ns + client_way_ns();
 
     LAW(c->is_served, "client %u: data before it is served", t->peer.client);
-    answers_check(c, data, n_bytes);
+    clients_figures.bytes_sent += n_bytes;
     if (at_ns < t->last_arrival_ns)
         at_ns = t->last_arrival_ns;
     t->last_arrival_ns = at_ns;
+    if (clients_use_tls() && take_sealed(i, &data, &n_bytes, at_ns))
+        return at_ns;
+    answers_check(c, data, n_bytes);
     if (c->is_gone)
         tcp_reset_at(i, at_ns + client_way_ns());
     at_ns = read_ns(c, at_ns);
@@ -280,6 +324,7 @@ void clients_begin(const struct server_config *of_workers, const int *fds, uint3
     clients_figures = (struct clients_figures){0};
     progress_begin();
     answers_begin();
+    peer_tls_begin();
 }
 
 void clients_expect_closing(void)
@@ -296,7 +341,7 @@ static void on_connect(uint32_t i)
 
 static void on_close(uint32_t i)
 {
-    (void)i;
+    peer_tls_close(i);
 }
 
 const struct tcp_end clients_end = {

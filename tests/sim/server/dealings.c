@@ -7,7 +7,10 @@
 #include "clients.h"
 #include "descriptor.h"
 #include "drive.h"
+#include "fiber.h"
 #include "ledger.h"
+#include "net/tls.h"
+#include "peer_tls.h"
 #include "server/conn.h"
 #include "violation.h"
 #include "world.h"
@@ -67,35 +70,70 @@ int __wrap_server_conn_open(struct server_conns *conns, int fd, uint32_t source_
     return -1;
 }
 
+static void take_plain(uint32_t i, const uint8_t *data, size_t n_bytes)
+{
+    const struct tcp *t = tcp_at(i);
+    struct client *c = client_of(t);
+
+    for (size_t k = 0; k < n_bytes; k++) {
+        LAW(data[k] == answers_byte(t->peer.client, c->received), "client %u: byte %" PRIu64,
+            t->peer.client, c->received);
+        answers_expect(c, data[k]);
+        c->received++;
+    }
+    clients_has_read(i);
+}
+
 void ledger_on_received(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_t arrived_ns,
                         bool is_drained)
 {
-    (void)arrived_ns;
-    struct tcp *t = tcp_at(i);
-    struct client *c = client_of(t);
+    const struct tcp *t = tcp_at(i);
+    const struct client *c = client_of(t);
 
+    (void)arrived_ns;
     (void)is_drained;
     LAW(c->is_served, "client %u: read before it is served", t->peer.client);
     LAW(clients_push() || c->answered == c->expected,
         "client %u: read while %" PRIu64 " bytes are still to be sent", t->peer.client,
         c->expected - c->answered);
-    for (size_t k = 0; k < n_bytes; k++) {
-        LAW(data[k] == answers_byte(t->peer.client, c->received), "the simulation's own byte");
-        answers_expect(c, data[k]);
-        c->received++;
-    }
     clients_figures.bytes_received += n_bytes;
-    clients_has_read(i);
+    if (!clients_use_tls())
+        take_plain(i, data, n_bytes);
+}
+
+void ledger_on_plain(const uint8_t *data, size_t n_bytes)
+{
+    take_plain(fiber_read_from[fiber_current()], data, n_bytes);
+}
+
+/* With TLS: the cause that the last record has told.  After the peer's close_notify the server ends
+ * once all is sent. */
+static bool explain_tls(const struct tcp *t, struct outcome *cause)
+{
+    const struct client *c = client_of(t);
+
+    if (t->tls.status == TLS_FAILED) {
+        cause->phase = t->tls.is_established ? PHASE_RECEIVE : PHASE_TLS;
+        cause->reason = (enum outcome_reason)t->tls.reason;
+        return true;
+    }
+    if (t->tls.status != TLS_CLOSED || c->answered < c->expected || t->was_short)
+        return false;
+    *cause = (struct outcome){PHASE_RECEIVE, REASON_PEER};
+    LAW(peer_tls_was_ended((uint32_t)(t - tcp_at(0))) || t->fin || t->state != TCP_ESTABLISHED,
+        "client %u: closed without close_notify", t->peer.client);
+    return true;
 }
 
 /* The cause that the last call has told; false: none. */
 static bool explain(const struct tcp *t, struct outcome *cause)
 {
     const struct tcp_call *last = &t->last;
+    const bool is_secured = !clients_use_tls() || t->tls.is_established;
 
     if (last->at_ns == 0 || last->result > 0 || last->result == -EAGAIN || last->result == -EINTR)
-        return false;
-    cause->phase = last->is_send ? PHASE_SEND : PHASE_RECEIVE;
+        return clients_use_tls() && explain_tls(t, cause);
+    cause->phase = last->is_send ? PHASE_SEND : is_secured ? PHASE_RECEIVE : PHASE_TLS;
     cause->reason = last->result == 0 ? REASON_PEER : outcome_reason_of_errno(-last->result);
     return true;
 }

@@ -14,6 +14,8 @@
 #include "server/workers.h"
 #include "server_laws.h"
 #include "tcp.h"
+#include "tls_claims.h"
+#include "tls_setup.h"
 #include "violation.h"
 #include "world.h"
 
@@ -80,6 +82,7 @@ static void configure(struct run *r, const struct scenario *s)
     c->busy_poll = s->pace == 3;
     c->quiet = true;
     c->memory = &r->memory;
+    c->tls = s->tls > 0 ? tls_setup_server() : NULL;
     atomic_init(&r->memory.grant, s->memory_grant > 0 ? (int64_t)s->memory_grant : INT64_MAX / 2);
     if (s->max_per_source > 0) {
         c->source_limit = source_limit_new(
@@ -171,9 +174,7 @@ static void grow_if_wanted(struct run *r)
 
     if (!server_overflow_is_open(o) || descriptor_of(o->wanted_fd)->count == 0)
         return;
-    memory_refuse(0); /* libevent would use poll(2) instead of epoll(7) */
     server_workers_grow(&r->workers, r->is_paused);
-    memory_refuse(r->calm_ns != WORLD_NEVER ? world.scenario.malloc_ppm : 0);
 }
 
 /* While there are subscribers, messages are pushed. */
@@ -234,6 +235,8 @@ static void begin(struct run *r, const struct scenario *s)
     descriptor_begin();
     tcp_begin(&clients_end);
     ports_begin();
+    tls_setup_begin();
+    tls_claims_begin();
     memory_begin();
     configure(r, s);
     listen_to(r, s);
@@ -259,6 +262,13 @@ static void fill(struct drive_result *result)
     result->simulated_ns = world_since_begin_ns();
     result->n_calls = world.n_calls;
     result->n_faults = world.n_faults;
+}
+
+int drive_program(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    fputs("only of tcpclient\n", stderr);
+    return 2;
 }
 
 void drive_print(const struct drive_result *r)
@@ -291,6 +301,7 @@ void drive(const struct scenario *s, struct drive_result *result)
     LAW(memory_n_live() == 0, "%" PRId64 " allocations are left, of %" PRId64 " bytes",
         memory_n_live(), memory_live_bytes());
     LAW(descriptor_n_open() == 0, "%u descriptors are left", descriptor_n_open());
+    LAW(tls_claims.n_live == 0, "%" PRId64 " TLS connections are left", tls_claims.n_live);
     fill(result);
     world_end();
 }

@@ -132,6 +132,51 @@ MUTATIONS = {
         "    if (write(o->wanted_fd, &one, sizeof one) < 0)\n        assert(errno == EAGAIN);\n",
         "    (void)one;\n",
     ),
+    "turn_never_passed": (
+        "src/server/accept.c",
+        "    if (a->has_turn)\n        server_overflow_pass_turn(&a->config->overflow);\n    a->has_turn = false;",
+        "    a->has_turn = false;",
+    ),
+    "all_watch_the_full_ones": (
+        "src/server/overflow.c",
+        "    return read(o->turn_fd, &turn, sizeof turn) == sizeof turn;",
+        "    return read(o->turn_fd, &turn, sizeof turn) != 0;",
+    ),
+    "tls_leaks": (
+        "src/server/conn.c",
+        "    free(c->held);\n    tls_free(c->tls);\n",
+        "    free(c->held);\n",
+    ),
+    "ends_of_handshakes_called_receive": (
+        "src/server/conn.c",
+        "    return c->conns->config->tls == NULL || is_secured(c) ? PHASE_RECEIVE : PHASE_TLS;",
+        "    return c->conns->config->tls == NULL || c->tls == NULL || is_secured(c) ? PHASE_RECEIVE : PHASE_TLS;",
+    ),
+    "records_sent_again": (
+        "src/server/conn.c",
+        "    const size_t n_bytes = tls->n_out;\n\n    tls->n_out = 0;\n",
+        "    const size_t n_bytes = tls->n_out;\n\n",
+    ),
+    "output_of_tls_left_to_the_next_one": (
+        "src/server/conn.c",
+        "    if (c->open && c->held == NULL)\n        transmit_sealed(c, fd);\n    if",
+        "    if (c->open && c->held == NULL && n_plain == 0)\n        transmit_sealed(c, fd);\n    if",
+    ),
+    "ends_without_close_notify": (
+        "src/server/conn.c",
+        "        tls_end(c->tls);\n",
+        "",
+    ),
+    "close_notify_not_taken_as_the_end": (
+        "src/server/conn.c",
+        "    else if (c->open && status == TLS_CLOSED && c->held == NULL)\n        close_politely(c, fd);\n",
+        "",
+    ),
+    "resumption_not_counted": (
+        "src/server/conn.c",
+        "        tally_add(&conns->tally.resumed, tls_is_resumed(c->tls));\n",
+        "",
+    ),
 }
 
 if __name__ == "__main__":

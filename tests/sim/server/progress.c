@@ -4,6 +4,7 @@
 
 #include "client.h"
 #include "descriptor.h"
+#include "net/tls.h"
 #include "violation.h"
 #include "world.h"
 
@@ -31,9 +32,10 @@ static bool is_ready(const struct client *c, const struct tcp *t)
 
     if (c->answered < c->expected)
         return is_writable;
-    if (clients_push() && !is_writable) /* perhaps it holds the rest of a message */
+    /* perhaps it holds the rest of a message, or of a record */
+    if ((clients_push() || clients_use_tls()) && !is_writable)
         return false;
-    return t->visible > t->head || t->fin || t->state == TCP_BROKEN;
+    return t->tls.status == TLS_CLOSED || t->visible > t->head || t->fin || t->state == TCP_BROKEN;
 }
 
 static void check_connection(uint32_t i, uint64_t most_ns)

@@ -118,6 +118,22 @@ static void draw_host(struct scenario *s, struct rng *r)
     s->shuffle = between(r, 0, 1);
 }
 
+static void draw_tls(struct scenario *s, struct rng *r)
+{
+    if (s->push_per_s > 0 || !one_in(r, 8))
+        return;
+    s->tls = one_in(r, 3) ? 2 : 1;
+    s->tls_resume = between(r, 0, 1);
+    while (s->connections > 60)
+        s->connections /= 2;
+    if (one_in(r, 3))
+        s->handshake_permille = of_any_size(r, 1, 700);
+    if (one_in(r, 6))
+        s->damaged_permille = of_any_size(r, 1, 100);
+    if (one_in(r, 4))
+        s->key_update_permille = of_any_size(r, 1, 500);
+}
+
 struct scenario drive_random(uint64_t seed)
 {
     struct scenario s = scenario_simplest(seed);
@@ -130,5 +146,6 @@ struct scenario drive_random(uint64_t seed)
     draw_network(&s, &r);
     draw_faults(&s, &r);
     draw_host(&s, &r);
+    draw_tls(&s, &r);
     return s;
 }

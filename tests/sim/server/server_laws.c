@@ -4,6 +4,7 @@
 
 #include "clients.h"
 #include "tcp.h"
+#include "tls_claims.h"
 #include "violation.h"
 
 #include <inttypes.h>
@@ -19,7 +20,7 @@ static bool is_own_cause(const struct scenario *s, enum outcome_phase p, enum ou
     const bool is_short = s->malloc_ppm > 0 || s->watch_permille > 0;
 
     return (p == PHASE_RUN && r == REASON_FINISHED && s->closings > 0) ||
-           ((p == PHASE_RECEIVE || p == PHASE_SEND) &&
+           ((p == PHASE_TLS || p == PHASE_RECEIVE || p == PHASE_SEND) &&
             ((r == REASON_TIMEOUT && s->idle_timeout_us > 0) || (r == REASON_MEMORY && is_short)));
 }
 
@@ -67,6 +68,12 @@ static void check_refusals(const struct scenario *s, const struct server_tally *
     equal("refused", n, clients_figures.n_refused);
 }
 
+static void check_tls(const struct server_tally *t)
+{
+    equal("secured", tally_get(&t->secured), tls_claims.n_established);
+    equal("resumed", tally_get(&t->resumed), tls_claims.n_resumed);
+}
+
 static void check_pushes(const struct server_tally *t)
 {
     const uint64_t pushed = tally_get(&t->pushed), dropped = tally_get(&t->push_dropped);
@@ -93,6 +100,7 @@ void server_laws_check(const struct scenario *s, const struct server_config *con
     check_outcomes(s, &sum);
     check_refusals(s, &sum);
     check_pushes(&sum);
+    check_tls(&sum);
     equal("bytes received", tally_get(&sum.bytes_received), f->bytes_received);
     equal("bytes sent", tally_get(&sum.bytes_sent), f->bytes_sent);
     equal("bytes received by TCP", tcp_figures.bytes_received, f->bytes_received);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ * ledger_stream: see ledger_stream.h. */
+#include "ledger_stream.h"
+
+#include "tcp.h"
+
+enum { DNS_HEADER_BYTES = 12 };
+
+static bool take_dns_byte(struct tcp *t, uint8_t byte, bool *is_malformed)
+{
+    struct tcp_ledger *l = &t->ledger;
+
+    if (l->offset < 2)
+        l->missing = l->missing << 8 | byte;
+    else if (l->offset < 4)
+        l->id = (uint16_t)(l->id << 8 | byte);
+    l->offset++;
+    *is_malformed = l->offset == 2 && l->missing < DNS_HEADER_BYTES;
+    if (l->offset < 2 || l->offset != 2 + l->missing)
+        return false;
+    l->offset = l->missing = 0;
+    return true;
+}
+
+static bool take_plain_byte(struct tcp *t, const struct query *query, uint8_t byte,
+                            bool *is_malformed)
+{
+    struct tcp_ledger *l = &t->ledger;
+
+    *is_malformed = query->bytes[0] != 'P' && byte != query->bytes[l->offset];
+    if (++l->offset < query->n_bytes)
+        return false;
+    l->offset = 0;
+    return true;
+}
+
+bool ledger_stream_take(struct tcp *t, const struct query *query, uint8_t byte, bool *is_malformed)
+{
+    return query->protocol->has_id ? take_dns_byte(t, byte, is_malformed)
+                                   : take_plain_byte(t, query, byte, is_malformed);
+}

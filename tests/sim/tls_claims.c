@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ * tls_claims: see tls_claims.h. */
+#include "tls_claims.h"
+
+#include "fiber.h"
+#include "ledger.h"
+#include "memory.h"
+#include "net/tls.h"
+#include "peer_tls.h"
+#include "tcp.h"
+#include "violation.h"
+
+#include <openssl/types.h>
+
+struct tls *__real_tls_new(struct tls_worker *w);
+struct tls *__wrap_tls_new(struct tls_worker *w);
+void __real_tls_free(struct tls *t);
+void __wrap_tls_free(struct tls *t);
+enum tls_status __real_tls_receive(struct tls *t, const uint8_t *data, size_t n, uint8_t *plain,
+                                   size_t *n_plain);
+enum tls_status __wrap_tls_receive(struct tls *t, const uint8_t *data, size_t n, uint8_t *plain,
+                                   size_t *n_plain);
+
+struct tls_claims tls_claims;
+
+void tls_claims_begin(void)
+{
+    tls_claims = (struct tls_claims){0};
+}
+
+struct tls *__wrap_tls_new(struct tls_worker *w)
+{
+    struct tls *t = memory_is_refused() ? NULL : __real_tls_new(w);
+
+    tls_claims.n_live += t != NULL;
+    return t;
+}
+
+void __wrap_tls_free(struct tls *t)
+{
+    tls_claims.n_live -= t != NULL;
+    __real_tls_free(t);
+}
+
+static void note_established(const struct tls *t, uint32_t i)
+{
+    LAW(tls_is_resumed(t) == peer_tls_is_resumed(i), "fd %d: resumed: %d, for the other end %d",
+        tcp_at(i)->fd, tls_is_resumed(t), peer_tls_is_resumed(i));
+    tls_claims.n_established++;
+    tls_claims.n_resumed += tls_is_resumed(t);
+}
+
+enum tls_status __wrap_tls_receive(struct tls *t, const uint8_t *data, size_t n, uint8_t *plain,
+                                   size_t *n_plain)
+{
+    const uint32_t i = fiber_read_from[fiber_current()];
+    const bool was_established = tls_is_established(t);
+    const enum tls_status status = __real_tls_receive(t, data, n, plain, n_plain);
+    struct tcp_tls *of = &tcp_at(i)->tls;
+
+    if (!was_established && tls_is_established(t)) {
+        of->is_established = true; /* for good: OpenSSL forgets it after a failure */
+        note_established(t, i);
+    }
+    of->status = (uint8_t)status;
+    of->reason = (uint8_t)tls_worker_of((const SSL *)(const void *)t)->reason;
+    if (*n_plain > 0)
+        ledger_on_plain(plain, *n_plain);
+    return status;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ * tls_claims: what the product does with its TLS connections, seen at the calls of net/tls (the
+ * linker's --wrap). */
+#ifndef TCPSCALER_SIM_TLS_CLAIMS_H
+#define TCPSCALER_SIM_TLS_CLAIMS_H
+
+#include <stdint.h>
+
+void tls_claims_begin(void);
+
+struct tls_claims {
+    int64_t n_live;                    /* not yet freed */
+    uint64_t n_established, n_resumed; /* handshakes; the other end knows which are resumed */
+};
+
+extern struct tls_claims tls_claims;
+
+#endif
