@@ -5,13 +5,14 @@
 set -euf
 
 program=$(basename "$0")
+parts=$(dirname "$(readlink -f "$0")") # installed, the program is a link
 
 usage() {
     cat <<END
 usage: $program CONFIG
 
-Measure one night as configured in CONFIG (docs/nightly.conf.example explains every line): check tcpclient
---plan, measure RUNS times, repeat runs that are not VALID, compare the night with previous nights
+Measure one night as configured in CONFIG (nightly.conf.example explains every line): check tcpclient --plan,
+measure RUNS times, repeat runs that are not VALID, compare the night with previous nights
 (tcpreport compare --nights), and remove the oldest nights.  Only one instance per host can run at a time.
 
 With reference-server or reference-client in CONFIG it measures that program, too, in the order
@@ -44,9 +45,9 @@ die() {
 }
 
 # shellcheck source=scripts/nightly-config.sh
-. "$(dirname "$0")/nightly-config.sh"
+. "$parts/nightly-config.sh"
 # shellcheck source=scripts/nightly-nights.sh
-. "$(dirname "$0")/nightly-nights.sh"
+. "$parts/nightly-nights.sh"
 
 # --- processes: known by pid; timeout(1) ends each at the deadline even if this script dies ---
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Plots round trip times from the rows of tcpclient -R or -o: over time and by percentile.
-#   gnuplot -e "rows='rows.csv'; picture='rtt.png'" scripts/plot-rtt.gp
+#   gnuplot -e "rows='rows.csv'; picture='rtt.png'" plot-rtt.gp
 set terminal pngcairo size 1100,800 font "sans,11"
 set output picture
 set datafile separator ","

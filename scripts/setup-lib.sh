@@ -9,7 +9,8 @@
 #   revert   undo the changes in the state file, last one first, and remove it
 
 program=$(basename "$0")
-script=${program%.sh}
+path=$(readlink -f "$0") # installed, the program is a link
+script=$(basename "$path" .sh)
 mode=check
 connections=10000
 port=4242
@@ -24,7 +25,7 @@ revert_after=
 differing=0
 refused=0
 
-parts=$(dirname "$0")
+parts=$(dirname "$path")
 # shellcheck source=scripts/setup-state.sh
 . "$parts/setup-state.sh"
 # shellcheck source=scripts/setup-sysctl.sh

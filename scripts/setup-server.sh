@@ -3,7 +3,7 @@
 # Tunes a Linux host for a server with a very large number of TCP connections, and reverts it.
 set -eu
 # shellcheck source=scripts/setup-lib.sh
-. "$(dirname "$0")/setup-lib.sh"
+. "$(dirname "$(readlink -f "$0")")/setup-lib.sh"
 
 small_buffers=
 

@@ -6,6 +6,7 @@
 #include "client/session.h"
 #include "net/worker.h"
 
+#include <errno.h>
 #include <signal.h>
 
 int main(int argc, char **argv)
@@ -18,6 +19,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     output_take_stderr();
     session.command = argv;
+    client_opts_table()->program = program_invocation_short_name;
     client_opts_table()->version = worker_version();
     switch (client_opts_parse(&session.opts, argc, argv, stdout, error)) {
     case OPTIONS_EXIT:

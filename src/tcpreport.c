@@ -6,7 +6,9 @@
 #include "report/cmd.h"
 #include "report/opts.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #define ROW(id, name, summary) {#name, cmd_##name},
@@ -21,6 +23,7 @@ static int run(enum report_command command, int argc, char **argv)
     char error[OPTIONS_ERROR_BYTES];
     struct report_opts opts;
 
+    report_opts_table(command)->program = program_invocation_short_name;
     switch (report_opts_parse(&opts, command, argc, argv, stdout, error)) {
     case OPTIONS_EXIT:
         return CMD_OK;
@@ -43,11 +46,11 @@ static int find_and_run(int argc, char **argv)
         if (strcmp(argv[1], commands[i].name) == 0)
             return run((enum report_command)i, argc - 1, argv + 1);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        report_opts_print_commands(stdout);
+        report_opts_print_commands(program_invocation_short_name, stdout);
         return CMD_OK;
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
-        puts("tcpreport " TCPSCALER_VERSION);
+        printf("%s %s\n", program_invocation_short_name, TCPSCALER_VERSION);
         return CMD_OK;
     }
     log_error(

@@ -6,6 +6,7 @@
 #include "net/worker.h"
 #include "server/session.h"
 
+#include <errno.h>
 #include <signal.h>
 
 int main(int argc, char **argv)
@@ -17,6 +18,7 @@ int main(int argc, char **argv)
     standard_streams_open();
     signal(SIGPIPE, SIG_IGN);
     output_take_stderr();
+    server_opts_table()->program = program_invocation_short_name;
     server_opts_table()->version = worker_version();
     switch (server_opts_parse(&server.opts, argc, argv, stdout, error)) {
     case OPTIONS_EXIT:

@@ -44,8 +44,8 @@ enum report_command { REPORT_COMMANDS(REPORT_COMMAND_ENUM) REPORT_N_COMMANDS };
 /* The option table of a command, for --help and tests. */
 struct options *report_opts_table(enum report_command command);
 
-/* Prints the commands, for --help. */
-void report_opts_print_commands(FILE *out);
+/* Prints the commands, for --help of a program with this name. */
+void report_opts_print_commands(const char *program, FILE *out);
 
 /* argv[0] is the command's name.  Like options_parse(), plus the operands. */
 enum options_result report_opts_parse(struct report_opts *opts, enum report_command command,

@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -100,7 +101,7 @@ void progress_print(FILE *out, struct progress *p, const struct tally *now)
     const uint64_t messages =
         tally_get(&now->push.before) + tally_get(&now->push.measured) + tally_get(&now->push.after);
 
-    fputs("tcpclient: ", out);
+    fprintf(out, "%s: ", program_invocation_short_name);
     if (p->begin_ns == 0 || p->now_ns < p->begin_ns) {
         print_connecting(out, p, now);
     } else if (p->listens) {

@@ -98,14 +98,14 @@ struct options *report_opts_table(enum report_command command)
     return &tables[command];
 }
 
-void report_opts_print_commands(FILE *out)
+void report_opts_print_commands(const char *program, FILE *out)
 {
-    fputs("Usage: tcpreport COMMAND [options] FILE...\nReads files written by "
-          "tcpclient.\n\nCommands\n",
-          out);
+    fprintf(out,
+            "Usage: %s COMMAND [options] FILE...\nReads files written by tcpclient.\n\nCommands\n",
+            program);
     for (int i = 0; i < REPORT_N_COMMANDS; i++)
         fprintf(out, "  %-10s%s\n", names[i], summaries[i]);
-    fputs("\ntcpreport COMMAND --help prints its options.\n", out);
+    fprintf(out, "\n%s COMMAND --help prints its options.\n", program);
 }
 
 #define REFUSE(...) (snprintf(error, OPTIONS_ERROR_BYTES, __VA_ARGS__), OPTIONS_USAGE)

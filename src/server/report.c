@@ -8,6 +8,7 @@
 #include "measure/outcome_report.h"
 #include "measure/result_json.h"
 
+#include <errno.h>
 #include <inttypes.h>
 
 static const char *count_text(char *buffer, const tally_count *count)
@@ -75,9 +76,9 @@ void server_report_line(FILE *out, const struct server_result *r,
     const double seconds = (double)interval_ns / 1e9;
 
     fprintf(out,
-            "tcpserver: %.1f s, %" PRIu64 " active, %.0f accepted/s, %.0f closed/s, "
+            "%s: %.1f s, %" PRIu64 " active, %.0f accepted/s, %.0f closed/s, "
             "%.3f MB/s in, %.3f MB/s out, %" PRIu64 " refused",
-            (double)r->elapsed_ns / 1e9, r->active,
+            program_invocation_short_name, (double)r->elapsed_ns / 1e9, r->active,
             (double)(tally_get(&t->accepted) - tally_get(&previous->accepted)) / seconds,
             (double)(tally_get(&t->n_closed) - tally_get(&previous->n_closed)) / seconds,
             (double)(tally_get(&t->bytes_received) - tally_get(&previous->bytes_received)) / 1e6 /

@@ -183,18 +183,18 @@ static void announce(const struct server *s)
     if (s->opts.quiet)
         return;
     warn_of_lacks(s);
-    fprintf(stderr, "tcpserver: listening on %s, %" PRIu32 " threads%s, room for %s connections\n",
-            s->address_text, s->plan.n_workers,
+    fprintf(stderr, "%s: listening on %s, %" PRIu32 " threads%s, room for %s connections\n",
+            program_invocation_short_name, s->address_text, s->plan.n_workers,
             is_open_ended(s) ? " (more when their fd tables are full)" : "",
             units_format_count(a, s->opts.max_connections > 0 ? s->opts.max_connections
                                                               : s->plan.room));
     if (s->opts.control != NULL)
-        fprintf(stderr, "tcpserver: control at %s\n", s->opts.control);
+        fprintf(stderr, "%s: control at %s\n", program_invocation_short_name, s->opts.control);
     if (s->opts.verbose > 0)
         fprintf(stderr,
-                "tcpserver: fd limit %s per %s; accept queue %" PRIu64
+                "%s: fd limit %s per %s; accept queue %" PRIu64
                 " per thread, at most %s (net.core.somaxconn); libevent %s (%s)\n",
-                units_format_known(b, s->plan.host.nofile),
+                program_invocation_short_name, units_format_known(b, s->plan.host.nofile),
                 s->plan.config.own_fd_tables ? "thread" : "process, shared by all threads",
                 s->opts.backlog, units_format_known(a, s->plan.host.somaxconn), event_get_version(),
                 worker_backend());

@@ -64,7 +64,7 @@ def test_the_crontab_is_accepted():
     bad = write(temp_path("crontab"), text.replace("17 3 ", "17 25 "))
     r = subprocess.run(["crontab", "-n", bad], capture_output=True, text=True, timeout=20)
     check(r.returncode != 0 and "bad hour" in r.stderr, f"the control: {r.stderr}")
-    check("/nightly.sh /" in text.splitlines()[-1], text)
+    check(" tcpscaler-nightly /" in text.splitlines()[-1], text)
 
 
 UNITS = "tcpscaler-nightly.service", "tcpscaler-nightly.timer", "tcpscaler-nightly-failed.service"
@@ -75,7 +75,7 @@ def verify_units(changes):
     directory = os.path.dirname(temp_path("x"))
     for name in UNITS:
         with open(f"{SOURCE_DIR}/docs/{name}") as f:
-            text = f.read().replace("/usr/share/tcpscaler", os.path.dirname(NIGHTLY))
+            text = re.sub("^ExecStart=tcpscaler-(\\S+)", rf"ExecStart={os.path.dirname(NIGHTLY)}/\1.sh", f.read(), flags=re.M)
         for old, new in changes.items():
             text = text.replace(old, new)
         write(f"{directory}/{name}", text)
@@ -105,7 +105,7 @@ def test_what_mails_runs_without_the_restrictions_of_the_night():
     failed = settings_of(night["OnFailure"])
     check_equal(failed.keys() & {"NoNewPrivileges", "DynamicUser", "User", "ProtectSystem", "CapabilityBoundingSet"}, set(),
                 "those of what mails")
-    check_equal(failed["ExecStart"], "/usr/share/tcpscaler/nightly-failed.sh ${MAILTO}", "what mails")
+    check_equal(failed["ExecStart"], "tcpscaler-nightly-failed ${MAILTO}", "what mails")
 
 
 FAKE_JOURNALCTL = """#!/bin/sh

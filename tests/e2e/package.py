@@ -62,15 +62,18 @@ def test_lintian_would_find_one():
 def test_package_holds_what_it_should():
     doc = "usr/share/doc/tcpscaler"
     wanted = [UNIT, "usr/share/man/man7/tcpscaler.7.gz", *(f"{doc}/{name}" for name in
-                      ("README.md", "result.schema.json", "copyright", "changelog.gz", "changelog.Debian.gz"))]
-    wanted += [f"{doc}/examples/{name}" for name in
-               ("demo.sh", "plot-rtt.gp", "setup-lib.sh", "setup-firewall.sh", "setup-network.sh",
-                "setup-nic.sh", "setup-state.sh", "setup-sysctl.sh", "setup-client.sh", "setup-server.sh")]
-    wanted += [f"{doc}/{name}" for name in ("nightly.conf.example", "nightly.crontab", "grafana-dashboard.json", "prometheus.example.yml", "tcpscaler-nightly.service",
-                                            "tcpscaler-nightly.timer", "tcpscaler-nightly-failed.service")]
-    wanted += [f"usr/share/tcpscaler/{name}" for name in ("nightly.sh", "nightly-config.sh", "nightly-nights.sh", "nightly-failed.sh")]
+                      ("README.md", "docs/result.schema.json", "copyright", "changelog.gz", "changelog.Debian.gz"))]
+    wanted += [f"{doc}/examples/{name}" for name in ("demo.sh", "plot-rtt.gp")]
+    wanted += [f"usr/sbin/tcpscaler-setup-{side}" for side in ("server", "client")]
+    wanted += [f"usr/share/man/man8/tcpscaler-setup-{side}.8.gz" for side in ("server", "client")]
+    wanted += [f"usr/{name}" for name in ("bin/tcpscaler-nightly", "bin/tcpscaler-nightly-failed", "share/man/man1/tcpscaler-nightly.1.gz")]
+    wanted += [f"{doc}/docs/{name}" for name in ("nightly.conf.example", "nightly.crontab", "grafana-dashboard.json", "prometheus.example.yml")]
+    wanted += [f"usr/lib/systemd/system/tcpscaler-nightly{name}" for name in (".service", ".timer", "-failed.service")]
+    wanted += [f"usr/share/tcpscaler/{name}.sh" for name in
+               ("nightly", "nightly-config", "nightly-nights", "nightly-failed", "setup-lib", "setup-firewall", "setup-network",
+                "setup-nic", "setup-state", "setup-sysctl", "setup-client", "setup-server")]
     for name in NAMES:
-        wanted += [f"usr/bin/{name}", f"usr/share/man/man1/{name}.1.gz",
+        wanted += [f"usr/bin/{name}", f"usr/lib/tcpscaler/bin/{name}", f"usr/share/man/man1/{name}.1.gz",
                    f"usr/share/bash-completion/completions/{name}", f"usr/share/zsh/vendor-completions/_{name}"]
     check(set(wanted) <= set(files_below(unpacked())), f"missing: {set(wanted) - set(files_below(unpacked()))}")
     for name in NAMES:
@@ -96,6 +99,10 @@ def test_dependencies_are_the_libraries_used():
                  for library in re.findall(r"NEEDED +(\S+)", programs)}
     check("libc6" in libraries, f"libraries {libraries}")
     check_equal({text.split()[0] for text in depends.split(", ")}, libraries, "dependencies")
+
+
+def test_package_conflicts_with_those_that_have_a_tcpserver_too():
+    check_equal(run("dpkg-deb", "-f", package(), "Conflicts").stdout, "ucspi-tcp, ucspi-tcp-ipv6\n", "Conflicts")
 
 
 def dpkg(root, *arguments):

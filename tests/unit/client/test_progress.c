@@ -2,6 +2,7 @@
  * test_progress: the progress line. */
 #include "client/progress.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -126,6 +127,8 @@ int main(void)
         cmocka_unit_test(listener_counts_messages),
         cmocka_unit_test(line_in_place_is_cut_and_cleared),
     };
+    static char name[] = "tcpclient";
 
+    program_invocation_short_name = name;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include "server/metrics.h"
 #include "server/opts.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -183,6 +184,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(json_has_totals_and_each_worker, setup, teardown),
         cmocka_unit_test_setup_teardown(metrics_have_a_sample_per_worker, setup, teardown),
     };
+    static char name[] = "tcpserver";
 
+    program_invocation_short_name = name;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

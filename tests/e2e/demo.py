@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""The first minutes: demo.sh on a noisy machine, with programs that are replaced, to check what it makes of their results."""
+
+from harness import *
+
+FAKES = {
+    "tcpserver": "#!/bin/sh\necho 'tcpserver: listening on [::]:4242, 2 threads' >&2\nexec sleep 60\n",
+    "tcpclient": """#!/bin/sh
+while [ $# -gt 1 ]; do
+    case $1 in
+    --json) printf '{\\n  "reasons": [\\n    %s\\n  ],\\n  "live": 1}\\n' "$REASONS" >"$2" ;;
+    -o) echo status >"$2" ;;
+    esac
+    shift
+done
+exit "$CODE"
+""",
+    "gnuplot": "#!/bin/sh\n",
+}
+
+
+def demo(code, *reasons):
+    """Its exit code and output, as installed: next to no source tree."""
+    directory = os.path.dirname(temp_path("x"))
+    for name, text in FAKES.items():
+        write_program(os.path.join(directory, name), text)
+    for name in ("demo.sh", "plot-rtt.gp"):
+        shutil.copy(os.path.join(SOURCE_DIR, "scripts", name), directory)
+    environment = {**os.environ, "PATH": f"{directory}:{os.environ['PATH']}", "TMPDIR": directory, "CODE": str(code),
+                   "REASONS": ", ".join(f'"{reason}"' for reason in reasons)}
+    r = subprocess.run(["sh", os.path.join(directory, "demo.sh")], capture_output=True, text=True, timeout=60,
+                       env=environment)
+    return r.returncode, r.stdout + r.stderr
+
+
+def write_program(path, text):
+    with open(path, "w") as f:
+        f.write(text)
+    os.chmod(path, 0o755)
+
+
+def test_a_noisy_machine_is_no_failure_and_is_said_in_one_line():
+    need_program("gawk")
+    code, text = demo(3, "generator-limited", "host-noise")
+    check_equal(code, 0, f"exit code: {text}")
+    check_equal(len(re.findall("^SUSPECT: .*$", text, re.M)), 1, f"lines about it: {text}")
+    code, text = demo(0)
+    check_equal((code, "SUSPECT" in text), (0, False), f"a quiet machine: {text}")
+
+
+def test_what_failed_is_no_noise():
+    need_program("gawk")
+    for code, reasons in ((3, ["host-noise", "connections-short"]), (3, []), (1, []), (2, [])):
+        check_equal(demo(code, *reasons)[0], code, f"exit code with {reasons}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""An installation with plain names and one with a prefix: no text names a program or a file that is not installed, and the
+programs know what they are called."""
+
+import fnmatch
+import functools
+import glob
+
+from harness import *
+
+BUILD_DIR = os.path.dirname(os.path.abspath(TCPCLIENT))
+PREFIXES = "", "tcpscaler-"
+DOC = "share/doc/tcpscaler"
+SETUP = "setup-server", "setup-client"
+# directories of a run, the first word of a state file, and a file that Prometheus needs
+NOT_FILES = "tcpscaler-demo", "tcpscaler-fleet", "tcpscaler-setup", "tcpscaler-token"
+
+
+@functools.cache
+def installed(prefix):
+    root = temp_path("root")
+    r = subprocess.run(["cmake", f"-DTCPSCALER_PROGRAM_PREFIX={prefix}", f"-DCMAKE_INSTALL_PREFIX={root}", "-P",
+                        f"{BUILD_DIR}/cmake_install.cmake"], capture_output=True, text=True, timeout=120)
+    check_equal(r.returncode, 0, f"cmake_install.cmake: {r.stderr}")
+    return root
+
+
+def files_below(root):
+    return sorted(os.path.relpath(os.path.join(directory, name), root)
+                  for directory, _, names in os.walk(root) for name in names)
+
+
+def texts_below(root):
+    """(path, text) of all texts but the history and what is data."""
+    for path in files_below(root):
+        file = os.path.join(root, path)
+        if path.endswith((".png", ".json", "CHANGELOG.md", "LICENSE")) or os.path.islink(file):
+            continue
+        with open(file, "rb") as f:
+            content = f.read()
+        if not content.startswith(b"\x7fELF"):
+            text = content.decode()
+            yield path, text.replace("\\-", "-") if "/man/" in path else text
+
+
+# --- the checks: each yields the wrong names in one text ---
+
+def wrong_programs(prefix, path, text):
+    """Plain names where the installed ones have a prefix. Kept: shell variables, keys of nightly.conf, values of JSON, the
+    first line of a summary, jobs of Prometheus; the playbook of the fleet uses lib/tcpscaler/bin."""
+    if not prefix or path.startswith(f"{DOC}/fleet/") and not path.endswith(".md") or path.endswith(".yml"):
+        return
+    kept = r'[$][{]?tcp\w+|\btcp\w+=|^ +tcp\w+\) |^(?:# )?tcp\w+ = |"tcp\w+"|^tcp\w+ \d'
+    for name in re.findall(r"(?<![\w-])tcp(?:client|server|report)(?!\w)", re.sub(kept, "", text, flags=re.M)):
+        yield name
+
+
+def wrong_names(names, text):
+    """Names of ours that no installed file has: programs, units, scripts."""
+    for name in re.findall(r"(?<![\w$-])tcpscaler-[a-z]+(?:-[a-z]+)*(?:\.(?:service|timer|md))?", text):
+        if name not in names and name not in NOT_FILES:
+            yield name
+    for name in re.findall(r"(?<![\w*/-])(?:scripts/)?([\w*-]+\.sh)\b", text):
+        if not fnmatch.filter(names, name):
+            yield name
+    for name, section in re.findall(r"\b(tcp(?:client|server|report|scaler)[a-z-]*)\b ?\((\d)\)", text):
+        if f"{name}.{section}" not in names:
+            yield f"{name}({section})"
+
+
+def wrong_paths(root, path, text):
+    """Paths below the source tree, where the text does not say so, links, and absolute paths that do not exist."""
+    here = os.path.dirname(os.path.join(root, path))
+    for name in re.findall(r"(?<![\w./-])(?:scripts|docs|packaging|fleet)/[\w./*-]*\w", text):
+        if not os.path.exists(os.path.join(root, DOC, name)):
+            yield name
+    for name in re.findall(r"(?<![\w./-])(?:\.\./)?(?:bench|build|include|src|tests)/[\w./-]*\w", text):
+        in_source = name.removeprefix("../")
+        if "in the source tree" not in text or not (in_source.startswith("build/") or
+                                                    os.path.exists(os.path.join(SOURCE_DIR, in_source))):
+            yield name
+    for name in re.findall(r"/usr/((?:s?bin|lib|share)/[\w./-]*tcpscaler[\w./-]*\w)", text):
+        if not os.path.lexists(os.path.join(root, name)):
+            yield name
+    if path.endswith(".md"):
+        for link in re.findall(r"\]\(([^)#]+)[^)]*\)", text):
+            if not link.startswith("http") and not os.path.exists(os.path.join(here, link)):
+                yield link
+
+
+def wrong_in(root, prefix, path, text):
+    names = {os.path.basename(name) for name in files_below(root)}
+    return [*wrong_programs(prefix, path, text), *wrong_names(names, text), *wrong_paths(root, path, text)]
+
+
+def test_no_installed_text_names_what_is_not_installed():
+    for prefix in PREFIXES:
+        texts = list(texts_below(installed(prefix)))
+        check(len(texts) > 50, f"texts: {[path for path, _ in texts]}")
+        found = {path: wrong for path, text in texts if (wrong := wrong_in(installed(prefix), prefix, path, text))}
+        check_equal(found, {}, f"names of what is not installed, prefix '{prefix}'")
+
+
+def test_wrong_names_are_found():
+    """The control."""
+    guide = f"{DOC}/docs/nightly.md"
+    for text in ("run scripts/nightly.sh now", "`setup-wrong.sh`", "tcpscaler-wrong --apply", "tcpscaler-wrong.service",
+                 "see tcpserver-wrong(1)", "[a guide](wrong.md)", "`bench/scale` prints it", "bench/wrong in the source tree",
+                 "/usr/share/tcpscaler/wrong", "docs/wrong.md"):
+        for prefix in PREFIXES:
+            check(wrong_in(installed(prefix), prefix, guide, text), f"{text!r} is found")
+    check_equal(wrong_in(installed("tcpscaler-"), "tcpscaler-", guide, "run tcpclient, or tcpserver."),
+                ["tcpclient", "tcpserver"], "plain names among names with a prefix")
+
+
+def test_programs_say_the_name_they_are_called_by():
+    for prefix in PREFIXES:
+        for directory, name in (("bin", f"{prefix}tcpclient"), ("bin", f"{prefix}tcpserver"), ("lib/tcpscaler/bin", "tcpclient"),
+                                ("bin", f"{prefix}tcpreport"), ("lib/tcpscaler/bin", "tcpserver")):
+            if "tcpreport" in name and not TCPREPORT:
+                continue
+            program = os.path.join(installed(prefix), directory, name)
+            text = subprocess.run([program, "--help"], capture_output=True, text=True, timeout=20).stdout
+            check_equal(text.split()[:2], ["Usage:", name], "the first line of --help")
+            version = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=20).stdout
+            check_equal(version.split()[0], name, "--version")
+
+
+def test_scripts_are_programs_and_find_their_parts():
+    for prefix in PREFIXES:
+        for program in [f"sbin/tcpscaler-{name}" for name in SETUP] + ["bin/tcpscaler-nightly"]:
+            r = subprocess.run([os.path.join(installed(prefix), program), "--help"], capture_output=True, text=True, timeout=20)
+            check_equal((r.returncode, r.stderr, r.stdout.split()[:2]), (0, "", ["usage:", os.path.basename(program)]), program)
+    text = subprocess.run([f"{installed('')}/sbin/tcpscaler-setup-client", "--help"], capture_output=True, text=True,
+                          timeout=20).stdout
+    check("/run/tcpscaler/setup-client.state" in text, "the state has the name that it has in the source tree")
+
+
+def test_nightly_runs_the_programs_with_the_prefix():
+    for prefix in PREFIXES:
+        with open(f"{installed(prefix)}/share/tcpscaler/nightly-config.sh") as f:
+            check(f"\ntcpclient={prefix}tcpclient tcpreport={prefix}tcpreport " in f.read(), f"defaults, prefix '{prefix}'")
+
+
+def test_setup_programs_have_a_man_page_with_every_option():
+    with open(f"{SOURCE_DIR}/docs/tcpscaler-setup-server.8") as f:
+        page = f.read().replace("\\-", "-")
+    wanted = set()
+    for name in SETUP:
+        text = subprocess.run([f"{SOURCE_DIR}/scripts/{name}.sh", "--help"], capture_output=True, text=True, timeout=20).stdout
+        wanted |= set(re.findall(r"^  (--[a-z-]+)", text, re.M)) | set(re.findall(r"^  --\S+ \S+ (--[a-z-]+)", text, re.M))
+    check(len(wanted) > 15, f"options: {wanted}")
+    check_equal(set(re.findall(r"^\.B (--[a-z-]+)", page, re.M)), wanted, "options in the man page")
+
+
+def test_man_pages_units_and_completions_follow_the_prefix():
+    need_program("mandoc")
+    for prefix in PREFIXES:
+        root = installed(prefix)
+        pages = [page for page in glob.glob(f"{root}/share/man/man*/*") if os.path.getsize(page) > 100]
+        r = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", *pages], capture_output=True, text=True, timeout=60)
+        check_equal((r.returncode, r.stdout), (0, ""), "mandoc")
+        with open(f"{root}/lib/systemd/system/{prefix}tcpserver.service") as f:
+            unit = f.read()
+        check_equal(re.findall("^(?:ExecStart|EnvironmentFile|StateDirectory)=(.*)$", unit, re.M),
+                    [f"-/etc/default/{prefix}tcpserver", f"{prefix}tcpserver $OPTIONS", f"{prefix}tcpserver"], "the unit")
+        with open(f"{root}/share/bash-completion/completions/{prefix}tcpclient") as f:
+            check_equal(f.read().split()[-1], f"{prefix}tcpclient", "what bash completes")
+        with open(f"{root}/share/zsh/site-functions/_{prefix}tcpclient") as f:
+            check_equal(f.readline(), f"#compdef {prefix}tcpclient\n", "what zsh completes")
+
+
+if __name__ == "__main__":
+    main()
