@@ -14,9 +14,12 @@ if [ "${1:-}" = unit ]; then
     exec cmake --build --preset "$preset" --target unit_tests
 fi
 case ${1:-} in
-scripts | truth) suite=$1 preset=release ;;
-*) suite=code preset=${1:-release} ;;
+scripts) suite=scripts preset=release takes="4 minutes" ;;
+truth) suite=truth preset=release takes="3 minutes" ;;
+asan | tsan) suite=code preset=$1 takes="4 minutes" ;;
+*) suite=code preset=${1:-release} takes="3 minutes" ;;
 esac
+echo "$suite, $preset: about $takes on 2 CPUs once it is built"
 
 scripts/install-deps.sh test
 [ "$suite" != scripts ] || tests/fleet/install-ansible
@@ -29,7 +32,9 @@ scripts) set -- --label-regex '^scripts$' --parallel "${JOBS:-8}" ;;
 truth) set -- --label-regex '^truth$' ;;
 esac
 failed=0
-ctest --preset "$preset" --timeout 300 "$@" || failed=$?
-cp "build/$preset/Testing/Temporary/LastTest.log" "build/$preset/$suite.log" # the next suite writes its own
+ctest --preset "$preset" "$@" || failed=$?
+log=build/$preset/$suite.log
+cp "build/$preset/Testing/Temporary/LastTest.log" "$log" # the next suite writes its own
+grep '^     once more: ' "$log" || true # what the machine spoiled
 echo "$suite, $preset: $(($(date +%s) - begin)) s"
 exit "$failed"

@@ -27,6 +27,7 @@ import traceback
 from checks import *
 from isolation import *
 from kernel import *
+from machine import *
 from processes import *
 
 TCPSERVER = os.environ.get("TCPSERVER", "build/release/tcpserver")
@@ -34,6 +35,22 @@ TCPCLIENT = os.environ.get("TCPCLIENT", "build/release/tcpclient")
 TCPREPORT = os.environ.get("TCPREPORT", "build/release/tcpreport")
 SOURCE_DIR = os.environ.get(
     "SOURCE_DIR", os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+
+TRIES = int(os.environ.get("TRIES", "5"))  # of a test that a disturbance of the machine made fail
+# SIGABRT and the like; what LeakSanitizer and ThreadSanitizer exit with
+CRASHES = {-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGILL, -signal.SIGFPE, 23, 66}
+# What comes before the options of every client of a file of tests: programs may stand still for seconds.
+PATIENCE = []
+
+
+@contextlib.contextmanager
+def without_patience():
+    before = PATIENCE[:]
+    PATIENCE.clear()
+    try:
+        yield
+    finally:
+        PATIENCE[:] = before
 
 
 class Server:
@@ -111,7 +128,7 @@ class Client:
         self.err_path = temp_path("client.err")
         self.err = open(self.err_path, "w")
         self.begin = time.monotonic()
-        self.process = spawn([*prefix, TCPCLIENT, "--json", self.json_path,
+        self.process = spawn([*prefix, TCPCLIENT, "--json", self.json_path, *PATIENCE,
                               *[str(a) for a in arguments]], stdin=stdin, stdout=stdout,
                              stderr=self.err, text=stdout == subprocess.PIPE)
         self.pid = self.process.pid
@@ -133,7 +150,9 @@ class Client:
 
 
 def run_client(*arguments, timeout=120, **options):
-    return Client(*arguments, **options).wait(timeout)
+    """Its rows on stdout are all read, however late."""
+    every_row = ["--raw-full", "block"] if "-R" in arguments else []
+    return Client(*every_row, *arguments, **options).wait(timeout)
 
 
 def start_client(*arguments, **options):
@@ -148,8 +167,12 @@ def wait_until_running(client):
 
 def check_conservation(result):
     """The laws of the counts, recomputed from the JSON; independent of the program's own check."""
-    j = result.json
-    check(j is not None, f"no JSON result; stderr: {result.err}")
+    check(result.json is not None, f"no JSON result; stderr: {result.err}")
+    with whatever_happens():
+        check_sums(result.json)
+
+
+def check_sums(j):
     for name in ("queries", "warmup", "probes"):
         q = j[name]
         check_equal(q["scheduled"], q["sent"] + q["unsent"], f"{name}: scheduled")
@@ -178,20 +201,35 @@ def check_code(result, want):
     check(result.code == want, f"exit code {result.code}, expected {want}; stderr: {result.err}")
 
 
-def run_test(test, tries=3):
-    for left in reversed(range(tries)):
+def is_certain(failure):
+    """Whether it is one whatever the machine did."""
+    return isinstance(failure, Certain) or "Sanitizer" in str(failure) or \
+        any(process.poll() in CRASHES for process in processes_started())
+
+
+def run_test(test, machine, renew):
+    """Once more, renew() first, if it failed and the machine was disturbed."""
+    for left in reversed(range(TRIES)):
+        machine.begin()
         try:
             return test()
-        except Spoiled as why:
-            if left == 0:
+        except Skip:
+            raise
+        except Exception as failure:
+            why = machine.disturbance()
+            if left == 0 or is_certain(failure) or not (why or isinstance(failure, Spoiled)):
                 raise
-            print(f"     once more: {why}", flush=True)
+            print(f"     once more: {why or 'spoiled'}: {' '.join(str(failure).split())[:500]}", flush=True)
             stop_all()
+            renew()
+
 
 def main(own_network=True):
     enter_own_processes()
-    if own_network:
-        enter_own_network()
+    renew = enter_own_network if own_network else lambda: None
+    renew()
+    machine = Machine()
+    PATIENCE[:] = ["--timeout", "30s", "--connect-timeout", "30s"]
     tests = [(name, value) for name, value in vars(sys.modules["__main__"]).items()
              if name.startswith("test_") and callable(value) and fits_this_build(value) and fits_this_suite(value)]
     tests = this_part(tests)
@@ -205,7 +243,7 @@ def main(own_network=True):
             continue
         begin = time.monotonic()
         try:
-            run_test(test)
+            run_test(test, machine, renew)
             passed += 1
             print(f"ok   {name} ({time.monotonic() - begin:.1f} s)", flush=True)
         except Skip as why:

@@ -26,6 +26,10 @@ def stop_all():
     _started.clear()
 
 
+def processes_started():
+    return list(_started)
+
+
 def spawn(argv, **options):
     """A process that is always killed at the end."""
     process = subprocess.Popen(argv, **options)
@@ -33,7 +37,7 @@ def spawn(argv, **options):
     return process
 
 
-def stop(process, number=signal.SIGTERM, timeout=30):
+def stop(process, number=signal.SIGTERM, timeout=100):
     if process.poll() is None:
         process.send_signal(number)
     try:
@@ -49,7 +53,7 @@ def busy_loops():
     return [spawn(["sh", "-c", "while :; do :; done"]) for _ in os.sched_getaffinity(0)]
 
 
-def wait_for(condition, what, seconds=60.0):
+def wait_for(condition, what, seconds=120.0):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         value = condition()

@@ -6,19 +6,15 @@ A scenario is a function of a Row marked with @scenario. It injects a fault and 
 what it was (Row.expect). It goes on after a figure that is unexpected: the row shows them all.
 
 What is unexpected while the machine itself stood still, and every program with it, is no finding: such a scenario is
-done again, twice at most. A program that crashed, or whose counts do not add up, is one whatever the machine did."""
+done again (TRIES). A program that crashed, or whose counts do not add up, is one whatever the machine did."""
 
 import threading
 
-import processes
 from harness import *
 
 scenarios = {}
 FIRST_NETWORK = os.open("/proc/self/ns/net", os.O_RDONLY)  # where this was started
 STALL_S = 0.1
-TRIES = 3
-# SIGABRT and the like; what LeakSanitizer and ThreadSanitizer exit with
-CRASHES = {-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGILL, -signal.SIGFPE, 23, 66}
 
 
 def scenario(short=False, machine_wide=False):
@@ -179,6 +175,6 @@ def try_scenario(name):
         row.faults.add("UNEXPECTED")
         traceback.print_exc()
     finally:
-        row.is_certain |= any(process.poll() in CRASHES for process in processes._started)
+        row.is_certain |= any(process.poll() in CRASHES for process in processes_started())
         stop_all()
     return row

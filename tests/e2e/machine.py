@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Whether the machine was disturbed while a test ran: a CPU that stood still, or was lent to other guests of the host."""
+
+import ctypes
+import mmap
+import os
+import signal
+import struct
+import time
+
+from checks import SUITE
+
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+MOST_WATCHED_CPUS = 8
+# Tests of time mind milliseconds. The others run side by side, and wait for each other all the time.
+STALL_S, PERIOD_S, STOLEN_SHARE = (0.01, 0.005, 0.001) if SUITE == "truth" else (0.1, 0.03, 0.005)
+
+
+def cpu_times():
+    """(stolen, all) of all CPUs since the boot, in ticks."""
+    with open("/proc/stat") as f:
+        ticks = [int(word) for word in f.readline().split()[1:]]
+    return ticks[7], sum(ticks[:8])  # what guests used is in the first two
+
+
+class Watch:
+    """A process that sleeps again and again on one CPU, and by how much it woke up late at most. It ends with this one."""
+
+    def __init__(self, cpu):
+        self.shared = mmap.mmap(-1, struct.calcsize("d"))
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.sched_setaffinity(0, {cpu})
+            self._watch()
+
+    def _watch(self):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        before = time.monotonic()
+        while True:
+            time.sleep(PERIOD_S)
+            now = time.monotonic()
+            self.latest_s = max(self.latest_s, now - before - PERIOD_S)
+            before = now
+
+    @property
+    def latest_s(self):
+        return struct.unpack_from("d", self.shared)[0]
+
+    @latest_s.setter
+    def latest_s(self, seconds):
+        struct.pack_into("d", self.shared, 0, seconds)
+
+
+class Machine:
+    def __init__(self):
+        self.watches = [Watch(cpu) for cpu in sorted(os.sched_getaffinity(0))[:MOST_WATCHED_CPUS]]
+        self.begin()
+
+    def begin(self):
+        """From now on."""
+        for watch in self.watches:
+            watch.latest_s = 0
+        self.times = cpu_times()
+
+    def disturbance(self):
+        """What there was, in words; None when nothing is known."""
+        stall_s = max(watch.latest_s for watch in self.watches)
+        stolen, total = (now - before for now, before in zip(cpu_times(), self.times))
+        if stall_s > STALL_S:
+            return f"a CPU stood still for {stall_s:.3f} s"
+        if stolen > STOLEN_SHARE * total:
+            return f"other guests took {100 * stolen / total:.1f} % of the CPU time"
+        return None
