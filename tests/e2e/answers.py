@@ -31,15 +31,15 @@ def test_reordered_answers_are_matched_by_id():
     check_equal(r.json["queries"]["duplicate"] + r.json["queries"]["unknown_id"], 0, "strays")
     for row in r.rows():
         if row["type"] == "A":
-            check(0 < int(row["rtt_us"]) < 6_000_000, f"rtt {row['rtt_us']}, of a timeout of 5 s")
+            check(0 < int(row["rtt_us"]) < 31_000_000, f"rtt {row['rtt_us']}, of a timeout of 30 s")
 
 
 def test_duplicates_and_unknown_ids_are_counted_and_credited_to_nobody():
     r, did = run_against(["--duplicate-every", 7, "--unknown-every", 11])
     check_conservation(r)
     check(did["duplicated"] > 50 and did["unknown"] > 50, f"the server misbehaved: {did}")
-    with stall_may_spoil():  # the last query's second answer may come when the run is over
-        check_equal(r.json["queries"]["duplicate"], did["duplicated"], "duplicates")
+    # the second answer to the last query of a connection may come when the run is over
+    check_between(r.json["queries"]["duplicate"], did["duplicated"] - 10, did["duplicated"], "duplicates")
     check_equal(r.json["queries"]["unknown_id"], did["unknown"], "unknown ids")
     check_equal(r.json["queries"]["answered"], did["queries"], "answered")
 
@@ -79,9 +79,7 @@ def test_known_delay_shows_in_the_tail():
 def test_malformed_answer_ends_its_connection_alone():
     r, did = run_against(["--malformed-every", 300])
     check_conservation(r)
-    with stall_may_spoil():  # a connection whose queries wait may get two
-        check_equal(r.json["connections"]["outcomes"]["protocol/malformed reply"], did["malformed"],
-                    "connections ended")
+    check_equal(r.json["connections"]["outcomes"]["protocol/malformed reply"], did["malformed"], "connections ended")
     check_equal(r.json["connections"]["live_at_end"], 10 - did["malformed"], "live")
     check_code(r, 3)
     check("connections-short" in r.json["reasons"], "the verdict says so")
@@ -108,8 +106,7 @@ def test_corrupt_echo_is_malformed_and_never_an_answer():
         r, did = run_against(["--size", 1000, *corrupt], "--protocol", "echo", "--size", 1000)
         check_conservation(r)
         q, ends = r.json["queries"], r.json["connections"]["outcomes"]
-        with stall_may_spoil():  # a connection whose queries wait may get two
-            check_equal(ends.get("protocol/malformed reply", 0), did["corrupted"], "connections ended")
+        check_equal(ends.get("protocol/malformed reply", 0), did["corrupted"], "connections ended")
         check(q["answered"] <= did["answers"] - did["corrupted"], f"answered {q['answered']}, {did}")
         check_equal(q["outcomes"].get("protocol/malformed reply", 0), q["error"], "failed queries")
         check_between(q["error"], did["corrupted"], q["sent"], "failed queries")
@@ -158,8 +155,10 @@ def test_on_timeout_close_ends_every_connection_in_time():
 
 def test_late_proof_makes_a_half_open_connection_live():
     server = FaultServer("--late-proof-every", 4, "--delay-ms", 800)
-    r = run_client("-p", server.port, "-c", 20, "-r", 400, "-t", 2, "--timeout", "300ms",
-                   "--stats-interval", "100ms", "127.0.0.1")
+    client = Client("-p", server.port, "-c", 20, "-r", 400, "--timeout", "300ms", "--stats-interval", "100ms", "127.0.0.1")
+    wait_for(lambda: ", 20 live" in client.stderr(), "all of them to be live")
+    client.process.send_signal(signal.SIGINT)
+    r = client.wait()
     did = server.stop()
     check_conservation(r)
     check_equal(did["late_proofs"], 5, "connections whose proof came late")

@@ -215,7 +215,7 @@ def test_busy_polling_never_sleeps():
                            "127.0.0.1")
             before = cpu_seconds(server.pid)
             if options:
-                wait_for(lambda: cpu_seconds(server.pid) - before > 0.5, "CPU time that an idle server takes", 10)
+                wait_for(lambda: cpu_seconds(server.pid) - before > 0.5, "CPU time that an idle server takes")
             else:  # the control
                 time.sleep(1)
                 took_s = cpu_seconds(server.pid) - before
@@ -267,25 +267,21 @@ def first_second():
 @measures_time
 @plain_build_only
 def test_first_query_comes_soon_and_the_first_second_is_on_target():
-    tries = []
-    for _ in range(3):  # a stall of the machine can spoil one
-        tries.append(first_second())
-        if tries[-1][0] < 1.5 and 970 <= tries[-1][1] <= 1030:
-            return
-    raise AssertionError(f"seconds until the first query, and queries in the second from then on: {tries}")
+    seconds, n = first_second()
+    with stall_may_spoil():
+        check(seconds < 1.5, f"seconds until the first query: {seconds}")
+        check_between(n, 970, 1030, "queries in the second from then on")
 
 
 @measures_time
 @plain_build_only
 def test_connect_rate_is_kept():
-    for _ in range(3):  # a stall of the machine can spoil one
-        with Server() as server:
-            r = run_client("-p", server.port, "-c", 500, "-n", 250, "-t", 0.1, "--threads", 2, "127.0.0.1")
-        took_s = r.json["connections"]["connect_elapsed_s"]
-        check(took_s > 1.9, f"seconds to connect: {took_s}")
-        if took_s < 2.4:
-            return
-    raise AssertionError(f"seconds to connect, the third time: {took_s}")
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 500, "-n", 250, "-t", 0.1, "--threads", 2, "127.0.0.1")
+    took_s = r.json["connections"]["connect_elapsed_s"]
+    check(took_s > 1.9, f"seconds to connect: {took_s}")
+    with stall_may_spoil():
+        check(took_s < 2.4, f"seconds to connect: {took_s}")
 
 
 def test_queries_and_answers_survive_the_clock_being_read_elsewhere():

@@ -35,7 +35,7 @@ class Cgroup:
         need_root()
         why = f"no cgroup with the controller '{controller}' here"
         for self.version, mount in mounts(controller):
-            self.path = os.path.join(mount + own_path(self.version, controller), f"tcpscaler-{RUN}")
+            self.path = os.path.join(mount + own_path(self.version, controller), f"tcpscaler-{RUN}-{os.urandom(4).hex()}")
             try:
                 os.mkdir(self.path)
                 for name, value in settings[self.version].items():

@@ -27,11 +27,11 @@ def run_churn(*arguments, connections=200, seconds=2, prefix=(), port=0):
 
 def undisturbed(run, least_per_s=0):
     """If the machine stalls, more queries can fall due than there are connections, and many new connections get few
-    queries: repeat such a run."""
-    for _ in range(3):
-        r = run()
-        if r.json["queries"]["unsent"] == 0 and r.json["churn"]["per_s"] > least_per_s:
-            break
+    queries."""
+    r = run()
+    with stall_may_spoil():
+        check_equal(r.json["queries"]["unsent"], 0, "unsent")
+        check(r.json["churn"]["per_s"] > least_per_s, f"churn {r.json['churn']}")
     return r
 
 
@@ -44,7 +44,6 @@ def test_a_connection_carries_so_many_queries():
         room = c["connected"] * n - q["answered"]
         check(0 <= room <= 200 * n, f"{c['connected']} connections for {q['answered']} queries")
         check_equal(r.json["probes"]["sent"], 0, "the first query proves a connection")
-        check(r.json["churn"]["per_s"] > 0.5 * 500 / n, f"churn {r.json['churn']}")
         check_equal(r.json["latency_ns"]["gap"]["count"], c["connected"] - 200, "gaps")
         check_complete(r)
 
@@ -124,53 +123,60 @@ def test_planned_ports_run_out_without_time_stamps():
     check("churn-plateau" in r.json["reasons"], f"{r.json['reasons']}")
 
 
-def restart_in_mid_run(*arguments):
-    """Kills the server and starts another on the same port a second later."""
-    server = Server("--threads", 2)
+def restart_in_mid_run(*arguments, is_back=lambda client: True):
+    """Kills the server, and starts another on the same port a second later. A client without an end is interrupted once
+    it is back. Returns both results and how many seconds all of that took."""
+    server = Server("--threads", 2, port=free_port())
     client = Client("-p", server.port, "-c", 300, "-r", 3000, "--stats-interval", "200ms",
                     "--connections-out", temp_path("rows"), *arguments, "127.0.0.1")
     wait_until_running(client)
+    begin = time.monotonic()
     server.process.kill()
     server.process.wait()
     time.sleep(1)
     with Server("--threads", 2, port=server.port) as again:
+        wait_for(lambda: is_back(client), "the client to be back")
+        took_s = time.monotonic() - begin
+        if "-t" not in arguments:
+            client.process.send_signal(signal.SIGINT)
         r = client.wait()
         again.stop()
     check_conservation(r)
-    check_code(r, 3)
-    return r, again.result
+    check_code(r, 3 if "-t" in arguments else 130)
+    return r, again.result, took_s
 
 
 def test_connections_come_back_with_the_server():
-    r, server = restart_in_mid_run("-t", 7, "--reconnect", "--backoff", "50ms-500ms")
+    r, server, took_s = restart_in_mid_run("--reconnect", "--backoff", "50ms-500ms",
+                                           is_back=lambda client: ", 300 live" in client.stderr().splitlines()[-1])
     c, q = r.json["connections"], r.json["queries"]
     check_equal((c["live_at_end"], server["peak"]), (300, 300), "live connections on both sides")
     check_equal(r.json["latency_ns"]["gap"]["count"], 300, "gaps")
-    # waits of up to 0.5 s from the second the server was away on; all the rest is this machine
-    check_between(r.json["latency_ns"]["gap"]["min"], 0.2e9, 5e9, "shortest gap")
-    check_equal(q["error"] + q["unsent"], q["scheduled"] - q["answered"], "the outage's queries")
-    check(q["unsent"] > 1000, f"due while no connection lived: {q['unsent']}")
+    check_between(r.json["latency_ns"]["gap"]["min"], 0.2e9, took_s * 1e9, "shortest gap")
+    check_equal(q["error"] + q["unsent"], q["scheduled"] - q["answered"] - q["cancelled"], "the outage's queries")
+    with stall_may_spoil():
+        check(q["unsent"] > 1000, f"due while no connection lived: {q['unsent']}")
     check("unsent" in r.json["reasons"], "the verdict says so")
     check("connections-short" not in r.json["reasons"], f"{r.json['reasons']}")
 
 
 def test_without_reconnect_they_stay_away():
-    r, server = restart_in_mid_run("-t", 4)
+    r, server, _ = restart_in_mid_run("-t", 4)
     check_equal((r.json["connections"]["live_at_end"], r.json["connections"]["reopened"]), (0, 0), "connections")
-    check_equal((server["accepted"], server["bytes_received"]), (1, 0), "the trial whether anybody accepts; bytes")
+    with stall_may_spoil():  # the run may be over before the second server listens
+        check_equal((server["accepted"], server["bytes_received"]), (1, 0), "the trial whether anybody accepts; bytes")
     check_equal([line["limit"] for line in r.json["diagnosis"]], ["the server's limits"], "diagnosis")
     check("or a restart" in r.json["diagnosis"][0]["remedy"], r.err)
 
 
 def test_waits_grow_to_their_most():
     """No server: waits 50 to 100 ms after the first attempt, 100 to 200 ms after each later one."""
-    with Server() as server:
-        port = server.port
-    r = run_client("-p", port, "-c", 1, "-r", 10, "-t", 3, "--reconnect", "--backoff", "100ms-200ms",
+    r = run_client("-p", free_port(), "-c", 1, "-r", 10, "-t", 3, "--reconnect", "--backoff", "100ms-200ms",
                    "127.0.0.1")
     check_conservation(r)
     c = r.json["connections"]
-    check_between(c["attempted"], 5, 2 + (3 + 0.3) / 0.1, "tries")
+    with stall_may_spoil():
+        check_between(c["attempted"], 5, 2 + (3 + 0.3) / 0.1, "tries")
     check_equal(c["outcomes"], {"connect/refused": c["attempted"]}, "ends")
     check_equal(r.json["queries"]["unsent"], r.json["queries"]["scheduled"], "nothing could be sent")
 
@@ -204,29 +210,24 @@ def check_rows(r, table):
 
 
 def test_a_connection_that_timed_out_is_made_again():
-    for _ in range(3):  # a stall of the machine at the start or the end looks like one more timeout
-        r, table = run_with_timeouts(lambda _: time.sleep(1))
-        c = r.json["connections"]
-        n_timed_out = c["outcomes"].get("receive/timed out", 0)
-        if c["live_at_end"] == 20 and n_timed_out >= 20:
-            break
-    check(n_timed_out >= 20, f"ends: {c['outcomes']}")
-    check_equal(c["live_at_end"], 20, "live at the end")
+    r, table = run_with_timeouts(lambda _: time.sleep(1))
     check_rows(r, table)
+    c = r.json["connections"]
+    with stall_may_spoil():  # at the start or the end it looks like one more timeout
+        check(c["outcomes"].get("receive/timed out", 0) >= 20, f"ends: {c['outcomes']}")
+        check_equal(c["live_at_end"], 20, "live at the end")
 
 
 def test_answers_that_come_with_their_timeouts_are_counted_nowhere():
     """The answers are in the client's sockets when it continues, but their timeouts have expired: it closes unread."""
     def stop_the_client(client):
-        time.sleep(0.2)
+        wait_for(lambda: re.search(r", [1-9]\d* in flight", client.stderr().splitlines()[-1]), "queries in flight")
         client.process.send_signal(signal.SIGSTOP)
 
-    for _ in range(3):  # in a stall of the machine it may not have asked anything
-        r, table = run_with_timeouts(stop_the_client)
-        if r.json["queries"]["timeout"] > 0:
-            break
-    check(r.json["queries"]["timeout"] > 0, f"timed out: {r.json['queries']}")
+    r, table = run_with_timeouts(stop_the_client)
     check_rows(r, table)
+    with stall_may_spoil():  # it may not have asked anything
+        check(r.json["queries"]["timeout"] > 0, f"timed out: {r.json['queries']}")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ PROFILES = ["connscale-200k", "tcpscaler-300k", "subscribers-200k"]
 
 def settings(program, *arguments):
     """What --print-config prints, without its comments."""
-    r = subprocess.run([program, *arguments, "--print-config"], capture_output=True, text=True, timeout=20)
+    r = subprocess.run([program, *arguments, "--print-config"], capture_output=True, text=True, timeout=100)
     check_equal((r.returncode, r.stderr), (0, ""), f"result of {arguments} --print-config")
     return [line for line in r.stdout.splitlines() if line and not line.startswith("#")]
 
@@ -27,7 +27,7 @@ def test_a_printed_configuration_runs_as_its_command_line_did():
     with Server("--protocol", "ping") as server:
         target = f"127.0.0.1:{server.port}"
         text = subprocess.run([TCPCLIENT, *arguments, target, "--print-config"], capture_output=True, text=True,
-                              timeout=20).stdout
+                              timeout=100).stdout
         by_flags = run_client(*arguments, target)
         by_file = run_client("--config", write("client.conf", text))
         changed = run_client("--config", write("client.conf", text), "--seed", 8)
@@ -43,13 +43,12 @@ def test_a_printed_configuration_runs_as_its_command_line_did():
 
 
 def test_the_server_takes_its_port_and_all_else_from_a_file():
-    with Server() as other:
-        free_port = other.port
-    path = write("server.conf", f"port = {free_port}\nprotocol = ping\nbind = 127.0.0.1\n")
+    port = free_port()
+    path = write("server.conf", f"port = {port}\nprotocol = ping\nbind = 127.0.0.1\n")
     log = open(temp_path("server.err"), "w+")
     process = spawn([TCPSERVER, "--config", path], stderr=log)
-    wait_for(lambda: "listening on 127.0.0.1:%d," % free_port in open(log.name).read(), "the listening line")
-    r = run_client("-c", 5, "-r", 50, "-t", 0.5, "--protocol", "ping", f"127.0.0.1:{free_port}")
+    wait_for(lambda: "listening on 127.0.0.1:%d," % port in open(log.name).read(), "the listening line")
+    r = run_client("-c", 5, "-r", 50, "-t", 0.5, "--protocol", "ping", f"127.0.0.1:{port}")
     check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
     check_equal(stop(process), 0, "exit code")
 
@@ -63,7 +62,7 @@ def test_nothing_is_taken_from_the_environment():
 def test_profiles_are_what_the_guide_says():
     with open(os.path.join(SOURCE_DIR, "docs", "config.md")) as f:
         guide = f.read()
-    listed = subprocess.run([TCPCLIENT, "--profile", "list"], capture_output=True, text=True, timeout=20).stdout
+    listed = subprocess.run([TCPCLIENT, "--profile", "list"], capture_output=True, text=True, timeout=100).stdout
     check_equal([line.split()[0] for line in listed.splitlines()], PROFILES, "--profile list")
     for line in listed.splitlines():
         name, summary = line.split(maxsplit=1)
@@ -77,7 +76,7 @@ def test_profiles_are_what_the_guide_says():
 
 def run_profile(name, *arguments):
     """A small part of it."""
-    with Server("--profile", name) as server:
+    with Server("--profile", name) as server, without_patience():
         r = run_client("--profile", name, "-t", 2, *arguments, f"127.0.0.1:{server.port}")
     check_conservation(r)
     check_equal(r.json["connections"]["proven"], r.json["connections"]["asked"], "proven")
@@ -108,7 +107,8 @@ def test_subscribers_at_a_small_scale():
     p, o = r.json["push"], r.json["options"]
     check_equal((o["protocol"], server.result["options"]["push-size"]), ("listen", 512), "the profile's own")
     check_equal(server.result["pushed"], p["before"] + p["measured"] + p["after"], "pushed")
-    check_between(p["measured"], 800, 1200, "1,000 messages/s for 1 s")
+    with stall_may_spoil():
+        check_between(p["measured"], 800, 1200, "1,000 messages/s for 1 s")
 
 
 def test_bad_files_are_refused_with_one_line():
@@ -116,7 +116,7 @@ def test_bad_files_are_refused_with_one_line():
         for text, where in (("\nthreads = none\n", ":2: threads: invalid value 'none'"), ("thread = 5\n", ":1: thread: unknown option"),
                             ("threads 5", ":1: missing '='"), ("threads = 5\0\n", "not a text file"), ("#" * 70000, "File too large")):
             path = write("bad.conf", text)
-            r = subprocess.run([program, "--config", path], capture_output=True, text=True, timeout=20)
+            r = subprocess.run([program, "--config", path], capture_output=True, text=True, timeout=100)
             check_equal((r.returncode, r.stdout, r.stderr.count("\n")), (2, "", 1), f"result; stderr: {r.stderr}")
             check(where in r.stderr and path in r.stderr, f"'{where}' in: {r.stderr}")
 

@@ -24,9 +24,8 @@ def test_connections_and_rate_change_under_load():
     check_equal((stopped["stopped"], stopped["wanted"]), (500, 1000), "stopped")
     wait_for(lambda: stats(run.at_server)["active"] == 1000, "1,000 active")
     check_equal(ask(run.at_client, "/rate?qps=500")["rate_qps"], 500, "rate")
-    time.sleep(0.5)
-    now = stats(run.at_client)
-    check_equal((now["rate"]["now_qps"], now["verdict"]), (500, None), "rate and verdict under way")
+    wait_for(lambda: stats(run.at_client)["rate"]["now_qps"] == 500, "the new rate")
+    check_equal(stats(run.at_client)["verdict"], None, "verdict under way")
     r, server = run.stop()
     c = r.json["connections"]
     check_equal((c["asked"], c["attempted"], c["live_at_end"]), (1500, 1500, 1000), "connections")
@@ -53,13 +52,13 @@ def test_connections_come_and_go_at_their_pace():
         check(s > 0.35, f"200 at 500/s took {s:.2f} s")
     for s in seconds_to_change(200, "-n", 100):
         check(s > 1.8, f"200 at 100/s took {s:.2f} s")
-    check(min(min(seconds_to_change(1000, "-n", 100000)) for _ in range(3)) < 1.8,
-          "1,000 at 100,000/s took as long as at 500/s")
+    with stall_may_spoil():
+        check(min(seconds_to_change(1000, "-n", 100000)) < 1.8, "1,000 at 100,000/s took as long as at 500/s")
 
 
 def test_oldest_connections_are_stopped_first():
     rows = temp_path("rows.csv")
-    run = Steered("-c", 100, "--max-connections", 200, "--threads", 2, "-r", 500, "-o", rows)
+    run = Steered("-c", 100, "--max-connections", 200, "--threads", 2, "-r", 500, "-o", rows, "--raw-full", "block")
     ask(run.at_client, "/connections/start?n=100")
     wait_for(lambda: stats(run.at_client)["connections"]["live_at_end"] == 200, "200 live")
     check_equal(stats(run.at_server)["closed"], {}, "closed before")
@@ -87,9 +86,9 @@ def due_times(path):
 
 def test_rate_changes_at_a_moment_without_gap_or_burst():
     rows = temp_path("rows.csv")
-    run = Steered("-c", 20, "-r", 1000, "--arrival", "constant", "-o", rows)
+    run = Steered("-c", 20, "-r", 1000, "--arrival", "constant", "-o", rows, "--raw-full", "block")
     at_s = ask(run.at_client, "/rate?qps=250")["from_s"]
-    time.sleep(0.5)
+    wait_for(lambda: stats(run.at_client)["rate"]["duration_s"] > at_s + 0.5, "queries at the new rate")
     r, _ = run.stop()
     check_nothing_lost(r)
     due = due_times(rows)
@@ -108,14 +107,15 @@ def test_rate_changes_at_a_moment_without_gap_or_burst():
 
 def test_nothing_becomes_due_in_a_pause():
     rows = temp_path("rows.csv")
-    run = Steered("-c", 20, "-r", 1000, "--arrival", "constant", "-o", rows)
+    run = Steered("-c", 20, "-r", 1000, "--arrival", "constant", "-o", rows, "--raw-full", "block")
     begin_s = ask(run.at_client, "/pause")["from_s"]
     check_equal(ask(run.at_client, "/pause")["paused"], True, "asked for twice")
     check_equal(ask(run.at_client, "/rate?qps=500")["rate_qps"], 500, "rate, from the resume on")
+    wait_for(lambda: stats(run.at_client)["state"] == "paused", "the pause")
     time.sleep(0.3)
-    check_equal(stats(run.at_client)["state"], "paused", "state")
+    n_before = stats(run.at_client)["queries"]["scheduled"]
     end_s = ask(run.at_client, "/resume")["from_s"]
-    time.sleep(0.3)
+    wait_for(lambda: stats(run.at_client)["queries"]["scheduled"] > n_before + 150, "queries after it")
     r, _ = run.stop()
     due = due_times(rows)
     check_equal([t for t in due if begin_s + 1e-6 < t < end_s - 1e-6], [], "due in the pause")
@@ -133,7 +133,7 @@ def test_changes_by_the_hundred_are_all_accounted_for():
     run = Steered("-c", 50, "-r", 500, "--max-connections", 100)
     connection = http.client.HTTPConnection("localhost")
     answers = {}
-    for i in range(400):
+    for i in range(2000):
         connection.sock = socket.socket(socket.AF_UNIX)
         connection.sock.connect(run.at_client[5:])
         connection.request("POST", ["/rate?qps=1000", "/rate?qps=500", "/connections/start?n=1",
@@ -142,7 +142,9 @@ def test_changes_by_the_hundred_are_all_accounted_for():
         answer.read()
         answers[answer.status] = answers.get(answer.status, 0) + 1
         connection.close()
-    check(set(answers) <= {200, 429} and answers[200] > 100, f"answers by status: {answers}")
+        if answers.get(200, 0) >= 200:
+            break
+    check(set(answers) <= {200, 429} and answers[200] == 200, f"answers by status: {answers}")
     run.wait_until_both_agree()
     r, server = run.stop()
     check_both_sides(r, server)
@@ -195,7 +197,7 @@ def test_server_closes_its_oldest_and_pauses_accepting():
     server = Server("--threads", 1, "--control", at)
 
     def connect():
-        return socket.create_connection(("127.0.0.1", server.port), timeout=20)
+        return socket.create_connection(("127.0.0.1", server.port), timeout=100)
 
     sockets = [connect() for _ in range(5)]
     for s in sockets:
@@ -214,7 +216,7 @@ def test_server_closes_its_oldest_and_pauses_accepting():
         pass
     check_equal([echo(s) for s in sockets[2:]], [b"x"] * 3, "connections are served in a pause")
     ask(at, "/resume")
-    late.settimeout(20)
+    late.settimeout(60)
     check_equal(late.recv(1), b"y", "answered after it")
     for target in ("/rate?qps=1", "/connections/start?n=1"):
         ask(at, target, status=404)

@@ -13,7 +13,7 @@ def test_token_is_wanted_and_its_file_private():
     for mode, text, contains in ((0o644, TOKEN, "chmod 600"), (0o600, "short", "16 to 256"),
                                  (0o600, "", "16 to 256"), (0o600, "with a blank in the token", "16 to 256")):
         r = subprocess.run([TCPSERVER, "--control", control_path(), "--control-token", token_file(mode, text),
-                            "0"], capture_output=True, text=True, timeout=30)
+                            "0"], capture_output=True, text=True, timeout=100)
         check_equal(r.returncode, 2, f"exit code for {oct(mode)} '{text}'")
         check(contains in r.stderr, r.stderr)
     path, port = token_file(), free_port()
@@ -51,7 +51,7 @@ def test_status_codes():
                 ("GET", "/stats", ("-H", "X-Large: " + "x" * 20000), 400)):
             check_equal(curl(at, method, target, *arguments)[0], want, f"{method} {target} {arguments}"[:90])
         allowed = subprocess.run(["curl", "-si", "-X", "PUT", f"http://{at}/stop"], capture_output=True,
-                                 text=True, timeout=30)
+                                 text=True, timeout=100)
         check("Allow: POST" in allowed.stdout, allowed.stdout)
 
 
@@ -80,7 +80,7 @@ def test_unix_socket_is_private_and_goes_with_its_program():
     path = at[5:]
     with Server("--control", at) as server:
         check_equal(stat.S_IMODE(os.stat(path).st_mode), 0o600, "mode")
-        again = subprocess.run([TCPSERVER, "--control", at, "0"], capture_output=True, text=True, timeout=30)
+        again = subprocess.run([TCPSERVER, "--control", at, "0"], capture_output=True, text=True, timeout=100)
         check_equal(again.returncode, 2, "exit code of a second one there")
         check("in use" in again.stderr, again.stderr)
         stats(at)
@@ -94,7 +94,7 @@ def test_unix_socket_is_private_and_goes_with_its_program():
         stats(at)
     with open(path, "w"):
         pass
-    r = subprocess.run([TCPSERVER, "--control", at, "0"], capture_output=True, text=True, timeout=30)
+    r = subprocess.run([TCPSERVER, "--control", at, "0"], capture_output=True, text=True, timeout=100)
     check_equal((r.returncode, os.path.exists(path)), (2, True), "what is no socket is left alone")
 
 
@@ -104,7 +104,7 @@ def test_other_addresses_need_a_token():
                                   ("localhost", "ADDR:PORT"), ("unix:", "path"),
                                   ("unix:" + "x" * 200, "path"), ("unix:/nonexistent/x", "/nonexistent")):
             r = subprocess.run([program, "-q", "--control", address, operand], capture_output=True, text=True,
-                               timeout=30)
+                               timeout=100)
             check_equal(r.returncode, 2, f"exit code of {program} --control {address}")
             lines = r.stderr.splitlines()
             check(len(lines) == 1 and "--control" in lines[0] and contains in lines[0], r.stderr)
@@ -114,7 +114,7 @@ def test_other_addresses_need_a_token():
 
 def raw(address, data, wait_s=0.0):
     """The answer to these bytes."""
-    with socket.create_connection(address, timeout=20) as s:
+    with socket.create_connection(address, timeout=100) as s:
         answer = b""
         try:
             s.sendall(data)
@@ -157,7 +157,7 @@ def test_abuse_changes_nothing():
     port = free_port()
     run = Steered("-c", 100, "-r", 2000, control=f"127.0.0.1:{port}")
     address = ("127.0.0.1", port)
-    slow = [socket.create_connection(address, timeout=20) for _ in range(20)]
+    slow = [socket.create_connection(address, timeout=100) for _ in range(20)]
     for s in slow:
         s.sendall(b"GET /stats HT")
     for garbage in (b"\x00" * 1000, b"\r\n\r\n", os.urandom(5000) + b"\r\n\r\n", b"GET\r\n\r\n",
@@ -172,7 +172,8 @@ def test_abuse_changes_nothing():
     request = b"GET /stats HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     n = 100 if SANITIZED else 1000
     answers = in_parallel(n, lambda: raw(address, request)[:12])
-    check_equal([a for a in answers if a != b"HTTP/1.1 200"], [], f"answers to {n} at a time")
+    with stall_may_spoil():  # connections of more than a second are ended when there are too many
+        check_equal([a for a in answers if a != b"HTTP/1.1 200"], [], f"answers to {n} at a time")
     for s in slow:
         check(is_given_up(s), "a slow one is given up")
         s.close()
@@ -231,7 +232,7 @@ def test_strangers_at_an_open_address_get_nothing():
         client = Client("-p", server.port, "-c", 50, "-r", 1000, "-t", 7, "127.0.0.1")
         wait_for(lambda: "running" in client.stderr(), "the load", 60)
         before = rss_bytes(server.pid)
-        slow = [socket.create_connection(address, timeout=20) for _ in range(n_slow)]
+        slow = [socket.create_connection(address, timeout=100) for _ in range(n_slow)]
         for s in slow:
             s.sendall(b"POST /stop HTTP/1.1\r\nX: " + b"y" * 8000)
         guesses = [TOKEN[:i] + chr(0x21 + i) + TOKEN[i + 1:] for i in range(24)] + [TOKEN[:-1], TOKEN + "x", "", "\xff"]

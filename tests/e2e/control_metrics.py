@@ -25,7 +25,7 @@ def test_metrics_are_well_formed():
 def query(port, expression):
     """The sum that Prometheus has."""
     url = f"http://127.0.0.1:{port}/api/v1/query?" + urllib.parse.urlencode({"query": f"sum({expression})"})
-    with urllib.request.urlopen(url, timeout=20) as answer:
+    with urllib.request.urlopen(url, timeout=100) as answer:
         result = json.load(answer)["data"]["result"]
     return float(result[0]["value"][1]) if result else None
 

@@ -23,7 +23,7 @@ class SmallCpu:
         self.prefix = ["nice", "-n", "19"]
 
     def _make(self, directory, name, limit):
-        path = f"{directory}/tcpscaler-{RUN}"
+        path = f"{directory}/tcpscaler-{RUN}-{os.urandom(4).hex()}"
         try:
             os.mkdir(path)
             with open(f"{path}/{name}", "w") as f:
@@ -64,7 +64,8 @@ def test_starved_client_says_that_it_was_the_limit():
     check_starved(r)
     check_equal(control.json["queries"]["answered"], control.json["queries"]["scheduled"], "control")
     lags = [run.json["latency_ns"]["send_lag"]["p50"] for run in (control, r)]
-    check(lags[1] > 10 * lags[0], f"p50 of the send lag, free and starved: {lags}")
+    with stall_may_spoil():
+        check(lags[1] > 10 * lags[0], f"p50 of the send lag, free and starved: {lags}")
 
 
 def check_starved(r):
@@ -117,8 +118,8 @@ def test_stepped_clock_changes_no_figure():
                        prefix=stepped)
     check_conservation(r)
     check(r.json["latency_ns"]["response"]["max"] < 60e9, "no hour in the response times")
-    times = [float(row["timestamp"]) for row in r.rows()]
-    check_between(max(times) - min(times), 3.9, 60, "seconds that the rows span")
+    due_ns = [intended_ns(row) for row in r.rows() if row["type"] == "Q"]
+    check_between((max(due_ns) - min(due_ns)) / 1e9, 3.9, 4.1, "seconds in which the queries were due")
 
 
 # --- ids ---

@@ -122,7 +122,7 @@ class DnsServer:
         check(self.process.poll() is None, open(self.log.name).read())
         try:
             # long enough that no query is given up and then counted all the same
-            with socket.create_connection(("127.0.0.1", self.port), timeout=20) as s:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=100) as s:
                 s.sendall(query_bytes(1))
                 return len(s.recv(512)) > 12
         except OSError:
@@ -131,7 +131,7 @@ class DnsServer:
     def statistics(self):
         """What the server counts itself: {name: number}."""
         said = subprocess.run([f"{self.program}-control", "-c", self.configuration, "stats_noreset"],
-                              env=self.environment, capture_output=True, text=True, timeout=20)
+                              env=self.environment, capture_output=True, text=True, timeout=100)
         check_equal(said.returncode, 0, f"{self.program}-control: {said.stdout} {said.stderr}")
         return {name: float(number) for name, number in
                 (line.split("=") for line in said.stdout.splitlines() if "num" in line)}
@@ -298,14 +298,14 @@ def first_message(run):
         thread = threading.Thread(target=serve)
         thread.start()
         run(listener.getsockname()[1])
-        thread.join(20)
+        thread.join(60)
     return received[0]
 
 
 def kdigs_message(*arguments):
     return first_message(lambda port: subprocess.run(
         ["kdig", "@127.0.0.1", "-p", str(port), "+tcp", "+noadflag", "+retry=0", "+time=10", *arguments],
-        capture_output=True, timeout=20))
+        capture_output=True, timeout=100))
 
 
 def our_message(*options):

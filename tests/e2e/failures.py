@@ -26,14 +26,15 @@ def test_killed_server_leaves_a_full_report_that_counts_every_query_once():
     server.process.kill()
     r = client.wait()
     check_conservation(r)
-    check_code(r, 3)
     c, q = r.json["connections"], r.json["queries"]
-    check_equal(c["live_at_end"], 0, "live connections")
     check(q["answered"] > 500, f"answered before: {q['answered']}")
-    check(q["unsent"] > 1000, f"unsent after: {q['unsent']}")
+    with stall_may_spoil():  # the server may be killed late in the run, or after it
+        check(q["unsent"] > 1000, f"unsent after: {q['unsent']}")
     lost = sum(n for name, n in c["outcomes"].items()
                if "reset" in name or "closed by peer" in name)
     check_equal(lost, 200, f"connections lost, by FIN or RST: {c['outcomes']}")
+    check_code(r, 3)
+    check_equal(c["live_at_end"], 0, "live connections")
     first = r.json["diagnosis"][0]
     check_equal((first["limit"], first["connections"]), ("the server went away", 200), "diagnosis")
     for reason in ("connections-short", "unsent"):
@@ -46,21 +47,23 @@ def test_idle_timeout_of_the_server_is_named_with_its_length():
         r = run_client("-p", server.port, "-c", 50, "-t", 3, "127.0.0.1")
     check_conservation(r)
     first = r.json["diagnosis"][0]
-    check_equal((first["limit"], first["connections"]), ("the server's idle timeout", 50), "diagnosis")
-    number, unit = re.search(r"idle for at least ([\d.]+) (m?s)", first["evidence"]).groups()
-    check_between(float(number) / (1000 if unit == "ms" else 1), 0.9, 2, first["evidence"])
-    check("50 closed by the server, idle for at least " in r.err, r.err)
+    with stall_may_spoil():
+        check_equal((first["limit"], first["connections"]), ("the server's idle timeout", 50), "diagnosis")
+        number, unit = re.search(r"idle for at least ([\d.]+) (m?s)", first["evidence"]).groups()
+        check_between(float(number) / (1000 if unit == "ms" else 1), 0.9, 2, first["evidence"])
+        check("50 closed by the server, idle for at least " in r.err, r.err)
 
 
 def run_with_timeouts(*arguments):
     """6 queries on each of 200 connections."""
     server = FaultServer(*arguments)
     r = run_client("-p", server.port, "-c", 200, "-r", 400, "--arrival", "constant", "--select", "round-robin",
-                   "-t", 3, "--timeout", "500ms", "127.0.0.1")
+                   "-t", 3, "--timeout", "1s", "127.0.0.1")
     did = server.stop()
     check_conservation(r)
     check_equal(r.json["connections"]["live_at_end"], 200, "live")
-    check_equal(r.json["queries"]["timeout"], did["dropped"], "timed out")
+    with stall_may_spoil():
+        check_equal(r.json["queries"]["timeout"], did["dropped"], "timed out")
     return r, r.json["connections"]
 
 
@@ -82,14 +85,13 @@ def test_timeouts_here_and_there_make_no_connection_deaf():
 
 
 def test_no_server_at_all_is_reported():
-    with Server() as server:
-        port = server.port
-    r = run_client("-p", port, "-c", 20, "-r", 100, "-t", 60, "127.0.0.1")
+    port = free_port()
+    r = run_client("-p", port, "-c", 20, "-r", 100, "-t", 100, "127.0.0.1")
     check_conservation(r)
     check_code(r, 3)
     check_equal(r.json["connections"]["outcomes"], {"connect/refused": 20}, "outcomes")
     check(f"20 of 20 connects refused: nothing listens on 127.0.0.1:{port}\n" in r.err, r.err)
-    check(r.seconds < 60, "it does not wait for a load that cannot be")
+    check(r.seconds < 100, "it does not wait for a load that cannot be")
 
 
 def test_loss_probes_to_a_server_that_stalls_are_no_lost_segments():
@@ -99,9 +101,10 @@ def test_loss_probes_to_a_server_that_stalls_are_no_lost_segments():
     server.stop()
     check_conservation(r)
     c, host = r.json["connections"], r.json["resources"]
-    check(c["retransmits"] > 0 and host["loss_probes"] > 0 and host["dsacks"] > 0, f"probes and answers: {c}, {host}")
-    check_equal(c["needless_retransmits"], c["retransmits"], "needless")
-    check_equal(c["lost_segments"], 0, "lost")
+    with stall_may_spoil():
+        check(c["retransmits"] > 0 and host["loss_probes"] > 0 and host["dsacks"] > 0, f"probes and answers: {c}, {host}")
+        check_equal(c["needless_retransmits"], c["retransmits"], "needless")
+        check_equal(c["lost_segments"], 0, "lost")
     check(not any("lost" in text for text in r.json["explanations"]), r.err)
     check(f"{c['retransmits']:,} spurious" in r.err, r.err)
 
@@ -136,10 +139,10 @@ def test_interrupted_run_reports_what_it_did():
 
 def test_interrupted_while_connecting_ends_at_once():
     with Server() as server:
-        client = Client("-p", server.port, "-c", 1000, "-n", 10, "-r", 10, "--stats-interval", "200ms", "127.0.0.1")
+        client = Client("-p", server.port, "-c", 1000, "-n", 2, "-r", 10, "--stats-interval", "200ms", "127.0.0.1")
         wait_for(lambda: "connecting" in client.stderr(), "the first connections")
         client.process.send_signal(signal.SIGTERM)
-        r = client.wait(10)
+        r = client.wait(60)
     check_conservation(r)
     check_code(r, 130)
     check(r.json["connections"]["outcomes"]["run/cancelled"] > 900, "connections never begun")
@@ -176,7 +179,7 @@ def test_full_disk_stops_the_rows_not_the_run():
 def test_json_that_cannot_be_written_is_said():
     with Server() as server:
         r = subprocess.run([TCPCLIENT, "-c", "2", "-r", "10", "-t", "1", "--json", "/dev/full",
-                            f"127.0.0.1:{server.port}"], capture_output=True, text=True, timeout=30)
+                            f"127.0.0.1:{server.port}"], capture_output=True, text=True, timeout=100)
     check_equal(r.returncode, 3, f"exit code; stderr: {r.stderr}")
     check("--json: could not write '/dev/full'" in r.stderr, r.stderr)
 
@@ -234,12 +237,9 @@ def lags_beside_readers():
 
 @measures_time
 def test_slow_reader_delays_no_query_and_every_missing_row_is_counted():
-    pairs = []
-    for _ in range(3):  # a stall of the machine can spoil one
-        pairs.append(lags_beside_readers())
-        if SANITIZED or pairs[-1][1] < 2 * pairs[-1][0] + 50e3:
-            return
-    raise AssertionError(f"p50 of the send lag in ns, quick and slow reader, three times: {pairs}")
+    quick_ns, slow_ns = lags_beside_readers()
+    with stall_may_spoil():
+        check(SANITIZED or slow_ns < 2 * quick_ns + 50e3, f"p50 of the send lag, quick and slow reader: {quick_ns}, {slow_ns} ns")
 
 
 @plain_build_only
@@ -271,10 +271,13 @@ def test_rows_that_must_not_be_lost_make_the_queries_wait_and_that_is_said():
 
 
 def stands_still(client):
-    """Whether the client uses next to no CPU time: its rings are full."""
-    before = cpu_seconds(client.pid)
-    time.sleep(0.5)
-    return cpu_seconds(client.pid) - before < 0.05
+    """Whether the client uses next to no CPU time, three times in a row: its rings are full."""
+    for _ in range(3):
+        before = cpu_seconds(client.pid)
+        time.sleep(0.3)
+        if cpu_seconds(client.pid) - before >= 0.03:
+            return False
+    return True
 
 
 def test_interrupt_ends_the_wait_of_a_run_whose_rows_nobody_reads():
@@ -343,7 +346,7 @@ def test_file_opened_by_a_client_without_stderr_gets_no_words():
     with Server() as server:
         result = temp_path("result.json")
         r = subprocess.run(["sh", "-c", f"exec {TCPCLIENT} -p {server.port} -c 5 -r 100 -t 1 --json "
-                            f"{result} 127.0.0.1 2>&-"], timeout=30)
+                            f"{result} 127.0.0.1 2>&-"], timeout=100)
     check(r.returncode in (0, 3), f"exit code {r.returncode}")
     with open(result) as f:
         check_equal(json.load(f)["connections"]["proven"], 5, "the result is JSON")
@@ -352,7 +355,7 @@ def test_file_opened_by_a_client_without_stderr_gets_no_words():
 def test_numbers_do_not_depend_on_the_locale():
     with Server() as server:
         r = subprocess.run([TCPCLIENT, "-c", "2", "-r", "2.5", "-t", "1.5", "--json", "-",
-                            f"127.0.0.1:{server.port}"], capture_output=True, text=True, timeout=30,
+                            f"127.0.0.1:{server.port}"], capture_output=True, text=True, timeout=100,
                            env={**os.environ, "LC_ALL": "de_DE.UTF-8", "LANG": "de_DE.UTF-8"})
     check_equal(json.loads(r.stdout)["rate"]["duration_s"], 1.5, "duration")
     check("2.5 requested" in r.stderr, r.stderr)

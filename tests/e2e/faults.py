@@ -18,7 +18,7 @@ class FaultServer:
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
-        out, _ = self.process.communicate(timeout=30)
+        out, _ = self.process.communicate(timeout=100)
         return json.loads(out)
 
 
@@ -34,5 +34,5 @@ class Wire:
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
-        out, _ = self.process.communicate(timeout=30)
+        out, _ = self.process.communicate(timeout=100)
         return json.loads(out)

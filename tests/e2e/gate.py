@@ -27,12 +27,10 @@ def wait_ready(path):
 
 
 def in_time(run):
-    """What it returns, its results first. A stall of the machine can last past the moment of the start: then
-    once more."""
-    for _ in range(3):
-        results, at = run()
-        if not any(r.json["start"]["missed"] for r in results):
-            break
+    """What it returns, its results first. A stall of the machine can last past the moment of the start."""
+    results, at = run()
+    with stall_may_spoil():
+        check_equal([r.json["start"]["missed"] for r in results], [False] * len(results), "missed")
     return results, at
 
 
@@ -70,7 +68,8 @@ def test_schedule_begins_at_the_moment():
     check_between(last - at_ns, 990_000_000, 1_001_000_000, "the last one is of the same schedule")
     start = r.json["start"]
     check_between(start["at_epoch_ns"] - at_ns, -1000, 1000, "at_epoch_ns")
-    check_between(start["margin_s"], 0.1, 3, "margin")
+    with stall_may_spoil():
+        check_between(start["margin_s"], 0.1, 3, "margin")
     check_equal(start["missed"], False, "missed")
     sent = min(int(row["timestamp"].replace(".", "")) for row in r.rows() if row["type"] == "Q")
     check_between(start["late_ns"], sent - first, sent - first + NS, "the first query's lateness")
@@ -79,16 +78,13 @@ def test_schedule_begins_at_the_moment():
 
 def test_without_a_gate_nothing_is_said_of_one():
     """The control of the tests here: the same client does not wait."""
-    for _ in range(3):  # but for a stall of the machine
-        with Server() as server:
-            begin_ns = time.time_ns()
-            r = run_client("-p", server.port, "-c", 10, "-r", 1000, "-t", "200ms", "-R", "127.0.0.1")
-        check_equal(r.json["start"], None, "start")
-        check("\nStart" not in r.err, r.err)
-        waited_ns = intended_span(r)[0] - begin_ns
-        if waited_ns <= 2.5 * NS:
-            break
-    check_between(waited_ns, 0, 2.5 * NS, "begin")
+    with Server() as server:
+        begin_ns = time.time_ns()
+        r = run_client("-p", server.port, "-c", 10, "-r", 1000, "-t", "200ms", "-R", "127.0.0.1")
+    check_equal(r.json["start"], None, "start")
+    check("\nStart" not in r.err, r.err)
+    with stall_may_spoil():
+        check_between(intended_span(r)[0] - begin_ns, 0, 2.5 * NS, "begin")
 
 
 def clients_at_a_file():
@@ -116,7 +112,8 @@ def test_clients_at_a_file_begin_together_when_it_comes():
     begins = [intended_span(r)[0] for r in results]
     for r in results:
         check_complete(r)
-        check_between(r.json["start"]["margin_s"], 0.01, 1.5, "margin")
+        with stall_may_spoil():
+            check_between(r.json["start"]["margin_s"], 0.01, 1.5, "margin")
     check_between(max(begins) - min(begins), 0, 1_000_000, "spread of the begins, in ns")
     check_between(min(begins) - at * NS, -1000, 2_000_000, "begin after the moment, in ns")
 
@@ -127,7 +124,7 @@ def missed(*arguments, before_start=None):
         client = Client("-p", server.port, "-c", 5, "-r", 1000, "-t", "500ms", "-R", *arguments, "127.0.0.1")
         if before_start:
             before_start()
-        r = client.wait(30)
+        r = client.wait()
     check_code(r, 3)
     check_conservation(r)
     check_equal(r.json["reasons"], ["start-missed"], "doubts")
@@ -160,11 +157,11 @@ def test_late_max_is_what_may_be_missed():
                         "20s", "--start-file", path, "127.0.0.1")
         wait_ready(path)
         open_gate(path, time.time() - 0.5)
-        r = client.wait(30)
+        r = client.wait()
     check_equal(r.json["start"]["missed"], False, "missed")
     check_equal(r.json["queries"]["sent"], 2000, "the whole schedule")
-    check_between(r.json["start"]["late_ns"], 0.5 * NS, 5 * NS, "lateness of the first query")
-    check_between(r.json["latency_ns"]["response"]["max"], 0.5 * NS, 5 * NS, "response time counts from when it was due")
+    check_between(r.json["start"]["late_ns"], 0.5 * NS, 20 * NS, "lateness of the first query")
+    check_between(r.json["latency_ns"]["response"]["max"], 0.5 * NS, 50 * NS, "response time counts from when it was due")
 
 
 def test_file_that_is_no_time_ends_the_run():
@@ -192,7 +189,7 @@ def test_line_that_is_not_ended_is_waited_for():
             check_equal(client.process.poll(), None, "17 is not yet a time")
             f.seek(0)
             f.write(f"{time.time() + 3:.3f}\n")
-        check_complete(client.wait(30))
+        check_complete(client.wait())
 
 
 def test_interrupt_ends_the_wait():
@@ -201,7 +198,7 @@ def test_interrupt_ends_the_wait():
         client = Client("-p", server.port, "-c", 5, "-r", 100, "-t", 1, "--start-file", path, "127.0.0.1")
         wait_ready(path)
         client.process.send_signal(signal.SIGTERM)
-        r = client.wait(10)
+        r = client.wait()
     check_code(r, 130)
     check_equal(r.json["queries"]["scheduled"], 0, "queries")
     check_equal(r.json["start"]["at_epoch_ns"], None, "the moment")
@@ -234,17 +231,15 @@ def test_clock_bound_is_that_of_the_kernel():
         state = ctypes.CDLL(None, use_errno=True).adjtimex(ctypes.byref(timex))
         return state != 5 and not timex.status & 0x40, timex.maxerror * 1000  # TIME_ERROR, STA_UNSYNC
 
-    for _ in range(3):  # the clock may be adjusted during a run
-        with Server() as server:
-            before = bound_ns()
-            r = run_client("-p", server.port, "-c", 1, "-r", 100, "-t", "100ms", "--start-at", f"{time.time() + 1:.3f}",
-                           "--late-max", "20s", "127.0.0.1")
-            after = bound_ns()
-        start = r.json["start"]
-        if before[0] == after[0] and before[1] <= start["clock_max_error_ns"] <= after[1]:
-            break
-    check_equal(start["clock_is_synchronized"], before[0], "synchronized")
-    check_between(start["clock_max_error_ns"], before[1], after[1], "bound")
+    with Server() as server:
+        before = bound_ns()
+        r = run_client("-p", server.port, "-c", 1, "-r", 100, "-t", "100ms", "--start-at", f"{time.time() + 1:.3f}",
+                       "--late-max", "20s", "127.0.0.1")
+        after = bound_ns()
+    start = r.json["start"]
+    with stall_may_spoil():  # so may an adjustment of the clock
+        check_equal(start["clock_is_synchronized"], before[0], "synchronized")
+        check_between(start["clock_max_error_ns"], before[1], after[1], "bound")
 
 
 if __name__ == "__main__":

@@ -114,7 +114,7 @@ def check_command(line, program, *arguments):
         check(program in ("cat", "ip", "openssl", "printf", "curl") or
               os.access(os.path.join(SOURCE_DIR, program), os.X_OK), f"a program of {line}")
         return
-    r = subprocess.run(argv, capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL)
+    r = subprocess.run(argv, capture_output=True, text=True, timeout=100, stdin=subprocess.DEVNULL)
     check_equal(r.returncode, 0, f"{line}: {r.stderr}")
 
 
@@ -156,7 +156,7 @@ def test_commands_for_one_host_run():
 
 def needed(program, limit, *arguments):
     """What the program's plan says is needed of a limit."""
-    r = subprocess.run([program, "--plan", "--json", "-", *arguments], capture_output=True, text=True, timeout=20)
+    r = subprocess.run([program, "--plan", "--json", "-", *arguments], capture_output=True, text=True, timeout=100)
     found = [entry["needed"] for entry in json.loads(r.stdout)["plan"]
              if entry["limit"].startswith(limit) and entry["needed"] is not None]
     check_equal(len(found), 1, f"{limit} in {r.stdout}")
@@ -221,6 +221,11 @@ def run_command_of_the_guide(server):
 def check_server(name):
     """The guide's command loses nothing."""
     result = run_command_of_the_guide(server_of_the_guide(name))
+    with stall_may_spoil():
+        check_result(name, result)
+
+
+def check_result(name, result):
     check_equal(result["connections"]["proven"], 1000, f"{name}: proven")
     check_equal(result["connections"]["live_at_end"], 1000, f"{name}: live at the end")
     answered = result["queries"]["answered"]

@@ -23,10 +23,10 @@ def half_open_run():
 
 def test_half_open_connections_are_counted_exactly_and_stay_out_of_the_figures():
     most_p50_ns = RTT_MS * 1e6 + (1e9 if SANITIZED else 30e6)
-    for _ in range(3):  # a stall of the machine can spoil the figures of one
-        r, response = half_open_run()
-        if response["max"] < 1e9 and response["p50"] < most_p50_ns:
-            break
+    r, response = half_open_run()
+    with stall_may_spoil():
+        check(response["max"] < 1e9, f"slowest answer: {response['max']} ns; the queue took 0.8 s")
+        check(response["p50"] < most_p50_ns, f"{response['p50']} ns")
     c = r.json["connections"]
     check_equal((c["connected"], c["proven"], c["half_open"]),
                 (CONNECTIONS, IN_QUEUE, CONNECTIONS - IN_QUEUE), "connected, proven, half-open")
@@ -35,8 +35,6 @@ def test_half_open_connections_are_counted_exactly_and_stay_out_of_the_figures()
     check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
     check_equal(response["count"], r.json["queries"]["answered"], "answers in the figures")
     check_between(response["min"], RTT_MS * 1e6, 1e9, "fastest answer")
-    check(response["max"] < 1e9, f"slowest answer: {response['max']} ns; the queue took 0.8 s")
-    check(response["p50"] < most_p50_ns, f"{response['p50']} ns")
     check("raise the server's backlog" in r.err, "the remedy")
     check_equal([(line["limit"], line["connections"]) for line in r.json["diagnosis"]],
                 [("the server's accept queue or connection limit", CONNECTIONS - IN_QUEUE)],
@@ -57,8 +55,8 @@ def test_server_counts_what_its_accept_queue_could_not_take():
         wire = Wire(a, b, "--delay-ms", RTT_MS / 2)
         with Server("--backlog", BACKLOG, "--threads", 1, prefix=b.prefix) as server:
             server.process.send_signal(signal.SIGSTOP)
-            client = Client("-p", server.port, "-c", CONNECTIONS, "-r", 30, "-t", 2, "--timeout",
-                            "10s", "10.99.0.2", prefix=a.prefix)
+            client = Client("-p", server.port, "-c", CONNECTIONS, "-r", 30, "-t", 2, "10.99.0.2",
+                            prefix=a.prefix)
             wait_for(lambda: listen_overflows(server.pid) >= CONNECTIONS - IN_QUEUE, "the accept queue to overflow")
             server.process.send_signal(signal.SIGCONT)
             r = client.wait()
@@ -84,7 +82,8 @@ def test_lost_segments_are_seen():
     check(did["dropped"] > 10, f"the wire dropped: {did}")
     c = r.json["connections"]
     check_equal(c["proven"], 60, "proven all the same")
-    check_between(c["syn_retransmits"], 1, did["dropped"], "SYNs sent again")
+    with stall_may_spoil():
+        check_between(c["syn_retransmits"], 1, did["dropped"], "SYNs sent again")
     rows = [line.split(",") for line in open(out).read().splitlines()[1:]]
     check_equal(sum(int(row[9]) for row in rows), c["syn_retransmits"], "in the rows")
     for row in rows:
@@ -95,8 +94,9 @@ def test_lost_segments_are_seen():
     check(c["retransmits"] > c["syn_retransmits"], f"not only SYNs are lost: {c}")
     check_between(c["lost_segments"], 1, c["retransmits"] - c["syn_retransmits"] - c["needless_retransmits"], "lost")
     check_equal(sum(int(row[10]) > 0 for row in rows), c["with_retransmits"], "connections with any")
-    for row in rows:
-        check_between(int(row[11]), 10000, 1e6, "least RTT in us over a wire of 2 x 5 ms")
+    with stall_may_spoil():
+        for row in rows:
+            check_between(int(row[11]), 10000, 1e6, "least RTT in us over a wire of 2 x 5 ms")
     check_equal(r.json["latency_ns"]["min_rtt"]["count"], 60, "least RTTs")
     check(r.json["network"]["interface"] != "lo", f"the interface: {r.json['network']}")
     check(r.json["resources"]["retransmits"] > 0, "of the host")

@@ -48,7 +48,7 @@ def check_killed(kill):
     for part in ("sshd", "sleep 1000", "sleep infinity", path):
         check(any(part in command for command in started), f"the control: {part} in {started}")
     kill(runner)
-    wait_for(lambda: set(processes()) <= before, f"the end of {set(processes()) - before}", 10)
+    wait_for(lambda: set(processes()) <= before, f"the end of {set(processes()) - before}")
     check_equal(names_of_network_namespaces(), [], "names of network namespaces")
 
 

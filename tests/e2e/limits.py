@@ -32,7 +32,8 @@ def test_server_at_its_last_fd_serves_on_and_recovers():
     check_conservation(r)
     live = r.json["connections"]["live_at_end"]
     check_between(live, 150, 199, "connections that fit under 'ulimit -n 200'")
-    check(r.json["queries"]["answered"] > 1500, "those that fit are served")
+    with stall_may_spoil():
+        check(r.json["queries"]["answered"] > 1500, "those that fit are served")
     check(used < 0.5, f"CPU of the full server: {used:.2f} cores")
     check_code(r, 3)
     check("connections-short" in r.json["reasons"], "the verdict says so")
@@ -49,7 +50,8 @@ def test_server_without_memory_for_newcomers_names_memory():
                         "-e", "inject=accept4:error=ENOMEM:when=1..3"]) as server:
         r = run_client("-p", server.port, "-c", 20, "-r", 100, "-t", 2, "--reconnect", "127.0.0.1")
     check_conservation(r)
-    check_equal(r.json["connections"]["live_at_end"], 20, "live when there is memory again")
+    with stall_may_spoil():
+        check_equal(r.json["connections"]["live_at_end"], 20, "live when there is memory again")
     check("Cannot allocate memory" in server.stderr() and "net.ipv4.tcp_mem" in server.stderr(), server.stderr())
 
 
@@ -66,7 +68,7 @@ def test_max_connections_refuses_the_rest():
 @needs_own_fd_tables
 def test_client_that_does_not_fit_says_what_binds():
     r = subprocess.run(["sh", "-c", f"ulimit -n 100; exec {TCPCLIENT} --threads 1 -c 200 127.0.0.1"],
-                       capture_output=True, text=True, timeout=30)
+                       capture_output=True, text=True, timeout=100)
     check_equal(r.returncode, 2, f"exit code: {r.stderr}")
     check_equal(len(r.stderr.splitlines()), 1, "lines")
     for part in ("--connections 200", "fd limit per table: available 100, needed 264",

@@ -4,6 +4,7 @@ connection whose peer never reads."""
 
 import socket
 
+from control_api import control_path, stats
 from harness import *
 from authority import Authority
 
@@ -58,9 +59,15 @@ def test_peers_that_trickle_cost_no_more_and_counting_them_neither():
     check_growth({"tcpserver": few["tcpserver"]}, many, MANY - FEW, MOST_BYTES)
 
 
-def stuff(sockets, n_rounds):
-    """Sends on all sockets and reads from none, until none has accepted a byte in n_rounds rounds: rounds, not
-    seconds, because the machine may stall."""
+def stuff(sockets, n_rounds, control):
+    """Sends on all sockets and reads from none, until the server reads from none either."""
+    stuff_until_quiet(sockets, n_rounds)
+    wait_for(lambda: stats(control)["back_pressure_pauses"] >= len(sockets), "the server to read from none")
+    stuff_until_quiet(sockets, n_rounds)
+
+
+def stuff_until_quiet(sockets, n_rounds):
+    """Until none has accepted a byte in n_rounds rounds: rounds, not seconds, because the machine may stall."""
     n_left = n_rounds
     while n_left > 0:
         n_left -= 1
@@ -74,12 +81,14 @@ def stuff(sockets, n_rounds):
 
 
 def test_peer_that_never_reads_holds_one_buffer_and_no_more():
-    with Server("--threads", 2, "--sndbuf", "8KiB", "--rcvbuf", "256KiB") as server:
+    control = control_path()
+    with Server("--threads", 2, "--sndbuf", "8KiB", "--rcvbuf", "256KiB", "--control", control) as server:
+        stats(control)
         before, sockets = exact_rss_bytes(server.pid), []
         for _ in range(N_DEAF):
-            sockets.append(socket.create_connection(("127.0.0.1", server.port), timeout=20))
+            sockets.append(socket.create_connection(("127.0.0.1", server.port), timeout=100))
             sockets[-1].setblocking(False)
-        stuff(sockets, 50)
+        stuff(sockets, 50, control)
         each = (exact_rss_bytes(server.pid) - before) / N_DEAF
         for s in sockets:
             s.close()
@@ -92,18 +101,19 @@ def test_peer_that_never_reads_holds_one_buffer_and_no_more():
 def socket_bytes(port):
     """Kernel memory of the sockets at this local port, by what ss prints of each."""
     r = subprocess.run(["ss", "-tmnH", "state", "established", "sport", "=", str(port)], capture_output=True,
-                       text=True, timeout=30)
+                       text=True, timeout=100)
     check_equal(r.returncode, 0, f"ss: {r.stderr}")
     return sum(int(n) for n in re.findall(r"[(,][rtfwo](\d+)", r.stdout))
 
 
 def kernel_bytes_of_the_deaf(*arguments):
     """What the server's socket of a peer that never reads holds when it is full."""
-    with Server("--threads", 1, *arguments) as server:
-        sockets = [socket.create_connection(("127.0.0.1", server.port), timeout=20) for _ in range(N_DEAF_SOCKETS)]
+    control = control_path()
+    with Server("--threads", 1, "--control", control, *arguments) as server:
+        sockets = [socket.create_connection(("127.0.0.1", server.port), timeout=100) for _ in range(N_DEAF_SOCKETS)]
         for s in sockets:
             s.setblocking(False)
-        stuff(sockets, 50)
+        stuff(sockets, 50, control)
         each = socket_bytes(server.port) / N_DEAF_SOCKETS
         for s in sockets:
             s.close()

@@ -7,7 +7,7 @@ from cgroups import *
 
 def plan(program, *arguments, prefix=()):
     """(exit code, {limit: its line}) of --plan."""
-    r = subprocess.run([*prefix, program, "--plan", "--json", "-", *arguments], capture_output=True, text=True, timeout=30)
+    r = subprocess.run([*prefix, program, "--plan", "--json", "-", *arguments], capture_output=True, text=True, timeout=100)
     return r.returncode, {line["limit"]: line for line in json.loads(r.stdout)["plan"]}
 
 

@@ -9,14 +9,13 @@ from nights import *
 
 
 def test_a_night_against_a_real_server():
-    with Server() as server:
-        port = server.port
+    port = free_port()
     # few queries, many repeats: on a machine that does more than this few runs are VALID
-    nights = Nights(runs=2, tcpclient=os.path.abspath(TCPCLIENT), repeats=99, deadline="90s",
+    nights = Nights(runs=2, tcpclient=os.path.abspath(TCPCLIENT), repeats=99, require="p50",
                     server=f"{os.path.abspath(TCPSERVER)} --bind 127.0.0.1 {port}")
     write(nights.file("client.conf"), f"target = 127.0.0.1:{port}\nconnections = 10\nrate = 40\n"
                                       "duration = 300ms\ndrain = 100ms\nsettle = 0\n")
-    night, _ = nights.run(2, "INCONCLUSIVE: first night of a series", timeout=120)
+    night, _ = nights.run(2, "INCONCLUSIVE: first night of a series")
     check_equal(names_of(night, "run-*"), [f"run-{i:02}.{ending}" for i in (1, 2) for ending in
                                            ("hlog", "json", "server.txt", "txt")], "files")
     for i in (1, 2):
@@ -41,10 +40,10 @@ def test_a_night_against_a_real_server():
         check(text in fingerprint, f"{text} in {fingerprint}")
     check(not listens(port), "the server is stopped")
     nights.day(2)
-    nights.run(2, "INCONCLUSIVE: 1 of 7 reference nights", timeout=120)
+    nights.run(2, "INCONCLUSIVE: 1 of 7 reference nights")
     write(nights.file("client.conf"), open(nights.file("client.conf")).read().replace("rate = 40", "rate = 44"))
     nights.day(3)
-    night, _ = nights.run(2, "INCONCLUSIVE: first night of a series", timeout=120)
+    night, _ = nights.run(2, "INCONCLUSIVE: first night of a series")
     check('"rate": 44' in nights.summary(night), nights.summary(night))
 
 
@@ -74,7 +73,7 @@ def test_a_second_instance_is_refused():
 def check_gone(nights):
     with open(nights.file("pid")) as f:
         pid = int(f.read())
-    wait_for(lambda: not os.path.exists(f"/proc/{pid}"), "the end of tcpclient", 10)
+    wait_for(lambda: not os.path.exists(f"/proc/{pid}"), "the end of tcpclient")
 
 
 def test_the_deadline_stops_what_was_started():
@@ -83,7 +82,7 @@ def test_the_deadline_stops_what_was_started():
     write(nights.file("hang"), "")
     begin = time.monotonic()
     nights.run(2, "INCONCLUSIVE: the deadline (5s) has passed")
-    check_between(time.monotonic() - begin, 3, 30, "seconds")
+    check_between(time.monotonic() - begin, 3, 100, "seconds")
     check_gone(nights)
     with open(nights.file("server")) as f:
         check(not os.path.exists(f"/proc/{f.read().strip()}"), "the server is stopped")
@@ -128,7 +127,7 @@ def test_mail_by_sendmail_is_refused_without_new_privileges():
     need_program("setpriv")
     nights = Nights(mail_to="someone@example.com", sendmail="/usr/sbin/sendmail -x")
     run = subprocess.run(["setpriv", "--no-new-privs", NIGHTLY, nights.file("nightly.conf")], capture_output=True,
-                         text=True, timeout=20, env={**os.environ, "FAKE": nights.directory})
+                         text=True, timeout=100, env={**os.environ, "FAKE": nights.directory})
     check_equal((run.returncode, "OnFailure=" in run.stderr, nights.all()), (3, True, []), run.stderr)
     nights.configure(mail_to="someone@example.com", sendmail="bin/sendmail")
     nights.queue(*valid_runs(2))

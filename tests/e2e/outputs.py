@@ -56,14 +56,14 @@ def test_two_outputs_into_one_file_are_refused():
                           ["--json", "-", "--hgrm", "-"],
                           ["--json", path, "-o", os.path.join(os.path.dirname(path), ".", "out")]):
             r = subprocess.run([TCPCLIENT, "-c", "1", "-t", "0.1", *arguments, f"127.0.0.1:{server.port}"],
-                               capture_output=True, text=True, timeout=30)
+                               capture_output=True, text=True, timeout=100)
             check_equal(r.returncode, 2, f"exit code, {arguments}; stderr: {r.stderr}")
             check_equal(len(r.stderr.splitlines()), 1, f"lines, {arguments}: {r.stderr}")
             check("expected a different file for each" in r.stderr, r.stderr)
         with open(path) as f:
             check_equal(f.read(), "precious", "what the file had")
         r = subprocess.run([TCPCLIENT, "-R", "--json", path, "-c", "1", "-t", "0.1", f"127.0.0.1:{server.port}"],
-                           stdout=open(link, "a"), stderr=subprocess.PIPE, text=True, timeout=30)
+                           stdout=open(link, "a"), stderr=subprocess.PIPE, text=True, timeout=100)
         check_equal(r.returncode, 2, f"exit code with stdout redirected there; stderr: {r.stderr}")
 
 
@@ -72,7 +72,7 @@ def test_dev_null_may_be_shared():
     with Server() as server:
         r = subprocess.run([TCPCLIENT, "-c", "1", "-r", "10", "-t", "0.3", "-q", "-R", "--json", "/dev/null", "--hlog",
                             "/dev/null", "--hgrm", "/dev/null", f"127.0.0.1:{server.port}"],
-                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=30)
+                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=100)
     check(r.returncode in (0, 3), f"exit code {r.returncode}; stderr: {r.stderr}")
 
 
@@ -83,7 +83,7 @@ def test_tcpreport_does_not_write_over_what_it_reads():
     with open(path, "w") as f:
         json.dump(r.json, f)
     for arguments in (["--json", path, path], ["--json", path + ".new", "--hlog", path + ".new", path]):
-        m = subprocess.run([TCPREPORT, "merge", *arguments], capture_output=True, text=True, timeout=30)
+        m = subprocess.run([TCPREPORT, "merge", *arguments], capture_output=True, text=True, timeout=100)
         check_equal(m.returncode, 2, f"exit code, {arguments}; stderr: {m.stderr}")
     with open(path) as f:
         check_equal(json.load(f), r.json, "the result")
@@ -98,7 +98,7 @@ def test_a_full_disk_under_stdout_is_said():
                     (() if program == TCPREPORT else (["--print-config"], ["--profile", "list"],
                                                       ["--plan", "--json", "-"], ["--plan"])):
                 arguments = arguments + (["127.0.0.1"] if arguments[0] == "--plan" and program == TCPCLIENT else [])
-                r = subprocess.run([program, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=30)
+                r = subprocess.run([program, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=100)
                 check_equal(r.returncode, 2, f"exit code, {program} {arguments}")
                 check("No space left on device" in r.stderr, f"{program} {arguments}: {r.stderr}")
                 check_equal(len(r.stderr.splitlines()), 1, f"lines: {r.stderr}")
@@ -125,7 +125,7 @@ def test_errors_are_named_by_the_kernels_word():
         target = f"127.0.0.1:{server.port}"
         for option in ("--json", "--hlog", "--hgrm", "--connections-out"):
             r = subprocess.run([TCPCLIENT, "-c", "2", "-r", "50", "-t", "0.3", option, "/dev/full", target],
-                               capture_output=True, text=True, timeout=30)
+                               capture_output=True, text=True, timeout=100)
             check_equal(r.returncode, 3, f"exit code, {option}; stderr: {r.stderr}")
             check(f"{option}: could not write '/dev/full': No space left on device" in r.stderr, r.stderr)
         r = run_client("-c", 2, "-r", 50, "-t", "0.3", "-o", "/dev/full", target)
@@ -149,7 +149,7 @@ def test_a_result_that_does_not_fit_is_no_part_of_one():
             for option in ("--json", "--connections-out"):
                 path = os.path.join(directory, "result" + option)
                 r = subprocess.run([TCPCLIENT, "-c", "200", "-r", "50", "-t", "0.3", option, path,
-                                    f"127.0.0.1:{server.port}"], capture_output=True, text=True, timeout=30)
+                                    f"127.0.0.1:{server.port}"], capture_output=True, text=True, timeout=100)
                 check_equal(r.returncode, 3, f"exit code; stderr: {r.stderr}")
                 check("No space left on device" in r.stderr, r.stderr)
                 check_equal(os.path.getsize(path), 0, f"bytes of {option}")

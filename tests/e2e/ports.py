@@ -17,13 +17,13 @@ def test_plans_leave_out_the_targets_own_port():
     # control: from other addresses it is a port as any other
     plan = ["--plan", "-c", "50", "--sport", "15880-15929", "--source"]
     for source, code in (("127.0.0.2", 0), ("127.0.0.1", 2)):
-        r = subprocess.run([TCPCLIENT, *plan, source, "127.0.0.1:15901"], capture_output=True, text=True, timeout=30)
+        r = subprocess.run([TCPCLIENT, *plan, source, "127.0.0.1:15901"], capture_output=True, text=True, timeout=100)
         check_equal(r.returncode, code, f"from {source}: {r.stdout}")
 
 
 def test_a_plan_of_the_targets_port_alone_is_refused():
     r = subprocess.run([TCPCLIENT, "-c", "1", "-t", "1", "--source", "127.0.0.1", "--sport", "15901", "127.0.0.1:15901"],
-                       capture_output=True, text=True, timeout=30)
+                       capture_output=True, text=True, timeout=100)
     check_equal((r.returncode, len(r.stderr.splitlines())), (2, 1), f"exit code, lines of {r.stderr}")
     check("--sport" in r.stderr and "15901" in r.stderr, r.stderr)
 
@@ -46,12 +46,13 @@ def test_reconnecting_leaves_a_stopped_server_its_port():
     with Namespace() as namespace:
         namespace.run("sysctl", "-qw", "net.ipv4.ip_local_port_range=40000 40007")
         with Server(prefix=namespace.prefix, port=40004) as server:
-            client = Client("-c", 2, "-r", 100, "-t", 4, "--reconnect", "--backoff", "10ms-20ms", "--stats-interval",
+            client = Client("-c", 2, "-r", 100, "--reconnect", "--backoff", "10ms-20ms", "--stats-interval",
                             "100ms", f"127.0.0.1:{server.port}", prefix=namespace.prefix)
             wait_until_running(client)
         time.sleep(1)
         with Server(prefix=namespace.prefix, port=40004) as server:
-            wait_for(lambda: "2 live" in client.stderr().splitlines()[-1], "both connections to be back")
+            wait_for(lambda: ", 2 live" in client.stderr().splitlines()[-1], "both connections to be back")
+            client.process.send_signal(signal.SIGINT)
             r = client.wait()
             server.stop()
     check_conservation(r)
@@ -111,7 +112,7 @@ def test_connections_started_under_load_find_ports_too():
                         "100ms", "127.0.0.1", prefix=ns.prefix)
         wait_until_running(client)
         subprocess.run(["curl", "-sSf", "--unix-socket", control, "-X", "POST", "http://localhost/connections/start?n=800"],
-                       check=True, capture_output=True, timeout=30)
+                       check=True, capture_output=True, timeout=100)
         wait_for(lambda: "810 live" in client.stderr().splitlines()[-1], "the new connections")
         stop(client.process, signal.SIGINT)
         r = client.wait()
@@ -126,7 +127,7 @@ def test_time_wait_that_blocks_tuples_is_in_the_plan_and_named_by_the_run():
 
         def plan():
             r = subprocess.run([*ns.prefix, TCPCLIENT, "--plan", "--json", "-", "-c", "500", "127.0.0.1"],
-                               capture_output=True, text=True, timeout=30)
+                               capture_output=True, text=True, timeout=100)
             return {line["limit"]: line for line in json.loads(r.stdout)["plan"]}
 
         before = plan()
@@ -205,8 +206,9 @@ def test_the_connect_rate_keeps_no_credit_while_nothing_is_to_be_opened():
                        "--connections-out", out, "127.0.0.1")
     check_conservation(r)
     times = sorted(float(row["established_s"]) for row in csv.DictReader(open(out)) if row["established_s"])
-    check_equal(len(times), 12, "connections")
-    check(times[-1] - times[2] > 0.6, f"10 connections at 10/s: {times}")
+    with stall_may_spoil():
+        check_equal(len(times), 12, "connections")
+        check(times[-1] - times[2] > 0.6, f"10 connections at 10/s: {times}")
 
 
 def test_link_local_addresses_have_their_interface():
@@ -226,7 +228,7 @@ def test_link_local_addresses_have_their_interface():
                 check("[fe80::1%two]:4242" in r.err, r.err)
         for source in "fe80::2%three", "fe80::2%", "10.0.0.1%one":
             r = subprocess.run([*ns.prefix, TCPCLIENT, "-c", "1", "-t", "1", "--source", source, "[fe80::1%one]"],
-                               capture_output=True, text=True, timeout=30)
+                               capture_output=True, text=True, timeout=100)
             check_equal((r.returncode, len(r.stderr.splitlines())), (2, 1), f"{source}: {r.stderr}")
 
 

@@ -54,12 +54,10 @@ def run_with_every_message():
 
 
 def test_every_message_is_received_and_measured():
-    for _ in range(3):  # after a stall of the machine, a subscriber that leaves may have received nothing
-        server, r, p = run_with_every_message()
-        if 9500 <= p["measured"] <= 10500 and 2300 <= p["before"] <= 4500:
-            break
-    check_between(p["measured"], 9500, 10500, "messages in 2 s at 5000/s")
-    check_between(p["before"], 2300, 4500, "messages in settle and warm-up")
+    server, r, p = run_with_every_message()
+    with stall_may_spoil():  # a subscriber that leaves may have received nothing
+        check_between(p["measured"], 9500, 10500, "messages in 2 s at 5000/s")
+        check_between(p["before"], 2300, 4500, "messages in settle and warm-up")
     check_equal(p["clock"], "monotonic", "clock")
     rows = r.rows()
     check_equal({row["type"] for row in rows}, {"A"}, "types of rows")
@@ -83,7 +81,8 @@ def counts_by_connection(select):
         due[row["connection_id"]].append(due_us(row))
     check_equal(len(due), 50, "connections with messages")
     first, last = max(map(min, due.values())), min(map(max, due.values()))
-    check(last - first > 0.5e6, f"all are subscribed for {last - first} us")
+    with stall_may_spoil():
+        check(last - first > 0.5e6, f"all are subscribed for {last - first} us")
     return [sum(first <= at <= last for at in of_one) for of_one in due.values()]
 
 
@@ -112,7 +111,8 @@ def test_interrupted_listener_has_read_to_the_end():
     check_code(r, 130)
     check_laws(r)
     check_nothing_missing(r.json["push"])
-    check(r.json["push"]["measured"] > 0, "messages were measured")
+    with stall_may_spoil():
+        check(r.json["push"]["measured"] > 0, "messages were measured")
     check_equal(server.result["pushed"], received(r.json["push"]), "pushed")
 
 
@@ -131,11 +131,9 @@ def pushed_to_three_that_come_and_go():
 
 def test_subscribers_may_come_and_go():
     """The sum keeps its rate, and nothing is lost, while the number of subscribers changes."""
-    for _ in range(3):  # a stall of the machine at the start or at the end makes it longer or shorter
-        pushed = pushed_to_three_that_come_and_go()
-        if 3.0 * 4000 <= pushed <= 4.0 * 4000:
-            break
-    check_between(pushed, 3.0 * 4000, 4.0 * 4000, "4000/s for as long as anybody listened")
+    pushed = pushed_to_three_that_come_and_go()
+    with stall_may_spoil():  # at the start or at the end
+        check_between(pushed, 3.0 * 4000, 4.0 * 4000, "4000/s for as long as anybody listened")
 
 
 def run_whose_server_comes_back():
@@ -154,15 +152,13 @@ def run_whose_server_comes_back():
 
 def test_subscribers_come_back_with_the_server():
     """Killed and restarted on its port: sequence numbers restart, and no message counts as lost or duplicate."""
-    for _ in range(3):  # a stall of the machine can last until the run is over
-        r, again = run_whose_server_comes_back()
-        check_equal(r.json["broken_law"], None, "the program's own check")
-        p = r.json["push"]
-        check_equal((p["lost"], p["duplicate"], p["unfinished_connections"]), (0, 0, 0), "missing")
-        if r.json["connections"]["live_at_end"] == 50 and again["pushed"] > 1000:
-            break
-    check_equal((r.json["connections"]["live_at_end"], again["accepted"]), (50, 50), "connections")
-    check(received(p) > again["pushed"] > 1000, f"{received(p)} received, {again['pushed']} from the second")
+    r, again = run_whose_server_comes_back()
+    check_equal(r.json["broken_law"], None, "the program's own check")
+    p = r.json["push"]
+    check_equal((p["lost"], p["duplicate"], p["unfinished_connections"]), (0, 0, 0), "missing")
+    with stall_may_spoil():  # it can last until the run is over
+        check_equal((r.json["connections"]["live_at_end"], again["accepted"]), (50, 50), "connections")
+        check(received(p) > again["pushed"] > 1000, f"{received(p)} received, {again['pushed']} from the second")
 
 
 def test_server_that_does_not_push_leaves_listeners_half_open():
@@ -199,7 +195,8 @@ def check_missed_are_beyond(r, p):
     share = p["measured"] / received(p)
     response, service = r.json["latency_ns"]["response"], r.json["latency_ns"]["service"]
     for metric, missed in ((response, p["lost"] + p["damaged"]), (service, p["damaged"])):
-        check_between(metric["over"], 0.7 * share * missed, min(missed, 1.3 * share * missed + 5), "beyond every percentile")
+        with stall_may_spoil():
+            check_between(metric["over"], 0.7 * share * missed, min(missed, 1.3 * share * missed + 5), "beyond every percentile")
     check_equal(response["p90"], "beyond", "a percentile among them")
 
 
@@ -226,12 +223,10 @@ def test_message_cut_off_at_the_end_is_found():
 def test_clocks_of_two_hosts_are_compared_and_their_difference_is_shown():
     _, p, _ = check_faults("--other-clock")
     check_equal((p["clock"], p["negative"], p["least_ns"]), ("realtime", 0, None), "clocks that agree")
-    for _ in range(3):  # what a stall of the machine holds up for longer than that is not early
-        r, p, _ = check_faults("--other-clock", "--clock-shift-ms", 500)
+    r, p, _ = check_faults("--other-clock", "--clock-shift-ms", 500)
+    with stall_may_spoil():  # what it holds up for longer than that is not early
         check_between(p["least_ns"], -0.501e9, -0.4e9, "the least latency")
-        if p["negative"] == p["measured"]:
-            break
-    check_equal((p["clock"], p["negative"]), ("realtime", p["measured"]), "all before they were due")
+        check_equal((p["clock"], p["negative"]), ("realtime", p["measured"]), "all before they were due")
     check("clocks-disagree" in r.json["reasons"], r.err)
     check("arrived before they were due" in r.err, r.err)
 
@@ -256,7 +251,7 @@ def subscribe(server, rcvbuf=None):
     if rcvbuf:
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, rcvbuf)
     s.connect(("127.0.0.1", server.port))
-    s.settimeout(20)
+    s.settimeout(60)
     s.sendall(b"subscribe, please\n")
     return s
 
@@ -274,7 +269,7 @@ def test_any_client_can_subscribe_and_half_close():
             time.sleep(0.5)
             s.shutdown(socket.SHUT_WR)
             numbers = pushserver.decode_all(read_to_the_end(s))
-            idle.settimeout(10)
+            idle.settimeout(60)
             check_equal(pushserver.decode_all(idle.recv(1000)), [0], "who says nothing gets the greeting alone")
         server.stop()
     check_equal(numbers, list(range(len(numbers))), "numbers")
@@ -304,18 +299,16 @@ def run_beside_a_sleeper():
 
 
 def test_subscriber_that_never_reads_costs_nothing_and_disturbs_nobody():
-    for _ in range(3):  # after a stall of the machine 40 MB arrive at once: too much even for subscribers that read
-        r, grown, at_server, numbers = run_beside_a_sleeper()
+    r, grown, at_server, numbers = run_beside_a_sleeper()
+    check(numbers == sorted(set(numbers)), "in order, none twice")
+    dropped = at_server["push_dropped"]
+    check_equal(at_server["pushed"], received(r.json["push"]) + len(numbers) - 1, "all the others were received")
+    check(numbers[-1] - (len(numbers) - 1) <= dropped, "no gap that was not counted")
+    with stall_may_spoil():  # after it 40 MB arrive at once: too much even for subscribers that read
         check(r.json["push"]["measured"] > 1000, "the others got theirs")
-        dropped = at_server["push_dropped"]
         check(dropped > 100, f"{dropped} dropped")
-        check_equal(at_server["pushed"], received(r.json["push"]) + len(numbers) - 1, "all the others were received")
-        check(numbers == sorted(set(numbers)), "in order, none twice")
-        check(numbers[-1] - (len(numbers) - 1) <= dropped, "no gap that was not counted")
-        if r.json["push"]["lost"] == 0 and (SANITIZED or grown < MIB):
-            break
-    check_nothing_missing(r.json["push"])
-    check(SANITIZED or grown < MIB, f"the server grew by {grown} bytes")
+        check_nothing_missing(r.json["push"])
+        check(SANITIZED or grown < MIB, f"the server grew by {grown} bytes")
 
 
 if __name__ == "__main__":

@@ -21,8 +21,8 @@ def spare_source(n):
 def runs_of(directory, *options):
     """Runs side by side, one for each list of options; their files are DIRECTORY/0.json, ..."""
     with Server() as server:
-        clients = [Client("-q", "-p", server.port, "-c", 20, *spare_source(i + 1), "--hlog",
-                          f"{directory}/{i}.hlog", "-o", f"{directory}/{i}.csv", *own, "127.0.0.1")
+        clients = [Client("-q", "-p", server.port, "-c", 20, *spare_source(i + 1), "--hlog", f"{directory}/{i}.hlog",
+                          "-o", f"{directory}/{i}.csv", "--raw-full", "block", *own, "127.0.0.1")
                    for i, own in enumerate(options)]
         for i, client in enumerate(clients):
             r = client.wait()

@@ -102,7 +102,7 @@ def merged(*results):
             json.dump(result, f)
     r = subprocess.run([TCPREPORT, "merge", "--json", "-",
                         *[f"{directory}/{i}.json" for i in range(len(results))]], capture_output=True,
-                       text=True, timeout=30)
+                       text=True, timeout=100)
     check(r.returncode in (0, 3), r.stderr)
     return json.loads(r.stdout)
 

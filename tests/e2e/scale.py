@@ -23,12 +23,10 @@ def run_of_ten_thousand():
 
 @measures_time
 def test_ten_thousand_connections_at_twenty_thousand_queries_per_second():
-    for _ in range(3):  # a stall of the machine while connecting, or at the very end
-        connect_s, achieved = run_of_ten_thousand()
-        if connect_s < 2 and achieved > 0.999:
-            break
-    check(connect_s < 2, f"connecting took {connect_s} s")
-    check(achieved > 0.999, f"part of the schedule that was kept: {achieved}")
+    connect_s, achieved = run_of_ten_thousand()
+    with stall_may_spoil():
+        check(connect_s < 2, f"connecting took {connect_s} s")
+        check(achieved > 0.999, f"part of the schedule that was kept: {achieved}")
 
 
 def test_hundred_thousand_connections_under_an_fd_limit_of_twenty_thousand():

@@ -24,7 +24,7 @@ def is_served(s):
 
 
 def connect(server, source="127.0.0.1", to="127.0.0.1"):
-    return socket.create_connection((to, server.port), timeout=20, source_address=(source, 0))
+    return socket.create_connection((to, server.port), timeout=100, source_address=(source, 0))
 
 
 def connect_many(server, n, source, to="127.0.0.1"):
@@ -79,7 +79,7 @@ def test_source_of_ipv6_is_its_first_64_bits():
     if not os.path.exists("/proc/net/if_inet6"):
         skip("no IPv6 here")
     for address in ("fd00:1::1", "fd00:1::2:1", "fd00:2::1"):
-        subprocess.run(["ip", "addr", "add", f"{address}/128", "dev", "lo", "nodad"], check=True)
+        subprocess.run(["ip", "addr", "replace", f"{address}/128", "dev", "lo", "nodad"], check=True)
         # the kernel's own thread makes its route, when it comes to it
         wait_for(lambda: subprocess.run(["ip", "route", "get", address], capture_output=True).returncode == 0, "the route")
     with Server("--max-connections-per-source", SHARE) as server:
@@ -91,16 +91,20 @@ def test_source_of_ipv6_is_its_first_64_bits():
 
 
 def test_a_share_is_free_again_however_a_connection_ended():
-    with Server("--threads", 2, "--max-connections-per-source", 200) as server:
+    control = temp_path("control")
+    # more than the connections of one run, fewer than those of all
+    with Server("--threads", 2, "--max-connections-per-source", 450, "--control", "unix:" + control) as server:
         for how in ("fin", "rst"):
             for _ in range(3):
+                wait_for(lambda: json.loads(get(control, "/stats"))["active"] == 0, "the last run's to end")
                 r = run_client("-p", server.port, "-c", 90, "-r", 2000, "-t", 0.5, "--queries-per-conn", 5, "--close",
                                how, "127.0.0.1")
                 check_conservation(r)
                 check_equal(r.json["connections"]["failed"], 0, f"failed with {how}")
         server.stop()
     check_equal(server.result["refused"], 0, "refused")
-    check(server.result["accepted"] > 540, f"{server.result['accepted']} accepted")
+    with stall_may_spoil():
+        check(server.result["accepted"] > 2 * 450, f"{server.result['accepted']} accepted")
 
 
 def test_reasons_of_refusals_are_told_apart():
@@ -150,25 +154,23 @@ def ping_pong(s, seconds):
 
 
 def test_who_says_nothing_and_who_reads_nothing_is_closed():
-    for _ in range(3):  # a stall of the machine can last longer than the timeout
-        with Server("--threads", 1, "--idle-timeout", "1s") as server:
-            silent, talking, stuffed = (connect(server) for _ in range(3))
-            begin = time.monotonic()
-            stuff(stuffed)
-            served = ping_pong(talking, 3)
-            check(ends_within(silent, 20), "the silent one is closed")
-            check(time.monotonic() - begin > 0.9, "not before its time")
-            server.stop()
-        if served and server.result["closed"] == {"receive/timed out": 1, "send/timed out": 1}:
-            break
-    check(served, "who talks is served")
-    check_equal(server.result["closed"], {"receive/timed out": 1, "send/timed out": 1}, "closed")
-    check_equal(server.result["active"], 1, "active at the end")
+    with Server("--threads", 1, "--idle-timeout", "1s") as server:
+        begin = time.monotonic()
+        silent, talking, stuffed = (connect(server) for _ in range(3))
+        stuff(stuffed)
+        served = ping_pong(talking, 3)
+        check(ends_within(silent, 60), "the silent one is closed")
+        check(time.monotonic() - begin > 0.9, "not before its time")
+        server.stop()
+    with stall_may_spoil():  # it can last longer than the timeout
+        check(served, "who talks is served")
+        check_equal(server.result["closed"], {"receive/timed out": 1, "send/timed out": 1}, "closed")
+        check_equal(server.result["active"], 1, "active at the end")
 
 
 def test_handshake_that_does_not_begin_is_given_up():
     with serve_with(Authority().sign(), "--idle-timeout", "300ms") as server:
-        check(ends_within(connect(server), 20), "closed")
+        check(ends_within(connect(server), 60), "closed")
         server.stop()
     check_equal(server.result["closed"], {"tls/timed out": 1}, "closed")
 
@@ -240,7 +242,7 @@ def test_nothing_can_be_gained_without_user_either():
 
 
 def start_fails(*arguments, contains, prefix=()):
-    r = subprocess.run([*prefix, TCPSERVER, *arguments, "0"], capture_output=True, text=True, timeout=30)
+    r = subprocess.run([*prefix, TCPSERVER, *arguments, "0"], capture_output=True, text=True, timeout=100)
     check_equal((r.returncode, r.stdout, len(r.stderr.splitlines())), (2, "", 1), f"{arguments}: {r.stderr}")
     check(contains in r.stderr, f"'{contains}' in: {r.stderr}")
 

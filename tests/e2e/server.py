@@ -12,7 +12,7 @@ MIB = 1 << 20
 
 
 def connect(server):
-    s = socket.create_connection(("127.0.0.1", server.port), timeout=20)
+    s = socket.create_connection(("127.0.0.1", server.port), timeout=100)
     s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return s
 
@@ -139,20 +139,16 @@ def run_beside_a_pusher():
           f"{(most - before) / 1024:.0f} KiB; p99 of the others {p99_ns(beside) / 1000:.0f} us, alone "
           f"{p99_ns(alone) / 1000:.0f} us")
     check(SANITIZED or most - before < MIB, f"the server grew by {most - before} bytes; sent {done[0][1]}")
-    check(server.result["back_pressure_pauses"] > 0, "it was not read any more")
+    with stall_may_spoil():
+        check(server.result["back_pressure_pauses"] > 0, "it was not read any more")
     check_equal(beside.json["queries"]["answered"], beside.json["queries"]["sent"], "answered")
     return p99_ns(alone), p99_ns(beside)
 
 
 def test_client_that_never_reads_costs_nothing_and_disturbs_nobody():
-    # a stall of the machine can spoil a run; what disturbs the others would spoil every one
-    pairs = []
-    for _ in range(5):
-        pairs.append(run_beside_a_pusher())
-        quiet_ns, busy_ns = pairs[-1]
-        if SANITIZED or busy_ns < 3 * quiet_ns + 1e6:
-            return
-    raise AssertionError(f"p99 of the others, alone and beside it, again and again: {pairs}")
+    quiet_ns, busy_ns = run_beside_a_pusher()
+    with stall_may_spoil():
+        check(SANITIZED or busy_ns < 3 * quiet_ns + 1e6, f"p99 of the others, alone and beside it: {quiet_ns} and {busy_ns} ns")
 
 
 def test_reader_that_returns_gets_everything():
@@ -164,7 +160,7 @@ def test_reader_that_returns_gets_everything():
                 sent += s.send(b"y" * 65536)
         except BlockingIOError:
             pass
-        s.settimeout(20)
+        s.settimeout(60)
         check_equal(len(receive(s, sent)), sent, "bytes held back and delivered later")
         s.sendall(b"again")
         check_equal(receive(s, 5), b"again", "and it is read again")
@@ -188,12 +184,18 @@ def test_nc_and_socat_get_their_lines_back():
     with Server() as server:
         for command in (["nc", "-N", "127.0.0.1", str(server.port)],
                         ["socat", "-", f"TCP4:127.0.0.1:{server.port}"]):
-            r = subprocess.run(command, input="one\ntwo\n", capture_output=True, text=True, timeout=20)
+            r = subprocess.run(command, input="one\ntwo\n", capture_output=True, text=True, timeout=100)
             check_equal(r.stdout, "one\ntwo\n", f"what {command[0]} got")
         if os.path.exists("/proc/net/if_inet6"):
             r = subprocess.run(["socat", "-", f"TCP6:[::1]:{server.port}"], input="six\n",
-                               capture_output=True, text=True, timeout=20)
+                               capture_output=True, text=True, timeout=100)
             check_equal(r.stdout, "six\n", "over IPv6")
+
+
+def is_traced(pid):
+    """All its threads."""
+    tasks = os.listdir(f"/proc/{pid}/task")
+    return not any("TracerPid:\t0\n" in open(f"/proc/{pid}/task/{task}/status").read() for task in tasks)
 
 
 def calls_for_4000_queries():
@@ -202,7 +204,7 @@ def calls_for_4000_queries():
         counts = temp_path("counts")
         trace = spawn(["strace", "-f", "-c", "-o", counts, "-p", str(server.pid)],
                       stderr=subprocess.DEVNULL)
-        time.sleep(1)
+        wait_for(lambda: trace.poll() is not None or is_traced(server.pid), "strace")
         run_client("-p", server.port, "-c", 20, "-r", 2000, "-t", 2, "127.0.0.1")
         stop(trace, signal.SIGINT)
     if not os.path.getsize(counts):
@@ -214,12 +216,10 @@ def calls_for_4000_queries():
 @plain_build_only
 def test_reading_is_not_rearmed_for_every_message():
     need_program("strace")
-    for _ in range(3):  # behind a stall of the machine many queries of a connection are received at once
-        calls = calls_for_4000_queries()
-        check(calls["epoll_ctl"] < 3 * 20 + 20, f"epoll_ctl calls: {calls['epoll_ctl']}")
-        if calls["recvfrom"] > 10 * (3 * 20 + 20):
-            break
-    check(calls["recvfrom"] > 10 * (3 * 20 + 20), f"the control: there was much to rearm for: {calls}")
+    calls = calls_for_4000_queries()
+    check(calls["epoll_ctl"] < 3 * 20 + 20, f"epoll_ctl calls: {calls['epoll_ctl']}")
+    with stall_may_spoil():  # behind it many queries of a connection are received at once
+        check(calls["recvfrom"] > 10 * (3 * 20 + 20), f"the control: there was much to rearm for: {calls}")
 
 
 @plain_build_only
@@ -230,8 +230,8 @@ def test_sockets_have_nodelay_on_both_ends():
         client_log = temp_path("trace")
         run_client("-p", server.port, "-c", 1, "-t", 0.2, "127.0.0.1",
                    prefix=["strace", "-D", "-f", "-e", "trace=setsockopt", "-o", client_log])
-    for path in (log, client_log):
-        check("TCP_NODELAY, [1]" in open(path).read(), "TCP_NODELAY is set")
+    for path in (log, client_log):  # strace may end after the program
+        wait_for(lambda: "TCP_NODELAY, [1]" in open(path).read(), "TCP_NODELAY to be set")
 
 
 def test_stats_lines_and_summary():

@@ -24,7 +24,7 @@ def network(namespace):
 def everything(namespace):
     """Everything the scripts can change in a network namespace."""
     sysctls = namespace.run("sh", "-c", "sysctl -a 2>/dev/null | grep -E '^(net|fs)\\.' | "
-                            "grep -vE 'file-nr|inode|dentry|random|nf_conntrack_count|"
+                            "grep -vE 'file-nr|inode|dentry|aio-nr|random|nf_conntrack_count|"
                             "stable_secret|nr_negative'").stdout
     return [*sysctls.splitlines(), *network(namespace)]
 

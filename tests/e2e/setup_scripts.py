@@ -170,7 +170,7 @@ def test_revert_that_was_cut_short_is_finished_by_the_next():
 def addresses_of_plan(sources):
     """How many addresses tcpclient takes this list for."""
     r = subprocess.run([TCPCLIENT, "--plan", "--json", "-", "-c", "1", "--sport", "600", "--source", sources,
-                        "::1" if ":" in sources else "127.0.0.1"], capture_output=True, text=True, timeout=30)
+                        "::1" if ":" in sources else "127.0.0.1"], capture_output=True, text=True, timeout=100)
     return next(line["is"] for line in json.loads(r.stdout)["plan"] if line["limit"] == "source tuples")
 
 
@@ -253,7 +253,7 @@ def test_refused_changes_are_listed_and_all_others_made():
 
 def wanted(path, connections):
     """{sysctl: its value that --check wants}"""
-    r = subprocess.run([path, "--check", "--connections", connections], capture_output=True, text=True, timeout=30)
+    r = subprocess.run([path, "--check", "--connections", connections], capture_output=True, text=True, timeout=100)
     return {line.split()[0]: int(line.split()[2]) for line in r.stdout.splitlines()[1:] if line.startswith("fs.")}
 
 
@@ -264,7 +264,7 @@ def test_what_the_scripts_set_is_enough_for_the_plan_of_as_many():
         for n in ("1000", "100k", "1.5M", "3M"):
             for path, program in ((CLIENT, client), (SERVER, (TCPSERVER,))):
                 plan = subprocess.run(["sh", "-c", f'ulimit -n {fd_limit} && exec "$@"', "sh", program[0], "--plan",
-                                       "--json", "-", "-c", n, *program[1:]], capture_output=True, text=True, timeout=30)
+                                       "--json", "-", "-c", n, *program[1:]], capture_output=True, text=True, timeout=100)
                 needed = {line["limit"]: line["needed"] for line in json.loads(plan.stdout)["plan"]}
                 for name, value in wanted(path, n).items():
                     check(value >= needed.get(name, 0), f"{path} --connections {n}: {name} = {value}, needed {needed}")
@@ -278,7 +278,7 @@ def test_scripts_take_counts_as_the_programs_do():
 
 
 def check_refused(path, *arguments, contains=""):
-    r = subprocess.run([path, *arguments], capture_output=True, text=True, timeout=30)
+    r = subprocess.run([path, *arguments], capture_output=True, text=True, timeout=100)
     check_equal((r.returncode, r.stdout, len(r.stderr.splitlines())), (2, "", 1), f"{arguments}: {r.stderr}")
     check(contains in r.stderr, f"'{contains}' in: {r.stderr}")
 

@@ -24,7 +24,8 @@ def test_a_closed_loop_asks_on_when_every_connection_had_a_query_in_flight():
         for arguments in (), ("--pace", "spin"):
             r = run_client("-p", server.port, "-c", 1, "-i", 0.2, "--loop", "closed", "-t", 1.9, *arguments, "127.0.0.1")
             check_conservation(r)
-            check_between(r.json["queries"]["answered"], 5, 10, "queries, one every 200 ms")
+            with stall_may_spoil():
+                check_between(r.json["queries"]["answered"], 5, 10, "queries, one every 200 ms")
 
 
 def test_a_closed_loop_asks_on_after_each_timeout():
@@ -36,7 +37,8 @@ def test_a_closed_loop_asks_on_after_each_timeout():
         r = client.wait()
         server.process.send_signal(signal.SIGCONT)
     check_conservation(r)
-    check_between(r.json["queries"]["timeout"], 4, 20, "queries that timed out")
+    with stall_may_spoil():
+        check_between(r.json["queries"]["timeout"], 4, 20, "queries that timed out")
 
 
 # --- every phase, whatever the seed ---

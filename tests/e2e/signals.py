@@ -16,7 +16,7 @@ class Manager:
     def __init__(self, name):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind("\0" + name[1:] if name[0] == "@" else name)
-        self.socket.settimeout(20)
+        self.socket.settimeout(60)
         os.environ["NOTIFY_SOCKET"] = name
 
     def __enter__(self):
@@ -34,14 +34,14 @@ class Manager:
         try:
             raise AssertionError(f"told {self.told()!r}")
         except TimeoutError:
-            self.socket.settimeout(20)
+            self.socket.settimeout(60)
 
 
 def test_the_server_is_ready_when_it_listens():
     for name in (temp_path("notify"), f"@tcpscaler-test-{RUN}"):
         with Manager(name) as manager, Server() as server:
             check_equal(manager.told(), "READY=1", "first datagram")
-            socket.create_connection(("127.0.0.1", server.port), timeout=5).close()
+            socket.create_connection(("127.0.0.1", server.port), timeout=60).close()
             manager.check_told_nothing(0.2)
             server.stop()
             check_equal(manager.told(), "STOPPING=1", "second datagram")
@@ -98,7 +98,8 @@ def intervals_of(hlog_path):
 def test_rows_are_in_the_old_file_or_in_the_new_one():
     rows_path, hlog_path = temp_path("rows.csv"), temp_path("run.hlog")
     with Server() as server:
-        client = Client("-c", 20, "-r", 20000, "-o", rows_path, "--hlog", hlog_path, f"127.0.0.1:{server.port}")
+        client = Client("-c", 20, "-r", 20000, "-o", rows_path, "--raw-full", "block", "--hlog", hlog_path,
+                        f"127.0.0.1:{server.port}")
         old = []
         for number in range(5):
             wait_for(lambda: has_bytes(rows_path, 1 << 18), "rows")
@@ -175,7 +176,7 @@ def json_of(server):
 
 def test_snapshots_of_the_server_replace_one_another():
     with Server() as server:
-        idle = [socket.create_connection(("127.0.0.1", server.port), timeout=5) for _ in range(4)]
+        idle = [socket.create_connection(("127.0.0.1", server.port), timeout=60) for _ in range(4)]
         for n in (3, 2):
             def shows():
                 server.process.send_signal(signal.SIGUSR1)
@@ -211,7 +212,7 @@ def test_a_terminal_that_goes_ends_the_run_with_its_report():
         check_equal(client.poll(), None, "exit code while the terminal is there")
         os.close(master)
         client.send_signal(signal.SIGHUP)
-        check_equal(client.wait(20), 130, "exit code")
+        check_equal(client.wait(60), 130, "exit code")
         check(json.load(open(json_path))["queries"]["answered"] > 0, "the report")
 
 

@@ -94,12 +94,10 @@ def soak(**environment):
 
 @plain_build_only
 def test_connections_that_come_and_go_leave_nothing_behind():
-    for _ in range(3):  # a stall of the machine can look like a slope
-        r = soak()
-        if r.returncode == 0:
-            break
-    check_equal(r.returncode, 0, f"exit code: {r.stdout} {r.stderr}")
-    check_equal(r.stdout.count("  flat\n"), 8, f"series: {r.stdout}")
+    r = soak()
+    with stall_may_spoil():  # it can look like a slope
+        check_equal(r.returncode, 0, f"exit code: {r.stdout} {r.stderr}")
+        check_equal(r.stdout.count("  flat\n"), 8, f"series: {r.stdout}")
 
 
 @plain_build_only
@@ -113,13 +111,11 @@ def test_server_that_leaks_is_found():
     with open(server, "w") as f:
         f.write(f'#!/bin/sh\nLD_PRELOAD={library} exec {os.path.abspath(TCPSERVER)} "$@"\n')
     os.chmod(server, 0o755)
-    for _ in range(3):  # a stall of the machine can last for all samples of a block
-        r = soak(TCPSERVER=server)
+    r = soak(TCPSERVER=server)
+    with stall_may_spoil():  # it can last for all samples of a block
         check_equal(r.returncode, 1, f"exit code: {r.stdout} {r.stderr}")
         wrong = [line.split("  ")[0] for line in r.stdout.splitlines() if line.endswith(("DRIFTS", "DIFFER"))]
-        if "server memory, bytes" in wrong:
-            return
-    raise AssertionError(f"what it found: {r.stdout} {r.stderr}")
+        check("server memory, bytes" in wrong, f"what it found: {r.stdout} {r.stderr}")
 
 
 if __name__ == "__main__":

@@ -291,7 +291,7 @@ def test_outcomes_have_remedies():
 def test_page_without_gnuplot_or_log_has_tables():
     path = temp_path("tables.html")
     r = subprocess.run([os.path.abspath(TCPREPORT), "html", "-o", path, *files(0)], capture_output=True, text=True,
-                       timeout=20, env={"PATH": "/nonexistent"})
+                       timeout=100, env={"PATH": "/nonexistent"})
     check_equal((r.returncode, r.stderr), (0, "tcpreport: gnuplot is not installed (Debian: gnuplot-nox)\n"),
                 "without gnuplot")
     with open(path) as f:

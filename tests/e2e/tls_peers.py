@@ -64,12 +64,12 @@ def test_server_killed_under_load_leaves_everything_accounted_for():
         server.stop(signal.SIGKILL)
         r = client.wait()
     check_conservation(r)
+    ends = r.json["connections"]["outcomes"]
+    with stall_may_spoil():  # the run may be over before the server is killed
+        check_equal(sum(n for name, n in ends.items() if name.startswith(("send/", "receive/"))), 100, f"{ends}")
+        check(r.json["queries"]["answered"] > 100, "answers before")
     check_code(r, 3)
     check_equal(r.json["connections"]["live_at_end"], 0, "live")
-    ends = r.json["connections"]["outcomes"]
-    with stall_may_spoil():
-        check_equal(sum(n for name, n in ends.items() if name.startswith(("send/", "receive/"))), 100, f"{ends}")
-    check(r.json["queries"]["answered"] > 100, "answers before")
 
 
 def test_interrupted_handshakes_are_cancelled():
@@ -155,7 +155,7 @@ def test_half_close_while_the_echo_is_held_is_answered_after_it():
     with serve_with(ca.sign(), "--threads", 1, "--sndbuf", 4096, "--control", control) as server:
         with socket.socket() as s:
             s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            s.settimeout(20)
+            s.settimeout(60)
             s.connect(("127.0.0.1", server.port))
             peer = TlsPeer(ca, s)
             peer.until_done(lambda: peer.tls.do_handshake() or True)
@@ -205,7 +205,7 @@ def test_clients_without_tls_are_turned_away_and_counted():
     with serve_with(ca.sign()) as server:
         with python_client(ca, server.port) as good:
             for first in b"GET / HTTP/1.0\r\n\r\n", query_bytes(7), b"":
-                with socket.create_connection(("127.0.0.1", server.port), timeout=10) as s:
+                with socket.create_connection(("127.0.0.1", server.port), timeout=60) as s:
                     s.sendall(first)
                     if not first:
                         s.shutdown(socket.SHUT_WR)
@@ -234,13 +234,15 @@ def test_peer_that_never_reads_costs_little_and_nobody_else():
             except TimeoutError:
                 pass
             grown = rss_bytes(server.pid) - before
+            deaf.settimeout(60)
             good.sendall(b"y")
             check_equal(good.recv(10), b"y", "echo beside it")
             for begin in range(0, sent - 65535, 65536):
                 check(receive(deaf, 65536) == block, f"bytes behind {begin} came back the same")
         server.stop()
     check(sent < 60 * MIB, "it was made to wait")
-    check(server.result["back_pressure_pauses"] > 0, "and counted")
+    with stall_may_spoil():  # so may a server that stands still for 2 s
+        check(server.result["back_pressure_pauses"] > 0, "and counted")
     check(grown < MIB, f"the server grew by {grown} bytes for {sent} sent")
 
 

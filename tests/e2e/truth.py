@@ -31,23 +31,16 @@ def misplaced(quantile_ms, p999_ns):
 @measures_time
 @plain_build_only
 def test_known_delays_stand_at_their_percentiles():
-    """0.9 % of the answers 50 ms late, 0.1 % 200 ms late. A stall of the machine spoils one run; a bug spoils
-    all three."""
-    tries = []
-    for _ in range(3):
-        r, did, quantile_ms = delayed_run("--delay-per-mille", "9:50,1:200")
-        check_between(did["delayed"], 235, 245, "delayed answers of 24,000")
-        tries.append(misplaced(quantile_ms, r.json["latency_ns"]["service"]["p999"]))
-        if not tries[-1]:
-            break
-    check([] in tries, f"misplaced, three times: {tries}")
-    for _ in range(3):  # the control: without delays the same check fails, but a stall may look like one
-        r, did, quantile_ms = delayed_run()
-        check_equal(did["delayed"], 0, "delayed answers of the control")
-        wrong = misplaced(quantile_ms, r.json["latency_ns"]["service"]["p999"])
-        if len(wrong) >= 4:
-            break
-    check(len(wrong) >= 4, f"misplaced without delays: {wrong}")
+    """0.9 % of the answers 50 ms late, 0.1 % 200 ms late."""
+    r, did, quantile_ms = delayed_run("--delay-per-mille", "9:50,1:200")
+    check_between(did["delayed"], 235, 245, "delayed answers of 24,000")
+    with stall_may_spoil():
+        check_equal(misplaced(quantile_ms, r.json["latency_ns"]["service"]["p999"]), [], "misplaced")
+    r, did, quantile_ms = delayed_run()  # the control: without delays the same check fails
+    check_equal(did["delayed"], 0, "delayed answers of the control")
+    wrong = misplaced(quantile_ms, r.json["latency_ns"]["service"]["p999"])
+    with stall_may_spoil():  # it may look like a delay
+        check(len(wrong) >= 4, f"misplaced without delays: {wrong}")
 
 
 # --- the server's own log ---
@@ -60,7 +53,7 @@ def logged_run(*faults):
     connections are opened one by one: both sides number them alike."""
     log = temp_path("log.csv")
     server = FaultServer("--log", log, *faults)
-    r = run_client("-p", server.port, "-c", CONNECTIONS, "-r", 1000, "--arrival", "constant", "-t", 3,
+    r = run_client("-p", server.port, "-c", CONNECTIONS, "-r", 1000, "--arrival", "constant", "-t", 3, "--timeout", "5s",
                    "--threads", 1, "--connect-window", 1, "-R", "127.0.0.1")
     did = server.stop()
     check_conservation(r)
@@ -92,7 +85,8 @@ def test_service_time_is_never_less_than_the_time_in_the_server():
     delayed = sum(ns is not None and ns >= 150e6 for ns in residence_ns.values())
     check(delayed >= did["delayed"] > 100, f"delayed: {delayed} in the log, {did}")
     lost = sum(ns is None for ns in residence_ns.values())
-    check_equal((r.json["queries"]["timeout"], lost), (did["dropped"],) * 2, "dropped, here and in the log")
+    with stall_may_spoil():
+        check_equal((r.json["queries"]["timeout"], lost), (did["dropped"],) * 2, "dropped, here and in the log")
     neighbours = surplus_ns(r, {((c + 1) % CONNECTIONS, i): ns for (c, i), ns in residence_ns.items()})
     print(f"     service - in the server: min {surplus[0] / 1000:.1f} us, p50 "
           f"{surplus[len(surplus) // 2] / 1000:.1f} us; with the neighbour's log min {neighbours[0] / 1e6:.1f} ms")
@@ -110,8 +104,8 @@ def test_stalls_before_the_server_reads_are_in_the_service_time_alone():
     inside_ms = sorted(ns / 1e6 for ns in residence_ns.values())[len(residence_ns) * 95 // 100]
     print(f"     p95: service {p95_ms[0]:.1f} ms, in the server {inside_ms:.3f} ms; without stalls, service "
           f"{p95_ms[1]:.3f} ms")
-    check(did["stalls"] >= 6, f"stalls: {did}")
     with stall_may_spoil():
+        check(did["stalls"] >= 6, f"stalls: {did}")
         check_between(p95_ms[0], 74, 110, "p95 of the service time in ms")
         check(inside_ms < p95_ms[0] / 2, f"p95 of the log: {inside_ms} ms")
         check(p95_ms[1] < 40, f"the control, without stalls: {p95_ms[1]} ms")
@@ -275,9 +269,9 @@ def test_single_server_queue_has_the_mean_of_theory():
     with stall_may_spoil():
         check_between(s_ms, 1.0, 1.3, "service time with its overhead, in ms")
         check_between(measured_ms / queue_ms, 0.95, 1.05, "measured against the queue of its arrivals")
-    check_between(statistics.mean(run[1] / run[2] for run in runs), 0.9, 1.1,
-                  "the queues of the arrivals against M/D/1")
-    check(queue_ms > 1.25 * s_ms, "the control: the arrivals matter")
+        check_between(statistics.mean(run[1] / run[2] for run in runs), 0.9, 1.1,
+                      "the queues of the arrivals against M/D/1")
+        check(queue_ms > 1.25 * s_ms, "the control: the arrivals matter")
 
 
 if __name__ == "__main__":

@@ -69,7 +69,14 @@ class Run:
 
 
 def files_of(directory):
-    return ["-o", f"{directory}/run.csv", "--hlog", f"{directory}/run.hlog", "--hgrm", f"{directory}/run.hgrm"]
+    return ["-o", f"{directory}/run.csv", "--raw-full", "block", "--hlog", f"{directory}/run.hlog", "--hgrm", f"{directory}/run.hgrm"]
+
+
+def wait_until_late(client, progress):
+    """Until it prints this, before it ends."""
+    wait_for(lambda: re.search(progress, client.stderr()) or client.process.poll() is not None, progress)
+    with stall_may_spoil():
+        check(re.search(progress, client.stderr()), f"ended without a line '{progress}'")
 
 
 def run_until_the_server_dies():
@@ -77,8 +84,7 @@ def run_until_the_server_dies():
     directory, server = os.path.dirname(temp_path("x")), FaultServer("--drop-every", 25)
     client = Client("-p", server.port, "-c", 20, "-r", 400, "-t", 4, "--timeout", "300ms", "--stats-interval",
                     "200ms", *files_of(directory), "127.0.0.1")
-    wait_until_running(client)
-    wait_for(lambda: re.search(r"running 3\.[4-9]", client.stderr()), "3.4 s of load")
+    wait_until_late(client, r"running 3\.[4-9]")
     server.process.kill()
     return Run(client, directory)
 
@@ -88,8 +94,7 @@ def run_cut_short():
     directory, server = os.path.dirname(temp_path("x")), Server()
     client = Client("-p", server.port, "-c", 20, "-r", 400, "-t", 4, "--drain", 0, "--stats-interval", "200ms",
                     *files_of(directory), "127.0.0.1")
-    wait_until_running(client)
-    wait_for(lambda: re.search(r"running 3\.[3-9]", client.stderr()), "3.3 s of load")
+    wait_until_late(client, r"running 3\.[3-9]")
     server.process.send_signal(signal.SIGSTOP)
     run = Run(client, directory)
     server.process.kill()
@@ -222,8 +227,9 @@ def check_all(run):
     hdrh()
     response = run.truth["response"]
     # the control: the answers alone have a p99
-    check(Truth(response.values, len(response.values)).percentile("p99") < 0.25e9 and
-          response.percentile("p99") == math.inf, "the run tells the two apart")
+    with stall_may_spoil():
+        check(Truth(response.values, len(response.values)).percentile("p99") < 0.25e9 and
+              response.percentile("p99") == math.inf, "the run tells the two apart")
     check_json_and_summary(run)
     check_histogram_files(run)
     check_tcpreport(run)
@@ -232,13 +238,15 @@ def check_all(run):
 def test_every_output_has_queries_that_timed_out_failed_or_were_never_sent_beyond():
     run = run_until_the_server_dies()
     q = run.json["queries"]
-    check(q["timeout"] > 20 and q["unsent"] > 50, f"losses of each kind: {q}")
+    with stall_may_spoil():
+        check(q["timeout"] > 20 and q["unsent"] > 50, f"losses of each kind: {q}")
     check_all(run)
 
 
 def test_every_output_has_cancelled_queries_beyond():
     run = run_cut_short()
-    check(run.json["queries"]["cancelled"] > 50, f"cancelled: {run.json['queries']}")
+    with stall_may_spoil():
+        check(run.json["queries"]["cancelled"] > 50, f"cancelled: {run.json['queries']}")
     check("cut-short" in run.json["reasons"], f"doubts: {run.json['reasons']}")
     check_all(run)
 
@@ -292,10 +300,10 @@ def test_metrics_have_unanswered_queries_in_the_last_bucket_alone():
                     f"127.0.0.1:{port}", "127.0.0.1")
 
     def post(target):
-        urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{port}{target}", method="POST"), timeout=20)
+        urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{port}{target}", method="POST"), timeout=100)
 
     def metrics():
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=20) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=100) as answer:
             lines = [line.rsplit(" ", 1) for line in answer.read().decode().splitlines() if line[0] != "#"]
         return {name: float(value) for name, value in lines}
 

@@ -7,9 +7,11 @@ import pty
 import socket
 import threading
 
+from control_api import control_path, stats
 from harness import *
 
-ENDS_WITHIN_S = 8  # generous: it must end although nobody reads; that takes some tenths of a second
+ENDS_WITHIN_S = 60  # generous: it must end although nobody reads; that takes some tenths of a second
+LONG = "10m"  # no phase ends by itself
 
 
 def full_pipe():
@@ -90,15 +92,15 @@ def test_sigint_ends_every_phase():
         for phase, arguments, port, sleeps_alone in (
                 ("opening a FIFO without a reader", ["--hlog", fifo()], port_of(), True),
                 ("connecting", ["-c", 5000, "-n", 5], port_of(), False),
-                ("proving", ["-c", 5, "--timeout", "1m"], port_of(silent=True), False),
-                ("TLS", ["-c", 5, "--tls", "--tls-insecure"], port_of(silent=True), False),
-                ("settling", [*load, "--settle", "1m"], port_of(), False),
+                ("proving", ["-c", 5, "--timeout", LONG], port_of(silent=True), False),
+                ("TLS", ["-c", 5, "--tls", "--tls-insecure", "--connect-timeout", LONG], port_of(silent=True), False),
+                ("settling", [*load, "--settle", LONG], port_of(), False),
                 ("--start-at", [*load, "--start-at", int(time.time()) + 1000], port_of(), False),
                 ("--start-file", [*load, "--start-file", temp_path("gate")], port_of(), False),
                 ("--start-file that is a FIFO", [*load, "--start-file", fifo()], port_of(), False),
                 ("load", load, port_of(), False),
                 ("holding", ["-c", 5], port_of(), False),
-                ("drain", ["-c", 5, "--prove", "no", "-r", 50, "-t", "0.2", "--timeout", "1m"], port_of(silent=True), False),):
+                ("drain", ["-c", 5, "--prove", "no", "-r", 50, "-t", "0.2", "--timeout", LONG], port_of(silent=True), False),):
             started.append((phase, start_client(*arguments, f"127.0.0.1:{port}"), port, sleeps_alone))
         for phase, client, port, sleeps_alone in started:
             if sleeps_alone:
@@ -117,7 +119,9 @@ def test_sigint_ends_a_run_that_asks_a_silent_server():
         client = start_client("-c", 5, "--server-control", f"127.0.0.1:{silent.getsockname()[1]}", f"127.0.0.1:{server.port}")
         connection, _ = silent.accept()
         with connection:  # open: its end would be an answer
-            check_interrupted(interrupt_and_wait(client, "asking a server"), "asking a server")
+            code = interrupt_and_wait(client, "asking a server")
+    with stall_may_spoil():
+        check_interrupted(code, "asking a server")
 
 
 def answer_once_then_drip(listener, metrics):
@@ -137,14 +141,16 @@ def test_sigint_ends_a_run_whose_servers_control_port_drips():
     control = temp_path("control")
     with Server("--control", f"unix:{control}") as server, silent_listener() as listener:
         metrics = subprocess.run(["curl", "-si", "--unix-socket", control, "http://localhost/metrics"],
-                                 capture_output=True, check=True, timeout=30).stdout
+                                 capture_output=True, check=True, timeout=100).stdout
         threading.Thread(target=answer_once_then_drip, args=(listener, metrics), daemon=True).start()
         json_path = temp_path("client.json")
         client = start_client("-c", 5, "-r", 100, "--server-control", f"127.0.0.1:{listener.getsockname()[1]}",
                               "--json", json_path, f"127.0.0.1:{server.port}")
         wait_for(lambda: established(client.pid, server.port), "connections")
         time.sleep(0.5)
-        check_equal(interrupt_and_wait(client, "dripping control port"), 130, "exit code")
+        code = interrupt_and_wait(client, "dripping control port")
+        with stall_may_spoil():  # it waits for the first answer for some seconds only
+            check_equal(code, 130, "exit code")
         with open(json_path) as f:
             check(json.load(f)["interrupted"], "the report")
 
@@ -156,8 +162,10 @@ BLOCKED = ("-R", "--json -", "stderr", "--hlog", "--connections-out", "--hgrm", 
 
 @contextlib.contextmanager
 def client_with_blocked(name, *arguments):
-    """A client of a server of its own whose output `name`, or all of them, nobody reads: (client, port)."""
-    with Server("--threads", 1) as server, contextlib.ExitStack() as ends:
+    """A client of a server of its own whose output `name`, or all of them, nobody reads: (client, the server's control
+    port)."""
+    control = control_path()
+    with Server("--threads", 1, "--control", control) as server, contextlib.ExitStack() as ends:
         streams, arguments = {}, [*arguments]
 
         def open_pipe():
@@ -176,16 +184,17 @@ def client_with_blocked(name, *arguments):
                 path, reading = full_fifo()
                 ends.callback(os.close, reading)
                 arguments += [option, path]
-        yield start_client(*arguments, f"127.0.0.1:{server.port}", **streams), server.port
+        yield start_client(*arguments, f"127.0.0.1:{server.port}", **streams), control
 
 
 def clients_with_blocked_outputs(stack, *arguments):
-    """One for each output, side by side, connected: [(output, client, port)]."""
+    """One for each output, side by side, connected: [(output, client, control port of its server)]."""
     clients = []
     for name in BLOCKED:
-        client, port = stack.enter_context(client_with_blocked(name, "-c", 5, "--stats-interval", "100ms", *arguments))
-        wait_for(lambda: established(client.pid, port), f"connections, {name}")
-        clients.append((name, client, port))
+        client, control = stack.enter_context(client_with_blocked(name, "-c", 5, "--stats-interval", "100ms", *arguments))
+        clients.append((name, client, control))
+    for name, _, control in clients:
+        wait_for(lambda: stats(control)["accepted"] >= 5, f"connections, {name}")
     return clients
 
 
@@ -205,26 +214,26 @@ def test_sigint_ends_a_run_whatever_output_nobody_reads():
 def test_sigint_ends_the_writing_of_reports_that_nobody_reads():
     with contextlib.ExitStack() as stack:
         clients = clients_with_blocked_outputs(stack, "-r", 500, "-t", 1)
-        for name, client, port in clients:
-            wait_for(lambda: not established(client.pid, port), f"the end of the run, {name}")
+        for name, _, control in clients:
+            wait_for(lambda: stats(control)["active"] == 0, f"the end of the run, {name}")
         time.sleep(0.3)
         interrupt_all(clients)
 
 
 def test_a_stderr_that_nobody_reads_does_not_hold_up_the_run():
     reading, writing = full_pipe()
-    json_path = temp_path("client.json")
-    with Server() as server:
+    json_path, control = temp_path("client.json"), control_path()
+    with Server("--control", control) as server:
         client = start_client("-c", 5, "-r", 500, "-t", 1, "--stats-interval", "10ms", "--json", json_path,
                               f"127.0.0.1:{server.port}", stderr=writing)
         os.close(writing)
-        wait_for(lambda: established(client.pid, server.port), "connections")
-        wait_for(lambda: not established(client.pid, server.port), "the end of the run")
+        wait_for(lambda: stats(control)["accepted"] >= 5, "connections")
+        wait_for(lambda: stats(control)["active"] == 0, "the end of the run")
         text, summary = b"x", b""
         while text:  # the reader comes for the summary, which has waited
             text = os.read(reading, 65536)
             summary += text
-        check_equal(client.wait(20) in (0, 3), True, "exit code")
+        check_equal(client.wait(60) in (0, 3), True, "exit code")
         check(b"Verdict" in summary, f"the summary: {summary!r}")
     with open(json_path) as f:
         check_equal(json.load(f)["rate"]["duration_s"], 1, "duration")

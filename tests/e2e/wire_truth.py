@@ -57,7 +57,8 @@ def test_kernel_time_stamps_agree_with_the_wire():
     check_equal(net["clamped"], 0, "arrivals before they were sent")
     for name in ("p50", "p90", "mean"):
         check(net[name] < service[name], f"{name}: net {net[name]}, service {service[name]} ns")
-    check_between(net["p50"] - quantile(wire_ns, 0.5), 0, 500e3, "p50 of net - wire in ns")
+    with stall_may_spoil():
+        check_between(net["p50"] - quantile(wire_ns, 0.5), 0, 500e3, "p50 of net - wire in ns")
     check_equal(control.json["latency_ns"]["net"]["count"], 0, "the control: none with --kernel-ts=no")
 
 

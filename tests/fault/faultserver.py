@@ -106,6 +106,7 @@ class Connection(asyncio.Protocol):
     def __init__(self, faults):
         self.f, self.o = faults, faults.o
         self.buffer, self.seen, self.held = b"", 0, []
+        self.is_over = False  # it has been told nonsense, or is being closed: the rest is not read
         self.flood, self.is_full = None, False
 
     def connection_made(self, transport):
@@ -116,7 +117,7 @@ class Connection(asyncio.Protocol):
     def data_received(self, data):
         in_ns = time.monotonic_ns()
         self.buffer += data
-        while 0 < (n := self.f.length_of(self.buffer)) <= len(self.buffer):
+        while not self.is_over and 0 < (n := self.f.length_of(self.buffer)) <= len(self.buffer):
             message, self.buffer = self.buffer[:n], self.buffer[n:]
             if self.f.log:
                 self.f.log.came_in(self.number, message, in_ns)
@@ -135,14 +136,17 @@ class Connection(asyncio.Protocol):
         if self.o.silent:
             self.f.did["dropped"] += 1
         elif self.f.hits(self.o.reset_every):
+            self.is_over = True
             self.f.did["resets"] += 1
             self.t.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
                                                        struct.pack("ii", 1, 0))
             self.t.abort()
         elif self.f.hits(self.o.close_every):
+            self.is_over = True
             self.f.did["closes"] += 1
             self.t.close()
         elif self.f.hits(self.o.malformed_every):
+            self.is_over = True
             self.f.did["malformed"] += 1
             self.t.write(b"\0\1x")
         elif self.o.instead:
@@ -184,12 +188,13 @@ class Connection(asyncio.Protocol):
             self.write(message)
 
     def answer(self, message):
-        if self.t.is_closing():
+        if self.is_over or self.t.is_closing():
             return
         if self.f.hits(self.o.unknown_every):
             self.f.did["unknown"] += 1
             self.send(message[:2] + struct.pack(">H", 65000) + message[4:])
         self.f.did["answers"] += 1
+        self.is_over = bool(self.f.hits(self.o.corrupt_every))
         message = self.f.altered(message)
         self.send(message)
         if self.f.hits(self.o.duplicate_every):
