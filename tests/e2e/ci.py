@@ -12,8 +12,8 @@ def stub(directory, name, text):
     os.chmod(path, 0o755)
 
 
-def run_ci(cmake="exit 0", test="exit 0"):
-    """.ci/run in a tree of stubs, all of which succeed but cmake and scripts/test.sh, which do this."""
+def run_ci(cmake="exit 0", test="exit 0", xargs="exit 0"):
+    """.ci/run in a tree of stubs, all of which succeed but cmake, scripts/test.sh and xargs, which do this."""
     tree = temp_path("tree")
     os.makedirs(os.path.join(tree, ".ci"))
     shutil.copy(os.path.join(SOURCE_DIR, ".ci/run"), os.path.join(tree, ".ci/run"))
@@ -25,6 +25,7 @@ def run_ci(cmake="exit 0", test="exit 0"):
         stub(tree, name, "exit 0")
     stub(tree, "bin/cmake", cmake)
     stub(tree, "scripts/test.sh", test)
+    stub(tree, "bin/xargs", xargs)
     r = subprocess.run([os.path.join(tree, ".ci/run")], capture_output=True, text=True, timeout=60,
                        env={**os.environ, "PATH": os.path.join(tree, "bin") + ":" + os.environ["PATH"]})
     return r.returncode, r.stdout
@@ -37,6 +38,12 @@ def test_build_that_fails_ends_the_run():
         check(code != 0 and "an error of the compiler" in out and "=== release" not in out, f"{preset}: {code}: {out}")
     _, out = run_ci(cmake="echo built")  # the control: one that succeeds
     check("=== release" in out, f"the run goes on: {out}")
+
+
+def test_linter_that_fails_fails_the_run():
+    for tool in ("clang-format", "clang-tidy"):
+        code, out = run_ci(xargs=f'case $* in *{tool}*) echo "a finding"; exit 123 ;; esac')
+        check(code != 0 and "a finding" in out and "=== truth" not in out, f"{tool}: {code}: {out}")
 
 
 LOG = "1 passed, {} failed, {} skipped"
