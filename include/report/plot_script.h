@@ -22,4 +22,14 @@ void plot_script_distribution(FILE *out, const struct metric *m);
  * about most_points (> 0) of them.  There is at least one. */
 void plot_script_ramp(FILE *out, const struct recording *r, size_t most_points);
 
+/* The values of a logarithmic axis; zeroed: none yet. */
+struct plot_extent {
+    double low, high;
+};
+
+void plot_extent_add(struct plot_extent *e, double value);
+
+/* Sets the range of axis 'x' or 'y' if all its values are equal: gnuplot warns of an empty one. */
+void plot_script_extent(FILE *out, char axis, const struct plot_extent *e);
+
 #endif

@@ -205,7 +205,8 @@ static bool is_judged(const struct json_object *trial)
     return class != NULL && (strcmp(class, "good") == 0 || strcmp(class, "bad") == 0);
 }
 
-static void print_trial(FILE *out, const struct json_object *trial)
+static void print_trial(FILE *out, const struct json_object *trial, struct plot_extent *loads,
+                        struct plot_extent *times)
 {
     double load, p50_ns, p99_ns = NAN;
 
@@ -214,6 +215,10 @@ static void print_trial(FILE *out, const struct json_object *trial)
         return;
     (void)result_double(trial, "p99_ns", &p99_ns);
     fprintf(out, "%.9g %.9g %.9g\n", load, p50_ns / NS_PER_S, p99_ns / NS_PER_S);
+    plot_extent_add(loads, load);
+    plot_extent_add(times, p50_ns / NS_PER_S);
+    if (!isnan(p99_ns))
+        plot_extent_add(times, p99_ns / NS_PER_S);
 }
 
 /* A vertical line at a load. */
@@ -245,16 +250,19 @@ void html_plots_trials(FILE *out, const struct json_object *search)
     const char *what = result_string(search, "find");
     const bool is_rate = what != NULL && strcmp(what, "rate") == 0;
     const struct json_object *trial;
+    struct plot_extent loads = {0}, times = {0};
 
     print_head(out, "trials", is_rate ? "load, queries/s" : "load, connections",
                "response time, s");
     /* an undefined point, so that a block without trials is no error */
     fputs("$d << EOD\nNaN NaN NaN\n", out);
     for (size_t i = 0; (trial = result_element(search, "trials", i)) != NULL; i++)
-        print_trial(out, trial);
+        print_trial(out, trial, &loads, &times);
     fputs("EOD\nset logscale xy\nset format y '%.0s %cs'\nset format x '%.0s%c'\n", out);
     print_bound(out, search, "lower");
     print_bound(out, search, "upper");
+    plot_script_extent(out, 'x', &loads);
+    plot_script_extent(out, 'y', &times);
     fputs("plot $d using 1:2 smooth unique with lines lt 1 title 'p50', "
           "$d using 1:3 smooth unique with lines lt 2 title 'p99'\n",
           out);

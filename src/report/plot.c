@@ -245,7 +245,8 @@ static void print_rates(FILE *out, const struct recordings *all, enum plot_form 
 
 /* --- trials of capacity searches --- */
 
-static void print_trials(FILE *out, const struct recordings *all, const char *class)
+static void print_trials(FILE *out, const struct recordings *all, const char *class,
+                         struct plot_extent *loads, struct plot_extent *times)
 {
     for (size_t i = 0; i < all->n; i++) {
         const struct json_object *trial;
@@ -256,9 +257,12 @@ static void print_trials(FILE *out, const struct recordings *all, const char *cl
             uint64_t p99_ns;
             double load;
 
-            if (name != NULL && strcmp(name, class) == 0 && result_double(trial, "load", &load) &&
-                result_u64(trial, "p99_ns", &p99_ns))
-                fprintf(out, "%.9g %.9g\n", load, (double)p99_ns / NS_PER_S);
+            if (name == NULL || strcmp(name, class) != 0 || !result_double(trial, "load", &load) ||
+                !result_u64(trial, "p99_ns", &p99_ns))
+                continue;
+            fprintf(out, "%.9g %.9g\n", load, (double)p99_ns / NS_PER_S);
+            plot_extent_add(loads, load);
+            plot_extent_add(times, (double)p99_ns / NS_PER_S);
         }
     }
 }
@@ -277,12 +281,13 @@ static void print_capacity(FILE *out, const struct recordings *all, enum plot_fo
 {
     static const char *const classes[] = {"good", "bad", "void"};
     const char *unit = result_string(all->items[0].result, "search.unit");
+    struct plot_extent loads = {0}, times = {0};
 
     print_head(out, form, "Trials of the capacity search");
     for (size_t c = 0; c < 3; c++) {
         /* an undefined point, so that a class without trials is no error */
         fprintf(out, "$d%zu << EOD\nNaN NaN\n", c);
-        print_trials(out, all, classes[c]);
+        print_trials(out, all, classes[c], &loads, &times);
         fputs("EOD\n", out);
     }
     for (size_t i = 0; i < all->n; i++) {
@@ -290,6 +295,8 @@ static void print_capacity(FILE *out, const struct recordings *all, enum plot_fo
         print_bound(out, &all->items[i], "search.upper", "lt 2 dt 2");
     }
     print_time_axis(out, form, "p99 of the response");
+    plot_script_extent(out, 'x', &loads);
+    plot_script_extent(out, 'y', &times);
     fputs("set format x '%.10g'\nset logscale x\nset xlabel ", out);
     plot_script_quote(out, unit != NULL ? unit : "load");
     fputs(" noenhanced\nset offsets graph 0.05, graph 0.05, graph 0.05, graph 0.05\n"

@@ -50,3 +50,17 @@ void plot_script_ramp(FILE *out, const struct recording *r, size_t most_points)
     fprintf(out, "%.6f %zu\n", (double)r->established_ns[r->n_established - 1] / NS_PER_S,
             r->n_established);
 }
+
+void plot_extent_add(struct plot_extent *e, double value)
+{
+    if (e->high == 0 || value < e->low)
+        e->low = value;
+    if (value > e->high)
+        e->high = value;
+}
+
+void plot_script_extent(FILE *out, char axis, const struct plot_extent *e)
+{
+    if (e->high > 0 && !(e->low < e->high))
+        fprintf(out, "set %crange [%.9g:%.9g]\n", axis, e->low / 1.1, e->high * 1.1);
+}

@@ -64,6 +64,21 @@ def test_plot_draws_every_picture():
         check("*" in drawn or "A" in drawn, f"a curve in {drawn}")
 
 
+def test_search_of_one_load_is_drawn():
+    """gnuplot warns of an axis with a single value."""
+    need_program("gnuplot")
+    directory = os.path.dirname(temp_path("x"))
+    runs_of(directory, ["-r", 500, "-t", "300ms"])
+    trial = {"step": "double", "load": 2000, "duration_s": 1, "class": "good", "p50_ns": 10**6, "p99_ns": 10**6, "lost": 0}
+    change(f"{directory}/0.json", search={"find": "rate", "unit": "q/s", "slo": ["p99<5ms"], "status": "inconclusive",
+                                          "reason": "time", "trials": [trial, trial]})
+    r = report("plot", "--kind", "capacity", "-o", f"{directory}/trials.svg", f"{directory}/0.json")
+    check_equal((r.stdout, r.stderr), ("", ""), "words about the plot")
+    check_picture(f"{directory}/trials.svg", PICTURES["capacity"])
+    r = report("html", "-o", f"{directory}/page.html", f"{directory}/0.json")
+    check_equal((r.stdout, r.stderr), ("", ""), "words about the page")
+
+
 def test_plot_says_what_is_missing():
     need_program("gnuplot")
     files = files_to_plot()
