@@ -57,6 +57,9 @@ struct client_opts {
     int close;
     uint64_t queries_per_conn;
     bool reconnect;
+    bool on_demand;
+    uint64_t idle_close_ns; /* 0: never */
+    bool keepalive;
     const char *backoff;
     struct backoff waits; /* parsed from it */
     bool quickack;

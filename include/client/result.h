@@ -17,6 +17,7 @@
 #include "measure/losses.h"
 #include "measure/rows.h"
 #include "measure/tally.h"
+#include "measure/timeout_counts.h"
 #include "measure/verdict.h"
 
 #include <stdbool.h>
@@ -72,6 +73,7 @@ struct client_result {
     uint64_t connect_elapsed_ns;    /* first connect started to last connection established */
     bool loaded;                    /* the measurement began */
     struct losses losses;
+    struct timeout_counts timeouts; /* of edns-tcp-keepalive; not counted without --keepalive */
     bool server_was_tried, server_accepts; /* after all connections were lost */
     bool interrupted;
     bool gave_up;     /* no connection of the first window was answered: no others were opened */

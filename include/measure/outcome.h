@@ -24,6 +24,8 @@
 #define OUTCOME_REASONS(X)                                                                         \
     X(FINISHED, "finished", NULL)                                                                  \
     X(CANCELLED, "cancelled", NULL)                                                                \
+    X(IDLE, "idle", NULL)                                                                          \
+    X(KEEPALIVE, "keepalive timeout", NULL)                                                        \
     X(PORTS, "source ports exhausted",                                                             \
       "add source tuples: --source with more addresses, or a wider --sport range")                 \
     X(FDS, "fd limit", "raise the hard limit (ulimit -Hn)")                                        \

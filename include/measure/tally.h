@@ -12,6 +12,7 @@
 #include "protocol/query.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,10 +27,27 @@ struct tally_queries {
     tally_count unsent;    /* never sent: no live connection, or no id within the timeout */
     tally_count answered;
     tally_count timeout;
-    tally_count error;     /* their connection ended first */
-    tally_count cancelled; /* in flight when the run ended */
-    tally_count blocked;   /* had to wait for a free id, whatever their outcome */
-    tally_count rerouted;  /* moved to another connection because theirs was not usable */
+    tally_count error;       /* their connection ended first */
+    tally_count cancelled;   /* in flight when the run ended */
+    tally_count blocked;     /* had to wait for a free id, whatever their outcome */
+    tally_count rerouted;    /* moved to another connection because theirs was not usable */
+    tally_count unconnected; /* of the unsent: the connection opened for them failed */
+};
+
+/* Classes of connections by the queries that they carried: 0, 1, 2, 3-4, 5-8, ... */
+enum { TALLY_CARRIED_CLASSES = 34 };
+
+/* Connections that are opened when a query is due (--on-demand). */
+struct tally_demand {
+    tally_count requested; /* connections, each because a query was due */
+    tally_count withdrawn; /* of these, never attempted: the run ended first */
+    tally_count opened;    /* connections that became usable */
+    tally_count reused;    /* queries sent on a connection that was open when they were due */
+    tally_count waited;    /* queries sent that waited for their connection to open */
+    tally_count carried;   /* queries sent on connections that have ended */
+    tally_count carried_by[TALLY_CARRIED_CLASSES]; /* connections that were usable and have ended */
+    /* Answers with edns-tcp-keepalive (RFC 7828), without, and those that could not be parsed. */
+    tally_count keepalives, no_keepalive, bad_keepalive;
 };
 
 /* Messages that the server pushed.  Greetings are not among them, nor duplicates and damaged ones
@@ -70,6 +88,7 @@ struct tally {
     } answers;                                               /* to measured queries */
     tally_count errors[OUTCOME_N_PHASES][OUTCOME_N_REASONS]; /* why measured queries failed */
     struct tally_push push;
+    struct tally_demand demand;
     tally_count late;       /* answers to queries that had timed out */
     tally_count duplicate;  /* answers to queries already answered */
     tally_count unknown_id; /* answers to queries never sent */
@@ -114,11 +133,22 @@ uint64_t tally_connections_by_reason(const struct tally *t, enum outcome_reason 
 
 /* Checks the laws on the sums at the end of a run: asked + reopened connections = connection
  * outcomes; for each class of queries scheduled = sent + unsent and sent = answered + timeout +
- * error + cancelled; errors by outcome add up; measured answers = answers by response code; answers
- * and messages = values in the response histogram; the other measured queries and messages =
- * samples beyond it.  Returns NULL, or the law broken first: a bug of this program, never of its
- * peer. */
+ * error + cancelled; errors by outcome add up, including those of queries whose connection could
+ * not be opened; measured answers = answers by response code; answers and messages = values in the
+ * response histogram; the other measured queries and messages = samples beyond it.  Returns NULL,
+ * or the law broken first: a bug of this program, never of its peer. */
 const char *tally_check(const struct tally *t, uint64_t connections_asked, uint64_t histogram_count,
                         uint64_t histogram_beyond);
+
+/* Likewise for a run with connections on demand: connections requested = attempted + withdrawn and
+ * opened = ended, by the queries carried; queries sent = reused + waited = carried; with
+ * --keepalive, answers = with, without and with a malformed edns-tcp-keepalive. */
+const char *tally_check_demand(const struct tally *t, bool keepalive);
+
+/* Returns the class of a connection that carried n queries.  _first, _last: the bounds of a class.
+ */
+unsigned tally_carried_class(uint32_t n_queries);
+uint64_t tally_carried_first(unsigned class);
+uint64_t tally_carried_last(unsigned class);
 
 #endif

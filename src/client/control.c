@@ -94,6 +94,8 @@ static enum control_status change_connections(const struct client_control *c, ui
 
     if (config->population.n > 0)
         return REFUSE(NOT_NOW, "--conn-schedule sets the number of connections");
+    if (config->on_demand)
+        return REFUSE(NOT_NOW, "--on-demand: queries open the connections");
     if (n_start > config->n_connections - wanted)
         return REFUSE(NOT_NOW, "at most %" PRIu64 " more can be started: see --max-connections",
                       config->n_connections - wanted);

@@ -58,8 +58,8 @@ static void judge_search(const struct client_result *r, struct verdict_input *in
 void client_judge(struct client_result *r, const struct client_plan *plan, unsigned required)
 {
     const struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
-    /* At any time, many are being replaced. */
-    const bool churns = plan->config.queries_per_conn > 0;
+    /* At any time, many are being replaced, or closed until a query is due. */
+    const bool churns = plan->config.queries_per_conn > 0 || plan->config.on_demand;
     const struct tally_push *push = &r->tally.push;
     const struct hist *response = &r->metrics[CLIENT_RESPONSE];
     const double steal = host_counters_steal_percent(&r->host_after, &r->host_loaded);
@@ -72,7 +72,7 @@ void client_judge(struct client_result *r, const struct client_plan *plan, unsig
         .connections_live = churns ? r->connections_wanted : r->connections_live,
         .scheduled = tally_get(&q->scheduled),
         .sent = tally_get(&q->sent),
-        .unsent = tally_get(&q->unsent),
+        .unsent = tally_get(&q->unsent) - tally_get(&q->unconnected),
         .has_growth = r->has_growth,
         .in_flight_early = r->in_flight_early,
         .in_flight_late = r->in_flight_late,
@@ -92,11 +92,14 @@ void client_judge(struct client_result *r, const struct client_plan *plan, unsig
                             (plan->config.listens && response->count + response->beyond == 0),
     };
 
-    in->sent_on_schedule = in->scheduled == in->unsent || r->sent_ns == 0
+    /* on demand, queries that wait for a connection are sent after the schedule has ended */
+    in->sent_on_schedule = in->scheduled == in->unsent || r->sent_ns == 0 || plan->config.on_demand
                                ? 1.0
                                : (double)in->sent / (double)(in->scheduled - in->unsent) *
                                      (double)r->scheduled_ns / (double)r->sent_ns;
     r->broken_law = tally_check(&r->tally, r->connections_asked, response->count, response->beyond);
+    if (r->broken_law == NULL && plan->config.on_demand)
+        r->broken_law = tally_check_demand(&r->tally, plan->config.keepalive);
     if (r->broken_law == NULL && r->has_rows &&
         tally_get(&q->answered) + tally_get(&r->tally.push.measured) !=
             r->rows.written[1] + r->rows.dropped[1] + r->rows.left_out[1])
@@ -126,7 +129,7 @@ void client_diagnose(struct client_result *r, const struct client_plan *plan, bo
         .not_begun =
             r->gave_up ? r->connections_asked - tally_get(&r->tally.connections.attempted) : 0,
         .losses = &r->losses,
-        .none_is_left = r->connections_live == 0,
+        .none_is_left = r->connections_live == 0 && !plan->config.on_demand,
         .server_was_tried = r->server_was_tried,
         .server_accepts = r->server_accepts,
         .deaf = r->connections_deaf,
@@ -141,7 +144,7 @@ void client_diagnose(struct client_result *r, const struct client_plan *plan, bo
         .in_time_wait = r->has_sockets ? r->sockets.time_wait : HOST_LIMITS_UNKNOWN,
         .threads_are_auto = threads_are_auto,
         .own_fd_tables = r->own_fd_tables,
-        .churns = plan->config.queries_per_conn > 0,
+        .churns = plan->config.queries_per_conn > 0 || plan->config.on_demand,
         .churn_per_s = client_result_churn_per_s(r),
     };
 

@@ -3,6 +3,7 @@
 #include "client/opts.h"
 
 #include "base/units.h"
+#include "client/opts_demand.h"
 #include "client/opts_find.h"
 #include "client/start_time.h"
 #include "client/worker/config.h"
@@ -62,8 +63,8 @@ static int check_schedule(const struct client_opts *o, char *error)
 
 static int check_query(const struct client_opts *o, char *error)
 {
-    static const char *const of_dns[] = {"qname", "qtype",  "query-file",
-                                         "edns",  "dnssec", "padding"};
+    static const char *const of_dns[] = {"qname",  "qtype",   "query-file", "edns",
+                                         "dnssec", "padding", "keepalive"};
 
     for (size_t i = 0; i < sizeof of_dns / sizeof *of_dns; i++)
         if (o->protocol != QUERY_DNS && was_given(of_dns[i]))
@@ -143,8 +144,8 @@ static int check_connections(struct client_opts *o, char *error)
     if (backoff_parse(&o->waits, o->backoff, reason) != 0)
         return REFUSE("--backoff: %s", reason);
     if (!was_given("prove"))
-        o->prove = o->queries_per_conn > 0; /* its first query proves the connection */
-    return 0;
+        o->prove = o->queries_per_conn > 0 || o->on_demand; /* its first query proves it */
+    return client_opts_check_demand(o, error);
 }
 
 static int check_tls(const struct client_opts *o, char *error)
@@ -202,6 +203,9 @@ static int check_rest(struct client_opts *o, char *error)
     if (!o->raw && o->output == NULL && (was_given("raw-full") || was_given("sample")))
         return REFUSE("--%s: requires --raw or --output",
                       was_given("sample") ? "sample" : "raw-full");
+    if (o->on_demand && o->control == NULL && client_opts_rate_qps(o) <= 0 &&
+        !client_opts_has_schedule(o) && !o->print_config)
+        return REFUSE("--on-demand: requires --rate, --interval or a schedule");
     if (o->warmup_ns > 0 && o->protocol != CLIENT_PROTOCOL_LISTEN && client_opts_rate_qps(o) <= 0 &&
         !client_opts_has_schedule(o))
         return REFUSE("--warmup: requires --rate, --interval or a schedule");

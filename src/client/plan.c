@@ -52,7 +52,8 @@ static int plan_query(struct client_plan *plan, const struct client_opts *o)
         .qtype = o->qtype,
         .edns = {.udp_bytes = (uint16_t)o->edns_bytes,
                  .padding_bytes = (uint16_t)o->padding_bytes,
-                 .dnssec = o->dnssec},
+                 .dnssec = o->dnssec,
+                 .keepalive = o->keepalive},
         .size_bytes = o->size_bytes,
     };
     char error[QUERY_ERROR_BYTES], *text = NULL;
@@ -129,7 +130,7 @@ static uint32_t busy_threads(const struct client_config *config, const struct cl
     uint32_t n = by_rate < n_cpus ? (uint32_t)by_rate + 1 : n_cpus;
 
     if (config->cpus.n > 0 || o->control != NULL || config->tls != NULL || config->listens ||
-        o->queries_per_conn > 0 || o->loop == CLIENT_LOOP_CLOSED)
+        o->queries_per_conn > 0 || o->on_demand || o->loop == CLIENT_LOOP_CLOSED)
         return n_cpus;
     if (n < by_connections)
         n = by_connections;
@@ -178,6 +179,9 @@ static void plan_load(struct client_config *c, const struct client_opts *o)
     c->close = o->close;
     c->queries_per_conn = (uint32_t)o->queries_per_conn;
     c->reconnect = o->reconnect;
+    c->on_demand = o->on_demand;
+    c->idle_close_ns = o->idle_close_ns;
+    c->keepalive = o->keepalive;
     c->backoff = o->waits;
     c->quickack = o->quickack;
     c->arrival = o->arrival;
@@ -189,7 +193,7 @@ static void plan_load(struct client_config *c, const struct client_opts *o)
     c->timeout_ns = o->timeout_ns;
     c->on_timeout = o->on_timeout;
     c->quiet = o->quiet;
-    c->record_connections = o->connections_out != NULL;
+    c->record_connections = o->connections_out != NULL || o->on_demand;
 }
 
 static void plan_stamps(struct client_plan *plan, const struct client_opts *o)
@@ -315,8 +319,8 @@ static int plan_room(struct client_plan *plan, const struct client_opts *o,
 {
     const uint64_t n = plan->config.n_at_begin = plan->config.n_connections;
     const bool may_grow =
-        o->find == CLIENT_FIND_CONNECTIONS ||
-        (o->find == CLIENT_FIND_NONE && o->control != NULL && plan->config.population.n == 0);
+        o->find == CLIENT_FIND_CONNECTIONS || (o->find == CLIENT_FIND_NONE && o->control != NULL &&
+                                               plan->config.population.n == 0 && !o->on_demand);
 
     fit(plan, o, host,
         !may_grow                               ? n

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "client/report_demand.h"
 #include "client/report_json_host.h"
 #include "client/report_search.h"
 #include "config/options_json.h"
@@ -90,6 +91,7 @@ static void put_class(struct json *j, const struct tally_queries *q)
     put_count(j, "cancelled", &q->cancelled);
     put_count(j, "blocked", &q->blocked);
     put_count(j, "rerouted", &q->rerouted);
+    put_count(j, "unconnected", &q->unconnected);
 }
 
 static void put_queries(struct json *j, const struct client_result *r)
@@ -338,6 +340,7 @@ void report_json(FILE *out, const struct report_about *about, const struct clien
     report_json_host(&j, about, r);
     put_connections(&j, r);
     put_churn(&j, about, r);
+    report_demand_json(&j, about, r);
     put_tls(&j, about, r);
     put_queries(&j, r);
     put_answers(&j, about, r);

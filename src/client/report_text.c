@@ -3,6 +3,7 @@
 #include "client/report.h"
 
 #include "base/units.h"
+#include "client/report_demand.h"
 #include "client/report_search.h"
 #include "client/report_text_host.h"
 #include "measure/latency_report.h"
@@ -60,8 +61,12 @@ static void print_head(FILE *out, const struct report_about *about, const struct
     if (query->n_queries > 1)
         fprintf(out, ", %s questions,", units_format_count(text, query->n_queries));
     fprintf(out, "%s to %s, %s connections%s", about->config->tls != NULL ? " over TLS" : "",
-            about->target, units_format_count(text, r->connections_asked),
-            about->config->population.n > 0 ? " at most, on a schedule" : "");
+            about->target,
+            units_format_count(text, about->config->on_demand ? about->config->n_connections
+                                                              : r->connections_asked),
+            about->config->on_demand          ? " at most, on demand"
+            : about->config->population.n > 0 ? " at most, on a schedule"
+                                              : "");
     print_load(out, about, r);
     fprintf(out,
             "\n  %" PRIu32 " thread%s, pacing %s, seed %" PRIu64
@@ -107,14 +112,16 @@ static void print_connections(FILE *out, const struct report_about *about,
                               const struct client_result *r)
 {
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
+    const bool on_demand = about->config->on_demand;
     uint64_t connected = tally_get(&r->tally.connections.connected);
 
     fprintf(out, "Connections  %s requested, %s connected, %s proven, %s half-open\n",
-            units_format_count(a, r->connections_asked), units_format_count(b, connected),
-            count_text(c, &r->tally.connections.proven),
+            units_format_count(a, on_demand ? tally_get(&r->tally.demand.requested)
+                                            : r->connections_asked),
+            units_format_count(b, connected), count_text(c, &r->tally.connections.proven),
             units_format_count(d, r->connections_half_open));
     fprintf(out, "             %s live at the end", units_format_count(a, r->connections_live));
-    if (r->connections_wanted < r->connections_asked)
+    if (r->connections_wanted < r->connections_asked && !on_demand)
         fprintf(out, ", %s requested then", units_format_count(a, r->connections_wanted));
     if (connected > 0 && r->connect_elapsed_ns > 0) {
         if (connected > r->connections_at_begin)
@@ -358,6 +365,7 @@ void report_text(FILE *out, const struct report_about *about, const struct clien
 {
     print_head(out, about, r);
     print_connections(out, about, r);
+    report_demand_text(out, about, r);
     if (about->config->tls != NULL)
         print_tls(out, r);
     if (about->rate_qps > 0) {

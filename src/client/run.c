@@ -254,7 +254,8 @@ static int lead(struct client_run_state *r)
     client_workers_join(&r->workers);
     if (r->settings->connections != NULL)
         client_workers_print_connections(&r->workers, r->settings->connections,
-                                         r->config->targets != NULL, r->progress.start_ns);
+                                         r->config->targets != NULL || r->config->on_demand,
+                                         r->progress.start_ns);
     client_run_collect(r);
     client_run_try_server(r);
     return 0;
@@ -285,7 +286,8 @@ static int prepare(struct client_run_state *r)
     for (int m = CLIENT_N_QUERY_METRICS; m < CLIENT_N_METRICS; m++)
         if (hist_init(&r->result->metrics[m]) != 0)
             return -1;
-    if (losses_init(&r->result->losses) != 0)
+    if (losses_init(&r->result->losses) != 0 ||
+        (config->keepalive && timeout_counts_init(&r->result->timeouts) != 0))
         return -1;
     if (client_intervals_init(&r->intervals, &r->workers, r->settings->interval_log,
                               r->result->metrics, r->result->batches, now_ns) != 0)

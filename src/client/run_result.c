@@ -77,6 +77,8 @@ void client_run_collect(struct client_run_state *r)
     client_intervals_finish(&r->intervals, clock_now_ns());
     result->log_failed = r->intervals.failed;
     client_workers_collect(&r->workers, result, &last_sent_ns);
+    if (r->config->on_demand)
+        result->connect_elapsed_ns = 0; /* connections open throughout the run */
     result->start.asked = r->settings->gate != NULL;
     result->scheduled_ns = measured_ns(r);
     result->load_ns = load_ns(r);
@@ -98,7 +100,8 @@ void client_run_try_server(struct client_run_state *r)
 {
     struct client_result *result = r->result;
 
-    if (result->interrupted || result->losses.idle.count == 0 || result->connections_live > 0)
+    if (result->interrupted || result->losses.idle.count == 0 || result->connections_live > 0 ||
+        r->config->on_demand)
         return;
     result->server_was_tried = true;
     result->server_accepts = sock_accepts(&r->config->target);

@@ -347,6 +347,7 @@ static int measure(struct client_session *s)
     for (int m = 0; m < CLIENT_N_METRICS; m++)
         hist_free(&result->metrics[m]);
     losses_free(&result->losses);
+    timeout_counts_free(&result->timeouts);
     client_find_free(find);
     free(find);
     free(result);

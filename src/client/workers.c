@@ -138,6 +138,7 @@ static void collect(const struct client_figures *f, struct client_result *result
     hist_merge(&result->metrics[CLIENT_HANDSHAKE], &f->handshake_times);
     hist_merge(&result->metrics[CLIENT_MIN_RTT], &f->min_rtts);
     losses_merge(&result->losses, &f->losses);
+    timeout_counts_merge(&result->timeouts, &f->timeouts);
     hist_merge(&result->metrics[CLIENT_GAP], &f->gaps);
     if (result->tls_version == NULL) {
         result->tls_version = f->tls_version;

@@ -44,7 +44,9 @@ uint64_t tally_connections_ended(const struct tally *t)
 uint64_t tally_connections_failed(const struct tally *t)
 {
     return tally_connections_ended(t) - tally_connections_by_reason(t, REASON_FINISHED) -
-           tally_connections_by_reason(t, REASON_CANCELLED);
+           tally_connections_by_reason(t, REASON_CANCELLED) -
+           tally_connections_by_reason(t, REASON_IDLE) -
+           tally_connections_by_reason(t, REASON_KEEPALIVE);
 }
 
 uint64_t tally_connections_by_reason(const struct tally *t, enum outcome_reason reason)
@@ -80,8 +82,8 @@ const char *tally_check(const struct tally *t, uint64_t connections_asked, uint6
         return law;
     if (sum_codes(t) != tally_get(&measured->answered))
         return "answered queries = answers by response code";
-    if (sum_outcomes(t->errors) != tally_get(&measured->error))
-        return "failed queries = failures by outcome";
+    if (sum_outcomes(t->errors) != tally_get(&measured->error) + tally_get(&measured->unconnected))
+        return "failed and unconnected queries = failures by outcome";
     if (tally_get(&measured->answered) + tally_get(&t->push.measured) != histogram_count)
         return "answered queries, messages = values in the response histogram";
     if (tally_get(&measured->scheduled) - tally_get(&measured->answered) +
@@ -89,4 +91,63 @@ const char *tally_check(const struct tally *t, uint64_t connections_asked, uint6
         histogram_beyond)
         return "unanswered queries, missed messages = samples beyond the response histogram";
     return NULL;
+}
+
+/* --- connections on demand --- */
+
+static uint64_t sum_sent(const struct tally *t)
+{
+    uint64_t sum = 0;
+
+    for (int class = 0; class < TALLY_N_CLASSES; class ++)
+        sum += tally_get(&t->queries[class].sent);
+    return sum;
+}
+
+static uint64_t sum_answered(const struct tally *t)
+{
+    uint64_t sum = 0;
+
+    for (int class = 0; class < TALLY_N_CLASSES; class ++)
+        sum += tally_get(&t->queries[class].answered);
+    return sum;
+}
+
+const char *tally_check_demand(const struct tally *t, bool keepalive)
+{
+    const struct tally_demand *d = &t->demand;
+    uint64_t ended = 0;
+
+    for (int class = 0; class < TALLY_CARRIED_CLASSES; class ++)
+        ended += tally_get(&d->carried_by[class]);
+    if (tally_get(&d->requested) != tally_get(&t->connections.attempted) + tally_get(&d->withdrawn))
+        return "connections requested on demand = attempted + withdrawn";
+    if (tally_get(&d->opened) != ended)
+        return "connections opened on demand = connections by queries carried";
+    if (sum_sent(t) != tally_get(&d->reused) + tally_get(&d->waited))
+        return "sent queries = on an open connection + after waiting for one";
+    if (sum_sent(t) != tally_get(&d->carried))
+        return "sent queries = queries carried by connections";
+    if (keepalive && sum_answered(t) != tally_get(&d->keepalives) + tally_get(&d->no_keepalive) +
+                                            tally_get(&d->bad_keepalive))
+        return "answered queries = answers with, without and with a malformed keepalive timeout";
+    return NULL;
+}
+
+/* Class k > 0 ends at 2^(k-1). */
+unsigned tally_carried_class(uint32_t n_queries)
+{
+    if (n_queries <= 1)
+        return n_queries;
+    return 33u - (unsigned)__builtin_clz(n_queries - 1);
+}
+
+uint64_t tally_carried_first(unsigned class)
+{
+    return class <= 1 ? class : (1ull << (class - 2)) + 1;
+}
+
+uint64_t tally_carried_last(unsigned class)
+{
+    return class == 0 ? 0 : 1ull << (class - 1);
 }

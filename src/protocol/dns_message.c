@@ -2,6 +2,8 @@
  * dns_message: see protocol/dns_message.h. */
 #include "protocol/dns_message.h"
 
+#include "protocol/dns_keepalive.h"
+
 #include <string.h>
 
 enum { LENGTH_BYTES = 2, OPT_BYTES = 11, OPTION_BYTES = 4 }; /* both without their content */
@@ -16,19 +18,32 @@ static uint8_t *put_u16(uint8_t *out, size_t value)
 
 static bool has_edns(const struct dns_edns *edns)
 {
-    return edns->udp_bytes > 0 || edns->padding_bytes > 0 || edns->dnssec;
+    return edns->udp_bytes > 0 || edns->padding_bytes > 0 || edns->dnssec || edns->keepalive;
 }
 
-/* Appends the head of the option to a message of n_bytes. */
-static uint8_t *put_padding(uint8_t *out, size_t block, size_t n_bytes)
+/* Appends an option of n zeros. */
+static uint8_t *put_option(uint8_t *out, size_t code, size_t n)
 {
-    const size_t n_padding = (block - n_bytes % block) % block;
+    out = put_u16(out, code);
+    out = put_u16(out, n);
+    memset(out, 0, n);
+    return out + n;
+}
 
-    out = put_u16(out, OPTION_BYTES + n_padding); /* total length of all options */
-    out = put_u16(out, OPTION_PADDING);
-    out = put_u16(out, n_padding);
-    memset(out, 0, n_padding);
-    return out + n_padding;
+/* Appends the options, and before them their total length, to a message of n_bytes. */
+static uint8_t *put_options(uint8_t *out, const struct dns_edns *edns, size_t n_bytes)
+{
+    const size_t block = edns->padding_bytes, n_keepalive = edns->keepalive ? OPTION_BYTES : 0;
+    size_t n_padding = 0, n_options = n_keepalive;
+
+    if (block > 0) {
+        n_options += OPTION_BYTES;
+        n_padding = (block - (n_bytes + n_options) % block) % block;
+    }
+    out = put_u16(out, n_options + n_padding);
+    if (edns->keepalive)
+        out = put_option(out, DNS_KEEPALIVE_OPTION, 0);
+    return block > 0 ? put_option(out, OPTION_PADDING, n_padding) : out;
 }
 
 /* Appends the OPT record to a message of n_bytes. */
@@ -39,9 +54,7 @@ static uint8_t *put_opt(uint8_t *out, const struct dns_edns *edns, size_t n_byte
     out = put_u16(out, edns->udp_bytes > 0 ? edns->udp_bytes : DNS_MESSAGE_UDP_BYTES);
     out = put_u16(out, 0); /* extended RCODE, version */
     out = put_u16(out, edns->dnssec ? EDNS_DO : 0);
-    return edns->padding_bytes > 0
-               ? put_padding(out, edns->padding_bytes, n_bytes + OPT_BYTES + OPTION_BYTES)
-               : put_u16(out, 0);
+    return put_options(out, edns, n_bytes + OPT_BYTES);
 }
 
 size_t dns_message_encode(uint8_t out[DNS_MESSAGE_BYTES], const struct dns_question *question,

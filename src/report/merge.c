@@ -57,6 +57,11 @@ static bool ends_with(const char *text, const char *end)
     return n_text >= n_end && strcmp(text + n_text - n_end, end) == 0;
 }
 
+static bool begins_with(const char *text, const char *begin)
+{
+    return strncmp(text, begin, strlen(begin)) == 0;
+}
+
 static bool is_number(const struct json_object *value)
 {
     return json_object_is_type(value, json_type_int) ||
@@ -78,6 +83,10 @@ static struct json_object *merge_numbers(const char *key, struct json_object *a,
     const double x = json_object_get_double(a), y = json_object_get_double(b);
     uint64_t count, more;
 
+    if (ends_with(key, "_ratio") || begins_with(key, "mean_") || begins_with(key, "most_common"))
+        return NULL;
+    if (begins_with(key, "min_"))
+        return copy_of(x <= y ? a : b);
     if (ends_with(key, "_qps") || ends_with(key, "per_s"))
         return json_object_new_double(x + y);
     if (ends_with(key, "_s"))

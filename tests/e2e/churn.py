@@ -5,11 +5,6 @@ that comes back gets its connections back."""
 from namespace import *
 
 
-def waiting_to_be_accepted(server):
-    """Connections in the accept queues of its listeners."""
-    return sum(s.n_unread for s in tcp_sockets(server.pid) if s.state == LISTEN and s.local_port == server.port)
-
-
 def check_counts_of_both_sides(server, r):
     wait_for(lambda: waiting_to_be_accepted(server) == 0, "the server to accept the last ones")
     server.stop()

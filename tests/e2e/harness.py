@@ -182,7 +182,7 @@ def check_sums(j):
     check_equal(j["latency_ns"]["response"]["count"], q["answered"], "response histogram")
     check_equal(j["latency_ns"]["service"]["count"], q["answered"], "service histogram")
     check_equal(j["latency_ns"]["send_lag"]["count"], q["sent"], "send lag histogram")
-    check_equal(sum(q["outcomes"].values()), q["error"], "errors by outcome")
+    check_equal(sum(q["outcomes"].values()), q["error"] + q["unconnected"], "errors by outcome")
     if j["answers"] is not None:
         check_equal(sum(j["answers"]["rcodes"].values()) + j["answers"]["echoed"], q["answered"], "answers by code")
     c = j["connections"]

@@ -42,3 +42,8 @@ def tcp_sockets(pid="self"):
 
 def listens(port):
     return any(s.state == LISTEN and s.local_port == port for s in tcp_sockets())
+
+
+def waiting_to_be_accepted(server):
+    """Connections in the accept queues of a server's listeners."""
+    return sum(s.n_unread for s in tcp_sockets(server.pid) if s.state == LISTEN and s.local_port == server.port)

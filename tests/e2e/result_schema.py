@@ -71,6 +71,8 @@ def real_results():
                                             "300ms", "127.0.0.1").json
         results["churn"] = run_client(*to_server, "-c", 5, "-r", 200, "--queries-per-conn", 5, "--reconnect",
                                       "-t", "500ms", "127.0.0.1").json
+        results["on demand"] = run_client(*to_server, "-c", 5, "-r", 200, "--on-demand", "--idle-close", "10ms", "-t",
+                                          "500ms", "127.0.0.1").json
         client = Client(*to_server, "-c", 5, "-r", 100, "--stats-interval", "200ms", "127.0.0.1")
         wait_until_running(client)
         client.process.send_signal(signal.SIGINT)
@@ -129,6 +131,7 @@ def test_results_are_as_the_schema_says():
     results = real_results()
     results["merged"] = merged(results["full"], results["losses"])
     results["merged at a moment"] = merged(results["at a moment"], results["full"])
+    results["merged on demand"] = merged(results["on demand"], results["on demand"])
     results["merged listeners"] = merged(results["listen"], results["listen"])
     for what, s in (("the schema", schema()), ("the closed schema", closed(schema()))):
         errors = dict(zip(results, errors_of(s, list(results.values()))))

@@ -63,6 +63,7 @@ static void free_result(struct client_result *r)
     for (int m = 0; m < CLIENT_N_METRICS; m++)
         hist_free(&r->metrics[m]);
     losses_free(&r->losses);
+    timeout_counts_free(&r->timeouts);
     free(r);
 }
 

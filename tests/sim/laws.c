@@ -156,22 +156,58 @@ static void check_arrivals(const struct client_config *config, const struct clie
           n_scheduled);
 }
 
-/* A worker that has time sends when a query is due: in a turn after its wake-up, and after what
- * else it does meanwhile. */
-static void check_lag(const struct scenario *s, const struct hist *lag)
+/* It acts in a turn after its wake-up, and after what else it does meanwhile. */
+uint64_t laws_most_late_ns(const struct scenario *s)
 {
     const uint64_t interval_ns = s->interval_us * 1000;
     const uint64_t each_ns =
         s->closed_loop ? interval_ns / s->connections : 1000000000 / (s->rate_qps + 1);
-    const uint64_t most_ns =
-        20 * 1000000ull + 4 * s->wakeup_us * 1000 + 1000 * s->connections * s->call_ns;
+
     /* a buffer smaller than a message takes a call and more for each of its bytes */
     if (s->sndbuf_bytes > 0 && s->sndbuf_bytes < s->message_bytes)
-        return;
+        return UINT64_MAX;
     if (s->listen || each_ns < 100 * s->call_ns || s->preempt_permille > 0 || s->malloc_ppm > 0 ||
         s->steps > 0)
-        return;
+        return UINT64_MAX;
+    return 20 * 1000000ull + 4 * s->wakeup_us * 1000 + 1000 * s->connections * s->call_ns;
+}
+
+/* A worker that has time sends when a query is due; on demand, the query may wait. */
+static void check_lag(const struct scenario *s, const struct hist *lag)
+{
+    const uint64_t most_ns = s->on_demand ? UINT64_MAX : laws_most_late_ns(s);
+
     LAW(lag->max_ns <= most_ns, "a query was sent %" PRIu64 " ns after it was due", lag->max_ns);
+}
+
+/* Whether each connection opens at once, and the drain is long enough for it.  Not if it may have
+ * to wait for the answers of the one before, which was told to close. */
+static bool all_connect(const struct scenario *s)
+{
+    return s->keepalive + s->syn_lost_permille + s->refused_permille + s->accept_queue +
+                   s->stall_us ==
+               0 &&
+           s->connect_rate + s->memory_grant + s->planned_ports + s->fd_limit == 0 &&
+           s->socket_permille + s->bind_permille + s->connect_permille + s->watch_permille == 0 &&
+           s->connect_window >= s->connections && laws_most_late_ns(s) < 100000000 &&
+           s->connect_timeout_us > 200000 + 2 * (s->latency_us + s->jitter_us) &&
+           s->drain_us > 200000 + 2 * (s->latency_us + s->jitter_us);
+}
+
+static void check_demand(const struct scenario *s, const struct tally *t, bool was_stopped)
+{
+    const struct tally_queries *measured = &t->queries[TALLY_MEASURED];
+    const struct tally_queries *warmup = &t->queries[TALLY_WARMUP];
+    const char *broken = tally_check_demand(t, s->keepalive && s->protocol == 0);
+
+    LAW(broken == NULL, "the product's own law: %s", broken);
+    equal("connections opened", tally_get(&t->demand.opened), ledger_sums.n_usable);
+    equal("queries on open connections", tally_get(&t->demand.reused), ledger_sums.n_reused);
+    equal("queries that waited", tally_get(&t->demand.waited), ledger_sums.n_waited);
+    if (!was_stopped && all_connect(s))
+        equal("queries never sent, although their connection opened",
+              tally_get(&measured->unsent) + tally_get(&warmup->unsent),
+              tally_get(&measured->unconnected) + tally_get(&warmup->unconnected));
 }
 
 void laws_check(const struct scenario *s, const struct client_config *config,
@@ -191,6 +227,8 @@ void laws_check(const struct scenario *s, const struct client_config *config,
     check_tls(&r->tally, &r->metrics[CLIENT_HANDSHAKE]);
     if (s->listen)
         check_push(s, r, was_stopped);
+    if (s->on_demand)
+        check_demand(s, &r->tally, was_stopped);
     check_lag(s, &r->metrics[CLIENT_SEND_LAG]);
     if (begin_ns != 0 && !was_stopped && !s->closed_loop && !s->listen && s->steps == 0)
         check_arrivals(config, r, begin_ns);

@@ -13,6 +13,9 @@ struct client_config;
 struct client_result;
 struct client_workers;
 
+/* How late a worker may be that has time for what it does.  UINT64_MAX: it may have none. */
+uint64_t laws_most_late_ns(const struct scenario *s);
+
 /* A law that is broken ends the process. */
 void laws_check(const struct scenario *s, const struct client_config *config,
                 const struct client_workers *workers, const struct client_result *r,

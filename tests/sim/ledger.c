@@ -5,6 +5,7 @@
 #include "client/worker/query.h"
 #include "fiber.h"
 #include "ledger_entries.h"
+#include "ledger_idle.h"
 #include "ledger_push.h"
 #include "ledger_stream.h"
 #include "ledger_values.h"
@@ -149,6 +150,7 @@ void ledger_on_sent(uint32_t i, const struct inflight_query *q, uint64_t sent_ns
     if (entry->class != TALLY_PROBE)
         ledger_values_add_due(q->intended_ns);
     ledger_sums.classes[entry->class].sent++;
+    ledger_idle_sent(i, q->tag & CLIENT_QUERY_WAITED);
     if (entry->class == TALLY_MEASURED)
         ledger_values_add(CLIENT_SEND_LAG, sent_ns - q->intended_ns);
 }
@@ -174,6 +176,7 @@ void ledger_on_received(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_
     now->n_clocks = arrived_ns != 0 ? CLOCKS_OF_CONVERSION : 0;
     now->is_malformed = false;
     now->is_drained = is_drained;
+    ledger_idle_received(i, data, n_bytes);
     if (world.scenario.listen)
         ledger_push_received(i, n_bytes, arrived_ns);
     else if (world.scenario.tls == 0)
@@ -203,6 +206,7 @@ void ledger_on_clock(uint64_t now_ns)
     if (now->n_clocks-- > 0)
         return;
     now->stamp_ns = now_ns;
+    ledger_idle_rest((uint32_t)now->tcp_name);
     if (world.scenario.listen)
         ledger_push_stamped(now_ns);
 }
@@ -303,7 +307,7 @@ void ledger_on_answered(uint32_t i, const struct inflight_query *q)
     if (entry->class == TALLY_MEASURED) {
         ledger_values_add(CLIENT_RESPONSE, now->stamp_ns - entry->intended_ns);
         ledger_values_add(CLIENT_SERVICE, now->stamp_ns - entry->sent_ns);
-        add_parts(now, entry, q->tag & CLIENT_QUERY_BLOCKED);
+        add_parts(now, entry, q->tag & (CLIENT_QUERY_BLOCKED | CLIENT_QUERY_WAITED));
     }
     ledger_entry_end_by_answer(e);
 }
@@ -335,6 +339,7 @@ void ledger_on_expired(uint32_t i, const struct inflight_query *q)
         "fd %d id %u: expires %" PRIu64 " ns too early", t->fd, q->id,
         entry->sent_ns + timeout_ns - fiber_clock_ns[fiber_current()]);
     ledger_sums.classes[entry->class].expired++;
+    ledger_idle_rest(i);
     if (q->state == INFLIGHT_WAITING) {
         LAW(!entry->on_wire, "fd %d id %u: withdrawn, but written", t->fd, q->id);
         ledger_sums.n_withdrawn++;
@@ -358,7 +363,10 @@ void ledger_on_lost(uint32_t i, uint32_t n_waiting)
     while (!world.scenario.listen && (e = t->ledger.first_entry) != LEDGER_NONE) {
         const struct ledger_entry *entry = ledger_entry_at(e);
 
-        ledger_sums.classes[entry->class].lost += entry->state == LEDGER_IN_FLIGHT;
+        if (entry->state == LEDGER_IN_FLIGHT) {
+            ledger_sums.classes[entry->class].lost++;
+            ledger_idle_rest(i);
+        }
         n_unwritten += !entry->on_wire;
         ledger_entry_free(e);
     }

@@ -78,6 +78,7 @@ struct ledger_sums {
     struct ledger_class classes[TALLY_N_CLASSES];
     uint64_t n_late, n_duplicate, n_unknown, n_recycled, n_withdrawn;
     uint64_t n_unsure; /* answers behind one that may have ended the connection */
+    uint64_t n_usable, n_reused, n_waited; /* connections, queries sent on demand */
 };
 
 extern struct ledger_sums ledger_sums;

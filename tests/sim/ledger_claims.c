@@ -2,11 +2,13 @@
  * ledger_claims: what the product says of its queries, seen at the calls from one of its parts to
  * another (the linker's --wrap), passed on to the ledger. */
 #include "client/worker/conn.h"
+#include "client/worker/demand.h"
 #include "client/worker/query.h"
 #include "client/worker/tls.h"
 #include "client/worker/turnover.h"
 #include "descriptor.h"
 #include "ledger.h"
+#include "ledger_idle.h"
 #include "ledger_tls.h"
 #include "violation.h"
 #include "world.h"
@@ -77,6 +79,42 @@ void __wrap_inflight_expire(struct inflight *t, struct inflight_list *list, uint
     __real_inflight_expire(t, list, slot);
 }
 
+/* --- connections on demand --- */
+
+uint32_t __real_client_demand_queue(struct client_demand *d, uint32_t slot, uint64_t intended_ns,
+                                    uint8_t class);
+uint32_t __wrap_client_demand_queue(struct client_demand *d, uint32_t slot, uint64_t intended_ns,
+                                    uint8_t class);
+void __real_client_conn_become_usable(struct client_conn *c);
+void __wrap_client_conn_become_usable(struct client_conn *c);
+
+/* Whether the client has a connection that takes queries. */
+static bool has_usable(const struct client_conn *c)
+{
+    return c->state != CLIENT_CONN_NEW && descriptor_of(event_get_fd(&c->event)) != NULL &&
+           c->state != CLIENT_CONN_ENDED && ledger_idle_is_usable(tcp_of(c));
+}
+
+uint32_t __wrap_client_demand_queue(struct client_demand *d, uint32_t slot, uint64_t intended_ns,
+                                    uint8_t class)
+{
+    const bool is_open = has_usable(&d->transport->conns[slot]);
+    const uint32_t q = __real_client_demand_queue(d, slot, intended_ns, class);
+
+    LAW(q == INFLIGHT_NONE ||
+            !(inflight_at(&d->queries->inflight, q)->tag & CLIENT_QUERY_WAITED) == is_open,
+        "client %u: its connection is %s, but the query %s", slot, is_open ? "open" : "not open",
+        is_open ? "waits" : "does not wait");
+    return q;
+}
+
+void __wrap_client_conn_become_usable(struct client_conn *c)
+{
+    __real_client_conn_become_usable(c);
+    if (c->transport->config->on_demand)
+        ledger_idle_usable(tcp_of(c));
+}
+
 /* --- connections --- */
 
 int __real_client_tls_send_own(struct client_conn *c);
@@ -126,8 +164,13 @@ void __wrap_client_tls_record_handshake(struct client_conn *c, uint64_t handshak
 
 void __wrap_client_conn_close(struct client_conn *c, struct outcome outcome, int error)
 {
+    const bool as_idle = outcome.reason == REASON_IDLE || outcome.reason == REASON_KEEPALIVE;
+
     if (world.scenario.tls > 0 && c->state == CLIENT_CONN_SECURING)
         ledger_tls_on_close(tcp_of(c), outcome);
+    if (c->transport->config->on_demand && c->state == CLIENT_CONN_LIVE)
+        ledger_idle_close(tcp_of(c), c->transport->config->idle_close_ns, as_idle,
+                          c->queries.head != INFLIGHT_NONE);
     __real_client_conn_close(c, outcome, error);
 }
 

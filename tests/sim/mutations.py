@@ -109,8 +109,8 @@ MUTATIONS = {
     ),
     "coordinated_omission": (
         "src/client/worker/dispatch.c",
-        "!queue(d, i, intended_ns, class, query)",
-        "!queue(d, i, now_ns, class, query)",
+        ": queue(d, i, intended_ns, class, query)",
+        ": queue(d, i, now_ns, class, query)",
     ),
     "stamped_after_the_write": (
         "src/client/worker/send.c",
@@ -162,10 +162,66 @@ MUTATIONS = {
         "if (slot != INFLIGHT_NONE && is_overdue(qs, slot, received_ns)) {",
         "if (slot == 0x7fffffff && is_overdue(qs, slot, received_ns)) {",
     ),
+    "closed_as_idle_with_a_query_in_flight": (
+        "src/client/worker/demand.c",
+        "    client_idle_leave(d->idle, c);\n    client_send_join(d->send, c);",
+        "    client_send_join(d->send, c);",
+    ),
+    "idle_ends_1_us_early": (
+        "src/client/worker/idle.c",
+        "deadlines_next_ns(&idle->deadlines) <= now_ns;",
+        "deadlines_next_ns(&idle->deadlines) <= now_ns + 1000;",
+    ),
+    "idle_from_the_first_answer": (
+        "src/client/worker/idle.c",
+        "    deadlines_set(&idle->deadlines, client_conn_slot(c), now_ns + most_ns);",
+        "    if (idle->deadlines.places[client_conn_slot(c)] == 0)\n"
+        "        deadlines_set(&idle->deadlines, client_conn_slot(c), now_ns + most_ns);",
+    ),
+    "sends_after_it_was_told_to_close": (
+        "src/client/worker/idle.c",
+        "    if (timeout > 0 || c->state != CLIENT_CONN_LIVE)",
+        "    if (timeout > 0 || c->state != CLIENT_CONN_LIVE || c->queries.head != INFLIGHT_NONE)",
+    ),
+    "keepalive_timeout_of_another_unit": (
+        "src/client/worker/idle.c",
+        "allowed * DNS_KEEPALIVE_UNIT_NS;",
+        "allowed * 2 * DNS_KEEPALIVE_UNIT_NS;",
+    ),
+    "keepalive_timeout_of_the_connection_before": (
+        "src/client/worker/demand.c",
+        "    client_idle_allow_any(d->idle, c);\n",
+        "",
+    ),
+    "keepalive_counted_when_late": (
+        "src/client/worker/demand.c",
+        "    if (client_answer_take_one(d->answers, c, received_ns))\n        count_keepalive",
+        "    (void)client_answer_take_one(d->answers, c, received_ns);\n        count_keepalive",
+    ),
+    "reuse_counted_twice": (
+        "src/client/worker/demand.c",
+        "tally_add(&counts(d)->reused, 1);",
+        "tally_add(&counts(d)->reused, 2);",
+    ),
+    "query_waits_and_nobody_connects": (
+        "src/client/worker/demand.c",
+        "    if (is_first && client_conn_is_free(&d->transport->conns[slot]))\n",
+        "    if (is_first && d->transport->conns[slot].state == CLIENT_CONN_NEW)\n",
+    ),
+    "unconnected_without_its_outcome": (
+        "src/client/worker/query.c",
+        "                tally_add(&tally->errors[outcome.phase][outcome.reason], 1);\n        }\n        inflight_remove",
+        "                tally_add(&tally->errors[PHASE_RUN][REASON_IDLE], 0);\n        }\n        inflight_remove",
+    ),
+    "carried_counted_from_the_first_connection": (
+        "src/client/worker/demand.c",
+        "    client->n_sent_before = n_sent;\n",
+        "",
+    ),
     "lost_queries_not_counted_beyond": (
         "src/client/worker/query.c",
-        "            client_query_unanswered(qs, q->state != INFLIGHT_QUEUED);",
-        "            client_query_unanswered(qs, false);",
+        "                client_query_unanswered(qs, true);",
+        "                client_query_unanswered(qs, false);",
     ),
     "tls_leaks_after_a_reset": (
         "src/client/worker/conn.c",

@@ -277,6 +277,27 @@ static void draw_tls(struct scenario *s, struct rng *r)
         s->rate_qps /= 2;
 }
 
+/* Connections are opened by the queries. */
+static void draw_on_demand(struct scenario *s, struct rng *r)
+{
+    if (s->listen || s->tls > 0 || s->closed_loop || s->population > 0 || s->steps > 0 ||
+        !one_in(r, 4))
+        return;
+    s->on_demand = 1;
+    s->idle_close_us = one_in(r, 5) ? 0 : of_any_size(r, 1, 100000);
+    s->queries_per_conn = s->reconnect = s->prove = 0;
+    if (s->protocol != 0 || one_in(r, 2))
+        return;
+    s->keepalive = 1;
+    s->keepalive_permille = between(r, 1, 1000);
+    s->keepalive_most = one_in(r, 3) ? 0 : between(r, 1, 10);
+    s->keepalive_bad_permille = one_in(r, 3) ? between(r, 1, 300) : 0;
+    s->duration_us = of_any_size(r, s->duration_us, 3000000);
+    while (s->rate_qps * s->duration_us > 1000 * 1000000ull)
+        s->rate_qps /= 2;
+    s->rate_qps = s->rate_qps > 0 ? s->rate_qps : 1;
+}
+
 struct scenario scenario_random(uint64_t seed)
 {
     struct scenario s = scenario_simplest(seed);
@@ -297,5 +318,6 @@ struct scenario scenario_random(uint64_t seed)
     if (one_in(&r, 12))
         s.gate_us = of_any_size(&r, 1, 3000000);
     draw_tls(&s, &r);
+    draw_on_demand(&s, &r);
     return s;
 }

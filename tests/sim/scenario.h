@@ -27,6 +27,9 @@
     X(interval_us, 1000)                                                                           \
     X(queries_per_conn, 0)                                                                         \
     X(reconnect, 0)                                                                                \
+    X(on_demand, 0)                                                                                \
+    X(idle_close_us, 0) /* 0: never */                                                             \
+    X(keepalive, 0)                                                                                \
     X(close_on_timeout, 0)                                                                         \
     X(close_with_rst, 0)                                                                           \
     X(prove, 1)                                                                                    \
@@ -77,6 +80,9 @@
     X(malformed_permille, 0)                                                                       \
     X(fin_permille, 0) /* it closes after an answer */                                             \
     X(reset_permille, 0)                                                                           \
+    X(keepalive_permille, 0)     /* answers with edns-tcp-keepalive ... */                         \
+    X(keepalive_most, 0)         /* ... of up to this, in units of 100 ms */                       \
+    X(keepalive_bad_permille, 0) /* or with one that is malformed */                               \
     /* faults of this host's calls */                                                              \
     X(start_permille, 0) /* epoll_create1, eventfd, timerfd_create, pthread_create */              \
     X(socket_permille, 0)                                                                          \

@@ -87,7 +87,10 @@ static void plan_connections(struct client_config *c, const struct scenario *s)
     c->connect_rate_per_s = (double)s->connect_rate;
     c->connect_window = (uint32_t)s->connect_window;
     c->connect_timeout_ns = s->connect_timeout_us * US;
-    c->prove = s->prove;
+    c->on_demand = c->record_connections = s->on_demand;
+    c->idle_close_ns = s->idle_close_us * US;
+    c->keepalive = s->keepalive && s->on_demand && s->protocol == QUERY_DNS;
+    c->prove = s->prove && !c->on_demand; /* one field at a time is shortened */
     c->close = s->close_with_rst ? CLIENT_CLOSE_RST : CLIENT_CLOSE_FIN;
     c->queries_per_conn = (uint32_t)s->queries_per_conn;
     c->reconnect = s->reconnect || s->queries_per_conn > 0;
@@ -102,7 +105,8 @@ static void plan_tls(struct client_config *c, const struct scenario *s)
 
 static void plan_query(struct client_config *c, const struct scenario *s)
 {
-    const struct query_ask ask = {.size_bytes = s->message_bytes};
+    const struct query_ask ask = {.size_bytes = s->message_bytes,
+                                  .edns = {.keepalive = c->keepalive}};
     char error[QUERY_ERROR_BYTES];
     c->listens = s->listen;
     if (!c->listens)

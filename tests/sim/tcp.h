@@ -6,6 +6,8 @@
 #ifndef TCPSCALER_SIM_TCP_H
 #define TCPSCALER_SIM_TCP_H
 
+#include "protocol/dns_keepalive.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -63,6 +65,14 @@ struct tcp_ledger {
     uint16_t id;
     bool is_orphan;     /* the query that is being written has its outcome */
     uint32_t n_orphans; /* with TLS: their number */
+    bool is_usable;     /* the product says so */
+    /* The last time that something was received or expired, or that it became usable, as the clock
+     * told the product. */
+    uint64_t rest_ns;
+    struct dns_keepalive answer;   /* the one that is being read, ... */
+    uint32_t n_answer, n_expected; /* ... its bytes so far, and those of its message */
+    uint32_t allowed;              /* by the last answer, in units of 100 ms; UINT32_MAX: any */
+    bool was_told_to_close;
 };
 
 struct tcp {

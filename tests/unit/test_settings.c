@@ -312,6 +312,7 @@ static void assert_options_come_back(parser *parse_with, const struct options *t
 {
     static const char *const beside[] = {NULL,
                                          "--reconnect",
+                                         "--on-demand",
                                          "--tls",
                                          "--tls-cert=x",
                                          "--raw",

@@ -9,6 +9,7 @@
 #include "client/worker/stage.h"
 #include "client/worker/transport.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,10 @@ struct client_answers {
     struct client_send *send; /* an answer may free the id that a queued query is waiting for */
     const struct client_stages *stages;
 };
+
+/* Processes the complete answer at the end of c->stream.  Returns whether a query was answered in
+ * time.  May close the connection. */
+bool client_answer_take_one(struct client_answers *a, struct client_conn *c, uint64_t received_ns);
 
 /* Processes received bytes of the protocol.  n_bytes 0: the peer closed its half of the connection.
  * May close the connection. */

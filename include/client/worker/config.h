@@ -62,6 +62,9 @@ struct client_config {
     int close;                 /* enum client_close */
     uint32_t queries_per_conn; /* then close and replace the connection; 0: never */
     bool reconnect;            /* replace connections that fail */
+    bool on_demand;            /* open a connection when a query is due and none is open */
+    uint64_t idle_close_ns;    /* on demand: then close it after idling for so long; 0: never */
+    bool keepalive;            /* on demand: or as the answers' edns-tcp-keepalive says */
     struct backoff backoff;    /* delay before reconnecting */
     bool quickack;
     bool own_fd_tables;
@@ -92,10 +95,12 @@ struct client_config {
     int on_timeout;       /* enum client_on_timeout */
 
     /* output */
-    struct rows *rows;       /* rows (-R, -o), or NULL */
-    bool record_connections; /* keep a record of each connection (--connections-out) */
-    bool quiet;              /* no warnings */
-    int wake_fd;             /* eventfd, written when a worker enters a stage */
+    struct rows *rows; /* rows (-R, -o), or NULL */
+    /* Keep a record of each connection: for --connections-out, and to count what connections on
+     * demand carry. */
+    bool record_connections;
+    bool quiet;  /* no warnings */
+    int wake_fd; /* eventfd, written when a worker enters a stage */
 };
 
 /* From the first query to the end of the measurement. */
@@ -107,7 +112,7 @@ static inline uint64_t client_config_load_ns(const struct client_config *c)
 /* Whether connections may begin later than those that the run begins with. */
 static inline bool client_config_keeps_opening(const struct client_config *c)
 {
-    return c->reconnect || c->population.n > 0;
+    return c->reconnect || c->population.n > 0 || c->on_demand;
 }
 
 #endif

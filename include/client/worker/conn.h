@@ -38,7 +38,8 @@ void client_conn_heard(struct client_conn *c);
  * outcome. */
 void client_conn_finish(struct client_conn *c);
 
-/* Closes a FINISHING connection that has no queries left. */
+/* Closes a FINISHING connection that has no queries left.  On demand, only an edns-tcp-keepalive of
+ * 0 makes a connection finish. */
 void client_conn_close_if_finished(struct client_conn *c);
 
 /* Writes queries.  Returns the number of bytes taken: what the socket accepted or, with TLS, which

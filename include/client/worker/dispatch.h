@@ -4,6 +4,7 @@
 #ifndef TCPSCALER_CLIENT_WORKER_DISPATCH_H
 #define TCPSCALER_CLIENT_WORKER_DISPATCH_H
 
+#include "client/worker/demand.h"
 #include "client/worker/due.h"
 #include "client/worker/pool.h"
 #include "client/worker/query.h"
@@ -26,6 +27,7 @@ struct client_dispatch {
     const struct client_slots *slots;
     const struct client_pool *pool;
     struct client_turnover *turnover;
+    struct client_demand *demand;
     struct client_select select;
     uint64_t previous_intended_ns;
 };

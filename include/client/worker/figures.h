@@ -12,6 +12,7 @@
 #include "measure/hist.h"
 #include "measure/losses.h"
 #include "measure/tally.h"
+#include "measure/timeout_counts.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -38,6 +39,7 @@ struct client_figures {
      */
     struct hist connect_times, handshake_times, min_rtts, gaps;
     struct losses losses;
+    struct timeout_counts timeouts; /* of edns-tcp-keepalive, if it is requested */
     /* One per element of client_transport.conns; NULL: not requested. */
     struct client_record *records;
     uint64_t first_connect_ns, last_established_ns;

@@ -10,6 +10,7 @@
 #ifndef TCPSCALER_CLIENT_WORKER_LOAD_H
 #define TCPSCALER_CLIENT_WORKER_LOAD_H
 
+#include "client/worker/demand.h"
 #include "client/worker/dispatch.h"
 #include "client/worker/due.h"
 #include "client/worker/query.h"
@@ -35,6 +36,7 @@ struct client_load {
     struct client_send *send;
     struct client_turnover *turnover;
     struct client_subscribe *subscribe;
+    struct client_demand *demand;
     struct wakeup wakeup;
     uint64_t ahead_ns; /* busy-wait this long before the next turn; PACER_NEVER: always */
     uint64_t awake_ns; /* start of the current busy-wait; 0: none */

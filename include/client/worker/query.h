@@ -6,6 +6,7 @@
 #define TCPSCALER_CLIENT_WORKER_QUERY_H
 
 #include "client/worker/due.h"
+#include "client/worker/idle.h"
 #include "client/worker/span.h"
 #include "client/worker/transport.h"
 #include "measure/outcome.h"
@@ -21,12 +22,14 @@ struct client_queries {
     struct client_figures *figures;
     struct client_span *span;
     struct client_due *due;
+    struct client_idle *idle; /* connections on demand; else not used */
     struct inflight inflight;
     struct event expiry_event; /* the oldest query's timeout */
 };
 
-/* inflight_query.tag: the tally class, and whether the query was counted as blocked. */
-enum { CLIENT_QUERY_CLASS = 0x0f, CLIENT_QUERY_BLOCKED = 0x10 };
+/* inflight_query.tag: the tally class, whether the query was counted as blocked, and whether it
+ * waited for its connection to open. */
+enum { CLIENT_QUERY_CLASS = 0x0f, CLIENT_QUERY_BLOCKED = 0x10, CLIENT_QUERY_WAITED = 0x20 };
 
 static inline struct tally_queries *client_query_counts(struct client_queries *qs,
                                                         const struct inflight_query *q)
@@ -68,5 +71,9 @@ void client_query_give_up_blocked(struct client_queries *qs, struct client_conn 
 
 /* Ends all queries of a connection that is closing. */
 void client_query_lost(struct client_queries *qs, struct client_conn *c, struct outcome outcome);
+
+/* Ends queries that wait for a connection, which had this outcome before it was usable. */
+void client_query_unconnected(struct client_queries *qs, struct inflight_list *waiting,
+                              struct outcome outcome);
 
 #endif

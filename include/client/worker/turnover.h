@@ -3,8 +3,9 @@
  *
  * Without --queries-per-conn and --reconnect, the slot of an ended connection stays empty until
  * more connections are wanted.  With them the slot is reused: at once after a connection that
- * carried its last query, after a growing delay (workload/backoff.h) if it failed.  The number
- * wanted can follow a schedule or requests (client/worker/pool.h).
+ * carried its last query, after a growing delay (workload/backoff.h) if it failed.  On demand it is
+ * reused when a query is due (client/worker/demand.h).  The number wanted can follow a schedule or
+ * requests (client/worker/pool.h).
  *
  * Used by the worker's thread only. */
 #ifndef TCPSCALER_CLIENT_WORKER_TURNOVER_H

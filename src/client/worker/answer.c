@@ -4,12 +4,13 @@
 
 #include "client/worker/conn.h"
 
-/* This host's part of the response time.  Excludes waiting for an id: the server holds all ids of
- * the connection. */
+/* This host's part of the response time.  Excludes waiting for an id, because the server holds all
+ * ids of the connection, and for a connection. */
 static uint64_t own_delay_ns(uint64_t arrived_ns, const struct inflight_query *q,
                              uint64_t received_ns)
 {
-    const uint64_t lag_ns = q->tag & CLIENT_QUERY_BLOCKED ? 0 : q->sent_ns - q->intended_ns;
+    const uint64_t lag_ns =
+        q->tag & (CLIENT_QUERY_BLOCKED | CLIENT_QUERY_WAITED) ? 0 : q->sent_ns - q->intended_ns;
     const bool is_known = arrived_ns > q->sent_ns && arrived_ns < received_ns;
 
     return lag_ns + (is_known ? received_ns - arrived_ns : 0);
@@ -96,8 +97,7 @@ static bool is_overdue(struct client_queries *qs, uint32_t slot, uint64_t now_ns
     return now_ns - inflight_at(&qs->inflight, slot)->sent_ns >= qs->transport->config->timeout_ns;
 }
 
-/* Processes the complete answer at the end of c->stream. */
-static void take_answer(struct client_answers *a, struct client_conn *c, uint64_t received_ns)
+bool client_answer_take_one(struct client_answers *a, struct client_conn *c, uint64_t received_ns)
 {
     struct client_queries *qs = a->queries;
     const uint32_t i = client_conn_slot(c);
@@ -109,13 +109,13 @@ static void take_answer(struct client_answers *a, struct client_conn *c, uint64_
     if (slot != INFLIGHT_NONE && is_overdue(qs, slot, received_ns)) {
         client_query_expire(qs, slot, received_ns); /* the timer has not reached it yet */
         if (c->state == CLIENT_CONN_ENDED)
-            return;
+            return false;
         slot = INFLIGHT_NONE;
     }
     if (slot != INFLIGHT_NONE)
         credit(a, c, slot, received_ns);
     else if (!take_late(a, c))
-        return;
+        return false;
     if (a->figures->records != NULL)
         a->figures->records[i].answers++;
     client_conn_mark_proven(c);
@@ -123,6 +123,7 @@ static void take_answer(struct client_answers *a, struct client_conn *c, uint64_
         client_send_join(a->send, c);
     else if (c->state == CLIENT_CONN_FINISHING)
         client_conn_close_if_finished(c);
+    return slot != INFLIGHT_NONE;
 }
 
 void client_answer_take(struct client_answers *a, struct client_conn *c, const uint8_t *data,
@@ -137,7 +138,7 @@ void client_answer_take(struct client_answers *a, struct client_conn *c, const u
         return;
     }
     while ((event = query_next(query, &c->stream, &in)) == QUERY_REPLY) {
-        take_answer(a, c, received_ns);
+        (void)client_answer_take_one(a, c, received_ns);
         if (c->state == CLIENT_CONN_ENDED)
             return;
     }

@@ -149,8 +149,11 @@ void client_conn_finish(struct client_conn *c)
 
 void client_conn_close_if_finished(struct client_conn *c)
 {
+    const bool on_demand = c->transport->config->on_demand;
+
     if (c->queries.head == INFLIGHT_NONE)
-        client_conn_close(c, (struct outcome){PHASE_RUN, REASON_FINISHED}, 0);
+        client_conn_close(
+            c, (struct outcome){PHASE_RUN, on_demand ? REASON_KEEPALIVE : REASON_FINISHED}, 0);
 }
 
 /* Counts the SYNs of a connection that was never established. */

@@ -134,6 +134,8 @@ static void open_in(struct client_connect *cc, struct client_conn *c)
     client_conn_begin(c, t);
     if (client_slots_are_kept(slots) && client_slots_begin(slots, client_conn_slot(c)))
         tally_add(&t->figures->tally.connections.reopened, 1);
+    else if (t->config->on_demand)
+        tally_add(&t->figures->n_asked, 1);
     fd = client_tuples_connect(&cc->tuples, &tuple, &failed);
     error = errno;
     if (client_slots_are_kept(slots))
@@ -155,7 +157,8 @@ static void check_all_settled(struct client_connect *cc)
 {
     const uint64_t n_settled = tally_get(&cc->transport->figures->n_settled);
 
-    if (n_settled >= cc->pool->n_wanted || (memory_was_short(cc) && cc->n_in_window == 0))
+    if (n_settled >= cc->pool->n_wanted || (memory_was_short(cc) && cc->n_in_window == 0) ||
+        cc->transport->config->on_demand)
         client_stage_enter(cc->stages, CLIENT_CONNECTED);
 }
 

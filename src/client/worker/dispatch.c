@@ -26,23 +26,41 @@ void client_dispatch_start(struct client_dispatch *d, const bool *takes_arrivals
     client_due_start(d->due, takes_arrivals, start_ns);
 }
 
+/* Completes a query that has been queued. */
+static void describe(struct client_dispatch *d, uint32_t slot, uint64_t intended_ns, size_t query)
+{
+    struct inflight_query *q = inflight_at(&d->queries->inflight, slot);
+    const uint64_t gap_us = (intended_ns - d->previous_intended_ns) / 1000;
+
+    q->query_offset = (uint32_t)query;
+    q->gap_us = gap_us < UINT32_MAX ? (uint32_t)gap_us : UINT32_MAX;
+}
+
 /* Queues a query on the connection in slot i. */
 static bool queue(struct client_dispatch *d, uint32_t i, uint64_t intended_ns, uint8_t tag,
                   size_t query)
 {
     struct client_conn *c = &d->transport->conns[i];
-    struct inflight *t = &d->queries->inflight;
-    const uint32_t slot = inflight_queue(t, &c->queries, i, intended_ns, tag);
-    uint64_t gap_us;
+    const uint32_t slot = inflight_queue(&d->queries->inflight, &c->queries, i, intended_ns, tag);
 
     if (slot == INFLIGHT_NONE)
         return false;
-    inflight_at(t, slot)->query_offset = (uint32_t)query;
+    describe(d, slot, intended_ns, query);
     if (tag != TALLY_PROBE && client_slots_are_kept(d->slots))
         client_turnover_give(d->turnover, c);
-    gap_us = (intended_ns - d->previous_intended_ns) / 1000;
-    inflight_at(t, slot)->gap_us = gap_us < UINT32_MAX ? (uint32_t)gap_us : UINT32_MAX;
     client_send_join(d->send, c);
+    return true;
+}
+
+/* Likewise, for the client in slot i, whose connection may have to be opened. */
+static bool queue_on_demand(struct client_dispatch *d, uint32_t i, uint64_t intended_ns,
+                            uint8_t tag, size_t query)
+{
+    const uint32_t slot = client_demand_queue(d->demand, i, intended_ns, tag);
+
+    if (slot == INFLIGHT_NONE)
+        return false;
+    describe(d, slot, intended_ns, query);
     return true;
 }
 
@@ -102,6 +120,7 @@ void client_dispatch_due(struct client_dispatch *d, uint64_t now_ns)
     const struct client_transport *t = d->transport;
     const uint64_t most = most_per_turn(t);
     const bool closed = t->config->loop == CLIENT_LOOP_CLOSED;
+    const bool on_demand = t->config->on_demand;
     uint64_t intended_ns;
 
     for (uint64_t n = 0; n < most; n++) {
@@ -118,12 +137,14 @@ void client_dispatch_due(struct client_dispatch *d, uint64_t now_ns)
         query = client_due_take(d->due, &chosen);
         if (closed && chosen == CLIENT_CONN_NONE)
             continue;
-        i = closed ? chosen - t->first_conn : select_slot(d, chosen, &rerouted);
+        i = closed || on_demand ? chosen - t->first_conn : select_slot(d, chosen, &rerouted);
         counts = &t->figures->tally.queries[class];
         tally_add(&counts->scheduled, 1);
         if (rerouted)
             tally_add(&counts->rerouted, 1);
-        if (i == CLIENT_SELECT_NONE || !queue(d, i, intended_ns, class, query)) {
+        if (i == CLIENT_SELECT_NONE ||
+            !(on_demand ? queue_on_demand(d, i, intended_ns, class, query)
+                        : queue(d, i, intended_ns, class, query))) {
             count_unsent(d, counts, class);
             if (closed)
                 client_due_after(d->due, &t->conns[i], now_ns);

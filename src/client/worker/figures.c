@@ -33,6 +33,7 @@ void client_figures_free(struct client_figures *f)
     hist_free(&f->min_rtts);
     hist_free(&f->gaps);
     losses_free(&f->losses);
+    timeout_counts_free(&f->timeouts);
     free(f->records);
 }
 

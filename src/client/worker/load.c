@@ -103,14 +103,16 @@ void client_load_check_drained(struct client_load *l)
     }
 }
 
-/* All that was due before the end has been sent, however late.  The drain starts at the last query:
- * if it is as long as the timeout, every query gets its full timeout. */
+/* All that was due before the end has been sent, however late, or waits for a connection on demand.
+ * The drain starts at the last query: if it is as long as the timeout, every query gets its full
+ * timeout. */
 static void end_schedule(struct client_load *l)
 {
     const struct client_config *config = l->transport->config;
     const uint64_t now_ns = l->span->now_ns;
 
-    client_turnover_stop(l->turnover);
+    if (!config->on_demand)
+        client_turnover_stop(l->turnover);
     l->span->running = false;
     if (config->listens) {
         client_subscribe_end(l->subscribe);
@@ -293,6 +295,8 @@ void client_load_stop(struct client_load *l)
         if (t->conns[i].state != CLIENT_CONN_NEW && t->conns[i].state != CLIENT_CONN_ENDED)
             client_query_lost(l->queries, &t->conns[i],
                               (struct outcome){PHASE_RUN, REASON_CANCELLED});
+    if (t->config->on_demand)
+        client_demand_stop(l->demand);
     if (t->config->listens)
         client_subscribe_stop(l->subscribe);
     else

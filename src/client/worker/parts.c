@@ -7,8 +7,10 @@
 #include "client/worker/answer.h"
 #include "client/worker/conn.h"
 #include "client/worker/connect.h"
+#include "client/worker/demand.h"
 #include "client/worker/dispatch.h"
 #include "client/worker/due.h"
+#include "client/worker/idle.h"
 #include "client/worker/load.h"
 #include "client/worker/pool.h"
 #include "client/worker/query.h"
@@ -32,6 +34,8 @@ struct client_parts {
     struct client_answers answers;
     struct client_connect connect;
     struct client_turnover turnover;
+    struct client_idle idle;
+    struct client_demand demand;
     struct client_subscribe subscribe;
     struct client_dispatch dispatch;
     struct client_load load;
@@ -63,6 +67,8 @@ static void on_usable(void *owner, struct client_conn *c)
     }
     if (p->transport.config->listens)
         client_subscribe_usable(&p->subscribe, c);
+    if (p->transport.config->on_demand)
+        client_demand_usable(&p->demand, c, now_ns);
     client_due_after(&p->due, c, now_ns);
     client_connect_settled(&p->connect, c);
 }
@@ -98,6 +104,14 @@ static void on_messages(void *owner, struct client_conn *c, const uint8_t *data,
     client_subscribe_take(&p->subscribe, c, data, n_bytes, received_ns);
 }
 
+static void on_demanded_answers(void *owner, struct client_conn *c, const uint8_t *data,
+                                size_t n_bytes, uint64_t received_ns)
+{
+    struct client_parts *p = owner;
+
+    client_demand_answers(&p->demand, c, data, n_bytes, received_ns);
+}
+
 static bool on_room(void *owner, struct client_conn *c)
 {
     struct client_parts *p = owner;
@@ -110,6 +124,8 @@ static void on_ended(void *owner, struct client_conn *c, struct outcome outcome)
     struct client_parts *p = owner;
 
     client_query_lost(&p->queries, c, outcome);
+    if (p->transport.config->on_demand)
+        client_demand_ended(&p->demand, c, outcome);
 }
 
 static void on_waited(void *owner, struct client_conn *c)
@@ -130,6 +146,8 @@ static void follow_ends(struct client_parts *p)
             client_subscribe_ended(&p->subscribe, c);
         client_connect_settled(&p->connect, c);
         client_turnover_ended(&p->turnover, c, outcome);
+        if (p->transport.config->on_demand)
+            client_demand_free_again(&p->demand, c);
     }
 }
 
@@ -149,7 +167,13 @@ static void on_done(void *owner)
     }
 
 static const struct client_conn_ops query_ops = CONN_OPS(on_answers);
+static const struct client_conn_ops demand_ops = CONN_OPS(on_demanded_answers);
 static const struct client_conn_ops subscribe_ops = CONN_OPS(on_messages);
+
+static const struct client_conn_ops *ops_of(const struct client_config *config)
+{
+    return config->listens ? &subscribe_ops : config->on_demand ? &demand_ops : &query_ops;
+}
 
 /* --- initialization --- */
 
@@ -161,18 +185,17 @@ static void connect_parts(struct client_parts *p)
     struct client_stages *stages = place->stages;
     struct client_transport *t = &p->transport;
 
-    p->transport =
-        (struct client_transport){.config = place->config,
-                                  .ops = place->config->listens ? &subscribe_ops : &query_ops,
-                                  .owner = p,
-                                  .base = place->base,
-                                  .figures = f,
-                                  .first_conn = place->first_conn,
-                                  .n_conns = place->n_conns,
-                                  .worker = place->worker};
+    p->transport = (struct client_transport){.config = place->config,
+                                             .ops = ops_of(place->config),
+                                             .owner = p,
+                                             .base = place->base,
+                                             .figures = f,
+                                             .first_conn = place->first_conn,
+                                             .n_conns = place->n_conns,
+                                             .worker = place->worker};
     p->due = (struct client_due){.transport = t, .span = &p->span};
-    p->queries =
-        (struct client_queries){.transport = t, .figures = f, .span = &p->span, .due = &p->due};
+    p->queries = (struct client_queries){
+        .transport = t, .figures = f, .span = &p->span, .due = &p->due, .idle = &p->idle};
     p->send = (struct client_send){.transport = t, .queries = &p->queries};
     p->answers = (struct client_answers){
         .transport = t, .figures = f, .queries = &p->queries, .send = &p->send, .stages = stages};
@@ -184,6 +207,13 @@ static void connect_parts(struct client_parts *p)
                                          .span = &p->span};
     p->turnover = (struct client_turnover){
         .transport = t, .slots = &p->slots, .pool = &p->pool, .connect = &p->connect};
+    p->idle = (struct client_idle){.transport = t};
+    p->demand = (struct client_demand){.transport = t,
+                                       .connect = &p->connect,
+                                       .queries = &p->queries,
+                                       .send = &p->send,
+                                       .answers = &p->answers,
+                                       .idle = &p->idle};
     p->subscribe = (struct client_subscribe){.transport = t, .span = &p->span, .stages = stages};
     p->dispatch = (struct client_dispatch){.transport = t,
                                            .span = &p->span,
@@ -192,7 +222,8 @@ static void connect_parts(struct client_parts *p)
                                            .send = &p->send,
                                            .slots = &p->slots,
                                            .pool = &p->pool,
-                                           .turnover = &p->turnover};
+                                           .turnover = &p->turnover,
+                                           .demand = &p->demand};
     p->load = (struct client_load){.transport = t,
                                    .span = &p->span,
                                    .stages = stages,
@@ -201,7 +232,8 @@ static void connect_parts(struct client_parts *p)
                                    .queries = &p->queries,
                                    .send = &p->send,
                                    .turnover = &p->turnover,
-                                   .subscribe = &p->subscribe};
+                                   .subscribe = &p->subscribe,
+                                   .demand = &p->demand};
 }
 
 /* Slots are kept if connections can be replaced. */
@@ -210,7 +242,7 @@ static int init_slots(struct client_parts *p)
     const struct client_parts_place *place = &p->place;
     const struct client_config *config = place->config;
 
-    if (config->queries_per_conn == 0 && !config->reconnect && config->population.n == 0 &&
+    if (config->queries_per_conn == 0 && !client_config_keeps_opening(config) &&
         config->targets == NULL)
         return 0;
     return client_slots_init(&p->slots, place->n_conns, config->seed, place->worker) != 0
@@ -237,6 +269,9 @@ int client_parts_init(struct client_parts *p)
     client_dispatch_init(&p->dispatch);
     if (p->place.config->listens && client_subscribe_init(&p->subscribe) != 0)
         return -1;
+    if (p->place.config->on_demand &&
+        (client_idle_init(&p->idle) != 0 || client_demand_init(&p->demand) != 0))
+        return -1;
     return init_slots(p) != 0 || client_due_init(&p->due) != 0 ||
                    client_query_init(&p->queries) != 0 || client_send_init(&p->send) != 0 ||
                    client_load_init(&p->load) != 0 || client_connect_init(&p->connect) != 0
@@ -253,6 +288,8 @@ void client_parts_release(struct client_parts *p)
     client_connect_free(&p->connect);
     client_slots_free(&p->slots);
     client_subscribe_free(&p->subscribe);
+    client_demand_free(&p->demand);
+    client_idle_free(&p->idle);
     client_tls_free(&p->transport);
     client_transport_free(&p->transport);
 }
@@ -322,6 +359,8 @@ void client_parts_close(struct client_parts *p)
             client_conn_close(&t->conns[i], final_outcome(&t->conns[i]), 0);
     client_turnover_count_missing(&p->turnover);
     follow_ends(p);
+    if (p->place.config->on_demand)
+        client_demand_count_withdrawn(&p->demand);
 }
 
 bool client_parts_before_turn(struct client_parts *p)

@@ -99,6 +99,25 @@ void client_query_unanswered(struct client_queries *qs, bool sent)
         hist_record_beyond(&metrics[CLIENT_NET], 1);
 }
 
+/* Counts a query that will not be sent. */
+static void count_unsent(struct client_queries *qs, const struct inflight_query *q)
+{
+    struct tally_demand *demand = &qs->figures->tally.demand;
+
+    tally_add(&client_query_counts(qs, q)->unsent, 1);
+    if (qs->transport->config->on_demand)
+        tally_sub(q->tag & CLIENT_QUERY_WAITED ? &demand->waited : &demand->reused, 1);
+    if (client_query_is_measured(q))
+        client_query_unanswered(qs, false);
+}
+
+/* Nothing of the connection's queries is left to be answered, perhaps. */
+static void rest(struct client_queries *qs, struct client_conn *c, uint64_t now_ns)
+{
+    if (qs->transport->config->on_demand)
+        client_idle_rest(qs->idle, c, now_ns);
+}
+
 void client_query_expire(struct client_queries *qs, uint32_t slot, uint64_t now_ns)
 {
     const struct inflight_query *q = inflight_at(&qs->inflight, slot);
@@ -122,6 +141,7 @@ void client_query_expire(struct client_queries *qs, uint32_t slot, uint64_t now_
         client_conn_close_if_finished(c);
     else
         client_due_after(qs->due, c, now_ns);
+    rest(qs, c, now_ns);
 }
 
 void client_query_expire_due(struct client_queries *qs)
@@ -154,14 +174,13 @@ void client_query_give_up_blocked(struct client_queries *qs, struct client_conn 
 
     while ((slot = c->queries.queued_head) != INFLIGHT_NONE &&
            inflight_at(t, slot)->intended_ns + timeout_ns <= now_ns) {
-        tally_add(&client_query_counts(qs, inflight_at(t, slot))->unsent, 1);
-        if (client_query_is_measured(inflight_at(t, slot)))
-            client_query_unanswered(qs, false);
+        count_unsent(qs, inflight_at(t, slot));
         inflight_remove(t, &c->queries, slot);
         client_due_after(qs->due, c, now_ns);
     }
     if (c->state == CLIENT_CONN_FINISHING)
         client_conn_close_if_finished(c);
+    rest(qs, c, now_ns);
 }
 
 void client_query_lost(struct client_queries *qs, struct client_conn *c, struct outcome outcome)
@@ -175,18 +194,38 @@ void client_query_lost(struct client_queries *qs, struct client_conn *c, struct 
         const struct inflight_query *q = inflight_at(t, slot);
         struct tally_queries *counts = client_query_counts(qs, q);
 
-        if (q->state == INFLIGHT_QUEUED)
-            tally_add(&counts->unsent, 1);
-        else
+        if (q->state == INFLIGHT_QUEUED) {
+            count_unsent(qs, q);
+        } else {
             tally_add(cancelled ? &counts->cancelled : &counts->error, 1);
-        if (q->state != INFLIGHT_QUEUED && client_query_is_measured(q)) {
-            tally_sub(&f->in_flight, 1);
-            if (!cancelled)
-                tally_add(&f->tally.errors[outcome.phase][outcome.reason], 1);
+            if (client_query_is_measured(q)) {
+                tally_sub(&f->in_flight, 1);
+                if (!cancelled)
+                    tally_add(&f->tally.errors[outcome.phase][outcome.reason], 1);
+                client_query_unanswered(qs, true);
+            }
         }
-        if (client_query_is_measured(q))
-            client_query_unanswered(qs, q->state != INFLIGHT_QUEUED);
         inflight_remove(t, &c->queries, slot);
     }
     inflight_forget(t, &c->queries);
+}
+
+void client_query_unconnected(struct client_queries *qs, struct inflight_list *waiting,
+                              struct outcome outcome)
+{
+    const bool cancelled = outcome.reason == REASON_FINISHED || outcome.reason == REASON_CANCELLED;
+    struct tally *tally = &qs->figures->tally;
+    uint32_t slot;
+
+    while ((slot = waiting->head) != INFLIGHT_NONE) {
+        const struct inflight_query *q = inflight_at(&qs->inflight, slot);
+
+        count_unsent(qs, q);
+        if (!cancelled) {
+            tally_add(&client_query_counts(qs, q)->unconnected, 1);
+            if (client_query_is_measured(q))
+                tally_add(&tally->errors[outcome.phase][outcome.reason], 1);
+        }
+        inflight_remove(&qs->inflight, waiting, slot);
+    }
 }

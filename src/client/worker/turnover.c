@@ -37,6 +37,13 @@ static uint32_t scheduled(const struct client_turnover *to, uint64_t at_ns)
     return pacer_connections_of((uint32_t)(n + 0.5), config->n_workers, to->transport->worker);
 }
 
+/* On demand each slot is open to queries, and its first connection is yet to be requested. */
+static void admit_clients(struct client_turnover *to)
+{
+    while (client_pool_has_next(to->pool))
+        client_pool_open_next(to->pool);
+}
+
 void client_turnover_init(struct client_turnover *to)
 {
     const struct client_transport *t = to->transport;
@@ -49,7 +56,10 @@ void client_turnover_init(struct client_turnover *to)
     evtimer_assign(&to->step_event, t->base, on_step, to);
     client_pool_init(to->pool, t->n_conns, n_wanted);
     show_wanted(to);
-    tally_add(&t->figures->n_asked, follows ? t->n_conns : n_wanted);
+    if (t->config->on_demand)
+        admit_clients(to);
+    else
+        tally_add(&t->figures->n_asked, follows ? t->n_conns : n_wanted);
 }
 
 /* --- replacing connections --- */
@@ -74,7 +84,7 @@ void client_turnover_ended(struct client_turnover *to, struct client_conn *c,
     slot = &to->slots->all[i];
     client_tuples_give_back(&to->connect->tuples, slot->tuple);
     slot->ended_ns = 0;
-    if (to->connect->stopped || !client_pool_has(to->pool, i))
+    if (to->connect->stopped || !client_pool_has(to->pool, i) || to->transport->config->on_demand)
         return;
     slot->ended_ns = clock_now_ns();
     if (outcome.phase == PHASE_RUN && outcome.reason == REASON_FINISHED)

@@ -344,6 +344,26 @@ static void clock_is_named_by_what_dated_the_messages(void **state)
     free(text);
 }
 
+static void reuse_of_connections_on_demand_is_reported(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->config.on_demand = true;
+    tally_add(&m->result.tally.demand.opened, 250);
+    tally_add(&m->result.tally.demand.waited, 300);
+    tally_add(&m->result.tally.demand.carried, 1000);
+    tally_add(&m->result.tally.demand.carried_by[3], 250);
+    text = text_of(report_text, m);
+    assert_has(text, "100 of 100 clients connected, 4 queries per connection\n");
+    assert_has(text, "reuse ratio 0.75; 300 queries (30 %) waited for a connection, 0 failed");
+    assert_has(text, "connections by queries: 250 with 3-4\n");
+    free(text);
+    text = text_of(report_json, m);
+    assert_has(text, "\"reuse_ratio\": 0.75");
+    free(text);
+}
+
 static void broken_law_is_shouted(void **state)
 {
     struct made_up *m = *state;
@@ -367,6 +387,7 @@ int main(void)
         TEST(valid_run_has_no_reasons),
         TEST(listener_reports_messages),
         TEST(clock_is_named_by_what_dated_the_messages),
+        TEST(reuse_of_connections_on_demand_is_reported),
         TEST(broken_law_is_shouted),
     };
 

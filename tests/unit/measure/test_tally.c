@@ -114,6 +114,97 @@ static void laws_between_parts_are_checked(void **state)
     assert_named(&t, ASKED, ANSWERED, "response code");
 }
 
+/* A law of connections on demand, broken by one. */
+static void assert_demand(const struct tally *t, const char *word)
+{
+    const char *law = tally_check_demand(t, false);
+
+    assert_non_null(law);
+    if (strstr(law, word) == NULL)
+        fail_msg("'%s' is not in '%s'", word, law);
+}
+
+/* 4 connections for the 90 queries of each class. */
+static void make_demand_lawful(struct tally *t)
+{
+    make_lawful(t);
+    tally_add(&t->connections.attempted, 5);
+    tally_add(&t->demand.requested, 6);
+    tally_add(&t->demand.withdrawn, 1);
+    tally_add(&t->demand.opened, 4);
+    tally_add(&t->demand.reused, 266);
+    tally_add(&t->demand.waited, 4);
+    tally_add(&t->demand.carried, 270);
+    tally_add(&t->demand.carried_by[1], 1);
+    tally_add(&t->demand.carried_by[8], 3);
+}
+
+static void laws_of_connections_on_demand_are_checked(void **state)
+{
+    struct tally t;
+
+    (void)state;
+    make_demand_lawful(&t);
+    assert_null(tally_check_demand(&t, false));
+    tally_sub(&t.demand.withdrawn, 1);
+    assert_demand(&t, "withdrawn");
+    make_demand_lawful(&t);
+    tally_add(&t.demand.opened, 1);
+    assert_demand(&t, "opened");
+    make_demand_lawful(&t);
+    tally_add(&t.demand.reused, 1);
+    assert_demand(&t, "on an open connection");
+    make_demand_lawful(&t);
+    tally_add(&t.queries[TALLY_WARMUP].sent, 1);
+    assert_demand(&t, "on an open connection");
+    make_demand_lawful(&t);
+    tally_sub(&t.demand.carried, 1);
+    assert_demand(&t, "carried");
+}
+
+static void each_answer_has_a_keepalive_timeout_or_none(void **state)
+{
+    struct tally t;
+
+    (void)state;
+    make_demand_lawful(&t);
+    tally_add(&t.demand.keepalives, 3 * ANSWERED - 3);
+    tally_add(&t.demand.no_keepalive, 2);
+    assert_non_null(strstr(tally_check_demand(&t, true), "keepalive"));
+    assert_null(tally_check_demand(&t, false));
+    tally_add(&t.demand.bad_keepalive, 1);
+    assert_null(tally_check_demand(&t, true));
+}
+
+static void unconnected_queries_are_among_the_failures(void **state)
+{
+    struct tally t;
+
+    (void)state;
+    make_lawful(&t);
+    tally_add(&t.queries[TALLY_MEASURED].unconnected, 2);
+    assert_named(&t, ASKED, ANSWERED, "unconnected");
+    tally_add(&t.errors[PHASE_CONNECT][REASON_REFUSED], 2);
+    assert_null(tally_check(&t, ASKED, ANSWERED, UNANSWERED));
+}
+
+static void classes_of_connections_adjoin(void **state)
+{
+    (void)state;
+    assert_int_equal(tally_carried_first(0), 0);
+    assert_int_equal(tally_carried_last(0), 0);
+    for (unsigned class = 0; class < TALLY_CARRIED_CLASSES; class ++) {
+        const uint64_t first = tally_carried_first(class), last = tally_carried_last(class);
+
+        if (class > 0)
+            assert_int_equal(first, tally_carried_last(class - 1) + 1);
+        assert_int_equal(tally_carried_class((uint32_t)first), class);
+        if (last <= UINT32_MAX)
+            assert_int_equal(tally_carried_class((uint32_t)last), class);
+    }
+    assert_int_equal(tally_carried_class(UINT32_MAX), TALLY_CARRIED_CLASSES - 1);
+}
+
 static void merging_adds_every_count(void **state)
 {
     struct tally a, b;
@@ -138,6 +229,10 @@ int main(void)
         cmocka_unit_test(connections_in_the_place_of_others_have_outcomes_of_their_own),
         cmocka_unit_test(each_broken_law_is_named_in_every_class),
         cmocka_unit_test(laws_between_parts_are_checked),
+        cmocka_unit_test(laws_of_connections_on_demand_are_checked),
+        cmocka_unit_test(each_answer_has_a_keepalive_timeout_or_none),
+        cmocka_unit_test(unconnected_queries_are_among_the_failures),
+        cmocka_unit_test(classes_of_connections_adjoin),
         cmocka_unit_test(merging_adds_every_count),
     };
 

@@ -45,6 +45,15 @@ static void edns_is_an_opt_record_with_size_and_do_bit(void **state)
     assert_opt((struct dns_edns){.dnssec = true}, 40, "\0\0\x29\x04\xd0\0\0\x80\0\0\0", 11);
 }
 
+static void keepalive_is_asked_for_by_an_empty_option(void **state)
+{
+    (void)state;
+    assert_opt((struct dns_edns){.keepalive = true}, 44, "\0\0\x29\x04\xd0\0\0\0\0\0\4\0\x0b\0\0",
+               15);
+    assert_opt((struct dns_edns){.keepalive = true, .padding_bytes = 64}, 64,
+               "\0\0\x29\x04\xd0\0\0\0\0\0\x18\0\x0b\0\0\0\x0c\0\x10", 19);
+}
+
 static void padding_makes_the_message_a_multiple_of_the_block(void **state)
 {
     (void)state;
@@ -63,13 +72,13 @@ static void the_longest_message_is_as_long_as_the_header_says(void **state)
 {
     struct dns_question longest = {.n_name = DNS_NAME_BYTES};
 
-    const struct dns_edns edns = {.padding_bytes = DNS_MESSAGE_PADDING_BYTES};
+    const struct dns_edns edns = {.padding_bytes = DNS_MESSAGE_PADDING_BYTES, .keepalive = true};
 
     (void)state;
     assert_int_equal(dns_message_encode(message, &longest, &edns), 2 + DNS_MESSAGE_PADDING_BYTES);
     for (uint16_t block = 1; block <= DNS_MESSAGE_PADDING_BYTES; block++) {
-        const size_t n =
-            dns_message_encode(message, &longest, &(struct dns_edns){.padding_bytes = block});
+        const size_t n = dns_message_encode(
+            message, &longest, &(struct dns_edns){.padding_bytes = block, .keepalive = true});
 
         assert_true(n <= DNS_MESSAGE_BYTES);
         assert_int_equal((n - 2) % block, 0);
@@ -81,6 +90,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(query_has_its_length_a_header_and_a_question),
         cmocka_unit_test(edns_is_an_opt_record_with_size_and_do_bit),
+        cmocka_unit_test(keepalive_is_asked_for_by_an_empty_option),
         cmocka_unit_test(padding_makes_the_message_a_multiple_of_the_block),
         cmocka_unit_test(the_longest_message_is_as_long_as_the_header_says),
     };

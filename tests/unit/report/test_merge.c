@@ -101,6 +101,53 @@ static void counts_and_rates_add_and_the_rest_is_honest(void **state)
     result_free(b);
 }
 
+/* A result with these members of on_demand. */
+#define MINIMAL(members)                                                                           \
+    "{" NEEDED QUERIES("1", "") "\"started\":\"2026-01-31T23:59:58.123Z\",\"verdict\":\"VALID\","  \
+                                "\"connections\":{\"asked\":1,\"live_at_end\":1},"                 \
+                                "\"on_demand\":{" members "}}"
+
+static void ratios_of_a_sum_are_not_known(void **state)
+{
+#define ON_DEMAND(ratio, mean, more)                                                               \
+    MINIMAL("\"opened\":3,\"reuse_ratio\":" ratio ",\"mean_queries_per_connection\":" mean         \
+            ",\"queries_per_connection\":{\"1\":2" more "}")
+    struct json_object *sum = parse(ON_DEMAND("0", "2", "")),
+                       *b = parse(ON_DEMAND("1", "2", ",\"3-4\":1"));
+
+    (void)state;
+    assert_non_null(sum);
+    assert_non_null(b);
+    assert_int_equal(merge_add(sum, b), 0);
+    assert_text(sum, "on_demand.opened", "6");
+    assert_text(sum, "on_demand.reuse_ratio", "null");
+    assert_text(sum, "on_demand.mean_queries_per_connection", "null");
+    assert_text(sum, "on_demand.queries_per_connection.1", "4");
+    assert_text(sum, "on_demand.queries_per_connection.3-4", "1");
+    result_free(sum);
+    result_free(b);
+}
+
+static void timeouts_of_servers_are_merged_by_their_extremes(void **state)
+{
+#define KEEPALIVE(min, max, most)                                                                  \
+    MINIMAL("\"keepalive\":{\"timeouts\":3,\"min_s\":" min ",\"max_s\":" max                       \
+            ",\"most_common_s\":" most ",\"most_common\":2}")
+    struct json_object *sum = parse(KEEPALIVE("2", "9", "3")), *b = parse(KEEPALIVE("1", "4", "4"));
+
+    (void)state;
+    assert_non_null(sum);
+    assert_non_null(b);
+    assert_int_equal(merge_add(sum, b), 0);
+    assert_text(sum, "on_demand.keepalive.timeouts", "6");
+    assert_text(sum, "on_demand.keepalive.min_s", "1");
+    assert_text(sum, "on_demand.keepalive.max_s", "9");
+    assert_text(sum, "on_demand.keepalive.most_common_s", "null");
+    assert_text(sum, "on_demand.keepalive.most_common", "null");
+    result_free(sum);
+    result_free(b);
+}
+
 static void a_sum_beyond_64_bits_is_not_known(void **state)
 {
     struct json_object *a = parse(one), *sum = merge_first(a);
@@ -156,6 +203,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_and_rates_add_and_the_rest_is_honest),
+        cmocka_unit_test(ratios_of_a_sum_are_not_known),
+        cmocka_unit_test(timeouts_of_servers_are_merged_by_their_extremes),
         cmocka_unit_test(a_sum_beyond_64_bits_is_not_known),
         cmocka_unit_test(verdict_is_the_worst_and_reasons_are_those_of_any),
         cmocka_unit_test(fingerprints_name_what_differs),

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ * client_opts_demand: see client/opts_demand.h. */
+#include "client/opts_demand.h"
+
+#include "client/worker/config.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+#define REFUSE(...) (snprintf(error, OPTIONS_ERROR_BYTES, __VA_ARGS__), -1)
+
+static bool was_given(const char *name)
+{
+    return options_was_given(client_opts_table(), name);
+}
+
+/* Other ways to open and reopen connections. */
+static int refuse_others(const struct client_opts *o, char *error)
+{
+    const struct {
+        const char *name;
+        bool is_used;
+        const char *why;
+    } others[] = {
+        {"--protocol listen", o->protocol == CLIENT_PROTOCOL_LISTEN, "listeners send no queries"},
+        {"--find", o->find != CLIENT_FIND_NONE, "the search keeps its connections open"},
+        {"--conn-schedule", o->conn_schedule != NULL, "queries open the connections"},
+        {"--max-connections", o->max_connections != 0, "queries open the connections"},
+        {"--queries-per-conn", o->queries_per_conn > 0, "idle connections are closed"},
+        {"--reconnect", o->reconnect, "the next query opens a connection"},
+        {"--loop closed", o->loop == CLIENT_LOOP_CLOSED, "queries are due on schedule"},
+        {"--prove yes", o->prove == 0 && was_given("prove"), "the first query proves a connection"},
+    };
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i].is_used)
+            return REFUSE("--on-demand: conflicts with %s: %s", others[i].name, others[i].why);
+    return 0;
+}
+
+int client_opts_check_demand(const struct client_opts *o, char *error)
+{
+    if (!o->on_demand && o->idle_close_ns > 0)
+        return REFUSE("--idle-close: requires --on-demand");
+    if (!o->on_demand && o->keepalive)
+        return REFUSE("--keepalive: requires --on-demand");
+    if (!o->on_demand)
+        return 0;
+    return refuse_others(o, error);
+}

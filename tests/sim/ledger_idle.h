@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ * ledger_idle: for how long connections on demand are idle, from what was received and from what
+ * the clock told the product. */
+#ifndef TCPSCALER_SIM_LEDGER_IDLE_H
+#define TCPSCALER_SIM_LEDGER_IDLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Connection i takes queries from now on. */
+void ledger_idle_usable(uint32_t i);
+
+/* It does, and was not told to close. */
+bool ledger_idle_is_usable(uint32_t i);
+
+/* A query was sent on connection i, which may have waited for it. */
+void ledger_idle_sent(uint32_t i, bool has_waited);
+
+/* Connection i has received something, or one of its queries has expired. */
+void ledger_idle_rest(uint32_t i);
+
+/* Connection i has received this: answers that may say for how long it may be idle. */
+void ledger_idle_received(uint32_t i, const uint8_t *data, size_t n_bytes);
+
+/* The product closes connection i, `as_idle` or for another reason, with queries in its list or
+ * without.  own_ns: for how long it lets connections be idle; 0: forever. */
+void ledger_idle_close(uint32_t i, uint64_t own_ns, bool as_idle, bool has_queries);
+
+#endif
