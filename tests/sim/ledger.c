@@ -159,9 +159,14 @@ void ledger_on_sent(uint32_t i, const struct inflight_query *q, uint64_t sent_ns
 
 static void take_answers(struct turn *now, struct tcp *t, const uint8_t *data, size_t n_bytes)
 {
-    for (size_t k = 0; k < n_bytes && !now->is_malformed; k++)
-        if (ledger_stream_take(t, query, data[k], &now->is_malformed) && !now->is_malformed)
+    for (size_t k = 0; k < n_bytes && !now->is_malformed;) {
+        const size_t n_whole = ledger_stream_whole(t, query, data + k, n_bytes - k);
+
+        k += n_whole > 0 ? n_whole : 1;
+        if (n_whole > 0 ||
+            (ledger_stream_take(t, query, data[k - 1], &now->is_malformed) && !now->is_malformed))
             add_id(&now->answers, t->ledger.id);
+    }
 }
 
 void ledger_on_received(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_t arrived_ns,

@@ -34,6 +34,18 @@ static bool take_plain_byte(struct tcp *t, const struct query *query, uint8_t by
     return true;
 }
 
+size_t ledger_stream_whole(struct tcp *t, const struct query *query, const uint8_t *data,
+                           size_t n_bytes)
+{
+    const size_t said = n_bytes >= 4 ? (size_t)data[0] << 8 | data[1] : 0;
+
+    if (!query->protocol->has_id || t->ledger.offset > 0 || said < DNS_HEADER_BYTES ||
+        n_bytes < 2 + said)
+        return 0;
+    t->ledger.id = (uint16_t)(data[2] << 8 | data[3]);
+    return 2 + said;
+}
+
 bool ledger_stream_take(struct tcp *t, const struct query *query, uint8_t byte, bool *is_malformed)
 {
     return query->protocol->has_id ? take_dns_byte(t, byte, is_malformed)

@@ -6,9 +6,15 @@
 #include "protocol/query.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct tcp;
+
+/* The length of the whole answer that begins here, where that is quickly told; its id is then
+ * t->ledger.id.  0: take it byte by byte. */
+size_t ledger_stream_whole(struct tcp *t, const struct query *query, const uint8_t *data,
+                           size_t n_bytes);
 
 /* The next byte of an answer.  Returns whether it is its last; its id is then t->ledger.id. */
 bool ledger_stream_take(struct tcp *t, const struct query *query, uint8_t byte, bool *is_malformed);

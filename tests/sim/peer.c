@@ -301,6 +301,23 @@ static void check_byte(struct tcp *t, uint8_t byte)
             byte, query->bytes[at]);
 }
 
+/* The bytes of a query that is here as a whole: likewise.  Returns whether it is. */
+static bool check_whole(struct tcp *t, const uint8_t *data, size_t n_bytes)
+{
+    const uint32_t id_at = query->protocol->id_offset;
+    const uint32_t rest_at = query->protocol->has_id ? id_at + 2 : 0;
+
+    if (t->peer.offset > 0 || n_bytes < query->n_bytes)
+        return false;
+    if (rest_at > 0)
+        memcpy(t->peer.id, data + id_at, 2);
+    if ((rest_at > 0 && memcmp(data, query->bytes, id_at) != 0) ||
+        memcmp(data + rest_at, query->bytes + rest_at, query->n_bytes - rest_at) != 0)
+        return false; /* check_byte() says where */
+    t->peer.offset = (uint32_t)query->n_bytes;
+    return true;
+}
+
 static uint64_t on_data(uint32_t i, const uint8_t *data, size_t n_bytes)
 {
     struct tcp *t = tcp_at(i);
@@ -316,10 +333,13 @@ static uint64_t on_data(uint32_t i, const uint8_t *data, size_t n_bytes)
     read_ns = awake_ns(at_ns > t->peer.accepted_ns ? at_ns : t->peer.accepted_ns);
     if (world.scenario.tls > 0)
         n_bytes = peer_handshake_take(i, data, n_bytes, read_ns + way_ns(), &data);
-    for (size_t k = 0; k < n_bytes; k++) {
+    for (size_t k = 0; k < n_bytes;) {
         uint16_t id;
 
-        check_byte(t, data[k]);
+        if (check_whole(t, data + k, n_bytes - k))
+            k += query->n_bytes;
+        else
+            check_byte(t, data[k++]);
         if (t->peer.offset < query->n_bytes)
             continue;
         t->peer.offset = 0;

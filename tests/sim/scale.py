@@ -23,7 +23,7 @@ ADDRESSES = 20
 
 def run_instance(options, directory, i):
     name = f"{directory}/{i}"
-    command = [f"{options.build}/tests/sim/sim", "--program", "--force", "-q", "--seed", str(i), "-c", str(options.connections),
+    command = [f"{options.build}/tests/sim/sim", "--program", "--force", "-q", "--threads", "1", "--seed", str(i), "-c", str(options.connections),
                "--source", f"127.1.{i}.1-127.1.{i}.{ADDRESSES}", "--sport", "1024-65535", "-r", str(options.rate), "-t", f"{options.seconds}s",
                "--json", f"{name}.json", "--hlog", f"{name}.hlog", "127.0.0.1:53"]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
