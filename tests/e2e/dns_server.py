@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""DNS servers of Debian packages, started here on loopback."""
+
+import socket
+
+from harness import *
+
+ZONE = """$ORIGIN example.com.
+$TTL 3600
+@ SOA ns hostmaster 1 3600 900 604800 300
+@ NS ns
+@ A 192.0.2.1
+ns A 127.0.0.1
+"""
+
+# Slots are plentiful: above half of them in use unbound and nsd shorten their idle timeouts.
+UNBOUND = """server:
+  interface: 127.0.0.1@{port}
+  directory: "{state}"
+  chroot: ""
+  username: ""
+  pidfile: "{state}/pid"
+  use-syslog: no
+  do-daemonize: no
+  do-ip6: no
+  num-threads: 2
+  so-reuseport: yes
+  incoming-num-tcp: 4500
+  msg-buffer-size: 8192
+  tcp-idle-timeout: 600000
+  module-config: "iterator"
+  access-control: 127.0.0.0/8 allow
+  local-zone: "example.org." always_refuse
+  extended-statistics: yes
+auth-zone:
+  name: "example.com"
+  zonefile: "{state}/example.com.zone"
+  for-upstream: no
+remote-control:
+  control-enable: yes
+  control-interface: "{state}/control"
+  control-use-cert: no
+"""
+
+KNOT = """server:
+  listen: 127.0.0.1@{port}
+  rundir: "{state}"
+  udp-workers: 1
+  tcp-workers: 2
+  background-workers: 1
+  tcp-reuseport: on
+  tcp-max-clients: 6000
+  tcp-idle-timeout: 600
+  tcp-io-timeout: 0
+log:
+  - target: stderr
+    any: error
+database:
+  storage: "{state}"
+template:
+  - id: default
+    storage: "{state}"
+    zonefile-sync: -1
+    zonefile-load: whole
+    journal-content: none
+zone:
+  - domain: example.com
+    file: example.com.zone
+"""
+
+NSD = """server:
+  ip-address: 127.0.0.1@{port}
+  server-count: 2
+  reuseport: yes
+  tcp-count: 5000
+  tcp-timeout: 600
+  tcp-query-count: 0
+  username: ""
+  chroot: ""
+  zonesdir: "{state}"
+  database: ""
+  pidfile: "{state}/pid"
+  xfrdfile: "{state}/xfrd.state"
+  xfrdir: "{state}"
+  zonelistfile: "{state}/zone.list"
+  logfile: "{state}/log"
+remote-control:
+  control-enable: yes
+  control-interface: "{state}/control"
+zone:
+  name: example.com
+  zonefile: example.com.zone
+"""
+
+
+class DnsServer:
+    """A server on a free port; {port} and {state}, a directory of its own, are replaced in the configuration."""
+
+    def __init__(self, program, configuration, *arguments, prefix=(), zone=ZONE):
+        need_program(program)
+        self.port, path = free_port(), temp_path("server.conf")
+        self.program, self.configuration = program, path
+        state = os.path.dirname(path)
+        os.chmod(state, 0o755)
+        with open(path, "w") as f:
+            f.write(configuration.replace("{port}", str(self.port)).replace("{state}", state))
+        with open(os.path.join(state, "example.com.zone"), "w") as f:
+            f.write(zone)
+        self.log = open(os.path.join(state, "output"), "w+")
+        environment = self.environment = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
+        self.process = spawn(["sh", "-c", 'ulimit -n "$(ulimit -Hn)"; exec "$@"', "sh", *prefix, program,
+                              *arguments, path], env=environment, stdout=self.log, stderr=self.log,
+                             start_new_session=True)
+        wait_for(self._answers, f"{program} to answer; {self.log.name}")
+
+    def _answers(self):
+        check(self.process.poll() is None, open(self.log.name).read())
+        try:
+            # long enough that no query is given up and then counted all the same
+            with socket.create_connection(("127.0.0.1", self.port), timeout=100) as s:
+                s.sendall(query_bytes(1))
+                return len(s.recv(512)) > 12
+        except OSError:
+            return False
+
+    def statistics(self):
+        """What the server counts itself: {name: number}."""
+        said = subprocess.run([f"{self.program}-control", "-c", self.configuration, "stats_noreset"],
+                              env=self.environment, capture_output=True, text=True, timeout=100)
+        check_equal(said.returncode, 0, f"{self.program}-control: {said.stdout} {said.stderr}")
+        return {name: float(number) for name, number in
+                (line.split("=") for line in said.stdout.splitlines() if "num" in line)}
+
+    def stop(self):
+        os.killpg(self.process.pid, signal.SIGTERM)
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+
+def query_bytes(number):
+    """RFC 1035: header with RD, one question: example.com A IN; behind its length (RFC 7766)."""
+    return (b"\x00\x1d" + number.to_bytes(2, "big") + b"\x01\x00\x00\x01" + bytes(6) +
+            b"\x07example\x03com\x00\x00\x01\x00\x01")
