@@ -28,7 +28,7 @@ static const struct client_opts defaults = {
     .settle_ns = 200 * UNITS_NS_PER_MS,
     .late_max_ns = 50 * UNITS_NS_PER_MS,
     .timeout_ns = 5 * UNITS_NS_PER_S,
-    .find_time_ns = 300 * UNITS_NS_PER_S,
+    .find_time_ns = 420 * UNITS_NS_PER_S,
     .require = 3, /* p99 */
     .stats_interval_ns = 5 * UNITS_NS_PER_S,
 };

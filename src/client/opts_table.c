@@ -62,7 +62,7 @@ static const struct option_row rows[] = {
     {"find-width", 0, OPTION_TEXT, FIELD(find_width), "PERCENT",
      "distance of the bounds at which the search ends (default: 2%)", 0, 0, NULL},
     {"find-time", 0, OPTION_DURATION, FIELD(find_time_ns), "TIME",
-     "the search may take TIME (default: 5m)", UNITS_NS_PER_MS, MAX_TIME_NS, NULL},
+     "the search may take TIME (default: 7m)", UNITS_NS_PER_MS, MAX_TIME_NS, NULL},
     {"Connections", 0, OPTION_HEADING, 0, NULL, NULL, 0, 0, NULL},
     {"target", 0, OPTION_TEXT, FIELD(target), "HOST[:PORT]",
      "same as the HOST[:PORT] argument, for --config", 0, 0, NULL},

@@ -170,6 +170,7 @@ static void plan_pace(struct client_config *c, const struct client_opts *o)
 static void plan_load(struct client_config *c, const struct client_opts *o)
 {
     c->connect_rate_per_s = o->connect_rate;
+    c->closes_newest = o->find != CLIENT_FIND_NONE;
     c->connect_window = (uint32_t)o->connect_window;
     c->connect_timeout_ns = o->connect_timeout_ns;
     c->socket.sndbuf_bytes = (int)o->sndbuf_bytes;

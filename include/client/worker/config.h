@@ -51,6 +51,7 @@ struct client_config {
     /* Initial number; less than n_connections if requests may add connections. */
     uint32_t n_at_begin;
     struct client_targets *targets; /* targets that can change during the run; NULL: none */
+    bool closes_newest;             /* when fewer are requested (client/worker/pool.h) */
     /* Connections over time, during the measurement; n 0: all of them. */
     struct schedule population;
     uint32_t n_workers;

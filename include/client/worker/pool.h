@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * client_pool: how many connections a worker holds, and in which slots.  The open ones occupy
  * consecutive slots from the oldest on, wrapping around.  To grow, the pool opens the next slots;
- * to shrink, it closes the oldest ones.
+ * to shrink, it closes the oldest ones or, with closes_newest, the newest ones: a server that
+ * accepts no others keeps those that it has.
  *
  * Pure: it knows numbers, not connections; a connection that ended by itself still counts as open.
  * One owner thread. */
@@ -13,9 +14,10 @@
 
 struct client_pool {
     uint32_t n_slots;
-    uint32_t oldest;   /* slot of the oldest */
-    uint32_t n_open;   /* <= n_slots */
-    uint32_t n_wanted; /* <= n_slots */
+    uint32_t oldest;    /* slot of the oldest */
+    uint32_t n_open;    /* <= n_slots */
+    uint32_t n_wanted;  /* <= n_slots */
+    bool closes_newest; /* set by the owner after initializing */
     /* Changes by request, step by step: connections still to close; still to open. */
     uint32_t n_to_close, n_to_open;
 };
@@ -40,12 +42,14 @@ void client_pool_open_next(struct client_pool *p);
  * n_open is higher. */
 void client_pool_want(struct client_pool *p, uint32_t n);
 
-/* Removes the oldest connection, which must exist.  Returns its slot. */
+/* Remove the oldest or the newest connection, which must exist.  Return its slot. */
 uint32_t client_pool_close_oldest(struct client_pool *p);
+uint32_t client_pool_close_newest(struct client_pool *p);
 
 /* Like client_pool_want(), but in steps of client_pool_step().  When shrinking, connections
- * requested before and not yet opened are still opened.  Returns how many connections this adds to
- * those requested. */
+ * requested before and not yet opened are still opened; with closes_newest they are withdrawn
+ * first, and connections that were to be closed stay when more are wanted again.  Returns how many
+ * connections this adds to those requested. */
 uint32_t client_pool_request(struct client_pool *p, uint32_t n);
 
 /* Returns whether steps are left. */

@@ -10,9 +10,9 @@
  * the confirmation. */
 enum { MOST_VOID = 3, MOST_VOID_CONFIRMATIONS = 1 };
 
-/* Limit on failed confirmations.  After a failure, repetitions have half the length, and more of
- * them must succeed than fail. */
-enum { MOST_BAD_CONFIRMATIONS = 2 };
+/* Limit on failed confirmations.  The best of three decides, each of full length: no shorter trial
+ * outvotes a longer one, and no single one is trusted, since noise spoils long trials, too. */
+enum { MOST_BAD_CONFIRMATIONS = 1 };
 
 #define FULL_NS       (2 * S_NS) /* minimum length of a full-length trial, ... */
 #define SHORT_PART    2          /* ... divided by this for a short one */
@@ -277,23 +277,12 @@ static bool next_recovery(struct search *s, double lower, double upper, uint64_t
     return end(s, upper > 0 ? SEARCH_FOUND : SEARCH_AT_LEAST, SEARCH_NO_REASON);
 }
 
-/* Returns half the length of a confirmation, or less if time is short, so that two fit. */
-static uint64_t repetition_ns(const struct search *s, uint64_t elapsed_ns)
-{
-    const uint64_t left_ns = s->config.time_ns > elapsed_ns ? s->config.time_ns - elapsed_ns : 0;
-    const uint64_t each_ns =
-        left_ns / 2 > s->config.overhead_ns ? left_ns / 2 - s->config.overhead_ns : 0;
-    const uint64_t half_ns = confirm_ns(s) / 2, least_ns = confirm_ns(s) / 6;
-
-    return each_ns < least_ns ? least_ns : each_ns < half_ns ? each_ns : half_ns;
-}
-
 static bool next_confirmation(struct search *s, uint64_t elapsed_ns, struct search_order *order)
 {
     const unsigned n_good = count(s, SEARCH_CONFIRM, TRIAL_GOOD),
                    n_bad = count(s, SEARCH_CONFIRM, TRIAL_BAD),
                    n_void = count(s, SEARCH_CONFIRM, TRIAL_VOID);
-    const uint64_t ns = n_bad == 0 ? confirm_ns(s) : repetition_ns(s, elapsed_ns);
+    const uint64_t ns = confirm_ns(s);
     double lower, upper;
 
     search_bounds(s, &lower, &upper);

@@ -48,7 +48,33 @@ uint32_t client_pool_close_oldest(struct client_pool *p)
     return slot;
 }
 
-uint32_t client_pool_request(struct client_pool *p, uint32_t n)
+uint32_t client_pool_close_newest(struct client_pool *p)
+{
+    return client_pool_slot(p, --p->n_open);
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Like client_pool_request(), with closes_newest. */
+static uint32_t request_newest(struct client_pool *p, uint32_t n)
+{
+    const uint32_t n_allowed = p->n_wanted - (p->n_open - p->n_to_close + p->n_to_open);
+    const uint32_t n_more = n > p->n_wanted ? n - p->n_wanted : 0;
+    const uint32_t n_kept = least(n_more, p->n_to_close);
+    const uint32_t n_fewer = n < p->n_wanted ? p->n_wanted - n : 0;
+    const uint32_t n_withdrawn = least(n_fewer, p->n_to_open);
+    const uint32_t n_not_open = least(n_fewer - n_withdrawn, n_allowed);
+
+    p->n_wanted = n;
+    p->n_to_close += n_fewer - n_withdrawn - n_not_open - n_kept;
+    p->n_to_open += n_more - n_kept - n_withdrawn;
+    return n_more - n_kept;
+}
+
+static uint32_t request_oldest(struct client_pool *p, uint32_t n)
 {
     const uint32_t n_wanted = p->n_wanted, n_staying = p->n_open - p->n_to_close;
 
@@ -68,6 +94,13 @@ uint32_t client_pool_request(struct client_pool *p, uint32_t n)
     return 0;
 }
 
+uint32_t client_pool_request(struct client_pool *p, uint32_t n)
+{
+    if (p->closes_newest)
+        return request_newest(p, n);
+    return request_oldest(p, n);
+}
+
 bool client_pool_is_stepping(const struct client_pool *p)
 {
     return p->n_to_close > 0 || p->n_to_open > 0;
@@ -80,6 +113,6 @@ bool client_pool_step(struct client_pool *p, uint32_t *to_close)
         return false;
     }
     p->n_to_close--;
-    *to_close = client_pool_close_oldest(p);
+    *to_close = p->closes_newest ? client_pool_close_newest(p) : client_pool_close_oldest(p);
     return true;
 }

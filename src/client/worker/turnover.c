@@ -55,6 +55,7 @@ void client_turnover_init(struct client_turnover *to)
     evtimer_assign(&to->tick_event, t->base, on_tick, to);
     evtimer_assign(&to->step_event, t->base, on_step, to);
     client_pool_init(to->pool, t->n_conns, n_wanted);
+    to->pool->closes_newest = t->config->closes_newest;
     show_wanted(to);
     if (t->config->on_demand)
         admit_clients(to);

@@ -40,7 +40,7 @@ static void defaults_are_those_of_the_documents(void **state)
     assert_int_equal(opts.goals.n, 1);
     assert_string_equal(opts.goals.goals[0].text, "lost=0");
     assert_true(opts.find_part == 0.02);
-    assert_int_equal(opts.find_time_ns, 300000000000);
+    assert_int_equal(opts.find_time_ns, 420000000000);
     assert_int_equal(parse("--find rate --find-range 10-100 --backoff 1s-9s host"), OPTIONS_RUN);
     assert_int_equal(opts.waits.most_ns, 9000000000);
 }

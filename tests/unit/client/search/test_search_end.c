@@ -68,6 +68,31 @@ static void a_confirmation_that_fails_has_to_succeed_twice(void **state)
     simulated_search(&s, &long_one, &server);
     assert_int_equal(s.status, SEARCH_FOUND);
     assert_int_equal(simulated_count(&s, SEARCH_CONFIRM), 3);
+    for (size_t i = 0; i < s.n; i++)
+        if (s.trials[i].order.step == SEARCH_CONFIRM)
+            assert_int_equal(s.trials[i].order.duration_ns, 60 * S_NS);
+}
+
+/* Bad for longer than 40 s: what shorter trials say does not outvote that. */
+static struct trial_judgment tired_after_40_s(struct simulated *server, double load,
+                                              double duration_s)
+{
+    return duration_s > 40 ? BAD : simulated_cliff(server, load, duration_s);
+}
+
+static void no_shorter_trial_outvotes_a_confirmation(void **state)
+{
+    struct search_config config_of_time = config;
+
+    (void)state;
+    for (uint64_t time_s = 250; time_s < 700; time_s += 10) {
+        struct simulated server = {.trial = tired_after_40_s, .capacity = 20000};
+
+        config_of_time.time_ns = time_s * S_NS;
+        simulated_search(&s, &config_of_time, &server);
+        assert_int_equal(s.status, SEARCH_INCONCLUSIVE);
+        assert_int_equal(s.reason, SEARCH_UNCONFIRMED);
+    }
 }
 
 static void a_search_that_is_stopped_keeps_what_it_knows(void **state)
@@ -96,6 +121,7 @@ int main(void)
         cmocka_unit_test(a_search_ends_within_its_time),
         cmocka_unit_test(an_answer_that_a_long_trial_refutes_is_none),
         cmocka_unit_test(a_confirmation_that_fails_has_to_succeed_twice),
+        cmocka_unit_test(no_shorter_trial_outvotes_a_confirmation),
         cmocka_unit_test(a_search_that_is_stopped_keeps_what_it_knows),
     };
 

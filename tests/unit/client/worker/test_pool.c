@@ -180,6 +180,53 @@ static void steps_lead_to_the_latest_request(void **state)
     }
 }
 
+/* A server that accepted the first three and no others keeps them. */
+static void a_search_closes_the_newest(void **state)
+{
+    struct client_pool p;
+    uint32_t slot;
+
+    (void)state;
+    client_pool_init(&p, 8, 6);
+    p.closes_newest = true;
+    open_all(&p);
+    assert_int_equal(client_pool_request(&p, 3), 0);
+    for (uint32_t closed = 5; closed >= 3; closed--) {
+        assert_true(client_pool_step(&p, &slot));
+        assert_int_equal(slot, closed);
+    }
+    assert_false(client_pool_is_stepping(&p));
+    assert_int_equal(client_pool_slot(&p, 0), 0);
+    assert_int_equal(client_pool_request(&p, 5), 2);
+    assert_int_equal(client_pool_next(&p), 3);
+}
+
+static void a_search_withdraws_before_it_closes(void **state)
+{
+    struct client_pool p;
+
+    (void)state;
+    client_pool_init(&p, 20, 6);
+    p.closes_newest = true;
+    client_pool_open_next(&p);
+    client_pool_open_next(&p);                        /* 2 open, 4 allowed to open */
+    assert_int_equal(client_pool_request(&p, 10), 4); /* 4 more in steps */
+    assert_int_equal(client_pool_request(&p, 8), 0);
+    assert_int_equal(p.n_to_open, 2);
+    assert_int_equal(client_pool_request(&p, 4), 0);
+    assert_int_equal(p.n_to_open, 0);
+    assert_int_equal(p.n_to_close, 0);
+    open_all(&p);
+    assert_int_equal(p.n_open, 4);
+    assert_int_equal(client_pool_request(&p, 1), 0);
+    assert_int_equal(p.n_to_close, 3);
+    assert_int_equal(client_pool_request(&p, 3), 0); /* two of them stay */
+    assert_int_equal(p.n_to_close, 1);
+    assert_int_equal(client_pool_request(&p, 5), 1);
+    assert_int_equal(p.n_to_close, 0);
+    assert_int_equal(p.n_to_open, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +239,8 @@ int main(void)
         cmocka_unit_test(opening_goes_first_while_there_is_a_slot),
         cmocka_unit_test(a_full_array_closes_first),
         cmocka_unit_test(steps_lead_to_the_latest_request),
+        cmocka_unit_test(a_search_closes_the_newest),
+        cmocka_unit_test(a_search_withdraws_before_it_closes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
