@@ -50,7 +50,9 @@ struct client_opts {
     uint64_t max_connections; /* 0: auto */
     const char *conn_schedule;
     double connect_rate;
+    int connect_arrival; /* enum client_connect_arrival */
     uint64_t connect_window;
+    bool window_caps; /* --connect-window was given with --connect-arrival */
     uint64_t connect_timeout_ns;
     const char *source, *sport;
     int prove;

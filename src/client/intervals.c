@@ -34,8 +34,16 @@ void client_intervals_free(struct client_intervals *iv)
 static void print(struct client_intervals *iv, uint64_t begin_ns, uint64_t end_ns)
 {
     static const char *const tags[CLIENT_N_QUERY_METRICS] = {
-        [CLIENT_RESPONSE] = NULL, [CLIENT_SERVICE] = "service", [CLIENT_SEND_LAG] = "send_lag",
-        [CLIENT_NET] = "net",     [CLIENT_OWN] = "own",
+        [CLIENT_RESPONSE] = NULL,
+        [CLIENT_SERVICE] = "service",
+        [CLIENT_SEND_LAG] = "send_lag",
+        [CLIENT_NET] = "net",
+        [CLIENT_OWN] = "own",
+        [CLIENT_OPEN_LAG] = "open_lag",
+        [CLIENT_DUE_CONNECTED] = "due_to_connected",
+        [CLIENT_DUE_SECURED] = "due_to_secured",
+        [CLIENT_DUE_ANSWERED] = "due_to_answered",
+        [CLIENT_OPEN_ANSWERED] = "open_to_answered",
     };
 
     for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++) {

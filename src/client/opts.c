@@ -123,6 +123,16 @@ static int check_load(struct client_opts *o, char *error)
     return 0;
 }
 
+static int check_arrival(struct client_opts *o, char *error)
+{
+    if (o->connect_rate <= 0)
+        return REFUSE("--connect-arrival: requires --connect-rate, the connections per second");
+    if (o->conn_schedule != NULL)
+        return REFUSE("--connect-arrival: conflicts with --conn-schedule: give only one");
+    o->window_caps = was_given("connect-window");
+    return 0;
+}
+
 static int check_connections(struct client_opts *o, char *error)
 {
     char reason[BACKOFF_ERROR_BYTES];
@@ -130,6 +140,8 @@ static int check_connections(struct client_opts *o, char *error)
     if (o->connect_rate < 0 || o->connect_rate > 1e8)
         return REFUSE("--connect-rate: invalid value '%g': expected 0 to 1e8 per second",
                       o->connect_rate);
+    if (o->connect_arrival != CLIENT_CONNECT_WINDOW && check_arrival(o, error) != 0)
+        return -1;
     if (o->threads > o->connections && o->conn_schedule == NULL)
         return REFUSE("--threads: invalid value '%" PRIu64
                       "': expected at most one per connection (%" PRIu64 ")",

@@ -77,6 +77,8 @@ static const struct option_row rows[] = {
      "connections over time, instead of -c: 10s:0-500,60s:500, or @FILE", 0, 0, NULL},
     {"connect-rate", 'n', OPTION_RATE, FIELD(connect_rate), "PER_S",
      "new connections per second; 0: limited by the window only (default: 0)", 0, 0, NULL},
+    {"connect-arrival", 0, OPTION_CHOICE, FIELD(connect_arrival), "KIND",
+     "open -n on schedule: poisson or constant (default: window)", 0, 0, CLIENT_CONNECT_ARRIVALS},
     {"connect-window", 0, OPTION_COUNT, FIELD(connect_window), "N",
      "connections being opened or proven at a time (default: 256)", 1, 1000000, NULL},
     {"connect-timeout", 0, OPTION_DURATION, FIELD(connect_timeout_ns), "TIME",

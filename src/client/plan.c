@@ -170,6 +170,7 @@ static void plan_pace(struct client_config *c, const struct client_opts *o)
 static void plan_load(struct client_config *c, const struct client_opts *o)
 {
     c->connect_rate_per_s = o->connect_rate;
+    c->connect_arrival = o->connect_arrival;
     c->closes_newest = o->find != CLIENT_FIND_NONE;
     c->connect_window = (uint32_t)o->connect_window;
     c->connect_timeout_ns = o->connect_timeout_ns;
@@ -356,6 +357,8 @@ int client_plan_make(struct client_plan *plan, const struct client_opts *opts)
     plan_stamps(plan, opts);
     if (plan_room(plan, opts, &host) != 0)
         return -1;
+    if (plan->config.connect_arrival != CLIENT_CONNECT_WINDOW && !opts->window_caps)
+        plan->config.connect_window = plan->config.n_connections;
     plan_pace(&plan->config, opts);
     return 0;
 }

@@ -28,6 +28,7 @@ static void put_connections(struct json *j, const struct client_result *r)
     json_u64(j, "asked", r->connections_asked);
     put_count(j, "attempted", &r->tally.connections.attempted);
     put_count(j, "reopened", &r->tally.connections.reopened);
+    put_count(j, "held", &r->tally.connections.held);
     json_u64(j, "connected", connected);
     put_count(j, "proven", &r->tally.connections.proven);
     put_count(j, "syn_retransmits", &r->tally.connections.syn_retransmits);
@@ -213,6 +214,11 @@ static void put_latency(struct json *j, const struct client_result *r)
     put_metric(j, "handshake", r, CLIENT_HANDSHAKE);
     put_metric(j, "gap", r, CLIENT_GAP);
     put_metric(j, "min_rtt", r, CLIENT_MIN_RTT);
+    put_metric(j, "open_lag", r, CLIENT_OPEN_LAG);
+    put_metric(j, "due_to_connected", r, CLIENT_DUE_CONNECTED);
+    put_metric(j, "due_to_secured", r, CLIENT_DUE_SECURED);
+    put_metric(j, "due_to_answered", r, CLIENT_DUE_ANSWERED);
+    put_metric(j, "open_to_answered", r, CLIENT_OPEN_ANSWERED);
     json_object_end(j);
 }
 

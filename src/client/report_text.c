@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "client/report_demand.h"
 #include "client/report_search.h"
+#include "client/report_text_arrivals.h"
 #include "client/report_text_host.h"
 #include "measure/latency_report.h"
 #include "measure/outcome_report.h"
@@ -377,6 +378,7 @@ void report_text(FILE *out, const struct report_about *about, const struct clien
         print_messages(out, r);
     if (r->find == NULL)
         print_latency(out, about, r);
+    report_text_arrivals(out, about, r);
     report_search_text(out, r->find);
     if (r->find == NULL)
         latency_report_bars(out,

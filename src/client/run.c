@@ -278,7 +278,7 @@ static int prepare(struct client_run_state *r)
     config->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     memory_watch_start(&r->memory, "/proc", &config->memory_ends, MEMORY_WATCH_OF_CLIENT);
     config->memory = &r->memory;
-    r->opens_all = client_config_keeps_opening(config);
+    r->opens_all = client_config_opens_all(config);
     client_steer_init(&r->steer, config, &r->workers);
     config->targets =
         r->settings->control != NULL || r->settings->find != NULL ? &r->steer.targets : NULL;

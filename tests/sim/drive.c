@@ -101,6 +101,11 @@ struct scenario drive_random(uint64_t seed)
     return scenario_random(seed);
 }
 
+static double ms(uint64_t ns)
+{
+    return (double)ns / 1e6;
+}
+
 void drive_print(const struct drive_result *r)
 {
     printf("trace %016" PRIx64 ": %" PRIu64 " connections, %" PRIu64 " failed; %" PRIu64
@@ -108,6 +113,10 @@ void drive_print(const struct drive_result *r)
            " calls, %" PRIu64 " faults; %.6f s simulated; %" PRId64 " bytes\n",
            r->trace, r->n_connections, r->n_failed, r->n_queries, r->n_answered, r->n_expired,
            r->n_lost, r->n_calls, r->n_faults, (double)r->simulated_ns / 1e9, r->most_bytes);
+    printf("p99 of arrivals: open lag %.3f ms, due to connected %.3f ms, due to answered %.3f ms, "
+           "open to answered %.3f ms; %" PRIu64 " held\n",
+           ms(r->p99_ns[CLIENT_OPEN_LAG]), ms(r->p99_ns[CLIENT_DUE_CONNECTED]),
+           ms(r->p99_ns[CLIENT_DUE_ANSWERED]), ms(r->p99_ns[CLIENT_OPEN_ANSWERED]), r->n_held);
     printf("real time: prepare %.3f s, connect %.3f s, load %.3f s, merge %.3f s\n",
            r->phases_s[DRIVE_PREPARE], r->phases_s[DRIVE_CONNECT], r->phases_s[DRIVE_LOAD],
            r->phases_s[DRIVE_MERGE]);

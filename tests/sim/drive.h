@@ -4,6 +4,7 @@
 #ifndef TCPSCALER_SIM_DRIVE_H
 #define TCPSCALER_SIM_DRIVE_H
 
+#include "client/worker/metric.h"
 #include "scenario.h"
 
 #include <stdbool.h>
@@ -16,6 +17,8 @@ struct drive_result {
     uint64_t trace; /* hash of all that happened */
     uint64_t simulated_ns, n_calls, n_faults;
     uint64_t n_queries, n_answered, n_expired, n_lost, n_connections, n_failed;
+    uint64_t n_held; /* by the connect window */
+    uint64_t p99_ns[CLIENT_N_QUERY_METRICS];
     int64_t most_bytes;              /* of the product's memory at a time */
     double phases_s[DRIVE_N_PHASES]; /* real time */
 };

@@ -8,6 +8,7 @@
 #include "ledger_push.h"
 #include "ledger_tls.h"
 #include "ledger_values.h"
+#include "setup.h"
 #include "tcp.h"
 #include "violation.h"
 #include "workload/arrivals.h"
@@ -71,8 +72,15 @@ static void check_latencies(const struct scenario *s, const struct client_result
     ledger_values_check(CLIENT_SERVICE, &m[CLIENT_SERVICE], tally_get(&q->sent) - answered);
     ledger_values_check(CLIENT_NET, &m[CLIENT_NET], s->stamps ? tally_get(&q->sent) - answered : 0);
     ledger_values_check(CLIENT_SEND_LAG, &m[CLIENT_SEND_LAG], 0);
-    ledger_values_check(CLIENT_OWN, &m[CLIENT_OWN], 0);
+    if (!setup_has_conn_per_query(s)) /* there it is how late the connection was opened */
+        ledger_values_check(CLIENT_OWN, &m[CLIENT_OWN], 0);
+    else
+        equal("measured arrivals", m[CLIENT_OPEN_LAG].count + m[CLIENT_OPEN_LAG].beyond,
+              tally_get(&q->scheduled));
     equal("connect times", m[CLIENT_CONNECT].count, tally_get(&r->tally.connections.connected));
+    if (s->connect_rate > 0 && s->connect_arrival > 0 && !setup_has_conn_per_query(s))
+        equal("arrivals", m[CLIENT_DUE_CONNECTED].count + m[CLIENT_DUE_CONNECTED].beyond,
+              tally_get(&r->tally.connections.attempted));
 }
 
 /* The end of a measurement that is interrupted is the worker's. */
@@ -166,8 +174,8 @@ uint64_t laws_most_late_ns(const struct scenario *s)
     /* a buffer smaller than a message takes a call and more for each of its bytes */
     if (s->sndbuf_bytes > 0 && s->sndbuf_bytes < s->message_bytes)
         return UINT64_MAX;
-    if (s->listen || each_ns < 100 * s->call_ns || s->preempt_permille > 0 || s->malloc_ppm > 0 ||
-        s->steps > 0)
+    if (setup_has_conn_per_query(s) || s->listen || each_ns < 100 * s->call_ns ||
+        s->preempt_permille > 0 || s->malloc_ppm > 0 || s->steps > 0)
         return UINT64_MAX;
     return 20 * 1000000ull + 4 * s->wakeup_us * 1000 + 1000 * s->connections * s->call_ns;
 }

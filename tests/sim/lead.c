@@ -245,6 +245,9 @@ static void fill(const struct client_result *r)
     }
     result->n_connections = tally_get(&r->tally.connections.attempted);
     result->n_failed = tally_connections_failed(&r->tally);
+    result->n_held = tally_get(&r->tally.connections.held);
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
+        result->p99_ns[m] = hist_percentile(&r->metrics[m], 99, 100);
 }
 
 void __wrap_client_run_collect(struct client_run_state *r)

@@ -56,7 +56,8 @@ void __wrap_client_query_lost(struct client_queries *qs, struct client_conn *c,
 {
     uint32_t slot = c->queries.waiting_head, n_waiting = 0;
 
-    for (; slot != c->queries.queued_head; slot = inflight_at(&qs->inflight, slot)->conn_next)
+    for (; slot != INFLIGHT_NONE && slot != c->queries.queued_head;
+         slot = inflight_at(&qs->inflight, slot)->conn_next)
         n_waiting++;
     if (descriptor_of(event_get_fd(&c->event)) != NULL)
         ledger_on_lost(tcp_of(c), n_waiting);

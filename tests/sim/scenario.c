@@ -129,6 +129,9 @@ static void draw_connections(struct scenario *s, struct rng *r)
         s->connect_window = of_any_size(r, 1, 100);
     if (one_in(r, 4))
         s->connect_rate = of_any_size(r, 100, 100000);
+    if (s->connect_rate > 0 && one_in(r, 2))
+        s->connect_arrival = between(r, 1, 2);
+    s->conn_per_query = one_in(r, 6);
     if (one_in(r, 3))
         s->connect_timeout_us = of_any_size(r, 100, 3000000);
     if (one_in(r, 5))

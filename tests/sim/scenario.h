@@ -26,6 +26,7 @@
     X(closed_loop, 0)                                                                              \
     X(interval_us, 1000)                                                                           \
     X(queries_per_conn, 0)                                                                         \
+    X(conn_per_query, 0) /* unless the number of connections matters */                            \
     X(reconnect, 0)                                                                                \
     X(on_demand, 0)                                                                                \
     X(idle_close_us, 0) /* 0: never */                                                             \
@@ -35,6 +36,7 @@
     X(prove, 1)                                                                                    \
     X(connect_window, 1000)                                                                        \
     X(connect_rate, 0)                                                                             \
+    X(connect_arrival, 0) /* enum client_connect_arrival; not 0: with a rate */                    \
     X(connect_timeout_us, 1000000)                                                                 \
     X(protocol, 0)       /* enum query_kind */                                                     \
     X(message_bytes, 64) /* echo */                                                                \

@@ -80,20 +80,26 @@ static void plan_connections(struct client_config *c, const struct scenario *s)
 {
     c->n_connections = (uint32_t)s->connections;
     c->n_at_begin = s->steps > 0 ? (uint32_t)((s->connections + 1) / 2) : c->n_connections;
+    c->conn_per_query = setup_has_conn_per_query(s);
     c->n_workers = (uint32_t)s->workers;
     c->socket.stamp_received = s->stamps;
     if (c->n_workers > c->n_at_begin)
         c->n_workers = c->n_at_begin;
+    if (c->conn_per_query)
+        c->n_at_begin = 0;
     c->connect_rate_per_s = (double)s->connect_rate;
+    c->connect_arrival =
+        s->connect_rate > 0 && !c->conn_per_query ? (int)s->connect_arrival : CLIENT_CONNECT_WINDOW;
     c->connect_window = (uint32_t)s->connect_window;
     c->connect_timeout_ns = s->connect_timeout_us * US;
     c->on_demand = c->record_connections = s->on_demand;
     c->idle_close_ns = s->idle_close_us * US;
     c->keepalive = s->keepalive && s->on_demand && s->protocol == QUERY_DNS;
-    c->prove = s->prove && !c->on_demand; /* one field at a time is shortened */
+    c->prove =
+        s->prove && !c->on_demand && !c->conn_per_query; /* one field at a time is shortened */
     c->close = s->close_with_rst ? CLIENT_CLOSE_RST : CLIENT_CLOSE_FIN;
     c->queries_per_conn = (uint32_t)s->queries_per_conn;
-    c->reconnect = s->reconnect || s->queries_per_conn > 0;
+    c->reconnect = s->reconnect || s->queries_per_conn > 0 || c->conn_per_query;
     c->backoff = (struct backoff){100 * 1000000ull, 1000 * 1000000ull};
 }
 
@@ -111,6 +117,12 @@ static void plan_query(struct client_config *c, const struct scenario *s)
     c->listens = s->listen;
     if (!c->listens)
         LAW(query_init(&c->query, (enum query_kind)s->protocol, &ask, error) == 0, "%s", error);
+}
+
+bool setup_has_conn_per_query(const struct scenario *s)
+{
+    return s->conn_per_query && !s->on_demand && !s->closed_loop && !s->listen &&
+           s->population == 0 && s->steps == 0 && s->queries_per_conn == 0;
 }
 
 void setup_make(struct client_config *c, const struct scenario *s)

@@ -10,4 +10,7 @@
 void setup_make(struct client_config *c, const struct scenario *s);
 void setup_free(struct client_config *c);
 
+/* Whether each query opens a connection. */
+bool setup_has_conn_per_query(const struct scenario *s);
+
 #endif

@@ -324,6 +324,7 @@ static void assert_options_come_back(parser *parse_with, const struct options *t
                                          "--connections=5k",
                                          "--control=unix:x",
                                          "--start-file=x",
+                                         "--connect-rate=5",
                                          "--find=rate"};
     char values[4][LINE_BYTES], option[5 * LINE_BYTES];
 

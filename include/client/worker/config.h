@@ -20,16 +20,22 @@
 /* In the order of the options' choices. */
 enum client_selection { CLIENT_SELECT_RANDOM, CLIENT_SELECT_ROUND_ROBIN };
 enum client_loop { CLIENT_LOOP_OPEN, CLIENT_LOOP_CLOSED };
+enum client_connect_arrival {
+    CLIENT_CONNECT_WINDOW,
+    CLIENT_CONNECT_POISSON,
+    CLIENT_CONNECT_CONSTANT
+};
 enum client_on_timeout { CLIENT_TIMEOUT_KEEP, CLIENT_TIMEOUT_CLOSE };
 enum client_close { CLIENT_CLOSE_FIN, CLIENT_CLOSE_RST };
 enum client_pace { CLIENT_PACE_AUTO, CLIENT_PACE_SLEEP, CLIENT_PACE_HYBRID, CLIENT_PACE_SPIN };
 
-#define CLIENT_SELECTS     "random|round-robin"
-#define CLIENT_LOOPS       "open|closed"
-#define CLIENT_ON_TIMEOUTS "keep|close"
-#define CLIENT_CLOSES      "fin|rst"
-#define CLIENT_KERNEL_TSS  "auto|yes|no"
-#define CLIENT_PACES       "auto|sleep|hybrid|spin"
+#define CLIENT_SELECTS          "random|round-robin"
+#define CLIENT_LOOPS            "open|closed"
+#define CLIENT_CONNECT_ARRIVALS "window|poisson|constant"
+#define CLIENT_ON_TIMEOUTS      "keep|close"
+#define CLIENT_CLOSES           "fin|rst"
+#define CLIENT_KERNEL_TSS       "auto|yes|no"
+#define CLIENT_PACES            "auto|sleep|hybrid|spin"
 
 enum client_kernel_ts { CLIENT_KERNEL_TS_AUTO, CLIENT_KERNEL_TS_YES, CLIENT_KERNEL_TS_NO };
 
@@ -56,11 +62,13 @@ struct client_config {
     struct schedule population;
     uint32_t n_workers;
     double connect_rate_per_s; /* 0: limited by the window only */
+    int connect_arrival;       /* enum client_connect_arrival; not WINDOW: with a rate */
     /* Limit on connections being opened or proven, all workers together; at least 1 per worker. */
     uint32_t connect_window;
     uint64_t connect_timeout_ns;
     bool prove;                /* send one query on each connection as soon as it is established */
     int close;                 /* enum client_close */
+    bool conn_per_query;       /* each query opens a connection when it is due, and closes it */
     uint32_t queries_per_conn; /* then close and replace the connection; 0: never */
     bool reconnect;            /* replace connections that fail */
     bool on_demand;            /* open a connection when a query is due and none is open */
@@ -77,6 +85,8 @@ struct client_config {
     /* load */
     bool listens; /* no queries: measure the messages that the server pushes */
     struct query query;
+    const struct query
+        *sizes;  /* with --sweep size: its queries, the first equal to query; else NULL */
     int arrival; /* enum pacer_arrival */
     /* Warm-up and measurement; rate 0: no queries, connections stay idle. */
     struct schedule schedule;
@@ -114,6 +124,12 @@ static inline uint64_t client_config_load_ns(const struct client_config *c)
 static inline bool client_config_keeps_opening(const struct client_config *c)
 {
     return c->reconnect || c->population.n > 0 || c->on_demand;
+}
+
+/* Whether connections beyond the first window are opened before one is usable. */
+static inline bool client_config_opens_all(const struct client_config *c)
+{
+    return client_config_keeps_opening(c) || c->connect_arrival != CLIENT_CONNECT_WINDOW;
 }
 
 #endif

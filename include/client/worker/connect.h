@@ -2,10 +2,13 @@
  * client_connect: opens and reopens a worker's connections, limited by a window and a rate.
  *
  * A connection is in the window from its connect until it is proven, half-open or ended, so the
- * server's accept queue never holds more than the window.  Used by the worker's thread only. */
+ * server's accept queue never holds more than the window.  With config->connect_arrival they arrive
+ * on schedule instead, and the window is a limit that is normally not reached.  Used by the
+ * worker's thread only. */
 #ifndef TCPSCALER_CLIENT_WORKER_CONNECT_H
 #define TCPSCALER_CLIENT_WORKER_CONNECT_H
 
+#include "client/worker/alarm.h"
 #include "client/worker/pool.h"
 #include "client/worker/send.h"
 #include "client/worker/slots.h"
@@ -28,9 +31,13 @@ struct client_connect {
     const struct client_span *span;
     struct client_tuples tuples;
     struct pacer_segment rate;
-    struct pacer pacer; /* only used with a connect rate */
+    struct pacer pacer;     /* only used with a connect rate */
+    uint64_t due_ns;        /* when the connection being opened was due; 0: not on schedule */
+    uint64_t full_until_ns; /* when the window was full last, with connect_arrival */
     struct event due_event;
-    uint32_t *again; /* ring of n_conns: slots to reopen */
+    struct client_alarm alarm; /* replaces due_event with connect_arrival, ... */
+    bool awaits_arrival;       /* ... and is set */
+    uint32_t *again;           /* ring of n_conns: slots to reopen */
     uint32_t first_again, n_again;
     bool was_again; /* the last one opened was one of them */
     uint32_t n_in_window;
@@ -48,8 +55,8 @@ void client_connect_free(struct client_connect *cc);
 /* Starts connecting.  start_ns: at most now, common to all workers. */
 void client_connect_start(struct client_connect *cc, uint64_t start_ns);
 
-/* Starts a pacer for this worker's share of a total rate.  *rate is the pacer's segment and must
- * outlive it. */
+/* Starts a pacer for this worker's share of a total rate, Poisson if connections arrive so.  *rate
+ * is the pacer's segment and must outlive it. */
 void client_connect_pace(const struct client_connect *cc, struct pacer *pacer,
                          struct pacer_segment *rate, double per_s, uint64_t start_ns);
 
@@ -71,6 +78,10 @@ void client_connect_not_again(struct client_connect *cc, uint32_t slot);
 /* Opens connections as window and rate allow and sends their proofs.  May close connections: call
  * it from the event loop, never from a callback of a connection or a query. */
 void client_connect_more(struct client_connect *cc);
+
+/* Opens a connection in a free slot that was due then (client_arrival_open()).  It may have ended
+ * when this returns. */
+void client_connect_open(struct client_connect *cc, struct client_conn *c, uint64_t due_ns);
 
 /* Stops connecting.  Connections being opened continue. */
 void client_connect_begin_no_more(struct client_connect *cc);

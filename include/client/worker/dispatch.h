@@ -4,6 +4,7 @@
 #ifndef TCPSCALER_CLIENT_WORKER_DISPATCH_H
 #define TCPSCALER_CLIENT_WORKER_DISPATCH_H
 
+#include "client/worker/arrive.h"
 #include "client/worker/demand.h"
 #include "client/worker/due.h"
 #include "client/worker/pool.h"
@@ -27,6 +28,7 @@ struct client_dispatch {
     const struct client_slots *slots;
     const struct client_pool *pool;
     struct client_turnover *turnover;
+    struct client_arrive *arrive; /* with config->conn_per_query */
     struct client_demand *demand;
     struct client_select select;
     uint64_t previous_intended_ns;
@@ -45,5 +47,8 @@ void client_dispatch_due(struct client_dispatch *d, uint64_t now_ns);
 /* Queues the query that proves a new connection; client_send_all() sends it.  May close the
  * connection. */
 void client_dispatch_proof(struct client_dispatch *d, struct client_conn *c);
+
+/* With config->conn_per_query: a connection has become usable.  It takes no query but its own. */
+void client_dispatch_opened(struct client_dispatch *d, struct client_conn *c);
 
 #endif

@@ -18,13 +18,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct client_arrival;
+
 struct client_figures {
     tally_count n_live;      /* gauge: usable connections */
     tally_count n_half_open; /* gauge: established, but the proof timed out */
     /* gauge: connections on which at least CLIENT_CONN_DEAF queries in a row timed out. */
     tally_count n_deaf;
-    tally_count in_flight; /* gauge: measured queries in flight */
-    tally_count n_wanted;  /* gauge: connections wanted, at most the number of slots */
+    tally_count in_flight;  /* gauge: measured queries in flight */
+    tally_count n_arriving; /* gauge: connections opened for a query and not ended */
+    tally_count n_wanted;   /* gauge: connections wanted, at most the number of slots */
     /* Connections requested in total: slots, or with targets every request. */
     tally_count n_asked;
     tally_count n_settled;     /* slots whose first connection has left the connect window */
@@ -42,6 +45,7 @@ struct client_figures {
     struct timeout_counts timeouts; /* of edns-tcp-keepalive, if it is requested */
     /* One per element of client_transport.conns; NULL: not requested. */
     struct client_record *records;
+    struct client_arrival *arrivals; /* likewise (client/worker/arrival.h); NULL: not kept */
     uint64_t first_connect_ns, last_established_ns;
     uint64_t last_sent_ns; /* of a measured query; 0: none sent */
     uint64_t first_lag_ns; /* send lag of the first query */

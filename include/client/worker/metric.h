@@ -6,13 +6,19 @@
 #define TCPSCALER_CLIENT_WORKER_METRIC_H
 
 enum client_metric {
-    /* of every query, collected per interval */
+    /* collected per interval: of every query */
     CLIENT_RESPONSE, /* received - intended: the main metric */
     CLIENT_SERVICE,  /* received - sent */
     CLIENT_SEND_LAG, /* sent - intended */
     CLIENT_NET,      /* arrived in the kernel - sent (--kernel-ts) */
     /* This host's part of the response time: sent - intended, received - arrived. */
     CLIENT_OWN,
+    /* of every connection that arrives on schedule (client/worker/arrival.h) */
+    CLIENT_OPEN_LAG,      /* socket call - due */
+    CLIENT_DUE_CONNECTED, /* established - due */
+    CLIENT_DUE_SECURED,   /* end of the TLS handshake - due */
+    CLIENT_DUE_ANSWERED,  /* first answer - due */
+    CLIENT_OPEN_ANSWERED, /* first answer - socket call */
     CLIENT_N_QUERY_METRICS,
     /* of every connection */
     CLIENT_CONNECT = CLIENT_N_QUERY_METRICS, /* socket call to established */

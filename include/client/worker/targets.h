@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * client_targets: what all workers together have to reach and what can change during a run: rate,
- * end and number of connections.  The main thread writes the targets and notifies the workers.
- * Each copies the newest version as a whole and skips older ones. */
+ * end, number of connections, and what --sweep changes.  The main thread writes the targets and
+ * notifies the workers. Each copies the newest version as a whole and skips older ones. */
 #ifndef TCPSCALER_CLIENT_WORKER_TARGETS_H
 #define TCPSCALER_CLIENT_WORKER_TARGETS_H
 
@@ -17,14 +17,17 @@ struct client_targets {
     uint64_t measure_ns;      /* queries due before it are warm-up */
     uint64_t end_ns;          /* end of the measurement; PACER_NEVER: none */
     uint32_t n_connections;   /* number wanted */
-    uint32_t version;         /* incremented by every change */
+    uint32_t queries_per_conn;
+    uint32_t size;    /* index into config->sizes */
+    uint32_t version; /* incremented by every change */
 };
 
 /* A worker's copy. */
 struct client_targets_copy {
     struct schedule *schedule; /* NULL: targets cannot change */
     uint64_t measure_ns, end_ns;
-    uint32_t n_connections;   /* of all workers together */
+    uint32_t n_connections; /* of all workers together */
+    uint32_t queries_per_conn, size;
     uint32_t version;         /* version of the copy */
     _Atomic uint32_t reached; /* version in effect; any thread may read it */
 };

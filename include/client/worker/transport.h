@@ -101,7 +101,8 @@ struct client_conn_ops {
 struct client_transport {
     const struct client_config *config;
     const struct client_conn_ops *ops;
-    void *owner; /* first argument of ops */
+    void *owner;               /* first argument of ops */
+    const struct query *query; /* of config, or the current one of config->sizes */
     struct event_base *base;
     struct client_figures *figures;
     /* n_conns elements; conns[i] has number first_conn + i over all workers. */

@@ -30,6 +30,7 @@ struct client_turnover {
     struct client_slots *slots;
     struct client_pool *pool;
     struct client_connect *connect;
+    uint32_t queries_per_conn;
     struct pacer_segment rate;
     struct pacer pacer; /* paces the steps */
     struct event tick_event, step_event;
@@ -37,7 +38,7 @@ struct client_turnover {
 };
 
 /* Prepares timers and pool, which wants the initial number of the connection schedule, or all
- * slots.  The fields before `rate` are set by the caller. */
+ * slots.  The fields before `queries_per_conn` are set by the caller. */
 void client_turnover_init(struct client_turnover *to);
 
 /* Starts the connection schedule, if any, at start_ns. */

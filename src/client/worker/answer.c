@@ -2,15 +2,19 @@
  * client_answer: see client/worker/answer.h. */
 #include "client/worker/answer.h"
 
+#include "client/worker/arrival.h"
 #include "client/worker/conn.h"
 
 /* This host's part of the response time.  Excludes waiting for an id, because the server holds all
  * ids of the connection, and for a connection. */
-static uint64_t own_delay_ns(uint64_t arrived_ns, const struct inflight_query *q,
+static uint64_t own_delay_ns(const struct client_transport *t, const struct inflight_query *q,
                              uint64_t received_ns)
 {
+    const uint64_t arrived_ns = t->arrived_ns;
     const uint64_t lag_ns =
-        q->tag & (CLIENT_QUERY_BLOCKED | CLIENT_QUERY_WAITED) ? 0 : q->sent_ns - q->intended_ns;
+        t->config->conn_per_query ? client_arrival_lag_ns(&t->conns[q->connection])
+        : q->tag & (CLIENT_QUERY_BLOCKED | CLIENT_QUERY_WAITED) ? 0
+                                                                : q->sent_ns - q->intended_ns;
     const bool is_known = arrived_ns > q->sent_ns && arrived_ns < received_ns;
 
     return lag_ns + (is_known ? received_ns - arrived_ns : 0);
@@ -44,7 +48,7 @@ static void measure(struct client_answers *a, const struct inflight_query *q, ui
     hist_record(&metrics[CLIENT_SERVICE], received_ns - q->sent_ns);
     if (arrived_ns != 0)
         hist_record(&metrics[CLIENT_NET], arrived_ns > q->sent_ns ? arrived_ns - q->sent_ns : 0);
-    hist_record(&metrics[CLIENT_OWN], own_delay_ns(arrived_ns, q, received_ns));
+    hist_record(&metrics[CLIENT_OWN], own_delay_ns(a->transport, q, received_ns));
     if (a->transport->config->rows != NULL)
         push_row(a->transport, q, received_ns);
 }
@@ -129,7 +133,7 @@ bool client_answer_take_one(struct client_answers *a, struct client_conn *c, uin
 void client_answer_take(struct client_answers *a, struct client_conn *c, const uint8_t *data,
                         size_t n_bytes, uint64_t received_ns)
 {
-    const struct query *query = &a->transport->config->query;
+    const struct query *query = a->transport->query;
     struct query_input in = {data, n_bytes};
     enum query_event event;
 

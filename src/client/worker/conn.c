@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "client/worker/arrival.h"
 #include "client/worker/io.h"
 #include "client/worker/tls.h"
 #include "net/sock.h"
@@ -69,6 +70,7 @@ void client_conn_mark_proven(struct client_conn *c)
 {
     if (!c->proven) {
         c->proven = true;
+        client_arrival_answered(c);
         tally_add(&c->transport->figures->tally.connections.proven, 1);
         if (c->transport->greeting_timeout != NULL)
             event_remove_timer(&c->event);
@@ -228,6 +230,7 @@ static void count_end(struct client_conn *c, struct outcome outcome)
     struct client_record *record = client_conn_record(c);
 
     tally_add(&c->transport->figures->tally.connections.ended[outcome.phase][outcome.reason], 1);
+    client_arrival_ended(c);
     if (record != NULL) {
         record->ended_phase = (uint8_t)outcome.phase;
         record->ended_reason = (uint8_t)outcome.reason;

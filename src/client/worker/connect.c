@@ -3,6 +3,7 @@
 #include "client/worker/connect.h"
 
 #include "base/clock.h"
+#include "client/worker/arrival.h"
 #include "client/worker/conn.h"
 #include "client/worker/events.h"
 #include "host/memory_watch.h"
@@ -14,6 +15,18 @@
 
 /* The main thread updates the available memory every 20 ms. */
 enum { MEMORY_WAIT_US = 5000 };
+
+/* Limit on connections opened per call: connects that succeed at once must not starve the other
+ * sockets. */
+enum { MOST_PER_CALL = 256 };
+
+/* The connections that arrive on schedule have random numbers of their own. */
+#define SEED_OF_ARRIVALS 0x9e3779b97f4a7c15ull
+
+static bool arrives(const struct client_connect *cc)
+{
+    return cc->transport->config->connect_arrival != CLIENT_CONNECT_WINDOW;
+}
 
 /* --- whether to open --- */
 
@@ -29,8 +42,14 @@ static bool wait_for_rate(struct client_connect *cc)
         pacer_skip_to(&cc->pacer, now_ns);
     cc->idle = false;
     if (cc->pacer.next_ns <= now_ns) {
+        cc->due_ns = cc->pacer.next_ns;
         pacer_advance(&cc->pacer);
         return false;
+    }
+    if (arrives(cc)) {
+        client_alarm_set(&cc->alarm, cc->pacer.next_ns);
+        cc->awaits_arrival = true;
+        return true;
     }
     wait = clock_timeval(cc->pacer.next_ns - now_ns);
     worker_add_timer(&cc->due_event, &wait);
@@ -123,7 +142,7 @@ static struct client_conn *take_next(struct client_connect *cc)
     return c;
 }
 
-static void open_in(struct client_connect *cc, struct client_conn *c)
+void client_connect_open(struct client_connect *cc, struct client_conn *c, uint64_t due_ns)
 {
     struct client_transport *t = cc->transport;
     struct client_slots *slots = cc->slots;
@@ -132,6 +151,7 @@ static void open_in(struct client_connect *cc, struct client_conn *c)
     int fd, error;
 
     client_conn_begin(c, t);
+    client_arrival_open(c, due_ns);
     if (client_slots_are_kept(slots) && client_slots_begin(slots, client_conn_slot(c)))
         tally_add(&t->figures->tally.connections.reopened, 1);
     else if (t->config->on_demand)
@@ -146,10 +166,16 @@ static void open_in(struct client_connect *cc, struct client_conn *c)
         client_events_open(c, fd);
 }
 
+/* Whether a timer will call client_connect_more(). */
+static bool is_waiting(const struct client_connect *cc)
+{
+    return cc->awaits_arrival || event_pending(&cc->due_event, EV_TIMEOUT, NULL);
+}
+
 /* Makes the loop call client_connect_more() after the pending callbacks. */
 static void want_more(struct client_connect *cc)
 {
-    if (!cc->opening && !cc->stopped && !event_pending(&cc->due_event, EV_TIMEOUT, NULL))
+    if (!cc->opening && !cc->stopped && !is_waiting(cc))
         event_active(&cc->due_event, EV_TIMEOUT, 0);
 }
 
@@ -172,27 +198,41 @@ static void go_on_later(struct client_connect *cc)
 {
     static const struct timeval at_once;
 
-    if (has_more(cc) && has_room(cc) && !event_pending(&cc->due_event, EV_TIMEOUT, NULL))
+    if (has_more(cc) && has_room(cc) && !is_waiting(cc))
         worker_add_timer(&cc->due_event, &at_once);
 }
 
-/* Opens as many as window and rate allow, but at most one window per call: connects that succeed at
- * once must not starve the other sockets. */
+/* Counts an arrival that was due before the window had room. */
+static void count_held(struct client_connect *cc)
+{
+    if (arrives(cc) && cc->due_ns < cc->full_until_ns)
+        tally_add(&cc->transport->figures->tally.connections.held, 1);
+}
+
+static uint32_t most_per_call(const struct client_connect *cc)
+{
+    const uint32_t window = cc->transport->figures->connect_window;
+
+    return window < MOST_PER_CALL ? window : MOST_PER_CALL;
+}
+
+/* Opens as many as window and rate allow. */
 void client_connect_more(struct client_connect *cc)
 {
+    const uint32_t most = most_per_call(cc);
     uint32_t n_opened = 0;
 
     if (cc->stopped)
         return;
     cc->opening = true;
-    while (has_more(cc) && has_room(cc) && n_opened < cc->transport->figures->connect_window &&
-           free_next_slot(cc) && may_open(cc)) {
+    while (has_more(cc) && has_room(cc) && n_opened < most && free_next_slot(cc) && may_open(cc)) {
         struct client_conn *c = take_next(cc);
 
         n_opened++;
+        count_held(cc);
         c->in_window = true;
         cc->n_in_window++;
-        open_in(cc, c);
+        client_connect_open(cc, c, cc->due_ns);
         client_send_all(cc->send);
     }
     cc->opening = false;
@@ -215,6 +255,15 @@ static void on_due(evutil_socket_t fd, short what, void *arg)
     t->ops->done(t->owner);
 }
 
+static void on_arrival(evutil_socket_t fd, short what, void *arg)
+{
+    struct client_connect *cc = arg;
+
+    client_alarm_clear(&cc->alarm);
+    cc->awaits_arrival = false;
+    on_due(fd, what, arg);
+}
+
 /* --- start and stop --- */
 
 void client_connect_pace(const struct client_connect *cc, struct pacer *pacer,
@@ -222,12 +271,14 @@ void client_connect_pace(const struct client_connect *cc, struct pacer *pacer,
 {
     const struct client_config *config = cc->transport->config;
     const struct pacer_config pacing = {
-        .arrival = PACER_CONSTANT,
+        .arrival =
+            config->connect_arrival == CLIENT_CONNECT_POISSON ? PACER_POISSON : PACER_CONSTANT,
         .segments = rate,
         .n_segments = 1,
         .n_connections = config->n_connections,
         .n_workers = config->n_workers,
         .worker = cc->transport->worker,
+        .seed = config->seed ^ SEED_OF_ARRIVALS,
     };
 
     *rate = (struct pacer_segment){PACER_NEVER, per_s, per_s};
@@ -245,13 +296,17 @@ int client_connect_init(struct client_connect *cc)
         return -1;
     client_tuples_init(&cc->tuples, t->config, t->first_conn, t->n_conns, again);
     t->figures->connect_window = window > 0 ? window : 1;
-    cc->unlimited = client_config_keeps_opening(t->config);
+    cc->unlimited = client_config_opens_all(t->config);
+    if (arrives(cc) && (client_arrival_init(t->figures, t->n_conns) != 0 ||
+                        client_alarm_init(&cc->alarm, t->base, on_arrival, cc) != 0))
+        return -1;
     evtimer_assign(&cc->due_event, t->base, on_due, cc);
     return 0;
 }
 
 void client_connect_free(struct client_connect *cc)
 {
+    client_alarm_free(&cc->alarm);
     free(cc->again);
     client_tuples_free(&cc->tuples);
 }
@@ -268,6 +323,7 @@ void client_connect_begin_no_more(struct client_connect *cc)
 {
     cc->stopped = true;
     event_del(&cc->due_event);
+    client_alarm_clear(&cc->alarm);
 }
 
 /* --- ends --- */
@@ -282,6 +338,8 @@ void client_connect_settled(struct client_connect *cc, struct client_conn *c)
 {
     if (!c->in_window)
         return;
+    if (arrives(cc) && !has_room(cc))
+        cc->full_until_ns = clock_now_ns();
     c->in_window = false;
     cc->n_in_window--;
     if (!c->settled)

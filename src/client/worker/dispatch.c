@@ -48,7 +48,8 @@ static bool queue(struct client_dispatch *d, uint32_t i, uint64_t intended_ns, u
     describe(d, slot, intended_ns, query);
     if (tag != TALLY_PROBE && client_slots_are_kept(d->slots))
         client_turnover_give(d->turnover, c);
-    client_send_join(d->send, c);
+    if (c->state >= CLIENT_CONN_PROVING)
+        client_send_join(d->send, c);
     return true;
 }
 
@@ -100,6 +101,15 @@ static uint32_t select_slot(struct client_dispatch *d, uint32_t chosen, bool *re
     return i;
 }
 
+/* Opens a connection for a query.  Returns its slot; CLIENT_SELECT_NONE: it could not be opened. */
+static uint32_t open_slot(struct client_dispatch *d, uint64_t intended_ns, uint8_t class)
+{
+    const struct client_conn *c =
+        client_arrive_open(d->arrive, class == TALLY_MEASURED ? intended_ns : 0);
+
+    return c != NULL && c->state != CLIENT_CONN_ENDED ? client_conn_slot(c) : CLIENT_SELECT_NONE;
+}
+
 /* In a closed loop no answer will trigger the connection's next query. */
 static void count_unsent(struct client_dispatch *d, struct tally_queries *counts, uint8_t class)
 {
@@ -137,7 +147,9 @@ void client_dispatch_due(struct client_dispatch *d, uint64_t now_ns)
         query = client_due_take(d->due, &chosen);
         if (closed && chosen == CLIENT_CONN_NONE)
             continue;
-        i = closed || on_demand ? chosen - t->first_conn : select_slot(d, chosen, &rerouted);
+        i = closed || on_demand         ? chosen - t->first_conn
+            : t->config->conn_per_query ? open_slot(d, intended_ns, class)
+                                        : select_slot(d, chosen, &rerouted);
         counts = &t->figures->tally.queries[class];
         tally_add(&counts->scheduled, 1);
         if (rerouted)
@@ -146,11 +158,20 @@ void client_dispatch_due(struct client_dispatch *d, uint64_t now_ns)
             !(on_demand ? queue_on_demand(d, i, intended_ns, class, query)
                         : queue(d, i, intended_ns, class, query))) {
             count_unsent(d, counts, class);
+            if (t->config->conn_per_query && i != CLIENT_SELECT_NONE)
+                client_conn_close(&t->conns[i], (struct outcome){PHASE_SEND, REASON_MEMORY}, 0);
             if (closed)
                 client_due_after(d->due, &t->conns[i], now_ns);
         }
         d->previous_intended_ns = intended_ns;
     }
+}
+
+void client_dispatch_opened(struct client_dispatch *d, struct client_conn *c)
+{
+    client_conn_finish(c);
+    if (c->queries.queued_head != INFLIGHT_NONE)
+        client_send_join(d->send, c);
 }
 
 void client_dispatch_proof(struct client_dispatch *d, struct client_conn *c)

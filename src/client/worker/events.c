@@ -3,6 +3,7 @@
 #include "client/worker/events.h"
 
 #include "base/clock.h"
+#include "client/worker/arrival.h"
 #include "client/worker/conn.h"
 #include "client/worker/io.h"
 #include "client/worker/tls.h"
@@ -100,10 +101,11 @@ static void begin_handshake(struct client_conn *c, int fd)
 
 static void end_handshake(struct client_conn *c)
 {
-    const uint64_t handshake_ns = clock_now_ns() - c->connect_start_ns;
+    const uint64_t now_ns = clock_now_ns(), handshake_ns = now_ns - c->connect_start_ns;
     const int fd = event_get_fd(&c->event);
 
     client_tls_record_handshake(c, handshake_ns);
+    client_arrival_secured(c, now_ns);
     client_conn_opening_took(c, handshake_ns);
     event_del(&c->event);
     become_ready(c, fd);
@@ -126,6 +128,7 @@ static void record_connect(struct client_conn *c, int fd, uint32_t syn_retransmi
     const uint64_t now_ns = clock_now_ns(), connect_ns = now_ns - c->connect_start_ns;
 
     hist_record(&f->connect_times, connect_ns);
+    client_arrival_connected(c, now_ns);
     client_conn_opening_took(c, connect_ns);
     tally_add(&f->tally.connections.connected, 1);
     tally_add(&f->tally.connections.syn_retransmits, syn_retransmits);

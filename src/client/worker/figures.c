@@ -35,6 +35,7 @@ void client_figures_free(struct client_figures *f)
     losses_free(&f->losses);
     timeout_counts_free(&f->timeouts);
     free(f->records);
+    free(f->arrivals);
 }
 
 /* Only swaps pointers. */

@@ -216,8 +216,9 @@ bool client_load_before_turn(struct client_load *l)
         l->has_read = false;
         return false;
     }
-    /* Prepares the query, so that it only has to be sent when due. */
-    client_dispatch_due(l->dispatch, next_ns);
+    /* Prepares the query, so that it only has to be sent when due; a connection is opened then. */
+    if (!l->transport->config->conn_per_query)
+        client_dispatch_due(l->dispatch, next_ns);
     while (span->now_ns < next_ns)
         span->now_ns = clock_now_ns();
     take_turn(l);

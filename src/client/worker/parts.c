@@ -37,6 +37,7 @@ struct client_parts {
     struct client_idle idle;
     struct client_demand demand;
     struct client_subscribe subscribe;
+    struct client_arrive arrive;
     struct client_dispatch dispatch;
     struct client_load load;
 };
@@ -71,6 +72,8 @@ static void on_usable(void *owner, struct client_conn *c)
         client_demand_usable(&p->demand, c, now_ns);
     client_due_after(&p->due, c, now_ns);
     client_connect_settled(&p->connect, c);
+    if (p->transport.config->conn_per_query)
+        client_dispatch_opened(&p->dispatch, c);
 }
 
 static void on_unusable(void *owner, struct client_conn *c)
@@ -148,6 +151,7 @@ static void follow_ends(struct client_parts *p)
         client_turnover_ended(&p->turnover, c, outcome);
         if (p->transport.config->on_demand)
             client_demand_free_again(&p->demand, c);
+        client_arrive_ended(&p->arrive, c);
     }
 }
 
@@ -186,6 +190,7 @@ static void connect_parts(struct client_parts *p)
     struct client_transport *t = &p->transport;
 
     p->transport = (struct client_transport){.config = place->config,
+                                             .query = &place->config->query,
                                              .ops = ops_of(place->config),
                                              .owner = p,
                                              .base = place->base,
@@ -215,6 +220,7 @@ static void connect_parts(struct client_parts *p)
                                        .answers = &p->answers,
                                        .idle = &p->idle};
     p->subscribe = (struct client_subscribe){.transport = t, .span = &p->span, .stages = stages};
+    p->arrive = (struct client_arrive){.transport = t, .slots = &p->slots, .connect = &p->connect};
     p->dispatch = (struct client_dispatch){.transport = t,
                                            .span = &p->span,
                                            .due = &p->due,
@@ -223,7 +229,9 @@ static void connect_parts(struct client_parts *p)
                                            .slots = &p->slots,
                                            .pool = &p->pool,
                                            .turnover = &p->turnover,
-                                           .demand = &p->demand};
+                                           .demand = &p->demand,
+
+                                           .arrive = &p->arrive};
     p->load = (struct client_load){.transport = t,
                                    .span = &p->span,
                                    .stages = stages,
@@ -274,7 +282,8 @@ int client_parts_init(struct client_parts *p)
         return -1;
     return init_slots(p) != 0 || client_due_init(&p->due) != 0 ||
                    client_query_init(&p->queries) != 0 || client_send_init(&p->send) != 0 ||
-                   client_load_init(&p->load) != 0 || client_connect_init(&p->connect) != 0
+                   client_load_init(&p->load) != 0 || client_connect_init(&p->connect) != 0 ||
+                   client_arrive_init(&p->arrive) != 0
                ? -1
                : 0;
 }
@@ -286,6 +295,7 @@ void client_parts_release(struct client_parts *p)
     client_send_free(&p->send);
     client_due_free(&p->due);
     client_connect_free(&p->connect);
+    client_arrive_free(&p->arrive);
     client_slots_free(&p->slots);
     client_subscribe_free(&p->subscribe);
     client_demand_free(&p->demand);
@@ -322,6 +332,9 @@ void client_parts_start(struct client_parts *p, const bool *takes_arrivals, uint
 
 void client_parts_steer(struct client_parts *p, const struct client_targets_copy *targets)
 {
+    p->turnover.queries_per_conn = targets->queries_per_conn;
+    if (p->place.config->sizes != NULL)
+        p->transport.query = &p->place.config->sizes[targets->size];
     client_load_replace(&p->load, targets->schedule, targets->measure_ns, targets->end_ns);
     client_turnover_request(
         &p->turnover,

@@ -13,6 +13,30 @@ static void print_us(FILE *out, uint64_t time_ns)
         fprintf(out, "%" PRIu64 ".%03u", time_ns / 1000, (unsigned)(time_ns % 1000));
 }
 
+static void print_s(FILE *out, uint64_t time_ns)
+{
+    fprintf(out, "%" PRIu64 ".%06u", time_ns / 1000000000, (unsigned)(time_ns / 1000 % 1000000));
+}
+
+/* Of --connect-arrival.  The times of an earlier connection of the slot are left out. */
+static void print_arrival(FILE *out, const struct client_record *r, uint64_t origin_ns)
+{
+    const bool is_established = r->due_ns > 0 && r->established_ns >= r->due_ns;
+
+    if (r->due_ns > 0)
+        print_s(out, r->due_ns - origin_ns);
+    fputc(',', out);
+    if (is_established)
+        print_us(out, r->established_ns - r->due_ns);
+    fputc(',', out);
+    if (is_established && r->handshake_ns > 0)
+        print_us(out, r->established_ns + r->handshake_ns - r->due_ns);
+    fputc(',', out);
+    if (r->due_ns > 0 && r->answered_ns > 0)
+        print_us(out, r->answered_ns - r->due_ns);
+    fputc('\n', out);
+}
+
 void client_record_print(FILE *out, const struct client_record *r, uint64_t connection_id,
                          uint64_t origin_ns)
 {
@@ -33,9 +57,9 @@ void client_record_print(FILE *out, const struct client_record *r, uint64_t conn
             r->retransmits, r->min_rtt_us, outcome_phase_name((enum outcome_phase)r->ended_phase),
             outcome_reason_name((enum outcome_reason)r->ended_reason), r->connections);
     if (r->established_ns > 0)
-        fprintf(out, "%" PRIu64 ".%06u", (r->established_ns - origin_ns) / 1000000000,
-                (unsigned)((r->established_ns - origin_ns) / 1000 % 1000000));
+        print_s(out, r->established_ns - origin_ns);
     fputc(',', out);
     print_us(out, r->handshake_ns);
-    fputs(r->handshake_ns == 0 ? ",\n" : r->resumed ? ",1\n" : ",0\n", out);
+    fputs(r->handshake_ns == 0 ? ",," : r->resumed ? ",1," : ",0,", out);
+    print_arrival(out, r, origin_ns);
 }

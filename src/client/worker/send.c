@@ -81,7 +81,7 @@ static uint32_t encode_queued(struct client_send *s, struct client_conn *c, uint
                               size_t *n_bytes)
 {
     struct inflight *t = &s->queries->inflight;
-    const struct query *query = &s->transport->config->query;
+    const struct query *query = s->transport->query;
     uint32_t n = 0;
 
     *n_bytes = 0;
@@ -113,7 +113,7 @@ static int write_encoded(struct client_send *s, struct client_conn *c, size_t n_
         const struct inflight_query *q =
             inflight_at(&s->queries->inflight, c->queries.waiting_head);
 
-        n_begun += query_size(&s->transport->config->query, q->query_offset);
+        n_begun += query_size(s->transport->query, q->query_offset);
         inflight_mark_written(&s->queries->inflight, &c->queries);
     }
     return n_written < n_bytes ? client_io_keep(c, s->to_send + n_written, n_begun - n_written) : 0;
@@ -171,7 +171,7 @@ static void send_queued(struct client_send *s, struct client_conn *c)
 /* Encodes waiting queries, as many as fit `most` bytes, but at least one. */
 static size_t encode_waiting(struct client_send *s, const struct client_conn *c, size_t most)
 {
-    const struct query *query = &s->transport->config->query;
+    const struct query *query = s->transport->query;
     uint32_t slot = c->queries.waiting_head;
     size_t n_bytes = 0;
 

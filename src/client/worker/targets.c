@@ -25,6 +25,8 @@ void client_targets_update(struct client_targets_copy *copy, struct client_targe
     copy->measure_ns = targets->measure_ns;
     copy->end_ns = targets->end_ns;
     copy->n_connections = targets->n_connections;
+    copy->queries_per_conn = targets->queries_per_conn;
+    copy->size = targets->size;
     copy->version = targets->version;
     pthread_mutex_unlock(&targets->lock);
 }

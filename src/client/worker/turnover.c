@@ -52,6 +52,7 @@ void client_turnover_init(struct client_turnover *to)
         follows ? scheduled(to, 0)
                 : pacer_connections_of(t->config->n_at_begin, t->config->n_workers, t->worker);
 
+    to->queries_per_conn = t->config->queries_per_conn;
     evtimer_assign(&to->tick_event, t->base, on_tick, to);
     evtimer_assign(&to->step_event, t->base, on_step, to);
     client_pool_init(to->pool, t->n_conns, n_wanted);
@@ -101,9 +102,9 @@ void client_turnover_waited(struct client_turnover *to, struct client_conn *c)
 
 void client_turnover_give(struct client_turnover *to, struct client_conn *c)
 {
-    const uint64_t most = to->transport->config->queries_per_conn;
+    const uint32_t n = ++to->slots->all[client_conn_slot(c)].n_queries;
 
-    if (++to->slots->all[client_conn_slot(c)].n_queries == most)
+    if (to->queries_per_conn > 0 && n >= to->queries_per_conn)
         client_conn_finish(c);
 }
 

@@ -36,6 +36,7 @@ static int setup(void **state)
     figures = (struct client_figures){0};
     config = (struct client_config){.quiet = true, .connect_timeout_ns = 1000000000};
     transport = (struct client_transport){.config = &config,
+                                          .query = &config.query,
                                           .ops = &ops,
                                           .owner = &transport,
                                           .base = event_base_new(),

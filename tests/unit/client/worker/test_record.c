@@ -60,11 +60,13 @@ static void row_has_every_figure(void **state)
         .connections = 2,
         .handshake_ns = 7654321,
         .resumed = true,
+        .due_ns = 2011000000,
+        .answered_ns = 2021000000,
     };
 
     (void)state;
     assert_row(&r, "7,127.0.0.2,20001,1234.567,1,10,9,310,300,1,3,41,receive/closed by peer,2,"
-                   "2.012345,7654.321,1\n");
+                   "2.012345,7654.321,1,2.010999,1346.000,9000.321,10000.000\n");
 }
 
 static void what_never_was_is_empty(void **state)
@@ -74,7 +76,7 @@ static void what_never_was_is_empty(void **state)
                                     .ended_reason = REASON_REFUSED};
 
     (void)state;
-    assert_row(&r, "7,,,,0,0,0,0,0,0,0,0,connect/refused,0,,,\n");
+    assert_row(&r, "7,,,,0,0,0,0,0,0,0,0,connect/refused,0,,,,,,,\n");
 }
 
 static void header_names_as_many_columns_as_a_row_has(void **state)

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ * client_arrive: opens a connection for each query that becomes due (config->conn_per_query).
+ *
+ * Slots are taken from a list of free ones; when none is free, too many connections are still under
+ * way.  Used by the worker's thread only. */
+#ifndef TCPSCALER_CLIENT_WORKER_ARRIVE_H
+#define TCPSCALER_CLIENT_WORKER_ARRIVE_H
+
+#include "client/worker/connect.h"
+#include "client/worker/slots.h"
+#include "client/worker/transport.h"
+
+#include <stdint.h>
+
+struct client_arrive {
+    struct client_transport *transport;
+    struct client_slots *slots;
+    struct client_connect *connect;
+    uint32_t *free; /* slots; NULL: not conn_per_query */
+    uint32_t n_free;
+};
+
+/* The fields before `free` are set by the caller.  Returns 0, or -1 if out of memory. */
+int client_arrive_init(struct client_arrive *a);
+void client_arrive_free(struct client_arrive *a);
+
+/* Opens a connection; due_ns: when it was due, 0: not measured.  Returns NULL if no slot is free;
+ * the connection may have ended already.  Call it from the event loop, never from a callback of a
+ * connection or a query. */
+struct client_conn *client_arrive_open(struct client_arrive *a, uint64_t due_ns);
+
+/* A connection has ended (client_conn_take_ended()): its slot is free. */
+void client_arrive_ended(struct client_arrive *a, const struct client_conn *c);
+
+#endif

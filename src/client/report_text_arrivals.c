@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ * report_text_arrivals: see client/report_text_arrivals.h. */
+#include "client/report_text_arrivals.h"
+
+#include "base/units.h"
+#include "measure/latency_report.h"
+
+static void print_counts(FILE *out, const struct client_config *config,
+                         const struct client_result *r)
+{
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
+
+    fprintf(out, "\nArrivals     %s connections at %s/s (%s), %s held back by --connect-window\n\n",
+            units_format_count(a, r->metrics[CLIENT_OPEN_LAG].count),
+            units_format_count(b, (uint64_t)(config->connect_rate_per_s + 0.5)),
+            config->connect_arrival == CLIENT_CONNECT_POISSON ? "Poisson" : "constant",
+            units_format_count(c, tally_get(&r->tally.connections.held)));
+}
+
+void report_text_arrivals(FILE *out, const struct report_about *about,
+                          const struct client_result *r)
+{
+    static const struct {
+        const char *name;
+        enum client_metric metric;
+    } rows[] = {{"open lag", CLIENT_OPEN_LAG},
+                {"connected", CLIENT_DUE_CONNECTED},
+                {"secured", CLIENT_DUE_SECURED},
+                {"answered", CLIENT_DUE_ANSWERED},
+                {"from open", CLIENT_OPEN_ANSWERED}};
+    const struct client_config *config = about->config;
+    struct latency l;
+
+    if (config->connect_arrival == CLIENT_CONNECT_WINDOW)
+        return;
+    print_counts(out, config, r);
+    latency_report_head(out, "Since due");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        client_result_latency(r, rows[i].metric, &l);
+        latency_report_text(out, rows[i].name, &l, config->connect_timeout_ns);
+    }
+    fputs(
+        "  open lag: until the socket call; answered: until the first answer; from open: from the "
+        "socket\n  call to the first answer; connections that did not get there count as slower "
+        "than all others\n",
+        out);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ * client_arrival: see client/worker/arrival.h. */
+#include "client/worker/arrival.h"
+
+#include "base/clock.h"
+
+#include <stdlib.h>
+
+enum { OPENED, CONNECTED, SECURED, ANSWERED };
+
+int client_arrival_init(struct client_figures *f, uint32_t n)
+{
+    f->arrivals = calloc(n, sizeof *f->arrivals);
+    return f->arrivals != NULL ? 0 : -1;
+}
+
+/* Returns NULL if the connection is not measured. */
+static struct client_arrival *measured(const struct client_conn *c)
+{
+    struct client_arrival *all = c->transport->figures->arrivals;
+    struct client_arrival *a = all != NULL ? &all[client_conn_slot(c)] : NULL;
+
+    return a != NULL && a->due_ns > 0 ? a : NULL;
+}
+
+static void record(const struct client_conn *c, enum client_metric metric, uint64_t ns)
+{
+    hist_record(&c->transport->figures->metrics[metric], ns);
+}
+
+void client_arrival_open(struct client_conn *c, uint64_t due_ns)
+{
+    struct client_arrival *all = c->transport->figures->arrivals;
+    struct client_record *kept = client_conn_record(c);
+
+    if (all == NULL)
+        return;
+    all[client_conn_slot(c)] = (struct client_arrival){due_ns, c->connect_start_ns, OPENED};
+    if (due_ns > 0)
+        record(c, CLIENT_OPEN_LAG, c->connect_start_ns - due_ns);
+    if (kept != NULL) {
+        kept->due_ns = due_ns;
+        kept->answered_ns = 0;
+    }
+}
+
+void client_arrival_connected(struct client_conn *c, uint64_t now_ns)
+{
+    struct client_arrival *a = measured(c);
+
+    if (a == NULL)
+        return;
+    a->reached = CONNECTED;
+    record(c, CLIENT_DUE_CONNECTED, now_ns - a->due_ns);
+}
+
+void client_arrival_secured(struct client_conn *c, uint64_t now_ns)
+{
+    struct client_arrival *a = measured(c);
+
+    if (a == NULL)
+        return;
+    a->reached = SECURED;
+    record(c, CLIENT_DUE_SECURED, now_ns - a->due_ns);
+}
+
+void client_arrival_answered(struct client_conn *c)
+{
+    struct client_arrival *a = measured(c);
+    struct client_record *kept = client_conn_record(c);
+    uint64_t now_ns;
+
+    if (a == NULL)
+        return;
+    now_ns = clock_now_ns();
+    a->reached = ANSWERED;
+    record(c, CLIENT_DUE_ANSWERED, now_ns - a->due_ns);
+    record(c, CLIENT_OPEN_ANSWERED, now_ns - a->opened_ns);
+    if (kept != NULL)
+        kept->answered_ns = now_ns;
+}
+
+/* Whether each connection has to be answered. */
+static bool asks(const struct client_config *config)
+{
+    return config->prove || config->conn_per_query;
+}
+
+/* Counts what it did not reach. */
+static void count_beyond(struct client_transport *t, int reached)
+{
+    struct hist *metrics = t->figures->metrics;
+
+    if (reached < CONNECTED)
+        hist_record_beyond(&metrics[CLIENT_DUE_CONNECTED], 1);
+    if (reached < SECURED && t->tls != NULL)
+        hist_record_beyond(&metrics[CLIENT_DUE_SECURED], 1);
+    if (reached < ANSWERED && asks(t->config)) {
+        hist_record_beyond(&metrics[CLIENT_DUE_ANSWERED], 1);
+        hist_record_beyond(&metrics[CLIENT_OPEN_ANSWERED], 1);
+    }
+}
+
+void client_arrival_ended(struct client_conn *c)
+{
+    struct client_arrival *a = measured(c);
+
+    if (a == NULL)
+        return;
+    count_beyond(c->transport, a->reached);
+    a->due_ns = 0;
+}
+
+void client_arrival_missed(struct client_transport *t)
+{
+    if (t->figures->arrivals == NULL)
+        return;
+    hist_record_beyond(&t->figures->metrics[CLIENT_OPEN_LAG], 1);
+    count_beyond(t, OPENED);
+}
+
+uint64_t client_arrival_lag_ns(const struct client_conn *c)
+{
+    const struct client_arrival *a = measured(c);
+
+    return a != NULL ? a->opened_ns - a->due_ns : 0;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ * client_arrive: see client/worker/arrive.h. */
+#include "client/worker/arrive.h"
+
+#include "client/worker/arrival.h"
+#include "client/worker/conn.h"
+#include "host/memory_watch.h"
+
+#include <stdlib.h>
+
+int client_arrive_init(struct client_arrive *a)
+{
+    const struct client_transport *t = a->transport;
+
+    if (!t->config->conn_per_query)
+        return 0;
+    a->free = malloc(t->n_conns * sizeof *a->free);
+    if (a->free == NULL)
+        return -1;
+    for (uint32_t slot = t->n_conns; slot-- > 0;)
+        a->free[a->n_free++] = slot;
+    return client_arrival_init(t->figures, t->n_conns);
+}
+
+void client_arrive_free(struct client_arrive *a)
+{
+    free(a->free);
+}
+
+/* This host has no memory for another connection. */
+static void refuse(struct client_arrive *a, struct client_conn *c, uint64_t due_ns)
+{
+    client_conn_begin(c, a->transport);
+    client_slots_begin(a->slots, client_conn_slot(c));
+    a->slots->all[client_conn_slot(c)].tuple = CLIENT_TUPLE_NONE;
+    client_arrival_open(c, due_ns);
+    client_conn_fail(c, (struct outcome){PHASE_SOCKET, REASON_MEMORY}, 0);
+}
+
+struct client_conn *client_arrive_open(struct client_arrive *a, uint64_t due_ns)
+{
+    struct client_transport *t = a->transport;
+    struct client_conn *c;
+    uint32_t slot;
+
+    if (a->n_free == 0) {
+        if (due_ns > 0)
+            client_arrival_missed(t);
+        return NULL;
+    }
+    slot = a->free[--a->n_free];
+    c = &t->conns[slot];
+    client_slots_forget(a->slots, slot);
+    c->settled = true; /* it is none of those that the run begins with */
+    tally_add(&t->figures->n_asked, 1);
+    tally_add(&t->figures->n_arriving, 1);
+    if (memory_watch_take(t->config->memory))
+        client_connect_open(a->connect, c, due_ns);
+    else
+        refuse(a, c, due_ns);
+    return c;
+}
+
+void client_arrive_ended(struct client_arrive *a, const struct client_conn *c)
+{
+    if (a->free == NULL)
+        return;
+    tally_sub(&a->transport->figures->n_arriving, 1);
+    a->free[a->n_free++] = client_conn_slot(c);
+}
