@@ -18,8 +18,22 @@
 #define CLIENT_PROTOCOL_LISTEN ((int)QUERY_N_KINDS)
 
 /* What --find searches for. */
-enum client_find_what { CLIENT_FIND_NONE, CLIENT_FIND_RATE, CLIENT_FIND_CONNECTIONS };
-#define CLIENT_FINDS "none|rate|connections"
+enum client_find_what {
+    CLIENT_FIND_NONE,
+    CLIENT_FIND_RATE,
+    CLIENT_FIND_CONNECTIONS,
+    CLIENT_FIND_CONNECT_RATE
+};
+#define CLIENT_FINDS "none|rate|connections|connect-rate"
+
+/* What --sweep changes between searches. */
+enum client_sweep_axis {
+    CLIENT_SWEEP_NONE,
+    CLIENT_SWEEP_CONNECTIONS,
+    CLIENT_SWEEP_QUERIES_PER_CONN,
+    CLIENT_SWEEP_SIZE
+};
+#define CLIENT_SWEEP_MOST 16u /* searches */
 
 /* As given, otherwise the defaults. */
 struct client_opts {
@@ -41,6 +55,10 @@ struct client_opts {
     int find; /* enum client_find_what */
     const char *slo, *find_range, *find_width;
     uint64_t find_time_ns;
+    const char *sweep;
+    int sweep_axis;   /* parsed sweep: enum client_sweep_axis, ... */
+    unsigned n_sweep; /* ... and the increasing values */
+    uint64_t sweep_values[CLIENT_SWEEP_MOST];
     struct slo goals;                     /* parsed slo */
     double find_min, find_max, find_part; /* parsed find_range, find_width */
     /* connections */
@@ -87,7 +105,7 @@ struct client_opts {
     bool raw;
     int raw_full;
     uint64_t sample_one_in;
-    const char *output, *json, *hlog, *hgrm, *connections_out, *find_out, *report;
+    const char *output, *json, *hlog, *hgrm, *connections_out, *find_out, *sweep_out, *report;
     bool plan, force;
     int require; /* index into VERDICT_PERCENTILES */
     uint64_t stats_interval_ns;

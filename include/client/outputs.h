@@ -7,7 +7,8 @@
 #include "client/opts.h"
 
 struct client_outputs {
-    struct output json, rows, hlog, hgrm, connections, trials, page; /* closed if not requested */
+    struct output json, rows, hlog, hgrm, connections, trials, sweep,
+        page;              /* closed if not requested */
     char *hlog_head;       /* header of the log, owned by the caller */
     const char *hlog_name; /* of a log for the page; NULL: that of --hlog; set by the caller */
 };
@@ -16,7 +17,7 @@ struct client_outputs {
     {                                                                                              \
         .json = OUTPUT_CLOSED, .rows = OUTPUT_CLOSED, .hlog = OUTPUT_CLOSED,                       \
         .hgrm = OUTPUT_CLOSED, .connections = OUTPUT_CLOSED, .trials = OUTPUT_CLOSED,              \
-        .page = OUTPUT_CLOSED                                                                      \
+        .sweep = OUTPUT_CLOSED, .page = OUTPUT_CLOSED                                              \
     }
 
 /* Opens the outputs of all options.  Truncates none before all could be opened.  Returns 0, or -1

@@ -11,8 +11,9 @@
 #include "net/sock.h"
 
 struct client_plan {
-    struct client_config config; /* except rows and the fields that client_run() sets */
-    double rate_qps;             /* requested, over the whole measurement; 0: none */
+    struct client_config config;           /* except rows and the fields that client_run() sets */
+    double rate_qps;                       /* requested, over the whole measurement; 0: none */
+    struct query sizes[CLIENT_SWEEP_MOST]; /* of --sweep size */
     char target[SOCK_TEXT_BYTES];
     struct client_sources sources;
     struct preflight preflight;

@@ -99,10 +99,10 @@ struct client_result {
     const char *tls_version, *tls_cipher;         /* of the first handshake; NULL: none */
     bool has_rows;
     struct rows_result rows;
-    const struct client_find *find; /* --find; NULL: not */
     /* What the server paid, and the samples; NULL: not watched, or the run goes on. */
     const struct server_cost *cost;
     const struct watch_series *watched;
+    const struct client_sweep *sweep; /* --find, the only search without --sweep; NULL: not */
     uint32_t n_workers;
     bool own_fd_tables;     /* each worker had its own */
     const char *broken_law; /* from tally_check(); NULL: all totals add up */

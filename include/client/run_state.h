@@ -21,7 +21,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct client_find;
+struct client_sweep;
 struct control_socket;
 struct control_token;
 struct report_about;
@@ -44,8 +44,8 @@ struct client_run_settings {
     const struct control_token *control_token;
     const struct report_about *about; /* shown by the control port */
     const char *server_control;       /* read at the end; NULL: none */
-    struct client_find *find;         /* sets the load; its settings are set; NULL: none */
     struct watch_thread *watch;       /* samples the server; opened; NULL: none */
+    struct client_sweep *sweep;       /* searches, which set the load; prepared; NULL: none */
 };
 
 struct client_run_state {

@@ -53,6 +53,11 @@ int client_steer_pause(struct client_steer *s, bool paused, uint64_t *at_ns);
  * applied the previous change: retry. */
 int client_steer_connections(struct client_steer *s, uint32_t n);
 
+/* Likewise the number of queries per connection, and the message size by its index in
+ * config->sizes.  No query may be under way. */
+int client_steer_queries_per_conn(struct client_steer *s, uint32_t n);
+int client_steer_size(struct client_steer *s, uint32_t index);
+
 /* Ends the measurement after a moment; answers to queries sent are still awaited.  Returns the time
  * of the end. */
 uint64_t client_steer_end(struct client_steer *s);

@@ -49,6 +49,9 @@ uint64_t client_workers_gauge(const struct client_workers *workers, size_t offse
 /* Adds the current counts. */
 void client_workers_tally(const struct client_workers *workers, struct tally *into);
 
+/* Returns the number of connections that failed because of this host: no port, no memory, ... */
+uint64_t client_workers_own_failures(const struct tally *t);
+
 /* Fills in the connections of a result so far. */
 void client_workers_connections(const struct client_workers *workers, struct client_result *result);
 

@@ -49,6 +49,12 @@ void html_plots_memory(FILE *script, const struct watch_series *samples, enum wa
 /* CPUs busy over time; there are at least two samples. */
 void html_plots_cpu(FILE *script, const struct watch_series *samples);
 
+/* Whether at least two searches of a sweep have an answer. */
+bool html_plots_has_sweep(const struct json_object *sweep);
+
+/* Their capacities by the value of the sweep, with the bounds. */
+void html_plots_sweep(FILE *script, const struct json_object *sweep);
+
 /* One curve per run; each has connections. */
 void html_plots_ramp(FILE *script, const struct recordings *all);
 

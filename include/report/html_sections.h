@@ -38,6 +38,9 @@ void html_search_answer(FILE *out, const struct json_object *search);
 /* What the watched server paid per connection and query, drawn, too. */
 void html_cost(struct html_report *r);
 
+/* The answers of the searches of a sweep, and the curve. */
+void html_sweep(struct html_report *r);
+
 void html_comparison(const struct html_report *r);
 void html_instances(const struct html_report *r);
 

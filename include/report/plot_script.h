@@ -8,6 +8,8 @@
 
 #include <stdio.h>
 
+struct json_object;
+
 struct recording;
 
 /* In gnuplot's single quotes, whose only escape is a doubled quote. */
@@ -31,5 +33,9 @@ void plot_extent_add(struct plot_extent *e, double value);
 
 /* Sets the range of axis 'x' or 'y' if all its values are equal: gnuplot warns of an empty one. */
 void plot_script_extent(FILE *out, char axis, const struct plot_extent *e);
+
+/* Prints a line "value capacity lower upper" for each search of a sweep with an answer; lower and
+ * upper equal the capacity where they are unknown.  Returns the number of lines. */
+size_t plot_script_sweep(FILE *out, const struct json_object *sweep);
 
 #endif

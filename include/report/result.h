@@ -39,6 +39,9 @@ bool result_flag(const struct json_object *result, const char *path);
 /* The value at a path such as "queries.sent"; NULL: missing or null.  Borrowed. */
 struct json_object *result_find(const struct json_object *result, const char *path);
 
+/* Whether it is of a capacity search, or of several. */
+bool result_is_search(const struct json_object *result);
+
 /* False, with the value untouched: missing, null, or of another type. */
 bool result_u64(const struct json_object *result, const char *path, uint64_t *value);
 bool result_double(const struct json_object *result, const char *path, double *value);

@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_OUTPUTS = 8, POLL_MS = 20, STREAM_BYTES = 1 << 16 };
+enum { MOST_OUTPUTS = 12, POLL_MS = 20, STREAM_BYTES = 1 << 16 };
 
 /* The open outputs, to detect duplicates. */
 static const struct output *opened[MOST_OUTPUTS];

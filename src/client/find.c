@@ -2,12 +2,11 @@
  * client_find: see client/find.h. */
 #include "client/find.h"
 
+#include "client/find_trial.h"
 #include "client/search/search_names.h"
 #include "measure/latency.h"
-#include "measure/verdict.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define S_NS  1000000000ull
 #define MS_NS 1000000ull
@@ -52,24 +51,25 @@ int client_find_init(struct client_find *f, const struct client_config *run,
                      struct client_intervals *intervals)
 {
     const struct client_find_settings *s = f->settings;
-    const bool is_rate = s->what == CLIENT_FIND_RATE;
+    const bool counts = s->what == CLIENT_FIND_CONNECTIONS; /* otherwise the load is a rate */
     const struct search_config config = {
         .min = s->min,
         .max = s->max,
-        .whole = !is_rate,
+        .whole = counts,
         .width = s->width,
         .time_ns = s->time_ns,
-        .queries_per_s = is_rate ? 0 : s->rate_qps,
+        .queries_per_s = counts ? s->rate_qps : 0,
         .queries = slo_queries_needed(&s->slo),
         .limit_ns = slo_longest_limit_ns(&s->slo),
         .overhead_ns = discard_ns(f) + BETWEEN_NS,
-        .tries_recovery = is_rate,
+        .tries_recovery = !counts,
     };
 
     f->config = run;
     f->steer = steer;
     f->workers = workers;
     f->intervals = intervals;
+    f->n_connections = run->n_at_begin;
     search_init(&f->search, &config);
     for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
         if (hist_init(&f->recorded[m]) != 0)
@@ -96,98 +96,6 @@ void client_find_stop(struct client_find *f)
     f->phase = OVER;
 }
 
-/* --- counts --- */
-
-static void measured_so_far(const struct client_find *f, struct tally *now)
-{
-    memset(now, 0, sizeof *now);
-    client_workers_tally(f->workers, now);
-}
-
-static uint64_t n_open(const struct tally *now)
-{
-    uint64_t n = 0;
-
-    for (int c = TALLY_WARMUP; c <= TALLY_MEASURED; c++) {
-        const struct tally_queries *q = &now->queries[c];
-
-        n += tally_get(&q->scheduled) - tally_get(&q->unsent) - tally_get(&q->answered) -
-             tally_get(&q->timeout) - tally_get(&q->error) - tally_get(&q->cancelled);
-    }
-    return n;
-}
-
-/* Changes whenever a query becomes due or a late answer arrives. */
-static uint64_t n_events(const struct tally *now)
-{
-    return tally_get(&now->queries[TALLY_WARMUP].scheduled) +
-           tally_get(&now->queries[TALLY_MEASURED].scheduled) + tally_get(&now->late);
-}
-
-static uint64_t since(const tally_count *now, const tally_count *before)
-{
-    return tally_get(now) - tally_get(before);
-}
-
-/* --- judging --- */
-
-static enum client_metric recorded_as(enum slo_metric metric)
-{
-    return metric == SLO_SERVICE ? CLIENT_SERVICE : CLIENT_RESPONSE;
-}
-
-static struct trial_exceeding exceeding(const struct client_find *f, const struct slo_goal *goal,
-                                        uint64_t n_due, uint64_t n_lost)
-{
-    const struct hist *h = &f->recorded[recorded_as(goal->metric)];
-
-    if (goal->metric == SLO_LOST)
-        return (struct trial_exceeding){n_lost, n_due, 0};
-    return (struct trial_exceeding){
-        .n = hist_count_above(h, goal->limit_ns),
-        .of = h->count + h->beyond,
-        .own = hist_count_above(&f->recorded[CLIENT_OWN], goal->limit_ns / 10),
-    };
-}
-
-static uint64_t percentile_ns(const struct hist *h, uint32_t num, uint32_t den)
-{
-    return hist_percentile_is_supported(h, num, den) ? hist_percentile(h, num, den)
-                                                     : LATENCY_UNKNOWN;
-}
-
-static void fill_trial(const struct client_find *f, struct client_find_trial *t)
-{
-    const struct slo *slo = &f->settings->slo;
-    const struct hist *response = &f->recorded[CLIENT_RESPONSE];
-    uint64_t early, late;
-    struct tally now;
-
-    measured_so_far(f, &now);
-    t->figures.n_due = since(&now.queries[TALLY_MEASURED].scheduled, &f->before.scheduled);
-    t->n_lost =
-        t->figures.n_due - since(&now.queries[TALLY_MEASURED].answered, &f->before.answered);
-    for (unsigned i = 0; i < slo->n; i++)
-        t->figures.goals[i] = exceeding(f, &slo->goals[i], t->figures.n_due, t->n_lost);
-    t->figures.n_behind =
-        hist_count_above(&f->recorded[CLIENT_OWN], (f->end_ns - f->measure_ns) / 100);
-    t->figures.grew = trend_means(&f->trend, &early, &late) && verdict_has_grown(early, late);
-    t->p50_ns = percentile_ns(response, 1, 2);
-    t->p99_ns = percentile_ns(response, 99, 100);
-    t->live = CLIENT_WORKERS_GAUGE(f->workers, n_live);
-}
-
-static void start_counting(struct client_find *f)
-{
-    struct tally now;
-
-    measured_so_far(f, &now);
-    f->before = now.queries[TALLY_MEASURED];
-    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
-        hist_reset(&f->recorded[m]);
-    f->trend = (struct trend){0};
-}
-
 /* --- phases --- */
 
 static void enter(struct client_find *f, enum phase phase, uint64_t now_ns)
@@ -205,7 +113,7 @@ static void over(struct client_find *f)
 static uint64_t n_wanted(const struct client_find *f)
 {
     return f->settings->what == CLIENT_FIND_CONNECTIONS ? (uint64_t)f->order.load
-                                                        : f->config->n_at_begin;
+                                                        : f->n_connections;
 }
 
 static void next_trial(struct client_find *f, uint64_t now_ns)
@@ -221,7 +129,10 @@ static void next_trial(struct client_find *f, uint64_t now_ns)
     f->trials[f->search.n] = (struct client_find_trial){.begin_ns = f->elapsed_ns,
                                                         .p50_ns = LATENCY_UNKNOWN,
                                                         .p99_ns = LATENCY_UNKNOWN,
+                                                        .connect_p99_ns = LATENCY_UNKNOWN,
+                                                        .overflows = HOST_COUNTERS_UNKNOWN,
                                                         .drained = true};
+    client_find_trial_begin(f);
     enter(f, OPENING, now_ns);
 }
 
@@ -229,12 +140,12 @@ static void next_trial(struct client_find *f, uint64_t now_ns)
 static void send_load(struct client_find *f)
 {
     const double qps =
-        f->settings->what == CLIENT_FIND_RATE ? f->order.load : f->settings->rate_qps;
+        f->settings->what == CLIENT_FIND_CONNECTIONS ? f->settings->rate_qps : f->order.load;
     const bool recovers = f->order.step == SEARCH_RECOVER;
     const uint64_t discarded_ns = recovers ? 0 : discard_ns(f), length_ns = f->order.duration_ns;
     int failed;
 
-    start_counting(f);
+    client_find_trial_begin(f);
     if (f->order.step == SEARCH_OVERLOAD) /* the recovery follows without a pause */
         failed = client_steer_trial(f->steer, qps, S_NS * 3600, PACER_NEVER, &f->trial_ns);
     else
@@ -250,7 +161,7 @@ static void send_load(struct client_find *f)
 static void wait_for_connections(struct client_find *f, uint64_t now_ns)
 {
     const uint64_t n_live = CLIENT_WORKERS_GAUGE(f->workers, n_live);
-    const bool is_rate = f->settings->what == CLIENT_FIND_RATE;
+    const bool counts = f->settings->what == CLIENT_FIND_CONNECTIONS;
 
     if (n_live == n_wanted(f) || f->order.step == SEARCH_RECOVER) {
         send_load(f);
@@ -264,18 +175,24 @@ static void wait_for_connections(struct client_find *f, uint64_t now_ns)
         search_stop(&f->search, SEARCH_TIME);
         over(f);
     } else if (now_ns - f->quiet_since_ns > f->config->connect_timeout_ns + PATIENCE_NS) {
-        f->trials[f->search.n].live = n_live;
-        search_take(&f->search, (struct trial_judgment){is_rate ? TRIAL_VOID : TRIAL_BAD,
-                                                        TRIAL_CONNECTIONS, 0});
+        client_find_trial_fill_connecting(f, &f->trials[f->search.n]);
+        search_take(&f->search,
+                    (struct trial_judgment){counts ? TRIAL_BAD : TRIAL_VOID, TRIAL_CONNECTIONS, 0});
         enter(f, IDLE, now_ns);
     }
+}
+
+/* Queries, or connections opened for them: those wait for the server before they are sent. */
+static uint64_t n_under_way(const struct client_find *f)
+{
+    return f->config->conn_per_query ? CLIENT_WORKERS_GAUGE(f->workers, n_arriving)
+                                     : CLIENT_WORKERS_GAUGE(f->workers, in_flight);
 }
 
 static void watch_load(struct client_find *f, uint64_t now_ns)
 {
     if (now_ns >= f->measure_ns && now_ns < f->end_ns)
-        trend_look(&f->trend, CLIENT_WORKERS_GAUGE(f->workers, in_flight), now_ns - f->measure_ns,
-                   f->end_ns - f->measure_ns);
+        trend_look(&f->trend, n_under_way(f), now_ns - f->measure_ns, f->end_ns - f->measure_ns);
     if (now_ns < f->end_ns)
         return;
     if (f->order.step == SEARCH_OVERLOAD) {
@@ -291,12 +208,12 @@ static void watch_load(struct client_find *f, uint64_t now_ns)
 
 static void drain(struct client_find *f, uint64_t now_ns)
 {
-    const uint64_t latest_ns = f->end_ns + f->config->timeout_ns + DRAIN_NS;
-    struct tally now;
+    const uint64_t connect_ns = f->config->conn_per_query ? f->config->connect_timeout_ns : 0;
+    const uint64_t latest_ns = f->end_ns + connect_ns + f->config->timeout_ns + DRAIN_NS;
+    const uint64_t n_seen = client_find_trial_events(f);
 
-    measured_so_far(f, &now);
-    if (n_events(&now) != f->n_seen || n_open(&now) > 0) {
-        f->n_seen = n_events(&now);
+    if (n_seen != f->n_seen || client_find_trial_open(f) > 0) {
+        f->n_seen = n_seen;
         f->quiet_since_ns = now_ns;
     }
     if (now_ns - f->quiet_since_ns < QUIET_NS && now_ns < latest_ns)
@@ -319,7 +236,7 @@ static void judge_recovery(struct client_find *f, const struct client_find_trial
         enter(f, IDLE, now_ns);
         return;
     }
-    start_counting(f);
+    client_find_trial_begin(f);
     f->measure_ns += WINDOW_NS;
     f->end_ns += WINDOW_NS;
     f->phase = LOADED;
@@ -332,7 +249,7 @@ static void collect(struct client_find *f, uint64_t now_ns)
     if (!client_intervals_are_handed_over(f->intervals))
         return;
     client_intervals_tick(f->intervals, now_ns);
-    fill_trial(f, t);
+    client_find_trial_fill(f, t);
     if (f->order.step == SEARCH_RECOVER) {
         judge_recovery(f, t, now_ns);
         return;
@@ -367,18 +284,19 @@ bool client_find_look(struct client_find *f, uint64_t now_ns)
     return f->phase != OVER;
 }
 
-const char *client_find_describe(const struct client_find *f, char *text)
+void client_find_describe(const struct client_find *f, char *text, size_t n_bytes)
 {
     double lower, upper;
-    int n;
+    size_t n;
 
     search_bounds(&f->search, &lower, &upper);
-    n = snprintf(text, CLIENT_FIND_TEXT_BYTES, "trial %zu (%s) at %.6g%s, ", f->search.n + 1,
-                 search_step_name(f->order.step), f->order.load,
-                 f->settings->what == CLIENT_FIND_RATE ? "/s" : "");
+    n = (size_t)snprintf(text, n_bytes, "trial %zu (%s) at %.6g%s, ", f->search.n + 1,
+                         search_step_name(f->order.step), f->order.load,
+                         f->settings->what == CLIENT_FIND_CONNECTIONS ? "" : "/s");
+    if (n >= n_bytes)
+        return;
     if (upper > 0)
-        snprintf(text + n, CLIENT_FIND_TEXT_BYTES - (size_t)n, "limit %.6g to %.6g", lower, upper);
+        snprintf(text + n, n_bytes - n, "limit %.6g to %.6g", lower, upper);
     else
-        snprintf(text + n, CLIENT_FIND_TEXT_BYTES - (size_t)n, "limit above %.6g", lower);
-    return text;
+        snprintf(text + n, n_bytes - n, "limit above %.6g", lower);
 }

@@ -2,7 +2,7 @@
  * client_judge: see client/judge.h. */
 #include "client/judge.h"
 
-#include "client/find.h"
+#include "client/sweep.h"
 
 /* A lost segment is retransmitted after at most this time, Linux' minimum retransmission timeout.
  * What the connection sends in between waits behind it. */
@@ -46,11 +46,9 @@ static void judge_latency(const struct client_plan *plan, const struct client_re
  * answer is judged. */
 static void judge_search(const struct client_result *r, struct verdict_input *in)
 {
-    const enum search_status status = r->find->search.status;
-
-    in->search_is_inconclusive = status != SEARCH_FOUND && status != SEARCH_AT_LEAST;
+    in->search_is_inconclusive = !client_sweep_is_conclusive(r->sweep);
     in->connections_live = in->connections_wanted;
-    in->unsent = in->cancelled = 0;
+    in->unsent = in->cancelled = in->out_of_ports = 0;
     in->sent_on_schedule = 1;
     in->has_growth = in->has_latency = false;
 }
@@ -105,7 +103,7 @@ void client_judge(struct client_result *r, const struct client_plan *plan, unsig
             r->rows.written[1] + r->rows.dropped[1] + r->rows.left_out[1])
         r->broken_law = "answered queries, messages = answer rows written, missing and not sampled";
     judge_latency(plan, r, in);
-    if (r->find != NULL)
+    if (r->sweep != NULL)
         judge_search(r, in);
     r->doubts = verdict_judge(in);
 }
@@ -144,7 +142,8 @@ void client_diagnose(struct client_result *r, const struct client_plan *plan, bo
         .in_time_wait = r->has_sockets ? r->sockets.time_wait : HOST_LIMITS_UNKNOWN,
         .threads_are_auto = threads_are_auto,
         .own_fd_tables = r->own_fd_tables,
-        .churns = plan->config.queries_per_conn > 0 || plan->config.on_demand,
+        .churns = plan->config.queries_per_conn > 0 || plan->config.on_demand ||
+                  plan->config.conn_per_query,
         .churn_per_s = client_result_churn_per_s(r),
     };
 

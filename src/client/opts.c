@@ -125,6 +125,8 @@ static int check_load(struct client_opts *o, char *error)
 
 static int check_arrival(struct client_opts *o, char *error)
 {
+    if (o->find == CLIENT_FIND_CONNECT_RATE)
+        return 0;
     if (o->connect_rate <= 0)
         return REFUSE("--connect-arrival: requires --connect-rate, the connections per second");
     if (o->conn_schedule != NULL)
@@ -181,7 +183,8 @@ static int check_control(struct client_opts *o, char *error)
         return REFUSE("--control-token: requires --control or --server-control");
     if (o->watch != NULL && watch_target_parse(&o->watch_target, o->watch) != 0)
         return REFUSE("--watch: invalid value '%s': expected " WATCH_TARGET_ACCEPTED, o->watch);
-    if (o->max_connections == 0 || o->find == CLIENT_FIND_CONNECTIONS)
+    if (o->max_connections == 0 || o->find == CLIENT_FIND_CONNECTIONS ||
+        o->find == CLIENT_FIND_CONNECT_RATE || o->sweep_axis == CLIENT_SWEEP_CONNECTIONS)
         return 0;
     if (o->control == NULL)
         return REFUSE("--max-connections: requires --control");

@@ -3,6 +3,8 @@
 #include "client/opts_find.h"
 
 #include "base/units.h"
+#include "client/opts_sweep.h"
+#include "client/worker/config.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -17,6 +19,13 @@
 #define DEFAULT_WIDTH "2%"
 #define BACKOFF       "100ms-1s" /* shorter than the default: trials wait for connections */
 
+/* With connect-rate: connections under way at a time, as many as arrive in 2 s at the highest rate,
+ * but neither few nor more than one address has ports; and a timeout after which trials go on. */
+#define UNDER_WAY_S     2
+#define LEAST_UNDER_WAY 1000
+#define MOST_UNDER_WAY  20000
+#define TIMEOUT_NS      (3 * UNITS_NS_PER_S)
+
 static bool was_given(const char *name)
 {
     return options_was_given(client_opts_table(), name);
@@ -24,8 +33,8 @@ static bool was_given(const char *name)
 
 static int refuse_without_find(char *error)
 {
-    static const char *const options[] = {"slo", "find-range", "find-width", "find-time",
-                                          "find-out"};
+    static const char *const options[] = {"slo",      "find-range", "find-width", "find-time",
+                                          "find-out", "sweep",      "sweep-out"};
 
     for (size_t i = 0; i < N(options); i++)
         if (was_given(options[i]))
@@ -40,6 +49,8 @@ static int refuse_other_loads(const struct client_opts *o, char *error)
                                          "stdin-rateslope", "duration",        "warmup",
                                          "conn-schedule",   "queries-per-conn"};
     static const char *const of_connections[] = {"connections", "max-connections"};
+    static const char *const of_connect_rate[] = {"rate", "connections", "connect-rate",
+                                                  "connect-window", "prove"};
 
     for (size_t i = 0; i < N(others); i++)
         if (was_given(others[i]))
@@ -48,7 +59,11 @@ static int refuse_other_loads(const struct client_opts *o, char *error)
         return REFUSE("--find: conflicts with --protocol listen: tcpserver --push sets the rate");
     if (o->find == CLIENT_FIND_RATE && was_given("rate"))
         return REFUSE("--find: 'rate' conflicts with --rate: give --find-range");
-    if (o->find == CLIENT_FIND_RATE)
+    for (size_t i = 0; o->find == CLIENT_FIND_CONNECT_RATE && i < N(of_connect_rate); i++)
+        if (was_given(of_connect_rate[i]))
+            return REFUSE("--find: 'connect-rate' conflicts with --%s: give --find-range",
+                          of_connect_rate[i]);
+    if (o->find != CLIENT_FIND_CONNECTIONS)
         return 0;
     for (size_t i = 0; i < N(of_connections); i++)
         if (was_given(of_connections[i]))
@@ -102,10 +117,24 @@ static int parse_goals(struct client_opts *o, char *error)
 
     if (slo_parse(&o->goals, o->slo != NULL ? o->slo : SLO_DEFAULT, reason) != 0)
         return REFUSE("--slo: %s", reason);
-    if (slo_has(&o->goals, SLO_CONNECT))
-        return REFUSE("--slo: 'connect.' conflicts with --find: connections are opened between the "
-                      "trials");
+    if (slo_has(&o->goals, SLO_CONNECT) && o->find != CLIENT_FIND_CONNECT_RATE)
+        return REFUSE("--slo: 'connect.' requires --find connect-rate: otherwise connections are "
+                      "opened between the trials");
     return 0;
+}
+
+/* Each query has a connection of its own. */
+static void set_connect_rate(struct client_opts *o)
+{
+    const double n = fmin(MOST_UNDER_WAY, fmax(LEAST_UNDER_WAY, UNDER_WAY_S * o->find_max));
+
+    if (o->connect_arrival != CLIENT_CONNECT_WINDOW)
+        o->arrival = o->connect_arrival == CLIENT_CONNECT_POISSON ? PACER_POISSON : PACER_CONSTANT;
+    o->connections = o->max_connections != 0 ? o->max_connections : (uint64_t)n;
+    if (!was_given("connect-timeout"))
+        o->connect_timeout_ns = TIMEOUT_NS;
+    if (!was_given("timeout"))
+        o->timeout_ns = TIMEOUT_NS;
 }
 
 /* Connections that an overload costs are opened again for the next trial. */
@@ -116,6 +145,8 @@ static void set_connections(struct client_opts *o)
     o->reconnect = true;
     if (!was_given("backoff"))
         o->backoff = BACKOFF;
+    if (o->find == CLIENT_FIND_CONNECT_RATE)
+        set_connect_rate(o);
     if (o->find != CLIENT_FIND_CONNECTIONS || o->find_range == NULL)
         return;
     o->connections = (uint64_t)first;
@@ -130,5 +161,5 @@ int client_opts_check_find(struct client_opts *o, char *error)
         parse_width(o, error) != 0 || parse_goals(o, error) != 0)
         return -1;
     set_connections(o);
-    return 0;
+    return client_opts_check_sweep(o, error);
 }

@@ -31,8 +31,8 @@ static int begin_output(struct output *o)
 
 int client_outputs_open(struct client_outputs *out, const struct client_opts *o)
 {
-    struct output *const all[] = {&out->json,        &out->rows,   &out->hlog, &out->hgrm,
-                                  &out->connections, &out->trials, &out->page};
+    struct output *const all[] = {&out->json,        &out->rows,   &out->hlog,  &out->hgrm,
+                                  &out->connections, &out->trials, &out->sweep, &out->page};
 
     if (o->hlog != NULL && !hlog_is_available())
         return log_error("--hlog: this program was built without zlib");
@@ -43,6 +43,7 @@ int client_outputs_open(struct client_outputs *out, const struct client_opts *o)
         open_output(&out->hgrm, "hgrm", o->hgrm) != 0 ||
         open_output(&out->connections, "connections-out", o->connections_out) != 0 ||
         open_output(&out->trials, "find-out", o->find_out) != 0 ||
+        open_output(&out->sweep, "sweep-out", o->sweep_out) != 0 ||
         open_output(&out->page, "report", o->report) != 0)
         return -1;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -82,6 +83,7 @@ int client_outputs_close(struct client_outputs *out)
     failed |= output_close(&out->hgrm, true);
     failed |= output_close(&out->connections, true);
     failed |= output_close(&out->trials, true);
+    failed |= output_close(&out->sweep, true);
     failed |= output_close(&out->rows, false);
     return failed;
 }

@@ -66,6 +66,11 @@ static int plan_query(struct client_plan *plan, const struct client_opts *o)
         return -1;
     failed = query_init(&plan->config.query, (enum query_kind)o->protocol, &ask, error);
     free(text);
+    for (unsigned i = 0; o->sweep_axis == CLIENT_SWEEP_SIZE && !failed && i < o->n_sweep; i++) {
+        ask.size_bytes = o->sweep_values[i];
+        failed = query_init(&plan->sizes[i], QUERY_ECHO, &ask, error);
+        plan->config.sizes = plan->sizes;
+    }
     return failed ? log_error("%s", error) : 0;
 }
 
@@ -115,9 +120,9 @@ static int plan_tls(struct client_plan *plan, const struct client_opts *o)
 /* The highest rate that can be requested. */
 static double peak_qps(const struct client_config *config, const struct client_opts *o)
 {
-    return o->find == CLIENT_FIND_RATE          ? o->find_max
-           : o->find == CLIENT_FIND_CONNECTIONS ? o->rate_qps
-                                                : schedule_peak_qps(&config->schedule);
+    return o->find == CLIENT_FIND_CONNECTIONS ? o->rate_qps
+           : o->find != CLIENT_FIND_NONE      ? o->find_max
+                                              : schedule_peak_qps(&config->schedule);
 }
 
 /* As many threads as the load needs, at most one per CPU.  Handshakes and reconnects cost as much
@@ -130,7 +135,8 @@ static uint32_t busy_threads(const struct client_config *config, const struct cl
     uint32_t n = by_rate < n_cpus ? (uint32_t)by_rate + 1 : n_cpus;
 
     if (config->cpus.n > 0 || o->control != NULL || config->tls != NULL || config->listens ||
-        o->queries_per_conn > 0 || o->on_demand || o->loop == CLIENT_LOOP_CLOSED)
+        o->queries_per_conn > 0 || o->on_demand || config->conn_per_query ||
+        o->loop == CLIENT_LOOP_CLOSED)
         return n_cpus;
     if (n < by_connections)
         n = by_connections;
@@ -170,14 +176,15 @@ static void plan_pace(struct client_config *c, const struct client_opts *o)
 static void plan_load(struct client_config *c, const struct client_opts *o)
 {
     c->connect_rate_per_s = o->connect_rate;
-    c->connect_arrival = o->connect_arrival;
+    c->conn_per_query = o->find == CLIENT_FIND_CONNECT_RATE;
+    c->connect_arrival = c->conn_per_query ? CLIENT_CONNECT_WINDOW : o->connect_arrival;
     c->closes_newest = o->find != CLIENT_FIND_NONE;
     c->connect_window = (uint32_t)o->connect_window;
     c->connect_timeout_ns = o->connect_timeout_ns;
     c->socket.sndbuf_bytes = (int)o->sndbuf_bytes;
     c->socket.rcvbuf_bytes = (int)o->rcvbuf_bytes;
     c->socket.busy_poll = o->busy_poll;
-    c->prove = o->prove == 0;
+    c->prove = o->prove == 0 && !c->conn_per_query;
     c->close = o->close;
     c->queries_per_conn = (uint32_t)o->queries_per_conn;
     c->reconnect = o->reconnect;
@@ -277,8 +284,10 @@ static uint16_t lowest_port(const struct srcplan *tuples)
     return lowest;
 }
 
-static void check_limits(struct client_plan *plan, const struct host_limits *host)
+static void check_limits(struct client_plan *plan, const struct client_opts *o,
+                         const struct host_limits *host)
 {
+    const double peak = peak_qps(&plan->config, o);
     const struct client_config *c = &plan->config;
     const struct preflight_client ask = {
         .n_connections = c->n_connections,
@@ -293,7 +302,9 @@ static void check_limits(struct client_plan *plan, const struct host_limits *hos
         .reserved_fds = PROCESS_LIMITS_RESERVED_FDS,
         .peer_is_here = sock_is_loopback(&c->target),
         .closes_with_fin = c->close == CLIENT_CLOSE_FIN,
-        .churn_per_s = c->queries_per_conn > 0 ? plan->rate_qps / c->queries_per_conn : 0,
+        .churn_per_s = c->conn_per_query         ? peak
+                       : c->queries_per_conn > 0 ? plan->rate_qps / c->queries_per_conn
+                                                 : 0,
         .connect_window = c->connect_window,
         .tls = c->tls != NULL,
     };
@@ -310,7 +321,7 @@ static void fit(struct client_plan *plan, const struct client_opts *o,
 {
     plan->config.n_connections = (uint32_t)n;
     plan_threads(&plan->config, o, host);
-    check_limits(plan, host);
+    check_limits(plan, o, host);
 }
 
 /* With --control, and to search for connections, there is room for more connections; unused slots
@@ -320,9 +331,10 @@ static int plan_room(struct client_plan *plan, const struct client_opts *o,
                      const struct host_limits *host)
 {
     const uint64_t n = plan->config.n_at_begin = plan->config.n_connections;
-    const bool may_grow =
-        o->find == CLIENT_FIND_CONNECTIONS || (o->find == CLIENT_FIND_NONE && o->control != NULL &&
-                                               plan->config.population.n == 0 && !o->on_demand);
+    const bool may_grow = o->find == CLIENT_FIND_CONNECTIONS ||
+                          o->sweep_axis == CLIENT_SWEEP_CONNECTIONS ||
+                          (o->find == CLIENT_FIND_NONE && o->control != NULL &&
+                           plan->config.population.n == 0 && !o->on_demand);
 
     fit(plan, o, host,
         !may_grow                               ? n
@@ -357,6 +369,8 @@ int client_plan_make(struct client_plan *plan, const struct client_opts *opts)
     plan_stamps(plan, opts);
     if (plan_room(plan, opts, &host) != 0)
         return -1;
+    if (plan->config.conn_per_query) /* one for each query */
+        plan->config.n_at_begin = 0;
     if (plan->config.connect_arrival != CLIENT_CONNECT_WINDOW && !opts->window_caps)
         plan->config.connect_window = plan->config.n_connections;
     plan_pace(&plan->config, opts);
@@ -367,5 +381,7 @@ void client_plan_free(struct client_plan *plan)
 {
     client_sources_free(&plan->config);
     query_free(&plan->config.query);
+    for (unsigned i = 0; i < CLIENT_SWEEP_MOST; i++)
+        query_free(&plan->sizes[i]);
     tls_context_free(plan->config.tls);
 }

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "client/report_demand.h"
 #include "client/report_json_host.h"
-#include "client/report_search.h"
+#include "client/report_sweep.h"
 #include "config/options_json.h"
 #include "measure/latency_report.h"
 #include "measure/outcome_report.h"
@@ -353,7 +353,7 @@ void report_json(FILE *out, const struct report_about *about, const struct clien
     put_rate(&j, about, r);
     put_push(&j, about, r);
     put_latency(&j, r);
-    report_search_json(&j, r->find);
+    report_sweep_json(&j, r->sweep);
     report_json_resources(&j, r);
     report_json_sockets(&j, r);
     report_json_network(&j, r);

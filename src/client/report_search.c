@@ -3,25 +3,32 @@
 #include "client/report_search.h"
 
 #include "base/units.h"
+#include "client/find_bound.h"
 #include "client/search/search_names.h"
 #include "measure/latency.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-static bool is_rate(const struct client_find *f)
-{
-    return f->settings->what == CLIENT_FIND_RATE;
-}
-
 static const char *what_name(const struct client_find *f)
 {
-    return is_rate(f) ? "rate" : "connections";
+    static const char *const names[] = {"none", "rate", "connections", "connect-rate"};
+
+    return names[f->settings->what];
 }
 
-/* Returns the middle of the bounds in the logarithm, or the only bound; 0: no result. */
-static double capacity(const struct search *s, double lower, double upper)
+const char *report_search_unit(const struct client_find *f)
 {
+    static const char *const units[] = {"", "q/s", "connections", "connections/s"};
+
+    return units[f->settings->what];
+}
+
+double report_search_capacity(const struct search *s)
+{
+    double lower, upper;
+
+    search_bounds(s, &lower, &upper);
     return s->status == SEARCH_FOUND      ? sqrt(lower * upper)
            : s->status == SEARCH_AT_LEAST ? lower
                                           : 0;
@@ -39,9 +46,7 @@ static const char *reason_of(const struct client_find *f, const struct search_tr
                         : NULL;
 }
 
-/* Returns the goal that decided the smallest upper bound, or why void trials ended the search;
- * NULL: none. */
-static const char *binding_name(const struct client_find *f)
+const char *report_search_binding(const struct client_find *f)
 {
     const struct search *s = &f->search;
     const struct trial_judgment *binding;
@@ -65,11 +70,11 @@ static const char *load_text(char *text, const struct client_find *f, double loa
 {
     char count[UNITS_TEXT_BYTES];
 
-    if (load < 100 && is_rate(f))
-        snprintf(text, LOAD_TEXT_BYTES, "%.4g q/s", load);
+    if (load < 100 && load != floor(load))
+        snprintf(text, LOAD_TEXT_BYTES, "%.4g %s", load, report_search_unit(f));
     else
         snprintf(text, LOAD_TEXT_BYTES, "%s %s", units_format_count(count, (uint64_t)(load + 0.5)),
-                 is_rate(f) ? "q/s" : "connections");
+                 report_search_unit(f));
     return text;
 }
 
@@ -83,7 +88,7 @@ static void print_answer(FILE *out, const struct client_find *f)
     fputs("Capacity     ", out);
     if (s->status == SEARCH_FOUND)
         fprintf(out, "%s (+-%.1f %%): %s sustained, %s not",
-                load_text(a, f, capacity(s, lower, upper)), 50 * log(upper / lower),
+                load_text(a, f, report_search_capacity(s)), 50 * log(upper / lower),
                 load_text(b, f, lower), load_text(c, f, upper));
     else if (s->status == SEARCH_AT_LEAST)
         fprintf(out, "at least %s, the end of the range", load_text(a, f, lower));
@@ -97,7 +102,7 @@ static void print_answer(FILE *out, const struct client_find *f)
 static void print_why_inconclusive(FILE *out, const struct client_find *f)
 {
     const struct search *s = &f->search;
-    const char *binding = binding_name(f);
+    const char *binding = report_search_binding(f);
     char a[LOAD_TEXT_BYTES], b[LOAD_TEXT_BYTES];
     double lower, upper;
 
@@ -123,10 +128,31 @@ static void print_why_inconclusive(FILE *out, const struct client_find *f)
     fputc('\n', out);
 }
 
+/* Nothing if all that is known is that the server is. */
+static void print_bound(FILE *out, const struct client_find *f)
+{
+    struct client_find_evidence e;
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
+
+    client_find_bound(f, &e);
+    if (e.overflows > 0)
+        fprintf(out, "             the accept queue overflowed %s times",
+                units_format_count(a, e.overflows));
+    else if (e.syn_retransmits > 0)
+        fprintf(out, "             %s SYNs were retransmitted",
+                units_format_count(b, e.syn_retransmits));
+    else if (e.n_not_opened > 0)
+        fprintf(out, "             %s connections could not be opened here: ports, files or memory",
+                units_format_count(c, e.n_not_opened));
+    else
+        return;
+    fprintf(out, " in the bad and void trials at that load\n");
+}
+
 static void print_level(FILE *out, const struct client_find *f)
 {
     const struct slo *slo = &f->settings->slo;
-    const char *binding = binding_name(f);
+    const char *binding = report_search_binding(f);
 
     fputs("             service level ", out);
     for (unsigned i = 0; i < slo->n; i++)
@@ -134,6 +160,7 @@ static void print_level(FILE *out, const struct client_find *f)
     if (binding != NULL && f->search.reason != SEARCH_VOID)
         fprintf(out, "; limited by %s", binding);
     fputc('\n', out);
+    print_bound(out, f);
 }
 
 static void print_confirmation(FILE *out, const struct client_find *f)
@@ -222,7 +249,7 @@ static void put_settings(struct json *j, const struct client_find *f)
     const struct client_find_settings *s = f->settings;
 
     json_string(j, "find", what_name(f));
-    json_string(j, "unit", is_rate(f) ? "q/s" : "connections");
+    json_string(j, "unit", report_search_unit(f));
     json_array_begin(j, "slo");
     for (unsigned i = 0; i < s->slo.n; i++)
         json_string(j, NULL, s->slo.goals[i].text);
@@ -241,10 +268,11 @@ static void put_answer(struct json *j, const struct client_find *f)
     search_bounds(s, &lower, &upper);
     json_string(j, "status", search_status_name(s->status));
     json_string(j, "reason", search_reason_name(s->reason));
-    put_load(j, "capacity", capacity(s, lower, upper));
+    put_load(j, "capacity", report_search_capacity(s));
     put_load(j, "lower", lower);
     put_load(j, "upper", upper);
-    json_string(j, "limited_by", binding_name(f));
+    json_string(j, "limited_by", report_search_binding(f));
+    json_string(j, "bound_by", client_find_bound_name(f));
     json_bool(j, "confirmed", s->confirmed);
     json_bool(j, "recovers", s->recovery_known && s->recovery_ns != SEARCH_NEVER);
     if (s->recovery_known && s->recovery_ns != SEARCH_NEVER)
@@ -282,6 +310,10 @@ static void put_trial(struct json *j, const struct client_find *f, size_t i)
     json_bool(j, "grew", seen->figures.grew);
     put_time(j, "p50_ns", seen->p50_ns);
     put_time(j, "p99_ns", seen->p99_ns);
+    put_time(j, "connect_p99_ns", seen->connect_p99_ns);
+    json_u64(j, "syn_retransmits", seen->syn_retransmits);
+    json_known_u64(j, "listen_overflows", seen->overflows);
+    json_u64(j, "not_opened", seen->figures.n_not_opened);
     json_u64(j, "live", seen->live);
     json_bool(j, "drained", seen->drained);
     json_object_end(j);
@@ -312,9 +344,16 @@ static void print_field(FILE *out, uint64_t ns)
     fputc(',', out);
 }
 
-void report_search_csv(FILE *out, const struct client_find *find)
+void report_search_csv_header(FILE *out)
 {
-    fputs("step,load,begin_s,duration_s,class,reason,scheduled,lost,p50_ns,p99_ns,live\n", out);
+    fputs("step,load,begin_s,duration_s,class,reason,scheduled,lost,p50_ns,p99_ns,live,connect_p99_"
+          "ns,syn_"
+          "retransmits,listen_overflows,not_opened,at\n",
+          out);
+}
+
+void report_search_csv(FILE *out, const struct client_find *find, uint64_t at)
+{
     for (size_t i = 0; i < find->search.n; i++) {
         const struct search_trial *t = &find->search.trials[i];
         const struct client_find_trial *seen = &find->trials[i];
@@ -327,6 +366,14 @@ void report_search_csv(FILE *out, const struct client_find *find)
                 reason != NULL ? reason : "", seen->figures.n_due, seen->n_lost);
         print_field(out, seen->p50_ns);
         print_field(out, seen->p99_ns);
-        fprintf(out, "%" PRIu64 "\n", seen->live);
+        fprintf(out, "%" PRIu64 ",", seen->live);
+        print_field(out, seen->connect_p99_ns);
+        fprintf(out, "%" PRIu64 ",", seen->syn_retransmits);
+        if (seen->overflows != HOST_COUNTERS_UNKNOWN)
+            fprintf(out, "%" PRIu64, seen->overflows);
+        fprintf(out, ",%" PRIu64 ",", seen->figures.n_not_opened);
+        if (at > 0)
+            fprintf(out, "%" PRIu64, at);
+        fputc('\n', out);
     }
 }

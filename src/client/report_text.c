@@ -4,7 +4,7 @@
 
 #include "base/units.h"
 #include "client/report_demand.h"
-#include "client/report_search.h"
+#include "client/report_sweep.h"
 #include "client/report_text_arrivals.h"
 #include "client/report_text_host.h"
 #include "measure/latency_report.h"
@@ -376,11 +376,11 @@ void report_text(FILE *out, const struct report_about *about, const struct clien
     }
     if (about->config->listens)
         print_messages(out, r);
-    if (r->find == NULL)
+    if (r->sweep == NULL)
         print_latency(out, about, r);
     report_text_arrivals(out, about, r);
-    report_search_text(out, r->find);
-    if (r->find == NULL)
+    report_sweep_text(out, r->sweep);
+    if (r->sweep == NULL)
         latency_report_bars(out,
                             about->config->listens
                                 ? "Response time histogram (upper bound, messages)"

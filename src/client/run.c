@@ -6,11 +6,11 @@
 #include "base/log.h"
 #include "base/reopen.h"
 #include "base/shutdown.h"
-#include "client/find.h"
 #include "client/run_progress.h"
 #include "client/run_result.h"
 #include "client/run_stages.h"
 #include "client/run_state.h"
+#include "client/sweep.h"
 #include "host/watch/watch_thread.h"
 
 #include <errno.h>
@@ -33,8 +33,8 @@ static void stop_by_request(void *context)
     struct client_run_state *r = context;
 
     if (r->started) {
-        if (r->settings->find != NULL)
-            client_find_stop(r->settings->find);
+        if (r->settings->sweep != NULL)
+            client_sweep_stop(r->settings->sweep);
         r->end_ns = client_steer_end(&r->steer);
     } else {
         r->result->interrupted = true;
@@ -47,7 +47,7 @@ static int open_control(struct client_run_state *r)
     r->control = (struct client_control){
         .steer = &r->steer,
         .about = r->settings->about,
-        .searches = r->settings->find != NULL,
+        .searches = r->settings->sweep != NULL,
         .snapshot = client_run_snapshot,
         .stop = stop_by_request,
         .run = r,
@@ -120,8 +120,8 @@ static void look_at_memory(struct client_run_state *r)
 /* The end of the search is the end of the run. */
 static void look_at_search(struct client_run_state *r, uint64_t now_ns)
 {
-    if (r->settings->find != NULL && r->end_ns == PACER_NEVER &&
-        !client_find_look(r->settings->find, now_ns))
+    if (r->settings->sweep != NULL && r->end_ns == PACER_NEVER &&
+        !client_sweep_look(r->settings->sweep, now_ns))
         r->end_ns = client_steer_end(&r->steer);
 }
 
@@ -281,7 +281,7 @@ static int prepare(struct client_run_state *r)
     r->opens_all = client_config_opens_all(config);
     client_steer_init(&r->steer, config, &r->workers);
     config->targets =
-        r->settings->control != NULL || r->settings->find != NULL ? &r->steer.targets : NULL;
+        r->settings->control != NULL || r->settings->sweep != NULL ? &r->steer.targets : NULL;
     r->base = event_base_new();
     for (int m = CLIENT_N_QUERY_METRICS; m < CLIENT_N_METRICS; m++)
         if (hist_init(&r->result->metrics[m]) != 0)
@@ -292,10 +292,10 @@ static int prepare(struct client_run_state *r)
     if (client_intervals_init(&r->intervals, &r->workers, r->settings->interval_log,
                               r->result->metrics, r->result->batches, now_ns) != 0)
         return -1;
-    if (r->settings->find != NULL &&
-        client_find_init(r->settings->find, config, &r->steer, &r->workers, &r->intervals) != 0)
+    if (r->settings->sweep != NULL &&
+        client_sweep_init(r->settings->sweep, config, &r->steer, &r->workers, &r->intervals) != 0)
         return -1;
-    r->result->find = r->settings->find;
+    r->result->sweep = r->settings->sweep;
     return config->wake_fd >= 0 && r->base != NULL && watch(r) == 0 &&
                    (r->settings->control == NULL || open_control(r) == 0)
                ? 0

@@ -3,7 +3,7 @@
 #include "client/run_progress.h"
 
 #include "base/clock.h"
-#include "client/find.h"
+#include "client/sweep.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,8 @@ void client_run_show_progress(struct client_run_state *r, bool in_place)
     p->in_flight = CLIENT_WORKERS_GAUGE(&r->workers, in_flight);
     p->response = &r->intervals.recent;
     p->begin_ns = r->started ? r->begin_ns : 0;
-    p->search = r->settings->find != NULL ? client_find_describe(r->settings->find, search) : NULL;
+    p->search =
+        r->settings->sweep != NULL ? client_sweep_describe(r->settings->sweep, search) : NULL;
     if (r->started && r->config->loop == CLIENT_LOOP_OPEN && p->now_ns >= p->begin_ns)
         p->rate_qps = client_steer_between_qps(&r->steer, p->previous_ns, p->now_ns);
     if (p->interface != NULL && netdev_read(p->interface, &p->net) != 0)

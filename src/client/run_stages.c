@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/notify.h"
-#include "client/find.h"
 #include "client/run_result.h"
+#include "client/sweep.h"
 #include "host/watch/watch_thread.h"
 
 #include <stdlib.h>
@@ -35,8 +35,8 @@ static void start_load(struct client_run_state *r, uint64_t begin_ns)
     if (r->begin_ns > r->intervals.origin_ns + r->settings->settle_ns)
         r->intervals.previous_ns = r->intervals.last_ns = r->begin_ns - r->settings->settle_ns;
     client_steer_begin(&r->steer, r->begin_ns, r->end_ns);
-    if (r->settings->find != NULL)
-        client_find_begin(r->settings->find, r->begin_ns);
+    if (r->settings->sweep != NULL)
+        client_sweep_begin(r->settings->sweep, r->begin_ns);
     client_workers_post(&r->workers, CLIENT_START, r->begin_ns);
     notify(NOTIFY_READY);
 }
@@ -127,8 +127,8 @@ void client_run_follow_stages(struct client_run_state *r)
 void client_run_interrupt(struct client_run_state *r)
 {
     r->result->interrupted = true;
-    if (r->settings->find != NULL)
-        client_find_stop(r->settings->find);
+    if (r->settings->sweep != NULL)
+        client_sweep_stop(r->settings->sweep);
     if (r->config->rows != NULL)
         rows_stop_waiting(r->config->rows);
     client_run_stop(r);

@@ -7,12 +7,12 @@
 #include "base/log.h"
 #include "base/shutdown.h"
 #include "base/units.h"
-#include "client/find.h"
 #include "client/judge.h"
 #include "client/report.h"
-#include "client/report_search.h"
+#include "client/report_sweep.h"
 #include "client/run.h"
 #include "client/start_gate.h"
+#include "client/sweep.h"
 #include "host/kernel_features.h"
 #include "host/preflight_report.h"
 #include "measure/hgrm.h"
@@ -186,20 +186,7 @@ static int open_rows(struct client_session *s)
     return 0;
 }
 
-static struct client_find_settings find_settings(const struct client_opts *o)
-{
-    return (struct client_find_settings){
-        .what = o->find,
-        .slo = o->goals,
-        .min = o->find_min,
-        .max = o->find_max,
-        .width = o->find_part,
-        .time_ns = o->find_time_ns,
-        .rate_qps = o->rate_qps,
-    };
-}
-
-static int run(struct client_session *s, struct client_find *find, struct client_result *result)
+static int run(struct client_session *s, struct client_sweep *sweep, struct client_result *result)
 {
     const struct report_about about = about_of(s, s->plan.rate_qps);
     const struct start_gate_settings gate = {
@@ -223,7 +210,7 @@ static int run(struct client_session *s, struct client_find *find, struct client
         .control_token = &s->token,
         .about = &about,
         .server_control = s->opts.server_control,
-        .find = find,
+        .sweep = sweep,
         .watch = s->opts.watch != NULL ? &s->watch : NULL,
         .gate = gate.at_epoch_ns > 0 || gate.file != NULL ? &gate : NULL,
     };
@@ -308,7 +295,9 @@ static bool write_reports(struct client_session *s, const struct client_result *
     if (s->outputs.hgrm.stream != NULL)
         hgrm_print(s->outputs.hgrm.stream, &result->metrics[CLIENT_RESPONSE]);
     if (s->outputs.trials.stream != NULL)
-        report_search_csv(s->outputs.trials.stream, result->find);
+        report_sweep_trials_csv(s->outputs.trials.stream, result->sweep);
+    if (s->outputs.sweep.stream != NULL)
+        report_sweep_csv(s->outputs.sweep.stream, result->sweep);
     failed |= client_outputs_close(&s->outputs);
     failed |= write_page(s, &about, result);
     return !failed;
@@ -323,21 +312,12 @@ static int exit_code(const struct client_result *result, bool reports_written)
     return result->doubts != 0 || !reports_written ? CLIENT_EXIT_SUSPECT : CLIENT_EXIT_VALID;
 }
 
-static int measure(struct client_session *s)
+static int measure_with(struct client_session *s, struct client_sweep *sweep,
+                        struct client_result *result)
 {
-    const struct client_find_settings settings = find_settings(&s->opts);
-    struct client_result *result = calloc(1, sizeof *result);
-    struct client_find *find = calloc(1, sizeof *find);
     int code = CLIENT_EXIT_USAGE;
 
-    if (result == NULL || find == NULL) {
-        free(result);
-        free(find);
-        log_error("out of memory");
-        return code;
-    }
-    find->settings = &settings;
-    if (run(s, s->opts.find != CLIENT_FIND_NONE ? find : NULL, result) == 0) {
+    if (run(s, s->opts.find != CLIENT_FIND_NONE ? sweep : NULL, result) == 0) {
         result->server_before = s->server;
         add_cost(s, result);
         client_judge(result, &s->plan, (unsigned)s->opts.require);
@@ -348,8 +328,20 @@ static int measure(struct client_session *s)
         hist_free(&result->metrics[m]);
     losses_free(&result->losses);
     timeout_counts_free(&result->timeouts);
-    client_find_free(find);
-    free(find);
+    return code;
+}
+
+static int measure(struct client_session *s)
+{
+    struct client_result *result = calloc(1, sizeof *result);
+    struct client_sweep sweep;
+    int code = CLIENT_EXIT_USAGE;
+
+    if (client_sweep_prepare(&sweep, &s->opts) != 0 || result == NULL)
+        log_error("out of memory");
+    else
+        code = measure_with(s, &sweep, result);
+    client_sweep_free(&sweep);
     free(result);
     return code;
 }

@@ -19,6 +19,7 @@ void client_steer_init(struct client_steer *s, const struct client_config *confi
     s->targets.schedule = s->asked = config->schedule;
     s->targets.end_ns = PACER_NEVER;
     s->targets.n_connections = config->n_at_begin;
+    s->targets.queries_per_conn = config->queries_per_conn;
 }
 
 void client_steer_begin(struct client_steer *s, uint64_t begin_ns, uint64_t end_ns)
@@ -125,15 +126,31 @@ int client_steer_pause(struct client_steer *s, bool paused, uint64_t *at_ns)
     return 0;
 }
 
-int client_steer_connections(struct client_steer *s, uint32_t n)
+/* Sets a field of the targets. */
+static int set(struct client_steer *s, uint32_t *field, uint32_t value)
 {
     if (!client_steer_is_followed(s))
         return -1;
     pthread_mutex_lock(&s->targets.lock);
-    s->targets.n_connections = n;
+    *field = value;
     pthread_mutex_unlock(&s->targets.lock);
     notify_workers(s);
     return 0;
+}
+
+int client_steer_connections(struct client_steer *s, uint32_t n)
+{
+    return set(s, &s->targets.n_connections, n);
+}
+
+int client_steer_queries_per_conn(struct client_steer *s, uint32_t n)
+{
+    return set(s, &s->targets.queries_per_conn, n);
+}
+
+int client_steer_size(struct client_steer *s, uint32_t index)
+{
+    return set(s, &s->targets.size, index);
 }
 
 uint64_t client_steer_end(struct client_steer *s)

@@ -77,8 +77,7 @@ static bool first_window_has_settled(const struct client_figures *f)
     return atomic_load_explicit(&f->n_settled, memory_order_acquire) >= n_first;
 }
 
-/* Failures of this host, which say nothing about the server. */
-static bool has_own_failures(const struct tally *t)
+uint64_t client_workers_own_failures(const struct tally *t)
 {
     static const enum outcome_reason own[] = {REASON_PORTS,      REASON_FDS,         REASON_MEMORY,
                                               REASON_PERMISSION, REASON_UNREACHABLE, REASON_SELF};
@@ -86,7 +85,7 @@ static bool has_own_failures(const struct tally *t)
 
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         n += tally_connections_by_reason(t, own[i]);
-    return n > 0;
+    return n;
 }
 
 bool client_workers_may_go_on(const struct client_workers *workers)
@@ -94,7 +93,7 @@ bool client_workers_may_go_on(const struct client_workers *workers)
     for (uint32_t i = 0; i < workers->n; i++) {
         const struct client_figures *f = &workers->all[i].figures;
 
-        if (tally_get(&f->n_ever_usable) > 0 || has_own_failures(&f->tally))
+        if (tally_get(&f->n_ever_usable) > 0 || client_workers_own_failures(&f->tally) > 0)
             return true;
     }
     return false;

@@ -54,6 +54,7 @@ static void print_page(struct html_report *r)
     html_outcomes(r);
     html_limits(r);
     html_search(r);
+    html_sweep(r);
     html_cost(r);
     html_comparison(r);
     html_instances(r);

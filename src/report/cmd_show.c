@@ -233,6 +233,8 @@ int cmd_show(const struct report_opts *opts)
         print_head(r);
         if (result_find(r->result, "search") != NULL)
             search_report(result_find(r->result, "search"));
+        else if (result_find(r->result, "sweep") != NULL)
+            search_report_sweep(result_find(r->result, "sweep"));
         else
             print_latency(r);
         if (r->result != NULL) {

@@ -181,7 +181,7 @@ static double constant_rate_qps(const struct json_object *result)
     double qps = 0;
 
     if (result_find(result, "options.schedule") == NULL && !result_flag(result, "options.stdin") &&
-        result_find(result, "search") == NULL)
+        !result_is_search(result))
         (void)result_double(result, "rate.asked_qps", &qps);
     return qps;
 }

@@ -249,10 +249,14 @@ void html_plots_trials(FILE *out, const struct json_object *search)
 {
     const char *what = result_string(search, "find");
     const bool is_rate = what != NULL && strcmp(what, "rate") == 0;
+    const bool is_connect_rate = what != NULL && strcmp(what, "connect-rate") == 0;
     const struct json_object *trial;
     struct plot_extent loads = {0}, times = {0};
 
-    print_head(out, "trials", is_rate ? "load, queries/s" : "load, connections",
+    print_head(out, "trials",
+               is_rate           ? "load, queries/s"
+               : is_connect_rate ? "load, connections/s"
+                                 : "load, connections",
                "response time, s");
     /* an undefined point, so that a block without trials is no error */
     fputs("$d << EOD\nNaN NaN NaN\n", out);
@@ -335,6 +339,25 @@ void html_plots_cpu(FILE *out, const struct watch_series *samples)
     }
     fputs("EOD\nplot $d using 1:2 with lines lt 1 title 'user', "
           "$d using 1:3 with lines lt 2 title 'system'\n",
+          out);
+}
+
+/* --- searches of a sweep --- */
+
+bool html_plots_has_sweep(const struct json_object *sweep)
+{
+    return plot_script_sweep(NULL, sweep) > 1;
+}
+
+void html_plots_sweep(FILE *out, const struct json_object *sweep)
+{
+    const char *over = result_string(sweep, "over");
+
+    print_head(out, "sweep", over != NULL ? over : "", "capacity, queries/s");
+    fputs("$d << EOD\n", out);
+    plot_script_sweep(out, sweep);
+    fputs("EOD\nset logscale x\nset yrange [0:*]\nset format '%.0s%c'\n"
+          "plot $d using 1:2:3:4 with yerrorlines lt 1 notitle\n",
           out);
 }
 

@@ -21,7 +21,7 @@ static void print_holding(FILE *out, const struct json_object *result)
                     result_string(result, "broken_law"));
     else if (n == 0)
         fputs("no response time was measured.", out);
-    else if (result_find(result, "search") != NULL)
+    else if (result_is_search(result))
         fputs("the latencies are those of all trials of the search together.", out);
     else if (valid_to == NULL)
         fputs("whether the response times are the server's or this host's is unknown.", out);

@@ -51,6 +51,15 @@ static bool has_trials(const struct recording *r)
     return false;
 }
 
+/* Of all runs, or of none: the two pictures have different axes. */
+static bool have_curves(const struct recordings *all)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (plot_script_sweep(NULL, result_find(all->items[i].result, "sweep")) == 0)
+            return false;
+    return true;
+}
+
 const char *plot_lacks(const struct recordings *all, enum plot_kind kind, const char *metric,
                        const char **name)
 {
@@ -66,8 +75,10 @@ const char *plot_lacks(const struct recordings *all, enum plot_kind kind, const 
             return "no connections: expected a --connections-out file";
         if (kind == PLOT_RATE && !has_rate(r))
             return "no rates: expected the --json file of a run with a rate";
-        if (kind == PLOT_CAPACITY && !has_trials(r))
-            return "no trials with a p99: expected the --json file of a capacity search (--find)";
+        if (kind == PLOT_CAPACITY && !has_trials(r) && !have_curves(all))
+            return "no trials with a p99: expected the --json files of capacity searches (--find), "
+                   "or of "
+                   "sweeps only (--sweep)";
     }
     return NULL;
 }
@@ -306,6 +317,29 @@ static void print_capacity(FILE *out, const struct recordings *all, enum plot_fo
           out);
 }
 
+/* --- curves of sweeps --- */
+
+static void print_curves(FILE *out, const struct recordings *all, enum plot_form form)
+{
+    const struct json_object *first = all->items[0].result;
+    const char *over = result_string(first, "sweep.over");
+    const struct json_object *point = result_element(first, "sweep.points", 0);
+    const char *unit = result_string(point, "search.unit");
+
+    print_head(out, form, "Capacity");
+    for (size_t i = 0; i < all->n; i++) {
+        fprintf(out, "$d%zu << EOD\n", i);
+        plot_script_sweep(out, result_find(all->items[i].result, "sweep"));
+        fputs("EOD\n", out);
+    }
+    fputs("set logscale x\nset format '%.10g'\nset yrange [0:*]\nset xlabel ", out);
+    plot_script_quote(out, over != NULL ? over : "value");
+    fputs(" noenhanced\nset ylabel ", out);
+    plot_script_quote(out, unit != NULL ? unit : "load");
+    fputs(" noenhanced\nset offsets graph 0.05, graph 0.05, graph 0.05, 0\n", out);
+    print_plot_of_blocks(out, all, "using 1:2:3:4 with yerrorlines");
+}
+
 int plot_print(FILE *script, const struct recordings *all, enum plot_kind kind, const char *metric,
                enum plot_form form)
 {
@@ -322,7 +356,10 @@ int plot_print(FILE *script, const struct recordings *all, enum plot_kind kind, 
         print_rates(script, all, form);
         break;
     case PLOT_CAPACITY:
-        print_capacity(script, all, form);
+        if (have_curves(all))
+            print_curves(script, all, form);
+        else
+            print_capacity(script, all, form);
         break;
     }
     return 0;

@@ -3,6 +3,7 @@
 #include "report/plot_script.h"
 
 #include "report/recording.h"
+#include "report/result.h"
 
 /* A point whose rarity exceeds that of the last one by less is not visible. */
 #define VISIBLE_STEP 1.01
@@ -63,4 +64,25 @@ void plot_script_extent(FILE *out, char axis, const struct plot_extent *e)
 {
     if (e->high > 0 && !(e->low < e->high))
         fprintf(out, "set %crange [%.9g:%.9g]\n", axis, e->low / 1.1, e->high * 1.1);
+}
+
+size_t plot_script_sweep(FILE *out, const struct json_object *sweep)
+{
+    const struct json_object *point;
+    size_t n = 0;
+
+    for (size_t i = 0; (point = result_element(sweep, "points", i)) != NULL; i++) {
+        double at, capacity, lower, upper;
+
+        if (!result_double(point, "at", &at) || !result_double(point, "search.capacity", &capacity))
+            continue;
+        if (!result_double(point, "search.lower", &lower))
+            lower = capacity;
+        if (!result_double(point, "search.upper", &upper))
+            upper = capacity;
+        if (out != NULL)
+            fprintf(out, "%.9g %.9g %.9g %.9g\n", at, capacity, lower, upper);
+        n++;
+    }
+    return n;
 }

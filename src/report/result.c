@@ -322,3 +322,8 @@ uint64_t result_timeout_ns(const struct json_object *result)
     (void)result_double(result, "options.timeout", &timeout_s);
     return (uint64_t)(fmin(fmax(timeout_s, 0), 1e9) * NS_PER_S);
 }
+
+bool result_is_search(const struct json_object *result)
+{
+    return result_find(result, "search") != NULL || result_find(result, "sweep") != NULL;
+}

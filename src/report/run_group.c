@@ -6,6 +6,7 @@
 #include "report/fingerprint.h"
 #include "report/result.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +97,25 @@ static bool percentile_value(const struct json_object *result, const struct run_
 
 bool run_is_search(const struct json_object *result)
 {
-    return result_find(result, "search") != NULL;
+    return result_is_search(result);
+}
+
+/* Of a sweep, the geometric mean over all its searches. */
+static bool capacity_value(const struct json_object *result, double *value)
+{
+    const struct json_object *point;
+    double capacity, sum = 0;
+    size_t n = 0;
+
+    if (result_find(result, "sweep") == NULL)
+        return result_double(result, "search.capacity", value);
+    for (; (point = result_element(result, "sweep.points", n)) != NULL; n++) {
+        if (!result_double(point, "search.capacity", &capacity) || !(capacity > 0))
+            return false;
+        sum += log(capacity);
+    }
+    *value = exp(sum / (double)n);
+    return n > 0;
 }
 
 bool run_metric_value(const struct json_object *result, const struct run_metric *row, double *value)
@@ -106,7 +125,7 @@ bool run_metric_value(const struct json_object *result, const struct run_metric 
     if (row->of_search != run_is_search(result))
         return false;
     if (row->of_search)
-        return result_double(result, "search.capacity", value);
+        return capacity_value(result, value);
     if (row->percentile != NULL)
         return percentile_value(result, row, value);
     (void)result_u64(result, "queries.scheduled", &scheduled);

@@ -100,3 +100,40 @@ void search_report(const struct json_object *search)
     for (size_t i = 0; i < json_object_array_length(trials); i++)
         print_trial(search, json_object_array_get_idx(trials, i));
 }
+
+/* --- sweep --- */
+
+static const char *known_load(char text[LOAD_TEXT_BYTES], const struct json_object *search,
+                              const char *path)
+{
+    double load;
+
+    return result_double(search, path, &load) ? load_text(text, search, load) : "-";
+}
+
+static void print_point(const struct json_object *point)
+{
+    const struct json_object *search = result_find(point, "search");
+    const char *status = result_string(search, "status");
+    char at[UNITS_TEXT_BYTES], capacity[LOAD_TEXT_BYTES], lower[LOAD_TEXT_BYTES],
+        upper[LOAD_TEXT_BYTES];
+    uint64_t value = 0;
+
+    (void)result_u64(point, "at", &value);
+    printf("  %16s %18s %18s %18s  %s", units_format_count(at, value),
+           known_load(capacity, search, "capacity"), known_load(lower, search, "lower"),
+           known_load(upper, search, "upper"), status != NULL ? status : "not reached");
+    if (result_string(search, "limited_by") != NULL)
+        printf(": %s", result_string(search, "limited_by"));
+    putchar('\n');
+}
+
+void search_report_sweep(const struct json_object *sweep)
+{
+    const struct json_object *point;
+
+    printf("\n  %16s %18s %18s %18s  %s\n", text_of(sweep, "over"), "capacity", "sustained",
+           "not sustained", "answer");
+    for (size_t i = 0; (point = result_element(sweep, "points", i)) != NULL; i++)
+        print_point(point);
+}

@@ -128,6 +128,62 @@ def test_an_interrupted_search_reports_what_is_known():
     check_equal(len(rows_of(trials)), len(s["trials"]), "rows")
 
 
+def test_connections_per_second_are_opened_on_schedule_and_closed():
+    """Each query has a connection of its own; interrupted, the search reports what it knows."""
+    with Server() as server:
+        client = Client("-p", server.port, "--find", "connect-rate", "--find-range", "100-10k", "--slo",
+                        "connect.p50<90ms,p50<90ms", "--close", "rst", "--find-out", TRIALS, "--stats-interval", "200ms", "127.0.0.1")
+        wait_for(lambda: "trial 3 " in client.stderr(), "the third trial", 60)
+        client.process.send_signal(signal.SIGINT)
+        r = client.wait()
+    check_conservation(r)
+    s, c = r.json["search"], r.json["connections"]
+    check_equal((r.code, s["find"], s["unit"], s["reason"]), (130, "connect-rate", "connections/s", "stopped"), r.err)
+    check(len(s["trials"]) >= 2, f"trials: {s['trials']}")
+    for t in s["trials"]:
+        check_between(t["scheduled"], 0.5 * t["load"] * t["duration_s"], 1.5 * t["load"] * t["duration_s"], "connections due")
+        with stall_may_spoil():
+            check_equal(t["lost"], 0, f"lost, of {t}")
+    check(c["connected"] >= sum(t["scheduled"] - t["lost"] for t in s["trials"]), f"connections: {c}")
+    check_equal((c["asked"], c["live_at_end"]), (sum(c["outcomes"].values()), 0), "each connection has one outcome, none is left")
+    check_equal([float(row["connect_p99_ns"] or 0) for row in rows_of_trials()],
+                [t["connect_p99_ns"] or 0 for t in s["trials"]], "in CSV")
+
+
+def test_a_sweep_searches_at_each_value_and_keeps_its_connections():
+    """No search has time for an answer. One after the first is interrupted."""
+    table, values = temp_path("sweep.csv"), [5, 12, 30, 50]
+    with Server() as server:
+        client = Client("-p", server.port, "--find", "rate", "--sweep", "connections=" + ",".join(map(str, values)), "--find-range",
+                        "100-200", "--find-time", "6s", "--find-out", TRIALS, "--sweep-out", table, "--stats-interval", "200ms",
+                        "127.0.0.1")
+        wait_for(lambda: "connections 12: " in client.stderr(), "the second search", 60)
+        client.process.send_signal(signal.SIGINT)
+        r = client.wait()
+        server.stop()
+    check_conservation(r)
+    sweep = r.json["sweep"]
+    check_equal((r.code, r.json["search"], sweep["over"], [p["at"] for p in sweep["points"]]),
+                (130, None, "connections", values), r.err)
+    begun = [p for p in sweep["points"] if p["search"] is not None]
+    check_equal(begun, sweep["points"][:len(begun)], "one after the other")
+    check(2 <= len(begun) < 4, f"{len(begun)} searches begun")
+    check_equal([p["search"]["reason"] for p in begun], ["time"] * (len(begun) - 1) + ["stopped"], "why they ended")
+    for p in begun:
+        check_equal({t["live"] for t in p["search"]["trials"]} | {p["at"]}, {p["at"]}, f"connections at {p['at']}")
+    opened = r.json["connections"]["connected"]
+    check_equal(opened, server.result["accepted"], "accepted")
+    check(opened <= begun[-1]["at"], f"{opened} opened: none was opened twice")
+    with open(table) as f:
+        check_equal([(int(row["connections"]), row["status"]) for row in csv.DictReader(f)],
+                    [(p["at"], "inconclusive") for p in begun], "the table")
+    check_equal([int(row["at"]) for row in rows_of_trials()],
+                [p["at"] for p in begun for _ in p["search"]["trials"]], "trials")
+    check("Sweep " in r.err and "not reached" in r.err, r.err)
+    shown = subprocess.run([TCPREPORT, "show", client.json_path], capture_output=True, text=True, timeout=60)
+    check("not reached" in shown.stdout and "inconclusive" in shown.stdout, shown.stdout + shown.stderr)
+
+
 @measures_time
 def test_a_starved_client_gives_no_number():
     """Stopped for 30 ms five times a second: every bad trial is this host's doing."""

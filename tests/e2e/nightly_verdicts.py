@@ -44,6 +44,20 @@ def test_a_reference_is_measured_in_turns_and_judges_the_first_night():
     night_in_turns(lambda *_: 1, 0, "PASS: no metric got worse; not judged: connect p50; 8 runs against 8")
 
 
+def test_a_night_can_be_a_search():
+    """Its runs are capacity searches: the capacities are compared."""
+    nights, noise = Nights(runs=8, reference_client="bin/reference"), random.Random(7)
+    os.symlink("tcpclient", f"{nights.bin}/reference")
+    for i in range(8):
+        for who in ("reference", "run") if i % 2 == 0 else ("run", "reference"):
+            capacity = (20000 if who == "reference" else 18000) * math.exp(noise.gauss(0, 0.005))
+            nights.queue(({**real_result(), "search": {"find": "rate", "unit": "q/s", "status": "found", "reason": None,
+                                                       "capacity": capacity, "confirmed": True}}, 0))
+    night, _ = nights.run(1, "REGRESSION: capacity -")
+    worse, = [m for m in verdict_json(night)["metrics"] if m["finding"] == "worse"]
+    check_between(worse["change"], -0.12, -0.08, "the change")
+
+
 def test_a_host_that_gets_slower_during_the_night_is_no_regression():
     def slower(_, number):
         return 1.1 if number >= 8 else 1

@@ -62,6 +62,8 @@ def real_results():
         results["search"] = run_client(*to_server, "-c", 5, "--find", "rate", "--find-range", "50-100", "--slo",
                                        "p50<1s", "--find-time", "8s", "127.0.0.1").json
         results["watched"] = run_client(*to_server, "-c", 20, "-r", 500, "-t", "2500ms", "--watch", server.pid, "127.0.0.1").json
+        results["sweep"] = run_client(*to_server, "--protocol", "echo", "--find", "rate", "--find-range", "50-100", "--sweep",
+                                      "size=64,1k", "--find-time", "4s", "127.0.0.1").json
         results["arrivals"] = run_client(*to_server, "-c", 50, "-n", 5000, "--connect-arrival", "constant", "-t", "200ms",
                                          "127.0.0.1").json
         results["hold"] = run_client(*to_server, "-c", 5, "-t", "300ms", "127.0.0.1").json

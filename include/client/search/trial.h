@@ -16,6 +16,7 @@ enum trial_reason {
     TRIAL_GOAL,              /* bad: a goal was missed */
     TRIAL_QUEUE,             /* bad: the queries in flight kept growing */
     TRIAL_CONNECTIONS,       /* bad or void: not all connections could be opened */
+    TRIAL_NOT_OPENED,        /* void: this host could not open connections, which decided */
     TRIAL_GENERATOR_LIMITED, /* void, like all that follow: queries were sent or read late */
     TRIAL_HOST_NOISE,        /* the goals might have been met without this host's own delays */
     TRIAL_NOTHING_MEASURED   /* no query was due */
@@ -25,12 +26,15 @@ enum trial_reason {
 struct trial_figures {
     uint64_t n_due;
     struct trial_exceeding {
-        uint64_t n;   /* exceeded the limit of the goal ... */
-        uint64_t of;  /* ... out of these */
-        uint64_t own; /* queries that this host delayed by a tenth of the limit or more */
+        uint64_t n;  /* exceeded the limit of the goal ... */
+        uint64_t of; /* ... out of these */
+        /* queries that this host delayed by a tenth of the limit or more, or opened no connection
+         * for */
+        uint64_t own;
     } goals[SLO_MOST];
-    uint64_t n_behind; /* queries that this host delayed by a hundredth of the trial or more */
-    bool grew;         /* the queries in flight */
+    uint64_t n_behind;     /* queries that this host delayed by a hundredth of the trial or more */
+    uint64_t n_not_opened; /* connections that this host could not open */
+    bool grew;             /* the queries in flight */
 };
 
 struct trial_judgment {

@@ -17,8 +17,8 @@ static bool is_certain(const struct slo_goal *goal, const struct trial_exceeding
 {
     const uint64_t n_own = e->own < e->n ? e->own : e->n;
 
-    if (goal->metric == SLO_LOST)
-        return !behind;
+    if (goal->metric == SLO_LOST && behind)
+        return false;
     return !slo_is_met(goal, e->n - n_own, e->of);
 }
 
@@ -55,6 +55,8 @@ struct trial_judgment trial_judge(const struct slo *slo, const struct trial_figu
         return (struct trial_judgment){TRIAL_VOID, TRIAL_NOTHING_MEASURED, 0};
     if (certain < slo->n)
         return (struct trial_judgment){TRIAL_BAD, TRIAL_GOAL, certain};
+    if (missed < slo->n && f->n_not_opened > 0)
+        return (struct trial_judgment){TRIAL_VOID, TRIAL_NOT_OPENED, 0};
     if (is_behind(f))
         return (struct trial_judgment){TRIAL_VOID, TRIAL_GENERATOR_LIMITED, 0};
     if (f->grew)
@@ -80,6 +82,8 @@ const char *trial_reason_name(const struct slo *slo, enum trial_reason reason, u
         return "queue";
     case TRIAL_CONNECTIONS:
         return "connections";
+    case TRIAL_NOT_OPENED:
+        return "not-opened";
     case TRIAL_GENERATOR_LIMITED:
         return "generator-limited";
     case TRIAL_HOST_NOISE:

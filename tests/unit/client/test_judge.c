@@ -2,7 +2,7 @@
  * test_judge: doubts, broken laws and diagnosis of made-up results. */
 #include "client/judge.h"
 
-#include "client/find.h"
+#include "client/sweep.h"
 #include "protocol/query_init.h"
 
 #include <arpa/inet.h>
@@ -183,9 +183,10 @@ static void a_search_is_judged_by_its_answer(void **state)
     struct made_up *m = *state;
     struct client_result *r = &m->result;
     struct client_find *find = calloc(1, sizeof *find);
+    const struct client_sweep sweep = {.n = 1, .points = {{.find = find}}};
 
     assert_non_null(find);
-    r->find = find;
+    r->sweep = &sweep;
     r->connections_live = N_CONNECTIONS - 1;
     r->sent_ns *= 2;
     find->search.status = SEARCH_FOUND;
@@ -197,7 +198,7 @@ static void a_search_is_judged_by_its_answer(void **state)
     assert_doubts(m, 1u << VERDICT_INCONCLUSIVE);
     find->search.status = SEARCH_INCONCLUSIVE;
     assert_doubts(m, 1u << VERDICT_INCONCLUSIVE);
-    r->find = NULL;
+    r->sweep = NULL;
     free(find);
 }
 

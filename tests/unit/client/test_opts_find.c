@@ -55,6 +55,45 @@ static void connections_start_at_a_hundredth_of_the_range(void **state)
     assert_int_equal(opts.connections, 500);
 }
 
+static void connections_per_second_have_room_for_two_seconds(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--find connect-rate --find-range 10-5k --slo connect.p99<9ms host"),
+                     OPTIONS_RUN);
+    assert_int_equal(opts.find, CLIENT_FIND_CONNECT_RATE);
+    assert_int_equal(opts.connections, 10000);
+    assert_int_equal(opts.timeout_ns, 3000000000);
+    assert_int_equal(opts.connect_timeout_ns, 3000000000);
+    assert_int_equal(parse("--find connect-rate --find-range 10-50 --timeout 1s host"),
+                     OPTIONS_RUN);
+    assert_int_equal(opts.connections, 1000);
+    assert_int_equal(opts.timeout_ns, 1000000000);
+    assert_int_equal(parse("--find connect-rate --find-range 10-50k --max-connections 30k "
+                           "--connect-arrival constant host"),
+                     OPTIONS_RUN);
+    assert_int_equal(opts.connections, 30000);
+    assert_int_equal(opts.arrival, 1);
+}
+
+static void a_sweep_begins_with_its_first_value(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--find rate --find-range 1-2 --sweep connections=100,1k,10k host"),
+                     OPTIONS_RUN);
+    assert_int_equal(opts.sweep_axis, CLIENT_SWEEP_CONNECTIONS);
+    assert_int_equal(opts.n_sweep, 3);
+    assert_int_equal(opts.sweep_values[2], 10000);
+    assert_int_equal(opts.connections, 100);
+    assert_int_equal(opts.max_connections, 10000);
+    assert_int_equal(parse("--find rate --find-range 1-2 --sweep queries-per-conn=1,10 host"),
+                     OPTIONS_RUN);
+    assert_int_equal(opts.queries_per_conn, 1);
+    assert_int_equal(parse("--find rate --find-range 1-2 --protocol echo --sweep size=64,1k host"),
+                     OPTIONS_RUN);
+    assert_int_equal(opts.size_bytes, 64);
+    assert_int_equal(opts.sweep_values[1], 1000);
+}
+
 static void bad_searches_are_refused_by_name(void **state)
 {
     static const struct {
@@ -78,7 +117,27 @@ static void bad_searches_are_refused_by_name(void **state)
          {"--find-width", "'0.05%'", "0.1%"}},
         {"--find rate --find-range 1-2 --find-width 3 host", {"--find-width", "'3'", "50%"}},
         {"--find rate --find-range 1-2 --slo p98<1ms host", {"--slo", "'p98<1ms'", "p999"}},
-        {"--find rate --find-range 1-2 --slo connect.p99<1ms host", {"--slo", "connect."}},
+        {"--find rate --find-range 1-2 --slo connect.p99<1ms host",
+         {"--slo", "connect.", "connect-rate"}},
+        {"--find connect-rate --find-range 1-20 -r 5 host", {"--find", "--rate"}},
+        {"--find connect-rate --find-range 1-20 -c 5 host", {"--find", "--connections"}},
+        {"--find connect-rate --find-range 1-20 -n 5 host", {"--find", "--connect-rate"}},
+        {"--find connect-rate --find-range 1-20 --prove no host", {"--find", "--prove"}},
+        {"--sweep connections=1,2 host", {"--sweep", "--find"}},
+        {"--sweep-out x host", {"--sweep-out"}},
+        {"--find rate --find-range 1-2 --sweep-out x host", {"--sweep-out", "--sweep"}},
+        {"--find rate --find-range 1-2 --sweep users=1,2 host", {"--sweep", "'users=1,2'", "size"}},
+        {"--find rate --find-range 1-2 --sweep connections host", {"--sweep", "connections"}},
+        {"--find rate --find-range 1-2 --sweep connections=5,5 host", {"--sweep", "increasing"}},
+        {"--find rate --find-range 1-2 --sweep connections=0,5 host",
+         {"--sweep", "'connections=0,5'"}},
+        {"--find rate --find-range 1-2 --sweep connections= host", {"--sweep", "increasing"}},
+        {"--find rate --find-range 1-2 --sweep connections=5,20M host", {"--sweep", "16000000"}},
+        {"--find rate --find-range 1-2 -c 5 --sweep connections=5,6 host",
+         {"--sweep", "--connections"}},
+        {"--find rate --find-range 1-2 --sweep size=5,6 host", {"--sweep", "--protocol echo"}},
+        {"--find connections -r 5 --find-range 1-20 --sweep connections=5,6 host",
+         {"--sweep", "rate"}},
         {"--find rate --find-range 1-2 -r 5 host", {"--find", "--rate", "--find-range"}},
         {"--find rate --find-range 1-2 -i 5 host", {"--find", "--interval"}},
         {"--find rate --find-range 1-2 -t 5 host", {"--find", "--duration"}},
@@ -111,6 +170,8 @@ int main(void)
         cmocka_unit_test(a_rate_is_searched_within_its_range),
         cmocka_unit_test(defaults_are_those_of_the_documents),
         cmocka_unit_test(connections_start_at_a_hundredth_of_the_range),
+        cmocka_unit_test(connections_per_second_have_room_for_two_seconds),
+        cmocka_unit_test(a_sweep_begins_with_its_first_value),
         cmocka_unit_test(bad_searches_are_refused_by_name),
     };
 

@@ -30,6 +30,8 @@ static void add(enum search_step step, double load, enum trial_class class,
                                                 .figures = {.n_due = 2000, .goals = {{7, 2000, 0}}},
                                                 .p50_ns = 1000000,
                                                 .p99_ns = LATENCY_UNKNOWN,
+                                                .connect_p99_ns = LATENCY_UNKNOWN,
+                                                .overflows = HOST_COUNTERS_UNKNOWN,
                                                 .drained = true};
 }
 
@@ -152,11 +154,15 @@ static void trials_are_rows(void **state)
 
     (void)state;
     find.search.n = 12;
-    report_search_csv(out, &find);
+    find.trials[11].overflows = 5;
+    find.trials[11].connect_p99_ns = 3000;
+    report_search_csv_header(out);
+    report_search_csv(out, &find, 0);
     assert_int_equal(fclose(out), 0);
-    assert_has("step,load,begin_s,duration_s,class,reason,scheduled,lost,p50_ns,p99_ns,live\n"
-               "bisect,1000,0.000000,2.000000,good,,2000,0,1000000,,10\n");
-    assert_has("\nbisect,1020,33.000000,2.000000,bad,p99<10ms,2000,0,1000000,,10\n");
+    assert_has("step,load,begin_s,duration_s,class,reason,scheduled,lost,p50_ns,p99_ns,live,"
+               "connect_p99_ns,syn_retransmits,listen_overflows,not_opened,at\n"
+               "bisect,1000,0.000000,2.000000,good,,2000,0,1000000,,10,,0,,0,\n");
+    assert_has("\nbisect,1020,33.000000,2.000000,bad,p99<10ms,2000,0,1000000,,10,3000,0,5,0,\n");
 }
 
 static void without_a_search_there_is_nothing(void **state)
@@ -172,6 +178,44 @@ static void without_a_search_there_is_nothing(void **state)
     assert_has("\"search\": null");
 }
 
+/* Of the trials that decided. */
+static void what_was_counted_names_what_bound(void **state)
+{
+    (void)state;
+    find.search.status = SEARCH_FOUND;
+    print_json(&find);
+    assert_has("\"bound_by\": \"server\"");
+    find.trials[12].syn_retransmits = 3;
+    print_json(&find);
+    assert_has("\"bound_by\": \"syns-lost\"");
+    find.trials[12].overflows = 40;
+    find.trials[0].overflows = 2; /* of a good trial: beside the point */
+    print_json(&find);
+    assert_has("\"bound_by\": \"accept-queue\"");
+    print_text();
+    assert_has("the accept queue overflowed 40 times in the bad and void trials at that load\n");
+    find.trials[13].figures.n_not_opened = 7;
+    print_json(&find);
+    assert_has("\"bound_by\": \"ports\"");
+    find.search.status = SEARCH_INCONCLUSIVE;
+    find.search.reason = SEARCH_VOID;
+    add(SEARCH_BISECT, 1010, TRIAL_VOID, TRIAL_GENERATOR_LIMITED);
+    print_json(&find);
+    assert_has("\"bound_by\": \"client\"");
+}
+
+static void connections_per_second_have_their_unit(void **state)
+{
+    (void)state;
+    settings.what = CLIENT_FIND_CONNECT_RATE;
+    find.search.status = SEARCH_FOUND;
+    print_text();
+    assert_has("1,000 connections/s sustained, 1,020 connections/s not\n");
+    print_json(&find);
+    assert_has("\"find\": \"connect-rate\"");
+    assert_has("\"unit\": \"connections/s\"");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -180,6 +224,8 @@ int main(void)
         TEST(a_capacity_lies_between_its_bounds),
         TEST(other_answers_say_what_is_known),
         TEST(trials_are_rows),
+        TEST(what_was_counted_names_what_bound),
+        TEST(connections_per_second_have_their_unit),
         TEST(without_a_search_there_is_nothing),
     };
 

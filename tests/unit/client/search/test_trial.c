@@ -89,6 +89,19 @@ static void a_load_that_was_not_sent_in_time_is_void(void **state)
     check(&f, TRIAL_BAD, TRIAL_GOAL, 0);
 }
 
+static void what_this_host_could_not_open_says_nothing_of_the_server(void **state)
+{
+    struct trial_figures f = figures(0, 15);
+
+    (void)state;
+    f.goals[1].own = f.n_not_opened = 5; /* 10 of 10,000 are too many all the same */
+    check(&f, TRIAL_BAD, TRIAL_GOAL, 1);
+    f.goals[1].own = f.n_not_opened = 6;
+    check(&f, TRIAL_VOID, TRIAL_NOT_OPENED, 0);
+    f.goals[1].n = 6; /* good in spite of them */
+    check(&f, TRIAL_GOOD, TRIAL_NO_REASON, 0);
+}
+
 static void without_queries_nothing_is_known(void **state)
 {
     const struct trial_figures f = {0};
@@ -107,6 +120,7 @@ static void reasons_have_names(void **state)
     assert_string_equal(trial_reason_name(&slo, TRIAL_CONNECTIONS, 0), "connections");
     assert_string_equal(trial_reason_name(&slo, TRIAL_GENERATOR_LIMITED, 0), "generator-limited");
     assert_string_equal(trial_reason_name(&slo, TRIAL_HOST_NOISE, 0), "host-noise");
+    assert_string_equal(trial_reason_name(&slo, TRIAL_NOT_OPENED, 0), "not-opened");
     assert_string_equal(trial_reason_name(&slo, TRIAL_NOTHING_MEASURED, 0), "nothing-measured");
 }
 
@@ -117,6 +131,7 @@ int main(void)
         cmocka_unit_test(a_growing_queue_is_bad),
         cmocka_unit_test(a_trial_decided_by_this_host_is_void),
         cmocka_unit_test(a_load_that_was_not_sent_in_time_is_void),
+        cmocka_unit_test(what_this_host_could_not_open_says_nothing_of_the_server),
         cmocka_unit_test(without_queries_nothing_is_known),
         cmocka_unit_test(reasons_have_names),
     };

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ * client_find_state: a capacity search under way, shared by the parts that make, count and report
+ * its trials (client/find.h). */
+#ifndef TCPSCALER_CLIENT_FIND_STATE_H
+#define TCPSCALER_CLIENT_FIND_STATE_H
+
+#include "client/intervals.h"
+#include "client/opts_table.h"
+#include "client/search/search.h"
+#include "client/steer.h"
+#include "client/workers.h"
+#include "host/counters.h"
+#include "measure/tally.h"
+#include "workload/trend.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CLIENT_FIND_TEXT_BYTES 160
+
+struct client_find_settings {
+    int what; /* enum client_find_what, not NONE */
+    struct slo slo;
+    double min, max; /* loads */
+    double width;
+    uint64_t time_ns;
+    double rate_qps; /* with find connections: queries per second at every load */
+};
+
+/* Results of a trial besides its order and judgment. */
+struct client_find_trial {
+    uint64_t begin_ns; /* relative to the start of the search */
+    uint64_t live;     /* connections at the end of the trial */
+    struct trial_figures figures;
+    uint64_t n_lost;
+    uint64_t p50_ns, p99_ns; /* response time; HIST_BEYOND or LATENCY_UNKNOWN */
+    uint64_t connect_p99_ns; /* likewise, of connecting, with CLIENT_FIND_CONNECT_RATE */
+    uint64_t syn_retransmits;
+    uint64_t overflows; /* of accept queues of this host; HOST_COUNTERS_UNKNOWN: server elsewhere */
+    bool drained;       /* every query had its outcome in time */
+};
+
+struct client_find {
+    const struct client_find_settings *settings; /* borrowed, set by the caller */
+    /* Internal. */
+    const struct client_config *config;
+    struct client_steer *steer;
+    struct client_workers *workers;
+    struct client_intervals *intervals;
+    struct search search;
+    struct client_find_trial trials[SEARCH_MOST_TRIALS];
+    uint64_t elapsed_ns;    /* since the start of the search */
+    uint64_t n_connections; /* open during a search for a rate */
+    uint64_t begin_ns;
+    struct search_order order;
+    int phase;
+    uint64_t trial_ns, measure_ns, end_ns; /* of the trial: start, start of the measurement, end */
+    uint64_t quiet_since_ns, n_seen;       /* since when no event was counted, and the count */
+    struct tally before;                   /* counts before the trial */
+    uint64_t overflows_before;
+    struct trend trend;
+    struct hist recorded[CLIENT_N_QUERY_METRICS]; /* of the trial */
+};
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ * client_find_trial: what the workers recorded since a trial of a capacity search began
+ * (client/find.h).  Main thread only. */
+#ifndef TCPSCALER_CLIENT_FIND_TRIAL_H
+#define TCPSCALER_CLIENT_FIND_TRIAL_H
+
+#include "client/find_state.h"
+
+#include <stdint.h>
+
+/* Starts counting. */
+void client_find_trial_begin(struct client_find *f);
+
+/* Fills in what happened while connections were opened; the figures of a trial that never began. */
+void client_find_trial_fill_connecting(const struct client_find *f, struct client_find_trial *t);
+
+/* Returns the number of queries without an outcome. */
+uint64_t client_find_trial_open(const struct client_find *f);
+
+/* Changes whenever a query becomes due or a late answer arrives. */
+uint64_t client_find_trial_events(const struct client_find *f);
+
+/* Fills in the figures, after everything recorded was collected in f->recorded. */
+void client_find_trial_fill(const struct client_find *f, struct client_find_trial *t);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ * client_find_bound: see client/find_bound.h. */
+#include "client/find_bound.h"
+
+/* The load at which the search ended. */
+static double deciding_load(const struct client_find *f)
+{
+    const struct search *s = &f->search;
+    double lower, upper;
+
+    search_bounds(s, &lower, &upper);
+    return s->reason == SEARCH_VOID && s->n > 0 ? s->trials[s->n - 1].order.load : upper;
+}
+
+static bool decides(const struct client_find *f, size_t i, double load)
+{
+    const struct search_trial *t = &f->search.trials[i];
+    const enum trial_class class = f->search.reason == SEARCH_VOID ? TRIAL_VOID : TRIAL_BAD;
+
+    return t->order.load == load && t->order.step != SEARCH_OVERLOAD && t->judgment.class == class;
+}
+
+void client_find_bound(const struct client_find *f, struct client_find_evidence *e)
+{
+    const double load = deciding_load(f);
+
+    *e = (struct client_find_evidence){0};
+    for (size_t i = 0; i < f->search.n; i++) {
+        const struct client_find_trial *t = &f->trials[i];
+
+        if (!decides(f, i, load))
+            continue;
+        e->n_trials++;
+        e->syn_retransmits += t->syn_retransmits;
+        e->n_not_opened += t->figures.n_not_opened;
+        if (t->overflows != HOST_COUNTERS_UNKNOWN)
+            e->overflows += t->overflows;
+    }
+}
+
+const char *client_find_bound_name(const struct client_find *f)
+{
+    struct client_find_evidence e;
+
+    client_find_bound(f, &e);
+    if (e.n_trials == 0)
+        return NULL;
+    return e.n_not_opened > 0                ? "ports"
+           : f->search.reason == SEARCH_VOID ? "client"
+           : e.overflows > 0                 ? "accept-queue"
+           : e.syn_retransmits > 0           ? "syns-lost"
+                                             : "server";
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ * client_find_trial: see client/find_trial.h. */
+#include "client/find_trial.h"
+
+#include "host/counters.h"
+#include "measure/latency.h"
+#include "measure/verdict.h"
+
+#include <string.h>
+
+static void count_so_far(const struct client_find *f, struct tally *now)
+{
+    memset(now, 0, sizeof *now);
+    client_workers_tally(f->workers, now);
+}
+
+static uint64_t since(const tally_count *now, const tally_count *before)
+{
+    return tally_get(now) - tally_get(before);
+}
+
+/* Accept queues that overflowed on the server's side, if that is here; UINT64_MAX: unknown. */
+static uint64_t overflows_so_far(const struct client_find *f)
+{
+    struct host_counters now;
+
+    if (!sock_is_loopback(&f->config->target))
+        return HOST_COUNTERS_UNKNOWN;
+    host_counters_read(&now);
+    return now.listen_overflows;
+}
+
+void client_find_trial_begin(struct client_find *f)
+{
+    count_so_far(f, &f->before);
+    f->overflows_before = overflows_so_far(f);
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
+        hist_reset(&f->recorded[m]);
+    f->trend = (struct trend){0};
+}
+
+uint64_t client_find_trial_open(const struct client_find *f)
+{
+    struct tally now;
+    uint64_t n = 0;
+
+    count_so_far(f, &now);
+    for (int c = TALLY_WARMUP; c <= TALLY_MEASURED; c++) {
+        const struct tally_queries *q = &now.queries[c];
+
+        n += tally_get(&q->scheduled) - tally_get(&q->unsent) - tally_get(&q->answered) -
+             tally_get(&q->timeout) - tally_get(&q->error) - tally_get(&q->cancelled);
+    }
+    return n;
+}
+
+uint64_t client_find_trial_events(const struct client_find *f)
+{
+    struct tally now;
+
+    count_so_far(f, &now);
+    return tally_get(&now.queries[TALLY_WARMUP].scheduled) +
+           tally_get(&now.queries[TALLY_MEASURED].scheduled) + tally_get(&now.late);
+}
+
+/* --- figures --- */
+
+static bool opens_connections(const struct client_find *f)
+{
+    return f->settings->what == CLIENT_FIND_CONNECT_RATE;
+}
+
+/* How far a connection has to get for the goals on connecting. */
+static enum client_metric connecting(const struct client_find *f)
+{
+    return f->config->tls != NULL ? CLIENT_DUE_SECURED : CLIENT_DUE_CONNECTED;
+}
+
+static const struct hist *recorded_for(const struct client_find *f, enum slo_metric metric)
+{
+    return &f->recorded[metric == SLO_SERVICE   ? CLIENT_SERVICE
+                        : metric == SLO_CONNECT ? connecting(f)
+                                                : CLIENT_RESPONSE];
+}
+
+/* This host's own delays: of a query, or of opening a connection. */
+static const struct hist *own_delays(const struct client_find *f)
+{
+    return &f->recorded[opens_connections(f) ? CLIENT_OPEN_LAG : CLIENT_OWN];
+}
+
+/* Connections that failed because of this host, which says nothing about the server. */
+static uint64_t n_not_opened(const struct client_find *f, const struct tally *now)
+{
+    return client_workers_own_failures(now) - client_workers_own_failures(&f->before);
+}
+
+static struct trial_exceeding exceeding(const struct client_find *f, const struct slo_goal *goal,
+                                        const struct client_find_trial *t)
+{
+    const struct hist *h = recorded_for(f, goal->metric);
+    const uint64_t not_opened = t->figures.n_not_opened;
+
+    if (goal->metric == SLO_LOST)
+        return (struct trial_exceeding){t->n_lost, t->figures.n_due, not_opened};
+    return (struct trial_exceeding){
+        .n = hist_count_above(h, goal->limit_ns),
+        .of = h->count + h->beyond,
+        .own = hist_count_above(own_delays(f), goal->limit_ns / 10) + not_opened,
+    };
+}
+
+static uint64_t percentile_ns(const struct hist *h, uint32_t num, uint32_t den)
+{
+    return hist_percentile_is_supported(h, num, den) ? hist_percentile(h, num, den)
+                                                     : LATENCY_UNKNOWN;
+}
+
+static void fill_connecting(const struct client_find *f, struct client_find_trial *t,
+                            const struct tally *now)
+{
+    t->live = CLIENT_WORKERS_GAUGE(f->workers, n_live);
+    t->figures.n_not_opened = n_not_opened(f, now);
+    t->syn_retransmits =
+        since(&now->connections.syn_retransmits, &f->before.connections.syn_retransmits);
+    t->overflows = host_counters_delta(overflows_so_far(f), f->overflows_before);
+}
+
+void client_find_trial_fill_connecting(const struct client_find *f, struct client_find_trial *t)
+{
+    struct tally now;
+
+    count_so_far(f, &now);
+    fill_connecting(f, t, &now);
+}
+
+void client_find_trial_fill(const struct client_find *f, struct client_find_trial *t)
+{
+    const struct slo *slo = &f->settings->slo;
+    const struct hist *response = &f->recorded[CLIENT_RESPONSE];
+    const struct tally_queries *before = &f->before.queries[TALLY_MEASURED];
+    uint64_t early, late;
+    struct tally now;
+
+    count_so_far(f, &now);
+    t->figures.n_due = since(&now.queries[TALLY_MEASURED].scheduled, &before->scheduled);
+    t->n_lost = t->figures.n_due - since(&now.queries[TALLY_MEASURED].answered, &before->answered);
+    fill_connecting(f, t, &now);
+    if (!opens_connections(f)) /* others reopen what an overload cost */
+        t->figures.n_not_opened = 0;
+    for (unsigned i = 0; i < slo->n; i++)
+        t->figures.goals[i] = exceeding(f, &slo->goals[i], t);
+    t->figures.n_behind = hist_count_above(own_delays(f), (f->end_ns - f->measure_ns) / 100);
+    t->figures.grew = trend_means(&f->trend, &early, &late) && verdict_has_grown(early, late);
+    t->p50_ns = percentile_ns(response, 1, 2);
+    t->p99_ns = percentile_ns(response, 99, 100);
+    if (opens_connections(f))
+        t->connect_p99_ns = percentile_ns(&f->recorded[connecting(f)], 99, 100);
+}

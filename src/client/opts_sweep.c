@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ * client_opts_sweep: see client/opts_sweep.h. */
+#include "client/opts_sweep.h"
+
+#include "base/units.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define REFUSE(...) (snprintf(error, OPTIONS_ERROR_BYTES, __VA_ARGS__), -1)
+#define N(table)    (sizeof(table) / sizeof *(table))
+
+/* Connections are opened faster than the default of a request: 100,000 in 20 s. */
+#define CONNECT_PER_S 5000
+
+static const struct {
+    const char *name, *option; /* of a single value */
+    enum client_sweep_axis axis;
+    uint64_t most;
+} axes[] = {
+    {"connections", "connections", CLIENT_SWEEP_CONNECTIONS, CLIENT_OPTS_MOST_CONNECTIONS},
+    {"queries-per-conn", "queries-per-conn", CLIENT_SWEEP_QUERIES_PER_CONN, UINT32_MAX},
+    {"size", "size", CLIENT_SWEEP_SIZE, QUERY_MAX_BYTES},
+};
+
+#define EXPECTED                                                                                   \
+    "connections, queries-per-conn or size, '=' and increasing values such as 100,1k,10k"
+
+static bool was_given(const char *name)
+{
+    return options_was_given(client_opts_table(), name);
+}
+
+/* "100,1k,10k" */
+static int parse_values(struct client_opts *o, const char *text, uint64_t most)
+{
+    char value[UNITS_TEXT_BYTES];
+
+    for (;;) {
+        const size_t n_bytes = strcspn(text, ",");
+        uint64_t *into = &o->sweep_values[o->n_sweep];
+
+        if (n_bytes >= sizeof value || o->n_sweep == CLIENT_SWEEP_MOST)
+            return -1;
+        memcpy(value, text, n_bytes);
+        value[n_bytes] = '\0';
+        if (units_parse_count(value, into) != 0 || *into == 0 || *into > most ||
+            (o->n_sweep > 0 && *into <= into[-1]))
+            return -1;
+        o->n_sweep++;
+        if (text[n_bytes] == '\0')
+            return 0;
+        text += n_bytes + 1;
+    }
+}
+
+static int check_conflicts(const struct client_opts *o, size_t axis, char *error)
+{
+    if (o->find != CLIENT_FIND_RATE)
+        return REFUSE("--sweep: requires --find rate");
+    if (was_given(axes[axis].option))
+        return REFUSE("--sweep: conflicts with --%s: the sweep sets it", axes[axis].option);
+    if (axes[axis].axis == CLIENT_SWEEP_CONNECTIONS && was_given("max-connections"))
+        return REFUSE("--sweep: conflicts with --max-connections: the last value is the maximum");
+    if (axes[axis].axis == CLIENT_SWEEP_SIZE && o->protocol != QUERY_ECHO)
+        return REFUSE("--sweep: 'size' requires --protocol echo");
+    return 0;
+}
+
+static void set_first(struct client_opts *o)
+{
+    const uint64_t first = o->sweep_values[0], last = o->sweep_values[o->n_sweep - 1];
+
+    if (o->sweep_axis == CLIENT_SWEEP_CONNECTIONS) {
+        o->connections = first;
+        o->max_connections = last;
+        if (!was_given("connect-rate"))
+            o->connect_rate = CONNECT_PER_S;
+    } else if (o->sweep_axis == CLIENT_SWEEP_QUERIES_PER_CONN) {
+        o->queries_per_conn = first;
+    } else {
+        o->size_bytes = first;
+    }
+}
+
+int client_opts_check_sweep(struct client_opts *o, char *error)
+{
+    const char *equals = o->sweep != NULL ? strchr(o->sweep, '=') : NULL;
+
+    if (o->sweep == NULL)
+        return was_given("sweep-out") && !o->print_config ? REFUSE("--sweep-out: requires --sweep")
+                                                          : 0;
+    for (size_t i = 0; equals != NULL && i < N(axes); i++) {
+        if (strlen(axes[i].name) != (size_t)(equals - o->sweep) ||
+            strncmp(o->sweep, axes[i].name, strlen(axes[i].name)) != 0)
+            continue;
+        if (parse_values(o, equals + 1, axes[i].most) != 0)
+            return REFUSE("--sweep: invalid value '%s': expected up to %u increasing values from 1 "
+                          "to %" PRIu64,
+                          o->sweep, CLIENT_SWEEP_MOST, axes[i].most);
+        o->sweep_axis = (int)axes[i].axis;
+        if (check_conflicts(o, i, error) != 0)
+            return -1;
+        set_first(o);
+        return 0;
+    }
+    return REFUSE("--sweep: invalid value '%s': expected " EXPECTED, o->sweep);
+}

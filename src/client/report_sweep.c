@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT
+ * report_sweep: see client/report_sweep.h. */
+#include "client/report_sweep.h"
+
+#include "base/units.h"
+#include "client/find_bound.h"
+#include "client/report_search.h"
+#include "client/search/search_names.h"
+
+#include <inttypes.h>
+
+static bool is_single(const struct client_sweep *sweep)
+{
+    return sweep->axis == CLIENT_SWEEP_NONE;
+}
+
+/* --- text --- */
+
+static const char *load_text(char *text, double load)
+{
+    if (load <= 0)
+        return "-";
+    return units_format_count(text, (uint64_t)(load + 0.5));
+}
+
+static void print_row(FILE *out, const struct client_sweep *sweep, unsigned i)
+{
+    const struct client_find *f = sweep->points[i].find;
+    const struct search *s = &f->search;
+    const char *binding = report_search_binding(f);
+    char at[UNITS_TEXT_BYTES], a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
+    double lower, upper;
+
+    search_bounds(s, &lower, &upper);
+    fprintf(out, "  %16s %14s %14s %14s  %s%s%s\n", units_format_count(at, sweep->points[i].at),
+            load_text(a, report_search_capacity(s)), load_text(b, lower), load_text(c, upper),
+            i < sweep->n_begun ? search_status_name(s->status) : "not reached",
+            binding != NULL ? ": " : "", binding != NULL ? binding : "");
+}
+
+static void print_table(FILE *out, const struct client_sweep *sweep)
+{
+    const struct slo *slo = &sweep->settings.slo;
+
+    fputs("Sweep        service level ", out);
+    for (unsigned i = 0; i < slo->n; i++)
+        fprintf(out, "%s%s", i > 0 ? "," : "", slo->goals[i].text);
+    fprintf(out, "; loads in %s\n\n  %16s %14s %14s %14s  %s\n",
+            report_search_unit(sweep->points[0].find), client_sweep_axis_name(sweep), "capacity",
+            "sustained", "not sustained", "answer");
+    for (unsigned i = 0; i < sweep->n; i++)
+        print_row(out, sweep, i);
+}
+
+void report_sweep_text(FILE *out, const struct client_sweep *sweep)
+{
+    if (sweep == NULL)
+        return;
+    if (is_single(sweep))
+        report_search_text(out, sweep->points[0].find);
+    else
+        print_table(out, sweep);
+}
+
+/* --- JSON --- */
+
+static void put_points(struct json *j, const struct client_sweep *sweep)
+{
+    json_object_begin(j, "sweep");
+    json_string(j, "over", client_sweep_axis_name(sweep));
+    json_array_begin(j, "points");
+    for (unsigned i = 0; i < sweep->n; i++) {
+        json_object_begin(j, NULL);
+        json_u64(j, "at", sweep->points[i].at);
+        report_search_json(j, i < sweep->n_begun ? sweep->points[i].find : NULL);
+        json_object_end(j);
+    }
+    json_array_end(j);
+    json_object_end(j);
+}
+
+void report_sweep_json(struct json *j, const struct client_sweep *sweep)
+{
+    const bool has_points = sweep != NULL && !is_single(sweep);
+
+    report_search_json(j, sweep != NULL && is_single(sweep) ? sweep->points[0].find : NULL);
+    if (has_points)
+        put_points(j, sweep);
+    else
+        json_null(j, "sweep");
+}
+
+/* --- CSV --- */
+
+void report_sweep_trials_csv(FILE *out, const struct client_sweep *sweep)
+{
+    report_search_csv_header(out);
+    for (unsigned i = 0; i < sweep->n_begun; i++)
+        report_search_csv(out, sweep->points[i].find, sweep->points[i].at);
+}
+
+static void print_load(FILE *out, double load)
+{
+    if (load > 0)
+        fprintf(out, "%.10g", load);
+    fputc(',', out);
+}
+
+void report_sweep_csv(FILE *out, const struct client_sweep *sweep)
+{
+    fprintf(out, "%s,status,capacity,lower,upper,limited_by,bound_by,confirmed,elapsed_s\n",
+            client_sweep_axis_name(sweep));
+    for (unsigned i = 0; i < sweep->n_begun; i++) {
+        const struct client_find *f = sweep->points[i].find;
+        const char *binding = report_search_binding(f), *bound = client_find_bound_name(f);
+        double lower, upper;
+
+        search_bounds(&f->search, &lower, &upper);
+        fprintf(out, "%" PRIu64 ",%s,", sweep->points[i].at, search_status_name(f->search.status));
+        print_load(out, report_search_capacity(&f->search));
+        print_load(out, lower);
+        print_load(out, upper);
+        fprintf(out, "%s,%s,%d,%.6f\n", binding != NULL ? binding : "", bound != NULL ? bound : "",
+                f->search.confirmed, (double)f->elapsed_ns / 1e9);
+    }
+}

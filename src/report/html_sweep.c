@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ * html_sweep: the section on the capacity searches of a sweep: their answers, and the curve. */
+#include "report/figure.h"
+#include "report/html_picture.h"
+#include "report/html_plots.h"
+#include "report/html_sections.h"
+#include "report/html_table.h"
+#include "report/html_text.h"
+#include "report/result.h"
+
+#include <stdio.h>
+
+static const char *load_text(char *text, const struct json_object *search, const char *path)
+{
+    double load;
+
+    return result_double(search, path, &load) ? figure_number(text, load) : NULL;
+}
+
+static void print_row(struct html_report *r, const struct html_column *columns,
+                      const struct json_object *point)
+{
+    const struct json_object *search = result_find(point, "search");
+    const char *status = result_string(search, "status");
+    const char *limited_by = result_string(search, "limited_by");
+    char texts[4][FIGURE_TEXT_BYTES], answer[200];
+
+    snprintf(answer, sizeof answer, "%.40s%s%.140s", status != NULL ? status : "not reached",
+             limited_by != NULL ? ": " : "", limited_by != NULL ? limited_by : "");
+    html_table_row(r->out, columns,
+                   (const char *[]){figure_count(texts[0], point, "at"),
+                                    load_text(texts[1], search, "capacity"),
+                                    load_text(texts[2], search, "lower"),
+                                    load_text(texts[3], search, "upper"), answer},
+                   5);
+}
+
+static void print_curve(FILE *script, const void *sweep)
+{
+    html_plots_sweep(script, sweep);
+}
+
+void html_sweep(struct html_report *r)
+{
+    const struct json_object *sweep = result_find(r->result, "sweep"), *point;
+    const char *over = result_string(sweep, "over");
+    const struct html_column columns[] = {{over != NULL ? over : "at", false},
+                                          {"capacity", false},
+                                          {"sustained", false},
+                                          {"not sustained", false},
+                                          {"answer", true}};
+
+    if (sweep == NULL)
+        return;
+    fputs("<section>\n<h2>Capacity sweep</h2>\n", r->out);
+    if (html_plots_has_sweep(sweep))
+        html_picture(
+            r->out, &r->can_draw,
+            "Capacity by the value of the sweep. The bars are the bounds between which the "
+            "server's limit lies.",
+            print_curve, sweep);
+    html_table_begin(r->out, "Searches", columns, 5);
+    for (size_t i = 0; (point = result_element(sweep, "points", i)) != NULL; i++)
+        print_row(r, columns, point);
+    html_table_end(r->out);
+    fputs("</section>\n", r->out);
+}

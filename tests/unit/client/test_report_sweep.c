@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ * test_report_sweep: the table of a sweep's answers, as text, JSON and CSV. */
+#include "client/report_sweep.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct client_sweep sweep;
+static char *text;
+
+/* Each of n loads was tried often enough. */
+static void try_load(struct client_find *f, double load, enum trial_class class)
+{
+    for (int i = 0; i < 11; i++)
+        f->search.trials[f->search.n++] =
+            (struct search_trial){{SEARCH_BISECT, load, 2000000000},
+                                  {class, class == TRIAL_BAD ? TRIAL_GOAL : TRIAL_NO_REASON, 0}};
+}
+
+/* 100 connections: found.  1,000: interrupted.  10,000: not reached. */
+static int setup(void **state)
+{
+    struct client_opts o = {.find = CLIENT_FIND_RATE,
+                            .find_min = 10,
+                            .find_max = 2000,
+                            .find_part = 0.02,
+                            .sweep_axis = CLIENT_SWEEP_CONNECTIONS,
+                            .n_sweep = 3,
+                            .sweep_values = {100, 1000, 10000}};
+    char error[SLO_ERROR_BYTES];
+
+    (void)state;
+    if (slo_parse(&o.goals, "p99<10ms", error) != 0 || client_sweep_prepare(&sweep, &o) != 0)
+        return -1;
+    for (int i = 0; i < 2; i++) {
+        struct client_find *f = sweep.points[i].find;
+
+        f->search.config = (struct search_config){.min = 10, .max = 2000, .width = 0.02};
+        f->search.round = 3;
+        try_load(f, 1000 - 100 * i, TRIAL_GOOD);
+        try_load(f, 1020 - 100 * i, TRIAL_BAD);
+        f->search.status = i == 0 ? SEARCH_FOUND : SEARCH_INCONCLUSIVE;
+    }
+    sweep.points[1].find->search.reason = SEARCH_STOPPED;
+    sweep.n_begun = 2;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    client_sweep_free(&sweep);
+    free(text);
+    text = NULL;
+    return 0;
+}
+
+static FILE *open_text(void)
+{
+    static size_t n_bytes;
+    FILE *out;
+
+    free(text);
+    text = NULL;
+    out = open_memstream(&text, &n_bytes);
+    assert_non_null(out);
+    return out;
+}
+
+static void assert_has(const char *part)
+{
+    if (strstr(text, part) == NULL)
+        fail_msg("no '%s' in:\n%s", part, text);
+}
+
+static void print_json(const struct client_sweep *s)
+{
+    FILE *out = open_text();
+    struct json j;
+
+    json_init(&j, out);
+    json_object_begin(&j, NULL);
+    report_sweep_json(&j, s);
+    json_object_end(&j);
+    assert_int_equal(fclose(out), 0);
+}
+
+static void every_value_has_a_row(void **state)
+{
+    FILE *out = open_text();
+
+    (void)state;
+    report_sweep_text(out, &sweep);
+    assert_int_equal(fclose(out), 0);
+    assert_has("service level p99<10ms; loads in q/s\n");
+    assert_has("             100          1,010          1,000          1,020  found: p99<10ms\n");
+    assert_has(
+        "           1,000              -            900            920  inconclusive: p99<10ms\n");
+    assert_has("          10,000              -              -              -  not reached\n");
+}
+
+static void each_value_has_its_search(void **state)
+{
+    (void)state;
+    print_json(&sweep);
+    assert_has("\"search\": null,");
+    assert_has("\"over\": \"connections\"");
+    assert_has("\"at\": 100,");
+    assert_has("\"reason\": \"stopped\"");
+    assert_has("\"at\": 10000,\n        \"search\": null");
+    assert_false(client_sweep_is_conclusive(&sweep));
+}
+
+static void a_single_search_is_no_sweep(void **state)
+{
+    (void)state;
+    sweep.axis = CLIENT_SWEEP_NONE;
+    print_json(&sweep);
+    assert_has("\"search\": {");
+    assert_has("\"sweep\": null");
+    print_json(NULL);
+    assert_has("\"search\": null,\n  \"sweep\": null");
+}
+
+static void values_that_were_reached_are_rows(void **state)
+{
+    FILE *out = open_text();
+
+    (void)state;
+    report_sweep_csv(out, &sweep);
+    assert_int_equal(fclose(out), 0);
+    assert_has("connections,status,capacity,lower,upper,limited_by,bound_by,confirmed,elapsed_s\n"
+               "100,found,1009.950494,1000,1020,p99<10ms,server,0,0.000000\n"
+               "1000,inconclusive,,900,920,p99<10ms,server,0,0.000000\n");
+    assert_null(strstr(text, "10000,"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(every_value_has_a_row),
+        TEST(each_value_has_its_search),
+        TEST(a_single_search_is_no_sweep),
+        TEST(values_that_were_reached_are_rows),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
