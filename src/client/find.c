@@ -171,7 +171,7 @@ static void wait_for_connections(struct client_find *f, uint64_t now_ns)
         f->n_seen = n_live;
         f->quiet_since_ns = now_ns;
     }
-    if (now_ns - f->begin_ns > f->settings->time_ns) {
+    if (f->elapsed_ns > f->settings->time_ns) {
         search_stop(&f->search, SEARCH_TIME);
         over(f);
     } else if (now_ns - f->quiet_since_ns > f->config->connect_timeout_ns + PATIENCE_NS) {

@@ -128,11 +128,21 @@ def test_an_interrupted_search_reports_what_is_known():
     check_equal(len(rows_of(trials)), len(s["trials"]), "rows")
 
 
+def test_a_search_without_a_server_ends_by_its_trials():
+    client, _ = start_search("-p", free_port(), "-c", 2, "--find", "rate", "--find-range", "100-200", "--connect-timeout", "100ms",
+                             "--find-time", "4s")
+    r = client.wait()
+    s = r.json["search"]
+    check_equal((s["status"], s["lower"], s["upper"], r.code), ("inconclusive", None, None, 3), r.err)
+    check(s["trials"], f"ended at once: {s}")
+    check_equal({(t["class"], t["reason"]) for t in s["trials"]}, {("void", "connections")}, "trials")
+
+
 def test_connections_per_second_are_opened_on_schedule_and_closed():
     """Each query has a connection of its own; interrupted, the search reports what it knows."""
     with Server() as server:
-        client = Client("-p", server.port, "--find", "connect-rate", "--find-range", "100-10k", "--slo",
-                        "connect.p50<90ms,p50<90ms", "--close", "rst", "--find-out", TRIALS, "--stats-interval", "200ms", "127.0.0.1")
+        client, trials = start_search("-p", server.port, "--find", "connect-rate", "--find-range", "100-10k", "--slo",
+                                      "connect.p50<90ms,p50<90ms", "--close", "rst", "--stats-interval", "200ms")
         wait_for(lambda: "trial 3 " in client.stderr(), "the third trial", 60)
         client.process.send_signal(signal.SIGINT)
         r = client.wait()
@@ -146,7 +156,7 @@ def test_connections_per_second_are_opened_on_schedule_and_closed():
             check_equal(t["lost"], 0, f"lost, of {t}")
     check(c["connected"] >= sum(t["scheduled"] - t["lost"] for t in s["trials"]), f"connections: {c}")
     check_equal((c["asked"], c["live_at_end"]), (sum(c["outcomes"].values()), 0), "each connection has one outcome, none is left")
-    check_equal([float(row["connect_p99_ns"] or 0) for row in rows_of_trials()],
+    check_equal([float(row["connect_p99_ns"] or 0) for row in rows_of(trials)],
                 [t["connect_p99_ns"] or 0 for t in s["trials"]], "in CSV")
 
 
@@ -154,9 +164,9 @@ def test_a_sweep_searches_at_each_value_and_keeps_its_connections():
     """No search has time for an answer. One after the first is interrupted."""
     table, values = temp_path("sweep.csv"), [5, 12, 30, 50]
     with Server() as server:
-        client = Client("-p", server.port, "--find", "rate", "--sweep", "connections=" + ",".join(map(str, values)), "--find-range",
-                        "100-200", "--find-time", "6s", "--find-out", TRIALS, "--sweep-out", table, "--stats-interval", "200ms",
-                        "127.0.0.1")
+        client, trials = start_search("-p", server.port, "--find", "rate", "--sweep", "connections=" + ",".join(map(str, values)),
+                                      "--find-range", "100-200", "--find-time", "6s", "--sweep-out", table, "--stats-interval",
+                                      "200ms")
         wait_for(lambda: "connections 12: " in client.stderr(), "the second search", 60)
         client.process.send_signal(signal.SIGINT)
         r = client.wait()
@@ -177,7 +187,7 @@ def test_a_sweep_searches_at_each_value_and_keeps_its_connections():
     with open(table) as f:
         check_equal([(int(row["connections"]), row["status"]) for row in csv.DictReader(f)],
                     [(p["at"], "inconclusive") for p in begun], "the table")
-    check_equal([int(row["at"]) for row in rows_of_trials()],
+    check_equal([int(row["at"]) for row in rows_of(trials)],
                 [p["at"] for p in begun for _ in p["search"]["trials"]], "trials")
     check("Sweep " in r.err and "not reached" in r.err, r.err)
     shown = subprocess.run([TCPREPORT, "show", client.json_path], capture_output=True, text=True, timeout=60)

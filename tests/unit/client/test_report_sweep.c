@@ -100,8 +100,8 @@ static void every_value_has_a_row(void **state)
     assert_int_equal(fclose(out), 0);
     assert_has("service level p99<10ms; loads in q/s\n");
     assert_has("             100          1,010          1,000          1,020  found: p99<10ms\n");
-    assert_has(
-        "           1,000              -            900            920  inconclusive: p99<10ms\n");
+    assert_has("           1,000              -            900            920  inconclusive, "
+               "stopped: p99<10ms\n");
     assert_has("          10,000              -              -              -  not reached\n");
 }
 
