@@ -26,4 +26,7 @@ bool sock_is_loopback(const struct sock_address *address);
 /* Converts an address and port to a tuple. */
 struct srcplan_tuple sock_tuple(const struct sock_address *address);
 
+/* The reverse: an address of the tuple's family; of AF_UNSPEC, all zero. */
+void sock_set_tuple(struct sock_address *address, const struct srcplan_tuple *tuple);
+
 #endif

@@ -24,6 +24,7 @@ enum server_select { SERVER_SELECT_RANDOM, SERVER_SELECT_ROUND_ROBIN };
 #define SERVER_SELECTS "random|round-robin"
 
 struct memory_watch;
+struct server_listing;
 
 struct server_config {
     enum server_protocol protocol;
@@ -33,8 +34,10 @@ struct server_config {
     uint64_t max_connections; /* of all workers; 0: no configured limit */
     struct source_limit *source_limit; /* NULL: no limit per source */
     uint64_t idle_timeout_ns;          /* 0: none */
-    struct cpulist cpus;               /* CPUs of the workers */
-    bool busy_poll;                    /* the workers never sleep */
+    uint64_t header_timeout_ns; /* from accepting to a complete PROXY header; 0: none is expected */
+    struct server_listing *listing; /* of connections served; NULL: none */
+    struct cpulist cpus;            /* CPUs of the workers */
+    bool busy_poll;                 /* the workers never sleep */
     bool own_fd_tables;
     struct memory_watch *memory; /* must approve each new connection */
     bool quiet;

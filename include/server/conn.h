@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * server_conn: an accepted connection that echoes, answers pings or receives pushed messages
+ * server_conn: an accepted connection, from opening to closing.  It may have to begin with a PROXY
+ * header (server/header.h), then echoes, answers pings (server/io.h) or receives pushed messages
  * (server/push.h).
  *
- * A connection that neither sends nor accepts data for config->idle_timeout_ns is closed.  Received
- * bytes are sent back from the worker's buffer at once; an idle connection has no buffer.  Only
- * bytes that the socket does not accept are kept (at most SERVER_BUFFER_BYTES, with TLS one record
- * more), and the connection is not read until they are sent: a peer that never reads costs 64 KiB
- * and does not affect others.  Reading needs no system call to re-arm.  Used by the worker's thread
- * only. */
+ * A connection that neither sends nor accepts data for config->idle_timeout_ns is closed.  Used by
+ * the worker's thread only. */
 #ifndef TCPSCALER_SERVER_CONN_H
 #define TCPSCALER_SERVER_CONN_H
 
@@ -18,6 +15,7 @@
 
 #include <event2/event.h>
 #include <event2/event_struct.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +25,7 @@
 #define SERVER_NO_SUBSCRIBER UINT32_MAX
 
 struct server_conns;
+struct server_header;
 struct server_push;
 
 /* Bytes that a socket did not accept. */
@@ -40,6 +39,7 @@ struct server_conn {
     struct server_conns *conns;
     union {
         struct server_held *held;      /* open connection; NULL: none */
+        struct server_header *header;  /* open, awaits_header: one block of malloc(3) */
         struct server_conn *next_free; /* closed connection */
     };
     struct tls *tls;       /* set by the first byte received; NULL: plain TCP */
@@ -50,6 +50,7 @@ struct server_conn {
         uint8_t ping_matched; /* bytes of a "Ping" received */
         uint32_t subscriber;  /* index in server_push.subscribers, or SERVER_NO_SUBSCRIBER */
     };
+    bool awaits_header; /* its PROXY header: not served yet */
 };
 
 /* Together with about 45 bytes per fd in libevent, an idle connection takes less than the promised
@@ -72,10 +73,11 @@ enum { SERVER_BLOCK_CONNECTIONS = 64 };
 struct server_conns {
     struct server_config *config;
     struct event_base *base;
-    const struct timeval *idle_timeout; /* libevent common timeout; NULL: none */
-    uint8_t *buffer;                    /* SERVER_BUFFER_BYTES: received bytes */
-    uint8_t *replies;                   /* ping: the answers */
-    uint8_t *plain;                     /* TLS: decrypted bytes; NULL: plain TCP */
+    /* libevent common timeouts; NULL: none */
+    const struct timeval *idle_timeout, *header_timeout;
+    uint8_t *buffer;  /* SERVER_BUFFER_BYTES: received bytes */
+    uint8_t *replies; /* ping: the answers */
+    uint8_t *plain;   /* TLS: decrypted bytes; NULL: plain TCP */
     struct tls_worker tls;
     struct server_tally tally;
     const struct server_conn_push_ops *push_ops; /* NULL: no push */
@@ -88,22 +90,24 @@ struct server_conns {
     uint32_t next_serial;
 };
 
-/* Serves an accepted, non-blocking socket and releases source_entry when it ends.  Returns 0; or -1
- * if out of memory: then the caller keeps both. */
-int server_conn_open(struct server_conns *conns, int fd, uint32_t source_entry);
+/* Returns a connection that is all zero but for its `conns`; NULL: out of memory. */
+struct server_conn *server_conn_new(struct server_conns *conns);
 
-/* Sends messages of equal size, stored back to back.  Returns how many of them the socket accepted,
- * counting one sent in part: its rest is kept, and until that is sent the result is 0.  May close
- * the connection. */
-uint32_t server_conn_send(struct server_conn *c, const uint8_t *messages, uint32_t n_messages,
-                          uint32_t message_bytes);
+/* Makes a connection that is not open available again. */
+void server_conn_drop(struct server_conn *c);
 
-/* Closes the connection; there is no other way.  Counts the outcome, closes the socket, calls
- * conns->ended. */
+/* Opens a new connection.  Its event has been added; its socket is closed with it. */
+void server_conn_begin(struct server_conn *c);
+
+/* Resets a connection that awaits its header and counts the refusal. */
+void server_conn_refuse(struct server_conn *c, enum server_refusal why);
+
+/* Closes a connection that is served; there is no other way.  Counts the outcome, closes the
+ * socket, calls conns->ended. */
 void server_conn_close(struct server_conn *c, struct outcome outcome);
 
-/* Closes all connections without an outcome, because they were active to the end.  Frees
- * everything. */
+/* Closes all connections without an outcome, because they were active to the end; those that await
+ * their header are refused.  Frees everything. */
 void server_conns_free(struct server_conns *conns);
 
 #endif

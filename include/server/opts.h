@@ -32,10 +32,11 @@ struct server_opts {
     uint64_t max_connections; /* 0: as many as fit */
     uint64_t max_per_source;  /* 0: no limit */
     uint64_t idle_timeout_ns; /* 0: none */
+    bool proxy;               /* --proxy-protocol */
     uint64_t sndbuf_bytes, rcvbuf_bytes;
     const char *tls_cert, *tls_key;
     int tls_min; /* enum tls_min */
-    const char *json;
+    const char *json, *connections_out;
     const char *control, *control_token;
     const char *user; /* NULL: no switch */
     uint64_t stats_interval_ns;

@@ -26,7 +26,7 @@ struct server_result {
     struct host_counters before, now;
     const char *version, *libevent, *backend;
     const char *address; /* listening address */
-    bool has_tls;
+    bool has_tls, has_headers;
     const struct options *options;
     const void *settings;
 };

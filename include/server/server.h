@@ -9,6 +9,7 @@
 #include "net/sock.h"
 #include "server/control.h"
 #include "server/listeners.h"
+#include "server/listing.h"
 #include "server/opts.h"
 #include "server/plan.h"
 #include "server/report.h"
@@ -37,7 +38,8 @@ struct server {
     struct control_socket control_socket;
     struct control_token control_token;
     struct server_control control;
-    struct output json;
+    struct output json, connections;
+    struct server_listing listing; /* --connections-out */
     bool stderr_is_terminal;
 };
 

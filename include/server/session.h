@@ -10,7 +10,10 @@ enum server_exit { SERVER_EXIT_DONE = 0, SERVER_EXIT_REPORT_LOST = 1, SERVER_EXI
 
 #define SERVER_SESSION_INIT                                                                        \
     {                                                                                              \
-        .json = OUTPUT_CLOSED, .control_socket = {.fd = -1}, .memory = {.meminfo_fd = -1 }         \
+        .json = OUTPUT_CLOSED, .connections = OUTPUT_CLOSED, .control_socket = {.fd = -1},         \
+        .memory = {                                                                                \
+            .meminfo_fd = -1                                                                       \
+        }                                                                                          \
     }
 
 /* Require opts and plan.  _print_plan is --plan.  Both return the exit code, after one line on

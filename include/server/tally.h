@@ -12,7 +12,10 @@
     X(CONNECTIONS, "connection limit")                                                             \
     X(SOURCE, "connections of one source")                                                         \
     X(FDS, "fd limit")                                                                             \
-    X(MEMORY, "no memory")
+    X(MEMORY, "no memory")                                                                         \
+    X(HEADER_MALFORMED, "malformed PROXY header")                                                  \
+    X(HEADER_MISSING, "no PROXY header")                                                           \
+    X(HEADER_LATE, "late PROXY header")
 
 #define SERVER_REFUSAL_ENUM(id, name) SERVER_REFUSED_##id,
 
@@ -22,13 +25,16 @@ const char *server_refusal_name(enum server_refusal r);
 
 struct server_tally {
     tally_count accepted;                   /* connections served */
-    tally_count refused[SERVER_N_REFUSALS]; /* reset right after accepting */
+    tally_count refused[SERVER_N_REFUSALS]; /* reset before they were served */
     tally_count n_refused;                  /* sum of the above */
     tally_count closed[OUTCOME_N_PHASES][OUTCOME_N_REASONS];
-    tally_count n_closed; /* sum of the above; active = accepted - n_closed */
-    tally_count secured;  /* TLS: completed handshakes */
-    tally_count resumed;  /* of these, with an abbreviated handshake */
-    tally_count bytes_received;
+    tally_count n_closed;       /* sum of the above; active = accepted - n_closed */
+    tally_count secured;        /* TLS: completed handshakes */
+    tally_count resumed;        /* of these, with an abbreviated handshake */
+    tally_count headers;        /* complete PROXY headers ... */
+    tally_count headers_local;  /* ... of these, naming no client */
+    tally_count header_bytes;   /* received, those of refused connections included */
+    tally_count bytes_received; /* without PROXY headers */
     tally_count bytes_sent;
     tally_count pushed;        /* messages accepted by sockets, without greetings */
     tally_count push_dropped;  /* messages dropped because the socket was full */

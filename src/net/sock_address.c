@@ -63,3 +63,20 @@ struct srcplan_tuple sock_tuple(const struct sock_address *address)
         memcpy(tuple.address.bytes, &((const struct sockaddr_in *)&address->ss)->sin_addr, 4);
     return tuple;
 }
+
+void sock_set_tuple(struct sock_address *address, const struct srcplan_tuple *tuple)
+{
+    struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&address->ss;
+    struct sockaddr_in *in = (struct sockaddr_in *)&address->ss;
+
+    *address = (struct sock_address){.ss.ss_family = (sa_family_t)tuple->address.family};
+    if (tuple->address.family == AF_INET6) {
+        memcpy(&in6->sin6_addr, tuple->address.bytes, 16);
+        address->length = sizeof *in6;
+    } else if (tuple->address.family == AF_INET) {
+        memcpy(&in->sin_addr, tuple->address.bytes, 4);
+        address->length = sizeof *in;
+    }
+    if (address->length > 0)
+        sock_set_port(address, tuple->port);
+}

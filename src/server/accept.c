@@ -8,6 +8,8 @@
 #include "measure/outcome.h"
 #include "net/sock.h"
 #include "net/worker.h"
+#include "server/header.h"
+#include "server/service.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -169,9 +171,21 @@ static bool is_full(const struct server_config *config)
            atomic_load_explicit(&config->n_active, memory_order_relaxed) >= config->max_connections;
 }
 
+/* The source that counts for its limit is the peer, unless a PROXY header may name another one. */
+static struct source_limit *limit_of_peers(const struct server_accept *a)
+{
+    return a->config->header_timeout_ns == 0 ? a->config->source_limit : NULL;
+}
+
+static int open_connection(struct server_accept *a, int fd, uint32_t source_entry)
+{
+    return a->config->header_timeout_ns == 0 ? server_service_open(a->conns, fd, source_entry)
+                                             : server_header_open(a->conns, fd);
+}
+
 static void serve(struct server_accept *a, int fd, const struct sock_address *peer)
 {
-    struct source_limit *limit = a->config->source_limit;
+    struct source_limit *limit = limit_of_peers(a);
     uint32_t entry = 0;
 
     if (is_full(a->config)) {
@@ -185,7 +199,7 @@ static void serve(struct server_accept *a, int fd, const struct sock_address *pe
             return;
         }
     }
-    if (server_conn_open(a->conns, fd, entry) == 0)
+    if (open_connection(a, fd, entry) == 0)
         return;
     if (limit != NULL)
         source_limit_leave(limit, entry);
@@ -212,9 +226,8 @@ static void accept_from(struct server_accept *a, int listener_fd)
             await_grant(a);
             return;
         }
-        /* asks for the peer's address only if there is a limit per source */
-        fd = server_spare_accept(a->spare, listener_fd,
-                                 a->config->source_limit != NULL ? &peer : NULL);
+        /* asks for the peer's address only if its connections are limited */
+        fd = server_spare_accept(a->spare, listener_fd, limit_of_peers(a) != NULL ? &peer : NULL);
         if (fd < 0 && has_memory)
             memory_watch_give_back(a->config->memory);
         if (fd >= 0 && has_memory) {

@@ -2,19 +2,13 @@
  * server_conn: see server/conn.h. */
 #include "server/conn.h"
 
-#include "protocol/query_ping.h"
+#include "net/sock.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #define SERIAL_MASK 0x7fffffffu
-
-static void on_readable(evutil_socket_t fd, short what, void *arg);
-static void on_readable_subscriber(evutil_socket_t fd, short what, void *arg);
-static void on_writable(evutil_socket_t fd, short what, void *arg);
 
 static int add_block(struct server_conns *conns)
 {
@@ -36,15 +30,25 @@ static int add_block(struct server_conns *conns)
     return 0;
 }
 
-static int watch(struct server_conn *c, int fd, short what, event_callback_fn callback)
+struct server_conn *server_conn_new(struct server_conns *conns)
 {
-    event_assign(&c->event, c->conns->base, fd, (short)(what | EV_PERSIST), callback, c);
-    return event_add(&c->event, c->conns->idle_timeout);
+    struct server_conn *c;
+
+    if (conns->free_head == NULL && add_block(conns) != 0)
+        return NULL;
+    c = conns->free_head;
+    conns->free_head = c->next_free;
+    memset(c, 0, sizeof *c);
+    c->conns = conns;
+    return c;
 }
 
-static int watch_readable(struct server_conn *c, int fd)
+void server_conn_drop(struct server_conn *c)
 {
-    return watch(c, fd, EV_READ, c->conns->push_ops != NULL ? on_readable_subscriber : on_readable);
+    struct server_conns *conns = c->conns;
+
+    c->next_free = conns->free_head;
+    conns->free_head = c;
 }
 
 /* Each accept increments n_active, so its highest result is the exact peak. */
@@ -58,44 +62,51 @@ static void count_active(struct server_config *config)
         ;
 }
 
-int server_conn_open(struct server_conns *conns, int fd, uint32_t source_entry)
+void server_conn_begin(struct server_conn *c)
 {
-    struct server_conn *c;
+    struct server_conns *conns = c->conns;
 
-    if (conns->free_head == NULL && add_block(conns) != 0)
-        return -1;
-    c = conns->free_head;
-    conns->free_head = c->next_free;
-    memset(c, 0, sizeof *c);
-    c->conns = conns;
-    if (watch_readable(c, fd) != 0) {
-        c->next_free = conns->free_head;
-        conns->free_head = c;
-        return -1;
-    }
     c->open = true;
-    c->source_entry = source_entry;
     c->serial = conns->next_serial++ & SERIAL_MASK;
     count_active(conns->config);
-    tally_add(&conns->tally.accepted, 1);
-    if (conns->push_ops != NULL)
-        conns->push_ops->greet(c);
-    return 0;
 }
+
+/* --- closing --- */
 
 static void release(struct server_conn *c)
 {
     struct source_limit *limit = c->conns->config->source_limit;
+    const bool was_served = !c->awaits_header;
 
     c->open = false;
-    if (c->conns->push_ops != NULL)
+    if (c->conns->push_ops != NULL && was_served)
         c->conns->push_ops->unsubscribe(c);
     event_del(&c->event);
     close(event_get_fd(&c->event));
-    if (limit != NULL)
+    if (limit != NULL && was_served)
         source_limit_leave(limit, c->source_entry);
     free(c->held);
     tls_free(c->tls);
+}
+
+static void count_refusal(struct server_conn *c, enum server_refusal why)
+{
+    struct server_conns *conns = c->conns;
+
+    sock_reset_on_close(event_get_fd(&c->event));
+    atomic_fetch_sub_explicit(&conns->config->n_active, 1, memory_order_relaxed);
+    tally_add(&conns->tally.refused[why], 1);
+    tally_add(&conns->tally.n_refused, 1);
+}
+
+void server_conn_refuse(struct server_conn *c, enum server_refusal why)
+{
+    struct server_conns *conns = c->conns;
+
+    count_refusal(c, why);
+    release(c);
+    server_conn_drop(c);
+    conns->ended(conns->ended_context);
 }
 
 void server_conn_close(struct server_conn *c, struct outcome outcome)
@@ -105,272 +116,31 @@ void server_conn_close(struct server_conn *c, struct outcome outcome)
     if (!c->open)
         return;
     release(c);
-    c->next_free = conns->free_head;
-    conns->free_head = c;
+    server_conn_drop(c);
     atomic_fetch_sub_explicit(&conns->config->n_active, 1, memory_order_relaxed);
     tally_add(&conns->tally.closed[outcome.phase][outcome.reason], 1);
     tally_add(&conns->tally.n_closed, 1);
     conns->ended(conns->ended_context);
 }
 
+static void close_at_end(struct server_conn *c)
+{
+    if (!c->open)
+        return;
+    if (c->awaits_header)
+        count_refusal(c, SERVER_REFUSED_HEADER_MISSING);
+    release(c);
+}
+
 void server_conns_free(struct server_conns *conns)
 {
-
     for (uint32_t b = 0; b < conns->n_blocks; b++)
         for (int i = 0; i < SERVER_BLOCK_CONNECTIONS; i++)
-            if (conns->blocks[b][i].open)
-                release(&conns->blocks[b][i]);
+            close_at_end(&conns->blocks[b][i]);
     for (uint32_t b = 0; b < conns->n_blocks; b++)
         free(conns->blocks[b]);
     free(conns->blocks);
     conns->blocks = NULL;
     conns->n_blocks = 0;
     conns->free_head = NULL;
-}
-
-static void close_failed(struct server_conn *c, enum outcome_phase phase, int error)
-{
-    server_conn_close(c, (struct outcome){phase, outcome_reason_of_errno(error)});
-}
-
-/* Keeps the bytes that the socket did not accept and stops reading until they are sent. */
-static void keep_unsent(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
-{
-    c->held = malloc(sizeof *c->held + n_bytes);
-    if (c->held == NULL) {
-        close_failed(c, PHASE_SEND, ENOMEM);
-        return;
-    }
-    c->held->n_bytes = (uint32_t)n_bytes;
-    c->held->n_sent = 0;
-    memcpy(c->held->data, data, n_bytes);
-    event_del(&c->event);
-    if (watch(c, fd, EV_WRITE, on_writable) != 0)
-        close_failed(c, PHASE_SEND, ENOMEM);
-    else
-        tally_add(&c->conns->tally.back_pressure_pauses, 1);
-}
-
-/* Returns the number of bytes accepted, or -1 if the connection has ended. */
-static ssize_t send_now(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
-{
-    ssize_t n = send(fd, data, n_bytes, MSG_NOSIGNAL);
-
-    if (n < 0) {
-        if (errno != EAGAIN && errno != EINTR) {
-            close_failed(c, PHASE_SEND, errno);
-            return -1;
-        }
-        n = 0;
-    }
-    tally_add(&c->conns->tally.bytes_sent, (uint64_t)n);
-    return n;
-}
-
-static void transmit(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
-{
-    ssize_t n = send_now(c, fd, data, n_bytes);
-
-    if (n >= 0 && (size_t)n < n_bytes)
-        keep_unsent(c, fd, data + n, n_bytes - (size_t)n);
-}
-
-uint32_t server_conn_send(struct server_conn *c, const uint8_t *messages, uint32_t n_messages,
-                          uint32_t message_bytes)
-{
-    const int fd = event_get_fd(&c->event);
-    uint32_t n_taken, begun_bytes;
-    ssize_t n;
-
-    if (c->held != NULL)
-        return 0;
-    n = send_now(c, fd, messages, (size_t)n_messages * message_bytes);
-    if (n < 0)
-        return 0;
-    n_taken = (uint32_t)n / message_bytes;
-    begun_bytes = (uint32_t)n % message_bytes;
-    if (begun_bytes > 0) {
-        keep_unsent(c, fd, messages + n, message_bytes - begun_bytes);
-        n_taken++;
-    }
-    return n_taken;
-}
-
-/* Sends the output of TLS. */
-static void transmit_sealed(struct server_conn *c, int fd)
-{
-    struct tls_worker *tls = &c->conns->tls;
-    const size_t n_bytes = tls->n_out;
-
-    tls->n_out = 0;
-    if (n_bytes > 0)
-        transmit(c, fd, tls->out, n_bytes);
-}
-
-static void answer(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
-{
-    struct tls_worker *tls = &c->conns->tls;
-
-    if (c->tls == NULL) {
-        transmit(c, fd, data, n_bytes);
-    } else if (tls_send(c->tls, data, n_bytes) == TLS_OK) {
-        transmit_sealed(c, fd);
-    } else {
-        tls->n_out = 0;
-        server_conn_close(c, (struct outcome){PHASE_SEND, tls->reason});
-    }
-}
-
-static void serve(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
-{
-    struct server_conns *conns = c->conns;
-
-    if (conns->config->protocol == SERVER_PING) {
-        size_t n_replies = query_ping_answer(&c->ping_matched, data, n_bytes, conns->replies);
-
-        if (n_replies > 0)
-            answer(c, fd, conns->replies, n_replies);
-    } else {
-        answer(c, fd, data, n_bytes);
-    }
-}
-
-static bool is_secured(const struct server_conn *c)
-{
-    return c->tls != NULL && tls_is_established(c->tls);
-}
-
-/* During the TLS handshake, the end of a connection is an outcome of that phase. */
-static enum outcome_phase phase_of(const struct server_conn *c)
-{
-    return c->conns->config->tls == NULL || is_secured(c) ? PHASE_RECEIVE : PHASE_TLS;
-}
-
-/* Returns the number of bytes in the worker's buffer; 0 if there are none or the connection has
- * ended. */
-static size_t receive(struct server_conn *c, int fd)
-{
-    struct server_conns *conns = c->conns;
-    ssize_t n = recv(fd, conns->buffer, SERVER_BUFFER_BYTES, 0);
-
-    if (n == 0) {
-        server_conn_close(c, (struct outcome){phase_of(c), REASON_PEER});
-        return 0;
-    }
-    if (n < 0) {
-        if (errno != EAGAIN && errno != EINTR)
-            close_failed(c, phase_of(c), errno);
-        return 0;
-    }
-    tally_add(&conns->tally.bytes_received, (uint64_t)n);
-    return (size_t)n;
-}
-
-static void close_idle(struct server_conn *c, enum outcome_phase phase)
-{
-    server_conn_close(c, (struct outcome){phase, REASON_TIMEOUT});
-}
-
-static void on_readable_subscriber(evutil_socket_t fd, short what, void *arg)
-{
-    struct server_conn *c = arg;
-
-    (void)what;
-    if (receive(c, fd) > 0 && c->subscriber == SERVER_NO_SUBSCRIBER &&
-        c->conns->push_ops->subscribe(c) != 0)
-        close_failed(c, PHASE_RECEIVE, ENOMEM);
-}
-
-/* The peer has closed its half and has got all its answers: closes ours, unless the peer is gone.
- * If the socket has no room for close_notify, on_writable() calls this again; tls_end() then
- * appends nothing. */
-static void close_politely(struct server_conn *c, int fd)
-{
-    uint8_t byte;
-
-    if (recv(fd, &byte, 1, MSG_PEEK) != 0) {
-        tls_end(c->tls);
-        transmit_sealed(c, fd);
-    }
-    if (c->open && c->held == NULL)
-        server_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_PEER});
-}
-
-static void serve_sealed(struct server_conn *c, int fd, size_t n_bytes)
-{
-    struct server_conns *conns = c->conns;
-    const bool was_secured = is_secured(c);
-    enum outcome_phase phase;
-    enum tls_status status;
-    size_t n_plain;
-
-    if (c->tls == NULL && (c->tls = tls_new(&conns->tls)) == NULL) {
-        close_failed(c, PHASE_TLS, ENOMEM);
-        return;
-    }
-    status = tls_receive(c->tls, conns->buffer, n_bytes, conns->plain, &n_plain);
-    /* after a failure OpenSSL forgets that the handshake was complete */
-    phase = was_secured ? PHASE_RECEIVE : phase_of(c);
-    if (!was_secured && is_secured(c)) {
-        tally_add(&conns->tally.secured, 1);
-        tally_add(&conns->tally.resumed, tls_is_resumed(c->tls));
-    }
-    if (n_plain > 0 && status != TLS_FAILED)
-        serve(c, fd, conns->plain, n_plain);
-    if (c->open && c->held == NULL)
-        transmit_sealed(c, fd);
-    if (c->open && status == TLS_FAILED)
-        server_conn_close(c, (struct outcome){phase, conns->tls.reason});
-    else if (c->open && status == TLS_CLOSED && c->held == NULL)
-        close_politely(c, fd);
-}
-
-static void on_readable(evutil_socket_t fd, short what, void *arg)
-{
-    struct server_conn *c = arg;
-    struct server_conns *conns = c->conns;
-    size_t n;
-
-    if ((what & EV_READ) == 0) {
-        close_idle(c, phase_of(c));
-        return;
-    }
-    n = receive(c, fd);
-    if (n == 0)
-        return;
-    if (conns->config->tls != NULL)
-        serve_sealed(c, fd, n);
-    else
-        serve(c, fd, conns->buffer, n);
-}
-
-static void on_writable(evutil_socket_t fd, short what, void *arg)
-{
-    struct server_conn *c = arg;
-    struct server_held *held = c->held;
-    ssize_t n;
-
-    if ((what & EV_WRITE) == 0) {
-        close_idle(c, PHASE_SEND);
-        return;
-    }
-    n = send(fd, held->data + held->n_sent, held->n_bytes - held->n_sent, MSG_NOSIGNAL);
-    if (n < 0) {
-        if (errno != EAGAIN && errno != EINTR)
-            close_failed(c, PHASE_SEND, errno);
-        return;
-    }
-    tally_add(&c->conns->tally.bytes_sent, (uint64_t)n);
-    held->n_sent += (uint32_t)n;
-    if (held->n_sent < held->n_bytes)
-        return;
-    free(held);
-    c->held = NULL;
-    if (c->tls != NULL && tls_is_ended_by_peer(c->tls)) {
-        close_politely(c, fd);
-        return;
-    }
-    event_del(&c->event);
-    if (watch_readable(c, fd) != 0)
-        close_failed(c, PHASE_RECEIVE, ENOMEM);
 }

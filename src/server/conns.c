@@ -8,6 +8,11 @@
 /* For a connection closed by its peer: more than a receive buffer holds by default. */
 enum { MAX_READS_AT_END = 128 };
 
+static bool is_served(const struct server_conn *c)
+{
+    return c->open && !c->awaits_header;
+}
+
 /* Serials are less than 2^30 apart, so the 31-bit difference is signed. */
 static int by_age(const void *a, const void *b)
 {
@@ -26,7 +31,7 @@ uint32_t server_conns_close_oldest(struct server_conns *conns, uint32_t n)
         return 0;
     for (uint32_t b = 0; b < conns->n_blocks; b++)
         for (int i = 0; i < SERVER_BLOCK_CONNECTIONS; i++)
-            if (conns->blocks[b][i].open)
+            if (is_served(&conns->blocks[b][i]))
                 open[n_open++] = &conns->blocks[b][i];
     qsort(open, n_open, sizeof(struct server_conn *), by_age);
     if (n > n_open)
@@ -42,7 +47,7 @@ static void read_to_end(struct server_conn *c)
 {
     const int fd = event_get_fd(&c->event);
 
-    for (int i = 0; c->open && c->held == NULL && i < MAX_READS_AT_END; i++)
+    for (int i = 0; c->open && (c->awaits_header || c->held == NULL) && i < MAX_READS_AT_END; i++)
         event_get_callback (&c->event)(fd, EV_READ, c);
 }
 

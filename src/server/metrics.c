@@ -23,7 +23,7 @@ static void put_each(struct openmetrics *m, const struct server_result *r, const
 static void put_refusals(struct openmetrics *m, const struct server_tally *t)
 {
     openmetrics_family(m, OPENMETRICS_COUNTER, "tcpserver_refusals",
-                       "Connections refused, by limit.");
+                       "Connections refused, by reason.");
     for (int i = 0; i < SERVER_N_REFUSALS; i++)
         openmetrics_u64(m, "limit", server_refusal_name((enum server_refusal)i),
                         tally_get(&t->refused[i]));
@@ -64,7 +64,8 @@ void server_metrics(struct openmetrics *m, const struct server_result *r)
     put_each(m, r, "tcpserver_connections_accepted", "Connections served.",
              offsetof(struct server_tally, accepted));
     put_each(m, r, "tcpserver_connections_refused",
-             "Connections reset right after accepting because a limit was reached.",
+             "Connections reset before they were served: a limit was reached, or the PROXY "
+             "header was wrong.",
              offsetof(struct server_tally, n_refused));
     put_refusals(m, &r->total);
     put_each(m, r, "tcpserver_connections_closed", "Connections that ended.",
@@ -73,7 +74,9 @@ void server_metrics(struct openmetrics *m, const struct server_result *r)
     openmetrics_gauge(m, "tcpserver_connections_peak", "Peak number of open connections.", r->peak);
     outcome_report_metrics(m, "tcpserver_connection_ends", "Connections that ended, by outcome.",
                            r->total.closed);
-    put_each(m, r, "tcpserver_received_bytes", "Bytes received.",
+    put_each(m, r, "tcpserver_proxy_headers", "Complete PROXY headers.",
+             offsetof(struct server_tally, headers));
+    put_each(m, r, "tcpserver_received_bytes", "Bytes received, without PROXY headers.",
              offsetof(struct server_tally, bytes_received));
     put_each(m, r, "tcpserver_sent_bytes", "Bytes sent.",
              offsetof(struct server_tally, bytes_sent));

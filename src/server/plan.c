@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "host/process_limits.h"
 #include "net/thread.h"
+#include "server/header.h"
 
 #include <errno.h>
 #include <string.h>
@@ -126,6 +127,14 @@ static int plan_user(struct server_plan *plan, const struct server_opts *o)
     return 0;
 }
 
+/* A shorter idle timeout applies to the header, too. */
+static uint64_t header_timeout_ns(const struct server_opts *o)
+{
+    return o->idle_timeout_ns > 0 && o->idle_timeout_ns < SERVER_HEADER_TIMEOUT_NS
+               ? o->idle_timeout_ns
+               : SERVER_HEADER_TIMEOUT_NS;
+}
+
 static void plan_service(struct server_config *c, const struct server_opts *o)
 {
     c->own_fd_tables = thread_can_own_fd_table();
@@ -135,6 +144,7 @@ static void plan_service(struct server_config *c, const struct server_opts *o)
     c->push_select = o->push_select;
     c->max_connections = o->max_connections;
     c->idle_timeout_ns = o->idle_timeout_ns;
+    c->header_timeout_ns = o->proxy ? header_timeout_ns(o) : 0;
     c->quiet = o->quiet;
     c->busy_poll = o->busy_poll;
 }

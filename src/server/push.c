@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "net/thread.h"
+#include "server/io.h"
 
 #include <stdlib.h>
 #include <sys/timerfd.h>
@@ -190,7 +191,7 @@ static void send_due(struct server_conns *conns, struct server_conn *c)
     s->first_due = SERVER_PUSH_NONE;
     while (i != SERVER_PUSH_NONE && c->open) {
         const uint32_t n = encode(conns, s, &i);
-        const uint32_t n_taken = server_conn_send(c, p->out, n, conns->config->push_bytes);
+        const uint32_t n_taken = server_io_send(c, p->out, n, conns->config->push_bytes);
 
         tally_add(&conns->tally.pushed, n_taken);
         tally_add(&conns->tally.push_dropped, n - n_taken);
@@ -241,7 +242,7 @@ static void greet(struct server_conn *c)
     read_realtime(p, now_ns);
     greeting.realtime_offset_ns = p->realtime_offset_ns;
     push_encode(&greeting, &p->pattern, p->out);
-    server_conn_send(c, p->out, 1, PUSH_MIN_BYTES);
+    server_io_send(c, p->out, 1, PUSH_MIN_BYTES);
 }
 
 static int make_room(struct server_push *p)

@@ -46,6 +46,9 @@ void server_report_text(FILE *out, const struct server_result *r)
             count_text(a, &t->accepted), units_format_count(b, r->active),
             units_format_count(c, r->peak), count_text(d, &t->n_refused));
     put_refusals(out, t);
+    if (r->has_headers)
+        fprintf(out, "PROXY        %s headers, %s without a client\n", count_text(a, &t->headers),
+                count_text(b, &t->headers_local));
     if (r->has_tls)
         fprintf(out, "TLS          %s handshakes, %s resumed\n", count_text(a, &t->secured),
                 count_text(b, &t->resumed));
@@ -102,6 +105,9 @@ static void put_tally(struct json *j, const struct server_tally *t)
     for (int i = 0; i < SERVER_N_REFUSALS; i++)
         json_u64(j, server_refusal_name((enum server_refusal)i), tally_get(&t->refused[i]));
     json_object_end(j);
+    json_u64(j, "proxy_headers", tally_get(&t->headers));
+    json_u64(j, "proxy_headers_local", tally_get(&t->headers_local));
+    json_u64(j, "proxy_header_bytes", tally_get(&t->header_bytes));
     json_u64(j, "tls_handshakes", tally_get(&t->secured));
     json_u64(j, "tls_resumed", tally_get(&t->resumed));
     json_u64(j, "bytes_received", tally_get(&t->bytes_received));

@@ -44,6 +44,20 @@ static int open_json(struct server *s)
     return 0;
 }
 
+static int open_connections(struct server *s)
+{
+    if (s->opts.connections_out == NULL)
+        return 0;
+    if (output_open(&s->connections, "connections-out", s->opts.connections_out) != 0)
+        return -1;
+    if (output_begin(&s->connections) != 0)
+        return log_error("--connections-out: cannot write '%s': %s", s->opts.connections_out,
+                         strerror(errno));
+    fputs(SERVER_LISTING_HEADER, s->connections.stream);
+    s->plan.config.listing = &s->listing;
+    return 0;
+}
+
 /* Returns whether more threads than planned may be started. */
 static bool is_open_ended(const struct server *s)
 {
@@ -130,7 +144,7 @@ static int begin(struct server *s)
     if (check_plan(s) != 0 || server_plan_limit_sources(&s->plan, &s->opts) != 0 ||
         open_listeners(s) != 0 || read_token(s) != 0 || drop_privileges(s) != 0)
         return -1;
-    return open_json(s) != 0 ? -1 : open_control(s);
+    return open_json(s) != 0 || open_connections(s) != 0 ? -1 : open_control(s);
 }
 
 static void watch_memory(struct server *s)
@@ -200,13 +214,30 @@ static void announce(const struct server *s)
                 worker_backend());
 }
 
+/* Returns 0, or -1 after a line on stderr if rows are missing. */
+static int close_connections(struct server *s)
+{
+    int failed = 0;
+
+    if (s->connections.stream == NULL)
+        return 0;
+    server_listing_write(&s->listing, s->connections.stream);
+    if (s->listing.n_lost > 0)
+        failed = log_error("--connections-out: %" PRIu64 " rows are missing: out of memory",
+                           s->listing.n_lost);
+    return output_close(&s->connections, false) != 0 ? -1 : failed;
+}
+
 static int report(struct server *s)
 {
+    const int failed = close_connections(s);
+
     if (!s->opts.quiet)
         server_report_text(stderr, &s->result);
     if (s->json.stream != NULL)
         server_watch_print_json(s);
-    return output_close(&s->json, true) == 0 ? SERVER_EXIT_DONE : SERVER_EXIT_REPORT_LOST;
+    return output_close(&s->json, true) == 0 && failed == 0 ? SERVER_EXIT_DONE
+                                                            : SERVER_EXIT_REPORT_LOST;
 }
 
 static int serve(struct server *s)
@@ -214,6 +245,7 @@ static int serve(struct server *s)
     s->stderr_is_terminal = isatty(STDERR_FILENO) == 1;
     s->result.has_tls = s->plan.config.tls != NULL;
     s->result.pushes = s->opts.push_rate_per_s > 0;
+    s->result.has_headers = s->opts.proxy;
     s->result.version = TCPSCALER_VERSION;
     s->result.libevent = event_get_version();
     s->result.backend = worker_backend();
@@ -244,6 +276,7 @@ static int serve(struct server *s)
 
 int server_session_run(struct server *s)
 {
+    server_listing_init(&s->listing);
     return begin(s) == 0 ? serve(s) : SERVER_EXIT_USAGE;
 }
 
@@ -256,4 +289,5 @@ void server_session_free(struct server *s)
     server_listeners_free(&s->listeners);
     server_workers_free(&s->workers);
     server_plan_free(&s->plan);
+    server_listing_free(&s->listing);
 }

@@ -46,6 +46,8 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     server_workers_look(&s->workers);
+    if (s->connections.stream != NULL)
+        server_listing_write(&s->listing, s->connections.stream);
     memory_watch_look(&s->memory);
     is_short = memory_watch_is_short(&s->memory);
     if (is_short == s->memory_was_short)
@@ -111,16 +113,23 @@ static void on_end(evutil_socket_t fd, short what, void *arg)
     event_base_loopbreak(s->base);
 }
 
-/* Continues the JSON in a new file of the same name. */
+/* Continues the outputs in new files of the same names. */
 static void on_hangup(evutil_socket_t number, short what, void *arg)
 {
     struct server *s = arg;
 
     (void)what;
-    if (reopen_is_hangup(s->stderr_is_terminal))
+    if (reopen_is_hangup(s->stderr_is_terminal)) {
         shutdown_request(number);
-    else if (s->json.stream != NULL && reopen(s->json.fd, s->opts.json, NULL) != 0)
+        return;
+    }
+    if (s->json.stream != NULL && reopen(s->json.fd, s->opts.json, NULL) != 0)
         log_error("--json: cannot reopen '%s': %s", s->opts.json, strerror(errno));
+    if (s->connections.stream != NULL &&
+        (fflush(s->connections.stream) != 0 ||
+         reopen(s->connections.fd, s->opts.connections_out, SERVER_LISTING_HEADER) != 0))
+        log_error("--connections-out: cannot reopen '%s': %s", s->opts.connections_out,
+                  strerror(errno));
 }
 
 static void on_snapshot(evutil_socket_t number, short what, void *arg)

@@ -14,14 +14,24 @@ static struct server_worker *of(struct worker *w)
 }
 
 /* All connections share the timeout, so each base has one queue that needs no sorting. */
-static int init_idle_timeout(struct server_conns *conns)
+static int init_timeout(struct server_conns *conns, const struct timeval **timeout, uint64_t ns)
 {
-    const struct timeval wait = clock_timeval(conns->config->idle_timeout_ns);
+    const struct timeval wait = clock_timeval(ns);
 
-    if (conns->config->idle_timeout_ns == 0)
+    if (ns == 0)
         return 0;
-    conns->idle_timeout = event_base_init_common_timeout(conns->base, &wait);
-    return conns->idle_timeout != NULL ? 0 : -1;
+    *timeout = event_base_init_common_timeout(conns->base, &wait);
+    return *timeout != NULL ? 0 : -1;
+}
+
+static int init_timeouts(struct server_conns *conns)
+{
+    const struct server_config *config = conns->config;
+
+    return init_timeout(conns, &conns->idle_timeout, config->idle_timeout_ns) != 0 ||
+                   init_timeout(conns, &conns->header_timeout, config->header_timeout_ns) != 0
+               ? -1
+               : 0;
 }
 
 static int setup(struct worker *w)
@@ -40,7 +50,7 @@ static int setup(struct worker *w)
         if (conns->plain == NULL)
             return -1;
     }
-    if (init_idle_timeout(conns) != 0 || server_push_init(conns, w->index) != 0)
+    if (init_timeouts(conns) != 0 || server_push_init(conns, w->index) != 0)
         return -1;
     return server_accept_start(&sw->accept, conns, &sw->place->accept);
 }

@@ -24,7 +24,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { UNSTAMPED_PERMILLE = 50 };
+enum { UNSTAMPED_PERMILLE = 50, MOST_MESSAGE_BYTES = 140000 };
 
 #define N(array) (sizeof(array) / sizeof *(array))
 
@@ -148,6 +148,10 @@ int getpeername(int fd, struct sockaddr *address, socklen_t *length)
     if (i >= 0 && tcp_at((uint32_t)i)->state != TCP_ESTABLISHED)
         i = -ENOTCONN;
     if (i >= 0)
+        tcp_at((uint32_t)i)->peer_was_told = true;
+    if (i >= 0 && tcp_at((uint32_t)i)->was_accepted)
+        tell(address, length, tcp_at((uint32_t)i)->address, tcp_at((uint32_t)i)->port);
+    else if (i >= 0)
         tell(address, length, PORTS_PEER_ADDRESS, PORTS_PEER_PORT);
     return (int)call_return("getpeername", fd, i < 0 ? i : 0);
 }
@@ -233,6 +237,24 @@ ssize_t send(int fd, const void *data, size_t n_bytes, int flags)
         world_trace_bytes(data, (size_t)n);
     tcp_at((uint32_t)i)->last = (struct tcp_call){world.now_ns, (int32_t)n, true};
     return (ssize_t)call_return("send", fd, n);
+}
+
+/* Only that of a small message. */
+ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+    uint8_t all[MOST_MESSAGE_BYTES];
+    size_t n = 0;
+
+    if (!descriptor_is_simulated(fd))
+        return syscall(SYS_sendmsg, fd, message, flags);
+    for (size_t k = 0; k < message->msg_iovlen; k++) {
+        const struct iovec *part = &message->msg_iov[k];
+
+        LAW(n + part->iov_len <= sizeof all, "not simulated: sendmsg(%d) of so much", fd);
+        memcpy(all + n, part->iov_base, part->iov_len);
+        n += part->iov_len;
+    }
+    return send(fd, all, n, flags);
 }
 
 /* arrived_ns: of what it returns; the product is told of it. */

@@ -7,6 +7,7 @@
 #define TCPSCALER_SIM_TCP_H
 
 #include "protocol/dns_keepalive.h"
+#include "protocol/proxy_header.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,8 +34,10 @@ struct tcp_peer {
     uint8_t fault;    /* what it does wrong in the handshake ... */
     uint8_t n_before; /* ... after this many of its steps */
     uint64_t accepted_ns;
-    uint32_t client;    /* of the simulated clients of a server */
-    struct ssl_st *tls; /* NULL: plain TCP, or not begun */
+    uint32_t client;                   /* of the simulated clients of a server */
+    struct ssl_st *tls;                /* NULL: plain TCP, or not begun */
+    struct proxy_header_stream header; /* that the peer is reading */
+    uint32_t identity;                 /* 1 + the connection it names; 0: none yet */
 };
 
 /* Of the product's TLS, as it has said last. */
@@ -83,7 +86,9 @@ struct tcp {
     bool reset_on_close, was_full, is_planned;
     bool was_short; /* the last send(2): it took less than all */
     bool error_was_told;
-    int error; /* errno */
+    bool was_accepted;  /* from a listener: address and port are its peer's ... */
+    bool peer_was_told; /* ... which the product has asked for */
+    int error;          /* errno */
     uint32_t address;
     uint16_t port; /* 0: not bound */
     uint8_t retransmits;

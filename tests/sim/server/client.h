@@ -7,11 +7,14 @@
 #include "protocol/push_message.h"
 #include "server/config.h"
 #include "tcp.h"
+#include "workload/srcplan.h"
 #include "world.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+enum { CLIENT_HEADER_BYTES = 256 };
 
 struct client {
     uint64_t tcp; /* name; 0: none */
@@ -20,11 +23,20 @@ struct client {
     uint64_t to_send;
     bool never_reads, half_closes, stays;
     uint64_t slow_ns;
+    /* its PROXY header; header_bytes 0: none */
+    uint8_t header[CLIENT_HEADER_BYTES];
+    uint32_t header_bytes, header_sent, header_read;
+    uint32_t wrong_at; /* of one wrong byte in it; UINT32_MAX: none */
+    bool header_is_cut, is_local;
+    struct srcplan_tuple identity; /* that it names */
     /* what it has done */
     uint64_t sent, n_read, reads_until_ns;
     bool is_blocked, has_finished, is_gone, has_vanished;
     /* what the server has done */
-    bool was_accepted, is_served;
+    bool was_accepted;
+    bool is_open;      /* accepted and not closed ... */
+    bool is_served;    /* ... and, with a PROXY header, that is complete */
+    bool is_beginning; /* is being served from now on */
     uint64_t received; /* bytes that it has read ... */
     uint64_t expected; /* ... to which it answers this many ... */
     uint64_t answered; /* ... of which it has sent these */
@@ -63,6 +75,12 @@ static inline uint64_t client_way_ns(void)
 {
     return (world.scenario.latency_us + world_up_to(world.scenario.jitter_us)) * 1000;
 }
+
+/* The client of a descriptor of the running thread. */
+struct client *clients_of_fd(int fd);
+
+/* The server begins to serve it. */
+void clients_begin_service(struct client *c);
 
 /* The server has read of what connection i sent: its client may go on sending. */
 void clients_has_read(uint32_t i);

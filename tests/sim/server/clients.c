@@ -5,6 +5,7 @@
 #include "answers.h"
 #include "client.h"
 #include "descriptor.h"
+#include "headers.h"
 #include "memory.h"
 #include "peer_handshake.h"
 #include "peer_tls.h"
@@ -50,7 +51,8 @@ static void finish(struct client *c, uint32_t i)
 /* The last byte is on its way, or was read. */
 static void end_if_done(struct client *c, uint32_t i)
 {
-    if (c->sent < c->to_send || c->is_gone || c->has_vanished)
+    if (c->header_sent < c->header_bytes || c->header_is_cut || c->sent < c->to_send ||
+        c->is_gone || c->has_vanished)
         return;
     if (c->half_closes ||
         (!c->stays && !clients_push() && c->received == c->to_send && c->n_read == c->expected))
@@ -88,6 +90,23 @@ static bool is_secured(uint32_t i)
     return peer_handshake_is_over(i);
 }
 
+/* In its header: it goes away, or stays silent. */
+static void end_early(struct client *c, uint32_t i)
+{
+    switch (world_up_to(2)) {
+    case 0: /* before TLS: without close_notify */
+        c->has_finished = true;
+        tcp_finish_at(i, world.now_ns + client_way_ns());
+        break;
+    case 1:
+        c->is_gone = true;
+        tcp_reset_at(i, world.now_ns + client_way_ns());
+        break;
+    default:
+        c->stays = true;
+    }
+}
+
 static void on_send(uint64_t name, uint64_t arg)
 {
     const uint32_t i = (uint32_t)name;
@@ -100,6 +119,14 @@ static void on_send(uint64_t name, uint64_t arg)
     c = client_of(t);
     if (c->is_gone || c->has_vanished || c->has_finished)
         return;
+    if (c->header_is_cut && c->header_sent == c->header_bytes) {
+        end_early(c, i);
+        return;
+    }
+    if (!headers_send(c, i)) {
+        world_at(world.now_ns + world_up_to(world.scenario.gap_us * US), on_send, name, 0);
+        return;
+    }
     if (clients_use_tls() && !is_secured(i))
         return;
     if (c->sent < c->to_send && c->sent - c->received >= world.scenario.window_bytes) {
@@ -231,6 +258,7 @@ static void draw(struct client *c)
     c->half_closes = world_chance(s->half_close_permille);
     c->stays = world_chance(s->stay_permille);
     c->address = 0x0a010000u + (uint32_t)world_up_to(s->sources - 1);
+    headers_draw(c);
 }
 
 static void begin_life(struct client *c, uint32_t i)
@@ -323,6 +351,7 @@ void clients_begin(const struct server_config *of_workers, const int *fds, uint3
     memset(clients.all, 0, clients.n * sizeof *clients.all);
     clients_figures = (struct clients_figures){0};
     progress_begin();
+    headers_begin();
     answers_begin();
     peer_tls_begin();
 }

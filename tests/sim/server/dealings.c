@@ -8,10 +8,12 @@
 #include "descriptor.h"
 #include "drive.h"
 #include "fiber.h"
+#include "headers.h"
 #include "ledger.h"
 #include "net/tls.h"
 #include "peer_tls.h"
-#include "server/conn.h"
+#include "server/header.h"
+#include "server/service.h"
 #include "violation.h"
 #include "world.h"
 
@@ -20,8 +22,10 @@
 
 #define MS 1000000ull
 
-int __real_server_conn_open(struct server_conns *conns, int fd, uint32_t source_entry);
-int __wrap_server_conn_open(struct server_conns *conns, int fd, uint32_t source_entry);
+int __real_server_service_open(struct server_conns *conns, int fd, uint32_t source_entry);
+int __wrap_server_service_open(struct server_conns *conns, int fd, uint32_t source_entry);
+int __real_server_header_open(struct server_conns *conns, int fd);
+int __wrap_server_header_open(struct server_conns *conns, int fd);
 
 void clients_accepted(uint32_t i)
 {
@@ -44,29 +48,61 @@ static uint64_t served_of(uint32_t address)
     uint64_t n = 0;
 
     for (uint32_t id = 0; id < clients.n; id++)
-        n += clients.all[id].is_served && clients.all[id].address == address;
+        n += clients.all[id].is_served && headers_address(&clients.all[id]) == address;
     return n;
 }
 
-int __wrap_server_conn_open(struct server_conns *conns, int fd, uint32_t source_entry)
+struct client *clients_of_fd(int fd)
+{
+    return client_of(tcp_at(descriptor_of(fd)->tcp));
+}
+
+static void begin(struct client *c)
 {
     const struct scenario *s = &world.scenario;
-    struct client *c = client_of(tcp_at(descriptor_of(fd)->tcp));
     struct clients_figures *f = &clients_figures;
 
-    c->is_served = true;
-    f->n_served++;
+    c->is_open = true;
     if (++f->n_active > f->n_peak)
         f->n_peak = f->n_active;
     LAW(s->max_connections == 0 || f->n_active < s->max_connections + s->workers + s->spare_workers,
         "%" PRIu64 " connections of at most %" PRIu64, f->n_active, s->max_connections);
-    LAW(s->max_per_source == 0 || served_of(c->address) <= s->max_per_source,
-        "%" PRIu64 " connections of one source", served_of(c->address));
-    if (__real_server_conn_open(conns, fd, source_entry) == 0)
+}
+
+void clients_begin_service(struct client *c)
+{
+    const struct scenario *s = &world.scenario;
+
+    c->is_served = true;
+    clients_figures.n_served++;
+    LAW(s->max_per_source == 0 || served_of(headers_address(c)) <= s->max_per_source,
+        "%" PRIu64 " connections of one source", served_of(headers_address(c)));
+}
+
+int __wrap_server_service_open(struct server_conns *conns, int fd, uint32_t source_entry)
+{
+    struct client *c = clients_of_fd(fd);
+
+    LAW(world.scenario.proxy == 0, "served without a PROXY header");
+    begin(c);
+    clients_begin_service(c);
+    if (__real_server_service_open(conns, fd, source_entry) == 0)
         return 0;
-    c->is_served = false;
-    f->n_served--;
-    f->n_active--;
+    c->is_open = c->is_served = false;
+    clients_figures.n_served--;
+    clients_figures.n_active--;
+    return -1;
+}
+
+int __wrap_server_header_open(struct server_conns *conns, int fd)
+{
+    struct client *c = clients_of_fd(fd);
+
+    begin(c);
+    if (__real_server_header_open(conns, fd) == 0)
+        return 0;
+    c->is_open = false;
+    clients_figures.n_active--;
     return -1;
 }
 
@@ -88,11 +124,14 @@ void ledger_on_received(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_
                         bool is_drained)
 {
     const struct tcp *t = tcp_at(i);
-    const struct client *c = client_of(t);
+    struct client *c = client_of(t);
+    const size_t n_header = headers_on_received(c, data, n_bytes);
 
     (void)arrived_ns;
     (void)is_drained;
-    LAW(c->is_served, "client %u: read before it is served", t->peer.client);
+    data += n_header;
+    n_bytes -= n_header;
+    LAW(c->is_open, "client %u: read before it is accepted", t->peer.client);
     LAW(clients_push() || c->answered == c->expected,
         "client %u: read while %" PRIu64 " bytes are still to be sent", t->peer.client,
         c->expected - c->answered);
@@ -153,13 +192,35 @@ static void check_idle(const struct client *c, const struct tcp *t)
         world.now_ns - since_ns);
 }
 
+/* Its PROXY header is not complete, or it cannot be served in spite of it. */
+static bool is_refused(const struct client *c, const struct tcp *t)
+{
+    return !c->is_served || (c->is_beginning && t->reset_on_close);
+}
+
+static void refuse(struct client *c, const struct tcp *t)
+{
+    struct outcome cause;
+
+    LAW(t->reset_on_close, "client %u: refused without a reset", t->peer.client);
+    clients_figures.n_served -= c->is_served;
+    clients_figures.n_refused++;
+    c->is_served = false;
+    headers_on_refusal(c, explain(t, &cause));
+}
+
 static void release(const struct tcp *t)
 {
     struct client *c = client_of(t);
     struct outcome cause;
 
-    c->is_served = false;
+    c->is_open = false;
     clients_figures.n_active--;
+    if (is_refused(c, t)) {
+        refuse(c, t);
+        return;
+    }
+    c->is_served = false;
     clients_figures.n_begun += c->stream.offset > 0;
     if (explain(t, &cause)) {
         clients_figures.closed[cause.phase][cause.reason]++;
@@ -199,7 +260,7 @@ void ledger_on_close(uint32_t i)
         }
         return;
     }
-    if (client_of(t)->is_served) {
+    if (client_of(t)->is_open) {
         release(t);
         return;
     }

@@ -78,6 +78,7 @@ static void configure(struct run *r, const struct scenario *s)
     c->push_select = s->push_random ? SERVER_SELECT_RANDOM : SERVER_SELECT_ROUND_ROBIN;
     c->max_connections = s->max_connections;
     c->idle_timeout_ns = s->idle_timeout_us * US;
+    c->header_timeout_ns = s->proxy > 0 ? s->header_timeout_us * US : 0;
     c->own_fd_tables = s->own_tables;
     c->busy_poll = s->pace == 3;
     c->quiet = true;

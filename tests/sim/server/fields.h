@@ -2,7 +2,8 @@
  * fields: those of a scenario that only tcpserver's runs use (scenario.h).  Of the others these
  * mean the same for both; for the server, `connections` is the number of its clients, `duration_us`
  * the time in which they come, `message_bytes` how much each sends at most, `sndbuf_bytes` the
- * server's, `protocol` an enum server_protocol, `pace` 3 that the workers never sleep. */
+ * server's, `protocol` an enum server_protocol, `proxy` 3 either version of the PROXY header,
+ * `pace` 3 that the workers never sleep. */
 #ifndef TCPSCALER_SIM_SERVER_FIELDS_H
 #define TCPSCALER_SIM_SERVER_FIELDS_H
 
@@ -12,8 +13,12 @@
     X(sources, 1) /* addresses of the clients */                                                   \
     X(idle_timeout_us, 0)                                                                          \
     X(backlog, 128)                                                                                \
-    X(own_tables, 0)    /* each worker has its own table of fd_limit descriptors */                \
-    X(spare_workers, 0) /* may be started when the tables are full */                              \
+    X(own_tables, 0)            /* each worker has its own table of fd_limit descriptors */        \
+    X(spare_workers, 0)         /* may be started when the tables are full */                      \
+    X(local_permille, 0)        /* PROXY headers that name no client ... */                        \
+    X(wrong_header_permille, 0) /* ... that are malformed ... */                                   \
+    X(cut_header_permille, 0)   /* ... and that end early */                                       \
+    X(header_timeout_us, 1000000)                                                                  \
     X(push_per_s, 0)                                                                               \
     X(push_bytes, 64)                                                                              \
     X(push_random, 0)                                                                              \

@@ -13,12 +13,12 @@ from mutations import main  # noqa: E402
 # name: file, what is replaced, by what
 MUTATIONS = {
     "rest_sent_from_its_start": (
-        "src/server/conn.c",
+        "src/server/io.c",
         "keep_unsent(c, fd, data + n, n_bytes - (size_t)n);",
         "keep_unsent(c, fd, data, n_bytes - (size_t)n);",
     ),
     "held_bytes_sent_again": (
-        "src/server/conn.c",
+        "src/server/io.c",
         "    held->n_sent += (uint32_t)n;\n",
         "    held->n_sent = (uint32_t)n;\n",
     ),
@@ -28,17 +28,17 @@ MUTATIONS = {
         "",
     ),
     "not_read_after_the_pause": (
-        "src/server/conn.c",
-        "    event_del(&c->event);\n    if (watch_readable(c, fd) != 0)\n",
-        "    event_del(&c->event);\n    if (n == 0 && watch_readable(c, fd) != 0)\n",
+        "src/server/io.c",
+        "    event_del(&c->event);\n    if (server_io_watch(c, fd) != 0)\n",
+        "    event_del(&c->event);\n    if (n == 0 && server_io_watch(c, fd) != 0)\n",
     ),
     "reads_while_it_holds": (
-        "src/server/conn.c",
+        "src/server/io.c",
         "    event_del(&c->event);\n    if (watch(c, fd, EV_WRITE, on_writable) != 0)",
         "    event_del(&c->event);\n    if (watch(c, fd, EV_READ | EV_WRITE, on_writable) != 0)",
     ),
     "forgets_a_byte_it_held": (
-        "src/server/conn.c",
+        "src/server/io.c",
         "    memcpy(c->held->data, data, n_bytes);",
         "    memcpy(c->held->data, data, n_bytes - 1);",
     ),
@@ -48,12 +48,12 @@ MUTATIONS = {
         "        a->paused = false;\n        event_del(&a->timer_event);\n    }\n}\n\nint server",
     ),
     "no_idle_timeout_while_sending": (
-        "src/server/conn.c",
+        "src/server/io.c",
         "return event_add(&c->event, c->conns->idle_timeout);",
         "return event_add(&c->event, what == EV_WRITE ? NULL : c->conns->idle_timeout);",
     ),
     "interrupted_read_closes": (
-        "src/server/conn.c",
+        "src/server/io.c",
         "        if (errno != EAGAIN && errno != EINTR)\n            close_failed(c, phase_of(c), errno);",
         "        if (errno != EAGAIN)\n            close_failed(c, phase_of(c), errno);",
     ),
@@ -68,12 +68,12 @@ MUTATIONS = {
         "&config->n_active, 1, memory_order_relaxed);",
     ),
     "reset_called_closed_by_peer": (
-        "src/server/conn.c",
+        "src/server/io.c",
         "    if (n == 0) {\n",
         "    if (n == 0 || (n < 0 && errno == ECONNRESET)) {\n",
     ),
     "begun_ping_forgotten": (
-        "src/server/conn.c",
+        "src/server/io.c",
         "        size_t n_replies = query_ping_answer(",
         "        c->ping_matched &= 1;\n        size_t n_replies = query_ping_answer(",
     ),
@@ -117,6 +117,31 @@ MUTATIONS = {
         "        source_limit_leave(limit, c->source_entry);\n",
         "        (void)limit;\n",
     ),
+    "header_never_late": (
+        "src/server/header.c",
+        "        server_conn_refuse(c, SERVER_REFUSED_HEADER_LATE);\n        return;\n    }\n    n = recv",
+        "        return;\n    }\n    n = recv",
+    ),
+    "each_byte_of_a_header_gives_more_time": (
+        "src/server/header.c",
+        "deadline_ns = c->header->deadline_ns;",
+        "deadline_ns = now_ns + c->conns->config->header_timeout_ns;",
+    ),
+    "payload_behind_the_header_lost": (
+        "src/server/header.c",
+        "    if (c->open && rest->n_bytes > 0)\n",
+        "    if (c->open && rest->n_bytes > 1)\n",
+    ),
+    "source_of_the_proxy_counted": (
+        "src/server/header.c",
+        "    if (source.address.family == AF_UNSPEC)\n",
+        "    if (source.address.family != AF_INET6)\n",
+    ),
+    "refused_header_still_counts_as_active": (
+        "src/server/conn.c",
+        "    sock_reset_on_close(event_get_fd(&c->event));\n    atomic_fetch_sub_explicit(&conns->config->n_active, 1, memory_order_relaxed);\n",
+        "    sock_reset_on_close(event_get_fd(&c->event));\n",
+    ),
     "moved_subscriber_not_told": (
         "src/server/push.c",
         "    p->subscribers[c->subscriber].conn->subscriber = c->subscriber;\n",
@@ -148,32 +173,32 @@ MUTATIONS = {
         "    free(c->held);\n",
     ),
     "ends_of_handshakes_called_receive": (
-        "src/server/conn.c",
+        "src/server/io.c",
         "    return c->conns->config->tls == NULL || is_secured(c) ? PHASE_RECEIVE : PHASE_TLS;",
         "    return c->conns->config->tls == NULL || c->tls == NULL || is_secured(c) ? PHASE_RECEIVE : PHASE_TLS;",
     ),
     "records_sent_again": (
-        "src/server/conn.c",
+        "src/server/io.c",
         "    const size_t n_bytes = tls->n_out;\n\n    tls->n_out = 0;\n",
         "    const size_t n_bytes = tls->n_out;\n\n",
     ),
     "output_of_tls_left_to_the_next_one": (
-        "src/server/conn.c",
+        "src/server/io.c",
         "    if (c->open && c->held == NULL)\n        transmit_sealed(c, fd);\n    if",
         "    if (c->open && c->held == NULL && n_plain == 0)\n        transmit_sealed(c, fd);\n    if",
     ),
     "ends_without_close_notify": (
-        "src/server/conn.c",
+        "src/server/io.c",
         "        tls_end(c->tls);\n",
         "",
     ),
     "close_notify_not_taken_as_the_end": (
-        "src/server/conn.c",
+        "src/server/io.c",
         "    else if (c->open && status == TLS_CLOSED && c->held == NULL)\n        close_politely(c, fd);\n",
         "",
     ),
     "resumption_not_counted": (
-        "src/server/conn.c",
+        "src/server/io.c",
         "        tally_add(&conns->tally.resumed, tls_is_resumed(c->tls));\n",
         "",
     ),

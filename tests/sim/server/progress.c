@@ -44,9 +44,11 @@ static void check_connection(uint32_t i, uint64_t most_ns)
     struct client *c = client_of(t);
     const uint64_t idle_since_ns = t->last.at_ns != 0 ? t->last.at_ns : c->accepted_ns;
 
-    if (!c->is_served)
+    if (!c->is_open)
         return;
-    LAW(clients.config->idle_timeout_ns == 0 ||
+    LAW(c->is_served || world.now_ns < c->accepted_ns + clients.config->header_timeout_ns + most_ns,
+        "client %u: its PROXY header is awaited for too long", t->peer.client);
+    LAW(!c->is_served || clients.config->idle_timeout_ns == 0 ||
             world.now_ns < idle_since_ns + clients.config->idle_timeout_ns + most_ns,
         "client %u: idle for too long", t->peer.client);
     if (!is_ready(c, t)) {

@@ -35,6 +35,20 @@ static void draw_server(struct scenario *s, struct rng *r)
         s->memory_grant = between(r, 1, s->connections);
 }
 
+static void draw_headers(struct scenario *s, struct rng *r)
+{
+    if (!one_in(r, 3))
+        return;
+    s->proxy = between(r, 1, 3);
+    s->header_timeout_us = of_any_size(r, 20000, 3000000);
+    if (one_in(r, 3))
+        s->local_permille = between(r, 1, 1000);
+    if (one_in(r, 3))
+        s->wrong_header_permille = of_any_size(r, 1, 1000);
+    if (one_in(r, 3))
+        s->cut_header_permille = of_any_size(r, 1, 1000);
+}
+
 static void draw_clients(struct scenario *s, struct rng *r)
 {
     s->duration_us = of_any_size(r, 1000, 2000000);
@@ -142,6 +156,7 @@ struct scenario drive_random(uint64_t seed)
     rng_seed(&r, seed, 7);
     s.connections = of_any_size(&r, 1, 200);
     draw_server(&s, &r);
+    draw_headers(&s, &r);
     draw_clients(&s, &r);
     draw_network(&s, &r);
     draw_faults(&s, &r);

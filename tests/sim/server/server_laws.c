@@ -3,6 +3,7 @@
 #include "server_laws.h"
 
 #include "clients.h"
+#include "headers.h"
 #include "tcp.h"
 #include "tls_claims.h"
 #include "violation.h"
@@ -54,6 +55,9 @@ static void check_refusals(const struct scenario *s, const struct server_tally *
     const bool may[SERVER_N_REFUSALS] = {
         [SERVER_REFUSED_CONNECTIONS] = s->max_connections > 0,
         [SERVER_REFUSED_SOURCE] = s->max_per_source > 0,
+        [SERVER_REFUSED_HEADER_MALFORMED] = s->wrong_header_permille > 0,
+        [SERVER_REFUSED_HEADER_MISSING] = s->proxy > 0,
+        [SERVER_REFUSED_HEADER_LATE] = s->proxy > 0,
         [SERVER_REFUSED_FDS] = may_lack_fds,
         [SERVER_REFUSED_MEMORY] = may_lack_memory,
     };
@@ -72,6 +76,28 @@ static void check_tls(const struct server_tally *t)
 {
     equal("secured", tally_get(&t->secured), tls_claims.n_established);
     equal("resumed", tally_get(&t->resumed), tls_claims.n_resumed);
+}
+
+static void check_headers(const struct scenario *s, const struct server_tally *t)
+{
+    const struct headers_figures *f = &headers_figures;
+    const uint64_t late = tally_get(&t->refused[SERVER_REFUSED_HEADER_LATE]);
+    const uint64_t missing = tally_get(&t->refused[SERVER_REFUSED_HEADER_MISSING]);
+
+    equal("bytes of PROXY headers", tally_get(&t->header_bytes), f->n_bytes);
+    equal("malformed PROXY headers", tally_get(&t->refused[SERVER_REFUSED_HEADER_MALFORMED]),
+          f->n_malformed);
+    LAW(tally_get(&t->headers) >= f->n_complete && tally_get(&t->headers_local) >= f->n_local,
+        "PROXY headers: %" PRIu64 ", not %" PRIu64, tally_get(&t->headers), f->n_complete);
+    LAW(late <= f->n_late, "late PROXY headers: %" PRIu64 ", not %" PRIu64, late, f->n_late);
+    LAW(late + missing <= f->n_ended + f->n_late, "PROXY headers not complete: %" PRIu64,
+        late + missing);
+    if (s->malloc_ppm > 0 || s->watch_permille > 0 || s->proxy == 0)
+        return;
+    equal("PROXY headers not complete", late + missing, f->n_ended + f->n_late);
+    equal("PROXY headers", tally_get(&t->headers), f->n_complete + f->n_limited);
+    equal("refused in spite of their headers", tally_get(&t->refused[SERVER_REFUSED_SOURCE]),
+          f->n_limited);
 }
 
 static void check_pushes(const struct server_tally *t)
@@ -99,11 +125,13 @@ void server_laws_check(const struct scenario *s, const struct server_config *con
     equal("still open", f->n_active, 0);
     check_outcomes(s, &sum);
     check_refusals(s, &sum);
+    check_headers(s, &sum);
     check_pushes(&sum);
     check_tls(&sum);
     equal("bytes received", tally_get(&sum.bytes_received), f->bytes_received);
     equal("bytes sent", tally_get(&sum.bytes_sent), f->bytes_sent);
-    equal("bytes received by TCP", tcp_figures.bytes_received, f->bytes_received);
+    equal("bytes received by TCP", tcp_figures.bytes_received,
+          f->bytes_received + headers_figures.n_bytes);
     equal("bytes sent by TCP", tcp_figures.bytes_sent, f->bytes_sent);
     equal("active", atomic_load(&config->n_active),
           tally_get(&sum.accepted) - tally_get(&sum.n_closed));

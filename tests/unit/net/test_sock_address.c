@@ -108,9 +108,28 @@ static void tuples_have_the_address_in_network_order_and_the_port_in_host_order(
     assert_int_equal(t.port, 853);
 }
 
+static void address_of_a_tuple_has_that_tuple(void **state)
+{
+    static const char *const texts[] = {"10.1.2.3", "2001:db8::1"};
+    struct sock_address b;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const struct sock_address a = address_of(texts[i], 853);
+        const struct srcplan_tuple t = sock_tuple(&a);
+
+        sock_set_tuple(&b, &t);
+        assert_int_equal(b.length, a.length);
+        assert_memory_equal(&b.ss, &a.ss, a.length);
+    }
+    sock_set_tuple(&b, &(struct srcplan_tuple){.address.family = AF_UNSPEC});
+    assert_int_equal(b.length, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(address_of_a_tuple_has_that_tuple),
         cmocka_unit_test(addresses_are_printed_with_their_port),
         cmocka_unit_test(link_local_addresses_are_printed_with_their_interface),
         cmocka_unit_test(loopback_includes_all_of_127_and_its_mapped_addresses),

@@ -111,6 +111,7 @@ static void bad_input_is_refused_by_name(void **state)
         {"--push 1 --idle-timeout 1s", "--push: conflicts with --idle-timeout"},
         {"--max-connections-per-source 0", "--max-connections-per-source"},
         {"--idle-timeout x", "--idle-timeout"},
+        {"--proxy-protocol=v1", "--proxy-protocol"},
     };
 
     (void)state;

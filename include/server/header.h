@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ * server_header: reads the PROXY header of an accepted connection (protocol/proxy_header.h), before
+ * TLS and data.
+ *
+ * The connection is served, counted as accepted and greeted once its header is complete; limits per
+ * source then count the client that the header names or, if it names none, the peer.  Until then it
+ * may take config->header_timeout_ns since it was accepted, however its bytes trickle in.  A
+ * connection whose header is malformed, late or missing is refused: reset and counted as such.
+ * Used by the worker's thread only. */
+#ifndef TCPSCALER_SERVER_HEADER_H
+#define TCPSCALER_SERVER_HEADER_H
+
+#include "server/conn.h"
+
+/* The specification asks for 3 s or more, so that a lost segment can be repeated (section 2). */
+#define SERVER_HEADER_TIMEOUT_NS (5 * 1000000000ull)
+
+/* Awaits the header of an accepted, non-blocking socket.  Returns 0; or -1 if out of memory: then
+ * the caller keeps the socket. */
+int server_header_open(struct server_conns *conns, int fd);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ * server_listing: a CSV row for each connection served (--connections-out): who connected, and for
+ * which client, if a PROXY header named one.
+ *
+ * Workers add rows to a buffer, because files are open in the main thread's fd table only; the main
+ * thread writes them. */
+#ifndef TCPSCALER_SERVER_LISTING_H
+#define TCPSCALER_SERVER_LISTING_H
+
+#include "workload/srcplan.h"
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define SERVER_LISTING_HEADER "source,source_port,identity,identity_port\n"
+
+/* What the buffer holds at most, while the output does not take it. */
+#define SERVER_LISTING_MAX_BYTES (256u << 20)
+
+struct server_listing {
+    pthread_mutex_t lock; /* protects the fields below */
+    char *text;
+    size_t n_bytes, capacity;
+    uint64_t n_lost; /* rows for which there was no memory */
+};
+
+void server_listing_init(struct server_listing *l);
+void server_listing_free(struct server_listing *l);
+
+/* Adds the row of a socket; AF_UNSPEC: no identity.  IPv4-mapped IPv6 addresses become IPv4.  Any
+ * thread. */
+void server_listing_add(struct server_listing *l, int fd, const struct srcplan_tuple *identity);
+
+/* Writes the rows added since the last call.  Main thread. */
+void server_listing_write(struct server_listing *l, FILE *out);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ * server_header: see server/header.h. */
+#include "server/header.h"
+
+#include "base/clock.h"
+#include "net/sock.h"
+#include "net/worker.h"
+#include "protocol/proxy_header.h"
+#include "server/io.h"
+#include "server/service.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+struct server_header {
+    uint64_t deadline_ns;
+    struct proxy_header_stream stream;
+};
+
+static void on_header(evutil_socket_t fd, short what, void *arg);
+
+static int await(struct server_conn *c, int fd, struct server_header *header)
+{
+    event_assign(&c->event, c->conns->base, fd, EV_READ | EV_PERSIST, on_header, c);
+    if (event_add(&c->event, c->conns->header_timeout) != 0)
+        return -1;
+    header->deadline_ns = clock_now_ns() + c->conns->config->header_timeout_ns;
+    c->header = header;
+    c->awaits_header = true;
+    server_conn_begin(c);
+    return 0;
+}
+
+int server_header_open(struct server_conns *conns, int fd)
+{
+    struct server_conn *c = server_conn_new(conns);
+    struct server_header *header;
+
+    if (c == NULL)
+        return -1;
+    header = calloc(1, sizeof *header);
+    if (header != NULL && await(c, fd, header) == 0)
+        return 0;
+    free(header);
+    server_conn_drop(c);
+    return -1;
+}
+
+/* The timeout of libevent would start over with each byte. */
+static void await_rest(struct server_conn *c)
+{
+    const uint64_t now_ns = clock_now_ns(), deadline_ns = c->header->deadline_ns;
+    struct timeval left;
+
+    if (now_ns >= deadline_ns) {
+        server_conn_refuse(c, SERVER_REFUSED_HEADER_LATE);
+        return;
+    }
+    left = clock_timeval(deadline_ns - now_ns);
+    if (worker_add_timeout(&c->event, &left) != 0)
+        server_conn_refuse(c, SERVER_REFUSED_MEMORY);
+}
+
+/* The client that the header names; AF_UNSPEC: none. */
+static struct srcplan_tuple identity_in(const struct proxy_header *h)
+{
+    struct srcplan_tuple identity = {.address.family = h->family, .port = h->source_port};
+
+    memcpy(identity.address.bytes, h->source, sizeof h->source);
+    return identity;
+}
+
+/* Returns the entry of the connection's source, or SOURCE_LIMIT_REACHED.  A connection that was
+ * reset has no peer any more: all of these are one source. */
+static uint32_t enter_source(struct source_limit *limit, int fd,
+                             const struct srcplan_tuple *identity)
+{
+    struct srcplan_tuple source = *identity;
+    struct sock_address address;
+
+    if (source.address.family == AF_UNSPEC)
+        sock_peer_tuple(fd, &source);
+    sock_set_tuple(&address, &source);
+    return source_limit_enter(limit, source_limit_source((const struct sockaddr *)&address.ss));
+}
+
+/* Serves the connection, and what followed the header. */
+static void serve(struct server_conn *c, const struct proxy_header *h,
+                  const struct query_input *rest)
+{
+    struct server_conns *conns = c->conns;
+    struct source_limit *limit = conns->config->source_limit;
+    const struct srcplan_tuple identity = identity_in(h);
+    uint32_t entry = 0;
+
+    tally_add(&conns->tally.headers, 1);
+    tally_add(&conns->tally.headers_local, h->family == AF_UNSPEC);
+    if (limit != NULL)
+        entry = enter_source(limit, event_get_fd(&c->event), &identity);
+    if (entry == SOURCE_LIMIT_REACHED) {
+        server_conn_refuse(c, SERVER_REFUSED_SOURCE);
+        return;
+    }
+    server_service_begin(c, entry, &identity);
+    if (c->open && rest->n_bytes > 0)
+        server_io_take(c, rest->data, rest->n_bytes);
+}
+
+/* n_bytes are in the worker's buffer. */
+static void take(struct server_conn *c, size_t n_bytes)
+{
+    struct server_conns *conns = c->conns;
+    struct query_input in = {conns->buffer, n_bytes};
+    struct proxy_header h;
+    const enum proxy_header_event event = proxy_header_next(&c->header->stream, &in, &h);
+
+    if (event == PROXY_HEADER_MALFORMED) /* so is what came with it */
+        in.n_bytes = 0;
+    tally_add(&conns->tally.header_bytes, n_bytes - in.n_bytes);
+    tally_add(&conns->tally.bytes_received, in.n_bytes);
+    switch (event) {
+    case PROXY_HEADER_MORE:
+        await_rest(c);
+        break;
+    case PROXY_HEADER_COMPLETE:
+        serve(c, &h, &in);
+        break;
+    case PROXY_HEADER_MALFORMED:
+        server_conn_refuse(c, SERVER_REFUSED_HEADER_MALFORMED);
+        break;
+    }
+}
+
+static void on_header(evutil_socket_t fd, short what, void *arg)
+{
+    struct server_conn *c = arg;
+    ssize_t n;
+
+    if ((what & EV_READ) == 0) {
+        server_conn_refuse(c, SERVER_REFUSED_HEADER_LATE);
+        return;
+    }
+    n = recv(fd, c->conns->buffer, SERVER_BUFFER_BYTES, 0);
+    if (n > 0)
+        take(c, (size_t)n);
+    else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+        server_conn_refuse(c, SERVER_REFUSED_HEADER_MISSING);
+}

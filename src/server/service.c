@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ * server_service: see server/service.h. */
+#include "server/service.h"
+
+#include "server/io.h"
+#include "server/listing.h"
+
+#include <stdlib.h>
+#include <sys/socket.h>
+
+static void begin(struct server_conn *c, uint32_t source_entry,
+                  const struct srcplan_tuple *identity)
+{
+    struct server_conns *conns = c->conns;
+
+    c->source_entry = source_entry;
+    tally_add(&conns->tally.accepted, 1);
+    if (conns->config->listing != NULL)
+        server_listing_add(conns->config->listing, event_get_fd(&c->event), identity);
+    if (conns->push_ops != NULL)
+        conns->push_ops->greet(c);
+}
+
+int server_service_open(struct server_conns *conns, int fd, uint32_t source_entry)
+{
+    static const struct srcplan_tuple nobody = {.address.family = AF_UNSPEC};
+    struct server_conn *c = server_conn_new(conns);
+
+    if (c == NULL)
+        return -1;
+    if (server_io_watch(c, fd) != 0) {
+        server_conn_drop(c);
+        return -1;
+    }
+    server_conn_begin(c);
+    begin(c, source_entry, &nobody);
+    return 0;
+}
+
+void server_service_begin(struct server_conn *c, uint32_t source_entry,
+                          const struct srcplan_tuple *identity)
+{
+    struct source_limit *limit = c->conns->config->source_limit;
+    const int fd = event_get_fd(&c->event);
+
+    event_del(&c->event);
+    if (server_io_watch(c, fd) != 0) {
+        if (limit != NULL)
+            source_limit_leave(limit, source_entry);
+        server_conn_refuse(c, SERVER_REFUSED_MEMORY);
+        return;
+    }
+    free(c->header);
+    c->held = NULL;
+    c->awaits_header = false;
+    begin(c, source_entry, identity);
+}
