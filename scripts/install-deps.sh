@@ -8,6 +8,7 @@ set -eu
 build="gcc libc6-dev cmake ninja-build pkg-config libevent-dev libssl-dev"
 demo="gawk gnuplot-nox"
 tests="libcmocka-dev zlib1g-dev libjson-c-dev openssl python3 python3-pip python3-jsonschema tcpdump socat netcat-openbsd knot-dnsutils strace iproute2 nftables iptables unbound knot nsd bind9
+       haproxy nginx-light libnginx-mod-stream
        procps mandoc default-jre-headless libhdrhistogram-java curl prometheus chromium
        lintian zsh systemd cron ansible-core python3-venv openssh-server openssh-client"
 # the name of the package with the sanitizers' runtime contains clang's version

@@ -73,6 +73,8 @@ struct client_opts {
     bool window_caps; /* --connect-window was given with --connect-arrival */
     uint64_t connect_timeout_ns;
     const char *source, *sport;
+    int proxy; /* enum proxy_header_version */
+    const char *proxy_source;
     int prove;
     int close;
     uint64_t queries_per_conn;

@@ -22,8 +22,8 @@ struct client_sources {
     uint64_t time_wait_ends_s; /* time until all of these have left TIME_WAIT */
 };
 
-/* Creates config->plan from the options and counts the excluded ports.  Returns 0, or -1 after one
- * line on stderr. */
+/* Creates config->plan and config->identities from the options and counts the excluded ports.
+ * Returns 0, or -1 after one line on stderr. */
 int client_sources_read(struct client_sources *s, struct client_config *config,
                         const struct client_opts *o, const struct host_limits *host);
 

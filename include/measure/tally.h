@@ -94,9 +94,11 @@ struct tally {
     tally_count duplicate;  /* answers to queries already answered */
     tally_count unknown_id; /* answers to queries never sent */
     tally_count ids_recycled;
-    tally_count withdrawn; /* of those timed out: the socket was full, no byte was sent */
-    tally_count bytes_sent;
+    tally_count withdrawn;  /* of those timed out: the socket was full, no byte was sent */
+    tally_count bytes_sent; /* without PROXY headers */
     tally_count bytes_received;
+    tally_count headers;      /* PROXY headers sent to the last byte ... */
+    tally_count header_bytes; /* ... and their bytes, those of unfinished ones included */
 };
 
 static inline uint64_t tally_get(const tally_count *count)

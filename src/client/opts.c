@@ -162,6 +162,15 @@ static int check_connections(struct client_opts *o, char *error)
     return client_opts_check_demand(o, error);
 }
 
+static int check_proxy(const struct client_opts *o, char *error)
+{
+    if (o->proxy != PROXY_HEADER_NONE && o->proxy_source == NULL)
+        return REFUSE("--proxy-protocol: requires --proxy-source, the addresses to name");
+    if (o->proxy == PROXY_HEADER_NONE && o->proxy_source != NULL)
+        return REFUSE("--proxy-source: requires --proxy-protocol v1 or v2");
+    return 0;
+}
+
 static int check_tls(const struct client_opts *o, char *error)
 {
     static const char *const options[] = {"tls-name", "tls-ca",      "tls-insecure",
@@ -314,9 +323,10 @@ enum options_result client_opts_parse(struct client_opts *opts, int argc, char *
         return result;
     resolve_conflicts(opts);
     if (check_load(opts, error) != 0 || client_opts_check_find(opts, error) != 0 ||
-        check_connections(opts, error) != 0 || check_tls(opts, error) != 0 ||
-        check_control(opts, error) != 0 || check_start(opts, error) != 0 ||
-        check_rest(opts, error) != 0 || check_host(opts, argc - first, argv + first, error) != 0)
+        check_connections(opts, error) != 0 || check_proxy(opts, error) != 0 ||
+        check_tls(opts, error) != 0 || check_control(opts, error) != 0 ||
+        check_start(opts, error) != 0 || check_rest(opts, error) != 0 ||
+        check_host(opts, argc - first, argv + first, error) != 0)
         return OPTIONS_USAGE;
     if (opts->print_config) {
         options_print_config(table, opts, out);

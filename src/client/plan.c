@@ -9,6 +9,7 @@
 #include "net/thread.h"
 #include "protocol/query_dns.h"
 #include "protocol/query_init.h"
+#include "workload/identity.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -324,6 +325,11 @@ static void fit(struct client_plan *plan, const struct client_opts *o,
     check_limits(plan, o, host);
 }
 
+static bool has_identities(const struct client_config *c)
+{
+    return c->proxy == PROXY_HEADER_NONE || identity_capacity(&c->identities) >= c->n_connections;
+}
+
 /* With --control, and to search for connections, there is room for more connections; unused slots
  * cost nothing.  Each thread needs at least one connection, because it gets its share of the
  * queries. */
@@ -341,13 +347,18 @@ static int plan_room(struct client_plan *plan, const struct client_opts *o,
         : o->max_connections != 0               ? o->max_connections
         : 2 * n <= CLIENT_OPTS_MOST_CONNECTIONS ? 2 * n
                                                 : n);
-    if (o->max_connections == 0 &&
-        (preflight_worst(&plan->preflight) == PREFLIGHT_STOP || plan->config.n_workers > n))
+    if (o->max_connections == 0 && (preflight_worst(&plan->preflight) == PREFLIGHT_STOP ||
+                                    plan->config.n_workers > n || !has_identities(&plan->config)))
         fit(plan, o, host, n);
     if (may_grow && plan->config.n_workers > n)
         return log_error("--max-connections: requires %" PRIu32
                          " threads: expected at least as many --connections",
                          plan->config.n_workers);
+    if (!has_identities(&plan->config))
+        return log_error(
+            "--proxy-source: invalid value '%s': expected an identity for each of %" PRIu32
+            " connections; each address has %u",
+            o->proxy_source, plan->config.n_connections, IDENTITY_PORTS);
     return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "client/report_demand.h"
 #include "client/report_json_host.h"
 #include "client/report_sweep.h"
+#include "client/report_transport.h"
 #include "config/options_json.h"
 #include "measure/latency_report.h"
 #include "measure/outcome_report.h"
@@ -63,21 +64,6 @@ static void put_churn(struct json *j, const struct report_about *about,
     else
         json_null(j, "per_s");
     json_known_u64(j, "most_per_s", about->churn_most_per_s);
-    json_object_end(j);
-}
-
-static void put_tls(struct json *j, const struct report_about *about, const struct client_result *r)
-{
-    if (about->config->tls == NULL) {
-        json_null(j, "tls");
-        return;
-    }
-    json_object_begin(j, "tls");
-    json_string(j, "library", tls_library());
-    json_string(j, "version", r->tls_version);
-    json_string(j, "cipher", r->tls_cipher);
-    put_count(j, "handshakes", &r->tally.connections.secured);
-    put_count(j, "resumed", &r->tally.connections.resumed);
     json_object_end(j);
 }
 
@@ -347,7 +333,7 @@ void report_json(FILE *out, const struct report_about *about, const struct clien
     put_connections(&j, r);
     put_churn(&j, about, r);
     report_demand_json(&j, about, r);
-    put_tls(&j, about, r);
+    report_transport_json(&j, about, r);
     put_queries(&j, r);
     put_answers(&j, about, r);
     put_rate(&j, about, r);

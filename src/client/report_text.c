@@ -7,6 +7,7 @@
 #include "client/report_sweep.h"
 #include "client/report_text_arrivals.h"
 #include "client/report_text_host.h"
+#include "client/report_transport.h"
 #include "measure/latency_report.h"
 #include "measure/outcome_report.h"
 #include "measure/server_cost_report.h"
@@ -148,19 +149,6 @@ static void print_connections(FILE *out, const struct report_about *about,
                 count_text(b, &r->tally.connections.with_retransmits),
                 count_text(c, &r->tally.connections.syn_retransmits),
                 count_text(d, &r->tally.connections.needless_retransmits));
-}
-
-static void print_tls(FILE *out, const struct client_result *r)
-{
-    const tally_count *secured = &r->tally.connections.secured;
-    const tally_count *resumed = &r->tally.connections.resumed;
-    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
-
-    fprintf(out, "TLS          %s handshakes, %s resumed (%.4g %%)", count_text(a, secured),
-            count_text(b, resumed), percent_of(tally_get(resumed), tally_get(secured)));
-    if (r->tls_version != NULL)
-        fprintf(out, "; %s, %s", r->tls_version, r->tls_cipher);
-    fputc('\n', out);
 }
 
 /* Share of the scheduled queries, rounded down: 100 % means all of them. */
@@ -367,8 +355,7 @@ void report_text(FILE *out, const struct report_about *about, const struct clien
     print_head(out, about, r);
     print_connections(out, about, r);
     report_demand_text(out, about, r);
-    if (about->config->tls != NULL)
-        print_tls(out, r);
+    report_transport_text(out, about, r);
     if (about->rate_qps > 0) {
         print_queries(out, r);
         print_answers(out, r);

@@ -26,6 +26,18 @@ static int read_addresses(struct client_config *config, const struct client_opts
     return 0;
 }
 
+static int read_identities(struct client_config *config, const struct client_opts *o)
+{
+    char error[SRCPLAN_ERROR_BYTES];
+
+    srcplan_init(&config->identities);
+    config->proxy = (enum proxy_header_version)o->proxy;
+    if (o->proxy_source != NULL &&
+        source_list_add(&config->identities, o->proxy_source, error) != 0)
+        return log_error("--proxy-source: %s", error);
+    return 0;
+}
+
 static int read_ports(struct client_sources *s, struct srcplan *tuples, const struct client_opts *o,
                       const struct host_limits *host)
 {
@@ -45,7 +57,10 @@ static int read_ports(struct client_sources *s, struct srcplan *tuples, const st
 int client_sources_read(struct client_sources *s, struct client_config *config,
                         const struct client_opts *o, const struct host_limits *host)
 {
-    return read_addresses(config, o) != 0 || read_ports(s, &config->plan, o, host) != 0 ? -1 : 0;
+    return read_addresses(config, o) != 0 || read_identities(config, o) != 0 ||
+                   read_ports(s, &config->plan, o, host) != 0
+               ? -1
+               : 0;
 }
 
 /* --- towards the target --- */
@@ -177,4 +192,5 @@ void client_sources_free(struct client_config *config)
 {
     srcplan_free(&config->plan);
     srcplan_free(&config->fallback);
+    srcplan_free(&config->identities);
 }

@@ -2,6 +2,8 @@
  * client_workers: see client/workers.h. */
 #include "client/workers.h"
 
+#include "workload/identity.h"
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -177,6 +179,18 @@ void client_workers_collect(const struct client_workers *workers, struct client_
     result->connect_elapsed_ns = last_ns > first_ns ? last_ns - first_ns : 0;
 }
 
+static void print_connection(FILE *out, const struct client_worker *w, uint32_t slot,
+                             uint64_t start_ns)
+{
+    const uint64_t connection = (uint64_t)w->first_conn + slot;
+    struct srcplan_tuple identity;
+
+    if (w->config->proxy != PROXY_HEADER_NONE)
+        identity = identity_of(&w->config->identities, connection);
+    client_record_print(out, &w->figures.records[slot], connection, start_ns,
+                        w->config->proxy != PROXY_HEADER_NONE ? &identity : NULL);
+}
+
 void client_workers_print_connections(const struct client_workers *workers, FILE *out,
                                       bool begun_only, uint64_t start_ns)
 {
@@ -184,6 +198,5 @@ void client_workers_print_connections(const struct client_workers *workers, FILE
     for (uint32_t i = 0; i < workers->n; i++)
         for (uint32_t c = 0; c < workers->all[i].n_conns; c++)
             if (!begun_only || workers->all[i].figures.records[c].connections > 0)
-                client_record_print(out, &workers->all[i].figures.records[c],
-                                    (uint64_t)workers->all[i].first_conn + c, start_ns);
+                print_connection(out, &workers->all[i], c, start_ns);
 }

@@ -11,6 +11,7 @@
 #include "ledger_tls.h"
 #include "memory.h"
 #include "peer.h"
+#include "peer_header.h"
 #include "peer_push.h"
 #include "ports.h"
 #include "setup.h"
@@ -40,6 +41,7 @@ void drive_expect(const struct client_config *c, struct drive_result *result)
 {
     peer_begin(&c->query);
     peer_push_begin();
+    peer_header_begin(c);
     ledger_begin(&c->query, c->timeout_ns);
     ledger_tls_begin(c->connect_timeout_ns);
     lead_begin(c, result);

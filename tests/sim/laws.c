@@ -8,6 +8,7 @@
 #include "ledger_push.h"
 #include "ledger_tls.h"
 #include "ledger_values.h"
+#include "peer_header.h"
 #include "setup.h"
 #include "tcp.h"
 #include "violation.h"
@@ -53,7 +54,10 @@ static void check_queries(const struct tally *t)
 
 static void check_network(const struct tally *t)
 {
-    equal("bytes sent", tally_get(&t->bytes_sent), tcp_figures.bytes_sent);
+    equal("PROXY headers", tally_get(&t->headers), peer_header_figures.n_complete);
+    equal("bytes of PROXY headers", tally_get(&t->header_bytes), peer_header_figures.n_bytes);
+    equal("bytes sent", tally_get(&t->bytes_sent),
+          tcp_figures.bytes_sent - peer_header_figures.n_bytes);
     equal("bytes received", tally_get(&t->bytes_received), tcp_figures.bytes_received);
     LAW(tally_get(&t->connections.connected) <= tcp_figures.n_established,
         "connected: %" PRIu64 " of %" PRIu64, tally_get(&t->connections.connected),

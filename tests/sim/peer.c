@@ -4,6 +4,7 @@
 
 #include "ledger.h"
 #include "peer_handshake.h"
+#include "peer_header.h"
 #include "peer_push.h"
 #include "peer_tls.h"
 #include "tcp.h"
@@ -137,6 +138,7 @@ static void leave(struct tcp *t)
 
 static void on_close(uint32_t i)
 {
+    peer_header_on_close(i);
     leave(tcp_at(i));
     peer_tls_close(i);
 }
@@ -328,10 +330,11 @@ static uint64_t on_data(uint32_t i, const uint8_t *data, size_t n_bytes)
     t->last_arrival_ns = at_ns;
     if (t->peer.is_gone && t->state == TCP_ESTABLISHED) /* nobody there any more */
         tcp_reset_at(i, at_ns + way_ns());
-    if (world.scenario.listen)
+    n_bytes = peer_header_take(i, &data, n_bytes);
+    if (world.scenario.listen && n_bytes > 0)
         return peer_push_on_data(i);
     read_ns = awake_ns(at_ns > t->peer.accepted_ns ? at_ns : t->peer.accepted_ns);
-    if (world.scenario.tls > 0)
+    if (world.scenario.tls > 0 && n_bytes > 0)
         n_bytes = peer_handshake_take(i, data, n_bytes, read_ns + way_ns(), &data);
     for (size_t k = 0; k < n_bytes;) {
         uint16_t id;

@@ -144,6 +144,8 @@ static void draw_connections(struct scenario *s, struct rng *r)
         s->population = of_any_size(r, 1, s->connections);
     else if (one_in(r, 8) && !s->closed_loop)
         s->steps = of_any_size(r, 1, 10);
+    if (one_in(r, 4))
+        s->proxy = between(r, 1, 2);
     if (one_in(r, 8))
         s->stop_us = of_any_size(r, 1, 400000);
     if (one_in(r, 20))

@@ -44,6 +44,18 @@ static void plan_ports(struct client_config *c, const struct scenario *s)
         "%s", error);
 }
 
+static void plan_identities(struct client_config *c, const struct scenario *s)
+{
+    static const uint8_t network[] = {SETUP_IDENTITIES_NETWORK};
+    char error[SRCPLAN_ERROR_BYTES], sources[64];
+
+    srcplan_init(&c->identities);
+    c->proxy = (enum proxy_header_version)s->proxy;
+    snprintf(sources, sizeof sources, "%u.%u.%u.0-%u", network[0], network[1], network[2],
+             SETUP_IDENTITIES - 1);
+    LAW(srcplan_add_sources(&c->identities, sources, error) == 0, "%s", error);
+}
+
 static void plan_load(struct client_config *c, const struct scenario *s)
 {
     c->arrival = s->poisson ? PACER_POISSON : PACER_CONSTANT;
@@ -133,6 +145,7 @@ void setup_make(struct client_config *c, const struct scenario *s)
     plan_connections(c, s);
     plan_population(c, s);
     plan_ports(c, s);
+    plan_identities(c, s);
     plan_query(c, s);
     plan_tls(c, s);
 }
@@ -141,5 +154,6 @@ void setup_free(struct client_config *c)
 {
     srcplan_free(&c->plan);
     srcplan_free(&c->fallback);
+    srcplan_free(&c->identities);
     query_free(&c->query);
 }

@@ -6,6 +6,10 @@
 #include "client/worker/config.h"
 #include "scenario.h"
 
+/* The clients that PROXY headers name: SETUP_IDENTITIES addresses of this network. */
+#define SETUP_IDENTITIES_NETWORK 10, 7, 0
+enum { SETUP_IDENTITIES = 7 };
+
 /* All but what client_run() sets. */
 void setup_make(struct client_config *c, const struct scenario *s);
 void setup_free(struct client_config *c);

@@ -327,7 +327,9 @@ static void assert_options_come_back(parser *parse_with, const struct options *t
                                          "--control=unix:x",
                                          "--start-file=x",
                                          "--connect-rate=5",
-                                         "--find=rate"};
+                                         "--find=rate",
+                                         "--proxy-protocol=v2",
+                                         "--proxy-source=10.0.0.1"};
     char values[4][LINE_BYTES], option[5 * LINE_BYTES];
 
     for (size_t i = 0; i < table->n_rows; i++) {

@@ -8,6 +8,7 @@
 #include "measure/rows.h"
 #include "net/sock.h"
 #include "net/tls_context.h"
+#include "protocol/proxy_header.h"
 #include "protocol/query.h"
 #include "workload/backoff.h"
 #include "workload/pacer.h"
@@ -34,6 +35,7 @@ enum client_pace { CLIENT_PACE_AUTO, CLIENT_PACE_SLEEP, CLIENT_PACE_HYBRID, CLIE
 #define CLIENT_CONNECT_ARRIVALS "window|poisson|constant"
 #define CLIENT_ON_TIMEOUTS      "keep|close"
 #define CLIENT_CLOSES           "fin|rst"
+#define CLIENT_PROXIES          "none|v1|v2" /* enum proxy_header_version */
 #define CLIENT_KERNEL_TSS       "auto|yes|no"
 #define CLIENT_PACES            "auto|sleep|hybrid|spin"
 
@@ -53,7 +55,9 @@ struct client_config {
     _Atomic uint64_t *fallback_tuple; /* its next tuple */
     bool may_meet_itself;             /* a connection's source can equal the target address */
     struct sock_connect_options socket;
-    uint32_t n_connections; /* maximum */
+    enum proxy_header_version proxy; /* of the header that begins each connection */
+    struct srcplan identities;       /* clients that these headers name (client/worker/proxy.h) */
+    uint32_t n_connections;          /* maximum */
     /* Initial number; less than n_connections if requests may add connections. */
     uint32_t n_at_begin;
     struct client_targets *targets; /* targets that can change during the run; NULL: none */

@@ -10,6 +10,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Makes one call of send(2) with these flags.  Before the first bytes of a connection it sends its
+ * PROXY header, if it has one, and keeps the rest of a header that the socket does not accept.
+ * Returns the number of bytes of `data` accepted, 0 if the socket has no room, or -1 with errno if
+ * the connection is broken.  Counts the header only. */
+ssize_t client_io_put(struct client_conn *c, const uint8_t *data, size_t n_bytes, int flags);
+
 /* Writes what the socket accepts.  Returns the number of bytes, or -1 with errno if the connection
  * is broken. */
 ssize_t client_io_send(struct client_conn *c, const uint8_t *data, size_t n_bytes);
@@ -30,7 +36,7 @@ void client_io_discard(struct client_conn *c);
 /* Stops waiting for room.  Returns 0 or an errno. */
 int client_io_stop_waiting(struct client_conn *c);
 
-/* Counts bytes written to the socket. */
+/* Counts bytes written to the socket, without those of a PROXY header. */
 void client_io_count_sent(struct client_conn *c, uint64_t n_bytes);
 
 #endif

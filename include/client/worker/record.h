@@ -34,11 +34,11 @@ struct client_record {
     "received,"                                                                                    \
     "syn_retransmits,retransmits,min_rtt_us,ended,connections,"                                    \
     "established_s,handshake_us,resumed,due_s,due_to_connected_us,due_to_secured_us,"              \
-    "due_to_answered_us\n"
+    "due_to_answered_us,identity,identity_port\n"
 
 /* Prints one row; fields that do not apply are empty.  established_s and due_s are relative to
- * origin_ns. */
+ * origin_ns.  identity: named by the PROXY header; NULL: there is none. */
 void client_record_print(FILE *out, const struct client_record *r, uint64_t connection_id,
-                         uint64_t origin_ns);
+                         uint64_t origin_ns, const struct srcplan_tuple *identity);
 
 #endif

@@ -66,6 +66,7 @@ struct client_conn {
     bool timed_out : 1;    /* at least one query did */
     bool is_queued : 1;    /* ENDED, not yet returned by client_conn_take_ended() */
     uint8_t n_unheard : 2; /* queries timed out since the last answer, at most CLIENT_CONN_DEAF */
+    bool header_due : 1;   /* its PROXY header has to precede the next byte sent */
     bool proven;           /* has received an answer */
 };
 

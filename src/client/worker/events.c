@@ -39,6 +39,17 @@ static void done(const struct client_transport *t)
 
 /* --- connecting --- */
 
+/* A PROXY header precedes the first bytes; where there are none yet, it goes alone: the server may
+ * speak first, and a proxy waits for it.  Returns whether the connection is still open. */
+static bool send_header(struct client_conn *c)
+{
+    const int error = client_io_transmit(c, NULL, 0);
+
+    if (error != 0)
+        client_events_broken(c, error);
+    return error == 0;
+}
+
 /* Bytes pass in both directions: enters PROVING. */
 static void become_ready(struct client_conn *c, int fd)
 {
@@ -51,6 +62,8 @@ static void become_ready(struct client_conn *c, int fd)
         return;
     }
     t->ops->established(t->owner, c);
+    if (c->header_due && (t->config->listens || !t->config->prove) && !send_header(c))
+        return;
     if (!t->config->prove)
         client_conn_become_usable(c);
 }

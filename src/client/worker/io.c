@@ -2,6 +2,8 @@
  * client_io: see client/worker/io.h. */
 #include "client/worker/io.h"
 
+#include "client/worker/proxy.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +11,7 @@
 
 struct client_backlog {
     size_t n_bytes, n_sent, capacity;
+    size_t n_header; /* of the PROXY header, the first of all bytes */
     uint8_t data[];
 };
 
@@ -25,14 +28,16 @@ static struct client_backlog *enlarge(struct client_backlog *old, size_t n_more)
     if (b == NULL)
         return NULL;
     if (old == NULL)
-        b->n_bytes = b->n_sent = 0;
+        b->n_bytes = b->n_sent = b->n_header = 0;
     b->capacity = capacity;
     return b;
 }
 
-/* Reading stays enabled.  Returns 0 or an errno. */
+/* Reading stays enabled, and so does the timeout of the greeting.  Returns 0 or an errno. */
 static int watch_writable(struct client_conn *c, bool writable)
 {
+    const struct timeval *timeout =
+        c->state == CLIENT_CONN_PROVING ? c->transport->greeting_timeout : NULL;
     const event_callback_fn callback = event_get_callback(&c->event);
     const int fd = event_get_fd(&c->event);
 
@@ -40,7 +45,7 @@ static int watch_writable(struct client_conn *c, bool writable)
     c->awaits_room = writable;
     event_assign(&c->event, c->transport->base, fd,
                  (short)(EV_READ | EV_PERSIST | (writable ? EV_WRITE : 0)), callback, c);
-    return event_add(&c->event, NULL) == 0 ? 0 : ENOMEM;
+    return event_add(&c->event, timeout) == 0 ? 0 : ENOMEM;
 }
 
 int client_io_keep(struct client_conn *c, const uint8_t *data, size_t n_bytes)
@@ -71,16 +76,71 @@ void client_io_count_sent(struct client_conn *c, uint64_t n_bytes)
         record->bytes_sent += n_bytes;
 }
 
+/* --- sending --- */
+
+/* A part of the header was sent; `ends`: the last one. */
+static void count_header(const struct client_conn *c, size_t n_bytes, bool ends)
+{
+    struct tally *tally = &c->transport->figures->tally;
+
+    tally_add(&tally->header_bytes, n_bytes);
+    tally_add(&tally->headers, ends);
+}
+
+/* Keeps the rest of the header, before all other bytes.  Returns 0 or an errno. */
+static int keep_header(struct client_conn *c, const uint8_t *rest, size_t n_bytes)
+{
+    const int error = client_io_keep(c, rest, n_bytes);
+
+    if (c->backlog != NULL)
+        c->backlog->n_header = n_bytes;
+    return error;
+}
+
+/* One call, so that the header takes neither a call nor a segment of its own.  Returns like
+ * client_io_put(). */
+static ssize_t send_with_header(struct client_conn *c, const uint8_t *data, size_t n_bytes,
+                                int flags)
+{
+    uint8_t header[PROXY_HEADER_V1_MAX_BYTES];
+    const struct client_transport *t = c->transport;
+    const size_t n_header =
+        client_proxy_header(t->config, (uint64_t)t->first_conn + client_conn_slot(c), header);
+    struct iovec parts[] = {{.iov_base = header, .iov_len = n_header},
+                            {.iov_base = (void *)data, .iov_len = n_bytes}};
+    const struct msghdr message = {.msg_iov = parts, .msg_iovlen = n_bytes > 0 ? 2 : 1};
+    ssize_t n = sendmsg(event_get_fd(&c->event), &message, MSG_NOSIGNAL | flags);
+
+    if (n < 0 && errno != EAGAIN && errno != EINTR)
+        return -1;
+    if (n < 0)
+        n = 0;
+    c->header_due = false;
+    if ((size_t)n >= n_header) {
+        count_header(c, n_header, true);
+        return n - (ssize_t)n_header;
+    }
+    count_header(c, (size_t)n, false);
+    errno = keep_header(c, header + n, n_header - (size_t)n);
+    return errno == 0 ? 0 : -1;
+}
+
+ssize_t client_io_put(struct client_conn *c, const uint8_t *data, size_t n_bytes, int flags)
+{
+    ssize_t n;
+
+    if (c->header_due)
+        return send_with_header(c, data, n_bytes, flags);
+    n = send(event_get_fd(&c->event), data, n_bytes, MSG_NOSIGNAL | flags);
+    return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : n;
+}
+
 ssize_t client_io_send(struct client_conn *c, const uint8_t *data, size_t n_bytes)
 {
-    ssize_t n = send(event_get_fd(&c->event), data, n_bytes, MSG_NOSIGNAL);
+    const ssize_t n = client_io_put(c, data, n_bytes, 0);
 
-    if (n < 0) {
-        if (errno != EAGAIN && errno != EINTR)
-            return -1;
-        n = 0;
-    }
-    client_io_count_sent(c, (uint64_t)n);
+    if (n >= 0)
+        client_io_count_sent(c, (uint64_t)n);
     return n;
 }
 
@@ -95,13 +155,26 @@ int client_io_transmit(struct client_conn *c, const uint8_t *data, size_t n_byte
     return (size_t)n < n_bytes ? client_io_keep(c, data + n, n_bytes - (size_t)n) : 0;
 }
 
+/* How many of the next n bytes to send belong to the header. */
+static size_t header_part(const struct client_backlog *b, size_t n)
+{
+    const size_t left = b->n_header > b->n_sent ? b->n_header - b->n_sent : 0;
+
+    return n < left ? n : left;
+}
+
 int client_io_send_kept(struct client_conn *c)
 {
     struct client_backlog *b = c->backlog;
-    const ssize_t n = client_io_send(c, b->data + b->n_sent, b->n_bytes - b->n_sent);
+    const ssize_t n = client_io_put(c, b->data + b->n_sent, b->n_bytes - b->n_sent, 0);
+    size_t n_header;
 
     if (n < 0)
         return errno;
+    n_header = header_part(b, (size_t)n);
+    if (n_header > 0)
+        count_header(c, n_header, b->n_sent + n_header == b->n_header);
+    client_io_count_sent(c, (uint64_t)n - n_header);
     b->n_sent += (size_t)n;
     if (b->n_sent == b->n_bytes)
         client_io_discard(c);

@@ -34,21 +34,30 @@ static void print_arrival(FILE *out, const struct client_record *r, uint64_t ori
     fputc(',', out);
     if (r->due_ns > 0 && r->answered_ns > 0)
         print_us(out, r->answered_ns - r->due_ns);
-    fputc('\n', out);
+    fputc(',', out);
 }
 
-void client_record_print(FILE *out, const struct client_record *r, uint64_t connection_id,
-                         uint64_t origin_ns)
+/* Address and port; empty for AF_UNSPEC. */
+static void print_tuple(FILE *out, const struct srcplan_tuple *tuple)
 {
     char address[INET6_ADDRSTRLEN] = "";
 
-    fprintf(out, "%" PRIu64 ",", connection_id);
-    if (r->source.address.family != AF_UNSPEC) {
-        inet_ntop(r->source.address.family, r->source.address.bytes, address, sizeof address);
-        fprintf(out, "%s,%u,", address, r->source.port);
-    } else {
-        fputs(",,", out);
+    if (tuple->address.family == AF_UNSPEC) {
+        fputc(',', out);
+        return;
     }
+    inet_ntop(tuple->address.family, tuple->address.bytes, address, sizeof address);
+    fprintf(out, "%s,%u", address, tuple->port);
+}
+
+void client_record_print(FILE *out, const struct client_record *r, uint64_t connection_id,
+                         uint64_t origin_ns, const struct srcplan_tuple *identity)
+{
+    static const struct srcplan_tuple nobody = {.address.family = AF_UNSPEC};
+
+    fprintf(out, "%" PRIu64 ",", connection_id);
+    print_tuple(out, &r->source);
+    fputc(',', out);
     print_us(out, r->connect_ns);
     fprintf(out,
             ",%d,%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32
@@ -62,4 +71,6 @@ void client_record_print(FILE *out, const struct client_record *r, uint64_t conn
     print_us(out, r->handshake_ns);
     fputs(r->handshake_ns == 0 ? ",," : r->resumed ? ",1," : ",0,", out);
     print_arrival(out, r, origin_ns);
+    print_tuple(out, identity != NULL ? identity : &nobody);
+    fputc('\n', out);
 }

@@ -72,9 +72,9 @@ int client_tls_send_step(struct client_conn *c)
     shared->n_out = 0;
     if (n_bytes == 0)
         return 0;
-    n = send(event_get_fd(&c->event), shared->out, n_bytes, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
+    n = client_io_put(c, shared->out, n_bytes, more ? MSG_MORE : 0);
     if (n < 0)
-        return errno == EAGAIN ? ENOBUFS : errno;
+        return errno;
     client_io_count_sent(c, (uint64_t)n);
     return (size_t)n == n_bytes ? 0 : ENOBUFS;
 }

@@ -24,8 +24,11 @@ static struct client_workers workers = {
 
 static inline int start_workers(void)
 {
+    static const struct client_config config;
+
     memset(all, 0, sizeof all);
     for (int i = 0; i < N_WORKERS; i++) {
+        all[i].config = &config;
         all[i].n_conns = CONNS_EACH;
         all[i].stages.wake_fd = all[i].worker.mailbox_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (all[i].worker.mailbox_fd < 0 || pthread_mutex_init(&all[i].worker.lock, NULL) != 0 ||

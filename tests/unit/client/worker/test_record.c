@@ -12,21 +12,21 @@
 #include <cmocka.h>
 
 /* Returns the row, to be freed by the caller. */
-static char *row_of(const struct client_record *r)
+static char *row_of(const struct client_record *r, const struct srcplan_tuple *identity)
 {
     char *text = NULL;
     size_t n_bytes;
     FILE *out = open_memstream(&text, &n_bytes);
 
     assert_non_null(out);
-    client_record_print(out, r, 7, 1000);
+    client_record_print(out, r, 7, 1000, identity);
     assert_int_equal(fclose(out), 0);
     return text;
 }
 
 static void assert_row(const struct client_record *r, const char *wanted)
 {
-    char *text = row_of(r);
+    char *text = row_of(r, NULL);
 
     assert_string_equal(text, wanted);
     free(text);
@@ -66,7 +66,7 @@ static void row_has_every_figure(void **state)
 
     (void)state;
     assert_row(&r, "7,127.0.0.2,20001,1234.567,1,10,9,310,300,1,3,41,receive/closed by peer,2,"
-                   "2.012345,7654.321,1,2.010999,1346.000,9000.321,10000.000\n");
+                   "2.012345,7654.321,1,2.010999,1346.000,9000.321,10000.000,,\n");
 }
 
 static void what_never_was_is_empty(void **state)
@@ -76,13 +76,27 @@ static void what_never_was_is_empty(void **state)
                                     .ended_reason = REASON_REFUSED};
 
     (void)state;
-    assert_row(&r, "7,,,,0,0,0,0,0,0,0,0,connect/refused,0,,,,,,,\n");
+    assert_row(&r, "7,,,,0,0,0,0,0,0,0,0,connect/refused,0,,,,,,,,,\n");
+}
+
+static void identity_is_the_last_of_the_row(void **state)
+{
+    const struct client_record r = {.source.address.family = AF_UNSPEC,
+                                    .ended_phase = PHASE_CONNECT,
+                                    .ended_reason = REASON_REFUSED};
+    const struct srcplan_tuple identity = {
+        .address = {.family = AF_INET6, .bytes = {0xfd, [15] = 1}}, .port = 1024};
+    char *text = row_of(&r, &identity);
+
+    (void)state;
+    assert_string_equal(text, "7,,,,0,0,0,0,0,0,0,0,connect/refused,0,,,,,,,,fd00::1,1024\n");
+    free(text);
 }
 
 static void header_names_as_many_columns_as_a_row_has(void **state)
 {
     const struct client_record r = {.proven = true};
-    char *text = row_of(&r);
+    char *text = row_of(&r, NULL);
 
     (void)state;
     assert_int_equal(count_commas(CLIENT_RECORD_HEADER), count_commas(text));
@@ -94,6 +108,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(row_has_every_figure),
         cmocka_unit_test(what_never_was_is_empty),
+        cmocka_unit_test(identity_is_the_last_of_the_row),
         cmocka_unit_test(header_names_as_many_columns_as_a_row_has),
     };
 

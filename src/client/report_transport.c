@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ * report_transport: see client/report_transport.h. */
+#include "client/report_transport.h"
+
+#include "base/units.h"
+#include "workload/identity.h"
+
+#include <arpa/inet.h>
+#include <inttypes.h>
+
+enum { IDENTITY_TEXT_BYTES = INET6_ADDRSTRLEN + 8 };
+
+static const char *version_of(const struct client_config *config)
+{
+    return config->proxy == PROXY_HEADER_V1 ? "v1" : "v2";
+}
+
+/* "10.0.0.1:1024", "[fd00::1]:1024" */
+static const char *identity_text(char text[IDENTITY_TEXT_BYTES], const struct client_config *config,
+                                 uint64_t connection)
+{
+    const struct srcplan_tuple identity = identity_of(&config->identities, connection);
+    const bool is_six = identity.address.family == AF_INET6;
+    char address[INET6_ADDRSTRLEN] = "";
+
+    inet_ntop(identity.address.family, identity.address.bytes, address, sizeof address);
+    snprintf(text, IDENTITY_TEXT_BYTES, is_six ? "[%s]:%u" : "%s:%u", address, identity.port);
+    return text;
+}
+
+static void print_tls(FILE *out, const struct client_result *r)
+{
+    const uint64_t secured = tally_get(&r->tally.connections.secured);
+    const uint64_t resumed = tally_get(&r->tally.connections.resumed);
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+
+    fprintf(out, "TLS          %s handshakes, %s resumed (%.4g %%)", units_format_count(a, secured),
+            units_format_count(b, resumed),
+            secured == 0 ? 0 : 100.0 * (double)resumed / (double)secured);
+    if (r->tls_version != NULL)
+        fprintf(out, "; %s, %s", r->tls_version, r->tls_cipher);
+    fputc('\n', out);
+}
+
+static void print_proxy(FILE *out, const struct report_about *about, const struct client_result *r)
+{
+    const struct client_config *config = about->config;
+    char count[UNITS_TEXT_BYTES], first[IDENTITY_TEXT_BYTES], last[IDENTITY_TEXT_BYTES];
+
+    fprintf(out, "PROXY        %s %s headers sent, clients %s to %s\n",
+            units_format_count(count, tally_get(&r->tally.headers)), version_of(config),
+            identity_text(first, config, 0),
+            identity_text(last, config, config->n_connections - 1));
+}
+
+void report_transport_text(FILE *out, const struct report_about *about,
+                           const struct client_result *r)
+{
+    if (about->config->tls != NULL)
+        print_tls(out, r);
+    if (about->config->proxy != PROXY_HEADER_NONE)
+        print_proxy(out, about, r);
+}
+
+/* --- JSON --- */
+
+static void put_tls(struct json *j, const struct report_about *about, const struct client_result *r)
+{
+    if (about->config->tls == NULL) {
+        json_null(j, "tls");
+        return;
+    }
+    json_object_begin(j, "tls");
+    json_string(j, "library", tls_library());
+    json_string(j, "version", r->tls_version);
+    json_string(j, "cipher", r->tls_cipher);
+    json_u64(j, "handshakes", tally_get(&r->tally.connections.secured));
+    json_u64(j, "resumed", tally_get(&r->tally.connections.resumed));
+    json_object_end(j);
+}
+
+static void put_proxy(struct json *j, const struct report_about *about,
+                      const struct client_result *r)
+{
+    const struct client_config *config = about->config;
+    char text[IDENTITY_TEXT_BYTES];
+
+    if (config->proxy == PROXY_HEADER_NONE) {
+        json_null(j, "proxy");
+        return;
+    }
+    json_object_begin(j, "proxy");
+    json_string(j, "version", version_of(config));
+    json_string(j, "first_identity", identity_text(text, config, 0));
+    json_string(j, "last_identity", identity_text(text, config, config->n_connections - 1));
+    json_u64(j, "headers", tally_get(&r->tally.headers));
+    json_u64(j, "header_bytes", tally_get(&r->tally.header_bytes));
+    json_object_end(j);
+}
+
+void report_transport_json(struct json *j, const struct report_about *about,
+                           const struct client_result *r)
+{
+    put_tls(j, about, r);
+    put_proxy(j, about, r);
+}

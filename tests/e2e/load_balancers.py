@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""haproxy and nginx between both programs: the clients that connections speak for arrive unaltered, the counts of both
+sides agree; a reload in mid-run loses no query from the account."""
+
+from identities import *
+
+HAPROXY = """global
+  maxconn 4000
+  hard-stop-after 300ms
+defaults
+  mode tcp
+  timeout connect 60s
+  timeout client 600s
+  timeout server 600s
+listen through
+  bind 127.0.0.1:{port} accept-proxy
+  server one 127.0.0.1:{server} {send}
+"""
+
+# its stream module sends version 1 only
+NGINX = """daemon off;
+master_process off;
+load_module /usr/lib/nginx/modules/ngx_stream_module.so;
+pid {state}/pid;
+error_log stderr;
+events {{ worker_connections 4000; }}
+stream {{
+  server {{
+    listen 127.0.0.1:{port} proxy_protocol;
+    set_real_ip_from 127.0.0.0/8;
+    proxy_pass 127.0.0.1:{server};
+    proxy_protocol on;
+    proxy_timeout 600s;
+  }}
+}}
+"""
+
+
+class Balancer:
+    """On a free port, in front of a server."""
+
+    def __init__(self, program, configuration, server, command, **values):
+        need_program(program)
+        self.port, path = free_port(), temp_path("balancer.conf")
+        state = os.path.dirname(path)
+        os.chmod(state, 0o755)
+        with open(path, "w") as f:
+            f.write(configuration.format(port=self.port, server=server.port, state=state, **values))
+        self.log = open(os.path.join(state, "output"), "w+")
+        environment = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
+        self.process = spawn([*command, path], env=environment, stdout=self.log, stderr=self.log,
+                             start_new_session=True)
+        wait_for(self._accepts, f"{program}; {self.log.name}")
+
+    def _accepts(self):
+        check(self.process.poll() is None, open(self.log.name).read())
+        try:
+            # without a header it is closed, and the server never hears of it
+            socket.create_connection(("127.0.0.1", self.port), timeout=20).close()
+            return True
+        except OSError:
+            return False
+
+    def reload(self):
+        self.process.send_signal(signal.SIGUSR2)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGTERM)
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                os.killpg(self.process.pid, signal.SIGKILL)
+                self.process.wait()
+
+
+def haproxy(server, send):
+    return Balancer("haproxy", HAPROXY, server, ["haproxy", "-W", "-db", "-f"], send=send)
+
+
+def nginx(server):
+    if not os.path.exists("/usr/lib/nginx/modules/ngx_stream_module.so"):
+        skip("nginx has no stream module here")
+    return Balancer("nginx", NGINX, server, ["nginx", "-c"])
+
+
+def check_through(server, balancer, version, sources=SOURCES):
+    """A run through the balancer."""
+    with balancer:
+        r, asked = ask_as_clients(balancer.port, version, "-c", 200, "-r", 2000, "-t", 0.5, sources=sources)
+        server.wait_until_idle()
+    server.stop()
+    check_same_clients(r, asked, server)
+
+
+def test_haproxy_hands_on_every_client():
+    for version, send in (("v1", "send-proxy"), ("v2", "send-proxy-v2"), ("v1", "send-proxy-v2"), ("v2", "send-proxy")):
+        with ControlledServer() as server:
+            check_through(server, haproxy(server, send), version)
+
+
+def test_haproxy_hands_on_clients_with_ipv6_addresses():
+    with ControlledServer() as server:
+        check_through(server, haproxy(server, "send-proxy-v2"), "v2", sources="2001:db8:7::/121")
+
+
+def test_nginx_hands_on_every_client():
+    for version in ("v1", "v2"):
+        with ControlledServer() as server:
+            check_through(server, nginx(server), version)
+
+
+def test_reload_of_haproxy_leaves_every_query_accounted():
+    path, control = temp_path("connections.csv"), control_path()
+    with ControlledServer() as server, haproxy(server, "send-proxy-v2") as balancer:
+        client = Client("-p", balancer.port, *naming("v1"), "-c", 40, "-r", 400, "--reconnect", "--backoff",
+                        "10ms-100ms", "--connections-out", path, "--stats-interval", "200ms", "--control", control,
+                        "127.0.0.1")
+        wait_until_running(client)
+        check_equal(server.stats()["accepted"], 40, "connections before")
+        balancer.reload()
+        wait_for(lambda: (now := stats(control)["connections"])["reopened"] >= 40 and now["live_at_end"] == 40,
+                 "all to be back")
+        client.process.send_signal(signal.SIGINT)
+        r = client.wait()
+        server.wait_until_idle()
+        server.stop()
+    check_conservation(r)
+    c = r.json["connections"]
+    check(c["reopened"] >= 40 and c["live_at_end"] == 40, f"{c}")
+    check_equal(set(identities(server.served())), set(identities(rows_of(path))), "clients before and after")
+    check_equal(server.result["accepted"], sum(identities(server.served()).values()), "connections")
+    check_equal((server.result["refused"], server.result["proxy_headers"]), (0, server.result["accepted"]), "headers")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""PROXY headers between both programs, wrong ones, and limits per client."""
+
+from identities import *
+from authority import Authority
+
+SIGNATURE = b"\r\n\r\n\0\r\nQUIT\n"
+LOCAL = SIGNATURE + b"\x20\0\0\0"
+SHORT = ["-r", 500, "-t", 0.3]
+
+
+# --- with each other ---
+
+def test_each_connection_is_served_as_its_client():
+    for version, sources in (("v1", SOURCES), ("v2", SOURCES), ("v1", "fd00::/124"), ("v2", "fd00::/124")):
+        with NamingServer() as server:
+            r, asked = ask_as_clients(server.port, version, "-c", 100, *SHORT, sources=sources)
+            server.stop()
+        check_same_clients(r, asked, server)
+        check_equal(sum(identities(asked).values()), 100, "connections")
+        check_equal(max(identities(asked).values()), 1, "connections of a client")
+        check_equal(server.result["proxy_headers_local"], 0, "headers that name nobody")
+        check_equal(server.result["proxy_header_bytes"], r.json["proxy"]["header_bytes"], "bytes of headers")
+        check(f"PROXY        100 {version} headers sent" in r.err, r.err)
+        check("PROXY        100 headers, 0 without a client" in server.stderr(), server.stderr())
+
+
+def test_target_of_the_other_family_gets_the_ipv4_address():
+    with NamingServer() as server:
+        r, asked = ask_as_clients(server.port, "v1", "-c", 10, *SHORT, host="::1")
+        server.stop()
+    check_same_clients(r, asked, server)
+
+
+def test_header_precedes_tls():
+    ca = Authority()
+    cert, key = ca.sign()
+    with NamingServer("--tls-cert", cert, "--tls-key", key) as server:
+        r, asked = ask_as_clients(server.port, "v2", "-c", 50, "--tls", "--tls-ca", ca.cert, *SHORT)
+        server.stop()
+    check_same_clients(r, asked, server)
+    check_equal(server.result["tls_handshakes"], 50, "handshakes")
+
+
+def test_connections_that_send_nothing_are_named_too():
+    with NamingServer() as server:
+        r, asked = ask_as_clients(server.port, "v1", "-c", 20, "--prove", "no", "-t", 0.3)
+        server.stop()
+    check_same_clients(r, asked, server)
+    check_equal(server.result["bytes_received"], 0, "bytes without headers")
+
+
+def test_greeting_and_messages_follow_the_header():
+    with NamingServer("--push", 2000) as server:
+        r, asked = ask_as_clients(server.port, "v2", "-c", 30, "--protocol", "listen", "-t", 0.5, "--drain", "200ms")
+        server.stop()
+    check_equal(identities(server.served()), identities(asked), "clients")
+    check_equal((r.json["connections"]["proven"], r.json["push"]["damaged"]), (30, 0), "greeted, damaged")
+    check(r.json["push"]["measured"] > 0, "messages")
+
+
+def test_client_that_reconnects_is_the_same():
+    with NamingServer() as server:
+        r, asked = ask_as_clients(server.port, "v1", "-c", 20, "--queries-per-conn", 2, "--close", "rst", "-r", 500,
+                                  "-t", 1)
+        server.stop()
+    check_conservation(r)
+    check(r.json["connections"]["reopened"] > 0, "connections replaced")
+    check_equal(set(identities(server.served())), set(identities(asked)), "clients")
+    check_equal(r.json["proxy"]["headers"], r.json["connections"]["connected"], "headers")
+
+
+def test_too_few_clients_are_refused_in_one_line():
+    r = run_client("-c", 64513, *naming("v1", "10.1.0.1"), "--plan", "127.0.0.1")
+    check_code(r, 2)
+    check_equal(r.err.count("\n"), 1, f"lines: {r.err}")
+    check("--proxy-source: invalid value '10.1.0.1'" in r.err and "64513" in r.err, r.err)
+
+
+# --- other clients ---
+
+def connect(server):
+    s = socket.create_connection(("127.0.0.1", server.port), timeout=20)
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return s
+
+
+def is_reset(s):
+    """Whether the server ends the connection with a reset, and sends nothing before."""
+    try:
+        s.recv(100)
+        return False
+    except ConnectionResetError:
+        return True
+    finally:
+        s.close()
+
+
+def test_headers_without_a_client_count_as_the_peer():
+    with NamingServer("--max-connections-per-source", 3) as server:
+        open_sockets = []
+        for header in (LOCAL, b"PROXY UNKNOWN\r\n", LOCAL):
+            s = connect(server)
+            s.sendall(header + b"hello")
+            check_equal(s.recv(100), b"hello", "the echo")
+            open_sockets.append(s)
+        s = connect(server)
+        s.sendall(LOCAL)
+        check(is_reset(s), "the fourth of 127.0.0.1 is reset")
+        server.stop()
+    check_equal(server.result["refused_by"]["connections of one source"], 1, "refused")
+    check_equal((server.result["accepted"], server.result["proxy_headers_local"]), (3, 4), "without a client")
+    check_equal([(row["source"], row["identity"]) for row in server.served()], [("127.0.0.1", "")] * 3, "rows")
+
+
+def test_header_may_come_byte_by_byte_with_data_behind_it():
+    header = b"PROXY TCP4 10.9.8.7 127.0.0.1 6543 53\r\n"
+    with NamingServer() as server, connect(server) as s:
+        for byte in header[:-1]:
+            s.send(bytes([byte]))
+        s.sendall(header[-1:] + b"hello")
+        check_equal(s.recv(100), b"hello", "the echo")
+        s.close()
+        server.stop()
+    check_equal(identities(server.served()), {("10.9.8.7", 6543): 1}, "clients")
+    check_equal((server.result["proxy_header_bytes"], server.result["bytes_received"]), (len(header), 5), "bytes")
+
+
+def test_wrong_missing_and_late_headers_are_told_apart():
+    with NamingServer("--idle-timeout", "200ms") as server:
+        for text in (b"GET / HTTP/1.1\r\n", b"PROXY TCP4 1.2.3.4\r\n", SIGNATURE + b"\x31", b"PROXY " + 120 * b"x"):
+            s = connect(server)
+            s.sendall(text)
+            check(is_reset(s), f"reset after {text}")
+        for text in (b"", b"PROXY TCP4 1."):
+            s = connect(server)
+            s.sendall(text)
+            s.shutdown(socket.SHUT_WR)
+            check(is_reset(s), f"reset after {text} and the end")
+        silent = connect(server)
+        check(is_reset(silent), "reset after silence")
+        server.stop()
+    named = {name: n for name, n in server.result["refused_by"].items() if n > 0}
+    check_equal(named, {"malformed PROXY header": 4, "no PROXY header": 2, "late PROXY header": 1}, "refused")
+    check_equal((server.result["accepted"], server.result["refused"]), (0, 7), "accepted, refused")
+    check("malformed PROXY header: 4, no PROXY header: 2, late PROXY header: 1\n" in server.stderr(), server.stderr())
+
+
+def test_limit_per_source_counts_named_clients():
+    with ControlledServer("--max-connections-per-source", 2) as server:
+        r, asked = ask_as_clients(server.port, "v2", "-c", 40, *SHORT, sources="10.1.0.0-10.1.0.19")
+        check_conservation(r)
+        check_equal(r.json["connections"]["proven"], 40, "two connections of each client")
+        check_equal({client for client, _ in identities(asked)}, {f"10.1.0.{i}" for i in range(20)}, "clients")
+        server.wait_until_idle()
+        r, _ = ask_as_clients(server.port, "v2", "-c", 30, *SHORT, sources="10.1.0.0-10.1.0.9")
+        server.stop()
+    check_equal(r.json["connections"]["outcomes"].get("run/finished"), 20, f"outcomes: {r.json['connections']}")
+    check_equal((server.result["accepted"], server.result["refused_by"]["connections of one source"]), (60, 10), "served")
+
+
+if __name__ == "__main__":
+    main()
