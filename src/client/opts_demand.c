@@ -25,6 +25,8 @@ static int refuse_others(const struct client_opts *o, char *error)
         {"--protocol listen", o->protocol == CLIENT_PROTOCOL_LISTEN, "listeners send no queries"},
         {"--find", o->find != CLIENT_FIND_NONE, "the search keeps its connections open"},
         {"--conn-schedule", o->conn_schedule != NULL, "queries open the connections"},
+        {"--connect-arrival", o->connect_arrival != CLIENT_CONNECT_WINDOW,
+         "queries open the connections"},
         {"--max-connections", o->max_connections != 0, "queries open the connections"},
         {"--queries-per-conn", o->queries_per_conn > 0, "idle connections are closed"},
         {"--reconnect", o->reconnect, "the next query opens a connection"},

@@ -199,6 +199,7 @@ static void put_latency(struct json *j, const struct client_result *r)
     put_metric(j, "connect", r, CLIENT_CONNECT);
     put_metric(j, "handshake", r, CLIENT_HANDSHAKE);
     put_metric(j, "gap", r, CLIENT_GAP);
+    put_metric(j, "recovery", r, CLIENT_RECOVERY);
     put_metric(j, "min_rtt", r, CLIENT_MIN_RTT);
     put_metric(j, "open_lag", r, CLIENT_OPEN_LAG);
     put_metric(j, "due_to_connected", r, CLIENT_DUE_CONNECTED);

@@ -66,9 +66,7 @@ static void print_head(FILE *out, const struct report_about *about, const struct
             about->target,
             units_format_count(text, about->config->on_demand ? about->config->n_connections
                                                               : r->connections_asked),
-            about->config->on_demand          ? " at most, on demand"
-            : about->config->population.n > 0 ? " at most, on a schedule"
-                                              : "");
+            about->config->population.n > 0 ? " at most, on a schedule" : "");
     print_load(out, about, r);
     fprintf(out,
             "\n  %" PRIu32 " thread%s, pacing %s, seed %" PRIu64
@@ -315,6 +313,7 @@ static void print_latency(FILE *out, const struct report_about *about,
     print_metric(out, "connect", r, CLIENT_CONNECT, timeout_ns);
     print_metric(out, "handshake", r, CLIENT_HANDSHAKE, timeout_ns);
     print_metric(out, "gap", r, CLIENT_GAP, timeout_ns);
+    print_metric(out, "recovery", r, CLIENT_RECOVERY, timeout_ns);
     print_metric(out, "min RTT", r, CLIENT_MIN_RTT, timeout_ns);
     if (about->rate_qps <= 0 && !about->config->listens)
         return;

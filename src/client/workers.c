@@ -141,6 +141,7 @@ static void collect(const struct client_figures *f, struct client_result *result
     losses_merge(&result->losses, &f->losses);
     timeout_counts_merge(&result->timeouts, &f->timeouts);
     hist_merge(&result->metrics[CLIENT_GAP], &f->gaps);
+    hist_merge(&result->metrics[CLIENT_RECOVERY], &f->recoveries);
     if (result->tls_version == NULL) {
         result->tls_version = f->tls_version;
         result->tls_cipher = f->tls_cipher;

@@ -22,9 +22,10 @@ static const struct metric_name query_metrics[] = {
     {"response", "response"}, {"service", "service"}, {"net", "net"}};
 static const struct metric_name other_metrics[] = {
     {"send_lag", "send lag"},   {"own", "own delay"}, {"connect", "connect"},
-    {"handshake", "handshake"}, {"gap", "gap"},       {"min_rtt", "min RTT"}};
+    {"handshake", "handshake"}, {"gap", "gap"},       {"recovery", "recovery"},
+    {"min_rtt", "min RTT"}};
 
-enum { MOST_METRICS = 6, HOLDS_COLUMN = 1 };
+enum { MOST_METRICS = 7, HOLDS_COLUMN = 1 };
 
 struct metric_table {
     struct html_column columns[MOST_METRICS + 2];

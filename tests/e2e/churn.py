@@ -148,6 +148,10 @@ def test_connections_come_back_with_the_server():
     check_equal((c["live_at_end"], server["peak"]), (300, 300), "live connections on both sides")
     check_equal(r.json["latency_ns"]["gap"]["count"], 300, "gaps")
     check_between(r.json["latency_ns"]["gap"]["min"], 0.2e9, took_s * 1e9, "shortest gap")
+    recovery = r.json["latency_ns"]["recovery"]
+    check_equal((recovery["count"], recovery["over"]), (300, 0), "connections that came back")
+    check_between(recovery["min"], 1e9, recovery["max"], "shortest recovery: the server was away for 1 s")
+    check(recovery["max"] <= took_s * 1e9, f"the longest: {recovery['max']}")
     check_equal(q["error"] + q["unsent"], q["scheduled"] - q["answered"] - q["cancelled"], "the outage's queries")
     with stall_may_spoil():
         check(q["unsent"] > 1000, f"due while no connection lived: {q['unsent']}")

@@ -290,7 +290,7 @@ static void draw_on_demand(struct scenario *s, struct rng *r)
         return;
     s->on_demand = 1;
     s->idle_close_us = one_in(r, 5) ? 0 : of_any_size(r, 1, 100000);
-    s->queries_per_conn = s->reconnect = s->prove = 0;
+    s->queries_per_conn = s->reconnect = s->prove = s->connect_arrival = 0;
     if (s->protocol != 0 || one_in(r, 2))
         return;
     s->keepalive = 1;

@@ -40,7 +40,7 @@ struct client_figures {
     _Atomic uint32_t n_collected;   /* sets merged and cleared by the main thread */
     /* Of the whole run: a second set would touch more memory than the connections of a small run.
      */
-    struct hist connect_times, handshake_times, min_rtts, gaps;
+    struct hist connect_times, handshake_times, min_rtts, gaps, recoveries;
     struct losses losses;
     struct timeout_counts timeouts; /* of edns-tcp-keepalive, if it is requested */
     /* One per element of client_transport.conns; NULL: not requested. */

@@ -25,6 +25,9 @@ enum client_metric {
     CLIENT_HANDSHAKE,                        /* established to the end of the TLS handshake */
     CLIENT_MIN_RTT, /* the lowest that TCP measured, in whole microseconds, read at close */
     CLIENT_GAP,     /* end of a connection to its successor in the slot being usable */
+    /* Failure of a usable connection to the slot being usable again, whatever failed in between;
+     * beyond: not before the end of the run. */
+    CLIENT_RECOVERY,
     CLIENT_N_METRICS
 };
 

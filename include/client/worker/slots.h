@@ -16,10 +16,12 @@
 struct client_slot {
     uint64_t tuple;      /* number of the source tuple in the plan (client/worker/tuples.h) */
     uint64_t ended_ns;   /* end of the previous connection; 0: none */
+    uint64_t lost_ns;    /* failure of a usable connection that nothing has replaced; 0: none */
     uint32_t n_begun;    /* connections in this slot so far */
     uint32_t n_queries;  /* given to the current connection */
     uint32_t n_failures; /* consecutive connections that failed before they were usable */
     uint32_t position;   /* index in client_slots.usable, if usable */
+    bool was_usable;     /* the latest connection */
 };
 
 struct client_slots {
@@ -48,6 +50,12 @@ void client_slots_forget(struct client_slots *s, uint32_t slot);
 /* The connection became usable.  Returns the time since the previous one ended; 0: there was none.
  */
 uint64_t client_slots_add_usable(struct client_slots *s, uint32_t slot, uint64_t now_ns);
+
+/* The connection failed at now_ns.  If it was usable, the slot is lost until the next one is. */
+void client_slots_fail(struct client_slots *s, uint32_t slot, uint64_t now_ns);
+
+/* The connection became usable.  Returns for how long the slot was lost; 0: it was not. */
+uint64_t client_slots_recover(struct client_slots *s, uint32_t slot, uint64_t now_ns);
 
 /* The connection is no longer usable. */
 void client_slots_remove_usable(struct client_slots *s, uint32_t slot);

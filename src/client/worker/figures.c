@@ -32,6 +32,7 @@ void client_figures_free(struct client_figures *f)
     hist_free(&f->handshake_times);
     hist_free(&f->min_rtts);
     hist_free(&f->gaps);
+    hist_free(&f->recoveries);
     losses_free(&f->losses);
     timeout_counts_free(&f->timeouts);
     free(f->records);

@@ -61,10 +61,14 @@ static void on_usable(void *owner, struct client_conn *c)
     const uint64_t now_ns = clock_now_ns();
 
     if (client_slots_are_kept(&p->slots)) {
-        const uint64_t gap_ns = client_slots_add_usable(&p->slots, client_conn_slot(c), now_ns);
+        const uint32_t slot = client_conn_slot(c);
+        const uint64_t gap_ns = client_slots_add_usable(&p->slots, slot, now_ns);
+        const uint64_t recovery_ns = client_slots_recover(&p->slots, slot, now_ns);
 
         if (gap_ns > 0)
             hist_record(&p->transport.figures->gaps, gap_ns);
+        if (recovery_ns > 0)
+            hist_record(&p->transport.figures->recoveries, recovery_ns);
     }
     if (p->transport.config->listens)
         client_subscribe_usable(&p->subscribe, c);
@@ -253,9 +257,11 @@ static int init_slots(struct client_parts *p)
     if (config->queries_per_conn == 0 && !client_config_keeps_opening(config) &&
         config->targets == NULL)
         return 0;
-    return client_slots_init(&p->slots, place->n_conns, config->seed, place->worker) != 0
+    return client_slots_init(&p->slots, place->n_conns, config->seed, place->worker) != 0 ||
+                   hist_init(&place->figures->gaps) != 0 ||
+                   hist_init(&place->figures->recoveries) != 0
                ? -1
-               : hist_init(&place->figures->gaps);
+               : 0;
 }
 
 struct client_parts *client_parts_new(const struct client_parts_place *place)

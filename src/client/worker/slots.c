@@ -25,6 +25,7 @@ void client_slots_free(struct client_slots *s)
 bool client_slots_begin(struct client_slots *s, uint32_t slot)
 {
     s->all[slot].n_queries = 0;
+    s->all[slot].was_usable = false;
     return s->all[slot].n_begun++ > 0;
 }
 
@@ -32,6 +33,7 @@ void client_slots_forget(struct client_slots *s, uint32_t slot)
 {
     s->all[slot].n_begun = 0;
     s->all[slot].n_failures = 0;
+    s->all[slot].lost_ns = 0;
 }
 
 uint64_t client_slots_add_usable(struct client_slots *s, uint32_t slot, uint64_t now_ns)
@@ -39,9 +41,27 @@ uint64_t client_slots_add_usable(struct client_slots *s, uint32_t slot, uint64_t
     struct client_slot *at = &s->all[slot];
 
     at->n_failures = 0;
+    at->was_usable = true;
     at->position = s->n_usable;
     s->usable[s->n_usable++] = slot;
     return at->ended_ns != 0 ? now_ns - at->ended_ns : 0;
+}
+
+void client_slots_fail(struct client_slots *s, uint32_t slot, uint64_t now_ns)
+{
+    struct client_slot *at = &s->all[slot];
+
+    at->n_failures++;
+    if (at->was_usable)
+        at->lost_ns = now_ns;
+}
+
+uint64_t client_slots_recover(struct client_slots *s, uint32_t slot, uint64_t now_ns)
+{
+    const uint64_t lost_ns = s->all[slot].lost_ns;
+
+    s->all[slot].lost_ns = 0;
+    return lost_ns != 0 ? now_ns - lost_ns : 0;
 }
 
 /* Moves the last element to the free position. */

@@ -89,10 +89,12 @@ void client_turnover_ended(struct client_turnover *to, struct client_conn *c,
     if (to->connect->stopped || !client_pool_has(to->pool, i) || to->transport->config->on_demand)
         return;
     slot->ended_ns = clock_now_ns();
-    if (outcome.phase == PHASE_RUN && outcome.reason == REASON_FINISHED)
+    if (outcome.phase == PHASE_RUN && outcome.reason == REASON_FINISHED) {
         client_connect_again(to->connect, i);
-    else if (to->transport->config->reconnect)
-        begin_after_wait(to, c, ++slot->n_failures);
+    } else if (to->transport->config->reconnect) {
+        client_slots_fail(to->slots, i, slot->ended_ns);
+        begin_after_wait(to, c, slot->n_failures);
+    }
 }
 
 void client_turnover_waited(struct client_turnover *to, struct client_conn *c)
@@ -240,6 +242,16 @@ void client_turnover_cancel(struct client_turnover *to)
             client_conn_close(&t->conns[i], (struct outcome){PHASE_RUN, REASON_CANCELLED}, 0);
 }
 
+/* Connections that failed and were not replaced before the end. */
+static void count_lost(struct client_turnover *to)
+{
+    uint64_t n_lost = 0;
+
+    for (uint32_t i = 0; client_slots_are_kept(to->slots) && i < to->transport->n_conns; i++)
+        n_lost += to->slots->all[i].lost_ns != 0 && client_pool_has(to->pool, i);
+    hist_record_beyond(&to->transport->figures->recoveries, n_lost);
+}
+
 void client_turnover_count_missing(struct client_turnover *to)
 {
     const struct client_transport *t = to->transport;
@@ -250,6 +262,7 @@ void client_turnover_count_missing(struct client_turnover *to)
     const uint64_t n_first =
         tally_get(&f->tally.connections.attempted) - tally_get(&f->tally.connections.reopened);
 
+    count_lost(to);
     tally_add(&f->tally.connections.ended[why.phase][why.reason], tally_get(&f->n_asked) - n_first);
     for (uint32_t i = 0; f->records != NULL && i < t->n_conns; i++)
         if (f->records[i].connections == 0) {

@@ -43,6 +43,7 @@ static void other_ways_to_open_connections_are_refused_by_name(void **state)
         {"-r 5 --on-demand --prove yes host", "--prove yes"},
         {"-r 5 --on-demand --conn-schedule 1s:5 host", "--conn-schedule"},
         {"--on-demand --protocol listen host", "--protocol listen"},
+        {"-r 5 --on-demand -n 5 --connect-arrival poisson host", "--connect-arrival"},
         {"--on-demand --find rate --find-range 1-2 host", "--find"},
     };
 

@@ -59,6 +59,29 @@ static void the_gap_lasts_from_an_end_to_the_next_usable_connection(void **state
     client_slots_free(&s);
 }
 
+static void a_slot_is_lost_until_it_is_usable_again_whatever_fails_in_between(void **state)
+{
+    struct client_slots s = {0};
+
+    (void)state;
+    assert_int_equal(client_slots_init(&s, 1, 1, 0), 0);
+    (void)client_slots_begin(&s, 0);
+    client_slots_fail(&s, 0, 50); /* it never was usable */
+    (void)client_slots_begin(&s, 0);
+    client_slots_add_usable(&s, 0, 100);
+    assert_true(client_slots_recover(&s, 0, 100) == 0);
+    client_slots_remove_usable(&s, 0);
+    client_slots_fail(&s, 0, 300);
+    (void)client_slots_begin(&s, 0);
+    client_slots_fail(&s, 0, 400);
+    (void)client_slots_begin(&s, 0);
+    assert_int_equal(s.all[0].n_failures, 2);
+    client_slots_add_usable(&s, 0, 700);
+    assert_true(client_slots_recover(&s, 0, 700) == 400);
+    assert_true(client_slots_recover(&s, 0, 800) == 0);
+    client_slots_free(&s);
+}
+
 static void none_are_kept_without_init(void **state)
 {
     struct client_slots s = {0};
@@ -74,6 +97,7 @@ int main(void)
         cmocka_unit_test(the_list_of_usable_slots_stays_whole_when_any_leaves),
         cmocka_unit_test(the_second_connection_of_a_slot_follows_the_first),
         cmocka_unit_test(the_gap_lasts_from_an_end_to_the_next_usable_connection),
+        cmocka_unit_test(a_slot_is_lost_until_it_is_usable_again_whatever_fails_in_between),
         cmocka_unit_test(none_are_kept_without_init),
     };
 
