@@ -35,7 +35,8 @@ void plot_extent_add(struct plot_extent *e, double value);
 void plot_script_extent(FILE *out, char axis, const struct plot_extent *e);
 
 /* Prints a line "value capacity lower upper" for each search of a sweep with an answer; lower and
- * upper equal the capacity where they are unknown.  Returns the number of lines. */
-size_t plot_script_sweep(FILE *out, const struct json_object *sweep);
+ * upper equal the capacity where they are unknown.  Adds the values to *extent.  Returns the number
+ * of lines.  out, extent NULL: not wanted. */
+size_t plot_script_sweep(FILE *out, const struct json_object *sweep, struct plot_extent *extent);
 
 #endif

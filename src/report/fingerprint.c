@@ -16,7 +16,7 @@ static const char *const no_settings[] = {
     "config",   "profile",  "control", "control-token",  "server-control",
     "quiet",    "source",   "sport",   "stats-interval", "verbose",
     "force",    "plan",     "seed",    "start-at",       "start-file",
-    "late-max", "find-out"};
+    "late-max", "find-out", "sweep-out"};
 static const char *const host_keys[] = {"kernel", "cpus", "threads", "own_fd_tables", "pacing"};
 static const char *const program_paths[] = {"version", "host.libevent", "host.backend"};
 

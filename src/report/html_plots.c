@@ -346,7 +346,7 @@ void html_plots_cpu(FILE *out, const struct watch_series *samples)
 
 bool html_plots_has_sweep(const struct json_object *sweep)
 {
-    return plot_script_sweep(NULL, sweep) > 1;
+    return plot_script_sweep(NULL, sweep, NULL) > 1;
 }
 
 void html_plots_sweep(FILE *out, const struct json_object *sweep)
@@ -355,7 +355,7 @@ void html_plots_sweep(FILE *out, const struct json_object *sweep)
 
     print_head(out, "sweep", over != NULL ? over : "", "capacity, queries/s");
     fputs("$d << EOD\n", out);
-    plot_script_sweep(out, sweep);
+    plot_script_sweep(out, sweep, NULL);
     fputs("EOD\nset logscale x\nset yrange [0:*]\nset format '%.0s%c'\n"
           "plot $d using 1:2:3:4 with yerrorlines lt 1 notitle\n",
           out);

@@ -55,7 +55,7 @@ static bool has_trials(const struct recording *r)
 static bool have_curves(const struct recordings *all)
 {
     for (size_t i = 0; i < all->n; i++)
-        if (plot_script_sweep(NULL, result_find(all->items[i].result, "sweep")) == 0)
+        if (plot_script_sweep(NULL, result_find(all->items[i].result, "sweep"), NULL) == 0)
             return false;
     return true;
 }
@@ -325,11 +325,12 @@ static void print_curves(FILE *out, const struct recordings *all, enum plot_form
     const char *over = result_string(first, "sweep.over");
     const struct json_object *point = result_element(first, "sweep.points", 0);
     const char *unit = result_string(point, "search.unit");
+    struct plot_extent extent = {0};
 
     print_head(out, form, "Capacity");
     for (size_t i = 0; i < all->n; i++) {
         fprintf(out, "$d%zu << EOD\n", i);
-        plot_script_sweep(out, result_find(all->items[i].result, "sweep"));
+        plot_script_sweep(out, result_find(all->items[i].result, "sweep"), &extent);
         fputs("EOD\n", out);
     }
     fputs("set logscale x\nset format '%.10g'\nset yrange [0:*]\nset xlabel ", out);
@@ -337,6 +338,7 @@ static void print_curves(FILE *out, const struct recordings *all, enum plot_form
     fputs(" noenhanced\nset ylabel ", out);
     plot_script_quote(out, unit != NULL ? unit : "load");
     fputs(" noenhanced\nset offsets graph 0.05, graph 0.05, graph 0.05, 0\n", out);
+    plot_script_extent(out, 'x', &extent);
     print_plot_of_blocks(out, all, "using 1:2:3:4 with yerrorlines");
 }
 

@@ -66,7 +66,7 @@ void plot_script_extent(FILE *out, char axis, const struct plot_extent *e)
         fprintf(out, "set %crange [%.9g:%.9g]\n", axis, e->low / 1.1, e->high * 1.1);
 }
 
-size_t plot_script_sweep(FILE *out, const struct json_object *sweep)
+size_t plot_script_sweep(FILE *out, const struct json_object *sweep, struct plot_extent *extent)
 {
     const struct json_object *point;
     size_t n = 0;
@@ -82,6 +82,8 @@ size_t plot_script_sweep(FILE *out, const struct json_object *sweep)
             upper = capacity;
         if (out != NULL)
             fprintf(out, "%.9g %.9g %.9g %.9g\n", at, capacity, lower, upper);
+        if (extent != NULL)
+            plot_extent_add(extent, at);
         n++;
     }
     return n;

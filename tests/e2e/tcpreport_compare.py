@@ -171,6 +171,21 @@ def test_capacities_are_compared_and_nothing_else_of_a_search():
     check_equal(verdict_of(report("compare", *before, "--", *same)), "PASS", "the same capacity")
 
 
+def test_sweeps_are_compared_by_the_geometric_mean_of_their_capacities():
+    directory = os.path.dirname(temp_path("x"))
+    before = searches(directory, "before", [1000 + i for i in range(10)])
+    slower = searches(directory, "slower", [900 + i for i in range(10)])
+    for i, name in enumerate(before + slower):
+        capacity = (1000 if name in before else 900) + i % 10
+        change(name, search=None, sweep={"over": "connections", "points": [
+            {"at": 10, "search": {"capacity": 4 * capacity}}, {"at": 20, "search": {"capacity": capacity}}]})
+    r = report("compare", *before, "--", *slower, code=1)
+    check("REGRESSION: capacity -10.0 % " in r.stdout, r.stdout)
+    check(re.search(r"^capacity +2,0\d\d +18\d\d .* WORSE$|^capacity +2,0\d\d +1,8\d\d .* WORSE$", r.stdout, re.M), r.stdout)
+    change(slower[0], sweep={"over": "connections", "points": [{"at": 10, "search": None}]})
+    check("INCONCLUSIVE" in report("compare", *before, "--", *slower, code=2).stdout, "the control: a run without its capacity")
+
+
 def test_a_search_is_shown_by_its_answer_and_its_trials():
     name, = searches(os.path.dirname(temp_path("x")), "run", [1234])
     out = report("show", name).stdout

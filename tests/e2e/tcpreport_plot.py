@@ -79,6 +79,37 @@ def test_search_of_one_load_is_drawn():
     check_equal((r.stdout, r.stderr), ("", ""), "words about the page")
 
 
+def sweep_of(*capacities):
+    """At 100, 1,000, ... connections; the last search reached the end of its range."""
+    points = [{"at": 100 * 10**i, "search": {"find": "rate", "unit": "q/s", "slo": ["p99<5ms"], "status": "found", "reason": None,
+                                             "capacity": c, "lower": 0.99 * c, "upper": 1.01 * c}} for i, c in enumerate(capacities)]
+    points[-1]["search"].update(status="at-least", upper=None)
+    return {"over": "connections", "points": points}
+
+
+def test_sweeps_are_curves():
+    need_program("gnuplot")
+    directory = os.path.dirname(temp_path("x"))
+    runs_of(directory, ["-r", 500, "-t", "300ms"], ["-r", 500, "-t", "300ms"])
+    files = [f"{directory}/{i}.json" for i in range(2)]
+    for path, factor in zip(files, (1, 0.5)):
+        change(path, search=None, sweep=sweep_of(20000 * factor, 15000 * factor, 9000 * factor), verdict="VALID", reasons=[])
+    axes = ["Capacity", "connections", "q/s"]
+    for curves in (files, files[:1]):
+        r = report("plot", "--kind", "capacity", "-o", f"{directory}/curves.svg", *curves)
+        check_equal((r.stdout, r.stderr), ("", ""), "words about the plot")
+        check_picture(f"{directory}/curves.svg", axes)
+    out = report("show", files[0]).stdout
+    check(re.search(r"^ +1,000 +15,000 q/s +14,850 q/s +15,150 q/s  found$", out, re.M), out)
+    check(re.search(r"^ +10,000 +9,000 q/s +8,910 q/s +-  at-least$", out, re.M), out)
+    report("html", "-o", f"{directory}/page.html", files[0])
+    with open(f"{directory}/page.html") as f:
+        check("Capacity sweep" in f.read(), "the section on the page")
+    change(files[1], sweep=sweep_of(9000))
+    r = report("plot", "--kind", "capacity", "-o", f"{directory}/curves.svg", files[1])
+    check_equal((r.stdout, r.stderr), ("", ""), "words about the plot of one value")
+
+
 def test_plot_says_what_is_missing():
     need_program("gnuplot")
     files = files_to_plot()
