@@ -26,6 +26,7 @@ Each night has a directory, named after its start time (UTC):
   repeated/           the same for runs that were SUSPECT or INVALID
   plan.txt compare.txt verdict.json fingerprint
                       output of the preflight and the comparison; settings, programs and machine
+  page.html           the last run as a page (tcpreport html), unless the night is a PASS
   reference           exists if later nights are compared with this one
 
 Exit codes; all but 0 send mail to mail-to or, if that is not set, print to stderr:
@@ -119,16 +120,28 @@ tell() {
     [ -z "$mail_to" ] || echo "$program: cannot mail $mail_to: $(tail -n 1 "$night/mail.txt")" >&2
 }
 
+# The last run as a page, for those who ask what was wrong.  Without one nothing else changes.
+write_page() {
+    last=$(find "$night" -maxdepth 1 -name 'run-*.json' -size +0 | sort | tail -n 1)
+    [ -n "$last" ] || return 0
+    log=${last%.json}.hlog
+    [ -s "$log" ] || log=
+    timeout --kill-after=10 60 "$tcpreport" html -o "$night/page.html" "$last" ${log:+"$log"} \
+        >"$night/page.txt" 2>&1 8>&- 9>&- || rm -f "$night/page.html"
+}
+
 # An exit code, the verdict, and optionally a file with details.
 conclude() {
     trap '' INT TERM HUP
     end_processes
+    [ "$1" = 0 ] || write_page
     {
         echo "$2"
         for part in repeated.txt ${3:+"$3"}; do
             [ ! -s "$night/$part" ] || grep -vxF -- "$2" "$night/$part" || true
         done
         printf '\nresults: %s\n' "$night"
+        [ ! -s "$night/page.html" ] || printf 'the last run: %s\n' "$night/page.html"
     } >"$night/summary.txt"
     [ "$1" = 0 ] || tell
     concluded=yes

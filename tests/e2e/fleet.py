@@ -45,6 +45,11 @@ def test_four_hosts_are_one_run():
     with stall_may_spoil():  # all four share two CPUs, of which one may stand still
         check(r.spread_ms() <= 50, f"start spread {r.spread_ms()} ms")
     check(os.path.getsize(r.results + "/all.png") > 4000, "the picture")
+    with open(r.results + "/report.html") as f:
+        page = f.read()
+    check_equal([name for name in ("c1", "c2", "c3", "c4") if f">{name}<" not in page], [], "hosts that the page lacks")
+    with open(r.results + "/report.txt") as f:
+        check("/report.html\n" in f.read(), "where it is")
     check_equal(r.result("srv")["accepted"] >= 40000, True, "the server's side")
     # what was merged is what the rows say, all in one
     response = []

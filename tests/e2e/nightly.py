@@ -39,6 +39,9 @@ def test_a_night_against_a_real_server():
                  "net/ipv4/tcp_rmem ", "tcpclient "):
         check(text in fingerprint, f"{text} in {fingerprint}")
     check(not listens(port), "the server is stopped")
+    with open(f"{night}/page.html") as f:
+        check(f"tcpclient to 127.0.0.1:{port}" in f.read(), "the page about the last run")
+    check(f"\nthe last run: {night}/page.html\n" in nights.summary(night), nights.summary(night))
     nights.day(2)
     nights.run(2, "INCONCLUSIVE: 1 of 7 reference nights")
     write(nights.file("client.conf"), open(nights.file("client.conf")).read().replace("rate = 40", "rate = 44"))
