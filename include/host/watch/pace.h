@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * watch_pace: how often an expensive reading is taken: so that it takes at most 1 % of the time of
- * one CPU, whatever it costs here.  Pure. */
+ * watch_pace: how often an expensive reading is taken: so that it takes at most a given part of the
+ * time of one CPU, whatever it costs here.  Pure. */
 #ifndef TCPSCALER_HOST_WATCH_PACE_H
 #define TCPSCALER_HOST_WATCH_PACE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A reading that cost a CPU some time is followed by 99 times that without one. */
-enum { WATCH_PACE_REST = 99 };
+/* A reading that cost a CPU some time is followed by this many times that without one: for 1 % and,
+ * under load, 0.1 % of its time. */
+enum { WATCH_PACE_REST = 99, WATCH_PACE_LONG_REST = 999 };
 
 struct watch_pace {
     uint64_t due_ns; /* zero-initialize: the first is due at once */
@@ -19,9 +20,10 @@ static inline bool watch_pace_is_due(const struct watch_pace *p, uint64_t now_ns
     return now_ns >= p->due_ns;
 }
 
-static inline void watch_pace_took(struct watch_pace *p, uint64_t now_ns, uint64_t cost_ns)
+static inline void watch_pace_took(struct watch_pace *p, uint64_t now_ns, uint64_t cost_ns,
+                                   unsigned rest)
 {
-    p->due_ns = now_ns + WATCH_PACE_REST * cost_ns;
+    p->due_ns = now_ns + rest * cost_ns;
 }
 
 #endif

@@ -3,8 +3,9 @@
  * of its port.  One thread.
  *
  * Cheap readings are taken for every sample: some files per process.  Others are paced, so that
- * each takes at most 1 % of a CPU (host/watch/pace.h): all processes of the host (to find new
- * children), PSS, and the list of the port's sockets.  Their figures are unknown in between. */
+ * each takes at most 1 % of a CPU, or 0.1 % under load (host/watch/pace.h): all processes of the
+ * host (to find new children), PSS, and the list of the port's sockets.  Their figures are unknown
+ * in between. */
 #ifndef TCPSCALER_HOST_WATCH_WATCH_H
 #define TCPSCALER_HOST_WATCH_WATCH_H
 
@@ -25,6 +26,7 @@ struct watch {
     struct watch_place place; /* its directory only of a unit or group */
     bool is_alone;            /* the control group has no other processes */
     bool shares_network;      /* with this process: its sockets can be listed */
+    bool is_under_load;       /* set by the caller */
     struct watch_pace scan, pss, sockets;
     char name[WATCH_TEXT_BYTES]; /* "nsd (process 12)"; may contain any byte */
     char end[WATCH_TEXT_BYTES];  /* why the last sample could not be taken; "": it could */

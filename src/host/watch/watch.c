@@ -156,7 +156,8 @@ static void take_paced(struct watch *w, struct watch_pace *pace, struct watch_sa
     if (!watch_pace_is_due(pace, clock_now_ns()))
         return;
     take(w, s);
-    watch_pace_took(pace, clock_now_ns(), clock_thread_cpu_ns() - before_ns);
+    watch_pace_took(pace, clock_now_ns(), clock_thread_cpu_ns() - before_ns,
+                    w->is_under_load ? WATCH_PACE_LONG_REST : WATCH_PACE_REST);
 }
 
 static void take_scan(struct watch *w, struct watch_sample *s)

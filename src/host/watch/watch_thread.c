@@ -29,6 +29,7 @@ static bool take(struct watch_thread *t, const struct watch_load *load)
 {
     struct watch_sample sample;
 
+    t->watch.is_under_load = load->has_begun;
     if (!watch_take(&t->watch, &sample)) {
         log_error("--watch: %s: %s", t->watch.name, t->watch.end);
         return false;
