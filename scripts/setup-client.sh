@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Tunes a Linux host for a client with a very large number of TCP connections, and reverts it.
 set -eu
+parts=$(dirname "$(readlink -f "$0")") # installed, the program is a link
 # shellcheck source=scripts/setup-lib.sh
-. "$(dirname "$(readlink -f "$0")")/setup-lib.sh"
+. "$parts/setup-lib.sh"
 
 sources='' device='' low_port=''
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# shellcheck shell=sh
-# Shared by setup-server.sh and setup-client.sh: sourced, not run.
+# shellcheck shell=sh disable=SC2154 # parts, of the script
+# Shared by setup-server.sh and setup-client.sh: sourced, not run, from the directory $parts.
 #
 # A script states the values it wants with the want functions of the parts; the mode decides what happens:
 #   check    print the current value, the wanted value and the reason; change nothing; exit 1 on a difference
@@ -9,8 +9,7 @@
 #   revert   undo the changes in the state file, last one first, and remove it
 
 program=$(basename "$0")
-path=$(readlink -f "$0") # installed, the program is a link
-script=$(basename "$path" .sh)
+script=$(basename "$(readlink -f "$0")" .sh)
 mode=check
 connections=10000
 port=4242
@@ -25,7 +24,6 @@ revert_after=
 differing=0
 refused=0
 
-parts=$(dirname "$path")
 # shellcheck source=scripts/setup-state.sh
 . "$parts/setup-state.sh"
 # shellcheck source=scripts/setup-sysctl.sh

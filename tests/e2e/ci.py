@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-""".ci/run and scripts/install-deps.sh, with stubs for the tools: no failure is ignored; and the lint of words."""
+""".ci/run and scripts/install-deps.sh, with stubs for the tools: no failure is ignored; and the lints of words and of workflows."""
 
 from harness import *
 
@@ -96,6 +96,18 @@ def test_repository_has_no_phrase_of_the_lint():
         skip("not a git repository")
     r = run_words_lint()
     check_equal((r.returncode, r.stdout), (0, ""), "phrases")
+
+
+def test_actions_are_pinned_to_commits():
+    lint = os.path.join(SOURCE_DIR, "tests/lint/pins.sh")
+    r = subprocess.run([lint], capture_output=True, text=True, timeout=60)
+    check_equal((r.returncode, r.stdout), (0, ""), "actions that are not")
+    pinned = f"      - uses: actions/checkout@{'0123456789' * 4} # v4.3.1"
+    path = temp_path("workflow.yml")
+    for line, code in ((pinned, 0), (pinned.replace("89 ", "8 "), 1), (pinned.split(" #")[0], 1), ("      - uses: actions/checkout@v4", 1)):
+        with open(path, "w") as f:
+            f.write(f"steps:\n{line}\n")
+        check_equal(subprocess.run([lint, path], capture_output=True, timeout=60).returncode, code, line)
 
 
 def test_packages_are_those_of_the_clang_of_the_system():

@@ -113,6 +113,18 @@ def test_wrong_names_are_found():
                 ["tcpclient", "tcpserver"], "plain names among names with a prefix")
 
 
+def test_versions_agree():
+    def found(pattern, *path):
+        with open(os.path.join(SOURCE_DIR, *path)) as f:
+            return re.findall(pattern, f.read(), re.M)[0]
+
+    version = found(r"project\(tcpscaler VERSION (\S+)", "CMakeLists.txt")
+    check_equal(found(r"^tcpscaler \(([^-]*)-\d+\)", "debian", "changelog"), version, "debian/changelog")
+    check_equal(found(r"^## (\S+)", "CHANGELOG.md"), version, "CHANGELOG.md")
+    for page in glob.glob(f"{SOURCE_DIR}/docs/*.[178]"):
+        check_equal(found(r'^\.TH .* "tcpscaler (\S+)"', page), version, page)
+
+
 def test_programs_say_the_name_they_are_called_by():
     for prefix in PREFIXES:
         for directory, name in (("bin", f"{prefix}tcpclient"), ("bin", f"{prefix}tcpserver"), ("lib/tcpscaler/bin", "tcpclient"),

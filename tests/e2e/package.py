@@ -101,6 +101,28 @@ def test_dependencies_are_the_libraries_used():
     check_equal({text.split()[0] for text in depends.split(", ")}, libraries, "dependencies")
 
 
+def linked_libraries():
+    """What the SBOM calls the libraries that the programs are linked to."""
+    names = {"libc": "libc", "libm": "libc", "libevent": "libevent", "libssl": "openssl", "libcrypto": "openssl", "libz": "zlib",
+             "libjson": "json-c"}
+    programs = run("objdump", "-p", *(f"{unpacked()}/usr/bin/{name}" for name in NAMES)).stdout
+    return {names[re.match(r"[a-z]+", library).group()] for library in re.findall(r"NEEDED +(lib\S+)", programs)}
+
+
+def test_bill_of_materials_has_the_libraries_that_the_programs_are_linked_to():
+    need_program("objdump")
+    with open(f"{unpacked()}/usr/share/doc/tcpscaler/tcpscaler.spdx.json") as f:
+        bill = json.load(f)
+    linked = [r["relatedSpdxElement"] for r in bill["relationships"] if r["relationshipType"] == "DYNAMIC_LINK"]
+    check_equal({name.removeprefix("SPDXRef-") for name in linked}, linked_libraries(), "libraries")
+    check(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", bill["creationInfo"]["created"]), "created")
+    ids = [p["SPDXID"] for p in bill["packages"]]
+    check_equal((bill["spdxVersion"], len(ids), len(set(ids))), ("SPDX-2.3", len(linked) + 1, len(ids)), "packages")
+    for p in bill["packages"]:
+        check({"name", "downloadLocation", "licenseConcluded"} <= p.keys(), f"{p}")
+        check("versionInfo" in p or p["name"] == "libc", f"the version of {p['name']}")
+
+
 def test_package_conflicts_with_those_that_have_a_tcpserver_too():
     check_equal(run("dpkg-deb", "-f", package(), "Conflicts").stdout, "ucspi-tcp, ucspi-tcp-ipv6\n", "Conflicts")
 
