@@ -120,6 +120,7 @@ def test_versions_agree():
 
     version = found(r"project\(tcpscaler VERSION (\S+)", "CMakeLists.txt")
     check_equal(found(r"^tcpscaler \(([^-]*)-\d+\)", "debian", "changelog"), version, "debian/changelog")
+    check_equal(found(r"^Version: +(\S+)", "packaging", "tcpscaler.spec"), version, "packaging/tcpscaler.spec")
     check_equal(found(r"^## (\S+)", "CHANGELOG.md"), version, "CHANGELOG.md")
     for page in glob.glob(f"{SOURCE_DIR}/docs/*.[178]"):
         check_equal(found(r'^\.TH .* "tcpscaler (\S+)"', page), version, page)
