@@ -2,27 +2,34 @@
 # SPDX-License-Identifier: MIT
 # Prints the shell completion of a program: its options from --help, and their choices from its error message for
 # an invalid value.
-#   scripts/completion.sh bash|zsh PROGRAM
+#   scripts/completion.sh bash|zsh PROGRAM [EMULATOR...]       EMULATOR: runs a program that is for another CPU
 set -eu
 
-[ $# = 2 ] || { echo "usage: $0 bash|zsh PROGRAM" >&2; exit 2; }
+[ $# -ge 2 ] || { echo "usage: $0 bash|zsh PROGRAM [EMULATOR...]" >&2; exit 2; }
 shell=$1
 program=$2
 name=$(basename "$program")
+shift 2
+emulator=$*
 tab=$(printf '\t')
+
+run() {
+    # shellcheck disable=SC2086 # a list of words
+    $emulator "$program" "$@"
+}
 
 # The choices of an option, or nothing.  The unknown option keeps the program from starting.
 choices() {
     option=$1
     shift
-    { "$program" "$@" "--$option=?" --no-such-option 2>&1 || true; } |
+    { run "$@" "--$option=?" --no-such-option 2>&1 || true; } |
         sed -nE "s/.*: expected ([a-z0-9._-]+((\||, )[a-z0-9._-]+)+)\$/\1/p" | sed 's/[|,]/ /g; s/  */ /g'
 }
 
 # Of each option: letter, name, argument, choices, help, with tabs between; "-" is none.  The help of a long
 # name is on the line below it.
 options() {
-    "$program" "$@" --help | sed -nE -e "/^ +(-., )?--[a-z-]+( [^ ]+)?\$/{N; s/\n +/  /}" -e \
+    run "$@" --help | sed -nE -e "/^ +(-., )?--[a-z-]+( [^ ]+)?\$/{N; s/\n +/  /}" -e \
         "s/^  (-(.),|   ) --([a-z-]+)( ([^ ]+))? +(.*)\$/-\2$tab\3$tab-\5$tab\6/p" |
         while IFS=$tab read -r letter option argument help; do
             accepted=-
@@ -33,12 +40,12 @@ options() {
 
 # The name of the first operand.
 operand() {
-    "$program" "$@" --help | sed -n '1s/.*\[options\] *\[*\([A-Z]*\).*/\1/p'
+    run "$@" --help | sed -n '1s/.*\[options\] *\[*\([A-Z]*\).*/\1/p'
 }
 
 # The lines below "Commands" in --help: name, tab, summary.
 commands() {
-    "$program" --help | sed -nE "/^Commands/,/^\$/s/^  ([a-z]+) +(.*)/\1$tab\2/p"
+    run --help | sed -nE "/^Commands/,/^\$/s/^  ([a-z]+) +(.*)/\1$tab\2/p"
 }
 
 # --- bash: a case per option that takes a value ---
@@ -152,7 +159,7 @@ END
     echo 'esac'
 }
 
-"$program" --help >/dev/null
+run --help >/dev/null
 case $shell in
 bash) bash_completion ;;
 zsh) zsh_completion ;;

@@ -110,21 +110,49 @@ def test_actions_are_pinned_to_commits():
         check_equal(subprocess.run([lint, path], capture_output=True, timeout=60).returncode, code, line)
 
 
-def test_packages_are_those_of_the_clang_of_the_system():
+# --- scripts/install-deps.sh ---
+
+CLANG = "[ $1 = madison ] || { printf 'clang\\n  Depends: clang-%s\\n  Breaks: clang-3.2\\n'; exit; }"
+
+
+def install_deps(kind, **stubs):
+    """Its exit code and output with these programs and the tools it needs, but no other."""
     directory = temp_path("bin")
-    stub(directory, "apt-cache", "printf 'clang\\n  Depends: clang-19\\n  Breaks: clang-3.2\\n'")
-    stub(directory, "dpkg-query", "exit 1")
-    stub(directory, "apt-get", 'echo "$@"')
-    stub(directory, "sudo", '"$@"')
-    stub(directory, "tee", "cat >/dev/null")
-    stub(directory, "chmod", "exit 0")
-    stub(directory, "rm", "exit 0")
-    stub(directory, "pip3", "exit 0")
-    stub(directory, "python3", "exit 0")
-    r = subprocess.run([os.path.join(SOURCE_DIR, "scripts/install-deps.sh"), "ci"], capture_output=True, text=True, timeout=60,
-                       env={**os.environ, "PATH": directory + ":" + os.environ["PATH"]})
-    said = r.stdout + r.stderr
-    check("libclang-rt-19-dev" in said and "libclang-rt-14" not in said, said)
+    for tool in ("sh", "sed", "grep", "head", "dirname", "env", "tr", "cat"):
+        os.makedirs(directory, exist_ok=True)
+        os.symlink(shutil.which(tool), os.path.join(directory, tool))
+    for name, text in {"id": "echo 0", "tee": "cat >/dev/null", "chmod": "exit 0", "rm": "exit 0", "python3": "exit 0", **stubs}.items():
+        stub(directory, name.replace("_", "-"), text)
+    r = subprocess.run([os.path.join(SOURCE_DIR, "scripts/install-deps.sh"), kind], capture_output=True, text=True, timeout=60,
+                       env={"PATH": directory})
+    return r.returncode, r.stdout + r.stderr
+
+
+def test_packages_are_those_of_the_clang_of_the_system():
+    for version, names, wanted in ((19, ".", "libclang-rt-19-dev"), (14, "^libclang-rt", "libclang-common-14-dev")):
+        known = f"{CLANG % version}\necho $2 | grep -v '{names}' || [ '{names}' != . ] || echo $2"
+        code, said = install_deps("ci", apt_cache=known, dpkg_query="exit 1", apt_get='echo "$@"')
+        check(code == 0 and wanted in said, f"{wanted}: {code}: {said}")
+        check(len(re.findall("libclang-(?:rt|common)", said)) == 1, f"one of both: {said}")
+
+
+def test_an_error_names_the_package():
+    code, said = install_deps("demo", apt_cache='[ "$2" = gnuplot-nox ] || echo $2', dpkg_query="exit 1", apt_get="exit 0")
+    check(code == 1 and re.search(r"no such package in .*: gnuplot-nox$", said), f"unknown: {code}: {said}")
+    code, said = install_deps("demo", apt_cache="echo $2", dpkg_query='[ "$4" = gawk ] || echo install ok installed',
+                              apt_get="exit 100")
+    check((code, said.splitlines()[-1].endswith("apt-get cannot install: gawk")) == (1, True), f"refused: {code}: {said}")
+    code, said = install_deps("demo", apt_cache="exit 1", dpkg_query="echo install ok installed")
+    check(code == 1 and "please install: gcc" in said, f"neither apt nor dnf: {code}: {said}")
+
+
+def test_fedora_has_what_the_build_needs_and_says_what_it_has_not():
+    code, said = install_deps("demo", rpm='[ "$4" = gcc ]', dnf='echo "$@"')
+    check(code == 0 and "install -y -q glibc-devel" in said and "gnuplot" in said and "libc6-dev" not in said, f"{code}: {said}")
+    code, said = install_deps("build", rpm="exit 1", dnf="exit 1")
+    check(code == 1 and "dnf cannot install: gcc" in said, f"{code}: {said}")
+    code, said = install_deps("test", rpm="exit 1", dnf="exit 1")
+    check(code == 1 and "libcmocka-devel" in said, f"{code}: {said}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+"""Imported first by what measures: without the programs it ends at once and says how to build them."""
+import os
+import shutil
+import sys
+
+
+def missing():
+    """The programs that are needed and not there; those of a build, or $TCPSERVER and $TCPCLIENT."""
+    programs = [os.environ.get(name.upper(), f"build/release/{name}") for name in ("tcpserver", "tcpclient")]
+    return [program for program in programs if shutil.which(program) is None]
+
+
+if missing() and not {"-h", "--help"} & set(sys.argv):
+    sys.exit(f"{os.path.basename(sys.argv[0])}: cannot find {' and '.join(missing())}.\n"
+             "From the root of the repository: scripts/install-deps.sh build && cmake --preset release && "
+             "cmake --build --preset release\n"
+             "or set TCPSERVER and TCPCLIENT.")
