@@ -2,14 +2,28 @@
  * client_find_bound: see client/find_bound.h. */
 #include "client/find_bound.h"
 
-/* The load at which the search ended. */
+/* Returns the smallest load with a bad trial; 0: none. */
+static double smallest_bad(const struct search *s)
+{
+    double smallest = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        if (s->trials[i].judgment.class == TRIAL_BAD &&
+            (smallest == 0 || s->trials[i].order.load < smallest))
+            smallest = s->trials[i].order.load;
+    return smallest;
+}
+
+/* The load at which the search ended; without a bound yet, the one that may become it. */
 static double deciding_load(const struct client_find *f)
 {
     const struct search *s = &f->search;
     double lower, upper;
 
     search_bounds(s, &lower, &upper);
-    return s->reason == SEARCH_VOID && s->n > 0 ? s->trials[s->n - 1].order.load : upper;
+    if (s->reason == SEARCH_VOID && s->n > 0)
+        return s->trials[s->n - 1].order.load;
+    return upper == 0 && s->status == SEARCH_INCONCLUSIVE ? smallest_bad(s) : upper;
 }
 
 static bool decides(const struct client_find *f, size_t i, double load)

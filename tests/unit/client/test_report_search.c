@@ -204,6 +204,24 @@ static void what_was_counted_names_what_bound(void **state)
     assert_has("\"bound_by\": \"client\"");
 }
 
+/* Out of time after a single bad trial: no bound yet, but what happened there is told. */
+static void a_search_cut_short_names_what_happened_at_the_smallest_bad_load(void **state)
+{
+    (void)state;
+    find.search.n = 11;
+    add(SEARCH_DOUBLE, 2000, TRIAL_BAD, TRIAL_GOAL);
+    find.trials[11].overflows = 3;
+    find.search.status = SEARCH_INCONCLUSIVE;
+    find.search.reason = SEARCH_TIME;
+    print_json(&find);
+    assert_has("\"upper\": null");
+    assert_has("\"bound_by\": \"accept-queue\"");
+    find.search.status = SEARCH_AT_LEAST; /* the others outvoted it */
+    find.search.reason = SEARCH_NO_REASON;
+    print_json(&find);
+    assert_has("\"bound_by\": null");
+}
+
 static void connections_per_second_have_their_unit(void **state)
 {
     (void)state;
@@ -225,6 +243,7 @@ int main(void)
         TEST(other_answers_say_what_is_known),
         TEST(trials_are_rows),
         TEST(what_was_counted_names_what_bound),
+        TEST(a_search_cut_short_names_what_happened_at_the_smallest_bad_load),
         TEST(connections_per_second_have_their_unit),
         TEST(without_a_search_there_is_nothing),
     };
