@@ -141,6 +141,7 @@ void ledger_on_sent(uint32_t i, const struct inflight_query *q, uint64_t sent_ns
     entry->intended_ns = q->intended_ns;
     entry->sent_ns = sent_ns;
     entry->on_wire = is_on_wire(i, q->id);
+    entry->is_begun = world.scenario.tls > 0 && q->state != INFLIGHT_WAITING;
     LAW(entry->on_wire || t->was_full, "fd %d id %u: counted as sent, but not written", t->fd,
         q->id);
     LAW(!entry->on_wire || turn()->wire_ns == sent_ns, "fd %d id %u: stamped after it was sent",

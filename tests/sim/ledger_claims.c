@@ -8,6 +8,7 @@
 #include "client/worker/turnover.h"
 #include "descriptor.h"
 #include "ledger.h"
+#include "ledger_entries.h"
 #include "ledger_idle.h"
 #include "ledger_tls.h"
 #include "violation.h"
@@ -42,6 +43,8 @@ void __wrap_client_query_lost(struct client_queries *qs, struct client_conn *c,
                               struct outcome outcome);
 void __real_inflight_answered(struct inflight *t, struct inflight_list *list, uint32_t slot);
 void __wrap_inflight_answered(struct inflight *t, struct inflight_list *list, uint32_t slot);
+void __real_inflight_mark_written(struct inflight *t, struct inflight_list *list);
+void __wrap_inflight_mark_written(struct inflight *t, struct inflight_list *list);
 void __real_inflight_expire(struct inflight *t, struct inflight_list *list, uint32_t slot);
 void __wrap_inflight_expire(struct inflight *t, struct inflight_list *list, uint32_t slot);
 
@@ -70,6 +73,15 @@ void __wrap_inflight_answered(struct inflight *t, struct inflight_list *list, ui
 
     ledger_on_answered(tcp_of_query(t, q), q);
     __real_inflight_answered(t, list, slot);
+}
+
+void __wrap_inflight_mark_written(struct inflight *t, struct inflight_list *list)
+{
+    const struct inflight_query *q = inflight_at(t, list->waiting_head);
+
+    if (world.scenario.tls > 0)
+        ledger_entry_begin(tcp_of_query(t, q), q->id);
+    __real_inflight_mark_written(t, list);
 }
 
 void __wrap_inflight_expire(struct inflight *t, struct inflight_list *list, uint32_t slot)

@@ -125,14 +125,16 @@ uint32_t ledger_entry_answered(uint32_t i, uint16_t id)
     const struct tcp *t = tcp_at(i);
     const uint32_t e = ledger_entry_find(i, id);
 
-    if (e == LEDGER_NONE || all[e].on_wire)
+    if (e == LEDGER_NONE || all[e].on_wire || all[e].is_begun)
         return e;
     return t->peer.offset > 0 && !t->ledger.is_orphan && first_unwritten(t) == e ? e : LEDGER_NONE;
 }
 
 void ledger_entry_end_by_answer(uint32_t e)
 {
-    if (!all[e].on_wire)
+    if (!all[e].on_wire && all[e].is_begun)
+        tcp_at(all[e].tcp)->ledger.n_orphans++;
+    else if (!all[e].on_wire)
         tcp_at(all[e].tcp)->ledger.is_orphan = true;
     ledger_entry_free(e);
 }
@@ -145,6 +147,16 @@ uint32_t ledger_entry_unwritten(uint32_t i, uint16_t id)
         return first_unwritten(tcp_at(i));
     e = ledger_entry_find(i, id);
     return e != LEDGER_NONE && !all[e].on_wire ? e : LEDGER_NONE;
+}
+
+void ledger_entry_begin(uint32_t i, uint16_t id)
+{
+    uint32_t e = ledger_entry_find(i, id);
+
+    while (!has_ids && e != LEDGER_NONE && all[e].is_begun)
+        e = all[e].next;
+    if (e != LEDGER_NONE)
+        all[e].is_begun = true;
 }
 
 /* --- come and go --- */

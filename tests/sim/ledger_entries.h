@@ -20,6 +20,7 @@ struct ledger_entry {
     uint16_t id;
     uint8_t state, class;
     bool on_wire;
+    bool is_begun; /* with TLS: encrypted, if not yet written */
 };
 
 void ledger_entries_begin(bool has_ids);
@@ -38,6 +39,10 @@ uint32_t ledger_entry_answered(uint32_t i, uint16_t id);
 /* The first of connection i that is not on the wire; LEDGER_NONE.  `id` is its, if there are ids.
  */
 uint32_t ledger_entry_unwritten(uint32_t i, uint16_t id);
+
+/* That of connection i with this id, without ids the next one, is encrypted; nothing if it has not
+ * yet been said to be sent. */
+void ledger_entry_begin(uint32_t i, uint16_t id);
 
 void ledger_entry_free(uint32_t e);
 
