@@ -26,6 +26,7 @@ struct options {
     double minutes; /* 0: no limit */
     bool twice, shrinks, is_quiet;
     const char *scenario, *replay;
+    const char *only; /* a field; NULL: any scenario */
 };
 
 /* What a child and its parent share. */
@@ -92,6 +93,15 @@ static int run_one(struct scenario *s, const struct options *o)
 
 /* --- many --- */
 
+/* Whether the scenario has the field that is asked for. */
+static bool is_asked_for(struct scenario *s, const char *field)
+{
+    for (int i = 0; field != NULL && i < SCENARIO_N_FIELDS; i++)
+        if (strcmp(scenario_name_of(i), field) == 0)
+            return *scenario_field(s, i) != scenario_simplest_of(i);
+    return field == NULL;
+}
+
 static void count(const struct drive_result *r)
 {
     progress->n_scenarios++;
@@ -107,9 +117,11 @@ static void count(const struct drive_result *r)
 static void run_seeds(const struct options *o, uint64_t end, double end_s)
 {
     for (; progress->seed < end && now_s() < end_s; progress->seed++) {
-        const struct scenario s = drive_random(progress->seed);
+        struct scenario s = drive_random(progress->seed);
         struct drive_result result;
 
+        if (!is_asked_for(&s, o->only))
+            continue;
         alarm(60);
         if (!run(&s, o, &result)) {
             fprintf(stderr, "not twice the same\n");
@@ -202,7 +214,7 @@ static int replay(const struct options *o)
 
 static void print_usage(void)
 {
-    fputs("usage: sim [--seed S] [--seeds N] [--minutes M] [--twice] [--no-shrink]\n"
+    fputs("usage: sim [--seed S] [--seeds N] [--minutes M] [--only FIELD] [--twice] [--no-shrink]\n"
           "       sim --scenario 'seed=S NAME=VALUE ...' [--trace | --twice | --shrink]\n"
           "       sim --random S            the scenario of a seed, as text\n"
           "       sim --replay FILE\n"
@@ -212,17 +224,13 @@ static void print_usage(void)
 
 static int parse(struct options *o, int argc, char **argv)
 {
-    static const struct option table[] = {{"seed", required_argument, NULL, 's'},
-                                          {"seeds", required_argument, NULL, 'n'},
-                                          {"minutes", required_argument, NULL, 'm'},
-                                          {"twice", no_argument, NULL, '2'},
-                                          {"scenario", required_argument, NULL, 'c'},
-                                          {"trace", no_argument, NULL, 't'},
-                                          {"replay", required_argument, NULL, 'r'},
-                                          {"no-shrink", no_argument, NULL, 'N'},
-                                          {"shrink", no_argument, NULL, 'S'},
-                                          {"random", required_argument, NULL, 'R'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option table[] = {
+        {"seed", required_argument, NULL, 's'},     {"seeds", required_argument, NULL, 'n'},
+        {"minutes", required_argument, NULL, 'm'},  {"twice", no_argument, NULL, '2'},
+        {"scenario", required_argument, NULL, 'c'}, {"trace", no_argument, NULL, 't'},
+        {"replay", required_argument, NULL, 'r'},   {"only", required_argument, NULL, 'o'},
+        {"no-shrink", no_argument, NULL, 'N'},      {"shrink", no_argument, NULL, 'S'},
+        {"random", required_argument, NULL, 'R'},   {NULL, 0, NULL, 0}};
     char text[SCENARIO_TEXT_BYTES];
     struct scenario s;
     int option, shrink = -1;
@@ -249,6 +257,9 @@ static int parse(struct options *o, int argc, char **argv)
             break;
         case 'r':
             o->replay = optarg;
+            break;
+        case 'o':
+            o->only = optarg;
             break;
         case 'N':
         case 'S':
