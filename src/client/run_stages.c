@@ -75,9 +75,22 @@ void client_run_stop(struct client_run_state *r)
     client_workers_post(&r->workers, CLIENT_STOP, 0);
 }
 
+/* No connection is left, and none will be opened. */
+static bool is_deserted(const struct client_run_state *r)
+{
+    return !client_config_keeps_opening(r->config) &&
+           CLIENT_WORKERS_GAUGE(&r->workers, n_live) == 0;
+}
+
+/* The connections may have been lost in the meantime. */
 static void on_gate_opened(void *arg, uint64_t begin_ns)
 {
-    start_load(arg, begin_ns);
+    struct client_run_state *r = arg;
+
+    if (is_deserted(r))
+        client_run_stop(r);
+    else
+        start_load(r, begin_ns);
 }
 
 static void on_gate_missed(void *arg)
@@ -114,8 +127,7 @@ void client_run_follow_stages(struct client_run_state *r)
         finish(r);
     } else if (r->stage >= CLIENT_CONNECTED && !r->started && !r->result->interrupted &&
                !r->result->gave_up) {
-        if (!client_config_keeps_opening(r->config) &&
-            CLIENT_WORKERS_GAUGE(&r->workers, n_live) == 0)
+        if (is_deserted(r))
             client_run_stop(r);
         else if (r->settings->gate == NULL)
             start_load(r, clock_now_ns() + r->settings->settle_ns);

@@ -295,8 +295,13 @@ MUTATIONS = {
     ),
     "nobody_left_and_it_waits": (
         "src/client/run_stages.c",
-        "            CLIENT_WORKERS_GAUGE(&r->workers, n_live) == 0)\n            client_run_stop(r);",
-        "            CLIENT_WORKERS_GAUGE(&r->workers, n_live) == 0)\n            return;",
+        "        if (is_deserted(r))\n            client_run_stop(r);",
+        "        if (is_deserted(r))\n            return;",
+    ),
+    "load_without_connections": (
+        "src/client/run_stages.c",
+        "    if (is_deserted(r))\n        client_run_stop(r);\n    else\n        start_load(r, begin_ns);",
+        "    start_load(r, begin_ns);",
     ),
 }
 
