@@ -64,6 +64,7 @@ def test_late_answer_is_counted_late_and_not_credited():
         check_equal(r.json["queries"]["timeout"], did["delayed"], "timeouts")
         # those still under way at the end of the drain never arrive
         check_between(r.json["queries"]["late"], did["delayed"] * 3 // 4, did["delayed"], "late")
+        check(r.json["queries"]["answered"] > 0, "answered in time")
     check(r.json["latency_ns"]["service"]["max"] < 200e6, "no answer beyond the timeout")
 
 
