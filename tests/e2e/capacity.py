@@ -143,7 +143,7 @@ def test_connections_per_second_are_opened_on_schedule_and_closed():
     with Server() as server:
         client, trials = start_search("-p", server.port, "--find", "connect-rate", "--find-range", "100-10k", "--slo",
                                       "connect.p50<90ms,p50<90ms", "--close", "rst", "--stats-interval", "200ms")
-        wait_for(lambda: "trial 3 " in client.stderr(), "the third trial", 60)
+        wait_for(lambda: "trial 3 " in client.stderr(), "the third trial")
         client.process.send_signal(signal.SIGINT)
         r = client.wait()
     check_conservation(r)
@@ -167,7 +167,7 @@ def test_a_sweep_searches_at_each_value_and_keeps_its_connections():
         client, trials = start_search("-p", server.port, "--find", "rate", "--sweep", "connections=" + ",".join(map(str, values)),
                                       "--find-range", "100-200", "--find-time", "6s", "--sweep-out", table, "--stats-interval",
                                       "200ms")
-        wait_for(lambda: "connections 12: " in client.stderr(), "the second search", 60)
+        wait_for(lambda: "connections 12: " in client.stderr(), "the second search")
         client.process.send_signal(signal.SIGINT)
         r = client.wait()
         server.stop()
@@ -178,7 +178,8 @@ def test_a_sweep_searches_at_each_value_and_keeps_its_connections():
     begun = [p for p in sweep["points"] if p["search"] is not None]
     check_equal(begun, sweep["points"][:len(begun)], "one after the other")
     check(2 <= len(begun) < 4, f"{len(begun)} searches begun")
-    check_equal([p["search"]["reason"] for p in begun], ["time"] * (len(begun) - 1) + ["stopped"], "why they ended")
+    with stall_may_spoil():
+        check_equal([p["search"]["reason"] for p in begun], ["time"] * (len(begun) - 1) + ["stopped"], "why they ended")
     for p in begun:
         check_equal({t["live"] for t in p["search"]["trials"]} | {p["at"]}, {p["at"]}, f"connections at {p['at']}")
     opened = r.json["connections"]["connected"]
