@@ -247,6 +247,8 @@ static int lead(struct client_run_state *r)
     /* not earlier: the first workers would take CPU time from those still being created */
     client_workers_post(&r->workers, CLIENT_OPEN, clock_now_ns());
     event_base_dispatch(r->base);
+    if (r->settings->watch != NULL)
+        watch_thread_stop(r->settings->watch); /* it reads the workers' counters */
     unwatch(r);
     client_control_end(&r->control);
     if (r->settings->stats_in_place && r->settings->stats_interval_ns > 0)

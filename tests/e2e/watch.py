@@ -101,7 +101,7 @@ def test_cpu_time_is_that_of_the_queries():
 
 def test_listen_queue_is_followed():
     process, port = start_server(DEAF)
-    cost = watched_run(process.pid, port, "-c", 30, "--connect-timeout", "1500ms", "-t", 1).json["server_cost"]
+    cost = watched_run(process.pid, port, "-c", 30, "--connect-timeout", "1500ms", "--timeout", "1s", "-t", 1).json["server_cost"]
     queue = cost["listen_queue"]
     check_equal((queue["longest"], queue["backlog"]), (5, 4), "a queue of 4 holds one more")
     check(queue["overflows"] > 0 and queue["drops"] >= queue["overflows"], f"connections that found it full: {queue}")
