@@ -14,9 +14,9 @@ if [ "${1:-}" = unit ]; then
     exec cmake --build --preset "$preset" --target unit_tests
 fi
 case ${1:-} in
-scripts) suite=scripts preset=release takes="4 minutes" ;;
-truth) suite=truth preset=release takes="3 minutes" ;;
-asan | tsan) suite=code preset=$1 takes="4 minutes" ;;
+scripts) suite=scripts preset=release takes="5 minutes" ;;
+truth) suite=truth preset=release takes="4 minutes" ;;
+asan | tsan) suite=code preset=$1 takes="5 minutes" ;;
 *) suite=code preset=${1:-release} takes="3 minutes" ;;
 esac
 echo "$suite, $preset: about $takes on 2 CPUs once it is built"
