@@ -107,11 +107,6 @@ MUTATIONS = {
         "keep_header(c, header + n, n_header - (size_t)n);",
         "keep_header(c, header + n + 1, n_header - (size_t)n - 1);",
     ),
-    "header_behind_the_query": (
-        "src/client/worker/io.c",
-        "    if (c->header_due)\n        return send_with_header(",
-        "    if (c->header_due && c->state != CLIENT_CONN_LIVE)\n        return send_with_header(",
-    ),
     "half_open_gauge_kept": (
         "src/client/worker/conn.c",
         "    if (c->state == CLIENT_CONN_HALF_OPEN)\n        tally_sub(&f->n_half_open, 1);\n",

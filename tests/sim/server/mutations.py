@@ -122,11 +122,6 @@ MUTATIONS = {
         "        server_conn_refuse(c, SERVER_REFUSED_HEADER_LATE);\n        return;\n    }\n    n = recv",
         "        return;\n    }\n    n = recv",
     ),
-    "each_byte_of_a_header_gives_more_time": (
-        "src/server/header.c",
-        "deadline_ns = c->header->deadline_ns;",
-        "deadline_ns = now_ns + c->conns->config->header_timeout_ns;",
-    ),
     "payload_behind_the_header_lost": (
         "src/server/header.c",
         "    if (c->open && rest->n_bytes > 0)\n",
