@@ -169,8 +169,10 @@ enum tls_status tls_receive(struct tls *t, const uint8_t *data, size_t n, uint8_
     w->n_in = n;
     *n_plain = 0;
     do {
-        if (SSL_read_ex(ssl, plain + *n_plain, room - *n_plain, &n_read) != 1)
+        if (SSL_read_ex(ssl, plain + *n_plain, room - *n_plain, &n_read) != 1) {
+            w->n_in = 0; /* what follows the end is not for the next connection */
             return free_buffers(ssl, status_of_failed_call(ssl));
+        }
         *n_plain += n_read;
     } while (w->n_in > 0 || SSL_has_pending(ssl));
     return free_buffers(ssl, TLS_OK);

@@ -151,7 +151,7 @@ static bool explain_tls(const struct tcp *t, struct outcome *cause)
 {
     const struct client *c = client_of(t);
 
-    if (t->tls.status == TLS_FAILED) {
+    if (t->tls.status == TLS_FAILED && !(t->was_short && world.scenario.watch_permille > 0)) {
         cause->phase = t->tls.is_established ? PHASE_RECEIVE : PHASE_TLS;
         cause->reason = (enum outcome_reason)t->tls.reason;
         return true;
