@@ -11,11 +11,11 @@
 /* ignored: outputs, the target, files whose settings are listed one by one, the control port, the
  * start, and what differs between instances in parallel */
 static const char *const no_settings[] = {
-    "json",     "hlog",     "hgrm",    "output",         "connections-out",
-    "raw",      "raw-full", "sample",  "target",         "port",
-    "config",   "profile",  "control", "control-token",  "server-control",
-    "quiet",    "source",   "sport",   "stats-interval", "verbose",
-    "force",    "plan",     "seed",    "start-at",       "start-file",
+    "json",     "hlog",     "hgrm",     "output",         "connections-out",
+    "raw",      "raw-full", "sample",   "target",         "port",
+    "config",   "profile",  "control",  "control-token",  "server-control",
+    "quiet",    "source",   "sport",    "stats-interval", "verbose",
+    "force",    "plan",     "seed",     "start-at",       "start-file",
     "late-max", "find-out", "sweep-out"};
 static const char *const host_keys[] = {"kernel", "cpus", "threads", "own_fd_tables", "pacing"};
 static const char *const program_paths[] = {"version", "host.libevent", "host.backend"};
