@@ -72,7 +72,7 @@ def test_cut_while_measuring():
         testbed.wait_for_start("c2", 3)
         testbed.call("cut", "c2")
         r = end_of(run, testbed, before, "measuring", 120)
-        check("c2 is not reverted: it does not answer; it reverts by itself" in r.out, r.out)
+        check("c2 is not reverted: it does not answer; it reverts itself" in r.out, r.out)
         check(testbed.states()["c2"] != before["c2"], "the control: it is still tuned")
         made_good(testbed, before, "heal")
 
