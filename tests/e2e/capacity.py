@@ -55,7 +55,7 @@ def test_the_capacity_of_a_queue_is_found():
     capacity = max(r for r in range(1000, 2000, 10) if queue_wait(r, 2000, 0.1) < 0.01)
     server = FaultServer("--capacity", 2000)
     client, trials = start_search("-p", server.port, "-c", 20, "--find", "rate", "--slo", "p90<10ms,lost<1%", "--find-range",
-                                  "500-8k", "--find-width", "10%", "--find-time", "60s")
+                                  "500-8k", "--find-width", "10%", "--find-time", "150s")
     r = client.wait(280)
     server.stop()
     s = check_trials(r, trials, 500, 8000)
@@ -67,7 +67,7 @@ def test_the_capacity_of_a_queue_is_found():
     check(s["limited_by"] in ("p90<10ms", "lost<1%", "queue"), f"limited by {s['limited_by']}")
     confirm, = (t for t in s["trials"] if t["step"] == "confirm" and t["class"] == "good")
     check_between(confirm["load"], 0.94 * s["lower"], 0.96 * s["lower"], "load of the confirmation")
-    check_equal(confirm["duration_s"], 12, "length of the confirmation, a fifth of the time")
+    check_equal(confirm["duration_s"], 30, "length of the confirmation, a fifth of the time")
     overload, = (t for t in s["trials"] if t["step"] == "overload")
     check_between(overload["load"], 1.49 * s["lower"], 1.51 * s["lower"], "load of the overload")
     check(s["recovers"] == (s["recovery_s"] is not None), f"recovery: {s['recovery_s']}")
