@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ * test_find_bound: which trials decide what limited a search, and what it is called. */
+#include "client/find_bound.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static struct client_find f;
+
+static int start(void **state)
+{
+    (void)state;
+    f = (struct client_find){0};
+    search_init(&f.search, &(struct search_config){.min = 1, .max = 1000, .width = 0.03});
+    f.search.status = SEARCH_INCONCLUSIVE;
+    f.search.reason = SEARCH_TIME;
+    return 0;
+}
+
+/* A trial in which nothing was counted. */
+static struct client_find_trial *add(double load, enum trial_class class, enum search_step step)
+{
+    f.search.trials[f.search.n] = (struct search_trial){
+        .order = {.step = step, .load = load, .duration_ns = 1}, .judgment = {.class = class}};
+    return &f.trials[f.search.n++];
+}
+
+static void nothing_limited_a_search_without_bad_trials(void **state)
+{
+    (void)state;
+    assert_null(client_find_bound_name(&f));
+    add(10, TRIAL_GOOD, SEARCH_DOUBLE)->overflows = 5;
+    add(20, TRIAL_VOID, SEARCH_DOUBLE)->overflows = 5;
+    assert_null(client_find_bound_name(&f));
+}
+
+static void bad_trials_at_the_smallest_bad_load_decide(void **state)
+{
+    struct client_find_evidence e;
+
+    (void)state;
+    add(40, TRIAL_BAD, SEARCH_DOUBLE)->overflows = 1000;
+    add(20, TRIAL_BAD, SEARCH_DOUBLE)->syn_retransmits = 3;
+    add(20, TRIAL_GOOD, SEARCH_DOUBLE)->overflows = 1000;
+    add(20, TRIAL_VOID, SEARCH_DOUBLE)->overflows = 1000;
+    add(20, TRIAL_BAD, SEARCH_OVERLOAD)->overflows = 1000;
+    add(20, TRIAL_BAD, SEARCH_DOUBLE)->syn_retransmits = 4;
+    client_find_bound(&f, &e);
+    assert_int_equal(e.n_trials, 2);
+    assert_int_equal(e.syn_retransmits, 7);
+    assert_int_equal(e.overflows, 0);
+    assert_string_equal(client_find_bound_name(&f), "syns-lost");
+}
+
+static void void_trials_decide_if_they_ended_the_search(void **state)
+{
+    struct client_find_evidence e;
+
+    (void)state;
+    add(10, TRIAL_BAD, SEARCH_DOUBLE)->overflows = 5;
+    add(20, TRIAL_VOID, SEARCH_DOUBLE)->overflows = 6;
+    f.search.reason = SEARCH_VOID;
+    client_find_bound(&f, &e);
+    assert_int_equal(e.n_trials, 1);
+    assert_int_equal(e.overflows, 6);
+    assert_string_equal(client_find_bound_name(&f), "client");
+}
+
+static void first_cause_on_the_way_to_the_server_is_named(void **state)
+{
+    struct client_find_trial *t = add(10, TRIAL_BAD, SEARCH_DOUBLE);
+
+    (void)state;
+    assert_string_equal(client_find_bound_name(&f), "server");
+    t->overflows = HOST_COUNTERS_UNKNOWN; /* it is on another host */
+    assert_string_equal(client_find_bound_name(&f), "server");
+    t->syn_retransmits = 1;
+    assert_string_equal(client_find_bound_name(&f), "syns-lost");
+    t->overflows = 1;
+    assert_string_equal(client_find_bound_name(&f), "accept-queue");
+    t->figures.n_not_opened = 1;
+    assert_string_equal(client_find_bound_name(&f), "ports");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(nothing_limited_a_search_without_bad_trials, start),
+        cmocka_unit_test_setup(bad_trials_at_the_smallest_bad_load_decide, start),
+        cmocka_unit_test_setup(void_trials_decide_if_they_ended_the_search, start),
+        cmocka_unit_test_setup(first_cause_on_the_way_to_the_server_is_named, start),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
