@@ -11,6 +11,8 @@ import subprocess
 import tempfile
 import time
 
+from checks import check
+
 RUN = os.getpid()  # unique among the files of tests that run side by side; os.getpid() is not, see enter_own_processes
 
 _started = []
@@ -54,13 +56,15 @@ def busy_loops():
 
 
 def wait_for(condition, what, seconds=120.0):
+    """What it returns, once that is true. It is asked once more after the time, in which this process may have stood still."""
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    while True:
+        is_over = time.monotonic() >= end
         value = condition()
         if value:
             return value
+        check(not is_over, f"waited {seconds} s for {what}")
         time.sleep(0.02)
-    raise AssertionError(f"waited {seconds} s for {what}")
 
 
 def temp_path(name):

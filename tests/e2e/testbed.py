@@ -46,12 +46,12 @@ class Testbed:
             f.write(self.call("inventory"))
 
     def call(self, *arguments, code=0):
-        r = subprocess.run([SCRIPT, *arguments], env=self.environment, capture_output=True, text=True, timeout=60)
+        r = subprocess.run([SCRIPT, *arguments], env=self.environment, capture_output=True, text=True, timeout=300)
         check_equal(r.returncode, code, f"exit code of testbed.sh {arguments}: {r.stderr}")
         return r.stdout
 
     def down(self):
-        subprocess.run([SCRIPT, "down"], env=self.environment, check=True, timeout=60)
+        subprocess.run([SCRIPT, "down"], env=self.environment, check=True, timeout=300)
 
     def __enter__(self):
         return self
@@ -74,15 +74,17 @@ class Testbed:
         return self._states(KERNEL_STATE)
 
     def check_states(self, want, what):
-        """Each host of `want` is in that state, within some seconds: processes may still be ending."""
-        for _ in range(10):
+        """Each host of `want` is in that state, within a minute: processes may still be ending."""
+        end = time.monotonic() + 60
+        while True:
+            is_over = time.monotonic() >= end
             got = self.states(*set(self.hosts) - set(want))
             changes = {host: [f"-{line}" for line in want[host] if line not in got[host]]
                        + [f"+{line}" for line in got[host] if line not in want[host]] for host in want}
             if not any(changes.values()):
                 return
+            check(not is_over, f"{what}: {changes}")
             time.sleep(1)
-        raise AssertionError(f"{what}: {changes}")
 
     def has(self, host, name):
         """Whether the run's directory of the host has this file."""
@@ -91,7 +93,7 @@ class Testbed:
 
     def wait_for_start(self, host, seconds):
         """Waits until this many seconds after the announced start time."""
-        wait_for(lambda: self.has(host, "start"), "the moment", 90)
+        wait_for(lambda: self.has(host, "start"), "the moment")
         moment = float(self.call("in", host, "cat", f"{REMOTE}/start"))
         time.sleep(max(0, moment + seconds - time.time()))
 

@@ -86,13 +86,13 @@ own_network() {
 wait_until() {
     what=$1
     shift
-    for _ in $(seq 200); do
+    for _ in $(seq 1200); do
         if "$@" 2>/dev/null; then
             return
         fi
         sleep 0.05
     done
-    die "waited 10 s for $what"
+    die "waited a minute for $what"
 }
 
 make_keys() {
