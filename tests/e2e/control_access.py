@@ -214,6 +214,7 @@ def check_silent_peers(program, address):
     while asked.is_alive():
         most = max(most, n_descriptors(program))
         time.sleep(0.01)
+    most = max(most, n_descriptors(program))
     check_between(most - before, 2, 300 // 8 + 2, "descriptors taken up by silent peers, and the one who asked")
     check_equal(status, [200], "status of a request beside them")
     for s in silent:
@@ -225,8 +226,9 @@ def test_silent_peers_do_not_use_up_descriptors():
     under = ["sh", "-c", 'ulimit -n 300; exec "$@"', "sh"]
     ports = [f"127.0.0.1:{free_port()}" for _ in range(2)]
     with Server("--control", ports[0], prefix=under) as server:
-        client = Client("-p", server.port, "-c", 50, "-r", 1000, "-t", 60, "--control", ports[1], "127.0.0.1", prefix=under)
+        client = Client("-p", server.port, "-c", 50, "-r", 1000, "--control", ports[1], "127.0.0.1", prefix=under)
         wait_for(lambda: "control at" in client.stderr(), "the client's control port")
+        wait_for(lambda: stats(ports[1])["state"] == "running", "the client to have all its descriptors")
         for program, address in ((server, ports[0]), (client, ports[1])):
             check_silent_peers(program, address)
         ask(ports[1], "/stop")
@@ -239,9 +241,9 @@ def test_strangers_at_an_open_address_get_nothing():
     port, n_slow = free_port(), 50 if SANITIZED else 200  # with more the oldest are ended earlier
     path = token_file()
     with Server("--control", f"0.0.0.0:{port}", "--control-token", path) as server:
-        address = ("127.0.0.1", port)
-        client = Client("-p", server.port, "-c", 50, "-r", 1000, "-t", 7, "127.0.0.1")
-        wait_for(lambda: "running" in client.stderr(), "the load", 60)
+        address, control = ("127.0.0.1", port), control_path()
+        client = Client("-p", server.port, "-c", 50, "-r", 1000, "--control", control, "--stats-interval", "200ms", "127.0.0.1")
+        wait_until_running(client)
         before = rss_bytes(server.pid)
         slow = [socket.create_connection(address, timeout=100) for _ in range(n_slow)]
         for s in slow:
@@ -256,6 +258,7 @@ def test_strangers_at_an_open_address_get_nothing():
             check(is_given_up(s), "a slow one is given up")
             s.close()
         check_equal(curl(f"127.0.0.1:{port}", "GET", "/stats", "-H", "Authorization: Bearer " + TOKEN)[0], 200, "the owner")
+        ask(control, "/stop")
         r = client.wait()
         server.stop()
     print(f"     {each:.0f} bytes for each of {n_slow} slow ones")

@@ -50,9 +50,13 @@ class Steered:
                  stats(self.at_client)["rate"]["duration_s"] > 0.2, "the load")
 
     def wait_until_both_agree(self):
-        """Waits until the last change has reached the server."""
-        wait_for(lambda: stats(self.at_server)["active"] == stats(self.at_client)["connections"]["live_at_end"],
-                 "the connections of both sides")
+        """Waits until the last change has been made, and has reached the server."""
+        def agree():
+            c = stats(self.at_client)["connections"]
+            n_ended = sum(c["outcomes"].values())
+            return c["asked"] == c["attempted"] == c["live_at_end"] + n_ended and \
+                c["wanted_at_end"] == c["live_at_end"] == stats(self.at_server)["active"]
+        wait_for(agree, "the connections of both sides")
 
     def stop(self):
         """Both results, the client's checked for conservation."""
@@ -67,6 +71,8 @@ class Steered:
 
 def check_both_sides(r, server):
     c = r.json["connections"]
+    with stall_may_spoil():  # the client waits some seconds for the answer
+        check(r.json["server"], f"the client was told; stderr: {r.err}")
     check_equal(server["accepted"], c["connected"], "accepted by the server")
     check_equal(server["accepted"], server["active"] + sum(server["closed"].values()), "accepted")
     check_equal(r.json["server"]["accepted"], c["connected"], "accepted, as the client was told")

@@ -30,6 +30,11 @@ def query(port, expression):
     return float(result[0]["value"][1]) if result else None
 
 
+def value_of(port, expression):
+    """The sum that Prometheus has after a scrape that was in time."""
+    return wait_for(lambda: (value := query(port, expression)) is not None and [value], expression)[0]
+
+
 def start_prometheus(targets):
     port, directory = free_port(), os.path.dirname(temp_path("x"))
     config = os.path.join(directory, "prometheus.yml")
@@ -50,12 +55,11 @@ def test_prometheus_has_the_counters_of_the_final_results():
     port = start_prometheus(targets)
     run = Steered("-c", 200, "-r", 2000, "--max-connections", 300, control=targets["client"],
                   server_control=targets["server"])
+    ask(run.at_client, "/pause")
     ask(run.at_client, "/connections/start?n=100")
     ask(run.at_client, "/connections/stop?n=50")
-    wait_for(lambda: stats(run.at_client)["connections"]["live_at_end"] == 250, "250 live")
-    ask(run.at_client, "/pause")
-    wait_for(lambda: stats(run.at_client)["rate"]["now_qps"] == 0 and
-             stats(run.at_client)["queries"]["in_flight"] == 0, "quiet")
+    run.wait_until_both_agree()  # each thread has opened its connections after the pause began: it has sent what was due
+    wait_for(lambda: stats(run.at_client)["queries"]["in_flight"] == 0, "quiet")
     last = metrics(run.at_client)[1]["tcpclient_queries_answered_total"]
 
     def scraped(expression, value):
@@ -66,7 +70,8 @@ def test_prometheus_has_the_counters_of_the_final_results():
 
     # the histograms of the last second are collected a second later
     wait_for(lambda: scraped("tcpclient_response_seconds_count", last), "the last scrape of the client")
-    wait_for(lambda: scraped("tcpserver_connections_active", 250), "the last scrape of the server")
+    wait_for(lambda: scraped("tcpclient_connections_proven_total", 300), "its connections")
+    wait_for(lambda: scraped("tcpserver_connections_closed_total", 50), "the last scrape of the server")
     for key in ("received", "sent"):
         wait_for(lambda: scraped(f"tcpserver_{key}_bytes_total", stats(run.at_server)[f"bytes_{key}"]), "its bytes")
     names = {"client": ("queries_scheduled", "queries_sent", "queries_unsent", "queries_answered",
@@ -74,7 +79,7 @@ def test_prometheus_has_the_counters_of_the_final_results():
                         "connections_connected", "connections_proven", "sent_bytes", "received_bytes"),
              "server": ("connections_accepted", "connections_refused", "connections_closed", "received_bytes",
                         "sent_bytes", "accept_pauses", "back_pressure_pauses", "listen_overflows")}
-    got = {name: {n: query(port, f"tcp{name}_{n}_total") for n in names[name]} for name in names}
+    got = {name: {n: value_of(port, f"tcp{name}_{n}_total") for n in names[name]} for name in names}
     server = stats(run.at_server)
     r, _ = run.stop()
     j = r.json
@@ -88,6 +93,7 @@ def test_prometheus_has_the_counters_of_the_final_results():
     want |= {f"{n}_bytes": server[f"bytes_{n}"] for n in ("received", "sent")}
     want |= {n: server[n] for n in ("accept_pauses", "back_pressure_pauses", "listen_overflows")}
     check_equal(got["server"], want, "what Prometheus has of the server, and its JSON")
+    check_equal((j["connections"]["proven"], server["active"]), (300, 250), "connections")
     for key in ("accepted", "bytes_received", "bytes_sent"):
         check_equal(run.server.result[key], server[key], f"{key} at the end")
 
