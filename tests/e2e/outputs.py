@@ -176,19 +176,22 @@ def test_quiet_says_why_it_is_not_valid():
 
 
 def terminal_output(term):
-    """What a client shows on a terminal of this kind."""
+    """What a client shows on a terminal of this kind, which is interrupted under load."""
     master, slave = pty.openpty()
     environment = {**os.environ, "TERM": term}
     if not term:
         del environment["TERM"]
     with Server() as server:
-        client = start_client("-c", 5, "-r", 100, "-t", "2.5", "--stats-interval", "1s", f"127.0.0.1:{server.port}",
-                              stderr=slave, env=environment)
+        client = start_client("-c", 5, "-r", 100, "--stats-interval", "1s", f"127.0.0.1:{server.port}", stderr=slave,
+                              env=environment)
         os.close(slave)
-        text = b""
+        text, was_interrupted = b"", False
         with contextlib.suppress(OSError):  # EIO: the other end is closed
             while chunk := os.read(master, 65536):
                 text += chunk
+                if b"running" in text and not was_interrupted:
+                    client.send_signal(signal.SIGINT)
+                    was_interrupted = True
         client.wait(30)
     os.close(master)
     return text

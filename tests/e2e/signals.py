@@ -182,7 +182,7 @@ def test_snapshots_of_the_server_replace_one_another():
                 server.process.send_signal(signal.SIGUSR1)
                 time.sleep(0.1)
                 j = json_of(server)
-                return j is not None and j["active"] == n
+                return j is not None and (j["accepted"], j["active"]) == (4, n)
             idle.pop().close()
             wait_for(shows, f"{n} active")  # and so does any that is still to come
         old = server.json_path + ".1"
@@ -200,20 +200,22 @@ def test_snapshots_of_the_server_replace_one_another():
 def test_a_terminal_that_goes_ends_the_run_with_its_report():
     with Server() as server:
         master, slave = pty.openpty()
-        json_path = temp_path("client.json")
-        client = spawn([TCPCLIENT, "-c", "3", "-r", "100", "--json", json_path, f"127.0.0.1:{server.port}"],
+        json_path, rows_path = temp_path("client.json"), temp_path("rows.csv")
+        client = spawn([TCPCLIENT, "-c", "3", "-r", "100", "--json", json_path, "-o", rows_path, f"127.0.0.1:{server.port}"],
                        stderr=slave, stdout=subprocess.DEVNULL)
         os.close(slave)
         shown = b""
         while not re.search(rb" live, [1-9]\d* of 100 sent/s", shown):
             shown += os.read(master, 1000)
+        os.rename(rows_path, rows_path + ".1")
         client.send_signal(signal.SIGHUP)  # the terminal is there: files are to be reopened
-        time.sleep(0.5)
+        wait_for(lambda: has_bytes(rows_path, 0) and any(line[:1] == "A" for line in lines_of(rows_path)), "answers in the new file")
         check_equal(client.poll(), None, "exit code while the terminal is there")
         os.close(master)
         client.send_signal(signal.SIGHUP)
         check_equal(client.wait(60), 130, "exit code")
-        check(json.load(open(json_path))["queries"]["answered"] > 0, "the report")
+        with open(json_path) as f:
+            check(json.load(f)["queries"]["answered"] > 0, "the report")
 
 
 if __name__ == "__main__":

@@ -43,6 +43,13 @@ def established(pid, port):
     return any(s.state == ESTABLISHED and s.remote_port == port for s in tcp_sockets(pid))
 
 
+def catches(pid, number):
+    """Whether the process has a handler for this signal."""
+    with open(f"/proc/{pid}/status") as f:
+        caught = re.search(r"^SigCgt:\s*(\w+)$", f.read(), re.M)[1]
+    return int(caught, 16) >> (number - 1) & 1
+
+
 def sleeps(pid):
     """Whether the main thread waits in the kernel."""
     with open(f"/proc/{pid}/stat") as f:
@@ -100,7 +107,8 @@ def test_sigint_ends_every_phase():
                 ("--start-file that is a FIFO", [*load, "--start-file", fifo()], port_of(), False),
                 ("load", load, port_of(), False),
                 ("holding", ["-c", 5], port_of(), False),
-                ("drain", ["-c", 5, "--prove", "no", "-r", 50, "-t", "0.2", "--timeout", LONG], port_of(silent=True), False),):
+                ("drain", ["-c", 5, "--prove", "no", "-r", 50, "--arrival", "constant", "-t", "0.2", "--timeout", LONG],
+                 port_of(silent=True), False)):
             started.append((phase, start_client(*arguments, f"127.0.0.1:{port}"), port, sleeps_alone))
         for phase, client, port, sleeps_alone in started:
             if sleeps_alone:
@@ -146,7 +154,7 @@ def test_sigint_ends_a_run_whose_servers_control_port_drips():
         json_path = temp_path("client.json")
         client = start_client("-c", 5, "-r", 100, "--server-control", f"127.0.0.1:{listener.getsockname()[1]}",
                               "--json", json_path, f"127.0.0.1:{server.port}")
-        wait_for(lambda: established(client.pid, server.port), "connections")
+        wait_for(lambda: client.poll() is not None or established(client.pid, server.port), "connections")
         time.sleep(0.5)
         code = interrupt_and_wait(client, "dripping control port")
         with stall_may_spoil():  # it waits for the first answer for some seconds only
@@ -157,7 +165,9 @@ def test_sigint_ends_a_run_whose_servers_control_port_drips():
 
 # --- SIGINT: outputs that nobody reads ---
 
-BLOCKED = ("-R", "--json -", "stderr", "--hlog", "--connections-out", "--hgrm", "--json", "-o", "all")
+# Rows are the last: after a run they wait for their reader for 10 s only (ROWS_PATIENCE_NS), then the program ends.
+ROWS = ("-R", "-o")
+BLOCKED = ("--json -", "stderr", "--hlog", "--connections-out", "--hgrm", "--json", "all", *ROWS)
 
 
 @contextlib.contextmanager
@@ -199,8 +209,10 @@ def clients_with_blocked_outputs(stack, *arguments):
 
 
 def interrupt_all(clients):
-    for name, client, _ in clients:
-        check_equal(client.poll(), None, f"exit code before SIGINT, {name}")
+    """The last first."""
+    for name, client, _ in reversed(clients):
+        with stall_may_spoil() if name in ROWS else contextlib.nullcontext():
+            check_equal(client.poll(), None, f"exit code before SIGINT, {name}")
         check_equal(interrupt_and_wait(client, name), 130, f"exit code, {name}")
 
 
@@ -244,6 +256,7 @@ def test_sigint_ends_a_terminal_that_is_stopped():
     with Server() as server:
         client = start_client("-c", 5, "-r", 500, f"127.0.0.1:{server.port}", stderr=slave)
         os.read(master, 100)
+        wait_for(lambda: established(client.pid, server.port), "connections")
         os.write(master, b"\x13")  # ^S
         time.sleep(2.5)
         check_equal(interrupt_and_wait(client, "stopped terminal"), 130, "exit code")
@@ -268,8 +281,8 @@ def test_sigint_ends_the_server_whatever_output_nobody_reads():
                 arguments = ["--json", "-"] if name == "--json -" else []
             port = free_port()
             started.append((name, port, spawn([TCPSERVER, "--stats-interval", "50ms", *arguments, str(port)], **streams)))
-        for name, port, _ in started:
-            wait_for(lambda: listens(port), f"the listener, {name}")
+        for name, port, server in started:
+            wait_for(lambda: listens(port) and catches(server.pid, signal.SIGINT), f"the listener, {name}")
         time.sleep(1)  # progress lines come to be written
         for name, _, server in started:
             code = interrupt_and_wait(server, name)
