@@ -6,6 +6,7 @@ from namespace import *
 
 RTT_MS, BACKLOG, CONNECTIONS = 120, 2, 10
 IN_QUEUE = BACKLOG + 1  # the kernel lets one more in
+SYN_SENT = 2  # include/net/tcp_states.h
 
 
 def half_open_run():
@@ -13,8 +14,13 @@ def half_open_run():
         wire = Wire(a, b, "--delay-ms", RTT_MS / 2)
         server = FaultServer("--bind", "10.99.0.2", "--backlog", BACKLOG, "--accept-only", IN_QUEUE,
                              "--accept-after", 0.8, prefix=b.prefix)
-        r = run_client("-p", server.port, "-c", CONNECTIONS, "-r", 30, "-t", 3, "--timeout", "2s", "--threads", 4,
-                       "10.99.0.2", prefix=a.prefix)
+        wire.process.send_signal(signal.SIGSTOP)
+        client = Client("-p", server.port, "-c", CONNECTIONS, "-r", 30, "-t", 3, "--timeout", "2s", "--threads", 4,
+                        "10.99.0.2", prefix=a.prefix)
+        # all SYNs arrive before the queue is full, however late a thread sends its own
+        wait_for(lambda: sum(s.state == SYN_SENT for s in tcp_sockets(client.pid)) == CONNECTIONS, "the SYNs")
+        wire.process.send_signal(signal.SIGCONT)
+        r = client.wait()
         server.stop()
         wire.stop()
     check_conservation(r)
@@ -27,14 +33,14 @@ def test_half_open_connections_are_counted_exactly_and_stay_out_of_the_figures()
     with stall_may_spoil():
         check(response["max"] < 1e9, f"slowest answer: {response['max']} ns; the queue took 0.8 s")
         check(response["p50"] < most_p50_ns, f"{response['p50']} ns")
+        check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered within 2 s")
     c = r.json["connections"]
     check_equal((c["connected"], c["proven"], c["half_open"]),
                 (CONNECTIONS, IN_QUEUE, CONNECTIONS - IN_QUEUE), "connected, proven, half-open")
     check_equal(c["outcomes"], {"run/finished": IN_QUEUE, "receive/half-open": CONNECTIONS - IN_QUEUE},
                 "outcomes")
-    check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
     check_equal(response["count"], r.json["queries"]["answered"], "answers in the figures")
-    check_between(response["min"], RTT_MS * 1e6, 1e9, "fastest answer")
+    check(response["min"] >= RTT_MS * 1e6, f"fastest answer: {response['min']} ns")
     check("raise the server's backlog" in r.err, "the remedy")
     check_equal([(line["limit"], line["connections"]) for line in r.json["diagnosis"]],
                 [("the server's accept queue or connection limit", CONNECTIONS - IN_QUEUE)],

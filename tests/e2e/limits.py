@@ -103,15 +103,15 @@ def test_fd_tables_of_the_workers_multiply_the_limit():
 def test_restart_after_kill_binds_at_once():
     for bind in ("::", "127.0.0.1"):
         first = Server(bind=bind)
-        client = Client("-p", first.port, "-c", 200, "-r", 500, "-t", 3, "--stats-interval", "200ms",
-                        "127.0.0.1")
-        wait_for(lambda: "running" in client.stderr(), "the load")
+        client = Client("-p", first.port, "-c", 200, "-r", 500, "--stats-interval", "200ms", "127.0.0.1")
+        wait_until_running(client)
         first.process.kill()
         first.process.wait()
         with Server(port=first.port, bind=bind) as second:
             check_equal(second.port, first.port, "port")
             r = run_client("-p", second.port, "-c", 10, "-r", 100, "-t", 1, "127.0.0.1")
             check_equal(r.json["connections"]["proven"], 10, f"proven on {bind}")
+        client.process.send_signal(signal.SIGINT)
         client.wait()
 
 

@@ -43,8 +43,9 @@ def test_header_precedes_tls():
 
 
 def test_connections_that_send_nothing_are_named_too():
-    with NamingServer() as server:
+    with ControlledServer() as server:
         r, asked = ask_as_clients(server.port, "v1", "-c", 20, "--prove", "no", "-t", 0.3)
+        wait_for(lambda: server.stats()["accepted"] == 20, "their headers")
         server.stop()
     check_same_clients(r, asked, server)
     check_equal(server.result["bytes_received"], 0, "bytes without headers")
@@ -56,7 +57,8 @@ def test_greeting_and_messages_follow_the_header():
         server.stop()
     check_equal(identities(server.served()), identities(asked), "clients")
     check_equal((r.json["connections"]["proven"], r.json["push"]["damaged"]), (30, 0), "greeted, damaged")
-    check(r.json["push"]["measured"] > 0, "messages")
+    with stall_may_spoil():  # the server pushes for half a second
+        check(r.json["push"]["measured"] > 0, "messages")
 
 
 def test_client_that_reconnects_is_the_same():
@@ -65,7 +67,8 @@ def test_client_that_reconnects_is_the_same():
                                   "-t", 1)
         server.stop()
     check_conservation(r)
-    check(r.json["connections"]["reopened"] > 0, "connections replaced")
+    with stall_may_spoil():  # after one all queries are due at once
+        check(r.json["connections"]["reopened"] > 0, "connections replaced")
     check_equal(set(identities(server.served())), set(identities(asked)), "clients")
     check_equal(r.json["proxy"]["headers"], r.json["connections"]["connected"], "headers")
 
@@ -80,7 +83,7 @@ def test_too_few_clients_are_refused_in_one_line():
 # --- other clients ---
 
 def connect(server):
-    s = socket.create_connection(("127.0.0.1", server.port), timeout=20)
+    s = socket.create_connection(("127.0.0.1", server.port), timeout=100)
     s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return s
 
@@ -126,8 +129,16 @@ def test_header_may_come_byte_by_byte_with_data_behind_it():
     check_equal((server.result["proxy_header_bytes"], server.result["bytes_received"]), (len(header), 5), "bytes")
 
 
+def refusals(server):
+    """By reason, of a server that accepted nobody."""
+    check_equal(server.result["accepted"], 0, "accepted")
+    named = {name: n for name, n in server.result["refused_by"].items() if n > 0}
+    check_equal(server.result["refused"], sum(named.values()), "refused")
+    return named
+
+
 def test_wrong_missing_and_late_headers_are_told_apart():
-    with NamingServer("--idle-timeout", "200ms") as server:
+    with NamingServer() as server:
         for text in (b"GET / HTTP/1.1\r\n", b"PROXY TCP4 1.2.3.4\r\n", SIGNATURE + b"\x31", b"PROXY " + 120 * b"x"):
             s = connect(server)
             s.sendall(text)
@@ -137,13 +148,15 @@ def test_wrong_missing_and_late_headers_are_told_apart():
             s.sendall(text)
             s.shutdown(socket.SHUT_WR)
             check(is_reset(s), f"reset after {text} and the end")
-        silent = connect(server)
-        check(is_reset(silent), "reset after silence")
         server.stop()
-    named = {name: n for name, n in server.result["refused_by"].items() if n > 0}
-    check_equal(named, {"malformed PROXY header": 4, "no PROXY header": 2, "late PROXY header": 1}, "refused")
-    check_equal((server.result["accepted"], server.result["refused"]), (0, 7), "accepted, refused")
-    check("malformed PROXY header: 4, no PROXY header: 2, late PROXY header: 1\n" in server.stderr(), server.stderr())
+    with stall_may_spoil():  # of some seconds: any header is late then
+        check_equal(refusals(server), {"malformed PROXY header": 4, "no PROXY header": 2}, "refused")
+        check("malformed PROXY header: 4, no PROXY header: 2\n" in server.stderr(), server.stderr())
+    with NamingServer("--idle-timeout", "200ms") as server:
+        check(is_reset(connect(server)), "reset after silence")
+        server.stop()
+    check_equal(refusals(server), {"late PROXY header": 1}, "refused")
+    check("late PROXY header: 1\n" in server.stderr(), server.stderr())
 
 
 def test_limit_per_source_counts_named_clients():
