@@ -35,7 +35,8 @@ def test_a_connection_carries_so_many_queries():
         r = undisturbed(lambda: run_churn("-r", 500, "--queries-per-conn", n, "--close", "rst"), 0.5 * 500 / n)
         c, q = r.json["connections"], r.json["queries"]
         check_equal(q["answered"], q["scheduled"], "answered")
-        check_equal(c["outcomes"], {"run/finished": c["asked"] + c["reopened"]}, "ends")
+        check_equal(c["outcomes"]["run/finished"], c["connected"], "ends of established connections")
+        check(set(c["outcomes"]) <= {"run/finished", "run/cancelled"}, f"and of the others: {c['outcomes']}")
         room = c["connected"] * n - q["answered"]
         check(0 <= room <= 200 * n, f"{c['connected']} connections for {q['answered']} queries")
         check_equal(r.json["probes"]["sent"], 0, "the first query proves a connection")
@@ -67,10 +68,12 @@ def churn_in_1000_ports(*arguments, timestamps=0):
 def test_source_ports_that_run_out_are_named():
     r = churn_in_1000_ports()
     c = r.json["connections"]
+    check(c["connected"] <= 1000, f"each port once: {c['connected']}")
+    with stall_may_spoil():  # 800 replacements take 1.6 s of the 5, and the server must have closed its side of each
+        check_equal(c["connected"], 1000, "connections before the ports ran out")
+        check_equal(r.json["sockets"]["time_wait"], 1000, "in TIME_WAIT towards the server")
+        check(c["outcomes"].get("connect/source ports exhausted", 0) > 0, f"ends: {c['outcomes']}")
     check_code(r, 3)
-    check_equal(c["connected"], 1000, "connections before the ports ran out")
-    check_equal(r.json["sockets"]["time_wait"], 1000, "in TIME_WAIT towards the server")
-    check(c["outcomes"]["connect/source ports exhausted"] > 0, f"ends: {c['outcomes']}")
     check("churn-plateau" in r.json["reasons"], f"{r.json['reasons']}")
     check("source ports exhausted: 1,000 of 1,000 in TIME_WAIT" in r.err, r.err)
     check_equal(r.json["churn"]["most_per_s"], 16, "1,000 ports, 60 s of TIME_WAIT each")
@@ -114,58 +117,73 @@ def test_planned_ports_in_time_wait_are_taken_over():
 
 def test_planned_ports_run_out_without_time_stamps():
     r = churn_over_planned_ports(0)
-    check_equal(r.json["connections"]["connected"], 100, "each port once")
+    c = r.json["connections"]
+    check(c["connected"] <= 100, f"each port once: {c['connected']}")
+    with stall_may_spoil():  # 50 replacements take 0.25 s of the 2
+        check_equal(c["connected"], 100, "every port")
+        check(c["outcomes"].get("connect/source ports exhausted", 0) > 0, f"ends: {c['outcomes']}")
     check("churn-plateau" in r.json["reasons"], f"{r.json['reasons']}")
 
 
+def unsent_while_none_lives(client):
+    """The counts of lost queries in the progress lines without a live connection, from the third on: by then all that the
+    connections left behind has been counted, and what is added are the queries that are due meanwhile."""
+    return sorted({line.lost for line in progress(client) if line.live == 0})[2:]
+
+
 def restart_in_mid_run(*arguments, is_back=lambda client: True):
-    """Kills the server, and starts another on the same port a second later. A client without an end is interrupted once
-    it is back. Returns both results and how many seconds all of that took."""
+    """Kills the server, and starts another on the same port once the client has lost every connection and then 3,000
+    queries. A client without -t is interrupted once it is back. Returns both results, and the least and the most seconds for
+    which any connection was away."""
     server = Server("--threads", 2, port=free_port())
-    client = Client("-p", server.port, "-c", 300, "-r", 3000, "--stats-interval", "200ms",
+    client = Client("-p", server.port, "-c", 300, "-r", 3000, "--threads", 1, "--stats-interval", "100ms",
                     "--connections-out", temp_path("rows"), *arguments, "127.0.0.1")
     wait_until_running(client)
-    begin = time.monotonic()
+    killed = time.monotonic()
     server.process.kill()
     server.process.wait()
-    time.sleep(1)
+    wait_for_client(client, lambda: unsent_while_none_lives(client), "the loss of every connection")
+    noticed = time.monotonic()
+    wait_for_client(client, lambda: (lost := unsent_while_none_lives(client))[-1] - lost[0] > 3000, "the loss of 3,000 queries")
+    away_s = time.monotonic() - noticed
     with Server("--threads", 2, port=server.port) as again:
-        wait_for(lambda: is_back(client), "the client to be back")
-        took_s = time.monotonic() - begin
+        wait_for_client(client, lambda: is_back(client), "the client to be back")
         if "-t" not in arguments:
             client.process.send_signal(signal.SIGINT)
         r = client.wait()
         again.stop()
     check_conservation(r)
     check_code(r, 3 if "-t" in arguments else 130)
-    return r, again.result, took_s
+    return r, again.result, away_s, time.monotonic() - killed
 
 
 def test_connections_come_back_with_the_server():
-    r, server, took_s = restart_in_mid_run("--reconnect", "--backoff", "50ms-500ms",
-                                           is_back=lambda client: ", 300 live" in client.stderr().splitlines()[-1])
+    r, server, away_s, took_s = restart_in_mid_run("--reconnect", "--backoff", "50ms-500ms",
+                                                   is_back=lambda client: progress(client)[-1].live == 300)
     c, q = r.json["connections"], r.json["queries"]
     check_equal((c["live_at_end"], server["peak"]), (300, 300), "live connections on both sides")
-    check_equal(r.json["latency_ns"]["gap"]["count"], 300, "gaps")
-    check_between(r.json["latency_ns"]["gap"]["min"], 0.2e9, took_s * 1e9, "shortest gap")
-    recovery = r.json["latency_ns"]["recovery"]
+    gap, recovery = r.json["latency_ns"]["gap"], r.json["latency_ns"]["recovery"]
+    check_equal(gap["count"], 300, "gaps")
+    check_between(gap["min"], 1, took_s * 1e9, "shortest gap")
+    with stall_may_spoil():  # a client that is late tries less often
+        check(gap["min"] > 0.2e9, f"the waits have grown: {gap['min']}")
     check_equal((recovery["count"], recovery["over"]), (300, 0), "connections that came back")
-    check_between(recovery["min"], 1e9, recovery["max"], "shortest recovery: the server was away for 1 s")
+    check_between(recovery["min"], away_s * 1e9, recovery["max"], f"shortest recovery: the server was away for {away_s} s")
     check(recovery["max"] <= took_s * 1e9, f"the longest: {recovery['max']}")
     check_equal(q["error"] + q["unsent"], q["scheduled"] - q["answered"] - q["cancelled"], "the outage's queries")
-    with stall_may_spoil():
-        check(q["unsent"] > 1000, f"due while no connection lived: {q['unsent']}")
+    check(q["unsent"] > 3000, f"due while no connection lived: {q['unsent']}")
     check("unsent" in r.json["reasons"], "the verdict says so")
     check("connections-short" not in r.json["reasons"], f"{r.json['reasons']}")
 
 
 def test_without_reconnect_they_stay_away():
-    r, server, _ = restart_in_mid_run("-t", 4)
+    r, server, *_ = restart_in_mid_run("-t", 4)
     check_equal((r.json["connections"]["live_at_end"], r.json["connections"]["reopened"]), (0, 0), "connections")
     with stall_may_spoil():  # the run may be over before the second server listens
         check_equal((server["accepted"], server["bytes_received"]), (1, 0), "the trial whether anybody accepts; bytes")
-    check_equal([line["limit"] for line in r.json["diagnosis"]], ["the server's limits"], "diagnosis")
-    check("or a restart" in r.json["diagnosis"][0]["remedy"], r.err)
+    with stall_may_spoil():  # just before the kill it looks like an idle timeout; after it, the losses are not sudden
+        check_equal([line["limit"] for line in r.json["diagnosis"]], ["the server's limits"], "diagnosis")
+        check("or a restart" in r.json["diagnosis"][0]["remedy"], r.err)
 
 
 def test_waits_grow_to_their_most():
@@ -174,28 +192,34 @@ def test_waits_grow_to_their_most():
                    "127.0.0.1")
     check_conservation(r)
     c = r.json["connections"]
+    check(c["attempted"] <= 2 + r.seconds / 0.1, f"{c['attempted']} tries in {r.seconds} s")
     with stall_may_spoil():
-        check_between(c["attempted"], 5, 2 + (3 + 0.3) / 0.1, "tries")
+        check(c["attempted"] >= 5, f"tries: {c['attempted']}")
     check_equal(c["outcomes"], {"connect/refused": c["attempted"]}, "ends")
     check_equal(r.json["queries"]["unsent"], r.json["queries"]["scheduled"], "nothing could be sent")
 
 
 def run_with_timeouts(between):
-    """Calls between(client) while the server is stopped. Returns the result and the rows of the connections."""
+    """Calls between(client) while the server is stopped, and interrupts the client once queries have timed out and every
+    connection lives. Returns the result and the rows of the connections."""
     server = Server()
     rows = temp_path("connections.csv")
     client = Client("-p", server.port, "-c", 20, "-i", "100ms", "--loop", "closed", "--timeout", "500ms",
-                    "--on-timeout", "close", "--reconnect", "-t", 4, "--stats-interval", "200ms",
+                    "--on-timeout", "close", "--reconnect", "--stats-interval", "50ms",
                     "--connections-out", rows, "127.0.0.1")
-    wait_until_running(client)
+    wait_for(lambda: progress(client)[-1:] and progress(client)[-1].live == 20, "the load")
     server.process.send_signal(signal.SIGSTOP)
+    wait_for(lambda: thread_states(server.pid) == {"T"}, "the server to stop")
     between(client)
     server.process.send_signal(signal.SIGCONT)
-    time.sleep(0.6)
+    time.sleep(0.6)  # the timeouts of a client that is stopped expire
     client.process.send_signal(signal.SIGCONT)
+    wait_for(lambda: progress(client)[-1].lost > 0 and progress(client)[-1].live == 20, "the client to go on")
+    client.process.send_signal(signal.SIGINT)
     r = client.wait()
     stop(server.process)
     check_conservation(r)
+    check_code(r, 130)
     with open(rows) as f:
         return r, list(csv.DictReader(f))
 
@@ -209,24 +233,24 @@ def check_rows(r, table):
 
 
 def test_a_connection_that_timed_out_is_made_again():
-    r, table = run_with_timeouts(lambda _: time.sleep(1))
+    r, table = run_with_timeouts(lambda client: wait_for(lambda: progress(client)[-1].lost >= 20, "a timeout of each"))
     check_rows(r, table)
     c = r.json["connections"]
-    with stall_may_spoil():  # at the start or the end it looks like one more timeout
-        check(c["outcomes"].get("receive/timed out", 0) >= 20, f"ends: {c['outcomes']}")
+    check(c["outcomes"]["receive/timed out"] >= 20, f"ends: {c['outcomes']}")
+    with stall_may_spoil():  # at the end it looks like one more timeout
         check_equal(c["live_at_end"], 20, "live at the end")
 
 
 def test_answers_that_come_with_their_timeouts_are_counted_nowhere():
     """The answers are in the client's sockets when it continues, but their timeouts have expired: it closes unread."""
     def stop_the_client(client):
-        wait_for(lambda: re.search(r", [1-9]\d* in flight", client.stderr().splitlines()[-1]), "queries in flight")
+        n = len(progress(client)) + 1  # a line may be in the making
+        wait_for(lambda: any(line.in_flight + line.lost for line in progress(client)[n:]), "queries in flight")
         client.process.send_signal(signal.SIGSTOP)
 
     r, table = run_with_timeouts(stop_the_client)
     check_rows(r, table)
-    with stall_may_spoil():  # it may not have asked anything
-        check(r.json["queries"]["timeout"] > 0, f"timed out: {r.json['queries']}")
+    check(r.json["queries"]["timeout"] > 0, f"timed out: {r.json['queries']}")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ $TCPSERVER, $TCPCLIENT and $TCPREPORT. Everything started is stopped by its pid,
 also when the file of tests is killed. A test that lacks something calls skip(); a file in which every test was skipped exits with 77."""
 
 import atexit
+import collections
 import contextlib
 import csv
 import ctypes
@@ -160,9 +161,34 @@ def start_client(*arguments, **options):
     return spawn([TCPCLIENT, *[str(a) for a in arguments]], **options)
 
 
+def wait_for_client(client, condition, what):
+    """What condition() returns, once that is true. If the client ends before, which a stall can make it do, the test is
+    repeated."""
+    def look():
+        has_ended = client.process.poll() is not None
+        value = condition()
+        if has_ended and not value:
+            raise Spoiled(f"the client ended before {what}; stderr: {client.stderr()}")
+        return value
+    return wait_for(look, what)
+
+
+def wait_until_prints(client, pattern):
+    wait_for_client(client, lambda: re.search(pattern, client.stderr()), f"a line with '{pattern}'")
+
+
 def wait_until_running(client):
     """The client has --stats-interval 200ms or so: its first progress line under load is awaited."""
-    wait_for(lambda: "running" in client.stderr(), "the load")
+    wait_until_prints(client, "running")
+
+
+Progress = collections.namedtuple("Progress", "live lost in_flight")
+
+
+def progress(client):
+    """The progress lines under load, so far."""
+    return [Progress(*map(int, numbers)) for numbers in
+            re.findall(r"running .* (\d+) live, .* (\d+) lost, (\d+) in flight", client.stderr())]
 
 
 def check_conservation(result):

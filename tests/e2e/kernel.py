@@ -17,7 +17,16 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-ESTABLISHED, TIME_WAIT, CLOSE_WAIT, LISTEN = 1, 6, 8, 10  # include/net/tcp_states.h
+def thread_states(pid):
+    """Of all threads of a process, as in /proc/PID/stat: S sleeping, R running or ready to run, T stopped."""
+    states = set()
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{pid}/task/{task}/stat") as f:
+            states.add(f.read().rsplit(")", 1)[1].split()[0])
+    return states
+
+
+ESTABLISHED, SYN_RECV, TIME_WAIT, CLOSE_WAIT, LISTEN = 1, 3, 6, 8, 10  # include/net/tcp_states.h
 
 
 class TcpSocket:
@@ -45,5 +54,6 @@ def listens(port):
 
 
 def waiting_to_be_accepted(server):
-    """Connections in the accept queues of a server's listeners."""
-    return sum(s.n_unread for s in tcp_sockets(server.pid) if s.state == LISTEN and s.local_port == server.port)
+    """Connections in the accept queues of a server's listeners, or on the way there."""
+    of_server = [s for s in tcp_sockets(server.pid) if s.local_port == server.port]
+    return sum(s.n_unread for s in of_server if s.state == LISTEN) + sum(s.state == SYN_RECV for s in of_server)
