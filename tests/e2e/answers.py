@@ -2,6 +2,8 @@
 """Answers as a bad network or server gives them: split, coalesced, reordered, duplicated, dropped,
 late, unknown, malformed; connections reset and closed. Counts are compared with the server's own."""
 
+import math
+
 from faults import *
 
 
@@ -47,8 +49,8 @@ def test_duplicates_and_unknown_ids_are_counted_and_credited_to_nobody():
 def test_dropped_answers_time_out_and_stand_in_the_percentiles():
     r, did = run_against(["--drop-every", 20], "--timeout", "300ms")
     check_conservation(r)
-    check(did["dropped"] >= 40, f"the server dropped: {did}")
-    with stall_may_spoil():
+    with stall_may_spoil():  # in the worst case no proof comes in time, and nothing is asked
+        check(did["dropped"] >= 40, f"the server dropped: {did}")
         check_equal(r.json["queries"]["timeout"], did["dropped"], "timeouts")
     response = r.json["latency_ns"]["response"]
     check_equal(response["over"], did["dropped"], "beyond every percentile")
@@ -69,12 +71,16 @@ def test_late_answer_is_counted_late_and_not_credited():
 
 
 def test_known_delay_shows_in_the_tail():
-    r, did = run_against(["--delay-every", 50, "--delay-ms", 150], "-r", 1000)
+    r, did = run_against(["--delay-every", 50, "--delay-ms", 150], "-r", 1000, "-R")
     check_conservation(r)
-    service = r.json["latency_ns"]["service"]
     check(did["delayed"] >= 30, f"delayed {did}")
+    p99 = r.json["latency_ns"]["service"]["p99"]
+    check(p99 >= 149e6, f"p99 with 2 % delayed 150 ms: {p99}")
+    rtt_us = sorted(int(row["rtt_us"]) for row in r.rows() if row["type"] == "A")
+    in_rows = 1000 * rtt_us[math.ceil(0.99 * len(rtt_us)) - 1]
+    check_between(p99, in_rows * 0.998, in_rows * 1.002 + 1000, "p99 of the rows")
     with stall_may_spoil():
-        check_between(service["p99"], 145e6, 1e9 if SANITIZED else 160e6, "p99 with 2 % delayed 150 ms")
+        check(p99 < (1e9 if SANITIZED else 250e6), f"p99 with 2 % delayed 150 ms: {p99}")
 
 
 def test_malformed_answer_ends_its_connection_alone():
@@ -127,8 +133,9 @@ def test_reset_and_closed_connections_are_told_apart():
     check_conservation(r)
     ends = r.json["connections"]["outcomes"]
     check_equal(sum(n for name, n in ends.items() if "run/" not in name), did["closes"], "closes")
-    check(ends.get("receive/closed by peer", 0) > 0, f"closed by peer: {ends}")
-    check(r.json["queries"]["rerouted"] > 0, "queries went to connections that live")
+    with stall_may_spoil():  # a client that writes to a closed connection before it reads sees a reset
+        check(ends.get("receive/closed by peer", 0) > 0, f"closed by peer: {ends}")
+        check(r.json["queries"]["rerouted"] > 0, "queries went to connections that live")
 
 
 def test_silent_server_leaves_every_connection_half_open():
@@ -151,13 +158,13 @@ def test_on_timeout_close_ends_every_connection_in_time():
     check_conservation(r)
     with stall_may_spoil():
         check_equal(r.json["connections"]["outcomes"], {"receive/timed out": 20}, "outcomes")
-    check(r.json["queries"]["timeout"] >= 20, "timeouts")
+        check(r.json["queries"]["timeout"] >= 20, "timeouts")
 
 
 def test_late_proof_makes_a_half_open_connection_live():
     server = FaultServer("--late-proof-every", 4, "--delay-ms", 800)
     client = Client("-p", server.port, "-c", 20, "-r", 400, "--timeout", "300ms", "--stats-interval", "100ms", "127.0.0.1")
-    wait_for(lambda: ", 20 live" in client.stderr(), "all of them to be live")
+    wait_until_prints(client, ", 20 live")
     client.process.send_signal(signal.SIGINT)
     r = client.wait()
     did = server.stop()
@@ -166,9 +173,9 @@ def test_late_proof_makes_a_half_open_connection_live():
     with stall_may_spoil():
         check("15 live" in r.err, "first only the others take queries")
         check_equal(r.json["probes"]["timeout"], 5, "proofs given up")
+        check(r.json["queries"]["rerouted"] > 0, "queries of half-open connections went elsewhere")
     c = r.json["connections"]
     check_equal((c["proven"], c["half_open"], c["live_at_end"]), (20, 0, 20), "in the end")
-    check(r.json["queries"]["rerouted"] > 0, "queries of half-open connections went elsewhere")
 
 
 if __name__ == "__main__":

@@ -9,25 +9,25 @@ from namespace import *
 
 
 def wait_until_answered(client, n):
-    """An approximate number of queries, by the progress lines."""
+    """At least n queries, by the progress lines. They round the time to 0.1 s: a line may cover that much less."""
     def answered():
         lines = [(float(s), int(per_s)) for s, per_s in
                  re.findall(r"running ([\d.]+) .* (\d+) answered/s", client.stderr())]
-        return sum((s - before) * per_s for (s, per_s), before in zip(lines, [0, *(s for s, _ in lines)]))
+        return sum(max(0, s - before - 0.1) * (per_s - 0.5) for (s, per_s), before in zip(lines, [0, *(s for s, _ in lines)]))
 
-    wait_for(lambda: answered() >= n, f"{n} answers")
+    wait_for_client(client, lambda: answered() >= n, f"{n} answers")
 
 
 def test_killed_server_leaves_a_full_report_that_counts_every_query_once():
     server = Server()
     client = Client("-p", server.port, "-c", 200, "-r", 2000, "-t", 5, "--stats-interval", "200ms",
                     "127.0.0.1")
-    wait_until_answered(client, 1000)
+    wait_until_answered(client, 500)
     server.process.kill()
     r = client.wait()
     check_conservation(r)
     c, q = r.json["connections"], r.json["queries"]
-    check(q["answered"] > 500, f"answered before: {q['answered']}")
+    check(q["answered"] >= 500, f"answered before: {q['answered']}")
     with stall_may_spoil():  # the server may be killed late in the run, or after it
         check(q["unsent"] > 1000, f"unsent after: {q['unsent']}")
     lost = sum(n for name, n in c["outcomes"].items()
@@ -36,7 +36,8 @@ def test_killed_server_leaves_a_full_report_that_counts_every_query_once():
     check_code(r, 3)
     check_equal(c["live_at_end"], 0, "live connections")
     first = r.json["diagnosis"][0]
-    check_equal((first["limit"], first["connections"]), ("the server went away", 200), "diagnosis")
+    with stall_may_spoil():  # it spreads the losses, which are then not sudden
+        check_equal((first["limit"], first["connections"]), ("the server went away", 200), "diagnosis")
     for reason in ("connections-short", "unsent"):
         check(reason in r.json["reasons"], f"{reason} in {r.json['reasons']}")
     check("Verdict      SUSPECT" in r.err, "the summary is there")
@@ -44,13 +45,18 @@ def test_killed_server_leaves_a_full_report_that_counts_every_query_once():
 
 def test_idle_timeout_of_the_server_is_named_with_its_length():
     with Server("--idle-timeout", "1s") as server:
-        r = run_client("-p", server.port, "-c", 50, "-t", 3, "127.0.0.1")
+        client = Client("-p", server.port, "-c", 50, "--stats-interval", "200ms", "127.0.0.1")
+        wait_until_prints(client, "running .* 0 live")
+        client.process.send_signal(signal.SIGINT)
+        r = client.wait()
     check_conservation(r)
-    first = r.json["diagnosis"][0]
+    check_equal(r.json["connections"]["live_at_end"], 0, "live connections")
     with stall_may_spoil():
-        check_equal((first["limit"], first["connections"]), ("the server's idle timeout", 50), "diagnosis")
-        number, unit = re.search(r"idle for at least ([\d.]+) (m?s)", first["evidence"]).groups()
-        check_between(float(number) / (1000 if unit == "ms" else 1), 0.9, 2, first["evidence"])
+        check_equal([(line["limit"], line["connections"]) for line in r.json["diagnosis"]],
+                    [("the server's idle timeout", 50)], "diagnosis")
+        evidence = r.json["diagnosis"][0]["evidence"]
+        number, unit = re.search(r"idle for at least ([\d.]+) (m?s)", evidence).groups()
+        check_between(float(number) / (1000 if unit == "ms" else 1), 0.9, 2, evidence)
         check("50 closed by the server, idle for at least " in r.err, r.err)
 
 
@@ -61,8 +67,8 @@ def run_with_timeouts(*arguments):
                    "-t", 3, "--timeout", "1s", "127.0.0.1")
     did = server.stop()
     check_conservation(r)
-    check_equal(r.json["connections"]["live_at_end"], 200, "live")
     with stall_may_spoil():
+        check_equal(r.json["connections"]["live_at_end"], 200, "live")
         check_equal(r.json["queries"]["timeout"], did["dropped"], "timed out")
     return r, r.json["connections"]
 
@@ -80,8 +86,9 @@ def test_connections_that_go_deaf_are_counted_and_named():
 def test_timeouts_here_and_there_make_no_connection_deaf():
     """The control: one query in seven is lost, never three in a row of one connection."""
     r, c = run_with_timeouts("--drop-every", 7)
-    check(c["with_timeouts"] > 100, f"{c}")
-    check_equal((c["deaf_at_end"], r.json["diagnosis"]), (0, []), "deaf, diagnosis")
+    with stall_may_spoil():  # after it the server reads several queries of a connection at once, and drops others
+        check(c["with_timeouts"] > 100, f"{c}")
+        check_equal((c["deaf_at_end"], r.json["diagnosis"]), (0, []), "deaf, diagnosis")
 
 
 def test_no_server_at_all_is_reported():
@@ -119,21 +126,22 @@ def test_segments_that_loopback_drops_are_lost_ones():
             skip("no nft here")
         r = run_client("-p", server.port, "-c", 20, "-r", 500, "-t", 2, "127.0.0.1", prefix=n.prefix)
     check_conservation(r)
-    check(r.json["connections"]["lost_segments"] > 0, f"lost: {r.json['connections']}")
-    check("host-noise" in r.json["reasons"], r.err)
+    with stall_may_spoil():  # after it many queries share a packet
+        check(r.json["connections"]["lost_segments"] > 0, f"lost: {r.json['connections']}")
+        check("host-noise" in r.json["reasons"], r.err)
 
 
 def test_interrupted_run_reports_what_it_did():
     with Server() as server:
         client = Client("-p", server.port, "-c", 50, "-r", 1000, "--stats-interval", "200ms",
                         "127.0.0.1")
-        wait_until_answered(client, 500)
+        wait_until_answered(client, 300)
         client.process.send_signal(signal.SIGINT)
         r = client.wait()
     check_conservation(r)
     check_code(r, 130)
     check_equal(r.json["interrupted"], True, "interrupted")
-    check(r.json["queries"]["answered"] > 300, "answered")
+    check(r.json["queries"]["answered"] >= 300, f"answered: {r.json['queries']}")
     check("interrupted" in r.err, "the summary says so")
 
 
@@ -145,7 +153,7 @@ def test_interrupted_while_connecting_ends_at_once():
         r = client.wait(60)
     check_conservation(r)
     check_code(r, 130)
-    check(r.json["connections"]["outcomes"]["run/cancelled"] > 900, "connections never begun")
+    check(r.json["connections"]["outcomes"]["run/cancelled"] >= 999 - 2 * r.seconds, "connections never begun")
 
 
 def test_reader_that_goes_away_stops_the_rows_not_the_run():
@@ -270,14 +278,10 @@ def test_rows_that_must_not_be_lost_make_the_queries_wait_and_that_is_said():
     check("generator-limited" in r.json["reasons"], f"the verdict: {r.json['reasons']}")
 
 
-def stands_still(client):
-    """Whether the client uses next to no CPU time, three times in a row: its rings are full."""
-    for _ in range(3):
-        before = cpu_seconds(client.pid)
-        time.sleep(0.3)
-        if cpu_seconds(client.pid) - before >= 0.03:
-            return False
-    return True
+def has_stopped_sending(client):
+    """By its last three progress lines: its rings are full."""
+    sent = [int(n) for n in re.findall(r"(\d+) of \d+ sent/s", client.stderr())]
+    return sent[-3:] == [0, 0, 0] and max(sent) > 0
 
 
 def test_interrupt_ends_the_wait_of_a_run_whose_rows_nobody_reads():
@@ -287,11 +291,10 @@ def test_interrupt_ends_the_wait_of_a_run_whose_rows_nobody_reads():
                         "--raw-full", "block", "--stats-interval", "100ms", "127.0.0.1", stdout=writing)
         os.close(writing)
         wait_until_running(client)
-        wait_for(lambda: stands_still(client), "the workers to wait for the reader", 60)
+        wait_for(lambda: has_stopped_sending(client), "the workers to wait for the reader")
         client.process.send_signal(signal.SIGINT)
-        time.sleep(1)
-        os.close(reading)
         r = client.wait()
+        os.close(reading)
     check_code(r, 130)
     check_conservation(r)
     output = r.json["output"]
@@ -345,8 +348,8 @@ def test_file_opened_by_a_client_without_stderr_gets_no_words():
     """If stderr is closed at the start, the result file must not get descriptor 2: the summary would be written to it."""
     with Server() as server:
         result = temp_path("result.json")
-        r = subprocess.run(["sh", "-c", f"exec {TCPCLIENT} -p {server.port} -c 5 -r 100 -t 1 --json "
-                            f"{result} 127.0.0.1 2>&-"], timeout=100)
+        r = subprocess.run(["sh", "-c", f"exec {TCPCLIENT} {' '.join(PATIENCE)} -p {server.port} -c 5 -r 100 -t 1 "
+                            f"--json {result} 127.0.0.1 2>&-"], timeout=100)
     check(r.returncode in (0, 3), f"exit code {r.returncode}")
     with open(result) as f:
         check_equal(json.load(f)["connections"]["proven"], 5, "the result is JSON")
