@@ -24,8 +24,10 @@ def tcp_server(talk):
 
     with Threads(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-        yield server.server_address[1]
-        server.shutdown()
+        try:
+            yield server.server_address[1]
+        finally:
+            server.shutdown()
 
 
 def check_gave_up(r, remedy, evidence):
@@ -97,7 +99,7 @@ def test_connections_that_end_are_not_replaced_before_one_is_answered():
         r = run_client("-p", port, *MANY, "--timeout", "1s", "127.0.0.1")
     with stall_may_spoil():
         check_gave_up(r, "a proxy whose backend is down", "1 silent, 49 closed")
-    check_equal(r.json["connections"]["half_open"], 1, "waited for")
+        check_equal(r.json["connections"]["half_open"], 1, "waited for")
 
 
 def test_one_answer_lets_every_thread_go_on():
@@ -133,13 +135,13 @@ def test_who_answers_late_but_in_time_is_waited_for():
 
 def test_run_whose_first_answer_comes_after_the_timeout_ends():
     """Half-open after 4 ms, answered after 8; the client looks every 20 ms whether anybody answers. It goes on, or gives up
-    if it has looked before the answer."""
+    if it has looked before the answer; connections that the answer lets it open until then are attempted as well."""
     server = FaultServer("--late-proof-every", 1, "--delay-ms", 8)
     r = run_client("-p", server.port, "-c", 5, "--connect-window", 1, "--threads", 1, "--timeout", "4ms", "-r", 10, "-t", 0.2,
                    "127.0.0.1", timeout=100)
     server.stop()
     check_conservation(r)
-    check_equal(r.json["connections"]["attempted"], 1 if "gave up" in r.err else 5, "attempted")
+    check_between(r.json["connections"]["attempted"], 1 if "gave up" in r.err else 5, 5, "attempted")
 
 
 def test_one_of_the_first_window_that_answers_is_enough_to_go_on():

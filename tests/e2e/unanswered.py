@@ -72,19 +72,12 @@ def files_of(directory):
     return ["-o", f"{directory}/run.csv", "--raw-full", "block", "--hlog", f"{directory}/run.hlog", "--hgrm", f"{directory}/run.hgrm"]
 
 
-def wait_until_late(client, progress):
-    """Until it prints this, before it ends."""
-    wait_for(lambda: re.search(progress, client.stderr()) or client.process.poll() is not None, progress)
-    with stall_may_spoil():
-        check(re.search(progress, client.stderr()), f"ended without a line '{progress}'")
-
-
 def run_until_the_server_dies():
     """Of the first 1,000 queries or so one in 25 has no answer; then the server is gone."""
     directory, server = os.path.dirname(temp_path("x")), FaultServer("--drop-every", 25)
     client = Client("-p", server.port, "-c", 20, "-r", 400, "-t", 4, "--timeout", "300ms", "--stats-interval",
                     "200ms", *files_of(directory), "127.0.0.1")
-    wait_until_late(client, r"running 3\.[4-9]")
+    wait_until_prints(client, r"running 3\.[4-9]")
     server.process.kill()
     return Run(client, directory)
 
@@ -94,7 +87,7 @@ def run_cut_short():
     directory, server = os.path.dirname(temp_path("x")), Server()
     client = Client("-p", server.port, "-c", 20, "-r", 400, "-t", 4, "--drain", 0, "--stats-interval", "200ms",
                     *files_of(directory), "127.0.0.1")
-    wait_until_late(client, r"running 3\.[3-9]")
+    wait_until_prints(client, r"running 3\.[3-9]")
     server.process.send_signal(signal.SIGSTOP)
     run = Run(client, directory)
     server.process.kill()
@@ -124,7 +117,7 @@ def percentiles_by_java(path, tag):
     out = temp_path("totals")
     r = subprocess.run(["java", "-Duser.language=en", "-cp", JAR, "org.HdrHistogram.HistogramLogProcessor", "-csv",
                         "-outputValueUnitRatio", "1", "-i", path, "-o", out, *(["-tag", tag] if tag else [])],
-                       capture_output=True, text=True, timeout=60)
+                       capture_output=True, text=True, timeout=120)
     check_equal(r.returncode, 0, r.stdout + r.stderr)
     with open(out) as f:
         last = list(csv.DictReader(line for line in f if not line.startswith("#")))[-1]
@@ -166,7 +159,7 @@ def percentiles_of_json(metric):
 
 
 def show(*files):
-    r = subprocess.run([TCPREPORT, "show", *files], capture_output=True, text=True, timeout=60)
+    r = subprocess.run([TCPREPORT, "show", *files], capture_output=True, text=True, timeout=120)
     check_equal(r.returncode, 0, r.stderr)
     return r.stdout
 
@@ -212,7 +205,7 @@ def check_tcpreport(run):
     check("queries never sent have no rows" in text, text)
     merged, out = temp_path("merged.json"), temp_path("merged.hlog")
     subprocess.run([TCPREPORT, "merge", "--json", merged, "--hlog", out, run.path("json"), run.path("hlog")],
-                   capture_output=True, timeout=60)
+                   capture_output=True, timeout=120)
     with open(merged) as f:
         latency = json.load(f)["latency_ns"]
     by_python, counts = percentiles_by_python(out)
@@ -254,16 +247,17 @@ def test_every_output_has_cancelled_queries_beyond():
 def test_interrupted_run_has_the_queries_in_flight_beyond_and_is_not_doubted_for_it():
     server = FaultServer("--drop-every", 2)
     client = Client("-p", server.port, "-c", 10, "-r", 200, "--stats-interval", "200ms", "127.0.0.1")
-    wait_until_running(client)
-    wait_for(lambda: re.search(r" ([2-9]\d|\d{3}) in flight", client.stderr()), "20 queries in flight")
+    wait_until_prints(client, r" ([2-9]\d|\d{3}) in flight")
     client.process.send_signal(signal.SIGINT)
     r = client.wait()
     check_conservation(r)
-    check(r.json["queries"]["cancelled"] >= 20, f"cancelled: {r.json['queries']}")
+    did = server.stop()
+    check(r.json["queries"]["cancelled"] >= did["dropped"], f"cancelled: {r.json['queries']}, {did}")
+    with stall_may_spoil():  # those in flight were perhaps on their way
+        check(did["dropped"] >= 10, f"the server dropped: {did}")
     check_equal(r.json["latency_ns"]["response"]["over"], r.json["queries"]["scheduled"] -
                 r.json["queries"]["answered"], "unanswered")
     check("cut-short" not in r.json["reasons"], f"doubts: {r.json['reasons']}")
-    server.stop()
 
 
 def test_run_that_measured_nothing_is_not_valid():
@@ -290,13 +284,13 @@ def test_compare_takes_the_share_answered_of_the_scheduled():
             with open(names[group][-1], "w") as f:
                 json.dump(result, f)
     r = subprocess.run([TCPREPORT, "compare", "--min-runs", "9", *names["good"], "--", *names["unsent"]],
-                       capture_output=True, text=True, timeout=60)
+                       capture_output=True, text=True, timeout=120)
     check(r.returncode == 1 and "REGRESSION: answered -50.0 %" in r.stdout, r.stdout + r.stderr)
 
 
 def test_metrics_have_unanswered_queries_in_the_last_bucket_alone():
     server, port = FaultServer("--drop-every", 10), free_port()
-    client = Client("-q", "-p", server.port, "-c", 10, "-r", 500, "--timeout", "200ms", "--control",
+    client = Client("-q", "-p", server.port, "-c", 10, "-r", 500, "--timeout", "200ms", "--prove", "no", "--control",
                     f"127.0.0.1:{port}", "127.0.0.1")
 
     def post(target):
@@ -321,7 +315,8 @@ def test_metrics_have_unanswered_queries_in_the_last_bucket_alone():
                 "queries within 10 s")
     check_equal(m['tcpclient_response_seconds_bucket{le="+Inf"}'], m["tcpclient_queries_scheduled_total"], "all queries")
     check_equal(m['tcpclient_service_seconds_bucket{le="+Inf"}'], m["tcpclient_queries_sent_total"], "queries sent")
-    check(m["tcpclient_response_seconds_sum"] < 0.2 * m["tcpclient_queries_answered_total"], "the sum is of answers")
+    seconds = time.monotonic() - client.begin  # no answer took longer, however late its query was sent
+    check(m["tcpclient_response_seconds_sum"] < seconds * m["tcpclient_queries_answered_total"], "the sum is of answers")
     post("/stop")
     check_conservation(client.wait())
     server.stop()
