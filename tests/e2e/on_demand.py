@@ -40,7 +40,8 @@ def test_a_connection_opens_when_a_query_is_due_and_closes_when_idle():
     d, c = r.json["on_demand"], r.json["connections"]
     check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
     check_equal(set(c["outcomes"]) - {"run/idle", "run/finished"}, set(), "ends")
-    check(c["outcomes"]["run/idle"] > 20, f"closed when idle, and opened again: {c['outcomes']}")
+    with stall_may_spoil():  # the next query may be due first
+        check(c["outcomes"].get("run/idle", 0) > 20, f"closed when idle, and opened again: {c['outcomes']}")
     check_equal((accepted_by(server), c["connected"]), (d["opened"], d["opened"]), "accepted by the server, connected")
     with open(path) as f:
         rows = list(csv.DictReader(f))
@@ -74,7 +75,7 @@ def test_response_time_includes_the_connect_and_the_tls_handshake():
 
 
 def test_queries_of_a_connection_that_fails_have_its_outcome():
-    server = Server()
+    server = Server(port=free_port())  # an automatic one could be the source port of a connection, which meets itself
     server.stop()
     r = run_on_demand(server, "-r", 100, "-t", 1)
     check_demand(r)
@@ -116,8 +117,10 @@ def test_connection_is_closed_as_its_server_says():
     check_equal(server.n_asked, sent, "queries that asked")
     idle_s = check_closed_as_told(server.connections, 0.5)
     # the last connections of the run close at its end
-    n_told = r.json["connections"]["outcomes"]["run/keepalive timeout"]
-    check(n_told > 0 and idle_s[-n_told] >= 0.45, f"{n_told} closed as told, none earlier: {idle_s}")
+    n_told = r.json["connections"]["outcomes"].get("run/keepalive timeout", 0)
+    check(n_told == 0 or idle_s[-n_told] >= 0.45, f"{n_told} closed as told, none earlier: {idle_s}")
+    with stall_may_spoil():  # the next query may be due first
+        check(n_told > 0, f"closed as told: {r.json['connections']['outcomes']}")
 
 
 def test_shorter_idle_time_of_the_client_comes_first():
@@ -125,7 +128,8 @@ def test_shorter_idle_time_of_the_client_comes_first():
     r, sent, keepalive = run_keepalive(server, "-i", "300ms", "-t", 1, "--idle-close", "10ms")
     check_equal(keepalive["most_common_s"], 6553.5, "timeout")
     check_equal(set(r.json["connections"]["outcomes"]) - {"run/idle", "run/finished"}, set(), "ends")
-    check(r.json["connections"]["outcomes"]["run/idle"] > 0, "idle connections are closed")
+    with stall_may_spoil():
+        check(r.json["connections"]["outcomes"].get("run/idle", 0) > 0, "idle connections are closed")
 
 
 def test_timeout_of_0_closes_after_the_answers_in_flight():
@@ -134,7 +138,8 @@ def test_timeout_of_0_closes_after_the_answers_in_flight():
     outcomes = r.json["connections"]["outcomes"]
     check_equal(outcomes, {"run/keepalive timeout": r.json["on_demand"]["opened"]}, "ends")
     check_equal((keepalive["timeouts"], keepalive["min_s"], keepalive["max_s"]), (sent, 0, 0), "timeouts")
-    check(r.json["on_demand"]["opened"] > 10, "the clients connect again")
+    with stall_may_spoil():  # the first answers may come when all queries are queued
+        check(r.json["on_demand"]["opened"] > 10, "the clients connect again")
     check_equal({c.closed_by for c in server.connections}, {"client"}, "who closes")
 
 

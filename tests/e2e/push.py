@@ -81,6 +81,7 @@ def counts_by_connection(select):
         due[row["connection_id"]].append(due_us(row))
     check_equal(len(due), 50, "connections with messages")
     first, last = max(map(min, due.values())), min(map(max, due.values()))
+    first += 0.5e6  # a thread learns with its next message how many subscribers the other one has
     with stall_may_spoil():
         check(last - first > 0.5e6, f"all are subscribed for {last - first} us")
     return [sum(first <= at <= last for at in of_one) for of_one in due.values()]
@@ -93,7 +94,8 @@ def chi_square(counts):
 
 def test_round_robin_is_even_and_random_is_uniform():
     even, random = counts_by_connection("round-robin"), counts_by_connection("random")
-    check(max(even) - min(even) <= 2, f"round-robin: {min(even)} to {max(even)} messages")
+    with stall_may_spoil():  # a thread that stood still goes on with its share of before
+        check(max(even) - min(even) <= 2, f"round-robin: {min(even)} to {max(even)} messages")
     # 49 degrees of freedom: 13 and 120 leave out 1 in 10 million on either side
     check(chi_square(even) < 13, f"round-robin is told from random: {chi_square(even)}")
     check_between(chi_square(random), 13, 120, f"chi-square of {sorted(random)}")
@@ -103,7 +105,7 @@ def test_interrupted_listener_has_read_to_the_end():
     with Server("--push", 2000) as server:
         client = Client("-p", server.port, "-c", 20, "--protocol", "listen", "--stats-interval", "100ms",
                         "127.0.0.1")
-        wait_for(lambda: "running" in client.stderr(), "the measurement")
+        wait_until_running(client)
         time.sleep(0.5)
         client.process.send_signal(signal.SIGINT)
         r = client.wait()
@@ -138,10 +140,10 @@ def test_subscribers_may_come_and_go():
 
 def run_whose_server_comes_back():
     """The client's result and the second server's."""
-    server = Server("--push", 2000)
+    server = Server("--push", 2000, port=free_port())
     client = Client("-p", server.port, "-c", 50, "--protocol", "listen", "-t", 3, "--reconnect", "--backoff",
                     "50ms-200ms", "--stats-interval", "200ms", "127.0.0.1")
-    wait_for(lambda: "running" in client.stderr(), "the measurement")
+    wait_until_running(client)
     server.process.kill()
     server.process.wait()
     with Server("--push", 2000, port=server.port) as again:
@@ -183,7 +185,8 @@ def test_lost_duplicate_and_damaged_messages_are_counted_exactly():
     r, p, did = check_faults("--skip-every", 7, "--duplicate-every", 10, "--damage-every", 13)
     check_equal((p["lost"], p["duplicate"], p["damaged"]),
                 (did["skipped"], did["duplicated"], did["damaged"]), "lost, duplicate, damaged")
-    check(min(did["skipped"], did["duplicated"], did["damaged"]) > 20, f"it did: {did}")
+    with stall_may_spoil():
+        check(min(did["skipped"], did["duplicated"], did["damaged"]) > 20, f"it did: {did}")
     check_equal(received(p), did["good"], "good ones")
     check("push-lost" in r.json["reasons"], r.err)
     check_code(r, 3)
@@ -209,8 +212,11 @@ def test_server_without_faults_raises_no_doubt_about_messages():
 
 def test_what_is_no_message_ends_its_connection():
     r, p, did = check_faults("--malformed-every", 5)
-    check_equal((p["damaged"], did["malformed"]), (5, 5), "one on each connection")
-    check_equal(r.json["connections"]["outcomes"], {"protocol/malformed reply": 5}, "outcomes")
+    ends = r.json["connections"]["outcomes"]
+    check_equal(p["damaged"], ends.get("protocol/malformed reply", 0), "one on each connection that ended for it")
+    check(did["malformed"] >= p["damaged"], f"the server misbehaved: {did}")  # also before it knew of the end
+    with stall_may_spoil():
+        check_equal(ends, {"protocol/malformed reply": 5}, "outcomes")
 
 
 def test_message_cut_off_at_the_end_is_found():

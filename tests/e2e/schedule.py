@@ -182,8 +182,8 @@ def test_schedule_of_connections_that_begins_with_none_asks_nobody_at_its_start(
 def test_connections_follow_a_schedule():
     r = run_with_population("-i", "50ms")
     c, q = r.json["connections"], r.json["queries"]
-    check_equal(c["outcomes"], {"run/finished": 300}, "ends")
     with stall_may_spoil():
+        check_equal(c["outcomes"], {"run/finished": 300}, "ends")
         check_equal(c["live_at_end"], c["wanted_at_end"], "live at the end")
         check_equal(q["unsent"], 0, "due when no connection was live")
     check_equal(q["answered"], q["sent"], "those that go have their answers first")
@@ -193,6 +193,7 @@ def test_connections_follow_a_schedule():
         if row["type"] == "Q":
             last[int(row["connection_id"])] = intended_ns(row)
     with stall_may_spoil():
+        check_equal(len(last), 300, "connections that asked")
         check(all(last[i] < last[i + 100] for i in range(200)), "the oldest go first")
     check("on a schedule" in r.err, "in the summary")
 
@@ -213,7 +214,10 @@ def test_a_place_is_used_again():
     c = r.json["connections"]
     with stall_may_spoil():
         check_equal((c["asked"], c["reopened"], c["connected"], c["live_at_end"]), (300, 100, 400, 300), "connections")
-    check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
+        # a place that is needed again does not wait for a last answer that is late by 100 ms
+        check_equal(r.json["queries"]["cancelled"], 0, "cancelled")
+    check_equal(r.json["queries"]["answered"], r.json["queries"]["sent"] - r.json["queries"]["cancelled"], "answered")
+    check_equal(r.json["queries"]["unsent"], 0, "unsent")
     check_equal(r.json["latency_ns"]["gap"]["count"], 0, "nobody was missed in between")
 
 
