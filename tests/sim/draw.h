@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * draw: numbers of a random scenario. */
+ * draw: the dice of random scenarios, and the fields that those of tcpclient and of tcpserver draw
+ * alike.
+ *
+ * Each call takes numbers from r in a fixed order: the seed of a scenario stands for it. */
 #ifndef TCPSCALER_SIM_DRAW_H
 #define TCPSCALER_SIM_DRAW_H
 
 #include "base/rng.h"
+#include "scenario.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,5 +32,27 @@ static inline bool one_in(struct rng *r, uint32_t n)
 {
     return rng_below(r, n) == 0;
 }
+
+/* Once in n times changes the field, to a value of between() or of of_any_size(). */
+void draw_between(struct rng *r, uint32_t n, uint64_t *field, uint64_t least, uint64_t most);
+void draw_size(struct rng *r, uint32_t n, uint64_t *field, uint64_t least, uint64_t most);
+
+/* latency_us and jitter_us. */
+void draw_latency(struct scenario *s, struct rng *r);
+
+/* syn_lost_permille. */
+void draw_lost_syns(struct scenario *s, struct rng *r);
+
+/* Faults of send(2) and recv(2). */
+void draw_io_faults(struct scenario *s, struct rng *r);
+
+/* How often a thread is preempted, and in which order it finds descriptors ready. */
+void draw_scheduling(struct scenario *s, struct rng *r);
+
+/* Uses TLS; whether connections resume. */
+void draw_tls_version(struct scenario *s, struct rng *r);
+
+/* What goes wrong with TLS, and key updates. */
+void draw_tls_faults(struct scenario *s, struct rng *r);
 
 #endif

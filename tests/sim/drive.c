@@ -98,11 +98,6 @@ void drive(const struct scenario *s, struct drive_result *result)
     drive_end(result);
 }
 
-struct scenario drive_random(uint64_t seed)
-{
-    return scenario_random(seed);
-}
-
 static double ms(uint64_t ns)
 {
     return (double)ns / 1e6;

@@ -23,7 +23,7 @@ struct drive_result {
     double phases_s[DRIVE_N_PHASES]; /* real time */
 };
 
-/* A random scenario. */
+/* A random scenario (random.c, server/random.c). */
 struct scenario drive_random(uint64_t seed);
 
 void drive_print(const struct drive_result *result);

@@ -124,9 +124,6 @@ enum {
 /* All fields at their simplest. */
 struct scenario scenario_simplest(uint64_t seed);
 
-/* One of the random ones, for tcpclient. */
-struct scenario scenario_random(uint64_t seed);
-
 /* "seed=7 connections=3 ...": the seed and the fields that are not at their simplest. */
 void scenario_print(char text[SCENARIO_TEXT_BYTES], const struct scenario *s);
 

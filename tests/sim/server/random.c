@@ -1,38 +1,29 @@
 /* SPDX-License-Identifier: MIT
  * random: a random scenario for tcpserver. */
-#include "base/rng.h"
 #include "draw.h"
 #include "drive.h"
 
 static void draw_server(struct scenario *s, struct rng *r)
 {
-    s->workers = one_in(r, 2) ? between(r, 2, 4) : 1;
+    draw_between(r, 2, &s->workers, 2, 4);
     s->protocol = one_in(r, 3);
     if (one_in(r, 4)) {
         s->push_per_s = of_any_size(r, 1, 5000);
         s->push_bytes = one_in(r, 4) ? of_any_size(r, 64, 65536) : between(r, 64, 300);
         s->push_random = between(r, 0, 1);
-    } else if (one_in(r, 3)) {
-        s->idle_timeout_us = of_any_size(r, 20000, 3000000);
+    } else {
+        draw_size(r, 3, &s->idle_timeout_us, 20000, 3000000);
     }
-    if (one_in(r, 4))
-        s->max_connections = of_any_size(r, 1, s->connections);
-    if (one_in(r, 4))
-        s->max_per_source = of_any_size(r, 1, 10);
-    if (one_in(r, 2))
-        s->backlog = of_any_size(r, 1, 100);
-    if (one_in(r, 3))
-        s->own_tables = 1;
-    if (one_in(r, 3))
-        s->fd_limit = between(r, 12 + 4 * s->workers, 12 + 4 * s->workers + s->connections);
-    if (s->own_tables && one_in(r, 2))
-        s->spare_workers = between(r, 1, 3);
-    if (one_in(r, 5))
-        s->closings = of_any_size(r, 1, 5);
-    if (one_in(r, 5))
-        s->pauses = of_any_size(r, 1, 5);
-    if (one_in(r, 12))
-        s->memory_grant = between(r, 1, s->connections);
+    draw_size(r, 4, &s->max_connections, 1, s->connections);
+    draw_size(r, 4, &s->max_per_source, 1, 10);
+    draw_size(r, 2, &s->backlog, 1, 100);
+    s->own_tables = one_in(r, 3);
+    draw_between(r, 3, &s->fd_limit, 12 + 4 * s->workers, 12 + 4 * s->workers + s->connections);
+    if (s->own_tables)
+        draw_between(r, 2, &s->spare_workers, 1, 3);
+    draw_size(r, 5, &s->closings, 1, 5);
+    draw_size(r, 5, &s->pauses, 1, 5);
+    draw_between(r, 12, &s->memory_grant, 1, s->connections);
 }
 
 static void draw_headers(struct scenario *s, struct rng *r)
@@ -41,12 +32,9 @@ static void draw_headers(struct scenario *s, struct rng *r)
         return;
     s->proxy = between(r, 1, 3);
     s->header_timeout_us = of_any_size(r, 20000, 3000000);
-    if (one_in(r, 3))
-        s->local_permille = between(r, 1, 1000);
-    if (one_in(r, 3))
-        s->wrong_header_permille = of_any_size(r, 1, 1000);
-    if (one_in(r, 3))
-        s->cut_header_permille = of_any_size(r, 1, 1000);
+    draw_between(r, 3, &s->local_permille, 1, 1000);
+    draw_size(r, 3, &s->wrong_header_permille, 1, 1000);
+    draw_size(r, 3, &s->cut_header_permille, 1, 1000);
 }
 
 static void draw_clients(struct scenario *s, struct rng *r)
@@ -58,30 +46,24 @@ static void draw_clients(struct scenario *s, struct rng *r)
     s->chunk_bytes = of_any_size(r, 1, 65536);
     while (s->message_bytes / s->chunk_bytes > 500)
         s->message_bytes /= 2;
-    if (one_in(r, 2))
-        s->gap_us = of_any_size(r, 1, 20000);
+    draw_size(r, 2, &s->gap_us, 1, 20000);
     s->window_bytes = of_any_size(r, 1, 200000);
     while (s->message_bytes / s->window_bytes > 500)
         s->message_bytes /= 2;
-    if (one_in(r, 3))
-        s->unread_permille = of_any_size(r, 1, 1000);
+    draw_size(r, 3, &s->unread_permille, 1, 1000);
     if (one_in(r, 3)) {
         s->slow_permille = of_any_size(r, 1, 1000);
         s->slow_us = of_any_size(r, 1, 50000);
     }
-    s->half_close_permille = one_in(r, 2) ? between(r, 1, 1000) : 0;
-    s->stay_permille = one_in(r, 2) ? between(r, 1, 1000) : 0;
-    if (one_in(r, 3))
-        s->abort_permille = of_any_size(r, 1, 1000);
-    if (one_in(r, 3))
-        s->vanish_permille = of_any_size(r, 1, 1000);
+    draw_between(r, 2, &s->half_close_permille, 1, 1000);
+    draw_between(r, 2, &s->stay_permille, 1, 1000);
+    draw_size(r, 3, &s->abort_permille, 1, 1000);
+    draw_size(r, 3, &s->vanish_permille, 1, 1000);
 }
 
 static void draw_network(struct scenario *s, struct rng *r)
 {
-    s->latency_us = one_in(r, 5) ? 0 : of_any_size(r, 1, 5000);
-    if (one_in(r, 2))
-        s->jitter_us = of_any_size(r, 1, 5000);
+    draw_latency(s, r);
     if (!one_in(r, 4)) {
         s->sndbuf_bytes = of_any_size(r, 1, 100000);
         while (s->message_bytes / s->sndbuf_bytes > 2000)
@@ -89,8 +71,7 @@ static void draw_network(struct scenario *s, struct rng *r)
         if (s->push_per_s > 0 && s->sndbuf_bytes < s->push_bytes / 100)
             s->sndbuf_bytes = s->push_bytes / 100;
     }
-    if (one_in(r, 6))
-        s->syn_lost_permille = between(r, 1, 500);
+    draw_lost_syns(s, r);
 }
 
 /* Half of all scenarios have none. */
@@ -98,24 +79,12 @@ static void draw_faults(struct scenario *s, struct rng *r)
 {
     if (one_in(r, 2))
         return;
-    if (one_in(r, 20))
-        s->start_permille = between(r, 1, 300);
-    if (one_in(r, 3))
-        s->accept_permille = between(r, 1, 500);
-    if (one_in(r, 4))
-        s->open_permille = between(r, 1, 1000);
-    if (one_in(r, 4))
-        s->send_permille = between(r, 1, 50);
-    if (one_in(r, 4))
-        s->receive_permille = between(r, 1, 50);
-    if (one_in(r, 2))
-        s->short_permille = between(r, 1, 500);
-    if (one_in(r, 3))
-        s->again_permille = between(r, 1, 300);
-    if (one_in(r, 6))
-        s->watch_permille = between(r, 1, 300);
-    if (one_in(r, 6))
-        s->malloc_ppm = of_any_size(r, 10, 100000);
+    draw_between(r, 20, &s->start_permille, 1, 300);
+    draw_between(r, 3, &s->accept_permille, 1, 500);
+    draw_between(r, 4, &s->open_permille, 1, 1000);
+    draw_io_faults(s, r);
+    draw_between(r, 6, &s->watch_permille, 1, 300);
+    draw_size(r, 6, &s->malloc_ppm, 10, 100000);
 }
 
 static void draw_host(struct scenario *s, struct rng *r)
@@ -125,27 +94,18 @@ static void draw_host(struct scenario *s, struct rng *r)
         s->pace = 3;
         s->call_ns = 50000;
     }
-    if (one_in(r, 2))
-        s->wakeup_us = of_any_size(r, 1, 3000);
-    if (one_in(r, 4))
-        s->preempt_permille = between(r, 1, 100);
-    s->shuffle = between(r, 0, 1);
+    draw_size(r, 2, &s->wakeup_us, 1, 3000);
+    draw_scheduling(s, r);
 }
 
 static void draw_tls(struct scenario *s, struct rng *r)
 {
     if (s->push_per_s > 0 || !one_in(r, 8))
         return;
-    s->tls = one_in(r, 3) ? 2 : 1;
-    s->tls_resume = between(r, 0, 1);
+    draw_tls_version(s, r);
     while (s->connections > 60)
         s->connections /= 2;
-    if (one_in(r, 3))
-        s->handshake_permille = of_any_size(r, 1, 700);
-    if (one_in(r, 6))
-        s->damaged_permille = of_any_size(r, 1, 100);
-    if (one_in(r, 4))
-        s->key_update_permille = of_any_size(r, 1, 500);
+    draw_tls_faults(s, r);
 }
 
 struct scenario drive_random(uint64_t seed)

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT
+ * random: a random scenario for tcpclient. */
+#include "draw.h"
+#include "drive.h"
+
+static void draw_load(struct scenario *s, struct rng *r)
+{
+    s->connections = of_any_size(r, 1, 60);
+    s->workers = one_in(r, 3) ? between(r, 1, s->connections < 4 ? s->connections : 4) : 1;
+    s->rate_qps = of_any_size(r, 50, 20000);
+    s->duration_us = of_any_size(r, 1000, 200000);
+    while (s->rate_qps * s->duration_us > 1000 * 1000000ull)
+        s->rate_qps /= 2;
+    draw_size(r, 3, &s->warmup_us, 1, 50000);
+    s->settle_us = of_any_size(r, 1, 20000);
+    s->timeout_us = one_in(r, 2) ? of_any_size(r, 100, 20000) : of_any_size(r, 20000, 2000000);
+    s->drain_us = one_in(r, 4) ? of_any_size(r, 1, 100000) : s->timeout_us;
+    s->poisson = between(r, 0, 1);
+    s->random_select = between(r, 0, 1);
+    s->protocol = one_in(r, 2) ? 0 : between(r, 0, 2);
+    s->message_bytes = one_in(r, 4) ? of_any_size(r, 1, 65536) : of_any_size(r, 1, 500);
+    s->pace = between(r, 1, one_in(r, 8) ? 3 : 2);
+    s->tick_us = of_any_size(r, 1000, 1000000);
+    s->close_with_rst = between(r, 0, 1);
+    s->close_on_timeout = one_in(r, 4);
+    s->prove = !one_in(r, 4);
+    if (one_in(r, 5)) {
+        s->closed_loop = 1;
+        s->interval_us = of_any_size(r, 1, 20000) - 1;
+        if (s->interval_us < 100)
+            s->duration_us = s->duration_us > 20000 ? 20000 : s->duration_us;
+    }
+}
+
+static void draw_connections(struct scenario *s, struct rng *r)
+{
+    draw_size(r, 3, &s->connect_window, 1, 100);
+    draw_size(r, 4, &s->connect_rate, 100, 100000);
+    if (s->connect_rate > 0)
+        draw_between(r, 2, &s->connect_arrival, 1, 2);
+    s->conn_per_query = one_in(r, 6);
+    draw_size(r, 3, &s->connect_timeout_us, 100, 3000000);
+    draw_size(r, 5, &s->queries_per_conn, 1, 20);
+    s->reconnect = one_in(r, 4);
+    draw_between(r, 4, &s->planned_ports, 50, 300);
+    if (one_in(r, 10) && !s->closed_loop)
+        s->population = of_any_size(r, 1, s->connections);
+    else if (one_in(r, 8) && !s->closed_loop)
+        s->steps = of_any_size(r, 1, 10);
+    draw_between(r, 4, &s->proxy, 1, 2);
+    draw_size(r, 8, &s->stop_us, 1, 400000);
+    draw_between(r, 20, &s->memory_grant, 1, s->connections);
+}
+
+static void draw_network(struct scenario *s, struct rng *r)
+{
+    draw_latency(s, r);
+    draw_size(r, 4, &s->sndbuf_bytes, 1, 20000);
+    draw_size(r, 4, &s->coalesce_us, 1, 5000);
+    draw_between(r, 4, &s->split_permille, 1, 1000);
+    draw_lost_syns(s, r);
+}
+
+static void draw_peer(struct scenario *s, struct rng *r)
+{
+    draw_size(r, 3, &s->service_us, 1, 2000);
+    s->service_random = between(r, 0, 1);
+    if (one_in(r, 4)) {
+        s->stall_every_us = of_any_size(r, 100, 200000);
+        s->stall_us = of_any_size(r, 1, s->stall_every_us);
+    }
+    draw_size(r, 6, &s->accept_queue, 1, 30);
+    draw_size(r, 8, &s->most_served, 1, 50);
+    if (one_in(r, 10))
+        s->refused_permille = one_in(r, 4) ? 1000 : between(r, 1, 500);
+    draw_between(r, 10, &s->deaf_permille, 1, 1000);
+}
+
+static void draw_answers(struct scenario *s, struct rng *r)
+{
+    draw_between(r, 5, &s->lost_permille, 1, 300);
+    if (one_in(r, 4)) {
+        s->late_permille = between(r, 1, 500);
+        s->late_us = one_in(r, 2) ? s->timeout_us : of_any_size(r, 1, 2 * s->timeout_us);
+    }
+    draw_between(r, 6, &s->duplicate_permille, 1, 300);
+    draw_between(r, 8, &s->wrong_id_permille, 1, 100);
+    draw_between(r, 12, &s->malformed_permille, 1, 50);
+    draw_between(r, 8, &s->fin_permille, 1, 100);
+    draw_between(r, 8, &s->reset_permille, 1, 100);
+}
+
+/* Half of all scenarios have none. */
+static void draw_faults(struct scenario *s, struct rng *r)
+{
+    if (one_in(r, 2))
+        return;
+    draw_between(r, 20, &s->start_permille, 1, 500);
+    draw_between(r, 5, &s->socket_permille, 1, 200);
+    draw_between(r, 5, &s->bind_permille, 1, 300);
+    draw_between(r, 5, &s->connect_permille, 1, 200);
+    draw_io_faults(s, r);
+    draw_between(r, 8, &s->watch_permille, 1, 100);
+    if (one_in(r, 10))
+        s->malloc_ppm = one_in(r, 2) ? of_any_size(r, 10, 50000) : between(r, 20000, 300000);
+    draw_between(r, 10, &s->fd_limit, 6, 60);
+}
+
+static void draw_host(struct scenario *s, struct rng *r)
+{
+    static const uint64_t steps_ns[] = {1, 1, 1, 1, 1000, 100000};
+
+    s->call_ns = of_any_size(r, s->pace == 1 ? 50 : 1000, 5000);
+    draw_size(r, 2, &s->wakeup_us, 1, 3000);
+    s->clock_step_ns = steps_ns[rng_below(r, 6)];
+    if (s->clock_step_ns > 1) /* so that times meet exactly */
+        s->call_ns = s->clock_step_ns / 10 > s->call_ns ? s->clock_step_ns / 10 : s->call_ns;
+    draw_scheduling(s, r);
+    s->stamps = s->clock_step_ns == 1 && between(r, 0, 1);
+}
+
+/* Some listen instead. */
+static void draw_listening(struct scenario *s, struct rng *r)
+{
+    if (!one_in(r, 8))
+        return;
+    s->listen = s->clock_step_ns = 1; /* the sender tells the time */
+    s->pushed_bytes = of_any_size(r, 64, one_in(r, 8) ? 65536 : 1000);
+    s->closed_loop = s->queries_per_conn = s->steps = s->population = 0;
+    s->drain_us = s->drain_us < 100000 ? s->drain_us : 100000;
+}
+
+static void draw_tls(struct scenario *s, struct rng *r)
+{
+    if (s->listen || !one_in(r, 10))
+        return;
+    draw_tls_version(s, r);
+    s->tls_tickets = between(r, 0, 3);
+    draw_tls_faults(s, r);
+    s->wrong_id_permille = 0; /* the ledger does not see what waits in records */
+    if (s->sndbuf_bytes > 0)  /* less is taken for a lack of memory in the handshake */
+        s->sndbuf_bytes += 4000;
+    while (s->queries_per_conn > 0 && s->rate_qps * s->duration_us > 100 * 1000000ull)
+        s->rate_qps /= 2;
+}
+
+/* Connections are opened by the queries. */
+static void draw_on_demand(struct scenario *s, struct rng *r)
+{
+    if (s->listen || s->tls > 0 || s->closed_loop || s->population > 0 || s->steps > 0 ||
+        !one_in(r, 4))
+        return;
+    s->on_demand = 1;
+    s->idle_close_us = one_in(r, 5) ? 0 : of_any_size(r, 1, 100000);
+    s->queries_per_conn = s->reconnect = s->prove = s->connect_arrival = 0;
+    if (s->protocol != 0 || one_in(r, 2))
+        return;
+    s->keepalive = 1;
+    s->keepalive_permille = between(r, 1, 1000);
+    s->keepalive_most = one_in(r, 3) ? 0 : between(r, 1, 10);
+    draw_between(r, 3, &s->keepalive_bad_permille, 1, 300);
+    s->duration_us = of_any_size(r, s->duration_us, 3000000);
+    while (s->rate_qps * s->duration_us > 1000 * 1000000ull)
+        s->rate_qps /= 2;
+    s->rate_qps = s->rate_qps > 0 ? s->rate_qps : 1;
+}
+
+struct scenario drive_random(uint64_t seed)
+{
+    struct scenario s = scenario_simplest(seed);
+    struct rng r;
+
+    rng_seed(&r, seed, 0);
+    draw_load(&s, &r);
+    draw_connections(&s, &r);
+    draw_network(&s, &r);
+    if (!one_in(&r, 4)) {
+        draw_peer(&s, &r);
+        draw_answers(&s, &r);
+    }
+    draw_faults(&s, &r);
+    draw_host(&s, &r);
+    draw_listening(&s, &r);
+    s.own_tables = one_in(&r, 4);
+    draw_size(&r, 12, &s.gate_us, 1, 3000000);
+    draw_tls(&s, &r);
+    draw_on_demand(&s, &r);
+    return s;
+}
