@@ -8,8 +8,8 @@
 #include "ledger_idle.h"
 #include "ledger_push.h"
 #include "ledger_stream.h"
+#include "ledger_turn.h"
 #include "ledger_values.h"
-#include "memory.h"
 #include "tcp.h"
 #include "violation.h"
 #include "world.h"
@@ -21,26 +21,6 @@
 /* To convert a stamp of CLOCK_REALTIME the product looks at CLOCK_MONOTONIC this often. */
 enum { CLOCKS_OF_CONVERSION = 4 };
 
-/* A list of ids that grows. */
-struct ids {
-    uint16_t *all;
-    uint32_t first, n, room;
-};
-
-/* Of each fiber: what it has received last, and written and not yet claimed. */
-struct turn {
-    uint64_t tcp_name;   /* of the answers; 0: none */
-    uint64_t stamp_ns;   /* when they were received; 0: it has not yet looked at the clock */
-    uint64_t arrived_ns; /* when the kernel had them; 0: not known */
-    unsigned n_clocks;   /* looks at the clock before the one that is the stamp */
-    struct ids answers;
-    bool is_malformed, is_drained, is_held;
-    uint64_t wire_name;
-    uint64_t wire_ns; /* what the clock had told last when they were written */
-    struct ids wire;
-};
-
-static struct turn turns[FIBER_MOST];
 static const struct query *query;
 static uint64_t timeout_ns;
 static bool has_ids;
@@ -55,28 +35,7 @@ void ledger_begin(const struct query *expected, uint64_t of_ns)
     ledger_entries_begin(has_ids);
     ledger_values_begin();
     ledger_push_begin();
-    for (int i = 0; i < FIBER_MOST; i++) {
-        turns[i].tcp_name = turns[i].wire_name = 0;
-        turns[i].answers.first = turns[i].answers.n = 0;
-        turns[i].wire.first = turns[i].wire.n = 0;
-        turns[i].is_held = false;
-    }
-}
-
-static struct turn *turn(void)
-{
-    return &turns[fiber_current()];
-}
-
-static void add_id(struct ids *ids, uint16_t id)
-{
-    if (ids->first == ids->n)
-        ids->first = ids->n = 0;
-    if (ids->n == ids->room) {
-        ids->room = ids->room > 0 ? 2 * ids->room : 64;
-        ids->all = memory_own(ids->all, ids->room * sizeof *ids->all);
-    }
-    ids->all[ids->n++] = id;
+    ledger_turns_begin();
 }
 
 /* --- what is sent --- */
@@ -84,13 +43,13 @@ static void add_id(struct ids *ids, uint16_t id)
 /* Of a query that the product has not yet said is sent. */
 static void note_written(const struct tcp *t, uint64_t name, uint16_t id)
 {
-    struct turn *now = turn();
+    struct ledger_turn *now = ledger_turn();
 
-    LAW(now->wire.first == now->wire.n || now->wire_name == name,
+    LAW(ledger_ids_n(&now->wire) == 0 || now->wire_name == name,
         "fd %d: sends before the queries of another are counted", t->fd);
     now->wire_name = name;
     now->wire_ns = fiber_clock_ns[fiber_current()];
-    add_id(&now->wire, id);
+    ledger_ids_add(&now->wire, id);
 }
 
 void ledger_on_wire(uint32_t i, uint16_t id)
@@ -111,12 +70,12 @@ void ledger_on_wire(uint32_t i, uint16_t id)
 /* Whether the query that the running fiber claims to have sent was written just now. */
 static bool is_on_wire(uint32_t i, uint16_t id)
 {
-    struct turn *now = turn();
+    struct ledger_turn *now = ledger_turn();
 
-    if (now->wire.first == now->wire.n || now->wire_name != tcp_name(i, tcp_at(i)) ||
-        (has_ids && now->wire.all[now->wire.first] != id))
+    if (ledger_ids_n(&now->wire) == 0 || now->wire_name != tcp_name(i, tcp_at(i)) ||
+        (has_ids && ledger_ids_first(&now->wire) != id))
         return false;
-    now->wire.first++;
+    (void)ledger_ids_take(&now->wire);
     return true;
 }
 
@@ -144,8 +103,8 @@ void ledger_on_sent(uint32_t i, const struct inflight_query *q, uint64_t sent_ns
     entry->is_begun = world.scenario.tls > 0 && q->state != INFLIGHT_WAITING;
     LAW(entry->on_wire || t->was_full, "fd %d id %u: counted as sent, but not written", t->fd,
         q->id);
-    LAW(!entry->on_wire || turn()->wire_ns == sent_ns, "fd %d id %u: stamped after it was sent",
-        t->fd, q->id);
+    LAW(!entry->on_wire || ledger_turn()->wire_ns == sent_ns,
+        "fd %d id %u: stamped after it was sent", t->fd, q->id);
     if (has_ids && (t->ledger.highest_id == UINT32_MAX || q->id > t->ledger.highest_id))
         t->ledger.highest_id = q->id;
     if (entry->class != TALLY_PROBE)
@@ -158,7 +117,8 @@ void ledger_on_sent(uint32_t i, const struct inflight_query *q, uint64_t sent_ns
 
 /* --- what is received --- */
 
-static void take_answers(struct turn *now, struct tcp *t, const uint8_t *data, size_t n_bytes)
+static void take_answers(struct ledger_turn *now, struct tcp *t, const uint8_t *data,
+                         size_t n_bytes)
 {
     for (size_t k = 0; k < n_bytes && !now->is_malformed;) {
         const size_t n_whole = ledger_stream_whole(t, query, data + k, n_bytes - k);
@@ -166,7 +126,7 @@ static void take_answers(struct turn *now, struct tcp *t, const uint8_t *data, s
         k += n_whole > 0 ? n_whole : 1;
         if (n_whole > 0 ||
             (ledger_stream_take(t, query, data[k - 1], &now->is_malformed) && !now->is_malformed))
-            add_id(&now->answers, t->ledger.id);
+            ledger_ids_add(&now->answers, t->ledger.id);
     }
 }
 
@@ -174,7 +134,7 @@ void ledger_on_received(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_
                         bool is_drained)
 {
     struct tcp *t = tcp_at(i);
-    struct turn *now = turn();
+    struct ledger_turn *now = ledger_turn();
 
     now->tcp_name = tcp_name(i, t);
     now->stamp_ns = 0;
@@ -191,7 +151,7 @@ void ledger_on_received(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_
 
 void ledger_on_plain(const uint8_t *data, size_t n_bytes)
 {
-    struct turn *now = turn();
+    struct ledger_turn *now = ledger_turn();
 
     take_answers(now, tcp_at((uint32_t)now->tcp_name), data, n_bytes);
 }
@@ -204,7 +164,7 @@ void ledger_on_end(uint32_t i)
 
 void ledger_on_clock(uint64_t now_ns)
 {
-    struct turn *now = turn();
+    struct ledger_turn *now = ledger_turn();
 
     fiber_clock_ns[fiber_current()] = now_ns;
     if (now->tcp_name == 0 || now->stamp_ns != 0)
@@ -217,7 +177,7 @@ void ledger_on_clock(uint64_t now_ns)
         ledger_push_stamped(now_ns);
 }
 
-static void count_stray(const struct turn *now, const struct tcp *t, uint16_t id)
+static void count_stray(const struct ledger_turn *now, const struct tcp *t, uint16_t id)
 {
     if (now->is_drained)
         return;
@@ -228,7 +188,7 @@ static void count_stray(const struct turn *now, const struct tcp *t, uint16_t id
 }
 
 /* An answer that the product has not credited to a query. */
-static void pass_answer(const struct turn *now, uint32_t i, uint16_t id)
+static void pass_answer(const struct ledger_turn *now, uint32_t i, uint16_t id)
 {
     const struct tcp *t = tcp_at(i);
     const uint32_t e = ledger_entry_answered(i, id);
@@ -245,33 +205,28 @@ static void pass_answer(const struct turn *now, uint32_t i, uint16_t id)
     ledger_sums.n_late++;
 }
 
-static void end_turn(struct turn *now)
-{
-    now->tcp_name = 0;
-    now->answers.first = now->answers.n = 0;
-}
-
 void ledger_hold_turn(bool is_held)
 {
-    turn()->is_held = is_held;
+    ledger_turn()->is_held = is_held;
 }
 
 void ledger_on_turn(void)
 {
-    struct turn *now = turn();
+    struct ledger_turn *now = ledger_turn();
 
-    LAW(now->wire.first == now->wire.n, "a query was written, but not counted as sent");
+    LAW(ledger_ids_n(&now->wire) == 0, "a query was written, but not counted as sent");
     if (now->tcp_name == 0 || now->is_held)
         return;
-    for (; now->answers.first < now->answers.n; now->answers.first++)
-        pass_answer(now, (uint32_t)now->tcp_name, now->answers.all[now->answers.first]);
+    while (ledger_ids_n(&now->answers) > 0)
+        pass_answer(now, (uint32_t)now->tcp_name, ledger_ids_take(&now->answers));
     LAW(!now->is_malformed, "fd %d: a malformed answer was taken",
         tcp_at((uint32_t)now->tcp_name)->fd);
-    end_turn(now);
+    ledger_turn_end(now);
 }
 
 /* Of a response time: in the network, and on this host. */
-static void add_parts(const struct turn *now, const struct ledger_entry *entry, bool was_blocked)
+static void add_parts(const struct ledger_turn *now, const struct ledger_entry *entry,
+                      bool was_blocked)
 {
     const uint64_t lag_ns = was_blocked ? 0 : entry->sent_ns - entry->intended_ns;
     const uint64_t arrived_ns = now->arrived_ns;
@@ -286,21 +241,19 @@ static void add_parts(const struct turn *now, const struct ledger_entry *entry, 
 void ledger_on_answered(uint32_t i, const struct inflight_query *q)
 {
     const struct tcp *t = tcp_at(i);
-    struct turn *now = turn();
+    struct ledger_turn *now = ledger_turn();
     const struct ledger_entry *entry;
     uint32_t e;
 
     LAW(now->tcp_name == tcp_name(i, t), "fd %d id %u: answered, but nothing was received", t->fd,
         q->id);
-    while (now->answers.first < now->answers.n && has_ids &&
-           now->answers.all[now->answers.first] != q->id)
-        pass_answer(now, i, now->answers.all[now->answers.first++]);
+    while (ledger_ids_n(&now->answers) > 0 && has_ids && ledger_ids_first(&now->answers) != q->id)
+        pass_answer(now, i, ledger_ids_take(&now->answers));
     while (!has_ids && (e = ledger_entry_answered(i, 0)) != LEDGER_NONE &&
-           ledger_entry_at(e)->state == LEDGER_OWED && now->answers.first < now->answers.n)
-        pass_answer(now, i, now->answers.all[now->answers.first++]);
-    LAW(now->answers.first < now->answers.n, "fd %d id %u: credited without an answer", t->fd,
-        q->id);
-    now->answers.first++;
+           ledger_entry_at(e)->state == LEDGER_OWED && ledger_ids_n(&now->answers) > 0)
+        pass_answer(now, i, ledger_ids_take(&now->answers));
+    LAW(ledger_ids_n(&now->answers) > 0, "fd %d id %u: credited without an answer", t->fd, q->id);
+    (void)ledger_ids_take(&now->answers);
     e = ledger_entry_answered(i, q->id);
     LAW(e != LEDGER_NONE, "fd %d id %u: an answer is credited that is to no query", t->fd, q->id);
     entry = ledger_entry_at(e);
@@ -358,13 +311,13 @@ void ledger_on_expired(uint32_t i, const struct inflight_query *q)
 
 void ledger_on_lost(uint32_t i, uint32_t n_waiting)
 {
-    struct turn *now = turn();
+    struct ledger_turn *now = ledger_turn();
     struct tcp *t = tcp_at(i);
     uint32_t e, n_unwritten = 0;
 
     if (now->tcp_name == tcp_name(i, t)) {
-        ledger_sums.n_unsure += now->answers.n - now->answers.first;
-        end_turn(now);
+        ledger_sums.n_unsure += ledger_ids_n(&now->answers);
+        ledger_turn_end(now);
     }
     while (!world.scenario.listen && (e = t->ledger.first_entry) != LEDGER_NONE) {
         const struct ledger_entry *entry = ledger_entry_at(e);
@@ -389,8 +342,8 @@ void ledger_on_close(uint32_t i)
         ledger_push_closed(i);
     LAW(t->ledger.first_entry == LEDGER_NONE, "fd %d: closed with queries that have no outcome",
         t->fd);
-    if (turn()->tcp_name == tcp_name(i, t))
-        end_turn(turn());
+    if (ledger_turn()->tcp_name == tcp_name(i, t))
+        ledger_turn_end(ledger_turn());
 }
 
 void ledger_end(void)
