@@ -2,6 +2,7 @@
  * call: see call.h. */
 #include "call.h"
 
+#include "descriptor.h"
 #include "fiber.h"
 #include "violation.h"
 #include "world.h"
@@ -40,4 +41,13 @@ int call_fault(uint64_t permille, const int *errnos, size_t n)
         return 0;
     world.n_faults++;
     return errnos[world_up_to(n - 1)];
+}
+
+int64_t call_tcp(int fd)
+{
+    const struct descriptor *d = descriptor_of(fd);
+
+    if (d == NULL)
+        return -EBADF;
+    return d->kind == DESCRIPTOR_SOCKET ? (int64_t)d->tcp : -ENOTSOCK;
 }

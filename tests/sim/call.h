@@ -20,4 +20,7 @@ int64_t call_return(const char *what, int fd, int64_t result);
 /* 0, or by the dice one of n errnos. */
 int call_fault(uint64_t permille, const int *errnos, size_t n);
 
+/* The connection of a simulated socket, or -errno if it is none. */
+int64_t call_tcp(int fd);
+
 #endif

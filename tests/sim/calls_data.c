@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT
+ * calls_data: the bytes that pass through a socket, and read(2) and write(2) of an eventfd. */
+#undef _GNU_SOURCE /* as in calls_socket.c */
+#define _DEFAULT_SOURCE
+#undef _FORTIFY_SOURCE
+
+#include "call.h"
+#include "descriptor.h"
+#include "drive.h"
+#include "fiber.h"
+#include "ledger.h"
+#include "tcp.h"
+#include "violation.h"
+#include "world.h"
+
+#include <errno.h>
+#include <linux/errqueue.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { UNSTAMPED_PERMILLE = 50, MOST_MESSAGE_BYTES = 140000 };
+
+#define N(array) (sizeof(array) / sizeof *(array))
+
+/* --- sending --- */
+
+static size_t shortened(size_t n_bytes)
+{
+    if (n_bytes < 2 || !world_chance(world.scenario.short_permille))
+        return n_bytes;
+    world.n_faults++;
+    return 1 + (size_t)world_up_to(n_bytes - 2);
+}
+
+ssize_t send(int fd, const void *data, size_t n_bytes, int flags)
+{
+    static const int errnos[] = {ECONNRESET, EPIPE, ENOBUFS, ENOMEM, ETIMEDOUT};
+    static const int again[] = {EAGAIN, EINTR};
+    int64_t i, n;
+    int error;
+
+    if (!descriptor_is_simulated(fd))
+        return syscall(SYS_sendto, fd, data, n_bytes, flags, NULL, 0);
+    call_begin();
+    i = call_tcp(fd);
+    LAW(i >= 0, "send(%d): no socket", fd);
+    LAW((flags & ~MSG_MORE) == MSG_NOSIGNAL && n_bytes > 0, "send(%d): %zu bytes, flags %x", fd,
+        n_bytes, flags);
+    ledger_on_turn();
+    error = call_fault(world.scenario.again_permille, again, N(again));
+    if (error == 0)
+        error = call_fault(world.scenario.send_permille, errnos, N(errnos));
+    n = error != 0 ? -error : tcp_send((uint32_t)i, data, shortened(n_bytes));
+    tcp_at((uint32_t)i)->was_short = n < (int64_t)n_bytes;
+    if (n < (int64_t)n_bytes)
+        tcp_at((uint32_t)i)->was_full = true;
+    if (n > 0)
+        world_trace_bytes(data, (size_t)n);
+    tcp_at((uint32_t)i)->last = (struct tcp_call){world.now_ns, (int32_t)n, true};
+    return (ssize_t)call_return("send", fd, n);
+}
+
+/* Only that of a small message. */
+ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+    uint8_t all[MOST_MESSAGE_BYTES];
+    size_t n = 0;
+
+    if (!descriptor_is_simulated(fd))
+        return syscall(SYS_sendmsg, fd, message, flags);
+    for (size_t k = 0; k < message->msg_iovlen; k++) {
+        const struct iovec *part = &message->msg_iov[k];
+
+        LAW(n + part->iov_len <= sizeof all, "not simulated: sendmsg(%d) of so much", fd);
+        memcpy(all + n, part->iov_base, part->iov_len);
+        n += part->iov_len;
+    }
+    return send(fd, all, n, flags);
+}
+
+/* --- receiving --- */
+
+/* arrived_ns: of what it returns; the product is told of it. */
+static ssize_t receive(const char *what, int fd, void *data, size_t n_bytes, uint64_t *arrived_ns)
+{
+    static const int errnos[] = {ECONNRESET, ETIMEDOUT, EHOSTUNREACH, ENOMEM};
+    static const int again[] = {EAGAIN, EINTR};
+    int64_t i, n;
+    int error;
+
+    call_begin();
+    i = call_tcp(fd);
+    LAW(i >= 0, "recv(%d): no socket", fd);
+    ledger_on_turn();
+    error = call_fault(world.scenario.again_permille, again, N(again));
+    if (error == 0)
+        error = call_fault(world.scenario.receive_permille, errnos, N(errnos));
+    n = error != 0 ? -error : tcp_receive((uint32_t)i, data, shortened(n_bytes));
+    tcp_at((uint32_t)i)->last = (struct tcp_call){world.now_ns, (int32_t)n, false};
+    if (arrived_ns != NULL)
+        *arrived_ns =
+            n > 0 && !world_chance(UNSTAMPED_PERMILLE) ? tcp_at((uint32_t)i)->arrived_ns : 0;
+    if (n == 0)
+        ledger_on_end((uint32_t)i);
+    if (n > 0)
+        world_trace_bytes(data, (size_t)n);
+    fiber_read_from[fiber_current()] = (uint32_t)i;
+    if (n > 0)
+        ledger_on_received((uint32_t)i, data, (size_t)n, arrived_ns != NULL ? *arrived_ns : 0,
+                           drive_is_drained(fiber_current()));
+    return (ssize_t)call_return(what, fd, n);
+}
+
+/* Says whether there is something; without faults. */
+static ssize_t peek(int fd, size_t n_bytes)
+{
+    int64_t i;
+
+    LAW(n_bytes == 1, "not simulated: a look at %zu bytes", n_bytes);
+    call_begin();
+    i = call_tcp(fd);
+    LAW(i >= 0, "recv(%d): no socket", fd);
+    return (ssize_t)call_return("peek", fd, tcp_peek((uint32_t)i));
+}
+
+ssize_t recv(int fd, void *data, size_t n_bytes, int flags)
+{
+    if (!descriptor_is_simulated(fd))
+        return syscall(SYS_recvfrom, fd, data, n_bytes, flags, NULL, NULL);
+    if (flags == MSG_PEEK)
+        return peek(fd, n_bytes);
+    LAW(flags == 0, "not simulated: recv flags %x", flags);
+    return receive("recv", fd, data, n_bytes, NULL);
+}
+
+static void put_stamp(struct msghdr *message, uint64_t arrived_ns)
+{
+    const uint64_t epoch_ns = WORLD_EPOCH_NS + arrived_ns;
+    struct scm_timestamping stamps = {
+        .ts[0] = {(time_t)(epoch_ns / 1000000000), (long)(epoch_ns % 1000000000)}};
+    struct cmsghdr *c = CMSG_FIRSTHDR(message);
+
+    message->msg_controllen = 0;
+    if (arrived_ns == 0)
+        return;
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SO_TIMESTAMPING;
+    c->cmsg_len = CMSG_LEN(sizeof stamps);
+    memcpy(CMSG_DATA(c), &stamps, sizeof stamps);
+    message->msg_controllen = CMSG_SPACE(sizeof stamps);
+}
+
+ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+{
+    uint64_t arrived_ns;
+    ssize_t n;
+
+    if (!descriptor_is_simulated(fd))
+        return syscall(SYS_recvmsg, fd, message, flags);
+    LAW(flags == 0 && message->msg_iovlen == 1, "not simulated: recvmsg(%d)", fd);
+    n = receive("recvmsg", fd, message->msg_iov->iov_base, message->msg_iov->iov_len, &arrived_ns);
+    put_stamp(message, arrived_ns);
+    return n;
+}
+
+int shutdown(int fd, int how)
+{
+    int64_t i;
+
+    if (!descriptor_is_simulated(fd))
+        return (int)syscall(SYS_shutdown, fd, how);
+    call_begin();
+    i = call_tcp(fd);
+    LAW(i >= 0 && how == SHUT_WR, "not simulated: shutdown(%d)", fd);
+    tcp_shutdown((uint32_t)i);
+    return (int)call_return("shutdown", fd, 0);
+}
+
+/* --- read(2), write(2): of eventfds --- */
+
+static bool is_event(const struct descriptor *d)
+{
+    return d != NULL && (d->kind == DESCRIPTOR_EVENT || d->kind == DESCRIPTOR_SEMAPHORE);
+}
+
+ssize_t read(int fd, void *data, size_t n_bytes)
+{
+    struct descriptor *d;
+    uint64_t n;
+
+    if (!descriptor_is_simulated(fd))
+        return syscall(SYS_read, fd, data, n_bytes);
+    call_begin();
+    d = descriptor_of(fd);
+    LAW(is_event(d) && n_bytes == sizeof n, "not simulated: read(%d)", fd);
+    if (d->count == 0)
+        return (ssize_t)call_return("read", fd, -EAGAIN);
+    n = d->kind == DESCRIPTOR_SEMAPHORE ? 1 : d->count;
+    memcpy(data, &n, sizeof n);
+    d->count -= n;
+    return (ssize_t)call_return("read", fd, (int64_t)n_bytes);
+}
+
+ssize_t write(int fd, const void *data, size_t n_bytes)
+{
+    struct descriptor *d;
+    uint64_t more;
+
+    if (!descriptor_is_simulated(fd))
+        return syscall(SYS_write, fd, data, n_bytes);
+    call_begin();
+    d = descriptor_of(fd);
+    LAW(is_event(d) && n_bytes == sizeof more, "not simulated: write(%d)", fd);
+    memcpy(&more, data, sizeof more);
+    d->count += more;
+    descriptor_changed(fd);
+    if (d->watcher < 0) /* the main thread's */
+        fiber_wake(0);
+    return (ssize_t)call_return("write", fd, (int64_t)n_bytes);
+}
