@@ -24,6 +24,15 @@ enum { UNSTAMPED_PERMILLE = 50, MOST_MESSAGE_BYTES = 140000 };
 
 #define N(array) (sizeof(array) / sizeof *(array))
 
+/* Send and receive calls. */
+static void note_call(uint32_t i, int64_t result, bool is_send)
+{
+    tcp_at(i)->last = (struct tcp_call){.at_ns = world.now_ns,
+                                        .result = (int32_t)result,
+                                        .is_send = is_send,
+                                        .n_refusals = fiber_n_refusals[fiber_current()]};
+}
+
 /* --- sending --- */
 
 static size_t shortened(size_t n_bytes)
@@ -58,7 +67,7 @@ ssize_t send(int fd, const void *data, size_t n_bytes, int flags)
         tcp_at((uint32_t)i)->was_full = true;
     if (n > 0)
         world_trace_bytes(data, (size_t)n);
-    tcp_at((uint32_t)i)->last = (struct tcp_call){world.now_ns, (int32_t)n, true};
+    note_call((uint32_t)i, n, true);
     return (ssize_t)call_return("send", fd, n);
 }
 
@@ -98,7 +107,7 @@ static ssize_t receive(const char *what, int fd, void *data, size_t n_bytes, uin
     if (error == 0)
         error = call_fault(world.scenario.receive_permille, errnos, N(errnos));
     n = error != 0 ? -error : tcp_receive((uint32_t)i, data, shortened(n_bytes));
-    tcp_at((uint32_t)i)->last = (struct tcp_call){world.now_ns, (int32_t)n, false};
+    note_call((uint32_t)i, n, false);
     if (arrived_ns != NULL)
         *arrived_ns =
             n > 0 && !world_chance(UNSTAMPED_PERMILLE) ? tcp_at((uint32_t)i)->arrived_ns : 0;

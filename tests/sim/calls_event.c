@@ -69,6 +69,7 @@ int epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event *event)
     call_begin();
     if (operation != EPOLL_CTL_DEL)
         error = call_fault(world.scenario.watch_permille, errnos, N(errnos));
+    fiber_n_refusals[fiber_current()] += error != 0;
     if (error == 0)
         error = descriptor_watch(epoll_fd, operation, fd, event);
     LAW(error != EBADF, "epoll_ctl(%d): not open", fd);

@@ -33,13 +33,14 @@ static struct fiber fibers[FIBER_MOST];
 static int current, n_fibers;
 uint64_t fiber_clock_ns[FIBER_MOST];
 uint32_t fiber_read_from[FIBER_MOST];
+uint64_t fiber_n_refusals[FIBER_MOST];
 
 void fiber_begin(void)
 {
     for (int i = 0; i < FIBER_MOST; i++) {
         fibers[i].exists = i == 0;
         fibers[i].done = false;
-        fiber_clock_ns[i] = 0;
+        fiber_clock_ns[i] = fiber_n_refusals[i] = 0;
     }
     n_fibers = 1;
     current = 0;

@@ -40,4 +40,7 @@ extern uint64_t fiber_clock_ns[FIBER_MOST];
 /* The connection of which it has read bytes last. */
 extern uint32_t fiber_read_from[FIBER_MOST];
 
+/* How often it was refused memory, or a watch by epoll_ctl(2). */
+extern uint64_t fiber_n_refusals[FIBER_MOST];
+
 #endif

@@ -101,8 +101,8 @@ void ledger_on_sent(uint32_t i, const struct inflight_query *q, uint64_t sent_ns
     entry->sent_ns = sent_ns;
     entry->on_wire = is_on_wire(i, q->id);
     entry->is_begun = world.scenario.tls > 0 && q->state != INFLIGHT_WAITING;
-    LAW(entry->on_wire || t->was_full, "fd %d id %u: counted as sent, but not written", t->fd,
-        q->id);
+    LAW(entry->on_wire || t->was_full || t->tls.has_lost_record,
+        "fd %d id %u: counted as sent, but not written", t->fd, q->id);
     LAW(!entry->on_wire || ledger_turn()->wire_ns == sent_ns,
         "fd %d id %u: stamped after it was sent", t->fd, q->id);
     if (has_ids && (t->ledger.highest_id == UINT32_MAX || q->id > t->ledger.highest_id))

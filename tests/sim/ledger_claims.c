@@ -130,6 +130,8 @@ void __wrap_client_conn_become_usable(struct client_conn *c)
 
 /* --- connections --- */
 
+int __real_client_tls_send(struct client_conn *c, const uint8_t *data, size_t n_bytes);
+int __wrap_client_tls_send(struct client_conn *c, const uint8_t *data, size_t n_bytes);
 int __real_client_tls_send_own(struct client_conn *c);
 int __wrap_client_tls_send_own(struct client_conn *c);
 int __real_client_tls_send_step(struct client_conn *c);
@@ -142,6 +144,14 @@ void __real_client_conn_close(struct client_conn *c, struct outcome outcome, int
 void __wrap_client_conn_close(struct client_conn *c, struct outcome outcome, int error);
 void __real_client_turnover_cancel(struct client_turnover *to);
 void __wrap_client_turnover_cancel(struct client_turnover *to);
+
+int __wrap_client_tls_send(struct client_conn *c, const uint8_t *data, size_t n_bytes)
+{
+    const int error = __real_client_tls_send(c, data, n_bytes);
+
+    tcp_at(tcp_of(c))->tls.has_lost_record |= error != 0;
+    return error;
+}
 
 int __wrap_client_tls_send_own(struct client_conn *c)
 {

@@ -2,6 +2,7 @@
  * memory: see memory.h. */
 #include "memory.h"
 
+#include "fiber.h"
 #include "violation.h"
 #include "world.h"
 
@@ -58,6 +59,7 @@ bool memory_is_refused(void)
     if (refused_ppm == 0 || rng_below(&world.dice, 1000000) >= refused_ppm)
         return false;
     world.n_faults++;
+    fiber_n_refusals[fiber_current()]++;
     world_trace("no memory", 0, 0, 0);
     errno = ENOMEM;
     return true;

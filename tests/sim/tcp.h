@@ -44,6 +44,7 @@ struct tcp_peer {
 struct tcp_tls {
     uint64_t begin_ns; /* of the handshake, as its clock told it */
     bool is_established;
+    bool has_lost_record;   /* one could not be encrypted, or not be sent as a whole */
     uint8_t status, reason; /* enum tls_status, enum outcome_reason */
 };
 
@@ -52,6 +53,7 @@ struct tcp_call {
     uint64_t at_ns; /* 0: none yet */
     int32_t result; /* bytes, or -errno */
     bool is_send;
+    uint64_t n_refusals; /* fiber_n_refusals before it returned */
 };
 
 /* Of a listening socket: the queue of connections to be accepted, linked by `next`. */

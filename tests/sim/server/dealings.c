@@ -145,13 +145,19 @@ void ledger_on_plain(const uint8_t *data, size_t n_bytes)
     take_plain(fiber_read_from[fiber_current()], data, n_bytes);
 }
 
+/* Whether the rest of the last send(2) could not be kept: the connection has ended for that. */
+static bool could_not_wait(const struct tcp *t)
+{
+    return t->was_short && fiber_n_refusals[fiber_current()] > t->last.n_refusals;
+}
+
 /* With TLS: the cause that the last record has told.  After the peer's close_notify the server ends
  * once all is sent. */
 static bool explain_tls(const struct tcp *t, struct outcome *cause)
 {
     const struct client *c = client_of(t);
 
-    if (t->tls.status == TLS_FAILED && !(t->was_short && world.scenario.watch_permille > 0)) {
+    if (t->tls.status == TLS_FAILED && !could_not_wait(t)) {
         cause->phase = t->tls.is_established ? PHASE_RECEIVE : PHASE_TLS;
         cause->reason = (enum outcome_reason)t->tls.reason;
         return true;
