@@ -206,7 +206,7 @@ int fiber_new(void *(*run)(void *), void *arg)
     fibers[i].context.uc_stack.ss_sp = fibers[i].stack;
     fibers[i].context.uc_stack.ss_size = STACK_BYTES;
     fibers[i].context.uc_link = NULL;
-    sigemptyset(&fibers[i].context.uc_sigmask); /* a run that hangs is ended by SIGALRM */
+    sigemptyset(&fibers[i].context.uc_sigmask); /* a run that hangs is ended by SIGPROF */
     makecontext(&fibers[i].context, begin, 0);
     return i;
 }

@@ -24,7 +24,7 @@ enum { SEEDS_PER_CHILD = 2000, EXIT_VIOLATED = 1, EXIT_USAGE = 2 };
 struct options {
     uint64_t seed, n_seeds;
     double minutes; /* 0: no limit */
-    bool twice, shrinks, is_quiet;
+    bool twice, shrinks, goes_on;
     const char *scenario, *replay;
     const char *only; /* a field; NULL: any scenario */
 };
@@ -60,12 +60,19 @@ static bool run(const struct scenario *s, const struct options *o, struct drive_
     return result->trace == again.trace;
 }
 
-static int report_failure(struct scenario *s, const struct options *o)
+static void print_failure(const struct scenario *s)
 {
     char text[SCENARIO_TEXT_BYTES];
 
     scenario_print(text, s);
     printf("FAILED: %s\n", text);
+}
+
+static int report_failure(struct scenario *s, const struct options *o)
+{
+    char text[SCENARIO_TEXT_BYTES];
+
+    print_failure(s);
     if (!trial_fails(s, true))
         printf("only after the scenarios before it, or not twice the same\n");
     else if (o->shrinks) {
@@ -122,7 +129,7 @@ static void run_seeds(const struct options *o, uint64_t end, double end_s)
 
         if (!is_asked_for(&s, o->only))
             continue;
-        alarm(60);
+        trial_limit_time();
         if (!run(&s, o, &result)) {
             fprintf(stderr, "not twice the same\n");
             _exit(EXIT_VIOLATED);
@@ -160,6 +167,7 @@ static int run_many(const struct options *o)
     const double begin_s = now_s();
     const double end_s = o->minutes > 0 ? begin_s + o->minutes * 60 : 1e18;
     const uint64_t end = o->n_seeds > 0 ? o->seed + o->n_seeds : UINT64_MAX;
+    int result = 0;
 
     progress->seed = o->seed;
     while (progress->seed < end && now_s() < end_s) {
@@ -167,14 +175,18 @@ static int run_many(const struct options *o)
             end - progress->seed > SEEDS_PER_CHILD ? progress->seed + SEEDS_PER_CHILD : end;
 
         if (child_status(o, next, end_s) != 0) {
-            struct scenario s = drive_random(progress->seed);
+            struct scenario s = drive_random(progress->seed++);
 
-            print_progress(now_s() - begin_s);
-            return report_failure(&s, o);
+            result = EXIT_VIOLATED;
+            if (!o->goes_on) {
+                print_progress(now_s() - begin_s);
+                return report_failure(&s, o);
+            }
+            print_failure(&s);
         }
     }
     print_progress(now_s() - begin_s);
-    return 0;
+    return result;
 }
 
 /* A line for each scenario; '#' begins a comment. */
@@ -214,7 +226,8 @@ static int replay(const struct options *o)
 
 static void print_usage(void)
 {
-    fputs("usage: sim [--seed S] [--seeds N] [--minutes M] [--only FIELD] [--twice] [--no-shrink]\n"
+    fputs("usage: sim [--seed S] [--seeds N] [--minutes M] [--only FIELD] [--twice]\n"
+          "           [--no-shrink | --go-on]\n"
           "       sim --scenario 'seed=S NAME=VALUE ...' [--trace | --twice | --shrink]\n"
           "       sim --random S            the scenario of a seed, as text\n"
           "       sim --replay FILE\n"
@@ -224,13 +237,19 @@ static void print_usage(void)
 
 static int parse(struct options *o, int argc, char **argv)
 {
-    static const struct option table[] = {
-        {"seed", required_argument, NULL, 's'},     {"seeds", required_argument, NULL, 'n'},
-        {"minutes", required_argument, NULL, 'm'},  {"twice", no_argument, NULL, '2'},
-        {"scenario", required_argument, NULL, 'c'}, {"trace", no_argument, NULL, 't'},
-        {"replay", required_argument, NULL, 'r'},   {"only", required_argument, NULL, 'o'},
-        {"no-shrink", no_argument, NULL, 'N'},      {"shrink", no_argument, NULL, 'S'},
-        {"random", required_argument, NULL, 'R'},   {NULL, 0, NULL, 0}};
+    static const struct option table[] = {{"seed", required_argument, NULL, 's'},
+                                          {"seeds", required_argument, NULL, 'n'},
+                                          {"minutes", required_argument, NULL, 'm'},
+                                          {"twice", no_argument, NULL, '2'},
+                                          {"scenario", required_argument, NULL, 'c'},
+                                          {"trace", no_argument, NULL, 't'},
+                                          {"replay", required_argument, NULL, 'r'},
+                                          {"only", required_argument, NULL, 'o'},
+                                          {"no-shrink", no_argument, NULL, 'N'},
+                                          {"shrink", no_argument, NULL, 'S'},
+                                          {"random", required_argument, NULL, 'R'},
+                                          {"go-on", no_argument, NULL, 'g'},
+                                          {NULL, 0, NULL, 0}};
     char text[SCENARIO_TEXT_BYTES];
     struct scenario s;
     int option, shrink = -1;
@@ -260,6 +279,9 @@ static int parse(struct options *o, int argc, char **argv)
             break;
         case 'o':
             o->only = optarg;
+            break;
+        case 'g':
+            o->goes_on = true;
             break;
         case 'N':
         case 'S':

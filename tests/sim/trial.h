@@ -8,8 +8,11 @@
 
 #include <stdbool.h>
 
-/* Whether the run violates a law, crashes or takes longer than a minute.  `says`: what it writes to
- * stderr is shown. */
+/* Gives this process one minute of CPU time from now on: a run that takes longer hangs. */
+void trial_limit_time(void);
+
+/* Whether the run violates a law, crashes or takes longer than a minute of CPU time.  `says`: what
+ * it writes to stderr is shown. */
 bool trial_fails(const struct scenario *s, bool says);
 
 /* Moves field after field of a scenario that fails as far towards its simplest value as it still
