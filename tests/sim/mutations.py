@@ -255,7 +255,7 @@ MUTATIONS = {
     ),
     "own_output_of_tls_lost": (
         "src/client/worker/tls.c",
-        "    return n_bytes > 0 ? client_io_transmit(c, shared->out, n_bytes) : 0;",
+        "    return n_bytes > 0 && !c->record_lost ? transmit(c, n_bytes) : 0;",
         "    return (void)c, (void)n_bytes, 0;",
     ),
     "records_sent_again": (

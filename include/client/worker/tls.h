@@ -41,14 +41,16 @@ void client_tls_record_handshake(struct client_conn *c, uint64_t handshake_ns);
 enum tls_status client_tls_decrypt(struct client_conn *c, const uint8_t *data, size_t n,
                                    uint8_t *plain, size_t *n_plain);
 
-/* Sends output of TLS itself, such as key updates and alerts.  Returns 0 or an errno. */
+/* Sends output of TLS itself, such as key updates and alerts, but nothing behind a lost record.
+ * Returns 0 or an errno. */
 int client_tls_send_own(struct client_conn *c);
 
 /* Encrypts and sends bytes, and keeps those that the socket does not accept.  Returns 0 or an
  * errno. */
 int client_tls_send(struct client_conn *c, const uint8_t *data, size_t n_bytes);
 
-/* Releases the connection's state.  say_so: sends close_notify first. */
+/* Releases the connection's state.  say_so: sends close_notify first, unless records were lost or
+ * are kept. */
 void client_tls_end(struct client_conn *c, bool say_so);
 
 #endif

@@ -67,6 +67,7 @@ struct client_conn {
     bool is_queued : 1;    /* ENDED, not yet returned by client_conn_take_ended() */
     uint8_t n_unheard : 2; /* queries timed out since the last answer, at most CLIENT_CONN_DEAF */
     bool header_due : 1;   /* its PROXY header has to precede the next byte sent */
+    bool record_lost : 1;  /* with TLS; the peer could decrypt none of those behind it */
     bool proven;           /* has received an answer */
 };
 

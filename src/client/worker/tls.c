@@ -111,13 +111,23 @@ enum tls_status client_tls_decrypt(struct client_conn *c, const uint8_t *data, s
     return tls_receive(*slot_of(c), data, n, plain, n_plain);
 }
 
+/* Sends n_bytes of records.  Returns 0 or an errno. */
+static int transmit(struct client_conn *c, size_t n_bytes)
+{
+    const int error = client_io_transmit(c, c->transport->tls->shared.out, n_bytes);
+
+    if (error != 0)
+        c->record_lost = true;
+    return error;
+}
+
 int client_tls_send_own(struct client_conn *c)
 {
     struct tls_worker *shared = &c->transport->tls->shared;
     const size_t n_bytes = shared->n_out;
 
     shared->n_out = 0;
-    return n_bytes > 0 ? client_io_transmit(c, shared->out, n_bytes) : 0;
+    return n_bytes > 0 && !c->record_lost ? transmit(c, n_bytes) : 0;
 }
 
 int client_tls_send(struct client_conn *c, const uint8_t *data, size_t n_bytes)
@@ -127,9 +137,10 @@ int client_tls_send(struct client_conn *c, const uint8_t *data, size_t n_bytes)
     const size_t n_sealed = shared->n_out;
 
     shared->n_out = 0;
-    if (status != TLS_OK)
-        return shared->reason == REASON_MEMORY ? ENOMEM : EPROTO;
-    return client_io_transmit(c, shared->out, n_sealed);
+    if (status == TLS_OK)
+        return transmit(c, n_sealed);
+    c->record_lost = true;
+    return shared->reason == REASON_MEMORY ? ENOMEM : EPROTO;
 }
 
 void client_tls_end(struct client_conn *c, bool say_so)
@@ -138,7 +149,7 @@ void client_tls_end(struct client_conn *c, bool say_so)
 
     if (*slot == NULL)
         return;
-    if (say_so && c->backlog == NULL) {
+    if (say_so && c->backlog == NULL && !c->record_lost) {
         tls_end(*slot);
         (void)client_tls_send_step(c);
     }
