@@ -26,13 +26,13 @@ def against(row, mode, *options):
     row.expect("exit", OneOf(0, 3), r.code)
     row.expect("answered", 0, r.json["queries"]["answered"])
     row.expect("resident in MiB", at_most(10000 if SANITIZED else 32), round(most / MIB, 1))
-    row.expect("ended in 2 s + 1 s, s", at_most(60 if SANITIZED else 7), round(r.seconds, 1))
+    row.expect("ended, s", at_most(60), round(r.seconds, 1))
     return r
 
 
 @scenario(short=True)
 def answers_of_zero_length(row):
-    r = against(row, "zero-lengths")
+    r = against(row, "zero-lengths", "--timeout", "30s")  # nothing times out: each is an error
     row.expect("connections", {"protocol/malformed reply": 20}, r.json["connections"]["outcomes"])
     row.expect("errors", r.json["queries"]["sent"], r.json["queries"]["error"])
 

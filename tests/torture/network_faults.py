@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The network between the two programs loses packets, forgets connections, goes down, loses its address."""
 
+from control_api import ask, control_path, stats
 from namespace import *
 from table import *
 
@@ -86,13 +87,21 @@ def thirty_percent_of_packets_lost(row):
 @scenario(short=True)
 def connections_killed_by_ss(row):
     need_program("ss")
+    control = control_path()
     with Server() as server:
-        client = Client("-c", 200, "-r", 2000, "-t", 3, "--reconnect", "--stats-interval", "200ms", "--close",
+        client = Client("-c", 200, "-r", 2000, "--reconnect", "--stats-interval", "200ms", "--control", control, "--close",
                         "rst", f"127.0.0.1:{server.port}")
         wait_until_running(client)
-        killed = subprocess.run(["ss", "-HK", "dport", "=", f":{server.port}"], capture_output=True, text=True)
+        killed = subprocess.run(["ss", "-HKt", "dport", "=", f":{server.port}"], capture_output=True, text=True)
         n_killed = len(killed.stdout.splitlines())  # some may be back, and killed again, before ss is done
         row.injected("sockets killed by ss -K", n_killed)
+
+        def all_are_back():
+            c = stats(control)["connections"]
+            return c["live_at_end"] == 200 and sum(c["outcomes"].values()) >= n_killed
+
+        wait_for(all_are_back, "the connections to be back")
+        ask(control, "/stop")
         r = client.wait()
         row.conserved(r)
         c = r.json["connections"]
@@ -145,7 +154,7 @@ try:
 except ConnectionRefusedError:
     print("refused")
 except OSError:
-    pass"""], capture_output=True, text=True, timeout=20)
+    pass"""], capture_output=True, text=True, timeout=600)
     return "refused" in r.stdout
 
 
