@@ -56,7 +56,7 @@ def test_the_capacity_of_a_queue_is_found():
     server = FaultServer("--capacity", 2000)
     client, trials = start_search("-p", server.port, "-c", 20, "--find", "rate", "--slo", "p90<10ms,lost<1%", "--find-range",
                                   "500-8k", "--find-width", "10%", "--find-time", "150s")
-    r = client.wait(280)
+    r = client.wait(600)
     server.stop()
     s = check_trials(r, trials, 500, 8000)
     with stall_may_spoil():
@@ -65,11 +65,15 @@ def test_the_capacity_of_a_queue_is_found():
     check(s["lower"] < s["capacity"] < s["upper"] and 1 - s["lower"] / s["upper"] <= 0.1, f"bounds: {s}")
     check_equal((s["find"], s["unit"], s["slo"]), ("rate", "q/s", ["p90<10ms", "lost<1%"]), "what was asked")
     check(s["limited_by"] in ("p90<10ms", "lost<1%", "queue"), f"limited by {s['limited_by']}")
-    confirm, = (t for t in s["trials"] if t["step"] == "confirm" and t["class"] == "good")
-    check_between(confirm["load"], 0.94 * s["lower"], 0.96 * s["lower"], "load of the confirmation")
-    check_equal(confirm["duration_s"], 30, "length of the confirmation, a fifth of the time")
-    overload, = (t for t in s["trials"] if t["step"] == "overload")
-    check_between(overload["load"], 1.49 * s["lower"], 1.51 * s["lower"], "load of the overload")
+    confirmations = [t for t in s["trials"] if t["step"] == "confirm"]
+    check("good" in [t["class"] for t in confirmations], f"confirmations: {confirmations}")
+    for t in confirmations:
+        check_between(t["load"], 0.94 * s["lower"], 0.96 * s["lower"], "load of the confirmation")
+        check_equal(t["duration_s"], 30, "length of the confirmation, a fifth of the time")
+    overloads = [t for t in s["trials"] if t["step"] == "overload"]
+    with stall_may_spoil():  # a confirmation that was repeated may leave no time for it
+        check_equal(len(overloads), 1, "overloads")
+    check_between(overloads[0]["load"], 1.49 * s["lower"], 1.51 * s["lower"], "load of the overload")
     check(s["recovers"] == (s["recovery_s"] is not None), f"recovery: {s['recovery_s']}")
     check("Capacity " in r.err and "sustained" in r.err, f"summary: {r.err}")
     check("trial " in r.err and "limit " in r.err, f"progress: {r.err}")
@@ -107,7 +111,7 @@ def test_ends_of_searches_are_told_apart():
                                "--find-time", "3m", "--timeout", "500ms")),
             (check_limit_of_connections, ("-p", small.port, "--find", "connections", "-r", 100, "--find-range", "10-40",
                                           "--find-width", "10%", "--connect-timeout", "300ms", "--find-time", "100s")))]
-        results = [(check_end, client.wait(280), trials) for check_end, client, trials in searches]
+        results = [(check_end, client.wait(600), trials) for check_end, client, trials in searches]
     lossy.stop()
     for check_end, r, trials in results:
         with stall_may_spoil():
@@ -122,7 +126,8 @@ def test_an_interrupted_search_reports_what_is_known():
         client.process.send_signal(signal.SIGINT)
         r = client.wait()
     s = r.json["search"]
-    check_equal((r.code, s["status"], s["reason"]), (130, "inconclusive", "stopped"), r.err)
+    with stall_may_spoil():  # it can have given up by then
+        check_equal((r.code, s["status"], s["reason"]), (130, "inconclusive", "stopped"), r.err)
     check(s["lower"] is None or s["lower"] >= 100, f"lower: {s['lower']}")
     check(len(s["trials"]) >= 2, f"trials: {s['trials']}")
     check_equal(len(rows_of(trials)), len(s["trials"]), "rows")
@@ -130,11 +135,11 @@ def test_an_interrupted_search_reports_what_is_known():
 
 def test_a_search_without_a_server_ends_by_its_trials():
     client, _ = start_search("-p", free_port(), "-c", 2, "--find", "rate", "--find-range", "100-200", "--connect-timeout", "100ms",
-                             "--find-time", "4s")
+                             "--find-time", "60s")
     r = client.wait()
     s = r.json["search"]
     check_equal((s["status"], s["lower"], s["upper"], r.code), ("inconclusive", None, None, 3), r.err)
-    check(s["trials"], f"ended at once: {s}")
+    check_equal(s["reason"], "void-trials", "why it ended")
     check_equal({(t["class"], t["reason"]) for t in s["trials"]}, {("void", "connections")}, "trials")
 
 
@@ -148,7 +153,9 @@ def test_connections_per_second_are_opened_on_schedule_and_closed():
         r = client.wait()
     check_conservation(r)
     s, c = r.json["search"], r.json["connections"]
-    check_equal((r.code, s["find"], s["unit"], s["reason"]), (130, "connect-rate", "connections/s", "stopped"), r.err)
+    check_equal((s["find"], s["unit"]), ("connect-rate", "connections/s"), r.err)
+    with stall_may_spoil():  # it can have given up by then
+        check_equal((r.code, s["reason"]), (130, "stopped"), r.err)
     check(len(s["trials"]) >= 2, f"trials: {s['trials']}")
     for t in s["trials"]:
         check_between(t["scheduled"], 0.5 * t["load"] * t["duration_s"], 1.5 * t["load"] * t["duration_s"], "connections due")
@@ -167,19 +174,18 @@ def test_a_sweep_searches_at_each_value_and_keeps_its_connections():
         client, trials = start_search("-p", server.port, "--find", "rate", "--sweep", "connections=" + ",".join(map(str, values)),
                                       "--find-range", "100-200", "--find-time", "6s", "--sweep-out", table, "--stats-interval",
                                       "200ms")
-        wait_for(lambda: "connections 12: " in client.stderr(), "the second search")
+        wait_for(lambda: "12 live, connections 12: " in client.stderr(), "the second search and its connections")
         client.process.send_signal(signal.SIGINT)
         r = client.wait()
         server.stop()
     check_conservation(r)
     sweep = r.json["sweep"]
-    check_equal((r.code, r.json["search"], sweep["over"], [p["at"] for p in sweep["points"]]),
-                (130, None, "connections", values), r.err)
     begun = [p for p in sweep["points"] if p["search"] is not None]
     check_equal(begun, sweep["points"][:len(begun)], "one after the other")
-    check(2 <= len(begun) < 4, f"{len(begun)} searches begun")
-    with stall_may_spoil():
-        check_equal([p["search"]["reason"] for p in begun], ["time"] * (len(begun) - 1) + ["stopped"], "why they ended")
+    with stall_may_spoil():  # the signal can come after the second search
+        check_equal([p["search"]["reason"] for p in begun], ["time", "stopped"], "why they ended")
+    check_equal((r.code, r.json["search"], sweep["over"], [p["at"] for p in sweep["points"]]),
+                (130, None, "connections", values), r.err)
     for p in begun:
         check_equal({t["live"] for t in p["search"]["trials"]} | {p["at"]}, {p["at"]}, f"connections at {p['at']}")
     opened = r.json["connections"]["connected"]
@@ -191,7 +197,7 @@ def test_a_sweep_searches_at_each_value_and_keeps_its_connections():
     check_equal([int(row["at"]) for row in rows_of(trials)],
                 [p["at"] for p in begun for _ in p["search"]["trials"]], "trials")
     check("Sweep " in r.err and "not reached" in r.err, r.err)
-    shown = subprocess.run([TCPREPORT, "show", client.json_path], capture_output=True, text=True, timeout=60)
+    shown = subprocess.run([TCPREPORT, "show", client.json_path], capture_output=True, text=True, timeout=600)
     check("not reached" in shown.stdout and "inconclusive" in shown.stdout, shown.stdout + shown.stderr)
 
 
@@ -217,7 +223,8 @@ def test_a_starved_client_gives_no_number():
             thread.join()
     check(r.json is not None, f"exit code {r.code}: {r.err}")
     s = r.json["search"]
-    check_equal((s["status"], s["reason"], s["capacity"], r.code), ("inconclusive", "void-trials", None, 3), r.err)
+    with stall_may_spoil():  # of the server: such a trial is bad
+        check_equal((s["status"], s["reason"], s["capacity"], r.code), ("inconclusive", "void-trials", None, 3), r.err)
     check("INCONCLUSIVE" in r.err and "this host" in r.err, f"summary: {r.err}")
 
 

@@ -159,7 +159,7 @@ def first_message(run):
         thread = threading.Thread(target=serve)
         thread.start()
         run(listener.getsockname()[1])
-        thread.join(60)
+        thread.join()
     return received[0]
 
 

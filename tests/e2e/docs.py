@@ -150,7 +150,7 @@ def examples():
 def run_example(script, port, directory):
     """Its output, run with the real tcpclient towards this port."""
     script = re.sub(r"\btcpclient ", f"{shlex.quote(os.path.abspath(TCPCLIENT))} -p {port} ", script)
-    r = subprocess.run(["sh", "-c", script], cwd=directory, capture_output=True, text=True, timeout=60)
+    r = subprocess.run(["sh", "-c", script], cwd=directory, capture_output=True, text=True, timeout=600)
     check(r.returncode in (0, 3), f"exit code {r.returncode} of: {script}")  # 3: SUSPECT, as machines are
     check(re.fullmatch(r"(tcpclient: SUSPECT: [a-z, -]+\n)?", r.stderr), f"errors of: {script}: {r.stderr}")
     return r.stdout
@@ -201,8 +201,9 @@ def test_session_of_the_readme_has_the_form_of_a_real_one():
 
     wanted, got = form(session), form(re.sub("SUSPECT", "VALID", r.err))
     heads = [line[:2] for line in got]
-    for line in wanted:
-        check(line[:2] in heads or line[0] in ("us", "ms", "holds"), f"a line as {line} in {heads}")
+    with stall_may_spoil():  # the error of the mean takes ten seconds that each have answers
+        for line in wanted:
+            check(line[:2] in heads or line[0] in ("us", "ms", "holds"), f"a line as {line} in {heads}")
 
 
 if __name__ == "__main__":

@@ -44,15 +44,13 @@ def client_with_a_moment():
 
 def late_start_with_a_log(log):
     with Server() as server:
-        at_ns = time.time_ns() + NS // 2
-        r = run_client("-p", server.port, "-c", 10, "-r", 1000, "-t", 1, "--settle", "5s", "--hlog", log, "--start-at",
-                       f"{at_ns / NS:.6f}", "127.0.0.1")
-    return [r], at_ns
+        return run_client("-p", server.port, "-c", 10, "-r", 1000, "-t", 1, "--settle", "5s", "--hlog", log, "--start-at",
+                          f"{time.time() + 0.5:.6f}", "--late-max", "20s", "127.0.0.1")
 
 
 def test_settle_time_that_reaches_back_before_the_program_is_no_interval():
     log = temp_path("run.hlog")
-    (r,), _ = in_time(lambda: late_start_with_a_log(log))
+    r = late_start_with_a_log(log)
     check_conservation(r)
     begins = [float(line.split(",")[0]) for line in open(log) if line[0].isdigit()]
     check(begins and all(0 <= begin < 60 for begin in begins), f"intervals begin at {begins}")
@@ -64,15 +62,18 @@ def test_schedule_begins_at_the_moment():
     check_conservation(r)
     at_ns = at_ns // 1000 * 1000
     first, last = intended_span(r)
-    check_between(first - at_ns, -2000, 2_000_000, "the first query is due at the moment, in ns")
-    check_between(last - at_ns, 990_000_000, 1_001_000_000, "the last one is of the same schedule")
     start = r.json["start"]
     check_between(start["at_epoch_ns"] - at_ns, -1000, 1000, "at_epoch_ns")
-    with stall_may_spoil():
+    check_between(last - first, 989_000_000, 1_001_000_000, "the last one is of the same schedule")
+    with stall_may_spoil():  # between the readings of two clocks, too
+        check_between(first - at_ns, -2000, 2_000_000, "the first query is due at the moment, in ns")
         check_between(start["margin_s"], 0.1, 3, "margin")
     check_equal(start["missed"], False, "missed")
+    # of all threads
+    lags_ns = {int(row["send_lag_us"].replace(".", "")) for row in r.rows() if row["type"] == "Q"}
     sent = min(int(row["timestamp"].replace(".", "")) for row in r.rows() if row["type"] == "Q")
-    check_between(start["late_ns"], sent - first, sent - first + NS, "the first query's lateness")
+    check(start["late_ns"] in lags_ns and start["late_ns"] >= sent - first,
+          f"the first query's lateness: {start['late_ns']}, {sent - first} or more")
     check(re.search(r"^Start +at \S+Z, known .* before; first query .* late; clock ", r.err, re.M), r.err)
 
 
@@ -114,8 +115,9 @@ def test_clients_at_a_file_begin_together_when_it_comes():
         check_complete(r)
         with stall_may_spoil():
             check_between(r.json["start"]["margin_s"], 0.01, 1.5, "margin")
-    check_between(max(begins) - min(begins), 0, 1_000_000, "spread of the begins, in ns")
-    check_between(min(begins) - at * NS, -1000, 2_000_000, "begin after the moment, in ns")
+    with stall_may_spoil():  # between the readings of two clocks, too
+        check_between(max(begins) - min(begins), 0, 1_000_000, "spread of the begins, in ns")
+        check_between(min(begins) - at * NS, -1000, 2_000_000, "begin after the moment, in ns")
 
 
 def missed(*arguments, before_start=None):

@@ -79,7 +79,9 @@ def test_log_has_every_value_of_the_rows():
     with stall_may_spoil():
         check_between(statistics.median(length for _, length in response), 0.9, 1.1, "length of an interval in s")
     for (begin, length), (following, _) in zip(response, response[1:]):
-        check(abs(begin + length - following) < 0.002, f"gap after {begin} + {length}")
+        check(begin + length < following + 0.002, f"{begin} + {length} reaches into the next, which begins at {following}")
+        with stall_may_spoil():  # an interval without an answer has no line
+            check(begin + length > following - 0.002, f"gap after {begin} + {length}")
     check_distribution(hgrm, r)
 
 
@@ -107,7 +109,7 @@ def totals_by_java(path, tag=None):
     tagged = ["-tag", tag] if tag else []
     r = subprocess.run(["java", "-Duser.language=en", "-cp", JAR, "org.HdrHistogram.HistogramLogProcessor",
                         "-csv", "-outputValueUnitRatio", "1", "-i", path, "-o", out, *tagged],
-                       capture_output=True, text=True, timeout=60)
+                       capture_output=True, text=True, timeout=600)
     check_equal(r.returncode, 0, r.stdout + r.stderr)
     with open(out) as f:
         last = list(csv.DictReader(line for line in f if not line.startswith("#")))[-1]

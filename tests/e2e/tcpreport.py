@@ -103,12 +103,12 @@ def test_merge_prints_every_instance_and_the_whole():
 
 
 def begins_ms(hlog):
-    """When the intervals of a log begin, in ms since the epoch."""
+    """[(tag, when it begins in ms since the epoch)] of the intervals of a log; those of response times have no tag."""
     with open(hlog) as f:
-        lines = f.read().splitlines()
-    start_ms = next(int(re.search(r"StartTime: (\d+\.\d{3}) ", line)[1].replace(".", "")) for line in lines
-                    if "StartTime" in line)
-    return [start_ms + int(line.split(",")[0].replace(".", "")) for line in lines if line[0].isdigit()]
+        text = f.read()
+    start_ms = int(re.search(r"StartTime: (\d+\.\d{3}) ", text)[1].replace(".", ""))
+    return [(tag, start_ms + int(begin.replace(".", "")))
+            for tag, begin in re.findall(r"^(?:Tag=(\w+),)?(\d+\.\d{3}),", text, re.M)]
 
 
 def test_merged_log_is_a_log_of_all_values():
@@ -118,8 +118,9 @@ def test_merged_log_is_a_log_of_all_values():
     report("merge", "--hlog", hlog, *files, code=None)
     with open(hlog) as f:
         lines = [line for line in f if line[0].isdigit()]
-    begins = sorted(ms for i in range(3) for ms in begins_ms(f"{directory}/{i}.hlog"))
-    seconds = {(ms - begins[0] + 500) // 1000 for ms in begins}
+    intervals = [interval for i in range(3) for interval in begins_ms(f"{directory}/{i}.hlog")]
+    first_ms, begins = min(ms for _, ms in intervals), [ms for tag, ms in intervals if not tag]
+    seconds = {(ms - first_ms + 500) // 1000 for ms in begins}
     check_equal(len(lines), len(seconds), "seconds in one log of three runs of 3 s")
     check(len(lines) < len(begins), f"merged from {len(begins)} lines")
     whole, _ = merged(directory, *[os.path.basename(name) for name in files])

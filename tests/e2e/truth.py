@@ -62,8 +62,10 @@ def logged_run(*faults):
     residence_ns = {(int(line["connection"]), int(line["id"])):
                     int(line["out_ns"]) - int(line["in_ns"]) if line["out_ns"] else None
                     for line in lines}
-    check_equal((len(residence_ns), len(lines)), (r.json["queries"]["sent"] + CONNECTIONS,) * 2,
-                "lines of the log: the queries, and a proof per connection")
+    check_equal(len(residence_ns), len(lines), "queries of the log, each once")
+    with stall_may_spoil():  # the client may leave before the server has read what waits there
+        check_equal(len(lines), r.json["queries"]["sent"] + CONNECTIONS,
+                    "lines of the log: the queries, and a proof per connection")
     return r, did, residence_ns
 
 
@@ -83,9 +85,9 @@ def test_service_time_is_never_less_than_the_time_in_the_server():
     surplus = surplus_ns(r, residence_ns)
     check_equal(len(surplus), r.json["queries"]["answered"], "answers matched with the log")
     delayed = sum(ns is not None and ns >= 150e6 for ns in residence_ns.values())
-    check(delayed >= did["delayed"] > 100, f"delayed: {delayed} in the log, {did}")
     lost = sum(ns is None for ns in residence_ns.values())
     with stall_may_spoil():
+        check(delayed >= did["delayed"] > 100, f"delayed: {delayed} in the log, {did}")
         check_equal((r.json["queries"]["timeout"], lost), (did["dropped"],) * 2, "dropped, here and in the log")
     neighbours = surplus_ns(r, {((c + 1) % CONNECTIONS, i): ns for (c, i), ns in residence_ns.items()})
     print(f"     service - in the server: min {surplus[0] / 1000:.1f} us, p50 "

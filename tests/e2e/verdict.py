@@ -28,30 +28,35 @@ def check_reaches(r, lowest):
         check(holds(r)["p50"], f"the median is the server's; {describe(r)}")
 
 
-def freeze(processes, frozen_s, every_s, until):
-    """Stops all of them together for a while, again and again."""
+def freeze(processes, frozen_s, every_s, until, lasted):
+    """Stops all of them together for a while, again and again; `lasted`: for how long each time."""
     while not until.is_set():
+        begin = time.monotonic()
         for process in processes:
             process.send_signal(signal.SIGSTOP)
         time.sleep(frozen_s)
         for process in processes:
             process.send_signal(signal.SIGCONT)
+        lasted.append(time.monotonic() - begin)
         until.wait(every_s - frozen_s)
 
 
 def run_frozen(which, *arguments, frozen_s=0.02, every_s=1.0, seconds=3.5):
-    done = threading.Event()
+    done, lasted = threading.Event(), []
     with Server() as server:
         client = Client("-p", server.port, "-c", 10, "-r", 1000, "-t", seconds, *arguments, "--stats-interval",
                         "200ms", "127.0.0.1")
         wait_until_running(client)
         victims = {"client": [client.process], "server": [server.process],
                    "both": [client.process, server.process]}[which]
-        thread = threading.Thread(target=freeze, args=(victims, frozen_s, every_s, done))
+        thread = threading.Thread(target=freeze, args=(victims, frozen_s, every_s, done, lasted))
         thread.start()
         time.sleep(seconds - 0.5)
         done.set()
         thread.join()
+        with stall_may_spoil():
+            check(client.process.poll() is None, "the last freeze was within the run")
+            check(sum(lasted) > 0.75 * seconds * frozen_s / every_s, f"frozen for {lasted} of {seconds} s")
         return client.wait()
 
 

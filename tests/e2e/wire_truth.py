@@ -55,9 +55,11 @@ def test_kernel_time_stamps_agree_with_the_wire():
           f"service {service['p50'] / 1000:.1f} us")
     check_equal(net["count"], service["count"], "answers with a time stamp")
     check_equal(net["clamped"], 0, "arrivals before they were sent")
-    for name in ("p50", "p90", "mean"):
-        check(net[name] < service[name], f"{name}: net {net[name]}, service {service[name]} ns")
+    check(net["mean"] < service["mean"], f"mean: net {net['mean']}, service {service['mean']} ns")
+    for name in ("p50", "p90"):  # where the server is slow they may be of one bucket
+        check(net[name] <= service[name], f"{name}: net {net[name]}, service {service[name]} ns")
     with stall_may_spoil():
+        check(net["p50"] < service["p50"], f"p50: net {net['p50']}, service {service['p50']} ns")
         check_between(net["p50"] - quantile(wire_ns, 0.5), 0, 500e3, "p50 of net - wire in ns")
     check_equal(control.json["latency_ns"]["net"]["count"], 0, "the control: none with --kernel-ts=no")
 
