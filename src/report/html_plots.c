@@ -25,7 +25,8 @@ enum { HEAT_LEAST_ALPHA = 40, ALPHA_MOST = 255 };
 /* Of all curves of a ramp, and of each of what the server used. */
 enum { RAMP_POINTS = 1000, COST_POINTS = 200 };
 
-#define NS_PER_S 1e9
+#define NS_PER_S      1e9
+#define BYTES_PER_MIB 1048576.0
 
 /* What the page overrides: all that is black. */
 static void print_head(FILE *out, const char *name, const char *x, const char *y)
@@ -288,7 +289,8 @@ bool html_plots_has_memory(const struct watch_series *samples, enum watch_figure
     return n > 1;
 }
 
-/* About COST_POINTS, after an undefined one, so that a block without points is no error. */
+/* In MiB: gnuplot puts ticks at round numbers, which bytes in binary units are not.  About
+ * COST_POINTS, after an undefined one, so that a block without points is no error. */
 static void print_points(FILE *out, const char *block, const struct watch_series *samples,
                          enum watch_figure figure)
 {
@@ -298,16 +300,16 @@ static void print_points(FILE *out, const char *block, const struct watch_series
     for (size_t i = 0; i < samples->n; i += every)
         if (has_point(&samples->items[i], figure))
             fprintf(out, "%.9g %.9g\n", (double)samples->items[i].at[WATCH_CONNECTIONS],
-                    (double)samples->items[i].at[figure]);
+                    (double)samples->items[i].at[figure] / BYTES_PER_MIB);
     fputs("EOD\n", out);
 }
 
 void html_plots_memory(FILE *out, const struct watch_series *samples, enum watch_figure user)
 {
-    print_head(out, "memory", "connections", "memory of the server, bytes");
+    print_head(out, "memory", "connections", "memory of the server, MiB");
     print_points(out, "user", samples, user);
     print_points(out, "kernel", samples, WATCH_CGROUP_KERNEL_BYTES);
-    fputs("set xrange [0:1<*]\nset yrange [0:1<*]\nset format x '%.0s%c'\nset format y '%.0b %BB'\n"
+    fputs("set xrange [0:1<*]\nset yrange [0:0.001<*]\nset format x '%.0s%c'\n"
           "plot $user with lines lt 1 title 'user', $kernel with lines lt 2 title 'kernel'\n",
           out);
 }

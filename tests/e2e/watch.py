@@ -41,7 +41,7 @@ listener = socket.create_server(("127.0.0.1", 0), backlog=4)
 print(listener.getsockname()[1], flush=True)
 time.sleep(1000)
 """
-PICTURES = {"Memory of the server": ("connections", "memory of the server, bytes"),
+PICTURES = {"Memory of the server": ("connections", "memory of the server, MiB"),
             "CPU time of the server": ("time since the first sample, s", "CPUs busy")}
 HOSTILE = "<b>&\"'\x1b[1m"  # the kernel keeps 15 bytes
 

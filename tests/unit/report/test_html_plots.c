@@ -162,6 +162,31 @@ static void trials_that_the_host_limited_are_left_out(void **state)
     json_object_put(search);
 }
 
+static void memory_is_drawn_in_mib(void **state)
+{
+    struct watch_sample items[2];
+    const struct watch_series samples = {.items = items, .n = 2};
+    char *text = NULL;
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+
+    (void)state;
+    assert_non_null(out);
+    for (uint64_t i = 0; i < 2; i++) {
+        watch_sample_init(&items[i]);
+        items[i].at[WATCH_CONNECTIONS] = 1000 * i;
+        items[i].at[WATCH_RSS_BYTES] = (i + 1) << 19;
+    }
+    assert_true(html_plots_has_memory(&samples, WATCH_RSS_BYTES));
+    assert_false(html_plots_has_memory(&samples, WATCH_PSS_BYTES));
+    html_plots_memory(out, &samples, WATCH_RSS_BYTES);
+    assert_int_equal(fclose(out), 0);
+    assert_has(text, "'memory of the server, MiB'");
+    assert_has(text, "$user << EOD\nNaN NaN\n0 0.5\n1000 1\nEOD\n");
+    assert_has(text, "$kernel << EOD\nNaN NaN\nEOD\n");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +195,7 @@ int main(void)
         cmocka_unit_test_setup(rates_are_those_of_what_a_column_covers, start),
         cmocka_unit_test_setup(axis_of_time_has_few_marks, start),
         cmocka_unit_test(trials_that_the_host_limited_are_left_out),
+        cmocka_unit_test(memory_is_drawn_in_mib),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
