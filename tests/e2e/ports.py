@@ -138,7 +138,8 @@ def test_time_wait_that_blocks_tuples_is_in_the_plan_and_named_by_the_run():
             return {line["limit"]: line for line in json.loads(r.stdout)["plan"]}
 
         before = plan()
-        run_client("-c", 700, "127.0.0.1", "-t", "0.1", prefix=ns.prefix)
+        first = run_client("-c", 700, "127.0.0.1", "-t", "0.1", prefix=ns.prefix)
+        check_equal(first.json["connections"]["outcomes"], {"run/finished": 700}, f"outcomes of the first run; {first.err}")
         await_closed(server)
         after = plan()
         refused = run_client("-c", 500, "-r", 100, "-t", 1, "127.0.0.1", prefix=ns.prefix)
