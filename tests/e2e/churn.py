@@ -166,7 +166,7 @@ def test_connections_come_back_with_the_server():
     check_equal(gap["count"], 300, "gaps")
     check_between(gap["min"], 1, took_s * 1e9, "shortest gap")
     with stall_may_spoil():  # a client that is late tries less often
-        check(gap["min"] > 0.2e9, f"the waits have grown: {gap['min']}")
+        check(gap["min"] > 0.1e9, f"the waits have grown: {gap['min']}")
     check_equal((recovery["count"], recovery["over"]), (300, 0), "connections that came back")
     check_between(recovery["min"], away_s * 1e9, recovery["max"], f"shortest recovery: the server was away for {away_s} s")
     check(recovery["max"] <= took_s * 1e9, f"the longest: {recovery['max']}")

@@ -42,6 +42,7 @@ def spawn(argv, **options):
 def stop(process, number=signal.SIGTERM, timeout=100):
     if process.poll() is None:
         process.send_signal(number)
+        process.send_signal(signal.SIGCONT)  # one that a test has stopped would not end
     try:
         return process.wait(timeout)
     except subprocess.TimeoutExpired:
