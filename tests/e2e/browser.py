@@ -14,7 +14,7 @@ class Browser:
         need_program("chromium")
         theirs_in, ours_out = os.pipe()
         ours_in, theirs_out = os.pipe()
-        self.requests, self.complaints = [], []
+        self.requests, self.complaints, self.loaded = [], [], set()
         self.profile = temp_path("chromium")
         self.n_sent, self.buffer, self.session = 0, b"", None
         # the protocol reads descriptor 3 and writes descriptor 4
@@ -31,6 +31,7 @@ class Browser:
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Network", "Runtime", "Log"):
             self.call(f"{domain}.enable")
+        self.call("Page.setLifecycleEventsEnabled", enabled=True)
 
     def stop(self):
         os.killpg(self.process.pid, signal.SIGKILL)
@@ -47,7 +48,7 @@ class Browser:
 
     def next_message(self):
         while b"\0" not in self.buffer:
-            ready, _, _ = select.select([self.read_fd], [], [], 60)
+            ready, _, _ = select.select([self.read_fd], [], [], 600)
             more = os.read(self.read_fd, 1 << 20) if ready else b""
             check(more, "chromium says nothing")
             self.buffer += more
@@ -56,6 +57,8 @@ class Browser:
         parameters = message.get("params", {})
         if message.get("method") == "Network.requestWillBeSent":
             self.requests.append(parameters["request"]["url"])
+        elif message.get("method") == "Page.lifecycleEvent" and parameters["name"] == "load":
+            self.loaded.add(parameters["loaderId"])
         elif message.get("method") == "Log.entryAdded":
             self.complaints.append(parameters["entry"]["text"])
         elif message.get("method") in ("Runtime.consoleAPICalled", "Runtime.exceptionThrown"):
@@ -77,9 +80,9 @@ class Browser:
         """Loads a file at a width in CSS pixels, in the colours "light" or "dark"."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=width < 600)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-        self.call("Page.navigate", url=f"file://{path}")
-        while self.next_message().get("method") != "Page.loadEventFired":
-            pass
+        loader = self.call("Page.navigate", url=f"file://{path}")["loaderId"]
+        while loader not in self.loaded:
+            self.next_message()
 
     def evaluate(self, script):
         answer = self.call("Runtime.evaluate", expression=script, returnByValue=True)

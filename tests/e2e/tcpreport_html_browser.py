@@ -134,7 +134,7 @@ def test_misfits_and_requests_are_noticed():
         pale = [text for text, contrast in browser.evaluate(CONTRASTS) if contrast < LEAST_CONTRAST]
         check_equal(len(pale), 1, f"pale texts {pale}")
         check("http://127.0.0.1:1/x" in browser.requests, f"{browser.requests}")
-        check(browser.complaints, "a picture that is not there")
+        wait_for(lambda: browser.evaluate("1") and browser.complaints, "the complaint about a picture that is not there")
 
 
 if __name__ == "__main__":
