@@ -15,14 +15,14 @@ def percentile(values, q):
 def run_of_four(testbed, before):
     run = testbed.start(connections=10000, rate=2500, duration=10, fetch_also=["rows.csv"],
                         client_options="--arrival constant --output rows.csv --raw-full block --close rst")
-    wait_for(lambda: testbed.has("c1", "run.err"), "the clients", 90)
+    wait_for(lambda: testbed.has("c1", "run.err"), "the clients")
     check(testbed.ssh_sessions(), "the control: there is ssh traffic before")
     testbed.wait_for_start("c1", 3)
     sessions = testbed.ssh_sessions()
     with stall_may_spoil():
         check(not testbed.has("c1", "rc"), "that was while measuring")
     check_equal(sessions, "", "ssh while measuring")
-    r = run.wait(180)
+    r = run.wait(600)
     check_equal(r.code, 0, f"exit code: {r.out}")
     testbed.check_states(before, "the hosts, afterwards")
     return r
@@ -69,10 +69,12 @@ def test_four_hosts_are_one_run():
 
 
 def form(report):
-    """A report without what differs from run to run: times, verdicts, how far apart the starts were, and its directory."""
+    """A report without what differs from run to run: times, verdicts, how far apart the starts were, whether the hosts
+    were told in good time, and its directory."""
     report = re.sub(r"\b\d{4}-\d\d-\d\dT\d{6}Z/", "DATE/", report)
     lines = [re.sub(r"[\d.,]+ (ns|us|ms|s)\b", "TIME", line) for line in report.splitlines()]
-    return [re.sub(r"VALID|SUSPECT", "VERDICT", " ".join(line.split())) for line in lines if line.strip()]
+    return [re.sub(r"VALID|SUSPECT", "VERDICT", " ".join(line.split())) for line in lines
+            if line.strip() and "raise lead" not in line]
 
 
 def test_newest_ansible_gives_the_same_report():
@@ -123,10 +125,13 @@ def test_rehearsal_changes_nothing_and_shows_what_would():
 def test_host_that_crashes_while_measuring_is_named_and_the_rest_is_merged():
     with Testbed(3) as testbed:
         before = testbed.states()
-        run = testbed.start(connections=500, rate=500, duration=6, lead=4, client_options="--arrival constant")
-        testbed.wait_for_start("c2", 2)
+        duration_s = 6
+        run = testbed.start(connections=500, rate=500, duration=duration_s, client_options="--arrival constant")
+        moment = testbed.wait_for_start("c2", 2)
         testbed.call("crash", "c2")
-        r = run.wait(90)
+        with stall_may_spoil():
+            check(time.time() < moment + duration_s, "that was while measuring")
+        r = run.wait(600)
         check_equal(r.code, 2, f"exit code: {r.out}")
         testbed.check_states({h: s for h, s in before.items() if h != "c2"}, "the others, afterwards")
         check("c2 was lost while measuring: it did not answer\n" in r.out, r.out)

@@ -38,7 +38,7 @@ def test_crash_while_connecting():
     with Testbed(4) as testbed:
         before = testbed.states()
         run = a_run(testbed, client_options="--arrival constant --connect-rate 50")  # 10 s
-        wait_for(lambda: testbed.has("c2", "run.err"), "the clients", 90)
+        wait_for(lambda: testbed.has("c2", "run.err"), "the clients")
         time.sleep(3)
         testbed.call("crash", "c2")
         end_of(run, testbed, before, "connecting", 120)
@@ -81,10 +81,10 @@ def test_server_that_crashes_is_named():
     with Testbed(2) as testbed:
         before = testbed.states()
         run = a_run(testbed)
-        wait_for(lambda: testbed.has("srv", "pid"), "the server", 90)
+        wait_for(lambda: testbed.has("srv", "pid"), "the server")
         testbed.wait_for_start("c1", 3)
         testbed.call("crash", "srv")
-        r = run.wait(150)
+        r = run.wait(600)
         check_equal(r.code, 2, f"exit code: {r.out}")
         check("srv was lost while measuring: it did not answer\n" in r.out, r.out)
         check_equal(r.result("all")["verdict"], "SUSPECT", "what the clients saw")
@@ -96,7 +96,7 @@ def test_hosts_untune_themselves_when_the_controller_dies():
         before = testbed.states()
         limit_s = 60
         run = a_run(testbed, duration=25, connect_timeout=20, collect_timeout=10, time_limit=limit_s)
-        wait_for(lambda: all(testbed.has(c, "start") for c in CLIENTS), "the moment", 90)
+        wait_for(lambda: all(testbed.has(c, "start") for c in CLIENTS), "the moment")
         run.kill()
         tuned_s = [int(testbed.call("in", host, "sh", "-c", "stat -c %Z /run/tcpscaler/*.state")) for host in testbed.hosts]
         sysctls = {host: [line for line in lines if line.startswith("net.")] for host, lines in before.items()}
@@ -123,7 +123,7 @@ def test_plan_that_says_stop_ends_the_run_before_it_begins():
         with open(testbed.inventory, "w") as f:
             f.write(text.replace("sources: 10.77.12.1-3,", "sources: 10.77.12.1, source_ports: 20000-20099,"))
         run = a_run(testbed)
-        r = run.wait(120)
+        r = run.wait(600)
         check_equal(r.code, 2, f"exit code: {r.out}")
         check("the plan says stop on c2\n" in r.out, r.out)
         check(re.search(r"source tuples +100 +500 +stop", r.out), r.out)
@@ -135,10 +135,10 @@ def test_fewer_than_min_clients_end_the_run():
     with Testbed(3) as testbed:
         before = testbed.states()
         run = a_run(testbed, min_clients=3, client_options="--connect-rate 50")
-        wait_for(lambda: testbed.has("c2", "run.err"), "the clients", 90)
+        wait_for(lambda: testbed.has("c2", "run.err"), "the clients")
         time.sleep(3)
         testbed.call("crash", "c2")
-        r = run.wait(120)
+        r = run.wait(600)
         check_equal(r.code, 2, f"exit code: {r.out}")
         check("2 clients are connected, min_clients is 3\n" in r.out, r.out)
         check("Open the gates" not in r.out, "the load did not begin")
@@ -176,7 +176,7 @@ def test_client_that_ends_late_is_waited_for():
         signal_client(testbed, "c2", "STOP")
         time.sleep(4 + 35)
         signal_client(testbed, "c2", "CONT")
-        r = run.wait(120)
+        r = run.wait(600)
         check_equal(r.code, 0, f"exit code: {r.out}")
         check_equal([i["name"] for i in r.result("all")["instances"]], ["c1", "c2"], "merged")
         testbed.check_states(before, "all hosts")
@@ -188,7 +188,7 @@ def test_client_that_does_not_end_is_named_and_killed():
         run = a_run(testbed, collect_timeout=5)
         testbed.wait_for_start("c2", 2)
         signal_client(testbed, "c2", "STOP")
-        r = run.wait(120)
+        r = run.wait(600)
         check_equal(r.code, 2, f"exit code: {r.out}")
         check("c2 failed while measuring: Wait for the end: still running 5 s after the end: raise collect_timeout\n"
               in r.out, r.out)

@@ -86,6 +86,8 @@ def test_the_deadline_stops_what_was_started():
     begin = time.monotonic()
     nights.run(2, "INCONCLUSIVE: the deadline (5s) has passed")
     check_between(time.monotonic() - begin, 3, 100, "seconds")
+    with stall_may_spoil():
+        check(os.path.exists(nights.file("pid")), "the run began before the deadline")
     check_gone(nights)
     with open(nights.file("server")) as f:
         check(not os.path.exists(f"/proc/{f.read().strip()}"), "the server is stopped")
@@ -135,7 +137,7 @@ def test_mail_by_sendmail_is_refused_without_new_privileges():
     nights.configure(mail_to="someone@example.com", sendmail="bin/sendmail")
     nights.queue(*valid_runs(2))
     run = subprocess.run(["setpriv", "--no-new-privs", NIGHTLY, nights.file("nightly.conf")], capture_output=True,
-                         text=True, timeout=60, env={**os.environ, "FAKE": nights.directory,
+                         text=True, timeout=600, env={**os.environ, "FAKE": nights.directory,
                                                      "PATH": f"{nights.bin}:{os.environ['PATH']}"})
     check_equal((run.returncode, run.stderr), (2, ""), "the control: another mailer")
 

@@ -80,7 +80,7 @@ def verify_units(changes):
             text = text.replace(old, new)
         write(f"{directory}/{name}", text)
     r = subprocess.run(["systemd-analyze", "verify", "--man=no", *sorted(glob.glob(f"{directory}/*"))],
-                       capture_output=True, text=True, timeout=60)
+                       capture_output=True, text=True, timeout=600)
     return r.returncode, r.stdout + r.stderr
 
 

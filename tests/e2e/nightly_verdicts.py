@@ -64,7 +64,7 @@ def test_a_host_that_gets_slower_during_the_night_is_no_regression():
     nights, _, results = night_in_turns(slower, 0, "PASS: no metric got worse; not judged: connect p50; 8 runs")
     names = [write(nights.file(f"{i}.json"), json.dumps(result)) for i, result in enumerate(results)]
     blocks = subprocess.run([TCPREPORT, "compare", "--min-runs", "8", *names[:8], "--", *names[8:]],
-                            capture_output=True, text=True, timeout=60)
+                            capture_output=True, text=True, timeout=600)
     check(blocks.stdout.startswith("REGRESSION: response p50 +"), f"the control: one after the other, {blocks.stdout}")
 
 
@@ -75,13 +75,13 @@ def test_a_reference_that_is_refused_is_named():
     check("unknown option --new" in nights.summary(night), nights.summary(night))
 
 
-# Stopped a fifth of the time: every percentile beyond p80 is caused by the host.
+# Stopped about a fifth of the time: every percentile beyond p80 is caused by the host.
 STALLED = """#!/bin/sh
 "{client}" "$@" &
 pid=$!
 trap 'kill "$pid"' TERM
-while sleep 0.2 && kill -STOP "$pid"; do
-    sleep 0.05
+while sleep 0.1 && kill -STOP "$pid"; do
+    sleep 0.025
     kill -CONT "$pid"
 done 2>/dev/null
 wait "$pid"
@@ -134,9 +134,14 @@ def test_a_night_on_a_noisy_host_concludes_at_the_percentiles_that_hold():
     server = echo_server(port)
     nights, night = real_night(port, server, server, 0, "PASS: no metric got worse", tcpclient="bin/stalled")
     check("response p50" in metrics_of(night), "the median is judged")
-    with open(f"{night}/run-01.json") as f:
-        run = json.load(f)
-    check(run["latency_ns"]["response"]["p90"] > 0 and not run["holds"]["p90"], f"p90: {run['holds']}")
+    holds = []
+    for name in names_of(night):
+        with open(f"{night}/{name}") as f:
+            run = json.load(f)
+        check(run["latency_ns"]["response"]["p90"] > 0, f"p90 of {name}")
+        holds.append(run["holds"]["p90"])
+    check_equal(len(holds), 7, "runs")
+    check(not all(holds), f"p90: {holds}")  # of any run: not every one is stopped as long
     check("; not judged: response p90, " in nights.summary(night), nights.summary(night))
     nights, night = real_night(port, server, server, 2, "INCONCLUSIVE: reference-01 was not VALID in 2 tries",
                                tcpclient="bin/stalled", require="p99", repeats=1)
@@ -197,7 +202,7 @@ def series(nights, noise, days, effect=0.0):
         nights.day(day)
         nights.queue(*[(synthetic(noise, of_night, effect), 0) for _ in range(10)])
         process = nights.start()
-        out, err = process.communicate(timeout=300)
+        out, err = process.communicate(timeout=600)
         check((out, err) == ("", "") or process.returncode != 0, f"a PASS says {out}{err}")
         codes.append(process.returncode)
     return codes

@@ -72,7 +72,7 @@ class Nights:
 
     def configure(self, **settings):
         """Names as in the file, but for _ instead of -."""
-        every = {"client_options": "client.conf", "results": "nights", "runs": 2, "deadline": "5m",
+        every = {"client_options": "client.conf", "results": "nights", "runs": 2, "deadline": "30m",
                  "repeat_wait": 0, "lock": self.file("nightly.lock"),
                  "tcpclient": "bin/tcpclient", "tcpreport": os.path.abspath(TCPREPORT), **settings}
         write(self.file("nightly.conf"), "".join(f"{key.replace('_', '-')} = {value}\n"
@@ -93,7 +93,7 @@ class Nights:
                      text=True, cwd=self.directory, env={**os.environ, "FAKE": self.directory,
                                      "PATH": f"{self.bin}:{os.environ['PATH']}"})
 
-    def run(self, code, verdict="", timeout=400):
+    def run(self, code, verdict="", timeout=2000):
         """One night; its directory, None when there is none, and what it said on stderr."""
         before = self.all()
         process = self.start()

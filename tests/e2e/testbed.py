@@ -92,17 +92,18 @@ class Testbed:
                               capture_output=True).returncode == 0
 
     def wait_for_start(self, host, seconds):
-        """Waits until this many seconds after the announced start time."""
+        """Waits until this many seconds after the announced start time, and returns that."""
         wait_for(lambda: self.has(host, "start"), "the moment")
         moment = float(self.call("in", host, "cat", f"{REMOTE}/start"))
         time.sleep(max(0, moment + seconds - time.time()))
+        return moment
 
     def ssh_sessions(self):
         return "".join(self.call("in", host, "ss", "-Htn", "sport = :22") for host in self.hosts)
 
     def start(self, *arguments, **settings):
         """Starts fleet/run.yml. The machine is not idle: a run may be SUSPECT, and any clock is accepted."""
-        settings = {"programs": os.path.dirname(os.path.abspath(TCPCLIENT)), "may_be_suspect": True, "lead": 5,
+        settings = {"programs": os.path.dirname(os.path.abspath(TCPCLIENT)), "may_be_suspect": True, "lead": 8,
                     "clock_error_max": "", **settings}
         return Run(self, arguments, settings)
 
