@@ -26,7 +26,7 @@ def run_ci(cmake="exit 0", test="exit 0", xargs="exit 0"):
     stub(tree, "bin/cmake", cmake)
     stub(tree, "scripts/test.sh", test)
     stub(tree, "bin/xargs", xargs)
-    r = subprocess.run([os.path.join(tree, ".ci/run")], capture_output=True, text=True, timeout=60,
+    r = subprocess.run([os.path.join(tree, ".ci/run")], capture_output=True, text=True, timeout=600,
                        env={**os.environ, "PATH": os.path.join(tree, "bin") + ":" + os.environ["PATH"]})
     return r.returncode, r.stdout
 
@@ -69,7 +69,7 @@ def test_suite_that_fails_or_skips_fails_the_run():
 
 def run_words_lint(*arguments):
     return subprocess.run([os.path.join(SOURCE_DIR, "tests/lint/words.sh"), *arguments], capture_output=True, text=True,
-                          timeout=60)
+                          timeout=600)
 
 
 def test_lint_of_words_finds_every_phrase_and_nothing_else():
@@ -100,14 +100,14 @@ def test_repository_has_no_phrase_of_the_lint():
 
 def test_actions_are_pinned_to_commits():
     lint = os.path.join(SOURCE_DIR, "tests/lint/pins.sh")
-    r = subprocess.run([lint], capture_output=True, text=True, timeout=60)
+    r = subprocess.run([lint], capture_output=True, text=True, timeout=600)
     check_equal((r.returncode, r.stdout), (0, ""), "actions that are not")
     pinned = f"      - uses: actions/checkout@{'0123456789' * 4} # v4.3.1"
     path = temp_path("workflow.yml")
     for line, code in ((pinned, 0), (pinned.replace("89 ", "8 "), 1), (pinned.split(" #")[0], 1), ("      - uses: actions/checkout@v4", 1)):
         with open(path, "w") as f:
             f.write(f"steps:\n{line}\n")
-        check_equal(subprocess.run([lint, path], capture_output=True, timeout=60).returncode, code, line)
+        check_equal(subprocess.run([lint, path], capture_output=True, timeout=600).returncode, code, line)
 
 
 # --- scripts/install-deps.sh ---
@@ -123,7 +123,7 @@ def install_deps(kind, **stubs):
         os.symlink(shutil.which(tool), os.path.join(directory, tool))
     for name, text in {"id": "echo 0", "tee": "cat >/dev/null", "chmod": "exit 0", "rm": "exit 0", "python3": "exit 0", **stubs}.items():
         stub(directory, name.replace("_", "-"), text)
-    r = subprocess.run([os.path.join(SOURCE_DIR, "scripts/install-deps.sh"), kind], capture_output=True, text=True, timeout=60,
+    r = subprocess.run([os.path.join(SOURCE_DIR, "scripts/install-deps.sh"), kind], capture_output=True, text=True, timeout=600,
                        env={"PATH": directory})
     return r.returncode, r.stdout + r.stderr
 

@@ -5,7 +5,7 @@ what bench/ says without a build, and CMake on another system."""
 from harness import *
 
 FAKES = {
-    "tcpserver": "#!/bin/sh\necho 'tcpserver: listening on [::]:4242, 2 threads' >&2\nexec sleep 60\n",
+    "tcpserver": "#!/bin/sh\necho 'tcpserver: listening on [::]:4242, 2 threads' >&2\nexec sleep 3600\n",
     "tcpclient": """#!/bin/sh
 while [ $# -gt 1 ]; do
     case $1 in
@@ -29,7 +29,7 @@ def demo(code, *reasons):
         shutil.copy(os.path.join(SOURCE_DIR, "scripts", name), directory)
     environment = {**os.environ, "PATH": f"{directory}:{os.environ['PATH']}", "TMPDIR": directory, "CODE": str(code),
                    "REASONS": ", ".join(f'"{reason}"' for reason in reasons)}
-    r = subprocess.run(["sh", os.path.join(directory, "demo.sh")], capture_output=True, text=True, timeout=60,
+    r = subprocess.run(["sh", os.path.join(directory, "demo.sh")], capture_output=True, text=True, timeout=600,
                        env=environment)
     return r.returncode, r.stdout + r.stderr
 
@@ -61,7 +61,7 @@ def test_bench_without_a_build_says_how_to_build():
     check(len(programs) >= 8, f"programs: {programs}")
     environment = {**os.environ, "TCPSERVER": "/none/tcpserver", "PYTHONDONTWRITEBYTECODE": "1"}
     for name in programs:
-        r = subprocess.run([os.path.join(SOURCE_DIR, "bench", name)], capture_output=True, text=True, timeout=60, env=environment)
+        r = subprocess.run([os.path.join(SOURCE_DIR, "bench", name)], capture_output=True, text=True, timeout=600, env=environment)
         check(r.returncode == 1 and r.stderr.startswith(f"{name}: cannot find /none/tcpserver") and "cmake --build" in r.stderr,
               f"{name}: {r.returncode}: {r.stderr}")
 
@@ -69,7 +69,7 @@ def test_bench_without_a_build_says_how_to_build():
 def test_cmake_says_that_it_is_for_linux():
     need_program("cmake")
     r = subprocess.run(["cmake", "-S", SOURCE_DIR, "-B", temp_path("build"), "-DCMAKE_SYSTEM_NAME=FreeBSD"], capture_output=True,
-                       text=True, timeout=60)
+                       text=True, timeout=600)
     check(r.returncode != 0 and "Linux only, not for FreeBSD" in " ".join(r.stderr.split()), f"{r.returncode}: {r.stderr}")
 
 

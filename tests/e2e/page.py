@@ -26,7 +26,7 @@ class Place:
         if path is not None:
             env["PATH"] = path
         r = subprocess.run([self.client, *[str(a) for a in arguments], "127.0.0.1"], env=env, capture_output=True,
-                           text=True, timeout=60)
+                           text=True, timeout=600)
         check_equal(os.listdir(self.temporary), [], "temporary files that are left")
         return r
 

@@ -28,7 +28,7 @@ def errors_of(schema, results):
     else:
         skip("the Python module jsonschema is not installed (Debian: python3-jsonschema)")
     r = subprocess.run([python, "-c", VALIDATE], input=json.dumps([schema, results]), capture_output=True,
-                       text=True, timeout=60)
+                       text=True, timeout=600)
     check_equal(r.returncode, 0, r.stderr)
     return json.loads(r.stdout)
 

@@ -73,7 +73,7 @@ def test_apply_leaves_a_host_with_a_stateful_firewall_reachable():
         before = everything(host)
         check_reachable(host, peer, 5, "before")
         with Server(port="4242", prefix=host.prefix) as server:
-            client = Client("-p", 4242, "-c", 5, "-r", 50, "-t", 30, "--stats-interval", "200ms", "10.77.0.1", prefix=peer.prefix)
+            client = Client("-p", 4242, "-c", 5, "-r", 50, "-t", 3600, "--stats-interval", "200ms", "10.77.0.1", prefix=peer.prefix)
             wait_until_running(client)
             setup(host, "--apply")
             n = sum(s.state == ESTABLISHED for s in tcp_sockets(server.pid))
@@ -119,7 +119,7 @@ def test_rules_that_need_connection_state_are_found():
         for command in commands:
             with Namespace() as namespace:
                 namespace.run("sh", "-c", command)
-                r = subprocess.run([*namespace.prefix, SERVER, "--check"], capture_output=True, text=True, timeout=60)
+                r = subprocess.run([*namespace.prefix, SERVER, "--check"], capture_output=True, text=True, timeout=600)
                 check_equal("firewall needs connection state" in r.stdout, found, f"{command}: {r.stdout}")
 
 

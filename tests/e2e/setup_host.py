@@ -9,7 +9,7 @@ CLIENT = os.path.join(SOURCE_DIR, "scripts/setup-client.sh")
 
 def script(host, path, *arguments, code=0, env=None):
     """Runs it there; its stderr is in the error if the exit code differs."""
-    r = subprocess.run([*host.prefix, path, *arguments], capture_output=True, text=True, timeout=120,
+    r = subprocess.run([*host.prefix, path, *arguments], capture_output=True, text=True, timeout=600,
                        env={**os.environ, **(env or {})})
     check_equal(r.returncode, code, f"exit code of {os.path.basename(path)} {arguments}: {r.stderr}")
     return r

@@ -90,7 +90,7 @@ def test_irqbalance_is_named():
     os.rename(copy, os.path.join(os.path.dirname(copy), "irqbalance"))
     with nic_host() as host:
         check("irqbalance" not in script(host, SERVER, "--check", "--irq", "eth1", code=1).stderr, "none is running")
-        process = spawn([os.path.join(os.path.dirname(copy), "irqbalance"), "60"])
+        process = spawn([os.path.join(os.path.dirname(copy), "irqbalance"), "3600"])
         wait_for(lambda: open(f"/proc/{process.pid}/comm").read() == "irqbalance\n", "irqbalance")
         r = script(host, SERVER, "--check", "--irq", "eth1", code=1)
         stop(process)

@@ -177,7 +177,7 @@ def killed(host, path, mode, call, n):
     """Runs the script, to be killed on entering its n-th system call of this kind. Returns whether it was."""
     r = subprocess.run([*host.prefix, "strace", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e",
                         f"inject={call}:signal=KILL:when={n}", path, mode, *arguments_of(path), "--persist"],
-                       capture_output=True, text=True, timeout=120)
+                       capture_output=True, text=True, timeout=600)
     return r.returncode == -signal.SIGKILL
 
 
@@ -233,10 +233,10 @@ def test_two_at_once_wait_for_each_other():
         for _ in range(3):
             running = [spawn([*host.prefix, path, "--apply", *arguments_of(path)], stderr=subprocess.DEVNULL)
                        for path in (SERVER, CLIENT, SERVER, CLIENT)]
-            check_equal([process.wait(60) for process in running], [0, 0, 0, 0], "exit codes")
+            check_equal([process.wait(600) for process in running], [0, 0, 0, 0], "exit codes")
             running = [spawn([*host.prefix, path, "--revert"], stderr=subprocess.DEVNULL)
                        for path in (SERVER, CLIENT, SERVER, CLIENT)]
-            check_equal([process.wait(60) for process in running], [0, 0, 0, 0], "exit codes")
+            check_equal([process.wait(600) for process in running], [0, 0, 0, 0], "exit codes")
             check_same(host.everything(), before, "after --revert")
 
 

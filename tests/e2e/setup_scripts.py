@@ -77,7 +77,7 @@ def is_running(pid):
 def with_time_to_look(what, test):
     """test(seconds) for a timer of that many seconds, more when a stall of the machine made it False: reverted too soon to see."""
     need_program("nft", "ip", "sysctl", "pgrep")
-    check(any(test(seconds) for seconds in (3, 10, 30)), what)
+    check(any(test(seconds) for seconds in (3, 10, 30, 100)), what)
 
 
 def reverts_by_itself(seconds):
@@ -87,7 +87,7 @@ def reverts_by_itself(seconds):
         # as over ssh: a session whose processes are all told to hang up
         session = subprocess.run([*namespace.prefix, "setsid", "sh", "-c",
                                   f"{CLIENT} --apply --connections 1000 --sources 10.9.9.1-2 --dev lo --state {state} "
-                                  f"--owner us --revert-after {seconds}s; kill -HUP 0"], capture_output=True, timeout=60)
+                                  f"--owner us --revert-after {seconds}s; kill -HUP 0"], capture_output=True, timeout=600)
         check_equal(session.returncode, -signal.SIGHUP, "the session is gone")
         while time.monotonic() < begin + seconds and not any(is_running(pid) for pid, _ in timers(state)):
             time.sleep(0.02)
@@ -96,7 +96,7 @@ def reverts_by_itself(seconds):
             return False
         check(tuned, "tuned")
         (pid, _), = found
-        wait_for(lambda: not os.path.exists(state), "the revert", seconds + 30)
+        wait_for(lambda: not os.path.exists(state), "the revert", seconds + 100)
         check_same(everything(namespace), before, "after the time")
         check(not is_running(pid), "the timer is gone")
     return True
@@ -192,7 +192,7 @@ def test_sources_are_the_addresses_that_the_plan_counts():
 def limits_of_command(limits, *arguments):
     """(soft, hard) limit of a command behind the options, after these commands of ulimit."""
     out = subprocess.run(["sh", "-c", f"{limits}; {SERVER} --check {' '.join(arguments)} -- sh -c 'ulimit -Sn; ulimit -Hn'"],
-                         capture_output=True, text=True, timeout=60).stdout
+                         capture_output=True, text=True, timeout=600).stdout
     return tuple(int(word) for word in out.split()[-2:])
 
 

@@ -88,7 +88,7 @@ def test_too_few_samples_are_no_verdict():
 # --- the whole ---
 
 def soak(**environment):
-    return subprocess.run([SOAK, *map(str, SHORT)], capture_output=True, text=True, timeout=120,
+    return subprocess.run([SOAK, *map(str, SHORT)], capture_output=True, text=True, timeout=600,
                           env={**os.environ, "TCPSERVER": TCPSERVER, "TCPCLIENT": TCPCLIENT, **environment})
 
 
