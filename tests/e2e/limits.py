@@ -21,7 +21,7 @@ def test_server_at_its_last_fd_serves_on_and_recovers():
     with Server("--threads", "1", prefix=["sh", "-c", 'ulimit -n 200; exec "$@"', "sh"]) as server:
         client = Client("-p", server.port, "-c", 1000, "-r", 500, "-t", 4, "--connect-timeout", "2s",
                         "--timeout", "1s", "--stats-interval", "200ms", "127.0.0.1")
-        wait_for(lambda: "running" in client.stderr(), "the load")
+        wait_until_running(client)
         before, begin = cpu_seconds(server.pid), time.monotonic()
         time.sleep(1.5)
         used = (cpu_seconds(server.pid) - before) / (time.monotonic() - begin)

@@ -59,7 +59,7 @@ def test_server_killed_under_load_leaves_everything_accounted_for():
     with serve_with(ca.sign()) as server:
         client = Client("--tls", "--tls-ca", ca.cert, "-c", 100, "-r", 2000, "-t", 3, "--timeout", "1s",
                         "--stats-interval", "100ms", f"127.0.0.1:{server.port}")
-        wait_for(lambda: "running" in client.stderr(), "the load")
+        wait_until_running(client)
         time.sleep(0.5)
         server.stop(signal.SIGKILL)
         r = client.wait()
