@@ -177,6 +177,11 @@ MUTATIONS = {
         "    const size_t n_bytes = tls->n_out;\n\n    tls->n_out = 0;\n",
         "    const size_t n_bytes = tls->n_out;\n\n",
     ),
+    "failure_counted_as_lack_of_memory": (
+        "src/server/io.c",
+        "server_conn_close(c, (struct outcome){phase, conns->tls.reason});",
+        "server_conn_close(c, c->held != NULL ? (struct outcome){PHASE_SEND, REASON_MEMORY} : (struct outcome){phase, conns->tls.reason});",
+    ),
     "output_of_tls_left_to_the_next_one": (
         "src/server/io.c",
         "    if (c->open && c->held == NULL)\n        transmit_sealed(c, fd);\n    if",
