@@ -61,7 +61,7 @@ def churn_in_1000_ports(*arguments, timestamps=0):
     with Namespace() as ns:
         ns.run("sysctl", "-qw", "net.ipv4.ip_local_port_range=40000 40999", f"net.ipv4.tcp_timestamps={timestamps}",
                "net.ipv4.tcp_tw_reuse=0")
-        return run_churn("-r", 500, "--queries-per-conn", 1, *arguments, seconds=5, prefix=ns.prefix,
+        return run_churn("-r", 400, "--queries-per-conn", 1, *arguments, connections=400, seconds=5, prefix=ns.prefix,
                          port=4242)
 
 
@@ -69,7 +69,7 @@ def test_source_ports_that_run_out_are_named():
     r = churn_in_1000_ports()
     c = r.json["connections"]
     check(c["connected"] <= 1000, f"each port once: {c['connected']}")
-    with stall_may_spoil():  # 800 replacements take 1.6 s of the 5, and the server must have closed its side of each
+    with stall_may_spoil():  # 600 replacements take 1.5 s of the 5, and the server must have closed its side of each
         check_equal(c["connected"], 1000, "connections before the ports ran out")
         check_equal(r.json["sockets"]["time_wait"], 1000, "in TIME_WAIT towards the server")
         check(c["outcomes"].get("connect/source ports exhausted", 0) > 0, f"ends: {c['outcomes']}")
@@ -77,7 +77,7 @@ def test_source_ports_that_run_out_are_named():
     check("churn-plateau" in r.json["reasons"], f"{r.json['reasons']}")
     check("source ports exhausted: 1,000 of 1,000 in TIME_WAIT" in r.err, r.err)
     check_equal(r.json["churn"]["most_per_s"], 16, "1,000 ports, 60 s of TIME_WAIT each")
-    check("sustainable with fin: available 16, needed 500" in r.err, "said before the run")
+    check("sustainable with fin: available 16, needed 400" in r.err, "said before the run")
 
 
 def test_with_time_stamps_the_kernels_ports_do_not_run_out_either():
@@ -100,15 +100,15 @@ def test_closed_by_reset_they_do_not_run_out():
     check("churn-plateau" not in r.json["reasons"], f"{r.json['reasons']}")
 
 
-def churn_over_planned_ports(timestamps):
+def churn_over_planned_ports(timestamps, seconds):
     with Namespace() as ns:
         ns.run("sysctl", "-qw", f"net.ipv4.tcp_timestamps={timestamps}")
-        return run_churn("-r", 200, "--queries-per-conn", 1, "--source", "127.0.0.1", "--sport",
-                         "20000-20099", connections=50, prefix=ns.prefix)
+        return run_churn("-r", 100, "--queries-per-conn", 1, "--source", "127.0.0.1", "--sport",
+                         "20000-20099", connections=50, seconds=seconds, prefix=ns.prefix)
 
 
 def test_planned_ports_in_time_wait_are_taken_over():
-    r = undisturbed(lambda: churn_over_planned_ports(1))
+    r = undisturbed(lambda: churn_over_planned_ports(1, 4))
     c, q = r.json["connections"], r.json["queries"]
     check(c["connected"] > 300, f"each port three times and more: {c['connected']}")
     check_equal(q["answered"], q["scheduled"], "answered")
@@ -116,10 +116,10 @@ def test_planned_ports_in_time_wait_are_taken_over():
 
 
 def test_planned_ports_run_out_without_time_stamps():
-    r = churn_over_planned_ports(0)
+    r = churn_over_planned_ports(0, 2)
     c = r.json["connections"]
     check(c["connected"] <= 100, f"each port once: {c['connected']}")
-    with stall_may_spoil():  # 50 replacements take 0.25 s of the 2
+    with stall_may_spoil():  # 50 replacements take 0.5 s of the 2
         check_equal(c["connected"], 100, "every port")
         check(c["outcomes"].get("connect/source ports exhausted", 0) > 0, f"ends: {c['outcomes']}")
     check("churn-plateau" in r.json["reasons"], f"{r.json['reasons']}")
@@ -200,8 +200,8 @@ def test_waits_grow_to_their_most():
 
 
 def run_with_timeouts(between):
-    """Calls between(client) while the server is stopped, and interrupts the client once queries have timed out and every
-    connection lives. Returns the result and the rows of the connections."""
+    """Calls between(client) while the server is stopped, and interrupts the client some time after, when every connection
+    lives. Returns the result and the rows of the connections."""
     server = Server()
     rows = temp_path("connections.csv")
     client = Client("-p", server.port, "-c", 20, "-i", "100ms", "--loop", "closed", "--timeout", "500ms",
@@ -213,8 +213,10 @@ def run_with_timeouts(between):
     between(client)
     server.process.send_signal(signal.SIGCONT)
     time.sleep(0.6)  # the timeouts of a client that is stopped expire
+    n = len(progress(client)) + 20  # a second of its time: those in flight may have been answered all the same
     client.process.send_signal(signal.SIGCONT)
-    wait_for(lambda: progress(client)[-1].lost > 0 and progress(client)[-1].live == 20, "the client to go on")
+    wait_for(lambda: progress(client)[-1].live == 20 and (progress(client)[-1].lost > 0 or len(progress(client)) > n),
+             "the client to go on")
     client.process.send_signal(signal.SIGINT)
     r = client.wait()
     stop(server.process)
@@ -250,7 +252,8 @@ def test_answers_that_come_with_their_timeouts_are_counted_nowhere():
 
     r, table = run_with_timeouts(stop_the_client)
     check_rows(r, table)
-    check(r.json["queries"]["timeout"] > 0, f"timed out: {r.json['queries']}")
+    with stall_may_spoil():  # the answers to those in flight may have been there before the server stopped
+        check(r.json["queries"]["timeout"] > 0, f"timed out: {r.json['queries']}")
 
 
 if __name__ == "__main__":
