@@ -190,8 +190,12 @@ def test_a_search_is_shown_by_its_answer_and_its_trials():
     name, = searches(os.path.dirname(temp_path("x")), "run", [1234])
     out = report("show", name).stdout
     check("\nCapacity     found: 1,234 q/s" in out and "service level lost=0" in out, out)
-    with stall_may_spoil():
-        check(re.search(r"^  double +50 q/s +1.00 s .* good$", out, re.M), out)
+    with open(name) as f:
+        trials = json.load(f)["search"]["trials"]
+    with stall_may_spoil():  # the time may be over in the first
+        check(re.search(r"^  double +50 q/s +1.00 s ", out, re.M), out)
+    became = [(t["step"], t["class"] + (f": {t['reason']}" if t["reason"] else "")) for t in trials]
+    check_equal(re.findall(r"^  (\w+) +[\d.,]+ q/s +1.00 s .*  (\w.*)$", out, re.M), became, "trials, and what became of each")
     check("Time  " not in out, "a mixture of all loads is no latency")
 
 
