@@ -12,6 +12,7 @@ import tempfile
 import time
 
 from checks import check
+from kernel import thread_states
 
 RUN = os.getpid()  # unique among the files of tests that run side by side; os.getpid() is not, see enter_own_processes
 
@@ -41,8 +42,10 @@ def spawn(argv, **options):
 
 def stop(process, number=signal.SIGTERM, timeout=100):
     if process.poll() is None:
+        is_stopped = "T" in thread_states(process.pid)
         process.send_signal(number)
-        process.send_signal(signal.SIGCONT)  # one that a test has stopped would not end
+        if is_stopped:  # by a test. Others do without: SIGCONT cancels the SIGSTOP with which LeakSanitizer begins.
+            process.send_signal(signal.SIGCONT)
     try:
         return process.wait(timeout)
     except subprocess.TimeoutExpired:
