@@ -54,6 +54,12 @@ def stop(process, number=signal.SIGTERM, timeout=100):
         raise
 
 
+def suspend(process):
+    """Returns once all of its threads have stopped: they run until one of them gets a CPU and takes SIGSTOP for all."""
+    process.send_signal(signal.SIGSTOP)
+    wait_for(lambda: process.poll() is not None or thread_states(process.pid) == {"T"}, "a process to stop")
+
+
 def busy_loops():
     """One for each CPU, to be stopped with SIGKILL."""
     return [spawn(["sh", "-c", "while :; do :; done"]) for _ in os.sched_getaffinity(0)]
