@@ -39,7 +39,7 @@ def frozen_run(protocol, connections, *arguments):
                         "127.0.0.1")
         wait_until_running(client)
         time.sleep(before_s)
-        server.process.send_signal(signal.SIGSTOP)
+        suspend(server.process)
         rss = []
         for _ in range(int(FREEZE_S / 0.2)):
             time.sleep(0.2)

@@ -158,7 +158,7 @@ def test_queries_that_became_due_in_a_pause_leave_together():
         client = Client("-p", server.port, "-c", 2000, "--schedule", "1s:100,1s:100000,3s:1", "--threads", 1,
                         "--arrival", "constant", "--stats-interval", "100ms", "127.0.0.1", prefix=ns.prefix)
         wait_until_running(client)
-        client.process.send_signal(signal.SIGSTOP)
+        suspend(client.process)
         time.sleep(2.5)
         client.process.send_signal(signal.SIGCONT)
         r = client.wait()

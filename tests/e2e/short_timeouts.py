@@ -33,7 +33,7 @@ def test_a_closed_loop_asks_on_after_each_timeout():
         client = Client("-p", server.port, "-c", 1, "-i", 0.1, "--loop", "closed", "--timeout", "50ms", "--prove", "no",
                         "--stats-interval", "100ms", "127.0.0.1")
         wait_until_running(client)
-        server.process.send_signal(signal.SIGSTOP)
+        suspend(server.process)
         wait_for(lambda: progress(client)[-1].lost >= 4, "4 timeouts")
         client.process.send_signal(signal.SIGINT)
         r = client.wait()

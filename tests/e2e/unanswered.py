@@ -88,7 +88,7 @@ def run_cut_short():
     client = Client("-p", server.port, "-c", 20, "-r", 400, "-t", 4, "--drain", 0, "--stats-interval", "200ms",
                     *files_of(directory), "127.0.0.1")
     wait_until_prints(client, r"running 3\.[3-9]")
-    server.process.send_signal(signal.SIGSTOP)
+    suspend(server.process)
     run = Run(client, directory)
     server.process.kill()
     return run
