@@ -49,10 +49,12 @@ void shutdown_request(int number)
 {
     const uint64_t one = 1;
 
-    if (atomic_exchange(&asked, true))
-        _exit(128 + number);
-    if (write(wake_fd, &one, sizeof one) < 0)
+    if (atomic_exchange(&asked, true)) {
+        if (number != SIGHUP)
+            _exit(128 + number);
+    } else if (write(wake_fd, &one, sizeof one) < 0) {
         return; /* no event loop: the flag is enough */
+    }
 }
 
 bool shutdown_was_requested(void)

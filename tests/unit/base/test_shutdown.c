@@ -81,6 +81,26 @@ static void asked_twice_by_the_loop(void)
     shutdown_request(SIGINT);
 }
 
+static void hung_up_twice(void)
+{
+    shutdown_request(SIGHUP);
+    shutdown_request(SIGHUP);
+    end_when(shutdown_was_requested() && is_readable(shutdown_fd()));
+}
+
+static void asked_and_hung_up(void)
+{
+    raise(SIGTERM);
+    shutdown_request(SIGHUP);
+    end_when(shutdown_was_requested());
+}
+
+static void hung_up_and_asked(void)
+{
+    shutdown_request(SIGHUP);
+    raise(SIGTERM);
+}
+
 static void signals_that_do_not_ask_to_end_do_nothing(void **state)
 {
     (void)state;
@@ -102,12 +122,22 @@ static void the_second_ends_it(void **state)
     assert_int_equal(WEXITSTATUS(status_of(asked_twice_by_the_loop)), 128 + SIGINT);
 }
 
+/* When a terminal closes, both the kernel and the shell may send SIGHUP. */
+static void a_hangup_is_never_the_second(void **state)
+{
+    (void)state;
+    assert_int_equal(WEXITSTATUS(status_of(hung_up_twice)), AS_EXPECTED);
+    assert_int_equal(WEXITSTATUS(status_of(asked_and_hung_up)), AS_EXPECTED);
+    assert_int_equal(WEXITSTATUS(status_of(hung_up_and_asked)), 128 + SIGTERM);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(signals_that_do_not_ask_to_end_do_nothing),
         cmocka_unit_test(the_first_to_ask_lets_the_report_be_written),
         cmocka_unit_test(the_second_ends_it),
+        cmocka_unit_test(a_hangup_is_never_the_second),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
