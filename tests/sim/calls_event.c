@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -77,34 +78,51 @@ int epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event *event)
 }
 
 /* Asleep until something is ready or the time is over. */
-static void sleep_on(int epoll_fd, int timeout_ms)
+static void sleep_on(int epoll_fd, int64_t timeout_ns)
 {
     uint64_t until_ns = WORLD_NEVER;
 
-    if (timeout_ms > 0)
+    if (timeout_ns > 0)
         until_ns =
-            world.now_ns + (unsigned)timeout_ms * MS + world_up_to(world.scenario.wakeup_us * 1000);
+            world.now_ns + (uint64_t)timeout_ns + world_up_to(world.scenario.wakeup_us * 1000);
     descriptor_of(epoll_fd)->sleeper = fiber_current();
     fiber_sleep(until_ns);
     descriptor_of(epoll_fd)->sleeper = -1;
 }
 
-int epoll_wait(int epoll_fd, struct epoll_event *events, int most, int timeout_ms)
+/* timeout_ns < 0: none. */
+static int wait_for(int epoll_fd, struct epoll_event *events, int most, int64_t timeout_ns)
 {
     int n;
 
-    if (!descriptor_is_simulated(epoll_fd))
-        return (int)syscall(SYS_epoll_wait, epoll_fd, events, most, timeout_ms);
     call_begin();
     ledger_on_turn();
-    if (timeout_ms == 0)
+    if (timeout_ns == 0)
         fiber_yield();
     n = descriptor_take_ready(epoll_fd, events, most);
-    if (n == 0 && timeout_ms != 0) {
-        sleep_on(epoll_fd, timeout_ms);
+    if (n == 0 && timeout_ns != 0) {
+        sleep_on(epoll_fd, timeout_ns);
         n = descriptor_take_ready(epoll_fd, events, most);
     }
     return (int)call_return("epoll_wait", epoll_fd, n);
+}
+
+int epoll_wait(int epoll_fd, struct epoll_event *events, int most, int timeout_ms)
+{
+    if (!descriptor_is_simulated(epoll_fd)) /* arm64 has no epoll_wait */
+        return (int)syscall(SYS_epoll_pwait, epoll_fd, events, most, timeout_ms, NULL, 0);
+    return wait_for(epoll_fd, events, most, timeout_ms < 0 ? -1 : timeout_ms * (int64_t)MS);
+}
+
+/* Of libevent 2.2, where the C library has it; no caller gives a mask. */
+int epoll_pwait2(int epoll_fd, struct epoll_event *events, int most, const struct timespec *timeout,
+                 const sigset_t *mask)
+{
+    if (!descriptor_is_simulated(epoll_fd))
+        return (int)syscall(SYS_epoll_pwait2, epoll_fd, events, most, timeout, mask, _NSIG / 8);
+    LAW(mask == NULL, "not simulated: epoll_pwait2() with a mask");
+    return wait_for(epoll_fd, events, most,
+                    timeout == NULL ? -1 : timeout->tv_sec * 1000000000ll + timeout->tv_nsec);
 }
 
 /* --- other descriptors --- */
