@@ -121,7 +121,9 @@ static void on_connect(uint32_t i)
     if (n_lost == 6)
         return;
     if (world_chance(world.scenario.refused_permille)) {
-        tcp_refuse_at(i, at_ns + way_ns(), refusals[world_up_to(3)]);
+        const int error = refusals[world_up_to(3)]; /* drawn first with every compiler */
+
+        tcp_refuse_at(i, at_ns + way_ns(), error);
         return;
     }
     accept(t, i, at_ns);
