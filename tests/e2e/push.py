@@ -32,7 +32,16 @@ def check_laws(r):
 
 
 def check_nothing_missing(p):
-    check_equal((p["lost"], p["duplicate"], p["damaged"], p["unfinished_connections"]), (0, 0, 0, 0), "missing")
+    check_equal((p["duplicate"], p["damaged"], p["unfinished_connections"]), (0, 0, 0), "wrong or missing")
+    with stall_may_spoil():  # the server drops messages to a subscriber that does not read for a moment
+        check_equal(p["lost"], 0, "lost")
+
+
+def check_pushed(server, *results):
+    """By the counts of the server: a message that it dropped is only missed if another one followed."""
+    pushes = [r.json["push"] for r in results]
+    check_equal(server.result["pushed"], sum(map(received, pushes)), "pushed")
+    check(sum(p["lost"] for p in pushes) <= server.result["push_dropped"], "a loss that the server did not count")
 
 
 class PushServer(FaultServer):
@@ -47,8 +56,10 @@ def run_with_every_message():
         server.stop()
     check_laws(r)
     p, c = r.json["push"], r.json["connections"]
+    check_pushed(server, r)
     check_nothing_missing(p)
-    check_equal((server.result["pushed"], server.result["push_dropped"]), (received(p), 0), "pushed, dropped")
+    with stall_may_spoil():
+        check_equal(server.result["push_dropped"], 0, "dropped")
     check_equal((c["proven"], c["live_at_end"], c["half_open"]), (100, 100, 0), "connections")
     return server, r, p
 
@@ -112,10 +123,10 @@ def test_interrupted_listener_has_read_to_the_end():
         server.stop()
     check_code(r, 130)
     check_laws(r)
+    check_pushed(server, r)
     check_nothing_missing(r.json["push"])
     with stall_may_spoil():
         check(r.json["push"]["measured"] > 0, "messages were measured")
-    check_equal(server.result["pushed"], received(r.json["push"]), "pushed")
 
 
 def pushed_to_three_that_come_and_go():
@@ -126,8 +137,9 @@ def pushed_to_three_that_come_and_go():
         server.stop()
     for r in results:
         check_laws(r)
+    check_pushed(server, *results)
+    for r in results:
         check_nothing_missing(r.json["push"])
-    check_equal(server.result["pushed"], sum(received(r.json["push"]) for r in results), "pushed")
     return server.result["pushed"]
 
 
