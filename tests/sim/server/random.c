@@ -108,6 +108,16 @@ static void draw_tls(struct scenario *s, struct rng *r)
     draw_tls_faults(s, r);
 }
 
+/* A message takes a few calls for each piece of it that the socket accepts: no more than the host
+ * has time for. */
+static void limit_pushes(struct scenario *s)
+{
+    const uint64_t pieces = 1 + (s->sndbuf_bytes > 0 ? s->push_bytes / s->sndbuf_bytes : 0);
+
+    while (s->push_per_s * pieces * s->call_ns > 500000000)
+        s->push_per_s /= 2;
+}
+
 struct scenario drive_random(uint64_t seed)
 {
     struct scenario s = scenario_simplest(seed);
@@ -122,5 +132,6 @@ struct scenario drive_random(uint64_t seed)
     draw_faults(&s, &r);
     draw_host(&s, &r);
     draw_tls(&s, &r);
+    limit_pushes(&s);
     return s;
 }
