@@ -81,22 +81,31 @@ static void pause_for(struct server_accept *a, uint64_t ns)
     set_timer(a, ns);
 }
 
-static void accept_for_others(struct server_accept *a)
+static void become_helper(struct server_accept *a)
 {
     if (!server_overflow_is_open(&a->config->overflow))
         return;
     if (!a->helps)
         server_overflow_enter(&a->config->overflow);
     a->helps = true;
-    if (!a->has_turn && event_add(&a->turn_event, NULL) != 0)
+}
+
+static void accept_for_others(struct server_accept *a)
+{
+    become_helper(a);
+    if (a->helps && !a->has_turn && event_add(&a->turn_event, NULL) != 0)
         set_timer(a, PAUSE_NS);
 }
 
+/* While suspended, only counts as a helper: workers that resume before this one must not refuse
+ * connections that it will accept. */
 static void watch_listeners(struct server_accept *a)
 {
-    if (a->full || a->paused || a->suspended)
+    if (a->full || a->paused)
         return;
-    if (a->listener_fd >= 0 && event_add(&a->listener_event, NULL) != 0)
+    if (a->suspended)
+        become_helper(a);
+    else if (a->listener_fd >= 0 && event_add(&a->listener_event, NULL) != 0)
         pause_for(a, PAUSE_NS);
     else
         accept_for_others(a);
