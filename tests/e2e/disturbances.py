@@ -133,7 +133,7 @@ def test_queries_without_an_id_wait_and_keep_their_intended_time():
         client = Client("-p", server.port, "-c", 1, "-r", rate, "--arrival", "constant", "-t", 100000 / rate, "--timeout",
                         "60s", "--start-file", gate, "--late-max", "60s", "127.0.0.1")
         wait_ready(gate)
-        server.process.send_signal(signal.SIGSTOP)
+        suspend(server.process)
         open_gate(gate, time.time())
         time.sleep(100000 / rate + 0.5)
         server.process.send_signal(signal.SIGCONT)

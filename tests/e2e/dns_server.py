@@ -132,12 +132,7 @@ class DnsServer:
                 (line.split("=") for line in said.stdout.splitlines() if "num" in line)}
 
     def stop(self):
-        os.killpg(self.process.pid, signal.SIGTERM)
-        try:
-            self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
+        stop_group(self.process)
 
 
 def query_bytes(number):

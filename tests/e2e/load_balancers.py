@@ -69,12 +69,7 @@ class Balancer:
 
     def __exit__(self, *_):
         if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGTERM)
-            try:
-                self.process.wait(10)
-            except subprocess.TimeoutExpired:
-                os.killpg(self.process.pid, signal.SIGKILL)
-                self.process.wait()
+            stop_group(self.process)
 
 
 def haproxy(server, send):

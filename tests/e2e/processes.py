@@ -54,6 +54,16 @@ def stop(process, number=signal.SIGTERM, timeout=100):
         raise
 
 
+def stop_group(process):
+    """Ends the leader of a session and all that it has started; with SIGKILL if it takes more than 10 s."""
+    os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
 def suspend(process):
     """Returns once all of its threads have stopped: they run until one of them gets a CPU and takes SIGSTOP for all."""
     process.send_signal(signal.SIGSTOP)
