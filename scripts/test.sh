@@ -26,12 +26,17 @@ scripts/install-deps.sh test
 cmake --preset "$preset" >/dev/null
 cmake --build --preset "$preset"
 
+set_session_nice() {
+    (echo "$1" >/proc/self/autogroup) 2>/dev/null || true
+}
+
 # As root: whatever else runs here waits for these processes and, where sessions share the CPUs, for this session.
 come_first() {
     renice -n -20 -p $$ >/dev/null 2>&1 || true
-    before=$(sed 's/.* //' /proc/self/autogroup 2>/dev/null) || return 0
-    trap 'echo "$before" >/proc/self/autogroup' EXIT
-    (echo -20 >/proc/self/autogroup) 2>/dev/null || true
+    session_nice=$(sed -n 's/.* nice //p' /proc/self/autogroup 2>/dev/null) || true
+    [ -n "$session_nice" ] || return 0 # sessions do not share the CPUs
+    trap 'set_session_nice "$session_nice"' EXIT
+    set_session_nice -20
 }
 
 begin=$(date +%s)
