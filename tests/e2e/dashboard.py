@@ -84,6 +84,8 @@ def answer(port, expression):
         with urllib.request.urlopen(url, timeout=100) as response:
             return "success", len(json.load(response)["data"]["result"])
     except urllib.error.HTTPError as error:
+        if error.code == 503:  # it still opens its database, and says so in plain text
+            return None, 0
         return json.load(error)["status"], 0
     except OSError:
         return None, 0
