@@ -118,15 +118,30 @@ static enum control_status serve(struct control_http *h, struct evhttp_request *
     return status;
 }
 
+static const void *id_of(struct bufferevent *stream)
+{
+    return bufferevent_get_input(stream);
+}
+
+static void on_received(struct evbuffer *input, const struct evbuffer_cb_info *info, void *arg)
+{
+    struct control_http *h = arg;
+
+    if (info->n_added > 0)
+        control_connections_received(&h->connections, input, clock_now_ns());
+}
+
 static void on_request(struct evhttp_request *request, void *arg)
 {
     struct control_http *h = arg;
+    struct evhttp_connection *from = evhttp_request_get_connection(request);
     char *text = NULL;
     size_t n = 0;
     struct control_reply reply = {.out = open_memstream(&text, &n),
                                   .content_type = "application/json"};
     enum control_status status;
 
+    control_connections_answers(&h->connections, id_of(evhttp_connection_get_bufferevent(from)));
     if (reply.out == NULL) {
         evhttp_send_error(request, CONTROL_NO_MEMORY, NULL);
         return;
@@ -184,7 +199,7 @@ static void on_accepted(evutil_socket_t none, short what, void *arg)
     (void)none;
     (void)what;
     if (fd >= 0)
-        control_connections_add(&h->connections, fd, clock_now_ns());
+        control_connections_add(&h->connections, id_of(h->newest), fd, clock_now_ns());
     bufferevent_decref(h->newest);
     h->newest = NULL;
     accept_next(h);
@@ -200,6 +215,7 @@ static struct bufferevent *open_stream(struct event_base *base, void *arg)
     h->newest = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
     if (h->newest == NULL)
         return NULL;
+    (void)evbuffer_add_cb(bufferevent_get_input(h->newest), on_received, h);
     bufferevent_incref(h->newest);
     evconnlistener_disable(h->listener);
     event_active(h->accepted, 0, 0);

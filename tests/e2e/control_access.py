@@ -237,6 +237,26 @@ def test_silent_peers_do_not_use_up_descriptors():
     check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
 
 
+@needs_own_fd_tables
+def test_half_read_requests_are_answered_though_the_port_is_full():
+    port = free_port()
+    address = ("127.0.0.1", port)
+    with Server("--control", f"127.0.0.1:{port}", prefix=["sh", "-c", 'ulimit -n 100; exec "$@"', "sh"]):
+        asking = [socket.create_connection(address, timeout=100) for _ in range(100 // 8)]
+        for s in asking:
+            s.sendall(b"GET /stats HTTP/1.1\r\nHost: local")
+        with socket.create_connection(address, timeout=100) as waiting:
+            waiting.sendall(b"GET /stats HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            time.sleep(1.5)  # those without a byte would be closed by now
+            for s in asking:
+                s.sendall(b"host\r\n\r\n")
+            answers = [s.recv(12) for s in (*asking, waiting)]
+        for s in asking:
+            s.close()
+    with stall_may_spoil():  # a request that is not complete after 5 s is given up
+        check_equal([a for a in answers if a != b"HTTP/1.1 200"], [], "answers")
+
+
 def test_strangers_at_an_open_address_get_nothing():
     port, n_slow = free_port(), 50 if SANITIZED else 200  # with more the oldest are ended earlier
     path = token_file()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_control_connections: connections are limited, and the oldest silent ones are closed first.
+ * test_control_connections: connections are limited, and only those that do not ask are closed.
  */
 #include "net/control_connections.h"
 
@@ -24,7 +24,7 @@ static void open_pair(struct pairs *p, unsigned i, uint64_t now_ns)
 {
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, p->fds[i]), 0);
     assert_true(control_connections_make_room(&p->c, now_ns));
-    control_connections_add(&p->c, p->fds[i][0], now_ns);
+    control_connections_add(&p->c, p->fds[i], p->fds[i][0], now_ns);
 }
 
 /* Opens the maximum number, one per nanosecond. */
@@ -86,6 +86,75 @@ static void the_oldest_are_shut_down_after_their_grace(void **state)
     close_all(&p);
 }
 
+static void one_with_an_unread_request_is_left_alone_however_old(void **state)
+{
+    struct pairs p;
+
+    (void)state;
+    open_all(&p);
+    assert_int_equal(send(p.fds[0][1], "G", 1, 0), 1);
+    assert_false(control_connections_make_room(&p.c, 100 * CONTROL_CONNECTIONS_GRACE_NS));
+    assert_int_equal(recv(p.fds[0][0], (char[1]){0}, 1, MSG_DONTWAIT), 1);
+    assert_false(is_shut_down(p.fds[0][0]));
+    assert_true(is_shut_down(p.fds[1][0])); /* the control: these have sent nothing */
+    assert_true(is_shut_down(p.fds[2][0]));
+    close_all(&p);
+}
+
+static void a_half_read_request_has_its_own_time(void **state)
+{
+    const uint64_t begun_ns = 10 * CONTROL_CONNECTIONS_GRACE_NS;
+    struct pairs p;
+
+    (void)state;
+    open_all(&p);
+    for (unsigned i = 0; i < MOST; i++)
+        control_connections_received(&p.c, p.fds[i], begun_ns);
+    control_connections_received(&p.c, p.fds[0], 2 * begun_ns); /* from the first byte on */
+    assert_false(
+        control_connections_make_room(&p.c, begun_ns + CONTROL_CONNECTIONS_REQUEST_NS - 1));
+    assert_int_equal(n_shut_down(&p), 0);
+    assert_false(control_connections_make_room(&p.c, begun_ns + CONTROL_CONNECTIONS_REQUEST_NS));
+    assert_int_equal(n_shut_down(&p), MOST / 8);
+    assert_true(is_shut_down(p.fds[0][0]));
+    close_all(&p);
+}
+
+static void one_that_is_being_answered_is_left_alone_however_old(void **state)
+{
+    struct pairs p;
+
+    (void)state;
+    open_all(&p);
+    for (unsigned i = 0; i < MOST; i++)
+        control_connections_received(&p.c, p.fds[i], i);
+    for (unsigned i = 0; i + 1 < MOST; i++)
+        control_connections_answers(&p.c, p.fds[i]);
+    assert_false(control_connections_make_room(&p.c, 100 * CONTROL_CONNECTIONS_REQUEST_NS));
+    assert_int_equal(n_shut_down(&p), 1);
+    assert_true(is_shut_down(p.fds[MOST - 1][0]));
+    close_all(&p);
+}
+
+static void an_id_in_use_again_is_that_of_the_newest(void **state)
+{
+    struct pairs p;
+
+    (void)state;
+    open_all(&p);
+    close(p.fds[0][0]);
+    close(p.fds[0][1]);
+    open_pair(&p, 0, MOST); /* no room: the first is forgotten, and its id used again */
+    control_connections_answers(&p.c, p.fds[0]);
+    assert_int_equal(p.c.n, MOST);
+    assert_true(p.c.list[MOST - 1].answers);
+    p.c.list[0].id = p.fds[0]; /* as if it had ended unnoticed */
+    control_connections_received(&p.c, p.fds[0], MOST);
+    assert_int_equal(p.c.list[0].received_ns, 0);
+    assert_int_equal(p.c.list[MOST - 1].received_ns, MOST);
+    close_all(&p);
+}
+
 static void one_that_ended_makes_room_though_its_number_is_in_use_again(void **state)
 {
     struct pairs p;
@@ -121,6 +190,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(young_ones_are_left_alone),
         cmocka_unit_test(the_oldest_are_shut_down_after_their_grace),
+        cmocka_unit_test(one_with_an_unread_request_is_left_alone_however_old),
+        cmocka_unit_test(a_half_read_request_has_its_own_time),
+        cmocka_unit_test(one_that_is_being_answered_is_left_alone_however_old),
+        cmocka_unit_test(an_id_in_use_again_is_that_of_the_newest),
         cmocka_unit_test(one_that_ended_makes_room_though_its_number_is_in_use_again),
         cmocka_unit_test(most_is_a_part_of_the_descriptors),
     };
