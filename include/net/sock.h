@@ -6,7 +6,6 @@
 #ifndef TCPSCALER_NET_SOCK_H
 #define TCPSCALER_NET_SOCK_H
 
-#include "base/endpoint.h"
 #include "measure/outcome.h"
 #include "net/sock_address.h"
 #include "workload/srcplan.h"
@@ -14,16 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
-
-#define SOCK_ERROR_BYTES 200
-
-/* Resolves a host (name or address, family AF_UNSPEC for any).  Of several addresses, selects the
- * first that accepts a connection within 1 s, otherwise the first.  Returns 0, or -1 with one line
- * in error (SOCK_ERROR_BYTES). */
-int sock_resolve(const struct endpoint *e, int family, struct sock_address *address, char *error);
-
-/* Returns whether the address accepts a connection within 1 s.  Resets it at once. */
-bool sock_accepts(const struct sock_address *address);
 
 struct sock_listen_options {
     int backlog;

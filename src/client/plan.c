@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/textfile.h"
 #include "client/schedule.h"
+#include "client/worker/proxy.h"
 #include "host/process_limits.h"
 #include "net/thread.h"
 #include "protocol/query_dns.h"
@@ -77,10 +78,11 @@ static int plan_query(struct client_plan *plan, const struct client_opts *o)
 
 static int resolve(struct client_plan *plan, const struct client_opts *o)
 {
+    const struct sock_greeting greeting = client_proxy_greeting(&plan->config);
     char error[SOCK_ERROR_BYTES];
 
-    if (sock_resolve(&o->server, srcplan_family(&plan->config.plan), &plan->config.target, error) !=
-        0)
+    if (sock_resolve_server(&o->server, srcplan_family(&plan->config.plan), &greeting,
+                            &plan->config.target, error) != 0)
         return log_error("HOST: %s", error);
     sock_format(plan->target, &plan->config.target);
     if (!sock_has_local_address(&plan->config.target))

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "net/sock.h"
+#include "net/sock_resolve.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -74,14 +75,18 @@ static int parse_unix(struct sockaddr_un *un, const char *address, char *error)
     return 0;
 }
 
-static int parse_tcp(struct sock_address *a, const char *address, char *error)
+static int parse_tcp(struct sock_address *a, const char *address, bool listens, char *error)
 {
+    static const struct sock_greeting none = {.n_bytes = 0};
     struct endpoint e;
     char reason[SOCK_ERROR_BYTES];
+    int failed;
 
     if (endpoint_parse(address, &e) != 0 || e.port == 0)
         return REFUSE("invalid value '%.150s': expected ADDR:PORT or unix:PATH", address);
-    return sock_resolve(&e, AF_UNSPEC, a, reason) == 0 ? 0 : REFUSE("%s", reason);
+    failed = listens ? sock_resolve(&e, AF_UNSPEC, a, reason)
+                     : sock_resolve_server(&e, AF_UNSPEC, &none, a, reason);
+    return failed ? REFUSE("%s", reason) : 0;
 }
 
 /* A blocking socket with a timeout for each call. */
@@ -164,7 +169,7 @@ int control_socket_listen(struct control_socket *s, const char *address, bool ha
         remove_abandoned(&un);
         failed = listen_unix(s, &un);
     } else {
-        if (parse_tcp(&a, address, error) != 0)
+        if (parse_tcp(&a, address, true, error) != 0)
             return -1;
         if (!sock_is_loopback(&a) && !has_token)
             return REFUSE("'%.100s' is not a loopback address: this requires --control-token",
@@ -196,7 +201,7 @@ static int connect_address(const char *address, int wait_ms, char *error)
             return -1;
         fd = connect_to((const struct sockaddr *)&un, sizeof un, wait_ms);
     } else {
-        if (parse_tcp(&a, address, error) != 0)
+        if (parse_tcp(&a, address, false, error) != 0)
             return -1;
         fd = connect_to((const struct sockaddr *)&a.ss, a.length, wait_ms);
     }

@@ -8,14 +8,12 @@
 #include <linux/net_tstamp.h>
 #include <linux/tcp.h> /* glibc's tcp_info has only the first fields */
 #include <net/if.h>
-#include <netdb.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { TRY_MS = 1000, BUSY_POLL_US = 50 };
+enum { BUSY_POLL_US = 50 };
 
 static const int on = 1;
 
@@ -59,66 +57,6 @@ static int close_failed(int fd)
     close(fd);
     errno = error;
     return -1;
-}
-
-/* --- addresses --- */
-
-static struct sock_address from_info(const struct addrinfo *info, uint16_t port)
-{
-    struct sock_address a = {.length = info->ai_addrlen};
-
-    memcpy(&a.ss, info->ai_addr, info->ai_addrlen);
-    sock_set_port(&a, port);
-    return a;
-}
-
-bool sock_accepts(const struct sock_address *a)
-{
-    int fd = open_socket(a->ss.ss_family);
-    struct pollfd p = {.fd = fd, .events = POLLOUT};
-    bool connected = false;
-
-    if (fd < 0)
-        return false;
-    if (connect(fd, (const struct sockaddr *)&a->ss, a->length) == 0)
-        connected = true;
-    else if (errno == EINPROGRESS)
-        connected = poll(&p, 1, TRY_MS) == 1 && sock_error(fd) == 0;
-    connected &= !sock_is_its_own_peer(fd);
-    sock_reset_on_close(fd);
-    close(fd);
-    return connected;
-}
-
-static struct sock_address pick(const struct addrinfo *list, uint16_t port)
-{
-    struct sock_address a;
-
-    if (list->ai_next != NULL && port != 0)
-        for (const struct addrinfo *info = list; info != NULL; info = info->ai_next) {
-            a = from_info(info, port);
-            if (sock_accepts(&a))
-                return a;
-        }
-    return from_info(list, port);
-}
-
-int sock_resolve(const struct endpoint *e, int family, struct sock_address *address, char *error)
-{
-    const struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_STREAM};
-    struct addrinfo *list;
-    int failed = getaddrinfo(e->host, NULL, &hints, &list);
-
-    if (failed != 0) {
-        snprintf(error, SOCK_ERROR_BYTES, "'%.100s': %s%s", e->host, gai_strerror(failed),
-                 family == AF_INET    ? " (of the family of --source, IPv4)"
-                 : family == AF_INET6 ? " (of the family of --source, IPv6)"
-                                      : "");
-        return -1;
-    }
-    *address = pick(list, e->port);
-    freeaddrinfo(list);
-    return 0;
 }
 
 /* --- listening --- */

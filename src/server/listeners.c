@@ -4,6 +4,7 @@
 
 #include "base/endpoint.h"
 #include "base/log.h"
+#include "net/sock_resolve.h"
 
 #include <errno.h>
 #include <stdlib.h>

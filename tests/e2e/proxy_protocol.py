@@ -73,6 +73,36 @@ def test_client_that_reconnects_is_the_same():
     check_equal(r.json["proxy"]["headers"], r.json["connections"]["connected"], "headers")
 
 
+def check_tested_once(server, n):
+    """Beside n connections that name a client, one that names nobody, and none without a header."""
+    s = server.result
+    check_equal((s["proxy_headers"], s["proxy_headers_local"]), (n + 1, 1), "headers, those without a client")
+    check_equal((s["accepted"], s["refused"]), (n + 1, 0), "accepted, refused")
+
+
+def test_a_lost_server_is_tried_again_with_a_header():
+    for version in ("v1", "v2"):
+        with NamingServer("--idle-timeout", "1s") as server:
+            r, _ = ask_as_clients(server.port, version, "-c", 20, "-t", 3)
+            server.stop()
+        check_equal(r.json["connections"]["live_at_end"], 0, "connections that the server has left")
+        with stall_may_spoil():  # a header that is late by a second is refused
+            check_tested_once(server, 20)
+
+
+def test_addresses_of_a_host_are_tried_with_a_header():
+    need_root()
+    hosts = temp_path("hosts")
+    with open(hosts, "w") as f:
+        f.write("127.0.0.1 two.test\n::1 two.test\n")
+    knowing = ["unshare", "-m", "sh", "-c", f'mount --bind {hosts} /etc/hosts && exec "$@"', "sh"]
+    with NamingServer() as server:
+        r, _ = ask_as_clients(server.port, "v2", "-c", 20, *SHORT, host="two.test", prefix=knowing)
+        server.stop()
+    check_equal(r.json["connections"]["proven"], 20, "connections")
+    check_tested_once(server, 20)
+
+
 def test_too_few_clients_are_refused_in_one_line():
     r = run_client("-c", 64513, *naming("v1", "10.1.0.1"), "--plan", "127.0.0.1")
     check_code(r, 2)

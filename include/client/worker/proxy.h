@@ -9,10 +9,15 @@
 #define TCPSCALER_CLIENT_WORKER_PROXY_H
 
 #include "client/worker/config.h"
+#include "net/sock_resolve.h"
 #include "protocol/proxy_header.h"
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* Returns the header of a connection that only tests the server: it names no client.  Empty without
+ * --proxy-protocol. */
+struct sock_greeting client_proxy_greeting(const struct client_config *config);
 
 /* Writes the header of a connection, by its number over all workers.  Returns its length in bytes.
  * Requires config->proxy. */

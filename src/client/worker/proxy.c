@@ -10,6 +10,8 @@
 
 enum { MAPPED_BYTES = 12 };
 
+_Static_assert(PROXY_HEADER_V1_MAX_BYTES <= SOCK_GREETING_MAX_BYTES, "a greeting is a header");
+
 static void put_address(uint8_t out[16], const struct srcplan_address *address, int family)
 {
     if (address->family == family) {
@@ -19,6 +21,16 @@ static void put_address(uint8_t out[16], const struct srcplan_address *address, 
         memset(out + MAPPED_BYTES - 2, 0xff, 2);
         memcpy(out + MAPPED_BYTES, address->bytes, 4);
     }
+}
+
+struct sock_greeting client_proxy_greeting(const struct client_config *config)
+{
+    const struct proxy_header h = {.version = config->proxy, .family = AF_UNSPEC};
+    struct sock_greeting greeting = {.n_bytes = 0};
+
+    if (config->proxy != PROXY_HEADER_NONE)
+        greeting.n_bytes = proxy_header_write(&h, greeting.bytes);
+    return greeting;
 }
 
 size_t client_proxy_header(const struct client_config *config, uint64_t connection,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_client_proxy: the header of a connection. */
+ * test_client_proxy: the header of a connection, and of one that only tests the server. */
 #include "client/worker/proxy.h"
 
 #include <arpa/inet.h>
@@ -55,11 +55,29 @@ static void ipv4_address_is_mapped_if_the_other_is_ipv6(void **state)
     assert_line("fd00::1", AF_INET, "192.0.2.1", "PROXY TCP6 fd00::1 ::ffff:192.0.2.1 1027 53\r\n");
 }
 
+static void a_test_of_the_server_greets_without_a_client(void **state)
+{
+    static const char v2[] = "\r\n\r\n\0\r\nQUIT\n\x20\0\0";
+    const struct client_config none = {.proxy = PROXY_HEADER_NONE},
+                               one = {.proxy = PROXY_HEADER_V1}, two = {.proxy = PROXY_HEADER_V2};
+    struct sock_greeting greeting = client_proxy_greeting(&none);
+
+    (void)state;
+    assert_int_equal(greeting.n_bytes, 0);
+    greeting = client_proxy_greeting(&one);
+    assert_int_equal(greeting.n_bytes, strlen("PROXY UNKNOWN\r\n"));
+    assert_memory_equal(greeting.bytes, "PROXY UNKNOWN\r\n", greeting.n_bytes);
+    greeting = client_proxy_greeting(&two);
+    assert_int_equal(greeting.n_bytes, sizeof v2);
+    assert_memory_equal(greeting.bytes, v2, sizeof v2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(header_names_the_identity_and_the_target),
         cmocka_unit_test(ipv4_address_is_mapped_if_the_other_is_ipv6),
+        cmocka_unit_test(a_test_of_the_server_greets_without_a_client),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
