@@ -21,11 +21,14 @@ rps_device=
 rings_device=
 owner=
 revert_after=
+lock_wait=60
 differing=0
 refused=0
 
 # shellcheck source=scripts/setup-state.sh
 . "$parts/setup-state.sh"
+# shellcheck source=scripts/setup-lock.sh
+. "$parts/setup-lock.sh"
 # shellcheck source=scripts/setup-sysctl.sh
 . "$parts/setup-sysctl.sh"
 # shellcheck source=scripts/setup-firewall.sh
@@ -115,6 +118,11 @@ common_option() {
         is_count "${2%[smh]}" || die "--revert-after: invalid value '$2': expected a time such as 90, 90s, 30m or 2h"
         revert_after=$2 taken=2
         ;;
+    --lock-wait)
+        need_argument "$@"
+        is_count "$2" || die "--lock-wait: invalid value '$2': expected a number of seconds"
+        lock_wait=$2 taken=2
+        ;;
     --limits) limits=yes ;;
     --irq | --rps | --rings)
         need_argument "$@"
@@ -153,6 +161,8 @@ common_usage() {
                     has ended; another --apply with this option restarts the timer
   --owner NAME      label the changes with NAME; --apply and --revert refuse to touch changes of
                     another owner (exit code 3)
+  --lock-wait S     if another of these scripts is changing this host, wait S seconds for it
+                    (default: 60), then exit with 3
   --state FILE      the state file (default: $volatile/$script.state; with --persist
                     $durable/$script.state)
   -- COMMAND...     then run COMMAND with the fd limit raised for N connections (a script cannot raise

@@ -14,7 +14,6 @@ boot=$(cat /proc/sys/kernel/random/boot_id)
 state=
 state_directory=
 siblings=
-lock=
 
 # --- where it is ---
 
@@ -98,53 +97,6 @@ record_directories() {
 $made_directories
 END
     made_directories=
-}
-
-# --- one at a time ---
-
-# open_lock FILE: returns 1 if its directory is gone, as after a --revert.
-open_lock() {
-    mask=$(umask)
-    umask 077
-    command exec 9>>"$1" && opened=yes || opened=
-    umask "$mask"
-    [ -n "$opened" ]
-}
-
-# Only root can open the file, so nobody else can hold the lock.  unlock_state removes it; a process that waited for it
-# notices that it is gone and opens the new one.
-lock_file() {
-    lock=$1
-    command -v flock >/dev/null || return 0
-    while :; do
-        open_lock "$lock" 2>/dev/null || return
-        flock -w 60 9 || {
-            note "another setup script is running (lock: $lock)"
-            lock=
-            exit 3
-        }
-        [ "$(stat -L -c %i /proc/self/fd/9)" != "$(stat -c %i -- "$lock" 2>/dev/null)" ] || return 0
-    done
-}
-
-unlock_state() {
-    [ -n "$lock" ] || return 0
-    rm -f -- "$lock"
-    exec 9>&-
-    lock=
-}
-
-# Takes the lock and finds the directory of the state.  Returns 1 if there is none to revert.
-lock_state() {
-    if [ "$siblings" = default ]; then
-        lock_file "$volatile.lock"
-        find_state_directory
-    else
-        while find_state_directory; do
-            ! lock_file "$state_directory/.lock" || return 0
-        done
-        return 1
-    fi
 }
 
 # --- reading and writing ---

@@ -245,5 +245,31 @@ def test_two_at_once_wait_for_each_other():
             check_same(host.everything(), before, "after --revert")
 
 
+def test_who_waits_for_another_says_for_whom():
+    need_program("flock")
+    with Host() as host:
+        somaxconn = host.path("proc/sys/net/core/somaxconn")
+        os.unlink(somaxconn)
+        os.mkfifo(somaxconn)  # who reads it stands still, with the lock
+        holder = spawn([*host.prefix, SERVER, "--apply"], stderr=subprocess.DEVNULL, start_new_session=True)
+        wait_for(lambda: os.path.exists(host.path("run/tcpscaler.lock")) and
+                 open(host.path("run/tcpscaler.lock")).read(), "the lock")
+        named = f"process {holder.pid} (setup-server.sh --apply)"
+        r = script(host, CLIENT, "--apply", "--lock-wait", "0", code=3)
+        check_equal(r.stderr, f"setup-client.sh: nothing was changed: {named} is running (lock: /run/tcpscaler.lock)\n", "stderr")
+        r = script(host, CLIENT, "--apply", "--lock-wait", "1", code=3)
+        check_equal([named in line for line in r.stderr.splitlines()], [True, True], f"lines: {r.stderr}")
+        err = temp_path("err")
+        with open(err, "w") as f:
+            waiting = spawn([*host.prefix, CLIENT, "--apply"], stderr=f)
+        wait_for(lambda: open(err).read(), "what it says")
+        check_equal(open(err).read(), f"setup-client.sh: waiting for {named}, at most 60 s (lock: /run/tcpscaler.lock)\n", "stderr")
+        check_equal(waiting.poll(), None, "exit code of the one that waits")
+        os.killpg(holder.pid, signal.SIGKILL)
+        holder.wait()
+        with stall_may_spoil():
+            check_equal(waiting.wait(600), 0, "exit code after the other has ended")
+
+
 if __name__ == "__main__":
     main(own_network=False)
