@@ -27,7 +27,7 @@ fi
 
 # Files of rooms that make no system call, as patterns of awk; the second pattern has those that do.
 pure='^(base|config|measure|protocol|report|workload)/|^host/(diagnosis|memory_model|meminfo|preflight)$|^net/control_request$'
-impure='^base/(clock|log|notify|output|reopen|shutdown|standard_streams|textfile)$|^config/settings$|^measure/(hlog|rows)$|^report/(cmd_.*|gnuplot|recording)$'
+impure='^base/(clock|log|messages|notify|output|reopen|replacement|shutdown|standard_streams|textfile|writing)$|^config/settings$|^measure/(hlog|rows)$|^report/(cmd_.*|gnuplot|recording)$'
 
 gcovr --root . --object-directory $build --filter src/ | awk -v pure="$pure" -v impure="$impure" -v least_pure=$least_pure \
     -v least_all=$least_all '

@@ -2,6 +2,7 @@
  * tcpclient: opens many TCP connections to one server, sends queries over them at a fixed rate and
  * measures each.  parse -> plan -> run -> judge -> report -> exit code. */
 #include "base/log.h"
+#include "base/messages.h"
 #include "base/standard_streams.h"
 #include "client/session.h"
 #include "net/worker.h"
@@ -17,7 +18,7 @@ int main(int argc, char **argv)
 
     standard_streams_open();
     signal(SIGPIPE, SIG_IGN);
-    output_take_stderr();
+    messages_take_stderr();
     session.command = argv;
     client_opts_table()->program = program_invocation_short_name;
     client_opts_table()->version = worker_version();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * tcpreport: reads what tcpclient wrote.  Finds the command, parses, runs it. */
 #include "base/log.h"
+#include "base/messages.h"
 #include "base/output.h"
 #include "base/standard_streams.h"
 #include "report/cmd.h"
@@ -65,6 +66,7 @@ int main(int argc, char **argv)
 
     standard_streams_open();
     signal(SIGPIPE, SIG_IGN);
+    messages_take_stderr();
     code = find_and_run(argc, argv);
     return output_flush_stdout() == 0 ? code : CMD_USAGE;
 }

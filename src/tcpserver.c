@@ -2,6 +2,7 @@
  * tcpserver: listens on one port with one listener per thread and echoes, or answers pings.
  * parse -> plan -> listen -> start workers -> wait -> stop -> report. */
 #include "base/log.h"
+#include "base/messages.h"
 #include "base/standard_streams.h"
 #include "net/worker.h"
 #include "server/session.h"
@@ -17,7 +18,7 @@ int main(int argc, char **argv)
 
     standard_streams_open();
     signal(SIGPIPE, SIG_IGN);
-    output_take_stderr();
+    messages_take_stderr();
     server_opts_table()->program = program_invocation_short_name;
     server_opts_table()->version = worker_version();
     switch (server_opts_parse(&server.opts, argc, argv, stdout, error)) {

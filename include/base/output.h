@@ -1,22 +1,31 @@
 /* SPDX-License-Identifier: MIT
- * output: the files, pipes and streams that a program writes its results to.  A reader that does
- * not read is waited for until shutdown is requested (base/shutdown.h); after that, all outputs
- * together wait OUTPUT_PATIENCE_NS without progress and then drop the rest.  Main thread, except
- * for writes to stderr. */
+ * output: the files, pipes and streams that a program writes its results to.  Main thread.
+ *
+ * A document is written as a whole; one that is a regular file replaces the old one when it is
+ * complete (base/replacement.h), and leaves it as it was if it fails.  A log is written line by
+ * line during the run.
+ *
+ * Text written to `stream` waits for a reader that does not read, until shutdown is requested
+ * (base/writing.h); what is not written then is dropped.  output_put() never waits. */
 #ifndef TCPSCALER_BASE_OUTPUT_H
 #define TCPSCALER_BASE_OUTPUT_H
 
-#include <stdbool.h>
-#include <stdio.h>
+#include "base/backlog.h"
+#include "base/replacement.h"
 
-#define OUTPUT_PATIENCE_NS 300000000ull
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 
 struct output {
     const char *option; /* its long name, for messages; borrowed */
     const char *name;   /* name of the file, "-": stdout; borrowed */
     FILE *stream;       /* NULL: not open */
-    int fd;             /* under the stream; -1: not open */
+    int fd;             /* under the stream; -1: not open, or a file to be replaced */
     int error;          /* errno of the first failed write, 0: none */
+    bool is_document;
+    struct replacement *replacement; /* NULL: written in place */
+    struct backlog backlog;          /* put, but not yet written */
 };
 
 #define OUTPUT_CLOSED                                                                              \
@@ -24,10 +33,12 @@ struct output {
         .fd = -1                                                                                   \
     }
 
-/* Opens `name`, which keeps its content until output_begin().  Returns 0; or -1 after one line on
- * stderr if it cannot be opened, stdout was closed when the program started, or another output is
- * the same file (a terminal included; /dev/null and the like may be shared). */
-int output_open(struct output *o, const char *option, const char *name);
+/* Opens `name`, which keeps its content until output_begin(), a document's until it is complete.
+ * Waits until a FIFO has a reader.  Returns 0; or -1 after one line on stderr if it cannot be
+ * opened, stdout was closed when the program started, or another output is the same file (a
+ * terminal included; /dev/null and the like may be shared). */
+int output_open_document(struct output *o, const char *option, const char *name);
+int output_open_log(struct output *o, const char *option, const char *name);
 
 /* Whether two names refer to the same existing file. */
 bool output_is(const char *name, const char *other);
@@ -35,25 +46,37 @@ bool output_is(const char *name, const char *other);
 /* Whether it is stdout, under any name. */
 bool output_is_stdout(const struct output *o);
 
-/* Empties an output that is a regular file other than stdout.  Call it once all outputs are open
- * and before the first write, or to start the file over.  Returns 0, or -1 with errno. */
+/* Starts over: empties what is written of a document, or a log that is a regular file other than
+ * stdout.  Call it once all outputs are open and before the first write.  Returns 0, or -1 with
+ * errno. */
 int output_begin(struct output *o);
 
-/* Flushes the stream.  Returns 0, or -1 after a line on stderr. */
+/* Returns the descriptor to write to, for another program; -1 with errno on failure. */
+int output_fd(struct output *o);
+
+/* Writes text, which it frees, after all that was put before.  What the reader does not take now is
+ * kept, within limits (base/backlog.h); the lines that are dropped are counted. */
+void output_put(struct output *o, char *text, size_t n_bytes);
+
+/* Puts a whole document, without waiting for a reader: in a regular file it takes the place of the
+ * last one, elsewhere it follows it.  Frees the text.  Returns 0, or -1 after a line on stderr. */
+int output_put_document(struct output *o, char *text, size_t n_bytes);
+
+/* Writes on what is kept, without waiting.  Returns whether nothing is left. */
+bool output_put_rest(struct output *o);
+
+/* Writes all that is kept and the stream.  A document is complete then.  Returns 0, or -1 after a
+ * line on stderr. */
 int output_flush(struct output *o);
 
-/* Flushes and closes it; no-op if not open.  If `is_document`, a regular file that is incomplete is
- * emptied, since a part could be mistaken for the whole. */
-int output_close(struct output *o, bool is_document);
+/* Flushes and closes it; no-op if not open.  A document that is incomplete is removed, in place:
+ * emptied.  Returns 0, or -1 after a line on stderr if anything was lost. */
+int output_close(struct output *o);
+
+/* Closes a document, as if it were incomplete. */
+void output_abandon(struct output *o);
 
 /* Flushes stdout.  Returns 0 if all of it was written, or -1 after a line on stderr. */
 int output_flush_stdout(void);
-
-/* Replaces stdio's stderr by such a stream.  Call it before other threads exist. */
-void output_take_stderr(void);
-
-/* true: from now on drop what does not fit into stderr at once, so that nobody waits for its
- * reader; false: wait as above.  Any thread. */
-void output_drop_stderr(bool drop);
 
 #endif

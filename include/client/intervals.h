@@ -4,15 +4,14 @@
 #ifndef TCPSCALER_CLIENT_INTERVALS_H
 #define TCPSCALER_CLIENT_INTERVALS_H
 
+#include "base/output.h"
 #include "client/workers.h"
 #include "measure/batch_means.h"
 #include "measure/hist.h"
 
-#include <stdio.h>
-
 struct client_intervals {
     struct client_workers *workers; /* borrowed */
-    FILE *log;                      /* interval log with its header written; NULL: none */
+    struct output *log;             /* interval log with its header written; NULL: none */
     struct hist *total;             /* CLIENT_N_QUERY_METRICS: sum of all intervals, borrowed */
     struct batch_means *batches;    /* likewise: one batch per interval */
     struct hist *also;              /* likewise: sum since the owner last reset it; NULL: none */
@@ -25,8 +24,9 @@ struct client_intervals {
 };
 
 /* Workers, log, total and batches (empty) are borrowed.  Returns 0, or -1 if out of memory. */
-int client_intervals_init(struct client_intervals *iv, struct client_workers *workers, FILE *log,
-                          struct hist *total, struct batch_means *batches, uint64_t origin_ns);
+int client_intervals_init(struct client_intervals *iv, struct client_workers *workers,
+                          struct output *log, struct hist *total, struct batch_means *batches,
+                          uint64_t origin_ns);
 void client_intervals_free(struct client_intervals *iv);
 
 /* Ends the current interval and collects the one before. */

@@ -7,12 +7,12 @@
 #ifndef TCPSCALER_SERVER_LISTING_H
 #define TCPSCALER_SERVER_LISTING_H
 
+#include "base/output.h"
 #include "workload/srcplan.h"
 
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #define SERVER_LISTING_HEADER "source,source_port,identity,identity_port\n"
 
@@ -33,7 +33,10 @@ void server_listing_free(struct server_listing *l);
  * thread. */
 void server_listing_add(struct server_listing *l, int fd, const struct srcplan_tuple *identity);
 
-/* Writes the rows added since the last call.  Main thread. */
-void server_listing_write(struct server_listing *l, FILE *out);
+/* _begin writes the header; it returns 0, or -1 if out of memory.  _put writes the rows added since
+ * the last call, without waiting for a reader: while the output keeps rows, they are best left
+ * here.  Main thread. */
+int server_listing_begin(struct output *out);
+void server_listing_put(struct server_listing *l, struct output *out);
 
 #endif

@@ -19,7 +19,4 @@ void server_watch_end(struct server *s);
 /* Sums up the workers' counters in s->result.  context: a struct server. */
 void server_watch_collect(void *context);
 
-/* Replaces the content of a file; appends another object to stdout or a pipe. */
-void server_watch_print_json(struct server *s);
-
 #endif

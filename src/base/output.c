@@ -2,138 +2,99 @@
  * output: see base/output.h. */
 #include "base/output.h"
 
-#include "base/clock.h"
 #include "base/log.h"
-#include "base/shutdown.h"
+#include "base/writing.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
-#include <stdatomic.h>
-#include <stdint.h>
+#include <inttypes.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_OUTPUTS = 12, POLL_MS = 20, STREAM_BYTES = 1 << 16 };
+enum { MOST_OUTPUTS = 12, STREAM_BYTES = 1 << 16 };
 
 /* The open outputs, to detect duplicates. */
 static const struct output *opened[MOST_OUTPUTS];
 
-static struct output messages = OUTPUT_CLOSED; /* stderr */
-static atomic_bool drops;
-static _Atomic uint64_t stalled_ns; /* time without progress since shutdown was requested */
-
 /* --- writing --- */
 
-/* Whether to keep waiting for a reader that has read nothing since `since_ns`. */
-static bool may_wait(const struct output *o, uint64_t *since_ns)
+int output_fd(struct output *o)
 {
-    const uint64_t now_ns = clock_now_ns();
-    uint64_t all_ns;
-
-    if (o == &messages && atomic_load(&drops))
-        return false;
-    if (!shutdown_was_requested())
-        return true;
-    if (*since_ns == 0)
-        *since_ns = now_ns;
-    all_ns = atomic_fetch_add(&stalled_ns, now_ns - *since_ns) + now_ns - *since_ns;
-    *since_ns = now_ns;
-    return all_ns < OUTPUT_PATIENCE_NS;
-}
-
-/* Blocks only on a regular file, and on a pipe that another process fills between poll(2) and
- * write(2) if open_again() failed. */
-static ssize_t write_some(int fd, const char *text, size_t n_bytes)
-{
-    struct pollfd writable = {.fd = fd, .events = POLLOUT};
-    struct stat status;
-    ssize_t n;
-
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-        return write(fd, text, n_bytes);
-    if (poll(&writable, 1, 0) <= 0) {
-        errno = EAGAIN;
-        return -1;
-    }
-    n = send(fd, text, n_bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (n >= 0 || errno != ENOTSOCK)
-        return n;
-    return write(fd, text, n_bytes < PIPE_BUF ? n_bytes : PIPE_BUF);
-}
-
-static bool wait_until_writable(const struct output *o, uint64_t *since_ns)
-{
-    struct pollfd writable = {.fd = o->fd, .events = POLLOUT};
-
-    if (!may_wait(o, since_ns))
-        return false;
-    poll(&writable, 1, POLL_MS);
-    return true;
+    if (o->fd < 0 && o->replacement != NULL)
+        o->fd = replacement_begin(o->replacement);
+    return o->fd;
 }
 
 /* Drops what cannot be written: stdio would keep it and retry forever. */
-static ssize_t write_all(void *cookie, const char *text, size_t n_bytes)
+static ssize_t write_stream(void *cookie, const char *text, size_t n_bytes)
 {
     struct output *o = cookie;
-    size_t n_written = 0;
-    uint64_t since_ns = 0;
-    int error = o->error;
 
-    while (n_written < n_bytes && error == 0) {
-        const ssize_t n = write_some(o->fd, text + n_written, n_bytes - n_written);
-
-        if (n >= 0) {
-            n_written += (size_t)n;
-            since_ns = 0;
-            atomic_store(&stalled_ns, 0);
-        } else if (errno == EAGAIN) {
-            if (!wait_until_writable(o, &since_ns))
-                break;
-        } else if (errno != EINTR) {
-            error = errno;
-        }
-    }
-    if (o == &messages) /* the next message may succeed; all threads write messages */
-        return (ssize_t)n_bytes;
-    if (n_written < n_bytes && error == 0)
-        error = EAGAIN;
-    o->error = error;
-    return error == 0 ? (ssize_t)n_bytes : 0;
+    if (o->error == 0 && output_fd(o) < 0)
+        o->error = errno;
+    if (o->error == 0)
+        (void)writing_all(o->fd, text, n_bytes, writing_until_shutdown, &o->error);
+    return o->error == 0 ? (ssize_t)n_bytes : 0;
 }
 
 static FILE *open_stream(struct output *o)
 {
-    static char message[STREAM_BYTES]; /* exists before the threads that write it */
-    FILE *stream = fopencookie(o, "w", (cookie_io_functions_t){.write = write_all});
+    FILE *stream = fopencookie(o, "w", (cookie_io_functions_t){.write = write_stream});
 
-    if (stream != NULL && o == &messages)
-        (void)setvbuf(stream, message, _IOLBF, sizeof message);
-    else if (stream != NULL)
+    if (stream != NULL)
         (void)setvbuf(stream, NULL, _IOFBF, STREAM_BYTES);
     return stream;
 }
 
-/* --- opening --- */
+/* --- putting, without waiting --- */
 
-/* Opens a separate open file description, so that O_NONBLOCK does not affect others who share it;
- * if that fails, a copy of the descriptor. */
-static int open_again(int fd)
+/* Writes what was put, as long as it may wait. */
+static void write_backlog(struct output *o, writing_may_wait *may_wait)
 {
-    char path[32];
-    struct stat status;
-    int again = -1;
+    const int error = o->error != 0 ? o->error : backlog_write(&o->backlog, o->fd, may_wait);
 
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (fstat(fd, &status) == 0 && (S_ISFIFO(status.st_mode) || isatty(fd) == 1))
-        again = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    return again >= 0 ? again : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (error == 0 || (error == EAGAIN && may_wait == writing_never))
+        return;
+    backlog_drop(&o->backlog);
+    o->error = error;
 }
+
+bool output_put_rest(struct output *o)
+{
+    write_backlog(o, writing_never);
+    return o->backlog.n_bytes == 0;
+}
+
+void output_put(struct output *o, char *text, size_t n_bytes)
+{
+    backlog_add(&o->backlog, text, n_bytes);
+    write_backlog(o, writing_never);
+}
+
+static bool is_regular(const struct output *o)
+{
+    struct stat status;
+
+    return o->replacement != NULL || (fstat(o->fd, &status) == 0 && S_ISREG(status.st_mode));
+}
+
+int output_put_document(struct output *o, char *text, size_t n_bytes)
+{
+    if (!is_regular(o)) {
+        output_put(o, text, n_bytes);
+        return 0;
+    }
+    if (output_begin(o) != 0)
+        log_error("--%s: cannot truncate '%s': %s", o->option, o->name, strerror(errno));
+    (void)fwrite(text, 1, n_bytes, o->stream);
+    free(text);
+    return output_flush(o);
+}
+
+/* --- opening --- */
 
 static bool is_stdout(const struct output *o)
 {
@@ -145,41 +106,67 @@ static int open_stdout(void)
     const int flags = fcntl(STDOUT_FILENO, F_GETFL);
 
     if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY)
-        return open_again(STDOUT_FILENO);
+        return writing_open_again(STDOUT_FILENO);
     errno = EBADF;
     return -1;
 }
 
-/* Waits until a FIFO has a reader. */
-static int open_file(const char *name)
+static int open_file(const struct output *o)
 {
-    const int fd = open(name, O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC, 0666);
+    const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC;
+    struct stat status;
+    int fd = open(o->name, flags | O_NONBLOCK, 0666);
 
-    if (fd >= 0)
-        (void)fcntl(fd, F_SETFL, O_APPEND | O_NONBLOCK); /* no effect on a regular file */
+    if (fd < 0 && errno == ENXIO && stat(o->name, &status) == 0 && S_ISFIFO(status.st_mode)) {
+        log_error("--%s: waiting for a reader of '%s'", o->option, o->name);
+        fd = open(o->name, flags, 0666);
+        if (fd >= 0)
+            (void)fcntl(fd, F_SETFL, O_APPEND | O_NONBLOCK);
+    }
     return fd;
 }
 
-/* Of the character devices, only in a terminal do two outputs mix. */
-static bool is_same_file(int a, int b)
+static bool is_same_file(const struct stat *one, const struct stat *other)
 {
-    struct stat one, other;
-
-    return fstat(a, &one) == 0 && fstat(b, &other) == 0 && one.st_dev == other.st_dev &&
-           one.st_ino == other.st_ino && (!S_ISCHR(one.st_mode) || isatty(a) == 1);
+    return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
 }
 
 bool output_is(const char *name, const char *other)
 {
     struct stat one, two;
 
-    return stat(name, &one) == 0 && stat(other, &two) == 0 && one.st_dev == two.st_dev &&
-           one.st_ino == two.st_ino;
+    return stat(name, &one) == 0 && stat(other, &two) == 0 && is_same_file(&one, &two);
+}
+
+/* Of the character devices, only in a terminal do two outputs mix. */
+static bool do_mix(const struct stat *one, const struct stat *other, int fd)
+{
+    return is_same_file(one, other) && (!S_ISCHR(one->st_mode) || isatty(fd) == 1);
 }
 
 bool output_is_stdout(const struct output *o)
 {
-    return o->fd >= 0 && (is_stdout(o) || is_same_file(STDOUT_FILENO, o->fd));
+    struct stat own, out;
+
+    return o->fd >= 0 &&
+           (is_stdout(o) || (fstat(o->fd, &own) == 0 && fstat(STDOUT_FILENO, &out) == 0 &&
+                             do_mix(&own, &out, o->fd)));
+}
+
+/* The file that it writes or will replace. */
+static int status_of(const struct output *o, struct stat *status)
+{
+    return o->replacement != NULL ? stat(o->replacement->file, status) : fstat(o->fd, status);
+}
+
+static bool is_same_output(const struct output *a, const struct output *b)
+{
+    struct stat one, other;
+
+    if (a->replacement != NULL && b->replacement != NULL &&
+        strcmp(a->replacement->file, b->replacement->file) == 0)
+        return true;
+    return status_of(a, &one) == 0 && status_of(b, &other) == 0 && do_mix(&one, &other, a->fd);
 }
 
 static int register_output(const struct output *o)
@@ -187,7 +174,7 @@ static int register_output(const struct output *o)
     size_t i = 0;
 
     for (; i < MOST_OUTPUTS && opened[i] != NULL; i++)
-        if (is_same_file(opened[i]->fd, o->fd))
+        if (is_same_output(opened[i], o))
             return log_error(
                 "--%s: '%s' is also the file of --%s: expected a different file for each",
                 o->option, o->name, opened[i]->option);
@@ -207,32 +194,54 @@ static void forget_output(const struct output *o)
         opened[n++] = NULL;
 }
 
-static void release(struct output *o)
+/* Returns 0, or the errno of close(2). */
+static int release(struct output *o)
 {
+    int error = 0;
+
+    forget_output(o);
+    backlog_drop(&o->backlog);
     if (o->stream != NULL)
         fclose(o->stream);
+    if (o->fd >= 0 && close(o->fd) != 0)
+        error = errno;
+    replacement_free(o->replacement);
     o->stream = NULL;
+    o->replacement = NULL;
     o->fd = -1;
+    return error;
 }
 
-int output_open(struct output *o, const char *option, const char *name)
+static int open_output(struct output *o)
 {
-    *o = (struct output){.option = option, .name = name, .fd = -1};
-    o->fd = is_stdout(o) ? open_stdout() : open_file(name);
-    if (o->fd < 0 && is_stdout(o) && errno == EBADF)
-        return log_error("--%s: cannot write '-': stdout is closed", option);
-    if (o->fd < 0)
-        return log_error("--%s: cannot write '%s': %s", option, name, strerror(errno));
+    if (o->is_document && !is_stdout(o))
+        o->replacement = replacement_of(o->name);
+    if (o->replacement == NULL)
+        o->fd = is_stdout(o) ? open_stdout() : open_file(o);
+    if (o->replacement == NULL && o->fd < 0)
+        return errno == EBADF && is_stdout(o)
+                   ? log_error("--%s: cannot write '-': stdout is closed", o->option)
+                   : log_error("--%s: cannot write '%s': %s", o->option, o->name, strerror(errno));
     if (register_output(o) == 0) {
         o->stream = open_stream(o);
         if (o->stream != NULL)
             return 0;
         log_error("out of memory");
-        forget_output(o);
     }
-    close(o->fd);
-    o->fd = -1;
+    (void)release(o);
     return -1;
+}
+
+int output_open_document(struct output *o, const char *option, const char *name)
+{
+    *o = (struct output){.option = option, .name = name, .fd = -1, .is_document = true};
+    return open_output(o);
+}
+
+int output_open_log(struct output *o, const char *option, const char *name)
+{
+    *o = (struct output){.option = option, .name = name, .fd = -1};
+    return open_output(o);
 }
 
 int output_begin(struct output *o)
@@ -246,35 +255,93 @@ int output_begin(struct output *o)
 
 /* --- ending --- */
 
-int output_flush(struct output *o)
+static const char *text_of(int error)
+{
+    return error == EAGAIN ? "the reader does not read" : strerror(error);
+}
+
+static int log_failure(const struct output *o, int error)
+{
+    char lost[64] = "";
+
+    if (o->backlog.n_lines_lost > 0)
+        snprintf(lost, sizeof lost, "; %" PRIu64 " lines are missing", o->backlog.n_lines_lost);
+    return log_error("--%s: could not write '%s': %s%s", o->option, o->name, text_of(error), lost);
+}
+
+/* Puts a complete document in its place.  Returns 0 or an errno. */
+static int complete(struct output *o)
+{
+    int error = 0;
+
+    if (o->replacement == NULL || o->fd < 0)
+        return 0;
+    if (replacement_end(o->replacement, o->fd) != 0)
+        error = errno;
+    o->fd = -1;
+    return error;
+}
+
+static void discard(struct output *o)
+{
+    if (o->replacement == NULL)
+        (void)output_begin(o);
+    else if (o->fd >= 0)
+        replacement_cancel(o->replacement, o->fd);
+    if (o->replacement != NULL)
+        o->fd = -1;
+}
+
+/* Returns 0 or an errno. */
+static int write_out(struct output *o)
 {
     int error;
 
+    write_backlog(o, writing_until_shutdown);
     if (fflush(o->stream) == 0 && o->error == 0)
-        return 0;
+        return o->backlog.n_lines_lost == 0 ? 0 : EAGAIN;
     error = o->error;
     o->error = 0;
     __fpurge(o->stream);
     clearerr(o->stream);
-    return log_error("--%s: could not write '%s': %s", o->option, o->name,
-                     error == EAGAIN ? "the reader does not read" : strerror(error));
+    return error;
 }
 
-int output_close(struct output *o, bool is_document)
+int output_flush(struct output *o)
 {
-    int status, fd;
+    int error = write_out(o);
+
+    if (error == 0 && o->is_document)
+        error = complete(o);
+    else if (o->is_document && o->replacement != NULL)
+        discard(o);
+    if (error == 0)
+        return 0;
+    (void)log_failure(o, error);
+    o->backlog.n_lines_lost = 0;
+    return -1;
+}
+
+int output_close(struct output *o)
+{
+    int status, error;
 
     if (o->stream == NULL)
         return 0;
     status = output_flush(o);
-    if (status != 0 && is_document)
-        (void)output_begin(o);
-    forget_output(o);
-    fd = o->fd;
-    release(o);
-    if (close(fd) != 0 && status == 0)
-        status = log_error("--%s: could not write '%s': %s", o->option, o->name, strerror(errno));
-    return status;
+    if (status != 0 && o->is_document)
+        discard(o);
+    error = release(o);
+    return error != 0 && status == 0 ? log_failure(o, error) : status;
+}
+
+void output_abandon(struct output *o)
+{
+    if (o->stream == NULL)
+        return;
+    __fpurge(o->stream);
+    discard(o);
+    (void)release(o);
 }
 
 int output_flush_stdout(void)
@@ -282,27 +349,4 @@ int output_flush_stdout(void)
     if (fflush(stdout) == 0 && ferror(stdout) == 0)
         return 0;
     return log_error("cannot write to stdout: %s", strerror(errno));
-}
-
-/* --- stderr --- */
-
-void output_take_stderr(void)
-{
-    const int again = open_again(STDERR_FILENO);
-    FILE *stream;
-
-    /* the number stays the same: workers keep it in their own tables */
-    if (again >= 0) {
-        (void)dup2(again, STDERR_FILENO);
-        close(again);
-    }
-    messages.fd = STDERR_FILENO;
-    stream = open_stream(&messages);
-    if (stream != NULL)
-        stderr = stream; /* a variable in glibc: all parts print messages to it */
-}
-
-void output_drop_stderr(bool drop)
-{
-    atomic_store(&drops, drop);
 }

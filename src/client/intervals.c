@@ -4,8 +4,12 @@
 
 #include "measure/hlog.h"
 
-int client_intervals_init(struct client_intervals *iv, struct client_workers *workers, FILE *log,
-                          struct hist *total, struct batch_means *batches, uint64_t origin_ns)
+#include <stdio.h>
+#include <stdlib.h>
+
+int client_intervals_init(struct client_intervals *iv, struct client_workers *workers,
+                          struct output *log, struct hist *total, struct batch_means *batches,
+                          uint64_t origin_ns)
 {
     int failed = 0;
 
@@ -31,7 +35,8 @@ void client_intervals_free(struct client_intervals *iv)
     hist_free(&iv->recent);
 }
 
-static void print(struct client_intervals *iv, uint64_t begin_ns, uint64_t end_ns)
+/* Returns 0, or -1 if out of memory. */
+static int print(const struct client_intervals *iv, FILE *out, uint64_t begin_ns, uint64_t end_ns)
 {
     static const char *const tags[CLIENT_N_QUERY_METRICS] = {
         [CLIENT_RESPONSE] = NULL,
@@ -46,12 +51,32 @@ static void print(struct client_intervals *iv, uint64_t begin_ns, uint64_t end_n
         [CLIENT_OPEN_ANSWERED] = "open_to_answered",
     };
 
+    int failed = 0;
+
     for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++) {
         const struct hist *h = &iv->interval[m];
 
-        if (h->count + h->beyond > 0 &&
-            hlog_interval(iv->log, tags[m], begin_ns - iv->origin_ns, end_ns - begin_ns, h) != 0)
-            iv->failed = true;
+        if (h->count + h->beyond > 0)
+            failed |= hlog_interval(out, tags[m], begin_ns - iv->origin_ns, end_ns - begin_ns, h);
+    }
+    return failed;
+}
+
+/* All lines of an interval reach the log, or none. */
+static void put(struct client_intervals *iv, uint64_t begin_ns, uint64_t end_ns)
+{
+    char *text = NULL;
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+    int failed = out == NULL ? -1 : print(iv, out, begin_ns, end_ns);
+
+    if (out != NULL)
+        failed |= fclose(out);
+    if (failed) {
+        iv->failed = true;
+        free(text);
+    } else {
+        output_put(iv->log, text, n_bytes);
     }
 }
 
@@ -59,7 +84,7 @@ static void print(struct client_intervals *iv, uint64_t begin_ns, uint64_t end_n
 static void account(struct client_intervals *iv, uint64_t begin_ns, uint64_t end_ns)
 {
     if (iv->log != NULL)
-        print(iv, begin_ns, end_ns);
+        put(iv, begin_ns, end_ns);
     hist_reset(&iv->recent);
     hist_merge(&iv->recent, &iv->interval[CLIENT_RESPONSE]);
     for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++) {

@@ -12,14 +12,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int open_output(struct output *o, const char *option, const char *name)
+static int open_document(struct output *o, const char *option, const char *name)
 {
-    return name == NULL ? 0 : output_open(o, option, name);
+    return name == NULL ? 0 : output_open_document(o, option, name);
+}
+
+static int open_log(struct output *o, const char *option, const char *name)
+{
+    return name == NULL ? 0 : output_open_log(o, option, name);
+}
+
+static int open_rows(struct output *o, const struct client_opts *opts)
+{
+    if (!opts->raw)
+        return 0;
+    return opts->output != NULL ? output_open_log(o, "output", opts->output)
+                                : output_open_log(o, "raw", "-");
 }
 
 int client_outputs_open_json(struct client_outputs *out, const struct client_opts *o)
 {
-    return open_output(&out->json, "json", o->json);
+    return open_document(&out->json, "json", o->json);
 }
 
 static int begin_output(struct output *o)
@@ -36,15 +49,13 @@ int client_outputs_open(struct client_outputs *out, const struct client_opts *o)
 
     if (o->hlog != NULL && !hlog_is_available())
         return log_error("--hlog: this program was built without zlib");
-    if (client_outputs_open_json(out, o) != 0 ||
-        (o->raw && output_open(&out->rows, o->output != NULL ? "output" : "raw",
-                               o->output != NULL ? o->output : "-") != 0) ||
-        open_output(&out->hlog, "hlog", out->hlog_name != NULL ? out->hlog_name : o->hlog) != 0 ||
-        open_output(&out->hgrm, "hgrm", o->hgrm) != 0 ||
-        open_output(&out->connections, "connections-out", o->connections_out) != 0 ||
-        open_output(&out->trials, "find-out", o->find_out) != 0 ||
-        open_output(&out->sweep, "sweep-out", o->sweep_out) != 0 ||
-        open_output(&out->page, "report", o->report) != 0)
+    if (client_outputs_open_json(out, o) != 0 || open_rows(&out->rows, o) != 0 ||
+        open_log(&out->hlog, "hlog", out->hlog_name != NULL ? out->hlog_name : o->hlog) != 0 ||
+        open_document(&out->hgrm, "hgrm", o->hgrm) != 0 ||
+        open_document(&out->connections, "connections-out", o->connections_out) != 0 ||
+        open_document(&out->trials, "find-out", o->find_out) != 0 ||
+        open_document(&out->sweep, "sweep-out", o->sweep_out) != 0 ||
+        open_document(&out->page, "report", o->report) != 0)
         return -1;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (begin_output(all[i]) != 0)
@@ -57,7 +68,7 @@ void client_outputs_reopen(struct client_outputs *out, const struct client_opts 
     if (o->output != NULL && reopen(out->rows.fd, o->output, ROWS_HEADER) != 0)
         log_error("--output: cannot reopen '%s': %s", o->output, strerror(errno));
     if (out->hlog.stream != NULL && o->hlog != NULL &&
-        (fflush(out->hlog.stream) != 0 || reopen(out->hlog.fd, o->hlog, out->hlog_head) != 0))
+        reopen(out->hlog.fd, o->hlog, out->hlog_head) != 0)
         log_error("--hlog: cannot reopen '%s': %s", o->hlog, strerror(errno));
 }
 
@@ -65,25 +76,24 @@ int client_outputs_begin_hlog(struct client_outputs *out)
 {
     size_t n_bytes;
     FILE *head = open_memstream(&out->hlog_head, &n_bytes);
+    char *copy;
 
     if (head == NULL)
         return log_error("out of memory");
     hlog_begin(head, "tcpclient", TCPSCALER_VERSION, clock_now_ns() + clock_realtime_offset_ns());
-    if (fclose(head) != 0)
+    if (fclose(head) != 0 || (copy = strdup(out->hlog_head)) == NULL)
         return log_error("out of memory");
-    fputs(out->hlog_head, out->hlog.stream);
+    output_put(&out->hlog, copy, n_bytes);
     return 0;
 }
 
 int client_outputs_close(struct client_outputs *out)
 {
-    int failed = output_close(&out->json, true);
+    struct output *const all[] = {&out->json,   &out->hlog,  &out->hgrm, &out->connections,
+                                  &out->trials, &out->sweep, &out->rows};
+    int failed = 0;
 
-    failed |= output_close(&out->hlog, false);
-    failed |= output_close(&out->hgrm, true);
-    failed |= output_close(&out->connections, true);
-    failed |= output_close(&out->trials, true);
-    failed |= output_close(&out->sweep, true);
-    failed |= output_close(&out->rows, false);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        failed |= output_close(all[i]);
     return failed;
 }

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/messages.h"
 #include "base/shutdown.h"
 #include "base/units.h"
 #include "client/judge.h"
@@ -12,6 +13,7 @@
 #include "client/report_sweep.h"
 #include "client/run.h"
 #include "client/start_gate.h"
+#include "client/summary.h"
 #include "client/sweep.h"
 #include "host/kernel_features.h"
 #include "host/preflight_report.h"
@@ -45,7 +47,7 @@ int client_session_print_plan(struct client_session *s)
         json_init(&j, s->outputs.json.stream);
         preflight_report_json_object(&j, "tcpclient", title, p);
     }
-    if (output_close(&s->outputs.json, true) != 0 || output_flush_stdout() != 0)
+    if (output_close(&s->outputs.json) != 0 || output_flush_stdout() != 0)
         return CLIENT_EXIT_USAGE;
     return preflight_worst(p) == PREFLIGHT_STOP ? CLIENT_EXIT_USAGE : CLIENT_EXIT_VALID;
 }
@@ -203,7 +205,7 @@ static int run(struct client_session *s, struct client_sweep *sweep, struct clie
         .stats_in_place = log_can_erase(),
         .rate_qps = s->plan.rate_qps,
         .connections = s->outputs.connections.stream,
-        .interval_log = s->outputs.hlog.stream,
+        .interval_log = s->outputs.hlog.stream != NULL ? &s->outputs.hlog : NULL,
         .reopen = reopen_outputs,
         .arg = s,
         .control = s->opts.control != NULL ? &s->control : NULL,
@@ -223,7 +225,7 @@ static int run(struct client_session *s, struct client_sweep *sweep, struct clie
     if (open_rows(s) != 0)
         return -1;
     failed = client_run(&s->plan.config, &settings, result);
-    output_drop_stderr(false);
+    messages_set_patience(MESSAGES_BRIEFLY);
     if (failed)
         log_error("cannot start the worker threads: %s", strerror(errno));
     if (s->plan.config.rows != NULL) {
@@ -270,36 +272,47 @@ static int write_page(struct client_session *s, const struct report_about *about
                       const struct client_result *result)
 {
     struct output *page = &s->outputs.page;
-    int failed;
+    int fd;
 
     if (page->stream == NULL)
         return 0;
-    failed = client_page_write(&s->page, page->fd, about, result);
-    if (failed)
-        (void)output_begin(page); /* no part of a page */
-    return output_close(page, true) != 0 || failed;
+    fd = output_fd(page);
+    if (fd < 0)
+        log_error("--report: cannot write '%s': %s", page->name, strerror(errno));
+    if (fd >= 0 && client_page_write(&s->page, fd, about, result) == 0)
+        return output_close(page);
+    output_abandon(page);
+    return -1;
 }
 
-/* Returns whether every report was written. */
-static bool write_reports(struct client_session *s, const struct client_result *result)
+static void write_files(struct client_session *s, const struct report_about *about,
+                        const struct client_result *result)
 {
-    const struct report_about about = about_of(s, result->asked_qps);
-    int failed = result->log_failed;
-
-    if (s->opts.quiet)
-        log_doubts(result);
-    else
-        report_text(stderr, &about, result);
     if (s->outputs.json.stream != NULL)
-        report_json(s->outputs.json.stream, &about, result);
+        report_json(s->outputs.json.stream, about, result);
     if (s->outputs.hgrm.stream != NULL)
         hgrm_print(s->outputs.hgrm.stream, &result->metrics[CLIENT_RESPONSE]);
     if (s->outputs.trials.stream != NULL)
         report_sweep_trials_csv(s->outputs.trials.stream, result->sweep);
     if (s->outputs.sweep.stream != NULL)
         report_sweep_csv(s->outputs.sweep.stream, result->sweep);
+}
+
+/* Returns whether every report was written. */
+static bool write_reports(struct client_session *s, const struct client_result *result)
+{
+    const struct report_about about = about_of(s, result->asked_qps);
+    struct client_summary summary = {0};
+    int failed = result->log_failed;
+
+    if (s->opts.quiet)
+        log_doubts(result);
+    else
+        client_summary_begin(&summary, &about, result);
+    write_files(s, &about, result);
     failed |= client_outputs_close(&s->outputs);
     failed |= write_page(s, &about, result);
+    client_summary_end(&summary);
     return !failed;
 }
 
@@ -351,7 +364,7 @@ int client_session_run(struct client_session *s)
     if (check_plan(s) != 0 || open_watch(s) != 0 || open_page(s) != 0 ||
         client_outputs_open(&s->outputs, &s->opts) != 0)
         return CLIENT_EXIT_USAGE;
-    output_drop_stderr(true); /* until the run is over */
+    messages_set_patience(MESSAGES_NEVER); /* until the run is over */
     if (open_control(s) != 0)
         return CLIENT_EXIT_USAGE;
     warn(s);

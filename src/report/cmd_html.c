@@ -77,13 +77,13 @@ static int write_page(const char *name, struct recordings *runs, const struct re
 
     if (total_make(&total, runs) == 0 && (result = result_of(runs, &total)) != NULL &&
         (watch == NULL || watch_file_join(result, watch) == 0) &&
-        output_open(&file, "output", name) == 0) {
+        output_open_document(&file, "output", name) == 0) {
         report.out = file.stream;
         report.result = result;
         status = output_begin(&file);
         if (status == 0)
             print_page(&report);
-        if (output_close(&file, true) != 0)
+        if (output_close(&file) != 0)
             status = -1;
     }
     result_free(result);

@@ -202,7 +202,7 @@ static int open_output(struct output *o, const char *option, const char *name,
     for (int i = 0; i < opts->n_files; i++)
         if (output_is(name, opts->files[i]))
             return log_error("--%s: '%s' is one of the input files", option, name);
-    return output_open(o, option, name);
+    return output_open_document(o, option, name);
 }
 
 /* Returns 0, or -1 if a requested file was not written. */
@@ -215,8 +215,8 @@ static int write_files(struct output *json, struct output *hlog, struct recordin
         total_print_json(json->stream, all, total);
     if (hlog->stream != NULL && put_log(hlog->stream, all) != 0)
         status = log_error("out of memory");
-    status |= output_close(json, true);
-    status |= output_close(hlog, true);
+    status |= output_close(json);
+    status |= output_close(hlog);
     return status;
 }
 
@@ -254,8 +254,8 @@ int cmd_merge(const struct report_opts *opts)
         if (write_files(&json, &hlog, &all, &total) != 0)
             code = CMD_SUSPECT;
     }
-    output_close(&json, true);
-    output_close(&hlog, true);
+    output_close(&json);
+    output_close(&hlog);
     total_free(&total);
     recordings_free(&all);
     return code;

@@ -44,13 +44,12 @@ static int draw_file(const struct report_opts *o, const struct recordings *all, 
     struct output file;
     int status;
 
-    if (output_open(&file, "output", o->output) != 0)
+    if (output_open_document(&file, "output", o->output) != 0)
         return -1;
     status = output_begin(&file) != 0 || draw(o, all, form, file.stream) != 0 ? -1 : 0;
-    if (output_close(&file, true) != 0)
-        status = -1;
-    if (status != 0)
-        unlink(o->output);
+    if (status == 0)
+        return output_close(&file);
+    output_abandon(&file);
     return status;
 }
 

@@ -75,7 +75,7 @@ static int record(struct watch *w, struct output *file, uint64_t duration_ns)
         failed = log_error("--json: cannot write '%s': %s", file->name, strerror(errno));
     if (!failed)
         print_json(file->stream, w, &series);
-    if (output_close(file, true) != 0)
+    if (output_close(file) != 0)
         failed = -1;
     watch_series_free(&series);
     return failed ? CMD_USAGE : w->end[0] != '\0' ? CMD_SUSPECT : CMD_OK;
@@ -94,7 +94,7 @@ int cmd_watch(const struct report_opts *opts)
         log_error("'%s': %s", opts->files[0], error);
     else if (shutdown_prepare() != 0)
         log_error("cannot handle signals: %s", strerror(errno));
-    else if (output_open(&file, "json", opts->json) == 0) {
+    else if (output_open_document(&file, "json", opts->json) == 0) {
         log_error("watching %s", w->name);
         code = record(w, &file, opts->duration_ns);
     }

@@ -3,6 +3,7 @@
 #include "report/compare_report.h"
 
 #include "base/log.h"
+#include "base/output.h"
 #include "base/units.h"
 #include "report/cmd.h"
 
@@ -67,18 +68,16 @@ void compare_report_not_judged(const struct compare_report *r)
 int compare_report_json(const struct compare_report *r, const char *path,
                         void (*put)(struct json *j, const void *arg), const void *arg)
 {
-    FILE *out;
+    struct output out;
     struct json j;
-    bool failed;
 
     if (path == NULL)
         return r->code;
-    out = fopen(path, "we");
-    if (out == NULL) {
-        log_error("--json: %s: %s", path, strerror(errno));
+    if (output_open_document(&out, "json", path) != 0)
         return CMD_USAGE;
-    }
-    json_init(&j, out);
+    if (output_begin(&out) != 0)
+        log_error("--json: cannot truncate '%s': %s", path, strerror(errno));
+    json_init(&j, out.stream);
     json_object_begin(&j, NULL);
     json_string(&j, "verdict", verdict_name(r->code));
     json_string(&j, "reason", r->code == CMD_USAGE ? r->reason : NULL);
@@ -89,10 +88,5 @@ int compare_report_json(const struct compare_report *r, const char *path,
             json_string(&j, NULL, run_metrics[i].name);
     json_array_end(&j);
     json_object_end(&j);
-    failed = ferror(out) != 0;
-    if ((fclose(out) != 0) | failed) {
-        log_error("--json: %s: %s", path, strerror(errno));
-        return CMD_USAGE;
-    }
-    return r->code;
+    return output_close(&out) == 0 ? r->code : CMD_USAGE;
 }

@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,7 +76,17 @@ void server_listing_add(struct server_listing *l, int fd, const struct srcplan_t
     pthread_mutex_unlock(&l->lock);
 }
 
-void server_listing_write(struct server_listing *l, FILE *out)
+int server_listing_begin(struct output *out)
+{
+    char *header = strdup(SERVER_LISTING_HEADER);
+
+    if (header == NULL)
+        return -1;
+    output_put(out, header, strlen(header));
+    return 0;
+}
+
+void server_listing_put(struct server_listing *l, struct output *out)
 {
     char *text;
     size_t n_bytes;
@@ -86,7 +97,5 @@ void server_listing_write(struct server_listing *l, FILE *out)
     l->text = NULL;
     l->n_bytes = l->capacity = 0;
     pthread_mutex_unlock(&l->lock);
-    if (n_bytes > 0)
-        fwrite(text, 1, n_bytes, out);
-    free(text);
+    output_put(out, text, n_bytes);
 }

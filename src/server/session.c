@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/messages.h"
 #include "base/notify.h"
 #include "base/units.h"
 #include "host/kernel_features.h"
@@ -37,7 +38,7 @@ static int open_json(struct server *s)
 {
     if (s->opts.json == NULL)
         return 0;
-    if (output_open(&s->json, "json", s->opts.json) != 0)
+    if (output_open_document(&s->json, "json", s->opts.json) != 0)
         return -1;
     if (output_begin(&s->json) != 0)
         return log_error("--json: cannot write '%s': %s", s->opts.json, strerror(errno));
@@ -48,12 +49,13 @@ static int open_connections(struct server *s)
 {
     if (s->opts.connections_out == NULL)
         return 0;
-    if (output_open(&s->connections, "connections-out", s->opts.connections_out) != 0)
+    if (output_open_log(&s->connections, "connections-out", s->opts.connections_out) != 0)
         return -1;
     if (output_begin(&s->connections) != 0)
         return log_error("--connections-out: cannot write '%s': %s", s->opts.connections_out,
                          strerror(errno));
-    fputs(SERVER_LISTING_HEADER, s->connections.stream);
+    if (server_listing_begin(&s->connections) != 0)
+        return log_error("out of memory");
     s->plan.config.listing = &s->listing;
     return 0;
 }
@@ -91,7 +93,7 @@ int server_session_print_plan(struct server *s)
         json_init(&j, s->json.stream);
         preflight_report_json_object(&j, "tcpserver", title, &s->plan.preflight);
     }
-    if (output_close(&s->json, true) != 0 || output_flush_stdout() != 0)
+    if (output_close(&s->json) != 0 || output_flush_stdout() != 0)
         return SERVER_EXIT_USAGE;
     return preflight_worst(&s->plan.preflight) == PREFLIGHT_STOP ? SERVER_EXIT_USAGE
                                                                  : SERVER_EXIT_DONE;
@@ -221,11 +223,12 @@ static int close_connections(struct server *s)
 
     if (s->connections.stream == NULL)
         return 0;
-    server_listing_write(&s->listing, s->connections.stream);
+    server_listing_put(&s->listing, &s->connections);
     if (s->listing.n_lost > 0)
-        failed = log_error("--connections-out: %" PRIu64 " rows are missing: out of memory",
+        failed = log_error("--connections-out: %" PRIu64
+                           " rows are missing: too many waited to be written",
                            s->listing.n_lost);
-    return output_close(&s->connections, false) != 0 ? -1 : failed;
+    return output_close(&s->connections) != 0 ? -1 : failed;
 }
 
 static int report(struct server *s)
@@ -234,10 +237,12 @@ static int report(struct server *s)
 
     if (!s->opts.quiet)
         server_report_text(stderr, &s->result);
-    if (s->json.stream != NULL)
-        server_watch_print_json(s);
-    return output_close(&s->json, true) == 0 && failed == 0 ? SERVER_EXIT_DONE
-                                                            : SERVER_EXIT_REPORT_LOST;
+    if (s->json.stream != NULL) {
+        if (output_begin(&s->json) != 0)
+            log_error("--json: cannot truncate '%s': %s", s->opts.json, strerror(errno));
+        server_report_json(s->json.stream, &s->result);
+    }
+    return output_close(&s->json) == 0 && failed == 0 ? SERVER_EXIT_DONE : SERVER_EXIT_REPORT_LOST;
 }
 
 static int serve(struct server *s)
@@ -252,7 +257,7 @@ static int serve(struct server *s)
     s->result.address = s->address_text;
     s->result.options = server_opts_table();
     s->result.settings = &s->opts;
-    output_drop_stderr(true); /* until the workers have ended */
+    messages_set_patience(MESSAGES_NEVER); /* until the workers have ended */
     host_counters_read(&s->result.before);
     s->begin_ns = s->previous_ns = clock_now_ns();
     s->result.started_epoch_ns = s->begin_ns + clock_realtime_offset_ns();
@@ -268,7 +273,7 @@ static int serve(struct server *s)
     notify(NOTIFY_STOPPING);
     server_control_end(&s->control);
     server_workers_stop(&s->workers);
-    output_drop_stderr(false);
+    messages_set_patience(MESSAGES_UNTIL_SHUTDOWN);
     server_watch_collect(s);
     s->result.state = SERVER_ENDED;
     return report(s);

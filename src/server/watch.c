@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SHORTAGE_TEXT_BYTES = 256 };
@@ -46,8 +47,10 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     server_workers_look(&s->workers);
-    if (s->connections.stream != NULL)
-        server_listing_write(&s->listing, s->connections.stream);
+    if (s->connections.stream != NULL && output_put_rest(&s->connections))
+        server_listing_put(&s->listing, &s->connections);
+    if (s->json.stream != NULL)
+        (void)output_put_rest(&s->json);
     memory_watch_look(&s->memory);
     is_short = memory_watch_is_short(&s->memory);
     if (is_short == s->memory_was_short)
@@ -73,11 +76,26 @@ static void on_stats(evutil_socket_t fd, short what, void *arg)
     s->previous_ns = now_ns;
 }
 
-void server_watch_print_json(struct server *s)
+/* Puts a new result in place of the last one; for stdout and pipes, behind it. */
+static void put_json(struct server *s)
 {
-    if (output_begin(&s->json) != 0)
-        log_error("--json: cannot truncate '%s': %s", s->opts.json, strerror(errno));
-    server_report_json(s->json.stream, &s->result);
+    char *text = NULL;
+    size_t n_bytes;
+    FILE *out;
+
+    if (!output_put_rest(&s->json)) {
+        log_error("--json: the reader of '%s' has not read the last result", s->opts.json);
+        return;
+    }
+    out = open_memstream(&text, &n_bytes);
+    if (out != NULL)
+        server_report_json(out, &s->result);
+    if (out == NULL || fclose(out) != 0) {
+        log_error("--json: out of memory");
+        free(text);
+        return;
+    }
+    (void)output_put_document(&s->json, text, n_bytes);
 }
 
 static void on_worker_wanted(evutil_socket_t fd, short what, void *arg)
@@ -126,8 +144,7 @@ static void on_hangup(evutil_socket_t number, short what, void *arg)
     if (s->json.stream != NULL && reopen(s->json.fd, s->opts.json, NULL) != 0)
         log_error("--json: cannot reopen '%s': %s", s->opts.json, strerror(errno));
     if (s->connections.stream != NULL &&
-        (fflush(s->connections.stream) != 0 ||
-         reopen(s->connections.fd, s->opts.connections_out, SERVER_LISTING_HEADER) != 0))
+        reopen(s->connections.fd, s->opts.connections_out, SERVER_LISTING_HEADER) != 0)
         log_error("--connections-out: cannot reopen '%s': %s", s->opts.connections_out,
                   strerror(errno));
 }
@@ -140,10 +157,8 @@ static void on_snapshot(evutil_socket_t number, short what, void *arg)
     (void)what;
     server_watch_collect(s);
     server_report_text(stderr, &s->result);
-    if (s->json.stream != NULL) {
-        server_watch_print_json(s);
-        output_flush(&s->json);
-    }
+    if (s->json.stream != NULL)
+        put_json(s);
 }
 
 int server_watch_begin(struct server *s)

@@ -143,8 +143,8 @@ def test_errors_are_named_by_the_kernels_word():
         check_rows_missing(r, "Broken pipe")
 
 
-def test_a_result_that_does_not_fit_is_no_part_of_one():
-    """On a file system of one page: a truncated result is left empty, not cut off."""
+def test_a_result_that_does_not_fit_leaves_the_old_one():
+    """On a file system of one page."""
     need_root()
     directory = os.path.dirname(temp_path("x"))
     m = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "none", directory], capture_output=True)
@@ -154,14 +154,87 @@ def test_a_result_that_does_not_fit_is_no_part_of_one():
         with Server() as server:
             for option in ("--json", "--connections-out"):
                 path = os.path.join(directory, "result" + option)
+                with open(path, "w") as f:
+                    f.write("old")
                 r = subprocess.run([TCPCLIENT, "-c", "200", "-r", "50", "-t", "0.3", option, path,
                                     f"127.0.0.1:{server.port}"], capture_output=True, text=True, timeout=100)
                 check_equal(r.returncode, 3, f"exit code; stderr: {r.stderr}")
                 check("No space left on device" in r.stderr, r.stderr)
-                check_equal(os.path.getsize(path), 0, f"bytes of {option}")
+                check_equal(read_file(path), "old", f"content of {option}")
+                check_equal(os.listdir(directory), [os.path.basename(path)], "files")
                 os.unlink(path)
     finally:
         subprocess.run(["umount", directory], check=True)
+
+
+# --- a program that is killed ---
+
+def read_file(path):
+    with open(path) as f:
+        return f.read()
+
+
+# Ends a program with SIGXFSZ when a file that it writes has 512 bytes.
+KILLED_WHILE_WRITING = ["sh", "-c", 'ulimit -c 0; ulimit -f 1; exec "$@"', "sh"]
+
+
+def test_a_program_that_is_killed_while_it_writes_leaves_the_old_result():
+    result, log, path = temp_path("run.json"), temp_path("run.hlog"), temp_path("result")
+    need_program("gnuplot")
+    with Server() as server:
+        target = f"127.0.0.1:{server.port}"
+        load = [TCPCLIENT, "-q", "-c", "100", "-r", "1000", "-t", "1"]
+        r = subprocess.run([*load, "--json", result, "--hlog", log, target], capture_output=True, timeout=100)
+        check(r.returncode in (0, 3), f"exit code {r.returncode}; stderr: {r.stderr}")
+        with open(result) as f:
+            valid = {**json.load(f), "verdict": "VALID", "reasons": []}
+        with open(result, "w") as f:
+            json.dump(valid, f)
+        for argv in (*([*load, option, path, target] for option in ("--json", "--hgrm", "--connections-out")),
+                     *([TCPREPORT, *command, path, result] for command in (["merge", "--json"], ["html", "-o"])),
+                     [TCPREPORT, "merge", "--hlog", path, log],
+                     [TCPREPORT, "compare", "--min-runs", "1", "--json", path, result, "--", result]):
+            with open(path, "w") as f:
+                f.write("old")
+            r = subprocess.run([*KILLED_WHILE_WRITING, *argv], capture_output=True, text=True, timeout=100)
+            check_equal(r.returncode, -signal.SIGXFSZ, f"exit code of {argv}; stderr: {r.stderr}")
+            check_equal(read_file(path), "old", f"after {argv}")
+    control = "unix:" + temp_path("control")
+    server = spawn([*KILLED_WHILE_WRITING, TCPSERVER, "--control", control, "--json", path, "0"], stdout=subprocess.DEVNULL,
+                   stderr=subprocess.PIPE, text=True)
+    check("listening" in server.stderr.readline(), "the listening line")
+    server.send_signal(signal.SIGUSR1)
+    check_equal(server.wait(100), -signal.SIGXFSZ, "exit code of the server")
+    check_equal(read_file(path), "old", "after the server")
+
+
+def test_a_killed_run_leaves_the_result_of_the_one_before():
+    path = temp_path("result.json")
+    with Server() as server:
+        target = f"127.0.0.1:{server.port}"
+        r = subprocess.run([TCPCLIENT, "-q", "-c", "2", "-t", "0.1", "--json", path, target], timeout=100)
+        check(r.returncode in (0, 3), f"exit code {r.returncode}")
+        client = start_client("-c", 2, "-r", 100, "--json", path, target)
+        wait_for(lambda: any(s.state == ESTABLISHED for s in tcp_sockets(client.pid)), "connections")
+        client.kill()
+        client.wait()
+    check_equal(json.loads(read_file(path))["schema"], 1, "the earlier result")
+    check_equal(sorted(os.listdir(os.path.dirname(path))), ["result.json"], "files")
+
+
+def test_a_file_that_is_mounted_is_written_in_place():
+    """As in a container: it cannot be replaced."""
+    need_root()
+    path, source = temp_path("result.json"), temp_path("mounted.json")
+    for name in (path, source):
+        with open(name, "w") as f:
+            f.write("old")
+    mounted = ["unshare", "-m", "sh", "-c", f'mount --bind {source} {path} && exec "$@"', "sh"]
+    with Server() as server:
+        r = subprocess.run([*mounted, TCPCLIENT, "-q", "-c", "2", "-t", "0.1", "--json", path, f"127.0.0.1:{server.port}"],
+                           capture_output=True, text=True, timeout=100)
+    check(r.returncode in (0, 3), f"exit code {r.returncode}; stderr: {r.stderr}")
+    check_equal(json.loads(read_file(source))["schema"], 1, "the mounted file's result")
 
 
 # --- what is said ---

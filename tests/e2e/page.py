@@ -96,17 +96,19 @@ def test_missing_programs_are_refused_before_the_run():
     check_equal(server.result["accepted"], 0, "connections")
 
 
-def test_failure_of_tcpreport_leaves_no_part_of_a_page():
+def test_failure_of_tcpreport_leaves_the_old_page():
     need_program("gnuplot")
     for code, words in (("echo '<html>'; exit 1", "tcpreport failed"), ("echo '<html>'; kill -9 $$", "tcpreport failed"),
                         ("echo '<html>'; exit 0", None)):
         place = Place(f"#!/bin/sh\n{code}\n")
+        with open(place.page, "w") as f:
+            f.write("old")
         with Server() as server:
             r = place.run("-p", server.port, "-c", 5, "-t", "200ms", "--quiet", "--report", place.page)
         if words is None:  # the control
             check_equal((r.returncode in (0, 3), place.text()), (True, "<html>\n"), r.stderr)
         else:
-            check_equal((r.returncode, place.text()), (3, ""), r.stderr)
+            check_equal((r.returncode, place.text()), (3, "old"), r.stderr)
             check(words in r.stderr, r.stderr)
 
 

@@ -226,11 +226,11 @@ def test_user_is_another_one_for_good_on_every_thread():
                                  "Groups": "", "CapPrm": "0" * 16, "CapEff": "0" * 16, "NoNewPrivs": "1"}, "rights")
         about = os.stat(control)
         check_equal((about.st_uid, about.st_mode & 0o777), (NOBODY, 0o600), "owner and mode of the control socket")
+        server.process.send_signal(signal.SIGUSR1)
+        wait_for(lambda: os.path.exists(result), "the JSON")
         check_equal(os.stat(result).st_uid, NOBODY, "owner of the JSON")
         check("token" in get(control, "/stats"), "the token is asked for")
         os.rename(result, result + ".1")
-        server.process.send_signal(signal.SIGHUP)
-        wait_for(lambda: os.path.exists(result), "the new file after SIGHUP")
         server.json_path = result
         check_equal(server.stop(), 0, f"exit code: {server.stderr()}")
     check_equal(server.result["accepted"], 0, "accepted")

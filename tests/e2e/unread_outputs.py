@@ -241,14 +241,27 @@ def test_a_stderr_that_nobody_reads_does_not_hold_up_the_run():
         os.close(writing)
         wait_for(lambda: stats(control)["accepted"] >= 5, "connections")
         wait_for(lambda: stats(control)["active"] == 0, "the end of the run")
+        wait_for(lambda: os.path.exists(json_path), "the result, though nobody has read the summary")
         text, summary = b"x", b""
         while text:  # the reader comes for the summary, which has waited
             text = os.read(reading, 65536)
             summary += text
         check_equal(client.wait(60) in (0, 3), True, "exit code")
         check(b"Verdict" in summary, f"the summary: {summary!r}")
+        check(re.search(rb"tcpclient: lines lost because nobody read stderr: \d+\n", summary), f"lost lines: {summary!r}")
     with open(json_path) as f:
         check_equal(json.load(f)["rate"]["duration_s"], 1, "duration")
+
+
+def test_a_message_before_the_run_is_lost_rather_than_waited_for():
+    json_path = temp_path("server.json")
+    for argv, code in (([TCPCLIENT, "--no-such-option"], 2), ([TCPSERVER, "--no-such-option"], 2), ([TCPREPORT, "nothing"], 2),
+                       ([TCPREPORT, "show", json_path], 2), ([TCPSERVER, "--bind", "192.0.2.1", "0"], 2)):
+        reading, writing = full_pipe()
+        process = spawn(argv, stderr=writing)
+        os.close(writing)
+        check_equal(process.wait(ENDS_WITHIN_S), code, f"exit code of {argv}")
+        os.close(reading)
 
 
 def test_sigint_ends_a_terminal_that_is_stopped():
@@ -264,15 +277,86 @@ def test_sigint_ends_a_terminal_that_is_stopped():
     os.close(slave)
 
 
+# --- the server serves on ---
+
+@contextlib.contextmanager
+def server_with_unread(option):
+    """A server with a control port that writes into a full FIFO: (server, the FIFO's reading end)."""
+    path, reading = full_fifo()
+    control, err = control_path(), temp_path("server.err")
+    with open(err, "w") as f:
+        server = spawn([TCPSERVER, "--control", control, "--threads", "1", option, path, "0"], stderr=f)
+    server.control = control
+    server.err = lambda: open(err).read()
+    wait_for(lambda: "listening on" in server.err(), "the listening line")
+    server.port = int(re.search(r"listening on \S*:(\d+),", server.err())[1])
+    yield server, reading
+    os.close(reading)
+
+
+def read_text(fd, is_whole):
+    """What a FIFO has behind what filled it, once that is whole."""
+    text = ""
+
+    def read():
+        nonlocal text
+        with contextlib.suppress(BlockingIOError):
+            text += os.read(fd, 1 << 20).decode().lstrip("x")
+        return is_whole(text)
+    wait_for(read, "all that is written into the FIFO")
+    return text
+
+
+def connect_through(server, n):
+    """n connections, and waits until the main thread of the server has counted them."""
+    before = stats(server.control)["accepted"]
+    r = run_client("-c", n, "--prove", "no", "--close", "rst", "-t", "0.1", f"127.0.0.1:{server.port}")
+    check_equal(r.json["connections"]["connected"], n, "connections")
+    wait_for(lambda: stats(server.control)["accepted"] == before + n, "the server to accept them all")
+
+
+def test_a_server_serves_on_when_nobody_reads_its_connections():
+    n = 5000  # more rows than stdio's buffer and a pipe have room for
+    with server_with_unread("--connections-out") as (server, reading):
+        for _ in range(2):
+            connect_through(server, n)
+        code = interrupt_and_wait(server, "rows that nobody reads", signal.SIGTERM)
+        check_equal(code, 1, f"exit code: {server.err()}")
+        lost = re.search(r"--connections-out: could not write .*: the reader does not read; (\d+) lines are missing", server.err())
+        check_equal(int(lost[1]), 2 * n + 1, "lines missing, the header's included")
+
+
+def test_rows_of_connections_wait_for_a_reader_who_comes_later():
+    n = 5000
+    with server_with_unread("--connections-out") as (server, reading):
+        connect_through(server, n)
+        lines = read_text(reading, lambda text: text.count("\n") == n + 1).splitlines()
+        server.send_signal(signal.SIGTERM)
+        check_equal(server.wait(ENDS_WITHIN_S), 0, f"exit code: {server.err()}")
+    check_equal(lines[0], "source,source_port,identity,identity_port", "header")
+    check_equal([line for line in lines if line.count(",") != 3], [], "torn lines")
+
+
+def test_a_server_serves_on_when_nobody_reads_its_snapshots():
+    with server_with_unread("--json") as (server, reading):
+        for _ in range(3):
+            server.send_signal(signal.SIGUSR1)
+            wait_for(lambda: stats(server.control)["state"] == "running", "an answer")
+        wait_for(lambda: "has not read the last result" in server.err(), "what it says of it")
+        connect_through(server, 10)
+        code = interrupt_and_wait(server, "snapshots that nobody reads", signal.SIGTERM)
+        check_equal(code, 1, f"exit code: {server.err()}")
+
+
 def test_sigint_ends_the_server_whatever_output_nobody_reads():
     started = []
     with contextlib.ExitStack() as ends:
-        for name in ("stderr", "--json -", "--json"):
+        for name in ("stderr", "--json -", "--json", "--connections-out"):
             streams, arguments = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}, []
-            if name == "--json":
+            if name in ("--json", "--connections-out"):
                 path, reading = full_fifo()
                 ends.callback(os.close, reading)
-                arguments = ["--json", path]
+                arguments = [name, path]
             else:
                 reading, writing = full_pipe()
                 ends.callback(os.close, reading)

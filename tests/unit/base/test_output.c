@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * test_output: outputs opened together, emptying files, and what remains of an output that fails.
- * Blocking is tested with the programs (tests/e2e/outputs.py). */
+ * test_output: outputs opened together, what remains of an output that fails, and readers that do
+ * not read.  Waiting for readers is tested with the programs (tests/e2e/unread_outputs.py). */
 #include "base/output.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -53,7 +56,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    static const char *const names[] = {"a", "b", "c"};
+    static const char *const names[] = {"a", "b", "c", "a.tmp"};
     char path[PATH_BYTES];
 
     (void)state;
@@ -62,14 +65,14 @@ static int tear_down(void **state)
     return rmdir(directory);
 }
 
-static void a_file_keeps_its_content_until_the_output_begins(void **state)
+static void a_log_keeps_its_content_until_it_begins(void **state)
 {
     struct output o;
     char a[PATH_BYTES];
 
     (void)state;
     put(path_of(a, "a"), "old");
-    assert_int_equal(output_open(&o, "json", a), 0);
+    assert_int_equal(output_open_log(&o, "hlog", a), 0);
     assert_content(a, "old");
     assert_int_equal(output_begin(&o), 0);
     assert_content(a, "");
@@ -77,10 +80,55 @@ static void a_file_keeps_its_content_until_the_output_begins(void **state)
     assert_int_equal(output_flush(&o), 0);
     assert_content(a, "new");
     assert_int_equal(output_begin(&o), 0);
-    fputs("newer", o.stream);
-    assert_int_equal(output_close(&o, true), 0);
+    output_put(&o, strdup("newer"), 5);
     assert_content(a, "newer");
-    assert_int_equal(output_close(&o, true), 0);
+    assert_int_equal(output_close(&o), 0);
+    assert_content(a, "newer");
+    assert_int_equal(output_close(&o), 0);
+}
+
+static void a_document_is_the_old_one_until_the_new_one_is_complete(void **state)
+{
+    struct output o;
+    char a[PATH_BYTES], temporary[PATH_BYTES];
+
+    (void)state;
+    put(path_of(a, "a"), "old");
+    path_of(temporary, "a.tmp");
+    assert_int_equal(output_open_document(&o, "json", a), 0);
+    assert_int_equal(output_begin(&o), 0);
+    assert_int_equal(access(temporary, F_OK), -1);
+    for (int i = 0; i < 2; i++) { /* as a server writes a result for each SIGUSR1 */
+        fputs("new", o.stream);
+        assert_int_equal(fflush(o.stream), 0);
+        assert_content(a, i == 0 ? "old" : "new");
+        assert_content(temporary, "new");
+        assert_int_equal(output_flush(&o), 0);
+        assert_content(a, "new");
+        assert_int_equal(access(temporary, F_OK), -1);
+    }
+    assert_int_equal(output_put_document(&o, strdup("newer"), 5), 0);
+    assert_content(a, "newer");
+    fputs("newest", o.stream);
+    assert_int_equal(output_close(&o), 0);
+    assert_content(a, "newest");
+}
+
+static void a_document_without_text_is_not_written(void **state)
+{
+    struct output o;
+    char a[PATH_BYTES];
+
+    (void)state;
+    put(path_of(a, "a"), "old");
+    assert_int_equal(output_open_document(&o, "json", a), 0);
+    assert_int_equal(output_close(&o), 0);
+    assert_content(a, "old");
+    assert_int_equal(output_open_document(&o, "report", a), 0);
+    assert_true(output_fd(&o) >= 0);
+    fputs("a part", o.stream);
+    output_abandon(&o);
+    assert_content(a, "old");
 }
 
 static void one_file_is_one_output_whatever_its_names(void **state)
@@ -92,16 +140,31 @@ static void one_file_is_one_output_whatever_its_names(void **state)
     put(path_of(a, "a"), "");
     assert_int_equal(link(a, path_of(b, "b")), 0);
     assert_int_equal(symlink(a, path_of(c, "c")), 0);
-    assert_int_equal(output_open(&one, "json", a), 0);
-    assert_int_equal(output_open(&other, "hgrm", a), -1);
-    assert_int_equal(output_open(&other, "hgrm", b), -1);
-    assert_int_equal(output_open(&other, "hgrm", c), -1);
-    assert_int_equal(output_close(&one, true), 0);
+    assert_int_equal(output_open_document(&one, "json", a), 0);
+    assert_int_equal(output_open_log(&other, "hlog", a), -1);
+    assert_int_equal(output_open_document(&other, "hgrm", b), -1);
+    assert_int_equal(output_open_document(&other, "hgrm", c), -1);
+    assert_int_equal(output_close(&one), 0);
     /* once closed, it is no longer another output */
-    assert_int_equal(output_open(&other, "hgrm", c), 0);
-    assert_int_equal(output_close(&other, true), 0);
+    assert_int_equal(output_open_document(&other, "hgrm", c), 0);
+    assert_int_equal(output_close(&other), 0);
     unlink(b);
     unlink(c);
+}
+
+static void a_file_that_does_not_exist_is_one_output_too(void **state)
+{
+    struct output one, other;
+    char a[PATH_BYTES], b[PATH_BYTES];
+
+    (void)state;
+    unlink(path_of(a, "a"));
+    path_of(b, "./a");
+    assert_int_equal(output_open_document(&one, "json", a), 0);
+    assert_int_equal(output_open_document(&other, "hgrm", b), -1);
+    assert_int_equal(output_open_log(&other, "hlog", b), -1);
+    assert_int_equal(output_close(&one), 0);
+    unlink(a);
 }
 
 static void devices_may_be_shared(void **state)
@@ -109,36 +172,63 @@ static void devices_may_be_shared(void **state)
     struct output one, other;
 
     (void)state;
-    assert_int_equal(output_open(&one, "json", "/dev/null"), 0);
-    assert_int_equal(output_open(&other, "hgrm", "/dev/null"), 0);
-    assert_int_equal(output_close(&one, true) | output_close(&other, true), 0);
+    assert_int_equal(output_open_document(&one, "json", "/dev/null"), 0);
+    assert_int_equal(output_open_log(&other, "hlog", "/dev/null"), 0);
+    assert_int_equal(output_close(&one) | output_close(&other), 0);
 }
 
 /* RLIMIT_FSIZE would need a signal handler: uses a descriptor that cannot be written to. */
-static void what_is_left_of_a_failed_document_is_nothing_and_of_a_log_its_begin(void **state)
+static int fail_to_end(struct output *o)
 {
-    char a[PATH_BYTES];
+    const int read_only = open("/dev/null", O_RDONLY), kept = dup(o->fd);
+
+    fputs("end", o->stream);
+    assert_int_equal(dup2(read_only, o->fd), o->fd);
+    assert_int_equal(fflush(o->stream), EOF);
+    assert_int_equal(dup2(kept, o->fd), o->fd);
+    close(read_only);
+    close(kept);
+    return output_close(o);
+}
+
+static void what_is_left_of_a_failed_document_is_the_old_one_and_of_a_log_its_begin(void **state)
+{
+    struct output o;
+    char a[PATH_BYTES], temporary[PATH_BYTES];
 
     (void)state;
-    for (int is_document = 0; is_document <= 1; is_document++) {
-        struct output o;
-        const int read_only = open("/dev/null", O_RDONLY);
-        int kept;
+    put(path_of(a, "a"), "old");
+    path_of(temporary, "a.tmp");
+    assert_int_equal(output_open_document(&o, "json", a), 0);
+    fputs("begin", o.stream);
+    assert_int_equal(fflush(o.stream), 0);
+    assert_int_equal(fail_to_end(&o), -1);
+    assert_content(a, "old");
+    assert_int_equal(access(temporary, F_OK), -1);
+    assert_int_equal(output_open_log(&o, "hlog", a), 0);
+    assert_int_equal(output_begin(&o), 0);
+    fputs("begin", o.stream);
+    assert_int_equal(output_flush(&o), 0);
+    assert_int_equal(fail_to_end(&o), -1);
+    assert_content(a, "begin");
+}
 
-        assert_int_equal(output_open(&o, "json", path_of(a, "a")), 0);
-        assert_int_equal(output_begin(&o), 0);
-        fputs("begin", o.stream);
-        assert_int_equal(output_flush(&o), 0);
-        kept = dup(o.fd);
-        fputs("end", o.stream);
-        assert_int_equal(dup2(read_only, o.fd), o.fd);
-        assert_int_equal(fflush(o.stream), EOF);
-        assert_int_equal(dup2(kept, o.fd), o.fd);
-        assert_int_equal(output_close(&o, is_document), -1);
-        assert_content(a, is_document ? "" : "begin");
-        close(kept);
-        close(read_only);
-    }
+static void a_failed_document_in_place_is_left_empty(void **state)
+{
+    struct output o;
+    char a[PATH_BYTES], b[PATH_BYTES];
+
+    (void)state;
+    unlink(path_of(a, "a"));
+    path_of(b, "b");
+    assert_int_equal(symlink(a, b), 0); /* to nothing: written in place */
+    assert_int_equal(output_open_document(&o, "json", b), 0);
+    fputs("begin", o.stream);
+    assert_int_equal(output_flush(&o), 0);
+    assert_content(a, "begin");
+    assert_int_equal(fail_to_end(&o), -1);
+    assert_content(a, "");
+    unlink(b);
 }
 
 static void a_failed_write_is_not_tried_again_with_the_next(void **state)
@@ -148,7 +238,7 @@ static void a_failed_write_is_not_tried_again_with_the_next(void **state)
     int kept, full;
 
     (void)state;
-    assert_int_equal(output_open(&o, "json", path_of(a, "a")), 0);
+    assert_int_equal(output_open_log(&o, "hlog", path_of(a, "a")), 0);
     assert_int_equal(output_begin(&o), 0);
     kept = dup(o.fd);
     full = open("/dev/full", O_WRONLY);
@@ -157,21 +247,127 @@ static void a_failed_write_is_not_tried_again_with_the_next(void **state)
     assert_int_equal(output_flush(&o), -1);
     assert_int_equal(dup2(kept, o.fd), o.fd);
     fputs("whole", o.stream);
-    assert_int_equal(output_close(&o, true), 0);
+    assert_int_equal(output_close(&o), 0);
     assert_content(a, "whole");
     close(kept);
     close(full);
 }
 
+/* --- readers that do not read --- */
+
+/* A log that is a FIFO, and its reading end. */
+static int open_fifo(struct output *o, char *path)
+{
+    int reading;
+
+    unlink(path_of(path, "a"));
+    assert_int_equal(mkfifo(path, 0600), 0);
+    reading = open(path, O_RDONLY | O_NONBLOCK);
+    assert_true(reading >= 0);
+    assert_int_equal(output_open_log(o, "hlog", path), 0);
+    return reading;
+}
+
+/* Puts lines of one page each. */
+static void put_lines(struct output *o, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        char *line = malloc(PIPE_BUF);
+
+        assert_non_null(line);
+        memset(line, 'a' + (int)(i % 26), PIPE_BUF - 1);
+        line[PIPE_BUF - 1] = '\n';
+        output_put(o, line, PIPE_BUF);
+    }
+}
+
+/* Reads lines of one page, as long as there are any; each is the successor of the one before. */
+static unsigned read_lines(int fd, unsigned n)
+{
+    char line[PIPE_BUF];
+
+    while (read(fd, line, sizeof line) == sizeof line) {
+        assert_int_equal(line[0], 'a' + (int)(n % 26));
+        assert_int_equal(line[PIPE_BUF - 1], '\n');
+        n++;
+    }
+    return n;
+}
+
+static void text_that_nobody_reads_is_kept_and_written_later(void **state)
+{
+    enum { N = 100 };
+    struct output o;
+    char a[PATH_BYTES];
+    const int reading = open_fifo(&o, a);
+    unsigned n = 0;
+
+    (void)state;
+    put_lines(&o, N); /* more than fits into the pipe */
+    assert_false(output_put_rest(&o));
+    while (!output_put_rest(&o))
+        n = read_lines(reading, n);
+    assert_int_equal(read_lines(reading, n), N);
+    assert_int_equal(output_close(&o), 0);
+    close(reading);
+}
+
+static void lines_beyond_what_is_kept_are_lost_and_counted(void **state)
+{
+    enum { N_LOST = 7 };
+    struct output o;
+    char a[PATH_BYTES];
+    const int reading = open_fifo(&o, a);
+    unsigned n_put = 0, n = 0;
+
+    (void)state;
+    for (; o.backlog.n_lines_lost == 0; n_put++)
+        put_lines(&o, 1);
+    put_lines(&o, N_LOST - 1);
+    assert_in_range(o.backlog.n_bytes - o.backlog.n_taken, BACKLOG_BYTES, BACKLOG_BYTES + PIPE_BUF);
+    assert_int_equal(o.backlog.n_lines_lost, N_LOST);
+    for (; n < n_put - 1; n++) { /* what was put before is whole */
+        char line[PIPE_BUF];
+
+        (void)output_put_rest(&o);
+        assert_int_equal(read(reading, line, sizeof line), sizeof line);
+    }
+    assert_true(output_put_rest(&o));
+    assert_int_equal(output_close(&o), -1); /* says it */
+    close(reading);
+}
+
+static void a_reader_that_is_gone_is_an_error_and_all_lines_are_lost(void **state)
+{
+    struct output o;
+    char a[PATH_BYTES];
+    const int reading = open_fifo(&o, a);
+
+    (void)state;
+    close(reading);
+    put_lines(&o, 3);
+    assert_int_equal(o.error, EPIPE);
+    assert_int_equal(o.backlog.n_lines_lost, 3);
+    assert_int_equal(output_close(&o), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_keeps_its_content_until_the_output_begins),
+        cmocka_unit_test(a_log_keeps_its_content_until_it_begins),
+        cmocka_unit_test(a_document_is_the_old_one_until_the_new_one_is_complete),
+        cmocka_unit_test(a_document_without_text_is_not_written),
         cmocka_unit_test(one_file_is_one_output_whatever_its_names),
+        cmocka_unit_test(a_file_that_does_not_exist_is_one_output_too),
         cmocka_unit_test(devices_may_be_shared),
-        cmocka_unit_test(what_is_left_of_a_failed_document_is_nothing_and_of_a_log_its_begin),
+        cmocka_unit_test(what_is_left_of_a_failed_document_is_the_old_one_and_of_a_log_its_begin),
+        cmocka_unit_test(a_failed_document_in_place_is_left_empty),
         cmocka_unit_test(a_failed_write_is_not_tried_again_with_the_next),
+        cmocka_unit_test(text_that_nobody_reads_is_kept_and_written_later),
+        cmocka_unit_test(lines_beyond_what_is_kept_are_lost_and_counted),
+        cmocka_unit_test(a_reader_that_is_gone_is_an_error_and_all_lines_are_lost),
     };
 
+    signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -6,7 +6,9 @@
 
 #include "measure/hlog.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define S      1000000000ull
 #define ORIGIN (1000 * S)
@@ -14,18 +16,17 @@
 static struct client_intervals intervals;
 static struct hist total[CLIENT_N_QUERY_METRICS];
 static struct batch_means batches[CLIENT_N_QUERY_METRICS];
-static char *text;
-static size_t n_bytes;
-static FILE *file;
+static char path[] = "/tmp/test-intervals-XXXXXX";
+static struct output file;
 
 static int setup(void **state)
 {
     (void)state;
     memset(batches, 0, sizeof batches);
-    file = open_memstream(&text, &n_bytes);
-    if (file == NULL || start_workers() != 0)
+    if (output_open_log(&file, "hlog", path) != 0 || output_begin(&file) != 0 ||
+        start_workers() != 0)
         return -1;
-    return client_intervals_init(&intervals, &workers, hlog_is_available() ? file : NULL, total,
+    return client_intervals_init(&intervals, &workers, hlog_is_available() ? &file : NULL, total,
                                  batches, ORIGIN);
 }
 
@@ -36,9 +37,21 @@ static int teardown(void **state)
     for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
         hist_free(&total[m]);
     stop_workers();
-    fclose(file);
-    free(text);
-    return 0;
+    return output_close(&file);
+}
+
+static int make_file(void **state)
+{
+    const int fd = mkstemp(path);
+
+    (void)state;
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    return unlink(path);
 }
 
 static void record(int worker, uint64_t response_ns)
@@ -76,7 +89,8 @@ static void a_tick_asks_for_this_interval_and_collects_the_previous_one(void **s
 
 static void each_interval_is_a_batch_and_a_line_of_the_log(void **state)
 {
-    const char *line;
+    char text[1 << 16] = "", *line;
+    FILE *in;
 
     (void)state;
     if (!hlog_is_available())
@@ -89,7 +103,10 @@ static void each_interval_is_a_batch_and_a_line_of_the_log(void **state)
     }
     client_intervals_finish(&intervals, ORIGIN + 5 * S);
     assert_int_equal(batches[CLIENT_RESPONSE].n, 2); /* an interval without values is none */
-    fflush(file);
+    in = fopen(path, "r");
+    assert_non_null(in);
+    text[fread(text, 1, sizeof text - 1, in)] = '\0';
+    fclose(in);
     assert_memory_equal(text, "0.000,1.000,", 12);
     line = strchr(text, '\n') + 1;
     assert_memory_equal(line, "2.500,1.500,", 12);
@@ -130,5 +147,5 @@ int main(void)
         cmocka_unit_test_setup_teardown(unanswered_queries_are_collected_too, setup, teardown),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_file, remove_file);
 }

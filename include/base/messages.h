@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ * messages: stderr, written so that nobody who does not read it holds up the program.
+ *
+ * What is not read in time is dropped, line by line; how many lines were lost is said once stderr
+ * takes text again. */
+#ifndef TCPSCALER_BASE_MESSAGES_H
+#define TCPSCALER_BASE_MESSAGES_H
+
+#include <stddef.h>
+
+/* How long a message waits for a reader. */
+enum messages_patience {
+    MESSAGES_BRIEFLY, /* all of them together MESSAGES_PATIENCE_NS without progress; the default */
+    MESSAGES_NEVER,   /* for a run: all threads write messages */
+    MESSAGES_UNTIL_SHUTDOWN /* writing_until_shutdown() */
+};
+
+#define MESSAGES_PATIENCE_NS 1000000000ull
+
+/* Replaces stdio's stderr.  Call it before other threads exist. */
+void messages_take_stderr(void);
+
+/* Any thread. */
+void messages_set_patience(enum messages_patience patience);
+
+/* Writes what the reader takes within this patience.  Returns the number of bytes; the others do
+ * not count as lost.  Any thread. */
+size_t messages_offer(const char *text, size_t n_bytes);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT
+ * test_replacement: which files are replaced, and that nobody sees a part of one. */
+#include "base/replacement.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char directory[] = "/tmp/test-replacement-XXXXXX";
+
+static int enter(void **state)
+{
+    (void)state;
+    return mkdtemp(directory) != NULL ? chdir(directory) : -1;
+}
+
+static int leave(void **state)
+{
+    static const char *const names[] = {"a", "a.tmp", "b", "link", "fifo"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        unlink(names[i]);
+    return chdir("/") | rmdir(directory);
+}
+
+static void put(const char *name, const char *text)
+{
+    FILE *out = fopen(name, "w");
+
+    assert_non_null(out);
+    fputs(text, out);
+    assert_int_equal(fclose(out), 0);
+}
+
+static void assert_content(const char *name, const char *expected)
+{
+    char text[64] = "";
+    FILE *in = fopen(name, "r");
+
+    assert_non_null(in);
+    text[fread(text, 1, sizeof text - 1, in)] = '\0';
+    fclose(in);
+    assert_string_equal(text, expected);
+}
+
+static int begin(const struct replacement *r, const char *text)
+{
+    const int fd = replacement_begin(r);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    return fd;
+}
+
+static void the_old_file_is_there_until_the_new_one_is_whole(void **state)
+{
+    struct replacement *r;
+    int fd;
+
+    (void)state;
+    put("a", "old");
+    r = replacement_of("a");
+    assert_non_null(r);
+    fd = begin(r, "new");
+    assert_content("a", "old");
+    replacement_cancel(r, fd);
+    assert_content("a", "old");
+    assert_int_equal(access("a.tmp", F_OK), -1);
+    assert_int_equal(replacement_end(r, begin(r, "newer")), 0);
+    assert_content("a", "newer");
+    assert_int_equal(access("a.tmp", F_OK), -1);
+    replacement_free(r);
+}
+
+static void a_file_need_not_exist(void **state)
+{
+    struct replacement *r = replacement_of("b");
+    int fd;
+
+    (void)state;
+    assert_non_null(r);
+    fd = begin(r, "new");
+    assert_int_equal(access("b", F_OK), -1);
+    assert_int_equal(replacement_end(r, fd), 0);
+    assert_content("b", "new");
+    replacement_free(r);
+    unlink("b");
+    assert_null(replacement_of("no/such/directory"));
+    assert_null(replacement_of("./"));
+    assert_null(replacement_of(""));
+}
+
+static void what_a_killed_program_left_is_no_obstacle(void **state)
+{
+    struct replacement *r;
+
+    (void)state;
+    put("a", "old");
+    put("a.tmp", "a part");
+    r = replacement_of("a");
+    assert_non_null(r);
+    assert_int_equal(replacement_end(r, begin(r, "new")), 0);
+    assert_content("a", "new");
+    replacement_free(r);
+}
+
+static void the_mode_stays(void **state)
+{
+    struct replacement *r;
+    struct stat status;
+
+    (void)state;
+    put("a", "old");
+    assert_int_equal(chmod("a", 0640), 0);
+    r = replacement_of("a");
+    assert_non_null(r);
+    assert_int_equal(replacement_end(r, begin(r, "new")), 0);
+    assert_int_equal(stat("a", &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0640);
+    replacement_free(r);
+}
+
+static void a_link_stays_and_its_file_is_replaced(void **state)
+{
+    struct replacement *r;
+    struct stat status;
+
+    (void)state;
+    put("a", "old");
+    assert_int_equal(symlink("a", "link"), 0);
+    r = replacement_of("link");
+    assert_non_null(r);
+    assert_int_equal(replacement_end(r, begin(r, "new")), 0);
+    assert_int_equal(lstat("link", &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    assert_content("a", "new");
+    replacement_free(r);
+    unlink("link");
+}
+
+static void links_to_nothing_and_what_is_no_regular_file_are_written_in_place(void **state)
+{
+    static const char *const names[] = {"link", "fifo", "/dev/null", "/dev/stderr", "/dev/fd/2"};
+    const int kept = dup(STDERR_FILENO), file = open("a", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+    (void)state;
+    assert_int_equal(symlink("nothing", "link"), 0);
+    assert_int_equal(mkfifo("fifo", 0600), 0);
+    assert_int_equal(dup2(file, STDERR_FILENO), STDERR_FILENO); /* a regular file */
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_null(replacement_of(names[i]));
+    assert_null(replacement_of("a")); /* it is stderr */
+    assert_int_equal(dup2(kept, STDERR_FILENO), STDERR_FILENO);
+    close(kept);
+    close(file);
+}
+
+static void of_two_at_a_time_the_first_fails_and_leaves_the_second_alone(void **state)
+{
+    struct replacement *one, *other;
+    int fd, later;
+
+    (void)state;
+    put("a", "old");
+    one = replacement_of("a");
+    other = replacement_of("a");
+    assert_non_null(one);
+    assert_non_null(other);
+    fd = begin(one, "one");
+    later = begin(other, "other");
+    assert_int_equal(replacement_end(one, fd), -1);
+    assert_int_equal(errno, EBUSY);
+    assert_content("a", "old");
+    assert_int_equal(replacement_end(other, later), 0);
+    assert_content("a", "other");
+    replacement_free(one);
+    replacement_free(other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_old_file_is_there_until_the_new_one_is_whole),
+        cmocka_unit_test(a_file_need_not_exist),
+        cmocka_unit_test(what_a_killed_program_left_is_no_obstacle),
+        cmocka_unit_test(the_mode_stays),
+        cmocka_unit_test(a_link_stays_and_its_file_is_replaced),
+        cmocka_unit_test(links_to_nothing_and_what_is_no_regular_file_are_written_in_place),
+        cmocka_unit_test(of_two_at_a_time_the_first_fails_and_leaves_the_second_alone),
+    };
+
+    return cmocka_run_group_tests(tests, enter, leave);
+}
