@@ -32,9 +32,7 @@ void client_steer_begin(struct client_steer *s, uint64_t begin_ns, uint64_t end_
 /* Notifies the workers of a change. */
 static void notify_workers(struct client_steer *s)
 {
-    pthread_mutex_lock(&s->targets.lock);
-    s->targets.version++;
-    pthread_mutex_unlock(&s->targets.lock);
+    atomic_fetch_add_explicit(&s->targets.version, 1, memory_order_release);
     client_workers_post(s->workers, CLIENT_STEER, 0);
 }
 

@@ -133,6 +133,34 @@ def test_nothing_becomes_due_in_a_pause():
     check_nothing_lost(r)
 
 
+@plain_build_only  # strace slows down the others
+def test_a_thread_that_is_late_sends_nothing_by_the_old_schedule():
+    """Every receive takes 150 ms: the thread is far behind when a change takes effect, 50 ms after the request."""
+    need_program("strace")
+    rows, control = temp_path("rows.csv"), control_path()
+    slow = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=recvmsg", "-e", "inject=recvmsg:delay_enter=150000"]
+    pauses = []
+    with Server() as server:
+        client = Client("-c", 1, "-r", 200, "--arrival", "constant", "--prove", "no", "--kernel-ts", "-o", rows, "--raw-full",
+                        "block", "--control", control, f"127.0.0.1:{server.port}", prefix=slow)
+        wait_for(lambda: "control at" in client.stderr(), "the control port")
+        wait_for(lambda: stats(control)["queries"]["sent"] > 0, "the load")
+        for _ in range(8):
+            begin_s = ask(control, "/pause")["from_s"]
+            time.sleep(0.3)
+            end_s = ask(control, "/resume")["from_s"]
+            time.sleep(0.3)
+            pauses.append((begin_s, end_s))
+        ask(control, "/stop")
+        r = client.wait()
+    check_conservation(r)
+    due = due_times(rows)
+    with stall_may_spoil():  # of 50 ms, while a change is published
+        for begin_s, end_s in pauses:
+            check_equal([t for t in due if begin_s + 1e-6 < t < end_s - 1e-6], [], f"due in the pause from {begin_s} to {end_s}")
+    check(len(due) > 100, f"{len(due)} queries outside")
+
+
 def test_changes_by_the_hundred_are_all_accounted_for():
     run = Steered("-c", 50, "-r", 500, "--max-connections", 100)
     connection = http.client.HTTPConnection("localhost")

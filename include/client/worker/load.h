@@ -5,8 +5,11 @@
  * connection with one call.  A timerfd of the highest priority and every read start a turn.  While
  * sockets wait to be read, reading gets as much time as the last turn took: some microseconds at a
  * low rate; above the rate that one call per query can sustain, turns grow longer, and each call
- * sends and receives more.  Arrivals keep their intended time.  Used by the worker's thread only.
- */
+ * sends and receives more.  Arrivals keep their intended time.
+ *
+ * A new schedule takes effect a moment after it was published (client/steer.h).  A turn looks for
+ * it after it has read the clock, so that a worker, however late, takes no arrival of the old
+ * schedule from after that moment.  Used by the worker's thread only. */
 #ifndef TCPSCALER_CLIENT_WORKER_LOAD_H
 #define TCPSCALER_CLIENT_WORKER_LOAD_H
 
@@ -18,8 +21,8 @@
 #include "client/worker/span.h"
 #include "client/worker/stage.h"
 #include "client/worker/subscribe.h"
+#include "client/worker/targets.h"
 #include "client/worker/turnover.h"
-#include "workload/schedule.h"
 #include "workload/wakeup.h"
 
 #include <event2/event_struct.h>
@@ -28,6 +31,7 @@
 
 struct client_load {
     struct client_transport *transport;
+    struct client_targets_copy *targets; /* this worker's */
     struct client_span *span;
     struct client_stages *stages;
     struct client_due *due;
@@ -61,10 +65,9 @@ void client_load_free(struct client_load *l);
 /* Starts the schedule at start_ns.  takes_arrivals: one flag per worker, borrowed. */
 void client_load_start(struct client_load *l, const bool *takes_arrivals, uint64_t start_ns);
 
-/* Replaces the schedule (pacer_replace(), borrowed), the start of the measurement and its end.  No
- * effect once it is over. */
-void client_load_replace(struct client_load *l, const struct schedule *schedule,
-                         uint64_t measure_ns, uint64_t end_ns);
+/* Applies the targets that the worker has copied: the schedule, the start of the measurement and
+ * its end.  No effect once it is over. */
+void client_load_follow(struct client_load *l);
 
 /* Ends at once: cancels queries in flight or queued, and the worker enters DRAINED. */
 void client_load_stop(struct client_load *l);

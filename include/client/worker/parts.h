@@ -21,6 +21,7 @@ struct client_parts_place {
     struct event_base *base;
     struct client_figures *figures;
     struct client_stages *stages;
+    struct client_targets_copy *targets;
     uint32_t worker;              /* index */
     uint32_t first_conn, n_conns; /* its slice of all connections */
 };
@@ -47,8 +48,8 @@ void client_parts_open_all(struct client_parts *p);
 /* Starts the schedule at start_ns.  takes_arrivals: one flag per worker, borrowed. */
 void client_parts_start(struct client_parts *p, const bool *takes_arrivals, uint64_t start_ns);
 
-/* Switches to new targets.  Their schedule is borrowed. */
-void client_parts_steer(struct client_parts *p, const struct client_targets_copy *targets);
+/* Switches to the newest targets. */
+void client_parts_steer(struct client_parts *p);
 
 /* Stops connecting and cancels queries in flight. */
 void client_parts_stop(struct client_parts *p);

@@ -124,6 +124,24 @@ static void end_schedule(struct client_load *l)
     client_load_check_drained(l);
 }
 
+static void apply_targets(struct client_load *l)
+{
+    l->span->measure_ns = l->targets->measure_ns;
+    l->span->end_ns = l->targets->end_ns;
+    client_due_replace(l->due, l->targets->schedule);
+}
+
+/* Call it after reading the clock.  The rest of the targets follows with CLIENT_STEER. */
+static void follow_early(struct client_load *l)
+{
+    struct client_targets *newest = l->transport->config->targets;
+
+    if (newest == NULL || !l->span->running || !client_targets_are_newer(newest, l->targets))
+        return;
+    client_targets_update(l->targets, newest);
+    apply_targets(l);
+}
+
 static void stop_waiting(struct client_load *l)
 {
     if (l->awake_ns != 0)
@@ -138,6 +156,7 @@ static void take_turn(struct client_load *l)
 
     stop_waiting(l);
     l->has_slept = false;
+    follow_early(l);
     client_dispatch_due(l->dispatch, begin_ns);
     client_send_all(l->send);
     span->now_ns = clock_now_ns();
@@ -196,14 +215,16 @@ static void on_nothing_to_read(evutil_socket_t fd, short what, void *arg)
 bool client_load_before_turn(struct client_load *l)
 {
     struct client_span *span = l->span;
-    const uint64_t next_ns = next_turn_ns(l);
+    uint64_t next_ns;
 
     l->asleep = false;
     if (l->due->is_sooner)
         arm_timer(l);
-    if (next_ns == PACER_NEVER)
+    if (next_turn_ns(l) == PACER_NEVER)
         return true;
     span->now_ns = clock_now_ns();
+    follow_early(l);
+    next_ns = next_turn_ns(l);
     if (is_farther(next_ns, span->now_ns, l->ahead_ns)) {
         l->asleep = l->timer_ns > span->now_ns;
         return true;
@@ -255,15 +276,12 @@ void client_load_start(struct client_load *l, const bool *takes_arrivals, uint64
     arm_timer(l);
 }
 
-void client_load_replace(struct client_load *l, const struct schedule *schedule,
-                         uint64_t measure_ns, uint64_t end_ns)
+void client_load_follow(struct client_load *l)
 {
     if (!l->span->running)
         return;
     l->span->now_ns = clock_now_ns();
-    l->span->measure_ns = measure_ns;
-    l->span->end_ns = end_ns;
-    client_due_replace(l->due, schedule);
+    apply_targets(l);
     arm_timer(l);
 }
 

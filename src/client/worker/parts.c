@@ -237,6 +237,7 @@ static void connect_parts(struct client_parts *p)
 
                                            .arrive = &p->arrive};
     p->load = (struct client_load){.transport = t,
+                                   .targets = p->place.targets,
                                    .span = &p->span,
                                    .stages = stages,
                                    .due = &p->due,
@@ -336,16 +337,20 @@ void client_parts_start(struct client_parts *p, const bool *takes_arrivals, uint
     follow_ends(p);
 }
 
-void client_parts_steer(struct client_parts *p, const struct client_targets_copy *targets)
+void client_parts_steer(struct client_parts *p)
 {
+    struct client_targets_copy *targets = p->place.targets;
+
+    client_targets_update(targets, p->place.config->targets);
     p->turnover.queries_per_conn = targets->queries_per_conn;
     if (p->place.config->sizes != NULL)
         p->transport.query = &p->place.config->sizes[targets->size];
-    client_load_replace(&p->load, targets->schedule, targets->measure_ns, targets->end_ns);
+    client_load_follow(&p->load);
     client_turnover_request(
         &p->turnover,
         pacer_connections_of(targets->n_connections, p->place.config->n_workers, p->place.worker));
     follow_ends(p);
+    client_targets_mark_reached(targets);
 }
 
 void client_parts_stop(struct client_parts *p)

@@ -26,6 +26,7 @@ static int init_parts(struct client_worker *cw)
                                              .base = cw->worker.base,
                                              .figures = &cw->figures,
                                              .stages = &cw->stages,
+                                             .targets = &cw->targets,
                                              .worker = cw->worker.index,
                                              .first_conn = cw->first_conn,
                                              .n_conns = cw->n_conns};
@@ -55,13 +56,6 @@ static void teardown(struct worker *w)
     client_targets_free(&cw->targets);
 }
 
-static void steer(struct client_worker *cw)
-{
-    client_targets_update(&cw->targets, cw->config->targets);
-    client_parts_steer(cw->parts, &cw->targets);
-    client_targets_mark_reached(&cw->targets);
-}
-
 static void on_message(struct worker *w, int kind, uint64_t value)
 {
     struct client_worker *cw = of(w);
@@ -80,7 +74,7 @@ static void on_message(struct worker *w, int kind, uint64_t value)
         client_figures_hand_over(&cw->figures);
         break;
     case CLIENT_STEER:
-        steer(cw);
+        client_parts_steer(cw->parts);
         break;
     case CLIENT_STOP:
         client_parts_stop(cw->parts);
