@@ -176,6 +176,8 @@ static void wait_for_connections(struct client_find *f, uint64_t now_ns)
         over(f);
     } else if (now_ns - f->quiet_since_ns > f->config->connect_timeout_ns + PATIENCE_NS) {
         client_find_trial_fill_connecting(f, &f->trials[f->search.n]);
+        if (counts)
+            search_held(&f->search, (double)n_live);
         search_take(&f->search,
                     (struct trial_judgment){counts ? TRIAL_BAD : TRIAL_VOID, TRIAL_CONNECTIONS, 0});
         enter(f, IDLE, now_ns);

@@ -100,17 +100,26 @@ def check_limit_of_connections(r, trials):
     check_equal((s["limited_by"], s["unit"]), ("connections", "connections"), "what limits")
 
 
+def check_what_is_held(r, trials):
+    s = check_trials(r, trials, 10, 60)
+    check_equal((s["status"], s["lower"], s["limited_by"], r.code), ("found", 30, "connections", 0), r.err)
+    check(31 <= s["upper"] <= 34, f"upper bound: {s['upper']}")
+
+
 @measures_time
 def test_ends_of_searches_are_told_apart():
-    """Side by side, with next to no load: nothing fails, nothing is good, a server takes 20 connections."""
-    lossy = FaultServer("--drop-every", 20)
+    """Side by side, with next to no load: nothing fails, nothing is good, a server takes 20 connections, another one
+    accepts 30 and no others when some of them are closed."""
+    lossy, aloof = FaultServer("--drop-every", 20), FaultServer("--accept-only", 30, "--backlog", 4)
     with Server() as server, Server("--max-connections", 20) as small:
         searches = [(check_end, *start_search(*arguments)) for check_end, arguments in (
             (check_at_least, ("-p", server.port, "-c", 10, "--find", "rate", "--find-range", "100-200", "--find-time", "40s")),
             (check_less_than, ("-p", lossy.port, "-c", 10, "--find", "rate", "--slo", "lost<2%", "--find-range", "2k-4k",
                                "--find-time", "3m", "--timeout", "500ms")),
             (check_limit_of_connections, ("-p", small.port, "--find", "connections", "-r", 100, "--find-range", "10-40",
-                                          "--find-width", "10%", "--connect-timeout", "300ms", "--find-time", "100s")))]
+                                          "--find-width", "10%", "--connect-timeout", "300ms", "--find-time", "100s")),
+            (check_what_is_held, ("-p", aloof.port, "--find", "connections", "-r", 100, "--find-range", "10-60",
+                                  "--find-width", "10%", "--connect-timeout", "300ms", "--find-time", "150s")))]
         results = [(check_end, client.wait(600), trials) for check_end, client, trials in searches]
     lossy.stop()
     for check_end, r, trials in results:

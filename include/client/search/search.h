@@ -86,6 +86,7 @@ struct search {
     unsigned round;
     double from_lower, from_upper; /* bounds of the previous round; 0: none */
     double start;                  /* first load of the round */
+    double held;                   /* load that a bad trial had instead of its own; 0: none */
     struct search_order order;     /* last order */
     size_t n;
     struct search_trial trials[SEARCH_MOST_TRIALS];
@@ -98,6 +99,10 @@ void search_init(struct search *s, const struct search_config *config);
 /* Returns the next trial in *order, after elapsed_ns of the search.  Returns false when the search
  * is over: s->status is no longer SEARCH_RUNNING. */
 bool search_next(struct search *s, uint64_t elapsed_ns, struct search_order *order);
+
+/* The last order could not be carried out: only this load was reached, which is therefore the next
+ * to try if it lies between the bounds.  Call it before search_take(). */
+void search_held(struct search *s, double load);
 
 /* Takes the outcome of the last order. */
 void search_take(struct search *s, struct trial_judgment judgment);

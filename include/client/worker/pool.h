@@ -2,7 +2,7 @@
  * client_pool: how many connections a worker holds, and in which slots.  The open ones occupy
  * consecutive slots from the oldest on, wrapping around.  To grow, the pool opens the next slots;
  * to shrink, it closes the oldest ones or, with closes_newest, the newest ones: a server that
- * accepts no others keeps those that it has.
+ * accepts no others keeps those that it has, if they are preferred.
  *
  * Pure: it knows numbers, not connections; a connection that ended by itself still counts as open.
  * One owner thread. */
@@ -20,10 +20,15 @@ struct client_pool {
     bool closes_newest; /* set by the owner after initializing */
     /* Changes by request, step by step: connections still to close; still to open. */
     uint32_t n_to_close, n_to_open;
+    /* The slots in their order, and where each slot is in it; NULL: 0, 1, 2, ... */
+    uint32_t *order, *index_of;
 };
 
 /* Initializes an empty pool. */
 void client_pool_init(struct client_pool *p, uint32_t n_slots, uint32_t n_wanted);
+
+/* Also if all zero. */
+void client_pool_free(struct client_pool *p);
 
 /* Returns the slot of an open connection; index 0 is the oldest. */
 uint32_t client_pool_slot(const struct client_pool *p, uint32_t from_oldest);
@@ -45,6 +50,12 @@ void client_pool_want(struct client_pool *p, uint32_t n);
 /* Remove the oldest or the newest connection, which must exist.  Return its slot. */
 uint32_t client_pool_close_oldest(struct client_pool *p);
 uint32_t client_pool_close_newest(struct client_pool *p);
+
+typedef bool client_pool_is_good(const void *context, uint32_t slot);
+
+/* With closes_newest: makes the good ones the oldest of those open; otherwise the order stays.  No
+ * effect if out of memory. */
+void client_pool_prefer(struct client_pool *p, client_pool_is_good *is_good, const void *context);
 
 /* Like client_pool_want(), but in steps of client_pool_step().  When shrinking, connections
  * requested before and not yet opened are still opened; with closes_newest they are withdrawn

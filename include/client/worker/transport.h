@@ -151,4 +151,8 @@ static inline bool client_conn_is_free(const struct client_conn *c)
 int client_transport_init(struct client_transport *t);
 void client_transport_free(struct client_transport *t); /* also if all zero */
 
+/* client_conn_is_usable() by slot, for those who know only numbers.  transport: a struct
+ * client_transport. */
+bool client_transport_is_usable(const void *transport, uint32_t slot);
+
 #endif

@@ -201,6 +201,8 @@ static double next_load(const struct search *s)
     double lower, upper;
 
     bounds_of(s, s->round, &lower, &upper);
+    if (s->held > lower && s->held < upper && s->held >= s->config.min)
+        return s->held;
     return lower == 0   ? next_below(s, upper)
            : upper == 0 ? next_above(s, lower)
                         : next_between(s, lower, upper);
@@ -324,6 +326,11 @@ bool search_next(struct search *s, uint64_t elapsed_ns, struct search_order *ord
         s->start = s->from_lower > 0 ? s->from_lower : s->config.min;
     }
     return next_confirmation(s, elapsed_ns, order);
+}
+
+void search_held(struct search *s, double load)
+{
+    s->held = load;
 }
 
 void search_take(struct search *s, struct trial_judgment judgment)

@@ -65,13 +65,6 @@ static bool queue_on_demand(struct client_dispatch *d, uint32_t i, uint64_t inte
     return true;
 }
 
-static bool is_usable(const void *context, uint32_t slot)
-{
-    const struct client_transport *t = context;
-
-    return client_conn_is_usable(&t->conns[slot]);
-}
-
 /* Selects any usable connection. */
 static uint32_t select_other(struct client_dispatch *d)
 {
@@ -81,7 +74,7 @@ static uint32_t select_other(struct client_dispatch *d)
         return CLIENT_SELECT_NONE;
     if (client_slots_are_kept(d->slots))
         return client_select_listed(&d->select, d->slots->usable, d->slots->n_usable);
-    return client_select_other(&d->select, t->n_conns, is_usable, t);
+    return client_select_other(&d->select, t->n_conns, client_transport_is_usable, t);
 }
 
 /* Selects the slot of a connection that takes queries; CLIENT_SELECT_NONE: there is none.

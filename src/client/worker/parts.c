@@ -304,6 +304,7 @@ void client_parts_release(struct client_parts *p)
     client_connect_free(&p->connect);
     client_arrive_free(&p->arrive);
     client_slots_free(&p->slots);
+    client_pool_free(&p->pool);
     client_subscribe_free(&p->subscribe);
     client_demand_free(&p->demand);
     client_idle_free(&p->idle);

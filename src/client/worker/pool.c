@@ -2,21 +2,39 @@
  * client_pool: see client/worker/pool.h. */
 #include "client/worker/pool.h"
 
+#include <stdlib.h>
+
 void client_pool_init(struct client_pool *p, uint32_t n_slots, uint32_t n_wanted)
 {
     *p = (struct client_pool){.n_slots = n_slots, .n_wanted = n_wanted};
 }
 
-uint32_t client_pool_slot(const struct client_pool *p, uint32_t from_oldest)
+void client_pool_free(struct client_pool *p)
+{
+    free(p->order);
+    free(p->index_of);
+    p->order = p->index_of = NULL;
+}
+
+static uint32_t index_at(const struct client_pool *p, uint32_t from_oldest)
 {
     const uint32_t i = p->oldest + from_oldest;
 
     return i < p->n_slots ? i : i - p->n_slots;
 }
 
+uint32_t client_pool_slot(const struct client_pool *p, uint32_t from_oldest)
+{
+    const uint32_t i = index_at(p, from_oldest);
+
+    return p->order != NULL ? p->order[i] : i;
+}
+
 bool client_pool_has(const struct client_pool *p, uint32_t slot)
 {
-    return (slot >= p->oldest ? slot - p->oldest : slot + p->n_slots - p->oldest) < p->n_open;
+    const uint32_t i = p->index_of != NULL ? p->index_of[slot] : slot;
+
+    return (i >= p->oldest ? i - p->oldest : i + p->n_slots - p->oldest) < p->n_open;
 }
 
 bool client_pool_has_next(const struct client_pool *p)
@@ -41,9 +59,9 @@ void client_pool_want(struct client_pool *p, uint32_t n)
 
 uint32_t client_pool_close_oldest(struct client_pool *p)
 {
-    const uint32_t slot = p->oldest;
+    const uint32_t slot = client_pool_slot(p, 0);
 
-    p->oldest = client_pool_slot(p, 1);
+    p->oldest = index_at(p, 1);
     p->n_open--;
     return slot;
 }
@@ -52,6 +70,50 @@ uint32_t client_pool_close_newest(struct client_pool *p)
 {
     return client_pool_slot(p, --p->n_open);
 }
+
+/* --- order --- */
+
+static bool make_order(struct client_pool *p)
+{
+    p->order = malloc(p->n_slots * sizeof *p->order);
+    p->index_of = malloc(p->n_slots * sizeof *p->index_of);
+    if (p->order == NULL || p->index_of == NULL) {
+        client_pool_free(p);
+        return false;
+    }
+    for (uint32_t i = 0; i < p->n_slots; i++)
+        p->order[i] = p->index_of[i] = i;
+    return true;
+}
+
+/* Copies those open slots that are good, or that are not, to `to`, in their order. */
+static uint32_t copy(const struct client_pool *p, client_pool_is_good *is_good, const void *context,
+                     bool good, uint32_t *to)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < p->n_open; i++)
+        if (is_good(context, client_pool_slot(p, i)) == good)
+            to[n++] = client_pool_slot(p, i);
+    return n;
+}
+
+void client_pool_prefer(struct client_pool *p, client_pool_is_good *is_good, const void *context)
+{
+    uint32_t *sorted = malloc(p->n_slots * sizeof *sorted), n_good;
+
+    if (sorted != NULL && (p->order != NULL || make_order(p))) {
+        n_good = copy(p, is_good, context, true, sorted);
+        (void)copy(p, is_good, context, false, sorted + n_good);
+        for (uint32_t i = 0; i < p->n_open; i++) {
+            p->order[index_at(p, i)] = sorted[i];
+            p->index_of[sorted[i]] = index_at(p, i);
+        }
+    }
+    free(sorted);
+}
+
+/* --- changes by request --- */
 
 static uint32_t least(uint32_t a, uint32_t b)
 {

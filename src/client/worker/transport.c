@@ -24,3 +24,10 @@ void client_transport_free(struct client_transport *t)
     free(t->received);
     free(t->conns);
 }
+
+bool client_transport_is_usable(const void *transport, uint32_t slot)
+{
+    const struct client_transport *t = transport;
+
+    return client_conn_is_usable(&t->conns[slot]);
+}

@@ -298,6 +298,62 @@ static void states_have_names(void **state)
     assert_string_equal(search_step_name(SEARCH_RECOVER), "recover");
 }
 
+/* A server that accepts `most` connections in all, and none again for those that were closed. */
+struct accepting {
+    double most, n_accepted, n_held;
+};
+
+static struct trial_judgment try_to_hold(struct accepting *server, double load)
+{
+    if (load < server->n_held)
+        server->n_held = load;
+    while (server->n_held < load && server->n_accepted < server->most) {
+        server->n_held++;
+        server->n_accepted++;
+    }
+    return (struct trial_judgment){server->n_held == load ? TRIAL_GOOD : TRIAL_BAD,
+                                   TRIAL_CONNECTIONS, 0};
+}
+
+static void simulated_hold(struct search *search, const struct search_config *of,
+                           struct accepting *server)
+{
+    struct search_order order;
+    uint64_t elapsed_ns = 0;
+
+    search_init(search, of);
+    while (search_next(search, elapsed_ns, &order)) {
+        const struct trial_judgment judgment = try_to_hold(server, order.load);
+
+        if (judgment.class == TRIAL_BAD)
+            search_held(search, server->n_held);
+        search_take(search, judgment);
+        elapsed_ns += order.duration_ns + OVERHEAD_NS;
+    }
+}
+
+static void a_server_that_accepts_no_more_is_tried_at_what_it_holds(void **state)
+{
+    (void)state;
+    for (double most = 11; most < 100; most++) {
+        struct accepting server = {.most = most};
+        double lower, upper;
+
+        simulated_hold(&s,
+                       &(struct search_config){.min = 10,
+                                               .max = 100,
+                                               .whole = true,
+                                               .width = 0.02,
+                                               .time_ns = 3600 * S_NS,
+                                               .queries_per_s = 50},
+                       &server);
+        search_bounds(&s, &lower, &upper);
+        assert_int_equal(s.status, SEARCH_FOUND);
+        assert_true(lower == most);
+        assert_true(1 - lower / upper <= 0.02 + 1e-9 || upper == most + 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -317,6 +373,7 @@ int main(void)
         cmocka_unit_test(what_is_known_is_never_forgotten),
         cmocka_unit_test(the_goal_missed_most_often_binds),
         cmocka_unit_test(states_have_names),
+        cmocka_unit_test(a_server_that_accepts_no_more_is_tried_at_what_it_holds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -201,6 +201,44 @@ static void a_search_closes_the_newest(void **state)
     assert_int_equal(client_pool_next(&p), 3);
 }
 
+static bool is_in_list(const void *context, uint32_t slot)
+{
+    for (const uint32_t *good = context; *good != UINT32_MAX; good++)
+        if (*good == slot)
+            return true;
+    return false;
+}
+
+/* A server accepted three of six, but not the first ones: these are kept. */
+static void a_search_keeps_the_good_ones(void **state)
+{
+    static const uint32_t good[] = {1, 4, 5, UINT32_MAX}, kept[] = {1, 4, 5}, closed[] = {3, 2, 0};
+    struct client_pool p;
+    uint32_t slot;
+
+    (void)state;
+    client_pool_init(&p, 8, 6);
+    p.closes_newest = true;
+    open_all(&p);
+    client_pool_prefer(&p, is_in_list, good);
+    assert_int_equal(client_pool_request(&p, 3), 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_true(client_pool_step(&p, &slot));
+        assert_int_equal(slot, closed[i]);
+        assert_int_equal(client_pool_slot(&p, i), kept[i]);
+        assert_false(client_pool_has(&p, closed[i]));
+        assert_true(client_pool_has(&p, kept[i]));
+    }
+    assert_int_equal(client_pool_request(&p, 8), 5);
+    for (uint32_t i = 0; i < 5; i++)
+        assert_false(client_pool_step(&p, &slot));
+    open_all(&p);
+    for (uint32_t i = 0; i < 8; i++) /* each slot once */
+        assert_true(client_pool_has(&p, i));
+    assert_int_equal(client_pool_slot(&p, 3), 0);
+    client_pool_free(&p);
+}
+
 static void a_search_withdraws_before_it_closes(void **state)
 {
     struct client_pool p;
@@ -240,6 +278,7 @@ int main(void)
         cmocka_unit_test(a_full_array_closes_first),
         cmocka_unit_test(steps_lead_to_the_latest_request),
         cmocka_unit_test(a_search_closes_the_newest),
+        cmocka_unit_test(a_search_keeps_the_good_ones),
         cmocka_unit_test(a_search_withdraws_before_it_closes),
     };
 
