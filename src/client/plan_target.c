@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ * client_plan_target: see client/plan_target.h. */
+#include "client/plan_target.h"
+
+#include "base/log.h"
+#include "client/worker/proxy.h"
+#include "net/sock.h"
+#include "net/tls_context.h"
+#include "protocol/query_dns.h"
+
+#include <sys/socket.h>
+
+int client_plan_target(struct client_config *config, char text[SOCK_TEXT_BYTES],
+                       const struct client_opts *o)
+{
+    const struct sock_greeting greeting = client_proxy_greeting(config);
+    char error[SOCK_ERROR_BYTES];
+
+    if (sock_resolve_server(&o->server, srcplan_family(&config->plan), &greeting, &config->target,
+                            error) != 0)
+        return log_error("HOST: %s", error);
+    sock_format(text, &config->target);
+    if (!sock_has_local_address(&config->target))
+        return log_error("HOST: cannot reach '%s': this host has no suitable %s address", text,
+                         config->target.ss.ss_family == AF_INET6 ? "IPv6" : "IPv4");
+    return 0;
+}
+
+int client_plan_tls(struct client_config *config, const struct client_opts *o)
+{
+    const struct tls_client_options options = {
+        .name = o->tls_name != NULL ? o->tls_name : o->server.host,
+        .ca_file = o->tls_ca,
+        .ciphers = o->tls_ciphers,
+        .alpn = config->query.protocol == &query_dns_protocol ? "dot" : NULL,
+        .min = o->tls_min,
+        .insecure = o->tls_insecure,
+        .resume = o->tls_resume == 0,
+    };
+    char error[TLS_ERROR_BYTES];
+
+    if (!o->tls)
+        return 0;
+    config->tls = tls_client_context(&options, error);
+    return config->tls != NULL ? 0 : log_error("%s", error);
+}
