@@ -4,27 +4,12 @@
 #ifndef TCPSCALER_CLIENT_WORKER_PARTS_H
 #define TCPSCALER_CLIENT_WORKER_PARTS_H
 
-#include "client/worker/config.h"
-#include "client/worker/figures.h"
-#include "client/worker/stage.h"
-#include "client/worker/targets.h"
+#include "client/worker/parts_place.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct event_base;
 struct client_parts;
-
-/* All borrowed. */
-struct client_parts_place {
-    const struct client_config *config;
-    struct event_base *base;
-    struct client_figures *figures;
-    struct client_stages *stages;
-    struct client_targets_copy *targets;
-    uint32_t worker;              /* index */
-    uint32_t first_conn, n_conns; /* its slice of all connections */
-};
 
 /* Returns NULL with errno on failure. */
 struct client_parts *client_parts_new(const struct client_parts_place *place);
