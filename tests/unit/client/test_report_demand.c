@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ * test_report_demand: connections on demand in the reports. */
+#include "report_steps.h"
+
+static void reuse_of_connections_on_demand_is_reported(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->config.on_demand = true;
+    tally_add(&m->result.tally.demand.opened, 250);
+    tally_add(&m->result.tally.demand.waited, 300);
+    tally_add(&m->result.tally.demand.carried, 1000);
+    tally_add(&m->result.tally.demand.carried_by[3], 250);
+    text = text_of(report_text, m);
+    assert_has(text, "100 of 100 clients connected, 4 queries per connection\n");
+    assert_has(text, "reuse ratio 0.75; 300 queries (30 %) waited for a connection, 0 failed");
+    assert_has(text, "connections by queries: 250 with 3-4\n");
+    free(text);
+    text = text_of(report_json, m);
+    assert_has(text, "\"reuse_ratio\": 0.75");
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(reuse_of_connections_on_demand_is_reported),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ * test_report_push: pushed messages in the reports. */
+#include "report_steps.h"
+
+/* Two hosts whose clocks differ by up to 250 us. */
+static void make_listener(struct made_up *m)
+{
+    struct tally_push *p = &m->result.tally.push;
+
+    m->config.listens = true;
+    m->about.rate_qps = 0;
+    m->result.push_least_ns = -250 * (int64_t)US;
+    tally_add(&p->before, 111);
+    tally_add(&p->measured, 50000);
+    tally_add(&p->after, 222);
+    tally_add(&p->lost, 3);
+    tally_add(&p->duplicate, 4);
+    tally_add(&p->damaged, 5);
+    tally_add(&p->other_clock, 50333);
+    tally_add(&p->negative, 6);
+    tally_add(&p->unfinished, 7);
+}
+
+static void listener_reports_messages(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    text = text_of(report_json, m);
+    assert_has(text, "\"push\": null,");
+    free(text);
+    make_listener(m);
+    text = text_of(report_text, m);
+    assert_has(text, "tcpclient 9.9: listen to 192.0.2.1:53, 100 connections, 10.0 s");
+    assert_has(text, "50,000 received (5000.0/s), 111 before and 222 after the measurement");
+    assert_has(text, "3 lost, 4 duplicate, 5 damaged; 7 connections not read to the end");
+    assert_has(text, "all timed with the CLOCK_REALTIME of two hosts");
+    assert_has(text, "6 arrived before they were due, by up to 250 us");
+    free(text);
+    text = text_of(report_json, m);
+    assert_has(text, "\"measured\": 50000,\n    \"before\": 111,\n    \"after\": 222,\n"
+                     "    \"lost\": 3,\n    \"duplicate\": 4,\n    \"damaged\": 5,\n"
+                     "    \"unfinished_connections\": 7,\n    \"messages_per_s\": 5000,\n"
+                     "    \"clock\": \"realtime\",\n    \"negative\": 6,\n"
+                     "    \"least_ns\": -250000");
+    free(text);
+}
+
+static void clock_is_named_by_what_dated_the_messages(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    make_listener(m);
+    tally_sub(&m->result.tally.push.other_clock, 1);
+    text = text_of(report_json, m);
+    assert_has(text, "\"clock\": \"mixed\"");
+    free(text);
+    tally_sub(&m->result.tally.push.other_clock, 50332);
+    text = text_of(report_json, m);
+    assert_has(text, "\"clock\": \"monotonic\"");
+    free(text);
+    text = text_of(report_text, m);
+    assert_has(text, "timed with the CLOCK_MONOTONIC that both programs share");
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(listener_reports_messages),
+        TEST(clock_is_named_by_what_dated_the_messages),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
