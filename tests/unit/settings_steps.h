@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ * settings_steps: parses command lines and a configuration file of both programs. */
+#ifndef TCPSCALER_TESTS_UNIT_SETTINGS_STEPS_H
+#define TCPSCALER_TESTS_UNIT_SETTINGS_STEPS_H
+
+#include "client/opts.h"
+#include "server/opts.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define N_OF(array) (sizeof(array) / sizeof *(array))
+
+enum { LINE_BYTES = 256, MOST_WORDS = 16, PATH_BYTES = 64 };
+
+static struct client_opts opts;
+static struct server_opts server;
+static char error[OPTIONS_ERROR_BYTES], *output, path[PATH_BYTES];
+
+typedef enum options_result parser(int argc, char **argv, FILE *out);
+
+static inline enum options_result parse_client(int argc, char **argv, FILE *out)
+{
+    return client_opts_parse(&opts, argc, argv, out, error);
+}
+
+static inline enum options_result parse_server(int argc, char **argv, FILE *out)
+{
+    return server_opts_parse(&server, argc, argv, out, error);
+}
+
+static inline enum options_result parse_words(parser *parse, int argc, char **argv)
+{
+    size_t n_bytes = 0;
+    FILE *out;
+    enum options_result result;
+
+    free(output);
+    output = NULL;
+    out = open_memstream(&output, &n_bytes);
+    assert_non_null(out);
+    error[0] = '\0';
+    result = parse(argc, argv, out);
+    assert_int_equal(fclose(out), 0);
+    return result;
+}
+
+/* Parses the words of a line, separated by single blanks. */
+static inline enum options_result parse(parser *parse_with, const char *line)
+{
+    static char words[LINE_BYTES];
+    char *argv[MOST_WORDS] = {(char *)"tool"}, *rest = words;
+    int argc = 1;
+
+    assert_in_range(snprintf(words, sizeof words, "%s", line), 0, LINE_BYTES - 1);
+    while (argc < MOST_WORDS - 1 && (argv[argc] = strsep(&rest, " ")) != NULL)
+        argc++;
+    return parse_words(parse_with, argc, argv);
+}
+
+static inline void write_file(const char *text)
+{
+    FILE *out = fopen(path, "w");
+
+    assert_non_null(out);
+    fputs(text, out);
+    assert_int_equal(fclose(out), 0);
+}
+
+/* Parses a file of this text and then these words. */
+static inline enum options_result parse_with_file(parser *parse_with, const char *text,
+                                                  const char *words)
+{
+    char line[LINE_BYTES];
+
+    write_file(text);
+    snprintf(line, sizeof line, "--config %s%s%s", path, *words != '\0' ? " " : "", words);
+    return parse(parse_with, line);
+}
+
+static inline int make_path(void **state)
+{
+    int fd;
+
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/tcpscaler-test-XXXXXX");
+    fd = mkstemp(path);
+    return fd >= 0 ? close(fd) : -1;
+}
+
+static inline int remove_path(void **state)
+{
+    (void)state;
+    free(output);
+    return unlink(path);
+}
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ * test_print_config: --print-config is read back as a file, for every option of both programs. */
+#include "settings_steps.h"
+
+/* The text printed for these words gives, as a file, the same settings and the same text. */
+static void assert_round_trip(parser *parse_with, int argc, char **argv)
+{
+    char *printed,
+        *file_argv[] = {(char *)"tool", (char *)"--config", path, (char *)"--print-config", NULL};
+
+    assert_int_equal(parse_words(parse_with, argc, argv), OPTIONS_EXIT);
+    printed = strdup(output);
+    assert_non_null(printed);
+    write_file(printed);
+    assert_int_equal(parse_words(parse_with, 4, file_argv), OPTIONS_EXIT);
+    assert_string_equal(output, printed);
+    free(printed);
+}
+
+/* Texts that are checked while parsing; "a b" would be invalid. */
+static const char *text_of(const char *name)
+{
+    static const char *const texts[][2] = {
+        {"backoff", "1s-2s"},      {"target", "h:99"},          {"start-at", "1800000000.25"},
+        {"slo", "p99<5ms,lost=0"}, {"find-range", "5-1.5k"},    {"find-width", "2.5%"},
+        {"watch", "unit:a b"},     {"sweep", "connections=1,2"}};
+
+    for (size_t i = 0; i < N_OF(texts); i++)
+        if (strcmp(texts[i][0], name) == 0)
+            return texts[i][1];
+    return NULL;
+}
+
+/* Values for a row other than its default. */
+static unsigned values_of(const struct option_row *row, char values[4][LINE_BYTES])
+{
+    char *const choices[] = {values[0], values[1], values[2], values[3]};
+    unsigned n = 0;
+
+    switch (row->kind) {
+    case OPTION_FLAG:
+        return (unsigned)(snprintf(values[0], LINE_BYTES, "yes") > 0);
+    case OPTION_CHOICE:
+        while (n < 4 && *options_choice(row, (int)n, choices[n], LINE_BYTES) != '\0')
+            n++;
+        return n;
+    case OPTION_RATE:
+        snprintf(values[0], LINE_BYTES, "0.1");
+        snprintf(values[1], LINE_BYTES, "12345.678901");
+        snprintf(values[2], LINE_BYTES, "1.5k");
+        return 3;
+    case OPTION_SHARE:
+        return (unsigned)(snprintf(values[0], LINE_BYTES, "1/3k") > 0);
+    case OPTION_DURATION:
+        snprintf(values[0], LINE_BYTES, "1.000001s");
+        snprintf(values[1], LINE_BYTES, "90m");
+        snprintf(values[2], LINE_BYTES, "123456789us");
+        return 3;
+    case OPTION_TEXT:
+        if (text_of(row->name) != NULL)
+            return (unsigned)(snprintf(values[0], LINE_BYTES, "%s", text_of(row->name)) > 0);
+        snprintf(values[0], LINE_BYTES, "a b #\"c\\\"");
+        snprintf(values[1], LINE_BYTES, "a\nb");
+        return 2;
+    case OPTION_COUNTER:
+        return (unsigned)(snprintf(values[0], LINE_BYTES, "1") > 0);
+    default:
+        snprintf(values[0], LINE_BYTES, "%llu", (unsigned long long)(row->min > 0 ? row->min : 1));
+        snprintf(values[1], LINE_BYTES, "4k");
+        return row->max == 0 || row->max >= 4000 ? 2 : 1;
+    }
+}
+
+/* Adds the settings that some options require. */
+static void assert_options_come_back(parser *parse_with, const struct options *table)
+{
+    static const char *const beside[] = {NULL,
+                                         "--reconnect",
+                                         "--on-demand",
+                                         "--tls",
+                                         "--tls-cert=x",
+                                         "--raw",
+                                         "--rate=5",
+                                         "--interval=7ms",
+                                         "--protocol=echo",
+                                         "--push=5",
+                                         "--profile=connscale-200k",
+                                         "--connections=5k",
+                                         "--control=unix:x",
+                                         "--start-file=x",
+                                         "--connect-rate=5",
+                                         "--find=rate",
+                                         "--proxy-protocol=v2",
+                                         "--proxy-source=10.0.0.1"};
+    char values[4][LINE_BYTES], option[5 * LINE_BYTES];
+
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const struct option_row *row = &table->rows[i];
+        unsigned n_tried = 0, n_values = options_is_setting(row) ? values_of(row, values) : 0;
+
+        for (unsigned v = 0; v < n_values; v++)
+            for (size_t b = 0; b < N_OF(beside); b++) {
+                char *argv[] = {(char *)"tool", (char *)"--print-config", option, (char *)beside[b],
+                                NULL};
+                const int argc = beside[b] != NULL ? 4 : 3;
+
+                if (row->kind == OPTION_COUNTER)
+                    snprintf(option, sizeof option, "--%s", row->name);
+                else
+                    snprintf(option, sizeof option, "--%s=%s", row->name, values[v]);
+                if (parse_words(parse_with, argc, argv) != OPTIONS_EXIT)
+                    continue; /* they exclude each other */
+                assert_round_trip(parse_with, argc, argv);
+                n_tried++;
+            }
+        if (options_is_setting(row) && n_tried < n_values)
+            fail_msg("--%s: only %u of its values were tried: %s", row->name, n_tried, error);
+    }
+}
+
+static void every_option_of_tcpclient_comes_back(void **state)
+{
+    (void)state;
+    assert_options_come_back(parse_client, client_opts_table());
+}
+
+static void every_option_of_tcpserver_comes_back(void **state)
+{
+    (void)state;
+    assert_options_come_back(parse_server, server_opts_table());
+}
+
+static void what_is_not_given_is_printed_as_a_comment(void **state)
+{
+    (void)state;
+    assert_int_equal(parse(parse_client, "-i 20s -c 7 --print-config ::1"), OPTIONS_EXIT);
+    assert_non_null(strstr(output, "\ninterval = 20s\n"));
+    assert_non_null(strstr(output, "\n# arrival = constant\n")); /* set by -i */
+    assert_non_null(strstr(output, "\ntarget = ::1\n"));
+    assert_non_null(strstr(output, "\nconnections = 7\n"));
+    assert_non_null(strstr(output, "# Load\n# rate = 0\n"));
+    assert_null(strstr(output, "\nprint-config"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_option_of_tcpclient_comes_back),
+        cmocka_unit_test(every_option_of_tcpserver_comes_back),
+        cmocka_unit_test(what_is_not_given_is_printed_as_a_comment),
+    };
+
+    return cmocka_run_group_tests(tests, make_path, remove_path);
+}
