@@ -39,7 +39,7 @@ file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/tcpscaler.spdx.json "{
   \"dataLicense\": \"CC0-1.0\",
   \"SPDXID\": \"SPDXRef-DOCUMENT\",
   \"name\": \"tcpscaler-${PROJECT_VERSION}\",
-  \"documentNamespace\": \"https://tcpscaler.example/spdx/tcpscaler-${PROJECT_VERSION}-${digest}\",
+  \"documentNamespace\": \"https://spdx.org/spdxdocs/tcpscaler-${PROJECT_VERSION}-${digest}\",
   \"creationInfo\": {\"created\": \"${created}\", \"creators\": [\"Tool: cmake-${CMAKE_VERSION}\", \"Organization: The tcpscaler maintainers\"]},
   \"packages\": [
 ${packages}

@@ -113,6 +113,13 @@ def test_wrong_names_are_found():
                 ["tcpclient", "tcpserver"], "plain names among names with a prefix")
 
 
+def test_no_installed_file_has_a_made_up_address():
+    for prefix in PREFIXES:
+        for path in files_below(installed(prefix)):
+            with open(os.path.join(installed(prefix), path), "rb") as f:
+                check_equal(re.findall(rb"[\w.@/-]*tcpscaler[.](?:example|invalid)", f.read()), [], path)
+
+
 def test_versions_agree():
     def found(pattern, *path):
         with open(os.path.join(SOURCE_DIR, *path)) as f:
