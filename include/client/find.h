@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * client_find: runs the trials of a capacity search (client/search/search.h).
  *
- * The connections stay open and only the load changes; of a search for connections per second, each
- * query has a connection of its own.  A trial waits until all connections are
- * live, sends at its rate, skips what becomes due during the transition, measures, and then sends
- * nothing until every query has its outcome, so that an overload does not affect the next trial;
- * then it collects what the workers recorded and judges it.  A query belongs to the trial in which
+ * The connections stay open and only the load changes; in a search for connections per second, each
+ * query opens a connection of its own.  A trial waits until all connections are live, sends at its
+ * rate, skips what becomes due during the transition, measures, and then sends nothing until every
+ * query has its outcome, so that an overload does not affect the next trial; then it collects what
+ * the workers recorded and judges it.  A query belongs to the trial in which
  * it became due, however late its answer.  Main thread only. */
 #ifndef TCPSCALER_CLIENT_FIND_H
 #define TCPSCALER_CLIENT_FIND_H
@@ -16,14 +16,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The settings are set by the caller; the others are borrowed.  Returns 0, or -1 if out of memory.
+/* The caller sets f->settings; everything else is borrowed.  Returns 0, or -1 if out of memory.
  */
 int client_find_init(struct client_find *f, const struct client_config *run,
                      struct client_steer *steer, struct client_workers *workers,
                      struct client_intervals *intervals);
 void client_find_free(struct client_find *f); /* also if all zero */
 
-/* The load begins, without queries. */
+/* Begins the load, without queries. */
 void client_find_begin(struct client_find *f, uint64_t begin_ns);
 
 /* Call it every 20 ms.  Returns false when the search is over. */

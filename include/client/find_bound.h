@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * client_find_bound: what limited a capacity search, by what was counted in the trials that
- * decided: the bad ones at the smallest load that is not sustained, or the void ones that ended the
- * search.
- */
+ * client_find_bound: what limited a capacity search, according to the counters of the trials that
+ * decided it: the bad ones at the smallest load that is not sustained, or the void ones that ended
+ * the search. */
 #ifndef TCPSCALER_CLIENT_FIND_BOUND_H
 #define TCPSCALER_CLIENT_FIND_BOUND_H
 
@@ -16,10 +15,11 @@ struct client_find_evidence {
     uint64_t overflows, syn_retransmits, n_not_opened;
 };
 
+/* Adds up the trials that decided. */
 void client_find_bound(const struct client_find *f, struct client_find_evidence *e);
 
-/* "accept-queue", "syns-lost" (there or on the way), "ports" (or files, or memory of this host),
- * "client" (its speed), "server"; NULL: nothing did. */
+/* Returns "accept-queue", "syns-lost" (at the server or on the way), "ports" (or files, or memory
+ * of this host), "client" (its speed) or "server"; NULL: nothing limited it. */
 const char *client_find_bound_name(const struct client_find *f);
 
 #endif

@@ -55,7 +55,7 @@ struct client_find {
     struct search_order order;
     int phase;
     uint64_t trial_ns, measure_ns, end_ns; /* of the trial: start, start of the measurement, end */
-    uint64_t quiet_since_ns, n_seen;       /* since when no event was counted, and the count */
+    uint64_t quiet_since_ns, n_seen;       /* last change of the number watched; and it */
     struct tally before;                   /* counts before the trial */
     uint64_t overflows_before;
     struct trend trend;

@@ -6,6 +6,7 @@
 #include "client/result.h"
 #include "measure/openmetrics.h"
 
+/* Prints all metrics of a snapshot. */
 void client_metrics(struct openmetrics *m, const struct client_result *r);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "client/opts_table.h"
 
-/* After check of the load, before that of the connections, some of which --find sets.  Returns 0,
- * or -1 with one line in error (OPTIONS_ERROR_BYTES). */
+/* Call it after checking the options of the load and before those of the connections, some of which
+ * --find sets.  Returns 0, or -1 with one line in error (OPTIONS_ERROR_BYTES). */
 int client_opts_check_find(struct client_opts *o, char *error);
 
 #endif

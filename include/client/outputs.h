@@ -7,8 +7,8 @@
 #include "client/opts.h"
 
 struct client_outputs {
-    struct output json, rows, hlog, hgrm, connections, trials, sweep,
-        page;              /* closed if not requested */
+    /* Closed if not requested. */
+    struct output json, rows, hlog, hgrm, connections, trials, sweep, page;
     char *hlog_head;       /* header of the log, owned by the caller */
     const char *hlog_name; /* of a log for the page; NULL: that of --hlog; set by the caller */
 };

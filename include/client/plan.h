@@ -17,8 +17,8 @@ struct client_plan {
     char target[SOCK_TEXT_BYTES];
     struct client_sources sources;
     struct preflight preflight;
-    uint64_t
-        churn_most_per_s; /* sustainable rate of replacements; HOST_LIMITS_UNKNOWN: unlimited */
+    /* Sustainable rate of replacement connections; HOST_LIMITS_UNKNOWN: unlimited. */
+    uint64_t churn_most_per_s;
 };
 
 /* Reads addresses and limits of this host, raises the fd limit, resolves the host.  Opens nothing.

@@ -12,7 +12,7 @@
 /* sweep NULL: prints nothing. */
 void report_sweep_text(FILE *out, const struct client_sweep *sweep);
 
-/* Prints "search" and "sweep", of which one at most is not null. */
+/* Prints the keys "search" and "sweep", at least one of which is null. */
 void report_sweep_json(struct json *j, const struct client_sweep *sweep);
 
 /* Print a header, and a row per trial of every search, or per search (docs/result.md). */

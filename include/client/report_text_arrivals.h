@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* Prints nothing if they do not. */
+/* Prints nothing without --connect-arrival. */
 void report_text_arrivals(FILE *out, const struct report_about *about,
                           const struct client_result *r);
 

@@ -40,7 +40,7 @@ struct client_start {
     bool asked;
     bool missed;          /* too late: nothing was started */
     uint64_t at_epoch_ns; /* 0: never known */
-    int64_t margin_ns;    /* time left when connected and informed; negative: too late */
+    int64_t margin_ns;    /* time left once connected and told the time; negative: late */
     /* Send lag of the first measured query, maximum over all workers; UINT64_MAX: none. */
     uint64_t late_ns;
     struct clock_bound clock; /* at the start */
@@ -56,7 +56,7 @@ struct client_result {
     uint64_t paused_ns;                              /* by request, during the measurement */
     struct server_stats server_before, server_after; /* from --server-control */
     uint64_t started_epoch_ns;
-    uint64_t measured_epoch_ns; /* begin of the measurement; 0: not reached */
+    uint64_t measured_epoch_ns; /* start of the measurement; 0: not reached */
     struct client_start start;
     struct tally tally;                    /* sum over all workers */
     struct hist metrics[CLIENT_N_METRICS]; /* merged over all workers */
@@ -77,9 +77,9 @@ struct client_result {
     bool server_was_tried, server_accepts; /* after all connections were lost */
     bool interrupted;
     bool gave_up;     /* no connection of the first window was answered: no others were opened */
-    uint64_t load_ns; /* warm-up and measurement, as far as they got */
+    uint64_t load_ns; /* elapsed part of warm-up and measurement */
     uint64_t scheduled_ns; /* length of the measurement: as requested, or until interrupted */
-    /* Begin of the measurement to the last query sent; at least scheduled_ns. */
+    /* Start of the measurement to the last query sent; at least scheduled_ns. */
     uint64_t sent_ns;
     bool has_growth;                          /* the run was long enough to judge growth */
     uint64_t in_flight_early, in_flight_late; /* means over the second and the last quarter */
@@ -93,16 +93,16 @@ struct client_result {
     bool has_interface;             /* interface that leads to the target, and its counters */
     char interface[NETDEV_NAME_BYTES];
     struct netdev_counters net_loaded, net_after; /* at the times of host_loaded and host_after */
-    char shortage[DIAGNOSIS_TEXT_BYTES];          /* lack of memory that stopped connecting */
-    struct diagnosis diagnosis;                   /* limiting factors, if connections are missing */
-    bool log_failed;                              /* lines of the interval log are missing */
-    const char *tls_version, *tls_cipher;         /* of the first handshake; NULL: none */
+    char shortage[DIAGNOSIS_TEXT_BYTES];  /* the shortage of memory that stopped connecting */
+    struct diagnosis diagnosis;           /* limiting factors, if connections are missing */
+    bool log_failed;                      /* lines of the interval log are missing */
+    const char *tls_version, *tls_cipher; /* of the first handshake; NULL: none */
     bool has_rows;
     struct rows_result rows;
     /* What the server paid, and the samples; NULL: not watched, or the run goes on. */
     const struct server_cost *cost;
     const struct watch_series *watched;
-    const struct client_sweep *sweep; /* --find, the only search without --sweep; NULL: not */
+    const struct client_sweep *sweep; /* searches of --find; NULL: none */
     uint32_t n_workers;
     bool own_fd_tables;     /* each worker had its own */
     const char *broken_law; /* from tally_check(); NULL: all totals add up */

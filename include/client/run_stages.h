@@ -6,7 +6,8 @@
 
 #include "client/run_state.h"
 
-/* A worker has entered a stage: starts the load or closes the connections when all are ready. */
+/* Call it when a worker has entered a stage: starts the load, or closes the connections, once all
+ * workers are ready. */
 void client_run_follow_stages(struct client_run_state *r);
 
 /* Stops connecting and sending, and ends the run. */

@@ -23,9 +23,11 @@ enum client_exit {
 };
 
 struct client_session {
-    char *const *command;    /* argv, set by the caller, ... */
-    struct client_opts opts; /* as these are, before */
-    struct client_plan plan; /* calling any of these functions */
+    /* Set by the caller before it calls any of these functions. */
+    char *const *command; /* argv */
+    struct client_opts opts;
+    struct client_plan plan;
+    /* Internal. */
     struct client_outputs outputs;
     struct control_socket control;
     struct control_token token;

@@ -40,7 +40,7 @@ bool start_gate_is_missed(const struct start_gate_settings *settings);
  * errno. */
 int start_gate_prepare(const struct start_gate_settings *settings);
 
-/* All connections have been opened or have failed: creates FILE.ready and waits. */
+/* Creates FILE.ready and waits.  Call it once all connections have been opened or have failed. */
 void start_gate_wait(struct start_gate *gate, struct event_base *base,
                      const struct client_result *connections);
 

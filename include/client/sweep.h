@@ -42,7 +42,7 @@ int client_sweep_init(struct client_sweep *s, const struct client_config *run,
                       struct client_steer *steer, struct client_workers *workers,
                       struct client_intervals *intervals);
 
-/* The load begins, without queries. */
+/* Begins the load, without queries. */
 void client_sweep_begin(struct client_sweep *s, uint64_t begin_ns);
 
 /* Call it every 20 ms.  Returns false when the last search is over. */

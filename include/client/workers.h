@@ -26,6 +26,7 @@ void client_workers_join(struct client_workers *workers);
 /* Also for workers that were never started. */
 void client_workers_free(struct client_workers *workers);
 
+/* Posts a message to each worker. */
 void client_workers_post(const struct client_workers *workers, enum client_message kind,
                          uint64_t value);
 
@@ -35,7 +36,8 @@ enum client_stage client_workers_stage(const struct client_workers *workers);
 /* Distributes arrivals over the workers with a usable connection or, with `to_all`, over all. */
 void client_workers_deal_arrivals(struct client_workers *workers, bool to_all);
 
-/* Whether a connection of the first window was usable, or failed for a reason of this host. */
+/* Whether a connection of the first window became usable, or failed because of this host: then
+ * connections beyond the first window may be opened. */
 bool client_workers_may_go_on(const struct client_workers *workers);
 
 /* Whether each connection of the first window is usable, half-open or ended. */

@@ -13,17 +13,17 @@ struct json_object;
 /* "1,234" */
 const char *figure_count(char *text, const struct json_object *result, const char *path);
 
-/* A number of things, of which there may be parts: "12,345", "99.5" below 1,000. */
+/* A number, with a fraction below 1,000: "12,345", "99.5" */
 const char *figure_number(char *text, double value);
 
 /* "12,345 q/s" */
 const char *figure_per_s(char *text, double qps);
 const char *figure_rate(char *text, const struct json_object *result, const char *path);
 
-/* Of a number of seconds: "12.0 s" */
+/* A number of seconds: "12.0 s" */
 const char *figure_seconds(char *text, const struct json_object *result, const char *path);
 
-/* Of bytes: "7.65 MiB" */
+/* A number of bytes: "7.65 MiB" */
 const char *figure_bytes(char *text, const struct json_object *result, const char *path);
 
 /* A time as in struct latency; among the unanswered it is ">200 ms", more than timeout_ns. */

@@ -12,11 +12,11 @@ struct gnuplot {
     pid_t pid;
 };
 
-/* Returns 0, or -1 after a line. */
+/* Starts gnuplot.  Returns 0, or -1 after one line on stderr. */
 int gnuplot_open(struct gnuplot *g);
 
 /* Closes the script, waits, and copies the picture to `out`, because gnuplot does not report its
- * own write errors.  Returns 0; or -1 after a line if gnuplot failed. */
+ * own write errors.  Returns 0; or -1 after one line on stderr if gnuplot failed. */
 int gnuplot_close(struct gnuplot *g, FILE *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * html_page: the frame of an HTML document that needs nothing else: its style is inside, it has no
+ * html_page: begin and end of a self-contained HTML document: its style is inline, it has no
  * script, and its policy forbids every request.  Pure except for the stream. */
 #ifndef TCPSCALER_REPORT_HTML_PAGE_H
 #define TCPSCALER_REPORT_HTML_PAGE_H

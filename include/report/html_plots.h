@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * html_plots: gnuplot scripts of the pictures of a page.  Unlike those of plot, they have no
- * background and no black: the page chooses, in light and dark.  No text in them is from outside.
+ * background and no black: the page sets the colours, light or dark.  They contain no foreign text.
  * Pure except for the stream. */
 #ifndef TCPSCALER_REPORT_HTML_PLOTS_H
 #define TCPSCALER_REPORT_HTML_PLOTS_H
@@ -25,10 +25,10 @@ extern const char *const html_plots_metrics[HTML_PLOTS_METRICS];
 /* Whether a metric has a curve. */
 bool html_plots_has_curve(const struct metrics *metrics, const char *name);
 
-/* At least one metric has a curve. */
+/* Requires at least one metric with a curve. */
 void html_plots_percentiles(FILE *script, const struct metrics *metrics);
 
-/* Response times over time as a heat map, with percentiles.  There is at least one answer. */
+/* Response times over time as a heat map, with percentiles.  Requires at least one answer. */
 void html_plots_heat_map(FILE *script, const struct history *history);
 
 /* Queries per second over time; requested_qps 0: not a constant, or unknown. */
@@ -43,10 +43,10 @@ void html_plots_trials(FILE *script, const struct json_object *search);
 /* Whether at least two samples have this figure and the number of connections. */
 bool html_plots_has_memory(const struct watch_series *samples, enum watch_figure user);
 
-/* Memory by number of connections, of which at least one kind is known. */
+/* Memory by number of connections.  Requires at least one known kind of memory. */
 void html_plots_memory(FILE *script, const struct watch_series *samples, enum watch_figure user);
 
-/* CPUs busy over time; there are at least two samples. */
+/* CPUs busy over time.  Requires at least two samples. */
 void html_plots_cpu(FILE *script, const struct watch_series *samples);
 
 /* Whether at least two searches of a sweep have an answer. */
@@ -55,7 +55,7 @@ bool html_plots_has_sweep(const struct json_object *sweep);
 /* Their capacities by the value of the sweep, with the bounds. */
 void html_plots_sweep(FILE *script, const struct json_object *sweep);
 
-/* One curve per run; each has connections. */
+/* Established connections over time, one curve per run.  Requires connections in each. */
 void html_plots_ramp(FILE *script, const struct recordings *all);
 
 #endif

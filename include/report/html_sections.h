@@ -31,16 +31,17 @@ void html_ramp(struct html_report *r);
 void html_outcomes(const struct html_report *r);
 void html_limits(const struct html_report *r);
 
-/* The trials of a capacity search, drawn, too; and its answer as one sentence. */
+/* The trials of a capacity search, with a picture; and its answer as one sentence. */
 void html_search(struct html_report *r);
 void html_search_answer(FILE *out, const struct json_object *search);
 
-/* What the watched server paid per connection and query, drawn, too. */
+/* What the watched server paid per connection and query, with pictures. */
 void html_cost(struct html_report *r);
 
-/* The answers of the searches of a sweep, and the curve. */
+/* The answers of the searches of a sweep, with their curve. */
 void html_sweep(struct html_report *r);
 
+/* The comparison with the earlier runs; the instances that were added up. */
 void html_comparison(const struct html_report *r);
 void html_instances(const struct html_report *r);
 

@@ -12,7 +12,7 @@ struct html_column {
     bool is_text; /* aligned to the left; otherwise a figure, aligned to the right */
 };
 
-/* Begins a table; the first column names the rows. */
+/* Begins a table of n columns; the first one names the rows. */
 void html_table_begin(FILE *out, const char *caption, const struct html_column *columns, size_t n);
 
 /* A cell is NULL if its figure is unknown. */

@@ -6,9 +6,9 @@
 
 #include <stdio.h>
 
-/* Writes a text, fit for the content of an element and for an attribute in double quotes.  What is
- * not UTF-8, control characters other than tab and newline, and characters that change the
- * direction of writing become U+FFFD.  NULL: writes nothing. */
+/* Writes text, safe as the content of an element and as an attribute in double quotes.  What is not
+ * UTF-8, control characters other than tab and newline, and characters that change the direction of
+ * writing become U+FFFD.  NULL: writes nothing. */
 void html_text(FILE *out, const char *text);
 
 /* The same, formatted. */

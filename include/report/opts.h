@@ -25,7 +25,7 @@ struct report_opts {
     bool term;                  /* plot */
     char **files;
     int n_files;
-    char **others; /* compare, html: the files behind -- */
+    char **others; /* compare, html: the files after -- */
     int n_others;
 };
 

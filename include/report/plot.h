@@ -13,8 +13,8 @@ enum plot_kind { PLOT_LATENCY, PLOT_TIME, PLOT_CONNECT, PLOT_RATE, PLOT_CAPACITY
 
 enum plot_form { PLOT_PNG, PLOT_SVG, PLOT_TERM };
 
-/* Checks whether the runs have the data for a plot.  Returns a message and the run's name; NULL if
- * nothing is missing. */
+/* Checks whether the runs have the data for a plot.  Returns a message, with the run's name in
+ * *name; NULL if nothing is missing. */
 const char *plot_lacks(const struct recordings *all, enum plot_kind kind, const char *metric,
                        const char **name);
 

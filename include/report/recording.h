@@ -37,8 +37,8 @@ struct recordings {
 int recordings_load(struct recordings *all, char *const *paths, size_t n_paths);
 void recordings_free(struct recordings *all);
 
-/* Returns the intervals of all logs, sorted, to be freed by the caller.  Returns 0, or -1 if out of
- * memory. */
+/* Gets the intervals of all logs, sorted; the caller frees the timeline.  Returns 0, or -1 if out
+ * of memory. */
 int recordings_timeline(const struct recordings *all, struct timeline *timeline);
 
 /* The statistics of a metric, from the result if there is one, otherwise from the values.  False:

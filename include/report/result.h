@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * result: reads the output of tcpclient --json.  Knows no files: text in, figures out.  (Parsed by
- * json-c, which keeps 64-bit integers such as seeds intact.) */
+ * result: reads the output of tcpclient --json, text in, figures out; opens no files.  json-c,
+ * which parses it, keeps 64-bit integers such as seeds intact. */
 #ifndef TCPSCALER_REPORT_RESULT_H
 #define TCPSCALER_REPORT_RESULT_H
 
@@ -66,7 +66,8 @@ const struct json_object *result_element(const struct json_object *result, const
 void result_each_key(const struct json_object *result, void (*each)(void *arg, const char *key),
                      void *arg);
 
-/* The figures of a metric; false: none.  The other one calls back for all that have any. */
+/* _latency: the figures of a metric; false: none.  _each_metric: calls back for every metric that
+ * has any. */
 bool result_latency(const struct json_object *result, const char *metric, struct latency *l);
 void result_each_metric(const struct json_object *result,
                         void (*each)(void *arg, const char *name, const struct latency *l),

@@ -27,13 +27,13 @@ struct run_group {
     size_t n_valid;
 };
 
-/* Reads the files and reports the runs it ignores.  Returns 0, or -1 after a line.  Must be freed
- * in either case. */
+/* Reads the files and reports the runs it ignores.  Returns 0, or -1 after one line on stderr.
+ * Free it in either case. */
 int run_group_load(struct run_group *g, char **files, int n_files);
 void run_group_free(struct run_group *g);
 
-/* Compares settings and host of every run with those of the first.  Returns 0, or -1 after a line
- * about the first difference. */
+/* Compares settings and host of every run with those of the first.  Returns 0, or -1 after
+ * one line on stderr about the first difference. */
 int run_group_check(const struct json_object *first, const struct run_group *g);
 
 /* Whether the run was a capacity search. */

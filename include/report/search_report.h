@@ -5,10 +5,10 @@
 
 struct json_object;
 
-/* On stdout, from the object `search` of a result. */
+/* Prints the object `search` of a result on stdout. */
 void search_report(const struct json_object *search);
 
-/* Likewise, the answers of the searches in the object `sweep`. */
+/* Likewise the answers of the searches in the object `sweep`. */
 void search_report_sweep(const struct json_object *sweep);
 
 #endif

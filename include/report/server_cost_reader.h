@@ -12,8 +12,8 @@ struct json_object;
 int server_cost_read(struct server_cost *c, const struct json_object *object);
 
 /* Reads `columns` and `samples` of such an object or of a file of tcpreport watch; unknown columns
- * are left out.  Returns 0; or -1 if they are missing, a row has no time or goes back in it, or
- * memory runs out.  Free in either case. */
+ * are left out.  Returns 0; or -1 if they are missing, a row has no time or an earlier one than the
+ * row before, or memory runs out.  Free in either case. */
 int server_cost_read_samples(struct watch_series *series, const struct json_object *object);
 
 #endif

@@ -15,8 +15,8 @@ struct total {
     struct metrics metrics;
 };
 
-/* Adds up the runs; *total is zeroed before.  Returns 0, or -1 after a line.  Free in either case.
- */
+/* Adds up the runs; *total must be zeroed.  Returns 0, or -1 after one line on stderr.  Free in
+ * either case. */
 int total_make(struct total *total, const struct recordings *all);
 void total_free(struct total *total);
 

@@ -6,8 +6,8 @@
 
 #include "server/conn.h"
 
-/* Closes the n oldest connections, outcome run/finished; none that awaits its
- * PROXY header.  Returns the number closed. */
+/* Closes the n oldest connections with outcome run/finished, except those that await their PROXY
+ * header.  Returns the number closed. */
 uint32_t server_conns_close_oldest(struct server_conns *conns, uint32_t n);
 
 /* Closes the connections that their peers have closed, with the resulting outcomes, even if not all

@@ -16,7 +16,7 @@
 
 #define SERVER_LISTING_HEADER "source,source_port,identity,identity_port\n"
 
-/* What the buffer holds at most, while the output does not take it. */
+/* Limit of the buffer: rows beyond it are lost. */
 #define SERVER_LISTING_MAX_BYTES (256u << 20)
 
 struct server_listing {

@@ -6,6 +6,7 @@
 #include "measure/openmetrics.h"
 #include "server/report.h"
 
+/* Prints all metrics of a snapshot. */
 void server_metrics(struct openmetrics *m, const struct server_result *r);
 
 #endif

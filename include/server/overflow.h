@@ -4,8 +4,8 @@
  * Every worker has a copy of each listener, under the same descriptor number.  A worker whose table
  * is full adds its own listener to an epoll set, and removes it when it has room again.  The others
  * take turns at watching the set, since each connection wakes all that watch it.  Connections never
- * move between tables, and nothing of this costs anything while no table is full.  When the last
- * helper is full, the main thread is asked to start another worker. */
+ * move between tables, and none of this costs anything while no table is full.  When the last
+ * helper is full, it asks the main thread to start another worker. */
 #ifndef TCPSCALER_SERVER_OVERFLOW_H
 #define TCPSCALER_SERVER_OVERFLOW_H
 

@@ -2,7 +2,7 @@
  * server_push: a worker's share of the messages that tcpserver pushes to its subscribers.
  *
  * Every connection is greeted when accepted and becomes a subscriber with the first byte it sends.
- * Further bytes are read and ignored; its end of stream ends it.  A worker pushes RATE * (its
+ * Further bytes are read and ignored; the end of its stream closes it.  A worker pushes RATE * (its
  * subscribers / all subscribers) messages per second, so that all workers together push RATE and
  * every subscriber gets the same, however the kernel distributed them.  A change of either number
  * takes effect with the worker's next message.  Random selection implies Poisson arrivals,

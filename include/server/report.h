@@ -22,7 +22,7 @@ struct server_result {
     bool pushes;
     /* Currently open; at the end, those that the shutdown closes: accepted - closed. */
     uint64_t active;
-    uint64_t peak; /* exact peak */
+    uint64_t peak; /* highest number open at a time; exact */
     struct host_counters before, now;
     const char *version, *libevent, *backend;
     const char *address; /* listening address */
@@ -31,6 +31,7 @@ struct server_result {
     const void *settings;
 };
 
+/* Print the summary, and one JSON object. */
 void server_report_text(FILE *out, const struct server_result *r);
 void server_report_json(FILE *out, const struct server_result *r);
 

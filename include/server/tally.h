@@ -39,8 +39,8 @@ struct server_tally {
     tally_count pushed;        /* messages accepted by sockets, without greetings */
     tally_count push_dropped;  /* messages dropped because the socket was full */
     tally_count accept_pauses; /* times accepting paused because fds or memory ran out */
-    tally_count
-        back_pressure_pauses; /* times reading from a connection paused until its peer read */
+    /* Times that reading from a connection paused until its peer read. */
+    tally_count back_pressure_pauses;
 };
 
 /* Adds every counter of `from`. */

@@ -31,6 +31,7 @@ bool server_workers_grow(struct server_workers *w, bool suspended);
 /* ... this function, called several times per second, allows another attempt. */
 void server_workers_look(struct server_workers *w);
 
+/* Posts a message to each running worker. */
 void server_workers_post(const struct server_workers *w, enum server_message kind, uint64_t value);
 
 /* Stops all workers and waits for them. */

@@ -34,7 +34,7 @@ struct trial_figures {
     } goals[SLO_MOST];
     uint64_t n_behind;     /* queries that this host delayed by a hundredth of the trial or more */
     uint64_t n_not_opened; /* connections that this host could not open */
-    bool grew;             /* the queries in flight */
+    bool grew;             /* the number of queries in flight kept growing */
 };
 
 struct trial_judgment {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * client_alarm: a timer of the event loop that fires within tens of microseconds of its time, of
  * the highest priority.  libevent's timers are some milliseconds late.  Used by the worker's thread
- * only.
- */
+ * only. */
 #ifndef TCPSCALER_CLIENT_WORKER_ALARM_H
 #define TCPSCALER_CLIENT_WORKER_ALARM_H
 
@@ -24,7 +23,7 @@ void client_alarm_free(struct client_alarm *a);
 /* Fires once at at_ns (CLOCK_MONOTONIC, not 0); replaces an earlier setting. */
 void client_alarm_set(struct client_alarm *a, uint64_t at_ns);
 
-/* Does not fire.  To be called first in the callback.  No effect if all zero. */
+/* Disarms it.  The callback must call this first.  No effect if all zero. */
 void client_alarm_clear(struct client_alarm *a);
 
 #endif

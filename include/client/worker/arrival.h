@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * client_arrival: connections that arrive on a schedule, whatever becomes of those before them: how
- * long after each was due it was opened, established, secured and answered.  One that does not get
- * as far counts as later than every other.
+ * client_arrival: connections that arrive on a schedule, regardless of the ones before them: how
+ * long after each was due it was opened, established, secured and answered.  One that never gets
+ * that far counts as later than all that do.
  *
  * Only kept with --connect-arrival and --find connect-rate; without, these functions do nothing.
  * Used by the worker's thread only. */
@@ -16,16 +16,16 @@
 struct client_arrival {
     uint64_t due_ns;    /* 0: not measured, or ended */
     uint64_t opened_ns; /* socket call */
-    uint8_t reached;    /* what it has reached so far */
+    uint8_t reached;    /* the last step reached */
 };
 
 /* Keeps arrivals for n slots, until client_figures_free().  Returns 0, or -1 if out of memory. */
 int client_arrival_init(struct client_figures *f, uint32_t n);
 
-/* client_conn_begin() was called for the connection that was due then.  due_ns 0: not measured. */
+/* Call it after client_conn_begin().  due_ns: when the connection was due; 0: not measured. */
 void client_arrival_open(struct client_conn *c, uint64_t due_ns);
 
-/* How far it has got. */
+/* The connection has reached this step. */
 void client_arrival_connected(struct client_conn *c, uint64_t now_ns);
 void client_arrival_secured(struct client_conn *c, uint64_t now_ns);
 void client_arrival_answered(struct client_conn *c);

@@ -33,13 +33,13 @@ struct client_connect {
     struct pacer_segment rate;
     struct pacer pacer;     /* only used with a connect rate */
     uint64_t due_ns;        /* when the connection being opened was due; 0: not on schedule */
-    uint64_t full_until_ns; /* when the window was full last, with connect_arrival */
+    uint64_t full_until_ns; /* with connect_arrival: last time that the window was full */
     struct event due_event;
-    struct client_alarm alarm; /* replaces due_event with connect_arrival, ... */
-    bool awaits_arrival;       /* ... and is set */
+    struct client_alarm alarm; /* with connect_arrival: replaces due_event */
+    bool awaits_arrival;       /* the alarm is set */
     uint32_t *again;           /* ring of n_conns: slots to reopen */
     uint32_t first_again, n_again;
-    bool was_again; /* the last one opened was one of them */
+    bool was_again; /* the last connection opened was a reopened one */
     uint32_t n_in_window;
     bool opening;   /* client_connect_more() is running: no event is needed to continue */
     bool idle;      /* nothing to open: the rate accumulates no credit */
@@ -55,8 +55,8 @@ void client_connect_free(struct client_connect *cc);
 /* Starts connecting.  start_ns: at most now, common to all workers. */
 void client_connect_start(struct client_connect *cc, uint64_t start_ns);
 
-/* Starts a pacer for this worker's share of a total rate, Poisson if connections arrive so.  *rate
- * is the pacer's segment and must outlive it. */
+/* Starts a pacer for this worker's share of a total rate: Poisson with CLIENT_CONNECT_POISSON.
+ * *rate is the pacer's segment and must outlive it. */
 void client_connect_pace(const struct client_connect *cc, struct pacer *pacer,
                          struct pacer_segment *rate, double per_s, uint64_t start_ns);
 
@@ -79,8 +79,8 @@ void client_connect_not_again(struct client_connect *cc, uint32_t slot);
  * it from the event loop, never from a callback of a connection or a query. */
 void client_connect_more(struct client_connect *cc);
 
-/* Opens a connection in a free slot that was due then (client_arrival_open()).  It may have ended
- * when this returns. */
+/* Opens a connection, which was due at due_ns (client_arrival_open()), in a free slot.  It may have
+ * ended when this returns. */
 void client_connect_open(struct client_connect *cc, struct client_conn *c, uint64_t due_ns);
 
 /* Stops connecting.  Connections being opened continue. */

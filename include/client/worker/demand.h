@@ -41,15 +41,15 @@ void client_demand_free(struct client_demand *d); /* also if all zero */
 uint32_t client_demand_queue(struct client_demand *d, uint32_t slot, uint64_t intended_ns,
                              uint8_t class);
 
-/* The connection became usable: its queue is what has waited for it. */
+/* The connection became usable: the queries that waited for it become its queue. */
 void client_demand_usable(struct client_demand *d, struct client_conn *c, uint64_t now_ns);
 
-/* Received bytes of the protocol, as client_answer_take(). */
+/* Processes received bytes, like client_answer_take(). */
 void client_demand_answers(struct client_demand *d, struct client_conn *c, const uint8_t *data,
                            size_t n_bytes, uint64_t received_ns);
 
-/* The connection has ended, and its queries with it: so do those that waited for it, if it never
- * became usable. */
+/* The connection has ended, and its queries with it.  If it was never usable, ends the queries that
+ * waited for it, too. */
 void client_demand_ended(struct client_demand *d, struct client_conn *c, struct outcome outcome);
 
 /* The slot of an ended connection is free: requests another one if queries wait. */
@@ -58,7 +58,7 @@ void client_demand_free_again(struct client_demand *d, const struct client_conn 
 /* Opens no more connections: the queries that wait are cancelled. */
 void client_demand_stop(struct client_demand *d);
 
-/* Counts connections that were requested and never attempted.  After the last call of the above. */
+/* Counts connections that were requested and never attempted.  Call it last. */
 void client_demand_count_withdrawn(struct client_demand *d);
 
 #endif

@@ -48,7 +48,7 @@ void client_dispatch_due(struct client_dispatch *d, uint64_t now_ns);
  * connection. */
 void client_dispatch_proof(struct client_dispatch *d, struct client_conn *c);
 
-/* With config->conn_per_query: a connection has become usable.  It takes no query but its own. */
+/* With config->conn_per_query: a connection has become usable.  It takes only its own query. */
 void client_dispatch_opened(struct client_dispatch *d, struct client_conn *c);
 
 #endif

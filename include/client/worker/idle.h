@@ -15,7 +15,8 @@
 struct client_idle {
     struct client_transport *transport;
     struct deadlines deadlines; /* of idle connections: when they are closed */
-    uint32_t *allowed; /* by the server, of each slot, in units of 100 ms; NULL: not asked */
+    /* Idle time that the server allows, per slot, in units of 100 ms; NULL: not requested. */
+    uint32_t *allowed;
     struct event close_event;
     uint64_t armed_ns; /* when the pending event is due */
 };
@@ -29,14 +30,14 @@ void client_idle_free(struct client_idle *idle); /* also if all zero */
  * more queries and closes once each of its queries has an outcome, perhaps now. */
 void client_idle_allow(struct client_idle *idle, struct client_conn *c, uint16_t timeout);
 
-/* A connection was opened: nothing is known of what its server allows. */
+/* A connection was opened: its server has not set a limit yet. */
 void client_idle_allow_any(struct client_idle *idle, const struct client_conn *c);
 
 /* A query of the connection has its outcome, or the connection became usable: it is idle from
- * now_ns on, unless it has other queries or takes none. */
+ * now_ns on, unless it has other queries or is finishing. */
 void client_idle_rest(struct client_idle *idle, struct client_conn *c, uint64_t now_ns);
 
-/* The connection gets a query, or has ended: it is not idle. */
+/* The connection is given a query, or has ended: it is no longer idle. */
 void client_idle_leave(struct client_idle *idle, const struct client_conn *c);
 
 #endif

@@ -24,9 +24,9 @@ enum client_metric {
     CLIENT_CONNECT = CLIENT_N_QUERY_METRICS, /* socket call to established */
     CLIENT_HANDSHAKE,                        /* established to the end of the TLS handshake */
     CLIENT_MIN_RTT, /* the lowest that TCP measured, in whole microseconds, read at close */
-    CLIENT_GAP,     /* end of a connection to its successor in the slot being usable */
-    /* Failure of a usable connection to the slot being usable again, whatever failed in between;
-     * beyond: not before the end of the run. */
+    CLIENT_GAP,     /* end of a connection until the next one in its slot is usable */
+    /* Failure of a usable connection until its slot has a usable one again, whatever failed in
+     * between; beyond: not before the end of the run. */
     CLIENT_RECOVERY,
     CLIENT_N_METRICS
 };

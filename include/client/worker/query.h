@@ -22,7 +22,7 @@ struct client_queries {
     struct client_figures *figures;
     struct client_span *span;
     struct client_due *due;
-    struct client_idle *idle; /* connections on demand; else not used */
+    struct client_idle *idle; /* used with connections on demand only */
     struct inflight inflight;
     struct event expiry_event; /* the oldest query's timeout */
 };
@@ -47,7 +47,7 @@ static inline bool client_query_is_measured(const struct inflight_query *q)
 int client_query_init(struct client_queries *qs);
 void client_query_free(struct client_queries *qs);
 
-/* Sets no timer until the next client_query_arm_expiry(). */
+/* Disarms the timer until the next client_query_arm_expiry(). */
 void client_query_disarm_expiry(struct client_queries *qs);
 
 /* Counts a measured query that has no answer and will not get one.  sent: whether it was sent. */
@@ -72,7 +72,7 @@ void client_query_give_up_blocked(struct client_queries *qs, struct client_conn 
 /* Ends all queries of a connection that is closing. */
 void client_query_lost(struct client_queries *qs, struct client_conn *c, struct outcome outcome);
 
-/* Ends queries that wait for a connection, which had this outcome before it was usable. */
+/* Ends queries that wait for a connection that failed, with this outcome, before it was usable. */
 void client_query_unconnected(struct client_queries *qs, struct inflight_list *waiting,
                               struct outcome outcome);
 

@@ -30,9 +30,8 @@ struct client_record {
 };
 
 #define CLIENT_RECORD_HEADER                                                                       \
-    "connection_id,source,source_port,connect_us,proven,queries,answers,bytes_sent,bytes_"         \
-    "received,"                                                                                    \
-    "syn_retransmits,retransmits,min_rtt_us,ended,connections,"                                    \
+    "connection_id,source,source_port,connect_us,proven,queries,answers,bytes_sent,"               \
+    "bytes_received,syn_retransmits,retransmits,min_rtt_us,ended,connections,"                     \
     "established_s,handshake_us,resumed,due_s,due_to_connected_us,due_to_secured_us,"              \
     "due_to_answered_us,identity,identity_port\n"
 

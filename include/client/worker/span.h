@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * client_span: begin and end of a worker's load, and the last time read.  All times are
+ * client_span: start and end of a worker's load, and the last time read.  All times are
  * CLOCK_MONOTONIC.  Used by the worker's thread only. */
 #ifndef TCPSCALER_CLIENT_WORKER_SPAN_H
 #define TCPSCALER_CLIENT_WORKER_SPAN_H
@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct client_span {
-    /* Begin of the warm-up, begin and end of the measurement; 0: unknown. */
+    /* Start of the warm-up, start and end of the measurement; 0: unknown. */
     uint64_t start_ns, measure_ns, end_ns;
     uint64_t now_ns; /* last time read; decides what is due */
     bool running;    /* arrivals are being taken */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * client_subscribe: connections that ask for nothing but what a pushing tcpserver sends, and
- * measure that (protocol/push_message.h).
+ * client_subscribe: connections that send no queries, but subscribe to the messages of a pushing
+ * tcpserver and measure them (protocol/push_message.h).
  *
  * A connection is proven by the greeting, which a pushing server sends when it accepts; one that is
- * not greeted for the timeout is half-open.  When the load starts, a settle time before its
- * schedule does, each connection subscribes with one byte, some at a time between reading.  From
- * then on every message counts: by its intended time it lies before, in or after the measurement.
- * At the end a worker listens on for the drain, then closes its half of each connection and reads
- * until the server has closed the other: nothing that the server handed to a socket is left unread.
- * Used by its worker's thread only. */
+ * not greeted within the timeout is half-open.  When the load starts, a settle time before its
+ * schedule, each connection subscribes with one byte, a few at a time between reads.  From then on
+ * every message counts: its intended time is before, in or after the measurement.  At the end a
+ * worker keeps listening for the drain, then closes its half of each connection and reads until the
+ * server has closed the other: nothing that the server handed to a socket is left unread.  Used by
+ * the worker's thread only. */
 #ifndef TCPSCALER_CLIENT_WORKER_SUBSCRIBE_H
 #define TCPSCALER_CLIENT_WORKER_SUBSCRIBE_H
 
@@ -39,34 +39,36 @@ struct client_subscribe {
     uint64_t clock_id, realtime_offset_ns;
     struct event subscribe_event;
     uint32_t next_to_subscribe;
-    uint32_t joined;         /* the first connection that became usable since; CLIENT_CONN_NONE */
+    uint32_t joined;         /* list of connections that became usable since; or CLIENT_CONN_NONE */
     struct event next_event; /* end of the drain, then of reading to the end */
     uint32_t n_leaving;
 };
 
-/* For a worker that listens; what stands before `all` is set.  Returns 0 or -1 with errno. */
+/* For a worker that listens.  The fields before `all` are set by the caller.  Returns 0 or -1 with
+ * errno. */
 int client_subscribe_init(struct client_subscribe *s);
 void client_subscribe_free(struct client_subscribe *s);
 
-/* A connection is established: nothing has been heard from it. */
+/* A connection is established and has not been greeted. */
 void client_subscribe_begin(struct client_subscribe *s, struct client_conn *c);
 
 /* The load starts: the live connections subscribe. */
 void client_subscribe_start(struct client_subscribe *s);
 
-/* One more became usable.  During the load it subscribes soon, not from within the callback that
- * reads it. */
+/* Another connection became usable.  During the load it subscribes soon, but not from within the
+ * callback that reads from it. */
 void client_subscribe_usable(struct client_subscribe *s, struct client_conn *c);
 
-/* n_bytes were received; 0: the server has closed its half.  The connection may end by them. */
+/* Processes received bytes; n_bytes 0: the server has closed its half.  May close the connection.
+ */
 void client_subscribe_take(struct client_subscribe *s, struct client_conn *c, const uint8_t *data,
                            size_t n_bytes, uint64_t received_ns);
 
-/* The connection has ended: it is not waited for any more. */
+/* The connection has ended: no longer waits for it. */
 void client_subscribe_ended(struct client_subscribe *s, struct client_conn *c);
 
-/* The schedule is over: listens on for the drain, then reads to the end, then the worker is
- * DRAINED. */
+/* The schedule is over: keeps listening for the drain, then reads to the end, then the worker
+ * enters DRAINED. */
 void client_subscribe_end(struct client_subscribe *s);
 
 /* Likewise, at once: what was due until now is measured. */

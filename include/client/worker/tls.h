@@ -49,8 +49,8 @@ int client_tls_send_own(struct client_conn *c);
  * errno. */
 int client_tls_send(struct client_conn *c, const uint8_t *data, size_t n_bytes);
 
-/* Releases the connection's state.  say_so: sends close_notify first, unless records were lost or
- * are kept. */
+/* Releases the connection's state.  say_so: first sends close_notify, unless records were lost or
+ * are still kept. */
 void client_tls_end(struct client_conn *c, bool say_so);
 
 #endif

@@ -65,8 +65,8 @@ void client_turnover_stop(struct client_turnover *to);
 /* Likewise, and ends connections being opened as cancelled. */
 void client_turnover_cancel(struct client_turnover *to);
 
-/* Counts requested connections that were never opened: out of memory, or cancelled.  Counts those
- * that failed and were not replaced. */
+/* Counts requested connections that were never opened (out of memory, or cancelled), and those that
+ * failed and were not replaced. */
 void client_turnover_count_missing(struct client_turnover *to);
 
 #endif
