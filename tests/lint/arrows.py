@@ -33,8 +33,9 @@ def read_includes(root):
     for folder in ("src", "include", "tests/unit"):
         for path in sorted((root / folder).rglob("*.[ch]")):
             name = path.relative_to(root / folder)
+            own = [path.parent] + [root / folder] * (folder == "tests/unit")  # steps of a room's tests, or of all
             for header in re.findall(r'^#include "([^"]+)"', path.read_text(), re.M):
-                if not (path.parent / header).exists():  # a test's own header
+                if not any((place / header).exists() for place in own):
                     found.append((path.relative_to(root), str(name.parent), str(name.with_suffix("")), header,
                                   str(Path(header).parent), str(Path(header).with_suffix(""))))
     return found

@@ -29,6 +29,9 @@ BREAKS = {
     "a unit test includes nothing above its room": (
         lambda tree: append(tree / "tests/unit/base/test_units.c", '#include "measure/hist.h"\n'),
         "tests/unit/base/test_units.c: measure/hist.h: measure is not below base"),
+    "only tests include headers of the tests": (
+        lambda tree: append(tree / "src/base/units.c", '#include "print_steps.h"\n'),
+        "src/base/units.c: print_steps.h: no such header in a room"),
     "client and server do not know each other": (
         lambda tree: append(tree / "src/client/opts.c", '#include "server/opts.h"\n'),
         "src/client/opts.c: server/opts.h: server is not below client"),

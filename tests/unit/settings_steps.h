@@ -4,6 +4,7 @@
 #define TCPSCALER_TESTS_UNIT_SETTINGS_STEPS_H
 
 #include "client/opts.h"
+#include "print_steps.h"
 #include "server/opts.h"
 
 #include <setjmp.h>
@@ -39,17 +40,12 @@ static inline enum options_result parse_server(int argc, char **argv, FILE *out)
 
 static inline enum options_result parse_words(parser *parse, int argc, char **argv)
 {
-    size_t n_bytes = 0;
-    FILE *out;
     enum options_result result;
 
     free(output);
-    output = NULL;
-    out = open_memstream(&output, &n_bytes);
-    assert_non_null(out);
     error[0] = '\0';
-    result = parse(argc, argv, out);
-    assert_int_equal(fclose(out), 0);
+    result = parse(argc, argv, print_open());
+    output = print_close();
     return result;
 }
 

@@ -6,6 +6,7 @@
 #include "client/opts.h"
 #include "client/report.h"
 #include "measure/verdict.h"
+#include "print_steps.h"
 #include "protocol/query_init.h"
 
 #include <setjmp.h>
@@ -139,20 +140,8 @@ static inline char *text_of(void (*report)(FILE *, const struct report_about *,
                                            const struct client_result *),
                             const struct made_up *m)
 {
-    char *text = NULL;
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
-
-    assert_non_null(out);
-    report(out, &m->about, &m->result);
-    assert_int_equal(fclose(out), 0);
-    return text;
-}
-
-static inline void assert_has(const char *text, const char *wanted)
-{
-    if (strstr(text, wanted) == NULL)
-        fail_msg("'%s' is not in:\n%s", wanted, text);
+    report(print_open(), &m->about, &m->result);
+    return print_close();
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

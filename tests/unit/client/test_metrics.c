@@ -2,6 +2,8 @@
  * test_client_metrics: every figure of a made-up run appears under its name. */
 #include "client/metrics.h"
 
+#include "print_steps.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,14 +38,11 @@ static int teardown(void **state)
 
 static void print(void)
 {
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
     struct openmetrics m;
 
-    assert_non_null(out);
-    openmetrics_init(&m, out, "application/openmetrics-text;version=1.0.0");
+    openmetrics_init(&m, print_open(), "application/openmetrics-text;version=1.0.0");
     client_metrics(&m, &result);
-    fclose(out);
+    text = print_close();
 }
 
 static void assert_value(const char *name, uint64_t expected)

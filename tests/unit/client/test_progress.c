@@ -2,6 +2,8 @@
  * test_progress: the progress line. */
 #include "client/progress.h"
 
+#include "print_steps.h"
+
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,14 +18,8 @@
 /* Returns the line, to be freed by the caller. */
 static char *line_of(struct progress *p, const struct tally *now)
 {
-    char *text = NULL;
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
-
-    assert_non_null(out);
-    progress_print(out, p, now);
-    assert_int_equal(fclose(out), 0);
-    return text;
+    progress_print(print_open(), p, now);
+    return print_close();
 }
 
 static void assert_line(struct progress *p, const struct tally *now, const char *wanted)
@@ -106,15 +102,13 @@ static void listener_counts_messages(void **state)
 
 static void line_in_place_is_cut_and_cleared(void **state)
 {
-    char *text = NULL;
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
+    FILE *out = print_open();
+    char *text;
 
     (void)state;
-    assert_non_null(out);
     progress_show_in_place(out, "0123456789", 4);
     progress_show_in_place(out, NULL, 4);
-    assert_int_equal(fclose(out), 0);
+    text = print_close();
     assert_string_equal(text, "\r\033[K0123\r\033[K");
     free(text);
 }

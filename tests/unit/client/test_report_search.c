@@ -3,6 +3,7 @@
 #include "client/report_search.h"
 
 #include "measure/latency.h"
+#include "print_steps.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,43 +64,23 @@ static int teardown(void **state)
     return 0;
 }
 
-static FILE *open_text(size_t *n_bytes)
-{
-    FILE *out;
-
-    free(text);
-    text = NULL;
-    out = open_memstream(&text, n_bytes);
-    assert_non_null(out);
-    return out;
-}
-
 static void print_text(void)
 {
-    size_t n_bytes;
-    FILE *out = open_text(&n_bytes);
-
-    report_search_text(out, &find);
-    assert_int_equal(fclose(out), 0);
+    free(text);
+    report_search_text(print_open(), &find);
+    text = print_close();
 }
 
 static void print_json(const struct client_find *f)
 {
-    size_t n_bytes;
-    FILE *out = open_text(&n_bytes);
     struct json j;
 
-    json_init(&j, out);
+    free(text);
+    json_init(&j, print_open());
     json_object_begin(&j, NULL);
     report_search_json(&j, f);
     json_object_end(&j);
-    assert_int_equal(fclose(out), 0);
-}
-
-static void assert_has(const char *part)
-{
-    if (strstr(text, part) == NULL)
-        fail_msg("no '%s' in:\n%s", part, text);
+    text = print_close();
 }
 
 static void a_capacity_lies_between_its_bounds(void **state)
@@ -111,18 +92,18 @@ static void a_capacity_lies_between_its_bounds(void **state)
     add(SEARCH_CONFIRM, 950, TRIAL_GOOD, TRIAL_NO_REASON);
     add(SEARCH_OVERLOAD, 1500, TRIAL_VOID, TRIAL_NOTHING_MEASURED);
     print_text();
-    assert_has("Capacity     1,010 q/s (+-1.0 %): 1,000 q/s sustained, 1,020 q/s not\n");
-    assert_has("service level p99<10ms,lost=0; limited by p99<10ms\n");
-    assert_has("2.00 s at 950 q/s: confirmed\n");
-    assert_has("recovers from an overload within 3 s\n");
-    assert_has("24 trials in 150 s, 0 void\n");
+    assert_has(text, "Capacity     1,010 q/s (+-1.0 %): 1,000 q/s sustained, 1,020 q/s not\n");
+    assert_has(text, "service level p99<10ms,lost=0; limited by p99<10ms\n");
+    assert_has(text, "2.00 s at 950 q/s: confirmed\n");
+    assert_has(text, "recovers from an overload within 3 s\n");
+    assert_has(text, "24 trials in 150 s, 0 void\n");
     print_json(&find);
-    assert_has("\"status\": \"found\"");
-    assert_has("\"lower\": 1000,");
-    assert_has("\"upper\": 1020,");
-    assert_has("\"limited_by\": \"p99<10ms\"");
-    assert_has("\"recovery_s\": 2,");
-    assert_has("\"class\": null");
+    assert_has(text, "\"status\": \"found\"");
+    assert_has(text, "\"lower\": 1000,");
+    assert_has(text, "\"upper\": 1020,");
+    assert_has(text, "\"limited_by\": \"p99<10ms\"");
+    assert_has(text, "\"recovery_s\": 2,");
+    assert_has(text, "\"class\": null");
 }
 
 static void other_answers_say_what_is_known(void **state)
@@ -131,26 +112,26 @@ static void other_answers_say_what_is_known(void **state)
     find.search.status = SEARCH_INCONCLUSIVE;
     find.search.reason = SEARCH_TIME;
     print_text();
-    assert_has("Capacity     INCONCLUSIVE\n");
-    assert_has("the time is up (--find-time); so far 1,000 q/s sustained; so far 1,020 q/s not "
+    assert_has(text, "Capacity     INCONCLUSIVE\n");
+    assert_has(text,
+               "the time is up (--find-time); so far 1,000 q/s sustained; so far 1,020 q/s not "
                "sustained\n");
     print_json(&find);
-    assert_has("\"capacity\": null");
-    assert_has("\"reason\": \"time\"");
+    assert_has(text, "\"capacity\": null");
+    assert_has(text, "\"reason\": \"time\"");
     find.search.reason = SEARCH_VOID;
     add(SEARCH_BISECT, 1010, TRIAL_VOID, TRIAL_HOST_NOISE);
     print_text();
-    assert_has("this host, not the server, limits at 1,010 q/s: host-noise");
+    assert_has(text, "this host, not the server, limits at 1,010 q/s: host-noise");
     find.search.n = 11;
     find.search.status = SEARCH_AT_LEAST;
     print_text();
-    assert_has("Capacity     at least 1,000 q/s, the end of the range\n");
+    assert_has(text, "Capacity     at least 1,000 q/s, the end of the range\n");
 }
 
 static void trials_are_rows(void **state)
 {
-    size_t n_bytes;
-    FILE *out = open_text(&n_bytes);
+    FILE *out = print_open();
 
     (void)state;
     find.search.n = 12;
@@ -158,24 +139,22 @@ static void trials_are_rows(void **state)
     find.trials[11].connect_p99_ns = 3000;
     report_search_csv_header(out);
     report_search_csv(out, &find, 0);
-    assert_int_equal(fclose(out), 0);
-    assert_has("step,load,begin_s,duration_s,class,reason,scheduled,lost,p50_ns,p99_ns,live,"
-               "connect_p99_ns,syn_retransmits,listen_overflows,not_opened,at\n"
-               "bisect,1000,0.000000,2.000000,good,,2000,0,1000000,,10,,0,,0,\n");
-    assert_has("\nbisect,1020,33.000000,2.000000,bad,p99<10ms,2000,0,1000000,,10,3000,0,5,0,\n");
+    text = print_close();
+    assert_has(text, "step,load,begin_s,duration_s,class,reason,scheduled,lost,p50_ns,p99_ns,live,"
+                     "connect_p99_ns,syn_retransmits,listen_overflows,not_opened,at\n"
+                     "bisect,1000,0.000000,2.000000,good,,2000,0,1000000,,10,,0,,0,\n");
+    assert_has(text,
+               "\nbisect,1020,33.000000,2.000000,bad,p99<10ms,2000,0,1000000,,10,3000,0,5,0,\n");
 }
 
 static void without_a_search_there_is_nothing(void **state)
 {
-    size_t n_bytes;
-    FILE *out = open_text(&n_bytes);
-
     (void)state;
-    report_search_text(out, NULL);
-    assert_int_equal(fclose(out), 0);
-    assert_int_equal(n_bytes, 0);
+    report_search_text(print_open(), NULL);
+    text = print_close();
+    assert_string_equal(text, "");
     print_json(NULL);
-    assert_has("\"search\": null");
+    assert_has(text, "\"search\": null");
 }
 
 /* Of the trials that decided. */
@@ -184,24 +163,25 @@ static void what_was_counted_names_what_bound(void **state)
     (void)state;
     find.search.status = SEARCH_FOUND;
     print_json(&find);
-    assert_has("\"bound_by\": \"server\"");
+    assert_has(text, "\"bound_by\": \"server\"");
     find.trials[12].syn_retransmits = 3;
     print_json(&find);
-    assert_has("\"bound_by\": \"syns-lost\"");
+    assert_has(text, "\"bound_by\": \"syns-lost\"");
     find.trials[12].overflows = 40;
     find.trials[0].overflows = 2; /* of a good trial: beside the point */
     print_json(&find);
-    assert_has("\"bound_by\": \"accept-queue\"");
+    assert_has(text, "\"bound_by\": \"accept-queue\"");
     print_text();
-    assert_has("the accept queue overflowed 40 times in the bad and void trials at that load\n");
+    assert_has(text,
+               "the accept queue overflowed 40 times in the bad and void trials at that load\n");
     find.trials[13].figures.n_not_opened = 7;
     print_json(&find);
-    assert_has("\"bound_by\": \"ports\"");
+    assert_has(text, "\"bound_by\": \"ports\"");
     find.search.status = SEARCH_INCONCLUSIVE;
     find.search.reason = SEARCH_VOID;
     add(SEARCH_BISECT, 1010, TRIAL_VOID, TRIAL_GENERATOR_LIMITED);
     print_json(&find);
-    assert_has("\"bound_by\": \"client\"");
+    assert_has(text, "\"bound_by\": \"client\"");
 }
 
 /* Out of time after a single bad trial: no bound yet, but what happened there is told. */
@@ -214,12 +194,12 @@ static void a_search_cut_short_names_what_happened_at_the_smallest_bad_load(void
     find.search.status = SEARCH_INCONCLUSIVE;
     find.search.reason = SEARCH_TIME;
     print_json(&find);
-    assert_has("\"upper\": null");
-    assert_has("\"bound_by\": \"accept-queue\"");
+    assert_has(text, "\"upper\": null");
+    assert_has(text, "\"bound_by\": \"accept-queue\"");
     find.search.status = SEARCH_AT_LEAST; /* the others outvoted it */
     find.search.reason = SEARCH_NO_REASON;
     print_json(&find);
-    assert_has("\"bound_by\": null");
+    assert_has(text, "\"bound_by\": null");
 }
 
 static void connections_per_second_have_their_unit(void **state)
@@ -228,10 +208,10 @@ static void connections_per_second_have_their_unit(void **state)
     settings.what = CLIENT_FIND_CONNECT_RATE;
     find.search.status = SEARCH_FOUND;
     print_text();
-    assert_has("1,000 connections/s sustained, 1,020 connections/s not\n");
+    assert_has(text, "1,000 connections/s sustained, 1,020 connections/s not\n");
     print_json(&find);
-    assert_has("\"find\": \"connect-rate\"");
-    assert_has("\"unit\": \"connections/s\"");
+    assert_has(text, "\"find\": \"connect-rate\"");
+    assert_has(text, "\"unit\": \"connections/s\"");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -2,6 +2,8 @@
  * test_report_sweep: the table of a sweep's answers, as text, JSON and CSV. */
 #include "client/report_sweep.h"
 
+#include "print_steps.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,59 +63,41 @@ static int teardown(void **state)
     return 0;
 }
 
-static FILE *open_text(void)
-{
-    static size_t n_bytes;
-    FILE *out;
-
-    free(text);
-    text = NULL;
-    out = open_memstream(&text, &n_bytes);
-    assert_non_null(out);
-    return out;
-}
-
-static void assert_has(const char *part)
-{
-    if (strstr(text, part) == NULL)
-        fail_msg("no '%s' in:\n%s", part, text);
-}
-
 static void print_json(const struct client_sweep *s)
 {
-    FILE *out = open_text();
     struct json j;
 
-    json_init(&j, out);
+    free(text);
+    json_init(&j, print_open());
     json_object_begin(&j, NULL);
     report_sweep_json(&j, s);
     json_object_end(&j);
-    assert_int_equal(fclose(out), 0);
+    text = print_close();
 }
 
 static void every_value_has_a_row(void **state)
 {
-    FILE *out = open_text();
-
     (void)state;
-    report_sweep_text(out, &sweep);
-    assert_int_equal(fclose(out), 0);
-    assert_has("service level p99<10ms; loads in q/s\n");
-    assert_has("             100          1,010          1,000          1,020  found: p99<10ms\n");
-    assert_has("           1,000              -            900            920  inconclusive, "
-               "stopped: p99<10ms\n");
-    assert_has("          10,000              -              -              -  not reached\n");
+    report_sweep_text(print_open(), &sweep);
+    text = print_close();
+    assert_has(text, "service level p99<10ms; loads in q/s\n");
+    assert_has(text,
+               "             100          1,010          1,000          1,020  found: p99<10ms\n");
+    assert_has(text, "           1,000              -            900            920  inconclusive, "
+                     "stopped: p99<10ms\n");
+    assert_has(text,
+               "          10,000              -              -              -  not reached\n");
 }
 
 static void each_value_has_its_search(void **state)
 {
     (void)state;
     print_json(&sweep);
-    assert_has("\"search\": null,");
-    assert_has("\"over\": \"connections\"");
-    assert_has("\"at\": 100,");
-    assert_has("\"reason\": \"stopped\"");
-    assert_has("\"at\": 10000,\n        \"search\": null");
+    assert_has(text, "\"search\": null,");
+    assert_has(text, "\"over\": \"connections\"");
+    assert_has(text, "\"at\": 100,");
+    assert_has(text, "\"reason\": \"stopped\"");
+    assert_has(text, "\"at\": 10000,\n        \"search\": null");
     assert_false(client_sweep_is_conclusive(&sweep));
 }
 
@@ -122,20 +106,19 @@ static void a_single_search_is_no_sweep(void **state)
     (void)state;
     sweep.axis = CLIENT_SWEEP_NONE;
     print_json(&sweep);
-    assert_has("\"search\": {");
-    assert_has("\"sweep\": null");
+    assert_has(text, "\"search\": {");
+    assert_has(text, "\"sweep\": null");
     print_json(NULL);
-    assert_has("\"search\": null,\n  \"sweep\": null");
+    assert_has(text, "\"search\": null,\n  \"sweep\": null");
 }
 
 static void values_that_were_reached_are_rows(void **state)
 {
-    FILE *out = open_text();
-
     (void)state;
-    report_sweep_csv(out, &sweep);
-    assert_int_equal(fclose(out), 0);
-    assert_has("connections,status,capacity,lower,upper,limited_by,bound_by,confirmed,elapsed_s\n"
+    report_sweep_csv(print_open(), &sweep);
+    text = print_close();
+    assert_has(text,
+               "connections,status,capacity,lower,upper,limited_by,bound_by,confirmed,elapsed_s\n"
                "100,found,1009.950494,1000,1020,p99<10ms,server,0,0.000000\n"
                "1000,inconclusive,,900,920,p99<10ms,server,0,0.000000\n");
     assert_null(strstr(text, "10000,"));

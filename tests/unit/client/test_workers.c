@@ -3,6 +3,7 @@
 #include "workers_steps.h"
 
 #include "client/result.h"
+#include "print_steps.h"
 
 #include <stdlib.h>
 
@@ -171,14 +172,11 @@ static void connection_metrics_are_merged(void **state)
 
 static unsigned count_rows(bool begun_only)
 {
-    char *text = NULL;
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
     unsigned n = 0;
+    char *text;
 
-    assert_non_null(out);
-    client_workers_print_connections(&workers, out, begun_only, 0);
-    fclose(out);
+    client_workers_print_connections(&workers, print_open(), begun_only, 0);
+    text = print_close();
     for (const char *line = text; *line != '\0'; line = strchr(line, '\n') + 1)
         n++;
     free(text);

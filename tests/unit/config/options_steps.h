@@ -6,6 +6,7 @@
 #include "config/options.h"
 #include "config/options_help.h"
 #include "config/options_parse.h"
+#include "print_steps.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -83,8 +84,6 @@ static inline void init(struct run *r)
 static inline void parse(struct run *r, const char *line)
 {
     char *rest = r->line;
-    size_t n_bytes = 0;
-    FILE *out;
 
     assert_in_range(snprintf(r->line, LINE_BYTES, "tool %s", line), 0, LINE_BYTES - 1);
     r->argc = 0;
@@ -93,12 +92,9 @@ static inline void parse(struct run *r, const char *line)
     assert_null(rest);
     r->argv[r->argc] = NULL;
     free(r->output);
-    r->output = NULL;
-    out = open_memstream(&r->output, &n_bytes);
-    assert_non_null(out);
-    r->result = options_parse(&r->options, &r->settings, r->argc, r->argv, &r->first_operand, out,
-                              r->error);
-    assert_int_equal(fclose(out), 0);
+    r->result = options_parse(&r->options, &r->settings, r->argc, r->argv, &r->first_operand,
+                              print_open(), r->error);
+    r->output = print_close();
 }
 
 static inline void assert_contains(const char *text, const char *part)

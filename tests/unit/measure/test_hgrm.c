@@ -2,6 +2,8 @@
  * test_hgrm: the percentile distribution as text. */
 #include "measure/hgrm.h"
 
+#include "print_steps.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,14 +14,8 @@
 
 static char *text_of(const struct hist *h)
 {
-    char *text = NULL;
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
-
-    assert_non_null(out);
-    hgrm_print(out, h);
-    assert_int_equal(fclose(out), 0);
-    return text;
+    hgrm_print(print_open(), h);
+    return print_close();
 }
 
 static void lines_rise_from_the_minimum_to_the_maximum(void **state)

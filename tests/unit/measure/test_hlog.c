@@ -2,6 +2,8 @@
  * test_hlog: the log's text, and its histograms, decoded independently from the specification. */
 #include "measure/hlog.h"
 
+#include "print_steps.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,14 +19,8 @@ static uint8_t decoded[MOST_BYTES];
 
 static char *text_of_interval(const char *tag, const struct hist *h)
 {
-    char *text = NULL;
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
-
-    assert_non_null(out);
-    assert_int_equal(hlog_interval(out, tag, 1500000000, 1000250000, h), 0);
-    assert_int_equal(fclose(out), 0);
-    return text;
+    assert_int_equal(hlog_interval(print_open(), tag, 1500000000, 1000250000, h), 0);
+    return print_close();
 }
 
 static int digit_of(char c)
@@ -110,13 +106,11 @@ static void assert_decodes_to(const char *line, const struct hist *h)
 
 static void head_is_that_of_format_1_3(void **state)
 {
-    char *text = NULL;
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
+    char *text;
 
     (void)state;
-    hlog_begin(out, "tcpclient", "0.1.0", 1769903999123456789);
-    fclose(out);
+    hlog_begin(print_open(), "tcpclient", "0.1.0", 1769903999123456789);
+    text = print_close();
     assert_string_equal(text, "#[Logged with tcpclient 0.1.0]\n"
                               "#[Histogram log format version 1.3]\n"
                               "#[StartTime: 1769903999.123 (seconds since epoch), "

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "measure/latency_report.h"
+#include "print_steps.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,12 +45,10 @@ static void percentiles_are_known_beyond_or_unknown(void **state)
 
 static void assert_line(const struct latency *l, const char *wanted)
 {
-    char *text = NULL;
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
+    char *text;
 
-    latency_report_text(out, "x", l, 5000000000);
-    fclose(out);
+    latency_report_text(print_open(), "x", l, 5000000000);
+    text = print_close();
     assert_string_equal(text, wanted);
     free(text);
 }
@@ -72,9 +71,7 @@ static void line_shows_what_is_known(void **state)
 static void bars_are_as_long_as_the_counts(void **state)
 {
     struct hist h;
-    char *text = NULL;
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
+    char *text;
 
     (void)state;
     assert_int_equal(hist_init(&h), 0);
@@ -82,8 +79,8 @@ static void bars_are_as_long_as_the_counts(void **state)
         hist_record(&h, 1500);
     for (int i = 0; i < 5; i++)
         hist_record(&h, 3000);
-    latency_report_bars(out, "T (upper bound, answers)", &h);
-    fclose(out);
+    latency_report_bars(print_open(), "T (upper bound, answers)", &h);
+    text = print_close();
     assert_string_equal(text, "\nT (upper bound, answers)\n"
                               "   2.00 us           10 ########################################\n"
                               "   5.00 us            5 ####################\n");
@@ -95,16 +92,15 @@ static void json_has_every_key(void **state)
 {
     struct latency l;
     struct json j;
-    char *text = NULL;
-    size_t n_bytes;
+    char *text;
 
     (void)state;
     figures_of(&l, 980, 20);
-    json_init(&j, open_memstream(&text, &n_bytes));
+    json_init(&j, print_open());
     json_object_begin(&j, NULL);
     latency_report_json(&j, "x", &l);
     json_object_end(&j);
-    fclose(j.out);
+    text = print_close();
     assert_non_null(strstr(text, "\"count\": 980,\n    \"over\": 20,\n    \"clamped\": 0,\n"
                                  "    \"min\": 1000,\n    \"mean\": 490500,\n"));
     assert_non_null(strstr(text, "\"p99\": \"beyond\",\n    \"p999\": null,"));

@@ -2,6 +2,8 @@
  * test_result_json: the first keys of a result. */
 #include "measure/result_json.h"
 
+#include "print_steps.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,17 +14,14 @@
 
 static void result_begins_with_program_state_and_start(void **state)
 {
-    char *text = NULL;
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
     struct json j;
+    char *text;
 
     (void)state;
-    assert_non_null(out);
-    result_json_begin(&j, out, "tcpserver", "1.2");
+    result_json_begin(&j, print_open(), "tcpserver", "1.2");
     result_json_run(&j, "running", 1769903999123000000);
     json_object_end(&j);
-    fclose(out);
+    text = print_close();
     assert_string_equal(text, "{\n"
                               "  \"schema\": 1,\n"
                               "  \"program\": \"tcpserver\",\n"

@@ -2,6 +2,7 @@
  * test_server_cost: a made-up server of known cost. */
 #include "measure/server_cost.h"
 #include "measure/server_cost_report.h"
+#include "print_steps.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -157,14 +158,8 @@ static void names_are_printable(void **state)
 
 static char *text_of(const struct server_cost *c)
 {
-    char *text = NULL;
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
-
-    assert_non_null(out);
-    server_cost_report_text(out, c);
-    fclose(out);
-    return text;
+    server_cost_report_text(print_open(), c);
+    return print_close();
 }
 
 static void the_summary_has_the_figures(void **state)

@@ -3,7 +3,7 @@
  */
 #include "report/history.h"
 
-#include "measure/hlog.h"
+#include "interval_steps.h"
 #include "measure/latency.h"
 
 #include <setjmp.h>
@@ -38,17 +38,7 @@ static int end(void **state)
 /* Adds what `one` holds as an interval of a log. */
 static void add(const char *tag, uint64_t begin_ns, uint64_t length_ns)
 {
-    char *text = NULL, error[HLOG_ERROR_BYTES];
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
-    struct hlog_interval interval;
-
-    assert_non_null(out);
-    assert_int_equal(hlog_interval(out, tag, begin_ns, length_ns, &one), 0);
-    assert_int_equal(fclose(out), 0);
-    assert_int_equal(hlog_reader_line(text, &interval, error), HLOG_INTERVAL);
-    assert_int_equal(timeline_add(&timeline, 0, &interval), 0);
-    free(text);
+    add_interval(&timeline, tag, 0, begin_ns, length_ns, &one);
     hist_reset(&one);
 }
 

@@ -4,6 +4,7 @@
 #include "report/hlog_reader.h"
 
 #include "measure/hlog.h"
+#include "print_steps.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,22 +43,19 @@ static int read_line(const char *line)
 static void what_hlog_wrote_comes_back(void **state)
 {
     struct hist h;
-    char *text = NULL;
-    size_t n_bytes;
+    char *text;
     uint64_t value = 1;
 
     (void)state;
     assert_int_equal(hist_init(&h), 0);
     for (int round = 0; round < 3; round++) {
-        FILE *out = open_memstream(&text, &n_bytes);
-
         for (int i = 0; i < round * 20000; i++) {
             value = value * 6364136223846793005u + 1442695040888963407u;
             hist_record(&h, 1 + (value >> 20) % 1000000007);
         }
         hist_record_beyond(&h, 500 + (uint64_t)round);
-        assert_int_equal(hlog_interval(out, NULL, 0, 1000000000, &h), 0);
-        fclose(out);
+        assert_int_equal(hlog_interval(print_open(), NULL, 0, 1000000000, &h), 0);
+        text = print_close();
         assert_int_equal(read_line(text), 0);
         assert_int_equal(read_back.count, h.count);
         assert_int_equal(read_back.beyond, h.beyond);
@@ -78,17 +76,15 @@ static void what_hlog_wrote_comes_back(void **state)
 static void large_counts_come_back(void **state)
 {
     struct hist h;
-    char *text = NULL;
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
+    char *text;
 
     (void)state;
     assert_int_equal(hist_init(&h), 0);
     hist_record(&h, 5);
     hist_record(&h, HIST_HIGHEST_NS);
     h.counts[5] = 1ull << 61; /* nine bytes */
-    assert_int_equal(hlog_interval(out, NULL, 0, 1000000000, &h), 0);
-    fclose(out);
+    assert_int_equal(hlog_interval(print_open(), NULL, 0, 1000000000, &h), 0);
+    text = print_close();
     assert_int_equal(read_line(text), 0);
     assert_int_equal(read_back.counts[5], 1ull << 61);
     assert_int_equal(read_back.count, (1ull << 61) + 1);

@@ -2,6 +2,7 @@
  * test_html_plots: the data in the scripts; gaps where nothing is known, and only there. */
 #include "report/html_plots.h"
 
+#include "print_steps.h"
 #include "report/recording.h"
 
 #include <json-c/json.h>
@@ -47,20 +48,8 @@ static int start(void **state)
 
 static char *text_of_history(void (*print)(FILE *script, const struct history *h))
 {
-    char *text = NULL;
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
-
-    assert_non_null(out);
-    print(out, &history);
-    assert_int_equal(fclose(out), 0);
-    return text;
-}
-
-static void assert_has(const char *text, const char *wanted)
-{
-    if (strstr(text, wanted) == NULL)
-        fail_msg("'%s' is not in:\n%s", wanted, text);
+    print(print_open(), &history);
+    return print_close();
 }
 
 static void cell_is_the_more_opaque_the_more_answers(void **state)
@@ -145,16 +134,13 @@ static void trials_that_the_host_limited_are_left_out(void **state)
         "{\"class\": \"void\", \"load\": 300, \"p50_ns\": 1000, \"p99_ns\": 2000},"
         "{\"class\": null, \"load\": 900, \"p50_ns\": 1000, \"p99_ns\": 2000},"
         "{\"class\": \"bad\", \"load\": 400, \"p50_ns\": 3000, \"p99_ns\": 5000}]}");
-    char *text = NULL;
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
+    char *text;
 
     (void)state;
-    assert_non_null(out);
     assert_true(html_plots_has_trials(search));
     assert_false(html_plots_has_trials(NULL));
-    html_plots_trials(out, search);
-    assert_int_equal(fclose(out), 0);
+    html_plots_trials(print_open(), search);
+    text = print_close();
     assert_has(text, "EOD\nNaN NaN NaN\n100 1e-06 nan\n400 3e-06 5e-06\nEOD\n");
     assert_has(text, "from first 200, graph 0 to first 200, graph 1");
     assert_has(text, "'load, queries/s'");
@@ -166,12 +152,9 @@ static void memory_is_drawn_in_mib(void **state)
 {
     struct watch_sample items[2];
     const struct watch_series samples = {.items = items, .n = 2};
-    char *text = NULL;
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
+    char *text;
 
     (void)state;
-    assert_non_null(out);
     for (uint64_t i = 0; i < 2; i++) {
         watch_sample_init(&items[i]);
         items[i].at[WATCH_CONNECTIONS] = 1000 * i;
@@ -179,8 +162,8 @@ static void memory_is_drawn_in_mib(void **state)
     }
     assert_true(html_plots_has_memory(&samples, WATCH_RSS_BYTES));
     assert_false(html_plots_has_memory(&samples, WATCH_PSS_BYTES));
-    html_plots_memory(out, &samples, WATCH_RSS_BYTES);
-    assert_int_equal(fclose(out), 0);
+    html_plots_memory(print_open(), &samples, WATCH_RSS_BYTES);
+    text = print_close();
     assert_has(text, "'memory of the server, MiB'");
     assert_has(text, "$user << EOD\nNaN NaN\n0 0.5\n1000 1\nEOD\n");
     assert_has(text, "$kernel << EOD\nNaN NaN\nEOD\n");

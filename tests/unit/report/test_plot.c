@@ -2,6 +2,7 @@
  * test_plot: the data in a script, and quoting of names. */
 #include "report/plot.h"
 
+#include "interval_steps.h"
 #include "measure/hlog.h"
 #include "report/recording.h"
 
@@ -18,14 +19,8 @@ static const struct recordings one = {&run, 1};
 
 static char *script_of_metric(const char *metric, enum plot_kind kind, enum plot_form form)
 {
-    char *text = NULL;
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
-
-    assert_non_null(out);
-    assert_int_equal(plot_print(out, &one, kind, metric, form), 0);
-    assert_int_equal(fclose(out), 0);
-    return text;
+    assert_int_equal(plot_print(print_open(), &one, kind, metric, form), 0);
+    return print_close();
 }
 
 static char *script_of(enum plot_kind kind, enum plot_form form)
@@ -83,20 +78,9 @@ static void curve_ends_where_the_unanswered_begin(void **state)
     metrics_get(&run.metrics, "response")->hist.beyond = 0;
 }
 
-/* Adds lines of a log as written by hlog and read by recordings. */
 static void add_second(uint64_t begin_ns, const struct hist *h)
 {
-    char *text = NULL, error[HLOG_ERROR_BYTES];
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
-    struct hlog_interval interval;
-
-    assert_non_null(out);
-    assert_int_equal(hlog_interval(out, NULL, begin_ns, 1000000000, h), 0);
-    assert_int_equal(fclose(out), 0);
-    assert_int_equal(hlog_reader_line(text, &interval, error), HLOG_INTERVAL);
-    assert_int_equal(timeline_add(&run.timeline, 0, &interval), 0);
-    free(text);
+    add_interval(&run.timeline, NULL, 0, begin_ns, 1000000000, h);
 }
 
 static void percentile_among_the_unanswered_is_a_gap_over_time(void **state)

@@ -3,6 +3,7 @@
 #include "report/server_cost_reader.h"
 
 #include "measure/server_cost_report.h"
+#include "print_steps.h"
 #include "report/result.h"
 
 #include <math.h>
@@ -41,15 +42,12 @@ static struct json_object *written(const struct server_cost *c, const struct wat
                                    size_t most_rows)
 {
     struct json_object *object;
-    char *text = NULL;
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
     struct json j;
+    char *text;
 
-    assert_non_null(out);
-    json_init(&j, out);
+    json_init(&j, print_open());
     server_cost_report_json(&j, NULL, c, s, most_rows);
-    fclose(out);
+    text = print_close();
     object = parse(text);
     free(text);
     return object;

@@ -2,7 +2,7 @@
  * test_timeline: intervals of several logs by second, each counted once. */
 #include "report/timeline.h"
 
-#include "measure/hlog.h"
+#include "interval_steps.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,24 +14,16 @@
 
 #define NS_PER_S 1000000000ull
 
-/* Adds an interval of n values of value_ns, as a line of a log. */
+/* Adds an interval of n values of value_ns. */
 static void add(struct timeline *t, const char *tag, uint64_t start_ns, uint64_t begin_ns,
                 uint64_t value_ns, int n)
 {
-    struct hlog_interval interval;
-    char error[HLOG_ERROR_BYTES], *line = NULL;
-    size_t n_bytes;
-    FILE *out = open_memstream(&line, &n_bytes);
     struct hist h;
 
     assert_int_equal(hist_init(&h), 0);
     for (int i = 0; i < n; i++)
         hist_record(&h, value_ns);
-    assert_int_equal(hlog_interval(out, tag, begin_ns, NS_PER_S, &h), 0);
-    fclose(out);
-    assert_int_equal(hlog_reader_line(line, &interval, error), HLOG_INTERVAL);
-    assert_int_equal(timeline_add(t, start_ns, &interval), 0);
-    free(line);
+    add_interval(t, tag, start_ns, begin_ns, NS_PER_S, &h);
     hist_free(&h);
 }
 

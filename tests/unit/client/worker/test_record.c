@@ -2,6 +2,8 @@
  * test_client_record: the row of a connection. */
 #include "client/worker/record.h"
 
+#include "print_steps.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,14 +16,8 @@
 /* Returns the row, to be freed by the caller. */
 static char *row_of(const struct client_record *r, const struct srcplan_tuple *identity)
 {
-    char *text = NULL;
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
-
-    assert_non_null(out);
-    client_record_print(out, r, 7, 1000, identity);
-    assert_int_equal(fclose(out), 0);
-    return text;
+    client_record_print(print_open(), r, 7, 1000, identity);
+    return print_close();
 }
 
 static void assert_row(const struct client_record *r, const char *wanted)
