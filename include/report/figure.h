@@ -6,7 +6,8 @@
 
 #include <stdint.h>
 
-#define FIGURE_TEXT_BYTES 48
+#define FIGURE_TEXT_BYTES    48
+#define FIGURE_FINDING_BYTES 200
 
 struct json_object;
 
@@ -28,6 +29,10 @@ const char *figure_bytes(char *text, const struct json_object *result, const cha
 
 /* A time as in struct latency; among the unanswered it is ">200 ms", more than timeout_ns. */
 const char *figure_latency(char *text, uint64_t ns, uint64_t timeout_ns);
+
+/* "bad: p99<10ms": a finding and its reason, which may be NULL. */
+const char *figure_finding(char text[FIGURE_FINDING_BYTES], const char *finding,
+                           const char *reason);
 
 /* "99.4882 %" of the scheduled queries were answered. */
 const char *figure_answered(char *text, const struct json_object *result);

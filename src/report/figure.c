@@ -29,6 +29,13 @@ const char *figure_number(char *text, double value)
     return text;
 }
 
+const char *figure_finding(char text[FIGURE_FINDING_BYTES], const char *finding, const char *reason)
+{
+    snprintf(text, FIGURE_FINDING_BYTES, "%.40s%s%.140s", finding, reason != NULL ? ": " : "",
+             reason != NULL ? reason : "");
+    return text;
+}
+
 const char *figure_per_s(char *text, double qps)
 {
     char number[FIGURE_TEXT_BYTES];

@@ -121,7 +121,7 @@ void html_search(struct html_report *r)
         {"trial", true}, {"load", false}, {"length", false}, {"p50", false},
         {"p99", false},  {"lost", false}, {"result", true}};
     const struct json_object *search = result_find(r->result, "search"), *trial;
-    char texts[5][FIGURE_TEXT_BYTES], result[200];
+    char texts[5][FIGURE_TEXT_BYTES], result[FIGURE_FINDING_BYTES];
 
     if (search == NULL)
         return;
@@ -135,10 +135,9 @@ void html_search(struct html_report *r)
             print_curve, search);
     html_table_begin(r->out, "Trials in order of time", columns, 7);
     for (size_t i = 0; (trial = result_element(search, "trials", i)) != NULL; i++) {
-        const char *class = result_string(trial, "class"), *reason = result_string(trial, "reason");
+        const char *class = result_string(trial, "class");
 
-        snprintf(result, sizeof result, "%.40s%s%.140s", class != NULL ? class : "",
-                 reason != NULL ? ": " : "", reason != NULL ? reason : "");
+        figure_finding(result, class != NULL ? class : "", result_string(trial, "reason"));
         html_table_row(r->out, columns,
                        (const char *[]){
                            result_string(trial, "step"), load_text(texts[0], search, trial, "load"),

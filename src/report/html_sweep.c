@@ -23,15 +23,13 @@ static void print_row(struct html_report *r, const struct html_column *columns,
     const struct json_object *search = result_find(point, "search");
     const char *status = result_string(search, "status");
     const char *limited_by = result_string(search, "limited_by");
-    char texts[4][FIGURE_TEXT_BYTES], answer[200];
+    char texts[4][FIGURE_TEXT_BYTES], answer[FIGURE_FINDING_BYTES];
 
-    snprintf(answer, sizeof answer, "%.40s%s%.140s", status != NULL ? status : "not reached",
-             limited_by != NULL ? ": " : "", limited_by != NULL ? limited_by : "");
     html_table_row(r->out, columns,
-                   (const char *[]){figure_count(texts[0], point, "at"),
-                                    load_text(texts[1], search, "capacity"),
-                                    load_text(texts[2], search, "lower"),
-                                    load_text(texts[3], search, "upper"), answer},
+                   (const char *[]){
+                       figure_count(texts[0], point, "at"), load_text(texts[1], search, "capacity"),
+                       load_text(texts[2], search, "lower"), load_text(texts[3], search, "upper"),
+                       figure_finding(answer, status != NULL ? status : "not reached", limited_by)},
                    5);
 }
 

@@ -3,6 +3,7 @@
 #include "report/search_report.h"
 
 #include "base/units.h"
+#include "report/figure.h"
 #include "report/result.h"
 
 #include <json-c/json.h>
@@ -72,20 +73,17 @@ static const char *time_text(char text[UNITS_TEXT_BYTES], const struct json_obje
 static void print_trial(const struct json_object *search, const struct json_object *trial)
 {
     char load[LOAD_TEXT_BYTES], p50[UNITS_TEXT_BYTES], p99[UNITS_TEXT_BYTES],
-        lost[UNITS_TEXT_BYTES];
+        lost[UNITS_TEXT_BYTES], finding[FIGURE_FINDING_BYTES];
     double value = 0, duration_s = 0;
     uint64_t n_lost = 0;
 
     (void)result_double(trial, "load", &value);
     (void)result_double(trial, "duration_s", &duration_s);
     (void)result_u64(trial, "lost", &n_lost);
-    printf("  %-8s %20s %6.2f s %10s %10s %10s  %s", text_of(trial, "step"),
+    printf("  %-8s %20s %6.2f s %10s %10s %10s  %s\n", text_of(trial, "step"),
            load_text(load, search, value), duration_s, time_text(p50, trial, "p50_ns"),
            time_text(p99, trial, "p99_ns"), units_format_count(lost, n_lost),
-           text_of(trial, "class"));
-    if (result_string(trial, "reason") != NULL)
-        printf(": %s", result_string(trial, "reason"));
-    putchar('\n');
+           figure_finding(finding, text_of(trial, "class"), result_string(trial, "reason")));
 }
 
 void search_report(const struct json_object *search)
@@ -116,16 +114,15 @@ static void print_point(const struct json_object *point)
     const struct json_object *search = result_find(point, "search");
     const char *status = result_string(search, "status");
     char at[UNITS_TEXT_BYTES], capacity[LOAD_TEXT_BYTES], lower[LOAD_TEXT_BYTES],
-        upper[LOAD_TEXT_BYTES];
+        upper[LOAD_TEXT_BYTES], finding[FIGURE_FINDING_BYTES];
     uint64_t value = 0;
 
     (void)result_u64(point, "at", &value);
-    printf("  %16s %18s %18s %18s  %s", units_format_count(at, value),
+    printf("  %16s %18s %18s %18s  %s\n", units_format_count(at, value),
            known_load(capacity, search, "capacity"), known_load(lower, search, "lower"),
-           known_load(upper, search, "upper"), status != NULL ? status : "not reached");
-    if (result_string(search, "limited_by") != NULL)
-        printf(": %s", result_string(search, "limited_by"));
-    putchar('\n');
+           known_load(upper, search, "upper"),
+           figure_finding(finding, status != NULL ? status : "not reached",
+                          result_string(search, "limited_by")));
 }
 
 void search_report_sweep(const struct json_object *sweep)

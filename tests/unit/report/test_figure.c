@@ -56,6 +56,15 @@ static void what_is_unknown_or_absurd_is_no_figure(void **state)
     }
 }
 
+static void finding_has_its_reason(void **state)
+{
+    char finding[FIGURE_FINDING_BYTES];
+
+    (void)state;
+    assert_string_equal(figure_finding(finding, "bad", "p99<10ms"), "bad: p99<10ms");
+    assert_string_equal(figure_finding(finding, "good", NULL), "good");
+}
+
 static void latency_among_the_unanswered_is_more_than_the_timeout(void **state)
 {
     (void)state;
@@ -77,6 +86,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_have_separators_and_units),
         cmocka_unit_test(what_is_unknown_or_absurd_is_no_figure),
+        cmocka_unit_test(finding_has_its_reason),
         cmocka_unit_test(latency_among_the_unanswered_is_more_than_the_timeout),
         cmocka_unit_test(share_of_answers_is_rounded_down),
     };
