@@ -23,7 +23,7 @@ enum { N_INPUTS = 3, MOST_ARGUMENTS = 8 };
 
 /* --- programs --- */
 
-/* Returns 0, or -1 after a line. */
+/* Returns 0, or -1 after one line on stderr. */
 static int find_tcpreport(char path[PATH_MAX])
 {
     char self[PATH_MAX];
@@ -63,7 +63,7 @@ static void input_path(const struct client_page *p, const char *name, char path[
     snprintf(path, PATH_MAX, "%.4000s/%s", p->directory, name);
 }
 
-/* Makes a file of the run an input.  Returns 0, or -1 after a line. */
+/* Makes a file of the run an input.  Returns 0, or -1 after one line on stderr. */
 static int link_input(const struct client_page *p, const char *file, const char *name)
 {
     char path[PATH_MAX] = "", link[PATH_MAX];

@@ -267,7 +267,7 @@ static void log_doubts(const struct client_result *r)
         log_error("SUSPECT: %s", names);
 }
 
-/* Returns 0, or nonzero after a line if the page was not written. */
+/* Returns 0, or nonzero after one line on stderr if the page was not written. */
 static int write_page(struct client_session *s, const struct report_about *about,
                       const struct client_result *result)
 {

@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-/* The result of all runs: a copy, to be freed; NULL after a line. */
+/* The result of all runs: a copy, to be freed; NULL after one line on stderr. */
 static struct json_object *result_of(struct recordings *all, const struct total *total)
 {
     char error[RESULT_ERROR_BYTES], *text = NULL;

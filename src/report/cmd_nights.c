@@ -101,8 +101,8 @@ static size_t night_values(const struct run_group *g, uint64_t min_runs,
 
 /* --- verdict --- */
 
-/* Judges the metrics that tonight and enough earlier nights have.  Returns 0, or -1 after a line.
- */
+/* Judges the metrics that tonight and enough earlier nights have.  Returns 0, or -1 after one line
+ * on stderr. */
 static int judge_metrics(struct outcome *o, const struct run_group *before,
                          const struct run_group *tonight, uint64_t min_runs)
 {

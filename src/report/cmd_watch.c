@@ -29,7 +29,7 @@ static bool wait_until(uint64_t due_ns)
     return !shutdown_was_requested();
 }
 
-/* Returns 0, or -1 after a line if memory runs out. */
+/* Returns 0, or -1 after one line on stderr if memory runs out. */
 static int sample(struct watch *w, struct watch_series *series, uint64_t duration_ns)
 {
     const uint64_t begin_ns = clock_now_ns();

@@ -26,7 +26,7 @@ int html_picture_embed(FILE *out, const char *svg, const char *label)
     return 0;
 }
 
-/* Returns the SVG file, to be freed; NULL after a line. */
+/* Returns the SVG file, to be freed; NULL after one line on stderr. */
 static char *draw(void (*print)(FILE *script, const void *arg), const void *arg)
 {
     char *svg = NULL;

@@ -58,9 +58,7 @@ int timeline_join(struct timeline *into, const struct timeline *from)
     return 0;
 }
 
-/* Intervals of the same second and tag are adjacent; the untagged ones, the main metric, come
- * first.
- */
+/* Makes intervals of the same second and tag adjacent; untagged ones, of the main metric, first. */
 static int by_second_and_tag(const void *a, const void *b)
 {
     const struct timeline_entry *x = a, *y = b;

@@ -22,7 +22,7 @@ enum { MOST_BYTES = 64 << 20, MOST_ROWS = 200 };
 
 /* --- file --- */
 
-/* Returns the file's JSON value, to be freed; NULL after a line. */
+/* Returns the file's JSON value, to be freed; NULL after one line on stderr. */
 static struct json_object *load(const char *path)
 {
     char error[RESULT_ERROR_BYTES];

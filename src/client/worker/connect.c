@@ -241,9 +241,9 @@ void client_connect_more(struct client_connect *cc)
     check_all_settled(cc);
 }
 
-/* Ends as a socket's callback does: a connection that was closed to free its slot is dealt with
- * now. Else this timer, set again for at once, could keep the loop from ever getting to it while an
- * event of lower priority waits. */
+/* Ends like a socket's callback, so that a connection closed to free its slot is handled now.
+ * Otherwise this timer, which is due again at once, could starve the lower-priority event that
+ * handles it. */
 static void on_due(evutil_socket_t fd, short what, void *arg)
 {
     struct client_connect *cc = arg;
@@ -328,7 +328,7 @@ void client_connect_begin_no_more(struct client_connect *cc)
 
 /* --- ends --- */
 
-/* After what became of it has been counted, as the main thread is to see it. */
+/* Call it after counting the outcome, so that the main thread sees that first. */
 static void count_settled(struct client_figures *f)
 {
     atomic_store_explicit(&f->n_settled, tally_get(&f->n_settled) + 1, memory_order_release);

@@ -107,7 +107,7 @@ static void count_keepalive(struct client_demand *d, enum dns_keepalive_found fo
         timeout_counts_add(&d->transport->figures->timeouts, timeout);
 }
 
-/* A complete answer.  Those that come too late are not counted, but the server is obeyed. */
+/* Takes a complete answer.  A late one is not counted, but its timeout is obeyed. */
 static void take_answer(struct client_demand *d, struct client_conn *c, uint64_t received_ns)
 {
     struct dns_keepalive *answer = &client_of(d, c)->answer;

@@ -111,7 +111,7 @@ static void count_unsent(struct client_queries *qs, const struct inflight_query 
         client_query_unanswered(qs, false);
 }
 
-/* Nothing of the connection's queries is left to be answered, perhaps. */
+/* A query has its outcome: the connection may be idle now. */
 static void rest(struct client_queries *qs, struct client_conn *c, uint64_t now_ns)
 {
     if (qs->transport->config->on_demand)

@@ -139,7 +139,7 @@ static void retire(struct client_turnover *to, uint32_t slot)
     }
 }
 
-/* Without steps. */
+/* Sets the number wanted at once, without steps. */
 static void set_wanted(struct client_turnover *to, uint32_t n)
 {
     client_pool_want(to->pool, n);
