@@ -3,12 +3,12 @@
 #include "measure/rows.h"
 
 #include "base/clock.h"
+#include "base/thread_start.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,18 +218,6 @@ static int allocate(struct rows *s)
     return 0;
 }
 
-static int start_writer(struct rows *s)
-{
-    sigset_t all, before;
-    int error;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&s->thread, NULL, write_rows, s);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error;
-}
-
 struct rows *rows_open(const struct rows_options *options)
 {
     struct rows *s = calloc(1, sizeof *s);
@@ -241,7 +229,7 @@ struct rows *rows_open(const struct rows_options *options)
     atomic_init(&s->may_wait, options->when_full == ROWS_BLOCK);
     s->most_per_write = most_per_write(options->fd);
     if (allocate(s) == 0)
-        error = start_writer(s);
+        error = thread_start(&s->thread, write_rows, s);
     if (error == 0)
         return s;
     release(s);

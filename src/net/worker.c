@@ -5,11 +5,11 @@
 #include "net/worker.h"
 
 #include "base/clock.h"
+#include "base/thread_start.h"
 #include "net/thread.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -190,17 +190,11 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* The main thread handles signals: a worker starts with all of them blocked. */
 static int create_thread(struct worker *w)
 {
-    sigset_t all, before;
+    const int error = thread_start(&w->thread, run, w);
     char name[16];
-    int error;
 
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&w->thread, NULL, run, w);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error == 0) {
         snprintf(name, sizeof name, "%.11s%u", w->ops->name, w->index % 1000);
         pthread_setname_np(w->thread, name);

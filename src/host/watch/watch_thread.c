@@ -4,10 +4,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/thread_start.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -63,19 +63,6 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* Signals are for the main thread. */
-static int start_without_signals(struct watch_thread *t)
-{
-    sigset_t all, before;
-    int error;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&t->thread, NULL, run, t);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error;
-}
-
 int watch_thread_start(struct watch_thread *t)
 {
     const struct watch_load none = {.has_begun = false};
@@ -86,7 +73,7 @@ int watch_thread_start(struct watch_thread *t)
     t->stop_fd = eventfd(0, EFD_CLOEXEC);
     if (t->stop_fd < 0)
         return -1;
-    error = start_without_signals(t);
+    error = thread_start(&t->thread, run, t);
     t->is_running = error == 0;
     if (error == 0)
         return 0;

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ * thread_start: starts a thread that gets no signals, which are for the main thread. */
+#ifndef TCPSCALER_BASE_THREAD_START_H
+#define TCPSCALER_BASE_THREAD_START_H
+
+#include <pthread.h>
+
+/* Like pthread_create(3), with all signals blocked in the new thread.  Returns 0 or an errno.
+ * Any thread. */
+int thread_start(pthread_t *thread, void *(*run)(void *arg), void *arg);
+
+#endif
