@@ -6,6 +6,7 @@
 #include "client/opts.h"
 #include "print_steps.h"
 #include "server/opts.h"
+#include "words_steps.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +21,7 @@
 
 #define N_OF(array) (sizeof(array) / sizeof *(array))
 
-enum { LINE_BYTES = 256, MOST_WORDS = 16, PATH_BYTES = 64 };
+enum { LINE_BYTES = 256, PATH_BYTES = 64 };
 
 static struct client_opts opts;
 static struct server_opts server;
@@ -49,17 +50,12 @@ static inline enum options_result parse_words(parser *parse, int argc, char **ar
     return result;
 }
 
-/* Parses the words of a line, separated by single blanks. */
 static inline enum options_result parse(parser *parse_with, const char *line)
 {
-    static char words[LINE_BYTES];
-    char *argv[MOST_WORDS] = {(char *)"tool"}, *rest = words;
-    int argc = 1;
+    static struct words words;
 
-    assert_in_range(snprintf(words, sizeof words, "%s", line), 0, LINE_BYTES - 1);
-    while (argc < MOST_WORDS - 1 && (argv[argc] = strsep(&rest, " ")) != NULL)
-        argc++;
-    return parse_words(parse_with, argc, argv);
+    words_split(&words, "tool", line);
+    return parse_words(parse_with, words.argc, words.argv);
 }
 
 static inline void write_file(const char *text)

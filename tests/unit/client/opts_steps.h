@@ -4,27 +4,18 @@
 #define TCPSCALER_TEST_OPTS_STEPS_H
 
 #include "client/opts.h"
-
-#include <stdio.h>
-#include <string.h>
-
-enum { MOST_WORDS = 32 };
+#include "words_steps.h"
 
 static struct client_opts opts;
 static char error[OPTIONS_ERROR_BYTES];
 
-/* Splits a line at blanks and parses it. */
 static enum options_result parse(const char *line)
 {
-    static char words[512];
-    char *argv[MOST_WORDS] = {(char *)"tcpclient"}, *rest = words;
-    int argc = 1;
+    static struct words words;
 
-    snprintf(words, sizeof words, "%s", line);
-    while (argc < MOST_WORDS - 1 && (argv[argc] = strsep(&rest, " ")) != NULL)
-        argc++;
+    words_split(&words, "tcpclient", line);
     error[0] = '\0';
-    return client_opts_parse(&opts, argc, argv, stdout, error);
+    return client_opts_parse(&opts, words.argc, words.argv, stdout, error);
 }
 
 #endif

@@ -7,6 +7,7 @@
 #include "config/options_help.h"
 #include "config/options_parse.h"
 #include "print_steps.h"
+#include "words_steps.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,7 @@
 #define FIELD(field) offsetof(struct settings, field)
 #define S            1000000000ull
 
-enum { LINE_BYTES = 512, MAX_WORDS = 16, HELP_WIDTH = 100 };
+enum { LINE_BYTES = 512, HELP_WIDTH = 100 };
 
 struct settings {
     bool flag;
@@ -58,9 +59,8 @@ struct run {
     struct options options;
     struct settings settings;
     unsigned char given[N_OF(rows)];
-    char line[LINE_BYTES];
-    char *argv[MAX_WORDS + 1];
-    int argc, first_operand;
+    struct words words;
+    int first_operand;
     enum options_result result;
     char error[OPTIONS_ERROR_BYTES];
     char *output;
@@ -83,17 +83,10 @@ static inline void init(struct run *r)
 /* Parses the words of a line, separated by single blanks. */
 static inline void parse(struct run *r, const char *line)
 {
-    char *rest = r->line;
-
-    assert_in_range(snprintf(r->line, LINE_BYTES, "tool %s", line), 0, LINE_BYTES - 1);
-    r->argc = 0;
-    while (rest != NULL && r->argc < MAX_WORDS)
-        r->argv[r->argc++] = strsep(&rest, " ");
-    assert_null(rest);
-    r->argv[r->argc] = NULL;
+    words_split(&r->words, "tool", line);
     free(r->output);
-    r->result = options_parse(&r->options, &r->settings, r->argc, r->argv, &r->first_operand,
-                              print_open(), r->error);
+    r->result = options_parse(&r->options, &r->settings, r->words.argc, r->words.argv,
+                              &r->first_operand, print_open(), r->error);
     r->output = print_close();
 }
 

@@ -23,7 +23,7 @@ static struct settings settings_after(const char *line)
     parse(&r, line);
     assert_int_equal(r.result, OPTIONS_RUN);
     assert_string_equal(r.output, "");
-    assert_int_equal(r.first_operand, r.argc);
+    assert_int_equal(r.first_operand, r.words.argc);
     free(r.output);
     return r.settings;
 }
@@ -97,7 +97,7 @@ static void a_text_is_borrowed_from_the_command_line(void **state)
     init(&r);
     parse(&r, "--text --flag");
     assert_int_equal(r.result, OPTIONS_RUN);
-    assert_ptr_equal(r.settings.text, r.argv[2]);
+    assert_ptr_equal(r.settings.text, r.words.argv[2]);
     assert_string_equal(r.settings.text, "--flag");
     assert_false(r.settings.flag);
     free(r.output);

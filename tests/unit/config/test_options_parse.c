@@ -68,8 +68,8 @@ static void operands_come_after_the_options(void **state)
         assert_int_equal(r.result, OPTIONS_RUN);
         assert_int_equal(r.settings.flag, cases[i].flag);
         for (; n < 2 && cases[i].operands[n] != NULL; n++)
-            assert_string_equal(r.argv[r.first_operand + n], cases[i].operands[n]);
-        assert_int_equal(r.argc - r.first_operand, n);
+            assert_string_equal(r.words.argv[r.first_operand + n], cases[i].operands[n]);
+        assert_int_equal(r.words.argc - r.first_operand, n);
         free(r.output);
     }
 }
@@ -108,8 +108,8 @@ static void each_parse_begins_anew(void **state)
         assert_int_equal(r.settings.counter, 1);
         assert_false(r.settings.flag);
         assert_int_equal(r.settings.port, 53);
-        assert_int_equal(r.argc - r.first_operand, 1);
-        assert_string_equal(r.argv[r.first_operand], "host");
+        assert_int_equal(r.words.argc - r.first_operand, 1);
+        assert_string_equal(r.words.argv[r.first_operand], "host");
         for (size_t k = 0; k < N_OF(rows); k++)
             assert_int_equal(r.given[k] != OPTIONS_NOWHERE, strcmp(rows[k].name, "counter") == 0 ||
                                                                 strcmp(rows[k].name, "port") == 0);

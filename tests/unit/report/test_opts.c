@@ -2,6 +2,8 @@
  * test_report_opts: the command lines of tcpreport, especially the start of the second group. */
 #include "report/opts.h"
 
+#include "words_steps.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,25 +11,16 @@
 
 #include <cmocka.h>
 
-enum { MOST_WORDS = 32 };
-
 static struct report_opts opts;
 static char error[OPTIONS_ERROR_BYTES];
 
-/* Splits a line at blanks and parses it. */
 static enum options_result parse(enum report_command command, const char *line)
 {
-    static char words[512];
-    static char *argv[MOST_WORDS]; /* the files stay there */
-    char *rest = words;
-    int argc = 0;
+    static struct words words; /* the files stay there */
 
-    snprintf(words, sizeof words, "%s", line);
-    while (argc < MOST_WORDS - 1 && (argv[argc] = strsep(&rest, " ")) != NULL)
-        argc++;
-    argv[argc] = NULL;
+    words_split(&words, NULL, line);
     error[0] = '\0';
-    return report_opts_parse(&opts, command, argc, argv, stdout, error);
+    return report_opts_parse(&opts, command, words.argc, words.argv, stdout, error);
 }
 
 static void assert_group(char **files, int n, const char *wanted)

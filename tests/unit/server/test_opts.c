@@ -3,6 +3,7 @@
 #include "server/opts.h"
 
 #include "server/config.h"
+#include "words_steps.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,22 +12,16 @@
 
 #include <cmocka.h>
 
-enum { MOST_WORDS = 32 };
-
 static struct server_opts opts;
 static char error[OPTIONS_ERROR_BYTES];
 
 static enum options_result parse(const char *line)
 {
-    static char words[256];
-    char *argv[MOST_WORDS] = {(char *)"tcpserver"}, *rest = words;
-    int argc = 1;
+    static struct words words;
 
-    snprintf(words, sizeof words, "%s", line);
-    while (*line != '\0' && argc < MOST_WORDS - 1 && (argv[argc] = strsep(&rest, " ")) != NULL)
-        argc++;
+    words_split(&words, "tcpserver", line);
     error[0] = '\0';
-    return server_opts_parse(&opts, argc, argv, stdout, error);
+    return server_opts_parse(&opts, words.argc, words.argv, stdout, error);
 }
 
 static void without_arguments_it_listens_on_4242_of_both_families(void **state)
