@@ -125,6 +125,9 @@ void tally_add_all(tally_count *into, const tally_count *from, size_t n);
 /* Adds every count of `from`. */
 void tally_merge(struct tally *into, const struct tally *from);
 
+/* Returns the number of queries sent, of all classes. */
+uint64_t tally_sent(const struct tally *t);
+
 /* Connections whose outcome is known. */
 uint64_t tally_connections_ended(const struct tally *t);
 

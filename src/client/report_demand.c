@@ -8,15 +8,6 @@
 
 enum { CLASS_TEXT_BYTES = 32 };
 
-static uint64_t sum_sent(const struct tally *t)
-{
-    uint64_t sum = 0;
-
-    for (int class = 0; class < TALLY_N_CLASSES; class ++)
-        sum += tally_get(&t->queries[class].sent);
-    return sum;
-}
-
 static uint64_t sum_unconnected(const struct tally *t)
 {
     uint64_t sum = 0;
@@ -101,7 +92,7 @@ static void print_keepalive(FILE *out, const struct client_result *r)
 void report_demand_text(FILE *out, const struct report_about *about, const struct client_result *r)
 {
     const struct tally_demand *d = &r->tally.demand;
-    const uint64_t n_sent = sum_sent(&r->tally), n_ended = sum_ended(d);
+    const uint64_t n_sent = tally_sent(&r->tally), n_ended = sum_ended(d);
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
 
     if (!about->config->on_demand)
@@ -168,7 +159,7 @@ void report_demand_json(struct json *j, const struct report_about *about,
                         const struct client_result *r)
 {
     const struct tally_demand *d = &r->tally.demand;
-    const uint64_t n_sent = sum_sent(&r->tally), n_ended = sum_ended(d);
+    const uint64_t n_sent = tally_sent(&r->tally), n_ended = sum_ended(d);
 
     if (!about->config->on_demand) {
         json_null(j, "on_demand");

@@ -17,6 +17,15 @@ void tally_merge(struct tally *into, const struct tally *from)
                   sizeof *into / sizeof(tally_count));
 }
 
+uint64_t tally_sent(const struct tally *t)
+{
+    uint64_t sum = 0;
+
+    for (int class = 0; class < TALLY_N_CLASSES; class ++)
+        sum += tally_get(&t->queries[class].sent);
+    return sum;
+}
+
 static uint64_t sum_outcomes(const tally_count counts[OUTCOME_N_PHASES][OUTCOME_N_REASONS])
 {
     uint64_t sum = 0;
@@ -95,15 +104,6 @@ const char *tally_check(const struct tally *t, uint64_t connections_asked, uint6
 
 /* --- connections on demand --- */
 
-static uint64_t sum_sent(const struct tally *t)
-{
-    uint64_t sum = 0;
-
-    for (int class = 0; class < TALLY_N_CLASSES; class ++)
-        sum += tally_get(&t->queries[class].sent);
-    return sum;
-}
-
 static uint64_t sum_answered(const struct tally *t)
 {
     uint64_t sum = 0;
@@ -124,9 +124,9 @@ const char *tally_check_demand(const struct tally *t, bool keepalive)
         return "connections requested on demand = attempted + withdrawn";
     if (tally_get(&d->opened) != ended)
         return "connections opened on demand = connections by queries carried";
-    if (sum_sent(t) != tally_get(&d->reused) + tally_get(&d->waited))
+    if (tally_sent(t) != tally_get(&d->reused) + tally_get(&d->waited))
         return "sent queries = on an open connection + after waiting for one";
-    if (sum_sent(t) != tally_get(&d->carried))
+    if (tally_sent(t) != tally_get(&d->carried))
         return "sent queries = queries carried by connections";
     if (keepalive && sum_answered(t) != tally_get(&d->keepalives) + tally_get(&d->no_keepalive) +
                                             tally_get(&d->bad_keepalive))

@@ -30,6 +30,14 @@ def runs_of(directory, *options):
             shutil.copy(client.json_path, f"{directory}/{i}.json")
 
 
+def two_runs_of_connections(directory):
+    """Two instances side by side, with the rows of their connections; their files are DIRECTORY/0.json, .hlog, .csv ..."""
+    runs_of(directory, *[["-r", 1000, "-t", 3, "-n", 50, "-s", i + 1, "--connections-out", f"{directory}/{i}.conn.csv"]
+                         for i in range(2)])
+    for i in range(2):
+        os.rename(f"{directory}/{i}.conn.csv", f"{directory}/{i}.csv")
+
+
 def change(path, **changes):
     with open(path) as f:
         result = json.load(f)

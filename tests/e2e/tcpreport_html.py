@@ -93,10 +93,7 @@ def problems(text):
 def two_runs():
     """The directory of the files of two instances that ran side by side. Read, never changed."""
     directory = os.path.dirname(temp_path("x"))
-    runs_of(directory, *[["-r", 1000, "-t", 3, "-n", 50, "-s", i + 1, "--connections-out",
-                          f"{directory}/{i}.conn.csv"] for i in range(2)])
-    for i in range(2):
-        os.rename(f"{directory}/{i}.conn.csv", f"{directory}/{i}.csv")
+    two_runs_of_connections(directory)
     return directory
 
 

@@ -65,10 +65,8 @@ CONTRASTS = """(() => {
 def page():
     """A page with every section, and with words that are hard to fit."""
     directory = os.path.dirname(temp_path("x"))
-    runs_of(directory, *[["-r", 1000, "-t", 3, "-n", 50, "-s", i + 1, "--connections-out",
-                          f"{directory}/{i}.conn.csv"] for i in range(2)])
+    two_runs_of_connections(directory)
     for i in range(2):
-        os.rename(f"{directory}/{i}.conn.csv", f"{directory}/{i}.csv")
         trials = [{"step": "double", "load": 10 ** k, "duration_s": 2, "class": "good" if k < 5 else "bad", "lost": k,
                    "reason": None if k < 5 else "p99<5ms", "p50_ns": 10 ** k, "p99_ns": 10 ** (k + 3)} for k in range(2, 7)]
         change(f"{directory}/{i}.json", target="a-long-name-without-any-end." * 4 + ":4242",

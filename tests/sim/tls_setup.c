@@ -4,6 +4,7 @@
 
 #include "tls_setup.h"
 
+#include "../unit/certificate.h"
 #include "base/rng.h"
 #include "net/tls_context.h"
 #include "peer_tls.h"
@@ -14,7 +15,6 @@
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -55,27 +55,6 @@ void tls_setup_begin(void)
 }
 
 /* --- certificate --- */
-
-/* Self-signed, of this century, for localhost. */
-static X509 *certificate_of(EVP_PKEY *key)
-{
-    X509 *x = X509_new();
-    X509_EXTENSION *names = X509V3_EXT_conf_nid(NULL, NULL, NID_subject_alt_name, "DNS:localhost");
-
-    LAW(x != NULL && names != NULL, "no certificate");
-    X509_set_version(x, X509_VERSION_3);
-    ASN1_INTEGER_set(X509_get_serialNumber(x), 1);
-    ASN1_TIME_set_string(X509_getm_notBefore(x), "20200101000000Z");
-    ASN1_TIME_set_string(X509_getm_notAfter(x), "20991231235959Z");
-    X509_NAME_add_entry_by_txt(X509_get_subject_name(x), "CN", MBSTRING_ASC,
-                               (const unsigned char *)"simulated", -1, -1, 0);
-    X509_set_issuer_name(x, X509_get_subject_name(x));
-    X509_set_pubkey(x, key);
-    X509_add_ext(x, names, -1);
-    X509_EXTENSION_free(names);
-    LAW(X509_sign(x, key, EVP_sha256()) > 0, "no signature");
-    return x;
-}
 
 /* Certificate and key in a file without a name.  Returns a path to it. */
 static const char *write_file(X509 *x, EVP_PKEY *key)
@@ -131,7 +110,8 @@ void tls_setup_prepare(void)
     tls_setup_begin();
     key = EVP_EC_gen("P-256");
     LAW(key != NULL, "no key");
-    x = certificate_of(key);
+    x = certificate_of(key, "simulated");
+    LAW(x != NULL, "no certificate");
     make_contexts(write_file(x, key));
     make_other_contexts(x, key);
     X509_free(x);

@@ -2,11 +2,11 @@
  * test_tls: a client and a server in memory: bytes in arbitrary pieces, resumption, errors. */
 #include "net/tls.h"
 
+#include "certificate.h"
 #include "net/tls_context.h"
 
 #include <openssl/ec.h>
 #include <openssl/pem.h>
-#include <openssl/x509v3.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,31 +43,10 @@ static FILE *open_new(char *name)
     return out;
 }
 
-/* A self-signed certificate for localhost. */
-static X509 *certificate_of(EVP_PKEY *key)
-{
-    X509 *x = X509_new();
-    X509_EXTENSION *names = X509V3_EXT_conf_nid(NULL, NULL, NID_subject_alt_name, "DNS:localhost");
-
-    assert_non_null(names);
-    X509_set_version(x, X509_VERSION_3);
-    ASN1_INTEGER_set(X509_get_serialNumber(x), 1);
-    X509_gmtime_adj(X509_getm_notBefore(x), -3600);
-    X509_gmtime_adj(X509_getm_notAfter(x), 3600);
-    X509_NAME_add_entry_by_txt(X509_get_subject_name(x), "CN", MBSTRING_ASC,
-                               (const unsigned char *)"test", -1, -1, 0);
-    X509_set_issuer_name(x, X509_get_subject_name(x));
-    X509_set_pubkey(x, key);
-    X509_add_ext(x, names, -1);
-    X509_EXTENSION_free(names);
-    assert_true(X509_sign(x, key, EVP_sha256()) > 0);
-    return x;
-}
-
 static int make_files(void **state)
 {
     EVP_PKEY *key = EVP_EC_gen("P-256");
-    X509 *x = certificate_of(key);
+    X509 *x = certificate_of(key, "test");
     FILE *cert_out = open_new(cert_file), *key_out = open_new(key_file);
 
     (void)state;
