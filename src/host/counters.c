@@ -2,6 +2,7 @@
  * host_counters: see host/counters.h. */
 #include "host/counters.h"
 
+#include "host/proc_number.h"
 #include "host/watch/netstat.h"
 
 #include <inttypes.h>
@@ -29,14 +30,10 @@ static void read_usage(struct host_counters *s)
 
 static void read_rss(struct host_counters *s)
 {
-    FILE *f = fopen("/proc/self/statm", "re");
-    uint64_t total, resident;
+    const uint64_t pages = proc_number("/proc/self/statm", "", 1);
 
-    if (f == NULL)
-        return;
-    if (fscanf(f, "%" SCNu64 " %" SCNu64, &total, &resident) == 2)
-        s->rss_bytes = resident * (uint64_t)sysconf(_SC_PAGESIZE);
-    fclose(f);
+    if (pages != PROC_NUMBER_UNKNOWN)
+        s->rss_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 /* "cpu  user nice system idle iowait irq softirq steal ..."; the guest fields that follow are
@@ -59,19 +56,12 @@ static void read_cpu(struct host_counters *s)
     fclose(f);
 }
 
-/* "TCP: inuse 5 orphan 0 tw 3 alloc 7 mem 1": in pages. */
 static void read_tcp_memory(struct host_counters *s)
 {
-    FILE *f = fopen("/proc/net/sockstat", "re");
-    char line[256];
-    uint64_t pages;
+    const uint64_t pages = proc_number_named("/proc/net/sockstat", "TCP:", " mem ");
 
-    if (f == NULL)
-        return;
-    while (fgets(line, sizeof line, f) != NULL)
-        if (sscanf(line, "TCP: inuse %*u orphan %*u tw %*u alloc %*u mem %" SCNu64, &pages) == 1)
-            s->tcp_memory_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
-    fclose(f);
+    if (pages != PROC_NUMBER_UNKNOWN)
+        s->tcp_memory_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 /* "protocol  size sockets  memory press ...", then "TCP 2304 5 1 no ...". */
@@ -96,16 +86,10 @@ static void read_tcp_pressures(struct host_counters *s)
 
 static void read_slab(struct host_counters *s)
 {
-    FILE *f = fopen("/proc/meminfo", "re");
-    char line[128];
-    uint64_t kib;
+    const uint64_t kib = proc_number("/proc/meminfo", "Slab:", 0);
 
-    if (f == NULL)
-        return;
-    while (fgets(line, sizeof line, f) != NULL)
-        if (sscanf(line, "Slab: %" SCNu64, &kib) == 1)
-            s->slab_bytes = kib * 1024;
-    fclose(f);
+    if (kib != PROC_NUMBER_UNKNOWN)
+        s->slab_bytes = kib * 1024;
 }
 
 void host_counters_read(struct host_counters *s)

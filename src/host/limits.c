@@ -4,6 +4,7 @@
 
 #include "base/textfile.h"
 #include "host/meminfo.h"
+#include "host/proc_number.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,54 +15,12 @@
 
 enum { MOST_PROC_BYTES = 1 << 22 };
 
-/* The nth number (from 0) after `head` in the first line of a file that begins with it. */
-static uint64_t read_number(const char *path, const char *head, unsigned nth)
-{
-    char line[512];
-    uint64_t value = HOST_LIMITS_UNKNOWN;
-    FILE *f = fopen(path, "re");
-
-    if (f == NULL)
-        return HOST_LIMITS_UNKNOWN;
-    while (value == HOST_LIMITS_UNKNOWN && fgets(line, sizeof line, f) != NULL) {
-        const char *at = line + strlen(head);
-        int n_read = 0;
-
-        if (strncmp(line, head, strlen(head)) != 0)
-            continue;
-        for (unsigned i = 0; i <= nth; i++, at += n_read)
-            if (sscanf(at, " %" SCNu64 "%n", &value, &n_read) != 1) {
-                fclose(f);
-                return HOST_LIMITS_UNKNOWN;
-            }
-    }
-    fclose(f);
-    return value;
-}
-
 static uint64_t read_sysctl(const char *name, unsigned nth)
 {
     char path[128];
 
     snprintf(path, sizeof path, "/proc/sys/%s", name);
-    return read_number(path, "", nth);
-}
-
-/* The number after its name in a line, as in "TCP: inuse 5 orphan 0 tw 3 mem 1". */
-static uint64_t read_named(const char *path, const char *head, const char *name)
-{
-    char line[512], *at;
-    uint64_t value = HOST_LIMITS_UNKNOWN;
-    FILE *f = fopen(path, "re");
-
-    if (f == NULL)
-        return HOST_LIMITS_UNKNOWN;
-    while (fgets(line, sizeof line, f) != NULL)
-        if (strncmp(line, head, strlen(head)) == 0 && (at = strstr(line, name)) != NULL &&
-            sscanf(at + strlen(name), "%" SCNu64, &value) != 1)
-            value = HOST_LIMITS_UNKNOWN;
-    fclose(f);
-    return value;
+    return proc_number(path, "", nth);
 }
 
 static bool may_bind_privileged(void)
@@ -148,7 +107,7 @@ static uint64_t soft_limit(int resource)
 static uint64_t read_address_space(void)
 {
     const uint64_t limit = soft_limit(RLIMIT_AS);
-    const uint64_t mapped_kib = read_number("/proc/self/status", "VmSize:", 0);
+    const uint64_t mapped_kib = proc_number("/proc/self/status", "VmSize:", 0);
 
     if (limit == HOST_LIMITS_UNKNOWN || mapped_kib == HOST_LIMITS_UNKNOWN)
         return limit;
@@ -163,7 +122,7 @@ static void read_memory(struct host_limits *host)
     host->address_space_bytes = read_address_space();
     host->thread_stack_bytes = soft_limit(RLIMIT_STACK);
     host->tcp_pages_max = read_sysctl("net/ipv4/tcp_mem", 2);
-    host->tcp_pages_used = read_named("/proc/net/sockstat", "TCP:", " mem ");
+    host->tcp_pages_used = proc_number_named("/proc/net/sockstat", "TCP:", " mem ");
 }
 
 /* Below 0: this network namespace shares the host's table. */
@@ -186,7 +145,7 @@ static void read_tcp(struct host_limits *host)
     host->last_ephemeral_port = read_sysctl("net/ipv4/ip_local_port_range", 1);
     host->first_unprivileged_port = read_sysctl("net/ipv4/ip_unprivileged_port_start", 0);
     host->may_bind_privileged = may_bind_privileged();
-    host->sockets_in_time_wait = read_named("/proc/net/sockstat", "TCP:", " tw ");
+    host->sockets_in_time_wait = proc_number_named("/proc/net/sockstat", "TCP:", " tw ");
     host->time_wait_buckets = read_sysctl("net/ipv4/tcp_max_tw_buckets", 0);
     host->orphans_max = read_sysctl("net/ipv4/tcp_max_orphans", 0);
     host->somaxconn = read_sysctl("net/core/somaxconn", 0);
