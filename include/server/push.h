@@ -16,6 +16,7 @@
 #define TCPSCALER_SERVER_PUSH_H
 
 #include "base/rng.h"
+#include "net/alarm.h"
 #include "protocol/push_message.h"
 #include "server/conn.h"
 #include "workload/pacer.h"
@@ -48,8 +49,7 @@ struct server_push {
     uint32_t paced_n;     /* subscribers that the pacer's rate is based on: this worker's ... */
     uint64_t paced_n_all; /* ... and all workers' */
     struct rng rng;
-    int timer_fd;
-    struct event timer_event; /* next message */
+    struct alarm alarm; /* next message */
     uint64_t clock_id, realtime_offset_ns, offset_read_ns;
     /* Current turn. */
     struct server_due due[SERVER_PUSH_TURN];

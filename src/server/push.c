@@ -4,11 +4,10 @@
 
 #include "base/clock.h"
 #include "net/thread.h"
+#include "net/worker.h"
 #include "server/io.h"
 
 #include <stdlib.h>
-#include <sys/timerfd.h>
-#include <unistd.h>
 
 enum { FIRST_CAPACITY = 64 };
 
@@ -40,12 +39,8 @@ int server_push_init(struct server_conns *conns, uint32_t worker_index)
     rng_seed(&p->rng, SEED, worker_index);
     push_pattern_fill(&p->pattern);
     p->clock_id = clock_identity();
-    p->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    if (p->timer_fd < 0)
-        return -1;
-    /* lower priority than the sockets: a worker that is late must still accept and close */
-    event_assign(&p->timer_event, conns->base, p->timer_fd, EV_READ | EV_PERSIST, on_timer, conns);
-    return event_add(&p->timer_event, NULL);
+    /* not before the sockets: a worker that is late must still accept and close */
+    return alarm_init(&p->alarm, conns->base, WORKER_PRIORITY_SOCKET, on_timer, conns);
 }
 
 void server_push_free(struct server_conns *conns)
@@ -54,10 +49,7 @@ void server_push_free(struct server_conns *conns)
 
     if (p == NULL)
         return;
-    if (event_initialized(&p->timer_event))
-        event_del(&p->timer_event);
-    if (p->timer_fd >= 0)
-        close(p->timer_fd);
+    alarm_free(&p->alarm);
     free(p->subscribers);
     free(p);
     conns->push = NULL;
@@ -65,14 +57,12 @@ void server_push_free(struct server_conns *conns)
 
 /* --- pacing --- */
 
-/* Setting the timer also clears an expiration that was not read. */
 static void arm_timer(struct server_push *p)
 {
-    struct itimerspec at = {0};
-
     if (p->pacer.next_ns != PACER_NEVER)
-        at.it_value = clock_timespec(p->pacer.next_ns);
-    timerfd_settime(p->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
+        alarm_set(&p->alarm, p->pacer.next_ns);
+    else
+        alarm_clear(&p->alarm);
 }
 
 /* Moves the next constant arrival to the new rate by stretching the rest of the gap. */

@@ -8,7 +8,6 @@
 #ifndef TCPSCALER_CLIENT_WORKER_CONNECT_H
 #define TCPSCALER_CLIENT_WORKER_CONNECT_H
 
-#include "client/worker/alarm.h"
 #include "client/worker/pool.h"
 #include "client/worker/send.h"
 #include "client/worker/slots.h"
@@ -16,6 +15,7 @@
 #include "client/worker/stage.h"
 #include "client/worker/transport.h"
 #include "client/worker/tuples.h"
+#include "net/alarm.h"
 #include "workload/pacer.h"
 
 #include <event2/event_struct.h>
@@ -35,9 +35,9 @@ struct client_connect {
     uint64_t due_ns;        /* when the connection being opened was due; 0: not on schedule */
     uint64_t full_until_ns; /* with connect_arrival: last time that the window was full */
     struct event due_event;
-    struct client_alarm alarm; /* with connect_arrival: replaces due_event */
-    bool awaits_arrival;       /* the alarm is set */
-    uint32_t *again;           /* ring of n_conns: slots to reopen */
+    struct alarm alarm;  /* with connect_arrival: replaces due_event */
+    bool awaits_arrival; /* the alarm is set */
+    uint32_t *again;     /* ring of n_conns: slots to reopen */
     uint32_t first_again, n_again;
     bool was_again; /* the last connection opened was a reopened one */
     uint32_t n_in_window;

@@ -47,7 +47,7 @@ static bool wait_for_rate(struct client_connect *cc)
         return false;
     }
     if (arrives(cc)) {
-        client_alarm_set(&cc->alarm, cc->pacer.next_ns);
+        alarm_set(&cc->alarm, cc->pacer.next_ns);
         cc->awaits_arrival = true;
         return true;
     }
@@ -259,7 +259,7 @@ static void on_arrival(evutil_socket_t fd, short what, void *arg)
 {
     struct client_connect *cc = arg;
 
-    client_alarm_clear(&cc->alarm);
+    alarm_clear(&cc->alarm);
     cc->awaits_arrival = false;
     on_due(fd, what, arg);
 }
@@ -297,8 +297,9 @@ int client_connect_init(struct client_connect *cc)
     client_tuples_init(&cc->tuples, t->config, t->first_conn, t->n_conns, again);
     t->figures->connect_window = window > 0 ? window : 1;
     cc->unlimited = client_config_opens_all(t->config);
-    if (arrives(cc) && (client_arrival_init(t->figures, t->n_conns) != 0 ||
-                        client_alarm_init(&cc->alarm, t->base, on_arrival, cc) != 0))
+    if (arrives(cc) &&
+        (client_arrival_init(t->figures, t->n_conns) != 0 ||
+         alarm_init(&cc->alarm, t->base, WORKER_PRIORITY_TIMER, on_arrival, cc) != 0))
         return -1;
     evtimer_assign(&cc->due_event, t->base, on_due, cc);
     return 0;
@@ -306,7 +307,7 @@ int client_connect_init(struct client_connect *cc)
 
 void client_connect_free(struct client_connect *cc)
 {
-    client_alarm_free(&cc->alarm);
+    alarm_free(&cc->alarm);
     free(cc->again);
     client_tuples_free(&cc->tuples);
 }
@@ -323,7 +324,7 @@ void client_connect_begin_no_more(struct client_connect *cc)
 {
     cc->stopped = true;
     event_del(&cc->due_event);
-    client_alarm_clear(&cc->alarm);
+    alarm_clear(&cc->alarm);
 }
 
 /* --- ends --- */

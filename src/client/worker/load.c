@@ -5,9 +5,6 @@
 #include "base/clock.h"
 #include "net/worker.h"
 
-#include <sys/timerfd.h>
-#include <unistd.h>
-
 /* Polling the sockets takes about 1 us; when the next arrival is closer than this, only the clock
  * is read.  After a sleep the caches are cold, and polling and preparing the query take longer: at
  * 100 queries/s the median send lag was 5.5 us with 2 us, 2.1 us with 6 us. */
@@ -28,22 +25,16 @@ int client_load_init(struct client_load *l)
     evtimer_assign(&l->drain_event, t->base, on_drain_end, l);
     evtimer_assign(&l->rest_event, t->base, on_nothing_to_read, l);
     event_priority_set(&l->rest_event, WORKER_PRIORITY_IDLE);
-    l->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    if (l->timer_fd < 0)
-        return -1;
-    event_assign(&l->timer_event, t->base, l->timer_fd, EV_READ | EV_PERSIST, on_timer, l);
-    event_priority_set(&l->timer_event, WORKER_PRIORITY_TIMER);
-    return event_add(&l->timer_event, NULL);
+    return alarm_init(&l->alarm, t->base, WORKER_PRIORITY_TIMER, on_timer, l);
 }
 
 void client_load_free(struct client_load *l)
 {
-    if (!event_initialized(&l->timer_event))
+    if (!l->alarm.is_open)
         return;
-    event_del(&l->timer_event);
+    alarm_free(&l->alarm);
     event_del(&l->rest_event);
     event_del(&l->drain_event);
-    close(l->timer_fd);
 }
 
 /* --- timers --- */
@@ -71,13 +62,11 @@ static uint64_t ahead_ns(struct client_load *l)
                : wakeup_ahead_ns(&l->wakeup, l->span->now_ns);
 }
 
-/* Setting the timer also clears an expiration that was not read, which saves a read(2) per turn.
- * The timer expires early, by the time that the worker busy-waits; during the busy-wait it is
+/* The timer expires early, by the time that the worker busy-waits; during the busy-wait it is
  * disarmed. */
 static void arm_timer(struct client_load *l)
 {
     const uint64_t next_ns = next_turn_ns(l);
-    struct itimerspec at = {0};
 
     l->due->is_sooner = false;
     l->ahead_ns = ahead_ns(l);
@@ -85,9 +74,10 @@ static void arm_timer(struct client_load *l)
     if (next_ns != PACER_NEVER &&
         (l->ahead_ns == 0 || is_farther(next_ns, l->span->now_ns, l->ahead_ns))) {
         l->timer_ns = next_ns - l->ahead_ns;
-        at.it_value = clock_timespec(l->timer_ns);
+        alarm_set(&l->alarm, l->timer_ns);
+    } else {
+        alarm_clear(&l->alarm);
     }
-    timerfd_settime(l->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
 /* --- a turn: queue what is due, then send it --- */
@@ -172,14 +162,6 @@ static bool may_take_turn(const struct client_load *l)
     return l->span->now_ns >= l->rest_until_ns;
 }
 
-/* Otherwise it would fire again before the sockets are polled. */
-static void stop_timer(struct client_load *l)
-{
-    static const struct itimerspec off;
-
-    timerfd_settime(l->timer_fd, 0, &off, NULL);
-}
-
 static void on_timer(evutil_socket_t fd, short what, void *arg)
 {
     struct client_load *l = arg;
@@ -193,11 +175,11 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
     }
     l->asleep = false;
     if (l->span->now_ns < next_turn_ns(l)) {
-        stop_timer(l); /* busy-waits for the remaining time */
+        alarm_clear(&l->alarm); /* busy-waits for the remaining time */
     } else if (may_take_turn(l)) {
         take_turn(l);
     } else {
-        stop_timer(l);
+        alarm_clear(&l->alarm); /* otherwise it would fire again before the sockets are polled */
         event_active(&l->rest_event, EV_TIMEOUT, 0);
     }
 }
