@@ -51,6 +51,11 @@ bool output_is_stdout(const struct output *o);
  * errno. */
 int output_begin(struct output *o);
 
+/* Continues a regular file other than stdout in a new file of the same name, beginning with `head`
+ * (base/reopen.h); no-op if not open.  On failure prints a line on stderr and keeps the old file.
+ */
+void output_reopen(struct output *o, const char *head);
+
 /* Returns the descriptor to write to, for another program; -1 with errno on failure. */
 int output_fd(struct output *o);
 

@@ -3,6 +3,7 @@
 #include "base/output.h"
 
 #include "base/log.h"
+#include "base/reopen.h"
 #include "base/writing.h"
 
 #include <errno.h>
@@ -251,6 +252,14 @@ int output_begin(struct output *o)
     if (o->fd < 0 || is_stdout(o) || fstat(o->fd, &status) != 0 || !S_ISREG(status.st_mode))
         return 0;
     return ftruncate(o->fd, 0);
+}
+
+void output_reopen(struct output *o, const char *head)
+{
+    if (o->fd < 0 || is_stdout(o)) /* not open, or a file that is replaced anyway */
+        return;
+    if (fflush(o->stream) != 0 || reopen(o->fd, o->name, head) != 0)
+        log_error("--%s: cannot reopen '%s': %s", o->option, o->name, strerror(errno));
 }
 
 /* --- ending --- */

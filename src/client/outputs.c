@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/reopen.h"
 #include "measure/hlog.h"
 #include "measure/rows_format.h"
 
@@ -65,11 +64,9 @@ int client_outputs_open(struct client_outputs *out, const struct client_opts *o)
 
 void client_outputs_reopen(struct client_outputs *out, const struct client_opts *o)
 {
-    if (o->output != NULL && reopen(out->rows.fd, o->output, ROWS_HEADER) != 0)
-        log_error("--output: cannot reopen '%s': %s", o->output, strerror(errno));
-    if (out->hlog.stream != NULL && o->hlog != NULL &&
-        reopen(out->hlog.fd, o->hlog, out->hlog_head) != 0)
-        log_error("--hlog: cannot reopen '%s': %s", o->hlog, strerror(errno));
+    output_reopen(&out->rows, ROWS_HEADER);
+    if (o->hlog != NULL) /* not that of the page */
+        output_reopen(&out->hlog, out->hlog_head);
 }
 
 int client_outputs_begin_hlog(struct client_outputs *out)

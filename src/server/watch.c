@@ -141,12 +141,8 @@ static void on_hangup(evutil_socket_t number, short what, void *arg)
         shutdown_request(number);
         return;
     }
-    if (s->json.stream != NULL && reopen(s->json.fd, s->opts.json, NULL) != 0)
-        log_error("--json: cannot reopen '%s': %s", s->opts.json, strerror(errno));
-    if (s->connections.stream != NULL &&
-        reopen(s->connections.fd, s->opts.connections_out, SERVER_LISTING_HEADER) != 0)
-        log_error("--connections-out: cannot reopen '%s': %s", s->opts.connections_out,
-                  strerror(errno));
+    output_reopen(&s->json, NULL);
+    output_reopen(&s->connections, SERVER_LISTING_HEADER);
 }
 
 static void on_snapshot(evutil_socket_t number, short what, void *arg)

@@ -195,6 +195,23 @@ def test_snapshots_of_the_server_replace_one_another():
             check_equal(json.load(f)["active"], 2, "active, in the old one")
 
 
+def test_stdout_in_a_file_is_not_reopened():
+    """Its name is "-", which is that of no file."""
+    path = temp_path("stdout.json")
+    named_dash = os.path.join(os.path.dirname(path), "-")
+    with Manager(temp_path("notify")) as manager, open(path, "w") as out:
+        server = spawn([TCPSERVER, "--quiet", "--json", "-", "0"], stdout=out,
+                       stderr=subprocess.DEVNULL, cwd=os.path.dirname(path))
+        check_equal(manager.told(), "READY=1", "first datagram")
+        server.send_signal(signal.SIGHUP)
+        server.send_signal(signal.SIGUSR1)
+        wait_for(lambda: has_bytes(path, 0) or os.path.exists(named_dash), "a snapshot")
+        server.send_signal(signal.SIGTERM)
+        check_equal(server.wait(60), 0, "exit code")
+    check(not os.path.exists(named_dash), "no file named '-'")
+    check(has_bytes(path, 0), "the report is in the file")
+
+
 def test_a_terminal_that_goes_ends_the_run_with_its_report():
     with Server() as server:
         master, slave = pty.openpty()

@@ -56,7 +56,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    static const char *const names[] = {"a", "b", "c", "a.tmp"};
+    static const char *const names[] = {"a", "b", "c", "a.tmp", "-"};
     char path[PATH_BYTES];
 
     (void)state;
@@ -351,6 +351,53 @@ static void a_reader_that_is_gone_is_an_error_and_all_lines_are_lost(void **stat
     assert_int_equal(output_close(&o), -1);
 }
 
+static void a_reopened_output_continues_in_a_new_file(void **state)
+{
+    struct output o = OUTPUT_CLOSED;
+    char a[PATH_BYTES], b[PATH_BYTES];
+
+    (void)state;
+    output_reopen(&o, "head\n"); /* not open: no effect */
+    assert_int_equal(output_open_log(&o, "json", path_of(a, "a")), 0);
+    assert_int_equal(output_begin(&o), 0);
+    fputs("old", o.stream);
+    assert_int_equal(rename(a, path_of(b, "b")), 0);
+    output_reopen(&o, "head\n");
+    fputs("new", o.stream);
+    assert_int_equal(output_close(&o), 0);
+    assert_content(b, "old");
+    assert_content(a, "head\nnew");
+}
+
+/* Its name is "-": that of no file. */
+static void stdout_is_not_reopened(void **state)
+{
+    const int kept = dup(STDOUT_FILENO);
+    struct output o;
+    char a[PATH_BYTES];
+    int file, opened, closed = -1;
+
+    (void)state;
+    fflush(stdout);
+    assert_int_equal(chdir(directory), 0);
+    file = open(path_of(a, "a"), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    dup2(file, STDOUT_FILENO);
+    opened = output_open_log(&o, "json", "-");
+    if (opened == 0) {
+        output_reopen(&o, NULL);
+        fputs("whole", o.stream);
+        closed = output_close(&o);
+    }
+    dup2(kept, STDOUT_FILENO); /* before the first assert, which may print */
+    close(kept);
+    close(file);
+    assert_int_equal(chdir("/"), 0);
+    assert_int_equal(opened, 0);
+    assert_int_equal(closed, 0);
+    assert_content(a, "whole");
+    assert_int_equal(access(path_of(a, "-"), F_OK), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -366,6 +413,8 @@ int main(void)
         cmocka_unit_test(text_that_nobody_reads_is_kept_and_written_later),
         cmocka_unit_test(lines_beyond_what_is_kept_are_lost_and_counted),
         cmocka_unit_test(a_reader_that_is_gone_is_an_error_and_all_lines_are_lost),
+        cmocka_unit_test(a_reopened_output_continues_in_a_new_file),
+        cmocka_unit_test(stdout_is_not_reopened),
     };
 
     signal(SIGPIPE, SIG_IGN);
