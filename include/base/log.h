@@ -6,10 +6,19 @@
 #define TCPSCALER_BASE_LOG_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 /* Prints at most about 1,000 characters.  Returns -1, so that a failing function can return its
  * result. */
 __attribute__((format(printf, 1, 2))) int log_error(const char *format, ...);
+
+/* The stream of all messages, including reports on stderr: stderr, unless replaced.  Never print to
+ * stderr itself: a slow reader could block it (base/output.h). */
+FILE *log_stream(void);
+
+/* Replaces the stream; NULL: stderr.  The caller closes the previous one.  Call it while no other
+ * thread prints. */
+void log_set_stream(FILE *stream);
 
 /* Whether stderr is a terminal that supports control sequences (TERM is set and not "dumb"). */
 bool log_can_erase(void);

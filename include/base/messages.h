@@ -17,7 +17,7 @@ enum messages_patience {
 
 #define MESSAGES_PATIENCE_NS 1000000000ull
 
-/* Replaces stdio's stderr.  Call it before other threads exist. */
+/* Makes log_stream() such a stream.  Call it before other threads exist. */
 void messages_take_stderr(void);
 
 /* Any thread. */

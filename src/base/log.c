@@ -11,6 +11,18 @@
 
 enum { LINE_BYTES = 1024 };
 
+static FILE *replacement; /* of stderr; NULL: none */
+
+FILE *log_stream(void)
+{
+    return replacement != NULL ? replacement : stderr;
+}
+
+void log_set_stream(FILE *stream)
+{
+    replacement = stream;
+}
+
 bool log_can_erase(void)
 {
     const char *terminal = getenv("TERM");
@@ -31,7 +43,7 @@ int log_error(const char *format, ...)
         if ((unsigned char)*c < 0x20 || *c == 0x7f)
             *c = '?';
     /* on a terminal, the line may hold a progress line */
-    fprintf(stderr, "%s%s: %s\n", log_can_erase() ? "\r\033[K" : "", program_invocation_short_name,
-            line);
+    fprintf(log_stream(), "%s%s: %s\n", log_can_erase() ? "\r\033[K" : "",
+            program_invocation_short_name, line);
     return -1;
 }

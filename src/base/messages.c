@@ -2,6 +2,7 @@
  * messages: see base/messages.h. */
 #include "base/messages.h"
 
+#include "base/log.h"
 #include "base/writing.h"
 
 #include <errno.h>
@@ -103,7 +104,7 @@ void messages_take_stderr(void)
     if (stream == NULL)
         return;
     (void)setvbuf(stream, line, _IOLBF, sizeof line);
-    stderr = stream; /* a variable in glibc: all parts print messages to it */
+    log_set_stream(stream);
 }
 
 void messages_set_patience(enum messages_patience p)
@@ -115,9 +116,9 @@ size_t messages_offer(const char *text, size_t n_bytes)
 {
     size_t n_written;
 
-    flockfile(stderr);
-    fflush(stderr);
+    flockfile(log_stream());
+    fflush(log_stream());
     n_written = write_text(text, n_bytes);
-    funlockfile(stderr);
+    funlockfile(log_stream());
     return n_written;
 }

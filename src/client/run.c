@@ -170,7 +170,7 @@ static void on_snapshot(evutil_socket_t number, short what, void *arg)
     (void)number;
     (void)what;
     if (r->settings->stats_in_place && r->settings->stats_interval_ns > 0)
-        progress_show_in_place(stderr, NULL, 0);
+        progress_show_in_place(log_stream(), NULL, 0);
     client_run_show_progress(r, false);
 }
 
@@ -252,7 +252,7 @@ static int lead(struct client_run_state *r)
     unwatch(r);
     client_control_end(&r->control);
     if (r->settings->stats_in_place && r->settings->stats_interval_ns > 0)
-        progress_show_in_place(stderr, NULL, 0);
+        progress_show_in_place(log_stream(), NULL, 0);
     client_workers_join(&r->workers);
     if (r->settings->connections != NULL)
         client_workers_print_connections(&r->workers, r->settings->connections,

@@ -3,6 +3,7 @@
 #include "client/run_progress.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "client/sweep.h"
 
 #include <stdio.h>
@@ -28,9 +29,9 @@ static void show_progress(struct client_run_state *r, const struct tally *now, b
         return;
     progress_print(out, &r->progress, now);
     if (fclose(out) == 0 && in_place)
-        progress_show_in_place(stderr, text, columns() - 1);
+        progress_show_in_place(log_stream(), text, columns() - 1);
     else if (text != NULL)
-        fprintf(stderr, "%s\n", text);
+        fprintf(log_stream(), "%s\n", text);
     free(text);
 }
 

@@ -77,7 +77,7 @@ static void warn(const struct client_session *s)
                              (s->opts.kernel_ts == CLIENT_KERNEL_TS_YES ? FEATURE_STAMPS : 0));
     }
     if (s->opts.verbose > 0)
-        preflight_report_text(stderr, "", &s->plan.preflight);
+        preflight_report_text(log_stream(), "", &s->plan.preflight);
 }
 
 /* --- run --- */

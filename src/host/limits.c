@@ -95,20 +95,22 @@ static void read_cgroup(struct host_limits *host)
     cgroup_memory_close(&memory);
 }
 
-static uint64_t soft_limit(int resource)
-{
-    struct rlimit limit;
+/* Not read or not set: unlimited. */
+static const struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
 
-    return getrlimit((__rlimit_resource_t)resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY
-               ? limit.rlim_cur
-               : HOST_LIMITS_UNKNOWN;
+static uint64_t soft_limit(const struct rlimit *limit)
+{
+    return limit->rlim_cur != RLIM_INFINITY ? limit->rlim_cur : HOST_LIMITS_UNKNOWN;
 }
 
 static uint64_t read_address_space(void)
 {
-    const uint64_t limit = soft_limit(RLIMIT_AS);
     const uint64_t mapped_kib = proc_number("/proc/self/status", "VmSize:", 0);
+    struct rlimit address_space = unlimited;
+    uint64_t limit;
 
+    (void)getrlimit(RLIMIT_AS, &address_space);
+    limit = soft_limit(&address_space);
     if (limit == HOST_LIMITS_UNKNOWN || mapped_kib == HOST_LIMITS_UNKNOWN)
         return limit;
     return limit > mapped_kib * 1024 ? limit - mapped_kib * 1024 : 0;
@@ -116,11 +118,14 @@ static uint64_t read_address_space(void)
 
 static void read_memory(struct host_limits *host)
 {
+    struct rlimit stack = unlimited;
+
+    (void)getrlimit(RLIMIT_STACK, &stack);
     host->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     host->memory_available_bytes = read_memory_left(host->page_bytes);
     read_cgroup(host);
     host->address_space_bytes = read_address_space();
-    host->thread_stack_bytes = soft_limit(RLIMIT_STACK);
+    host->thread_stack_bytes = soft_limit(&stack);
     host->tcp_pages_max = read_sysctl("net/ipv4/tcp_mem", 2);
     host->tcp_pages_used = proc_number_named("/proc/net/sockstat", "TCP:", " mem ");
 }

@@ -2,6 +2,8 @@
  * sock: see net/sock.h. */
 #include "net/sock.h"
 
+#include <time.h> /* linux/errqueue.h uses struct timespec without declaring it */
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/errqueue.h>

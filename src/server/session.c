@@ -199,15 +199,16 @@ static void announce(const struct server *s)
     if (s->opts.quiet)
         return;
     warn_of_lacks(s);
-    fprintf(stderr, "%s: listening on %s, %" PRIu32 " threads%s, room for %s connections\n",
+    fprintf(log_stream(), "%s: listening on %s, %" PRIu32 " threads%s, room for %s connections\n",
             program_invocation_short_name, s->address_text, s->plan.n_workers,
             is_open_ended(s) ? " (more when their fd tables are full)" : "",
             units_format_count(a, s->opts.max_connections > 0 ? s->opts.max_connections
                                                               : s->plan.room));
     if (s->opts.control != NULL)
-        fprintf(stderr, "%s: control at %s\n", program_invocation_short_name, s->opts.control);
+        fprintf(log_stream(), "%s: control at %s\n", program_invocation_short_name,
+                s->opts.control);
     if (s->opts.verbose > 0)
-        fprintf(stderr,
+        fprintf(log_stream(),
                 "%s: fd limit %s per %s; accept queue %" PRIu64
                 " per thread, at most %s (net.core.somaxconn); libevent %s (%s)\n",
                 program_invocation_short_name, units_format_known(b, s->plan.host.nofile),
@@ -236,7 +237,7 @@ static int report(struct server *s)
     const int failed = close_connections(s);
 
     if (!s->opts.quiet)
-        server_report_text(stderr, &s->result);
+        server_report_text(log_stream(), &s->result);
     if (s->json.stream != NULL) {
         if (output_begin(&s->json) != 0)
             log_error("--json: cannot truncate '%s': %s", s->opts.json, strerror(errno));

@@ -71,7 +71,7 @@ static void on_stats(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     server_watch_collect(s);
-    server_report_line(stderr, &s->result, &s->previous, now_ns - s->previous_ns);
+    server_report_line(log_stream(), &s->result, &s->previous, now_ns - s->previous_ns);
     memcpy(&s->previous, &s->result.total, sizeof s->previous);
     s->previous_ns = now_ns;
 }
@@ -152,7 +152,7 @@ static void on_snapshot(evutil_socket_t number, short what, void *arg)
     (void)number;
     (void)what;
     server_watch_collect(s);
-    server_report_text(stderr, &s->result);
+    server_report_text(log_stream(), &s->result);
     if (s->json.stream != NULL)
         put_json(s);
 }

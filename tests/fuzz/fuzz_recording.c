@@ -2,6 +2,7 @@
  * fuzz_recording: arbitrary files of a run, as tcpreport reads them: a result, a histogram log,
  * rows, connections; a line of ---- separates two files of one run.  They are rejected with one
  * line on stderr, or their contents are consistent. */
+#include "base/log.h"
 #include "file.h"
 #include "report/recording.h"
 #include "report/result.h"
@@ -88,15 +89,15 @@ static void check_run(struct recording *r)
 static size_t load(struct recordings *all, size_t n_files, int *status)
 {
     char *const names[N_FILES] = {paths[0], paths[1]};
-    FILE *const old = stderr;
     char *said = NULL;
     size_t n_bytes = 0, n_lines = 0;
+    FILE *out = open_memstream(&said, &n_bytes);
 
-    stderr = open_memstream(&said, &n_bytes);
-    REQUIRE(stderr != NULL);
+    REQUIRE(out != NULL);
+    log_set_stream(out);
     *status = recordings_load(all, names, n_files);
-    REQUIRE(fclose(stderr) == 0);
-    stderr = old;
+    log_set_stream(NULL);
+    REQUIRE(fclose(out) == 0);
     for (size_t i = 0; i < n_bytes; i++)
         n_lines += said[i] == '\n';
     free(said);

@@ -2,6 +2,8 @@
  * test_messages: what stderr gets whose reader does not read, and that nobody waits forever. */
 #include "base/messages.h"
 
+#include "base/log.h"
+
 #include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
@@ -19,7 +21,6 @@
 
 static int reading, n_filled; /* the pipe that is stderr: full, up to n_filled bytes */
 static int kept;              /* the real one */
-static FILE *kept_stream;
 
 /* Fills the pipe with pages, as long as they fit. */
 static int set_up(void **state)
@@ -29,7 +30,6 @@ static int set_up(void **state)
 
     (void)state;
     kept = dup(STDERR_FILENO);
-    kept_stream = stderr;
     if (pipe(ends) != 0 || dup2(ends[1], STDERR_FILENO) != STDERR_FILENO)
         return -1;
     close(ends[1]);
@@ -46,8 +46,8 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    fclose(stderr);
-    stderr = kept_stream;
+    fclose(log_stream());
+    log_set_stream(NULL);
     (void)dup2(kept, STDERR_FILENO);
     close(kept);
     close(reading);
@@ -83,22 +83,22 @@ static void lost_lines_are_counted_and_said(void **state)
 {
     (void)state;
     messages_set_patience(MESSAGES_NEVER);
-    fputs("one\ntwo\n", stderr);
-    fputs("three\n", stderr);
+    fputs("one\ntwo\n", log_stream());
+    fputs("three\n", log_stream());
     make_room();
-    fputs("four\n", stderr);
-    fputs("five\n", stderr);
+    fputs("four\n", log_stream());
+    fputs("five\n", log_stream());
     assert_text("test_messages: lines lost because nobody read stderr: 3\nfour\nfive\n");
 }
 
 static void a_message_waits_only_briefly(void **state)
 {
     (void)state;
-    fputs("one\n", stderr); /* ends */
+    fputs("one\n", log_stream()); /* ends */
     for (int i = 0; i < 10000; i++)
-        fputs("two\n", stderr); /* waits no more */
+        fputs("two\n", log_stream()); /* waits no more */
     make_room();
-    fputs("three\n", stderr);
+    fputs("three\n", log_stream());
     assert_text("test_messages: lines lost because nobody read stderr: 10001\nthree\n");
 }
 
@@ -111,14 +111,14 @@ static void lost_lines_are_said_behind_a_message_that_had_to_wait(void **state)
 
     (void)state;
     messages_set_patience(MESSAGES_NEVER);
-    fputs("one\n", stderr);
+    fputs("one\n", log_stream());
     messages_set_patience(MESSAGES_UNTIL_SHUTDOWN);
     reader = fork(); /* makes room while this process waits */
     if (reader == 0) {
         make_room();
         _exit(0);
     }
-    fputs("two\n", stderr);
+    fputs("two\n", log_stream());
     assert_int_equal(waitpid(reader, NULL, 0), reader);
     n_filled = 0;
     read_text(text);
@@ -147,14 +147,14 @@ static void a_text_is_taken_whole_or_in_part(void **state)
     messages_set_patience(MESSAGES_NEVER);
     n = messages_offer(text, sizeof text);
     assert_in_range(n, PIPE_BUF, sizeof text - 1);
-    fputs("lost\n", stderr);
+    fputs("lost\n", log_stream());
     while (n > 0) {
         const ssize_t n_read = read(reading, text, n < PIPE_BUF ? n : PIPE_BUF);
 
         assert_true(n_read > 0);
         n -= (size_t)n_read;
     }
-    fputs("next\n", stderr);
+    fputs("next\n", log_stream());
     assert_text("\ntest_messages: lines lost because nobody read stderr: 1\nnext\n");
 }
 

@@ -184,7 +184,8 @@ static int fail_to_end(struct output *o)
 
     fputs("end", o->stream);
     assert_int_equal(dup2(read_only, o->fd), o->fd);
-    assert_int_equal(fflush(o->stream), EOF);
+    (void)fflush(o->stream); /* C libraries differ in what it returns */
+    assert_int_equal(o->error, EBADF);
     assert_int_equal(dup2(kept, o->fd), o->fd);
     close(read_only);
     close(kept);
