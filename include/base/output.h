@@ -33,10 +33,10 @@ struct output {
         .fd = -1                                                                                   \
     }
 
-/* Opens `name`, which keeps its content until output_begin(), a document's until it is complete.
- * Waits until a FIFO has a reader.  Returns 0; or -1 after one line on stderr if it cannot be
- * opened, stdout was closed when the program started, or another output is the same file (a
- * terminal included; /dev/null and the like may be shared). */
+/* Opens `name`, which keeps its content until output_begin(), a document's until it is complete;
+ * NULL: opens nothing.  Waits until a FIFO has a reader.  Returns 0; or -1 after one line on stderr
+ * if it cannot be opened, stdout was closed when the program started, or another output is the same
+ * file (a terminal included; /dev/null and the like may be shared). */
 int output_open_document(struct output *o, const char *option, const char *name);
 int output_open_log(struct output *o, const char *option, const char *name);
 
@@ -47,9 +47,9 @@ bool output_is(const char *name, const char *other);
 bool output_is_stdout(const struct output *o);
 
 /* Starts over: empties what is written of a document, or a log that is a regular file other than
- * stdout.  Call it once all outputs are open and before the first write.  Returns 0, or -1 with
- * errno. */
-int output_begin(struct output *o);
+ * stdout.  Call it once all outputs are open and before the first write.  No-op if not open.
+ * Returns 0, or -1 after one line on stderr. */
+int output_begin(const struct output *o);
 
 /* Continues a regular file other than stdout in a new file of the same name, beginning with `head`
  * (base/reopen.h); no-op if not open.  On failure prints a line on stderr and keeps the old file.

@@ -215,6 +215,8 @@ static int release(struct output *o)
 
 static int open_output(struct output *o)
 {
+    if (o->name == NULL)
+        return 0;
     if (o->is_document && !is_stdout(o))
         o->replacement = replacement_of(o->name);
     if (o->replacement == NULL)
@@ -245,13 +247,21 @@ int output_open_log(struct output *o, const char *option, const char *name)
     return open_output(o);
 }
 
-int output_begin(struct output *o)
+/* Returns 0, or -1 with errno. */
+static int empty(const struct output *o)
 {
     struct stat status;
 
     if (o->fd < 0 || is_stdout(o) || fstat(o->fd, &status) != 0 || !S_ISREG(status.st_mode))
         return 0;
     return ftruncate(o->fd, 0);
+}
+
+int output_begin(const struct output *o)
+{
+    if (empty(o) != 0)
+        return log_error("--%s: cannot write '%s': %s", o->option, o->name, strerror(errno));
+    return 0;
 }
 
 void output_reopen(struct output *o, const char *head)
@@ -294,7 +304,7 @@ static int complete(struct output *o)
 static void discard(struct output *o)
 {
     if (o->replacement == NULL)
-        (void)output_begin(o);
+        (void)empty(o);
     else if (o->fd >= 0)
         replacement_cancel(o->replacement, o->fd);
     if (o->replacement != NULL)

@@ -7,19 +7,8 @@
 #include "measure/hlog.h"
 #include "measure/rows_format.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int open_document(struct output *o, const char *option, const char *name)
-{
-    return name == NULL ? 0 : output_open_document(o, option, name);
-}
-
-static int open_log(struct output *o, const char *option, const char *name)
-{
-    return name == NULL ? 0 : output_open_log(o, option, name);
-}
 
 static int open_rows(struct output *o, const struct client_opts *opts)
 {
@@ -31,14 +20,7 @@ static int open_rows(struct output *o, const struct client_opts *opts)
 
 int client_outputs_open_json(struct client_outputs *out, const struct client_opts *o)
 {
-    return open_document(&out->json, "json", o->json);
-}
-
-static int begin_output(struct output *o)
-{
-    if (output_begin(o) != 0)
-        return log_error("--%s: cannot write '%s': %s", o->option, o->name, strerror(errno));
-    return 0;
+    return output_open_document(&out->json, "json", o->json);
 }
 
 int client_outputs_open(struct client_outputs *out, const struct client_opts *o)
@@ -49,15 +31,16 @@ int client_outputs_open(struct client_outputs *out, const struct client_opts *o)
     if (o->hlog != NULL && !hlog_is_available())
         return log_error("--hlog: this program was built without zlib");
     if (client_outputs_open_json(out, o) != 0 || open_rows(&out->rows, o) != 0 ||
-        open_log(&out->hlog, "hlog", out->hlog_name != NULL ? out->hlog_name : o->hlog) != 0 ||
-        open_document(&out->hgrm, "hgrm", o->hgrm) != 0 ||
-        open_document(&out->connections, "connections-out", o->connections_out) != 0 ||
-        open_document(&out->trials, "find-out", o->find_out) != 0 ||
-        open_document(&out->sweep, "sweep-out", o->sweep_out) != 0 ||
-        open_document(&out->page, "report", o->report) != 0)
+        output_open_log(&out->hlog, "hlog", out->hlog_name != NULL ? out->hlog_name : o->hlog) !=
+            0 ||
+        output_open_document(&out->hgrm, "hgrm", o->hgrm) != 0 ||
+        output_open_document(&out->connections, "connections-out", o->connections_out) != 0 ||
+        output_open_document(&out->trials, "find-out", o->find_out) != 0 ||
+        output_open_document(&out->sweep, "sweep-out", o->sweep_out) != 0 ||
+        output_open_document(&out->page, "report", o->report) != 0)
         return -1;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (begin_output(all[i]) != 0)
+        if (output_begin(all[i]) != 0)
             return -1;
     return 0;
 }

@@ -71,8 +71,8 @@ static int record(struct watch *w, struct output *file, uint64_t duration_ns)
     struct watch_series series = {0};
     int failed = sample(w, &series, duration_ns);
 
-    if (!failed && output_begin(file) != 0)
-        failed = log_error("--json: cannot write '%s': %s", file->name, strerror(errno));
+    if (!failed)
+        failed = output_begin(file);
     if (!failed)
         print_json(file->stream, w, &series);
     if (output_close(file) != 0)

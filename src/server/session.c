@@ -36,24 +36,16 @@ static int check_plan(const struct server *s)
 
 static int open_json(struct server *s)
 {
-    if (s->opts.json == NULL)
-        return 0;
-    if (output_open_document(&s->json, "json", s->opts.json) != 0)
-        return -1;
-    if (output_begin(&s->json) != 0)
-        return log_error("--json: cannot write '%s': %s", s->opts.json, strerror(errno));
-    return 0;
+    return output_open_document(&s->json, "json", s->opts.json) != 0 ? -1 : output_begin(&s->json);
 }
 
 static int open_connections(struct server *s)
 {
     if (s->opts.connections_out == NULL)
         return 0;
-    if (output_open_log(&s->connections, "connections-out", s->opts.connections_out) != 0)
+    if (output_open_log(&s->connections, "connections-out", s->opts.connections_out) != 0 ||
+        output_begin(&s->connections) != 0)
         return -1;
-    if (output_begin(&s->connections) != 0)
-        return log_error("--connections-out: cannot write '%s': %s", s->opts.connections_out,
-                         strerror(errno));
     if (server_listing_begin(&s->connections) != 0)
         return log_error("out of memory");
     s->plan.config.listing = &s->listing;
@@ -239,8 +231,7 @@ static int report(struct server *s)
     if (!s->opts.quiet)
         server_report_text(log_stream(), &s->result);
     if (s->json.stream != NULL) {
-        if (output_begin(&s->json) != 0)
-            log_error("--json: cannot truncate '%s': %s", s->opts.json, strerror(errno));
+        (void)output_begin(&s->json);
         server_report_json(s->json.stream, &s->result);
     }
     return output_close(&s->json) == 0 && failed == 0 ? SERVER_EXIT_DONE : SERVER_EXIT_REPORT_LOST;

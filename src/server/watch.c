@@ -7,7 +7,6 @@
 #include "base/reopen.h"
 #include "base/shutdown.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>

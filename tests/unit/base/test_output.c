@@ -3,6 +3,8 @@
  * not read.  Waiting for readers is tested with the programs (tests/e2e/unread_outputs.py). */
 #include "base/output.h"
 
+#include "output_steps.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,53 +19,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-enum { PATH_BYTES = 128 };
-
-static char directory[] = "/tmp/test-output-XXXXXX";
-
-static const char *path_of(char *path, const char *name)
-{
-    snprintf(path, PATH_BYTES, "%s/%s", directory, name);
-    return path;
-}
-
-static void put(const char *path, const char *text)
-{
-    FILE *out = fopen(path, "w");
-
-    assert_non_null(out);
-    fputs(text, out);
-    assert_int_equal(fclose(out), 0);
-}
-
-static void assert_content(const char *path, const char *expected)
-{
-    char text[256] = "";
-    FILE *in = fopen(path, "r");
-
-    assert_non_null(in);
-    text[fread(text, 1, sizeof text - 1, in)] = '\0';
-    fclose(in);
-    assert_string_equal(text, expected);
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    return mkdtemp(directory) != NULL ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    static const char *const names[] = {"a", "b", "c", "a.tmp", "-"};
-    char path[PATH_BYTES];
-
-    (void)state;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        unlink(path_of(path, names[i]));
-    return rmdir(directory);
-}
 
 static void a_log_keeps_its_content_until_it_begins(void **state)
 {
@@ -352,53 +307,6 @@ static void a_reader_that_is_gone_is_an_error_and_all_lines_are_lost(void **stat
     assert_int_equal(output_close(&o), -1);
 }
 
-static void a_reopened_output_continues_in_a_new_file(void **state)
-{
-    struct output o = OUTPUT_CLOSED;
-    char a[PATH_BYTES], b[PATH_BYTES];
-
-    (void)state;
-    output_reopen(&o, "head\n"); /* not open: no effect */
-    assert_int_equal(output_open_log(&o, "json", path_of(a, "a")), 0);
-    assert_int_equal(output_begin(&o), 0);
-    fputs("old", o.stream);
-    assert_int_equal(rename(a, path_of(b, "b")), 0);
-    output_reopen(&o, "head\n");
-    fputs("new", o.stream);
-    assert_int_equal(output_close(&o), 0);
-    assert_content(b, "old");
-    assert_content(a, "head\nnew");
-}
-
-/* Its name is "-": that of no file. */
-static void stdout_is_not_reopened(void **state)
-{
-    const int kept = dup(STDOUT_FILENO);
-    struct output o;
-    char a[PATH_BYTES];
-    int file, opened, closed = -1;
-
-    (void)state;
-    fflush(stdout);
-    assert_int_equal(chdir(directory), 0);
-    file = open(path_of(a, "a"), O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    dup2(file, STDOUT_FILENO);
-    opened = output_open_log(&o, "json", "-");
-    if (opened == 0) {
-        output_reopen(&o, NULL);
-        fputs("whole", o.stream);
-        closed = output_close(&o);
-    }
-    dup2(kept, STDOUT_FILENO); /* before the first assert, which may print */
-    close(kept);
-    close(file);
-    assert_int_equal(chdir("/"), 0);
-    assert_int_equal(opened, 0);
-    assert_int_equal(closed, 0);
-    assert_content(a, "whole");
-    assert_int_equal(access(path_of(a, "-"), F_OK), -1);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -414,8 +322,6 @@ int main(void)
         cmocka_unit_test(text_that_nobody_reads_is_kept_and_written_later),
         cmocka_unit_test(lines_beyond_what_is_kept_are_lost_and_counted),
         cmocka_unit_test(a_reader_that_is_gone_is_an_error_and_all_lines_are_lost),
-        cmocka_unit_test(a_reopened_output_continues_in_a_new_file),
-        cmocka_unit_test(stdout_is_not_reopened),
     };
 
     signal(SIGPIPE, SIG_IGN);

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ * test_output_reopen: outputs that are not requested, started over, or continued in a new file. */
+#include "base/output.h"
+
+#include "base/log.h"
+#include "output_steps.h"
+#include "print_steps.h"
+
+#include <fcntl.h>
+
+/* Of an option that was not given. */
+static void without_a_name_nothing_is_opened(void **state)
+{
+    struct output o;
+
+    (void)state;
+    assert_int_equal(output_open_document(&o, "json", NULL), 0);
+    assert_null(o.stream);
+    assert_int_equal(output_begin(&o), 0);
+    assert_int_equal(output_close(&o), 0);
+}
+
+static void a_file_that_cannot_be_emptied_is_named(void **state)
+{
+    char a[PATH_BYTES], expected[PATH_BYTES + 80], *said;
+    struct output o;
+    int read_only;
+
+    (void)state;
+    unlink(path_of(a, "a"));
+    assert_int_equal(output_open_log(&o, "json", a), 0);
+    read_only = open(a, O_RDONLY);
+    assert_int_equal(dup2(read_only, o.fd), o.fd);
+    log_set_stream(print_open());
+    assert_int_equal(output_begin(&o), -1);
+    log_set_stream(NULL);
+    said = print_close();
+    snprintf(expected, sizeof expected, "--json: cannot write '%s': Invalid argument\n", a);
+    assert_has(said, expected);
+    free(said);
+    close(read_only);
+    assert_int_equal(output_close(&o), 0);
+}
+
+static void a_reopened_output_continues_in_a_new_file(void **state)
+{
+    struct output o = OUTPUT_CLOSED;
+    char a[PATH_BYTES], b[PATH_BYTES];
+
+    (void)state;
+    output_reopen(&o, "head\n"); /* not open: no effect */
+    assert_int_equal(output_open_log(&o, "json", path_of(a, "a")), 0);
+    assert_int_equal(output_begin(&o), 0);
+    fputs("old", o.stream);
+    assert_int_equal(rename(a, path_of(b, "b")), 0);
+    output_reopen(&o, "head\n");
+    fputs("new", o.stream);
+    assert_int_equal(output_close(&o), 0);
+    assert_content(b, "old");
+    assert_content(a, "head\nnew");
+}
+
+/* Its name is "-": that of no file. */
+static void stdout_is_not_reopened(void **state)
+{
+    const int kept = dup(STDOUT_FILENO);
+    struct output o;
+    char a[PATH_BYTES];
+    int file, opened, closed = -1;
+
+    (void)state;
+    fflush(stdout);
+    assert_int_equal(chdir(directory), 0);
+    file = open(path_of(a, "a"), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    dup2(file, STDOUT_FILENO);
+    opened = output_open_log(&o, "json", "-");
+    if (opened == 0) {
+        output_reopen(&o, NULL);
+        fputs("whole", o.stream);
+        closed = output_close(&o);
+    }
+    dup2(kept, STDOUT_FILENO); /* before the first assert, which may print */
+    close(kept);
+    close(file);
+    assert_int_equal(chdir("/"), 0);
+    assert_int_equal(opened, 0);
+    assert_int_equal(closed, 0);
+    assert_content(a, "whole");
+    assert_int_equal(access(path_of(a, "-"), F_OK), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_name_nothing_is_opened),
+        cmocka_unit_test(a_file_that_cannot_be_emptied_is_named),
+        cmocka_unit_test(a_reopened_output_continues_in_a_new_file),
+        cmocka_unit_test(stdout_is_not_reopened),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
