@@ -24,10 +24,12 @@ struct arrivals_config {
     size_t n_segments;
     uint64_t seed;
     bool random;            /* otherwise round-robin */
-    uint32_t n_connections; /* of all workers; >= n_workers */
+    uint32_t n_connections; /* of all workers; >= n_workers, or `takes` is NULL */
     uint32_t n_workers, worker;
     bool none_at_start; /* see struct pacer_config */
-    /* Borrowed: one flag per worker, set if it takes arrivals; set for this one. */
+    double part;        /* likewise */
+    /* Borrowed: one flag per worker, set if it takes arrivals; set for this one.  NULL: all take
+     * theirs, and this one has connections. */
     const bool *takes;
 };
 

@@ -41,6 +41,8 @@ struct pacer_config {
     uint32_t worker;                      /* w < W */
     uint64_t seed;
     bool none_at_start; /* constant: leave out the arrival at the very start */
+    /* Of the rates, if several pacers share the schedule, each with its own connections; 0: all. */
+    double part;
 };
 
 struct pacer {
@@ -48,7 +50,8 @@ struct pacer {
     struct rng rng;
     uint64_t start_ns;
     uint64_t next_ns;      /* the next arrival, absolute; PACER_NEVER when the schedule is over */
-    double share;          /* Poisson: this worker's part of the rate, n_w / N */
+    double share;          /* Poisson: this worker's part of the rate, n_w / N, of `part` */
+    double step;           /* constant: arrivals of the schedule from one of the part to the next */
     uint64_t round;        /* constant: arrivals of the finished rounds of N */
     uint64_t card;         /* constant: position within the round */
     double target;         /* arrivals of the unit process up to and including the next one */

@@ -78,6 +78,7 @@ uint64_t arrivals_start(struct arrivals *a, const struct arrivals_config *config
         .segments = config->segments,
         .n_segments = config->n_segments,
         .none_at_start = config->none_at_start,
+        .part = config->part,
         .n_connections = config->n_connections,
         .n_workers = 1,
         .seed = config->seed,
@@ -90,8 +91,10 @@ uint64_t arrivals_start(struct arrivals *a, const struct arrivals_config *config
         arrivals_first_connection(config->n_connections, config->n_workers, config->worker + 1);
     a->connection = config->n_connections - a->step; /* round-robin: connection 0 comes first */
     for (uint32_t w = 0; w < config->n_workers; w++) {
-        a->taker += w < config->worker && config->takes[w];
-        a->n_takers += config->takes[w];
+        const bool takes = config->takes == NULL || config->takes[w];
+
+        a->taker += w < config->worker && takes;
+        a->n_takers += takes;
     }
     rng_seed(&a->rng, config->seed, STREAM_SELECT);
     pacer_start(&a->pacer, &pacing, start_ns);

@@ -64,12 +64,16 @@ static double draw_gap(struct pacer *p)
 
 void pacer_start(struct pacer *p, const struct pacer_config *config, uint64_t start_ns)
 {
-    *p = (struct pacer){.config = *config, .start_ns = start_ns, .card = config->worker};
+    const double part = config->part > 0 ? config->part : 1;
+
+    *p = (struct pacer){
+        .config = *config, .start_ns = start_ns, .card = config->worker, .step = 1 / part};
     rng_seed(&p->rng, config->seed, config->worker);
     p->share =
+        part *
         (double)pacer_connections_of(config->n_connections, config->n_workers, config->worker) /
         (double)config->n_connections;
-    p->target = config->arrival == PACER_POISSON ? draw_gap(p) : (double)p->card;
+    p->target = config->arrival == PACER_POISSON ? draw_gap(p) : (double)p->card * p->step;
     set_next(p);
     if (config->none_at_start && p->target == 0)
         pacer_advance(p);
@@ -88,7 +92,7 @@ static void step(struct pacer *p)
         p->card = c->worker;
         p->round += c->n_connections;
     }
-    p->target = (double)(p->round + p->card);
+    p->target = (double)(p->round + p->card) * p->step;
 }
 
 void pacer_advance_by(struct pacer *p, uint64_t n)

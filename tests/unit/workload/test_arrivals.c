@@ -174,6 +174,25 @@ static void the_number_of_arrivals_passed_adds_up(void **state)
         assert_int_equal(a.pacer.next_ns, (n - 1) * 1000000); /* one per millisecond */
 }
 
+/* A few connections, dealt to more workers: some have none. */
+static void arrivals_may_have_fewer_connections_than_workers_if_each_takes_its_own(void **state)
+{
+    uint32_t n_taken = 0;
+
+    (void)state;
+    for (uint32_t w = 0; w < 3; w++) {
+        struct arrivals_config config = config_of(PACER_CONSTANT, false, 7, w, NULL);
+        struct arrivals a;
+
+        config.n_connections = 3;
+        arrivals_start(&a, &config, 0);
+        for (int k = 0; k < 100; k++, arrivals_advance(&a), n_taken++)
+            assert_int_equal(a.connection, w);
+        assert_in_range(a.pacer.next_ns, 300000000, 302000000); /* one in three */
+    }
+    assert_int_equal(n_taken, 300);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -183,6 +202,7 @@ int main(void)
         cmocka_unit_test(round_robin_takes_each_connection_once_in_a_round),
         cmocka_unit_test(round_robin_leaves_no_worker_idle_for_long),
         cmocka_unit_test(the_number_of_arrivals_passed_adds_up),
+        cmocka_unit_test(arrivals_may_have_fewer_connections_than_workers_if_each_takes_its_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

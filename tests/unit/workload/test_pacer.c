@@ -242,6 +242,40 @@ static void the_start_only_shifts_a_schedule(void **state)
     }
 }
 
+/* The arrivals of a part are those of a schedule with that part of the rates. */
+static void parts_of_a_schedule_are_schedules_of_their_own(void **state)
+{
+    static const struct pacer_segment whole[] = {{S, 0, 1000}, {S, 1000, 1000}, {S, 1000, 200}};
+    static const double parts[] = {0.7, 0.25, 0.05};
+    unsigned n_all = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        struct pacer_segment scaled[3];
+
+        for (int k = 0; k < 3; k++)
+            scaled[k] =
+                (struct pacer_segment){whole[k].duration_ns, whole[k].rate_begin_qps * parts[i],
+                                       whole[k].rate_end_qps * parts[i]};
+        for (int arrival = PACER_POISSON; arrival <= PACER_CONSTANT; arrival++) {
+            const struct pacer_config of_its_own =
+                config_of((enum pacer_arrival)arrival, scaled, 3);
+            struct pacer_config c = config_of((enum pacer_arrival)arrival, whole, 3);
+            struct pacer p, q;
+
+            c.part = parts[i];
+            pacer_start(&p, &c, START);
+            for (pacer_start(&q, &of_its_own, START); q.next_ns != PACER_NEVER;
+                 pacer_advance(&p), pacer_advance(&q)) {
+                assert_in_range(p.next_ns + 1 - q.next_ns, 0, 2);
+                n_all += arrival == PACER_CONSTANT;
+            }
+            assert_int_equal(p.next_ns, PACER_NEVER);
+        }
+    }
+    assert_in_range(n_all, 2100, 2102); /* each part begins with an arrival at the start */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +288,7 @@ int main(void)
         cmocka_unit_test(poisson_gaps_are_exponential),
         cmocka_unit_test(a_seed_and_a_worker_determine_the_poisson_schedule),
         cmocka_unit_test(the_start_only_shifts_a_schedule),
+        cmocka_unit_test(parts_of_a_schedule_are_schedules_of_their_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
