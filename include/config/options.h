@@ -29,6 +29,7 @@ enum option_kind {
     OPTION_TEXT,     /* non-empty; const char *, borrowed from argv or the settings' text */
     /* One of `choices`; int, its index; without `argument` may have no value: yes. */
     OPTION_CHOICE,
+    OPTION_SECTION, /* may be repeated, has settings of its own; struct options_sections */
     /* on the command line only: */
     OPTION_PROFILE, /* names a built-in text of settings; const char * */
     OPTION_CONFIG,  /* names a file of settings; const char * */

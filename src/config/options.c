@@ -4,6 +4,7 @@
 
 #include "base/endpoint.h"
 #include "base/units.h"
+#include "config/options_section.h"
 #include "config/suggest.h"
 
 #include <assert.h>
@@ -123,6 +124,7 @@ static int set(const struct option_row *row, const char *value, void *field)
             return -1;
         *(int *)field = choice;
         return 0;
+    case OPTION_SECTION: /* options_set() */
     case OPTION_HEADING:
     case OPTION_HELP:
     case OPTION_VERSION:
@@ -191,6 +193,22 @@ static void describe_accepted(const struct option_row *row, char *text)
     }
 }
 
+/* On the command line, or in a file as an option. */
+static int add_section(struct options *o, struct options_sections *all,
+                       const struct option_row *row, const char *value, enum options_place place,
+                       char *error)
+{
+    const struct options_section section = {.option = row->name, .text = value};
+
+    if (options_section_add(all, place, &section) != 0) {
+        snprintf(error, OPTIONS_ERROR_BYTES, "%s: expected at most %d", row->name,
+                 OPTIONS_SECTION_MOST);
+        return -1;
+    }
+    o->given[row - o->rows] = (unsigned char)place;
+    return 0;
+}
+
 int options_set(struct options *o, void *settings, const struct option_row *row, const char *value,
                 enum options_place place, char *error)
 {
@@ -201,6 +219,8 @@ int options_set(struct options *o, void *settings, const struct option_row *row,
         snprintf(error, OPTIONS_ERROR_BYTES, "%s: missing value %s", row->name, row->argument);
         return -1;
     }
+    if (row->kind == OPTION_SECTION)
+        return add_section(o, field, row, value, place, error);
     if (set(row, value, field) != 0) {
         describe_accepted(row, accepted);
         snprintf(error, OPTIONS_ERROR_BYTES, "%s: invalid value '%.80s': expected %s", row->name,
@@ -295,6 +315,8 @@ static size_t field_bytes(enum option_kind kind)
         return sizeof(const char *);
     case OPTION_CHOICE:
         return sizeof(int);
+    case OPTION_SECTION:
+        return sizeof(struct options_sections);
     case OPTION_HEADING:
     case OPTION_HELP:
     case OPTION_VERSION:

@@ -48,15 +48,76 @@ static int read_line(struct options *o, void *settings, enum options_place place
     return options_set(o, settings, row, parts.value, place, reason);
 }
 
+/* Takes the section that begins with this line.  Returns the number of lines behind the header; -1
+ * with the reason. */
+static int take_section(struct options *o, void *settings, enum options_place place, char *header,
+                        unsigned line, char **rest, char *reason)
+{
+    struct options_section section = {.file = o->texts[place].name, .line = line};
+    const struct option_row *row;
+    char *option, *name, *lines;
+    unsigned n;
+
+    if (options_section_cut_header(header, &option, &name, reason) != 0)
+        return -1;
+    row = options_row(o, option);
+    if (row == NULL || row->kind != OPTION_SECTION) {
+        snprintf(reason, OPTIONS_ERROR_BYTES, "[%.80s]: unknown section: see --help", option);
+        return -1;
+    }
+    n = options_section_cut_lines(rest, &lines);
+    section.option = row->name;
+    section.name = name;
+    section.text = lines;
+    if (options_section_add((void *)((char *)settings + row->offset), place, &section) != 0) {
+        snprintf(reason, OPTIONS_ERROR_BYTES, "%s: expected at most %d", row->name,
+                 OPTIONS_SECTION_MOST);
+        return -1;
+    }
+    o->given[row - o->rows] = (unsigned char)place;
+    return (int)n;
+}
+
 int options_read_text(struct options *o, void *settings, enum options_place place, char *error)
 {
     const struct options_text *t = &o->texts[place];
     char *rest = t->text, *line, reason[OPTIONS_ERROR_BYTES];
 
     _Static_assert(CONFLINE_ERROR_BYTES <= OPTIONS_ERROR_BYTES, "one buffer serves both");
-    for (unsigned number = 1; (line = strsep(&rest, "\n")) != NULL; number++)
-        if (read_line(o, settings, place, line, reason) != 0)
+    for (unsigned number = 1; (line = strsep(&rest, "\n")) != NULL; number++) {
+        const int n = options_section_is_header(line)
+                          ? take_section(o, settings, place, line, number, &rest, reason)
+                          : read_line(o, settings, place, line, reason);
+
+        if (n < 0)
             return refuse(t, number, reason, error);
+        number += (unsigned)n;
+    }
+    return 0;
+}
+
+static int refuse_setting(const struct options_section *s, unsigned line, const char *reason,
+                          char *error)
+{
+    if (s->file != NULL)
+        snprintf(error, OPTIONS_ERROR_BYTES, "%.80s:%u: %.220s", s->file, line, reason);
+    else
+        snprintf(error, OPTIONS_ERROR_BYTES, "--%s: %.280s", s->option, reason);
+    return -1;
+}
+
+int options_read_section(const struct options_section *section, char *text, struct options *table,
+                         void *settings, char *error)
+{
+    const enum options_place place = section->file != NULL ? OPTIONS_FILE : OPTIONS_COMMAND_LINE;
+    char *line, reason[OPTIONS_ERROR_BYTES];
+    unsigned number = section->line;
+
+    while ((line = strsep(&text, section->file != NULL ? "\n" : ",")) != NULL) {
+        number++;
+        if (read_line(table, settings, place, line, reason) != 0)
+            return refuse_setting(section, number, reason, error);
+    }
     return 0;
 }
 
@@ -128,6 +189,39 @@ static const char *format(const struct option_row *row, const void *field, char 
     }
 }
 
+/* Prints a section in the form of a file. */
+static void print_section(FILE *out, const struct options_section *s)
+{
+    fprintf(out, "\n[%s%s%s]\n", s->option, s->name != NULL ? " " : "",
+            s->name != NULL ? s->name : "");
+    for (const char *c = s->text; *c != '\0'; c++)
+        fputc(*c == ',' && s->file == NULL ? '\n' : *c, out);
+    if (s->text[0] != '\0' && s->text[strlen(s->text) - 1] != '\n')
+        fputc('\n', out);
+}
+
+/* Behind all else: a section ends with the text. */
+static void print_sections(const struct options *o, const void *settings, FILE *out)
+{
+    for (size_t i = 0; i < o->n_rows; i++) {
+        const struct options_sections *all =
+            (const void *)((const char *)settings + o->rows[i].offset);
+
+        for (unsigned k = 0; o->rows[i].kind == OPTION_SECTION && k < all->n; k++)
+            print_section(out, &all->items[k]);
+    }
+}
+
+void options_print_given(const struct options *o, const void *settings, FILE *out)
+{
+    char buffer[NUMBER_BYTES];
+
+    for (size_t i = 0; i < o->n_rows; i++)
+        if (o->given[i] != OPTIONS_NOWHERE)
+            confline_print(out, o->rows[i].name,
+                           format(&o->rows[i], (const char *)settings + o->rows[i].offset, buffer));
+}
+
 void options_print_config(const struct options *o, const void *settings, FILE *out)
 {
     char buffer[NUMBER_BYTES];
@@ -138,7 +232,7 @@ void options_print_config(const struct options *o, const void *settings, FILE *o
 
         if (row->kind == OPTION_HEADING)
             fprintf(out, "%s# %s\n", i > 0 ? "\n" : "", row->name);
-        if (!options_is_setting(row))
+        if (!options_is_setting(row) || row->kind == OPTION_SECTION)
             continue;
         value = format(row, (const char *)settings + row->offset, buffer);
         if (o->given[i] != OPTIONS_NOWHERE)
@@ -150,4 +244,5 @@ void options_print_config(const struct options *o, const void *settings, FILE *o
             confline_print(out, row->name, value);
         }
     }
+    print_sections(o, settings, out);
 }

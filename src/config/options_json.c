@@ -3,8 +3,11 @@
 #include "config/options_json.h"
 
 #include "base/json.h"
+#include "config/confline.h"
+#include "config/options_section.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void put_choice(struct json *j, const struct option_row *row, int choice)
@@ -15,6 +18,35 @@ static void put_choice(struct json *j, const struct option_row *row, int choice)
         json_string(j, row->name, text);
     else
         json_null(j, row->name);
+}
+
+/* An object with the values as they were given. */
+static void put_section(struct json *j, const struct options_section *s)
+{
+    char *text = strdup(s->text), *rest = text, *line, reason[CONFLINE_ERROR_BYTES];
+    struct confline parts;
+
+    json_object_begin(j, NULL);
+    if (s->name != NULL)
+        json_string(j, "name", s->name);
+    while ((line = strsep(&rest, s->file != NULL ? "\n" : ",")) != NULL)
+        if (confline_cut(line, &parts, reason) == 0 && parts.name != NULL)
+            json_string(j, parts.name, parts.value != NULL ? parts.value : "yes");
+    json_object_end(j);
+    free(text);
+}
+
+static void put_sections(struct json *j, const struct option_row *row,
+                         const struct options_sections *all)
+{
+    if (all->n == 0) {
+        json_null(j, row->name);
+        return;
+    }
+    json_array_begin(j, row->name);
+    for (unsigned i = 0; i < all->n; i++)
+        put_section(j, &all->items[i]);
+    json_array_end(j);
 }
 
 static void put(struct json *j, const struct option_row *row, const void *field)
@@ -59,6 +91,9 @@ static void put(struct json *j, const struct option_row *row, const void *field)
         break;
     case OPTION_CHOICE:
         put_choice(j, row, *(const int *)field);
+        break;
+    case OPTION_SECTION:
+        put_sections(j, row, field);
         break;
     case OPTION_HEADING:
     case OPTION_COMMAND:
