@@ -19,6 +19,10 @@ struct client_intervals {
     uint64_t previous_ns;           /* the sets collected next were recorded from here ... */
     uint64_t last_ns;               /* ... to here, the last tick */
     struct hist interval[CLIENT_N_QUERY_METRICS];
+    /* With classes, n_classes of each: the times of the interval, and of all, borrowed. */
+    const struct client_class *classes;
+    struct client_class_times class_intervals[CLIENT_CLASS_MOST], *class_totals;
+    uint32_t n_classes;
     struct hist recent; /* response times of the last complete interval */
     bool failed;        /* a line of the log is missing: out of memory */
 };
@@ -28,6 +32,11 @@ int client_intervals_init(struct client_intervals *iv, struct client_workers *wo
                           struct output *log, struct hist *total, struct batch_means *batches,
                           uint64_t origin_ns);
 void client_intervals_free(struct client_intervals *iv);
+
+/* Collects the times of each class, too.  class_totals: CLIENT_CLASS_MOST, all zero; both are
+ * borrowed.  Returns 0, or -1 if out of memory. */
+int client_intervals_add_classes(struct client_intervals *iv, const struct client_class *classes,
+                                 uint32_t n_classes, struct client_class_times *class_totals);
 
 /* Ends the current interval and collects the one before. */
 void client_intervals_tick(struct client_intervals *iv, uint64_t now_ns);

@@ -17,4 +17,7 @@ void client_judge(struct client_result *r, const struct client_plan *plan, unsig
 void client_diagnose(struct client_result *r, const struct client_plan *plan,
                      bool threads_are_auto);
 
+/* Returns the law of the classes that their figures break, or NULL. */
+const char *client_judge_classes(const struct client_result *result, uint32_t n_classes);
+
 #endif

@@ -13,10 +13,8 @@
 enum options_result client_opts_parse(struct client_opts *opts, int argc, char **argv, FILE *out,
                                       char *error);
 
-/* Returns whether a schedule sets the rate. */
-bool client_opts_has_schedule(const struct client_opts *opts);
-
-/* Returns the total queries per second of --rate or --interval; 0: neither was given. */
+/* Returns the total queries per second of --rate, --interval or the classes; 0: none was
+ * given. */
 double client_opts_rate_qps(const struct client_opts *opts);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/endpoint.h"
 #include "client/search/slo.h"
 #include "config/options.h"
+#include "config/options_section.h"
 #include "host/watch/target.h"
 #include "protocol/query_init.h"
 #include "workload/backoff.h"
@@ -34,6 +35,8 @@ enum client_sweep_axis {
     CLIENT_SWEEP_SIZE
 };
 #define CLIENT_SWEEP_MOST 16u /* searches */
+
+struct client_opts_class;
 
 /* As given, otherwise the defaults. */
 struct client_opts {
@@ -65,6 +68,9 @@ struct client_opts {
     const char *target;
     uint16_t port;
     uint64_t connections;
+    struct options_sections class;
+    struct client_opts_class *classes; /* parsed from it (client/opts_class.h); NULL: none */
+    unsigned n_classes;
     uint64_t max_connections; /* 0: auto */
     const char *conn_schedule;
     double connect_rate;
@@ -120,5 +126,8 @@ struct client_opts {
 
 /* The option table, for --help, the JSON result and tests. */
 struct options *client_opts_table(void);
+
+/* Returns whether a schedule sets the rate. */
+bool client_opts_has_schedule(const struct client_opts *opts);
 
 #endif

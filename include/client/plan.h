@@ -5,6 +5,7 @@
 #define TCPSCALER_CLIENT_PLAN_H
 
 #include "client/opts.h"
+#include "client/plan_classes.h"
 #include "client/sources.h"
 #include "client/worker/config.h"
 #include "host/preflight.h"
@@ -14,6 +15,7 @@ struct client_plan {
     struct client_config config;           /* except rows and the fields that client_run() sets */
     double rate_qps;                       /* requested, over the whole measurement; 0: none */
     struct query sizes[CLIENT_SWEEP_MOST]; /* of --sweep size */
+    struct client_plan_classes classes;
     char target[SOCK_TEXT_BYTES];
     struct client_sources sources;
     struct preflight preflight;

@@ -5,6 +5,8 @@
 
 #include "base/clock.h"
 #include "client/server_stats.h"
+#include "client/worker/class.h"
+#include "client/worker/class_figures.h"
 #include "client/worker/metric.h"
 #include "host/counters.h"
 #include "host/diagnosis.h"
@@ -62,6 +64,11 @@ struct client_result {
     struct hist metrics[CLIENT_N_METRICS]; /* merged over all workers */
     /* Of the same values, one batch per second. */
     struct batch_means batches[CLIENT_N_QUERY_METRICS];
+    /* Of each class, summed over all workers and merged; class_live: when the last query had its
+     * outcome. */
+    struct class_tally class_tallies[CLIENT_CLASS_MOST];
+    struct client_class_times class_times[CLIENT_CLASS_MOST];
+    uint64_t class_live[CLIENT_CLASS_MOST];
     int64_t push_least_ns; /* lowest response time of a message; INT64_MAX: no message */
     uint64_t connections_asked;
     uint64_t connections_at_begin; /* requested before the load */

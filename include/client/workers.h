@@ -50,6 +50,7 @@ uint64_t client_workers_gauge(const struct client_workers *workers, size_t offse
 
 /* Adds the current counts. */
 void client_workers_tally(const struct client_workers *workers, struct tally *into);
+void client_workers_class_tallies(const struct client_workers *workers, struct class_tally *into);
 
 /* Returns the number of connections that failed because of this host: no port, no memory, ... */
 uint64_t client_workers_own_failures(const struct tally *t);

@@ -34,6 +34,9 @@ struct tally_queries {
     tally_count unconnected; /* of the unsent: the connection opened for them failed */
 };
 
+/* Offset of a count, for tally_count_query(). */
+#define TALLY_OF(count) offsetof(struct tally_queries, count)
+
 /* Classes of connections by the queries that they carried: 0, 1, 2, 3-4, 5-8, ... */
 enum { TALLY_CARRIED_CLASSES = 34 };
 
@@ -113,6 +116,12 @@ static inline void tally_add(tally_count *count, uint64_t n)
     atomic_store_explicit(count, tally_get(count) + n, memory_order_relaxed);
 }
 
+/* Adds 1 to the count at an offset. */
+static inline void tally_count_query(struct tally_queries *q, size_t offset)
+{
+    tally_add((tally_count *)((char *)q + offset), 1);
+}
+
 /* For gauges. */
 static inline void tally_sub(tally_count *gauge, uint64_t n)
 {
@@ -145,6 +154,9 @@ uint64_t tally_connections_by_reason(const struct tally *t, enum outcome_reason 
  * or the law broken first: a bug of this program, never of its peer. */
 const char *tally_check(const struct tally *t, uint64_t connections_asked, uint64_t histogram_count,
                         uint64_t histogram_beyond);
+
+/* The laws of one class of queries: scheduled and sent ones as above. */
+const char *tally_check_queries(const struct tally_queries *q);
 
 /* Likewise for a run with connections on demand: connections requested = attempted + withdrawn and
  * opened = ended, by the queries carried; queries sent = reused + waited = carried; with

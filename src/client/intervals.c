@@ -33,6 +33,44 @@ void client_intervals_free(struct client_intervals *iv)
     for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
         hist_free(&iv->interval[m]);
     hist_free(&iv->recent);
+    for (uint32_t k = 0; k < CLIENT_CLASS_MOST; k++)
+        client_class_times_free(&iv->class_intervals[k]);
+}
+
+int client_intervals_add_classes(struct client_intervals *iv, const struct client_class *classes,
+                                 uint32_t n_classes, struct client_class_times *class_totals)
+{
+    iv->classes = classes;
+    iv->n_classes = n_classes;
+    iv->class_totals = class_totals;
+    for (uint32_t k = 0; k < n_classes; k++)
+        if (client_class_times_init(&iv->class_intervals[k]) != 0 ||
+            client_class_times_init(&class_totals[k]) != 0)
+            return -1;
+    return 0;
+}
+
+/* Where the lines of an interval go, and which interval it is. */
+struct lines {
+    FILE *out;
+    uint64_t begin_ns, length_ns; /* since time 0 of the log */
+};
+
+/* Like print(), below. */
+static int print_hist(const struct lines *lines, const char *tag, const struct hist *h)
+{
+    return h->count + h->beyond == 0
+               ? 0
+               : hlog_interval(lines->out, tag, lines->begin_ns, lines->length_ns, h);
+}
+
+static int print_class(const struct lines *lines, const struct client_class *class,
+                       const struct client_class_times *times)
+{
+    char tag[CLIENT_CLASS_METRIC_BYTES];
+    int failed = print_hist(lines, client_class_metric(tag, "response", class), &times->response);
+
+    return failed | print_hist(lines, client_class_metric(tag, "service", class), &times->service);
 }
 
 /* Returns 0, or -1 if out of memory. */
@@ -50,15 +88,14 @@ static int print(const struct client_intervals *iv, FILE *out, uint64_t begin_ns
         [CLIENT_DUE_ANSWERED] = "due_to_answered",
         [CLIENT_OPEN_ANSWERED] = "open_to_answered",
     };
-
+    const struct lines lines = {
+        .out = out, .begin_ns = begin_ns - iv->origin_ns, .length_ns = end_ns - begin_ns};
     int failed = 0;
 
-    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++) {
-        const struct hist *h = &iv->interval[m];
-
-        if (h->count + h->beyond > 0)
-            failed |= hlog_interval(out, tags[m], begin_ns - iv->origin_ns, end_ns - begin_ns, h);
-    }
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
+        failed |= print_hist(&lines, tags[m], &iv->interval[m]);
+    for (uint32_t k = 0; k < iv->n_classes; k++)
+        failed |= print_class(&lines, &iv->classes[k], &iv->class_intervals[k]);
     return failed;
 }
 
@@ -94,12 +131,16 @@ static void account(struct client_intervals *iv, uint64_t begin_ns, uint64_t end
         batch_means_add(&iv->batches[m], iv->interval[m].count, iv->interval[m].mean_ns);
         hist_reset(&iv->interval[m]);
     }
+    for (uint32_t k = 0; k < iv->n_classes; k++) {
+        client_class_times_merge(&iv->class_totals[k], &iv->class_intervals[k]);
+        client_class_times_reset(&iv->class_intervals[k]);
+    }
 }
 
 static void collect_handed_over(struct client_intervals *iv)
 {
     for (uint32_t i = 0; i < iv->workers->n; i++)
-        client_figures_collect(&iv->workers->all[i].figures, iv->interval);
+        client_figures_collect(&iv->workers->all[i].figures, iv->interval, iv->class_intervals);
     account(iv, iv->previous_ns, iv->last_ns);
 }
 
@@ -123,6 +164,7 @@ void client_intervals_finish(struct client_intervals *iv, uint64_t now_ns)
 {
     collect_handed_over(iv);
     for (uint32_t i = 0; i < iv->workers->n; i++)
-        client_figures_collect_rest(&iv->workers->all[i].figures, iv->interval);
+        client_figures_collect_rest(&iv->workers->all[i].figures, iv->interval,
+                                    iv->class_intervals);
     account(iv, iv->last_ns, now_ns);
 }

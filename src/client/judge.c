@@ -53,6 +53,16 @@ static void judge_search(const struct client_result *r, struct verdict_input *in
     in->has_growth = in->has_latency = false;
 }
 
+const char *client_judge_classes(const struct client_result *r, uint32_t n_classes)
+{
+    struct class_values values[CLIENT_CLASS_MOST];
+
+    for (uint32_t k = 0; k < n_classes; k++)
+        values[k] = (struct class_values){r->class_times[k].response.count,
+                                          r->class_times[k].response.beyond};
+    return n_classes > 0 ? class_tally_check(r->class_tallies, values, n_classes, &r->tally) : NULL;
+}
+
 void client_judge(struct client_result *r, const struct client_plan *plan, unsigned required)
 {
     const struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
@@ -98,6 +108,8 @@ void client_judge(struct client_result *r, const struct client_plan *plan, unsig
     r->broken_law = tally_check(&r->tally, r->connections_asked, response->count, response->beyond);
     if (r->broken_law == NULL && plan->config.on_demand)
         r->broken_law = tally_check_demand(&r->tally, plan->config.keepalive);
+    if (r->broken_law == NULL)
+        r->broken_law = client_judge_classes(r, plan->config.n_classes);
     if (r->broken_law == NULL && r->has_rows &&
         tally_get(&q->answered) + tally_get(&r->tally.push.measured) !=
             r->rows.written[1] + r->rows.dropped[1] + r->rows.left_out[1])

@@ -3,6 +3,7 @@
 #include "client/opts.h"
 
 #include "base/units.h"
+#include "client/opts_class.h"
 #include "client/opts_demand.h"
 #include "client/opts_find.h"
 #include "client/start_time.h"
@@ -177,7 +178,7 @@ static int check_tls(const struct client_opts *o, char *error)
                                           "tls-min",  "tls-ciphers", "tls-resume"};
 
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        if (!o->tls && was_given(options[i]))
+        if (!client_opts_uses_tls(o) && was_given(options[i]))
             return REFUSE("--%s: requires --tls", options[i]);
     if (o->tls && o->protocol == CLIENT_PROTOCOL_LISTEN)
         return REFUSE("--tls: conflicts with --protocol listen: pushed messages are not encrypted");
@@ -323,10 +324,10 @@ enum options_result client_opts_parse(struct client_opts *opts, int argc, char *
         return result;
     resolve_conflicts(opts);
     if (check_load(opts, error) != 0 || client_opts_check_find(opts, error) != 0 ||
-        check_connections(opts, error) != 0 || check_proxy(opts, error) != 0 ||
-        check_tls(opts, error) != 0 || check_control(opts, error) != 0 ||
-        check_start(opts, error) != 0 || check_rest(opts, error) != 0 ||
-        check_host(opts, argc - first, argv + first, error) != 0)
+        client_opts_check_classes(opts, error) != 0 || check_connections(opts, error) != 0 ||
+        check_proxy(opts, error) != 0 || check_tls(opts, error) != 0 ||
+        check_control(opts, error) != 0 || check_start(opts, error) != 0 ||
+        check_rest(opts, error) != 0 || check_host(opts, argc - first, argv + first, error) != 0)
         return OPTIONS_USAGE;
     if (opts->print_config) {
         options_print_config(table, opts, out);
@@ -335,13 +336,10 @@ enum options_result client_opts_parse(struct client_opts *opts, int argc, char *
     return OPTIONS_RUN;
 }
 
-bool client_opts_has_schedule(const struct client_opts *opts)
-{
-    return opts->schedule != NULL || opts->steps_from_stdin || opts->slopes_from_stdin;
-}
-
 double client_opts_rate_qps(const struct client_opts *opts)
 {
+    if (opts->n_classes > 0)
+        return client_opts_classes_rate_qps(opts);
     return opts->interval_ns > 0 ? (double)opts->connections * 1e9 / (double)opts->interval_ns
                                  : opts->rate_qps;
 }

@@ -72,6 +72,8 @@ static const struct option_row rows[] = {
      NULL},
     {"connections", 'c', OPTION_COUNT, FIELD(connections), "N", "connections to open (default: 1)",
      1, CLIENT_OPTS_MOST_CONNECTIONS, NULL},
+    {"class", 0, OPTION_SECTION, FIELD(class), "SETTINGS",
+     "a class of the clients, repeatable: name=stub,share=70%,interval=10s", 0, 0, NULL},
     {"max-connections", 0, OPTION_AUTO, FIELD(max_connections), "N",
      "limit for /connections/start; auto: twice -c if that fits", 1, CLIENT_OPTS_MOST_CONNECTIONS,
      NULL},
@@ -221,4 +223,9 @@ struct options *client_opts_table(void)
     };
 
     return &table;
+}
+
+bool client_opts_has_schedule(const struct client_opts *opts)
+{
+    return opts->schedule != NULL || opts->steps_from_stdin || opts->slopes_from_stdin;
 }

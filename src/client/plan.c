@@ -40,7 +40,7 @@ static void plan_load(struct client_config *c, const struct client_opts *o)
     c->socket.busy_poll = o->busy_poll;
     c->prove = o->prove == 0 && !c->conn_per_query;
     c->close = o->close;
-    c->queries_per_conn = (uint32_t)o->queries_per_conn;
+    c->queries_per_conn = client_opts_queries_per_conn(o);
     c->reconnect = o->reconnect;
     c->on_demand = o->on_demand;
     c->idle_close_ns = o->idle_close_ns;
@@ -133,7 +133,7 @@ static int plan_room(struct client_plan *plan, const struct client_opts *o,
     const bool may_grow = o->find == CLIENT_FIND_CONNECTIONS ||
                           o->sweep_axis == CLIENT_SWEEP_CONNECTIONS ||
                           (o->find == CLIENT_FIND_NONE && o->control != NULL &&
-                           plan->config.population.n == 0 && !o->on_demand);
+                           plan->config.population.n == 0 && !o->on_demand && o->n_classes == 0);
 
     fit(plan, o, host,
         !may_grow                               ? n
@@ -167,6 +167,7 @@ int client_plan_make(struct client_plan *plan, const struct client_opts *opts)
         plan_cpus(plan, opts) != 0 || client_plan_population(&plan->config, opts) != 0 ||
         client_plan_schedule(&plan->config, &plan->rate_qps, opts) != 0 ||
         client_plan_target(&plan->config, plan->target, opts) != 0 ||
+        client_plan_classes_make(&plan->classes, &plan->config, opts) != 0 ||
         client_sources_fit_target(&plan->sources, &plan->config, plan->target, &host) != 0 ||
         client_plan_tls(&plan->config, opts) != 0)
         return -1;
@@ -187,5 +188,6 @@ void client_plan_free(struct client_plan *plan)
 {
     client_sources_free(&plan->config);
     client_plan_queries_free(&plan->config, plan->sizes);
+    client_plan_classes_free(&plan->classes);
     tls_context_free(plan->config.tls);
 }

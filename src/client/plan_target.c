@@ -3,6 +3,7 @@
 #include "client/plan_target.h"
 
 #include "base/log.h"
+#include "client/opts_class.h"
 #include "client/worker/proxy.h"
 #include "net/sock.h"
 #include "net/tls_context.h"
@@ -39,7 +40,7 @@ int client_plan_tls(struct client_config *config, const struct client_opts *o)
     };
     char error[TLS_ERROR_BYTES];
 
-    if (!o->tls)
+    if (!client_opts_uses_tls(o))
         return 0;
     config->tls = tls_client_context(&options, error);
     return config->tls != NULL ? 0 : log_error("%s", error);

@@ -20,7 +20,7 @@
 static bool has_known_load(const struct client_config *config, const struct client_opts *o)
 {
     return o->control == NULL && config->tls == NULL && !config->listens &&
-           o->queries_per_conn == 0 && !o->on_demand && !config->conn_per_query &&
+           config->queries_per_conn == 0 && !o->on_demand && !config->conn_per_query &&
            o->loop != CLIENT_LOOP_CLOSED;
 }
 

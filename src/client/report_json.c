@@ -5,8 +5,10 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "client/report_class.h"
 #include "client/report_demand.h"
 #include "client/report_json_host.h"
+#include "client/report_json_queries.h"
 #include "client/report_sweep.h"
 #include "client/report_transport.h"
 #include "config/options_json.h"
@@ -67,26 +69,12 @@ static void put_churn(struct json *j, const struct report_about *about,
     json_object_end(j);
 }
 
-static void put_class(struct json *j, const struct tally_queries *q)
-{
-    put_count(j, "scheduled", &q->scheduled);
-    put_count(j, "sent", &q->sent);
-    put_count(j, "unsent", &q->unsent);
-    put_count(j, "answered", &q->answered);
-    put_count(j, "timeout", &q->timeout);
-    put_count(j, "error", &q->error);
-    put_count(j, "cancelled", &q->cancelled);
-    put_count(j, "blocked", &q->blocked);
-    put_count(j, "rerouted", &q->rerouted);
-    put_count(j, "unconnected", &q->unconnected);
-}
-
 static void put_queries(struct json *j, const struct client_result *r)
 {
     const struct tally *t = &r->tally;
 
     json_object_begin(j, "queries");
-    put_class(j, &t->queries[TALLY_MEASURED]);
+    report_json_queries(j, &t->queries[TALLY_MEASURED]);
     json_u64(j, "in_flight", r->in_flight);
     put_count(j, "late", &t->late);
     put_count(j, "duplicate", &t->duplicate);
@@ -96,10 +84,10 @@ static void put_queries(struct json *j, const struct client_result *r)
     outcome_report_json(j, "outcomes", t->errors);
     json_object_end(j);
     json_object_begin(j, "warmup");
-    put_class(j, &t->queries[TALLY_WARMUP]);
+    report_json_queries(j, &t->queries[TALLY_WARMUP]);
     json_object_end(j);
     json_object_begin(j, "probes");
-    put_class(j, &t->queries[TALLY_PROBE]);
+    report_json_queries(j, &t->queries[TALLY_PROBE]);
     json_object_end(j);
 }
 
@@ -188,7 +176,8 @@ static void put_metric(struct json *j, const char *key, const struct client_resu
     latency_report_json(j, key, &l);
 }
 
-static void put_latency(struct json *j, const struct client_result *r)
+static void put_latency(struct json *j, const struct report_about *about,
+                        const struct client_result *r)
 {
     json_object_begin(j, "latency_ns");
     put_metric(j, "response", r, CLIENT_RESPONSE);
@@ -206,6 +195,7 @@ static void put_latency(struct json *j, const struct client_result *r)
     put_metric(j, "due_to_secured", r, CLIENT_DUE_SECURED);
     put_metric(j, "due_to_answered", r, CLIENT_DUE_ANSWERED);
     put_metric(j, "open_to_answered", r, CLIENT_OPEN_ANSWERED);
+    report_class_json_latency(j, about, r);
     json_object_end(j);
 }
 
@@ -334,12 +324,13 @@ void report_json(FILE *out, const struct report_about *about, const struct clien
     put_connections(&j, r);
     put_churn(&j, about, r);
     report_demand_json(&j, about, r);
+    report_class_json(&j, about, r);
     report_transport_json(&j, about, r);
     put_queries(&j, r);
     put_answers(&j, about, r);
     put_rate(&j, about, r);
     put_push(&j, about, r);
-    put_latency(&j, r);
+    put_latency(&j, about, r);
     report_sweep_json(&j, r->sweep);
     report_json_resources(&j, r);
     report_json_sockets(&j, r);

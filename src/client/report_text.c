@@ -3,6 +3,7 @@
 #include "client/report.h"
 
 #include "base/units.h"
+#include "client/report_class.h"
 #include "client/report_demand.h"
 #include "client/report_sweep.h"
 #include "client/report_text_arrivals.h"
@@ -41,13 +42,16 @@ static void print_load(FILE *out, const struct report_about *about, const struct
         fprintf(out, ", closed loop, %s after each answer",
                 units_format_duration(text, config->interval_ns));
     else if (about->rate_qps > 0)
-        fprintf(out, ", %.6g q/s%s (%s, %s)", about->rate_qps,
+        fprintf(out, ", %.6g q/s%s", about->rate_qps,
                 r->steered                                ? " on average, as controlled"
                 : schedule_is_constant(&config->schedule) ? ""
-                                                          : " on average, on a schedule",
-                arrivals[config->arrival], selects[config->select]);
+                                                          : " on average, on a schedule");
     else if (!config->listens)
         fputs(", no queries", out);
+    if (config->n_classes > 0)
+        fprintf(out, " (%" PRIu32 " classes)", config->n_classes);
+    else if (config->loop == CLIENT_LOOP_OPEN && about->rate_qps > 0)
+        fprintf(out, " (%s, %s)", arrivals[config->arrival], selects[config->select]);
     if (config->duration_ns != PACER_NEVER)
         fprintf(out, ", %s", units_format_duration(text, config->duration_ns));
 }
@@ -62,7 +66,10 @@ static void print_head(FILE *out, const struct report_about *about, const struct
             about->config->listens ? "listen" : query->protocol->name);
     if (query->n_queries > 1)
         fprintf(out, ", %s questions,", units_format_count(text, query->n_queries));
-    fprintf(out, "%s to %s, %s connections%s", about->config->tls != NULL ? " over TLS" : "",
+    fprintf(out, "%s to %s, %s connections%s",
+            client_config_is_all_tls(about->config) ? " over TLS"
+            : about->config->tls != NULL            ? ", in part over TLS,"
+                                                    : "",
             about->target,
             units_format_count(text, about->config->on_demand ? about->config->n_connections
                                                               : r->connections_asked),
@@ -364,6 +371,7 @@ void report_text(FILE *out, const struct report_about *about, const struct clien
         print_messages(out, r);
     if (r->sweep == NULL)
         print_latency(out, about, r);
+    report_class_text(out, about, r);
     report_text_arrivals(out, about, r);
     report_sweep_text(out, r->sweep);
     if (r->sweep == NULL)

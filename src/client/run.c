@@ -292,7 +292,9 @@ static int prepare(struct client_run_state *r)
         (config->keepalive && timeout_counts_init(&r->result->timeouts) != 0))
         return -1;
     if (client_intervals_init(&r->intervals, &r->workers, r->settings->interval_log,
-                              r->result->metrics, r->result->batches, now_ns) != 0)
+                              r->result->metrics, r->result->batches, now_ns) != 0 ||
+        client_intervals_add_classes(&r->intervals, config->classes, config->n_classes,
+                                     r->result->class_times) != 0)
         return -1;
     if (r->settings->sweep != NULL &&
         client_sweep_init(r->settings->sweep, config, &r->steer, &r->workers, &r->intervals) != 0)

@@ -33,6 +33,7 @@ void client_run_snapshot(void *context, struct client_result *result)
     result->state = state_of(r, now_ns);
     result->own_fd_tables = r->config->own_fd_tables;
     client_workers_tally(&r->workers, &result->tally);
+    client_workers_class_tallies(&r->workers, result->class_tallies);
     client_workers_connections(&r->workers, result);
     client_run_read_host(r, &result->host_after, &result->net_after);
     result->in_flight = CLIENT_WORKERS_GAUGE(&r->workers, in_flight);

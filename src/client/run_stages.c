@@ -53,13 +53,41 @@ static void read_server(struct client_run_state *r)
         log_error("--server-control: %s", error);
 }
 
+/* Whether neither the run nor a class before this one connects to its port. */
+static bool has_new_port(const struct client_config *config, uint32_t k)
+{
+    const uint16_t port = sock_port(&config->classes[k].target);
+    bool is_new = port != sock_port(&config->target);
+
+    for (uint32_t i = 0; i < k; i++)
+        is_new &= port != sock_port(&config->classes[i].target);
+    return is_new;
+}
+
+/* Towards all ports that the run connects to. */
+static void count_sockets(const struct client_config *config, struct client_result *result)
+{
+    struct sockdiag_states *all = &result->sockets, more;
+
+    result->has_sockets = sockdiag_count(&config->target, all) == 0;
+    for (uint32_t k = 0; k < config->n_classes; k++) {
+        if (!has_new_port(config, k) || sockdiag_count(&config->classes[k].target, &more) != 0)
+            continue;
+        all->syn_sent += more.syn_sent;
+        all->fin_wait += more.fin_wait;
+        all->time_wait += more.time_wait;
+        all->close_wait += more.close_wait;
+        all->other += more.other;
+    }
+}
+
 static void finish(struct client_run_state *r)
 {
     r->closing = true;
     notify(NOTIFY_STOPPING);
     client_run_read_host(r, &r->result->host_after, &r->result->net_after);
     host_limits_read(&r->result->limits);
-    r->result->has_sockets = sockdiag_count(&r->config->target, &r->result->sockets) == 0;
+    count_sockets(r->config, r->result);
     client_workers_connections(&r->workers, r->result);
     read_server(r);
     if (r->settings->watch != NULL)

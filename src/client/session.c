@@ -339,6 +339,8 @@ static int measure_with(struct client_session *s, struct client_sweep *sweep,
     }
     for (int m = 0; m < CLIENT_N_METRICS; m++)
         hist_free(&result->metrics[m]);
+    for (unsigned k = 0; k < CLIENT_CLASS_MOST; k++)
+        client_class_times_free(&result->class_times[k]);
     losses_free(&result->losses);
     timeout_counts_free(&result->timeouts);
     return code;

@@ -125,8 +125,11 @@ static void plan_fallback(struct client_config *c, const struct host_limits *hos
         return;
     }
     process_limits_exclude_unusable_ports(&c->fallback);
-    if (c->may_meet_itself)
-        srcplan_exclude_port(&c->fallback, sock_port(&c->target));
+    if (!c->may_meet_itself)
+        return;
+    srcplan_exclude_port(&c->fallback, sock_port(&c->target));
+    for (uint32_t k = 0; k < c->n_classes; k++)
+        srcplan_exclude_port(&c->fallback, sock_port(&c->classes[k].target));
 }
 
 /* If the kernel selects, each destination has the whole port range. */
@@ -178,6 +181,8 @@ int client_sources_fit_target(struct client_sources *s, struct client_config *c,
     c->may_meet_itself = may_meet_itself(c);
     if (c->may_meet_itself && c->plan.ports != NULL) {
         s->n_excluded_ports += srcplan_exclude_port(&c->plan, port);
+        for (uint32_t k = 0; k < c->n_classes; k++)
+            s->n_excluded_ports += srcplan_exclude_port(&c->plan, sock_port(&c->classes[k].target));
         if (c->plan.n_ports == 0)
             return log_error("--sport: invalid value '%u': expected ports other than that of %s",
                              port, target);

@@ -124,6 +124,28 @@ void client_workers_tally(const struct client_workers *workers, struct tally *in
         tally_merge(into, &workers->all[i].figures.tally);
 }
 
+void client_workers_class_tallies(const struct client_workers *workers, struct class_tally *into)
+{
+    for (uint32_t i = 0; i < workers->n; i++) {
+        const struct client_figures *f = &workers->all[i].figures;
+
+        for (uint32_t k = 0; k < f->n_classes; k++)
+            class_tally_merge(&into[k], &f->classes[k].tally);
+    }
+}
+
+static void class_live(const struct client_workers *workers, uint64_t *live)
+{
+    for (uint32_t k = 0; k < CLIENT_CLASS_MOST; k++)
+        live[k] = 0;
+    for (uint32_t i = 0; i < workers->n; i++) {
+        const struct client_figures *f = &workers->all[i].figures;
+
+        for (uint32_t k = 0; k < f->n_classes; k++)
+            live[k] += tally_get(&f->classes[k].n_live);
+    }
+}
+
 void client_workers_connections(const struct client_workers *workers, struct client_result *result)
 {
     result->connections_asked = CLIENT_WORKERS_GAUGE(workers, n_asked);
@@ -131,6 +153,7 @@ void client_workers_connections(const struct client_workers *workers, struct cli
     result->connections_live = CLIENT_WORKERS_GAUGE(workers, n_live);
     result->connections_half_open = CLIENT_WORKERS_GAUGE(workers, n_half_open);
     result->connections_deaf = CLIENT_WORKERS_GAUGE(workers, n_deaf);
+    class_live(workers, result->class_live);
 }
 
 static void collect(const struct client_figures *f, struct client_result *result)
@@ -160,6 +183,7 @@ void client_workers_collect(const struct client_workers *workers, struct client_
     result->own_fd_tables = true;
     result->push_least_ns = INT64_MAX;
     client_workers_tally(workers, &result->tally);
+    client_workers_class_tallies(workers, result->class_tallies);
     /* again: more may have been requested at the very end */
     result->connections_asked = CLIENT_WORKERS_GAUGE(workers, n_asked);
     for (uint32_t i = 0; i < workers->n; i++) {

@@ -8,7 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { BAR_WIDTH = 40, PERCENTILE_WIDTH = 10 };
+enum { BAR_WIDTH = 40, NAME_WIDTH = 11, PERCENTILE_WIDTH = 10 };
+
+/* With a longer name, the columns are shifted. */
+enum { MOST_NAME_WIDTH = NAME_WIDTH + PERCENTILE_WIDTH - 1 };
 
 void latency_report_head(FILE *out, const char *title)
 {
@@ -37,11 +40,13 @@ static void print_percentile(FILE *out, uint64_t value, uint64_t timeout_ns)
 void latency_report_text(FILE *out, const char *name, const struct latency *l, uint64_t timeout_ns)
 {
     char text[UNITS_TEXT_BYTES];
+    int n;
 
     if (l->count + l->over == 0)
         return;
-    fprintf(out, "%-11s", name);
-    fprintf(out, "%10s", l->count > 0 ? units_format_duration(text, l->min_ns) : "-");
+    n = fprintf(out, "%-*s", NAME_WIDTH, name);
+    fprintf(out, " %*s", n < MOST_NAME_WIDTH ? MOST_NAME_WIDTH - n : 0,
+            l->count > 0 ? units_format_duration(text, l->min_ns) : "-");
     for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
         if (latency_percentiles[i].title != NULL)
             print_percentile(out, l->percentiles_ns[i], timeout_ns);

@@ -67,7 +67,7 @@ uint64_t tally_connections_by_reason(const struct tally *t, enum outcome_reason 
     return sum;
 }
 
-static const char *broken_by_queries(const struct tally_queries *q)
+const char *tally_check_queries(const struct tally_queries *q)
 {
     if (tally_get(&q->scheduled) != tally_get(&q->sent) + tally_get(&q->unsent))
         return "scheduled queries = sent + unsent";
@@ -86,7 +86,7 @@ const char *tally_check(const struct tally *t, uint64_t connections_asked, uint6
     if (tally_connections_ended(t) != connections_asked + tally_get(&t->connections.reopened))
         return "connections requested and reopened = outcomes of connections";
     for (int class = 0; class < TALLY_N_CLASSES && law == NULL; class ++)
-        law = broken_by_queries(&t->queries[class]);
+        law = tally_check_queries(&t->queries[class]);
     if (law != NULL)
         return law;
     if (sum_codes(t) != tally_get(&measured->answered))

@@ -77,6 +77,8 @@ def real_results():
                                       "-t", "500ms", "127.0.0.1").json
         results["on demand"] = run_client(*to_server, "-c", 5, "-r", 200, "--on-demand", "--idle-close", "10ms", "-t",
                                           "500ms", "127.0.0.1").json
+        results["classes"] = run_client(*to_server, "-c", 10, "-r", 200, "-t", "500ms", "--class", "name=a,share=30%", "--class",
+                                        "name=b,share=70%,interval=1s,edns=1232", "127.0.0.1").json
         client = Client(*to_server, "-c", 5, "-r", 100, "--stats-interval", "200ms", "127.0.0.1")
         wait_until_running(client)
         client.process.send_signal(signal.SIGINT)
@@ -136,6 +138,7 @@ def test_results_are_as_the_schema_says():
     results["merged"] = merged(results["full"], results["losses"])
     results["merged at a moment"] = merged(results["at a moment"], results["full"])
     results["merged on demand"] = merged(results["on demand"], results["on demand"])
+    results["merged classes"] = merged(results["classes"], results["classes"])
     results["merged listeners"] = merged(results["listen"], results["listen"])
     for what, s in (("the schema", schema()), ("the closed schema", closed(schema()))):
         errors = dict(zip(results, errors_of(s, list(results.values()))))

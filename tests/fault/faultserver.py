@@ -43,6 +43,10 @@ class Log:
             csv.writer(f).writerows([("connection", "id", "in_ns", "out_ns", "question"), *self.lines])
 
 
+def name_in_wire_form(name):
+    return b"".join(bytes([len(label)]) + label.encode() for label in name.split(".")) + b"\0"
+
+
 class Faults:
     def __init__(self, options):
         self.o = options
@@ -55,6 +59,17 @@ class Faults:
         self.rcodes = [int(code) for code in options.rcodes.split(",") if code]
         self.did.update((f"rcode{code}", 0) for code in self.rcodes)
         self.per_mille = [part.split(":") for part in options.delay_per_mille.split(",") if part]
+        self.ms_of_name = {name_in_wire_form(name): float(ms) for name, ms in
+                           (part.split(":") for part in options.delay_names.split(",") if part)}
+        self.did["named"] = dict.fromkeys(options.delay_names.split(","), 0) if options.delay_names else {}
+
+    def delay_of_name_ms(self, message):
+        """0 for a name that is not in the list."""
+        for i, (name, ms) in enumerate(self.ms_of_name.items()):
+            if message[14:].startswith(name):
+                self.did["named"][list(self.did["named"])[i]] += 1
+                return ms
+        return 0
 
     def known_delay_ms(self):
         at, passed = self.n * 7 % 1000, 0  # 7 and 1,000 have no common divisor: each once in 1,000
@@ -155,7 +170,7 @@ class Connection(asyncio.Protocol):
             self.f.did["dropped"] += 1
         elif self.f.hits(self.o.delay_every):
             self.delay(message, self.o.delay_ms)
-        elif delay_ms := self.f.known_delay_ms():
+        elif delay_ms := self.f.known_delay_ms() or self.f.delay_of_name_ms(message):
             self.delay(message, delay_ms)
         elif self.o.capacity:
             self.wait_in_turn(message)
@@ -310,6 +325,8 @@ parser.add_argument("--deaf-every", type=int, default=0, metavar="N",
 parser.add_argument("--delay-ms", type=float, default=0)
 parser.add_argument("--delay-per-mille", default="", metavar="N:MS,...",
                     help="of every 1,000 queries N are answered after MS, evenly spread")
+parser.add_argument("--delay-names", default="", metavar="NAME:MS,...",
+                    help="queries for NAME are answered after MS, and counted: {\"named\": {NAME:MS: count}}")
 parser.add_argument("--busy-ms", type=float, default=0, metavar="MS",
                     help="keep the CPU for so long before each answer: one query at a time")
 parser.add_argument("--capacity", type=float, default=0, metavar="PER_S",

@@ -64,6 +64,8 @@ static void free_result(struct client_result *r)
 {
     for (int m = 0; m < CLIENT_N_METRICS; m++)
         hist_free(&r->metrics[m]);
+    for (unsigned k = 0; k < CLIENT_CLASS_MOST; k++)
+        client_class_times_free(&r->class_times[k]);
     losses_free(&r->losses);
     timeout_counts_free(&r->timeouts);
     free(r);

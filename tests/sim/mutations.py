@@ -19,8 +19,8 @@ MINUTES = 5
 MUTATIONS = {
     "answer_counted_twice": (
         "src/client/worker/answer.c",
-        "tally_add(&client_query_counts(qs, q)->answered, 1);",
-        "tally_add(&client_query_counts(qs, q)->answered, 2);",
+        "    client_query_count(qs, q, TALLY_OF(answered));",
+        "    client_query_count(qs, q, TALLY_OF(answered));\n    client_query_count(qs, q, TALLY_OF(answered));",
     ),
     "response_from_sent": (
         "src/client/worker/answer.c",
@@ -225,8 +225,23 @@ MUTATIONS = {
     ),
     "lost_queries_not_counted_beyond": (
         "src/client/worker/query.c",
-        "                client_query_unanswered(qs, true);",
-        "                client_query_unanswered(qs, false);",
+        "                client_query_unanswered(qs, client_query_class(qs, q), true);",
+        "                client_query_unanswered(qs, client_query_class(qs, q), false);",
+    ),
+    "another_connection_of_any_class": (
+        "src/client/worker/dispatch.c",
+        "    const uint32_t k = t->conns[slot].class_index;\n",
+        "    const uint32_t k = 0;\n",
+    ),
+    "answers_of_the_first_class": (
+        "src/client/worker/answer.c",
+        "client_query_class(a->queries, q));\n",
+        "0 * client_query_class(a->queries, q));\n",
+    ),
+    "class_takes_arrivals_of_the_next_one": (
+        "src/client/worker/due.c",
+        "        if (client_due_next_of_ns(d, &d->classes[k]) < client_due_next_of_ns(d, d->next))\n",
+        "        if (client_due_next_of_ns(d, &d->classes[k]) != PACER_NEVER)\n",
     ),
     "tls_leaks_after_a_reset": (
         "src/client/worker/conn.c",

@@ -64,6 +64,8 @@ static unsigned values_of(const struct option_row *row, char values[4][LINE_BYTE
         return 2;
     case OPTION_COUNTER:
         return (unsigned)(snprintf(values[0], LINE_BYTES, "1") > 0);
+    case OPTION_SECTION:
+        return (unsigned)(snprintf(values[0], LINE_BYTES, "name=a,share=100%%,rate=3") > 0);
     default:
         snprintf(values[0], LINE_BYTES, "%llu", (unsigned long long)(row->min > 0 ? row->min : 1));
         snprintf(values[1], LINE_BYTES, "4k");

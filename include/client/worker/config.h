@@ -4,6 +4,7 @@
 #define TCPSCALER_CLIENT_WORKER_CONFIG_H
 
 #include "base/cpulist.h"
+#include "client/worker/class.h"
 #include "host/memory_model.h"
 #include "measure/rows.h"
 #include "net/sock.h"
@@ -70,28 +71,32 @@ struct client_config {
     /* Limit on connections being opened or proven, all workers together; at least 1 per worker. */
     uint32_t connect_window;
     uint64_t connect_timeout_ns;
-    bool prove;                /* send one query on each connection as soon as it is established */
-    int close;                 /* enum client_close */
-    bool conn_per_query;       /* each query opens a connection when it is due, and closes it */
-    uint32_t queries_per_conn; /* then close and replace the connection; 0: never */
-    bool reconnect;            /* replace connections that fail */
-    bool on_demand;            /* open a connection when a query is due and none is open */
-    uint64_t idle_close_ns;    /* on demand: then close it after idling for so long; 0: never */
-    bool keepalive;            /* on demand: or as the answers' edns-tcp-keepalive says */
-    struct backoff backoff;    /* delay before reconnecting */
+    bool prove;          /* send one query on each connection as soon as it is established */
+    int close;           /* enum client_close */
+    bool conn_per_query; /* each query opens a connection when it is due, and closes it */
+    /* Then close and replace the connection; 0: never.  With classes, over all of them. */
+    uint32_t queries_per_conn;
+    bool reconnect;         /* replace connections that fail */
+    bool on_demand;         /* open a connection when a query is due and none is open */
+    uint64_t idle_close_ns; /* on demand: then close it after idling for so long; 0: never */
+    bool keepalive;         /* on demand: or as the answers' edns-tcp-keepalive says */
+    struct backoff backoff; /* delay before reconnecting */
     bool quickack;
     bool own_fd_tables;
     struct memory_ends memory_ends; /* which ends of a connection use this host's memory */
     struct memory_watch *memory;    /* must approve each new connection */
     struct cpulist cpus;            /* CPUs of the workers */
-    struct tls_context *tls;        /* NULL: plain TCP */
+    struct tls_context *tls;        /* NULL: plain TCP; with classes, of those with TLS */
 
     /* load */
     bool listens; /* no queries: measure the messages that the server pushes */
     struct query query;
     const struct query
-        *sizes;  /* with --sweep size: its queries, the first equal to query; else NULL */
-    int arrival; /* enum pacer_arrival */
+        *sizes; /* with --sweep size: its queries, the first equal to query; else NULL */
+    const struct client_class *classes; /* n_classes, of all connections; NULL: none */
+    uint32_t n_classes;
+    const struct query *class_queries; /* of each class, of the protocol of `query`; NULL: none */
+    int arrival;                       /* enum pacer_arrival */
     /* Warm-up and measurement; rate 0: no queries, connections stay idle. */
     struct schedule schedule;
     int select;           /* enum client_selection */
@@ -122,6 +127,16 @@ struct client_config {
 static inline uint64_t client_config_load_ns(const struct client_config *c)
 {
     return c->duration_ns == PACER_NEVER ? PACER_NEVER : c->warmup_ns + c->duration_ns;
+}
+
+/* Whether every connection uses TLS. */
+static inline bool client_config_is_all_tls(const struct client_config *c)
+{
+    bool all = c->tls != NULL;
+
+    for (uint32_t k = 0; k < c->n_classes; k++)
+        all &= c->classes[k].tls;
+    return all;
 }
 
 /* Whether connections may begin later than those that the run begins with. */

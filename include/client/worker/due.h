@@ -15,13 +15,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The arrivals of one class of clients, or of all. */
+struct client_due_class {
+    struct arrivals arrivals;
+    bool has_arrivals;
+    uint32_t shift;            /* added to its number of a connection, gives that of all */
+    const struct query *query; /* its queries ... */
+    size_t next_query;         /* ... and the index of the next arrival's (protocol/query.h) */
+    struct closed_loop closed; /* replaces the arrivals with CLIENT_LOOP_CLOSED */
+};
+
 struct client_due {
     struct client_transport *transport;
     const struct client_span *span;
-    struct arrivals arrivals;
-    struct closed_loop closed; /* replaces the arrivals with CLIENT_LOOP_CLOSED */
-    size_t next_query;         /* index of the next arrival's query (protocol/query.h) */
-    bool is_sooner;            /* set here: a query is now due before the one that was due next */
+    struct client_due_class all; /* without classes */
+    struct client_due_class *classes;
+    uint32_t n_classes;            /* at least 1 */
+    struct client_due_class *next; /* the class whose query is due first */
+    bool is_sooner; /* set here: a query is now due before the one that was due next */
 };
 
 /* transport and span are set by the caller.  Returns 0, or -1 if out of memory. */
@@ -34,12 +45,18 @@ void client_due_start(struct client_due *d, const bool *takes_arrivals, uint64_t
 /* Replaces the schedule (pacer_replace()).  Borrowed. */
 void client_due_replace(struct client_due *d, const struct schedule *schedule);
 
+/* Returns when the next query of a class is due, whatever the end. */
+static inline uint64_t client_due_next_of_ns(const struct client_due *d,
+                                             const struct client_due_class *of)
+{
+    return d->transport->config->loop == CLIENT_LOOP_CLOSED ? closed_loop_next_ns(&of->closed)
+                                                            : of->arrivals.pacer.next_ns;
+}
+
 /* Returns when the next query is due; PACER_NEVER if none is due before the end. */
 static inline uint64_t client_due_next_ns(const struct client_due *d)
 {
-    const uint64_t next_ns = d->transport->config->loop == CLIENT_LOOP_CLOSED
-                                 ? closed_loop_next_ns(&d->closed)
-                                 : d->arrivals.pacer.next_ns;
+    const uint64_t next_ns = client_due_next_of_ns(d, d->next);
 
     return d->span->running && next_ns < d->span->end_ns ? next_ns : PACER_NEVER;
 }

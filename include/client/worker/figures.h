@@ -7,6 +7,7 @@
 #ifndef TCPSCALER_CLIENT_WORKER_FIGURES_H
 #define TCPSCALER_CLIENT_WORKER_FIGURES_H
 
+#include "client/worker/class_figures.h"
 #include "client/worker/metric.h"
 #include "client/worker/record.h"
 #include "measure/hist.h"
@@ -35,7 +36,10 @@ struct client_figures {
     uint32_t connect_window;   /* this worker's share; constant */
     struct tally tally;
     struct hist sets[2][CLIENT_N_QUERY_METRICS];
-    struct hist *metrics;           /* the set being recorded into */
+    struct hist *metrics;                 /* the set being recorded into */
+    struct client_class_figures *classes; /* one per class; NULL: no classes */
+    uint32_t n_classes;
+    uint32_t set;                   /* index of the set being recorded into */
     _Atomic uint32_t n_handed_over; /* sets handed to the main thread */
     _Atomic uint32_t n_collected;   /* sets merged and cleared by the main thread */
     /* Of the whole run: a second set would touch more memory than the connections of a small run.
@@ -55,7 +59,8 @@ struct client_figures {
 
 /* Allocates everything, with records for n_connections if `with_records`.  Returns 0 or -1 with
  * errno. */
-int client_figures_init(struct client_figures *f, uint32_t n_connections, bool with_records);
+int client_figures_init(struct client_figures *f, uint32_t n_connections, bool with_records,
+                        uint32_t n_classes);
 void client_figures_free(struct client_figures *f); /* also if all zero */
 
 /* Worker's thread: hands the current set to the main thread, unless that is still merging the
@@ -65,10 +70,29 @@ void client_figures_hand_over(struct client_figures *f);
 /* Main thread: whether there is a set to collect. */
 bool client_figures_are_handed_over(const struct client_figures *f);
 
-/* Main thread: adds the values handed over since the last call to into[CLIENT_N_QUERY_METRICS]. */
-void client_figures_collect(struct client_figures *f, struct hist *into);
+/* Main thread: adds the values handed over since the last call to into[CLIENT_N_QUERY_METRICS], and
+ * those of the classes to `of_classes`. */
+void client_figures_collect(struct client_figures *f, struct hist *into,
+                            struct client_class_times *of_classes);
 
 /* Main thread, after the join: adds all values not yet collected. */
-void client_figures_collect_rest(struct client_figures *f, struct hist *into);
+void client_figures_collect_rest(struct client_figures *f, struct hist *into,
+                                 struct client_class_times *of_classes);
+
+/* Counts a query, in all and in its class.  count: TALLY_OF(). */
+static inline void client_figures_count_query(struct client_figures *f, enum tally_class purpose,
+                                              uint32_t class_index, size_t count)
+{
+    tally_count_query(&f->tally.queries[purpose], count);
+    if (f->classes != NULL)
+        tally_count_query(&f->classes[class_index].tally.queries[purpose], count);
+}
+
+/* Returns the set being recorded into of a class, of which there must be some. */
+static inline struct client_class_times *client_figures_class_times(struct client_figures *f,
+                                                                    uint32_t class_index)
+{
+    return &f->classes[class_index].sets[f->set];
+}
 
 #endif

@@ -19,9 +19,9 @@
  * --proxy-protocol. */
 struct sock_greeting client_proxy_greeting(const struct client_config *config);
 
-/* Writes the header of a connection, by its number over all workers.  Returns its length in bytes.
- * Requires config->proxy. */
-size_t client_proxy_header(const struct client_config *config, uint64_t connection,
-                           uint8_t out[PROXY_HEADER_V1_MAX_BYTES]);
+/* Writes the header of a connection to an address, by its number over all workers.  Returns its
+ * length in bytes.  Requires config->proxy. */
+size_t client_proxy_header(const struct client_config *config, const struct sock_address *address,
+                           uint64_t connection, uint8_t out[PROXY_HEADER_V1_MAX_BYTES]);
 
 #endif

@@ -31,10 +31,19 @@ struct client_queries {
  * waited for its connection to open. */
 enum { CLIENT_QUERY_CLASS = 0x0f, CLIENT_QUERY_BLOCKED = 0x10, CLIENT_QUERY_WAITED = 0x20 };
 
-static inline struct tally_queries *client_query_counts(struct client_queries *qs,
-                                                        const struct inflight_query *q)
+/* Returns the class of the query's connection; 0: there are no classes. */
+static inline uint32_t client_query_class(const struct client_queries *qs,
+                                          const struct inflight_query *q)
 {
-    return &qs->figures->tally.queries[q->tag & CLIENT_QUERY_CLASS];
+    return qs->figures->classes != NULL ? qs->transport->conns[q->connection].class_index : 0;
+}
+
+/* Counts a query, in all and in its class.  count: TALLY_OF(). */
+static inline void client_query_count(struct client_queries *qs, const struct inflight_query *q,
+                                      size_t count)
+{
+    client_figures_count_query(qs->figures, (enum tally_class)(q->tag & CLIENT_QUERY_CLASS),
+                               client_query_class(qs, q), count);
 }
 
 static inline bool client_query_is_measured(const struct inflight_query *q)
@@ -50,8 +59,9 @@ void client_query_free(struct client_queries *qs);
 /* Disarms the timer until the next client_query_arm_expiry(). */
 void client_query_disarm_expiry(struct client_queries *qs);
 
-/* Counts a measured query that has no answer and will not get one.  sent: whether it was sent. */
-void client_query_unanswered(struct client_queries *qs, bool sent);
+/* Counts a measured query of a class that has no answer and will not get one.  sent: whether it was
+ * sent. */
+void client_query_unanswered(struct client_queries *qs, uint32_t class_index, bool sent);
 
 /* Gives up a query that timed out.  May close its connection. */
 void client_query_expire(struct client_queries *qs, uint32_t slot, uint64_t now_ns);

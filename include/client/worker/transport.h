@@ -68,7 +68,9 @@ struct client_conn {
     uint8_t n_unheard : 2; /* queries timed out since the last answer, at most CLIENT_CONN_DEAF */
     bool header_due : 1;   /* its PROXY header has to precede the next byte sent */
     bool record_lost : 1;  /* with TLS; the peer could decrypt none of those behind it */
-    bool proven;           /* has received an answer */
+    /* of config->classes; 0: also without */
+    uint8_t class_index : 4;
+    bool proven; /* has received an answer */
 };
 
 /* Together with about 45 bytes per fd in libevent, an idle connection takes less than the promised
@@ -103,8 +105,9 @@ struct client_conn_ops {
 struct client_transport {
     const struct client_config *config;
     const struct client_conn_ops *ops;
-    void *owner;               /* first argument of ops */
-    const struct query *query; /* of config, or the current one of config->sizes */
+    void *owner; /* first argument of ops */
+    /* Of each class, or one: of config, or the current one of config->sizes. */
+    const struct query *query;
     struct event_base *base;
     struct client_figures *figures;
     /* n_conns elements; conns[i] has number first_conn + i over all workers. */
@@ -113,7 +116,7 @@ struct client_transport {
     uint32_t worker;                        /* index */
     const struct timeval *connect_timeout;  /* libevent common timeouts: for connects, ... */
     const struct timeval *greeting_timeout; /* ... for greetings; NULL: none is expected */
-    struct client_tls *tls;                 /* NULL: plain TCP */
+    struct client_tls *tls;                 /* NULL: all plain TCP */
     uint8_t *received;                      /* CLIENT_RECEIVE_BYTES */
     /* Arrival in the kernel of the last bytes received; 0: unknown. */
     uint64_t arrived_ns;
@@ -132,6 +135,57 @@ static inline struct client_record *client_conn_record(const struct client_conn 
     struct client_record *records = c->transport->figures->records;
 
     return records != NULL ? &records[client_conn_slot(c)] : NULL;
+}
+
+/* Returns its class; NULL: there are no classes. */
+static inline const struct client_class *client_conn_class(const struct client_conn *c)
+{
+    const struct client_config *config = c->transport->config;
+
+    return config->n_classes > 0 ? &config->classes[c->class_index] : NULL;
+}
+
+static inline bool client_conn_uses_tls(const struct client_conn *c)
+{
+    return c->transport->tls != NULL && (client_conn_class(c) == NULL || client_conn_class(c)->tls);
+}
+
+/* Returns whether it is proven by a query before it is usable. */
+static inline bool client_conn_is_to_prove(const struct client_conn *c)
+{
+    const struct client_class *class = client_conn_class(c);
+
+    return class != NULL ? class->prove : c->transport->config->prove;
+}
+
+static inline const struct sock_address *client_conn_target(const struct client_conn *c)
+{
+    const struct client_class *class = client_conn_class(c);
+
+    return class != NULL ? &class->target : &c->transport->config->target;
+}
+
+/* Returns the queries of its class. */
+static inline const struct query *client_conn_query(const struct client_conn *c)
+{
+    return &c->transport->query[c->class_index];
+}
+
+/* Returns the figures of its class; NULL: there are no classes. */
+static inline struct client_class_figures *client_conn_class_figures(const struct client_conn *c)
+{
+    struct client_class_figures *all = c->transport->figures->classes;
+
+    return all != NULL ? &all[c->class_index] : NULL;
+}
+
+/* Counts the connection in its class, if there are classes.  count: CLASS_TALLY_OF(). */
+static inline void client_conn_count_in_class(const struct client_conn *c, size_t count)
+{
+    struct client_class_figures *class = client_conn_class_figures(c);
+
+    if (class != NULL)
+        tally_add((tally_count *)((char *)&class->tally + count), 1);
 }
 
 /* Returns whether it takes queries. */

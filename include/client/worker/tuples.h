@@ -24,10 +24,11 @@ void client_tuples_init(struct client_tuples *t, const struct client_config *con
                         uint32_t first_conn, uint32_t n_conns, bool reuses);
 void client_tuples_free(struct client_tuples *t);
 
-/* Starts a connect.  Returns a socket that is connecting or connected, and the number of its
- * planned tuple in *tuple (CLIENT_TUPLE_NONE: chosen by the kernel).  On failure returns -1 with
- * errno and *failed. */
-int client_tuples_connect(struct client_tuples *t, uint64_t *tuple, struct outcome *failed);
+/* Starts a connect to `target`.  Returns a socket that is connecting or connected, and the number
+ * of its planned tuple in *tuple (CLIENT_TUPLE_NONE: chosen by the kernel).  On failure returns -1
+ * with errno and *failed. */
+int client_tuples_connect(struct client_tuples *t, const struct sock_address *target,
+                          uint64_t *tuple, struct outcome *failed);
 
 /* Returns a tuple that is no longer in use.  CLIENT_TUPLE_NONE: no effect. */
 void client_tuples_give_back(struct client_tuples *t, uint64_t tuple);

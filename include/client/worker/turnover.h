@@ -30,7 +30,7 @@ struct client_turnover {
     struct client_slots *slots;
     struct client_pool *pool;
     struct client_connect *connect;
-    uint32_t queries_per_conn;
+    uint32_t queries_per_conn; /* without classes */
     struct pacer_segment rate;
     struct pacer pacer; /* paces the steps */
     struct event tick_event, step_event;

@@ -33,6 +33,16 @@ static void push_row(const struct client_transport *t, const struct inflight_que
     rows_push(t->config->rows, t->worker, &row);
 }
 
+static void measure_class(struct client_answers *a, const struct inflight_query *q,
+                          uint64_t received_ns)
+{
+    struct client_class_times *times =
+        client_figures_class_times(a->figures, client_query_class(a->queries, q));
+
+    hist_record(&times->response, received_ns - q->intended_ns);
+    hist_record(&times->service, received_ns - q->sent_ns);
+}
+
 static void measure(struct client_answers *a, const struct inflight_query *q, uint8_t says,
                     uint64_t received_ns)
 {
@@ -46,6 +56,8 @@ static void measure(struct client_answers *a, const struct inflight_query *q, ui
     tally_sub(&f->in_flight, 1);
     hist_record(&metrics[CLIENT_RESPONSE], received_ns - q->intended_ns);
     hist_record(&metrics[CLIENT_SERVICE], received_ns - q->sent_ns);
+    if (f->classes != NULL)
+        measure_class(a, q, received_ns);
     if (arrived_ns != 0)
         hist_record(&metrics[CLIENT_NET], arrived_ns > q->sent_ns ? arrived_ns - q->sent_ns : 0);
     hist_record(&metrics[CLIENT_OWN], own_delay_ns(a->transport, q, received_ns));
@@ -60,7 +72,7 @@ static void credit(struct client_answers *a, struct client_conn *c, uint32_t slo
     struct client_queries *qs = a->queries;
     const struct inflight_query *q = inflight_at(&qs->inflight, slot);
 
-    tally_add(&client_query_counts(qs, q)->answered, 1);
+    client_query_count(qs, q, TALLY_OF(answered));
     if (client_query_is_measured(q))
         measure(a, q, c->stream.says, received_ns);
     if ((q->tag & CLIENT_QUERY_CLASS) == TALLY_PROBE)
@@ -133,7 +145,7 @@ bool client_answer_take_one(struct client_answers *a, struct client_conn *c, uin
 void client_answer_take(struct client_answers *a, struct client_conn *c, const uint8_t *data,
                         size_t n_bytes, uint64_t received_ns)
 {
-    const struct query *query = a->transport->query;
+    const struct query *query = client_conn_query(c);
     struct query_input in = {data, n_bytes};
     enum query_event event;
 

@@ -80,22 +80,16 @@ void client_arrival_answered(struct client_conn *c)
         kept->answered_ns = now_ns;
 }
 
-/* Whether each connection has to be answered. */
-static bool asks(const struct client_config *config)
-{
-    return config->prove || config->conn_per_query;
-}
-
-/* Counts what it did not reach. */
-static void count_beyond(struct client_transport *t, int reached)
+/* Counts what it did not reach.  asks: it has to be answered. */
+static void count_beyond(struct client_transport *t, int reached, bool uses_tls, bool asks)
 {
     struct hist *metrics = t->figures->metrics;
 
     if (reached < CONNECTED)
         hist_record_beyond(&metrics[CLIENT_DUE_CONNECTED], 1);
-    if (reached < SECURED && t->tls != NULL)
+    if (reached < SECURED && uses_tls)
         hist_record_beyond(&metrics[CLIENT_DUE_SECURED], 1);
-    if (reached < ANSWERED && asks(t->config)) {
+    if (reached < ANSWERED && asks) {
         hist_record_beyond(&metrics[CLIENT_DUE_ANSWERED], 1);
         hist_record_beyond(&metrics[CLIENT_OPEN_ANSWERED], 1);
     }
@@ -107,7 +101,8 @@ void client_arrival_ended(struct client_conn *c)
 
     if (a == NULL)
         return;
-    count_beyond(c->transport, a->reached);
+    count_beyond(c->transport, a->reached, client_conn_uses_tls(c),
+                 client_conn_is_to_prove(c) || c->transport->config->conn_per_query);
     a->due_ns = 0;
 }
 
@@ -116,7 +111,7 @@ void client_arrival_missed(struct client_transport *t)
     if (t->figures->arrivals == NULL)
         return;
     hist_record_beyond(&t->figures->metrics[CLIENT_OPEN_LAG], 1);
-    count_beyond(t, OPENED);
+    count_beyond(t, OPENED, t->tls != NULL, true);
 }
 
 uint64_t client_arrival_lag_ns(const struct client_conn *c)

@@ -30,6 +30,7 @@ void client_conn_begin(struct client_conn *c, struct client_transport *t)
     if (record != NULL)
         record->connections++;
     tally_add(&t->figures->tally.connections.attempted, 1);
+    client_conn_count_in_class(c, CLASS_TALLY_OF(attempted));
     inflight_list_init(&c->queries);
     c->proven = c->opens_slowly = c->timed_out = c->awaits_room = c->record_lost = false;
     c->header_due = t->config->proxy != PROXY_HEADER_NONE;
@@ -53,11 +54,14 @@ void client_conn_become_usable(struct client_conn *c)
 {
     struct client_transport *t = c->transport;
     struct client_figures *f = t->figures;
+    struct client_class_figures *class = client_conn_class_figures(c);
 
     if (c->state == CLIENT_CONN_HALF_OPEN)
         tally_sub(&f->n_half_open, 1);
     c->state = CLIENT_CONN_LIVE;
     tally_add(&f->n_live, 1);
+    if (class != NULL)
+        tally_add(&class->n_live, 1);
     tally_add(&f->n_ever_usable, 1);
     if (c->opens_slowly) {
         const struct sock_tcp tcp = sock_tcp(event_get_fd(&c->event));
@@ -73,6 +77,7 @@ void client_conn_mark_proven(struct client_conn *c)
         c->proven = true;
         client_arrival_answered(c);
         tally_add(&c->transport->figures->tally.connections.proven, 1);
+        client_conn_count_in_class(c, CLASS_TALLY_OF(proven));
         if (c->transport->greeting_timeout != NULL)
             event_remove_timer(&c->event);
     }
@@ -97,7 +102,7 @@ void client_conn_mark_half_open(struct client_conn *c)
 
 ssize_t client_conn_write(struct client_conn *c, const uint8_t *data, size_t n_bytes)
 {
-    if (c->transport->tls == NULL)
+    if (!client_conn_uses_tls(c))
         return client_io_send(c, data, n_bytes);
     errno = client_tls_send(c, data, n_bytes);
     return errno == 0 ? (ssize_t)n_bytes : -1;
@@ -105,8 +110,8 @@ ssize_t client_conn_write(struct client_conn *c, const uint8_t *data, size_t n_b
 
 int client_conn_send(struct client_conn *c, const uint8_t *data, size_t n_bytes)
 {
-    return c->transport->tls != NULL ? client_tls_send(c, data, n_bytes)
-                                     : client_io_transmit(c, data, n_bytes);
+    return client_conn_uses_tls(c) ? client_tls_send(c, data, n_bytes)
+                                   : client_io_transmit(c, data, n_bytes);
 }
 
 /* --- deaf connections --- */
@@ -139,8 +144,11 @@ void client_conn_heard(struct client_conn *c)
 static void become_unusable(struct client_conn *c)
 {
     struct client_transport *t = c->transport;
+    struct client_class_figures *class = client_conn_class_figures(c);
 
     tally_sub(&t->figures->n_live, 1);
+    if (class != NULL)
+        tally_sub(&class->n_live, 1);
     t->ops->unusable(t->owner, c);
 }
 
@@ -231,6 +239,7 @@ static void count_end(struct client_conn *c, struct outcome outcome)
     struct client_record *record = client_conn_record(c);
 
     tally_add(&c->transport->figures->tally.connections.ended[outcome.phase][outcome.reason], 1);
+    client_conn_count_in_class(c, CLASS_TALLY_OF(ended));
     client_arrival_ended(c);
     if (record != NULL) {
         record->ended_phase = (uint8_t)outcome.phase;

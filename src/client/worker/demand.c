@@ -123,7 +123,7 @@ static void take_answer(struct client_demand *d, struct client_conn *c, uint64_t
 static void take_answers(struct client_demand *d, struct client_conn *c, struct query_input in,
                          uint64_t received_ns)
 {
-    const struct query *query = &d->transport->config->query;
+    const struct query *query = client_conn_query(c);
     enum query_event event = QUERY_REPLY;
 
     while (event == QUERY_REPLY && c->state != CLIENT_CONN_ENDED) {

@@ -94,6 +94,38 @@ static uint32_t select_slot(struct client_dispatch *d, uint32_t chosen, bool *re
     return i;
 }
 
+struct class_slots {
+    const struct client_transport *transport;
+    uint32_t first;
+};
+
+static bool is_usable_in_class(const void *context, uint32_t slot)
+{
+    const struct class_slots *slots = context;
+
+    return client_conn_is_usable(&slots->transport->conns[slots->first + slot]);
+}
+
+/* Likewise with classes: another connection is one of the same class. */
+static uint32_t select_in_class(struct client_dispatch *d, uint32_t slot, bool *rerouted)
+{
+    const struct client_transport *t = d->transport;
+    const struct client_config *config = t->config;
+    const uint32_t k = t->conns[slot].class_index;
+    const struct client_class *class = &config->classes[k];
+    const struct class_slots slots = {t,
+                                      client_class_first_slot(class, config->n_workers, t->worker)};
+
+    if (client_conn_is_usable(&t->conns[slot]))
+        return slot;
+    if (tally_get(&t->figures->classes[k].n_live) == 0)
+        return CLIENT_SELECT_NONE;
+    *rerouted = true;
+    return slots.first + client_select_other(
+                             &d->select, client_class_n_slots(class, config->n_workers, t->worker),
+                             is_usable_in_class, &slots);
+}
+
 /* Opens a connection for a query.  Returns its slot; CLIENT_SELECT_NONE: it could not be opened. */
 static uint32_t open_slot(struct client_dispatch *d, uint64_t intended_ns, uint8_t class)
 {
@@ -104,11 +136,11 @@ static uint32_t open_slot(struct client_dispatch *d, uint64_t intended_ns, uint8
 }
 
 /* In a closed loop no answer will trigger the connection's next query. */
-static void count_unsent(struct client_dispatch *d, struct tally_queries *counts, uint8_t class)
+static void count_unsent(struct client_dispatch *d, uint8_t class, uint32_t class_index)
 {
-    tally_add(&counts->unsent, 1);
+    client_figures_count_query(d->transport->figures, class, class_index, TALLY_OF(unsent));
     if (class == TALLY_MEASURED)
-        client_query_unanswered(d->queries, false);
+        client_query_unanswered(d->queries, class_index, false);
 }
 
 static uint64_t most_per_turn(const struct client_transport *t)
@@ -123,15 +155,14 @@ void client_dispatch_due(struct client_dispatch *d, uint64_t now_ns)
     const struct client_transport *t = d->transport;
     const uint64_t most = most_per_turn(t);
     const bool closed = t->config->loop == CLIENT_LOOP_CLOSED;
-    const bool on_demand = t->config->on_demand;
+    const bool on_demand = t->config->on_demand, has_classes = t->config->n_classes > 0;
     uint64_t intended_ns;
 
     for (uint64_t n = 0; n < most; n++) {
-        struct tally_queries *counts;
         bool rerouted = false;
         uint8_t class;
         size_t query;
-        uint32_t chosen, i;
+        uint32_t chosen, i, class_index;
 
         intended_ns = client_due_next_ns(d->due);
         if (intended_ns > now_ns || intended_ns == PACER_NEVER)
@@ -140,17 +171,18 @@ void client_dispatch_due(struct client_dispatch *d, uint64_t now_ns)
         query = client_due_take(d->due, &chosen);
         if (closed && chosen == CLIENT_CONN_NONE)
             continue;
+        class_index = has_classes ? t->conns[chosen - t->first_conn].class_index : 0;
         i = closed || on_demand         ? chosen - t->first_conn
             : t->config->conn_per_query ? open_slot(d, intended_ns, class)
+            : has_classes               ? select_in_class(d, chosen - t->first_conn, &rerouted)
                                         : select_slot(d, chosen, &rerouted);
-        counts = &t->figures->tally.queries[class];
-        tally_add(&counts->scheduled, 1);
+        client_figures_count_query(t->figures, class, class_index, TALLY_OF(scheduled));
         if (rerouted)
-            tally_add(&counts->rerouted, 1);
+            client_figures_count_query(t->figures, class, class_index, TALLY_OF(rerouted));
         if (i == CLIENT_SELECT_NONE ||
             !(on_demand ? queue_on_demand(d, i, intended_ns, class, query)
                         : queue(d, i, intended_ns, class, query))) {
-            count_unsent(d, counts, class);
+            count_unsent(d, class, class_index);
             if (t->config->conn_per_query && i != CLIENT_SELECT_NONE)
                 client_conn_close(&t->conns[i], (struct outcome){PHASE_SEND, REASON_MEMORY}, 0);
             if (closed)
@@ -169,12 +201,12 @@ void client_dispatch_opened(struct client_dispatch *d, struct client_conn *c)
 
 void client_dispatch_proof(struct client_dispatch *d, struct client_conn *c)
 {
-    struct tally_queries *counts = &d->transport->figures->tally.queries[TALLY_PROBE];
+    struct client_figures *f = d->transport->figures;
 
-    tally_add(&counts->scheduled, 1);
+    client_figures_count_query(f, TALLY_PROBE, c->class_index, TALLY_OF(scheduled));
     d->span->now_ns = clock_now_ns();
     if (!queue(d, client_conn_slot(c), d->span->now_ns, TALLY_PROBE, 0)) {
-        tally_add(&counts->unsent, 1);
+        client_figures_count_query(f, TALLY_PROBE, c->class_index, TALLY_OF(unsent));
         client_conn_close(c, (struct outcome){PHASE_SEND, REASON_MEMORY}, 0);
     }
 }

@@ -2,30 +2,89 @@
  * client_due: see client/worker/due.h. */
 #include "client/worker/due.h"
 
+#include <stdlib.h>
+
+static int init_classes(struct client_due *d)
+{
+    const struct client_config *config = d->transport->config;
+
+    d->classes = d->next = &d->all;
+    d->n_classes = 1;
+    d->all.query = &config->query;
+    if (config->n_classes == 0)
+        return 0;
+    d->n_classes = config->n_classes;
+    d->classes = d->next = calloc(d->n_classes, sizeof *d->classes);
+    for (uint32_t k = 0; d->classes != NULL && k < d->n_classes; k++)
+        d->classes[k].query = &config->class_queries[k];
+    return d->classes != NULL ? 0 : -1;
+}
+
+/* The connections of a class, and those of them in this worker: from number `first` on. */
+struct slice {
+    uint32_t first_slot, n_slots, first, n_connections, n_at_begin;
+    uint64_t interval_ns;
+};
+
+static struct slice slice_of(const struct client_due *d, uint32_t k)
+{
+    const struct client_transport *t = d->transport;
+    const struct client_config *config = t->config;
+    const uint32_t n_workers = config->n_workers;
+    const struct client_class *class = config->n_classes > 0 ? &config->classes[k] : NULL;
+
+    if (class == NULL)
+        return (struct slice){.n_slots = t->n_conns,
+                              .first = t->first_conn,
+                              .n_connections = config->n_connections,
+                              .n_at_begin = config->n_at_begin,
+                              .interval_ns = config->interval_ns};
+    return (struct slice){
+        .first_slot = client_class_first_slot(class, n_workers, t->worker),
+        .n_slots = client_class_n_slots(class, n_workers, t->worker),
+        .first = arrivals_first_connection(class->n_connections, n_workers,
+                                           client_class_place(class, n_workers, t->worker)),
+        .n_connections = class->n_connections,
+        .n_at_begin = class->n_connections,
+        .interval_ns = class->interval_ns};
+}
+
 int client_due_init(struct client_due *d)
 {
-    if (d->transport->config->loop == CLIENT_LOOP_OPEN)
-        return 0;
-    return closed_loop_init(&d->closed, d->transport->n_conns);
+    int failed = init_classes(d);
+
+    for (uint32_t k = 0;
+         !failed && d->transport->config->loop == CLIENT_LOOP_CLOSED && k < d->n_classes; k++)
+        failed = closed_loop_init(&d->classes[k].closed, slice_of(d, k).n_slots);
+    return failed;
 }
 
 void client_due_free(struct client_due *d)
 {
-    closed_loop_free(&d->closed);
+    for (uint32_t k = 0; d->classes != NULL && k < d->n_classes; k++)
+        closed_loop_free(&d->classes[k].closed);
+    if (d->classes != &d->all)
+        free(d->classes);
 }
 
 /* The arrivals of all workers use the queries of a file in order. */
-static void pass_arrivals(struct client_due *d, uint64_t n)
+static void pass_arrivals(struct client_due_class *of, uint64_t n)
 {
-    const struct query *query = &d->transport->config->query;
+    for (; of->query->n_queries > 1 && n > 0; n--)
+        of->next_query = query_after(of->query, of->next_query);
+}
 
-    for (; query->n_queries > 1 && n > 0; n--)
-        d->next_query = query_after(query, d->next_query);
+static void find_next(struct client_due *d)
+{
+    d->next = d->classes;
+    for (uint32_t k = 1; k < d->n_classes; k++)
+        if (client_due_next_of_ns(d, &d->classes[k]) < client_due_next_of_ns(d, d->next))
+            d->next = &d->classes[k];
 }
 
 static uint32_t pop_closed_loop(struct client_due *d)
 {
-    const uint32_t i = closed_loop_pop(&d->closed);
+    const uint32_t i = closed_loop_pop(&d->next->closed);
     struct client_conn *c = &d->transport->conns[i];
 
     c->in_loop = false;
@@ -34,16 +93,19 @@ static uint32_t pop_closed_loop(struct client_due *d)
 
 size_t client_due_take(struct client_due *d, uint32_t *connection)
 {
-    const size_t query = d->next_query;
+    struct client_due_class *of = d->next;
+    const size_t query = of->next_query;
 
     if (d->transport->config->loop == CLIENT_LOOP_CLOSED) {
         *connection = pop_closed_loop(d);
         if (*connection != CLIENT_CONN_NONE)
-            pass_arrivals(d, 1);
+            pass_arrivals(of, 1);
     } else {
-        *connection = d->arrivals.connection;
-        pass_arrivals(d, arrivals_advance(&d->arrivals));
+        *connection = of->arrivals.connection + of->shift;
+        pass_arrivals(of, arrivals_advance(&of->arrivals));
     }
+    if (d->n_classes > 1)
+        find_next(d);
     return query;
 }
 
@@ -54,43 +116,58 @@ static void push_closed_loop(struct client_due *d, struct client_conn *c, uint64
     if (c->in_loop)
         return;
     c->in_loop = true;
-    closed_loop_push(&d->closed, due_ns, client_conn_slot(c));
+    closed_loop_push(&d->classes[c->class_index].closed, due_ns, client_conn_slot(c));
+}
+
+static uint64_t interval_ns(const struct client_conn *c)
+{
+    const struct client_class *class = client_conn_class(c);
+
+    return class != NULL ? class->interval_ns : c->transport->config->interval_ns;
 }
 
 void client_due_after(struct client_due *d, struct client_conn *c, uint64_t now_ns)
 {
-    const struct client_config *config = d->transport->config;
     const struct client_span *span = d->span;
+    uint64_t next_ns;
 
-    if (config->loop != CLIENT_LOOP_CLOSED || !span->running || c->state != CLIENT_CONN_LIVE)
+    if (d->transport->config->loop != CLIENT_LOOP_CLOSED || !span->running ||
+        c->state != CLIENT_CONN_LIVE)
         return;
-    push_closed_loop(d, c,
-                     (now_ns > span->start_ns ? now_ns : span->start_ns) + config->interval_ns);
-    d->is_sooner |= d->closed.count == 1; /* the loop was empty */
+    next_ns = client_due_next_of_ns(d, d->next);
+    push_closed_loop(d, c, (now_ns > span->start_ns ? now_ns : span->start_ns) + interval_ns(c));
+    if (d->n_classes > 1)
+        find_next(d);
+    d->is_sooner |= client_due_next_of_ns(d, d->next) < next_ns;
 }
 
-static void spread_closed_loop(struct client_due *d, uint64_t start_ns)
+/* Spreads the first queries over the interval.  Each worker uses the queries of a file in order,
+ * starting at the same fraction of the file as its slice of the connections. */
+static void start_closed_loop(struct client_due *d, uint32_t k, uint64_t start_ns)
 {
     const struct client_transport *t = d->transport;
-    const struct client_config *config = t->config;
-    const double step_ns = (double)config->interval_ns / config->n_at_begin;
-    const double first = (double)config->n_at_begin * t->first_conn / config->n_connections;
+    const struct slice slice = slice_of(d, k);
+    const double step_ns = (double)slice.interval_ns / slice.n_at_begin;
+    const double first = (double)slice.n_at_begin * slice.first / slice.n_connections;
+    struct client_due_class *of = &d->classes[k];
 
-    for (uint32_t i = 0; i < t->n_conns; i++)
-        if (client_conn_is_usable(&t->conns[i]))
-            push_closed_loop(d, &t->conns[i], start_ns + (uint64_t)(step_ns * (first + i)));
+    of->next_query = query_at(of->query, of->query->n_queries * slice.first / slice.n_connections);
+    for (uint32_t i = 0; i < slice.n_slots; i++) {
+        struct client_conn *c = &t->conns[slice.first_slot + i];
+
+        if (client_conn_is_usable(c))
+            push_closed_loop(d, c, start_ns + (uint64_t)(step_ns * (first + i)));
+    }
 }
 
-/* In a closed loop each worker uses the queries of a file in order, starting at the same fraction
- * of the file as its slice of the connections. */
-static size_t first_query(const struct client_transport *t)
+static void start_arrivals(struct client_due_class *of, const struct arrivals_config *arrivals,
+                           uint64_t start_ns)
 {
-    const struct query *query = &t->config->query;
-
-    return query_at(query, query->n_queries * t->first_conn / t->config->n_connections);
+    of->has_arrivals = true;
+    pass_arrivals(of, arrivals_start(&of->arrivals, arrivals, start_ns) - 1);
 }
 
-void client_due_start(struct client_due *d, const bool *takes_arrivals, uint64_t start_ns)
+static void start_all(struct client_due *d, const bool *takes_arrivals, uint64_t start_ns)
 {
     const struct client_transport *t = d->transport;
     const struct client_config *config = t->config;
@@ -108,16 +185,55 @@ void client_due_start(struct client_due *d, const bool *takes_arrivals, uint64_t
         .takes = takes_arrivals,
     };
 
-    d->arrivals.pacer.next_ns = PACER_NEVER;
-    if (config->loop == CLIENT_LOOP_CLOSED) {
-        d->next_query = first_query(t);
-        spread_closed_loop(d, start_ns);
-    } else if (takes_arrivals[t->worker]) {
-        pass_arrivals(d, arrivals_start(&d->arrivals, &arrivals, start_ns) - 1);
-    }
+    if (takes_arrivals[t->worker])
+        start_arrivals(&d->all, &arrivals, start_ns);
+}
+
+/* Every worker takes the arrivals of its own connections, usable or not. */
+static void start_class(struct client_due *d, uint32_t k, uint64_t start_ns)
+{
+    const struct client_transport *t = d->transport;
+    const struct client_config *config = t->config;
+    const struct client_class *class = &config->classes[k];
+    const uint32_t first = client_class_first_slot(class, config->n_workers, t->worker);
+    const struct arrivals_config arrivals = {
+        .arrival = (enum pacer_arrival) class->arrival,
+        .segments = config->schedule.segments,
+        .n_segments = config->schedule.n,
+        .part = class->part,
+        .seed = client_class_seed(config->seed, k),
+        .random = class->select == CLIENT_SELECT_RANDOM,
+        .n_connections = class->n_connections,
+        .n_workers = config->n_workers,
+        .worker = client_class_place(class, config->n_workers, t->worker),
+    };
+
+    if (class->part <= 0 || client_class_n_slots(class, config->n_workers, t->worker) == 0)
+        return;
+    start_arrivals(&d->classes[k], &arrivals, start_ns);
+    d->classes[k].shift = t->first_conn + first - d->classes[k].arrivals.first;
+}
+
+void client_due_start(struct client_due *d, const bool *takes_arrivals, uint64_t start_ns)
+{
+    const struct client_config *config = d->transport->config;
+
+    for (uint32_t k = 0; k < d->n_classes; k++)
+        d->classes[k].arrivals.pacer.next_ns = PACER_NEVER;
+    for (uint32_t k = 0; k < d->n_classes; k++)
+        if (config->loop == CLIENT_LOOP_CLOSED)
+            start_closed_loop(d, k, start_ns);
+        else if (config->n_classes > 0)
+            start_class(d, k, start_ns);
+        else
+            start_all(d, takes_arrivals, start_ns);
+    find_next(d);
 }
 
 void client_due_replace(struct client_due *d, const struct schedule *schedule)
 {
-    pacer_replace(&d->arrivals.pacer, schedule->segments, schedule->n);
+    for (uint32_t k = 0; k < d->n_classes; k++)
+        if (d->classes[k].has_arrivals)
+            pacer_replace(&d->classes[k].arrivals.pacer, schedule->segments, schedule->n);
+    find_next(d);
 }

@@ -62,9 +62,9 @@ static void become_ready(struct client_conn *c, int fd)
         return;
     }
     t->ops->established(t->owner, c);
-    if (c->header_due && (t->config->listens || !t->config->prove) && !send_header(c))
+    if (c->header_due && (t->config->listens || !client_conn_is_to_prove(c)) && !send_header(c))
         return;
-    if (!t->config->prove)
+    if (!client_conn_is_to_prove(c))
         client_conn_become_usable(c);
 }
 
@@ -144,6 +144,7 @@ static void record_connect(struct client_conn *c, int fd, uint32_t syn_retransmi
     client_arrival_connected(c, now_ns);
     client_conn_opening_took(c, connect_ns);
     tally_add(&f->tally.connections.connected, 1);
+    client_conn_count_in_class(c, CLASS_TALLY_OF(connected));
     tally_add(&f->tally.connections.syn_retransmits, syn_retransmits);
     if (record != NULL) {
         record->connect_ns = connect_ns;
@@ -162,7 +163,7 @@ static void on_established(struct client_conn *c, int fd, uint32_t syn_retransmi
         return;
     }
     record_connect(c, fd, syn_retransmits);
-    if (c->transport->tls != NULL)
+    if (client_conn_uses_tls(c))
         begin_handshake(c, fd);
     else
         become_ready(c, fd);
@@ -234,7 +235,7 @@ static void process_received(struct client_conn *c, const uint8_t *data, size_t 
     tally_add(&t->figures->tally.bytes_received, n_bytes);
     if (record != NULL)
         record->bytes_received += n_bytes;
-    if (t->tls != NULL)
+    if (client_conn_uses_tls(c))
         process_encrypted(c, data, n_bytes, plain, received_ns);
     else
         t->ops->data(t->owner, c, data, n_bytes, received_ns);

@@ -45,7 +45,9 @@ void client_idle_free(struct client_idle *idle)
 static uint64_t limit_ns(const struct client_idle *idle, const struct client_conn *c,
                          enum outcome_reason *reason)
 {
-    const uint64_t own_ns = idle->transport->config->idle_close_ns;
+    const struct client_class *class = client_conn_class(c);
+    const uint64_t own_ns =
+        class != NULL ? class->idle_close_ns : idle->transport->config->idle_close_ns;
     const uint32_t allowed = idle->allowed != NULL ? idle->allowed[client_conn_slot(c)] : ANY;
     const uint64_t allowed_ns = allowed * DNS_KEEPALIVE_UNIT_NS;
     const uint64_t earlier_ns =

@@ -105,8 +105,8 @@ send_with_header(struct client_conn *c, const uint8_t *data, size_t n_bytes, int
 {
     uint8_t header[PROXY_HEADER_V1_MAX_BYTES];
     const struct client_transport *t = c->transport;
-    const size_t n_header =
-        client_proxy_header(t->config, (uint64_t)t->first_conn + client_conn_slot(c), header);
+    const size_t n_header = client_proxy_header(
+        t->config, client_conn_target(c), (uint64_t)t->first_conn + client_conn_slot(c), header);
     struct iovec parts[] = {{.iov_base = header, .iov_len = n_header},
                             {.iov_base = (void *)data, .iov_len = n_bytes}};
     const struct msghdr message = {.msg_iov = parts, .msg_iovlen = n_bytes > 0 ? 2 : 1};

@@ -20,7 +20,9 @@ static void connect_parts(struct client_parts *p)
     struct client_transport *t = &p->transport;
 
     p->transport = (struct client_transport){.config = place->config,
-                                             .query = &place->config->query,
+                                             .query = place->config->class_queries != NULL
+                                                          ? place->config->class_queries
+                                                          : &place->config->query,
                                              .ops = client_parts_ops(place->config),
                                              .owner = p,
                                              .base = place->base,

@@ -9,11 +9,10 @@
 static void on_established(void *owner, struct client_conn *c)
 {
     struct client_parts *p = owner;
-    const struct client_config *config = p->transport.config;
 
-    if (config->listens)
+    if (p->transport.config->listens)
         client_subscribe_begin(&p->subscribe, c);
-    else if (config->prove)
+    else if (client_conn_is_to_prove(c))
         client_dispatch_proof(&p->dispatch, c);
 }
 

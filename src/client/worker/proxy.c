@@ -33,11 +33,11 @@ struct sock_greeting client_proxy_greeting(const struct client_config *config)
     return greeting;
 }
 
-size_t client_proxy_header(const struct client_config *config, uint64_t connection,
-                           uint8_t out[PROXY_HEADER_V1_MAX_BYTES])
+size_t client_proxy_header(const struct client_config *config, const struct sock_address *address,
+                           uint64_t connection, uint8_t out[PROXY_HEADER_V1_MAX_BYTES])
 {
     const struct srcplan_tuple source = identity_of(&config->identities, connection);
-    const struct srcplan_tuple target = sock_tuple(&config->target);
+    const struct srcplan_tuple target = sock_tuple(address);
     struct proxy_header h = {
         .version = config->proxy,
         .family = source.address.family == target.address.family ? target.address.family : AF_INET6,

@@ -73,7 +73,7 @@ void client_query_sent(struct client_queries *qs, struct inflight_query *q, uint
     struct client_figures *f = qs->figures;
 
     q->sent_ns = sent_ns;
-    tally_add(&client_query_counts(qs, q)->sent, 1);
+    client_query_count(qs, q, TALLY_OF(sent));
     if (f->records != NULL)
         f->records[q->connection].queries++;
     if (!client_query_is_measured(q))
@@ -87,10 +87,21 @@ void client_query_sent(struct client_queries *qs, struct inflight_query *q, uint
         push_row(qs, q, sent_ns);
 }
 
-void client_query_unanswered(struct client_queries *qs, bool sent)
+static void count_beyond_class(struct client_figures *f, uint32_t class_index, bool sent)
+{
+    struct client_class_times *times = client_figures_class_times(f, class_index);
+
+    hist_record_beyond(&times->response, 1);
+    if (sent)
+        hist_record_beyond(&times->service, 1);
+}
+
+void client_query_unanswered(struct client_queries *qs, uint32_t class_index, bool sent)
 {
     struct hist *metrics = qs->figures->metrics;
 
+    if (qs->figures->classes != NULL)
+        count_beyond_class(qs->figures, class_index, sent);
     hist_record_beyond(&metrics[CLIENT_RESPONSE], 1);
     if (!sent)
         return;
@@ -104,11 +115,11 @@ static void count_unsent(struct client_queries *qs, const struct inflight_query 
 {
     struct tally_demand *demand = &qs->figures->tally.demand;
 
-    tally_add(&client_query_counts(qs, q)->unsent, 1);
+    client_query_count(qs, q, TALLY_OF(unsent));
     if (qs->transport->config->on_demand)
         tally_sub(q->tag & CLIENT_QUERY_WAITED ? &demand->waited : &demand->reused, 1);
     if (client_query_is_measured(q))
-        client_query_unanswered(qs, false);
+        client_query_unanswered(qs, client_query_class(qs, q), false);
 }
 
 /* A query has its outcome: the connection may be idle now. */
@@ -124,11 +135,11 @@ void client_query_expire(struct client_queries *qs, uint32_t slot, uint64_t now_
     struct client_conn *c = &qs->transport->conns[q->connection];
     const uint8_t class = q->tag & CLIENT_QUERY_CLASS;
 
-    tally_add(&client_query_counts(qs, q)->timeout, 1);
+    client_query_count(qs, q, TALLY_OF(timeout));
     tally_add(&qs->figures->tally.withdrawn, q->state == INFLIGHT_WAITING);
     if (client_query_is_measured(q)) {
         tally_sub(&qs->figures->in_flight, 1);
-        client_query_unanswered(qs, true);
+        client_query_unanswered(qs, client_query_class(qs, q), true);
     }
     inflight_expire(&qs->inflight, &c->queries, slot);
     if (class != TALLY_PROBE)
@@ -192,17 +203,16 @@ void client_query_lost(struct client_queries *qs, struct client_conn *c, struct 
 
     while ((slot = c->queries.head) != INFLIGHT_NONE) {
         const struct inflight_query *q = inflight_at(t, slot);
-        struct tally_queries *counts = client_query_counts(qs, q);
 
         if (q->state == INFLIGHT_QUEUED) {
             count_unsent(qs, q);
         } else {
-            tally_add(cancelled ? &counts->cancelled : &counts->error, 1);
+            client_query_count(qs, q, cancelled ? TALLY_OF(cancelled) : TALLY_OF(error));
             if (client_query_is_measured(q)) {
                 tally_sub(&f->in_flight, 1);
                 if (!cancelled)
                     tally_add(&f->tally.errors[outcome.phase][outcome.reason], 1);
-                client_query_unanswered(qs, true);
+                client_query_unanswered(qs, client_query_class(qs, q), true);
             }
         }
         inflight_remove(t, &c->queries, slot);
@@ -222,7 +232,7 @@ void client_query_unconnected(struct client_queries *qs, struct inflight_list *w
 
         count_unsent(qs, q);
         if (!cancelled) {
-            tally_add(&client_query_counts(qs, q)->unconnected, 1);
+            client_query_count(qs, q, TALLY_OF(unconnected));
             if (client_query_is_measured(q))
                 tally_add(&tally->errors[outcome.phase][outcome.reason], 1);
         }

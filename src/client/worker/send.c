@@ -58,7 +58,7 @@ static void count_blocked(struct client_send *s, struct client_conn *c)
         if (q->state != INFLIGHT_QUEUED || (q->tag & CLIENT_QUERY_BLOCKED))
             return;
         q->tag |= CLIENT_QUERY_BLOCKED;
-        tally_add(&client_query_counts(s->queries, q)->blocked, 1);
+        client_query_count(s->queries, q, TALLY_OF(blocked));
     }
 }
 
@@ -81,7 +81,7 @@ static uint32_t encode_queued(struct client_send *s, struct client_conn *c, uint
                               size_t *n_bytes)
 {
     struct inflight *t = &s->queries->inflight;
-    const struct query *query = s->transport->query;
+    const struct query *query = client_conn_query(c);
     uint32_t n = 0;
 
     *n_bytes = 0;
@@ -103,6 +103,7 @@ static uint32_t encode_queued(struct client_send *s, struct client_conn *c, uint
  * expire.  Returns 0 or an errno. */
 static int write_encoded(struct client_send *s, struct client_conn *c, size_t n_bytes)
 {
+    const struct query *query = client_conn_query(c);
     const ssize_t written = client_conn_write(c, s->to_send, n_bytes);
     const size_t n_written = (size_t)written;
     size_t n_begun = 0;
@@ -113,7 +114,7 @@ static int write_encoded(struct client_send *s, struct client_conn *c, size_t n_
         const struct inflight_query *q =
             inflight_at(&s->queries->inflight, c->queries.waiting_head);
 
-        n_begun += query_size(s->transport->query, q->query_offset);
+        n_begun += query_size(query, q->query_offset);
         inflight_mark_written(&s->queries->inflight, &c->queries);
     }
     return n_written < n_bytes ? client_io_keep(c, s->to_send + n_written, n_begun - n_written) : 0;
@@ -171,7 +172,7 @@ static void send_queued(struct client_send *s, struct client_conn *c)
 /* Encodes waiting queries, as many as fit `most` bytes, but at least one. */
 static size_t encode_waiting(struct client_send *s, const struct client_conn *c, size_t most)
 {
-    const struct query *query = s->transport->query;
+    const struct query *query = client_conn_query(c);
     uint32_t slot = c->queries.waiting_head;
     size_t n_bytes = 0;
 
@@ -191,7 +192,7 @@ static size_t encode_waiting(struct client_send *s, const struct client_conn *c,
 /* With TLS, encodes one record at a time, because encrypted bytes must be sent. */
 bool client_send_waiting(struct client_send *s, struct client_conn *c)
 {
-    const size_t most = s->transport->tls != NULL ? TLS_RECORD_BYTES : SEND_BYTES;
+    const size_t most = client_conn_uses_tls(c) ? TLS_RECORD_BYTES : SEND_BYTES;
 
     while (c->queries.waiting_head != INFLIGHT_NONE) {
         const uint32_t first = c->queries.waiting_head;

@@ -62,10 +62,9 @@ enum tls_status client_tls_start(struct client_conn *c)
  * acknowledgement, and this host would retransmit. */
 int client_tls_send_step(struct client_conn *c)
 {
-    const struct client_transport *t = c->transport;
-    struct tls_worker *shared = &t->tls->shared;
-    const bool more =
-        c->state == CLIENT_CONN_SECURING && t->config->prove && client_tls_is_established(c);
+    struct tls_worker *shared = &c->transport->tls->shared;
+    const bool more = c->state == CLIENT_CONN_SECURING && client_conn_is_to_prove(c) &&
+                      client_tls_is_established(c);
     const size_t n_bytes = shared->n_out;
     ssize_t n;
 
@@ -92,6 +91,7 @@ void client_tls_record_handshake(struct client_conn *c, uint64_t handshake_ns)
 
     hist_record(&f->handshake_times, handshake_ns);
     tally_add(&f->tally.connections.secured, 1);
+    client_conn_count_in_class(c, CLASS_TALLY_OF(secured));
     tally_add(&f->tally.connections.resumed, tls_is_resumed(tls));
     if (record != NULL) {
         record->handshake_ns = handshake_ns;

@@ -44,10 +44,11 @@ static bool use_fallback(struct client_tuples *t)
 
 /* Connects from a planned tuple.  A tuple that the kernel refuses can become free later if tuples
  * are reused. */
-static int connect_from(struct client_tuples *t, const struct srcplan_tuple *source,
-                        uint64_t number, uint64_t *tuple, struct outcome *failed)
+static int connect_from(struct client_tuples *t, const struct sock_address *target,
+                        const struct srcplan_tuple *source, uint64_t number, uint64_t *tuple,
+                        struct outcome *failed)
 {
-    const int fd = sock_connect(&t->config->target, source, &t->config->socket, failed);
+    const int fd = sock_connect(target, source, &t->config->socket, failed);
 
     if (source->port != 0 && fd >= 0)
         *tuple = number;
@@ -59,7 +60,8 @@ static int connect_from(struct client_tuples *t, const struct srcplan_tuple *sou
 /* Replaces a tuple that the kernel refuses with the next one.  Among used tuples, the next one has
  * been unused longest: if some of them are refused, all would be.  If the kernel selects the port
  * and finds none, planned tuples may still be free (client/sources.h). */
-int client_tuples_connect(struct client_tuples *t, uint64_t *tuple, struct outcome *failed)
+int client_tuples_connect(struct client_tuples *t, const struct sock_address *target,
+                          uint64_t *tuple, struct outcome *failed)
 {
     struct srcplan_tuple source;
     uint64_t number;
@@ -72,7 +74,7 @@ int client_tuples_connect(struct client_tuples *t, uint64_t *tuple, struct outco
         if ((!srccursor_has_fresh(&t->cursor) && n_used_before++ == MAX_TRIES_OF_USED) ||
             srccursor_next(&t->cursor, &source, &number) != 0)
             break;
-        fd = connect_from(t, &source, number, tuple, failed);
+        fd = connect_from(t, target, &source, number, tuple, failed);
         if (source.port == 0 && (fd >= 0 || failed->reason != REASON_PORTS || !use_fallback(t)))
             break;
     }

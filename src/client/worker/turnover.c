@@ -104,9 +104,11 @@ void client_turnover_waited(struct client_turnover *to, struct client_conn *c)
 
 void client_turnover_give(struct client_turnover *to, struct client_conn *c)
 {
+    const struct client_class *class = client_conn_class(c);
+    const uint32_t most = class != NULL ? class->queries_per_conn : to->queries_per_conn;
     const uint32_t n = ++to->slots->all[client_conn_slot(c)].n_queries;
 
-    if (to->queries_per_conn > 0 && n >= to->queries_per_conn)
+    if (most > 0 && n >= most)
         client_conn_finish(c);
 }
 

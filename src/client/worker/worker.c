@@ -41,7 +41,8 @@ static int setup(struct worker *w)
     const struct client_config *config = cw->config;
 
     take_slice(cw);
-    return client_figures_init(&cw->figures, cw->n_conns, config->record_connections) != 0 ||
+    return client_figures_init(&cw->figures, cw->n_conns, config->record_connections,
+                               config->n_classes) != 0 ||
                    client_targets_init(&cw->targets, config->targets) != 0 || init_parts(cw) != 0
                ? -1
                : 0;

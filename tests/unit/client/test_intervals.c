@@ -18,6 +18,7 @@ static struct hist total[CLIENT_N_QUERY_METRICS];
 static struct batch_means batches[CLIENT_N_QUERY_METRICS];
 static char path[] = "/tmp/test-intervals-XXXXXX";
 static struct output file;
+static char text[1 << 16];
 
 static int setup(void **state)
 {
@@ -52,6 +53,15 @@ static int remove_file(void **state)
 {
     (void)state;
     return unlink(path);
+}
+
+static void read_log(void)
+{
+    FILE *in = fopen(path, "r");
+
+    assert_non_null(in);
+    text[fread(text, 1, sizeof text - 1, in)] = '\0';
+    fclose(in);
 }
 
 static void record(int worker, uint64_t response_ns)
@@ -89,8 +99,7 @@ static void a_tick_asks_for_this_interval_and_collects_the_previous_one(void **s
 
 static void each_interval_is_a_batch_and_a_line_of_the_log(void **state)
 {
-    char text[1 << 16] = "", *line;
-    FILE *in;
+    char *line;
 
     (void)state;
     if (!hlog_is_available())
@@ -103,10 +112,7 @@ static void each_interval_is_a_batch_and_a_line_of_the_log(void **state)
     }
     client_intervals_finish(&intervals, ORIGIN + 5 * S);
     assert_int_equal(batches[CLIENT_RESPONSE].n, 2); /* an interval without values is none */
-    in = fopen(path, "r");
-    assert_non_null(in);
-    text[fread(text, 1, sizeof text - 1, in)] = '\0';
-    fclose(in);
+    read_log();
     assert_memory_equal(text, "0.000,1.000,", 12);
     line = strchr(text, '\n') + 1;
     assert_memory_equal(line, "2.500,1.500,", 12);
@@ -136,6 +142,43 @@ static void unanswered_queries_are_collected_too(void **state)
     assert_int_equal(total[CLIENT_RESPONSE].count, 0);
 }
 
+/* Two classes, the second of which has no values in the first interval. */
+static void times_of_classes_are_collected_and_logged_by_their_names(void **state)
+{
+    static const struct client_class classes[] = {{.name = "a"}, {.name = "b"}};
+    struct client_class_times totals[CLIENT_CLASS_MOST] = {0};
+
+    (void)state;
+    for (int i = 0; i < N_WORKERS; i++) {
+        all[i].figures.classes = client_class_figures_new(2);
+        all[i].figures.n_classes = 2;
+        assert_non_null(all[i].figures.classes);
+    }
+    assert_int_equal(client_intervals_add_classes(&intervals, classes, 2, totals), 0);
+    for (int i = 0; i < N_WORKERS; i++)
+        hist_record(&client_figures_class_times(&all[i].figures, 0)->response, 10);
+    client_intervals_tick(&intervals, ORIGIN + S);
+    hand_over();
+    hist_record(&client_figures_class_times(&all[1].figures, 1)->response, 20);
+    hist_record_beyond(&client_figures_class_times(&all[1].figures, 1)->service, 1);
+    client_intervals_tick(&intervals, ORIGIN + 2 * S);
+    assert_int_equal(totals[0].response.count, 2);
+    assert_int_equal(totals[1].response.count, 0);
+    client_intervals_finish(&intervals, ORIGIN + 3 * S);
+    assert_int_equal(totals[0].response.count, 2);
+    assert_int_equal(totals[1].response.max_ns, 20);
+    assert_int_equal(totals[1].service.beyond, 1);
+    if (hlog_is_available()) {
+        read_log();
+        assert_memory_equal(text, "Tag=response:a,0.000,1.000,", 27);
+        assert_non_null(strstr(text, "\nTag=response:b,2.000,"));
+        assert_non_null(strstr(text, "\nTag=service:b,2.000,"));
+        assert_null(strstr(text, "Tag=service:a"));
+    }
+    for (int k = 0; k < 2; k++)
+        client_class_times_free(&totals[k]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +188,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(nothing_is_lost_at_the_end, setup, teardown),
         cmocka_unit_test_setup_teardown(unanswered_queries_are_collected_too, setup, teardown),
+        cmocka_unit_test_setup_teardown(times_of_classes_are_collected_and_logged_by_their_names,
+                                        setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, make_file, remove_file);

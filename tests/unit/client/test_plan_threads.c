@@ -57,7 +57,7 @@ static void an_unknown_load_has_a_thread_per_cpu(void **state)
     opts.control = "unix:x";
     assert_int_equal(threads(MANY_FDS), N_CPUS);
     load(100, 1);
-    opts.queries_per_conn = 1;
+    config.queries_per_conn = 1;
     assert_int_equal(threads(MANY_FDS), N_CPUS);
     load(100, 1);
     opts.on_demand = true;

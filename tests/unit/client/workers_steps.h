@@ -32,7 +32,7 @@ static inline int start_workers(void)
         all[i].n_conns = CONNS_EACH;
         all[i].stages.wake_fd = all[i].worker.mailbox_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (all[i].worker.mailbox_fd < 0 || pthread_mutex_init(&all[i].worker.lock, NULL) != 0 ||
-            client_figures_init(&all[i].figures, CONNS_EACH, true) != 0)
+            client_figures_init(&all[i].figures, CONNS_EACH, true, 0) != 0)
             return -1;
     }
     return 0;

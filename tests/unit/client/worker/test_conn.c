@@ -42,7 +42,7 @@ static int setup(void **state)
                                           .base = event_base_new(),
                                           .figures = &figures,
                                           .n_conns = N_CONNS};
-    if (transport.base == NULL || client_figures_init(&figures, N_CONNS, false) != 0)
+    if (transport.base == NULL || client_figures_init(&figures, N_CONNS, false, 0) != 0)
         return -1;
     return client_transport_init(&transport);
 }

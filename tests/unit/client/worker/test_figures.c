@@ -18,7 +18,7 @@ static int setup(void **state)
     for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
         if (hist_init(&into[m]) != 0)
             return -1;
-    return client_figures_init(&figures, 3, true);
+    return client_figures_init(&figures, 3, true, 0);
 }
 
 static int teardown(void **state)
@@ -39,12 +39,12 @@ static void a_set_is_collected_once_after_it_was_handed_over(void **state)
 {
     (void)state;
     record(10);
-    client_figures_collect(&figures, into);
+    client_figures_collect(&figures, into, NULL);
     assert_int_equal(into[CLIENT_RESPONSE].count, 0);
     client_figures_hand_over(&figures);
     record(20);
-    client_figures_collect(&figures, into);
-    client_figures_collect(&figures, into);
+    client_figures_collect(&figures, into, NULL);
+    client_figures_collect(&figures, into, NULL);
     assert_int_equal(into[CLIENT_RESPONSE].count, 1);
     assert_int_equal(into[CLIENT_RESPONSE].max_ns, 10);
 }
@@ -57,10 +57,10 @@ static void a_set_that_is_not_collected_is_not_recorded_into(void **state)
     record(20);
     client_figures_hand_over(&figures); /* the main thread is busy */
     record(30);
-    client_figures_collect(&figures, into);
+    client_figures_collect(&figures, into, NULL);
     assert_int_equal(into[CLIENT_RESPONSE].count, 1);
     client_figures_hand_over(&figures);
-    client_figures_collect(&figures, into);
+    client_figures_collect(&figures, into, NULL);
     assert_int_equal(into[CLIENT_RESPONSE].count, 3);
 }
 
@@ -69,11 +69,11 @@ static void the_rest_is_all_that_was_not_collected(void **state)
     (void)state;
     record(10);
     client_figures_hand_over(&figures);
-    client_figures_collect(&figures, into);
+    client_figures_collect(&figures, into, NULL);
     record(20);
     client_figures_hand_over(&figures);
     record(30);
-    client_figures_collect_rest(&figures, into);
+    client_figures_collect_rest(&figures, into, NULL);
     assert_int_equal(into[CLIENT_RESPONSE].count, 3);
 }
 

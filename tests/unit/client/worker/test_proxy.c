@@ -33,7 +33,7 @@ static void assert_line(const char *sources, int family, const char *target, con
     srcplan_init(&config.identities);
     assert_int_equal(srcplan_add_sources(&config.identities, sources, error), 0);
     set_target(&config, family, target);
-    assert_int_equal(client_proxy_header(&config, 3, out), strlen(expected));
+    assert_int_equal(client_proxy_header(&config, &config.target, 3, out), strlen(expected));
     assert_memory_equal(out, expected, strlen(expected));
     srcplan_free(&config.identities);
 }

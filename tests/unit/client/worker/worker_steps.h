@@ -42,7 +42,7 @@ static inline void start_worker(uint32_t worker, uint32_t n_workers, uint32_t n)
                                     .timeout_ns = 100 * MS,
                                     .quiet = true};
     assert_int_equal(query_init(&config.query, QUERY_PING, &(struct query_ask){0}, error), 0);
-    assert_int_equal(client_figures_init(&figures, n, false), 0);
+    assert_int_equal(client_figures_init(&figures, n, false, 0), 0);
     transport = (struct client_transport){.config = &config,
                                           .query = &config.query,
                                           .figures = &figures,

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ * client_opts_class: parses and checks --class and the [class] sections of a file. */
+#ifndef TCPSCALER_CLIENT_OPTS_CLASS_H
+#define TCPSCALER_CLIENT_OPTS_CLASS_H
+
+#include "client/opts_table.h"
+
+#include <stdint.h>
+
+/* The settings of a class: those of the program, some of them its own. */
+struct client_opts_class {
+    struct client_opts opts; /* must be first; server.port 0: that of the run */
+    const char *name;
+    const char *share_text;
+    double share;           /* parsed from it: its part of the clients */
+    uint32_t n_connections; /* at least 1 */
+    bool has_rate;          /* of its own, for all of its connections */
+    char *text;             /* its own settings, one per line */
+    char *copy;             /* what they were read from; the settings point into it */
+};
+
+/* Fills in classes and n_classes, whose memory is reused by the next call, and replaces the texts
+ * of o->class by normal ones; sets o->reconnect if a class requires it.  Call it before the checks
+ * of connections and TLS.  Returns 0, or -1 with one line in error (OPTIONS_ERROR_BYTES). */
+int client_opts_check_classes(struct client_opts *o, char *error);
+
+/* Returns the queries per second of class k, or of all classes; 0: none, or by a schedule. */
+double client_opts_class_rate_qps(const struct client_opts *o, unsigned k);
+double client_opts_classes_rate_qps(const struct client_opts *o);
+
+/* Returns whether the run, or one of its classes, uses TLS. */
+bool client_opts_uses_tls(const struct client_opts *o);
+
+/* Returns the queries per connection, 0: no limit.  With classes, of which some have no limit:
+ * queries of all by connections opened for the next query. */
+uint32_t client_opts_queries_per_conn(const struct client_opts *o);
+
+#endif

@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: MIT
+"""Classes of clients: their shares, their own schedules and queries, and results for each of them that add up.
+
+The fault server answers the queries of class a after 20 ms and those of class b after 50 ms, so that the response times
+of each class are known; it counts both by their names."""
+
+import csv
+
+from authority import *
+from control_api import *
+from faults import *
+from harness import *
+
+DELAYS_MS = {"a": 20, "b": 50}
+COUNTS = ("scheduled", "sent", "unsent", "answered", "timeout", "error", "cancelled", "blocked", "rerouted", "unconnected")
+
+
+def known_delays(delays=None):
+    delays = delays or DELAYS_MS
+    return FaultServer("--delay-names", ",".join(f"{name}.example:{ms}" for name, ms in delays.items()))
+
+
+def run_classes(port, *arguments, connections=100, classes=()):
+    named = [word for settings in classes for word in ("--class", settings)]
+    return run_client("-p", port, "-c", connections, "--stats-interval", 0, *named, *arguments, "127.0.0.1")
+
+
+A = "name=a,share=70%,interval=200ms,qname=a.example"
+B = "name=b,share=30%,interval=50ms,qname=b.example"
+
+
+def check_classes(r):
+    """The classes add up, recomputed from the JSON."""
+    check_conservation(r)
+    classes, latency = r.json["classes"], r.json["latency_ns"]
+    with whatever_happens():
+        for kind in ("queries", "warmup", "probes"):
+            for count in COUNTS:
+                check_equal(sum(c[kind][count] for c in classes.values()), r.json[kind][count], f"{kind}: {count}")
+        for count in ("attempted", "connected", "proven"):
+            check_equal(sum(c["connections"][count] for c in classes.values()), r.json["connections"][count], count)
+        for name, c in classes.items():
+            q = c["queries"]
+            check_equal(q["scheduled"], q["sent"] + q["unsent"], f"{name}: scheduled")
+            for metric in ("response", "service"):
+                check_equal(latency[f"{metric}:{name}"]["count"], q["answered"], f"{name}: {metric} times")
+            check_equal(latency[f"response:{name}"]["over"], q["scheduled"] - q["answered"], f"{name}: unanswered")
+        for metric in ("response", "service"):
+            of_each = [latency[f"{metric}:{name}"] for name in classes if latency[f"{metric}:{name}"]["count"] > 0]
+            check_equal(min(l["min"] for l in of_each), latency[metric]["min"], f"least {metric} time")
+            check_equal(max(l["max"] for l in of_each), latency[metric]["max"], f"longest {metric} time")
+    return classes
+
+
+def check_near(value, want, percent, what):
+    check(abs(value - want) <= want * percent / 100, f"{what}: {value}, expected {want} +- {percent} %")
+
+
+def check_known_delays(r, delays):
+    """Never earlier, whatever the machine does; later only where it stalls."""
+    for name, ms in delays.items():
+        times = r.json["latency_ns"][f"response:{name}"]
+        print(f"     {name}: {ms} ms; p50 {times['p50'] / 1e6:.2f}, p90 {times['p90'] / 1e6:.2f}, p99 {times['p99'] / 1e6:.2f} ms")
+        check(times["min"] >= ms * 1e6 * 0.99, f"{name}: answered {times['min'] / 1e6} ms after it was due, before {ms} ms")
+    with stall_may_spoil():
+        for name, ms in delays.items():
+            for percentile in ("p50", "p90"):
+                check(r.json["latency_ns"][f"response:{name}"][percentile] < (ms + 25) * 1e6, f"{name}: {percentile}")
+
+
+def test_classes_have_their_shares_and_their_own_response_times():
+    server = known_delays()
+    r = run_classes(server.port, "-t", 3, classes=(A, B))
+    classes = check_classes(r)
+    named = server.stop()["named"]
+    check_equal([classes[name]["clients"] for name in "ab"], [70, 30], "clients")
+    check_equal([classes[name]["connections"]["connected"] for name in "ab"], [70, 30], "connections")
+    check_near(classes["a"]["queries"]["scheduled"], 70 * 15, 1, "queries of a")
+    check_near(classes["b"]["queries"]["scheduled"], 30 * 60, 1, "queries of b")
+    check_near(classes["a"]["rate"]["asked_qps"], 350, 0.001, "rate of a")
+    check_near(r.json["rate"]["asked_qps"], 950, 0.001, "rate of all")
+    check_equal([classes[name]["queries"]["answered"] for name in "ab"],
+                [named["a.example:20"], named["b.example:50"]], "queries by their names, by the server")
+    check_known_delays(r, DELAYS_MS)
+    check_complete(r)
+
+
+def test_response_times_follow_the_class_and_not_its_place():
+    """The control: with the delays of the classes exchanged, so are their times."""
+    swapped = {"a": 50, "b": 20}
+    server = known_delays(swapped)
+    r = run_classes(server.port, "-t", 3, classes=(A, B))
+    check_classes(r)
+    check_known_delays(r, swapped)
+    with stall_may_spoil():
+        check(r.json["latency_ns"]["response:b"]["p90"] < r.json["latency_ns"]["response:a"]["min"], "b is the faster one")
+
+
+def test_percentiles_of_a_class_are_those_of_a_run_of_its_own():
+    server = known_delays()
+    together = run_classes(server.port, "-t", 3, classes=(A, B))
+    check_classes(together)
+    alone = {"a": run_client("-p", server.port, "-c", 70, "-i", "200ms", "--qname", "a.example", "-t", 3, "127.0.0.1"),
+             "b": run_client("-p", server.port, "-c", 30, "-i", "50ms", "--qname", "b.example", "-t", 3, "127.0.0.1")}
+    for name, r in alone.items():
+        mine, own = together.json["latency_ns"][f"response:{name}"], r.json["latency_ns"]["response"]
+        print(f"     {name}: " + ", ".join(f"{p} {mine[p] / 1e6:.2f} and {own[p] / 1e6:.2f} ms" for p in ("p50", "p90", "p99")))
+        check_near(mine["count"], own["count"], 1, f"{name}: answers")
+        # the delays of the classes are 30 ms apart: a mixture, or the other class, is farther away
+        other = alone["b" if name == "a" else "a"].json["latency_ns"]["response"]
+        with stall_may_spoil():
+            for percentile in ("p50", "p90"):
+                check(abs(mine[percentile] - own[percentile]) < 15e6, f"{name}: {percentile} of both")
+            check(abs(mine["p50"] - other["p50"]) > 15e6, f"{name}: the control: p50 of the other class")
+
+
+def test_threads_share_every_class():
+    server = Server()
+    r = run_classes(server.port, "-t", 1, "--threads", 3, "--warmup", "200ms", connections=10,
+                    classes=("name=few,share=10%,interval=50ms", "name=many,share=60%,rate=600", "name=rest,share=30%,rate=30"))
+    classes = check_classes(r)
+    check_equal([c["clients"] for c in classes.values()], [1, 6, 3], "clients")
+    check_equal([c["connections"]["connected"] for c in classes.values()], [1, 6, 3], "connections")
+    check_equal(classes["few"]["queries"]["scheduled"], 20, "queries of the only one of its class")
+    check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
+    check_between(classes["many"]["queries"]["scheduled"], 600 - 5 * 25, 600 + 5 * 25, "Poisson arrivals")
+
+
+def test_each_class_asks_the_queries_of_its_file():
+    files = {}
+    for name, n in (("a", 2), ("b", 3)):
+        files[name] = temp_path(f"{name}.txt")
+        with open(files[name], "w") as f:
+            f.write("".join(f"{name}{i}.example\n" for i in range(n)))
+    log = temp_path("log.csv")
+    server = FaultServer("--log", log)
+    r = run_classes(server.port, "-t", 1, "-i", "100ms", "--edns", 1232, connections=10, classes=(
+        f"name=a,share=60%,query-file={files['a']}", f"name=b,share=40%,qtype=AAAA,query-file={files['b']}"))
+    classes = check_classes(r)
+    server.stop()
+    with open(log) as f:
+        questions = [bytes.fromhex(row["question"]) for row in csv.DictReader(f)]
+    check_equal(len(questions), r.json["queries"]["sent"] + r.json["probes"]["sent"], "queries of the server's log")
+    for name, n, qtype in (("a", 2, b"\0\1"), ("b", 3, b"\0\x1c")):
+        sent = [sum(question.startswith(b"\x02" + f"{name}{i}".encode() + b"\x07example\0" + qtype) for question in questions)
+                for i in range(n)]
+        check_equal(sum(sent), classes[name]["queries"]["sent"] + classes[name]["probes"]["sent"], f"queries of {name}")
+        probes = classes[name]["probes"]["sent"]
+        check(max(sent) - min(sent) <= 1 + probes, f"{name}: its file in order, and the first line to prove: {sent}")
+
+
+def test_idle_classes_and_shares_of_a_schedule():
+    server = Server()
+    r = run_classes(server.port, "--schedule", "500ms:0-400,500ms:400", "--arrival", "constant", connections=20,
+                    classes=("name=a,share=75%", "name=b,share=25%"))
+    classes = check_classes(r)
+    check_near(classes["a"]["queries"]["scheduled"], 225, 1, "three in four of 300 queries")
+    check_near(classes["b"]["queries"]["scheduled"], 75, 2, "the others")
+    r = run_classes(server.port, "-t", "500ms", connections=20, classes=("name=busy,share=10%,rate=100", "name=idle,share=90%"))
+    classes = check_classes(r)
+    check_equal((classes["idle"]["queries"]["scheduled"], classes["idle"]["connections"]["live_at_end"]), (0, 18), "idle ones")
+    check(classes["busy"]["queries"]["scheduled"] > 10, "busy ones")
+
+
+def test_unanswered_queries_count_in_their_class():
+    """Deaf are connections 0, 5, 10, ... in the order of accepting."""
+    server = FaultServer("--deaf-every", 5)
+    r = run_client("-p", server.port, "-c", 20, "-t", 1, "--timeout", "300ms", "--connect-window", 1, "--threads", 1, "--class",
+                   "name=a,share=5%,interval=100ms", "--class", "name=b,share=95%,interval=100ms", "127.0.0.1")
+    classes = check_classes(r)
+    check_equal(classes["a"]["queries"]["timeout"], classes["a"]["queries"]["sent"], "all of the only one of a, which is deaf")
+    check_equal(r.json["latency_ns"]["response:a"]["p50"], "beyond" if classes["a"]["queries"]["sent"] >= 20 else None, "p50 of a")
+    check(0 < classes["b"]["queries"]["timeout"] < classes["b"]["queries"]["sent"], "some of b")
+
+
+def test_classes_of_a_closed_loop_have_their_own_intervals():
+    """A connection asks again one interval after its answer, which takes the known delay: never more often than that."""
+    server = known_delays()
+    r = run_classes(server.port, "-t", 2, "-i", "100ms", "--loop", "closed", "--threads", 2, classes=(
+        "name=a,share=70%,qname=a.example,interval=180ms", "name=b,share=30%,qname=b.example,interval=50ms"))
+    classes = check_classes(r)
+    for name, n, period_ms in (("a", 70, 200), ("b", 30, 100)):
+        most = n * (2000 / period_ms + 1)
+        check(classes[name]["queries"]["scheduled"] <= most, f"{name}: at most {most} queries")
+        with stall_may_spoil():
+            check(classes[name]["queries"]["scheduled"] > 0.8 * n * 2000 / period_ms, f"{name}: {classes[name]['queries']}")
+    check_equal(classes["a"]["rate"]["asked_qps"], None, "no rate is requested")
+
+
+def test_rate_of_all_can_be_changed_and_the_number_of_connections_not():
+    server, control = Server(), control_path()
+    client = Client("-p", server.port, "-c", 10, "-r", 100, "-t", 3, "--stats-interval", "200ms", "--control", control,
+                    "--class", "name=a,share=80%", "--class", "name=b,share=20%", "127.0.0.1")
+    wait_until_running(client)
+    refused = ask(control, "/connections/start?n=5", status=409)
+    check("--class" in refused["error"], refused)
+    ask(control, "/rate?qps=1000")
+    check_equal(list(stats(control)["classes"]), ["a", "b"], "classes during the run")
+    r = client.wait()
+    classes = check_classes(r)
+    n = r.json["queries"]["scheduled"]
+    check(n > 400, f"more queries than at the first rate: {n}")
+    check_between(classes["a"]["queries"]["scheduled"], 0.8 * n - 5 * n ** 0.5 / 2, 0.8 * n + 5 * n ** 0.5 / 2, "four in five")
+
+
+# --- connections ---
+
+def test_one_class_uses_tls_on_a_port_of_its_own():
+    ca = Authority()
+    cert, key = ca.sign()
+    plain, secure = Server(), Server("--tls-cert", cert, "--tls-key", key)
+    r = run_classes(plain.port, "-t", 1, "-i", "100ms", "--threads", 2, "--tls-ca", ca.cert, connections=20,
+                    classes=("name=plain,share=60%", f"name=secure,share=40%,tls=yes,port={secure.port}"))
+    classes = check_classes(r)
+    check_equal([c["connections"]["secured"] for c in classes.values()], [0, 8], "secured")
+    check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
+    for server, name, n in ((plain, "plain", 12), (secure, "secure", 8)):
+        server.stop()
+        check_equal((server.result["accepted"], server.result["tls_handshakes"]), (n, n if name == "secure" else 0), name)
+    check_complete(r)
+
+
+def test_one_class_without_tls_if_all_others_have_it():
+    ca = Authority()
+    cert, key = ca.sign()
+    plain, secure = Server(), Server("--tls-cert", cert, "--tls-key", key)
+    r = run_classes(secure.port, "-t", "500ms", "-r", 100, "--tls", "--tls-ca", ca.cert, connections=10, classes=(
+        f"name=plain,share=50%,tls=no,port={plain.port}", "name=secure,share=50%"))
+    check_equal([c["connections"]["secured"] for c in check_classes(r).values()], [0, 5], "secured")
+    check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
+
+
+def test_connections_of_a_class_carry_its_number_of_queries():
+    server = Server()
+    r = run_classes(server.port, "-t", 1, "-i", "50ms", connections=20,
+                    classes=("name=short,share=50%,queries-per-conn=4", "name=long,share=50%"))
+    classes = check_classes(r)
+    server.stop()
+    short, long = classes["short"], classes["long"]
+    check_equal(long["connections"]["attempted"], 10, "connections that carry all queries")
+    check_equal((short["probes"]["sent"], long["probes"]["sent"]), (0, 10), "the first query proves the short ones")
+    n, sent = short["connections"]["attempted"], short["queries"]["sent"]
+    check_between(n, sent / 4, sent / 4 + 10, f"connections of 4 queries, for {sent}")
+    check_equal(server.result["accepted"], r.json["connections"]["connected"], "accepted by the server")
+
+
+def test_each_class_closes_after_its_own_idle_time():
+    server = Server()
+    r = run_classes(server.port, "-t", 2, "-i", "300ms", "--on-demand", connections=20,
+                    classes=("name=stub,share=50%,idle-close=20ms", "name=forwarder,share=50%,idle-close=10m"))
+    classes = check_classes(r)
+    check_equal(classes["forwarder"]["connections"]["attempted"], 10, "connections that are never idle for so long")
+    with stall_may_spoil():  # the next query may be due first
+        check(classes["stub"]["connections"]["attempted"] > 20, "connections that are closed when idle")
+
+
+def test_a_class_that_cannot_connect_does_not_take_queries_of_others():
+    server, nobody = Server(), Server(port=free_port())
+    nobody.stop()
+    r = run_classes(server.port, "-t", 1, "-i", "100ms", connections=20, classes=(
+        "name=good,share=50%", f"name=bad,share=50%,port={nobody.port}"))
+    classes = check_classes(r)
+    bad, good = classes["bad"], classes["good"]
+    check_equal((bad["connections"]["connected"], bad["queries"]["unsent"]), (0, bad["queries"]["scheduled"]), "bad")
+    check_equal((good["queries"]["answered"], good["queries"]["rerouted"]), (good["queries"]["scheduled"], 0), "good")
+    check_near(bad["queries"]["scheduled"], good["queries"]["scheduled"], 1, "queries of both")
+
+
+# --- settings ---
+
+def test_sections_of_a_file_are_the_same_classes():
+    path = temp_path("population.conf")
+    with open(path, "w") as f:
+        f.write("connections = 100\nduration = 1\n[class a]\nshare = 70%  # most of them\ninterval = 200ms\nqname = a.example\n"
+                "\n[class b]\nshare = 30%\ninterval = 50ms\nqname = \"b.example\"\n")
+    server = Server()
+    from_file = run_client("-p", server.port, "--config", path, "127.0.0.1")
+    from_words = run_classes(server.port, "-t", 1, classes=(A, B))
+    for r in (from_file, from_words):
+        check_classes(r)
+    check_equal(from_file.json["options"]["class"], from_words.json["options"]["class"], "classes of the options")
+    check_equal({name: c["queries"]["scheduled"] for name, c in from_file.json["classes"].items()},
+                {name: c["queries"]["scheduled"] for name, c in from_words.json["classes"].items()}, "queries")
+    printed = subprocess.run([TCPCLIENT, "--config", path, "--print-config", "127.0.0.1"], capture_output=True, text=True)
+    check_equal((printed.returncode, printed.stderr), (0, ""), "--print-config")
+    check("\n[class a]\nshare = 70%\ninterval = 200ms\nqname = a.example\n" in printed.stdout, printed.stdout)
+    overridden = run_client("-p", server.port, "--config", path, "-t", "200ms", "--class", "name=c,share=100%,rate=50", "127.0.0.1")
+    check_equal(list(check_classes(overridden)), ["c"], "the command line wins")
+
+
+def test_without_classes_there_are_none():
+    r = run_client("-p", Server().port, "-c", 5, "-r", 100, "-t", "300ms", "127.0.0.1")
+    check_equal((r.json["classes"], r.json["options"]["class"]), (None, None), "classes")
+    check_equal([name for name in r.json["latency_ns"] if ":" in name], [], "metrics of classes")
+    check("Class " not in r.err, r.err)
+
+
+def test_bad_classes_are_refused_before_anything_is_opened():
+    for words, part in ((["--class", "name=a"], "share"), (["--class", "name=a,share=50%"], "add up to 50%"),
+                        (["--class", "name=a,share=100%,query-file=/nonexistent"], "/nonexistent"),
+                        (["--class", "name=a,share=100%,qname=a..b"], "a..b")):
+        r = subprocess.run([TCPCLIENT, "-p", "1", *words, "127.0.0.1"], capture_output=True, text=True, timeout=100)
+        check_equal((r.returncode, r.stdout, r.stderr.count("\n")), (2, "", 1), f"{words}: {r.stderr}")
+        check(part in r.stderr, f"no '{part}' in {r.stderr}")
+
+
+if __name__ == "__main__":
+    main()
