@@ -27,6 +27,9 @@ void html_latency(struct html_report *r);
 void html_over_time(struct html_report *r);
 void html_ramp(struct html_report *r);
 
+/* Classes of clients. */
+void html_classes(const struct html_report *r);
+
 /* How connections and queries ended; what limited the number of connections. */
 void html_outcomes(const struct html_report *r);
 void html_limits(const struct html_report *r);

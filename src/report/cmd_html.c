@@ -49,6 +49,7 @@ static void print_page(struct html_report *r)
     html_page_begin(r->out, title);
     html_summary(r);
     html_latency(r);
+    html_classes(r);
     html_over_time(r);
     html_ramp(r);
     html_outcomes(r);

@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "measure/latency_report.h"
 #include "measure/server_cost_report.h"
+#include "report/class_reader.h"
 #include "report/cmd.h"
 #include "report/opts.h"
 #include "report/recording.h"
@@ -135,7 +136,8 @@ static void print_latency(struct recording *r)
     putchar('\n');
     latency_report_head(stdout, "Time");
     for (unsigned i = 0; i < r->metrics.n; i++)
-        if (recording_latency(r, r->metrics.items[i].name, &l)) {
+        if (!class_reader_is_of_class(r->metrics.items[i].name) &&
+            recording_latency(r, r->metrics.items[i].name, &l)) {
             latency_report_text(stdout, r->metrics.items[i].name, &l, timeout_ns);
             if (strcmp(r->metrics.items[i].name, "response") == 0)
                 print_holding(r->result);
@@ -145,6 +147,14 @@ static void print_latency(struct recording *r)
                             &response->hist);
     else
         puts("  no histogram: it requires the log (--hlog) or the rows (-R) of the run");
+}
+
+static void print_classes(const struct json_object *result)
+{
+    struct class_report classes[CLASS_READER_MOST];
+    const size_t n = class_reader_take(result, classes);
+
+    class_report_text(stdout, classes, n, result_timeout_ns(result));
 }
 
 /* --- outcomes and verdict --- */
@@ -238,6 +248,7 @@ int cmd_show(const struct report_opts *opts)
         else
             print_latency(r);
         if (r->result != NULL) {
+            print_classes(r->result);
             print_outcomes(r->result, "connections.outcomes", "Connection outcomes");
             print_outcomes(r->result, "queries.outcomes", "Failed queries");
             print_cost(r->result);

@@ -30,6 +30,14 @@ static bool is_listed(const char *key, const char *const *list, size_t n)
     return false;
 }
 
+/* The value as JSON, on one line. */
+static const char *line_of(struct json_object *value)
+{
+    return value == NULL ? "null"
+                         : json_object_to_json_string_ext(
+                               value, JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE);
+}
+
 /* Adds a difference to the text; returns 1, or 0 if there is none. */
 static unsigned add_difference(const char *key, struct json_object *a, struct json_object *b,
                                char *text)
@@ -39,7 +47,7 @@ static unsigned add_difference(const char *key, struct json_object *a, struct js
     if (json_object_equal(a, b))
         return 0;
     snprintf(text + n, FINGERPRINT_TEXT_BYTES - n, "%s%s %s and %s", n > 0 ? ", " : "", key,
-             result_text(a, ""), result_text(b, ""));
+             line_of(a), line_of(b));
     return 1;
 }
 

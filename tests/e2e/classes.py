@@ -304,5 +304,45 @@ def test_bad_classes_are_refused_before_anything_is_opened():
         check(part in r.stderr, f"no '{part}' in {r.stderr}")
 
 
+# --- reports ---
+
+def test_classes_are_shown_added_up_and_on_the_page():
+    server, paths = known_delays(), []
+    for seed, interval in ((1, "50ms"), (2, "100ms")):
+        base = temp_path(f"run{seed}")
+        paths.append([f"{base}.json", f"{base}.hlog"])
+        r = run_classes(server.port, "-t", 1, "-s", seed, "--hlog", paths[-1][1], classes=(A, B.replace("50ms", interval)))
+        check_classes(r)
+        check(re.search(r"^a +70 +70 +70 +70 ", r.err, re.M), f"the summary has a row for class a: {r.err}")
+        with open(paths[-1][0], "w") as f:
+            json.dump(r.json, f)
+    shown = tcpreport("show", *paths[0]).stdout
+    check(re.search(r"^a +70 +70 +70 +70 ", shown, re.M) and re.search(r"^b +30 +30 +30 +30 ", shown, re.M), shown)
+    check(len(re.findall(r"^[ab] +\d+\.\d+ ms +", shown, re.M)) == 2, f"response times of both: {shown}")
+    merged_path = temp_path("merged.json")
+    warnings = tcpreport("merge", *paths[0], *paths[1], "--json", merged_path).stderr
+    check(re.search(r'^tcpreport: warning: .* have different settings: .*class .*"50ms".*"100ms"', warnings, re.M),
+          f"a line about the settings: {warnings}")
+    with open(merged_path) as f, open(paths[0][0]) as one, open(paths[1][0]) as other:
+        merged, results = json.load(f), [json.load(one), json.load(other)]
+    for name in "ab":
+        check_equal(merged["classes"][name]["clients"], 2 * results[0]["classes"][name]["clients"], f"clients of {name}")
+        check_equal(merged["classes"][name]["queries"]["answered"],
+                    sum(r["classes"][name]["queries"]["answered"] for r in results), f"queries of {name}")
+        times = merged["latency_ns"][f"response:{name}"]
+        check_equal(times["count"], merged["classes"][name]["queries"]["answered"], f"response times of {name}")
+        check_equal(times["min"], min(r["latency_ns"][f"response:{name}"]["min"] for r in results), f"least of {name}")
+    page = temp_path("page.html")
+    tcpreport("html", *paths[0], "-o", page)
+    with open(page) as f:
+        check("Classes of clients" in f.read(), "the page has the classes")
+
+
+def tcpreport(*arguments):
+    r = subprocess.run([TCPREPORT, *arguments], capture_output=True, text=True, timeout=100)
+    check(r.returncode in (0, 3), r.stderr)
+    return r
+
+
 if __name__ == "__main__":
     main()
