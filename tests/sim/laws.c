@@ -2,6 +2,7 @@
  * laws: see laws.h. */
 #include "laws.h"
 
+#include "client/judge.h"
 #include "client/result.h"
 #include "client/workers.h"
 #include "ledger.h"
@@ -132,32 +133,57 @@ static void check_gauges(const struct client_workers *workers)
     equal("deaf at the end", CLIENT_WORKERS_GAUGE(workers, n_deaf), 0);
 }
 
-/* One sequence of arrivals for all workers: each is scheduled once, and what was sent was due. */
+/* The arrivals of class k, or of all, as a single worker has them. */
+static void start_arrivals(struct arrivals *a, const struct client_config *config, uint32_t k,
+                           uint64_t begin_ns)
+{
+    const struct client_class *class = config->n_classes > 0 ? &config->classes[k] : NULL;
+    const int select = class != NULL ? class->select : config->select;
+    const struct arrivals_config one = {
+        .arrival = (enum pacer_arrival)(class != NULL ? class->arrival : config->arrival),
+        .segments = config->schedule.segments,
+        .n_segments = config->schedule.n,
+        .part = class != NULL ? class->part : 1,
+        .seed = class != NULL ? client_class_seed(config->seed, k) : config->seed,
+        .random = select == CLIENT_SELECT_RANDOM,
+        .n_connections = class != NULL ? class->n_connections : config->n_connections,
+        .n_workers = 1,
+    };
+
+    a->pacer.next_ns = PACER_NEVER;
+    if (one.part > 0)
+        arrivals_start(a, &one, begin_ns);
+}
+
+static struct arrivals *first_of(struct arrivals *all, uint32_t n)
+{
+    struct arrivals *first = all;
+
+    for (uint32_t k = 1; k < n; k++)
+        if (all[k].pacer.next_ns < first->pacer.next_ns)
+            first = &all[k];
+    return first;
+}
+
+/* One sequence of arrivals for all workers, or for each class: each arrival is scheduled once, and
+ * what was sent was due. */
 static void check_arrivals(const struct client_config *config, const struct client_result *r,
                            uint64_t begin_ns)
 {
-    static const bool takes[] = {true};
-    const struct arrivals_config one = {
-        .arrival = (enum pacer_arrival)config->arrival,
-        .segments = config->schedule.segments,
-        .n_segments = config->schedule.n,
-        .seed = config->seed,
-        .random = config->select == CLIENT_SELECT_RANDOM,
-        .n_connections = config->n_connections,
-        .n_workers = 1,
-        .takes = takes,
-    };
     const uint64_t end_ns = begin_ns + client_config_load_ns(config);
+    const uint32_t n = config->n_classes > 0 ? config->n_classes : 1;
     uint64_t n_scheduled = 0;
     size_t n_sent, i = 0;
     const uint64_t *sent = ledger_values_due(&n_sent);
-    struct arrivals a;
+    struct arrivals all[CLIENT_CLASS_MOST], *next;
 
-    arrivals_start(&a, &one, begin_ns);
-    for (; a.pacer.next_ns < end_ns; arrivals_advance(&a)) {
+    for (uint32_t k = 0; k < n; k++)
+        start_arrivals(&all[k], config, k, begin_ns);
+    while ((next = first_of(all, n))->pacer.next_ns < end_ns) {
         n_scheduled++;
-        if (sent != NULL && i < n_sent && sent[i] == a.pacer.next_ns)
+        if (sent != NULL && i < n_sent && sent[i] == next->pacer.next_ns)
             i++;
+        arrivals_advance(next);
     }
     LAW(sent == NULL || i == n_sent,
         "a query was sent that was due at no arrival: %" PRIu64 " ns after the start",
@@ -230,6 +256,8 @@ void laws_check(const struct scenario *s, const struct client_config *config,
     const char *broken =
         tally_check(&r->tally, r->connections_asked, response->count, response->beyond);
 
+    LAW(broken == NULL, "the product's own law: %s", broken);
+    broken = client_judge_classes(r, config->n_classes);
     LAW(broken == NULL, "the product's own law: %s", broken);
     check_queries(&r->tally);
     check_network(&r->tally);

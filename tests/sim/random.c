@@ -165,6 +165,12 @@ static void draw_on_demand(struct scenario *s, struct rng *r)
     s->rate_qps = s->rate_qps > 0 ? s->rate_qps : 1;
 }
 
+static void draw_classes(struct scenario *s, struct rng *r)
+{
+    if (one_in(r, 4))
+        s->classes = between(r, 1, 5);
+}
+
 struct scenario drive_random(uint64_t seed)
 {
     struct scenario s = scenario_simplest(seed);
@@ -185,5 +191,6 @@ struct scenario drive_random(uint64_t seed)
     draw_size(&r, 12, &s.gate_us, 1, 3000000);
     draw_tls(&s, &r);
     draw_on_demand(&s, &r);
+    draw_classes(&s, &r);
     return s;
 }

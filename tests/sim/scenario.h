@@ -27,6 +27,7 @@
     X(interval_us, 1000)                                                                           \
     X(queries_per_conn, 0)                                                                         \
     X(conn_per_query, 0) /* unless the number of connections matters */                            \
+    X(classes, 0)        /* of clients, where these can have some; 0: none */                      \
     X(reconnect, 0)                                                                                \
     X(on_demand, 0)                                                                                \
     X(idle_close_us, 0) /* 0: never */                                                             \

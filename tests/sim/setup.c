@@ -133,8 +133,50 @@ static void plan_query(struct client_config *c, const struct scenario *s)
 
 bool setup_has_conn_per_query(const struct scenario *s)
 {
-    return s->conn_per_query && !s->on_demand && !s->closed_loop && !s->listen &&
+    return s->conn_per_query && s->classes == 0 && !s->on_demand && !s->closed_loop && !s->listen &&
            s->population == 0 && s->steps == 0 && s->queries_per_conn == 0;
+}
+
+uint32_t setup_n_classes(const struct scenario *s)
+{
+    if (s->listen || s->population > 0 || s->steps > 0)
+        return 0;
+    return (uint32_t)(s->classes < s->connections ? s->classes : s->connections);
+}
+
+/* They differ in size, part of the rate (of three and more, the last one sends nothing), arrivals
+ * and queries per connection. */
+static void plan_classes(struct client_config *c, const struct scenario *s)
+{
+    static struct client_class classes[CLIENT_CLASS_MOST];
+    static struct query queries[CLIENT_CLASS_MOST];
+    const uint32_t n = setup_n_classes(s), n_with_queries = n < 3 ? n : n - 1;
+    uint32_t n_before = 0;
+
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t until = (k + 1) * (k + 2) / 2 * (c->n_connections - n) / (n * (n + 1) / 2);
+
+        queries[k] = c->query;
+        classes[k] = (struct client_class){
+            .n_before = n_before,
+            .n_connections = until + k + 1 - n_before,
+            .part = k < n_with_queries
+                        ? (double)(n_with_queries - k) / (n_with_queries * (n_with_queries + 1) / 2)
+                        : 0,
+            .arrival = (c->arrival + (int)k) % 2,
+            .select = (c->select + (int)(k / 2)) % 2,
+            .interval_ns = (k + 1) * c->interval_ns,
+            .target = c->target,
+            .tls = c->tls != NULL,
+            .prove = c->prove,
+            .queries_per_conn = k % 2 == 0 ? c->queries_per_conn : 0,
+            .idle_close_ns = c->idle_close_ns,
+        };
+        n_before += classes[k].n_connections;
+    }
+    c->classes = classes;
+    c->class_queries = n > 0 ? queries : NULL;
+    c->n_classes = n;
 }
 
 void setup_make(struct client_config *c, const struct scenario *s)
@@ -148,6 +190,7 @@ void setup_make(struct client_config *c, const struct scenario *s)
     plan_identities(c, s);
     plan_query(c, s);
     plan_tls(c, s);
+    plan_classes(c, s);
 }
 
 void setup_free(struct client_config *c)

@@ -17,4 +17,7 @@ void setup_free(struct client_config *c);
 /* Whether each query opens a connection. */
 bool setup_has_conn_per_query(const struct scenario *s);
 
+/* Returns the number of classes of clients; 0: none. */
+uint32_t setup_n_classes(const struct scenario *s);
+
 #endif
