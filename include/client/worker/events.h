@@ -12,9 +12,4 @@ void client_events_open(struct client_conn *c, int fd);
 /* After a failed send: processes the answers still in the socket, then closes the connection. */
 void client_events_broken(struct client_conn *c, int error);
 
-/* Calls ops->waited for an ENDED connection after a delay, unless stopped before.  Returns 0 or -1.
- */
-int client_events_wait(struct client_conn *c, const struct timeval *wait);
-void client_events_stop_wait(struct client_conn *c);
-
 #endif

@@ -96,7 +96,7 @@ struct client_conn_ops {
     /* The connection has ended: the owner accounts for its queries.  Everything else that follows
      * is done later, after client_conn_take_ended(). */
     void (*ended)(void *owner, struct client_conn *c, struct outcome outcome);
-    /* The delay of client_events_wait() is over. */
+    /* The delay of client_wait_start() is over. */
     void (*waited)(void *owner, struct client_conn *c);
     /* Last call of every socket callback. */
     void (*done)(void *owner);

@@ -357,26 +357,3 @@ static void on_ready(evutil_socket_t fd, short what, void *arg)
         use_room(c);
     done(c->transport);
 }
-
-/* --- delay before reusing a slot --- */
-
-static void on_waited(evutil_socket_t fd, short what, void *arg)
-{
-    struct client_conn *c = arg;
-
-    (void)fd;
-    (void)what;
-    c->transport->ops->waited(c->transport->owner, c);
-}
-
-int client_events_wait(struct client_conn *c, const struct timeval *wait)
-{
-    event_assign(&c->event, c->transport->base, -1, 0, on_waited, c);
-    return worker_add_timeout(&c->event, wait);
-}
-
-void client_events_stop_wait(struct client_conn *c)
-{
-    if (c->state == CLIENT_CONN_ENDED && event_initialized(&c->event))
-        event_del(&c->event);
-}

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "client/worker/conn.h"
-#include "client/worker/events.h"
+#include "client/worker/wait.h"
 #include "host/memory_watch.h"
 #include "net/worker.h"
 
@@ -71,7 +71,7 @@ static void begin_after_wait(struct client_turnover *to, struct client_conn *c, 
     const struct timeval wait = clock_timeval(
         backoff_wait_ns(&to->transport->config->backoff, n_failures, &to->slots->rng));
 
-    if (client_events_wait(c, &wait) != 0)
+    if (client_wait_start(c, &wait) != 0)
         client_turnover_waited(to, c);
 }
 
@@ -132,7 +132,7 @@ static void retire(struct client_turnover *to, uint32_t slot)
         client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_HALF_OPEN}, 0);
         break;
     case CLIENT_CONN_ENDED:
-        client_events_stop_wait(c);
+        client_wait_stop(c);
         client_connect_not_again(to->connect, slot);
         break;
     case CLIENT_CONN_NEW:
@@ -227,7 +227,7 @@ void client_turnover_stop(struct client_turnover *to)
     event_del(&to->tick_event);
     event_del(&to->step_event);
     for (uint32_t i = 0; client_slots_are_kept(to->slots) && i < t->n_conns; i++)
-        client_events_stop_wait(&t->conns[i]);
+        client_wait_stop(&t->conns[i]);
 }
 
 static bool is_opening(const struct client_conn *c)
