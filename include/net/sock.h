@@ -42,15 +42,16 @@ bool sock_has_local_address(const struct sock_address *target);
 int sock_route_source(const struct sock_address *target, struct sock_address *source);
 
 struct sock_connect_options {
+    bool datagrams;                 /* UDP: connect(2) only sets the peer */
     int sndbuf_bytes, rcvbuf_bytes; /* 0: kernel's default */
     bool stamp_received;            /* for sock_receive_stamped() */
     bool busy_poll;                 /* SO_BUSY_POLL: poll the device's queue while waiting */
 };
 
 /* Starts a connect from the planned tuple (port 0 and AF_UNSPEC: the kernel selects both).  Returns
- * the socket, connecting or already connected; or -1 with errno and the phase and reason in
- * *failed.  A tuple in use fails in PHASE_BIND or PHASE_CONNECT with REASON_PORTS: the caller tries
- * the next one. */
+ * the socket, connecting or, as UDP sockets are, already connected; or -1 with errno and the phase
+ * and reason in *failed.  A tuple in use fails in PHASE_BIND or PHASE_CONNECT with REASON_PORTS:
+ * the caller tries the next one. */
 int sock_connect(const struct sock_address *target, const struct srcplan_tuple *source,
                  const struct sock_connect_options *options, struct outcome *failed);
 
@@ -81,6 +82,10 @@ int sock_find_stamps(void);
 /* Like recv(2), and returns when the last received segment arrived in the kernel: *arrived_epoch_ns
  * in CLOCK_REALTIME (SO_TIMESTAMPING, software, receive), 0 if unknown. */
 ssize_t sock_receive_stamped(int fd, void *data, size_t n_bytes, uint64_t *arrived_epoch_ns);
+
+/* Returns when what was received with these control messages arrived in the kernel, as
+ * sock_receive_stamped() does. */
+uint64_t sock_stamp_ns(struct msghdr *message);
 
 /* Gets the socket's source tuple; family AF_UNSPEC if it has none. */
 void sock_local_tuple(int fd, struct srcplan_tuple *tuple);

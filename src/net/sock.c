@@ -19,9 +19,9 @@ enum { BUSY_POLL_US = 50 };
 
 static const int on = 1;
 
-static int open_socket(int family)
+static int open_socket(int family, int type)
 {
-    return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    return socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
 
 /* For optional settings: continues without them. */
@@ -65,7 +65,7 @@ static int close_failed(int fd)
 
 int sock_listen(const struct sock_address *address, const struct sock_listen_options *options)
 {
-    int fd = open_socket(address->ss.ss_family);
+    int fd = open_socket(address->ss.ss_family, SOCK_STREAM);
 
     if (fd < 0)
         return -1;
@@ -170,29 +170,44 @@ static struct outcome bind_failed(int error)
     return (struct outcome){PHASE_BIND, outcome_reason_of_errno(error)};
 }
 
-int sock_connect(const struct sock_address *target, const struct srcplan_tuple *source,
-                 const struct sock_connect_options *options, struct outcome *failed)
+/* UDP sockets that share a port, as SO_REUSEADDR would let them, take each other's datagrams. */
+static void set_options(int fd, const struct sock_connect_options *options)
 {
-    int fd = open_socket(target->ss.ss_family);
-
-    if (fd < 0) {
-        *failed = (struct outcome){PHASE_SOCKET, outcome_reason_of_errno(errno)};
-        return -1;
+    if (!options->datagrams) {
+        /* a tuple in TIME_WAIT can be reused at once if the old and the new socket set this */
+        set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+        set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
     }
-    /* a tuple in TIME_WAIT can be reused at once if the old and the new socket set this */
-    set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-    set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
     set_buffers(fd, options->sndbuf_bytes, options->rcvbuf_bytes);
     if (options->busy_poll)
         set_busy_poll(fd);
     if (options->stamp_received)
         (void)set_stamps(fd);
+}
+
+/* A UDP socket for which the kernel finds no port fails with EAGAIN. */
+static int connect_error(int error, const struct sock_connect_options *options)
+{
+    return error == EAGAIN && options->datagrams ? EADDRNOTAVAIL : error;
+}
+
+int sock_connect(const struct sock_address *target, const struct srcplan_tuple *source,
+                 const struct sock_connect_options *options, struct outcome *failed)
+{
+    int fd = open_socket(target->ss.ss_family, options->datagrams ? SOCK_DGRAM : SOCK_STREAM);
+
+    if (fd < 0) {
+        *failed = (struct outcome){PHASE_SOCKET, outcome_reason_of_errno(errno)};
+        return -1;
+    }
+    set_options(fd, options);
     if (bind_source(fd, source, target) != 0) {
         *failed = bind_failed(errno);
         return close_failed(fd);
     }
     if (connect(fd, (const struct sockaddr *)&target->ss, target->length) != 0 &&
         errno != EINPROGRESS) {
+        errno = connect_error(errno, options);
         *failed = (struct outcome){PHASE_CONNECT, outcome_reason_of_errno(errno)};
         return close_failed(fd);
     }
@@ -244,7 +259,7 @@ struct sock_tcp sock_tcp(int fd)
 
 int sock_find_stamps(void)
 {
-    int fd = open_socket(AF_INET);
+    int fd = open_socket(AF_INET, SOCK_STREAM);
 
     if (fd < 0 || set_stamps(fd) != 0)
         return fd < 0 ? -1 : close_failed(fd);
@@ -252,7 +267,7 @@ int sock_find_stamps(void)
 }
 
 /* Finds the software timestamp in the control messages; the others are the hardware's. */
-static uint64_t stamp_of(struct msghdr *message)
+uint64_t sock_stamp_ns(struct msghdr *message)
 {
     struct cmsghdr *c = CMSG_FIRSTHDR(message);
     struct scm_timestamping stamps;
@@ -278,7 +293,7 @@ ssize_t sock_receive_stamped(int fd, void *data, size_t n_bytes, uint64_t *arriv
                              .msg_controllen = sizeof control};
     ssize_t n = recvmsg(fd, &message, 0);
 
-    *arrived_epoch_ns = n > 0 ? stamp_of(&message) : 0;
+    *arrived_epoch_ns = n > 0 ? sock_stamp_ns(&message) : 0;
     return n;
 }
 
