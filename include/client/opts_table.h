@@ -49,6 +49,7 @@ struct client_opts {
     const char *schedule;
     bool steps_from_stdin, slopes_from_stdin;
     int arrival, select, loop, pace, protocol;
+    int transport; /* enum client_carrier */
     const char *qname, *qtype, *query_file;
     uint64_t edns_bytes, padding_bytes;
     bool dnssec;

@@ -6,8 +6,8 @@
  * TIME_WAIT towards another peer (Linux, __inet_hash_connect()).  After a run with explicit ports
  * it may find none for 60 s, although bind(2) with SO_REUSEADDR and connect(2) can reuse each of
  * them.  Therefore there is a fallback plan: the route's source address with the ports of
- * net.ipv4.ip_local_port_range.  Ports outside that range belong to other services.  Main thread.
- */
+ * net.ipv4.ip_local_port_range.  Ports outside that range belong to other services.  UDP has
+ * neither.  Main thread. */
 #ifndef TCPSCALER_CLIENT_SOURCES_H
 #define TCPSCALER_CLIENT_SOURCES_H
 

@@ -17,7 +17,7 @@ struct diagnosis_input {
     const struct tally *tally;
     const char *target; /* the server's address and port, as printed */
     const char *protocol;
-    bool over_tls;
+    bool over_tls, over_udp;
     uint64_t not_begun; /* connections not attempted because nobody answered the first ones */
     const struct losses *losses;
     bool none_is_left;                     /* no connection is left */

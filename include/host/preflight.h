@@ -29,6 +29,7 @@ struct preflight_client {
     double churn_per_s; /* replacement connections by design; 0: none */
     uint64_t connect_window;
     bool tls;
+    bool udp; /* connections are UDP sockets, and the server has none for each */
 };
 
 struct preflight_server {

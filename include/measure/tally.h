@@ -93,6 +93,10 @@ struct tally {
     tally_count errors[OUTCOME_N_PHASES][OUTCOME_N_REASONS]; /* why measured queries failed */
     struct tally_push push;
     struct tally_demand demand;
+    struct {
+        tally_count malformed; /* received, too short for an answer */
+        tally_count dropped;   /* by the kernel at this host's sockets */
+    } datagrams;
     tally_count late;       /* answers to queries that had timed out */
     tally_count duplicate;  /* answers to queries already answered */
     tally_count unknown_id; /* answers to queries never sent */

@@ -26,6 +26,8 @@
     X(OUTPUT_LOST, "output-lost", "rows are missing from the raw output")                          \
     X(HOST_NOISE, "host-noise", "this host's own delays reach the --require percentile")           \
     X(MEMORY_PRESSURE, "memory-pressure", "TCP ran low on memory on this host")                    \
+    X(DATAGRAMS_DROPPED, "datagrams-dropped",                                                      \
+      "dropped by this host's kernel: answers that the server may have sent")                      \
     X(CONNECTIONS_SHORT, "connections-short", "fewer connections than requested")                  \
     X(UNSENT, "unsent", "no connection could send them")                                           \
     X(CHURN_PLATEAU, "churn-plateau",                                                              \
@@ -73,7 +75,8 @@ struct verdict_input {
     bool has_steal;
     double steal_percent; /* of the machine's CPU time: explains a delay, is not one itself */
     uint64_t tcp_memory_pressures;
-    uint64_t out_of_ports; /* replacement connections that found no source port */
+    uint64_t datagrams_dropped; /* at this host's sockets */
+    uint64_t out_of_ports;      /* replacement connections that found no source port */
     uint64_t
         messages_missing; /* pushed messages: lost, duplicate, damaged; connections truncated */
     uint64_t negative_latencies;

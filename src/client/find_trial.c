@@ -95,18 +95,18 @@ static uint64_t n_not_opened(const struct client_find *f, const struct tally *no
     return client_workers_own_failures(now) - client_workers_own_failures(&f->before);
 }
 
+/* n_own: queries lost because of this host. */
 static struct trial_exceeding exceeding(const struct client_find *f, const struct slo_goal *goal,
-                                        const struct client_find_trial *t)
+                                        const struct client_find_trial *t, uint64_t n_own)
 {
     const struct hist *h = recorded_for(f, goal->metric);
-    const uint64_t not_opened = t->figures.n_not_opened;
 
     if (goal->metric == SLO_LOST)
-        return (struct trial_exceeding){t->n_lost, t->figures.n_due, not_opened};
+        return (struct trial_exceeding){t->n_lost, t->figures.n_due, n_own};
     return (struct trial_exceeding){
         .n = hist_count_above(h, goal->limit_ns),
         .of = h->count + h->beyond,
-        .own = hist_count_above(own_delays(f), goal->limit_ns / 10) + not_opened,
+        .own = hist_count_above(own_delays(f), goal->limit_ns / 10) + n_own,
     };
 }
 
@@ -139,7 +139,7 @@ void client_find_trial_fill(const struct client_find *f, struct client_find_tria
     const struct slo *slo = &f->settings->slo;
     const struct hist *response = &f->recorded[CLIENT_RESPONSE];
     const struct tally_queries *before = &f->before.queries[TALLY_MEASURED];
-    uint64_t early, late;
+    uint64_t early, late, n_own;
     struct tally now;
 
     count_so_far(f, &now);
@@ -148,8 +148,9 @@ void client_find_trial_fill(const struct client_find *f, struct client_find_tria
     fill_connecting(f, t, &now);
     if (!opens_connections(f)) /* others reopen what an overload cost */
         t->figures.n_not_opened = 0;
+    n_own = t->figures.n_not_opened + since(&now.datagrams.dropped, &f->before.datagrams.dropped);
     for (unsigned i = 0; i < slo->n; i++)
-        t->figures.goals[i] = exceeding(f, &slo->goals[i], t);
+        t->figures.goals[i] = exceeding(f, &slo->goals[i], t, n_own);
     t->figures.n_behind = hist_count_above(own_delays(f), (f->end_ns - f->measure_ns) / 100);
     t->figures.grew = trend_means(&f->trend, &early, &late) && verdict_has_grown(early, late);
     t->p50_ns = percentile_ns(response, 1, 2);

@@ -48,7 +48,7 @@ static void judge_search(const struct client_result *r, struct verdict_input *in
 {
     in->search_is_inconclusive = !client_sweep_is_conclusive(r->sweep);
     in->connections_live = in->connections_wanted;
-    in->unsent = in->cancelled = in->out_of_ports = 0;
+    in->unsent = in->cancelled = in->out_of_ports = in->datagrams_dropped = 0;
     in->sent_on_schedule = 1;
     in->has_growth = in->has_latency = false;
 }
@@ -89,6 +89,7 @@ void client_judge(struct client_result *r, const struct client_plan *plan, unsig
         .has_steal = r->loaded && steal >= 0,
         .steal_percent = steal,
         .required = required,
+        .datagrams_dropped = tally_get(&r->tally.datagrams.dropped),
         .tcp_memory_pressures = pressures != HOST_COUNTERS_UNKNOWN ? pressures : 0,
         .out_of_ports = churns ? tally_connections_by_reason(&r->tally, REASON_PORTS) : 0,
         .messages_missing = tally_get(&push->lost) + tally_get(&push->duplicate) +
@@ -136,6 +137,7 @@ void client_diagnose(struct client_result *r, const struct client_plan *plan, bo
         .target = plan->target,
         .protocol = plan->config.listens ? "listen" : plan->config.query.protocol->name,
         .over_tls = plan->config.tls != NULL,
+        .over_udp = plan->config.socket.datagrams,
         .not_begun =
             r->gave_up ? r->connections_asked - tally_get(&r->tally.connections.attempted) : 0,
         .losses = &r->losses,

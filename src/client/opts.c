@@ -6,6 +6,7 @@
 #include "client/opts_class.h"
 #include "client/opts_demand.h"
 #include "client/opts_find.h"
+#include "client/opts_transport.h"
 #include "client/start_time.h"
 #include "client/worker/config.h"
 #include "config/options_config.h"
@@ -158,9 +159,9 @@ static int check_connections(struct client_opts *o, char *error)
         return REFUSE("--backoff: requires --reconnect or --queries-per-conn");
     if (backoff_parse(&o->waits, o->backoff, reason) != 0)
         return REFUSE("--backoff: %s", reason);
-    if (!was_given("prove"))
-        o->prove = o->queries_per_conn > 0 || o->on_demand; /* its first query proves it */
-    return client_opts_check_demand(o, error);
+    if (!was_given("prove")) /* its first query proves it, and a lost datagram proves nothing */
+        o->prove = o->queries_per_conn > 0 || o->on_demand || o->transport == CLIENT_UDP;
+    return client_opts_check_demand(o, error) != 0 ? -1 : client_opts_check_transport(o, error);
 }
 
 static int check_proxy(const struct client_opts *o, char *error)

@@ -178,7 +178,7 @@ static int check_connections(struct client_opts_class *c, const struct options *
                       "connection",
                       c->name);
     if (!was_given("prove") && !options_was_given(table, "prove"))
-        o->prove = o->queries_per_conn > 0 || o->on_demand;
+        o->prove = o->queries_per_conn > 0 || o->on_demand || o->transport == CLIENT_UDP;
     return 0;
 }
 

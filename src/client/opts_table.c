@@ -36,6 +36,8 @@ static const struct option_row rows[] = {
     {"protocol", 0, OPTION_CHOICE, FIELD(protocol), "NAME",
      "dns, ping, echo, or listen to tcpserver --push (default: dns)", 0, 0,
      QUERY_PROTOCOLS "|listen"},
+    {"transport", 0, OPTION_CHOICE, FIELD(transport), "NAME",
+     "tcp, or udp for dns: each connection is a UDP socket (default: tcp)", 0, 0, CLIENT_CARRIERS},
     {"qname", 0, OPTION_TEXT, FIELD(qname), "NAME", "dns: name to query (default: example.com)", 0,
      0, NULL},
     {"qtype", 0, OPTION_TEXT, FIELD(qtype), "TYPE",

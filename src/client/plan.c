@@ -12,7 +12,6 @@
 #include "workload/identity.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* Up to this rate kernel timestamps are on by default: each costs 0.2 us, and above it one receive
  * call often returns many answers. */
@@ -96,6 +95,7 @@ static void check_limits(struct client_plan *plan, const struct client_opts *o,
         .reserved_fds = PROCESS_LIMITS_RESERVED_FDS,
         .peer_is_here = sock_is_loopback(&c->target),
         .closes_with_fin = c->close == CLIENT_CLOSE_FIN,
+        .udp = c->socket.datagrams,
         .churn_per_s = c->conn_per_query         ? peak
                        : c->queries_per_conn > 0 ? plan->rate_qps / c->queries_per_conn
                                                  : 0,
@@ -159,7 +159,7 @@ int client_plan_make(struct client_plan *plan, const struct client_opts *opts)
 {
     struct host_limits host;
 
-    memset(plan, 0, sizeof *plan);
+    *plan = (struct client_plan){.config.socket.datagrams = opts->transport == CLIENT_UDP};
     process_limits_raise_nofile();
     host_limits_read(&host);
     if (client_plan_queries(&plan->config, plan->sizes, opts) != 0 ||

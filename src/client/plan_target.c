@@ -11,14 +11,23 @@
 
 #include <sys/socket.h>
 
+/* Over UDP no address can be tested, so the first of several is taken. */
+static int resolve(struct client_config *config, const struct client_opts *o, char *error)
+{
+    const struct sock_greeting greeting = client_proxy_greeting(config);
+    const int family = srcplan_family(&config->plan);
+
+    return config->socket.datagrams
+               ? sock_resolve(&o->server, family, &config->target, error)
+               : sock_resolve_server(&o->server, family, &greeting, &config->target, error);
+}
+
 int client_plan_target(struct client_config *config, char text[SOCK_TEXT_BYTES],
                        const struct client_opts *o)
 {
-    const struct sock_greeting greeting = client_proxy_greeting(config);
     char error[SOCK_ERROR_BYTES];
 
-    if (sock_resolve_server(&o->server, srcplan_family(&config->plan), &greeting, &config->target,
-                            error) != 0)
+    if (resolve(config, o, error) != 0)
         return log_error("HOST: %s", error);
     sock_format(text, &config->target);
     if (!sock_has_local_address(&config->target))

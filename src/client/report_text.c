@@ -69,6 +69,7 @@ static void print_head(FILE *out, const struct report_about *about, const struct
     fprintf(out, "%s to %s, %s connections%s",
             client_config_is_all_tls(about->config) ? " over TLS"
             : about->config->tls != NULL            ? ", in part over TLS,"
+            : about->config->socket.datagrams       ? " over UDP"
                                                     : "",
             about->target,
             units_format_count(text, about->config->on_demand ? about->config->n_connections

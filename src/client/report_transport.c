@@ -53,6 +53,18 @@ static void print_proxy(FILE *out, const struct report_about *about, const struc
             identity_text(last, config, config->n_connections - 1));
 }
 
+static void print_udp(FILE *out, const struct report_about *about, const struct client_result *r)
+{
+    char text[UNITS_TEXT_BYTES];
+
+    fprintf(out, "UDP          %s datagrams malformed",
+            units_format_count(text, tally_get(&r->tally.datagrams.malformed)));
+    fprintf(out, ", %s dropped by this host\n",
+            about->config->knows_drops
+                ? units_format_count(text, tally_get(&r->tally.datagrams.dropped))
+                : "an unknown number");
+}
+
 void report_transport_text(FILE *out, const struct report_about *about,
                            const struct client_result *r)
 {
@@ -60,6 +72,8 @@ void report_transport_text(FILE *out, const struct report_about *about,
         print_tls(out, r);
     if (about->config->proxy != PROXY_HEADER_NONE)
         print_proxy(out, about, r);
+    if (about->config->socket.datagrams)
+        print_udp(out, about, r);
 }
 
 /* --- JSON --- */
@@ -98,9 +112,24 @@ static void put_proxy(struct json *j, const struct report_about *about,
     json_object_end(j);
 }
 
+static void put_udp(struct json *j, const struct report_about *about, const struct client_result *r)
+{
+    if (!about->config->socket.datagrams) {
+        json_null(j, "udp");
+        return;
+    }
+    json_object_begin(j, "udp");
+    json_u64(j, "malformed", tally_get(&r->tally.datagrams.malformed));
+    json_known_u64(j, "dropped",
+                   about->config->knows_drops ? tally_get(&r->tally.datagrams.dropped)
+                                              : UINT64_MAX);
+    json_object_end(j);
+}
+
 void report_transport_json(struct json *j, const struct report_about *about,
                            const struct client_result *r)
 {
     put_tls(j, about, r);
     put_proxy(j, about, r);
+    put_udp(j, about, r);
 }

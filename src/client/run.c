@@ -12,6 +12,7 @@
 #include "client/run_state.h"
 #include "client/sweep.h"
 #include "host/watch/watch_thread.h"
+#include "net/datagrams.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -275,6 +276,7 @@ static int prepare(struct client_run_state *r)
     client_run_prepare_progress(r, now_ns);
     atomic_init(&r->spare_tuple, config->n_connections);
     config->spare_tuple = &r->spare_tuple;
+    config->knows_drops = config->socket.datagrams && datagrams_find_dropped() == 0;
     atomic_init(&r->fallback_tuple, 0);
     config->fallback_tuple = &r->fallback_tuple;
     config->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

@@ -87,7 +87,8 @@ static void finish(struct client_run_state *r)
     notify(NOTIFY_STOPPING);
     client_run_read_host(r, &r->result->host_after, &r->result->net_after);
     host_limits_read(&r->result->limits);
-    count_sockets(r->config, r->result);
+    if (!r->config->socket.datagrams)
+        count_sockets(r->config, r->result);
     client_workers_connections(&r->workers, r->result);
     read_server(r);
     if (r->settings->watch != NULL)

@@ -118,7 +118,8 @@ static void plan_fallback(struct client_config *c, const struct host_limits *hos
     struct srcplan_tuple route;
 
     srcplan_init(&c->fallback);
-    if (c->plan.ports != NULL || !has_range(host) || !find_route(&c->target, &route))
+    if (c->plan.ports != NULL || c->socket.datagrams || !has_range(host) ||
+        !find_route(&c->target, &route))
         return;
     if (add_kernels_tuples(&c->fallback, &route.address, host) != 0) {
         srcplan_free(&c->fallback);
@@ -161,8 +162,8 @@ static void count_time_wait(struct client_sources *s, const struct client_config
     struct members m = {.plan = c->plan.ports != NULL ? &c->plan : &c->fallback};
     struct sockdiag_time_wait time_wait = {0};
 
-    s->n_time_wait = HOST_LIMITS_UNKNOWN;
-    if (m.plan->ports == NULL)
+    s->n_time_wait = c->socket.datagrams ? 0 : HOST_LIMITS_UNKNOWN;
+    if (c->socket.datagrams || m.plan->ports == NULL)
         return;
     for (uint32_t i = 0; i < m.plan->n_ports; i++)
         m.has_port[m.plan->ports[i]] = true;

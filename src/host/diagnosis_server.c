@@ -54,6 +54,8 @@ static const char *unanswered_remedy(const struct diagnosis_input *in, const str
     if (in->over_tls)
         return "check that the port uses TLS, otherwise omit --tls; or the server hangs, or it is "
                "a proxy whose backend is down";
+    if (in->over_udp)
+        return "the server hangs, or a firewall drops the datagrams";
     if (are_silent && in->listen_overflows != UNKNOWN && in->listen_overflows > 0)
         return "the server does not accept connections: it hangs or is stopped";
     if (are_silent)
@@ -77,9 +79,22 @@ void diagnosis_server_unanswered(struct diagnosis *d, const struct diagnosis_inp
     diagnosis_line_say(line->evidence,
                        "no connection ever got an answer (%s%s): %" PRIu64 " silent, %" PRIu64
                        " closed, %" PRIu64 " reset, %" PRIu64 " got unexpected bytes%s",
-                       in->protocol, in->over_tls ? " over TLS" : "", u.silent, u.closed, u.reset,
-                       u.other_bytes, others);
+                       in->protocol,
+                       in->over_tls   ? " over TLS"
+                       : in->over_udp ? " over UDP"
+                                      : "",
+                       u.silent, u.closed, u.reset, u.other_bytes, others);
     diagnosis_line_say(line->remedy, "%s", unanswered_remedy(in, &u));
+}
+
+/* UDP sockets whose first query got no answer. */
+static void blame_loss(struct diagnosis *d, const struct diagnosis_input *in)
+{
+    struct diagnosis_line *line = diagnosis_line_add(d, "lost datagrams", in->half_open);
+
+    diagnosis_line_say(line->evidence, "the query that was to prove a socket got no answer");
+    diagnosis_line_say(line->remedy,
+                       "omit --prove yes: over UDP a query or its answer may be lost");
 }
 
 void diagnosis_server_half_open(struct diagnosis *d, const struct diagnosis_input *in)
@@ -88,6 +103,10 @@ void diagnosis_server_half_open(struct diagnosis *d, const struct diagnosis_inpu
 
     if (in->half_open == 0 || diagnosis_server_never_answered(in))
         return;
+    if (in->over_udp) {
+        blame_loss(d, in);
+        return;
+    }
     line = diagnosis_line_add(d, "the server's accept queue or connection limit", in->half_open);
     if (in->listen_overflows != UNKNOWN && in->listen_overflows > 0)
         diagnosis_line_say(line->evidence,
@@ -109,7 +128,12 @@ void diagnosis_server_refused(struct diagnosis *d, const struct diagnosis_input 
     if (n == 0)
         return;
     line = diagnosis_line_add(d, "nobody listens", n);
-    if (n_itself == 0)
+    if (n_itself == 0 && in->over_udp)
+        diagnosis_line_say(
+            line->evidence, "%s of %s sockets got 'port unreachable' (ICMP): nothing listens on %s",
+            units_format_count(a, n),
+            units_format_count(b, tally_get(&in->tally->connections.attempted)), in->target);
+    else if (n_itself == 0)
         diagnosis_line_say(line->evidence, "%s of %s connects refused: nothing listens on %s",
                            units_format_count(a, n),
                            units_format_count(b, tally_get(&in->tally->connections.attempted)),

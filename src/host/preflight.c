@@ -116,16 +116,20 @@ static void check_address_space(struct preflight *p, const struct host_limits *h
 static void check_memory(struct preflight *p, const struct host_limits *host,
                          const struct memory_ends *ends)
 {
-    const uint64_t n_sockets = ends->client_connections + ends->server_connections;
-    struct preflight_line *line;
-
     judge_room(preflight_line_add(p, "memory (bytes available)", host->memory_available_bytes,
                                   memory_model_bytes(ends, MEMORY_OF_MACHINE)),
                memory_model_connection_bytes(ends, MEMORY_OF_MACHINE), "add memory");
     check_cgroup(p, host, ends);
-    /* An idle socket holds no buffer page; one that was just written or read holds one.  If less
-     * than a page per four sockets is allowed, bursts make the kernel refuse memory. */
-    if (host->tcp_pages_max != UNKNOWN && host->tcp_pages_used != UNKNOWN) {
+}
+
+/* An idle socket holds no buffer page; one that was just written or read holds one.  If less than a
+ * page per four sockets is allowed, bursts make the kernel refuse memory. */
+static void check_tcp_memory(struct preflight *p, const struct host_limits *host,
+                             uint64_t n_sockets)
+{
+    struct preflight_line *line;
+
+    if (n_sockets > 0 && host->tcp_pages_max != UNKNOWN && host->tcp_pages_used != UNKNOWN) {
         line = preflight_line_add_short(p, "net.ipv4.tcp_mem (pages)", host->tcp_pages_max,
                                         host->tcp_pages_used + n_sockets / 4);
         if (line != NULL)
@@ -141,7 +145,7 @@ static void check_hash(struct preflight *p, const struct host_limits *host, uint
     const uint64_t entries = host->tcp_hash_entries;
     struct preflight_line *line;
 
-    if (entries == UNKNOWN)
+    if (entries == UNKNOWN || n_sockets == 0)
         return;
     line = preflight_line_add_short(p, "net.ipv4.tcp_ehash_entries", entries,
                                     n_sockets / LONG_HASH_CHAIN);
@@ -238,7 +242,7 @@ static void check_time_wait(struct preflight *p, const struct host_limits *host,
  * finds none (client/sources.h). */
 uint64_t preflight_churn_per_s(const struct host_limits *host, const struct preflight_client *ask)
 {
-    if (ask->n_tuples == UNKNOWN || takes_over_time_wait(host))
+    if (ask->udp || ask->n_tuples == UNKNOWN || takes_over_time_wait(host))
         return UNKNOWN;
     return ask->n_tuples / TIME_WAIT_S;
 }
@@ -274,6 +278,8 @@ static void check_ports(struct preflight *p, const struct host_limits *host,
                                "CAP_NET_BIND_SERVICE",
                                ask->lowest_port);
     }
+    if (ask->udp)
+        return;
     line = preflight_line_add(p, "net.ipv4.tcp_timestamps", host->tcp_timestamps, 1);
     if (line->is == 0)
         preflight_line_fix(line, PREFLIGHT_WARN,
@@ -309,7 +315,7 @@ struct memory_ends preflight_client_ends(const struct preflight_client *ask)
     return (struct memory_ends){
         .client_connections = ask->n_connections,
         .client_threads = ask->n_threads,
-        .server_connections = ask->peer_is_here ? ask->n_connections : 0,
+        .server_connections = ask->peer_is_here && !ask->udp ? ask->n_connections : 0,
         .server_threads = ask->n_threads,
         .tls = ask->tls,
     };
@@ -318,7 +324,7 @@ struct memory_ends preflight_client_ends(const struct preflight_client *ask)
 void preflight_client(struct preflight *p, const struct host_limits *host,
                       const struct preflight_client *ask)
 {
-    const uint64_t n_sockets = ask->n_connections * (ask->peer_is_here ? 2 : 1);
+    const uint64_t n_of_tcp = ask->udp ? 0 : ask->n_connections * (ask->peer_is_here ? 2 : 1);
     const struct memory_ends ends = preflight_client_ends(ask),
                              own = {.client_connections = ask->n_connections,
                                     .client_threads = ask->n_threads,
@@ -326,15 +332,21 @@ void preflight_client(struct preflight *p, const struct host_limits *host,
 
     p->n_lines = 0;
     check_tuples(p, host, ask);
-    check_time_wait(p, host, ask);
-    check_churn(p, host, ask);
+    if (!ask->udp) {
+        check_time_wait(p, host, ask);
+        check_churn(p, host, ask);
+    }
     check_ports(p, host, ask);
     check_fds(p, host, ask->n_connections, ask->n_threads, ask->own_fd_tables, ask->reserved_fds);
-    check_files(p, host, n_sockets, ask->reserved_fds * ask->n_threads);
+    check_files(p, host, ask->udp ? ask->n_connections : n_of_tcp,
+                ask->reserved_fds * ask->n_threads);
     check_memory(p, host, &ends);
+    check_tcp_memory(p, host, n_of_tcp);
     check_address_space(p, host, &own);
-    check_hash(p, host, n_sockets);
+    check_hash(p, host, n_of_tcp);
     check_conntrack(p, host, ask->n_connections);
+    if (ask->udp)
+        return;
     check_closing(p, host, ask);
     if (ask->peer_is_here)
         check_accept_queue(p, host,
@@ -374,6 +386,7 @@ void preflight_server(struct preflight *p, const struct host_limits *host,
     check_fds(p, host, ask->n_connections, ask->n_threads, ask->own_fd_tables, ask->reserved_fds);
     check_files(p, host, ask->n_connections, ask->reserved_fds * ask->n_threads);
     check_memory(p, host, &ends);
+    check_tcp_memory(p, host, ask->n_connections);
     check_address_space(p, host, &ends);
     check_hash(p, host, ask->n_connections);
     check_conntrack(p, host, ask->n_connections);

@@ -95,6 +95,7 @@ unsigned verdict_judge(const struct verdict_input *in)
         [VERDICT_OUTPUT_LOST] = in->rows_dropped > 0 || in->output_failed,
         [VERDICT_HOST_NOISE] = verdict_n_holding(in) <= in->required,
         [VERDICT_MEMORY_PRESSURE] = in->tcp_memory_pressures > 0,
+        [VERDICT_DATAGRAMS_DROPPED] = in->datagrams_dropped > 0,
         [VERDICT_CONNECTIONS_SHORT] = is_short,
         [VERDICT_UNSENT] = in->unsent > 0,
         [VERDICT_CHURN_PLATEAU] = in->out_of_ports > 0,
@@ -187,6 +188,8 @@ static void print_figure(char *text, size_t n_bytes, const struct verdict_input 
         snprintf(text, n_bytes, "%s rows", units_format_count(a, in->rows_dropped));
     else if (reason == VERDICT_MEMORY_PRESSURE)
         snprintf(text, n_bytes, "%s times", units_format_count(a, in->tcp_memory_pressures));
+    else if (reason == VERDICT_DATAGRAMS_DROPPED)
+        snprintf(text, n_bytes, "%s datagrams", units_format_count(a, in->datagrams_dropped));
     else if (reason == VERDICT_CONNECTIONS_SHORT)
         snprintf(text, n_bytes, "%s of %s live", units_format_count(a, in->connections_live),
                  units_format_count(b, in->connections_wanted));

@@ -137,6 +137,8 @@ static void print_host(FILE *out, const struct json_object *result)
     print_known(out, result, "host.libevent", ", libevent ", "");
     print_known(out, result, "host.backend", " (", ")");
     print_known(out, result, "seed", "; seed ", "");
+    if (result_find(result, "udp") != NULL)
+        fputs("; over UDP", out);
     print_known(out, result, "tls.version", "; ", "");
     print_known(out, result, "tls.cipher", " ", "");
     fputs("</p>\n", out);

@@ -75,6 +75,7 @@ NSD = """server:
   tcp-count: 5000
   tcp-timeout: 600
   tcp-query-count: 0
+  rrl-ratelimit: 0
   username: ""
   chroot: ""
   zonesdir: "{state}"

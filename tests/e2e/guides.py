@@ -39,7 +39,7 @@ def test_every_part_of_the_summary_is_explained():
     guide = read("docs", "report.md")
     labels = [*names_in(r'"(?:\\n)?([A-Z][a-z]+(?: [a-z]+)?|TLS)  +', "src", "client/report_text.c"),
               *names_in(r'"(?:\\n)?([A-Z][a-z]+(?: [a-z]+)?|TLS)  +', "src", "client/report_text_host.c"),
-              *names_in(r'"(TLS|PROXY)  +', "src", "client/report_transport.c"),
+              *names_in(r'"(TLS|PROXY|UDP)  +', "src", "client/report_transport.c"),
               *names_in(r'print_metric\(out, "([^"]+)"', "src", "client/report_text.c"),
               *names_in(r'outcome_report_text\(out, "([^"]+)"', "src", "client/report_text.c"),
               *names_in(r'"(Response time histogram|Time)', "src", "client/report_text.c"),

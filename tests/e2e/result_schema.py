@@ -91,6 +91,10 @@ def real_results():
     with Server("--tls-cert", cert, "--tls-key", key) as tls_server:
         results["tls"] = run_client("-p", tls_server.port, *source, "--tls", "--tls-ca", ca.cert, "-c", 5, "-r",
                                     200, "-t", "300ms", "127.0.0.1").json
+    datagrams = UdpServer("--drop-every", 10)
+    results["datagrams"] = run_client("-p", datagrams.port, "--transport", "udp", "-c", 5, "-r", 300, "-t", "500ms", "--timeout",
+                                      "500ms", "127.0.0.1").json
+    datagrams.stop()
     results["losses"] = run_client("-p", faulty.port, *source, "-c", 10, "-r", 300, "-t", 1, "--timeout",
                                    "200ms", "127.0.0.1").json
     results["refused"] = run_client("-p", server.port, *source, "-c", 5, "-t", "200ms", "127.0.0.1").json
@@ -139,6 +143,7 @@ def test_results_are_as_the_schema_says():
     results["merged at a moment"] = merged(results["at a moment"], results["full"])
     results["merged on demand"] = merged(results["on demand"], results["on demand"])
     results["merged classes"] = merged(results["classes"], results["classes"])
+    results["merged datagrams"] = merged(results["datagrams"], results["datagrams"])
     results["merged listeners"] = merged(results["listen"], results["listen"])
     for what, s in (("the schema", schema()), ("the closed schema", closed(schema()))):
         errors = dict(zip(results, errors_of(s, list(results.values()))))

@@ -25,8 +25,8 @@ struct client_answers {
  * time.  May close the connection. */
 bool client_answer_take_one(struct client_answers *a, struct client_conn *c, uint64_t received_ns);
 
-/* Processes received bytes of the protocol.  n_bytes 0: the peer closed its half of the connection.
- * May close the connection. */
+/* Processes received bytes of the protocol; with UDP, a datagram with its length.  n_bytes 0: the
+ * peer closed its half of the connection.  May close the connection. */
 void client_answer_take(struct client_answers *a, struct client_conn *c, const uint8_t *data,
                         size_t n_bytes, uint64_t received_ns);
 

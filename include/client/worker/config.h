@@ -22,6 +22,7 @@
 /* In the order of the options' choices. */
 enum client_selection { CLIENT_SELECT_RANDOM, CLIENT_SELECT_ROUND_ROBIN };
 enum client_loop { CLIENT_LOOP_OPEN, CLIENT_LOOP_CLOSED };
+enum client_carrier { CLIENT_TCP, CLIENT_UDP };
 enum client_connect_arrival {
     CLIENT_CONNECT_WINDOW,
     CLIENT_CONNECT_POISSON,
@@ -33,6 +34,7 @@ enum client_pace { CLIENT_PACE_AUTO, CLIENT_PACE_SLEEP, CLIENT_PACE_HYBRID, CLIE
 
 #define CLIENT_SELECTS          "random|round-robin"
 #define CLIENT_LOOPS            "open|closed"
+#define CLIENT_CARRIERS         "tcp|udp"
 #define CLIENT_CONNECT_ARRIVALS "window|poisson|constant"
 #define CLIENT_ON_TIMEOUTS      "keep|close"
 #define CLIENT_CLOSES           "fin|rst"
@@ -53,9 +55,10 @@ struct client_config {
     /* With automatic ports: the same ports as planned tuples of the route's address, used when the
      * kernel finds no free port (client/sources.h).  Has no ports if it is not needed. */
     struct srcplan fallback;
-    _Atomic uint64_t *fallback_tuple; /* its next tuple */
-    bool may_meet_itself;             /* a connection's source can equal the target address */
-    struct sock_connect_options socket;
+    _Atomic uint64_t *fallback_tuple;   /* its next tuple */
+    bool may_meet_itself;               /* a connection's source can equal the target address */
+    struct sock_connect_options socket; /* datagrams: UDP, each connection is a connected socket */
+    bool knows_drops; /* the kernel says how many datagrams it drops at these sockets */
     enum proxy_header_version proxy; /* of the header that begins each connection */
     struct srcplan identities;       /* clients that these headers name (client/worker/proxy.h) */
     uint32_t n_connections;          /* maximum */

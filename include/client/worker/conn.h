@@ -42,9 +42,10 @@ void client_conn_finish(struct client_conn *c);
  * 0 makes a connection finish. */
 void client_conn_close_if_finished(struct client_conn *c);
 
-/* Writes queries.  Returns the number of bytes taken: what the socket accepted or, with TLS, which
- * cannot undo encryption, all of them.  On a broken connection returns -1 with errno; the caller
- * then accounts for what it sent and calls client_events_broken(). */
+/* Writes queries.  Returns the number of bytes taken: what the socket accepted, with UDP those of
+ * whole queries, or, with TLS, which cannot undo encryption, all of them.  On a broken connection
+ * returns -1 with errno; the caller then accounts for what it sent and calls
+ * client_events_broken(). */
 ssize_t client_conn_write(struct client_conn *c, const uint8_t *data, size_t n_bytes);
 
 /* Sends bytes and keeps those that the socket does not accept.  Returns 0 or an errno, as above. */

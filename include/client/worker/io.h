@@ -39,4 +39,14 @@ int client_io_stop_waiting(struct client_conn *c);
 /* Counts bytes written to the socket, without those of a PROXY header. */
 void client_io_count_sent(struct client_conn *c, uint64_t n_bytes);
 
+/* Counts bytes read from the socket. */
+static inline void client_io_count_received(const struct client_conn *c, uint64_t n_bytes)
+{
+    struct client_record *record = client_conn_record(c);
+
+    tally_add(&c->transport->figures->tally.bytes_received, n_bytes);
+    if (record != NULL)
+        record->bytes_received += n_bytes;
+}
+
 #endif

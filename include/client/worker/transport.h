@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * client_transport: the connections of one worker and what they share.
  *
- * client_io writes, client_tls encrypts, client_conn changes states and client_events waits for
- * sockets.  None of them interprets the bytes; they report to their owner through client_conn_ops.
- * Used by the worker's thread only. */
+ * client_io writes, client_tls encrypts, client_udp makes datagrams, client_conn changes states and
+ * client_events waits for sockets.  None of them interprets the bytes; they report to their owner
+ * through client_conn_ops.  Used by the worker's thread only. */
 #ifndef TCPSCALER_CLIENT_WORKER_TRANSPORT_H
 #define TCPSCALER_CLIENT_WORKER_TRANSPORT_H
 
@@ -21,6 +21,7 @@
 
 struct client_backlog;
 struct client_tls;
+struct client_udp;
 
 /* In order of a connection's life. */
 enum client_conn_state {
@@ -116,7 +117,9 @@ struct client_transport {
     uint32_t worker;                        /* index */
     const struct timeval *connect_timeout;  /* libevent common timeouts: for connects, ... */
     const struct timeval *greeting_timeout; /* ... for greetings; NULL: none is expected */
-    struct client_tls *tls;                 /* NULL: all plain TCP */
+    struct client_tls *tls;                 /* NULL: none uses TLS */
+    struct client_udp *udp;                 /* NULL: TCP */
+    bool has_codec;                         /* one of these two: not all plain TCP */
     uint8_t *received;                      /* CLIENT_RECEIVE_BYTES */
     /* Arrival in the kernel of the last bytes received; 0: unknown. */
     uint64_t arrived_ns;

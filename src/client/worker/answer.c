@@ -142,6 +142,17 @@ bool client_answer_take_one(struct client_answers *a, struct client_conn *c, uin
     return slot != INFLIGHT_NONE;
 }
 
+/* The rest of a stream cannot be read; the next datagram can. */
+static void take_malformed(struct client_answers *a, struct client_conn *c)
+{
+    if (!a->transport->config->socket.datagrams) {
+        client_conn_close(c, (struct outcome){PHASE_PROTOCOL, REASON_MALFORMED}, 0);
+        return;
+    }
+    tally_add(&a->figures->tally.datagrams.malformed, 1);
+    c->stream = (struct query_stream){0};
+}
+
 void client_answer_take(struct client_answers *a, struct client_conn *c, const uint8_t *data,
                         size_t n_bytes, uint64_t received_ns)
 {
@@ -159,5 +170,5 @@ void client_answer_take(struct client_answers *a, struct client_conn *c, const u
             return;
     }
     if (event == QUERY_MALFORMED)
-        client_conn_close(c, (struct outcome){PHASE_PROTOCOL, REASON_MALFORMED}, 0);
+        take_malformed(a, c);
 }

@@ -7,6 +7,7 @@
 #include "client/worker/arrival.h"
 #include "client/worker/io.h"
 #include "client/worker/tls.h"
+#include "client/worker/udp.h"
 #include "net/sock.h"
 
 #include <assert.h>
@@ -102,6 +103,10 @@ void client_conn_mark_half_open(struct client_conn *c)
 
 ssize_t client_conn_write(struct client_conn *c, const uint8_t *data, size_t n_bytes)
 {
+    if (!c->transport->has_codec)
+        return client_io_send(c, data, n_bytes);
+    if (c->transport->udp != NULL)
+        return client_udp_write(c, data, n_bytes);
     if (!client_conn_uses_tls(c))
         return client_io_send(c, data, n_bytes);
     errno = client_tls_send(c, data, n_bytes);
@@ -123,6 +128,8 @@ void client_conn_unheard(struct client_conn *c)
     if (!c->timed_out)
         tally_add(&f->tally.connections.with_timeouts, 1);
     c->timed_out = true;
+    if (c->transport->udp != NULL)
+        client_udp_count_dropped(c);
     if (c->n_unheard == CLIENT_CONN_DEAF)
         return;
     c->n_unheard++;
@@ -224,7 +231,9 @@ static void close_socket(struct client_conn *c, enum client_conn_state state,
     event_del(&c->event);
     if (t->tls != NULL)
         client_tls_end(c, outcome.phase == PHASE_RUN);
-    if (state == CLIENT_CONN_CONNECTING)
+    if (t->udp != NULL)
+        client_udp_end(c);
+    else if (state == CLIENT_CONN_CONNECTING)
         count_syns(c, fd);
     else
         count_segments(c, fd, state == CLIENT_CONN_LIVE || state == CLIENT_CONN_FINISHING, outcome);

@@ -7,6 +7,7 @@
 #include "client/worker/conn.h"
 #include "client/worker/io.h"
 #include "client/worker/tls.h"
+#include "client/worker/udp.h"
 #include "net/sock.h"
 #include "net/worker.h"
 
@@ -24,6 +25,7 @@ enum { BROKEN_BYTES = 4096 };
 static void on_connected(evutil_socket_t fd, short what, void *arg);
 static void on_handshake(evutil_socket_t fd, short what, void *arg);
 static void on_ready(evutil_socket_t fd, short what, void *arg);
+static void on_datagrams(evutil_socket_t fd, short what, void *arg);
 
 static int watch(struct client_conn *c, int fd, short what, event_callback_fn callback,
                  const struct timeval *timeout)
@@ -57,7 +59,8 @@ static void become_ready(struct client_conn *c, int fd)
 
     c->stream = (struct query_stream){0};
     c->state = CLIENT_CONN_PROVING;
-    if (watch(c, fd, EV_READ | EV_PERSIST, on_ready, t->greeting_timeout) != 0) {
+    if (watch(c, fd, EV_READ | EV_PERSIST, t->udp != NULL ? on_datagrams : on_ready,
+              t->greeting_timeout) != 0) {
         client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_MEMORY}, ENOMEM);
         return;
     }
@@ -138,9 +141,12 @@ static void record_connect(struct client_conn *c, int fd, uint32_t syn_retransmi
 {
     struct client_figures *f = c->transport->figures;
     struct client_record *record = client_conn_record(c);
-    const uint64_t now_ns = clock_now_ns(), connect_ns = now_ns - c->connect_start_ns;
+    const bool has_handshake = c->transport->udp == NULL;
+    const uint64_t now_ns = clock_now_ns();
+    const uint64_t connect_ns = has_handshake ? now_ns - c->connect_start_ns : 0;
 
-    hist_record(&f->connect_times, connect_ns);
+    if (has_handshake)
+        hist_record(&f->connect_times, connect_ns);
     client_arrival_connected(c, now_ns);
     client_conn_opening_took(c, connect_ns);
     tally_add(&f->tally.connections.connected, 1);
@@ -230,11 +236,8 @@ static void process_received(struct client_conn *c, const uint8_t *data, size_t 
                              uint8_t *plain, uint64_t received_ns)
 {
     struct client_transport *t = c->transport;
-    struct client_record *record = client_conn_record(c);
 
-    tally_add(&t->figures->tally.bytes_received, n_bytes);
-    if (record != NULL)
-        record->bytes_received += n_bytes;
+    client_io_count_received(c, n_bytes);
     if (client_conn_uses_tls(c))
         process_encrypted(c, data, n_bytes, plain, received_ns);
     else
@@ -308,15 +311,33 @@ static void on_handshake(evutil_socket_t fd, short what, void *arg)
     done(c->transport);
 }
 
-void client_events_broken(struct client_conn *c, int error)
+static void receive_rest(struct client_conn *c, int fd)
 {
     uint8_t received[BROKEN_BYTES], plain[BROKEN_BYTES + TLS_RECORD_BYTES];
-    const int fd = event_get_fd(&c->event);
     ssize_t n;
 
     c->transport->arrived_ns = 0;
     while (c->state != CLIENT_CONN_ENDED && (n = recv(fd, received, sizeof received, 0)) > 0)
         process_received(c, received, (size_t)n, plain, clock_now_ns());
+}
+
+/* An ICMP message about an earlier datagram is reported by the socket's next call, whichever. */
+static void datagrams_broken(struct client_conn *c, enum outcome_phase phase, int error)
+{
+    client_udp_receive_rest(c, event_get_fd(&c->event));
+    client_conn_close(c,
+                      (struct outcome){error == ECONNREFUSED ? PHASE_RECEIVE : phase,
+                                       outcome_reason_of_errno(error)},
+                      error);
+}
+
+void client_events_broken(struct client_conn *c, int error)
+{
+    if (c->transport->udp != NULL) {
+        datagrams_broken(c, PHASE_SEND, error);
+        return;
+    }
+    receive_rest(c, event_get_fd(&c->event));
     client_conn_close(c, (struct outcome){PHASE_SEND, outcome_reason_of_errno(error)}, error);
 }
 
@@ -354,6 +375,18 @@ static void on_ready(evutil_socket_t fd, short what, void *arg)
     else if (what & EV_READ)
         read_all(c, fd);
     if ((what & EV_WRITE) && c->state != CLIENT_CONN_ENDED)
+        use_room(c);
+    done(c->transport);
+}
+
+static void on_datagrams(evutil_socket_t fd, short what, void *arg)
+{
+    struct client_conn *c = arg;
+    const int error = what & EV_READ ? client_udp_receive(c, fd) : 0;
+
+    if (error != 0)
+        datagrams_broken(c, PHASE_RECEIVE, error);
+    else if ((what & EV_WRITE) && c->state != CLIENT_CONN_ENDED)
         use_room(c);
     done(c->transport);
 }

@@ -6,6 +6,7 @@
 #include "client/worker/parts_callbacks.h"
 #include "client/worker/parts_state.h"
 #include "client/worker/tls.h"
+#include "client/worker/udp.h"
 
 #include <stdlib.h>
 
@@ -105,7 +106,8 @@ struct client_parts *client_parts_new(const struct client_parts_place *place)
 
 int client_parts_init(struct client_parts *p)
 {
-    if (client_transport_init(&p->transport) != 0 || client_tls_init(&p->transport) != 0)
+    if (client_transport_init(&p->transport) != 0 || client_tls_init(&p->transport) != 0 ||
+        client_udp_init(&p->transport) != 0)
         return -1;
     client_turnover_init(&p->turnover);
     client_dispatch_init(&p->dispatch);
@@ -136,6 +138,7 @@ void client_parts_release(struct client_parts *p)
     client_demand_free(&p->demand);
     client_idle_free(&p->idle);
     client_tls_free(&p->transport);
+    client_udp_free(&p->transport);
     client_transport_free(&p->transport);
 }
 

@@ -18,6 +18,7 @@ int client_tls_init(struct client_transport *t)
     if (tls == NULL)
         return -1;
     t->tls = tls;
+    t->has_codec = true;
     tls_worker_init(&tls->shared, t->config->tls);
     tls->conns = calloc(t->n_conns, sizeof(struct tls *));
     tls->plain = malloc(CLIENT_RECEIVE_BYTES + TLS_RECORD_BYTES);

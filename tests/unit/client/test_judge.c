@@ -103,6 +103,12 @@ static void each_shortfall_of_the_result_is_a_doubt(void **state)
     assert_doubts(m, 0);
     tally_add(&r->tally.push.damaged, 1);
     assert_doubts(m, 1u << VERDICT_PUSH_LOST);
+    tally_sub(&r->tally.push.damaged, 1);
+    tally_add(&r->tally.datagrams.dropped, 1);
+    assert_doubts(m, 1u << VERDICT_DATAGRAMS_DROPPED);
+    tally_sub(&r->tally.datagrams.dropped, 1);
+    tally_add(&r->tally.datagrams.malformed, 1); /* the server's */
+    assert_doubts(m, 0);
 }
 
 /* A connection is missing between the end of one and the start of its replacement. */

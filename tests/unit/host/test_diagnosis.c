@@ -303,6 +303,21 @@ static void half_open_ones_point_to_the_accept_queue(void **state)
                "backlog");
 }
 
+static void over_udp_there_is_no_queue_and_no_handshake(void **state)
+{
+    (void)state;
+    in.over_udp = true;
+    diagnose(PHASE_RECEIVE, REASON_REFUSED, 2);
+    assert_one("nobody listens", 2,
+               "2 of 102 sockets got 'port unreachable' (ICMP): nothing listens on 192.0.2.1:4242",
+               "-p");
+    in.half_open = 4;
+    diagnose(PHASE_RECEIVE, REASON_HALF_OPEN, 4);
+    assert_one("lost datagrams", 4, "no answer", "--prove yes");
+    nobody_answers(PHASE_RECEIVE, REASON_HALF_OPEN);
+    assert_one("nobody answers", 100, "(dns over UDP): 100 silent", "a firewall drops");
+}
+
 static void server_that_refuses_and_server_that_ends_differ(void **state)
 {
     (void)state;
@@ -346,6 +361,7 @@ int main(void)
         TEST(there_is_room_for_a_line_of_each),
         TEST(what_nobody_knows_is_never_a_number),
         TEST(half_open_ones_point_to_the_accept_queue),
+        TEST(over_udp_there_is_no_queue_and_no_handshake),
         TEST(server_that_refuses_and_server_that_ends_differ),
         TEST(what_bound_most_comes_first),
     };

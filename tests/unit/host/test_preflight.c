@@ -85,6 +85,43 @@ static void time_wait_binds_where_its_ports_cannot_be_taken_over(void **state)
     }
 }
 
+static bool has_line(const struct preflight *p, const char *name)
+{
+    for (unsigned i = 0; i < p->n_lines; i++)
+        if (strstr(p->lines[i].name, name) != NULL)
+            return true;
+    return false;
+}
+
+/* The server has a single socket, and the kernel's limits on TCP are others'. */
+static void udp_sockets_need_nothing_of_tcp(void **state)
+{
+    static const char *const of_tcp[] = {"tcp_", "TIME_WAIT", "sustainable", "somaxconn",
+                                         "tw_buckets"};
+    struct preflight_client ask = ask_10000;
+    struct host_limits host = host_of_10000;
+    struct preflight tcp, udp;
+
+    (void)state;
+    ask.udp = true;
+    host.file_max = 1000 + 10000 + 128;
+    host.epoll_watches = 10000 + 128;
+    host.memory_available_bytes =
+        (10000 * (4208ull + 236) + 1500000 + 2 * (380000 + 40000)) / 80 * 100 + 100;
+    preflight_client(&udp, &host, &ask);
+    assert_int_equal(preflight_worst(&udp), PREFLIGHT_OK);
+    preflight_client(&tcp, &host_of_10000, &ask_10000);
+    for (size_t i = 0; i < sizeof of_tcp / sizeof *of_tcp; i++)
+        if (!has_line(&tcp, of_tcp[i]) || has_line(&udp, of_tcp[i]))
+            fail_msg("%s", of_tcp[i]);
+    assert_true(preflight_churn_per_s(&host, &ask) == HOST_LIMITS_UNKNOWN);
+    host.tcp_timestamps = 0;
+    assert_true(preflight_churn_per_s(&host, &ask) == HOST_LIMITS_UNKNOWN);
+    ask.n_tuples = 9999;
+    preflight_client(&udp, &host, &ask);
+    assert_int_equal(find(&udp, "source tuples")->level, PREFLIGHT_STOP);
+}
+
 static void too_few_tuples_stop_with_the_addresses_that_would_do(void **state)
 {
     struct preflight_client ask = ask_10000;
@@ -239,6 +276,7 @@ int main(void)
         cmocka_unit_test(what_suffices_exactly_is_ok),
         cmocka_unit_test(tuples_in_time_wait_count_where_they_cannot_be_taken_over),
         cmocka_unit_test(time_wait_binds_where_its_ports_cannot_be_taken_over),
+        cmocka_unit_test(udp_sockets_need_nothing_of_tcp),
         cmocka_unit_test(too_few_tuples_stop_with_the_addresses_that_would_do),
         cmocka_unit_test(each_limit_that_is_short_by_one_is_named),
         cmocka_unit_test(what_is_not_known_does_not_stop),

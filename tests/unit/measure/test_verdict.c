@@ -198,6 +198,20 @@ static void stolen_time_and_a_slow_server_are_no_doubts_by_themselves(void **sta
     assert_int_equal(verdict_n_holding(&in), VERDICT_N_PERCENTILES);
 }
 
+/* Whatever the server answered, this host did not take it. */
+static void a_datagram_that_this_host_dropped_is_a_doubt(void **state)
+{
+    struct verdict_input in = good;
+    char text[VERDICT_TEXT_BYTES];
+
+    (void)state;
+    in.datagrams_dropped = 1234;
+    assert_int_equal(verdict_judge(&in), 1u << VERDICT_DATAGRAMS_DROPPED);
+    assert_string_equal(verdict_explain(text, &in, VERDICT_DATAGRAMS_DROPPED),
+                        "datagrams-dropped: 1,234 datagrams: dropped by this host's kernel: "
+                        "answers that the server may have sent");
+}
+
 static void growing_queue_is_not_stationary(void **state)
 {
     struct verdict_input in = good;
@@ -364,6 +378,7 @@ int main(void)
         cmocka_unit_test(lost_packets_reach_the_percentiles_that_they_can),
         cmocka_unit_test(few_queries_are_judged_too),
         cmocka_unit_test(stolen_time_and_a_slow_server_are_no_doubts_by_themselves),
+        cmocka_unit_test(a_datagram_that_this_host_dropped_is_a_doubt),
         cmocka_unit_test(growing_queue_is_not_stationary),
         cmocka_unit_test(lost_rows_and_failed_output_are_doubts),
         cmocka_unit_test(memory_pressure_is_a_doubt),

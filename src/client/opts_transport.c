@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ * client_opts_transport: see client/opts_transport.h. */
+#include "client/opts_transport.h"
+
+#include "client/opts_class.h"
+#include "client/worker/config.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+static bool was_given(const char *name)
+{
+    return options_was_given(client_opts_table(), name);
+}
+
+int client_opts_check_transport(const struct client_opts *o, char *error)
+{
+    const struct {
+        const char *name;
+        bool is_used;
+        const char *why;
+    } of_tcp[] = {
+        {"--protocol", o->protocol != QUERY_DNS, "only dns has datagrams"},
+        {"--tls", o->tls || client_opts_uses_tls(o), "TLS runs over TCP"},
+        {"--proxy-protocol", o->proxy != PROXY_HEADER_NONE, "its header begins a TCP connection"},
+        {"--on-demand", o->on_demand, "a UDP socket has no handshake to save"},
+        {"--connect-arrival", o->connect_arrival != CLIENT_CONNECT_WINDOW,
+         "a UDP socket has no handshake to time"},
+        {"--find connections", o->find == CLIENT_FIND_CONNECTIONS,
+         "a server holds no UDP connections"},
+        {"--find connect-rate", o->find == CLIENT_FIND_CONNECT_RATE,
+         "a UDP socket has no handshake to time"},
+        {"--close", was_given("close"), "a UDP socket sends nothing when it is closed"},
+        {"--quickack", o->quickack, "UDP has no acknowledgements"},
+        {"--server-control", o->server_control != NULL, "tcpserver does not answer over UDP"},
+    };
+
+    for (size_t i = 0; o->transport == CLIENT_UDP && i < sizeof of_tcp / sizeof *of_tcp; i++)
+        if (of_tcp[i].is_used) {
+            snprintf(error, OPTIONS_ERROR_BYTES, "--transport: 'udp' conflicts with %s: %s",
+                     of_tcp[i].name, of_tcp[i].why);
+            return -1;
+        }
+    return 0;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ * client_udp: see client/worker/udp.h. */
+#include "client/worker/udp.h"
+
+#include "base/clock.h"
+#include "client/worker/io.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+/* Limit on receive calls per wake-up, as for TCP. */
+enum { MAX_RECEIVES_PER_WAKEUP = 8 };
+
+/* The last datagrams of a broken connection get their own buffer: the worker's may be in use. */
+enum { REST_BYTES = 4096 };
+
+_Static_assert(DATAGRAMS_MOST_RECEIVED *DATAGRAMS_ROOM_BYTES == CLIENT_RECEIVE_BYTES,
+               "the worker's receive buffer");
+
+/* --- sending --- */
+
+ssize_t client_udp_write(struct client_conn *c, const uint8_t *data, size_t n_bytes)
+{
+    struct datagrams_out *out = &c->transport->udp->out;
+    size_t n_taken = 0, n_sent_bytes;
+    int n_sent = 1;
+
+    while (n_taken < n_bytes && n_sent > 0) {
+        datagrams_split(out, data + n_taken, n_bytes - n_taken);
+        n_sent = datagrams_send(event_get_fd(&c->event), out, &n_sent_bytes);
+        if (n_sent < 0)
+            return -1;
+        client_io_count_sent(c, n_sent_bytes);
+        n_taken += n_sent_bytes + (size_t)n_sent * DATAGRAMS_LENGTH_BYTES;
+    }
+    return (ssize_t)n_taken;
+}
+
+/* --- begin and end --- */
+
+int client_udp_init(struct client_transport *t)
+{
+    struct client_udp *udp;
+
+    if (!t->config->socket.datagrams)
+        return 0;
+    udp = calloc(1, sizeof *udp);
+    if (udp == NULL)
+        return -1;
+    t->udp = udp;
+    t->has_codec = true;
+    datagrams_out_init(&udp->out);
+    datagrams_in_init(&udp->in, t->received, t->config->socket.stamp_received);
+    udp->dropped = calloc(t->n_conns, sizeof *udp->dropped);
+    return udp->dropped != NULL ? 0 : -1;
+}
+
+void client_udp_free(struct client_transport *t)
+{
+    if (t->udp == NULL)
+        return;
+    free(t->udp->dropped);
+    free(t->udp);
+    t->udp = NULL;
+}
+
+/* --- receiving --- */
+
+/* Passes the n > 0 datagrams of one call. */
+static void pass_all(struct client_conn *c, unsigned n)
+{
+    struct client_transport *t = c->transport;
+    const uint64_t epoch_ns = t->udp->in.are_stamped ? clock_monotonic_of_ns(0) : 0;
+    const uint64_t received_ns = clock_now_ns();
+
+    for (unsigned i = 0; i < n && c->state != CLIENT_CONN_ENDED; i++) {
+        const struct datagram d = datagrams_at(&t->udp->in, i);
+
+        t->arrived_ns = d.stamp_ns != 0 ? epoch_ns + d.stamp_ns : 0;
+        t->ops->data(t->owner, c, d.message, d.n_bytes, received_ns);
+    }
+}
+
+int client_udp_receive(struct client_conn *c, int fd)
+{
+    int n = DATAGRAMS_MOST_RECEIVED;
+    size_t n_bytes;
+
+    for (int i = 0; i < MAX_RECEIVES_PER_WAKEUP && n == DATAGRAMS_MOST_RECEIVED &&
+                    c->state != CLIENT_CONN_ENDED;
+         i++) {
+        n = datagrams_receive(fd, &c->transport->udp->in, &n_bytes);
+        if (n < 0)
+            return errno;
+        client_io_count_received(c, n_bytes);
+        if (n > 0)
+            pass_all(c, (unsigned)n);
+    }
+    return 0;
+}
+
+void client_udp_receive_rest(struct client_conn *c, int fd)
+{
+    struct client_transport *t = c->transport;
+    uint8_t message[DATAGRAMS_LENGTH_BYTES + REST_BYTES];
+    ssize_t n;
+
+    t->arrived_ns = 0;
+    while (c->state != CLIENT_CONN_ENDED &&
+           (n = recv(fd, message + DATAGRAMS_LENGTH_BYTES, REST_BYTES, 0)) >= 0) {
+        datagrams_put_length(message, (size_t)n);
+        client_io_count_received(c, (uint64_t)n);
+        t->ops->data(t->owner, c, message, DATAGRAMS_LENGTH_BYTES + (size_t)n, clock_now_ns());
+    }
+}
+
+/* --- drops --- */
+
+void client_udp_count_dropped(struct client_conn *c)
+{
+    struct client_transport *t = c->transport;
+    uint32_t *before = &t->udp->dropped[client_conn_slot(c)], now;
+
+    if (datagrams_dropped(event_get_fd(&c->event), &now) != 0)
+        return;
+    tally_add(&t->figures->tally.datagrams.dropped, (uint32_t)(now - *before));
+    *before = now;
+}
+
+void client_udp_end(struct client_conn *c)
+{
+    client_udp_count_dropped(c);
+    c->transport->udp->dropped[client_conn_slot(c)] = 0;
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT
+ * test_udp: a connection writes queries as datagrams and passes on datagrams as answers. */
+#include "client/worker/udp.h"
+
+#include "client/worker/conn.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { MOST_PASSED = 64 };
+
+static const uint8_t queries[] = {0, 3, 'a', 'b', 'c', 0, 1, 'd'};
+
+static struct client_config config;
+static struct client_figures figures;
+static struct client_transport transport;
+static int ends[2]; /* the connection's, its peer's */
+static uint8_t passed[MOST_PASSED][8];
+static unsigned n_passed, closes_after;
+
+static void on_event(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    (void)arg;
+}
+
+static void on_data(void *owner, struct client_conn *c, const uint8_t *data, size_t n_bytes,
+                    uint64_t received_ns)
+{
+    (void)owner;
+    assert_true(received_ns > 0);
+    assert_in_range(n_bytes, 2, sizeof *passed);
+    assert_in_range(n_passed, 0, MOST_PASSED - 1);
+    memcpy(passed[n_passed++], data, n_bytes);
+    if (n_passed == closes_after)
+        c->state = CLIENT_CONN_ENDED;
+}
+
+static const struct client_conn_ops ops = {.data = on_data};
+
+static struct client_conn *conn(void)
+{
+    return &transport.conns[1];
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    n_passed = closes_after = 0;
+    figures = (struct client_figures){0};
+    config = (struct client_config){.socket.datagrams = true, .connect_timeout_ns = 1000000000};
+    transport = (struct client_transport){.config = &config,
+                                          .ops = &ops,
+                                          .base = event_base_new(),
+                                          .figures = &figures,
+                                          .n_conns = 2};
+    if (transport.base == NULL || client_figures_init(&figures, 2, true, 0) != 0 ||
+        client_transport_init(&transport) != 0 || client_udp_init(&transport) != 0 ||
+        socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0, ends) != 0)
+        return -1;
+    conn()->transport = &transport;
+    conn()->state = CLIENT_CONN_LIVE;
+    event_assign(&conn()->event, transport.base, ends[0], 0, on_event, conn());
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    close(ends[0]);
+    close(ends[1]);
+    client_udp_free(&transport);
+    client_transport_free(&transport);
+    client_figures_free(&figures);
+    event_base_free(transport.base);
+    return 0;
+}
+
+static void nothing_is_allocated_for_tcp(void **state)
+{
+    struct client_transport other = transport;
+
+    (void)state;
+    config.socket.datagrams = false;
+    other.udp = NULL;
+    other.has_codec = false;
+    assert_int_equal(client_udp_init(&other), 0);
+    assert_null(other.udp);
+    assert_false(other.has_codec);
+    client_udp_free(&other);
+}
+
+static void queries_lose_their_lengths(void **state)
+{
+    char datagram[8];
+
+    (void)state;
+    assert_int_equal(client_conn_write(conn(), queries, sizeof queries), sizeof queries);
+    assert_int_equal(recv(ends[1], datagram, sizeof datagram, 0), 3);
+    assert_memory_equal(datagram, "abc", 3);
+    assert_int_equal(recv(ends[1], datagram, sizeof datagram, 0), 1);
+    assert_memory_equal(datagram, "d", 1);
+    assert_int_equal(tally_get(&figures.tally.bytes_sent), 4);
+    assert_int_equal(figures.records[1].bytes_sent, 4);
+}
+
+static void a_full_socket_takes_whole_queries_in_order(void **state)
+{
+    enum { N = 4000 };
+    static uint8_t many[3 * N];
+    uint8_t datagram[8];
+    size_t n_taken;
+
+    (void)state;
+    for (unsigned i = 0; i < N; i++) {
+        datagrams_put_length(many + 3 * i, 1);
+        many[3 * i + 2] = (uint8_t)i;
+    }
+    n_taken = (size_t)client_conn_write(conn(), many, sizeof many);
+    assert_in_range(n_taken, 3, sizeof many - 3);
+    assert_int_equal(n_taken % 3, 0);
+    assert_int_equal(client_conn_write(conn(), many + n_taken, sizeof many - n_taken), 0);
+    for (unsigned i = 0; i < n_taken / 3; i++) {
+        assert_int_equal(recv(ends[1], datagram, sizeof datagram, 0), 1);
+        assert_int_equal(datagram[0], (uint8_t)i);
+    }
+    assert_int_equal(recv(ends[1], datagram, sizeof datagram, 0), -1);
+    assert_int_equal(tally_get(&figures.tally.bytes_sent), n_taken / 3);
+}
+
+static void a_broken_connection_takes_nothing(void **state)
+{
+    (void)state;
+    close(ends[1]);
+    assert_int_equal(client_conn_write(conn(), queries, sizeof queries), -1);
+    assert_int_equal(errno, ECONNREFUSED);
+    ends[1] = dup(ends[0]);
+}
+
+static void send_numbered(unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        const uint8_t number = (uint8_t)i;
+
+        assert_int_equal(send(ends[1], &number, 1, 0), 1);
+    }
+}
+
+static void assert_passed(unsigned n)
+{
+    assert_int_equal(n_passed, n);
+    for (unsigned i = 0; i < n; i++) {
+        const uint8_t message[] = {0, 1, (uint8_t)i};
+
+        assert_memory_equal(passed[i], message, sizeof message);
+    }
+}
+
+static void assert_received(unsigned n_bytes)
+{
+    assert_int_equal(tally_get(&figures.tally.bytes_received), n_bytes);
+    assert_int_equal(figures.records[1].bytes_received, n_bytes);
+}
+
+/* More than one call takes. */
+static void datagrams_become_answers_with_lengths(void **state)
+{
+    unsigned n;
+
+    (void)state;
+    send_numbered(8);
+    for (n = 8; n < 2 * DATAGRAMS_MOST_RECEIVED + 1; n++) {
+        const uint8_t number = (uint8_t)n;
+
+        if (send(ends[1], &number, 1, 0) < 0)
+            break; /* net.unix.max_dgram_qlen */
+    }
+    assert_int_equal(client_udp_receive(conn(), ends[0]), 0);
+    assert_passed(n);
+    assert_received(n);
+    assert_int_equal(client_udp_receive(conn(), ends[0]), 0);
+    assert_passed(n);
+}
+
+static void an_empty_datagram_is_no_end(void **state)
+{
+    (void)state;
+    assert_int_equal(send(ends[1], "", 0, 0), 0);
+    send_numbered(1);
+    assert_int_equal(client_udp_receive(conn(), ends[0]), 0);
+    assert_int_equal(n_passed, 2);
+    assert_memory_equal(passed[0], "\0\0", 2);
+}
+
+static void what_follows_a_close_is_not_passed(void **state)
+{
+    (void)state;
+    closes_after = 2;
+    send_numbered(5);
+    assert_int_equal(client_udp_receive(conn(), ends[0]), 0);
+    assert_passed(2);
+    assert_received(5);
+}
+
+static void a_broken_connection_passes_what_it_has(void **state)
+{
+    (void)state;
+    send_numbered(5);
+    client_udp_receive_rest(conn(), ends[0]);
+    assert_passed(5);
+    assert_received(5);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(nothing_is_allocated_for_tcp),
+        TEST(queries_lose_their_lengths),
+        TEST(a_full_socket_takes_whole_queries_in_order),
+        TEST(a_broken_connection_takes_nothing),
+        TEST(datagrams_become_answers_with_lengths),
+        TEST(an_empty_datagram_is_no_end),
+        TEST(what_follows_a_close_is_not_passed),
+        TEST(a_broken_connection_passes_what_it_has),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
