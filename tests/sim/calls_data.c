@@ -4,6 +4,8 @@
 #define _DEFAULT_SOURCE
 #undef _FORTIFY_SOURCE
 
+#include "calls_data.h"
+
 #include "call.h"
 #include "descriptor.h"
 #include "drive.h"
@@ -24,8 +26,7 @@ enum { UNSTAMPED_PERMILLE = 50, MOST_MESSAGE_BYTES = 140000 };
 
 #define N(array) (sizeof(array) / sizeof *(array))
 
-/* Send and receive calls. */
-static void note_call(uint32_t i, int64_t result, bool is_send)
+void calls_data_note(uint32_t i, int64_t result, bool is_send)
 {
     tcp_at(i)->last = (struct tcp_call){.at_ns = world.now_ns,
                                         .result = (int32_t)result,
@@ -67,7 +68,7 @@ ssize_t send(int fd, const void *data, size_t n_bytes, int flags)
         tcp_at((uint32_t)i)->was_full = true;
     if (n > 0)
         world_trace_bytes(data, (size_t)n);
-    note_call((uint32_t)i, n, true);
+    calls_data_note((uint32_t)i, n, true);
     return (ssize_t)call_return("send", fd, n);
 }
 
@@ -107,7 +108,7 @@ static ssize_t receive(const char *what, int fd, void *data, size_t n_bytes, uin
     if (error == 0)
         error = call_fault(world.scenario.receive_permille, errnos, N(errnos));
     n = error != 0 ? -error : tcp_receive((uint32_t)i, data, shortened(n_bytes));
-    note_call((uint32_t)i, n, false);
+    calls_data_note((uint32_t)i, n, false);
     if (arrived_ns != NULL)
         *arrived_ns =
             n > 0 && !world_chance(UNSTAMPED_PERMILLE) ? tcp_at((uint32_t)i)->arrived_ns : 0;
@@ -141,10 +142,12 @@ ssize_t recv(int fd, void *data, size_t n_bytes, int flags)
     if (flags == MSG_PEEK)
         return peek(fd, n_bytes);
     LAW(flags == 0, "not simulated: recv flags %x", flags);
+    if (call_tcp(fd) >= 0 && tcp_at((uint32_t)call_tcp(fd))->is_datagram)
+        return calls_datagram_receive(fd, data, n_bytes);
     return receive("recv", fd, data, n_bytes, NULL);
 }
 
-static void put_stamp(struct msghdr *message, uint64_t arrived_ns)
+void calls_data_put_stamp(struct msghdr *message, uint64_t arrived_ns)
 {
     const uint64_t epoch_ns = WORLD_EPOCH_NS + arrived_ns;
     struct scm_timestamping stamps = {
@@ -170,7 +173,7 @@ ssize_t recvmsg(int fd, struct msghdr *message, int flags)
         return syscall(SYS_recvmsg, fd, message, flags);
     LAW(flags == 0 && message->msg_iovlen == 1, "not simulated: recvmsg(%d)", fd);
     n = receive("recvmsg", fd, message->msg_iov->iov_base, message->msg_iov->iov_len, &arrived_ns);
-    put_stamp(message, arrived_ns);
+    calls_data_put_stamp(message, arrived_ns);
     return n;
 }
 

@@ -27,12 +27,13 @@
 int socket(int domain, int type, int protocol)
 {
     static const int errnos[] = {EMFILE, ENFILE, ENOBUFS, ENOMEM};
+    const bool is_datagram = (type & ~SOCK_NONBLOCK) == (SOCK_DGRAM | SOCK_CLOEXEC);
     int error, fd;
 
     if (!world.active)
         return (int)syscall(SYS_socket, domain, type, protocol);
     call_begin();
-    LAW(domain == AF_INET && type == (SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC),
+    LAW(domain == AF_INET && (type == (SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC) || is_datagram),
         "not simulated: socket(%d, %d)", domain, type);
     error = call_fault(world.scenario.socket_permille, errnos, N(errnos));
     if (error != 0)
@@ -41,6 +42,7 @@ int socket(int domain, int type, int protocol)
     if (fd < 0)
         return (int)call_return("socket", -1, -errno);
     descriptor_of(fd)->tcp = tcp_new(fd);
+    tcp_at(descriptor_of(fd)->tcp)->is_datagram = is_datagram;
     return (int)call_return("socket", -1, fd);
 }
 
@@ -165,6 +167,10 @@ int getsockopt(int fd, int level, int option, void *value, socklen_t *length)
         error = tcp_take_error((uint32_t)i);
         memcpy(value, &error, sizeof error);
         return (int)call_return("so_error", fd, 0);
+    }
+    if (level == SOL_SOCKET && option == SO_MEMINFO) { /* nothing is dropped here */
+        memset(value, 0, *length);
+        return (int)call_return("meminfo", fd, 0);
     }
     LAW(level == IPPROTO_TCP && option == TCP_INFO, "not simulated: getsockopt(%d, %d)", level,
         option);

@@ -224,6 +224,14 @@ void ledger_on_turn(void)
     ledger_turn_end(now);
 }
 
+void ledger_on_write(uint32_t i)
+{
+    const struct ledger_turn *now = ledger_turn();
+
+    if (ledger_ids_n(&now->wire) == 0 || now->wire_name != tcp_name(i, tcp_at(i)))
+        ledger_on_turn();
+}
+
 /* Of a response time: in the network, and on this host. */
 static void add_parts(const struct ledger_turn *now, const struct ledger_entry *entry,
                       bool was_blocked)

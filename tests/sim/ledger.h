@@ -45,6 +45,10 @@ void ledger_on_clock(uint64_t now_ns);
 /* The running fiber has dealt with what it received. */
 void ledger_on_turn(void);
 
+/* Likewise; it may have written queries of connection i that it has not counted yet, and writes
+ * more. */
+void ledger_on_write(uint32_t i);
+
 /* While it is held, it has not: TLS may have to answer before the product takes what it has
  * decrypted. */
 void ledger_hold_turn(bool is_held);

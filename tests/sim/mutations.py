@@ -27,6 +27,16 @@ MUTATIONS = {
         "hist_record(&metrics[CLIENT_RESPONSE], received_ns - q->intended_ns);",
         "hist_record(&metrics[CLIENT_RESPONSE], received_ns - q->sent_ns);",
     ),
+    "datagram_sent_again": (
+        "src/client/worker/udp.c",
+        "n_taken += n_sent_bytes + (size_t)n_sent * DATAGRAMS_LENGTH_BYTES;",
+        "n_taken += n_sent_bytes;",
+    ),
+    "datagrams_behind_the_first_forgotten": (
+        "src/client/worker/udp.c",
+        "pass_all(c, (unsigned)n);",
+        "pass_all(c, 1);",
+    ),
     "net_counts_the_send_lag": (
         "src/client/worker/answer.c",
         "arrived_ns > q->sent_ns ? arrived_ns - q->sent_ns : 0);",

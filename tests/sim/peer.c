@@ -115,6 +115,11 @@ static void on_connect(uint32_t i)
     unsigned n_lost = 0;
     uint64_t at_ns = world.now_ns + way_ns();
 
+    if (t->is_datagram) { /* a connection of this host only */
+        t->peer.is_deaf = world_chance(world.scenario.deaf_permille);
+        tcp_establish_at(i, world.now_ns);
+        return;
+    }
     while (n_lost < 6 && (world_chance(world.scenario.syn_lost_permille) || !has_room(at_ns)))
         at_ns = world.now_ns + again_ns(++n_lost) + way_ns();
     t->retransmits = (uint8_t)n_lost; /* of those to come, too: nobody looks before */
@@ -214,7 +219,7 @@ static void send(uint32_t i, uint16_t id, bool is_malformed)
     peer_figures.n_answers++;
     if (world.scenario.tls > 0)
         n = peer_tls_seal(i, out, n, &data);
-    if (world_chance(world.scenario.split_permille))
+    if (!tcp_at(i)->is_datagram && world_chance(world.scenario.split_permille))
         send_split(i, data, n, at_ns);
     else
         tcp_deliver_at(i, data, n, arrival_ns(at_ns));
@@ -236,7 +241,7 @@ static void finish(uint32_t i)
 
 static void end(struct tcp *t, uint32_t i)
 {
-    if (world_chance(world.scenario.fin_permille)) {
+    if (!t->is_datagram && world_chance(world.scenario.fin_permille)) {
         leave(t);
         peer_figures.n_fins++;
         finish(i);
@@ -260,7 +265,7 @@ static void on_served(uint64_t name, uint64_t id)
         peer_figures.n_wrong++;
         answered = (uint16_t)(answered + 1 + world_up_to(3) * 20000);
     }
-    send(i, answered, world_chance(world.scenario.malformed_permille));
+    send(i, answered, !t->is_datagram && world_chance(world.scenario.malformed_permille));
     t = tcp_at(i);
     if (world_chance(world.scenario.duplicate_permille)) {
         peer_figures.n_duplicate++;
@@ -352,7 +357,7 @@ static uint64_t on_data(uint32_t i, const uint8_t *data, size_t n_bytes)
         ledger_on_wire(i, id);
         serve(t, i, id, read_ns);
     }
-    if (t->peer.is_deaf && world.scenario.sndbuf_bytes > 0)
+    if (t->peer.is_deaf && world.scenario.sndbuf_bytes > 0 && !t->is_datagram)
         read_ns = world.now_ns + 1000 * 1000 * MS; /* it does not read, either */
     return read_ns;
 }

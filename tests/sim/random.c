@@ -171,6 +171,15 @@ static void draw_classes(struct scenario *s, struct rng *r)
         s->classes = between(r, 1, 5);
 }
 
+static void draw_udp(struct scenario *s, struct rng *r)
+{
+    if (s->listen || s->tls > 0 || s->on_demand || !one_in(r, 6))
+        return;
+    s->udp = 1;
+    s->protocol = s->proxy = s->connect_arrival = s->conn_per_query = 0;
+    s->prove = !one_in(r, 4);
+}
+
 struct scenario drive_random(uint64_t seed)
 {
     struct scenario s = scenario_simplest(seed);
@@ -192,5 +201,6 @@ struct scenario drive_random(uint64_t seed)
     draw_tls(&s, &r);
     draw_on_demand(&s, &r);
     draw_classes(&s, &r);
+    draw_udp(&s, &r);
     return s;
 }

@@ -43,6 +43,7 @@
     X(message_bytes, 64) /* echo */                                                                \
     X(listen, 0)         /* --protocol listen: rate_qps messages are pushed ... */                 \
     X(pushed_bytes, 64)  /* ... of at most this size */                                            \
+    X(udp, 0)            /* each connection is a UDP socket (setup_is_udp()) */                    \
     X(proxy, 0)          /* connections begin with a PROXY header: 1 version 1, 2 version 2 */     \
     X(pace, 1)           /* enum client_pace, not 0 */                                             \
     X(planned_ports, 0)  /* 0: the kernel chooses; else this many per connection, in percent */    \

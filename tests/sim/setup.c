@@ -95,6 +95,7 @@ static void plan_connections(struct client_config *c, const struct scenario *s)
     c->conn_per_query = setup_has_conn_per_query(s);
     c->n_workers = (uint32_t)s->workers;
     c->socket.stamp_received = s->stamps;
+    c->socket.datagrams = setup_is_udp(s);
     if (c->n_workers > c->n_at_begin)
         c->n_workers = c->n_at_begin;
     if (c->conn_per_query)
@@ -129,6 +130,12 @@ static void plan_query(struct client_config *c, const struct scenario *s)
     c->listens = s->listen;
     if (!c->listens)
         LAW(query_init(&c->query, (enum query_kind)s->protocol, &ask, error) == 0, "%s", error);
+}
+
+bool setup_is_udp(const struct scenario *s)
+{
+    return s->udp && s->protocol == QUERY_DNS && !s->on_demand && !s->listen &&
+           !s->conn_per_query && s->tls + s->proxy + s->connect_arrival == 0;
 }
 
 bool setup_has_conn_per_query(const struct scenario *s)

@@ -14,6 +14,9 @@ enum { SETUP_IDENTITIES = 7 };
 void setup_make(struct client_config *c, const struct scenario *s);
 void setup_free(struct client_config *c);
 
+/* Whether its connections are UDP sockets. */
+bool setup_is_udp(const struct scenario *s);
+
 /* Whether each query opens a connection. */
 bool setup_has_conn_per_query(const struct scenario *s);
 

@@ -13,6 +13,9 @@
 /* What one send may not exceed where the scenario sets no limit. */
 enum { SNDBUF_BYTES = 1 << 22, FIRST_ROOM_BYTES = 64 };
 
+/* The kernel's: whole datagrams fit. */
+enum { LEAST_SNDBUF_BYTES = 4608 };
+
 static const struct tcp_end *other;
 static struct tcp *all;
 static uint32_t n_used, room;
@@ -72,15 +75,18 @@ uint32_t tcp_new(int fd)
 
 /* --- readiness --- */
 
-static uint32_t sndbuf_bytes(void)
+static uint32_t sndbuf_bytes(const struct tcp *t)
 {
-    return world.scenario.sndbuf_bytes > 0 ? (uint32_t)world.scenario.sndbuf_bytes : SNDBUF_BYTES;
+    const uint32_t least = t->is_datagram ? LEAST_SNDBUF_BYTES : 0;
+
+    return world.scenario.sndbuf_bytes > 0 ? least + (uint32_t)world.scenario.sndbuf_bytes
+                                           : SNDBUF_BYTES;
 }
 
 /* As the kernel, not before a third of the buffer is free. */
 static bool is_writable(const struct tcp *t)
 {
-    return t->in_flight < sndbuf_bytes() && sndbuf_bytes() - t->in_flight >= t->in_flight / 2;
+    return t->in_flight < sndbuf_bytes(t) && sndbuf_bytes(t) - t->in_flight >= t->in_flight / 2;
 }
 
 uint32_t tcp_ready(uint32_t i)
@@ -121,6 +127,8 @@ int tcp_take_error(uint32_t i)
     if (t->state != TCP_BROKEN || t->error_was_told)
         return 0;
     t->error_was_told = true;
+    if (t->is_datagram) /* it was about what was sent before */
+        t->state = TCP_ESTABLISHED;
     return t->error;
 }
 
@@ -132,6 +140,11 @@ static void on_room(uint64_t name, uint64_t n_bytes)
         return;
     t->in_flight -= (uint32_t)n_bytes;
     descriptor_changed(t->fd);
+}
+
+size_t tcp_room(uint32_t i)
+{
+    return sndbuf_bytes(&all[i]) - all[i].in_flight;
 }
 
 ssize_t tcp_send(uint32_t i, const uint8_t *data, size_t n_bytes)
@@ -146,8 +159,8 @@ ssize_t tcp_send(uint32_t i, const uint8_t *data, size_t n_bytes)
     }
     if (t->state != TCP_ESTABLISHED)
         return -ENOTCONN;
-    if (n_bytes > sndbuf_bytes() - t->in_flight)
-        n_bytes = sndbuf_bytes() - t->in_flight;
+    if (n_bytes > tcp_room(i))
+        n_bytes = tcp_room(i);
     if (n_bytes == 0)
         return -EAGAIN;
     tcp_figures.bytes_sent += n_bytes;

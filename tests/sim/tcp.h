@@ -84,7 +84,8 @@ struct tcp {
     uint32_t serial; /* of the uses of this place */
     int fd;
     uint8_t state;
-    bool fin; /* the peer's has arrived */
+    bool fin;         /* the peer's has arrived */
+    bool is_datagram; /* a UDP socket: its messages pass with their lengths, and stay whole */
     bool reset_on_close, was_full, is_planned;
     bool was_short; /* the last send(2): it took less than all */
     bool error_was_told;
@@ -147,6 +148,9 @@ ssize_t tcp_receive(uint32_t i, uint8_t *data, size_t n_bytes);
 
 /* As tcp_receive() of a byte, which stays. */
 ssize_t tcp_peek(uint32_t i);
+
+/* How many bytes tcp_send() takes. */
+size_t tcp_room(uint32_t i);
 
 /* Its pending error, told once. */
 int tcp_take_error(uint32_t i);

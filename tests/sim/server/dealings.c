@@ -292,6 +292,11 @@ void ledger_on_turn(void)
 {
 }
 
+void ledger_on_write(uint32_t i)
+{
+    (void)i;
+}
+
 bool drive_is_drained(int fiber)
 {
     (void)fiber;

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ * calls_data: what the calls that pass bytes and those that pass datagrams share. */
+#ifndef TCPSCALER_SIM_CALLS_DATA_H
+#define TCPSCALER_SIM_CALLS_DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+/* A send or receive call of connection i returns this. */
+void calls_data_note(uint32_t i, int64_t result, bool is_send);
+
+/* Says in the control messages when it arrived; 0: it does not. */
+void calls_data_put_stamp(struct msghdr *message, uint64_t arrived_ns);
+
+/* recv(2) of a UDP socket (calls_datagram.c). */
+ssize_t calls_datagram_receive(int fd, void *data, size_t n_bytes);
+
+#endif
