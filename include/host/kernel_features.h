@@ -9,7 +9,8 @@ enum {
     FEATURE_STAMPS = 1 << 1,    /* SO_TIMESTAMPING */
     FEATURE_SOCK_DIAG = 1 << 2, /* sock_diag(7) */
     FEATURE_IPV6 = 1 << 3,
-    FEATURE_PROC = 1 << 4 /* the files under /proc that host/limits.h and host/counters.h read */
+    FEATURE_PROC = 1 << 4, /* the files under /proc that host/limits.h and host/counters.h read */
+    FEATURE_DROPS = 1 << 5 /* SO_MEMINFO */
 };
 
 /* Checks for each feature of the set; one line on stderr for each that is missing.  Main thread. */

@@ -74,7 +74,8 @@ static void warn(const struct client_session *s)
     if (!s->opts.quiet) {
         log_limits(s, PREFLIGHT_WARN);
         kernel_features_warn(FEATURE_PROC | FEATURE_SOCK_DIAG |
-                             (s->opts.kernel_ts == CLIENT_KERNEL_TS_YES ? FEATURE_STAMPS : 0));
+                             (s->opts.kernel_ts == CLIENT_KERNEL_TS_YES ? FEATURE_STAMPS : 0) |
+                             (s->plan.config.socket.datagrams ? FEATURE_DROPS : 0));
     }
     if (s->opts.verbose > 0)
         preflight_report_text(log_stream(), "", &s->plan.preflight);

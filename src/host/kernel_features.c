@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "host/sockdiag.h"
+#include "net/datagrams.h"
 #include "net/sock.h"
 #include "net/thread.h"
 
@@ -62,6 +63,8 @@ void kernel_features_warn(unsigned wanted)
         {FEATURE_IPV6, find_ipv6, "IPv6", "listening on IPv4 only"},
         {FEATURE_PROC, find_proc, "complete /proc",
          "some limits and statistics of this host are unknown and left out"},
+        {FEATURE_DROPS, datagrams_find_dropped, "drop counts of sockets",
+         "datagrams that this host drops count as lost on the way"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

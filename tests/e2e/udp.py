@@ -243,6 +243,20 @@ def test_a_larger_buffer_drops_nothing():
     check("datagrams-dropped" not in r.json["reasons"], r.err)
 
 
+def test_drops_that_the_kernel_does_not_tell_are_unknown():
+    ask = "import socket; socket.socket().getsockopt(socket.SOL_SOCKET, 55, 36)"
+    check_equal([subprocess.run([*prefix, sys.executable, "-c", ask], capture_output=True).returncode
+                 for prefix in ([], [*DENY, "SO_MEMINFO", "--"])], [0, 1], "SO_MEMINFO, with and without")
+    server = UdpServer()
+    r = run_udp(server.port, "-r", 500, "-t", "500ms", prefix=[*DENY, "SO_MEMINFO", "--"])
+    server.stop()
+    check_conservation(r)
+    check_complete(r)
+    check_equal(r.json["udp"], {"malformed": 0, "dropped": None}, "datagrams")
+    check("warn: no drop counts of sockets here (Protocol not available)" in r.err, r.err)
+    check(", an unknown number dropped by this host\n" in r.err, r.err)
+
+
 # --- with others ---
 
 def test_capacity_is_searched_over_udp():

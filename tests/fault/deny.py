@@ -13,12 +13,13 @@ import socket
 import struct
 import sys
 
-SO_TIMESTAMPING, IP_BIND_ADDRESS_NO_PORT, NETLINK_SOCK_DIAG = 37, 24, 4
+SO_TIMESTAMPING, SO_MEMINFO, IP_BIND_ADDRESS_NO_PORT, NETLINK_SOCK_DIAG = 37, 55, 24, 4
 
 # What the kernel is asked, {argument: value}, and the error it answers; 0: done, it says, and does nothing.
 CALLS = {
     "IP_BIND_ADDRESS_NO_PORT": ("setsockopt", {1: socket.IPPROTO_IP, 2: IP_BIND_ADDRESS_NO_PORT}, errno.ENOPROTOOPT),
     "SO_TIMESTAMPING": ("setsockopt", {1: socket.SOL_SOCKET, 2: SO_TIMESTAMPING}, errno.ENOPROTOOPT),
+    "SO_MEMINFO": ("getsockopt", {1: socket.SOL_SOCKET, 2: SO_MEMINFO}, errno.ENOPROTOOPT),
     "sock_diag": ("socket", {0: socket.AF_NETLINK, 2: NETLINK_SOCK_DIAG}, errno.EPROTONOSUPPORT),
     "IPv6": ("socket", {0: socket.AF_INET6}, errno.EAFNOSUPPORT),
     "unshare": ("unshare", {}, errno.EPERM),
@@ -29,9 +30,9 @@ CALLS = {
 }
 
 NUMBERS = {
-    "x86_64": {"socket": 41, "setsockopt": 54, "setgroups": 116, "setresuid": 117, "setresgid": 119, "unshare": 272,
+    "x86_64": {"socket": 41, "setsockopt": 54, "getsockopt": 55, "setgroups": 116, "setresuid": 117, "setresgid": 119, "unshare": 272,
                "close_range": 436},
-    "aarch64": {"socket": 198, "setsockopt": 208, "setgroups": 159, "setresuid": 147, "setresgid": 149, "unshare": 97,
+    "aarch64": {"socket": 198, "setsockopt": 208, "getsockopt": 209, "setgroups": 159, "setresuid": 147, "setresgid": 149, "unshare": 97,
                 "close_range": 436},
 }
 
