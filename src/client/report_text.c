@@ -309,6 +309,8 @@ static void print_latency(FILE *out, const struct report_about *about,
 {
     const uint64_t timeout_ns = about->config->timeout_ns;
 
+    if (about->rate_qps <= 0 && about->config->socket.datagrams) /* there was nothing to time */
+        return;
     fputc('\n', out);
     latency_report_head(out, "Time");
     print_metric(out, "response", r, CLIENT_RESPONSE, timeout_ns);

@@ -36,6 +36,11 @@ def files_to_plot():
             "rate": [f"{directory}/{i}.json" for i in range(2)], "capacity": [search_to_plot(directory)]}
 
 
+def texts_of(svg):
+    root = xml.etree.ElementTree.parse(svg)
+    return ["".join(node.itertext()).strip() for node in root.iter("{http://www.w3.org/2000/svg}text")]
+
+
 def check_picture(path, axes):
     with open(path, "rb") as f:
         data = f.read()
@@ -44,8 +49,7 @@ def check_picture(path, axes):
         check_equal(struct.unpack(">II", data[16:24]), (1000, 620), "its size")
         check(len(data) > 8000, f"{path}: {len(data)} bytes are an empty picture")
         return
-    root = xml.etree.ElementTree.fromstring(data)
-    texts = ["".join(node.itertext()).strip() for node in root.iter("{http://www.w3.org/2000/svg}text")]
+    texts = texts_of(path)
     for axis in axes:
         check(axis in texts, f"axis {axis!r} in {texts}")
 
@@ -108,6 +112,20 @@ def test_sweeps_are_curves():
     change(files[1], sweep=sweep_of(9000))
     r = report("plot", "--kind", "capacity", "-o", f"{directory}/curves.svg", files[1])
     check_equal((r.stdout, r.stderr), ("", ""), "words about the plot of one value")
+
+
+def test_curves_of_several_transports_have_their_names():
+    need_program("gnuplot")
+    directory = os.path.dirname(temp_path("x"))
+    runs_of(directory, ["-r", 500, "-t", "300ms"])
+    names = [f"{directory}/{transport}" for transport in ("udp", "tcp", "tls")]
+    for i, name in enumerate(names):
+        shutil.copy(f"{directory}/0.json", name + ".json")
+        change(name + ".json", search=None, sweep=sweep_of(30000 / (i + 1), 20000 / (i + 1)), verdict="VALID", reasons=[])
+    r = report("plot", "--kind", "capacity", "-o", f"{directory}/cost.svg", *[name + ".json" for name in names])
+    check_equal((r.stdout, r.stderr), ("", ""), "words about the plot")
+    check_picture(f"{directory}/cost.svg", ["Capacity", "connections", "q/s"])
+    check_equal([text for text in texts_of(f"{directory}/cost.svg") if text in names], names, "the legend")
 
 
 def test_plot_says_what_is_missing():
