@@ -20,6 +20,7 @@ struct memory_ends {
     uint64_t client_connections, server_connections;
     uint64_t client_threads, server_threads;
     bool tls;
+    bool udp; /* the client's connections are UDP sockets */
 };
 
 uint64_t memory_model_bytes(const struct memory_ends *ends, enum memory_account account);

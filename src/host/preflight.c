@@ -318,6 +318,7 @@ struct memory_ends preflight_client_ends(const struct preflight_client *ask)
         .server_connections = ask->peer_is_here && !ask->udp ? ask->n_connections : 0,
         .server_threads = ask->n_threads,
         .tls = ask->tls,
+        .udp = ask->udp,
     };
 }
 
@@ -325,11 +326,10 @@ void preflight_client(struct preflight *p, const struct host_limits *host,
                       const struct preflight_client *ask)
 {
     const uint64_t n_of_tcp = ask->udp ? 0 : ask->n_connections * (ask->peer_is_here ? 2 : 1);
-    const struct memory_ends ends = preflight_client_ends(ask),
-                             own = {.client_connections = ask->n_connections,
-                                    .client_threads = ask->n_threads,
-                                    .tls = ask->tls};
+    const struct memory_ends ends = preflight_client_ends(ask);
+    struct memory_ends own = ends;
 
+    own.server_connections = own.server_threads = 0;
     p->n_lines = 0;
     check_tuples(p, host, ask);
     if (!ask->udp) {

@@ -107,7 +107,7 @@ static void udp_sockets_need_nothing_of_tcp(void **state)
     host.file_max = 1000 + 10000 + 128;
     host.epoll_watches = 10000 + 128;
     host.memory_available_bytes =
-        (10000 * (4208ull + 236) + 1500000 + 2 * (380000 + 40000)) / 80 * 100 + 100;
+        (10000 * (2900ull + 236) + 1500000 + 2 * (380000 + 40000)) / 80 * 100 + 100;
     preflight_client(&udp, &host, &ask);
     assert_int_equal(preflight_worst(&udp), PREFLIGHT_OK);
     preflight_client(&tcp, &host_of_10000, &ask_10000);
