@@ -100,10 +100,12 @@ def test_sockets_are_proven_if_requested():
     did = server.stop()
     check_udp(r)
     p = r.json["probes"]
-    check_equal((p["sent"], p["answered"], p["timeout"], did["dropped"]), (8, 6, 2, 2), "queries that prove a socket")
-    check_equal(r.json["connections"]["outcomes"], {"run/finished": 6, "receive/half-open": 2}, "sockets")
-    check_equal((r.json["queries"]["answered"], len(did["sources"])), (did["queries"] - 8, 8), "the others carry the load")
-    check_equal([d["limit"] for d in r.json["diagnosis"]], ["lost datagrams"], "diagnosis")
+    with stall_may_spoil():
+        check_equal((p["sent"], p["answered"], p["timeout"], did["dropped"]), (8, 6, 2, 2), "queries that prove a socket")
+        check_equal(r.json["connections"]["outcomes"], {"run/finished": 6, "receive/half-open": 2}, "sockets")
+        check_equal(r.json["queries"]["answered"], did["queries"] - 8, "the others carry the load")
+        check_equal([d["limit"] for d in r.json["diagnosis"]], ["lost datagrams"], "diagnosis")
+    check_equal(len(did["sources"]), 8, "sockets that the server saw")
 
 
 # --- what may happen to a datagram ---
@@ -135,8 +137,8 @@ def test_second_answers_are_duplicates():
 
 
 def test_answers_after_the_timeout_are_late():
-    server = UdpServer("--delay-every", 20, "--delay-ms", 1000, "--first", 1000)
-    r = run_udp(server.port, "-r", 1000, "-t", 4, "--timeout", "500ms")
+    server = UdpServer("--delay-every", 20, "--delay-ms", 3000, "--first", 1000)
+    r = run_udp(server.port, "-r", 1000, "-t", 5, "--timeout", "1500ms")
     did = server.stop()
     check_udp(r)
     q = r.json["queries"]
@@ -230,7 +232,8 @@ def test_what_the_own_kernel_drops_is_a_doubt():
     check_conservation(r)
     dropped, q = r.json["udp"]["dropped"], r.json["queries"]
     check(dropped > 20, f"dropped: {dropped}")
-    check_equal(q["answered"] + q["late"] + dropped, did["answers"], "each answer was read or dropped")
+    with stall_may_spoil():
+        check_equal(q["answered"] + q["late"] + dropped, did["answers"], "each answer was read or dropped")
     check_equal((r.code, "datagrams-dropped" in r.json["reasons"]), (3, True), r.err)
     check(f"datagrams-dropped: {dropped:,} datagrams: " in r.err and f", {dropped:,} dropped by this host\n" in r.err, r.err)
 
@@ -238,9 +241,11 @@ def test_what_the_own_kernel_drops_is_a_doubt():
 def test_a_larger_buffer_drops_nothing():
     """The control: the same with room for the answers."""
     r, did = flooded("--rcvbuf", "1M")
-    check_udp(r)
-    check_equal(r.json["queries"]["answered"], did["answers"], "answers")
-    check("datagrams-dropped" not in r.json["reasons"], r.err)
+    check_conservation(r)
+    with stall_may_spoil():
+        check_udp(r)
+        check_equal(r.json["queries"]["answered"], did["answers"], "answers")
+        check("datagrams-dropped" not in r.json["reasons"], r.err)
 
 
 def test_drops_that_the_kernel_does_not_tell_are_unknown():
