@@ -53,7 +53,7 @@ struct client_result {
     uint64_t in_flight;  /* measured queries; 0 after the run */
     double rate_now_qps; /* requested; 0 after the run */
     /* Average requested over the measurement; 0: none. */
-    double asked_qps;
+    double requested_qps;
     bool steered;                                    /* the rate was changed by request */
     uint64_t paused_ns;                              /* by request, during the measurement */
     struct server_stats server_before, server_after; /* from --server-control */
@@ -70,7 +70,7 @@ struct client_result {
     struct client_class_times class_times[CLIENT_CLASS_MOST];
     uint64_t class_live[CLIENT_CLASS_MOST];
     int64_t push_least_ns; /* lowest response time of a message; INT64_MAX: no message */
-    uint64_t connections_asked;
+    uint64_t connections_requested;
     uint64_t connections_at_begin; /* requested before the load */
     /* At the end: fewer than requested if a connection schedule says so. */
     uint64_t connections_wanted;
@@ -177,9 +177,9 @@ static inline double client_result_churn_per_s(const struct client_result *r)
 {
     const uint64_t connected = tally_get(&r->tally.connections.connected);
 
-    if (r->load_ns == 0 || connected <= r->connections_asked)
+    if (r->load_ns == 0 || connected <= r->connections_requested)
         return 0;
-    return (double)(connected - r->connections_asked) * 1e9 / (double)r->load_ns;
+    return (double)(connected - r->connections_requested) * 1e9 / (double)r->load_ns;
 }
 
 #endif

@@ -156,8 +156,8 @@ uint64_t tally_connections_by_reason(const struct tally *t, enum outcome_reason 
  * not be opened; measured answers = answers by response code; answers and messages = values in the
  * response histogram; the other measured queries and messages = samples beyond it.  Returns NULL,
  * or the law broken first: a bug of this program, never of its peer. */
-const char *tally_check(const struct tally *t, uint64_t connections_asked, uint64_t histogram_count,
-                        uint64_t histogram_beyond);
+const char *tally_check(const struct tally *t, uint64_t connections_requested,
+                        uint64_t histogram_count, uint64_t histogram_beyond);
 
 /* The laws of one class of queries: scheduled and sent ones as above. */
 const char *tally_check_queries(const struct tally_queries *q);

@@ -30,7 +30,7 @@ static enum control_status show_stats(const struct client_control *c, struct con
 {
     struct report_about about = *c->about;
 
-    about.rate_qps = now->asked_qps;
+    about.rate_qps = now->requested_qps;
     report_json(reply->out, &about, now);
     return CONTROL_OK;
 }
@@ -138,7 +138,7 @@ static enum control_status answer(const struct client_control *c, const struct c
         return stop(c, reply);
     if (now->state == CLIENT_RUN_CONNECTING)
         return REFUSE(NOT_NOW, "the run has not started: %" PRIu64 " of %" PRIu64 " connected",
-                      tally_get(&now->tally.connections.connected), now->connections_asked);
+                      tally_get(&now->tally.connections.connected), now->connections_requested);
     if (now->state != CLIENT_RUN_RUNNING && now->state != CLIENT_RUN_PAUSED)
         return REFUSE(NOT_NOW, "the run is over");
     if (c->searches)

@@ -97,7 +97,7 @@ void client_judge(struct client_result *r, const struct client_plan *plan, unsig
         .negative_latencies = tally_get(&push->negative),
         .start_was_missed = r->start.missed,
         .cancelled = r->interrupted ? 0 : tally_get(&q->cancelled),
-        .measured_nothing = (r->asked_qps > 0 && tally_get(&q->scheduled) == 0) ||
+        .measured_nothing = (r->requested_qps > 0 && tally_get(&q->scheduled) == 0) ||
                             (plan->config.listens && response->count + response->beyond == 0),
     };
 
@@ -106,7 +106,8 @@ void client_judge(struct client_result *r, const struct client_plan *plan, unsig
                                ? 1.0
                                : (double)in->sent / (double)(in->scheduled - in->unsent) *
                                      (double)r->scheduled_ns / (double)r->sent_ns;
-    r->broken_law = tally_check(&r->tally, r->connections_asked, response->count, response->beyond);
+    r->broken_law =
+        tally_check(&r->tally, r->connections_requested, response->count, response->beyond);
     if (r->broken_law == NULL && plan->config.on_demand)
         r->broken_law = tally_check_demand(&r->tally, plan->config.keepalive);
     if (r->broken_law == NULL)
@@ -139,7 +140,7 @@ void client_diagnose(struct client_result *r, const struct client_plan *plan, bo
         .over_tls = plan->config.tls != NULL,
         .over_udp = plan->config.socket.datagrams,
         .not_begun =
-            r->gave_up ? r->connections_asked - tally_get(&r->tally.connections.attempted) : 0,
+            r->gave_up ? r->connections_requested - tally_get(&r->tally.connections.attempted) : 0,
         .losses = &r->losses,
         .none_is_left = r->connections_live == 0 && !plan->config.on_demand,
         .server_was_tried = r->server_was_tried,

@@ -15,7 +15,7 @@ static void put_connections(struct openmetrics *m, const struct client_result *r
     const struct tally *t = &r->tally;
 
     openmetrics_counter(m, "tcpclient_connections_asked", "Connections requested.",
-                        r->connections_asked);
+                        r->connections_requested);
     put_count(m, "tcpclient_connections_attempted", "Connections attempted.",
               &t->connections.attempted);
     put_count(m, "tcpclient_connections_reopened", "Connections attempted to replace others.",

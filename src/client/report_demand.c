@@ -98,7 +98,7 @@ void report_demand_text(FILE *out, const struct report_about *about, const struc
     if (!about->config->on_demand)
         return;
     fprintf(out, "On demand    %s of %s clients connected, %.4g queries per connection\n",
-            units_format_count(a, r->connections_asked),
+            units_format_count(a, r->connections_requested),
             units_format_count(b, about->config->n_connections),
             ratio(tally_get(&d->carried), n_ended));
     fprintf(
@@ -167,7 +167,7 @@ void report_demand_json(struct json *j, const struct report_about *about,
     }
     json_object_begin(j, "on_demand");
     json_u64(j, "clients", about->config->n_connections);
-    json_u64(j, "clients_connected", r->connections_asked);
+    json_u64(j, "clients_connected", r->connections_requested);
     json_u64(j, "requested", tally_get(&d->requested));
     json_u64(j, "withdrawn", tally_get(&d->withdrawn));
     json_u64(j, "opened", tally_get(&d->opened));

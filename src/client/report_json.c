@@ -28,7 +28,7 @@ static void put_connections(struct json *j, const struct client_result *r)
     const uint64_t connected = tally_get(&r->tally.connections.connected);
 
     json_object_begin(j, "connections");
-    json_u64(j, "asked", r->connections_asked);
+    json_u64(j, "asked", r->connections_requested);
     put_count(j, "attempted", &r->tally.connections.attempted);
     put_count(j, "reopened", &r->tally.connections.reopened);
     put_count(j, "held", &r->tally.connections.held);

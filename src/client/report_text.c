@@ -73,7 +73,7 @@ static void print_head(FILE *out, const struct report_about *about, const struct
                                                     : "",
             about->target,
             units_format_count(text, about->config->on_demand ? about->config->n_connections
-                                                              : r->connections_asked),
+                                                              : r->connections_requested),
             about->config->population.n > 0 ? " at most, on a schedule" : "");
     print_load(out, about, r);
     fprintf(out,
@@ -125,11 +125,11 @@ static void print_connections(FILE *out, const struct report_about *about,
 
     fprintf(out, "Connections  %s requested, %s connected, %s proven, %s half-open\n",
             units_format_count(a, on_demand ? tally_get(&r->tally.demand.requested)
-                                            : r->connections_asked),
+                                            : r->connections_requested),
             units_format_count(b, connected), count_text(c, &r->tally.connections.proven),
             units_format_count(d, r->connections_half_open));
     fprintf(out, "             %s live at the end", units_format_count(a, r->connections_live));
-    if (r->connections_wanted < r->connections_asked && !on_demand)
+    if (r->connections_wanted < r->connections_requested && !on_demand)
         fprintf(out, ", %s requested then", units_format_count(a, r->connections_wanted));
     if (connected > 0 && r->connect_elapsed_ns > 0) {
         if (connected > r->connections_at_begin)
@@ -144,7 +144,7 @@ static void print_connections(FILE *out, const struct report_about *about,
         fprintf(out,
                 "             gave up: no connection of the first window got an answer, %s not "
                 "attempted\n",
-                units_format_count(a, r->connections_asked -
+                units_format_count(a, r->connections_requested -
                                           tally_get(&r->tally.connections.attempted)));
     print_losses(out, &r->losses);
     print_churn(out, about, r);

@@ -43,7 +43,7 @@ void client_run_snapshot(void *context, struct client_result *result)
     result->scheduled_ns = until_ns > r->measure_ns ? until_ns - r->measure_ns : 0;
     result->sent_ns = result->scheduled_ns;
     result->rate_now_qps = client_steer_rate_qps(&r->steer, now_ns);
-    result->asked_qps = client_steer_mean_qps(&r->steer, until_ns);
+    result->requested_qps = client_steer_mean_qps(&r->steer, until_ns);
     result->paused_ns = client_steer_paused_ns(&r->steer, until_ns);
 }
 
@@ -84,10 +84,11 @@ void client_run_collect(struct client_run_state *r)
     result->start.asked = r->settings->gate != NULL;
     result->scheduled_ns = measured_ns(r);
     result->load_ns = load_ns(r);
-    result->asked_qps = r->settings->rate_qps;
+    result->requested_qps = r->settings->rate_qps;
     result->steered = r->steer.changed;
     if (r->steer.changed)
-        result->asked_qps = client_steer_mean_qps(&r->steer, r->measure_ns + result->scheduled_ns);
+        result->requested_qps =
+            client_steer_mean_qps(&r->steer, r->measure_ns + result->scheduled_ns);
     result->paused_ns = client_steer_paused_ns(&r->steer, r->measure_ns + result->scheduled_ns);
     result->sent_ns = result->scheduled_ns;
     if (last_sent_ns > r->measure_ns + result->scheduled_ns)

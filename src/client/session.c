@@ -302,7 +302,7 @@ static void write_files(struct client_session *s, const struct report_about *abo
 /* Returns whether every report was written. */
 static bool write_reports(struct client_session *s, const struct client_result *result)
 {
-    const struct report_about about = about_of(s, result->asked_qps);
+    const struct report_about about = about_of(s, result->requested_qps);
     struct client_summary summary = {0};
     int failed = result->log_failed;
 

@@ -69,7 +69,7 @@ static int write_ready(const char *file, const struct client_result *r)
         return -1;
     json_init(&j, out);
     json_object_begin(&j, NULL);
-    json_u64(&j, "asked", r->connections_asked);
+    json_u64(&j, "asked", r->connections_requested);
     json_u64(&j, "connected", tally_get(&r->tally.connections.connected));
     json_u64(&j, "proven", tally_get(&r->tally.connections.proven));
     json_u64(&j, "half_open", r->connections_half_open);

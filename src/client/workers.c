@@ -148,7 +148,7 @@ static void class_live(const struct client_workers *workers, uint64_t *live)
 
 void client_workers_connections(const struct client_workers *workers, struct client_result *result)
 {
-    result->connections_asked = CLIENT_WORKERS_GAUGE(workers, n_asked);
+    result->connections_requested = CLIENT_WORKERS_GAUGE(workers, n_requested);
     result->connections_wanted = CLIENT_WORKERS_GAUGE(workers, n_wanted);
     result->connections_live = CLIENT_WORKERS_GAUGE(workers, n_live);
     result->connections_half_open = CLIENT_WORKERS_GAUGE(workers, n_half_open);
@@ -185,7 +185,7 @@ void client_workers_collect(const struct client_workers *workers, struct client_
     client_workers_tally(workers, &result->tally);
     client_workers_class_tallies(workers, result->class_tallies);
     /* again: more may have been requested at the very end */
-    result->connections_asked = CLIENT_WORKERS_GAUGE(workers, n_asked);
+    result->connections_requested = CLIENT_WORKERS_GAUGE(workers, n_requested);
     for (uint32_t i = 0; i < workers->n; i++) {
         const struct client_figures *f = &workers->all[i].figures;
 

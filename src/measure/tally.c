@@ -77,13 +77,13 @@ const char *tally_check_queries(const struct tally_queries *q)
     return NULL;
 }
 
-const char *tally_check(const struct tally *t, uint64_t connections_asked, uint64_t histogram_count,
-                        uint64_t histogram_beyond)
+const char *tally_check(const struct tally *t, uint64_t connections_requested,
+                        uint64_t histogram_count, uint64_t histogram_beyond)
 {
     const struct tally_queries *measured = &t->queries[TALLY_MEASURED];
     const char *law = NULL;
 
-    if (tally_connections_ended(t) != connections_asked + tally_get(&t->connections.reopened))
+    if (tally_connections_ended(t) != connections_requested + tally_get(&t->connections.reopened))
         return "connections requested and reopened = outcomes of connections";
     for (int class = 0; class < TALLY_N_CLASSES && law == NULL; class ++)
         law = tally_check_queries(&t->queries[class]);

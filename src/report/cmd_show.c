@@ -65,13 +65,13 @@ static void print_all_counts(const struct json_object *result)
 
 static void print_rate(const struct json_object *result)
 {
-    double achieved_qps, asked_qps, duration_s;
+    double achieved_qps, requested_qps, duration_s;
 
     if (!result_double(result, "rate.achieved_qps", &achieved_qps))
         return;
     printf("%-13s%.1f q/s achieved", "Rate", achieved_qps);
-    if (result_double(result, "rate.asked_qps", &asked_qps))
-        printf(", %.6g requested", asked_qps);
+    if (result_double(result, "rate.asked_qps", &requested_qps))
+        printf(", %.6g requested", requested_qps);
     if (result_double(result, "rate.duration_s", &duration_s))
         printf(", measured for %.6g s", duration_s);
     putchar('\n');

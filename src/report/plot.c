@@ -220,18 +220,18 @@ static void print_ramp(FILE *out, const struct recordings *all, enum plot_form f
 
 static void print_rates_of(FILE *out, const struct recordings *all, bool valid)
 {
-    double asked_qps, achieved_qps, duration_s;
+    double requested_qps, achieved_qps, duration_s;
     uint64_t answered;
 
     for (size_t i = 0; i < all->n; i++) {
         const struct json_object *result = all->items[i].result;
 
         if ((result_verdict(result) == RESULT_VALID) == valid &&
-            result_double(result, "rate.asked_qps", &asked_qps) &&
+            result_double(result, "rate.asked_qps", &requested_qps) &&
             result_double(result, "rate.achieved_qps", &achieved_qps) &&
             result_double(result, "rate.duration_s", &duration_s) &&
             result_u64(result, "queries.answered", &answered))
-            fprintf(out, "%.9g %.9g %.9g\n", asked_qps, achieved_qps,
+            fprintf(out, "%.9g %.9g %.9g\n", requested_qps, achieved_qps,
                     (double)answered / duration_s);
     }
 }

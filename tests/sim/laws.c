@@ -255,7 +255,7 @@ void laws_check(const struct scenario *s, const struct client_config *config,
 {
     const struct hist *response = &r->metrics[CLIENT_RESPONSE];
     const char *broken =
-        tally_check(&r->tally, r->connections_asked, response->count, response->beyond);
+        tally_check(&r->tally, r->connections_requested, response->count, response->beyond);
 
     LAW(broken == NULL, "the product's own law: %s", broken);
     broken = client_judge_classes(r, config->n_classes);

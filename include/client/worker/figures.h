@@ -30,7 +30,7 @@ struct client_figures {
     tally_count n_arriving; /* gauge: connections opened for a query and not ended */
     tally_count n_wanted;   /* gauge: connections wanted, at most the number of slots */
     /* Connections requested in total: slots, or with targets every request. */
-    tally_count n_asked;
+    tally_count n_requested;
     tally_count n_settled;     /* slots whose first connection has left the connect window */
     tally_count n_ever_usable; /* connections that were usable at some time */
     uint32_t connect_window;   /* this worker's share; constant */

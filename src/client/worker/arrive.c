@@ -52,7 +52,7 @@ struct client_conn *client_arrive_open(struct client_arrive *a, uint64_t due_ns)
     c = &t->conns[slot];
     client_slots_forget(a->slots, slot);
     c->settled = true; /* it is none of those that the run begins with */
-    tally_add(&t->figures->n_asked, 1);
+    tally_add(&t->figures->n_requested, 1);
     tally_add(&t->figures->n_arriving, 1);
     if (memory_watch_take(t->config->memory))
         client_connect_open(a->connect, c, due_ns);

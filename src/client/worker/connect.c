@@ -155,7 +155,7 @@ void client_connect_open(struct client_connect *cc, struct client_conn *c, uint6
     if (client_slots_are_kept(slots) && client_slots_begin(slots, client_conn_slot(c)))
         tally_add(&t->figures->tally.connections.reopened, 1);
     else if (t->config->on_demand)
-        tally_add(&t->figures->n_asked, 1);
+        tally_add(&t->figures->n_requested, 1);
     fd = client_tuples_connect(&cc->tuples, client_conn_target(c), &tuple, &failed);
     error = errno;
     if (client_slots_are_kept(slots))

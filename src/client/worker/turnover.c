@@ -61,7 +61,7 @@ void client_turnover_init(struct client_turnover *to)
     if (t->config->on_demand)
         admit_clients(to);
     else
-        tally_add(&t->figures->n_asked, follows ? t->n_conns : n_wanted);
+        tally_add(&t->figures->n_requested, follows ? t->n_conns : n_wanted);
 }
 
 /* --- replacing connections --- */
@@ -206,7 +206,7 @@ void client_turnover_request(struct client_turnover *to, uint32_t n)
 
     if (to->pool->closes_newest && n < to->pool->n_wanted)
         client_pool_prefer(to->pool, client_transport_is_usable, to->transport);
-    tally_add(&to->transport->figures->n_asked, client_pool_request(to->pool, n));
+    tally_add(&to->transport->figures->n_requested, client_pool_request(to->pool, n));
     show_wanted(to);
     if (was_stepping)
         return;
@@ -267,7 +267,8 @@ void client_turnover_count_missing(struct client_turnover *to)
         tally_get(&f->tally.connections.attempted) - tally_get(&f->tally.connections.reopened);
 
     count_lost(to);
-    tally_add(&f->tally.connections.ended[why.phase][why.reason], tally_get(&f->n_asked) - n_first);
+    tally_add(&f->tally.connections.ended[why.phase][why.reason],
+              tally_get(&f->n_requested) - n_first);
     for (uint32_t i = 0; f->records != NULL && i < t->n_conns; i++)
         if (f->records[i].connections == 0) {
             f->records[i].ended_phase = (uint8_t)why.phase;

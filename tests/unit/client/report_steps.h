@@ -64,7 +64,7 @@ static inline void make_result(struct client_result *r)
     tally_add(&r->tally.connections.ended[PHASE_CONNECT][REASON_REFUSED], 1);
     tally_add(&r->tally.connections.ended[PHASE_RUN][REASON_FINISHED], 98);
     tally_add(&r->tally.connections.ended[PHASE_RECEIVE][REASON_HALF_OPEN], 1);
-    r->connections_asked = 100;
+    r->connections_requested = 100;
     r->connections_at_begin = 100;
     r->connections_wanted = 100;
     r->connections_live = 98;

@@ -40,7 +40,7 @@ static int setup(void **state)
         return -1;
     r = &m->result;
     q = &r->tally.queries[TALLY_MEASURED];
-    r->connections_asked = r->connections_wanted = r->connections_live = N_CONNECTIONS;
+    r->connections_requested = r->connections_wanted = r->connections_live = N_CONNECTIONS;
     tally_add(&r->tally.connections.ended[PHASE_RUN][REASON_FINISHED], N_CONNECTIONS);
     tally_add(&q->scheduled, N_QUERIES);
     tally_add(&q->sent, N_QUERIES);
@@ -50,7 +50,7 @@ static int setup(void **state)
         hist_record(&r->metrics[CLIENT_RESPONSE], MS);
         hist_record(&r->metrics[CLIENT_OWN], MS / 100);
     }
-    r->asked_qps = 1000;
+    r->requested_qps = 1000;
     r->scheduled_ns = r->sent_ns = N_QUERIES * MS;
     r->loaded = true;
     r->host_before.tcp_memory_pressures = r->host_after.tcp_memory_pressures = 3;

@@ -99,7 +99,7 @@ static void counts_have_their_names(void **state)
 static void gauges_have_their_names(void **state)
 {
     (void)state;
-    result.connections_asked = 1;
+    result.connections_requested = 1;
     result.connections_wanted = 2;
     result.connections_live = 3;
     result.connections_half_open = 4;

@@ -103,7 +103,7 @@ static void gauges_and_counts_are_summed(void **state)
         const uint64_t n = i == 0 ? 1 : 100;
         struct client_figures *f = &all[i].figures;
 
-        tally_add(&f->n_asked, 5 * n);
+        tally_add(&f->n_requested, 5 * n);
         tally_add(&f->n_wanted, 4 * n);
         tally_add(&f->n_live, 3 * n);
         tally_add(&f->n_half_open, 2 * n);
@@ -111,7 +111,7 @@ static void gauges_and_counts_are_summed(void **state)
         tally_add(&f->tally.bytes_sent, 7 * n);
     }
     client_workers_connections(&workers, &result);
-    assert_int_equal(result.connections_asked, 505);
+    assert_int_equal(result.connections_requested, 505);
     assert_int_equal(result.connections_wanted, 404);
     assert_int_equal(result.connections_live, 303);
     assert_int_equal(result.connections_half_open, 202);
