@@ -9,13 +9,23 @@
 
 #include <errno.h>
 
+/* tcpserver sends each piece of a pushed message when it is told that the socket has room, for as
+ * long as the run lasts (server/drive.c): two calls, twice as many in case of short sends. */
+static uint64_t most_push_calls(const struct scenario *s)
+{
+    const uint64_t run_us = 2 * s->duration_us + 7000000 + 500 * s->wakeup_us;
+
+    return 4 * s->push_per_s * scenario_push_pieces(s) * run_us / 1000000;
+}
+
 /* Far beyond what any run needs: a thread that goes on without getting on is found by it. */
 static uint64_t most_calls(void)
 {
     const struct scenario *s = &world.scenario;
 
     return 5000000 + (s->pace == 3 ? 4 * (s->duration_us + s->drain_us) * 1000 / s->call_ns : 0) +
-           s->rate_qps * (s->duration_us + s->warmup_us) / 1000000 * 200 + s->connections * 200;
+           s->rate_qps * (s->duration_us + s->warmup_us) / 1000000 * 200 + s->connections * 200 +
+           most_push_calls(s);
 }
 
 void call_begin(void)

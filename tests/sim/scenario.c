@@ -45,6 +45,11 @@ struct scenario scenario_simplest(uint64_t seed)
     return s;
 }
 
+uint64_t scenario_push_pieces(const struct scenario *s)
+{
+    return 1 + (s->sndbuf_bytes > 0 ? s->push_bytes / s->sndbuf_bytes : 0);
+}
+
 /* --- text --- */
 
 void scenario_print(char text[SCENARIO_TEXT_BYTES], const struct scenario *s)

@@ -133,6 +133,9 @@ void scenario_print(char text[SCENARIO_TEXT_BYTES], const struct scenario *s);
  * number. */
 int scenario_parse(struct scenario *s, const char *text);
 
+/* In how many pieces a socket takes a pushed message. */
+uint64_t scenario_push_pieces(const struct scenario *s);
+
 /* Field i, and its simplest value. */
 uint64_t *scenario_field(struct scenario *s, int i);
 uint64_t scenario_simplest_of(int i);

@@ -112,9 +112,7 @@ static void draw_tls(struct scenario *s, struct rng *r)
  * has time for. */
 static void limit_pushes(struct scenario *s)
 {
-    const uint64_t pieces = 1 + (s->sndbuf_bytes > 0 ? s->push_bytes / s->sndbuf_bytes : 0);
-
-    while (s->push_per_s * pieces * s->call_ns > 500000000)
+    while (s->push_per_s * scenario_push_pieces(s) * s->call_ns > 500000000)
         s->push_per_s /= 2;
 }
 
