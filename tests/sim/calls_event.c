@@ -4,6 +4,7 @@
 #include "descriptor.h"
 #include "fiber.h"
 #include "ledger.h"
+#include "tcp.h"
 #include "violation.h"
 #include "world.h"
 
@@ -71,6 +72,8 @@ int epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event *event)
     if (operation != EPOLL_CTL_DEL)
         error = call_fault(world.scenario.watch_permille, errnos, N(errnos));
     fiber_n_refusals[fiber_current()] += error != 0;
+    if (error != 0 && call_tcp(fd) >= 0)
+        tcp_at((uint32_t)call_tcp(fd))->was_unwatched = true;
     if (error == 0)
         error = descriptor_watch(epoll_fd, operation, fd, event);
     LAW(error != EBADF, "epoll_ctl(%d): not open", fd);

@@ -89,6 +89,7 @@ struct tcp {
     bool reset_on_close, was_full, is_planned;
     bool was_short; /* the last send(2): it took less than all */
     bool error_was_told;
+    bool was_unwatched; /* epoll_ctl(2) has failed: the product may close it, however late */
     bool was_accepted;  /* from a listener: address and port are its peer's ... */
     bool peer_was_told; /* ... which the product has asked for */
     int error;          /* errno */

@@ -190,7 +190,7 @@ static void check_idle(const struct client *c, const struct tcp *t)
     /* of the coarse clock, and of a turn */
     const uint64_t early_ns = 8 * MS + 2000 * s->call_ns + 200 * s->preempt_permille * s->wakeup_us;
 
-    if (clients.expects_closing || s->malloc_ppm > 0 || s->watch_permille > 0)
+    if (clients.expects_closing || s->malloc_ppm > 0 || t->was_unwatched)
         return;
     LAW(clients.config->idle_timeout_ns > 0 &&
             world.now_ns - since_ns + early_ns >= clients.config->idle_timeout_ns,
@@ -212,7 +212,7 @@ static void refuse(struct client *c, const struct tcp *t)
     clients_figures.n_served -= c->is_served;
     clients_figures.n_refused++;
     c->is_served = false;
-    headers_on_refusal(c, explain(t, &cause));
+    headers_on_refusal(c, explain(t, &cause), world.scenario.malloc_ppm > 0 || t->was_unwatched);
 }
 
 static void release(const struct tcp *t)

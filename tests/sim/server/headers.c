@@ -155,7 +155,7 @@ void __wrap_server_service_begin(struct server_conn *conn, uint32_t source_entry
 
 /* --- refusals --- */
 
-void headers_on_refusal(struct client *c, bool was_ended)
+void headers_on_refusal(struct client *c, bool was_ended, bool lacks_memory)
 {
     const struct scenario *s = &world.scenario;
     const uint64_t early_ns =
@@ -164,15 +164,14 @@ void headers_on_refusal(struct client *c, bool was_ended)
 
     if (is_whole(c)) {
         f->n_limited++;
-        LAW(s->max_per_source > 0 || s->malloc_ppm > 0 || s->watch_permille > 0,
-            "refused with a PROXY header in order");
+        LAW(s->max_per_source > 0 || lacks_memory, "refused with a PROXY header in order");
     } else if (is_malformed(c)) {
         f->n_malformed++;
     } else if (was_ended) {
         f->n_ended++;
     } else {
         f->n_late++;
-        LAW(clients.expects_closing || s->malloc_ppm > 0 || s->watch_permille > 0 ||
+        LAW(clients.expects_closing || lacks_memory ||
                 world.now_ns - c->accepted_ns + early_ns >= clients.config->header_timeout_ns,
             "refused %" PRIu64 " ns after it was accepted, before its PROXY header was late",
             world.now_ns - c->accepted_ns);
