@@ -13,7 +13,8 @@ $TTL 3600
 ns A 127.0.0.1
 """
 
-# Slots are plentiful: above half of them in use unbound and nsd shorten their idle timeouts.
+# Slots are plentiful: above half of them in use unbound and nsd shorten their idle timeouts.  Their receive buffers hold
+# 10,000 datagrams of UDP tests: no stall of the server drops one.
 UNBOUND = """server:
   interface: 127.0.0.1@{port}
   directory: "{state}"
@@ -25,6 +26,7 @@ UNBOUND = """server:
   do-ip6: no
   num-threads: 2
   so-reuseport: yes
+  so-rcvbuf: 8m
   incoming-num-tcp: 4500
   msg-buffer-size: 8192
   tcp-idle-timeout: 600000
@@ -72,6 +74,7 @@ NSD = """server:
   ip-address: 127.0.0.1@{port}
   server-count: 2
   reuseport: yes
+  receive-buffer-size: 8388608
   tcp-count: 5000
   tcp-timeout: 600
   tcp-query-count: 0
