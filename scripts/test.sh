@@ -5,7 +5,7 @@
 #   scripts/test.sh scripts           scripts/, fleet/ and packaging/
 #   scripts/test.sh truth             the tests that measure time, one by one, on a machine that does nothing else
 #   scripts/test.sh unit [PRESET]     builds and runs the unit tests of what has changed, and nothing else
-# JOBS: tests that run side by side (default: 8; most of them wait).
+# JOBS: tests that run side by side (default: 14; most of them wait).
 set -eu
 cd "$(dirname "$0")/.."
 if [ "${1:-}" = unit ]; then
@@ -41,8 +41,8 @@ come_first() {
 
 begin=$(date +%s)
 case $suite in
-code) set -- --label-exclude '^(scripts|truth)$' --parallel "${JOBS:-8}" ;;
-scripts) set -- --label-regex '^scripts$' --parallel "${JOBS:-8}" ;;
+code) set -- --label-exclude '^(scripts|truth)$' --parallel "${JOBS:-14}" ;;
+scripts) set -- --label-regex '^scripts$' --parallel "${JOBS:-14}" ;;
 truth)
     set -- --label-regex '^truth$'
     come_first
