@@ -68,6 +68,7 @@ def check_known_delays(r, delays):
                 check(r.json["latency_ns"][f"response:{name}"][percentile] < (ms + 25) * 1e6, f"{name}: {percentile}")
 
 
+@measures_time
 def test_classes_have_their_shares_and_their_own_response_times():
     server = known_delays()
     r = run_classes(server.port, "-t", 3, classes=(A, B))
@@ -85,6 +86,7 @@ def test_classes_have_their_shares_and_their_own_response_times():
     check_complete(r)
 
 
+@measures_time
 def test_response_times_follow_the_class_and_not_its_place():
     """The control: with the delays of the classes exchanged, so are their times."""
     swapped = {"a": 50, "b": 20}
@@ -96,6 +98,7 @@ def test_response_times_follow_the_class_and_not_its_place():
         check(r.json["latency_ns"]["response:b"]["p90"] < r.json["latency_ns"]["response:a"]["min"], "b is the faster one")
 
 
+@measures_time
 def test_percentiles_of_a_class_are_those_of_a_run_of_its_own():
     server = known_delays()
     together = run_classes(server.port, "-t", 3, classes=(A, B))
