@@ -132,6 +132,27 @@ def test_actions_are_pinned_to_commits():
         check_equal(subprocess.run([lint, path], capture_output=True, timeout=600).returncode, code, line)
 
 
+def test_every_shell_script_is_checked():
+    need_program("shellcheck")
+    if not os.path.exists(os.path.join(SOURCE_DIR, ".git")):
+        skip("not a git repository")
+    lint = os.path.join(SOURCE_DIR, "tests/lint/shell.sh")
+    checked = subprocess.run([lint, "--list"], capture_output=True, text=True, timeout=600).stdout.splitlines()
+    scripts = []
+    for name in subprocess.run(["git", "-C", SOURCE_DIR, "ls-files"], capture_output=True, text=True, timeout=600).stdout.splitlines():
+        with open(os.path.join(SOURCE_DIR, name), "rb") as f:
+            if name.endswith(".sh") or re.match(rb"#! ?/(usr/)?bin/(env )?(ba|da)?sh\b", f.readline()):
+                scripts.append(name)
+    check_equal(checked, sorted(scripts), "scripts that shellcheck reads")
+    check(len(scripts) > 35, f"{scripts}")
+    path = temp_path("bad.sh")  # the control
+    for text, code in (("rm $1", 1), ('rm "$1"', 0)):
+        with open(path, "w") as f:
+            f.write(f"#!/bin/sh\n{text}\n")
+        r = subprocess.run([lint, path], capture_output=True, text=True, timeout=600)
+        check_equal((r.returncode, "SC2086" in r.stdout), (code, code == 1), text)
+
+
 # --- scripts/install-deps.sh ---
 
 CLANG = "[ $1 = madison ] || { printf 'clang\\n  Depends: clang-%s\\n  Breaks: clang-3.2\\n'; exit; }"

@@ -1,0 +1,21 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Runs shellcheck on every shell script: what is named *.sh, or begins with #!/bin/sh or #!/bin/bash.
+#   tests/lint/shell.sh [FILE...]      default: every script of the repository
+#   tests/lint/shell.sh --list         their names, one per line
+# Prints the findings; exit code 1 if there is any.
+set -eu
+scripts() {
+    {
+        git ls-files '*.sh'
+        git grep -lIE '^#!/bin/(ba)?sh$' | xargs awk 'FNR == 1 { if (/^#!/) print FILENAME; nextfile }'
+    } | sort -u
+}
+
+if [ $# -eq 0 ] || [ "$1" = --list ]; then
+    cd "$(dirname "$0")/../.."
+    [ $# -eq 0 ] || { scripts; exit; }
+    # shellcheck disable=SC2046 # none of them has a blank in its name
+    set -- $(scripts)
+fi
+shellcheck -x "$@"
