@@ -55,7 +55,8 @@ online_in_chroot() {
     root=$scratch/$1
     shift
     # shellcheck disable=SC2016 # expanded inside
-    unshare --mount --pid --fork --kill-child sh -c 'mount -t proc proc "$0/proc" && exec env -u TMPDIR chroot "$0" "$@"' "$root" "$@"
+    unshare --mount --pid --fork --kill-child sh -c '
+        mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec env -u TMPDIR chroot "$0" "$@"' "$root" "$@"
 }
 
 # source_package DIRECTORY: the source package of HEAD, and its tree in DIRECTORY/tcpscaler-VERSION.
