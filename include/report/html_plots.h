@@ -12,9 +12,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#define HTML_PLOTS_WIDTH  480
-#define HTML_PLOTS_HEIGHT 320
-
 struct json_object;
 struct recordings;
 
@@ -55,7 +52,14 @@ bool html_plots_has_sweep(const struct json_object *sweep);
 /* Their capacities by the value of the sweep, with the bounds. */
 void html_plots_sweep(FILE *script, const struct json_object *sweep);
 
-/* Established connections over time, one curve per run.  Requires connections in each. */
+/* Whether each run has the times of its connections, or of those that it lost. */
+bool html_plots_has_ramp(const struct recordings *all);
+bool html_plots_has_recovery(const struct recordings *all);
+
+/* Established connections over time, one curve per run. */
 void html_plots_ramp(FILE *script, const struct recordings *all);
+
+/* Connections lost, and back, over time, two curves per run. */
+void html_plots_recovery(FILE *script, const struct recordings *all);
 
 #endif

@@ -8,8 +8,8 @@
 struct recordings;
 
 /* In the order of the option's choices. */
-enum plot_kind { PLOT_LATENCY, PLOT_TIME, PLOT_CONNECT, PLOT_RATE, PLOT_CAPACITY };
-#define PLOT_KINDS "latency|time|connect|rate|capacity"
+enum plot_kind { PLOT_LATENCY, PLOT_TIME, PLOT_CONNECT, PLOT_RATE, PLOT_CAPACITY, PLOT_RECOVERY };
+#define PLOT_KINDS "latency|time|connect|rate|capacity|recovery"
 
 enum plot_form { PLOT_PNG, PLOT_SVG, PLOT_TERM };
 

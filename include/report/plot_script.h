@@ -4,6 +4,7 @@
 #ifndef TCPSCALER_REPORT_PLOT_SCRIPT_H
 #define TCPSCALER_REPORT_PLOT_SCRIPT_H
 
+#include "report/connections.h"
 #include "report/metrics.h"
 
 #include <stdio.h>
@@ -23,6 +24,12 @@ void plot_script_distribution(FILE *out, const struct metric *m);
 /* Lines "seconds connections": established connections since the first connect, at most
  * about most_points (> 0) of them.  There is at least one. */
 void plot_script_ramp(FILE *out, const struct recording *r, size_t most_points);
+
+/* Lines "seconds connections": connections lost, or back, since the first one was lost, at most
+ * about most_points (> 0) of them.  At least one was lost.  Returns the seconds until the end of
+ * both curves. */
+double plot_script_recovery(FILE *out, const struct recording *r, size_t most_points,
+                            enum connections_column column);
 
 /* The values of a logarithmic axis; zeroed: none yet. */
 struct plot_extent {

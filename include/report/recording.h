@@ -5,6 +5,7 @@
 #ifndef TCPSCALER_REPORT_RECORDING_H
 #define TCPSCALER_REPORT_RECORDING_H
 
+#include "report/connections.h"
 #include "report/metrics.h"
 #include "report/timeline.h"
 
@@ -22,8 +23,7 @@ struct recording {
     bool has_values;                      /* a log or rows were read */
     bool has_rows;                        /* rows were read ... */
     uint64_t n_query_rows, n_answer_rows; /* ... with these counts */
-    uint64_t *established_ns; /* of --connections-out: since it began to connect, in order ... */
-    size_t n_established;     /* ... of time; 0: no such file */
+    struct connections connections;       /* of --connections-out; empty: no such file */
 };
 
 struct recordings {

@@ -9,6 +9,7 @@
 #include "client/report_demand.h"
 #include "client/report_json_host.h"
 #include "client/report_json_queries.h"
+#include "client/report_recovery.h"
 #include "client/report_sweep.h"
 #include "client/report_transport.h"
 #include "config/options_json.h"
@@ -323,6 +324,7 @@ void report_json(FILE *out, const struct report_about *about, const struct clien
     report_json_host(&j, about, r);
     put_connections(&j, r);
     put_churn(&j, about, r);
+    report_recovery_json(&j, r);
     report_demand_json(&j, about, r);
     report_class_json(&j, about, r);
     report_transport_json(&j, about, r);

@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "client/report_class.h"
 #include "client/report_demand.h"
+#include "client/report_recovery.h"
 #include "client/report_sweep.h"
 #include "client/report_text_arrivals.h"
 #include "client/report_text_host.h"
@@ -363,6 +364,7 @@ void report_text(FILE *out, const struct report_about *about, const struct clien
 {
     print_head(out, about, r);
     print_connections(out, about, r);
+    report_recovery_text(out, r);
     report_demand_text(out, about, r);
     report_transport_text(out, about, r);
     if (about->rate_qps > 0) {

@@ -264,15 +264,17 @@ static void print_ramp(FILE *script, const void *arg)
     html_plots_ramp(script, arg);
 }
 
+static void print_recovery(FILE *script, const void *arg)
+{
+    html_plots_recovery(script, arg);
+}
+
 void html_ramp(struct html_report *r)
 {
     const struct json_object *result = r->result;
     char connected[FIGURE_TEXT_BYTES], elapsed[FIGURE_TEXT_BYTES], rate[FIGURE_TEXT_BYTES];
     double per_s, elapsed_s = 0;
-    bool every = true;
 
-    for (size_t i = 0; i < r->runs->n; i++)
-        every &= r->runs->items[i].n_established > 0;
     fputs("<section>\n<h2>Connecting</h2>\n<p>", r->out);
     if (figure_count(connected, result, "connections.connected") != NULL)
         html_printf(r->out, "%s connections established", connected);
@@ -283,11 +285,17 @@ void html_ramp(struct html_report *r)
         figure_number(rate, per_s) != NULL)
         html_printf(r->out, ", %s per second", rate);
     fputs(".</p>\n", r->out);
-    if (every)
+    fputs("<div class=\"pair\">\n", r->out);
+    if (html_plots_has_ramp(r->runs))
         html_picture(r->out, &r->can_draw,
                      r->runs->n > 1
                          ? "Connect ramp: connections established, one curve per instance."
                          : "Connect ramp: connections established since the first connect.",
                      print_ramp, r->runs);
-    fputs("</section>\n", r->out);
+    if (html_plots_has_recovery(r->runs))
+        html_picture(r->out, &r->can_draw,
+                     "Recovery: connections lost, and back, since the first loss. Of several "
+                     "losses in a slot, only the last one.",
+                     print_recovery, r->runs);
+    fputs("</div>\n</section>\n", r->out);
 }

@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "report/gnuplot.h"
-#include "report/html_plots.h"
+#include "report/html_plots_axes.h"
 #include "report/html_text.h"
 
 #include <stdlib.h>

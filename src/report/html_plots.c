@@ -2,18 +2,12 @@
  * html_plots: see report/html_plots.h. */
 #include "report/html_plots.h"
 
+#include "report/html_plots_axes.h"
 #include "report/plot_script.h"
-#include "report/recording.h"
 #include "report/result.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Visible on white and on black. */
-#define BLUE  "#4477aa"
-#define RED   "#cc6677"
-#define GREEN "#228833"
-enum { N_COLOURS = 3 };
 
 /* The colour of the heat map, and how opaque the rarest cell is. */
 #define HEAT_RGB "68 119 170"
@@ -22,33 +16,11 @@ enum { HEAT_LEAST_ALPHA = 40, ALPHA_MOST = 255 };
 /* Columns whose rates are not shown: the queries of a part of a second say little. */
 #define SHORTEST_RATE_S 0.5
 
-/* Of all curves of a ramp, and of each of what the server used. */
-enum { RAMP_POINTS = 1000, COST_POINTS = 200 };
+/* Of each curve of what the server used. */
+enum { COST_POINTS = 200 };
 
 #define NS_PER_S      1e9
 #define BYTES_PER_MIB 1048576.0
-
-/* What the page overrides: all that is black. */
-static void print_head(FILE *out, const char *name, const char *x, const char *y)
-{
-    fprintf(out,
-            "set terminal svg size %d,%d dynamic font 'sans-serif,15' name '%s'\n"
-            "set encoding utf8\nset border 3 lw 1\nset tics nomirror scale 0.5\n"
-            "set key above horizontal left Left reverse samplen 1.5 width 1\n"
-            "set grid lt 1 lw 1 lc rgb '#888888'\nset linetype 1 lc rgb '" BLUE
-            "' lw 2\nset linetype 2 lc rgb '" RED "' lw 2\nset linetype 3 lc rgb '" GREEN
-            "' lw 2\nset xlabel '%s'\nset ylabel '%s'\n",
-            HTML_PLOTS_WIDTH, HTML_PLOTS_HEIGHT, name, x, y);
-}
-
-/* An axis from 0 to `most` with at most 6 marks, which do not touch. */
-static void print_x_range(FILE *out, double most)
-{
-    const double decade = pow(10, floor(log10(most)));
-    const double step = most / decade > 5 ? 2 : most / decade > 2 ? 1 : 0.5;
-
-    fprintf(out, "set xrange [0:%.9g]\nset xtics %.9g\n", most, step * decade);
-}
 
 /* --- latency by percentile --- */
 
@@ -65,7 +37,7 @@ void html_plots_percentiles(FILE *out, const struct metrics *metrics)
 {
     const char *separator = "plot ";
 
-    print_head(out, "percentiles", "percentile of the queries, %", "time, s");
+    html_plots_head(out, "percentiles", "percentile of the queries, %", "time, s");
     fputs("set logscale xy\nset format y '%.0s %cs'\nset xtics font ',12' ('50' 2, '90' 10, '99' "
           "100, '99.9' 1e3, '99.99' 1e4, '99.999' 1e5, '99.9999' 1e6, '99.99999' 1e7)\n",
           out);
@@ -145,7 +117,7 @@ static void print_time(FILE *out, uint64_t ns)
 
 void html_plots_heat_map(FILE *out, const struct history *h)
 {
-    print_head(out, "heat", "time since the first query, s", "response time, s");
+    html_plots_head(out, "heat", "time since the first query, s", "response time, s");
     print_decades(out, h->first_row, h->end_rows);
     print_cells(out, h);
     fputs("$lines << EOD\n", out);
@@ -157,7 +129,7 @@ void html_plots_heat_map(FILE *out, const struct history *h)
             fputc('\n', out);
         }
     fputs("EOD\n", out);
-    print_x_range(out, (double)h->n * h->column_s);
+    html_plots_x_range(out, (double)h->n * h->column_s);
     fputs("unset grid\n"
           "plot $cells using 1:2:3:4:5:6 with rgbalpha notitle, "
           "$lines using 1:2 with lines lw 2 dt 3 lc rgb 'black' title 'p50', "
@@ -171,7 +143,7 @@ void html_plots_rates(FILE *out, const struct history *h, double requested_qps)
 {
     double end_s = 0; /* of the column before */
 
-    print_head(out, "rates", "time since the first query, s", "rate, queries/s");
+    html_plots_head(out, "rates", "time since the first query, s", "rate, queries/s");
     fputs("set format y '%.6g'\nset yrange [0:*]\n$d << EOD\n", out);
     for (size_t i = 0; i < h->n; i++) {
         const struct history_column *c = &h->columns[i];
@@ -186,7 +158,7 @@ void html_plots_rates(FILE *out, const struct history *h, double requested_qps)
                     (double)c->n_sent / c->length_s, (double)c->n_answered / c->length_s);
     }
     fputs("EOD\n", out);
-    print_x_range(out, (double)h->n * h->column_s);
+    html_plots_x_range(out, (double)h->n * h->column_s);
     fputs("set offsets 0, 0, graph 0.05, 0\nplot ", out);
     if (requested_qps > 0)
         fprintf(out, "%.9g with lines lw 2 dt 2 lc rgb '#808080' title 'requested', ",
@@ -254,11 +226,11 @@ void html_plots_trials(FILE *out, const struct json_object *search)
     const struct json_object *trial;
     struct plot_extent loads = {0}, times = {0};
 
-    print_head(out, "trials",
-               is_rate           ? "load, queries/s"
-               : is_connect_rate ? "load, connections/s"
-                                 : "load, connections",
-               "response time, s");
+    html_plots_head(out, "trials",
+                    is_rate           ? "load, queries/s"
+                    : is_connect_rate ? "load, connections/s"
+                                      : "load, connections",
+                    "response time, s");
     /* an undefined point, so that a block without trials is no error */
     fputs("$d << EOD\nNaN NaN NaN\n", out);
     for (size_t i = 0; (trial = result_element(search, "trials", i)) != NULL; i++)
@@ -306,7 +278,7 @@ static void print_points(FILE *out, const char *block, const struct watch_series
 
 void html_plots_memory(FILE *out, const struct watch_series *samples, enum watch_figure user)
 {
-    print_head(out, "memory", "connections", "memory of the server, MiB");
+    html_plots_head(out, "memory", "connections", "memory of the server, MiB");
     print_points(out, "user", samples, user);
     print_points(out, "kernel", samples, WATCH_CGROUP_KERNEL_BYTES);
     fputs("set xrange [0:1<*]\nset yrange [0:0.001<*]\nset format x '%.0s%c'\n"
@@ -329,7 +301,7 @@ void html_plots_cpu(FILE *out, const struct watch_series *samples)
     const struct watch_sample *first = &samples->items[0], *before = first;
     const size_t every = samples->n / COST_POINTS + 1;
 
-    print_head(out, "cpu", "time since the first sample, s", "CPUs busy");
+    html_plots_head(out, "cpu", "time since the first sample, s", "CPUs busy");
     fputs("set yrange [0:0.01<*]\n$d << EOD\n", out);
     for (size_t i = every; i < samples->n; i += every) {
         const struct watch_sample *s = &samples->items[i];
@@ -355,33 +327,10 @@ void html_plots_sweep(FILE *out, const struct json_object *sweep)
 {
     const char *over = result_string(sweep, "over");
 
-    print_head(out, "sweep", over != NULL ? over : "", "capacity, queries/s");
+    html_plots_head(out, "sweep", over != NULL ? over : "", "capacity, queries/s");
     fputs("$d << EOD\n", out);
     plot_script_sweep(out, sweep, NULL);
     fputs("EOD\nset logscale x\nset yrange [0:*]\nset format '%.0s%c'\n"
           "plot $d using 1:2:3:4 with yerrorlines lt 1 notitle\n",
           out);
-}
-
-/* --- connect ramp --- */
-
-void html_plots_ramp(FILE *out, const struct recordings *all)
-{
-    uint64_t last_ns = 1;
-
-    print_head(out, "ramp", "time since the first connect, s", "connections established");
-    fputs("set yrange [0:*]\nset format y '%.10g'\n", out);
-    for (size_t i = 0; i < all->n; i++) {
-        const uint64_t ns = all->items[i].established_ns[all->items[i].n_established - 1];
-
-        last_ns = ns > last_ns ? ns : last_ns;
-        fprintf(out, "$d%zu << EOD\n", i);
-        plot_script_ramp(out, &all->items[i], RAMP_POINTS / all->n + 1);
-        fputs("EOD\n", out);
-    }
-    print_x_range(out, (double)last_ns / NS_PER_S);
-    for (size_t i = 0; i < all->n; i++)
-        fprintf(out, "%s$d%zu using 1:2 with steps lt %zu notitle", i == 0 ? "plot " : ", ", i,
-                i % N_COLOURS + 1);
-    fputc('\n', out);
 }

@@ -42,7 +42,7 @@ static const struct option_row compare_rows[] = {
 
 static const struct option_row plot_rows[] = {
     {"kind", 0, OPTION_CHOICE, FIELD(kind), "KIND",
-     "latency, time, connect, rate or capacity (default: latency)", 0, 0, PLOT_KINDS},
+     "latency, time, connect, rate, capacity or recovery (default: latency)", 0, 0, PLOT_KINDS},
     {"metric", 0, OPTION_TEXT, FIELD(metric), "NAME",
      "with latency or time: response, service, send_lag or net (default: response)", 0, 0, NULL},
     {"output", 'o', OPTION_TEXT, FIELD(output), "FILE", "write the plot to FILE.png or FILE.svg", 0,

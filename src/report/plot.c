@@ -71,8 +71,10 @@ const char *plot_lacks(const struct recordings *all, enum plot_kind kind, const 
             return "no values of this metric: expected an --hlog file or the rows of -R";
         if (kind == PLOT_TIME && !has_interval_of(r, metric))
             return "no intervals of this metric: expected an --hlog file";
-        if (kind == PLOT_CONNECT && r->n_established == 0)
+        if (kind == PLOT_CONNECT && r->connections.times[CONNECTIONS_ESTABLISHED].n == 0)
             return "no connections: expected a --connections-out file";
+        if (kind == PLOT_RECOVERY && r->connections.times[CONNECTIONS_LOST].n == 0)
+            return "no lost connections: expected a --connections-out file of --reconnect";
         if (kind == PLOT_RATE && !has_rate(r))
             return "no rates: expected the --json file of a run with a rate";
         if (kind == PLOT_CAPACITY && !has_trials(r) && !have_curves(all))
@@ -216,6 +218,32 @@ static void print_ramp(FILE *out, const struct recordings *all, enum plot_form f
     print_plot_of_blocks(out, all, "using 1:2 with steps");
 }
 
+/* --- lost connections that come back --- */
+
+static void print_recovery(FILE *out, const struct recordings *all, enum plot_form form)
+{
+    print_head(out, form, "Recovery");
+    for (size_t i = 0; i < all->n; i++) {
+        fprintf(out, "$l%zu << EOD\n", i);
+        plot_script_recovery(out, &all->items[i], RAMP_POINTS, CONNECTIONS_LOST);
+        fprintf(out, "EOD\n$d%zu << EOD\n", i);
+        plot_script_recovery(out, &all->items[i], RAMP_POINTS, CONNECTIONS_BACK);
+        fputs("EOD\n", out);
+    }
+    fputs("set xlabel 'time since the first loss, s'\nset ylabel 'connections'\n"
+          "set yrange [0:*]\nset xrange [0:*]\nset offsets 0, 0, graph 0.05, 0\n",
+          out);
+    for (size_t i = 0; i < all->n; i++) {
+        fprintf(out, "%s$l%zu using 1:2 with steps lt %zu dt 2 title ",
+                i == 0 ? "plot " : ", \\\n     ", i, i + 1);
+        plot_script_quote(out, all->items[i].name);
+        fprintf(out, ".' lost', $d%zu using 1:2 with steps lt %zu title ", i, i + 1);
+        plot_script_quote(out, all->items[i].name);
+        fputs(".' back'", out);
+    }
+    fputc('\n', out);
+}
+
 /* --- achieved and requested rate --- */
 
 static void print_rates_of(FILE *out, const struct recordings *all, bool valid)
@@ -353,6 +381,9 @@ int plot_print(FILE *script, const struct recordings *all, enum plot_kind kind, 
         return print_time(script, all, metric, form);
     case PLOT_CONNECT:
         print_ramp(script, all, form);
+        break;
+    case PLOT_RECOVERY:
+        print_recovery(script, all, form);
         break;
     case PLOT_RATE:
         print_rates(script, all, form);

@@ -41,15 +41,46 @@ void plot_script_distribution(FILE *out, const struct metric *m)
     }
 }
 
-void plot_script_ramp(FILE *out, const struct recording *r, size_t most_points)
+/* Since origin_ns; no time is before it. */
+static double seconds_since(uint64_t origin_ns, uint64_t ns)
 {
-    const size_t step = r->n_established / most_points + 1;
+    return ns > origin_ns ? (double)(ns - origin_ns) / NS_PER_S : 0;
+}
+
+/* A curve that rises by one at each time; there is at least one. */
+static void print_steps(FILE *out, const struct connection_times *t, uint64_t origin_ns,
+                        size_t most_points)
+{
+    const size_t step = t->n / most_points + 1;
 
     fputs("0 0\n", out);
-    for (size_t k = 0; k < r->n_established; k += step)
-        fprintf(out, "%.6f %zu\n", (double)r->established_ns[k] / NS_PER_S, k + 1);
-    fprintf(out, "%.6f %zu\n", (double)r->established_ns[r->n_established - 1] / NS_PER_S,
-            r->n_established);
+    for (size_t k = 0; k < t->n; k += step)
+        fprintf(out, "%.6f %zu\n", seconds_since(origin_ns, t->ns[k]), k + 1);
+    fprintf(out, "%.6f %zu\n", seconds_since(origin_ns, t->ns[t->n - 1]), t->n);
+}
+
+void plot_script_ramp(FILE *out, const struct recording *r, size_t most_points)
+{
+    print_steps(out, &r->connections.times[CONNECTIONS_ESTABLISHED], 0, most_points);
+}
+
+double plot_script_recovery(FILE *out, const struct recording *r, size_t most_points,
+                            enum connections_column column)
+{
+    const struct connection_times *lost = &r->connections.times[CONNECTIONS_LOST];
+    const struct connection_times *back = &r->connections.times[CONNECTIONS_BACK];
+    const struct connection_times *t = &r->connections.times[column];
+    const uint64_t last_lost_ns = lost->ns[lost->n - 1];
+    const uint64_t last_back_ns = back->n > 0 ? back->ns[back->n - 1] : 0;
+    const double end_s =
+        seconds_since(lost->ns[0], last_back_ns > last_lost_ns ? last_back_ns : last_lost_ns);
+
+    if (t->n > 0)
+        print_steps(out, t, lost->ns[0], most_points);
+    else
+        fputs("0 0\n", out);
+    fprintf(out, "%.6f %zu\n", end_s, t->n);
+    return end_s;
 }
 
 void plot_extent_add(struct plot_extent *e, double value)

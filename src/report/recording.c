@@ -4,7 +4,6 @@
 
 #include "base/log.h"
 #include "measure/rows_format.h"
-#include "report/decimal.h"
 #include "report/hlog_reader.h"
 #include "report/result.h"
 #include "report/row_reader.h"
@@ -15,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
-
-#define CONNECTIONS_BEGIN "connection_id,source,"
 
 enum { RESULT_MOST_BYTES = 64 << 20 };
 
@@ -172,62 +169,15 @@ static int read_values(struct recording *r, struct lines *l)
     return strcmp(l->line, ROWS_HEADER) == 0 ? read_rows(r, l) : read_log(r, l);
 }
 
-/* The number of columns before the one of this name; -1 if there is none. */
-static int columns_before(const char *header, const char *name)
-{
-    const char *found = strstr(header, name);
-    int n = 0;
-
-    for (const char *c = header; found != NULL && c < found; c++)
-        n += *c == ',';
-    return found != NULL ? n : -1;
-}
-
-static int by_time(const void *x, const void *y)
-{
-    const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-
-    return (a > b) - (a < b);
-}
-
-/* Appends the value of a column, if the row has one. */
-static int add_established(struct recording *r, const struct lines *l, int column)
-{
-    const char *at = l->line;
-    uint64_t *more = r->established_ns;
-
-    for (int i = 0; i < column && at != NULL; i++)
-        at = strchr(at, ',') != NULL ? strchr(at, ',') + 1 : NULL;
-    if (at == NULL)
-        return lines_refuse(l, "missing columns");
-    if (strchr(",\r\n", *at) != NULL)
-        return 0;
-    if ((r->n_established & (r->n_established - 1)) == 0) /* full at each power of two */
-        more = realloc(more, 2 * (r->n_established + 1) * sizeof *more);
-    if (more == NULL)
-        return lines_refuse(l, "out of memory");
-    r->established_ns = more;
-    if (decimal_take(at, 1000000000, &more[r->n_established]) == NULL)
-        return lines_refuse(l, "established_s: not a number");
-    r->n_established++;
-    return 0;
-}
-
 static int read_connections(struct recording *r, struct lines *l)
 {
-    const int column = columns_before(l->line, "established_s");
+    const char *why = connections_begin(&r->connections, l->line);
 
-    if (column < 0)
-        return lines_refuse(l, "missing column established_s");
-    while (lines_next(l)) {
-        if (l->line[l->length - 1] != '\n')
-            return lines_refuse(l, "the row is truncated");
-        if (add_established(r, l, column) != 0)
-            return -1;
-    }
-    if (r->n_established > 0)
-        qsort(r->established_ns, r->n_established, sizeof *r->established_ns, by_time);
-    return lines_failed(l);
+    while (why == NULL && lines_next(l))
+        why = l->line[l->length - 1] != '\n' ? "the row is truncated"
+                                             : connections_add(&r->connections, l->line);
+    connections_sort(&r->connections);
+    return why != NULL ? lines_refuse(l, why) : lines_failed(l);
 }
 
 static int read_lines(struct recording *r, struct lines *l)
@@ -242,7 +192,7 @@ static int read_lines(struct recording *r, struct lines *l)
     if (strcmp(l->line, ROWS_HEADER) == 0 || l->line[0] == '#' || l->line[0] == '"' ||
         strncmp(l->line, "Tag=", 4) == 0)
         return read_values(r, l);
-    if (strncmp(l->line, CONNECTIONS_BEGIN, sizeof CONNECTIONS_BEGIN - 1) == 0)
+    if (connections_is_header(l->line))
         return read_connections(r, l);
     return log_error("%s: unknown format: expected a result (--json), a histogram log (--hlog) or "
                      "rows (-R, -o, --connections-out) of tcpclient",
@@ -356,7 +306,7 @@ void recordings_free(struct recordings *all)
         result_free(r->result);
         metrics_free(&r->metrics);
         timeline_free(&r->timeline);
-        free(r->established_ns);
+        connections_free(&r->connections);
     }
     free(all->items);
     *all = (struct recordings){0};

@@ -131,13 +131,13 @@ def unsent_while_none_lives(client):
     return sorted({line.lost for line in progress(client) if line.live == 0})[2:]
 
 
-def restart_in_mid_run(*arguments, is_back=lambda client: True):
+def restart_in_mid_run(*arguments, rows=None, is_back=lambda client: True):
     """Kills the server, and starts another on the same port once the client has lost every connection and then 3,000
     queries. A client without -t is interrupted once it is back. Returns both results, and the least and the most seconds for
     which any connection was away."""
     server = Server("--threads", 2, port=free_port())
     client = Client("-p", server.port, "-c", 300, "-r", 3000, "--threads", 1, "--stats-interval", "100ms",
-                    "--connections-out", temp_path("rows"), *arguments, "127.0.0.1")
+                    "--connections-out", rows or temp_path("rows"), *arguments, "127.0.0.1")
     wait_until_running(client)
     killed = time.monotonic()
     server.process.kill()
@@ -157,8 +157,18 @@ def restart_in_mid_run(*arguments, is_back=lambda client: True):
     return r, again.result, away_s, time.monotonic() - killed
 
 
+def check_away_times(path, recovery):
+    """Each row says when its connection was lost, and when it was back."""
+    with open(path) as f:
+        away_ns = [round(1e9 * (float(row["back_s"]) - float(row["lost_s"]))) for row in csv.DictReader(f)]
+    check_equal(len(away_ns), 300, "rows")
+    check_between(min(away_ns), recovery["min"] - 2000, recovery["min"] + 2000, "the shortest, in whole microseconds")
+    check_between(max(away_ns), recovery["max"] - 2000, recovery["max"] + 2000, "the longest")
+
+
 def test_connections_come_back_with_the_server():
-    r, server, away_s, took_s = restart_in_mid_run("--reconnect", "--backoff", "50ms-500ms",
+    path = temp_path("rows")
+    r, server, away_s, took_s = restart_in_mid_run("--reconnect", "--backoff", "50ms-500ms", rows=path,
                                                    is_back=lambda client: progress(client)[-1].live == 300)
     c, q = r.json["connections"], r.json["queries"]
     check_equal((c["live_at_end"], server["peak"]), (300, 300), "live connections on both sides")
@@ -170,6 +180,10 @@ def test_connections_come_back_with_the_server():
     check_equal((recovery["count"], recovery["over"]), (300, 0), "connections that came back")
     check_between(recovery["min"], away_s * 1e9, recovery["max"], f"shortest recovery: the server was away for {away_s} s")
     check(recovery["max"] <= took_s * 1e9, f"the longest: {recovery['max']}")
+    check_equal((r.json["recovery"]["lost"], r.json["recovery"]["back"]), (300, 300), "connections lost and back")
+    said = re.search(r"^Recovery +300 connections lost, 300 back: 50 % within (.*), 90 % .*, all within (\S+ m?s)$", r.err, re.M)
+    check(said, r.err)
+    check_away_times(path, recovery)
     check_equal(q["error"] + q["unsent"], q["scheduled"] - q["answered"] - q["cancelled"], "the outage's queries")
     check(q["unsent"] > 3000, f"due while no connection lived: {q['unsent']}")
     check("unsent" in r.json["reasons"], "the verdict says so")

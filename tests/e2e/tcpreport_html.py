@@ -273,6 +273,17 @@ def test_capacity_is_on_the_first_screen():
     check_axes(text, {})
 
 
+def test_recovery_of_lost_connections_is_drawn():
+    need_program("gnuplot")
+    directory = os.path.dirname(temp_path("x"))
+    shutil.copy(files(0)[0], f"{directory}/storm.json")
+    with open(files(0)[2]) as rows, open(f"{directory}/storm.csv", "w") as f:
+        f.writelines(re.sub(",,$", ",1.5,2.5", line) for line in rows)
+    text = page_of(f"{directory}/storm.json", f"{directory}/storm.csv")
+    check_axes(text, {"Connect ramp": PICTURES["Connect ramp"],
+                      "Recovery": ("time since the first loss, s", "connections", "lost", "back")})
+
+
 def test_outcomes_have_remedies():
     path = temp_path("outcomes.json")
     shutil.copy(files(0)[0], path)

@@ -13,7 +13,8 @@ PICTURES = {"latency": ("percentile of the queries", "response time"),
             "time": ("time since the first query, s", "response time"),
             "connect": ("time since the first connect, s", "connections established"),
             "rate": ("requested, queries/s", "queries/s"),
-            "capacity": ("q/s", "p99 of the response time")}
+            "capacity": ("q/s", "p99 of the response time"),
+            "recovery": ("time since the first loss, s", "connections")}
 
 
 def search_to_plot(directory):
@@ -26,6 +27,15 @@ def search_to_plot(directory):
     return f"{directory}/search.json"
 
 
+def losses_to_plot(directory):
+    """Connections that are lost in a second and come back in the next, but for one in ten."""
+    path = f"{directory}/lost.csv"
+    with open(path, "w") as f:
+        f.write("connection_id,source,established_s,lost_s,back_s\n")
+        f.writelines(f"{i},127.0.0.1,1,{8 + i / 100},{9 + i / 50 if i % 10 else ''}\n" for i in range(100))
+    return [path]
+
+
 def files_to_plot():
     """{kind: files} of two runs."""
     directory = os.path.dirname(temp_path("x"))
@@ -33,7 +43,8 @@ def files_to_plot():
                           f"{directory}/{i}.conn.csv"] for i in range(2)])
     logs = [f"{directory}/{i}.hlog" for i in range(2)]
     return {"latency": logs, "time": logs, "connect": [f"{directory}/{i}.conn.csv" for i in range(2)],
-            "rate": [f"{directory}/{i}.json" for i in range(2)], "capacity": [search_to_plot(directory)]}
+            "rate": [f"{directory}/{i}.json" for i in range(2)], "capacity": [search_to_plot(directory)],
+            "recovery": losses_to_plot(directory)}
 
 
 def texts_of(svg):
@@ -134,6 +145,7 @@ def test_plot_says_what_is_missing():
     path = temp_path("picture.png")
     for kind, wrong, text in (("latency", "rate", "--hlog"), ("time", "rate", "--hlog"),
                               ("connect", "latency", "--connections-out"), ("rate", "latency", "--json"),
+                              ("recovery", "connect", "--reconnect"),
                               ("capacity", "rate", "--find")):
         r = report("plot", "--kind", kind, "-o", path, *files[wrong], code=2)
         check(text in r.stderr and len(r.stderr.splitlines()) == 1, f"{text!r} in {r.stderr}")

@@ -79,8 +79,9 @@ static void check_run(struct recording *r)
         check_metric(&r->metrics.items[i]);
         REQUIRE(metrics_find(&r->metrics, r->metrics.items[i].name) == &r->metrics.items[i]);
     }
-    for (size_t i = 1; i < r->n_established; i++)
-        REQUIRE(r->established_ns[i - 1] <= r->established_ns[i]);
+    for (int c = 0; c < CONNECTIONS_N_COLUMNS; c++)
+        for (size_t i = 1; i < r->connections.times[c].n; i++)
+            REQUIRE(r->connections.times[c].ns[i - 1] <= r->connections.times[c].ns[i]);
     if (recording_latency(r, "response", &l))
         REQUIRE(l.count == 0 || l.min_ns <= l.max_ns);
 }

@@ -19,6 +19,8 @@ struct client_record {
     uint64_t handshake_ns;       /* established to the end of the TLS handshake; 0: no handshake */
     uint64_t due_ns;             /* when it was due to arrive; 0: not on a schedule */
     uint64_t answered_ns;        /* its first answer, if it was due; 0: none */
+    uint64_t lost_ns;            /* the latest failure that counts as a recovery; 0: none */
+    uint64_t back_ns;            /* when the slot was usable again; 0: never */
     uint64_t bytes_sent, bytes_received;
     uint32_t queries, answers;        /* including proof and warm-up */
     uint32_t retransmits, min_rtt_us; /* struct sock_tcp */
@@ -33,10 +35,10 @@ struct client_record {
     "connection_id,source,source_port,connect_us,proven,queries,answers,bytes_sent,"               \
     "bytes_received,syn_retransmits,retransmits,min_rtt_us,ended,connections,"                     \
     "established_s,handshake_us,resumed,due_s,due_to_connected_us,due_to_secured_us,"              \
-    "due_to_answered_us,identity,identity_port\n"
+    "due_to_answered_us,identity,identity_port,lost_s,back_s\n"
 
-/* Prints one row; fields that do not apply are empty.  established_s and due_s are relative to
- * origin_ns.  identity: named by the PROXY header; NULL: there is none. */
+/* Prints one row; fields that do not apply are empty.  established_s, due_s, lost_s and back_s
+ * are relative to origin_ns.  identity: named by the PROXY header; NULL: there is none. */
 void client_record_print(FILE *out, const struct client_record *r, uint64_t connection_id,
                          uint64_t origin_ns, const struct srcplan_tuple *identity);
 

@@ -16,6 +16,19 @@ static void on_established(void *owner, struct client_conn *c)
         client_dispatch_proof(&p->dispatch, c);
 }
 
+/* The slot is back after recovery_ns. */
+static void recovered(struct client_parts *p, const struct client_conn *c, uint64_t recovery_ns,
+                      uint64_t now_ns)
+{
+    struct client_record *record = client_conn_record(c);
+
+    hist_record(&p->transport.figures->recoveries, recovery_ns);
+    if (record != NULL) {
+        record->lost_ns = now_ns - recovery_ns;
+        record->back_ns = now_ns;
+    }
+}
+
 static void on_usable(void *owner, struct client_conn *c)
 {
     struct client_parts *p = owner;
@@ -29,7 +42,7 @@ static void on_usable(void *owner, struct client_conn *c)
         if (gap_ns > 0)
             hist_record(&p->transport.figures->gaps, gap_ns);
         if (recovery_ns > 0)
-            hist_record(&p->transport.figures->recoveries, recovery_ns);
+            recovered(p, c, recovery_ns, now_ns);
     }
     if (p->transport.config->listens)
         client_subscribe_usable(&p->subscribe, c);

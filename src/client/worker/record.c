@@ -13,8 +13,12 @@ static void print_us(FILE *out, uint64_t time_ns)
         fprintf(out, "%" PRIu64 ".%03u", time_ns / 1000, (unsigned)(time_ns % 1000));
 }
 
-static void print_s(FILE *out, uint64_t time_ns)
+/* Since origin_ns.  Prints nothing if the time is unknown. */
+static void print_s(FILE *out, uint64_t time_ns, uint64_t origin_ns)
 {
+    if (time_ns == 0)
+        return;
+    time_ns -= origin_ns;
     fprintf(out, "%" PRIu64 ".%06u", time_ns / 1000000000, (unsigned)(time_ns / 1000 % 1000000));
 }
 
@@ -23,8 +27,7 @@ static void print_arrival(FILE *out, const struct client_record *r, uint64_t ori
 {
     const bool is_established = r->due_ns > 0 && r->established_ns >= r->due_ns;
 
-    if (r->due_ns > 0)
-        print_s(out, r->due_ns - origin_ns);
+    print_s(out, r->due_ns, origin_ns);
     fputc(',', out);
     if (is_established)
         print_us(out, r->established_ns - r->due_ns);
@@ -65,12 +68,15 @@ void client_record_print(FILE *out, const struct client_record *r, uint64_t conn
             r->proven, r->queries, r->answers, r->bytes_sent, r->bytes_received, r->syn_retransmits,
             r->retransmits, r->min_rtt_us, outcome_phase_name((enum outcome_phase)r->ended_phase),
             outcome_reason_name((enum outcome_reason)r->ended_reason), r->connections);
-    if (r->established_ns > 0)
-        print_s(out, r->established_ns - origin_ns);
+    print_s(out, r->established_ns, origin_ns);
     fputc(',', out);
     print_us(out, r->handshake_ns);
     fputs(r->handshake_ns == 0 ? ",," : r->resumed ? ",1," : ",0,", out);
     print_arrival(out, r, origin_ns);
     print_tuple(out, identity != NULL ? identity : &nobody);
+    fputc(',', out);
+    print_s(out, r->lost_ns, origin_ns);
+    fputc(',', out);
+    print_s(out, r->back_ns, origin_ns);
     fputc('\n', out);
 }

@@ -249,11 +249,19 @@ void client_turnover_cancel(struct client_turnover *to)
 /* Connections that failed and were not replaced before the end. */
 static void count_lost(struct client_turnover *to)
 {
-    uint64_t n_lost = 0;
+    struct client_figures *f = to->transport->figures;
 
-    for (uint32_t i = 0; client_slots_are_kept(to->slots) && i < to->transport->n_conns; i++)
-        n_lost += to->slots->all[i].lost_ns != 0 && client_pool_has(to->pool, i);
-    hist_record_beyond(&to->transport->figures->recoveries, n_lost);
+    for (uint32_t i = 0; client_slots_are_kept(to->slots) && i < to->transport->n_conns; i++) {
+        const uint64_t lost_ns = to->slots->all[i].lost_ns;
+
+        if (lost_ns == 0 || !client_pool_has(to->pool, i))
+            continue;
+        hist_record_beyond(&f->recoveries, 1);
+        if (f->records != NULL) {
+            f->records[i].lost_ns = lost_ns;
+            f->records[i].back_ns = 0;
+        }
+    }
 }
 
 void client_turnover_count_missing(struct client_turnover *to)

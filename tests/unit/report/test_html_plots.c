@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * test_html_plots: the data in the scripts; gaps where nothing is known, and only there. */
 #include "report/html_plots.h"
+#include "report/recording.h"
 
 #include "print_steps.h"
 #include "report/recording.h"
@@ -170,6 +171,26 @@ static void memory_is_drawn_in_mib(void **state)
     free(text);
 }
 
+static void recovery_ends_with_the_last_connection_that_is_back(void **state)
+{
+    uint64_t lost_ns[] = {5000000000, 6000000000}, back_ns[] = {7000000000, 9000000000};
+    struct recording run = {.name = (char *)"run"};
+    const struct recordings one = {&run, 1};
+    char *text;
+
+    (void)state;
+    assert_false(html_plots_has_recovery(&one));
+    run.connections.times[CONNECTIONS_LOST] = (struct connection_times){lost_ns, 2};
+    run.connections.times[CONNECTIONS_BACK] = (struct connection_times){back_ns, 2};
+    assert_true(html_plots_has_recovery(&one));
+    html_plots_recovery(print_open(), &one);
+    text = print_close();
+    assert_has(text, "$l0 << EOD\n0 0\n0.000000 1\n1.000000 2\n1.000000 2\n4.000000 2\nEOD\n");
+    assert_has(text, "$d0 << EOD\n0 0\n2.000000 1\n4.000000 2\n4.000000 2\n4.000000 2\nEOD\n");
+    assert_has(text, "set xrange [0:4]");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +200,7 @@ int main(void)
         cmocka_unit_test_setup(axis_of_time_has_few_marks, start),
         cmocka_unit_test(trials_that_the_host_limited_are_left_out),
         cmocka_unit_test(memory_is_drawn_in_mib),
+        cmocka_unit_test(recovery_ends_with_the_last_connection_that_is_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,12 +137,35 @@ static void ramp_has_every_connection(void **state)
     char *text;
 
     (void)state;
-    run.established_ns = established_ns;
-    run.n_established = 3;
+    run.connections.times[CONNECTIONS_ESTABLISHED] = (struct connection_times){established_ns, 3};
     text = script_of(PLOT_CONNECT, PLOT_PNG);
     assert_non_null(strstr(text, "$d0 << EOD\n0 0\n0.001000 1\n0.002000 2\n0.500000 3\n"));
     free(text);
-    run.n_established = 0;
+    run.connections = (struct connections){0};
+}
+
+static void recovery_counts_from_the_first_loss(void **state)
+{
+    uint64_t lost_ns[] = {30000000000, 30100000000, 30200000000};
+    uint64_t back_ns[] = {32000000000, 33500000000};
+    char *text;
+
+    (void)state;
+    run.connections.times[CONNECTIONS_LOST] = (struct connection_times){lost_ns, 3};
+    run.connections.times[CONNECTIONS_BACK] = (struct connection_times){back_ns, 2};
+    text = script_of(PLOT_RECOVERY, PLOT_PNG);
+    /* both end with the last event: one never came back */
+    assert_non_null(strstr(text, "$l0 << EOD\n0 0\n0.000000 1\n0.100000 2\n0.200000 3\n"
+                                 "0.200000 3\n3.500000 3\nEOD\n"));
+    assert_non_null(strstr(text, "$d0 << EOD\n0 0\n2.000000 1\n3.500000 2\n3.500000 2\n"
+                                 "3.500000 2\nEOD\n"));
+    assert_non_null(strstr(text, "title 'run'.' lost'"));
+    free(text);
+    run.connections.times[CONNECTIONS_BACK].n = 0; /* none came back */
+    text = script_of(PLOT_RECOVERY, PLOT_PNG);
+    assert_non_null(strstr(text, "$d0 << EOD\n0 0\n0.200000 0\nEOD\n"));
+    free(text);
+    run.connections = (struct connections){0};
 }
 
 static void what_is_missing_is_said(void **state)
@@ -155,6 +178,7 @@ static void what_is_missing_is_said(void **state)
     assert_string_equal(name, "run");
     assert_non_null(plot_lacks(&one, PLOT_TIME, "response", &name));
     assert_non_null(plot_lacks(&one, PLOT_CONNECT, "response", &name));
+    assert_non_null(plot_lacks(&one, PLOT_RECOVERY, "response", &name));
     assert_non_null(plot_lacks(&one, PLOT_RATE, "response", &name));
 }
 
@@ -167,6 +191,7 @@ int main(void)
         cmocka_unit_test(names_stay_names),
         cmocka_unit_test(metric_stays_a_name),
         cmocka_unit_test(ramp_has_every_connection),
+        cmocka_unit_test(recovery_counts_from_the_first_loss),
         cmocka_unit_test(what_is_missing_is_said),
     };
 

@@ -58,11 +58,14 @@ static void row_has_every_figure(void **state)
         .resumed = true,
         .due_ns = 2011000000,
         .answered_ns = 2021000000,
+        .lost_ns = 3000001000,
+        .back_ns = 5500001000,
     };
 
     (void)state;
-    assert_row(&r, "7,127.0.0.2,20001,1234.567,1,10,9,310,300,1,3,41,receive/closed by peer,2,"
-                   "2.012345,7654.321,1,2.010999,1346.000,9000.321,10000.000,,\n");
+    assert_row(&r,
+               "7,127.0.0.2,20001,1234.567,1,10,9,310,300,1,3,41,receive/closed by peer,2,"
+               "2.012345,7654.321,1,2.010999,1346.000,9000.321,10000.000,,,3.000000,5.500000\n");
 }
 
 static void what_never_was_is_empty(void **state)
@@ -72,10 +75,10 @@ static void what_never_was_is_empty(void **state)
                                     .ended_reason = REASON_REFUSED};
 
     (void)state;
-    assert_row(&r, "7,,,,0,0,0,0,0,0,0,0,connect/refused,0,,,,,,,,,\n");
+    assert_row(&r, "7,,,,0,0,0,0,0,0,0,0,connect/refused,0,,,,,,,,,,,\n");
 }
 
-static void identity_is_the_last_of_the_row(void **state)
+static void identity_is_an_address_and_a_port(void **state)
 {
     const struct client_record r = {.source.address.family = AF_UNSPEC,
                                     .ended_phase = PHASE_CONNECT,
@@ -85,7 +88,7 @@ static void identity_is_the_last_of_the_row(void **state)
     char *text = row_of(&r, &identity);
 
     (void)state;
-    assert_string_equal(text, "7,,,,0,0,0,0,0,0,0,0,connect/refused,0,,,,,,,,fd00::1,1024\n");
+    assert_string_equal(text, "7,,,,0,0,0,0,0,0,0,0,connect/refused,0,,,,,,,,fd00::1,1024,,\n");
     free(text);
 }
 
@@ -104,7 +107,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(row_has_every_figure),
         cmocka_unit_test(what_never_was_is_empty),
-        cmocka_unit_test(identity_is_the_last_of_the_row),
+        cmocka_unit_test(identity_is_an_address_and_a_port),
         cmocka_unit_test(header_names_as_many_columns_as_a_row_has),
     };
 

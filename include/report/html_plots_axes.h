@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ * html_plots_axes: what the gnuplot scripts of a page begin with.  Pure except for the stream. */
+#ifndef TCPSCALER_REPORT_HTML_PLOTS_AXES_H
+#define TCPSCALER_REPORT_HTML_PLOTS_AXES_H
+
+#include <stdio.h>
+
+#define HTML_PLOTS_WIDTH  480
+#define HTML_PLOTS_HEIGHT 320
+
+/* The line types 1 to this number have colours of their own. */
+enum { HTML_PLOTS_COLOURS = 3 };
+
+/* The terminal, the labels of the axes, and all that the page overrides: what is black. */
+void html_plots_head(FILE *script, const char *name, const char *x, const char *y);
+
+/* An axis from 0 to `most` (> 0) with at most 6 marks, which do not touch. */
+void html_plots_x_range(FILE *script, double most);
+
+#endif

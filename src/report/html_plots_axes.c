@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ * html_plots_axes: see report/html_plots_axes.h. */
+#include "report/html_plots_axes.h"
+
+#include <math.h>
+
+/* Visible on white and on black. */
+#define BLUE  "#4477aa"
+#define RED   "#cc6677"
+#define GREEN "#228833"
+
+void html_plots_head(FILE *out, const char *name, const char *x, const char *y)
+{
+    fprintf(out,
+            "set terminal svg size %d,%d dynamic font 'sans-serif,15' name '%s'\n"
+            "set encoding utf8\nset border 3 lw 1\nset tics nomirror scale 0.5\n"
+            "set key above horizontal left Left reverse samplen 1.5 width 1\n"
+            "set grid lt 1 lw 1 lc rgb '#888888'\nset linetype 1 lc rgb '" BLUE
+            "' lw 2\nset linetype 2 lc rgb '" RED "' lw 2\nset linetype 3 lc rgb '" GREEN
+            "' lw 2\nset xlabel '%s'\nset ylabel '%s'\n",
+            HTML_PLOTS_WIDTH, HTML_PLOTS_HEIGHT, name, x, y);
+}
+
+void html_plots_x_range(FILE *out, double most)
+{
+    const double decade = pow(10, floor(log10(most)));
+    const double step = most / decade > 5 ? 2 : most / decade > 2 ? 1 : 0.5;
+
+    fprintf(out, "set xrange [0:%.9g]\nset xtics %.9g\n", most, step * decade);
+}

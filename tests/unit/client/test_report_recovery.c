@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ * test_report_recovery: lost connections in the reports. */
+#include "report_steps.h"
+
+static void run_that_lost_no_connection_says_nothing(void **state)
+{
+    char *text = text_of(report_text, *state);
+
+    assert_null(strstr(text, "Recovery"));
+    free(text);
+    text = text_of(report_json, *state);
+    assert_has(text, "\"recovery\": null");
+    free(text);
+}
+
+/* 100 lost: 60 back after 2 s, 32 after 4 s, 8 never. */
+static void lose_connections(struct made_up *m)
+{
+    struct hist *h = &m->result.metrics[CLIENT_RECOVERY];
+
+    for (int i = 0; i < 92; i++)
+        hist_record(h, i < 60 ? 2000 * MS : 4000 * MS);
+    hist_record_beyond(h, 8);
+}
+
+static void shares_count_those_that_never_came_back(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    lose_connections(m);
+    text = text_of(report_text, m);
+    assert_has(text, "Recovery     100 connections lost, 92 back: 50 % within 2.00 s, "
+                     "90 % within 4.00 s, 99 % never\n");
+    free(text);
+}
+
+static void all_are_back_when_none_is_missing(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    hist_record(&m->result.metrics[CLIENT_RECOVERY], 3000 * MS);
+    text = text_of(report_text, m);
+    assert_has(text, "Recovery     1 connections lost, 1 back: 50 % within 3.00 s, "
+                     "90 % within 3.00 s, 99 % within 3.00 s, all within 3.00 s\n");
+    free(text);
+}
+
+/* Those of the connect ramp are not the recovery's. */
+static void what_happened_before_the_load_is_left_out(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    char *text;
+
+    lose_connections(m);
+    tally_add(&r->tally.connections.syn_retransmits, 45);
+    r->syn_retransmits_loaded = 30;
+    r->host_before.listen_overflows = 1;
+    r->host_loaded.listen_overflows = 10;
+    r->host_after.listen_overflows = 17;
+    r->host_before.listen_drops = r->host_loaded.listen_drops = 20;
+    r->host_after.listen_drops = 28;
+    text = text_of(report_text, m);
+    assert_has(text, "since the load began: 15 SYN retransmits; on this host 7 listen overflows, "
+                     "8 drops\n");
+    free(text);
+    text = text_of(report_json, m);
+    assert_has(text, "\"recovery\": {\n    \"lost\": 100,\n    \"back\": 92,\n"
+                     "    \"syn_retransmits\": 15,\n    \"listen_overflows\": 7,\n"
+                     "    \"listen_drops\": 8\n  },");
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(run_that_lost_no_connection_says_nothing),
+        TEST(shares_count_those_that_never_came_back),
+        TEST(all_are_back_when_none_is_missing),
+        TEST(what_happened_before_the_load_is_left_out),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
