@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * report_text_host: this host, its network, the server and the outputs in the summary. */
+ * report_text_host: this host, its network and the outputs in the summary. */
 #ifndef TCPSCALER_CLIENT_REPORT_TEXT_HOST_H
 #define TCPSCALER_CLIENT_REPORT_TEXT_HOST_H
 
@@ -11,7 +11,6 @@
 void report_text_diagnosis(FILE *out, const struct client_result *r);
 void report_text_host(FILE *out, const struct client_result *r);
 void report_text_network(FILE *out, const struct client_result *r);
-void report_text_server(FILE *out, const struct client_result *r);
 void report_text_output(FILE *out, const struct client_result *r);
 void report_text_start(FILE *out, const struct client_start *start);
 

@@ -4,7 +4,7 @@
 #define TCPSCALER_CLIENT_RESULT_H
 
 #include "base/clock.h"
-#include "client/server_stats.h"
+#include "client/servers.h"
 #include "client/worker/class.h"
 #include "client/worker/class_figures.h"
 #include "client/worker/metric.h"
@@ -54,9 +54,9 @@ struct client_result {
     double rate_now_qps; /* requested; 0 after the run */
     /* Average requested over the measurement; 0: none. */
     double requested_qps;
-    bool steered;                                    /* the rate was changed by request */
-    uint64_t paused_ns;                              /* by request, during the measurement */
-    struct server_stats server_before, server_after; /* from --server-control */
+    bool steered;                         /* the rate was changed by request */
+    uint64_t paused_ns;                   /* by request, during the measurement */
+    const struct client_servers *servers; /* of --server-control; NULL: none, or the run goes on */
     uint64_t started_epoch_ns;
     uint64_t measured_epoch_ns; /* start of the measurement; 0: not reached */
     struct client_start start;
@@ -143,14 +143,15 @@ static inline double client_result_messages_per_s(const struct client_result *r)
                : (double)tally_get(&r->tally.push.measured) * 1e9 / (double)r->scheduled_ns;
 }
 
-/* Returns the number of connections established here that the server did not accept: exactly the
- * half-open ones if it has no other clients.  UINT64_MAX: server not asked. */
-static inline uint64_t client_result_not_accepted(const struct client_result *r)
+/* Returns the number of connections established here that no server accepted: exactly the half-open
+ * ones if these servers have no other clients.  UINT64_MAX: unknown. */
+static inline uint64_t client_result_not_accepted(const struct client_result *r,
+                                                  const struct server_stats *all)
 {
-    const struct server_stats s = server_stats_between(&r->server_before, &r->server_after);
+    const struct server_stats s = *all;
     const uint64_t connected = tally_get(&r->tally.connections.connected);
 
-    if (!s.is_known || s.refused == UINT64_MAX)
+    if (!s.is_known || s.restarted || s.refused == UINT64_MAX)
         return UINT64_MAX;
     return connected > s.accepted + s.refused ? connected - s.accepted - s.refused : 0;
 }

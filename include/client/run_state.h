@@ -43,7 +43,7 @@ struct client_run_settings {
     struct control_socket *control; /* control port; NULL: none */
     const struct control_token *control_token;
     const struct report_about *about; /* shown by the control port */
-    const char *server_control;       /* read at the end; NULL: none */
+    struct client_servers *servers;   /* read again at the end; NULL: none */
     struct watch_thread *watch;       /* samples the server; opened; NULL: none */
     struct client_sweep *sweep;       /* searches, which set the load; prepared; NULL: none */
 };

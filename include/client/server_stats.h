@@ -10,7 +10,9 @@
 
 /* Values unknown to the server are UINT64_MAX. */
 struct server_stats {
-    bool is_known; /* the other fields are valid */
+    bool is_known;      /* the other fields are valid */
+    bool restarted;     /* of a difference: the counts are those since the restart */
+    uint64_t started_s; /* since the epoch */
     uint64_t accepted, refused, closed;
     uint64_t active; /* current; all others only grow */
     uint64_t bytes_received, bytes_sent;
@@ -23,8 +25,13 @@ struct server_stats {
 int server_stats_read(struct server_stats *s, const char *address,
                       const struct control_token *token, int wait_ms, char *error);
 
-/* Returns the difference between two readings, with `active` of the later one. */
+/* Returns the difference between two readings, with `active` of the later one.  Of a server that
+ * was restarted in between, whose counters began again, it is the later reading. */
 struct server_stats server_stats_between(const struct server_stats *earlier,
                                          const struct server_stats *later);
+
+/* Returns the sum of two differences.  Overflows and drops are unknown: both servers may be on the
+ * same host. */
+struct server_stats server_stats_sum(const struct server_stats *a, const struct server_stats *b);
 
 #endif

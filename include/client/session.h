@@ -8,7 +8,7 @@
 #include "client/outputs.h"
 #include "client/page.h"
 #include "client/plan.h"
-#include "client/server_stats.h"
+#include "client/servers.h"
 #include "host/watch/watch_thread.h"
 #include "measure/server_cost.h"
 #include "net/control_socket.h"
@@ -31,7 +31,7 @@ struct client_session {
     struct client_outputs outputs;
     struct control_socket control;
     struct control_token token;
-    struct server_stats server; /* before the run */
+    struct client_servers servers;
     struct watch_thread watch;
     struct server_cost cost;
     struct client_page page;

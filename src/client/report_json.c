@@ -10,6 +10,7 @@
 #include "client/report_json_host.h"
 #include "client/report_json_queries.h"
 #include "client/report_recovery.h"
+#include "client/report_servers.h"
 #include "client/report_sweep.h"
 #include "client/report_transport.h"
 #include "config/options_json.h"
@@ -337,7 +338,7 @@ void report_json(FILE *out, const struct report_about *about, const struct clien
     report_json_resources(&j, r);
     report_json_sockets(&j, r);
     report_json_network(&j, r);
-    report_json_server(&j, r);
+    report_servers_json(&j, r);
     report_json_cost(&j, r);
     put_output(&j, r);
     put_diagnosis(&j, r);

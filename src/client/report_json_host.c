@@ -3,7 +3,6 @@
 #include "client/report_json_host.h"
 
 #include "base/clock.h"
-#include "client/server_stats.h"
 #include "host/process_limits.h"
 #include "measure/outcome_report.h"
 #include "measure/server_cost_report.h"
@@ -106,29 +105,6 @@ void report_json_network(struct json *j, const struct client_result *r)
     json_u64(j, "rx_bytes", after->rx_bytes - before->rx_bytes);
     json_u64(j, "tx_packets", after->tx_packets - before->tx_packets);
     json_u64(j, "tx_bytes", after->tx_bytes - before->tx_bytes);
-    json_object_end(j);
-}
-
-void report_json_server(struct json *j, const struct client_result *r)
-{
-    const struct server_stats s = server_stats_between(&r->server_before, &r->server_after);
-
-    if (!s.is_known) {
-        json_null(j, "server");
-        return;
-    }
-    json_object_begin(j, "server");
-    json_u64(j, "accepted", s.accepted);
-    json_known_u64(j, "refused", s.refused);
-    json_known_u64(j, "closed", s.closed);
-    json_known_u64(j, "active", s.active);
-    json_known_u64(j, "bytes_received", s.bytes_received);
-    json_known_u64(j, "bytes_sent", s.bytes_sent);
-    json_known_u64(j, "accept_pauses", s.accept_pauses);
-    json_known_u64(j, "back_pressure_pauses", s.back_pressure_pauses);
-    json_known_u64(j, "listen_overflows", s.listen_overflows);
-    json_known_u64(j, "listen_drops", s.listen_drops);
-    json_known_u64(j, "not_accepted", client_result_not_accepted(r));
     json_object_end(j);
 }
 

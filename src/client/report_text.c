@@ -6,6 +6,7 @@
 #include "client/report_class.h"
 #include "client/report_demand.h"
 #include "client/report_recovery.h"
+#include "client/report_servers.h"
 #include "client/report_sweep.h"
 #include "client/report_text_arrivals.h"
 #include "client/report_text_host.h"
@@ -390,7 +391,7 @@ void report_text(FILE *out, const struct report_about *about, const struct clien
     report_text_diagnosis(out, r);
     report_text_host(out, r);
     report_text_network(out, r);
-    report_text_server(out, r);
+    report_servers_text(out, r);
     if (r->cost != NULL)
         server_cost_report_text(out, r->cost);
     report_text_output(out, r);

@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/units.h"
-#include "client/server_stats.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -66,26 +65,6 @@ void report_text_network(FILE *out, const struct client_result *r)
             units_format_bytes(b, after->rx_bytes - before->rx_bytes),
             units_format_count(c, after->tx_packets - before->tx_packets),
             units_format_bytes(d, after->tx_bytes - before->tx_bytes));
-}
-
-void report_text_server(FILE *out, const struct client_result *r)
-{
-    const struct server_stats s = server_stats_between(&r->server_before, &r->server_after);
-    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
-
-    if (!s.is_known)
-        return;
-    fprintf(
-        out,
-        "Server       %s accepted, %s refused, %s active; %s connected here, but not accepted\n",
-        units_format_known(a, s.accepted), units_format_known(b, s.refused),
-        units_format_known(c, s.active), units_format_known(d, client_result_not_accepted(r)));
-    fprintf(out, "             accepting paused %s times, reading %s times",
-            units_format_known(a, s.accept_pauses), units_format_known(b, s.back_pressure_pauses));
-    if (s.listen_overflows != UINT64_MAX && s.listen_drops != UINT64_MAX)
-        fprintf(out, "; %s listen overflows, %s drops", units_format_known(c, s.listen_overflows),
-                units_format_known(d, s.listen_drops));
-    fputc('\n', out);
 }
 
 void report_text_output(FILE *out, const struct client_result *r)

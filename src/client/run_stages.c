@@ -50,16 +50,12 @@ static void start_load(struct client_run_state *r, uint64_t begin_ns)
     notify(NOTIFY_READY);
 }
 
-/* The connections are still open, so that their number can be compared with the server's. */
-static void read_server(struct client_run_state *r)
+/* The connections are still open, so that their number can be compared with the servers'. */
+static void read_servers(struct client_run_state *r)
 {
-    char error[CONTROL_SOCKET_ERROR_BYTES];
-
-    if (r->settings->server_control != NULL &&
-        server_stats_read(&r->result->server_after, r->settings->server_control,
-                          r->settings->control_token,
-                          r->result->interrupted ? HURRY_MS : CONTROL_SOCKET_WAIT_MS, error) != 0)
-        log_error("--server-control: %s", error);
+    if (r->settings->servers != NULL)
+        client_servers_read_after(r->settings->servers, r->settings->control_token,
+                                  r->result->interrupted ? HURRY_MS : CONTROL_SOCKET_WAIT_MS);
 }
 
 /* Whether neither the run nor a class before this one connects to its port. */
@@ -99,7 +95,7 @@ static void finish(struct client_run_state *r)
     if (!r->config->socket.datagrams)
         count_sockets(r->config, r->result);
     client_workers_connections(&r->workers, r->result);
-    read_server(r);
+    read_servers(r);
     if (r->settings->watch != NULL)
         watch_thread_stop(r->settings->watch);
     client_workers_post(&r->workers, CLIENT_CLOSE, 0);

@@ -28,6 +28,7 @@ static void read_all(struct server_stats *s, const char *text)
     s->back_pressure_pauses = read_sum(text, "tcpserver_back_pressure_pauses_total");
     s->listen_overflows = read_sum(text, "tcpserver_listen_overflows_total");
     s->listen_drops = read_sum(text, "tcpserver_listen_drops_total");
+    s->started_s = read_sum(text, "tcpserver_start_time_seconds");
     s->is_known = s->accepted != UINT64_MAX;
 }
 
@@ -51,21 +52,57 @@ int server_stats_read(struct server_stats *s, const char *address,
     return s->is_known ? 0 : -1;
 }
 
+/* Without a start time, in versions that do not have it, only counters that fell tell. */
+static bool was_restarted(const struct server_stats *earlier, const struct server_stats *later)
+{
+    return later->started_s != earlier->started_s || later->accepted < earlier->accepted;
+}
+
 struct server_stats server_stats_between(const struct server_stats *earlier,
                                          const struct server_stats *later)
 {
+    static const struct server_stats none = {.is_known = true};
+    const bool is_known = earlier->is_known && later->is_known;
+    const bool restarted = is_known && was_restarted(earlier, later);
+    const struct server_stats *from = restarted ? &none : earlier;
+
     return (struct server_stats){
-        .is_known = earlier->is_known && later->is_known,
-        .accepted = host_counters_delta(later->accepted, earlier->accepted),
-        .refused = host_counters_delta(later->refused, earlier->refused),
-        .closed = host_counters_delta(later->closed, earlier->closed),
+        .is_known = is_known,
+        .restarted = restarted,
+        .started_s = later->started_s,
+        .accepted = host_counters_delta(later->accepted, from->accepted),
+        .refused = host_counters_delta(later->refused, from->refused),
+        .closed = host_counters_delta(later->closed, from->closed),
         .active = later->active,
-        .bytes_received = host_counters_delta(later->bytes_received, earlier->bytes_received),
-        .bytes_sent = host_counters_delta(later->bytes_sent, earlier->bytes_sent),
-        .accept_pauses = host_counters_delta(later->accept_pauses, earlier->accept_pauses),
+        .bytes_received = host_counters_delta(later->bytes_received, from->bytes_received),
+        .bytes_sent = host_counters_delta(later->bytes_sent, from->bytes_sent),
+        .accept_pauses = host_counters_delta(later->accept_pauses, from->accept_pauses),
         .back_pressure_pauses =
-            host_counters_delta(later->back_pressure_pauses, earlier->back_pressure_pauses),
-        .listen_overflows = host_counters_delta(later->listen_overflows, earlier->listen_overflows),
-        .listen_drops = host_counters_delta(later->listen_drops, earlier->listen_drops),
+            host_counters_delta(later->back_pressure_pauses, from->back_pressure_pauses),
+        .listen_overflows = host_counters_delta(later->listen_overflows, from->listen_overflows),
+        .listen_drops = host_counters_delta(later->listen_drops, from->listen_drops),
+    };
+}
+
+static uint64_t sum_of(uint64_t a, uint64_t b)
+{
+    return a == UINT64_MAX || b == UINT64_MAX ? UINT64_MAX : a + b;
+}
+
+struct server_stats server_stats_sum(const struct server_stats *a, const struct server_stats *b)
+{
+    return (struct server_stats){
+        .is_known = a->is_known && b->is_known,
+        .restarted = a->restarted || b->restarted,
+        .accepted = sum_of(a->accepted, b->accepted),
+        .refused = sum_of(a->refused, b->refused),
+        .closed = sum_of(a->closed, b->closed),
+        .active = sum_of(a->active, b->active),
+        .bytes_received = sum_of(a->bytes_received, b->bytes_received),
+        .bytes_sent = sum_of(a->bytes_sent, b->bytes_sent),
+        .accept_pauses = sum_of(a->accept_pauses, b->accept_pauses),
+        .back_pressure_pauses = sum_of(a->back_pressure_pauses, b->back_pressure_pauses),
+        .listen_overflows = UINT64_MAX,
+        .listen_drops = UINT64_MAX,
     };
 }

@@ -115,7 +115,7 @@ static struct report_about about_of(const struct client_session *s, double rate_
     };
 }
 
-/* Opens the control port, and reads the server's counters. */
+/* Opens the control port, and reads the servers' counters. */
 static int open_control(struct client_session *s)
 {
     const struct client_opts *o = &s->opts;
@@ -123,8 +123,9 @@ static int open_control(struct client_session *s)
 
     if (o->control_token != NULL && control_token_read(&s->token, o->control_token, error) != 0)
         return log_error("--control-token: %s", error);
-    if (o->server_control != NULL && server_stats_read(&s->server, o->server_control, &s->token,
-                                                       CONTROL_SOCKET_WAIT_MS, error) != 0)
+    if (o->server_control != NULL &&
+        (client_servers_parse(&s->servers, o->server_control, error) != 0 ||
+         client_servers_read_before(&s->servers, &s->token, CONTROL_SOCKET_WAIT_MS, error) != 0))
         return log_error("--server-control: %s", error);
     if (o->control == NULL)
         return 0;
@@ -212,7 +213,7 @@ static int run(struct client_session *s, struct client_sweep *sweep, struct clie
         .control = s->opts.control != NULL ? &s->control : NULL,
         .control_token = &s->token,
         .about = &about,
-        .server_control = s->opts.server_control,
+        .servers = s->servers.n > 0 ? &s->servers : NULL,
         .sweep = sweep,
         .watch = s->opts.watch != NULL ? &s->watch : NULL,
         .gate = gate.at_epoch_ns > 0 || gate.file != NULL ? &gate : NULL,
@@ -332,7 +333,7 @@ static int measure_with(struct client_session *s, struct client_sweep *sweep,
     int code = CLIENT_EXIT_USAGE;
 
     if (run(s, s->opts.find != CLIENT_FIND_NONE ? sweep : NULL, result) == 0) {
-        result->server_before = s->server;
+        result->servers = s->servers.n > 0 ? &s->servers : NULL;
         add_cost(s, result);
         client_judge(result, &s->plan, (unsigned)s->opts.require);
         client_diagnose(result, &s->plan, s->opts.threads == 0);

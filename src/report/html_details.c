@@ -58,6 +58,40 @@ struct settings {
     const struct json_object *options;
 };
 
+static const char *share_text(char *text, const struct json_object *backend, const char *path)
+{
+    double share;
+
+    if (!result_double(backend, path, &share))
+        return NULL;
+    snprintf(text, FIGURE_TEXT_BYTES, "%.1f %%", 100 * share);
+    return text;
+}
+
+/* Nothing for a single server. */
+static void print_backends(FILE *out, const struct json_object *result)
+{
+    static const struct html_column of_backends[] = {{"server", true},    {"accepted", false},
+                                                     {"share", false},    {"active", false},
+                                                     {"received", false}, {"share", false}};
+    const struct json_object *b;
+    char texts[5][FIGURE_TEXT_BYTES];
+
+    if (result_element(result, "server.backends", 1) == NULL)
+        return;
+    html_table_begin(out, "Each tcpserver", of_backends, 6);
+    for (size_t i = 0; (b = result_element(result, "server.backends", i)) != NULL; i++)
+        html_table_row(out, of_backends,
+                       (const char *[]){result_string(b, "address"),
+                                        figure_count(texts[0], b, "accepted"),
+                                        share_text(texts[1], b, "accepted_share"),
+                                        figure_count(texts[2], b, "active"),
+                                        figure_bytes(texts[3], b, "bytes_received"),
+                                        share_text(texts[4], b, "bytes_received_share")},
+                       6);
+    html_table_end(out);
+}
+
 static void print_setting(void *arg, const char *name)
 {
     static const struct html_column text_columns[] = {{"", true}, {"value", true}};
@@ -92,6 +126,7 @@ void html_details(const struct html_report *r)
     if (result_find(r->result, "server") != NULL)
         print_figures(r->out, "What tcpserver counted", r->result, server_rows,
                       sizeof server_rows / sizeof *server_rows);
+    print_backends(r->out, r->result);
     print_settings(r->out, r->result);
     result_put_rows_on_lines((struct json_object *)r->result, "server_cost.samples");
     fputs("<details>\n<summary>The result as JSON</summary>\n<pre id=\"result\">", r->out);

@@ -274,5 +274,24 @@ def test_half_open_connections_are_those_never_accepted():
     server.stop()
 
 
+def test_restart_of_the_server_is_named():
+    at = control_path()
+    server = Server("--threads", 1, "--control", at, port=free_port())
+    client = Client("-p", server.port, "-c", 5, "-r", 100, "--reconnect", "--backoff", "10ms-50ms", "--stats-interval", "100ms",
+                    "--server-control", at, "127.0.0.1")
+    wait_until_running(client)
+    started = int(time.time())
+    wait_for(lambda: int(time.time()) > started, "another second")  # the start time is in seconds
+    server.process.kill()
+    server.process.wait()
+    with Server("--threads", 1, "--control", at, port=server.port):
+        wait_for_client(client, lambda: stats(at)["active"] == 5, "all connections to be back")
+        client.process.send_signal(signal.SIGINT)
+        r = client.wait()
+    s = r.json["server"]
+    check_equal((s["restarted"], s["accepted"], s["active"], s["not_accepted"]), (True, 5, 5, None), "counts since the restart")
+    check("restarted during the run: counts since then" in r.err, r.err)
+
+
 if __name__ == "__main__":
     main()

@@ -17,6 +17,20 @@ listen through
   server one 127.0.0.1:{server} {send}
 """
 
+HAPROXY_OF_TWO = """global
+  maxconn 4000
+defaults
+  mode tcp
+  timeout connect 60s
+  timeout client 600s
+  timeout server 600s
+listen through
+  bind 127.0.0.1:{port} accept-proxy
+  balance roundrobin
+  server one 127.0.0.1:{server} weight {weight}
+  server two 127.0.0.1:{other} weight 1
+"""
+
 # its stream module sends version 1 only
 NGINX = """daemon off;
 master_process off;
@@ -106,6 +120,36 @@ def test_nginx_hands_on_every_client():
     for version in ("v1", "v2"):
         with ControlledServer() as server:
             check_through(server, nginx(server), version)
+
+
+def check_backends(r, addresses, weights):
+    """Both sides are in one report, and each server has its share."""
+    s, c = r.json["server"], r.json["connections"]
+    backends = s["backends"]
+    check_equal([b["address"] for b in backends], addresses, "servers")
+    check_equal((s["accepted"], s["not_accepted"], s["connections_ratio"], s["restarted"]), (c["connected"], 0, 1, False), "all")
+    check_equal(s["bytes_received"], r.json["resources"]["bytes_sent"], "bytes through the balancer")
+    check_equal(s["listen_overflows"], None, "overflows of a host that both may share")
+    for b, weight in zip(backends, weights):
+        share = weight / sum(weights)
+        check_between(b["accepted"], share * c["connected"] - 2, share * c["connected"] + 2, f"accepted by {b['address']}")
+        check_equal(b["accepted_share"], b["accepted"] / s["accepted"], "its share")
+        check_equal(b["bytes_received_share"], b["bytes_received"] / s["bytes_received"], "its share of the bytes")
+        row = re.search(rf"^{re.escape(b['address'])} +([\d,]+) +([\d.]+) %", r.err, re.M)
+        check(row, r.err)
+        check_equal((row[1], row[2]), (str(b["accepted"]), f"{100 * b['accepted_share']:.1f}"), "the table")
+
+
+def test_both_sides_of_haproxy_are_in_one_report():
+    for weight in 1, 3:
+        controls = control_path() + "1", control_path() + "2"
+        with Server("--control", controls[0]) as one, Server("--control", controls[1]) as two, \
+                Balancer("haproxy", HAPROXY_OF_TWO, one, ["haproxy", "-W", "-db", "-f"], other=two.port,
+                         weight=weight) as balancer:
+            r, _ = ask_as_clients(balancer.port, "v2", "-c", 200, "-r", 2000, "-t", 0.5, "--server-control",
+                                  ",".join(controls))
+        check_conservation(r)
+        check_backends(r, list(controls), (weight, 1))
 
 
 def test_reload_of_haproxy_leaves_every_query_accounted():

@@ -24,6 +24,7 @@ struct made_up {
     struct client_opts opts;
     struct client_config config;
     struct client_result result;
+    struct client_servers servers;
     struct report_about about;
 };
 
@@ -88,13 +89,19 @@ static inline void make_result(struct client_result *r)
     r->doubts = 1u << VERDICT_UNSENT;
     r->steered = true;
     r->paused_ns = 2000 * MS;
-    r->server_before = (struct server_stats){.is_known = true, .accepted = 7, .bytes_sent = 5};
-    r->server_after = (struct server_stats){.is_known = true,
-                                            .accepted = 104,
-                                            .refused = 1,
-                                            .active = 96,
-                                            .bytes_sent = 305,
-                                            .listen_overflows = UINT64_MAX};
+}
+
+static inline void make_server(struct client_servers *s)
+{
+    s->n = 1;
+    snprintf(s->addresses[0], CLIENT_SERVERS_ADDRESS_BYTES, "127.0.0.1:9000");
+    s->before[0] = (struct server_stats){.is_known = true, .accepted = 7, .bytes_sent = 5};
+    s->after[0] = (struct server_stats){.is_known = true,
+                                        .accepted = 104,
+                                        .refused = 1,
+                                        .active = 96,
+                                        .bytes_sent = 305,
+                                        .listen_overflows = UINT64_MAX};
 }
 
 static inline int setup(void **state)
@@ -111,6 +118,8 @@ static inline int setup(void **state)
     m->config.duration_ns = 10000 * MS;
     m->config.timeout_ns = 5000 * MS;
     make_result(&m->result);
+    make_server(&m->servers);
+    m->result.servers = &m->servers;
     m->about = (struct report_about){.version = "9.9",
                                      .command = command,
                                      .libevent = "2.x",

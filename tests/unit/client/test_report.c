@@ -53,7 +53,7 @@ static void json_has_every_figure_in_its_place(void **state)
     assert_has(text, "\"accepted\": 97,\n    \"refused\": 1,\n    \"closed\": 0,\n"
                      "    \"active\": 96,\n    \"bytes_received\": 0,\n    \"bytes_sent\": 300,");
     assert_has(text, "\"listen_overflows\": null,\n    \"listen_drops\": 0,\n"
-                     "    \"not_accepted\": 1\n");
+                     "    \"restarted\": false,\n    \"not_accepted\": 1,\n");
     assert_has(text, "\"retransmits\": null,\n    \"loss_probes\": 172,\n    \"dsacks\": 171,\n"
                      "    \"listen_overflows\": 0,\n    \"listen_drops\": 0,\n"
                      "    \"tcp_memory_pressures\": 4,\n");

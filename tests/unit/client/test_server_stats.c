@@ -48,6 +48,60 @@ static void counters_are_subtracted_and_the_gauge_is_the_later_one(void **state)
     assert_true(d.listen_drops == UINT64_MAX);
 }
 
+static void counters_of_a_restarted_server_began_again(void **state)
+{
+    const struct server_stats earlier = {
+        .is_known = true, .started_s = 1000, .accepted = 100, .bytes_sent = 50};
+    const struct server_stats later = {
+        .is_known = true, .started_s = 1060, .accepted = 120, .bytes_sent = 40, .active = 9};
+    struct server_stats d = server_stats_between(&earlier, &later);
+
+    (void)state;
+    assert_true(d.is_known && d.restarted);
+    assert_int_equal(d.accepted, 120);
+    assert_int_equal(d.bytes_sent, 40);
+    assert_int_equal(d.active, 9);
+    assert_false(server_stats_between(&earlier, &earlier).restarted);
+}
+
+static void without_a_start_time_a_counter_that_fell_tells(void **state)
+{
+    const struct server_stats earlier = {
+        .is_known = true, .started_s = UINT64_MAX, .accepted = 100};
+    const struct server_stats later = {.is_known = true, .started_s = UINT64_MAX, .accepted = 99};
+
+    (void)state;
+    assert_true(server_stats_between(&earlier, &later).restarted);
+    assert_int_equal(server_stats_between(&earlier, &later).accepted, 99);
+    assert_false(server_stats_between(&later, &earlier).restarted);
+}
+
+static void a_sum_leaves_out_what_is_of_the_host(void **state)
+{
+    const struct server_stats a = {.is_known = true,
+                                   .accepted = 3,
+                                   .refused = UINT64_MAX,
+                                   .active = 2,
+                                   .bytes_received = 10,
+                                   .listen_overflows = 5};
+    const struct server_stats b = {.is_known = true,
+                                   .restarted = true,
+                                   .accepted = 4,
+                                   .refused = 1,
+                                   .active = 1,
+                                   .bytes_received = 20,
+                                   .listen_overflows = 5};
+    const struct server_stats sum = server_stats_sum(&a, &b);
+
+    (void)state;
+    assert_true(sum.is_known && sum.restarted);
+    assert_int_equal(sum.accepted, 7);
+    assert_int_equal(sum.active, 3);
+    assert_int_equal(sum.bytes_received, 30);
+    assert_true(sum.refused == UINT64_MAX);
+    assert_true(sum.listen_overflows == UINT64_MAX);
+}
+
 static void a_difference_needs_both_readings(void **state)
 {
     const struct server_stats known = {.is_known = true}, unknown = {.is_known = false};
@@ -62,6 +116,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters_are_subtracted_and_the_gauge_is_the_later_one),
+        cmocka_unit_test(counters_of_a_restarted_server_began_again),
+        cmocka_unit_test(without_a_start_time_a_counter_that_fell_tells),
+        cmocka_unit_test(a_sum_leaves_out_what_is_of_the_host),
         cmocka_unit_test(a_difference_needs_both_readings),
     };
 
