@@ -223,14 +223,15 @@ static void check_lag(const struct scenario *s, const struct hist *lag)
  * to wait for the answers of the one before, which was told to close. */
 static bool all_connect(const struct scenario *s)
 {
+    const uint64_t trip_us = s->latency_us + s->jitter_us;
+
     return s->keepalive + s->syn_lost_permille + s->refused_permille + s->accept_queue +
-                   s->stall_us ==
+                   s->stall_us + s->handshake_permille ==
                0 &&
            s->connect_rate + s->memory_grant + s->planned_ports + s->fd_limit == 0 &&
            s->socket_permille + s->bind_permille + s->connect_permille + s->watch_permille == 0 &&
            s->connect_window >= s->connections && laws_most_late_ns(s) < 100000000 &&
-           s->connect_timeout_us > 200000 + 2 * (s->latency_us + s->jitter_us) &&
-           s->drain_us > 200000 + 2 * (s->latency_us + s->jitter_us);
+           s->connect_timeout_us > 200000 + 4 * trip_us && s->drain_us > 200000 + 6 * trip_us;
 }
 
 static void check_demand(const struct scenario *s, const struct tally *t, bool was_stopped)

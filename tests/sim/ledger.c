@@ -142,18 +142,22 @@ void ledger_on_received(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_
     now->n_clocks = arrived_ns != 0 ? CLOCKS_OF_CONVERSION : 0;
     now->is_malformed = false;
     now->is_drained = is_drained;
-    ledger_idle_received(i, data, n_bytes);
-    if (world.scenario.listen)
+    if (world.scenario.listen) {
         ledger_push_received(i, n_bytes, arrived_ns);
-    else if (world.scenario.tls == 0)
+    } else if (world.scenario.tls == 0) {
+        ledger_idle_received(i, data, n_bytes);
         take_answers(now, t, data, n_bytes);
+    }
 }
 
 void ledger_on_plain(const uint8_t *data, size_t n_bytes)
 {
     struct ledger_turn *now = ledger_turn();
+    const uint32_t i = (uint32_t)now->tcp_name;
 
-    take_answers(now, tcp_at((uint32_t)now->tcp_name), data, n_bytes);
+    ledger_idle_rest(i);
+    ledger_idle_received(i, data, n_bytes);
+    take_answers(now, tcp_at(i), data, n_bytes);
 }
 
 void ledger_on_end(uint32_t i)
@@ -172,7 +176,8 @@ void ledger_on_clock(uint64_t now_ns)
     if (now->n_clocks-- > 0)
         return;
     now->stamp_ns = now_ns;
-    ledger_idle_rest((uint32_t)now->tcp_name);
+    if (world.scenario.tls == 0) /* a record without data leaves a connection idle */
+        ledger_idle_rest((uint32_t)now->tcp_name);
     if (world.scenario.listen)
         ledger_push_stamped(now_ns);
 }

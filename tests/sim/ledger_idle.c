@@ -52,8 +52,7 @@ void ledger_idle_received(uint32_t i, const uint8_t *data, size_t n_bytes)
 {
     struct tcp_ledger *l = &tcp_at(i)->ledger;
 
-    if (!world.scenario.keepalive || !world.scenario.on_demand || world.scenario.protocol != 0 ||
-        world.scenario.tls > 0)
+    if (!world.scenario.keepalive || !world.scenario.on_demand || world.scenario.protocol != 0)
         return;
     for (size_t k = 0; k < n_bytes; k++) {
         dns_keepalive_read(&l->answer, &data[k], 1);

@@ -17,7 +17,7 @@ bool ledger_idle_is_usable(uint32_t i);
 /* A query was sent on connection i, which may have waited for it. */
 void ledger_idle_sent(uint32_t i, bool has_waited);
 
-/* Connection i has received something, or one of its queries has expired. */
+/* Connection i has received data, or one of its queries has expired. */
 void ledger_idle_rest(uint32_t i);
 
 /* Connection i has received this: answers that may say for how long it may be idle. */

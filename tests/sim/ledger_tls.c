@@ -5,6 +5,7 @@
 #include "fiber.h"
 #include "peer_tls.h"
 #include "tcp.h"
+#include "tls_claims.h"
 #include "violation.h"
 #include "world.h"
 
@@ -25,6 +26,19 @@ void ledger_tls_begin(uint64_t of_ns)
 void ledger_tls_on_begin(uint32_t i)
 {
     tcp_at(i)->tls.begin_ns = fiber_clock_ns[fiber_current()];
+    tcp_at(i)->tls.had_ticket = tls_claims_has_ticket();
+}
+
+/* A fatal alert ends the session of a ticket, too (RFC 5246, 7.2.2): where there are some, the next
+ * handshake may be a full one. */
+static void check_resumption(const struct tcp *t, bool is_resumed)
+{
+    const struct scenario *s = &world.scenario;
+    const bool expected = s->tls_resume && t->tls.had_ticket;
+
+    LAW(is_resumed == expected || (!is_resumed && s->damaged_permille + s->handshake_permille > 0),
+        "fd %d: %s handshake, %s a ticket", t->fd, is_resumed ? "an abbreviated" : "a full",
+        expected ? "with" : "without");
 }
 
 /* By which a timer, and what is done after it, may be late. */
@@ -46,6 +60,7 @@ void ledger_tls_on_secured(uint32_t i, uint64_t handshake_ns)
         "fd %d: a handshake of %" PRIu64 " ns", t->fd, handshake_ns);
     LAW(handshake_ns <= timeout_ns + most_late_ns(),
         "fd %d: a handshake of %" PRIu64 " ns, beyond its timeout", t->fd, handshake_ns);
+    check_resumption(t, peer_tls_is_resumed(i));
     sums->n_secured++;
     sums->n_resumed += peer_tls_is_resumed(i);
     if (handshake_ns < sums->min_ns)

@@ -293,6 +293,16 @@ MUTATIONS = {
         "    tally_add(&f->tally.connections.resumed, tls_is_resumed(tls));\n",
         "",
     ),
+    "ticket_never_used": (
+        "src/net/tls.c",
+        "return w->ticket == NULL || use_ticket(ssl, w->ticket);",
+        "return w->ticket == NULL || (use_ticket(ssl, w->ticket) && SSL_set_session(ssl, NULL) == 1);",
+    ),
+    "ticket_used_up": (
+        "src/net/tls.c",
+        "SSL_SESSION *copy = SSL_SESSION_dup(ticket);",
+        "SSL_SESSION *copy = SSL_SESSION_up_ref(ticket) == 1 ? ticket : NULL;",
+    ),
     "poll_instead_of_epoll": (
         "src/net/worker.c",
         '        event_config_avoid_method(config, "poll") == 0 &&\n',

@@ -147,12 +147,15 @@ static void draw_tls(struct scenario *s, struct rng *r)
 /* Connections are opened by the queries. */
 static void draw_on_demand(struct scenario *s, struct rng *r)
 {
-    if (s->listen || s->tls > 0 || s->closed_loop || s->population > 0 || s->steps > 0 ||
-        !one_in(r, 4))
+    const uint64_t most_queries = s->tls > 0 ? 200 : 1000; /* handshakes take real time */
+
+    if (s->listen || s->closed_loop || s->population > 0 || s->steps > 0 || !one_in(r, 4))
         return;
     s->on_demand = 1;
     s->idle_close_us = one_in(r, 5) ? 0 : of_any_size(r, 1, 100000);
     s->queries_per_conn = s->reconnect = s->prove = s->connect_arrival = 0;
+    while (s->rate_qps * s->duration_us > most_queries * 1000000)
+        s->rate_qps /= 2;
     if (s->protocol != 0 || one_in(r, 2))
         return;
     s->keepalive = 1;
@@ -160,7 +163,7 @@ static void draw_on_demand(struct scenario *s, struct rng *r)
     s->keepalive_most = one_in(r, 3) ? 0 : between(r, 1, 10);
     draw_between(r, 3, &s->keepalive_bad_permille, 1, 300);
     s->duration_us = of_any_size(r, s->duration_us, 3000000);
-    while (s->rate_qps * s->duration_us > 1000 * 1000000ull)
+    while (s->rate_qps * s->duration_us > most_queries * 1000000)
         s->rate_qps /= 2;
     s->rate_qps = s->rate_qps > 0 ? s->rate_qps : 1;
 }

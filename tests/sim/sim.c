@@ -26,7 +26,7 @@ struct options {
     double minutes; /* 0: no limit */
     bool twice, shrinks, goes_on;
     const char *scenario, *replay;
-    const char *only; /* a field; NULL: any scenario */
+    const char *only; /* fields, separated by commas; NULL: any scenario */
 };
 
 /* What a child and its parent share. */
@@ -100,13 +100,24 @@ static int run_one(struct scenario *s, const struct options *o)
 
 /* --- many --- */
 
-/* Whether the scenario has the field that is asked for. */
-static bool is_asked_for(struct scenario *s, const char *field)
+/* Whether the scenario has a field: the one whose name is these n bytes. */
+static bool has_field(struct scenario *s, const char *name, size_t n)
 {
-    for (int i = 0; field != NULL && i < SCENARIO_N_FIELDS; i++)
-        if (strcmp(scenario_name_of(i), field) == 0)
+    for (int i = 0; i < SCENARIO_N_FIELDS; i++)
+        if (strlen(scenario_name_of(i)) == n && memcmp(scenario_name_of(i), name, n) == 0)
             return *scenario_field(s, i) != scenario_simplest_of(i);
-    return field == NULL;
+    return false;
+}
+
+/* Whether it has all of these fields. */
+static bool has_fields(struct scenario *s, const char *names)
+{
+    for (size_t n; names != NULL && *names != '\0'; names += n + (names[n] == ',')) {
+        n = strcspn(names, ",");
+        if (!has_field(s, names, n))
+            return false;
+    }
+    return true;
 }
 
 static void count(const struct drive_result *r)
@@ -127,7 +138,7 @@ static void run_seeds(const struct options *o, uint64_t end, double end_s)
         struct scenario s = drive_random(progress->seed);
         struct drive_result result;
 
-        if (!is_asked_for(&s, o->only))
+        if (!has_fields(&s, o->only))
             continue;
         trial_limit_time();
         if (!run(&s, o, &result)) {
@@ -226,7 +237,7 @@ static int replay(const struct options *o)
 
 static void print_usage(void)
 {
-    fputs("usage: sim [--seed S] [--seeds N] [--minutes M] [--only FIELD] [--twice]\n"
+    fputs("usage: sim [--seed S] [--seeds N] [--minutes M] [--only FIELD,...] [--twice]\n"
           "           [--no-shrink | --go-on]\n"
           "       sim --scenario 'seed=S NAME=VALUE ...' [--trace | --twice | --shrink]\n"
           "       sim --random S            the scenario of a seed, as text\n"

@@ -43,6 +43,7 @@ struct tcp_peer {
 /* Of the product's TLS, as it has said last. */
 struct tcp_tls {
     uint64_t begin_ns; /* of the handshake, as its clock told it */
+    bool had_ticket;   /* by then, from an earlier connection */
     bool is_established;
     bool has_lost_record;   /* one could not be encrypted, or not be sent as a whole */
     uint8_t status, reason; /* enum tls_status, enum outcome_reason */

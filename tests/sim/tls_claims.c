@@ -10,7 +10,8 @@
 #include "tcp.h"
 #include "violation.h"
 
-#include <openssl/types.h>
+#include <openssl/ssl.h>
+#include <string.h>
 
 struct tls *__real_tls_new(struct tls_worker *w);
 struct tls *__wrap_tls_new(struct tls_worker *w);
@@ -22,10 +23,17 @@ enum tls_status __wrap_tls_receive(struct tls *t, const uint8_t *data, size_t n,
                                    size_t *n_plain);
 
 struct tls_claims tls_claims;
+static bool has_ticket[FIBER_MOST];
 
 void tls_claims_begin(void)
 {
     tls_claims = (struct tls_claims){0};
+    memset(has_ticket, 0, sizeof has_ticket);
+}
+
+bool tls_claims_has_ticket(void)
+{
+    return has_ticket[fiber_current()];
 }
 
 struct tls *__wrap_tls_new(struct tls_worker *w)
@@ -50,6 +58,14 @@ static void note_established(const struct tls *t, uint32_t i)
     tls_claims.n_resumed += tls_is_resumed(t);
 }
 
+static void note_ticket(const struct tls *t)
+{
+    const SSL_SESSION *session = SSL_get_session((const SSL *)(const void *)t);
+
+    if (session != NULL && SSL_SESSION_has_ticket(session))
+        has_ticket[fiber_current()] = true;
+}
+
 enum tls_status __wrap_tls_receive(struct tls *t, const uint8_t *data, size_t n, uint8_t *plain,
                                    size_t *n_plain)
 {
@@ -62,6 +78,7 @@ enum tls_status __wrap_tls_receive(struct tls *t, const uint8_t *data, size_t n,
         of->is_established = true; /* for good: OpenSSL forgets it after a failure */
         note_established(t, i);
     }
+    note_ticket(t);
     of->status = (uint8_t)status;
     of->reason = (uint8_t)tls_worker_of((const SSL *)(const void *)t)->reason;
     if (*n_plain > 0)

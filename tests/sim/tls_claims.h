@@ -4,9 +4,13 @@
 #ifndef TCPSCALER_SIM_TLS_CLAIMS_H
 #define TCPSCALER_SIM_TLS_CLAIMS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 void tls_claims_begin(void);
+
+/* Whether a connection of the running fiber has received a session ticket. */
+bool tls_claims_has_ticket(void);
 
 struct tls_claims {
     int64_t n_live;                    /* not yet freed */
