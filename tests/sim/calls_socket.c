@@ -84,6 +84,7 @@ int connect(int fd, const struct sockaddr *address, socklen_t length)
 {
     static const int errnos[] = {EADDRNOTAVAIL, EADDRNOTAVAIL, ENETUNREACH, EPERM,
                                  ECONNREFUSED,  ENOBUFS,       EHOSTUNREACH};
+    const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)address;
     int64_t i;
     int error;
 
@@ -96,6 +97,9 @@ int connect(int fd, const struct sockaddr *address, socklen_t length)
     error = call_fault(world.scenario.connect_permille, errnos, N(errnos));
     if (error == 0)
         error = ports_choose(tcp_at((uint32_t)i));
+    tcp_at((uint32_t)i)->peer_port = ntohs(in->sin_port);
+    tcp_at((uint32_t)i)->is_secure =
+        world.scenario.tls > 0 && ntohs(in->sin_port) != PORTS_PLAIN_PORT;
     if (error == 0)
         error = tcp_connect((uint32_t)i);
     return (int)call_return("connect", fd, -error);
@@ -138,7 +142,7 @@ int getpeername(int fd, struct sockaddr *address, socklen_t *length)
     if (i >= 0 && tcp_at((uint32_t)i)->was_accepted)
         tell(address, length, tcp_at((uint32_t)i)->address, tcp_at((uint32_t)i)->port);
     else if (i >= 0)
-        tell(address, length, PORTS_PEER_ADDRESS, PORTS_PEER_PORT);
+        tell(address, length, PORTS_PEER_ADDRESS, tcp_at((uint32_t)i)->peer_port);
     return (int)call_return("getpeername", fd, i < 0 ? i : 0);
 }
 

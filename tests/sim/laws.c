@@ -10,6 +10,7 @@
 #include "ledger_tls.h"
 #include "ledger_values.h"
 #include "peer_header.h"
+#include "peer_restart.h"
 #include "setup.h"
 #include "tcp.h"
 #include "violation.h"
@@ -226,7 +227,7 @@ static bool all_connect(const struct scenario *s)
     const uint64_t trip_us = s->latency_us + s->jitter_us;
 
     return s->keepalive + s->syn_lost_permille + s->refused_permille + s->accept_queue +
-                   s->stall_us + s->handshake_permille ==
+                   s->stall_us + s->handshake_permille + s->restart_every_us ==
                0 &&
            s->connect_rate + s->memory_grant + s->planned_ports + s->fd_limit == 0 &&
            s->socket_permille + s->bind_permille + s->connect_permille + s->watch_permille == 0 &&
@@ -248,6 +249,42 @@ static void check_demand(const struct scenario *s, const struct tally *t, bool w
         equal("queries never sent, although their connection opened",
               tally_get(&measured->unsent) + tally_get(&warmup->unsent),
               tally_get(&measured->unconnected) + tally_get(&warmup->unconnected));
+}
+
+/* Whether nothing but restarts can keep a connection from opening, or end one. */
+static bool only_restarts(const struct scenario *s)
+{
+    return s->lost_permille + s->late_permille + s->deaf_permille + s->wrong_id_permille +
+                   s->malformed_permille + s->fin_permille + s->reset_permille +
+                   s->damaged_permille + s->handshake_permille + s->most_served ==
+               0 &&
+           s->syn_lost_permille + s->refused_permille + s->accept_queue + s->stall_us +
+                   s->close_on_timeout ==
+               0 &&
+           s->memory_grant + s->planned_ports + s->fd_limit + s->socket_permille +
+                   s->bind_permille + s->connect_permille + s->watch_permille + s->send_permille +
+                   s->receive_permille + s->short_permille + s->again_permille ==
+               0 &&
+           s->restart_how != PEER_RESTART_SILENT;
+}
+
+/* After a restart, all clients are back in time. */
+static void check_return(const struct scenario *s, const struct client_result *r, uint64_t end_ns)
+{
+    const uint64_t trip_us = s->latency_us + s->jitter_us;
+    const uint64_t opening_us = 6 * trip_us + s->connections * s->service_us * 20;
+    const uint64_t n_windows = s->connections * s->workers / s->connect_window + 2;
+    const uint64_t pace_us = s->connect_rate > 0 ? s->connections * 1000000 / s->connect_rate : 0;
+    const uint64_t most_us =
+        200000 + 10 * s->backoff_us + n_windows * opening_us + pace_us + s->wakeup_us * 100;
+    const uint64_t up_ns = peer_restart_last_ns(end_ns);
+
+    if (!s->reconnect || !only_restarts(s) || s->on_demand || s->population > 0 || s->steps > 0 ||
+        s->listen || setup_is_udp(s) || setup_has_conn_per_query(s) ||
+        laws_most_late_ns(s) == UINT64_MAX || s->timeout_us < most_us ||
+        s->connect_timeout_us < most_us || up_ns + most_us * 1000 > end_ns)
+        return;
+    equal("clients that did not return after a restart", r->metrics[CLIENT_RECOVERY].beyond, 0);
 }
 
 void laws_check(const struct scenario *s, const struct client_config *config,
@@ -274,4 +311,6 @@ void laws_check(const struct scenario *s, const struct client_config *config,
     check_lag(s, &r->metrics[CLIENT_SEND_LAG]);
     if (begin_ns != 0 && !was_stopped && !s->closed_loop && !s->listen && s->steps == 0)
         check_arrivals(config, r, begin_ns);
+    if (begin_ns != 0 && !was_stopped && s->restart_every_us > 0)
+        check_return(s, r, begin_ns + client_config_load_ns(config));
 }

@@ -100,7 +100,7 @@ void ledger_on_sent(uint32_t i, const struct inflight_query *q, uint64_t sent_ns
     entry->intended_ns = q->intended_ns;
     entry->sent_ns = sent_ns;
     entry->on_wire = is_on_wire(i, q->id);
-    entry->is_begun = world.scenario.tls > 0 && q->state != INFLIGHT_WAITING;
+    entry->is_begun = t->is_secure && q->state != INFLIGHT_WAITING;
     LAW(entry->on_wire || t->was_full || t->tls.has_lost_record,
         "fd %d id %u: counted as sent, but not written", t->fd, q->id);
     LAW(!entry->on_wire || ledger_turn()->wire_ns == sent_ns,
@@ -144,7 +144,7 @@ void ledger_on_received(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_
     now->is_drained = is_drained;
     if (world.scenario.listen) {
         ledger_push_received(i, n_bytes, arrived_ns);
-    } else if (world.scenario.tls == 0) {
+    } else if (!t->is_secure) {
         ledger_idle_received(i, data, n_bytes);
         take_answers(now, t, data, n_bytes);
     }
@@ -176,7 +176,8 @@ void ledger_on_clock(uint64_t now_ns)
     if (now->n_clocks-- > 0)
         return;
     now->stamp_ns = now_ns;
-    if (world.scenario.tls == 0) /* a record without data leaves a connection idle */
+    if (!tcp_at((uint32_t)now->tcp_name)
+             ->is_secure) /* a record without data leaves a connection idle */
         ledger_idle_rest((uint32_t)now->tcp_name);
     if (world.scenario.listen)
         ledger_push_stamped(now_ns);
@@ -342,7 +343,7 @@ void ledger_on_lost(uint32_t i, uint32_t n_waiting)
         n_unwritten += !entry->on_wire;
         ledger_entry_free(e);
     }
-    if (world.scenario.tls > 0)
+    if (t->is_secure)
         t->ledger.n_orphans += n_unwritten - n_waiting;
     else
         t->ledger.is_orphan |= t->peer.offset > 0;

@@ -79,7 +79,7 @@ void __wrap_inflight_mark_written(struct inflight *t, struct inflight_list *list
 {
     const struct inflight_query *q = inflight_at(t, list->waiting_head);
 
-    if (world.scenario.tls > 0)
+    if (tcp_at(tcp_of_query(t, q))->is_secure)
         ledger_entry_begin(tcp_of_query(t, q), q->id);
     __real_inflight_mark_written(t, list);
 }
@@ -187,13 +187,15 @@ void __wrap_client_tls_record_handshake(struct client_conn *c, uint64_t handshak
 
 void __wrap_client_conn_close(struct client_conn *c, struct outcome outcome, int error)
 {
+    const struct client_class *class = client_conn_class(c);
     const bool as_idle = outcome.reason == REASON_IDLE || outcome.reason == REASON_KEEPALIVE;
 
-    if (world.scenario.tls > 0 && c->state == CLIENT_CONN_SECURING)
+    if (c->state == CLIENT_CONN_SECURING)
         ledger_tls_on_close(tcp_of(c), outcome);
     if (c->transport->config->on_demand && c->state == CLIENT_CONN_LIVE)
-        ledger_idle_close(tcp_of(c), c->transport->config->idle_close_ns, as_idle,
-                          c->queries.head != INFLIGHT_NONE);
+        ledger_idle_close(
+            tcp_of(c), class != NULL ? class->idle_close_ns : c->transport->config->idle_close_ns,
+            as_idle, c->queries.head != INFLIGHT_NONE);
     __real_client_conn_close(c, outcome, error);
 }
 

@@ -253,6 +253,12 @@ MUTATIONS = {
         "        if (client_due_next_of_ns(d, &d->classes[k]) < client_due_next_of_ns(d, d->next))\n",
         "        if (client_due_next_of_ns(d, &d->classes[k]) != PACER_NEVER)\n",
     ),
+    "idle_close_of_the_run_in_all_classes": (
+        "src/client/worker/idle.c", "class != NULL ? class->idle_close_ns : idle->transport->config->idle_close_ns;",
+        "((void)class, idle->transport->config->idle_close_ns);"),
+    "gives_up_after_three_failures": (
+        "src/client/worker/turnover.c", "        begin_after_wait(to, c, slot->n_failures);\n",
+        "        if (slot->n_failures < 3)\n            begin_after_wait(to, c, slot->n_failures);\n"),
     "tls_leaks_after_a_reset": (
         "src/client/worker/conn.c",
         "    if (t->tls != NULL)\n        client_tls_end(c, outcome.phase == PHASE_RUN);",
@@ -294,15 +300,11 @@ MUTATIONS = {
         "",
     ),
     "ticket_never_used": (
-        "src/net/tls.c",
-        "return w->ticket == NULL || use_ticket(ssl, w->ticket);",
-        "return w->ticket == NULL || (use_ticket(ssl, w->ticket) && SSL_set_session(ssl, NULL) == 1);",
-    ),
+        "src/net/tls.c", "return w->ticket == NULL || use_ticket(ssl, w->ticket);",
+        "return w->ticket == NULL || (use_ticket(ssl, w->ticket) && SSL_set_session(ssl, NULL) == 1);"),
     "ticket_used_up": (
-        "src/net/tls.c",
-        "SSL_SESSION *copy = SSL_SESSION_dup(ticket);",
-        "SSL_SESSION *copy = SSL_SESSION_up_ref(ticket) == 1 ? ticket : NULL;",
-    ),
+        "src/net/tls.c", "SSL_SESSION *copy = SSL_SESSION_dup(ticket);",
+        "SSL_SESSION *copy = SSL_SESSION_up_ref(ticket) == 1 ? ticket : NULL;"),
     "poll_instead_of_epoll": (
         "src/net/worker.c",
         '        event_config_avoid_method(config, "poll") == 0 &&\n',

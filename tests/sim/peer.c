@@ -3,9 +3,11 @@
 #include "peer.h"
 
 #include "ledger.h"
+#include "peer_answer.h"
 #include "peer_handshake.h"
 #include "peer_header.h"
 #include "peer_push.h"
+#include "peer_restart.h"
 #include "peer_tls.h"
 #include "tcp.h"
 #include "violation.h"
@@ -16,21 +18,26 @@
 
 #define MS 1000000ull
 
-enum { DNS_HEADER_BYTES = 12, KEEPALIVE_BYTES = 17, MOST_EXTRA_BYTES = 40, PIECES = 4 };
+enum { PIECES = 4 };
 
 static const struct query *query;
 static uint64_t busy_until_ns;  /* the server */
 static uint64_t n_served;       /* connections accepted and not yet closed */
 static uint64_t queue_until_ns; /* the end of the stall in which ... */
 static uint64_t n_queued;       /* ... this many wait to be accepted */
+static uint64_t n_restarts;
 struct peer_figures peer_figures;
+
+static void end_by_restart(uint32_t i);
+static void forget(void);
 
 void peer_begin(const struct query *expected)
 {
     query = expected;
-    busy_until_ns = n_served = queue_until_ns = n_queued = 0;
+    busy_until_ns = n_served = queue_until_ns = n_queued = n_restarts = 0;
     peer_figures = (struct peer_figures){0};
     peer_tls_begin();
+    peer_restart_begin(end_by_restart, forget);
 }
 
 /* --- time --- */
@@ -103,7 +110,7 @@ static void accept(struct tcp *t, uint32_t i, uint64_t at_ns)
         n_served++;
         if (world.scenario.listen)
             peer_push_on_accept(i, t->peer.accepted_ns);
-        if (world.scenario.tls > 0)
+        if (t->is_secure)
             peer_handshake_begin(i, true);
     }
 }
@@ -120,11 +127,16 @@ static void on_connect(uint32_t i)
         tcp_establish_at(i, world.now_ns);
         return;
     }
-    while (n_lost < 6 && (world_chance(world.scenario.syn_lost_permille) || !has_room(at_ns)))
+    while (n_lost < 6 && (world_chance(world.scenario.syn_lost_permille) || !has_room(at_ns) ||
+                          peer_restart_is_silent(at_ns)))
         at_ns = world.now_ns + again_ns(++n_lost) + way_ns();
     t->retransmits = (uint8_t)n_lost; /* of those to come, too: nobody looks before */
     if (n_lost == 6)
         return;
+    if (peer_restart_refuses(at_ns)) {
+        tcp_refuse_at(i, at_ns + way_ns(), ECONNREFUSED);
+        return;
+    }
     if (world_chance(world.scenario.refused_permille)) {
         const int error = refusals[world_up_to(3)]; /* drawn first with every compiler */
 
@@ -152,49 +164,6 @@ static void on_close(uint32_t i)
 
 /* --- answering --- */
 
-/* An OPT record with edns-tcp-keepalive, as the only record of an answer. */
-static void encode_keepalive(uint8_t *answer, bool is_bad)
-{
-    static const uint8_t opt[KEEPALIVE_BYTES] = {0, 0, 41, 4,  208, 0, 0, 0, 0,
-                                                 0, 6, 0,  11, 0,   2, 0, 0};
-    uint8_t *record = answer + DNS_HEADER_BYTES;
-
-    answer[DNS_HEADER_BYTES - 1] = 1;
-    memcpy(record, opt, sizeof opt);
-    record[14] = is_bad ? (uint8_t)(3 + world_up_to(9)) : 2; /* the option's length */
-    record[16] = (uint8_t)world_up_to(world.scenario.keepalive_most);
-}
-
-/* Of a query with this id.  Returns the length. */
-static size_t encode(uint8_t *out, uint16_t id, bool is_malformed)
-{
-    if (query->protocol->has_id) {
-        const bool is_bad = world_chance(world.scenario.keepalive_bad_permille);
-        const bool is_kept = is_bad || world_chance(world.scenario.keepalive_permille);
-        const size_t n =
-            DNS_HEADER_BYTES + (is_kept ? KEEPALIVE_BYTES : (size_t)world_up_to(MOST_EXTRA_BYTES));
-        const size_t said = is_malformed ? world_up_to(DNS_HEADER_BYTES - 1) : n;
-
-        memset(out, 0, 2 + n);
-        if (is_kept)
-            encode_keepalive(out + 2, is_bad);
-        out[0] = (uint8_t)(said >> 8);
-        out[1] = (uint8_t)said;
-        out[2] = (uint8_t)(id >> 8);
-        out[3] = (uint8_t)id;
-        out[4] = (uint8_t)(world_chance(20) ? 0x00 : world_chance(20) ? 0x82 : 0x80);
-        out[5] = (uint8_t)(0x80 | (world_chance(50) ? world_up_to(15) : 0));
-        return 2 + n;
-    }
-    if (query->bytes[0] == 'P') {
-        memcpy(out, "Pong", 4);
-        return 4;
-    }
-    memcpy(out, query->bytes, query->n_bytes);
-    out[world_up_to(query->n_bytes - 1)] ^= is_malformed;
-    return query->n_bytes;
-}
-
 /* In pieces, each behind the one before. */
 static void send_split(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_t at_ns)
 {
@@ -212,12 +181,12 @@ static void send_split(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_t
 static void send(uint32_t i, uint16_t id, bool is_malformed)
 {
     static uint8_t out[QUERY_MAX_BYTES + 2];
-    size_t n = encode(out, id, is_malformed);
+    size_t n = peer_answer_encode(query, out, id, is_malformed);
     const uint64_t at_ns = world.now_ns + way_ns();
     const uint8_t *data = out;
 
     peer_figures.n_answers++;
-    if (world.scenario.tls > 0)
+    if (tcp_at(i)->is_secure)
         n = peer_tls_seal(i, out, n, &data);
     if (!tcp_at(i)->is_datagram && world_chance(world.scenario.split_permille))
         send_split(i, data, n, at_ns);
@@ -229,7 +198,7 @@ static void send(uint32_t i, uint16_t id, bool is_malformed)
 static void finish(uint32_t i)
 {
     const uint64_t at_ns = world.now_ns + way_ns();
-    const uint64_t how = world.scenario.tls > 0 ? world_up_to(2) : 0;
+    const uint64_t how = tcp_at(i)->is_secure && peer_handshake_is_over(i) ? world_up_to(2) : 0;
     const uint8_t *out;
     size_t n;
 
@@ -252,14 +221,37 @@ static void end(struct tcp *t, uint32_t i)
     }
 }
 
-/* The query with this id has been served. */
-static void on_served(uint64_t name, uint64_t id)
+/* --- restarting --- */
+
+static void end_by_restart(uint32_t i)
+{
+    const uint64_t accepted_ns = tcp_at(i)->peer.accepted_ns;
+    const uint64_t at_ns = world.now_ns > accepted_ns ? world.now_ns : accepted_ns;
+
+    leave(tcp_at(i));
+    if (world.scenario.restart_how == PEER_RESTART_RESET)
+        tcp_reset_at(i, at_ns + way_ns());
+    else if (world.scenario.restart_how == PEER_RESTART_FIN)
+        finish(i);
+}
+
+/* The queries that it has not answered. */
+static void forget(void)
+{
+    busy_until_ns = 0;
+    n_restarts++;
+}
+
+/* --- serving --- */
+
+/* The query has been served.  which: its id, and the restarts before it came. */
+static void on_served(uint64_t name, uint64_t which)
 {
     const uint32_t i = (uint32_t)name;
     struct tcp *t = tcp_named(name);
-    uint16_t answered = (uint16_t)id;
+    uint16_t answered = (uint16_t)which;
 
-    if (t == NULL || t->peer.is_gone)
+    if (t == NULL || t->peer.is_gone || which >> 16 != n_restarts)
         return;
     if (world_chance(world.scenario.wrong_id_permille)) {
         peer_figures.n_wrong++;
@@ -280,7 +272,9 @@ static void serve(const struct tcp *t, uint32_t i, uint16_t id, uint64_t at_ns)
     uint64_t answer_ns;
 
     peer_figures.n_queries++;
-    if (t->peer.is_deaf || t->peer.is_gone)
+    if (t->is_datagram && peer_restart_refuses(at_ns))
+        tcp_refuse_at(i, at_ns + way_ns(), ECONNREFUSED);
+    if (t->peer.is_deaf || t->peer.is_gone || peer_restart_is_down(at_ns))
         return;
     busy_until_ns = awake_ns(start_ns) + service_ns();
     answer_ns = awake_ns(busy_until_ns);
@@ -292,7 +286,7 @@ static void serve(const struct tcp *t, uint32_t i, uint16_t id, uint64_t at_ns)
         peer_figures.n_late++;
         answer_ns += world.scenario.late_us * 1000;
     }
-    world_at(answer_ns, on_served, tcp_name(i, t), id);
+    world_at(answer_ns, on_served, tcp_name(i, t), n_restarts << 16 | id);
 }
 
 /* --- reading --- */
@@ -336,12 +330,12 @@ static uint64_t on_data(uint32_t i, const uint8_t *data, size_t n_bytes)
         at_ns = t->last_arrival_ns;
     t->last_arrival_ns = at_ns;
     if (t->peer.is_gone && t->state == TCP_ESTABLISHED) /* nobody there any more */
-        tcp_reset_at(i, at_ns + way_ns());
+        tcp_reset_at(i, peer_restart_up_ns(at_ns) + way_ns());
     n_bytes = peer_header_take(i, &data, n_bytes);
     if (world.scenario.listen && n_bytes > 0)
         return peer_push_on_data(i);
     read_ns = awake_ns(at_ns > t->peer.accepted_ns ? at_ns : t->peer.accepted_ns);
-    if (world.scenario.tls > 0 && n_bytes > 0)
+    if (t->is_secure && n_bytes > 0)
         n_bytes = peer_handshake_take(i, data, n_bytes, read_ns + way_ns(), &data);
     for (size_t k = 0; k < n_bytes;) {
         uint16_t id;

@@ -95,7 +95,7 @@ size_t peer_handshake_take(uint32_t i, const uint8_t *data, size_t n_bytes, uint
         return 0;
     n_plain = peer_tls_take(i, data, n_bytes, plain);
     n_out = peer_tls_seal(i, NULL, 0, &out);
-    if (n_out == 0)
+    if (n_out == 0 || p->is_gone)
         return n_plain;
     if (p->fault != NONE && p->n_before == 0) {
         misbehave(i, out, n_out, at_ns);

@@ -44,7 +44,7 @@ static void check(struct tcp *t, const struct proxy_header *h)
     LAW(h->version == config->proxy && h->family == AF_INET &&
             memcmp(h->source, network, sizeof network) == 0 && connection < config->n_connections,
         "fd %d: PROXY header of a wrong client", t->fd);
-    LAW(memcmp(h->destination, target.address.bytes, 4) == 0 && h->destination_port == target.port,
+    LAW(memcmp(h->destination, target.address.bytes, 4) == 0 && h->destination_port == t->peer_port,
         "fd %d: PROXY header with a wrong destination", t->fd);
     LAW(!is_open[connection], "fd %d: client %u is connected already", t->fd, connection);
     is_open[connection] = true;

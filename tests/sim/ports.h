@@ -7,10 +7,11 @@
 
 struct tcp;
 
-/* 10.0.0.2:53; the product's end is 10.0.0.1 where it chooses nothing else. */
+/* 10.0.0.2:53, and port 54 of classes without TLS where others have it; the product's end is
+ * 10.0.0.1 where it chooses nothing else. */
 #define PORTS_PEER_ADDRESS 0x0a000002u
 #define PORTS_OWN_ADDRESS  0x0a000001u
-enum { PORTS_PEER_PORT = 53 };
+enum { PORTS_PEER_PORT = 53, PORTS_PLAIN_PORT = 54 };
 
 void ports_begin(void);
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * random: a random scenario for tcpclient. */
+#include "client/worker/config.h"
 #include "draw.h"
 #include "drive.h"
+#include "peer_restart.h"
 
 static void draw_load(struct scenario *s, struct rng *r)
 {
@@ -170,8 +172,10 @@ static void draw_on_demand(struct scenario *s, struct rng *r)
 
 static void draw_classes(struct scenario *s, struct rng *r)
 {
-    if (one_in(r, 4))
-        s->classes = between(r, 1, 5);
+    if (!one_in(r, 4))
+        return;
+    s->classes = between(r, 1, 5);
+    s->plain_classes = s->tls > 0 && one_in(r, 2);
 }
 
 static void draw_udp(struct scenario *s, struct rng *r)
@@ -181,6 +185,42 @@ static void draw_udp(struct scenario *s, struct rng *r)
     s->udp = 1;
     s->protocol = s->proxy = s->connect_arrival = s->conn_per_query = 0;
     s->prove = !one_in(r, 4);
+}
+
+/* Nothing else goes wrong. */
+static void calm(struct scenario *s)
+{
+    s->lost_permille = s->late_permille = s->deaf_permille = s->wrong_id_permille = 0;
+    s->malformed_permille = s->fin_permille = s->reset_permille = s->syn_lost_permille = 0;
+    s->refused_permille = s->accept_queue = s->stall_us = s->stall_every_us = s->most_served = 0;
+    s->damaged_permille = s->handshake_permille = s->close_on_timeout = 0;
+    s->start_permille = s->socket_permille = s->bind_permille = s->connect_permille = 0;
+    s->send_permille = s->receive_permille = s->short_permille = s->again_permille = 0;
+    s->watch_permille = s->malloc_ppm = s->fd_limit = s->memory_grant = s->planned_ports = 0;
+    s->preempt_permille = s->population = s->steps = s->stop_us = 0;
+    s->timeout_us = s->connect_timeout_us = 3000000;
+}
+
+/* The server restarts, and its clients come back. */
+static void draw_restarts(struct scenario *s, struct rng *r)
+{
+    if (!one_in(r, 6))
+        return;
+    s->restart_every_us = of_any_size(r, s->tls > 0 ? 100000 : 1000, 3000000);
+    s->restart_how = between(r, 0, PEER_RESTART_N_HOWS - 1);
+    draw_size(r, 2, &s->down_us, 1, 500000);
+    s->backoff_us = of_any_size(r, s->tls > 0 ? 10000 : 100, 100000);
+    if (s->tls > 0 && s->connections > 20) /* handshakes take real time */
+        s->connections = 20;
+    s->reconnect |= !s->on_demand && !one_in(r, 4);
+    if (one_in(r, 2))
+        calm(s);
+    if (!s->closed_loop) {
+        s->duration_us = between(r, s->duration_us, 3000000);
+        s->pace = CLIENT_PACE_SLEEP; /* to spin for so long takes real time */
+    }
+    while (s->rate_qps > 1 && s->rate_qps * s->duration_us > (s->tls > 0 ? 200 : 1000) * 1000000ull)
+        s->rate_qps /= 2;
 }
 
 struct scenario drive_random(uint64_t seed)
@@ -205,5 +245,6 @@ struct scenario drive_random(uint64_t seed)
     draw_on_demand(&s, &r);
     draw_classes(&s, &r);
     draw_udp(&s, &r);
+    draw_restarts(&s, &r);
     return s;
 }

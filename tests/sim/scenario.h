@@ -28,7 +28,9 @@
     X(queries_per_conn, 0)                                                                         \
     X(conn_per_query, 0) /* unless the number of connections matters */                            \
     X(classes, 0)        /* of clients, where these can have some; 0: none */                      \
+    X(plain_classes, 0)  /* with TLS: every second class uses none */                              \
     X(reconnect, 0)                                                                                \
+    X(backoff_us, 100000) /* after the first failure, at most ten times that */                    \
     X(on_demand, 0)                                                                                \
     X(idle_close_us, 0) /* 0: never */                                                             \
     X(keepalive, 0)                                                                                \
@@ -76,7 +78,10 @@
     X(accept_queue, 0)   /* 0: endless */                                                          \
     X(most_served, 0)    /* connections; 0: no limit */                                            \
     X(refused_permille, 0)                                                                         \
-    X(deaf_permille, 0) /* connections that it never answers */                                    \
+    X(restart_every_us, 0) /* it ends that often; 0: never ... */                                  \
+    X(restart_how, 0)      /* ... enum peer_restart_how ... */                                     \
+    X(down_us, 0)          /* ... and is down for so long */                                       \
+    X(deaf_permille, 0)    /* connections that it never answers */                                 \
     X(lost_permille, 0)                                                                            \
     X(late_permille, 0)                                                                            \
     X(late_us, 0)                                                                                  \

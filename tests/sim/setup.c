@@ -16,14 +16,14 @@
 
 enum { PORTS_PER_ADDRESS = 40000 };
 
-static void set_target(struct client_config *c)
+static void set_target(struct sock_address *target, uint16_t port)
 {
     const struct sockaddr_in in = {.sin_family = AF_INET,
-                                   .sin_port = htons(PORTS_PEER_PORT),
+                                   .sin_port = htons(port),
                                    .sin_addr.s_addr = htonl(PORTS_PEER_ADDRESS)};
 
-    memcpy(&c->target.ss, &in, sizeof in);
-    c->target.length = sizeof in;
+    memcpy(&target->ss, &in, sizeof in);
+    target->length = sizeof in;
 }
 
 /* Percent of the connections have a tuple, on two addresses or, of very many, on more. */
@@ -78,7 +78,8 @@ static void plan_load(struct client_config *c, const struct scenario *s)
 static void plan_population(struct client_config *c, const struct scenario *s)
 {
     const uint64_t third_ns = c->duration_ns / 3;
-    const double most = (double)s->connections, least = (double)s->population;
+    const uint64_t n_least = s->population < s->connections ? s->population : s->connections;
+    const double most = (double)s->connections, least = (double)n_least;
 
     if (s->population == 0)
         return;
@@ -113,7 +114,7 @@ static void plan_connections(struct client_config *c, const struct scenario *s)
     c->close = s->close_with_rst ? CLIENT_CLOSE_RST : CLIENT_CLOSE_FIN;
     c->queries_per_conn = (uint32_t)s->queries_per_conn;
     c->reconnect = s->reconnect || s->queries_per_conn > 0 || c->conn_per_query;
-    c->backoff = (struct backoff){100 * 1000000ull, 1000 * 1000000ull};
+    c->backoff = (struct backoff){s->backoff_us * US, 10 * s->backoff_us * US};
 }
 
 static void plan_tls(struct client_config *c, const struct scenario *s)
@@ -151,8 +152,8 @@ uint32_t setup_n_classes(const struct scenario *s)
     return (uint32_t)(s->classes < s->connections ? s->classes : s->connections);
 }
 
-/* They differ in size, part of the rate (of three and more, the last one sends nothing), arrivals
- * and queries per connection. */
+/* They differ in size, part of the rate (of three and more, the last one sends nothing), arrivals,
+ * queries per connection, TLS and for how long they stay idle (the third one forever). */
 static void plan_classes(struct client_config *c, const struct scenario *s)
 {
     static struct client_class classes[CLIENT_CLASS_MOST];
@@ -173,12 +174,13 @@ static void plan_classes(struct client_config *c, const struct scenario *s)
             .arrival = (c->arrival + (int)k) % 2,
             .select = (c->select + (int)(k / 2)) % 2,
             .interval_ns = (k + 1) * c->interval_ns,
-            .target = c->target,
-            .tls = c->tls != NULL,
+            .tls = c->tls != NULL && !(s->plain_classes && k % 2 == 1),
             .prove = c->prove,
             .queries_per_conn = k % 2 == 0 ? c->queries_per_conn : 0,
-            .idle_close_ns = c->idle_close_ns,
+            .idle_close_ns = k == 2 ? 0 : (k + 1) * c->idle_close_ns,
         };
+        set_target(&classes[k].target,
+                   classes[k].tls || c->tls == NULL ? PORTS_PEER_PORT : PORTS_PLAIN_PORT);
         n_before += classes[k].n_connections;
     }
     c->classes = classes;
@@ -189,7 +191,7 @@ static void plan_classes(struct client_config *c, const struct scenario *s)
 void setup_make(struct client_config *c, const struct scenario *s)
 {
     *c = (struct client_config){.quiet = true};
-    set_target(c);
+    set_target(&c->target, PORTS_PEER_PORT);
     plan_load(c, s);
     plan_connections(c, s);
     plan_population(c, s);

@@ -34,6 +34,11 @@ struct tcp *tcp_at(uint32_t i)
     return &all[i];
 }
 
+uint32_t tcp_n_places(void)
+{
+    return n_used;
+}
+
 struct tcp *tcp_named(uint64_t name)
 {
     struct tcp *t = &all[(uint32_t)name];

@@ -85,8 +85,10 @@ struct tcp {
     uint32_t serial; /* of the uses of this place */
     int fd;
     uint8_t state;
-    bool fin;         /* the peer's has arrived */
-    bool is_datagram; /* a UDP socket: its messages pass with their lengths, and stay whole */
+    bool fin;           /* the peer's has arrived */
+    bool is_datagram;   /* a UDP socket: its messages pass with their lengths, and stay whole */
+    uint16_t peer_port; /* of connect(2) ... */
+    bool is_secure;     /* ... with TLS */
     bool reset_on_close, was_full, is_planned;
     bool was_short; /* the last send(2): it took less than all */
     bool error_was_told;
@@ -133,6 +135,9 @@ static inline uint64_t tcp_name(uint32_t i, const struct tcp *t)
 {
     return (uint64_t)t->serial << 32 | i;
 }
+
+/* How many places there are; some are free. */
+uint32_t tcp_n_places(void);
 
 /* NULL: it is another one by now. */
 struct tcp *tcp_named(uint64_t name);
