@@ -7,6 +7,7 @@
 
 #include "client/find_state.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Sums over these trials. */
@@ -17,6 +18,10 @@ struct client_find_evidence {
 
 /* Adds up the trials that decided. */
 void client_find_bound(const struct client_find *f, struct client_find_evidence *e);
+
+/* TLS handshakes of the good trials at the lower bound: full ones and those that resumed a session.
+ * Returns false if there are none. */
+bool client_find_handshakes(const struct client_find *f, uint64_t *full, uint64_t *resumed);
 
 /* Returns "accept-queue", "syns-lost" (at the server or on the way), "ports" (or files, or memory
  * of this host), "client" (its speed) or "server"; NULL: nothing limited it. */

@@ -37,7 +37,9 @@ struct client_find_trial {
     uint64_t connect_p99_ns; /* likewise, of connecting, with CLIENT_FIND_CONNECT_RATE */
     uint64_t syn_retransmits;
     uint64_t overflows; /* of accept queues of this host; HOST_COUNTERS_UNKNOWN: server elsewhere */
-    bool drained;       /* every query had its outcome in time */
+    uint64_t handshakes, resumed; /* TLS handshakes completed, and how many of them resumed a
+                                     session; UINT64_MAX: without TLS, or of an overload */
+    bool drained;                 /* every query had its outcome in time */
 };
 
 struct client_find {

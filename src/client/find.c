@@ -131,6 +131,8 @@ static void next_trial(struct client_find *f, uint64_t now_ns)
                                                         .p99_ns = LATENCY_UNKNOWN,
                                                         .connect_p99_ns = LATENCY_UNKNOWN,
                                                         .overflows = HOST_COUNTERS_UNKNOWN,
+                                                        .handshakes = UINT64_MAX,
+                                                        .resumed = UINT64_MAX,
                                                         .drained = true};
     client_find_trial_begin(f);
     enter(f, OPENING, now_ns);

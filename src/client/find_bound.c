@@ -52,6 +52,25 @@ void client_find_bound(const struct client_find *f, struct client_find_evidence 
     }
 }
 
+bool client_find_handshakes(const struct client_find *f, uint64_t *full, uint64_t *resumed)
+{
+    double lower, upper;
+
+    *full = *resumed = 0;
+    search_bounds(&f->search, &lower, &upper);
+    for (size_t i = 0; i < f->search.n; i++) {
+        const struct search_trial *t = &f->search.trials[i];
+        const struct client_find_trial *seen = &f->trials[i];
+
+        if (t->order.load != lower || t->judgment.class != TRIAL_GOOD ||
+            seen->handshakes == UINT64_MAX)
+            continue;
+        *full += seen->handshakes - seen->resumed;
+        *resumed += seen->resumed;
+    }
+    return *full + *resumed > 0;
+}
+
 const char *client_find_bound_name(const struct client_find *f)
 {
     struct client_find_evidence e;

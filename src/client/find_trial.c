@@ -124,6 +124,10 @@ static void fill_connecting(const struct client_find *f, struct client_find_tria
     t->syn_retransmits =
         since(&now->connections.syn_retransmits, &f->before.connections.syn_retransmits);
     t->overflows = host_counters_delta(overflows_so_far(f), f->overflows_before);
+    if (f->config->tls == NULL)
+        return;
+    t->handshakes = since(&now->connections.secured, &f->before.connections.secured);
+    t->resumed = since(&now->connections.resumed, &f->before.connections.resumed);
 }
 
 void client_find_trial_fill_connecting(const struct client_find *f, struct client_find_trial *t)

@@ -163,6 +163,17 @@ static void print_level(FILE *out, const struct client_find *f)
     print_bound(out, f);
 }
 
+/* A full handshake costs the server a signature, a resumed one none. */
+static void print_handshakes(FILE *out, const struct client_find *f)
+{
+    uint64_t full, resumed;
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+
+    if (f->settings->what == CLIENT_FIND_CONNECT_RATE && client_find_handshakes(f, &full, &resumed))
+        fprintf(out, "             TLS handshakes at the lower bound: %s full, %s resumed\n",
+                units_format_count(a, full), units_format_count(b, resumed));
+}
+
 static void print_confirmation(FILE *out, const struct client_find *f)
 {
     const struct search *s = &f->search;
@@ -220,6 +231,7 @@ void report_search_text(FILE *out, const struct client_find *find)
     print_answer(out, find);
     print_why_inconclusive(out, find);
     print_level(out, find);
+    print_handshakes(out, find);
     print_confirmation(out, find);
     fprintf(out, "             %zu trials in %.0f s, %zu void\n\n", find->search.n,
             (double)find->elapsed_ns / 1e9, n_void);
@@ -314,6 +326,8 @@ static void put_trial(struct json *j, const struct client_find *f, size_t i)
     json_u64(j, "syn_retransmits", seen->syn_retransmits);
     json_known_u64(j, "listen_overflows", seen->overflows);
     json_u64(j, "not_opened", seen->figures.n_not_opened);
+    json_known_u64(j, "handshakes", seen->handshakes);
+    json_known_u64(j, "resumed", seen->resumed);
     json_u64(j, "live", seen->live);
     json_bool(j, "drained", seen->drained);
     json_object_end(j);
@@ -344,11 +358,17 @@ static void print_field(FILE *out, uint64_t ns)
     fputc(',', out);
 }
 
+static void print_count(FILE *out, uint64_t n)
+{
+    fputc(',', out);
+    if (n != UINT64_MAX)
+        fprintf(out, "%" PRIu64, n);
+}
+
 void report_search_csv_header(FILE *out)
 {
     fputs("step,load,begin_s,duration_s,class,reason,scheduled,lost,p50_ns,p99_ns,live,connect_p99_"
-          "ns,syn_"
-          "retransmits,listen_overflows,not_opened,at\n",
+          "ns,syn_retransmits,listen_overflows,not_opened,at,handshakes,resumed\n",
           out);
 }
 
@@ -368,12 +388,12 @@ void report_search_csv(FILE *out, const struct client_find *find, uint64_t at)
         print_field(out, seen->p99_ns);
         fprintf(out, "%" PRIu64 ",", seen->live);
         print_field(out, seen->connect_p99_ns);
-        fprintf(out, "%" PRIu64 ",", seen->syn_retransmits);
-        if (seen->overflows != HOST_COUNTERS_UNKNOWN)
-            fprintf(out, "%" PRIu64, seen->overflows);
-        fprintf(out, ",%" PRIu64 ",", seen->figures.n_not_opened);
-        if (at > 0)
-            fprintf(out, "%" PRIu64, at);
+        fprintf(out, "%" PRIu64, seen->syn_retransmits);
+        print_count(out, seen->overflows);
+        print_count(out, seen->figures.n_not_opened);
+        print_count(out, at > 0 ? at : UINT64_MAX);
+        print_count(out, seen->handshakes);
+        print_count(out, seen->resumed);
         fputc('\n', out);
     }
 }

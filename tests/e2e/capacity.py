@@ -4,6 +4,7 @@
 import math
 import threading
 
+from authority import *
 from faults import *
 from harness import *
 
@@ -174,6 +175,37 @@ def test_connections_per_second_are_opened_on_schedule_and_closed():
     check_equal((c["asked"], c["live_at_end"]), (sum(c["outcomes"].values()), 0), "each connection has one outcome, none is left")
     check_equal([float(row["connect_p99_ns"] or 0) for row in rows_of(trials)],
                 [t["connect_p99_ns"] or 0 for t in s["trials"]], "in CSV")
+
+
+def test_a_search_for_handshakes_tells_full_from_resumed_ones():
+    """Of the connections of a thread, the first ones have no ticket yet; with --tls-resume no, none resumes."""
+    ca = Authority()
+    with serve_with(ca.sign()) as server:
+        searches = {resume: start_search("-p", server.port, "--tls", "--tls-ca", ca.cert, "--tls-resume", resume, "--find",
+                                         "connect-rate", "--find-range", "100-200", "--slo", "connect.p50<300ms,p50<300ms",
+                                         "--threads", 1, "--close", "rst", "--stats-interval", "200ms")
+                    for resume in ("yes", "no")}
+        for client, _ in searches.values():
+            wait_for(lambda: "trial 2 " in client.stderr(), "the second trial")
+            client.process.send_signal(signal.SIGINT)
+        results = {resume: client.wait() for resume, (client, _) in searches.items()}
+        server.stop()
+    n_resumed = {}
+    for resume, r in results.items():
+        check_conservation(r)
+        done = [t for t in r.json["search"]["trials"] if t["handshakes"] is not None]
+        check(done, f"trials: {r.json['search']}")
+        for t in done:
+            check(t["handshakes"] >= t["scheduled"] - t["lost"] > 0, f"a handshake for each connection: {t}")
+            check(t["resumed"] < t["handshakes"] or t != done[0], f"the first ones have no ticket: {t}")
+        n_resumed[resume] = sum(t["resumed"] for t in done)
+        check_equal([(row["handshakes"], row["resumed"]) for row in rows_of(searches[resume][1])],
+                    [tuple("" if t[key] is None else str(t[key]) for key in ("handshakes", "resumed"))
+                     for t in r.json["search"]["trials"]], "in CSV")
+        check_equal("TLS handshakes at the lower bound: " in r.err, r.json["search"]["lower"] is not None, r.err)
+    check_equal(n_resumed["no"], 0, "resumed although told not to")
+    check(n_resumed["yes"] > 0.5 * sum(t["handshakes"] or 0 for t in results["yes"].json["search"]["trials"]), f"resumed: {n_resumed}")
+    check(server.result["tls_resumed"] >= n_resumed["yes"], "the server's count")
 
 
 def test_a_sweep_searches_at_each_value_and_keeps_its_connections():

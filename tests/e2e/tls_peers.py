@@ -246,5 +246,25 @@ def test_peer_that_never_reads_costs_little_and_nobody_else():
     check(grown < MIB, f"the server grew by {grown} bytes for {sent} sent")
 
 
+def test_bench_handshakes_counts_full_and_resumed_ones():
+    """A short run: each client's share of resumed handshakes is what was requested, and every row has its figures."""
+    need_program("openssl", "taskset")
+    if not {0, 1} <= os.sched_getaffinity(0):
+        skip("needs two CPUs")
+    r = subprocess.run([os.path.join(SOURCE_DIR, "bench/handshakes"), "--rounds", "1", "--seconds", "1", "--connections", "80",
+                        "--keys", "ed25519", "--servers", "tcpserver"], capture_output=True, text=True, timeout=600,
+                       env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+    check_equal(r.returncode, 0, r.stdout + r.stderr)
+    rows = [re.match(r"(\w+) +(\w+) +(full|resumed) +(\S.*?)  +([\d,]+) +([\d.]+) +([\d.]+) %", line) for line in r.stdout.splitlines()]
+    rows = [row.groups() for row in rows if row]
+    check_equal([(row[2], row[3]) for row in rows],
+                [(kind, client) for kind in ("full", "resumed") for client in ("openssl s_time", "tcpclient, 1", "tcpclient, 16")],
+                r.stdout + r.stderr)
+    for _, _, kind, client, rate, _, share in rows:
+        check(float(rate.replace(",", "")) > 0, f"{client}: {rate}")
+        low, high = (60, 100) if kind == "resumed" else (0, 0)  # of 80 connections, the first 16 have no ticket
+        check_between(float(share), low, high, f"% resumed, {client}, {kind}")
+
+
 if __name__ == "__main__":
     main()

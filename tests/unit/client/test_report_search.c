@@ -33,6 +33,8 @@ static void add(enum search_step step, double load, enum trial_class class,
                                                 .p99_ns = LATENCY_UNKNOWN,
                                                 .connect_p99_ns = LATENCY_UNKNOWN,
                                                 .overflows = HOST_COUNTERS_UNKNOWN,
+                                                .handshakes = UINT64_MAX,
+                                                .resumed = UINT64_MAX,
                                                 .drained = true};
 }
 
@@ -137,14 +139,17 @@ static void trials_are_rows(void **state)
     find.search.n = 12;
     find.trials[11].overflows = 5;
     find.trials[11].connect_p99_ns = 3000;
+    find.trials[11].handshakes = 2400;
+    find.trials[11].resumed = 2390;
     report_search_csv_header(out);
     report_search_csv(out, &find, 0);
     text = print_close();
     assert_has(text, "step,load,begin_s,duration_s,class,reason,scheduled,lost,p50_ns,p99_ns,live,"
-                     "connect_p99_ns,syn_retransmits,listen_overflows,not_opened,at\n"
-                     "bisect,1000,0.000000,2.000000,good,,2000,0,1000000,,10,,0,,0,\n");
-    assert_has(text,
-               "\nbisect,1020,33.000000,2.000000,bad,p99<10ms,2000,0,1000000,,10,3000,0,5,0,\n");
+                     "connect_p99_ns,syn_retransmits,listen_overflows,not_opened,at,"
+                     "handshakes,resumed\n"
+                     "bisect,1000,0.000000,2.000000,good,,2000,0,1000000,,10,,0,,0,,,\n");
+    assert_has(text, "\nbisect,1020,33.000000,2.000000,bad,p99<10ms,2000,0,1000000,,10,3000,0,5,0,,"
+                     "2400,2390\n");
 }
 
 static void without_a_search_there_is_nothing(void **state)
@@ -214,6 +219,29 @@ static void connections_per_second_have_their_unit(void **state)
     assert_has(text, "\"unit\": \"connections/s\"");
 }
 
+static void full_handshakes_are_told_apart_from_resumed_ones(void **state)
+{
+    (void)state;
+    settings.what = CLIENT_FIND_CONNECT_RATE;
+    find.search.status = SEARCH_FOUND;
+    print_text();
+    assert_null(strstr(text, "handshakes"));
+    print_json(&find);
+    assert_has(text, "\"handshakes\": null,");
+    for (int i = 0; i < 12; i++) { /* the twelfth was bad */
+        find.trials[i].handshakes = 2100;
+        find.trials[i].resumed = 2098;
+    }
+    print_text();
+    assert_has(text, "TLS handshakes at the lower bound: 22 full, 23,078 resumed\n");
+    print_json(&find);
+    assert_has(text, "\"handshakes\": 2100,");
+    assert_has(text, "\"resumed\": 2098,");
+    settings.what = CLIENT_FIND_RATE; /* its connections stay open */
+    print_text();
+    assert_null(strstr(text, "handshakes"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -225,6 +253,7 @@ int main(void)
         TEST(what_was_counted_names_what_bound),
         TEST(a_search_cut_short_names_what_happened_at_the_smallest_bad_load),
         TEST(connections_per_second_have_their_unit),
+        TEST(full_handshakes_are_told_apart_from_resumed_ones),
         TEST(without_a_search_there_is_nothing),
     };
 
