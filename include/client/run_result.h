@@ -16,7 +16,7 @@ void client_run_snapshot(void *context, struct client_result *result);
 /* After the workers have ended: fills in r->result. */
 void client_run_collect(struct client_run_state *r);
 
-/* After all connections were lost: checks whether the server still accepts. */
+/* After all TCP connections were lost: checks whether the server still accepts. */
 void client_run_try_server(struct client_run_state *r);
 
 #endif

@@ -11,15 +11,30 @@
 
 #include <sys/socket.h>
 
+/* Returns a port that connections go to: that of the run, unless all classes have their own. */
+static uint16_t port_of(const struct client_opts *o)
+{
+    for (unsigned k = 0; k < o->n_classes; k++)
+        if (o->classes[k].opts.server.port == 0)
+            return o->server.port;
+    return o->n_classes > 0 ? o->classes[0].opts.server.port : o->server.port;
+}
+
 /* Over UDP no address can be tested, so the first of several is taken. */
 static int resolve(struct client_config *config, const struct client_opts *o, char *error)
 {
     const struct sock_greeting greeting = client_proxy_greeting(config);
     const int family = srcplan_family(&config->plan);
+    struct endpoint server = o->server;
+    int failed;
 
-    return config->socket.datagrams
-               ? sock_resolve(&o->server, family, &config->target, error)
-               : sock_resolve_server(&o->server, family, &greeting, &config->target, error);
+    if (config->socket.datagrams)
+        return sock_resolve(&server, family, &config->target, error);
+    server.port = port_of(o);
+    failed = sock_resolve_server(&server, family, &greeting, &config->target, error);
+    if (!failed)
+        sock_set_port(&config->target, o->server.port);
+    return failed;
 }
 
 int client_plan_target(struct client_config *config, char text[SOCK_TEXT_BYTES],

@@ -3,7 +3,7 @@
 #include "client/run_result.h"
 
 #include "base/clock.h"
-#include "client/worker/proxy.h"
+#include "client/destinations.h"
 
 void client_run_read_host(struct client_run_state *r, struct host_counters *host,
                           struct netdev_counters *net)
@@ -101,12 +101,12 @@ void client_run_collect(struct client_run_state *r)
 
 void client_run_try_server(struct client_run_state *r)
 {
-    const struct sock_greeting greeting = client_proxy_greeting(r->config);
+    const struct client_config *config = r->config;
     struct client_result *result = r->result;
 
     if (result->interrupted || result->losses.idle.count == 0 || result->connections_live > 0 ||
-        r->config->on_demand)
+        config->on_demand || config->socket.datagrams)
         return;
     result->server_was_tried = true;
-    result->server_accepts = sock_accepts(&r->config->target, &greeting);
+    result->server_accepts = client_destinations_accept(config);
 }

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/notify.h"
+#include "client/destinations.h"
 #include "client/run_result.h"
 #include "client/sweep.h"
 #include "host/watch/watch_thread.h"
@@ -58,25 +59,16 @@ static void read_servers(struct client_run_state *r)
                                   r->result->interrupted ? HURRY_MS : CONTROL_SOCKET_WAIT_MS);
 }
 
-/* Whether neither the run nor a class before this one connects to its port. */
-static bool has_new_port(const struct client_config *config, uint32_t k)
-{
-    const uint16_t port = sock_port(&config->classes[k].target);
-    bool is_new = port != sock_port(&config->target);
-
-    for (uint32_t i = 0; i < k; i++)
-        is_new &= port != sock_port(&config->classes[i].target);
-    return is_new;
-}
-
-/* Towards all ports that the run connects to. */
+/* Towards all addresses that the run connects to. */
 static void count_sockets(const struct client_config *config, struct client_result *result)
 {
+    const struct sock_address *servers[CLIENT_CLASS_MOST];
+    const unsigned n = client_destinations(config, servers);
     struct sockdiag_states *all = &result->sockets, more;
 
-    result->has_sockets = sockdiag_count(&config->target, all) == 0;
-    for (uint32_t k = 0; k < config->n_classes; k++) {
-        if (!has_new_port(config, k) || sockdiag_count(&config->classes[k].target, &more) != 0)
+    result->has_sockets = sockdiag_count(servers[0], all) == 0;
+    for (unsigned i = 1; i < n; i++) {
+        if (sockdiag_count(servers[i], &more) != 0)
             continue;
         all->syn_sent += more.syn_sent;
         all->fin_wait += more.fin_wait;

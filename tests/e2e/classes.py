@@ -269,6 +269,29 @@ def test_a_class_that_cannot_connect_does_not_take_queries_of_others():
     check_near(bad["queries"]["scheduled"], good["queries"]["scheduled"], 1, "queries of both")
 
 
+def test_a_name_stands_for_the_address_that_serves_the_port_of_the_classes():
+    """Nothing listens on the port of the run, which no class uses."""
+    need_root()
+    server, nobody = Server(bind="127.0.0.2"), Server(port=free_port())
+    nobody.stop()
+    hosts = temp_path("hosts")
+    with open(hosts, "w") as f:
+        f.write("127.0.0.1 two.example\n127.0.0.2 two.example\n")
+    r = run_client("-p", nobody.port, "-c", 4, "-t", "300ms", "-i", "100ms", "--class", f"name=a,share=100%,port={server.port}", "two.example",
+                   prefix=["unshare", "--mount", "sh", "-c", f'mount --bind {hosts} /etc/hosts && exec "$@"', "sh"])
+    check_equal(check_classes(r)["a"]["connections"]["connected"], 4, f"connections: {r.err}")
+
+
+def test_a_server_that_still_accepts_has_not_gone_away():
+    """It ends each connection after its proof. The port of the run, which no class uses, accepts nothing."""
+    server, nobody = FaultServer("--close-every", 1), Server(port=free_port())
+    nobody.stop()
+    r = run_client("-p", nobody.port, "-c", 10, "-t", "500ms", "-i", "50ms", "--class", f"name=a,share=100%,port={server.port}", "127.0.0.1")
+    check_conservation(r)
+    server.stop()
+    check_equal([(d["limit"], d["connections"]) for d in r.json["diagnosis"]], [("the server's limits", 10)], "diagnosis")
+
+
 # --- settings ---
 
 def test_sections_of_a_file_are_the_same_classes():

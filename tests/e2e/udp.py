@@ -2,6 +2,7 @@
 """--transport udp: the same counts on both sides, and what became of each query: dropped, answered twice, late or
 truncated, refused by ICMP, and dropped by this host's own kernel."""
 
+import select
 import socket
 
 from faults import *
@@ -171,10 +172,10 @@ def test_a_short_datagram_costs_its_query_only():
 # --- nothing listens ---
 
 def test_port_unreachable_ends_a_socket():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
-    r = run_udp(port, "-r", 1000, "-t", 1, "--threads", 2)
+    with socket.create_server(("127.0.0.1", 0)) as tcp:
+        port = tcp.getsockname()[1]
+        r = run_udp(port, "-r", 1000, "-t", 1, "--threads", 2)
+        check_equal(select.select([tcp], [], [], 0)[0], [], "nothing tests the port over TCP")
     check_udp(r)
     c, q = r.json["connections"], r.json["queries"]
     check_equal((c["outcomes"], c["live_at_end"]), ({"receive/refused": 20}, 0), "sockets")

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ * client_destinations: the addresses that the connections of a run go to: one, or with classes
+ * (client/worker/class.h) one for each port.  Pure except for client_destinations_accept(). */
+#ifndef TCPSCALER_CLIENT_DESTINATIONS_H
+#define TCPSCALER_CLIENT_DESTINATIONS_H
+
+#include "client/worker/config.h"
+
+#include <stdbool.h>
+
+/* Lists them without duplicates, borrowed from config.  Returns their number, at least 1. */
+unsigned client_destinations(const struct client_config *config,
+                             const struct sock_address *servers[CLIENT_CLASS_MOST]);
+
+/* Returns whether one of them accepts a connection, within 1 s for each.  TCP only. */
+bool client_destinations_accept(const struct client_config *config);
+
+#endif

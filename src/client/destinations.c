@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ * client_destinations: see client/destinations.h. */
+#include "client/destinations.h"
+
+#include "client/worker/proxy.h"
+#include "net/sock_resolve.h"
+
+/* Classes differ by their ports only. */
+static bool is_listed(const struct sock_address *const *servers, unsigned n,
+                      const struct sock_address *server)
+{
+    bool is = false;
+
+    for (unsigned i = 0; i < n; i++)
+        is |= sock_port(servers[i]) == sock_port(server);
+    return is;
+}
+
+unsigned client_destinations(const struct client_config *config,
+                             const struct sock_address *servers[CLIENT_CLASS_MOST])
+{
+    unsigned n = 0;
+
+    for (uint32_t k = 0; k < config->n_classes; k++)
+        if (!is_listed(servers, n, &config->classes[k].target))
+            servers[n++] = &config->classes[k].target;
+    if (n == 0)
+        servers[n++] = &config->target;
+    return n;
+}
+
+bool client_destinations_accept(const struct client_config *config)
+{
+    const struct sock_greeting greeting = client_proxy_greeting(config);
+    const struct sock_address *servers[CLIENT_CLASS_MOST];
+    const unsigned n = client_destinations(config, servers);
+    bool accepts = false;
+
+    for (unsigned i = 0; i < n && !accepts; i++)
+        accepts = sock_accepts(servers[i], &greeting);
+    return accepts;
+}
