@@ -64,7 +64,8 @@ int output_fd(struct output *o);
 void output_put(struct output *o, char *text, size_t n_bytes);
 
 /* Puts a whole document, without waiting for a reader: in a regular file it takes the place of the
- * last one, elsewhere it follows it.  Frees the text.  Returns 0, or -1 after a line on stderr. */
+ * last one, elsewhere, and in a file that cannot be emptied, it follows it.  Frees the text.
+ * Returns 0, or -1 after a line on stderr. */
 int output_put_document(struct output *o, char *text, size_t n_bytes);
 
 /* Writes on what is kept, without waiting.  Returns whether nothing is left. */

@@ -84,15 +84,16 @@ static bool is_regular(const struct output *o)
 
 int output_put_document(struct output *o, char *text, size_t n_bytes)
 {
+    int failed;
+
     if (!is_regular(o)) {
         output_put(o, text, n_bytes);
         return 0;
     }
-    if (output_begin(o) != 0)
-        log_error("--%s: cannot truncate '%s': %s", o->option, o->name, strerror(errno));
+    failed = output_begin(o);
     (void)fwrite(text, 1, n_bytes, o->stream);
     free(text);
-    return output_flush(o);
+    return output_flush(o) != 0 ? -1 : failed;
 }
 
 /* --- opening --- */

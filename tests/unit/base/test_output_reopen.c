@@ -7,6 +7,8 @@
 #include "print_steps.h"
 
 #include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
 
 /* Of an option that was not given. */
 static void without_a_name_nothing_is_opened(void **state)
@@ -39,6 +41,33 @@ static void a_file_that_cannot_be_emptied_is_named(void **state)
     assert_has(said, expected);
     free(said);
     close(read_only);
+    assert_int_equal(output_close(&o), 0);
+}
+
+/* One line says so, and the document is there. */
+static void a_document_follows_the_last_one_if_it_cannot_take_its_place(void **state)
+{
+    char a[PATH_BYTES], expected[PATH_BYTES + 80], text[16] = "", *said;
+    const int sealed = memfd_create("sealed", MFD_ALLOW_SEALING);
+    struct output o;
+
+    (void)state;
+    unlink(path_of(a, "a"));
+    assert_int_equal(output_open_log(&o, "json", a), 0);
+    assert_int_equal(write(sealed, "old\n", 4), 4);
+    assert_int_equal(fcntl(sealed, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+    assert_int_equal(dup2(sealed, o.fd), o.fd);
+    log_set_stream(print_open());
+    assert_int_equal(output_put_document(&o, strdup("new\n"), 4), -1);
+    log_set_stream(NULL);
+    said = print_close();
+    snprintf(expected, sizeof expected, ": --json: cannot write '%s': Operation not permitted\n",
+             a);
+    assert_string_equal(strchr(said, ':'), expected);
+    assert_int_equal(pread(sealed, text, sizeof text, 0), 8);
+    assert_string_equal(text, "old\nnew\n");
+    free(said);
+    close(sealed);
     assert_int_equal(output_close(&o), 0);
 }
 
@@ -94,6 +123,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_name_nothing_is_opened),
         cmocka_unit_test(a_file_that_cannot_be_emptied_is_named),
+        cmocka_unit_test(a_document_follows_the_last_one_if_it_cannot_take_its_place),
         cmocka_unit_test(a_reopened_output_continues_in_a_new_file),
         cmocka_unit_test(stdout_is_not_reopened),
     };
