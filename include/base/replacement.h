@@ -14,8 +14,9 @@ struct replacement {
 };
 
 /* Checks whether a file of this name can be replaced.  Returns NULL if it must be written in place:
- * it is not a regular file, or an open one (stdout, /dev/fd/N), its directory is not writable, or
- * there is no memory. */
+ * it is not a regular file, or an open one (stdout, /dev/fd/N), it is mounted, its directory is not
+ * writable, it or NAME.tmp is another user's in a sticky directory such as /tmp, or there is no
+ * memory. */
 struct replacement *replacement_of(const char *name);
 
 /* Creates the new file.  Returns its descriptor for appending, or -1 with errno. */

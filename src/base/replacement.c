@@ -62,6 +62,14 @@ static bool is_in_dev_or_proc(const char *name)
     return is;
 }
 
+/* The directory of an absolute path.  Returns NULL if out of memory. */
+static char *directory_of(const char *path)
+{
+    const size_t n = (size_t)(strrchr(path, '/') - path);
+
+    return n > 0 ? strndup(path, n) : strdup("/");
+}
+
 /* 0: unknown. */
 static uint64_t mount_of(const char *path)
 {
@@ -73,46 +81,55 @@ static uint64_t mount_of(const char *path)
                : 0;
 }
 
-/* Whether another file is mounted there, as in a container: rename(2) fails with EBUSY. */
-static bool is_mounted(const char *name)
+/* Whether rename(2) and unlink(2) would fail: another file is mounted there, as in a container; or
+ * the directory is one like /tmp (sticky), and neither it nor the file is this user's. */
+static bool is_protected(const char *path)
 {
-    char *directory = path_of_new(name);
-    bool is;
+    char *directory = directory_of(path);
+    struct stat file, parent;
+    bool is = true;
 
-    if (directory == NULL)
-        return false;
-    *strrchr(directory, '/') = '\0';
-    is = mount_of(name) != mount_of(directory[0] != '\0' ? directory : "/");
+    if (directory != NULL && lstat(path, &file) == 0 && stat(directory, &parent) == 0)
+        is = mount_of(path) != mount_of(directory) ||
+             ((parent.st_mode & S_ISVTX) != 0 && geteuid() != 0 && file.st_uid != geteuid() &&
+              parent.st_uid != geteuid());
     free(directory);
     return is;
 }
 
-static bool may_be_replaced(const char *name, const struct stat *status)
+static bool may_be_replaced(const char *path, const struct stat *status)
 {
-    return S_ISREG(status->st_mode) && !is_standard_stream(status) && !is_mounted(name) &&
-           faccessat(AT_FDCWD, name, W_OK, AT_EACCESS) == 0;
+    return S_ISREG(status->st_mode) && !is_standard_stream(status) && !is_protected(path) &&
+           faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0;
 }
 
 /* Returns the path of a file that may be replaced; NULL: none. */
 static char *path_of(const char *name)
 {
     struct stat status;
+    char *path;
 
     if (name[0] == '\0' || name[strlen(name) - 1] == '/' || is_in_dev_or_proc(name))
         return NULL;
-    if (stat(name, &status) == 0)
-        return may_be_replaced(name, &status) ? realpath(name, NULL) : NULL;
-    /* a link to nothing is written in place */
-    return errno == ENOENT && lstat(name, &status) != 0 ? path_of_new(name) : NULL;
+    if (stat(name, &status) != 0) /* a link to nothing is written in place */
+        return errno == ENOENT && lstat(name, &status) != 0 ? path_of_new(name) : NULL;
+    path = realpath(name, NULL);
+    if (path != NULL && may_be_replaced(path, &status))
+        return path;
+    free(path);
+    return NULL;
 }
 
-/* Tries to create the temporary file, unless another program is using its name. */
+/* Tries to create the temporary file.  One that another program is using, or has left, can be
+ * removed later. */
 static bool can_be_created(const char *temporary)
 {
     const int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    struct stat status;
 
     if (fd < 0)
-        return errno == EEXIST;
+        return errno == EEXIST && lstat(temporary, &status) == 0 && !S_ISDIR(status.st_mode) &&
+               !is_protected(temporary);
     close(fd);
     unlink(temporary);
     return true;

@@ -6,12 +6,14 @@
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -149,6 +151,66 @@ static void a_link_stays_and_its_file_is_replaced(void **state)
     unlink("link");
 }
 
+/* If /dev/shm is a mount of its own, the link and its file have different ones. */
+static void a_link_to_a_file_on_another_mount_stays_too(void **state)
+{
+    char file[] = "/dev/shm/test-replacement-XXXXXX";
+    const int fd = mkstemp(file);
+    struct replacement *r;
+
+    (void)state;
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(symlink(file, "link"), 0);
+    r = replacement_of("link");
+    assert_non_null(r);
+    assert_int_equal(replacement_end(r, begin(r, "new")), 0);
+    assert_content(file, "new");
+    replacement_free(r);
+    unlink("link");
+    unlink(file);
+}
+
+/* Whether user 65534 would replace a file; false: write in place. */
+static bool nobody_replaces(const char *name)
+{
+    const pid_t child = fork();
+    int status;
+
+    if (child == 0)
+        _exit(setuid(65534) == 0 && replacement_of(name) != NULL);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* rename(2) would fail when the result is complete. */
+static void files_of_others_in_a_sticky_directory_are_written_in_place(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    put("a", "old");
+    put("b.tmp", "of another program");
+    assert_int_equal(chmod("a", 0666) | chmod(".", 0777), 0);
+    assert_true(nobody_replaces("a") && nobody_replaces("b"));
+    assert_int_equal(chmod(".", 01777), 0);
+    assert_false(nobody_replaces("a") || nobody_replaces("b"));
+    assert_true(nobody_replaces("c")); /* its own */
+    assert_int_equal(unlink("b.tmp"), 0);
+    assert_true(nobody_replaces("b"));
+    assert_int_equal(chmod(".", 0700), 0);
+}
+
+static void a_directory_in_the_place_of_the_new_file_is_an_obstacle(void **state)
+{
+    (void)state;
+    put("a", "old");
+    assert_int_equal(mkdir("a.tmp", 0700), 0);
+    assert_null(replacement_of("a"));
+    assert_int_equal(rmdir("a.tmp"), 0);
+}
+
 static void links_to_nothing_and_what_is_no_regular_file_are_written_in_place(void **state)
 {
     static const char *const names[] = {"link", "fifo", "/dev/null", "/dev/stderr", "/dev/fd/2"};
@@ -196,6 +258,9 @@ int main(void)
         cmocka_unit_test(what_a_killed_program_left_is_no_obstacle),
         cmocka_unit_test(the_mode_stays),
         cmocka_unit_test(a_link_stays_and_its_file_is_replaced),
+        cmocka_unit_test(a_link_to_a_file_on_another_mount_stays_too),
+        cmocka_unit_test(files_of_others_in_a_sticky_directory_are_written_in_place),
+        cmocka_unit_test(a_directory_in_the_place_of_the_new_file_is_an_obstacle),
         cmocka_unit_test(links_to_nothing_and_what_is_no_regular_file_are_written_in_place),
         cmocka_unit_test(of_two_at_a_time_the_first_fails_and_leaves_the_second_alone),
     };
