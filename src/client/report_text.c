@@ -9,6 +9,7 @@
 #include "client/report_servers.h"
 #include "client/report_sweep.h"
 #include "client/report_text_arrivals.h"
+#include "client/report_text_head.h"
 #include "client/report_text_host.h"
 #include "client/report_transport.h"
 #include "measure/latency_report.h"
@@ -29,64 +30,6 @@ static const char *count_text(char *buffer, const tally_count *count)
 static double percent_of(uint64_t part, uint64_t whole)
 {
     return whole == 0 ? 0 : 100.0 * (double)part / (double)whole;
-}
-
-/* --- head --- */
-
-static void print_load(FILE *out, const struct report_about *about, const struct client_result *r)
-{
-    static const char *const arrivals[] = {"Poisson", "constant"};
-    static const char *const selects[] = {"random", "round-robin"};
-    const struct client_config *config = about->config;
-    char text[UNITS_TEXT_BYTES];
-
-    if (config->loop == CLIENT_LOOP_CLOSED)
-        fprintf(out, ", closed loop, %s after each answer",
-                units_format_duration(text, config->interval_ns));
-    else if (about->rate_qps > 0)
-        fprintf(out, ", %.6g q/s%s", about->rate_qps,
-                r->steered                                ? " on average, as controlled"
-                : schedule_is_constant(&config->schedule) ? ""
-                                                          : " on average, on a schedule");
-    else if (!config->listens)
-        fputs(", no queries", out);
-    if (config->n_classes > 0)
-        fprintf(out, " (%" PRIu32 " classes)", config->n_classes);
-    else if (config->loop == CLIENT_LOOP_OPEN && about->rate_qps > 0)
-        fprintf(out, " (%s, %s)", arrivals[config->arrival], selects[config->select]);
-    if (config->duration_ns != PACER_NEVER)
-        fprintf(out, ", %s", units_format_duration(text, config->duration_ns));
-}
-
-static void print_head(FILE *out, const struct report_about *about, const struct client_result *r)
-{
-    static const char *const paces[] = {"auto", "sleep", "hybrid", "spin"};
-    const struct query *query = &about->config->query;
-    char text[UNITS_TEXT_BYTES];
-
-    fprintf(out, "tcpclient %s: %s", about->version,
-            about->config->listens ? "listen" : query->protocol->name);
-    if (query->n_queries > 1)
-        fprintf(out, ", %s questions,", units_format_count(text, query->n_queries));
-    fprintf(out, "%s to %s, %s connections%s",
-            client_config_is_all_tls(about->config) ? " over TLS"
-            : about->config->tls != NULL            ? ", in part over TLS,"
-            : about->config->socket.datagrams       ? " over UDP"
-                                                    : "",
-            about->target,
-            units_format_count(text, about->config->on_demand ? about->config->n_connections
-                                                              : r->connections_requested),
-            about->config->population.n > 0 ? " at most, on a schedule" : "");
-    print_load(out, about, r);
-    fprintf(out,
-            "\n  %" PRIu32 " thread%s, pacing %s, seed %" PRIu64
-            ", quickack %s, libevent %s (%s)\n\n",
-            r->n_workers,
-            r->n_workers == 1  ? ""
-            : r->own_fd_tables ? "s with own fd tables"
-                               : "s sharing one fd table",
-            paces[about->config->pace], about->config->seed, about->config->quickack ? "on" : "off",
-            about->libevent, about->backend);
 }
 
 /* --- counts --- */
@@ -363,7 +306,7 @@ static void print_verdict(FILE *out, const struct client_result *r)
 
 void report_text(FILE *out, const struct report_about *about, const struct client_result *r)
 {
-    print_head(out, about, r);
+    report_text_head(out, about, r);
     print_connections(out, about, r);
     report_recovery_text(out, r);
     report_demand_text(out, about, r);

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ * report_text_head: the first lines of the summary: what was run.  No libevent. */
+#ifndef TCPSCALER_CLIENT_REPORT_TEXT_HEAD_H
+#define TCPSCALER_CLIENT_REPORT_TEXT_HEAD_H
+
+#include "client/report.h"
+#include "client/result.h"
+
+#include <stdio.h>
+
+void report_text_head(FILE *out, const struct report_about *about, const struct client_result *r);
+
+#endif

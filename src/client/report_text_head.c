@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ * report_text_head: see client/report_text_head.h. */
+#include "client/report_text_head.h"
+
+#include "base/units.h"
+
+#include <inttypes.h>
+
+/* Classes may have intervals of their own. */
+static void print_closed_loop(FILE *out, const struct client_config *config)
+{
+    char text[UNITS_TEXT_BYTES];
+
+    fputs(", closed loop", out);
+    if (config->n_classes == 0)
+        fprintf(out, ", %s after each answer", units_format_duration(text, config->interval_ns));
+}
+
+static void print_load(FILE *out, const struct report_about *about, const struct client_result *r)
+{
+    static const char *const arrivals[] = {"Poisson", "constant"};
+    static const char *const selects[] = {"random", "round-robin"};
+    const struct client_config *config = about->config;
+    char text[UNITS_TEXT_BYTES];
+
+    if (config->loop == CLIENT_LOOP_CLOSED)
+        print_closed_loop(out, config);
+    else if (about->rate_qps > 0)
+        fprintf(out, ", %.6g q/s%s", about->rate_qps,
+                r->steered                                ? " on average, as controlled"
+                : schedule_is_constant(&config->schedule) ? ""
+                                                          : " on average, on a schedule");
+    else if (!config->listens)
+        fputs(", no queries", out);
+    if (config->n_classes > 0)
+        fprintf(out, " (%" PRIu32 " classes)", config->n_classes);
+    else if (config->loop == CLIENT_LOOP_OPEN && about->rate_qps > 0)
+        fprintf(out, " (%s, %s)", arrivals[config->arrival], selects[config->select]);
+    if (config->duration_ns != PACER_NEVER)
+        fprintf(out, ", %s", units_format_duration(text, config->duration_ns));
+}
+
+void report_text_head(FILE *out, const struct report_about *about, const struct client_result *r)
+{
+    static const char *const paces[] = {"auto", "sleep", "hybrid", "spin"};
+    const struct query *query = &about->config->query;
+    char text[UNITS_TEXT_BYTES];
+
+    fprintf(out, "tcpclient %s: %s", about->version,
+            about->config->listens ? "listen" : query->protocol->name);
+    if (query->n_queries > 1)
+        fprintf(out, ", %s questions,", units_format_count(text, query->n_queries));
+    fprintf(out, "%s to %s, %s connections%s",
+            client_config_is_all_tls(about->config) ? " over TLS"
+            : about->config->tls != NULL            ? ", in part over TLS,"
+            : about->config->socket.datagrams       ? " over UDP"
+                                                    : "",
+            about->target,
+            units_format_count(text, about->config->on_demand ? about->config->n_connections
+                                                              : r->connections_requested),
+            about->config->population.n > 0 ? " at most, on a schedule" : "");
+    print_load(out, about, r);
+    fprintf(out,
+            "\n  %" PRIu32 " thread%s, pacing %s, seed %" PRIu64
+            ", quickack %s, libevent %s (%s)\n\n",
+            r->n_workers,
+            r->n_workers == 1  ? ""
+            : r->own_fd_tables ? "s with own fd tables"
+                               : "s sharing one fd table",
+            paces[about->config->pace], about->config->seed, about->config->quickack ? "on" : "off",
+            about->libevent, about->backend);
+}
