@@ -31,8 +31,12 @@ double client_opts_classes_rate_qps(const struct client_opts *o);
 /* Returns whether the run, or one of its classes, uses TLS. */
 bool client_opts_uses_tls(const struct client_opts *o);
 
-/* Returns the queries per connection, 0: no limit.  With classes, of which some have no limit:
- * queries of all by connections opened for the next query. */
+/* Returns the part of the queries of the run that class k sends, 0 to 1.  Of a schedule, or of
+ * rates to be requested: its share of the connections. */
+double client_opts_class_part(const struct client_opts *o, unsigned k);
+
+/* Returns the queries per connection, 0: no limit.  With classes: queries of the run for each
+ * connection that one with a limit replaces, rounded up; UINT32_MAX: these send no queries. */
 uint32_t client_opts_queries_per_conn(const struct client_opts *o);
 
 #endif

@@ -110,7 +110,7 @@ static int check_load(struct client_opts *o, char *error)
         return -1;
     if (was_given("interval") && was_given("rate"))
         return REFUSE("--interval: conflicts with --rate: give only one");
-    if (o->loop == CLIENT_LOOP_CLOSED && !was_given("interval"))
+    if (o->loop == CLIENT_LOOP_CLOSED && !was_given("interval") && o->class.n == 0)
         return REFUSE("--loop: 'closed' requires --interval");
     if (was_given("rate") && o->rate_qps > 1e9)
         return REFUSE("--rate: invalid value '%g': expected at most 1e9 per second", o->rate_qps);

@@ -126,6 +126,8 @@ static int check_load(struct client_opts_class *c, const struct options *table, 
                       c->name, c->opts.rate_qps);
     if (has_rate && c->opts.loop == CLIENT_LOOP_CLOSED)
         return REFUSE("--class: %s: rate conflicts with --loop closed: give an interval", c->name);
+    if (c->opts.loop == CLIENT_LOOP_CLOSED && !has_interval && !was_given("interval"))
+        return REFUSE("--class: %s: --loop closed requires an interval", c->name);
     c->has_rate = has_rate;
     if (has_rate)
         c->opts.interval_ns = 0;
@@ -194,6 +196,9 @@ static int read_class(struct client_opts_class *c, const struct client_opts *o,
         return -1;
     if (c->name == NULL)
         return REFUSE("--class: '%.80s' has no name", section->text);
+    if (section->name != NULL && options_was_given(table, "name"))
+        return REFUSE("--class: [class %.80s] conflicts with name = %.80s: give only one",
+                      section->name, c->name);
     if (check_name(c, error) != 0 || check_share(c, error) != 0 ||
         check_load(c, table, error) != 0 || check_query(c, table, error) != 0 ||
         check_connections(c, table, error) != 0)
@@ -314,9 +319,17 @@ double client_opts_classes_rate_qps(const struct client_opts *o)
     return sum;
 }
 
+double client_opts_class_part(const struct client_opts *o, unsigned k)
+{
+    const double sum_qps = client_opts_classes_rate_qps(o);
+
+    return sum_qps > 0 ? client_opts_class_rate_qps(o, k) / sum_qps
+                       : (double)o->classes[k].n_connections / (double)o->connections;
+}
+
 uint32_t client_opts_queries_per_conn(const struct client_opts *o)
 {
-    double churn_per_s = 0, rate_qps = client_opts_classes_rate_qps(o);
+    double per_query = 0; /* connections opened for a query of the run */
     bool churns = false;
 
     if (o->n_classes == 0)
@@ -325,11 +338,9 @@ uint32_t client_opts_queries_per_conn(const struct client_opts *o)
         const uint64_t most = o->classes[k].opts.queries_per_conn;
 
         churns |= most > 0;
-        churn_per_s += most > 0 ? client_opts_class_rate_qps(o, k) / (double)most : 0;
+        per_query += most > 0 ? client_opts_class_part(o, k) / (double)most : 0;
     }
     if (!churns)
         return 0;
-    return churn_per_s > 0 && rate_qps / churn_per_s < UINT32_MAX
-               ? (uint32_t)ceil(rate_qps / churn_per_s)
-               : UINT32_MAX;
+    return per_query * UINT32_MAX > 1 ? (uint32_t)ceil(1 / per_query) : UINT32_MAX;
 }

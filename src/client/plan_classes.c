@@ -6,16 +6,6 @@
 
 #include <stdio.h>
 
-/* Its part of the sum of the rates; of a schedule, or of rates to be requested, its share of the
- * connections. */
-static double part_of(const struct client_opts *o, unsigned k)
-{
-    const double sum_qps = client_opts_classes_rate_qps(o);
-
-    return sum_qps > 0 ? client_opts_class_rate_qps(o, k) / sum_qps
-                       : (double)o->classes[k].n_connections / (double)o->connections;
-}
-
 int client_plan_classes_make(struct client_plan_classes *classes, struct client_config *config,
                              const struct client_opts *o)
 {
@@ -29,7 +19,7 @@ int client_plan_classes_make(struct client_plan_classes *classes, struct client_
 
         *class = (struct client_class){.n_before = n_before,
                                        .n_connections = of->n_connections,
-                                       .part = part_of(o, k),
+                                       .part = client_opts_class_part(o, k),
                                        .arrival = of->opts.arrival,
                                        .select = of->opts.select,
                                        .interval_ns = of->opts.interval_ns,

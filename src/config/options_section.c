@@ -41,7 +41,10 @@ int options_section_cut_header(char *line, char **option, char **name, char *rea
     if (rest == NULL || rest[strspn(rest, BLANKS)] == '\0')
         return 0;
     *name = rest + strspn(rest, BLANKS);
-    (*name)[strcspn(*name, BLANKS)] = '\0';
+    rest = *name + strcspn(*name, BLANKS);
+    if (rest[strspn(rest, BLANKS)] != '\0')
+        return REFUSE("invalid header '[%.30s %.40s]': expected one NAME", *option, *name);
+    *rest = '\0';
     return 0;
 }
 

@@ -179,7 +179,7 @@ def test_unanswered_queries_count_in_their_class():
 def test_classes_of_a_closed_loop_have_their_own_intervals():
     """A connection asks again one interval after its answer, which takes the known delay: never more often than that."""
     server = known_delays()
-    r = run_classes(server.port, "-t", 2, "-i", "100ms", "--loop", "closed", "--threads", 2, classes=(
+    r = run_classes(server.port, "-t", 2, "--loop", "closed", "--threads", 2, classes=(
         "name=a,share=70%,qname=a.example,interval=180ms", "name=b,share=30%,qname=b.example,interval=50ms"))
     classes = check_classes(r)
     for name, n, period_ms in (("a", 70, 200), ("b", 30, 100)):
@@ -188,6 +188,7 @@ def test_classes_of_a_closed_loop_have_their_own_intervals():
         with stall_may_spoil():
             check(classes[name]["queries"]["scheduled"] > 0.8 * n * 2000 / period_ms, f"{name}: {classes[name]['queries']}")
     check_equal(classes["a"]["rate"]["asked_qps"], None, "no rate is requested")
+    check(", 100 connections, closed loop (2 classes), 2.00 s\n" in r.err, r.err)
 
 
 def test_rate_of_all_can_be_changed_and_the_number_of_connections_not():
@@ -322,9 +323,12 @@ def test_without_classes_there_are_none():
 
 
 def test_bad_classes_are_refused_before_anything_is_opened():
+    two_names = temp_path("two.conf")
+    with open(two_names, "w") as f:
+        f.write("[class a]\nname = b\nshare = 100%\n")
     for words, part in ((["--class", "name=a"], "share"), (["--class", "name=a,share=50%"], "add up to 50%"),
                         (["--class", "name=a,share=100%,query-file=/nonexistent"], "/nonexistent"),
-                        (["--class", "name=a,share=100%,qname=a..b"], "a..b")):
+                        (["--class", "name=a,share=100%,qname=a..b"], "a..b"), (["--config", two_names], "give only one")):
         r = subprocess.run([TCPCLIENT, "-p", "1", *words, "127.0.0.1"], capture_output=True, text=True, timeout=100)
         check_equal((r.returncode, r.stdout, r.stderr.count("\n")), (2, "", 1), f"{words}: {r.stderr}")
         check(part in r.stderr, f"no '{part}' in {r.stderr}")

@@ -114,12 +114,33 @@ static void classes_may_connect_in_their_own_way(void **state)
     assert_int_equal(opts.classes[1].opts.prove, 0);
     assert_true(opts.reconnect);
     assert_int_equal(client_opts_queries_per_conn(&opts), 6); /* every sixth query of all */
+    assert_int_equal(parse("-c 4 --schedule 1s:5 --queries-per-conn 3 --class name=a,share=50% "
+                           "--class name=b,share=50%,queries-per-conn=0 host"),
+                     OPTIONS_RUN);
+    assert_int_equal(client_opts_queries_per_conn(&opts), 6); /* of a schedule, too */
+    assert_int_equal(parse("-c 4 --class name=a,share=50%,rate=5 "
+                           "--class name=b,share=50%,queries-per-conn=3 host"),
+                     OPTIONS_RUN);
+    assert_int_equal(client_opts_queries_per_conn(&opts), UINT32_MAX); /* b sends none */
     assert_int_equal(parse("-c 4 -r 5 --on-demand --idle-close 1s --class name=a,share=50% "
                            "--class name=b,share=50%,idle-close=9s host"),
                      OPTIONS_RUN);
     assert_int_equal(opts.classes[0].opts.idle_close_ns, UNITS_NS_PER_S);
     assert_int_equal(opts.classes[1].opts.idle_close_ns, 9 * UNITS_NS_PER_S);
     assert_int_equal(client_opts_queries_per_conn(&opts), 0);
+}
+
+static void classes_of_a_closed_loop_each_have_an_interval(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("-c 4 --loop closed --class name=a,share=50%,interval=1s "
+                           "--class name=b,share=50%,interval=2s host"),
+                     OPTIONS_RUN);
+    assert_int_equal(opts.classes[1].opts.interval_ns, 2 * UNITS_NS_PER_S);
+    assert_int_equal(parse("-c 4 -i 3s --loop closed --class name=a,share=50%,interval=1s "
+                           "--class name=b,share=50% host"),
+                     OPTIONS_RUN);
+    assert_int_equal(opts.classes[1].opts.interval_ns, 3 * UNITS_NS_PER_S);
 }
 
 static void bad_classes_are_refused_with_one_line(void **state)
@@ -159,6 +180,8 @@ static void bad_classes_are_refused_with_one_line(void **state)
         {"--tls --tls-min 1.3 --class name=a,share=100%,tls=no host", "--tls-min: requires --tls"},
         {"-i 1s --loop closed --class name=a,share=100%,rate=5 host",
          "rate conflicts with --loop closed"},
+        {"-c 4 --loop closed --class name=a,share=50%,interval=1s --class name=b,share=50% host",
+         "b: --loop closed requires an interval"},
         {"--find rate --find-range 1-2 --class name=a,share=100% host", "conflicts with --find"},
         {"--conn-schedule 1s:5 --class name=a,share=100% host", "conflicts with --conn-schedule"},
         {"--protocol listen --class name=a,share=100% host", "conflicts with --protocol listen"},
@@ -197,6 +220,7 @@ int main(void)
         cmocka_unit_test(arrivals_are_as_given_for_all_or_for_a_class),
         cmocka_unit_test(a_class_may_be_idle),
         cmocka_unit_test(classes_may_connect_in_their_own_way),
+        cmocka_unit_test(classes_of_a_closed_loop_each_have_an_interval),
         cmocka_unit_test(bad_classes_are_refused_with_one_line),
         cmocka_unit_test(there_are_at_most_16_classes),
     };

@@ -101,6 +101,7 @@ static void bad_headers_and_bad_lines_are_named_by_their_number(void **state)
     } bad[] = {
         {"\n[kind a\n", "f:2: invalid header '[kind a': expected [OPTION NAME]"},
         {"[kind a] b\n", "f:1: invalid header"},
+        {"[kind a b ]\n", "f:1: invalid header '[kind a b ]': expected one NAME"},
         {"[other a]\n", "f:1: [other]: unknown section"},
         {"[before a]\n", "f:1: [before]: unknown section"},
         {"[]\n", "f:1: []: unknown section"},
