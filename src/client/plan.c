@@ -7,6 +7,7 @@
 #include "client/plan_schedule.h"
 #include "client/plan_target.h"
 #include "client/plan_threads.h"
+#include "host/preflight_tuples.h"
 #include "host/process_limits.h"
 #include "net/thread.h"
 #include "workload/identity.h"
@@ -106,7 +107,7 @@ static void check_limits(struct client_plan *plan, const struct client_opts *o,
     plan->config.memory_ends = preflight_client_ends(&ask);
     preflight_client(&plan->preflight, host, &ask);
     plan->churn_most_per_s =
-        ask.closes_with_fin ? preflight_churn_per_s(host, &ask) : HOST_LIMITS_UNKNOWN;
+        ask.closes_with_fin ? preflight_tuples_churn_per_s(host, &ask) : HOST_LIMITS_UNKNOWN;
 }
 
 /* For n connections at a time. */

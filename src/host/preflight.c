@@ -2,13 +2,12 @@
  * preflight: see host/preflight.h. */
 #include "host/preflight.h"
 
+#include "host/preflight_tuples.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
 #define UNKNOWN HOST_LIMITS_UNKNOWN
-
-/* Linux: TIME_WAIT lasts 60 s and cannot be changed (include/net/tcp.h, TCP_TIMEWAIT_LEN). */
-#define TIME_WAIT_S 60u
 
 /* A host with almost no free memory starts to reclaim and stalls the measurement. */
 #define COMFORTABLE_MEMORY_PERCENT 80u
@@ -18,8 +17,6 @@
 
 /* A lookup walks half a chain of the hash table of established connections. */
 #define LONG_HASH_CHAIN 4u
-
-#define PORTS_PER_ADDRESS 64512u /* 1024..65535 */
 
 static uint64_t ceil_div(uint64_t a, uint64_t b)
 {
@@ -188,105 +185,6 @@ static void check_accept_queue(struct preflight *p, const struct host_limits *ho
 
 /* --- the client --- */
 
-static bool takes_over_time_wait(const struct host_limits *host)
-{
-    return host->tcp_timestamps != 0 && host->tcp_timestamps != UNKNOWN;
-}
-
-static void check_tuples(struct preflight *p, const struct host_limits *host,
-                         const struct preflight_client *ask)
-{
-    const uint64_t n_blocked =
-        takes_over_time_wait(host) || ask->n_time_wait == UNKNOWN ? 0 : ask->n_time_wait;
-    const uint64_t n_free = ask->n_tuples == UNKNOWN    ? UNKNOWN
-                            : n_blocked < ask->n_tuples ? ask->n_tuples - n_blocked
-                                                        : 0;
-    const uint64_t per_address = ask->explicit_ports && ask->n_addresses > 0
-                                     ? ask->n_tuples / ask->n_addresses
-                                     : PORTS_PER_ADDRESS;
-    struct preflight_line *line =
-        preflight_line_add_short(p, "source tuples", n_free, ask->n_connections);
-
-    if (line != NULL && ask->n_tuples >= ask->n_connections)
-        preflight_line_fix(line, PREFLIGHT_STOP,
-                           "wait %" PRIu64
-                           " s for TIME_WAIT to end, or sysctl -w net.ipv4.tcp_timestamps=1",
-                           ask->time_wait_ends_s);
-    else if (line != NULL)
-        preflight_line_fix(line, PREFLIGHT_STOP,
-                           "use --source with %" PRIu64
-                           " addresses (127.0.0.2-127.0.0.9 need no setup), or a wider --sport",
-                           ceil_div(ask->n_connections, per_address > 0 ? per_address : 1));
-}
-
-/* Tuples in TIME_WAIT towards this target. */
-static void check_time_wait(struct preflight *p, const struct host_limits *host,
-                            const struct preflight_client *ask)
-{
-    struct preflight_line *line =
-        preflight_line_add(p, "source tuples in TIME_WAIT", ask->n_time_wait, UNKNOWN);
-
-    if (line->is == UNKNOWN || line->is == 0)
-        return;
-    if (takes_over_time_wait(host))
-        preflight_line_fix(line, PREFLIGHT_OK,
-                           "for %" PRIu64 " s more; reused at once if the server uses timestamps",
-                           ask->time_wait_ends_s);
-    else
-        preflight_line_fix(line, PREFLIGHT_OK, "for %" PRIu64 " s more; --close rst leaves none",
-                           ask->time_wait_ends_s);
-}
-
-/* Bound with SO_REUSEADDR, TCP reuses a tuple in TIME_WAIT at once if both ends use timestamps
- * (Linux, tcp_twsk_unique()); if the kernel chooses the ports, the fallback plan does so when it
- * finds none (client/sources.h). */
-uint64_t preflight_churn_per_s(const struct host_limits *host, const struct preflight_client *ask)
-{
-    if (ask->udp || ask->n_tuples == UNKNOWN || takes_over_time_wait(host))
-        return UNKNOWN;
-    return ask->n_tuples / TIME_WAIT_S;
-}
-
-static void check_churn(struct preflight *p, const struct host_limits *host,
-                        const struct preflight_client *ask)
-{
-    const uint64_t needed =
-        ask->churn_per_s > 0 && ask->closes_with_fin ? (uint64_t)(ask->churn_per_s + 0.5) : UNKNOWN;
-    struct preflight_line *line = preflight_line_add(p, "connections/s sustainable with fin",
-                                                     preflight_churn_per_s(host, ask), needed);
-
-    if (line->is != UNKNOWN && needed != UNKNOWN && line->is < needed)
-        preflight_line_fix(
-            line, PREFLIGHT_WARN,
-            "use --close rst, or sysctl -w net.ipv4.tcp_timestamps=1 to reuse tuples in TIME_WAIT");
-}
-
-static void check_ports(struct preflight *p, const struct host_limits *host,
-                        const struct preflight_client *ask)
-{
-    struct preflight_line *line;
-
-    if (!ask->explicit_ports)
-        return;
-    if (host->first_unprivileged_port != UNKNOWN) {
-        line = preflight_line_add(p, "lowest port bindable",
-                                  host->may_bind_privileged ? 1 : host->first_unprivileged_port,
-                                  ask->lowest_port);
-        if (line->needed < line->is)
-            preflight_line_fix(line, PREFLIGHT_STOP,
-                               "sysctl -w net.ipv4.ip_unprivileged_port_start=%u, or run with "
-                               "CAP_NET_BIND_SERVICE",
-                               ask->lowest_port);
-    }
-    if (ask->udp)
-        return;
-    line = preflight_line_add(p, "net.ipv4.tcp_timestamps", host->tcp_timestamps, 1);
-    if (line->is == 0)
-        preflight_line_fix(line, PREFLIGHT_WARN,
-                           "sysctl -w net.ipv4.tcp_timestamps=1 (otherwise ports in TIME_WAIT "
-                           "cannot be reused at once)");
-}
-
 static void check_closing(struct preflight *p, const struct host_limits *host,
                           const struct preflight_client *ask)
 {
@@ -331,12 +229,7 @@ void preflight_client(struct preflight *p, const struct host_limits *host,
 
     own.server_connections = own.server_threads = 0;
     p->n_lines = 0;
-    check_tuples(p, host, ask);
-    if (!ask->udp) {
-        check_time_wait(p, host, ask);
-        check_churn(p, host, ask);
-    }
-    check_ports(p, host, ask);
+    preflight_tuples_check(p, host, ask);
     check_fds(p, host, ask->n_connections, ask->n_threads, ask->own_fd_tables, ask->reserved_fds);
     check_files(p, host, ask->udp ? ask->n_connections : n_of_tcp,
                 ask->reserved_fds * ask->n_threads);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * test_preflight: each limit from both sides, and the command that lifts it. */
+#include "host/preflight_tuples.h"
 #include "preflight_steps.h"
 
 static void what_suffices_exactly_is_ok(void **state)
@@ -71,7 +72,7 @@ static void time_wait_binds_where_its_ports_cannot_be_taken_over(void **state)
         ask.n_tuples = 60000;
         ask.explicit_ports = cases[i].explicit_ports;
         host.tcp_timestamps = cases[i].timestamps;
-        assert_true(preflight_churn_per_s(&host, &ask) == cases[i].per_s);
+        assert_true(preflight_tuples_churn_per_s(&host, &ask) == cases[i].per_s);
         ask.churn_per_s = 1000.4;
         preflight_client(&p, &host, &ask);
         assert_int_equal(find(&p, "connections/s sustainable with fin")->level, PREFLIGHT_OK);
@@ -114,9 +115,9 @@ static void udp_sockets_need_nothing_of_tcp(void **state)
     for (size_t i = 0; i < sizeof of_tcp / sizeof *of_tcp; i++)
         if (!has_line(&tcp, of_tcp[i]) || has_line(&udp, of_tcp[i]))
             fail_msg("%s", of_tcp[i]);
-    assert_true(preflight_churn_per_s(&host, &ask) == HOST_LIMITS_UNKNOWN);
+    assert_true(preflight_tuples_churn_per_s(&host, &ask) == HOST_LIMITS_UNKNOWN);
     host.tcp_timestamps = 0;
-    assert_true(preflight_churn_per_s(&host, &ask) == HOST_LIMITS_UNKNOWN);
+    assert_true(preflight_tuples_churn_per_s(&host, &ask) == HOST_LIMITS_UNKNOWN);
     ask.n_tuples = 9999;
     preflight_client(&udp, &host, &ask);
     assert_int_equal(find(&udp, "source tuples")->level, PREFLIGHT_STOP);

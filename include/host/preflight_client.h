@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ * preflight_client: what a run of tcpclient needs.  Data only. */
+#ifndef TCPSCALER_HOST_PREFLIGHT_CLIENT_H
+#define TCPSCALER_HOST_PREFLIGHT_CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct preflight_client {
+    uint64_t n_connections;
+    uint64_t n_tuples;         /* source (address, port) pairs towards the destination */
+    uint64_t n_time_wait;      /* of them, in TIME_WAIT now; HOST_LIMITS_UNKNOWN */
+    uint64_t time_wait_ends_s; /* until the last of these has left it */
+    uint64_t n_addresses;      /* source addresses; 1 if the kernel chooses */
+    bool explicit_ports;
+    uint16_t lowest_port; /* explicit ports only */
+    uint32_t n_threads;
+    bool own_fd_tables;
+    uint64_t reserved_fds; /* per table */
+    bool peer_is_here;     /* the server shares this machine's limits: loopback */
+    bool closes_with_fin;
+    double churn_per_s; /* replacement connections by design; 0: none */
+    uint64_t connect_window;
+    bool tls;
+    bool udp; /* connections are UDP sockets, and the server has none for each */
+};
+
+#endif
