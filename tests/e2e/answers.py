@@ -2,9 +2,8 @@
 """Answers as a bad network or server gives them: split, coalesced, reordered, duplicated, dropped,
 late, unknown, malformed; connections reset and closed. Counts are compared with the server's own."""
 
-import math
-
 from faults import *
+from ranks import *
 
 
 def run_against(faults, *options):
@@ -77,7 +76,7 @@ def test_known_delay_shows_in_the_tail():
     p99 = r.json["latency_ns"]["service"]["p99"]
     check(p99 >= 149e6, f"p99 with 2 % delayed 150 ms: {p99}")
     rtt_us = sorted(int(row["rtt_us"]) for row in r.rows() if row["type"] == "A")
-    in_rows = 1000 * rtt_us[math.ceil(0.99 * len(rtt_us)) - 1]
+    in_rows = 1000 * at_rank(rtt_us, 0.99)
     check_between(p99, in_rows * 0.998, in_rows * 1.002 + 1000, "p99 of the rows")
     with stall_may_spoil():
         check(p99 < (1e9 if SANITIZED else 290e6), f"p99 with 2 % delayed 150 ms: {p99}")

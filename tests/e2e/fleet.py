@@ -2,14 +2,8 @@
 """A fleet of hosts, each with its own sshd, kernel settings and addresses (tests/fleet/testbed.sh), driven by
 fleet/run.yml. fleet_lost.py covers hosts lost at other moments."""
 
-from fractions import Fraction
-
+from ranks import *
 from testbed import *
-
-
-def percentile(values, q):
-    """Of sorted values, by rank ceil(q * n)."""
-    return values[-(-len(values) * q.numerator // q.denominator) - 1]
 
 
 def run_of_four(testbed, before):
@@ -59,9 +53,8 @@ def test_four_hosts_are_one_run():
     response.sort()
     merged = whole["latency_ns"]["response"]
     check_equal(merged["count"], len(response), "answers")
-    for name, q in (("p50", Fraction(50, 100)), ("p90", Fraction(90, 100)), ("p99", Fraction(99, 100)),
-                    ("p999", Fraction(999, 1000))):
-        want = percentile(response, q)
+    for name, q in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p999", 0.999)):
+        want = at_rank(response, q)
         check_between(merged[name], want * 0.999, want * 1.001, f"{name} beside the rows'")
     of_each = [r.result(f"c{i}")["latency_ns"]["response"] for i in range(1, 5)]  # one figure may agree by chance
     check(any(not 0.999 < of_one[name] / merged[name] < 1.001 for of_one in of_each for name in ("p50", "p90", "p99")),

@@ -4,13 +4,13 @@ is in the rows; read by HdrHistogram's own library, its percentiles match the ro
 
 import base64
 import collections
-import math
 import re
 import statistics
 import struct
 import zlib
 
 from harness import *
+from ranks import *
 
 
 def bucket_of(value_ns):
@@ -119,7 +119,7 @@ def totals_by_java(path, tag=None):
 def totals_of_rows(rows, value_us):
     values = sorted(round(value_us(row) * 1000) for row in rows)
     return {"count": len(values),
-            **{name: values[math.ceil(round(q * len(values), 6)) - 1] for name, q in RANKS.items()}}
+            **{name: at_rank(values, q) for name, q in RANKS.items()}}
 
 
 def unlike(got, known):

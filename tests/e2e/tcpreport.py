@@ -6,9 +6,10 @@ import functools
 import statistics
 
 from faults import *
+from ranks import *
 from reports import *
 
-RANKS = {"p50": (1, 2), "p90": (9, 10), "p95": (19, 20), "p99": (99, 100), "p999": (999, 1000)}
+RANKS = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 
 
 @functools.cache
@@ -31,7 +32,7 @@ def figures_of_rows(*paths):
             values += [round(float(row["response_us"]) * 1000) for row in csv.DictReader(f)
                        if row["type"] == "A"]
     values.sort()
-    figures = {name: values[(len(values) * num + den - 1) // den - 1] for name, (num, den) in RANKS.items()}
+    figures = {name: at_rank(values, q) for name, q in RANKS.items()}
     return {"count": len(values), "min": values[0], "max": values[-1], "mean": statistics.fmean(values),
             "stddev": statistics.stdev(values), **figures}
 

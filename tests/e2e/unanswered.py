@@ -9,6 +9,7 @@ import urllib.request
 
 from faults import *
 from harness import *
+from ranks import *
 
 JAR = "/usr/share/java/hdrhistogram.jar"
 BEYOND_NS = 4398046511103  # where HdrHistogram's files count them
@@ -24,11 +25,6 @@ def hdrh():
         skip("hdrhistogram of PyPI is missing (scripts/install-deps.sh test)")
 
 
-def at_rank(values, n, percent):
-    rank = math.ceil(n * percent / 100)
-    return values[rank - 1] if rank <= len(values) else math.inf
-
-
 class Truth:
     """Of one metric: the values in ns, and the number of all samples."""
 
@@ -36,12 +32,12 @@ class Truth:
         self.values, self.n = sorted(values), n
 
     def percentile(self, name):
-        return at_rank(self.values, self.n, PERCENTILES[name])
+        return at_rank(self.values, PERCENTILES[name] / 100, self.n)
 
     def check(self, what, got, neighbours=0):
         """{percentile: ns or inf}.  Some readers are off by a rank."""
         for name, value in got.items():
-            near = [at_rank(self.values, self.n + d, PERCENTILES[name]) for d in range(-neighbours, neighbours + 1)]
+            near = [at_rank(self.values, PERCENTILES[name] / 100, self.n + d) for d in range(-neighbours, neighbours + 1)]
             check(any(value == right or abs(value - right) <= right / 500 for right in near),
                   f"{what}: {name} is {value}, expected {near}; {len(self.values)} of {self.n} have a value")
 
