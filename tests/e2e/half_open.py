@@ -59,6 +59,12 @@ def listen_overflows(pid):
     return int(dict(zip(names, values))["ListenOverflows"])
 
 
+def test_the_fault_server_ends_before_all_its_connections_came():
+    server = FaultServer("--accept-only", 2)
+    with socket.create_connection(("127.0.0.1", server.port)):
+        check_equal(server.stop()["queries"], 0, "queries, when asked to end")
+
+
 def test_server_counts_what_its_accept_queue_could_not_take():
     """The control: when it takes them in the end, the same connections all prove themselves."""
     with Namespace("a") as a, Namespace("b") as b:

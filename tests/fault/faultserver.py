@@ -293,6 +293,14 @@ HOSTILE = {"zero-lengths": Connection.say_zero_lengths, "huge-lengths": Connecti
            "wrong-ids": Connection.answer_with_wrong_id, "endless": Connection.answer_without_end}
 
 
+async def accept_some(options, faults, listener):
+    loop = asyncio.get_running_loop()
+    await asyncio.sleep(options.accept_after)
+    for _ in range(options.accept_only):
+        accepted, _ = await loop.sock_accept(listener)
+        await loop.connect_accepted_socket(lambda: Connection(faults), accepted)
+
+
 async def serve(options):
     faults, stop = Faults(options), asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -301,10 +309,7 @@ async def serve(options):
     listener.setblocking(False)
     print("listening", listener.getsockname()[1], flush=True)
     if options.accept_only:
-        await asyncio.sleep(options.accept_after)
-        for _ in range(options.accept_only):
-            accepted, _ = await loop.sock_accept(listener)
-            await loop.connect_accepted_socket(lambda: Connection(faults), accepted)
+        faults.accepting = asyncio.create_task(accept_some(options, faults, listener))  # asyncio keeps no reference
     else:
         await loop.create_server(lambda: Connection(faults), sock=listener, backlog=options.backlog)
     if options.stall_every:
