@@ -44,6 +44,9 @@ char *units_format_count(char *buffer, uint64_t count);
 /* The same; "unknown" for UINT64_MAX. */
 char *units_format_known(char *buffer, uint64_t count);
 
+/* Returns the noun for a count: `one` for 1, otherwise `many`. */
+const char *units_noun(uint64_t count, const char *one, const char *many);
+
 /* Binary multiples with three significant digits: "512 B", "1.50 KiB", "23.4 MiB". */
 char *units_format_bytes(char *buffer, uint64_t bytes);
 

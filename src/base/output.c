@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/reopen.h"
+#include "base/units.h"
 #include "base/writing.h"
 
 #include <errno.h>
@@ -285,7 +286,8 @@ static int log_failure(const struct output *o, int error)
     char lost[64] = "";
 
     if (o->backlog.n_lines_lost > 0)
-        snprintf(lost, sizeof lost, "; %" PRIu64 " lines are missing", o->backlog.n_lines_lost);
+        snprintf(lost, sizeof lost, "; %" PRIu64 " %s missing", o->backlog.n_lines_lost,
+                 units_noun(o->backlog.n_lines_lost, "line is", "lines are"));
     return log_error("--%s: could not write '%s': %s%s", o->option, o->name, text_of(error), lost);
 }
 

@@ -198,3 +198,8 @@ char *units_format_bytes(char *buffer, uint64_t bytes)
     format_three(buffer, value, names[i]);
     return buffer;
 }
+
+const char *units_noun(uint64_t count, const char *one, const char *many)
+{
+    return count == 1 ? one : many;
+}

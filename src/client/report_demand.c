@@ -79,14 +79,16 @@ static void print_keepalive(FILE *out, const struct client_result *r)
     const struct timeout_summary s = timeout_counts_summary(&r->timeouts);
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
 
-    fprintf(out, "Keepalive    %s answers with a timeout, %s without, %s malformed\n",
+    fprintf(out, "Keepalive    %s %s with a timeout, %s without, %s malformed\n",
             units_format_count(a, tally_get(&d->keepalives)),
+            units_noun(tally_get(&d->keepalives), "answer", "answers"),
             units_format_count(b, tally_get(&d->no_keepalive)),
             units_format_count(c, tally_get(&d->bad_keepalive)));
     if (s.n > 0)
-        fprintf(out, "             timeouts of %.1f s to %.1f s, most often %.1f s (%s answers)\n",
+        fprintf(out, "             timeouts of %.1f s to %.1f s, most often %.1f s (%s %s)\n",
                 seconds(s.min), seconds(s.max), seconds(s.most_common),
-                units_format_count(a, s.n_most_common));
+                units_format_count(a, s.n_most_common),
+                units_noun(s.n_most_common, "answer", "answers"));
 }
 
 void report_demand_text(FILE *out, const struct report_about *about, const struct client_result *r)
@@ -97,17 +99,19 @@ void report_demand_text(FILE *out, const struct report_about *about, const struc
 
     if (!about->config->on_demand)
         return;
-    fprintf(out, "On demand    %s of %s clients connected, %.4g queries per connection\n",
+    fprintf(out, "On demand    %s of %s %s connected, %.4g queries per connection\n",
             units_format_count(a, r->connections_requested),
             units_format_count(b, about->config->n_connections),
+            units_noun(about->config->n_connections, "client", "clients"),
             ratio(tally_get(&d->carried), n_ended));
-    fprintf(
-        out,
-        "             connection reuse ratio %.4g; %s queries (%.4g %%) waited for a connection,"
-        " %s failed with it\n",
-        reuse_ratio(tally_get(&d->opened), n_sent), units_format_count(b, tally_get(&d->waited)),
-        100 * ratio(tally_get(&d->waited), n_sent),
-        units_format_count(c, sum_unconnected(&r->tally)));
+    fprintf(out,
+            "             connection reuse ratio %.4g; %s %s (%.4g %%) waited for a connection,"
+            " %s failed with it\n",
+            reuse_ratio(tally_get(&d->opened), n_sent),
+            units_format_count(b, tally_get(&d->waited)),
+            units_noun(tally_get(&d->waited), "query", "queries"),
+            100 * ratio(tally_get(&d->waited), n_sent),
+            units_format_count(c, sum_unconnected(&r->tally)));
     print_classes(out, d);
     if (about->config->keepalive)
         print_keepalive(out, r);

@@ -136,14 +136,15 @@ static void print_bound(FILE *out, const struct client_find *f)
 
     client_find_bound(f, &e);
     if (e.overflows > 0)
-        fprintf(out, "             the accept queue overflowed %s times",
-                units_format_count(a, e.overflows));
+        fprintf(out, "             the accept queue overflowed %s %s",
+                units_format_count(a, e.overflows), units_noun(e.overflows, "time", "times"));
     else if (e.syn_retransmits > 0)
-        fprintf(out, "             %s SYNs were retransmitted",
-                units_format_count(b, e.syn_retransmits));
+        fprintf(out, "             %s %s retransmitted", units_format_count(b, e.syn_retransmits),
+                units_noun(e.syn_retransmits, "SYN was", "SYNs were"));
     else if (e.n_not_opened > 0)
-        fprintf(out, "             %s connections could not be opened here: ports, files or memory",
-                units_format_count(c, e.n_not_opened));
+        fprintf(out, "             %s %s could not be opened here: ports, files or memory",
+                units_format_count(c, e.n_not_opened),
+                units_noun(e.n_not_opened, "connection", "connections"));
     else
         return;
     fprintf(out, " in the bad and void trials at that load\n");
@@ -233,8 +234,8 @@ void report_search_text(FILE *out, const struct client_find *find)
     print_level(out, find);
     print_handshakes(out, find);
     print_confirmation(out, find);
-    fprintf(out, "             %zu trials in %.0f s, %zu void\n\n", find->search.n,
-            (double)find->elapsed_ns / 1e9, n_void);
+    fprintf(out, "             %zu %s in %.0f s, %zu void\n\n", find->search.n,
+            units_noun(find->search.n, "trial", "trials"), (double)find->elapsed_ns / 1e9, n_void);
     fprintf(out, "  %-8s %20s %8s %10s %10s %10s\n", "trial", "load", "length", "p50", "p99",
             "lost");
     for (size_t i = 0; i < find->search.n; i++)

@@ -61,6 +61,21 @@ static void print_losses(FILE *out, const struct losses *l)
                 units_format_duration(median, hist_percentile(&l->idle, 1, 2)));
 }
 
+static void print_retransmits(FILE *out, const struct tally *t)
+{
+    const uint64_t n = tally_get(&t->connections.retransmits);
+    const uint64_t n_on = tally_get(&t->connections.with_retransmits);
+    const uint64_t n_syns = tally_get(&t->connections.syn_retransmits);
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
+
+    if (n > 0)
+        fprintf(out, "             %s %s on %s %s, including %s %s; %s spurious\n",
+                units_format_count(a, n), units_noun(n, "retransmit", "retransmits"),
+                units_format_count(b, n_on), units_noun(n_on, "connection", "connections"),
+                units_format_count(c, n_syns), units_noun(n_syns, "SYN", "SYNs"),
+                count_text(d, &t->connections.needless_retransmits));
+}
+
 static void print_connections(FILE *out, const struct report_about *about,
                               const struct client_result *r)
 {
@@ -93,13 +108,7 @@ static void print_connections(FILE *out, const struct report_about *about,
                                           tally_get(&r->tally.connections.attempted)));
     print_losses(out, &r->losses);
     print_churn(out, about, r);
-    if (tally_get(&r->tally.connections.retransmits) > 0)
-        fprintf(out,
-                "             %s retransmits on %s connections, including %s SYNs; %s spurious\n",
-                count_text(a, &r->tally.connections.retransmits),
-                count_text(b, &r->tally.connections.with_retransmits),
-                count_text(c, &r->tally.connections.syn_retransmits),
-                count_text(d, &r->tally.connections.needless_retransmits));
+    print_retransmits(out, &r->tally);
 }
 
 /* Share of the scheduled queries, rounded down: 100 % means all of them. */
@@ -111,6 +120,7 @@ static double success_percent(const struct tally_queries *q)
 static void print_queries(FILE *out, const struct client_result *r)
 {
     const struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
+    const uint64_t n_timed_out = tally_get(&r->tally.connections.with_timeouts);
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
 
     fprintf(out, "Queries      %s scheduled, %s sent, %s answered", count_text(a, &q->scheduled),
@@ -121,9 +131,10 @@ static void print_queries(FILE *out, const struct client_result *r)
     fprintf(out, "             %s timed out, %s failed, %s cancelled, %s unsent\n",
             count_text(a, &q->timeout), count_text(b, &q->error), count_text(c, &q->cancelled),
             count_text(d, &q->unsent));
-    if (tally_get(&r->tally.connections.with_timeouts) > 0)
-        fprintf(out, "             all timeouts are on %s connections, %s deaf at the end\n",
-                count_text(a, &r->tally.connections.with_timeouts),
+    if (n_timed_out > 0)
+        fprintf(out, "             all timeouts are on %s %s, %s deaf at the end\n",
+                units_format_count(a, n_timed_out),
+                units_noun(n_timed_out, "connection", "connections"),
                 units_format_count(b, r->connections_deaf));
     if (tally_get(&q->blocked) + tally_get(&q->rerouted) > 0)
         fprintf(out, "             %s waited for a free id, %s moved to another connection\n",
@@ -210,7 +221,8 @@ static void print_messages(FILE *out, const struct client_result *r)
     fprintf(out, "             %s lost, %s duplicate, %s damaged", count_text(a, &p->lost),
             count_text(b, &p->duplicate), count_text(c, &p->damaged));
     if (tally_get(&p->unfinished) > 0)
-        fprintf(out, "; %s connections not read to the end", count_text(a, &p->unfinished));
+        fprintf(out, "; %s %s not read to the end", count_text(a, &p->unfinished),
+                units_noun(tally_get(&p->unfinished), "connection", "connections"));
     fputc('\n', out);
     print_clock(out, r);
 }

@@ -8,10 +8,11 @@
 static void print_counts(FILE *out, const struct client_config *config,
                          const struct client_result *r)
 {
+    const uint64_t n = r->metrics[CLIENT_OPEN_LAG].count;
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
 
-    fprintf(out, "\nArrivals     %s connections at %s/s (%s), %s held back by --connect-window\n\n",
-            units_format_count(a, r->metrics[CLIENT_OPEN_LAG].count),
+    fprintf(out, "\nArrivals     %s %s at %s/s (%s), %s held back by --connect-window\n\n",
+            units_format_count(a, n), units_noun(n, "connection", "connections"),
             units_format_count(b, (uint64_t)(config->connect_rate_per_s + 0.5)),
             config->connect_arrival == CLIENT_CONNECT_POISSON ? "Poisson" : "constant",
             units_format_count(c, tally_get(&r->tally.connections.held)));

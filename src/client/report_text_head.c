@@ -33,7 +33,8 @@ static void print_load(FILE *out, const struct report_about *about, const struct
     else if (!config->listens)
         fputs(", no queries", out);
     if (config->n_classes > 0)
-        fprintf(out, " (%" PRIu32 " classes)", config->n_classes);
+        fprintf(out, " (%" PRIu32 " %s)", config->n_classes,
+                units_noun(config->n_classes, "class", "classes"));
     else if (config->loop == CLIENT_LOOP_OPEN && about->rate_qps > 0)
         fprintf(out, " (%s, %s)", arrivals[config->arrival], selects[config->select]);
     if (config->duration_ns != PACER_NEVER)
@@ -44,20 +45,20 @@ void report_text_head(FILE *out, const struct report_about *about, const struct 
 {
     static const char *const paces[] = {"auto", "sleep", "hybrid", "spin"};
     const struct query *query = &about->config->query;
+    const uint64_t n =
+        about->config->on_demand ? about->config->n_connections : r->connections_requested;
     char text[UNITS_TEXT_BYTES];
 
     fprintf(out, "tcpclient %s: %s", about->version,
             about->config->listens ? "listen" : query->protocol->name);
     if (query->n_queries > 1)
         fprintf(out, ", %s questions,", units_format_count(text, query->n_queries));
-    fprintf(out, "%s to %s, %s connections%s",
+    fprintf(out, "%s to %s, %s %s%s",
             client_config_is_all_tls(about->config) ? " over TLS"
             : about->config->tls != NULL            ? ", in part over TLS,"
             : about->config->socket.datagrams       ? " over UDP"
                                                     : "",
-            about->target,
-            units_format_count(text, about->config->on_demand ? about->config->n_connections
-                                                              : r->connections_requested),
+            about->target, units_format_count(text, n), units_noun(n, "connection", "connections"),
             about->config->population.n > 0 ? " at most, on a schedule" : "");
     print_load(out, about, r);
     fprintf(out,

@@ -29,6 +29,7 @@ void report_text_host(FILE *out, const struct client_result *r)
     uint64_t connected = tally_get(&r->tally.connections.connected);
     uint64_t overflows = host_counters_delta(after->listen_overflows, before->listen_overflows);
     uint64_t retransmits = host_counters_delta(after->retransmits, r->host_loaded.retransmits);
+    const uint64_t n_switches = after->involuntary_switches - before->involuntary_switches;
     char a[UNITS_TEXT_BYTES];
 
     fprintf(out, "\nHost         %.2f s user, %.2f s system",
@@ -46,35 +47,40 @@ void report_text_host(FILE *out, const struct client_result *r)
                 units_format_bytes(a, (after->slab_bytes - before->slab_bytes) / connected));
     fputs("\n             ", out);
     if (r->loaded && retransmits != HOST_COUNTERS_UNKNOWN)
-        fprintf(out, "%s retransmits under load, ", units_format_count(a, retransmits));
+        fprintf(out, "%s %s under load, ", units_format_count(a, retransmits),
+                units_noun(retransmits, "retransmit", "retransmits"));
     if (overflows != HOST_COUNTERS_UNKNOWN)
-        fprintf(out, "%s listen overflows, ", units_format_count(a, overflows));
-    fprintf(out, "%s involuntary switches\n",
-            units_format_count(a, after->involuntary_switches - before->involuntary_switches));
+        fprintf(out, "%s listen %s, ", units_format_count(a, overflows),
+                units_noun(overflows, "overflow", "overflows"));
+    fprintf(out, "%s involuntary %s\n", units_format_count(a, n_switches),
+            units_noun(n_switches, "switch", "switches"));
 }
 
 void report_text_network(FILE *out, const struct client_result *r)
 {
     const struct netdev_counters *before = &r->net_loaded, *after = &r->net_after;
+    const uint64_t n_in = after->rx_packets - before->rx_packets;
+    const uint64_t n_out = after->tx_packets - before->tx_packets;
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
 
     if (!r->has_interface || !r->loaded)
         return;
-    fprintf(out, "Network      %s under load: in %s packets, %s; out %s packets, %s\n",
-            r->interface, units_format_count(a, after->rx_packets - before->rx_packets),
-            units_format_bytes(b, after->rx_bytes - before->rx_bytes),
-            units_format_count(c, after->tx_packets - before->tx_packets),
+    fprintf(out, "Network      %s under load: in %s %s, %s; out %s %s, %s\n", r->interface,
+            units_format_count(a, n_in), units_noun(n_in, "packet", "packets"),
+            units_format_bytes(b, after->rx_bytes - before->rx_bytes), units_format_count(c, n_out),
+            units_noun(n_out, "packet", "packets"),
             units_format_bytes(d, after->tx_bytes - before->tx_bytes));
 }
 
 void report_text_output(FILE *out, const struct client_result *r)
 {
+    const uint64_t n_written = r->rows.written[0] + r->rows.written[1];
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
 
     if (!r->has_rows)
         return;
-    fprintf(out, "Raw output   %s rows written, %s missing",
-            units_format_count(a, r->rows.written[0] + r->rows.written[1]),
+    fprintf(out, "Raw output   %s %s written, %s missing", units_format_count(a, n_written),
+            units_noun(n_written, "row", "rows"),
             units_format_count(b, r->rows.dropped[0] + r->rows.dropped[1]));
     if (r->rows.left_out[0] > 0)
         fprintf(out, ", %s not sampled",

@@ -34,8 +34,8 @@ static void print_tls(FILE *out, const struct client_result *r)
     const uint64_t resumed = tally_get(&r->tally.connections.resumed);
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
 
-    fprintf(out, "TLS          %s handshakes, %s resumed (%.4g %%)", units_format_count(a, secured),
-            units_format_count(b, resumed),
+    fprintf(out, "TLS          %s %s, %s resumed (%.4g %%)", units_format_count(a, secured),
+            units_noun(secured, "handshake", "handshakes"), units_format_count(b, resumed),
             secured == 0 ? 0 : 100.0 * (double)resumed / (double)secured);
     if (r->tls_version != NULL)
         fprintf(out, "; %s, %s", r->tls_version, r->tls_cipher);
@@ -45,20 +45,21 @@ static void print_tls(FILE *out, const struct client_result *r)
 static void print_proxy(FILE *out, const struct report_about *about, const struct client_result *r)
 {
     const struct client_config *config = about->config;
+    const uint64_t n = tally_get(&r->tally.headers);
     char count[UNITS_TEXT_BYTES], first[IDENTITY_TEXT_BYTES], last[IDENTITY_TEXT_BYTES];
 
-    fprintf(out, "PROXY        %s %s headers sent, clients %s to %s\n",
-            units_format_count(count, tally_get(&r->tally.headers)), version_of(config),
-            identity_text(first, config, 0),
+    fprintf(out, "PROXY        %s %s %s sent, clients %s to %s\n", units_format_count(count, n),
+            version_of(config), units_noun(n, "header", "headers"), identity_text(first, config, 0),
             identity_text(last, config, config->n_connections - 1));
 }
 
 static void print_udp(FILE *out, const struct report_about *about, const struct client_result *r)
 {
+    const uint64_t n = tally_get(&r->tally.datagrams.malformed);
     char text[UNITS_TEXT_BYTES];
 
-    fprintf(out, "UDP          %s datagrams malformed",
-            units_format_count(text, tally_get(&r->tally.datagrams.malformed)));
+    fprintf(out, "UDP          %s %s malformed", units_format_count(text, n),
+            units_noun(n, "datagram", "datagrams"));
     fprintf(out, ", %s dropped by this host\n",
             about->config->knows_drops
                 ? units_format_count(text, tally_get(&r->tally.datagrams.dropped))

@@ -33,12 +33,14 @@ enum { ALL_RINGS_ROWS = 1 << 21, FEWEST_RING_ROWS = 1 << 14 };
 int client_session_print_plan(struct client_session *s)
 {
     const struct preflight *p = &s->plan.preflight;
+    const struct client_config *config = &s->plan.config;
     char title[2 * SOCK_TEXT_BYTES + 2 * UNITS_TEXT_BYTES], count[UNITS_TEXT_BYTES];
     struct json j;
 
-    snprintf(title, sizeof title, "%s connections to %s from %" PRIu32 " threads",
-             units_format_count(count, s->plan.config.n_connections), s->plan.target,
-             s->plan.config.n_workers);
+    snprintf(title, sizeof title, "%s %s to %s from %" PRIu32 " %s",
+             units_format_count(count, config->n_connections),
+             units_noun(config->n_connections, "connection", "connections"), s->plan.target,
+             config->n_workers, units_noun(config->n_workers, "thread", "threads"));
     if (client_outputs_open_json(&s->outputs, &s->opts) != 0)
         return CLIENT_EXIT_USAGE;
     if (s->outputs.json.stream == NULL) {

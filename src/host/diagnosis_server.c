@@ -122,6 +122,7 @@ void diagnosis_server_refused(struct diagnosis *d, const struct diagnosis_input 
 {
     const uint64_t n_itself = diagnosis_line_count(in, REASON_SELF);
     const uint64_t n = diagnosis_line_count(in, REASON_REFUSED) + n_itself;
+    const uint64_t n_attempted = tally_get(&in->tally->connections.attempted);
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
     struct diagnosis_line *line;
 
@@ -129,20 +130,20 @@ void diagnosis_server_refused(struct diagnosis *d, const struct diagnosis_input 
         return;
     line = diagnosis_line_add(d, "nobody listens", n);
     if (n_itself == 0 && in->over_udp)
-        diagnosis_line_say(
-            line->evidence, "%s of %s sockets got 'port unreachable' (ICMP): nothing listens on %s",
-            units_format_count(a, n),
-            units_format_count(b, tally_get(&in->tally->connections.attempted)), in->target);
-    else if (n_itself == 0)
-        diagnosis_line_say(line->evidence, "%s of %s connects refused: nothing listens on %s",
-                           units_format_count(a, n),
-                           units_format_count(b, tally_get(&in->tally->connections.attempted)),
-                           in->target);
-    else
         diagnosis_line_say(line->evidence,
-                           "%s connects refused, %s connected to themselves: nothing listens on %s",
-                           units_format_count(a, n - n_itself), units_format_count(b, n_itself),
-                           in->target);
+                           "%s of %s %s got 'port unreachable' (ICMP): nothing listens on %s",
+                           units_format_count(a, n), units_format_count(b, n_attempted),
+                           units_noun(n_attempted, "socket", "sockets"), in->target);
+    else if (n_itself == 0)
+        diagnosis_line_say(line->evidence, "%s of %s %s refused: nothing listens on %s",
+                           units_format_count(a, n), units_format_count(b, n_attempted),
+                           units_noun(n_attempted, "connect", "connects"), in->target);
+    else
+        diagnosis_line_say(
+            line->evidence, "%s %s refused, %s connected to %s: nothing listens on %s",
+            units_format_count(a, n - n_itself), units_noun(n - n_itself, "connect", "connects"),
+            units_format_count(b, n_itself), units_noun(n_itself, "itself", "themselves"),
+            in->target);
     diagnosis_line_say(line->remedy, "start the server, or check the port (-p)");
 }
 
@@ -217,17 +218,19 @@ void diagnosis_server_ended(struct diagnosis *d, const struct diagnosis_input *i
 void diagnosis_server_deaf(struct diagnosis *d, const struct diagnosis_input *in)
 {
     const struct tally *t = in->tally;
+    const uint64_t n_with_timeouts = tally_get(&t->connections.with_timeouts);
     struct diagnosis_line *line;
 
     if (in->deaf == 0)
         return;
     line = diagnosis_line_add(d, "connections gone deaf", in->deaf);
     diagnosis_line_say(line->evidence,
-                       "all %" PRIu64 " timeouts are on %" PRIu64 " connections; %" PRIu64
-                       " did not answer their last queries",
+                       "all %" PRIu64 " timeouts are on %" PRIu64 " %s; %" PRIu64
+                       " did not answer the last queries",
                        tally_get(&t->queries[TALLY_WARMUP].timeout) +
                            tally_get(&t->queries[TALLY_MEASURED].timeout),
-                       tally_get(&t->connections.with_timeouts), in->deaf);
+                       n_with_timeouts, units_noun(n_with_timeouts, "connection", "connections"),
+                       in->deaf);
     diagnosis_line_say(line->remedy, "%s",
                        in->deaf >= in->live
                            ? "the server hangs, or the network path is broken"

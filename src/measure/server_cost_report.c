@@ -69,11 +69,13 @@ static void print_listen_queue(FILE *out, const struct server_cost *c)
     char longest[UNITS_TEXT_BYTES], backlog[UNITS_TEXT_BYTES], overflows[UNITS_TEXT_BYTES],
         drops[UNITS_TEXT_BYTES];
 
-    fprintf(out, "             listen queue: longest seen %s of %s, %s overflows, %s drops\n",
+    fprintf(out, "             listen queue: longest seen %s of %s, %s %s, %s %s\n",
             units_format_known(longest, c->listen_queue),
             units_format_known(backlog, c->listen_backlog),
             units_format_known(overflows, c->listen_overflows),
-            units_format_known(drops, c->listen_drops));
+            units_noun(c->listen_overflows, "overflow", "overflows"),
+            units_format_known(drops, c->listen_drops),
+            units_noun(c->listen_drops, "drop", "drops"));
 }
 
 void server_cost_report_text(FILE *out, const struct server_cost *c)

@@ -170,6 +170,15 @@ static void explain_delay(char *text, size_t n_bytes, const struct verdict_input
                  in->steal_percent);
 }
 
+static void print_count(char *text, size_t n_bytes, uint64_t count, const char *one,
+                        const char *many)
+{
+    char number[UNITS_TEXT_BYTES];
+
+    snprintf(text, n_bytes, "%s %s", units_format_count(number, count),
+             units_noun(count, one, many));
+}
+
 /* The figure that precedes the meaning. */
 static void print_figure(char *text, size_t n_bytes, const struct verdict_input *in,
                          enum verdict_reason reason)
@@ -185,25 +194,26 @@ static void print_figure(char *text, size_t n_bytes, const struct verdict_input 
                  units_format_count(a, in->in_flight_early),
                  units_format_count(b, in->in_flight_late));
     else if (reason == VERDICT_OUTPUT_LOST && in->rows_dropped > 0)
-        snprintf(text, n_bytes, "%s rows", units_format_count(a, in->rows_dropped));
+        print_count(text, n_bytes, in->rows_dropped, "row", "rows");
     else if (reason == VERDICT_MEMORY_PRESSURE)
-        snprintf(text, n_bytes, "%s times", units_format_count(a, in->tcp_memory_pressures));
+        print_count(text, n_bytes, in->tcp_memory_pressures, "time", "times");
     else if (reason == VERDICT_DATAGRAMS_DROPPED)
-        snprintf(text, n_bytes, "%s datagrams", units_format_count(a, in->datagrams_dropped));
+        print_count(text, n_bytes, in->datagrams_dropped, "datagram", "datagrams");
     else if (reason == VERDICT_CONNECTIONS_SHORT)
         snprintf(text, n_bytes, "%s of %s live", units_format_count(a, in->connections_live),
                  units_format_count(b, in->connections_wanted));
     else if (reason == VERDICT_UNSENT)
-        snprintf(text, n_bytes, "%s of %s queries", units_format_count(a, in->unsent),
-                 units_format_count(b, in->scheduled));
+        snprintf(text, n_bytes, "%s of %s %s", units_format_count(a, in->unsent),
+                 units_format_count(b, in->scheduled),
+                 units_noun(in->scheduled, "query", "queries"));
     else if (reason == VERDICT_CHURN_PLATEAU)
-        snprintf(text, n_bytes, "%s connections", units_format_count(a, in->out_of_ports));
+        print_count(text, n_bytes, in->out_of_ports, "connection", "connections");
     else if (reason == VERDICT_PUSH_LOST)
-        snprintf(text, n_bytes, "%s messages", units_format_count(a, in->messages_missing));
+        print_count(text, n_bytes, in->messages_missing, "message", "messages");
     else if (reason == VERDICT_CUT_SHORT)
-        snprintf(text, n_bytes, "%s queries", units_format_count(a, in->cancelled));
+        print_count(text, n_bytes, in->cancelled, "query", "queries");
     else if (reason == VERDICT_CLOCKS_DISAGREE)
-        snprintf(text, n_bytes, "%s messages", units_format_count(a, in->negative_latencies));
+        print_count(text, n_bytes, in->negative_latencies, "message", "messages");
 }
 
 const char *verdict_explain(char *text, const struct verdict_input *in, enum verdict_reason reason)

@@ -40,34 +40,41 @@ void server_report_text(FILE *out, const struct server_result *r)
     uint64_t overflows = host_counters_delta(r->now.listen_overflows, r->before.listen_overflows);
     uint64_t pressures = host_counters_memory_pressures(&r->now, &r->before);
 
-    fprintf(out, "tcpserver %s on %s, %" PRIu32 " threads, %s\n", r->version, r->address,
-            r->n_workers, units_format_duration(a, r->elapsed_ns));
+    fprintf(out, "tcpserver %s on %s, %" PRIu32 " %s, %s\n", r->version, r->address, r->n_workers,
+            units_noun(r->n_workers, "thread", "threads"), units_format_duration(a, r->elapsed_ns));
     fprintf(out, "Connections  %s accepted, %s active, %s at the peak, %s refused\n",
             count_text(a, &t->accepted), units_format_count(b, r->active),
             units_format_count(c, r->peak), count_text(d, &t->n_refused));
     put_refusals(out, t);
     if (r->has_headers)
-        fprintf(out, "PROXY        %s headers, %s without a client\n", count_text(a, &t->headers),
+        fprintf(out, "PROXY        %s %s, %s without a client\n", count_text(a, &t->headers),
+                units_noun(tally_get(&t->headers), "header", "headers"),
                 count_text(b, &t->headers_local));
     if (r->has_tls)
-        fprintf(out, "TLS          %s handshakes, %s resumed\n", count_text(a, &t->secured),
+        fprintf(out, "TLS          %s %s, %s resumed\n", count_text(a, &t->secured),
+                units_noun(tally_get(&t->secured), "handshake", "handshakes"),
                 count_text(b, &t->resumed));
     fprintf(out, "Bytes        %s received, %s sent\n", count_text(a, &t->bytes_received),
             count_text(b, &t->bytes_sent));
     if (r->pushes)
-        fprintf(out,
-                "Push         %s messages pushed, %s dropped because socket buffers were full\n",
-                count_text(a, &t->pushed), count_text(b, &t->push_dropped));
-    fprintf(out, "Pauses       accepting paused %s times, reading %s times (peer not reading)\n",
-            count_text(a, &t->accept_pauses), count_text(b, &t->back_pressure_pauses));
+        fprintf(out, "Push         %s %s pushed, %s dropped because socket buffers were full\n",
+                count_text(a, &t->pushed), units_noun(tally_get(&t->pushed), "message", "messages"),
+                count_text(b, &t->push_dropped));
+    fprintf(out, "Pauses       accepting paused %s %s, reading %s %s (peer not reading)\n",
+            count_text(a, &t->accept_pauses),
+            units_noun(tally_get(&t->accept_pauses), "time", "times"),
+            count_text(b, &t->back_pressure_pauses),
+            units_noun(tally_get(&t->back_pressure_pauses), "time", "times"));
     fprintf(out, "Host         %.2f s user, %.2f s system, %s resident at the peak",
             (double)(r->now.user_us - r->before.user_us) / 1e6,
             (double)(r->now.system_us - r->before.system_us) / 1e6,
             units_format_bytes(a, r->now.peak_rss_bytes));
     if (overflows != HOST_COUNTERS_UNKNOWN)
-        fprintf(out, ", %s listen overflows", units_format_count(a, overflows));
+        fprintf(out, ", %s listen %s", units_format_count(a, overflows),
+                units_noun(overflows, "overflow", "overflows"));
     if (pressures != HOST_COUNTERS_UNKNOWN && pressures > 0)
-        fprintf(out, ", TCP memory pressure %s times", units_format_count(a, pressures));
+        fprintf(out, ", TCP memory pressure %s %s", units_format_count(a, pressures),
+                units_noun(pressures, "time", "times"));
     fputc('\n', out);
     outcome_report_text(out, "Closed", t->closed, false);
 }

@@ -60,14 +60,18 @@ static bool is_open_ended(const struct server *s)
 
 static void name_plan(const struct server *s, char *title, size_t n_bytes)
 {
+    const char *threads = units_noun(s->plan.n_workers, "thread", "threads");
     char count[UNITS_TEXT_BYTES];
 
     if (s->opts.max_connections > 0)
-        snprintf(title, n_bytes, "%s connections accepted by %" PRIu32 " threads",
-                 units_format_count(count, s->opts.max_connections), s->plan.n_workers);
+        snprintf(title, n_bytes, "%s %s accepted by %" PRIu32 " %s",
+                 units_format_count(count, s->opts.max_connections),
+                 units_noun(s->opts.max_connections, "connection", "connections"),
+                 s->plan.n_workers, threads);
     else
-        snprintf(title, n_bytes, "room for %s connections: %" PRIu32 " threads%s",
-                 units_format_count(count, s->plan.room), s->plan.n_workers,
+        snprintf(title, n_bytes, "room for %s %s: %" PRIu32 " %s%s",
+                 units_format_count(count, s->plan.room),
+                 units_noun(s->plan.room, "connection", "connections"), s->plan.n_workers, threads,
                  is_open_ended(s) ? ", more when their fd tables are full" : "");
 }
 
@@ -186,16 +190,17 @@ static void warn_of_lacks(const struct server *s)
 
 static void announce(const struct server *s)
 {
+    const uint64_t room = s->opts.max_connections > 0 ? s->opts.max_connections : s->plan.room;
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
 
     if (s->opts.quiet)
         return;
     warn_of_lacks(s);
-    fprintf(log_stream(), "%s: listening on %s, %" PRIu32 " threads%s, room for %s connections\n",
+    fprintf(log_stream(), "%s: listening on %s, %" PRIu32 " %s%s, room for %s %s\n",
             program_invocation_short_name, s->address_text, s->plan.n_workers,
+            units_noun(s->plan.n_workers, "thread", "threads"),
             is_open_ended(s) ? " (more when their fd tables are full)" : "",
-            units_format_count(a, s->opts.max_connections > 0 ? s->opts.max_connections
-                                                              : s->plan.room));
+            units_format_count(a, room), units_noun(room, "connection", "connections"));
     if (s->opts.control != NULL)
         fprintf(log_stream(), "%s: control at %s\n", program_invocation_short_name,
                 s->opts.control);
@@ -218,9 +223,9 @@ static int close_connections(struct server *s)
         return 0;
     server_listing_put(&s->listing, &s->connections);
     if (s->listing.n_lost > 0)
-        failed = log_error("--connections-out: %" PRIu64
-                           " rows are missing: too many waited to be written",
-                           s->listing.n_lost);
+        failed =
+            log_error("--connections-out: %" PRIu64 " %s missing: too many waited to be written",
+                      s->listing.n_lost, units_noun(s->listing.n_lost, "row is", "rows are"));
     return output_close(&s->connections) != 0 ? -1 : failed;
 }
 

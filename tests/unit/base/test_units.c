@@ -208,6 +208,15 @@ static void counts_print_with_separators(void **state)
     assert_string_equal(units_format_known(text, UINT64_MAX), "unknown");
 }
 
+static void only_one_is_singular(void **state)
+{
+    (void)state;
+    assert_string_equal(units_noun(0, "query", "queries"), "queries");
+    assert_string_equal(units_noun(1, "query", "queries"), "query");
+    assert_string_equal(units_noun(2, "query", "queries"), "queries");
+    assert_string_equal(units_noun(UINT64_MAX, "query", "queries"), "queries"); /* unknown */
+}
+
 static void bytes_print_in_binary_multiples(void **state)
 {
     static const struct good good[] = {
@@ -232,6 +241,7 @@ int main(void)
         cmocka_unit_test(percentages_need_their_sign),
         cmocka_unit_test(durations_print_three_digits_in_the_unit_that_suits),
         cmocka_unit_test(counts_print_with_separators),
+        cmocka_unit_test(only_one_is_singular),
         cmocka_unit_test(bytes_print_in_binary_multiples),
     };
 

@@ -32,6 +32,30 @@ static void summary_has_every_figure_in_its_place(void **state)
     free(text);
 }
 
+static void one_of_a_kind_is_singular(void **state)
+{
+    struct made_up *m = *state;
+    struct tally *t = &m->result.tally;
+    char *text;
+
+    m->result.connections_requested = m->result.n_workers = 1;
+    tally_add(&t->connections.with_retransmits, 1);
+    tally_add(&t->connections.with_timeouts, 1);
+    tally_sub(&t->connections.retransmits, 179);
+    m->config.socket.datagrams = true;
+    tally_add(&t->datagrams.malformed, 1);
+    m->result.verdict.tcp_memory_pressures = 1;
+    m->result.doubts |= 1u << VERDICT_MEMORY_PRESSURE;
+    text = text_of(report_text, *state);
+    assert_has(text, "to 192.0.2.1:53, 1 connection, 100 q/s");
+    assert_has(text, "\n  1 thread, pacing");
+    assert_has(text, " 1 retransmit on 1 connection, including 0 SYNs;");
+    assert_has(text, " all timeouts are on 1 connection, 0 deaf at the end\n");
+    assert_has(text, "UDP          1 datagram malformed,");
+    assert_has(text, "memory-pressure: 1 time: ");
+    free(text);
+}
+
 static void json_has_every_figure_in_its_place(void **state)
 {
     char *text = text_of(report_json, *state);
@@ -121,6 +145,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(summary_has_every_figure_in_its_place),
+        TEST(one_of_a_kind_is_singular),
         TEST(json_has_every_figure_in_its_place),
         TEST(what_has_no_response_codes_has_no_figures_of_them),
         TEST(valid_run_has_no_reasons),
