@@ -6,9 +6,9 @@
 set -eu
 
 # "a|b": the first that the distribution has
-build="gcc libc6-dev cmake ninja-build pkgconf|pkg-config libevent-dev libssl-dev"
+build="gcc libc6-dev cmake ninja-build pkgconf|pkg-config libevent-dev libssl-dev zlib1g-dev libjson-c-dev"
 demo="gawk gnuplot-nox"
-tests="libcmocka-dev zlib1g-dev libjson-c-dev openssl python3 python3-pip python3-jsonschema tcpdump socat netcat-openbsd knot-dnsutils strace iproute2 nftables iptables unbound knot nsd bind9
+tests="libcmocka-dev openssl python3 python3-pip python3-jsonschema tcpdump socat netcat-openbsd knot-dnsutils strace iproute2 nftables iptables unbound knot nsd bind9
        haproxy nginx-light libnginx-mod-stream
        procps mandoc default-jre-headless libhdrhistogram-java curl prometheus chromium|chromium-browser
        lintian zsh systemd cron ansible-core python3-venv openssh-server openssh-client"

@@ -32,11 +32,11 @@ scratch=$(mktemp -d "${TMPDIR:-/var/tmp}/tcpscaler-packaging.XXXXXX")
 trap 'rm -rf --one-file-system "$scratch"' EXIT
 trap 'exit 130' INT TERM
 
-# make_chroot NAME SUITE [OPTION...]: a new Debian in $scratch/NAME, of the archive this host uses.
+# make_chroot NAME SUITE [OPTION...]: a new Debian in $scratch/NAME, or what $archive has.
 make_chroot() {
     name=$1 suite=$2
     shift 2
-    mmdebstrap --quiet --mode=root "$@" "$suite" "$scratch/$name" "${MIRROR:-http://deb.debian.org/debian}" ||
+    mmdebstrap --quiet --mode=root "$@" "$suite" "$scratch/$name" "${archive:-${MIRROR:-http://deb.debian.org/debian}}" ||
         die "no chroot of $suite: is its archive reachable?"
     online_in_chroot "$name" apt-get -qq update
 }
