@@ -4,9 +4,12 @@
 #define TCPSCALER_CLIENT_METRICS_H
 
 #include "client/result.h"
+#include "client/worker/config.h"
 #include "measure/openmetrics.h"
 
-/* Prints all metrics of a snapshot. */
-void client_metrics(struct openmetrics *m, const struct client_result *r);
+/* Prints all metrics of a snapshot.  Those of datagrams only with UDP, those of classes only with
+ * --class. */
+void client_metrics(struct openmetrics *m, const struct client_config *config,
+                    const struct client_result *r);
 
 #endif

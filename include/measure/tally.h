@@ -126,6 +126,12 @@ static inline void tally_count_query(struct tally_queries *q, size_t offset)
     tally_add((tally_count *)((char *)q + offset), 1);
 }
 
+/* Returns the count at an offset. */
+static inline uint64_t tally_query_count(const struct tally_queries *q, size_t offset)
+{
+    return tally_get((const tally_count *)((const char *)q + offset));
+}
+
 /* For gauges. */
 static inline void tally_sub(tally_count *gauge, uint64_t n)
 {

@@ -14,13 +14,13 @@
 
 /* --- showing the run --- */
 
-static enum control_status show_metrics(struct control_reply *reply,
+static enum control_status show_metrics(const struct client_control *c, struct control_reply *reply,
                                         const struct client_result *now)
 {
     struct openmetrics m;
 
     openmetrics_init(&m, reply->out, reply->accept);
-    client_metrics(&m, now);
+    client_metrics(&m, c->about->config, now);
     reply->content_type = openmetrics_content_type(&m);
     return CONTROL_OK;
 }
@@ -133,7 +133,7 @@ static enum control_status answer(const struct client_control *c, const struct c
     if (q->command == CONTROL_STATS)
         return show_stats(c, reply, now);
     if (q->command == CONTROL_METRICS)
-        return show_metrics(reply, now);
+        return show_metrics(c, reply, now);
     if (q->command == CONTROL_STOP)
         return stop(c, reply);
     if (now->state == CLIENT_RUN_CONNECTING)

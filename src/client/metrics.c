@@ -56,10 +56,57 @@ static void put_queries(struct openmetrics *m, const struct client_result *r)
                            r->tally.errors);
 }
 
-void client_metrics(struct openmetrics *m, const struct client_result *r)
+static void put_datagrams(struct openmetrics *m, const struct client_config *config,
+                          const struct client_result *r)
+{
+    put_count(m, "tcpclient_datagrams_malformed", "Datagrams received that are too short.",
+              &r->tally.datagrams.malformed);
+    openmetrics_counter(m, "tcpclient_datagrams_dropped",
+                        "Datagrams that this host dropped; counted when queries time out.",
+                        config->knows_drops ? tally_get(&r->tally.datagrams.dropped) : UINT64_MAX);
+}
+
+static void put_classes(struct openmetrics *m, const struct client_config *config,
+                        const struct client_result *r)
+{
+    static const struct {
+        const char *name, *help;
+        size_t offset;
+    } counts[] = {
+        {"tcpclient_class_queries_scheduled", "Measured queries of a class that became due.",
+         TALLY_OF(scheduled)},
+        {"tcpclient_class_queries_sent", "Measured queries of a class that were sent.",
+         TALLY_OF(sent)},
+        {"tcpclient_class_queries_answered", "Measured queries of a class that were answered.",
+         TALLY_OF(answered)},
+        {"tcpclient_class_queries_timeout", "Measured queries of a class that timed out.",
+         TALLY_OF(timeout)},
+        {"tcpclient_class_queries_error",
+         "Measured queries of a class whose connection ended first.", TALLY_OF(error)},
+    };
+
+    openmetrics_family(m, OPENMETRICS_GAUGE, "tcpclient_class_connections_live",
+                       "Connections of a class that are usable now.");
+    for (uint32_t k = 0; k < config->n_classes; k++)
+        openmetrics_u64(m, "class", config->classes[k].name, r->class_live[k]);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        openmetrics_family(m, OPENMETRICS_COUNTER, counts[i].name, counts[i].help);
+        for (uint32_t k = 0; k < config->n_classes; k++)
+            openmetrics_u64(
+                m, "class", config->classes[k].name,
+                tally_query_count(&r->class_tallies[k].queries[TALLY_MEASURED], counts[i].offset));
+    }
+}
+
+void client_metrics(struct openmetrics *m, const struct client_config *config,
+                    const struct client_result *r)
 {
     put_connections(m, r);
     put_queries(m, r);
+    if (config->socket.datagrams)
+        put_datagrams(m, config, r);
+    if (config->n_classes > 0)
+        put_classes(m, config, r);
     openmetrics_family(m, OPENMETRICS_GAUGE, "tcpclient_rate_asked",
                        "Queries per second requested now.");
     openmetrics_double(m, r->rate_now_qps);

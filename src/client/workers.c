@@ -207,13 +207,17 @@ void client_workers_collect(const struct client_workers *workers, struct client_
 static void print_connection(FILE *out, const struct client_worker *w, uint32_t slot,
                              uint64_t start_ns)
 {
+    const struct client_config *config = w->config;
+    const struct client_class *class = client_class_of_slot(
+        config->classes, config->n_classes, config->n_workers, w->worker.index, slot);
     const uint64_t connection = (uint64_t)w->first_conn + slot;
     struct srcplan_tuple identity;
 
-    if (w->config->proxy != PROXY_HEADER_NONE)
-        identity = identity_of(&w->config->identities, connection);
+    if (config->proxy != PROXY_HEADER_NONE)
+        identity = identity_of(&config->identities, connection);
     client_record_print(out, &w->figures.records[slot], connection, start_ns,
-                        w->config->proxy != PROXY_HEADER_NONE ? &identity : NULL);
+                        config->proxy != PROXY_HEADER_NONE ? &identity : NULL,
+                        class != NULL ? class->name : NULL);
 }
 
 void client_workers_print_connections(const struct client_workers *workers, FILE *out,

@@ -119,12 +119,19 @@ def test_percentiles_of_a_class_are_those_of_a_run_of_its_own():
 
 def test_threads_share_every_class():
     server = Server()
-    r = run_classes(server.port, "-t", 1, "--threads", 3, "--warmup", "200ms", connections=10,
+    out = temp_path("connections.csv")
+    r = run_classes(server.port, "-t", 1, "--threads", 3, "--warmup", "200ms", "--connections-out", out, connections=10,
                     classes=("name=few,share=10%,interval=50ms", "name=many,share=60%,rate=600", "name=rest,share=30%,rate=30"))
     classes = check_classes(r)
     check_equal([c["clients"] for c in classes.values()], [1, 6, 3], "clients")
     check_equal([c["connections"]["connected"] for c in classes.values()], [1, 6, 3], "connections")
     check_equal(classes["few"]["queries"]["scheduled"], 20, "queries of the only one of its class")
+    with open(out) as f:
+        rows = list(csv.DictReader(f))
+    for name, c in classes.items():
+        of_class = [int(row["queries"]) for row in rows if row["class"] == name]
+        sent = sum(c[kind]["sent"] for kind in ("queries", "warmup", "probes"))
+        check_equal((len(of_class), sum(of_class)), (c["clients"], sent), f"{name}: rows of connections, and their queries")
     check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
     check_between(classes["many"]["queries"]["scheduled"], 600 - 5 * 25, 600 + 5 * 25, "Poisson arrivals")
 

@@ -41,6 +41,11 @@ uint32_t client_class_first_slot(const struct client_class *class, uint32_t n_wo
 uint32_t client_class_n_slots(const struct client_class *class, uint32_t n_workers,
                               uint32_t worker);
 
+/* Returns the class of a worker's slot; NULL: there are no classes. */
+const struct client_class *client_class_of_slot(const struct client_class *classes,
+                                                uint32_t n_classes, uint32_t n_workers,
+                                                uint32_t worker, uint32_t slot);
+
 /* Returns the worker's place among those that share the connections of the class: they have those
  * of place 0, 1, ... in turn. */
 uint32_t client_class_place(const struct client_class *class, uint32_t n_workers, uint32_t worker);

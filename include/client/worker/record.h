@@ -35,11 +35,13 @@ struct client_record {
     "connection_id,source,source_port,connect_us,proven,queries,answers,bytes_sent,"               \
     "bytes_received,syn_retransmits,retransmits,min_rtt_us,ended,connections,"                     \
     "established_s,handshake_us,resumed,due_s,due_to_connected_us,due_to_secured_us,"              \
-    "due_to_answered_us,identity,identity_port,lost_s,back_s\n"
+    "due_to_answered_us,identity,identity_port,lost_s,back_s,class\n"
 
 /* Prints one row; fields that do not apply are empty.  established_s, due_s, lost_s and back_s
- * are relative to origin_ns.  identity: named by the PROXY header; NULL: there is none. */
+ * are relative to origin_ns.  identity: named by the PROXY header; NULL: there is none. class_name:
+ * likewise, of --class. */
 void client_record_print(FILE *out, const struct client_record *r, uint64_t connection_id,
-                         uint64_t origin_ns, const struct srcplan_tuple *identity);
+                         uint64_t origin_ns, const struct srcplan_tuple *identity,
+                         const char *class_name);
 
 #endif

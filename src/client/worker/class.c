@@ -4,6 +4,7 @@
 
 #include "workload/pacer.h"
 
+#include <stddef.h>
 #include <stdio.h>
 
 uint32_t client_class_first_slot(const struct client_class *class, uint32_t n_workers,
@@ -16,6 +17,16 @@ uint32_t client_class_n_slots(const struct client_class *class, uint32_t n_worke
 {
     return pacer_connections_of(class->n_before + class->n_connections, n_workers, worker) -
            pacer_connections_of(class->n_before, n_workers, worker);
+}
+
+const struct client_class *client_class_of_slot(const struct client_class *classes,
+                                                uint32_t n_classes, uint32_t n_workers,
+                                                uint32_t worker, uint32_t slot)
+{
+    for (uint32_t k = n_classes; k > 0; k--)
+        if (slot >= client_class_first_slot(&classes[k - 1], n_workers, worker))
+            return &classes[k - 1];
+    return NULL;
 }
 
 uint32_t client_class_place(const struct client_class *class, uint32_t n_workers, uint32_t worker)

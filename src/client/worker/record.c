@@ -54,7 +54,8 @@ static void print_tuple(FILE *out, const struct srcplan_tuple *tuple)
 }
 
 void client_record_print(FILE *out, const struct client_record *r, uint64_t connection_id,
-                         uint64_t origin_ns, const struct srcplan_tuple *identity)
+                         uint64_t origin_ns, const struct srcplan_tuple *identity,
+                         const char *class_name)
 {
     static const struct srcplan_tuple nobody = {.address.family = AF_UNSPEC};
 
@@ -78,5 +79,5 @@ void client_record_print(FILE *out, const struct client_record *r, uint64_t conn
     print_s(out, r->lost_ns, origin_ns);
     fputc(',', out);
     print_s(out, r->back_ns, origin_ns);
-    fputc('\n', out);
+    fprintf(out, ",%s\n", class_name != NULL ? class_name : "");
 }

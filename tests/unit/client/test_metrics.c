@@ -13,12 +13,14 @@
 
 #include <cmocka.h>
 
+static struct client_config config;
 static struct client_result result;
 static char *text;
 
 static int setup(void **state)
 {
     (void)state;
+    memset(&config, 0, sizeof config);
     memset(&result, 0, sizeof result);
     for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
         if (hist_init(&result.metrics[m]) != 0)
@@ -41,7 +43,7 @@ static void print(void)
     struct openmetrics m;
 
     openmetrics_init(&m, print_open(), "application/openmetrics-text;version=1.0.0");
-    client_metrics(&m, &result);
+    client_metrics(&m, &config, &result);
     text = print_close();
 }
 
@@ -132,11 +134,59 @@ static void unanswered_queries_are_in_the_count_but_not_in_the_sum(void **state)
     assert_non_null(strstr(text, "\n# EOF\n"));
 }
 
+static void datagrams_are_counted_over_udp_only(void **state)
+{
+    (void)state;
+    tally_add(&result.tally.datagrams.malformed, 1);
+    tally_add(&result.tally.datagrams.dropped, 2);
+    print();
+    assert_null(strstr(text, "datagrams"));
+    free(text);
+    config.socket.datagrams = config.knows_drops = true;
+    print();
+    assert_value("tcpclient_datagrams_malformed_total", 1);
+    assert_value("tcpclient_datagrams_dropped_total", 2);
+    free(text);
+    config.knows_drops = false;
+    print();
+    assert_value("tcpclient_datagrams_malformed_total", 1);
+    assert_null(strstr(text, "tcpclient_datagrams_dropped_total 2")); /* unknown */
+}
+
+static void each_class_has_its_counts(void **state)
+{
+    static const struct client_class classes[] = {{.name = "stub"}, {.name = "resolver"}};
+    struct tally_queries *q = &result.class_tallies[1].queries[TALLY_MEASURED];
+
+    (void)state;
+    print();
+    assert_null(strstr(text, "class"));
+    free(text);
+    config.classes = classes;
+    config.n_classes = 2;
+    result.class_live[0] = 6;
+    tally_add(&q->scheduled, 1);
+    tally_add(&q->sent, 2);
+    tally_add(&q->answered, 3);
+    tally_add(&q->timeout, 4);
+    tally_add(&q->error, 5);
+    print();
+    assert_has(text, "\ntcpclient_class_queries_scheduled_total{class=\"stub\"} 0\n"
+                     "tcpclient_class_queries_scheduled_total{class=\"resolver\"} 1\n");
+    assert_has(text, "tcpclient_class_queries_sent_total{class=\"resolver\"} 2\n");
+    assert_has(text, "tcpclient_class_queries_answered_total{class=\"resolver\"} 3\n");
+    assert_has(text, "tcpclient_class_queries_timeout_total{class=\"resolver\"} 4\n");
+    assert_has(text, "tcpclient_class_queries_error_total{class=\"resolver\"} 5\n");
+    assert_has(text, "tcpclient_class_connections_live{class=\"stub\"} 6\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(counts_have_their_names, setup, teardown),
         cmocka_unit_test_setup_teardown(gauges_have_their_names, setup, teardown),
+        cmocka_unit_test_setup_teardown(datagrams_are_counted_over_udp_only, setup, teardown),
+        cmocka_unit_test_setup_teardown(each_class_has_its_counts, setup, teardown),
         cmocka_unit_test_setup_teardown(unanswered_queries_are_in_the_count_but_not_in_the_sum,
                                         setup, teardown),
     };

@@ -35,6 +35,10 @@ static void check_workers(const struct client_class *classes, uint32_t n, uint32
 
         for (int k = 0; k < N_CLASSES; k++) {
             assert_int_equal(client_class_first_slot(&classes[k], n_workers, w), next);
+            for (uint32_t i = client_class_n_slots(&classes[k], n_workers, w); i > 0; i--)
+                assert_ptr_equal(
+                    client_class_of_slot(classes, N_CLASSES, n_workers, w, next + i - 1),
+                    &classes[k]);
             next += client_class_n_slots(&classes[k], n_workers, w);
         }
         assert_int_equal(next, pacer_connections_of(n, n_workers, w));
