@@ -210,14 +210,19 @@ static void print_connection(FILE *out, const struct client_worker *w, uint32_t 
     const struct client_config *config = w->config;
     const struct client_class *class = client_class_of_slot(
         config->classes, config->n_classes, config->n_workers, w->worker.index, slot);
-    const uint64_t connection = (uint64_t)w->first_conn + slot;
+    struct client_record_about about = {
+        .connection_id = (uint64_t)w->first_conn + slot,
+        .origin_ns = start_ns,
+        .class_name = class != NULL ? class->name : NULL,
+        .udp = config->socket.datagrams,
+    };
     struct srcplan_tuple identity;
 
-    if (config->proxy != PROXY_HEADER_NONE)
-        identity = identity_of(&config->identities, connection);
-    client_record_print(out, &w->figures.records[slot], connection, start_ns,
-                        config->proxy != PROXY_HEADER_NONE ? &identity : NULL,
-                        class != NULL ? class->name : NULL);
+    if (config->proxy != PROXY_HEADER_NONE) {
+        identity = identity_of(&config->identities, about.connection_id);
+        about.identity = &identity;
+    }
+    client_record_print(out, &w->figures.records[slot], &about);
 }
 
 void client_workers_print_connections(const struct client_workers *workers, FILE *out,

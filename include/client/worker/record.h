@@ -37,11 +37,17 @@ struct client_record {
     "established_s,handshake_us,resumed,due_s,due_to_connected_us,due_to_secured_us,"              \
     "due_to_answered_us,identity,identity_port,lost_s,back_s,class\n"
 
-/* Prints one row; fields that do not apply are empty.  established_s, due_s, lost_s and back_s
- * are relative to origin_ns.  identity: named by the PROXY header; NULL: there is none. class_name:
- * likewise, of --class. */
-void client_record_print(FILE *out, const struct client_record *r, uint64_t connection_id,
-                         uint64_t origin_ns, const struct srcplan_tuple *identity,
-                         const char *class_name);
+/* What a row says besides the record. */
+struct client_record_about {
+    uint64_t connection_id;
+    uint64_t origin_ns;                   /* the columns in seconds are relative to it */
+    const struct srcplan_tuple *identity; /* named by the PROXY header; NULL: there is none */
+    const char *class_name;               /* of --class; NULL: there is none */
+    bool udp;                             /* no TCP: no retransmits, no RTT */
+};
+
+/* Prints one row; fields that do not apply are empty. */
+void client_record_print(FILE *out, const struct client_record *r,
+                         const struct client_record_about *about);
 
 #endif

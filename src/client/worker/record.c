@@ -53,31 +53,38 @@ static void print_tuple(FILE *out, const struct srcplan_tuple *tuple)
     fprintf(out, "%s,%u", address, tuple->port);
 }
 
-void client_record_print(FILE *out, const struct client_record *r, uint64_t connection_id,
-                         uint64_t origin_ns, const struct srcplan_tuple *identity,
-                         const char *class_name)
+static void print_tcp(FILE *out, const struct client_record *r)
+{
+    fprintf(out, "%" PRIu32 ",%" PRIu32 ",%" PRIu32, r->syn_retransmits, r->retransmits,
+            r->min_rtt_us);
+}
+
+void client_record_print(FILE *out, const struct client_record *r,
+                         const struct client_record_about *about)
 {
     static const struct srcplan_tuple nobody = {.address.family = AF_UNSPEC};
 
-    fprintf(out, "%" PRIu64 ",", connection_id);
+    fprintf(out, "%" PRIu64 ",", about->connection_id);
     print_tuple(out, &r->source);
     fputc(',', out);
     print_us(out, r->connect_ns);
-    fprintf(out,
-            ",%d,%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32
-            ",%s/%s,%" PRIu32 ",",
-            r->proven, r->queries, r->answers, r->bytes_sent, r->bytes_received, r->syn_retransmits,
-            r->retransmits, r->min_rtt_us, outcome_phase_name((enum outcome_phase)r->ended_phase),
+    fprintf(out, ",%d,%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",", r->proven, r->queries,
+            r->answers, r->bytes_sent, r->bytes_received);
+    if (about->udp)
+        fputs(",,", out);
+    else
+        print_tcp(out, r);
+    fprintf(out, ",%s/%s,%" PRIu32 ",", outcome_phase_name((enum outcome_phase)r->ended_phase),
             outcome_reason_name((enum outcome_reason)r->ended_reason), r->connections);
-    print_s(out, r->established_ns, origin_ns);
+    print_s(out, r->established_ns, about->origin_ns);
     fputc(',', out);
     print_us(out, r->handshake_ns);
     fputs(r->handshake_ns == 0 ? ",," : r->resumed ? ",1," : ",0,", out);
-    print_arrival(out, r, origin_ns);
-    print_tuple(out, identity != NULL ? identity : &nobody);
+    print_arrival(out, r, about->origin_ns);
+    print_tuple(out, about->identity != NULL ? about->identity : &nobody);
     fputc(',', out);
-    print_s(out, r->lost_ns, origin_ns);
+    print_s(out, r->lost_ns, about->origin_ns);
     fputc(',', out);
-    print_s(out, r->back_ns, origin_ns);
-    fprintf(out, ",%s\n", class_name != NULL ? class_name : "");
+    print_s(out, r->back_ns, about->origin_ns);
+    fprintf(out, ",%s\n", about->class_name != NULL ? about->class_name : "");
 }

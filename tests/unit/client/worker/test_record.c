@@ -13,16 +13,19 @@
 
 #include <cmocka.h>
 
+static const struct client_record_about seventh = {.connection_id = 7, .origin_ns = 1000};
+
 /* Returns the row, to be freed by the caller. */
-static char *row_of(const struct client_record *r, const struct srcplan_tuple *identity)
+static char *row_of(const struct client_record *r, const struct client_record_about *about)
 {
-    client_record_print(print_open(), r, 7, 1000, identity, identity != NULL ? "stub" : NULL);
+    client_record_print(print_open(), r, about);
     return print_close();
 }
 
-static void assert_row(const struct client_record *r, const char *wanted)
+static void assert_row(const struct client_record *r, const struct client_record_about *about,
+                       const char *wanted)
 {
-    char *text = row_of(r, NULL);
+    char *text = row_of(r, about);
 
     assert_string_equal(text, wanted);
     free(text);
@@ -63,7 +66,7 @@ static void row_has_every_figure(void **state)
     };
 
     (void)state;
-    assert_row(&r,
+    assert_row(&r, &seventh,
                "7,127.0.0.2,20001,1234.567,1,10,9,310,300,1,3,41,receive/closed by peer,2,"
                "2.012345,7654.321,1,2.010999,1346.000,9000.321,10000.000,,,3.000000,5.500000,\n");
 }
@@ -75,7 +78,7 @@ static void what_never_was_is_empty(void **state)
                                     .ended_reason = REASON_REFUSED};
 
     (void)state;
-    assert_row(&r, "7,,,,0,0,0,0,0,0,0,0,connect/refused,0,,,,,,,,,,,,\n");
+    assert_row(&r, &seventh, "7,,,,0,0,0,0,0,0,0,0,connect/refused,0,,,,,,,,,,,,\n");
 }
 
 static void identity_is_an_address_and_a_port(void **state)
@@ -85,18 +88,30 @@ static void identity_is_an_address_and_a_port(void **state)
                                     .ended_reason = REASON_REFUSED};
     const struct srcplan_tuple identity = {
         .address = {.family = AF_INET6, .bytes = {0xfd, [15] = 1}}, .port = 1024};
-    char *text = row_of(&r, &identity);
+    const struct client_record_about about = {
+        .connection_id = 7, .identity = &identity, .class_name = "stub"};
 
     (void)state;
-    assert_string_equal(text,
-                        "7,,,,0,0,0,0,0,0,0,0,connect/refused,0,,,,,,,,fd00::1,1024,,,stub\n");
-    free(text);
+    assert_row(&r, &about, "7,,,,0,0,0,0,0,0,0,0,connect/refused,0,,,,,,,,fd00::1,1024,,,stub\n");
+}
+
+static void what_only_tcp_has_is_empty_for_udp(void **state)
+{
+    const struct client_record r = {.source.address.family = AF_UNSPEC,
+                                    .queries = 5,
+                                    .ended_phase = PHASE_RUN,
+                                    .ended_reason = REASON_FINISHED,
+                                    .connections = 1};
+    const struct client_record_about about = {.connection_id = 7, .udp = true};
+
+    (void)state;
+    assert_row(&r, &about, "7,,,,0,5,0,0,0,,,,run/finished,1,,,,,,,,,,,,\n");
 }
 
 static void header_names_as_many_columns_as_a_row_has(void **state)
 {
     const struct client_record r = {.proven = true};
-    char *text = row_of(&r, NULL);
+    char *text = row_of(&r, &seventh);
 
     (void)state;
     assert_int_equal(count_commas(CLIENT_RECORD_HEADER), count_commas(text));
@@ -109,6 +124,7 @@ int main(void)
         cmocka_unit_test(row_has_every_figure),
         cmocka_unit_test(what_never_was_is_empty),
         cmocka_unit_test(identity_is_an_address_and_a_port),
+        cmocka_unit_test(what_only_tcp_has_is_empty_for_udp),
         cmocka_unit_test(header_names_as_many_columns_as_a_row_has),
     };
 
