@@ -14,10 +14,10 @@
 
 enum {
     DATAGRAMS_LENGTH_BYTES = 2,
-    DATAGRAMS_MOST_SENT = 64,                                 /* with one call */
-    DATAGRAMS_MOST_RECEIVED = 16,                             /* likewise */
-    DATAGRAMS_ROOM_BYTES = 4096,                              /* for one that is received */
-    DATAGRAMS_STAMP_BYTES = CMSG_SPACE(3 * 2 * sizeof(long)), /* struct scm_timestamping */
+    DATAGRAMS_MOST_SENT = 64,                             /* with one call */
+    DATAGRAMS_MOST_RECEIVED = 16,                         /* likewise */
+    DATAGRAMS_ROOM_BYTES = 4096,                          /* for one that is received */
+    DATAGRAMS_STAMP_BYTES = CMSG_SPACE(6 * sizeof(long)), /* struct scm_timestamping */
 };
 
 /* --- sending --- */

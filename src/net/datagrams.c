@@ -50,8 +50,9 @@ void datagrams_in_init(struct datagrams_in *in, uint8_t *buffer, bool are_stampe
 {
     *in = (struct datagrams_in){.are_stamped = are_stamped};
     for (int i = 0; i < DATAGRAMS_MOST_RECEIVED; i++) {
-        in->parts[i] = (struct iovec){buffer + i * DATAGRAMS_ROOM_BYTES + DATAGRAMS_LENGTH_BYTES,
-                                      DATAGRAMS_ROOM_BYTES - DATAGRAMS_LENGTH_BYTES};
+        in->parts[i] =
+            (struct iovec){buffer + (size_t)i * DATAGRAMS_ROOM_BYTES + DATAGRAMS_LENGTH_BYTES,
+                           DATAGRAMS_ROOM_BYTES - DATAGRAMS_LENGTH_BYTES};
         in->messages[i].msg_hdr = (struct msghdr){.msg_iov = &in->parts[i], .msg_iovlen = 1};
         if (are_stamped)
             in->messages[i].msg_hdr.msg_control = in->stamps[i].bytes;

@@ -12,25 +12,31 @@
 
 /* --- initialization --- */
 
+static void place_transport(struct client_parts *p)
+{
+    const struct client_parts_place *place = &p->place;
+    const struct client_config *config = place->config;
+
+    p->transport = (struct client_transport){
+        .config = config,
+        .query = config->class_queries != NULL ? config->class_queries : &config->query,
+        .ops = client_parts_ops(config),
+        .owner = p,
+        .base = place->base,
+        .figures = place->figures,
+        .first_conn = place->first_conn,
+        .n_conns = place->n_conns,
+        .worker = place->worker};
+}
+
 /* Tells each part which parts it uses. */
 static void connect_parts(struct client_parts *p)
 {
-    const struct client_parts_place *place = &p->place;
-    struct client_figures *f = place->figures;
-    struct client_stages *stages = place->stages;
+    struct client_figures *f = p->place.figures;
+    struct client_stages *stages = p->place.stages;
     struct client_transport *t = &p->transport;
 
-    p->transport = (struct client_transport){.config = place->config,
-                                             .query = place->config->class_queries != NULL
-                                                          ? place->config->class_queries
-                                                          : &place->config->query,
-                                             .ops = client_parts_ops(place->config),
-                                             .owner = p,
-                                             .base = place->base,
-                                             .figures = f,
-                                             .first_conn = place->first_conn,
-                                             .n_conns = place->n_conns,
-                                             .worker = place->worker};
+    place_transport(p);
     p->due = (struct client_due){.transport = t, .span = &p->span};
     p->queries = (struct client_queries){
         .transport = t, .figures = f, .span = &p->span, .due = &p->due, .idle = &p->idle};

@@ -75,8 +75,8 @@ uint32_t client_pool_close_newest(struct client_pool *p)
 
 static bool make_order(struct client_pool *p)
 {
-    p->order = malloc(p->n_slots * sizeof *p->order);
-    p->index_of = malloc(p->n_slots * sizeof *p->index_of);
+    p->order = calloc(p->n_slots, sizeof *p->order);
+    p->index_of = calloc(p->n_slots, sizeof *p->index_of);
     if (p->order == NULL || p->index_of == NULL) {
         client_pool_free(p);
         return false;
@@ -100,7 +100,7 @@ static uint32_t copy(const struct client_pool *p, client_pool_is_good *is_good, 
 
 void client_pool_prefer(struct client_pool *p, client_pool_is_good *is_good, const void *context)
 {
-    uint32_t *sorted = malloc(p->n_slots * sizeof *sorted), n_good;
+    uint32_t *sorted = calloc(p->n_slots, sizeof *sorted), n_good;
 
     if (sorted != NULL && (p->order != NULL || make_order(p))) {
         n_good = copy(p, is_good, context, true, sorted);
