@@ -35,7 +35,7 @@ static void assert_refused(const char *list, const char *why)
 
 static void bad_lists_are_refused(void **state)
 {
-    char list[CLIENT_SERVERS_MOST * 8 + 200] = "";
+    char list[CLIENT_SERVERS_MOST * 16 + 200] = "";
 
     (void)state;
     assert_refused(",", "expected ADDRESS:PORT or unix:PATH");
@@ -46,7 +46,7 @@ static void bad_lists_are_refused(void **state)
     assert_refused(list, "expected ADDRESS:PORT or unix:PATH");
     list[0] = '\0';
     for (int i = 0; i <= CLIENT_SERVERS_MOST; i++)
-        snprintf(list + strlen(list), 8, "%sh:%d", i > 0 ? "," : "", i);
+        snprintf(list + strlen(list), 16, "%sh:%d", i > 0 ? "," : "", i);
     assert_refused(list, "expected at most 16 addresses");
     *strrchr(list, ',') = '\0';
     assert_int_equal(client_servers_parse(&s, list, error), 0);
