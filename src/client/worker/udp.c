@@ -29,8 +29,8 @@ ssize_t client_udp_write(struct client_conn *c, const uint8_t *data, size_t n_by
     while (n_taken < n_bytes && n_sent > 0) {
         datagrams_split(out, data + n_taken, n_bytes - n_taken);
         n_sent = datagrams_send(event_get_fd(&c->event), out, &n_sent_bytes);
-        if (n_sent < 0)
-            return -1;
+        if (n_sent < 0) /* those before it are on their way: the error is the next call's */
+            return n_taken > 0 ? (ssize_t)n_taken : -1;
         client_io_count_sent(c, n_sent_bytes);
         n_taken += n_sent_bytes + (size_t)n_sent * DATAGRAMS_LENGTH_BYTES;
     }
