@@ -15,6 +15,7 @@
 struct backlog {
     char *text;
     size_t n_bytes, n_taken; /* of which n_taken have been taken */
+    size_t capacity_bytes;   /* of text */
     uint64_t n_lines_lost;   /* dropped */
 };
 

@@ -15,7 +15,7 @@ static void empty(struct backlog *b)
 {
     free(b->text);
     b->text = NULL;
-    b->n_bytes = b->n_taken = 0;
+    b->n_bytes = b->n_taken = b->capacity_bytes = 0;
 }
 
 void backlog_drop(struct backlog *b)
@@ -24,23 +24,34 @@ void backlog_drop(struct backlog *b)
     empty(b);
 }
 
+/* Room for n_bytes more behind the text.  What is not taken moves only when at least half of the
+ * room is free afterwards. Returns 0, or -1 if out of memory. */
+static int make_room(struct backlog *b, size_t n_bytes)
+{
+    const size_t n_left = b->n_bytes - b->n_taken, wanted = 2 * (n_left + n_bytes);
+    char *larger;
+
+    if (n_bytes <= b->capacity_bytes - b->n_bytes)
+        return 0;
+    memmove(b->text, b->text + b->n_taken, n_left);
+    b->n_taken = 0;
+    b->n_bytes = n_left;
+    if (wanted <= b->capacity_bytes)
+        return 0;
+    larger = realloc(b->text, wanted);
+    if (larger == NULL)
+        return -1;
+    b->text = larger;
+    b->capacity_bytes = wanted;
+    return 0;
+}
+
 /* Returns 0, or -1 if there is no room. */
 static int append(struct backlog *b, const char *text, size_t n_bytes)
 {
-    const size_t n_left = b->n_bytes - b->n_taken;
-    char *larger;
-
-    if (n_left > BACKLOG_BYTES)
+    if (b->n_bytes - b->n_taken > BACKLOG_BYTES || make_room(b, n_bytes) != 0)
         return -1;
-    if (b->n_taken > 0)
-        memmove(b->text, b->text + b->n_taken, n_left);
-    b->n_taken = 0;
-    b->n_bytes = n_left;
-    larger = realloc(b->text, n_left + n_bytes);
-    if (larger == NULL)
-        return -1;
-    memcpy(larger + n_left, text, n_bytes);
-    b->text = larger;
+    memcpy(b->text + b->n_bytes, text, n_bytes);
     b->n_bytes += n_bytes;
     return 0;
 }
@@ -49,7 +60,7 @@ void backlog_add(struct backlog *b, char *text, size_t n_bytes)
 {
     if (b->n_bytes == 0 && n_bytes > 0) {
         b->text = text;
-        b->n_bytes = n_bytes;
+        b->n_bytes = b->capacity_bytes = n_bytes;
         return;
     }
     if (n_bytes > 0 && append(b, text, n_bytes) != 0)
