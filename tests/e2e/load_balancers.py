@@ -4,7 +4,7 @@ sides agree; a reload in mid-run loses no query from the account."""
 
 from identities import *
 
-HAPROXY = """global
+LISTEN = """global
   maxconn 4000
   hard-stop-after 300ms
 defaults
@@ -14,19 +14,12 @@ defaults
   timeout server 600s
 listen through
   bind 127.0.0.1:{port} accept-proxy
-  server one 127.0.0.1:{server} {send}
 """
 
-HAPROXY_OF_TWO = """global
-  maxconn 4000
-defaults
-  mode tcp
-  timeout connect 60s
-  timeout client 600s
-  timeout server 600s
-listen through
-  bind 127.0.0.1:{port} accept-proxy
-  balance roundrobin
+HAPROXY = LISTEN + """  server one 127.0.0.1:{server} {send}
+"""
+
+HAPROXY_OF_TWO = LISTEN + """  balance roundrobin
   server one 127.0.0.1:{server} weight {weight}
   server two 127.0.0.1:{other} weight 1
 """
