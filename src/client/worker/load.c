@@ -169,6 +169,8 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     l->span->now_ns = clock_now_ns();
+    if (l->span->now_ns < l->timer_ns)
+        return; /* a callback before this one in the same pass of the loop has set it again */
     if (l->asleep) {
         wakeup_woke(&l->wakeup, l->timer_ns, l->span->now_ns);
         l->has_slept = true;
