@@ -38,6 +38,10 @@ int units_parse_percent(const char *text, double *part);
  * ms", "789 ms", "12.3 s"; from 1,000 s whole seconds with separators: "3,600 s". */
 char *units_format_duration(char *buffer, uint64_t ns);
 
+/* A duration that units_parse_duration() reads back as the same number, in the largest unit without
+ * a fraction: "0s", "1500ms", "20us". */
+char *units_write_duration(char *buffer, uint64_t ns);
+
 /* 1234567 -> "1,234,567". */
 char *units_format_count(char *buffer, uint64_t count);
 

@@ -45,7 +45,7 @@ struct option_row {
     size_t offset;        /* of the field in the settings */
     const char *argument; /* its name in --help; NULL: takes none */
     const char *help;     /* one line */
-    uint64_t min, max;    /* COUNT, AUTO, BYTES, DURATION (ns); max 0: no limit */
+    uint64_t min, max;    /* COUNT, AUTO, BYTES, DURATION (ns), RATE; max 0: no limit */
     const char *choices;  /* CHOICE: "first|second" */
 };
 

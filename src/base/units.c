@@ -160,6 +160,22 @@ char *units_format_duration(char *buffer, uint64_t ns)
     return buffer;
 }
 
+char *units_write_duration(char *buffer, uint64_t ns)
+{
+    static const struct {
+        const char *name;
+        uint64_t ns;
+    } units[] = {
+        {"s", UNITS_NS_PER_S}, {"ms", UNITS_NS_PER_MS}, {"us", UNITS_NS_PER_US}, {"ns", 1}};
+    size_t i = 0;
+
+    while (ns % units[i].ns != 0)
+        i++;
+    snprintf(buffer, UNITS_TEXT_BYTES, "%llu%s", (unsigned long long)(ns / units[i].ns),
+             units[i].name);
+    return buffer;
+}
+
 char *units_format_count(char *buffer, uint64_t count)
 {
     char digits[UNITS_TEXT_BYTES];

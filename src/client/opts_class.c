@@ -121,9 +121,6 @@ static int check_load(struct client_opts_class *c, const struct options *table, 
         return REFUSE("--class: %s: %s conflicts with the schedule of the run, of which each class "
                       "has its share",
                       c->name, has_interval ? "interval" : "rate");
-    if (has_rate && c->opts.rate_qps > 1e9)
-        return REFUSE("--class: %s: rate: invalid value '%g': expected at most 1e9 per second",
-                      c->name, c->opts.rate_qps);
     if (has_rate && c->opts.loop == CLIENT_LOOP_CLOSED)
         return REFUSE("--class: %s: rate conflicts with --loop closed: give an interval", c->name);
     if (c->opts.loop == CLIENT_LOOP_CLOSED && !has_interval && !was_given("interval"))

@@ -98,8 +98,11 @@ static int parse_range(struct client_opts *o, char *error)
                 return 0;
         }
     }
-    return REFUSE("--find-range: invalid value '%s': expected MIN-MAX, above 0 and at most %.6g%s",
-                  o->find_range, most, whole ? ", in whole connections" : " per second");
+    return REFUSE(
+        "--find-range: invalid value '%s': expected MIN-MAX, MIN above 0 and below MAX, MAX at "
+        "most %s%s",
+        o->find_range, units_format_count(text, (uint64_t)most),
+        whole ? ", in whole connections" : " per second");
 }
 
 static int parse_width(struct client_opts *o, char *error)

@@ -4,7 +4,6 @@
 
 #include "base/units.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -87,6 +86,7 @@ static void set_first(struct client_opts *o)
 int client_opts_check_sweep(struct client_opts *o, char *error)
 {
     const char *equals = o->sweep != NULL ? strchr(o->sweep, '=') : NULL;
+    char most[UNITS_TEXT_BYTES];
 
     if (o->sweep == NULL)
         return was_given("sweep-out") && !o->print_config ? REFUSE("--sweep-out: requires --sweep")
@@ -97,8 +97,8 @@ int client_opts_check_sweep(struct client_opts *o, char *error)
             continue;
         if (parse_values(o, equals + 1, axes[i].most) != 0)
             return REFUSE("--sweep: invalid value '%s': expected up to %u increasing values from 1 "
-                          "to %" PRIu64,
-                          o->sweep, CLIENT_SWEEP_MOST, axes[i].most);
+                          "to %s",
+                          o->sweep, CLIENT_SWEEP_MOST, units_format_count(most, axes[i].most));
         o->sweep_axis = (int)axes[i].axis;
         if (check_conflicts(o, i, error) != 0)
             return -1;

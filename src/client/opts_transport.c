@@ -20,7 +20,6 @@ int client_opts_check_transport(const struct client_opts *o, char *error)
         bool is_used;
         const char *why;
     } of_tcp[] = {
-        {"--protocol", o->protocol != QUERY_DNS, "only dns has datagrams"},
         {"--tls", o->tls || client_opts_uses_tls(o), "TLS runs over TCP"},
         {"--proxy-protocol", o->proxy != PROXY_HEADER_NONE, "its header begins a TCP connection"},
         {"--on-demand", o->on_demand, "a UDP socket has no handshake to save"},
@@ -35,6 +34,10 @@ int client_opts_check_transport(const struct client_opts *o, char *error)
         {"--server-control", o->server_control != NULL, "tcpserver does not answer over UDP"},
     };
 
+    if (o->transport == CLIENT_UDP && o->protocol != QUERY_DNS) {
+        snprintf(error, OPTIONS_ERROR_BYTES, "--transport: 'udp' requires --protocol dns");
+        return -1;
+    }
     for (size_t i = 0; o->transport == CLIENT_UDP && i < sizeof of_tcp / sizeof *of_tcp; i++)
         if (of_tcp[i].is_used) {
             snprintf(error, OPTIONS_ERROR_BYTES, "--transport: 'udp' conflicts with %s: %s",

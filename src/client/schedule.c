@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/textfile.h"
+#include "base/units.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static char *read_text(const char *option, const char *name)
 
     if (text != NULL && memchr(text, 0, n_bytes) == NULL)
         return text;
-    log_error("--%s: cannot read %s: %s", option, name != NULL ? name : "stdin",
+    log_error("--%s: cannot read '%s': %s", option, name != NULL ? name : "stdin",
               text != NULL ? "not a text file" : strerror(errno));
     free(text);
     return NULL;
@@ -57,13 +58,14 @@ int client_schedule_read(struct schedule *s, const struct client_opts *o)
 
 int client_schedule_read_connections(struct schedule *s, const struct client_opts *o)
 {
+    char most[UNITS_TEXT_BYTES];
     double peak;
 
     if (read_steps(s, "conn-schedule", o->conn_schedule) != 0)
         return -1;
     peak = schedule_peak_qps(s);
     if (peak < 1 || peak > CLIENT_OPTS_MOST_CONNECTIONS)
-        return log_error("--conn-schedule: invalid peak of %g connections: expected 1 to %d", peak,
-                         CLIENT_OPTS_MOST_CONNECTIONS);
+        return log_error("--conn-schedule: invalid peak of %g connections: expected 1 to %s", peak,
+                         units_format_count(most, CLIENT_OPTS_MOST_CONNECTIONS));
     return 0;
 }

@@ -163,10 +163,13 @@ static int open_page(struct client_session *s)
 }
 
 /* Reports a missed start before anything is opened. */
-static int check_start(const struct start_gate_settings *gate)
+static int check_start(const struct client_opts *o, const struct start_gate_settings *gate)
 {
+    char late_max[UNITS_TEXT_BYTES];
+
     if (start_gate_is_missed(gate))
-        return log_error("--start-at: the time is past by more than --late-max");
+        return log_error("--start-at: '%s' is past by more than --late-max (%s)", o->start_at,
+                         units_format_duration(late_max, gate->late_max_ns));
     if (start_gate_prepare(gate) != 0)
         return log_error("--start-file: cannot write '%s.ready': %s", gate->file, strerror(errno));
     return 0;
@@ -222,7 +225,7 @@ static int run(struct client_session *s, struct client_sweep *sweep, struct clie
     };
     int failed;
 
-    if (check_start(&gate) != 0)
+    if (check_start(&s->opts, &gate) != 0)
         return -1;
     if (s->outputs.hlog.stream != NULL && client_outputs_begin_hlog(&s->outputs) != 0)
         return -1;

@@ -67,6 +67,17 @@ static int set_whole(const struct option_row *row, const char *value, uint64_t *
     return 0;
 }
 
+static int set_rate(const struct option_row *row, const char *value, double *field)
+{
+    double per_s;
+
+    if (units_parse_rate(value, &per_s) != 0 ||
+        (row->max != 0 && (per_s < (double)row->min || per_s > (double)row->max)))
+        return -1;
+    *field = per_s;
+    return 0;
+}
+
 /* Yes, no, or no value, which means yes. */
 static int set_flag(const char *value, bool *field)
 {
@@ -104,7 +115,7 @@ static int set(const struct option_row *row, const char *value, void *field)
     case OPTION_DURATION:
         return set_whole(row, value, field);
     case OPTION_RATE:
-        return units_parse_rate(value, field);
+        return set_rate(row, value, field);
     case OPTION_SHARE:
         return units_parse_share(value, field);
     case OPTION_PORT:
@@ -133,12 +144,12 @@ static int set(const struct option_row *row, const char *value, void *field)
     return 0;
 }
 
+/* Exact: the limits themselves are valid. */
 static void describe_range(const struct option_row *row, char *text)
 {
     char min[UNITS_TEXT_BYTES], max[UNITS_TEXT_BYTES];
-    char *(*format)(char *, uint64_t) = row->kind == OPTION_DURATION ? units_format_duration
-                                        : row->kind == OPTION_BYTES  ? units_format_bytes
-                                                                     : units_format_count;
+    char *(*format)(char *, uint64_t) =
+        row->kind == OPTION_DURATION ? units_write_duration : units_format_count;
 
     if (row->max != 0)
         snprintf(text, ACCEPTED_BYTES, ", from %s to %s", format(min, row->min),
@@ -173,7 +184,7 @@ static void describe_accepted(const struct option_row *row, char *text)
         snprintf(text, ACCEPTED_BYTES, "a time such as 250ms, 1.5s, 2m or 20us%.60s", range);
         break;
     case OPTION_RATE:
-        snprintf(text, ACCEPTED_BYTES, "a number per second such as 0.5, 20000 or 20k");
+        snprintf(text, ACCEPTED_BYTES, "a number per second such as 0.5, 20000 or 20k%.60s", range);
         break;
     case OPTION_SHARE:
         snprintf(text, ACCEPTED_BYTES, "a fraction such as 1/100 or 1/1k");
@@ -241,6 +252,23 @@ bool options_is_option(const struct option_row *row)
     return row->kind != OPTION_HEADING;
 }
 
+static bool has_kind(const struct options *o, enum option_kind kind)
+{
+    for (size_t i = 0; i < o->n_rows; i++)
+        if (o->rows[i].kind == kind)
+            return true;
+    return false;
+}
+
+static void list_names(const struct options *o, char *text, size_t n_bytes)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < o->n_rows && n < n_bytes; i++)
+        n += (size_t)snprintf(text + n, n_bytes - n, "%s%s", i == 0 ? ": expected " : ", ",
+                              o->rows[i].name);
+}
+
 void options_suggest(const struct options *o, const char *word, char *text, size_t n_bytes)
 {
     struct suggest nearest = {.word = word, .n_word = strcspn(word, "=")};
@@ -250,8 +278,10 @@ void options_suggest(const struct options *o, const char *word, char *text, size
             suggest_consider(&nearest, o->rows[i].name);
     if (nearest.name != NULL)
         snprintf(text, n_bytes, ", did you mean '%s'? See --help", nearest.name);
-    else
+    else if (has_kind(o, OPTION_HELP))
         snprintf(text, n_bytes, ": see --help");
+    else
+        list_names(o, text, n_bytes);
 }
 
 const struct option_row *options_row(const struct options *o, const char *name)

@@ -12,6 +12,8 @@ enum { NUMBER_BYTES = 64, MOST_DECIMALS = 19 };
 
 /* --- reading --- */
 
+_Static_assert((int)NUMBER_BYTES >= (int)UNITS_TEXT_BYTES, "holds a duration");
+
 /* Prefixes the error, which contains the reason, with the line. */
 static int refuse(const struct options_text *t, unsigned line, const char *reason, char *error)
 {
@@ -123,21 +125,6 @@ int options_read_section(const struct options_section *section, char *text, stru
 
 /* --- printing --- */
 
-/* Uses the largest unit without a fraction. */
-static void put_duration(char *text, uint64_t ns)
-{
-    static const struct {
-        const char *name;
-        uint64_t ns;
-    } units[] = {
-        {"s", UNITS_NS_PER_S}, {"ms", UNITS_NS_PER_MS}, {"us", UNITS_NS_PER_US}, {"ns", 1}};
-    size_t i = 0;
-
-    while (ns % units[i].ns != 0)
-        i++;
-    snprintf(text, NUMBER_BYTES, "%" PRIu64 "%s", ns / units[i].ns, units[i].name);
-}
-
 /* Uses the fewest decimals that read back as the same number. */
 static void put_rate(char *text, double per_s)
 {
@@ -158,7 +145,7 @@ static void put_whole(const struct option_row *row, char *text, uint64_t value)
     else if (value < row->min)
         text[0] = '\0';
     else if (row->kind == OPTION_DURATION)
-        put_duration(text, value);
+        units_write_duration(text, value);
     else
         snprintf(text, NUMBER_BYTES, "%s%" PRIu64, row->kind == OPTION_SHARE ? "1/" : "", value);
 }

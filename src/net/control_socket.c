@@ -83,7 +83,9 @@ static int parse_tcp(struct sock_address *a, const char *address, bool listens, 
     int failed;
 
     if (endpoint_parse(address, &e) != 0 || e.port == 0)
-        return REFUSE("invalid value '%.150s': expected ADDR:PORT or unix:PATH", address);
+        return REFUSE("invalid value '%.150s': expected ADDR:PORT with a port from 1 to 65535, "
+                      "or unix:PATH",
+                      address);
     failed = listens ? sock_resolve(&e, AF_UNSPEC, a, reason)
                      : sock_resolve_server(&e, AF_UNSPEC, &none, a, reason);
     return failed ? REFUSE("%s", reason) : 0;

@@ -43,10 +43,11 @@ static struct addrinfo *look_up(const struct endpoint *e, int family, char *erro
 
     if (failed == 0)
         return list;
-    snprintf(error, SOCK_ERROR_BYTES, "'%.100s': %s%s", e->host, gai_strerror(failed),
-             family == AF_INET    ? " (of the family of --source, IPv4)"
-             : family == AF_INET6 ? " (of the family of --source, IPv6)"
-                                  : "");
+    snprintf(error, SOCK_ERROR_BYTES, "'%.100s': %s%s", e->host,
+             family == AF_INET    ? "no IPv4 address, the family of --source: "
+             : family == AF_INET6 ? "no IPv6 address, the family of --source: "
+                                  : "",
+             gai_strerror(failed));
     return NULL;
 }
 

@@ -211,7 +211,7 @@ def test_what_cannot_be_is_said_at_once():
         for arguments, words in (
                 (["--start-at", "tomorrow"], "--start-at: invalid value 'tomorrow': expected seconds since"),
                 (["--start-at", "1e9"], "--start-at: invalid value '1e9'"),
-                (["--start-at", "1700000000"], "--start-at: the time is past by more than --late-max"),
+                (["--start-at", "1700000000"], "--start-at: '1700000000' is past by more than --late-max (50.0 ms)"),
                 (["--start-at", "9000000000", "--start-file", "x"], "--start-at: conflicts with --start-file"),
                 (["--late-max", "1s"], "--late-max: requires"),
                 (["--start-file", "/nowhere/start"], "--start-file: cannot write '/nowhere/start.ready'")):

@@ -190,6 +190,30 @@ static void durations_print_three_digits_in_the_unit_that_suits(void **state)
     assert_string_equal(units_format_duration(text, UINT64_MAX), "18,446,744,074 s");
 }
 
+static void written_durations_are_exact_and_read_back(void **state)
+{
+    static const struct {
+        uint64_t ns;
+        const char *text;
+    } cases[] = {
+        {0, "0s"},
+        {20000, "20us"},
+        {1500000000, "1500ms"},
+        {3600000000000, "3600s"},
+        {1000000001, "1000000001ns"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[UNITS_TEXT_BYTES];
+        uint64_t ns;
+
+        assert_string_equal(units_write_duration(text, cases[i].ns), cases[i].text);
+        assert_int_equal(units_parse_duration(text, &ns), 0);
+        assert_int_equal(ns, cases[i].ns);
+    }
+}
+
 static void counts_print_with_separators(void **state)
 {
     static const struct good good[] = {
@@ -233,6 +257,7 @@ static void bytes_print_in_binary_multiples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(written_durations_are_exact_and_read_back),
         cmocka_unit_test(durations_have_units_and_default_to_seconds),
         cmocka_unit_test(counts_are_whole),
         cmocka_unit_test(shares_are_one_in_many),

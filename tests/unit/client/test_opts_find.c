@@ -111,7 +111,7 @@ static void bad_searches_are_refused_by_name(void **state)
         {"--find rate --find-range 5-5 host", {"--find-range", "'5-5'", "MIN-MAX"}},
         {"--find rate --find-range 6-5 host", {"--find-range", "'6-5'"}},
         {"--find rate --find-range 0-5 host", {"--find-range", "'0-5'", "above 0"}},
-        {"--find rate --find-range 1-2G host", {"--find-range", "'1-2G'", "1e+09"}},
+        {"--find rate --find-range 1-2G host", {"--find-range", "'1-2G'", "1,000,000,000"}},
         {"--find rate --find-range 1-2-3 host", {"--find-range", "'1-2-3'"}},
         {"--find rate --find-range 1-2 --find-width 0.05% host",
          {"--find-width", "'0.05%'", "0.1%"}},
@@ -132,7 +132,7 @@ static void bad_searches_are_refused_by_name(void **state)
         {"--find rate --find-range 1-2 --sweep connections=0,5 host",
          {"--sweep", "'connections=0,5'"}},
         {"--find rate --find-range 1-2 --sweep connections= host", {"--sweep", "increasing"}},
-        {"--find rate --find-range 1-2 --sweep connections=5,20M host", {"--sweep", "16000000"}},
+        {"--find rate --find-range 1-2 --sweep connections=5,20M host", {"--sweep", "16,000,000"}},
         {"--find rate --find-range 1-2 -c 5 --sweep connections=5,6 host",
          {"--sweep", "--connections"}},
         {"--find rate --find-range 1-2 --sweep size=5,6 host", {"--sweep", "--protocol echo"}},
@@ -150,7 +150,7 @@ static void bad_searches_are_refused_by_name(void **state)
         {"--find connections --find-range 1-20 host", {"--find", "--rate"}},
         {"--find connections -r 5 -c 5 --find-range 1-20 host", {"--find", "--connections"}},
         {"--find connections -r 5 --find-range 1.5-20 host", {"--find-range", "whole"}},
-        {"--find connections -r 5 --find-range 1-20M host", {"--find-range", "1.6e+07"}},
+        {"--find connections -r 5 --find-range 1-20M host", {"--find-range", "16,000,000"}},
     };
 
     (void)state;

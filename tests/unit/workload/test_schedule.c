@@ -47,7 +47,7 @@ static void bad_readable_forms_are_refused_with_the_item(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(schedule_parse(&s, bad[i], error), -1);
         assert_int_equal(s.n, 0);
-        assert_non_null(strstr(error, "TIME:RATE"));
+        assert_non_null(strstr(error, "TIME:N"));
     }
     assert_int_equal(schedule_parse(&s, "1s:5,2s", error), -1);
     assert_non_null(strstr(error, "'2s'"));
