@@ -128,6 +128,20 @@ def test_commands_that_are_not_run_are_accepted():
     check(n >= 40, f"{n} commands")
 
 
+def without_token(text):
+    """Commands that both programs refuse: their control port is not on loopback and has no token."""
+    found = [(line, dict(zip(command, command[1:]))) for line, command in commands_in(text) if "--control" in command]
+    return [line for line, values in found
+            if not re.match(r"127\.|\[::1\]|localhost:|unix:", values["--control"]) and "--control-token" not in values]
+
+
+def test_a_control_port_that_others_can_reach_has_a_token():
+    for text in (read("README.md"), *(read("docs", name) for name in GUIDES)):
+        check_equal(without_token(text), [], "commands that are refused")
+    control = "```console\n$ tcpserver --control 192.0.2.1:9001\n$ tcpserver --control unix:/run/x\n```"
+    check_equal(without_token(control), ["tcpserver --control 192.0.2.1:9001"], "the control")
+
+
 def test_a_command_with_an_unknown_option_is_noticed():
     """The control."""
     for text in ("```sh checked\nip address\ntcpclient --moon 192.0.2.1  # client\n```",
