@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Whether the machine was disturbed while a test ran: a CPU that stood still, or was lent to other guests of the host."""
 
+import collections
 import ctypes
 import mmap
 import os
@@ -16,11 +17,16 @@ MOST_WATCHED_CPUS = 8
 STALL_S, PERIOD_S, STOLEN_SHARE = (0.01, 0.005, 0.001) if SUITE == "truth" else (0.1, 0.03, 0.005)
 
 
-def cpu_times():
-    """(stolen, all) of all CPUs since the boot, in ticks."""
+CpuTimes = collections.namedtuple("CpuTimes", "busy stolen all")
+
+
+def cpu_times(since=CpuTimes(0, 0, 0)):
+    """Of all CPUs, since then or since the boot, in ticks; see proc_stat(5)."""
     with open("/proc/stat") as f:
-        ticks = [int(word) for word in f.readline().split()[1:]]
-    return ticks[7], sum(ticks[:8])  # what guests used is in the first two
+        # what guests used is in the first two
+        user, nice, system, idle, iowait, irq, softirq, stolen = map(int, f.readline().split()[1:9])
+    busy = user + nice + system + irq + softirq
+    return CpuTimes(busy - since.busy, stolen - since.stolen, busy + stolen + idle + iowait - since.all)
 
 
 class Watch:
@@ -63,12 +69,17 @@ class Machine:
             watch.latest_s = 0
         self.times = cpu_times()
 
-    def disturbance(self):
+    def disturbance(self, most_stall_s=STALL_S, most_stolen=STOLEN_SHARE):
         """What there was, in words; None when nothing is known."""
         stall_s = max(watch.latest_s for watch in self.watches)
-        stolen, total = (now - before for now, before in zip(cpu_times(), self.times))
-        if stall_s > STALL_S:
+        times = cpu_times(self.times)
+        if stall_s > most_stall_s:
             return f"a CPU stood still for {stall_s:.3f} s"
-        if stolen > STOLEN_SHARE * total:
-            return f"other guests took {100 * stolen / total:.1f} % of the CPU time"
+        if times.stolen > most_stolen * times.all:
+            return f"other guests took {100 * times.stolen / times.all:.1f} % of the CPU time"
         return None
+
+    def end(self):
+        for watch in self.watches:
+            os.kill(watch.pid, signal.SIGKILL)
+            os.waitpid(watch.pid, 0)

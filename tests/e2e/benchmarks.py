@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: MIT
+"""bench/: what its programs say without a build; bench/all, with programs that are replaced; and that the README quotes
+docs/performance.md."""
+
+from harness import *
+
+BENCH = os.path.join(SOURCE_DIR, "bench")
+sys.path.append(BENCH)
+sys.dont_write_bytecode = True
+import blocks
+import quiet
+from programs import APART, BENCHMARKS
+
+PAGE = "About it.\n<!-- a -->\n`old`:\n\n```\n1\n```\nBetween.\n\n<!-- b -->\n```\n2\n```\nAfter.\n"
+README = "Before.\n<!-- quoted from docs/performance.md -->\nold\n<!-- end of the quotation -->\nAfter.\n"
+SCALE = """
+         N     proven  seconds  conn/s  us each  client B  server B  kernel B      plan  client us/query  teardown s
+    10,000     10,000     0.20  49,911     20.0       544       209     8,349    +0.5 %      12.4 + 39.8         0.1
+   100,000  does not fit here:
+memory (bytes available): 22,737,674,240, needed 26,294,141,000
+
+The picture: build/scale.png
+"""
+
+# What bench/all finds in place of the benchmarks, and of the check for a quiet machine.
+FAKES = {
+    "programs.py": """from typing import NamedTuple
+class Benchmark(NamedTuple):
+    command: str
+    most_minutes: float
+BENCHMARKS = {"scale": Benchmark("cat bench/table", 1), "broken": Benchmark("false", 2), "slow": Benchmark("sleep 3600", 0.002),
+              "last": Benchmark("sh bench/last", 3)}
+APART = {"soak": "takes hours"}
+""",
+    "quiet.py": """import os
+def disturbance(seconds):
+    return "other programs used 99 % of the CPU time" if os.path.exists("noisy") else None
+def cpu_times():
+    return 0
+def stolen_percent(since):
+    return 0
+""",
+    "table": SCALE,
+    "last": "echo the last one in $PWD/build\n",
+}
+
+
+def read(*path):
+    with open(os.path.join(SOURCE_DIR, *path)) as f:
+        return f.read()
+
+
+def run_program(path, *arguments, **options):
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **options.pop("env", {})}
+    return subprocess.run([path, *arguments], capture_output=True, text=True, timeout=600, env=environment, **options)
+
+
+# --- without a build ---
+
+def executables():
+    return sorted(name for name in os.listdir(BENCH) if os.access(os.path.join(BENCH, name), os.X_OK)
+                  and os.path.isfile(os.path.join(BENCH, name)))
+
+
+def says_how_to_build(path):
+    r = run_program(path, env={"TCPSERVER": "/none/tcpserver"})
+    return (r.returncode == 1 and r.stderr.startswith(f"{os.path.basename(path)}: cannot find /none/tcpserver") and
+            "cmake --build" in r.stderr)
+
+
+def test_bench_without_a_build_says_how_to_build():
+    check(len(executables()) >= 11, f"programs: {executables()}")
+    for name in executables():
+        check(says_how_to_build(os.path.join(BENCH, name)), f"{name} says how to build")
+
+
+def test_bench_that_does_not_look_for_the_programs_is_found():
+    """The control."""
+    path = temp_path("connect")
+    with open(path, "w") as f:
+        f.write(read("bench", "connect").split("import built")[0])
+    os.chmod(path, 0o755)
+    check_equal(says_how_to_build(path), False, "a program that does not import built says how to build")
+
+
+# --- the page ---
+
+def test_every_benchmark_runs_or_is_apart():
+    run = {benchmark.command.split()[0] for benchmark in BENCHMARKS.values()}
+    check_equal(run | {f"bench/{name}" for name in APART} | {"bench/all"}, {f"bench/{name}" for name in executables()}, "programs")
+
+
+def test_page_has_a_block_for_every_benchmark():
+    performance = read("docs", "performance.md")
+    check_equal(sorted(re.findall(r"^<!-- (\w+) -->$", performance, re.M)), sorted(BENCHMARKS), "blocks")
+    for name in BENCHMARKS:
+        check(blocks.block(performance, name) and f"`{BENCHMARKS[name].command.split()[0]}" in blocks.about(performance, name), name)
+
+
+def test_block_is_replaced_and_nothing_else():
+    got = blocks.with_block(PAGE, "a", "bench/a", "a machine", "\n3\n4\n")
+    check_equal(got, "About it.\n<!-- a -->\n`bench/a` on a machine:\n\n```\n3\n4\n```\nBetween.\n\n<!-- b -->\n```\n2\n```\nAfter.\n",
+                "the page")
+    check_equal((blocks.block(got, "a"), blocks.block(got, "b"), blocks.about(got, "b")), ("3\n4\n", "2\n", ""), "blocks")
+    for text in (PAGE.replace("<!-- a -->", ""), PAGE + PAGE, PAGE.replace("```\n1\n```\n", "")):
+        try:
+            blocks.with_block(text, "a", "bench/a", "a machine", "3")
+        except ValueError:
+            continue
+        raise AssertionError(f"accepted: {text}")
+
+
+def test_table_is_read_by_its_columns():
+    check_equal(blocks.table(SCALE), [{
+        "N": "10,000", "proven": "10,000", "seconds": "0.20", "conn/s": "49,911", "us each": "20.0", "client B": "544",
+        "server B": "209", "kernel B": "8,349", "plan": "+0.5 %", "client us/query": "12.4 + 39.8", "teardown s": "0.1"}], "rows")
+
+
+def test_columns_of_scale_have_two_spaces_between_them():
+    names_and_widths = re.findall(r'^(?:COLUMNS = \(| +)\("([^"]+)", (\d+), lambda', read("bench", "scale"), re.M)
+    check(len(names_and_widths) >= 15, f"columns: {names_and_widths}")
+    header = "".join(f" {name:>{width}}" for name, width in names_and_widths)
+    check_equal(re.findall(r"\S+(?: \S+)*", header), [name for name, _ in names_and_widths], "columns that can be told apart")
+
+
+def test_readme_quotes_the_page():
+    readme, performance = read("README.md"), read("docs", "performance.md")
+    check_equal(blocks.with_quote(readme, performance), readme, "the README, with what it quotes replaced by what the page has")
+    measured = blocks.block(performance, "scale")
+    last = blocks.table(measured)[-1]
+    for name in blocks.QUOTED:
+        other = performance.replace(measured, measured.replace(last[name], "9" * len(last[name])))
+        check(blocks.with_quote(readme, other) != readme, f"the control: another value of {name} is found")
+
+
+# --- a quiet machine ---
+
+def test_busy_machine_is_refused():
+    loops = [spawn(["sh", "-c", "while :; do :; done"]) for _ in os.sched_getaffinity(0)]
+    why = quiet.disturbance(1)
+    for loop in loops:
+        stop(loop)
+    check(why is not None and "other programs used" in why, f"what it says: {why}")
+
+
+# --- bench/all ---
+
+class Tree:
+    """A repository with bench/all and the fakes."""
+
+    def __init__(self):
+        self.root = os.path.realpath(temp_path("tree"))
+        for name in ("bench", "docs"):
+            os.makedirs(os.path.join(self.root, name))
+        for name in ("all", "blocks.py", "built.py"):
+            shutil.copy(os.path.join(BENCH, name), os.path.join(self.root, "bench"))
+        for name, text in FAKES.items():
+            self.write(os.path.join("bench", name), text)
+        self.write("README.md", README)
+        names = "scale", "broken", "slow", "last"
+        self.write("docs/performance.md", "".join(f"<!-- {name} -->\n```\nold {name}\n```\n" for name in names))
+        git = ["git", "-C", self.root, "-c", "user.name=x", "-c", "user.email=x"]
+        for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "x"]):
+            subprocess.run([*git, *words], check=True, capture_output=True)
+        self.commit = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout[:12]
+
+    def write(self, path, text):
+        with open(os.path.join(self.root, path), "w") as f:
+            f.write(text)
+
+    def read(self, path):
+        with open(os.path.join(self.root, path)) as f:
+            return f.read()
+
+    def block(self, name):
+        return blocks.block(self.read("docs/performance.md"), name)
+
+    def environment(self):
+        return {"TCPSERVER": "/bin/true", "TCPCLIENT": "/bin/true", "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def all(self, *arguments):
+        return run_program(os.path.join(self.root, "bench/all"), "--wait", "0", *arguments, cwd=self.root, env=self.environment())
+
+
+def test_benchmark_that_fails_is_named_and_the_others_go_on():
+    need_program("git")
+    tree = Tree()
+    r = tree.all()
+    check_equal(r.returncode, 1, f"exit code: {r.stderr}")
+    check_equal(r.stderr, "bench/all: broken: exit code 1\nbench/all: slow: took more than 0.002 minutes\n", "messages")
+    check("In all at most 6.002 min, and up to 0 min of waiting" in r.stdout and re.search("^soak +not run: takes hours$", r.stdout, re.M),
+          f"the plan: {r.stdout}")
+    check_equal([tree.block(name) for name in ("broken", "slow", "last")],
+                ["old broken\n", "old slow\n", "the last one in build\n"], "blocks")
+    about = blocks.about(tree.read("docs/performance.md"), "scale")
+    for words in ("`cat bench/table` on 20", f"commit {tree.commit}", "CPUs (", "Linux ", "programs of $TCPSERVER", "taken by the host"):
+        check(words in about, f"{words} in {about}")
+    readme = tree.read("README.md")
+    for words in ("\n  10,000  10,000     0.20  49,911", "753 bytes of user memory and\n8.3 kB of kernel"):
+        check(words in readme and "old" not in readme, f"{words} in {readme}")
+
+
+def test_noisy_machine_stops_it_and_resume_continues():
+    need_program("git")
+    tree = Tree()
+    tree.write("noisy", "")
+    page = tree.read("docs/performance.md")
+    r = tree.all("scale", "last")
+    why = "bench/all: scale: other programs used 99 % of the CPU time; run it on a quiet machine"
+    check(r.returncode == 1 and why in r.stderr, r.stderr)
+    check_equal((tree.read("docs/performance.md"), "$ cat" in r.stdout), (page, False), "the page, and whether a benchmark ran")
+    os.remove(os.path.join(tree.root, "noisy"))
+    check_equal(tree.all("scale").returncode, 0, "exit code on a quiet machine")
+    r = tree.all("--resume", "scale", "last")
+    check_equal((r.returncode, re.findall(r"^\$ (.*)", r.stdout, re.M)), (0, ["sh bench/last"]), f"exit code, what ran: {r.stderr}")
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as f:
+        return f.read().split()
+
+
+def test_interrupted_run_keeps_what_it_has_and_leaves_nothing_behind():
+    need_program("git")
+    tree = Tree()
+    tree.write("bench/programs.py", FAKES["programs.py"].replace("0.002", "5"))
+    subprocess.run(["git", "-C", tree.root, "-c", "user.name=x", "-c", "user.email=x", "commit", "-qam", "x"], check=True)
+    with open(temp_path("out"), "w+") as out:
+        process = spawn([os.path.join(tree.root, "bench/all"), "scale", "slow"], stdout=out, cwd=tree.root,
+                        env={**os.environ, **tree.environment()})
+        wait_for(lambda: "$ sleep 3600" in read(out.name), "the start of the slow one")
+        wait_for(lambda: children(process.pid) and children(children(process.pid)[0]), "the slow one, below timeout(1)")
+        slow = children(children(process.pid)[0])[0]
+        stop(process)
+    wait_for(lambda: not os.path.exists(f"/proc/{slow}"), "the end of the benchmark")
+    check_equal((tree.block("slow"), "10,000" in tree.block("scale")), ("old slow\n", True), "blocks")
+
+
+def test_what_is_not_committed_is_not_measured():
+    need_program("git")
+    tree = Tree()
+    tree.write("docs/performance.md", tree.read("docs/performance.md") + "more\n")
+    check_equal(tree.all("scale").returncode, 0, "exit code when only the page has changed")
+    tree.write("bench/table", "other\n")
+    r = tree.all("scale")
+    check(r.returncode == 1 and "bench/all: not committed: bench/table" in r.stderr, r.stderr)
+
+
+def test_unknown_and_separate_benchmarks_are_refused():
+    for name, words in (("x", "invalid name 'x': expected "), ("soak", "soak is apart: ")):
+        r = run_program(os.path.join(BENCH, "all"), name, env={"TCPSERVER": "/bin/true", "TCPCLIENT": "/bin/true"})
+        check(r.returncode == 2 and words in r.stderr, r.stderr)
+
+
+if __name__ == "__main__":
+    main()
