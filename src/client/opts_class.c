@@ -6,6 +6,7 @@
 #include "client/worker/class.h"
 #include "client/worker/config.h"
 #include "config/options_config.h"
+#include "config/options_conflict.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -209,21 +210,14 @@ static int read_class(struct client_opts_class *c, const struct client_opts *o,
 
 static int refuse_others(const struct client_opts *o, char *error)
 {
-    const struct {
-        const char *name;
-        bool is_used;
-        const char *why;
-    } others[] = {
+    const struct options_conflict others[] = {
         {"--protocol listen", o->protocol == CLIENT_PROTOCOL_LISTEN, "listeners send no queries"},
         {"--find", o->find != CLIENT_FIND_NONE, "the search sets the load"},
         {"--conn-schedule", o->conn_schedule != NULL, "shares are of a fixed number"},
         {"--max-connections", o->max_connections != 0, "shares are of a fixed number"},
     };
 
-    for (size_t i = 0; i < N(others); i++)
-        if (others[i].is_used)
-            return REFUSE("--class: conflicts with %s: %s", others[i].name, others[i].why);
-    return 0;
+    return options_refuse_conflicts("--class:", others, N(others), error);
 }
 
 /* Rounds the ends of the classes, so that their numbers add up and each is off by less than 1. */

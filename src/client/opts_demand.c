@@ -3,6 +3,7 @@
 #include "client/opts_demand.h"
 
 #include "client/worker/config.h"
+#include "config/options_conflict.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -17,11 +18,7 @@ static bool was_given(const char *name)
 /* Other ways to open and reopen connections. */
 static int refuse_others(const struct client_opts *o, char *error)
 {
-    const struct {
-        const char *name;
-        bool is_used;
-        const char *why;
-    } others[] = {
+    const struct options_conflict others[] = {
         {"--protocol listen", o->protocol == CLIENT_PROTOCOL_LISTEN, "listeners send no queries"},
         {"--find", o->find != CLIENT_FIND_NONE, "the search keeps its connections open"},
         {"--conn-schedule", o->conn_schedule != NULL, "queries open the connections"},
@@ -34,10 +31,7 @@ static int refuse_others(const struct client_opts *o, char *error)
         {"--prove yes", o->prove == 0 && was_given("prove"), "the first query proves a connection"},
     };
 
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (others[i].is_used)
-            return REFUSE("--on-demand: conflicts with %s: %s", others[i].name, others[i].why);
-    return 0;
+    return options_refuse_conflicts("--on-demand:", others, sizeof others / sizeof *others, error);
 }
 
 int client_opts_check_demand(const struct client_opts *o, char *error)

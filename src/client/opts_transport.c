@@ -4,6 +4,7 @@
 
 #include "client/opts_class.h"
 #include "client/worker/config.h"
+#include "config/options_conflict.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -15,11 +16,7 @@ static bool was_given(const char *name)
 
 int client_opts_check_transport(const struct client_opts *o, char *error)
 {
-    const struct {
-        const char *name;
-        bool is_used;
-        const char *why;
-    } of_tcp[] = {
+    const struct options_conflict of_tcp[] = {
         {"--tls", o->tls || client_opts_uses_tls(o), "TLS runs over TCP"},
         {"--proxy-protocol", o->proxy != PROXY_HEADER_NONE, "its header begins a TCP connection"},
         {"--on-demand", o->on_demand, "a UDP socket has no handshake to save"},
@@ -38,11 +35,8 @@ int client_opts_check_transport(const struct client_opts *o, char *error)
         snprintf(error, OPTIONS_ERROR_BYTES, "--transport: 'udp' requires --protocol dns");
         return -1;
     }
-    for (size_t i = 0; o->transport == CLIENT_UDP && i < sizeof of_tcp / sizeof *of_tcp; i++)
-        if (of_tcp[i].is_used) {
-            snprintf(error, OPTIONS_ERROR_BYTES, "--transport: 'udp' conflicts with %s: %s",
-                     of_tcp[i].name, of_tcp[i].why);
-            return -1;
-        }
-    return 0;
+    if (o->transport != CLIENT_UDP)
+        return 0;
+    return options_refuse_conflicts("--transport: 'udp'", of_tcp, sizeof of_tcp / sizeof *of_tcp,
+                                    error);
 }

@@ -5,6 +5,7 @@
 #include "base/endpoint.h"
 #include "base/units.h"
 #include "config/options_config.h"
+#include "config/options_conflict.h"
 #include "config/options_rows.h"
 #include "config/settings.h"
 #include "protocol/push_message.h"
@@ -115,6 +116,11 @@ static int check_push(const struct server_opts *o, char *error)
 {
     const struct options *table = server_opts_table();
     const bool pushes = options_was_given(table, "push");
+    const struct options_conflict others[] = {
+        {"--protocol", options_was_given(table, "protocol"), "subscribers get no answers"},
+        {"--tls-cert", o->tls_cert != NULL, "pushed messages are not encrypted"},
+        {"--idle-timeout", o->idle_timeout_ns > 0, "subscribers send nothing"},
+    };
     const char *without = options_was_given(table, "push-size")     ? "push-size"
                           : options_was_given(table, "push-select") ? "push-select"
                                                                     : NULL;
@@ -122,16 +128,9 @@ static int check_push(const struct server_opts *o, char *error)
     if (pushes && o->push_rate_per_s <= 0)
         snprintf(error, OPTIONS_ERROR_BYTES,
                  "--push: invalid value '0': expected more than 0 messages per second");
-    else if (pushes && options_was_given(table, "protocol"))
-        snprintf(error, OPTIONS_ERROR_BYTES,
-                 "--push: conflicts with --protocol: subscribers get no answers");
-    else if (pushes && o->tls_cert != NULL)
-        snprintf(error, OPTIONS_ERROR_BYTES,
-                 "--push: conflicts with --tls-cert: pushed messages are not encrypted");
-    else if (pushes && o->idle_timeout_ns > 0)
-        snprintf(error, OPTIONS_ERROR_BYTES,
-                 "--push: conflicts with --idle-timeout: subscribers send nothing");
-    else if (!pushes && without != NULL)
+    else if (pushes)
+        return options_refuse_conflicts("--push:", others, sizeof others / sizeof *others, error);
+    else if (without != NULL)
         snprintf(error, OPTIONS_ERROR_BYTES, "--%s: requires --push", without);
     else
         return 0;

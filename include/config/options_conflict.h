@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ * options_conflict: options that another one excludes, one row each.  Pure. */
+#ifndef TCPSCALER_CONFIG_OPTIONS_CONFLICT_H
+#define TCPSCALER_CONFIG_OPTIONS_CONFLICT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct options_conflict {
+    const char *name; /* as given: "--tls", "--loop closed" */
+    bool is_used;
+    const char *reason;
+};
+
+/* Returns 0, or -1 with "SUBJECT conflicts with NAME: REASON" of the first row in use in error
+ * (OPTIONS_ERROR_BYTES).  subject: the option that excludes them: "--push:", "--transport: 'udp'".
+ */
+int options_refuse_conflicts(const char *subject, const struct options_conflict *rows,
+                             size_t n_rows, char *error);
+
+#endif
