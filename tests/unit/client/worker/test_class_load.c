@@ -3,18 +3,12 @@
  * and how they are counted. */
 #include "client/worker/dispatch.h"
 
-#include "worker_steps.h"
+#include "dispatch_steps.h"
 
 #include <stdlib.h>
 
 enum { N_CLASSES = 3, N = 4 };
 
-static struct client_due due;
-static struct client_queries queries;
-static struct client_send send_queue;
-static struct client_slots slots; /* not kept */
-static struct client_pool pool;
-static struct client_dispatch dispatch;
 static struct query class_queries[N_CLASSES];
 
 /* Of 40 queries/s, the first two connections have 30, the third one 10, the last one none. */
@@ -76,25 +70,7 @@ static void start(uint32_t worker, uint32_t n_workers)
 {
     start_worker(worker, n_workers, N / n_workers);
     add_classes();
-    schedule_constant(&config.schedule, 1000 * MS, 40);
-    due = (struct client_due){.transport = &transport, .span = &span};
-    queries = (struct client_queries){.transport = &transport, .figures = &figures, .span = &span};
-    send_queue = (struct client_send){.transport = &transport, .queries = &queries};
-    dispatch = (struct client_dispatch){.transport = &transport,
-                                        .span = &span,
-                                        .due = &due,
-                                        .queries = &queries,
-                                        .send = &send_queue,
-                                        .slots = &slots,
-                                        .pool = &pool};
-    client_pool_init(&pool, transport.n_conns, transport.n_conns);
-    while (client_pool_has_next(&pool))
-        client_pool_open_next(&pool);
-    assert_int_equal(client_due_init(&due), 0);
-    assert_int_equal(client_send_init(&send_queue), 0);
-    assert_int_equal(inflight_init(&queries.inflight, 1, true), 0);
-    client_dispatch_init(&dispatch);
-    client_dispatch_start(&dispatch, NULL, START);
+    start_dispatch(40, NULL);
 }
 
 /* The first two connections are due every 100 ms, the third one every 30 ms. */
@@ -117,12 +93,9 @@ static void start_closed(void)
 
 static int stop(void **state)
 {
-    inflight_free(&queries.inflight);
-    client_send_free(&send_queue);
-    client_due_free(&due);
     for (int k = 0; k < N_CLASSES; k++)
         query_free(&class_queries[k]);
-    return stop_worker(state);
+    return stop_dispatch(state);
 }
 
 static const struct tally_queries *counts(int k)

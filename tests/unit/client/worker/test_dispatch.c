@@ -2,47 +2,14 @@
  * test_dispatch: which connections get the due queries, and how these are counted. */
 #include "client/worker/dispatch.h"
 
-#include "worker_steps.h"
+#include "dispatch_steps.h"
 
 static const bool takes[] = {true};
-static struct client_due due;
-static struct client_queries queries;
-static struct client_send send_queue;
-static struct client_slots slots; /* not kept */
-static struct client_pool pool;
-static struct client_dispatch dispatch;
 
-/* n connections, all open; constant arrivals. */
 static void start(uint32_t n, double rate_qps)
 {
     start_worker(0, 1, n);
-    schedule_constant(&config.schedule, 1000 * MS, rate_qps);
-    due = (struct client_due){.transport = &transport, .span = &span};
-    queries = (struct client_queries){.transport = &transport, .figures = &figures, .span = &span};
-    send_queue = (struct client_send){.transport = &transport, .queries = &queries};
-    dispatch = (struct client_dispatch){.transport = &transport,
-                                        .span = &span,
-                                        .due = &due,
-                                        .queries = &queries,
-                                        .send = &send_queue,
-                                        .slots = &slots,
-                                        .pool = &pool};
-    client_pool_init(&pool, n, n);
-    while (client_pool_has_next(&pool))
-        client_pool_open_next(&pool);
-    assert_int_equal(client_due_init(&due), 0);
-    assert_int_equal(client_send_init(&send_queue), 0);
-    assert_int_equal(inflight_init(&queries.inflight, 1, false), 0);
-    client_dispatch_init(&dispatch);
-    client_dispatch_start(&dispatch, takes, START);
-}
-
-static int stop(void **state)
-{
-    inflight_free(&queries.inflight);
-    client_send_free(&send_queue);
-    client_due_free(&due);
-    return stop_worker(state);
+    start_dispatch(rate_qps, takes);
 }
 
 static const struct tally_queries *counts(enum tally_class class)
@@ -150,13 +117,14 @@ static void an_ended_connection_of_a_closed_loop_counts_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(due_queries_are_queued_with_their_intended_time, stop),
-        cmocka_unit_test_teardown(warm_up_and_measurement_are_counted_apart, stop),
-        cmocka_unit_test_teardown(queries_of_an_unusable_connection_move_to_others, stop),
+        cmocka_unit_test_teardown(due_queries_are_queued_with_their_intended_time, stop_dispatch),
+        cmocka_unit_test_teardown(warm_up_and_measurement_are_counted_apart, stop_dispatch),
+        cmocka_unit_test_teardown(queries_of_an_unusable_connection_move_to_others, stop_dispatch),
         cmocka_unit_test_teardown(without_a_usable_connection_queries_are_unsent_and_unanswered,
-                                  stop),
-        cmocka_unit_test_teardown(a_backlog_is_queued_over_several_turns, stop),
-        cmocka_unit_test_teardown(an_ended_connection_of_a_closed_loop_counts_nothing, stop),
+                                  stop_dispatch),
+        cmocka_unit_test_teardown(a_backlog_is_queued_over_several_turns, stop_dispatch),
+        cmocka_unit_test_teardown(an_ended_connection_of_a_closed_loop_counts_nothing,
+                                  stop_dispatch),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
