@@ -5,6 +5,7 @@
 #include "base/units.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { SHARE_TEXT_BYTES = 16 };
 
@@ -61,14 +62,25 @@ static const char *share_text(char text[SHARE_TEXT_BYTES], uint64_t part, uint64
     return text;
 }
 
-static void print_backend(FILE *out, const char *address, const struct server_stats *s,
+static int address_width(const struct client_servers *servers)
+{
+    size_t most = 24;
+
+    for (unsigned i = 0; i < servers->n; i++)
+        if (strlen(servers->addresses[i]) > most)
+            most = strlen(servers->addresses[i]);
+    return (int)most;
+}
+
+static void print_backend(FILE *out, int width, const char *address, const struct server_stats *s,
                           const struct server_stats *all)
 {
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
     char accepted[SHARE_TEXT_BYTES], received[SHARE_TEXT_BYTES];
 
-    fprintf(out, "%-24s %11s %8s %11s %11s %8s%s\n", address, units_format_known(a, s->accepted),
-            share_text(accepted, s->accepted, all->accepted), units_format_known(b, s->active),
+    fprintf(out, "%-*s %11s %8s %11s %11s %8s%s\n", width, address,
+            units_format_known(a, s->accepted), share_text(accepted, s->accepted, all->accepted),
+            units_format_known(b, s->active),
             s->bytes_received != UINT64_MAX ? units_format_bytes(c, s->bytes_received) : "-",
             share_text(received, s->bytes_received, all->bytes_received),
             s->restarted ? "  since its restart" : "");
@@ -77,15 +89,16 @@ static void print_backend(FILE *out, const char *address, const struct server_st
 static void print_backends(FILE *out, const struct client_result *r, const struct server_stats *all)
 {
     const double per_accepted = connections_ratio(r, all);
+    const int width = address_width(r->servers);
 
     if (!isnan(per_accepted))
         fprintf(out, "             %.2f connections here for each one accepted\n", per_accepted);
-    fprintf(out, "\n%-24s %11s %8s %11s %11s %8s\n", "Backend", "accepted", "share", "active",
+    fprintf(out, "\n%-*s %11s %8s %11s %11s %8s\n", width, "Backend", "accepted", "share", "active",
             "received", "share");
     for (unsigned i = 0; i < r->servers->n; i++) {
         const struct server_stats s = stats_or_unknown(client_servers_stats(r->servers, i));
 
-        print_backend(out, r->servers->addresses[i], &s, all);
+        print_backend(out, width, r->servers->addresses[i], &s, all);
     }
 }
 

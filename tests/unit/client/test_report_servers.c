@@ -48,6 +48,27 @@ static void backends_have_their_shares(void **state)
     free(text);
 }
 
+static void long_addresses_widen_their_column(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    add_backend(m);
+    snprintf(m->servers.addresses[1], CLIENT_SERVERS_ADDRESS_BYTES,
+             "unix:/run/balancer/second.sock");
+    text = text_of(report_text, m);
+    assert_has(
+        text,
+        "Backend                           accepted    share      active    received    share\n");
+    assert_has(
+        text,
+        "127.0.0.1:9000                          97   98.0 %          96       100 B   25.0 %\n");
+    assert_has(
+        text,
+        "unix:/run/balancer/second.sock           2    2.0 %           2       300 B   75.0 %\n");
+    free(text);
+}
+
 static void server_that_did_not_answer_leaves_the_sums_unknown(void **state)
 {
     struct made_up *m = *state;
@@ -92,6 +113,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(single_server_has_no_table),
         TEST(backends_have_their_shares),
+        TEST(long_addresses_widen_their_column),
         TEST(server_that_did_not_answer_leaves_the_sums_unknown),
         TEST(restarted_server_is_named),
     };
