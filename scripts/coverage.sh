@@ -5,7 +5,6 @@
 #   scripts/coverage.sh [report]      report: what the last tests ran, without running them again
 # Exit code 1: less than 90 % of the lines of a pure part or less than 80 % of all were run, or a test failed.
 set -eu
-cd "$(dirname "$0")/.."
 build=build/coverage
 least_pure=90
 least_all=80
@@ -16,6 +15,14 @@ forget() {
     find $build -name '*.gcda' -delete
 }
 
+case ${1:-} in
+'' | report) ;;
+*)
+    echo "usage: $0 [report]" >&2
+    exit 2
+    ;;
+esac
+cd "$(dirname "$0")/.."
 if [ "${1:-}" != report ]; then
     scripts/install-deps.sh deep
     cmake --preset coverage >/dev/null

@@ -4,6 +4,7 @@
 # summary and a plot of the round trip times in a new directory.  Exit code 0 unless something failed; a noisy
 # machine is no failure.
 set -eu
+[ $# -eq 0 ] || { echo "usage: $0" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
 out=
 

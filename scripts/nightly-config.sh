@@ -55,13 +55,17 @@ read_config() {
     done <"$1"
 }
 
+# Whether a value is a whole number between its minimum and its maximum.
+is_count() {
+    case $1 in
+    '' | *[!0-9]* | 0?* | ??????*) return 1 ;;
+    esac
+    [ "$1" -ge "$2" ] && [ "$1" -le "$3" ]
+}
+
 # A key, its value, its minimum and its maximum.
 need_count() {
-    case $2 in
-    '' | *[!0-9]* | 0?* | ??????*) ;;
-    *) [ "$2" -lt "$3" ] || [ "$2" -gt "$4" ] || return 0 ;;
-    esac
-    die "$1: invalid value '$2': expected a number from $3 to $4"
+    is_count "$2" "$3" "$4" || die "$1: invalid value '$2': expected a number from $3 to $4"
 }
 
 # A key, its duration, and its minimum.
@@ -71,7 +75,8 @@ set_seconds() {
     *m) seconds_each=60 ;;
     *) seconds_each=1 ;;
     esac
-    need_count "$1" "${2%[smh]}" "$3" 99999
+    is_count "${2%[smh]}" "$3" 99999 ||
+        die "$1: invalid value '$2': expected a time such as 90s, 45m or 2h, a number from $3 to 99999 with its unit"
     seconds=$((${2%[smh]} * seconds_each))
 }
 

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Installs missing dependencies, builds and runs the tests.  As root, no test is skipped.
-#   scripts/test.sh [PRESET]          the C code: release (default), asan, tsan
-#   scripts/test.sh scripts           scripts/, fleet/ and packaging/
-#   scripts/test.sh truth             the tests that measure time, one by one, on a machine that does nothing else
-#   scripts/test.sh unit [PRESET]     builds and runs the unit tests of what has changed, and nothing else
+#   scripts/test.sh [release|asan|tsan]   the C code (default: release)
+#   scripts/test.sh scripts               scripts/, fleet/ and packaging/
+#   scripts/test.sh truth                 the tests that measure time, one by one, on a machine that does nothing else
+#   scripts/test.sh unit [PRESET]         builds and runs the unit tests of what has changed, and nothing else
 # JOBS: tests that run side by side (default: 14; most of them wait).
 set -eu
 cd "$(dirname "$0")/.."
@@ -17,7 +17,11 @@ case ${1:-} in
 scripts) suite=scripts preset=release takes="5 minutes" ;;
 truth) suite=truth preset=release takes="4 minutes" ;;
 asan | tsan) suite=code preset=$1 takes="5 minutes" ;;
-*) suite=code preset=${1:-release} takes="3 minutes" ;;
+'' | release) suite=code preset=release takes="3 minutes" ;;
+*)
+    echo "usage: $0 [release|asan|tsan|scripts|truth|unit [PRESET]]" >&2
+    exit 2
+    ;;
 esac
 echo "$suite, $preset: about $takes on 2 CPUs once it is built"
 

@@ -5,6 +5,12 @@
 # makes two of them fail half-way and leak.
 #   scripts/valgrind.sh [TEST ...]      TEST: as workload/pacer; without, all
 set -eu
+case ${1:-} in
+-*)
+    echo "usage: $0 [TEST ...]" >&2
+    exit 2
+    ;;
+esac
 cd "$(dirname "$0")/.."
 build=build/release
 memcheck="valgrind -q --errors-for-leak-kinds=definite,indirect,possible --error-exitcode=99"

@@ -31,6 +31,16 @@ def run_ci(cmake="exit 0", test="exit 0", xargs="exit 0"):
     return r.returncode, r.stdout
 
 
+def test_scripts_refuse_arguments_that_they_do_not_know():
+    tree = temp_path("tree")
+    for name in ("coverage.sh", "demo.sh", "install-deps.sh", "test.sh", "valgrind.sh"):
+        stub(tree, name, "")
+        shutil.copy(os.path.join(SOURCE_DIR, "scripts", name), os.path.join(tree, name))  # where it can build nothing
+        r = subprocess.run([os.path.join(tree, name), "--help"], capture_output=True, text=True, timeout=100, cwd=tree)
+        check_equal((r.returncode, r.stdout), (2, ""), f"{name}: {r.stderr}")
+        check(r.stderr.startswith("usage: ") and len(r.stderr.splitlines()) == 1, f"{name}: {r.stderr}")
+
+
 def test_build_that_fails_ends_the_run():
     for preset in ("release", "asan", "tsan"):
         fails = f'case $* in *--build*{preset}) echo "an error of the compiler"; exit 1 ;; esac'

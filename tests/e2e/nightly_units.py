@@ -14,7 +14,7 @@ def test_bad_configurations_get_one_line_and_nothing_is_started():
         good = f.read()
     for line, text in (("speed = 5", "unknown key 'speed'"), ("nonsense", "invalid line 'nonsense'"),
                        ("runs = many", "runs: invalid value 'many'"), ("runs = 0", "from 1 to 99"),
-                       ("deadline = 08m", "deadline: invalid value '08'"), ("keep = 3", "keep: invalid value '3'"),
+                       ("deadline = 08m", "deadline: invalid value '08m': expected a time such as 90s, 45m or 2h"), ("keep = 3", "keep: invalid value '3'"),
                        ("deadline = 2d", "deadline: invalid value '2d'"), ("repeat-wait = soon", "repeat-wait: invalid value 'soon'"),
                        ("lock = none", "lock: cannot read 'none'"),
                        ("require = p42", "require: invalid value 'p42'"), ("reference-server = true", "reference-server: requires server"),
