@@ -99,7 +99,7 @@ int connect(int fd, const struct sockaddr *address, socklen_t length)
         error = ports_choose(tcp_at((uint32_t)i));
     tcp_at((uint32_t)i)->peer_port = ntohs(in->sin_port);
     tcp_at((uint32_t)i)->is_secure =
-        world.scenario.tls > 0 && ntohs(in->sin_port) != PORTS_PLAIN_PORT;
+        world.scenario.tls > 0 && !ports_are_plain(ntohs(in->sin_port));
     if (error == 0)
         error = tcp_connect((uint32_t)i);
     return (int)call_return("connect", fd, -error);

@@ -2,6 +2,7 @@
  * drive: see drive.h. */
 #include "drive.h"
 
+#include "classes.h"
 #include "client/result.h"
 #include "client/run.h"
 #include "descriptor.h"
@@ -39,10 +40,11 @@ void drive_begin(const struct scenario *s)
 
 void drive_expect(const struct client_config *c, struct drive_result *result)
 {
-    peer_begin(&c->query);
+    classes_begin(c);
+    peer_begin();
     peer_push_begin();
     peer_header_begin(c);
-    ledger_begin(&c->query, c->timeout_ns);
+    ledger_begin(c);
     ledger_tls_begin(c->connect_timeout_ns);
     lead_begin(c, result);
 }

@@ -2,9 +2,10 @@
  * laws: see laws.h. */
 #include "laws.h"
 
-#include "client/judge.h"
+#include "classes.h"
 #include "client/result.h"
 #include "client/workers.h"
+#include "laws_classes.h"
 #include "ledger.h"
 #include "ledger_push.h"
 #include "ledger_tls.h"
@@ -14,7 +15,6 @@
 #include "setup.h"
 #include "tcp.h"
 #include "violation.h"
-#include "workload/arrivals.h"
 
 #include <inttypes.h>
 
@@ -135,67 +135,6 @@ static void check_gauges(const struct client_workers *workers)
     equal("deaf at the end", CLIENT_WORKERS_GAUGE(workers, n_deaf), 0);
 }
 
-/* The arrivals of class k, or of all, as a single worker has them. */
-static void start_arrivals(struct arrivals *a, const struct client_config *config, uint32_t k,
-                           uint64_t begin_ns)
-{
-    const struct client_class *class = config->n_classes > 0 ? &config->classes[k] : NULL;
-    const int select = class != NULL ? class->select : config->select;
-    const struct arrivals_config one = {
-        .arrival = (enum pacer_arrival)(class != NULL ? class->arrival : config->arrival),
-        .segments = config->schedule.segments,
-        .n_segments = config->schedule.n,
-        .part = class != NULL ? class->part : 1,
-        .seed = class != NULL ? client_class_seed(config->seed, k) : config->seed,
-        .random = select == CLIENT_SELECT_RANDOM,
-        .n_connections = class != NULL ? class->n_connections : config->n_connections,
-        .n_workers = 1,
-    };
-
-    a->pacer.next_ns = PACER_NEVER;
-    if (one.part > 0)
-        arrivals_start(a, &one, begin_ns);
-}
-
-static struct arrivals *first_of(struct arrivals *all, uint32_t n)
-{
-    struct arrivals *first = all;
-
-    for (uint32_t k = 1; k < n; k++)
-        if (all[k].pacer.next_ns < first->pacer.next_ns)
-            first = &all[k];
-    return first;
-}
-
-/* One sequence of arrivals for all workers, or for each class: each arrival is scheduled once, and
- * what was sent was due. */
-static void check_arrivals(const struct client_config *config, const struct client_result *r,
-                           uint64_t begin_ns)
-{
-    const uint64_t end_ns = begin_ns + client_config_load_ns(config);
-    const uint32_t n = config->n_classes > 0 ? config->n_classes : 1;
-    uint64_t n_scheduled = 0;
-    size_t n_sent, i = 0;
-    const uint64_t *sent = ledger_values_due(&n_sent);
-    struct arrivals all[CLIENT_CLASS_MOST], *next;
-
-    for (uint32_t k = 0; k < n; k++)
-        start_arrivals(&all[k], config, k, begin_ns);
-    while ((next = first_of(all, n))->pacer.next_ns < end_ns) {
-        n_scheduled++;
-        if (sent != NULL && i < n_sent && sent[i] == next->pacer.next_ns)
-            i++;
-        arrivals_advance(next);
-    }
-    LAW(sent == NULL || i == n_sent,
-        "a query was sent that was due at no arrival: %" PRIu64 " ns after the start",
-        sent[i < n_sent ? i : 0] - begin_ns);
-    equal("scheduled queries",
-          tally_get(&r->tally.queries[TALLY_MEASURED].scheduled) +
-              tally_get(&r->tally.queries[TALLY_WARMUP].scheduled),
-          n_scheduled);
-}
-
 /* It acts in a turn after its wake-up, and after what else it does meanwhile. */
 uint64_t laws_most_late_ns(const struct scenario *s)
 {
@@ -204,7 +143,7 @@ uint64_t laws_most_late_ns(const struct scenario *s)
         s->closed_loop ? interval_ns / s->connections : 1000000000 / (s->rate_qps + 1);
 
     /* a buffer smaller than a message takes a call and more for each of its bytes */
-    if (s->sndbuf_bytes > 0 && s->sndbuf_bytes < s->message_bytes)
+    if (s->sndbuf_bytes > 0 && s->sndbuf_bytes < classes_longest_query())
         return UINT64_MAX;
     if (setup_has_conn_per_query(s) || s->listen || each_ns < 100 * s->call_ns ||
         s->preempt_permille > 0 || s->malloc_ppm > 0 || s->steps > 0)
@@ -296,8 +235,7 @@ void laws_check(const struct scenario *s, const struct client_config *config,
         tally_check(&r->tally, r->connections_requested, response->count, response->beyond);
 
     LAW(broken == NULL, "the product's own law: %s", broken);
-    broken = client_judge_classes(r, config->n_classes);
-    LAW(broken == NULL, "the product's own law: %s", broken);
+    laws_check_classes(config, r);
     check_queries(&r->tally);
     check_network(&r->tally);
     if (!s->listen)
@@ -310,7 +248,7 @@ void laws_check(const struct scenario *s, const struct client_config *config,
         check_demand(s, &r->tally, was_stopped);
     check_lag(s, &r->metrics[CLIENT_SEND_LAG]);
     if (begin_ns != 0 && !was_stopped && !s->closed_loop && !s->listen && s->steps == 0)
-        check_arrivals(config, r, begin_ns);
+        laws_check_arrivals(config, r, begin_ns);
     if (begin_ns != 0 && !was_stopped && s->restart_every_us > 0)
         check_return(s, r, begin_ns + client_config_load_ns(config));
 }

@@ -2,6 +2,7 @@
  * ledger: see ledger.h. */
 #include "ledger.h"
 
+#include "classes.h"
 #include "client/worker/query.h"
 #include "fiber.h"
 #include "ledger_entries.h"
@@ -21,21 +22,30 @@
 /* To convert a stamp of CLOCK_REALTIME the product looks at CLOCK_MONOTONIC this often. */
 enum { CLOCKS_OF_CONVERSION = 4 };
 
-static const struct query *query;
+#define LEDGER_OF(count) offsetof(struct ledger_class, count)
+
 static uint64_t timeout_ns;
 static bool has_ids;
 struct ledger_sums ledger_sums;
 
-void ledger_begin(const struct query *expected, uint64_t of_ns)
+void ledger_begin(const struct client_config *config)
 {
-    query = expected;
-    timeout_ns = of_ns;
-    has_ids = !world.scenario.listen && query->protocol->has_id;
+    timeout_ns = config->timeout_ns;
+    has_ids = !config->listens && config->query.protocol->has_id;
     ledger_sums = (struct ledger_sums){0};
     ledger_entries_begin(has_ids);
     ledger_values_begin();
     ledger_push_begin();
     ledger_turns_begin();
+}
+
+/* Counts a query, in all and in the class of its connection.  count: LEDGER_OF(). */
+static void count(const struct tcp *t, const struct ledger_entry *entry, size_t which)
+{
+    struct ledger_class *of_clients = &ledger_sums.of_clients[classes_of(t)][entry->class];
+
+    ++*(uint64_t *)(void *)((char *)&ledger_sums.classes[entry->class] + which);
+    ++*(uint64_t *)(void *)((char *)of_clients + which);
 }
 
 /* --- what is sent --- */
@@ -79,6 +89,19 @@ static bool is_on_wire(uint32_t i, uint16_t id)
     return true;
 }
 
+/* Whether the connection may carry this query, by its class. */
+static void check_use(struct tcp *t, uint8_t class)
+{
+    const uint32_t most = classes_queries_per_conn(t);
+    const bool is_probe = classes_prove(t) && t->ledger.n_sent == 0;
+
+    LAW((class == TALLY_PROBE) == is_probe, "fd %d: its query %u %s one that proves it", t->fd,
+        t->ledger.n_sent, is_probe ? "is not" : "is");
+    t->ledger.n_sent++;
+    LAW(most == 0 || t->ledger.n_sent - classes_prove(t) <= most, "fd %d: carries %u queries of %u",
+        t->fd, t->ledger.n_sent, most);
+}
+
 void ledger_on_sent(uint32_t i, const struct inflight_query *q, uint64_t sent_ns)
 {
     struct tcp *t = tcp_at(i);
@@ -108,8 +131,9 @@ void ledger_on_sent(uint32_t i, const struct inflight_query *q, uint64_t sent_ns
     if (has_ids && (t->ledger.highest_id == UINT32_MAX || q->id > t->ledger.highest_id))
         t->ledger.highest_id = q->id;
     if (entry->class != TALLY_PROBE)
-        ledger_values_add_due(q->intended_ns);
-    ledger_sums.classes[entry->class].sent++;
+        ledger_values_add_due(classes_of(t), q->intended_ns);
+    count(t, entry, LEDGER_OF(sent));
+    check_use(t, entry->class);
     ledger_idle_sent(i, q->tag & CLIENT_QUERY_WAITED);
     if (entry->class == TALLY_MEASURED)
         ledger_values_add(CLIENT_SEND_LAG, sent_ns - q->intended_ns);
@@ -120,6 +144,8 @@ void ledger_on_sent(uint32_t i, const struct inflight_query *q, uint64_t sent_ns
 static void take_answers(struct ledger_turn *now, struct tcp *t, const uint8_t *data,
                          size_t n_bytes)
 {
+    const struct query *query = classes_query(t);
+
     for (size_t k = 0; k < n_bytes && !now->is_malformed;) {
         const size_t n_whole = ledger_stream_whole(t, query, data + k, n_bytes - k);
 
@@ -276,10 +302,14 @@ void ledger_on_answered(uint32_t i, const struct inflight_query *q)
         "fd %d id %u: an answer is credited to another query", t->fd, q->id);
     LAW(now->stamp_ns - entry->sent_ns < timeout_ns, "fd %d id %u: credited after its timeout",
         t->fd, q->id);
-    ledger_sums.classes[entry->class].answered++;
+    count(t, entry, LEDGER_OF(answered));
     if (entry->class == TALLY_MEASURED) {
+        const uint32_t k = classes_of(t);
+
         ledger_values_add(CLIENT_RESPONSE, now->stamp_ns - entry->intended_ns);
         ledger_values_add(CLIENT_SERVICE, now->stamp_ns - entry->sent_ns);
+        ledger_values_add(LEDGER_VALUES_RESPONSE(k), now->stamp_ns - entry->intended_ns);
+        ledger_values_add(LEDGER_VALUES_SERVICE(k), now->stamp_ns - entry->sent_ns);
         add_parts(now, entry, q->tag & (CLIENT_QUERY_BLOCKED | CLIENT_QUERY_WAITED));
     }
     ledger_entry_end_by_answer(e);
@@ -311,7 +341,7 @@ void ledger_on_expired(uint32_t i, const struct inflight_query *q)
     LAW(fiber_clock_ns[fiber_current()] - entry->sent_ns >= timeout_ns,
         "fd %d id %u: expires %" PRIu64 " ns too early", t->fd, q->id,
         entry->sent_ns + timeout_ns - fiber_clock_ns[fiber_current()]);
-    ledger_sums.classes[entry->class].expired++;
+    count(t, entry, LEDGER_OF(expired));
     ledger_idle_rest(i);
     if (q->state == INFLIGHT_WAITING) {
         LAW(!entry->on_wire, "fd %d id %u: withdrawn, but written", t->fd, q->id);
@@ -337,7 +367,7 @@ void ledger_on_lost(uint32_t i, uint32_t n_waiting)
         const struct ledger_entry *entry = ledger_entry_at(e);
 
         if (entry->state == LEDGER_IN_FLIGHT) {
-            ledger_sums.classes[entry->class].lost++;
+            count(t, entry, LEDGER_OF(lost));
             ledger_idle_rest(i);
         }
         n_unwritten += !entry->on_wire;

@@ -9,16 +9,16 @@
 #ifndef TCPSCALER_SIM_LEDGER_H
 #define TCPSCALER_SIM_LEDGER_H
 
+#include "client/worker/config.h"
 #include "client/worker/metric.h"
 #include "measure/tally.h"
-#include "protocol/query.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* query: borrowed. */
-void ledger_begin(const struct query *query, uint64_t timeout_ns);
+/* After classes_begin(). */
+void ledger_begin(const struct client_config *config);
 
 /* All of its queries have ended. */
 void ledger_end(void);
@@ -80,6 +80,7 @@ struct ledger_class {
 
 struct ledger_sums {
     struct ledger_class classes[TALLY_N_CLASSES];
+    struct ledger_class of_clients[CLIENT_CLASS_MOST][TALLY_N_CLASSES]; /* of each class of them */
     uint64_t n_late, n_duplicate, n_unknown, n_recycled, n_withdrawn;
     uint64_t n_unsure; /* answers behind one that may have ended the connection */
     uint64_t n_usable, n_reused, n_waited; /* connections, queries sent on demand */

@@ -2,6 +2,7 @@
  * ledger_tls: see ledger_tls.h. */
 #include "ledger_tls.h"
 
+#include "classes.h"
 #include "fiber.h"
 #include "peer_tls.h"
 #include "tcp.h"
@@ -62,6 +63,7 @@ void ledger_tls_on_secured(uint32_t i, uint64_t handshake_ns)
         "fd %d: a handshake of %" PRIu64 " ns, beyond its timeout", t->fd, handshake_ns);
     check_resumption(t, peer_tls_is_resumed(i));
     sums->n_secured++;
+    sums->n_secured_of[classes_of(t)]++;
     sums->n_resumed += peer_tls_is_resumed(i);
     if (handshake_ns < sums->min_ns)
         sums->min_ns = handshake_ns;

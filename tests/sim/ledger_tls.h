@@ -3,6 +3,7 @@
 #ifndef TCPSCALER_SIM_LEDGER_TLS_H
 #define TCPSCALER_SIM_LEDGER_TLS_H
 
+#include "client/worker/class.h"
 #include "measure/outcome.h"
 
 #include <stdint.h>
@@ -16,6 +17,7 @@ void ledger_tls_on_close(uint32_t i, struct outcome outcome);
 
 struct ledger_tls_sums {
     uint64_t n_secured, n_resumed, min_ns, max_ns;
+    uint64_t n_secured_of[CLIENT_CLASS_MOST]; /* of each class of clients */
 };
 
 extern struct ledger_tls_sums ledger_tls_sums;

@@ -3,7 +3,7 @@
  * not by the product's code. */
 #include "ledger_values.h"
 
-#include "client/worker/metric.h"
+#include "client/worker/class.h"
 #include "memory.h"
 #include "violation.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Values kept one by one; of more only the buckets are. */
-enum { MOST_KEPT = 1 << 20 };
+enum { MOST_KEPT = 1 << 20, N_METRICS = CLIENT_N_QUERY_METRICS + 2 * CLIENT_CLASS_MOST };
 
 #define HIGHEST_NS 3600000000000ull
 
@@ -23,22 +23,24 @@ struct values {
     uint32_t first, end; /* buckets in use */
 };
 
-static struct values all[CLIENT_N_QUERY_METRICS];
-static uint64_t *due;
-static size_t n_due;
+/* Times at which the queries of a class were due. */
+struct due {
+    uint64_t *kept;
+    size_t n;
+};
+
+static struct values all[N_METRICS];
+static struct due due[CLIENT_CLASS_MOST];
 
 void ledger_values_begin(void)
 {
-    if (due == NULL)
-        due = memory_own(NULL, MOST_KEPT * sizeof *due);
-    n_due = 0;
-    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++) {
+    for (uint32_t k = 0; k < CLIENT_CLASS_MOST; k++)
+        due[k].n = 0;
+    for (int m = 0; m < N_METRICS; m++) {
         struct values *v = &all[m];
 
         if (v->end > v->first)
             memset(v->counts + v->first, 0, (v->end - v->first) * sizeof *v->counts);
-        if (v->kept == NULL)
-            v->kept = memory_own(NULL, MOST_KEPT * sizeof *v->kept);
         v->n = v->max_ns = v->end = 0;
         v->min_ns = UINT64_MAX;
         v->first = HIST_COUNTS;
@@ -55,12 +57,20 @@ static uint32_t bucket_of(uint64_t value_ns, unsigned *shift)
     return *shift == 0 ? (uint32_t)value : 2048 + (*shift - 1) * 1024 + (uint32_t)value - 1024;
 }
 
+/* Room that is used only as values are added. */
+static void make_room(uint64_t **kept)
+{
+    if (*kept == NULL)
+        *kept = memory_own(NULL, MOST_KEPT * sizeof **kept);
+}
+
 void ledger_values_add(int metric, uint64_t value_ns)
 {
     struct values *v = &all[metric];
     unsigned shift;
     const uint32_t bucket = bucket_of(value_ns, &shift);
 
+    make_room(&v->kept);
     if (v->n < MOST_KEPT)
         v->kept[v->n] = value_ns;
     v->n++;
@@ -111,7 +121,8 @@ static void check_percentiles(int metric, struct values *v, const struct hist *h
     static const uint32_t asked[][2] = {{1, 2},      {9, 10},       {95, 100}, {99, 100},
                                         {999, 1000}, {9999, 10000}, {1, 1},    {1, 1000}};
 
-    qsort(v->kept, v->n, sizeof *v->kept, by_value);
+    if (v->n > 0)
+        qsort(v->kept, v->n, sizeof *v->kept, by_value);
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         const uint64_t is = hist_percentile(h, asked[i][0], asked[i][1]);
         const uint64_t expected = percentile(v, beyond, asked[i][0], asked[i][1]);
@@ -138,18 +149,24 @@ void ledger_values_check(int metric, const struct hist *h, uint64_t beyond)
         check_percentiles(metric, v, h, beyond);
 }
 
-void ledger_values_add_due(uint64_t due_ns)
+void ledger_values_add_due(uint32_t k, uint64_t due_ns)
 {
-    if (n_due < MOST_KEPT)
-        due[n_due] = due_ns;
-    n_due++;
+    struct due *d = &due[k];
+
+    make_room(&d->kept);
+    if (d->n < MOST_KEPT)
+        d->kept[d->n] = due_ns;
+    d->n++;
 }
 
-const uint64_t *ledger_values_due(size_t *n)
+const uint64_t *ledger_values_due(uint32_t k, size_t *n)
 {
-    *n = n_due;
-    if (n_due > MOST_KEPT)
+    struct due *d = &due[k];
+
+    make_room(&d->kept);
+    *n = d->n;
+    if (d->n > MOST_KEPT)
         return NULL;
-    qsort(due, n_due, sizeof *due, by_value);
-    return due;
+    qsort(d->kept, d->n, sizeof *d->kept, by_value);
+    return d->kept;
 }

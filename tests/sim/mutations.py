@@ -256,6 +256,31 @@ MUTATIONS = {
     "idle_close_of_the_run_in_all_classes": (
         "src/client/worker/idle.c", "class != NULL ? class->idle_close_ns : idle->transport->config->idle_close_ns;",
         "((void)class, idle->transport->config->idle_close_ns);"),
+    "idle_close_of_the_first_class_in_all": (
+        "src/client/worker/idle.c",
+        "        class != NULL ? class->idle_close_ns :",
+        "        class != NULL ? idle->transport->config->classes[0].idle_close_ns :",
+    ),
+    "response_of_a_class_from_the_send": (
+        "src/client/worker/answer.c",
+        "    hist_record(&times->response, received_ns - q->intended_ns);\n    hist_record(&times->service",
+        "    hist_record(&times->response, received_ns - q->sent_ns);\n    hist_record(&times->service",
+    ),
+    "queries_of_the_class_before": (
+        "src/client/worker/due.c",
+        "d->classes[k].query = &config->class_queries[k];",
+        "d->classes[k].query = &config->class_queries[k > 0 ? k - 1 : 0];",
+    ),
+    "queries_per_connection_of_the_first_class": (
+        "src/client/worker/turnover.c",
+        "class != NULL ? class->queries_per_conn : to->queries_per_conn;",
+        "class != NULL ? to->transport->config->classes[0].queries_per_conn : to->queries_per_conn;",
+    ),
+    "last_connection_of_a_class_in_the_next_one": (
+        "src/client/worker/transport.c",
+        "            t->conns[first + i].class_index = k & (CLIENT_CLASS_MOST - 1);",
+        "            t->conns[first + i].class_index = (k + (i > 1 && i + 1 == n && k + 1 < config->n_classes)) & (CLIENT_CLASS_MOST - 1);",
+    ),
     "gives_up_after_three_failures": (
         "src/client/worker/turnover.c", "        begin_after_wait(to, c, slot->n_failures);\n",
         "        if (slot->n_failures < 3)\n            begin_after_wait(to, c, slot->n_failures);\n"),

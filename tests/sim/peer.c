@@ -2,11 +2,13 @@
  * peer: see peer.h. */
 #include "peer.h"
 
+#include "classes.h"
 #include "ledger.h"
 #include "peer_answer.h"
 #include "peer_handshake.h"
 #include "peer_header.h"
 #include "peer_push.h"
+#include "peer_query.h"
 #include "peer_restart.h"
 #include "peer_tls.h"
 #include "tcp.h"
@@ -20,7 +22,6 @@
 
 enum { PIECES = 4 };
 
-static const struct query *query;
 static uint64_t busy_until_ns;  /* the server */
 static uint64_t n_served;       /* connections accepted and not yet closed */
 static uint64_t queue_until_ns; /* the end of the stall in which ... */
@@ -31,9 +32,8 @@ struct peer_figures peer_figures;
 static void end_by_restart(uint32_t i);
 static void forget(void);
 
-void peer_begin(const struct query *expected)
+void peer_begin(void)
 {
-    query = expected;
     busy_until_ns = n_served = queue_until_ns = n_queued = n_restarts = 0;
     peer_figures = (struct peer_figures){0};
     peer_tls_begin();
@@ -95,7 +95,7 @@ static bool has_room(uint64_t at_ns)
     return n_queued++ < world.scenario.accept_queue;
 }
 
-static void accept(struct tcp *t, uint32_t i, uint64_t at_ns)
+static void accept_one(struct tcp *t, uint32_t i, uint64_t at_ns)
 {
     const uint64_t most = world.scenario.most_served;
 
@@ -143,7 +143,7 @@ static void on_connect(uint32_t i)
         tcp_refuse_at(i, at_ns + way_ns(), error);
         return;
     }
-    accept(t, i, at_ns);
+    accept_one(t, i, at_ns);
     tcp_establish_at(i, at_ns + way_ns());
 }
 
@@ -178,10 +178,10 @@ static void send_split(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_t
     tcp_deliver_at(i, data, n_bytes, arrival_ns(at_ns));
 }
 
-static void send(uint32_t i, uint16_t id, bool is_malformed)
+static void send_answer(uint32_t i, uint16_t id, bool is_malformed)
 {
     static uint8_t out[QUERY_MAX_BYTES + 2];
-    size_t n = peer_answer_encode(query, out, id, is_malformed);
+    size_t n = peer_answer_encode(classes_query(tcp_at(i)), out, id, is_malformed);
     const uint64_t at_ns = world.now_ns + way_ns();
     const uint8_t *data = out;
 
@@ -257,11 +257,10 @@ static void on_served(uint64_t name, uint64_t which)
         peer_figures.n_wrong++;
         answered = (uint16_t)(answered + 1 + world_up_to(3) * 20000);
     }
-    send(i, answered, !t->is_datagram && world_chance(world.scenario.malformed_permille));
-    t = tcp_at(i);
+    send_answer(i, answered, !t->is_datagram && world_chance(world.scenario.malformed_permille));
     if (world_chance(world.scenario.duplicate_permille)) {
         peer_figures.n_duplicate++;
-        send(i, answered, false);
+        send_answer(i, answered, false);
     }
     end(tcp_at(i), i);
 }
@@ -291,39 +290,10 @@ static void serve(const struct tcp *t, uint32_t i, uint16_t id, uint64_t at_ns)
 
 /* --- reading --- */
 
-/* The next byte of a query: no other one may stand there. */
-static void check_byte(struct tcp *t, uint8_t byte)
-{
-    const uint32_t at = t->peer.offset++;
-    const uint32_t id_at = query->protocol->id_offset;
-
-    if (query->protocol->has_id && at - id_at < 2)
-        t->peer.id[at - id_at] = byte;
-    else
-        LAW(byte == query->bytes[at], "fd %d: byte %u of a query is %02x, not %02x", t->fd, at,
-            byte, query->bytes[at]);
-}
-
-/* The bytes of a query that is here as a whole: likewise.  Returns whether it is. */
-static bool check_whole(struct tcp *t, const uint8_t *data, size_t n_bytes)
-{
-    const uint32_t id_at = query->protocol->id_offset;
-    const uint32_t rest_at = query->protocol->has_id ? id_at + 2 : 0;
-
-    if (t->peer.offset > 0 || n_bytes < query->n_bytes)
-        return false;
-    if (rest_at > 0)
-        memcpy(t->peer.id, data + id_at, 2);
-    if ((rest_at > 0 && memcmp(data, query->bytes, id_at) != 0) ||
-        memcmp(data + rest_at, query->bytes + rest_at, query->n_bytes - rest_at) != 0)
-        return false; /* check_byte() says where */
-    t->peer.offset = (uint32_t)query->n_bytes;
-    return true;
-}
-
 static uint64_t on_data(uint32_t i, const uint8_t *data, size_t n_bytes)
 {
     struct tcp *t = tcp_at(i);
+    const struct query *query = classes_query(t);
     uint64_t at_ns = world.now_ns + way_ns(), read_ns;
 
     if (at_ns < t->last_arrival_ns)
@@ -338,16 +308,12 @@ static uint64_t on_data(uint32_t i, const uint8_t *data, size_t n_bytes)
     if (t->is_secure && n_bytes > 0)
         n_bytes = peer_handshake_take(i, data, n_bytes, read_ns + way_ns(), &data);
     for (size_t k = 0; k < n_bytes;) {
+        bool is_whole;
         uint16_t id;
 
-        if (check_whole(t, data + k, n_bytes - k))
-            k += query->n_bytes;
-        else
-            check_byte(t, data[k++]);
-        if (t->peer.offset < query->n_bytes)
+        k += peer_query_take(t, query, data + k, n_bytes - k, &is_whole, &id);
+        if (!is_whole)
             continue;
-        t->peer.offset = 0;
-        id = (uint16_t)(t->peer.id[0] << 8 | t->peer.id[1]);
         ledger_on_wire(i, id);
         serve(t, i, id, read_ns);
     }

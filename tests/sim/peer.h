@@ -2,20 +2,18 @@
  * peer: the simulated server: what it does, and when, by the scenario.
  *
  * One server, first come first served: it accepts, reads, serves each query for the service time
- * and answers.  While it stalls it does none of it.  What reaches it must be the queries of the
- * protocol, byte by byte. */
+ * and answers.  While it stalls it does none of it. */
 #ifndef TCPSCALER_SIM_PEER_H
 #define TCPSCALER_SIM_PEER_H
 
-#include "protocol/query.h"
 #include "tcp.h"
 
 #include <stdint.h>
 
 extern const struct tcp_end peer_end;
 
-/* The queries that it expects; borrowed. */
-void peer_begin(const struct query *query);
+/* After classes_begin(). */
+void peer_begin(void);
 
 /* --- figures --- */
 

@@ -3,15 +3,22 @@
 #ifndef TCPSCALER_SIM_PORTS_H
 #define TCPSCALER_SIM_PORTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct tcp;
 
-/* 10.0.0.2:53, and port 54 of classes without TLS where others have it; the product's end is
- * 10.0.0.1 where it chooses nothing else. */
+/* 10.0.0.2:53, and a port for each class k: 53 - k, or 54 + k of those without TLS where others
+ * have it; the product's end is 10.0.0.1 where it chooses nothing else. */
 #define PORTS_PEER_ADDRESS 0x0a000002u
 #define PORTS_OWN_ADDRESS  0x0a000001u
-enum { PORTS_PEER_PORT = 53, PORTS_PLAIN_PORT = 54 };
+enum { PORTS_PEER_PORT = 53, PORTS_PLAIN_PORT = 54, PORTS_MOST_CLASSES = 16 };
+
+/* Whether the connections to a port have no TLS where others have it. */
+static inline bool ports_are_plain(uint16_t port)
+{
+    return port >= PORTS_PLAIN_PORT && port < PORTS_PLAIN_PORT + PORTS_MOST_CLASSES;
+}
 
 void ports_begin(void);
 

@@ -29,6 +29,7 @@
     X(conn_per_query, 0) /* unless the number of connections matters */                            \
     X(classes, 0)        /* of clients, where these can have some; 0: none */                      \
     X(plain_classes, 0)  /* with TLS: every second class uses none */                              \
+    X(class_dice, 0)     /* not 0: they differ as these dice say, in their queries, too */         \
     X(reconnect, 0)                                                                                \
     X(backoff_us, 100000) /* after the first failure, at most ten times that */                    \
     X(on_demand, 0)                                                                                \

@@ -4,6 +4,7 @@
 
 #include "ports.h"
 #include "protocol/query_init.h"
+#include "setup_classes.h"
 #include "tls_setup.h"
 #include "violation.h"
 
@@ -16,7 +17,7 @@
 
 enum { PORTS_PER_ADDRESS = 40000 };
 
-static void set_target(struct sock_address *target, uint16_t port)
+void setup_target(struct sock_address *target, uint16_t port)
 {
     const struct sockaddr_in in = {.sin_family = AF_INET,
                                    .sin_port = htons(port),
@@ -152,46 +153,10 @@ uint32_t setup_n_classes(const struct scenario *s)
     return (uint32_t)(s->classes < s->connections ? s->classes : s->connections);
 }
 
-/* They differ in size, part of the rate (of three and more, the last one sends nothing), arrivals,
- * queries per connection, TLS and for how long they stay idle (the third one forever). */
-static void plan_classes(struct client_config *c, const struct scenario *s)
-{
-    static struct client_class classes[CLIENT_CLASS_MOST];
-    static struct query queries[CLIENT_CLASS_MOST];
-    const uint32_t n = setup_n_classes(s), n_with_queries = n < 3 ? n : n - 1;
-    uint32_t n_before = 0;
-
-    for (uint32_t k = 0; k < n; k++) {
-        const uint32_t until = (k + 1) * (k + 2) / 2 * (c->n_connections - n) / (n * (n + 1) / 2);
-
-        queries[k] = c->query;
-        classes[k] = (struct client_class){
-            .n_before = n_before,
-            .n_connections = until + k + 1 - n_before,
-            .part = k < n_with_queries
-                        ? (double)(n_with_queries - k) / (n_with_queries * (n_with_queries + 1) / 2)
-                        : 0,
-            .arrival = (c->arrival + (int)k) % 2,
-            .select = (c->select + (int)(k / 2)) % 2,
-            .interval_ns = (k + 1) * c->interval_ns,
-            .tls = c->tls != NULL && !(s->plain_classes && k % 2 == 1),
-            .prove = c->prove,
-            .queries_per_conn = k % 2 == 0 ? c->queries_per_conn : 0,
-            .idle_close_ns = k == 2 ? 0 : (k + 1) * c->idle_close_ns,
-        };
-        set_target(&classes[k].target,
-                   classes[k].tls || c->tls == NULL ? PORTS_PEER_PORT : PORTS_PLAIN_PORT);
-        n_before += classes[k].n_connections;
-    }
-    c->classes = classes;
-    c->class_queries = n > 0 ? queries : NULL;
-    c->n_classes = n;
-}
-
 void setup_make(struct client_config *c, const struct scenario *s)
 {
     *c = (struct client_config){.quiet = true};
-    set_target(&c->target, PORTS_PEER_PORT);
+    setup_target(&c->target, PORTS_PEER_PORT);
     plan_load(c, s);
     plan_connections(c, s);
     plan_population(c, s);
@@ -199,7 +164,7 @@ void setup_make(struct client_config *c, const struct scenario *s)
     plan_identities(c, s);
     plan_query(c, s);
     plan_tls(c, s);
-    plan_classes(c, s);
+    setup_classes_make(c, s);
 }
 
 void setup_free(struct client_config *c)
@@ -207,5 +172,6 @@ void setup_free(struct client_config *c)
     srcplan_free(&c->plan);
     srcplan_free(&c->fallback);
     srcplan_free(&c->identities);
+    setup_classes_free(c);
     query_free(&c->query);
 }

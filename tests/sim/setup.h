@@ -14,6 +14,9 @@ enum { SETUP_IDENTITIES = 7 };
 void setup_make(struct client_config *c, const struct scenario *s);
 void setup_free(struct client_config *c);
 
+/* The peer's address, with this port. */
+void setup_target(struct sock_address *target, uint16_t port);
+
 /* Whether its connections are UDP sockets. */
 bool setup_is_udp(const struct scenario *s);
 

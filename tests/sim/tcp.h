@@ -27,8 +27,9 @@ struct ssl_st;
 
 /* Of the peer. */
 struct tcp_peer {
-    uint32_t offset; /* of the query that is arriving */
-    uint8_t id[2];   /* its id */
+    uint32_t offset;  /* of the query that is arriving */
+    uint8_t id[2];    /* its id */
+    uint8_t excluded; /* bit set of those of its class that it is not */
     bool is_deaf, is_served, is_gone;
     bool is_hostile;  /* it has broken TLS */
     uint8_t fault;    /* what it does wrong in the handshake ... */
@@ -67,6 +68,7 @@ struct tcp_queue {
 struct tcp_ledger {
     uint32_t first_entry, last_entry; /* queries; UINT32_MAX: none */
     uint32_t highest_id;              /* used; UINT32_MAX: none */
+    uint32_t n_sent;                  /* queries, with that which proves it */
     uint32_t offset, missing;         /* of the answer that is being read */
     uint16_t id;
     bool is_orphan;     /* the query that is being written has its outcome */
