@@ -40,7 +40,8 @@ void client_workers_deal_arrivals(struct client_workers *workers, bool to_all);
  * connections beyond the first window may be opened. */
 bool client_workers_may_go_on(const struct client_workers *workers);
 
-/* Whether each connection of the first window is usable, half-open or ended. */
+/* Whether each connection of the first window is usable, half-open, ended, or will not be opened.
+ */
 bool client_workers_have_settled(const struct client_workers *workers);
 
 /* Returns the sum of a gauge, given by its offset in struct client_figures. */

@@ -71,12 +71,15 @@ void client_workers_deal_arrivals(struct client_workers *workers, bool to_all)
     }
 }
 
-static bool first_window_has_settled(const struct client_figures *f)
+/* A worker that opens no more, because memory is short, may have opened fewer than a window. */
+static bool first_window_has_settled(const struct client_worker *w)
 {
+    const struct client_figures *f = &w->figures;
     const uint64_t n_wanted = tally_get(&f->n_wanted);
     const uint64_t n_first = n_wanted < f->connect_window ? n_wanted : f->connect_window;
 
-    return atomic_load_explicit(&f->n_settled, memory_order_acquire) >= n_first;
+    return client_stage_of(&w->stages) >= CLIENT_CONNECTED ||
+           atomic_load_explicit(&f->n_settled, memory_order_acquire) >= n_first;
 }
 
 uint64_t client_workers_own_failures(const struct tally *t)
@@ -104,7 +107,7 @@ bool client_workers_may_go_on(const struct client_workers *workers)
 bool client_workers_have_settled(const struct client_workers *workers)
 {
     for (uint32_t i = 0; i < workers->n; i++)
-        if (!first_window_has_settled(&workers->all[i].figures))
+        if (!first_window_has_settled(&workers->all[i]))
             return false;
     return true;
 }

@@ -68,6 +68,19 @@ static void the_first_window_has_settled_when_each_worker_says_so(void **state)
     assert_true(client_workers_have_settled(&workers));
 }
 
+static void a_worker_that_opens_no_more_has_settled(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_WORKERS; i++) {
+        all[i].figures.connect_window = 2;
+        tally_add(&all[i].figures.n_wanted, 2);
+    }
+    tally_add(&all[0].figures.n_settled, 2);
+    assert_false(client_workers_have_settled(&workers));
+    client_stage_enter(&all[1].stages, CLIENT_CONNECTED); /* memory was short before its first */
+    assert_true(client_workers_have_settled(&workers));
+}
+
 static void usable_connections_and_failures_of_this_host_let_the_run_go_on(void **state)
 {
     static const struct {
@@ -199,6 +212,7 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(the_first_window_has_settled_when_each_worker_says_so,
                                         setup, teardown),
+        cmocka_unit_test_setup_teardown(a_worker_that_opens_no_more_has_settled, setup, teardown),
         cmocka_unit_test_setup_teardown(
             usable_connections_and_failures_of_this_host_let_the_run_go_on, setup, teardown),
         cmocka_unit_test_setup_teardown(gauges_and_counts_are_summed, setup, teardown),
