@@ -127,7 +127,10 @@ uint32_t ledger_entry_answered(uint32_t i, uint16_t id)
 
     if (e == LEDGER_NONE || all[e].on_wire || all[e].is_begun)
         return e;
-    return t->peer.offset > 0 && !t->ledger.is_orphan && first_unwritten(t) == e ? e : LEDGER_NONE;
+    return t->peer.offset > 0 && !t->ledger.is_orphan && t->ledger.n_orphans == 0 &&
+                   first_unwritten(t) == e
+               ? e
+               : LEDGER_NONE;
 }
 
 void ledger_entry_end_by_answer(uint32_t e)
