@@ -1,24 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * report_search: prints a capacity search: the result as text, the result and all trials as JSON,
- * the trials as CSV.  No libevent. */
+ * report_search: what the reports of a capacity search share: its result, its unit, and why a trial
+ * was not good.  Pure. */
 #ifndef TCPSCALER_CLIENT_REPORT_SEARCH_H
 #define TCPSCALER_CLIENT_REPORT_SEARCH_H
 
-#include "base/json.h"
 #include "client/find.h"
-
-#include <stdio.h>
-
-/* find NULL: prints nothing. */
-void report_search_text(FILE *out, const struct client_find *find);
-
-/* find NULL: prints null. */
-void report_search_json(struct json *j, const struct client_find *find);
-
-/* Print the header of a table of trials, and a row per trial (docs/result.md).  at: the value of
- * the sweep; 0: none. */
-void report_search_csv_header(FILE *out);
-void report_search_csv(FILE *out, const struct client_find *find, uint64_t at);
 
 /* Returns the middle of the bounds in the logarithm, or the only bound; 0: no result. */
 double report_search_capacity(const struct search *s);
@@ -29,5 +15,11 @@ const char *report_search_binding(const struct client_find *f);
 
 /* Returns the unit of loads. */
 const char *report_search_unit(const struct client_find *f);
+
+/* Returns whether a trial has a judgment: those that overload the server on purpose have none. */
+bool report_search_is_judged(const struct search_trial *t);
+
+/* Returns why a trial was bad or void; NULL: it was good or is not judged. */
+const char *report_search_reason(const struct client_find *f, const struct search_trial *t);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * report_sweep: prints the capacity searches of a run: a single one (client/report_search.h), or
+ * report_sweep: prints the capacity searches of a run: a single one (client/report_search_*.h), or
  * those of --sweep with a table of their answers.  No libevent. */
 #ifndef TCPSCALER_CLIENT_REPORT_SWEEP_H
 #define TCPSCALER_CLIENT_REPORT_SWEEP_H

@@ -5,6 +5,9 @@
 #include "base/units.h"
 #include "client/find_bound.h"
 #include "client/report_search.h"
+#include "client/report_search_csv.h"
+#include "client/report_search_json.h"
+#include "client/report_search_text.h"
 #include "client/search/search_names.h"
 
 #include <inttypes.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * test_report_search: the answer of a search in words, as JSON and as CSV. */
-#include "client/report_search.h"
+#include "client/report_search_csv.h"
+#include "client/report_search_json.h"
+#include "client/report_search_text.h"
 
 #include "measure/latency.h"
 #include "print_steps.h"

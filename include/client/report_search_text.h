@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ * report_search_text: prints the result of a capacity search, and a line per trial, as text. */
+#ifndef TCPSCALER_CLIENT_REPORT_SEARCH_TEXT_H
+#define TCPSCALER_CLIENT_REPORT_SEARCH_TEXT_H
+
+#include "client/find.h"
+
+#include <stdio.h>
+
+/* find NULL: prints nothing. */
+void report_search_text(FILE *out, const struct client_find *find);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+ * report_search_json: see client/report_search_json.h. */
+#include "client/report_search_json.h"
+
+#include "client/find_bound.h"
+#include "client/report_search.h"
+#include "client/search/search_names.h"
+#include "measure/latency.h"
+
+static const char *what_name(const struct client_find *f)
+{
+    static const char *const names[] = {"none", "rate", "connections", "connect-rate"};
+
+    return names[f->settings->what];
+}
+
+static void put_load(struct json *j, const char *key, double load)
+{
+    if (load > 0)
+        json_double(j, key, load);
+    else
+        json_null(j, key);
+}
+
+static void put_time(struct json *j, const char *key, uint64_t ns)
+{
+    json_known_u64(j, key, ns == LATENCY_UNKNOWN || ns == HIST_BEYOND ? UINT64_MAX : ns);
+}
+
+static void put_settings(struct json *j, const struct client_find *f)
+{
+    const struct client_find_settings *s = f->settings;
+
+    json_string(j, "find", what_name(f));
+    json_string(j, "unit", report_search_unit(f));
+    json_array_begin(j, "slo");
+    for (unsigned i = 0; i < s->slo.n; i++)
+        json_string(j, NULL, s->slo.goals[i].text);
+    json_array_end(j);
+    json_double(j, "min", s->min);
+    json_double(j, "max", s->max);
+    json_double(j, "width", s->width);
+    json_double(j, "time_s", (double)s->time_ns / 1e9);
+}
+
+static void put_answer(struct json *j, const struct client_find *f)
+{
+    const struct search *s = &f->search;
+    double lower, upper;
+
+    search_bounds(s, &lower, &upper);
+    json_string(j, "status", search_status_name(s->status));
+    json_string(j, "reason", search_reason_name(s->reason));
+    put_load(j, "capacity", report_search_capacity(s));
+    put_load(j, "lower", lower);
+    put_load(j, "upper", upper);
+    json_string(j, "limited_by", report_search_binding(f));
+    json_string(j, "bound_by", client_find_bound_name(f));
+    json_bool(j, "confirmed", s->confirmed);
+    json_bool(j, "recovers", s->recovery_known && s->recovery_ns != SEARCH_NEVER);
+    if (s->recovery_known && s->recovery_ns != SEARCH_NEVER)
+        json_double(j, "recovery_s", (double)s->recovery_ns / 1e9);
+    else
+        json_null(j, "recovery_s");
+    json_double(j, "elapsed_s", (double)f->elapsed_ns / 1e9);
+}
+
+static void put_exceeding(struct json *j, const struct client_find *f,
+                          const struct client_find_trial *t)
+{
+    json_array_begin(j, "exceeding");
+    for (unsigned i = 0; i < f->settings->slo.n; i++)
+        json_u64(j, NULL, t->figures.goals[i].n);
+    json_array_end(j);
+}
+
+static void put_trial(struct json *j, const struct client_find *f, size_t i)
+{
+    const struct search_trial *t = &f->search.trials[i];
+    const struct client_find_trial *seen = &f->trials[i];
+
+    json_object_begin(j, NULL);
+    json_string(j, "step", search_step_name(t->order.step));
+    json_double(j, "load", t->order.load);
+    json_double(j, "begin_s", (double)seen->begin_ns / 1e9);
+    json_double(j, "duration_s", (double)t->order.duration_ns / 1e9);
+    json_string(j, "class",
+                report_search_is_judged(t) ? trial_class_name(t->judgment.class) : NULL);
+    json_string(j, "reason", report_search_reason(f, t));
+    json_u64(j, "scheduled", seen->figures.n_due);
+    json_u64(j, "lost", seen->n_lost);
+    put_exceeding(j, f, seen);
+    json_u64(j, "behind", seen->figures.n_behind);
+    json_bool(j, "grew", seen->figures.grew);
+    put_time(j, "p50_ns", seen->p50_ns);
+    put_time(j, "p99_ns", seen->p99_ns);
+    put_time(j, "connect_p99_ns", seen->connect_p99_ns);
+    json_u64(j, "syn_retransmits", seen->syn_retransmits);
+    json_known_u64(j, "listen_overflows", seen->overflows);
+    json_u64(j, "not_opened", seen->figures.n_not_opened);
+    json_known_u64(j, "handshakes", seen->handshakes);
+    json_known_u64(j, "resumed", seen->resumed);
+    json_u64(j, "live", seen->live);
+    json_bool(j, "drained", seen->drained);
+    json_object_end(j);
+}
+
+void report_search_json(struct json *j, const struct client_find *find)
+{
+    if (find == NULL) {
+        json_null(j, "search");
+        return;
+    }
+    json_object_begin(j, "search");
+    put_settings(j, find);
+    put_answer(j, find);
+    json_array_begin(j, "trials");
+    for (size_t i = 0; i < find->search.n; i++)
+        put_trial(j, find, i);
+    json_array_end(j);
+    json_object_end(j);
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT
+ * report_search_text: see client/report_search_text.h. */
+#include "client/report_search_text.h"
+
+#include "base/units.h"
+#include "client/find_bound.h"
+#include "client/report_search.h"
+#include "client/search/search_names.h"
+#include "measure/latency.h"
+
+#include <math.h>
+
+/* Of a load: a number and its unit. */
+enum { LOAD_TEXT_BYTES = 2 * UNITS_TEXT_BYTES };
+
+/* "12,345 q/s" */
+static const char *load_text(char *text, const struct client_find *f, double load)
+{
+    char count[UNITS_TEXT_BYTES];
+
+    if (load < 100 && load != floor(load))
+        snprintf(text, LOAD_TEXT_BYTES, "%.4g %s", load, report_search_unit(f));
+    else
+        snprintf(text, LOAD_TEXT_BYTES, "%s %s", units_format_count(count, (uint64_t)(load + 0.5)),
+                 report_search_unit(f));
+    return text;
+}
+
+static void print_answer(FILE *out, const struct client_find *f)
+{
+    const struct search *s = &f->search;
+    char a[LOAD_TEXT_BYTES], b[LOAD_TEXT_BYTES], c[LOAD_TEXT_BYTES];
+    double lower, upper;
+
+    search_bounds(s, &lower, &upper);
+    fputs("Capacity     ", out);
+    if (s->status == SEARCH_FOUND)
+        fprintf(out, "%s (+-%.1f %%): %s sustained, %s not",
+                load_text(a, f, report_search_capacity(s)), 50 * log(upper / lower),
+                load_text(b, f, lower), load_text(c, f, upper));
+    else if (s->status == SEARCH_AT_LEAST)
+        fprintf(out, "at least %s, the end of the range", load_text(a, f, lower));
+    else if (s->status == SEARCH_LESS_THAN)
+        fprintf(out, "less than %s, the start of the range", load_text(a, f, upper));
+    else
+        fputs("INCONCLUSIVE", out);
+    fputc('\n', out);
+}
+
+static void print_why_inconclusive(FILE *out, const struct client_find *f)
+{
+    const struct search *s = &f->search;
+    const char *binding = report_search_binding(f);
+    char a[LOAD_TEXT_BYTES], b[LOAD_TEXT_BYTES];
+    double lower, upper;
+
+    if (s->status != SEARCH_INCONCLUSIVE)
+        return;
+    fputs("             ", out);
+    if (s->reason == SEARCH_VOID)
+        fprintf(out, "this host, not the server, limits at %s: %s",
+                load_text(a, f, s->trials[s->n - 1].order.load), binding);
+    else if (s->reason == SEARCH_TIME)
+        fputs("the time is up (--find-time)", out);
+    else if (s->reason == SEARCH_UNCONFIRMED)
+        fputs("a longer trial at 0.95 of the lower bound was bad", out);
+    else if (s->reason == SEARCH_TOO_MANY)
+        fprintf(out, "no answer after %u trials", SEARCH_MOST_TRIALS);
+    else
+        fputs("stopped", out);
+    search_bounds(s, &lower, &upper);
+    if (lower > 0)
+        fprintf(out, "; so far %s sustained", load_text(a, f, lower));
+    if (upper > 0)
+        fprintf(out, "; so far %s not sustained", load_text(b, f, upper));
+    fputc('\n', out);
+}
+
+/* Nothing if all that is known is that the server is. */
+static void print_bound(FILE *out, const struct client_find *f)
+{
+    struct client_find_evidence e;
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
+
+    client_find_bound(f, &e);
+    if (e.overflows > 0)
+        fprintf(out, "             the accept queue overflowed %s %s",
+                units_format_count(a, e.overflows), units_noun(e.overflows, "time", "times"));
+    else if (e.syn_retransmits > 0)
+        fprintf(out, "             %s %s retransmitted", units_format_count(b, e.syn_retransmits),
+                units_noun(e.syn_retransmits, "SYN was", "SYNs were"));
+    else if (e.n_not_opened > 0)
+        fprintf(out, "             %s %s could not be opened here: ports, files or memory",
+                units_format_count(c, e.n_not_opened),
+                units_noun(e.n_not_opened, "connection", "connections"));
+    else
+        return;
+    fprintf(out, " in the bad and void trials at that load\n");
+}
+
+static void print_level(FILE *out, const struct client_find *f)
+{
+    const struct slo *slo = &f->settings->slo;
+    const char *binding = report_search_binding(f);
+
+    fputs("             service level ", out);
+    for (unsigned i = 0; i < slo->n; i++)
+        fprintf(out, "%s%s", i > 0 ? "," : "", slo->goals[i].text);
+    if (binding != NULL && f->search.reason != SEARCH_VOID)
+        fprintf(out, "; limited by %s", binding);
+    fputc('\n', out);
+    print_bound(out, f);
+}
+
+/* A full handshake costs the server a signature, a resumed one none. */
+static void print_handshakes(FILE *out, const struct client_find *f)
+{
+    uint64_t full, resumed;
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+
+    if (f->settings->what == CLIENT_FIND_CONNECT_RATE && client_find_handshakes(f, &full, &resumed))
+        fprintf(out, "             TLS handshakes at the lower bound: %s full, %s resumed\n",
+                units_format_count(a, full), units_format_count(b, resumed));
+}
+
+static void print_confirmation(FILE *out, const struct client_find *f)
+{
+    const struct search *s = &f->search;
+    char a[LOAD_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+
+    for (size_t i = 0; i < s->n; i++)
+        if (s->trials[i].order.step == SEARCH_CONFIRM)
+            fprintf(out, "             %s at %s: %s\n",
+                    units_format_duration(b, s->trials[i].order.duration_ns),
+                    load_text(a, f, s->trials[i].order.load),
+                    s->trials[i].judgment.class == TRIAL_GOOD
+                        ? "confirmed"
+                        : report_search_reason(f, &s->trials[i]));
+    if (!s->recovery_known)
+        return;
+    if (s->recovery_ns == SEARCH_NEVER)
+        fputs("             does not recover from an overload in time\n", out);
+    else
+        fprintf(out, "             recovers from an overload within %.0f s\n",
+                (double)s->recovery_ns / 1e9 + 1);
+}
+
+static const char *time_text(char *text, uint64_t ns)
+{
+    if (ns == LATENCY_UNKNOWN)
+        return "-";
+    return ns == HIST_BEYOND ? "beyond" : units_format_duration(text, ns);
+}
+
+static void print_trial(FILE *out, const struct client_find *f, size_t i)
+{
+    const struct search_trial *t = &f->search.trials[i];
+    const struct client_find_trial *seen = &f->trials[i];
+    const char *reason = report_search_reason(f, t);
+    char load[LOAD_TEXT_BYTES], length[UNITS_TEXT_BYTES], p50[UNITS_TEXT_BYTES],
+        p99[UNITS_TEXT_BYTES], lost[UNITS_TEXT_BYTES];
+
+    fprintf(out, "  %-8s %20s %8s %10s %10s %10s  %s%s%s%s\n", search_step_name(t->order.step),
+            load_text(load, f, t->order.load), units_format_duration(length, t->order.duration_ns),
+            report_search_is_judged(t) ? time_text(p50, seen->p50_ns) : "-",
+            report_search_is_judged(t) ? time_text(p99, seen->p99_ns) : "-",
+            units_format_count(lost, seen->n_lost),
+            report_search_is_judged(t) ? trial_class_name(t->judgment.class) : "",
+            reason != NULL ? ": " : "", reason != NULL ? reason : "",
+            seen->drained ? "" : " (not drained)");
+}
+
+void report_search_text(FILE *out, const struct client_find *find)
+{
+    size_t n_void = 0;
+
+    if (find == NULL)
+        return;
+    for (size_t i = 0; i < find->search.n; i++)
+        n_void += report_search_is_judged(&find->search.trials[i]) &&
+                  find->search.trials[i].judgment.class == TRIAL_VOID;
+    print_answer(out, find);
+    print_why_inconclusive(out, find);
+    print_level(out, find);
+    print_handshakes(out, find);
+    print_confirmation(out, find);
+    fprintf(out, "             %zu %s in %.0f s, %zu void\n\n", find->search.n,
+            units_noun(find->search.n, "trial", "trials"), (double)find->elapsed_ns / 1e9, n_void);
+    fprintf(out, "  %-8s %20s %8s %10s %10s %10s\n", "trial", "load", "length", "p50", "p99",
+            "lost");
+    for (size_t i = 0; i < find->search.n; i++)
+        print_trial(out, find, i);
+}
