@@ -13,7 +13,7 @@ import subprocess
 from peers import FIGURES, HEADLINE, SOURCE_DIR
 
 JSON_PATH = os.path.join(SOURCE_DIR, "build/compare.json")
-NAME_WIDTH, WIDTH = 24, 11
+NAME_WIDTH, WIDTH = 24, 13
 
 
 def values(runs, figure):
