@@ -67,6 +67,18 @@ static void assert_text(const struct json_object *r, const char *path, const cha
     assert_string_equal(result_text(r, path), wanted);
 }
 
+/* Owned by the caller. */
+static struct json_object *sum_of(const char *one_text, const char *other_text)
+{
+    struct json_object *sum = parse(one_text), *b = parse(other_text);
+
+    assert_non_null(sum);
+    assert_non_null(b);
+    assert_int_equal(merge_add(sum, b), 0);
+    result_free(b);
+    return sum;
+}
+
 static void counts_and_rates_add_and_the_rest_is_honest(void **state)
 {
     struct json_object *a = parse(one), *b = parse(other), *sum = merge_first(a);
@@ -112,20 +124,15 @@ static void ratios_of_a_sum_are_not_known(void **state)
 #define ON_DEMAND(ratio, mean, more)                                                               \
     MINIMAL("\"opened\":3,\"reuse_ratio\":" ratio ",\"mean_queries_per_connection\":" mean         \
             ",\"queries_per_connection\":{\"1\":2" more "}")
-    struct json_object *sum = parse(ON_DEMAND("0", "2", "")),
-                       *b = parse(ON_DEMAND("1", "2", ",\"3-4\":1"));
+    struct json_object *sum = sum_of(ON_DEMAND("0", "2", ""), ON_DEMAND("1", "2", ",\"3-4\":1"));
 
     (void)state;
-    assert_non_null(sum);
-    assert_non_null(b);
-    assert_int_equal(merge_add(sum, b), 0);
     assert_text(sum, "on_demand.opened", "6");
     assert_text(sum, "on_demand.reuse_ratio", "null");
     assert_text(sum, "on_demand.mean_queries_per_connection", "null");
     assert_text(sum, "on_demand.queries_per_connection.1", "4");
     assert_text(sum, "on_demand.queries_per_connection.3-4", "1");
     result_free(sum);
-    result_free(b);
 }
 
 static void timeouts_of_servers_are_merged_by_their_extremes(void **state)
@@ -133,19 +140,15 @@ static void timeouts_of_servers_are_merged_by_their_extremes(void **state)
 #define KEEPALIVE(min, max, most)                                                                  \
     MINIMAL("\"keepalive\":{\"timeouts\":3,\"min_s\":" min ",\"max_s\":" max                       \
             ",\"most_common_s\":" most ",\"most_common\":2}")
-    struct json_object *sum = parse(KEEPALIVE("2", "9", "3")), *b = parse(KEEPALIVE("1", "4", "4"));
+    struct json_object *sum = sum_of(KEEPALIVE("2", "9", "3"), KEEPALIVE("1", "4", "4"));
 
     (void)state;
-    assert_non_null(sum);
-    assert_non_null(b);
-    assert_int_equal(merge_add(sum, b), 0);
     assert_text(sum, "on_demand.keepalive.timeouts", "6");
     assert_text(sum, "on_demand.keepalive.min_s", "1");
     assert_text(sum, "on_demand.keepalive.max_s", "9");
     assert_text(sum, "on_demand.keepalive.most_common_s", "null");
     assert_text(sum, "on_demand.keepalive.most_common", "null");
     result_free(sum);
-    result_free(b);
 }
 
 static void a_sum_beyond_64_bits_is_not_known(void **state)
