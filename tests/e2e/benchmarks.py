@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""bench/: what its programs say without a build; bench/all, with programs that are replaced; and that the README quotes
-docs/performance.md."""
+"""bench/: what its programs say without a build, and the names they use; bench/all, with programs that are replaced; and
+that the README quotes docs/performance.md."""
+
+import builtins
+import dis
+import importlib
+import types
 
 from harness import *
 
@@ -81,6 +86,34 @@ def test_bench_that_does_not_look_for_the_programs_is_found():
         f.write(read("bench", "connect").split("import built")[0])
     os.chmod(path, 0o755)
     check_equal(says_how_to_build(path), False, "a program that does not import built says how to build")
+
+
+# --- names ---
+
+def globals_read(code):
+    """Of this code and the functions in it."""
+    names = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    return names.union(*(globals_read(part) for part in code.co_consts if isinstance(part, types.CodeType)))
+
+
+def names_of(text):
+    """What it assigns and imports, including all that a module has of which it imports *."""
+    code = compile(text, "", "exec")
+    names = {i.argval for i in dis.get_instructions(code) if i.opname in ("STORE_NAME", "STORE_GLOBAL")} | set(dir(builtins))
+    for module in re.findall(r"^from (\w+) import \*$", text, re.M):
+        names.update(dir(importlib.import_module(module)))
+    return names
+
+
+def unknown_names(text):
+    return globals_read(compile(text, "", "exec")) - names_of(text) - {"__name__", "__file__", "__doc__"}
+
+
+def test_programs_use_names_that_exist():
+    """They run for minutes before they come to some of them."""
+    for name in executables():
+        check_equal(unknown_names(read("bench", name)), set(), f"unknown names in {name}")
+    check_equal(unknown_names("from harness import *\ndef f():\n    return free_port(), nothing.x\n"), {"nothing"}, "the control")
 
 
 # --- the page ---
