@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PRECISION 1e-9
-
 static int by_value(const void *x, const void *y)
 {
     const double a = *(const double *)x, b = *(const double *)y;
@@ -63,35 +61,43 @@ double hodges_lehmann_mad(const double *values, size_t n)
     return mad;
 }
 
-/* Number of pairs of two sorted samples whose difference b - a is at most `most`. */
-static size_t pairs_up_to(double most, const double *a, size_t n_a, const double *b, size_t n_b)
+/* The differences b - a of two sorted samples, in two parts. */
+struct parts {
+    size_t n_up_to;           /* number of differences up to a limit */
+    double largest, smallest; /* the largest up to it, the smallest beyond it */
+};
+
+static struct parts divide(double limit, const double *a, size_t n_a, const double *b, size_t n_b)
 {
-    size_t n = 0, k = 0;
+    struct parts p = {.largest = -INFINITY, .smallest = INFINITY};
+    size_t k = 0;
 
     for (size_t i = 0; i < n_a; i++) {
-        while (k < n_b && b[k] - a[i] <= most)
+        while (k < n_b && b[k] - a[i] <= limit)
             k++;
-        n += k;
+        p.n_up_to += k;
+        if (k > 0 && b[k - 1] - a[i] > p.largest)
+            p.largest = b[k - 1] - a[i];
+        if (k < n_b && b[k] - a[i] < p.smallest)
+            p.smallest = b[k] - a[i];
     }
-    return n;
+    return p;
 }
 
-/* The difference with `rank` (from 1) among all, to PRECISION of their range: found by bisection,
- * which takes less time and memory than computing all differences. */
+/* The difference with `rank` (from 1) among all, found by bisection between differences: this takes
+ * less time and memory than computing all of them.  With 15 nights against 15 it takes 7 steps,
+ * where a bisection to a precision of 1e-9 took 30. */
 static double difference(size_t rank, const double *a, size_t n_a, const double *b, size_t n_b)
 {
     double low = b[0] - a[n_a - 1], high = b[n_b - 1] - a[0];
-    const double close = (high - low) * PRECISION;
 
-    if (pairs_up_to(low, a, n_a, b, n_b) >= rank)
-        return low;
-    while (high - low > close) { /* fewer than rank up to low, at least rank up to high */
-        const double middle = low + (high - low) / 2;
+    while (low < high) {
+        const struct parts p = divide(low + (high - low) / 2, a, n_a, b, n_b);
 
-        if (pairs_up_to(middle, a, n_a, b, n_b) >= rank)
-            high = middle;
+        if (p.n_up_to >= rank)
+            high = p.largest;
         else
-            low = middle;
+            low = p.smallest;
     }
     return high;
 }
@@ -104,16 +110,22 @@ static double hodges_lehmann(const double *a, size_t n_a, const double *b, size_
     return n % 2 == 1 ? upper : (difference(n / 2, a, n_a, b, n_b) + upper) / 2;
 }
 
-static void resample(struct rng *rng, const double *from, double *into, size_t n)
+/* In: a sorted sample; out: a sorted one of the same size, drawn from it with replacement. */
+static void resample(struct rng *rng, const double *from, double *into, uint32_t *n_drawn, size_t n)
 {
+    size_t k = 0;
+
+    memset(n_drawn, 0, n * sizeof *n_drawn);
     for (size_t i = 0; i < n; i++)
-        into[i] = from[rng_below(rng, (uint32_t)n)];
-    sort(into, n);
+        n_drawn[rng_below(rng, (uint32_t)n)]++;
+    for (size_t i = 0; i < n; i++)
+        for (; n_drawn[i] > 0; n_drawn[i]--)
+            into[k++] = from[i];
 }
 
-/* In: both samples sorted.  scratch: n_a + n_b. */
+/* In: both samples sorted.  scratch: n_a + n_b; n_drawn: the larger of them. */
 static void bootstrap(struct hodges_lehmann *s, const double *a, size_t n_a, const double *b,
-                      size_t n_b, double level, uint64_t seed, double *scratch)
+                      size_t n_b, double level, uint64_t seed, double *scratch, uint32_t *n_drawn)
 {
     double estimates[HODGES_LEHMANN_RESAMPLES];
     const size_t tail = (size_t)((1 - level) / 2 * HODGES_LEHMANN_RESAMPLES);
@@ -121,8 +133,8 @@ static void bootstrap(struct hodges_lehmann *s, const double *a, size_t n_a, con
 
     rng_seed(&rng, seed, 0);
     for (int i = 0; i < HODGES_LEHMANN_RESAMPLES; i++) {
-        resample(&rng, a, scratch, n_a);
-        resample(&rng, b, scratch + n_a, n_b);
+        resample(&rng, a, scratch, n_drawn, n_a);
+        resample(&rng, b, scratch + n_a, n_drawn, n_b);
         estimates[i] = hodges_lehmann(scratch, n_a, scratch + n_a, n_b);
     }
     sort(estimates, HODGES_LEHMANN_RESAMPLES);
@@ -135,14 +147,17 @@ int hodges_lehmann_estimate(struct hodges_lehmann *s, const double *a, size_t n_
 {
     double *sorted_a = sorted_copy(a, n_a), *sorted_b = sorted_copy(b, n_b);
     double *scratch = malloc((n_a + n_b) * sizeof *scratch);
-    const int status = sorted_a != NULL && sorted_b != NULL && scratch != NULL ? 0 : -1;
+    uint32_t *n_drawn = malloc((n_a > n_b ? n_a : n_b) * sizeof *n_drawn);
+    const int status =
+        sorted_a != NULL && sorted_b != NULL && scratch != NULL && n_drawn != NULL ? 0 : -1;
 
     if (status == 0) {
         s->estimate = hodges_lehmann(sorted_a, n_a, sorted_b, n_b);
-        bootstrap(s, sorted_a, n_a, sorted_b, n_b, level, seed, scratch);
+        bootstrap(s, sorted_a, n_a, sorted_b, n_b, level, seed, scratch, n_drawn);
     }
     free(sorted_a);
     free(sorted_b);
     free(scratch);
+    free(n_drawn);
     return status;
 }
