@@ -35,8 +35,8 @@ struct report_opts {
     X(MERGE, merge, "Merges the results of instances that ran in parallel, exactly.")              \
     X(COMPARE, compare, "Compares two groups of runs: pass, regression or inconclusive.")          \
     X(PLOT, plot, "Plots runs with gnuplot.")                                                      \
-    X(HTML, html, "Writes one page about a run, which needs no other file.")                       \
-    X(WATCH, watch, "Records what a server on this host uses, to be joined with a run.")
+    X(HTML, html, "Writes a self-contained HTML page about a run.")                                \
+    X(WATCH, watch, "Records what a server on this host uses, for show and html.")
 
 #define REPORT_COMMAND_ENUM(id, name, summary) REPORT_##id,
 enum report_command { REPORT_COMMANDS(REPORT_COMMAND_ENUM) REPORT_N_COMMANDS };

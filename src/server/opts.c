@@ -24,7 +24,7 @@ static const struct option_row rows[] = {
      "echo: return every byte; ping: answer Ping with Pong (default: echo)", 0, 0,
      SERVER_PROTOCOLS},
     {"push", 0, OPTION_RATE, FIELD(push_rate_per_s), "RATE",
-     "push RATE messages per second over all connections, instead", 0, 1000000000, NULL},
+     "push RATE messages per second in total instead of echoing", 0, 1000000000, NULL},
     {"push-size", 0, OPTION_BYTES, FIELD(push_bytes), "BYTES",
      "size of each message (default: 512)", PUSH_MIN_BYTES, PUSH_MAX_BYTES, NULL},
     {"push-select", 0, OPTION_CHOICE, FIELD(push_select), "KIND",
