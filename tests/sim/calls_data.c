@@ -141,9 +141,9 @@ ssize_t recv(int fd, void *data, size_t n_bytes, int flags)
         return syscall(SYS_recvfrom, fd, data, n_bytes, flags, NULL, NULL);
     if (flags == MSG_PEEK)
         return peek(fd, n_bytes);
-    LAW(flags == 0, "not simulated: recv flags %x", flags);
     if (call_tcp(fd) >= 0 && tcp_at((uint32_t)call_tcp(fd))->is_datagram)
-        return calls_datagram_receive(fd, data, n_bytes);
+        return calls_datagram_receive(fd, data, n_bytes, flags);
+    LAW(flags == 0, "not simulated: recv flags %x", flags);
     return receive("recv", fd, data, n_bytes, NULL);
 }
 

@@ -16,6 +16,6 @@ void calls_data_note(uint32_t i, int64_t result, bool is_send);
 void calls_data_put_stamp(struct msghdr *message, uint64_t arrived_ns);
 
 /* recv(2) of a UDP socket (calls_datagram.c). */
-ssize_t calls_datagram_receive(int fd, void *data, size_t n_bytes);
+ssize_t calls_datagram_receive(int fd, void *data, size_t n_bytes, int flags);
 
 #endif

@@ -50,6 +50,8 @@ static void check_queries(const struct tally *t)
     about("late answers", tally_get(&t->late), ledger_sums.n_late, ledger_sums.n_unsure);
     about("duplicates", tally_get(&t->duplicate), ledger_sums.n_duplicate, ledger_sums.n_unsure);
     about("unknown ids", tally_get(&t->unknown_id), ledger_sums.n_unknown, ledger_sums.n_unsure);
+    about("malformed datagrams", tally_get(&t->datagrams.malformed),
+          ledger_sums.n_malformed - ledger_sums.n_malformed_unsure, ledger_sums.n_malformed_unsure);
     equal("recycled ids", tally_get(&t->ids_recycled), ledger_sums.n_recycled);
     equal("withdrawn queries", tally_get(&t->withdrawn), ledger_sums.n_withdrawn);
 }

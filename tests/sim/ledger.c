@@ -147,9 +147,13 @@ static void take_answers(struct ledger_turn *now, struct tcp *t, const uint8_t *
     const struct query *query = classes_query(t);
 
     for (size_t k = 0; k < n_bytes && !now->is_malformed;) {
+        const size_t n_skipped =
+            ledger_stream_skip_malformed(t, data + k, ledger_ids_n(&now->answers) == 0);
         const size_t n_whole = ledger_stream_whole(t, query, data + k, n_bytes - k);
 
-        k += n_whole > 0 ? n_whole : 1;
+        k += n_skipped > 0 ? n_skipped : n_whole > 0 ? n_whole : 1;
+        if (n_skipped > 0)
+            continue;
         if (n_whole > 0 ||
             (ledger_stream_take(t, query, data[k - 1], &now->is_malformed) && !now->is_malformed))
             ledger_ids_add(&now->answers, t->ledger.id);

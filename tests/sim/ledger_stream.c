@@ -2,6 +2,7 @@
  * ledger_stream: see ledger_stream.h. */
 #include "ledger_stream.h"
 
+#include "ledger.h"
 #include "tcp.h"
 
 enum { DNS_HEADER_BYTES = 12 };
@@ -43,6 +44,17 @@ size_t ledger_stream_whole(struct tcp *t, const struct query *query, const uint8
         n_bytes < 2 + said)
         return 0;
     t->ledger.id = (uint16_t)(data[2] << 8 | data[3]);
+    return 2 + said;
+}
+
+size_t ledger_stream_skip_malformed(const struct tcp *t, const uint8_t *data, bool is_sure)
+{
+    const size_t said = t->is_datagram ? (size_t)data[0] << 8 | data[1] : DNS_HEADER_BYTES;
+
+    if (said >= DNS_HEADER_BYTES)
+        return 0;
+    ledger_sums.n_malformed++;
+    ledger_sums.n_malformed_unsure += !is_sure;
     return 2 + said;
 }
 

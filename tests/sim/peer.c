@@ -181,7 +181,7 @@ static void send_split(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_t
 static void send_answer(uint32_t i, uint16_t id, bool is_malformed)
 {
     static uint8_t out[QUERY_MAX_BYTES + 2];
-    size_t n = peer_answer_encode(classes_query(tcp_at(i)), out, id, is_malformed);
+    size_t n = peer_answer_encode(tcp_at(i), out, id, is_malformed);
     const uint64_t at_ns = world.now_ns + way_ns();
     const uint8_t *data = out;
 
@@ -257,7 +257,7 @@ static void on_served(uint64_t name, uint64_t which)
         peer_figures.n_wrong++;
         answered = (uint16_t)(answered + 1 + world_up_to(3) * 20000);
     }
-    send_answer(i, answered, !t->is_datagram && world_chance(world.scenario.malformed_permille));
+    send_answer(i, answered, world_chance(world.scenario.malformed_permille));
     if (world_chance(world.scenario.duplicate_permille)) {
         peer_figures.n_duplicate++;
         send_answer(i, answered, false);

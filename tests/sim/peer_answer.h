@@ -4,12 +4,14 @@
 #define TCPSCALER_SIM_PEER_ANSWER_H
 
 #include "protocol/query.h"
+#include "tcp.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* To the query with this id.  out: room for QUERY_MAX_BYTES + 2.  Returns the length. */
-size_t peer_answer_encode(const struct query *query, uint8_t *out, uint16_t id, bool is_malformed);
+/* To the query with this id on connection t.  out: room for QUERY_MAX_BYTES + 2.  Returns the
+ * length. */
+size_t peer_answer_encode(const struct tcp *t, uint8_t *out, uint16_t id, bool is_malformed);
 
 #endif

@@ -224,6 +224,17 @@ static void draw_restarts(struct scenario *s, struct rng *r)
         s->rate_qps /= 2;
 }
 
+/* Long answers, most of them over UDP; their bytes take real time. */
+static void draw_sizes(struct scenario *s, struct rng *r)
+{
+    if (s->protocol != 0 || s->listen || !one_in(r, s->udp ? 3 : 30))
+        return;
+    draw_between(r, 2, &s->edns_bytes, 512, 65535);
+    s->answer_bytes = one_in(r, 2) ? between(r, 13, 65535) : of_any_size(r, 13, 65535);
+    while (s->rate_qps > 1 && s->rate_qps * s->duration_us / 1000000 * s->answer_bytes > 4000000)
+        s->rate_qps /= 2;
+}
+
 struct scenario drive_random(uint64_t seed)
 {
     struct scenario s = scenario_simplest(seed);
@@ -247,5 +258,6 @@ struct scenario drive_random(uint64_t seed)
     draw_classes(&s, &r);
     draw_udp(&s, &r);
     draw_restarts(&s, &r);
+    draw_sizes(&s, &r);
     return s;
 }

@@ -44,6 +44,7 @@
     X(connect_timeout_us, 1000000)                                                                 \
     X(protocol, 0)       /* enum query_kind */                                                     \
     X(message_bytes, 64) /* echo */                                                                \
+    X(edns_bytes, 0)     /* dns: the size that queries announce; 0: no EDNS */                     \
     X(listen, 0)         /* --protocol listen: rate_qps messages are pushed ... */                 \
     X(pushed_bytes, 64)  /* ... of at most this size */                                            \
     X(udp, 0)            /* each connection is a UDP socket (setup_is_udp()) */                    \
@@ -91,6 +92,7 @@
     X(malformed_permille, 0)                                                                       \
     X(fin_permille, 0) /* it closes after an answer */                                             \
     X(reset_permille, 0)                                                                           \
+    X(answer_bytes, 0)           /* of the longest answer, if it is DNS; 0: about 50 */            \
     X(keepalive_permille, 0)     /* answers with edns-tcp-keepalive ... */                         \
     X(keepalive_most, 0)         /* ... of up to this, in units of 100 ms */                       \
     X(keepalive_bad_permille, 0) /* or with one that is malformed */                               \

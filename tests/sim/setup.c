@@ -126,8 +126,9 @@ static void plan_tls(struct client_config *c, const struct scenario *s)
 
 static void plan_query(struct client_config *c, const struct scenario *s)
 {
-    const struct query_ask ask = {.size_bytes = s->message_bytes,
-                                  .edns = {.keepalive = c->keepalive}};
+    const struct query_ask ask = {
+        .size_bytes = s->message_bytes,
+        .edns = {.udp_bytes = (uint16_t)s->edns_bytes, .keepalive = c->keepalive}};
     char error[QUERY_ERROR_BYTES];
     c->listens = s->listen;
     if (!c->listens)

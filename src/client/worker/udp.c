@@ -107,11 +107,14 @@ void client_udp_receive_rest(struct client_conn *c, int fd)
     ssize_t n;
 
     t->arrived_ns = 0;
+    /* with MSG_TRUNC n is the length of the datagram, whatever the room */
     while (c->state != CLIENT_CONN_ENDED &&
-           (n = recv(fd, message + DATAGRAMS_LENGTH_BYTES, REST_BYTES, 0)) >= 0) {
-        datagrams_put_length(message, (size_t)n);
+           (n = recv(fd, message + DATAGRAMS_LENGTH_BYTES, REST_BYTES, MSG_TRUNC)) >= 0) {
+        const size_t n_bytes = n < REST_BYTES ? (size_t)n : REST_BYTES;
+
+        datagrams_put_length(message, n_bytes);
         client_io_count_received(c, (uint64_t)n);
-        t->ops->data(t->owner, c, message, DATAGRAMS_LENGTH_BYTES + (size_t)n, clock_now_ns());
+        t->ops->data(t->owner, c, message, DATAGRAMS_LENGTH_BYTES + n_bytes, clock_now_ns());
     }
 }
 
