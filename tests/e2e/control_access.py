@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The control API: access, status codes, abuse."""
 
+import select
 import socket
 import stat
 import threading
@@ -242,18 +243,20 @@ def test_half_read_requests_are_answered_though_the_port_is_full():
     port = free_port()
     address = ("127.0.0.1", port)
     with Server("--control", f"127.0.0.1:{port}", prefix=["sh", "-c", 'ulimit -n 100; exec "$@"', "sh"]):
-        asking = [socket.create_connection(address, timeout=100) for _ in range(100 // 8)]
+        asking = [socket.create_connection(address, timeout=100) for _ in range(100 // 8 - 1)]
         for s in asking:
             s.sendall(b"GET /stats HTTP/1.1\r\nHost: local")
+        silent = socket.create_connection(address, timeout=100)  # the newest: closed if nothing older may be
         with socket.create_connection(address, timeout=100) as waiting:
             waiting.sendall(b"GET /stats HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            time.sleep(1.5)  # those without a byte would be closed by now
+            ended, _, _ = select.select([*asking, silent], [], [], 100)
             for s in asking:
                 s.sendall(b"host\r\n\r\n")
             answers = [s.recv(12) for s in (*asking, waiting)]
-        for s in asking:
+        for s in (*asking, silent):
             s.close()
     with stall_may_spoil():  # a request that is not complete after 5 s is given up
+        check_equal([s is silent for s in ended], [True], "closed to make room: the one without a byte")
         check_equal([a for a in answers if a != b"HTTP/1.1 200"], [], "answers")
 
 

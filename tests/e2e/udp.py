@@ -220,14 +220,25 @@ def test_reconnecting_survives_a_restart():
 
 # --- this host's own losses ---
 
+LEAST_RCVBUF_BYTES = 2304  # SOCK_MIN_RCVBUF, of any --rcvbuf below
+
+
+def receive_queue(process, port):
+    """Of the process's socket that is connected to this port: bytes that wait, and datagrams dropped (/proc/net/udp)."""
+    with open(f"/proc/{process.pid}/net/udp") as f:
+        row = next(fields for line in f if (fields := line.split())[2].endswith(f":{port:04X}"))
+    return int(row[4].split(":")[1], 16), int(row[-1])
+
+
 def flooded(*options):
-    """A client that stands still while a hundred answers arrive on its only socket."""
+    """A client that stands still while more answers arrive on its only socket than the smallest buffer has room for."""
     server = UdpServer("--delay-every", 1, "--delay-ms", 1000)
     client = Client("-p", server.port, "--transport", "udp", "-c", 1, "-r", 200, "-t", 3, "--timeout", "4s", "--stats-interval",
                     "200ms", *options, "127.0.0.1")
     wait_for_client(client, lambda: any(p.in_flight > 100 for p in progress(client)), "queries are in flight")
     suspend(client.process)
-    time.sleep(1.5)
+    wait_for(lambda: (queue := receive_queue(client.process, server.port))[0] > 20 * LEAST_RCVBUF_BYTES or queue[1] > 20,
+             "answers to be dropped, or twenty times what the smallest buffer holds to be queued")
     client.process.send_signal(signal.SIGCONT)
     r = client.wait()
     return r, server.stop()
