@@ -47,18 +47,22 @@ void report_recovery_text(FILE *out, const struct client_result *r)
 {
     const struct hist *h = &r->metrics[CLIENT_RECOVERY];
     const struct since_load s = since_load(r);
+    const uint64_t n_lost = h->count + h->beyond;
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
 
-    if (h->count + h->beyond == 0)
+    if (n_lost == 0)
         return;
-    fprintf(out, "Recovery     %s connections lost, %s back",
-            units_format_count(a, h->count + h->beyond), units_format_count(b, h->count));
+    fprintf(out, "Recovery     %s %s lost, %s back", units_format_count(a, n_lost),
+            units_noun(n_lost, "connection", "connections"), units_format_count(b, h->count));
     print_shares(out, h);
-    fprintf(out, "\n             since the load began: %s SYN retransmits",
-            units_format_count(a, s.syn_retransmits));
+    fprintf(out, "\n             since the load began: %s SYN %s",
+            units_format_count(a, s.syn_retransmits),
+            units_noun(s.syn_retransmits, "retransmit", "retransmits"));
     if (s.listen_overflows != UINT64_MAX && s.listen_drops != UINT64_MAX)
-        fprintf(out, "; on this host %s listen overflows, %s drops",
-                units_format_count(b, s.listen_overflows), units_format_count(c, s.listen_drops));
+        fprintf(out, "; on this host %s listen %s, %s %s",
+                units_format_count(b, s.listen_overflows),
+                units_noun(s.listen_overflows, "overflow", "overflows"),
+                units_format_count(c, s.listen_drops), units_noun(s.listen_drops, "drop", "drops"));
     fputc('\n', out);
 }
 

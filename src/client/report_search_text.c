@@ -16,13 +16,15 @@ enum { LOAD_TEXT_BYTES = 2 * UNITS_TEXT_BYTES };
 /* "12,345 q/s" */
 static const char *load_text(char *text, const struct client_find *f, double load)
 {
+    const bool is_one_connection = f->settings->what == CLIENT_FIND_CONNECTIONS && load == 1;
+    const char *unit = is_one_connection ? "connection" : report_search_unit(f);
     char count[UNITS_TEXT_BYTES];
 
     if (load < 100 && load != floor(load))
-        snprintf(text, LOAD_TEXT_BYTES, "%.4g %s", load, report_search_unit(f));
+        snprintf(text, LOAD_TEXT_BYTES, "%.4g %s", load, unit);
     else
         snprintf(text, LOAD_TEXT_BYTES, "%s %s", units_format_count(count, (uint64_t)(load + 0.5)),
-                 report_search_unit(f));
+                 unit);
     return text;
 }
 

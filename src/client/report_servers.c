@@ -115,11 +115,14 @@ void report_servers_text(FILE *out, const struct client_result *r)
         "Server       %s accepted, %s refused, %s active; %s connected here, but not accepted\n",
         units_format_known(a, s.accepted), units_format_known(b, s.refused),
         units_format_known(c, s.active), units_format_known(d, client_result_not_accepted(r, &s)));
-    fprintf(out, "             accepting paused %s times, reading %s times",
-            units_format_known(a, s.accept_pauses), units_format_known(b, s.back_pressure_pauses));
+    fprintf(out, "             accepting paused %s %s, reading %s %s",
+            units_format_known(a, s.accept_pauses), units_noun(s.accept_pauses, "time", "times"),
+            units_format_known(b, s.back_pressure_pauses),
+            units_noun(s.back_pressure_pauses, "time", "times"));
     if (s.listen_overflows != UINT64_MAX && s.listen_drops != UINT64_MAX)
-        fprintf(out, "; %s listen overflows, %s drops", units_format_known(c, s.listen_overflows),
-                units_format_known(d, s.listen_drops));
+        fprintf(out, "; %s listen %s, %s %s", units_format_known(c, s.listen_overflows),
+                units_noun(s.listen_overflows, "overflow", "overflows"),
+                units_format_known(d, s.listen_drops), units_noun(s.listen_drops, "drop", "drops"));
     fputc('\n', out);
     if (s.restarted)
         fputs("             restarted during the run: counts since then\n", out);

@@ -134,8 +134,9 @@ static int open_control(struct client_session *s)
     if (control_socket_listen(&s->control, o->control, o->control_token != NULL, error) != 0)
         return log_error("--control: %s", error);
     if (!o->quiet)
-        log_error("control at %s, room for %" PRIu32 " connections", o->control,
-                  s->plan.config.n_connections);
+        log_error("control at %s, room for %" PRIu32 " %s", o->control,
+                  s->plan.config.n_connections,
+                  units_noun(s->plan.config.n_connections, "connection", "connections"));
     return 0;
 }
 

@@ -181,7 +181,8 @@ void start_gate_wait(struct start_gate *gate, struct event_base *base,
         return;
     }
     if (!s->quiet)
-        log_error("%" PRIu64 " connections live, waiting for %s", connections->connections_live,
+        log_error("%" PRIu64 " %s live, waiting for %s", connections->connections_live,
+                  units_noun(connections->connections_live, "connection", "connections"),
                   s->file != NULL ? s->file : "the start");
     on_look(-1, 0, gate);
 }

@@ -219,18 +219,19 @@ void diagnosis_server_deaf(struct diagnosis *d, const struct diagnosis_input *in
 {
     const struct tally *t = in->tally;
     const uint64_t n_with_timeouts = tally_get(&t->connections.with_timeouts);
+    const uint64_t n_timeouts = tally_get(&t->queries[TALLY_WARMUP].timeout) +
+                                tally_get(&t->queries[TALLY_MEASURED].timeout);
     struct diagnosis_line *line;
 
     if (in->deaf == 0)
         return;
     line = diagnosis_line_add(d, "connections gone deaf", in->deaf);
     diagnosis_line_say(line->evidence,
-                       "all %" PRIu64 " timeouts are on %" PRIu64 " %s; %" PRIu64
+                       "%s%" PRIu64 " %s on %" PRIu64 " %s; %" PRIu64
                        " did not answer the last queries",
-                       tally_get(&t->queries[TALLY_WARMUP].timeout) +
-                           tally_get(&t->queries[TALLY_MEASURED].timeout),
-                       n_with_timeouts, units_noun(n_with_timeouts, "connection", "connections"),
-                       in->deaf);
+                       units_noun(n_timeouts, "", "all "), n_timeouts,
+                       units_noun(n_timeouts, "timeout is", "timeouts are"), n_with_timeouts,
+                       units_noun(n_with_timeouts, "connection", "connections"), in->deaf);
     diagnosis_line_say(line->remedy, "%s",
                        in->deaf >= in->live
                            ? "the server hangs, or the network path is broken"

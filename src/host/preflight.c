@@ -2,6 +2,7 @@
  * preflight: see host/preflight.h. */
 #include "host/preflight.h"
 
+#include "base/units.h"
 #include "host/preflight_tuples.h"
 
 #include <inttypes.h>
@@ -38,8 +39,8 @@ static void check_fds(struct preflight *p, const struct host_limits *host, uint6
 
     if (line != NULL && needed == of_main)
         preflight_line_fix(line, PREFLIGHT_STOP,
-                           "ulimit -n %" PRIu64 " (%" PRIu32 " threads), or fewer connections",
-                           needed, n_threads);
+                           "ulimit -n %" PRIu64 " (%" PRIu32 " %s), or fewer connections", needed,
+                           n_threads, units_noun(n_threads, "thread", "threads"));
     else if (line != NULL && own_fd_tables)
         preflight_line_fix(
             line, PREFLIGHT_STOP,

@@ -155,12 +155,13 @@ static void explain_delay(char *text, size_t n_bytes, const struct verdict_input
 
     assert(i < VERDICT_N_PERCENTILES);
     if (is_reached_by_loss(in, i))
-        n_written = snprintf(
-            text, n_bytes,
-            "up to %s %s waited for %" PRIu64 " packet%s lost on loopback: %s not the server's",
-            units_format_count(n, in->n_delayed_by_loss),
-            in->n_delayed_by_loss == 1 ? "query" : "queries", in->lost_segments,
-            in->lost_segments == 1 ? "" : "s", from_percentile(subject, i, "are", "is"));
+        n_written =
+            snprintf(text, n_bytes,
+                     "up to %s %s waited for %" PRIu64 " %s lost on loopback: %s not the server's",
+                     units_format_count(n, in->n_delayed_by_loss),
+                     units_noun(in->n_delayed_by_loss, "query", "queries"), in->lost_segments,
+                     units_noun(in->lost_segments, "packet", "packets"),
+                     from_percentile(subject, i, "are", "is"));
     else
         n_written = snprintf(text, n_bytes, "this host's own delay is %s at %s (limit %s)",
                              units_format_duration(own, in->percentiles[i].own_ns),

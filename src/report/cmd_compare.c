@@ -10,6 +10,7 @@
 #include "report/opts.h"
 #include "report/run_group.h"
 
+#include "base/units.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,8 +121,8 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
     o->n_now = b->n_valid;
     if (a->n_valid < opts->min_runs || b->n_valid < opts->min_runs) {
         snprintf(o->report.reason, sizeof o->report.reason,
-                 "%zu and %zu VALID runs (required: %" PRIu64 " each)", a->n_valid, b->n_valid,
-                 opts->min_runs);
+                 "%zu and %zu VALID %s (required: %" PRIu64 " each)", a->n_valid, b->n_valid,
+                 units_noun(b->n_valid, "run", "runs"), opts->min_runs);
         return;
     }
     o->report.of_searches = run_is_search(a->valid[0]->result);
@@ -136,8 +137,8 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
         return;
     if (o->n_found == 0 || !comparison_is_possible(a->n_valid, b->n_valid, o->n_found))
         snprintf(o->report.reason, sizeof o->report.reason,
-                 "%zu and %zu runs are too few to show a change in %zu metrics", a->n_valid,
-                 b->n_valid, o->n_found);
+                 "%zu and %zu runs are too few to show a change in %zu %s", a->n_valid, b->n_valid,
+                 o->n_found, units_noun(o->n_found, "metric", "metrics"));
     else
         o->report.code = count_findings(o, COMPARISON_WORSE) > 0 ? CMD_WORSE : CMD_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "base/units.h"
 #include "report/cmd.h"
 #include "report/compare_report.h"
 #include "report/hodges_lehmann.h"
@@ -140,8 +141,8 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
     o->n_nights = count_nights(before, opts->min_runs);
     if (tonight->n_valid < opts->min_runs || runs_of_night(tonight, 0) != tonight->n_valid) {
         snprintf(o->report.reason, sizeof o->report.reason,
-                 "%zu VALID runs tonight (required: %" PRIu64 " in one directory)",
-                 tonight->n_valid, opts->min_runs);
+                 "%zu VALID %s tonight (required: %" PRIu64 " in one directory)", tonight->n_valid,
+                 units_noun(tonight->n_valid, "run", "runs"), opts->min_runs);
         return;
     }
     o->report.of_searches = run_is_search(tonight->valid[0]->result);

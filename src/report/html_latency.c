@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * html_latency: the sections on times and rates: by percentile, over time, while connecting. */
+#include "base/units.h"
 #include "report/figure.h"
 #include "report/history.h"
 #include "report/html_picture.h"
@@ -274,10 +275,13 @@ void html_ramp(struct html_report *r)
     const struct json_object *result = r->result;
     char connected[FIGURE_TEXT_BYTES], elapsed[FIGURE_TEXT_BYTES], rate[FIGURE_TEXT_BYTES];
     double per_s, elapsed_s = 0;
+    uint64_t n = 0;
 
     fputs("<section>\n<h2>Connecting</h2>\n<p>", r->out);
-    if (figure_count(connected, result, "connections.connected") != NULL)
-        html_printf(r->out, "%s connections established", connected);
+    if (figure_count(connected, result, "connections.connected") != NULL &&
+        result_u64(result, "connections.connected", &n))
+        html_printf(r->out, "%s %s established", connected,
+                    units_noun(n, "connection", "connections"));
     if (result_double(result, "connections.connect_elapsed_s", &elapsed_s) && elapsed_s > 0 &&
         figure_seconds(elapsed, result, "connections.connect_elapsed_s") != NULL)
         html_printf(r->out, "; those before the load took %s", elapsed);

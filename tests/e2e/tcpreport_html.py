@@ -300,6 +300,13 @@ def test_outcomes_have_remedies():
     check_equal(rows_of(text, "Why connections are missing")["backlog"], ["45", "45 overflows", "raise it"], "limit")
 
 
+def test_a_single_connection_is_singular():
+    path = temp_path("one.json")
+    shutil.copy(files(0)[0], path)
+    change(path, connections={"connected": 1})
+    check("1 connection established" in page_of(path), "the number and its noun")
+
+
 def test_page_without_gnuplot_or_log_has_tables():
     path = temp_path("tables.html")
     r = subprocess.run([os.path.abspath(TCPREPORT), "html", "-o", path, *files(0)], capture_output=True, text=True,

@@ -42,7 +42,7 @@ static void all_are_back_when_none_is_missing(void **state)
 
     hist_record(&m->result.metrics[CLIENT_RECOVERY], 3000 * MS);
     text = text_of(report_text, m);
-    assert_has(text, "Recovery     1 connections lost, 1 back: 50 % within 3.00 s, "
+    assert_has(text, "Recovery     1 connection lost, 1 back: 50 % within 3.00 s, "
                      "90 % within 3.00 s, 99 % within 3.00 s, all within 3.00 s\n");
     free(text);
 }
@@ -73,12 +73,30 @@ static void what_happened_before_the_load_is_left_out(void **state)
     free(text);
 }
 
+static void one_of_each_is_singular(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    char *text;
+
+    hist_record(&r->metrics[CLIENT_RECOVERY], 1000 * MS);
+    tally_add(&r->tally.connections.syn_retransmits, 1);
+    r->host_loaded.listen_overflows = r->host_loaded.listen_drops = 6;
+    r->host_after.listen_overflows = r->host_after.listen_drops = 7;
+    text = text_of(report_text, m);
+    assert_has(text, "Recovery     1 connection lost, 1 back");
+    assert_has(text,
+               "since the load began: 1 SYN retransmit; on this host 1 listen overflow, 1 drop\n");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(run_that_lost_no_connection_says_nothing),
         TEST(shares_count_those_that_never_came_back),
         TEST(all_are_back_when_none_is_missing),
+        TEST(one_of_each_is_singular),
         TEST(what_happened_before_the_load_is_left_out),
     };
 

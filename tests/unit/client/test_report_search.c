@@ -221,6 +221,18 @@ static void connections_per_second_have_their_unit(void **state)
     assert_has(text, "\"unit\": \"connections/s\"");
 }
 
+static void a_single_connection_is_singular(void **state)
+{
+    (void)state;
+    settings.what = CLIENT_FIND_CONNECTIONS;
+    find.search.status = SEARCH_LESS_THAN;
+    find.search.n = 0;
+    add(SEARCH_BISECT, 1, TRIAL_BAD, TRIAL_GOAL);
+    print_text();
+    assert_has(text, " 1 connection  ");
+    assert_has(text, "1 trial in 150 s");
+}
+
 static void full_handshakes_are_told_apart_from_resumed_ones(void **state)
 {
     (void)state;
@@ -255,6 +267,7 @@ int main(void)
         TEST(what_was_counted_names_what_bound),
         TEST(a_search_cut_short_names_what_happened_at_the_smallest_bad_load),
         TEST(connections_per_second_have_their_unit),
+        TEST(a_single_connection_is_singular),
         TEST(full_handshakes_are_told_apart_from_resumed_ones),
         TEST(without_a_search_there_is_nothing),
     };

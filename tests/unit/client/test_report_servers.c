@@ -92,6 +92,21 @@ static void server_that_did_not_answer_leaves_the_sums_unknown(void **state)
     free(text);
 }
 
+static void one_of_each_is_singular(void **state)
+{
+    struct made_up *m = *state;
+    struct server_stats *before = &m->servers.before[0], *after = &m->servers.after[0];
+    char *text;
+
+    after->accept_pauses = before->accept_pauses + 1;
+    after->back_pressure_pauses = before->back_pressure_pauses + 1;
+    after->listen_overflows = before->listen_overflows + 1;
+    after->listen_drops = before->listen_drops + 1;
+    text = text_of(report_text, m);
+    assert_has(text, "accepting paused 1 time, reading 1 time; 1 listen overflow, 1 drop\n");
+    free(text);
+}
+
 static void restarted_server_is_named(void **state)
 {
     struct made_up *m = *state;
@@ -115,6 +130,7 @@ int main(void)
         TEST(backends_have_their_shares),
         TEST(long_addresses_widen_their_column),
         TEST(server_that_did_not_answer_leaves_the_sums_unknown),
+        TEST(one_of_each_is_singular),
         TEST(restarted_server_is_named),
     };
 

@@ -256,6 +256,11 @@ static void connections_gone_deaf_have_all_the_timeouts(void **state)
     in.live = 30;
     diagnosis_make(&d, &in);
     assert_one("connections gone deaf", 30, "all 490", "the server hangs");
+    memset(&tally, 0, sizeof tally);
+    tally_add(&tally.queries[TALLY_WARMUP].timeout, 1);
+    tally_add(&tally.connections.with_timeouts, 1);
+    diagnosis_make(&d, &in);
+    assert_one("connections gone deaf", 30, "1 timeout is on 1 connection;", "");
 }
 
 static void idle_timeout_is_named_with_the_time(void **state)
