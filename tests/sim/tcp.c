@@ -68,12 +68,13 @@ uint32_t tcp_new(int fd)
     const uint32_t i = take_place();
     struct tcp *t = &all[i];
 
-    *t = (struct tcp){.serial = t->serial + 1,
-                      .fd = fd,
-                      .state = TCP_NEW,
-                      .received = t->received,
-                      .room = t->room,
-                      .ledger = {UINT32_MAX, UINT32_MAX, UINT32_MAX, 0, 0, 0, false, 0}};
+    *t = (struct tcp){
+        .serial = t->serial + 1,
+        .fd = fd,
+        .state = TCP_NEW,
+        .received = t->received,
+        .room = t->room,
+        .ledger = {.first_entry = UINT32_MAX, .last_entry = UINT32_MAX, .highest_id = UINT32_MAX}};
     tcp_figures.n_sockets++;
     return i;
 }
