@@ -113,14 +113,17 @@ static double hodges_lehmann(const double *a, size_t n_a, const double *b, size_
 /* In: a sorted sample; out: a sorted one of the same size, drawn from it with replacement. */
 static void resample(struct rng *rng, const double *from, double *into, uint32_t *n_drawn, size_t n)
 {
-    size_t k = 0;
+    size_t i = 0;
 
     memset(n_drawn, 0, n * sizeof *n_drawn);
-    for (size_t i = 0; i < n; i++)
+    for (size_t k = 0; k < n; k++)
         n_drawn[rng_below(rng, (uint32_t)n)]++;
-    for (size_t i = 0; i < n; i++)
-        for (; n_drawn[i] > 0; n_drawn[i]--)
-            into[k++] = from[i];
+    for (size_t k = 0; k < n; k++) {
+        while (n_drawn[i] == 0)
+            i++;
+        n_drawn[i]--;
+        into[k] = from[i];
+    }
 }
 
 /* In: both samples sorted.  scratch: n_a + n_b; n_drawn: the larger of them. */
