@@ -149,7 +149,7 @@ int hodges_lehmann_estimate(struct hodges_lehmann *s, const double *a, size_t n_
                             size_t n_b, double level, uint64_t seed)
 {
     double *sorted_a = sorted_copy(a, n_a), *sorted_b = sorted_copy(b, n_b);
-    double *scratch = malloc((n_a + n_b) * sizeof *scratch);
+    double *scratch = calloc(n_a + n_b, sizeof *scratch);
     uint32_t *n_drawn = malloc((n_a > n_b ? n_a : n_b) * sizeof *n_drawn);
     const int status =
         sorted_a != NULL && sorted_b != NULL && scratch != NULL && n_drawn != NULL ? 0 : -1;
