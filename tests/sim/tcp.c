@@ -258,11 +258,17 @@ static void on_broken(uint64_t name, uint64_t error)
     descriptor_changed(t->fd);
 }
 
+/* Datagrams arrive behind an error that is not yet told, too. */
+static bool takes_data(const struct tcp *t)
+{
+    return t->state == TCP_ESTABLISHED || (t->is_datagram && t->state == TCP_BROKEN);
+}
+
 static void on_data(uint64_t name, uint64_t n_bytes)
 {
     struct tcp *t = tcp_named(name);
 
-    if (t == NULL || t->state != TCP_ESTABLISHED)
+    if (t == NULL || !takes_data(t))
         return;
     world_trace("arrive", t->fd, (int64_t)n_bytes, 0);
     t->visible += (uint32_t)n_bytes;

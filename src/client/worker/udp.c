@@ -15,6 +15,9 @@ enum { MAX_RECEIVES_PER_WAKEUP = 8 };
 /* The last datagrams of a broken connection get their own buffer: the worker's may be in use. */
 enum { REST_BYTES = 4096 };
 
+/* Limit on errors in a row before one of them. */
+enum { MOST_ERRORS = 8 };
+
 _Static_assert(DATAGRAMS_MOST_RECEIVED *DATAGRAMS_ROOM_BYTES == CLIENT_RECEIVE_BYTES,
                "the worker's receive buffer");
 
@@ -29,7 +32,7 @@ ssize_t client_udp_write(struct client_conn *c, const uint8_t *data, size_t n_by
     while (n_taken < n_bytes && n_sent > 0) {
         datagrams_split(out, data + n_taken, n_bytes - n_taken);
         n_sent = datagrams_send(event_get_fd(&c->event), out, &n_sent_bytes);
-        if (n_sent < 0) /* those before it are on their way: the error is the next call's */
+        if (n_sent < 0) /* those before it are on their way; an error that lasts comes back */
             return n_taken > 0 ? (ssize_t)n_taken : -1;
         client_io_count_sent(c, n_sent_bytes);
         n_taken += n_sent_bytes + (size_t)n_sent * DATAGRAMS_LENGTH_BYTES;
@@ -100,6 +103,20 @@ int client_udp_receive(struct client_conn *c, int fd)
     return 0;
 }
 
+/* An ICMP error comes before the datagrams that are queued, and is cleared when told. */
+static ssize_t receive_behind_errors(int fd, void *data, size_t n_bytes)
+{
+    ssize_t n = -1;
+
+    for (int k = 0; k <= MOST_ERRORS && n < 0; k++) {
+        /* with MSG_TRUNC n is the length of the datagram, whatever the room */
+        n = recv(fd, data, n_bytes, MSG_TRUNC);
+        if (n < 0 && errno == EAGAIN)
+            break;
+    }
+    return n;
+}
+
 void client_udp_receive_rest(struct client_conn *c, int fd)
 {
     struct client_transport *t = c->transport;
@@ -107,9 +124,8 @@ void client_udp_receive_rest(struct client_conn *c, int fd)
     ssize_t n;
 
     t->arrived_ns = 0;
-    /* with MSG_TRUNC n is the length of the datagram, whatever the room */
     while (c->state != CLIENT_CONN_ENDED &&
-           (n = recv(fd, message + DATAGRAMS_LENGTH_BYTES, REST_BYTES, MSG_TRUNC)) >= 0) {
+           (n = receive_behind_errors(fd, message + DATAGRAMS_LENGTH_BYTES, REST_BYTES)) >= 0) {
         const size_t n_bytes = n < REST_BYTES ? (size_t)n : REST_BYTES;
 
         datagrams_put_length(message, n_bytes);

@@ -4,11 +4,14 @@
 
 #include "client/worker/conn.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -220,6 +223,45 @@ static void a_broken_connection_passes_what_it_has(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* Sets ends[] to UDP sockets of this host that are connected to each other. */
+static void connect_by_udp(void)
+{
+    struct sockaddr_in address[2];
+    socklen_t length = sizeof *address;
+
+    for (int i = 0; i < 2; i++) {
+        close(ends[i]);
+        ends[i] = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+        address[i] =
+            (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        assert_int_equal(bind(ends[i], (struct sockaddr *)&address[i], sizeof *address), 0);
+        assert_int_equal(getsockname(ends[i], (struct sockaddr *)&address[i], &length), 0);
+    }
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(connect(ends[i], (struct sockaddr *)&address[1 - i], length), 0);
+}
+
+/* The peer's host refuses what is sent after the peer has closed. */
+static void answers_behind_an_error_are_passed(void **state)
+{
+    struct pollfd refused;
+
+    (void)state;
+    connect_by_udp();
+    assert_int_equal(send(ends[1], "ab", 2, 0), 2);
+    assert_int_equal(send(ends[1], "c", 1, 0), 1);
+    close(ends[1]);
+    ends[1] = -1;
+    refused = (struct pollfd){.fd = ends[0]};
+    assert_int_equal(send(ends[0], "x", 1, 0), 1);
+    assert_int_equal(poll(&refused, 1, 10000), 1);
+    assert_true(refused.revents & POLLERR);
+    client_udp_receive_rest(conn(), ends[0]);
+    assert_int_equal(n_passed, 2);
+    assert_memory_equal(passed[0], "\0\2ab", 4);
+    assert_memory_equal(passed[1], "\0\1c", 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -231,6 +273,7 @@ int main(void)
         TEST(an_empty_datagram_is_no_end),
         TEST(what_follows_a_close_is_not_passed),
         TEST(a_broken_connection_passes_what_it_has),
+        TEST(answers_behind_an_error_are_passed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
