@@ -53,7 +53,7 @@ enum verdict_reason { VERDICT_REASONS(VERDICT_ENUM) VERDICT_N_REASONS };
 
 struct verdict_percentile {
     uint64_t response_ns; /* HIST_BEYOND: among the unanswered */
-    uint64_t own_ns;      /* send lag and receive delay of the same query, at the same percentile */
+    uint64_t own_ns;      /* send lag and receive delay of the same query, at the same rank */
 };
 
 /* Unknown figures are 0 with their `has_` flag false. */

@@ -20,22 +20,32 @@ static uint64_t delayed_by_loss(const struct client_result *r, uint64_t n_latenc
     return n < (double)n_latencies ? (uint64_t)n : n_latencies;
 }
 
+/* The largest if it is among the unanswered, whose delay is not known. */
+static uint64_t known_percentile(const struct hist *h, const struct latency_percentile *p)
+{
+    const uint64_t value_ns = hist_percentile(h, p->num, p->den);
+
+    return value_ns == HIST_BEYOND ? h->max_ns : value_ns;
+}
+
 static void judge_latency(const struct client_plan *plan, const struct client_result *r,
                           struct verdict_input *in)
 {
-    const struct hist *response = &r->metrics[CLIENT_RESPONSE], *own = &r->metrics[CLIENT_OWN];
+    const struct hist *response = &r->metrics[CLIENT_RESPONSE];
+    struct hist own = r->metrics[CLIENT_OWN];
 
+    own.beyond = response->beyond; /* the same ranks: the unanswered come last */
     in->n_latencies = response->count + response->beyond;
     in->has_latency = in->n_latencies > 0;
     for (int i = 0; i < LATENCY_N_PERCENTILES; i++) {
         const struct latency_percentile *p = &latency_percentiles[i];
 
         in->percentiles[i].response_ns = hist_percentile(response, p->num, p->den);
-        in->percentiles[i].own_ns = hist_percentile(own, p->num, p->den);
+        in->percentiles[i].own_ns = known_percentile(&own, p);
     }
     in->percentiles[LATENCY_N_PERCENTILES].response_ns =
         response->beyond > 0 ? HIST_BEYOND : response->max_ns;
-    in->percentiles[LATENCY_N_PERCENTILES].own_ns = own->max_ns;
+    in->percentiles[LATENCY_N_PERCENTILES].own_ns = own.max_ns;
     if (sock_is_loopback(&plan->config.target)) {
         in->lost_segments = client_result_lost_segments(r);
         in->n_delayed_by_loss = delayed_by_loss(r, in->n_latencies);

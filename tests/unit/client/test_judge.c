@@ -111,6 +111,28 @@ static void each_shortfall_of_the_result_is_a_doubt(void **state)
     assert_doubts(m, 0);
 }
 
+/* With a third as many unanswered as answered, the median is the answers' 66.7th percentile. */
+static void own_delay_is_judged_at_the_rank_of_the_response(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    struct verdict_percentile *of = r->verdict.percentiles;
+
+    hist_free(&r->metrics[CLIENT_OWN]);
+    assert_int_equal(hist_init(&r->metrics[CLIENT_OWN]), 0);
+    for (int i = 0; i < N_QUERIES; i++)
+        hist_record(&r->metrics[CLIENT_OWN], i < N_QUERIES * 6 / 10 ? MS / 100 : MS / 2);
+    client_judge(r, &m->plan, 0);
+    assert_true(verdict_holds(&r->verdict, 0));
+    r->metrics[CLIENT_RESPONSE].beyond = N_QUERIES / 3;
+    client_judge(r, &m->plan, 0);
+    assert_in_range(of[0].own_ns, MS * 49 / 100, MS * 51 / 100);
+    assert_false(verdict_holds(&r->verdict, 0));
+    assert_true(of[1].response_ns == HIST_BEYOND);
+    assert_true(of[1].own_ns == r->metrics[CLIENT_OWN].max_ns);
+    assert_true(verdict_holds(&r->verdict, 1));
+}
+
 /* A connection is missing between the end of one and the start of its replacement. */
 static void connections_that_follow_one_another_are_not_short(void **state)
 {
@@ -213,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_run_that_did_what_was_requested_is_beyond_doubt),
         TEST(each_shortfall_of_the_result_is_a_doubt),
+        TEST(own_delay_is_judged_at_the_rank_of_the_response),
         TEST(connections_that_follow_one_another_are_not_short),
         TEST(queries_in_flight_at_the_end_count_unless_the_run_was_interrupted),
         TEST(answers_and_their_rows_have_to_add_up),
