@@ -42,23 +42,26 @@ static double ratio(uint64_t part, uint64_t whole)
     return (double)part / (double)whole;
 }
 
+/* Of what all servers counted; a server that was restarted has forgotten its part. */
+static double share(uint64_t part, uint64_t of_all, const struct server_stats *all)
+{
+    return ratio(part, all->restarted ? UINT64_MAX : of_all);
+}
+
 /* Connections established here for each one that the servers accepted. */
 static double connections_ratio(const struct client_result *r, const struct server_stats *all)
 {
-    return ratio(tally_get(&r->tally.connections.connected),
-                 all->restarted ? UINT64_MAX : all->accepted);
+    return share(tally_get(&r->tally.connections.connected), all->accepted, all);
 }
 
 /* --- text --- */
 
 /* "50.1 %" */
-static const char *share_text(char text[SHARE_TEXT_BYTES], uint64_t part, uint64_t whole)
+static const char *share_text(char text[SHARE_TEXT_BYTES], double value)
 {
-    const double share = ratio(part, whole);
-
-    if (isnan(share))
+    if (isnan(value))
         return "-";
-    snprintf(text, SHARE_TEXT_BYTES, "%.1f %%", 100 * share);
+    snprintf(text, SHARE_TEXT_BYTES, "%.1f %%", 100 * value);
     return text;
 }
 
@@ -79,10 +82,11 @@ static void print_backend(FILE *out, int width, const char *address, const struc
     char accepted[SHARE_TEXT_BYTES], received[SHARE_TEXT_BYTES];
 
     fprintf(out, "%-*s %11s %8s %11s %11s %8s%s\n", width, address,
-            units_format_known(a, s->accepted), share_text(accepted, s->accepted, all->accepted),
+            units_format_known(a, s->accepted),
+            share_text(accepted, share(s->accepted, all->accepted, all)),
             units_format_known(b, s->active),
             s->bytes_received != UINT64_MAX ? units_format_bytes(c, s->bytes_received) : "-",
-            share_text(received, s->bytes_received, all->bytes_received),
+            share_text(received, share(s->bytes_received, all->bytes_received, all)),
             s->restarted ? "  since its restart" : "");
 }
 
@@ -165,8 +169,8 @@ static void put_backends(struct json *j, const struct client_servers *servers,
         json_object_begin(j, NULL);
         json_string(j, "address", servers->addresses[i]);
         put_counts(j, &s);
-        put_known(j, "accepted_share", ratio(s.accepted, all->accepted));
-        put_known(j, "bytes_received_share", ratio(s.bytes_received, all->bytes_received));
+        put_known(j, "accepted_share", share(s.accepted, all->accepted, all));
+        put_known(j, "bytes_received_share", share(s.bytes_received, all->bytes_received, all));
         json_object_end(j);
     }
     json_array_end(j);

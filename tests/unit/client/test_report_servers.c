@@ -123,6 +123,23 @@ static void restarted_server_is_named(void **state)
     free(text);
 }
 
+/* The sum lacks what the restarted one has forgotten. */
+static void shares_of_a_restarted_server_are_unknown(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    add_backend(m);
+    m->servers.after[0].started_s = 60;
+    text = text_of(report_text, m);
+    assert_has(text,
+               "unix:/run/b                        2        -           2       300 B        -\n");
+    free(text);
+    text = text_of(report_json, m);
+    assert_has(text, "\"accepted_share\": null,\n        \"bytes_received_share\": null\n");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,6 +149,7 @@ int main(void)
         TEST(server_that_did_not_answer_leaves_the_sums_unknown),
         TEST(one_of_each_is_singular),
         TEST(restarted_server_is_named),
+        TEST(shares_of_a_restarted_server_are_unknown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
