@@ -9,6 +9,9 @@
 
 #define HEADER_BEGIN "connection_id,source,"
 
+/* What follows a field; strchr() finds the end of the line, too. */
+#define SEPARATORS ",\r\n"
+
 static const char *const names[CONNECTIONS_N_COLUMNS] = {
     [CONNECTIONS_ESTABLISHED] = "established_s",
     [CONNECTIONS_LOST] = "lost_s",
@@ -26,15 +29,25 @@ bool connections_is_header(const char *line)
     return strncmp(line, HEADER_BEGIN, sizeof HEADER_BEGIN - 1) == 0;
 }
 
+/* Returns the column of a row, or NULL if it has fewer. */
+static const char *column_of(const char *row, int column)
+{
+    for (int i = 0; i < column && row != NULL; i++)
+        row = strchr(row, ',') != NULL ? strchr(row, ',') + 1 : NULL;
+    return row;
+}
+
 /* The number of columns before the one of this name; -1 if there is none. */
 static int columns_before(const char *header, const char *name)
 {
-    const char *found = strstr(header, name);
-    int n = 0;
+    const size_t length = strlen(name);
 
-    for (const char *c = header; found != NULL && c < found; c++)
-        n += *c == ',';
-    return found != NULL ? n : -1;
+    for (int n = 0; header != NULL; n++) {
+        if (strncmp(header, name, length) == 0 && strchr(SEPARATORS, header[length]) != NULL)
+            return n;
+        header = column_of(header, 1);
+    }
+    return -1;
 }
 
 const char *connections_begin(struct connections *c, const char *header)
@@ -44,29 +57,23 @@ const char *connections_begin(struct connections *c, const char *header)
     return c->columns[CONNECTIONS_ESTABLISHED] < 0 ? "missing column established_s" : NULL;
 }
 
-/* Returns the column of a row, or NULL if it has fewer. */
-static const char *column_of(const char *row, int column)
-{
-    for (int i = 0; i < column && row != NULL; i++)
-        row = strchr(row, ',') != NULL ? strchr(row, ',') + 1 : NULL;
-    return row;
-}
-
 /* Appends the value of a column, if the row has one. */
 static const char *add(struct connection_times *t, const char *value, const char *not_a_number)
 {
     uint64_t *more = t->ns;
+    const char *end;
 
     if (value == NULL)
         return "missing columns";
-    if (strchr(",\r\n", *value) != NULL)
+    if (strchr(SEPARATORS, *value) != NULL)
         return NULL;
     if ((t->n & (t->n - 1)) == 0) /* full at each power of two */
         more = realloc(more, 2 * (t->n + 1) * sizeof *more);
     if (more == NULL)
         return "out of memory";
     t->ns = more;
-    if (decimal_take(value, 1000000000, &more[t->n]) == NULL)
+    end = decimal_take(value, 1000000000, &more[t->n]);
+    if (end == NULL || strchr(SEPARATORS, *end) == NULL)
         return not_a_number;
     t->n++;
     return NULL;

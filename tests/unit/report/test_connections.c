@@ -54,6 +54,20 @@ static void bad_rows_are_named(void **state)
     assert_null(connections_begin(&c, "connection_id,source,established_s,lost_s,back_s\n"));
     assert_string_equal(connections_add(&c, "0,::1\n"), "missing columns");
     assert_string_equal(connections_add(&c, "0,::1,1,x,2\n"), "lost_s: not a number");
+    assert_string_equal(connections_add(&c, "0,::1,1,2.5x,3\n"), "lost_s: not a number");
+    connections_free(&c);
+}
+
+static void columns_are_found_by_their_whole_names(void **state)
+{
+    struct connections c = {0};
+
+    (void)state;
+    assert_null(connections_begin(&c, "connection_id,source,established_s_old,was_lost_s,"
+                                      "established_s,lost_s\r\n"));
+    assert_null(connections_add(&c, "0,::1,5,6,1,2\r\n"));
+    assert_int_equal(c.times[CONNECTIONS_ESTABLISHED].ns[0], S_NS);
+    assert_int_equal(c.times[CONNECTIONS_LOST].ns[0], 2 * S_NS);
     connections_free(&c);
 }
 
@@ -70,6 +84,7 @@ int main(void)
         cmocka_unit_test(times_are_in_order_of_time),
         cmocka_unit_test(file_of_an_earlier_version_has_no_losses),
         cmocka_unit_test(bad_rows_are_named),
+        cmocka_unit_test(columns_are_found_by_their_whole_names),
         cmocka_unit_test(header_is_recognized),
     };
 
