@@ -11,6 +11,7 @@
 program=$(basename "$0")
 script=$(basename "$(readlink -f "$0")" .sh)
 mode=check
+mode_option=
 connections=10000
 port=4242
 persist=
@@ -88,7 +89,10 @@ need_device() {
 common_option() {
     taken=1
     case $1 in
-    --check | --apply | --revert | --dry-run) mode=${1#--} ;;
+    --check | --apply | --revert | --dry-run)
+        [ "${mode_option:=$1}" = "$1" ] || die "$1 conflicts with $mode_option"
+        mode=${1#--}
+        ;;
     --persist) persist=yes ;;
     --notrack) notrack=yes ;;
     --connections)

@@ -286,7 +286,7 @@ def check_refused(path, *arguments, contains=""):
 def test_bad_input_is_refused():
     for arguments in (["--connections", "x"], ["--nonsense"], ["--port", "0"], ["--connections"], ["--state", ""],
                       ["--irq", "lo; reboot"], ["--irq", "-lo"], ["--revert-after", "soon"], ["--revert-after", "s"],
-                      ["--revert-after", ""], ["--owner", ""]):
+                      ["--revert-after", ""], ["--owner", ""], ["--apply", "--revert"], ["--check", "--apply"]):
         check_refused(SERVER, *arguments)
     for arguments in (["--sources", "10.0.0.1"], ["--low-port", "1; reboot"], ["--low-port", "65536"],
                       ["--sources", "*", "--dev", "lo"], ["--sources", "-6", "--dev", "lo"],
