@@ -244,8 +244,8 @@ MUTATIONS = {
     ),
     "last_datagrams_counted_as_cut_off": (
         "src/client/worker/udp.c",
-        "REST_BYTES, MSG_TRUNC)) >= 0)",
-        "REST_BYTES, 0)) >= 0)",
+        "recv(fd, data, n_bytes, MSG_TRUNC)",
+        "recv(fd, data, n_bytes, 0)",
     ),
     "stream_kept_after_a_malformed_datagram": (
         "src/client/worker/answer.c",
