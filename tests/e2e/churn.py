@@ -20,21 +20,22 @@ def run_churn(*arguments, connections=200, seconds=2, prefix=(), port=0):
     return r
 
 
-def undisturbed(run, least_per_s=0):
-    """If the machine stalls, more queries can fall due than there are connections, and many new connections get few
-    queries."""
-    r = run()
+def check_ports_suffice(r, n_ports):
+    """A query may be unsent, because a stall can leave no connection; in virtual time none is (tests/sim/populations.py)."""
+    c, q = r.json["connections"], r.json["queries"]
+    check_equal(q["answered"] + q["unsent"], q["scheduled"], "answered")
+    check_equal(c["outcomes"].get("connect/source ports exhausted", 0), 0, f"ends: {c['outcomes']}")
+    check_equal(r.json["churn"]["most_per_s"], None, "nothing binds")
     with stall_may_spoil():
-        check_equal(r.json["queries"]["unsent"], 0, "unsent")
-        check(r.json["churn"]["per_s"] > least_per_s, f"churn {r.json['churn']}")
-    return r
+        check(c["connected"] > 1.5 * n_ports, f"more connections than ports: {c['connected']}")
 
 
 def test_a_connection_carries_so_many_queries():
     for n in (1, 5):
-        r = undisturbed(lambda: run_churn("-r", 500, "--queries-per-conn", n, "--close", "rst"), 0.5 * 500 / n)
+        r = run_churn("-r", 500, "--queries-per-conn", n, "--close", "rst")
         c, q = r.json["connections"], r.json["queries"]
-        check_equal(q["answered"], q["scheduled"], "answered")
+        # none is unsent in virtual time (tests/sim/populations.py); here a stall may leave no connection
+        check_equal(q["answered"] + q["unsent"], q["scheduled"], "answered")
         check_equal(c["outcomes"]["run/finished"], c["connected"], "ends of established connections")
         check(set(c["outcomes"]) <= {"run/finished", "run/cancelled"}, f"and of the others: {c['outcomes']}")
         room = c["connected"] * n - q["answered"]
@@ -81,22 +82,16 @@ def test_source_ports_that_run_out_are_named():
 
 
 def test_with_time_stamps_the_kernels_ports_do_not_run_out_either():
-    r = undisturbed(lambda: churn_in_1000_ports(timestamps=1))
-    c, q = r.json["connections"], r.json["queries"]
-    check(c["connected"] > 1500, f"more connections than ports: {c['connected']}")
-    check_equal(c["failed"], 0, f"failed: {c['outcomes']}")
-    check_equal(q["answered"], q["scheduled"], "answered")
-    check_equal(r.json["churn"]["most_per_s"], None, "nothing binds")
+    r = churn_in_1000_ports(timestamps=1)
+    check_ports_suffice(r, 1000)
+    check_equal(r.json["connections"]["failed"], 0, f"failed: {r.json['connections']['outcomes']}")
     check("explicitly" in r.err, r.err)
 
 
 def test_closed_by_reset_they_do_not_run_out():
-    r = undisturbed(lambda: churn_in_1000_ports("--close", "rst"))
-    c, q = r.json["connections"], r.json["queries"]
-    check(c["connected"] > 1500, f"more connections than ports: {c['connected']}")
-    check_equal(q["answered"], q["scheduled"], "answered")
+    r = churn_in_1000_ports("--close", "rst")
+    check_ports_suffice(r, 1000)
     check_equal(r.json["sockets"]["time_wait"], 0, "in TIME_WAIT")
-    check_equal(r.json["churn"]["most_per_s"], None, "nothing binds")
     check("churn-plateau" not in r.json["reasons"], f"{r.json['reasons']}")
 
 
@@ -108,11 +103,7 @@ def churn_over_planned_ports(timestamps, seconds):
 
 
 def test_planned_ports_in_time_wait_are_taken_over():
-    r = undisturbed(lambda: churn_over_planned_ports(1, 4))
-    c, q = r.json["connections"], r.json["queries"]
-    check(c["connected"] > 300, f"each port three times and more: {c['connected']}")
-    check_equal(q["answered"], q["scheduled"], "answered")
-    check_equal(r.json["churn"]["most_per_s"], None, "nothing binds")
+    check_ports_suffice(churn_over_planned_ports(1, 4), 200)
 
 
 def test_planned_ports_run_out_without_time_stamps():

@@ -119,14 +119,15 @@ def live_by_the_progress_lines(text):
 
 
 def run_with_population(*options):
-    """100 to 300 connections in a second, held for one, and away in another."""
+    """100 to 300 connections in a second, held for one, and away in another: how exactly is for virtual time to tell, in
+    tests/sim/populations.py."""
     server = Server("--threads", 1)
     r = run_client("-p", server.port, "--conn-schedule", "1s:100-300,1s:300,1s:300-0", "--threads", 1,
-                   "--stats-interval", "100ms", "-R", *options, "127.0.0.1")
+                   "--stats-interval", "100ms", *options, "127.0.0.1")
     server.stop()
     check_conservation(r)
-    with stall_may_spoil():
-        check_equal((server.result["accepted"], server.result["peak"]), (300, 300), "connections of the server")
+    check_equal(server.result["accepted"], r.json["connections"]["connected"], "connections of the server")
+    check(server.result["peak"] <= 300, f"at most 300 at a time: {server.result['peak']}")
     return r
 
 
@@ -169,65 +170,19 @@ def test_queries_that_became_due_in_a_pause_leave_together():
         check(r.json["network"]["tx_packets"] < 25000, f"{r.json['network']['tx_packets']} packets")
 
 
-def test_schedule_of_connections_that_begins_with_none_asks_nobody_at_its_start():
-    with Server() as server:
-        r = run_client("-p", server.port, "--conn-schedule", "500ms:0-100,500ms:100", "-i", "200ms", "127.0.0.1")
-    check_conservation(r)
-    with stall_may_spoil():
-        check_equal((r.json["queries"]["unsent"], r.json["reasons"].count("unsent")), (0, 0), "unsent")
-        # a query each 200 ms of each: 100 / 2 x 0.5 s + 100 x 0.5 s, but the one at 0 s
-        check_equal(r.json["queries"]["scheduled"], 374, "scheduled")
-
-
 def test_connections_follow_a_schedule():
     r = run_with_population("-i", "50ms")
-    c, q = r.json["connections"], r.json["queries"]
-    with stall_may_spoil():
-        check_equal(c["outcomes"], {"run/finished": 300}, "ends")
-        check_equal(c["live_at_end"], c["wanted_at_end"], "live at the end")
-        check_equal(q["unsent"], 0, "due when no connection was live")
-    check_equal(q["answered"], q["sent"], "those that go have their answers first")
-    check(q["scheduled"] <= 1.01 * 20 * 650, f"queries: {q['scheduled']}")
-    last = {}
-    for row in r.rows():
-        if row["type"] == "Q":
-            last[int(row["connection_id"])] = intended_ns(row)
-    with stall_may_spoil():
-        check_equal(len(last), 300, "connections that asked")
-        check(all(last[i] < last[i + 100] for i in range(200)), "the oldest go first")
+    q = r.json["queries"]
+    check_equal(q["answered"] + q["cancelled"], q["sent"], "those that go have their answers first")
+    check_between(q["scheduled"], 1, 1.01 * 20 * 650, "queries")
     check("on a schedule" in r.err, "in the summary")
 
 
 def test_connections_of_a_schedule_in_a_closed_loop():
     r = run_with_population("-i", "50ms", "--loop", "closed")
     q = r.json["queries"]
-    check_equal(q["answered"], q["sent"], "answered")
+    check_equal(q["answered"] + q["cancelled"], q["sent"], "answered")
     check(q["scheduled"] <= 1.01 * 20 * 650, f"queries: {q['scheduled']}")
-
-
-def test_a_place_is_used_again():
-    """Falls and rises again: 100 connections go, and 200 come in their places and in new ones."""
-    with Server() as server:
-        r = run_client("-p", server.port, "--conn-schedule", "500ms:200-100,100ms:100,500ms:100-300,100ms:300", "-r", 1000,
-                       "127.0.0.1")
-    check_conservation(r)
-    c = r.json["connections"]
-    with stall_may_spoil():
-        check_equal((c["asked"], c["reopened"], c["connected"], c["live_at_end"]), (300, 100, 400, 300), "connections")
-        # a place that is needed again does not wait for a last answer that is late by 100 ms
-        check_equal(r.json["queries"]["cancelled"], 0, "cancelled")
-    check_equal(r.json["queries"]["answered"], r.json["queries"]["sent"] - r.json["queries"]["cancelled"], "answered")
-    check_equal(r.json["queries"]["unsent"], 0, "unsent")
-    check_equal(r.json["latency_ns"]["gap"]["count"], 0, "nobody was missed in between")
-
-
-def test_a_schedule_of_connections_may_begin_with_none():
-    with Server() as server:
-        r = run_client("-p", server.port, "--conn-schedule", "300ms:0-50,500ms:50", "-r", 200, "127.0.0.1")
-    check_conservation(r)
-    with stall_may_spoil():
-        check_equal(r.json["connections"]["live_at_end"], 50, "connections")
-        check_between(r.json["queries"]["unsent"], 0, 40, "queries due before the first connection")
 
 
 def test_progress_compares_what_was_sent_with_what_was_due_since_the_last_line():

@@ -66,6 +66,8 @@ static void start_arrivals(struct arrivals *a, const struct client_config *confi
         .segments = config->schedule.segments,
         .n_segments = config->schedule.n,
         .part = class != NULL ? class->part : 1,
+        .none_at_start = class == NULL && config->population.n > 0 &&
+                         config->schedule.segments[0].rate_begin_qps == 0,
         .seed = class != NULL ? client_class_seed(config->seed, k) : config->seed,
         .random = select == CLIENT_SELECT_RANDOM,
         .n_connections = class != NULL ? class->n_connections : config->n_connections,

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Connections that follow a schedule, are replaced, or are of different classes, with tcpclient's options in virtual time, where
+the numbers are exact.
+Usage: populations.py SIM"""
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+
+def run(directory, *options):
+    """The result, and the rows of --connections-out."""
+    files = {name: os.path.join(directory, name) for name in ("json", "csv", "err")}
+    with open(files["err"], "w+") as err:
+        status = subprocess.run([sys.argv[1], "--program", *options, "--json", files["json"], "--connections-out", files["csv"],
+                                 "127.0.0.1:4242"], stdout=err, stderr=err).returncode
+        err.seek(0)
+        check(status == 0, f"{options}: {status}: {err.read()}")
+    with open(files["json"]) as result, open(files["csv"]) as rows:
+        return json.load(result), list(csv.DictReader(rows))
+
+
+def check(right, what):
+    if not right:
+        sys.exit(f"not so: {what}")
+
+
+def values(of, *keys):
+    return tuple(of[key] for key in keys)
+
+
+def off_the_order(rows, order):
+    """By how many queries a connection is off 20 per second of its life, at most, if they go in this order from 2 s to 3 s."""
+    came_s = [max(0, (n - 100) / 200) for n in range(300)]
+    return max(abs(int(rows[n]["queries"]) - 20 * (2 + k / 300 - came_s[n])) for k, n in enumerate(order))
+
+
+def follow_a_schedule(directory):
+    """100 to 300 connections in a second, held for one, and away in another: the oldest go first, number n at 2 s + n / 300 s."""
+    for loop in (), ("--loop", "closed"):
+        r, rows = run(directory, "--conn-schedule", "1s:100-300,1s:300,1s:300-0", "-i", "50ms", "--threads", "1", *loop)
+        check(values(r["connections"], "asked", "reopened", "connected") == (300, 0, 300), f"connections: {r['connections']}")
+        check(r["connections"]["outcomes"] == {"run/finished": 300}, f"ends: {r['connections']['outcomes']}")
+        check(r["connections"]["live_at_end"] == r["connections"]["wanted_at_end"] <= 3, "they go to the end")
+        check(values(r["queries"], "unsent", "cancelled") == (0, 0), f"those that go have their answers first: {r['queries']}")
+        check(r["queries"]["scheduled"] <= 20 * 650, f"queries: {r['queries']['scheduled']}")
+        off = off_the_order(rows, range(300))
+        check(off <= 8, f"the oldest go first: off by {off:.1f} queries")
+        check(off_the_order(rows, range(299, -1, -1)) > 20, "the control: the newest first")
+        print(f"{' '.join(loop)}: {r['queries']['scheduled']} queries, of a connection off by at most {off:.1f}")
+
+
+def use_a_place_again(directory):
+    """Falls and rises again: 100 connections go, and 200 come in their places and in new ones."""
+    r, _ = run(directory, "--conn-schedule", "500ms:200-100,100ms:100,500ms:100-300,100ms:300", "-r", "1000")
+    c = values(r["connections"], "asked", "reopened", "connected", "live_at_end")
+    check(c == (300, 100, 400, 300), f"connections: {c}")
+    check(values(r["queries"], "unsent", "cancelled") == (0, 0), f"queries: {r['queries']}")
+    check(r["latency_ns"]["gap"]["count"] == 0, "nobody is missed in between")
+
+
+def begin_with_none(directory):
+    """A query each 200 ms of each: 100 / 2 x 0.5 s + 100 x 0.5 s, but the one at 0 s, when there is nobody."""
+    r, _ = run(directory, "--conn-schedule", "500ms:0-100,500ms:100", "-i", "200ms")
+    check(values(r["queries"], "scheduled", "unsent") == (374, 0), f"queries: {r['queries']}")
+    check(r["connections"]["live_at_end"] == 100, "live at the end")
+    check(r["reasons"] == [], f"reasons: {r['reasons']}")
+
+
+def replace_each_in_time(directory):
+    """As many connections as the queries need, and one is there for each query."""
+    for n in 1, 5:
+        r, _ = run(directory, "-c", "200", "-r", "500", "-t", "2", "--queries-per-conn", str(n))
+        connected, q = r["connections"]["connected"], r["queries"]
+        check(q["answered"] == q["scheduled"] > 800, f"queries: {q}")
+        check(0 <= connected * n - q["answered"] <= 200 * n, f"{connected} connections for {q['answered']} queries")
+        check(r["latency_ns"]["gap"]["count"] == connected - 200, f"gaps: {r['latency_ns']['gap']['count']}")
+
+
+def classes_have_their_own_intervals(directory):
+    """In a closed loop: a connection asks one interval after its answer, which takes about 0.2 ms."""
+    r, _ = run(directory, "-c", "100", "-t", "2", "--loop", "closed", "--class", "name=a,share=70%,interval=180ms", "--class",
+               "name=b,share=30%,interval=50ms")
+    for name, n, interval_s in (("a", 70, 0.18), ("b", 30, 0.05)):
+        scheduled = r["classes"][name]["queries"]["scheduled"]
+        check(abs(scheduled - n * 2 / interval_s) <= 0.01 * n * 2 / interval_s + 1, f"queries of {name}: {scheduled}")
+
+
+with tempfile.TemporaryDirectory() as d:
+    for case in follow_a_schedule, use_a_place_again, begin_with_none, replace_each_in_time, classes_have_their_own_intervals:
+        case(d)
