@@ -35,7 +35,7 @@
 #define WINDOW_NS       S_NS
 #define WINDOW_ANSWERED 2
 
-enum phase { IDLE, OPENING, LOADED, DRAINING, COLLECTING, OVER };
+enum phase { IDLE, OPENING, LOADED, ENDING, DRAINING, COLLECTING, OVER };
 
 /* --- the search --- */
 
@@ -222,9 +222,21 @@ static void drain(struct client_find *f, uint64_t now_ns)
     }
     if (now_ns - f->quiet_since_ns < QUIET_NS && now_ns < latest_ns)
         return;
+    if (f->order.step == SEARCH_RECOVER) { /* judged before */
+        enter(f, IDLE, now_ns);
+        return;
+    }
     f->trials[f->search.n].drained = now_ns - f->quiet_since_ns >= QUIET_NS;
     enter(f, COLLECTING, now_ns);
     client_intervals_tick(f->intervals, now_ns);
+}
+
+/* The load of a recovery is ordered for as long as it may take; the next search has to begin
+ * without it.  If there were too many changes within a second, retries at the next look. */
+static void end_load(struct client_find *f, uint64_t now_ns)
+{
+    if (client_steer_trial(f->steer, 0, 0, 0, &f->end_ns) == 0)
+        enter(f, DRAINING, now_ns);
 }
 
 static void judge_recovery(struct client_find *f, const struct client_find_trial *t,
@@ -237,7 +249,7 @@ static void judge_recovery(struct client_find *f, const struct client_find_trial
 
     if (holds || passed_ns + WINDOW_NS >= f->order.duration_ns) {
         search_take_recovery(&f->search, holds ? passed_ns : SEARCH_NEVER);
-        enter(f, IDLE, now_ns);
+        enter(f, ENDING, now_ns);
         return;
     }
     client_find_trial_begin(f);
@@ -275,6 +287,9 @@ bool client_find_look(struct client_find *f, uint64_t now_ns)
         break;
     case LOADED:
         watch_load(f, now_ns);
+        break;
+    case ENDING:
+        end_load(f, now_ns);
         break;
     case DRAINING:
         drain(f, now_ns);

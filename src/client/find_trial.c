@@ -138,6 +138,20 @@ void client_find_trial_fill_connecting(const struct client_find *f, struct clien
     fill_connecting(f, t, &now);
 }
 
+/* Queries that ended without an answer.  Some were due before: in the recovery from an overload.
+ * Without a drain those in flight count as lost; in a recovery they may still be answered. */
+static uint64_t n_lost(const struct client_find *f, const struct client_find_trial *t,
+                       const struct tally_queries *now)
+{
+    const struct tally_queries *before = &f->before.queries[TALLY_MEASURED];
+    const uint64_t answered = since(&now->answered, &before->answered);
+    const uint64_t lost =
+        since(&now->unsent, &before->unsent) + since(&now->timeout, &before->timeout) +
+        since(&now->error, &before->error) + since(&now->cancelled, &before->cancelled);
+
+    return t->drained || t->figures.n_due < answered + lost ? lost : t->figures.n_due - answered;
+}
+
 void client_find_trial_fill(const struct client_find *f, struct client_find_trial *t)
 {
     const struct slo *slo = &f->settings->slo;
@@ -148,7 +162,7 @@ void client_find_trial_fill(const struct client_find *f, struct client_find_tria
 
     count_so_far(f, &now);
     t->figures.n_due = since(&now.queries[TALLY_MEASURED].scheduled, &before->scheduled);
-    t->n_lost = t->figures.n_due - since(&now.queries[TALLY_MEASURED].answered, &before->answered);
+    t->n_lost = n_lost(f, t, &now.queries[TALLY_MEASURED]);
     fill_connecting(f, t, &now);
     if (!opens_connections(f)) /* others reopen what an overload cost */
         t->figures.n_not_opened = 0;
