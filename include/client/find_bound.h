@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * client_find_bound: what limited a capacity search, according to the counters of the trials that
- * decided it: the bad ones at the smallest load that is not sustained, or the void ones that ended
- * the search. */
+ * decided it: the bad ones at the smallest load that is not sustained, or those that ended the
+ * search: void ones, or confirmations that failed. */
 #ifndef TCPSCALER_CLIENT_FIND_BOUND_H
 #define TCPSCALER_CLIENT_FIND_BOUND_H
 
@@ -22,6 +22,10 @@ void client_find_bound(const struct client_find *f, struct client_find_evidence 
 /* TLS handshakes of the good trials at the lower bound: full ones and those that resumed a session.
  * Returns false if there are none. */
 bool client_find_handshakes(const struct client_find *f, uint64_t *full, uint64_t *resumed);
+
+/* Whether the search ended because connections were missing before its trials: the server no longer
+ * accepted them, unless this host could not open them. */
+bool client_find_lacks_connections(const struct client_find *f);
 
 /* Returns "accept-queue", "syns-lost" (at the server or on the way), "ports" (or files, or memory
  * of this host), "client" (its speed) or "server"; NULL: nothing limited it. */

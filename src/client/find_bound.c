@@ -21,7 +21,7 @@ static double deciding_load(const struct client_find *f)
     double lower, upper;
 
     search_bounds(s, &lower, &upper);
-    if (s->reason == SEARCH_VOID && s->n > 0)
+    if ((s->reason == SEARCH_VOID || s->reason == SEARCH_UNCONFIRMED) && s->n > 0)
         return s->trials[s->n - 1].order.load;
     return upper == 0 && s->status == SEARCH_INCONCLUSIVE ? smallest_bad(s) : upper;
 }
@@ -71,6 +71,20 @@ bool client_find_handshakes(const struct client_find *f, uint64_t *full, uint64_
     return *full + *resumed > 0;
 }
 
+bool client_find_lacks_connections(const struct client_find *f)
+{
+    const struct search *s = &f->search;
+
+    return s->reason == SEARCH_VOID && s->n > 0 &&
+           s->trials[s->n - 1].judgment.reason == TRIAL_CONNECTIONS;
+}
+
+/* Whether this host could not keep up with the trials at the end. */
+static bool is_limited_here(const struct client_find *f)
+{
+    return f->search.reason == SEARCH_VOID && !client_find_lacks_connections(f);
+}
+
 const char *client_find_bound_name(const struct client_find *f)
 {
     struct client_find_evidence e;
@@ -78,9 +92,9 @@ const char *client_find_bound_name(const struct client_find *f)
     client_find_bound(f, &e);
     if (e.n_trials == 0)
         return NULL;
-    return e.n_not_opened > 0                ? "ports"
-           : f->search.reason == SEARCH_VOID ? "client"
-           : e.overflows > 0                 ? "accept-queue"
-           : e.syn_retransmits > 0           ? "syns-lost"
-                                             : "server";
+    return e.n_not_opened > 0      ? "ports"
+           : is_limited_here(f)    ? "client"
+           : e.overflows > 0       ? "accept-queue"
+           : e.syn_retransmits > 0 ? "syns-lost"
+                                   : "server";
 }

@@ -59,7 +59,10 @@ static void print_why_inconclusive(FILE *out, const struct client_find *f)
     if (s->status != SEARCH_INCONCLUSIVE)
         return;
     fputs("             ", out);
-    if (s->reason == SEARCH_VOID)
+    if (client_find_lacks_connections(f))
+        fprintf(out, "connections were missing before the trials at %s",
+                load_text(a, f, s->trials[s->n - 1].order.load));
+    else if (s->reason == SEARCH_VOID)
         fprintf(out, "this host, not the server, limits at %s: %s",
                 load_text(a, f, s->trials[s->n - 1].order.load), binding);
     else if (s->reason == SEARCH_TIME)
@@ -74,7 +77,7 @@ static void print_why_inconclusive(FILE *out, const struct client_find *f)
     if (lower > 0)
         fprintf(out, "; so far %s sustained", load_text(a, f, lower));
     if (upper > 0)
-        fprintf(out, "; so far %s not sustained", load_text(b, f, upper));
+        fprintf(out, "%s %s not sustained", lower > 0 ? "," : "; so far", load_text(b, f, upper));
     fputc('\n', out);
 }
 

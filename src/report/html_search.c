@@ -50,7 +50,11 @@ static void print_inconclusive(FILE *out, const struct json_object *search, cons
         {"too-many-trials", "too many trials without an answer"},
     };
     const char *reason = result_string(search, "reason");
+    const char *limit = result_string(search, "limited_by");
 
+    if (reason != NULL && strcmp(reason, "void-trials") == 0 && limit != NULL &&
+        strcmp(limit, "connections") == 0)
+        reason = "connections were missing before the trials";
     for (size_t i = 0; reason != NULL && i < sizeof reasons / sizeof *reasons; i++)
         if (strcmp(reason, reasons[i][0]) == 0)
             reason = reasons[i][1];
@@ -60,7 +64,7 @@ static void print_inconclusive(FILE *out, const struct json_object *search, cons
     if (lower != NULL)
         html_printf(out, "; so far %s sustained", lower);
     if (upper != NULL)
-        html_printf(out, "; so far %s not sustained", upper);
+        html_printf(out, "%s %s not sustained", lower != NULL ? "," : "; so far", upper);
 }
 
 void html_search_answer(FILE *out, const struct json_object *search)

@@ -26,6 +26,7 @@ def check_trials(result, trials, low, high):
     check_equal([(r["step"], float(r["load"]), r["class"]) for r in rows],
                 [(t["step"], t["load"], t["class"] or "") for t in s["trials"]], "trials in CSV and JSON")
     for t in s["trials"]:
+        check(t["lost"] <= t["scheduled"], f"lost in {t}")
         check_between(t["load"], low, high, "load")
         if t["class"] == "good":
             check_equal((t["reason"], t["grew"]), (None, False), "a good trial")
@@ -151,6 +152,8 @@ def test_a_search_without_a_server_ends_by_its_trials():
     check_equal((s["status"], s["lower"], s["upper"], r.code), ("inconclusive", None, None, 3), r.err)
     check_equal(s["reason"], "void-trials", "why it ended")
     check_equal({(t["class"], t["reason"]) for t in s["trials"]}, {("void", "connections")}, "trials")
+    check_equal(s["bound_by"], "server", "what limited it")
+    check("connections were missing before the trials" in r.err, r.err)
 
 
 def test_connections_per_second_are_opened_on_schedule_and_closed():

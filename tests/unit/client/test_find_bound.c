@@ -85,12 +85,42 @@ static void first_cause_on_the_way_to_the_server_is_named(void **state)
     assert_string_equal(client_find_bound_name(&f), "ports");
 }
 
+/* The host opened all that it was asked to; the server did not accept them. */
+static void missing_connections_are_not_this_hosts_limit(void **state)
+{
+    (void)state;
+    add(20, TRIAL_VOID, SEARCH_DOUBLE);
+    f.search.trials[0].judgment.reason = TRIAL_CONNECTIONS;
+    assert_false(client_find_lacks_connections(&f));
+    f.search.reason = SEARCH_VOID;
+    assert_true(client_find_lacks_connections(&f));
+    assert_string_equal(client_find_bound_name(&f), "server");
+    f.trials[0].figures.n_not_opened = 1;
+    assert_string_equal(client_find_bound_name(&f), "ports");
+}
+
+static void failed_confirmations_decide_if_they_ended_the_search(void **state)
+{
+    struct client_find_evidence e;
+
+    (void)state;
+    add(40, TRIAL_BAD, SEARCH_DOUBLE)->overflows = 1;
+    add(20, TRIAL_GOOD, SEARCH_DOUBLE);
+    add(19, TRIAL_BAD, SEARCH_CONFIRM)->syn_retransmits = 2;
+    f.search.reason = SEARCH_UNCONFIRMED;
+    client_find_bound(&f, &e);
+    assert_int_equal(e.n_trials, 1);
+    assert_string_equal(client_find_bound_name(&f), "syns-lost");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(nothing_limited_a_search_without_bad_trials, start),
         cmocka_unit_test_setup(bad_trials_at_the_smallest_bad_load_decide, start),
         cmocka_unit_test_setup(void_trials_decide_if_they_ended_the_search, start),
+        cmocka_unit_test_setup(missing_connections_are_not_this_hosts_limit, start),
+        cmocka_unit_test_setup(failed_confirmations_decide_if_they_ended_the_search, start),
         cmocka_unit_test_setup(first_cause_on_the_way_to_the_server_is_named, start),
     };
 

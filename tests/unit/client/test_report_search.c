@@ -117,9 +117,8 @@ static void other_answers_say_what_is_known(void **state)
     find.search.reason = SEARCH_TIME;
     print_text();
     assert_has(text, "Capacity     INCONCLUSIVE\n");
-    assert_has(text,
-               "the time is up (--find-time); so far 1,000 q/s sustained; so far 1,020 q/s not "
-               "sustained\n");
+    assert_has(text, "the time is up (--find-time); so far 1,000 q/s sustained, 1,020 q/s not "
+                     "sustained\n");
     print_json(&find);
     assert_has(text, "\"capacity\": null");
     assert_has(text, "\"reason\": \"time\"");
@@ -127,6 +126,9 @@ static void other_answers_say_what_is_known(void **state)
     add(SEARCH_BISECT, 1010, TRIAL_VOID, TRIAL_HOST_NOISE);
     print_text();
     assert_has(text, "this host, not the server, limits at 1,010 q/s: host-noise");
+    find.search.trials[find.search.n - 1].judgment.reason = TRIAL_CONNECTIONS;
+    print_text();
+    assert_has(text, "connections were missing before the trials at 1,010 q/s; so far");
     find.search.n = 11;
     find.search.status = SEARCH_AT_LEAST;
     print_text();
