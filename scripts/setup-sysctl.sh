@@ -139,6 +139,7 @@ with_persisted() {
 
 # At boot the last file by name wins, so the other script's file must not have a lower value.
 raise_persisted_of_siblings() {
+    [ -n "$persisted" ] || return 0
     for file in /etc/sysctl.d/90-tcpscaler-setup-*.conf; do
         if [ "$file" = "$persist_file" ] || ! sibling_with file "$file" >/dev/null; then
             continue

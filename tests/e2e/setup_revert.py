@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The setup scripts revert exactly: both on one host, after reboots and flushes, killed anywhere."""
 
+from pathlib import Path
+
 from setup_host import *
 
 SOURCES = {"IPv4": "10.9.9.1-3,10.50.0.0/16", "IPv6": "2001:0db8:0:0::1,2001:db8::00b,fd50:0:0::/48",
@@ -141,6 +143,20 @@ def test_persisted_sysctls_are_taken_back_before_and_after_a_reboot():
             revert(host, SERVER)
             host.write("proc/sys/kernel/random/boot_id", SYSCTLS["kernel/random/boot_id"] + "\n")
             check_same(host.everything(), before, f"after {reboots} reboots, {family}")
+
+
+def test_a_script_that_has_nothing_to_persist_leaves_the_others_file_alone():
+    with Host() as host:
+        small = ("--apply", "--connections", "1")
+        script(host, CLIENT, *small)
+        shutil.rmtree(host.path("run/tcpscaler"))  # from now on these values are the host's own
+        script(host, SERVER, *small, "--persist")
+        file = Path(host.path("etc/sysctl.d/90-tcpscaler-setup-server.conf"))
+        before = file.read_text()
+        check("net.core.somaxconn" in before, before)
+        script(host, CLIENT, *small, "--persist")
+        check(not os.path.exists(host.path("etc/sysctl.d/90-tcpscaler-setup-client.conf")), "nothing to persist")
+        check_equal(file.read_text(), before, "the server's file")
 
 
 def test_persist_adopts_what_was_applied_without():
