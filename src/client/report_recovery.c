@@ -19,8 +19,11 @@ static struct since_load since_load(const struct client_result *r)
     return (struct since_load){
         .syn_retransmits =
             tally_get(&r->tally.connections.syn_retransmits) - r->syn_retransmits_loaded,
-        .listen_overflows = host_counters_delta(after->listen_overflows, loaded->listen_overflows),
-        .listen_drops = host_counters_delta(after->listen_drops, loaded->listen_drops),
+        .listen_overflows =
+            !r->loaded ? UINT64_MAX
+                       : host_counters_delta(after->listen_overflows, loaded->listen_overflows),
+        .listen_drops = !r->loaded ? UINT64_MAX
+                                   : host_counters_delta(after->listen_drops, loaded->listen_drops),
     };
 }
 

@@ -73,6 +73,20 @@ static void what_happened_before_the_load_is_left_out(void **state)
     free(text);
 }
 
+static void without_a_load_nothing_is_counted_since_it_began(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    lose_connections(m);
+    m->result.loaded = false;
+    m->result.host_before.listen_overflows = m->result.host_after.listen_overflows = 12345;
+    text = text_of(report_text, m);
+    assert_has(text, "Recovery ");
+    assert_null(strstr(text, "12,345 listen"));
+    free(text);
+}
+
 static void one_of_each_is_singular(void **state)
 {
     struct made_up *m = *state;
@@ -98,6 +112,7 @@ int main(void)
         TEST(all_are_back_when_none_is_missing),
         TEST(one_of_each_is_singular),
         TEST(what_happened_before_the_load_is_left_out),
+        TEST(without_a_load_nothing_is_counted_since_it_began),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
