@@ -29,11 +29,17 @@ bool client_slots_begin(struct client_slots *s, uint32_t slot)
     return s->all[slot].n_begun++ > 0;
 }
 
+void client_slots_release(struct client_slots *s, uint32_t slot)
+{
+    s->all[slot].ended_ns = 0;
+    s->all[slot].lost_ns = 0;
+}
+
 void client_slots_forget(struct client_slots *s, uint32_t slot)
 {
     s->all[slot].n_begun = 0;
     s->all[slot].n_failures = 0;
-    s->all[slot].lost_ns = 0;
+    client_slots_release(s, slot);
 }
 
 uint64_t client_slots_add_usable(struct client_slots *s, uint32_t slot, uint64_t now_ns)

@@ -118,6 +118,7 @@ static void retire(struct client_turnover *to, uint32_t slot)
 {
     struct client_conn *c = &to->transport->conns[slot];
 
+    client_slots_release(to->slots, slot);
     switch ((enum client_conn_state)c->state) {
     case CLIENT_CONN_LIVE:
         client_conn_finish(c);

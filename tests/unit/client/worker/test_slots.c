@@ -82,6 +82,30 @@ static void a_slot_is_lost_until_it_is_usable_again_whatever_fails_in_between(vo
     client_slots_free(&s);
 }
 
+/* Given up after a failure, and asked for again an hour later. */
+static void a_slot_that_was_given_up_is_not_missed(void **state)
+{
+    struct client_slots s = {0};
+
+    (void)state;
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(client_slots_init(&s, 1, 1, 0), 0);
+        (void)client_slots_begin(&s, 0);
+        assert_int_equal(client_slots_add_usable(&s, 0, 100), 0);
+        client_slots_remove_usable(&s, 0);
+        s.all[0].ended_ns = 250;
+        client_slots_fail(&s, 0, 250);
+        if (again)
+            client_slots_forget(&s, 0);
+        else
+            client_slots_release(&s, 0);
+        (void)client_slots_begin(&s, 0);
+        assert_int_equal(client_slots_add_usable(&s, 0, 3600), 0);
+        assert_int_equal(client_slots_recover(&s, 0, 3600), 0);
+        client_slots_free(&s);
+    }
+}
+
 static void none_are_kept_without_init(void **state)
 {
     struct client_slots s = {0};
@@ -98,6 +122,7 @@ int main(void)
         cmocka_unit_test(the_second_connection_of_a_slot_follows_the_first),
         cmocka_unit_test(the_gap_lasts_from_an_end_to_the_next_usable_connection),
         cmocka_unit_test(a_slot_is_lost_until_it_is_usable_again_whatever_fails_in_between),
+        cmocka_unit_test(a_slot_that_was_given_up_is_not_missed),
         cmocka_unit_test(none_are_kept_without_init),
     };
 
