@@ -16,9 +16,8 @@ struct hodges_lehmann {
     double low, high; /* of the interval */
 };
 
-/* b - a.  `level` is that of the interval, 0.99 for 99 %; the
- * same seed gives the same interval.  Samples are finite and not empty.  Returns 0, or -1 if out of
- * memory. */
+/* b - a.  `level` is that of the interval, 0.99 for 99 %; the same seed gives the same interval.
+ * Samples are finite and not empty.  Returns 0, or -1 if out of memory. */
 int hodges_lehmann_estimate(struct hodges_lehmann *s, const double *a, size_t n_a, const double *b,
                             size_t n_b, double level, uint64_t seed);
 

@@ -43,8 +43,8 @@ const char *report_search_binding(const struct client_find *f)
     if (s->reason == SEARCH_VOID)
         return report_search_reason(f, &s->trials[s->n - 1]);
     for (size_t i = s->n; s->reason == SEARCH_UNCONFIRMED && i-- > 0;)
-        if (s->trials[i].judgment.class == TRIAL_BAD)
-            return report_search_reason(f, &s->trials[i]); /* all of its load confirm */
+        if (s->trials[i].order.step == SEARCH_CONFIRM && s->trials[i].judgment.class == TRIAL_BAD)
+            return report_search_reason(f, &s->trials[i]);
     binding = search_binding(s, upper);
     return binding != NULL ? trial_reason_name(&f->settings->slo, binding->reason, binding->goal)
                            : NULL;

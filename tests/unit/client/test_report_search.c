@@ -122,6 +122,12 @@ static void other_answers_say_what_is_known(void **state)
     print_json(&find);
     assert_has(text, "\"capacity\": null");
     assert_has(text, "\"reason\": \"time\"");
+    find.search.reason = SEARCH_UNCONFIRMED;
+    add(SEARCH_CONFIRM, 950, TRIAL_BAD, TRIAL_QUEUE);
+    add(SEARCH_CONFIRM, 950, TRIAL_VOID, TRIAL_HOST_NOISE);
+    print_json(&find);
+    assert_has(text, "\"limited_by\": \"queue\"");
+    find.search.n -= 2;
     find.search.reason = SEARCH_VOID;
     add(SEARCH_BISECT, 1010, TRIAL_VOID, TRIAL_HOST_NOISE);
     print_text();
