@@ -22,6 +22,9 @@ extern const struct latency_percentile latency_percentiles[LATENCY_N_PERCENTILES
  * HIST_BEYOND. */
 #define LATENCY_UNKNOWN (UINT64_MAX - 1)
 
+/* In place of a timeout: a sample without a value never gets one, however long one waits. */
+#define LATENCY_NEVER UINT64_MAX
+
 struct latency {
     uint64_t count, over, clamped; /* over: samples slower than every value */
     /* undefined if count is 0 */

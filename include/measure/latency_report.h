@@ -14,7 +14,7 @@ struct json;
 void latency_report_head(FILE *out, const char *title);
 
 /* Prints a line of the table; nothing if there are no samples.  A percentile among the unanswered
- * is printed as more than timeout_ns; 0: unknown. */
+ * is printed as more than timeout_ns; 0: unknown; LATENCY_NEVER: as "never". */
 void latency_report_text(FILE *out, const char *name, const struct latency *l, uint64_t timeout_ns);
 
 /* Prints the line below the response time: whether each percentile, and finally the maximum, holds;

@@ -27,7 +27,8 @@ const char *figure_seconds(char *text, const struct json_object *result, const c
 /* A number of bytes: "7.65 MiB" */
 const char *figure_bytes(char *text, const struct json_object *result, const char *path);
 
-/* A time as in struct latency; among the unanswered it is ">200 ms", more than timeout_ns. */
+/* A time as in struct latency; among the unanswered it is ">200 ms", more than timeout_ns, or
+ * "never" with LATENCY_NEVER. */
 const char *figure_latency(char *text, uint64_t ns, uint64_t timeout_ns);
 
 /* "bad: p99<10ms": a finding and its reason, which may be NULL. */

@@ -84,4 +84,7 @@ void result_span(const struct json_object *result, uint64_t *begin_ns, uint64_t 
 /* The timeout: the least that an unanswered query took; 0: unknown. */
 uint64_t result_timeout_ns(const struct json_object *result);
 
+/* The same of a metric: LATENCY_NEVER for connections that did not get there and lost messages. */
+uint64_t result_timeout_of_ns(const struct json_object *result, const char *metric);
+
 #endif

@@ -264,7 +264,8 @@ static void print_holding(FILE *out, const struct verdict_input *in)
 static void print_latency(FILE *out, const struct report_about *about,
                           const struct client_result *r)
 {
-    const uint64_t timeout_ns = about->config->timeout_ns;
+    /* a lost message is not waited for */
+    const uint64_t timeout_ns = about->config->listens ? LATENCY_NEVER : about->config->timeout_ns;
 
     if (about->rate_qps <= 0 && about->config->socket.datagrams) /* there was nothing to time */
         return;
@@ -277,11 +278,11 @@ static void print_latency(FILE *out, const struct report_about *about,
     if (about->config->socket.stamp_received)
         print_metric(out, "net", r, CLIENT_NET, timeout_ns);
     print_metric(out, "own delay", r, CLIENT_OWN, timeout_ns);
-    print_metric(out, "connect", r, CLIENT_CONNECT, timeout_ns);
-    print_metric(out, "handshake", r, CLIENT_HANDSHAKE, timeout_ns);
-    print_metric(out, "gap", r, CLIENT_GAP, timeout_ns);
-    print_metric(out, "recovery", r, CLIENT_RECOVERY, timeout_ns);
-    print_metric(out, "min RTT", r, CLIENT_MIN_RTT, timeout_ns);
+    print_metric(out, "connect", r, CLIENT_CONNECT, LATENCY_NEVER);
+    print_metric(out, "handshake", r, CLIENT_HANDSHAKE, LATENCY_NEVER);
+    print_metric(out, "gap", r, CLIENT_GAP, LATENCY_NEVER);
+    print_metric(out, "recovery", r, CLIENT_RECOVERY, LATENCY_NEVER);
+    print_metric(out, "min RTT", r, CLIENT_MIN_RTT, LATENCY_NEVER);
     if (about->rate_qps <= 0 && !about->config->listens)
         return;
     print_mean_error(out, r);

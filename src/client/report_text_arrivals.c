@@ -38,7 +38,7 @@ void report_text_arrivals(FILE *out, const struct report_about *about,
     latency_report_head(out, "Since due");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         client_result_latency(r, rows[i].metric, &l);
-        latency_report_text(out, rows[i].name, &l, config->connect_timeout_ns);
+        latency_report_text(out, rows[i].name, &l, LATENCY_NEVER);
     }
     fputs(
         "  open lag: until the socket call; answered: until the first answer; from open: from the "

@@ -30,6 +30,8 @@ static void print_percentile(FILE *out, uint64_t value, uint64_t timeout_ns)
         fprintf(out, "%10s", "-");
     else if (value == HIST_BEYOND && timeout_ns == 0)
         fprintf(out, "%10s", "beyond");
+    else if (value == HIST_BEYOND && timeout_ns == LATENCY_NEVER)
+        fprintf(out, "%*s", PERCENTILE_WIDTH, "never");
     else if (value == HIST_BEYOND)
         fprintf(out, "%*s%s",
                 PERCENTILE_WIDTH - (int)strlen(units_format_duration(text, timeout_ns)), ">", text);

@@ -137,14 +137,14 @@ static void latency_of_total(const struct total *total, const char *name, struct
         metrics_latency(metric, l);
 }
 
-/* Returns the least time that every unanswered query of all runs took; 0: unknown. */
-static uint64_t least_timeout_ns(const struct recordings *all)
+/* Returns the least time that every sample without a value took in all runs; 0: unknown. */
+static uint64_t least_timeout_ns(const struct recordings *all, const char *metric)
 {
-    uint64_t least_ns = UINT64_MAX;
+    uint64_t least_ns = LATENCY_NEVER;
 
     for (size_t i = 0; i < all->n; i++)
-        if (result_timeout_ns(all->items[i].result) < least_ns)
-            least_ns = result_timeout_ns(all->items[i].result);
+        if (result_timeout_of_ns(all->items[i].result, metric) < least_ns)
+            least_ns = result_timeout_of_ns(all->items[i].result, metric);
     return least_ns;
 }
 
@@ -168,8 +168,10 @@ static void print_table(const struct recordings *all, const struct total *total)
     putchar('\n');
     latency_report_head(stdout, "all");
     for (unsigned i = 0; i < total->metrics.n; i++) {
+        const char *name = total->metrics.items[i].name;
+
         metrics_latency(&total->metrics.items[i], &l);
-        latency_report_text(stdout, total->metrics.items[i].name, &l, least_timeout_ns(all));
+        latency_report_text(stdout, name, &l, least_timeout_ns(all, name));
     }
 }
 

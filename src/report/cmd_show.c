@@ -129,7 +129,6 @@ static void print_holding(const struct json_object *result)
 
 static void print_latency(struct recording *r)
 {
-    const uint64_t timeout_ns = result_timeout_ns(r->result);
     const struct metric *response = metrics_find(&r->metrics, "response");
     struct latency l;
 
@@ -138,7 +137,8 @@ static void print_latency(struct recording *r)
     for (unsigned i = 0; i < r->metrics.n; i++)
         if (!class_reader_is_of_class(r->metrics.items[i].name) &&
             recording_latency(r, r->metrics.items[i].name, &l)) {
-            latency_report_text(stdout, r->metrics.items[i].name, &l, timeout_ns);
+            latency_report_text(stdout, r->metrics.items[i].name, &l,
+                                result_timeout_of_ns(r->result, r->metrics.items[i].name));
             if (strcmp(r->metrics.items[i].name, "response") == 0)
                 print_holding(r->result);
         }

@@ -81,6 +81,8 @@ const char *figure_latency(char *text, uint64_t ns, uint64_t timeout_ns)
         return units_format_duration(text, ns);
     if (timeout_ns == 0)
         return "unanswered";
+    if (timeout_ns == LATENCY_NEVER)
+        return "never";
     snprintf(text, FIGURE_TEXT_BYTES, ">%s", units_format_duration(timeout, timeout_ns));
     return text;
 }

@@ -116,7 +116,7 @@ enum { N_RUN_COLUMNS = 8 };
 
 static void print_run(FILE *out, struct recording *run)
 {
-    const uint64_t timeout_ns = result_timeout_ns(run->result);
+    const uint64_t timeout_ns = result_timeout_of_ns(run->result, "response");
     char texts[5][FIGURE_TEXT_BYTES];
     const char *cells[N_RUN_COLUMNS] = {run->name, result_string(run->result, "started"),
                                         figure_count(texts[0], run->result, "queries.sent"),

@@ -32,7 +32,7 @@ struct metric_table {
     struct html_column columns[MOST_METRICS + 2];
     struct latency latencies[MOST_METRICS];
     size_t n; /* metrics */
-    uint64_t timeout_ns;
+    uint64_t timeouts_ns[MOST_METRICS];
     const struct json_object *holds; /* NULL: no such column */
 };
 
@@ -40,12 +40,13 @@ static void take_metrics(struct metric_table *t, const struct html_report *r,
                          const struct metric_name *names, size_t n_names)
 {
     t->n = 0;
-    t->timeout_ns = result_timeout_ns(r->result);
     t->columns[0] = (struct html_column){"", true};
     for (size_t i = 0; i < n_names; i++)
         if (result_latency(r->result, names[i].key, &t->latencies[t->n]) &&
-            t->latencies[t->n].count > 0)
+            t->latencies[t->n].count > 0) {
+            t->timeouts_ns[t->n] = result_timeout_of_ns(r->result, names[i].key);
             t->columns[++t->n] = (struct html_column){names[i].title, false};
+        }
     if (t->holds != NULL)
         t->columns[t->n + 1] = (struct html_column){"holds", false};
 }
@@ -65,7 +66,7 @@ print_row(FILE *out, const struct metric_table *t, const char *title, const char
     const char *cells[MOST_METRICS + 2] = {title};
 
     for (size_t i = 0; i < t->n; i++)
-        cells[1 + i] = value(texts[i], &t->latencies[i], which, t->timeout_ns);
+        cells[1 + i] = value(texts[i], &t->latencies[i], which, t->timeouts_ns[i]);
     if (t->holds != NULL && holds_key != NULL && result_find(t->holds, holds_key) != NULL)
         cells[1 + t->n] = result_flag(t->holds, holds_key) ? "yes" : "no";
     html_table_row(out, t->columns, cells, n_columns(t));

@@ -73,7 +73,7 @@ static void print_figure(FILE *out, const char *title, const char *value)
 
 static void print_response(FILE *out, const struct json_object *result)
 {
-    const uint64_t timeout_ns = result_timeout_ns(result);
+    const uint64_t timeout_ns = result_timeout_of_ns(result, "response");
     char text[FIGURE_TEXT_BYTES], title[FIGURE_TEXT_BYTES];
     struct latency l;
 

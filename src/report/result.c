@@ -323,6 +323,24 @@ uint64_t result_timeout_ns(const struct json_object *result)
     return (uint64_t)(fmin(fmax(timeout_s, 0), 1e9) * NS_PER_S);
 }
 
+/* Including that of a class: "response:NAME". */
+static bool is_of_queries(const char *metric)
+{
+    static const char *const names[] = {"response", "service", "net"};
+    const size_t n_bytes = strcspn(metric, ":");
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == n_bytes && strncmp(metric, names[i], n_bytes) == 0)
+            return true;
+    return false;
+}
+
+uint64_t result_timeout_of_ns(const struct json_object *result, const char *metric)
+{
+    return is_of_queries(metric) && result_find(result, "push") == NULL ? result_timeout_ns(result)
+                                                                        : LATENCY_NEVER;
+}
+
 bool result_is_search(const struct json_object *result)
 {
     return result_find(result, "search") != NULL || result_find(result, "sweep") != NULL;

@@ -46,6 +46,18 @@ static void listener_reports_messages(void **state)
     free(text);
 }
 
+/* The query timeout of 5 s does not bound them. */
+static void percentile_among_lost_messages_is_never(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    make_listener(m);
+    text = text_of(report_text, m);
+    assert_has(text, "response       700 us    701 us    701 us     never ");
+    free(text);
+}
+
 static void clock_is_named_by_what_dated_the_messages(void **state)
 {
     struct made_up *m = *state;
@@ -69,6 +81,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(listener_reports_messages),
+        TEST(percentile_among_lost_messages_is_never),
         TEST(clock_is_named_by_what_dated_the_messages),
     };
 

@@ -35,6 +35,38 @@ static void shares_count_those_that_never_came_back(void **state)
     free(text);
 }
 
+/* The query timeout of 5 s has nothing to do with them. */
+static void percentile_among_those_that_never_came_back_is_never(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    lose_connections(m);
+    hist_record_beyond(&m->result.metrics[CLIENT_RECOVERY], 8);
+    text = text_of(report_text, m);
+    assert_has(text, "\nrecovery       2.00 s    2.00 s     never ");
+    free(text);
+    text = text_of(report_json, m);
+    assert_has(text, "\"p90\": \"beyond\"");
+    free(text);
+}
+
+/* 80 opened and connected after 1 ms, 20 never. */
+static void percentile_among_arrivals_that_never_connected_is_never(void **state)
+{
+    struct made_up *m = *state;
+    struct hist *h = &m->result.metrics[CLIENT_DUE_CONNECTED];
+    char *text;
+
+    m->config.connect_arrival = CLIENT_CONNECT_POISSON;
+    m->config.connect_timeout_ns = 5000 * MS;
+    record(h, 1 * MS, 80);
+    hist_record_beyond(h, 20);
+    text = text_of(report_text, m);
+    assert_has(text, "\nconnected     1.00 ms   1.00 ms     never ");
+    free(text);
+}
+
 static void all_are_back_when_none_is_missing(void **state)
 {
     struct made_up *m = *state;
@@ -109,6 +141,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(run_that_lost_no_connection_says_nothing),
         TEST(shares_count_those_that_never_came_back),
+        TEST(percentile_among_those_that_never_came_back_is_never),
+        TEST(percentile_among_arrivals_that_never_connected_is_never),
         TEST(all_are_back_when_none_is_missing),
         TEST(one_of_each_is_singular),
         TEST(what_happened_before_the_load_is_left_out),

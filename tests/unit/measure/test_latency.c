@@ -68,6 +68,20 @@ static void line_shows_what_is_known(void **state)
                     "         -         -\n");
 }
 
+static void sample_that_never_gets_a_value_is_not_compared_with_a_timeout(void **state)
+{
+    struct latency l;
+    char *text;
+
+    (void)state;
+    figures_of(&l, 979, 21);
+    latency_report_text(print_open(), "x", &l, LATENCY_NEVER);
+    text = print_close();
+    assert_string_equal(text, "x             1.00 us    500 us    900 us     never         -"
+                              "         -    979 us    490 us\n");
+    free(text);
+}
+
 static void bars_are_as_long_as_the_counts(void **state)
 {
     struct hist h;
@@ -112,6 +126,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(percentiles_are_known_beyond_or_unknown),
         cmocka_unit_test(line_shows_what_is_known),
+        cmocka_unit_test(sample_that_never_gets_a_value_is_not_compared_with_a_timeout),
         cmocka_unit_test(bars_are_as_long_as_the_counts),
         cmocka_unit_test(json_has_every_key),
     };

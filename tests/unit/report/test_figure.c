@@ -71,6 +71,7 @@ static void latency_among_the_unanswered_is_more_than_the_timeout(void **state)
     assert_string_equal(figure_latency(text, 1500, 0), "1.50 us");
     assert_string_equal(figure_latency(text, HIST_BEYOND, 200000000), ">200 ms");
     assert_string_equal(figure_latency(text, HIST_BEYOND, 0), "unanswered");
+    assert_string_equal(figure_latency(text, HIST_BEYOND, LATENCY_NEVER), "never");
     assert_null(figure_latency(text, LATENCY_UNKNOWN, 200000000));
 }
 

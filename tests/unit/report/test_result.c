@@ -59,6 +59,10 @@ static void figures_are_found(void **state)
     assert_int_equal(result_verdict(r), RESULT_VALID);
     assert_true(result_was_interrupted(r));
     assert_int_equal(result_timeout_ns(r), 250000000);
+    assert_int_equal(result_timeout_of_ns(r, "response"), 250000000);
+    assert_int_equal(result_timeout_of_ns(r, "service:a"), 250000000);
+    assert_true(result_timeout_of_ns(r, "recovery") == LATENCY_NEVER);
+    assert_true(result_timeout_of_ns(r, "net_x") == LATENCY_NEVER);
     result_span(r, &begin_ns, &end_ns);
     assert_int_equal(begin_ns, 1769903999123000000);
     assert_int_equal(end_ns - begin_ns, 3500000000);
