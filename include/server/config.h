@@ -44,8 +44,8 @@ struct server_config {
     struct tls_context *tls;         /* NULL: plain TCP */
     struct server_overflow overflow; /* used by workers with their own fd tables ... */
     struct server_spare spare;       /* ... and this by workers that share one */
-    _Atomic uint64_t n_active;       /* connections of all workers, for max_connections */
-    _Atomic uint64_t n_peak;         /* highest value of n_active */
+    _Atomic uint64_t n_active;       /* connections of all workers: server/active.h */
+    _Atomic uint64_t n_peak;         /* most of them at a time */
     _Atomic uint64_t n_subscribers;  /* of all workers */
 };
 

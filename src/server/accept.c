@@ -8,6 +8,7 @@
 #include "measure/outcome.h"
 #include "net/sock.h"
 #include "net/worker.h"
+#include "server/active.h"
 #include "server/header.h"
 #include "server/service.h"
 
@@ -174,12 +175,6 @@ static bool has_room(const struct server_accept *a)
 
 /* --- accepting --- */
 
-static bool is_full(const struct server_config *config)
-{
-    return config->max_connections != 0 &&
-           atomic_load_explicit(&config->n_active, memory_order_relaxed) >= config->max_connections;
-}
-
 /* The source that counts for its limit is the peer, unless a PROXY header may name another one. */
 static struct source_limit *limit_of_peers(const struct server_accept *a)
 {
@@ -192,27 +187,38 @@ static int open_connection(struct server_accept *a, int fd, uint32_t source_entr
                                              : server_header_open(a->conns, fd);
 }
 
-static void serve(struct server_accept *a, int fd, const struct sock_address *peer)
+/* Opens a connection that is counted as active.  Returns whether it did; otherwise the socket is
+ * refused. */
+static bool admit(struct server_accept *a, int fd, const struct sock_address *peer)
 {
     struct source_limit *limit = limit_of_peers(a);
     uint32_t entry = 0;
 
-    if (is_full(a->config)) {
-        refuse(a, fd, SERVER_REFUSED_CONNECTIONS);
-        return;
-    }
     if (limit != NULL) {
         entry = source_limit_enter(limit, source_limit_source((const struct sockaddr *)&peer->ss));
         if (entry == SOURCE_LIMIT_REACHED) {
             refuse(a, fd, SERVER_REFUSED_SOURCE);
-            return;
+            return false;
         }
     }
     if (open_connection(a, fd, entry) == 0)
-        return;
+        return true;
     if (limit != NULL)
         source_limit_leave(limit, entry);
     refuse(a, fd, SERVER_REFUSED_MEMORY);
+    return false;
+}
+
+static void serve(struct server_accept *a, int fd, const struct sock_address *peer)
+{
+    const uint64_t n = server_active_enter(a->config);
+
+    if (n == 0)
+        refuse(a, fd, SERVER_REFUSED_CONNECTIONS);
+    else if (admit(a, fd, peer))
+        server_active_note_peak(a->config, n);
+    else
+        server_active_leave(a->config);
 }
 
 static void run_out(struct server_accept *a, int listener_fd, int error)

@@ -3,6 +3,7 @@
 #include "server/conn.h"
 
 #include "net/sock.h"
+#include "server/active.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,24 +52,12 @@ void server_conn_drop(struct server_conn *c)
     conns->free_head = c;
 }
 
-/* Each accept increments n_active, so its highest result is the exact peak. */
-static void count_active(struct server_config *config)
-{
-    const uint64_t n = atomic_fetch_add_explicit(&config->n_active, 1, memory_order_relaxed) + 1;
-    uint64_t peak = atomic_load_explicit(&config->n_peak, memory_order_relaxed);
-
-    while (n > peak && !atomic_compare_exchange_weak_explicit(
-                           &config->n_peak, &peak, n, memory_order_relaxed, memory_order_relaxed))
-        ;
-}
-
 void server_conn_begin(struct server_conn *c)
 {
     struct server_conns *conns = c->conns;
 
     c->open = true;
     c->serial = conns->next_serial++ & SERIAL_MASK;
-    count_active(conns->config);
 }
 
 /* --- closing --- */
@@ -94,7 +83,7 @@ static void count_refusal(struct server_conn *c, enum server_refusal why)
     struct server_conns *conns = c->conns;
 
     sock_reset_on_close(event_get_fd(&c->event));
-    atomic_fetch_sub_explicit(&conns->config->n_active, 1, memory_order_relaxed);
+    server_active_leave(conns->config);
     tally_add(&conns->tally.refused[why], 1);
     tally_add(&conns->tally.n_refused, 1);
 }
@@ -117,7 +106,7 @@ void server_conn_close(struct server_conn *c, struct outcome outcome)
         return;
     release(c);
     server_conn_drop(c);
-    atomic_fetch_sub_explicit(&conns->config->n_active, 1, memory_order_relaxed);
+    server_active_leave(conns->config);
     tally_add(&conns->tally.closed[outcome.phase][outcome.reason], 1);
     tally_add(&conns->tally.n_closed, 1);
     conns->ended(conns->ended_context);

@@ -65,7 +65,7 @@ static void begin(struct client *c)
     c->is_open = true;
     if (++f->n_active > f->n_peak)
         f->n_peak = f->n_active;
-    LAW(s->max_connections == 0 || f->n_active < s->max_connections + s->workers + s->spare_workers,
+    LAW(s->max_connections == 0 || f->n_active <= s->max_connections,
         "%" PRIu64 " connections of at most %" PRIu64, f->n_active, s->max_connections);
 }
 

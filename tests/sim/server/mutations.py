@@ -63,9 +63,14 @@ MUTATIONS = {
         "    close(event_get_fd(&c->event));\n",
     ),
     "peak_one_too_low": (
-        "src/server/conn.c",
-        "&config->n_active, 1, memory_order_relaxed) + 1;",
-        "&config->n_active, 1, memory_order_relaxed);",
+        "src/server/active.c",
+        "    return n + 1;\n",
+        "    return n > 0 ? n : 1;\n",
+    ),
+    "one_connection_above_the_limit": (
+        "src/server/active.c",
+        "        if (n >= most)\n",
+        "        if (n > most)\n",
     ),
     "reset_called_closed_by_peer": (
         "src/server/io.c",
@@ -134,7 +139,7 @@ MUTATIONS = {
     ),
     "refused_header_still_counts_as_active": (
         "src/server/conn.c",
-        "    sock_reset_on_close(event_get_fd(&c->event));\n    atomic_fetch_sub_explicit(&conns->config->n_active, 1, memory_order_relaxed);\n",
+        "    sock_reset_on_close(event_get_fd(&c->event));\n    server_active_leave(conns->config);\n",
         "    sock_reset_on_close(event_get_fd(&c->event));\n",
     ),
     "moved_subscriber_not_told": (
