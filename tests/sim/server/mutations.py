@@ -67,7 +67,7 @@ MUTATIONS = {
         "    return n + 1;\n",
         "    return n > 0 ? n : 1;\n",
     ),
-    "one_connection_above_the_limit": (
+    "limit_off_by_one": (
         "src/server/active.c",
         "        if (n >= most)\n",
         "        if (n > most)\n",
@@ -81,11 +81,6 @@ MUTATIONS = {
         "src/server/io.c",
         "        size_t n_replies = query_ping_answer(",
         "        c->ping_matched &= 1;\n        size_t n_replies = query_ping_answer(",
-    ),
-    "limit_off_by_one": (
-        "src/server/accept.c",
-        ">= config->max_connections;",
-        "> config->max_connections;",
     ),
     "refused_socket_leaks": (
         "src/server/accept.c",
