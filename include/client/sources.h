@@ -15,11 +15,16 @@
 #include "client/worker/config.h"
 #include "host/limits.h"
 
+#include <netinet/in.h>
+
 struct client_sources {
-    uint32_t n_excluded_ports; /* reserved or listening */
-    uint64_t n_tuples;         /* available; HOST_LIMITS_UNKNOWN */
-    uint64_t n_time_wait;      /* of these, in TIME_WAIT now; HOST_LIMITS_UNKNOWN */
-    uint64_t time_wait_ends_s; /* time until all of these have left TIME_WAIT */
+    uint32_t n_excluded_ports;  /* reserved or listening */
+    uint64_t n_local_addresses; /* of --source, before the first that is not of this host;
+                                 * HOST_LIMITS_UNKNOWN without --source */
+    char foreign_address[INET6_ADDRSTRLEN]; /* that one; "" if none was found */
+    uint64_t n_tuples;                      /* available; HOST_LIMITS_UNKNOWN */
+    uint64_t n_time_wait;                   /* of these, in TIME_WAIT now; HOST_LIMITS_UNKNOWN */
+    uint64_t time_wait_ends_s;              /* time until all of these have left TIME_WAIT */
 };
 
 /* Creates config->plan and config->identities from the options and counts the excluded ports.
@@ -28,8 +33,9 @@ int client_sources_read(struct client_sources *s, struct client_config *config,
                         const struct client_opts *o, const struct host_limits *host);
 
 /* Requires config->target; `target` is its name.  Excludes its port where a source has its address,
- * counts tuples and those in TIME_WAIT and, if the kernel selects, creates the fallback plan, which
- * is empty if the system does not say enough.  Returns 0, or -1 after one line on stderr. */
+ * counts tuples and those in TIME_WAIT, looks for addresses that are not of this host and, if the
+ * kernel selects, creates the fallback plan, which is empty if the system does not say enough.
+ * Returns 0, or -1 after one line on stderr. */
 int client_sources_fit_target(struct client_sources *s, struct client_config *config,
                               const char *target, const struct host_limits *host);
 

@@ -37,6 +37,10 @@ int sock_local_address(int fd, struct sock_address *address);
  * that is unknown or there is no route.  Sends nothing. */
 bool sock_has_local_address(const struct sock_address *target);
 
+/* Returns whether a socket for the target can be bound to the address, whatever its port; also true
+ * if that is unknown.  Sends nothing. */
+bool sock_can_bind(const struct srcplan_address *source, const struct sock_address *target);
+
 /* Gets the source address, with port 0, that the kernel would use for the target.  Sends nothing.
  */
 int sock_route_source(const struct sock_address *target, struct sock_address *source);

@@ -14,6 +14,9 @@
 
 enum { FALLBACK_FIRST_PORT = 1024 };
 
+/* Testing one takes 3 us; with all its ports, 4,096 are enough for any run. */
+#define MOST_ADDRESSES_TESTED 4096u
+
 /* --- from the options --- */
 
 static int read_addresses(struct client_config *config, const struct client_opts *o)
@@ -97,6 +100,25 @@ static bool has_range(const struct host_limits *host)
     return host->first_ephemeral_port >= 1 &&
            host->first_ephemeral_port <= host->last_ephemeral_port &&
            host->last_ephemeral_port <= UINT16_MAX;
+}
+
+/* Beyond MOST_ADDRESSES_TESTED they are taken for addresses of this host. */
+static void count_local_addresses(struct client_sources *s, const struct client_config *c)
+{
+    const struct srcplan *p = &c->plan;
+    struct srcplan_tuple tuple;
+
+    s->foreign_address[0] = '\0';
+    s->n_local_addresses = p->n_addresses > 0 ? p->n_addresses : HOST_LIMITS_UNKNOWN;
+    for (uint64_t i = 0; i < p->n_addresses && i < MOST_ADDRESSES_TESTED; i++) {
+        srcplan_at(p, i * p->n_ports, &tuple);
+        if (sock_can_bind(&tuple.address, &c->target))
+            continue;
+        inet_ntop(tuple.address.family, tuple.address.bytes, s->foreign_address,
+                  sizeof s->foreign_address);
+        s->n_local_addresses = i;
+        return;
+    }
 }
 
 /* Adds the ports that the kernel would select from. */
@@ -189,6 +211,7 @@ int client_sources_fit_target(struct client_sources *s, struct client_config *c,
                              port, target);
     }
     plan_fallback(c, host);
+    count_local_addresses(s, c);
     s->n_tuples = tuples_available(&c->plan, host);
     count_time_wait(s, c, host);
     return 0;

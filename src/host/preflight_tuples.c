@@ -42,6 +42,25 @@ static void check_tuples(struct preflight *p, const struct host_limits *host,
                            (ask->n_connections - 1) / (per_address > 0 ? per_address : 1) + 1);
 }
 
+/* Tuples are used address by address (workload/srcplan.h). */
+static void check_addresses(struct preflight *p, const struct preflight_client *ask)
+{
+    const uint64_t per_address =
+        ask->n_tuples > ask->n_addresses ? ask->n_tuples / ask->n_addresses : 1;
+    const uint64_t used = (ask->n_connections - 1) / per_address + 1;
+    struct preflight_line *line;
+
+    if (ask->n_local_addresses == UNKNOWN)
+        return;
+    line = preflight_line_add_short(p, "source addresses of this host", ask->n_local_addresses,
+                                    used < ask->n_addresses ? used : ask->n_addresses);
+    if (line != NULL)
+        preflight_line_fix(line, PREFLIGHT_STOP,
+                           "%s is not an address of this host: add it (setup-client.sh --sources), "
+                           "or correct --source",
+                           ask->foreign_address);
+}
+
 /* Tuples in TIME_WAIT towards this target. */
 static void check_time_wait(struct preflight *p, const struct host_limits *host,
                             const struct preflight_client *ask)
@@ -114,6 +133,7 @@ static void check_ports(struct preflight *p, const struct host_limits *host,
 void preflight_tuples_check(struct preflight *p, const struct host_limits *host,
                             const struct preflight_client *ask)
 {
+    check_addresses(p, ask);
     check_tuples(p, host, ask);
     if (!ask->udp) {
         check_time_wait(p, host, ask);

@@ -162,6 +162,19 @@ static int bind_source(int fd, const struct srcplan_tuple *source,
     return bind(fd, (const struct sockaddr *)&a.ss, a.length);
 }
 
+bool sock_can_bind(const struct srcplan_address *source, const struct sock_address *target)
+{
+    const struct srcplan_tuple any_port = {.address = *source};
+    const int fd = socket(target->ss.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool can;
+
+    if (fd < 0)
+        return true;
+    can = bind_source(fd, &any_port, target) == 0 || errno != EADDRNOTAVAIL;
+    close(fd);
+    return can;
+}
+
 /* For a fixed port, EADDRNOTAVAIL from bind(2) means that the address is not local. */
 static struct outcome bind_failed(int error)
 {

@@ -176,8 +176,11 @@ def test_taken_and_listening_ports_are_replaced_by_spare_ones():
 
 def test_source_address_that_is_not_local_is_named():
     with Server() as server:
-        r = run_client("-p", server.port, "-c", 3, "-r", 10, "-t", 1, "--source", "192.0.2.77",
-                       "127.0.0.1")
+        run = ["-p", str(server.port), "-c", "3", "-r", "10", "-t", "1", "--source", "192.0.2.77", "127.0.0.1"]
+        refused = subprocess.run([TCPCLIENT, *run], capture_output=True, text=True, timeout=100)
+        r = run_client("--force", *run)
+    check_equal((refused.returncode, len(refused.stderr.splitlines())), (2, 1), refused.stderr)
+    check("192.0.2.77 is not an address of this host" in refused.stderr, refused.stderr)
     check_conservation(r)
     check_equal(r.json["connections"]["outcomes"], {"bind/unreachable": 3}, "outcomes")
     check("source address is local" in r.err, "the remedy")

@@ -49,6 +49,7 @@ static const struct preflight_client ask_10000 = {
     .n_connections = 10000,
     .n_tuples = 10000,
     .n_addresses = 2,
+    .n_local_addresses = 2,
     .explicit_ports = true,
     .lowest_port = 1024,
     .n_threads = 2,

@@ -123,6 +123,42 @@ static void udp_sockets_need_nothing_of_tcp(void **state)
     assert_int_equal(find(&udp, "source tuples")->level, PREFLIGHT_STOP);
 }
 
+/* Tuples are used address by address. */
+static void addresses_that_connections_use_have_to_be_of_this_host(void **state)
+{
+    static const struct {
+        uint64_t n_connections, n_local, needed;
+        enum preflight_level level;
+    } cases[] = {
+        {5000, 2, 1, PREFLIGHT_OK},
+        {10000, 2, 2, PREFLIGHT_OK},
+        {5000, 1, 1, PREFLIGHT_OK},
+        {5001, 1, 2, PREFLIGHT_STOP},
+        {1, 0, 1, PREFLIGHT_STOP},
+        {20000, 2, 2, PREFLIGHT_OK}, /* too few tuples, but of this host */
+    };
+    struct preflight_client ask = ask_10000;
+    const struct preflight_line *line;
+    struct preflight p;
+
+    (void)state;
+    ask.foreign_address = "192.0.2.7";
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ask.n_connections = cases[i].n_connections;
+        ask.n_local_addresses = cases[i].n_local;
+        preflight_client(&p, &host_of_10000, &ask);
+        line = find(&p, "source addresses of this host");
+        assert_int_equal(line->is, cases[i].n_local);
+        assert_int_equal(line->needed, cases[i].needed);
+        assert_int_equal(line->level, cases[i].level);
+        assert_int_equal(strstr(line->fix, "192.0.2.7 is not") != NULL,
+                         cases[i].level == PREFLIGHT_STOP);
+    }
+    ask.n_local_addresses = HOST_LIMITS_UNKNOWN;
+    preflight_client(&p, &host_of_10000, &ask);
+    assert_false(has_line(&p, "source addresses"));
+}
+
 static void too_few_tuples_stop_with_the_addresses_that_would_do(void **state)
 {
     struct preflight_client ask = ask_10000;
@@ -278,6 +314,7 @@ int main(void)
         cmocka_unit_test(tuples_in_time_wait_count_where_they_cannot_be_taken_over),
         cmocka_unit_test(time_wait_binds_where_its_ports_cannot_be_taken_over),
         cmocka_unit_test(udp_sockets_need_nothing_of_tcp),
+        cmocka_unit_test(addresses_that_connections_use_have_to_be_of_this_host),
         cmocka_unit_test(too_few_tuples_stop_with_the_addresses_that_would_do),
         cmocka_unit_test(each_limit_that_is_short_by_one_is_named),
         cmocka_unit_test(what_is_not_known_does_not_stop),
