@@ -24,7 +24,8 @@ struct client_steer {
     struct schedule asked; /* the targets without pauses */
     bool changed;          /* the targets differ from the configuration */
     bool paused;
-    uint64_t paused_since_ns, paused_ns; /* paused_ns: total of all pauses that are over */
+    uint64_t paused_since_ns, resumed_ns; /* of the last pause; resumed_ns: unless paused */
+    uint64_t paused_ns;                   /* measured part of all pauses before that */
 };
 
 void client_steer_init(struct client_steer *s, const struct client_config *config,
@@ -69,7 +70,13 @@ double client_steer_between_qps(const struct client_steer *s, uint64_t from_ns, 
 double client_steer_rate_qps(const struct client_steer *s, uint64_t now_ns);
 double client_steer_mean_qps(const struct client_steer *s, uint64_t until_ns);
 
-/* Returns the total time paused until then. */
+/* Returns the mean rate requested over the first measured_ns of the measurement: planned_qps if
+ * that is what was planned, if nothing was measured, and in a closed loop, where answers set the
+ * rate. */
+double client_steer_requested_qps(const struct client_steer *s, double planned_qps,
+                                  uint64_t measured_ns);
+
+/* Returns the time paused from the start of the measurement until then. */
 uint64_t client_steer_paused_ns(const struct client_steer *s, uint64_t until_ns);
 
 #endif

@@ -180,7 +180,7 @@ static void print_rate(FILE *out, const struct report_about *about, const struct
         fprintf(out, ", %.1f scheduled",
                 (double)tally_get(&r->tally.queries[TALLY_MEASURED].scheduled) * 1e9 /
                     (double)r->scheduled_ns);
-    if (about->rate_qps > 0)
+    if (about->rate_qps > 0 && about->config->loop == CLIENT_LOOP_OPEN)
         fprintf(out, ", %.6g requested", about->rate_qps);
     fprintf(out, ", measured for %s", units_format_duration(a, r->scheduled_ns));
     if (r->paused_ns > 0)

@@ -84,11 +84,9 @@ void client_run_collect(struct client_run_state *r)
     result->start.asked = r->settings->gate != NULL;
     result->scheduled_ns = measured_ns(r);
     result->load_ns = load_ns(r);
-    result->requested_qps = r->settings->rate_qps;
+    result->requested_qps =
+        client_steer_requested_qps(&r->steer, r->settings->rate_qps, result->scheduled_ns);
     result->steered = r->steer.changed;
-    if (r->steer.changed)
-        result->requested_qps =
-            client_steer_mean_qps(&r->steer, r->measure_ns + result->scheduled_ns);
     result->paused_ns = client_steer_paused_ns(&r->steer, r->measure_ns + result->scheduled_ns);
     result->sent_ns = result->scheduled_ns;
     if (last_sent_ns > r->measure_ns + result->scheduled_ns)

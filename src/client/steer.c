@@ -106,6 +106,16 @@ int client_steer_trial(struct client_steer *s, double qps, uint64_t discard_ns,
     return replace_rest(s, &trial, *at_ns, *at_ns + discard_ns);
 }
 
+/* The measured part of the last pause until then. */
+static uint64_t last_pause_ns(const struct client_steer *s, uint64_t until_ns)
+{
+    const uint64_t measure_ns = s->begin_ns + s->config->warmup_ns;
+    const uint64_t first_ns = s->paused_since_ns > measure_ns ? s->paused_since_ns : measure_ns;
+    const uint64_t end_ns = s->paused || s->resumed_ns > until_ns ? until_ns : s->resumed_ns;
+
+    return end_ns > first_ns ? end_ns - first_ns : 0;
+}
+
 int client_steer_pause(struct client_steer *s, bool paused, uint64_t *at_ns)
 {
     struct schedule silence;
@@ -116,10 +126,12 @@ int client_steer_pause(struct client_steer *s, bool paused, uint64_t *at_ns)
     schedule_constant(&silence, schedule_duration_ns(&s->config->schedule), 0);
     if (replace_rest(s, paused ? &silence : &s->asked, *at_ns, s->targets.measure_ns) != 0)
         return -1;
-    if (paused)
+    if (paused) {
+        s->paused_ns += last_pause_ns(s, s->resumed_ns);
         s->paused_since_ns = *at_ns;
-    else
-        s->paused_ns += *at_ns - s->paused_since_ns;
+    } else {
+        s->resumed_ns = *at_ns;
+    }
     s->paused = paused;
     return 0;
 }
@@ -191,8 +203,17 @@ double client_steer_mean_qps(const struct client_steer *s, uint64_t until_ns)
                : 0;
 }
 
+double client_steer_requested_qps(const struct client_steer *s, double planned_qps,
+                                  uint64_t measured_ns)
+{
+    const bool as_planned = !s->changed && measured_ns == s->config->duration_ns;
+
+    if (as_planned || measured_ns == 0 || s->config->loop == CLIENT_LOOP_CLOSED)
+        return planned_qps;
+    return client_steer_mean_qps(s, s->begin_ns + s->config->warmup_ns + measured_ns);
+}
+
 uint64_t client_steer_paused_ns(const struct client_steer *s, uint64_t until_ns)
 {
-    return s->paused_ns +
-           (s->paused && until_ns > s->paused_since_ns ? until_ns - s->paused_since_ns : 0);
+    return s->paused_ns + last_pause_ns(s, until_ns);
 }

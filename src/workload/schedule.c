@@ -328,6 +328,8 @@ double schedule_mean_between_qps(const struct schedule *s, uint64_t begin_ns, ui
     double arrivals = 0;
 
     (void)append_part(&part, s, begin_ns, end_ns); /* a part has no more segments than the whole */
+    if (part.n == 1 && part.segments[0].duration_ns == end_ns - begin_ns)
+        return (part.segments[0].rate_begin_qps + part.segments[0].rate_end_qps) / 2; /* exact */
     for (size_t i = 0; i < part.n; i++)
         arrivals += (part.segments[i].rate_begin_qps + part.segments[i].rate_end_qps) / 2 *
                     (double)part.segments[i].duration_ns;

@@ -43,6 +43,16 @@ def test_step_of_the_predecessors_input():
     check("on a schedule" in r.err, "in the summary")
 
 
+def test_interrupted_schedule_requested_what_had_become_due():
+    with Server() as server:
+        client = Client("-c", 5, "--schedule", "1h:50,1h:5000", "--stats-interval", "200ms",
+                        f"127.0.0.1:{server.port}")
+        wait_until_running(client)
+        client.process.send_signal(signal.SIGINT)
+        r = client.wait()
+    check_equal(r.json["rate"]["asked_qps"], 50 if r.json["rate"]["duration_s"] > 0 else 2525, "asked until then")
+
+
 def fitted_slope(due_s):
     """Least squares over the rates of half seconds."""
     points = [(t + 0.25, rate_between(due_s, t, t + 0.5)) for t in (x / 2 for x in range(0, 12))]

@@ -32,6 +32,21 @@ static void summary_has_every_figure_in_its_place(void **state)
     free(text);
 }
 
+/* Answers set the rate. */
+static void closed_loop_requests_no_rate(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->config.loop = CLIENT_LOOP_CLOSED;
+    text = text_of(report_text, m);
+    assert_has(text, "\nRate         100.0 q/s achieved, 100.3 scheduled, measured for 10.0 s");
+    free(text);
+    text = text_of(report_json, m);
+    assert_has(text, "\"asked_qps\": null");
+    free(text);
+}
+
 static void one_of_a_kind_is_singular(void **state)
 {
     struct made_up *m = *state;
@@ -145,6 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(summary_has_every_figure_in_its_place),
+        TEST(closed_loop_requests_no_rate),
         TEST(one_of_a_kind_is_singular),
         TEST(json_has_every_figure_in_its_place),
         TEST(what_has_no_response_codes_has_no_figures_of_them),

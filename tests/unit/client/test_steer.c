@@ -95,6 +95,53 @@ static void a_pause_is_silent_and_counted_and_keeps_the_rate_requested_meanwhile
     assert_int_equal(client_steer_paused_ns(&steer, resumed_ns + 5 * S), resumed_ns - paused_ns);
 }
 
+/* Paused within the warm-up, and again when its start has become part of the measurement. */
+static void only_the_measured_part_of_a_pause_is_counted(void **state)
+{
+    uint64_t paused_ns, resumed_ns, again_ns, measure_ns;
+
+    (void)state;
+    config.warmup_ns = 1000 * S;
+    measure_ns = steer.begin_ns + 1000 * S;
+    assert_int_equal(client_steer_pause(&steer, true, &paused_ns), 0);
+    assert_true(paused_ns < measure_ns);
+    assert_int_equal(client_steer_paused_ns(&steer, measure_ns), 0);
+    assert_int_equal(client_steer_paused_ns(&steer, measure_ns + 3 * S), 3 * S);
+    assert_int_equal(client_steer_pause(&steer, false, &resumed_ns), 0);
+    assert_int_equal(client_steer_paused_ns(&steer, measure_ns + 3 * S), 0);
+    steer.begin_ns -= 2000 * S;
+    assert_int_equal(client_steer_pause(&steer, true, &again_ns), 0);
+    assert_int_equal(client_steer_paused_ns(&steer, again_ns + 4 * S),
+                     resumed_ns - paused_ns + 4 * S);
+}
+
+static void pause_that_ends_later_is_counted_so_far(void **state)
+{
+    uint64_t paused_ns, resumed_ns;
+
+    (void)state;
+    assert_int_equal(client_steer_pause(&steer, true, &paused_ns), 0);
+    assert_int_equal(client_steer_pause(&steer, false, &resumed_ns), 0);
+    assert_int_equal(client_steer_paused_ns(&steer, paused_ns), 0);
+}
+
+/* 50 s at 200 q/s, then 50 s at 400 q/s. */
+static void requested_rate_is_that_of_the_part_that_ran(void **state)
+{
+    (void)state;
+    config.duration_ns = 100 * S;
+    config.schedule =
+        (struct schedule){3, {{10 * S, 200, 200}, {50 * S, 200, 200}, {PACER_NEVER, 400, 400}}};
+    client_steer_init(&steer, &config, &no_workers);
+    client_steer_begin(&steer, clock_now_ns(), PACER_NEVER);
+    assert_true(client_steer_requested_qps(&steer, 300, 100 * S) == 300);
+    assert_true(client_steer_requested_qps(&steer, 300, 10 * S) == 200);
+    assert_near(client_steer_requested_qps(&steer, 300, 75 * S), (50 * 200 + 25 * 400) / 75.0);
+    assert_true(client_steer_requested_qps(&steer, 300, 0) == 300);
+    config.loop = CLIENT_LOOP_CLOSED;
+    assert_true(client_steer_requested_qps(&steer, 300, 10 * S) == 300);
+}
+
 static void the_end_only_moves_closer(void **state)
 {
     uint64_t at_ns;
@@ -176,6 +223,9 @@ int main(void)
         cmocka_unit_test_setup(many_changes_in_the_past_do_not_fill_the_schedule, setup),
         cmocka_unit_test_setup(a_pause_is_silent_and_counted_and_keeps_the_rate_requested_meanwhile,
                                setup),
+        cmocka_unit_test_setup(only_the_measured_part_of_a_pause_is_counted, setup),
+        cmocka_unit_test_setup(pause_that_ends_later_is_counted_so_far, setup),
+        cmocka_unit_test_setup(requested_rate_is_that_of_the_part_that_ran, setup),
         cmocka_unit_test_setup(the_end_only_moves_closer, setup),
         cmocka_unit_test_setup(a_change_before_the_load_takes_effect_at_its_start, setup),
         cmocka_unit_test_setup(connections_wait_for_the_previous_change, setup),
