@@ -108,7 +108,7 @@ void search_held(struct search *s, double load);
 void search_take(struct search *s, struct trial_judgment judgment);
 void search_take_recovery(struct search *s, uint64_t recovery_ns);
 
-/* Ends a running search as inconclusive, keeping what is known. */
+/* Ends a running search, keeping what is known: inconclusive, unless its answer is confirmed. */
 void search_stop(struct search *s, enum search_reason reason);
 
 /* Returns the relevant lower bound and the smallest upper bound, of this round or, while it has

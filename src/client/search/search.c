@@ -21,6 +21,7 @@ enum { MOST_BAD_CONFIRMATIONS = 1 };
 
 #define MOST_CONFIRM_NS  (60 * S_NS)
 #define MOST_OVERLOAD_NS (5 * S_NS)
+#define LEAST_RECOVER_NS S_NS /* in less time nothing is known */
 #define MOST_RECOVER_NS  (30 * S_NS)
 
 static const struct {
@@ -256,12 +257,30 @@ static bool next_bound(struct search *s, double load, uint64_t elapsed_ns,
 
     if (excess_of_void(s, load) > MOST_VOID)
         return end(s, SEARCH_INCONCLUSIVE, SEARCH_VOID);
+    if (s->n == SEARCH_MOST_TRIALS)
+        return end(s, SEARCH_INCONCLUSIVE, SEARCH_TOO_MANY);
     if (!has_time(s, elapsed_ns, ns + confirm_ns(s) + s->config.overhead_ns))
         return end(s, SEARCH_INCONCLUSIVE, SEARCH_TIME);
     return give(s, s->round == 0 ? SEARCH_DOUBLE : SEARCH_BISECT, load, ns, order);
 }
 
-/* Tries the overload, then the recovery from it, if there is time for both. */
+/* Ends a search whose confirmation succeeded. */
+static bool end_confirmed(struct search *s)
+{
+    double lower, upper;
+
+    search_bounds(s, &lower, &upper);
+    return end(s, upper > 0 ? SEARCH_FOUND : SEARCH_AT_LEAST, SEARCH_NO_REASON);
+}
+
+/* Without its connections there is no overload to recover from. */
+static bool has_overloaded(const struct search *s)
+{
+    return s->order.step == SEARCH_OVERLOAD &&
+           s->trials[s->n - 1].judgment.reason != TRIAL_CONNECTIONS;
+}
+
+/* Tries the overload, then the recovery from it, if there are time and trials for both. */
 static bool next_recovery(struct search *s, double lower, double upper, uint64_t elapsed_ns,
                           struct search_order *order)
 {
@@ -269,20 +288,19 @@ static bool next_recovery(struct search *s, double lower, double upper, uint64_t
     const uint64_t over_ns = time_ns / 20 < MOST_OVERLOAD_NS ? time_ns / 20 : MOST_OVERLOAD_NS;
     const uint64_t left_ns = time_ns > elapsed_ns ? time_ns - elapsed_ns : 0;
 
-    if (s->order.step == SEARCH_OVERLOAD)
+    if (has_overloaded(s) && left_ns >= LEAST_RECOVER_NS)
         return give(s, SEARCH_RECOVER, round_load(&s->config, lower * SEARCH_RECOVER_PART),
                     left_ns < MOST_RECOVER_NS ? left_ns : MOST_RECOVER_NS, order);
     if (s->config.tries_recovery && upper > 0 && s->order.step == SEARCH_CONFIRM &&
-        has_time(s, elapsed_ns, 2 * over_ns))
+        s->n + 1 < SEARCH_MOST_TRIALS && has_time(s, elapsed_ns, 2 * over_ns))
         return give(s, SEARCH_OVERLOAD, round_load(&s->config, lower * SEARCH_OVERLOAD_PART),
                     over_ns, order);
-    return end(s, upper > 0 ? SEARCH_FOUND : SEARCH_AT_LEAST, SEARCH_NO_REASON);
+    return end_confirmed(s);
 }
 
 static bool next_confirmation(struct search *s, uint64_t elapsed_ns, struct search_order *order)
 {
-    const unsigned n_good = count(s, SEARCH_CONFIRM, TRIAL_GOOD),
-                   n_bad = count(s, SEARCH_CONFIRM, TRIAL_BAD),
+    const unsigned n_bad = count(s, SEARCH_CONFIRM, TRIAL_BAD),
                    n_void = count(s, SEARCH_CONFIRM, TRIAL_VOID);
     const uint64_t ns = confirm_ns(s);
     double lower, upper;
@@ -290,15 +308,17 @@ static bool next_confirmation(struct search *s, uint64_t elapsed_ns, struct sear
     search_bounds(s, &lower, &upper);
     if (lower == 0)
         return end(s, SEARCH_LESS_THAN, SEARCH_NO_REASON);
-    s->confirmed = n_good > n_bad;
     if (s->confirmed)
         return next_recovery(s, lower, upper, elapsed_ns, order);
     if (n_bad > MOST_BAD_CONFIRMATIONS)
         return end(s, SEARCH_INCONCLUSIVE, SEARCH_UNCONFIRMED);
     if (n_void > MOST_VOID_CONFIRMATIONS)
         return end(s, SEARCH_INCONCLUSIVE, SEARCH_VOID);
-    if (!has_time(s, elapsed_ns, ns))
-        return end(s, SEARCH_INCONCLUSIVE, n_bad > 0 ? SEARCH_UNCONFIRMED : SEARCH_TIME);
+    if (s->n == SEARCH_MOST_TRIALS || !has_time(s, elapsed_ns, ns))
+        return end(s, SEARCH_INCONCLUSIVE,
+                   n_bad > 0                    ? SEARCH_UNCONFIRMED
+                   : s->n == SEARCH_MOST_TRIALS ? SEARCH_TOO_MANY
+                                                : SEARCH_TIME);
     return give(s, SEARCH_CONFIRM, round_load(&s->config, lower * SEARCH_CONFIRM_PART), ns, order);
 }
 
@@ -316,8 +336,6 @@ bool search_next(struct search *s, uint64_t elapsed_ns, struct search_order *ord
 
     if (s->status != SEARCH_RUNNING)
         return false;
-    if (s->n == SEARCH_MOST_TRIALS)
-        return end(s, SEARCH_INCONCLUSIVE, SEARCH_TOO_MANY);
     while (s->round < N_ROUNDS) {
         load = next_load(s);
         if (load > 0)
@@ -336,6 +354,8 @@ void search_held(struct search *s, double load)
 void search_take(struct search *s, struct trial_judgment judgment)
 {
     s->trials[s->n++] = (struct search_trial){s->order, judgment};
+    if (s->order.step == SEARCH_CONFIRM)
+        s->confirmed = count(s, SEARCH_CONFIRM, TRIAL_GOOD) > count(s, SEARCH_CONFIRM, TRIAL_BAD);
 }
 
 void search_take_recovery(struct search *s, uint64_t recovery_ns)
@@ -346,7 +366,9 @@ void search_take_recovery(struct search *s, uint64_t recovery_ns)
 
 void search_stop(struct search *s, enum search_reason reason)
 {
-    if (s->status == SEARCH_RUNNING)
+    if (s->status == SEARCH_RUNNING && s->confirmed)
+        end_confirmed(s);
+    else if (s->status == SEARCH_RUNNING)
         end(s, SEARCH_INCONCLUSIVE, reason);
 }
 

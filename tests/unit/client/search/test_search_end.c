@@ -115,6 +115,127 @@ static void a_search_that_is_stopped_keeps_what_it_knows(void **state)
     assert_true(lower >= 16000 && lower <= 20000 && upper > 20000 && upper <= 32000);
 }
 
+/* --- after the confirmation --- */
+
+/* Searches up to the first order of a step, which is left in *order.  Returns the time. */
+static uint64_t search_up_to(enum search_step step, struct simulated *server,
+                             struct search_order *order)
+{
+    uint64_t elapsed_ns = 0;
+
+    search_init(&s, &config);
+    while (search_next(&s, elapsed_ns, order) && order->step != step) {
+        search_take(&s, simulated_trial(server, order));
+        elapsed_ns += order->duration_ns + OVERHEAD_NS;
+    }
+    assert_int_equal(s.status, SEARCH_RUNNING);
+    assert_int_equal(order->step, step);
+    return elapsed_ns;
+}
+
+static void assert_found_without_recovery(void)
+{
+    double lower, upper;
+
+    search_bounds(&s, &lower, &upper);
+    assert_int_equal(s.status, SEARCH_FOUND);
+    assert_int_equal(s.reason, SEARCH_NO_REASON);
+    assert_true(s.confirmed && lower <= 20000 && upper > 20000);
+    assert_false(s.recovery_known);
+}
+
+/* Inserts good trials of the load confirmed, so that n are left with the one to come. */
+static void leave_trials(size_t n)
+{
+    while (s.n < SEARCH_MOST_TRIALS - n) {
+        s.trials[s.n] =
+            (struct search_trial){{SEARCH_BISECT, s.order.load, s.order.duration_ns}, GOOD};
+        s.n++;
+    }
+}
+
+static void a_confirmed_answer_outlives_the_last_trial(void **state)
+{
+    struct search_order order;
+
+    (void)state;
+    for (size_t left = 1; left <= 3; left++) {
+        struct simulated server = simulated_with_cliff(20000);
+        const uint64_t elapsed_ns = search_up_to(SEARCH_CONFIRM, &server, &order);
+
+        leave_trials(left);
+        search_take(&s, GOOD);
+        if (search_next(&s, elapsed_ns, &order)) {
+            assert_true(left == 3); /* one for the overload, and none is recorded past the last */
+            search_take(&s, VOID);
+            assert_true(search_next(&s, elapsed_ns, &order));
+            assert_int_equal(order.step, SEARCH_RECOVER);
+            assert_true(s.n < SEARCH_MOST_TRIALS);
+            continue;
+        }
+        assert_true(left < 3);
+        assert_found_without_recovery();
+    }
+}
+
+static void without_a_trial_left_there_is_no_confirmation(void **state)
+{
+    struct simulated server = simulated_with_cliff(20000);
+    struct search_order order;
+    const uint64_t elapsed_ns = search_up_to(SEARCH_CONFIRM, &server, &order);
+
+    (void)state;
+    leave_trials(0);
+    assert_false(search_next(&s, elapsed_ns, &order));
+    assert_int_equal(s.status, SEARCH_INCONCLUSIVE);
+    assert_int_equal(s.reason, SEARCH_TOO_MANY);
+}
+
+/* Connections that the overload waits for, for example. */
+static void a_confirmed_answer_outlives_the_time(void **state)
+{
+    static const enum search_reason reasons[] = {SEARCH_TIME, SEARCH_STOPPED};
+    struct search_order order;
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct simulated server = simulated_with_cliff(20000);
+        const uint64_t elapsed_ns = search_up_to(SEARCH_OVERLOAD, &server, &order);
+
+        search_stop(&s, reasons[i]);
+        assert_found_without_recovery();
+        search_up_to(SEARCH_OVERLOAD, &server, &order);
+        search_take(&s, VOID);
+        assert_true(search_next(&s, elapsed_ns, &order));
+        search_stop(&s, reasons[i]); /* during the recovery */
+        assert_found_without_recovery();
+    }
+}
+
+static void a_recovery_without_time_is_not_measured(void **state)
+{
+    struct simulated server = simulated_with_cliff(20000);
+    struct search_order order;
+
+    (void)state;
+    search_up_to(SEARCH_OVERLOAD, &server, &order);
+    search_take(&s, VOID);
+    assert_false(search_next(&s, config.time_ns, &order));
+    assert_found_without_recovery();
+}
+
+static void without_an_overload_there_is_no_recovery(void **state)
+{
+    struct simulated server = simulated_with_cliff(20000);
+    struct search_order order;
+    const uint64_t elapsed_ns = search_up_to(SEARCH_OVERLOAD, &server, &order);
+
+    (void)state;
+    search_take(&s, (struct trial_judgment){TRIAL_VOID, TRIAL_CONNECTIONS, 0});
+    assert_false(search_next(&s, elapsed_ns, &order));
+    assert_found_without_recovery();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -123,6 +244,11 @@ int main(void)
         cmocka_unit_test(a_confirmation_that_fails_has_to_succeed_twice),
         cmocka_unit_test(no_shorter_trial_outvotes_a_confirmation),
         cmocka_unit_test(a_search_that_is_stopped_keeps_what_it_knows),
+        cmocka_unit_test(a_confirmed_answer_outlives_the_last_trial),
+        cmocka_unit_test(without_a_trial_left_there_is_no_confirmation),
+        cmocka_unit_test(a_confirmed_answer_outlives_the_time),
+        cmocka_unit_test(a_recovery_without_time_is_not_measured),
+        cmocka_unit_test(without_an_overload_there_is_no_recovery),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
