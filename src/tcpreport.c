@@ -5,6 +5,7 @@
 #include "base/output.h"
 #include "base/standard_streams.h"
 #include "report/cmd.h"
+#include "report/inputs.h"
 #include "report/opts.h"
 
 #include <errno.h>
@@ -34,6 +35,8 @@ static int run(enum report_command command, int argc, char **argv)
     case OPTIONS_RUN:
         break;
     }
+    if (command != REPORT_WATCH && report_inputs_check(&opts) != 0)
+        return CMD_USAGE;
     return commands[command].run(&opts);
 }
 

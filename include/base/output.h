@@ -40,8 +40,9 @@ struct output {
 int output_open_document(struct output *o, const char *option, const char *name);
 int output_open_log(struct output *o, const char *option, const char *name);
 
-/* Whether two names refer to the same existing file. */
-bool output_is(const char *name, const char *other);
+/* Whether a document of this name would overwrite an existing file: it is the same one under any
+ * name, or its NAME.tmp is. */
+bool output_overwrites(const char *name, const char *file);
 
 /* Whether it is stdout, under any name. */
 bool output_is_stdout(const struct output *o);

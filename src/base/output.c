@@ -134,11 +134,26 @@ static bool is_same_file(const struct stat *one, const struct stat *other)
     return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
 }
 
-bool output_is(const char *name, const char *other)
+static bool is_file(const char *name, const char *other)
 {
     struct stat one, two;
 
     return stat(name, &one) == 0 && stat(other, &two) == 0 && is_same_file(&one, &two);
+}
+
+bool output_overwrites(const char *name, const char *file)
+{
+    struct replacement *r;
+    bool overwrites;
+
+    if (strcmp(name, "-") == 0)
+        return false;
+    if (is_file(name, file))
+        return true;
+    r = replacement_of(name);
+    overwrites = r != NULL && is_file(r->temporary, file);
+    replacement_free(r);
+    return overwrites;
 }
 
 /* Of the character devices, only in a terminal do two outputs mix. */

@@ -101,26 +101,12 @@ static int check(const struct recordings *all)
     return 0;
 }
 
-static int check_output(const struct report_opts *o)
-{
-    if (o->watch != NULL && output_is(o->output, o->watch))
-        return log_error("--output: '%s' is one of the input files", o->output);
-    for (int i = 0; i < o->n_files + o->n_others; i++) {
-        const char *name = i < o->n_files ? o->files[i] : o->others[i - o->n_files];
-
-        if (output_is(o->output, name))
-            return log_error("--output: '%s' is one of the input files", o->output);
-    }
-    return 0;
-}
-
 int cmd_html(const struct report_opts *opts)
 {
     struct recordings runs = {0}, earlier = {0};
     int code = CMD_USAGE;
 
-    if (check_output(opts) == 0 &&
-        recordings_load(&runs, opts->files, (size_t)opts->n_files) == 0 && check(&runs) == 0 &&
+    if (recordings_load(&runs, opts->files, (size_t)opts->n_files) == 0 && check(&runs) == 0 &&
         (opts->n_others == 0 ||
          (recordings_load(&earlier, opts->others, (size_t)opts->n_others) == 0 &&
           check(&earlier) == 0)) &&

@@ -196,17 +196,6 @@ static int put_log(FILE *out, const struct recordings *all)
     return status;
 }
 
-static int open_output(struct output *o, const char *option, const char *name,
-                       const struct report_opts *opts)
-{
-    if (name == NULL)
-        return 0;
-    for (int i = 0; i < opts->n_files; i++)
-        if (output_is(name, opts->files[i]))
-            return log_error("--%s: '%s' is one of the input files", option, name);
-    return output_open_document(o, option, name);
-}
-
 /* Returns 0, or -1 if a requested file was not written. */
 static int write_files(struct output *json, struct output *hlog, struct recordings *all,
                        const struct total *total)
@@ -246,8 +235,8 @@ int cmd_merge(const struct report_opts *opts)
     int code = CMD_USAGE;
 
     if (recordings_load(&all, opts->files, (size_t)opts->n_files) == 0 && check(opts, &all) == 0 &&
-        total_make(&total, &all) == 0 && open_output(&json, "json", opts->json, opts) == 0 &&
-        open_output(&hlog, "hlog", opts->hlog, opts) == 0) {
+        total_make(&total, &all) == 0 && output_open_document(&json, "json", opts->json) == 0 &&
+        output_open_document(&hlog, "hlog", opts->hlog) == 0) {
         warn_of_all(&all);
         if (!output_is_stdout(&json) && !output_is_stdout(&hlog))
             print_table(&all, &total);

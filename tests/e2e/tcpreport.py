@@ -233,5 +233,39 @@ def test_command_line_is_checked():
     check(report("--version").stdout.startswith("tcpreport "), "version")
 
 
+
+def named(*names):
+    """These files, in a directory of their own; their content is never read."""
+    directory = os.path.join(os.path.dirname(temp_path("x")), f"inputs{len(names)}{names[0]}")
+    os.makedirs(directory, exist_ok=True)
+    paths = [f"{directory}/{name}" for name in names]
+    for path in paths:
+        with open(path, "w") as f:
+            f.write(path)
+    return paths
+
+
+def test_outputs_never_overwrite_inputs():
+    a, b, png, temporary = paths = named("a.json", "b.json", "c.png", "d.json.tmp")
+    link, other_name = f"{os.path.dirname(a)}/link", f"{os.path.dirname(a)}/./b.json"
+    os.symlink(a, link)
+    os.link(b, hard := f"{os.path.dirname(a)}/hard")
+    for arguments, name in ((["compare", "--json", a, a, "--", b], a), (["compare", "--json", b, a, "--", b], b),
+                            (["compare", "--nights", "--json", other_name, a, "--", b], other_name),
+                            (["compare", "--json", link, a, "--", b], link),
+                            (["compare", "--json", temporary[:-4], a, "--", temporary], temporary[:-4]),
+                            (["merge", "--json", hard, a, b], hard), (["merge", "--hlog", a, a, b], a),
+                            (["plot", "-o", png, png, a], png),
+                            (["html", "-o", a, a], a), (["html", "-o", b, a, "--", b], b),
+                            (["html", "-o", b, "--watch", b, a], b)):
+        r = report(*arguments, code=2)
+        option = next(word.lstrip("-") for word in arguments if word in ("--json", "--hlog", "-o"))
+        option = "output" if option == "o" else option
+        check_equal((r.stdout, r.stderr), ("", f"tcpreport: --{option}: '{name}' is one of the input files\n"), arguments)
+    for path in paths:
+        with open(path) as f:
+            check_equal(f.read(), path, "the input is as it was")
+
+
 if __name__ == "__main__":
     main()

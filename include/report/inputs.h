@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ * report_inputs: checks the files of a command line before any of them is read or written. */
+#ifndef TCPSCALER_REPORT_INPUTS_H
+#define TCPSCALER_REPORT_INPUTS_H
+
+struct report_opts;
+
+/* Checks that no output would overwrite an input, under any name.  Returns 0, or -1 after one line
+ * on stderr.  Not for watch, whose operand is no file. */
+int report_inputs_check(const struct report_opts *opts);
+
+#endif
