@@ -23,6 +23,7 @@ struct recording {
     bool has_values;                      /* a log or rows were read */
     bool has_rows;                        /* rows were read ... */
     uint64_t n_query_rows, n_answer_rows; /* ... with these counts */
+    bool has_connections;                 /* --connections-out was read */
     struct connections connections;       /* of --connections-out; empty: no such file */
 };
 

@@ -7,6 +7,55 @@
 #include "report/opts.h"
 
 #include <stddef.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+struct input {
+    const char *name;
+    struct stat status;
+};
+
+static int by_file(const void *a, const void *b)
+{
+    const struct input *one = a, *other = b;
+
+    if (one->status.st_dev != other->status.st_dev)
+        return one->status.st_dev < other->status.st_dev ? -1 : 1;
+    if (one->status.st_ino != other->status.st_ino)
+        return one->status.st_ino < other->status.st_ino ? -1 : 1;
+    return 0;
+}
+
+/* Only regular files have the same content when they are read again.  Returns their number. */
+static size_t find_regular(struct input *inputs, char *const *names, int n_names)
+{
+    size_t n = 0;
+
+    for (int i = 0; i < n_names; i++) {
+        inputs[n].name = names[i];
+        n += stat(names[i], &inputs[n].status) == 0 && S_ISREG(inputs[n].status.st_mode);
+    }
+    return n;
+}
+
+/* The figures of a file that is given twice would be counted twice. */
+static int check_side(char *const *names, int n_names)
+{
+    struct input *inputs = calloc((size_t)n_names + 1, sizeof *inputs);
+    size_t n;
+    int status = 0;
+
+    if (inputs == NULL)
+        return log_error("out of memory");
+    n = find_regular(inputs, names, n_names);
+    qsort(inputs, n, sizeof *inputs, by_file);
+    for (size_t i = 1; i < n && status == 0; i++)
+        if (by_file(&inputs[i - 1], &inputs[i]) == 0)
+            status = log_error("'%s' and '%s' are the same file: expected each file once",
+                               inputs[i - 1].name, inputs[i].name);
+    free(inputs);
+    return status;
+}
 
 static int refuse(const char *option, const char *name)
 {
@@ -31,7 +80,8 @@ static int check_output(const struct report_opts *o, const char *option, const c
 
 int report_inputs_check(const struct report_opts *o)
 {
-    return check_output(o, "json", o->json) != 0 || check_output(o, "hlog", o->hlog) != 0 ||
+    return check_side(o->files, o->n_files) != 0 || check_side(o->others, o->n_others) != 0 ||
+                   check_output(o, "json", o->json) != 0 || check_output(o, "hlog", o->hlog) != 0 ||
                    check_output(o, "output", o->output) != 0
                ? -1
                : 0;

@@ -171,8 +171,12 @@ static int read_values(struct recording *r, struct lines *l)
 
 static int read_connections(struct recording *r, struct lines *l)
 {
-    const char *why = connections_begin(&r->connections, l->line);
+    const char *why;
 
+    if (r->has_connections)
+        return log_error("%s: '%s' already has connections", l->path, r->name);
+    r->has_connections = true;
+    why = connections_begin(&r->connections, l->line);
     while (why == NULL && lines_next(l))
         why = l->line[l->length - 1] != '\n' ? "the row is truncated"
                                              : connections_add(&r->connections, l->line);

@@ -267,5 +267,23 @@ def test_outputs_never_overwrite_inputs():
             check_equal(f.read(), path, "the input is as it was")
 
 
+
+def test_no_input_counts_twice():
+    a, b, csv, bare = named("a.json", "b.json", "conn.csv", "conn")
+    link = f"{os.path.dirname(a)}/again.json"
+    os.symlink(a, link)
+    for arguments, name in ((["merge", a, b, a], a), (["merge", "--json", "-", a, link], link),
+                            (["compare", a, link, "--", b], link), (["compare", b, "--", a, link], link),
+                            (["html", "-o", "-", a, link], link), (["plot", "--term", csv, csv], csv)):
+        r = report(*arguments, code=2)
+        check(r.stderr.endswith("are the same file: expected each file once\n") and f"'{name}'" in r.stderr, r.stderr)
+        check_equal((r.stdout, len(r.stderr.splitlines())), ("", 1), arguments)
+    for path in (csv, bare):
+        with open(path, "w") as f:
+            f.write("connection_id,source,established_s\n0,127.0.0.1:1,0.5\n")
+    r = report("plot", "--kind", "connect", "--term", csv, bare, code=2)
+    check_equal(r.stderr, f"tcpreport: {bare}: '{bare}' already has connections\n", "two files of one run")
+
+
 if __name__ == "__main__":
     main()
