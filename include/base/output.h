@@ -35,14 +35,11 @@ struct output {
 
 /* Opens `name`, which keeps its content until output_begin(), a document's until it is complete;
  * NULL: opens nothing.  Waits until a FIFO has a reader.  Returns 0; or -1 after one line on stderr
- * if it cannot be opened, stdout was closed when the program started, or another output is the same
- * file (a terminal included; /dev/null and the like may be shared). */
+ * if it cannot be opened, stdout was closed when the program started, another output is the same
+ * file (a terminal included; /dev/null and the like may be shared), or one is the NAME.tmp of the
+ * other. */
 int output_open_document(struct output *o, const char *option, const char *name);
 int output_open_log(struct output *o, const char *option, const char *name);
-
-/* Whether a document of this name would overwrite an existing file: it is the same one under any
- * name, or its NAME.tmp is. */
-bool output_overwrites(const char *name, const char *file);
 
 /* Whether it is stdout, under any name. */
 bool output_is_stdout(const struct output *o);

@@ -8,6 +8,8 @@
 #ifndef TCPSCALER_BASE_REPLACEMENT_H
 #define TCPSCALER_BASE_REPLACEMENT_H
 
+#include <stdbool.h>
+
 struct replacement {
     char *file; /* absolute path without links; it need not exist */
     char *temporary;
@@ -18,6 +20,10 @@ struct replacement {
  * writable, it or NAME.tmp is another user's in a sticky directory such as /tmp, or there is no
  * memory. */
 struct replacement *replacement_of(const char *name);
+
+/* Whether writing a document of this name would overwrite an existing file: it is the same one
+ * under any name, or its NAME.tmp is. */
+bool replacement_overwrites(const char *name, const char *file);
 
 /* Creates the new file.  Returns its descriptor for appending, or -1 with errno. */
 int replacement_begin(const struct replacement *r);

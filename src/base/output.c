@@ -134,28 +134,6 @@ static bool is_same_file(const struct stat *one, const struct stat *other)
     return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
 }
 
-static bool is_file(const char *name, const char *other)
-{
-    struct stat one, two;
-
-    return stat(name, &one) == 0 && stat(other, &two) == 0 && is_same_file(&one, &two);
-}
-
-bool output_overwrites(const char *name, const char *file)
-{
-    struct replacement *r;
-    bool overwrites;
-
-    if (strcmp(name, "-") == 0)
-        return false;
-    if (is_file(name, file))
-        return true;
-    r = replacement_of(name);
-    overwrites = r != NULL && is_file(r->temporary, file);
-    replacement_free(r);
-    return overwrites;
-}
-
 /* Of the character devices, only in a terminal do two outputs mix. */
 static bool do_mix(const struct stat *one, const struct stat *other, int fd)
 {
@@ -187,15 +165,33 @@ static bool is_same_output(const struct output *a, const struct output *b)
     return status_of(a, &one) == 0 && status_of(b, &other) == 0 && do_mix(&one, &other, a->fd);
 }
 
+/* Whether the temporary file of one is the other's file. */
+static bool is_temporary(const struct output *of, const struct output *other)
+{
+    const char *temporary = of->replacement != NULL ? of->replacement->temporary : NULL;
+    struct stat one, two;
+
+    if (temporary == NULL)
+        return false;
+    if (other->replacement != NULL && strcmp(temporary, other->replacement->file) == 0)
+        return true;
+    return stat(temporary, &one) == 0 && status_of(other, &two) == 0 && is_same_file(&one, &two);
+}
+
 static int register_output(const struct output *o)
 {
     size_t i = 0;
 
-    for (; i < MOST_OUTPUTS && opened[i] != NULL; i++)
+    for (; i < MOST_OUTPUTS && opened[i] != NULL; i++) {
         if (is_same_output(opened[i], o))
             return log_error(
                 "--%s: '%s' is also the file of --%s: expected a different file for each",
                 o->option, o->name, opened[i]->option);
+        if (is_temporary(opened[i], o) || is_temporary(o, opened[i]))
+            return log_error("--%s: '%s' conflicts with --%s '%s': one is the temporary file of "
+                             "the other",
+                             o->option, o->name, opened[i]->option, opened[i]->name);
+    }
     if (i < MOST_OUTPUTS)
         opened[i] = o;
     return 0;

@@ -159,6 +159,27 @@ void replacement_free(struct replacement *r)
     free(r);
 }
 
+/* Whether both exist and are the same. */
+static bool is_file(const char *name, const char *other)
+{
+    struct stat one, two;
+
+    return stat(name, &one) == 0 && stat(other, &two) == 0 && is_same(&one, &two);
+}
+
+bool replacement_overwrites(const char *name, const char *file)
+{
+    struct replacement *r;
+    bool overwrites;
+
+    if (is_file(name, file))
+        return true;
+    r = replacement_of(name);
+    overwrites = r != NULL && is_file(r->temporary, file);
+    replacement_free(r);
+    return overwrites;
+}
+
 /* --- replacing --- */
 
 /* Mode and owner; the owner changes first, since that clears bits of the mode. */

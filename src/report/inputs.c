@@ -3,11 +3,12 @@
 #include "report/inputs.h"
 
 #include "base/log.h"
-#include "base/output.h"
+#include "base/replacement.h"
 #include "report/opts.h"
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 struct input {
@@ -65,15 +66,15 @@ static int refuse(const char *option, const char *name)
 /* NULL: no such output. */
 static int check_output(const struct report_opts *o, const char *option, const char *name)
 {
-    if (name == NULL)
+    if (name == NULL || strcmp(name, "-") == 0)
         return 0;
-    if (o->watch != NULL && output_overwrites(name, o->watch))
+    if (o->watch != NULL && replacement_overwrites(name, o->watch))
         return refuse(option, name);
     for (int i = 0; i < o->n_files; i++)
-        if (output_overwrites(name, o->files[i]))
+        if (replacement_overwrites(name, o->files[i]))
             return refuse(option, name);
     for (int i = 0; i < o->n_others; i++)
-        if (output_overwrites(name, o->others[i]))
+        if (replacement_overwrites(name, o->others[i]))
             return refuse(option, name);
     return 0;
 }

@@ -122,6 +122,31 @@ static void a_file_that_does_not_exist_is_one_output_too(void **state)
     unlink(a);
 }
 
+/* In either order, whether the other is a document or a log. */
+static void a_temporary_file_is_no_other_output(void **state)
+{
+    struct output one, other;
+    char a[PATH_BYTES], temporary[PATH_BYTES];
+
+    (void)state;
+    unlink(path_of(a, "a"));
+    unlink(path_of(temporary, "a.tmp"));
+    assert_int_equal(output_open_document(&one, "json", a), 0);
+    assert_int_equal(output_open_document(&other, "hgrm", temporary), -1);
+    assert_int_equal(output_open_log(&other, "hlog", temporary), -1);
+    assert_int_equal(output_close(&one), 0);
+    unlink(temporary);
+    assert_int_equal(output_open_document(&one, "hgrm", temporary), 0);
+    assert_int_equal(output_open_document(&other, "json", a), -1);
+    assert_int_equal(output_close(&one), 0);
+    assert_int_equal(output_open_log(&one, "hlog", temporary), 0);
+    assert_int_equal(output_open_document(&other, "json", a), -1);
+    assert_int_equal(access(temporary, F_OK), 0);
+    assert_int_equal(output_open_log(&other, "output", a), 0);
+    assert_int_equal(output_close(&one) | output_close(&other), 0);
+    unlink(temporary);
+}
+
 static void devices_may_be_shared(void **state)
 {
     struct output one, other;
@@ -315,6 +340,7 @@ int main(void)
         cmocka_unit_test(a_document_without_text_is_not_written),
         cmocka_unit_test(one_file_is_one_output_whatever_its_names),
         cmocka_unit_test(a_file_that_does_not_exist_is_one_output_too),
+        cmocka_unit_test(a_temporary_file_is_no_other_output),
         cmocka_unit_test(devices_may_be_shared),
         cmocka_unit_test(what_is_left_of_a_failed_document_is_the_old_one_and_of_a_log_its_begin),
         cmocka_unit_test(a_failed_document_in_place_is_left_empty),
