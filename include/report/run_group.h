@@ -39,7 +39,8 @@ int run_group_check(const struct json_object *first, const struct run_group *g);
 /* Whether the run was a capacity search. */
 bool run_is_search(const struct json_object *result);
 
-/* False: the run has no such value. */
+/* False: the run has no such value.  A percentile among the unanswered is the timeout, or unknown
+ * if that is. */
 bool run_metric_value(const struct json_object *result, const struct run_metric *row,
                       double *value);
 

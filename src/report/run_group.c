@@ -84,12 +84,13 @@ static bool percentile_value(const struct json_object *result, const struct run_
         return false;
     for (int i = 0; i < LATENCY_N_PERCENTILES; i++) {
         const uint64_t ns = l.percentiles_ns[i];
+        const uint64_t value_ns = ns == HIST_BEYOND ? result_timeout_ns(result) : ns;
 
         if (strcmp(latency_percentiles[i].key, row->percentile) != 0)
             continue;
-        if (ns == LATENCY_UNKNOWN)
+        if (ns == LATENCY_UNKNOWN || (ns == HIST_BEYOND && value_ns == 0))
             return false;
-        *value = (double)(ns == HIST_BEYOND ? result_timeout_ns(result) : ns);
+        *value = (double)value_ns;
         return true;
     }
     return false;

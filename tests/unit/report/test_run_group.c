@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ * test_run_group: the values of runs that are compared. */
+#include "report/run_group.h"
+
+#include "report/result.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A result of this timeout and p50. */
+#define RUN(timeout, p50)                                                                          \
+    "{\"schema\":1,\"program\":\"tcpclient\",\"started\":\"2026-01-31T23:59:59.123Z\",\"seed\":1," \
+    "\"options\":{" timeout "},\"connections\":{\"asked\":5,\"live_at_end\":4,"                    \
+    "\"connect_elapsed_s\":1.5},\"queries\":{\"scheduled\":9,\"sent\":8,\"unsent\":1,"             \
+    "\"answered\":2,\"timeout\":6,\"error\":0,\"cancelled\":0},"                                   \
+    "\"rate\":{\"duration_s\":2},\"latency_ns\":{\"response\":{\"count\":2,\"over\":6,"            \
+    "\"clamped\":0,"                                                                               \
+    "\"min\":5,\"mean\":12.5,\"stddev\":2.25,\"max\":40,\"p50\":" p50 "}},"                        \
+    "\"interrupted\":false,\"broken_law\":null,\"verdict\":\"VALID\"}"
+
+/* Returns the value of response p50; -1: none. */
+static double p50_of(const char *text)
+{
+    char error[RESULT_ERROR_BYTES] = "";
+    struct json_object *result = result_parse(text, strlen(text), error);
+    double value = 0;
+
+    assert_string_equal(error, "");
+    assert_non_null(result);
+    if (!run_metric_value(result, &run_metrics[0], &value))
+        value = -1;
+    result_free(result);
+    return value;
+}
+
+static void percentile_of_answers_is_its_time(void **state)
+{
+    (void)state;
+    assert_true(p50_of(RUN("\"timeout\":0.25", "11")) == 11);
+    assert_true(p50_of(RUN("", "11")) == 11);
+    assert_true(p50_of(RUN("\"timeout\":0.25", "null")) < 0);
+}
+
+static void percentile_of_the_unanswered_is_the_timeout(void **state)
+{
+    (void)state;
+    assert_true(p50_of(RUN("\"timeout\":0.25", "\"beyond\"")) == 250e6);
+}
+
+static void it_is_unknown_if_the_timeout_is_unknown(void **state)
+{
+    (void)state;
+    assert_true(p50_of(RUN("", "\"beyond\"")) < 0);
+    assert_true(p50_of(RUN("\"timeout\":null", "\"beyond\"")) < 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(percentile_of_answers_is_its_time),
+        cmocka_unit_test(percentile_of_the_unanswered_is_the_timeout),
+        cmocka_unit_test(it_is_unknown_if_the_timeout_is_unknown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
