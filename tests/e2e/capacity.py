@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""--find: servers whose capacity is known, and those that have none in the range."""
+"""--find: a server whose capacity is known; searches that are interrupted, and sweeps."""
 
-import math
 import threading
 
 from authority import *
-from faults import *
 from harness import *
 
 def start_search(*arguments):
@@ -34,99 +32,18 @@ def check_trials(result, trials, low, high):
     return s
 
 
-def queue_wait(per_s, capacity, share):
-    """How long the slowest `share` of the queries of an M/D/1 queue are at least under way, in seconds (Erlang 1909)."""
-    service, rho = 1 / capacity, per_s / capacity
-
-    def at_most(wait):
-        total = 0.0
-        for k in range(int(wait / service) + 1):
-            x = per_s * (wait - k * service)
-            total += math.exp(x + (k * math.log(x) if x > 0 else (0 if k == 0 else -1e9)) - math.lgamma(k + 1)) * (-1) ** k
-        return (1 - rho) * total
-    low, high = 0.0, 30 * service
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if at_most(middle) < 1 - share else (low, middle)
-    return low + service
-
-
 @measures_time
-def test_the_capacity_of_a_queue_is_found():
-    """2,000 answers per second, one after the other: 10 % take longer than 10 ms at 94 % of that (M/D/1)."""
-    capacity = max(r for r in range(1000, 2000, 10) if queue_wait(r, 2000, 0.1) < 0.01)
-    server = FaultServer("--capacity", 2000)
-    client, trials = start_search("-p", server.port, "-c", 20, "--find", "rate", "--slo", "p90<10ms,lost<1%", "--find-range",
-                                  "500-8k", "--find-width", "10%", "--find-time", "150s")
-    r = client.wait(600)
-    server.stop()
-    s = check_trials(r, trials, 500, 8000)
+def test_the_number_of_connections_that_a_server_takes_is_found():
+    """tests/sim/searches.py has the other ends of a search, in virtual time."""
+    with Server("--max-connections", 20) as server:
+        client, trials = start_search("-p", server.port, "--find", "connections", "-r", 100, "--find-range", "18-22", "--find-width",
+                                      "20%", "--connect-timeout", "300ms", "--find-time", "60s")
+        r = client.wait(600)
+    s = check_trials(r, trials, 18, 22)
     with stall_may_spoil():
         check_equal((s["status"], s["confirmed"], r.code), ("found", True, 0), r.err)
-        check_between(s["capacity"], capacity * 0.9, capacity * 1.1, f"capacity, {capacity} by theory")
-    check(s["lower"] < s["capacity"] < s["upper"] and 1 - s["lower"] / s["upper"] <= 0.1, f"bounds: {s}")
-    check_equal((s["find"], s["unit"], s["slo"]), ("rate", "q/s", ["p90<10ms", "lost<1%"]), "what was asked")
-    check(s["limited_by"] in ("p90<10ms", "lost<1%", "queue"), f"limited by {s['limited_by']}")
-    confirmations = [t for t in s["trials"] if t["step"] == "confirm"]
-    check("good" in [t["class"] for t in confirmations], f"confirmations: {confirmations}")
-    for t in confirmations:
-        check_between(t["load"], 0.94 * s["lower"], 0.96 * s["lower"], "load of the confirmation")
-        check_equal(t["duration_s"], 30, "length of the confirmation, a fifth of the time")
-    overloads = [t for t in s["trials"] if t["step"] == "overload"]
-    with stall_may_spoil():  # a confirmation that was repeated may leave no time for it
-        check_equal(len(overloads), 1, "overloads")
-    check_between(overloads[0]["load"], 1.49 * s["lower"], 1.51 * s["lower"], "load of the overload")
-    check(s["recovers"] == (s["recovery_s"] is not None), f"recovery: {s['recovery_s']}")
-    check("Capacity " in r.err and "sustained" in r.err, f"summary: {r.err}")
-    check("trial " in r.err and "limit " in r.err, f"progress: {r.err}")
-
-
-def check_at_least(r, trials):
-    s = check_trials(r, trials, 100, 200)
-    check_equal((s["status"], s["lower"], s["upper"], r.code), ("at-least", 200, None, 0), r.err)
-    check("at least 200 q/s" in r.err, f"summary: {r.err}")
-
-
-def check_less_than(r, trials):
-    s = check_trials(r, trials, 2000, 4000)
-    check_equal((s["status"], s["lower"], s["upper"], s["capacity"], r.code), ("less-than", None, 2000, None, 3), r.err)
-    check_equal((s["limited_by"], r.json["reasons"]), ("lost<2%", ["inconclusive"]), "why")
-    for t in s["trials"]:
-        check_between(t["lost"], 0.05 * t["scheduled"] - 1, 0.05 * t["scheduled"] + 1, "lost, one in 20")
-
-
-def check_limit_of_connections(r, trials):
-    s = check_trials(r, trials, 10, 40)
-    check_equal((s["status"], r.code), ("found", 0), r.err)
-    check(18 <= s["lower"] <= 20 < s["upper"] <= 22, f"bounds: {s['lower']} to {s['upper']}")
-    check_equal((s["limited_by"], s["unit"]), ("connections", "connections"), "what limits")
-
-
-def check_what_is_held(r, trials):
-    s = check_trials(r, trials, 10, 60)
-    check_equal((s["status"], s["lower"], s["limited_by"], r.code), ("found", 30, "connections", 0), r.err)
-    check(31 <= s["upper"] <= 34, f"upper bound: {s['upper']}")
-
-
-@measures_time
-def test_ends_of_searches_are_told_apart():
-    """Side by side, with next to no load: nothing fails, nothing is good, a server takes 20 connections, another one
-    accepts 30 and no others when some of them are closed."""
-    lossy, aloof = FaultServer("--drop-every", 20), FaultServer("--accept-only", 30, "--backlog", 4)
-    with Server() as server, Server("--max-connections", 20) as small:
-        searches = [(check_end, *start_search(*arguments)) for check_end, arguments in (
-            (check_at_least, ("-p", server.port, "-c", 10, "--find", "rate", "--find-range", "100-200", "--find-time", "40s")),
-            (check_less_than, ("-p", lossy.port, "-c", 10, "--find", "rate", "--slo", "lost<2%", "--find-range", "2k-4k",
-                               "--find-time", "3m", "--timeout", "500ms")),
-            (check_limit_of_connections, ("-p", small.port, "--find", "connections", "-r", 100, "--find-range", "10-40",
-                                          "--find-width", "10%", "--connect-timeout", "300ms", "--find-time", "100s")),
-            (check_what_is_held, ("-p", aloof.port, "--find", "connections", "-r", 100, "--find-range", "10-60",
-                                  "--find-width", "10%", "--connect-timeout", "300ms", "--find-time", "150s")))]
-        results = [(check_end, client.wait(600), trials) for check_end, client, trials in searches]
-    lossy.stop()
-    for check_end, r, trials in results:
-        with stall_may_spoil():
-            check_end(r, trials)
+        check(18 <= s["lower"] <= 20 < s["upper"] <= 22, f"bounds: {s['lower']} to {s['upper']}")
+        check_equal((s["limited_by"], s["unit"]), ("connections", "connections"), "what limits")
 
 
 def test_an_interrupted_search_reports_what_is_known():

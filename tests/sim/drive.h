@@ -31,8 +31,9 @@ void drive_print(const struct drive_result *result);
 /* Returns after a run in which all laws hold; any other ends the process (violation.h). */
 void drive(const struct scenario *s, struct drive_result *result);
 
-/* The whole program, with these options: plan, run and reports.  Returns its exit code. */
-int drive_program(int argc, char **argv);
+/* The whole program, with these options: plan, run and reports.  The network and the server are
+ * those of the scenario, the load is that of the options.  Returns the program's exit code. */
+int drive_program(const struct scenario *of_world, int argc, char **argv);
 
 /* The parts of drive(), for drive_program(): the world begins; this is what runs in it; all is
  * over. */

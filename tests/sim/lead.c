@@ -256,7 +256,7 @@ void __wrap_client_run_collect(struct client_run_state *r)
     end_phase(DRIVE_MERGE);
     ledger_end();
     laws_check(&world.scenario, lead.config, &r->workers, r->result, r->begin_ns,
-               r->stopped_ns != 0);
+               r->stopped_ns != 0 || r->settings->sweep != NULL);
     fill(r->result);
     lead.state = NULL;
 }

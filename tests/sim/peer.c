@@ -26,6 +26,7 @@ static uint64_t busy_until_ns;  /* the server */
 static uint64_t n_served;       /* connections accepted and not yet closed */
 static uint64_t queue_until_ns; /* the end of the stall in which ... */
 static uint64_t n_queued;       /* ... this many wait to be accepted */
+static uint64_t n_accepted;     /* ever, and those that wait for that forever */
 static uint64_t n_restarts;
 struct peer_figures peer_figures;
 
@@ -34,7 +35,7 @@ static void forget(void);
 
 void peer_begin(void)
 {
-    busy_until_ns = n_served = queue_until_ns = n_queued = n_restarts = 0;
+    busy_until_ns = n_served = queue_until_ns = n_queued = n_accepted = n_restarts = 0;
     peer_figures = (struct peer_figures){0};
     peer_tls_begin();
     peer_restart_begin(end_by_restart, forget);
@@ -95,12 +96,22 @@ static bool has_room(uint64_t at_ns)
     return n_queued++ < world.scenario.accept_queue;
 }
 
+/* Whether a server with a limit has room for one more, if only in its queue. */
+static bool will_accept(void)
+{
+    const uint64_t most = world.scenario.most_accepted;
+
+    return most == 0 || n_accepted < most + world.scenario.accept_queue;
+}
+
 static void accept_one(struct tcp *t, uint32_t i, uint64_t at_ns)
 {
     const uint64_t most = world.scenario.most_served;
 
     t->peer.accepted_ns = awake_ns(at_ns);
     t->peer.is_deaf = world_chance(world.scenario.deaf_permille);
+    if (world.scenario.most_accepted > 0 && n_accepted++ >= world.scenario.most_accepted)
+        t->peer.is_deaf = true;
     if (most > 0 && n_served >= most) {
         t->peer.is_gone = true;
         peer_figures.n_resets++;
@@ -131,7 +142,7 @@ static void on_connect(uint32_t i)
                           peer_restart_is_silent(at_ns)))
         at_ns = world.now_ns + again_ns(++n_lost) + way_ns();
     t->retransmits = (uint8_t)n_lost; /* of those to come, too: nobody looks before */
-    if (n_lost == 6)
+    if (n_lost == 6 || !will_accept())
         return;
     if (peer_restart_refuses(at_ns)) {
         tcp_refuse_at(i, at_ns + way_ns(), ECONNREFUSED);

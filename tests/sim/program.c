@@ -22,16 +22,22 @@ static double now_s(void)
 }
 
 /* What the world and the laws have to know of the options. */
-static struct scenario scenario_of(const struct client_session *session)
+static struct scenario scenario_of(const struct scenario *of_world,
+                                   const struct client_session *session)
 {
     const struct client_opts *o = &session->opts;
     const struct client_config *c = &session->plan.config;
-    struct scenario s = scenario_simplest(o->seed);
+    struct scenario s = *of_world;
 
+    s.seed = o->seed;
     s.connections = c->n_connections;
     s.workers = c->n_workers;
     s.rate_qps = (uint64_t)session->plan.rate_qps;
     s.duration_us = o->duration_ns / 1000;
+    if (o->find != CLIENT_FIND_NONE)
+        s.duration_us = o->find_time_ns / 1000;
+    if (o->find == CLIENT_FIND_RATE)
+        s.rate_qps = (uint64_t)o->find_max;
     s.warmup_us = c->warmup_ns / 1000;
     s.drain_us = c->drain_ns / 1000;
     s.closed_loop = c->loop == CLIENT_LOOP_CLOSED;
@@ -61,7 +67,7 @@ static void print_figures(const struct drive_result *r, double plan_s, double ru
            (double)r->most_bytes / (double)r->n_connections);
 }
 
-int drive_program(int argc, char **argv)
+int drive_program(const struct scenario *of_world, int argc, char **argv)
 {
     static struct client_session session = CLIENT_SESSION_INIT;
     struct drive_result result = {.started = true};
@@ -81,7 +87,7 @@ int drive_program(int argc, char **argv)
     if (client_plan_make(&session.plan, &session.opts) != 0)
         return CLIENT_EXIT_USAGE;
     run_s = now_s();
-    s = scenario_of(&session);
+    s = scenario_of(of_world, &session);
     drive_begin(&s);
     drive_expect(&session.plan.config, &result);
     code = client_session_run(&session);

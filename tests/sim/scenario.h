@@ -79,6 +79,7 @@
     X(stall_us, 0)       /* ... for so long */                                                     \
     X(accept_queue, 0)   /* 0: endless */                                                          \
     X(most_served, 0)    /* connections; 0: no limit */                                            \
+    X(most_accepted, 0)  /* ever; the next accept_queue connect, but wait forever; 0: no limit */  \
     X(refused_permille, 0)                                                                         \
     X(restart_every_us, 0) /* it ends that often; 0: never ... */                                  \
     X(restart_how, 0)      /* ... enum peer_restart_how ... */                                     \

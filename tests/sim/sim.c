@@ -242,7 +242,8 @@ static void print_usage(void)
           "       sim --scenario 'seed=S NAME=VALUE ...' [--trace | --twice | --shrink]\n"
           "       sim --random S            the scenario of a seed, as text\n"
           "       sim --replay FILE\n"
-          "       sim --program OPTION... HOST:PORT   tcpclient's options\n",
+          "       sim [--world 'NAME=VALUE ...'] --program OPTION... HOST:PORT\n"
+          "                                 tcpclient's options\n",
           stderr);
 }
 
@@ -313,10 +314,12 @@ static int parse(struct options *o, int argc, char **argv)
 int main(int argc, char **argv)
 {
     struct options o = {.seed = 1, .n_seeds = 0};
-    struct scenario s;
+    struct scenario s = scenario_simplest(1);
+    const int at = argc > 2 && strcmp(argv[1], "--world") == 0 ? 3 : 1; /* --program */
 
-    if (argc > 1 && strcmp(argv[1], "--program") == 0)
-        return drive_program(argc - 1, argv + 1);
+    if (argc > at && strcmp(argv[at], "--program") == 0 &&
+        (at == 1 || scenario_parse(&s, argv[2]) == 0))
+        return drive_program(&s, argc - at, argv + at);
     if (parse(&o, argc, argv) != 0) {
         print_usage();
         return EXIT_USAGE;

@@ -265,9 +265,9 @@ static void fill(struct drive_result *result)
     result->n_faults = world.n_faults;
 }
 
-int drive_program(int argc, char **argv)
+int drive_program(const struct scenario *of_world, int argc, char **argv)
 {
-    (void)argc, (void)argv;
+    (void)of_world, (void)argc, (void)argv;
     fputs("only of tcpclient\n", stderr);
     return 2;
 }

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Searches of servers whose capacity is known, with tcpclient's --find in virtual time: what they find, and how they end.
+Usage: searches.py SIM [--ends]   --ends: the short ones"""
+import csv
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+
+def check(right, what):
+    if not right:
+        sys.exit(f"not so: {what}")
+
+
+def check_trials(result, rows, low, high):
+    """The trials are in the range, judged by their own counts, and the same in JSON and CSV."""
+    s = result["search"]
+    check([(r["step"], float(r["load"]), r["class"]) for r in rows] == [(t["step"], t["load"], t["class"] or "") for t in s["trials"]],
+          f"the same in CSV and JSON: {rows}, {s['trials']}")
+    for t in s["trials"]:
+        check(t["lost"] <= t["scheduled"] and low <= t["load"] <= high, f"counts and load of {t}")
+        check(t["class"] != "good" or (t["reason"], t["grew"]) == (None, False), f"a good trial: {t}")
+
+
+def search(server, low, high, *options):
+    """With this server (scenario.h).  Returns the exit code, the JSON result, and stderr."""
+    with tempfile.TemporaryDirectory() as d:
+        paths = {name: os.path.join(d, name) for name in ("json", "csv", "err")}
+        with open(paths["err"], "w+") as err:
+            code = subprocess.run([sys.argv[1], "--world", server, "--program", "--timeout", "5s", "--find-range", f"{low}-{high}", *options,
+                                   "--json", paths["json"], "--find-out", paths["csv"], "127.0.0.1:4242"], stdout=err, stderr=err).returncode
+            err.seek(0)
+            said = err.read()
+        check(code in (0, 3), f"{server}: {code}: {said}")
+        with open(paths["json"]) as result, open(paths["csv"]) as rows:
+            r = json.load(result)
+            check_trials(r, list(csv.DictReader(rows)), low, high)
+    s = r["search"]
+    print(f"{server or 'nothing fails'}: {s['status']}, {s['lower']} to {s['upper']}, {len(s['trials'])} trials")
+    return code, r, said
+
+
+def check_end(code, r, said, expected_code, **expected):
+    found = {key: r["search"][key] for key in expected}
+    check((code, found) == (expected_code, expected), f"{code}, {found}, expected {expected_code}, {expected}: {said}")
+
+
+def nothing_fails():
+    code, r, said = search("", 100, 200, "-c", "10", "--find", "rate", "--find-time", "40s")
+    check_end(code, r, said, 0, status="at-least", lower=200, upper=None)
+    check("at least 200 q/s" in said, f"summary: {said}")
+
+
+def nothing_is_good():
+    """One query in 20 is lost."""
+    code, r, said = search("lost_permille=50", 2000, 4000, "-c", "10", "--find", "rate", "--slo", "lost<2%", "--find-time", "3m",
+                           "--timeout", "500ms")
+    check_end(code, r, said, 3, status="less-than", lower=None, upper=2000, capacity=None, limited_by="lost<2%")
+    check(r["reasons"] == ["inconclusive"], f"reasons: {r['reasons']}")
+    for t in r["search"]["trials"]:
+        deviation = math.sqrt(t["scheduled"] * 0.05 * 0.95)
+        check(abs(t["lost"] - 0.05 * t["scheduled"]) <= 4 * deviation, f"lost, one in 20: {t}")
+
+
+def a_server_takes_20_connections():
+    """And resets the others."""
+    code, r, said = search("most_served=20", 10, 40, "--find", "connections", "-r", "100", "--find-width", "10%", "--connect-timeout",
+                           "300ms", "--find-time", "100s")
+    s = r["search"]
+    check_end(code, r, said, 0, status="found", limited_by="connections", unit="connections")
+    check(18 <= s["lower"] <= 20 < s["upper"] <= 22, f"bounds: {s['lower']} to {s['upper']}")
+
+
+def a_server_accepts_30_connections():
+    """And no others when some of these are closed: the search must keep what it holds."""
+    code, r, said = search("most_accepted=30 accept_queue=5", 10, 60, "--find", "connections", "-r", "100", "--find-width", "10%",
+                           "--connect-timeout", "300ms", "--find-time", "150s")
+    check_end(code, r, said, 0, status="found", lower=30, limited_by="connections")
+    check(31 <= r["search"]["upper"] <= 34, f"upper bound: {r['search']['upper']}")
+
+
+def queue_wait(per_s, capacity, share):
+    """How long the slowest `share` of the queries of an M/D/1 queue are at least under way, in seconds (Erlang 1909)."""
+    service, rho = 1 / capacity, per_s / capacity
+
+    def at_most(wait):
+        total = 0.0
+        for k in range(int(wait / service) + 1):
+            x = per_s * (wait - k * service)
+            total += math.exp(x + (k * math.log(x) if x > 0 else (0 if k == 0 else -1e9)) - math.lgamma(k + 1)) * (-1) ** k
+        return (1 - rho) * total
+    low, high = 0.0, 30 * service
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if at_most(middle) < 1 - share else (low, middle)
+    return low + service
+
+
+def the_capacity_of_a_queue():
+    """2,000 answers per second, one after the other: 10 % take longer than 10 ms, with the way of 0.1 ms, at 94 % of that."""
+    capacity = max(r for r in range(1000, 2000, 10) if queue_wait(r, 2000, 0.1) + 0.0001 < 0.01)
+    code, r, said = search("service_us=500", 500, 8000, "-c", "20", "--find", "rate", "--slo", "p90<10ms,lost<1%", "--find-width", "10%",
+                           "--find-time", "150s")
+    s = r["search"]
+    check_end(code, r, said, 0, status="found", confirmed=True, find="rate", unit="q/s", slo=["p90<10ms", "lost<1%"])
+    check(abs(s["capacity"] / capacity - 1) <= 0.05, f"capacity: {s['capacity']}, {capacity} by theory")
+    check(s["lower"] < s["capacity"] < s["upper"] and 1 - s["lower"] / s["upper"] <= 0.1, f"bounds: {s}")
+    check(s["limited_by"] in ("p90<10ms", "queue"), f"limited by {s['limited_by']}")
+    check_steps(s)
+    check("Capacity " in said and "sustained" in said and "trial " in said and "limit " in said, f"summary and progress: {said}")
+
+
+def check_steps(s):
+    """A fifth of the time confirms 95 % of the lower bound; an overload follows, and the recovery from it."""
+    confirmations = [t for t in s["trials"] if t["step"] == "confirm"]
+    check("good" in [t["class"] for t in confirmations], f"confirmations: {confirmations}")
+    for t in confirmations:
+        check(0.94 * s["lower"] <= t["load"] <= 0.96 * s["lower"] and t["duration_s"] == 30, f"confirmation: {t}")
+    overloads = [t for t in s["trials"] if t["step"] == "overload"]
+    check(len(overloads) == 1 and 1.49 * s["lower"] <= overloads[0]["load"] <= 1.51 * s["lower"], f"overloads: {overloads}")
+    check(s["recovers"] and 0 <= s["recovery_s"] < 60, f"recovery: {s['recovers']}, {s['recovery_s']} s")
+
+
+for case in (nothing_fails, nothing_is_good, a_server_takes_20_connections, a_server_accepts_30_connections,
+             *([] if "--ends" in sys.argv else [the_capacity_of_a_queue])):
+    case()
