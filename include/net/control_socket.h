@@ -40,7 +40,7 @@ void control_socket_close(struct control_socket *s);
 
 /* Sends a GET request for a target ("/metrics") to another program's control port.  Waits up to
  * wait_ms for each step: connect, send, receive.  Returns 0 with the terminated response body in
- * body; or -1 with one line in error. */
+ * body; or -1 with one line in error, which says so if a step took longer. */
 int control_socket_ask(const char *address, const struct control_token *token, int wait_ms,
                        const char *target, char *body, size_t n_bytes, char *error);
 

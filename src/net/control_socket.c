@@ -3,6 +3,7 @@
 #include "net/control_socket.h"
 
 #include "base/clock.h"
+#include "base/units.h"
 #include "net/sock.h"
 #include "net/sock_resolve.h"
 
@@ -15,7 +16,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { BACKLOG = 128, ONLY_OWNER = 0177 };
+enum { BACKLOG = 128, ONLY_OWNER = 0177, WHY_BYTES = 64 };
 
 #define UNIX    "unix:"
 #define SUCCESS "HTTP/1.1 200 "
@@ -192,10 +193,24 @@ void control_socket_close(struct control_socket *s)
 
 /* --- client side --- */
 
+/* What went wrong, from errno.  A step that took too long fails with EAGAIN, or with EINPROGRESS if
+ * it is connect(2) over TCP. */
+static const char *why_failed(char text[WHY_BYTES], int wait_ms)
+{
+    char wait[UNITS_TEXT_BYTES];
+
+    if (errno != EAGAIN && errno != EINPROGRESS && errno != ETIMEDOUT)
+        return strerror(errno);
+    units_format_duration(wait, (unsigned)wait_ms * UNITS_NS_PER_MS);
+    snprintf(text, WHY_BYTES, "timed out after %s", wait);
+    return text;
+}
+
 static int connect_address(const char *address, int wait_ms, char *error)
 {
     struct sockaddr_un un;
     struct sock_address a;
+    char why[WHY_BYTES];
     int fd;
 
     if (is_unix(address)) {
@@ -207,7 +222,8 @@ static int connect_address(const char *address, int wait_ms, char *error)
             return -1;
         fd = connect_to((const struct sockaddr *)&a.ss, a.length, wait_ms);
     }
-    return fd >= 0 ? fd : REFUSE("cannot connect to '%.150s': %s", address, strerror(errno));
+    return fd >= 0 ? fd
+                   : REFUSE("cannot connect to '%.150s': %s", address, why_failed(why, wait_ms));
 }
 
 static int send_all(int fd, const char *text, size_t n)
@@ -241,7 +257,7 @@ static int receive_all(int fd, int wait_ms, char *text, size_t n_bytes)
 int control_socket_ask(const char *address, const struct control_token *token, int wait_ms,
                        const char *target, char *body, size_t n_bytes, char *error)
 {
-    char request[CONTROL_TOKEN_MAX + 200], *blank;
+    char request[CONTROL_TOKEN_MAX + 200], why[WHY_BYTES], *blank;
     const bool has_token = token->text[0] != '\0';
     const int fd = connect_address(address, wait_ms, error),
               n = snprintf(request, sizeof request,
@@ -253,9 +269,11 @@ int control_socket_ask(const char *address, const struct control_token *token, i
     if (fd < 0)
         return -1;
     failed = send_all(fd, request, (size_t)n) != 0 || receive_all(fd, wait_ms, body, n_bytes) != 0;
+    if (failed)
+        (void)REFUSE("'%.150s' does not answer: %s", address, why_failed(why, wait_ms));
     close(fd);
     if (failed)
-        return REFUSE("'%.150s' does not answer: %s", address, strerror(errno));
+        return -1;
     blank = strstr(body, "\r\n\r\n");
     if (strncmp(body, SUCCESS, strlen(SUCCESS)) != 0 || blank == NULL)
         return REFUSE("'%.150s' answers '%.*s'", address, (int)strcspn(body, "\r\n"), body);

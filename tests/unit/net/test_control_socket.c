@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ * test_control_socket: what is said of a control port that does not answer. */
+#include "net/control_socket.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { WAIT_MS = 20, FILLERS = 4 };
+
+static const struct control_token no_token;
+static char directory[] = "/tmp/test-control-XXXXXX";
+
+static void assert_unanswered(const char *address, const char *expected)
+{
+    char body[256], error[CONTROL_SOCKET_ERROR_BYTES], line[CONTROL_SOCKET_ERROR_BYTES];
+
+    snprintf(line, sizeof line, expected, address);
+    assert_int_equal(
+        control_socket_ask(address, &no_token, WAIT_MS, "/metrics", body, sizeof body, error), -1);
+    assert_string_equal(error, line);
+}
+
+/* Connects until the queue of a listener with a backlog of 0 is full. */
+static void fill(int *fillers, const struct sockaddr *to, socklen_t length)
+{
+    for (int i = 0; i < FILLERS; i++) {
+        fillers[i] = socket(to->sa_family, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        assert_true(fillers[i] >= 0);
+        (void)connect(fillers[i], to, length);
+    }
+}
+
+static void close_all(const int *fillers)
+{
+    for (int i = 0; i < FILLERS; i++)
+        close(fillers[i]);
+}
+
+static void port_that_accepts_and_is_silent(void **state)
+{
+    struct control_socket s;
+    char address[64], error[CONTROL_SOCKET_ERROR_BYTES];
+
+    (void)state;
+    snprintf(address, sizeof address, "unix:%s/c", directory);
+    assert_int_equal(control_socket_listen(&s, address, false, error), 0);
+    assert_unanswered(address, "'%s' does not answer: timed out after 20.0 ms");
+    control_socket_close(&s);
+}
+
+static void unix_socket_with_a_full_queue(void **state)
+{
+    struct sockaddr_un un = {.sun_family = AF_UNIX};
+    const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    int fillers[FILLERS];
+    char address[64];
+
+    (void)state;
+    snprintf(un.sun_path, sizeof un.sun_path, "%s/full", directory);
+    snprintf(address, sizeof address, "unix:%s", un.sun_path);
+    assert_int_equal(bind(fd, (const struct sockaddr *)&un, sizeof un), 0);
+    assert_int_equal(listen(fd, 0), 0);
+    fill(fillers, (const struct sockaddr *)&un, sizeof un);
+    assert_unanswered(address, "cannot connect to '%s': timed out after 20.0 ms");
+    close_all(fillers);
+    close(fd);
+    unlink(un.sun_path);
+}
+
+static void tcp_port_with_a_full_queue(void **state)
+{
+    struct sockaddr_in in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof in;
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    int fillers[FILLERS];
+    char address[64];
+
+    (void)state;
+    assert_int_equal(bind(fd, (const struct sockaddr *)&in, sizeof in), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&in, &length), 0);
+    assert_int_equal(listen(fd, 0), 0);
+    snprintf(address, sizeof address, "127.0.0.1:%u", ntohs(in.sin_port));
+    fill(fillers, (const struct sockaddr *)&in, sizeof in);
+    assert_unanswered(address, "cannot connect to '%s': timed out after 20.0 ms");
+    close_all(fillers);
+    close(fd);
+}
+
+static void other_errors_have_their_text(void **state)
+{
+    char address[64];
+
+    (void)state;
+    snprintf(address, sizeof address, "unix:%s/none", directory);
+    assert_unanswered(address, "cannot connect to '%s': No such file or directory");
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    return mkdtemp(directory) != NULL ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return rmdir(directory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(port_that_accepts_and_is_silent),
+        cmocka_unit_test(unix_socket_with_a_full_queue),
+        cmocka_unit_test(tcp_port_with_a_full_queue),
+        cmocka_unit_test(other_errors_have_their_text),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
