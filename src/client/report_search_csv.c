@@ -35,19 +35,22 @@ void report_search_csv(FILE *out, const struct client_find *find, uint64_t at)
         const struct search_trial *t = &find->search.trials[i];
         const struct client_find_trial *seen = &find->trials[i];
         const char *reason = report_search_reason(find, t);
+        const bool counted = report_search_is_judged(t);
 
-        fprintf(out, "%s,%.10g,%.6f,%.6f,%s,%s,%" PRIu64 ",%" PRIu64 ",",
-                search_step_name(t->order.step), t->order.load, (double)seen->begin_ns / 1e9,
-                (double)t->order.duration_ns / 1e9,
-                report_search_is_judged(t) ? trial_class_name(t->judgment.class) : "",
-                reason != NULL ? reason : "", seen->figures.n_due, seen->n_lost);
+        fprintf(out, "%s,%.10g,%.6f,%.6f,%s,%s", search_step_name(t->order.step), t->order.load,
+                (double)seen->begin_ns / 1e9, (double)t->order.duration_ns / 1e9,
+                counted ? trial_class_name(t->judgment.class) : "", reason != NULL ? reason : "");
+        print_count(out, counted ? seen->figures.n_due : UINT64_MAX);
+        print_count(out, counted ? seen->n_lost : UINT64_MAX);
+        fputc(',', out);
         print_field(out, seen->p50_ns);
         print_field(out, seen->p99_ns);
         fprintf(out, "%" PRIu64 ",", seen->live);
         print_field(out, seen->connect_p99_ns);
-        fprintf(out, "%" PRIu64, seen->syn_retransmits);
+        if (counted)
+            fprintf(out, "%" PRIu64, seen->syn_retransmits);
         print_count(out, seen->overflows);
-        print_count(out, seen->figures.n_not_opened);
+        print_count(out, counted ? seen->figures.n_not_opened : UINT64_MAX);
         print_count(out, at > 0 ? at : UINT64_MAX);
         print_count(out, seen->handshakes);
         print_count(out, seen->resumed);

@@ -57,7 +57,10 @@ static void put_answer(struct json *j, const struct client_find *f)
     json_string(j, "limited_by", report_search_binding(f));
     json_string(j, "bound_by", client_find_bound_name(f));
     json_bool(j, "confirmed", s->confirmed);
-    json_bool(j, "recovers", s->recovery_known && s->recovery_ns != SEARCH_NEVER);
+    if (s->recovery_known)
+        json_bool(j, "recovers", s->recovery_ns != SEARCH_NEVER);
+    else
+        json_null(j, "recovers");
     if (s->recovery_known && s->recovery_ns != SEARCH_NEVER)
         json_double(j, "recovery_s", (double)s->recovery_ns / 1e9);
     else
@@ -65,13 +68,26 @@ static void put_answer(struct json *j, const struct client_find *f)
     json_double(j, "elapsed_s", (double)f->elapsed_ns / 1e9);
 }
 
-static void put_exceeding(struct json *j, const struct client_find *f,
-                          const struct client_find_trial *t)
+/* Of an overload nothing is counted. */
+static void put_count(struct json *j, const char *key, const struct search_trial *t, uint64_t n)
 {
+    json_known_u64(j, key, report_search_is_judged(t) ? n : UINT64_MAX);
+}
+
+static void put_queries(struct json *j, const struct client_find *f, const struct search_trial *t,
+                        const struct client_find_trial *seen)
+{
+    put_count(j, "scheduled", t, seen->figures.n_due);
+    put_count(j, "lost", t, seen->n_lost);
     json_array_begin(j, "exceeding");
     for (unsigned i = 0; i < f->settings->slo.n; i++)
-        json_u64(j, NULL, t->figures.goals[i].n);
+        put_count(j, NULL, t, seen->figures.goals[i].n);
     json_array_end(j);
+    put_count(j, "behind", t, seen->figures.n_behind);
+    if (report_search_is_judged(t))
+        json_bool(j, "grew", seen->figures.grew);
+    else
+        json_null(j, "grew");
 }
 
 static void put_trial(struct json *j, const struct client_find *f, size_t i)
@@ -87,17 +103,13 @@ static void put_trial(struct json *j, const struct client_find *f, size_t i)
     json_string(j, "class",
                 report_search_is_judged(t) ? trial_class_name(t->judgment.class) : NULL);
     json_string(j, "reason", report_search_reason(f, t));
-    json_u64(j, "scheduled", seen->figures.n_due);
-    json_u64(j, "lost", seen->n_lost);
-    put_exceeding(j, f, seen);
-    json_u64(j, "behind", seen->figures.n_behind);
-    json_bool(j, "grew", seen->figures.grew);
+    put_queries(j, f, t, seen);
     put_time(j, "p50_ns", seen->p50_ns);
     put_time(j, "p99_ns", seen->p99_ns);
     put_time(j, "connect_p99_ns", seen->connect_p99_ns);
-    json_u64(j, "syn_retransmits", seen->syn_retransmits);
+    put_count(j, "syn_retransmits", t, seen->syn_retransmits);
     json_known_u64(j, "listen_overflows", seen->overflows);
-    json_u64(j, "not_opened", seen->figures.n_not_opened);
+    put_count(j, "not_opened", t, seen->figures.n_not_opened);
     json_known_u64(j, "handshakes", seen->handshakes);
     json_known_u64(j, "resumed", seen->resumed);
     json_u64(j, "live", seen->live);

@@ -141,6 +141,8 @@ static void print_confirmation(FILE *out, const struct client_find *f)
                     s->trials[i].judgment.class == TRIAL_GOOD
                         ? "confirmed"
                         : report_search_reason(f, &s->trials[i]));
+    if (!s->recovery_known && s->status == SEARCH_FOUND && s->config.tries_recovery)
+        fputs("             recovery from an overload not measured\n", out);
     if (!s->recovery_known)
         return;
     if (s->recovery_ns == SEARCH_NEVER)
@@ -169,7 +171,7 @@ static void print_trial(FILE *out, const struct client_find *f, size_t i)
             load_text(load, f, t->order.load), units_format_duration(length, t->order.duration_ns),
             report_search_is_judged(t) ? time_text(p50, seen->p50_ns) : "-",
             report_search_is_judged(t) ? time_text(p99, seen->p99_ns) : "-",
-            units_format_count(lost, seen->n_lost),
+            report_search_is_judged(t) ? units_format_count(lost, seen->n_lost) : "-",
             report_search_is_judged(t) ? trial_class_name(t->judgment.class) : "",
             reason != NULL ? ": " : "", reason != NULL ? reason : "",
             seen->drained ? "" : " (not drained)");

@@ -75,14 +75,14 @@ static void print_trial(const struct json_object *search, const struct json_obje
     char load[LOAD_TEXT_BYTES], p50[UNITS_TEXT_BYTES], p99[UNITS_TEXT_BYTES],
         lost[UNITS_TEXT_BYTES], finding[FIGURE_FINDING_BYTES];
     double value = 0, duration_s = 0;
-    uint64_t n_lost = 0;
+    uint64_t n_lost;
 
     (void)result_double(trial, "load", &value);
     (void)result_double(trial, "duration_s", &duration_s);
-    (void)result_u64(trial, "lost", &n_lost);
     printf("  %-8s %20s %6.2f s %10s %10s %10s  %s\n", text_of(trial, "step"),
            load_text(load, search, value), duration_s, time_text(p50, trial, "p50_ns"),
-           time_text(p99, trial, "p99_ns"), units_format_count(lost, n_lost),
+           time_text(p99, trial, "p99_ns"),
+           result_u64(trial, "lost", &n_lost) ? units_format_count(lost, n_lost) : "-",
            figure_finding(finding, text_of(trial, "class"), result_string(trial, "reason")));
 }
 

@@ -22,7 +22,12 @@ def check_trials(result, rows, low, high):
     check([(r["step"], float(r["load"]), r["class"]) for r in rows] == [(t["step"], t["load"], t["class"] or "") for t in s["trials"]],
           f"the same in CSV and JSON: {rows}, {s['trials']}")
     for t in s["trials"]:
-        check(t["lost"] <= t["scheduled"] and low <= t["load"] <= high, f"counts and load of {t}")
+        counts = [t[key] for key in ("scheduled", "lost", "behind", "grew", "syn_retransmits", "not_opened")]
+        if t["step"] == "overload":
+            check(counts == [None] * 6, f"nothing is counted of {t}")
+        else:
+            check(None not in counts and t["lost"] <= t["scheduled"], f"counts of {t}")
+        check(low <= t["load"] <= high, f"load of {t}")
         check(t["class"] != "good" or (t["reason"], t["grew"]) == (None, False), f"a good trial: {t}")
 
 

@@ -110,6 +110,41 @@ static void a_capacity_lies_between_its_bounds(void **state)
     assert_has(text, "\"class\": null");
 }
 
+/* As many values claimed as measured: of an overload none, and of a recovery never tried neither.
+ */
+static void what_was_not_measured_has_no_figures(void **state)
+{
+    (void)state;
+    find.search.status = SEARCH_FOUND;
+    find.search.confirmed = find.search.config.tries_recovery = true;
+    find.search.n = 0;
+    add(SEARCH_OVERLOAD, 1500, TRIAL_VOID, TRIAL_NOTHING_MEASURED);
+    find.trials[0].figures = (struct trial_figures){0};
+    print_json(&find);
+    assert_has(text, "\"recovers\": null,");
+    assert_has(text, "\"recovery_s\": null,");
+    assert_has(text, "\"scheduled\": null,");
+    assert_has(text, "\"lost\": null,");
+    assert_has(text, "\"behind\": null,");
+    assert_has(text, "\"grew\": null,");
+    assert_has(text, "\"syn_retransmits\": null,");
+    assert_has(text, "\"not_opened\": null,");
+    assert_null(strstr(text, "  0"));
+    print_text();
+    assert_has(text, "recovery from an overload not measured\n");
+    assert_null(strstr(text, "does not recover"));
+    free(text);
+    report_search_csv(print_open(), &find, 0);
+    text = print_close();
+    assert_has(text, "overload,1500,0.000000,2.000000,,,,,1000000,,10,,,,,,,\n");
+    find.search.recovery_known = true;
+    find.search.recovery_ns = SEARCH_NEVER;
+    print_json(&find);
+    assert_has(text, "\"recovers\": false,");
+    print_text();
+    assert_has(text, "does not recover from an overload in time\n");
+}
+
 static void other_answers_say_what_is_known(void **state)
 {
     (void)state;
@@ -270,6 +305,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_capacity_lies_between_its_bounds),
+        TEST(what_was_not_measured_has_no_figures),
         TEST(other_answers_say_what_is_known),
         TEST(trials_are_rows),
         TEST(what_was_counted_names_what_bound),
