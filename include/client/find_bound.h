@@ -16,8 +16,22 @@ struct client_find_evidence {
     uint64_t overflows, syn_retransmits, n_not_opened;
 };
 
-/* Adds up the trials that decided. */
-void client_find_bound(const struct client_find *f, struct client_find_evidence *e);
+enum client_find_limit {
+    CLIENT_FIND_UNLIMITED,    /* no trial decided */
+    CLIENT_FIND_BY_PORTS,     /* or files, or memory of this host */
+    CLIENT_FIND_BY_CLIENT,    /* its speed */
+    CLIENT_FIND_BY_ACCEPTS,   /* accept queue overflows */
+    CLIENT_FIND_BY_LOST_SYNS, /* at the server or on the way */
+    CLIENT_FIND_BY_SERVER
+};
+
+/* Adds up the trials that decided, and returns what limited them: for all reports, the first in
+ * this order. */
+enum client_find_limit client_find_bound(const struct client_find *f,
+                                         struct client_find_evidence *e);
+
+/* Returns the load of the trials that decided; 0: none. */
+double client_find_deciding_load(const struct client_find *f);
 
 /* TLS handshakes of the good trials at the lower bound: full ones and those that resumed a session.
  * Returns false if there are none. */
@@ -27,8 +41,8 @@ bool client_find_handshakes(const struct client_find *f, uint64_t *full, uint64_
  * accepted them, unless this host could not open them. */
 bool client_find_lacks_connections(const struct client_find *f);
 
-/* Returns "accept-queue", "syns-lost" (at the server or on the way), "ports" (or files, or memory
- * of this host), "client" (its speed) or "server"; NULL: nothing limited it. */
+/* Returns its name: "ports", "client", "accept-queue", "syns-lost" or "server"; NULL: nothing
+ * limited it. */
 const char *client_find_bound_name(const struct client_find *f);
 
 #endif

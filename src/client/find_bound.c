@@ -15,7 +15,7 @@ static double smallest_bad(const struct search *s)
 }
 
 /* The load at which the search ended; without a bound yet, the one that may become it. */
-static double deciding_load(const struct client_find *f)
+double client_find_deciding_load(const struct client_find *f)
 {
     const struct search *s = &f->search;
     double lower, upper;
@@ -34,9 +34,9 @@ static bool decides(const struct client_find *f, size_t i, double load)
     return t->order.load == load && t->order.step != SEARCH_OVERLOAD && t->judgment.class == class;
 }
 
-void client_find_bound(const struct client_find *f, struct client_find_evidence *e)
+static void add_up(const struct client_find *f, struct client_find_evidence *e)
 {
-    const double load = deciding_load(f);
+    const double load = client_find_deciding_load(f);
 
     *e = (struct client_find_evidence){0};
     for (size_t i = 0; i < f->search.n; i++) {
@@ -85,16 +85,24 @@ static bool is_limited_here(const struct client_find *f)
     return f->search.reason == SEARCH_VOID && !client_find_lacks_connections(f);
 }
 
+enum client_find_limit client_find_bound(const struct client_find *f,
+                                         struct client_find_evidence *e)
+{
+    add_up(f, e);
+    if (e->n_trials == 0)
+        return CLIENT_FIND_UNLIMITED;
+    return e->n_not_opened > 0      ? CLIENT_FIND_BY_PORTS
+           : is_limited_here(f)     ? CLIENT_FIND_BY_CLIENT
+           : e->overflows > 0       ? CLIENT_FIND_BY_ACCEPTS
+           : e->syn_retransmits > 0 ? CLIENT_FIND_BY_LOST_SYNS
+                                    : CLIENT_FIND_BY_SERVER;
+}
+
 const char *client_find_bound_name(const struct client_find *f)
 {
+    static const char *const names[] = {NULL,           "ports",     "client",
+                                        "accept-queue", "syns-lost", "server"};
     struct client_find_evidence e;
 
-    client_find_bound(f, &e);
-    if (e.n_trials == 0)
-        return NULL;
-    return e.n_not_opened > 0      ? "ports"
-           : is_limited_here(f)    ? "client"
-           : e.overflows > 0       ? "accept-queue"
-           : e.syn_retransmits > 0 ? "syns-lost"
-                                   : "server";
+    return names[client_find_bound(f, &e)];
 }

@@ -81,25 +81,31 @@ static void print_why_inconclusive(FILE *out, const struct client_find *f)
     fputc('\n', out);
 }
 
-/* Nothing if all that is known is that the server is. */
+/* Nothing if all that is known is that this host or the server is. */
 static void print_bound(FILE *out, const struct client_find *f)
 {
     struct client_find_evidence e;
-    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
+    char n[UNITS_TEXT_BYTES];
 
-    client_find_bound(f, &e);
-    if (e.overflows > 0)
-        fprintf(out, "             the accept queue overflowed %s %s",
-                units_format_count(a, e.overflows), units_noun(e.overflows, "time", "times"));
-    else if (e.syn_retransmits > 0)
-        fprintf(out, "             %s %s retransmitted", units_format_count(b, e.syn_retransmits),
-                units_noun(e.syn_retransmits, "SYN was", "SYNs were"));
-    else if (e.n_not_opened > 0)
+    switch (client_find_bound(f, &e)) {
+    case CLIENT_FIND_BY_PORTS:
         fprintf(out, "             %s %s could not be opened here: ports, files or memory",
-                units_format_count(c, e.n_not_opened),
+                units_format_count(n, e.n_not_opened),
                 units_noun(e.n_not_opened, "connection", "connections"));
-    else
+        break;
+    case CLIENT_FIND_BY_ACCEPTS:
+        fprintf(out, "             the accept queue overflowed %s %s",
+                units_format_count(n, e.overflows), units_noun(e.overflows, "time", "times"));
+        break;
+    case CLIENT_FIND_BY_LOST_SYNS:
+        fprintf(out, "             %s %s retransmitted", units_format_count(n, e.syn_retransmits),
+                units_noun(e.syn_retransmits, "SYN was", "SYNs were"));
+        break;
+    case CLIENT_FIND_UNLIMITED:
+    case CLIENT_FIND_BY_CLIENT:
+    case CLIENT_FIND_BY_SERVER:
         return;
+    }
     fprintf(out, " in the bad and void trials at that load\n");
 }
 

@@ -227,6 +227,9 @@ static void what_was_counted_names_what_bound(void **state)
     find.trials[13].figures.n_not_opened = 7;
     print_json(&find);
     assert_has(text, "\"bound_by\": \"ports\"");
+    print_text(); /* names the same */
+    assert_has(text, "7 connections could not be opened here: ports, files or memory in the bad");
+    assert_null(strstr(text, "accept queue"));
     find.search.status = SEARCH_INCONCLUSIVE;
     find.search.reason = SEARCH_VOID;
     add(SEARCH_BISECT, 1010, TRIAL_VOID, TRIAL_GENERATOR_LIMITED);
@@ -246,7 +249,8 @@ static void a_search_cut_short_names_what_happened_at_the_smallest_bad_load(void
     print_json(&find);
     assert_has(text, "\"upper\": null");
     assert_has(text, "\"bound_by\": \"accept-queue\"");
-    find.search.status = SEARCH_AT_LEAST; /* the others outvoted it */
+    assert_has(text, "\"limited_by\": \"p99<10ms\""); /* at the same load */
+    find.search.status = SEARCH_AT_LEAST;             /* the others outvoted it */
     find.search.reason = SEARCH_NO_REASON;
     print_json(&find);
     assert_has(text, "\"bound_by\": null");
