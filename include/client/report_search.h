@@ -4,6 +4,7 @@
 #ifndef TCPSCALER_CLIENT_REPORT_SEARCH_H
 #define TCPSCALER_CLIENT_REPORT_SEARCH_H
 
+#include "base/units.h"
 #include "client/find.h"
 
 /* Returns the middle of the bounds in the logarithm, or the only bound; 0: no result. */
@@ -12,6 +13,9 @@ double report_search_capacity(const struct search *s);
 /* Returns the goal missed at the load that decided (client/find_bound.h), or why void trials ended
  * the search; NULL: none. */
 const char *report_search_binding(const struct client_find *f);
+
+/* Formats a load without its unit: "12,345", "12.35".  Returns text (UNITS_TEXT_BYTES). */
+const char *report_search_load(char *text, double load);
 
 /* Returns the unit of loads. */
 const char *report_search_unit(const struct client_find *f);

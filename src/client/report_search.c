@@ -5,12 +5,24 @@
 #include "client/find_bound.h"
 
 #include <math.h>
+#include <stdio.h>
 
 const char *report_search_unit(const struct client_find *f)
 {
     static const char *const units[] = {"", "q/s", "connections", "connections/s"};
 
     return units[f->settings->what];
+}
+
+/* Below it, a search distinguishes loads that are not whole. */
+#define LEAST_WHOLE 1000
+
+const char *report_search_load(char *text, double load)
+{
+    if (load >= LEAST_WHOLE || load == floor(load))
+        return units_format_count(text, (uint64_t)(load + 0.5));
+    snprintf(text, UNITS_TEXT_BYTES, "%.4g", load);
+    return text;
 }
 
 double report_search_capacity(const struct search *s)

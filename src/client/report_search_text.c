@@ -20,11 +20,7 @@ static const char *load_text(char *text, const struct client_find *f, double loa
     const char *unit = is_one_connection ? "connection" : report_search_unit(f);
     char count[UNITS_TEXT_BYTES];
 
-    if (load < 100 && load != floor(load))
-        snprintf(text, LOAD_TEXT_BYTES, "%.4g %s", load, unit);
-    else
-        snprintf(text, LOAD_TEXT_BYTES, "%s %s", units_format_count(count, (uint64_t)(load + 0.5)),
-                 unit);
+    snprintf(text, LOAD_TEXT_BYTES, "%s %s", report_search_load(count, load), unit);
     return text;
 }
 

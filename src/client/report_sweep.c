@@ -21,9 +21,7 @@ static bool is_single(const struct client_sweep *sweep)
 
 static const char *load_text(char *text, double load)
 {
-    if (load <= 0)
-        return "-";
-    return units_format_count(text, (uint64_t)(load + 0.5));
+    return load > 0 ? report_search_load(text, load) : "-";
 }
 
 static void print_row(FILE *out, const struct client_sweep *sweep, unsigned i)

@@ -27,7 +27,7 @@ static const char *load_text(char text[LOAD_TEXT_BYTES], const struct json_objec
 {
     char count[UNITS_TEXT_BYTES];
 
-    if (load < 100 && load != floor(load))
+    if (load < 1000 && load != floor(load))
         snprintf(text, LOAD_TEXT_BYTES, "%.4g %.20s", load, text_of(search, "unit"));
     else
         snprintf(text, LOAD_TEXT_BYTES, "%s %.20s",

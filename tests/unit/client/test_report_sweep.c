@@ -89,6 +89,25 @@ static void every_value_has_a_row(void **state)
                "          10,000              -              -              -  not reached\n");
 }
 
+static void small_loads_keep_their_digits(void **state)
+{
+    struct client_find *f = sweep.points[0].find;
+
+    (void)state;
+    f->search.n = 0;
+    f->search.config.min = 1;
+    try_load(f, 1.25, TRIAL_GOOD);
+    try_load(f, 1.275, TRIAL_BAD);
+    f = sweep.points[1].find;
+    f->search.n = 0;
+    try_load(f, 123.4, TRIAL_GOOD);
+    try_load(f, 123.5, TRIAL_BAD);
+    report_sweep_text(print_open(), &sweep);
+    text = print_close();
+    assert_has(text, "          1.262           1.25          1.275  found");
+    assert_has(text, "              -          123.4          123.5  inconclusive");
+}
+
 static void each_value_has_its_search(void **state)
 {
     (void)state;
@@ -130,6 +149,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(every_value_has_a_row),
+        TEST(small_loads_keep_their_digits),
         TEST(each_value_has_its_search),
         TEST(a_single_search_is_no_sweep),
         TEST(values_that_were_reached_are_rows),
