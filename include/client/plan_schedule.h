@@ -20,4 +20,9 @@ int client_plan_schedule(struct client_config *config, double *rate_qps,
  */
 double client_plan_peak_qps(const struct client_config *config, const struct client_opts *o);
 
+/* Returns how many connections per second are replaced by design, at most; 0: none.  rate_qps: from
+ * client_plan_schedule(). */
+double client_plan_churn_per_s(const struct client_config *config, const struct client_opts *o,
+                               double rate_qps);
+
 #endif

@@ -95,6 +95,21 @@ static uint64_t n_not_opened(const struct client_find *f, const struct tally *no
     return client_workers_own_failures(now) - client_workers_own_failures(&f->before);
 }
 
+static bool reopens_connections(const struct client_find *f)
+{
+    return f->config->queries_per_conn > 0 || f->config->on_demand;
+}
+
+/* Returns how many queries this host may have lost or delayed because it could not open
+ * connections: one each, or any number of those that would have used a reopened one.  Otherwise
+ * others reopen what an overload cost. */
+static uint64_t n_unopened(const struct client_find *f, const struct client_find_trial *t)
+{
+    return opens_connections(f)          ? t->figures.n_not_opened
+           : t->figures.n_not_opened > 0 ? t->figures.n_due + t->n_lost
+                                         : 0;
+}
+
 /* n_own: queries lost because of this host. */
 static struct trial_exceeding exceeding(const struct client_find *f, const struct slo_goal *goal,
                                         const struct client_find_trial *t, uint64_t n_own)
@@ -164,9 +179,9 @@ void client_find_trial_fill(const struct client_find *f, struct client_find_tria
     t->figures.n_due = since(&now.queries[TALLY_MEASURED].scheduled, &before->scheduled);
     t->n_lost = n_lost(f, t, &now.queries[TALLY_MEASURED]);
     fill_connecting(f, t, &now);
-    if (!opens_connections(f)) /* others reopen what an overload cost */
+    if (!opens_connections(f) && !reopens_connections(f))
         t->figures.n_not_opened = 0;
-    n_own = t->figures.n_not_opened + since(&now.datagrams.dropped, &f->before.datagrams.dropped);
+    n_own = n_unopened(f, t) + since(&now.datagrams.dropped, &f->before.datagrams.dropped);
     for (unsigned i = 0; i < slo->n; i++)
         t->figures.goals[i] = exceeding(f, &slo->goals[i], t, n_own);
     t->figures.n_behind = hist_count_above(own_delays(f), (f->end_ns - f->measure_ns) / 100);

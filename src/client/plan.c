@@ -81,7 +81,6 @@ static uint16_t lowest_port(const struct srcplan *tuples)
 static void check_limits(struct client_plan *plan, const struct client_opts *o,
                          const struct host_limits *host)
 {
-    const double peak = client_plan_peak_qps(&plan->config, o);
     const struct client_config *c = &plan->config;
     const struct preflight_client ask = {
         .n_connections = c->n_connections,
@@ -99,9 +98,7 @@ static void check_limits(struct client_plan *plan, const struct client_opts *o,
         .peer_is_here = sock_is_loopback(&c->target),
         .closes_with_fin = c->close == CLIENT_CLOSE_FIN,
         .udp = c->socket.datagrams,
-        .churn_per_s = c->conn_per_query         ? peak
-                       : c->queries_per_conn > 0 ? plan->rate_qps / c->queries_per_conn
-                                                 : 0,
+        .churn_per_s = client_plan_churn_per_s(c, o, plan->rate_qps),
         .connect_window = c->connect_window,
         .tls = c->tls != NULL,
     };

@@ -70,3 +70,16 @@ double client_plan_peak_qps(const struct client_config *config, const struct cli
            : o->find != CLIENT_FIND_NONE      ? o->find_max
                                               : schedule_peak_qps(&config->schedule);
 }
+
+double client_plan_churn_per_s(const struct client_config *config, const struct client_opts *o,
+                               double rate_qps)
+{
+    const double peak = client_plan_peak_qps(config, o);
+
+    if (config->conn_per_query)
+        return peak;
+    /* of a sweep, the first value is the smallest */
+    return config->queries_per_conn == 0
+               ? 0
+               : (o->find != CLIENT_FIND_NONE ? peak : rate_qps) / config->queries_per_conn;
+}

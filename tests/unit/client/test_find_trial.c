@@ -17,6 +17,9 @@ static struct tally_queries *queries(void)
 static int setup(void **state)
 {
     (void)state;
+    config = (struct client_config){0};
+    settings = (struct client_find_settings){
+        .slo = {.n = 1, .goals = {{.metric = SLO_LOST, .text = "lost=0"}}}};
     f = (struct client_find){.settings = &settings, .config = &config, .workers = &workers};
     trial = (struct client_find_trial){.drained = true};
     for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
@@ -93,6 +96,27 @@ static void queries_that_never_ended_are_lost(void **state)
     assert_int_equal(lost(), 10);
 }
 
+/* A connection that is not reopened costs more than one query; which, nobody knows. */
+static void
+ports_that_run_out_while_connections_are_replaced_say_nothing_of_the_server(void **state)
+{
+    struct trial_judgment judgment;
+
+    (void)state;
+    for (uint32_t queries_per_conn = 0; queries_per_conn <= 10; queries_per_conn += 10) {
+        config.queries_per_conn = queries_per_conn;
+        client_find_trial_begin(&f);
+        tally_add(&queries()->scheduled, 100);
+        tally_add(&queries()->answered, 90);
+        tally_add(&queries()->cancelled, 10);
+        tally_add(&all[0].figures.tally.connections.ended[PHASE_BIND][REASON_PORTS], 2);
+        assert_int_equal(lost(), 10);
+        judgment = trial_judge(&settings.slo, &trial.figures);
+        assert_int_equal(judgment.class, queries_per_conn > 0 ? TRIAL_VOID : TRIAL_BAD);
+        assert_int_equal(judgment.reason, queries_per_conn > 0 ? TRIAL_NOT_OPENED : TRIAL_GOAL);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -101,6 +125,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(queries_in_flight_in_a_recovery_are_no_losses, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(queries_that_never_ended_are_lost, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            ports_that_run_out_while_connections_are_replaced_say_nothing_of_the_server, setup,
+            teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

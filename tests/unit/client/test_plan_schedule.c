@@ -105,6 +105,24 @@ static void a_search_sets_the_rate_later(void **state)
     assert_true(client_plan_peak_qps(&config, &o) == 70);
 }
 
+static void a_search_churns_at_the_highest_rate_it_may_try(void **state)
+{
+    const struct client_opts run = {.connections = 1, .rate_qps = 50, .duration_ns = S_NS},
+                             search = {.connections = 1, .find = CLIENT_FIND_RATE, .find_max = 900};
+
+    (void)state;
+    assert_int_equal(plan(&run), 0);
+    assert_true(client_plan_churn_per_s(&config, &run, rate_qps) == 0);
+    config.queries_per_conn = 10;
+    assert_true(client_plan_churn_per_s(&config, &run, rate_qps) == 5);
+    assert_int_equal(plan(&search), 0);
+    config.queries_per_conn = 10;
+    assert_true(client_plan_churn_per_s(&config, &search, rate_qps) == 90);
+    config.queries_per_conn = 0;
+    config.conn_per_query = true;
+    assert_true(client_plan_churn_per_s(&config, &search, rate_qps) == 900);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -114,6 +132,7 @@ int main(void)
         cmocka_unit_test(with_an_interval_each_scheduled_connection_adds_its_queries),
         cmocka_unit_test(a_closed_loop_has_no_scheduled_queries),
         cmocka_unit_test(a_search_sets_the_rate_later),
+        cmocka_unit_test(a_search_churns_at_the_highest_rate_it_may_try),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
