@@ -5,8 +5,13 @@
 persist_file=/etc/sysctl.d/90-tcpscaler-$script.conf
 persisted=
 
+# Only for command substitution: it leaves IFS changed.
+# shellcheck disable=SC2086 # split at dots
 sysctl_path() {
-    echo "/proc/sys/$(echo "$1" | tr . /)"
+    IFS=.
+    set -- $1
+    IFS=/
+    echo "/proc/sys/$*"
 }
 
 # The current value, with each run of blanks as one space.
