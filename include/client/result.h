@@ -89,6 +89,8 @@ struct client_result {
     uint64_t scheduled_ns; /* length of the measurement: as requested, or until interrupted */
     /* Start of the measurement to the last query sent; at least scheduled_ns. */
     uint64_t sent_ns;
+    /* Likewise, without those that waited for an id, which the server owed. */
+    uint64_t unblocked_ns;
     bool has_growth;                          /* the run was long enough to judge growth */
     uint64_t in_flight_early, in_flight_late; /* means over the second and the last quarter */
     struct host_counters host_before;         /* before the first connection */

@@ -60,9 +60,9 @@ uint64_t client_workers_own_failures(const struct tally *t);
 void client_workers_connections(const struct client_workers *workers, struct client_result *result);
 
 /* After joining: adds counts and connection metrics.  *last_sent_ns: time of the last measured
- * query; 0: none. */
+ * query; *last_unblocked_ns: of the last that did not wait for an id; 0: none. */
 void client_workers_collect(const struct client_workers *workers, struct client_result *result,
-                            uint64_t *last_sent_ns);
+                            uint64_t *last_sent_ns, uint64_t *last_unblocked_ns);
 
 /* After joining: prints one row per connection or, with `begun_only`, per connection that was
  * started.  Times are relative to start_ns. */

@@ -112,10 +112,11 @@ void client_judge(struct client_result *r, const struct client_plan *plan, unsig
     };
 
     /* on demand, queries that wait for a connection are sent after the schedule has ended */
-    in->sent_on_schedule = in->scheduled == in->unsent || r->sent_ns == 0 || plan->config.on_demand
-                               ? 1.0
-                               : (double)in->sent / (double)(in->scheduled - in->unsent) *
-                                     (double)r->scheduled_ns / (double)r->sent_ns;
+    in->sent_on_schedule =
+        in->scheduled == in->unsent || r->unblocked_ns == 0 || plan->config.on_demand
+            ? 1.0
+            : (double)in->sent / (double)(in->scheduled - in->unsent) * (double)r->scheduled_ns /
+                  (double)r->unblocked_ns;
     r->broken_law =
         tally_check(&r->tally, r->connections_requested, response->count, response->beyond);
     if (r->broken_law == NULL && plan->config.on_demand)

@@ -41,7 +41,7 @@ void client_run_snapshot(void *context, struct client_result *result)
         return;
     result->load_ns = until_ns > r->begin_ns ? until_ns - r->begin_ns : 0;
     result->scheduled_ns = until_ns > r->measure_ns ? until_ns - r->measure_ns : 0;
-    result->sent_ns = result->scheduled_ns;
+    result->sent_ns = result->unblocked_ns = result->scheduled_ns;
     result->rate_now_qps = client_steer_rate_qps(&r->steer, now_ns);
     result->requested_qps = client_steer_mean_qps(&r->steer, until_ns);
     result->paused_ns = client_steer_paused_ns(&r->steer, until_ns);
@@ -63,6 +63,14 @@ static uint64_t measured_ns(const struct client_run_state *r)
     return passed_ns < asked_ns ? passed_ns : asked_ns;
 }
 
+/* From the start of the measurement until last_ns, but not shorter than it. */
+static uint64_t until_ns(const struct client_run_state *r, uint64_t last_ns)
+{
+    const uint64_t scheduled_ns = r->result->scheduled_ns;
+
+    return last_ns > r->measure_ns + scheduled_ns ? last_ns - r->measure_ns : scheduled_ns;
+}
+
 /* From the first query on, including the warm-up. */
 static uint64_t load_ns(const struct client_run_state *r)
 {
@@ -74,11 +82,11 @@ static uint64_t load_ns(const struct client_run_state *r)
 void client_run_collect(struct client_run_state *r)
 {
     struct client_result *result = r->result;
-    uint64_t last_sent_ns;
+    uint64_t last_sent_ns, last_unblocked_ns;
 
     client_intervals_finish(&r->intervals, clock_now_ns());
     result->log_failed = r->intervals.failed;
-    client_workers_collect(&r->workers, result, &last_sent_ns);
+    client_workers_collect(&r->workers, result, &last_sent_ns, &last_unblocked_ns);
     if (r->config->on_demand)
         result->connect_elapsed_ns = 0; /* connections open throughout the run */
     result->start.asked = r->settings->gate != NULL;
@@ -88,9 +96,8 @@ void client_run_collect(struct client_run_state *r)
         client_steer_requested_qps(&r->steer, r->settings->rate_qps, result->scheduled_ns);
     result->steered = r->steer.changed;
     result->paused_ns = client_steer_paused_ns(&r->steer, r->measure_ns + result->scheduled_ns);
-    result->sent_ns = result->scheduled_ns;
-    if (last_sent_ns > r->measure_ns + result->scheduled_ns)
-        result->sent_ns = last_sent_ns - r->measure_ns;
+    result->sent_ns = until_ns(r, last_sent_ns);
+    result->unblocked_ns = until_ns(r, last_unblocked_ns);
     /* a growing rate has more in flight without any queue */
     result->has_growth =
         trend_means(&r->trend, &result->in_flight_early, &result->in_flight_late) &&

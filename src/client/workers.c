@@ -177,11 +177,11 @@ static void collect(const struct client_figures *f, struct client_result *result
 }
 
 void client_workers_collect(const struct client_workers *workers, struct client_result *result,
-                            uint64_t *last_sent_ns)
+                            uint64_t *last_sent_ns, uint64_t *last_unblocked_ns)
 {
     uint64_t first_ns = UINT64_MAX, last_ns = 0;
 
-    *last_sent_ns = 0;
+    *last_sent_ns = *last_unblocked_ns = 0;
     result->start.late_ns = UINT64_MAX;
     result->own_fd_tables = true;
     result->push_least_ns = INT64_MAX;
@@ -203,6 +203,8 @@ void client_workers_collect(const struct client_workers *workers, struct client_
             result->start.late_ns = f->first_lag_ns;
         if (f->last_sent_ns > *last_sent_ns)
             *last_sent_ns = f->last_sent_ns;
+        if (f->last_unblocked_ns > *last_unblocked_ns)
+            *last_unblocked_ns = f->last_unblocked_ns;
     }
     result->connect_elapsed_ns = last_ns > first_ns ? last_ns - first_ns : 0;
 }

@@ -82,6 +82,8 @@ void client_query_sent(struct client_queries *qs, struct inflight_query *q, uint
     if (f->last_sent_ns == 0)
         f->first_lag_ns = sent_ns - q->intended_ns;
     f->last_sent_ns = sent_ns;
+    if (!(q->tag & CLIENT_QUERY_BLOCKED))
+        f->last_unblocked_ns = sent_ns;
     hist_record(&f->metrics[CLIENT_SEND_LAG], sent_ns - q->intended_ns);
     if (qs->transport->config->rows != NULL)
         push_row(qs, q, sent_ns);

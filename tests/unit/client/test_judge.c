@@ -51,7 +51,7 @@ static int setup(void **state)
         hist_record(&r->metrics[CLIENT_OWN], MS / 100);
     }
     r->requested_qps = 1000;
-    r->scheduled_ns = r->sent_ns = N_QUERIES * MS;
+    r->scheduled_ns = r->sent_ns = r->unblocked_ns = N_QUERIES * MS;
     r->loaded = true;
     r->host_before.tcp_memory_pressures = r->host_after.tcp_memory_pressures = 3;
     *state = m;
@@ -205,6 +205,17 @@ static void missing_connections_are_diagnosed(void **state)
     assert_int_equal(r->diagnosis.lines[0].connections, 4);
 }
 
+static void queries_that_waited_for_the_servers_ids_do_not_make_this_host_slow(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+
+    r->sent_ns *= 2;
+    assert_doubts(m, 0);
+    r->unblocked_ns = r->sent_ns;
+    assert_doubts(m, 1u << VERDICT_GENERATOR_LIMITED);
+}
+
 /* Its overloads are on purpose. */
 static void a_search_is_judged_by_its_answer(void **state)
 {
@@ -216,7 +227,7 @@ static void a_search_is_judged_by_its_answer(void **state)
     assert_non_null(find);
     r->sweep = &sweep;
     r->connections_live = N_CONNECTIONS - 1;
-    r->sent_ns *= 2;
+    r->sent_ns = r->unblocked_ns *= 2;
     find->search.status = SEARCH_FOUND;
     assert_doubts(m, 0);
     assert_false(r->verdict.has_latency);
@@ -241,6 +252,7 @@ int main(void)
         TEST(answers_and_their_rows_have_to_add_up),
         TEST(lost_segments_count_on_loopback_alone),
         TEST(missing_connections_are_diagnosed),
+        TEST(queries_that_waited_for_the_servers_ids_do_not_make_this_host_slow),
         TEST(a_search_is_judged_by_its_answer),
     };
 

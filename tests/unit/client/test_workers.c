@@ -137,7 +137,7 @@ static void gauges_and_counts_are_summed(void **state)
 static void
 a_run_is_as_long_as_its_first_and_last_connection_and_as_late_as_its_latest_worker(void **state)
 {
-    uint64_t last_sent_ns;
+    uint64_t last_sent_ns, last_unblocked_ns;
 
     (void)state;
     all[0].figures.first_connect_ns = 2000;
@@ -145,24 +145,26 @@ a_run_is_as_long_as_its_first_and_last_connection_and_as_late_as_its_latest_work
     all[1].figures.first_connect_ns = 1000;
     all[1].figures.last_established_ns = 8000;
     all[1].figures.first_lag_ns = 50; /* sent nothing, so this does not count */
-    client_workers_collect(&workers, &result, &last_sent_ns);
+    client_workers_collect(&workers, &result, &last_sent_ns, &last_unblocked_ns);
     assert_int_equal(result.connect_elapsed_ns, 8000);
     assert_true(result.start.late_ns == UINT64_MAX);
     assert_int_equal(last_sent_ns, 0);
     all[0].figures.last_sent_ns = 77;
+    all[0].figures.last_unblocked_ns = 55;
     all[0].figures.first_lag_ns = 5;
-    client_workers_collect(&workers, &result, &last_sent_ns);
+    client_workers_collect(&workers, &result, &last_sent_ns, &last_unblocked_ns);
     assert_int_equal(result.start.late_ns, 5);
     assert_int_equal(last_sent_ns, 77);
+    assert_int_equal(last_unblocked_ns, 55);
     all[1].figures.last_sent_ns = 66;
-    client_workers_collect(&workers, &result, &last_sent_ns);
+    client_workers_collect(&workers, &result, &last_sent_ns, &last_unblocked_ns);
     assert_int_equal(result.start.late_ns, 50);
     assert_int_equal(last_sent_ns, 77);
 }
 
 static void connection_metrics_are_merged(void **state)
 {
-    uint64_t last_sent_ns;
+    uint64_t last_sent_ns, last_unblocked_ns;
 
     (void)state;
     assert_int_equal(hist_init(&all[1].figures.gaps), 0); /* as with kept slots */
@@ -173,7 +175,7 @@ static void connection_metrics_are_merged(void **state)
     all[0].figures.least_push_ns = 40;
     all[1].figures.least_push_ns = -50;
     all[0].worker.own_fd_table = true;
-    client_workers_collect(&workers, &result, &last_sent_ns);
+    client_workers_collect(&workers, &result, &last_sent_ns, &last_unblocked_ns);
     assert_int_equal(result.metrics[CLIENT_CONNECT].count, 2);
     assert_int_equal(result.metrics[CLIENT_CONNECT].max_ns, 20);
     assert_int_equal(result.metrics[CLIENT_GAP].count, 1);

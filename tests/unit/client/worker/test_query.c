@@ -61,6 +61,20 @@ static void only_measured_queries_have_a_send_lag(void **state)
     assert_int_equal(figures.last_sent_ns, START + 25);
 }
 
+/* The server kept the ids until after the load. */
+static void query_that_waited_for_an_id_is_not_sent_late_by_this_host(void **state)
+{
+    const uint32_t slot = queue(TALLY_MEASURED, START);
+
+    (void)state;
+    inflight_at(&queries.inflight, slot)->tag |= CLIENT_QUERY_BLOCKED;
+    client_query_sent(&queries, inflight_at(&queries.inflight, slot), START + 80);
+    assert_int_equal(figures.last_sent_ns, START + 80);
+    assert_int_equal(figures.last_unblocked_ns, 0);
+    send_query(TALLY_MEASURED, START, START + 90);
+    assert_int_equal(figures.last_unblocked_ns, START + 90);
+}
+
 static void a_query_that_times_out_is_beyond_every_response(void **state)
 {
     (void)state;
@@ -137,6 +151,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(only_measured_queries_have_a_send_lag, start, stop),
+        cmocka_unit_test_setup_teardown(query_that_waited_for_an_id_is_not_sent_late_by_this_host,
+                                        start, stop),
         cmocka_unit_test_setup_teardown(a_query_that_times_out_is_beyond_every_response, start,
                                         stop),
         cmocka_unit_test_setup_teardown(timeouts_in_a_row_make_a_connection_deaf, start, stop),
