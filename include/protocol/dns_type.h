@@ -7,11 +7,12 @@
 #include <stdint.h>
 
 /* What dns_type_parse() expects, for messages. */
-#define DNS_TYPE_ACCEPTED "A, AAAA, NS, MX, TXT, ... or TYPE0 to TYPE65535"
+#define DNS_TYPE_ACCEPTED "A, AAAA, NS, ... or TYPE0 to TYPE65535, no zone transfers"
 
 /* "AAAA", "aaaa", "TYPE28": `n` characters, not terminated.  Knows the mnemonics of the IANA
  * registry "Resource Record (RR) TYPEs" that one query can request and one message can answer:
- * neither OPT nor zone transfers.  Returns 0, or -1 if it is not a type. */
+ * neither OPT nor zone transfers, which are refused by number, too.  Returns 0, or -1 if it is not
+ * a type. */
 int dns_type_parse(const char *text, size_t n, uint16_t *type);
 
 #endif

@@ -22,6 +22,9 @@ static const struct {
     {"TLSA", 52},       {"URI", 256},    {"WKS", 11},        {"X25", 19},    {"ZONEMD", 63},
 };
 
+/* Zone transfers: their answers are many messages. */
+enum { IXFR = 251, AXFR = 252 };
+
 enum { PREFIX_CHARS = 4, MOST_DIGITS = 5 };
 
 /* The number of "TYPE65". */
@@ -38,7 +41,7 @@ static int parse_number(const char *text, size_t n, uint16_t *type)
         number = number * 10 + (uint32_t)(text[i] - '0');
     }
     *type = (uint16_t)number;
-    return number <= UINT16_MAX ? 0 : -1;
+    return number <= UINT16_MAX && number != IXFR && number != AXFR ? 0 : -1;
 }
 
 int dns_type_parse(const char *text, size_t n, uint16_t *type)

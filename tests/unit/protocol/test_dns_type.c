@@ -49,9 +49,9 @@ static void any_number_may_be_given(void **state)
 
 static void what_is_no_type_is_refused(void **state)
 {
-    static const char *const bad[] = {"",       "AA",        "B",      "IN",        "65",   "TYPE",
-                                      "TYPE-1", "TYPE65536", "TYPE1x", "TYPE 1",    "TYP1", "AXFR",
-                                      "IXFR",   "OPT",       "A ",     "TYPE000001"};
+    static const char *const bad[] = {
+        "",       "AA",   "B",    "IN",   "65",  "TYPE", "TYPE-1",     "TYPE65536", "TYPE1x",
+        "TYPE 1", "TYP1", "AXFR", "IXFR", "OPT", "A ",   "TYPE000001", "TYPE251",   "TYPE252"};
     uint16_t type;
 
     (void)state;
