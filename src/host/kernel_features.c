@@ -69,6 +69,6 @@ void kernel_features_warn(unsigned wanted)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if ((wanted & rows[i].feature) != 0 && rows[i].find() != 0)
-            log_error("warn: no %s here (%s): %s", rows[i].name, strerror(errno),
+            log_error("warning: no %s here (%s): %s", rows[i].name, strerror(errno),
                       rows[i].comes_of_it);
 }

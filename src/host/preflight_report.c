@@ -71,7 +71,8 @@ void preflight_report_log(const struct preflight *p, const char *subject,
         const struct preflight_line *line = &p->lines[i];
 
         if (line->level >= least)
-            log_error("%s: %s: %s: available %s, needed %s: %s", preflight_level_name(line->level),
+            log_error("%s: %s: %s: available %s, needed %s: %s",
+                      line->level == PREFLIGHT_WARN ? "warning" : preflight_level_name(line->level),
                       subject, line->name, number(is, line->is), number(needed, line->needed),
                       line->fix);
     }

@@ -43,7 +43,7 @@ def told(prefix, statement):
 
 
 def warnings(text):
-    return [line for line in text.splitlines() if " warn: " in line]
+    return [line for line in text.splitlines() if " warning: " in line]
 
 
 def run_both(prefix, *arguments):

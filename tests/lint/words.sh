@@ -41,6 +41,8 @@ fi
 pattern="\\b($(phrases | paste -sd '|' -))\\b"
 # in messages, where "requested" is meant: a count or a figure that was "asked"
 asked='"[^"]*(%s|%[a-z]+|[0-9]) asked\b'
+# messages begin with "warning: "
+warn='"warn: '
 
 if [ $# -eq 0 ]; then
     cd "$(dirname "$0")/../.."
@@ -48,6 +50,6 @@ if [ $# -eq 0 ]; then
     set -- $(git ls-files README.md CONTRIBUTING.md docs src include tests scripts fleet packaging bench |
         grep -vE '^tests/(fuzz/(corpus|regressions)/|lint/words\.sh$)|\.(png|svg)$')
 fi
-if grep -nHiE -e "$pattern" -e "$asked" -- "$@"; then
+if grep -nHiE -e "$pattern" -e "$asked" -e "$warn" -- "$@"; then
     exit 1
 fi

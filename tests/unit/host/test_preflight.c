@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * test_preflight: each limit from both sides, and the command that lifts it. */
+#include "base/log.h"
+#include "host/preflight_report.h"
 #include "host/preflight_tuples.h"
 #include "preflight_steps.h"
+#include "print_steps.h"
+
+#include <stdlib.h>
 
 static void what_suffices_exactly_is_ok(void **state)
 {
@@ -307,10 +312,28 @@ static void server_is_told_of_its_accept_queue(void **state)
     assert_non_null(strstr(find(&p, "net.ipv4.tcp_abort_on_overflow")->fix, "half-open"));
 }
 
+static void a_warning_on_stderr_begins_with_warning(void **state)
+{
+    const struct preflight p = {
+        .n_lines = 1,
+        .lines = {
+            {.name = "limit", .is = 1, .needed = 2, .level = PREFLIGHT_WARN, .fix = "raise"}}};
+    char *text;
+
+    (void)state;
+    log_set_stream(print_open());
+    preflight_report_log(&p, "run", PREFLIGHT_WARN);
+    log_set_stream(NULL);
+    text = print_close();
+    assert_has(text, ": warning: run: limit: available 1, needed 2: raise\n");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_suffices_exactly_is_ok),
+        cmocka_unit_test(a_warning_on_stderr_begins_with_warning),
         cmocka_unit_test(tuples_in_time_wait_count_where_they_cannot_be_taken_over),
         cmocka_unit_test(time_wait_binds_where_its_ports_cannot_be_taken_over),
         cmocka_unit_test(udp_sockets_need_nothing_of_tcp),
