@@ -83,7 +83,6 @@ static void count_refusal(struct server_conn *c, enum server_refusal why)
     struct server_conns *conns = c->conns;
 
     sock_reset_on_close(event_get_fd(&c->event));
-    server_active_leave(conns->config);
     tally_add(&conns->tally.refused[why], 1);
     tally_add(&conns->tally.n_refused, 1);
 }
@@ -95,6 +94,7 @@ void server_conn_refuse(struct server_conn *c, enum server_refusal why)
     count_refusal(c, why);
     release(c);
     server_conn_drop(c);
+    server_active_leave(conns->config);
     conns->ended(conns->ended_context);
 }
 
@@ -116,8 +116,10 @@ static void close_at_end(struct server_conn *c)
 {
     if (!c->open)
         return;
-    if (c->awaits_header)
+    if (c->awaits_header) {
         count_refusal(c, SERVER_REFUSED_HEADER_MISSING);
+        server_active_leave(c->conns->config);
+    }
     release(c);
 }
 

@@ -119,8 +119,8 @@ MUTATIONS = {
     ),
     "header_never_late": (
         "src/server/header.c",
-        "        server_conn_refuse(c, SERVER_REFUSED_HEADER_LATE);\n        return;\n    }\n    n = recv",
-        "        return;\n    }\n    n = recv",
+        "    else if ((what & EV_READ) == 0)\n        server_conn_refuse(c, SERVER_REFUSED_HEADER_LATE);\n",
+        "",
     ),
     "payload_behind_the_header_lost": (
         "src/server/header.c",
@@ -134,8 +134,8 @@ MUTATIONS = {
     ),
     "refused_header_still_counts_as_active": (
         "src/server/conn.c",
-        "    sock_reset_on_close(event_get_fd(&c->event));\n    server_active_leave(conns->config);\n",
-        "    sock_reset_on_close(event_get_fd(&c->event));\n",
+        "    release(c);\n    server_conn_drop(c);\n    server_active_leave(conns->config);\n    conns->ended",
+        "    release(c);\n    server_conn_drop(c);\n    conns->ended",
     ),
     "moved_subscriber_not_told": (
         "src/server/push.c",
