@@ -105,7 +105,8 @@ def test_cpu_time_is_that_of_the_queries():
     check(text.startswith(f"tcpserver (process {server.pid})\n") and " of CPU time per query: " in text, result.err)
     rows = [dict(zip(cost["columns"], row)) for row in cost["samples"]]
     check_equal([row["connections"] for row in rows[:1] + rows[-1:]], [0, 20], "the first and the last sample")
-    check_equal(max(row["established"] or 0 for row in rows), 20, "sockets of the port")
+    with stall_may_spoil():  # after a reading that took long there is none for a while
+        check_equal(max(row["established"] or 0 for row in rows), 20, "sockets of the port")
     check(all(a["epoch_ns"] < b["epoch_ns"] and a["user_us"] <= b["user_us"] for a, b in itertools.pairwise(rows)),
           "time and CPU time only grow")
 
