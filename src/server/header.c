@@ -138,13 +138,11 @@ static void on_header(evutil_socket_t fd, short what, void *arg)
     struct server_conn *c = arg;
     ssize_t n;
 
-    if ((what & EV_READ) == 0) {
-        server_conn_refuse(c, SERVER_REFUSED_HEADER_LATE);
-        return;
-    }
     n = recv(fd, c->conns->buffer, SERVER_BUFFER_BYTES, 0);
     if (n > 0)
         take(c, (size_t)n);
     else if (n == 0 || (errno != EAGAIN && errno != EINTR))
         server_conn_refuse(c, SERVER_REFUSED_HEADER_MISSING);
+    else if ((what & EV_READ) == 0)
+        server_conn_refuse(c, SERVER_REFUSED_HEADER_LATE);
 }

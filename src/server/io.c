@@ -230,11 +230,10 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
     struct server_conns *conns = c->conns;
     size_t n;
 
-    if ((what & EV_READ) == 0) {
-        close_idle(c, phase_of(c));
-        return;
-    }
     n = receive(c, fd);
+    /* a worker that stood still is told of the timeout alone, even if there are data */
+    if (n == 0 && c->open && (what & EV_READ) == 0)
+        close_idle(c, phase_of(c));
     if (n == 0)
         return;
     if (conns->config->tls != NULL)
@@ -261,14 +260,12 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
     struct server_held *held = c->held;
     ssize_t n;
 
-    if ((what & EV_WRITE) == 0) {
-        close_idle(c, PHASE_SEND);
-        return;
-    }
     n = send(fd, held->data + held->n_sent, held->n_bytes - held->n_sent, MSG_NOSIGNAL);
     if (n < 0) {
         if (errno != EAGAIN && errno != EINTR)
             close_failed(c, PHASE_SEND, errno);
+        else if ((what & EV_WRITE) == 0)
+            close_idle(c, PHASE_SEND);
         return;
     }
     tally_add(&c->conns->tally.bytes_sent, (uint64_t)n);

@@ -2,6 +2,7 @@
 """tcpserver with other clients: sockets, nc, socat; floods, peers that never read, half-closed connections; system calls
 per message."""
 
+import contextlib
 import re
 import socket
 import threading
@@ -74,6 +75,22 @@ def test_connections_that_ended_before_the_server_stopped_are_not_active():
     r = server.result
     check_equal((r["accepted"], r["active"], r["closed"]), (50, 10, {"receive/closed by peer": 40}), "connections")
     check_equal(r["bytes_received"], 50 + 40 * 100, "bytes of all of them")
+
+
+def test_connections_that_have_sent_are_not_idle_after_the_server_stood_still():
+    with Server("--idle-timeout", "2s") as server:
+        opened = open_connections(server, 20)
+        suspend(server.process)
+        for s in opened:
+            s.sendall(b"y")
+        time.sleep(2.1)  # longer than the idle timeout
+        server.process.send_signal(signal.SIGCONT)
+        n_echoes = 0
+        for s in opened:
+            with contextlib.suppress(ConnectionResetError):
+                n_echoes += len(s.recv(1))
+    with stall_may_spoil():  # before the server was suspended
+        check_equal(n_echoes, 20, "echoes")
 
 
 def test_half_closed_client_gets_its_answers():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """TLS with others: handshakes that fail, tcpserver with openssl and Python's ssl, memory of a peer that does not read."""
 
+import contextlib
 import socket
 import ssl
 import threading
@@ -111,12 +112,11 @@ def test_echo_returns_every_byte_in_order():
 
 
 class TlsPeer:
-    """A client that sends and reads only when it is told to, and can end its side alone."""
+    """One that sends and reads only when it is told to, and can end its side alone."""
 
-    def __init__(self, ca, s):
+    def __init__(self, s, context, **side):
         self.socket, self.received, self.to_send = s, ssl.MemoryBIO(), ssl.MemoryBIO()
-        self.tls = ssl.create_default_context(cafile=ca.cert).wrap_bio(self.received, self.to_send,
-                                                                       server_hostname="localhost")
+        self.tls = context.wrap_bio(self.received, self.to_send, **side)
 
     @staticmethod
     def step(function, *arguments):
@@ -157,7 +157,7 @@ def test_half_close_while_the_echo_is_held_is_answered_after_it():
             s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             s.settimeout(60)
             s.connect(("127.0.0.1", server.port))
-            peer = TlsPeer(ca, s)
+            peer = TlsPeer(s, ssl.create_default_context(cafile=ca.cert), server_hostname="localhost")
             peer.until_done(lambda: peer.tls.do_handshake() or True)
             check_equal(peer.step(peer.tls.write, data), len(data), "bytes written")
             check_equal(peer.step(peer.tls.unwrap), None, "close_notify written, the server's awaited")
@@ -166,6 +166,27 @@ def test_half_close_while_the_echo_is_held_is_answered_after_it():
             check(peer.read_to_end() == data, "every byte came back, and then the end")
         server.stop()
     check_equal(server.result["closed"], {"receive/closed by peer": 1}, "closed")
+
+
+def test_handshake_that_was_answered_while_the_client_stood_still_has_not_timed_out():
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*Authority().sign())
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        client = Client("--tls", "--tls-insecure", "-c", 1, "--connect-timeout", "2s", "--prove", "no", "-t", "200ms",
+                        f"127.0.0.1:{listener.getsockname()[1]}")
+        with listener.accept()[0] as s:
+            peer = TlsPeer(s, context, server_side=True)
+            peer.fill()
+            suspend(client.process)
+            check_equal(peer.step(peer.tls.do_handshake), None, "the server's flight written, the client's awaited")
+            peer.send()
+            time.sleep(2.1)  # longer than the connect timeout
+            client.process.send_signal(signal.SIGCONT)
+            with contextlib.suppress(OSError):
+                peer.until_done(lambda: peer.tls.do_handshake() or True)
+            r = client.wait()
+    with stall_may_spoil():  # before the client was suspended
+        check_equal(r.json["connections"]["outcomes"], {"run/finished": 1}, "outcomes")
 
 
 def test_one_file_may_hold_certificate_and_key():

@@ -28,10 +28,13 @@ enum { UNSTAMPED_PERMILLE = 50, MOST_MESSAGE_BYTES = 140000 };
 
 void calls_data_note(uint32_t i, int64_t result, bool is_send)
 {
+    const uint64_t before_ns = tcp_at(i)->last.at_ns;
     tcp_at(i)->last = (struct tcp_call){.at_ns = world.now_ns,
                                         .result = (int32_t)result,
                                         .is_send = is_send,
                                         .n_refusals = fiber_n_refusals[fiber_current()]};
+    if (result == -EAGAIN || result == -EINTR)
+        tcp_at(i)->last.at_ns = before_ns;
 }
 
 /* --- sending --- */

@@ -189,10 +189,11 @@ void client_events_open(struct client_conn *c, int fd)
 static void on_connected(evutil_socket_t fd, short what, void *arg)
 {
     struct client_conn *c = arg;
-    const int error = what & EV_TIMEOUT ? ETIMEDOUT : sock_error(fd);
+    const int error = sock_error(fd);
 
-    if (what & EV_TIMEOUT)
-        client_conn_close(c, (struct outcome){PHASE_CONNECT, REASON_TIMEOUT}, error);
+    /* a worker that stood still is told of the timeout alone, even if the connect has succeeded */
+    if (error == 0 && (what & EV_TIMEOUT) && !sock_is_connected(fd))
+        client_conn_close(c, (struct outcome){PHASE_CONNECT, REASON_TIMEOUT}, ETIMEDOUT);
     else if (error == 0)
         on_established(c, fd, sock_tcp(fd).retransmits);
     else
@@ -300,13 +301,10 @@ static void on_handshake(evutil_socket_t fd, short what, void *arg)
 {
     struct client_conn *c = arg;
 
-    if (what & EV_TIMEOUT) {
-        client_conn_close(c, (struct outcome){PHASE_TLS, REASON_TIMEOUT}, ETIMEDOUT);
-        done(c->transport);
-        return;
-    }
     read_all(c, fd);
-    if (c->state == CLIENT_CONN_SECURING && watch_handshake(c) != 0)
+    if (c->state == CLIENT_CONN_SECURING && (what & EV_TIMEOUT))
+        client_conn_close(c, (struct outcome){PHASE_TLS, REASON_TIMEOUT}, ETIMEDOUT);
+    else if (c->state == CLIENT_CONN_SECURING && watch_handshake(c) != 0)
         client_conn_close(c, (struct outcome){PHASE_TLS, REASON_MEMORY}, ENOMEM);
     done(c->transport);
 }
@@ -370,10 +368,10 @@ static void on_ready(evutil_socket_t fd, short what, void *arg)
 {
     struct client_conn *c = arg;
 
-    if (what & EV_TIMEOUT)
-        on_not_greeted(c);
-    else if (what & EV_READ)
+    if (what & (EV_READ | EV_TIMEOUT))
         read_all(c, fd);
+    if ((what & EV_TIMEOUT) && c->state != CLIENT_CONN_ENDED)
+        on_not_greeted(c);
     if ((what & EV_WRITE) && c->state != CLIENT_CONN_ENDED)
         use_room(c);
     done(c->transport);
