@@ -9,4 +9,8 @@
  * --find sets.  Returns 0, or -1 with one line in error (OPTIONS_ERROR_BYTES). */
 int client_opts_check_find(struct client_opts *o, char *error);
 
+/* Returns the option that sets the most connections at a time, for messages: "connections", or the
+ * one that the search allows instead. */
+const char *client_opts_limit_option(const struct client_opts *o);
+
 #endif

@@ -166,3 +166,11 @@ int client_opts_check_find(struct client_opts *o, char *error)
     set_connections(o);
     return client_opts_check_sweep(o, error);
 }
+
+const char *client_opts_limit_option(const struct client_opts *o)
+{
+    return o->find == CLIENT_FIND_CONNECT_RATE         ? "max-connections"
+           : o->find == CLIENT_FIND_CONNECTIONS        ? "find-range"
+           : o->sweep_axis == CLIENT_SWEEP_CONNECTIONS ? "sweep"
+                                                       : "connections";
+}

@@ -9,6 +9,7 @@
 #include "base/shutdown.h"
 #include "base/units.h"
 #include "client/judge.h"
+#include "client/opts_find.h"
 #include "client/report.h"
 #include "client/report_sweep.h"
 #include "client/run.h"
@@ -58,7 +59,11 @@ static void log_limits(const struct client_session *s, enum preflight_level leve
 {
     char subject[64];
 
-    snprintf(subject, sizeof subject, "--connections %" PRIu64, s->opts.connections);
+    snprintf(subject, sizeof subject, "--%s %s%" PRIu64, client_opts_limit_option(&s->opts),
+             s->opts.max_connections > s->opts.connections && s->opts.find != CLIENT_FIND_NONE
+                 ? "up to "
+                 : "",
+             s->opts.find != CLIENT_FIND_NONE ? s->plan.config.n_connections : s->opts.connections);
     preflight_report_log(&s->plan.preflight, subject, level);
 }
 

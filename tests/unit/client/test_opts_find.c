@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * test_client_opts_find: the options of a capacity search, and what they refuse. */
+#include "client/opts_find.h"
 #include "opts_steps.h"
 
 #include <setjmp.h>
@@ -163,6 +164,23 @@ static void bad_searches_are_refused_by_name(void **state)
     }
 }
 
+/* Not --connections, which conflicts with them. */
+static void the_option_that_limits_connections_is_one_that_the_search_allows(void **state)
+{
+    (void)state;
+    assert_string_equal(client_opts_limit_option(&(struct client_opts){.connections = 1}),
+                        "connections");
+    assert_string_equal(
+        client_opts_limit_option(&(struct client_opts){.find = CLIENT_FIND_CONNECT_RATE}),
+        "max-connections");
+    assert_string_equal(
+        client_opts_limit_option(&(struct client_opts){.find = CLIENT_FIND_CONNECTIONS}),
+        "find-range");
+    assert_string_equal(client_opts_limit_option(&(struct client_opts){
+                            .find = CLIENT_FIND_RATE, .sweep_axis = CLIENT_SWEEP_CONNECTIONS}),
+                        "sweep");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +191,7 @@ int main(void)
         cmocka_unit_test(connections_per_second_have_room_for_two_seconds),
         cmocka_unit_test(a_sweep_begins_with_its_first_value),
         cmocka_unit_test(bad_searches_are_refused_by_name),
+        cmocka_unit_test(the_option_that_limits_connections_is_one_that_the_search_allows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
