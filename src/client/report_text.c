@@ -261,13 +261,25 @@ static void print_holding(FILE *out, const struct verdict_input *in)
     latency_report_holds(out, holds);
 }
 
+static bool has_times(const struct client_result *r)
+{
+    struct latency l;
+
+    for (int m = 0; m < CLIENT_N_METRICS; m++) {
+        client_result_latency(r, (enum client_metric)m, &l);
+        if (l.count + l.over > 0)
+            return true;
+    }
+    return false;
+}
+
 static void print_latency(FILE *out, const struct report_about *about,
                           const struct client_result *r)
 {
     /* a lost message is not waited for */
     const uint64_t timeout_ns = about->config->listens ? LATENCY_NEVER : about->config->timeout_ns;
 
-    if (about->rate_qps <= 0 && about->config->socket.datagrams) /* there was nothing to time */
+    if (!has_times(r))
         return;
     fputc('\n', out);
     latency_report_head(out, "Time");

@@ -82,7 +82,7 @@ void report_text_output(FILE *out, const struct client_result *r)
     fprintf(out, "Raw output   %s %s written, %s missing", units_format_count(a, n_written),
             units_noun(n_written, "row", "rows"),
             units_format_count(b, r->rows.dropped[0] + r->rows.dropped[1]));
-    if (r->rows.left_out[0] > 0)
+    if (r->rows.left_out[0] + r->rows.left_out[1] > 0)
         fprintf(out, ", %s not sampled",
                 units_format_count(a, r->rows.left_out[0] + r->rows.left_out[1]));
     if (r->rows.error != 0)

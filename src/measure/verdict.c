@@ -217,6 +217,14 @@ static void print_figure(char *text, size_t n_bytes, const struct verdict_input 
         print_count(text, n_bytes, in->negative_latencies, "message", "messages");
 }
 
+static const char *meaning_here(const struct verdict_input *in, enum verdict_reason reason)
+{
+    if (reason == VERDICT_NOTHING_MEASURED && in->connections_wanted > 0 &&
+        in->connections_live == 0)
+        return "no query or message was due, as no connection was live";
+    return verdict_meaning(reason);
+}
+
 const char *verdict_explain(char *text, const struct verdict_input *in, enum verdict_reason reason)
 {
     char cause[VERDICT_TEXT_BYTES - 32];
@@ -228,7 +236,7 @@ const char *verdict_explain(char *text, const struct verdict_input *in, enum ver
     }
     print_figure(cause, sizeof cause, in, reason);
     snprintf(text, VERDICT_TEXT_BYTES, "%s: %.100s%s%.120s", verdict_name(reason), cause,
-             cause[0] != '\0' ? ": " : "", verdict_meaning(reason));
+             cause[0] != '\0' ? ": " : "", meaning_here(in, reason));
     return text;
 }
 

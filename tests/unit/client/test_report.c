@@ -145,6 +145,36 @@ static void valid_run_has_no_reasons(void **state)
     free(text);
 }
 
+static void table_without_rows_is_left_out(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    for (int i = 0; i < CLIENT_N_METRICS; i++)
+        hist_reset(&m->result.metrics[i]);
+    hist_record_beyond(&m->result.metrics[CLIENT_RESPONSE], 1);
+    text = text_of(report_text, m);
+    assert_has(text, "\nTime              min ");
+    free(text);
+    hist_reset(&m->result.metrics[CLIENT_RESPONSE]);
+    text = text_of(report_text, m);
+    assert_null(strstr(text, "\nTime  "));
+    assert_null(strstr(text, "intended send"));
+    free(text);
+}
+
+static void rows_of_answers_alone_that_are_not_sampled_count(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->result.has_rows = true;
+    m->result.rows = (struct rows_result){.written = {0, 7}, .left_out = {0, 63}};
+    text = text_of(report_text, m);
+    assert_has(text, "\nRaw output   7 rows written, 0 missing, 63 not sampled\n");
+    free(text);
+}
+
 static void broken_law_is_shouted(void **state)
 {
     struct made_up *m = *state;
@@ -165,6 +195,8 @@ int main(void)
         TEST(json_has_every_figure_in_its_place),
         TEST(what_has_no_response_codes_has_no_figures_of_them),
         TEST(valid_run_has_no_reasons),
+        TEST(table_without_rows_is_left_out),
+        TEST(rows_of_answers_alone_that_are_not_sampled_count),
         TEST(broken_law_is_shouted),
     };
 

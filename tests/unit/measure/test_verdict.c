@@ -298,10 +298,19 @@ static void queries_cut_off_by_the_end_are_a_doubt(void **state)
 static void run_that_measured_nothing_is_in_doubt_once(void **state)
 {
     struct verdict_input in = good;
+    char text[VERDICT_TEXT_BYTES];
 
     (void)state;
     in.measured_nothing = true;
     assert_int_equal(verdict_judge(&in), 1u << VERDICT_NOTHING_MEASURED);
+    in.connections_wanted = 1000;
+    in.connections_live = 1;
+    assert_non_null(strstr(verdict_explain(text, &in, VERDICT_NOTHING_MEASURED), "--duration"));
+    in.connections_live = 0;
+    assert_string_equal(verdict_explain(text, &in, VERDICT_NOTHING_MEASURED),
+                        "nothing-measured: no query or message was due, as no connection was live");
+    in = good;
+    in.measured_nothing = true;
     in.start_was_missed = true; /* for that reason */
     assert_int_equal(verdict_judge(&in), 1u << VERDICT_START_MISSED);
 }
