@@ -5,21 +5,30 @@
 #include <string.h>
 #include <strings.h>
 
+/* The IANA registry "Resource Record (RR) TYPEs" of 2025; common ones first. */
 static const struct {
     const char *name;
     uint16_t number;
 } types[] = {
-    {"A", 1},           {"AAAA", 28},    {"PTR", 12},        {"NS", 2},      {"MX", 15},
-    {"TXT", 16},        {"SOA", 6},      {"SRV", 33},        {"CNAME", 5},   {"HTTPS", 65},
-    {"ANY", 255},       {"AFSDB", 18},   {"AMTRELAY", 260},  {"APL", 42},    {"A6", 38},
-    {"CAA", 257},       {"CDNSKEY", 60}, {"CDS", 59},        {"CERT", 37},   {"CSYNC", 62},
-    {"DHCID", 49},      {"DLV", 32769},  {"DNAME", 39},      {"DNSKEY", 48}, {"DS", 43},
-    {"EUI48", 108},     {"EUI64", 109},  {"HINFO", 13},      {"HIP", 55},    {"IPSECKEY", 45},
-    {"KEY", 25},        {"KX", 36},      {"L32", 105},       {"L64", 106},   {"LOC", 29},
-    {"LP", 107},        {"NAPTR", 35},   {"NID", 104},       {"NSEC", 47},   {"NSEC3", 50},
-    {"NSEC3PARAM", 51}, {"NULL", 10},    {"OPENPGPKEY", 61}, {"RP", 17},     {"RRSIG", 46},
-    {"SIG", 24},        {"SMIMEA", 53},  {"SPF", 99},        {"SSHFP", 44},  {"SVCB", 64},
-    {"TLSA", 52},       {"URI", 256},    {"WKS", 11},        {"X25", 19},    {"ZONEMD", 63},
+    {"A", 1},           {"AAAA", 28},    {"PTR", 12},        {"NS", 2},       {"MX", 15},
+    {"TXT", 16},        {"SOA", 6},      {"SRV", 33},        {"CNAME", 5},    {"HTTPS", 65},
+    {"ANY", 255},       {"AFSDB", 18},   {"AMTRELAY", 260},  {"APL", 42},     {"A6", 38},
+    {"CAA", 257},       {"CDNSKEY", 60}, {"CDS", 59},        {"CERT", 37},    {"CSYNC", 62},
+    {"DHCID", 49},      {"DLV", 32769},  {"DNAME", 39},      {"DNSKEY", 48},  {"DS", 43},
+    {"EUI48", 108},     {"EUI64", 109},  {"HINFO", 13},      {"HIP", 55},     {"IPSECKEY", 45},
+    {"KEY", 25},        {"KX", 36},      {"L32", 105},       {"L64", 106},    {"LOC", 29},
+    {"LP", 107},        {"NAPTR", 35},   {"NID", 104},       {"NSEC", 47},    {"NSEC3", 50},
+    {"NSEC3PARAM", 51}, {"NULL", 10},    {"OPENPGPKEY", 61}, {"RP", 17},      {"RRSIG", 46},
+    {"SIG", 24},        {"SMIMEA", 53},  {"SPF", 99},        {"SSHFP", 44},   {"SVCB", 64},
+    {"TLSA", 52},       {"URI", 256},    {"WKS", 11},        {"X25", 19},     {"ZONEMD", 63},
+    {"MD", 3},          {"MF", 4},       {"MB", 7},          {"MG", 8},       {"MR", 9},
+    {"MINFO", 14},      {"ISDN", 20},    {"RT", 21},         {"NSAP", 22},    {"NSAP-PTR", 23},
+    {"PX", 26},         {"GPOS", 27},    {"NXT", 30},        {"EID", 31},     {"NIMLOC", 32},
+    {"ATMA", 34},       {"SINK", 40},    {"NINFO", 56},      {"RKEY", 57},    {"TALINK", 58},
+    {"DSYNC", 66},      {"HHIT", 67},    {"BRID", 68},       {"UINFO", 100},  {"UID", 101},
+    {"GID", 102},       {"UNSPEC", 103}, {"NXNAME", 128},    {"MAILB", 253},  {"MAILA", 254},
+    {"AVC", 258},       {"DOA", 259},    {"RESINFO", 261},   {"WALLET", 262}, {"CLA", 263},
+    {"IPN", 264},       {"TA", 32768},
 };
 
 /* Zone transfers: their answers are many messages. */

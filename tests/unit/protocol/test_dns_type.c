@@ -38,6 +38,21 @@ static void mnemonics_have_the_registrys_numbers_in_any_case(void **state)
     assert_int_equal(number_of("Nsec3Param"), 51);
 }
 
+/* Those that dnsperf's query files may name, and the latest. */
+static void rare_types_have_the_registrys_numbers(void **state)
+{
+    (void)state;
+    assert_int_equal(number_of("MB"), 7);
+    assert_int_equal(number_of("MINFO"), 14);
+    assert_int_equal(number_of("ISDN"), 20);
+    assert_int_equal(number_of("NSAP-PTR"), 23);
+    assert_int_equal(number_of("NXT"), 30);
+    assert_int_equal(number_of("UNSPEC"), 103);
+    assert_int_equal(number_of("MAILB"), 253);
+    assert_int_equal(number_of("RESINFO"), 261);
+    assert_int_equal(number_of("TA"), 32768);
+}
+
 static void any_number_may_be_given(void **state)
 {
     (void)state;
@@ -67,6 +82,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mnemonics_have_the_registrys_numbers_in_any_case),
+        cmocka_unit_test(rare_types_have_the_registrys_numbers),
         cmocka_unit_test(any_number_may_be_given),
         cmocka_unit_test(what_is_no_type_is_refused),
     };
