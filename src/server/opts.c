@@ -162,6 +162,8 @@ enum options_result server_opts_parse(struct server_opts *opts, int argc, char *
         return result;
     opts->bind_given = options_was_given(table, "bind");
     options_outrank(table, opts, &defaults, "push", "protocol");
+    options_outrank(table, opts, &defaults, "push-size", "protocol");
+    options_outrank(table, opts, &defaults, "push-select", "protocol");
     if (check_push(opts, error) != 0 || check_tls(opts, error) != 0)
         return OPTIONS_USAGE;
     if (opts->control_token != NULL && opts->control == NULL) {

@@ -69,6 +69,16 @@ static void options_set_their_fields(void **state)
     assert_int_equal(opts.tls_min, TLS_MIN_1_3);
 }
 
+static void protocol_on_the_command_line_overrides_all_of_a_profiles_push(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--profile subscribers-200k"), OPTIONS_RUN);
+    assert_true(opts.push_rate_per_s == 200000);
+    assert_int_equal(parse("--profile subscribers-200k --protocol ping"), OPTIONS_RUN);
+    assert_true(opts.push_rate_per_s == 0);
+    assert_int_equal(opts.protocol, SERVER_PING);
+}
+
 static void pushing_has_a_rate_a_size_and_a_choice(void **state)
 {
     (void)state;
@@ -123,6 +133,7 @@ int main(void)
         cmocka_unit_test(without_arguments_it_listens_on_4242_of_both_families),
         cmocka_unit_test(operand_is_the_port_and_zero_is_any),
         cmocka_unit_test(options_set_their_fields),
+        cmocka_unit_test(protocol_on_the_command_line_overrides_all_of_a_profiles_push),
         cmocka_unit_test(pushing_has_a_rate_a_size_and_a_choice),
         cmocka_unit_test(bad_input_is_refused_by_name),
     };
