@@ -41,8 +41,9 @@ void html_search_answer(FILE *out, const struct json_object *search);
 /* What the watched server paid per connection and query, with pictures. */
 void html_cost(struct html_report *r);
 
-/* The answers of the searches of a sweep, with their curve. */
+/* The answers of the searches of a sweep, with their curve; and these answers as one sentence. */
 void html_sweep(struct html_report *r);
+void html_sweep_answer(FILE *out, const struct json_object *sweep);
 
 /* The comparison with the earlier runs; the instances that were added up. */
 void html_comparison(const struct html_report *r);

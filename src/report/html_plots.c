@@ -323,6 +323,7 @@ bool html_plots_has_sweep(const struct json_object *sweep)
     return plot_script_sweep(NULL, sweep, NULL) > 1;
 }
 
+/* Error bars as lines: gnuplot draws points by reference to its definitions, which are left out. */
 void html_plots_sweep(FILE *out, const struct json_object *sweep)
 {
     const char *over = result_string(sweep, "over");
@@ -331,6 +332,7 @@ void html_plots_sweep(FILE *out, const struct json_object *sweep)
     fputs("$d << EOD\n", out);
     plot_script_sweep(out, sweep, NULL);
     fputs("EOD\nset logscale x\nset yrange [0:*]\nset format '%.0s%c'\n"
-          "plot $d using 1:2:3:4 with yerrorlines lt 1 notitle\n",
+          "plot $d using 1:2 with lines lt 1 notitle, "
+          "$d using 1:3:(0):($4-$3) with vectors nohead lt 1 notitle\n",
           out);
 }

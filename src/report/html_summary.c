@@ -184,6 +184,7 @@ void html_summary(const struct html_report *r)
 {
     const char *target = result_string(r->result, "target");
     const struct json_object *search = result_find(r->result, "search");
+    const struct json_object *sweep = result_find(r->result, "sweep");
 
     fputs("<header>\n<h1>", r->out);
     if (r->runs->n > 1)
@@ -195,6 +196,8 @@ void html_summary(const struct html_report *r)
     print_verdict(r->out, r->result);
     if (search != NULL)
         html_search_answer(r->out, search);
+    if (sweep != NULL)
+        html_sweep_answer(r->out, sweep);
     print_command(r->out, r->result);
     print_host(r->out, r->result);
     print_figures(r->out, r->result);

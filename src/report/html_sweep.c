@@ -9,12 +9,52 @@
 #include "report/result.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const char *load_text(char *text, const struct json_object *search, const char *path)
 {
     double load;
 
     return result_double(search, path, &load) ? figure_number(text, load) : NULL;
+}
+
+/* "4,887 q/s", "at least 10,000 q/s", "inconclusive". */
+static void print_answer(FILE *out, const struct json_object *search)
+{
+    const char *status = result_string(search, "status"), *unit = result_string(search, "unit");
+    const bool is_least = status != NULL && strcmp(status, "at-least") == 0;
+    const bool is_most = status != NULL && strcmp(status, "less-than") == 0;
+    const bool is_found = status != NULL && strcmp(status, "found") == 0;
+    char text[FIGURE_TEXT_BYTES];
+
+    if ((is_least || is_most || is_found) && load_text(text, search,
+                                                       is_most    ? "upper"
+                                                       : is_least ? "lower"
+                                                                  : "capacity") != NULL)
+        html_printf(out, "%s%s %s",
+                    is_least  ? "at least "
+                    : is_most ? "less than "
+                              : "",
+                    text, unit != NULL ? unit : "");
+    else
+        html_text(out, status != NULL ? status : "not reached");
+}
+
+void html_sweep_answer(FILE *out, const struct json_object *sweep)
+{
+    const struct json_object *point;
+    const char *over = result_string(sweep, "over");
+    char at[FIGURE_TEXT_BYTES];
+
+    fputs("<p class=\"capacity\"><strong>Capacity</strong> by ", out);
+    html_text(out, over != NULL ? over : "point");
+    for (size_t i = 0; (point = result_element(sweep, "points", i)) != NULL; i++) {
+        fputs(i == 0 ? ": " : "; ", out);
+        print_answer(out, result_find(point, "search"));
+        if (figure_count(at, point, "at") != NULL)
+            html_printf(out, " at %s", at);
+    }
+    fputs(".</p>\n", out);
 }
 
 static void print_row(struct html_report *r, const struct html_column *columns,
