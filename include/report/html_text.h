@@ -11,7 +11,10 @@
  * writing become U+FFFD.  NULL: writes nothing. */
 void html_text(FILE *out, const char *text);
 
-/* The same, formatted. */
+/* The same with its quotes, safe as the content of an element alone: JSON is a quarter shorter. */
+void html_content(FILE *out, const char *text);
+
+/* html_text(), formatted. */
 __attribute__((format(printf, 2, 3))) void html_printf(FILE *out, const char *format, ...);
 
 #endif

@@ -117,6 +117,21 @@ static void print_settings(FILE *out, const struct json_object *result)
     fputs("</details>\n", out);
 }
 
+/* With its long lists on a line per element: the page of a search is half as long. */
+static void print_json(FILE *out, struct json_object *result)
+{
+    struct json_object *point;
+
+    result_put_rows_on_lines(result, "server_cost.samples");
+    result_put_rows_on_lines(result, "search.trials");
+    for (size_t i = 0;
+         (point = (struct json_object *)result_element(result, "sweep.points", i)) != NULL; i++)
+        result_put_rows_on_lines(point, "search.trials");
+    fputs("<details>\n<summary>The result as JSON</summary>\n<pre id=\"result\">", out);
+    html_content(out, result_text(result, ""));
+    fputs("</pre>\n</details>\n", out);
+}
+
 void html_details(const struct html_report *r)
 {
     fputs("<section>\n<h2>Details</h2>\n", r->out);
@@ -128,8 +143,6 @@ void html_details(const struct html_report *r)
                       sizeof server_rows / sizeof *server_rows);
     print_backends(r->out, r->result);
     print_settings(r->out, r->result);
-    result_put_rows_on_lines((struct json_object *)r->result, "server_cost.samples");
-    fputs("<details>\n<summary>The result as JSON</summary>\n<pre id=\"result\">", r->out);
-    html_text(r->out, result_text(r->result, ""));
-    fputs("</pre>\n</details>\n</section>\n", r->out);
+    print_json(r->out, (struct json_object *)r->result);
+    fputs("</section>\n", r->out);
 }

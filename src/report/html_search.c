@@ -11,6 +11,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Of the table.  A search has up to 512 trials, usually 60; a page should have at most 300 kB. */
+enum { MOST_ROWS = 256 };
+
 /* "12,345 q/s"; NULL: unknown. */
 static const char *load_text(char *text, const struct json_object *search,
                              const struct json_object *of, const char *path)
@@ -119,13 +122,36 @@ static void print_curve(FILE *script, const void *arg)
     html_plots_trials(script, arg);
 }
 
-void html_search(struct html_report *r)
+static void print_trials(FILE *out, const struct json_object *search)
 {
     static const struct html_column columns[] = {
         {"trial", true}, {"load", false}, {"length", false}, {"p50", false},
         {"p99", false},  {"lost", false}, {"result", true}};
-    const struct json_object *search = result_find(r->result, "search"), *trial;
     char texts[5][FIGURE_TEXT_BYTES], result[FIGURE_FINDING_BYTES];
+    const struct json_object *trial;
+    size_t n = 0;
+
+    html_table_begin(out, "Trials in order of time", columns, 7);
+    for (; n < MOST_ROWS && (trial = result_element(search, "trials", n)) != NULL; n++) {
+        const char *class = result_string(trial, "class");
+
+        figure_finding(result, class != NULL ? class : "", result_string(trial, "reason"));
+        html_table_row(out, columns,
+                       (const char *[]){
+                           result_string(trial, "step"), load_text(texts[0], search, trial, "load"),
+                           figure_seconds(texts[1], trial, "duration_s"),
+                           time_of(texts[2], trial, "p50_ns"), time_of(texts[3], trial, "p99_ns"),
+                           figure_count(texts[4], trial, "lost"), result},
+                       7);
+    }
+    html_table_end(out);
+    if (result_element(search, "trials", n) != NULL)
+        html_printf(out, "The first %zu trials; the result as JSON has all.\n", n);
+}
+
+void html_search(struct html_report *r)
+{
+    const struct json_object *search = result_find(r->result, "search");
 
     if (search == NULL)
         return;
@@ -137,19 +163,6 @@ void html_search(struct html_report *r)
             "Response time by load, of the trials that this host did not limit. The dashed "
             "lines are the bounds of the capacity.",
             print_curve, search);
-    html_table_begin(r->out, "Trials in order of time", columns, 7);
-    for (size_t i = 0; (trial = result_element(search, "trials", i)) != NULL; i++) {
-        const char *class = result_string(trial, "class");
-
-        figure_finding(result, class != NULL ? class : "", result_string(trial, "reason"));
-        html_table_row(r->out, columns,
-                       (const char *[]){
-                           result_string(trial, "step"), load_text(texts[0], search, trial, "load"),
-                           figure_seconds(texts[1], trial, "duration_s"),
-                           time_of(texts[2], trial, "p50_ns"), time_of(texts[3], trial, "p99_ns"),
-                           figure_count(texts[4], trial, "lost"), result},
-                       7);
-    }
-    html_table_end(r->out);
+    print_trials(r->out, search);
     fputs("</section>\n", r->out);
 }

@@ -40,30 +40,23 @@ static bool is_printable(uint32_t c)
            !(c >= 0x2066 && c <= 0x2069) && !(c >= 0xfdd0 && c <= 0xfdef) && (c & 0xfffe) != 0xfffe;
 }
 
-static void put_byte(FILE *out, unsigned char byte)
+static void put_byte(FILE *out, unsigned char byte, bool with_quotes)
 {
-    switch (byte) {
-    case '&':
+    if (byte == '&')
         fputs("&amp;", out);
-        break;
-    case '<':
+    else if (byte == '<')
         fputs("&lt;", out);
-        break;
-    case '>':
+    else if (byte == '>')
         fputs("&gt;", out);
-        break;
-    case '"':
+    else if (byte == '"' && !with_quotes)
         fputs("&quot;", out);
-        break;
-    case '\'':
+    else if (byte == '\'' && !with_quotes)
         fputs("&#39;", out);
-        break;
-    default:
+    else
         fputc(byte, out);
-    }
 }
 
-void html_text(FILE *out, const char *text)
+static void put(FILE *out, const char *text, bool with_quotes)
 {
     const unsigned char *at = (const unsigned char *)text;
     uint32_t character;
@@ -74,11 +67,21 @@ void html_text(FILE *out, const char *text)
         if (n == 0 || !is_printable(character))
             fputs(REPLACEMENT, out);
         else if (n == 1)
-            put_byte(out, *at);
+            put_byte(out, *at, with_quotes);
         else
             fwrite(at, 1, n, out);
         at += n > 0 ? n : 1;
     }
+}
+
+void html_text(FILE *out, const char *text)
+{
+    put(out, text, false);
+}
+
+void html_content(FILE *out, const char *text)
+{
+    put(out, text, true);
 }
 
 void html_printf(FILE *out, const char *format, ...)

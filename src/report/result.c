@@ -104,18 +104,16 @@ void result_each_key(const struct json_object *result, void (*each)(void *arg, c
 
 /* --- parsing --- */
 
-/* Writes an array of numbers on one line. */
 static int put_row(struct json_object *row, struct printbuf *out, int level, int flags)
 {
+    const char *text;
+
     (void)level;
-    (void)flags;
-    printbuf_memappend(out, "[", 1);
-    for (size_t i = 0; i < json_object_array_length(row); i++)
-        sprintbuf(out, "%s%s", i > 0 ? "," : "",
-                  json_object_get_string(json_object_array_get_idx(row, i)) != NULL
-                      ? json_object_get_string(json_object_array_get_idx(row, i))
-                      : "null");
-    printbuf_memappend(out, "]", 1);
+    json_object_set_serializer(row, NULL, NULL, NULL); /* that of its type */
+    text = json_object_to_json_string_ext(
+        row, flags & ~(JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED));
+    printbuf_memappend(out, text, (int)strlen(text));
+    json_object_set_serializer(row, put_row, NULL, NULL);
     return 0;
 }
 
@@ -124,8 +122,7 @@ void result_put_rows_on_lines(struct json_object *result, const char *path)
     struct json_object *row;
 
     for (size_t i = 0; (row = (struct json_object *)result_element(result, path, i)) != NULL; i++)
-        if (json_object_is_type(row, json_type_array))
-            json_object_set_serializer(row, put_row, NULL, NULL);
+        json_object_set_serializer(row, put_row, NULL, NULL);
 }
 
 static unsigned line_of(const char *text, size_t offset)

@@ -273,6 +273,43 @@ def test_capacity_is_on_the_first_screen():
     check_axes(text, {})
 
 
+def test_long_searches_fit_on_a_page():
+    """The longest one there is, and a sweep of ten usual ones: page_of() has the limit."""
+    need_program("gnuplot")
+
+    def search(n_trials):
+        trials = [{"step": "bisect", "load": 12345.678 + i, "begin_s": 5.155956248 + i, "duration_s": 2.345678912, "class": "bad",
+                   "reason": "p99<20ms", "scheduled": 123456 + i, "lost": 12345, "exceeding": [123456, 12345], "behind": 123, "grew": True,
+                   "p50_ns": 603455487 + i, "p99_ns": 925892607 + i, "connect_p99_ns": None, "syn_retransmits": 0, "listen_overflows": 0,
+                   "not_opened": 0, "handshakes": None, "resumed": None, "live": 10000, "drained": True} for i in range(n_trials)]
+        return {"find": "rate", "unit": "q/s", "slo": ["p99<20ms"], "status": "found", "capacity": 12345.678, "lower": 12300.5,
+                "upper": 12400.5, "limited_by": "p99<20ms", "trials": trials}
+
+    path = temp_path("search.json")
+    shutil.copy(files(0)[0], path)
+    for changes in ({"search": search(512)},
+                    {"search": None, "sweep": {"over": "connections", "points": [{"at": 4 ** i, "search": search(60)} for i in range(10)]}}):
+        change(path, **changes)
+        text = page_of(path)
+        with open(path, encoding="utf-8") as f:
+            check_equal(json.loads(Page(text).texts("pre")[-1]), json.load(f), "the result on the page")
+        check_equal("The first 256 trials" in text, changes["search"] is not None, "what is left out is said")
+
+
+def test_answers_of_a_sweep_are_on_the_first_screen():
+    need_program("gnuplot")
+    path = temp_path("sweep.json")
+    shutil.copy(files(0)[0], path)
+    answers = ({"status": "found", "capacity": 4987.6}, {"status": "at-least", "capacity": 9000, "lower": 9000},
+               {"status": "less-than", "upper": 100}, {"status": "inconclusive", "reason": "time", "lower": 50}, None)
+    change(path, search=None, sweep={"over": "connections", "points": [
+        {"at": 10 ** i, "search": answer and {"find": "rate", "unit": "q/s", "trials": [], **answer}} for i, answer in enumerate(answers)]})
+    sentence = ("Capacity by connections: 4,988 q/s at 1; at least 9,000 q/s at 10; less than 100 q/s at 100; inconclusive at 1,000; "
+                "not reached at 10,000.")
+    header = Page(page_of(path)).texts("header")[0]
+    check(sentence in header, f"{sentence!r} in {header}")
+
+
 def test_recovery_of_lost_connections_is_drawn():
     need_program("gnuplot")
     directory = os.path.dirname(temp_path("x"))

@@ -17,14 +17,19 @@
 
 enum { RANDOM_TEXTS = 20000, RANDOM_BYTES = 40 };
 
-static char *written(const char *text)
+static char *written_by(void (*write)(FILE *out, const char *text), const char *text)
 {
     char *html;
 
-    html_text(print_open(), text);
+    write(print_open(), text);
     html = print_close();
     assert_int_equal(strlen(html), memory_stream.n_bytes);
     return html;
+}
+
+static char *written(const char *text)
+{
+    return written_by(html_text, text);
 }
 
 static void assert_written(const char *text, const char *wanted)
@@ -44,6 +49,15 @@ static void markup_becomes_text(void **state)
     assert_written("&lt;", "&amp;lt;");
     assert_written("plain 1,234 us", "plain 1,234 us");
     assert_written(NULL, "");
+}
+
+static void quotes_stay_in_the_content_of_an_element(void **state)
+{
+    char *html = written_by(html_content, "{\"it's\": \"<b>&\x1b\"}");
+
+    (void)state;
+    assert_string_equal(html, "{\"it's\": \"&lt;b&gt;&amp;\ufffd\"}");
+    free(html);
 }
 
 static void characters_of_utf_8_stay(void **state)
@@ -137,6 +151,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(markup_becomes_text),
+        cmocka_unit_test(quotes_stay_in_the_content_of_an_element),
         cmocka_unit_test(characters_of_utf_8_stay),
         cmocka_unit_test(bytes_that_are_not_utf_8_are_replaced),
         cmocka_unit_test(control_and_direction_characters_are_replaced),
