@@ -17,6 +17,9 @@
 
 enum { WAIT_MS = 20, FILLERS = 4 };
 
+/* "unix:" and a path of sockaddr_un, or "127.0.0.1:PORT". */
+enum { ADDRESS_BYTES = 128 };
+
 static const struct control_token no_token;
 static char directory[] = "/tmp/test-control-XXXXXX";
 
@@ -49,7 +52,7 @@ static void close_all(const int *fillers)
 static void port_that_accepts_and_is_silent(void **state)
 {
     struct control_socket s;
-    char address[64], error[CONTROL_SOCKET_ERROR_BYTES];
+    char address[ADDRESS_BYTES], error[CONTROL_SOCKET_ERROR_BYTES];
 
     (void)state;
     snprintf(address, sizeof address, "unix:%s/c", directory);
@@ -63,7 +66,7 @@ static void unix_socket_with_a_full_queue(void **state)
     struct sockaddr_un un = {.sun_family = AF_UNIX};
     const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     int fillers[FILLERS];
-    char address[64];
+    char address[ADDRESS_BYTES];
 
     (void)state;
     snprintf(un.sun_path, sizeof un.sun_path, "%s/full", directory);
@@ -83,7 +86,7 @@ static void tcp_port_with_a_full_queue(void **state)
     socklen_t length = sizeof in;
     const int fd = socket(AF_INET, SOCK_STREAM, 0);
     int fillers[FILLERS];
-    char address[64];
+    char address[ADDRESS_BYTES];
 
     (void)state;
     assert_int_equal(bind(fd, (const struct sockaddr *)&in, sizeof in), 0);
@@ -98,7 +101,7 @@ static void tcp_port_with_a_full_queue(void **state)
 
 static void other_errors_have_their_text(void **state)
 {
-    char address[64];
+    char address[ADDRESS_BYTES];
 
     (void)state;
     snprintf(address, sizeof address, "unix:%s/none", directory);
