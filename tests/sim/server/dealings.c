@@ -196,7 +196,9 @@ static void check_idle(const struct client *c, const struct tcp *t)
             world.now_ns - since_ns + early_ns >= clients.config->idle_timeout_ns,
         "client %u: closed without a cause, %" PRIu64 " ns after the last call", t->peer.client,
         world.now_ns - since_ns);
-    LAW(t->visible <= t->head || c->answered < c->expected || s->again_permille > 0,
+    /* unless it could not send: of TLS that may be its handshake or a ticket */
+    LAW(t->visible <= t->head || c->answered < c->expected || s->again_permille > 0 ||
+            (s->tls && s->sndbuf_bytes > 0),
         "client %u: closed as idle with bytes to read", t->peer.client);
 }
 
