@@ -120,7 +120,7 @@ MUTATIONS = {
     "header_never_late": (
         "src/server/header.c",
         "    else if ((what & EV_READ) == 0)\n        server_conn_refuse(c, SERVER_REFUSED_HEADER_LATE);\n",
-        "",
+        "    else if ((what & EV_WRITE) != 0)\n        server_conn_refuse(c, SERVER_REFUSED_HEADER_LATE);\n",
     ),
     "payload_behind_the_header_lost": (
         "src/server/header.c",
