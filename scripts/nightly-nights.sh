@@ -50,13 +50,14 @@ remove_old_nights() {
     rm "$night/kept.txt"
 }
 
-# What must match for two nights to belong to one series: the settings except outputs and target, the host
+# What must match for two nights to belong to one series: the settings except outputs, control and target, the host
 # as in the result (tcpreport compare checks it, too), the program, the CPU and the kernel settings that
 # affect latency.
 write_fingerprint() {
+    no_settings='json|hlog|hgrm|output|connections-out|find-out|sweep-out|report|watch|control|control-token|server-control|target|port'
     {
         echo "series $series"
-        sed -nE '/^    "(json|hlog|hgrm|output|connections-out|target|port)":/d
+        sed -nE '/^    "('"$no_settings"')":/d
             /^  "version"/p; /^  "options": \{/,/^  \}/p; /^  "host": \{/,/^  \}/p' "$night/run-01.json"
         echo "tcpclient $(cksum <"$(command -v "$tcpclient")")"
         sed -n 's/^model name[[:space:]]*: /cpu /p' /proc/cpuinfo | sort -u

@@ -36,8 +36,8 @@ struct output {
 /* Opens `name`, which keeps its content until output_begin(), a document's until it is complete;
  * NULL: opens nothing.  Waits until a FIFO has a reader.  Returns 0; or -1 after one line on stderr
  * if it cannot be opened, stdout was closed when the program started, another output is the same
- * file (a terminal included; /dev/null and the like may be shared), or one is the NAME.tmp of the
- * other. */
+ * file (a terminal included; /dev/null and the like may be shared), one is the NAME.tmp of the
+ * other, or an input would be overwritten (base/inputs.h). */
 int output_open_document(struct output *o, const char *option, const char *name);
 int output_open_log(struct output *o, const char *option, const char *name);
 

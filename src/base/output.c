@@ -2,6 +2,7 @@
  * output: see base/output.h. */
 #include "base/output.h"
 
+#include "base/inputs.h"
 #include "base/log.h"
 #include "base/reopen.h"
 #include "base/units.h"
@@ -178,10 +179,22 @@ static bool is_temporary(const struct output *of, const struct output *other)
     return stat(temporary, &one) == 0 && status_of(other, &two) == 0 && is_same_file(&one, &two);
 }
 
+/* Whether it, or its temporary file, is an input. */
+static bool is_input(const struct output *o)
+{
+    struct stat status;
+
+    return (status_of(o, &status) == 0 && inputs_have(&status)) ||
+           (o->replacement != NULL && stat(o->replacement->temporary, &status) == 0 &&
+            inputs_have(&status));
+}
+
 static int register_output(const struct output *o)
 {
     size_t i = 0;
 
+    if (is_input(o))
+        return log_error("--%s: '%s' is one of the input files", o->option, o->name);
     for (; i < MOST_OUTPUTS && opened[i] != NULL; i++) {
         if (is_same_output(opened[i], o))
             return log_error(

@@ -3,6 +3,7 @@
 #include "client/plan.h"
 
 #include "base/log.h"
+#include "client/opts_find.h"
 #include "client/plan_query.h"
 #include "client/plan_schedule.h"
 #include "client/plan_target.h"
@@ -144,8 +145,10 @@ static int plan_room(struct client_plan *plan, const struct client_opts *o,
                                     plan->config.n_workers > n || !has_identities(&plan->config)))
         fit(plan, o, host, n);
     if (may_grow && plan->config.n_workers > n)
-        return log_error("--max-connections: requires %" PRIu32
-                         " threads: expected at least as many --connections",
+        return log_error("--%s: requires %" PRIu32
+                         " threads: expected at least as many connections to begin with",
+                         o->find == CLIENT_FIND_NONE ? "max-connections"
+                                                     : client_opts_limit_option(o),
                          plan->config.n_workers);
     if (!has_identities(&plan->config))
         return log_error(

@@ -2,6 +2,7 @@
  * client_plan_query: see client/plan_query.h. */
 #include "client/plan_query.h"
 
+#include "base/inputs.h"
 #include "base/log.h"
 #include "base/textfile.h"
 #include "protocol/query_init.h"
@@ -20,6 +21,8 @@ static int read_lines(const char *file, struct query_text *lines, char **text)
     lines->file = is_stdin ? "stdin" : file;
     lines->text = *text =
         textfile_read(is_stdin ? NULL : file, MOST_QUERY_FILE_BYTES, &lines->n_bytes);
+    if (!is_stdin)
+        inputs_add(file);
     if (*text == NULL)
         return log_error("--query-file: cannot read '%s': %s", file, strerror(errno));
     return 0;

@@ -51,6 +51,15 @@ static const char *class_text(char text[CLASS_TEXT_BYTES], unsigned class)
 
 /* --- text --- */
 
+/* "0.9512", or "-" if it is a ratio to nothing. */
+static const char *ratio_text(char text[UNITS_TEXT_BYTES], double value, bool is_known)
+{
+    if (!is_known)
+        return "-";
+    snprintf(text, UNITS_TEXT_BYTES, "%.4g", value);
+    return text;
+}
+
 static void print_classes(FILE *out, const struct tally_demand *d)
 {
     char class_of[CLASS_TEXT_BYTES], count[UNITS_TEXT_BYTES];
@@ -96,21 +105,22 @@ void report_demand_text(FILE *out, const struct report_about *about, const struc
     const struct tally_demand *d = &r->tally.demand;
     const uint64_t n_sent = tally_sent(&r->tally), n_ended = sum_ended(d);
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
+    char percent[UNITS_TEXT_BYTES];
 
     if (!about->config->on_demand)
         return;
-    fprintf(out, "On demand    %s of %s %s connected, %.4g queries per connection\n",
+    fprintf(out, "On demand    %s of %s %s connected, %s queries per connection\n",
             units_format_count(a, r->connections_requested),
             units_format_count(b, about->config->n_connections),
             units_noun(about->config->n_connections, "client", "clients"),
-            ratio(tally_get(&d->carried), n_ended));
+            ratio_text(c, ratio(tally_get(&d->carried), n_ended), n_ended > 0));
     fprintf(out,
-            "             connection reuse ratio %.4g; %s %s (%.4g %%) waited for a connection,"
+            "             connection reuse ratio %s; %s %s (%s %%) waited for a connection,"
             " %s failed with it\n",
-            reuse_ratio(tally_get(&d->opened), n_sent),
+            ratio_text(a, reuse_ratio(tally_get(&d->opened), n_sent), n_sent > 0),
             units_format_count(b, tally_get(&d->waited)),
             units_noun(tally_get(&d->waited), "query", "queries"),
-            100 * ratio(tally_get(&d->waited), n_sent),
+            ratio_text(percent, 100 * ratio(tally_get(&d->waited), n_sent), n_sent > 0),
             units_format_count(c, sum_unconnected(&r->tally)));
     print_classes(out, d);
     if (about->config->keepalive)

@@ -2,6 +2,7 @@
  * client_schedule: see client/schedule.h. */
 #include "client/schedule.h"
 
+#include "base/inputs.h"
 #include "base/log.h"
 #include "base/textfile.h"
 #include "base/units.h"
@@ -18,6 +19,8 @@ static char *read_text(const char *option, const char *name)
     size_t n_bytes;
     char *text = textfile_read(name, MOST_TEXT_BYTES, &n_bytes);
 
+    if (name != NULL)
+        inputs_add(name);
     if (text != NULL && memchr(text, 0, n_bytes) == NULL)
         return text;
     log_error("--%s: cannot read '%s': %s", option, name != NULL ? name : "stdin",

@@ -2,6 +2,7 @@
  * settings: see config/settings.h. */
 #include "config/settings.h"
 
+#include "base/inputs.h"
 #include "base/textfile.h"
 #include "config/options_parse.h"
 
@@ -47,6 +48,7 @@ static enum options_result take_file(struct options_text *t, const char *name, c
     char *text = textfile_read(name, MOST_TEXT_BYTES, &n_bytes);
 
     *t = (struct options_text){name, text};
+    inputs_add(name);
     if (text != NULL && memchr(text, 0, n_bytes) == NULL)
         return OPTIONS_RUN;
     snprintf(error, OPTIONS_ERROR_BYTES, "--config: cannot read '%.100s': %.60s", name,

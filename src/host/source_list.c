@@ -2,6 +2,7 @@
  * source_list: see host/source_list.h. */
 #include "host/source_list.h"
 
+#include "base/inputs.h"
 #include "base/textfile.h"
 
 #include <arpa/inet.h>
@@ -73,6 +74,7 @@ static int add_file(struct srcplan *p, const char *name, char *error)
     char *text = textfile_read(name, MOST_TEXT_BYTES, &n_bytes);
     int failed;
 
+    inputs_add(name);
     if (text == NULL || memchr(text, 0, n_bytes) != NULL) {
         snprintf(error, SRCPLAN_ERROR_BYTES, "'@%.80s': %s", name,
                  text != NULL ? "not a text file" : strerror(errno));

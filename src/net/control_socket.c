@@ -3,6 +3,7 @@
 #include "net/control_socket.h"
 
 #include "base/clock.h"
+#include "base/inputs.h"
 #include "base/units.h"
 #include "net/sock.h"
 #include "net/sock_resolve.h"
@@ -44,6 +45,7 @@ int control_token_read(struct control_token *token, const char *file, char *erro
 
     if (in == NULL)
         return REFUSE("cannot read '%.200s': %s", file, strerror(errno));
+    inputs_add(file);
     is_private = fstat(fileno(in), &about) == 0 && (about.st_mode & 077) == 0;
     read = fgets(line, sizeof line, in) != NULL;
     fclose(in);

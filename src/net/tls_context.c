@@ -2,6 +2,8 @@
  * tls_context: see net/tls_context.h. */
 #include "net/tls_context.h"
 
+#include "base/inputs.h"
+
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
@@ -147,6 +149,8 @@ static int configure_client(struct tls_context *c, const struct tls_client_optio
                  o->ciphers);
         return -1;
     }
+    if (o->ca_file != NULL)
+        inputs_add(o->ca_file);
     SSL_CTX_set_verify(ctx, o->insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
     if (o->ca_file != NULL ? SSL_CTX_load_verify_locations(ctx, o->ca_file, NULL) != 1
                            : SSL_CTX_set_default_verify_paths(ctx) != 1) {
@@ -188,6 +192,8 @@ static int configure_server(SSL_CTX *ctx, const struct tls_server_options *o, ch
 {
     const char *option = "--tls-cert", *file = o->cert_file;
 
+    inputs_add(o->cert_file);
+    inputs_add(o->key_file);
     if (SSL_CTX_use_certificate_chain_file(ctx, o->cert_file) == 1) {
         option = "--tls-key";
         file = o->key_file;

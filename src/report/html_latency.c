@@ -103,7 +103,9 @@ static const char *count(char *text, const struct latency *l, int which, uint64_
     return figure_number(text, (double)(which == 0 ? l->count : l->over));
 }
 
-static void print_table(FILE *out, const struct metric_table *t, const char *caption)
+/* over: what it says of values that never came. */
+static void print_table(FILE *out, const struct metric_table *t, const char *caption,
+                        const char *over)
 {
     html_table_begin(out, caption, t->columns, n_columns(t));
     print_row(out, t, "min", NULL, least, 0);
@@ -115,7 +117,7 @@ static void print_table(FILE *out, const struct metric_table *t, const char *cap
     print_row(out, t, "max", "max", most, 0);
     print_row(out, t, "mean", NULL, mean, 0);
     print_row(out, t, "values", NULL, count, 0);
-    print_row(out, t, "unanswered", NULL, count, 1);
+    print_row(out, t, over, NULL, count, 1);
     html_table_end(out);
 }
 
@@ -144,7 +146,7 @@ void html_latency(struct html_report *r)
     else
         fputs("<p class=\"soft\">No curve: it needs the histogram log (--hlog) of each run.</p>\n",
               r->out);
-    print_table(r->out, &t, "Times of queries");
+    print_table(r->out, &t, "Times of queries", "unanswered");
     fputs("</div>\n<p class=\"soft\">response: intended send to answer; service: actual send to "
           "answer; "
           "net: actual send to arrival in the kernel. A dash: fewer than 10 values lie above, or "
@@ -155,7 +157,7 @@ void html_latency(struct html_report *r)
     t.holds = NULL;
     take_metrics(&t, r, other_metrics, sizeof other_metrics / sizeof *other_metrics);
     if (t.n > 0)
-        print_table(r->out, &t, "Delays of this host, and times of connections");
+        print_table(r->out, &t, "Delays of this host, and times of connections", "never");
     fputs("</section>\n", r->out);
 }
 

@@ -40,7 +40,7 @@ static const struct {
     {"version", LEAVE_OUT},   {"latency_ns", LEAVE_OUT},
     {"instances", LEAVE_OUT}, {"search", UNKNOWN},
     {"server_cost", UNKNOWN}, {"measured_from", EARLIEST},
-    {"sweep", UNKNOWN},
+    {"sweep", UNKNOWN},       {"proxy", LEAVE_OUT},
 };
 
 static enum rule rule_of(const char *key)

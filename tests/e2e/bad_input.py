@@ -156,6 +156,16 @@ def test_client_refuses_bad_input():
             pass
 
 
+def test_an_output_does_not_overwrite_an_input():
+    for option, text in (("--query-file", "a.com A\n"), ("--config", "connections = 1\n"), ("--conn-schedule", "10s:1\n")):
+        for output in ("--json", "--output"):
+            name = file_of(text)
+            value = "@" + name if option == "--conn-schedule" else name
+            refused(TCPCLIENT, option, value, output, name, "127.0.0.1:1", contains=[output, name, "one of the input files"])
+            with open(name) as f:
+                check_equal(f.read(), text, f"{option}, {output}: the input")
+
+
 @needs_own_fd_tables
 def test_more_connections_than_automatic_ports_are_refused():
     refused(TCPCLIENT, "-c", "100000", "127.0.0.1",

@@ -4,11 +4,14 @@
 
     mutations.py list                     NAME FILE, a line each
     mutations.py make NAME SOURCE OUTPUT  the file with the bug
-    mutations.py check SOURCE             whether each can still be made
+    mutations.py check SOURCE [BUILD]     whether each can still be made; with BUILD, whether it compiles
     mutations.py run BUILD [NAME...]      builds and runs each; exit 1 if one is not found
 """
 
+import json
+import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -348,6 +351,28 @@ def make(mutations, name, source, output):
         f.write(mutated(mutations, name, source))
 
 
+def compiles(file, text, commands):
+    """Whether the compiler takes the text for that of the file, without a warning; says why not."""
+    command = shlex.split(commands[os.path.realpath(file)])
+    command = command[:command.index("-o")] + ["-fsyntax-only", "-x", "c", "-iquote", os.path.dirname(file), "-"]
+    said = subprocess.run(command, input=text, capture_output=True, text=True)
+    sys.stderr.write(said.stderr)
+    return said.returncode == 0
+
+
+def check(mutations, source, build=None):
+    commands = {}
+    if build:
+        with open(f"{build}/compile_commands.json", encoding="utf-8") as f:
+            commands = {os.path.realpath(entry["file"]): entry["command"] for entry in json.load(f)}
+    broken = []
+    for name in mutations:
+        text = mutated(mutations, name, source)
+        if build and not compiles(f"{source}/{mutations[name][0]}", text, commands):
+            broken.append(name)
+    return f"do not compile: {', '.join(broken)}" if broken else 0
+
+
 def run(mutations, program, build, names):
     missed = []
     slowest = (0, "none")
@@ -375,9 +400,8 @@ def main(mutations, program):
     if sys.argv[1:] == ["list"]:
         for name, (file, _, _) in mutations.items():
             print(name, file)
-    elif sys.argv[1:2] == ["check"] and len(sys.argv) == 3:
-        for name in mutations:
-            mutated(mutations, name, sys.argv[2])
+    elif sys.argv[1:2] == ["check"] and len(sys.argv) in (3, 4):
+        sys.exit(check(mutations, *sys.argv[2:]))
     elif sys.argv[1:2] == ["make"] and len(sys.argv) == 5:
         make(mutations, *sys.argv[2:])
     elif sys.argv[1:2] == ["run"] and len(sys.argv) > 2:

@@ -3,6 +3,7 @@
  * not read.  Waiting for readers is tested with the programs (tests/e2e/unread_outputs.py). */
 #include "base/output.h"
 
+#include "base/inputs.h"
 #include "output_steps.h"
 
 #include <errno.h>
@@ -332,6 +333,29 @@ static void a_reader_that_is_gone_is_an_error_and_all_lines_are_lost(void **stat
     assert_int_equal(output_close(&o), -1);
 }
 
+static void an_input_is_not_overwritten(void **state)
+{
+    struct output o;
+    char a[PATH_BYTES], link[PATH_BYTES], other[PATH_BYTES], temporary[PATH_BYTES];
+
+    (void)state;
+    put(path_of(a, "a"), "input");
+    assert_int_equal(symlink(a, path_of(link, "b")), 0);
+    inputs_add(link);
+    assert_int_equal(output_open_document(&o, "json", a), -1);
+    assert_int_equal(output_open_log(&o, "hlog", link), -1);
+    assert_content(a, "input");
+    assert_int_equal(rename(a, path_of(other, "c")), 0);
+    assert_int_equal(output_open_document(&o, "json", a), 0);
+    output_abandon(&o);
+
+    put(path_of(temporary, "a.tmp"), "input");
+    inputs_add(temporary);
+    assert_int_equal(output_open_document(&o, "json", a), -1);
+    assert_content(temporary, "input");
+    assert_int_equal(unlink(link), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -348,6 +372,7 @@ int main(void)
         cmocka_unit_test(text_that_nobody_reads_is_kept_and_written_later),
         cmocka_unit_test(lines_beyond_what_is_kept_are_lost_and_counted),
         cmocka_unit_test(a_reader_that_is_gone_is_an_error_and_all_lines_are_lost),
+        cmocka_unit_test(an_input_is_not_overwritten),
     };
 
     signal(SIGPIPE, SIG_IGN);

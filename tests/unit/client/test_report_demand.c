@@ -22,10 +22,27 @@ static void reuse_of_connections_on_demand_is_reported(void **state)
     free(text);
 }
 
+static void ratio_to_nothing_is_unknown(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->config.on_demand = true;
+    memset(&m->result.tally, 0, sizeof m->result.tally);
+    text = text_of(report_text, m);
+    assert_has(text, "clients connected, - queries per connection\n");
+    assert_has(text, "reuse ratio -; 0 queries (- %) waited for a connection, 0 failed");
+    free(text);
+    text = text_of(report_json, m);
+    assert_has(text, "\"reuse_ratio\": null");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(reuse_of_connections_on_demand_is_reported),
+        TEST(ratio_to_nothing_is_unknown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

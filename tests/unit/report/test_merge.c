@@ -24,14 +24,16 @@ static const char one[] = "{" NEEDED QUERIES(
     "\"receive/reset\":2") "\"version\":\"0.1.0\","
                            "\"target\":\"a:1\",\"started\":\"2026-01-31T23:59:59.123Z\",\"seed\":1,"
                            "\"options\":{\"rate\":100,\"connections\":5,\"json\":\"x\",\"seed\":1,"
-                           "\"target\":\"a\",\"config\":\"a.conf\","
+                           "\"target\":\"a\",\"config\":\"a.conf\",\"report\":\"a.html\","
+                           "\"watch\":\"1\","
                            "\"pace\":\"auto\"},"
                            "\"host\":{\"kernel\":\"6\",\"cpus\":2},"
                            "\"connections\":{\"asked\":5,\"live_at_end\":4,\"connect_elapsed_s\":1."
                            "5,"
                            "\"connect_rate_per_s\":3.5},"
                            "\"rate\":{\"asked_qps\":100,\"achieved_qps\":99.5,\"duration_s\":2},"
-                           "\"resources\":{\"user_s\":1},\"search\":{\"capacity\":5},\"diagnosis\":"
+                           "\"resources\":{\"user_s\":1},\"search\":{\"capacity\":5},"
+                           "\"proxy\":{\"first_identity\":\"10.0.0.1:1024\"},\"diagnosis\":"
                            "[{\"limit\":\"x\"}],"
                            "\"interrupted\":false,"
                            "\"broken_law\":null,\"verdict\":\"VALID\",\"reasons\":[]}";
@@ -42,7 +44,8 @@ static const char other[] = "{" NEEDED QUERIES(
                                                   "59:58.123Z\",\"seed\":2,"
                                                   "\"options\":{\"rate\":200,\"connections\":5,"
                                                   "\"json\":\"y\",\"seed\":2,\"target\":\"b\","
-                                                  "\"config\":\"b.conf\",\"pace\":\"auto\"},"
+                                                  "\"config\":\"b.conf\",\"pace\":\"auto\","
+                                                  "\"report\":\"b.html\",\"watch\":null},"
                                                   "\"host\":{\"kernel\":\"6\",\"cpus\":4},"
                                                   "\"connections\":{\"asked\":6,\"live_at_end\":6,"
                                                   "\"connect_elapsed_s\":0.5,"
@@ -108,6 +111,7 @@ static void counts_and_rates_add_and_the_rest_is_honest(void **state)
     assert_text(sum, "interrupted", "true");
     assert_null(result_find(sum, "latency_ns"));
     assert_null(result_find(sum, "program"));
+    assert_null(result_find(sum, "proxy")); /* of whom would the identities be? */
     result_free(sum);
     result_free(a);
     result_free(b);
