@@ -7,11 +7,14 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* Remembers the regular file of this name, until the program ends; no-op if there is none, or for
- * more than 64 files. */
+/* Remembers the regular file of this name, until the program ends; no-op if there is none, or no
+ * memory. */
 void inputs_add(const char *name);
 
-/* Whether this is the status of one of them, under any name. */
+/* Whether this is the status of one of them. */
 bool inputs_have(const struct stat *status);
+
+/* Whether the file of this name exists and is one of them, under any name. */
+bool inputs_have_file(const char *name);
 
 #endif

@@ -21,9 +21,9 @@ struct replacement {
  * memory. */
 struct replacement *replacement_of(const char *name);
 
-/* Whether writing a document of this name would overwrite an existing file: it is the same one
- * under any name, or its NAME.tmp is. */
-bool replacement_overwrites(const char *name, const char *file);
+/* Whether writing a document of this name would overwrite an input (base/inputs.h): it is one, or
+ * its NAME.tmp is. */
+bool replacement_overwrites_input(const char *name);
 
 /* Creates the new file.  Returns its descriptor for appending, or -1 with errno. */
 int replacement_begin(const struct replacement *r);

@@ -185,8 +185,7 @@ static bool is_input(const struct output *o)
     struct stat status;
 
     return (status_of(o, &status) == 0 && inputs_have(&status)) ||
-           (o->replacement != NULL && stat(o->replacement->temporary, &status) == 0 &&
-            inputs_have(&status));
+           (o->replacement != NULL && inputs_have_file(o->replacement->temporary));
 }
 
 static int register_output(const struct output *o)

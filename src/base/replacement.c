@@ -2,6 +2,8 @@
  * replacement: see base/replacement.h. */
 #include "base/replacement.h"
 
+#include "base/inputs.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -159,23 +161,15 @@ void replacement_free(struct replacement *r)
     free(r);
 }
 
-/* Whether both exist and are the same. */
-static bool is_file(const char *name, const char *other)
-{
-    struct stat one, two;
-
-    return stat(name, &one) == 0 && stat(other, &two) == 0 && is_same(&one, &two);
-}
-
-bool replacement_overwrites(const char *name, const char *file)
+bool replacement_overwrites_input(const char *name)
 {
     struct replacement *r;
     bool overwrites;
 
-    if (is_file(name, file))
+    if (inputs_have_file(name))
         return true;
     r = replacement_of(name);
-    overwrites = r != NULL && is_file(r->temporary, file);
+    overwrites = r != NULL && inputs_have_file(r->temporary);
     replacement_free(r);
     return overwrites;
 }

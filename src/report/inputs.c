@@ -2,6 +2,7 @@
  * report_inputs: see report/inputs.h. */
 #include "report/inputs.h"
 
+#include "base/inputs.h"
 #include "base/log.h"
 #include "base/replacement.h"
 #include "report/opts.h"
@@ -48,6 +49,8 @@ static int check_side(char *const *names, int n_names)
 
     if (inputs == NULL)
         return log_error("out of memory");
+    for (int i = 0; i < n_names; i++)
+        inputs_add(names[i]);
     n = find_regular(inputs, names, n_names);
     qsort(inputs, n, sizeof *inputs, by_file);
     for (size_t i = 1; i < n && status == 0; i++)
@@ -58,32 +61,22 @@ static int check_side(char *const *names, int n_names)
     return status;
 }
 
-static int refuse(const char *option, const char *name)
+/* name NULL: no such output. */
+static int check_output(const char *option, const char *name)
 {
-    return log_error("--%s: '%s' is one of the input files", option, name);
-}
-
-/* NULL: no such output. */
-static int check_output(const struct report_opts *o, const char *option, const char *name)
-{
-    if (name == NULL || strcmp(name, "-") == 0)
+    if (name == NULL || strcmp(name, "-") == 0 || !replacement_overwrites_input(name))
         return 0;
-    if (o->watch != NULL && replacement_overwrites(name, o->watch))
-        return refuse(option, name);
-    for (int i = 0; i < o->n_files; i++)
-        if (replacement_overwrites(name, o->files[i]))
-            return refuse(option, name);
-    for (int i = 0; i < o->n_others; i++)
-        if (replacement_overwrites(name, o->others[i]))
-            return refuse(option, name);
-    return 0;
+    return log_error("--%s: '%s' is one of the input files", option, name);
 }
 
 int report_inputs_check(const struct report_opts *o)
 {
-    return check_side(o->files, o->n_files) != 0 || check_side(o->others, o->n_others) != 0 ||
-                   check_output(o, "json", o->json) != 0 || check_output(o, "hlog", o->hlog) != 0 ||
-                   check_output(o, "output", o->output) != 0
+    if (check_side(o->files, o->n_files) != 0 || check_side(o->others, o->n_others) != 0)
+        return -1;
+    if (o->watch != NULL)
+        inputs_add(o->watch);
+    return check_output("json", o->json) != 0 || check_output("hlog", o->hlog) != 0 ||
+                   check_output("output", o->output) != 0
                ? -1
                : 0;
 }
