@@ -3,6 +3,7 @@
 #include "client/report_search.h"
 
 #include "client/find_bound.h"
+#include "client/search/search_binding.h"
 
 #include <math.h>
 #include <stdio.h>

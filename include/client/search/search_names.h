@@ -3,7 +3,7 @@
 #ifndef TCPSCALER_CLIENT_SEARCH_SEARCH_NAMES_H
 #define TCPSCALER_CLIENT_SEARCH_SEARCH_NAMES_H
 
-#include "client/search/search.h"
+#include "client/search/search_state.h"
 
 /* "found", "at-least", "less-than", "inconclusive", "running" */
 const char *search_status_name(enum search_status status);

@@ -2,6 +2,9 @@
  * search: see client/search/search.h. */
 #include "client/search/search.h"
 
+#include "client/search/search_load.h"
+#include "client/search/search_round.h"
+
 #include <math.h>
 
 #define S_NS 1000000000ull
@@ -14,67 +17,12 @@ enum { MOST_VOID = 3, MOST_VOID_CONFIRMATIONS = 1 };
  * outvotes a longer one, and no single one is trusted, since noise spoils long trials, too. */
 enum { MOST_BAD_CONFIRMATIONS = 1 };
 
-#define FULL_NS       (2 * S_NS) /* minimum length of a full-length trial, ... */
-#define SHORT_PART    2          /* ... divided by this for a short one */
-#define LIMITS_PART   10         /* both last at least this many times the longest limit */
-#define SHORT_QUERIES 10         /* a short one needs a tenth of the queries */
-
 #define MOST_CONFIRM_NS  (60 * S_NS)
 #define MOST_OVERLOAD_NS (5 * S_NS)
 #define LEAST_RECOVER_NS S_NS /* in less time nothing is known */
 #define MOST_RECOVER_NS  (30 * S_NS)
 
-static const struct {
-    double width;       /* maximum; the width of the search if that is larger */
-    unsigned n_trials;  /* full-length trials that decide a load, ... */
-    unsigned n_if_good; /* ... or this many if all are good: a single bad one is not trusted */
-    bool is_short;
-} rounds[] = {{0.5, 5, 1, true}, {0.2, 5, 1, true}, {0.05, 3, 3, false}, {0, 11, 11, false}};
-
-enum { N_ROUNDS = sizeof rounds / sizeof *rounds };
-
-static double round_width(const struct search *s, unsigned round)
-{
-    return fmax(rounds[round].width, s->config.width);
-}
-
-/* --- loads --- */
-
-/* Rounds to 4 digits or to an integer, within the range. */
-static double round_load(const struct search_config *c, double load)
-{
-    const double unit = c->whole ? 1 : pow(10, floor(log10(load)) - 3);
-
-    return fmin(c->max, fmax(c->min, floor(load / unit + 0.5) * unit));
-}
-
-static double load_below(const struct search_config *c, double load, double distance)
-{
-    const double below = round_load(c, load * exp(-distance));
-
-    return c->whole && below >= load ? fmax(c->min, load - 1) : below;
-}
-
-static double load_above(const struct search_config *c, double load, double distance)
-{
-    const double above = round_load(c, load * exp(distance));
-
-    return c->whole && above <= load ? fmin(c->max, load + 1) : above;
-}
-
 /* --- trials --- */
-
-static uint64_t trial_ns(const struct search_config *c, double load, bool is_short)
-{
-    const double per_s = c->queries_per_s > 0 ? c->queries_per_s : load;
-    const double queries = (double)c->queries / (is_short ? SHORT_QUERIES : 1);
-    const uint64_t least_ns = is_short ? FULL_NS / SHORT_PART : FULL_NS;
-    const double by_queries_ns = queries / per_s * (double)S_NS;
-    const double ns =
-        fmax((double)(c->limit_ns * LIMITS_PART), fmax(by_queries_ns, (double)least_ns));
-
-    return (uint64_t)ns;
-}
 
 static uint64_t confirm_ns(const struct search *s)
 {
@@ -83,80 +31,23 @@ static uint64_t confirm_ns(const struct search *s)
     return part_ns < MOST_CONFIRM_NS ? part_ns : MOST_CONFIRM_NS;
 }
 
-static bool bounds_the_load(const struct search_trial *t)
-{
-    return t->order.step == SEARCH_DOUBLE || t->order.step == SEARCH_BISECT;
-}
-
 /* --- bounds --- */
-
-static enum load_class class_of(const struct search *s, unsigned round, double load)
-{
-    const uint64_t full_ns = trial_ns(&s->config, load, rounds[round].is_short);
-    struct load_sums sums = {0};
-    unsigned n_trials;
-
-    for (size_t i = 0; i < s->n; i++) {
-        const struct search_trial *t = &s->trials[i];
-        const double duration_s = (double)t->order.duration_ns / (double)S_NS;
-        const bool is_full = t->order.duration_ns >= full_ns;
-
-        if (t->order.load != load || !bounds_the_load(t))
-            continue;
-        if (t->judgment.class == TRIAL_GOOD)
-            *(is_full ? &sums.full_good_s : &sums.short_good_s) += duration_s;
-        else if (t->judgment.class == TRIAL_BAD)
-            *(is_full ? &sums.full_bad_s : &sums.short_bad_s) += duration_s;
-    }
-    n_trials = sums.full_bad_s > 0 ? rounds[round].n_trials : rounds[round].n_if_good;
-    return load_classify(&sums, n_trials * (double)full_ns / (double)S_NS);
-}
-
-/* Returns the smallest upper bound of a round above `above`; 0: none. */
-static double smallest_upper(const struct search *s, unsigned round, double above)
-{
-    double smallest = 0;
-
-    for (size_t i = 0; i < s->n; i++) {
-        const double load = s->trials[i].order.load;
-
-        if (bounds_the_load(&s->trials[i]) && load > above && (smallest == 0 || load < smallest) &&
-            class_of(s, round, load) == LOAD_UPPER_BOUND)
-            smallest = load;
-    }
-    return smallest;
-}
-
-/* Returns the largest lower bound below `below`; 0: none. */
-static double largest_lower(const struct search *s, unsigned round, double below)
-{
-    double largest = 0;
-
-    for (size_t i = 0; i < s->n; i++) {
-        const double load = s->trials[i].order.load;
-
-        if (bounds_the_load(&s->trials[i]) && load < below && load > largest &&
-            class_of(s, round, load) == LOAD_LOWER_BOUND)
-            largest = load;
-    }
-    return largest;
-}
 
 static void bounds_of(const struct search *s, unsigned round, double *lower, double *upper)
 {
-    *upper = smallest_upper(s, round, 0);
-    *lower = largest_lower(s, round, *upper > 0 ? *upper : INFINITY);
+    *upper = search_round_upper(s, round, 0);
+    *lower = search_round_lower(s, round, *upper > 0 ? *upper : INFINITY);
 }
 
 void search_bounds(const struct search *s, double *lower, double *upper)
 {
-    unsigned round = s->round < N_ROUNDS ? s->round : N_ROUNDS - 1;
+    unsigned round = s->round < SEARCH_ROUNDS ? s->round : SEARCH_ROUNDS - 1;
 
     bounds_of(s, round, lower, upper);
     if (*upper == 0 && s->from_upper > *lower)
         *upper = s->from_upper;
     while (*lower == 0 && round-- > 0)
-        *lower = largest_lower(s, round, *upper > 0 ? *upper : INFINITY);
+        *lower = search_round_lower(s, round, *upper > 0 ? *upper : INFINITY);
 }
 
 /* --- the next load of a round; 0: the round is over --- */
@@ -165,34 +56,38 @@ void search_bounds(const struct search *s, double *lower, double *upper)
  * then the width of the previous round, doubled each time. */
 static double step(const struct search *s, double bound, double next)
 {
-    const double first = s->round == 0 ? log(2) : -log(1 - round_width(s, s->round - 1));
+    const double first = s->round == 0 ? log(2) : -log(1 - search_round_width(s, s->round - 1));
 
     return s->round == 0 || next == 0 ? first : fmax(first, 2 * fabs(log(next / bound)));
 }
 
 static double next_below(const struct search *s, double upper)
 {
-    if ((upper == 0 || s->start < upper) && class_of(s, s->round, s->start) == LOAD_UNDECIDED)
+    if ((upper == 0 || s->start < upper) &&
+        search_round_class(s, s->round, s->start) == LOAD_UNDECIDED)
         return s->start;
     if (upper <= s->config.min)
         return 0;
-    return load_below(&s->config, upper, step(s, upper, smallest_upper(s, s->round, upper)));
+    return search_load_below(&s->config, upper,
+                             step(s, upper, search_round_upper(s, s->round, upper)));
 }
 
 static double next_above(const struct search *s, double lower)
 {
-    if (s->from_upper > lower && class_of(s, s->round, s->from_upper) == LOAD_UNDECIDED)
+    if (s->from_upper > lower && search_round_class(s, s->round, s->from_upper) == LOAD_UNDECIDED)
         return s->from_upper;
     if (lower >= s->config.max)
         return 0;
-    return load_above(&s->config, lower, step(s, lower, largest_lower(s, s->round, lower)));
+    return search_load_above(&s->config, lower,
+                             step(s, lower, search_round_lower(s, s->round, lower)));
 }
 
 static double next_between(const struct search *s, double lower, double upper)
 {
-    const double middle = round_load(&s->config, sqrt(lower * upper));
+    const double middle = search_load_round(&s->config, sqrt(lower * upper));
 
-    if (1 - lower / upper <= round_width(s, s->round) + 1e-9 || middle <= lower || middle >= upper)
+    if (1 - lower / upper <= search_round_width(s, s->round) + 1e-9 || middle <= lower ||
+        middle >= upper)
         return 0;
     return middle;
 }
@@ -245,7 +140,7 @@ static int excess_of_void(const struct search *s, double load)
     int n = 0;
 
     for (size_t i = 0; i < s->n; i++)
-        if (bounds_the_load(&s->trials[i]) && s->trials[i].order.load == load)
+        if (search_round_counts(&s->trials[i]) && s->trials[i].order.load == load)
             n += s->trials[i].judgment.class == TRIAL_VOID ? 1 : -1;
     return n;
 }
@@ -253,7 +148,7 @@ static int excess_of_void(const struct search *s, double load)
 static bool next_bound(struct search *s, double load, uint64_t elapsed_ns,
                        struct search_order *order)
 {
-    const uint64_t ns = trial_ns(&s->config, load, rounds[s->round].is_short);
+    const uint64_t ns = search_round_trial_ns(s, s->round, load);
 
     if (excess_of_void(s, load) > MOST_VOID)
         return end(s, SEARCH_INCONCLUSIVE, SEARCH_VOID);
@@ -289,11 +184,11 @@ static bool next_recovery(struct search *s, double lower, double upper, uint64_t
     const uint64_t left_ns = time_ns > elapsed_ns ? time_ns - elapsed_ns : 0;
 
     if (has_overloaded(s) && left_ns >= LEAST_RECOVER_NS)
-        return give(s, SEARCH_RECOVER, round_load(&s->config, lower * SEARCH_RECOVER_PART),
+        return give(s, SEARCH_RECOVER, search_load_round(&s->config, lower * SEARCH_RECOVER_PART),
                     left_ns < MOST_RECOVER_NS ? left_ns : MOST_RECOVER_NS, order);
     if (s->config.tries_recovery && upper > 0 && s->order.step == SEARCH_CONFIRM &&
         s->n + 1 < SEARCH_MOST_TRIALS && has_time(s, elapsed_ns, 2 * over_ns))
-        return give(s, SEARCH_OVERLOAD, round_load(&s->config, lower * SEARCH_OVERLOAD_PART),
+        return give(s, SEARCH_OVERLOAD, search_load_round(&s->config, lower * SEARCH_OVERLOAD_PART),
                     over_ns, order);
     return end_confirmed(s);
 }
@@ -319,7 +214,8 @@ static bool next_confirmation(struct search *s, uint64_t elapsed_ns, struct sear
                    n_bad > 0                    ? SEARCH_UNCONFIRMED
                    : s->n == SEARCH_MOST_TRIALS ? SEARCH_TOO_MANY
                                                 : SEARCH_TIME);
-    return give(s, SEARCH_CONFIRM, round_load(&s->config, lower * SEARCH_CONFIRM_PART), ns, order);
+    return give(s, SEARCH_CONFIRM, search_load_round(&s->config, lower * SEARCH_CONFIRM_PART), ns,
+                order);
 }
 
 /* --- interface --- */
@@ -327,7 +223,7 @@ static bool next_confirmation(struct search *s, uint64_t elapsed_ns, struct sear
 void search_init(struct search *s, const struct search_config *config)
 {
     *s = (struct search){.config = *config};
-    s->start = round_load(config, config->max / 100);
+    s->start = search_load_round(config, config->max / 100);
 }
 
 bool search_next(struct search *s, uint64_t elapsed_ns, struct search_order *order)
@@ -336,7 +232,7 @@ bool search_next(struct search *s, uint64_t elapsed_ns, struct search_order *ord
 
     if (s->status != SEARCH_RUNNING)
         return false;
-    while (s->round < N_ROUNDS) {
+    while (s->round < SEARCH_ROUNDS) {
         load = next_load(s);
         if (load > 0)
             return next_bound(s, load, elapsed_ns, order);
@@ -370,31 +266,4 @@ void search_stop(struct search *s, enum search_reason reason)
         end_confirmed(s);
     else if (s->status == SEARCH_RUNNING)
         end(s, SEARCH_INCONCLUSIVE, reason);
-}
-
-static bool is_bad(const struct search_trial *t, double load)
-{
-    return bounds_the_load(t) && t->order.load == load && t->judgment.class == TRIAL_BAD;
-}
-
-const struct trial_judgment *search_binding(const struct search *s, double load)
-{
-    const struct trial_judgment *binding = NULL;
-    unsigned most = 0;
-
-    for (size_t i = 0; i < s->n; i++) {
-        const struct trial_judgment *j = &s->trials[i].judgment;
-        unsigned n = 0;
-
-        if (!is_bad(&s->trials[i], load))
-            continue;
-        for (size_t k = 0; k < s->n; k++)
-            n += is_bad(&s->trials[k], load) && s->trials[k].judgment.reason == j->reason &&
-                 s->trials[k].judgment.goal == j->goal;
-        if (n > most) {
-            most = n;
-            binding = j;
-        }
-    }
-    return binding;
 }

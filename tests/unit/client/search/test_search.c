@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * test_search: the order of the trials, the bounds, and what a search says. */
+#include "client/search/search_binding.h"
 #include "client/search/search_names.h"
 #include "simulated.h"
 

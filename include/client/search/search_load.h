@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ * search_load: the loads that a search tries: of 4 digits or integers, within its range.  Pure. */
+#ifndef TCPSCALER_CLIENT_SEARCH_SEARCH_LOAD_H
+#define TCPSCALER_CLIENT_SEARCH_SEARCH_LOAD_H
+
+#include "client/search/search_state.h"
+
+/* Returns the nearest one, load > 0. */
+double search_load_round(const struct search_config *config, double load);
+
+/* Return one below or above a load, by a difference of logarithms; integers differ by at least 1.
+ * The same load at the end of the range. */
+double search_load_below(const struct search_config *config, double load, double distance);
+double search_load_above(const struct search_config *config, double load, double distance);
+
+#endif

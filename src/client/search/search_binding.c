@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ * search_binding: see client/search/search_binding.h. */
+#include "client/search/search_binding.h"
+
+#include "client/search/search_round.h"
+
+#include <stddef.h>
+
+static bool is_bad(const struct search_trial *t, double load)
+{
+    return search_round_counts(t) && t->order.load == load && t->judgment.class == TRIAL_BAD;
+}
+
+const struct trial_judgment *search_binding(const struct search *s, double load)
+{
+    const struct trial_judgment *binding = NULL;
+    unsigned most = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        const struct trial_judgment *j = &s->trials[i].judgment;
+        unsigned n = 0;
+
+        if (!is_bad(&s->trials[i], load))
+            continue;
+        for (size_t k = 0; k < s->n; k++)
+            n += is_bad(&s->trials[k], load) && s->trials[k].judgment.reason == j->reason &&
+                 s->trials[k].judgment.goal == j->goal;
+        if (n > most) {
+            most = n;
+            binding = j;
+        }
+    }
+    return binding;
+}
