@@ -3,6 +3,8 @@
 #ifndef TCPSCALER_REPORT_PLOT_H
 #define TCPSCALER_REPORT_PLOT_H
 
+#include "report/plot_head.h"
+
 #include <stdio.h>
 
 struct recordings;
@@ -10,8 +12,6 @@ struct recordings;
 /* In the order of the option's choices. */
 enum plot_kind { PLOT_LATENCY, PLOT_TIME, PLOT_CONNECT, PLOT_RATE, PLOT_CAPACITY, PLOT_RECOVERY };
 #define PLOT_KINDS "latency|time|connect|rate|capacity|recovery"
-
-enum plot_form { PLOT_PNG, PLOT_SVG, PLOT_TERM };
 
 /* Checks whether the runs have the data for a plot.  Returns a message, with the run's name in
  * *name; NULL if nothing is missing. */

@@ -3,6 +3,7 @@
 #include "report/plot.h"
 
 #include "report/plot_script.h"
+#include "report/plot_search.h"
 #include "report/recording.h"
 #include "report/result.h"
 
@@ -40,26 +41,6 @@ static bool has_rate(const struct recording *r)
            result_double(r->result, "rate.achieved_qps", &qps);
 }
 
-static bool has_trials(const struct recording *r)
-{
-    const struct json_object *trial;
-    uint64_t p99_ns;
-
-    for (size_t i = 0; (trial = result_element(r->result, "search.trials", i)) != NULL; i++)
-        if (result_u64(trial, "p99_ns", &p99_ns))
-            return true;
-    return false;
-}
-
-/* Of all runs, or of none: the two pictures have different axes. */
-static bool have_curves(const struct recordings *all)
-{
-    for (size_t i = 0; i < all->n; i++)
-        if (plot_script_sweep(NULL, result_find(all->items[i].result, "sweep"), NULL) == 0)
-            return false;
-    return true;
-}
-
 const char *plot_lacks(const struct recordings *all, enum plot_kind kind, const char *metric,
                        const char **name)
 {
@@ -77,7 +58,7 @@ const char *plot_lacks(const struct recordings *all, enum plot_kind kind, const 
             return "no lost connections: expected a --connections-out file of --reconnect";
         if (kind == PLOT_RATE && !has_rate(r))
             return "no rates: expected the --json file of a run with a rate";
-        if (kind == PLOT_CAPACITY && !has_trials(r) && !have_curves(all))
+        if (kind == PLOT_CAPACITY && !plot_search_has_trials(r) && !plot_search_have_curves(all))
             return "no trials with a p99: expected the --json files of capacity searches (--find), "
                    "or of "
                    "sweeps only (--sweep)";
@@ -85,68 +66,23 @@ const char *plot_lacks(const struct recordings *all, enum plot_kind kind, const 
     return NULL;
 }
 
-/* --- common parts of the scripts --- */
-
-static void print_head(FILE *out, enum plot_form form, const char *title)
-{
-    static const char *const terminals[] = {
-        [PLOT_PNG] = "pngcairo size 1000,620 font 'sans,11' background 'white'",
-        [PLOT_SVG] = "svg size 1000,620 font 'sans,14' background 'white'",
-        [PLOT_TERM] = "dumb 100 32 aspect 1",
-    };
-    static const char *const colours[] = {"4477aa", "cc6677", "228833", "aa3377",
-                                          "ccbb44", "66ccee", "777777"};
-
-    fprintf(out, "set terminal %s\nset encoding utf8\nset title '%s' noenhanced\n", terminals[form],
-            title);
-    for (size_t i = 0; i < sizeof colours / sizeof *colours; i++)
-        fprintf(out, "set linetype %zu lc rgb '#%s' lw 2 pt 7 ps 1\n", i + 1, colours[i]);
-    fprintf(out, "set linetype cycle %zu\n", sizeof colours / sizeof *colours);
-    if (form != PLOT_TERM)
-        fputs("set grid lt 1 lw 1 lc rgb '#d8d8d8'\nset border lc rgb '#777777'\n"
-              "set tics textcolor rgb 'black'\n",
-              out);
-    fprintf(out, "set key %s noenhanced\nset tics nomirror\n",
-            form == PLOT_TERM ? "below" : "outside right top Left reverse width 2");
-}
-
-/* Formats seconds as us, ms, s. */
-static void print_time_axis(FILE *out, enum plot_form form, const char *metric)
-{
-    fputs("set logscale y\nset format y '%.0s %cs'\nset mytics 10\nset ylabel ", out);
-    plot_script_quote(out, strcmp(metric, "send_lag") == 0 ? "send lag" : metric);
-    fputs(".' time' noenhanced\n", out);
-    if (form != PLOT_TERM)
-        fputs("set grid mytics lt 1 lw 1 lc rgb '#d8d8d8', lt 1 lw 1 lc rgb '#eeeeee'\n", out);
-}
-
-/* "plot BLOCK using ... title NAME, ..." over the blocks $d0, $d1, ... */
-static void print_plot_of_blocks(FILE *out, const struct recordings *all, const char *style)
-{
-    for (size_t i = 0; i < all->n; i++) {
-        fprintf(out, "%s$d%zu %s lt %zu title ", i == 0 ? "plot " : ", \\\n     ", i, style, i + 1);
-        plot_script_quote(out, all->items[i].name);
-    }
-    fputc('\n', out);
-}
-
 /* --- latency by percentile --- */
 
 static void print_latency(FILE *out, const struct recordings *all, const char *metric,
                           enum plot_form form)
 {
-    print_head(out, form, "Latency by percentile");
+    plot_head(out, form, "Latency by percentile");
     for (size_t i = 0; i < all->n; i++) {
         fprintf(out, "$d%zu << EOD\n", i);
         plot_script_distribution(out, metrics_find(&all->items[i].metrics, metric));
         fputs("EOD\n", out);
     }
-    print_time_axis(out, form, metric);
+    plot_time_axis(out, form, metric);
     fputs("set logscale x\nset xlabel 'percentile of the queries'\n"
           "set xtics ('0' 1, '50 %%' 2, '90 %%' 10, '99 %%' 100, '99.9 %%' 1e3, '99.99 %%' 1e4, "
           "'99.999 %%' 1e5, '99.9999 %%' 1e6, '99.99999 %%' 1e7)\n",
           out);
-    print_plot_of_blocks(out, all, "using 1:2 with fsteps");
+    plot_blocks(out, all, "using 1:2 with fsteps");
 }
 
 /* --- over time: all runs side by side --- */
@@ -185,13 +121,13 @@ static int print_time(FILE *out, const struct recordings *all, const char *metri
     int status = recordings_timeline(all, &timeline) | hist_init(&h);
     const uint64_t first_ns = timeline_first_ns(&timeline);
 
-    print_head(out, form, all->n == 1 ? "Latency over time" : "Latency of all runs over time");
+    plot_head(out, form, all->n == 1 ? "Latency over time" : "Latency of all runs over time");
     fputs("$d << EOD\n", out);
     while (status == 0 && timeline_next(&timeline, &at, &e, &h) > 0)
         if (strcmp(e.tag, tag) == 0)
             print_second(out, &e, first_ns, &h);
     fputs("EOD\n", out);
-    print_time_axis(out, form, metric);
+    plot_time_axis(out, form, metric);
     fputs("set xlabel 'time since the first query, s'\nset xrange [0:*]\n"
           "plot $d using 1:4 with linespoints lt 2 title 'maximum', \\\n"
           "     $d using 1:3 with linespoints lt 3 title 'p99', \\\n"
@@ -206,7 +142,7 @@ static int print_time(FILE *out, const struct recordings *all, const char *metri
 
 static void print_ramp(FILE *out, const struct recordings *all, enum plot_form form)
 {
-    print_head(out, form, "Connect ramp");
+    plot_head(out, form, "Connect ramp");
     for (size_t i = 0; i < all->n; i++) {
         fprintf(out, "$d%zu << EOD\n", i);
         plot_script_ramp(out, &all->items[i], RAMP_POINTS);
@@ -215,14 +151,14 @@ static void print_ramp(FILE *out, const struct recordings *all, enum plot_form f
     fputs("set xlabel 'time since the first connect, s'\nset ylabel 'connections established'\n"
           "set yrange [0:*]\nset xrange [0:*]\n",
           out);
-    print_plot_of_blocks(out, all, "using 1:2 with steps");
+    plot_blocks(out, all, "using 1:2 with steps");
 }
 
 /* --- lost connections that come back --- */
 
 static void print_recovery(FILE *out, const struct recordings *all, enum plot_form form)
 {
-    print_head(out, form, "Recovery");
+    plot_head(out, form, "Recovery");
     for (size_t i = 0; i < all->n; i++) {
         fprintf(out, "$l%zu << EOD\n", i);
         plot_script_recovery(out, &all->items[i], RAMP_POINTS, CONNECTIONS_LOST);
@@ -266,7 +202,7 @@ static void print_rates_of(FILE *out, const struct recordings *all, bool valid)
 
 static void print_rates(FILE *out, const struct recordings *all, enum plot_form form)
 {
-    print_head(out, form, "Achieved and requested rate");
+    plot_head(out, form, "Achieved and requested rate");
     for (int valid = 0; valid < 2; valid++) {
         /* an undefined point, so that a block without runs is no error */
         fprintf(out, "$d%d << EOD\nNaN NaN NaN\n", valid);
@@ -280,94 +216,6 @@ static void print_rates(FILE *out, const struct recordings *all, enum plot_form 
           "title 'sent, not VALID', \\\n     $d1 using 1:3 with points lt 3 pt 1 ps 1.5 title "
           "'answered', \\\n     $d0 using 1:3 with points lt 3 pt 1 ps 1.5 notitle\n",
           out);
-}
-
-/* --- trials of capacity searches --- */
-
-static void print_trials(FILE *out, const struct recordings *all, const char *class,
-                         struct plot_extent *loads, struct plot_extent *times)
-{
-    for (size_t i = 0; i < all->n; i++) {
-        const struct json_object *trial;
-
-        for (size_t k = 0;
-             (trial = result_element(all->items[i].result, "search.trials", k)) != NULL; k++) {
-            const char *name = result_string(trial, "class");
-            uint64_t p99_ns;
-            double load;
-
-            if (name == NULL || strcmp(name, class) != 0 || !result_double(trial, "load", &load) ||
-                !result_u64(trial, "p99_ns", &p99_ns))
-                continue;
-            fprintf(out, "%.9g %.9g\n", load, (double)p99_ns / NS_PER_S);
-            plot_extent_add(loads, load);
-            plot_extent_add(times, (double)p99_ns / NS_PER_S);
-        }
-    }
-}
-
-/* A vertical line. */
-static void print_bound(FILE *out, const struct recording *r, const char *path, const char *style)
-{
-    double load;
-
-    if (result_double(r->result, path, &load))
-        fprintf(out, "set arrow from %.9g, graph 0 to %.9g, graph 1 nohead %s\n", load, load,
-                style);
-}
-
-static void print_capacity(FILE *out, const struct recordings *all, enum plot_form form)
-{
-    static const char *const classes[] = {"good", "bad", "void"};
-    const char *unit = result_string(all->items[0].result, "search.unit");
-    struct plot_extent loads = {0}, times = {0};
-
-    print_head(out, form, "Trials of the capacity search");
-    for (size_t c = 0; c < 3; c++) {
-        /* an undefined point, so that a class without trials is no error */
-        fprintf(out, "$d%zu << EOD\nNaN NaN\n", c);
-        print_trials(out, all, classes[c], &loads, &times);
-        fputs("EOD\n", out);
-    }
-    for (size_t i = 0; i < all->n; i++) {
-        print_bound(out, &all->items[i], "search.lower", "lt 3 dt 2");
-        print_bound(out, &all->items[i], "search.upper", "lt 2 dt 2");
-    }
-    print_time_axis(out, form, "p99 of the response");
-    plot_script_extent(out, 'x', &loads);
-    plot_script_extent(out, 'y', &times);
-    fputs("set format x '%.10g'\nset logscale x\nset xlabel ", out);
-    plot_script_quote(out, unit != NULL ? unit : "load");
-    fputs(" noenhanced\nset offsets graph 0.05, graph 0.05, graph 0.05, graph 0.05\n"
-          "plot $d0 using 1:2 with points lt 3 pt 7 title 'good', \\\n"
-          "     $d1 using 1:2 with points lt 2 pt 6 title 'bad', \\\n"
-          "     $d2 using 1:2 with points lt 7 pt 1 title 'void'\n",
-          out);
-}
-
-/* --- curves of sweeps --- */
-
-static void print_curves(FILE *out, const struct recordings *all, enum plot_form form)
-{
-    const struct json_object *first = all->items[0].result;
-    const char *over = result_string(first, "sweep.over");
-    const struct json_object *point = result_element(first, "sweep.points", 0);
-    const char *unit = result_string(point, "search.unit");
-    struct plot_extent extent = {0};
-
-    print_head(out, form, "Capacity");
-    for (size_t i = 0; i < all->n; i++) {
-        fprintf(out, "$d%zu << EOD\n", i);
-        plot_script_sweep(out, result_find(all->items[i].result, "sweep"), &extent);
-        fputs("EOD\n", out);
-    }
-    fputs("set logscale x\nset format '%.10g'\nset yrange [0:*]\nset xlabel ", out);
-    plot_script_quote(out, over != NULL ? over : "value");
-    fputs(" noenhanced\nset ylabel ", out);
-    plot_script_quote(out, unit != NULL ? unit : "load");
-    fputs(" noenhanced\nset offsets graph 0.05, graph 0.05, graph 0.05, 0\n", out);
-    plot_script_extent(out, 'x', &extent);
-    print_plot_of_blocks(out, all, "using 1:2:3:4 with yerrorlines");
 }
 
 int plot_print(FILE *script, const struct recordings *all, enum plot_kind kind, const char *metric,
@@ -389,10 +237,10 @@ int plot_print(FILE *script, const struct recordings *all, enum plot_kind kind, 
         print_rates(script, all, form);
         break;
     case PLOT_CAPACITY:
-        if (have_curves(all))
-            print_curves(script, all, form);
+        if (plot_search_have_curves(all))
+            plot_search_curves(script, all, form);
         else
-            print_capacity(script, all, form);
+            plot_search_trials(script, all, form);
         break;
     }
     return 0;

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ * plot_head: what the scripts of all pictures share: terminal, colours, axes of time, and curves of
+ * the runs.  Pure except for the stream. */
+#ifndef TCPSCALER_REPORT_PLOT_HEAD_H
+#define TCPSCALER_REPORT_PLOT_HEAD_H
+
+#include <stdio.h>
+
+struct recordings;
+
+enum plot_form { PLOT_PNG, PLOT_SVG, PLOT_TERM };
+
+/* title: without single quotes. */
+void plot_head(FILE *out, enum plot_form form, const char *title);
+
+/* A logarithmic axis y of seconds, as us, ms, s. */
+void plot_time_axis(FILE *out, enum plot_form form, const char *metric);
+
+/* "plot BLOCK using ... title NAME, ..." over the blocks $d0, $d1, ..., one for each run. */
+void plot_blocks(FILE *out, const struct recordings *all, const char *style);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ * plot_head: see report/plot_head.h. */
+#include "report/plot_head.h"
+
+#include "report/plot_script.h"
+#include "report/recording.h"
+
+#include <stddef.h>
+#include <string.h>
+
+void plot_head(FILE *out, enum plot_form form, const char *title)
+{
+    static const char *const terminals[] = {
+        [PLOT_PNG] = "pngcairo size 1000,620 font 'sans,11' background 'white'",
+        [PLOT_SVG] = "svg size 1000,620 font 'sans,14' background 'white'",
+        [PLOT_TERM] = "dumb 100 32 aspect 1",
+    };
+    static const char *const colours[] = {"4477aa", "cc6677", "228833", "aa3377",
+                                          "ccbb44", "66ccee", "777777"};
+
+    fprintf(out, "set terminal %s\nset encoding utf8\nset title '%s' noenhanced\n", terminals[form],
+            title);
+    for (size_t i = 0; i < sizeof colours / sizeof *colours; i++)
+        fprintf(out, "set linetype %zu lc rgb '#%s' lw 2 pt 7 ps 1\n", i + 1, colours[i]);
+    fprintf(out, "set linetype cycle %zu\n", sizeof colours / sizeof *colours);
+    if (form != PLOT_TERM)
+        fputs("set grid lt 1 lw 1 lc rgb '#d8d8d8'\nset border lc rgb '#777777'\n"
+              "set tics textcolor rgb 'black'\n",
+              out);
+    fprintf(out, "set key %s noenhanced\nset tics nomirror\n",
+            form == PLOT_TERM ? "below" : "outside right top Left reverse width 2");
+}
+
+void plot_time_axis(FILE *out, enum plot_form form, const char *metric)
+{
+    fputs("set logscale y\nset format y '%.0s %cs'\nset mytics 10\nset ylabel ", out);
+    plot_script_quote(out, strcmp(metric, "send_lag") == 0 ? "send lag" : metric);
+    fputs(".' time' noenhanced\n", out);
+    if (form != PLOT_TERM)
+        fputs("set grid mytics lt 1 lw 1 lc rgb '#d8d8d8', lt 1 lw 1 lc rgb '#eeeeee'\n", out);
+}
+
+void plot_blocks(FILE *out, const struct recordings *all, const char *style)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        fprintf(out, "%s$d%zu %s lt %zu title ", i == 0 ? "plot " : ", \\\n     ", i, style, i + 1);
+        plot_script_quote(out, all->items[i].name);
+    }
+    fputc('\n', out);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ * plot_search: see report/plot_search.h. */
+#include "report/plot_search.h"
+
+#include "report/plot_script.h"
+#include "report/recording.h"
+#include "report/result.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define NS_PER_S 1e9
+
+bool plot_search_has_trials(const struct recording *r)
+{
+    const struct json_object *trial;
+    uint64_t p99_ns;
+
+    for (size_t i = 0; (trial = result_element(r->result, "search.trials", i)) != NULL; i++)
+        if (result_u64(trial, "p99_ns", &p99_ns))
+            return true;
+    return false;
+}
+
+bool plot_search_have_curves(const struct recordings *all)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (plot_script_sweep(NULL, result_find(all->items[i].result, "sweep"), NULL) == 0)
+            return false;
+    return true;
+}
+
+static void print_trials(FILE *out, const struct recordings *all, const char *class,
+                         struct plot_extent *loads, struct plot_extent *times)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        const struct json_object *trial;
+
+        for (size_t k = 0;
+             (trial = result_element(all->items[i].result, "search.trials", k)) != NULL; k++) {
+            const char *name = result_string(trial, "class");
+            uint64_t p99_ns;
+            double load;
+
+            if (name == NULL || strcmp(name, class) != 0 || !result_double(trial, "load", &load) ||
+                !result_u64(trial, "p99_ns", &p99_ns))
+                continue;
+            fprintf(out, "%.9g %.9g\n", load, (double)p99_ns / NS_PER_S);
+            plot_extent_add(loads, load);
+            plot_extent_add(times, (double)p99_ns / NS_PER_S);
+        }
+    }
+}
+
+/* A vertical line. */
+static void print_bound(FILE *out, const struct recording *r, const char *path, const char *style)
+{
+    double load;
+
+    if (result_double(r->result, path, &load))
+        fprintf(out, "set arrow from %.9g, graph 0 to %.9g, graph 1 nohead %s\n", load, load,
+                style);
+}
+
+void plot_search_trials(FILE *out, const struct recordings *all, enum plot_form form)
+{
+    static const char *const classes[] = {"good", "bad", "void"};
+    const char *unit = result_string(all->items[0].result, "search.unit");
+    struct plot_extent loads = {0}, times = {0};
+
+    plot_head(out, form, "Trials of the capacity search");
+    for (size_t c = 0; c < 3; c++) {
+        /* an undefined point, so that a class without trials is no error */
+        fprintf(out, "$d%zu << EOD\nNaN NaN\n", c);
+        print_trials(out, all, classes[c], &loads, &times);
+        fputs("EOD\n", out);
+    }
+    for (size_t i = 0; i < all->n; i++) {
+        print_bound(out, &all->items[i], "search.lower", "lt 3 dt 2");
+        print_bound(out, &all->items[i], "search.upper", "lt 2 dt 2");
+    }
+    plot_time_axis(out, form, "p99 of the response");
+    plot_script_extent(out, 'x', &loads);
+    plot_script_extent(out, 'y', &times);
+    fputs("set format x '%.10g'\nset logscale x\nset xlabel ", out);
+    plot_script_quote(out, unit != NULL ? unit : "load");
+    fputs(" noenhanced\nset offsets graph 0.05, graph 0.05, graph 0.05, graph 0.05\n"
+          "plot $d0 using 1:2 with points lt 3 pt 7 title 'good', \\\n"
+          "     $d1 using 1:2 with points lt 2 pt 6 title 'bad', \\\n"
+          "     $d2 using 1:2 with points lt 7 pt 1 title 'void'\n",
+          out);
+}
+
+void plot_search_curves(FILE *out, const struct recordings *all, enum plot_form form)
+{
+    const struct json_object *first = all->items[0].result;
+    const char *over = result_string(first, "sweep.over");
+    const struct json_object *point = result_element(first, "sweep.points", 0);
+    const char *unit = result_string(point, "search.unit");
+    struct plot_extent extent = {0};
+
+    plot_head(out, form, "Capacity");
+    for (size_t i = 0; i < all->n; i++) {
+        fprintf(out, "$d%zu << EOD\n", i);
+        plot_script_sweep(out, result_find(all->items[i].result, "sweep"), &extent);
+        fputs("EOD\n", out);
+    }
+    fputs("set logscale x\nset format '%.10g'\nset yrange [0:*]\nset xlabel ", out);
+    plot_script_quote(out, over != NULL ? over : "value");
+    fputs(" noenhanced\nset ylabel ", out);
+    plot_script_quote(out, unit != NULL ? unit : "load");
+    fputs(" noenhanced\nset offsets graph 0.05, graph 0.05, graph 0.05, 0\n", out);
+    plot_script_extent(out, 'x', &extent);
+    plot_blocks(out, all, "using 1:2:3:4 with yerrorlines");
+}
