@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ * test_verdict_text: names, meanings and explanations of doubts. */
+#include "measure/verdict.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void every_doubt_has_a_name_and_a_meaning(void **state)
+{
+    static const struct verdict_input in = {
+        .connections_wanted = 100, .connections_live = 100, .scheduled = 10000};
+    char text[VERDICT_TEXT_BYTES];
+
+    (void)state;
+    for (int a = 0; a < VERDICT_N_REASONS; a++) {
+        assert_true(strlen(verdict_meaning((enum verdict_reason)a)) > 20);
+        if (a != VERDICT_HOST_NOISE)
+            assert_non_null(strstr(verdict_explain(text, &in, (enum verdict_reason)a),
+                                   verdict_meaning((enum verdict_reason)a)));
+        for (int b = 0; b < a; b++)
+            assert_string_not_equal(verdict_name((enum verdict_reason)a),
+                                    verdict_name((enum verdict_reason)b));
+    }
+}
+
+static void explanation_has_its_figure_first(void **state)
+{
+    static const struct verdict_input bad = {
+        .connections_wanted = 1000,
+        .connections_live = 900,
+        .scheduled = 5000,
+        .unsent = 12,
+        .sent_on_schedule = 0.9874,
+        .in_flight_early = 10,
+        .in_flight_late = 431,
+        .rows_dropped = 1234,
+        .tcp_memory_pressures = 3,
+        .out_of_ports = 4,
+        .messages_missing = 6,
+        .negative_latencies = 8,
+        .cancelled = 9,
+    };
+    static const struct {
+        enum verdict_reason reason;
+        const char *figure;
+    } cases[] = {
+        {VERDICT_GENERATOR_LIMITED, "98.74 % of queries sent on schedule (limit 99.9 %): "},
+        {VERDICT_NON_STATIONARY, "queries in flight grew from 10 to 431: "},
+        {VERDICT_OUTPUT_LOST, "1,234 rows: "},
+        {VERDICT_MEMORY_PRESSURE, "3 times: "},
+        {VERDICT_CONNECTIONS_SHORT, "900 of 1,000 live: "},
+        {VERDICT_UNSENT, "12 of 5,000 queries: "},
+        {VERDICT_CHURN_PLATEAU, "4 connections: "},
+        {VERDICT_PUSH_LOST, "6 messages: "},
+        {VERDICT_CLOCKS_DISAGREE, "8 messages: "},
+        {VERDICT_CUT_SHORT, "9 queries: "},
+    };
+    char text[VERDICT_TEXT_BYTES];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        verdict_explain(text, &bad, cases[i].reason);
+        assert_memory_equal(text, verdict_name(cases[i].reason),
+                            strlen(verdict_name(cases[i].reason)));
+        assert_ptr_equal(strstr(text, cases[i].figure),
+                         text + strlen(verdict_name(cases[i].reason)) + 2);
+        assert_non_null(strstr(text, verdict_meaning(cases[i].reason)));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_doubt_has_a_name_and_a_meaning),
+        cmocka_unit_test(explanation_has_its_figure_first),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
