@@ -6,8 +6,8 @@ import socket
 from harness import *
 
 
-def refused(program, *arguments, contains):
-    r = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=100, stdin=subprocess.DEVNULL)
+def refused(program, *arguments, contains, prefix=()):
+    r = subprocess.run([*prefix, program, *arguments], capture_output=True, text=True, timeout=100, stdin=subprocess.DEVNULL)
     lines = r.stderr.splitlines()
     check_equal(r.returncode, 2, f"exit code of {arguments}; stderr: {r.stderr}")
     check_equal(len(lines), 1, f"lines on stderr of {arguments}: {lines}")
@@ -154,6 +154,13 @@ def test_client_refuses_bad_input():
             raise AssertionError("a refused command line connected")
         except TimeoutError:
             pass
+
+
+@needs_own_fd_tables
+def test_the_option_is_named_that_needs_more_threads_than_connections():
+    refused(TCPCLIENT, "--find", "rate", "--sweep", "connections=1,5000", "--find-range", "1-100", "127.0.0.1:1",
+            prefix=["prlimit", "--nofile=1000:1000"],
+            contains=["--sweep: requires ", " threads: expected at least as many connections to begin with"])
 
 
 def test_an_output_does_not_overwrite_an_input():

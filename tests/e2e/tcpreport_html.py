@@ -152,6 +152,13 @@ def test_page_of_a_run_has_its_figures_and_pictures():
     check_equal(json.loads(embedded), result, "the JSON in the page")
 
 
+def test_only_queries_are_unanswered():
+    text = page_of(files(0)[0])
+    queries, others = text.split("Times of queries", 1)[1].split("Delays of this host", 1)
+    rows = [re.findall(r"<th scope=\"row\">(unanswered|never)<", part.split("</table>", 1)[0]) for part in (queries, others)]
+    check_equal(rows, [["unanswered"], ["never"]], "what is said of times that never came")
+
+
 def test_problems_are_noticed():
     """The controls of the checks above."""
     need_program("gnuplot")
