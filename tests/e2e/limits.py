@@ -102,7 +102,7 @@ def test_fd_tables_of_the_workers_multiply_the_limit():
 
 def test_restart_after_kill_binds_at_once():
     for bind in ("::", "127.0.0.1"):
-        first = Server(bind=bind)
+        first = Server(bind=bind, port=free_port())
         client = Client("-p", first.port, "-c", 200, "-r", 500, "--stats-interval", "200ms", "127.0.0.1")
         wait_until_running(client)
         first.process.kill()

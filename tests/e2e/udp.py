@@ -176,8 +176,8 @@ def test_a_short_datagram_costs_its_query_only():
 # --- nothing listens ---
 
 def test_port_unreachable_ends_a_socket():
-    with socket.create_server(("127.0.0.1", 0)) as tcp:
-        port = tcp.getsockname()[1]
+    port = free_port()
+    with socket.create_server(("127.0.0.1", port)) as tcp:
         r = run_udp(port, "-r", 1000, "-t", 1, "--threads", 2)
         check_equal(select.select([tcp], [], [], 0)[0], [], "nothing tests the port over TCP")
     check_udp(r)
@@ -191,24 +191,22 @@ def test_port_unreachable_ends_a_socket():
 
 
 def test_a_proof_finds_out_that_nothing_listens():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
-    r = run_udp(port, "--prove", "yes", "-r", 1000, "-t", 30, "--connect-window", 10)
+    r = run_udp(free_port(), "--prove", "yes", "-r", 1000, "-t", 30, "--connect-window", 10)
     check_udp(r)
     check_equal((r.json["connections"]["attempted"], r.json["queries"]["scheduled"]), (10, 0), "it gives up after the first window")
     check(r.seconds < 25, f"it took {r.seconds} s")
 
 
 def test_reconnecting_survives_a_restart():
-    server = UdpServer()
-    client = Client("-p", server.port, "--transport", "udp", "-c", 20, "-r", 500, "-t", 5, "--reconnect", "--backoff", "100ms-300ms",
+    port = free_port()
+    server = UdpServer("--port", port)
+    client = Client("-p", port, "--transport", "udp", "-c", 20, "-r", 500, "-t", 5, "--reconnect", "--backoff", "100ms-300ms",
                     "--stats-interval", "200ms", "127.0.0.1")
     wait_until_running(client)
     server.process.kill()
     server.process.wait()
     wait_for_client(client, lambda: sum(p.lost for p in progress(client)) > 0, "queries are lost")
-    again = UdpServer("--port", server.port)
+    again = UdpServer("--port", port)
     r = client.wait()
     did = again.stop()
     check_udp(r)

@@ -14,7 +14,7 @@ def state_of(pid):
 
 @scenario(short=True)
 def server_killed_and_restarted(row):
-    first, control = Server(), control_path()
+    first, control = Server(port=free_port()), control_path()
     client = Client("-c", 200, "-r", 2000, "--reconnect", "--backoff", "100ms-500ms", "--control", control, *LOAD,
                     f"127.0.0.1:{first.port}")
     wait_until_running(client)
