@@ -2,6 +2,8 @@
  * client_find_bound: see client/find_bound.h. */
 #include "client/find_bound.h"
 
+#include "client/search/search_confirm.h"
+
 /* Returns the smallest load with a bad trial; 0: none. */
 static double smallest_bad(const struct search *s)
 {
@@ -14,13 +16,16 @@ static double smallest_bad(const struct search *s)
     return smallest;
 }
 
-/* The load at which the search ended; without a bound yet, the one that may become it. */
+/* The load at which the search ended, or whose confirmation failed last; without a bound yet, the
+ * one that may become it. */
 double client_find_deciding_load(const struct client_find *f)
 {
     const struct search *s = &f->search;
     double lower, upper;
 
     search_bounds(s, &lower, &upper);
+    if (s->descended_to > 0)
+        return search_confirm_upper(s, s->descended_to);
     if ((s->reason == SEARCH_VOID || s->reason == SEARCH_UNCONFIRMED) && s->n > 0)
         return s->trials[s->n - 1].order.load;
     return upper == 0 && s->status == SEARCH_INCONCLUSIVE ? smallest_bad(s) : upper;

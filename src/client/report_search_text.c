@@ -64,7 +64,7 @@ static void print_why_inconclusive(FILE *out, const struct client_find *f)
     else if (s->reason == SEARCH_TIME)
         fputs("the time is up (--find-time)", out);
     else if (s->reason == SEARCH_UNCONFIRMED)
-        fputs("a longer trial at 0.95 of the lower bound was bad", out);
+        fputs("no long trial below the lower bound was good", out);
     else if (s->reason == SEARCH_TOO_MANY)
         fprintf(out, "no answer after %u trials", SEARCH_MOST_TRIALS);
     else

@@ -10,7 +10,8 @@
  * high load does not count.  The bounds narrow in rounds, each with more or longer trials per load
  * than the previous one: doubling until a trial is bad, then bisection of the logarithm of the
  * load.  Each round starts with its lower load, because an overload can have an aftereffect on the
- * server.  A long trial slightly below it then confirms the lower bound; finally an overload shows
+ * server.  A long trial slightly below it then confirms the lower bound; if that fails, the first
+ * of a few lower loads that a long trial meets becomes the lower bound.  Finally an overload shows
  * how long the server takes to recover. */
 #ifndef TCPSCALER_CLIENT_SEARCH_SEARCH_H
 #define TCPSCALER_CLIENT_SEARCH_SEARCH_H
@@ -21,8 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Relative to the lower bound: the loads of confirmation, overload and recovery. */
-#define SEARCH_CONFIRM_PART  0.95
+/* Relative to the lower bound: the loads of overload and recovery. */
 #define SEARCH_OVERLOAD_PART 1.5
 #define SEARCH_RECOVER_PART  0.9
 
@@ -44,7 +44,8 @@ void search_take_recovery(struct search *s, uint64_t recovery_ns);
 void search_stop(struct search *s, enum search_reason reason);
 
 /* Returns the relevant lower bound and the smallest upper bound, of this round or, while it has
- * none, of earlier ones; 0: none. */
+ * none, of earlier ones; 0: none.  If a load below the former was confirmed instead of it, that is
+ * the lower bound, and without an upper one the smallest load whose confirmation was bad is it. */
 void search_bounds(const struct search *s, double *lower, double *upper);
 
 #endif

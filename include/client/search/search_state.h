@@ -27,7 +27,7 @@ struct search_config {
 enum search_step {
     SEARCH_DOUBLE,   /* searches for the first bad load */
     SEARCH_BISECT,   /* narrows the bounds */
-    SEARCH_CONFIRM,  /* a long trial below the lower bound */
+    SEARCH_CONFIRM,  /* a long trial below the lower bound of the others */
     SEARCH_OVERLOAD, /* above the lower bound; not judged, not drained */
     SEARCH_RECOVER,  /* time until the service level is met again, at most duration_ns */
 };
@@ -51,7 +51,7 @@ enum search_reason {
     SEARCH_NO_REASON,
     SEARCH_VOID,        /* many more trials of a load were void than not */
     SEARCH_TIME,        /* out of time */
-    SEARCH_UNCONFIRMED, /* the confirmation failed */
+    SEARCH_UNCONFIRMED, /* no confirmation succeeded */
     SEARCH_TOO_MANY,    /* SEARCH_MOST_TRIALS */
     SEARCH_STOPPED      /* on request */
 };
@@ -69,6 +69,7 @@ struct search {
     double from_lower, from_upper; /* bounds of the previous round; 0: none */
     double start;                  /* first load of the round */
     double held;                   /* load that a bad trial had instead of its own; 0: none */
+    double descended_to;           /* confirmed after higher loads had failed; 0: none */
     struct search_order order;     /* last order */
     size_t n;
     struct search_trial trials[SEARCH_MOST_TRIALS];

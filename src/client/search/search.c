@@ -2,6 +2,7 @@
  * search: see client/search/search.h. */
 #include "client/search/search.h"
 
+#include "client/search/search_confirm.h"
 #include "client/search/search_load.h"
 #include "client/search/search_round.h"
 
@@ -9,27 +10,12 @@
 
 #define S_NS 1000000000ull
 
-/* Void trials are repeated until there are this many more of them than others; for a load, and for
- * the confirmation. */
-enum { MOST_VOID = 3, MOST_VOID_CONFIRMATIONS = 1 };
+/* Void trials of a load are repeated until there are this many more of them than others. */
+enum { MOST_VOID = 3 };
 
-/* Limit on failed confirmations.  The best of three decides, each of full length: no shorter trial
- * outvotes a longer one, and no single one is trusted, since noise spoils long trials, too. */
-enum { MOST_BAD_CONFIRMATIONS = 1 };
-
-#define MOST_CONFIRM_NS  (60 * S_NS)
 #define MOST_OVERLOAD_NS (5 * S_NS)
 #define LEAST_RECOVER_NS S_NS /* in less time nothing is known */
 #define MOST_RECOVER_NS  (30 * S_NS)
-
-/* --- trials --- */
-
-static uint64_t confirm_ns(const struct search *s)
-{
-    const uint64_t part_ns = s->config.time_ns / 5;
-
-    return part_ns < MOST_CONFIRM_NS ? part_ns : MOST_CONFIRM_NS;
-}
 
 /* --- bounds --- */
 
@@ -48,6 +34,11 @@ void search_bounds(const struct search *s, double *lower, double *upper)
         *upper = s->from_upper;
     while (*lower == 0 && round-- > 0)
         *lower = search_round_lower(s, round, *upper > 0 ? *upper : INFINITY);
+    if (s->descended_to == 0)
+        return;
+    *lower = s->descended_to;
+    if (*upper == 0)
+        *upper = search_confirm_upper(s, *lower);
 }
 
 /* --- the next load of a round; 0: the round is over --- */
@@ -125,15 +116,6 @@ static bool has_time(const struct search *s, uint64_t elapsed_ns, uint64_t ns)
     return elapsed_ns + ns + s->config.overhead_ns <= s->config.time_ns;
 }
 
-static unsigned count(const struct search *s, enum search_step what, enum trial_class class)
-{
-    unsigned n = 0;
-
-    for (size_t i = 0; i < s->n; i++)
-        n += s->trials[i].order.step == what && s->trials[i].judgment.class == class;
-    return n;
-}
-
 /* Returns by how many the void trials of a load outnumber the others. */
 static int excess_of_void(const struct search *s, double load)
 {
@@ -154,7 +136,7 @@ static bool next_bound(struct search *s, double load, uint64_t elapsed_ns,
         return end(s, SEARCH_INCONCLUSIVE, SEARCH_VOID);
     if (s->n == SEARCH_MOST_TRIALS)
         return end(s, SEARCH_INCONCLUSIVE, SEARCH_TOO_MANY);
-    if (!has_time(s, elapsed_ns, ns + confirm_ns(s) + s->config.overhead_ns))
+    if (!has_time(s, elapsed_ns, ns + search_confirm_ns(s) + s->config.overhead_ns))
         return end(s, SEARCH_INCONCLUSIVE, SEARCH_TIME);
     return give(s, s->round == 0 ? SEARCH_DOUBLE : SEARCH_BISECT, load, ns, order);
 }
@@ -193,29 +175,35 @@ static bool next_recovery(struct search *s, double lower, double upper, uint64_t
     return end_confirmed(s);
 }
 
+/* Returns how many confirmations there are time and trials for. */
+static unsigned confirmations_left(const struct search *s, uint64_t elapsed_ns)
+{
+    const uint64_t each_ns = search_confirm_ns(s) + s->config.overhead_ns;
+    const uint64_t left_ns = s->config.time_ns > elapsed_ns ? s->config.time_ns - elapsed_ns : 0;
+    const uint64_t n_trials = SEARCH_MOST_TRIALS - s->n;
+
+    return (unsigned)(left_ns / each_ns < n_trials ? left_ns / each_ns : n_trials);
+}
+
 static bool next_confirmation(struct search *s, uint64_t elapsed_ns, struct search_order *order)
 {
-    const unsigned n_bad = count(s, SEARCH_CONFIRM, TRIAL_BAD),
-                   n_void = count(s, SEARCH_CONFIRM, TRIAL_VOID);
-    const uint64_t ns = confirm_ns(s);
-    double lower, upper;
+    const unsigned n_left = confirmations_left(s, elapsed_ns);
+    double lower, upper, load;
 
     search_bounds(s, &lower, &upper);
     if (lower == 0)
         return end(s, SEARCH_LESS_THAN, SEARCH_NO_REASON);
     if (s->confirmed)
         return next_recovery(s, lower, upper, elapsed_ns, order);
-    if (n_bad > MOST_BAD_CONFIRMATIONS)
-        return end(s, SEARCH_INCONCLUSIVE, SEARCH_UNCONFIRMED);
-    if (n_void > MOST_VOID_CONFIRMATIONS)
+    load = search_confirm_load(s, lower, n_left);
+    if (search_confirm_is_void(s, load))
         return end(s, SEARCH_INCONCLUSIVE, SEARCH_VOID);
-    if (s->n == SEARCH_MOST_TRIALS || !has_time(s, elapsed_ns, ns))
-        return end(s, SEARCH_INCONCLUSIVE,
-                   n_bad > 0                    ? SEARCH_UNCONFIRMED
-                   : s->n == SEARCH_MOST_TRIALS ? SEARCH_TOO_MANY
-                                                : SEARCH_TIME);
-    return give(s, SEARCH_CONFIRM, search_load_round(&s->config, lower * SEARCH_CONFIRM_PART), ns,
-                order);
+    if (load > 0 && n_left > 0)
+        return give(s, SEARCH_CONFIRM, load, search_confirm_ns(s), order);
+    return end(s, SEARCH_INCONCLUSIVE,
+               search_confirm_failed(s)     ? SEARCH_UNCONFIRMED
+               : s->n == SEARCH_MOST_TRIALS ? SEARCH_TOO_MANY
+                                            : SEARCH_TIME);
 }
 
 /* --- interface --- */
@@ -249,9 +237,15 @@ void search_held(struct search *s, double load)
 
 void search_take(struct search *s, struct trial_judgment judgment)
 {
+    double lower, upper;
+
     s->trials[s->n++] = (struct search_trial){s->order, judgment};
-    if (s->order.step == SEARCH_CONFIRM)
-        s->confirmed = count(s, SEARCH_CONFIRM, TRIAL_GOOD) > count(s, SEARCH_CONFIRM, TRIAL_BAD);
+    if (s->order.step != SEARCH_CONFIRM || !search_confirm_succeeded(s, s->order.load))
+        return;
+    s->confirmed = true;
+    search_bounds(s, &lower, &upper);
+    if (s->order.load < search_confirm_first(s, lower))
+        s->descended_to = s->order.load;
 }
 
 void search_take_recovery(struct search *s, uint64_t recovery_ns)

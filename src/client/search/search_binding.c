@@ -8,7 +8,8 @@
 
 static bool is_bad(const struct search_trial *t, double load)
 {
-    return search_round_counts(t) && t->order.load == load && t->judgment.class == TRIAL_BAD;
+    return (search_round_counts(t) || t->order.step == SEARCH_CONFIRM) && t->order.load == load &&
+           t->judgment.class == TRIAL_BAD;
 }
 
 const struct trial_judgment *search_binding(const struct search *s, double load)

@@ -113,6 +113,23 @@ static void failed_confirmations_decide_if_they_ended_the_search(void **state)
     assert_string_equal(client_find_bound_name(&f), "syns-lost");
 }
 
+static void failed_confirmations_decide_if_a_lower_load_was_confirmed(void **state)
+{
+    struct client_find_evidence e;
+
+    (void)state;
+    add(40, TRIAL_BAD, SEARCH_DOUBLE)->overflows = 1;
+    add(20, TRIAL_GOOD, SEARCH_DOUBLE);
+    add(19, TRIAL_BAD, SEARCH_CONFIRM)->overflows = 1;
+    add(18, TRIAL_BAD, SEARCH_CONFIRM)->syn_retransmits = 2;
+    add(17, TRIAL_GOOD, SEARCH_CONFIRM);
+    f.search.status = SEARCH_FOUND;
+    f.search.descended_to = 17;
+    client_find_bound(&f, &e);
+    assert_int_equal(e.n_trials, 1);
+    assert_string_equal(client_find_bound_name(&f), "syns-lost");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,6 +138,7 @@ int main(void)
         cmocka_unit_test_setup(void_trials_decide_if_they_ended_the_search, start),
         cmocka_unit_test_setup(missing_connections_are_not_this_hosts_limit, start),
         cmocka_unit_test_setup(failed_confirmations_decide_if_they_ended_the_search, start),
+        cmocka_unit_test_setup(failed_confirmations_decide_if_a_lower_load_was_confirmed, start),
         cmocka_unit_test_setup(first_cause_on_the_way_to_the_server_is_named, start),
     };
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * test_search_end: how a search ends: by its time, its confirmation, or by request. */
 #include "client/search/search.h"
+#include "client/search/search_binding.h"
 #include "simulated.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,6 +97,107 @@ static void no_shorter_trial_outvotes_a_confirmation(void **state)
     }
 }
 
+/* Sustains 18,000 for long and 20,000 for a while. */
+static struct trial_judgment tired_above_18000(struct simulated *server, double load,
+                                               double duration_s)
+{
+    return duration_s > 30 && load > 18000 ? BAD : simulated_cliff(server, load, duration_s);
+}
+
+static void a_lower_load_is_confirmed_where_the_first_one_fails(void **state)
+{
+    struct simulated server = {.trial = tired_above_18000, .capacity = 20000, .recovery_ns = S_NS};
+    struct search_config long_one = config;
+    double lower, upper, last = 20000;
+
+    (void)state;
+    long_one.time_ns = 600 * S_NS;
+    simulated_search(&s, &long_one, &server);
+    search_bounds(&s, &lower, &upper);
+    assert_int_equal(s.status, SEARCH_FOUND);
+    assert_true(s.confirmed);
+    assert_true(lower <= 18000 && lower > 17000 && upper > 20000 && upper < 21000);
+    assert_int_equal(simulated_count(&s, SEARCH_CONFIRM), 5); /* the first two twice */
+    for (size_t i = 0; i < s.n; i++)
+        if (s.trials[i].order.step == SEARCH_CONFIRM) {
+            assert_int_equal(s.trials[i].order.duration_ns, 60 * S_NS);
+            assert_true(s.trials[i].order.load <= last);
+            last = s.trials[i].order.load;
+        }
+    assert_true(last == lower);
+    assert_true(s.recovery_known); /* from an overload of the bound that was confirmed */
+    assert_true(fabs(s.trials[s.n - 1].order.load / lower - SEARCH_OVERLOAD_PART) < 0.001);
+}
+
+static void a_failed_confirmation_is_the_upper_bound_if_there_is_no_other(void **state)
+{
+    struct simulated server = {.trial = tired_above_18000, .capacity = 20000, .recovery_ns = S_NS};
+    struct search_config low_range = config;
+    double lower, upper;
+
+    (void)state;
+    low_range.max = 19500;
+    low_range.time_ns = 600 * S_NS;
+    simulated_search(&s, &low_range, &server);
+    search_bounds(&s, &lower, &upper);
+    assert_int_equal(s.status, SEARCH_FOUND);
+    assert_true(lower <= 18000 && lower > 17000 && upper > 18000 && upper < 18500);
+    assert_int_equal(search_binding(&s, upper)->reason, TRIAL_GOAL);
+}
+
+/* Searches up to the first order of a step, which is left in *order.  Returns the time. */
+static uint64_t search_up_to(enum search_step step, struct simulated *server,
+                             struct search_order *order)
+{
+    uint64_t elapsed_ns = 0;
+
+    search_init(&s, &config);
+    while (search_next(&s, elapsed_ns, order) && order->step != step) {
+        search_take(&s, simulated_trial(server, order));
+        elapsed_ns += order->duration_ns + OVERHEAD_NS;
+    }
+    assert_int_equal(s.status, SEARCH_RUNNING);
+    assert_int_equal(order->step, step);
+    return elapsed_ns;
+}
+
+/* A repetition needs two more trials. */
+static void with_time_for_one_more_confirmation_a_lower_load_has_it(void **state)
+{
+    struct simulated server = {.trial = tired_above_18000, .capacity = 20000, .recovery_ns = S_NS};
+    struct search_order order;
+    double lower, upper;
+
+    (void)state;
+    search_up_to(SEARCH_CONFIRM, &server, &order);
+    search_take(&s, BAD);
+    assert_true(search_next(&s, config.time_ns - order.duration_ns - 2 * OVERHEAD_NS, &order));
+    assert_int_equal(order.step, SEARCH_CONFIRM);
+    search_bounds(&s, &lower, &upper);
+    assert_true(order.load < 0.95 * lower && order.load > 0.92 * lower);
+    search_take(&s, GOOD);
+    search_bounds(&s, &lower, &upper);
+    assert_true(lower == order.load);
+    while (search_next(&s, config.time_ns, &order))
+        fail_msg("step %d after the end", order.step);
+    assert_int_equal(s.status, SEARCH_FOUND);
+}
+
+static void at_the_start_of_the_range_nothing_lower_is_tried(void **state)
+{
+    struct simulated server = {.trial = tired, .capacity = 20000};
+    struct search_config short_range = config;
+
+    (void)state;
+    short_range.min = 18900;
+    short_range.time_ns = 3600 * S_NS;
+    simulated_search(&s, &short_range, &server);
+    assert_int_equal(s.status, SEARCH_INCONCLUSIVE);
+    assert_int_equal(s.reason, SEARCH_UNCONFIRMED);
+    for (size_t i = 0; i < s.n; i++)
+        assert_true(s.trials[i].order.load >= short_range.min);
+}
+
 static void a_search_that_is_stopped_keeps_what_it_knows(void **state)
 {
     struct simulated server = simulated_with_cliff(20000);
@@ -116,22 +219,6 @@ static void a_search_that_is_stopped_keeps_what_it_knows(void **state)
 }
 
 /* --- after the confirmation --- */
-
-/* Searches up to the first order of a step, which is left in *order.  Returns the time. */
-static uint64_t search_up_to(enum search_step step, struct simulated *server,
-                             struct search_order *order)
-{
-    uint64_t elapsed_ns = 0;
-
-    search_init(&s, &config);
-    while (search_next(&s, elapsed_ns, order) && order->step != step) {
-        search_take(&s, simulated_trial(server, order));
-        elapsed_ns += order->duration_ns + OVERHEAD_NS;
-    }
-    assert_int_equal(s.status, SEARCH_RUNNING);
-    assert_int_equal(order->step, step);
-    return elapsed_ns;
-}
 
 static void assert_found_without_recovery(void)
 {
@@ -243,6 +330,10 @@ int main(void)
         cmocka_unit_test(an_answer_that_a_long_trial_refutes_is_none),
         cmocka_unit_test(a_confirmation_that_fails_has_to_succeed_twice),
         cmocka_unit_test(no_shorter_trial_outvotes_a_confirmation),
+        cmocka_unit_test(a_lower_load_is_confirmed_where_the_first_one_fails),
+        cmocka_unit_test(a_failed_confirmation_is_the_upper_bound_if_there_is_no_other),
+        cmocka_unit_test(with_time_for_one_more_confirmation_a_lower_load_has_it),
+        cmocka_unit_test(at_the_start_of_the_range_nothing_lower_is_tried),
         cmocka_unit_test(a_search_that_is_stopped_keeps_what_it_knows),
         cmocka_unit_test(a_confirmed_answer_outlives_the_last_trial),
         cmocka_unit_test(without_a_trial_left_there_is_no_confirmation),

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ * search_confirm: the long trials that confirm the lower bound of a search, or a load below it.
+ *
+ * The first load is SEARCH_CONFIRM_PART of the lower bound; if it fails, lower loads follow, at
+ * distances that double.  The best of three trials decides a load, each of full length: no shorter
+ * trial outvotes a longer one, and no single failure is trusted, since noise spoils long trials,
+ * too.  Where the time does not suffice to outvote a failure, the next load has it.  Pure. */
+#ifndef TCPSCALER_CLIENT_SEARCH_SEARCH_CONFIRM_H
+#define TCPSCALER_CLIENT_SEARCH_SEARCH_CONFIRM_H
+
+#include "client/search/search_state.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Of the lower bound: the load of the first confirmation. */
+#define SEARCH_CONFIRM_PART 0.95
+
+/* How long a confirmation lasts. */
+uint64_t search_confirm_ns(const struct search *s);
+
+/* Returns the load of the first confirmation of this lower bound. */
+double search_confirm_first(const struct search *s, double lower);
+
+/* Returns the load to confirm next if there is time for n_left confirmations: one that they cannot
+ * confirm any more is passed over.  0: no load is left. */
+double search_confirm_load(const struct search *s, double lower, unsigned n_left);
+
+/* Whether more confirmations of this load were good than bad. */
+bool search_confirm_succeeded(const struct search *s, double load);
+
+/* Whether so many confirmations of this load were void that another one is no use. */
+bool search_confirm_is_void(const struct search *s, double load);
+
+/* Whether any confirmation was bad. */
+bool search_confirm_failed(const struct search *s);
+
+/* Returns the smallest load above another one whose confirmation was bad; 0: none. */
+double search_confirm_upper(const struct search *s, double above);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ * search_confirm: see client/search/search_confirm.h. */
+#include "client/search/search_confirm.h"
+
+#include "client/search/search_load.h"
+
+#define S_NS 1000000000ull
+
+#define MOST_NS       (60 * S_NS)
+#define PART_OF_TIME  5     /* at most this part of the search */
+#define FIRST_DESCENT 0.025 /* difference of the logarithms of the first two loads */
+
+/* This many bad confirmations of a load leave it undecided. */
+enum { MOST_BAD = 1 };
+
+/* Void ones are repeated until there are more than this many of a load. */
+enum { MOST_VOID = 1 };
+
+uint64_t search_confirm_ns(const struct search *s)
+{
+    const uint64_t part_ns = s->config.time_ns / PART_OF_TIME;
+
+    return part_ns < MOST_NS ? part_ns : MOST_NS;
+}
+
+double search_confirm_first(const struct search *s, double lower)
+{
+    return search_load_round(&s->config, lower * SEARCH_CONFIRM_PART);
+}
+
+static bool is_bad(const struct search_trial *t)
+{
+    return t->order.step == SEARCH_CONFIRM && t->judgment.class == TRIAL_BAD;
+}
+
+static unsigned count(const struct search *s, double load, enum trial_class class)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        n += s->trials[i].order.step == SEARCH_CONFIRM && s->trials[i].order.load == load &&
+             s->trials[i].judgment.class == class;
+    return n;
+}
+
+/* Whether n_left confirmations can still confirm a load. */
+static bool is_open(const struct search *s, double load, unsigned n_left)
+{
+    const unsigned n_bad = count(s, load, TRIAL_BAD);
+
+    return n_bad == 0 || (n_bad <= MOST_BAD && n_left + count(s, load, TRIAL_GOOD) > n_bad);
+}
+
+double search_confirm_load(const struct search *s, double lower, unsigned n_left)
+{
+    double load = search_confirm_first(s, lower), distance = FIRST_DESCENT;
+
+    while (!is_open(s, load, n_left)) {
+        const double below = search_load_below(&s->config, load, distance);
+
+        if (below >= load)
+            return 0;
+        load = below;
+        distance *= 2;
+    }
+    return load;
+}
+
+bool search_confirm_succeeded(const struct search *s, double load)
+{
+    return count(s, load, TRIAL_GOOD) > count(s, load, TRIAL_BAD);
+}
+
+bool search_confirm_is_void(const struct search *s, double load)
+{
+    return count(s, load, TRIAL_VOID) > MOST_VOID;
+}
+
+bool search_confirm_failed(const struct search *s)
+{
+    return search_confirm_upper(s, 0) > 0;
+}
+
+double search_confirm_upper(const struct search *s, double above)
+{
+    double smallest = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        const double load = s->trials[i].order.load;
+
+        if (is_bad(&s->trials[i]) && load > above && (smallest == 0 || load < smallest))
+            smallest = load;
+    }
+    return smallest;
+}
