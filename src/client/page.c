@@ -63,11 +63,23 @@ static void input_path(const struct client_page *p, const char *name, char path[
     snprintf(path, PATH_MAX, "%.4000s/%s", p->directory, name);
 }
 
-/* Makes a file of the run an input.  Returns 0, or -1 after one line on stderr. */
-static int link_input(const struct client_page *p, const char *file, const char *name)
+/* Whether what is written there can be read again: not stdout, no pipe. */
+static bool is_kept(const char *file)
+{
+    struct stat st;
+
+    return strcmp(file, "-") != 0 && (stat(file, &st) != 0 || S_ISREG(st.st_mode));
+}
+
+/* Makes the file of an option an input.  Returns 0, or -1 after one line on stderr. */
+static int link_input(const struct client_page *p, const char *option, const char *file,
+                      const char *name)
 {
     char path[PATH_MAX] = "", link[PATH_MAX];
 
+    if (!is_kept(file))
+        return log_error("--report: cannot read '%s' of %s again: expected a regular file", file,
+                         option);
     if (file[0] != '/' && getcwd(path, sizeof path / 2) == NULL)
         return log_error("--report: cannot find this directory: %s", strerror(errno));
     snprintf(path + strlen(path), sizeof path - strlen(path), "/%s", file);
@@ -98,11 +110,11 @@ int client_page_prepare(struct client_page *p, const char *hlog, const char *con
         return log_error("--report: gnuplot is not installed (Debian: gnuplot-nox)");
     if (make_directory(p) != 0)
         return -1;
-    if (hlog != NULL && link_input(p, hlog, LOG) != 0)
+    if (hlog != NULL && link_input(p, "--hlog", hlog, LOG) != 0)
         return -1;
     if (hlog == NULL && hlog_is_available())
         input_path(p, LOG, p->log);
-    return connections != NULL ? link_input(p, connections, CONNECTIONS) : 0;
+    return connections != NULL ? link_input(p, "--connections-out", connections, CONNECTIONS) : 0;
 }
 
 void client_page_free(struct client_page *p)

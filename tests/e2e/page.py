@@ -96,6 +96,18 @@ def test_missing_programs_are_refused_before_the_run():
     check_equal(server.result["accepted"], 0, "connections")
 
 
+def test_what_the_page_is_made_from_can_be_read_again():
+    place, pipe = drawing_place(), temp_path("pipe")
+    os.mkfifo(pipe)
+    with Server() as server:
+        for option, file in (("--hlog", "-"), ("--hlog", pipe), ("--connections-out", pipe)):
+            r = place.run("-p", server.port, "-t", "200ms", "--report", place.page, option, file)
+            check_equal((r.returncode, len(r.stderr.splitlines())), (2, 1), f"{option} {file}: {r.stderr}")
+            check("--report: " in r.stderr and option in r.stderr and "regular file" in r.stderr, r.stderr)
+        check_equal(server.stop(), 0, "exit code of the server")
+    check_equal(server.result["accepted"], 0, "connections")
+
+
 def test_failure_of_tcpreport_leaves_the_old_page():
     need_program("gnuplot")
     for code, words in (("echo '<html>'; exit 1", "tcpreport failed"), ("echo '<html>'; kill -9 $$", "tcpreport failed"),
