@@ -37,9 +37,10 @@ static void check_tuples(struct preflight *p, const struct host_limits *host,
                            ask->time_wait_ends_s);
     else if (line != NULL)
         preflight_line_fix(line, PREFLIGHT_STOP,
-                           "use --source with %" PRIu64
-                           " addresses (127.0.0.2-127.0.0.9 need no setup), or a wider --sport",
-                           (ask->n_connections - 1) / (per_address > 0 ? per_address : 1) + 1);
+                           "use --source with %" PRIu64 " addresses (%s), or a wider --sport",
+                           (ask->n_connections - 1) / (per_address > 0 ? per_address : 1) + 1,
+                           ask->peer_is_here ? "127.0.0.2-127.0.0.9 need no setup"
+                                             : "setup-client.sh --sources adds them");
 }
 
 /* Tuples are used address by address (workload/srcplan.h). */

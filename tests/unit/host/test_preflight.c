@@ -180,6 +180,10 @@ static void too_few_tuples_stop_with_the_addresses_that_would_do(void **state)
     ask.n_tuples = 28232;
     preflight_client(&p, &host_of_10000, &ask);
     assert_non_null(strstr(find(&p, "source tuples")->fix, "--source with 2 addresses"));
+    assert_non_null(strstr(find(&p, "source tuples")->fix, "127.0.0.2"));
+    ask.peer_is_here = false;
+    preflight_client(&p, &host_of_10000, &ask);
+    assert_null(strstr(find(&p, "source tuples")->fix, "127.0.0.2"));
 }
 
 /* One limit made worse by one, and the line that must report it. */
