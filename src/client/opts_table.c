@@ -60,7 +60,7 @@ static const struct option_row rows[] = {
     {"slo", 0, OPTION_TEXT, FIELD(slo), "GOALS",
      "service level: p99<10ms,lost<0.1% (default: lost=0)", 0, 0, NULL},
     {"find-range", 0, OPTION_TEXT, FIELD(find_range), "MIN-MAX",
-     "try no load outside this range, e.g. 1k-100k", 0, 0, NULL},
+     "with --find: try only loads from MIN to MAX, e.g. 1k-100k (required)", 0, 0, NULL},
     {"find-width", 0, OPTION_TEXT, FIELD(find_width), "PERCENT",
      "distance of the bounds at which the search ends (default: 2%)", 0, 0, NULL},
     {"find-time", 0, OPTION_DURATION, FIELD(find_time_ns), "TIME",

@@ -45,22 +45,23 @@ static const struct option_row plot_rows[] = {
      "latency, time, connect, rate, capacity or recovery (default: latency)", 0, 0, PLOT_KINDS},
     {"metric", 0, OPTION_TEXT, FIELD(metric), "NAME",
      "with latency or time: response, service, send_lag or net (default: response)", 0, 0, NULL},
-    {"output", 'o', OPTION_TEXT, FIELD(output), "FILE", "write the plot to FILE.png or FILE.svg", 0,
-     0, NULL},
+    {"output", 'o', OPTION_TEXT, FIELD(output), "FILE",
+     "write the plot to FILE.png or FILE.svg (this, or --term)", 0, 0, NULL},
     {"term", 0, OPTION_FLAG, FIELD(term), NULL, "draw the plot as text on stdout", 0, 0, NULL},
     {OPTIONS_ROW_HELP},
     {OPTIONS_ROW_VERSION}};
 
 static const struct option_row html_rows[] = {{"output", 'o', OPTION_TEXT, FIELD(output), "FILE",
-                                               "write the page to FILE (-: stdout)", 0, 0, NULL},
+                                               "write the page to FILE (-: stdout; required)", 0, 0,
+                                               NULL},
                                               {ROW_WATCH},
                                               {OPTIONS_ROW_HELP},
                                               {OPTIONS_ROW_VERSION}};
 
 static const struct option_row watch_rows[] = {
-    {"port", 0, OPTION_PORT, FIELD(port), "PORT", "the server's port", 0, 0, NULL},
-    {"json", 0, OPTION_TEXT, FIELD(json), "FILE", "write the samples to FILE (-: stdout)", 0, 0,
-     NULL},
+    {"port", 0, OPTION_PORT, FIELD(port), "PORT", "the server's port (required)", 0, 0, NULL},
+    {"json", 0, OPTION_TEXT, FIELD(json), "FILE", "write the samples to FILE (-: stdout; required)",
+     0, 0, NULL},
     {"duration", 0, OPTION_DURATION, FIELD(duration_ns), "TIME",
      "end after TIME (default: when interrupted)", UNITS_NS_PER_S, MAX_TIME_NS, NULL},
     {OPTIONS_ROW_HELP},
