@@ -49,7 +49,8 @@ void html_plots_cpu(FILE *script, const struct watch_series *samples);
 /* Whether at least two searches of a sweep have an answer. */
 bool html_plots_has_sweep(const struct json_object *sweep);
 
-/* Their capacities by the value of the sweep, with the bounds. */
+/* Their capacities by the value of the sweep, with the bounds, also of searches without an answer.
+ */
 void html_plots_sweep(FILE *script, const struct json_object *sweep);
 
 /* Whether each run has the times of its connections, or of those that it lost. */

@@ -323,7 +323,7 @@ bool html_plots_has_sweep(const struct json_object *sweep)
     return plot_script_sweep(NULL, sweep, NULL) > 1;
 }
 
-/* Error bars as lines: gnuplot draws points by reference to its definitions, which are left out. */
+/* Bars as thick lines: gnuplot draws points by reference to its definitions, which are left out. */
 void html_plots_sweep(FILE *out, const struct json_object *sweep)
 {
     const char *over = result_string(sweep, "over");
@@ -332,7 +332,9 @@ void html_plots_sweep(FILE *out, const struct json_object *sweep)
     fputs("$d << EOD\n", out);
     plot_script_sweep(out, sweep, NULL);
     fputs("EOD\nset logscale x\nset yrange [0:*]\nset format '%.0s%c'\n"
+          "set offsets graph 0.05, graph 0.05, graph 0.05, 0\n"
           "plot $d using 1:2 with lines lt 1 notitle, "
-          "$d using 1:3:(0):($4-$3) with vectors nohead lt 1 notitle\n",
+          "$d using 1:3:(0):($4-$3) with vectors nohead lt 1 notitle, "
+          "$d using 1:($2 > 0 ? $3 : NaN):(0):($4-$3) with vectors nohead lt 1 lw 5 notitle\n",
           out);
 }

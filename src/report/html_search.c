@@ -102,7 +102,7 @@ static const char *time_of(char *text, const struct json_object *trial, const ch
 static void print_level(FILE *out, const struct json_object *search)
 {
     const char *separator = "<p>Service level: ";
-    char text[FIGURE_TEXT_BYTES];
+    double recovery_s;
 
     for (unsigned i = 0; result_item(search, "slo", i) != NULL; i++) {
         fputs(separator, out);
@@ -111,8 +111,10 @@ static void print_level(FILE *out, const struct json_object *search)
     }
     if (result_item(search, "slo", 0) != NULL) {
         fputs(result_flag(search, "confirmed") ? "; confirmed by a longer trial" : "", out);
-        if (figure_seconds(text, search, "recovery_s") != NULL)
-            html_printf(out, "; recovered from an overload within %s", text);
+        if (result_double(search, "recovery_s", &recovery_s)) /* the second that begins then */
+            html_printf(out, "; recovered from an overload within %.0f s", recovery_s + 1);
+        else if (result_find(search, "recovers") != NULL)
+            fputs("; did not recover from an overload in time", out);
         fputs(".</p>\n", out);
     }
 }

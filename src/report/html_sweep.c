@@ -95,7 +95,7 @@ void html_sweep(struct html_report *r)
         html_picture(
             r->out, &r->can_draw,
             "Capacity by the value of the sweep. The bars are the bounds between which the "
-            "server's limit lies.",
+            "server's limit lies; thin ones were not confirmed.",
             print_curve, sweep);
     html_table_begin(r->out, "Searches", columns, 5);
     for (size_t i = 0; (point = result_element(sweep, "points", i)) != NULL; i++)

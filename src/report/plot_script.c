@@ -5,6 +5,8 @@
 #include "report/recording.h"
 #include "report/result.h"
 
+#include <math.h>
+
 /* A point whose rarity exceeds that of the last one by less is not visible. */
 #define VISIBLE_STEP 1.01
 
@@ -97,25 +99,33 @@ void plot_script_extent(FILE *out, char axis, const struct plot_extent *e)
         fprintf(out, "set %crange [%.9g:%.9g]\n", axis, e->low / 1.1, e->high * 1.1);
 }
 
+/* gnuplot leaves out undefined values, and interrupts the line there. */
+static double number_or(const struct json_object *point, const char *path, double otherwise)
+{
+    double value;
+
+    return result_double(point, path, &value) ? value : otherwise;
+}
+
 size_t plot_script_sweep(FILE *out, const struct json_object *sweep, struct plot_extent *extent)
 {
     const struct json_object *point;
-    size_t n = 0;
+    size_t n_answers = 0;
+    double at;
 
     for (size_t i = 0; (point = result_element(sweep, "points", i)) != NULL; i++) {
-        double at, capacity, lower, upper;
+        const double capacity = number_or(point, "search.capacity", NAN);
 
-        if (!result_double(point, "at", &at) || !result_double(point, "search.capacity", &capacity))
+        if (!result_double(point, "at", &at))
             continue;
-        if (!result_double(point, "search.lower", &lower))
-            lower = capacity;
-        if (!result_double(point, "search.upper", &upper))
-            upper = capacity;
         if (out != NULL)
-            fprintf(out, "%.9g %.9g %.9g %.9g\n", at, capacity, lower, upper);
+            fprintf(out, "%.9g %.9g %.9g %.9g\n", at, capacity,
+                    number_or(point, "search.lower", capacity),
+                    number_or(point, "search.upper", capacity));
         if (extent != NULL)
             plot_extent_add(extent, at);
-        n++;
+        if (!isnan(capacity))
+            n_answers++;
     }
-    return n;
+    return n_answers;
 }

@@ -274,6 +274,11 @@ def test_capacity_is_on_the_first_screen():
         check(sentence in Page(text).texts("header")[0], f"{sentence!r} in {Page(text).texts('header')[0]}")
         check_equal(rows_of(text, "Trials in order of time")["double"],
                     ["1,000 q/s", "2.00 s", "1.00 ms", "7.00 ms", "3", "bad: p99<5ms"], "the trial")
+    for recovers, recovery_s, words in ((True, 4, "p99<5ms; recovered from an overload within 5 s."),
+                                        (False, None, "p99<5ms; did not recover from an overload in time."),
+                                        (None, None, "p99<5ms.")):
+        change(path, search={"recovers": recovers, "recovery_s": recovery_s})
+        check(f"Service level: {words}" in Page(page_of(path)).text(), f"recovers: {recovers}")
     change(path, search=None)
     text = page_of(path)
     check("Capacity" not in text, "without a search")

@@ -120,6 +120,12 @@ def test_sweeps_are_curves():
     report("html", "-o", f"{directory}/page.html", files[0])
     with open(f"{directory}/page.html") as f:
         check("Capacity sweep" in f.read(), "the section on the page")
+    gap = sweep_of(20000, 15000, 9000)
+    gap["points"][1]["search"].update(status="inconclusive", reason="time", capacity=None)
+    change(files[1], sweep=gap)
+    r = report("plot", "--kind", "capacity", "-o", f"{directory}/curves.svg", files[1])
+    check_equal((r.stdout, r.stderr), ("", ""), "words about the plot of a search without an answer")
+    check_picture(f"{directory}/curves.svg", axes)
     change(files[1], sweep=sweep_of(9000))
     r = report("plot", "--kind", "capacity", "-o", f"{directory}/curves.svg", files[1])
     check_equal((r.stdout, r.stderr), ("", ""), "words about the plot of one value")
