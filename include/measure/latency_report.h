@@ -13,8 +13,12 @@ struct json;
 /* Prints the header of the table; `title` is the heading of the first column. */
 void latency_report_head(FILE *out, const char *title);
 
-/* Prints a line of the table; nothing if there are no samples.  A percentile among the unanswered
- * is printed as more than timeout_ns; 0: unknown; LATENCY_NEVER: as "never". */
+/* Prints a percentile in 10 columns; "-" for LATENCY_UNKNOWN.  One among the unanswered is printed
+ * as more than timeout_ns, or for 0, which is unknown, as "beyond", and for LATENCY_NEVER as
+ * "never". */
+void latency_report_percentile(FILE *out, uint64_t value_ns, uint64_t timeout_ns);
+
+/* Prints a line of the table; nothing if there are no samples. */
 void latency_report_text(FILE *out, const char *name, const struct latency *l, uint64_t timeout_ns);
 
 /* Prints the line below the response time: whether each percentile, and finally the maximum, holds;

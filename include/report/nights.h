@@ -30,12 +30,14 @@ struct nights_metric {
     double least_share; /* in: smaller changes do not matter */
     double before;      /* the mean of the sliding reference */
     double tonight;
-    struct nights_change step, drift; /* drift: 0 and 1 in a series too short for it */
+    bool has_drift; /* the series is long enough: NIGHTS_PINNED + NIGHTS_RECENT nights */
+    struct nights_change step, drift; /* drift: undefined if !has_drift */
     /* Per night, as a share of the mean: least squares over sliding reference and tonight. */
     double trend;
     double noise;      /* standard deviation of the sliding reference, a share of its mean */
     double detectable; /* the smallest step that a single night would reveal in 4 of 5 cases */
     enum comparison_finding finding;
+    bool is_by_drift; /* drift decided the finding, not step */
 };
 
 /* `before` are the reference nights, oldest first, at least NIGHTS_LEAST, their mean > 0.

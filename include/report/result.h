@@ -78,7 +78,8 @@ enum result_verdict result_verdict(const struct json_object *result);
 const char *result_verdict_name(enum result_verdict verdict);
 bool result_was_interrupted(const struct json_object *result);
 
-/* Start of the run and approximate time of its last due query, since the epoch. */
+/* When the measurement began and ended, since the epoch; of a run that does not say when it began:
+ * its start, and about the time of its last due query. */
 void result_span(const struct json_object *result, uint64_t *begin_ns, uint64_t *end_ns);
 
 /* The timeout: the least that an unanswered query took; 0: unknown. */

@@ -10,7 +10,8 @@ struct row {
     bool is_answer;
     uint64_t time_ns; /* since the epoch: sent, or received */
     uint64_t connection;
-    uint64_t response_ns; /* of an answer */
+    /* Of an answer; 0 if below 0, because the clocks of two hosts disagree. */
+    uint64_t response_ns, service_ns;
     uint64_t send_lag_ns;
 };
 

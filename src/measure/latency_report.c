@@ -22,21 +22,21 @@ void latency_report_head(FILE *out, const char *title)
     fprintf(out, "%10s%10s\n", "max", "mean");
 }
 
-static void print_percentile(FILE *out, uint64_t value, uint64_t timeout_ns)
+void latency_report_percentile(FILE *out, uint64_t value_ns, uint64_t timeout_ns)
 {
     char text[UNITS_TEXT_BYTES];
 
-    if (value == LATENCY_UNKNOWN)
+    if (value_ns == LATENCY_UNKNOWN)
         fprintf(out, "%10s", "-");
-    else if (value == HIST_BEYOND && timeout_ns == 0)
+    else if (value_ns == HIST_BEYOND && timeout_ns == 0)
         fprintf(out, "%10s", "beyond");
-    else if (value == HIST_BEYOND && timeout_ns == LATENCY_NEVER)
+    else if (value_ns == HIST_BEYOND && timeout_ns == LATENCY_NEVER)
         fprintf(out, "%*s", PERCENTILE_WIDTH, "never");
-    else if (value == HIST_BEYOND)
+    else if (value_ns == HIST_BEYOND)
         fprintf(out, "%*s%s",
                 PERCENTILE_WIDTH - (int)strlen(units_format_duration(text, timeout_ns)), ">", text);
     else
-        fprintf(out, "%*s", PERCENTILE_WIDTH, units_format_duration(text, value));
+        fprintf(out, "%*s", PERCENTILE_WIDTH, units_format_duration(text, value_ns));
 }
 
 void latency_report_text(FILE *out, const char *name, const struct latency *l, uint64_t timeout_ns)
@@ -51,7 +51,7 @@ void latency_report_text(FILE *out, const char *name, const struct latency *l, u
             l->count > 0 ? units_format_duration(text, l->min_ns) : "-");
     for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
         if (latency_percentiles[i].title != NULL)
-            print_percentile(out, l->percentiles_ns[i], timeout_ns);
+            latency_report_percentile(out, l->percentiles_ns[i], timeout_ns);
     fprintf(out, "%10s", l->count > 0 ? units_format_duration(text, l->max_ns) : "-");
     fprintf(out, "%10s\n",
             l->count > 0 ? units_format_duration(text, (uint64_t)(l->mean_ns + 0.5)) : "-");

@@ -77,13 +77,14 @@ uint64_t watch_series_most(const struct watch_series *s, enum watch_figure figur
 uint64_t watch_series_growth(const struct watch_series *s, enum watch_figure figure)
 {
     uint64_t first = WATCH_UNKNOWN, last = WATCH_UNKNOWN;
+    size_t n_known = 0;
 
     for (size_t i = 0; i < s->n; i++) {
         if (s->items[i].at[figure] == WATCH_UNKNOWN)
             continue;
-        if (first == WATCH_UNKNOWN)
+        if (n_known++ == 0)
             first = s->items[i].at[figure];
         last = s->items[i].at[figure];
     }
-    return first == WATCH_UNKNOWN || last < first ? WATCH_UNKNOWN : last - first;
+    return n_known < 2 || last < first ? WATCH_UNKNOWN : last - first;
 }

@@ -119,13 +119,14 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
     o->report.code = CMD_USAGE;
     o->n_before = a->n_valid;
     o->n_now = b->n_valid;
+    o->report.of_searches = (a->n_valid > 0 && run_is_search(a->valid[0]->result)) ||
+                            (b->n_valid > 0 && run_is_search(b->valid[0]->result));
     if (a->n_valid < opts->min_runs || b->n_valid < opts->min_runs) {
         snprintf(o->report.reason, sizeof o->report.reason,
                  "%zu and %zu VALID %s (required: %" PRIu64 " each)", a->n_valid, b->n_valid,
                  units_noun(b->n_valid, "run", "runs"), opts->min_runs);
         return;
     }
-    o->report.of_searches = run_is_search(a->valid[0]->result);
     if (!opts->force && (run_group_check(a->valid[0]->result, a) != 0 ||
                          run_group_check(a->valid[0]->result, b) != 0)) {
         snprintf(o->report.reason, sizeof o->report.reason, "the runs are not comparable");
@@ -135,7 +136,10 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
         log_error("note: %s", text);
     if (compare(o, a, b) != 0)
         return;
-    if (o->n_found == 0 || !comparison_is_possible(a->n_valid, b->n_valid, o->n_found))
+    if (o->n_found == 0)
+        snprintf(o->report.reason, sizeof o->report.reason,
+                 "no metric has a value that holds in every run");
+    else if (!comparison_is_possible(a->n_valid, b->n_valid, o->n_found))
         snprintf(o->report.reason, sizeof o->report.reason,
                  "%zu and %zu runs are too few to show a change in %zu %s", a->n_valid, b->n_valid,
                  o->n_found, units_noun(o->n_found, "metric", "metrics"));

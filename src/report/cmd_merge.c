@@ -92,15 +92,6 @@ static void warn_of_all(const struct recordings *all)
 
 /* --- table --- */
 
-static void print_time(uint64_t ns)
-{
-    char text[UNITS_TEXT_BYTES];
-
-    printf("%10s", ns == LATENCY_UNKNOWN ? "-"
-                   : ns == HIST_BEYOND   ? "beyond"
-                                         : units_format_duration(text, ns));
-}
-
 static void print_count(const struct json_object *result, const char *path)
 {
     char text[UNITS_TEXT_BYTES];
@@ -110,7 +101,7 @@ static void print_count(const struct json_object *result, const char *path)
 }
 
 static void print_line(int width, const char *name, const struct json_object *result,
-                       const struct latency *l)
+                       const struct latency *l, uint64_t timeout_ns)
 {
     uint64_t seed;
 
@@ -123,16 +114,26 @@ static void print_line(int width, const char *name, const struct json_object *re
     print_count(result, "queries.answered");
     for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
         if (latency_percentiles[i].den <= 100 && latency_percentiles[i].title != NULL)
-            print_time(l->percentiles_ns[i]);
-    print_time(l->count > 0 ? l->max_ns : LATENCY_UNKNOWN);
+            latency_report_percentile(stdout, l->percentiles_ns[i], timeout_ns);
+    latency_report_percentile(stdout, l->count > 0 ? l->max_ns : LATENCY_UNKNOWN, timeout_ns);
     printf("  %s\n", result == NULL ? "unknown" : result_verdict_name(result_verdict(result)));
+}
+
+/* Of no samples. */
+static struct latency no_latency(void)
+{
+    struct latency l = {0};
+
+    for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
+        l.percentiles_ns[i] = LATENCY_UNKNOWN;
+    return l;
 }
 
 static void latency_of_total(const struct total *total, const char *name, struct latency *l)
 {
     const struct metric *metric = metrics_find(&total->metrics, name);
 
-    *l = (struct latency){0};
+    *l = no_latency();
     if (metric != NULL)
         metrics_latency(metric, l);
 }
@@ -160,11 +161,12 @@ static void print_table(const struct recordings *all, const struct total *total)
            "p50", "p90", "p99", "max", "verdict");
     for (size_t i = 0; i < all->n; i++) {
         if (!recording_latency(&all->items[i], "response", &l))
-            l = (struct latency){0};
-        print_line(width, all->items[i].name, all->items[i].result, &l);
+            l = no_latency();
+        print_line(width, all->items[i].name, all->items[i].result, &l,
+                   result_timeout_of_ns(all->items[i].result, "response"));
     }
     latency_of_total(total, "response", &l);
-    print_line(width, "all", total->result, &l);
+    print_line(width, "all", total->result, &l, least_timeout_ns(all, "response"));
     putchar('\n');
     latency_report_head(stdout, "all");
     for (unsigned i = 0; i < total->metrics.n; i++) {

@@ -139,13 +139,13 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
 {
     o->report.code = CMD_USAGE;
     o->n_nights = count_nights(before, opts->min_runs);
+    o->report.of_searches = tonight->n_valid > 0 && run_is_search(tonight->valid[0]->result);
     if (tonight->n_valid < opts->min_runs || runs_of_night(tonight, 0) != tonight->n_valid) {
         snprintf(o->report.reason, sizeof o->report.reason,
                  "%zu VALID %s tonight (required: %" PRIu64 " in one directory)", tonight->n_valid,
                  units_noun(tonight->n_valid, "run", "runs"), opts->min_runs);
         return;
     }
-    o->report.of_searches = run_is_search(tonight->valid[0]->result);
     if (o->n_nights < NIGHTS_LEAST) {
         snprintf(o->report.reason, sizeof o->report.reason, "%zu of %d reference nights",
                  o->n_nights, NIGHTS_LEAST);
@@ -166,12 +166,6 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
 
 /* --- output --- */
 
-/* Returns the change with the lower p. */
-static double decisive_share(const struct nights_metric *m)
-{
-    return m->drift.p < m->step.p ? m->drift.share : m->step.share;
-}
-
 static void print_found(const struct outcome *o, enum comparison_finding finding,
                         const char *introduction)
 {
@@ -182,9 +176,20 @@ static void print_found(const struct outcome *o, enum comparison_finding finding
 
         if (j->m.finding != finding)
             continue;
-        printf("%s%s %+.1f %%", separator, j->row->name, 100 * decisive_share(&j->m));
+        printf("%s%s %+.1f %%%s", separator, j->row->name,
+               100 * (j->m.is_by_drift ? j->m.drift.share : j->m.step.share),
+               j->m.is_by_drift ? " (drift)" : "");
         separator = ", ";
     }
+}
+
+/* In 20 columns. */
+static void print_change(const struct nights_change *change, bool is_known)
+{
+    if (is_known)
+        printf("%+8.2f %%%10.2g", 100 * change->share, change->p);
+    else
+        printf("%10s%10s", "-", "-");
 }
 
 static void print_table(const struct outcome *o)
@@ -197,8 +202,9 @@ static void print_table(const struct outcome *o)
         printf("%-15s", o->judged[i].row->name);
         compare_report_value(o->judged[i].row, m->before);
         compare_report_value(o->judged[i].row, m->tonight);
-        printf("%+8.2f %%%10.2g%+8.2f %%%10.2g%+10.3f %%%8.2f %%%10.2f %%%s\n", 100 * m->step.share,
-               m->step.p, 100 * m->drift.share, m->drift.p, 100 * m->trend, 100 * m->noise,
+        print_change(&m->step, true);
+        print_change(&m->drift, m->has_drift);
+        printf("%+10.3f %%%8.2f %%%10.2f %%%s\n", 100 * m->trend, 100 * m->noise,
                100 * m->detectable,
                m->finding == COMPARISON_WORSE    ? "  WORSE"
                : m->finding == COMPARISON_BETTER ? "  better"
@@ -222,8 +228,12 @@ static void print_verdict(const struct outcome *o)
     print_table(o);
 }
 
-static void put_change(struct json *j, const char *key, struct nights_change change)
+static void put_change(struct json *j, const char *key, struct nights_change change, bool is_known)
 {
+    if (!is_known) {
+        json_null(j, key);
+        return;
+    }
     json_object_begin(j, key);
     json_double(j, "share", change.share);
     json_double(j, "p", change.p);
@@ -240,8 +250,8 @@ static void put_metric(struct json *j, const struct judged *judged)
     json_u64(j, "nights", judged->n_before);
     json_double(j, "before", m->before);
     json_double(j, "tonight", m->tonight);
-    put_change(j, "step", m->step);
-    put_change(j, "drift", m->drift);
+    put_change(j, "step", m->step, true);
+    put_change(j, "drift", m->drift, m->has_drift);
     json_double(j, "trend_per_night", m->trend);
     json_double(j, "noise", m->noise);
     json_double(j, "detectable", m->detectable);

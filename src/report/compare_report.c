@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define LEAST_WHOLE 1000 /* capacities from here on are printed without a fraction */
+
 static const char *verdict_name(int code)
 {
     static const char *const verdicts[] = {
@@ -33,8 +35,10 @@ void compare_report_value(const struct run_metric *row, double value)
 
     if (row->percentile != NULL)
         printf("%11s", units_format_duration(text, (uint64_t)(value + 0.5)));
-    else if (row->of_search)
+    else if (row->of_search && value >= LEAST_WHOLE)
         printf("%11s", units_format_count(text, (uint64_t)(value + 0.5)));
+    else if (row->of_search)
+        printf("%11.4g", value);
     else
         printf("%9.4f %%", 100 * value);
 }

@@ -11,6 +11,7 @@
 /* The top-level keys that are not counts. */
 enum rule {
     ADD,
+    ADD_KNOWN, /* null: nothing to add */
     KEEP_EQUAL,
     UNKNOWN,
     LEAVE_OUT,
@@ -41,6 +42,7 @@ static const struct {
     {"instances", LEAVE_OUT}, {"search", UNKNOWN},
     {"server_cost", UNKNOWN}, {"measured_from", EARLIEST},
     {"sweep", UNKNOWN},       {"proxy", LEAVE_OUT},
+    {"recovery", ADD_KNOWN},  {"server", UNKNOWN}, /* it may be the same one */
 };
 
 static enum rule rule_of(const char *key)
@@ -77,6 +79,18 @@ static struct json_object *copy_of(const struct json_object *value)
     return copy;
 }
 
+/* Counts of the host, which the instances may share, and figures that no sum has. */
+static bool is_unknown_of_a_sum(const char *key)
+{
+    return ends_with(key, "_ratio") || begins_with(key, "mean_") || begins_with(key, "most_") ||
+           begins_with(key, "listen_");
+}
+
+static bool is_least(const char *key)
+{
+    return begins_with(key, "min_") || begins_with(key, "least_");
+}
+
 /* The sum of both; NULL, i.e. null: unknown. */
 static struct json_object *merge_numbers(const char *key, struct json_object *a,
                                          struct json_object *b)
@@ -84,9 +98,9 @@ static struct json_object *merge_numbers(const char *key, struct json_object *a,
     const double x = json_object_get_double(a), y = json_object_get_double(b);
     uint64_t count, more;
 
-    if (ends_with(key, "_ratio") || begins_with(key, "mean_") || begins_with(key, "most_common"))
+    if (is_unknown_of_a_sum(key))
         return NULL;
-    if (begins_with(key, "min_"))
+    if (is_least(key))
         return copy_of(x <= y ? a : b);
     if (ends_with(key, "_qps") || ends_with(key, "per_s"))
         return json_object_new_double(x + y);
@@ -128,6 +142,8 @@ static struct json_object *merge_values(const char *key, struct json_object *a,
         return merge_objects(a, b, counts);
     if (counts && is_number(a) && is_number(b))
         return merge_numbers(key, a, b);
+    if (counts && is_least(key) && (a == NULL || b == NULL)) /* null: of nothing */
+        return copy_of(a != NULL ? a : b);
     return json_object_equal(a, b) ? copy_of(a) : NULL;
 }
 
@@ -192,13 +208,15 @@ static struct json_object *merge_by_rule(const char *key, struct json_object *a,
 
     switch (rule_of(key)) {
     case EARLIEST: /* all are UTC, in one form */
-        return copy_of(of_a != NULL && of_b != NULL && strcmp(of_a, of_b) > 0 ? b : a);
+        return copy_of(of_a == NULL || (of_b != NULL && strcmp(of_a, of_b) > 0) ? b : a);
     case WORST:
         return copy_of(of_a != NULL && strcmp(of_a, "VALID") == 0 ? b : a);
     case EITHER:
         return json_object_new_boolean(json_object_get_boolean(a) || json_object_get_boolean(b));
     case FIRST:
         return copy_of(a != NULL ? a : b);
+    case ADD_KNOWN:
+        return a == NULL || b == NULL ? copy_of(a != NULL ? a : b) : merge_values(key, a, b, true);
     case UNITE:
         return merge_arrays(a, b, false);
     case APPEND:

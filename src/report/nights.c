@@ -76,6 +76,19 @@ static enum comparison_finding finding(const struct nights_metric *m, struct nig
     return (c.share > 0) != m->less_is_worse ? COMPARISON_WORSE : COMPARISON_BETTER;
 }
 
+static void judge_drift(struct nights_metric *m, const double *before, size_t n, double tonight)
+{
+    double recent[NIGHTS_RECENT];
+
+    m->has_drift = n + 1 >= NIGHTS_PINNED + NIGHTS_RECENT;
+    if (!m->has_drift)
+        return;
+    for (size_t i = 0; i + 1 < NIGHTS_RECENT; i++)
+        recent[i] = before[n + 1 - NIGHTS_RECENT + i];
+    recent[NIGHTS_RECENT - 1] = tonight;
+    m->drift = drift(before, recent);
+}
+
 void nights_judge(struct nights_metric *m, const double *before, size_t n, double tonight,
                   size_t n_metrics)
 {
@@ -92,20 +105,13 @@ void nights_judge(struct nights_metric *m, const double *before, size_t n, doubl
     m->before = mean(sliding, n_sliding);
     m->noise = deviation / m->before;
     m->step = change(m->before, tonight, error, n_sliding - 1);
-    m->drift = (struct nights_change){.p = 1};
-    if (n + 1 >= NIGHTS_PINNED + NIGHTS_RECENT) {
-        double recent[NIGHTS_RECENT];
-
-        for (size_t i = 0; i + 1 < NIGHTS_RECENT; i++)
-            recent[i] = before[n + 1 - NIGHTS_RECENT + i];
-        recent[NIGHTS_RECENT - 1] = tonight;
-        m->drift = drift(before, recent);
-    }
+    judge_drift(m, before, n, tonight);
     m->trend = trend(sliding, n_sliding, tonight);
     m->detectable = fmax(m->least_share, student_t(level, n_sliding - 1) * error / m->before) +
                     Z_POWER * error / m->before;
     m->finding = finding(m, m->step, level);
-    by_drift = finding(m, m->drift, level);
-    if (m->finding != COMPARISON_WORSE && by_drift != COMPARISON_SAME)
+    by_drift = m->has_drift ? finding(m, m->drift, level) : COMPARISON_SAME;
+    m->is_by_drift = m->finding != COMPARISON_WORSE && by_drift != COMPARISON_SAME;
+    if (m->is_by_drift)
         m->finding = by_drift;
 }

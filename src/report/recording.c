@@ -147,7 +147,7 @@ static int read_rows(struct recording *r, struct lines *l)
         if (row.is_answer) {
             r->n_answer_rows++;
             hist_record(&response->hist, row.response_ns);
-            hist_record(&service->hist, row.response_ns - row.send_lag_ns);
+            hist_record(&service->hist, row.service_ns);
         } else {
             r->n_query_rows++;
             hist_record(&send_lag->hist, row.send_lag_ns);

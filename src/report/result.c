@@ -306,9 +306,13 @@ uint64_t result_time_ns(const struct json_object *result, const char *path)
 void result_span(const struct json_object *result, uint64_t *begin_ns, uint64_t *end_ns)
 {
     double connect_s = 0, duration_s = 0;
-    (void)result_double(result, "connections.connect_elapsed_s", &connect_s);
+
     (void)result_double(result, "rate.duration_s", &duration_s);
-    *begin_ns = result_time_ns(result, "started");
+    *begin_ns = result_time_ns(result, "measured_from");
+    if (*begin_ns == 0) {
+        (void)result_double(result, "connections.connect_elapsed_s", &connect_s);
+        *begin_ns = result_time_ns(result, "started");
+    }
     *end_ns = *begin_ns + (uint64_t)(fmin(fmax(connect_s + duration_s, 0), 1e9) * NS_PER_S);
 }
 

@@ -29,6 +29,18 @@ static bool take_decimal(const char *column, uint64_t scale, uint64_t *value)
     return end != NULL && strchr(",\r\n", *end) != NULL;
 }
 
+/* As above.  Times below 0, of two hosts whose clocks disagree, are 0. */
+static bool take_us(const char *column, uint64_t *ns)
+{
+    const bool is_negative = *column == '-';
+
+    if (!take_decimal(column + is_negative, NS_PER_US, ns))
+        return false;
+    if (is_negative)
+        *ns = 0;
+    return true;
+}
+
 int row_reader_take(const char *line, struct row *row)
 {
     enum { TYPE, TIME, CONNECTION, ID, POISSON_ID, POISSON_US, RTT_US, RESPONSE_US, LAG_US, N };
@@ -41,8 +53,9 @@ int row_reader_take(const char *line, struct row *row)
         !take_decimal(columns[CONNECTION], 1, &row->connection) ||
         !take_decimal(columns[LAG_US], NS_PER_US, &row->send_lag_ns))
         return -1;
-    if (row->is_answer && (!take_decimal(columns[RESPONSE_US], NS_PER_US, &row->response_ns) ||
-                           row->response_ns < row->send_lag_ns))
+    if (row->is_answer && !take_us(columns[RESPONSE_US], &row->response_ns))
         return -1;
+    if (row->response_ns > row->send_lag_ns)
+        row->service_ns = row->response_ns - row->send_lag_ns;
     return 0;
 }

@@ -59,6 +59,8 @@ static void print_answer(const struct json_object *search)
     printf("; %s", result_flag(search, "confirmed") ? "confirmed" : "not confirmed");
     if (result_double(search, "recovery_s", &value))
         printf("; recovers from an overload within %.0f s", value + 1);
+    else if (result_find(search, "recovers") != NULL)
+        printf("; does not recover from an overload in time");
     putchar('\n');
 }
 

@@ -45,6 +45,17 @@ static int add_batches(struct total *total, const struct recordings *all)
     return status;
 }
 
+/* The response times of all are unknown if those of a run are. */
+static void forget_unknown(struct total *total, const struct recordings *all)
+{
+    bool have_all = true;
+
+    for (size_t i = 0; i < all->n; i++)
+        have_all &= metrics_find(&all->items[i].metrics, "response") != NULL;
+    if (!have_all && metrics_find(&total->metrics, "response") != NULL)
+        metrics_get(&total->metrics, "response")->has_counts = false;
+}
+
 int total_make(struct total *total, const struct recordings *all)
 {
     bool every = true;
@@ -56,6 +67,7 @@ int total_make(struct total *total, const struct recordings *all)
             return log_error("out of memory");
         every &= r->result != NULL;
     }
+    forget_unknown(total, all);
     if (add_batches(total, all) != 0)
         return log_error("out of memory");
     for (size_t i = 0; every && i < all->n; i++) {

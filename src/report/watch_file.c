@@ -11,6 +11,7 @@
 #include "report/server_cost_reader.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,12 @@ static struct run run_of(const struct json_object *result)
     return run;
 }
 
+/* Whether the samples last until the end of the run. */
+static bool is_complete(const struct watch_series *s, const struct run *run)
+{
+    return s->n > 0 && s->items[s->n - 1].at[WATCH_EPOCH_NS] + MARGIN_NS >= run->end_ns;
+}
+
 /* Removes the samples of other times.  Returns how many are left. */
 static size_t trim(struct watch_series *s, const struct run *run)
 {
@@ -97,6 +104,15 @@ static void add_queries(struct watch_series *s, const struct run *run)
 
 /* --- join --- */
 
+/* Why the file ends matters only if that was before the run. */
+static void read_end(struct server_cost *c, bool is_complete)
+{
+    if (is_complete)
+        c->end[0] = '\0';
+    else if (c->end[0] == '\0')
+        snprintf(c->end, sizeof c->end, "watching was stopped");
+}
+
 /* Returns the object server_cost, to be freed; NULL: out of memory. */
 static struct json_object *cost_of(const struct json_object *file, const struct watch_series *s,
                                    const struct run *run)
@@ -111,6 +127,7 @@ static struct json_object *cost_of(const struct json_object *file, const struct 
     if (out == NULL)
         return NULL;
     (void)server_cost_read(&c, file);
+    read_end(&c, is_complete(s, run));
     server_cost_compute(&c, s, run->begin_ns, run->end_ns);
     json_init(&j, out);
     server_cost_report_json(&j, NULL, &c, s, MOST_ROWS);

@@ -171,12 +171,12 @@ def test_merge_warns_of_what_does_not_fit_and_takes_the_worst_verdict():
     with open(names[0]) as f:
         started = json.load(f)["started"]
     for name in names:
-        change(name, verdict="VALID", reasons=[], started=started)
+        change(name, verdict="VALID", reasons=[], measured_from=started)
     check_equal(report("merge", *names, *logs).stderr, "", "the control: nothing to warn of")
     check("has neither a log" in report("merge", *names, logs[0]).stderr, "missing percentiles")
     check("did not overlap in time" not in report("merge", *names).stderr, "the control")
     change(names[1], verdict="SUSPECT", reasons=["unsent"], seed=7, options={"rate": 600},
-           started="2026-01-31T23:59:59.123Z")
+           measured_from="2026-01-31T23:59:59.123Z")
     r = report("merge", "--json", "-", *names, *logs, code=3)
     for text in ("have the same seed", "different settings: rate 500 and 600", "did not overlap in time"):
         check(text in r.stderr, f"{text!r} in {r.stderr}")

@@ -167,9 +167,13 @@ def test_capacities_are_compared_and_nothing_else_of_a_search():
     same = searches(directory, "same", [1010 - i for i in range(10)])
     r = report("compare", *before, "--", *slower, code=1)
     check("REGRESSION: capacity -10.0 % " in r.stdout and "not judged" not in r.stdout, r.stdout)
-    check(re.search(r"^capacity +1,0\d\d +9\d\d .* WORSE$", r.stdout, re.M), r.stdout)
+    check(re.search(r"^capacity +1,00[45] +904\.5 .* WORSE$", r.stdout, re.M), r.stdout)
     check("PASS: no metric got worse; better: capacity +" in report("compare", *slower, "--", *before).stdout, "faster")
     check_equal(verdict_of(report("compare", *before, "--", *same)), "PASS", "the same capacity")
+    few = temp_path("few.json")
+    check_equal(verdict_of(report("compare", "--json", few, *before, "--", *slower[:9], code=2)), "INCONCLUSIVE", "9 runs")
+    with open(few) as f:
+        check_equal(json.load(f)["not_judged"], ["capacity"], "of searches")
 
 
 def test_sweeps_are_compared_by_the_geometric_mean_of_their_capacities():
@@ -192,7 +196,13 @@ def test_a_search_is_shown_by_its_answer_and_its_trials():
     out = report("show", name).stdout
     check("\nCapacity     found: 1,234 q/s" in out and "service level lost=0" in out, out)
     with open(name) as f:
-        trials = json.load(f)["search"]["trials"]
+        search = json.load(f)["search"]
+        trials = search["trials"]
+    for recovers, recovery_s, words in ((True, 2, "recovers from an overload within 3 s"),
+                                        (False, None, "does not recover from an overload in time"), (None, None, None)):
+        change(name, search=search | {"recovers": recovers, "recovery_s": recovery_s})
+        said = re.findall(r"; ([^;\n]*recover[^;\n]*)$", report("show", name).stdout, re.M)
+        check_equal(said, [words] if words else [], f"recovers: {recovers}")
     with stall_may_spoil():  # the time may be over in the first
         check(re.search(r"^  double +50 q/s +1.00 s ", out, re.M), out)
     became = [(t["step"], t["class"] + (f": {t['reason']}" if t["reason"] else "")) for t in trials]

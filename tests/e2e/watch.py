@@ -195,6 +195,13 @@ def test_samples_of_another_host_are_joined_by_time():
     with open(samples) as f:
         document = json.load(f)
     at = document["columns"].index("epoch_ns")
+    for end, n, words in (("it has ended", None, None), ("it has ended", 3, "it has ended"), (None, 3, "watching was stopped")):
+        other = temp_path("other.json")
+        with open(other, "w") as f:
+            json.dump(document | {"end": end, "samples": document["samples"][:n]}, f)
+        text = report("show", run, "--watch", other).stdout
+        said = re.findall(r"^ +watched only until then: (.*)$", text, re.M)
+        check_equal(said, [words] if words else [], f"with {n or 'all'} samples; {text}")
     for row in document["samples"]:
         row[at] -= 3600 * 10**9
     with open(samples, "w") as f:

@@ -29,7 +29,7 @@ double search_confirm_load(const struct search *s, double lower, unsigned n_left
 /* Whether more confirmations of this load were good than bad. */
 bool search_confirm_succeeded(const struct search *s, double load);
 
-/* Whether so many confirmations of this load were void that another one is no use. */
+/* Whether too many confirmations of this load were void to try again. */
 bool search_confirm_is_void(const struct search *s, double load);
 
 /* Whether any confirmation was bad. */

@@ -55,12 +55,24 @@ static void unknown_values_are_skipped(void **state)
     watch_series_free(&s);
 }
 
+static void one_sample_does_not_tell_growth(void **state)
+{
+    struct watch_series s = {0};
+
+    (void)state;
+    add(&s, 0);
+    s.items[0].at[WATCH_LISTEN_DROPS] = 100;
+    assert_int_equal(watch_series_growth(&s, WATCH_LISTEN_DROPS), WATCH_UNKNOWN);
+    watch_series_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_key_names_its_figure),
         cmocka_unit_test(too_many_samples_are_thinned_evenly),
         cmocka_unit_test(unknown_values_are_skipped),
+        cmocka_unit_test(one_sample_does_not_tell_growth),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -155,6 +155,50 @@ static void timeouts_of_servers_are_merged_by_their_extremes(void **state)
     result_free(sum);
 }
 
+/* A result with these members besides. */
+#define WITH(members)                                                                              \
+    "{" NEEDED QUERIES(                                                                            \
+        "1", "") "\"started\":\"2026-01-31T23:59:58.123Z\",\"verdict\":\"VALID\"," members         \
+                 ",\"connections\":{\"asked\":1,\"live_at_end\":1}}"
+
+static void what_the_instances_share_is_not_added(void **state)
+{
+#define SHARED                                                                                     \
+    WITH("\"server\":{\"accepted\":300},\"churn\":{\"per_s\":2.5,\"most_per_s\":500},"             \
+         "\"recovery\":{\"lost\":2,\"listen_overflows\":7,\"listen_drops\":7}")
+    struct json_object *sum = sum_of(SHARED, SHARED);
+
+    (void)state;
+    assert_text(sum, "server", "null");
+    assert_text(sum, "churn.per_s", "5.0");
+    assert_text(sum, "churn.most_per_s", "null");
+    assert_text(sum, "recovery.lost", "4");
+    assert_text(sum, "recovery.listen_overflows", "null");
+    assert_text(sum, "recovery.listen_drops", "null");
+    result_free(sum);
+}
+
+static void null_is_no_loss_no_minimum_and_no_time(void **state)
+{
+#define SOME                                                                                       \
+    WITH("\"measured_from\":\"2026-01-31T23:59:58.123Z\",\"recovery\":{\"lost\":2},"               \
+         "\"push\":{\"negative\":4,\"least_ns\":-5}")
+#define NONE                                                                                       \
+    WITH("\"measured_from\":null,\"recovery\":null,\"push\":{\"negative\":0,\"least_ns\":null}")
+    static const char *const texts[][2] = {{SOME, NONE}, {NONE, SOME}};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct json_object *sum = sum_of(texts[i][0], texts[i][1]);
+
+        assert_text(sum, "measured_from", "\"2026-01-31T23:59:58.123Z\"");
+        assert_text(sum, "recovery.lost", "2");
+        assert_text(sum, "push.negative", "4");
+        assert_text(sum, "push.least_ns", "-5");
+        result_free(sum);
+    }
+}
+
 static void a_sum_beyond_64_bits_is_not_known(void **state)
 {
     struct json_object *a = parse(one), *sum = merge_first(a);
@@ -212,6 +256,8 @@ int main(void)
         cmocka_unit_test(counts_and_rates_add_and_the_rest_is_honest),
         cmocka_unit_test(ratios_of_a_sum_are_not_known),
         cmocka_unit_test(timeouts_of_servers_are_merged_by_their_extremes),
+        cmocka_unit_test(what_the_instances_share_is_not_added),
+        cmocka_unit_test(null_is_no_loss_no_minimum_and_no_time),
         cmocka_unit_test(a_sum_beyond_64_bits_is_not_known),
         cmocka_unit_test(verdict_is_the_worst_and_reasons_are_those_of_any),
         cmocka_unit_test(fingerprints_name_what_differs),

@@ -227,6 +227,40 @@ static void direction_size_and_trend_matter(void **state)
     assert_true(fabs(m.trend - 0.001) < 1e-4);
 }
 
+/* Ten nights at 100, then fourteen at 150: tonight is better than these and worse than those. */
+static void the_test_that_decides_is_named(void **state)
+{
+    struct nights_metric m = {.least_share = 0.03};
+    double values[NIGHTS_PINNED + NIGHTS_SLIDING];
+
+    (void)state;
+    fill(values, NIGHTS_PINNED, 0);
+    fill(values + NIGHTS_PINNED, NIGHTS_SLIDING, 0);
+    for (size_t i = 0; i < NIGHTS_SLIDING; i++)
+        values[NIGHTS_PINNED + i] *= 1.5;
+    nights_judge(&m, values, NIGHTS_PINNED + NIGHTS_SLIDING, 130, 1);
+    assert_true(m.step.share < -0.1 && m.drift.share > 0.4);
+    assert_int_equal(m.finding, COMPARISON_WORSE);
+    assert_true(m.is_by_drift);
+    nights_judge(&m, values, NIGHTS_PINNED + NIGHTS_SLIDING, 180, 1);
+    assert_int_equal(m.finding, COMPARISON_WORSE);
+    assert_false(m.is_by_drift);
+}
+
+static void a_short_series_has_no_drift(void **state)
+{
+    struct nights_metric m = {.least_share = 0.03};
+    double values[NIGHTS_PINNED + NIGHTS_RECENT];
+
+    (void)state;
+    fill(values, NIGHTS_PINNED + NIGHTS_RECENT, 0);
+    nights_judge(&m, values, NIGHTS_PINNED + NIGHTS_RECENT - 2, 104, 1);
+    assert_false(m.has_drift || m.is_by_drift);
+    assert_int_equal(m.finding, COMPARISON_WORSE);
+    nights_judge(&m, values, NIGHTS_PINNED + NIGHTS_RECENT - 1, 104, 1);
+    assert_true(m.has_drift);
+}
+
 static void nights_without_any_noise_are_judged(void **state)
 {
     struct nights_metric m = {.less_is_worse = true, .least_share = 0.001};
@@ -250,6 +284,8 @@ int main(void)
         cmocka_unit_test(five_percent_more_are_found_within_three_nights),
         cmocka_unit_test(a_creep_of_two_in_a_thousand_is_found_within_forty_nights),
         cmocka_unit_test(direction_size_and_trend_matter),
+        cmocka_unit_test(the_test_that_decides_is_named),
+        cmocka_unit_test(a_short_series_has_no_drift),
         cmocka_unit_test(nights_without_any_noise_are_judged),
     };
 

@@ -104,6 +104,22 @@ static void verdicts_are_told_apart(void **state)
     result_free(r);
 }
 
+/* Programs that wait for each other start at any time. */
+static void a_span_is_that_of_the_measurement(void **state)
+{
+    struct json_object *r = parse(STARTED("2026-01-31T23:50:00.000Z",
+                                          HEAD ",\"measured_from\":\"2026-01-31T23:59:59.123Z\"",
+                                          "null", "VALID", "7"));
+    uint64_t begin_ns, end_ns;
+
+    (void)state;
+    assert_non_null(r);
+    result_span(r, &begin_ns, &end_ns);
+    assert_int_equal(begin_ns, 1769903999123000000);
+    assert_int_equal(end_ns - begin_ns, 2000000000);
+    result_free(r);
+}
+
 static void a_span_is_within_64_bits(void **state)
 {
     struct json_object *r = parse(STARTED("1969-12-31T23:59:59Z", HEAD, "null", "VALID", "7"));
@@ -154,6 +170,7 @@ int main(void)
         cmocka_unit_test(figures_are_found),
         cmocka_unit_test(latencies_are_found),
         cmocka_unit_test(verdicts_are_told_apart),
+        cmocka_unit_test(a_span_is_that_of_the_measurement),
         cmocka_unit_test(a_span_is_within_64_bits),
         cmocka_unit_test(what_is_no_result_is_refused),
     };

@@ -21,8 +21,10 @@ static void assert_comes_back(const struct rows_record *sample)
     assert_int_equal(row.time_ns, sample->time_ns + 1769903999000000000);
     assert_int_equal(row.connection, sample->connection);
     assert_int_equal(row.send_lag_ns, sample->lag_ns);
-    if (row.is_answer)
+    if (row.is_answer) {
         assert_int_equal(row.response_ns, sample->lag_ns + sample->span_ns);
+        assert_int_equal(row.service_ns, sample->span_ns);
+    }
 }
 
 static void rows_come_back_to_the_nanosecond(void **state)
@@ -33,6 +35,23 @@ static void rows_come_back_to_the_nanosecond(void **state)
     (void)state;
     assert_comes_back(&query);
     assert_comes_back(&answer);
+}
+
+static void of_times_below_zero_nothing_is_left(void **state)
+{
+    static const int64_t spans_ns[] = {-2000, -20000}; /* after 12 us until it was sent */
+    struct row row;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof spans_ns / sizeof *spans_ns; i++) {
+        const struct rows_record message = {7, 12000, (uint64_t)spans_ns[i], 0, 0, 'A', 0};
+        char text[ROWS_LINE_BYTES + 1];
+
+        text[rows_format(text, &message, 0, 1769903999000000000)] = '\0';
+        assert_int_equal(row_reader_take(text, &row), 0);
+        assert_int_equal(row.response_ns, i == 0 ? 10000 : 0);
+        assert_int_equal(row.service_ns, 0);
+    }
 }
 
 static void what_is_no_row_is_refused(void **state)
@@ -48,8 +67,9 @@ static void what_is_no_row_is_refused(void **state)
         "A,1.0,0,1,,,5,,0.000\n",
         "A,1.0,0,1,,,5,5.0x,0.000\n",
         "A,x,0,1,,,5,5.000,0.000\n",
-        "A,1.0,0,1,,,5,5.000,5.001\n", /* answered before it was sent */
-        "A,1.0,0,1,,,5,5.000,0.0",     /* truncated: */
+        "A,1.0,0,1,,,5,--5.000,0.000\n",
+        "A,1.0,0,1,,,5,5.000,-1.000\n",
+        "A,1.0,0,1,,,5,5.000,0.0", /* truncated: */
     };
     struct row row;
 
@@ -63,6 +83,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_come_back_to_the_nanosecond),
+        cmocka_unit_test(of_times_below_zero_nothing_is_left),
         cmocka_unit_test(what_is_no_row_is_refused),
     };
 
