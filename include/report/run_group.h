@@ -36,8 +36,8 @@ void run_group_free(struct run_group *g);
  * one line on stderr about the first difference. */
 int run_group_check(const struct json_object *first, const struct run_group *g);
 
-/* Whether the run was a capacity search. */
-bool run_is_search(const struct json_object *result);
+/* Whether the first VALID run is a capacity search; false if there is none. */
+bool run_group_is_of_searches(const struct run_group *g);
 
 /* False: the run has no such value.  A percentile among the unanswered is the timeout, or unknown
  * if that is. */

@@ -119,8 +119,7 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
     o->report.code = CMD_USAGE;
     o->n_before = a->n_valid;
     o->n_now = b->n_valid;
-    o->report.of_searches = (a->n_valid > 0 && run_is_search(a->valid[0]->result)) ||
-                            (b->n_valid > 0 && run_is_search(b->valid[0]->result));
+    o->report.of_searches = run_group_is_of_searches(a) || run_group_is_of_searches(b);
     if (a->n_valid < opts->min_runs || b->n_valid < opts->min_runs) {
         snprintf(o->report.reason, sizeof o->report.reason,
                  "%zu and %zu VALID %s (required: %" PRIu64 " each)", a->n_valid, b->n_valid,

@@ -139,7 +139,7 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
 {
     o->report.code = CMD_USAGE;
     o->n_nights = count_nights(before, opts->min_runs);
-    o->report.of_searches = tonight->n_valid > 0 && run_is_search(tonight->valid[0]->result);
+    o->report.of_searches = run_group_is_of_searches(tonight);
     if (tonight->n_valid < opts->min_runs || runs_of_night(tonight, 0) != tonight->n_valid) {
         snprintf(o->report.reason, sizeof o->report.reason,
                  "%zu VALID %s tonight (required: %" PRIu64 " in one directory)", tonight->n_valid,

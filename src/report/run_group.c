@@ -96,9 +96,14 @@ static bool percentile_value(const struct json_object *result, const struct run_
     return false;
 }
 
-bool run_is_search(const struct json_object *result)
+static bool is_search(const struct json_object *result)
 {
     return result_is_search(result);
+}
+
+bool run_group_is_of_searches(const struct run_group *g)
+{
+    return g->n_valid > 0 && is_search(g->valid[0]->result);
 }
 
 /* Of a sweep, the geometric mean over all its searches. */
@@ -123,7 +128,7 @@ bool run_metric_value(const struct json_object *result, const struct run_metric 
 {
     uint64_t scheduled = 0, answered = 0;
 
-    if (row->of_search != run_is_search(result))
+    if (row->of_search != is_search(result))
         return false;
     if (row->of_search)
         return capacity_value(result, value);
