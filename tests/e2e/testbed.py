@@ -91,6 +91,10 @@ class Testbed:
         return subprocess.run([SCRIPT, "in", host, "test", "-e", f"{REMOTE}/{name}"], env=self.environment,
                               capture_output=True).returncode == 0
 
+    def says(self, host):
+        """What the program on the host says."""
+        return self.call("in", host, "cat", f"{REMOTE}/run.err")
+
     def wait_for_start(self, host, seconds):
         """Waits until this many seconds after the announced start time, and returns that."""
         wait_for(lambda: self.has(host, "start"), "the moment")
