@@ -29,8 +29,9 @@ struct client_find_settings {
 
 /* Results of a trial besides its order and judgment. */
 struct client_find_trial {
-    uint64_t begin_ns; /* relative to the start of the search */
-    uint64_t live;     /* connections at the end of the trial */
+    uint64_t begin_ns;    /* relative to the start of the search */
+    uint64_t measured_ns; /* as ordered, or until its goals were missed for good */
+    uint64_t live;        /* connections at the end of the trial */
     struct trial_figures figures;
     uint64_t n_lost;
     uint64_t p50_ns, p99_ns; /* response time; HIST_BEYOND or LATENCY_UNKNOWN */
@@ -57,6 +58,7 @@ struct client_find {
     struct search_order order;
     int phase;
     uint64_t trial_ns, measure_ns, end_ns; /* of the trial: start, start of the measurement, end */
+    uint64_t collected_ns;                 /* the last interval looked at */
     uint64_t quiet_since_ns, n_seen;       /* last change of the number watched; and it */
     struct tally before;                   /* counts before the trial */
     uint64_t overflows_before;

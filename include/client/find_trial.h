@@ -6,6 +6,7 @@
 
 #include "client/find_state.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Starts counting. */
@@ -19,6 +20,10 @@ uint64_t client_find_trial_open(const struct client_find *f);
 
 /* Changes whenever a query becomes due or a late answer arrives. */
 uint64_t client_find_trial_events(const struct client_find *f);
+
+/* Whether the trial, which has n_all queries, will be bad whatever else happens in it, according to
+ * what was collected in f->recorded so far. */
+bool client_find_trial_is_lost(const struct client_find *f, uint64_t n_all);
 
 /* Fills in the figures, after everything recorded was collected in f->recorded. */
 void client_find_trial_fill(const struct client_find *f, struct client_find_trial *t);

@@ -30,6 +30,12 @@
  * plus this are given up. */
 #define PATIENCE_NS S_NS
 
+/* A trial whose goals are missed for good is not ended so shortly before its end. */
+#define WORTH_ENDING_NS S_NS
+
+/* Arrivals are random: there may be more of them than the rate says, by this factor. */
+#define MOST_ARRIVALS 1.05
+
 /* The recovery is judged in windows of this length; at least this share of the queries must be
  * answered in a window. */
 #define WINDOW_NS       S_NS
@@ -127,6 +133,7 @@ static void next_trial(struct client_find *f, uint64_t now_ns)
     if (f->settings->what == CLIENT_FIND_CONNECTIONS)
         client_steer_connections(f->steer, (uint32_t)f->order.load);
     f->trials[f->search.n] = (struct client_find_trial){.begin_ns = f->elapsed_ns,
+                                                        .measured_ns = f->order.duration_ns,
                                                         .p50_ns = LATENCY_UNKNOWN,
                                                         .p99_ns = LATENCY_UNKNOWN,
                                                         .connect_p99_ns = LATENCY_UNKNOWN,
@@ -138,11 +145,15 @@ static void next_trial(struct client_find *f, uint64_t now_ns)
     enter(f, OPENING, now_ns);
 }
 
+static double rate_qps(const struct client_find *f)
+{
+    return f->settings->what == CLIENT_FIND_CONNECTIONS ? f->settings->rate_qps : f->order.load;
+}
+
 /* If there were too many changes within a second, retries at the next look. */
 static void send_load(struct client_find *f)
 {
-    const double qps =
-        f->settings->what == CLIENT_FIND_CONNECTIONS ? f->settings->rate_qps : f->order.load;
+    const double qps = rate_qps(f);
     const bool recovers = f->order.step == SEARCH_RECOVER;
     const uint64_t discarded_ns = recovers ? 0 : discard_ns(f), length_ns = f->order.duration_ns;
     int failed;
@@ -193,10 +204,29 @@ static uint64_t n_under_way(const struct client_find *f)
                                      : CLIENT_WORKERS_GAUGE(f->workers, in_flight);
 }
 
+/* Ends a trial whose goals are missed for good, which leaves time for others: looks whenever an
+ * interval was collected. */
+static void end_lost_trial(struct client_find *f, uint64_t now_ns)
+{
+    const double length_s = (double)f->order.duration_ns / (double)S_NS;
+
+    if (f->order.step == SEARCH_OVERLOAD || f->order.step == SEARCH_RECOVER ||
+        f->collected_ns == f->intervals->last_ns || now_ns + WORTH_ENDING_NS > f->end_ns)
+        return;
+    f->collected_ns = f->intervals->last_ns;
+    if (!client_find_trial_is_lost(f, (uint64_t)(rate_qps(f) * length_s * MOST_ARRIVALS)) ||
+        client_steer_trial_end(f->steer, &f->end_ns) != 0)
+        return;
+    f->trials[f->search.n].measured_ns = f->end_ns - f->measure_ns;
+    f->trend = (struct trend){0}; /* its quarters are those of the whole trial */
+}
+
 static void watch_load(struct client_find *f, uint64_t now_ns)
 {
-    if (now_ns >= f->measure_ns && now_ns < f->end_ns)
+    if (now_ns >= f->measure_ns && now_ns < f->end_ns) {
         trend_look(&f->trend, n_under_way(f), now_ns - f->measure_ns, f->end_ns - f->measure_ns);
+        end_lost_trial(f, now_ns);
+    }
     if (now_ns < f->end_ns)
         return;
     if (f->order.step == SEARCH_OVERLOAD) {
@@ -235,7 +265,7 @@ static void drain(struct client_find *f, uint64_t now_ns)
  * without it.  If there were too many changes within a second, retries at the next look. */
 static void end_load(struct client_find *f, uint64_t now_ns)
 {
-    if (client_steer_trial(f->steer, 0, 0, 0, &f->end_ns) == 0)
+    if (client_steer_trial_end(f->steer, &f->end_ns) == 0)
         enter(f, DRAINING, now_ns);
 }
 

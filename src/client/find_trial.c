@@ -191,3 +191,11 @@ void client_find_trial_fill(const struct client_find *f, struct client_find_tria
     if (opens_connections(f))
         t->connect_p99_ns = percentile_ns(&f->recorded[connecting(f)], 99, 100);
 }
+
+bool client_find_trial_is_lost(const struct client_find *f, uint64_t n_all)
+{
+    struct client_find_trial so_far = {.drained = true}; /* nothing in flight is lost yet */
+
+    client_find_trial_fill(f, &so_far);
+    return trial_is_lost(&f->settings->slo, &so_far.figures, n_all);
+}

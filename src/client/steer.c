@@ -106,6 +106,15 @@ int client_steer_trial(struct client_steer *s, double qps, uint64_t discard_ns,
     return replace_rest(s, &trial, *at_ns, *at_ns + discard_ns);
 }
 
+int client_steer_trial_end(struct client_steer *s, uint64_t *at_ns)
+{
+    struct schedule silence;
+
+    *at_ns = moment_ns(s);
+    schedule_constant(&silence, PACER_NEVER, 0);
+    return replace_rest(s, &silence, *at_ns, s->targets.measure_ns);
+}
+
 /* The measured part of the last pause until then. */
 static uint64_t last_pause_ns(const struct client_steer *s, uint64_t until_ns)
 {

@@ -290,7 +290,7 @@ def test_long_searches_fit_on_a_page():
     need_program("gnuplot")
 
     def search(n_trials):
-        trials = [{"step": "bisect", "load": 12345.678 + i, "begin_s": 5.155956248 + i, "duration_s": 2.345678912, "class": "bad",
+        trials = [{"step": "bisect", "load": 12345.678 + i, "begin_s": 5.155956248 + i, "duration_s": 2.345678912, "ended_early": True, "class": "bad",
                    "reason": "p99<20ms", "scheduled": 123456 + i, "lost": 12345, "exceeding": [123456, 12345], "behind": 123, "grew": True,
                    "p50_ns": 603455487 + i, "p99_ns": 925892607 + i, "connect_p99_ns": None, "syn_retransmits": 0, "listen_overflows": 0,
                    "not_opened": 0, "handshakes": None, "resumed": None, "live": 10000, "drained": True} for i in range(n_trials)]

@@ -58,6 +58,19 @@ def nothing_fails():
     code, r, said = search("", 100, 200, "-c", "10", "--find", "rate", "--find-time", "40s")
     check_end(code, r, said, 0, status="at-least", lower=200, upper=None)
     check("at least 200 q/s" in said, f"summary: {said}")
+    check(not any(t["ended_early"] for t in r["search"]["trials"]), "a trial whose goals are met lasts as long as ordered")
+
+
+def nothing_is_fast():
+    """An answer takes 40 ms. A short trial has 1,000 queries, of which 10 may take longer than 10 ms: 0.1 s shows that it is bad."""
+    code, r, said = search("latency_us=20000", 100, 200, "-c", "10", "--find", "rate", "--slo", "p99<10ms", "--find-time", "500s")
+    s = r["search"]
+    check_end(code, r, said, 3, status="less-than", upper=100, limited_by="p99<10ms")
+    for t in s["trials"]:
+        check(t["ended_early"] and t["duration_s"] < 3, f"ended once that was known: {t}")
+        check(t["class"] == "bad" and t["exceeding"][0] == t["scheduled"] > 10, f"what was due until then is judged: {t}")
+        check(0.5 * t["load"] * t["duration_s"] < t["scheduled"] < 1.5 * t["load"] * t["duration_s"], f"queries due: {t}")
+    check(s["elapsed_s"] < 5 * len(s["trials"]), f"took {s['elapsed_s']} s")
 
 
 def nothing_is_good():
@@ -130,6 +143,6 @@ def check_steps(s):
     check(s["recovers"] and 0 <= s["recovery_s"] < 60, f"recovery: {s['recovers']}, {s['recovery_s']} s")
 
 
-for case in (nothing_fails, nothing_is_good, a_server_takes_20_connections, a_server_accepts_30_connections,
+for case in (nothing_fails, nothing_is_fast, nothing_is_good, a_server_takes_20_connections, a_server_accepts_30_connections,
              *([] if "--ends" in sys.argv else [the_capacity_of_a_queue])):
     case()

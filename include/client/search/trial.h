@@ -46,6 +46,10 @@ struct trial_judgment {
 /* Never returns TRIAL_CONNECTIONS: without its connections there is no trial. */
 struct trial_judgment trial_judge(const struct slo *slo, const struct trial_figures *f);
 
+/* Whether a trial under way will be bad although each of its queries whose outcome is not among
+ * these counts meets every goal.  n_all: queries that the whole trial has, > 0. */
+bool trial_is_lost(const struct slo *slo, const struct trial_figures *f, uint64_t n_all);
+
 /* "good", "bad", "void" */
 const char *trial_class_name(enum trial_class class);
 

@@ -66,6 +66,16 @@ struct trial_judgment trial_judge(const struct slo *slo, const struct trial_figu
     return (struct trial_judgment){TRIAL_GOOD, TRIAL_NO_REASON, 0};
 }
 
+bool trial_is_lost(const struct slo *slo, const struct trial_figures *f, uint64_t n_all)
+{
+    struct trial_figures whole = *f;
+
+    for (unsigned i = 0; i < slo->n; i++)
+        if (whole.goals[i].of < n_all)
+            whole.goals[i].of = n_all;
+    return worst_missed(slo, &whole, true) < slo->n;
+}
+
 const char *trial_class_name(enum trial_class class)
 {
     static const char *const names[] = {"good", "bad", "void"};

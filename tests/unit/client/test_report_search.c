@@ -29,6 +29,7 @@ static void add(enum search_step step, double load, enum trial_class class,
 
     find.search.trials[i] = (struct search_trial){{step, load, 2 * S_NS}, {class, reason, 0}};
     find.trials[i] = (struct client_find_trial){.begin_ns = i * 3 * S_NS,
+                                                .measured_ns = 2 * S_NS,
                                                 .live = 10,
                                                 .figures = {.n_due = 2000, .goals = {{7, 2000, 0}}},
                                                 .p50_ns = 1000000,
@@ -182,6 +183,7 @@ static void trials_are_rows(void **state)
 
     (void)state;
     find.search.n = 12;
+    find.trials[11].measured_ns = S_NS / 2;
     find.trials[11].overflows = 5;
     find.trials[11].connect_p99_ns = 3000;
     find.trials[11].handshakes = 2400;
@@ -193,7 +195,7 @@ static void trials_are_rows(void **state)
                      "connect_p99_ns,syn_retransmits,listen_overflows,not_opened,at,"
                      "handshakes,resumed\n"
                      "bisect,1000,0.000000,2.000000,good,,2000,0,1000000,,10,,0,,0,,,\n");
-    assert_has(text, "\nbisect,1020,33.000000,2.000000,bad,p99<10ms,2000,0,1000000,,10,3000,0,5,0,,"
+    assert_has(text, "\nbisect,1020,33.000000,0.500000,bad,p99<10ms,2000,0,1000000,,10,3000,0,5,0,,"
                      "2400,2390\n");
 }
 

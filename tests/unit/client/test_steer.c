@@ -202,6 +202,21 @@ static void a_trial_is_measured_after_its_transition_and_ends_in_silence(void **
     assert_int_equal(steer.targets.measure_ns, next_ns);
 }
 
+static void a_trial_that_ends_is_measured_until_then(void **state)
+{
+    uint64_t at_ns, end_ns;
+
+    (void)state;
+    assert_int_equal(client_steer_trial(&steer, 500, S / 2, 20 * S, &at_ns), 0);
+    steer.begin_ns -= 5 * S; /* as if so much time had passed */
+    steer.targets.measure_ns -= 5 * S;
+    assert_int_equal(client_steer_trial_end(&steer, &end_ns), 0);
+    assert_near(client_steer_rate_qps(&steer, end_ns - 1), 500);
+    assert_near(client_steer_rate_qps(&steer, end_ns), 0);
+    assert_near(client_steer_rate_qps(&steer, end_ns + 3000 * S), 0);
+    assert_int_equal(steer.targets.measure_ns, at_ns + S / 2 - 5 * S);
+}
+
 static void a_trial_may_start_with_the_load(void **state)
 {
     const uint64_t begin_ns = clock_now_ns() + 60 * S;
@@ -230,6 +245,7 @@ int main(void)
         cmocka_unit_test_setup(a_change_before_the_load_takes_effect_at_its_start, setup),
         cmocka_unit_test_setup(connections_wait_for_the_previous_change, setup),
         cmocka_unit_test_setup(a_trial_is_measured_after_its_transition_and_ends_in_silence, setup),
+        cmocka_unit_test_setup(a_trial_that_ends_is_measured_until_then, setup),
         cmocka_unit_test_setup(a_trial_may_start_with_the_load, setup),
     };
 

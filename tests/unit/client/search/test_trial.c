@@ -110,6 +110,36 @@ static void without_queries_nothing_is_known(void **state)
     check(&f, TRIAL_VOID, TRIAL_NOTHING_MEASURED, 0);
 }
 
+static void a_trial_is_lost_when_the_rest_cannot_save_it(void **state)
+{
+    struct trial_figures slow = {.n_due = 500, .goals = {{100, 500, 0}, {0, 500, 0}}};
+    struct trial_figures lossy = {.n_due = 500, .goals = {{0, 500, 0}, {9, 500, 0}}};
+
+    (void)state;
+    assert_false(trial_is_lost(&slo, &slow, 10000)); /* 1 % of the whole is still met */
+    assert_true(trial_is_lost(&slo, &slow, 9900));
+    slow.goals[0].n = 101;
+    assert_true(trial_is_lost(&slo, &slow, 10000));
+    slow.goals[0].own = 1; /* that may be what made the difference */
+    assert_false(trial_is_lost(&slo, &slow, 10000));
+    assert_false(trial_is_lost(&slo, &lossy, 10000));
+    lossy.goals[1].n = 10;
+    assert_true(trial_is_lost(&slo, &lossy, 10000));
+    lossy.n_behind = 51; /* so late that a burst may be what the server dropped */
+    assert_false(trial_is_lost(&slo, &lossy, 10000));
+    assert_false(trial_is_lost(&slo, &(struct trial_figures){0}, 10000));
+}
+
+static void more_queries_than_expected_are_judged_as_they_are(void **state)
+{
+    struct trial_figures f = figures(100, 0);
+
+    (void)state;
+    assert_false(trial_is_lost(&slo, &f, 9000));
+    f.goals[0].n = 101;
+    assert_true(trial_is_lost(&slo, &f, 9000));
+}
+
 static void reasons_have_names(void **state)
 {
     (void)state;
@@ -133,6 +163,8 @@ int main(void)
         cmocka_unit_test(a_load_that_was_not_sent_in_time_is_void),
         cmocka_unit_test(what_this_host_could_not_open_says_nothing_of_the_server),
         cmocka_unit_test(without_queries_nothing_is_known),
+        cmocka_unit_test(a_trial_is_lost_when_the_rest_cannot_save_it),
+        cmocka_unit_test(more_queries_than_expected_are_judged_as_they_are),
         cmocka_unit_test(reasons_have_names),
     };
 
