@@ -7,12 +7,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/stat.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define SUFFIX ".tmp"
@@ -72,12 +74,12 @@ static char *directory_of(const char *path)
     return n > 0 ? strndup(path, n) : strdup("/");
 }
 
-/* 0: unknown. */
+/* 0: unknown.  By syscall: musl before 1.2.5 has no statx(). */
 static uint64_t mount_of(const char *path)
 {
     struct statx status;
 
-    return statx(AT_FDCWD, path, 0, STATX_MNT_ID, &status) == 0 &&
+    return syscall(SYS_statx, AT_FDCWD, path, 0, STATX_MNT_ID, &status) == 0 &&
                    (status.stx_mask & STATX_MNT_ID) != 0
                ? status.stx_mnt_id
                : 0;

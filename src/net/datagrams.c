@@ -4,6 +4,8 @@
 
 #include "net/sock.h"
 
+#include <time.h> /* linux/errqueue.h uses struct timespec without declaring it */
+
 #include <errno.h>
 #include <linux/errqueue.h>
 #include <linux/sock_diag.h>
