@@ -318,17 +318,33 @@ void html_plots_cpu(FILE *out, const struct watch_series *samples)
 
 /* --- searches of a sweep --- */
 
+#define CAPACITY_TITLE_BYTES 64
+
 bool html_plots_has_sweep(const struct json_object *sweep)
 {
     return plot_script_sweep(NULL, sweep, NULL) > 1;
+}
+
+/* Fills in the title of the axis, with the unit that the searches have in common. */
+static void capacity_title(char title[CAPACITY_TITLE_BYTES], const struct json_object *sweep)
+{
+    const struct json_object *point;
+    const char *unit = NULL;
+
+    for (size_t i = 0; unit == NULL && (point = result_element(sweep, "points", i)) != NULL; i++)
+        unit = result_string(point, "search.unit");
+    snprintf(title, CAPACITY_TITLE_BYTES, "capacity%s%s", unit != NULL ? ", " : "",
+             unit != NULL ? unit : "");
 }
 
 /* Bars as thick lines: gnuplot draws points by reference to its definitions, which are left out. */
 void html_plots_sweep(FILE *out, const struct json_object *sweep)
 {
     const char *over = result_string(sweep, "over");
+    char title[CAPACITY_TITLE_BYTES];
 
-    html_plots_head(out, "sweep", over != NULL ? over : "", "capacity, queries/s");
+    capacity_title(title, sweep);
+    html_plots_head(out, "sweep", over != NULL ? over : "", title);
     fputs("$d << EOD\n", out);
     plot_script_sweep(out, sweep, NULL);
     fputs("EOD\nset logscale x\nset yrange [0:*]\nset format '%.0s%c'\n"

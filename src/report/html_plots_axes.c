@@ -2,6 +2,8 @@
  * html_plots_axes: see report/html_plots_axes.h. */
 #include "report/html_plots_axes.h"
 
+#include "report/plot_script.h"
+
 #include <math.h>
 
 /* Visible on white and on black. */
@@ -17,8 +19,12 @@ void html_plots_head(FILE *out, const char *name, const char *x, const char *y)
             "set key above horizontal left Left reverse samplen 1.5 width 1\n"
             "set grid lt 1 lw 1 lc rgb '#888888'\nset linetype 1 lc rgb '" BLUE
             "' lw 2\nset linetype 2 lc rgb '" RED "' lw 2\nset linetype 3 lc rgb '" GREEN
-            "' lw 2\nset xlabel '%s'\nset ylabel '%s'\n",
-            HTML_PLOTS_WIDTH, HTML_PLOTS_HEIGHT, name, x, y);
+            "' lw 2\nset xlabel ",
+            HTML_PLOTS_WIDTH, HTML_PLOTS_HEIGHT, name);
+    plot_script_quote(out, x);
+    fputs(" noenhanced\nset ylabel ", out);
+    plot_script_quote(out, y);
+    fputs(" noenhanced\n", out);
 }
 
 void html_plots_x_range(FILE *out, double most)

@@ -199,6 +199,43 @@ def test_text_from_outside_stays_text():
         check(problems(text.replace("&lt;script&gt;", "<script>", 1)), "unescaped text")
 
 
+def hostile_copy(value, text, kept=("program", "find", "status", "class", "step")):
+    """With this text for every string but those that decide what is drawn."""
+    if isinstance(value, dict):
+        return {key: v if key in kept else hostile_copy(v, text, kept) for key, v in value.items()}
+    if isinstance(value, list):
+        return [hostile_copy(v, text, kept) for v in value]
+    return text if isinstance(value, str) else value
+
+
+def test_no_text_of_a_result_becomes_a_command_of_gnuplot():
+    need_program("gnuplot")
+    made = temp_path("made")
+    command = f"x'\n!touch {made}\nset title '`touch {made}`$(touch {made})\" system('touch {made}') \\"
+    search = {"find": "rate", "unit": "q/s", "slo": ["p99<10ms"], "status": "found", "capacity": 150, "lower": 100, "upper": 200,
+              "limited_by": "p99<10ms", "trials": [{"step": "double", "load": load, "class": "good", "reason": None, "p50_ns": 1000,
+                                                    "p99_ns": 2000} for load in (100, 200)]}
+    sweep = {"over": "connections", "points": [{"at": at, "search": search} for at in (10, 100)]}
+    directory = os.path.dirname(temp_path("x"))
+    paths = [f"{directory}/result{os.path.splitext(file)[1]}" for file in files(0)]
+    path = paths[0]
+    for changes in ({"search": search, "sweep": None}, {"search": None, "sweep": sweep}):
+        for file, copy in zip(files(0), paths):
+            shutil.copy(file, copy)
+        change(path, **changes)
+        with open(path) as f:
+            result = hostile_copy(json.load(f), command)
+        with open(path, "w") as f:
+            json.dump(result, f)
+        page_of(*paths)
+        for kind in ("latency", "time", "connect", "rate", "capacity"):
+            subprocess.run([TCPREPORT, "plot", "--kind", kind, "-o", temp_path("plot.svg"), path], stderr=subprocess.DEVNULL, timeout=60)
+    check(not os.path.exists(made), "a text was run as a command")
+    # the control: gnuplot runs such a command where it is not quoted
+    subprocess.run(["gnuplot"], input=command.split("\n")[1], text=True, check=True, timeout=60)
+    check(os.path.exists(made), "the control")
+
+
 def test_page_of_instances_adds_them_up():
     need_program("gnuplot")
     text = page_of(*files(0), *files(1))
