@@ -93,7 +93,7 @@ bool verdict_holds(const struct verdict_input *in, unsigned i);
  * VERDICT_N_PERCENTILES. */
 unsigned verdict_n_holding(const struct verdict_input *in);
 
-/* Whether the queries in flight grow, by their means over two quarters of a run. */
+/* Whether the queries in flight grow, by their numbers in the second and the last quarter. */
 bool verdict_has_grown(uint64_t in_flight_early, uint64_t in_flight_late);
 
 /* One bit (1 << reason) per reason to doubt; 0: VALID. */

@@ -185,7 +185,7 @@ void client_find_trial_fill(const struct client_find *f, struct client_find_tria
     for (unsigned i = 0; i < slo->n; i++)
         t->figures.goals[i] = exceeding(f, &slo->goals[i], t, n_own);
     t->figures.n_behind = hist_count_above(own_delays(f), (f->end_ns - f->measure_ns) / 100);
-    t->figures.grew = trend_means(&f->trend, &early, &late) && verdict_has_grown(early, late);
+    t->figures.grew = trend_least(&f->trend, &early, &late) && verdict_has_grown(early, late);
     t->p50_ns = percentile_ns(response, 1, 2);
     t->p99_ns = percentile_ns(response, 99, 100);
     if (opens_connections(f))

@@ -2,24 +2,36 @@
  * trend: see workload/trend.h. */
 #include "workload/trend.h"
 
+static void add(struct trend_quarter *q, uint64_t in_flight)
+{
+    if (q->n == 0 || in_flight < q->least)
+        q->least = in_flight;
+    q->sum += in_flight;
+    q->n++;
+}
+
 void trend_look(struct trend *g, uint64_t in_flight, uint64_t elapsed_ns, uint64_t duration_ns)
 {
     const uint64_t quarter_ns = duration_ns / 4;
 
-    if (elapsed_ns >= quarter_ns && elapsed_ns < 2 * quarter_ns) {
-        g->early_sum += in_flight;
-        g->n_early++;
-    } else if (elapsed_ns >= 3 * quarter_ns) {
-        g->late_sum += in_flight;
-        g->n_late++;
-    }
+    if (elapsed_ns >= quarter_ns && elapsed_ns < 2 * quarter_ns)
+        add(&g->early, in_flight);
+    else if (elapsed_ns >= 3 * quarter_ns)
+        add(&g->late, in_flight);
 }
 
 bool trend_means(const struct trend *g, uint64_t *early, uint64_t *late)
 {
-    if (g->n_early == 0 || g->n_late == 0)
+    if (g->early.n == 0 || g->late.n == 0)
         return false;
-    *early = g->early_sum / g->n_early;
-    *late = g->late_sum / g->n_late;
+    *early = g->early.sum / g->early.n;
+    *late = g->late.sum / g->late.n;
     return true;
+}
+
+bool trend_least(const struct trend *g, uint64_t *early, uint64_t *late)
+{
+    *early = g->early.least;
+    *late = g->late.least;
+    return g->early.n > 0 && g->late.n > 0;
 }

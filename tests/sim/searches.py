@@ -61,6 +61,21 @@ def nothing_fails():
     check(not any(t["ended_early"] for t in r["search"]["trials"]), "a trial whose goals are met lasts as long as ordered")
 
 
+def a_stall_is_no_growing_queue():
+    """2,000 answers per second can be made, but every 1.7 s none is for 0.2 s: a queue of 200 drains as fast."""
+    code, r, said = search("service_us=500 stall_every_us=1700000 stall_us=200000", 500, 1000, "-c", "20", "--find", "rate", "--slo",
+                           "p50<50ms", "--find-time", "2m")
+    check_end(code, r, said, 0, status="at-least", lower=1000, upper=None)
+    check(not any(t["grew"] for t in r["search"]["trials"]), f"a stall is taken for a growing queue: {r['search']['trials']}")
+
+
+def a_queue_grows_before_anything_is_late():
+    """The control: without a limit only the queue tells that 2,200 q/s are too much."""
+    code, r, said = search("service_us=500", 1000, 4000, "-c", "20", "--find", "rate", "--slo", "lost<1%", "--find-time", "3m")
+    check_end(code, r, said, 0, status="found", limited_by="queue")
+    check(1900 < r["search"]["lower"] < r["search"]["upper"] < 2250, f"bounds: {r['search']['lower']}, {r['search']['upper']}")
+
+
 def nothing_is_fast():
     """An answer takes 40 ms. A short trial has 1,000 queries, of which 10 may take longer than 10 ms: 0.1 s shows that it is bad."""
     code, r, said = search("latency_us=20000", 100, 200, "-c", "10", "--find", "rate", "--slo", "p99<10ms", "--find-time", "500s")
@@ -143,6 +158,8 @@ def check_steps(s):
     check(s["recovers"] and 0 <= s["recovery_s"] < 60, f"recovery: {s['recovers']}, {s['recovery_s']} s")
 
 
-for case in (nothing_fails, nothing_is_fast, nothing_is_good, a_server_takes_20_connections, a_server_accepts_30_connections,
-             *([] if "--ends" in sys.argv else [the_capacity_of_a_queue])):
+LONG = (a_queue_grows_before_anything_is_late, the_capacity_of_a_queue)
+
+for case in (nothing_fails, a_stall_is_no_growing_queue, nothing_is_fast, nothing_is_good, a_server_takes_20_connections,
+             a_server_accepts_30_connections, *(() if "--ends" in sys.argv else LONG)):
     case()

@@ -21,6 +21,25 @@ static void the_second_quarter_is_set_beside_the_last(void **state)
     assert_int_equal(late, (300 + 399) / 2);
 }
 
+static void a_stall_leaves_short_queues_where_growth_does_not(void **state)
+{
+    struct trend grows = {0}, stalls = {0};
+    uint64_t early, late;
+
+    (void)state;
+    assert_false(trend_least(&grows, &early, &late));
+    for (uint64_t at = 0; at < 400; at++) {
+        trend_look(&grows, at, at, 400);
+        trend_look(&stalls, at >= 350 && at < 390 ? 1000 : 3, at, 400);
+    }
+    assert_true(trend_least(&grows, &early, &late));
+    assert_true(early == 100 && late == 300);
+    assert_true(trend_least(&stalls, &early, &late));
+    assert_true(early == 3 && late == 3);
+    assert_true(trend_means(&stalls, &early, &late)); /* the control */
+    assert_true(late > 300);
+}
+
 static void without_looks_in_both_there_is_no_telling(void **state)
 {
     struct trend g = {0};
@@ -41,6 +60,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_second_quarter_is_set_beside_the_last),
+        cmocka_unit_test(a_stall_leaves_short_queues_where_growth_does_not),
         cmocka_unit_test(without_looks_in_both_there_is_no_telling),
     };
 
