@@ -69,7 +69,7 @@ struct verdict_input {
     uint64_t lost_segments;     /* retransmits of this run's connections, on loopback */
     uint64_t n_delayed_by_loss; /* upper bound of the queries in flight behind them */
     bool has_growth;
-    uint64_t in_flight_early, in_flight_late; /* means over the second and the last quarter */
+    uint64_t in_flight_early, in_flight_late; /* least of the second and the last quarter */
     uint64_t rows_dropped;
     bool output_failed;
     bool has_steal;
@@ -93,7 +93,8 @@ bool verdict_holds(const struct verdict_input *in, unsigned i);
  * VERDICT_N_PERCENTILES. */
 unsigned verdict_n_holding(const struct verdict_input *in);
 
-/* Whether the queries in flight grow, by their numbers in the second and the last quarter. */
+/* Whether the queries in flight kept growing, by the least number in the second and in the last
+ * quarter. */
 bool verdict_has_grown(uint64_t in_flight_early, uint64_t in_flight_late);
 
 /* One bit (1 << reason) per reason to doubt; 0: VALID. */

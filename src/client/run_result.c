@@ -100,7 +100,7 @@ void client_run_collect(struct client_run_state *r)
     result->unblocked_ns = until_ns(r, last_unblocked_ns);
     /* a growing rate has more in flight without any queue */
     result->has_growth =
-        trend_means(&r->trend, &result->in_flight_early, &result->in_flight_late) &&
+        trend_least(&r->trend, &result->in_flight_early, &result->in_flight_late) &&
         schedule_is_constant(&r->steer.targets.schedule);
 }
 

@@ -22,8 +22,9 @@ static const char *const percentile_names[VERDICT_N_PERCENTILES] = {
     "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max",
 };
 
-/* A queue that grows steadily from zero is 2.3 times as long in the last quarter as in the second.
- * The constant excludes small, noisy numbers. */
+/* A queue that grows steadily from zero is at least 3 times as long in the last quarter as at the
+ * start of the second; after a transition that is left out, 2 times.  The constant excludes small,
+ * noisy numbers. */
 #define MAX_GROWTH          1.5
 #define MAX_GROWTH_CONSTANT 50.0
 

@@ -6,7 +6,6 @@ static void add(struct trend_quarter *q, uint64_t in_flight)
 {
     if (q->n == 0 || in_flight < q->least)
         q->least = in_flight;
-    q->sum += in_flight;
     q->n++;
 }
 
@@ -18,15 +17,6 @@ void trend_look(struct trend *g, uint64_t in_flight, uint64_t elapsed_ns, uint64
         add(&g->early, in_flight);
     else if (elapsed_ns >= 3 * quarter_ns)
         add(&g->late, in_flight);
-}
-
-bool trend_means(const struct trend *g, uint64_t *early, uint64_t *late)
-{
-    if (g->early.n == 0 || g->late.n == 0)
-        return false;
-    *early = g->early.sum / g->early.n;
-    *late = g->late.sum / g->late.n;
-    return true;
 }
 
 bool trend_least(const struct trend *g, uint64_t *early, uint64_t *late)
