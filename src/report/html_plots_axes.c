@@ -14,7 +14,7 @@
 void html_plots_head(FILE *out, const char *name, const char *x, const char *y)
 {
     fprintf(out,
-            "set terminal svg size %d,%d dynamic font 'sans-serif,15' name '%s'\n"
+            "set terminal svg noenhanced size %d,%d dynamic font 'sans-serif,15' name '%s'\n"
             "set encoding utf8\nset border 3 lw 1\nset tics nomirror scale 0.5\n"
             "set key above horizontal left Left reverse samplen 1.5 width 1\n"
             "set grid lt 1 lw 1 lc rgb '#888888'\nset linetype 1 lc rgb '" BLUE
@@ -22,9 +22,9 @@ void html_plots_head(FILE *out, const char *name, const char *x, const char *y)
             "' lw 2\nset xlabel ",
             HTML_PLOTS_WIDTH, HTML_PLOTS_HEIGHT, name);
     plot_script_quote(out, x);
-    fputs(" noenhanced\nset ylabel ", out);
+    fputs("\nset ylabel ", out);
     plot_script_quote(out, y);
-    fputs(" noenhanced\n", out);
+    fputc('\n', out);
 }
 
 void html_plots_x_range(FILE *out, double most)

@@ -11,9 +11,9 @@
 void plot_head(FILE *out, enum plot_form form, const char *title)
 {
     static const char *const terminals[] = {
-        [PLOT_PNG] = "pngcairo size 1000,620 font 'sans,11' background 'white'",
-        [PLOT_SVG] = "svg size 1000,620 font 'sans,14' background 'white'",
-        [PLOT_TERM] = "dumb 100 32 aspect 1",
+        [PLOT_PNG] = "pngcairo noenhanced size 1000,620 font 'sans,11' background 'white'",
+        [PLOT_SVG] = "svg noenhanced size 1000,620 font 'sans,14' background 'white'",
+        [PLOT_TERM] = "dumb 100 32 aspect 1 noenhanced",
     };
     static const char *const colours[] = {"4477aa", "cc6677", "228833", "aa3377",
                                           "ccbb44", "66ccee", "777777"};

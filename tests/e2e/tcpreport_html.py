@@ -211,7 +211,7 @@ def hostile_copy(value, text, kept=("program", "find", "status", "class", "step"
 def test_no_text_of_a_result_becomes_a_command_of_gnuplot():
     need_program("gnuplot")
     made = temp_path("made")
-    command = f"x'\n!touch {made}\nset title '`touch {made}`$(touch {made})\" system('touch {made}') \\"
+    command = f"x'\n!touch {made}\nset title 'a_b^c`touch {made}`$(touch {made})\" system('touch {made}') \\"
     search = {"find": "rate", "unit": "q/s", "slo": ["p99<10ms"], "status": "found", "capacity": 150, "lower": 100, "upper": 200,
               "limited_by": "p99<10ms", "trials": [{"step": "double", "load": load, "class": "good", "reason": None, "p50_ns": 1000,
                                                     "p99_ns": 2000} for load in (100, 200)]}
