@@ -2,7 +2,7 @@
 """tcpclient --report: the page at the end of a run, and what happens without the programs that draw it."""
 
 from harness import *
-from tcpreport_html import PICTURES, Page, pictures, problems
+from html_page import PICTURES, Page, pictures, problems
 
 
 class Place:

@@ -4,7 +4,7 @@
 import html
 
 from harness import *
-from tcpreport_html import Page, check_axes, problems
+from html_page import Page, check_axes, problems
 
 # A server that answers pings with themselves.  In a child of its own, it keeps BYTES of memory per connection.
 COSTLY = """

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""Texts from outside, such as names and messages in a result: neither markup on a page nor commands of gnuplot."""
+
+from html_page import *
+
+HOSTILE = "<script>alert(1)</script>\"'><img src=http://evil.example/x onerror=alert(2)>&lt;b&gt;"
+
+
+def test_text_from_outside_stays_text():
+    need_program("gnuplot")
+    directory = os.path.join(os.path.dirname(temp_path("x")), "hostile")
+    os.makedirs(directory, exist_ok=True)
+    # no slash in the name of a file
+    name = HOSTILE.replace("/", "\\")
+    hostile = [f"{directory}/{name}{i}.json" for i in range(2)]
+    for i, path in enumerate(hostile):
+        shutil.copy(files(i)[0], path)
+        with open(path) as f:
+            result = json.load(f)
+        change(path, target=HOSTILE, host={"kernel": HOSTILE}, options={"qname": HOSTILE, "source": HOSTILE},
+               explanations=[HOSTILE], version=HOSTILE, command=["tcpclient", HOSTILE, "it's"], verdict="SUSPECT", broken_law=HOSTILE if i else None,
+               tls={"library": HOSTILE, "version": HOSTILE, "cipher": HOSTILE, "handshakes": 1, "resumed": 0} if i else None,
+               diagnosis=[{"limit": HOSTILE, "connections": 1, "evidence": HOSTILE, "remedy": HOSTILE}],
+               connections={"outcomes": {**result["connections"]["outcomes"], f"run/{HOSTILE}": 3}},
+               search={"find": "rate", "unit": HOSTILE[:15], "slo": [HOSTILE], "status": "found", "reason": HOSTILE,
+                       "capacity": 150, "lower": 100, "upper": 200, "limited_by": HOSTILE,
+                       "trials": [{"step": HOSTILE, "load": 100, "class": HOSTILE, "reason": HOSTILE}]})
+    for arguments, earlier in (([hostile[1]], [hostile[0]]), (hostile, [])):
+        text = page_of(*arguments, earlier=earlier)
+        page = Page(text)
+        check(page.text().count(HOSTILE) >= 8, f"the text as it is, {page.text().count(HOSTILE)} times")
+        check(name in page.text(), "the name of the file")
+        # the control: text that was not escaped would be noticed
+        check(problems(text.replace("&lt;script&gt;", "<script>", 1)), "unescaped text")
+
+
+def hostile_copy(value, text, kept=("program", "find", "status", "class", "step")):
+    """With this text for every string but those that decide what is drawn."""
+    if isinstance(value, dict):
+        return {key: v if key in kept else hostile_copy(v, text, kept) for key, v in value.items()}
+    if isinstance(value, list):
+        return [hostile_copy(v, text, kept) for v in value]
+    return text if isinstance(value, str) else value
+
+
+def test_no_text_of_a_result_becomes_a_command_of_gnuplot():
+    need_program("gnuplot")
+    made = temp_path("made")
+    command = f"x'\n!touch {made}\nset title 'a_b^c`touch {made}`$(touch {made})\" system('touch {made}') \\"
+    search = {"find": "rate", "unit": "q/s", "slo": ["p99<10ms"], "status": "found", "capacity": 150, "lower": 100, "upper": 200,
+              "limited_by": "p99<10ms", "trials": [{"step": "double", "load": load, "class": "good", "reason": None, "p50_ns": 1000,
+                                                    "p99_ns": 2000} for load in (100, 200)]}
+    sweep = {"over": "connections", "points": [{"at": at, "search": search} for at in (10, 100)]}
+    directory = os.path.dirname(temp_path("x"))
+    paths = [f"{directory}/result{os.path.splitext(file)[1]}" for file in files(0)]
+    path = paths[0]
+    for changes in ({"search": search, "sweep": None}, {"search": None, "sweep": sweep}):
+        for file, copy in zip(files(0), paths):
+            shutil.copy(file, copy)
+        change(path, **changes)
+        with open(path) as f:
+            result = hostile_copy(json.load(f), command)
+        with open(path, "w") as f:
+            json.dump(result, f)
+        page_of(*paths)
+        for kind in ("latency", "time", "connect", "rate", "capacity"):
+            subprocess.run([TCPREPORT, "plot", "--kind", kind, "-o", temp_path("plot.svg"), path], stderr=subprocess.DEVNULL, timeout=60)
+    check(not os.path.exists(made), "a text was run as a command")
+    # the control: gnuplot runs such a command where it is not quoted
+    subprocess.run(["gnuplot"], input=command.split("\n")[1], text=True, check=True, timeout=60)
+    check(os.path.exists(made), "the control")
+
+
+if __name__ == "__main__":
+    main()

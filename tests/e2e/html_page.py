@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""Pages of tcpreport html: their elements, what they must not have, and their pictures."""
+
+import functools
+import html.parser
+
+from faults import *
+from reports import *
+
+VOID = {"meta", "br", "hr", "img", "input", "link"}
+# what the page is made of; anything else came from outside
+ELEMENTS = {"html", "head", "meta", "title", "style", "body", "header", "section", "h1", "h2", "p", "strong", "span", "ul", "li",
+            "dl", "div", "dt", "dd", "table", "caption", "thead", "tbody", "tr", "th", "td", "pre", "details", "summary",
+            "figure", "figcaption", "svg", "g", "path", "text", "tspan", "image", "rect", "polygon", "circle"}
+# each picture by a part of its caption: what is written along its axes
+PICTURES = {"Latency by percentile": ("percentile of the queries, %", "time, s"),
+            "Response time over time": ("time since the first query, s", "response time, s"),
+            "sent and answered per second": ("time since the first query, s", "rate, queries/s"),
+            "Connect ramp": ("time since the first connect, s", "connections established")}
+MOST_BYTES = 300_000
+
+
+class Page(html.parser.HTMLParser):
+    """The elements of a page and their text; strict: what is not well-formed is in `errors`."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.elements, self.errors, self.ids = [], [], [], []
+        self.feed(text)
+        self.close()
+        self.errors += [f"<{name}> is never closed" for name, *_ in self.open]
+
+    def handle_starttag(self, name, attributes):
+        element = (name, dict(attributes), [])
+        self.elements.append(element)
+        self.ids += [value for key, value in attributes if key == "id"]
+        if len(element[1]) < len(attributes):
+            self.errors.append(f"<{name}> has an attribute twice")
+        if name not in VOID:
+            self.open.append(element)
+
+    def handle_startendtag(self, name, attributes):
+        self.handle_starttag(name, attributes)
+        if name not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, name):
+        if not self.open or self.open.pop()[0] != name:
+            self.errors.append(f"</{name}> closes nothing")
+
+    def handle_data(self, data):
+        for element in self.open:
+            element[2].append(data)
+
+    def texts(self, *names):
+        return ["".join(parts) for name, _, parts in self.elements if name in names]
+
+    def text(self):
+        return "".join(self.texts("html"))
+
+
+def problems(text):
+    """What a page must not have: bad nesting, foreign elements, scripts, references to anything outside."""
+    page = Page(text)
+    found = list(page.errors)
+    found += [f"id {i} twice" for i in set(page.ids) if page.ids.count(i) > 1]
+    for name, attributes, _ in page.elements:
+        if name not in ELEMENTS:
+            found.append(f"<{name}>")
+        for key, value in attributes.items():
+            if key.startswith("on") or (key in ("src", "href", "action", "srcset", "data", "background")):
+                found.append(f"<{name} {key}={value}>")
+            if key == "xlink:href" and not value.startswith("data:image/png;base64,"):
+                found.append(f"<{name} {key}={value}>")
+            if key == "style" and "url(" in value:
+                found.append(f"<{name} style={value}>")
+    found += [f"{word} in the style" for style in page.texts("style") for word in ("url(", "@import", "http") if word in style]
+    for needed in ("title", "h1", "header"):
+        if not any(name == needed for name, *_ in page.elements):
+            found.append(f"no <{needed}>")
+    for name, attributes, _ in page.elements:
+        if name == "th" and attributes.get("scope") not in ("col", "row"):
+            found.append("a table header without scope")
+        if name == "svg" and not attributes.get("aria-label"):
+            found.append("a picture without a label")
+    return found
+
+
+@functools.cache
+def two_runs():
+    """The directory of the files of two instances that ran side by side. Read, never changed."""
+    directory = os.path.dirname(temp_path("x"))
+    two_runs_of_connections(directory)
+    return directory
+
+
+def files(i):
+    return [f"{two_runs()}/{i}.{ending}" for ending in ("json", "hlog", "csv")]
+
+
+def page_of(*arguments, earlier=()):
+    """The text of the page, which has none of the problems."""
+    path = temp_path("page.html")
+    r = report("html", "-o", path, *arguments, *(["--", *earlier] if earlier else []))
+    check_equal((r.stdout, r.stderr), ("", ""), "words")
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    check_equal(problems(text), [], "problems")
+    check(len(text) < MOST_BYTES, f"{len(text)} bytes")
+    return text
+
+
+def pictures(text):
+    """{caption: what is written in it}."""
+    found = {}
+    for figure in text.split("<figure>")[1:]:
+        page = Page(figure.split("</figure>")[0])
+        found[page.texts("figcaption")[0]] = [words.strip() for words in page.texts("text")]
+    return found
+
+
+def check_axes(text, wanted):
+    """The pictures of the page are these."""
+    drawn = pictures(text)
+    check_equal(len(drawn), len(wanted), f"pictures: {list(drawn)}")
+    for part in wanted:
+        words, = (words for caption, words in drawn.items() if part in caption)
+        for axis in wanted[part]:
+            check(axis in words, f"axis {axis!r} in {words}")
