@@ -2,6 +2,7 @@
  * client_find_bound: see client/find_bound.h. */
 #include "client/find_bound.h"
 
+#include "client/search/search_binding.h"
 #include "client/search/search_confirm.h"
 
 /* Returns the smallest load with a bad trial; 0: none. */
@@ -26,7 +27,9 @@ double client_find_deciding_load(const struct client_find *f)
     search_bounds(s, &lower, &upper);
     if (s->descended_to > 0)
         return search_confirm_upper(s, s->descended_to);
-    if ((s->reason == SEARCH_VOID || s->reason == SEARCH_UNCONFIRMED) && s->n > 0)
+    if (s->reason == SEARCH_VOID)
+        return s->void_load;
+    if (s->reason == SEARCH_UNCONFIRMED && s->n > 0)
         return s->trials[s->n - 1].order.load;
     return upper == 0 && s->status == SEARCH_INCONCLUSIVE ? smallest_bad(s) : upper;
 }
@@ -79,9 +82,12 @@ bool client_find_handshakes(const struct client_find *f, uint64_t *full, uint64_
 bool client_find_lacks_connections(const struct client_find *f)
 {
     const struct search *s = &f->search;
+    const struct trial_judgment *binding;
 
-    return s->reason == SEARCH_VOID && s->n > 0 &&
-           s->trials[s->n - 1].judgment.reason == TRIAL_CONNECTIONS;
+    if (s->reason != SEARCH_VOID)
+        return false;
+    binding = search_binding(s, s->void_load, TRIAL_VOID);
+    return binding != NULL && binding->reason == TRIAL_CONNECTIONS;
 }
 
 /* Whether this host could not keep up with the trials at the end. */

@@ -53,12 +53,11 @@ const char *report_search_binding(const struct client_find *f)
     const struct search *s = &f->search;
     const struct trial_judgment *binding;
 
-    if (s->reason == SEARCH_VOID)
-        return report_search_reason(f, &s->trials[s->n - 1]);
     for (size_t i = s->n; s->reason == SEARCH_UNCONFIRMED && i-- > 0;)
         if (s->trials[i].order.step == SEARCH_CONFIRM && s->trials[i].judgment.class == TRIAL_BAD)
             return report_search_reason(f, &s->trials[i]);
-    binding = search_binding(s, client_find_deciding_load(f));
+    binding = search_binding(s, client_find_deciding_load(f),
+                             s->reason == SEARCH_VOID ? TRIAL_VOID : TRIAL_BAD);
     return binding != NULL ? trial_reason_name(&f->settings->slo, binding->reason, binding->goal)
                            : NULL;
 }

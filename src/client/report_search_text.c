@@ -57,10 +57,10 @@ static void print_why_inconclusive(FILE *out, const struct client_find *f)
     fputs("             ", out);
     if (client_find_lacks_connections(f))
         fprintf(out, "connections were missing before the trials at %s",
-                load_text(a, f, s->trials[s->n - 1].order.load));
+                load_text(a, f, s->void_load));
     else if (s->reason == SEARCH_VOID)
-        fprintf(out, "this host, not the server, limits at %s: %s",
-                load_text(a, f, s->trials[s->n - 1].order.load), binding);
+        fprintf(out, "this host, not the server, limits at %s: %s", load_text(a, f, s->void_load),
+                binding);
     else if (s->reason == SEARCH_TIME)
         fputs("the time is up (--find-time)", out);
     else if (s->reason == SEARCH_UNCONFIRMED)

@@ -19,6 +19,9 @@
 /* How long a confirmation lasts. */
 uint64_t search_confirm_ns(const struct search *s);
 
+/* Returns how many confirmations there are time and trials for, after elapsed_ns of the search. */
+unsigned search_confirm_left(const struct search *s, uint64_t elapsed_ns);
+
 /* Returns the load of the first confirmation of this lower bound. */
 double search_confirm_first(const struct search *s, double lower);
 

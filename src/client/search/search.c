@@ -5,13 +5,11 @@
 #include "client/search/search_confirm.h"
 #include "client/search/search_load.h"
 #include "client/search/search_round.h"
+#include "client/search/search_void.h"
 
 #include <math.h>
 
 #define S_NS 1000000000ull
-
-/* Void trials of a load are repeated until there are this many more of them than others. */
-enum { MOST_VOID = 3 };
 
 #define MOST_OVERLOAD_NS (5 * S_NS)
 #define LEAST_RECOVER_NS S_NS /* in less time nothing is known */
@@ -83,16 +81,37 @@ static double next_between(const struct search *s, double lower, double upper)
     return middle;
 }
 
-static double next_load(const struct search *s)
+/* Returns load, or one below it if it stays void; such a one only if there is no other. */
+static double next_not_void(struct search *s, double lower, double load)
 {
-    double lower, upper;
+    double below = load;
+
+    if (s->void_load > lower && load > s->void_load)
+        below = s->void_load;
+    do {
+        load = below;
+        if (load == 0 || !search_void_stays(s, load))
+            return load;
+        s->void_load = load;
+        below = search_void_next(s, lower, load);
+    } while (below > 0);
+    return load;
+}
+
+static double next_load(struct search *s)
+{
+    double lower, upper, load;
 
     bounds_of(s, s->round, &lower, &upper);
     if (s->held > lower && s->held < upper && s->held >= s->config.min)
-        return s->held;
-    return lower == 0   ? next_below(s, upper)
-           : upper == 0 ? next_above(s, lower)
-                        : next_between(s, lower, upper);
+        load = s->held;
+    else if (lower == 0)
+        load = next_below(s, upper);
+    else if (upper > 0)
+        load = next_between(s, lower, upper);
+    else
+        load = next_above(s, lower);
+    return next_not_void(s, lower, load);
 }
 
 /* --- steps --- */
@@ -116,23 +135,12 @@ static bool has_time(const struct search *s, uint64_t elapsed_ns, uint64_t ns)
     return elapsed_ns + ns + s->config.overhead_ns <= s->config.time_ns;
 }
 
-/* Returns by how many the void trials of a load outnumber the others. */
-static int excess_of_void(const struct search *s, double load)
-{
-    int n = 0;
-
-    for (size_t i = 0; i < s->n; i++)
-        if (search_round_counts(&s->trials[i]) && s->trials[i].order.load == load)
-            n += s->trials[i].judgment.class == TRIAL_VOID ? 1 : -1;
-    return n;
-}
-
 static bool next_bound(struct search *s, double load, uint64_t elapsed_ns,
                        struct search_order *order)
 {
     const uint64_t ns = search_round_trial_ns(s, s->round, load);
 
-    if (excess_of_void(s, load) > MOST_VOID)
+    if (search_void_stays(s, load))
         return end(s, SEARCH_INCONCLUSIVE, SEARCH_VOID);
     if (s->n == SEARCH_MOST_TRIALS)
         return end(s, SEARCH_INCONCLUSIVE, SEARCH_TOO_MANY);
@@ -175,19 +183,9 @@ static bool next_recovery(struct search *s, double lower, double upper, uint64_t
     return end_confirmed(s);
 }
 
-/* Returns how many confirmations there are time and trials for. */
-static unsigned confirmations_left(const struct search *s, uint64_t elapsed_ns)
-{
-    const uint64_t each_ns = search_confirm_ns(s) + s->config.overhead_ns;
-    const uint64_t left_ns = s->config.time_ns > elapsed_ns ? s->config.time_ns - elapsed_ns : 0;
-    const uint64_t n_trials = SEARCH_MOST_TRIALS - s->n;
-
-    return (unsigned)(left_ns / each_ns < n_trials ? left_ns / each_ns : n_trials);
-}
-
 static bool next_confirmation(struct search *s, uint64_t elapsed_ns, struct search_order *order)
 {
-    const unsigned n_left = confirmations_left(s, elapsed_ns);
+    const unsigned n_left = search_confirm_left(s, elapsed_ns);
     double lower, upper, load;
 
     search_bounds(s, &lower, &upper);
@@ -196,8 +194,10 @@ static bool next_confirmation(struct search *s, uint64_t elapsed_ns, struct sear
     if (s->confirmed)
         return next_recovery(s, lower, upper, elapsed_ns, order);
     load = search_confirm_load(s, lower, n_left);
-    if (search_confirm_is_void(s, load))
+    if (search_confirm_is_void(s, load)) {
+        s->void_load = load;
         return end(s, SEARCH_INCONCLUSIVE, SEARCH_VOID);
+    }
     if (load > 0 && n_left > 0)
         return give(s, SEARCH_CONFIRM, load, search_confirm_ns(s), order);
     return end(s, SEARCH_INCONCLUSIVE,

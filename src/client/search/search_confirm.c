@@ -23,6 +23,15 @@ uint64_t search_confirm_ns(const struct search *s)
     return part_ns < MOST_NS ? part_ns : MOST_NS;
 }
 
+unsigned search_confirm_left(const struct search *s, uint64_t elapsed_ns)
+{
+    const uint64_t each_ns = search_confirm_ns(s) + s->config.overhead_ns;
+    const uint64_t left_ns = s->config.time_ns > elapsed_ns ? s->config.time_ns - elapsed_ns : 0;
+    const uint64_t n_trials = SEARCH_MOST_TRIALS - s->n;
+
+    return (unsigned)(left_ns / each_ns < n_trials ? left_ns / each_ns : n_trials);
+}
+
 double search_confirm_first(const struct search *s, double lower)
 {
     return search_load_round(&s->config, lower * SEARCH_CONFIRM_PART);

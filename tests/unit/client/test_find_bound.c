@@ -62,7 +62,9 @@ static void void_trials_decide_if_they_ended_the_search(void **state)
     (void)state;
     add(10, TRIAL_BAD, SEARCH_DOUBLE)->overflows = 5;
     add(20, TRIAL_VOID, SEARCH_DOUBLE)->overflows = 6;
+    add(15, TRIAL_GOOD, SEARCH_DOUBLE)->overflows = 7;
     f.search.reason = SEARCH_VOID;
+    f.search.void_load = 20;
     client_find_bound(&f, &e);
     assert_int_equal(e.n_trials, 1);
     assert_int_equal(e.overflows, 6);
@@ -93,6 +95,7 @@ static void missing_connections_are_not_this_hosts_limit(void **state)
     f.search.trials[0].judgment.reason = TRIAL_CONNECTIONS;
     assert_false(client_find_lacks_connections(&f));
     f.search.reason = SEARCH_VOID;
+    f.search.void_load = 20;
     assert_true(client_find_lacks_connections(&f));
     assert_string_equal(client_find_bound_name(&f), "server");
     f.trials[0].figures.n_not_opened = 1;

@@ -165,6 +165,7 @@ static void other_answers_say_what_is_known(void **state)
     assert_has(text, "\"limited_by\": \"queue\"");
     find.search.n -= 2;
     find.search.reason = SEARCH_VOID;
+    find.search.void_load = 1010;
     add(SEARCH_BISECT, 1010, TRIAL_VOID, TRIAL_HOST_NOISE);
     print_text();
     assert_has(text, "this host, not the server, limits at 1,010 q/s: host-noise");
@@ -234,6 +235,7 @@ static void what_was_counted_names_what_bound(void **state)
     assert_null(strstr(text, "accept queue"));
     find.search.status = SEARCH_INCONCLUSIVE;
     find.search.reason = SEARCH_VOID;
+    find.search.void_load = 1010;
     add(SEARCH_BISECT, 1010, TRIAL_VOID, TRIAL_GENERATOR_LIMITED);
     print_json(&find);
     assert_has(text, "\"bound_by\": \"client\"");

@@ -186,42 +186,6 @@ static void a_lucky_load_above_a_bad_one_does_not_count(void **state)
     assert_true(lower <= 10000 && upper > 10000 && upper < 10300);
 }
 
-/* --- void trials --- */
-
-static unsigned n_void_left;
-
-static struct trial_judgment void_at_first(struct simulated *server, double load, double duration_s)
-{
-    return n_void_left > 0 && n_void_left-- > 0 ? VOID : simulated_cliff(server, load, duration_s);
-}
-
-static void void_trials_are_repeated(void **state)
-{
-    struct simulated server = {.trial = void_at_first, .capacity = 20000};
-
-    (void)state;
-    n_void_left = 3;
-    simulated_search(&s, &config, &server);
-    assert_int_equal(s.status, SEARCH_FOUND);
-    for (size_t i = 0; i < 4; i++)
-        assert_true(s.trials[i].order.load == 1000);
-    assert_true(s.trials[4].order.load == 2000);
-}
-
-static void too_many_void_trials_of_a_load_end_the_search(void **state)
-{
-    struct simulated server = simulated_with_cliff(20000);
-    double lower, upper;
-
-    (void)state;
-    server.client_most = 5000;
-    simulated_search(&s, &config, &server);
-    search_bounds(&s, &lower, &upper);
-    assert_int_equal(s.status, SEARCH_INCONCLUSIVE);
-    assert_int_equal(s.reason, SEARCH_VOID);
-    assert_true(lower == 4000 && upper == 0); /* that much is known */
-}
-
 static void trials_are_as_long_as_the_percentile_needs(void **state)
 {
     struct simulated server = simulated_with_cliff(2000);
@@ -274,16 +238,16 @@ static void the_goal_missed_most_often_binds(void **state)
 
     (void)state;
     search_init(&s, &config);
-    assert_null(search_binding(&s, 1000));
+    assert_null(search_binding(&s, 1000, TRIAL_BAD));
     assert_true(search_next(&s, 0, &order));
     search_take(&s, GOOD);
     search_take(&s, queue);
-    assert_int_equal(search_binding(&s, 1000)->reason, TRIAL_QUEUE);
+    assert_int_equal(search_binding(&s, 1000, TRIAL_BAD)->reason, TRIAL_QUEUE);
     search_take(&s, BAD);
     search_take(&s, other);
     search_take(&s, other);
-    assert_int_equal(search_binding(&s, 1000)->goal, 1);
-    assert_null(search_binding(&s, 2000));
+    assert_int_equal(search_binding(&s, 1000, TRIAL_BAD)->goal, 1);
+    assert_null(search_binding(&s, 2000, TRIAL_BAD));
 }
 
 static void states_have_names(void **state)
@@ -368,8 +332,6 @@ int main(void)
         cmocka_unit_test(where_every_load_is_bad_the_answer_is_less_than),
         cmocka_unit_test(whole_numbers_end_one_apart),
         cmocka_unit_test(a_lucky_load_above_a_bad_one_does_not_count),
-        cmocka_unit_test(void_trials_are_repeated),
-        cmocka_unit_test(too_many_void_trials_of_a_load_end_the_search),
         cmocka_unit_test(trials_are_as_long_as_the_percentile_needs),
         cmocka_unit_test(what_is_known_is_never_forgotten),
         cmocka_unit_test(the_goal_missed_most_often_binds),

@@ -142,7 +142,7 @@ static void a_failed_confirmation_is_the_upper_bound_if_there_is_no_other(void *
     search_bounds(&s, &lower, &upper);
     assert_int_equal(s.status, SEARCH_FOUND);
     assert_true(lower <= 18000 && lower > 17000 && upper > 18000 && upper < 18500);
-    assert_int_equal(search_binding(&s, upper)->reason, TRIAL_GOAL);
+    assert_int_equal(search_binding(&s, upper, TRIAL_BAD)->reason, TRIAL_GOAL);
 }
 
 /* Searches up to the first order of a step, which is left in *order.  Returns the time. */

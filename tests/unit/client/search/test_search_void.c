@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT
+ * test_search_void: searches in which this host, not the server, is the limit of some loads. */
+#include "client/search/search_binding.h"
+#include "client/search/search_void.h"
+#include "simulated.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static const struct search_config config = SIMULATED_CONFIG(10000000);
+
+static struct search s;
+
+static unsigned n_void_left;
+
+static struct trial_judgment void_at_first(struct simulated *server, double load, double duration_s)
+{
+    return n_void_left > 0 && n_void_left-- > 0 ? VOID : simulated_cliff(server, load, duration_s);
+}
+
+static void void_trials_are_repeated(void **state)
+{
+    struct simulated server = {.trial = void_at_first, .capacity = 20000};
+
+    (void)state;
+    n_void_left = 3;
+    simulated_search(&s, &config, &server);
+    assert_int_equal(s.status, SEARCH_FOUND);
+    for (size_t i = 0; i < 4; i++)
+        assert_true(s.trials[i].order.load == 1000);
+    assert_true(s.trials[4].order.load == 2000);
+}
+
+static void a_first_load_that_stays_void_ends_the_search(void **state)
+{
+    struct simulated server = simulated_with_cliff(20000);
+
+    (void)state;
+    server.client_most = 500;
+    simulated_search(&s, &config, &server);
+    assert_int_equal(s.status, SEARCH_INCONCLUSIVE);
+    assert_int_equal(s.reason, SEARCH_VOID);
+    assert_int_equal(s.n, 4);
+    assert_true(s.void_load == 1000);
+}
+
+/* The limit of the server is between the last good load, 16,000, and 32,000, which is void. */
+static void below_a_void_load_the_limit_of_the_server_is_found(void **state)
+{
+    (void)state;
+    for (unsigned client = 20600; client < 32000; client += client / 20) {
+        struct simulated server = simulated_with_cliff(20000);
+        double lower, upper;
+
+        server.client_most = client;
+        simulated_search(&s, &config, &server);
+        search_bounds(&s, &lower, &upper);
+        assert_true(lower <= 20000 && lower >= 16000);
+        if (s.status == SEARCH_FOUND)
+            assert_true(upper > 20000 && upper <= client && 1 - lower / upper <= 0.02 + 1e-9);
+        else
+            assert_true(s.reason == SEARCH_VOID && s.void_load <= 1.25 * lower);
+        if (client > 23000)
+            assert_int_equal(s.status, SEARCH_FOUND);
+    }
+}
+
+static void the_limit_of_this_host_is_known_to_a_fifth(void **state)
+{
+    (void)state;
+    for (unsigned client = 1000; client < 50000; client += client / 15) {
+        struct simulated server = simulated_with_cliff(60000);
+        double lower, upper;
+
+        server.client_most = client;
+        simulated_search(&s, &config, &server);
+        search_bounds(&s, &lower, &upper);
+        assert_int_equal(s.status, SEARCH_INCONCLUSIVE);
+        assert_int_equal(s.reason, SEARCH_VOID);
+        assert_true(lower > 0 && lower <= client && upper == 0);
+        assert_true(s.void_load > client);
+        assert_true(1 - lower / s.void_load <= SEARCH_VOID_WIDTH);
+    }
+}
+
+/* What ended the search is not what a later trial of another load showed. */
+static void most_void_trials_of_the_last_such_load_name_the_limit(void **state)
+{
+    struct simulated server = simulated_with_cliff(60000);
+
+    (void)state;
+    server.client_most = 5000;
+    simulated_search(&s, &config, &server);
+    assert_true(s.void_load > 5000 && s.void_load < 8000);
+    assert_int_equal(search_binding(&s, s.void_load, TRIAL_VOID)->reason, TRIAL_HOST_NOISE);
+    assert_null(search_binding(&s, s.void_load, TRIAL_BAD));
+}
+
+/* Fewer queries per second do not bring them back. */
+static void without_its_connections_no_lower_load_is_tried(void **state)
+{
+    struct search_order order;
+
+    (void)state;
+    search_init(&s, &config);
+    while (search_next(&s, 0, &order))
+        search_take(&s, order.load < 4000
+                            ? GOOD
+                            : (struct trial_judgment){TRIAL_VOID, TRIAL_CONNECTIONS, 0});
+    assert_int_equal(s.reason, SEARCH_VOID);
+    assert_true(s.void_load == 4000);
+    assert_int_equal(s.n, 2 + 4);
+}
+
+static void a_confirmation_that_stays_void_is_the_load_that_ended_the_search(void **state)
+{
+    struct simulated server = simulated_with_cliff(20000);
+    struct search_order order;
+    uint64_t elapsed_ns = 0;
+
+    (void)state;
+    search_init(&s, &config);
+    while (search_next(&s, elapsed_ns, &order)) {
+        search_take(&s, order.step == SEARCH_CONFIRM ? VOID : simulated_trial(&server, &order));
+        elapsed_ns += order.duration_ns + OVERHEAD_NS;
+    }
+    assert_int_equal(s.reason, SEARCH_VOID);
+    assert_true(s.void_load == s.trials[s.n - 1].order.load);
+    assert_int_equal(s.trials[s.n - 1].order.step, SEARCH_CONFIRM);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(void_trials_are_repeated),
+        cmocka_unit_test(a_first_load_that_stays_void_ends_the_search),
+        cmocka_unit_test(below_a_void_load_the_limit_of_the_server_is_found),
+        cmocka_unit_test(the_limit_of_this_host_is_known_to_a_fifth),
+        cmocka_unit_test(most_void_trials_of_the_last_such_load_name_the_limit),
+        cmocka_unit_test(without_its_connections_no_lower_load_is_tried),
+        cmocka_unit_test(a_confirmation_that_stays_void_is_the_load_that_ended_the_search),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
