@@ -78,19 +78,20 @@ int run_group_check(const struct json_object *first, const struct run_group *g)
 static bool percentile_value(const struct json_object *result, const struct run_metric *row,
                              double *value)
 {
+    const uint64_t timeout_ns = result_timeout_of_ns(result, row->metric);
     struct latency l;
 
     if (!result_latency(result, row->metric, &l))
         return false;
     for (int i = 0; i < LATENCY_N_PERCENTILES; i++) {
         const uint64_t ns = l.percentiles_ns[i];
-        const uint64_t value_ns = ns == HIST_BEYOND ? result_timeout_ns(result) : ns;
 
         if (strcmp(latency_percentiles[i].key, row->percentile) != 0)
             continue;
-        if (ns == LATENCY_UNKNOWN || (ns == HIST_BEYOND && value_ns == 0))
+        if (ns == LATENCY_UNKNOWN ||
+            (ns == HIST_BEYOND && (timeout_ns == 0 || timeout_ns == LATENCY_NEVER)))
             return false;
-        *value = (double)value_ns;
+        *value = (double)(ns == HIST_BEYOND ? timeout_ns : ns);
         return true;
     }
     return false;

@@ -20,11 +20,13 @@
     "\"answered\":2,\"timeout\":6,\"error\":0,\"cancelled\":0},"                                   \
     "\"rate\":{\"duration_s\":2},\"latency_ns\":{\"response\":{\"count\":2,\"over\":6,"            \
     "\"clamped\":0,"                                                                               \
+    "\"min\":5,\"mean\":12.5,\"stddev\":2.25,\"max\":40,\"p50\":" p50 "},"                         \
+    "\"connect\":{\"count\":2,\"over\":6,\"clamped\":0,"                                           \
     "\"min\":5,\"mean\":12.5,\"stddev\":2.25,\"max\":40,\"p50\":" p50 "}},"                        \
     "\"interrupted\":false,\"broken_law\":null,\"verdict\":\"VALID\"}"
 
-/* Returns the value of response p50; -1: none. */
-static double p50_of(const char *text)
+/* Returns the value of a row; -1: none. */
+static double value_of(const char *text, const struct run_metric *row)
 {
     char error[RESULT_ERROR_BYTES] = "";
     struct json_object *result = result_parse(text, strlen(text), error);
@@ -32,10 +34,15 @@ static double p50_of(const char *text)
 
     assert_string_equal(error, "");
     assert_non_null(result);
-    if (!run_metric_value(result, &run_metrics[0], &value))
+    if (!run_metric_value(result, row, &value))
         value = -1;
     result_free(result);
     return value;
+}
+
+static double p50_of(const char *text)
+{
+    return value_of(text, &run_metrics[0]);
 }
 
 static void percentile_of_answers_is_its_time(void **state)
@@ -52,6 +59,16 @@ static void percentile_of_the_unanswered_is_the_timeout(void **state)
     assert_true(p50_of(RUN("\"timeout\":0.25", "\"beyond\"")) == 250e6);
 }
 
+/* That of queries says nothing about connections. */
+static void a_connection_that_was_not_established_has_no_timeout(void **state)
+{
+    static const struct run_metric connect_p50 = {.metric = "connect", .percentile = "p50"};
+
+    (void)state;
+    assert_true(value_of(RUN("\"timeout\":0.25", "11"), &connect_p50) == 11);
+    assert_true(value_of(RUN("\"timeout\":0.25", "\"beyond\""), &connect_p50) < 0);
+}
+
 static void it_is_unknown_if_the_timeout_is_unknown(void **state)
 {
     (void)state;
@@ -64,6 +81,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(percentile_of_answers_is_its_time),
         cmocka_unit_test(percentile_of_the_unanswered_is_the_timeout),
+        cmocka_unit_test(a_connection_that_was_not_established_has_no_timeout),
         cmocka_unit_test(it_is_unknown_if_the_timeout_is_unknown),
     };
 
