@@ -88,8 +88,8 @@ static int check_query(const struct client_opts *o, char *error)
 static int check_listen(struct client_opts *o, char *error)
 {
     static const char *const of_queries[] = {
-        "rate",    "interval", "schedule", "stdin",           "stdin-rateslope",
-        "arrival", "select",   "loop",     "queries-per-conn"};
+        "rate",   "interval", "schedule",         "stdin",     "stdin-rateslope", "arrival",
+        "select", "loop",     "queries-per-conn", "on-timeout"};
 
     for (size_t i = 0; i < sizeof of_queries / sizeof *of_queries; i++)
         if (was_given(of_queries[i]))

@@ -63,6 +63,9 @@ static int refuse_other_loads(const struct client_opts *o, char *error)
         if (was_given(of_connect_rate[i]))
             return REFUSE("--find: 'connect-rate' conflicts with --%s: give --find-range",
                           of_connect_rate[i]);
+    if (o->find == CLIENT_FIND_CONNECT_RATE && was_given("select"))
+        return REFUSE("--select: conflicts with --find connect-rate: each query has a connection "
+                      "of its own");
     if (o->find != CLIENT_FIND_CONNECTIONS)
         return 0;
     for (size_t i = 0; i < N(of_connections); i++)

@@ -158,6 +158,9 @@ enum options_result report_opts_parse(struct report_opts *opts, enum report_comm
         return REFUSE("missing FILE: usage: tcpreport %s [options] FILE...", names[command]);
     if (command == REPORT_PLOT && (opts->output != NULL) == opts->term)
         return REFUSE("--output, --term: expected exactly one of them");
+    if (command == REPORT_PLOT && options_was_given(report_opts_table(command), "metric") &&
+        opts->kind != PLOT_LATENCY && opts->kind != PLOT_TIME)
+        return REFUSE("--metric: requires --kind latency or time");
     if (command == REPORT_HTML && opts->output == NULL)
         return REFUSE("missing --output FILE");
     return OPTIONS_RUN;

@@ -144,6 +144,7 @@ static void bad_combinations_are_refused_by_name(void **state)
         {"--protocol listen --select random host", "--select"},
         {"--protocol listen --arrival constant host", "--arrival"},
         {"--protocol listen --queries-per-conn 5 host", "--queries-per-conn"},
+        {"--protocol listen --on-timeout close host", "--on-timeout"},
         {"--protocol listen --conn-schedule 5s:5 host", "--conn-schedule"},
         {"--proxy-protocol v1 host", "--proxy-protocol: requires --proxy-source"},
         {"--proxy-source 10.0.0.1 host", "--proxy-source: requires --proxy-protocol"},

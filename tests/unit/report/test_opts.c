@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -70,6 +71,23 @@ static void what_is_missing_is_said(void **state)
     assert_non_null(strstr(error, "missing FILE"));
 }
 
+static void a_metric_requires_a_plot_that_has_one(void **state)
+{
+    static const char *const others[] = {"connect", "rate", "capacity", "recovery"};
+    char line[96];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        snprintf(line, sizeof line, "plot --term --kind %s --metric response a", others[i]);
+        assert_int_equal(parse(REPORT_PLOT, line), OPTIONS_USAGE);
+        assert_string_equal(error, "--metric: requires --kind latency or time");
+        snprintf(line, sizeof line, "plot --term --kind %s a", others[i]);
+        assert_int_equal(parse(REPORT_PLOT, line), OPTIONS_RUN);
+    }
+    assert_int_equal(parse(REPORT_PLOT, "plot --term --metric net a"), OPTIONS_RUN);
+    assert_int_equal(parse(REPORT_PLOT, "plot --term --kind time --metric net a"), OPTIONS_RUN);
+}
+
 static void every_command_has_a_table(void **state)
 {
     (void)state;
@@ -88,6 +106,7 @@ int main(void)
         cmocka_unit_test(files_are_the_operands),
         cmocka_unit_test(two_groups_are_told_apart),
         cmocka_unit_test(what_is_missing_is_said),
+        cmocka_unit_test(a_metric_requires_a_plot_that_has_one),
         cmocka_unit_test(every_command_has_a_table),
     };
 
