@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * plot_search: pictures of capacity searches.  Pure except for the stream. */
+ * plot_search: the picture of the trials of capacity searches.  Pure except for the stream. */
 #ifndef TCPSCALER_REPORT_PLOT_SEARCH_H
 #define TCPSCALER_REPORT_PLOT_SEARCH_H
 
@@ -14,13 +14,10 @@ struct recordings;
 /* Whether a run has trials with a p99. */
 bool plot_search_has_trials(const struct recording *r);
 
-/* Whether all runs are sweeps with an answer.  The two pictures have different axes. */
-bool plot_search_have_curves(const struct recordings *all);
+/* Whether all searches have the same unit: they fit on one axis. */
+bool plot_search_fit(const struct recordings *all);
 
 /* The p99 of each trial over its load, with the bounds as vertical lines. */
 void plot_search_trials(FILE *out, const struct recordings *all, enum plot_form form);
-
-/* Capacity over the values of a sweep, a curve for each run. */
-void plot_search_curves(FILE *out, const struct recordings *all, enum plot_form form);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "report/plot_script.h"
 #include "report/plot_search.h"
+#include "report/plot_sweep.h"
 #include "report/recording.h"
 #include "report/result.h"
 
@@ -58,11 +59,15 @@ const char *plot_lacks(const struct recordings *all, enum plot_kind kind, const 
             return "no lost connections: expected a --connections-out file of --reconnect";
         if (kind == PLOT_RATE && !has_rate(r))
             return "no rates: expected the --json file of a run with a rate";
-        if (kind == PLOT_CAPACITY && !plot_search_has_trials(r) && !plot_search_have_curves(all))
+        if (kind == PLOT_CAPACITY && !plot_search_has_trials(r) && !plot_sweep_are_all(all))
             return "no trials with a p99: expected the --json files of capacity searches (--find), "
                    "or of "
                    "sweeps only (--sweep)";
     }
+    if (kind == PLOT_CAPACITY && plot_sweep_are_all(all) && !plot_sweep_fit(all))
+        return "not all sweeps are over the same option with searches in the same unit";
+    if (kind == PLOT_CAPACITY && !plot_sweep_are_all(all) && !plot_search_fit(all))
+        return "not all searches have the same unit";
     return NULL;
 }
 
@@ -237,8 +242,8 @@ int plot_print(FILE *script, const struct recordings *all, enum plot_kind kind, 
         print_rates(script, all, form);
         break;
     case PLOT_CAPACITY:
-        if (plot_search_have_curves(all))
-            plot_search_curves(script, all, form);
+        if (plot_sweep_are_all(all))
+            plot_sweep_print(script, all, form);
         else
             plot_search_trials(script, all, form);
         break;

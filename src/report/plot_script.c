@@ -107,25 +107,32 @@ static double number_or(const struct json_object *point, const char *path, doubl
     return result_double(point, path, &value) ? value : otherwise;
 }
 
+/* Returns whether the search has an answer or a bound. */
+static bool print_point(FILE *out, const struct json_object *point, double at)
+{
+    const double capacity = number_or(point, "search.capacity", NAN);
+    const double lower = number_or(point, "search.lower", NAN);
+    const double upper = number_or(point, "search.upper", NAN);
+
+    if (out != NULL)
+        fprintf(out, "%.9g %.9g %.9g %.9g %.9g %.9g\n", at, capacity,
+                isnan(lower) ? capacity : lower, isnan(upper) ? capacity : upper,
+                isnan(upper) ? lower : NAN, isnan(lower) ? upper : NAN);
+    return !isnan(capacity) || !isnan(lower) || !isnan(upper);
+}
+
 size_t plot_script_sweep(FILE *out, const struct json_object *sweep, struct plot_extent *extent)
 {
     const struct json_object *point;
-    size_t n_answers = 0;
+    size_t n_known = 0;
     double at;
 
     for (size_t i = 0; (point = result_element(sweep, "points", i)) != NULL; i++) {
-        const double capacity = number_or(point, "search.capacity", NAN);
-
         if (!result_double(point, "at", &at))
             continue;
-        if (out != NULL)
-            fprintf(out, "%.9g %.9g %.9g %.9g\n", at, capacity,
-                    number_or(point, "search.lower", capacity),
-                    number_or(point, "search.upper", capacity));
+        n_known += print_point(out, point, at);
         if (extent != NULL)
             plot_extent_add(extent, at);
-        if (!isnan(capacity))
-            n_answers++;
     }
-    return n_answers;
+    return n_known;
 }

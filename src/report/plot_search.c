@@ -23,11 +23,16 @@ bool plot_search_has_trials(const struct recording *r)
     return false;
 }
 
-bool plot_search_have_curves(const struct recordings *all)
+bool plot_search_fit(const struct recordings *all)
 {
-    for (size_t i = 0; i < all->n; i++)
-        if (plot_script_sweep(NULL, result_find(all->items[i].result, "sweep"), NULL) == 0)
+    const char *first = result_string(all->items[0].result, "search.unit");
+
+    for (size_t i = 1; i < all->n; i++) {
+        const char *unit = result_string(all->items[i].result, "search.unit");
+
+        if (unit == NULL || first == NULL || strcmp(unit, first) != 0)
             return false;
+    }
     return true;
 }
 
@@ -90,27 +95,4 @@ void plot_search_trials(FILE *out, const struct recordings *all, enum plot_form 
           "     $d1 using 1:2 with points lt 2 pt 6 title 'bad', \\\n"
           "     $d2 using 1:2 with points lt 7 pt 1 title 'void'\n",
           out);
-}
-
-void plot_search_curves(FILE *out, const struct recordings *all, enum plot_form form)
-{
-    const struct json_object *first = all->items[0].result;
-    const char *over = result_string(first, "sweep.over");
-    const struct json_object *point = result_element(first, "sweep.points", 0);
-    const char *unit = result_string(point, "search.unit");
-    struct plot_extent extent = {0};
-
-    plot_head(out, form, "Capacity");
-    for (size_t i = 0; i < all->n; i++) {
-        fprintf(out, "$d%zu << EOD\n", i);
-        plot_script_sweep(out, result_find(all->items[i].result, "sweep"), &extent);
-        fputs("EOD\n", out);
-    }
-    fputs("set logscale x\nset format '%.10g'\nset yrange [0:*]\nset xlabel ", out);
-    plot_script_quote(out, over != NULL ? over : "value");
-    fputs(" noenhanced\nset ylabel ", out);
-    plot_script_quote(out, unit != NULL ? unit : "load");
-    fputs(" noenhanced\nset offsets graph 0.05, graph 0.05, graph 0.05, 0\n", out);
-    plot_script_extent(out, 'x', &extent);
-    plot_blocks(out, all, "using 1:2:3:4 with yerrorlines");
 }

@@ -131,6 +131,56 @@ def test_sweeps_are_curves():
     check_equal((r.stdout, r.stderr), ("", ""), "words about the plot of one value")
 
 
+def test_bounds_without_an_answer_are_drawn():
+    need_program("gnuplot")
+    directory = os.path.dirname(temp_path("x"))
+    runs_of(directory, ["-r", 500, "-t", "300ms"])
+    path, picture = f"{directory}/0.json", f"{directory}/bounds.svg"
+
+    def shapes_with(**bounds):
+        """How many lines and symbols the picture has, or what tcpreport says instead."""
+        sweep = sweep_of(20000, 15000, 9000)
+        for point in sweep["points"]:
+            point["search"].update(status="inconclusive", reason="time", capacity=None, **bounds)
+        change(path, search=None, sweep=sweep, verdict="SUSPECT", reasons=[])
+        r = report("plot", "--kind", "capacity", "-o", picture, path, code=None)
+        if r.returncode != 0:
+            return r.stderr
+        check_equal((r.stdout, r.stderr), ("", ""), "words about the plot")
+        with open(picture) as f:
+            return len(re.findall(r"<use|<path", f.read()))
+    check("no trials with a p99" in shapes_with(lower=None, upper=None), "nothing to draw")
+    both = shapes_with(lower=9000, upper=12000)
+    check(shapes_with(lower=9000, upper=None) >= both + 2, "an arrow at each lower bound")
+    check(shapes_with(lower=None, upper=12000) >= both + 2, "an arrow at each upper bound")
+
+
+def test_what_does_not_fit_on_the_axes_is_refused():
+    need_program("gnuplot")
+    directory = os.path.dirname(temp_path("x"))
+    runs_of(directory, ["-r", 500, "-t", "300ms"], ["-r", 500, "-t", "300ms"])
+    files = [f"{directory}/{i}.json" for i in range(2)]
+
+    def said_of(second):
+        change(files[0], search=None, sweep=sweep_of(20000, 15000), verdict="VALID", reasons=[])
+        change(files[1], search=None, sweep=second, verdict="VALID", reasons=[])
+        return report("plot", "--kind", "capacity", "-o", f"{directory}/x.svg", *files, code=None).stderr
+    check_equal(said_of(sweep_of(8000, 6000)), "", "the same axes")
+    sizes, rates = sweep_of(8000, 6000), sweep_of(8000, 6000)
+    sizes["over"] = "size"
+    for point in rates["points"]:
+        point["search"].update(find="connect-rate", unit="connections/s")
+    for second in (sizes, rates):
+        said = said_of(second)
+        check("not all sweeps are over the same option" in said and len(said.splitlines()) == 1, said)
+    search = {"find": "rate", "unit": "q/s", "slo": ["p99<5ms"], "status": "found", "capacity": 1000, "lower": 990, "upper": 1010,
+              "trials": [{"load": 990, "class": "good", "p99_ns": 1000000}]}
+    for path, unit in zip(files, ("q/s", "connections")):
+        change(path, search={**search, "unit": unit}, sweep=None, verdict="VALID", reasons=[])
+    r = report("plot", "--kind", "capacity", "-o", f"{directory}/x.svg", *files, code=2)
+    check("not all searches have the same unit" in r.stderr, r.stderr)
+
+
 def test_curves_of_several_transports_have_their_names():
     need_program("gnuplot")
     directory = os.path.dirname(temp_path("x"))

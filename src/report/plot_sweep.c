@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ * plot_sweep: see report/plot_sweep.h. */
+#include "report/plot_sweep.h"
+
+#include "report/plot_script.h"
+#include "report/recording.h"
+#include "report/result.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Ratio of the values at which two neighbouring curves are drawn. */
+#define SHIFT 1.05
+
+bool plot_sweep_are_all(const struct recordings *all)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (plot_script_sweep(NULL, result_find(all->items[i].result, "sweep"), NULL) == 0)
+            return false;
+    return true;
+}
+
+/* The unit of the first search that was made; NULL: none was. */
+static const char *unit_of(const struct recording *r)
+{
+    const struct json_object *point;
+    const char *unit = NULL;
+
+    for (size_t i = 0;
+         unit == NULL && (point = result_element(r->result, "sweep.points", i)) != NULL; i++)
+        unit = result_string(point, "search.unit");
+    return unit;
+}
+
+bool plot_sweep_fit(const struct recordings *all)
+{
+    const struct recording *first = &all->items[0];
+    const char *over = result_string(first->result, "sweep.over"), *unit = unit_of(first);
+
+    for (size_t i = 1; i < all->n; i++) {
+        const struct recording *r = &all->items[i];
+        const char *its_over = result_string(r->result, "sweep.over"), *its_unit = unit_of(r);
+
+        if (over == NULL || unit == NULL || its_over == NULL || its_unit == NULL ||
+            strcmp(over, its_over) != 0 || strcmp(unit, its_unit) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Title, axes and data, the block $d0 for the first run and so on. */
+static void print_head(FILE *out, const struct recordings *all, enum plot_form form)
+{
+    const char *over = result_string(all->items[0].result, "sweep.over");
+    const char *unit = unit_of(&all->items[0]);
+    struct plot_extent extent = {0};
+
+    plot_head(out, form, "Capacity");
+    for (size_t i = 0; i < all->n; i++) {
+        fprintf(out, "$d%zu << EOD\n", i);
+        plot_script_sweep(out, result_find(all->items[i].result, "sweep"), &extent);
+        fputs("EOD\n", out);
+    }
+    fputs("set logscale x\nset format '%.10g'\nset yrange [0:*]\nset xlabel ", out);
+    plot_script_quote(out, over != NULL ? over : "value");
+    fputs(" noenhanced\nset ylabel ", out);
+    plot_script_quote(out, unit != NULL ? unit : "load");
+    fputs(" noenhanced\nset offsets graph 0.05, graph 0.05, graph 0.05, 0\n", out);
+    plot_script_extent(out, 'x', &extent);
+}
+
+void plot_sweep_print(FILE *out, const struct recordings *all, enum plot_form form)
+{
+    print_head(out, all, form);
+    for (size_t i = 0; i < all->n; i++) {
+        const double shift = pow(SHIFT, (double)i - (double)(all->n - 1) / 2);
+
+        fprintf(out, "%s$d%zu using ($1*%.6f):2:3:4 with yerrorlines lt %zu title ",
+                i == 0 ? "plot " : ", \\\n     ", i, shift, i + 1);
+        plot_script_quote(out, all->items[i].name);
+        fprintf(out,
+                ", \\\n     $d%zu using ($1*%.6f):3:(0):($4-$3) with vectors nohead lt %zu notitle"
+                ", \\\n     $d%zu using ($1*%.6f):5 with points lt %zu pt 8 ps 2 notitle"
+                ", \\\n     $d%zu using ($1*%.6f):6 with points lt %zu pt 10 ps 2 notitle",
+                i, shift, i + 1, i, shift, i + 1, i, shift, i + 1);
+    }
+    fputc('\n', out);
+}
