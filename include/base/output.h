@@ -10,39 +10,18 @@
 #ifndef TCPSCALER_BASE_OUTPUT_H
 #define TCPSCALER_BASE_OUTPUT_H
 
-#include "base/backlog.h"
-#include "base/replacement.h"
+#include "base/output_state.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
-struct output {
-    const char *option; /* its long name, for messages; borrowed */
-    const char *name;   /* name of the file, "-": stdout; borrowed */
-    FILE *stream;       /* NULL: not open */
-    int fd;             /* under the stream; -1: not open, or a file to be replaced */
-    int error;          /* errno of the first failed write, 0: none */
-    bool is_document;
-    struct replacement *replacement; /* NULL: written in place */
-    struct backlog backlog;          /* put, but not yet written */
-};
-
-#define OUTPUT_CLOSED                                                                              \
-    {                                                                                              \
-        .fd = -1                                                                                   \
-    }
-
 /* Opens `name`, which keeps its content until output_begin(), a document's until it is complete;
  * NULL: opens nothing.  Waits until a FIFO has a reader.  Returns 0; or -1 after one line on stderr
- * if it cannot be opened, stdout was closed when the program started, another output is the same
- * file (a terminal included; /dev/null and the like may be shared), one is the NAME.tmp of the
- * other, or an input would be overwritten (base/inputs.h). */
+ * if it cannot be opened, stdout was closed when the program started, or it conflicts with another
+ * output or an input (base/outputs.h). */
 int output_open_document(struct output *o, const char *option, const char *name);
 int output_open_log(struct output *o, const char *option, const char *name);
-
-/* Whether it is stdout, under any name. */
-bool output_is_stdout(const struct output *o);
 
 /* Starts over: empties what is written of a document, or a log that is a regular file other than
  * stdout.  Call it once all outputs are open and before the first write.  No-op if not open.

@@ -2,8 +2,8 @@
  * output: see base/output.h. */
 #include "base/output.h"
 
-#include "base/inputs.h"
 #include "base/log.h"
+#include "base/outputs.h"
 #include "base/reopen.h"
 #include "base/units.h"
 #include "base/writing.h"
@@ -17,10 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_OUTPUTS = 12, STREAM_BYTES = 1 << 16 };
-
-/* The open outputs, to detect duplicates. */
-static const struct output *opened[MOST_OUTPUTS];
+enum { STREAM_BYTES = 1 << 16 };
 
 /* --- writing --- */
 
@@ -100,11 +97,6 @@ int output_put_document(struct output *o, char *text, size_t n_bytes)
 
 /* --- opening --- */
 
-static bool is_stdout(const struct output *o)
-{
-    return strcmp(o->name, "-") == 0;
-}
-
 static int open_stdout(void)
 {
     const int flags = fcntl(STDOUT_FILENO, F_GETFL);
@@ -130,102 +122,12 @@ static int open_file(const struct output *o)
     return fd;
 }
 
-static bool is_same_file(const struct stat *one, const struct stat *other)
-{
-    return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
-}
-
-/* Of the character devices, only in a terminal do two outputs mix. */
-static bool do_mix(const struct stat *one, const struct stat *other, int fd)
-{
-    return is_same_file(one, other) && (!S_ISCHR(one->st_mode) || isatty(fd) == 1);
-}
-
-bool output_is_stdout(const struct output *o)
-{
-    struct stat own, out;
-
-    return o->fd >= 0 &&
-           (is_stdout(o) || (fstat(o->fd, &own) == 0 && fstat(STDOUT_FILENO, &out) == 0 &&
-                             do_mix(&own, &out, o->fd)));
-}
-
-/* The file that it writes or will replace. */
-static int status_of(const struct output *o, struct stat *status)
-{
-    return o->replacement != NULL ? stat(o->replacement->file, status) : fstat(o->fd, status);
-}
-
-static bool is_same_output(const struct output *a, const struct output *b)
-{
-    struct stat one, other;
-
-    if (a->replacement != NULL && b->replacement != NULL &&
-        strcmp(a->replacement->file, b->replacement->file) == 0)
-        return true;
-    return status_of(a, &one) == 0 && status_of(b, &other) == 0 && do_mix(&one, &other, a->fd);
-}
-
-/* Whether the temporary file of one is the other's file. */
-static bool is_temporary(const struct output *of, const struct output *other)
-{
-    const char *temporary = of->replacement != NULL ? of->replacement->temporary : NULL;
-    struct stat one, two;
-
-    if (temporary == NULL)
-        return false;
-    if (other->replacement != NULL && strcmp(temporary, other->replacement->file) == 0)
-        return true;
-    return stat(temporary, &one) == 0 && status_of(other, &two) == 0 && is_same_file(&one, &two);
-}
-
-/* Whether it, or its temporary file, is an input. */
-static bool is_input(const struct output *o)
-{
-    struct stat status;
-
-    return (status_of(o, &status) == 0 && inputs_have(&status)) ||
-           (o->replacement != NULL && inputs_have_file(o->replacement->temporary));
-}
-
-static int register_output(const struct output *o)
-{
-    size_t i = 0;
-
-    if (is_input(o))
-        return log_error("--%s: '%s' is one of the input files", o->option, o->name);
-    for (; i < MOST_OUTPUTS && opened[i] != NULL; i++) {
-        if (is_same_output(opened[i], o))
-            return log_error(
-                "--%s: '%s' is also the file of --%s: expected a different file for each",
-                o->option, o->name, opened[i]->option);
-        if (is_temporary(opened[i], o) || is_temporary(o, opened[i]))
-            return log_error("--%s: '%s' conflicts with --%s '%s': one is the temporary file of "
-                             "the other",
-                             o->option, o->name, opened[i]->option, opened[i]->name);
-    }
-    if (i < MOST_OUTPUTS)
-        opened[i] = o;
-    return 0;
-}
-
-static void forget_output(const struct output *o)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < MOST_OUTPUTS; i++)
-        if (opened[i] != NULL && opened[i] != o)
-            opened[n++] = opened[i];
-    while (n < MOST_OUTPUTS)
-        opened[n++] = NULL;
-}
-
 /* Returns 0, or the errno of close(2). */
 static int release(struct output *o)
 {
     int error = 0;
 
-    forget_output(o);
+    outputs_remove(o);
     backlog_drop(&o->backlog);
     if (o->stream != NULL)
         fclose(o->stream);
@@ -242,15 +144,15 @@ static int open_output(struct output *o)
 {
     if (o->name == NULL)
         return 0;
-    if (o->is_document && !is_stdout(o))
+    if (o->is_document && !output_is_named_stdout(o))
         o->replacement = replacement_of(o->name);
     if (o->replacement == NULL)
-        o->fd = is_stdout(o) ? open_stdout() : open_file(o);
+        o->fd = output_is_named_stdout(o) ? open_stdout() : open_file(o);
     if (o->replacement == NULL && o->fd < 0)
-        return errno == EBADF && is_stdout(o)
+        return errno == EBADF && output_is_named_stdout(o)
                    ? log_error("--%s: cannot write '-': stdout is closed", o->option)
                    : log_error("--%s: cannot write '%s': %s", o->option, o->name, strerror(errno));
-    if (register_output(o) == 0) {
+    if (outputs_add(o) == 0) {
         o->stream = open_stream(o);
         if (o->stream != NULL)
             return 0;
@@ -277,7 +179,8 @@ static int empty(const struct output *o)
 {
     struct stat status;
 
-    if (o->fd < 0 || is_stdout(o) || fstat(o->fd, &status) != 0 || !S_ISREG(status.st_mode))
+    if (o->fd < 0 || output_is_named_stdout(o) || fstat(o->fd, &status) != 0 ||
+        !S_ISREG(status.st_mode))
         return 0;
     return ftruncate(o->fd, 0);
 }
@@ -291,7 +194,7 @@ int output_begin(const struct output *o)
 
 void output_reopen(struct output *o, const char *head)
 {
-    if (o->fd < 0 || is_stdout(o)) /* not open, or a file that is replaced anyway */
+    if (o->fd < 0 || output_is_named_stdout(o)) /* not open, or a file that is replaced anyway */
         return;
     if (fflush(o->stream) != 0 || reopen(o->fd, o->name, head) != 0)
         log_error("--%s: cannot reopen '%s': %s", o->option, o->name, strerror(errno));

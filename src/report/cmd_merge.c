@@ -3,6 +3,7 @@
  * table, a result and a log. */
 #include "base/log.h"
 #include "base/output.h"
+#include "base/outputs.h"
 #include "base/units.h"
 #include "measure/hlog.h"
 #include "measure/latency_report.h"
@@ -240,7 +241,7 @@ int cmd_merge(const struct report_opts *opts)
         total_make(&total, &all) == 0 && output_open_document(&json, "json", opts->json) == 0 &&
         output_open_document(&hlog, "hlog", opts->hlog) == 0) {
         warn_of_all(&all);
-        if (!output_is_stdout(&json) && !output_is_stdout(&hlog))
+        if (!outputs_is_stdout(&json) && !outputs_is_stdout(&hlog))
             print_table(&all, &total);
         code = total.result != NULL && result_verdict(total.result) == RESULT_VALID ? CMD_OK
                                                                                     : CMD_SUSPECT;
