@@ -26,7 +26,7 @@ double client_find_deciding_load(const struct client_find *f)
 
     search_bounds(s, &lower, &upper);
     if (s->descended_to > 0)
-        return search_confirm_upper(s, s->descended_to);
+        return search_confirm_refuted(s, s->descended_to, 1);
     if (s->reason == SEARCH_VOID)
         return s->void_load;
     if (s->reason == SEARCH_UNCONFIRMED && s->n > 0)

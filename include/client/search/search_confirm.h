@@ -38,7 +38,9 @@ bool search_confirm_is_void(const struct search *s, double load);
 /* Whether any confirmation was bad. */
 bool search_confirm_failed(const struct search *s);
 
-/* Returns the smallest load above another one whose confirmation was bad; 0: none. */
-double search_confirm_upper(const struct search *s, double above);
+/* Returns the smallest load above another one that was not confirmed, where at least n_least
+ * confirmations of it and of loads between the two were bad, and none was good; 0: none.
+ * n_least >= 1. */
+double search_confirm_refuted(const struct search *s, double above, unsigned n_least);
 
 #endif

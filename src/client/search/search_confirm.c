@@ -87,17 +87,40 @@ bool search_confirm_is_void(const struct search *s, double load)
 
 bool search_confirm_failed(const struct search *s)
 {
-    return search_confirm_upper(s, 0) > 0;
+    for (size_t i = 0; i < s->n; i++)
+        if (is_bad(&s->trials[i]))
+            return true;
+    return false;
 }
 
-double search_confirm_upper(const struct search *s, double above)
+/* Returns how many confirmations were bad at loads above one that were not confirmed, up to another
+ * one; 0 if any was good. */
+static unsigned count_refuting(const struct search *s, double above, double load)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        const struct search_trial *t = &s->trials[i];
+
+        if (t->order.step != SEARCH_CONFIRM || t->order.load <= above || t->order.load > load ||
+            search_confirm_succeeded(s, t->order.load))
+            continue;
+        if (t->judgment.class == TRIAL_GOOD)
+            return 0;
+        n += t->judgment.class == TRIAL_BAD;
+    }
+    return n;
+}
+
+double search_confirm_refuted(const struct search *s, double above, unsigned n_least)
 {
     double smallest = 0;
 
     for (size_t i = 0; i < s->n; i++) {
         const double load = s->trials[i].order.load;
 
-        if (is_bad(&s->trials[i]) && load > above && (smallest == 0 || load < smallest))
+        if (is_bad(&s->trials[i]) && (smallest == 0 || load < smallest) &&
+            count_refuting(s, above, load) >= n_least)
             smallest = load;
     }
     return smallest;
