@@ -251,6 +251,11 @@ def run_test(test, machine, renew):
             renew()
 
 
+def cpu_s():
+    """CPU time of this process and of all children that ended."""
+    return sum(os.times()[:4])
+
+
 def main(own_network=True):
     enter_own_processes()
     renew = enter_own_network if own_network else lambda: None
@@ -268,11 +273,11 @@ def main(own_network=True):
     for name, test in tests:
         if wanted and name not in wanted:
             continue
-        begin = time.monotonic()
+        begin, cpu_begin_s = time.monotonic(), cpu_s()
         try:
             run_test(test, machine, renew)
             passed += 1
-            print(f"ok   {name} ({time.monotonic() - begin:.1f} s)", flush=True)
+            print(f"ok   {name} ({time.monotonic() - begin:.1f} s, {cpu_s() - cpu_begin_s:.1f} s of CPU time)", flush=True)
         except Skip as why:
             skipped += 1
             print(f"SKIP {name}: {why}", flush=True)
