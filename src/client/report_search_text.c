@@ -43,6 +43,11 @@ static void print_answer(FILE *out, const struct client_find *f)
     else
         fputs("INCONCLUSIVE", out);
     fputc('\n', out);
+    if (s->status == SEARCH_FOUND && s->is_cut)
+        fprintf(out,
+                "             the time was up before the bounds were within %.3g %%; a longer "
+                "--find-time narrows them\n",
+                100 * s->config.width);
 }
 
 static void print_why_inconclusive(FILE *out, const struct client_find *f)

@@ -15,6 +15,10 @@
  * made one of 700 simulated answers wrong.  Without an answer a single one is told. */
 enum { REFUTING = 4 };
 
+/* Confirmations that there must be time for, once there are bounds to confirm: where one fails, a
+ * lower load follows. */
+enum { WIDE_CONFIRMATIONS = 2 };
+
 #define MOST_OVERLOAD_NS (5 * S_NS)
 #define LEAST_RECOVER_NS S_NS /* in less time nothing is known */
 #define MOST_RECOVER_NS  (30 * S_NS)
@@ -162,20 +166,6 @@ static bool has_time(const struct search *s, uint64_t elapsed_ns, uint64_t ns)
     return elapsed_ns + ns + s->config.overhead_ns <= s->config.time_ns;
 }
 
-static bool next_bound(struct search *s, double load, uint64_t elapsed_ns,
-                       struct search_order *order)
-{
-    const uint64_t ns = search_round_trial_ns(s, s->round, load);
-
-    if (search_void_stays(s, load))
-        return end(s, SEARCH_INCONCLUSIVE, SEARCH_VOID);
-    if (s->n == SEARCH_MOST_TRIALS)
-        return end(s, SEARCH_INCONCLUSIVE, SEARCH_TOO_MANY);
-    if (!has_time(s, elapsed_ns, ns + search_confirm_ns(s) + s->config.overhead_ns))
-        return end(s, SEARCH_INCONCLUSIVE, SEARCH_TIME);
-    return give(s, s->round == 0 ? SEARCH_DOUBLE : SEARCH_BISECT, load, ns, order);
-}
-
 /* Ends a search whose confirmation succeeded. */
 static bool end_confirmed(struct search *s)
 {
@@ -232,6 +222,38 @@ static bool next_confirmation(struct search *s, uint64_t elapsed_ns, struct sear
                search_confirm_failed(s)     ? SEARCH_UNCONFIRMED
                : s->n == SEARCH_MOST_TRIALS ? SEARCH_TOO_MANY
                                             : SEARCH_TIME);
+}
+
+/* Whether the bounds can be confirmed, though they are further apart than they should be: the upper
+ * one has to be decided by the votes of the last round. */
+static bool has_wide_bounds(const struct search *s)
+{
+    double lower, upper;
+
+    bounds_of(s, s->round, &lower, &upper);
+    return s->round == SEARCH_ROUNDS - 1 && upper > 0 && lower_below(s, upper) > 0;
+}
+
+/* Gives the next trial of a round if there is time for that and for the confirmation. */
+static bool next_bound(struct search *s, double load, uint64_t elapsed_ns,
+                       struct search_order *order)
+{
+    const uint64_t ns = search_round_trial_ns(s, s->round, load);
+    const bool is_wide = has_wide_bounds(s);
+    const uint64_t n_confirmations = is_wide ? WIDE_CONFIRMATIONS : 1;
+
+    if (search_void_stays(s, load))
+        return end(s, SEARCH_INCONCLUSIVE, SEARCH_VOID);
+    if (s->n == SEARCH_MOST_TRIALS)
+        return end(s, SEARCH_INCONCLUSIVE, SEARCH_TOO_MANY);
+    if (has_time(s, elapsed_ns,
+                 ns + n_confirmations * (search_confirm_ns(s) + s->config.overhead_ns)))
+        return give(s, s->round == 0 ? SEARCH_DOUBLE : SEARCH_BISECT, load, ns, order);
+    if (!is_wide)
+        return end(s, SEARCH_INCONCLUSIVE, SEARCH_TIME);
+    s->is_cut = true;
+    s->round = SEARCH_ROUNDS;
+    return next_confirmation(s, elapsed_ns, order);
 }
 
 /* --- interface --- */

@@ -3,6 +3,7 @@
 #include "client/search/search.h"
 #include "client/search/search_binding.h"
 #include "client/search/search_confirm.h"
+#include "client/search/search_round.h"
 #include "simulated.h"
 
 #include <math.h>
@@ -31,6 +32,31 @@ static void a_search_ends_within_its_time(void **state)
         if (time_s >= 200)
             assert_int_equal(s.status, SEARCH_FOUND);
     }
+}
+
+/* The upper bound of a wide answer is decided by the votes of the last round. */
+static void out_of_time_the_bounds_so_far_are_confirmed(void **state)
+{
+    unsigned n_wide = 0;
+
+    (void)state;
+    for (uint64_t time_s = 5; time_s < 400; time_s++) {
+        struct search_config short_one = config;
+        struct simulated server = simulated_with_cliff(20000);
+        double lower, upper;
+
+        short_one.time_ns = time_s * S_NS;
+        simulated_search(&s, &short_one, &server);
+        search_bounds(&s, &lower, &upper);
+        if (!s.is_cut)
+            continue;
+        n_wide++;
+        assert_int_equal(s.status, SEARCH_FOUND);
+        assert_true(s.confirmed && simulated_count(&s, SEARCH_CONFIRM) == 1);
+        assert_true(lower <= 20000 && upper > 20000 && 1 - lower / upper > config.width);
+        assert_true(search_round_upper(&s, SEARCH_ROUNDS - 1, lower) == upper);
+    }
+    assert_true(n_wide > 0);
 }
 
 static struct trial_judgment tired(struct simulated *server, double load, double duration_s)
@@ -331,6 +357,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_search_ends_within_its_time),
+        cmocka_unit_test(out_of_time_the_bounds_so_far_are_confirmed),
         cmocka_unit_test(an_answer_that_a_long_trial_refutes_is_none),
         cmocka_unit_test(a_confirmation_that_fails_has_to_succeed_twice),
         cmocka_unit_test(no_shorter_trial_outvotes_a_confirmation),
