@@ -325,6 +325,7 @@ begin_change() {
         return 0
     fi
     refuse_unsafe_state
+    find_siblings
     check_owner
     forget_what_reboot_undid
     adopt_volatile_state

@@ -14,6 +14,7 @@ boot=$(cat /proc/sys/kernel/random/boot_id)
 state=
 state_directory=
 siblings=
+sibling_list=
 
 # --- where it is ---
 
@@ -103,12 +104,12 @@ END
 
 # is_recorded STATE KIND NAME
 is_recorded() {
-    [ -f "$1" ] && grep -qF -e "$(printf '%s\t%s\t' "$2" "$3")" -- "$1"
+    [ -f "$1" ] && grep -qF -e "$2$tab$3$tab" -- "$1"
 }
 
 # value_in STATE KIND NAME: prints the recorded value.
 value_in() {
-    grep -F -e "$(printf '%s\t%s\t' "$2" "$3")" -- "$1" | head -n 1 | cut -f 3
+    grep -m 1 -F -e "$2$tab$3$tab" -- "$1" | cut -f 3
 }
 
 is_of_this_boot() {
@@ -129,7 +130,12 @@ is_current() {
     esac
 }
 
-# Other states that may have recorded the same settings, one per line.
+# Lists other states that may have recorded the same settings in $sibling_list, one per line.  Must be called with the
+# lock held: until it is released, no other script adds one.
+find_siblings() {
+    sibling_list=$(sibling_states)
+}
+
 sibling_states() {
     case $siblings in
     given) set -- "$state_directory" ;;
@@ -145,22 +151,22 @@ sibling_states() {
     done
 }
 
-# sibling_with KIND NAME: prints a sibling that has recorded it; returns 1 if none has.
+# sibling_with KIND NAME: sets $sibling to one that has recorded it; returns 1 if none has.
 sibling_with() {
+    [ -n "$sibling_list" ] || return 1
     while read -r sibling; do
-        if [ -n "$sibling" ] && is_recorded "$sibling" "$1" "$2" && is_current "$sibling" "$1"; then
-            printf '%s\n' "$sibling"
+        if is_recorded "$sibling" "$1" "$2" && is_current "$sibling" "$1"; then
             return
         fi
     done <<END
-$(sibling_states)
+$sibling_list
 END
     return 1
 }
 
 record() {
     ! is_recorded "$state" "$1" "$2" || return 0
-    if sibling=$(sibling_with "$1" "$2"); then
+    if sibling_with "$1" "$2"; then
         set -- "$1" "$2" "$(value_in "$sibling" "$1" "$2")"
     fi
     (umask 022 && printf '%s\t%s\t%s\n' "$1" "$2" "$3" >>"$state")
@@ -168,7 +174,7 @@ record() {
 
 # A setting that another script changed and this one needs, too, is recorded in both states.
 claim() {
-    if [ "$mode" = apply ] && sibling_with "$1" "$2" >/dev/null; then
+    if [ "$mode" = apply ] && sibling_with "$1" "$2"; then
         record "$1" "$2" ''
     fi
 }
@@ -180,10 +186,11 @@ rewrite_state() {
 
 # The script that is reverted last removes them.
 record_directories_of_siblings() {
+    [ -n "$sibling_list" ] || return 0
     while IFS=$tab read -r kind name _; do
         [ "$kind" != directory ] || record directory "$name" ''
     done <<END
-$(sibling_states | while read -r sibling; do cat -- "$sibling"; done)
+$(printf '%s\n' "$sibling_list" | while read -r sibling; do cat -- "$sibling"; done)
 END
 }
 
@@ -233,6 +240,7 @@ adopt_volatile_state() {
         esac
     done <"$adopted"
     rm -f -- "$adopted"
+    find_siblings
     rmdir -- "$volatile" 2>/dev/null || true
 }
 
@@ -246,7 +254,7 @@ undo() {
         return
         ;;
     esac
-    ! sibling_with "$1" "$2" >/dev/null || return 0
+    ! sibling_with "$1" "$2" || return 0
     case $1 in
     sysctl) restore_sysctl "$2" "$3" ;;
     file) restore_file "$2" "$3" ;;
@@ -326,7 +334,10 @@ start_timer() {
         sleeper=$!
         wait "$sleeper"
         trap 'exit' TERM
-        if lock_state; then revert; fi
+        if lock_state; then
+            find_siblings
+            revert
+        fi
         unlock_state
     ) </dev/null >/dev/null 2>&1 &
     record timer "$!" "$(begin_of $!)"

@@ -146,7 +146,7 @@ with_persisted() {
 raise_persisted_of_siblings() {
     [ -n "$persisted" ] || return 0
     for file in /etc/sysctl.d/90-tcpscaler-setup-*.conf; do
-        if [ "$file" = "$persist_file" ] || ! sibling_with file "$file" >/dev/null; then
+        if [ "$file" = "$persist_file" ] || ! sibling_with file "$file"; then
             continue
         fi
         raised=$(with_persisted "$file")
