@@ -87,9 +87,14 @@ def test_too_few_samples_are_no_verdict():
 
 # --- the whole ---
 
-def soak(**environment):
-    return subprocess.run([SOAK, *map(str, SHORT)], capture_output=True, text=True, timeout=600,
+def soak(*arguments, **environment):
+    return subprocess.run([SOAK, *map(str, SHORT), *arguments], capture_output=True, text=True, timeout=600,
                           env={**os.environ, "TCPSERVER": TCPSERVER, "TCPCLIENT": TCPCLIENT, **environment})
+
+
+def numbers(pattern, r):
+    """One of each load."""
+    return [int(found.replace(",", "")) for found in re.findall(pattern, r.stdout)]
 
 
 @plain_build_only
@@ -98,6 +103,23 @@ def test_connections_that_come_and_go_leave_nothing_behind():
     with stall_may_spoil():  # it can look like a slope
         check_equal(r.returncode, 0, f"exit code: {r.stdout} {r.stderr}")
         check_equal(r.stdout.count("  flat\n"), 8, f"series: {r.stdout}")
+
+
+@plain_build_only
+def test_other_loads_leave_nothing_behind_either():
+    """At the same time. The control of all is the server that leaks."""
+    r = soak("--load", "tls,push,reconnect")
+    with stall_may_spoil():
+        check_equal(r.returncode, 0, f"exit code: {r.stdout} {r.stderr}")
+        check_equal(r.stdout.count("  flat\n"), 7 + 7 + 6, f"series: {r.stdout}")
+    check_equal([n > 1000 for n in numbers(r"(\S+) answered", r)], [True, False, True], "tls and reconnect send queries")
+    check_equal([n > 1000 for n in numbers(r"messages: client (\S+),", r)], [True], "push sends messages")
+    check(numbers(r"connections: client (\S+),", r)[2] > 1.2 * SHORT[3], f"the server has closed connections: {r.stdout}")
+
+
+def test_soak_refuses_an_unknown_load():
+    r = soak("--load", "churn,sleep")
+    check_equal((r.returncode, "--load: invalid value 'sleep': expected churn, tls, push, reconnect" in r.stderr), (2, True), r.stderr)
 
 
 @plain_build_only

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""The loads of bench/soak: a pair of programs each, their counters, and what must be equal in the end."""
+
+import os
+import socket
+import sys
+from typing import Callable, NamedTuple
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/e2e"))
+from authority import Authority
+from harness import *
+
+PORTS_PER_ADDRESS = 60000  # some are reserved or taken
+MESSAGE_BYTES = 512
+# How much a slope may add up to over a whole run: a fraction of the level, or of the count.  tcpclient touches new pages
+# of its histograms as long as rare latencies are new, and its table of queries in flight doubles when there are more than
+# ever before, as many as become due in the longest response time: a stall of the host causes both.
+LEVEL_SHARE, COUNT_SHARE, HISTOGRAM_BYTES, IN_FLIGHT_BYTES = 0.01, 0.001, 2 << 20, 2 * 56
+# while a connection is being replaced, the server may have both
+ROOM = 1.02, 1000
+# The server closes this share of the connections of "reconnect" at each sample: each lives for minutes.
+CLOSED_SHARE = 0.01
+
+
+class Series(NamedTuple):
+    name: str
+    both_ways: bool  # a decrease matters, too
+    value: Callable  # of a sample
+    tolerance: Callable  # of the last sample: by how much the values may rise
+
+
+def difference(name, more, key, less, other_key, share=COUNT_SHARE):
+    """Of a counter of one side and of the other."""
+    return Series(f"{name}, {more} - {less}", True, lambda s: s[more][key] - s[less][other_key], lambda s: s[less][other_key] * share)
+
+
+def level(name, side, key, more=lambda s: 0):
+    return Series(f"{side} {name}", False, lambda s: s[side][key], lambda s: s[side][key] * LEVEL_SHARE + more(s))
+
+
+OF_ALL = (
+    level("memory, bytes", "client", "rss", lambda s: HISTOGRAM_BYTES + s["most_in_flight"] * IN_FLIGHT_BYTES),
+    level("memory, bytes", "server", "rss"),
+    level("descriptors", "client", "fds"),
+    level("descriptors", "server", "fds"),
+    difference("connections open", "server", "open", "client", "open", LEVEL_SHARE),
+    difference("connections made", "server", "made", "client", "made"),
+)
+OF_QUERIES = difference("bytes of queries", "server", "in", "client", "out")
+OF_ANSWERS = difference("bytes of answers", "client", "in", "server", "out")
+OF_MESSAGES = difference("messages", "server", "messages", "client", "messages")
+
+
+class Equal(NamedTuple):
+    """Counters that are equal in the end."""
+    name: str
+    client: str
+    server: str
+
+
+MADE = Equal("connections", "made", "made")
+QUERIES, ANSWERS = Equal("bytes of queries", "out", "in"), Equal("bytes of answers", "in", "out")
+MESSAGES = Equal("messages", "messages", "messages")
+
+
+class Load(NamedTuple):
+    server: Callable  # options, given those of bench/soak
+    client: Callable
+    series: tuple
+    equal: tuple
+    is_cut: bool = False  # the server closes connections, and with them queries in flight
+
+
+def tls_files(_):
+    cert, key = Authority().sign()
+    return ["--tls-cert", cert, "--tls-key", key]
+
+
+def churn(o):
+    return ["-r", o.rate, "--queries-per-conn", o.queries_per_conn]
+
+
+# With TLS, the client does not read what comes behind the last answer of a connection.
+LOADS = {
+    "churn": Load(lambda o: [], churn, (*OF_ALL, OF_QUERIES, OF_ANSWERS), (MADE, QUERIES, ANSWERS)),
+    "tls": Load(tls_files, lambda o: [*churn(o), "--tls", "--tls-insecure"], (*OF_ALL, OF_QUERIES), (MADE, QUERIES)),
+    "push": Load(lambda o: ["--push", o.rate, "--push-size", MESSAGE_BYTES], lambda o: ["--protocol", "listen"],
+                 (*OF_ALL, OF_MESSAGES), (MADE, ANSWERS, MESSAGES)),
+    "reconnect": Load(lambda o: [], lambda o: ["-r", o.rate, "--reconnect"], OF_ALL, (MADE,), is_cut=True),
+}
+
+
+def request(path, method, target):
+    with socket.socket(socket.AF_UNIX) as s:
+        s.settimeout(20)
+        s.connect(path)
+        s.sendall(f"{method} {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+        return json.loads(s.makefile().read().split("\n\n", 1)[1])
+
+
+def descriptors(pid):
+    """Descriptors in all fd tables of its threads; since Linux 6.2 the size of the directory is their number."""
+    directories = [f"/proc/{pid}/task/{task}/fd" for task in os.listdir(f"/proc/{pid}/task")]
+    return sum(os.stat(d).st_size or len(os.listdir(d)) for d in directories)
+
+
+def client_side(j):
+    c, r, p = j["connections"], j["resources"], j["push"]
+    return {"open": c["live_at_end"], "made": c["connected"], "out": r["bytes_sent"], "in": r["bytes_received"],
+            "messages": p["before"] + p["measured"] + p["after"] if p else 0}
+
+
+def server_side(j):
+    return {"open": j["active"], "made": j["accepted"], "out": j["bytes_sent"], "in": j["bytes_received"], "messages": j["pushed"]}
+
+
+class Pair:
+    """Both running programs, and their counters."""
+
+    def __init__(self, name, number, o):
+        """number: of the load, which has source addresses of its own."""
+        self.name, self.load, self.samples = name, LOADS[name], []
+        self.n_cut = int(o.connections * CLOSED_SHARE) if self.load.is_cut else 0
+        self.paths = temp_path("server"), temp_path("client")
+        room = int(o.connections * ROOM[0] + ROOM[1])
+        self.server = Server("--max-connections", room, "--control", f"unix:{self.paths[0]}", *self.load.server(o))
+        sources = f"127.0.{number}.2-127.0.{number}.{2 + o.connections // PORTS_PER_ADDRESS}"
+        self.client = Client("-q", "-p", self.server.port, "-c", o.connections, "-t", o.minutes * 60, "--close", "rst", "--source",
+                             sources, "--control", f"unix:{self.paths[1]}", *self.load.client(o), "127.0.0.1")
+
+    def stats(self):
+        return [request(path, "GET", "/stats") for path in self.paths]
+
+    def is_running(self):
+        try:
+            return self.stats()[1]["state"] == "running"
+        except (OSError, IndexError, ValueError):
+            check(self.client.process.poll() is None, f"tcpclient ended: {self.client.stderr()}")
+            return False
+
+    def sample(self):
+        """Returns whether the load goes on."""
+        try:
+            server, client = self.stats()
+            if client["state"] != "running":
+                return False
+            self.samples.append({
+                "s": time.monotonic(),
+                "client": {**client_side(client), "rss": rss_bytes(self.client.pid), "fds": descriptors(self.client.pid)},
+                "server": {**server_side(server), "rss": rss_bytes(self.server.pid), "fds": descriptors(self.server.pid)}})
+            if self.n_cut > 0:
+                request(self.paths[0], "POST", f"/connections/stop?n={self.n_cut}")
+        except (OSError, IndexError, ValueError):  # it ends
+            return False
+        return True
+
+    def end(self):
+        """Returns both results."""
+        r = self.client.wait()
+        wait_for(lambda: self.stats_of_server()["active"] == 0, "the server's last connection to end")
+        self.server.stop()
+        check_equal(r.json["broken_law"], None, "the program's own check")
+        return r, self.server.result
+
+    def stats_of_server(self):
+        return request(self.paths[0], "GET", "/stats")
