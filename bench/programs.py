@@ -24,5 +24,6 @@ BENCHMARKS = {
 }
 APART = {
     "curves": "a capacity search per server, transport and number of connections takes hours, and draws pictures",
+    "repeat": "twenty capacity searches take an hour, and judge the search: no figure to quote",
     "soak": "takes hours, and judges what they leave behind: no figure to quote",
 }
