@@ -46,12 +46,22 @@ static double lower_below(const struct search *s, double below)
     return lower;
 }
 
+/* Returns the smallest upper bound above a load, likewise. */
+static double upper_above(const struct search *s, double above)
+{
+    double upper = 0;
+
+    for (unsigned round = last_round(s) + 1; upper == 0 && round-- > 0;)
+        upper = search_round_upper(s, round, above);
+    return upper;
+}
+
 /* The bounds that the trials of the rounds show; those to confirm. */
 static void bounds_of_rounds(const struct search *s, double *lower, double *upper)
 {
     bounds_of(s, last_round(s), lower, upper);
-    if (*upper == 0 && s->from_upper > *lower)
-        *upper = s->from_upper;
+    if (*upper == 0)
+        *upper = upper_above(s, *lower);
     if (*lower == 0)
         *lower = lower_below(s, *upper > 0 ? *upper : INFINITY);
 }
@@ -224,14 +234,15 @@ static bool next_confirmation(struct search *s, uint64_t elapsed_ns, struct sear
                                             : SEARCH_TIME);
 }
 
-/* Whether the bounds can be confirmed, though they are further apart than they should be: the upper
- * one has to be decided by the votes of the last round. */
+/* Whether the bounds can be confirmed, though they are further apart than they should be: all other
+ * rounds have narrowed them.  With a round less, noise in 70 % of the trials makes a third of the
+ * simulated answers wrong instead of a seventh. */
 static bool has_wide_bounds(const struct search *s)
 {
     double lower, upper;
 
-    bounds_of(s, s->round, &lower, &upper);
-    return s->round == SEARCH_ROUNDS - 1 && upper > 0 && lower_below(s, upper) > 0;
+    bounds_of_rounds(s, &lower, &upper);
+    return s->round == SEARCH_ROUNDS - 1 && lower > 0 && upper > 0;
 }
 
 /* Gives the next trial of a round if there is time for that and for the confirmation. */
