@@ -131,6 +131,7 @@ class Pair:
                              sources, "--control", f"unix:{self.paths[1]}", *self.load.client(o), "127.0.0.1")
 
     def stats(self):
+        """Of server and client."""
         return [request(path, "GET", "/stats") for path in self.paths]
 
     def is_running(self):

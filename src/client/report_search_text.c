@@ -43,11 +43,25 @@ static void print_answer(FILE *out, const struct client_find *f)
     else
         fputs("INCONCLUSIVE", out);
     fputc('\n', out);
-    if (s->status == SEARCH_FOUND && s->is_cut)
+}
+
+/* Of an answer that was confirmed before the bounds were narrow enough, or had all their votes. */
+static void print_why_cut(FILE *out, const struct search *s)
+{
+    double lower, upper;
+
+    if (s->status != SEARCH_FOUND || !s->is_cut)
+        return;
+    search_bounds(s, &lower, &upper);
+    if (1 - lower / upper > s->config.width + 1e-9)
         fprintf(out,
                 "             the time was up before the bounds were within %.3g %%; a longer "
                 "--find-time narrows them\n",
                 100 * s->config.width);
+    else
+        fputs("             the time was up before all trials at these bounds were done; a longer "
+              "--find-time does them\n",
+              out);
 }
 
 static void print_why_inconclusive(FILE *out, const struct client_find *f)
@@ -194,6 +208,7 @@ void report_search_text(FILE *out, const struct client_find *find)
         n_void += report_search_is_judged(&find->search.trials[i]) &&
                   find->search.trials[i].judgment.class == TRIAL_VOID;
     print_answer(out, find);
+    print_why_cut(out, &find->search);
     print_why_inconclusive(out, find);
     print_level(out, find);
     print_handshakes(out, find);

@@ -75,7 +75,7 @@ struct search {
     size_t n;
     struct search_trial trials[SEARCH_MOST_TRIALS];
     bool confirmed, recovery_known;
-    bool is_cut;          /* out of time before the bounds were as close as the width requires */
+    bool is_cut;          /* out of time before the bounds were close enough or had all votes */
     uint64_t recovery_ns; /* if known; SEARCH_NEVER: longer than the time given */
 };
 

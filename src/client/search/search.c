@@ -17,7 +17,7 @@ enum { REFUTING = 4 };
 
 /* Confirmations that there must be time for, once there are bounds to confirm: where one fails, a
  * lower load follows. */
-enum { WIDE_CONFIRMATIONS = 2 };
+enum { CONFIRMATIONS_OF_BOUNDS = 2 };
 
 #define MOST_OVERLOAD_NS (5 * S_NS)
 #define LEAST_RECOVER_NS S_NS /* in less time nothing is known */
@@ -234,10 +234,10 @@ static bool next_confirmation(struct search *s, uint64_t elapsed_ns, struct sear
                                             : SEARCH_TIME);
 }
 
-/* Whether the bounds can be confirmed, though they are further apart than they should be: all other
- * rounds have narrowed them.  With a round less, noise in 70 % of the trials makes a third of the
+/* Whether there are bounds to confirm, though the last round is not over: all others have narrowed
+ * them.  With a round less, noise in 70 % of the trials makes a third of the
  * simulated answers wrong instead of a seventh. */
-static bool has_wide_bounds(const struct search *s)
+static bool has_bounds(const struct search *s)
 {
     double lower, upper;
 
@@ -250,8 +250,8 @@ static bool next_bound(struct search *s, double load, uint64_t elapsed_ns,
                        struct search_order *order)
 {
     const uint64_t ns = search_round_trial_ns(s, s->round, load);
-    const bool is_wide = has_wide_bounds(s);
-    const uint64_t n_confirmations = is_wide ? WIDE_CONFIRMATIONS : 1;
+    const bool has_answer = has_bounds(s);
+    const uint64_t n_confirmations = has_answer ? CONFIRMATIONS_OF_BOUNDS : 1;
 
     if (search_void_stays(s, load))
         return end(s, SEARCH_INCONCLUSIVE, SEARCH_VOID);
@@ -260,7 +260,7 @@ static bool next_bound(struct search *s, double load, uint64_t elapsed_ns,
     if (has_time(s, elapsed_ns,
                  ns + n_confirmations * (search_confirm_ns(s) + s->config.overhead_ns)))
         return give(s, s->round == 0 ? SEARCH_DOUBLE : SEARCH_BISECT, load, ns, order);
-    if (!is_wide)
+    if (!has_answer)
         return end(s, SEARCH_INCONCLUSIVE, SEARCH_TIME);
     s->is_cut = true;
     s->round = SEARCH_ROUNDS;
