@@ -7,9 +7,6 @@
 #include "base/units.h"
 #include "client/find.h"
 
-/* Returns the middle of the bounds in the logarithm, or the only bound; 0: no result. */
-double report_search_capacity(const struct search *s);
-
 /* Returns the goal missed at the load that decided (client/find_bound.h), or why void trials ended
  * the search; NULL: none. */
 const char *report_search_binding(const struct client_find *f);

@@ -26,16 +26,6 @@ const char *report_search_load(char *text, double load)
     return text;
 }
 
-double report_search_capacity(const struct search *s)
-{
-    double lower, upper;
-
-    search_bounds(s, &lower, &upper);
-    return s->status == SEARCH_FOUND      ? sqrt(lower * upper)
-           : s->status == SEARCH_AT_LEAST ? lower
-                                          : 0;
-}
-
 bool report_search_is_judged(const struct search_trial *t)
 {
     return t->order.step != SEARCH_OVERLOAD;

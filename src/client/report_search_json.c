@@ -51,7 +51,7 @@ static void put_answer(struct json *j, const struct client_find *f)
     search_bounds(s, &lower, &upper);
     json_string(j, "status", search_status_name(s->status));
     json_string(j, "reason", search_reason_name(s->reason));
-    put_load(j, "capacity", report_search_capacity(s));
+    put_load(j, "capacity", search_capacity(s));
     put_load(j, "lower", lower);
     put_load(j, "upper", upper);
     json_string(j, "limited_by", report_search_binding(f));

@@ -8,8 +8,6 @@
 #include "client/search/search_names.h"
 #include "measure/latency.h"
 
-#include <math.h>
-
 /* Of a load: a number and its unit. */
 enum { LOAD_TEXT_BYTES = 2 * UNITS_TEXT_BYTES };
 
@@ -33,9 +31,9 @@ static void print_answer(FILE *out, const struct client_find *f)
     search_bounds(s, &lower, &upper);
     fputs("Capacity     ", out);
     if (s->status == SEARCH_FOUND)
-        fprintf(out, "%s (+-%.1f %%): %s sustained, %s not",
-                load_text(a, f, report_search_capacity(s)), 50 * log(upper / lower),
-                load_text(b, f, lower), load_text(c, f, upper));
+        fprintf(out, "%s: %s sustained, %s not (%.1f %% apart)",
+                load_text(a, f, search_capacity(s)), load_text(b, f, lower), load_text(c, f, upper),
+                100 * (1 - lower / upper));
     else if (s->status == SEARCH_AT_LEAST)
         fprintf(out, "at least %s, the end of the range", load_text(a, f, lower));
     else if (s->status == SEARCH_LESS_THAN)

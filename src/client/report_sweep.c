@@ -34,7 +34,7 @@ static void print_row(FILE *out, const struct client_sweep *sweep, unsigned i)
 
     search_bounds(s, &lower, &upper);
     fprintf(out, "  %16s %14s %14s %14s  %s%s%s%s%s\n", units_format_count(at, sweep->points[i].at),
-            load_text(a, report_search_capacity(s)), load_text(b, lower), load_text(c, upper),
+            load_text(a, search_capacity(s)), load_text(b, lower), load_text(c, upper),
             i < sweep->n_begun ? search_status_name(s->status) : "not reached",
             reason != NULL ? ", " : "", reason != NULL ? reason : "", binding != NULL ? ": " : "",
             binding != NULL ? binding : "");
@@ -119,7 +119,7 @@ void report_sweep_csv(FILE *out, const struct client_sweep *sweep)
 
         search_bounds(&f->search, &lower, &upper);
         fprintf(out, "%" PRIu64 ",%s,", sweep->points[i].at, search_status_name(f->search.status));
-        print_load(out, report_search_capacity(&f->search));
+        print_load(out, search_capacity(&f->search));
         print_load(out, lower);
         print_load(out, upper);
         fprintf(out, "%s,%s,%d,%.6f\n", binding != NULL ? binding : "", bound != NULL ? bound : "",

@@ -8,7 +8,6 @@
 #include "report/html_text.h"
 #include "report/result.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Of the table.  A search has up to 512 trials, usually 60; a page should have at most 300 kB. */
@@ -36,11 +35,9 @@ static void print_found(FILE *out, const struct json_object *search, const char 
 
     if (load_text(text, search, search, "capacity") == NULL || lower == NULL || upper == NULL)
         return;
-    html_printf(out, "%s", text);
-    if (result_double(search, "lower", &low) && result_double(search, "upper", &high) && low > 0 &&
-        high > 0)
-        html_printf(out, " (\u00b1%.1f %%)", 50 * log(high / low));
-    html_printf(out, ": %s sustained, %s not", lower, upper);
+    html_printf(out, "%s: %s sustained, %s not", text, lower, upper);
+    if (result_double(search, "lower", &low) && result_double(search, "upper", &high) && high > 0)
+        html_printf(out, " (%.1f %% apart)", 100 * (1 - low / high));
 }
 
 static void print_inconclusive(FILE *out, const struct json_object *search, const char *lower,

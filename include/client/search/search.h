@@ -50,4 +50,9 @@ void search_stop(struct search *s, enum search_reason reason);
  * after one if there is no other upper bound or nothing was confirmed. */
 void search_bounds(const struct search *s, double *lower, double *upper);
 
+/* Returns the answer of a search that is over, of which a long trial at SEARCH_CONFIRM_PART of it
+ * was good: the middle of the bounds (search_confirm_capacity()), or the lower bound if long trials
+ * above that were bad; 0: no answer. */
+double search_capacity(const struct search *s);
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * search_confirm: the long trials that confirm the lower bound of a search, or a load below it.
  *
- * The first load is SEARCH_CONFIRM_PART of the lower bound; if it fails, lower loads follow, at
+ * The first load is SEARCH_CONFIRM_PART of the capacity; if it fails, lower loads follow, at
  * distances that double.  The best of three trials decides a load, each of full length: no shorter
  * trial outvotes a longer one, and no single failure is trusted, since noise spoils long trials,
  * too.  Where the time does not suffice to outvote a failure, the next load has it.  Pure. */
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of the lower bound: the load of the first confirmation. */
+/* Of the capacity: the load of the first confirmation. */
 #define SEARCH_CONFIRM_PART 0.95
 
 /* How long a confirmation lasts. */
@@ -22,12 +22,16 @@ uint64_t search_confirm_ns(const struct search *s);
 /* Returns how many confirmations there are time and trials for, after elapsed_ns of the search. */
 unsigned search_confirm_left(const struct search *s, uint64_t elapsed_ns);
 
-/* Returns the load of the first confirmation of this lower bound. */
-double search_confirm_first(const struct search *s, double lower);
+/* Returns the capacity that is claimed if its confirmation succeeds: the geometric mean of the
+ * bounds, but at most what makes the lower one the load of the confirmation.  upper: 0: none. */
+double search_confirm_capacity(double lower, double upper);
 
-/* Returns the load to confirm next if there is time for n_left confirmations: one that they cannot
- * confirm any more is passed over.  0: no load is left. */
-double search_confirm_load(const struct search *s, double lower, unsigned n_left);
+/* Returns the load of the first confirmation between these bounds. */
+double search_confirm_first(const struct search *s, double lower, double upper);
+
+/* Returns the load to confirm next if there is time for n_left confirmations: from `first` down,
+ * one that they cannot confirm any more is passed over.  0: no load is left. */
+double search_confirm_load(const struct search *s, double first, unsigned n_left);
 
 /* Whether more confirmations of this load were good than bad. */
 bool search_confirm_succeeded(const struct search *s, double load);

@@ -80,6 +80,18 @@ void search_bounds(const struct search *s, double *lower, double *upper)
         *lower = lower_below(s, *upper);
 }
 
+double search_capacity(const struct search *s)
+{
+    double lower, upper;
+
+    if (s->status != SEARCH_FOUND && s->status != SEARCH_AT_LEAST)
+        return 0;
+    search_bounds(s, &lower, &upper);
+    return s->descended_to > 0
+               ? lower
+               : search_load_round(&s->config, search_confirm_capacity(lower, upper));
+}
+
 /* --- the next load of a round; 0: the round is over --- */
 
 /* Returns the logarithm of the step away from a bound without a bound beyond it: 2 while doubling,
@@ -221,7 +233,7 @@ static bool next_confirmation(struct search *s, uint64_t elapsed_ns, struct sear
         return end(s, SEARCH_LESS_THAN, SEARCH_NO_REASON);
     if (s->confirmed)
         return next_recovery(s, elapsed_ns, order);
-    load = search_confirm_load(s, lower, n_left);
+    load = search_confirm_load(s, search_confirm_first(s, lower, upper), n_left);
     if (search_confirm_is_void(s, load)) {
         s->void_load = load;
         return end(s, SEARCH_INCONCLUSIVE, SEARCH_VOID);
@@ -305,7 +317,7 @@ void search_take(struct search *s, struct trial_judgment judgment)
         return;
     s->confirmed = true;
     bounds_of_rounds(s, &lower, &upper);
-    if (s->order.load < search_confirm_first(s, lower))
+    if (s->order.load < search_confirm_first(s, lower, upper))
         s->descended_to = s->order.load;
 }
 

@@ -4,6 +4,8 @@
 
 #include "client/search/search_load.h"
 
+#include <math.h>
+
 #define S_NS 1000000000ull
 
 #define MOST_NS       (60 * S_NS)
@@ -32,9 +34,15 @@ unsigned search_confirm_left(const struct search *s, uint64_t elapsed_ns)
     return (unsigned)(left_ns / each_ns < n_trials ? left_ns / each_ns : n_trials);
 }
 
-double search_confirm_first(const struct search *s, double lower)
+double search_confirm_capacity(double lower, double upper)
 {
-    return search_load_round(&s->config, lower * SEARCH_CONFIRM_PART);
+    return upper > 0 ? fmin(sqrt(lower * upper), lower / SEARCH_CONFIRM_PART) : lower;
+}
+
+double search_confirm_first(const struct search *s, double lower, double upper)
+{
+    return search_load_round(&s->config,
+                             search_confirm_capacity(lower, upper) * SEARCH_CONFIRM_PART);
 }
 
 static bool is_bad(const struct search_trial *t)
@@ -60,9 +68,9 @@ static bool is_open(const struct search *s, double load, unsigned n_left)
     return n_bad == 0 || (n_bad <= MOST_BAD && n_left + count(s, load, TRIAL_GOOD) > n_bad);
 }
 
-double search_confirm_load(const struct search *s, double lower, unsigned n_left)
+double search_confirm_load(const struct search *s, double first, unsigned n_left)
 {
-    double load = search_confirm_first(s, lower), distance = FIRST_DESCENT;
+    double load = first, distance = FIRST_DESCENT;
 
     while (!is_open(s, load, n_left)) {
         const double below = search_load_below(&s->config, load, distance);

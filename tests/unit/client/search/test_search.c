@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * test_search: the order of the trials, the bounds, and what a search says. */
 #include "client/search/search_binding.h"
+#include "client/search/search_confirm.h"
 #include "client/search/search_names.h"
 #include "simulated.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -98,12 +100,21 @@ static void a_long_trial_confirms_and_an_overload_shows_the_recovery(void **stat
     search_bounds(&s, &lower, &upper);
     assert_int_equal(confirm->order.step, SEARCH_CONFIRM);
     assert_int_equal(confirm->order.duration_ns, 60 * S_NS);
-    assert_true(confirm->order.load > 0.949 * lower && confirm->order.load < 0.951 * lower);
+    assert_true(fabs(confirm->order.load / search_capacity(&s) - 0.95) < 0.001);
     assert_int_equal(overload->order.step, SEARCH_OVERLOAD);
     assert_int_equal(overload->order.duration_ns, 5 * S_NS);
     assert_true(overload->order.load > 1.499 * lower && overload->order.load < 1.501 * lower);
     assert_true(s.recovery_known && s.recovery_ns == S_NS);
     assert_true(took_ns < 240 * S_NS);
+}
+
+static void
+no_capacity_is_claimed_beyond_what_the_confirmation_of_the_lower_bound_vouches_for(void **state)
+{
+    (void)state;
+    assert_true(search_confirm_capacity(100, 102.01) == 101);
+    assert_true(search_confirm_capacity(95, 200) == 100);
+    assert_true(search_confirm_capacity(95, 0) == 95);
 }
 
 static void no_load_lies_outside_the_range(void **state)
@@ -327,6 +338,8 @@ int main(void)
         cmocka_unit_test(every_round_starts_with_its_smaller_load),
         cmocka_unit_test(the_answer_takes_most_of_eleven_trials),
         cmocka_unit_test(a_long_trial_confirms_and_an_overload_shows_the_recovery),
+        cmocka_unit_test(
+            no_capacity_is_claimed_beyond_what_the_confirmation_of_the_lower_bound_vouches_for),
         cmocka_unit_test(no_load_lies_outside_the_range),
         cmocka_unit_test(where_every_load_is_good_the_answer_is_at_least),
         cmocka_unit_test(where_every_load_is_bad_the_answer_is_less_than),

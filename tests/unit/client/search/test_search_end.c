@@ -208,6 +208,7 @@ static void with_time_for_one_more_confirmation_a_lower_load_has_it(void **state
     while (search_next(&s, config.time_ns, &order))
         fail_msg("step %d after the end", order.step);
     assert_int_equal(s.status, SEARCH_FOUND);
+    assert_true(search_capacity(&s) == lower); /* long trials above it were bad */
 }
 
 static void at_the_start_of_the_range_nothing_lower_is_tried(void **state)

@@ -133,7 +133,7 @@ static void try_once(struct tries *t, const struct search_config *c, struct simu
     t->n_unconfirmed += s.reason == SEARCH_UNCONFIRMED;
     if (s.status != SEARCH_FOUND)
         return;
-    answer = sqrt(lower * upper);
+    answer = search_capacity(&s);
     t->n_found++;
     t->sum += answer;
     t->sum2 += answer * answer;
