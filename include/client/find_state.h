@@ -29,9 +29,8 @@ struct client_find_settings {
 
 /* Results of a trial besides its order and judgment. */
 struct client_find_trial {
-    uint64_t begin_ns;    /* relative to the start of the search */
-    uint64_t measured_ns; /* as ordered, or until its goals were missed for good */
-    uint64_t live;        /* connections at the end of the trial */
+    uint64_t begin_ns; /* relative to the start of the search */
+    uint64_t live;     /* connections at the end of the trial */
     struct trial_figures figures;
     uint64_t n_lost;
     uint64_t p50_ns, p99_ns; /* response time; HIST_BEYOND or LATENCY_UNKNOWN */

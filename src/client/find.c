@@ -133,7 +133,6 @@ static void next_trial(struct client_find *f, uint64_t now_ns)
     if (f->settings->what == CLIENT_FIND_CONNECTIONS)
         client_steer_connections(f->steer, (uint32_t)f->order.load);
     f->trials[f->search.n] = (struct client_find_trial){.begin_ns = f->elapsed_ns,
-                                                        .measured_ns = f->order.duration_ns,
                                                         .p50_ns = LATENCY_UNKNOWN,
                                                         .p99_ns = LATENCY_UNKNOWN,
                                                         .connect_p99_ns = LATENCY_UNKNOWN,
@@ -217,7 +216,7 @@ static void end_lost_trial(struct client_find *f, uint64_t now_ns)
     if (!client_find_trial_is_lost(f, (uint64_t)(rate_qps(f) * length_s * MOST_ARRIVALS)) ||
         client_steer_trial_end(f->steer, &f->end_ns) != 0)
         return;
-    f->trials[f->search.n].measured_ns = f->end_ns - f->measure_ns;
+    search_ended_early(&f->search, f->end_ns - f->measure_ns);
     f->trend = (struct trend){0}; /* its quarters are those of the whole trial */
 }
 

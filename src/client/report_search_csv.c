@@ -38,7 +38,7 @@ void report_search_csv(FILE *out, const struct client_find *find, uint64_t at)
         const bool counted = report_search_is_judged(t);
 
         fprintf(out, "%s,%.10g,%.6f,%.6f,%s,%s", search_step_name(t->order.step), t->order.load,
-                (double)seen->begin_ns / 1e9, (double)seen->measured_ns / 1e9,
+                (double)seen->begin_ns / 1e9, (double)t->measured_ns / 1e9,
                 counted ? trial_class_name(t->judgment.class) : "", reason != NULL ? reason : "");
         print_count(out, counted ? seen->figures.n_due : UINT64_MAX);
         print_count(out, counted ? seen->n_lost : UINT64_MAX);

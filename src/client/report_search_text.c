@@ -155,7 +155,7 @@ static void print_confirmation(FILE *out, const struct client_find *f)
     for (size_t i = 0; i < s->n; i++)
         if (s->trials[i].order.step == SEARCH_CONFIRM)
             fprintf(out, "             %s at %s: %s\n",
-                    units_format_duration(b, f->trials[i].measured_ns),
+                    units_format_duration(b, s->trials[i].measured_ns),
                     load_text(a, f, s->trials[i].order.load),
                     s->trials[i].judgment.class == TRIAL_GOOD
                         ? "confirmed"
@@ -187,7 +187,7 @@ static void print_trial(FILE *out, const struct client_find *f, size_t i)
         p99[UNITS_TEXT_BYTES], lost[UNITS_TEXT_BYTES];
 
     fprintf(out, "  %-8s %20s %8s %10s %10s %10s  %s%s%s%s\n", search_step_name(t->order.step),
-            load_text(load, f, t->order.load), units_format_duration(length, seen->measured_ns),
+            load_text(load, f, t->order.load), units_format_duration(length, t->measured_ns),
             report_search_is_judged(t) ? time_text(p50, seen->p50_ns) : "-",
             report_search_is_judged(t) ? time_text(p99, seen->p99_ns) : "-",
             report_search_is_judged(t) ? units_format_count(lost, seen->n_lost) : "-",

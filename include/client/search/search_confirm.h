@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * search_confirm: the long trials that confirm the lower bound of a search, or a load below it.
+ * search_confirm: the long trials that confirm the capacity of a search, or a load below it.
  *
  * The first load is SEARCH_CONFIRM_PART of the capacity; if it fails, lower loads follow, at
  * distances that double.  The best of three trials decides a load, each of full length: no shorter
  * trial outvotes a longer one, and no single failure is trusted, since noise spoils long trials,
- * too.  Where the time does not suffice to outvote a failure, the next load has it.  Pure. */
+ * too.  Where the time does not suffice to outvote a failure, the next load has it, in a shorter
+ * trial if need be.  Pure. */
 #ifndef TCPSCALER_CLIENT_SEARCH_SEARCH_CONFIRM_H
 #define TCPSCALER_CLIENT_SEARCH_SEARCH_CONFIRM_H
 
@@ -16,8 +17,12 @@
 /* Of the capacity: the load of the first confirmation. */
 #define SEARCH_CONFIRM_PART 0.95
 
-/* How long a confirmation lasts. */
+/* How long a confirmation lasts that the time suffices for. */
 uint64_t search_confirm_ns(const struct search *s);
+
+/* How long one lasts that begins after elapsed_ns of the search: with less time, at least half as
+ * long, and no shorter than any that failed was measured.  0: there is no time for that. */
+uint64_t search_confirm_fitting_ns(const struct search *s, uint64_t elapsed_ns);
 
 /* Returns how many confirmations there are time and trials for, after elapsed_ns of the search. */
 unsigned search_confirm_left(const struct search *s, uint64_t elapsed_ns);

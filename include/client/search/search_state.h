@@ -59,6 +59,7 @@ enum search_reason {
 struct search_trial {
     struct search_order order;
     struct trial_judgment judgment;
+    uint64_t measured_ns; /* as ordered, or until its goals were missed for good */
 };
 
 struct search {
@@ -72,6 +73,7 @@ struct search {
     double void_load;              /* the last whose trials stayed void; 0: none */
     double descended_to;           /* confirmed after higher loads had failed; 0: none */
     struct search_order order;     /* last order */
+    uint64_t measured_ns;          /* of its trial */
     size_t n;
     struct search_trial trials[SEARCH_MOST_TRIALS];
     bool confirmed, recovery_known;

@@ -180,6 +180,7 @@ static bool give(struct search *s, enum search_step what, double load, uint64_t 
                  struct search_order *order)
 {
     s->order = *order = (struct search_order){what, load, duration_ns};
+    s->measured_ns = duration_ns;
     return true;
 }
 
@@ -239,7 +240,7 @@ static bool next_confirmation(struct search *s, uint64_t elapsed_ns, struct sear
         return end(s, SEARCH_INCONCLUSIVE, SEARCH_VOID);
     }
     if (load > 0 && n_left > 0)
-        return give(s, SEARCH_CONFIRM, load, search_confirm_ns(s), order);
+        return give(s, SEARCH_CONFIRM, load, search_confirm_fitting_ns(s, elapsed_ns), order);
     return end(s, SEARCH_INCONCLUSIVE,
                search_confirm_failed(s)     ? SEARCH_UNCONFIRMED
                : s->n == SEARCH_MOST_TRIALS ? SEARCH_TOO_MANY
@@ -308,11 +309,16 @@ void search_held(struct search *s, double load)
     s->held = load;
 }
 
+void search_ended_early(struct search *s, uint64_t measured_ns)
+{
+    s->measured_ns = measured_ns;
+}
+
 void search_take(struct search *s, struct trial_judgment judgment)
 {
     double lower, upper;
 
-    s->trials[s->n++] = (struct search_trial){s->order, judgment};
+    s->trials[s->n++] = (struct search_trial){s->order, judgment, s->measured_ns};
     if (s->order.step != SEARCH_CONFIRM || !search_confirm_succeeded(s, s->order.load))
         return;
     s->confirmed = true;

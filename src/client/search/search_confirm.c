@@ -10,6 +10,7 @@
 
 #define MOST_NS       (60 * S_NS)
 #define PART_OF_TIME  5     /* at most this part of the search */
+#define LAST_PART     2     /* the last one of a search: at least this part of the others */
 #define FIRST_DESCENT 0.025 /* difference of the logarithms of the first two loads */
 
 /* This many bad confirmations of a load leave it undecided. */
@@ -18,6 +19,11 @@ enum { MOST_BAD = 1 };
 /* Void ones are repeated until there are more than this many of a load. */
 enum { MOST_VOID = 1 };
 
+static bool is_bad(const struct search_trial *t)
+{
+    return t->order.step == SEARCH_CONFIRM && t->judgment.class == TRIAL_BAD;
+}
+
 uint64_t search_confirm_ns(const struct search *s)
 {
     const uint64_t part_ns = s->config.time_ns / PART_OF_TIME;
@@ -25,13 +31,40 @@ uint64_t search_confirm_ns(const struct search *s)
     return part_ns < MOST_NS ? part_ns : MOST_NS;
 }
 
+static uint64_t time_left_ns(const struct search *s, uint64_t elapsed_ns)
+{
+    return s->config.time_ns > elapsed_ns ? s->config.time_ns - elapsed_ns : 0;
+}
+
+/* Returns the least length of a confirmation. */
+static uint64_t least_ns(const struct search *s)
+{
+    uint64_t ns = search_confirm_ns(s) / LAST_PART;
+
+    for (size_t i = 0; i < s->n; i++)
+        if (is_bad(&s->trials[i]) && s->trials[i].measured_ns > ns)
+            ns = s->trials[i].measured_ns;
+    return ns;
+}
+
+uint64_t search_confirm_fitting_ns(const struct search *s, uint64_t elapsed_ns)
+{
+    const uint64_t full_ns = search_confirm_ns(s), left_ns = time_left_ns(s, elapsed_ns);
+    const uint64_t overhead_ns = s->config.overhead_ns;
+
+    if (left_ns < least_ns(s) + overhead_ns)
+        return 0;
+    return left_ns - overhead_ns < full_ns ? left_ns - overhead_ns : full_ns;
+}
+
 unsigned search_confirm_left(const struct search *s, uint64_t elapsed_ns)
 {
     const uint64_t each_ns = search_confirm_ns(s) + s->config.overhead_ns;
-    const uint64_t left_ns = s->config.time_ns > elapsed_ns ? s->config.time_ns - elapsed_ns : 0;
+    const uint64_t n_full = time_left_ns(s, elapsed_ns) / each_ns;
+    const uint64_t n_fitting = n_full > 0 ? n_full : search_confirm_fitting_ns(s, elapsed_ns) > 0;
     const uint64_t n_trials = SEARCH_MOST_TRIALS - s->n;
 
-    return (unsigned)(left_ns / each_ns < n_trials ? left_ns / each_ns : n_trials);
+    return (unsigned)(n_fitting < n_trials ? n_fitting : n_trials);
 }
 
 double search_confirm_capacity(double lower, double upper)
@@ -43,11 +76,6 @@ double search_confirm_first(const struct search *s, double lower, double upper)
 {
     return search_load_round(&s->config,
                              search_confirm_capacity(lower, upper) * SEARCH_CONFIRM_PART);
-}
-
-static bool is_bad(const struct search_trial *t)
-{
-    return t->order.step == SEARCH_CONFIRM && t->judgment.class == TRIAL_BAD;
 }
 
 static unsigned count(const struct search *s, double load, enum trial_class class)

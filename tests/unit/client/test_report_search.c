@@ -27,9 +27,9 @@ static void add(enum search_step step, double load, enum trial_class class,
 {
     const size_t i = find.search.n++;
 
-    find.search.trials[i] = (struct search_trial){{step, load, 2 * S_NS}, {class, reason, 0}};
+    find.search.trials[i] =
+        (struct search_trial){{step, load, 2 * S_NS}, {class, reason, 0}, 2 * S_NS};
     find.trials[i] = (struct client_find_trial){.begin_ns = i * 3 * S_NS,
-                                                .measured_ns = 2 * S_NS,
                                                 .live = 10,
                                                 .figures = {.n_due = 2000, .goals = {{7, 2000, 0}}},
                                                 .p50_ns = 1000000,
@@ -185,7 +185,7 @@ static void trials_are_rows(void **state)
 
     (void)state;
     find.search.n = 12;
-    find.trials[11].measured_ns = S_NS / 2;
+    find.search.trials[11].measured_ns = S_NS / 2;
     find.trials[11].overflows = 5;
     find.trials[11].connect_p99_ns = 3000;
     find.trials[11].handshakes = 2400;

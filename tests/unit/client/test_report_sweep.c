@@ -22,7 +22,8 @@ static void try_load(struct client_find *f, double load, enum trial_class class)
     for (int i = 0; i < 11; i++)
         f->search.trials[f->search.n++] =
             (struct search_trial){{SEARCH_BISECT, load, 2000000000},
-                                  {class, class == TRIAL_BAD ? TRIAL_GOAL : TRIAL_NO_REASON, 0}};
+                                  {class, class == TRIAL_BAD ? TRIAL_GOAL : TRIAL_NO_REASON, 0},
+                                  2000000000};
 }
 
 /* 100 connections: found.  1,000: interrupted.  10,000: not reached. */

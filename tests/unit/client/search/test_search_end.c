@@ -211,6 +211,38 @@ static void with_time_for_one_more_confirmation_a_lower_load_has_it(void **state
     assert_true(search_capacity(&s) == lower); /* long trials above it were bad */
 }
 
+/* Fails a confirmation of 60 s after failed_ns, and asks for the next with left_ns of the time.
+ * Returns whether there is one. */
+static bool fail_with(uint64_t failed_ns, uint64_t left_ns, struct search_order *order)
+{
+    struct simulated server = {.trial = tired_above_18000, .capacity = 20000};
+
+    search_up_to(SEARCH_CONFIRM, &server, order);
+    assert_int_equal(order->duration_ns, 60 * S_NS);
+    search_ended_early(&s, failed_ns);
+    search_take(&s, BAD);
+    return search_next(&s, config.time_ns - left_ns - OVERHEAD_NS, order);
+}
+
+/* Three searches of real servers out of sixteen ended unconfirmed with 24 to 26 s left, of a
+ * confirmation of 28 s, after failures that had taken at most 23 s. */
+static void a_confirmation_that_is_longer_than_the_failed_ones_may_be_short(void **state)
+{
+    struct search_order order;
+
+    (void)state;
+    assert_true(fail_with(20 * S_NS, 50 * S_NS, &order));
+    assert_int_equal(order.duration_ns, 50 * S_NS);
+    search_take(&s, GOOD);
+    assert_false(search_next(&s, config.time_ns, &order));
+    assert_int_equal(s.status, SEARCH_FOUND);
+    assert_true(search_capacity(&s) == order.load);
+    assert_false(fail_with(51 * S_NS, 50 * S_NS, &order));
+    assert_int_equal(s.reason, SEARCH_UNCONFIRMED);
+    assert_true(fail_with(S_NS, 30 * S_NS, &order));
+    assert_false(fail_with(S_NS, 29 * S_NS, &order));
+}
+
 static void at_the_start_of_the_range_nothing_lower_is_tried(void **state)
 {
     struct simulated server = {.trial = tired, .capacity = 20000};
@@ -263,8 +295,8 @@ static void assert_found_without_recovery(void)
 static void leave_trials(size_t n)
 {
     while (s.n < SEARCH_MOST_TRIALS - n) {
-        s.trials[s.n] =
-            (struct search_trial){{SEARCH_BISECT, s.order.load, s.order.duration_ns}, GOOD};
+        s.trials[s.n] = (struct search_trial){
+            {SEARCH_BISECT, s.order.load, s.order.duration_ns}, GOOD, s.order.duration_ns};
         s.n++;
     }
 }
@@ -362,6 +394,7 @@ int main(void)
         cmocka_unit_test(a_lower_load_is_confirmed_where_the_first_one_fails),
         cmocka_unit_test(a_failed_confirmation_is_the_upper_bound_if_there_is_no_other),
         cmocka_unit_test(with_time_for_one_more_confirmation_a_lower_load_has_it),
+        cmocka_unit_test(a_confirmation_that_is_longer_than_the_failed_ones_may_be_short),
         cmocka_unit_test(at_the_start_of_the_range_nothing_lower_is_tried),
         cmocka_unit_test(a_search_that_is_stopped_keeps_what_it_knows),
         cmocka_unit_test(a_confirmed_answer_outlives_the_last_trial),
