@@ -17,11 +17,11 @@
 /* Of the capacity: the load of the first confirmation. */
 #define SEARCH_CONFIRM_PART 0.95
 
-/* How long a confirmation lasts that the time suffices for. */
+/* The full length of a confirmation. */
 uint64_t search_confirm_ns(const struct search *s);
 
-/* How long one lasts that begins after elapsed_ns of the search: with less time, at least half as
- * long, and no shorter than any that failed was measured.  0: there is no time for that. */
+/* The length of one that begins after elapsed_ns of the search: full, or all the time left if that
+ * is at least half of it and no failed one was measured for longer; 0: neither fits. */
 uint64_t search_confirm_fitting_ns(const struct search *s, uint64_t elapsed_ns);
 
 /* Returns how many confirmations there are time and trials for, after elapsed_ns of the search. */

@@ -97,8 +97,7 @@ static void a_capacity_lies_between_its_bounds(void **state)
     add(SEARCH_CONFIRM, 950, TRIAL_GOOD, TRIAL_NO_REASON);
     add(SEARCH_OVERLOAD, 1500, TRIAL_VOID, TRIAL_NOTHING_MEASURED);
     print_text();
-    assert_has(text, "Capacity     1,010 q/s: 1,000 q/s sustained, 1,020 q/s not (2.0 % "
-                     "apart)\n");
+    assert_has(text, "Capacity     1,010 q/s: 1,000 q/s sustained, 1,020 q/s not (2.0 % apart)\n");
     assert_has(text, "service level p99<10ms,lost=0; limited by p99<10ms\n");
     assert_has(text, "2.00 s at 950 q/s: confirmed\n");
     assert_has(text, "recovers from an overload within 3 s\n");
@@ -267,8 +266,7 @@ static void connections_per_second_have_their_unit(void **state)
     settings.what = CLIENT_FIND_CONNECT_RATE;
     find.search.status = SEARCH_FOUND;
     print_text();
-    assert_has(text, "1,000 connections/s sustained, 1,020 connections/s not (2.0 % "
-                     "apart)\n");
+    assert_has(text, "1,000 connections/s sustained, 1,020 connections/s not (2.0 % apart)\n");
     print_json(&find);
     assert_has(text, "\"find\": \"connect-rate\"");
     assert_has(text, "\"unit\": \"connections/s\"");

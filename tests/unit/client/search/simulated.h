@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "client/search/search.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define S_NS        1000000000ull
@@ -66,6 +67,23 @@ static inline uint64_t simulated_search(struct search *s, const struct search_co
             elapsed_ns += order.duration_ns + OVERHEAD_NS;
         }
     }
+    return elapsed_ns;
+}
+
+/* Searches up to the first order of a step, which is left in *order.  Returns the time. */
+static inline uint64_t simulated_up_to(struct search *s, const struct search_config *config,
+                                       enum search_step step, struct simulated *server,
+                                       struct search_order *order)
+{
+    uint64_t elapsed_ns = 0;
+
+    search_init(s, config);
+    while (search_next(s, elapsed_ns, order) && order->step != step) {
+        search_take(s, simulated_trial(server, order));
+        elapsed_ns += order->duration_ns + OVERHEAD_NS;
+    }
+    if (s->status != SEARCH_RUNNING)
+        abort(); /* there was none */
     return elapsed_ns;
 }
 

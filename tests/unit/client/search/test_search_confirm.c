@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT
+ * test_search_confirm: the long trials that confirm an answer, or refute it. */
+#include "client/search/search_confirm.h"
+
+#include "client/search/search.h"
+#include "client/search/search_binding.h"
+#include "simulated.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static const struct search_config config = SIMULATED_CONFIG(10000000);
+
+static struct search s;
+
+static struct trial_judgment tired(struct simulated *server, double load, double duration_s)
+{
+    return duration_s > 5 ? BAD : simulated_cliff(server, load, duration_s);
+}
+
+static void an_answer_that_a_long_trial_refutes_is_none(void **state)
+{
+    struct simulated server = {.trial = tired, .capacity = 20000};
+    double lower, upper;
+
+    (void)state;
+    simulated_search(&s, &config, &server);
+    search_bounds(&s, &lower, &upper);
+    assert_int_equal(s.status, SEARCH_INCONCLUSIVE);
+    assert_int_equal(s.reason, SEARCH_UNCONFIRMED);
+    assert_false(s.confirmed);
+    assert_true(upper == search_confirm_refuted(&s, 0, 1)); /* not what short trials say */
+    assert_true(lower > 0 && lower < upper);
+    assert_int_equal(simulated_count(&s, SEARCH_OVERLOAD), 0);
+}
+
+static unsigned n_long;
+
+static struct trial_judgment unlucky(struct simulated *server, double load, double duration_s)
+{
+    return duration_s > 30 && n_long++ == 0 ? BAD : simulated_cliff(server, load, duration_s);
+}
+
+static void a_confirmation_that_fails_has_to_succeed_twice(void **state)
+{
+    struct simulated server = {.trial = unlucky, .capacity = 20000};
+    struct search_config long_one = config;
+
+    (void)state;
+    n_long = 0;
+    long_one.time_ns = 600 * S_NS;
+    simulated_search(&s, &long_one, &server);
+    assert_int_equal(s.status, SEARCH_FOUND);
+    assert_int_equal(simulated_count(&s, SEARCH_CONFIRM), 3);
+    for (size_t i = 0; i < s.n; i++)
+        if (s.trials[i].order.step == SEARCH_CONFIRM)
+            assert_int_equal(s.trials[i].order.duration_ns, 60 * S_NS);
+}
+
+/* Bad for longer than 40 s: what shorter trials say does not outvote that. */
+static struct trial_judgment tired_after_40_s(struct simulated *server, double load,
+                                              double duration_s)
+{
+    return duration_s > 40 ? BAD : simulated_cliff(server, load, duration_s);
+}
+
+static void no_shorter_trial_outvotes_a_confirmation(void **state)
+{
+    struct search_config config_of_time = config;
+
+    (void)state;
+    for (uint64_t time_s = 250; time_s < 700; time_s += 10) {
+        struct simulated server = {.trial = tired_after_40_s, .capacity = 20000};
+
+        config_of_time.time_ns = time_s * S_NS;
+        simulated_search(&s, &config_of_time, &server);
+        assert_int_equal(s.status, SEARCH_INCONCLUSIVE);
+        assert_int_equal(s.reason, SEARCH_UNCONFIRMED);
+    }
+}
+
+/* Sustains 18,000 for long and 20,000 for a while. */
+static struct trial_judgment tired_above_18000(struct simulated *server, double load,
+                                               double duration_s)
+{
+    return duration_s > 30 && load > 18000 ? BAD : simulated_cliff(server, load, duration_s);
+}
+
+static void a_lower_load_is_confirmed_where_the_first_one_fails(void **state)
+{
+    struct simulated server = {.trial = tired_above_18000, .capacity = 20000, .recovery_ns = S_NS};
+    struct search_config long_one = config;
+    double lower, upper, last = 20000;
+
+    (void)state;
+    long_one.time_ns = 600 * S_NS;
+    simulated_search(&s, &long_one, &server);
+    search_bounds(&s, &lower, &upper);
+    assert_int_equal(s.status, SEARCH_FOUND);
+    assert_true(s.confirmed);
+    assert_true(lower <= 18000 && lower > 17000);
+    assert_true(upper > 18000 && upper < 19100); /* refuted, though short trials were good */
+    assert_true(search_binding(&s, upper, TRIAL_BAD)->reason == TRIAL_GOAL);
+    assert_int_equal(simulated_count(&s, SEARCH_CONFIRM), 5); /* the first two twice */
+    for (size_t i = 0; i < s.n; i++)
+        if (s.trials[i].order.step == SEARCH_CONFIRM) {
+            assert_int_equal(s.trials[i].order.duration_ns, 60 * S_NS);
+            assert_true(s.trials[i].order.load <= last);
+            last = s.trials[i].order.load;
+        }
+    assert_true(last == lower);
+    assert_true(s.recovery_known); /* from an overload of the bound that was confirmed */
+    assert_true(fabs(s.trials[s.n - 1].order.load / lower - SEARCH_OVERLOAD_PART) < 0.001);
+}
+
+static void a_failed_confirmation_is_the_upper_bound_if_there_is_no_other(void **state)
+{
+    struct simulated server = {.trial = tired_above_18000, .capacity = 20000, .recovery_ns = S_NS};
+    struct search_config low_range = config;
+    double lower, upper;
+
+    (void)state;
+    low_range.max = 19500;
+    low_range.time_ns = 600 * S_NS;
+    simulated_search(&s, &low_range, &server);
+    search_bounds(&s, &lower, &upper);
+    assert_int_equal(s.status, SEARCH_FOUND);
+    assert_true(lower <= 18000 && lower > 17000 && upper > 18000 && upper < 18500);
+    assert_int_equal(search_binding(&s, upper, TRIAL_BAD)->reason, TRIAL_GOAL);
+}
+
+/* A repetition needs two more trials. */
+static void with_time_for_one_more_confirmation_a_lower_load_has_it(void **state)
+{
+    struct simulated server = {.trial = tired_above_18000, .capacity = 20000, .recovery_ns = S_NS};
+    struct search_order order;
+    double lower, upper;
+
+    (void)state;
+    simulated_up_to(&s, &config, SEARCH_CONFIRM, &server, &order);
+    search_bounds(&s, &lower, &upper);
+    search_take(&s, BAD);
+    assert_true(search_next(&s, config.time_ns - order.duration_ns - 2 * OVERHEAD_NS, &order));
+    assert_int_equal(order.step, SEARCH_CONFIRM);
+    assert_true(order.load < 0.95 * lower && order.load > 0.92 * lower);
+    search_take(&s, GOOD);
+    search_bounds(&s, &lower, &upper);
+    assert_true(lower == order.load);
+    while (search_next(&s, config.time_ns, &order))
+        fail_msg("step %d after the end", order.step);
+    assert_int_equal(s.status, SEARCH_FOUND);
+    assert_true(search_capacity(&s) == lower); /* long trials above it were bad */
+}
+
+/* Fails a confirmation of 60 s after failed_ns, and asks for the next with left_ns of the time.
+ * Returns whether there is one. */
+static bool fail_with(uint64_t failed_ns, uint64_t left_ns, struct search_order *order)
+{
+    struct simulated server = {.trial = tired_above_18000, .capacity = 20000};
+
+    simulated_up_to(&s, &config, SEARCH_CONFIRM, &server, order);
+    assert_int_equal(order->duration_ns, 60 * S_NS);
+    search_ended_early(&s, failed_ns);
+    search_take(&s, BAD);
+    return search_next(&s, config.time_ns - left_ns - OVERHEAD_NS, order);
+}
+
+/* Three searches of real servers out of sixteen ended unconfirmed with 24 to 26 s left, of a
+ * confirmation of 28 s, after failures that had taken at most 23 s. */
+static void a_confirmation_that_is_longer_than_the_failed_ones_may_be_short(void **state)
+{
+    struct search_order order;
+
+    (void)state;
+    assert_true(fail_with(20 * S_NS, 50 * S_NS, &order));
+    assert_int_equal(order.duration_ns, 50 * S_NS);
+    search_take(&s, GOOD);
+    assert_false(search_next(&s, config.time_ns, &order));
+    assert_int_equal(s.status, SEARCH_FOUND);
+    assert_true(search_capacity(&s) == order.load);
+    assert_false(fail_with(51 * S_NS, 50 * S_NS, &order));
+    assert_int_equal(s.reason, SEARCH_UNCONFIRMED);
+    assert_true(fail_with(S_NS, 30 * S_NS, &order));
+    assert_false(fail_with(S_NS, 29 * S_NS, &order));
+}
+
+static void at_the_start_of_the_range_nothing_lower_is_tried(void **state)
+{
+    struct simulated server = {.trial = tired, .capacity = 20000};
+    struct search_config short_range = config;
+
+    (void)state;
+    short_range.min = 18900;
+    short_range.time_ns = 3600 * S_NS;
+    simulated_search(&s, &short_range, &server);
+    assert_int_equal(s.status, SEARCH_INCONCLUSIVE);
+    assert_int_equal(s.reason, SEARCH_UNCONFIRMED);
+    for (size_t i = 0; i < s.n; i++)
+        assert_true(s.trials[i].order.load >= short_range.min);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_answer_that_a_long_trial_refutes_is_none),
+        cmocka_unit_test(a_confirmation_that_fails_has_to_succeed_twice),
+        cmocka_unit_test(no_shorter_trial_outvotes_a_confirmation),
+        cmocka_unit_test(a_lower_load_is_confirmed_where_the_first_one_fails),
+        cmocka_unit_test(a_failed_confirmation_is_the_upper_bound_if_there_is_no_other),
+        cmocka_unit_test(with_time_for_one_more_confirmation_a_lower_load_has_it),
+        cmocka_unit_test(a_confirmation_that_is_longer_than_the_failed_ones_may_be_short),
+        cmocka_unit_test(at_the_start_of_the_range_nothing_lower_is_tried),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
