@@ -150,12 +150,12 @@ def test_lead_grows_with_the_hosts_that_have_to_be_told():
 
 
 class Controller:
-    """A host of the testbed from which a user leads the run; its home is below /tmp."""
+    """A host of the testbed from which a user leads the run, with what that takes in a home below /tmp."""
 
     def __init__(self, testbed, host, user, inventory):
         self.testbed, self.host, self.home = testbed, host, f"/tmp/{user}"
         self.prefix = ["in", host, "setpriv", f"--reuid={user}", "--clear-groups", "env", f"HOME={self.home}",
-                       "LC_ALL=C.UTF-8", f"ANSIBLE_CONFIG={FLEET}/ansible.cfg"]
+                       "LC_ALL=C.UTF-8", f"ANSIBLE_CONFIG={self.home}/fleet/ansible.cfg"]
         rack = testbed.environment["TESTBED"] + "/ctl"
         testbed.call("in", host, "install", "-d", "-o", user, self.home)
         for path, text in (("key", open(rack + "/key").read()), ("known_hosts", open(rack + "/known_hosts").read()),
@@ -163,12 +163,15 @@ class Controller:
                            ("inventory.yml", inventory.replace(rack, self.home))):
             subprocess.run([SCRIPT, *self.prefix, "sh", "-c", f"umask 077; cat >{self.home}/{path}"], input=text,
                            text=True, env=testbed.environment, check=True)
+        programs = os.path.dirname(os.path.abspath(TCPCLIENT))
+        tree = subprocess.run(["tar", "-c", "-C", SOURCE_DIR, "fleet", "scripts", "-C", programs, "tcpclient", "tcpserver", "tcpreport"],
+                              capture_output=True, check=True).stdout
+        subprocess.run([SCRIPT, *self.prefix, "tar", "-x", "-C", self.home], input=tree, env=testbed.environment, check=True)
 
     def run(self, **settings):
-        settings = {"programs": os.path.dirname(os.path.abspath(TCPCLIENT)), "may_be_suspect": True, "lead": 8,
-                    "clock_error_max": "", **SMALL, **settings}
+        settings = {"programs": self.home, "may_be_suspect": True, "lead": 8, "clock_error_max": "", **SMALL, **settings}
         return subprocess.run([SCRIPT, *self.prefix, "ansible-playbook", "-i", self.home + "/inventory.yml",
-                               "-e", json.dumps(settings), FLEET + "/run.yml"], env=self.testbed.environment,
+                               "-e", json.dumps(settings), self.home + "/fleet/run.yml"], env=self.testbed.environment,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
 
 

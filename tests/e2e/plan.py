@@ -98,8 +98,11 @@ def test_servers_plan():
 
 def test_privileged_port_is_named_before_the_run():
     need_root()
-    r = subprocess.run([os.path.abspath(TCPCLIENT), "-c", "10", "--sport", "500-600", "127.0.0.1"],
-                       capture_output=True, text=True, timeout=100, user=65534, cwd="/")
+    program = temp_path("tcpclient")
+    shutil.copy(TCPCLIENT, program)
+    os.chmod(os.path.dirname(program), 0o755)  # another user need not be able to read the source tree
+    r = subprocess.run([program, "-c", "10", "--sport", "500-600", "127.0.0.1"], capture_output=True, text=True, timeout=100,
+                       user=65534, cwd="/")
     check_equal(r.returncode, 2, f"exit code; stderr: {r.stderr}")
     check("ip_unprivileged_port_start=500" in r.stderr, r.stderr)
     with Server() as server:
