@@ -84,16 +84,16 @@ static void no_shorter_trial_outvotes_a_confirmation(void **state)
     }
 }
 
-/* Sustains 18,000 for long and 20,000 for a while. */
-static struct trial_judgment tired_above_18000(struct simulated *server, double load,
+/* Sustains 18,500 for long and 20,000 for a while. */
+static struct trial_judgment tired_above_18500(struct simulated *server, double load,
                                                double duration_s)
 {
-    return duration_s > 30 && load > 18000 ? BAD : simulated_cliff(server, load, duration_s);
+    return duration_s > 30 && load > 18500 ? BAD : simulated_cliff(server, load, duration_s);
 }
 
 static void a_lower_load_is_confirmed_where_the_first_one_fails(void **state)
 {
-    struct simulated server = {.trial = tired_above_18000, .capacity = 20000, .recovery_ns = S_NS};
+    struct simulated server = {.trial = tired_above_18500, .capacity = 20000, .recovery_ns = S_NS};
     struct search_config long_one = config;
     double lower, upper, last = 20000;
 
@@ -103,8 +103,8 @@ static void a_lower_load_is_confirmed_where_the_first_one_fails(void **state)
     search_bounds(&s, &lower, &upper);
     assert_int_equal(s.status, SEARCH_FOUND);
     assert_true(s.confirmed);
-    assert_true(lower <= 18000 && lower > 17000);
-    assert_true(upper > 18000 && upper < 19100); /* refuted, though short trials were good */
+    assert_true(lower <= 18500 && lower > 17500);
+    assert_true(upper > 18500 && upper < 19500); /* refuted, though short trials were good */
     assert_true(search_binding(&s, upper, TRIAL_BAD)->reason == TRIAL_GOAL);
     assert_int_equal(simulated_count(&s, SEARCH_CONFIRM), 5); /* the first two twice */
     for (size_t i = 0; i < s.n; i++)
@@ -120,7 +120,7 @@ static void a_lower_load_is_confirmed_where_the_first_one_fails(void **state)
 
 static void a_failed_confirmation_is_the_upper_bound_if_there_is_no_other(void **state)
 {
-    struct simulated server = {.trial = tired_above_18000, .capacity = 20000, .recovery_ns = S_NS};
+    struct simulated server = {.trial = tired_above_18500, .capacity = 20000, .recovery_ns = S_NS};
     struct search_config low_range = config;
     double lower, upper;
 
@@ -130,14 +130,14 @@ static void a_failed_confirmation_is_the_upper_bound_if_there_is_no_other(void *
     simulated_search(&s, &low_range, &server);
     search_bounds(&s, &lower, &upper);
     assert_int_equal(s.status, SEARCH_FOUND);
-    assert_true(lower <= 18000 && lower > 17000 && upper > 18000 && upper < 18500);
+    assert_true(lower <= 18500 && lower > 17500 && upper > 18500 && upper < 19000);
     assert_int_equal(search_binding(&s, upper, TRIAL_BAD)->reason, TRIAL_GOAL);
 }
 
 /* A repetition needs two more trials. */
 static void with_time_for_one_more_confirmation_a_lower_load_has_it(void **state)
 {
-    struct simulated server = {.trial = tired_above_18000, .capacity = 20000, .recovery_ns = S_NS};
+    struct simulated server = {.trial = tired_above_18500, .capacity = 20000, .recovery_ns = S_NS};
     struct search_order order;
     double lower, upper;
 
@@ -147,7 +147,7 @@ static void with_time_for_one_more_confirmation_a_lower_load_has_it(void **state
     search_take(&s, BAD);
     assert_true(search_next(&s, config.time_ns - order.duration_ns - 2 * OVERHEAD_NS, &order));
     assert_int_equal(order.step, SEARCH_CONFIRM);
-    assert_true(order.load < 0.95 * lower && order.load > 0.92 * lower);
+    assert_true(order.load < 0.97 * lower && order.load > 0.94 * lower);
     search_take(&s, GOOD);
     search_bounds(&s, &lower, &upper);
     assert_true(lower == order.load);
@@ -161,7 +161,7 @@ static void with_time_for_one_more_confirmation_a_lower_load_has_it(void **state
  * Returns whether there is one. */
 static bool fail_with(uint64_t failed_ns, uint64_t left_ns, struct search_order *order)
 {
-    struct simulated server = {.trial = tired_above_18000, .capacity = 20000};
+    struct simulated server = {.trial = tired_above_18500, .capacity = 20000};
 
     simulated_up_to(&s, &config, SEARCH_CONFIRM, &server, order);
     assert_int_equal(order->duration_ns, 60 * S_NS);
