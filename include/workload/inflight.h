@@ -49,8 +49,8 @@ void inflight_mark_written(struct inflight *t, struct inflight_list *list);
 
 /* Returns the query that an answer with this id belongs to, or INFLIGHT_NONE.  Without ids: the
  * first SENT one, unless an expired query is owed its answer first. */
-uint32_t inflight_find(const struct inflight *t, const struct inflight_list *list,
-                       uint32_t connection, uint16_t id);
+uint32_t inflight_find(struct inflight *t, struct inflight_list *list, uint32_t connection,
+                       uint16_t id);
 
 /* Handles an answer that belongs to no query in flight.  Returns whether an expired query was owed
  * it; then it no longer is. */

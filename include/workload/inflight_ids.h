@@ -10,9 +10,9 @@
 
 #include "workload/inflight_slots.h"
 
-/* Gives list->queued_head (which must exist) the next free id and enters it under (connection, id).
- * Returns 0; the next call must be inflight_mark_sent().  Returns -1 if all ids are in use.
- * *recycled: the id of an expired query was reused for it. */
+/* Gives list->queued_head (which must exist) the next free id.  Returns 0; the next call must be
+ * inflight_mark_sent().  Returns -1 if all ids are in use.  *recycled: the id of an expired query
+ * was reused for it. */
 int inflight_assign_id(struct inflight *t, struct inflight_list *list, bool *recycled);
 
 /* Returns whether the connection ever used this id.  If so, an answer without a query is a

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * inflight_slots: the memory of workload/inflight.h: an array of slots, each a query or the expired
  * ids of 128 neighbours, and, if answers carry ids, the table that finds a slot by connection and
- * id.  Functions called for every query are inline. */
+ * id.  The queries of a connection are entered once an answer comes out of order, until all have
+ * their outcome: while answers come in order, the first query of the list is the one, and the table
+ * would cost several cache misses per query.  Functions called for every query are inline. */
 #ifndef TCPSCALER_WORKLOAD_INFLIGHT_SLOTS_H
 #define TCPSCALER_WORKLOAD_INFLIGHT_SLOTS_H
 
@@ -40,8 +42,8 @@ struct inflight_query {
     uint32_t gap_us; /* the caller's: gap before its arrival, for the rows */
     uint16_t id;     /* valid from assign_id on */
     uint8_t state;
-    uint8_t tag; /* the caller's: how the query is counted */
-    uint32_t hash_next;
+    uint8_t tag;        /* the caller's: how the query is counted */
+    uint32_t hash_next; /* INFLIGHT_NONE: not in the table */
     uint32_t conn_prev, conn_next;
     /* Waiting and sent queries in order of time; free slots use fifo_next. */
     uint32_t fifo_prev, fifo_next;
@@ -55,8 +57,9 @@ struct inflight_list {
     uint32_t waiting_head;    /* first query of which nothing was written */
     uint32_t queued_head;     /* first query not yet sent */
     uint32_t expired_head;    /* slots of expired ids */
-    uint32_t n_reserved : 31; /* ids in use, <= 65,536; without ids: answers owed */
+    uint32_t n_reserved : 30; /* ids in use, <= 65,536; without ids: answers owed */
     uint32_t wrapped : 1;     /* every id has been used */
+    uint32_t indexed : 1;     /* its waiting and sent queries are in the table; otherwise none is */
     uint32_t next_position;   /* next id to use, modulo 65,536 */
     uint32_t newest_answered; /* latest position that was answered */
     uint32_t crowd;           /* index in inflight.crowds, if many ids are in use */
@@ -108,6 +111,9 @@ static inline void inflight_slots_release(struct inflight *t, uint32_t slot)
 }
 
 /* --- the table of ids --- */
+
+/* Enters the waiting and sent queries of a list that is not indexed. */
+void inflight_slots_index(struct inflight *t, struct inflight_list *list);
 
 /* Returns the bucket of an id, or of the slot with the expired ids around it. */
 static inline uint32_t *inflight_slots_bucket(const struct inflight *t, uint32_t connection,

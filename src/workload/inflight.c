@@ -40,6 +40,7 @@ uint32_t inflight_queue(struct inflight *t, struct inflight_list *list, uint32_t
         .connection = connection,
         .state = INFLIGHT_QUEUED,
         .tag = tag,
+        .hash_next = NONE,
         .conn_prev = list->tail,
         .conn_next = NONE,
         .fifo_prev = NONE,
@@ -92,8 +93,8 @@ void inflight_mark_written(struct inflight *t, struct inflight_list *list)
     advance_waiting(t, list);
 }
 
-uint32_t inflight_find(const struct inflight *t, const struct inflight_list *list,
-                       uint32_t connection, uint16_t id)
+uint32_t inflight_find(struct inflight *t, struct inflight_list *list, uint32_t connection,
+                       uint16_t id)
 {
     const uint32_t head = list->head;
     uint32_t slot;
@@ -102,9 +103,10 @@ uint32_t inflight_find(const struct inflight *t, const struct inflight_list *lis
         return NONE;
     if (!t->has_ids)
         return list->n_reserved == 0 ? head : NONE;
-    /* answers mostly arrive in order: no lookup for the first query of the list */
     if (t->slots[head].id == id)
         return head;
+    if (!list->indexed)
+        inflight_slots_index(t, list);
     slot = inflight_slots_look_up(t, connection, id, false);
     return slot != NONE && t->slots[slot].state == INFLIGHT_SENT ? slot : NONE;
 }
@@ -168,10 +170,12 @@ static void unlink_query(struct inflight *t, struct inflight_list *list, uint32_
         t->n_queued--;
     } else {
         leave_fifo(t, &t->slots[slot]);
-        if (t->has_ids)
+        if (t->slots[slot].hash_next != NONE)
             inflight_slots_leave(t, slot);
     }
     leave_list(t, list, slot);
+    if (list->head == list->queued_head)
+        list->indexed = false;
 }
 
 void inflight_expire(struct inflight *t, struct inflight_list *list, uint32_t slot)

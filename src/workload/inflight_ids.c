@@ -143,10 +143,14 @@ static void make_crowd(struct inflight *t, struct inflight_list *list)
     list->crowd = i;
 }
 
-static bool is_in_use(const struct inflight *t, const struct inflight_list *list,
-                      uint32_t connection, uint16_t id)
+/* Ids are used in turn, so unless one in flight has been passed over, the first of the list is the
+ * next to come round. */
+static bool is_in_use(struct inflight *t, struct inflight_list *list, uint32_t connection,
+                      uint16_t id)
 {
-    return inflight_slots_look_up(t, connection, id, false) != NONE ||
+    if (!list->indexed && list->head != list->queued_head && t->slots[list->head].id == id)
+        inflight_slots_index(t, list);
+    return (list->indexed && inflight_slots_look_up(t, connection, id, false) != NONE) ||
            inflight_ids_find_expired(t, list, connection, id) != NONE;
 }
 
@@ -234,7 +238,8 @@ int inflight_assign_id(struct inflight *t, struct inflight_list *list, bool *rec
     t->slots[slot].id = (uint16_t)list->next_position;
     advance_position(list);
     if (t->has_ids) {
-        inflight_slots_enter(t, slot);
+        if (list->indexed)
+            inflight_slots_enter(t, slot);
         list->n_reserved++;
         if (list->crowd != NONE)
             id_set_add(crowd_of(t, list), t->slots[slot].id);

@@ -24,7 +24,7 @@ static int grow(struct inflight *t, uint32_t n_slots)
         t->buckets = buckets;
         t->n_buckets = n_slots;
         for (uint32_t slot = 0; slot < t->n_touched; slot++)
-            if (slots[slot].state > INFLIGHT_QUEUED)
+            if (slots[slot].state > INFLIGHT_QUEUED && slots[slot].hash_next != NONE)
                 inflight_slots_enter(t, slot);
     }
     t->n_slots = n_slots;
@@ -57,4 +57,11 @@ void inflight_slots_free(struct inflight *t)
     free(t->slots);
     free(t->buckets);
     *t = (struct inflight){.free_head = NONE, .fifo_head = NONE, .fifo_tail = NONE};
+}
+
+void inflight_slots_index(struct inflight *t, struct inflight_list *list)
+{
+    for (uint32_t i = list->head; i != list->queued_head; i = t->slots[i].conn_next)
+        inflight_slots_enter(t, i);
+    list->indexed = true;
 }

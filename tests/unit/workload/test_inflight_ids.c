@@ -192,6 +192,29 @@ static void an_id_in_use_is_passed_over_after_the_wrap(void **state)
     inflight_free(&t);
 }
 
+static void the_ids_of_queries_in_flight_are_passed_over_after_each_wrap(void **state)
+{
+    struct inflight_list list;
+    struct inflight t;
+    uint32_t first, second;
+
+    (void)state;
+    start(&t, &list, 1);
+    first = send_one(&t, &list, 0, 0);
+    second = send_one(&t, &list, 0, 0);
+    for (unsigned round = 0; round < 3; round++) {
+        for (uint32_t id = 2; id < INFLIGHT_IDS; id++) {
+            const uint32_t slot = send_one(&t, &list, 0, round);
+
+            assert_int_equal(inflight_at(&t, slot)->id, id);
+            inflight_remove(&t, &list, slot);
+        }
+    }
+    assert_int_equal(inflight_find(&t, &list, 0, 1), second);
+    assert_int_equal(inflight_find(&t, &list, 0, 0), first);
+    inflight_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +228,7 @@ int main(void)
                                         teardown_full),
         cmocka_unit_test(an_id_counts_as_used_from_its_first_use_on),
         cmocka_unit_test(an_id_in_use_is_passed_over_after_the_wrap),
+        cmocka_unit_test(the_ids_of_queries_in_flight_are_passed_over_after_each_wrap),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
