@@ -13,6 +13,7 @@ class Benchmark(NamedTuple):
 
 BENCHMARKS = {
     "scale": Benchmark("bench/scale 10k 100k 1M 2500k", 15),
+    "hash": Benchmark("bench/scale --hash 8M 1M 2500k", 12),
     "threads": Benchmark("bench/scale --threads 53", 10),
     "connect": Benchmark("bench/connect", 5),
     "compare": Benchmark("bench/compare", 40),

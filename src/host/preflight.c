@@ -150,7 +150,8 @@ static void check_hash(struct preflight *p, const struct host_limits *host, uint
     if (line != NULL)
         preflight_line_fix(line, PREFLIGHT_WARN,
                            "boot with thash_entries=%" PRIu64
-                           ": chains of %.1f connections slow down every packet",
+                           ", or use a network namespace with a larger table (tcpscaler(7)): "
+                           "chains of %.1f connections slow down every packet",
                            n_sockets, (double)n_sockets / (double)entries);
 }
 

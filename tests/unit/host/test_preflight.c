@@ -207,7 +207,8 @@ static void each_limit_that_is_short_by_one_is_named(void **state)
          "(about 8739 bytes each), or add memory"},
         {FACT(memory_available_bytes), NEEDED, "memory (bytes available)", PREFLIGHT_WARN, "80 %"},
         {FACT(tcp_hash_entries), 4999, "net.ipv4.tcp_ehash_entries", PREFLIGHT_WARN,
-         "thash_entries=20000: chains of 4.0 connections"},
+         "thash_entries=20000, or use a network namespace with a larger table (tcpscaler(7)): "
+         "chains of 4.0 connections"},
         {FACT(tcp_pages_max), 5009, "net.ipv4.tcp_mem (pages)", PREFLIGHT_WARN,
          "net.ipv4.tcp_mem='2505 3757 5010'"},
         {FACT(conntrack_max), 10006, "net.netfilter.nf_conntrack_max", PREFLIGHT_WARN, "=10007"},
