@@ -11,7 +11,7 @@
 #define THREAD_QPS         25000.0
 #define THREAD_CONNECTIONS 10000u
 
-/* Fraction of a CPU for busy-waiting if every CPU has a worker. */
+/* Fraction of the CPUs for busy-waiting if every CPU has a worker. */
 #define WAITING_SHARE           0.05
 #define WAITING_SHARE_PEER_HERE 0.02
 
@@ -68,5 +68,6 @@ void client_plan_pace(struct client_config *config, const struct client_opts *o,
         config->waiting_share = 1;
     else
         config->waiting_share =
-            sock_is_loopback(&config->target) ? WAITING_SHARE_PEER_HERE : WAITING_SHARE;
+            (sock_is_loopback(&config->target) ? WAITING_SHARE_PEER_HERE : WAITING_SHARE) * n_cpus /
+            config->n_workers;
 }

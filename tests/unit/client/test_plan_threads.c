@@ -4,6 +4,7 @@
 
 #include "host/process_limits.h"
 
+#include <math.h>
 #include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -135,6 +136,14 @@ static void threads_wait_busily_only_on_cpus_that_are_left(void **state)
     assert_true(config.waiting_share == 0.02);
 }
 
+/* 53 threads on 2 CPUs with 0.02 of one each took all of a CPU. */
+static void more_threads_than_cpus_share_the_time_for_waiting(void **state)
+{
+    (void)state;
+    (void)pace(CLIENT_PACE_AUTO, 10 * N_CPUS, INADDR_LOOPBACK);
+    assert_true(fabs(config.waiting_share - 0.002) < 1e-12);
+}
+
 static void a_pace_given_is_kept(void **state)
 {
     (void)state;
@@ -158,6 +167,7 @@ int main(void)
         cmocka_unit_test(tables_of_file_descriptors_need_their_threads),
         cmocka_unit_test(connections_that_come_later_need_no_thread_now),
         cmocka_unit_test(threads_wait_busily_only_on_cpus_that_are_left),
+        cmocka_unit_test(more_threads_than_cpus_share_the_time_for_waiting),
         cmocka_unit_test(a_pace_given_is_kept),
     };
 
