@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 /* Of the capacity: the load of the first confirmation.  A run at 0.95 of the capacity is to hold:
- * confirmed with 0.95, half of the answers for unbound on a shared machine did not.  No more of
- * 7,000 simulated searches fail to confirm with 0.975. */
+ * confirmed with 0.95, four of nine answers for unbound on a shared machine did not.  No more of
+ * 6,000 simulated searches fail to confirm with 0.975. */
 #define SEARCH_CONFIRM_PART 0.975
 
 /* The full length of a confirmation. */
