@@ -18,6 +18,7 @@ BENCHMARKS = {
     "connect": Benchmark("bench/connect", 5),
     "compare": Benchmark("bench/compare", 40),
     "handshakes": Benchmark("bench/handshakes", 25),
+    "saturation": Benchmark("bench/saturation", 6),
     "pacing": Benchmark("bench/pacing", 10),
     "wire_truth": Benchmark("bench/wire_truth", 5),
     "push": Benchmark("bench/push 200k 120k", 5),
