@@ -95,6 +95,8 @@ static void print_bar(FILE *out, uint64_t n, uint64_t most)
 {
     int length = (int)((double)n * BAR_WIDTH / (double)most + 0.5);
 
+    if (length > 0)
+        fputc(' ', out);
     for (int i = 0; i < length; i++)
         fputc('#', out);
     fputc('\n', out);
@@ -121,7 +123,7 @@ void latency_report_bars(FILE *out, const char *title, const struct hist *h)
         counts[n++] = c;
     }
     for (int i = 0; i < n; i++) {
-        fprintf(out, "%10s %12s ", units_format_duration(a, edges[i]),
+        fprintf(out, "%10s %12s", units_format_duration(a, edges[i]),
                 units_format_count(b, counts[i]));
         print_bar(out, counts[i], most);
     }

@@ -89,15 +89,17 @@ static void bars_are_as_long_as_the_counts(void **state)
 
     (void)state;
     assert_int_equal(hist_init(&h), 0);
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < 1000; i++)
         hist_record(&h, 1500);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 500; i++)
         hist_record(&h, 3000);
+    hist_record(&h, 6000); /* too few for a bar: no blank at the end of the line */
     latency_report_bars(print_open(), "T (upper bound, answers)", &h);
     text = print_close();
     assert_string_equal(text, "\nT (upper bound, answers)\n"
-                              "   2.00 us           10 ########################################\n"
-                              "   5.00 us            5 ####################\n");
+                              "   2.00 us        1,000 ########################################\n"
+                              "   5.00 us          500 ####################\n"
+                              "   10.0 us            1\n");
     free(text);
     hist_free(&h);
 }
