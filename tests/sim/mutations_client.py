@@ -110,8 +110,8 @@ MUTATIONS = {
     ),
     "coordinated_omission": (
         "src/client/worker/dispatch.c",
-        ": queue(d, i, intended_ns, class, query)",
-        ": queue(d, i, now_ns, class, query)",
+        "    query->intended_ns = intended_ns;\n",
+        "    query->intended_ns = clock_now_ns();\n",
     ),
     "stamped_after_the_write": (
         "src/client/worker/send.c",

@@ -5,6 +5,7 @@
 #define TCPSCALER_CLIENT_WORKER_DISPATCH_H
 
 #include "client/worker/arrive.h"
+#include "client/worker/batch.h"
 #include "client/worker/demand.h"
 #include "client/worker/due.h"
 #include "client/worker/pool.h"
@@ -31,11 +32,13 @@ struct client_dispatch {
     struct client_arrive *arrive; /* with config->conn_per_query */
     struct client_demand *demand;
     struct client_select select;
+    struct client_batch batch;
     uint64_t previous_intended_ns;
 };
 
-/* Prepares the selection.  The fields before `select` are set by the caller. */
-void client_dispatch_init(struct client_dispatch *d);
+/* The fields before `select` are set by the caller.  Returns 0, or -1 if out of memory. */
+int client_dispatch_init(struct client_dispatch *d);
+void client_dispatch_free(struct client_dispatch *d);
 
 /* Starts the schedule at start_ns.  takes_arrivals: one flag per worker, borrowed. */
 void client_dispatch_start(struct client_dispatch *d, const bool *takes_arrivals,

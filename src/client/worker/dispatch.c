@@ -12,12 +12,18 @@
  * sent 982,000 at 1.0 us. */
 enum { MOST_PER_TURN_OF_EACH = 64, MOST_PER_TURN_OF_FEW = 4096 };
 
-void client_dispatch_init(struct client_dispatch *d)
+int client_dispatch_init(struct client_dispatch *d)
 {
     const struct client_config *config = d->transport->config;
 
     client_select_init(&d->select, config->select == CLIENT_SELECT_RANDOM, config->seed,
                        d->transport->worker);
+    return client_batch_init(&d->batch, d->transport->n_conns);
+}
+
+void client_dispatch_free(struct client_dispatch *d)
+{
+    client_batch_free(&d->batch);
 }
 
 void client_dispatch_start(struct client_dispatch *d, const bool *takes_arrivals, uint64_t start_ns)
@@ -27,41 +33,41 @@ void client_dispatch_start(struct client_dispatch *d, const bool *takes_arrivals
 }
 
 /* Completes a query that has been queued. */
-static void describe(struct client_dispatch *d, uint32_t slot, uint64_t intended_ns, size_t query)
+static void describe(struct client_dispatch *d, uint32_t slot,
+                     const struct client_batch_query *query)
 {
     struct inflight_query *q = inflight_at(&d->queries->inflight, slot);
-    const uint64_t gap_us = (intended_ns - d->previous_intended_ns) / 1000;
 
-    q->query_offset = (uint32_t)query;
-    q->gap_us = gap_us < UINT32_MAX ? (uint32_t)gap_us : UINT32_MAX;
+    q->query_offset = query->query_offset;
+    q->gap_us = query->gap_us;
 }
 
-/* Queues a query on the connection in slot i. */
-static bool queue(struct client_dispatch *d, uint32_t i, uint64_t intended_ns, uint8_t tag,
-                  size_t query)
+/* Queues a query on its connection.  Returns whether there was room. */
+static bool queue(struct client_dispatch *d, const struct client_batch_query *query)
 {
-    struct client_conn *c = &d->transport->conns[i];
-    const uint32_t slot = inflight_queue(&d->queries->inflight, &c->queries, i, intended_ns, tag);
+    struct client_conn *c = &d->transport->conns[query->slot];
+    const uint32_t slot = inflight_queue(&d->queries->inflight, &c->queries, query->slot,
+                                         query->intended_ns, query->tag);
 
     if (slot == INFLIGHT_NONE)
         return false;
-    describe(d, slot, intended_ns, query);
-    if (tag != TALLY_PROBE && client_slots_are_kept(d->slots))
+    describe(d, slot, query);
+    if (query->tag != TALLY_PROBE && client_slots_are_kept(d->slots))
         client_turnover_give(d->turnover, c);
     if (c->state >= CLIENT_CONN_PROVING)
         client_send_join(d->send, c);
     return true;
 }
 
-/* Likewise, for the client in slot i, whose connection may have to be opened. */
-static bool queue_on_demand(struct client_dispatch *d, uint32_t i, uint64_t intended_ns,
-                            uint8_t tag, size_t query)
+/* Likewise, for a client whose connection may have to be opened. */
+static bool queue_on_demand(struct client_dispatch *d, const struct client_batch_query *query)
 {
-    const uint32_t slot = client_demand_queue(d->demand, i, intended_ns, tag);
+    const uint32_t slot =
+        client_demand_queue(d->demand, query->slot, query->intended_ns, query->tag);
 
     if (slot == INFLIGHT_NONE)
         return false;
-    describe(d, slot, intended_ns, query);
+    describe(d, slot, query);
     return true;
 }
 
@@ -135,12 +141,74 @@ static uint32_t open_slot(struct client_dispatch *d, uint64_t intended_ns, uint8
     return c != NULL && c->state != CLIENT_CONN_ENDED ? client_conn_slot(c) : CLIENT_SELECT_NONE;
 }
 
-/* In a closed loop no answer will trigger the connection's next query. */
 static void count_unsent(struct client_dispatch *d, uint8_t class, uint32_t class_index)
 {
     client_figures_count_query(d->transport->figures, class, class_index, TALLY_OF(unsent));
     if (class == TALLY_MEASURED)
         client_query_unanswered(d->queries, class_index, false);
+}
+
+/* Queues a due query, or counts it as unsent. */
+static void queue_due(void *context, const struct client_batch_query *query)
+{
+    struct client_dispatch *d = context;
+    const struct client_config *config = d->transport->config;
+    struct client_conn *c = &d->transport->conns[query->slot];
+
+    if (config->on_demand ? queue_on_demand(d, query) : queue(d, query))
+        return;
+    count_unsent(d, query->tag, c->class_index);
+    if (config->conn_per_query)
+        client_conn_close(c, (struct outcome){PHASE_SEND, REASON_MEMORY}, 0);
+    client_due_after(d->due, c, d->span->now_ns); /* no answer will trigger the next one */
+}
+
+/* Whether queueing a query changes nothing for the selection of the next. */
+static bool may_queue_later(const struct client_dispatch *d)
+{
+    const struct client_config *config = d->transport->config;
+
+    return config->loop != CLIENT_LOOP_CLOSED && !config->on_demand && !config->conn_per_query &&
+           !client_slots_are_kept(d->slots);
+}
+
+static uint32_t gap_us(const struct client_dispatch *d, uint64_t intended_ns)
+{
+    const uint64_t us = (intended_ns - d->previous_intended_ns) / 1000;
+
+    return us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
+}
+
+/* Takes the next query that is due from the schedule, and selects its connection.  Returns whether
+ * there is something to be queued. */
+static bool take_due(struct client_dispatch *d, uint64_t intended_ns,
+                     struct client_batch_query *query)
+{
+    const struct client_transport *t = d->transport;
+    const struct client_config *config = t->config;
+    const bool closed = config->loop == CLIENT_LOOP_CLOSED, has_classes = config->n_classes > 0;
+    const uint8_t class = intended_ns < d->span->measure_ns ? TALLY_WARMUP : TALLY_MEASURED;
+    bool rerouted = false;
+    uint32_t chosen, class_index;
+
+    query->query_offset = (uint32_t)client_due_take(d->due, &chosen);
+    if (closed && chosen == CLIENT_CONN_NONE)
+        return false;
+    query->intended_ns = intended_ns;
+    query->gap_us = gap_us(d, intended_ns);
+    query->tag = class;
+    d->previous_intended_ns = intended_ns;
+    class_index = has_classes ? t->conns[chosen - t->first_conn].class_index : 0;
+    query->slot = closed || config->on_demand ? chosen - t->first_conn
+                  : config->conn_per_query    ? open_slot(d, intended_ns, class)
+                  : has_classes ? select_in_class(d, chosen - t->first_conn, &rerouted)
+                                : select_slot(d, chosen, &rerouted);
+    client_figures_count_query(t->figures, class, class_index, TALLY_OF(scheduled));
+    if (rerouted)
+        client_figures_count_query(t->figures, class, class_index, TALLY_OF(rerouted));
+    if (query->slot == CLIENT_SELECT_NONE)
+        count_unsent(d, class, class_index);
+    return query->slot != CLIENT_SELECT_NONE;
 }
 
 static uint64_t most_per_turn(const struct client_transport *t)
@@ -152,44 +220,26 @@ static uint64_t most_per_turn(const struct client_transport *t)
 
 void client_dispatch_due(struct client_dispatch *d, uint64_t now_ns)
 {
-    const struct client_transport *t = d->transport;
-    const uint64_t most = most_per_turn(t);
-    const bool closed = t->config->loop == CLIENT_LOOP_CLOSED;
-    const bool on_demand = t->config->on_demand, has_classes = t->config->n_classes > 0;
+    const uint64_t most = most_per_turn(d->transport);
+    const bool later = may_queue_later(d);
     uint64_t intended_ns;
+    struct client_batch_query query;
 
     for (uint64_t n = 0; n < most; n++) {
-        bool rerouted = false;
-        uint8_t class;
-        size_t query;
-        uint32_t chosen, i, class_index;
-
         intended_ns = client_due_next_ns(d->due);
         if (intended_ns > now_ns || intended_ns == PACER_NEVER)
             break;
-        class = intended_ns < d->span->measure_ns ? TALLY_WARMUP : TALLY_MEASURED;
-        query = client_due_take(d->due, &chosen);
-        if (closed && chosen == CLIENT_CONN_NONE)
+        if (!take_due(d, intended_ns, &query))
             continue;
-        class_index = has_classes ? t->conns[chosen - t->first_conn].class_index : 0;
-        i = closed || on_demand         ? chosen - t->first_conn
-            : t->config->conn_per_query ? open_slot(d, intended_ns, class)
-            : has_classes               ? select_in_class(d, chosen - t->first_conn, &rerouted)
-                                        : select_slot(d, chosen, &rerouted);
-        client_figures_count_query(t->figures, class, class_index, TALLY_OF(scheduled));
-        if (rerouted)
-            client_figures_count_query(t->figures, class, class_index, TALLY_OF(rerouted));
-        if (i == CLIENT_SELECT_NONE ||
-            !(on_demand ? queue_on_demand(d, i, intended_ns, class, query)
-                        : queue(d, i, intended_ns, class, query))) {
-            count_unsent(d, class, class_index);
-            if (t->config->conn_per_query && i != CLIENT_SELECT_NONE)
-                client_conn_close(&t->conns[i], (struct outcome){PHASE_SEND, REASON_MEMORY}, 0);
-            if (closed)
-                client_due_after(d->due, &t->conns[i], now_ns);
+        if (!later) {
+            queue_due(d, &query);
+            continue;
         }
-        d->previous_intended_ns = intended_ns;
+        client_batch_add(&d->batch, &query);
+        if (client_batch_is_full(&d->batch))
+            client_batch_take_all(&d->batch, queue_due, d);
     }
+    client_batch_take_all(&d->batch, queue_due, d);
 }
 
 void client_dispatch_opened(struct client_dispatch *d, struct client_conn *c)
@@ -202,10 +252,13 @@ void client_dispatch_opened(struct client_dispatch *d, struct client_conn *c)
 void client_dispatch_proof(struct client_dispatch *d, struct client_conn *c)
 {
     struct client_figures *f = d->transport->figures;
+    struct client_batch_query query = {.slot = client_conn_slot(c), .tag = TALLY_PROBE};
 
     client_figures_count_query(f, TALLY_PROBE, c->class_index, TALLY_OF(scheduled));
     d->span->now_ns = clock_now_ns();
-    if (!queue(d, client_conn_slot(c), d->span->now_ns, TALLY_PROBE, 0)) {
+    query.intended_ns = d->span->now_ns;
+    query.gap_us = gap_us(d, query.intended_ns);
+    if (!queue(d, &query)) {
         client_figures_count_query(f, TALLY_PROBE, c->class_index, TALLY_OF(unsent));
         client_conn_close(c, (struct outcome){PHASE_SEND, REASON_MEMORY}, 0);
     }

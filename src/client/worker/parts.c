@@ -116,16 +116,15 @@ int client_parts_init(struct client_parts *p)
         client_udp_init(&p->transport) != 0)
         return -1;
     client_turnover_init(&p->turnover);
-    client_dispatch_init(&p->dispatch);
     if (p->place.config->listens && client_subscribe_init(&p->subscribe) != 0)
         return -1;
     if (p->place.config->on_demand &&
         (client_idle_init(&p->idle) != 0 || client_demand_init(&p->demand) != 0))
         return -1;
     return init_slots(p) != 0 || client_due_init(&p->due) != 0 ||
-                   client_query_init(&p->queries) != 0 || client_send_init(&p->send) != 0 ||
-                   client_load_init(&p->load) != 0 || client_connect_init(&p->connect) != 0 ||
-                   client_arrive_init(&p->arrive) != 0
+                   client_dispatch_init(&p->dispatch) != 0 || client_query_init(&p->queries) != 0 ||
+                   client_send_init(&p->send) != 0 || client_load_init(&p->load) != 0 ||
+                   client_connect_init(&p->connect) != 0 || client_arrive_init(&p->arrive) != 0
                ? -1
                : 0;
 }
@@ -136,6 +135,7 @@ void client_parts_release(struct client_parts *p)
     client_query_free(&p->queries);
     client_send_free(&p->send);
     client_due_free(&p->due);
+    client_dispatch_free(&p->dispatch);
     client_connect_free(&p->connect);
     client_arrive_free(&p->arrive);
     client_slots_free(&p->slots);

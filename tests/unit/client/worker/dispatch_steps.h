@@ -35,7 +35,7 @@ static inline void start_dispatch(double rate_qps, const bool *takes_arrivals)
     assert_int_equal(client_due_init(&due), 0);
     assert_int_equal(client_send_init(&send_queue), 0);
     assert_int_equal(inflight_init(&queries.inflight, 1, transport.query->protocol->has_id), 0);
-    client_dispatch_init(&dispatch);
+    assert_int_equal(client_dispatch_init(&dispatch), 0);
     client_dispatch_start(&dispatch, takes_arrivals, START);
 }
 
@@ -45,6 +45,7 @@ static inline int stop_dispatch(void **state)
     inflight_free(&queries.inflight);
     client_send_free(&send_queue);
     client_due_free(&due);
+    client_dispatch_free(&dispatch);
     return stop_worker(state);
 }
 

@@ -98,6 +98,24 @@ static void a_backlog_is_queued_over_several_turns(void **state)
     assert_int_equal(tally_get(&counts(TALLY_MEASURED)->scheduled), 9991);
 }
 
+static void many_due_queries_are_queued_connection_by_connection(void **state)
+{
+    uint32_t n_neighbours = 0;
+
+    (void)state;
+    start(4, 4000);
+    client_dispatch_due(&dispatch, START + 999 * MS);
+    assert_int_equal(queries.inflight.n_queued, 3997);
+    for (uint32_t i = 0; i < 4; i++)
+        for (uint32_t slot = conns[i].queries.head; slot != conns[i].queries.tail; slot++) {
+            const struct inflight_query *q = inflight_at(&queries.inflight, slot);
+
+            n_neighbours += q->conn_next == slot + 1;
+            assert_true(q->intended_ns < inflight_at(&queries.inflight, q->conn_next)->intended_ns);
+        }
+    assert_int_equal(n_neighbours, 3997 - 4);
+}
+
 static void an_ended_connection_of_a_closed_loop_counts_nothing(void **state)
 {
     (void)state;
@@ -123,6 +141,8 @@ int main(void)
         cmocka_unit_test_teardown(without_a_usable_connection_queries_are_unsent_and_unanswered,
                                   stop_dispatch),
         cmocka_unit_test_teardown(a_backlog_is_queued_over_several_turns, stop_dispatch),
+        cmocka_unit_test_teardown(many_due_queries_are_queued_connection_by_connection,
+                                  stop_dispatch),
         cmocka_unit_test_teardown(an_ended_connection_of_a_closed_loop_counts_nothing,
                                   stop_dispatch),
     };
