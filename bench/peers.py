@@ -99,7 +99,8 @@ def run(argv, target, seconds=60, **options):
     used = target.cpu() - before, usage
     out.seek(0)
     text = out.read()
-    check_equal(process.wait(), 0, f"{argv[0]}: {text}")
+    code, last_line = process.wait(), (text.strip() or "no output").splitlines()[-1]
+    check(code == 0, f"{argv[0]} ended with exit code {code}: {last_line}")
     return text, used
 
 
