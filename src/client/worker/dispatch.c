@@ -164,12 +164,10 @@ static void queue_due(void *context, const struct client_batch_query *query)
 }
 
 /* Whether queueing a query changes nothing for the selection of the next. */
-static bool may_queue_later(const struct client_dispatch *d)
+static bool may_queue_later(const struct client_config *config)
 {
-    const struct client_config *config = d->transport->config;
-
     return config->loop != CLIENT_LOOP_CLOSED && !config->on_demand && !config->conn_per_query &&
-           !client_slots_are_kept(d->slots);
+           config->queries_per_conn == 0;
 }
 
 static uint32_t gap_us(const struct client_dispatch *d, uint64_t intended_ns)
@@ -221,7 +219,7 @@ static uint64_t most_per_turn(const struct client_transport *t)
 void client_dispatch_due(struct client_dispatch *d, uint64_t now_ns)
 {
     const uint64_t most = most_per_turn(d->transport);
-    const bool later = may_queue_later(d);
+    const bool later = may_queue_later(d->transport->config);
     uint64_t intended_ns;
     struct client_batch_query query;
 

@@ -5,6 +5,7 @@
 #include "dispatch_steps.h"
 
 static const bool takes[] = {true};
+static struct client_turnover turnover;
 
 static void start(uint32_t n, double rate_qps)
 {
@@ -98,22 +99,80 @@ static void a_backlog_is_queued_over_several_turns(void **state)
     assert_int_equal(tally_get(&counts(TALLY_MEASURED)->scheduled), 9991);
 }
 
+/* Counts the queries whose slot follows that of the previous one of their connection. */
+static uint32_t n_neighbours(void)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < transport.n_conns; i++)
+        for (uint32_t slot = conns[i].queries.head; slot != conns[i].queries.tail;) {
+            const struct inflight_query *q = inflight_at(&queries.inflight, slot);
+
+            n += q->conn_next == slot + 1;
+            assert_true(q->intended_ns < inflight_at(&queries.inflight, q->conn_next)->intended_ns);
+            slot = q->conn_next;
+        }
+    return n;
+}
+
 static void many_due_queries_are_queued_connection_by_connection(void **state)
 {
-    uint32_t n_neighbours = 0;
-
     (void)state;
     start(4, 4000);
     client_dispatch_due(&dispatch, START + 999 * MS);
     assert_int_equal(queries.inflight.n_queued, 3997);
-    for (uint32_t i = 0; i < 4; i++)
-        for (uint32_t slot = conns[i].queries.head; slot != conns[i].queries.tail; slot++) {
-            const struct inflight_query *q = inflight_at(&queries.inflight, slot);
+    assert_int_equal(n_neighbours(), 3997 - 4);
+}
 
-            n_neighbours += q->conn_next == slot + 1;
-            assert_true(q->intended_ns < inflight_at(&queries.inflight, q->conn_next)->intended_ns);
-        }
-    assert_int_equal(n_neighbours, 3997 - 4);
+static void remove_usable(void *owner, struct client_conn *c)
+{
+    (void)owner;
+    client_slots_remove_usable(&slots, client_conn_slot(c));
+}
+
+/* Connections may be replaced, after queries_per_conn queries; 0: never for that reason. */
+static void keep_slots(uint32_t queries_per_conn)
+{
+    static const struct client_conn_ops ops = {.unusable = remove_usable};
+
+    config.queries_per_conn = queries_per_conn;
+    turnover = (struct client_turnover){
+        .transport = &transport, .slots = &slots, .queries_per_conn = queries_per_conn};
+    dispatch.turnover = &turnover;
+    transport.ops = &ops;
+    assert_int_equal(client_slots_init(&slots, transport.n_conns, 1, 0), 0);
+    for (uint32_t i = 0; i < transport.n_conns; i++)
+        client_slots_add_usable(&slots, i, START);
+}
+
+static int stop_kept(void **state)
+{
+    client_slots_free(&slots);
+    slots = (struct client_slots){0};
+    return stop_dispatch(state);
+}
+
+static void so_are_those_of_connections_that_can_be_replaced(void **state)
+{
+    (void)state;
+    start(4, 4000);
+    keep_slots(0);
+    client_dispatch_due(&dispatch, START + 999 * MS);
+    assert_int_equal(queries.inflight.n_queued, 3997);
+    assert_int_equal(n_neighbours(), 3997 - 4);
+}
+
+static void no_connection_takes_more_than_its_queries_however_many_are_due(void **state)
+{
+    (void)state;
+    start(4, 4000);
+    keep_slots(900);
+    client_dispatch_due(&dispatch, START + 999 * MS);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(n_queued_on(i), 900);
+        assert_int_equal(conns[i].state, CLIENT_CONN_FINISHING);
+    }
+    assert_int_equal(tally_get(&counts(TALLY_MEASURED)->unsent), 3997 - 4 * 900);
 }
 
 static void an_ended_connection_of_a_closed_loop_counts_nothing(void **state)
@@ -143,6 +202,9 @@ int main(void)
         cmocka_unit_test_teardown(a_backlog_is_queued_over_several_turns, stop_dispatch),
         cmocka_unit_test_teardown(many_due_queries_are_queued_connection_by_connection,
                                   stop_dispatch),
+        cmocka_unit_test_teardown(so_are_those_of_connections_that_can_be_replaced, stop_kept),
+        cmocka_unit_test_teardown(no_connection_takes_more_than_its_queries_however_many_are_due,
+                                  stop_kept),
         cmocka_unit_test_teardown(an_ended_connection_of_a_closed_loop_counts_nothing,
                                   stop_dispatch),
     };
