@@ -13,7 +13,7 @@ import subprocess
 from peers import FIGURES, HEADLINE, SOURCE_DIR
 
 JSON_PATH = os.path.join(SOURCE_DIR, "build/compare.json")
-NAME_WIDTH, WIDTH = 24, 13
+NAME_WIDTH, WIDTH = 24, 10
 
 
 def values(runs, figure):
@@ -116,12 +116,10 @@ def floor_targets(results):
 
 def dnsperf_targets(results):
     for name in "unbound", "nsd", "knot":
-        case = find(results, "dns", name, "2,000", "asked for 2.2")
+        case = find(results, "dns", name, "2,000", "in flight")
         rate, cpu = ratio(case, "tcpclient", "rate"), ratio(case, "tcpclient", "cpu")
-        busy = median(case, "tcpclient", "server_busy")
-        met = None if rate is None else rate >= 2 or (busy >= 0.9 and cpu <= 0.5)
-        yield (f"3  {name}, 2,000: >= 2 x dnsperf's rate; server full: <= 0.5 x its CPU",
-               f"{number(rate, 2)} x rate, {number(cpu, 2)} x CPU, server {number(busy, 2)} CPUs", met)
+        yield (f"3  {name}, 2,000: >= 0.95 of dnsperf's rate, <= 1.05 of its CPU per query",
+               f"{number(rate, 2)} x rate, {number(cpu, 2)} x CPU", all_of(at_least(rate, 0.95), at_most(cpu, 1.05)))
 
 
 def server_targets(results):
@@ -205,7 +203,7 @@ def picture_script(sections):
                            for n, b in (("5", 1), ("5", 16), ("1,000", 1))]),
         "dns": ("Answers a second over 2,000 connections, server on one CPU", "kq/s",
                 ("dnsperf", "tcpclient"), "rate",
-                [(name, case("dns", name, "2,000", "asked for 2.2")) for name in ("unbound", "nsd", "knot")]),
+                [(name, case("dns", name, "2,000", "in flight")) for name in ("unbound", "nsd", "knot")]),
     }
     script = ""
     for name, (title, ylabel, programs, figure, cases) in panels.items():

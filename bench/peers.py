@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The servers and clients that bench/compare runs, each started, measured and stopped in the same way.
 
-A runner returns the figures of one run, with names from FIGURES; figures that a program does not report are left out.
+A runner returns the figures of one run; those that a program does not report are left out. Tables show those in FIGURES.
 CPU time is that of whole processes as counted by the kernel, including connecting. Clients run on CPU 0,
 servers on CPU 1, unless bench/compare is called with --unpinned."""
 
@@ -16,9 +16,8 @@ from dns_servers import DnsServer, KNOT, NSD, UNBOUND
 from harness import *
 
 FIGURES = {"rate": "kq/s", "achieved": "achieved", "lost": "lost", "p50": "p50 ms", "p99": "p99 ms",
-           "mean": "mean ms", "cpu": "cpu us", "user": "user us", "system": "sys us",
-           "server_cpu": "srv us", "server_busy": "srv CPUs", "mb": "MB", "server_mb": "srv MB",
-           "calls": "calls/q", "server_calls": "srv calls/q", "dropped": "rows lost"}
+           "mean": "mean ms", "cpu": "cpu us", "server_cpu": "srv us", "server_busy": "srv CPUs", "mb": "MB",
+           "server_mb": "srv MB", "calls": "calls/q", "server_calls": "srv calls", "dropped": "rows lost"}
 HEADLINE = "rate", "cpu", "server_cpu"  # whose ratios to the reference come first
 
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
@@ -243,10 +242,11 @@ def percentile_ms(value):
 
 
 def run_tcpclient(target, n, rate, seconds, *options, stdout=subprocess.DEVNULL):
+    """rate None: as fast as it goes with one query in flight on each connection."""
     before = target.cpu()
-    client = Client("-q", "-p", target.port, "-c", n, "-r", rate, "-t", seconds, "--threads", 1, "--pace",
-                    "sleep", "--close", "rst", *options, "127.0.0.1", stdout=stdout,
-                    prefix=pins["client"])
+    load = ("-r", rate) if rate else ("--loop", "closed", "-i", "1us")
+    client = Client("-q", "-p", target.port, "-c", n, *load, "-t", seconds, "--threads", 1, "--pace", "sleep",
+                    "--close", "rst", *options, "127.0.0.1", stdout=stdout, prefix=pins["client"])
     usage = measured(client.process, 60)
     used = target.cpu() - before, usage
     r = client.wait()
@@ -263,8 +263,8 @@ def run_tcpclient(target, n, rate, seconds, *options, stdout=subprocess.DEVNULL)
 
 
 def run_dnsperf(target, n, rate, seconds, outstanding=1000):
-    """rate None: as fast as it goes with this many outstanding (its own default is 100). From an address
-    of its own each time: it binds before it connects, and the ports of what it closed are kept for a
+    """rate None: as fast as it goes with this many in flight (its own default is 100). From an address of
+    its own each time: it binds before it connects, and the ports of what it closed are kept for a
     minute; to look for free ones among many took it 12 of 20 us per query."""
     need_program("dnsperf")
     questions = temp_path("questions")
