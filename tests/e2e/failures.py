@@ -284,11 +284,12 @@ def has_stopped_sending(client):
     return sent[-3:] == [0, 0, 0] and max(sent) > 0
 
 
+@plain_build_only  # to fill the rings takes a sanitizer 30 s of CPU time; unit/measure/rows_output has tests of the wait
 def test_interrupt_ends_the_wait_of_a_run_whose_rows_nobody_reads():
     reading, writing = os.pipe()
     with Server() as server:
-        client = Client("-p", server.port, "-c", 10, "-r", 20000 if SANITIZED else 200000, "-R",
-                        "--raw-full", "block", "--stats-interval", "100ms", "127.0.0.1", stdout=writing)
+        client = Client("-p", server.port, "-c", 10, "-r", 200000, "-R", "--raw-full", "block", "--stats-interval", "100ms",
+                        "127.0.0.1", stdout=writing)
         os.close(writing)
         wait_until_running(client)
         wait_for(lambda: has_stopped_sending(client), "the workers to wait for the reader")

@@ -144,7 +144,7 @@ def test_lead_grows_with_the_hosts_that_have_to_be_told():
         json.dump([{"hosts": "localhost", "gather_facts": False,  # JSON is YAML, too
                     "vars_files": [f"{FLEET}/roles/fleet/defaults/main.yml"], "tasks": steps}], f)
     r = subprocess.run(["ansible-playbook", "-i", "localhost,", playbook], capture_output=True, text=True, timeout=600,
-                       env={**os.environ, "ANSIBLE_CONFIG": FLEET + "/ansible.cfg", "LC_ALL": "C.UTF-8"})
+                       env=ansible_environment())
     check_equal(re.findall(r"(\d+) clients: (\d+) s", r.stdout), [("1", "10"), ("64", "10"), ("65", "15"), ("200", "25")],
                 f"lead: {r.stdout} {r.stderr}")
 

@@ -28,6 +28,13 @@ def newest_ansible():
     return directory + "/bin"
 
 
+def ansible_environment():
+    """Without PYTHONPYCACHEPREFIX, which hides the compiled modules of the packages."""
+    environment = {**os.environ, "ANSIBLE_CONFIG": FLEET + "/ansible.cfg", "LC_ALL": "C.UTF-8"}
+    environment.pop("PYTHONPYCACHEPREFIX", None)
+    return environment
+
+
 class Testbed:
     """A server and n clients, each a separate host; always taken down at the end."""
 
@@ -35,8 +42,7 @@ class Testbed:
         need_root()
         need_program("ansible-playbook", "sshd", "ssh", "nft", "ip", "sysctl", "pgrep")
         self.directory = os.path.dirname(temp_path("x"))
-        self.environment = {**os.environ, "TESTBED": self.directory + "/rack", "HOME": self.directory,
-                            "ANSIBLE_CONFIG": FLEET + "/ansible.cfg", "LC_ALL": "C.UTF-8"}
+        self.environment = {**ansible_environment(), "TESTBED": self.directory + "/rack", "HOME": self.directory}
         self.ansible = []  # use_ansible
         atexit.register(self.down)
         self.call("up", str(n_clients))

@@ -218,7 +218,7 @@ def interrupt_all(clients):
 
 def test_sigint_ends_a_run_whatever_output_nobody_reads():
     with contextlib.ExitStack() as stack:
-        clients = clients_with_blocked_outputs(stack, "-r", 5000)
+        clients = clients_with_blocked_outputs(stack, "-r", 1000)
         time.sleep(2.5)  # intervals and rows come to be written
         interrupt_all(clients)
 
