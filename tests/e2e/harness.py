@@ -40,8 +40,9 @@ SOURCE_DIR = os.environ.get(
 TRIES = int(os.environ.get("TRIES", "5"))  # of a test that a disturbance of the machine made fail
 # SIGABRT and the like; what LeakSanitizer and ThreadSanitizer exit with
 CRASHES = {-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGILL, -signal.SIGFPE, 23, 66}
-# What comes before the options of every client of a file of tests: programs may stand still for seconds; and side by side
-# no client waits awake, which took 40 % of the CPU time of e2e/schedule (truth keeps the default).
+# Side by side no client waits awake, which took 40 % of the CPU time of e2e/schedule; truth keeps the default.
+PACE = ["--pace", "sleep"] if SUITE == "e2e" else []
+# What comes before the options of every client of a file of tests: programs may stand still for seconds.
 PATIENCE = []
 
 
@@ -159,7 +160,7 @@ def run_client(*arguments, timeout=120, **options):
 
 def start_client(*arguments, **options):
     options = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL, **options}
-    return spawn([TCPCLIENT, *[str(a) for a in arguments]], **options)
+    return spawn([TCPCLIENT, *PACE, *[str(a) for a in arguments]], **options)
 
 
 def wait_for_client(client, condition, what):
@@ -261,7 +262,7 @@ def main(own_network=True):
     renew = enter_own_network if own_network else lambda: None
     renew()
     machine = Machine()
-    PATIENCE[:] = ["--timeout", "30s", "--connect-timeout", "30s"] + (["--pace", "sleep"] if SUITE == "e2e" else [])
+    PATIENCE[:] = ["--timeout", "30s", "--connect-timeout", "30s", *PACE]
     tests = [(name, value) for name, value in vars(sys.modules["__main__"]).items()
              if name.startswith("test_") and callable(value) and fits_this_build(value) and fits_this_suite(value)]
     tests = this_part(tests)

@@ -102,7 +102,7 @@ def real_night(port, server, reference, code, verdict, **settings):
     nights = Nights(**{"runs": 7, "tcpclient": os.path.abspath(TCPCLIENT), "server": server,
                        "server_ready": "listening", "reference_server": reference, "require": "p50", "repeats": 99, **settings})
     write(nights.file("client.conf"), f"target = 127.0.0.1:{port}\nconnections = 10\nrate = 400\n"
-                                      "duration = 500ms\ndrain = 100ms\nsettle = 0\nclose = rst\n")
+                                      "duration = 500ms\ndrain = 100ms\nsettle = 0\nclose = rst\npace = sleep\n")
     write(f"{nights.bin}/stalled", STALLED.format(client=os.path.abspath(TCPCLIENT)))
     with stall_may_spoil():
         night, _ = nights.run(code, verdict)

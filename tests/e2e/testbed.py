@@ -112,9 +112,11 @@ class Testbed:
         return "".join(self.call("in", host, "ss", "-Htn", "sport = :22") for host in self.hosts)
 
     def start(self, *arguments, **settings):
-        """Starts fleet/run.yml. The machine is not idle: a run may be SUSPECT, and any clock is accepted."""
+        """Starts fleet/run.yml. The machine is not idle: a run may be SUSPECT, any clock is accepted, and no client waits
+        awake."""
         settings = {"programs": os.path.dirname(os.path.abspath(TCPCLIENT)), "may_be_suspect": True, "lead": 8,
                     "clock_error_max": "", **settings}
+        settings["client_options"] = f"--pace sleep {settings.get('client_options', '')}"
         return Run(self, arguments, settings)
 
     def run(self, *arguments, timeout=180, **settings):
