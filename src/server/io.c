@@ -29,6 +29,14 @@ static void close_failed(struct server_conn *c, enum outcome_phase phase, int er
     server_conn_close(c, (struct outcome){phase, outcome_reason_of_errno(error)});
 }
 
+/* For a timeout libevent removes the event and adds it again before it calls back.  It does not say
+ * that the latter failed (ENOMEM, or ENOSPC: fs.epoll.max_user_watches): nothing would be heard of
+ * the connection any more. */
+static bool is_unwatched(const struct server_conn *c, short what)
+{
+    return (what & EV_TIMEOUT) != 0 && !event_pending(&c->event, EV_READ | EV_WRITE, NULL);
+}
+
 /* Keeps the bytes that the socket did not accept and stops reading until they are sent. */
 static void keep_unsent(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
 {
@@ -175,8 +183,9 @@ static void subscribe(struct server_conn *c)
 
 static void on_readable_subscriber(evutil_socket_t fd, short what, void *arg)
 {
-    (void)what;
-    if (receive(arg, fd) > 0)
+    if (is_unwatched(arg, what))
+        close_failed(arg, PHASE_RECEIVE, ENOMEM);
+    else if (receive(arg, fd) > 0)
         subscribe(arg);
 }
 
@@ -230,6 +239,10 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
     struct server_conns *conns = c->conns;
     size_t n;
 
+    if (is_unwatched(c, what)) {
+        close_failed(c, phase_of(c), ENOMEM);
+        return;
+    }
     n = receive(c, fd);
     /* a worker that stood still is told of the timeout alone, even if there are data */
     if (n == 0 && c->open && (what & EV_READ) == 0)
@@ -260,6 +273,10 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
     struct server_held *held = c->held;
     ssize_t n;
 
+    if (is_unwatched(c, what)) {
+        close_failed(c, PHASE_SEND, ENOMEM);
+        return;
+    }
     n = send(fd, held->data + held->n_sent, held->n_bytes - held->n_sent, MSG_NOSIGNAL);
     if (n < 0) {
         if (errno != EAGAIN && errno != EINTR)
