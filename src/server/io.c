@@ -29,9 +29,9 @@ static void close_failed(struct server_conn *c, enum outcome_phase phase, int er
     server_conn_close(c, (struct outcome){phase, outcome_reason_of_errno(error)});
 }
 
-/* For a timeout libevent removes the event and adds it again before it calls back.  It does not say
- * that the latter failed (ENOMEM, or ENOSPC: fs.epoll.max_user_watches): nothing would be heard of
- * the connection any more. */
+/* When a timeout expires, libevent removes the event and adds it again before it calls back.  It
+ * does not report if adding fails (ENOMEM, or ENOSPC: fs.epoll.max_user_watches), and then nothing
+ * more is heard of the connection. */
 static bool is_unwatched(const struct server_conn *c, short what)
 {
     return (what & EV_TIMEOUT) != 0 && !event_pending(&c->event, EV_READ | EV_WRITE, NULL);

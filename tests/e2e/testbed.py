@@ -13,10 +13,11 @@ sysctl -a 2>/dev/null | grep '^net\\.' | grep -vE 'stable_secret|random|nf_connt
 ip -4 -o addr; ip -4 route show table all; nft list ruleset
 """
 # Everything a run could leave on a host, except the processes of this query and sessions that sshd is opening or
-# closing.
+# closing. The processes are listed before the list is filtered: a grep that has just been started has no arguments yet.
 STATE = KERNEL_STATE + """
 find /run /root /tmp /var/tmp
-ps -eo args= | grep -vE '^(ps|grep|sed|sh -c|sysctl)|notty|\\[(priv|net|accepted)\\]' | sed 's/ [0-9]* of [0-9-]* startups//'
+processes=$(ps -eo args=)
+echo "$processes" | grep -vE '^(ps|sh -c)|notty|\\[(priv|net|accepted)\\]' | sed 's/ [0-9]* of [0-9-]* startups//'
 """
 
 

@@ -10,7 +10,7 @@
 static struct client_due due;
 static struct client_queries queries;
 static struct client_send send_queue;
-static struct client_slots slots; /* not kept, unless a test does */
+static struct client_slots slots; /* not kept, unless a test allocates them */
 static struct client_pool pool;
 static struct client_dispatch dispatch;
 
