@@ -90,6 +90,12 @@ void worker_add_timer_at(struct event *timer, uint64_t at_ns, uint64_t now_ns);
  * memory: it leaves room for the timers above.  Takes about 1 us. */
 int worker_add_timeout(struct event *event, const struct timeval *timeout);
 
+/* From the callback, with `what`, of a socket's event with a timeout and EV_PERSIST: whether the
+ * socket is no longer watched.  When the timeout expires, libevent removes the event and adds it
+ * again before it calls back, and ignores that adding it fails (ENOMEM, or ENOSPC:
+ * fs.epoll.max_user_watches).  Nothing more would be heard of the socket. */
+bool worker_has_lost(const struct event *event, short what);
+
 /* From a callback: ends the loop after this callback. */
 void worker_finish(struct worker *w);
 

@@ -275,6 +275,11 @@ int worker_add_timeout(struct event *event, const struct timeval *timeout)
     return event_add(event, timeout);
 }
 
+bool worker_has_lost(const struct event *event, short what)
+{
+    return (what & EV_TIMEOUT) != 0 && !event_pending(event, EV_READ | EV_WRITE, NULL);
+}
+
 void worker_add_timer_at(struct event *timer, uint64_t at_ns, uint64_t now_ns)
 {
     const struct timeval wait = clock_timeval(at_ns > now_ns ? at_ns - now_ns + 999 : 0);

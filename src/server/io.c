@@ -2,6 +2,7 @@
  * server_io: see server/io.h. */
 #include "server/io.h"
 
+#include "net/worker.h"
 #include "protocol/query_ping.h"
 
 #include <errno.h>
@@ -27,14 +28,6 @@ int server_io_watch(struct server_conn *c, int fd)
 static void close_failed(struct server_conn *c, enum outcome_phase phase, int error)
 {
     server_conn_close(c, (struct outcome){phase, outcome_reason_of_errno(error)});
-}
-
-/* When a timeout expires, libevent removes the event and adds it again before it calls back.  It
- * does not report if adding fails (ENOMEM, or ENOSPC: fs.epoll.max_user_watches), and then nothing
- * more is heard of the connection. */
-static bool is_unwatched(const struct server_conn *c, short what)
-{
-    return (what & EV_TIMEOUT) != 0 && !event_pending(&c->event, EV_READ | EV_WRITE, NULL);
 }
 
 /* Keeps the bytes that the socket did not accept and stops reading until they are sent. */
@@ -183,10 +176,12 @@ static void subscribe(struct server_conn *c)
 
 static void on_readable_subscriber(evutil_socket_t fd, short what, void *arg)
 {
-    if (is_unwatched(arg, what))
-        close_failed(arg, PHASE_RECEIVE, ENOMEM);
-    else if (receive(arg, fd) > 0)
-        subscribe(arg);
+    struct server_conn *c = arg;
+
+    if (worker_has_lost(&c->event, what))
+        close_failed(c, PHASE_RECEIVE, ENOMEM);
+    else if (receive(c, fd) > 0)
+        subscribe(c);
 }
 
 /* The peer has closed its half and has got all its answers: closes ours, unless the peer is gone.
@@ -239,7 +234,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
     struct server_conns *conns = c->conns;
     size_t n;
 
-    if (is_unwatched(c, what)) {
+    if (worker_has_lost(&c->event, what)) {
         close_failed(c, phase_of(c), ENOMEM);
         return;
     }
@@ -273,7 +268,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
     struct server_held *held = c->held;
     ssize_t n;
 
-    if (is_unwatched(c, what)) {
+    if (worker_has_lost(&c->event, what)) {
         close_failed(c, PHASE_SEND, ENOMEM);
         return;
     }

@@ -4,6 +4,7 @@
 #include "descriptor.h"
 #include "fiber.h"
 #include "ledger.h"
+#include "refusal.h"
 #include "tcp.h"
 #include "violation.h"
 #include "world.h"
@@ -72,8 +73,10 @@ int epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event *event)
     if (operation != EPOLL_CTL_DEL)
         error = call_fault(world.scenario.watch_permille, errnos, N(errnos));
     fiber_n_refusals[fiber_current()] += error != 0;
-    if (error != 0 && call_tcp(fd) >= 0)
+    if (error != 0 && call_tcp(fd) >= 0) {
         tcp_at((uint32_t)call_tcp(fd))->was_unwatched = true;
+        refusal_add(epoll_fd, (uint32_t)call_tcp(fd));
+    }
     if (error == 0)
         error = descriptor_watch(epoll_fd, operation, fd, event);
     LAW(error != EBADF, "epoll_ctl(%d): not open", fd);
@@ -100,6 +103,7 @@ static int wait_for(int epoll_fd, struct epoll_event *events, int most, int64_t 
 
     call_begin();
     ledger_on_turn();
+    refusal_check(epoll_fd);
     if (timeout_ns == 0)
         fiber_yield();
     n = descriptor_take_ready(epoll_fd, events, most);

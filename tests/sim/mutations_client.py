@@ -243,17 +243,17 @@ MUTATIONS = {
         "    if (t->tls != NULL && outcome.reason != REASON_RESET)\n        client_tls_end(c, outcome.phase == PHASE_RUN);",
     ),
     "handshake_never_times_out": (
-        "src/client/worker/events.c",
+        "src/client/worker/handshake.c",
         "    return worker_add_timeout(&c->event, &left);",
         "    (void)left;\n    return event_add(&c->event, NULL);",
     ),
     "handshake_timeout_begins_again": (
-        "src/client/worker/events.c",
+        "src/client/worker/handshake.c",
         "end_ns = c->connect_start_ns + c->transport->config->connect_timeout_ns;\n    const uint64_t now_ns = clock_now_ns();",
         "now_ns = clock_now_ns();\n    const uint64_t end_ns = now_ns + c->transport->config->connect_timeout_ns;",
     ),
     "handshake_time_from_the_connect": (
-        "src/client/worker/events.c",
+        "src/client/worker/handshake.c",
         "    c->state = CLIENT_CONN_SECURING;\n    c->connect_start_ns = clock_now_ns();\n",
         "    c->state = CLIENT_CONN_SECURING;\n",
     ),

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "client/worker/arrival.h"
 #include "client/worker/conn.h"
+#include "client/worker/handshake.h"
 #include "client/worker/io.h"
 #include "client/worker/tls.h"
 #include "client/worker/udp.h"
@@ -71,62 +72,6 @@ static void become_ready(struct client_conn *c, int fd)
         client_conn_become_usable(c);
 }
 
-/* --- TLS handshake --- */
-
-static void close_tls_failed(struct client_conn *c)
-{
-    const struct tls_worker *shared = &c->transport->tls->shared;
-    const enum outcome_phase phase = c->state == CLIENT_CONN_SECURING ? PHASE_TLS : PHASE_RECEIVE;
-    const struct outcome outcome = {phase, shared->reason};
-
-    client_conn_log(c, outcome, shared->text);
-    client_conn_close(c, outcome, 0);
-}
-
-static int watch_handshake(struct client_conn *c)
-{
-    const uint64_t end_ns = c->connect_start_ns + c->transport->config->connect_timeout_ns;
-    const uint64_t now_ns = clock_now_ns();
-    const struct timeval left = clock_timeval(end_ns > now_ns ? end_ns - now_ns : 0);
-
-    return worker_add_timeout(&c->event, &left);
-}
-
-static void take_step(struct client_conn *c, enum tls_status status)
-{
-    const int error = client_tls_send_step(c);
-
-    if (status == TLS_FAILED)
-        close_tls_failed(c);
-    else if (status == TLS_CLOSED)
-        client_conn_close(c, (struct outcome){PHASE_TLS, REASON_PEER}, 0);
-    else if (error != 0)
-        client_conn_close(c, (struct outcome){PHASE_TLS, outcome_reason_of_errno(error)}, error);
-}
-
-static void begin_handshake(struct client_conn *c, int fd)
-{
-    c->state = CLIENT_CONN_SECURING;
-    c->connect_start_ns = clock_now_ns();
-    event_assign(&c->event, c->transport->base, fd, EV_READ | EV_PERSIST, on_handshake, c);
-    if (client_tls_begin(c) != 0 || watch_handshake(c) != 0)
-        client_conn_close(c, (struct outcome){PHASE_TLS, REASON_MEMORY}, ENOMEM);
-    else
-        take_step(c, client_tls_start(c));
-}
-
-static void end_handshake(struct client_conn *c)
-{
-    const uint64_t now_ns = clock_now_ns(), handshake_ns = now_ns - c->connect_start_ns;
-    const int fd = event_get_fd(&c->event);
-
-    client_tls_record_handshake(c, handshake_ns);
-    client_arrival_secured(c, now_ns);
-    client_conn_opening_took(c, handshake_ns);
-    event_del(&c->event);
-    become_ready(c, fd);
-}
-
 /* --- established --- */
 
 /* Resets the connection: TIME_WAIT would keep a server from binding the port. */
@@ -170,7 +115,7 @@ static void on_established(struct client_conn *c, int fd, uint32_t syn_retransmi
     }
     record_connect(c, fd, syn_retransmits);
     if (client_conn_uses_tls(c))
-        begin_handshake(c, fd);
+        client_handshake_begin(c, fd, on_handshake);
     else
         become_ready(c, fd);
 }
@@ -214,9 +159,8 @@ static void process_encrypted(struct client_conn *c, const uint8_t *data, size_t
     int error = 0;
 
     if (c->state == CLIENT_CONN_SECURING) {
-        take_step(c, status);
-        if (c->state == CLIENT_CONN_SECURING && client_tls_is_established(c))
-            end_handshake(c);
+        if (client_handshake_step(c, status))
+            become_ready(c, event_get_fd(&c->event));
     } else {
         error = client_tls_send_own(c);
     }
@@ -225,7 +169,7 @@ static void process_encrypted(struct client_conn *c, const uint8_t *data, size_t
     if (c->state == CLIENT_CONN_ENDED)
         return;
     if (status == TLS_FAILED)
-        close_tls_failed(c);
+        client_handshake_failed(c);
     else if (status == TLS_CLOSED)
         client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_PEER}, 0);
     else if (error != 0)
@@ -302,10 +246,8 @@ static void on_handshake(evutil_socket_t fd, short what, void *arg)
     struct client_conn *c = arg;
 
     read_all(c, fd);
-    if (c->state == CLIENT_CONN_SECURING && (what & EV_TIMEOUT))
-        client_conn_close(c, (struct outcome){PHASE_TLS, REASON_TIMEOUT}, ETIMEDOUT);
-    else if (c->state == CLIENT_CONN_SECURING && watch_handshake(c) != 0)
-        client_conn_close(c, (struct outcome){PHASE_TLS, REASON_MEMORY}, ENOMEM);
+    if (c->state == CLIENT_CONN_SECURING)
+        client_handshake_wait(c, what);
     done(c->transport);
 }
 
@@ -370,6 +312,8 @@ static void on_ready(evutil_socket_t fd, short what, void *arg)
 
     if (what & (EV_READ | EV_TIMEOUT))
         read_all(c, fd);
+    if (c->state != CLIENT_CONN_ENDED && worker_has_lost(&c->event, what))
+        client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_MEMORY}, ENOMEM);
     if ((what & EV_TIMEOUT) && c->state != CLIENT_CONN_ENDED)
         on_not_greeted(c);
     if ((what & EV_WRITE) && c->state != CLIENT_CONN_ENDED)

@@ -11,6 +11,7 @@
 #include "memory.h"
 #include "ports.h"
 #include "progress.h"
+#include "refusal.h"
 #include "server/workers.h"
 #include "server_laws.h"
 #include "tcp.h"
@@ -234,6 +235,7 @@ static void begin(struct run *r, const struct scenario *s)
     world_begin(s);
     fiber_begin();
     descriptor_begin();
+    refusal_begin();
     tcp_begin(&clients_end);
     ports_begin();
     tls_setup_begin();

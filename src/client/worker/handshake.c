@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ * client_handshake: see client/worker/handshake.h. */
+#include "client/worker/handshake.h"
+
+#include "base/clock.h"
+#include "client/worker/arrival.h"
+#include "client/worker/conn.h"
+#include "client/worker/tls.h"
+#include "net/worker.h"
+
+#include <errno.h>
+
+static void close_failed(struct client_conn *c, enum outcome_reason reason, int error)
+{
+    client_conn_close(c, (struct outcome){PHASE_TLS, reason}, error);
+}
+
+void client_handshake_failed(struct client_conn *c)
+{
+    const struct tls_worker *shared = &c->transport->tls->shared;
+    const enum outcome_phase phase = c->state == CLIENT_CONN_SECURING ? PHASE_TLS : PHASE_RECEIVE;
+    const struct outcome outcome = {phase, shared->reason};
+
+    client_conn_log(c, outcome, shared->text);
+    client_conn_close(c, outcome, 0);
+}
+
+static int watch(struct client_conn *c)
+{
+    const uint64_t end_ns = c->connect_start_ns + c->transport->config->connect_timeout_ns;
+    const uint64_t now_ns = clock_now_ns();
+    const struct timeval left = clock_timeval(end_ns > now_ns ? end_ns - now_ns : 0);
+
+    return worker_add_timeout(&c->event, &left);
+}
+
+static void take_step(struct client_conn *c, enum tls_status status)
+{
+    const int error = client_tls_send_step(c);
+
+    if (status == TLS_FAILED)
+        client_handshake_failed(c);
+    else if (status == TLS_CLOSED)
+        close_failed(c, REASON_PEER, 0);
+    else if (error != 0)
+        close_failed(c, outcome_reason_of_errno(error), error);
+}
+
+void client_handshake_begin(struct client_conn *c, int fd, event_callback_fn callback)
+{
+    c->state = CLIENT_CONN_SECURING;
+    c->connect_start_ns = clock_now_ns();
+    event_assign(&c->event, c->transport->base, fd, EV_READ | EV_PERSIST, callback, c);
+    if (client_tls_begin(c) != 0 || watch(c) != 0)
+        close_failed(c, REASON_MEMORY, ENOMEM);
+    else
+        take_step(c, client_tls_start(c));
+}
+
+static void record(struct client_conn *c)
+{
+    const uint64_t now_ns = clock_now_ns(), handshake_ns = now_ns - c->connect_start_ns;
+
+    client_tls_record_handshake(c, handshake_ns);
+    client_arrival_secured(c, now_ns);
+    client_conn_opening_took(c, handshake_ns);
+}
+
+bool client_handshake_step(struct client_conn *c, enum tls_status status)
+{
+    take_step(c, status);
+    if (c->state != CLIENT_CONN_SECURING || !client_tls_is_established(c))
+        return false;
+    record(c);
+    event_del(&c->event);
+    return true;
+}
+
+void client_handshake_wait(struct client_conn *c, short what)
+{
+    if (what & EV_TIMEOUT)
+        close_failed(c, REASON_TIMEOUT, ETIMEDOUT);
+    else if (watch(c) != 0)
+        close_failed(c, REASON_MEMORY, ENOMEM);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ * refusal: sockets that epoll_ctl(2) has refused to watch.
+ *
+ * Nothing more is heard of a connection that no epoll watches: by the time its thread waits again,
+ * the product must have closed it, or have had it watched after all. */
+#ifndef TCPSCALER_SIM_REFUSAL_H
+#define TCPSCALER_SIM_REFUSAL_H
+
+#include <stdint.h>
+
+void refusal_begin(void);
+
+/* This epoll has refused to watch the socket of connection i. */
+void refusal_add(int epoll_fd, uint32_t i);
+
+/* A thread is about to wait for this epoll. */
+void refusal_check(int epoll_fd);
+
+#endif
