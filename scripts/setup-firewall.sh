@@ -129,7 +129,7 @@ why_tracked() {
 
 # want_notrack client|server: exempt the packets of this side from tracking.
 want_notrack() {
-    if [ ! -e "$(sysctl_path net.netfilter.nf_conntrack_max)" ]; then
+    if ! in_kernel net.netfilter.nf_conntrack_max; then
         show "notrack rule" "no conntrack" none ok "this kernel does not track connections"
     elif [ -z "$notrack" ]; then
         show "notrack rule" - none ok "$(why_tracked)"

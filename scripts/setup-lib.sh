@@ -228,7 +228,7 @@ change() {
 # Network namespaces share the host's neighbour table and have no limits of their own.
 want_neighbours() {
     for family in ipv4 ipv6; do
-        if [ -e "$(sysctl_path net.$family.neigh.default.gc_thresh3)" ]; then
+        if in_kernel net.$family.neigh.default.gc_thresh3; then
             want net.$family.neigh.default.gc_thresh2 4096 at-least "neighbours on the link before old ones are evicted"
             want net.$family.neigh.default.gc_thresh3 8192 at-least "neighbours on the link; beyond this packets are dropped"
         fi
@@ -239,9 +239,9 @@ want_neighbours() {
 want_limits() {
     limit=$((connections + 1024))
     [ $limit -ge 524288 ] || limit=524288
-    most=$(read_sysctl fs.nr_open)
-    if [ "$mode" = apply ] && [ $limit -gt "$most" ]; then
-        limit=$most
+    read_sysctl fs.nr_open
+    if [ "$mode" = apply ] && [ $limit -gt "$is" ]; then
+        limit=$is
     fi
     want_file "/etc/security/limits.d/90-tcpscaler-$script.conf" "*    hard nofile $limit
 root hard nofile $limit
@@ -262,10 +262,10 @@ want_common() {
     want fs.epoll.max_user_watches "$files" at-least "one watch per connection, in both programs"
     want_triple net.ipv4.tcp_mem $((connections / 2 + 50000)) "pages for socket buffers, half a page per connection"
     want net.core.netdev_max_backlog 10000 at-least "packets queued for a CPU; beyond this they are dropped"
-    [ ! -e "$(sysctl_path net.netfilter.nf_conntrack_max)" ] ||
+    ! in_kernel net.netfilter.nf_conntrack_max ||
         want net.netfilter.nf_conntrack_max $((connections + connections / 5)) at-least \
             "one entry per tracked connection; SYNs are dropped when the table is full"
-    [ ! -e "$(sysctl_path net.netfilter.nf_conntrack_buckets)" ] ||
+    ! in_kernel net.netfilter.nf_conntrack_buckets ||
         want net.netfilter.nf_conntrack_buckets $(((connections + connections / 5) / 4 / 512 * 512 + 512)) at-least \
             "at most four tracked connections per hash chain"
     want_neighbours

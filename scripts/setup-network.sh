@@ -89,8 +89,10 @@ listening_ports() {
 # listening ports that were outside the range so far.
 want_reserved_ports() {
     has_sysctl net.ipv4.ip_local_reserved_ports || return 0
-    is=$(read_sysctl net.ipv4.ip_local_reserved_ports)
-    range=$(read_sysctl net.ipv4.ip_local_port_range) wanted=$is
+    read_sysctl net.ipv4.ip_local_port_range
+    range=$is
+    read_sysctl net.ipv4.ip_local_reserved_ports
+    wanted=$is
     for candidate in "$port" $(listening_ports); do
         if [ "$candidate" -lt 1024 ] || is_in "$candidate" "$wanted"; then
             continue

@@ -5,31 +5,42 @@
 persist_file=/etc/sysctl.d/90-tcpscaler-$script.conf
 persisted=
 
-# Only for command substitution: it leaves IFS changed.
+# find_sysctl NAME: sets $sysctl to its file.
 # shellcheck disable=SC2086 # split at dots
-sysctl_path() {
+find_sysctl() {
     IFS=.
     set -- $1
     IFS=/
-    echo "/proc/sys/$*"
+    sysctl="/proc/sys/$*"
+    unset IFS
 }
 
-# The current value, with each run of blanks as one space.
+# in_kernel NAME: whether this kernel has it.
+in_kernel() {
+    find_sysctl "$1"
+    [ -r "$sysctl" ]
+}
+
+# read_sysctl NAME: sets $is to the current value, with each run of blanks as one space.  Not with read, which takes a
+# byte at a time: of a sysctl the kernel gives no more than the first read(2) asks for.
 read_sysctl() {
-    tr -s '\t ' ' ' <"$(sysctl_path "$1")"
+    find_sysctl "$1"
+    is=$(tr -s '\t ' ' ' <"$sysctl")
 }
 
 write_sysctl() {
-    echo "$2" >"$(sysctl_path "$1")"
+    find_sysctl "$1"
+    echo "$2" >"$sysctl"
 }
 
 # The sysctl may have gone with its module.
 restore_sysctl() {
-    [ -e "$(sysctl_path "$1")" ] || {
+    in_kernel "$1" || {
         note "$1: no longer in this kernel, skipped"
         return 0
     }
-    [ "$(read_sysctl "$1")" = "$2" ] || write_sysctl "$1" "$2"
+    read_sysctl "$1"
+    [ "$is" = "$2" ] || write_sysctl "$1" "$2"
 }
 
 # set_sysctl NAME IS WANTED REASON: WANTED is empty if IS is fine already.
@@ -54,7 +65,7 @@ persist_sysctl() {
 }
 
 has_sysctl() {
-    [ -r "$(sysctl_path "$1")" ] || {
+    in_kernel "$1" || {
         note "$1: not in this kernel, skipped"
         return 1
     }
@@ -72,7 +83,7 @@ is_enough() {
 # want NAME VALUE at-least|exactly|around REASON
 want() {
     has_sysctl "$1" || return 0
-    is=$(read_sysctl "$1")
+    read_sysctl "$1"
     if is_enough "$is" "$2" "$3"; then
         show "$1" "$is" "$2" ok "$4"
         set_sysctl "$1" "$is" ''
@@ -85,7 +96,7 @@ want() {
 # want_triple NAME LEAST REASON: three numbers, the last one at least LEAST.
 want_triple() {
     has_sysctl "$1" || return 0
-    is=$(read_sysctl "$1")
+    read_sysctl "$1"
     if [ "${is##* }" -ge "$2" ]; then
         show "$1" "$is" "... $2" ok "$3"
         set_sysctl "$1" "$is" ''
