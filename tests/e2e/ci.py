@@ -16,7 +16,8 @@ def run_ci(cmake="exit 0", test="exit 0", xargs="exit 0"):
     """.ci/run in a tree of stubs, all of which succeed but cmake, scripts/test.sh and xargs, which do this."""
     tree = temp_path("tree")
     os.makedirs(os.path.join(tree, ".ci"))
-    shutil.copy(os.path.join(SOURCE_DIR, ".ci/run"), os.path.join(tree, ".ci/run"))
+    for name in (".ci/run", ".ci/idle"):
+        shutil.copy(os.path.join(SOURCE_DIR, name), os.path.join(tree, name))
     lints = os.listdir(os.path.join(SOURCE_DIR, "tests/lint"))
     tools = ("git", "clang-format", "shellcheck", "mandoc", "clang-tidy", "xargs")
     for name in ("scripts/install-deps.sh", "build/installed/bin/tcpclient", "build/installed/bin/tcpserver",
@@ -42,12 +43,12 @@ def test_scripts_refuse_arguments_that_they_do_not_know():
 
 
 def test_build_that_fails_ends_the_run():
-    for preset in ("release", "asan", "tsan"):
+    for preset, next_step in (("release", "release"), ("asan", "asan"), ("tsan", "asan")):
         fails = f'case $* in *--build*{preset}) echo "an error of the compiler"; exit 1 ;; esac'
         code, out = run_ci(cmake=fails)
-        check(code != 0 and "an error of the compiler" in out and "=== release" not in out, f"{preset}: {code}: {out}")
-    _, out = run_ci(cmake="echo built")  # the control: one that succeeds
-    check("=== release" in out, f"the run goes on: {out}")
+        check(code != 0 and "an error of the compiler" in out and f"=== {next_step}" not in out, f"{preset}: {code}: {out}")
+        _, out = run_ci(cmake="echo built")  # the control: one that succeeds
+        check(f"=== {next_step}" in out, f"the run goes on: {out}")
 
 
 def test_linter_that_fails_fails_the_run():
