@@ -257,6 +257,12 @@ MUTATIONS = {
         "    c->state = CLIENT_CONN_SECURING;\n    c->connect_start_ns = clock_now_ns();\n",
         "    c->state = CLIENT_CONN_SECURING;\n",
     ),
+    "a_lost_event_goes_unnoticed": (
+        "src/client/worker/events.c",
+        "    if (c->state != CLIENT_CONN_ENDED && worker_has_lost(&c->event, what))\n"
+        "        client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_MEMORY}, ENOMEM);\n",
+        "",
+    ),
     "handshakes_go_on_after_the_stop": (
         "src/client/worker/turnover.c",
         "c->state == CLIENT_CONN_CONNECTING || c->state == CLIENT_CONN_SECURING ||",
