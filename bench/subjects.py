@@ -15,7 +15,7 @@ BIND = """options {
   directory "{state}";
   pid-file "{state}/pid";
   session-keyfile "{state}/session.key";
-  listen-on port {port} { 127.0.0.1; };
+  listen-on port {port} { {address}; };
   listen-on-v6 { none; };
   tcp-clients {slots};
   tcp-listen-queue 1000;
@@ -32,20 +32,20 @@ zone "example.com" { type primary; file "{state}/example.com.zone"; };
 # Besides, on a port of its own.
 TLS = {
     "unbound": ("server:\n", """server:
-  interface: 127.0.0.1@{tls_port}
+  interface: {address}@{tls_port}
   tls-port: {tls_port}
   tls-service-pem: "{cert}"
   tls-service-key: "{key}"
 """),
     "nsd": ("server:\n", """server:
-  ip-address: 127.0.0.1@{tls_port}
+  ip-address: {address}@{tls_port}
   tls-port: {tls_port}
   tls-service-pem: "{cert}"
   tls-service-key: "{key}"
 """),
     "bind": ("options {\n", """tls local { cert-file "{cert}"; key-file "{key}"; };
 options {
-  listen-on port {tls_port} tls local { 127.0.0.1; };
+  listen-on port {tls_port} tls local { {address}; };
 """),
 }
 
@@ -70,8 +70,8 @@ CONFIGURATIONS = {
 }
 
 
-def start(name, transport, slots, pin):
-    """Returns the server and the port for this transport."""
+def start(name, transport, slots, pin, address="127.0.0.1"):
+    """Returns the server, which has this address, and the port for this transport."""
     if transport == "tls":
         cert, key = Authority().sign()
     if name == "tcpserver":
@@ -84,7 +84,7 @@ def start(name, transport, slots, pin):
         configuration = configuration.replace(head, with_tls, 1)
         for old, new in (("{tls_port}", str(tls_port)), ("{cert}", cert), ("{key}", key)):
             configuration = configuration.replace(old, new)
-    server = DnsServer(PROGRAMS[name], grown(configuration, slots), *arguments, prefix=pin)
+    server = DnsServer(PROGRAMS[name], grown(configuration, slots), *arguments, prefix=pin, address=address)
     if pin:  # again: knotd chooses the CPUs of its workers itself
         subprocess.run(["taskset", "--all-tasks", "--cpu-list", "--pid", pin[-1], str(server.process.pid)], stdout=subprocess.DEVNULL,
                        check=True)

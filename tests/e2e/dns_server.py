@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""DNS servers of Debian packages, started here on loopback."""
+"""DNS servers of Debian packages, started here."""
 
 import socket
 
@@ -16,7 +16,7 @@ ns A 127.0.0.1
 # Slots are plentiful: above half of them in use unbound and nsd shorten their idle timeouts.  Their receive buffers hold
 # 10,000 datagrams of UDP tests: no stall of the server drops one.
 UNBOUND = """server:
-  interface: 127.0.0.1@{port}
+  interface: {address}@{port}
   directory: "{state}"
   chroot: ""
   username: ""
@@ -31,7 +31,7 @@ UNBOUND = """server:
   msg-buffer-size: 8192
   tcp-idle-timeout: 600000
   module-config: "iterator"
-  access-control: 127.0.0.0/8 allow
+  access-control: 0.0.0.0/0 allow
   local-zone: "example.org." always_refuse
   extended-statistics: yes
 auth-zone:
@@ -45,7 +45,7 @@ remote-control:
 """
 
 KNOT = """server:
-  listen: 127.0.0.1@{port}
+  listen: {address}@{port}
   rundir: "{state}"
   udp-workers: 1
   tcp-workers: 2
@@ -71,7 +71,7 @@ zone:
 """
 
 NSD = """server:
-  ip-address: 127.0.0.1@{port}
+  ip-address: {address}@{port}
   server-count: 2
   reuseport: yes
   receive-buffer-size: 8388608
@@ -98,16 +98,16 @@ zone:
 
 
 class DnsServer:
-    """A server on a free port; {port} and {state}, a directory of its own, are replaced in the configuration."""
+    """A server on a free port; {address}, {port} and {state}, a directory of its own, are replaced in the configuration."""
 
-    def __init__(self, program, configuration, *arguments, prefix=(), zone=ZONE):
+    def __init__(self, program, configuration, *arguments, prefix=(), zone=ZONE, address="127.0.0.1"):
         need_program(program)
-        self.port, path = free_port(), temp_path("server.conf")
+        self.address, self.port, path = address, free_port(), temp_path("server.conf")
         self.program, self.configuration = program, path
         state = os.path.dirname(path)
         os.chmod(state, 0o755)
         with open(path, "w") as f:
-            f.write(configuration.replace("{port}", str(self.port)).replace("{state}", state))
+            f.write(configuration.replace("{address}", address).replace("{port}", str(self.port)).replace("{state}", state))
         with open(os.path.join(state, "example.com.zone"), "w") as f:
             f.write(zone)
         self.log = open(os.path.join(state, "output"), "w+")
@@ -121,7 +121,7 @@ class DnsServer:
         check(self.process.poll() is None, open(self.log.name).read())
         try:
             # long enough that no query is given up and then counted all the same
-            with socket.create_connection(("127.0.0.1", self.port), timeout=100) as s:
+            with socket.create_connection((self.address, self.port), timeout=100) as s:
                 s.sendall(query_bytes(1))
                 return len(s.recv(512)) > 12
         except OSError:

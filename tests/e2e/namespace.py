@@ -2,8 +2,18 @@
 """A network namespace for one test: its ports, sysctls, rules and addresses affect nobody else."""
 
 import contextlib
+import ctypes
 
 from harness import *
+
+CLONE_NEWNET = 0x40000000  # <sched.h>
+
+
+def set_namespace(f):
+    """Moves this thread to the network namespace of an open file: setns(2). Python has it from 3.12 on."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.setns(f.fileno(), CLONE_NEWNET) != 0:
+        raise OSError(ctypes.get_errno(), f"setns: {f.name}")
 
 
 class Namespace:
@@ -30,6 +40,16 @@ class Namespace:
             with contextlib.suppress(ProcessLookupError):  # it may just be ending
                 os.kill(int(pid), signal.SIGKILL)
         self.run_outside("ip", "netns", "del", self.name)
+
+    @contextlib.contextmanager
+    def entered(self):
+        """This thread, and what it starts meanwhile, are in it."""
+        with open("/proc/thread-self/ns/net") as outside, open(f"/run/netns/{self.name}") as inside:
+            set_namespace(inside)
+            try:
+                yield
+            finally:
+                set_namespace(outside)
 
     @staticmethod
     def run_outside(*command):

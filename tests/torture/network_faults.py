@@ -1,48 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The network between the two programs loses packets, forgets connections, goes down, loses its address."""
 
+from cable import *
 from control_api import ask, control_path, stats
-from namespace import *
 from table import *
-
-CLIENT_IP, SERVER_IP = "10.98.0.1", "10.98.0.2"
-
-
-class Cable:
-    """A veth pair between two namespaces, client and server."""
-
-    def __init__(self):
-        self.client, self.server = Namespace("c"), Namespace("s")
-
-    def __enter__(self):
-        self.client.run_outside("ip", "link", "add", "wire", "netns", self.client.name, "type", "veth",
-                                "peer", "name", "wire", "netns", self.server.name)
-        for end, address in ((self.client, CLIENT_IP), (self.server, SERVER_IP)):
-            end.run("ip", "addr", "add", f"{address}/24", "dev", "wire")
-            end.run("ip", "link", "set", "wire", "up")
-        return self
-
-    def __exit__(self, *_):
-        for end in (self.client, self.server):
-            end.__exit__()
-
-    def lose(self, percent):
-        """Each end drops so much of what arrives at it."""
-        need_program("nft")
-        for end in (self.client, self.server):
-            end.run("nft", "add table inet loss; add chain inet loss in { type filter hook input priority 0; }; "
-                    f"add rule inet loss in iifname wire numgen random mod 100 < {percent} counter drop")
-
-    def lost(self):
-        """(at the client, at the server), as nftables counted."""
-        return [int(end.run("nft", "list table inet loss").stdout.split("packets ")[1].split()[0])
-                for end in (self.client, self.server)]
-
-    def load(self, server, *arguments):
-        client = Client("--stats-interval", "200ms", "--close", "rst", *arguments, f"{SERVER_IP}:{server.port}",
-                        prefix=self.client.prefix)
-        wait_until_running(client)
-        return client
 
 
 def with_losses(row, percent, *options, most_failed=0, most_timeouts):
