@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * schedule: parses how the rate changes over time into the segments of a pacer.  Pure.
+ * schedule: how the rate changes over time: the segments of a pacer, and the texts that describe
+ * them.  Pure.
  *
  * Parsing consumes the whole text; on failure it returns -1 with one line in error
  * (SCHEDULE_ERROR_BYTES) that names the item or line, and the schedule is empty. */
@@ -23,6 +24,11 @@ struct schedule {
 /* One segment; duration_ns PACER_NEVER: forever. */
 void schedule_constant(struct schedule *s, uint64_t duration_ns, double rate_qps);
 
+/* Adds a segment behind the others, which are fewer than SCHEDULE_MOST. */
+void schedule_append(struct schedule *s, uint64_t duration_ns, double begin_qps, double end_qps);
+
+/* --- from texts: schedule_text.c --- */
+
 /* "10s:0-5000,60s:5000,5s:5000-0": times and rates (base/units.h), separated by commas or newlines;
  * '#' starts a comment until the end of the line. */
 int schedule_parse(struct schedule *s, const char *text, char *error);
@@ -33,6 +39,8 @@ int schedule_parse_steps(struct schedule *s, const char *text, char *error);
 /* Likewise "<milliseconds> <queries per second, per second>", signed, starting at rate_qps; a rate
  * that reaches 0 stays there until a slope raises it again. */
 int schedule_parse_slopes(struct schedule *s, const char *text, double rate_qps, char *error);
+
+/* --- changes and properties --- */
 
 /* Multiplies every rate by a factor > 0. */
 void schedule_scale(struct schedule *s, double factor);
