@@ -11,6 +11,7 @@
 #include "drive.h"
 #include "fiber.h"
 #include "ledger.h"
+#include "readiness.h"
 #include "tcp.h"
 #include "violation.h"
 #include "world.h"
@@ -230,7 +231,7 @@ ssize_t write(int fd, const void *data, size_t n_bytes)
     LAW(is_event(d) && n_bytes == sizeof more, "not simulated: write(%d)", fd);
     memcpy(&more, data, sizeof more);
     d->count += more;
-    descriptor_changed(fd);
+    readiness_changed(fd);
     if (d->watcher < 0) /* the main thread's */
         fiber_wake(0);
     return (ssize_t)call_return("write", fd, (int64_t)n_bytes);

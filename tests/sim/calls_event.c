@@ -4,6 +4,7 @@
 #include "descriptor.h"
 #include "fiber.h"
 #include "ledger.h"
+#include "readiness.h"
 #include "refusal.h"
 #include "tcp.h"
 #include "violation.h"
@@ -78,7 +79,7 @@ int epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event *event)
         refusal_add(epoll_fd, (uint32_t)call_tcp(fd));
     }
     if (error == 0)
-        error = descriptor_watch(epoll_fd, operation, fd, event);
+        error = readiness_watch(epoll_fd, operation, fd, event);
     LAW(error != EBADF, "epoll_ctl(%d): not open", fd);
     return (int)call_return("epoll_ctl", fd, -error);
 }
@@ -106,10 +107,10 @@ static int wait_for(int epoll_fd, struct epoll_event *events, int most, int64_t 
     refusal_check(epoll_fd);
     if (timeout_ns == 0)
         fiber_yield();
-    n = descriptor_take_ready(epoll_fd, events, most);
+    n = readiness_take(epoll_fd, events, most);
     if (n == 0 && timeout_ns != 0) {
         sleep_on(epoll_fd, timeout_ns);
-        n = descriptor_take_ready(epoll_fd, events, most);
+        n = readiness_take(epoll_fd, events, most);
     }
     return (int)call_return("epoll_wait", epoll_fd, n);
 }
@@ -175,7 +176,7 @@ static void on_expiry(uint64_t name, uint64_t set_ns)
         return;
     d->count = 0;
     d->expired = true;
-    descriptor_changed(fd);
+    readiness_changed(fd);
 }
 
 int timerfd_settime(int fd, int flags, const struct itimerspec *at, struct itimerspec *before)

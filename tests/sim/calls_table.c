@@ -5,6 +5,7 @@
 
 #include "call.h"
 #include "descriptor.h"
+#include "readiness.h"
 #include "violation.h"
 #include "world.h"
 
@@ -84,7 +85,7 @@ int poll(struct pollfd *fds, nfds_t n, int timeout_ms)
         /* the flags of poll(2) are those of epoll(7) */
         const uint32_t wanted = (uint16_t)fds[i].events | (uint32_t)(EPOLLERR | EPOLLHUP);
 
-        fds[i].revents = d != NULL ? (short)(descriptor_ready(d) & wanted) : 0;
+        fds[i].revents = d != NULL ? (short)(readiness_of(d) & wanted) : 0;
         n_ready += fds[i].revents != 0;
     }
     return (int)call_return("poll", -1, n_ready);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * descriptor: the simulated file descriptors, and which of them are ready.
+ * descriptor: the simulated file descriptors, in the tables of the threads.
  *
  * They have numbers from DESCRIPTOR_FIRST on; what lies below is the kernel's.  A number that is
  * free is used again at once.  A thread may have a table of its own, as after
@@ -27,7 +27,7 @@ enum descriptor_kind {
 
 struct descriptor {
     uint8_t kind;
-    bool listed;       /* in the list of what may be ready, of its watcher */
+    bool listed;       /* readiness: in the list of what may be ready, of its watcher */
     uint32_t interest; /* EPOLLIN and EPOLLOUT */
     int watcher;       /* epoll that watches it; -1: none */
     int previous, next;
@@ -63,12 +63,6 @@ static inline bool descriptor_is_simulated(int fd)
  * connection, also out of its epoll. */
 void descriptor_close(int fd);
 
-/* What is ready now, of EPOLLIN, EPOLLOUT, EPOLLERR, EPOLLHUP, EPOLLRDHUP. */
-uint32_t descriptor_ready(const struct descriptor *d);
-
-/* Its readiness may have changed: who waits for it is woken. */
-void descriptor_changed(int fd);
-
 /* --- tables --- */
 
 /* The thread that runs gets its own, a copy. */
@@ -80,19 +74,13 @@ void descriptor_close_range(int first, int last);
 /* The thread ends: its own table goes.  Nothing that it has opened may be left in it. */
 void descriptor_drop_table(void);
 
+/* Whether the table of the thread that runs has it, which is open. */
+bool descriptor_is_in_table(int fd);
+
 /* Whether the table of the thread that runs is full; and how many more fit into all tables but that
  * of fiber 0. */
 bool descriptor_is_full(void);
 uint64_t descriptor_room(void);
-
-/* --- epoll --- */
-
-/* Returns 0 or an errno.  An epoll may be in another, a semaphore in several.  That two threads
- * wait for an epoll is a violation: each event would wake both. */
-int descriptor_watch(int epoll_fd, int operation, int fd, const struct epoll_event *event);
-
-/* What of it is ready, at most `most`, level-triggered. */
-int descriptor_take_ready(int epoll_fd, struct epoll_event *events, int most);
 
 /* Open ones; and how many numbers have been used, from DESCRIPTOR_FIRST on. */
 uint32_t descriptor_n_open(void);

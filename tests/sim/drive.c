@@ -15,6 +15,7 @@
 #include "peer_header.h"
 #include "peer_push.h"
 #include "ports.h"
+#include "readiness.h"
 #include "refusal.h"
 #include "setup.h"
 #include "tcp.h"
@@ -32,6 +33,7 @@ void drive_begin(const struct scenario *s)
     world_begin(s);
     fiber_begin();
     descriptor_begin();
+    readiness_begin();
     refusal_begin();
     tcp_begin(&peer_end);
     ports_begin();

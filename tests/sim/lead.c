@@ -12,6 +12,7 @@
 #include "ledger.h"
 #include "ledger_push.h"
 #include "memory.h"
+#include "readiness.h"
 #include "violation.h"
 #include "world.h"
 
@@ -99,7 +100,7 @@ static void on_due(uint64_t due, uint64_t arg)
         return;
     lead.due |= 1u << due;
     descriptor_of(lead.config->wake_fd)->count++;
-    descriptor_changed(lead.config->wake_fd);
+    readiness_changed(lead.config->wake_fd);
 }
 
 static void stop(struct client_run_state *r)

@@ -2,8 +2,8 @@
  * tcp: see tcp.h. */
 #include "tcp.h"
 
-#include "descriptor.h"
 #include "memory.h"
+#include "readiness.h"
 #include "violation.h"
 #include "world.h"
 
@@ -145,7 +145,7 @@ static void on_room(uint64_t name, uint64_t n_bytes)
     if (t == NULL)
         return;
     t->in_flight -= (uint32_t)n_bytes;
-    descriptor_changed(t->fd);
+    readiness_changed(t->fd);
 }
 
 size_t tcp_room(uint32_t i)
@@ -242,7 +242,7 @@ static void on_established(uint64_t name, uint64_t arg)
     world_trace("established", t->fd, 0, 0);
     t->state = TCP_ESTABLISHED;
     tcp_figures.n_established++;
-    descriptor_changed(t->fd);
+    readiness_changed(t->fd);
 }
 
 static void on_broken(uint64_t name, uint64_t error)
@@ -255,7 +255,7 @@ static void on_broken(uint64_t name, uint64_t error)
     t->state = TCP_BROKEN;
     t->error = (int)error;
     t->error_was_told = false;
-    descriptor_changed(t->fd);
+    readiness_changed(t->fd);
 }
 
 /* Datagrams arrive behind an error that is not yet told, too. */
@@ -273,7 +273,7 @@ static void on_data(uint64_t name, uint64_t n_bytes)
     world_trace("arrive", t->fd, (int64_t)n_bytes, 0);
     t->visible += (uint32_t)n_bytes;
     t->arrived_ns = world.now_ns;
-    descriptor_changed(t->fd);
+    readiness_changed(t->fd);
 }
 
 static void on_fin(uint64_t name, uint64_t arg)
@@ -285,7 +285,7 @@ static void on_fin(uint64_t name, uint64_t arg)
         return;
     world_trace("fin", t->fd, 0, 0);
     t->fin = true;
-    descriptor_changed(t->fd);
+    readiness_changed(t->fd);
 }
 
 void tcp_establish_at(uint32_t i, uint64_t at_ns)

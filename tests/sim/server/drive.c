@@ -11,6 +11,7 @@
 #include "memory.h"
 #include "ports.h"
 #include "progress.h"
+#include "readiness.h"
 #include "refusal.h"
 #include "server/workers.h"
 #include "server_laws.h"
@@ -235,6 +236,7 @@ static void begin(struct run *r, const struct scenario *s)
     world_begin(s);
     fiber_begin();
     descriptor_begin();
+    readiness_begin();
     refusal_begin();
     tcp_begin(&clients_end);
     ports_begin();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * tcp_listen: listening sockets and their queues; see tcp.h. */
-#include "descriptor.h"
+#include "readiness.h"
 #include "tcp.h"
 #include "world.h"
 
@@ -38,7 +38,7 @@ int64_t tcp_arrive(uint32_t listener, uint32_t address, uint16_t port)
         tcp_at(q->last)->queue.next = i;
     q->last = i;
     tcp_figures.n_established++;
-    descriptor_changed(tcp_at(listener)->fd);
+    readiness_changed(tcp_at(listener)->fd);
     return i;
 }
 
