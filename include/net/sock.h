@@ -75,6 +75,7 @@ struct sock_tcp {
     uint32_t duplicates;  /* segments that the peer reported as duplicates (DSACK, RFC 2883) */
     uint32_t min_rtt_us;  /* 0: unknown */
     uint32_t idle_ms;     /* since data was last sent or received */
+    uint32_t timeouts;    /* of retransmission, since the peer last acknowledged anything */
 };
 
 /* All 0 if the kernel does not say. */

@@ -71,21 +71,22 @@ static const char *fds_remedy(const struct diagnosis_input *in)
 static void judge_fds(struct diagnosis *d, const struct diagnosis_input *in)
 {
     const uint64_t n = diagnosis_line_count(in, REASON_FDS);
-    char text[UNITS_TEXT_BYTES];
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
     struct diagnosis_line *line;
 
     if (n == 0)
         return;
     if (is_full(in->host->files_open, in->host->file_max)) {
         line = diagnosis_line_add(d, "fs.file-max", n);
-        diagnosis_line_say(line->evidence, "%" PRIu64 " of %" PRIu64 " files open",
-                           in->host->files_open, in->host->file_max);
+        diagnosis_line_say(line->evidence, "%s of %s files open",
+                           units_format_count(a, in->host->files_open),
+                           units_format_count(b, in->host->file_max));
         diagnosis_line_say(line->remedy, "sysctl -w fs.file-max=%" PRIu64,
                            in->host->file_max + 2 * n);
     } else {
         line = diagnosis_line_add(d, "fd limit", n);
         diagnosis_line_say(line->evidence, "fds per table: %s; %s",
-                           units_format_known(text, in->host->nofile),
+                           units_format_known(a, in->host->nofile),
                            in->own_fd_tables ? "each thread has its own" : "all threads share one");
         diagnosis_line_say(line->remedy, "%s", fds_remedy(in));
     }
@@ -99,10 +100,11 @@ static bool tcp_memory_is_full(const struct diagnosis_input *in)
 static void blame_tcp_memory(struct diagnosis *d, const struct diagnosis_input *in, uint64_t n)
 {
     struct diagnosis_line *line = diagnosis_line_add(d, "net.ipv4.tcp_mem", n);
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
 
-    diagnosis_line_say(line->evidence,
-                       "TCP uses %" PRIu64 " of %" PRIu64 " pages ('mem' in /proc/net/sockstat)",
-                       in->host->tcp_pages_used, in->host->tcp_pages_max);
+    diagnosis_line_say(line->evidence, "TCP uses %s of %s pages ('mem' in /proc/net/sockstat)",
+                       units_format_count(a, in->host->tcp_pages_used),
+                       units_format_count(b, in->host->tcp_pages_max));
     diagnosis_line_say(
         line->remedy,
         "raise the third value of net.ipv4.tcp_mem, or use smaller --sndbuf and --rcvbuf");
@@ -174,14 +176,17 @@ static void judge_memory(struct diagnosis *d, const struct diagnosis_input *in)
 static void judge_stalled(struct diagnosis *d, const struct diagnosis_input *in)
 {
     const uint64_t n = diagnosis_line_count_stalled(in);
+    const uint64_t n_syns = tally_get(&in->tally->connections.syn_retransmits);
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
     struct diagnosis_line *line;
 
     if (n == 0 || tcp_memory_is_full(in))
         return;
     if (is_full(in->host->conntrack_used, in->host->conntrack_max)) {
         line = diagnosis_line_add(d, "net.netfilter.nf_conntrack_max", n);
-        diagnosis_line_say(line->evidence, "%" PRIu64 " of %" PRIu64 " connections tracked",
-                           in->host->conntrack_used, in->host->conntrack_max);
+        diagnosis_line_say(line->evidence, "%s of %s connections tracked",
+                           units_format_count(a, in->host->conntrack_used),
+                           units_format_count(b, in->host->conntrack_max));
         diagnosis_line_say(line->remedy,
                            "raise it, or add a notrack rule (scripts/setup-client.sh --notrack)");
         return;
@@ -191,18 +196,18 @@ static void judge_stalled(struct diagnosis *d, const struct diagnosis_input *in)
     if (in->listen_overflows != UNKNOWN && in->listen_overflows >= n) {
         line = diagnosis_line_add(d, "the server's accept queue", n);
         diagnosis_line_say(line->evidence,
-                           "%" PRIu64 " SYNs retransmitted without an answer; %" PRIu64
-                           " accept queue overflows on this host",
-                           tally_get(&in->tally->connections.syn_retransmits),
-                           in->listen_overflows);
+                           "%s %s retransmitted without an answer; %s accept queue %s on this host",
+                           units_format_count(a, n_syns), units_noun(n_syns, "SYN", "SYNs"),
+                           units_format_count(b, in->listen_overflows),
+                           units_noun(in->listen_overflows, "overflow", "overflows"));
         diagnosis_line_say(line->remedy, "raise the server's backlog and net.core.somaxconn, or "
                                          "make it accept faster: 'ss -ltn' shows the queue");
         return;
     }
     line = diagnosis_line_add(d, "the path to the server", n);
-    diagnosis_line_say(line->evidence,
-                       "%" PRIu64 " SYNs retransmitted, the last ones without an answer",
-                       tally_get(&in->tally->connections.syn_retransmits));
+    diagnosis_line_say(line->evidence, "%s %s retransmitted, %s without an answer",
+                       units_format_count(a, n_syns), units_noun(n_syns, "SYN", "SYNs"),
+                       units_noun(n_syns, "also", "the last ones"));
     diagnosis_line_say(line->remedy,
                        "check for a firewall and, on the server, its accept queue (ss -ltn), SYN "
                        "backlog (net.ipv4.tcp_max_syn_backlog) and 'table full' in dmesg");

@@ -4,7 +4,6 @@
 
 #include "base/units.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #define UNKNOWN HOST_LIMITS_UNKNOWN
@@ -68,6 +67,7 @@ static const char *unanswered_remedy(const struct diagnosis_input *in, const str
 void diagnosis_server_unanswered(struct diagnosis *d, const struct diagnosis_input *in)
 {
     const struct unanswered u = count_unanswered(in);
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], e[UNITS_TEXT_BYTES];
     char others[64] = "";
     struct diagnosis_line *line;
 
@@ -75,15 +75,18 @@ void diagnosis_server_unanswered(struct diagnosis *d, const struct diagnosis_inp
         return;
     line = diagnosis_line_add(d, "nobody answers", sum(&u));
     if (in->not_begun > 0)
-        snprintf(others, sizeof others, "; %" PRIu64 " more not attempted", in->not_begun);
+        snprintf(others, sizeof others, "; %s more not attempted",
+                 units_format_count(a, in->not_begun));
     diagnosis_line_say(line->evidence,
-                       "no connection ever got an answer (%s%s): %" PRIu64 " silent, %" PRIu64
-                       " closed, %" PRIu64 " reset, %" PRIu64 " got unexpected bytes%s",
+                       "no connection ever got an answer (%s%s): %s silent, %s closed, %s reset, "
+                       "%s got unexpected bytes%s",
                        in->protocol,
                        in->over_tls   ? " over TLS"
                        : in->over_udp ? " over UDP"
                                       : "",
-                       u.silent, u.closed, u.reset, u.other_bytes, others);
+                       units_format_count(a, u.silent), units_format_count(b, u.closed),
+                       units_format_count(c, u.reset), units_format_count(e, u.other_bytes),
+                       others);
     diagnosis_line_say(line->remedy, "%s", unanswered_remedy(in, &u));
 }
 
@@ -99,6 +102,7 @@ static void blame_loss(struct diagnosis *d, const struct diagnosis_input *in)
 
 void diagnosis_server_half_open(struct diagnosis *d, const struct diagnosis_input *in)
 {
+    char n[UNITS_TEXT_BYTES];
     struct diagnosis_line *line;
 
     if (in->half_open == 0 || diagnosis_server_never_answered(in))
@@ -110,9 +114,9 @@ void diagnosis_server_half_open(struct diagnosis *d, const struct diagnosis_inpu
     line = diagnosis_line_add(d, "the server's accept queue or connection limit", in->half_open);
     if (in->listen_overflows != UNKNOWN && in->listen_overflows > 0)
         diagnosis_line_say(line->evidence,
-                           "established, but never answered; %" PRIu64
-                           " accept queue overflows on this host",
-                           in->listen_overflows);
+                           "established, but never answered; %s accept queue %s on this host",
+                           units_format_count(n, in->listen_overflows),
+                           units_noun(in->listen_overflows, "overflow", "overflows"));
     else
         diagnosis_line_say(line->evidence, "established here, never answered");
     diagnosis_line_say(line->remedy, "%s", outcome_remedy(REASON_HALF_OPEN));
@@ -151,11 +155,11 @@ void diagnosis_server_refused(struct diagnosis *d, const struct diagnosis_input 
 
 static void say_how_idle(const struct losses *l, struct diagnosis_line *line, const char *before)
 {
-    char least[UNITS_TEXT_BYTES], median[UNITS_TEXT_BYTES];
+    char n[UNITS_TEXT_BYTES], least[UNITS_TEXT_BYTES], median[UNITS_TEXT_BYTES];
 
-    diagnosis_line_say(line->evidence,
-                       "%s%" PRIu64 " that had answered, idle for at least %s, median %s", before,
-                       l->idle.count, units_format_duration(least, l->idle.min_ns),
+    diagnosis_line_say(line->evidence, "%s%s that had answered, idle for at least %s, median %s",
+                       before, units_format_count(n, l->idle.count),
+                       units_format_duration(least, l->idle.min_ns),
                        units_format_duration(median, hist_percentile(&l->idle, 1, 2)));
 }
 
@@ -215,26 +219,65 @@ void diagnosis_server_ended(struct diagnosis *d, const struct diagnosis_input *i
         blame_limits_of_server(d, in, n);
 }
 
-void diagnosis_server_deaf(struct diagnosis *d, const struct diagnosis_input *in)
+/* --- gone deaf --- */
+
+/* Returns how many of those gone deaf have not even acknowledged the last queries. */
+static uint64_t count_cut_off(const struct diagnosis_input *in)
+{
+    const uint64_t n = tally_get(&in->tally->connections.deaf_unacknowledged);
+
+    return n < in->deaf ? n : in->deaf;
+}
+
+static void say_how_deaf(const struct diagnosis_input *in, struct diagnosis_line *line)
 {
     const struct tally *t = in->tally;
     const uint64_t n_with_timeouts = tally_get(&t->connections.with_timeouts);
     const uint64_t n_timeouts = tally_get(&t->queries[TALLY_WARMUP].timeout) +
                                 tally_get(&t->queries[TALLY_MEASURED].timeout);
+    const uint64_t n_cut_off = count_cut_off(in);
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
+    char acknowledged[64] = "";
+
+    if (n_cut_off > 0)
+        snprintf(acknowledged, sizeof acknowledged, "; %s of these did not acknowledge them",
+                 units_format_count(d, n_cut_off));
+    else if (!in->over_udp)
+        snprintf(acknowledged, sizeof acknowledged, ", but acknowledged them");
+    diagnosis_line_say(line->evidence, "%s%s %s on %s %s; %s did not answer the last queries%s",
+                       units_noun(n_timeouts, "", "all "), units_format_count(a, n_timeouts),
+                       units_noun(n_timeouts, "timeout is", "timeouts are"),
+                       units_format_count(b, n_with_timeouts),
+                       units_noun(n_with_timeouts, "connection", "connections"),
+                       units_format_count(c, in->deaf), acknowledged);
+}
+
+#define REPLACED "; --on-timeout close with --reconnect replaces them"
+
+/* The kernel of a host acknowledges what a program that hangs does not read. */
+static const char *deaf_remedy(const struct diagnosis_input *in)
+{
+    const bool all = in->deaf >= in->live;
+
+    if (in->over_udp)
+        return all ? "the server hangs, or the network path is broken"
+                   : "a NAT, firewall or load balancer dropped their state, or a server thread "
+                     "hangs" REPLACED;
+    if (2 * count_cut_off(in) < in->deaf)
+        return all ? "the server hangs"
+                   : "a thread of the server hangs, or a backend of a proxy" REPLACED;
+    return all ? "the network path is broken, or the server's host is down"
+               : "packets are lost on the way, or a NAT, firewall or load balancer dropped their "
+                 "state" REPLACED;
+}
+
+void diagnosis_server_deaf(struct diagnosis *d, const struct diagnosis_input *in)
+{
     struct diagnosis_line *line;
 
     if (in->deaf == 0)
         return;
     line = diagnosis_line_add(d, "connections gone deaf", in->deaf);
-    diagnosis_line_say(line->evidence,
-                       "%s%" PRIu64 " %s on %" PRIu64 " %s; %" PRIu64
-                       " did not answer the last queries",
-                       units_noun(n_timeouts, "", "all "), n_timeouts,
-                       units_noun(n_timeouts, "timeout is", "timeouts are"), n_with_timeouts,
-                       units_noun(n_with_timeouts, "connection", "connections"), in->deaf);
-    diagnosis_line_say(line->remedy, "%s",
-                       in->deaf >= in->live
-                           ? "the server hangs, or the network path is broken"
-                           : "a NAT, firewall or load balancer dropped their state, or a server "
-                             "thread hangs; --on-timeout close with --reconnect replaces them");
+    say_how_deaf(in, line);
+    diagnosis_line_say(line->remedy, "%s", deaf_remedy(in));
 }

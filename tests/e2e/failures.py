@@ -75,12 +75,31 @@ def run_with_timeouts(*arguments):
 
 def test_connections_that_go_deaf_are_counted_and_named():
     r, c = run_with_timeouts("--deaf-every", 20)
-    check_equal((c["with_timeouts"], c["deaf_at_end"]), (10, 10), "connections with timeouts, deaf")
+    check_equal((c["with_timeouts"], c["deaf_at_end"], c["deaf_unacknowledged"]), (10, 10, 0), "connections with timeouts, deaf")
     n = r.json["queries"]["timeout"]
     check("all timeouts are on 10 connections, 10 deaf at the end" in r.err, r.err)
     check_equal([(line["limit"], line["connections"]) for line in r.json["diagnosis"]],
                 [("connections gone deaf", 10)], "diagnosis")
-    check(f"all {n} timeouts are on 10 connections" in r.json["diagnosis"][0]["evidence"], r.err)
+    check_equal(r.json["diagnosis"][0]["evidence"], f"all {n:,} timeouts are on 10 connections; 10 did not answer the last queries, "
+                "but acknowledged them", "evidence")
+    check("a thread of the server hangs" in r.json["diagnosis"][0]["remedy"], r.err)
+
+
+def test_connections_whose_packets_are_dropped_do_not_acknowledge_them():
+    """The control: the network, not the server."""
+    need_program("nft")
+    with Namespace() as n, Server(prefix=n.prefix) as server:
+        client = Client("-p", server.port, "-c", 200, "-r", 400, "--arrival", "constant", "--select", "round-robin", "-t", 5,
+                        "--timeout", "1s", "--stats-interval", "200ms", "--sport", "20000-20199", "127.0.0.1", prefix=n.prefix)
+        wait_until_running(client)
+        n.run("nft", "add table ip t; add chain ip t i { type filter hook input priority 0; }; add rule ip t i tcp sport 20000-20009 drop")
+        r = client.wait()
+    check_conservation(r)
+    c, line = r.json["connections"], r.json["diagnosis"][0]
+    check_equal((line["limit"], line["connections"]), ("connections gone deaf", 10), "diagnosis")
+    check_equal((c["deaf_at_end"], c["deaf_unacknowledged"]), (10, 10), "deaf, without an acknowledgement")
+    check("; 10 of these did not acknowledge them" in line["evidence"], line)
+    check("firewall" in line["remedy"] and "thread" not in line["remedy"], line)
 
 
 def test_timeouts_here_and_there_make_no_connection_deaf():

@@ -198,6 +198,8 @@ static void count_segments(struct client_conn *c, int fd, bool was_usable, struc
               tcp.retransmits - needed_retransmits(&tcp));
     if (!was_usable)
         tally_add(&f->tally.connections.opening_retransmits, needed_retransmits(&tcp));
+    if (c->n_unheard == CLIENT_CONN_DEAF && tcp.timeouts > 0)
+        tally_add(&f->tally.connections.deaf_unacknowledged, 1);
     if (c->proven && (outcome.reason == REASON_PEER || outcome.reason == REASON_RESET))
         losses_add(&f->losses, clock_now_ns(), (uint64_t)tcp.idle_ms * 1000000);
     if (tcp.min_rtt_us > 0)
@@ -286,9 +288,9 @@ void client_conn_close(struct client_conn *c, struct outcome outcome, int error)
         become_unusable(c);
     else if (state == CLIENT_CONN_HALF_OPEN)
         tally_sub(&t->figures->n_half_open, 1);
-    client_conn_heard(c); /* it no longer counts as deaf */
     t->ops->ended(t->owner, c, outcome);
     close_socket(c, state, outcome);
+    client_conn_heard(c); /* it no longer counts as deaf */
     client_io_discard(c);
     count_end(c, outcome);
     queue_ended(c, outcome);

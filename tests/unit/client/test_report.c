@@ -78,6 +78,7 @@ static void json_has_every_figure_in_its_place(void **state)
     assert_has(text, "\"schema\": 1");
     assert_has(text, "\"command\": [\n    \"tcpclient\",\n    \"--qname=a b\\\"\"\n  ]");
     assert_has(text, "\"half_open\": 1,\n    \"with_timeouts\": 0,\n    \"deaf_at_end\": 0,\n"
+                     "    \"deaf_unacknowledged\": 0,\n"
                      "    \"failed\": 1,\n    \"wanted_at_end\": 100,\n"
                      "    \"live_at_end\": 98,");
     assert_has(text, "\"connect_rate_per_s\": 198,");

@@ -113,7 +113,7 @@ static void ports_and_fds_are_named(void **state)
     assert_one("fd limit", 7, "all threads share one", "ulimit -Hn");
     host.files_open = 990000;
     diagnose(PHASE_SOCKET, REASON_FDS, 7);
-    assert_one("fs.file-max", 7, "990000 of 1000000 files open", "fs.file-max=1000014");
+    assert_one("fs.file-max", 7, "990,000 of 1,000,000 files open", "fs.file-max=1000014");
 }
 
 static void stalled_connects_are_told_apart_by_what_the_kernel_counts(void **state)
@@ -126,10 +126,10 @@ static void stalled_connects_are_told_apart_by_what_the_kernel_counts(void **sta
     assert_one("the server's accept queue", 9, "9 accept queue overflows", "net.core.somaxconn");
     host.conntrack_used = 990;
     diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9);
-    assert_one("net.netfilter.nf_conntrack_max", 9, "990 of 1000 connections tracked", "notrack");
+    assert_one("net.netfilter.nf_conntrack_max", 9, "990 of 1,000 connections tracked", "notrack");
     host.tcp_pages_used = 980; /* the stronger explanation */
     diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9);
-    assert_one("net.ipv4.tcp_mem", 9, "980 of 1000 pages", "net.ipv4.tcp_mem");
+    assert_one("net.ipv4.tcp_mem", 9, "980 of 1,000 pages", "net.ipv4.tcp_mem");
 }
 
 static void tcp_memory_is_not_blamed_below_its_limit(void **state)
@@ -246,21 +246,62 @@ static void connections_gone_deaf_have_all_the_timeouts(void **state)
 {
     (void)state;
     memset(&tally, 0, sizeof tally);
+    tally_add(&tally.queries[TALLY_WARMUP].timeout, 1000);
     tally_add(&tally.queries[TALLY_MEASURED].timeout, 490);
     tally_add(&tally.connections.with_timeouts, 30);
     tally_add(&tally.connections.proven, 1000);
     in.deaf = 30;
     in.live = 1000;
     diagnosis_make(&d, &in);
-    assert_one("connections gone deaf", 30, "all 490 timeouts are on 30 connections", "firewall");
+    assert_one("connections gone deaf", 30,
+               "all 1,490 timeouts are on 30 connections; 30 did not answer the last queries, but "
+               "acknowledged them",
+               "a thread of the server hangs");
     in.live = 30;
     diagnosis_make(&d, &in);
-    assert_one("connections gone deaf", 30, "all 490", "the server hangs");
+    assert_one("connections gone deaf", 30, "all 1,490", "the server hangs");
     memset(&tally, 0, sizeof tally);
     tally_add(&tally.queries[TALLY_WARMUP].timeout, 1);
     tally_add(&tally.connections.with_timeouts, 1);
     diagnosis_make(&d, &in);
     assert_one("connections gone deaf", 30, "1 timeout is on 1 connection;", "");
+}
+
+static void what_the_deaf_acknowledge_tells_the_network_from_the_server(void **state)
+{
+    (void)state;
+    memset(&tally, 0, sizeof tally);
+    tally_add(&tally.connections.deaf_unacknowledged, 14);
+    in.deaf = 30;
+    in.live = 1000;
+    diagnosis_make(&d, &in);
+    assert_one("connections gone deaf", 30, "; 14 of these did not acknowledge them",
+               "a thread of the server hangs");
+    tally_add(&tally.connections.deaf_unacknowledged, 1);
+    diagnosis_make(&d, &in);
+    assert_one("connections gone deaf", 30, "; 15 of these", "firewall");
+    in.live = 30;
+    diagnosis_make(&d, &in);
+    assert_one("connections gone deaf", 30, "; 15 of these", "the network path is broken");
+    tally_add(&tally.connections.deaf_unacknowledged, 100); /* others, which ended before */
+    diagnosis_make(&d, &in);
+    assert_one("connections gone deaf", 30, "; 30 of these", "the network path is broken");
+}
+
+static void the_deaf_over_udp_acknowledge_nothing(void **state)
+{
+    (void)state;
+    memset(&tally, 0, sizeof tally);
+    in.over_udp = true;
+    in.deaf = 30;
+    in.live = 1000;
+    diagnosis_make(&d, &in);
+    assert_one("connections gone deaf", 30, "last queries", "firewall");
+    assert_null(strstr(d.lines[0].evidence, "acknowledged"));
+    in.live = 30;
+    diagnosis_make(&d, &in);
+    assert_one("connections gone deaf", 30, "last queries",
+               "the server hangs, or the network path is broken");
 }
 
 static void idle_timeout_is_named_with_the_time(void **state)
@@ -362,6 +403,8 @@ int main(void)
         TEST(who_was_asked_nothing_is_not_blamed_for_silence),
         TEST(killed_server_is_no_limit),
         TEST(connections_gone_deaf_have_all_the_timeouts),
+        TEST(what_the_deaf_acknowledge_tells_the_network_from_the_server),
+        TEST(the_deaf_over_udp_acknowledge_nothing),
         TEST(idle_timeout_is_named_with_the_time),
         TEST(there_is_room_for_a_line_of_each),
         TEST(what_nobody_knows_is_never_a_number),
