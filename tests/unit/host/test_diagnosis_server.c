@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT
+ * test_diagnosis_server: what the server's side is to blame for. */
+#include "diagnosis_steps.h"
+
+/* 100 connections were established; none was answered. */
+static void nobody_answers(enum outcome_phase phase, enum outcome_reason reason)
+{
+    memset(&tally, 0, sizeof tally);
+    tally_add(&tally.connections.connected, 100);
+    tally_add(&tally.bytes_sent, 3000);
+    tally_add(&tally.connections.ended[phase][reason], 100);
+    diagnosis_make(&d, &in);
+}
+
+static void nobody_who_answers_is_told_apart_from_limits(void **state)
+{
+    (void)state;
+    in.listen_overflows = 0;
+    in.half_open = 100;
+    nobody_answers(PHASE_RECEIVE, REASON_HALF_OPEN);
+    assert_one("nobody answers", 100, "(dns): 100 silent",
+               "usually the server speaks another --protocol");
+    in.listen_overflows = 85;
+    nobody_answers(PHASE_RECEIVE, REASON_HALF_OPEN);
+    assert_one("nobody answers", 100, "100 silent", "it hangs or is stopped");
+    in.half_open = 0;
+    in.not_begun = 900;
+    nobody_answers(PHASE_RECEIVE, REASON_PEER);
+    assert_one("nobody answers", 100, "100 closed, 0 reset, 0 got unexpected bytes; 900 more",
+               "--tls");
+    nobody_answers(PHASE_RECEIVE, REASON_RESET);
+    assert_one("nobody answers", 100, "100 reset", "proxy whose backend is down");
+    nobody_answers(PHASE_PROTOCOL, REASON_MALFORMED);
+    assert_one("nobody answers", 100, "100 got unexpected bytes", "another --protocol");
+    in.over_tls = true;
+    nobody_answers(PHASE_TLS, REASON_TIMEOUT);
+    assert_one("nobody answers", 100, "(dns over TLS): 100 silent", "check that the port uses TLS");
+}
+
+static void one_answer_is_enough_for_the_limits(void **state)
+{
+    (void)state;
+    in.half_open = 99;
+    memset(&tally, 0, sizeof tally);
+    tally_add(&tally.connections.connected, 100);
+    tally_add(&tally.connections.proven, 1);
+    tally_add(&tally.bytes_sent, 3000);
+    diagnosis_make(&d, &in);
+    assert_one("the server's accept queue or connection limit", 99, "5 accept queue", "backlog");
+}
+
+static void who_was_asked_nothing_is_not_blamed_for_silence(void **state)
+{
+    (void)state;
+    memset(&tally, 0, sizeof tally);
+    tally_add(&tally.connections.connected, 100);
+    tally_add(&tally.connections.ended[PHASE_RECEIVE][REASON_PEER], 100);
+    diagnosis_make(&d, &in);
+    assert_one("the server's limits", 100, "closed before an answer", "a limit on connections");
+}
+
+/* 200 within 3 ms, each idle for the interval between its queries. */
+static void killed_server_is_no_limit(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 200; i++)
+        losses_add(&losses, 7000 * MS + i * MS * 3 / 200, i * MS);
+    in.none_is_left = in.server_was_tried = true;
+    diagnose(PHASE_RECEIVE, REASON_PEER, 200);
+    assert_one("the server went away", 200, "all ended within 2.9", "dmesg");
+    in.server_accepts = true;
+    diagnose(PHASE_RECEIVE, REASON_PEER, 200);
+    assert_one("the server's limits", 200, "idle for at least 0 ns", "or a restart");
+    in.none_is_left = in.server_was_tried = in.server_accepts = false;
+    diagnose(PHASE_RECEIVE, REASON_PEER, 200);
+    assert_one("the server's limits", 200, "200 that had answered", "queries per connection");
+}
+
+/* Measured: 30 of 1,000 answered the proof and nothing after it. */
+static void connections_gone_deaf_have_all_the_timeouts(void **state)
+{
+    (void)state;
+    memset(&tally, 0, sizeof tally);
+    tally_add(&tally.queries[TALLY_WARMUP].timeout, 1000);
+    tally_add(&tally.queries[TALLY_MEASURED].timeout, 490);
+    tally_add(&tally.connections.with_timeouts, 30);
+    tally_add(&tally.connections.proven, 1000);
+    in.deaf = 30;
+    in.live = 1000;
+    diagnosis_make(&d, &in);
+    assert_one("connections gone deaf", 30,
+               "all 1,490 timeouts are on 30 connections; 30 did not answer the last queries, but "
+               "acknowledged them",
+               "a thread of the server hangs");
+    in.live = 30;
+    diagnosis_make(&d, &in);
+    assert_one("connections gone deaf", 30, "all 1,490", "the server hangs");
+    memset(&tally, 0, sizeof tally);
+    tally_add(&tally.queries[TALLY_WARMUP].timeout, 1);
+    tally_add(&tally.connections.with_timeouts, 1);
+    diagnosis_make(&d, &in);
+    assert_one("connections gone deaf", 30, "1 timeout is on 1 connection;", "");
+}
+
+static void what_the_deaf_acknowledge_tells_the_network_from_the_server(void **state)
+{
+    (void)state;
+    memset(&tally, 0, sizeof tally);
+    tally_add(&tally.connections.deaf_unacknowledged, 14);
+    in.deaf = 30;
+    in.live = 1000;
+    diagnosis_make(&d, &in);
+    assert_one("connections gone deaf", 30, "; 14 of these did not acknowledge them",
+               "a thread of the server hangs");
+    tally_add(&tally.connections.deaf_unacknowledged, 1);
+    diagnosis_make(&d, &in);
+    assert_one("connections gone deaf", 30, "; 15 of these", "firewall");
+    in.live = 30;
+    diagnosis_make(&d, &in);
+    assert_one("connections gone deaf", 30, "; 15 of these", "the network path is broken");
+    tally_add(&tally.connections.deaf_unacknowledged, 100); /* others, which ended before */
+    diagnosis_make(&d, &in);
+    assert_one("connections gone deaf", 30, "; 30 of these", "the network path is broken");
+}
+
+static void the_deaf_over_udp_acknowledge_nothing(void **state)
+{
+    (void)state;
+    memset(&tally, 0, sizeof tally);
+    in.over_udp = true;
+    in.deaf = 30;
+    in.live = 1000;
+    diagnosis_make(&d, &in);
+    assert_one("connections gone deaf", 30, "last queries", "firewall");
+    assert_null(strstr(d.lines[0].evidence, "acknowledged"));
+    in.live = 30;
+    diagnosis_make(&d, &in);
+    assert_one("connections gone deaf", 30, "last queries",
+               "the server hangs, or the network path is broken");
+}
+
+static void idle_timeout_is_named_with_the_time(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 100; i++)
+        losses_add(&losses, 7000 * MS, 2000 * MS + i * MS);
+    in.none_is_left = in.server_was_tried = in.server_accepts = true;
+    diagnose(PHASE_RECEIVE, REASON_PEER, 100);
+    assert_one("the server's idle timeout", 100, "idle for at least 2.00 s, median 2.05 s",
+               "--reconnect");
+}
+
+static void half_open_ones_point_to_the_accept_queue(void **state)
+{
+    (void)state;
+    in.half_open = 4;
+    diagnose(PHASE_RECEIVE, REASON_HALF_OPEN, 4);
+    assert_one("the server's accept queue or connection limit", 4, "5 accept queue overflows",
+               "backlog");
+}
+
+static void over_udp_there_is_no_queue_and_no_handshake(void **state)
+{
+    (void)state;
+    in.over_udp = true;
+    diagnose(PHASE_RECEIVE, REASON_REFUSED, 2);
+    assert_one("nobody listens", 2,
+               "2 of 102 sockets got 'port unreachable' (ICMP): nothing listens on 192.0.2.1:4242",
+               "-p");
+    in.half_open = 4;
+    diagnose(PHASE_RECEIVE, REASON_HALF_OPEN, 4);
+    assert_one("lost datagrams", 4, "no answer", "--prove yes");
+    nobody_answers(PHASE_RECEIVE, REASON_HALF_OPEN);
+    assert_one("nobody answers", 100, "(dns over UDP): 100 silent", "a firewall drops");
+}
+
+static void server_that_refuses_and_server_that_ends_differ(void **state)
+{
+    (void)state;
+    diagnose(PHASE_CONNECT, REASON_REFUSED, 2);
+    assert_one("nobody listens", 2, "2 of 102 connects refused: nothing listens on 192.0.2.1:4242",
+               "-p");
+    diagnose(PHASE_RECEIVE, REASON_PEER, 2);
+    assert_one("the server's limits", 2, "before an answer", "a limit on connections");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(nobody_who_answers_is_told_apart_from_limits),
+        TEST(one_answer_is_enough_for_the_limits),
+        TEST(who_was_asked_nothing_is_not_blamed_for_silence),
+        TEST(killed_server_is_no_limit),
+        TEST(connections_gone_deaf_have_all_the_timeouts),
+        TEST(what_the_deaf_acknowledge_tells_the_network_from_the_server),
+        TEST(the_deaf_over_udp_acknowledge_nothing),
+        TEST(idle_timeout_is_named_with_the_time),
+        TEST(half_open_ones_point_to_the_accept_queue),
+        TEST(over_udp_there_is_no_queue_and_no_handshake),
+        TEST(server_that_refuses_and_server_that_ends_differ),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
