@@ -25,26 +25,18 @@ class Cable:
         for end in (self.client, self.server):
             end.__exit__()
 
-    @staticmethod
-    def drop(end, which):
-        """The end drops those packets that arrive at it."""
-        need_program("nft")
-        end.run("nft", "add table inet loss; add chain inet loss in { type filter hook input priority 0; }; "
-                f"add rule inet loss in iifname wire {which} counter drop")
-
     def lose(self, percent):
         """Each end drops so much of what arrives at it."""
         for end in (self.client, self.server):
-            self.drop(end, f"numgen random mod 100 < {percent}")
+            end.drop(f"iifname wire numgen random mod 100 < {percent}")
 
     def limit(self, per_s):
         """The server gets no more packets with data per second: a token bucket."""
-        self.drop(self.server, f"tcp flags & psh == psh limit rate over {per_s}/second burst {int(per_s * BURST_S)} packets")
+        self.server.drop(f"tcp flags & psh == psh limit rate over {per_s}/second burst {int(per_s * BURST_S)} packets")
 
     def lost(self):
         """(at the client, at the server), as nftables counted."""
-        return [int(end.run("nft", "list table inet loss").stdout.split("packets ")[1].split()[0])
-                for end in (self.client, self.server)]
+        return [end.dropped() for end in (self.client, self.server)]
 
     def load(self, server, *arguments):
         client = Client("--stats-interval", "200ms", "--close", "rst", *arguments, f"{SERVER_IP}:{server.port}",

@@ -41,6 +41,19 @@ class Namespace:
                 os.kill(int(pid), signal.SIGKILL)
         self.run_outside("ip", "netns", "del", self.name)
 
+    def drop(self, which):
+        """Drops and counts those packets that arrive in it, an expression of nft(8)."""
+        need_program("nft")
+        try:
+            self.run("nft", "add table inet loss; add chain inet loss in { type filter hook input priority 0; }; "
+                     f"add rule inet loss in {which} counter drop")
+        except subprocess.CalledProcessError as error:
+            skip(f"no nftables here: {error.stderr.strip()}")
+
+    def dropped(self):
+        """How many."""
+        return int(self.run("nft", "list table inet loss").stdout.split("packets ")[1].split()[0])
+
     @contextlib.contextmanager
     def entered(self):
         """This thread, and what it starts meanwhile, are in it."""

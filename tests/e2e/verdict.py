@@ -108,11 +108,9 @@ def test_busy_cpus_are_seen_and_what_the_exit_code_demands_can_be_chosen():
 @measures_time
 @plain_build_only
 def test_lost_packets_are_seen_in_the_percentiles_they_reach():
-    need_program("nft")
     with Namespace() as ns:
         with Server(prefix=ns.prefix) as server:
-            ns.run("nft", "add table ip t; add chain ip t i { type filter hook input priority 0; };"
-                          f"add rule ip t i tcp dport {server.port} numgen inc mod 500 == 0 drop")
+            ns.drop(f"tcp dport {server.port} numgen inc mod 500 == 0")
             r = run_client("-p", server.port, "-c", 10, "-r", 1000, "-t", 3, "127.0.0.1", prefix=ns.prefix)
         check(r.json["connections"]["lost_segments"] > 0, "the control: segments were lost")
         check_reaches(r, "p999")
