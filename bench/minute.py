@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""A server that a share of a CPU limits, or a clock, and minutes of load on it: is a service level met?
+
+`o`, the options of a benchmark: c (connections), slo, quota (percent of a CPU) and limit (queries per second, or None)."""
+
+import contextlib
+import json
+import os
+import sys
+
+import built
+
+from subjects import *
+
+from cable import SERVER_IP, Cable
+from cgroups import CpuCgroup
+
+MINUTE_S = 60
+CHECK_SHARE = 0.95  # of what was found to be sustained
+PERIOD_US = 2500  # shorter than the response times: the server stands still for the rest of a period
+PIN_CLIENT, PIN_SERVER = ["--cpu", "0"], ["taskset", "-c", "1"]
+
+
+def meets(result, goal):
+    """A percentile among unanswered queries is no number."""
+    metric, limit = goal.split("<")
+    if metric == "lost":
+        q = result["queries"]
+        return q["scheduled"] - q["answered"] < float(limit.removesuffix("%")) / 100 * q["scheduled"]
+    value = result["latency_ns"]["response"][metric]
+    return isinstance(value, int) and value < float(limit.removesuffix("ms")) * 1e6
+
+
+class Subject:
+    def __init__(self, name, o):
+        self.o = o
+        with contextlib.ExitStack() as stack:
+            prefix, address = self.place(stack)
+            self.server, port = start(name, "tcp", SLOTS * parse_count(o.c), prefix + PIN_SERVER, address)
+            stack.callback(self.server.stop)
+            self.target = f"{address}:{port}"
+            self.stack = stack.pop_all()
+
+    def place(self, stack):
+        """Returns where the server runs: the head of its command, and its address; the client is where it can reach that."""
+        if self.o.limit:
+            cable = stack.enter_context(Cable())
+            cable.limit(self.o.limit)
+            stack.enter_context(cable.client.entered())
+            return cable.server.prefix, SERVER_IP
+        return stack.enter_context(CpuCgroup(self.o.quota * PERIOD_US // 100, PERIOD_US)).prefix, "127.0.0.1"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        return self.stack.__exit__(*exception)
+
+    def client(self, path, *arguments):
+        """Returns its result."""
+        with open(path + ".txt", "w") as text:
+            code = subprocess.run([TCPCLIENT, *PIN_CLIENT, "-c", self.o.c, *OPTIONS["tcp"], *arguments, "--json", path + ".json",
+                                   self.target], stderr=text).returncode
+        if code not in (0, 3):
+            sys.exit(f"{os.path.basename(sys.argv[0])}: tcpclient: exit code {code}: see {path}.txt")
+        with open(path + ".json") as f:
+            return json.load(f)
+
+    def minute(self, path, rate_qps):
+        """Returns whether it met the service level, and the server's CPU time per query in us."""
+        result = self.client(path, "-r", f"{rate_qps:.0f}", "-t", str(MINUTE_S), "--watch", str(self.server.process.pid))
+        cost = result["server_cost"]
+        return (all(meets(result, goal) for goal in self.o.slo.split(",")),
+                (cost["user_ns_per_query"] + cost["system_ns_per_query"]) / 1000)
