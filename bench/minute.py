@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A server that a share of a CPU limits, or a clock, and minutes of load on it: is a service level met?
 
-`o`, the options of a benchmark: c (connections), slo, quota (percent of a CPU) and limit (queries per second, or None)."""
+bench/repeat describes the options."""
 
 import contextlib
 import json
@@ -19,6 +19,13 @@ MINUTE_S = 60
 CHECK_SHARE = 0.95  # of what was found to be sustained
 PERIOD_US = 2500  # shorter than the response times: the server stands still for the rest of a period
 PIN_CLIENT, PIN_SERVER = ["--cpu", "0"], ["taskset", "-c", "1"]
+
+
+def add_options(parser):
+    parser.add_argument("-c", default="3000")
+    parser.add_argument("--slo", default="p50<5ms,lost<0.1%")
+    parser.add_argument("--quota", type=int, default=40)
+    parser.add_argument("--limit", type=int)
 
 
 def meets(result, goal):

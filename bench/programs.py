@@ -27,6 +27,6 @@ BENCHMARKS = {
 APART = {
     "curves": "a capacity search per server, transport and number of connections takes hours, and draws pictures",
     "minutes": "takes up to forty minutes, and judges the machine: no figure to quote",
-    "repeat": "twenty capacity searches take an hour, and judge the search: no figure to quote",
+    "repeat": "twenty capacity searches take an hour and a half, and judge the search: no figure to quote",
     "soak": "takes hours, and judges what they leave behind: no figure to quote",
 }
