@@ -116,16 +116,18 @@ def server_side(j):
 
 
 class Pair:
-    """Both running programs, and their counters."""
+    """Both programs, and their counters.  The server runs; the client, once started."""
 
-    def __init__(self, name, number, o):
-        """number: of the load, which has source addresses of its own."""
+    def __init__(self, name, o):
         self.name, self.load, self.samples = name, LOADS[name], []
         self.cut_s = o.minutes * 60 * CUT_PART
         self.n_cut = int(o.connections * CLOSED_SHARE) if self.load.is_cut else 0
         self.paths = temp_path("server"), temp_path("client")
         room = int(o.connections * ROOM[0] + ROOM[1])
         self.server = Server("--max-connections", room, "--control", f"unix:{self.paths[0]}", *self.load.server(o))
+
+    def start_client(self, number, o):
+        """number: of the load, which has source addresses of its own."""
         sources = f"127.0.{number}.2-127.0.{number}.{2 + o.connections // PORTS_PER_ADDRESS}"
         self.client = Client("-q", "-p", self.server.port, "-c", o.connections, "-t", o.minutes * 60, "--close", "rst", "--source",
                              sources, "--control", f"unix:{self.paths[1]}", *self.load.client(o), "127.0.0.1")
