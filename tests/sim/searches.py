@@ -165,11 +165,11 @@ def the_capacity_of_a_queue():
 
 
 def check_steps(s):
-    """A fifth of the time confirms 97.5 % of the capacity; an overload follows, and the recovery from it."""
+    """A fifth of the time, or more, confirms 97.5 % of the capacity; an overload follows, and the recovery from it."""
     confirmations = [t for t in s["trials"] if t["step"] == "confirm"]
     check("good" in [t["class"] for t in confirmations], f"confirmations: {confirmations}")
     for t in confirmations:
-        check(0.974 * s["capacity"] <= t["load"] <= 0.976 * s["capacity"] and t["duration_s"] == 30, f"confirmation: {t}")
+        check(0.974 * s["capacity"] <= t["load"] <= 0.976 * s["capacity"] and 30 <= t["duration_s"] <= 60, f"confirmation: {t}")
     overloads = [t for t in s["trials"] if t["step"] == "overload"]
     check(len(overloads) == 1 and 1.49 * s["lower"] <= overloads[0]["load"] <= 1.51 * s["lower"], f"overloads: {overloads}")
     check(s["recovers"] and 0 <= s["recovery_s"] < 60, f"recovery: {s['recovers']}, {s['recovery_s']} s")

@@ -2,10 +2,10 @@
  * search_confirm: the long trials that confirm the capacity of a search, or a load below it.
  *
  * The first load is SEARCH_CONFIRM_PART of the capacity; if it fails, lower loads follow, at
- * distances that double.  The best of three trials decides a load, each of full length: no shorter
- * trial outvotes a longer one, and no single failure is trusted, since noise spoils long trials,
- * too.  Where the time does not suffice to outvote a failure, the next load has it, in a shorter
- * trial if need be.  Pure. */
+ * distances that double.  The best of three trials decides a load, none shorter than planned: no
+ * shorter trial outvotes a longer one, and no single failure is trusted, since noise spoils long
+ * trials, too.  Where the time does not suffice to outvote a failure, the next load has it, in a
+ * shorter trial if need be.  Pure. */
 #ifndef TCPSCALER_CLIENT_SEARCH_SEARCH_CONFIRM_H
 #define TCPSCALER_CLIENT_SEARCH_SEARCH_CONFIRM_H
 
@@ -19,11 +19,13 @@
  * 6,000 simulated searches fail to confirm with 0.975. */
 #define SEARCH_CONFIRM_PART 0.975
 
-/* The full length of a confirmation. */
+/* The length that is planned for a confirmation: a fifth of the search, at most 60 s. */
 uint64_t search_confirm_ns(const struct search *s);
 
-/* The length of one that begins after elapsed_ns of the search: full, or all the time left if that
- * is at least half of it and no failed one was measured for longer; 0: neither fits. */
+/* The length of one that begins after elapsed_ns of the search: as planned and no shorter than a
+ * failed one was measured; longer, up to 60 s, while there is time for another one as long.  With
+ * less time left, all of that if it is at least half of the plan and no failed one was longer;
+ * else 0. */
 uint64_t search_confirm_fitting_ns(const struct search *s, uint64_t elapsed_ns);
 
 /* Returns how many confirmations there are time and trials for, after elapsed_ns of the search. */

@@ -9,8 +9,9 @@
 #define S_NS 1000000000ull
 
 #define MOST_NS       (60 * S_NS)
-#define PART_OF_TIME  5     /* at most this part of the search */
+#define PART_OF_TIME  5     /* planned: at most this part of the search */
 #define LAST_PART     2     /* the last one of a search: at least this part of the others */
+#define SPARE_PART    0.45  /* of the time left: another one as long fits, and late answers, too */
 #define FIRST_DESCENT 0.025 /* difference of the logarithms of the first two loads */
 
 /* This many bad confirmations of a load leave it undecided. */
@@ -24,11 +25,19 @@ static bool is_bad(const struct search_trial *t)
     return t->order.step == SEARCH_CONFIRM && t->judgment.class == TRIAL_BAD;
 }
 
+static uint64_t longer_ns(uint64_t a_ns, uint64_t b_ns)
+{
+    return a_ns > b_ns ? a_ns : b_ns;
+}
+
+static uint64_t shorter_ns(uint64_t a_ns, uint64_t b_ns)
+{
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
 uint64_t search_confirm_ns(const struct search *s)
 {
-    const uint64_t part_ns = s->config.time_ns / PART_OF_TIME;
-
-    return part_ns < MOST_NS ? part_ns : MOST_NS;
+    return shorter_ns(s->config.time_ns / PART_OF_TIME, MOST_NS);
 }
 
 static uint64_t time_left_ns(const struct search *s, uint64_t elapsed_ns)
@@ -36,10 +45,10 @@ static uint64_t time_left_ns(const struct search *s, uint64_t elapsed_ns)
     return s->config.time_ns > elapsed_ns ? s->config.time_ns - elapsed_ns : 0;
 }
 
-/* Returns the least length of a confirmation. */
-static uint64_t least_ns(const struct search *s)
+/* Returns for how long the longest bad confirmation was measured; 0: there was none. */
+static uint64_t longest_bad_ns(const struct search *s)
 {
-    uint64_t ns = search_confirm_ns(s) / LAST_PART;
+    uint64_t ns = 0;
 
     for (size_t i = 0; i < s->n; i++)
         if (is_bad(&s->trials[i]) && s->trials[i].measured_ns > ns)
@@ -47,20 +56,26 @@ static uint64_t least_ns(const struct search *s)
     return ns;
 }
 
+/* Returns the least length of one that is not the last. */
+static uint64_t each_ns(const struct search *s)
+{
+    return longer_ns(search_confirm_ns(s), longest_bad_ns(s));
+}
+
 uint64_t search_confirm_fitting_ns(const struct search *s, uint64_t elapsed_ns)
 {
-    const uint64_t full_ns = search_confirm_ns(s), left_ns = time_left_ns(s, elapsed_ns);
-    const uint64_t overhead_ns = s->config.overhead_ns;
+    const uint64_t least_ns = longer_ns(search_confirm_ns(s) / LAST_PART, longest_bad_ns(s));
+    const uint64_t left_ns = time_left_ns(s, elapsed_ns + s->config.overhead_ns);
+    const uint64_t spare_ns = (uint64_t)(SPARE_PART * (double)left_ns);
 
-    if (left_ns < least_ns(s) + overhead_ns)
+    if (left_ns < least_ns)
         return 0;
-    return left_ns - overhead_ns < full_ns ? left_ns - overhead_ns : full_ns;
+    return shorter_ns(left_ns, shorter_ns(MOST_NS, longer_ns(each_ns(s), spare_ns)));
 }
 
 unsigned search_confirm_left(const struct search *s, uint64_t elapsed_ns)
 {
-    const uint64_t each_ns = search_confirm_ns(s) + s->config.overhead_ns;
-    const uint64_t n_full = time_left_ns(s, elapsed_ns) / each_ns;
+    const uint64_t n_full = time_left_ns(s, elapsed_ns) / (each_ns(s) + s->config.overhead_ns);
     const uint64_t n_fitting = n_full > 0 ? n_full : search_confirm_fitting_ns(s, elapsed_ns) > 0;
     const uint64_t n_trials = SEARCH_MOST_TRIALS - s->n;
 

@@ -157,17 +157,25 @@ static void with_time_for_one_more_confirmation_a_lower_load_has_it(void **state
     assert_true(search_capacity(&s) == lower); /* long trials above it were bad */
 }
 
-/* Fails a confirmation of 60 s after failed_ns, and asks for the next with left_ns of the time.
- * Returns whether there is one. */
-static bool fail_with(uint64_t failed_ns, uint64_t left_ns, struct search_order *order)
+/* Fails the first confirmation of a search of time_ns after failed_ns, and asks for the next with
+ * left_ns of the time.  Returns whether there is one. */
+static bool fail_in(uint64_t time_ns, uint64_t failed_ns, uint64_t left_ns,
+                    struct search_order *order)
 {
     struct simulated server = {.trial = tired_above_18500, .capacity = 20000};
+    struct search_config config_of_time = config;
 
-    simulated_up_to(&s, &config, SEARCH_CONFIRM, &server, order);
-    assert_int_equal(order->duration_ns, 60 * S_NS);
+    config_of_time.time_ns = time_ns;
+    simulated_up_to(&s, &config_of_time, SEARCH_CONFIRM, &server, order);
     search_ended_early(&s, failed_ns);
     search_take(&s, BAD);
-    return search_next(&s, config.time_ns - left_ns - OVERHEAD_NS, order);
+    return search_next(&s, time_ns - left_ns - OVERHEAD_NS, order);
+}
+
+/* Likewise, with the time of config, which plans for 60 s. */
+static bool fail_with(uint64_t failed_ns, uint64_t left_ns, struct search_order *order)
+{
+    return fail_in(config.time_ns, failed_ns, left_ns, order);
 }
 
 /* Three searches of real servers out of sixteen ended unconfirmed with 24 to 26 s left, of a
@@ -187,6 +195,46 @@ static void a_confirmation_that_is_longer_than_the_failed_ones_may_be_short(void
     assert_int_equal(s.reason, SEARCH_UNCONFIRMED);
     assert_true(fail_with(S_NS, 30 * S_NS, &order));
     assert_false(fail_with(S_NS, 29 * S_NS, &order));
+}
+
+/* 250 s plan for confirmations of 50 s. */
+static void a_confirmation_is_longer_while_another_one_fits(void **state)
+{
+    const uint64_t time_ns = 250 * S_NS, planned_ns = 50 * S_NS;
+    const struct {
+        uint64_t failed_ns, left_ns, expected_ns;
+    } rows[] = {
+        {S_NS, planned_ns - S_NS, planned_ns - S_NS}, /* the last one, shorter */
+        {S_NS, planned_ns, planned_ns},
+        {S_NS, 110 * S_NS, planned_ns},
+        {S_NS, 120 * S_NS, 54 * S_NS},      /* leaves 66 s */
+        {S_NS, 140 * S_NS, 60 * S_NS},      /* no longer than this */
+        {57 * S_NS, 110 * S_NS, 57 * S_NS}, /* as long as one that failed */
+    };
+    struct search_order order;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        assert_true(fail_in(time_ns, rows[i].failed_ns, rows[i].left_ns, &order));
+        assert_int_equal(order.step, SEARCH_CONFIRM);
+        assert_int_equal(order.duration_ns, rows[i].expected_ns);
+    }
+    assert_false(fail_in(time_ns, 57 * S_NS, 56 * S_NS, &order));
+}
+
+/* A load that failed for 57 s needs two more of that length. */
+static void what_failed_for_long_needs_time_for_two_as_long(void **state)
+{
+    const uint64_t another_ns = 57 * S_NS + OVERHEAD_NS;
+    struct search_order order;
+    double failed;
+
+    (void)state;
+    assert_true(fail_in(250 * S_NS, 57 * S_NS, 57 * S_NS + another_ns, &order));
+    failed = s.trials[s.n - 1].order.load;
+    assert_true(order.load == failed);
+    assert_true(fail_in(250 * S_NS, 57 * S_NS, 57 * S_NS + another_ns - S_NS, &order));
+    assert_true(order.load < failed);
 }
 
 static void at_the_start_of_the_range_nothing_lower_is_tried(void **state)
@@ -214,6 +262,8 @@ int main(void)
         cmocka_unit_test(a_failed_confirmation_is_the_upper_bound_if_there_is_no_other),
         cmocka_unit_test(with_time_for_one_more_confirmation_a_lower_load_has_it),
         cmocka_unit_test(a_confirmation_that_is_longer_than_the_failed_ones_may_be_short),
+        cmocka_unit_test(a_confirmation_is_longer_while_another_one_fits),
+        cmocka_unit_test(what_failed_for_long_needs_time_for_two_as_long),
         cmocka_unit_test(at_the_start_of_the_range_nothing_lower_is_tried),
     };
 
