@@ -17,6 +17,7 @@ from cgroups import CpuCgroup
 
 MINUTE_S = 60
 CHECK_SHARE = 0.95  # of what was found to be sustained
+EDGE_S = 1  # of a trial: samples are taken once per second
 PERIOD_US = 2500  # shorter than the response times: the server stands still for the rest of a period
 PIN_CLIENT, PIN_SERVER = ["--cpu", "0"], ["taskset", "-c", "1"]
 
@@ -38,6 +39,18 @@ def meets(result, goal):
     return isinstance(value, int) and value < float(limit.removesuffix("ms")) * 1e6
 
 
+def cost_in_us(result, trial):
+    """The server's CPU time per query in us in this trial of a search, from the samples of it; 0: too few."""
+    cost, search = result["server_cost"], result["search"]
+    samples = [dict(zip(cost["columns"], row)) for row in cost["samples"]]
+    begin_s = samples[-1]["epoch_ns"] / 1e9 - search["elapsed_s"] + trial["begin_s"]
+    inside = [s for s in samples if begin_s + EDGE_S <= s["epoch_ns"] / 1e9 <= begin_s + trial["duration_s"] - EDGE_S]
+    if len(inside) < 2:
+        return 0
+    used_us, queries = (sum(inside[-1][key] - inside[0][key] for key in keys) for keys in (("user_us", "system_us"), ("queries",)))
+    return used_us / queries
+
+
 class Subject:
     def __init__(self, name, o):
         self.o = o
@@ -46,6 +59,7 @@ class Subject:
             self.server, port = start(name, "tcp", SLOTS * parse_count(o.c), prefix + PIN_SERVER, address)
             stack.callback(self.server.stop)
             self.target = f"{address}:{port}"
+            self.watch = ["--watch", str(self.server.process.pid)]
             self.stack = stack.pop_all()
 
     def place(self, stack):
@@ -75,7 +89,7 @@ class Subject:
 
     def minute(self, path, rate_qps):
         """Returns whether it met the service level, and the server's CPU time per query in us."""
-        result = self.client(path, "-r", f"{rate_qps:.0f}", "-t", str(MINUTE_S), "--watch", str(self.server.process.pid))
+        result = self.client(path, "-r", f"{rate_qps:.0f}", "-t", str(MINUTE_S), *self.watch)
         cost = result["server_cost"]
         return (all(meets(result, goal) for goal in self.o.slo.split(",")),
                 (cost["user_ns_per_query"] + cost["system_ns_per_query"]) / 1000)

@@ -13,6 +13,7 @@ BENCH = os.path.join(SOURCE_DIR, "bench")
 sys.path.append(BENCH)
 sys.dont_write_bytecode = True
 import blocks
+import minute
 import quiet
 from programs import APART, BENCHMARKS
 
@@ -165,6 +166,18 @@ def test_readme_quotes_the_page():
     for name in blocks.QUOTED:
         other = performance.replace(measured, measured.replace(last[name], "9" * len(last[name])))
         check(blocks.with_quote(readme, other) != readme, f"the control: another value of {name} is found")
+
+
+def test_cost_of_a_trial_is_that_of_the_samples_in_it():
+    """The search ends at 100 s; 10 us of CPU time per query, and 20 us from 30 to 60 s."""
+    samples, used_us = [], 0
+    for s in range(101):
+        samples.append([s * 10 ** 9, 1000 * s, used_us // 2, used_us // 2])
+        used_us += 20000 if 30 <= s < 60 else 10000
+    result = {"search": {"elapsed_s": 100},
+              "server_cost": {"columns": ["epoch_ns", "queries", "user_us", "system_us"], "samples": samples}}
+    for begin_s, duration_s, expected_us in ((0, 28, 10), (30, 30, 20), (20, 20, 15), (10, 2.5, 0)):
+        check_equal(minute.cost_in_us(result, {"begin_s": begin_s, "duration_s": duration_s}), expected_us, f"from {begin_s} s on")
 
 
 # --- a quiet machine ---
