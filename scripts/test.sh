@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Installs missing dependencies, builds and runs the tests.  As root, no test is skipped.
 #   scripts/test.sh [release|asan|tsan]   the C code (default: release)
+#   scripts/test.sh PRESET parts          of these, the unit tests, fuzz corpus and simulations
+#   scripts/test.sh PRESET programs       of these, the others
 #   scripts/test.sh scripts               scripts/, fleet/ and packaging/
 #   scripts/test.sh truth                 the tests that measure time, one by one, on a machine that does nothing else
 #   scripts/test.sh unit [PRESET]         builds and runs the unit tests of what has changed, and nothing else
@@ -13,13 +15,15 @@ if [ "${1:-}" = unit ]; then
     [ -e "build/$preset/build.ninja" ] || cmake --preset "$preset" >/dev/null
     exec cmake --build --preset "$preset" --target unit_tests
 fi
-case ${1:-} in
+case "$*" in
 scripts) suite=scripts preset=release takes="5 minutes" ;;
 truth) suite=truth preset=release takes="4 minutes" ;;
 asan | tsan) suite=code preset=$1 takes="5 minutes" ;;
 '' | release) suite=code preset=release takes="3 minutes" ;;
+'release parts' | 'asan parts' | 'tsan parts') suite=parts preset=$1 takes="1 minute" ;;
+'release programs' | 'asan programs' | 'tsan programs') suite=programs preset=$1 takes="4 minutes" ;;
 *)
-    echo "usage: $0 [release|asan|tsan|scripts|truth|unit [PRESET]]" >&2
+    echo "usage: $0 [release|asan|tsan [parts|programs] | scripts | truth | unit [PRESET]]" >&2
     exit 2
     ;;
 esac
@@ -44,9 +48,11 @@ come_first() {
 }
 
 begin=$(date +%s)
+set -- --parallel "${JOBS:-14}" --label-exclude '^(scripts|truth)$'
 case $suite in
-code) set -- --label-exclude '^(scripts|truth)$' --parallel "${JOBS:-14}" ;;
-scripts) set -- --label-regex '^scripts$' --parallel "${JOBS:-14}" ;;
+parts) set -- "$@" --tests-regex '^(unit|fuzz|sim)/' ;;
+programs) set -- "$@" --exclude-regex '^(unit|fuzz|sim)/' ;;
+scripts) set -- --parallel "${JOBS:-14}" --label-regex '^scripts$' ;;
 truth)
     set -- --label-regex '^truth$'
     come_first
