@@ -40,8 +40,14 @@ def test_tune_false_changes_nothing_on_any_host():
         check_equal(r.code, 0, f"exit code: {r.out}")
         check("over 1 host," in r.out, r.out)
         testbed.check_states(before, "the hosts, afterwards")
+
+
+def test_parts_one_by_one_tune_and_keep_neighbours_unless_told():
+    with Testbed(1) as testbed:
+        before, kernel = testbed.states(), testbed.kernel_states()
+        add_neighbour(testbed)
         check_parts_one_by_one(testbed, kernel)
-        testbed.check_states(before, "the hosts, after the parts")
+        testbed.check_states(before, "the hosts, afterwards")
 
 
 def check_parts_one_by_one(testbed, kernel):
