@@ -49,9 +49,10 @@ come_first() {
 
 begin=$(date +%s)
 set -- --parallel "${JOBS:-14}" --label-exclude '^(scripts|truth)$'
+of_parts='^(unit|fuzz|sim)/'
 case $suite in
-parts) set -- "$@" --tests-regex '^(unit|fuzz|sim)/' ;;
-programs) set -- "$@" --exclude-regex '^(unit|fuzz|sim)/' ;;
+parts) set -- "$@" --tests-regex "$of_parts" ;;
+programs) set -- "$@" --exclude-regex "$of_parts" ;;
 scripts) set -- --parallel "${JOBS:-14}" --label-regex '^scripts$' ;;
 truth)
     set -- --label-regex '^truth$'

@@ -79,26 +79,35 @@ def test_suite_that_fails_or_skips_fails_the_run():
     check(code == 0 and "7 tests passed, 0 failed, 0 skipped" in out, f"the control: {code}: {out}")
 
 
-def run_truth(sed, ctest="exit 0"):
-    """The exit code of scripts/test.sh truth in a tree of stubs; what sed prints is the session's nice value."""
+def run_suite(*suite, sed="exit 0", ctest="exit 0", cmake="exit 0"):
+    """The exit code and output of scripts/test.sh in a tree of stubs; what sed prints is the session's nice value."""
     tree = temp_path("tree")
-    os.makedirs(os.path.join(tree, "build/release/Testing/Temporary"))
+    logs = f"build/{'release' if suite == ('truth',) else suite[0]}/Testing/Temporary"
+    os.makedirs(os.path.join(tree, logs))
     os.makedirs(os.path.join(tree, "scripts"))
     shutil.copy(os.path.join(SOURCE_DIR, "scripts/test.sh"), os.path.join(tree, "scripts/test.sh"))
-    for name, text in (("scripts/install-deps.sh", "exit 0"), ("bin/cmake", "exit 0"), ("bin/renice", "exit 1"), ("bin/sed", sed),
-                       ("bin/ctest", f"echo a test >build/release/Testing/Temporary/LastTest.log; {ctest}")):
+    for name, text in (("scripts/install-deps.sh", "exit 0"), ("bin/cmake", cmake), ("bin/renice", "exit 1"), ("bin/sed", sed),
+                       ("bin/ctest", f"echo a test >{logs}/LastTest.log; {ctest}")):
         stub(tree, name, text)
-    r = subprocess.run([os.path.join(tree, "scripts/test.sh"), "truth"], capture_output=True, text=True, timeout=600, start_new_session=True,
+    r = subprocess.run([os.path.join(tree, "scripts/test.sh"), *suite], capture_output=True, text=True, timeout=600, start_new_session=True,
                        env={**os.environ, "PATH": os.path.join(tree, "bin") + ":" + os.environ["PATH"]})
     return r.returncode, r.stdout + r.stderr
 
 
 def test_priority_of_the_truth_suite_does_not_decide_its_result():
     for sed in ("exit 0", "exit 1", "echo not-a-number", "echo 0"):
-        code, out = run_truth(sed)
+        code, out = run_suite("truth", sed=sed)
         check(code == 0 and "truth, release: " in out, f"sed: {sed}: {code}: {out}")
-        code, out = run_truth(sed, ctest="exit 8")
+        code, out = run_suite("truth", sed=sed, ctest="exit 8")
         check_equal(code, 8, f"tests that fail; sed: {sed}: {out}")
+
+
+def test_suite_whose_build_fails_fails():
+    for suite in (["release"], ["truth"], ["asan", "parts"], ["tsan", "programs"]):
+        code, out = run_suite(*suite, cmake='case $* in *--build*) echo "an error of the compiler"; exit 1 ;; esac')
+        check(code != 0 and "an error of the compiler" in out, f"{suite}: {code}: {out}")
+        code, out = run_suite(*suite)
+        check_equal(code, 0, f"the control: {suite}: {out}")
 
 
 def run_words_lint(*arguments):

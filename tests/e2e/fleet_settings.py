@@ -42,7 +42,8 @@ def test_tune_false_changes_nothing_on_any_host():
         testbed.check_states(before, "the hosts, afterwards")
 
 
-def test_parts_one_by_one_tune_and_keep_neighbours_unless_told():
+def test_parts_one_by_one_tune_and_flags_mean_no_when_they_say_no():
+    """Also the control of the test above: these parts do tune."""
     with Testbed(1) as testbed:
         before, kernel = testbed.states(), testbed.kernel_states()
         add_neighbour(testbed)
@@ -51,7 +52,6 @@ def test_parts_one_by_one_tune_and_keep_neighbours_unless_told():
 
 
 def check_parts_one_by_one(testbed, kernel):
-    """Flags on the command line mean no when they say no. The control of the above: these parts do tune."""
     for part in ("tune", "run"):
         check_equal(testbed.run("--tags", part, "-e", "flush_neighbours=false", **SMALL).code, 0, part)
     states = testbed.kernel_states()

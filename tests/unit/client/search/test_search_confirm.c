@@ -167,6 +167,7 @@ static bool fail_in(uint64_t time_ns, uint64_t failed_ns, uint64_t left_ns,
 
     config_of_time.time_ns = time_ns;
     simulated_up_to(&s, &config_of_time, SEARCH_CONFIRM, &server, order);
+    assert_in_range(order->duration_ns, search_confirm_ns(&s), 60 * S_NS);
     search_ended_early(&s, failed_ns);
     search_take(&s, BAD);
     return search_next(&s, time_ns - left_ns - OVERHEAD_NS, order);
