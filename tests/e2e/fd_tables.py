@@ -3,38 +3,14 @@
 thread is started when all are full."""
 
 import resource
-import socket
 
 from control_api import ask, control_path, metrics, stats
 from harness import *
 from limits import server_ends
+from served import connect, connect_many, is_served
 
 LIMIT = 200  # of a table; some of it are not connections
 UNDER = ["sh", "-c", f'ulimit -n {LIMIT}; exec "$@"', "sh"]
-
-
-def connect(server, source="127.0.0.1"):
-    return socket.create_connection(("127.0.0.1", server.port), timeout=100, source_address=(source, 0))
-
-
-def is_served(s):
-    """Whether it gets its echo, or a reset."""
-    try:
-        s.sendall(b"x")
-        return s.recv(1) == b"x"
-    except ConnectionError:
-        return False
-
-
-def open_served(server, n, source="127.0.0.1"):
-    """The connections, of n, that are served."""
-    opened = []
-    for _ in range(n):
-        try:
-            opened.append(connect(server, source))
-        except ConnectionError:
-            pass
-    return [s for s in opened if is_served(s)]
 
 
 def close_all(server, sockets):
@@ -61,18 +37,17 @@ def test_default_server_takes_many_times_its_fd_limit_and_refuses_nobody():
 @needs_own_fd_tables
 def test_fixed_threads_refuse_only_when_no_table_has_room():
     with Server("--threads", 2, prefix=UNDER) as server:
-        served = open_served(server, 3 * LIMIT)
+        served = connect_many(server, 3 * LIMIT)
         room = len(served)
         check_between(room, 2 * (LIMIT - 20), 2 * (LIMIT - 1), "room in two tables")
         for _ in range(3):  # the kernel hardly ever deals exactly half of them to each listener
             close_all(server, served)
-            served = open_served(server, room)
+            served = connect_many(server, room)
             check_equal(len(served), room, "served as long as a table has room")
-        beyond = connect(server)
-        check(not is_served(beyond), "one more is refused")
+        check(not connect_many(server, 1), "one more is refused")
         served.pop().close()
         wait_for(lambda: server_ends(server.port) < room, "one to end")
-        check(is_served(connect(server)), "whichever listener it comes to, it gets the place of the one that ended")
+        check(connect_many(server, 1), "whichever listener it comes to, it gets the place of the one that ended")
         server.stop()
     check_equal(len(server.result["workers"]), 2, "threads")
     check_equal(server.result["refused_by"]["fd limit"], 3 * LIMIT - room + 1, "refused")
@@ -84,7 +59,7 @@ def test_threads_that_were_started_are_used_again():
     path, n_threads = control_path(), []
     with Server("--control", path, prefix=UNDER) as server:
         for _ in range(3):
-            served = open_served(server, 900)
+            served = connect_many(server, 900)
             check_equal(len(served), 900, "served")
             n_threads.append(len(stats(path)["workers"]))
             close_all(server, served)
@@ -96,7 +71,7 @@ def test_threads_that_were_started_are_used_again():
 def test_threads_that_came_later_are_shown_and_steered_like_the_others():
     path = control_path()
     with Server("--control", path, prefix=UNDER) as server:
-        served = open_served(server, 900)
+        served = connect_many(server, 900)
         now = stats(path)
         n_threads = len(now["workers"])
         check_equal((now["active"], sum(w["active"] for w in now["workers"])), (900, 900), "active")
@@ -121,12 +96,12 @@ def test_threads_that_came_later_are_shown_and_steered_like_the_others():
 @needs_own_fd_tables
 def test_limits_of_all_and_of_a_source_hold_over_threads_that_came_later():
     with Server("--max-connections-per-source", 300, prefix=UNDER) as server:
-        served = [open_served(server, 400, source) for source in ("127.0.0.2", "127.0.0.3")]
+        served = [connect_many(server, 400, source) for source in ("127.0.0.2", "127.0.0.3")]
         server.stop()
     check_equal([len(each) for each in served], [300, 300], "served of each source")
     check_equal(server.result["refused_by"]["connections of one source"], 200, "refused")
     with Server("--max-connections", 700, prefix=UNDER) as server:
-        served = open_served(server, 800)
+        served = connect_many(server, 800)
         n_threads = len(server.stop() or server.result["workers"])
     check_between(len(served), 700, 700 + n_threads, "served, and one under way in each thread")
     check_equal(server.result["refused_by"]["connection limit"], 800 - len(served), "refused")
@@ -137,14 +112,13 @@ def test_thread_that_cannot_be_started_is_named_and_tried_again():
     with Server(prefix=UNDER) as server:
         most = resource.prlimit(server.pid, resource.RLIMIT_AS)
         resource.prlimit(server.pid, resource.RLIMIT_AS, (1 << 20, most[1]))  # no room for a stack
-        served = open_served(server, 2000)
+        served = connect_many(server, 2000)
         check(len(served) < 2000, "some were refused")
         wait_for(lambda: "cannot start thread" in server.stderr(), "its words")
         check_equal(server.stderr().count("cannot start thread"), 1, "said once")
         resource.prlimit(server.pid, resource.RLIMIT_AS, most)
-        more = []
-        wait_for(lambda: more.append(connect(server)) or is_served(more[-1]), "another thread")
-        check_equal(len(open_served(server, 500)), 500, "served from then on")
+        wait_for(lambda: connect_many(server, 1), "another thread")
+        check_equal(len(connect_many(server, 500)), 500, "served from then on")
         server.stop()
     check_equal(server.result["refused"], server.result["refused_by"]["fd limit"], "refused, all for want of descriptors")
 

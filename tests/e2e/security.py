@@ -7,35 +7,11 @@ import socket
 from faults import DENY
 from harness import *
 from authority import Authority, serve_with
+from served import connect, connect_many, is_served
 
 SHARE = 5
 NOBODY = 65534
 LIMITS = ("connection limit", "connections of one source", "fd limit", "no memory")
-
-
-def is_served(s):
-    """Whether it gets its echo, or a reset."""
-    try:
-        s.sendall(b"x")
-        check_equal(s.recv(1), b"x", "echo")
-        return True
-    except (ConnectionResetError, BrokenPipeError):
-        return False
-
-
-def connect(server, source="127.0.0.1", to="127.0.0.1"):
-    return socket.create_connection((to, server.port), timeout=100, source_address=(source, 0))
-
-
-def connect_many(server, n, source, to="127.0.0.1"):
-    """The connections, of n, that are served; all others are reset."""
-    sockets = []
-    for _ in range(n):
-        try:
-            sockets.append(connect(server, source, to))
-        except ConnectionResetError:
-            pass
-    return [s for s in sockets if is_served(s)]
 
 
 def refusals(server_json):

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""Connections to a tcpserver that refuses some: it resets them as soon as it accepts them, which connect() may already be
+told of, or else the first system call that follows."""
+
+import socket
+
+from checks import check_equal
+
+
+def connect(server, source="127.0.0.1", to="127.0.0.1"):
+    return socket.create_connection((to, server.port), timeout=100, source_address=(source, 0))
+
+
+def is_served(s):
+    """Whether it gets its echo, or a reset."""
+    try:
+        s.sendall(b"x")
+        check_equal(s.recv(1), b"x", "echo")
+        return True
+    except (ConnectionResetError, BrokenPipeError):
+        return False
+
+
+def connect_many(server, n, source="127.0.0.1", to="127.0.0.1"):
+    """The connections, of n, that are served: all are made before the first is used; all others are reset."""
+    made = []
+    for _ in range(n):
+        try:
+            made.append(connect(server, source, to))
+        except ConnectionResetError:
+            pass
+    return [s for s in made if is_served(s)]
