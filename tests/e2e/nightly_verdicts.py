@@ -92,10 +92,9 @@ wait "$pid"
 FAST_MS, ADDED_MS = 20, 5
 
 
-def echo_server(port, delay_ms=0):
+def echo_server(port, delay_ms):
     """The command of a server that answers after this delay."""
-    delay = f" --delay-every 1 --delay-ms {delay_ms}" if delay_ms else ""
-    return f"{sys.executable} {FAULT}/faultserver.py --port {port}{delay}"
+    return f"{sys.executable} {FAULT}/faultserver.py --port {port} --delay-every 1 --delay-ms {delay_ms}"
 
 
 def real_night(port, server, reference, code, verdict, **settings):
@@ -134,7 +133,7 @@ def test_equal_servers_are_not_flagged():
 @plain_build_only
 def test_a_night_on_a_noisy_host_concludes_at_the_percentiles_that_hold():
     port = free_port()
-    server = echo_server(port)
+    server = echo_server(port, FAST_MS)
     nights, night = real_night(port, server, server, 0, "PASS: no metric got worse", tcpclient="bin/stalled")
     check("response p50" in metrics_of(night), "the median is judged")
     holds = []
