@@ -22,19 +22,19 @@
 struct batch_means {
     struct batch {
         uint64_t count;
-        double sum_ns;
+        double sum;
     } batches[BATCH_MEANS_MOST];
     uint32_t n;
     uint32_t intervals_each; /* intervals in a full batch; a power of two */
     uint32_t intervals_last; /* intervals in the last batch */
 };
 
-/* Adds the next interval, with `count` values of this mean.  All intervals have about the same
- * length, say 1 s.  One without values is ignored. */
-void batch_means_add(struct batch_means *b, uint64_t count, double mean_ns);
+/* Adds the next interval, with `count` values of this mean, in any unit.  All intervals have about
+ * the same length, say 1 s.  One without values is ignored. */
+void batch_means_add(struct batch_means *b, uint64_t count, double mean);
 
-/* Half the width of the confidence interval of the mean of all values; percent is 90 or 95.  NAN if
- * there are fewer than BATCH_MEANS_LEAST batches. */
-double batch_means_error_ns(const struct batch_means *b, unsigned percent);
+/* Half the width of the confidence interval of the mean of all values, in their unit; percent is 90
+ * or 95.  NAN if there are fewer than BATCH_MEANS_LEAST batches. */
+double batch_means_error(const struct batch_means *b, unsigned percent);
 
 #endif

@@ -30,7 +30,7 @@ struct latency {
     /* undefined if count is 0 */
     uint64_t min_ns, max_ns;
     double mean_ns, stddev_ns;
-    double mean_error_90_ns, mean_error_95_ns; /* batch_means_error_ns(); NAN: unknown */
+    double mean_error_90_ns, mean_error_95_ns; /* batch_means_error(); NAN: unknown */
     uint64_t percentiles_ns[LATENCY_N_PERCENTILES];
 };
 

@@ -26,8 +26,7 @@ static void join_neighbours(struct batch_means *b)
     for (uint32_t i = 0; i < b->n / 2; i++) {
         const struct batch *first = &b->batches[(size_t)2 * i], *second = first + 1;
 
-        b->batches[i] =
-            (struct batch){first->count + second->count, first->sum_ns + second->sum_ns};
+        b->batches[i] = (struct batch){first->count + second->count, first->sum + second->sum};
     }
     b->n /= 2;
     b->intervals_each *= 2;
@@ -44,7 +43,7 @@ static void begin_batch(struct batch_means *b)
     b->intervals_last = 0;
 }
 
-void batch_means_add(struct batch_means *b, uint64_t count, double mean_ns)
+void batch_means_add(struct batch_means *b, uint64_t count, double mean)
 {
     struct batch *last;
 
@@ -54,27 +53,27 @@ void batch_means_add(struct batch_means *b, uint64_t count, double mean_ns)
         begin_batch(b);
     last = &b->batches[b->n - 1];
     last->count += count;
-    last->sum_ns += (double)count * mean_ns;
+    last->sum += (double)count * mean;
     b->intervals_last++;
 }
 
-double batch_means_error_ns(const struct batch_means *b, unsigned percent)
+double batch_means_error(const struct batch_means *b, unsigned percent)
 {
-    double count = 0, sum_ns = 0, squares_ns2 = 0;
+    double count = 0, sum = 0, squares = 0;
     const struct quantile *t;
 
     if (b->n < BATCH_MEANS_LEAST)
         return NAN;
     for (uint32_t i = 0; i < b->n; i++) {
         count += (double)b->batches[i].count;
-        sum_ns += b->batches[i].sum_ns;
+        sum += b->batches[i].sum;
     }
     for (uint32_t i = 0; i < b->n; i++) {
-        const double expected_ns = sum_ns / count * (double)b->batches[i].count;
-        const double off_ns = b->batches[i].sum_ns - expected_ns;
+        const double expected = sum / count * (double)b->batches[i].count;
+        const double off = b->batches[i].sum - expected;
 
-        squares_ns2 += off_ns * off_ns;
+        squares += off * off;
     }
     t = &quantiles[b->n - BATCH_MEANS_LEAST];
-    return (percent == 90 ? t->of_90 : t->of_95) * sqrt(b->n * squares_ns2 / (b->n - 1)) / count;
+    return (percent == 90 ? t->of_90 : t->of_95) * sqrt(b->n * squares / (b->n - 1)) / count;
 }

@@ -18,8 +18,8 @@ void latency_of_hist(struct latency *l, const struct hist *h, const struct batch
         .min_ns = h->min_ns,
         .max_ns = h->max_ns,
         .mean_ns = h->mean_ns,
-        .mean_error_90_ns = batches != NULL ? batch_means_error_ns(batches, 90) : NAN,
-        .mean_error_95_ns = batches != NULL ? batch_means_error_ns(batches, 95) : NAN,
+        .mean_error_90_ns = batches != NULL ? batch_means_error(batches, 90) : NAN,
+        .mean_error_95_ns = batches != NULL ? batch_means_error(batches, 95) : NAN,
         .stddev_ns = hist_stddev_ns(h),
     };
     for (int i = 0; i < LATENCY_N_PERCENTILES; i++) {

@@ -17,14 +17,14 @@ static void too_few_batches_have_no_interval(void **state)
     struct batch_means b = {0};
 
     (void)state;
-    assert_true(isnan(batch_means_error_ns(&b, 95)) != 0);
+    assert_true(isnan(batch_means_error(&b, 95)) != 0);
     for (unsigned i = 0; i < BATCH_MEANS_LEAST - 1; i++) {
         batch_means_add(&b, 100, 5 + i % 2);
         batch_means_add(&b, 0, 0); /* nothing was answered: no batch */
     }
-    assert_true(isnan(batch_means_error_ns(&b, 95)) != 0);
+    assert_true(isnan(batch_means_error(&b, 95)) != 0);
     batch_means_add(&b, 100, 5);
-    assert_true(isnan(batch_means_error_ns(&b, 95)) == 0);
+    assert_true(isnan(batch_means_error(&b, 95)) == 0);
 }
 
 /* Ten batches of the same size: t(9) * s / sqrt(10), s being the deviation of 1 ... 10. */
@@ -35,8 +35,8 @@ static void interval_is_that_of_students_t(void **state)
     (void)state;
     for (unsigned i = 1; i <= 10; i++)
         batch_means_add(&b, 7, i);
-    assert_true(fabs(batch_means_error_ns(&b, 90) - 1.833113 * 3.0276503541 / sqrt(10)) < 1e-6);
-    assert_true(fabs(batch_means_error_ns(&b, 95) - 2.262157 * 3.0276503541 / sqrt(10)) < 1e-6);
+    assert_true(fabs(batch_means_error(&b, 90) - 1.833113 * 3.0276503541 / sqrt(10)) < 1e-6);
+    assert_true(fabs(batch_means_error(&b, 95) - 2.262157 * 3.0276503541 / sqrt(10)) < 1e-6);
 }
 
 /* Batches are weighted by their values: one of a single value hardly matters. */
@@ -48,7 +48,7 @@ static void small_batch_weighs_little(void **state)
     for (unsigned i = 0; i < 12; i++)
         batch_means_add(&b, 100000, 5);
     batch_means_add(&b, 1, 1000);
-    assert_true(batch_means_error_ns(&b, 95) < 0.01);
+    assert_true(batch_means_error(&b, 95) < 0.01);
 }
 
 static void long_runs_have_longer_batches(void **state)
@@ -93,7 +93,7 @@ static void run(struct rng *rng, unsigned *n_by_batches, unsigned *n_as_independ
     }
     mean = sum / (N_SECONDS * PER_SECOND);
     deviation = sqrt(squares / (N_SECONDS * PER_SECOND));
-    *n_by_batches += fabs(mean - 1000) < batch_means_error_ns(&b, 95);
+    *n_by_batches += fabs(mean - 1000) < batch_means_error(&b, 95);
     *n_as_independent += fabs(mean - 1000) < 1.96 * deviation / sqrt(N_SECONDS * PER_SECOND);
 }
 
