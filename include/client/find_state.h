@@ -10,6 +10,7 @@
 #include "client/steer.h"
 #include "client/workers.h"
 #include "host/counters.h"
+#include "measure/batch_means.h"
 #include "measure/tally.h"
 #include "workload/trend.h"
 
@@ -62,6 +63,8 @@ struct client_find {
     struct tally before;                   /* counts before the trial */
     uint64_t overflows_before;
     struct trend trend;
+    struct trial_exceeding collected[SLO_MOST];   /* of the trial, in the intervals so far */
+    struct batch_means shares[SLO_MOST];          /* that exceeded each limit, by interval */
     struct hist recorded[CLIENT_N_QUERY_METRICS]; /* of the trial */
 };
 

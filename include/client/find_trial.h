@@ -21,6 +21,10 @@ uint64_t client_find_trial_open(const struct client_find *f);
 /* Changes whenever a query becomes due or a late answer arrives. */
 uint64_t client_find_trial_events(const struct client_find *f);
 
+/* Takes what was collected in f->recorded since the last call as an interval of the trial: how much
+ * the shares beyond the goals vary tells how certain they are. */
+void client_find_trial_add_interval(struct client_find *f);
+
 /* Whether the trial, which has n_all queries, will be bad whatever else happens in it, according to
  * what was collected in f->recorded so far. */
 bool client_find_trial_is_lost(const struct client_find *f, uint64_t n_all);

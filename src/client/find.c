@@ -203,28 +203,35 @@ static uint64_t n_under_way(const struct client_find *f)
                                      : CLIENT_WORKERS_GAUGE(f->workers, in_flight);
 }
 
-/* Ends a trial whose goals are missed for good, which leaves time for others: looks whenever an
- * interval was collected. */
+/* Ends a trial whose goals are missed for good, which leaves time for others. */
 static void end_lost_trial(struct client_find *f, uint64_t now_ns)
 {
     const double length_s = (double)f->order.duration_ns / (double)S_NS;
 
-    if (f->order.step == SEARCH_OVERLOAD || f->order.step == SEARCH_RECOVER ||
-        f->collected_ns == f->intervals->last_ns || now_ns + WORTH_ENDING_NS > f->end_ns)
-        return;
-    f->collected_ns = f->intervals->last_ns;
-    if (!client_find_trial_is_lost(f, (uint64_t)(rate_qps(f) * length_s * MOST_ARRIVALS)) ||
+    if (now_ns + WORTH_ENDING_NS > f->end_ns ||
+        !client_find_trial_is_lost(f, (uint64_t)(rate_qps(f) * length_s * MOST_ARRIVALS)) ||
         client_steer_trial_end(f->steer, &f->end_ns) != 0)
         return;
     search_ended_early(&f->search, f->end_ns - f->measure_ns);
     f->trend = (struct trend){0}; /* its quarters are those of the whole trial */
 }
 
+/* Looks at the trial whenever an interval was collected. */
+static void look_at_interval(struct client_find *f, uint64_t now_ns)
+{
+    if (f->order.step == SEARCH_OVERLOAD || f->order.step == SEARCH_RECOVER ||
+        f->collected_ns == f->intervals->last_ns)
+        return;
+    f->collected_ns = f->intervals->last_ns;
+    client_find_trial_add_interval(f);
+    end_lost_trial(f, now_ns);
+}
+
 static void watch_load(struct client_find *f, uint64_t now_ns)
 {
     if (now_ns >= f->measure_ns && now_ns < f->end_ns) {
         trend_look(&f->trend, n_under_way(f), now_ns - f->measure_ns, f->end_ns - f->measure_ns);
-        end_lost_trial(f, now_ns);
+        look_at_interval(f, now_ns);
     }
     if (now_ns < f->end_ns)
         return;
@@ -287,6 +294,14 @@ static void judge_recovery(struct client_find *f, const struct client_find_trial
     f->phase = LOADED;
 }
 
+static struct trial_judgment judge(const struct client_find *f, const struct client_find_trial *t)
+{
+    const struct slo *slo = &f->settings->slo;
+
+    return f->order.step == SEARCH_CONFIRM ? trial_judge_proof(slo, &t->figures)
+                                           : trial_judge(slo, &t->figures);
+}
+
 static void collect(struct client_find *f, uint64_t now_ns)
 {
     struct client_find_trial *t = &f->trials[f->search.n];
@@ -294,12 +309,13 @@ static void collect(struct client_find *f, uint64_t now_ns)
     if (!client_intervals_are_handed_over(f->intervals))
         return;
     client_intervals_tick(f->intervals, now_ns);
+    client_find_trial_add_interval(f);
     client_find_trial_fill(f, t);
     if (f->order.step == SEARCH_RECOVER) {
         judge_recovery(f, t, now_ns);
         return;
     }
-    search_take(&f->search, trial_judge(&f->settings->slo, &t->figures));
+    search_take(&f->search, judge(f, t));
     enter(f, IDLE, now_ns);
 }
 

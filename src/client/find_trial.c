@@ -6,6 +6,7 @@
 #include "measure/latency.h"
 #include "measure/verdict.h"
 
+#include <math.h>
 #include <string.h>
 
 static void count_so_far(const struct client_find *f, struct tally *now)
@@ -37,6 +38,8 @@ void client_find_trial_begin(struct client_find *f)
     for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
         hist_reset(&f->recorded[m]);
     f->trend = (struct trend){0};
+    memset(f->collected, 0, sizeof f->collected);
+    memset(f->shares, 0, sizeof f->shares);
 }
 
 uint64_t client_find_trial_open(const struct client_find *f)
@@ -117,12 +120,20 @@ static struct trial_exceeding exceeding(const struct client_find *f, const struc
     const struct hist *h = recorded_for(f, goal->metric);
 
     if (goal->metric == SLO_LOST)
-        return (struct trial_exceeding){t->n_lost, t->figures.n_due, n_own};
+        return (struct trial_exceeding){t->n_lost, t->figures.n_due, n_own, 0};
     return (struct trial_exceeding){
         .n = hist_count_above(h, goal->limit_ns),
         .of = h->count + h->beyond,
         .own = hist_count_above(own_delays(f), goal->limit_ns / 10) + n_own,
     };
+}
+
+/* Returns half the width of the confidence interval of the share; 0: unknown. */
+static double share_error(const struct batch_means *shares)
+{
+    const double error = batch_means_error(shares, 90);
+
+    return isnan(error) ? 0 : error;
 }
 
 static uint64_t percentile_ns(const struct hist *h, uint32_t num, uint32_t den)
@@ -182,8 +193,10 @@ void client_find_trial_fill(const struct client_find *f, struct client_find_tria
     if (!opens_connections(f) && !reopens_connections(f))
         t->figures.n_not_opened = 0;
     n_own = n_unopened(f, t) + since(&now.datagrams.dropped, &f->before.datagrams.dropped);
-    for (unsigned i = 0; i < slo->n; i++)
+    for (unsigned i = 0; i < slo->n; i++) {
         t->figures.goals[i] = exceeding(f, &slo->goals[i], t, n_own);
+        t->figures.goals[i].error = share_error(&f->shares[i]);
+    }
     t->figures.n_behind = hist_count_above(own_delays(f), (f->end_ns - f->measure_ns) / 100);
     t->figures.grew = trend_least(&f->trend, &early, &late) && verdict_has_grown(early, late);
     t->p50_ns = percentile_ns(response, 1, 2);
@@ -192,10 +205,33 @@ void client_find_trial_fill(const struct client_find *f, struct client_find_tria
         t->connect_p99_ns = percentile_ns(&f->recorded[connecting(f)], 99, 100);
 }
 
-bool client_find_trial_is_lost(const struct client_find *f, uint64_t n_all)
+/* Nothing in flight is lost yet. */
+static struct trial_figures figures_so_far(const struct client_find *f)
 {
-    struct client_find_trial so_far = {.drained = true}; /* nothing in flight is lost yet */
+    struct client_find_trial so_far = {.drained = true};
 
     client_find_trial_fill(f, &so_far);
-    return trial_is_lost(&f->settings->slo, &so_far.figures, n_all);
+    return so_far.figures;
+}
+
+void client_find_trial_add_interval(struct client_find *f)
+{
+    const struct trial_figures now = figures_so_far(f);
+
+    for (unsigned i = 0; i < f->settings->slo.n; i++) {
+        const uint64_t n = now.goals[i].n - f->collected[i].n;
+        const uint64_t of = now.goals[i].of - f->collected[i].of;
+
+        if (of == 0)
+            continue;
+        batch_means_add(&f->shares[i], of, (double)n / (double)of);
+        f->collected[i] = now.goals[i];
+    }
+}
+
+bool client_find_trial_is_lost(const struct client_find *f, uint64_t n_all)
+{
+    const struct trial_figures now = figures_so_far(f);
+
+    return trial_is_lost(&f->settings->slo, &now, n_all);
 }

@@ -38,6 +38,14 @@ const char *report_search_reason(const struct client_find *f, const struct searc
                : NULL;
 }
 
+/* What a load was limited by: a goal in doubt is that goal. */
+static const char *limit_name(const struct client_find *f, const struct trial_judgment *j)
+{
+    const enum trial_reason reason = j->reason == TRIAL_IN_DOUBT ? TRIAL_GOAL : j->reason;
+
+    return trial_reason_name(&f->settings->slo, reason, j->goal);
+}
+
 const char *report_search_binding(const struct client_find *f)
 {
     const struct search *s = &f->search;
@@ -45,9 +53,8 @@ const char *report_search_binding(const struct client_find *f)
 
     for (size_t i = s->n; s->reason == SEARCH_UNCONFIRMED && i-- > 0;)
         if (s->trials[i].order.step == SEARCH_CONFIRM && s->trials[i].judgment.class == TRIAL_BAD)
-            return report_search_reason(f, &s->trials[i]);
+            return limit_name(f, &s->trials[i].judgment);
     binding = search_binding(s, client_find_deciding_load(f),
                              s->reason == SEARCH_VOID ? TRIAL_VOID : TRIAL_BAD);
-    return binding != NULL ? trial_reason_name(&f->settings->slo, binding->reason, binding->goal)
-                           : NULL;
+    return binding != NULL ? limit_name(f, binding) : NULL;
 }

@@ -56,7 +56,7 @@ void search_bounds(const struct search *s, double *lower, double *upper);
 
 /* Returns the answer of a search that is over, of which a long trial at SEARCH_CONFIRM_PART of it
  * was good: the middle of the bounds (search_confirm_capacity()), or the lower bound if long trials
- * above that were bad; 0: no answer. */
+ * above that were bad beyond doubt; 0: no answer. */
 double search_capacity(const struct search *s);
 
 #endif

@@ -4,8 +4,9 @@
  * The first load is SEARCH_CONFIRM_PART of the capacity; if it fails, lower loads follow, at
  * distances that double.  The best of three trials decides a load, none shorter than planned: no
  * shorter trial outvotes a longer one, and no single failure is trusted, since noise spoils long
- * trials, too.  Where the time does not suffice to outvote a failure, the next load has it, in a
- * shorter trial if need be.  Pure. */
+ * trials, too.  One that met its goals, but perhaps by chance (TRIAL_IN_DOUBT), proves nothing; the
+ * second of a load ends it.  Where the time does not suffice to outvote a failure, the next load
+ * has it, in a shorter trial if need be.  Pure. */
 #ifndef TCPSCALER_CLIENT_SEARCH_SEARCH_CONFIRM_H
 #define TCPSCALER_CLIENT_SEARCH_SEARCH_CONFIRM_H
 
@@ -42,7 +43,7 @@ double search_confirm_first(const struct search *s, double lower, double upper);
  * one that they cannot confirm any more is passed over.  0: no load is left. */
 double search_confirm_load(const struct search *s, double first, unsigned n_left);
 
-/* Whether more confirmations of this load were good than bad. */
+/* Whether more confirmations of this load were good than missed a goal. */
 bool search_confirm_succeeded(const struct search *s, double load);
 
 /* Whether too many confirmations of this load were void to try again. */
@@ -50,6 +51,9 @@ bool search_confirm_is_void(const struct search *s, double load);
 
 /* Whether any confirmation was bad. */
 bool search_confirm_failed(const struct search *s);
+
+/* Whether more confirmations of higher loads missed a goal than met it, if only perhaps. */
+bool search_confirm_missed_above(const struct search *s, double load);
 
 /* Returns the smallest load above another one that was not confirmed, where at least n_least
  * confirmations of it and of loads between the two were bad, and none was good; 0: none.

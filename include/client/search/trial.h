@@ -15,6 +15,7 @@ enum trial_reason {
     TRIAL_NO_REASON,         /* good */
     TRIAL_GOAL,              /* bad: a goal was missed */
     TRIAL_QUEUE,             /* bad: the queries in flight kept growing */
+    TRIAL_IN_DOUBT,          /* bad: a confirmation met a goal, but perhaps by chance */
     TRIAL_CONNECTIONS,       /* bad or void: not all connections could be opened */
     TRIAL_NOT_OPENED,        /* void: this host could not open connections, which decided */
     TRIAL_GENERATOR_LIMITED, /* void, like all that follow: queries were sent or read late */
@@ -31,6 +32,8 @@ struct trial_figures {
         /* queries that this host delayed by a tenth of the limit or more, or opened no connection
          * for */
         uint64_t own;
+        /* half the width of the 90 % confidence interval of n / of; 0: unknown */
+        double error;
     } goals[SLO_MOST];
     uint64_t n_behind;     /* queries that this host delayed by a hundredth of the trial or more */
     uint64_t n_not_opened; /* connections that this host could not open */
@@ -40,11 +43,18 @@ struct trial_figures {
 struct trial_judgment {
     enum trial_class class;
     enum trial_reason reason;
-    unsigned goal; /* TRIAL_GOAL, TRIAL_HOST_NOISE: the goal missed by the widest margin */
+    /* TRIAL_GOAL, TRIAL_HOST_NOISE: the goal missed by the widest margin; TRIAL_IN_DOUBT: the first
+     * one in doubt */
+    unsigned goal;
 };
 
-/* Never returns TRIAL_CONNECTIONS: without its connections there is no trial. */
+/* Never returns TRIAL_CONNECTIONS: without its connections there is no trial; nor TRIAL_IN_DOUBT.
+ */
 struct trial_judgment trial_judge(const struct slo *slo, const struct trial_figures *f);
+
+/* Likewise, of a trial that has to prove the load: bad if the confidence interval of a share
+ * reaches beyond what its goal allows, so that one trial in 20 or more would be bad by chance. */
+struct trial_judgment trial_judge_proof(const struct slo *slo, const struct trial_figures *f);
 
 /* Whether a trial under way will be bad although each of its queries whose outcome is not among
  * these counts meets every goal.  n_all: queries that the whole trial has, > 0. */
@@ -53,7 +63,7 @@ bool trial_is_lost(const struct slo *slo, const struct trial_figures *f, uint64_
 /* "good", "bad", "void" */
 const char *trial_class_name(enum trial_class class);
 
-/* The text of the goal, or the reason: "queue", "generator-limited".  NULL for a good trial. */
+/* The text of the goal, or the reason: "queue", "in-doubt".  NULL for a good trial. */
 const char *trial_reason_name(const struct slo *slo, enum trial_reason reason, unsigned goal);
 
 #endif

@@ -87,7 +87,7 @@ double search_capacity(const struct search *s)
     if (s->status != SEARCH_FOUND && s->status != SEARCH_AT_LEAST)
         return 0;
     search_bounds(s, &lower, &upper);
-    return s->descended_to > 0
+    return s->descended_to > 0 && search_confirm_missed_above(s, s->descended_to)
                ? lower
                : search_load_round(&s->config, search_confirm_capacity(lower, upper));
 }

@@ -14,8 +14,8 @@
 #define SPARE_PART    0.45  /* of the time left: another one as long fits, and late answers, too */
 #define FIRST_DESCENT 0.025 /* difference of the logarithms of the first two loads */
 
-/* This many bad confirmations of a load leave it undecided. */
-enum { MOST_BAD = 1 };
+/* This many bad confirmations of a load leave it undecided, and this many in doubt. */
+enum { MOST_BAD = 1, MOST_IN_DOUBT = 1 };
 
 /* Void ones are repeated until there are more than this many of a load. */
 enum { MOST_VOID = 1 };
@@ -23,6 +23,11 @@ enum { MOST_VOID = 1 };
 static bool is_bad(const struct search_trial *t)
 {
     return t->order.step == SEARCH_CONFIRM && t->judgment.class == TRIAL_BAD;
+}
+
+static bool is_in_doubt(const struct search_trial *t)
+{
+    return is_bad(t) && t->judgment.reason == TRIAL_IN_DOUBT;
 }
 
 static uint64_t longer_ns(uint64_t a_ns, uint64_t b_ns)
@@ -103,12 +108,28 @@ static unsigned count(const struct search *s, double load, enum trial_class clas
     return n;
 }
 
+static unsigned count_in_doubt(const struct search *s, double load)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        n += is_in_doubt(&s->trials[i]) && s->trials[i].order.load == load;
+    return n;
+}
+
+/* Counts those that missed a goal; one in doubt has no vote. */
+static unsigned count_missed(const struct search *s, double load)
+{
+    return count(s, load, TRIAL_BAD) - count_in_doubt(s, load);
+}
+
 /* Whether n_left confirmations can still confirm a load. */
 static bool is_open(const struct search *s, double load, unsigned n_left)
 {
-    const unsigned n_bad = count(s, load, TRIAL_BAD);
+    const unsigned n_missed = count_missed(s, load), n_in_doubt = count_in_doubt(s, load);
 
-    return n_bad == 0 || (n_bad <= MOST_BAD && n_left + count(s, load, TRIAL_GOOD) > n_bad);
+    return n_missed + n_in_doubt == 0 || (n_missed <= MOST_BAD && n_in_doubt <= MOST_IN_DOUBT &&
+                                          n_left + count(s, load, TRIAL_GOOD) > n_missed);
 }
 
 double search_confirm_load(const struct search *s, double first, unsigned n_left)
@@ -128,7 +149,7 @@ double search_confirm_load(const struct search *s, double first, unsigned n_left
 
 bool search_confirm_succeeded(const struct search *s, double load)
 {
-    return count(s, load, TRIAL_GOOD) > count(s, load, TRIAL_BAD);
+    return count(s, load, TRIAL_GOOD) > count_missed(s, load);
 }
 
 bool search_confirm_is_void(const struct search *s, double load)
@@ -142,6 +163,20 @@ bool search_confirm_failed(const struct search *s)
         if (is_bad(&s->trials[i]))
             return true;
     return false;
+}
+
+bool search_confirm_missed_above(const struct search *s, double load)
+{
+    int n_more_missed = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        const struct search_trial *t = &s->trials[i];
+
+        if (t->order.step == SEARCH_CONFIRM && t->order.load > load &&
+            t->judgment.class != TRIAL_VOID)
+            n_more_missed += is_bad(t) && !is_in_doubt(t) ? 1 : -1;
+    }
+    return n_more_missed > 0;
 }
 
 /* Returns how many confirmations were bad at loads above one that were not confirmed, up to another

@@ -66,6 +66,29 @@ struct trial_judgment trial_judge(const struct slo *slo, const struct trial_figu
     return (struct trial_judgment){TRIAL_GOOD, TRIAL_NO_REASON, 0};
 }
 
+/* Returns the first goal that the trial may have met by chance; slo->n: none. */
+static unsigned first_in_doubt(const struct slo *slo, const struct trial_figures *f)
+{
+    for (unsigned i = 0; i < slo->n; i++) {
+        const struct trial_exceeding *e = &f->goals[i];
+        const double of = (double)e->of, most = (double)e->n + e->error * of;
+
+        if (most > (double)slo->goals[i].share_ppm / 1e6 * of)
+            return i;
+    }
+    return slo->n;
+}
+
+struct trial_judgment trial_judge_proof(const struct slo *slo, const struct trial_figures *f)
+{
+    const struct trial_judgment judgment = trial_judge(slo, f);
+    const unsigned doubted = first_in_doubt(slo, f);
+
+    return judgment.class == TRIAL_GOOD && doubted < slo->n
+               ? (struct trial_judgment){TRIAL_BAD, TRIAL_IN_DOUBT, doubted}
+               : judgment;
+}
+
 bool trial_is_lost(const struct slo *slo, const struct trial_figures *f, uint64_t n_all)
 {
     struct trial_figures whole = *f;
@@ -90,6 +113,8 @@ const char *trial_reason_name(const struct slo *slo, enum trial_reason reason, u
         return slo->goals[goal].text;
     case TRIAL_QUEUE:
         return "queue";
+    case TRIAL_IN_DOUBT:
+        return "in-doubt";
     case TRIAL_CONNECTIONS:
         return "connections";
     case TRIAL_NOT_OPENED:

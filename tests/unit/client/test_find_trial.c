@@ -4,6 +4,8 @@
 
 #include "workers_steps.h"
 
+#include <math.h>
+
 static struct client_find f;
 static struct client_find_settings settings;
 static struct client_config config;
@@ -117,6 +119,47 @@ ports_that_run_out_while_connections_are_replaced_say_nothing_of_the_server(void
     }
 }
 
+/* Adds an interval of 100 queries. */
+static void add_interval(unsigned n_lost_of_100)
+{
+    tally_add(&queries()->scheduled, 100);
+    tally_add(&queries()->answered, 100 - n_lost_of_100);
+    tally_add(&queries()->timeout, n_lost_of_100);
+    client_find_trial_add_interval(&f);
+}
+
+static double error_of_intervals(unsigned n, unsigned even, unsigned odd)
+{
+    client_find_trial_begin(&f);
+    for (unsigned i = 0; i < n; i++)
+        add_interval(i % 2 == 0 ? even : odd);
+    client_find_trial_fill(&f, &trial);
+    assert_int_equal(trial.figures.goals[0].of, (uint64_t)n * 100);
+    return trial.figures.goals[0].error;
+}
+
+/* Ten shares of 0.01 and 0.03 in turn: their standard deviation is 0.01 * sqrt(10 / 9), and
+ * Student's t for 9 degrees of freedom is 1.8331 at 90 % (two-sided). */
+static void the_error_of_a_share_is_that_of_its_intervals(void **state)
+{
+    (void)state;
+    assert_true(fabs(error_of_intervals(10, 1, 3) - 1.833113 * 0.01 / 3) < 1e-9);
+    assert_true(error_of_intervals(10, 2, 2) < 1e-9);
+    assert_true(error_of_intervals(9, 1, 3) == 0); /* too few to tell */
+}
+
+static void an_interval_without_queries_is_none(void **state)
+{
+    (void)state;
+    client_find_trial_begin(&f);
+    for (unsigned i = 0; i < 10; i++) {
+        add_interval(i % 2 == 0 ? 1 : 3);
+        client_find_trial_add_interval(&f);
+    }
+    client_find_trial_fill(&f, &trial);
+    assert_true(fabs(trial.figures.goals[0].error - 1.833113 * 0.01 / 3) < 1e-9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -128,6 +171,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             ports_that_run_out_while_connections_are_replaced_say_nothing_of_the_server, setup,
             teardown),
+        cmocka_unit_test_setup_teardown(the_error_of_a_share_is_that_of_its_intervals, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(an_interval_without_queries_is_none, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

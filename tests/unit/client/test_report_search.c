@@ -163,6 +163,10 @@ static void other_answers_say_what_is_known(void **state)
     add(SEARCH_CONFIRM, 950, TRIAL_VOID, TRIAL_HOST_NOISE);
     print_json(&find);
     assert_has(text, "\"limited_by\": \"queue\"");
+    find.search.trials[find.search.n - 2].judgment.reason = TRIAL_IN_DOUBT;
+    print_json(&find);
+    assert_has(text, "\"limited_by\": \"p99<10ms\""); /* the goal in doubt */
+    assert_has(text, "\"reason\": \"in-doubt\"");
     find.search.n -= 2;
     find.search.reason = SEARCH_VOID;
     find.search.void_load = 1010;

@@ -28,8 +28,9 @@ struct simulated {
     double
         client_most; /* above this load the client decides, and trials are void; 0: it never does */
     uint64_t recovery_ns;
-    double now_s;      /* when the trial begins */
-    double recovers_s; /* of a server that fails for a while after an overload: until then */
+    double now_s;          /* when the trial begins */
+    enum search_step step; /* of the trial */
+    double recovers_s;     /* of a server that fails for a while after an overload: until then */
     struct rng rng;
 };
 
@@ -40,9 +41,10 @@ static const struct trial_judgment VOID = {TRIAL_VOID, TRIAL_HOST_NOISE, 0};
 static inline struct trial_judgment simulated_trial(struct simulated *server,
                                                     const struct search_order *order)
 {
-    const struct trial_judgment judgment =
-        server->trial(server, order->load, (double)order->duration_ns / (double)S_NS);
+    struct trial_judgment judgment;
 
+    server->step = order->step;
+    judgment = server->trial(server, order->load, (double)order->duration_ns / (double)S_NS);
     if (server->client_most > 0 && order->load > server->client_most)
         return VOID;
     return rng_uniform(&server->rng) < server->p_noise ? BAD : judgment;

@@ -238,6 +238,65 @@ static void what_failed_for_long_needs_time_for_two_as_long(void **state)
     assert_true(order.load < failed);
 }
 
+/* The first long trials, by reason, in order; all others are as the cliff says. */
+static enum trial_reason first_long[3];
+
+static struct trial_judgment as_ordered(struct simulated *server, double load, double duration_s)
+{
+    if (duration_s <= 30 || n_long == 3 || first_long[n_long] == TRIAL_NO_REASON)
+        return simulated_cliff(server, load, duration_s);
+    return (struct trial_judgment){TRIAL_BAD, first_long[n_long++], 0};
+}
+
+/* Returns how many confirmations the search took. */
+static size_t search_with(enum trial_reason first, enum trial_reason second,
+                          enum trial_reason third)
+{
+    struct simulated server = {.trial = as_ordered, .capacity = 20000};
+    struct search_config long_one = config;
+
+    long_one.time_ns = 600 * S_NS;
+    n_long = 0;
+    first_long[0] = first;
+    first_long[1] = second;
+    first_long[2] = third;
+    simulated_search(&s, &long_one, &server);
+    assert_int_equal(s.status, SEARCH_FOUND);
+    return simulated_count(&s, SEARCH_CONFIRM);
+}
+
+/* Whether the answer is what a search without failures finds. */
+static bool is_near_the_capacity(void)
+{
+    return fabs(search_capacity(&s) / 20000 - 1) < 0.01;
+}
+
+static void a_confirmation_in_doubt_has_no_vote_but_two_end_a_load(void **state)
+{
+    (void)state;
+    assert_int_equal(search_with(TRIAL_IN_DOUBT, TRIAL_NO_REASON, TRIAL_NO_REASON), 2);
+    assert_true(is_near_the_capacity() && s.descended_to == 0);
+    assert_int_equal(search_with(TRIAL_IN_DOUBT, TRIAL_GOAL, TRIAL_NO_REASON), 4);
+    assert_true(is_near_the_capacity() && s.descended_to == 0);
+    assert_int_equal(search_with(TRIAL_IN_DOUBT, TRIAL_IN_DOUBT, TRIAL_NO_REASON), 3);
+    assert_true(s.descended_to > 0);
+}
+
+static void loads_that_were_only_in_doubt_do_not_lower_the_answer(void **state)
+{
+    double lower, upper;
+
+    (void)state;
+    search_with(TRIAL_IN_DOUBT, TRIAL_IN_DOUBT, TRIAL_NO_REASON);
+    search_bounds(&s, &lower, &upper);
+    assert_true(s.descended_to == lower);
+    assert_true(fabs(search_capacity(&s) * SEARCH_CONFIRM_PART / lower - 1) < 0.001);
+    search_with(TRIAL_IN_DOUBT, TRIAL_GOAL, TRIAL_GOAL);
+    search_bounds(&s, &lower, &upper);
+    assert_true(s.descended_to == lower);
+    assert_true(search_capacity(&s) == lower);
+}
+
 static void at_the_start_of_the_range_nothing_lower_is_tried(void **state)
 {
     struct simulated server = {.trial = tired, .capacity = 20000};
@@ -265,6 +324,8 @@ int main(void)
         cmocka_unit_test(a_confirmation_that_is_longer_than_the_failed_ones_may_be_short),
         cmocka_unit_test(a_confirmation_is_longer_while_another_one_fits),
         cmocka_unit_test(what_failed_for_long_needs_time_for_two_as_long),
+        cmocka_unit_test(a_confirmation_in_doubt_has_no_vote_but_two_end_a_load),
+        cmocka_unit_test(loads_that_were_only_in_doubt_do_not_lower_the_answer),
         cmocka_unit_test(at_the_start_of_the_range_nothing_lower_is_tried),
     };
 

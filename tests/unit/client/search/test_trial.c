@@ -23,7 +23,7 @@ static int setup(void **state)
 static struct trial_figures figures(uint64_t n_slow, uint64_t n_lost)
 {
     return (struct trial_figures){.n_due = 10000,
-                                  .goals = {{n_slow, 10000, 0}, {n_lost, 10000, 0}}};
+                                  .goals = {{n_slow, 10000, 0, 0}, {n_lost, 10000, 0, 0}}};
 }
 
 static void check(const struct trial_figures *f, enum trial_class class, enum trial_reason reason,
@@ -46,6 +46,29 @@ static void every_goal_has_to_be_met(void **state)
     check(&slow, TRIAL_BAD, TRIAL_GOAL, 0);
     check(&lossy, TRIAL_BAD, TRIAL_GOAL, 1);
     check(&both, TRIAL_BAD, TRIAL_GOAL, 1); /* 10 times what is allowed, the other one twice */
+}
+
+static void a_proof_is_beyond_doubt(void **state)
+{
+    struct trial_figures f = figures(60, 5);
+    struct trial_judgment j;
+
+    (void)state;
+    assert_int_equal(trial_judge_proof(&slo, &f).class,
+                     TRIAL_GOOD); /* nothing known of the error */
+    f.goals[0].error = 0.0039;
+    assert_int_equal(trial_judge_proof(&slo, &f).class, TRIAL_GOOD);
+    f.goals[0].error = 0.0041; /* 0.6 % and as much are more than 1 % */
+    j = trial_judge_proof(&slo, &f);
+    assert_int_equal(j.class, TRIAL_BAD);
+    assert_int_equal(j.reason, TRIAL_IN_DOUBT);
+    assert_int_equal(j.goal, 0);
+    check(&f, TRIAL_GOOD, TRIAL_NO_REASON, 0); /* the control: any other trial */
+    f.goals[0].error = 0;
+    f.goals[1].error = 0.0006;
+    assert_int_equal(trial_judge_proof(&slo, &f).goal, 1);
+    f.grew = true; /* what is certain is what is named */
+    assert_int_equal(trial_judge_proof(&slo, &f).reason, TRIAL_QUEUE);
 }
 
 static void a_growing_queue_is_bad(void **state)
@@ -85,7 +108,7 @@ static void a_load_that_was_not_sent_in_time_is_void(void **state)
     check(&f, TRIAL_VOID, TRIAL_GENERATOR_LIMITED, 0);
     f.goals[1].n = 10000; /* a burst may be what the server dropped */
     check(&f, TRIAL_VOID, TRIAL_GENERATOR_LIMITED, 0);
-    f.goals[0] = (struct trial_exceeding){10000, 10000, 1001}; /* slow whatever this host did */
+    f.goals[0] = (struct trial_exceeding){10000, 10000, 1001, 0}; /* slow whatever this host did */
     check(&f, TRIAL_BAD, TRIAL_GOAL, 0);
 }
 
@@ -147,6 +170,7 @@ static void reasons_have_names(void **state)
     assert_null(trial_reason_name(&slo, TRIAL_NO_REASON, 0));
     assert_string_equal(trial_reason_name(&slo, TRIAL_GOAL, 1), "lost<0.1%");
     assert_string_equal(trial_reason_name(&slo, TRIAL_QUEUE, 0), "queue");
+    assert_string_equal(trial_reason_name(&slo, TRIAL_IN_DOUBT, 0), "in-doubt");
     assert_string_equal(trial_reason_name(&slo, TRIAL_CONNECTIONS, 0), "connections");
     assert_string_equal(trial_reason_name(&slo, TRIAL_GENERATOR_LIMITED, 0), "generator-limited");
     assert_string_equal(trial_reason_name(&slo, TRIAL_HOST_NOISE, 0), "host-noise");
@@ -158,6 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_goal_has_to_be_met),
+        cmocka_unit_test(a_proof_is_beyond_doubt),
         cmocka_unit_test(a_growing_queue_is_bad),
         cmocka_unit_test(a_trial_decided_by_this_host_is_void),
         cmocka_unit_test(a_load_that_was_not_sent_in_time_is_void),
