@@ -13,19 +13,18 @@ import built
 from subjects import *
 
 from cable import SERVER_IP, Cable
-from cgroups import CpuCgroup
+from occupy import occupied
 
 MINUTE_S = 60
 CHECK_SHARE = 0.95  # of what was found to be sustained
 EDGE_S = 1  # of a trial: samples are taken once per second
-PERIOD_US = 2500  # shorter than the response times: the server stands still for the rest of a period
-PIN_CLIENT, PIN_SERVER = ["--cpu", "0"], ["taskset", "-c", "1"]
+CLIENT_CPU, SERVER_CPU = 0, 1
 
 
 def add_options(parser):
     parser.add_argument("-c", default="3000")
     parser.add_argument("--slo", default="p50<5ms,lost<0.1%")
-    parser.add_argument("--quota", type=int, default=40)
+    parser.add_argument("--share", type=int, default=40)
     parser.add_argument("--limit", type=int)
 
 
@@ -56,7 +55,7 @@ class Subject:
         self.o = o
         with contextlib.ExitStack() as stack:
             prefix, address = self.place(stack)
-            self.server, port = start(name, "tcp", SLOTS * parse_count(o.c), prefix + PIN_SERVER, address)
+            self.server, port = start(name, "tcp", SLOTS * parse_count(o.c), [*prefix, "taskset", "-c", str(SERVER_CPU)], address)
             stack.callback(self.server.stop)
             self.target = f"{address}:{port}"
             self.watch = ["--watch", str(self.server.process.pid)]
@@ -69,7 +68,8 @@ class Subject:
             cable.limit(self.o.limit)
             stack.enter_context(cable.client.entered())
             return cable.server.prefix, SERVER_IP
-        return stack.enter_context(CpuCgroup(self.o.quota * PERIOD_US // 100, PERIOD_US)).prefix, "127.0.0.1"
+        stack.enter_context(occupied(SERVER_CPU, 100 - self.o.share))
+        return [], "127.0.0.1"
 
     def __enter__(self):
         return self
@@ -80,8 +80,8 @@ class Subject:
     def client(self, path, *arguments):
         """Returns its result."""
         with open(path + ".txt", "w") as text:
-            code = subprocess.run([TCPCLIENT, *PIN_CLIENT, "-c", self.o.c, *OPTIONS["tcp"], *arguments, "--json", path + ".json",
-                                   self.target], stderr=text).returncode
+            code = subprocess.run([TCPCLIENT, "--cpu", str(CLIENT_CPU), "-c", self.o.c, *OPTIONS["tcp"], *arguments,
+                                   "--json", path + ".json", self.target], stderr=text).returncode
         if code not in (0, 3):
             sys.exit(f"{os.path.basename(sys.argv[0])}: tcpclient: exit code {code}: see {path}.txt")
         with open(path + ".json") as f:
