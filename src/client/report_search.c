@@ -38,7 +38,7 @@ const char *report_search_reason(const struct client_find *f, const struct searc
                : NULL;
 }
 
-/* What a load was limited by: a goal in doubt is that goal. */
+/* Returns what limited a load; a goal in doubt did, too. */
 static const char *limit_name(const struct client_find *f, const struct trial_judgment *j)
 {
     const enum trial_reason reason = j->reason == TRIAL_IN_DOUBT ? TRIAL_GOAL : j->reason;

@@ -14,6 +14,7 @@ sys.path.append(BENCH)
 sys.dont_write_bytecode = True
 import blocks
 import minute
+import occupy
 import quiet
 from programs import APART, BENCHMARKS
 
@@ -181,6 +182,35 @@ def test_cost_of_a_trial_is_that_of_the_samples_in_it():
 
 
 # --- a quiet machine ---
+
+def may_be_real_time():
+    """Tests it in another process: this one would keep it."""
+    return subprocess.run(["chrt", "-f", "1", "true"], stderr=subprocess.DEVNULL).returncode == 0
+
+
+def test_share_of_a_cpu_is_occupied():
+    need_program("chrt")
+    if not may_be_real_time():
+        skip("no right to real-time priorities")
+    with occupy.occupied(max(os.sched_getaffinity(0)), 30) as pid:
+        begin_s, used_s = time.monotonic(), cpu_seconds(pid)
+        time.sleep(1)
+        share = (cpu_seconds(pid) - used_s) / (time.monotonic() - begin_s)
+    check(has_ended(pid), "it ends with the block")
+    with stall_may_spoil():
+        check_between(share, 0.25, 0.35, "share of the CPU")
+
+
+def test_occupied_cpu_is_free_again_after_a_crash():
+    need_program("chrt")
+    if not may_be_real_time():
+        skip("no right to real-time priorities")
+    crash = (f"import os, signal, sys; sys.path.append({BENCH!r}); import occupy\n"
+             "with occupy.occupied(max(os.sched_getaffinity(0)), 1) as pid:\n"
+             "    print(pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)")
+    r = subprocess.run([sys.executable, "-c", crash], stdout=subprocess.PIPE, text=True, timeout=100)
+    wait_for(lambda: has_ended(int(r.stdout)), "its end")
+
 
 def test_busy_machine_is_refused():
     loops = [spawn(["sh", "-c", "while :; do :; done"]) for _ in os.sched_getaffinity(0)]

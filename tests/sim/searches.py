@@ -69,6 +69,18 @@ def a_stall_is_no_growing_queue():
     check(not any(t["grew"] for t in r["search"]["trials"]), f"a stall is taken for a growing queue: {r['search']['trials']}")
 
 
+def what_may_be_chance_is_not_confirmed():
+    """Of every 10 s it stands still for 3, and some 40 % of the queries are late: all of them, then none. Which it will be in
+    the next minute, no minute tells."""
+    code, r, said = search("service_us=500 stall_every_us=10000000 stall_us=3000000", 450, 500, "-c", "20", "--find", "rate", "--slo",
+                           "p50<50ms", "--find-time", "5m")
+    check_end(code, r, said, 3, status="inconclusive", reason="unconfirmed", limited_by="p50<50ms")
+    confirmations = [t for t in r["search"]["trials"] if t["step"] == "confirm"]
+    check("in-doubt" in [t["reason"] for t in confirmations], f"confirmations: {confirmations}")
+    for t in confirmations:
+        check(t["class"] == "bad", f"a confirmation in which {t['exceeding'][0]} of {t['scheduled']} were late: {t}")
+
+
 def a_queue_grows_before_anything_is_late():
     """The control: without a limit only the queue tells that 2,200 q/s are too much."""
     code, r, said = search("service_us=500", 1000, 4000, "-c", "20", "--find", "rate", "--slo", "lost<1%", "--find-time", "3m")
@@ -177,6 +189,6 @@ def check_steps(s):
 
 LONG = (a_queue_grows_before_anything_is_late, out_of_time_the_bounds_so_far_are_confirmed, the_capacity_of_a_queue)
 
-for case in (nothing_fails, a_stall_is_no_growing_queue, nothing_is_fast, nothing_is_good, a_server_takes_20_connections,
-             a_server_accepts_30_connections, *(() if "--ends" in sys.argv else LONG)):
+for case in (nothing_fails, a_stall_is_no_growing_queue, what_may_be_chance_is_not_confirmed, nothing_is_fast, nothing_is_good,
+             a_server_takes_20_connections, a_server_accepts_30_connections, *(() if "--ends" in sys.argv else LONG)):
     case()

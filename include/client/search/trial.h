@@ -48,12 +48,12 @@ struct trial_judgment {
     unsigned goal;
 };
 
-/* Never returns TRIAL_CONNECTIONS: without its connections there is no trial; nor TRIAL_IN_DOUBT.
- */
+/* Never returns TRIAL_IN_DOUBT, nor TRIAL_CONNECTIONS: without its connections there is no trial. */
 struct trial_judgment trial_judge(const struct slo *slo, const struct trial_figures *f);
 
-/* Likewise, of a trial that has to prove the load: bad if the confidence interval of a share
- * reaches beyond what its goal allows, so that one trial in 20 or more would be bad by chance. */
+/* Likewise, of a trial that has to prove its load: also bad if the confidence interval of a share
+ * reaches beyond what its goal allows.  Then of loads that miss the goal more than one in 20 would
+ * look as good as this by chance. */
 struct trial_judgment trial_judge_proof(const struct slo *slo, const struct trial_figures *f);
 
 /* Whether a trial under way will be bad although each of its queries whose outcome is not among
