@@ -48,7 +48,7 @@ struct trial_judgment {
     unsigned goal;
 };
 
-/* Never returns TRIAL_IN_DOUBT, nor TRIAL_CONNECTIONS: without its connections there is no trial. */
+/* Never returns TRIAL_IN_DOUBT, nor TRIAL_CONNECTIONS: there is no trial without connections. */
 struct trial_judgment trial_judge(const struct slo *slo, const struct trial_figures *f);
 
 /* Likewise, of a trial that has to prove its load: also bad if the confidence interval of a share

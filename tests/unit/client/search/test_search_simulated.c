@@ -107,8 +107,10 @@ static struct trial_figures queue_for(struct rng *rng, double per_s, double dura
     double work_s = 0, end_s = DISCARDED_S + 1;
 
     for (double at_s = 0, gap_s; at_s < DISCARDED_S + duration_s; at_s += gap_s) {
-        for (; at_s >= end_s; end_s++)
+        while (at_s >= end_s) {
             end_interval(&shares, &f.goals[0], &interval);
+            end_s++;
+        }
         if (at_s >= DISCARDED_S) {
             interval.of++;
             interval.n += work_s + SERVICE_S > LIMIT_S;
