@@ -29,16 +29,17 @@ static void add(enum search_step step, double load, enum trial_class class,
 
     find.search.trials[i] =
         (struct search_trial){{step, load, 2 * S_NS}, {class, reason, 0}, 2 * S_NS};
-    find.trials[i] = (struct client_find_trial){.begin_ns = i * 3 * S_NS,
-                                                .live = 10,
-                                                .figures = {.n_due = 2000, .goals = {{7, 2000, 0}}},
-                                                .p50_ns = 1000000,
-                                                .p99_ns = LATENCY_UNKNOWN,
-                                                .connect_p99_ns = LATENCY_UNKNOWN,
-                                                .overflows = HOST_COUNTERS_UNKNOWN,
-                                                .handshakes = UINT64_MAX,
-                                                .resumed = UINT64_MAX,
-                                                .drained = true};
+    find.trials[i] =
+        (struct client_find_trial){.begin_ns = i * 3 * S_NS,
+                                   .live = 10,
+                                   .figures = {.n_due = 2000, .goals = {{7, 2000, 0, 0}}},
+                                   .p50_ns = 1000000,
+                                   .p99_ns = LATENCY_UNKNOWN,
+                                   .connect_p99_ns = LATENCY_UNKNOWN,
+                                   .overflows = HOST_COUNTERS_UNKNOWN,
+                                   .handshakes = UINT64_MAX,
+                                   .resumed = UINT64_MAX,
+                                   .drained = true};
 }
 
 /* 11 trials at 1,000 q/s were good, 11 at 1,020 bad. */

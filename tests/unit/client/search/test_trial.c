@@ -135,8 +135,8 @@ static void without_queries_nothing_is_known(void **state)
 
 static void a_trial_is_lost_when_the_rest_cannot_save_it(void **state)
 {
-    struct trial_figures slow = {.n_due = 500, .goals = {{100, 500, 0}, {0, 500, 0}}};
-    struct trial_figures lossy = {.n_due = 500, .goals = {{0, 500, 0}, {9, 500, 0}}};
+    struct trial_figures slow = {.n_due = 500, .goals = {{100, 500, 0, 0}, {0, 500, 0, 0}}};
+    struct trial_figures lossy = {.n_due = 500, .goals = {{0, 500, 0, 0}, {9, 500, 0, 0}}};
 
     (void)state;
     assert_false(trial_is_lost(&slo, &slow, 10000)); /* 1 % of the whole is still met */
