@@ -42,7 +42,8 @@ def test_a_connection_carries_so_many_queries():
         check(0 <= room <= 200 * n, f"{c['connected']} connections for {q['answered']} queries")
         check_equal(r.json["probes"]["sent"], 0, "the first query proves a connection")
         check_equal(r.json["latency_ns"]["gap"]["count"], c["connected"] - 200, "gaps")
-        check_complete(r)
+        with stall_may_spoil():
+            check_complete(r)
 
 
 def test_a_connection_per_query_in_a_closed_loop():
