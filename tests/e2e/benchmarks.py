@@ -183,15 +183,15 @@ def test_cost_of_a_trial_is_that_of_the_samples_in_it():
 
 # --- a quiet machine ---
 
-def may_be_real_time():
-    """Tests it in another process: this one would keep it."""
-    return subprocess.run(["chrt", "-f", "1", "true"], stderr=subprocess.DEVNULL).returncode == 0
+def need_real_time():
+    """Tested in another process: this one would keep it."""
+    need_program("chrt")
+    if subprocess.run(["chrt", "-f", "1", "true"], stderr=subprocess.DEVNULL).returncode != 0:
+        skip("no right to real-time priorities")
 
 
 def test_share_of_a_cpu_is_occupied():
-    need_program("chrt")
-    if not may_be_real_time():
-        skip("no right to real-time priorities")
+    need_real_time()
     with occupy.occupied(max(os.sched_getaffinity(0)), 30) as pid:
         begin_s, used_s = time.monotonic(), cpu_seconds(pid)
         time.sleep(1)
@@ -202,9 +202,7 @@ def test_share_of_a_cpu_is_occupied():
 
 
 def test_occupied_cpu_is_free_again_after_a_crash():
-    need_program("chrt")
-    if not may_be_real_time():
-        skip("no right to real-time priorities")
+    need_real_time()
     crash = (f"import os, signal, sys; sys.path.append({BENCH!r}); import occupy\n"
              "with occupy.occupied(max(os.sched_getaffinity(0)), 1) as pid:\n"
              "    print(pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)")
