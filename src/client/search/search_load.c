@@ -4,23 +4,38 @@
 
 #include <math.h>
 
+/* Of a quotient: the error of exp() and of the division. */
+#define TOLERANCE 1e-6
+
+static double unit_of(const struct search_config *c, double load)
+{
+    return c->whole ? 1 : pow(10, floor(log10(load)) - 3);
+}
+
+static double within_range(const struct search_config *c, double load)
+{
+    return fmin(c->max, fmax(c->min, load));
+}
+
 double search_load_round(const struct search_config *c, double load)
 {
-    const double unit = c->whole ? 1 : pow(10, floor(log10(load)) - 3);
+    const double unit = unit_of(c, load);
 
-    return fmin(c->max, fmax(c->min, floor(load / unit + 0.5) * unit));
+    return within_range(c, floor(load / unit + 0.5) * unit);
 }
 
 double search_load_below(const struct search_config *c, double load, double distance)
 {
-    const double below = search_load_round(c, load * exp(-distance));
+    const double target = load * exp(-distance), unit = unit_of(c, target);
+    const double below = ceil(target / unit - TOLERANCE) * unit;
 
-    return c->whole && below >= load ? fmax(c->min, load - 1) : below;
+    return within_range(c, below < load ? below : load - unit);
 }
 
 double search_load_above(const struct search_config *c, double load, double distance)
 {
-    const double above = search_load_round(c, load * exp(distance));
+    const double target = load * exp(distance), unit = unit_of(c, target);
+    const double above = floor(target / unit + TOLERANCE) * unit;
 
-    return c->whole && above <= load ? fmin(c->max, load + 1) : above;
+    return within_range(c, above > load ? above : load + unit);
 }
