@@ -10,7 +10,7 @@ def run_of_four(testbed, before):
     # beside other tests, looking for ssh on all hosts takes some seconds
     run = testbed.start(connections=10000, rate=1250, duration=20, lead=15, fetch_also=["rows.csv"],
                         client_options="--arrival constant --output rows.csv --raw-full block --close rst")
-    wait_for(lambda: testbed.has("c1", "run.err"), "the clients")
+    testbed.wait_for_file("c1", "run.err")
     check(testbed.ssh_sessions(), "the control: there is ssh traffic before")
     testbed.wait_for_start("c1", 3)
     sessions = testbed.ssh_sessions()

@@ -38,7 +38,7 @@ def test_crash_while_connecting():
     with Testbed(4) as testbed:
         before = testbed.states()
         run = a_run(testbed, client_options="--arrival constant --connect-rate 50")  # 10 s
-        wait_for(lambda: testbed.has("c2", "run.err"), "the clients")
+        testbed.wait_for_file("c2", "run.err")
         time.sleep(3)
         testbed.call("crash", "c2")
         end_of(run, testbed, before, "connecting", 120)
@@ -59,7 +59,7 @@ def test_crash_while_collecting():
     with Testbed(4) as testbed:
         before = testbed.states()
         run = a_run(testbed)
-        wait_for(lambda: testbed.has("srv", "rc"), "the end of the server", 120)
+        testbed.wait_for_file("srv", "rc")
         testbed.call("crash", "c2")
         end_of(run, testbed, before, "collecting", 120)
         made_good(testbed, before, "boot")
@@ -81,7 +81,7 @@ def test_server_that_crashes_is_named():
     with Testbed(2) as testbed:
         before = testbed.states()
         run = a_run(testbed)
-        wait_for(lambda: testbed.has("srv", "pid"), "the server")
+        testbed.wait_for_file("srv", "pid")
         testbed.wait_for_start("c1", 3)
         testbed.call("crash", "srv")
         r = run.wait(600)
@@ -96,7 +96,8 @@ def test_hosts_untune_themselves_when_the_controller_dies():
         before = testbed.states()
         limit_s = 60
         run = a_run(testbed, duration=25, connect_timeout=20, collect_timeout=10, time_limit=limit_s)
-        wait_for(lambda: all(testbed.has(c, "start") for c in CLIENTS), "the moment")
+        for client in CLIENTS:
+            testbed.wait_for_file(client, "start")
         run.kill()
         tuned_s = [int(testbed.call("in", host, "sh", "-c", "stat -c %Z /run/tcpscaler/*.state")) for host in testbed.hosts]
         sysctls = {host: [line for line in lines if line.startswith("net.")] for host, lines in before.items()}
@@ -135,13 +136,13 @@ def test_fewer_than_min_clients_end_the_run():
     with Testbed(3) as testbed:
         before = testbed.states()
         run = a_run(testbed, min_clients=3, client_options="--connect-rate 50")
-        wait_for(lambda: testbed.has("c2", "run.err"), "the clients")
+        testbed.wait_for_file("c2", "run.err")
         time.sleep(3)
         testbed.call("crash", "c2")
         r = run.wait(600)
         check_equal(r.code, 2, f"exit code: {r.out}")
         check("2 clients are connected, min_clients is 3\n" in r.out, r.out)
-        check("Open the gates" not in r.out, "the load did not begin")
+        check("Announce the start time" not in r.out, "the load did not begin")
         check_equal(r.results, None, "no report")
         testbed.check_states({h: s for h, s in before.items() if h != "c2"}, "the others, afterwards")
 

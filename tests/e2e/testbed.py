@@ -98,13 +98,17 @@ class Testbed:
         return subprocess.run([SCRIPT, "in", host, "test", "-e", f"{REMOTE}/{name}"], env=self.environment,
                               capture_output=True).returncode == 0
 
+    def wait_for_file(self, host, name):
+        """Waits in the host until the run's directory has this file: each question from here would take five processes."""
+        self.call("in", host, "timeout", "120", "sh", "-c", f"until [ -e {REMOTE}/{name} ]; do sleep 0.1; done")
+
     def says(self, host):
         """What the program on the host says."""
         return self.call("in", host, "cat", f"{REMOTE}/run.err")
 
     def wait_for_start(self, host, seconds):
         """Waits until this many seconds after the announced start time, and returns that."""
-        wait_for(lambda: self.has(host, "start"), "the moment")
+        self.wait_for_file(host, "start")
         moment = float(self.call("in", host, "cat", f"{REMOTE}/start"))
         time.sleep(max(0, moment + seconds - time.time()))
         return moment
