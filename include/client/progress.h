@@ -16,19 +16,20 @@ struct progress {
     uint64_t asked;        /* connections requested */
     bool listens;          /* receives pushed messages, sends no queries */
     const char *search;    /* what a search is doing; NULL: none */
-    double rate_qps;       /* average requested since previous_ns; 0: none */
     uint64_t load_ns;      /* warm-up and measurement; UINT64_MAX: until interrupted */
     uint64_t start_ns;     /* start of connecting */
     const char *interface; /* NULL: unknown */
     /* current values */
     uint64_t begin_ns; /* of the schedule; 0: still connecting */
     uint64_t now_ns, live, in_flight;
+    double n_due; /* queries due since begin_ns; 0: no rate is requested */
     /* Response times of the last complete second; borrowed, or NULL. */
     const struct hist *response;
     struct netdev_counters net;
     /* Previous line; updated here. */
     uint64_t previous_ns, previous_sent, previous_answered, previous_connected;
     uint64_t previous_messages;
+    double previous_due;
     struct netdev_counters previous_net;
 };
 

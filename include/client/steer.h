@@ -23,6 +23,8 @@ struct client_steer {
     uint64_t begin_ns;     /* of the schedule; 0: not started */
     struct schedule asked; /* the targets without pauses */
     bool changed;          /* the targets differ from the configuration */
+    uint64_t changed_ns;   /* when the newest schedule takes effect */
+    double n_discarded;    /* queries after the warm-up and before changed_ns that trials discard */
     bool paused;
     uint64_t paused_since_ns, resumed_ns; /* of the last pause; resumed_ns: unless paused */
     uint64_t paused_ns;                   /* measured part of all pauses before that */
@@ -67,10 +69,12 @@ int client_steer_size(struct client_steer *s, uint32_t index);
  * of the end. */
 uint64_t client_steer_end(struct client_steer *s);
 
-/* Returns the average rate requested between two times; 0 before and after the load. */
-double client_steer_between_qps(const struct client_steer *s, uint64_t from_ns, uint64_t until_ns);
+/* Returns how many queries are due from the begin of the load until then, those that are not
+ * measured included.  Only the present is exact: older steps are forgotten but for their mean. */
+double client_steer_n_due(const struct client_steer *s, uint64_t until_ns);
 
-/* _rate_qps: requested rate at a time.  _mean_qps: its mean from the start of the measurement. */
+/* _rate_qps: requested rate at a time.  _mean_qps: mean rate of the queries to be measured, from
+ * the end of the warm-up until then. */
 double client_steer_rate_qps(const struct client_steer *s, uint64_t now_ns);
 double client_steer_mean_qps(const struct client_steer *s, uint64_t until_ns);
 

@@ -24,13 +24,13 @@ static double per_s(const struct progress *p, uint64_t now, uint64_t previous)
     return (double)(now - previous) * 1e9 / (double)(p->now_ns - p->previous_ns);
 }
 
-/* Returns the query rate, not counting the time before the schedule started. */
-static double queries_per_s(const struct progress *p, uint64_t now, uint64_t previous)
+/* Returns the rate of n queries since the previous line, not counting the time before the schedule
+ * started. */
+static double queries_per_s(const struct progress *p, double n)
 {
     const uint64_t since_ns = p->previous_ns > p->begin_ns ? p->previous_ns : p->begin_ns;
 
-    return p->now_ns > since_ns ? (double)(now - previous) * 1e9 / (double)(p->now_ns - since_ns)
-                                : 0;
+    return p->now_ns > since_ns ? n * 1e9 / (double)(p->now_ns - since_ns) : 0;
 }
 
 static void print_connecting(FILE *out, const struct progress *p, const struct tally *now)
@@ -83,9 +83,9 @@ static void print_running(FILE *out, const struct progress *p, uint64_t sent, ui
     char p50[UNITS_TEXT_BYTES], p99[UNITS_TEXT_BYTES];
 
     print_time(out, p);
-    fprintf(out, ", %.0f", queries_per_s(p, sent, p->previous_sent));
-    if (p->rate_qps > 0)
-        fprintf(out, " of %.0f", p->rate_qps);
+    fprintf(out, ", %.0f", queries_per_s(p, (double)(sent - p->previous_sent)));
+    if (p->n_due > p->previous_due)
+        fprintf(out, " of %.0f", queries_per_s(p, p->n_due - p->previous_due));
     fprintf(out, " sent/s, p50 %s, p99 %s, %" PRIu64 " lost, %" PRIu64 " in flight",
             percentile_text(p50, p->response, 1, 2), percentile_text(p99, p->response, 99, 100),
             lost, p->in_flight);
@@ -110,10 +110,12 @@ void progress_print(FILE *out, struct progress *p, const struct tally *now)
         print_running(out, p, sent,
                       tally_get(&q->timeout) + tally_get(&q->error) + tally_get(&q->cancelled) +
                           tally_get(&q->unsent));
-        fprintf(out, ", %.0f answered/s", queries_per_s(p, answered, p->previous_answered));
+        fprintf(out, ", %.0f answered/s",
+                queries_per_s(p, (double)(answered - p->previous_answered)));
     }
     print_network(out, p);
     p->previous_ns = p->now_ns;
+    p->previous_due = p->n_due;
     p->previous_sent = sent;
     p->previous_answered = answered;
     p->previous_messages = messages;

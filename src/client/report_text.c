@@ -146,8 +146,9 @@ static void print_queries(FILE *out, const struct client_result *r)
                 count_text(a, &r->tally.late), count_text(b, &r->tally.duplicate),
                 count_text(c, &r->tally.unknown_id));
     if (tally_get(&r->tally.queries[TALLY_WARMUP].scheduled) > 0)
-        fprintf(out, "             %s more in the warm-up, not included\n",
-                count_text(a, &r->tally.queries[TALLY_WARMUP].scheduled));
+        fprintf(out, "             %s more %s, not included\n",
+                count_text(a, &r->tally.queries[TALLY_WARMUP].scheduled),
+                r->sweep != NULL ? "at the start of trials and in overloads" : "in the warm-up");
 }
 
 /* Prints nothing if every answer equals its query. */

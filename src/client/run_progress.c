@@ -52,7 +52,7 @@ void client_run_show_progress(struct client_run_state *r, bool in_place)
     p->search =
         r->settings->sweep != NULL ? client_sweep_describe(r->settings->sweep, search) : NULL;
     if (r->started && r->config->loop == CLIENT_LOOP_OPEN && p->now_ns >= p->begin_ns)
-        p->rate_qps = client_steer_between_qps(&r->steer, p->previous_ns, p->now_ns);
+        p->n_due = client_steer_n_due(&r->steer, p->now_ns);
     if (p->interface != NULL && netdev_read(p->interface, &p->net) != 0)
         p->interface = NULL;
     show_progress(r, now, in_place);
@@ -68,7 +68,6 @@ void client_run_prepare_progress(struct client_run_state *r, uint64_t now_ns)
     r->progress = (struct progress){
         .asked = config->n_at_begin,
         .listens = config->listens,
-        .rate_qps = r->settings->rate_qps,
         .load_ns = client_config_load_ns(config),
         .start_ns = now_ns,
         .previous_ns = now_ns,

@@ -24,7 +24,7 @@ void client_steer_init(struct client_steer *s, const struct client_config *confi
 
 void client_steer_begin(struct client_steer *s, uint64_t begin_ns, uint64_t end_ns)
 {
-    s->begin_ns = begin_ns;
+    s->begin_ns = s->changed_ns = begin_ns;
     s->targets.measure_ns = begin_ns + s->config->warmup_ns;
     s->targets.end_ns = end_ns;
 }
@@ -62,11 +62,33 @@ static void forget_past(struct schedule *schedule, uint64_t warmup_ns, uint64_t 
         schedule_flatten(schedule, warmup_ns, past_ns);
 }
 
+/* The number of queries that the schedule has between two times. */
+static double n_between(const struct client_steer *s, uint64_t from_ns, uint64_t until_ns)
+{
+    return until_ns > from_ns
+               ? schedule_mean_between_qps(&s->targets.schedule, from_ns - s->begin_ns,
+                                           until_ns - s->begin_ns) *
+                     (double)(until_ns - from_ns) / 1e9
+               : 0;
+}
+
+/* Queries after the warm-up that are due until then and not measured: the first ones of trials. */
+static double n_discarded(const struct client_steer *s, uint64_t until_ns)
+{
+    const uint64_t warm_ns = s->begin_ns + s->config->warmup_ns;
+    const uint64_t from_ns = s->changed_ns > warm_ns ? s->changed_ns : warm_ns;
+
+    return s->n_discarded +
+           n_between(s, from_ns,
+                     until_ns < s->targets.measure_ns ? until_ns : s->targets.measure_ns);
+}
+
 /* Makes `rest` take effect at a given time; queries due at measure_ns or later are measured. */
 static int replace_rest(struct client_steer *s, const struct schedule *rest, uint64_t at_ns,
                         uint64_t measure_ns)
 {
     const uint64_t passed_ns = at_ns - s->begin_ns;
+    const double discarded = n_discarded(s, at_ns);
     struct schedule schedule = s->targets.schedule;
 
     forget_past(&schedule, s->config->warmup_ns, passed_ns > PAST_NS ? passed_ns - PAST_NS : 0);
@@ -77,6 +99,8 @@ static int replace_rest(struct client_steer *s, const struct schedule *rest, uin
     s->targets.measure_ns = measure_ns;
     pthread_mutex_unlock(&s->targets.lock);
     s->changed = true;
+    s->changed_ns = at_ns;
+    s->n_discarded = discarded;
     notify_workers(s);
     return 0;
 }
@@ -191,25 +215,20 @@ double client_steer_rate_qps(const struct client_steer *s, uint64_t now_ns)
                                  : 0;
 }
 
-double client_steer_between_qps(const struct client_steer *s, uint64_t from_ns, uint64_t until_ns)
+double client_steer_n_due(const struct client_steer *s, uint64_t until_ns)
 {
-    const uint64_t first_ns = from_ns > s->begin_ns ? from_ns : s->begin_ns;
-    const uint64_t end_ns = until_ns < s->targets.end_ns ? until_ns : s->targets.end_ns;
-
-    if (end_ns <= first_ns)
-        return 0;
-    return schedule_mean_between_qps(&s->targets.schedule, first_ns - s->begin_ns,
-                                     end_ns - s->begin_ns) *
-           (double)(end_ns - first_ns) / (double)(until_ns - first_ns);
+    return n_between(s, s->begin_ns, until_ns < s->targets.end_ns ? until_ns : s->targets.end_ns);
 }
 
 double client_steer_mean_qps(const struct client_steer *s, uint64_t until_ns)
 {
-    const uint64_t warmup_ns = s->config->warmup_ns;
+    const uint64_t warm_ns = s->begin_ns + s->config->warmup_ns;
 
-    return until_ns > s->begin_ns + warmup_ns
-               ? schedule_mean_between_qps(&s->targets.schedule, warmup_ns, until_ns - s->begin_ns)
-               : 0;
+    if (until_ns <= warm_ns)
+        return 0;
+    return schedule_mean_between_qps(&s->targets.schedule, s->config->warmup_ns,
+                                     until_ns - s->begin_ns) -
+           n_discarded(s, until_ns) * 1e9 / (double)(until_ns - warm_ns);
 }
 
 double client_steer_requested_qps(const struct client_steer *s, double planned_qps,

@@ -56,6 +56,8 @@ def test_an_interrupted_search_reports_what_is_known():
     s = r.json["search"]
     with stall_may_spoil():  # it can have given up by then
         check_equal((r.code, s["status"], s["reason"]), (130, "inconclusive", "stopped"), r.err)
+        n, rate = r.json["queries"]["scheduled"], r.json["rate"]
+        check_between(rate["asked_qps"] * rate["duration_s"], n - 7 * n**0.5, n + 7 * n**0.5, "requested, as far as it was measured")
     check(s["lower"] is None or s["lower"] >= 100, f"lower: {s['lower']}")
     check(len(s["trials"]) >= 2, f"trials: {s['trials']}")
     check_equal(len(rows_of(trials)), len(s["trials"]), "rows")

@@ -55,7 +55,7 @@ static void line_is_about_the_time_since_the_last(void **state)
 
 static void line_says_what_was_asked(void **state)
 {
-    struct progress p = {.rate_qps = 1000,
+    struct progress p = {.n_due = 2500,
                          .load_ns = 10000 * MS,
                          .begin_ns = 500 * MS,
                          .now_ns = 3000 * MS,
@@ -75,6 +75,13 @@ static void line_says_what_was_asked(void **state)
         "tcpclient: running 2.5 of 10.0 s, 0 live, 1000 of 1000 sent/s, p50 2.00 ms, p99 2.00 "
         "ms, 0 lost, 0 in flight, 0 answered/s, lo in 1000 packets/s 1.00 MiB/s, out 2000 "
         "packets/s 2.00 MiB/s");
+    p.interface = NULL;
+    p.response = NULL;
+    p.now_ns = 5000 * MS;
+    p.n_due = 2510;
+    assert_line(&p, &t,
+                "tcpclient: running 4.5 of 10.0 s, 0 live, 0 of 5 sent/s, p50 -, p99 -, 0 lost, "
+                "0 in flight, 0 answered/s");
     hist_free(&h);
 }
 

@@ -60,7 +60,8 @@ static void a_new_rate_takes_effect_later_and_keeps_the_past(void **state)
     assert_int_equal(steer.targets.version, 1);
     assert_near(client_steer_rate_qps(&steer, at_ns - 1), 100);
     assert_near(client_steer_rate_qps(&steer, at_ns), 300);
-    assert_near(client_steer_between_qps(&steer, at_ns - S / 2, at_ns + S / 2), 200);
+    assert_near(
+        client_steer_n_due(&steer, at_ns + S / 2) - client_steer_n_due(&steer, at_ns - S / 2), 200);
     assert_int_equal(schedule_duration_ns(&steer.targets.schedule), 3600 * S);
     assert_near(client_steer_mean_qps(&steer, at_ns), 100);
 }
@@ -152,8 +153,7 @@ static void the_end_only_moves_closer(void **state)
     assert_int_equal(steer.targets.end_ns, at_ns);
     assert_int_equal(client_steer_end(&steer), at_ns);
     assert_int_equal(steer.targets.version, 1);
-    assert_near(client_steer_between_qps(&steer, at_ns, at_ns + S), 0);
-    assert_near(client_steer_between_qps(&steer, at_ns - S, at_ns + S), 50);
+    assert_near(client_steer_n_due(&steer, at_ns + S) - client_steer_n_due(&steer, at_ns - S), 100);
 }
 
 static void a_change_before_the_load_takes_effect_at_its_start(void **state)
@@ -217,6 +217,50 @@ static void a_trial_that_ends_is_measured_until_then(void **state)
     assert_int_equal(steer.targets.measure_ns, at_ns + S / 2 - 5 * S);
 }
 
+/* As if so much time had passed. */
+static void pass(uint64_t ns)
+{
+    steer.begin_ns -= ns;
+    steer.changed_ns -= ns;
+    steer.targets.measure_ns -= ns;
+    steer.targets.end_ns -= ns;
+}
+
+/* The first trial ends by itself, the second is ended, the third discards all of its queries. */
+static void trials_request_what_they_measure(void **state)
+{
+    const uint64_t measured_ns = 60 * S - config.warmup_ns;
+    double n = 100 * (double)measured_ns / S, n_due = 100 * 60;
+    uint64_t at_ns, first_ns;
+
+    (void)state;
+    assert_int_equal(client_steer_trial(&steer, 500, S, 2 * S, &at_ns), 0);
+    first_ns = at_ns - steer.begin_ns;
+    n += 100 * (double)(first_ns - 60 * S) / S;
+    n_due += 100 * (double)(first_ns - 60 * S) / S;
+    pass(10 * S);
+    assert_int_equal(client_steer_trial(&steer, 700, 2 * S, 20 * S, &at_ns), 0);
+    n += 500 * 2;
+    n_due += 500 * 3;
+    assert_near(client_steer_n_due(&steer, at_ns), n_due);
+    assert_near(client_steer_mean_qps(&steer, at_ns),
+                n * S / (double)(at_ns - steer.begin_ns - config.warmup_ns));
+    assert_near(client_steer_mean_qps(&steer, at_ns + S),
+                n * S / (double)(at_ns + S - steer.begin_ns - config.warmup_ns));
+    pass(5 * S);
+    at_ns -= 5 * S;
+    n -= 700 * (double)(at_ns + 2 * S) / S;
+    n_due -= 700 * (double)at_ns / S;
+    assert_int_equal(client_steer_trial_end(&steer, &at_ns), 0);
+    n += 700 * (double)at_ns / S;
+    n_due += 700 * (double)at_ns / S;
+    pass(5 * S);
+    assert_int_equal(client_steer_trial(&steer, 900, 3600 * S, PACER_NEVER, &at_ns), 0);
+    assert_near(client_steer_n_due(&steer, at_ns + 3 * S), n_due + 900 * 3);
+    assert_near(client_steer_mean_qps(&steer, at_ns + 3 * S),
+                n * S / (double)(at_ns + 3 * S - steer.begin_ns - config.warmup_ns));
+}
+
 static void a_trial_may_start_with_the_load(void **state)
 {
     const uint64_t begin_ns = clock_now_ns() + 60 * S;
@@ -246,6 +290,7 @@ int main(void)
         cmocka_unit_test_setup(connections_wait_for_the_previous_change, setup),
         cmocka_unit_test_setup(a_trial_is_measured_after_its_transition_and_ends_in_silence, setup),
         cmocka_unit_test_setup(a_trial_that_ends_is_measured_until_then, setup),
+        cmocka_unit_test_setup(trials_request_what_they_measure, setup),
         cmocka_unit_test_setup(a_trial_may_start_with_the_load, setup),
     };
 
