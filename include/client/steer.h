@@ -69,8 +69,8 @@ int client_steer_size(struct client_steer *s, uint32_t index);
  * of the end. */
 uint64_t client_steer_end(struct client_steer *s);
 
-/* Returns how many queries are due from the begin of the load until then, those that are not
- * measured included.  Only the present is exact: older steps are forgotten but for their mean. */
+/* Returns how many queries are due from the start of the load until then, those that are not
+ * measured included.  Exact for the last second only: of older steps the mean is kept. */
 double client_steer_n_due(const struct client_steer *s, uint64_t until_ns);
 
 /* _rate_qps: requested rate at a time.  _mean_qps: mean rate of the queries to be measured, from

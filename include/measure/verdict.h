@@ -41,7 +41,7 @@
       "still in flight at the end and counted as unanswered: use a longer --drain")                \
     X(NOTHING_MEASURED, "nothing-measured",                                                        \
       "no query or message was due: use a longer --duration or a higher --rate")                   \
-    X(INCONCLUSIVE, "inconclusive", "--find has no answer that it could confirm")
+    X(INCONCLUSIVE, "inconclusive", "a search has no confirmed answer")
 
 #define VERDICT_ENUM(id, name, meaning) VERDICT_##id,
 enum verdict_reason { VERDICT_REASONS(VERDICT_ENUM) VERDICT_N_REASONS };

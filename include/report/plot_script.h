@@ -41,9 +41,10 @@ void plot_extent_add(struct plot_extent *e, double value);
 /* Sets the range of axis 'x' or 'y' if all its values are equal: gnuplot warns of an empty one. */
 void plot_script_extent(FILE *out, char axis, const struct plot_extent *e);
 
-/* Prints a line "value capacity lower upper above below" for each search of a sweep.  capacity is
- * nan without an answer; lower and upper equal it where they are unknown; above is the lower bound
- * of a search without an upper one, below the upper bound of one without a lower one, else nan.
+/* Prints a line "value capacity lower upper above below between" for each search of a sweep.
+ * capacity is nan without an answer; lower and upper equal it where they are unknown; above is the
+ * lower bound of a search without an upper one, below the upper bound of one without a lower one,
+ * between the geometric mean of both bounds of one without an answer, else nan.
  * Adds the values to *extent.  Returns the number of searches with an answer or a bound.  out,
  * extent NULL: not wanted. */
 size_t plot_script_sweep(FILE *out, const struct json_object *sweep, struct plot_extent *extent);

@@ -337,7 +337,8 @@ static void capacity_title(char title[CAPACITY_TITLE_BYTES], const struct json_o
              unit != NULL ? unit : "");
 }
 
-/* Bars as thick lines: gnuplot draws points by reference to its definitions, which are left out. */
+/* Error bars are thick lines, bounds without an answer thin ones with a dash between them: gnuplot
+ * draws points by reference to its definitions, which are left out. */
 void html_plots_sweep(FILE *out, const struct json_object *sweep)
 {
     const char *over = result_string(sweep, "over");
@@ -351,6 +352,7 @@ void html_plots_sweep(FILE *out, const struct json_object *sweep)
           "set offsets graph 0.05, graph 0.05, graph 0.05, 0\n"
           "plot $d using 1:2 with lines lt 1 notitle, "
           "$d using 1:3:(0):($4-$3) with vectors nohead lt 1 notitle, "
+          "$d using ($1/1.02):7:($1*0.04):(0) with vectors nohead lt 1 notitle, "
           "$d using 1:($2 > 0 ? $3 : NaN):(0):($4-$3) with vectors nohead lt 1 lw 5 notitle\n",
           out);
 }

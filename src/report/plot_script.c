@@ -115,9 +115,10 @@ static bool print_point(FILE *out, const struct json_object *point, double at)
     const double upper = number_or(point, "search.upper", NAN);
 
     if (out != NULL)
-        fprintf(out, "%.9g %.9g %.9g %.9g %.9g %.9g\n", at, capacity,
+        fprintf(out, "%.9g %.9g %.9g %.9g %.9g %.9g %.9g\n", at, capacity,
                 isnan(lower) ? capacity : lower, isnan(upper) ? capacity : upper,
-                isnan(upper) ? lower : NAN, isnan(lower) ? upper : NAN);
+                isnan(upper) ? lower : NAN, isnan(lower) ? upper : NAN,
+                isnan(capacity) ? sqrt(lower * upper) : NAN);
     return !isnan(capacity) || !isnan(lower) || !isnan(upper);
 }
 

@@ -81,9 +81,10 @@ void plot_sweep_print(FILE *out, const struct recordings *all, enum plot_form fo
         plot_script_quote(out, all->items[i].name);
         fprintf(out,
                 ", \\\n     $d%zu using ($1*%.6f):3:(0):($4-$3) with vectors nohead lt %zu notitle"
+                ", \\\n     $d%zu using ($1*%.6f):7 with points lt %zu pt 6 ps 1.2 notitle"
                 ", \\\n     $d%zu using ($1*%.6f):5 with points lt %zu pt 8 ps 2 notitle"
                 ", \\\n     $d%zu using ($1*%.6f):6 with points lt %zu pt 10 ps 2 notitle",
-                i, shift, i + 1, i, shift, i + 1, i, shift, i + 1);
+                i, shift, i + 1, i, shift, i + 1, i, shift, i + 1, i, shift, i + 1);
     }
     fputc('\n', out);
 }

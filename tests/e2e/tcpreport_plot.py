@@ -137,8 +137,8 @@ def test_bounds_without_an_answer_are_drawn():
     runs_of(directory, ["-r", 500, "-t", "300ms"])
     path, picture = f"{directory}/0.json", f"{directory}/bounds.svg"
 
-    def shapes_with(**bounds):
-        """How many lines and symbols the picture has, or what tcpreport says instead."""
+    def symbols_with(**bounds):
+        """How many open circles and triangles (up, down) the picture has, or what tcpreport says instead."""
         sweep = sweep_of(20000, 15000, 9000)
         for point in sweep["points"]:
             point["search"].update(status="inconclusive", reason="time", capacity=None, **bounds)
@@ -148,11 +148,12 @@ def test_bounds_without_an_answer_are_drawn():
             return r.stderr
         check_equal((r.stdout, r.stderr), ("", ""), "words about the plot")
         with open(picture) as f:
-            return len(re.findall(r"<use|<path", f.read()))
-    check("no trials with a p99" in shapes_with(lower=None, upper=None), "nothing to draw")
-    both = shapes_with(lower=9000, upper=12000)
-    check(shapes_with(lower=9000, upper=None) >= both + 2, "an arrow at each lower bound")
-    check(shapes_with(lower=None, upper=12000) >= both + 2, "an arrow at each upper bound")
+            svg = f.read()
+        return tuple(len(re.findall(f"<use [^>]*#gpPt{n}'", svg)) for n in (5, 7, 9))
+    check("no trials with a p99" in symbols_with(lower=None, upper=None), "nothing to draw")
+    check_equal(symbols_with(lower=9000, upper=12000), (3, 0, 0), "a circle between each two bounds")
+    check_equal(symbols_with(lower=9000, upper=None), (0, 3, 0), "a triangle at each lower bound")
+    check_equal(symbols_with(lower=None, upper=12000), (0, 0, 3), "a triangle at each upper bound")
 
 
 def test_what_does_not_fit_on_the_axes_is_refused():
