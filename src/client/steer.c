@@ -11,6 +11,9 @@
 /* Older steps have been sent or are late; only their mean is kept. */
 #define PAST_NS 1000000000ull
 
+/* A smaller part of a mean is what rounding left of a difference of two. */
+#define ROUNDING 1e-9
+
 void client_steer_init(struct client_steer *s, const struct client_config *config,
                        struct client_workers *workers)
 {
@@ -211,8 +214,9 @@ uint64_t client_steer_end(struct client_steer *s)
 
 double client_steer_rate_qps(const struct client_steer *s, uint64_t now_ns)
 {
-    return now_ns >= s->begin_ns ? schedule_rate_qps(&s->targets.schedule, now_ns - s->begin_ns)
-                                 : 0;
+    return now_ns >= s->begin_ns && now_ns < s->targets.end_ns
+               ? schedule_rate_qps(&s->targets.schedule, now_ns - s->begin_ns)
+               : 0;
 }
 
 double client_steer_n_due(const struct client_steer *s, uint64_t until_ns)
@@ -223,12 +227,14 @@ double client_steer_n_due(const struct client_steer *s, uint64_t until_ns)
 double client_steer_mean_qps(const struct client_steer *s, uint64_t until_ns)
 {
     const uint64_t warm_ns = s->begin_ns + s->config->warmup_ns;
+    double all_qps, measured_qps;
 
     if (until_ns <= warm_ns)
         return 0;
-    return schedule_mean_between_qps(&s->targets.schedule, s->config->warmup_ns,
-                                     until_ns - s->begin_ns) -
-           n_discarded(s, until_ns) * 1e9 / (double)(until_ns - warm_ns);
+    all_qps = schedule_mean_between_qps(&s->targets.schedule, s->config->warmup_ns,
+                                        until_ns - s->begin_ns);
+    measured_qps = all_qps - n_discarded(s, until_ns) * 1e9 / (double)(until_ns - warm_ns);
+    return measured_qps > all_qps * ROUNDING ? measured_qps : 0;
 }
 
 double client_steer_requested_qps(const struct client_steer *s, double planned_qps,

@@ -152,6 +152,8 @@ static void the_end_only_moves_closer(void **state)
     assert_true(at_ns < steer.begin_ns + 3600 * S);
     assert_int_equal(steer.targets.end_ns, at_ns);
     assert_int_equal(client_steer_end(&steer), at_ns);
+    assert_near(client_steer_rate_qps(&steer, at_ns - 1), 100);
+    assert_near(client_steer_rate_qps(&steer, at_ns), 0);
     assert_int_equal(steer.targets.version, 1);
     assert_near(client_steer_n_due(&steer, at_ns + S) - client_steer_n_due(&steer, at_ns - S), 100);
 }
@@ -270,6 +272,9 @@ static void a_trial_may_start_with_the_load(void **state)
     client_steer_begin(&steer, begin_ns, PACER_NEVER);
     assert_int_equal(client_steer_trial(&steer, 500, S, S, &at_ns), 0);
     assert_int_equal(at_ns, begin_ns);
+    config.warmup_ns = 0;
+    for (uint64_t ns = 1; ns <= S; ns += S / 7) /* whatever rounding leaves */
+        assert_true(client_steer_mean_qps(&steer, begin_ns + ns) == 0);
     assert_near(client_steer_rate_qps(&steer, begin_ns), 500);
     assert_near(client_steer_rate_qps(&steer, begin_ns + 2 * S), 0);
 }
