@@ -21,7 +21,7 @@ struct progress {
     const char *interface; /* NULL: unknown */
     /* current values */
     uint64_t begin_ns; /* of the schedule; 0: still connecting */
-    uint64_t now_ns, live, in_flight;
+    uint64_t now_ns, live;
     double n_due; /* queries due since begin_ns; 0: no rate is requested */
     /* Response times of the last complete second; borrowed, or NULL. */
     const struct hist *response;

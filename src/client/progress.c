@@ -78,46 +78,60 @@ static void print_listening(FILE *out, const struct progress *p, const struct ta
             percentile_text(p99, p->response, 99, 100), tally_get(&now->lost));
 }
 
-static void print_running(FILE *out, const struct progress *p, uint64_t sent, uint64_t lost)
+/* Queries of the warm-up and measured ones. */
+struct counts {
+    uint64_t sent, answered, lost, in_flight;
+};
+
+static void count(struct counts *n, const struct tally_queries *q)
+{
+    const uint64_t sent = tally_get(&q->sent), answered = tally_get(&q->answered);
+    const uint64_t failed =
+        tally_get(&q->timeout) + tally_get(&q->error) + tally_get(&q->cancelled);
+
+    n->sent += sent;
+    n->answered += answered;
+    n->lost += failed + tally_get(&q->unsent);
+    n->in_flight += sent > answered + failed ? sent - answered - failed : 0; /* read one by one */
+}
+
+static void print_running(FILE *out, const struct progress *p, const struct counts *n)
 {
     char p50[UNITS_TEXT_BYTES], p99[UNITS_TEXT_BYTES];
 
     print_time(out, p);
-    fprintf(out, ", %.0f", queries_per_s(p, (double)(sent - p->previous_sent)));
+    fprintf(out, ", %.0f", queries_per_s(p, (double)(n->sent - p->previous_sent)));
     if (p->n_due > p->previous_due)
         fprintf(out, " of %.0f", queries_per_s(p, p->n_due - p->previous_due));
     fprintf(out, " sent/s, p50 %s, p99 %s, %" PRIu64 " lost, %" PRIu64 " in flight",
             percentile_text(p50, p->response, 1, 2), percentile_text(p99, p->response, 99, 100),
-            lost, p->in_flight);
+            n->lost, n->in_flight);
+    fprintf(out, ", %.0f answered/s",
+            queries_per_s(p, (double)(n->answered - p->previous_answered)));
 }
 
 /* Most important figures first: a terminal may be narrow. */
 void progress_print(FILE *out, struct progress *p, const struct tally *now)
 {
-    const struct tally_queries *q = &now->queries[TALLY_MEASURED];
-    const struct tally_queries *w = &now->queries[TALLY_WARMUP];
-    const uint64_t sent = tally_get(&q->sent) + tally_get(&w->sent);
-    const uint64_t answered = tally_get(&q->answered) + tally_get(&w->answered);
+    struct counts n = {0};
     const uint64_t messages =
         tally_get(&now->push.before) + tally_get(&now->push.measured) + tally_get(&now->push.after);
 
+    count(&n, &now->queries[TALLY_WARMUP]);
+    count(&n, &now->queries[TALLY_MEASURED]);
     fprintf(out, "%s: ", program_invocation_short_name);
     if (p->begin_ns == 0 || p->now_ns < p->begin_ns) {
         print_connecting(out, p, now);
     } else if (p->listens) {
         print_listening(out, p, &now->push, messages);
     } else {
-        print_running(out, p, sent,
-                      tally_get(&q->timeout) + tally_get(&q->error) + tally_get(&q->cancelled) +
-                          tally_get(&q->unsent));
-        fprintf(out, ", %.0f answered/s",
-                queries_per_s(p, (double)(answered - p->previous_answered)));
+        print_running(out, p, &n);
     }
     print_network(out, p);
     p->previous_ns = p->now_ns;
     p->previous_due = p->n_due;
-    p->previous_sent = sent;
-    p->previous_answered = answered;
+    p->previous_sent = n.sent;
+    p->previous_answered = n.answered;
     p->previous_messages = messages;
     p->previous_connected = tally_get(&now->connections.connected);
     p->previous_net = p->net;

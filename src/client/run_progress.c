@@ -46,7 +46,6 @@ void client_run_show_progress(struct client_run_state *r, bool in_place)
     client_workers_tally(&r->workers, now);
     p->now_ns = clock_now_ns();
     p->live = CLIENT_WORKERS_GAUGE(&r->workers, n_live);
-    p->in_flight = CLIENT_WORKERS_GAUGE(&r->workers, in_flight);
     p->response = &r->intervals.recent;
     p->begin_ns = r->started ? r->begin_ns : 0;
     p->search =
@@ -66,7 +65,7 @@ void client_run_prepare_progress(struct client_run_state *r, uint64_t now_ns)
 
     result->has_interface = netdev_towards(&config->target, result->interface) == 0;
     r->progress = (struct progress){
-        .asked = config->n_at_begin,
+        .asked = result->connections_at_begin,
         .listens = config->listens,
         .load_ns = client_config_load_ns(config),
         .start_ns = now_ns,

@@ -42,14 +42,14 @@ static void line_is_about_the_time_since_the_last(void **state)
     p.begin_ns = 2500 * MS;
     p.now_ns = 3000 * MS;
     p.live = 98;
-    p.in_flight = 7;
-    tally_add(&t.queries[TALLY_MEASURED].sent, 500);
+    tally_add(&t.queries[TALLY_WARMUP].sent, 420);
+    tally_add(&t.queries[TALLY_MEASURED].sent, 80);
     tally_add(&t.queries[TALLY_WARMUP].answered, 400);
-    tally_add(&t.queries[TALLY_MEASURED].timeout, 15);
+    tally_add(&t.queries[TALLY_WARMUP].timeout, 15);
     tally_add(&t.queries[TALLY_MEASURED].error, 5);
     assert_line(
         &p, &t,
-        "tcpclient: running 0.5 s, 98 live, 1000 sent/s, p50 -, p99 -, 20 lost, 7 in flight, "
+        "tcpclient: running 0.5 s, 98 live, 1000 sent/s, p50 -, p99 -, 20 lost, 80 in flight, "
         "800 answered/s");
 }
 
@@ -73,7 +73,7 @@ static void line_says_what_was_asked(void **state)
     assert_line(
         &p, &t,
         "tcpclient: running 2.5 of 10.0 s, 0 live, 1000 of 1000 sent/s, p50 2.00 ms, p99 2.00 "
-        "ms, 0 lost, 0 in flight, 0 answered/s, lo in 1000 packets/s 1.00 MiB/s, out 2000 "
+        "ms, 0 lost, 2500 in flight, 0 answered/s, lo in 1000 packets/s 1.00 MiB/s, out 2000 "
         "packets/s 2.00 MiB/s");
     p.interface = NULL;
     p.response = NULL;
@@ -81,7 +81,7 @@ static void line_says_what_was_asked(void **state)
     p.n_due = 2510;
     assert_line(&p, &t,
                 "tcpclient: running 4.5 of 10.0 s, 0 live, 0 of 5 sent/s, p50 -, p99 -, 0 lost, "
-                "0 in flight, 0 answered/s");
+                "2500 in flight, 0 answered/s");
     hist_free(&h);
 }
 
