@@ -74,12 +74,12 @@ struct client_result {
     uint64_t connections_at_begin; /* requested before the load */
     /* At the end: fewer than requested if a connection schedule says so. */
     uint64_t connections_wanted;
-    uint64_t connections_live;       /* usable when the last query had its outcome */
-    uint64_t connections_half_open;  /* at that time */
-    uint64_t connections_deaf;       /* at that time: at least their last 3 queries timed out */
-    uint64_t connect_elapsed_ns;     /* first connect started to last connection established */
-    bool loaded;                     /* the measurement began */
-    uint64_t syn_retransmits_loaded; /* at the start of the schedule */
+    uint64_t connections_live;      /* usable when the last query had its outcome */
+    uint64_t connections_half_open; /* at that time */
+    uint64_t connections_deaf;      /* at that time: at least their last 3 queries timed out */
+    uint64_t connect_elapsed_ns;    /* first connect started to last connection established */
+    bool loaded;                    /* the measurement began */
+    uint64_t syn_retransmits_loaded, replaced_loaded; /* at the start of the schedule */
     struct losses losses;
     struct timeout_counts timeouts; /* of edns-tcp-keepalive; not counted without --keepalive */
     bool server_was_tried, server_accepts; /* after all connections were lost */
@@ -137,6 +137,12 @@ static inline void client_result_latency(const struct client_result *r, enum cli
     latency_of_hist(l, &r->metrics[m], m < CLIENT_N_QUERY_METRICS ? &r->batches[m] : NULL);
 }
 
+/* Returns the number of connections open when host_after was read. */
+static inline uint64_t client_result_n_open(const struct client_result *r)
+{
+    return r->connections_live + r->connections_half_open;
+}
+
 /* Returns measured messages per second of the measurement. */
 static inline double client_result_messages_per_s(const struct client_result *r)
 {
@@ -179,11 +185,9 @@ static inline double client_result_connect_rate_per_s(const struct client_result
 /* Returns replacement connections established per second of load. */
 static inline double client_result_churn_per_s(const struct client_result *r)
 {
-    const uint64_t connected = tally_get(&r->tally.connections.connected);
+    const uint64_t n = tally_get(&r->tally.connections.replaced) - r->replaced_loaded;
 
-    if (r->load_ns == 0 || connected <= r->connections_requested)
-        return 0;
-    return (double)(connected - r->connections_requested) * 1e9 / (double)r->load_ns;
+    return r->load_ns == 0 ? 0 : (double)n * 1e9 / (double)r->load_ns;
 }
 
 #endif

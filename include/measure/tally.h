@@ -72,6 +72,7 @@ struct tally {
         tally_count reopened;            /* attempted to replace a connection that ended */
         tally_count held;                /* due on schedule, and held back by the connect window */
         tally_count connected;           /* established here */
+        tally_count replaced;            /* of these, replacements */
         tally_count secured;             /* TLS handshake completed */
         tally_count resumed;             /* of these, with an abbreviated handshake */
         tally_count proven;              /* answered at least once */

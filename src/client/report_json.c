@@ -54,7 +54,10 @@ static void put_connections(struct json *j, const struct client_result *r)
         json_double(j, "connect_rate_per_s", client_result_connect_rate_per_s(r));
     else
         json_null(j, "connect_rate_per_s");
-    json_double(j, "connect_elapsed_s", (double)r->connect_elapsed_ns / 1e9);
+    if (r->connect_elapsed_ns > 0)
+        json_double(j, "connect_elapsed_s", (double)r->connect_elapsed_ns / 1e9);
+    else
+        json_null(j, "connect_elapsed_s");
     outcome_report_json(j, "outcomes", r->tally.connections.ended);
     json_object_end(j);
 }

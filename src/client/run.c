@@ -269,7 +269,9 @@ static int prepare(struct client_run_state *r)
     struct client_config *config = r->config;
     const uint64_t now_ns = clock_now_ns();
 
-    r->result->connections_at_begin = config->n_at_begin;
+    r->result->connections_at_begin =
+        config->population.n > 0 ? (uint64_t)(schedule_rate_qps(&config->population, 0) + 0.5)
+                                 : config->n_at_begin;
     r->result->n_workers = config->n_workers;
     r->result->started_epoch_ns = now_ns + clock_realtime_offset_ns();
     host_counters_read(&r->result->host_before);

@@ -15,12 +15,15 @@
 /* Time to wait for the server once a signal has asked the run to end. */
 enum { HURRY_MS = 200 };
 
-static uint64_t syn_retransmits(const struct client_run_state *r)
+/* Notes what the result compares the end with. */
+static void read_loaded(struct client_run_state *r)
 {
     struct tally so_far = {0};
 
+    client_run_read_host(r, &r->result->host_loaded, &r->result->net_loaded);
     client_workers_tally(&r->workers, &so_far);
-    return tally_get(&so_far.connections.syn_retransmits);
+    r->result->syn_retransmits_loaded = tally_get(&so_far.connections.syn_retransmits);
+    r->result->replaced_loaded = tally_get(&so_far.connections.replaced);
 }
 
 /* The schedule begins at begin_ns. */
@@ -32,8 +35,7 @@ static void start_load(struct client_run_state *r, uint64_t begin_ns)
     atomic_store_explicit(&r->has_load, true, memory_order_relaxed);
     client_workers_deal_arrivals(&r->workers,
                                  client_config_keeps_opening(config) || config->targets != NULL);
-    client_run_read_host(r, &r->result->host_loaded, &r->result->net_loaded);
-    r->result->syn_retransmits_loaded = syn_retransmits(r);
+    read_loaded(r);
     r->begin_ns = begin_ns;
     r->measure_ns = r->begin_ns + config->warmup_ns;
     r->end_ns =

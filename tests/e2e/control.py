@@ -34,6 +34,18 @@ def test_connections_and_rate_change_under_load():
     check_nothing_lost(r)
 
 
+def test_a_connection_schedule_is_followed_whatever_else_changes():
+    """20 connections, none, then 20 in their places: replacements, and nothing that a change of the rate had requested."""
+    run = Steered("--conn-schedule", "1s:20,500ms:0,60s:20", "-r", 100)
+    ask(run.at_client, "/rate?qps=200")
+    wait_for(lambda: stats(run.at_client)["connections"]["connected"] == 40, "the second 20")
+    ask(run.at_client, "/rate?qps=100")
+    r, _ = run.stop()
+    c = r.json["connections"]
+    check_equal((c["asked"], c["attempted"], c["reopened"], c["live_at_end"]), (20, 40, 20, 20), "connections")
+    check_equal(c["outcomes"], {"run/finished": 40}, "ends")
+
+
 def seconds_to_change(n, *arguments):
     """Seconds until n more connections are live, and until n fewer are."""
     run = Steered("-c", 200, "-r", 200, "--max-connections", 200 + n, *arguments)

@@ -122,6 +122,16 @@ static bool free_next_slot(struct client_connect *cc)
     return false;
 }
 
+static bool follows_schedule(const struct client_connect *cc)
+{
+    return cc->transport->config->population.n > 0;
+}
+
+static bool follows_requests(const struct client_connect *cc)
+{
+    return cc->transport->config->targets != NULL && !follows_schedule(cc);
+}
+
 /* Takes the next slot.  Its connection is NEW or ENDED. */
 static struct client_conn *take_next(struct client_connect *cc)
 {
@@ -135,10 +145,10 @@ static struct client_conn *take_next(struct client_connect *cc)
         return c;
     }
     client_pool_open_next(cc->pool);
-    if (cc->transport->config->targets != NULL) {
+    if (follows_requests(cc))
         client_slots_forget(cc->slots, slot); /* a new request, not a replacement */
+    if (follows_requests(cc) || follows_schedule(cc))
         c->settled |= cc->span->start_ns > 0; /* the run has started without it */
-    }
     return c;
 }
 
@@ -152,7 +162,8 @@ void client_connect_open(struct client_connect *cc, struct client_conn *c, uint6
 
     client_conn_begin(c, t);
     client_arrival_open(c, due_ns);
-    if (client_slots_are_kept(slots) && client_slots_begin(slots, client_conn_slot(c)))
+    c->replaces = client_slots_are_kept(slots) && client_slots_begin(slots, client_conn_slot(c));
+    if (c->replaces)
         tally_add(&t->figures->tally.connections.reopened, 1);
     else if (t->config->on_demand)
         tally_add(&t->figures->n_requested, 1);

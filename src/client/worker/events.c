@@ -95,6 +95,7 @@ static void record_connect(struct client_conn *c, int fd, uint32_t syn_retransmi
     client_arrival_connected(c, now_ns);
     client_conn_opening_took(c, connect_ns);
     tally_add(&f->tally.connections.connected, 1);
+    tally_add(&f->tally.connections.replaced, c->replaces);
     client_conn_count_in_class(c, CLASS_TALLY_OF(connected));
     tally_add(&f->tally.connections.syn_retransmits, syn_retransmits);
     if (record != NULL) {

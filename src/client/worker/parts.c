@@ -183,9 +183,10 @@ void client_parts_steer(struct client_parts *p)
     if (p->place.config->sizes != NULL)
         p->transport.query = &p->place.config->sizes[targets->size];
     client_load_follow(&p->load);
-    client_turnover_request(
-        &p->turnover,
-        pacer_connections_of(targets->n_connections, p->place.config->n_workers, p->place.worker));
+    if (p->place.config->population.n == 0)
+        client_turnover_request(&p->turnover,
+                                pacer_connections_of(targets->n_connections,
+                                                     p->place.config->n_workers, p->place.worker));
     client_parts_follow_ends(p);
     client_targets_mark_reached(targets);
 }
