@@ -45,7 +45,10 @@ char *units_write_duration(char *buffer, uint64_t ns);
 /* 1234567 -> "1,234,567". */
 char *units_format_count(char *buffer, uint64_t count);
 
-/* The same; "unknown" for UINT64_MAX. */
+/* A rate, rounded: the same from 10 on, three digits below. */
+char *units_format_rate(char *buffer, double per_s);
+
+/* Like units_format_count(); "unknown" for UINT64_MAX. */
 char *units_format_known(char *buffer, uint64_t count);
 
 /* Returns the noun for a count: `one` for 1, otherwise `many`. */

@@ -176,6 +176,9 @@ char *units_write_duration(char *buffer, uint64_t ns)
     return buffer;
 }
 
+/* Below it the digits after the point are a large part of a rate. */
+#define LEAST_WHOLE_RATE 10
+
 char *units_format_count(char *buffer, uint64_t count)
 {
     char digits[UNITS_TEXT_BYTES];
@@ -188,6 +191,14 @@ char *units_format_count(char *buffer, uint64_t count)
         *out++ = digits[i];
     }
     *out = '\0';
+    return buffer;
+}
+
+char *units_format_rate(char *buffer, double per_s)
+{
+    if (per_s >= LEAST_WHOLE_RATE)
+        return units_format_count(buffer, (uint64_t)(per_s + 0.5));
+    snprintf(buffer, UNITS_TEXT_BYTES, "%.3g", per_s);
     return buffer;
 }
 

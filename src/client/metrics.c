@@ -52,7 +52,7 @@ static void put_queries(struct openmetrics *m, const struct client_result *r)
     openmetrics_gauge(m, "tcpclient_queries_in_flight", "Measured queries in flight.",
                       r->in_flight);
     outcome_report_metrics(m, "tcpclient_query_errors",
-                           "Measured queries whose connection ended first, by outcome.",
+                           "Measured queries that failed with their connection, by outcome.",
                            r->tally.errors);
 }
 

@@ -109,7 +109,7 @@ void report_demand_text(FILE *out, const struct report_about *about, const struc
 
     if (!about->config->on_demand)
         return;
-    fprintf(out, "On demand    %s of %s %s connected, %s queries per connection\n",
+    fprintf(out, "On demand    %s of %s %s tried to connect, %s queries per connection\n",
             units_format_count(a, r->connections_requested),
             units_format_count(b, about->config->n_connections),
             units_noun(about->config->n_connections, "client", "clients"),

@@ -53,24 +53,24 @@ void report_json_sockets(struct json *j, const struct client_result *r)
 void report_json_resources(struct json *j, const struct client_result *r)
 {
     const struct host_counters *before = &r->host_before, *after = &r->host_after;
-    const uint64_t connected = tally_get(&r->tally.connections.connected);
+    const uint64_t n_open = client_result_n_open(r);
     const double steal = host_counters_steal_percent(after, &r->host_loaded);
 
     json_object_begin(j, "resources");
     json_double(j, "user_s", (double)(after->user_us - before->user_us) / 1e6);
     json_double(j, "system_s", (double)(after->system_us - before->system_us) / 1e6);
     json_known_u64(j, "rss_bytes", after->rss_bytes);
-    if (connected > 0 && after->rss_bytes != HOST_COUNTERS_UNKNOWN &&
+    if (n_open > 0 && after->rss_bytes != HOST_COUNTERS_UNKNOWN &&
         after->rss_bytes > before->rss_bytes)
         json_double(j, "rss_bytes_per_connection",
-                    (double)(after->rss_bytes - before->rss_bytes) / (double)connected);
+                    (double)(after->rss_bytes - before->rss_bytes) / (double)n_open);
     else
         json_null(j, "rss_bytes_per_connection");
     json_known_u64(j, "slab_bytes", after->slab_bytes);
-    if (connected > 0 && after->slab_bytes != HOST_COUNTERS_UNKNOWN &&
+    if (n_open > 0 && after->slab_bytes != HOST_COUNTERS_UNKNOWN &&
         before->slab_bytes != HOST_COUNTERS_UNKNOWN && after->slab_bytes > before->slab_bytes)
         json_double(j, "slab_bytes_per_connection",
-                    (double)(after->slab_bytes - before->slab_bytes) / (double)connected);
+                    (double)(after->slab_bytes - before->slab_bytes) / (double)n_open);
     else
         json_null(j, "slab_bytes_per_connection");
     json_u64(j, "involuntary_switches", after->involuntary_switches - before->involuntary_switches);

@@ -66,14 +66,16 @@ static void print_retransmits(FILE *out, const struct tally *t)
     const uint64_t n = tally_get(&t->connections.retransmits);
     const uint64_t n_on = tally_get(&t->connections.with_retransmits);
     const uint64_t n_syns = tally_get(&t->connections.syn_retransmits);
-    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
 
     if (n > 0)
-        fprintf(out, "             %s %s on %s %s, including %s %s; %s spurious\n",
-                units_format_count(a, n), units_noun(n, "retransmit", "retransmits"),
-                units_format_count(b, n_on), units_noun(n_on, "connection", "connections"),
-                units_format_count(c, n_syns), units_noun(n_syns, "SYN", "SYNs"),
-                count_text(d, &t->connections.needless_retransmits));
+        fprintf(out, "             %s %s on %s %s, %s spurious\n", units_format_count(a, n),
+                units_noun(n, "retransmit", "retransmits"), units_format_count(b, n_on),
+                units_noun(n_on, "connection", "connections"),
+                count_text(c, &t->connections.needless_retransmits));
+    if (n_syns > 0) /* of connections that were never established, too */
+        fprintf(out, "             %s SYN %s, of all attempts\n", units_format_count(a, n_syns),
+                units_noun(n_syns, "retransmit", "retransmits"));
 }
 
 static void print_connections(FILE *out, const struct report_about *about,
@@ -97,7 +99,7 @@ static void print_connections(FILE *out, const struct report_about *about,
         else
             fputc(';', out);
         fprintf(out, " opened in %s (%s/s)", units_format_duration(b, r->connect_elapsed_ns),
-                units_format_count(c, (uint64_t)client_result_connect_rate_per_s(r)));
+                units_format_rate(c, client_result_connect_rate_per_s(r)));
     }
     fputc('\n', out);
     if (r->gave_up)
@@ -121,6 +123,7 @@ static void print_queries(FILE *out, const struct client_result *r)
 {
     const struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
     const uint64_t n_timed_out = tally_get(&r->tally.connections.with_timeouts);
+    const uint64_t n_before = tally_get(&r->tally.queries[TALLY_WARMUP].scheduled);
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
 
     fprintf(out, "Queries      %s scheduled, %s sent, %s answered", count_text(a, &q->scheduled),
@@ -132,7 +135,8 @@ static void print_queries(FILE *out, const struct client_result *r)
             count_text(a, &q->timeout), count_text(b, &q->error), count_text(c, &q->cancelled),
             count_text(d, &q->unsent));
     if (n_timed_out > 0)
-        fprintf(out, "             all timeouts are on %s %s, %s deaf at the end\n",
+        fprintf(out, "             %s are on %s %s, %s deaf at the end\n",
+                n_before > 0 ? "timeouts of any query" : "all timeouts",
                 units_format_count(a, n_timed_out),
                 units_noun(n_timed_out, "connection", "connections"),
                 units_format_count(b, r->connections_deaf));
@@ -142,12 +146,11 @@ static void print_queries(FILE *out, const struct client_result *r)
     if (tally_get(&r->tally.late) + tally_get(&r->tally.duplicate) +
             tally_get(&r->tally.unknown_id) >
         0)
-        fprintf(out, "             stray answers: %s late, %s duplicate, %s with unknown id\n",
-                count_text(a, &r->tally.late), count_text(b, &r->tally.duplicate),
-                count_text(c, &r->tally.unknown_id));
-    if (tally_get(&r->tally.queries[TALLY_WARMUP].scheduled) > 0)
-        fprintf(out, "             %s more %s, not included\n",
-                count_text(a, &r->tally.queries[TALLY_WARMUP].scheduled),
+        fprintf(out, "             stray answers%s: %s late, %s duplicate, %s with unknown id\n",
+                n_before > 0 ? " to any query" : "", count_text(a, &r->tally.late),
+                count_text(b, &r->tally.duplicate), count_text(c, &r->tally.unknown_id));
+    if (n_before > 0)
+        fprintf(out, "             %s more %s, not included\n", units_format_count(a, n_before),
                 r->sweep != NULL ? "at the start of trials and in overloads" : "in the warm-up");
 }
 
@@ -337,7 +340,7 @@ void report_text(FILE *out, const struct report_about *about, const struct clien
     report_recovery_text(out, r);
     report_demand_text(out, about, r);
     report_transport_text(out, about, r);
-    if (about->rate_qps > 0) {
+    if (about->rate_qps > 0 || r->sweep != NULL) {
         print_queries(out, r);
         print_answers(out, r);
         print_rate(out, about, r);

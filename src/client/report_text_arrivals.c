@@ -13,7 +13,7 @@ static void print_counts(FILE *out, const struct client_config *config,
 
     fprintf(out, "\nArrivals     %s %s at %s/s (%s), %s held back by --connect-window\n\n",
             units_format_count(a, n), units_noun(n, "connection", "connections"),
-            units_format_count(b, (uint64_t)(config->connect_rate_per_s + 0.5)),
+            units_format_rate(b, config->connect_rate_per_s),
             config->connect_arrival == CLIENT_CONNECT_POISSON ? "Poisson" : "constant",
             units_format_count(c, tally_get(&r->tally.connections.held)));
 }

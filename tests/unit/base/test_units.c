@@ -232,6 +232,18 @@ static void counts_print_with_separators(void **state)
     assert_string_equal(units_format_known(text, UINT64_MAX), "unknown");
 }
 
+static void small_rates_print_with_three_digits(void **state)
+{
+    char text[UNITS_TEXT_BYTES];
+
+    (void)state;
+    assert_string_equal(units_format_rate(text, 0), "0");
+    assert_string_equal(units_format_rate(text, 0.625), "0.625");
+    assert_string_equal(units_format_rate(text, 9.994), "9.99");
+    assert_string_equal(units_format_rate(text, 10.4), "10");
+    assert_string_equal(units_format_rate(text, 1234567.5), "1,234,568");
+}
+
 static void only_one_is_singular(void **state)
 {
     (void)state;
@@ -266,6 +278,7 @@ int main(void)
         cmocka_unit_test(percentages_need_their_sign),
         cmocka_unit_test(durations_print_three_digits_in_the_unit_that_suits),
         cmocka_unit_test(counts_print_with_separators),
+        cmocka_unit_test(small_rates_print_with_three_digits),
         cmocka_unit_test(only_one_is_singular),
         cmocka_unit_test(bytes_print_in_binary_multiples),
     };

@@ -47,6 +47,64 @@ static void closed_loop_requests_no_rate(void **state)
     free(text);
 }
 
+/* 30 of 50 first attempts failed; 10 replacements were established before the load, 45 under it. */
+static void replacements_are_those_established_under_load(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    char *text;
+
+    m->config.reconnect = true;
+    r->connections_requested = 100;
+    r->load_ns = 10000 * MS;
+    r->replaced_loaded = 10;
+    tally_add(&r->tally.connections.reopened, 60);
+    tally_add(&r->tally.connections.replaced, 55);
+    text = text_of(report_text, m);
+    assert_has(text, " 60 attempted to replace others, 4.5/s connected");
+    free(text);
+    text = text_of(report_json, m);
+    assert_has(text, "\"churn\": {\n    \"per_s\": 4.5,");
+    free(text);
+}
+
+/* 1,000 more connections were open for a while. */
+static void memory_is_that_of_the_connections_still_open(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    char *text;
+
+    r->host_before.rss_bytes = r->host_before.slab_bytes = 1 << 20;
+    r->host_after.rss_bytes = (1 << 20) + 99 * 500;
+    r->host_after.slab_bytes = (1 << 20) + 99 * 2048;
+    tally_add(&r->tally.connections.connected, 1000);
+    text = text_of(report_text, m);
+    assert_has(text, ", 500 B more per connection; kernel slab 2.00 KiB per connection\n");
+    free(text);
+    text = text_of(report_json, m);
+    assert_has(text, "\"rss_bytes_per_connection\": 500,");
+    assert_has(text, "\"slab_bytes_per_connection\": 2048,");
+    free(text);
+}
+
+/* A server stood still in the warm-up only. */
+static void counts_of_all_queries_say_so(void **state)
+{
+    struct made_up *m = *state;
+    struct tally *t = &m->result.tally;
+    char *text;
+
+    tally_add(&t->queries[TALLY_WARMUP].scheduled, 500);
+    tally_add(&t->connections.with_timeouts, 7);
+    tally_add(&t->late, 3);
+    text = text_of(report_text, m);
+    assert_has(text, " timeouts of any query are on 7 connections, 0 deaf at the end\n");
+    assert_has(text, " stray answers to any query: 3 late, 0 duplicate, 0 with unknown id\n");
+    assert_has(text, " 500 more in the warm-up, not included\n");
+    free(text);
+}
+
 static void one_of_a_kind_is_singular(void **state)
 {
     struct made_up *m = *state;
@@ -57,6 +115,7 @@ static void one_of_a_kind_is_singular(void **state)
     tally_add(&t->connections.with_retransmits, 1);
     tally_add(&t->connections.with_timeouts, 1);
     tally_sub(&t->connections.retransmits, 179);
+    tally_add(&t->connections.syn_retransmits, 1);
     m->config.socket.datagrams = true;
     tally_add(&t->datagrams.malformed, 1);
     m->result.verdict.tcp_memory_pressures = 1;
@@ -64,7 +123,9 @@ static void one_of_a_kind_is_singular(void **state)
     text = text_of(report_text, *state);
     assert_has(text, "to 192.0.2.1:53, 1 connection, 100 q/s");
     assert_has(text, "\n  1 thread, pacing");
-    assert_has(text, " 1 retransmit on 1 connection, including 0 SYNs;");
+    assert_has(text,
+               " 1 retransmit on 1 connection, 171 spurious\n             1 SYN retransmit, of all "
+               "attempts\n");
     assert_has(text, " all timeouts are on 1 connection, 0 deaf at the end\n");
     assert_has(text, "UDP          1 datagram malformed,");
     assert_has(text, "memory-pressure: 1 time: ");
@@ -192,6 +253,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(summary_has_every_figure_in_its_place),
         TEST(closed_loop_requests_no_rate),
+        TEST(replacements_are_those_established_under_load),
+        TEST(memory_is_that_of_the_connections_still_open),
+        TEST(counts_of_all_queries_say_so),
         TEST(one_of_a_kind_is_singular),
         TEST(json_has_every_figure_in_its_place),
         TEST(what_has_no_response_codes_has_no_figures_of_them),

@@ -13,7 +13,7 @@ static void reuse_of_connections_on_demand_is_reported(void **state)
     tally_add(&m->result.tally.demand.carried, 1000);
     tally_add(&m->result.tally.demand.carried_by[3], 250);
     text = text_of(report_text, m);
-    assert_has(text, "100 of 100 clients connected, 4 queries per connection\n");
+    assert_has(text, "100 of 100 clients tried to connect, 4 queries per connection\n");
     assert_has(text, "reuse ratio 0.75; 300 queries (30 %) waited for a connection, 0 failed");
     assert_has(text, "connections by queries: 250 with 3-4\n");
     free(text);
@@ -30,7 +30,7 @@ static void ratio_to_nothing_is_unknown(void **state)
     m->config.on_demand = true;
     memset(&m->result.tally, 0, sizeof m->result.tally);
     text = text_of(report_text, m);
-    assert_has(text, "clients connected, - queries per connection\n");
+    assert_has(text, "clients tried to connect, - queries per connection\n");
     assert_has(text, "reuse ratio -; 0 queries (- %) waited for a connection, 0 failed");
     free(text);
     text = text_of(report_json, m);
