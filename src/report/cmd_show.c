@@ -43,13 +43,21 @@ static void print_counts(const char *title, const struct json_object *result,
 #define PRINT_COUNTS(title, result, counts)                                                        \
     print_counts(title, result, counts, sizeof(counts) / sizeof *(counts))
 
-static void print_all_counts(const struct json_object *result)
+static void print_connections(const struct json_object *result)
 {
-    static const struct count connections[] = {{"connections.asked", "requested"},
-                                               {"connections.connected", "connected"},
-                                               {"connections.proven", "proven"},
-                                               {"connections.half_open", "half-open"},
-                                               {"connections.live_at_end", "live at the end"}};
+    const bool on_demand = result_find(result, "on_demand") != NULL;
+    const struct count counts[] = {
+        {on_demand ? "on_demand.requested" : "connections.asked", "requested"},
+        {"connections.connected", "connected"},
+        {"connections.proven", "proven"},
+        {"connections.half_open", "half-open"},
+        {"connections.live_at_end", "live at the end"}};
+
+    PRINT_COUNTS("Connections", result, counts);
+}
+
+static void print_queries(const struct json_object *result)
+{
     static const struct count queries[] = {{"queries.scheduled", "scheduled"},
                                            {"queries.sent", "sent"},
                                            {"queries.answered", "answered"}};
@@ -58,9 +66,25 @@ static void print_all_counts(const struct json_object *result)
                                           {"queries.cancelled", "cancelled"},
                                           {"queries.unsent", "unsent"}};
 
-    PRINT_COUNTS("Connections", result, connections);
     PRINT_COUNTS("Queries", result, queries);
     PRINT_COUNTS("", result, losses);
+}
+
+/* Of a listener. */
+static void print_messages(const struct json_object *result)
+{
+    static const struct count messages[] = {{"push.measured", "received"},
+                                            {"push.before", "before"},
+                                            {"push.after", "after the measurement"}};
+    static const struct count losses[] = {
+        {"push.lost", "lost"}, {"push.duplicate", "duplicate"}, {"push.damaged", "damaged"}};
+    double per_s, duration_s;
+
+    PRINT_COUNTS("Messages", result, messages);
+    PRINT_COUNTS("", result, losses);
+    if (result_double(result, "push.messages_per_s", &per_s) &&
+        result_double(result, "rate.duration_s", &duration_s))
+        printf("%-13s%.1f messages/s, measured for %.6g s\n", "Rate", per_s, duration_s);
 }
 
 static void print_rate(const struct json_object *result)
@@ -75,6 +99,12 @@ static void print_rate(const struct json_object *result)
     if (result_double(result, "rate.duration_s", &duration_s))
         printf(", measured for %.6g s", duration_s);
     putchar('\n');
+}
+
+/* It has messages instead of queries. */
+static bool is_of_listener(const struct recording *r)
+{
+    return result_find(r->result, "push") != NULL;
 }
 
 /* For runs that only have rows. */
@@ -108,8 +138,13 @@ static void print_head(const struct recording *r)
     }
     printf("%s %s to %s, started %s\n\n", program, version != NULL ? version : "-",
            target != NULL ? target : "several targets", result_string(r->result, "started"));
-    print_all_counts(r->result);
-    print_rate(r->result);
+    print_connections(r->result);
+    if (is_of_listener(r)) {
+        print_messages(r->result);
+    } else {
+        print_queries(r->result);
+        print_rate(r->result);
+    }
 }
 
 /* --- latency --- */
@@ -143,7 +178,9 @@ static void print_latency(struct recording *r)
                 print_holding(r->result);
         }
     if (response != NULL && response->has_counts)
-        latency_report_bars(stdout, "Response time histogram (upper bound, answers)",
+        latency_report_bars(stdout,
+                            is_of_listener(r) ? "Response time histogram (upper bound, messages)"
+                                              : "Response time histogram (upper bound, answers)",
                             &response->hist);
     else
         puts("  no histogram: it requires the log (--hlog) or the rows (-R) of the run");

@@ -138,6 +138,20 @@ def latency_lines(text):
     return {line.split()[0]: line.split(None, 1)[1] for line in table.splitlines()}
 
 
+def test_show_prints_the_messages_of_a_listener():
+    directory = os.path.dirname(temp_path("x"))
+    with Server("--push", 500) as server:
+        client = Client("-p", server.port, "--protocol", "listen", "-c", 5, "-t", 1, "--hlog", f"{directory}/run.hlog",
+                        "--stats-interval", 0, "127.0.0.1")
+        r = client.wait()
+    shutil.copy(client.json_path, f"{directory}/run.json")
+    shown = report("show", f"{directory}/run.json", f"{directory}/run.hlog").stdout
+    push = r.json["push"]
+    check(f"Messages     {push['measured']:,} received, {push['before']:,} before, {push['after']:,} after" in shown, shown)
+    check(re.search(rf"^Rate +{push['messages_per_s']:.1f} messages/s, measured for 1 s$", shown, re.M), shown)
+    check("(upper bound, messages)" in shown and "Queries" not in shown and "q/s" not in shown, shown)
+
+
 def test_show_prints_what_tcpclient_printed():
     directory = os.path.dirname(temp_path("x"))
     files = [f"{directory}/run.json", f"{directory}/run.hlog"]
