@@ -92,7 +92,8 @@ static double difference(size_t rank, const double *a, size_t n_a, const double 
     double low = b[0] - a[n_a - 1], high = b[n_b - 1] - a[0];
 
     while (low < high) {
-        const struct parts p = divide(low + (high - low) / 2, a, n_a, b, n_b);
+        const double middle = low + (high - low) / 2; /* of neighbours it may be the upper one */
+        const struct parts p = divide(middle < high ? middle : low, a, n_a, b, n_b);
 
         if (p.n_up_to >= rank)
             high = p.largest;

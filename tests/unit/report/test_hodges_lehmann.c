@@ -55,6 +55,18 @@ static void estimate_is_the_median_of_all_differences(void **state)
     }
 }
 
+/* Both are -0.7 on paper; as doubles they are neighbours, with none between them. */
+static void differences_that_only_rounding_tells_apart_are_found(void **state)
+{
+    static const double a[] = {0.8, 0.9}, b[] = {0.1, 0.2, 0.3};
+    struct hodges_lehmann s;
+
+    (void)state;
+    assert_true(nextafter(b[0] - a[0], 0) == b[1] - a[1]);
+    assert_int_equal(hodges_lehmann_estimate(&s, a, 2, b, 3, 0.99, 1), 0);
+    assert_true(s.estimate == median_of_differences(a, 2, b, 3));
+}
+
 static void interval_is_that_of_resampling(void **state)
 {
     static const double a[] = {5.1, 4.9, 5.3, 5.0, 5.2, 4.8, 5.05, 4.95};
@@ -107,6 +119,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(estimate_is_the_median_of_all_differences),
+        cmocka_unit_test(differences_that_only_rounding_tells_apart_are_found),
         cmocka_unit_test(interval_is_that_of_resampling),
         cmocka_unit_test(interval_holds_the_truth_as_often_as_it_says),
         cmocka_unit_test(medians_are_right),
