@@ -30,7 +30,7 @@ int output_begin(const struct output *o);
 
 /* Continues a regular file other than stdout in a new file of the same name, beginning with `head`
  * (base/reopen.h); no-op if not open.  On failure prints a line on stderr and keeps the old file.
- */
+ * After a failed write prints a line, too, and writes again. */
 void output_reopen(struct output *o, const char *head);
 
 /* Returns the descriptor to write to, for another program; -1 with errno on failure. */

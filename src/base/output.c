@@ -192,15 +192,7 @@ int output_begin(const struct output *o)
     return 0;
 }
 
-void output_reopen(struct output *o, const char *head)
-{
-    if (o->fd < 0 || output_is_named_stdout(o)) /* not open, or a file that is replaced anyway */
-        return;
-    if (fflush(o->stream) != 0 || reopen(o->fd, o->name, head) != 0)
-        log_error("--%s: cannot reopen '%s': %s", o->option, o->name, strerror(errno));
-}
-
-/* --- ending --- */
+/* --- starting over and ending --- */
 
 static const char *text_of(int error)
 {
@@ -215,6 +207,29 @@ static int log_failure(const struct output *o, int error)
         snprintf(lost, sizeof lost, "; %" PRIu64 " %s missing", o->backlog.n_lines_lost,
                  units_noun(o->backlog.n_lines_lost, "line is", "lines are"));
     return log_error("--%s: could not write '%s': %s%s", o->option, o->name, text_of(error), lost);
+}
+
+/* Takes back what failed, and what stdio kept of it. */
+static void forget_failure(struct output *o)
+{
+    o->error = 0;
+    o->backlog.n_lines_lost = 0;
+    __fpurge(o->stream);
+    clearerr(o->stream);
+}
+
+void output_reopen(struct output *o, const char *head)
+{
+    if (o->fd < 0 || output_is_named_stdout(o)) /* not open, or a file that is replaced anyway */
+        return;
+    (void)fflush(o->stream);
+    if (o->error != 0) {
+        (void)log_failure(o, o->error);
+        forget_failure(o);
+        o->is_incomplete = true;
+    }
+    if (reopen(o->fd, o->name, head) != 0)
+        log_error("--%s: cannot reopen '%s': %s", o->option, o->name, strerror(errno));
 }
 
 /* Puts a complete document in its place.  Returns 0 or an errno. */
@@ -279,6 +294,8 @@ int output_close(struct output *o)
     status = output_flush(o);
     if (status != 0 && o->is_document)
         discard(o);
+    if (o->is_incomplete)
+        status = -1;
     error = release(o);
     return error != 0 && status == 0 ? log_failure(o, error) : status;
 }

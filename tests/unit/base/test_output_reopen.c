@@ -7,8 +7,10 @@
 #include "print_steps.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 /* Of an option that was not given. */
 static void without_a_name_nothing_is_opened(void **state)
@@ -89,6 +91,37 @@ static void a_reopened_output_continues_in_a_new_file(void **state)
     assert_content(a, "head\nnew");
 }
 
+/* The limit on the size of a file stands for a disk that is full for a while. */
+static void an_output_that_failed_is_written_again_when_reopened(void **state)
+{
+    const struct rlimit small = {3, RLIM_INFINITY}, large = {RLIM_INFINITY, RLIM_INFINITY};
+    struct output o = OUTPUT_CLOSED;
+    char a[PATH_BYTES], b[PATH_BYTES], expected[PATH_BYTES + 80], *said;
+
+    (void)state;
+    signal(SIGXFSZ, SIG_IGN);
+    unlink(path_of(a, "a"));
+    assert_int_equal(output_open_log(&o, "json", a), 0);
+    assert_int_equal(output_begin(&o), 0);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    output_put(&o, strdup("lost\n"), 5);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &large), 0);
+    output_put(&o, strdup("lost too\n"), 9);
+    assert_int_equal(rename(a, path_of(b, "b")), 0);
+    log_set_stream(print_open());
+    output_reopen(&o, "head\n");
+    log_set_stream(NULL);
+    said = print_close();
+    snprintf(expected, sizeof expected,
+             "--json: could not write '%s': File too large; 2 lines are ", a);
+    assert_has(said, expected);
+    free(said);
+    output_put(&o, strdup("new\n"), 4);
+    assert_int_equal(output_close(&o), -1); /* lines are missing */
+    assert_content(b, "los");
+    assert_content(a, "head\nnew\n");
+}
+
 /* Its name is "-": that of no file. */
 static void stdout_is_not_reopened(void **state)
 {
@@ -125,6 +158,7 @@ int main(void)
         cmocka_unit_test(a_file_that_cannot_be_emptied_is_named),
         cmocka_unit_test(a_document_follows_the_last_one_if_it_cannot_take_its_place),
         cmocka_unit_test(a_reopened_output_continues_in_a_new_file),
+        cmocka_unit_test(an_output_that_failed_is_written_again_when_reopened),
         cmocka_unit_test(stdout_is_not_reopened),
     };
 
