@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #define METRICS_NAME_BYTES 32
-#define METRICS_MOST       48 /* 15 of a run, and 2 of each of its classes */
+#define METRICS_MOST       128 /* 15 of a run, and 2 of each class; merged runs have others */
 
 struct metric {
     char name[METRICS_NAME_BYTES];

@@ -6,7 +6,7 @@
 
 #include "server/server.h"
 
-/* Creates s->base and its events.  Returns 0, or nonzero on failure. */
+/* Creates s->base and its events.  Returns 0, or -1 after a line on stderr. */
 int server_watch_begin(struct server *s);
 
 /* From now on starts another worker when one is wanted.  Call it once the workers run.  Returns 0,

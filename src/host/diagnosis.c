@@ -110,16 +110,21 @@ static void blame_tcp_memory(struct diagnosis *d, const struct diagnosis_input *
         "raise the third value of net.ipv4.tcp_mem, or use smaller --sndbuf and --rcvbuf");
 }
 
+static const char *available_memory(char *text, const struct diagnosis_input *in)
+{
+    return in->host->memory_available_bytes == UNKNOWN
+               ? "unknown"
+               : units_format_bytes(text, in->host->memory_available_bytes);
+}
+
 static void blame_address_space(struct diagnosis *d, const struct diagnosis_input *in, uint64_t n)
 {
     char left[UNITS_TEXT_BYTES], available[UNITS_TEXT_BYTES];
     struct diagnosis_line *line = diagnosis_line_add(d, "ulimit -v", n);
 
     diagnosis_line_say(
-        line->evidence,
-        "the client had %s of address space left (RLIMIT_AS); the host had %s of memory",
-        units_format_bytes(left, in->host->address_space_bytes),
-        units_format_bytes(available, in->host->memory_available_bytes));
+        line->evidence, "the client had %s of address space left (RLIMIT_AS); memory available: %s",
+        units_format_bytes(left, in->host->address_space_bytes), available_memory(available, in));
     diagnosis_line_say(line->remedy, "ulimit -v unlimited, or as many KiB as the client needs");
 }
 
@@ -129,13 +134,10 @@ static void blame_memory(struct diagnosis *d, const struct diagnosis_input *in, 
     char available[UNITS_TEXT_BYTES], used[UNITS_TEXT_BYTES], most[UNITS_TEXT_BYTES];
     struct diagnosis_line *line = diagnosis_line_add(d, "memory", n);
 
-    diagnosis_line_say(line->evidence,
-                       "memory available: %s; pages used by TCP: %s, at most %s (tcp_mem)",
-                       in->host->memory_available_bytes == UNKNOWN
-                           ? "unknown"
-                           : units_format_bytes(available, in->host->memory_available_bytes),
-                       units_format_known(used, in->host->tcp_pages_used),
-                       units_format_known(most, in->host->tcp_pages_max));
+    diagnosis_line_say(
+        line->evidence, "memory available: %s; pages used by TCP: %s, at most %s (tcp_mem)",
+        available_memory(available, in), units_format_known(used, in->host->tcp_pages_used),
+        units_format_known(most, in->host->tcp_pages_max));
     diagnosis_line_say(line->remedy, "%s",
                        in->host->tcp_pages_max == UNKNOWN
                            ? "add memory, or raise net.ipv4.tcp_mem on the host: it is not visible "

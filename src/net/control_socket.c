@@ -230,11 +230,16 @@ static int connect_address(const char *address, int wait_ms, char *error)
 
 static int send_all(int fd, const char *text, size_t n)
 {
-    ssize_t n_sent;
+    while (n > 0) {
+        const ssize_t n_sent = send(fd, text, n, MSG_NOSIGNAL);
 
-    for (; n > 0; text += n_sent, n -= (size_t)n_sent)
-        if ((n_sent = send(fd, text, n, MSG_NOSIGNAL)) < 0)
+        if (n_sent >= 0) {
+            text += n_sent;
+            n -= (size_t)n_sent;
+        } else if (errno != EINTR) { /* with a timeout it is not restarted: signal(7) */
             return -1;
+        }
+    }
     return 0;
 }
 
@@ -245,8 +250,8 @@ static int receive_all(int fd, int wait_ms, char *text, size_t n_bytes)
     size_t n = 0;
     ssize_t n_got;
 
-    while ((n_got = recv(fd, text + n, n_bytes - 1 - n, 0)) > 0) {
-        n += (size_t)n_got;
+    while ((n_got = recv(fd, text + n, n_bytes - 1 - n, 0)) > 0 || (n_got < 0 && errno == EINTR)) {
+        n += n_got > 0 ? (size_t)n_got : 0;
         if (n == n_bytes - 1 || clock_now_ns() > until_ns) {
             errno = n == n_bytes - 1 ? EMSGSIZE : ETIMEDOUT;
             return -1;

@@ -151,7 +151,9 @@ struct json_object *result_parse_any(const char *text, size_t n_bytes,
         (void)REFUSE("line %u: truncated JSON", line_of(text, n_bytes));
     else if (found == NULL)
         (void)REFUSE("line %u: %s", line_of(text, end),
-                     json_tokener_error_desc(json_tokener_get_error(tokener)));
+                     json_tokener_get_error(tokener) == json_tokener_success
+                         ? "null where an object is expected"
+                         : json_tokener_error_desc(json_tokener_get_error(tokener)));
     else if (strspn(text + end, " \t\r\n") != n_bytes - end) {
         (void)REFUSE("line %u: unexpected text after the result", line_of(text, end));
         json_object_put(found);

@@ -64,7 +64,8 @@ int total_make(struct total *total, const struct recordings *all)
         const struct recording *r = &all->items[i];
 
         if (metrics_merge(&total->metrics, &r->metrics) != 0)
-            return log_error("out of memory");
+            return log_error("cannot add up the runs: out of memory, or more than %d histograms",
+                             METRICS_MOST);
         every &= r->result != NULL;
     }
     forget_unknown(total, all);

@@ -7,6 +7,7 @@
 #include "base/reopen.h"
 #include "base/shutdown.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -168,7 +169,7 @@ int server_watch_begin(struct server *s)
 
     s->base = event_base_new();
     if (s->base == NULL)
-        return -1;
+        return log_error("cannot create an event loop");
     event_assign(&s->look_event, s->base, -1, EV_PERSIST, on_look, s);
     failed |= event_add(&s->look_event, &look);
     event_assign(&s->stats_event, s->base, -1, EV_PERSIST, on_stats, s);
@@ -181,7 +182,7 @@ int server_watch_begin(struct server *s)
         evsignal_assign(&s->signal_events[i], s->base, signals[i].number, signals[i].on, s);
         failed |= evsignal_add(&s->signal_events[i], NULL);
     }
-    return failed;
+    return failed == 0 ? 0 : log_error("cannot watch signals and timers: %s", strerror(errno));
 }
 
 void server_watch_end(struct server *s)

@@ -78,7 +78,7 @@ static void address_space_that_is_used_up_is_named(void **state)
     host.address_space_bytes = 100 * 1024;
     diagnose(PHASE_RECEIVE, REASON_MEMORY, 11992);
     assert_one("ulimit -v", 11992,
-               "100 KiB of address space left (RLIMIT_AS); the host had 20.0 GiB of memory",
+               "100 KiB of address space left (RLIMIT_AS); memory available: 20.0 GiB",
                "ulimit -v");
     host.address_space_bytes = HOST_LIMITS_UNKNOWN;
     diagnose(PHASE_RECEIVE, REASON_MEMORY, 11992);

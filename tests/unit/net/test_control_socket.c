@@ -4,13 +4,18 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -108,6 +113,64 @@ static void other_errors_have_their_text(void **state)
     assert_unanswered(address, "cannot connect to '%s': No such file or directory");
 }
 
+/* --- signals --- */
+
+static atomic_int n_alarms;
+
+static void on_alarm(int number)
+{
+    (void)number;
+    atomic_fetch_add(&n_alarms, 1);
+}
+
+/* Answers once the one who asks has been interrupted three times. */
+static void *answer_late(void *listener)
+{
+    static const char response[] = "HTTP/1.1 200 OK\r\n\r\n{}";
+    const int fd = accept(*(const int *)listener, NULL, NULL), begun = atomic_load(&n_alarms);
+    char request[512];
+
+    (void)!read(fd, request, sizeof request);
+    while (atomic_load(&n_alarms) < begun + 3)
+        sched_yield();
+    (void)!write(fd, response, sizeof response - 1);
+    close(fd);
+    return NULL;
+}
+
+static void signals_do_not_end_the_wait(void **state)
+{
+    const struct sigaction act = {.sa_handler = on_alarm}, ignore = {.sa_handler = SIG_IGN};
+    const struct itimerval each_ms = {{0, 1000}, {0, 1000}}, never = {0};
+    struct sockaddr_un un = {.sun_family = AF_UNIX};
+    const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    char address[ADDRESS_BYTES], body[64], error[CONTROL_SOCKET_ERROR_BYTES];
+    pthread_t thread;
+    sigset_t alarms;
+    int status;
+
+    (void)state;
+    snprintf(un.sun_path, sizeof un.sun_path, "%s/late", directory);
+    snprintf(address, sizeof address, "unix:%s", un.sun_path);
+    assert_int_equal(bind(listener, (const struct sockaddr *)&un, sizeof un), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    sigaction(SIGALRM, &act, NULL);
+    pthread_sigmask(SIG_BLOCK, &alarms, NULL);
+    assert_int_equal(pthread_create(&thread, NULL, answer_late, (void *)&listener), 0);
+    pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
+    setitimer(ITIMER_REAL, &each_ms, NULL);
+    status = control_socket_ask(address, &no_token, 60000, "/", body, sizeof body, error);
+    setitimer(ITIMER_REAL, &never, NULL);
+    sigaction(SIGALRM, &ignore, NULL);
+    pthread_join(thread, NULL);
+    assert_int_equal(status, 0);
+    assert_string_equal(body, "{}");
+    close(listener);
+    unlink(un.sun_path);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -127,6 +190,7 @@ int main(void)
         cmocka_unit_test(unix_socket_with_a_full_queue),
         cmocka_unit_test(tcp_port_with_a_full_queue),
         cmocka_unit_test(other_errors_have_their_text),
+        cmocka_unit_test(signals_do_not_end_the_wait),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
