@@ -10,7 +10,7 @@ build="gcc libc6-dev cmake ninja-build pkgconf|pkg-config libevent-dev libssl-de
 demo="gawk gnuplot-nox"
 tests="libcmocka-dev openssl python3 python3-pip python3-jsonschema tcpdump socat netcat-openbsd knot-dnsutils strace iproute2 nftables iptables unbound knot nsd bind9
        haproxy nginx-light libnginx-mod-stream
-       procps mandoc default-jre-headless libhdrhistogram-java curl prometheus chromium|chromium-browser
+       procps locales mandoc default-jre-headless libhdrhistogram-java curl prometheus chromium|chromium-browser
        lintian zsh systemd cron ansible-core python3-venv openssh-server openssh-client"
 ci="clang clang-format clang-tidy shellcheck"
 deep="gcovr valgrind"

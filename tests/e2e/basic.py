@@ -289,6 +289,10 @@ def test_queries_and_answers_survive_the_clock_being_read_elsewhere():
     """Dates come from one offset: rows are in order of the monotonic clock."""
     with Server() as server:
         r = run_client("-p", server.port, "-c", 1, "-r", 1000, "-t", 1, "-R", "127.0.0.1")
+    check_conservation(r)
+    for kind, name in (("Q", "sent"), ("A", "answered")):
+        times = [row["timestamp"] for row in r.rows() if row["type"] == kind]
+        check_equal((len(times), times), (r.json["queries"][name], sorted(times)), f"rows of queries {name}")
     for row in r.rows():
         if row["type"] == "A":
             check(float(row["response_us"]) >= float(row["rtt_us"]), "response >= service")

@@ -46,6 +46,8 @@ def test_failure_that_nothing_excuses_is_not():
     check_equal(tries([AssertionError("ERROR: AddressSanitizer: ...")], ["a stall"])[1], 1, "tries of what a sanitizer reports")
     spawn(["sh", "-c", "kill -ABRT $$"]).wait()
     check_equal(tries([AssertionError("why")], ["a stall"]), ("why", 1), "a program that crashed")
+    check("ended by a crash" in tries([])[0], "a test that did not notice")
+    stop_all()
 
 
 def test_sums_that_do_not_add_up_are_never_excused():

@@ -117,7 +117,8 @@ def test_page_of_results_explains_every_key():
     with Server("--json", path) as server:
         run_client("-p", server.port, "-c", 2, "-r", 50, "-t", "200ms", "127.0.0.1")
     with open(path) as f:
-        check_explained(json.load(f), page, "keys of tcpserver")
+        j = json.load(f)
+    check_explained({*j, *j["refused_by"], *(key for worker in j["workers"] for key in worker)}, page, "keys of tcpserver")
     # the control
     missing = keys_of({"properties": {"moon": {"type": "object", "properties": {"far_side": {}}}}})
     check_equal({key for key in missing if f"`{key}`" not in page}, {"moon", "far_side"}, "keys that are none")

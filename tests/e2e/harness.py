@@ -235,12 +235,21 @@ def is_certain(failure):
         any(process.poll() in CRASHES for process in processes_started())
 
 
+def check_no_crash():
+    """Programs also crash, leak and race where a test does not look at their exit codes."""
+    crashed = [(process.args, process.returncode) for process in processes_started() if process.poll() in CRASHES]
+    if crashed:
+        raise Certain(f"ended by a crash, or by what a sanitizer found: {crashed}")
+
+
 def run_test(test, machine, renew):
     """Once more, renew() first, if it failed and the machine was disturbed."""
     for left in reversed(range(TRIES)):
         machine.begin()
         try:
-            return test()
+            test()
+            check_no_crash()
+            return
         except Skip:
             raise
         except Exception as failure:

@@ -191,7 +191,10 @@ def test_flood_of_small_messages():
         grown = rss_bytes(server.pid)
         os.killpg(flood.pid, signal.SIGKILL)
         flood.wait()
+        server.stop()
     check_equal(r.json["queries"]["answered"], r.json["queries"]["sent"], "answered beside it")
+    with stall_may_spoil():
+        check(server.result["bytes_received"] > 3 * r.json["resources"]["bytes_sent"], "the control: there was a flood")
     check(grown < 20 * MIB or SANITIZED, f"resident {grown} bytes")
 
 

@@ -46,9 +46,10 @@ warn='"warn: '
 
 if [ $# -eq 0 ]; then
     cd "$(dirname "$0")/../.."
-    # shellcheck disable=SC2046 # none of them has a blank in its name
-    set -- $(git ls-files README.md CONTRIBUTING.md docs src include tests scripts fleet packaging bench |
+    files=$(git ls-files README.md CONTRIBUTING.md docs src include tests scripts fleet packaging bench |
         grep -vE '^tests/(fuzz/(corpus|regressions)/|lint/words\.sh$)|\.(png|svg)$')
+    # shellcheck disable=SC2086 # none of them has a blank in its name
+    set -- $files
 fi
 if grep -nHiE -e "$pattern" -e "$asked" -e "$warn" -- "$@"; then
     exit 1

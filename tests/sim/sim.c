@@ -230,7 +230,7 @@ static int replay(const struct options *o)
     }
     fclose(in);
     printf("%d scenarios replayed\n", n);
-    return failed;
+    return n > 0 ? failed : EXIT_USAGE;
 }
 
 /* --- options --- */

@@ -175,6 +175,8 @@ def try_scenario(name):
         row.faults.add("UNEXPECTED")
         traceback.print_exc()
     finally:
-        row.is_certain |= any(process.poll() in CRASHES for process in processes_started())
+        if any(process.poll() in CRASHES for process in processes_started()):
+            row.faults.add("UNEXPECTED")
+            row.is_certain = True
         stop_all()
     return row
