@@ -5,45 +5,16 @@
 #include "base/log.h"
 #include "measure/rows_format.h"
 #include "report/hlog_reader.h"
+#include "report/lines.h"
 #include "report/result.h"
 #include "report/row_reader.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/types.h>
 
-enum { RESULT_MOST_BYTES = 64 << 20 };
-
-/* A file being read line by line. */
-struct lines {
-    const char *path;
-    FILE *in;
-    char *line; /* the last line, terminated; may contain NULs */
-    size_t room;
-    ssize_t length;
-    uint64_t number;
-};
-
-/* False at the end; lines_failed() then tells it from an error. */
-static bool lines_next(struct lines *l)
-{
-    l->length = getline(&l->line, &l->room, l->in);
-    l->number += l->length >= 0;
-    return l->length >= 0;
-}
-
-static int lines_refuse(const struct lines *l, const char *why)
-{
-    return log_error("%s: line %" PRIu64 ": %s", l->path, l->number, why);
-}
-
-static int lines_failed(const struct lines *l)
-{
-    return ferror(l->in) ? log_error("%s: cannot read: %s", l->path, strerror(errno)) : 0;
-}
+enum { RESULT_MOST_MIB = 64 };
 
 /* --- the three kinds of files; the first line is read --- */
 
@@ -57,14 +28,14 @@ static int read_result(struct recording *r, struct lines *l)
     if (whole == NULL)
         return log_error("%s: out of memory", l->path);
     do
-        fwrite(l->line, 1, (size_t)l->length, whole);
-    while (lines_next(l) && ftell(whole) < RESULT_MOST_BYTES);
-    fclose(whole);
-    if (lines_failed(l) == 0) {
-        r->result = text == NULL ? NULL : result_parse(text, n_bytes, error);
-        if (r->result == NULL)
-            log_error("%s: %s", l->path, text == NULL ? "out of memory" : error);
-    }
+        fwrite(l->line, 1, l->length, whole);
+    while (ftell(whole) <= RESULT_MOST_MIB << 20 && lines_next(l));
+    if (fclose(whole) != 0)
+        log_error("%s: out of memory", l->path);
+    else if (n_bytes > (size_t)RESULT_MOST_MIB << 20)
+        log_error("%s: larger than %d MiB, so it is no result", l->path, RESULT_MOST_MIB);
+    else if (lines_end(l) == 0 && (r->result = result_parse(text, n_bytes, error)) == NULL)
+        log_error("%s: %s", l->path, error);
     free(text);
     return r->result != NULL ? 0 : -1;
 }
@@ -112,7 +83,7 @@ static int read_log_lines(struct recording *r, struct lines *l, struct hist *scr
             break;
         }
     } while (status == 0 && lines_next(l));
-    return status == 0 ? lines_failed(l) : status;
+    return status == 0 ? lines_end(l) : status;
 }
 
 static int read_log(struct recording *r, struct lines *l)
@@ -157,7 +128,7 @@ static int read_rows(struct recording *r, struct lines *l)
         hist_record_beyond(&response->hist, r->n_query_rows - r->n_answer_rows);
         hist_record_beyond(&service->hist, r->n_query_rows - r->n_answer_rows);
     }
-    return lines_failed(l);
+    return lines_end(l);
 }
 
 static int read_values(struct recording *r, struct lines *l)
@@ -181,13 +152,13 @@ static int read_connections(struct recording *r, struct lines *l)
         why = l->line[l->length - 1] != '\n' ? "the row is truncated"
                                              : connections_add(&r->connections, l->line);
     connections_sort(&r->connections);
-    return why != NULL ? lines_refuse(l, why) : lines_failed(l);
+    return why != NULL ? lines_refuse(l, why) : lines_end(l);
 }
 
 static int read_lines(struct recording *r, struct lines *l)
 {
     if (!lines_next(l))
-        return ferror(l->in) ? lines_failed(l) : log_error("%s: empty", l->path);
+        return lines_end(l) != 0 ? -1 : log_error("%s: empty", l->path);
     if (l->line[strspn(l->line, " \t\r\n")] == '{') {
         if (r->result == NULL)
             return read_result(r, l);
@@ -205,14 +176,10 @@ static int read_lines(struct recording *r, struct lines *l)
 
 static int read_file(struct recording *r, const char *path)
 {
-    struct lines l = {.path = path, .in = fopen(path, "re")};
-    int status;
+    struct lines l;
+    const int status = lines_open(&l, path) != 0 ? -1 : read_lines(r, &l);
 
-    if (l.in == NULL)
-        return log_error("%s: cannot read: %s", path, strerror(errno));
-    status = read_lines(r, &l);
-    free(l.line);
-    fclose(l.in);
+    lines_close(&l);
     return status;
 }
 
