@@ -39,8 +39,9 @@ int run_group_check(const struct json_object *first, const struct run_group *g);
 /* Whether the first VALID run is a capacity search; false if there is none. */
 bool run_group_is_of_searches(const struct run_group *g);
 
-/* False: the run has no such value.  A percentile among the unanswered is the timeout of queries;
- * there is none if that is unknown, and for connections and messages, which time out otherwise. */
+/* Finite, from 0 to below 1e18.  False: the run has no such value.  A percentile among the
+ * unanswered is the timeout of queries; there is none if that is unknown, and for connections and
+ * messages, which time out otherwise. */
 bool run_metric_value(const struct json_object *result, const struct run_metric *row,
                       double *value);
 

@@ -15,6 +15,8 @@
 #define ANSWERED_SHARE 0.001
 #define CAPACITY_SHARE 0.02 /* as far as the bounds of a search are apart */
 
+#define MOST_VALUE 1e18 /* somebody else may have written the file */
+
 const struct run_metric run_metrics[RUN_METRICS] = {
     {"response p50", "response", "p50", LATENCY_SHARE, false},
     {"response p90", "response", "p90", LATENCY_SHARE, false},
@@ -97,14 +99,9 @@ static bool percentile_value(const struct json_object *result, const struct run_
     return false;
 }
 
-static bool is_search(const struct json_object *result)
-{
-    return result_is_search(result);
-}
-
 bool run_group_is_of_searches(const struct run_group *g)
 {
-    return g->n_valid > 0 && is_search(g->valid[0]->result);
+    return g->n_valid > 0 && result_is_search(g->valid[0]->result);
 }
 
 /* Of a sweep, the geometric mean over all its searches. */
@@ -125,20 +122,26 @@ static bool capacity_value(const struct json_object *result, double *value)
     return n > 0;
 }
 
-bool run_metric_value(const struct json_object *result, const struct run_metric *row, double *value)
+static bool answered_value(const struct json_object *result, double *value)
 {
     uint64_t scheduled = 0, answered = 0;
 
-    if (row->of_search != is_search(result))
-        return false;
-    if (row->of_search)
-        return capacity_value(result, value);
-    if (row->percentile != NULL)
-        return percentile_value(result, row, value);
     (void)result_u64(result, "queries.scheduled", &scheduled);
     (void)result_u64(result, "queries.answered", &answered);
     *value = (double)answered / (double)scheduled;
     return scheduled > 0;
+}
+
+bool run_metric_value(const struct json_object *result, const struct run_metric *row, double *value)
+{
+    bool known;
+
+    if (row->of_search != result_is_search(result))
+        return false;
+    known = row->of_search            ? capacity_value(result, value)
+            : row->percentile != NULL ? percentile_value(result, row, value)
+                                      : answered_value(result, value);
+    return known && *value >= 0 && *value < MOST_VALUE;
 }
 
 bool run_metric_holds(const struct json_object *result, const struct run_metric *row)

@@ -60,13 +60,10 @@ struct run {
 static struct run run_of(const struct json_object *result)
 {
     struct run run = {.queries = WATCH_UNKNOWN};
-    double duration_s = 0;
 
-    (void)result_double(result, "rate.duration_s", &duration_s);
     (void)result_u64(result, "queries.sent", &run.queries);
+    result_span(result, &run.begin_ns, &run.end_ns);
     run.started_ns = result_time_ns(result, "started");
-    run.begin_ns = result_time_ns(result, "measured_from");
-    run.end_ns = run.begin_ns + (uint64_t)(duration_s * 1e9);
     return run;
 }
 
@@ -144,7 +141,7 @@ int watch_file_join(struct json_object *result, const char *path)
     const struct run run = run_of(result);
     int failed = file == NULL || read_samples(&series, file, path) != 0;
 
-    if (!failed && run.begin_ns == 0)
+    if (!failed && result_time_ns(result, "measured_from") == 0)
         failed = log_error("--watch: the result does not say when its measurement began");
     if (!failed && trim(&series, &run) == 0)
         failed = log_error("--watch: %s: no samples of the time of the run", path);

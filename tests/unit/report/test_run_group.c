@@ -4,6 +4,7 @@
 
 #include "report/result.h"
 
+#include <json-c/json.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,6 +77,26 @@ static void it_is_unknown_if_the_timeout_is_unknown(void **state)
     assert_true(p50_of(RUN("\"timeout\":null", "\"beyond\"")) < 0);
 }
 
+static void value_beyond_all_bounds_is_none(void **state)
+{
+    static const struct run_metric capacity = {.of_search = true};
+    static const char *const values[] = {"1e300", "-5", "1e999"};
+    char text[100];
+
+    (void)state;
+    assert_true(p50_of(RUN("\"timeout\":0.25", "18446744073709551600")) < 0);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        struct json_object *result;
+        double value;
+
+        snprintf(text, sizeof text, "{\"search\":{\"capacity\":%s}}", values[i]);
+        result = json_tokener_parse(text);
+        assert_non_null(result);
+        assert_false(run_metric_value(result, &capacity, &value));
+        json_object_put(result);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -83,6 +104,7 @@ int main(void)
         cmocka_unit_test(percentile_of_the_unanswered_is_the_timeout),
         cmocka_unit_test(a_connection_that_was_not_established_has_no_timeout),
         cmocka_unit_test(it_is_unknown_if_the_timeout_is_unknown),
+        cmocka_unit_test(value_beyond_all_bounds_is_none),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
