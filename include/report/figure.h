@@ -16,6 +16,7 @@ const char *figure_count(char *text, const struct json_object *result, const cha
 
 /* A number, with a fraction below 1,000: "12,345", "99.5" */
 const char *figure_number(char *text, double value);
+const char *figure_value(char *text, const struct json_object *result, const char *path);
 
 /* "12,345 q/s" */
 const char *figure_per_s(char *text, double qps);

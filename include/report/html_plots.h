@@ -31,6 +31,9 @@ void html_plots_heat_map(FILE *script, const struct history *history);
 /* Queries per second over time; requested_qps 0: not a constant, or unknown. */
 void html_plots_rates(FILE *script, const struct history *history, double requested_qps);
 
+/* Messages received per second over time. */
+void html_plots_message_rate(FILE *script, const struct history *history);
+
 /* Whether at least two trials of a capacity search have times. */
 bool html_plots_has_trials(const struct json_object *search);
 

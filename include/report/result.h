@@ -42,6 +42,9 @@ struct json_object *result_find(const struct json_object *result, const char *pa
 /* Whether it is of a capacity search, or of several. */
 bool result_is_search(const struct json_object *result);
 
+/* Whether it is of a listener (--protocol listen), which receives messages and sends no queries. */
+bool result_is_of_listener(const struct json_object *result);
+
 /* False, with the value untouched: missing, null, or of another type. */
 bool result_u64(const struct json_object *result, const char *path, uint64_t *value);
 bool result_double(const struct json_object *result, const char *path, double *value);
@@ -66,8 +69,8 @@ const struct json_object *result_element(const struct json_object *result, const
 void result_each_key(const struct json_object *result, void (*each)(void *arg, const char *key),
                      void *arg);
 
-/* _latency: the figures of a metric; false: none.  _each_metric: calls back for every metric that
- * has any. */
+/* _latency: the figures of a metric; false: none, or they are beyond all bounds.  _each_metric:
+ * calls back for every metric that has any. */
 bool result_latency(const struct json_object *result, const char *metric, struct latency *l);
 void result_each_metric(const struct json_object *result,
                         void (*each)(void *arg, const char *name, const struct latency *l),
@@ -81,6 +84,13 @@ bool result_was_interrupted(const struct json_object *result);
 /* When the measurement began and ended, since the epoch; of a run that does not say when it began:
  * its start, and about the time of its last due query. */
 void result_span(const struct json_object *result, uint64_t *begin_ns, uint64_t *end_ns);
+
+/* How long the measured queries took to send: the measurement, or longer if sending could not keep
+ * the schedule.  Of merged runs, such that the rates sent add up.  0: unknown. */
+double result_sending_s(const struct json_object *result);
+
+/* The path of the number of connections requested, on demand or from the start. */
+const char *result_connections_requested(const struct json_object *result);
 
 /* The timeout: the least that an unanswered query took; 0: unknown. */
 uint64_t result_timeout_ns(const struct json_object *result);

@@ -101,8 +101,16 @@ static void print_count(const struct json_object *result, const char *path)
     printf("%14s", result_u64(result, path, &count) ? units_format_count(text, count) : "-");
 }
 
+/* What a line counts. */
+struct counts {
+    const char *titles[2], *paths[2];
+};
+
+static const struct counts queries = {{"sent", "answered"}, {"queries.sent", "queries.answered"}};
+static const struct counts messages = {{"received", "lost"}, {"push.measured", "push.lost"}};
+
 static void print_line(int width, const char *name, const struct json_object *result,
-                       const struct latency *l, uint64_t timeout_ns)
+                       const struct counts *counts, const struct latency *l, uint64_t timeout_ns)
 {
     uint64_t seed;
 
@@ -111,8 +119,8 @@ static void print_line(int width, const char *name, const struct json_object *re
         printf("%22" PRIu64, seed);
     else
         printf("%22s", "-");
-    print_count(result, "queries.sent");
-    print_count(result, "queries.answered");
+    print_count(result, counts->paths[0]);
+    print_count(result, counts->paths[1]);
     for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
         if (latency_percentiles[i].den <= 100 && latency_percentiles[i].title != NULL)
             latency_report_percentile(stdout, l->percentiles_ns[i], timeout_ns);
@@ -152,22 +160,24 @@ static uint64_t least_timeout_ns(const struct recordings *all, const char *metri
 
 static void print_table(const struct recordings *all, const struct total *total)
 {
+    const struct counts *counts =
+        result_is_of_listener(all->items[0].result) ? &messages : &queries;
     struct latency l;
     int width = (int)strlen("instance");
 
     for (size_t i = 0; i < all->n; i++)
         if ((int)strlen(all->items[i].name) > width)
             width = (int)strlen(all->items[i].name);
-    printf("%-*s%22s%14s%14s%10s%10s%10s%10s  %s\n", width, "instance", "seed", "sent", "answered",
-           "p50", "p90", "p99", "max", "verdict");
+    printf("%-*s%22s%14s%14s%10s%10s%10s%10s  %s\n", width, "instance", "seed", counts->titles[0],
+           counts->titles[1], "p50", "p90", "p99", "max", "verdict");
     for (size_t i = 0; i < all->n; i++) {
         if (!recording_latency(&all->items[i], "response", &l))
             l = no_latency();
-        print_line(width, all->items[i].name, all->items[i].result, &l,
+        print_line(width, all->items[i].name, all->items[i].result, counts, &l,
                    result_timeout_of_ns(all->items[i].result, "response"));
     }
     latency_of_total(total, "response", &l);
-    print_line(width, "all", total->result, &l, least_timeout_ns(all, "response"));
+    print_line(width, "all", total->result, counts, &l, least_timeout_ns(all, "response"));
     putchar('\n');
     latency_report_head(stdout, "all");
     for (unsigned i = 0; i < total->metrics.n; i++) {
@@ -207,8 +217,10 @@ static int write_files(struct output *json, struct output *hlog, struct recordin
 
     if (json->stream != NULL)
         total_print_json(json->stream, all, total);
-    if (hlog->stream != NULL && put_log(hlog->stream, all) != 0)
+    if (hlog->stream != NULL && put_log(hlog->stream, all) != 0) {
+        output_abandon(hlog);
         status = log_error("out of memory");
+    }
     status |= output_close(json);
     status |= output_close(hlog);
     return status;

@@ -45,13 +45,11 @@ static void print_counts(const char *title, const struct json_object *result,
 
 static void print_connections(const struct json_object *result)
 {
-    const bool on_demand = result_find(result, "on_demand") != NULL;
-    const struct count counts[] = {
-        {on_demand ? "on_demand.requested" : "connections.asked", "requested"},
-        {"connections.connected", "connected"},
-        {"connections.proven", "proven"},
-        {"connections.half_open", "half-open"},
-        {"connections.live_at_end", "live at the end"}};
+    const struct count counts[] = {{result_connections_requested(result), "requested"},
+                                   {"connections.connected", "connected"},
+                                   {"connections.proven", "proven"},
+                                   {"connections.half_open", "half-open"},
+                                   {"connections.live_at_end", "live at the end"}};
 
     PRINT_COUNTS("Connections", result, counts);
 }
@@ -101,12 +99,6 @@ static void print_rate(const struct json_object *result)
     putchar('\n');
 }
 
-/* It has messages instead of queries. */
-static bool is_of_listener(const struct recording *r)
-{
-    return result_find(r->result, "push") != NULL;
-}
-
 /* For runs that only have rows. */
 static void print_what_rows_lack(const struct recording *r)
 {
@@ -139,7 +131,7 @@ static void print_head(const struct recording *r)
     printf("%s %s to %s, started %s\n\n", program, version != NULL ? version : "-",
            target != NULL ? target : "several targets", result_string(r->result, "started"));
     print_connections(r->result);
-    if (is_of_listener(r)) {
+    if (result_is_of_listener(r->result)) {
         print_messages(r->result);
     } else {
         print_queries(r->result);
@@ -179,8 +171,9 @@ static void print_latency(struct recording *r)
         }
     if (response != NULL && response->has_counts)
         latency_report_bars(stdout,
-                            is_of_listener(r) ? "Response time histogram (upper bound, messages)"
-                                              : "Response time histogram (upper bound, answers)",
+                            result_is_of_listener(r->result)
+                                ? "Response time histogram (upper bound, messages)"
+                                : "Response time histogram (upper bound, answers)",
                             &response->hist);
     else
         puts("  no histogram: it requires the log (--hlog) or the rows (-R) of the run");

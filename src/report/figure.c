@@ -29,6 +29,13 @@ const char *figure_number(char *text, double value)
     return text;
 }
 
+const char *figure_value(char *text, const struct json_object *result, const char *path)
+{
+    double value;
+
+    return result_double(result, path, &value) ? figure_number(text, value) : NULL;
+}
+
 const char *figure_finding(char text[FIGURE_FINDING_BYTES], const char *finding, const char *reason)
 {
     snprintf(text, FIGURE_FINDING_BYTES, "%.40s%s%.140s", finding, reason != NULL ? ": " : "",

@@ -108,19 +108,31 @@ static void print_metrics(const struct html_report *r, struct values *v)
 
 /* --- runs: a line for each --- */
 
-static const struct html_column run_columns[] = {
-    {"run", true},  {"started", true}, {"sent", false}, {"answered", false},
-    {"p50", false}, {"p99", false},    {"max", false},  {"verdict", true}};
-
 enum { N_RUN_COLUMNS = 8 };
 
-static void print_run(FILE *out, struct recording *run)
+#define RUN_COLUMNS(first, second)                                                                 \
+    {                                                                                              \
+        {"run", true}, {"started", true}, {first, false}, {second, false}, {"p50", false},         \
+            {"p99", false}, {"max", false},                                                        \
+        {                                                                                          \
+            "verdict", true                                                                        \
+        }                                                                                          \
+    }
+
+/* Of queries, and of the messages of a listener. */
+static const struct html_column run_columns[][N_RUN_COLUMNS] = {RUN_COLUMNS("sent", "answered"),
+                                                                RUN_COLUMNS("received", "lost")};
+static const char *const run_counts[][2] = {{"queries.sent", "queries.answered"},
+                                            {"push.measured", "push.lost"}};
+
+static void print_run(FILE *out, struct recording *run, bool of_listener)
 {
     const uint64_t timeout_ns = result_timeout_of_ns(run->result, "response");
     char texts[5][FIGURE_TEXT_BYTES];
-    const char *cells[N_RUN_COLUMNS] = {run->name, result_string(run->result, "started"),
-                                        figure_count(texts[0], run->result, "queries.sent"),
-                                        figure_count(texts[1], run->result, "queries.answered")};
+    const char *cells[N_RUN_COLUMNS] = {
+        run->name, result_string(run->result, "started"),
+        figure_count(texts[0], run->result, run_counts[of_listener][0]),
+        figure_count(texts[1], run->result, run_counts[of_listener][1])};
     struct latency l;
 
     if (recording_latency(run, "response", &l)) {
@@ -133,15 +145,18 @@ static void print_run(FILE *out, struct recording *run)
             cells[6] = figure_latency(texts[4], l.max_ns, timeout_ns);
     }
     cells[7] = result_verdict_name(result_verdict(run->result));
-    html_table_row(out, run_columns, cells, N_RUN_COLUMNS);
+    html_table_row(out, run_columns[of_listener], cells, N_RUN_COLUMNS);
 }
 
-static void print_runs(FILE *out, const struct recordings *runs, const char *caption)
+static void print_runs(const struct html_report *r, const struct recordings *runs,
+                       const char *caption)
 {
-    html_table_begin(out, caption, run_columns, N_RUN_COLUMNS);
+    const bool of_listener = result_is_of_listener(r->result);
+
+    html_table_begin(r->out, caption, run_columns[of_listener], N_RUN_COLUMNS);
     for (size_t i = 0; i < runs->n; i++)
-        print_run(out, &runs->items[i]);
-    html_table_end(out);
+        print_run(r->out, &runs->items[i], of_listener);
+    html_table_end(r->out);
 }
 
 /* Notes the first earlier run that is not comparable. */
@@ -180,7 +195,7 @@ void html_comparison(const struct html_report *r)
         "<p class=\"soft\">One run shows no trend: \"tcpreport compare\" tests whether two groups "
         "of runs differ.</p>\n",
         r->out);
-    print_runs(r->out, r->earlier, "The earlier runs");
+    print_runs(r, r->earlier, "The earlier runs");
     fputs("</section>\n", r->out);
     free(v.of_runs);
 }
@@ -192,6 +207,6 @@ void html_instances(const struct html_report *r)
     fputs("<section>\n<h2>Instances</h2>\n<p>All other figures of this page are those of all "
           "instances together.</p>\n",
           r->out);
-    print_runs(r->out, r->runs, "The instances");
+    print_runs(r, r->runs, "The instances");
     fputs("</section>\n", r->out);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * html_latency: the sections on times and rates: by percentile, over time, while connecting. */
+ * html_latency: the sections on times by percentile, and while connecting. */
 #include "base/units.h"
 #include "report/figure.h"
 #include "report/history.h"
@@ -128,6 +128,8 @@ static void print_percentiles(FILE *script, const void *arg)
 
 void html_latency(struct html_report *r)
 {
+    const bool of_listener = result_is_of_listener(r->result);
+    const char *end = of_listener ? "receipt" : "answer";
     struct metric_table t = {.holds = result_find(r->result, "holds")};
     bool has_curve = false;
 
@@ -140,125 +142,34 @@ void html_latency(struct html_report *r)
     if (has_curve)
         html_picture(
             r->out, &r->can_draw,
-            "Latency by percentile. Unanswered queries count as slower than every answer: a curve "
-            "ends where they begin.",
+            of_listener
+                ? "Latency by percentile. Lost messages count as slower than every other: a "
+                  "curve ends where they begin."
+                : "Latency by percentile. Unanswered queries count as slower than every "
+                  "answer: a curve ends where they begin.",
             print_percentiles, r->metrics);
     else
         fputs("<p class=\"soft\">No curve: it needs the histogram log (--hlog) of each run.</p>\n",
               r->out);
-    print_table(r->out, &t, "Times of queries", "unanswered");
-    fputs("</div>\n<p class=\"soft\">response: intended send to answer; service: actual send to "
-          "answer; "
-          "net: actual send to arrival in the kernel. A dash: fewer than 10 values lie above, or "
-          "unknown.",
-          r->out);
+    if (of_listener)
+        print_table(r->out, &t, "Times of messages", "lost");
+    else
+        print_table(r->out, &t, "Times of queries", "unanswered");
+    fprintf(r->out,
+            "</div>\n<p class=\"soft\">response: intended send to %s; service: actual send to %s; "
+            "net: actual send to arrival in the kernel. A dash: fewer than 10 values lie above, or "
+            "unknown.",
+            end, end);
     fputs(t.holds != NULL ? " holds: the figure is the server's, not this host's.</p>\n" : "</p>\n",
           r->out);
     t.holds = NULL;
     take_metrics(&t, r, other_metrics, sizeof other_metrics / sizeof *other_metrics);
     if (t.n > 0)
-        print_table(r->out, &t, "Delays of this host, and times of connections", "never");
+        print_table(r->out, &t,
+                    of_listener ? "Delays, and times of connections" /* the server's send lag */
+                                : "Delays of this host, and times of connections",
+                    "never");
     fputs("</section>\n", r->out);
-}
-
-/* --- over time --- */
-
-static void print_heat_map(FILE *script, const void *arg)
-{
-    html_plots_heat_map(script, arg);
-}
-
-struct rates {
-    const struct history *history;
-    double requested_qps;
-};
-
-static void print_rates(FILE *script, const void *arg)
-{
-    const struct rates *rates = arg;
-
-    html_plots_rates(script, rates->history, rates->requested_qps);
-}
-
-/* 0: it changes during the run, or is unknown. */
-static double constant_rate_qps(const struct json_object *result)
-{
-    double qps = 0;
-
-    if (result_find(result, "options.schedule") == NULL && !result_flag(result, "options.stdin") &&
-        !result_is_search(result))
-        (void)result_double(result, "rate.asked_qps", &qps);
-    return qps;
-}
-
-static void print_history(struct html_report *r, const struct history *h)
-{
-    const struct rates rates = {h, constant_rate_qps(r->result)};
-    char step[FIGURE_TEXT_BYTES], caption[300];
-
-    snprintf(caption, sizeof caption,
-             "Response time over time: the stronger the colour, the more answers, on a logarithmic "
-             "scale. A column is %s s, a row a %d%s of a decade.",
-             figure_number(step, h->column_s), HISTORY_ROWS_PER_DECADE, "th");
-    fputs("<section>\n<h2>Latency over time</h2>\n", r->out);
-    if (h->most > 0)
-        html_picture(r->out, &r->can_draw, caption, print_heat_map, h);
-    fputs("</section>\n<section>\n<h2>Rate</h2>\n<div class=\"pair\">\n", r->out);
-    html_picture(
-        r->out, &r->can_draw,
-        rates.requested_qps > 0
-            ? "Queries sent and answered per second, by the time of sending and of the answer. "
-              "The dashed line is the rate requested."
-            : "Queries sent and answered per second, by the time of sending and of the answer.",
-        print_rates, &rates);
-}
-
-static void print_rate_table(FILE *out, const struct json_object *result)
-{
-    static const struct html_column columns[] = {
-        {"", true}, {"queries", false}, {"per second", false}};
-    static const struct {
-        const char *title, *path;
-    } rows[] = {{"scheduled", "queries.scheduled"}, {"sent", "queries.sent"},
-                {"answered", "queries.answered"},   {"timed out", "queries.timeout"},
-                {"failed", "queries.error"},        {"cancelled", "queries.cancelled"},
-                {"unsent", "queries.unsent"}};
-    char texts[2][FIGURE_TEXT_BYTES];
-    double duration_s = 0, n;
-
-    (void)result_double(result, "rate.duration_s", &duration_s);
-    html_table_begin(out, "Queries over the whole run", columns, 3);
-    if (figure_rate(texts[0], result, "rate.asked_qps") != NULL)
-        html_table_row(out, columns, (const char *[]){"requested", NULL, texts[0]}, 3);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const char *per_s = NULL;
-
-        if (duration_s > 0 && result_double(result, rows[i].path, &n))
-            per_s = figure_per_s(texts[1], n / duration_s);
-        html_table_row(
-            out, columns,
-            (const char *[]){rows[i].title, figure_count(texts[0], result, rows[i].path), per_s},
-            3);
-    }
-    html_table_end(out);
-}
-
-void html_over_time(struct html_report *r)
-{
-    struct timeline timeline;
-    struct history history = {0};
-
-    if (recordings_timeline(r->runs, &timeline) == 0 && timeline.n > 0 &&
-        history_make(&history, &timeline) == 0)
-        print_history(r, &history);
-    else
-        fputs("<section>\n<h2>Rate</h2>\n<p class=\"soft\">Latency and rate over time need the "
-              "histogram log (--hlog).</p>\n<div class=\"pair\">\n",
-              r->out);
-    print_rate_table(r->out, r->result);
-    fputs("</div>\n</section>\n", r->out);
-    history_free(&history);
-    timeline_free(&timeline);
 }
 
 /* --- connect ramp --- */

@@ -37,7 +37,7 @@ void html_plots_percentiles(FILE *out, const struct metrics *metrics)
 {
     const char *separator = "plot ";
 
-    html_plots_head(out, "percentiles", "percentile of the queries, %", "time, s");
+    html_plots_head(out, "percentiles", "percentile", "time, s");
     fputs("set logscale xy\nset format y '%.0s %cs'\nset xtics font ',12' ('50' 2, '90' 10, '99' "
           "100, '99.9' 1e3, '99.99' 1e4, '99.999' 1e5, '99.9999' 1e6, '99.99999' 1e7)\n",
           out);
@@ -117,7 +117,7 @@ static void print_time(FILE *out, uint64_t ns)
 
 void html_plots_heat_map(FILE *out, const struct history *h)
 {
-    html_plots_head(out, "heat", "time since the first query, s", "response time, s");
+    html_plots_head(out, "heat", "time since the start of the log, s", "response time, s");
     print_decades(out, h->first_row, h->end_rows);
     print_cells(out, h);
     fputs("$lines << EOD\n", out);
@@ -139,11 +139,11 @@ void html_plots_heat_map(FILE *out, const struct history *h)
 
 /* --- rates --- */
 
-void html_plots_rates(FILE *out, const struct history *h, double requested_qps)
+/* Columns: time, sent, answered. */
+static void print_rates(FILE *out, const struct history *h)
 {
     double end_s = 0; /* of the column before */
 
-    html_plots_head(out, "rates", "time since the first query, s", "rate, queries/s");
     fputs("set format y '%.6g'\nset yrange [0:*]\n$d << EOD\n", out);
     for (size_t i = 0; i < h->n; i++) {
         const struct history_column *c = &h->columns[i];
@@ -160,12 +160,25 @@ void html_plots_rates(FILE *out, const struct history *h, double requested_qps)
     fputs("EOD\n", out);
     html_plots_x_range(out, (double)h->n * h->column_s);
     fputs("set offsets 0, 0, graph 0.05, 0\nplot ", out);
+}
+
+void html_plots_rates(FILE *out, const struct history *h, double requested_qps)
+{
+    html_plots_head(out, "rates", "time since the start of the log, s", "rate, queries/s");
+    print_rates(out, h);
     if (requested_qps > 0)
         fprintf(out, "%.9g with lines lw 2 dt 2 lc rgb '#808080' title 'requested', ",
                 requested_qps);
     fputs("$d using 1:2 with lines lt 1 title 'sent', "
           "$d using 1:3 with lines lt 3 title 'answered'\n",
           out);
+}
+
+void html_plots_message_rate(FILE *out, const struct history *h)
+{
+    html_plots_head(out, "rates", "time since the start of the log, s", "rate, messages/s");
+    print_rates(out, h);
+    fputs("$d using 1:3 with lines lt 1 title 'received'\n", out);
 }
 
 /* --- trials of a search --- */

@@ -84,30 +84,59 @@ static void print_response(FILE *out, const struct json_object *result)
             snprintf(title, sizeof title, "response %s", latency_percentiles[i].title);
             print_figure(out, title, figure_latency(text, l.percentiles_ns[i], timeout_ns));
         }
-    print_figure(out, "slowest answer", figure_latency(text, l.max_ns, timeout_ns));
+    print_figure(out, result_is_of_listener(result) ? "slowest message" : "slowest answer",
+                 figure_latency(text, l.max_ns, timeout_ns));
 }
 
-static void print_figures(FILE *out, const struct json_object *result)
+struct key_figure {
+    const char *title, *path;
+    const char *(*text)(char *text, const struct json_object *result, const char *path);
+};
+
+static void print_key_figures(FILE *out, const struct json_object *result,
+                              const struct key_figure *figures, size_t n)
 {
-    static const struct {
-        const char *title, *path;
-        const char *(*text)(char *text, const struct json_object *result, const char *path);
-    } rows[] = {
+    char text[FIGURE_TEXT_BYTES];
+
+    for (size_t i = 0; i < n; i++)
+        print_figure(out, figures[i].title, figures[i].text(text, result, figures[i].path));
+}
+
+static void print_traffic(FILE *out, const struct json_object *result)
+{
+    static const struct key_figure queries[] = {
         {"rate requested", "rate.asked_qps", figure_rate},
         {"rate sent", "rate.achieved_qps", figure_rate},
         {"queries sent", "queries.sent", figure_count},
         {"queries answered", "queries.answered", figure_count},
-        {"connections requested", "connections.asked", figure_count},
-        {"connections live at the end", "connections.live_at_end", figure_count},
-        {"measured for", "rate.duration_s", figure_seconds},
+    };
+    static const struct key_figure messages[] = {
+        {"messages received", "push.measured", figure_count},
+        {"messages lost", "push.lost", figure_count},
+        {"messages per second", "push.messages_per_s", figure_value},
     };
     char text[FIGURE_TEXT_BYTES];
 
+    if (result_is_of_listener(result)) {
+        print_key_figures(out, result, messages, sizeof messages / sizeof *messages);
+        return;
+    }
+    print_figure(out, "answered", figure_answered(text, result));
+    print_key_figures(out, result, queries, sizeof queries / sizeof *queries);
+}
+
+static void print_figures(FILE *out, const struct json_object *result)
+{
+    const struct key_figure connections[] = {
+        {"connections requested", result_connections_requested(result), figure_count},
+        {"connections live at the end", "connections.live_at_end", figure_count},
+        {"measured for", "rate.duration_s", figure_seconds},
+    };
+
     fputs("<dl class=\"key\">\n", out);
     print_response(out, result);
-    print_figure(out, "answered", figure_answered(text, result));
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        print_figure(out, rows[i].title, rows[i].text(text, result, rows[i].path));
+    print_traffic(out, result);
+    print_key_figures(out, result, connections, sizeof connections / sizeof *connections);
     fputs("</dl>\n", out);
 }
 

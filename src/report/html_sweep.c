@@ -11,13 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *load_text(char *text, const struct json_object *search, const char *path)
-{
-    double load;
-
-    return result_double(search, path, &load) ? figure_number(text, load) : NULL;
-}
-
 /* "4,887 q/s", "at least 10,000 q/s", "inconclusive". */
 static void print_answer(FILE *out, const struct json_object *search)
 {
@@ -27,10 +20,10 @@ static void print_answer(FILE *out, const struct json_object *search)
     const bool is_found = status != NULL && strcmp(status, "found") == 0;
     char text[FIGURE_TEXT_BYTES];
 
-    if ((is_least || is_most || is_found) && load_text(text, search,
-                                                       is_most    ? "upper"
-                                                       : is_least ? "lower"
-                                                                  : "capacity") != NULL)
+    if ((is_least || is_most || is_found) && figure_value(text, search,
+                                                          is_most    ? "upper"
+                                                          : is_least ? "lower"
+                                                                     : "capacity") != NULL)
         html_printf(out, "%s%s %s",
                     is_least  ? "at least "
                     : is_most ? "less than "
@@ -65,12 +58,13 @@ static void print_row(struct html_report *r, const struct html_column *columns,
     const char *limited_by = result_string(search, "limited_by");
     char texts[4][FIGURE_TEXT_BYTES], answer[FIGURE_FINDING_BYTES];
 
-    html_table_row(r->out, columns,
-                   (const char *[]){
-                       figure_count(texts[0], point, "at"), load_text(texts[1], search, "capacity"),
-                       load_text(texts[2], search, "lower"), load_text(texts[3], search, "upper"),
-                       figure_finding(answer, status != NULL ? status : "not reached", limited_by)},
-                   5);
+    html_table_row(
+        r->out, columns,
+        (const char *[]){
+            figure_count(texts[0], point, "at"), figure_value(texts[1], search, "capacity"),
+            figure_value(texts[2], search, "lower"), figure_value(texts[3], search, "upper"),
+            figure_finding(answer, status != NULL ? status : "not reached", limited_by)},
+        5);
 }
 
 static void print_curve(FILE *script, const void *sweep)

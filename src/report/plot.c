@@ -83,7 +83,7 @@ static void print_latency(FILE *out, const struct recordings *all, const char *m
         fputs("EOD\n", out);
     }
     plot_time_axis(out, form, metric);
-    fputs("set logscale x\nset xlabel 'percentile of the queries'\n"
+    fputs("set logscale x\nset xlabel 'percentile'\n"
           "set xtics ('0' 1, '50 %%' 2, '90 %%' 10, '99 %%' 100, '99.9 %%' 1e3, '99.99 %%' 1e4, "
           "'99.999 %%' 1e5, '99.9999 %%' 1e6, '99.99999 %%' 1e7)\n",
           out);
@@ -128,12 +128,14 @@ static int print_time(FILE *out, const struct recordings *all, const char *metri
 
     plot_head(out, form, all->n == 1 ? "Latency over time" : "Latency of all runs over time");
     fputs("$d << EOD\n", out);
-    while (status == 0 && timeline_next(&timeline, &at, &e, &h) > 0)
+    while (status == 0 && (status = timeline_next(&timeline, &at, &e, &h)) > 0) {
+        status = 0;
         if (strcmp(e.tag, tag) == 0)
             print_second(out, &e, first_ns, &h);
+    }
     fputs("EOD\n", out);
     plot_time_axis(out, form, metric);
-    fputs("set xlabel 'time since the first query, s'\nset xrange [0:*]\n"
+    fputs("set xlabel 'time since the start of the log, s'\nset xrange [0:*]\n"
           "plot $d using 1:4 with linespoints lt 2 title 'maximum', \\\n"
           "     $d using 1:3 with linespoints lt 3 title 'p99', \\\n"
           "     $d using 1:2 with linespoints lt 1 title 'p50'\n",
@@ -189,7 +191,7 @@ static void print_recovery(FILE *out, const struct recordings *all, enum plot_fo
 
 static void print_rates_of(FILE *out, const struct recordings *all, bool valid)
 {
-    double requested_qps, achieved_qps, duration_s;
+    double requested_qps, achieved_qps;
     uint64_t answered;
 
     for (size_t i = 0; i < all->n; i++) {
@@ -198,10 +200,9 @@ static void print_rates_of(FILE *out, const struct recordings *all, bool valid)
         if ((result_verdict(result) == RESULT_VALID) == valid &&
             result_double(result, "rate.asked_qps", &requested_qps) &&
             result_double(result, "rate.achieved_qps", &achieved_qps) &&
-            result_double(result, "rate.duration_s", &duration_s) &&
             result_u64(result, "queries.answered", &answered))
             fprintf(out, "%.9g %.9g %.9g\n", requested_qps, achieved_qps,
-                    (double)answered / duration_s);
+                    (double)answered / result_sending_s(result));
     }
 }
 

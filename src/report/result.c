@@ -15,6 +15,7 @@ enum { KEY_BYTES = 64 };
 
 #define NS_PER_S     1e9
 #define MOST_EPOCH_S 1e10 /* in the year 2286; plus the longest run, still within 64 bits */
+#define MOST_NS      1e18 /* of any time: 30 years */
 
 #define REFUSE(...) (snprintf(error, RESULT_ERROR_BYTES, __VA_ARGS__), NULL)
 
@@ -55,8 +56,10 @@ bool result_double(const struct json_object *result, const char *path, double *v
 
     if (!json_object_is_type(found, json_type_int) && !json_object_is_type(found, json_type_double))
         return false;
+    if (!isfinite(json_object_get_double(found)))
+        return false;
     *value = json_object_get_double(found);
-    return isfinite(*value);
+    return true;
 }
 
 const char *result_string(const struct json_object *result, const char *path)
@@ -229,6 +232,11 @@ static uint64_t percentile_of(const struct json_object *metric, const char *key)
     return value;
 }
 
+static bool is_time(double ns)
+{
+    return ns >= 0 && ns < MOST_NS;
+}
+
 static bool latency_of(const struct json_object *metric, struct latency *l)
 {
     *l = (struct latency){.mean_error_90_ns = NAN, .mean_error_95_ns = NAN};
@@ -238,7 +246,8 @@ static bool latency_of(const struct json_object *metric, struct latency *l)
     if (l->count > 0 &&
         (!result_u64(metric, "min", &l->min_ns) || !result_u64(metric, "max", &l->max_ns) ||
          !result_double(metric, "mean", &l->mean_ns) ||
-         !result_double(metric, "stddev", &l->stddev_ns) || l->min_ns > l->max_ns))
+         !result_double(metric, "stddev", &l->stddev_ns) || l->min_ns > l->max_ns ||
+         !is_time(l->mean_ns) || !is_time(l->stddev_ns)))
         return false;
     (void)result_double(metric, "mean_error_90", &l->mean_error_90_ns);
     (void)result_double(metric, "mean_error_95", &l->mean_error_95_ns);
@@ -318,6 +327,21 @@ void result_span(const struct json_object *result, uint64_t *begin_ns, uint64_t 
     *end_ns = *begin_ns + (uint64_t)(fmin(fmax(connect_s + duration_s, 0), 1e9) * NS_PER_S);
 }
 
+double result_sending_s(const struct json_object *result)
+{
+    double sent = 0, achieved_qps = 0, duration_s = 0;
+
+    (void)result_double(result, "queries.sent", &sent);
+    (void)result_double(result, "rate.achieved_qps", &achieved_qps);
+    (void)result_double(result, "rate.duration_s", &duration_s);
+    return sent > 0 && achieved_qps > 0 ? sent / achieved_qps : fmax(duration_s, 0);
+}
+
+const char *result_connections_requested(const struct json_object *result)
+{
+    return result_find(result, "on_demand") != NULL ? "on_demand.requested" : "connections.asked";
+}
+
 uint64_t result_timeout_ns(const struct json_object *result)
 {
     double timeout_s = 0;
@@ -340,8 +364,13 @@ static bool is_of_queries(const char *metric)
 
 uint64_t result_timeout_of_ns(const struct json_object *result, const char *metric)
 {
-    return is_of_queries(metric) && result_find(result, "push") == NULL ? result_timeout_ns(result)
-                                                                        : LATENCY_NEVER;
+    return is_of_queries(metric) && !result_is_of_listener(result) ? result_timeout_ns(result)
+                                                                   : LATENCY_NEVER;
+}
+
+bool result_is_of_listener(const struct json_object *result)
+{
+    return result_find(result, "push") != NULL;
 }
 
 bool result_is_search(const struct json_object *result)

@@ -5,6 +5,8 @@ import shlex
 
 from html_page import *
 
+# Of one run and of two: requested, sent.
+RATES = [("100 q/s", "80 q/s"), ("200 q/s", "160 q/s")]
 OF_SEARCH = {"Response time by load": ("load, queries/s", "response time, s")}
 
 
@@ -68,6 +70,66 @@ def rows_of(text, caption):
     table, = (t for t in text.split("<table>")[1:] if Page(t.split("</table>")[0]).texts("caption")[0] == caption)
     rows = [Page(row.split("</tr>")[0]).texts("th", "td") for row in table.split("</table>")[0].split("<tr>")[1:]]
     return {row[0]: row[1:] for row in rows}
+
+
+def copy_of_run(name, **changes):
+    path = temp_path(name)
+    shutil.copy(files(0)[0], path)
+    change(path, **changes)
+    return path
+
+
+def test_rates_sent_and_answered_are_over_the_same_time():
+    """The schedule lasted 10 s, sending 12.5 s: what was sent and answered cannot have come at the rate of the schedule."""
+    counts = {"scheduled": 1000, "sent": 1000, "answered": 1000, "timeout": 0, "error": 0, "cancelled": 0, "unsent": 0}
+    paths = [copy_of_run(f"late{i}.json", queries=counts, rate={"asked_qps": 100, "achieved_qps": 80, "duration_s": 10})
+             for i in range(2)]
+    for n in (1, 2):
+        rows = rows_of(page_of(*paths[:n]), "Queries over the whole run")
+        check_equal({name: rows[name][1] for name in ("requested", "scheduled", "sent", "answered")},
+                    {"requested": RATES[n - 1][0], "scheduled": RATES[n - 1][0], "sent": RATES[n - 1][1],
+                     "answered": RATES[n - 1][1]}, f"rates of {n}")
+
+
+def test_rates_of_instances_add_up_even_if_one_ended_earlier():
+    counts = {"scheduled": 1000, "sent": 1000, "answered": 1000, "timeout": 0, "error": 0, "cancelled": 0, "unsent": 0}
+    paths = [copy_of_run(f"of_{seconds}.json", queries=counts,
+                         rate={"asked_qps": 1000 / seconds, "achieved_qps": 1000 / seconds, "duration_s": seconds})
+             for seconds in (10, 5)]
+    rows = rows_of(page_of(*paths), "Queries over the whole run")
+    check_equal([rows[name][1] for name in ("requested", "scheduled", "sent", "answered")], ["300 q/s"] * 4, "rates")
+
+
+def test_rate_requested_is_drawn_if_it_was_kept():
+    need_program("gnuplot")
+    dashed = "The dashed line is the rate requested"
+    run, log, _ = files(0)
+    check(dashed in page_of(run, log), "the control: a constant rate")
+    for changes in ({"options": {"stdin-rateslope": True}}, {"options": {"conn-schedule": "100 1s"}},
+                    {"rate": {"asked_qps": 7}}):
+        path = copy_of_run("changed.json", **changes)
+        check(dashed not in page_of(path, shutil.copy(log, path.replace(".json", ".hlog"))), f"{changes}")
+
+
+def test_listener_has_messages():
+    """On its page, nothing is called a query or an answer but what is not of the run: settings, and keys of the result."""
+    need_program("gnuplot")
+    push = {"measured": 1474, "before": 83, "after": 466, "lost": 12, "duplicate": 0, "damaged": 0, "unfinished_connections": 0,
+            "messages_per_s": 491.3, "clock": "monotonic", "negative": 0, "least_ns": None}
+    path = copy_of_run("listener.json", push=push, explanations=[], queries={"scheduled": 0, "sent": 0, "answered": 0})
+    text = page_of(path, shutil.copy(files(0)[1], path.replace(".json", ".hlog")), earlier=[files(1)[0]])
+    shown = " ".join(Page(re.sub(r"(?s)<pre.*?</pre>|<caption>Options.*|<title>[^<]*</title>", "", text)).texts("main", "body"))
+    for words in ("1,474", "Messages received per second", "Times of messages", "messages/s", "slowest message"):
+        check(words in text, f"{words!r} in the page")
+    check_equal(rows_of(text, "Messages over the whole run")["received"], ["1,474", "491.3"], "received")
+    check_equal(re.findall(r"(?i)\b\w*(?:quer|answer)\w*", shown), [], "words of queries")
+    r = report("merge", path)
+    check("received" in r.stdout and "1,474" in r.stdout and "sent" not in r.stdout.split("\n")[0], r.stdout)
+
+
+def test_connections_on_demand_are_those_requested():
+    path = copy_of_run("on_demand.json", on_demand={"requested": 4321})
+    check("4,321" in Page(page_of(path)).texts("header")[0], "connections requested on demand")
 
 
 def test_earlier_runs_are_beside_this_one():

@@ -9,8 +9,8 @@ from reports import *
 
 # --- plot ---
 
-PICTURES = {"latency": ("percentile of the queries", "response time"),
-            "time": ("time since the first query, s", "response time"),
+PICTURES = {"latency": ("percentile", "response time"),
+            "time": ("time since the start of the log, s", "response time"),
             "connect": ("time since the first connect, s", "connections established"),
             "rate": ("requested, queries/s", "queries/s"),
             "capacity": ("q/s", "p99 of the response time"),

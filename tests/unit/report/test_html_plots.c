@@ -108,6 +108,17 @@ static void rates_are_those_of_what_a_column_covers(void **state)
     free(text);
 }
 
+static void messages_are_received_and_not_sent(void **state)
+{
+    char *text = text_of_history(html_plots_message_rate);
+
+    (void)state;
+    assert_has(text, "messages/s");
+    assert_has(text, "plot $d using 1:3 with lines lt 1 title 'received'");
+    assert_null(strstr(text, "sent"));
+    free(text);
+}
+
 static void axis_of_time_has_few_marks(void **state)
 {
     static const struct {
@@ -197,6 +208,7 @@ int main(void)
         cmocka_unit_test_setup(cell_is_the_more_opaque_the_more_answers, start),
         cmocka_unit_test_setup(percentile_that_is_unknown_or_unanswered_is_a_gap, start),
         cmocka_unit_test_setup(rates_are_those_of_what_a_column_covers, start),
+        cmocka_unit_test_setup(messages_are_received_and_not_sent, start),
         cmocka_unit_test_setup(axis_of_time_has_few_marks, start),
         cmocka_unit_test(trials_that_the_host_limited_are_left_out),
         cmocka_unit_test(memory_is_drawn_in_mib),

@@ -6,6 +6,7 @@
 #include "measure/hlog.h"
 #include "report/recording.h"
 
+#include <json-c/json.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -168,6 +169,22 @@ static void recovery_counts_from_the_first_loss(void **state)
     run.connections = (struct connections){0};
 }
 
+/* Both over the time that sending took, 10 s, although the schedule lasted 8. */
+static void answers_are_as_many_per_second_as_what_was_sent(void **state)
+{
+    char *text;
+
+    (void)state;
+    run.result =
+        json_tokener_parse("{\"verdict\":\"VALID\",\"queries\":{\"sent\":900,\"answered\":900},"
+                           "\"rate\":{\"asked_qps\":112.5,\"achieved_qps\":90,\"duration_s\":8}}");
+    text = script_of(PLOT_RATE, PLOT_PNG);
+    assert_non_null(strstr(text, "NaN NaN NaN\n112.5 90 90\nEOD\n"));
+    free(text);
+    json_object_put(run.result);
+    run.result = NULL;
+}
+
 static void what_is_missing_is_said(void **state)
 {
     const char *name = NULL;
@@ -192,6 +209,7 @@ int main(void)
         cmocka_unit_test(metric_stays_a_name),
         cmocka_unit_test(ramp_has_every_connection),
         cmocka_unit_test(recovery_counts_from_the_first_loss),
+        cmocka_unit_test(answers_are_as_many_per_second_as_what_was_sent),
         cmocka_unit_test(what_is_missing_is_said),
     };
 

@@ -4,6 +4,7 @@
 
 #include "measure/hist.h"
 
+#include <json-c/json.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -137,6 +138,47 @@ static void a_span_is_within_64_bits(void **state)
     result_free(r);
 }
 
+static void figures_beyond_all_bounds_are_none(void **state)
+{
+    struct json_object *r = parse(RESULT(HEAD ",\"a\":1e999,\"b\":-1", "null", "VALID", "7"));
+    struct json_object *latencies = json_tokener_parse(
+        "{\"latency_ns\":{\"huge\":{\"count\":1,\"over\":0,\"min\":1,\"max\":1,\"mean\":1e300,"
+        "\"stddev\":0},\"negative\":{\"count\":1,\"over\":0,\"min\":1,\"max\":1,\"mean\":-1,"
+        "\"stddev\":0}}}");
+    struct latency l;
+    double value = 3;
+
+    (void)state;
+    assert_non_null(r);
+    assert_false(result_double(r, "a", &value));
+    assert_true(value == 3);
+    assert_true(result_double(r, "b", &value) && value == -1);
+    assert_false(result_latency(latencies, "huge", &l));
+    assert_false(result_latency(latencies, "negative", &l));
+    json_object_put(latencies);
+    result_free(r);
+}
+
+static double sending_s(const char *text)
+{
+    struct json_object *result = json_tokener_parse(text);
+    const double s = result_sending_s(result);
+
+    json_object_put(result);
+    return s;
+}
+
+static void queries_take_the_schedule_or_longer_to_send(void **state)
+{
+    (void)state;
+    assert_true(sending_s("{\"queries\":{\"sent\":900},\"rate\":{\"achieved_qps\":90,"
+                          "\"duration_s\":8}}") == 10);
+    assert_true(sending_s("{\"queries\":{\"sent\":0},\"rate\":{\"achieved_qps\":0,"
+                          "\"duration_s\":8}}") == 8);
+    assert_true(sending_s("{\"rate\":{\"achieved_qps\":null,\"duration_s\":8}}") == 8);
+    assert_true(sending_s("{}") == 0);
+}
+
 static void what_is_no_result_is_refused(void **state)
 {
     static const struct {
@@ -172,6 +214,8 @@ int main(void)
         cmocka_unit_test(verdicts_are_told_apart),
         cmocka_unit_test(a_span_is_that_of_the_measurement),
         cmocka_unit_test(a_span_is_within_64_bits),
+        cmocka_unit_test(figures_beyond_all_bounds_are_none),
+        cmocka_unit_test(queries_take_the_schedule_or_longer_to_send),
         cmocka_unit_test(what_is_no_result_is_refused),
     };
 

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT
+ * html_over_time: the sections on response times and rates over time. */
+#include "report/figure.h"
+#include "report/history.h"
+#include "report/html_picture.h"
+#include "report/html_plots.h"
+#include "report/html_sections.h"
+#include "report/html_table.h"
+#include "report/html_text.h"
+#include "report/result.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+static void print_heat_map(FILE *script, const void *arg)
+{
+    html_plots_heat_map(script, arg);
+}
+
+struct rates {
+    const struct history *history;
+    double requested_qps;
+    bool of_listener;
+};
+
+static void print_rates(FILE *script, const void *arg)
+{
+    const struct rates *rates = arg;
+
+    if (rates->of_listener)
+        html_plots_message_rate(script, rates->history);
+    else
+        html_plots_rates(script, rates->history, rates->requested_qps);
+}
+
+/* Whether the schedule had as many queries as this rate makes.  Their number has a standard
+ * deviation of its square root, or less (Poisson). */
+static bool was_kept(const struct json_object *result, double rate_qps)
+{
+    double duration_s = 0, scheduled = 0;
+
+    (void)result_double(result, "rate.duration_s", &duration_s);
+    (void)result_double(result, "queries.scheduled", &scheduled);
+    return fabs(scheduled - rate_qps * duration_s) <= 1 + 5 * sqrt(rate_qps * duration_s);
+}
+
+/* 0: it was changed during the run, or is unknown. */
+static double constant_rate_qps(const struct json_object *result)
+{
+    static const char *const changing[] = {"options.stdin", "options.stdin-rateslope"};
+    double qps = 0;
+
+    for (size_t i = 0; i < sizeof changing / sizeof *changing; i++)
+        if (result_flag(result, changing[i]))
+            return 0;
+    if (result_is_search(result) || result_find(result, "options.schedule") != NULL ||
+        result_find(result, "options.conn-schedule") != NULL ||
+        !result_double(result, "rate.asked_qps", &qps) || !was_kept(result, qps))
+        return 0;
+    return qps;
+}
+
+static const char *rate_caption(const struct rates *rates)
+{
+    if (rates->of_listener)
+        return "Messages received per second.";
+    return rates->requested_qps > 0
+               ? "Queries sent and answered per second, by the time of sending and of the answer. "
+                 "The dashed line is the rate requested."
+               : "Queries sent and answered per second, by the time of sending and of the answer.";
+}
+
+static void print_history(struct html_report *r, const struct history *h)
+{
+    const struct rates rates = {h, constant_rate_qps(r->result), result_is_of_listener(r->result)};
+    char step[FIGURE_TEXT_BYTES], caption[300];
+
+    snprintf(caption, sizeof caption,
+             "Response time over time: the stronger the colour, the more %s, on a logarithmic "
+             "scale. A column is %s s, a row a %dth of a decade.",
+             rates.of_listener ? "messages" : "answers", figure_number(step, h->column_s),
+             HISTORY_ROWS_PER_DECADE);
+    fputs("<section>\n<h2>Latency over time</h2>\n", r->out);
+    if (h->most > 0)
+        html_picture(r->out, &r->can_draw, caption, print_heat_map, h);
+    fputs("</section>\n<section>\n<h2>Rate</h2>\n<div class=\"pair\">\n", r->out);
+    html_picture(r->out, &r->can_draw, rate_caption(&rates), print_rates, &rates);
+}
+
+struct row {
+    const char *title, *path;
+};
+
+/* Those of the schedule are over its duration, all others over the time of sending; those of
+ * several instances add up.  Returns NULL if one is unknown. */
+static const char *rate_of_row(char *text, const struct recordings *runs, const struct row *row,
+                               bool of_schedule)
+{
+    double sum_qps = 0;
+
+    for (size_t i = 0; i < runs->n; i++) {
+        const struct json_object *result = runs->items[i].result;
+        double n, time_s = 0;
+
+        if (of_schedule)
+            (void)result_double(result, "rate.duration_s", &time_s);
+        else
+            time_s = result_sending_s(result);
+        if (!result_double(result, row->path, &n) || !(time_s > 0))
+            return NULL;
+        sum_qps += n / time_s;
+    }
+    return figure_per_s(text, sum_qps);
+}
+
+static void print_query_rates(FILE *out, const struct html_report *r)
+{
+    static const struct html_column columns[] = {
+        {"", true}, {"queries", false}, {"per second", false}};
+    static const struct row rows[] = {
+        {"scheduled", "queries.scheduled"}, {"unsent", "queries.unsent"},
+        {"sent", "queries.sent"},           {"answered", "queries.answered"},
+        {"timed out", "queries.timeout"},   {"failed", "queries.error"},
+        {"cancelled", "queries.cancelled"}};
+    enum { OF_SCHEDULE = 2 };
+    char texts[2][FIGURE_TEXT_BYTES];
+
+    html_table_begin(out, "Queries over the whole run", columns, 3);
+    if (figure_rate(texts[0], r->result, "rate.asked_qps") != NULL)
+        html_table_row(out, columns, (const char *[]){"requested", NULL, texts[0]}, 3);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        html_table_row(out, columns,
+                       (const char *[]){rows[i].title,
+                                        figure_count(texts[0], r->result, rows[i].path),
+                                        rate_of_row(texts[1], r->runs, &rows[i], i < OF_SCHEDULE)},
+                       3);
+    html_table_end(out);
+}
+
+/* The rate is that of the messages of the measurement. */
+static void print_message_rates(FILE *out, const struct json_object *result)
+{
+    static const struct html_column columns[] = {
+        {"", true}, {"messages", false}, {"per second", false}};
+    static const struct row rows[] = {
+        {"received", "push.measured"},   {"before the measurement", "push.before"},
+        {"after it", "push.after"},      {"lost", "push.lost"},
+        {"duplicate", "push.duplicate"}, {"damaged", "push.damaged"}};
+    char texts[2][FIGURE_TEXT_BYTES];
+
+    html_table_begin(out, "Messages over the whole run", columns, 3);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        html_table_row(
+            out, columns,
+            (const char *[]){rows[i].title, figure_count(texts[0], result, rows[i].path),
+                             i == 0 ? figure_value(texts[1], result, "push.messages_per_s") : NULL},
+            3);
+    html_table_end(out);
+}
+
+void html_over_time(struct html_report *r)
+{
+    struct timeline timeline;
+    struct history history = {0};
+
+    if (recordings_timeline(r->runs, &timeline) == 0 && timeline.n > 0 &&
+        history_make(&history, &timeline) == 0)
+        print_history(r, &history);
+    else
+        fputs("<section>\n<h2>Rate</h2>\n<p class=\"soft\">Latency and rate over time need the "
+              "histogram log (--hlog).</p>\n<div class=\"pair\">\n",
+              r->out);
+    if (result_is_of_listener(r->result))
+        print_message_rates(r->out, r->result);
+    else
+        print_query_rates(r->out, r);
+    fputs("</div>\n</section>\n", r->out);
+    history_free(&history);
+    timeline_free(&timeline);
+}
