@@ -63,7 +63,7 @@ struct verdict_input {
     double sent_on_schedule; /* share of the queries not unsent that was sent before the schedule
                               * ended */
     bool has_latency;
-    uint64_t n_latencies; /* queries with an answer, and those that count as slower */
+    uint64_t n_latencies; /* queries with an answer, or messages, and those that count as slower */
     struct verdict_percentile percentiles[VERDICT_N_PERCENTILES];
     unsigned required;          /* the index of the percentile that has to hold */
     uint64_t lost_segments;     /* retransmits of this run's connections, on loopback */
@@ -77,8 +77,9 @@ struct verdict_input {
     uint64_t tcp_memory_pressures;
     uint64_t datagrams_dropped; /* at this host's sockets */
     uint64_t out_of_ports;      /* replacement connections that found no source port */
-    uint64_t
-        messages_missing; /* pushed messages: lost, duplicate, damaged; connections truncated */
+    bool of_messages;           /* latencies are those of pushed messages, not of queries */
+    uint64_t messages_missing;  /* pushed messages: lost, duplicate or damaged */
+    uint64_t unfinished;        /* connections whose messages were not read to the end */
     uint64_t negative_latencies;
     bool start_was_missed;
     uint64_t cancelled;    /* measured queries in flight at the end, unless interrupted */

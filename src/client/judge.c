@@ -102,8 +102,10 @@ void client_judge(struct client_result *r, const struct client_plan *plan, unsig
         .datagrams_dropped = tally_get(&r->tally.datagrams.dropped),
         .tcp_memory_pressures = pressures != HOST_COUNTERS_UNKNOWN ? pressures : 0,
         .out_of_ports = churns ? tally_connections_by_reason(&r->tally, REASON_PORTS) : 0,
-        .messages_missing = tally_get(&push->lost) + tally_get(&push->duplicate) +
-                            tally_get(&push->damaged) + tally_get(&push->unfinished),
+        .of_messages = plan->config.listens,
+        .messages_missing =
+            tally_get(&push->lost) + tally_get(&push->duplicate) + tally_get(&push->damaged),
+        .unfinished = tally_get(&push->unfinished),
         .negative_latencies = tally_get(&push->negative),
         .start_was_missed = r->start.missed,
         .cancelled = r->interrupted ? 0 : tally_get(&q->cancelled),

@@ -123,7 +123,7 @@ static void put_rate(struct json *j, const struct report_about *about,
         json_double(j, "asked_qps", about->rate_qps);
     else
         json_null(j, "asked_qps");
-    if (r->sent_ns > 0)
+    if (r->sent_ns > 0 && !about->config->listens)
         json_double(j, "achieved_qps", client_result_achieved_qps(r));
     else
         json_null(j, "achieved_qps");

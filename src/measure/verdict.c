@@ -100,7 +100,7 @@ unsigned verdict_judge(const struct verdict_input *in)
         [VERDICT_CONNECTIONS_SHORT] = is_short,
         [VERDICT_UNSENT] = in->unsent > 0,
         [VERDICT_CHURN_PLATEAU] = in->out_of_ports > 0,
-        [VERDICT_PUSH_LOST] = in->messages_missing > 0,
+        [VERDICT_PUSH_LOST] = in->messages_missing + in->unfinished > 0,
         [VERDICT_CLOCKS_DISAGREE] = in->negative_latencies > 0,
         [VERDICT_START_MISSED] = in->start_was_missed,
         [VERDICT_CUT_SHORT] = in->cancelled > 0,
@@ -160,8 +160,9 @@ static void explain_delay(char *text, size_t n_bytes, const struct verdict_input
             snprintf(text, n_bytes,
                      "up to %s %s waited for %" PRIu64 " %s lost on loopback: %s not the server's",
                      units_format_count(n, in->n_delayed_by_loss),
-                     units_noun(in->n_delayed_by_loss, "query", "queries"), in->lost_segments,
-                     units_noun(in->lost_segments, "packet", "packets"),
+                     in->of_messages ? units_noun(in->n_delayed_by_loss, "message", "messages")
+                                     : units_noun(in->n_delayed_by_loss, "query", "queries"),
+                     in->lost_segments, units_noun(in->lost_segments, "packet", "packets"),
                      from_percentile(subject, i, "are", "is"));
     else
         n_written = snprintf(text, n_bytes, "this host's own delay is %s at %s (limit %s)",
@@ -210,6 +211,9 @@ static void print_figure(char *text, size_t n_bytes, const struct verdict_input 
                  units_noun(in->scheduled, "query", "queries"));
     else if (reason == VERDICT_CHURN_PLATEAU)
         print_count(text, n_bytes, in->out_of_ports, "connection", "connections");
+    else if (reason == VERDICT_PUSH_LOST && in->messages_missing == 0)
+        print_count(text, n_bytes, in->unfinished, "connection not read to the end",
+                    "connections not read to the end");
     else if (reason == VERDICT_PUSH_LOST)
         print_count(text, n_bytes, in->messages_missing, "message", "messages");
     else if (reason == VERDICT_CUT_SHORT)

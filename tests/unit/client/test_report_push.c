@@ -43,6 +43,7 @@ static void listener_reports_messages(void **state)
                      "    \"unfinished_connections\": 7,\n    \"messages_per_s\": 5000,\n"
                      "    \"clock\": \"realtime\",\n    \"negative\": 6,\n"
                      "    \"least_ns\": -250000");
+    assert_has(text, "\"asked_qps\": null,\n    \"achieved_qps\": null,");
     free(text);
 }
 

@@ -72,11 +72,31 @@ static void explanation_has_its_figure_first(void **state)
     }
 }
 
+static void message_is_neither_a_query_nor_a_connection(void **state)
+{
+    const struct verdict_input unfinished = {.unfinished = 2},
+                               both = {.messages_missing = 1, .unfinished = 2};
+    struct verdict_input in = {
+        .has_latency = true, .n_latencies = 1000, .n_delayed_by_loss = 900, .lost_segments = 1};
+    char text[VERDICT_TEXT_BYTES];
+
+    (void)state;
+    assert_int_equal(verdict_judge(&unfinished) & (1u << VERDICT_PUSH_LOST),
+                     1u << VERDICT_PUSH_LOST);
+    assert_non_null(strstr(verdict_explain(text, &unfinished, VERDICT_PUSH_LOST),
+                           "push-lost: 2 connections not read to the end: "));
+    assert_non_null(strstr(verdict_explain(text, &both, VERDICT_PUSH_LOST), "1 message: "));
+    assert_non_null(strstr(verdict_explain(text, &in, VERDICT_HOST_NOISE), "up to 900 queries"));
+    in.of_messages = true;
+    assert_non_null(strstr(verdict_explain(text, &in, VERDICT_HOST_NOISE), "up to 900 messages"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_doubt_has_a_name_and_a_meaning),
         cmocka_unit_test(explanation_has_its_figure_first),
+        cmocka_unit_test(message_is_neither_a_query_nor_a_connection),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
