@@ -28,13 +28,26 @@ int output_fd(struct output *o)
     return o->fd;
 }
 
-/* Drops what cannot be written: stdio would keep it and retry forever. */
+/* Writes what was put, as long as it may wait. */
+static void write_backlog(struct output *o, writing_may_wait *may_wait)
+{
+    const int error = o->error != 0 ? o->error : backlog_write(&o->backlog, o->fd, may_wait);
+
+    if (error == 0 || (error == EAGAIN && may_wait == writing_never))
+        return;
+    backlog_drop(&o->backlog);
+    o->error = error;
+}
+
+/* Writes it after all that was put.  Drops what cannot be written: stdio would keep it and retry
+ * forever. */
 static ssize_t write_stream(void *cookie, const char *text, size_t n_bytes)
 {
     struct output *o = cookie;
 
     if (o->error == 0 && output_fd(o) < 0)
         o->error = errno;
+    write_backlog(o, writing_until_shutdown);
     if (o->error == 0)
         (void)writing_all(o->fd, text, n_bytes, writing_until_shutdown, &o->error);
     return o->error == 0 ? (ssize_t)n_bytes : 0;
@@ -50,17 +63,6 @@ static FILE *open_stream(struct output *o)
 }
 
 /* --- putting, without waiting --- */
-
-/* Writes what was put, as long as it may wait. */
-static void write_backlog(struct output *o, writing_may_wait *may_wait)
-{
-    const int error = o->error != 0 ? o->error : backlog_write(&o->backlog, o->fd, may_wait);
-
-    if (error == 0 || (error == EAGAIN && may_wait == writing_never))
-        return;
-    backlog_drop(&o->backlog);
-    o->error = error;
-}
 
 bool output_put_rest(struct output *o)
 {

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -77,6 +78,41 @@ static void text_that_nobody_reads_is_kept_and_written_later(void **state)
     close(reading);
 }
 
+/* Reads until the end.  Returns the number of lines that are the successor of the one before. */
+static void *count_lines_in_order(void *fd)
+{
+    char line[PIPE_BUF];
+    uintptr_t n = 0, n_in_order = 0;
+
+    (void)fcntl(*(int *)fd, F_SETFL, 0);
+    for (; read(*(int *)fd, line, sizeof line) == sizeof line; n++)
+        n_in_order += line[0] == 'a' + (int)(n % 26);
+    return (void *)n_in_order;
+}
+
+static void stream_follows_what_was_put(void **state)
+{
+    enum { N = 104 }; /* more than fit into the pipe, or the stream's buffer */
+    struct output o;
+    char a[PATH_BYTES], line[PIPE_BUF];
+    int reading = open_fifo(&o, a);
+    pthread_t reader;
+    void *n;
+
+    (void)state;
+    put_lines(&o, N);
+    assert_false(output_put_rest(&o));
+    assert_int_equal(pthread_create(&reader, NULL, count_lines_in_order, &reading), 0);
+    for (unsigned i = 0; i < N; i++) {
+        memset(line, 'a' + (int)(i % 26), PIPE_BUF);
+        assert_int_equal(fwrite(line, 1, PIPE_BUF, o.stream), PIPE_BUF);
+    }
+    assert_int_equal(output_close(&o), 0);
+    assert_int_equal(pthread_join(reader, &n), 0);
+    assert_int_equal((uintptr_t)n, 2 * N);
+    close(reading);
+}
+
 static void lines_beyond_what_is_kept_are_lost_and_counted(void **state)
 {
     enum { N_LOST = 7 };
@@ -120,6 +156,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_that_nobody_reads_is_kept_and_written_later),
+        cmocka_unit_test(stream_follows_what_was_put),
         cmocka_unit_test(lines_beyond_what_is_kept_are_lost_and_counted),
         cmocka_unit_test(a_reader_that_is_gone_is_an_error_and_all_lines_are_lost),
     };
