@@ -182,15 +182,26 @@ def test_a_light_load_takes_one_thread_and_a_heavy_one_every_cpu():
             check_equal(r.json["host"]["threads"], n_threads, f"threads with {options}")
 
 
-def cpus_of_threads(pid, name):
-    """The CPUs that each thread with this name may run on."""
-    cpus = []
+def of_threads(pid, name, field):
+    """This field of each thread with this name, see proc_pid_status(5)."""
+    values = []
     for task in os.listdir(f"/proc/{pid}/task"):
         with open(f"/proc/{pid}/task/{task}/status") as f:
             fields = dict(line.split(":", 1) for line in f)
         if fields["Name"].strip().startswith(name):
-            cpus.append(fields["Cpus_allowed_list"].strip())
-    return cpus
+            values.append(fields[field].strip())
+    return values
+
+
+def cpus_of_threads(pid, name):
+    """The CPUs that each thread with this name may run on."""
+    return of_threads(pid, name, "Cpus_allowed_list")
+
+
+def sleeps_of_server(server):
+    """How often its only thread has given up its CPU so far, as to sleep."""
+    n, = of_threads(server.pid, "server", "voluntary_ctxt_switches")
+    return int(n)
 
 
 def test_threads_run_where_they_are_told_to():
@@ -217,10 +228,15 @@ def test_busy_polling_never_sleeps():
             before = cpu_seconds(server.pid)
             if options:
                 wait_for(lambda: cpu_seconds(server.pid) - before > 0.5, "CPU time that an idle server takes")
+                n = sleeps_of_server(server)
+                check(n < 50, f"it slept {n} times")
             else:  # the control
                 time.sleep(1)
                 took_s = cpu_seconds(server.pid) - before
                 check(took_s < 0.1, f"CPU time that an idle server took in a second: {took_s}")
+                n = sleeps_of_server(server)
+                with stall_may_spoil():
+                    check(n > 50, f"it slept {n} times, for 200 queries")
         check_conservation(r)
         check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
         check(options == () or r.json["host"]["pacing"] == "spin", "pacing")
