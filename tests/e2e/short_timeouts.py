@@ -13,10 +13,14 @@ def check_sound(r):
 
 
 def test_proofs_that_time_out_while_others_connect_are_counted_once():
+    timed_out = 0
     with Server("--threads", 1) as server:
         for window in 100, 4096:
-            check_sound(run_client("-p", server.port, "-c", 6000, "--connect-window", window, "--timeout", "1ms",
-                                   "--threads", 1, "-t", 0.2, "--force", "127.0.0.1"))
+            r = run_client("-p", server.port, "-c", 6000, "--connect-window", window, "--timeout", "1ms",
+                           "--threads", 1, "-t", 0.2, "--force", "127.0.0.1")
+            check_sound(r)
+            timed_out += r.json["probes"]["timeout"]
+    check(timed_out > 0, "proofs that timed out: no server answers 4,096 in a millisecond")
 
 
 def test_a_closed_loop_asks_on_when_every_connection_had_a_query_in_flight():
