@@ -20,14 +20,27 @@ def test_page_of_a_run_has_its_figures_and_pictures():
     check_equal(result["command"][0], TCPCLIENT, "the program")
     check({"-n", "50", "-r", "1000"} < set(result["command"]), f"command: {result['command']}")
     head, = page.texts("header")
-    for words in (result["verdict"], result["target"], result["host"]["kernel"], f"{result['queries']['sent']:,}",
-                  f"{result['queries']['answered']:,}", *result["explanations"],
-                  shlex.join(result["command"])):
+    check_equal(page.texts("h1", "strong")[:2], [f"tcpclient to {result['target']}", result["verdict"]], "title and verdict")
+    for words in (result["host"]["kernel"], *result["explanations"], shlex.join(result["command"])):
         check(words in head, f"{words!r} in {head}")
-    for words in ("run/finished", "Times of queries", "All settings", "send lag"):
-        check(words in page.text(), f"{words!r} in the page")
+    finished = result["connections"]["outcomes"]["run/finished"]
+    check_equal(rows_of(text, "How connections ended")["run/finished"], [f"{finished}", ""], "how connections ended")
+    check_equal(rows_of(text, "Times of queries")["values"][0], f"{result['queries']['answered']:,}", "values of the response time")
+    check_equal(rows_of(text, "Options as given or by default; times in seconds")["connections"], ["20"], "a setting")
+    for name, words in (("summary", "All settings"), ("th", "send lag")):
+        check(words in page.texts(name), f"{words!r} in {page.texts(name)}")
     embedded, = ("".join(parts) for _, attributes, parts in page.elements if attributes.get("id") == "result")
     check_equal(json.loads(embedded), result, "the JSON in the page")
+
+
+def test_figures_of_the_first_screen_are_those_of_the_result():
+    path = temp_path("counts.json")
+    shutil.copy(files(0)[0], path)
+    change(path, queries={"sent": 9000, "answered": 8000}, connections={"asked": 70, "live_at_end": 60})
+    page = Page(page_of(path))
+    figures = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
+    names = ("queries sent", "queries answered", "connections requested", "connections live at the end")
+    check_equal([figures[name] for name in names], ["9,000", "8,000", "70", "60"], "figures")
 
 
 def test_only_queries_are_unanswered():
