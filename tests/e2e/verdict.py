@@ -91,7 +91,7 @@ def test_stall_of_the_server_is_not_called_noise():
 
 @measures_time
 @plain_build_only
-def test_busy_cpus_are_seen_and_what_the_exit_code_demands_can_be_chosen():
+def test_busy_cpus_are_seen_and_the_summary_names_the_delay():
     busy = [spawn(["chrt", "-r", "1", "sh", "-c", "while :; do for i in 1 2 3 4 5 6 7 8 9; do :; done; done"])
             for _ in os.sched_getaffinity(0)]
     try:
