@@ -10,6 +10,13 @@ RATES = [("100 q/s", "80 q/s"), ("200 q/s", "160 q/s")]
 OF_SEARCH = {"Response time by load": ("load, queries/s", "response time, s")}
 
 
+def copy_of_run(name, **changes):
+    path = temp_path(name)
+    shutil.copy(files(0)[0], path)
+    change(path, **changes)
+    return path
+
+
 def test_page_of_a_run_has_its_figures_and_pictures():
     need_program("gnuplot")
     text = page_of(*files(0))
@@ -34,10 +41,8 @@ def test_page_of_a_run_has_its_figures_and_pictures():
 
 
 def test_figures_of_the_first_screen_are_those_of_the_result():
-    path = temp_path("counts.json")
-    shutil.copy(files(0)[0], path)
-    change(path, queries={"sent": 9000, "answered": 8000}, connections={"asked": 70, "live_at_end": 60})
-    page = Page(page_of(path))
+    page = Page(page_of(copy_of_run("counts.json", queries={"sent": 9000, "answered": 8000},
+                                    connections={"asked": 70, "live_at_end": 60})))
     figures = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
     names = ("queries sent", "queries answered", "connections requested", "connections live at the end")
     check_equal([figures[name] for name in names], ["9,000", "8,000", "70", "60"], "figures")
@@ -85,13 +90,6 @@ def rows_of(text, caption):
     return {row[0]: row[1:] for row in rows}
 
 
-def copy_of_run(name, **changes):
-    path = temp_path(name)
-    shutil.copy(files(0)[0], path)
-    change(path, **changes)
-    return path
-
-
 def test_rates_sent_and_answered_are_over_the_same_time():
     """The schedule lasted 10 s, sending 12.5 s: what was sent and answered cannot have come at the rate of the schedule."""
     counts = {"scheduled": 1000, "sent": 1000, "answered": 1000, "timeout": 0, "error": 0, "cancelled": 0, "unsent": 0}
@@ -129,7 +127,7 @@ def test_listener_has_messages():
     need_program("gnuplot")
     push = {"measured": 1474, "before": 83, "after": 466, "lost": 12, "duplicate": 0, "damaged": 0, "unfinished_connections": 0,
             "messages_per_s": 491.3, "clock": "monotonic", "negative": 0, "least_ns": None}
-    path = copy_of_run("listener.json", push=push, explanations=[], queries={"scheduled": 0, "sent": 0, "answered": 0})
+    path = copy_of_run("listener.json", push=push, verdict="VALID", explanations=[], queries={"scheduled": 0, "sent": 0, "answered": 0})
     text = page_of(path, shutil.copy(files(0)[1], path.replace(".json", ".hlog")), earlier=[files(1)[0]])
     shown = " ".join(Page(re.sub(r"(?s)<pre.*?</pre>|<caption>Options.*|<title>[^<]*</title>", "", text)).texts("main", "body"))
     for words in ("1,474", "Messages received per second", "Times of messages", "messages/s", "slowest message"):
@@ -178,8 +176,7 @@ def test_capacities_of_earlier_searches_are_beside_this_one():
 
 def test_capacity_is_on_the_first_screen():
     need_program("gnuplot")
-    path = temp_path("search.json")
-    shutil.copy(files(0)[0], path)
+    path = copy_of_run("search.json")
     answers = (({"status": "found", "capacity": 150000, "lower": 146000, "upper": 154000, "limited_by": "p99<5ms"},
                 "Capacity: 150,000 q/s: 146,000 q/s sustained, 154,000 q/s not (5.2 % apart); limited by p99<5ms."),
                ({"status": "at-least", "capacity": 1e6, "lower": 1e6}, "Capacity: at least 1,000,000 q/s, the end of the range."),
@@ -220,8 +217,7 @@ def test_long_searches_fit_on_a_page():
         return {"find": "rate", "unit": "q/s", "slo": ["p99<20ms"], "status": "found", "capacity": 12345.678, "lower": 12300.5,
                 "upper": 12400.5, "limited_by": "p99<20ms", "trials": trials}
 
-    path = temp_path("search.json")
-    shutil.copy(files(0)[0], path)
+    path = copy_of_run("search.json")
     for changes in ({"search": search(512)},
                     {"search": None, "sweep": {"over": "connections", "points": [{"at": 4 ** i, "search": search(60)} for i in range(10)]}}):
         change(path, **changes)
@@ -233,8 +229,7 @@ def test_long_searches_fit_on_a_page():
 
 def test_answers_of_a_sweep_are_on_the_first_screen():
     need_program("gnuplot")
-    path = temp_path("sweep.json")
-    shutil.copy(files(0)[0], path)
+    path = copy_of_run("sweep.json")
     answers = ({"status": "found", "capacity": 4987.6}, {"status": "at-least", "capacity": 9000, "lower": 9000},
                {"status": "less-than", "upper": 100}, {"status": "inconclusive", "reason": "time", "lower": 50}, None)
     change(path, search=None, sweep={"over": "connections", "points": [
@@ -261,10 +256,8 @@ def test_recovery_of_lost_connections_is_drawn():
 
 
 def test_outcomes_have_remedies():
-    path = temp_path("outcomes.json")
-    shutil.copy(files(0)[0], path)
-    change(path, connections={"outcomes": {"run/finished": 5, "connect/refused": 45}},
-           diagnosis=[{"limit": "backlog", "connections": 45, "evidence": "45 overflows", "remedy": "raise it"}])
+    path = copy_of_run("outcomes.json", connections={"outcomes": {"run/finished": 5, "connect/refused": 45}},
+                       diagnosis=[{"limit": "backlog", "connections": 45, "evidence": "45 overflows", "remedy": "raise it"}])
     text = page_of(path)
     rows = rows_of(text, "How connections ended")
     check_equal(rows["run/finished"], ["5", ""], "nothing is wrong")
@@ -273,9 +266,7 @@ def test_outcomes_have_remedies():
 
 
 def test_a_single_connection_is_singular():
-    path = temp_path("one.json")
-    shutil.copy(files(0)[0], path)
-    change(path, connections={"connected": 1})
+    path = copy_of_run("one.json", connections={"connected": 1})
     check("1 connection established" in page_of(path), "the number and its noun")
 
 
