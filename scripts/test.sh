@@ -8,6 +8,7 @@
 #   scripts/test.sh truth                 the tests that measure time, one by one, on a machine that does nothing else
 #   scripts/test.sh unit [PRESET]         builds and runs the unit tests of what has changed, and nothing else
 # JOBS: tests that run side by side (default: 14; most of them wait).
+# PREPARED: not empty: everything is installed and built already, as in .ci/run.
 set -eu
 cd "$(dirname "$0")/.."
 if [ "${1:-}" = unit ]; then
@@ -29,10 +30,14 @@ asan | tsan) suite=code preset=$1 takes="5 minutes" ;;
 esac
 echo "$suite, $preset: about $takes on 2 CPUs once it is built"
 
-scripts/install-deps.sh test
-[ "$suite" != scripts ] || tests/fleet/install-ansible
-cmake --preset "$preset" >/dev/null
-cmake --build --preset "$preset"
+prepared=${PREPARED-}
+unset PREPARED # some tests run this script
+if [ -z "$prepared" ]; then
+    scripts/install-deps.sh test
+    [ "$suite" != scripts ] || tests/fleet/install-ansible
+    cmake --preset "$preset" >/dev/null
+    cmake --build --preset "$preset"
+fi
 
 set_session_nice() {
     (echo "$1" >/proc/self/autogroup) 2>/dev/null || true

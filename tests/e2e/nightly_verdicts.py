@@ -104,7 +104,7 @@ def real_night(port, server, reference, code, verdict, **settings):
                                       "duration = 500ms\ndrain = 100ms\nsettle = 0\nclose = rst\npace = sleep\n")
     write(f"{nights.bin}/stalled", STALLED.format(client=os.path.abspath(TCPCLIENT)))
     with stall_may_spoil():
-        night, _ = nights.run(code, verdict)
+        night, _ = nights.run(code, verdict, prefix=before_all_others())
     print(f"     {nights.summary(night).splitlines()[0]}")
     return nights, night
 

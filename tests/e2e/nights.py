@@ -88,15 +88,15 @@ class Nights:
             with open(self.file(f"queue/{self.n_queued:06}.{code}"), "w") as f:
                 json.dump(result, f, indent=2)
 
-    def start(self):
-        return spawn([NIGHTLY, self.file("nightly.conf")], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    def start(self, prefix=()):
+        return spawn([*prefix, NIGHTLY, self.file("nightly.conf")], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                      text=True, cwd=self.directory, env={**os.environ, "FAKE": self.directory,
                                      "PATH": f"{self.bin}:{os.environ['PATH']}"})
 
-    def run(self, code, verdict="", timeout=2000):
+    def run(self, code, verdict="", timeout=2000, prefix=()):
         """One night; its directory, None when there is none, and what it said on stderr."""
         before = self.all()
-        process = self.start()
+        process = self.start(prefix)
         out, err = process.communicate(timeout=timeout)
         check_equal((process.returncode, out), (code, ""), f"exit code and stdout; stderr: {err}")
         new = [night for night in self.all() if night not in before]

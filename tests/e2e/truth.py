@@ -215,12 +215,6 @@ def test_one_stall_stands_where_it_must():
 
 # --- queueing theory ---
 
-def before_all_others():
-    """What a command is started with to get the CPU before all other programs, where that is allowed."""
-    realtime = ("chrt", "-f", "1")
-    return realtime if subprocess.run([*realtime, "true"], capture_output=True).returncode == 0 else ()
-
-
 def busy_run(arrival, seed, seconds=7):
     """(mean response time in the summary, [(due, answered)] of its queries), in ms. Client and server each
     have a CPU: beside a busy one a client that wakes up waits for the scheduler, 2 ms at p99."""

@@ -281,7 +281,7 @@ def test_drops_that_the_kernel_does_not_tell_are_unknown():
 
 def test_capacity_is_searched_over_udp():
     server = UdpServer()
-    r = run_client("-p", server.port, "--transport", "udp", "--find", "rate", "--find-range", "50-100", "--find-time", "10s",
+    r = run_client("-p", server.port, "--transport", "udp", "--find", "rate", "--find-range", "50-100", "--find-time", "20s",
                    "--slo", "p50<100ms", "--sweep", "connections=1,5", "127.0.0.1")
     server.stop()
     check_conservation(r)
