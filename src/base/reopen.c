@@ -17,9 +17,11 @@ static int write_head(int fd, const char *head)
     if (n_bytes == 0 || fstat(fd, &status) != 0 || status.st_size > 0)
         return 0;
     n = write(fd, head, n_bytes);
-    if (n >= 0 && (size_t)n < n_bytes)
+    if (n == (ssize_t)n_bytes)
+        return 0;
+    if (n >= 0 && ftruncate(fd, 0) == 0) /* a part of it */
         errno = ENOSPC;
-    return (size_t)n == n_bytes ? 0 : -1;
+    return -1;
 }
 
 int reopen(int fd, const char *name, const char *head)

@@ -229,7 +229,7 @@ static int run(struct client_session *s, struct client_sweep *sweep, struct clie
         .watch = s->opts.watch != NULL ? &s->watch : NULL,
         .gate = gate.at_epoch_ns > 0 || gate.file != NULL ? &gate : NULL,
     };
-    int failed;
+    int failed, error;
 
     if (check_start(&s->opts, &gate) != 0)
         return -1;
@@ -238,9 +238,10 @@ static int run(struct client_session *s, struct client_sweep *sweep, struct clie
     if (open_rows(s) != 0)
         return -1;
     failed = client_run(&s->plan.config, &settings, result);
+    error = errno;
     messages_set_patience(MESSAGES_BRIEFLY);
     if (failed)
-        log_error("cannot start the worker threads: %s", strerror(errno));
+        log_error("cannot start: %s", strerror(error));
     if (s->plan.config.rows != NULL) {
         rows_close(s->plan.config.rows, &result->rows);
         result->has_rows = true;

@@ -212,11 +212,13 @@ static void check_closing(struct preflight *p, const struct host_limits *host,
 /* A server on this host is assumed to have as many threads and to be in the same cgroup. */
 struct memory_ends preflight_client_ends(const struct preflight_client *ask)
 {
+    const bool has_server = ask->peer_is_here && !ask->udp;
+
     return (struct memory_ends){
         .client_connections = ask->n_connections,
         .client_threads = ask->n_threads,
-        .server_connections = ask->peer_is_here && !ask->udp ? ask->n_connections : 0,
-        .server_threads = ask->n_threads,
+        .server_connections = has_server ? ask->n_connections : 0,
+        .server_threads = has_server ? ask->n_threads : 0,
         .tls = ask->tls,
         .udp = ask->udp,
     };

@@ -140,6 +140,7 @@ static int listen_unix(struct control_socket *s, const struct sockaddr_un *un)
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     const mode_t mask = umask(ONLY_OWNER);
     const int failed = fd < 0 || bind(fd, (const struct sockaddr *)un, sizeof *un) != 0;
+    int error;
 
     umask(mask);
     if (!failed && listen(fd, BACKLOG) == 0) {
@@ -147,8 +148,12 @@ static int listen_unix(struct control_socket *s, const struct sockaddr_un *un)
         memcpy(s->path, un->sun_path, sizeof s->path);
         return 0;
     }
+    error = errno;
+    if (!failed)
+        (void)unlink(un->sun_path);
     if (fd >= 0)
         close(fd);
+    errno = error;
     return -1;
 }
 

@@ -119,7 +119,7 @@ int server_watch_workers(struct server *s)
     if (!server_overflow_is_open(o))
         return 0;
     event_assign(&s->grow_event, s->base, o->wanted_fd, EV_READ | EV_PERSIST, on_worker_wanted, s);
-    return event_add(&s->grow_event, NULL);
+    return event_add(&s->grow_event, NULL) == 0 ? 0 : log_error("cannot start: out of memory");
 }
 
 static void on_end(evutil_socket_t fd, short what, void *arg)

@@ -57,6 +57,23 @@ static void address_space_has_to_hold_own_stacks_and_connections(void **state)
     assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
 }
 
+static void server_elsewhere_needs_no_memory_here(void **state)
+{
+    struct preflight_client ask = ask_10000;
+    struct memory_ends ends;
+
+    (void)state;
+    ask.n_threads = 2;
+    ask.peer_is_here = true;
+    ends = preflight_client_ends(&ask);
+    assert_int_equal(ends.server_connections, 10000);
+    assert_int_equal(ends.server_threads, 2);
+    ask.peer_is_here = false;
+    ends = preflight_client_ends(&ask);
+    assert_int_equal(ends.server_connections, 0);
+    assert_int_equal(ends.server_threads, 0);
+}
+
 static void server_needs_memory_for_its_connections(void **state)
 {
     struct preflight p;
@@ -74,6 +91,7 @@ int main(void)
         cmocka_unit_test(tls_needs_memory_for_each_connection),
         cmocka_unit_test(limit_of_a_cgroup_counts_though_there_is_memory),
         cmocka_unit_test(address_space_has_to_hold_own_stacks_and_connections),
+        cmocka_unit_test(server_elsewhere_needs_no_memory_here),
         cmocka_unit_test(server_needs_memory_for_its_connections),
     };
 
