@@ -79,7 +79,8 @@ void pacer_skip_to(struct pacer *p, uint64_t at_ns);
  */
 void pacer_advance(struct pacer *p);
 
-/* Advances to the n-th arrival after it. */
+/* Advances to the n-th arrival after it, also while the schedule has none left: another one may
+ * replace it. */
 void pacer_advance_by(struct pacer *p, uint64_t n);
 
 #endif

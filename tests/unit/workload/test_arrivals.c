@@ -48,18 +48,29 @@ static void merge(struct arrivals *workers, uint32_t n_workers, const bool *take
 static uint64_t times[2][N_ARRIVALS];
 static uint32_t connections[2][N_ARRIVALS], takers[N_ARRIVALS];
 
-static void generate(enum pacer_arrival arrival, bool random, uint32_t n_workers, const bool *takes,
-                     int into)
+/* first: the schedule at the start, which the ramp replaces; NULL: none. */
+static void generate_after(const struct pacer_segment *first, enum pacer_arrival arrival,
+                           bool random, uint32_t n_workers, const bool *takes, int into)
 {
     struct arrivals workers[16];
 
     for (uint32_t w = 0; w < n_workers; w++) {
-        const struct arrivals_config config = config_of(arrival, random, n_workers, w, takes);
+        struct arrivals_config config = config_of(arrival, random, n_workers, w, takes);
 
-        if (takes[w])
-            arrivals_start(&workers[w], &config, 1000);
+        if (!takes[w])
+            continue;
+        if (first != NULL)
+            config.segments = first;
+        arrivals_start(&workers[w], &config, 1000);
+        pacer_replace(&workers[w].pacer, ramp, 1);
     }
     merge(workers, n_workers, takes, times[into], connections[into], takers);
+}
+
+static void generate(enum pacer_arrival arrival, bool random, uint32_t n_workers, const bool *takes,
+                     int into)
+{
+    generate_after(NULL, arrival, random, n_workers, takes, into);
 }
 
 static const bool all[16] = {true, true, true, true, true, true, true, true,
@@ -193,10 +204,27 @@ static void arrivals_may_have_fewer_connections_than_workers_if_each_takes_its_o
     assert_int_equal(n_taken, 300);
 }
 
+/* A search begins with no rate at all. */
+static void workers_that_wait_for_a_rate_share_one_sequence(void **state)
+{
+    static const struct pacer_segment silent = {PACER_NEVER, 0, 0};
+
+    (void)state;
+    for (int kind = 0; kind < 4; kind++) {
+        generate((enum pacer_arrival)(kind / 2), kind % 2, 1, all, 0);
+        for (uint32_t n_workers = 1; n_workers <= 4; n_workers++) {
+            generate_after(&silent, (enum pacer_arrival)(kind / 2), kind % 2, n_workers, all, 1);
+            assert_memory_equal(times[0], times[1], sizeof times[0]);
+            assert_memory_equal(connections[0], connections[1], sizeof connections[0]);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_schedule_is_the_same_for_any_number_of_workers),
+        cmocka_unit_test(workers_that_wait_for_a_rate_share_one_sequence),
         cmocka_unit_test(another_seed_is_another_schedule),
         cmocka_unit_test(arrivals_of_a_worker_that_takes_none_are_dealt_to_the_others),
         cmocka_unit_test(round_robin_takes_each_connection_once_in_a_round),
