@@ -20,9 +20,12 @@ struct client_outputs {
         .sweep = OUTPUT_CLOSED, .page = OUTPUT_CLOSED                                              \
     }
 
-/* Opens the outputs of all options.  Truncates none before all could be opened.  Returns 0, or -1
- * after one line on stderr. */
+/* Opens the outputs of all options, and truncates none.  Returns 0, or -1 after one line on stderr.
+ */
 int client_outputs_open(struct client_outputs *out, const struct client_opts *o);
+
+/* Truncates them, once nothing is left that could refuse the run.  Returns likewise. */
+int client_outputs_begin(struct client_outputs *out);
 
 /* Opens only the JSON output, for --plan, and does not truncate it.  Returns like the above. */
 int client_outputs_open_json(struct client_outputs *out, const struct client_opts *o);

@@ -173,13 +173,21 @@ static inline double client_result_achieved_qps(const struct client_result *r)
                                  (double)r->sent_ns;
 }
 
-/* Returns first-time connections per second, without reconnects.  0: unknown. */
+/* Returns the number of connections opened before the load, without replacements. */
+static inline uint64_t client_result_n_first(const struct client_result *r)
+{
+    const uint64_t n =
+        tally_get(&r->tally.connections.connected) - tally_get(&r->tally.connections.replaced);
+
+    return n < r->connections_at_begin ? n : r->connections_at_begin;
+}
+
+/* Returns these per second.  0: unknown. */
 static inline double client_result_connect_rate_per_s(const struct client_result *r)
 {
-    const uint64_t connected = tally_get(&r->tally.connections.connected);
-    const uint64_t n = connected < r->connections_at_begin ? connected : r->connections_at_begin;
-
-    return r->connect_elapsed_ns == 0 ? 0 : (double)n * 1e9 / (double)r->connect_elapsed_ns;
+    return r->connect_elapsed_ns == 0
+               ? 0
+               : (double)client_result_n_first(r) * 1e9 / (double)r->connect_elapsed_ns;
 }
 
 /* Returns replacement connections established per second of load. */

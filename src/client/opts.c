@@ -194,6 +194,8 @@ static int check_control(struct client_opts *o, char *error)
     if (o->max_connections == 0 || o->find == CLIENT_FIND_CONNECTIONS ||
         o->find == CLIENT_FIND_CONNECT_RATE || o->sweep_axis == CLIENT_SWEEP_CONNECTIONS)
         return 0;
+    if (o->find != CLIENT_FIND_NONE)
+        return REFUSE("--max-connections: conflicts with --find rate: --connections is the number");
     if (o->control == NULL)
         return REFUSE("--max-connections: requires --control");
     if (o->conn_schedule != NULL)

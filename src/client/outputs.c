@@ -25,9 +25,6 @@ int client_outputs_open_json(struct client_outputs *out, const struct client_opt
 
 int client_outputs_open(struct client_outputs *out, const struct client_opts *o)
 {
-    struct output *const all[] = {&out->json,        &out->rows,   &out->hlog,  &out->hgrm,
-                                  &out->connections, &out->trials, &out->sweep, &out->page};
-
     if (o->hlog != NULL && !hlog_is_available())
         return log_error("--hlog: this program was built without zlib");
     if (client_outputs_open_json(out, o) != 0 || open_rows(&out->rows, o) != 0 ||
@@ -39,6 +36,14 @@ int client_outputs_open(struct client_outputs *out, const struct client_opts *o)
         output_open_document(&out->sweep, "sweep-out", o->sweep_out) != 0 ||
         output_open_document(&out->page, "report", o->report) != 0)
         return -1;
+    return 0;
+}
+
+int client_outputs_begin(struct client_outputs *out)
+{
+    struct output *const all[] = {&out->json,        &out->rows,   &out->hlog,  &out->hgrm,
+                                  &out->connections, &out->trials, &out->sweep, &out->page};
+
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (output_begin(all[i]) != 0)
             return -1;

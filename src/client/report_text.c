@@ -94,8 +94,8 @@ static void print_connections(FILE *out, const struct report_about *about,
     if (r->connections_wanted < r->connections_requested && !on_demand)
         fprintf(out, ", %s requested then", units_format_count(a, r->connections_wanted));
     if (connected > 0 && r->connect_elapsed_ns > 0) {
-        if (connected > r->connections_at_begin)
-            fprintf(out, "; the first %s", units_format_count(d, r->connections_at_begin));
+        if (connected > client_result_n_first(r))
+            fprintf(out, "; the first %s", units_format_count(d, client_result_n_first(r)));
         else
             fputc(';', out);
         fprintf(out, " opened in %s (%s/s)", units_format_duration(b, r->connect_elapsed_ns),

@@ -71,10 +71,11 @@ static uint64_t until_ns(const struct client_run_state *r, uint64_t last_ns)
     return last_ns > r->measure_ns + scheduled_ns ? last_ns - r->measure_ns : scheduled_ns;
 }
 
-/* From the first query on, including the warm-up. */
+/* From the first query on, including the warm-up and not the drain. */
 static uint64_t load_ns(const struct client_run_state *r)
 {
-    const uint64_t end_ns = r->result->interrupted ? r->stopped_ns : r->end_ns;
+    const uint64_t end_ns =
+        r->result->interrupted && r->stopped_ns < r->end_ns ? r->stopped_ns : r->end_ns;
 
     return r->started && end_ns > r->begin_ns ? end_ns - r->begin_ns : 0;
 }

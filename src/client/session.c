@@ -168,7 +168,7 @@ static int open_page(struct client_session *s)
     return 0;
 }
 
-/* Reports a missed start before anything is opened. */
+/* Reports a missed start before anything is written. */
 static int check_start(const struct client_opts *o, const struct start_gate_settings *gate)
 {
     char late_max[UNITS_TEXT_BYTES];
@@ -231,7 +231,7 @@ static int run(struct client_session *s, struct client_sweep *sweep, struct clie
     };
     int failed, error;
 
-    if (check_start(&s->opts, &gate) != 0)
+    if (check_start(&s->opts, &gate) != 0 || client_outputs_begin(&s->outputs) != 0)
         return -1;
     if (s->outputs.hlog.stream != NULL && client_outputs_begin_hlog(&s->outputs) != 0)
         return -1;

@@ -70,15 +70,26 @@ static unsigned request_interface(int fd, const struct sock_address *target)
     return n < 0 ? 0 : interface_of((const struct nlmsghdr *)answer, (unsigned)n);
 }
 
+/* The interface that a link-local address names; 0: none. */
+static unsigned scope_of(const struct sock_address *target)
+{
+    const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&target->ss;
+
+    return in6->sin6_family == AF_INET6 ? in6->sin6_scope_id : 0;
+}
+
 int netdev_towards(const struct sock_address *target, char name[NETDEV_NAME_BYTES])
 {
-    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-    unsigned index;
+    unsigned index = scope_of(target);
+    int fd;
 
-    if (fd < 0)
-        return -1;
-    index = request_interface(fd, target);
-    close(fd);
+    if (index == 0) {
+        fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+        if (fd < 0)
+            return -1;
+        index = request_interface(fd, target);
+        close(fd);
+    }
     return index != 0 && if_indextoname(index, name) != NULL ? 0 : -1;
 }
 

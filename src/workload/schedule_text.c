@@ -146,11 +146,17 @@ static int add_slope(struct schedule *s, uint64_t duration_ns, double slope, dou
     return 0;
 }
 
+/* Also one that ends in CR LF. */
 static int take_line(const char **text, char line[WORD_BYTES])
 {
+    size_t n;
+
     if (take_word(text, "\n", line) != 0)
         return -1;
     *text += **text == '\n';
+    n = strlen(line);
+    if (n > 0 && line[n - 1] == '\r')
+        line[n - 1] = '\0';
     return 0;
 }
 

@@ -140,6 +140,8 @@ def test_client_refuses_bad_input():
                 (["--control", "127.0.0.1:0", target], ["--control", "'127.0.0.1:0'", "1 to 65535"]),
                 (["--find", "rate", "--find-range", "3-9", "--slo", "p99>1ms", target], ["--slo", "'p99>1ms'", "p99<10ms"]),
                 (["--find", "rate", "--find-range", "3-9", "-r", "5", target], ["--find", "--rate"]),
+                (["--find", "rate", "--find-range", "3-9", "--max-connections", "50", "--control", "127.0.0.1:1", target],
+                 ["--max-connections", "--find rate"]),
                 (["--slo", "p99<1ms", target], ["--slo", "--find"]),
                 (["--unknown-option", target], ["--unknown-option", "see --help"]),
                 (["--conections", "5", target], ["--conections", "did you mean 'connections'?"]),

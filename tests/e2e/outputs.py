@@ -67,6 +67,26 @@ def test_two_outputs_into_one_file_are_refused():
         check_equal(r.returncode, 2, f"exit code with stdout redirected there; stderr: {r.stderr}")
 
 
+def test_a_run_that_is_refused_leaves_the_old_files():
+    """Also where that turns out when they are open: the address is in use, the start has passed."""
+    paths = {option: temp_path(f"old.{option[2:]}") for option in ("--output", "--hlog", "--json", "--connections-out")}
+    outputs = [word for pair in paths.items() for word in pair]
+    with Server() as server:
+        for refused in (["--control", f"127.0.0.1:{server.port}"], ["--start-at", "2020-01-01T00:00:00Z"]):
+            for path in paths.values():
+                with open(path, "w") as f:
+                    f.write("old")
+            r = run_client("-p", server.port, "-c", 1, "-t", 0.1, *outputs, *refused, "127.0.0.1")
+            check_equal((r.code, len(r.err.splitlines())), (2, 1), r.err)
+            for path in paths.values():
+                with open(path) as f:
+                    check_equal(f.read(), "old", f"{path} with {refused}")
+        r = run_client("-p", server.port, "-c", 1, "-t", 0.1, *outputs, "127.0.0.1")
+    for path in paths.values():  # the control
+        with open(path) as f:
+            check(not f.read().startswith("old"), f"{path} of a run")
+
+
 def test_dev_null_may_be_shared():
     """The control of the test above."""
     with Server() as server:

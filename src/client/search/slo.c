@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MILLION 1000000u
+#define MILLION       1000000u
+#define MOST_LIMIT_NS (3600 * 1000000000ull) /* 1 h: a trial lasts ten times as long */
 
 static const struct {
     const char *name;
@@ -47,8 +48,10 @@ static int parse_name(struct slo_goal *goal, const char *name)
 
 static int parse_time(struct slo_goal *goal, const char *limit, char *error)
 {
-    if (units_parse_duration(limit, &goal->limit_ns) != 0 || goal->limit_ns == 0)
-        return REFUSE("invalid limit in '%s': expected a time above 0 such as 10ms", goal->text);
+    if (units_parse_duration(limit, &goal->limit_ns) != 0 || goal->limit_ns == 0 ||
+        goal->limit_ns > MOST_LIMIT_NS)
+        return REFUSE("invalid limit in '%s': expected a time above 0 such as 10ms, at most 1h",
+                      goal->text);
     return 0;
 }
 

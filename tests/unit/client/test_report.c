@@ -132,6 +132,22 @@ static void one_of_a_kind_is_singular(void **state)
     free(text);
 }
 
+/* Replacements were opened later: they say nothing of how fast the first ones were. */
+static void connect_rate_is_that_of_the_first_connections(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    tally_add(&m->result.tally.connections.connected, 40);
+    tally_add(&m->result.tally.connections.replaced, 59);
+    text = text_of(report_json, m);
+    assert_has(text, "\"connect_rate_per_s\": 160,");
+    free(text);
+    text = text_of(report_text, m);
+    assert_has(text, "; the first 80 opened in 500 ms (160/s)");
+    free(text);
+}
+
 static void json_has_every_figure_in_its_place(void **state)
 {
     char *text = text_of(report_json, *state);
@@ -257,6 +273,7 @@ int main(void)
         TEST(memory_is_that_of_the_connections_still_open),
         TEST(counts_of_all_queries_say_so),
         TEST(one_of_a_kind_is_singular),
+        TEST(connect_rate_is_that_of_the_first_connections),
         TEST(json_has_every_figure_in_its_place),
         TEST(what_has_no_response_codes_has_no_figures_of_them),
         TEST(valid_run_has_no_reasons),

@@ -43,7 +43,6 @@ static void steps_of_the_predecessor(void **state)
     assert_int_equal(s.n, 2);
     assert_segment(0, S, 50, 50);
     assert_segment(1, 2500 * MS, 400, 400);
-    assert_int_equal(schedule_parse_steps(&s, "1\r\n  1000   0.5 \r", error), -1);
     assert_int_equal(schedule_parse_steps(&s, "1\n  1000   0.5 \r", error), 0);
 }
 
@@ -72,6 +71,16 @@ static void bad_lines_are_refused_with_their_number(void **state)
         assert_int_equal(s.n, 0);
         assert_non_null(strstr(error, bad[i].contains));
     }
+}
+
+static void lines_may_end_in_cr_lf(void **state)
+{
+    (void)state;
+    assert_int_equal(schedule_parse_steps(&s, "2\r\n1000 50\r\n2000 60\r\n", error), 0);
+    assert_int_equal(s.n, 2);
+    assert_segment(0, S, 50, 50);
+    assert_segment(1, 2 * S, 60, 60);
+    assert_int_equal(schedule_parse_steps(&s, "1\r5\n1000 50\n", error), -1);
 }
 
 static void what_is_too_long_is_quoted_itself(void **state)
@@ -126,6 +135,7 @@ int main(void)
         cmocka_unit_test(bad_readable_forms_are_refused_with_the_item),
         cmocka_unit_test(steps_of_the_predecessor),
         cmocka_unit_test(bad_lines_are_refused_with_their_number),
+        cmocka_unit_test(lines_may_end_in_cr_lf),
         cmocka_unit_test(what_is_too_long_is_quoted_itself),
         cmocka_unit_test(slopes_go_on_from_the_rate_and_stop_at_zero),
         cmocka_unit_test(most_slopes_fit),

@@ -64,6 +64,9 @@ static void bad_goals_are_named_in_one_line(void **state)
         {"p99<", "'p99<'"},
         {"p99<0", "'p99<0'"},
         {"p99<10", NULL}, /* seconds */
+        {"p99<1h", NULL},
+        {"p99<2h", "'p99<2h'"},
+        {"p99<600000h", "'p99<600000h'"},
         {"p99<-1ms", "'p99<-1ms'"},
         {"p99=10ms", "'p99=10ms'"},
         {"p98<10ms", "'p98<10ms'"},
