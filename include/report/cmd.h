@@ -15,7 +15,8 @@ int cmd_show(const struct report_opts *opts);
 int cmd_merge(const struct report_opts *opts);
 
 /* CMD_OK: no metric is worse; CMD_WORSE: one is; CMD_USAGE: inconclusive, because of too few runs,
- * different settings, or a wrong command line or file. */
+ * other settings or another host, a metric that one side lacks, or none that holds; or a wrong
+ * command line or file, or an output that cannot be written. */
 int cmd_compare(const struct report_opts *opts);
 
 /* CMD_USAGE also if gnuplot is missing or fails. */

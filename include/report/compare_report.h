@@ -33,6 +33,9 @@ void compare_report_value(const struct run_metric *row, double value);
 /* Prints "; not judged: ..." on stdout, or nothing if all metrics were judged. */
 void compare_report_not_judged(const struct compare_report *r);
 
+/* Whether the JSON goes to stdout, which then has nothing else. */
+bool compare_report_json_is_stdout(const char *path);
+
 /* Writes the file of --json: verdict, reason, the keys that put() adds, and the metrics not judged.
  * path NULL: writes nothing.  Returns the exit code; CMD_USAGE, after a message on stderr, if the
  * file cannot be written. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * figure: the figures of a result as text, with separators and units.  Each function writes into
- * the caller's buffer and returns it, or returns NULL if the figure is unknown.  Pure. */
+ * figure: the figures of a result as text, with separators and units.  Each function returns the
+ * text, in the caller's buffer of FIGURE_TEXT_BYTES or as a constant; or NULL if the figure is
+ * unknown.  Pure. */
 #ifndef TCPSCALER_REPORT_FIGURE_H
 #define TCPSCALER_REPORT_FIGURE_H
 
@@ -18,6 +19,10 @@ const char *figure_count(char *text, const struct json_object *result, const cha
 const char *figure_number(char *text, double value);
 const char *figure_value(char *text, const struct json_object *result, const char *path);
 
+/* A number at a path with the unit of a search: "12,345 q/s", "1 connection" */
+const char *figure_load(char *text, const struct json_object *search, const struct json_object *of,
+                        const char *path);
+
 /* "12,345 q/s" */
 const char *figure_per_s(char *text, double qps);
 const char *figure_rate(char *text, const struct json_object *result, const char *path);
@@ -28,13 +33,20 @@ const char *figure_seconds(char *text, const struct json_object *result, const c
 /* A number of bytes: "7.65 MiB" */
 const char *figure_bytes(char *text, const struct json_object *result, const char *path);
 
-/* A time as in struct latency; among the unanswered it is ">200 ms", more than timeout_ns, or
- * "never" with LATENCY_NEVER. */
+/* A time as in struct latency; among the unanswered it is ">200 ms", more than timeout_ns, "never"
+ * with LATENCY_NEVER, and "unanswered" with 0. */
 const char *figure_latency(char *text, uint64_t ns, uint64_t timeout_ns);
 
 /* "bad: p99<10ms": a finding and its reason, which may be NULL. */
 const char *figure_finding(char text[FIGURE_FINDING_BYTES], const char *finding,
                            const char *reason);
+
+/* The status of a search with its reason and what limited it: "found: p99<10ms", "inconclusive,
+ * unconfirmed: p99<10ms", "not reached" (NULL). */
+const char *figure_answer(char text[FIGURE_FINDING_BYTES], const struct json_object *search);
+
+/* A share in percent, rounded down to 4 decimals: 100 is all. */
+double figure_percent(double share);
 
 /* "99.4882 %" of the scheduled queries were answered. */
 const char *figure_answered(char *text, const struct json_object *result);

@@ -25,8 +25,14 @@ bool html_plots_has_curve(const struct metrics *metrics, const char *name);
 /* Requires at least one metric with a curve. */
 void html_plots_percentiles(FILE *script, const struct metrics *metrics);
 
-/* Response times over time as a heat map, with percentiles.  Requires at least one answer. */
+/* Whether answers are in more than one row and column. */
+bool html_plots_has_heat_map(const struct history *history);
+
+/* Response times over time as a heat map, with percentiles. */
 void html_plots_heat_map(FILE *script, const struct history *history);
+
+/* Whether a column is long enough for a rate. */
+bool html_plots_has_rates(const struct history *history);
 
 /* Queries per second over time; requested_qps 0: not a constant, or unknown. */
 void html_plots_rates(FILE *script, const struct history *history, double requested_qps);

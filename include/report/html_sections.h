@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * html_sections: the sections of the page about a run, in the order of the page.  Each writes
+ * html_sections: the sections of the page about a run, in the order of the page.  Most write
  * nothing if there is nothing to say.  They print what the result says and judge nothing. */
 #ifndef TCPSCALER_REPORT_HTML_SECTIONS_H
 #define TCPSCALER_REPORT_HTML_SECTIONS_H
@@ -22,13 +22,15 @@ struct html_report {
 /* Verdict, capacity, command line, host, counts. */
 void html_summary(const struct html_report *r);
 
-/* By percentile and over time; rates; the connect ramp.  These draw. */
+/* Times by percentile.  Draws, as do the others that may change the report. */
 void html_latency(struct html_report *r);
-void html_over_time(struct html_report *r);
-void html_ramp(struct html_report *r);
 
 /* Classes of clients. */
 void html_classes(const struct html_report *r);
+
+/* Response times over time, and rates; the connect ramp. */
+void html_over_time(struct html_report *r);
+void html_ramp(struct html_report *r);
 
 /* How connections and queries ended; what limited the number of connections. */
 void html_outcomes(const struct html_report *r);
@@ -38,12 +40,12 @@ void html_limits(const struct html_report *r);
 void html_search(struct html_report *r);
 void html_search_answer(FILE *out, const struct json_object *search);
 
-/* What the watched server paid per connection and query, with pictures. */
-void html_cost(struct html_report *r);
-
 /* The answers of the searches of a sweep, with their curve; and these answers as one sentence. */
 void html_sweep(struct html_report *r);
 void html_sweep_answer(FILE *out, const struct json_object *sweep);
+
+/* What the watched server paid per connection and query, with pictures. */
+void html_cost(struct html_report *r);
 
 /* The comparison with the earlier runs; the instances that were added up. */
 void html_comparison(const struct html_report *r);

@@ -13,8 +13,7 @@ struct recordings;
 /* Whether all runs are sweeps with an answer or a bound. */
 bool plot_sweep_are_all(const struct recordings *all);
 
-/* Whether sweeps vary the same and their searches have the same unit: they fit on one pair of axes.
- */
+/* Whether the sweeps vary the same option and their searches have the same unit. */
 bool plot_sweep_fit(const struct recordings *all);
 
 /* Capacity over the values of a sweep, a curve for each run.  The bars are the bounds; a search

@@ -34,12 +34,13 @@ struct recordings {
 
 /* Reads the files; files that share a name except for the extension belong to one run.  The content
  * of a file determines its type.  Returns 0; or -1 after one line about the first file that cannot
- * be read, is truncated, has an unknown format, or does not match the others of its run. */
+ * be read, is truncated, has an unknown format, or does not match the others of its run.  Free in
+ * either case. */
 int recordings_load(struct recordings *all, char *const *paths, size_t n_paths);
 void recordings_free(struct recordings *all);
 
-/* Gets the intervals of all logs, sorted; the caller frees the timeline.  Returns 0, or -1 if out
- * of memory. */
+/* Gets the intervals of all logs, sorted.  Returns 0, or -1 if out of memory.  Free the timeline in
+ * either case. */
 int recordings_timeline(const struct recordings *all, struct timeline *timeline);
 
 /* The statistics of a metric, from the result if there is one, otherwise from the values.  False:

@@ -17,12 +17,13 @@ struct json_object;
 /* Best first. */
 enum result_verdict { RESULT_VALID, RESULT_SUSPECT, RESULT_INVALID };
 
-/* Parses an object of schema 1 by tcpclient or tcpreport merge that has everything read below; NULL
- * with a reason in error otherwise.  Free with result_free(). */
+/* Parses an object of schema 1 by tcpclient or tcpreport merge that has the counts, verdict and
+ * start that all commands need; NULL with a reason in error otherwise.  `text` has a NUL after its
+ * n_bytes. Free with result_free(). */
 struct json_object *result_parse(const char *text, size_t n_bytes, char error[RESULT_ERROR_BYTES]);
 void result_free(struct json_object *result);
 
-/* Parses any JSON value; NULL with a reason in error.  Free with result_free(). */
+/* The same of any JSON value but null. */
 struct json_object *result_parse_any(const char *text, size_t n_bytes,
                                      char error[RESULT_ERROR_BYTES]);
 
@@ -39,13 +40,19 @@ bool result_flag(const struct json_object *result, const char *path);
 /* The value at a path such as "queries.sent"; NULL: missing or null.  Borrowed. */
 struct json_object *result_find(const struct json_object *result, const char *path);
 
-/* Whether it is of a capacity search, or of several. */
+/* Whether it is of one or more capacity searches. */
 bool result_is_search(const struct json_object *result);
+
+/* The unit of the capacities of a result, or of a sweep, such as "q/s"; NULL: unknown, or it has
+ * none. */
+const char *result_capacity_unit(const struct json_object *result);
+const char *result_sweep_unit(const struct json_object *sweep);
 
 /* Whether it is of a listener (--protocol listen), which receives messages and sends no queries. */
 bool result_is_of_listener(const struct json_object *result);
 
-/* False, with the value untouched: missing, null, or of another type. */
+/* False, with the value untouched: missing, null, or of another type; negative (u64), or not finite
+ * (double). */
 bool result_u64(const struct json_object *result, const char *path, uint64_t *value);
 bool result_double(const struct json_object *result, const char *path, double *value);
 

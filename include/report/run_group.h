@@ -36,6 +36,9 @@ void run_group_free(struct run_group *g);
  * one line on stderr about the first difference. */
 int run_group_check(const struct json_object *first, const struct run_group *g);
 
+/* Returns the number of searches that found no limit within their range ("at-least"). */
+size_t run_group_n_at_least(const struct run_group *g);
+
 /* Whether the first VALID run is a capacity search; false if there is none. */
 bool run_group_is_of_searches(const struct run_group *g);
 
@@ -44,6 +47,9 @@ bool run_group_is_of_searches(const struct run_group *g);
  * messages, which time out otherwise. */
 bool run_metric_value(const struct json_object *result, const struct run_metric *row,
                       double *value);
+
+/* Whether runs say if this metric holds: those that the verdict judges. */
+bool run_metric_is_judged(const struct run_metric *row);
 
 /* False: the run says that this percentile includes its host's own delays. */
 bool run_metric_holds(const struct json_object *result, const struct run_metric *row);

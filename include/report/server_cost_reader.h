@@ -7,13 +7,13 @@
 
 struct json_object;
 
-/* Reads the object `server_cost` of a result; missing figures are unknown.  Returns 0, or -1 if it
- * is NULL. */
+/* Reads the object `server_cost` of a result; figures that are missing or beyond all bounds are
+ * unknown.  Returns 0, or -1 if it is NULL. */
 int server_cost_read(struct server_cost *c, const struct json_object *object);
 
 /* Reads `columns` and `samples` of such an object or of a file of tcpreport watch; unknown columns
- * are left out.  Returns 0; or -1 if they are missing, a row has no time or an earlier one than the
- * row before, or memory runs out.  Free in either case. */
+ * are left out.  Returns 0, also without samples; or -1 if the columns are missing, a row has no
+ * time or an earlier one than the row before, or memory runs out.  Free in either case. */
 int server_cost_read_samples(struct watch_series *series, const struct json_object *object);
 
 #endif

@@ -10,6 +10,7 @@ struct timeline_entry {
     uint64_t begin_ns, length_ns; /* since the epoch */
     uint64_t max_ns;
     uint64_t second; /* since the first start of all, to the nearest */
+    uint32_t log;    /* which one it is of */
     char tag[HLOG_TAG_BYTES];
     char *base64;
 };
@@ -24,8 +25,8 @@ void timeline_free(struct timeline *t);
 /* Adds an interval of a log that started at start_epoch_ns.  Returns 0, or -1 if out of memory. */
 int timeline_add(struct timeline *t, uint64_t start_epoch_ns, const struct hlog_interval *interval);
 
-/* Copies the entries of `from`.  Returns 0, or -1 if out of memory. */
-int timeline_join(struct timeline *into, const struct timeline *from);
+/* Copies the entries of `from`, a log of this number.  Returns 0, or -1 if out of memory. */
+int timeline_join(struct timeline *into, const struct timeline *from, uint32_t log);
 
 /* Call it after adding the last one and before the first timeline_next(). */
 void timeline_sort(struct timeline *t);
@@ -33,8 +34,9 @@ void timeline_sort(struct timeline *t);
 /* Start of the first interval; UINT64_MAX if there is none. */
 uint64_t timeline_first_ns(const struct timeline *t);
 
-/* Merges the histograms of the next second of a tag and tells what they cover.  *at is the
- * position, 0 at first; h is reset.  Returns 1, 0 at the end, -1 if out of memory. */
+/* Merges the histograms of the next second of a tag and tells what they cover: from the earliest
+ * begin, and of several logs the mean length, over which their rates add up.  *at is the position,
+ * 0 at first; h is reset.  Returns 1, 0 at the end, -1 if out of memory. */
 int timeline_next(const struct timeline *t, size_t *at, struct timeline_entry *covered,
                   struct hist *h);
 

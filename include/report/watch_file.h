@@ -8,7 +8,7 @@ struct json_object;
 
 /* Sets the key `server_cost` of the result.  Assumes that queries are sent evenly during the
  * measurement.  Returns 0; or -1 after one line on stderr if the file cannot be read, is not such a
- * file, or has no samples from the time of the run. */
+ * file, or has no samples from the time of the run, or if the result does not say when it was. */
 int watch_file_join(struct json_object *result, const char *path);
 
 #endif

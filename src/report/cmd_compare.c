@@ -235,8 +235,20 @@ static int compare_runs(const struct report_opts *opts, const struct run_group *
     struct outcome o = {0};
 
     judge(&o, opts, a, b);
-    print_verdict(&o);
+    if (!compare_report_json_is_stdout(opts->json))
+        print_verdict(&o);
     return compare_report_json(&o.report, opts->json, put_metrics, &o);
+}
+
+/* Two servers beyond the end of the range look the same. */
+static void note_ends_of_range(const struct run_group *a, const struct run_group *b)
+{
+    const size_t n = run_group_n_at_least(a) + run_group_n_at_least(b);
+
+    if (n > 0)
+        log_error("note: %zu of %zu runs found no limit within --find-range: changes beyond it are "
+                  "not seen",
+                  n, a->n_valid + b->n_valid);
 }
 
 int cmd_compare(const struct report_opts *opts)
@@ -245,8 +257,10 @@ int cmd_compare(const struct report_opts *opts)
     int code = CMD_USAGE;
 
     if (run_group_load(&a, opts->files, opts->n_files) == 0 &&
-        run_group_load(&b, opts->others, opts->n_others) == 0)
+        run_group_load(&b, opts->others, opts->n_others) == 0) {
+        note_ends_of_range(&a, &b);
         code = opts->nights ? cmd_nights(opts, &a, &b) : compare_runs(opts, &a, &b);
+    }
     run_group_free(&a);
     run_group_free(&b);
     return code;

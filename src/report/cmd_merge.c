@@ -23,6 +23,9 @@
 
 /* --- warnings --- */
 
+/* Of runs that were meant to run in parallel. */
+#define LEAST_OVERLAP 0.9
+
 static bool have_same_seed(const struct recording *a, const struct recording *b)
 {
     uint64_t seed_a, seed_b;
@@ -53,13 +56,21 @@ static void warn_of_settings(const struct recording *a, const struct recording *
 
 static void warn_of_times(const struct recording *a, const struct recording *b)
 {
-    uint64_t begin_a, end_a, begin_b, end_b;
+    uint64_t begin_a, end_a, begin_b, end_b, shorter_ns;
+    int64_t overlap_ns;
 
     result_span(a->result, &begin_a, &end_a);
     result_span(b->result, &begin_b, &end_b);
-    if (begin_a > end_b || begin_b > end_a)
+    shorter_ns = end_a - begin_a < end_b - begin_b ? end_a - begin_a : end_b - begin_b;
+    overlap_ns =
+        (int64_t)((end_a < end_b ? end_a : end_b) - (begin_a > begin_b ? begin_a : begin_b));
+    if (overlap_ns < 0)
         log_error("warning: %s and %s did not overlap in time: their rates do not add up", a->name,
                   b->name);
+    else if ((double)overlap_ns < LEAST_OVERLAP * (double)shorter_ns)
+        log_error("warning: %s and %s overlapped for %.0f %% of the shorter one: outside of that, "
+                  "their rates do not add up",
+                  a->name, b->name, 100 * (double)overlap_ns / (double)shorter_ns);
 }
 
 static void warn_of_missing(const struct recording *r)

@@ -275,6 +275,7 @@ int cmd_nights(const struct report_opts *opts, const struct run_group *before,
     struct outcome o = {0};
 
     judge(&o, opts, before, tonight);
-    print_verdict(&o);
+    if (!compare_report_json_is_stdout(opts->json))
+        print_verdict(&o);
     return compare_report_json(&o.report, opts->json, put_metrics, &o);
 }

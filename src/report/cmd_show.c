@@ -7,6 +7,7 @@
 #include "report/class_reader.h"
 #include "report/cmd.h"
 #include "report/opts.h"
+#include "report/plain.h"
 #include "report/recording.h"
 #include "report/result.h"
 #include "report/search_report.h"
@@ -93,10 +94,17 @@ static void print_rate(const struct json_object *result)
         return;
     printf("%-13s%.1f q/s achieved", "Rate", achieved_qps);
     if (result_double(result, "rate.asked_qps", &requested_qps))
-        printf(", %.6g requested", requested_qps);
+        printf(", %.10g requested", requested_qps);
     if (result_double(result, "rate.duration_s", &duration_s))
         printf(", measured for %.6g s", duration_s);
     putchar('\n');
+}
+
+/* Its rows are those of messages alone. */
+static bool is_of_listener(const struct recording *r)
+{
+    return result_is_of_listener(r->result) ||
+           (r->result == NULL && r->has_rows && r->n_query_rows == 0);
 }
 
 /* For runs that only have rows. */
@@ -104,22 +112,21 @@ static void print_what_rows_lack(const struct recording *r)
 {
     char text[UNITS_TEXT_BYTES];
 
-    if (r->n_query_rows == 0) {
+    if (is_of_listener(r)) {
         puts("  rows of pushed messages do not show which were lost");
         return;
     }
     puts("  a query without an answer row counts as unanswered; queries never sent have no rows");
     if (r->n_answer_rows > r->n_query_rows)
-        printf("  %s more answers than queries: rows are missing, the unanswered queries are "
-               "unknown\n",
-               units_format_count(text, r->n_answer_rows - r->n_query_rows));
+        printf("  %s more %s than queries: rows are missing, the unanswered queries are unknown\n",
+               units_format_count(text, r->n_answer_rows - r->n_query_rows),
+               units_noun(r->n_answer_rows - r->n_query_rows, "answer", "answers"));
 }
 
 static void print_head(const struct recording *r)
 {
-    const char *program = result_string(r->result, "program");
-    const char *version = result_string(r->result, "version");
     const char *target = result_string(r->result, "target");
+    char program[PLAIN_BYTES], version[PLAIN_BYTES], to[PLAIN_BYTES], started[PLAIN_BYTES];
 
     printf("%s: ", r->name);
     if (r->result == NULL) {
@@ -128,8 +135,10 @@ static void print_head(const struct recording *r)
             print_what_rows_lack(r);
         return;
     }
-    printf("%s %s to %s, started %s\n\n", program, version != NULL ? version : "-",
-           target != NULL ? target : "several targets", result_string(r->result, "started"));
+    printf("%s %s to %s, started %s\n\n", plain(program, result_string(r->result, "program")),
+           plain(version, result_string(r->result, "version")),
+           plain(to, target != NULL ? target : "several targets"),
+           plain(started, result_string(r->result, "started")));
     print_connections(r->result);
     if (result_is_of_listener(r->result)) {
         print_messages(r->result);
@@ -171,9 +180,8 @@ static void print_latency(struct recording *r)
         }
     if (response != NULL && response->has_counts)
         latency_report_bars(stdout,
-                            result_is_of_listener(r->result)
-                                ? "Response time histogram (upper bound, messages)"
-                                : "Response time histogram (upper bound, answers)",
+                            is_of_listener(r) ? "Response time histogram (upper bound, messages)"
+                                              : "Response time histogram (upper bound, answers)",
                             &response->hist);
     else
         puts("  no histogram: it requires the log (--hlog) or the rows (-R) of the run");
@@ -197,7 +205,7 @@ struct outcomes {
 static void print_outcome(void *arg, const char *key)
 {
     struct outcomes *outcomes = arg;
-    char text[UNITS_TEXT_BYTES];
+    char text[UNITS_TEXT_BYTES], name[PLAIN_BYTES];
     uint64_t n;
 
     if (!result_u64(outcomes->of, key, &n))
@@ -205,7 +213,7 @@ static void print_outcome(void *arg, const char *key)
     if (outcomes->title != NULL)
         printf("\n%s\n", outcomes->title);
     outcomes->title = NULL;
-    printf("%12s  %s\n", units_format_count(text, n), key);
+    printf("%12s  %s\n", units_format_count(text, n), plain(name, key));
 }
 
 static void print_outcomes(const struct json_object *result, const char *path, const char *title)
@@ -227,22 +235,22 @@ static void print_cost(const struct json_object *result)
 
 static void print_verdict(const struct json_object *result)
 {
-    const char *law = result_string(result, "broken_law");
-
     const char *valid_to = result_string(result, "valid_to");
     const char *reasons =
         result_item(result, "explanations", 0) != NULL ? "explanations" : "reasons";
+    char text[PLAIN_BYTES];
 
     printf("\nVerdict      %s", result_verdict_name(result_verdict(result)));
     if (valid_to != NULL && strcmp(valid_to, "max") != 0)
-        printf(" (holds to %s)", valid_to);
+        printf(" (holds to %s)", plain(text, valid_to));
     putchar('\n');
     for (unsigned i = 0; result_item(result, reasons, i) != NULL; i++)
-        printf("             %s\n", result_item(result, reasons, i));
+        printf("             %s\n", plain(text, result_item(result, reasons, i)));
     if (result_was_interrupted(result))
         puts("             interrupted: the figures cover the part that ran");
-    if (law != NULL)
-        printf("             counts do not add up: %s\n", law);
+    if (result_find(result, "broken_law") != NULL)
+        printf("             counts do not add up: %s\n",
+               plain(text, result_text(result, "broken_law")));
 }
 
 /* Of several runs each has its own cost. */

@@ -6,6 +6,7 @@
 #include "base/output.h"
 #include "base/units.h"
 #include "report/cmd.h"
+#include "report/figure.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@ void compare_report_value(const struct run_metric *row, double value)
     else if (row->of_search)
         printf("%11.4g", value);
     else
-        printf("%9.4f %%", 100 * value);
+        printf("%9.4f %%", figure_percent(value));
 }
 
 bool compare_report_verdict(const struct compare_report *r)
@@ -66,6 +67,11 @@ void compare_report_not_judged(const struct compare_report *r)
         printf("%s%s", separator, run_metrics[i].name);
         separator = ", ";
     }
+}
+
+bool compare_report_json_is_stdout(const char *path)
+{
+    return path != NULL && strcmp(path, "-") == 0;
 }
 
 int compare_report_json(const struct compare_report *r, const char *path,

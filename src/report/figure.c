@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Figures of a file that somebody else wrote may be beyond all bounds. */
 #define MOST 1e18
@@ -36,9 +37,23 @@ const char *figure_value(char *text, const struct json_object *result, const cha
     return result_double(result, path, &value) ? figure_number(text, value) : NULL;
 }
 
+const char *figure_load(char *text, const struct json_object *search, const struct json_object *of,
+                        const char *path)
+{
+    const char *unit = result_string(search, "unit");
+    char number[FIGURE_TEXT_BYTES];
+
+    if (figure_value(number, of, path) == NULL)
+        return NULL;
+    if (unit != NULL && strcmp(unit, "connections") == 0 && strcmp(number, "1") == 0)
+        unit = "connection";
+    snprintf(text, FIGURE_TEXT_BYTES, "%.30s %.15s", number, unit != NULL ? unit : "");
+    return text;
+}
+
 const char *figure_finding(char text[FIGURE_FINDING_BYTES], const char *finding, const char *reason)
 {
-    snprintf(text, FIGURE_FINDING_BYTES, "%.40s%s%.140s", finding, reason != NULL ? ": " : "",
+    snprintf(text, FIGURE_FINDING_BYTES, "%.80s%s%.100s", finding, reason != NULL ? ": " : "",
              reason != NULL ? reason : "");
     return text;
 }
@@ -94,6 +109,23 @@ const char *figure_latency(char *text, uint64_t ns, uint64_t timeout_ns)
     return text;
 }
 
+const char *figure_answer(char text[FIGURE_FINDING_BYTES], const struct json_object *search)
+{
+    const char *status = result_string(search, "status"), *reason = result_string(search, "reason");
+    char answer[FIGURE_FINDING_BYTES];
+
+    if (status == NULL)
+        return "not reached";
+    snprintf(answer, sizeof answer, "%.40s%s%.40s", status, reason != NULL ? ", " : "",
+             reason != NULL ? reason : "");
+    return figure_finding(text, answer, result_string(search, "limited_by"));
+}
+
+double figure_percent(double share)
+{
+    return floor(1e6 * share + 1e-9) / 1e4; /* 0.9999 may be a little less */
+}
+
 const char *figure_answered(char *text, const struct json_object *result)
 {
     uint64_t scheduled, answered;
@@ -101,8 +133,7 @@ const char *figure_answered(char *text, const struct json_object *result)
     if (!result_u64(result, "queries.scheduled", &scheduled) || scheduled == 0 ||
         !result_u64(result, "queries.answered", &answered))
         return NULL;
-    /* rounded down: 100 % is all of them */
     snprintf(text, FIGURE_TEXT_BYTES, "%.6g %%",
-             floor(1e6 * (double)answered / (double)scheduled) / 1e4);
+             figure_percent((double)answered / (double)scheduled));
     return text;
 }

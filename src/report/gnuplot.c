@@ -17,7 +17,7 @@ extern char **environ;
 
 static int spawn(pid_t *pid, int in_fd, int out_fd)
 {
-    char *const argv[] = {(char *)"gnuplot", NULL};
+    char *const argv[] = {(char *)"gnuplot", (char *)"-d", NULL}; /* without ~/.gnuplot */
     posix_spawn_file_actions_t actions;
     int error = posix_spawn_file_actions_init(&actions);
 

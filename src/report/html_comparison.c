@@ -18,7 +18,7 @@
 struct values {
     double *of_runs; /* sorted */
     size_t n;
-    bool holds; /* in every run, this one included */
+    bool holds; /* in every run, this one included; only response times are judged */
 };
 
 static int by_value(const void *x, const void *y)
@@ -53,7 +53,7 @@ static const char *value_text(char *text, const struct run_metric *row, const ch
         snprintf(text, FIGURE_TEXT_BYTES, "%.30s %.15s", number, unit != NULL ? unit : "");
         return text;
     }
-    snprintf(text, FIGURE_TEXT_BYTES, "%.4f %%", 100 * value);
+    snprintf(text, FIGURE_TEXT_BYTES, "%.4f %%", figure_percent(value));
     return text;
 }
 
@@ -66,7 +66,7 @@ enum { N_METRIC_COLUMNS = 7 };
 static void print_metric(const struct html_report *r, const struct run_metric *row,
                          const struct values *v, double now)
 {
-    const char *unit = result_string(r->result, "search.unit");
+    const char *unit = result_capacity_unit(r->result);
     const double middle = (v->of_runs[(v->n - 1) / 2] + v->of_runs[v->n / 2]) / 2;
     char texts[5][FIGURE_TEXT_BYTES];
     const char *cells[N_METRIC_COLUMNS] = {row->name,
@@ -75,7 +75,8 @@ static void print_metric(const struct html_report *r, const struct run_metric *r
                                            value_text(texts[2], row, unit, v->of_runs[0]),
                                            value_text(texts[3], row, unit, v->of_runs[v->n - 1]),
                                            NULL,
-                                           v->holds ? "yes" : "no"};
+                                           run_metric_is_judged(row) ? (v->holds ? "yes" : "no")
+                                                                     : NULL};
 
     if (middle > 0) {
         snprintf(texts[4], sizeof texts[4], "%+.2f %%", 100 * (now / middle - 1));

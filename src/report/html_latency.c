@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * html_latency: the sections on times by percentile, and while connecting. */
+ * html_latency: the section on times by percentile. */
 #include "base/units.h"
 #include "report/figure.h"
 #include "report/history.h"
@@ -25,6 +25,15 @@ static const struct metric_name other_metrics[] = {
     {"send_lag", "send lag"},   {"own", "own delay"}, {"connect", "connect"},
     {"handshake", "handshake"}, {"gap", "gap"},       {"recovery", "recovery"},
     {"min_rtt", "min RTT"}};
+
+/* Those of --connect-arrival: from the time that a connection was due, but for the last one. */
+static const struct metric_name arrival_metrics[] = {{"open_lag", "open lag"},
+                                                     {"due_to_connected", "connected"},
+                                                     {"due_to_secured", "secured"},
+                                                     {"due_to_answered", "answered"},
+                                                     {"open_to_answered", "open to answered"}};
+
+#define N_OF(array) (sizeof(array) / sizeof *(array))
 
 enum { MOST_METRICS = 7, HOLDS_COLUMN = 1 };
 
@@ -126,20 +135,16 @@ static void print_percentiles(FILE *script, const void *arg)
     html_plots_percentiles(script, arg);
 }
 
-void html_latency(struct html_report *r)
+static void print_curves(struct html_report *r, bool of_listener)
 {
-    const bool of_listener = result_is_of_listener(r->result);
-    const char *end = of_listener ? "receipt" : "answer";
-    struct metric_table t = {.holds = result_find(r->result, "holds")};
     bool has_curve = false;
 
-    take_metrics(&t, r, query_metrics, sizeof query_metrics / sizeof *query_metrics);
-    if (t.n == 0)
-        return;
     for (int i = 0; i < HTML_PLOTS_METRICS; i++)
         has_curve |= html_plots_has_curve(r->metrics, html_plots_metrics[i]);
-    fputs("<section>\n<h2>Latency by percentile</h2>\n<div class=\"pair\">\n", r->out);
-    if (has_curve)
+    if (!has_curve)
+        fputs("<p class=\"soft\">No curve: it needs the histogram log (--hlog) of each run.</p>\n",
+              r->out);
+    else
         html_picture(
             r->out, &r->can_draw,
             of_listener
@@ -148,72 +153,48 @@ void html_latency(struct html_report *r)
                 : "Latency by percentile. Unanswered queries count as slower than every "
                   "answer: a curve ends where they begin.",
             print_percentiles, r->metrics);
-    else
-        fputs("<p class=\"soft\">No curve: it needs the histogram log (--hlog) of each run.</p>\n",
-              r->out);
+}
+
+static void print_queries(struct html_report *r, const struct metric_table *t, bool of_listener)
+{
+    const char *end = of_listener ? "receipt" : "answer";
+
+    fputs("<div class=\"pair\">\n", r->out);
+    print_curves(r, of_listener);
     if (of_listener)
-        print_table(r->out, &t, "Times of messages", "lost");
+        print_table(r->out, t, "Times of messages", "lost");
     else
-        print_table(r->out, &t, "Times of queries", "unanswered");
+        print_table(r->out, t, "Times of queries", "unanswered");
     fprintf(r->out,
             "</div>\n<p class=\"soft\">response: intended send to %s; service: actual send to %s; "
             "net: actual send to arrival in the kernel. A dash: fewer than 10 values lie above, or "
             "unknown.",
             end, end);
-    fputs(t.holds != NULL ? " holds: the figure is the server's, not this host's.</p>\n" : "</p>\n",
+    fputs(t->holds != NULL ? " holds: the figure is the server's, not this host's.</p>\n"
+                           : "</p>\n",
           r->out);
-    t.holds = NULL;
-    take_metrics(&t, r, other_metrics, sizeof other_metrics / sizeof *other_metrics);
-    if (t.n > 0)
-        print_table(r->out, &t,
+}
+
+void html_latency(struct html_report *r)
+{
+    const bool of_listener = result_is_of_listener(r->result);
+    struct metric_table of_queries = {.holds = result_find(r->result, "holds")}, others = {0},
+                        since_due = {0};
+
+    take_metrics(&of_queries, r, query_metrics, N_OF(query_metrics));
+    take_metrics(&others, r, other_metrics, N_OF(other_metrics));
+    take_metrics(&since_due, r, arrival_metrics, N_OF(arrival_metrics));
+    if (of_queries.n + others.n + since_due.n == 0)
+        return;
+    fputs("<section>\n<h2>Latency by percentile</h2>\n", r->out);
+    if (of_queries.n > 0)
+        print_queries(r, &of_queries, of_listener);
+    if (others.n > 0)
+        print_table(r->out, &others,
                     of_listener ? "Delays, and times of connections" /* the server's send lag */
                                 : "Delays of this host, and times of connections",
                     "never");
+    if (since_due.n > 0)
+        print_table(r->out, &since_due, "Times of connections since they were due", "never");
     fputs("</section>\n", r->out);
-}
-
-/* --- connect ramp --- */
-
-static void print_ramp(FILE *script, const void *arg)
-{
-    html_plots_ramp(script, arg);
-}
-
-static void print_recovery(FILE *script, const void *arg)
-{
-    html_plots_recovery(script, arg);
-}
-
-void html_ramp(struct html_report *r)
-{
-    const struct json_object *result = r->result;
-    char connected[FIGURE_TEXT_BYTES], elapsed[FIGURE_TEXT_BYTES], rate[FIGURE_TEXT_BYTES];
-    double per_s, elapsed_s = 0;
-    uint64_t n = 0;
-
-    fputs("<section>\n<h2>Connecting</h2>\n<p>", r->out);
-    if (figure_count(connected, result, "connections.connected") != NULL &&
-        result_u64(result, "connections.connected", &n))
-        html_printf(r->out, "%s %s established", connected,
-                    units_noun(n, "connection", "connections"));
-    if (result_double(result, "connections.connect_elapsed_s", &elapsed_s) && elapsed_s > 0 &&
-        figure_seconds(elapsed, result, "connections.connect_elapsed_s") != NULL)
-        html_printf(r->out, "; those before the load took %s", elapsed);
-    if (result_double(result, "connections.connect_rate_per_s", &per_s) &&
-        figure_number(rate, per_s) != NULL)
-        html_printf(r->out, ", %s per second", rate);
-    fputs(".</p>\n", r->out);
-    fputs("<div class=\"pair\">\n", r->out);
-    if (html_plots_has_ramp(r->runs))
-        html_picture(r->out, &r->can_draw,
-                     r->runs->n > 1
-                         ? "Connect ramp: connections established, one curve per instance."
-                         : "Connect ramp: connections established since the first connect.",
-                     print_ramp, r->runs);
-    if (html_plots_has_recovery(r->runs))
-        html_picture(r->out, &r->can_draw,
-                     "Recovery: connections lost, and back, since the first loss. Of several "
-                     "losses in a slot, only the last one.",
-                     print_recovery, r->runs);
-    fputs("</div>\n</section>\n", r->out);
 }

@@ -74,7 +74,7 @@ void html_limits(const struct html_report *r)
     if (result_element(r->result, "diagnosis", 0) == NULL)
         return;
     fputs("<section>\n<h2>Limiting factors</h2>\n", r->out);
-    html_table_begin(r->out, "Why connections are missing", limits, 4);
+    html_table_begin(r->out, "What limited the connections", limits, 4);
     for (size_t i = 0; (line = result_element(r->result, "diagnosis", i)) != NULL; i++)
         html_table_row(
             r->out, limits,

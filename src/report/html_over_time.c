@@ -71,6 +71,8 @@ static const char *rate_caption(const struct rates *rates)
                : "Queries sent and answered per second, by the time of sending and of the answer.";
 }
 
+static const char too_few[] = "<p class=\"soft\">Too little for a picture.</p>\n";
+
 static void print_history(struct html_report *r, const struct history *h)
 {
     const struct rates rates = {h, constant_rate_qps(r->result), result_is_of_listener(r->result)};
@@ -82,10 +84,15 @@ static void print_history(struct html_report *r, const struct history *h)
              rates.of_listener ? "messages" : "answers", figure_number(step, h->column_s),
              HISTORY_ROWS_PER_DECADE);
     fputs("<section>\n<h2>Latency over time</h2>\n", r->out);
-    if (h->most > 0)
+    if (html_plots_has_heat_map(h))
         html_picture(r->out, &r->can_draw, caption, print_heat_map, h);
+    else
+        fputs(too_few, r->out);
     fputs("</section>\n<section>\n<h2>Rate</h2>\n<div class=\"pair\">\n", r->out);
-    html_picture(r->out, &r->can_draw, rate_caption(&rates), print_rates, &rates);
+    if (html_plots_has_rates(h))
+        html_picture(r->out, &r->can_draw, rate_caption(&rates), print_rates, &rates);
+    else
+        fputs(too_few, r->out);
 }
 
 struct row {
@@ -168,8 +175,8 @@ void html_over_time(struct html_report *r)
         history_make(&history, &timeline) == 0)
         print_history(r, &history);
     else
-        fputs("<section>\n<h2>Rate</h2>\n<p class=\"soft\">Latency and rate over time need the "
-              "histogram log (--hlog).</p>\n<div class=\"pair\">\n",
+        fputs("<section>\n<h2>Rate</h2>\n<p class=\"soft\">Latency and rate over time need a "
+              "histogram log (--hlog) with intervals.</p>\n<div class=\"pair\">\n",
               r->out);
     if (result_is_of_listener(r->result))
         print_message_rates(r->out, r->result);

@@ -9,13 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-/* The colour of the heat map, and how opaque the rarest cell is. */
-#define HEAT_RGB "68 119 170"
-enum { HEAT_LEAST_ALPHA = 40, ALPHA_MOST = 255 };
-
-/* Columns whose rates are not shown: the queries of a part of a second say little. */
-#define SHORTEST_RATE_S 0.5
-
 /* Of each curve of what the server used. */
 enum { COST_POINTS = 200 };
 
@@ -54,131 +47,6 @@ void html_plots_percentiles(FILE *out, const struct metrics *metrics)
             separator = ", ";
         }
     fputc('\n', out);
-}
-
-/* --- heat map --- */
-
-/* An image has a linear axis, so that its logarithm is drawn: decades above 1 s. */
-static void print_decades(FILE *out, unsigned first_row, unsigned end_rows)
-{
-    static const char *const decades[] = {"1 ns",   "10 ns", "100 ns", "1 us",   "10 us",
-                                          "100 us", "1 ms",  "10 ms",  "100 ms", "1 s",
-                                          "10 s",   "100 s", "1000 s"};
-    const double low = log10(history_row_s(first_row)), high = log10(history_row_s(end_rows));
-
-    fprintf(out, "set yrange [%.9g:%.9g]\nset ytics (", low, high);
-    for (int i = 0; i < (int)(sizeof decades / sizeof *decades); i++)
-        fprintf(out, "%s'%s' %d", i > 0 ? ", " : "", decades[i], i - 9);
-    /* a range below a decade may have no mark of its own */
-    if (floor(high) < low)
-        fprintf(out, ", '%.3g s' %.9g, '%.3g s' %.9g", history_row_s(first_row), low,
-                history_row_s(end_rows), high);
-    fputs(")\n", out);
-}
-
-static unsigned alpha_of(uint64_t count, uint64_t most)
-{
-    if (count == 0)
-        return 0;
-    return HEAT_LEAST_ALPHA +
-           (unsigned)((ALPHA_MOST - HEAT_LEAST_ALPHA) * log1p((double)count) / log1p((double)most));
-}
-
-/* The column to show at a place: of an interval longer than a column, more than one. */
-static const struct history_column *column_at(const struct history *h, size_t i)
-{
-    const struct history_column *c = &h->columns[i];
-    const double middle_s = ((double)i + 0.5) * h->column_s;
-
-    return i > 0 && c->length_s <= 0 && c[-1].begin_s + c[-1].length_s >= middle_s ? c - 1 : c;
-}
-
-static void print_cells(FILE *out, const struct history *h)
-{
-    const double half_row = 0.5 / HISTORY_ROWS_PER_DECADE;
-
-    fputs("$cells << EOD\n", out);
-    for (size_t i = 0; i < h->n; i++)
-        for (unsigned row = h->first_row; row < h->end_rows; row++)
-            fprintf(out, "%.9g %.9g " HEAT_RGB " %u\n", ((double)i + 0.5) * h->column_s,
-                    log10(history_row_s(row)) + half_row,
-                    alpha_of(column_at(h, i)->counts[row], h->most));
-    fputs("EOD\n", out);
-}
-
-/* Leaves a gap for what is unknown or was not answered. */
-static void print_time(FILE *out, uint64_t ns)
-{
-    if (ns == LATENCY_UNKNOWN || ns == HIST_BEYOND)
-        fputs(" NaN", out);
-    else
-        fprintf(out, " %.6g", log10((double)ns / NS_PER_S));
-}
-
-void html_plots_heat_map(FILE *out, const struct history *h)
-{
-    html_plots_head(out, "heat", "time since the start of the log, s", "response time, s");
-    print_decades(out, h->first_row, h->end_rows);
-    print_cells(out, h);
-    fputs("$lines << EOD\n", out);
-    for (size_t i = 0; i < h->n; i++)
-        for (size_t edge = i; edge <= i + 1; edge++) {
-            fprintf(out, "%.9g", (double)edge * h->column_s);
-            print_time(out, column_at(h, i)->p50_ns);
-            print_time(out, column_at(h, i)->p99_ns);
-            fputc('\n', out);
-        }
-    fputs("EOD\n", out);
-    html_plots_x_range(out, (double)h->n * h->column_s);
-    fputs("unset grid\n"
-          "plot $cells using 1:2:3:4:5:6 with rgbalpha notitle, "
-          "$lines using 1:2 with lines lw 2 dt 3 lc rgb 'black' title 'p50', "
-          "$lines using 1:3 with lines lw 1.5 lc rgb 'black' title 'p99'\n",
-          out);
-}
-
-/* --- rates --- */
-
-/* Columns: time, sent, answered. */
-static void print_rates(FILE *out, const struct history *h)
-{
-    double end_s = 0; /* of the column before */
-
-    fputs("set format y '%.6g'\nset yrange [0:*]\n$d << EOD\n", out);
-    for (size_t i = 0; i < h->n; i++) {
-        const struct history_column *c = &h->columns[i];
-
-        if (c->length_s < SHORTEST_RATE_S)
-            continue;
-        if (c->begin_s - end_s > h->column_s)
-            fprintf(out, "%.9g NaN NaN\n", end_s);
-        end_s = c->begin_s + c->length_s;
-        for (int edge = 0; edge <= 1; edge++)
-            fprintf(out, "%.9g %.9g %.9g\n", edge == 0 ? c->begin_s : end_s,
-                    (double)c->n_sent / c->length_s, (double)c->n_answered / c->length_s);
-    }
-    fputs("EOD\n", out);
-    html_plots_x_range(out, (double)h->n * h->column_s);
-    fputs("set offsets 0, 0, graph 0.05, 0\nplot ", out);
-}
-
-void html_plots_rates(FILE *out, const struct history *h, double requested_qps)
-{
-    html_plots_head(out, "rates", "time since the start of the log, s", "rate, queries/s");
-    print_rates(out, h);
-    if (requested_qps > 0)
-        fprintf(out, "%.9g with lines lw 2 dt 2 lc rgb '#808080' title 'requested', ",
-                requested_qps);
-    fputs("$d using 1:2 with lines lt 1 title 'sent', "
-          "$d using 1:3 with lines lt 3 title 'answered'\n",
-          out);
-}
-
-void html_plots_message_rate(FILE *out, const struct history *h)
-{
-    html_plots_head(out, "rates", "time since the start of the log, s", "rate, messages/s");
-    print_rates(out, h);
-    fputs("$d using 1:3 with lines lt 1 title 'received'\n", out);
 }
 
 /* --- trials of a search --- */
@@ -248,7 +116,7 @@ void html_plots_trials(FILE *out, const struct json_object *search)
     fputs("$d << EOD\nNaN NaN NaN\n", out);
     for (size_t i = 0; (trial = result_element(search, "trials", i)) != NULL; i++)
         print_trial(out, trial, &loads, &times);
-    fputs("EOD\nset logscale xy\nset format y '%.0s %cs'\nset format x '%.0s%c'\n", out);
+    fputs("EOD\nset logscale xy\nset format y '%.0s %cs'\nset format x '%.1s%c'\n", out);
     print_bound(out, search, "lower");
     print_bound(out, search, "upper");
     plot_script_extent(out, 'x', &loads);
@@ -294,7 +162,7 @@ void html_plots_memory(FILE *out, const struct watch_series *samples, enum watch
     html_plots_head(out, "memory", "connections", "memory of the server, MiB");
     print_points(out, "user", samples, user);
     print_points(out, "kernel", samples, WATCH_CGROUP_KERNEL_BYTES);
-    fputs("set xrange [0:1<*]\nset yrange [0:0.001<*]\nset format x '%.0s%c'\n"
+    fputs("set xrange [0:1<*]\nset yrange [0:0.001<*]\nset format x '%.1s%c'\n"
           "plot $user with lines lt 1 title 'user', $kernel with lines lt 2 title 'kernel'\n",
           out);
 }
@@ -341,11 +209,8 @@ bool html_plots_has_sweep(const struct json_object *sweep)
 /* Fills in the title of the axis, with the unit that the searches have in common. */
 static void capacity_title(char title[CAPACITY_TITLE_BYTES], const struct json_object *sweep)
 {
-    const struct json_object *point;
-    const char *unit = NULL;
+    const char *unit = result_sweep_unit(sweep);
 
-    for (size_t i = 0; unit == NULL && (point = result_element(sweep, "points", i)) != NULL; i++)
-        unit = result_string(point, "search.unit");
     snprintf(title, CAPACITY_TITLE_BYTES, "capacity%s%s", unit != NULL ? ", " : "",
              unit != NULL ? unit : "");
 }
@@ -361,7 +226,7 @@ void html_plots_sweep(FILE *out, const struct json_object *sweep)
     html_plots_head(out, "sweep", over != NULL ? over : "", title);
     fputs("$d << EOD\n", out);
     plot_script_sweep(out, sweep, NULL);
-    fputs("EOD\nset logscale x\nset yrange [0:*]\nset format '%.0s%c'\n"
+    fputs("EOD\nset logscale x\nset yrange [0:*]\nset format '%.1s%c'\n"
           "set offsets graph 0.05, graph 0.05, graph 0.05, 0\n"
           "plot $d using 1:2 with lines lt 1 notitle, "
           "$d using 1:3:(0):($4-$3) with vectors nohead lt 1 notitle, "

@@ -13,27 +13,13 @@
 /* Of the table.  A search has up to 512 trials, usually 60; a page should have at most 300 kB. */
 enum { MOST_ROWS = 256 };
 
-/* "12,345 q/s"; NULL: unknown. */
-static const char *load_text(char *text, const struct json_object *search,
-                             const struct json_object *of, const char *path)
-{
-    const char *unit = result_string(search, "unit");
-    char number[FIGURE_TEXT_BYTES];
-    double load;
-
-    if (!result_double(of, path, &load) || figure_number(number, load) == NULL)
-        return NULL;
-    snprintf(text, FIGURE_TEXT_BYTES, "%.30s %.15s", number, unit != NULL ? unit : "");
-    return text;
-}
-
 static void print_found(FILE *out, const struct json_object *search, const char *lower,
                         const char *upper)
 {
     char text[FIGURE_TEXT_BYTES];
     double low, high;
 
-    if (load_text(text, search, search, "capacity") == NULL || lower == NULL || upper == NULL)
+    if (figure_load(text, search, search, "capacity") == NULL || lower == NULL || upper == NULL)
         return;
     html_printf(out, "%s: %s sustained, %s not", text, lower, upper);
     if (result_double(search, "lower", &low) && result_double(search, "upper", &high) && high > 0)
@@ -70,8 +56,8 @@ static void print_inconclusive(FILE *out, const struct json_object *search, cons
 void html_search_answer(FILE *out, const struct json_object *search)
 {
     char texts[2][FIGURE_TEXT_BYTES];
-    const char *lower = load_text(texts[0], search, search, "lower");
-    const char *upper = load_text(texts[1], search, search, "upper");
+    const char *lower = figure_load(texts[0], search, search, "lower");
+    const char *upper = figure_load(texts[1], search, search, "upper");
     const char *status = result_string(search, "status");
     const char *limited_by = result_string(search, "limited_by");
 
@@ -135,13 +121,13 @@ static void print_trials(FILE *out, const struct json_object *search)
         const char *class = result_string(trial, "class");
 
         figure_finding(result, class != NULL ? class : "", result_string(trial, "reason"));
-        html_table_row(out, columns,
-                       (const char *[]){
-                           result_string(trial, "step"), load_text(texts[0], search, trial, "load"),
-                           figure_seconds(texts[1], trial, "duration_s"),
-                           time_of(texts[2], trial, "p50_ns"), time_of(texts[3], trial, "p99_ns"),
-                           figure_count(texts[4], trial, "lost"), result},
-                       7);
+        html_table_row(
+            out, columns,
+            (const char *[]){
+                result_string(trial, "step"), figure_load(texts[0], search, trial, "load"),
+                figure_seconds(texts[1], trial, "duration_s"), time_of(texts[2], trial, "p50_ns"),
+                time_of(texts[3], trial, "p99_ns"), figure_count(texts[4], trial, "lost"), result},
+            7);
     }
     html_table_end(out);
     if (result_element(search, "trials", n) != NULL)

@@ -18,7 +18,7 @@ static void print_holding(FILE *out, const struct json_object *result)
     (void)result_u64(result, "latency_ns.response.count", &n);
     if (result_find(result, "broken_law") != NULL)
         html_printf(out, "the counts do not add up (%s), which is a bug in the program.",
-                    result_string(result, "broken_law"));
+                    result_text(result, "broken_law"));
     else if (n == 0)
         fputs("no response time was measured.", out);
     else if (result_is_search(result))
@@ -153,6 +153,13 @@ static void print_known(FILE *out, const struct json_object *result, const char 
         html_printf(out, "%s%s%s", before, text != NULL ? text : result_text(result, path), after);
 }
 
+static bool is_one(const struct json_object *result, const char *path)
+{
+    uint64_t n;
+
+    return result_u64(result, path, &n) && n == 1;
+}
+
 static void print_host(FILE *out, const struct json_object *result)
 {
     fputs("<p class=\"soft\">", out);
@@ -160,7 +167,7 @@ static void print_host(FILE *out, const struct json_object *result)
     print_known(out, result, "version", " ", "");
     print_known(out, result, "started", ", started ", "");
     print_known(out, result, "host.kernel", "; Linux ", "");
-    print_known(out, result, "host.cpus", ", ", " CPUs");
+    print_known(out, result, "host.cpus", ", ", is_one(result, "host.cpus") ? " CPU" : " CPUs");
     print_known(out, result, "host.threads", "; threads: ", "");
     print_known(out, result, "host.pacing", ", pacing ", "");
     print_known(out, result, "host.libevent", ", libevent ", "");

@@ -54,17 +54,15 @@ static void print_row(struct html_report *r, const struct html_column *columns,
                       const struct json_object *point)
 {
     const struct json_object *search = result_find(point, "search");
-    const char *status = result_string(search, "status");
-    const char *limited_by = result_string(search, "limited_by");
     char texts[4][FIGURE_TEXT_BYTES], answer[FIGURE_FINDING_BYTES];
 
-    html_table_row(
-        r->out, columns,
-        (const char *[]){
-            figure_count(texts[0], point, "at"), figure_value(texts[1], search, "capacity"),
-            figure_value(texts[2], search, "lower"), figure_value(texts[3], search, "upper"),
-            figure_finding(answer, status != NULL ? status : "not reached", limited_by)},
-        5);
+    html_table_row(r->out, columns,
+                   (const char *[]){figure_count(texts[0], point, "at"),
+                                    figure_value(texts[1], search, "capacity"),
+                                    figure_value(texts[2], search, "lower"),
+                                    figure_value(texts[3], search, "upper"),
+                                    figure_answer(answer, search)},
+                   5);
 }
 
 static void print_curve(FILE *script, const void *sweep)

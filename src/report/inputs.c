@@ -61,6 +61,28 @@ static int check_side(char *const *names, int n_names)
     return status;
 }
 
+/* Warns about the first file that is on both sides, where it hides differences between them. */
+static int compare_sides(const struct report_opts *o)
+{
+    struct input *before = calloc((size_t)o->n_files + 1, sizeof *before);
+    struct input *now = calloc((size_t)o->n_others + 1, sizeof *now);
+    const struct input *both = NULL;
+    size_t n_before, n_now;
+
+    if (before != NULL && now != NULL) {
+        n_before = find_regular(before, o->files, o->n_files);
+        n_now = find_regular(now, o->others, o->n_others);
+        qsort(before, n_before, sizeof *before, by_file);
+        for (size_t i = 0; i < n_now && both == NULL; i++)
+            both = bsearch(&now[i], before, n_before, sizeof *before, by_file);
+    }
+    if (both != NULL)
+        log_error("warning: '%s' is on both sides of --", both->name);
+    free(before);
+    free(now);
+    return before != NULL && now != NULL ? 0 : log_error("out of memory");
+}
+
 /* name NULL: no such output. */
 static int check_output(const char *option, const char *name)
 {
@@ -71,7 +93,8 @@ static int check_output(const char *option, const char *name)
 
 int report_inputs_check(const struct report_opts *o)
 {
-    if (check_side(o->files, o->n_files) != 0 || check_side(o->others, o->n_others) != 0)
+    if (check_side(o->files, o->n_files) != 0 || check_side(o->others, o->n_others) != 0 ||
+        compare_sides(o) != 0)
         return -1;
     if (o->watch != NULL)
         inputs_add(o->watch);

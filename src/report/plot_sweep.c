@@ -21,26 +21,16 @@ bool plot_sweep_are_all(const struct recordings *all)
     return true;
 }
 
-/* The unit of the first search that was made; NULL: none was. */
-static const char *unit_of(const struct recording *r)
-{
-    const struct json_object *point;
-    const char *unit = NULL;
-
-    for (size_t i = 0;
-         unit == NULL && (point = result_element(r->result, "sweep.points", i)) != NULL; i++)
-        unit = result_string(point, "search.unit");
-    return unit;
-}
-
 bool plot_sweep_fit(const struct recordings *all)
 {
     const struct recording *first = &all->items[0];
-    const char *over = result_string(first->result, "sweep.over"), *unit = unit_of(first);
+    const char *over = result_string(first->result, "sweep.over"),
+               *unit = result_capacity_unit(first->result);
 
     for (size_t i = 1; i < all->n; i++) {
         const struct recording *r = &all->items[i];
-        const char *its_over = result_string(r->result, "sweep.over"), *its_unit = unit_of(r);
+        const char *its_over = result_string(r->result, "sweep.over"),
+                   *its_unit = result_capacity_unit(r->result);
 
         if (over == NULL || unit == NULL || its_over == NULL || its_unit == NULL ||
             strcmp(over, its_over) != 0 || strcmp(unit, its_unit) != 0)
@@ -53,7 +43,7 @@ bool plot_sweep_fit(const struct recordings *all)
 static void print_head(FILE *out, const struct recordings *all, enum plot_form form)
 {
     const char *over = result_string(all->items[0].result, "sweep.over");
-    const char *unit = unit_of(&all->items[0]);
+    const char *unit = result_capacity_unit(all->items[0].result);
     struct plot_extent extent = {0};
 
     plot_head(out, form, "Capacity");

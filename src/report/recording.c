@@ -6,6 +6,7 @@
 #include "measure/rows_format.h"
 #include "report/hlog_reader.h"
 #include "report/lines.h"
+#include "report/plain.h"
 #include "report/result.h"
 #include "report/row_reader.h"
 
@@ -16,7 +17,13 @@
 
 enum { RESULT_MOST_MIB = 64 };
 
-/* --- the three kinds of files; the first line is read --- */
+/* --- the kinds of files; the first line is read --- */
+
+/* A file that was cut ends within a line. */
+static bool is_whole(const struct lines *l)
+{
+    return l->line[l->length - 1] == '\n';
+}
 
 static int read_result(struct recording *r, struct lines *l)
 {
@@ -52,6 +59,8 @@ static int add_interval(struct recording *r, const struct lines *l, uint64_t sta
     hist_reset(scratch);
     if (hlog_reader_histogram(interval, scratch, error) != 0)
         return lines_refuse(l, error);
+    if (metric->hist.count + metric->hist.beyond + scratch->count + scratch->beyond > INT64_MAX)
+        return lines_refuse(l, "the counts of all intervals exceed 2^63");
     hist_merge(&metric->hist, scratch);
     batch_means_add(&metric->batches, scratch->count, scratch->mean_ns);
     if (timeline_add(&r->timeline, start_ns, interval) != 0)
@@ -72,12 +81,11 @@ static int read_log_lines(struct recording *r, struct lines *l, struct hist *scr
             start_ns = interval.begin_ns;
             break;
         case HLOG_INTERVAL:
-            status = l->line[l->length - 1] != '\n'
-                         ? lines_refuse(l, "the line is truncated")
-                         : add_interval(r, l, start_ns, &interval, scratch);
+            status = is_whole(l) ? add_interval(r, l, start_ns, &interval, scratch)
+                                 : lines_refuse(l, "the line is truncated");
             break;
         case HLOG_BAD:
-            status = lines_refuse(l, error);
+            status = lines_refuse(l, is_whole(l) ? error : "the line is truncated");
             break;
         case HLOG_NOTE:
             break;
@@ -111,7 +119,7 @@ static int read_rows(struct recording *r, struct lines *l)
         return log_error("%s: out of memory", l->path);
     r->has_rows = true;
     while (lines_next(l)) {
-        if (l->line[l->length - 1] != '\n')
+        if (!is_whole(l))
             return lines_refuse(l, "the row is truncated");
         if (row_reader_take(l->line, &row) != 0)
             return lines_refuse(l, "not a row written by tcpclient -R");
@@ -149,8 +157,7 @@ static int read_connections(struct recording *r, struct lines *l)
     r->has_connections = true;
     why = connections_begin(&r->connections, l->line);
     while (why == NULL && lines_next(l))
-        why = l->line[l->length - 1] != '\n' ? "the row is truncated"
-                                             : connections_add(&r->connections, l->line);
+        why = is_whole(l) ? connections_add(&r->connections, l->line) : "the row is truncated";
     connections_sort(&r->connections);
     return why != NULL ? lines_refuse(l, why) : lines_end(l);
 }
@@ -221,22 +228,40 @@ struct learning {
     int status;
 };
 
+/* A log may lack metrics, but not the response times. */
+static bool lacks_all_values(const struct recording *r, const struct metric *metric,
+                             const struct latency *l)
+{
+    return r->has_values && strcmp(metric->name, "response") == 0 && !metric->has_counts &&
+           l->count > 0;
+}
+
 static void add_statistics(void *arg, const char *name, const struct latency *l)
 {
     struct learning *learning = arg;
     struct recording *r = learning->recording;
     struct metric *metric;
-    uint64_t n;
+    uint64_t n, n_left_out;
 
     if (learning->status != 0)
         return;
+    if (!plain_is(name)) {
+        learning->status = log_error("%s: a metric's name has control characters", r->name);
+        return;
+    }
     metric = metrics_get(&r->metrics, name);
     if (metric == NULL) {
         learning->status = log_error("%s: too many metrics: cannot add %s", r->name, name);
         return;
     }
     n = metric->hist.count;
-    if (metrics_learn(metric, l) != 0)
+    if (metrics_learn(metric, l) == 0 && !lacks_all_values(r, metric, l))
+        return;
+    if (r->has_rows && result_u64(r->result, "output.left_out_rows", &n_left_out) && n_left_out > 0)
+        learning->status = log_error("%s: the rows are a sample (--sample) of what the result "
+                                     "counts: expected the log (--hlog) instead",
+                                     r->name);
+    else
         learning->status =
             log_error("%s: the log or rows have %" PRIu64 " values of %s, the result has %" PRIu64
                       ": they are from different runs or incomplete",
@@ -289,7 +314,7 @@ int recordings_timeline(const struct recordings *all, struct timeline *timeline)
 
     *timeline = (struct timeline){0};
     for (size_t i = 0; status == 0 && i < all->n; i++)
-        status = timeline_join(timeline, &all->items[i].timeline);
+        status = timeline_join(timeline, &all->items[i].timeline, (uint32_t)i);
     timeline_sort(timeline);
     return status;
 }

@@ -202,7 +202,7 @@ struct json_object *result_parse(const char *text, size_t n_bytes, char error[RE
         (void)REFUSE("unsupported schema %llu: expected %d", (unsigned long long)schema,
                      RESULT_SCHEMA);
     else if ((missing = lacks(result)) != NULL)
-        (void)REFUSE("incomplete result: %s is missing", missing);
+        (void)REFUSE("incomplete result: %s is missing, or not of its type", missing);
     else
         return result;
     json_object_put(result);
@@ -366,6 +366,23 @@ uint64_t result_timeout_of_ns(const struct json_object *result, const char *metr
 {
     return is_of_queries(metric) && !result_is_of_listener(result) ? result_timeout_ns(result)
                                                                    : LATENCY_NEVER;
+}
+
+const char *result_sweep_unit(const struct json_object *sweep)
+{
+    const struct json_object *point;
+    const char *unit = NULL;
+
+    for (size_t i = 0; unit == NULL && (point = result_element(sweep, "points", i)) != NULL; i++)
+        unit = result_string(point, "search.unit");
+    return unit;
+}
+
+const char *result_capacity_unit(const struct json_object *result)
+{
+    const char *unit = result_string(result, "search.unit");
+
+    return unit != NULL ? unit : result_sweep_unit(result_find(result, "sweep"));
 }
 
 bool result_is_of_listener(const struct json_object *result)

@@ -73,7 +73,8 @@ int run_group_check(const struct json_object *first, const struct run_group *g)
     for (size_t i = 0; i < g->n_valid; i++)
         if (fingerprint_settings(first, g->valid[i]->result, text) > 0 ||
             fingerprint_host(first, g->valid[i]->result, text) > 0)
-            return log_error("the runs are not comparable: %s (--force compares them)", text);
+            return log_error("%s is not comparable with the first run: %s (--force compares them)",
+                             g->valid[i]->name, text);
     return 0;
 }
 
@@ -97,6 +98,28 @@ static bool percentile_value(const struct json_object *result, const struct run_
         return true;
     }
     return false;
+}
+
+static bool is_at_least(const struct json_object *search)
+{
+    const char *status = result_string(search, "status");
+
+    return status != NULL && strcmp(status, "at-least") == 0;
+}
+
+size_t run_group_n_at_least(const struct run_group *g)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < g->n_valid; i++) {
+        const struct json_object *result = g->valid[i]->result, *point;
+        bool is = is_at_least(result_find(result, "search"));
+
+        for (size_t k = 0; (point = result_element(result, "sweep.points", k)) != NULL; k++)
+            is |= is_at_least(result_find(point, "search"));
+        n += is;
+    }
+    return n;
 }
 
 bool run_group_is_of_searches(const struct run_group *g)
@@ -144,11 +167,17 @@ bool run_metric_value(const struct json_object *result, const struct run_metric 
     return known && *value >= 0 && *value < MOST_VALUE;
 }
 
+bool run_metric_is_judged(const struct run_metric *row)
+{
+    return row->metric != NULL && strcmp(row->metric, "response") == 0;
+}
+
 bool run_metric_holds(const struct json_object *result, const struct run_metric *row)
 {
-    const bool is_response = row->metric != NULL && strcmp(row->metric, "response") == 0;
     char path[32];
 
-    snprintf(path, sizeof path, "holds.%s", is_response ? row->percentile : "");
-    return !is_response || result_find(result, path) == NULL || result_flag(result, path);
+    if (!run_metric_is_judged(row))
+        return true;
+    snprintf(path, sizeof path, "holds.%s", row->percentile);
+    return result_find(result, path) == NULL || result_flag(result, path);
 }

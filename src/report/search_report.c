@@ -4,58 +4,60 @@
 
 #include "base/units.h"
 #include "report/figure.h"
+#include "report/plain.h"
 #include "report/result.h"
 
 #include <json-c/json.h>
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-static const char *text_of(const struct json_object *object, const char *path)
+static const char *text_of(char text[PLAIN_BYTES], const struct json_object *object,
+                           const char *path)
 {
-    const char *text = result_string(object, path);
-
-    return text != NULL ? text : "-";
+    return plain(text, result_string(object, path));
 }
 
-/* Of a load: a number and its unit. */
-enum { LOAD_TEXT_BYTES = 2 * UNITS_TEXT_BYTES };
-
-/* "12,345 q/s" */
-static const char *load_text(char text[LOAD_TEXT_BYTES], const struct json_object *search,
-                             double load)
+/* "12,345 q/s"; "-": unknown. */
+static const char *load_text(char text[PLAIN_BYTES], const struct json_object *search,
+                             const struct json_object *of, const char *path)
 {
-    char count[UNITS_TEXT_BYTES];
+    char load[FIGURE_TEXT_BYTES];
 
-    if (load < 1000 && load != floor(load))
-        snprintf(text, LOAD_TEXT_BYTES, "%.4g %.20s", load, text_of(search, "unit"));
-    else
-        snprintf(text, LOAD_TEXT_BYTES, "%s %.20s",
-                 units_format_count(count, (uint64_t)fmin(fmax(load + 0.5, 0), 1e18)),
-                 text_of(search, "unit"));
-    return text;
+    return plain(text, figure_load(load, search, of, path));
+}
+
+/* "; 12,345 q/s sustained", if it is known. */
+static void print_load(const struct json_object *search, const char *path, const char *before,
+                       const char *after)
+{
+    char text[PLAIN_BYTES];
+
+    if (result_find(search, path) != NULL)
+        printf("%s%s%s", before, load_text(text, search, search, path), after);
+}
+
+static void print_goals(const struct json_object *search)
+{
+    char text[PLAIN_BYTES];
+
+    for (unsigned i = 0; result_item(search, "slo", i) != NULL; i++)
+        printf("%s%s", i > 0 ? "," : "", plain(text, result_item(search, "slo", i)));
 }
 
 static void print_answer(const struct json_object *search)
 {
-    const char *status = text_of(search, "status");
-    char text[LOAD_TEXT_BYTES];
+    char text[PLAIN_BYTES];
     double value;
 
-    printf("%-13s%s", "Capacity", status);
+    printf("%-13s%s", "Capacity", text_of(text, search, "status"));
     if (result_string(search, "reason") != NULL)
-        printf(" (%s)", result_string(search, "reason"));
-    if (result_double(search, "capacity", &value))
-        printf(": %s", load_text(text, search, value));
-    if (result_double(search, "lower", &value))
-        printf("; %s sustained", load_text(text, search, value));
-    if (result_double(search, "upper", &value))
-        printf("; %s not", load_text(text, search, value));
+        printf(" (%s)", text_of(text, search, "reason"));
+    print_load(search, "capacity", ": ", "");
+    print_load(search, "lower", "; ", " sustained");
+    print_load(search, "upper", "; ", " not");
     printf("\n%-13sservice level ", "");
-    for (unsigned i = 0; result_item(search, "slo", i) != NULL; i++)
-        printf("%s%s", i > 0 ? "," : "", result_item(search, "slo", i));
+    print_goals(search);
     if (result_string(search, "limited_by") != NULL)
-        printf("; limited by %s", result_string(search, "limited_by"));
+        printf("; limited by %s", text_of(text, search, "limited_by"));
     printf("; %s", result_flag(search, "confirmed") ? "confirmed" : "not confirmed");
     if (result_double(search, "recovery_s", &value))
         printf("; recovers from an overload within %.0f s", value + 1);
@@ -74,18 +76,19 @@ static const char *time_text(char text[UNITS_TEXT_BYTES], const struct json_obje
 
 static void print_trial(const struct json_object *search, const struct json_object *trial)
 {
-    char load[LOAD_TEXT_BYTES], p50[UNITS_TEXT_BYTES], p99[UNITS_TEXT_BYTES],
-        lost[UNITS_TEXT_BYTES], finding[FIGURE_FINDING_BYTES];
-    double value = 0, duration_s = 0;
+    const char *class = result_string(trial, "class");
+    char step[PLAIN_BYTES], load[PLAIN_BYTES], p50[UNITS_TEXT_BYTES], p99[UNITS_TEXT_BYTES],
+        lost[UNITS_TEXT_BYTES], finding[FIGURE_FINDING_BYTES], text[PLAIN_BYTES];
+    double duration_s = 0;
     uint64_t n_lost;
 
-    (void)result_double(trial, "load", &value);
     (void)result_double(trial, "duration_s", &duration_s);
-    printf("  %-8s %20s %6.2f s %10s %10s %10s  %s\n", text_of(trial, "step"),
-           load_text(load, search, value), duration_s, time_text(p50, trial, "p50_ns"),
+    printf("  %-8s %20s %6.2f s %10s %10s %10s  %s\n", text_of(step, trial, "step"),
+           load_text(load, search, trial, "load"), duration_s, time_text(p50, trial, "p50_ns"),
            time_text(p99, trial, "p99_ns"),
            result_u64(trial, "lost", &n_lost) ? units_format_count(lost, n_lost) : "-",
-           figure_finding(finding, text_of(trial, "class"), result_string(trial, "reason")));
+           plain(text, figure_finding(finding, class != NULL ? class : "-",
+                                      result_string(trial, "reason"))));
 }
 
 void search_report(const struct json_object *search)
@@ -103,35 +106,28 @@ void search_report(const struct json_object *search)
 
 /* --- sweep --- */
 
-static const char *known_load(char text[LOAD_TEXT_BYTES], const struct json_object *search,
-                              const char *path)
-{
-    double load;
-
-    return result_double(search, path, &load) ? load_text(text, search, load) : "-";
-}
-
 static void print_point(const struct json_object *point)
 {
     const struct json_object *search = result_find(point, "search");
-    const char *status = result_string(search, "status");
-    char at[UNITS_TEXT_BYTES], capacity[LOAD_TEXT_BYTES], lower[LOAD_TEXT_BYTES],
-        upper[LOAD_TEXT_BYTES], finding[FIGURE_FINDING_BYTES];
+    char at[UNITS_TEXT_BYTES], capacity[PLAIN_BYTES], lower[PLAIN_BYTES], upper[PLAIN_BYTES],
+        answer[FIGURE_FINDING_BYTES], text[PLAIN_BYTES];
     uint64_t value = 0;
 
     (void)result_u64(point, "at", &value);
     printf("  %16s %18s %18s %18s  %s\n", units_format_count(at, value),
-           known_load(capacity, search, "capacity"), known_load(lower, search, "lower"),
-           known_load(upper, search, "upper"),
-           figure_finding(finding, status != NULL ? status : "not reached",
-                          result_string(search, "limited_by")));
+           load_text(capacity, search, search, "capacity"),
+           load_text(lower, search, search, "lower"), load_text(upper, search, search, "upper"),
+           plain(text, figure_answer(answer, search)));
 }
 
 void search_report_sweep(const struct json_object *sweep)
 {
-    const struct json_object *point;
+    const struct json_object *point = result_element(sweep, "points", 0);
+    char over[PLAIN_BYTES];
 
-    printf("\n  %16s %18s %18s %18s  %s\n", text_of(sweep, "over"), "capacity", "sustained",
+    printf("\n%-13sservice level ", "Sweep");
+    print_goals(result_find(point, "search"));
+    printf("\n\n  %16s %18s %18s %18s  %s\n", text_of(over, sweep, "over"), "capacity", "sustained",
            "not sustained", "answer");
     for (size_t i = 0; (point = result_element(sweep, "points", i)) != NULL; i++)
         print_point(point);

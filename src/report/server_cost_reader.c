@@ -9,12 +9,23 @@
 
 enum { MOST_COLUMNS = 64 };
 
+/* Of all figures; somebody else may have written the file. */
+#define MOST 1e18
+
+/* NAN: unknown. */
 static double double_of(const struct json_object *object, const char *path)
 {
-    double value = NAN;
+    double value;
 
-    (void)result_double(object, path, &value);
-    return value;
+    return result_double(object, path, &value) && fabs(value) < MOST ? value : NAN;
+}
+
+/* The same, and not negative. */
+static double positive_of(const struct json_object *object, const char *path)
+{
+    const double value = double_of(object, path);
+
+    return value >= 0 ? value : NAN;
 }
 
 static uint64_t count_of(const struct json_object *object, const char *path)
@@ -33,12 +44,13 @@ static void copy_text(char to[SERVER_COST_NAME_BYTES], const char *from)
 static struct slope slope_of_json(const struct json_object *object)
 {
     const uint64_t n = count_of(object, "samples");
+    const double per_x = double_of(object, "value"), high = double_of(object, "high");
 
     return (struct slope){
-        .n = object == NULL || n == WATCH_UNKNOWN ? 0 : (size_t)n,
-        .per_x = double_of(object, "value"),
-        .low = double_of(object, "low"),
-        .high = double_of(object, "high"),
+        .n = isnan(per_x) || n == WATCH_UNKNOWN ? 0 : (size_t)n,
+        .per_x = per_x,
+        .low = isnan(high) ? NAN : double_of(object, "low"),
+        .high = high,
     };
 }
 
@@ -60,11 +72,13 @@ int server_cost_read(struct server_cost *c, const struct json_object *object)
     c->user = slope_of_json(result_find(object, "user_bytes_per_connection"));
     c->kernel = slope_of_json(result_find(object, "kernel_bytes_per_connection"));
     c->user_source = source_of(result_string(object, "user_bytes_per_connection.source"));
-    c->buffer_bytes = double_of(object, "buffer_bytes_per_connection");
+    c->buffer_bytes = positive_of(object, "buffer_bytes_per_connection");
     c->queries = count_of(object, "queries");
-    c->user_ns = double_of(object, "user_ns_per_query");
-    c->system_ns = double_of(object, "system_ns_per_query");
-    c->cpus = double_of(object, "cpus");
+    c->user_ns = positive_of(object, "user_ns_per_query");
+    c->system_ns = positive_of(object, "system_ns_per_query");
+    c->cpus = positive_of(object, "cpus");
+    if (isnan(c->system_ns) || isnan(c->cpus))
+        c->user_ns = NAN; /* all three, or none */
     c->rss_bytes = count_of(object, "rss_bytes");
     c->pss_bytes = count_of(object, "pss_bytes");
     c->cgroup_bytes = count_of(object, "cgroup_bytes");

@@ -2,6 +2,7 @@
  * timeline: see report/timeline.h. */
 #include "report/timeline.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,22 +51,31 @@ int timeline_add(struct timeline *t, uint64_t start_epoch_ns, const struct hlog_
     return append(t, &entry, interval->n_base64);
 }
 
-int timeline_join(struct timeline *into, const struct timeline *from)
+int timeline_join(struct timeline *into, const struct timeline *from, uint32_t log)
 {
-    for (size_t i = 0; i < from->n; i++)
+    for (size_t i = 0; i < from->n; i++) {
         if (append(into, &from->entries[i], strlen(from->entries[i].base64)) != 0)
             return -1;
+        into->entries[into->n - 1].log = log;
+    }
     return 0;
 }
 
-/* Makes intervals of the same second and tag adjacent; untagged ones, of the main metric, first. */
-static int by_second_and_tag(const void *a, const void *b)
+/* Makes intervals of the same second and tag adjacent, and of these those of a log; untagged ones,
+ * of the main metric, first. */
+static int in_order(const void *a, const void *b)
 {
     const struct timeline_entry *x = a, *y = b;
+    const int tags = strcmp(x->tag, y->tag);
 
     if (x->second != y->second)
         return x->second < y->second ? -1 : 1;
-    return strcmp(x->tag, y->tag);
+    return tags != 0 ? tags : (x->log > y->log) - (x->log < y->log);
+}
+
+static bool go_together(const struct timeline_entry *x, const struct timeline_entry *y)
+{
+    return x->second == y->second && strcmp(x->tag, y->tag) == 0;
 }
 
 uint64_t timeline_first_ns(const struct timeline *t)
@@ -85,7 +95,7 @@ void timeline_sort(struct timeline *t)
     for (size_t i = 0; i < t->n; i++)
         t->entries[i].second = (t->entries[i].begin_ns - first_ns + NS_PER_S / 2) / NS_PER_S;
     if (t->n > 0)
-        qsort(t->entries, t->n, sizeof *t->entries, by_second_and_tag);
+        qsort(t->entries, t->n, sizeof *t->entries, in_order);
 }
 
 static int add_decoded(struct hist *sum, struct hist *one, const struct timeline_entry *e)
@@ -105,7 +115,7 @@ int timeline_next(const struct timeline *t, size_t *at, struct timeline_entry *c
                   struct hist *h)
 {
     const struct timeline_entry *first;
-    uint64_t end_ns = 0;
+    uint64_t length_ns = 0, n_logs = 1; /* the sum of their lengths */
     struct hist one;
 
     hist_reset(h);
@@ -115,18 +125,18 @@ int timeline_next(const struct timeline *t, size_t *at, struct timeline_entry *c
         return -1;
     first = &t->entries[*at];
     *covered = *first;
-    for (; *at < t->n && by_second_and_tag(&t->entries[*at], first) == 0; ++*at) {
+    for (; *at < t->n && go_together(&t->entries[*at], first); ++*at) {
         const struct timeline_entry *e = &t->entries[*at];
 
         if (add_decoded(h, &one, e) != 0)
             break;
         if (e->begin_ns < covered->begin_ns)
             covered->begin_ns = e->begin_ns;
-        if (e->begin_ns + e->length_ns > end_ns)
-            end_ns = e->begin_ns + e->length_ns;
+        n_logs += e > first && e->log != e[-1].log;
+        length_ns += e->length_ns;
     }
     hist_free(&one);
-    covered->length_ns = end_ns - covered->begin_ns;
+    covered->length_ns = length_ns / n_logs;
     covered->max_ns = h->max_ns;
-    return *at < t->n && by_second_and_tag(&t->entries[*at], first) == 0 ? -1 : 1;
+    return *at < t->n && go_together(&t->entries[*at], first) ? -1 : 1;
 }

@@ -45,15 +45,29 @@ static int add_batches(struct total *total, const struct recordings *all)
     return status;
 }
 
-/* The response times of all are unknown if those of a run are. */
+static bool has_values(const struct recording *r, const char *metric)
+{
+    const struct metric *m = metrics_find(&r->metrics, metric);
+
+    return m != NULL && m->hist.count > 0;
+}
+
+/* The response times of all are unknown if those of a run are, and so are the others if they were
+ * not measured in a run that has answers. */
 static void forget_unknown(struct total *total, const struct recordings *all)
 {
-    bool have_all = true;
+    static const char *const of_answers[] = {"response", "service", "net"};
 
-    for (size_t i = 0; i < all->n; i++)
-        have_all &= metrics_find(&all->items[i].metrics, "response") != NULL;
-    if (!have_all && metrics_find(&total->metrics, "response") != NULL)
-        metrics_get(&total->metrics, "response")->has_counts = false;
+    for (size_t k = 0; k < sizeof of_answers / sizeof *of_answers; k++) {
+        bool have_all = true;
+
+        for (size_t i = 0; i < all->n; i++)
+            have_all &= k == 0 ? metrics_find(&all->items[i].metrics, of_answers[k]) != NULL
+                               : has_values(&all->items[i], of_answers[k]) ||
+                                     !has_values(&all->items[i], "response");
+        if (!have_all && metrics_find(&total->metrics, of_answers[k]) != NULL)
+            metrics_get(&total->metrics, of_answers[k])->has_counts = false;
+    }
 }
 
 int total_make(struct total *total, const struct recordings *all)

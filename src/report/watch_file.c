@@ -60,8 +60,12 @@ struct run {
 static struct run run_of(const struct json_object *result)
 {
     struct run run = {.queries = WATCH_UNKNOWN};
+    uint64_t n_discarded = 0; /* at the start of trials, and in overloads */
 
     (void)result_u64(result, "queries.sent", &run.queries);
+    if (result_is_search(result) && run.queries != WATCH_UNKNOWN &&
+        result_u64(result, "warmup.sent", &n_discarded))
+        run.queries += n_discarded;
     result_span(result, &run.begin_ns, &run.end_ns);
     run.started_ns = result_time_ns(result, "started");
     return run;
@@ -101,7 +105,7 @@ static void add_queries(struct watch_series *s, const struct run *run)
 
 /* --- join --- */
 
-/* Why the file ends matters only if that was before the run. */
+/* Why the file ends matters only if that was before the end of the run. */
 static void read_end(struct server_cost *c, bool is_complete)
 {
     if (is_complete)

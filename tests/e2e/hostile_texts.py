@@ -74,5 +74,25 @@ def test_no_text_of_a_result_becomes_a_command_of_gnuplot():
     check(os.path.exists(made), "the control")
 
 
+def test_no_text_of_a_result_is_a_line_or_an_escape_sequence_on_a_terminal():
+    """The control: a harmless text in the same places has as many lines."""
+    search = {"find": "rate", "unit": "q/s", "slo": ["p99<10ms"], "status": "inconclusive", "reason": "time", "limited_by": "queue",
+              "trials": [{"step": "double", "load": 100, "class": "good", "reason": "queue"}]}
+    path = temp_path("escape.json")
+    with open(files(0)[0]) as f:
+        result = json.load(f)
+    for changes in ({}, {"search": search}, {"sweep": {"over": "size", "points": [{"at": 1, "search": search}]}}):
+        lines = []
+        for text in ("harmless", "\x1b[2J\nVerdict      VALID\x7f"):
+            with open(path, "w") as f:
+                outcomes = {**result["connections"], "outcomes": {f"run/{text}": 3}}
+                json.dump(hostile_copy(result | changes | {"connections": outcomes, "explanations": ["why"], "broken_law": "sums"},
+                                       text, ("program", "started")), f)
+            shown = report("show", path).stdout
+            check(not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", shown), f"control characters in {shown!r}")
+            lines.append(shown.count("\n"))
+        check_equal(lines[0], lines[1], f"lines with {list(changes)}")
+
+
 if __name__ == "__main__":
     main()

@@ -198,6 +198,29 @@ def test_merge_warns_of_what_does_not_fit_and_takes_the_worst_verdict():
     check_equal(json.loads(r.stdout)["reasons"], ["unsent"], "reasons of the whole")
 
 
+def test_merge_warns_of_runs_that_hardly_overlap():
+    directory = os.path.dirname(temp_path("x"))
+    runs_of(directory, ["-r", 500, "-t", 1, "-s", 7], ["-r", 500, "-t", 1, "-s", 8])
+    names = [f"{directory}/{i}.json" for i in range(2)]
+    for name, second in zip(names, ("00.000", "02.900")):
+        change(name, verdict="VALID", reasons=[], measured_from=f"2026-01-31T23:59:{second}Z", rate={"duration_s": 3})
+    check("overlapped for 3 % of the shorter one" in report("merge", *names, code=None).stderr, "0.1 of 3 s")
+    change(names[1], measured_from="2026-01-31T23:59:00.200Z")
+    check("overlap" not in report("merge", *names, code=None).stderr, "the control: 2.8 of 3 s")
+
+
+def test_times_of_a_part_of_the_answers_are_not_those_of_all():
+    """Only one of the runs measured net."""
+    directory = os.path.dirname(temp_path("x"))
+    runs_of(directory, ["-r", 500, "-t", 1, "--kernel-ts"], ["-r", 500, "-t", 1, "--kernel-ts=no"])
+    files = [f"{directory}/{i}.{ending}" for i in range(2) for ending in ("json", "hlog")]
+    r = report("merge", "--json", "-", *files, code=None)
+    latency = json.loads(r.stdout)["latency_ns"]
+    check_equal((latency["net"]["p50"], latency["response"]["p50"] is None), (None, False), "p50 of net and response")
+    alone = json.loads(report("merge", "--json", "-", *files[:2], code=None).stdout)["latency_ns"]
+    check(alone["net"]["p50"] > 0, "the control: of the run that measured it")
+
+
 # --- files and command lines ---
 
 
@@ -216,7 +239,10 @@ def test_bad_files_get_one_line_with_their_name():
         with open(f"{directory}/{name}", "rb") as f:
             return written(f"cut.{name}", f.read()[:-9])
 
-    cases = [(f"{directory}/nothing", "cannot read"), (directory, "cannot read"),
+    with open(f"{directory}/0.hlog") as f:
+        tag = next(line for line in f if line.startswith("Tag="))
+
+    cases = [(f"{directory}/nothing", "cannot read"), (written("tag.hlog", tag[:6].encode()), "truncated"), (directory, "cannot read"),
              (written("empty", b""), "empty"), (written("foreign", b"hello\n"), "unknown format"),
              (written("zeros", bytes(1000)), "unknown format"),
              (written("server.json", b'{"schema": 1, "program": "tcpserver"}'), "a result of tcpserver"),
@@ -232,6 +258,20 @@ def test_bad_files_get_one_line_with_their_name():
     shutil.copy(f"{directory}/0.json", f"{directory}/mixed.json")
     r = report("merge", f"{directory}/mixed.json", f"{directory}/mixed.hlog", code=2)
     check("from different runs" in r.stderr, r.stderr)
+    with open(f"{directory}/0.hlog") as f:
+        head = "".join(line for line in f if line[0] in "#\"")
+    written("headless.hlog", head.encode())
+    shutil.copy(f"{directory}/0.json", f"{directory}/headless.json")
+    r = report("merge", f"{directory}/headless.json", f"{directory}/headless.hlog", code=2)
+    check("have 0 values of response" in r.stderr, r.stderr)
+
+
+def test_sample_of_the_rows_is_no_log():
+    directory = os.path.dirname(temp_path("x"))
+    runs_of(directory, ["-r", 500, "-t", 1, "--sample", "1/2"])
+    r = report("show", f"{directory}/0.json", f"{directory}/0.csv", code=2)
+    check("the rows are a sample (--sample)" in r.stderr and len(r.stderr.splitlines()) == 1, r.stderr)
+    report("show", f"{directory}/0.json", f"{directory}/0.hlog")
 
 
 def test_command_line_is_checked():

@@ -191,6 +191,33 @@ def test_sweeps_are_compared_by_the_geometric_mean_of_their_capacities():
     check("INCONCLUSIVE" in report("compare", *before, "--", *slower, code=2).stdout, "the control: a run without its capacity")
 
 
+def test_searches_without_a_limit_are_noted():
+    directory = os.path.dirname(temp_path("x"))
+    before, now = (searches(directory, name, [1000] * 10) for name in ("before", "now"))
+    check_equal(report("compare", *before, "--", *now).stderr, "", "the control: all found one")
+    for name in now[:3]:
+        change(name, search={"status": "at-least"})
+    r = report("compare", *before, "--", *now)
+    check_equal(r.stderr, "tcpreport: note: 3 of 20 runs found no limit within --find-range: changes beyond it are not seen\n", "note")
+
+
+def test_file_on_both_sides_is_named():
+    directory = os.path.dirname(temp_path("x"))
+    before, now = (searches(directory, name, [1000] * 10) for name in ("before", "now"))
+    for arguments in ((), ("--nights",)):
+        for both in ([], [now[3]]):
+            r = report("compare", *arguments, *before, *both, "--", *now, code=None)
+            check_equal(r.stderr, f"tcpreport: warning: '{now[3]}' is on both sides of --\n" if both else "", f"{arguments}, {both}")
+
+
+def test_json_on_stdout_is_nothing_else():
+    directory = os.path.dirname(temp_path("x"))
+    before, now = (searches(directory, name, [1000] * 10) for name in ("before", "now"))
+    check_equal(json.loads(report("compare", "--json", "-", *before, "--", *now).stdout)["verdict"], "PASS", "runs")
+    r = report("compare", "--nights", "--json", "-", *before, "--", *now, code=2)
+    check_equal(json.loads(r.stdout)["verdict"], "INCONCLUSIVE", "nights")
+
+
 def test_a_search_is_shown_by_its_answer_and_its_trials():
     name, = searches(os.path.dirname(temp_path("x")), "run", [1234])
     out = report("show", name).stdout

@@ -262,7 +262,34 @@ def test_outcomes_have_remedies():
     rows = rows_of(text, "How connections ended")
     check_equal(rows["run/finished"], ["5", ""], "nothing is wrong")
     check_equal(rows["connect/refused"], ["45", "nothing listens on that port, or a firewall rejects it"], "refused")
-    check_equal(rows_of(text, "Why connections are missing")["backlog"], ["45", "45 overflows", "raise it"], "limit")
+    check_equal(rows_of(text, "What limited the connections")["backlog"], ["45", "45 overflows", "raise it"], "limit")
+
+
+def test_connections_of_a_run_without_queries_have_their_times():
+    need_program("gnuplot")
+    stem = temp_path("connections")
+    with Server() as server:
+        run_client("-p", server.port, "-c", 20, "-n", 20, "--connect-arrival", "constant", "-t", 1, "--json", f"{stem}.json",
+                   "--hlog", f"{stem}.hlog", "--connections-out", f"{stem}.csv", "127.0.0.1")
+    text = page_of(*(f"{stem}.{ending}" for ending in ("json", "hlog", "csv")))
+    check("values" in rows_of(text, "Times of connections since they were due"), "since due")
+    check("values" in rows_of(text, "Delays of this host, and times of connections"), "connect")
+    check(any(caption.startswith("Connect ramp") for caption in pictures(text)), "the ramp is drawn")
+    check("Pictures are missing" not in text, "and nothing failed")
+
+
+def test_users_settings_of_gnuplot_change_nothing():
+    need_program("gnuplot")
+    home = temp_path("home")
+    os.makedirs(home)
+    with open(f"{home}/.gnuplot", "w") as f:
+        f.write("set datafile separator ','\nset print '-'\nprint 'junk'\n")
+    path = temp_path("own.svg")
+    r = subprocess.run([os.path.abspath(TCPREPORT), "plot", "-o", path, *files(0)[:2]], capture_output=True, text=True, timeout=100,
+                       env={**os.environ, "HOME": home})
+    check_equal((r.returncode, r.stderr), (0, ""), "plot")
+    with open(path) as f:
+        check(f.read().startswith("<?xml"), "the picture alone")
 
 
 def test_a_single_connection_is_singular():

@@ -173,6 +173,20 @@ def start_watch(*arguments):
     return process, says
 
 
+def check_that_discarded_queries_cost(run, samples):
+    """A search measures a part of what it sends: the server answered all of it."""
+    def cost_us(result):
+        path = temp_path("cost.json")
+        with open(path, "w") as f:
+            json.dump(result, f)
+        return float(re.search(r"([\d.]+) us of CPU time per query", report("show", path, "--watch", samples).stdout).group(1))
+
+    with open(run) as f:
+        result = json.load(f)
+    result["warmup"]["sent"] = result["queries"]["sent"]
+    check_between(cost_us(result) / cost_us(result | {"search": {"trials": []}}), 1.9, 2.1, "of half of the queries to all")
+
+
 def test_samples_of_another_host_are_joined_by_time():
     need_tcpreport()
     samples, run = temp_path("samples.json"), temp_path("run.json")
@@ -187,6 +201,7 @@ def test_samples_of_another_host_are_joined_by_time():
     with stall_may_spoil():  # a sample is taken every second
         check(re.search(r"^ +[\d.]+ us of CPU time per query: ", text, re.M), text)
     check("Server cost" not in report("show", run).stdout, "the control: without samples")
+    check_that_discarded_queries_cost(run, samples)
     page = temp_path("page.html")
     check_equal(report("html", "-o", page, run, "--watch", samples).returncode, 0, "html")
     with open(page) as f:

@@ -65,6 +65,33 @@ static void finding_has_its_reason(void **state)
     assert_string_equal(figure_finding(finding, "good", NULL), "good");
 }
 
+static void load_has_the_unit_of_its_search(void **state)
+{
+    struct json_object *search = json_tokener_parse(
+        "{\"unit\": \"connections\", \"lower\": 1, \"upper\": 2500, \"capacity\": null}");
+
+    (void)state;
+    assert_string_equal(figure_load(text, search, search, "lower"), "1 connection");
+    assert_string_equal(figure_load(text, search, search, "upper"), "2,500 connections");
+    assert_null(figure_load(text, search, search, "capacity"));
+    json_object_put(search);
+}
+
+static void answer_has_its_reason_and_its_limit(void **state)
+{
+    struct json_object *search = json_tokener_parse(
+        "{\"status\": \"inconclusive\", \"reason\": \"unconfirmed\", \"limited_by\": \"lost=0\"}");
+    struct json_object *found = json_tokener_parse("{\"status\": \"found\", \"reason\": null}");
+    char answer[FIGURE_FINDING_BYTES];
+
+    (void)state;
+    assert_string_equal(figure_answer(answer, search), "inconclusive, unconfirmed: lost=0");
+    assert_string_equal(figure_answer(answer, found), "found");
+    assert_string_equal(figure_answer(answer, NULL), "not reached");
+    json_object_put(search);
+    json_object_put(found);
+}
+
 static void latency_among_the_unanswered_is_more_than_the_timeout(void **state)
 {
     (void)state;
@@ -80,6 +107,8 @@ static void share_of_answers_is_rounded_down(void **state)
     (void)state;
     assert_string_equal(figure_answered(text, result), "99.9999 %");
     assert_null(figure_answered(text, NULL));
+    assert_true(figure_percent(19999999.0 / 20000000) == 99.9999);
+    assert_true(figure_percent(0.9999) == 99.99 && figure_percent(1) == 100);
 }
 
 int main(void)
@@ -88,6 +117,8 @@ int main(void)
         cmocka_unit_test(figures_have_separators_and_units),
         cmocka_unit_test(what_is_unknown_or_absurd_is_no_figure),
         cmocka_unit_test(finding_has_its_reason),
+        cmocka_unit_test(load_has_the_unit_of_its_search),
+        cmocka_unit_test(answer_has_its_reason_and_its_limit),
         cmocka_unit_test(latency_among_the_unanswered_is_more_than_the_timeout),
         cmocka_unit_test(share_of_answers_is_rounded_down),
     };

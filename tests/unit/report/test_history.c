@@ -103,6 +103,31 @@ static void second_without_answers_is_a_gap(void **state)
     assert_true(history.columns[2].begin_s == 2 && history.columns[2].length_s == 1);
 }
 
+/* The logs begin 0.49 s apart: the columns follow each other, and the rates add up. */
+static void rates_of_two_logs_add_up(void **state)
+{
+    struct timeline log = {0};
+
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        for (unsigned second = 0; second < 3; second++) {
+            record(1000, 98);
+            add_interval(&log, NULL, i * 490000000, second * SECOND_NS, SECOND_NS, &one);
+            hist_reset(&one);
+        }
+        assert_int_equal(timeline_join(&timeline, &log, i), 0);
+        timeline_free(&log);
+    }
+    make();
+    assert_int_equal(history.n, 3);
+    for (size_t i = 0; i < history.n; i++) {
+        const struct history_column *c = &history.columns[i];
+
+        assert_int_equal(c->n_answered, 2 * 98);
+        assert_true(c->begin_s == (double)i && c->length_s == 1);
+    }
+}
+
 static void long_run_has_longer_columns_and_every_answer(void **state)
 {
     uint64_t n = 0;
@@ -147,6 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_answer_is_in_the_row_of_its_time, start, end),
         cmocka_unit_test_setup_teardown(second_without_answers_is_a_gap, start, end),
+        cmocka_unit_test_setup_teardown(rates_of_two_logs_add_up, start, end),
         cmocka_unit_test_setup_teardown(long_run_has_longer_columns_and_every_answer, start, end),
         cmocka_unit_test_setup_teardown(times_far_apart_need_no_more_columns, start, end),
         cmocka_unit_test_setup_teardown(nothing_has_no_columns, start, end),

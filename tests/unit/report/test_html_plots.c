@@ -108,6 +108,23 @@ static void rates_are_those_of_what_a_column_covers(void **state)
     free(text);
 }
 
+static void picture_needs_more_than_a_cell_and_half_a_second(void **state)
+{
+    (void)state;
+    assert_true(html_plots_has_rates(&history) && html_plots_has_heat_map(&history));
+    for (int i = 0; i < N_COLUMNS; i++)
+        columns[i].length_s = 0.4;
+    assert_false(html_plots_has_rates(&history));
+    history.n = 1;
+    assert_false(html_plots_has_heat_map(&history));
+    history.n = N_COLUMNS;
+    history.end_rows = history.first_row + 1;
+    assert_false(html_plots_has_heat_map(&history));
+    history.end_rows++;
+    history.most = 0;
+    assert_false(html_plots_has_heat_map(&history));
+}
+
 static void messages_are_received_and_not_sent(void **state)
 {
     char *text = text_of_history(html_plots_message_rate);
@@ -208,6 +225,7 @@ int main(void)
         cmocka_unit_test_setup(cell_is_the_more_opaque_the_more_answers, start),
         cmocka_unit_test_setup(percentile_that_is_unknown_or_unanswered_is_a_gap, start),
         cmocka_unit_test_setup(rates_are_those_of_what_a_column_covers, start),
+        cmocka_unit_test_setup(picture_needs_more_than_a_cell_and_half_a_second, start),
         cmocka_unit_test_setup(messages_are_received_and_not_sent, start),
         cmocka_unit_test_setup(axis_of_time_has_few_marks, start),
         cmocka_unit_test(trials_that_the_host_limited_are_left_out),

@@ -159,6 +159,21 @@ static void figures_beyond_all_bounds_are_none(void **state)
     result_free(r);
 }
 
+static void unit_of_a_sweep_is_that_of_its_first_search(void **state)
+{
+    struct json_object *search = json_tokener_parse("{\"search\":{\"unit\":\"q/s\"}}");
+    struct json_object *sweep =
+        json_tokener_parse("{\"search\":null,\"sweep\":{\"points\":[{\"search\":null},"
+                           "{\"search\":{\"unit\":\"connections\"}}]}}");
+
+    (void)state;
+    assert_string_equal(result_capacity_unit(search), "q/s");
+    assert_string_equal(result_capacity_unit(sweep), "connections");
+    assert_null(result_capacity_unit(NULL));
+    json_object_put(search);
+    json_object_put(sweep);
+}
+
 static double sending_s(const char *text)
 {
     struct json_object *result = json_tokener_parse(text);
@@ -215,6 +230,7 @@ int main(void)
         cmocka_unit_test(a_span_is_that_of_the_measurement),
         cmocka_unit_test(a_span_is_within_64_bits),
         cmocka_unit_test(figures_beyond_all_bounds_are_none),
+        cmocka_unit_test(unit_of_a_sweep_is_that_of_its_first_search),
         cmocka_unit_test(queries_take_the_schedule_or_longer_to_send),
         cmocka_unit_test(what_is_no_result_is_refused),
     };

@@ -97,6 +97,28 @@ static void value_beyond_all_bounds_is_none(void **state)
     }
 }
 
+static void searches_without_a_limit_are_counted(void **state)
+{
+    static const char *const texts[] = {
+        "{\"search\":{\"status\":\"at-least\"}}", "{\"search\":{\"status\":\"found\"}}",
+        "{\"sweep\":{\"points\":[{\"search\":{\"status\":\"found\"}},"
+        "{\"search\":{\"status\":\"at-least\"}},{\"search\":{\"status\":\"at-least\"}}]}}",
+        "{}"};
+    struct recording runs[4] = {0};
+    const struct recording *valid[4];
+    const struct run_group g = {.valid = valid, .n_valid = 4};
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        valid[i] = &runs[i];
+        runs[i].result = json_tokener_parse(texts[i]);
+        assert_non_null(runs[i].result);
+    }
+    assert_int_equal(run_group_n_at_least(&g), 2);
+    for (size_t i = 0; i < 4; i++)
+        json_object_put(runs[i].result);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -105,6 +127,7 @@ int main(void)
         cmocka_unit_test(a_connection_that_was_not_established_has_no_timeout),
         cmocka_unit_test(it_is_unknown_if_the_timeout_is_unknown),
         cmocka_unit_test(value_beyond_all_bounds_is_none),
+        cmocka_unit_test(searches_without_a_limit_are_counted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,6 +76,27 @@ static void figures_survive(void **state)
     watch_series_free(&s);
 }
 
+static void figures_beyond_all_bounds_are_unknown(void **state)
+{
+    static const char *const texts[] = {
+        "{\"user_ns_per_query\": 5, \"system_ns_per_query\": null, \"cpus\": 1}",
+        "{\"user_ns_per_query\": -5, \"system_ns_per_query\": 5, \"cpus\": 1}",
+        "{\"user_ns_per_query\": 1e300, \"system_ns_per_query\": 5, \"cpus\": 1}",
+        "{\"user_bytes_per_connection\": {\"value\": null, \"low\": 1, \"high\": 2, \"samples\": "
+        "9}}"};
+    struct server_cost c;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct json_object *object = parse(texts[i]);
+
+        assert_int_equal(server_cost_read(&c, object), 0);
+        assert_true(isnan(c.user_ns));
+        assert_int_equal(c.user.n, 0);
+        result_free(object);
+    }
+}
+
 static void samples_survive_or_are_thinned(void **state)
 {
     struct watch_series s = series_of(100), again;
@@ -155,6 +176,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_survive),
+        cmocka_unit_test(figures_beyond_all_bounds_are_unknown),
         cmocka_unit_test(samples_survive_or_are_thinned),
         cmocka_unit_test(missing_figures_are_unknown),
         cmocka_unit_test(wrong_samples_are_refused),

@@ -40,8 +40,8 @@ static void seconds_of_two_logs_are_joined(void **state)
     add(&one, "service", 100 * NS_PER_S, 0, 500, 3);
     add(&one, NULL, 100 * NS_PER_S, 1001000000, 2000, 4);
     add(&other, NULL, 100 * NS_PER_S + 200000000, 0, 9000, 5); /* began 0.2 s later */
-    assert_int_equal(timeline_join(&all, &other), 0);
-    assert_int_equal(timeline_join(&all, &one), 0);
+    assert_int_equal(timeline_join(&all, &other, 1), 0);
+    assert_int_equal(timeline_join(&all, &one, 0), 0);
     timeline_free(&one);
     timeline_free(&other);
     timeline_sort(&all);
@@ -52,7 +52,7 @@ static void seconds_of_two_logs_are_joined(void **state)
     assert_int_equal(h.count, 8);
     assert_int_equal(h.max_ns, 9000);
     assert_int_equal(covered.begin_ns, 100 * NS_PER_S);
-    assert_int_equal(covered.length_ns, NS_PER_S + 200000000);
+    assert_int_equal(covered.length_ns, NS_PER_S); /* 8 values in a second: 3/s and 5/s */
     assert_int_equal(timeline_next(&all, &at, &covered, &h), 1);
     assert_string_equal(covered.tag, "service");
     assert_int_equal(h.count, 3);
@@ -60,6 +60,32 @@ static void seconds_of_two_logs_are_joined(void **state)
     assert_int_equal(h.count, 4);
     assert_int_equal(covered.second, 1);
     assert_int_equal(timeline_next(&all, &at, &covered, &h), 0);
+    timeline_free(&all);
+    hist_free(&h);
+}
+
+/* The last interval of a log may begin in the second of the one before. */
+static void intervals_of_one_log_follow_each_other(void **state)
+{
+    struct timeline log = {0}, all = {0};
+    struct timeline_entry covered;
+    struct hist h;
+    size_t at = 0;
+
+    (void)state;
+    assert_int_equal(hist_init(&h), 0);
+    for (int i = 0; i < 3; i++)
+        hist_record(&h, 1000);
+    add_interval(&log, NULL, 0, 0, 400000000, &h);
+    add_interval(&log, NULL, 0, 400000000, 50000000, &h);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_int_equal(timeline_join(&all, &log, i), 0);
+    timeline_sort(&all);
+    assert_int_equal(timeline_next(&all, &at, &covered, &h), 1);
+    assert_int_equal(h.count, 12);
+    assert_int_equal(covered.length_ns, 450000000);
+    assert_int_equal(timeline_next(&all, &at, &covered, &h), 0);
+    timeline_free(&log);
     timeline_free(&all);
     hist_free(&h);
 }
@@ -84,6 +110,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(seconds_of_two_logs_are_joined),
+        cmocka_unit_test(intervals_of_one_log_follow_each_other),
         cmocka_unit_test(an_empty_one_has_nothing),
     };
 

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT
+ * html_plots_history: the pictures over time, see report/html_plots.h. */
+#include "report/html_plots.h"
+
+#include "report/html_plots_axes.h"
+
+#include <math.h>
+
+/* The colour of the heat map, and how opaque the rarest cell is. */
+#define HEAT_RGB "68 119 170"
+enum { HEAT_LEAST_ALPHA = 40, ALPHA_MOST = 255 };
+
+/* Columns whose rates are not shown: the queries of a part of a second say little. */
+#define SHORTEST_RATE_S 0.5
+
+#define NS_PER_S 1e9
+
+/* --- heat map --- */
+
+/* An image has a linear axis, so that its logarithm is drawn: decades above 1 s. */
+static void print_decades(FILE *out, unsigned first_row, unsigned end_rows)
+{
+    static const char *const decades[] = {"1 ns",   "10 ns", "100 ns", "1 us",   "10 us",
+                                          "100 us", "1 ms",  "10 ms",  "100 ms", "1 s",
+                                          "10 s",   "100 s", "1000 s"};
+    const double low = log10(history_row_s(first_row)), high = log10(history_row_s(end_rows));
+
+    fprintf(out, "set yrange [%.9g:%.9g]\nset ytics (", low, high);
+    for (int i = 0; i < (int)(sizeof decades / sizeof *decades); i++)
+        fprintf(out, "%s'%s' %d", i > 0 ? ", " : "", decades[i], i - 9);
+    /* a range below a decade may have no mark of its own */
+    if (floor(high) < low)
+        fprintf(out, ", '%.3g s' %.9g, '%.3g s' %.9g", history_row_s(first_row), low,
+                history_row_s(end_rows), high);
+    fputs(")\n", out);
+}
+
+static unsigned alpha_of(uint64_t count, uint64_t most)
+{
+    if (count == 0)
+        return 0;
+    return HEAT_LEAST_ALPHA +
+           (unsigned)((ALPHA_MOST - HEAT_LEAST_ALPHA) * log1p((double)count) / log1p((double)most));
+}
+
+/* The column to show at a place: of an interval longer than a column, more than one. */
+static const struct history_column *column_at(const struct history *h, size_t i)
+{
+    const struct history_column *c = &h->columns[i];
+    const double middle_s = ((double)i + 0.5) * h->column_s;
+
+    return i > 0 && c->length_s <= 0 && c[-1].begin_s + c[-1].length_s >= middle_s ? c - 1 : c;
+}
+
+static void print_cells(FILE *out, const struct history *h)
+{
+    const double half_row = 0.5 / HISTORY_ROWS_PER_DECADE;
+
+    fputs("$cells << EOD\n", out);
+    for (size_t i = 0; i < h->n; i++)
+        for (unsigned row = h->first_row; row < h->end_rows; row++)
+            fprintf(out, "%.9g %.9g " HEAT_RGB " %u\n", ((double)i + 0.5) * h->column_s,
+                    log10(history_row_s(row)) + half_row,
+                    alpha_of(column_at(h, i)->counts[row], h->most));
+    fputs("EOD\n", out);
+}
+
+/* Leaves a gap for what is unknown or was not answered. */
+static void print_time(FILE *out, uint64_t ns)
+{
+    if (ns == LATENCY_UNKNOWN || ns == HIST_BEYOND)
+        fputs(" NaN", out);
+    else
+        fprintf(out, " %.6g", log10((double)ns / NS_PER_S));
+}
+
+bool html_plots_has_heat_map(const struct history *h)
+{
+    return h->most > 0 && h->n > 1 && h->end_rows - h->first_row > 1;
+}
+
+void html_plots_heat_map(FILE *out, const struct history *h)
+{
+    html_plots_head(out, "heat", "time since the start of the log, s", "response time, s");
+    print_decades(out, h->first_row, h->end_rows);
+    print_cells(out, h);
+    fputs("$lines << EOD\n", out);
+    for (size_t i = 0; i < h->n; i++)
+        for (size_t edge = i; edge <= i + 1; edge++) {
+            fprintf(out, "%.9g", (double)edge * h->column_s);
+            print_time(out, column_at(h, i)->p50_ns);
+            print_time(out, column_at(h, i)->p99_ns);
+            fputc('\n', out);
+        }
+    fputs("EOD\n", out);
+    html_plots_x_range(out, (double)h->n * h->column_s);
+    fputs("unset grid\n"
+          "plot $cells using 1:2:3:4:5:6 with rgbalpha notitle, "
+          "$lines using 1:2 with lines lw 2 dt 3 lc rgb 'black' title 'p50', "
+          "$lines using 1:3 with lines lw 1.5 lc rgb 'black' title 'p99'\n",
+          out);
+}
+
+/* --- rates --- */
+
+/* Columns: time, sent, answered. */
+static void print_rates(FILE *out, const struct history *h)
+{
+    double end_s = 0; /* of the column before */
+
+    fputs("set format y '%.10g'\nset yrange [0:*]\n$d << EOD\n", out);
+    for (size_t i = 0; i < h->n; i++) {
+        const struct history_column *c = &h->columns[i];
+
+        if (c->length_s < SHORTEST_RATE_S)
+            continue;
+        if (c->begin_s - end_s > h->column_s)
+            fprintf(out, "%.9g NaN NaN\n", end_s);
+        end_s = c->begin_s + c->length_s;
+        for (int edge = 0; edge <= 1; edge++)
+            fprintf(out, "%.9g %.9g %.9g\n", edge == 0 ? c->begin_s : end_s,
+                    (double)c->n_sent / c->length_s, (double)c->n_answered / c->length_s);
+    }
+    fputs("EOD\n", out);
+    html_plots_x_range(out, (double)h->n * h->column_s);
+    fputs("set offsets 0, 0, graph 0.05, 0\nplot ", out);
+}
+
+bool html_plots_has_rates(const struct history *h)
+{
+    bool has = false;
+
+    for (size_t i = 0; i < h->n; i++)
+        has |= h->columns[i].length_s >= SHORTEST_RATE_S;
+    return has;
+}
+
+void html_plots_rates(FILE *out, const struct history *h, double requested_qps)
+{
+    html_plots_head(out, "rates", "time since the start of the log, s", "rate, queries/s");
+    print_rates(out, h);
+    if (requested_qps > 0)
+        fprintf(out, "%.9g with lines lw 2 dt 2 lc rgb '#808080' title 'requested', ",
+                requested_qps);
+    fputs("$d using 1:2 with lines lt 1 title 'sent', "
+          "$d using 1:3 with lines lt 3 title 'answered'\n",
+          out);
+}
+
+void html_plots_message_rate(FILE *out, const struct history *h)
+{
+    html_plots_head(out, "rates", "time since the start of the log, s", "rate, messages/s");
+    print_rates(out, h);
+    fputs("$d using 1:3 with lines lt 1 title 'received'\n", out);
+}
