@@ -35,7 +35,7 @@ def test_every_outcome_and_every_limit_has_its_section():
     for name, text in sections(read("docs", "limits.md")).items():
         check(name in ("Reasons", "Limiting factors") or len(text) > 20, f"words about {name}")
     phases = names_in(r'X\([A-Z_]+, "([a-z]+)"\)', "include", "measure/outcome.h")
-    check(f"Phases, in the order a connection lives through them: {', '.join(phases)}." in read("docs", "limits.md"),
+    check(f"Phases, in the order a connection passes through them: {', '.join(phases)}." in read("docs", "limits.md"),
           "phases")
 
 
