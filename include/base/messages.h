@@ -23,8 +23,8 @@ void messages_take_stderr(void);
 /* Any thread. */
 void messages_set_patience(enum messages_patience patience);
 
-/* Writes what the reader takes within this patience.  Returns the number of bytes; the others do
- * not count as lost.  Any thread. */
+/* Writes what the reader takes within the current patience.  Returns the number of bytes; the
+ * others do not count as lost.  Any thread. */
 size_t messages_offer(const char *text, size_t n_bytes);
 
 #endif

@@ -25,8 +25,8 @@ enum client_find_limit {
     CLIENT_FIND_BY_SERVER
 };
 
-/* Adds up the trials that decided, and returns what limited them: for all reports, the first in
- * this order. */
+/* Adds up the trials that decided, and returns what limited them: the first of the above that
+ * applies, so that all reports agree. */
 enum client_find_limit client_find_bound(const struct client_find *f,
                                          struct client_find_evidence *e);
 

@@ -13,8 +13,7 @@
 enum options_result client_opts_parse(struct client_opts *opts, int argc, char **argv, FILE *out,
                                       char *error);
 
-/* Returns the total queries per second of --rate, --interval or the classes; 0: none was
- * given. */
+/* Returns the total queries per second of --rate, --interval or the classes; 0: none was given. */
 double client_opts_rate_qps(const struct client_opts *opts);
 
 #endif

@@ -19,8 +19,7 @@ struct client_page {
 
 /* Finds the programs, so that a page that cannot be drawn is refused before the run, and creates
  * the directory.  hlog and connections: files of these options, or NULL; refused if they cannot be
- * read again: "-" and pipes.  Returns 0, or -1 after
- * one line on stderr. */
+ * read again: "-" and pipes.  Returns 0, or -1 after one line on stderr. */
 int client_page_prepare(struct client_page *p, const char *hlog, const char *connections);
 
 /* Writes the page to fd, after the log and the connections have been written and closed.  Returns

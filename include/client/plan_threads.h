@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /* Sets config->n_workers: --threads, or as many as the load needs and the limit of file descriptors
- * requires.  Requires the load, the connections and own_fd_tables.
- * n_cpus: CPUs that this process may use, >= 1; nofile: file descriptors per table. */
+ * requires.  Requires the load, the connections and own_fd_tables.  n_cpus: CPUs that this process
+ * may use, >= 1; nofile: file descriptors per table. */
 void client_plan_threads(struct client_config *config, const struct client_opts *o, uint32_t n_cpus,
                          uint64_t nofile);
 

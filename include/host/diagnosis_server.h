@@ -10,7 +10,7 @@
 
 bool diagnosis_server_never_answered(const struct diagnosis_input *in);
 
-/* Each adds a line at most. */
+/* Each adds at most one line. */
 void diagnosis_server_unanswered(struct diagnosis *d, const struct diagnosis_input *in);
 void diagnosis_server_half_open(struct diagnosis *d, const struct diagnosis_input *in);
 void diagnosis_server_refused(struct diagnosis *d, const struct diagnosis_input *in);

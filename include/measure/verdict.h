@@ -60,8 +60,8 @@ struct verdict_percentile {
 struct verdict_input {
     uint64_t connections_wanted, connections_live; /* live and proven when the last query was due */
     uint64_t scheduled, sent, unsent;              /* measured queries */
-    double sent_on_schedule; /* share of the queries not unsent that was sent before the schedule
-                              * ended */
+    double sent_on_schedule; /* of the queries not counted as unsent, the fraction sent before the
+                              * schedule ended */
     bool has_latency;
     uint64_t n_latencies; /* queries with an answer, or messages, and those that count as slower */
     struct verdict_percentile percentiles[VERDICT_N_PERCENTILES];

@@ -25,10 +25,12 @@ int server_workers_start(struct server_workers *w, struct server_config *config,
 
 /* Call it when overflow.wanted_fd is readable: starts another worker, which accepts for those whose
  * fd tables are full; suspended: only after SERVER_PAUSE 0.  Returns whether it was started.  If
- * not, new connections are refused until ... */
+ * starting failed, new connections are refused until server_workers_look() allows another attempt.
+ */
 bool server_workers_grow(struct server_workers *w, bool suspended);
 
-/* ... this function, called several times per second, allows another attempt. */
+/* Call it several times per second: allows another attempt one second after a worker could not be
+ * started. */
 void server_workers_look(struct server_workers *w);
 
 /* Posts a message to each running worker. */

@@ -10,10 +10,10 @@
  * high load does not count.  The bounds narrow in rounds, each with more or longer trials per load
  * than the previous one: doubling until a trial is bad, then bisection of the logarithm of the
  * load.  Each round starts with its lower load, because an overload can have an aftereffect on the
- * server.  A long trial slightly below it then confirms the lower bound; if that fails, the first
- * of a few lower loads that a long trial meets becomes the lower bound.  Out of time in the last
- * round, the search confirms the bounds that it has.  Finally an overload shows how long the server
- * takes to recover. */
+ * server.  A long trial at the lower bound or slightly below it then confirms it; if that fails,
+ * the first of a few lower loads at which a long trial meets its goals becomes the lower bound.
+ * Out of time in the last round, the search confirms the bounds that it has.  Finally an overload
+ * shows how long the server takes to recover. */
 #ifndef TCPSCALER_CLIENT_SEARCH_SEARCH_H
 #define TCPSCALER_CLIENT_SEARCH_SEARCH_H
 

@@ -15,9 +15,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of the capacity: the load of the first confirmation.  A run at 0.95 of the capacity is to hold:
- * confirmed with 0.95, four of nine answers for unbound on a shared machine did not.  No more of
- * 6,000 simulated searches fail to confirm with 0.975. */
+/* The load of the first confirmation, as a part of the capacity.  A run at 0.95 of the capacity
+ * should hold.  Confirming at 0.95 is not enough for that: four of nine answers for unbound on a
+ * shared machine did not hold.  With 0.975, no more of 6,000 simulated searches fail to confirm. */
 #define SEARCH_CONFIRM_PART 0.975
 
 /* The length that is planned for a confirmation: a fifth of the search, at most 60 s. */

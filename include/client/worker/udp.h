@@ -32,11 +32,11 @@ int client_udp_receive(struct client_conn *c, int fd);
 /* Likewise, of a broken connection: all of them. */
 void client_udp_receive_rest(struct client_conn *c, int fd);
 
-/* Counts the datagrams that the kernel has dropped at the connection's socket since the last call:
- * when a query times out, which each of them makes happen ... */
+/* Counts the datagrams that the kernel has dropped at the connection's socket since the last call.
+ * Call it when a query times out: each answer dropped makes one time out. */
 void client_udp_count_dropped(struct client_conn *c);
 
-/* ... and before the socket is closed. */
+/* Likewise, before the socket is closed. */
 void client_udp_end(struct client_conn *c);
 
 #endif

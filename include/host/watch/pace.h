@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A reading that cost a CPU some time is followed by this many times that without one: for 1 % and,
- * under load, 0.1 % of its time. */
+/* A reading that took t of CPU time is followed by a wait of this many times t: 1 % of a CPU, or
+ * 0.1 % under load. */
 enum { WATCH_PACE_REST = 99, WATCH_PACE_LONG_REST = 999 };
 
 struct watch_pace {
