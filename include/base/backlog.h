@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Once so much has not been taken, more text is dropped. */
+/* While more than this is waiting to be taken, further text is dropped. */
 #define BACKLOG_BYTES ((size_t)16 << 20)
 
 /* All zero at the start. */
@@ -19,7 +19,8 @@ struct backlog {
     uint64_t n_lines_lost;   /* dropped */
 };
 
-/* Adds text from malloc(3), and frees it later.  Drops it if out of memory. */
+/* Adds text from malloc(3), and frees it later.  Drops it if more than BACKLOG_BYTES are waiting,
+ * or if out of memory. */
 void backlog_add(struct backlog *b, char *text, size_t n_bytes);
 
 /* Writes all of it, as long as it may wait.  Returns 0; or EAGAIN if the reader does not take it,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * clock: the two clocks.
  *
- * Durations and schedules use CLOCK_MONOTONIC only.  CLOCK_REALTIME only dates output, through one
- * offset taken at the start, so that a clock step during the run changes no figure and no row. */
+ * Durations and schedules use CLOCK_MONOTONIC.  CLOCK_REALTIME dates output, through one offset
+ * taken at the start.  The kernel's receive stamps, the time of --start-at and the times in
+ * messages from another host are CLOCK_REALTIME and are converted: a clock step during the run
+ * affects these only. */
 #ifndef TCPSCALER_BASE_CLOCK_H
 #define TCPSCALER_BASE_CLOCK_H
 

@@ -6,12 +6,14 @@
 #include <stdbool.h>
 
 /* Opens the file of this name, creating it if needed, and puts it in place of the descriptor's
- * file: from then on, all writes through the descriptor, by any thread, are appended to it.  If the
- * file is empty, `head` (NULL: none) is written first.  A descriptor that is not a regular file is
- * left alone. Returns 0, or -1 with errno and the old file kept. */
+ * file: from then on, all writes through the descriptor, by threads that share the caller's fd
+ * table, are appended to it.  If the file is empty, `head` (NULL: none) is written first.  A
+ * descriptor that is not a regular file is left alone.  Returns 0, or -1 with errno and the old
+ * file kept. */
 int reopen(int fd, const char *name, const char *head);
 
-/* Whether a SIGHUP means that the terminal is gone, i.e. stderr was a terminal at the start. */
+/* Whether a SIGHUP means that the terminal is gone: stderr was a terminal at the start and no
+ * longer is. */
 bool reopen_is_hangup(bool stderr_was_terminal);
 
 #endif

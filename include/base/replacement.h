@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * replacement: writes a file beside the old one and puts it in its place when it is complete, so
- * that the file is never a part of one.
+ * replacement: writes a new file beside the old one, which it replaces once the new one is
+ * complete, so that readers never see a partial file.
  *
  * Only regular files are replaced, with their mode and, as far as permitted, their owner.  The new
  * content is in NAME.tmp while it is written; a program that is killed meanwhile leaves it there.
@@ -16,9 +16,9 @@ struct replacement {
 };
 
 /* Checks whether a file of this name can be replaced.  Returns NULL if it must be written in place:
- * it is not a regular file, or an open one (stdout, /dev/fd/N), it is mounted, its directory is not
- * writable, it or NAME.tmp is another user's in a sticky directory such as /tmp, or there is no
- * memory. */
+ * its name is empty or ends in '/', it is a link to nothing, not a regular file, or an open one
+ * (stdout, /dev/fd/N), it is mounted, it or its directory is not writable, it or NAME.tmp is
+ * another user's in a sticky directory such as /tmp, or there is no memory. */
 struct replacement *replacement_of(const char *name);
 
 /* Whether writing a document of this name would overwrite an input (base/inputs.h): it is one, or

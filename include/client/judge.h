@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 /* Fills in the verdict, the doubts and the broken law of a result that is otherwise complete.
- * required: bits of --require. */
+ * required: index of the percentile that --require names, among VERDICT_PERCENTILES. */
 void client_judge(struct client_result *r, const struct client_plan *plan, unsigned required);
 
 /* Fills in the diagnosis if connections or answers are missing. */

@@ -20,8 +20,9 @@ struct client_opts_class {
 };
 
 /* Fills in classes and n_classes, whose memory is reused by the next call, and replaces the texts
- * of o->class by normal ones; sets o->reconnect if a class requires it.  Call it before the checks
- * of connections and TLS.  Returns 0, or -1 with one line in error (OPTIONS_ERROR_BYTES). */
+ * of o->class by their normalized form; sets o->reconnect if a class requires it.  Call it before
+ * the checks of connections and TLS.  Returns 0, or -1 with one line in error
+ * (OPTIONS_ERROR_BYTES). */
 int client_opts_check_classes(struct client_opts *o, char *error);
 
 /* Returns the queries per second of class k, or of all classes; 0: none, or by a schedule. */
@@ -35,8 +36,8 @@ bool client_opts_uses_tls(const struct client_opts *o);
  * rates to be requested: its share of the connections. */
 double client_opts_class_part(const struct client_opts *o, unsigned k);
 
-/* Returns the queries per connection, 0: no limit.  With classes: queries of the run for each
- * connection that one with a limit replaces, rounded up; UINT32_MAX: these send no queries. */
+/* Returns the queries per connection; 0: no limit.  With classes: how many queries the run sends
+ * per connection replaced, rounded up; UINT32_MAX if the classes with a limit send none. */
 uint32_t client_opts_queries_per_conn(const struct client_opts *o);
 
 #endif

@@ -24,7 +24,7 @@ struct report_about {
     const void *settings;          /* ... and its settings */
 };
 
-/* Prints the summary, which fits on a screen. */
+/* Prints the summary. */
 void report_text(FILE *out, const struct report_about *about, const struct client_result *result);
 
 /* Prints one JSON object of schema version 1 (docs/result.md).  Unknown figures are null. */

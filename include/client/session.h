@@ -42,7 +42,9 @@ struct client_session {
         .outputs = CLIENT_OUTPUTS_CLOSED, .control = {.fd = -1 }                                   \
     }
 
-/* _print_plan is --plan.  Both return the exit code, after one line on stderr if it is not 0. */
+/* _print_plan is --plan.  Both return the exit code and log errors on stderr.  What the report says
+ * is not logged again: that a printed plan does not fit, that a run is SUSPECT or was interrupted.
+ */
 int client_session_print_plan(struct client_session *s);
 int client_session_run(struct client_session *s);
 

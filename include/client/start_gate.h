@@ -40,7 +40,8 @@ bool start_gate_is_missed(const struct start_gate_settings *settings);
  * errno. */
 int start_gate_prepare(const struct start_gate_settings *settings);
 
-/* Creates FILE.ready and waits.  Call it once all connections have been opened or have failed. */
+/* Creates FILE.ready and waits.  Call it once all connections have been opened or have failed.  May
+ * call `opened` or `missed` before it returns. */
 void start_gate_wait(struct start_gate *gate, struct event_base *base,
                      const struct client_result *connections);
 

@@ -36,8 +36,9 @@ void client_steer_init(struct client_steer *s, const struct client_config *confi
 /* The workers run and have been told to begin. */
 void client_steer_begin(struct client_steer *s, uint64_t begin_ns, uint64_t end_ns);
 
-/* Replaces the rest of the schedule.  *at_ns: when it takes effect.  Returns -1 if there were too
- * many changes within a second: retry later. */
+/* Replaces the rest of the schedule.  *at_ns: when it takes effect; meaningless during a pause,
+ * since the rate then takes effect when the pause ends.  Returns -1 if there were too many changes
+ * within a second: retry later. */
 int client_steer_rate(struct client_steer *s, double qps, uint64_t *at_ns);
 
 /* Sends at this rate from *at_ns on.  Queries that become due discard_ns later or after that are

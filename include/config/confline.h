@@ -4,9 +4,10 @@
  *   name = value     # a comment
  *   name
  *
- * '#' begins a comment at the start of the line or after a blank.  A value with a '#', or with
- * blanks at its ends, is enclosed in double quotes; within them are \" \\ and \n.  Blanks are
- * space, tab and carriage return.  Pure. */
+ * '#' begins a comment at the start of the line or of the value, and after a blank.  A value is
+ * enclosed in double quotes if it is empty, has a '#' in such a place, a '"' at its start, blanks
+ * at its ends, or a newline; within the quotes are \" \\ and \n.  Blanks are space, tab and
+ * carriage return.  Pure. */
 #ifndef TCPSCALER_CONFIG_CONFLINE_H
 #define TCPSCALER_CONFIG_CONFLINE_H
 

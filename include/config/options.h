@@ -45,8 +45,9 @@ struct option_row {
     size_t offset;        /* of the field in the settings */
     const char *argument; /* its name in --help; NULL: takes none */
     const char *help;     /* one line */
-    uint64_t min, max;    /* COUNT, AUTO, BYTES, DURATION (ns), RATE; max 0: no limit */
-    const char *choices;  /* CHOICE: "first|second" */
+    /* COUNT, AUTO, BYTES, DURATION (ns), RATE; max 0: no maximum and, for RATE, no minimum. */
+    uint64_t min, max;
+    const char *choices; /* CHOICE: "first|second" */
 };
 
 /* Where a setting comes from; later places override earlier ones. */
@@ -66,7 +67,7 @@ struct options {
     const struct option_row *rows;
     size_t n_rows;
     unsigned char *given;                            /* n_rows: enum options_place */
-    struct options_text texts[OPTIONS_COMMAND_LINE]; /* by place, owned by the caller */
+    struct options_text texts[OPTIONS_COMMAND_LINE]; /* by place, owned by settings_parse() */
 };
 
 enum options_result { OPTIONS_RUN, OPTIONS_EXIT, OPTIONS_USAGE };

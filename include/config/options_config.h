@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* Applies the text of one place. */
+/* Applies the text of one place.  Returns 0, or -1 with "NAME:LINE: reason" in error. */
 int options_read_text(struct options *o, void *settings, enum options_place place, char *error);
 
 /* Applies the settings of a section to settings with a table of their own.  text: a copy of its
@@ -20,7 +20,7 @@ int options_read_section(const struct options_section *section, char *text, stru
  * back prints the same text. */
 void options_print_config(const struct options *o, const void *settings, FILE *out);
 
-/* Only those given. */
+/* Only those given.  Not for tables with rows of kind SECTION, PROFILE, CONFIG or COMMAND. */
 void options_print_given(const struct options *o, const void *settings, FILE *out);
 
 #endif

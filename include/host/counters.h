@@ -36,9 +36,9 @@ uint64_t host_counters_delta(uint64_t later, uint64_t earlier);
 uint64_t host_counters_memory_pressures(const struct host_counters *later,
                                         const struct host_counters *earlier);
 
-/* Call it about every second between the two readings: never decreases the memory-pressure counter.
- * The kernel counts a pressure event in the network namespace whose socket caused it, although all
- * suffer; pressure caused by another namespace is only visible while it lasts. */
+/* Call it about every second between the two readings: notes memory pressure that another network
+ * namespace caused.  All namespaces suffer from it, but the kernel counts it only in the one whose
+ * socket caused it; in the others it is visible only while it lasts. */
 void host_counters_watch_memory(struct host_counters *earlier);
 
 /* Stolen CPU time between two readings in percent of all CPU time, or a negative number if unknown.

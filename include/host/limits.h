@@ -21,10 +21,10 @@ struct host_limits {
     /* memory */
     uint64_t memory_available_bytes; /* meminfo_left() */
     uint64_t cgroup_available_bytes; /* smallest headroom among the limits of our cgroups */
-    bool cgroup_is_v2;               /* path of that limit */
-    char cgroup_limit[CGROUP_PATH_BYTES];
-    uint64_t address_space_bytes; /* RLIMIT_AS, less what is mapped; unknown: unlimited */
-    uint64_t thread_stack_bytes;  /* RLIMIT_STACK; unknown: unlimited */
+    bool cgroup_is_v2;
+    char cgroup_limit[CGROUP_PATH_BYTES]; /* path of that limit */
+    uint64_t address_space_bytes;         /* RLIMIT_AS, less what is mapped; unknown: unlimited */
+    uint64_t thread_stack_bytes;          /* RLIMIT_STACK; unknown: unlimited */
     uint64_t page_bytes;
     uint64_t tcp_pages_max, tcp_pages_used; /* net.ipv4.tcp_mem[2]; /proc/net/sockstat */
     /* TCP */

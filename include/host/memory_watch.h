@@ -18,9 +18,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The reserve is this fraction of a limit, with the limit clamped to 512 MiB .. 32 GiB: 8 to 512
- * MiB in the client.  The server's is half of it: if both run on one host the client stops first,
- * and what it has opened is still accepted. */
+/* The reserve is this fraction of a limit, with the limit clamped to 512 MiB .. 32 GiB (8 to 512
+ * MiB in the client), plus the memory that threads have yet to touch.  The server's fraction is
+ * half the client's: if both run on one host the client stops first, and what it has opened is
+ * still accepted. */
 enum memory_watch_reserve { MEMORY_WATCH_OF_CLIENT = 64, MEMORY_WATCH_OF_SERVER = 128 };
 
 /* Which memory is short. */
@@ -50,7 +51,7 @@ void memory_watch_start(struct memory_watch *w, const char *proc, const struct m
 void memory_watch_end(struct memory_watch *w);
 
 /* Main thread: checks again, unless nothing was taken since a check in the last seconds.  Once
- * memory is short it stays so until there is room for some thousand connections. */
+ * memory is short it stays so until there is room for about 2,000 connections above the reserve. */
 void memory_watch_look(struct memory_watch *w);
 
 /* Any thread: takes the memory of one connection.  false: this grant is used up; wait some

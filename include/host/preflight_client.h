@@ -8,13 +8,13 @@
 
 struct preflight_client {
     uint64_t n_connections;
-    uint64_t n_tuples;          /* source (address, port) pairs towards the destination */
-    uint64_t n_time_wait;       /* of them, in TIME_WAIT now; HOST_LIMITS_UNKNOWN */
-    uint64_t time_wait_ends_s;  /* until the last of these has left it */
-    uint64_t n_addresses;       /* source addresses; 1 if the kernel chooses */
-    uint64_t n_local_addresses; /* of --source, from the first to the last before one that is not of
-                                 * this host; HOST_LIMITS_UNKNOWN: the kernel chooses */
-    const char *foreign_address; /* that one; NULL if all are */
+    uint64_t n_tuples;           /* source (address, port) pairs towards the destination */
+    uint64_t n_time_wait;        /* of them, in TIME_WAIT now; HOST_LIMITS_UNKNOWN */
+    uint64_t time_wait_ends_s;   /* until the last of these has left it */
+    uint64_t n_addresses;        /* source addresses; 1 if the kernel chooses */
+    uint64_t n_local_addresses;  /* --source addresses of this host before the first foreign one;
+                                  * HOST_LIMITS_UNKNOWN: the kernel chooses */
+    const char *foreign_address; /* that one, if there is one */
     bool explicit_ports;
     uint16_t lowest_port; /* explicit ports only */
     uint32_t n_threads;

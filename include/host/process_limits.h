@@ -25,8 +25,8 @@ uint32_t process_limits_cpus(void);
 uint32_t process_limits_workers_for(uint64_t n_connections, uint64_t nofile, uint32_t least);
 
 /* Removes from the plan the kernel's reserved ports (net.ipv4.ip_local_reserved_ports) and
- * listening ports (/proc/net/tcp, tcp6): binding them succeeds or fails late.  Returns how many
- * were removed. */
+ * listening ports (host/sockdiag.h): binding them succeeds or fails late.  Returns how many were
+ * removed. */
 uint32_t process_limits_exclude_unusable_ports(struct srcplan *plan);
 
 /* cpulist_parse(), and checks that this process may run on each CPU; NULL: an empty list.  Returns

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * source_list: what --source may name beyond plain addresses: @FILE, one item per line with '#'
- * comments, and iface:NAME, the addresses of an interface.  The addresses themselves are srcplan's.
- */
+ * comments; iface:NAME, the addresses of an interface; and link-local addresses with the name of
+ * their interface, "fe80::1%eth0".  The addresses themselves are srcplan's. */
 #ifndef TCPSCALER_HOST_SOURCE_LIST_H
 #define TCPSCALER_HOST_SOURCE_LIST_H
 
@@ -9,7 +9,7 @@
 
 /* Adds a comma-separated list of such items and of those of srcplan_add_sources() to the plan.
  * iface:NAME adds the interface's IPv4 addresses or, if it has none, its IPv6 addresses that are
- * not link-local. Returns 0, or -1 with one line in error (SRCPLAN_ERROR_BYTES). */
+ * not link-local.  Returns 0, or -1 with one line in error (SRCPLAN_ERROR_BYTES). */
 int source_list_add(struct srcplan *p, const char *list, char *error);
 
 #endif

@@ -3,8 +3,9 @@
  *
  * The layout is that of HdrHistogram with lowest discernible value 1, highest trackable value
  * 3,600,000,000,000 and 3 digits (2,048 sub-buckets), so its file formats can be written from these
- * counts.  Count, minimum, maximum, sum and sum of squares are kept exactly beside it.  Pure; one
- * writer. Memory: about 270 kB of address space, of which only touched pages are resident. */
+ * counts.  Count, minimum and maximum are exact; mean and variance are running values (Welford).
+ * Pure; one writer.  Memory: about 270 kB of address space, of which only touched pages are
+ * resident. */
 #ifndef TCPSCALER_MEASURE_HIST_H
 #define TCPSCALER_MEASURE_HIST_H
 

@@ -28,8 +28,8 @@ void hlog_begin(FILE *out, const char *program, const char *version, uint64_t st
 
 /* Writes one line: the values of an interval of length_ns that began begin_ns after the start.  tag
  * NULL: untagged, what viewers show by default; otherwise without blanks and commas.  Interval_Max
- * is the maximum of the values in ms; samples beyond are counted at HIST_BEYOND_INDEX.  Returns 0,
- * or -1 if out of memory (then nothing was written). */
+ * is the maximum of the values in ms; samples beyond are counted at HIST_BEYOND_INDEX.  Returns 0;
+ * or -1, with nothing written, if out of memory, if compression fails, or without zlib. */
 int hlog_interval(FILE *out, const char *tag, uint64_t begin_ns, uint64_t length_ns,
                   const struct hist *h);
 

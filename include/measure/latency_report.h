@@ -25,8 +25,8 @@ void latency_report_text(FILE *out, const char *name, const struct latency *l, u
  * nothing if all do. */
 void latency_report_holds(FILE *out, const bool holds[LATENCY_N_PERCENTILES + 1]);
 
-/* Prints the number of values below 1, 2, 5, 10, ... ns, one line each; nothing if there are none.
- */
+/* Prints a line per interval between 1, 2, 5, 10, ... ns: its upper bound, the number of values in
+ * it, and a bar.  Prints nothing if there are no values. */
 void latency_report_bars(FILE *out, const char *title, const struct hist *h);
 
 /* An object with the keys of latency_ns in docs/result.md. */

@@ -27,8 +27,8 @@ void losses_merge(struct losses *into, const struct losses *from);
  * time. */
 bool losses_are_sudden(const struct losses *l);
 
-/* Whether all had been idle for about the same time, at least half a second, as with an idle
- * timeout. */
+/* Whether each had been idle for at least half a second and at least 80 % of the median idle time,
+ * as with an idle timeout. */
 bool losses_are_of_idleness(const struct losses *l);
 
 #endif

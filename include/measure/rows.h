@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * rows: one row per query and answer, formatted and written outside the send path.
+ * rows: a row for each measured query, answer and pushed message, formatted and written outside the
+ * send path.
  *
  * Each worker puts 32-byte records into its own ring (one producer, one consumer, no lock, no
  * system call).  One writer thread takes records from all rings in turn, formats them as CSV and

@@ -42,7 +42,7 @@ struct server_cost {
     double cpus;               /* CPUs busy meanwhile */
     uint64_t rss_bytes, pss_bytes, cgroup_bytes; /* most at any sample, like the following */
     uint64_t fds, processes;
-    uint64_t listen_queue, listen_backlog;
+    uint64_t listen_queue, listen_backlog;   /* of the backlog: least at any sample */
     uint64_t listen_overflows, listen_drops; /* while watching */
 };
 

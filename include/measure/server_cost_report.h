@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* Up to five lines of the summary. */
+/* Up to six lines of the summary. */
 void server_cost_report_text(FILE *out, const struct server_cost *cost);
 
 /* "1,200 B (1,180 B to 1,220 B at 95 % confidence)"; NULL: unknown. */
@@ -16,7 +16,7 @@ void server_cost_report_text(FILE *out, const struct server_cost *cost);
 const char *server_cost_slope_text(char text[SERVER_COST_SLOPE_BYTES], const struct slope *slope);
 
 /* Writes the object `server_cost` (docs/result.md), with at most most_rows samples at equal
- * distances. */
+ * distances, and the last one. */
 void server_cost_report_json(struct json *j, const char *key, const struct server_cost *cost,
                              const struct watch_series *series, size_t most_rows);
 

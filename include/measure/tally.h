@@ -153,13 +153,13 @@ uint64_t tally_sent(const struct tally *t);
 /* Connections whose outcome is known. */
 uint64_t tally_connections_ended(const struct tally *t);
 
-/* Connections that ended neither finished nor cancelled. */
+/* Connections that ended for a reason other than finished, cancelled, idle or keepalive. */
 uint64_t tally_connections_failed(const struct tally *t);
 
 /* Connections that ended with this reason, in any phase. */
 uint64_t tally_connections_by_reason(const struct tally *t, enum outcome_reason reason);
 
-/* Checks the laws on the sums at the end of a run: asked + reopened connections = connection
+/* Checks the laws on the sums at the end of a run: requested + reopened connections = connection
  * outcomes; for each class of queries scheduled = sent + unsent and sent = answered + timeout +
  * error + cancelled; errors by outcome add up, including those of queries whose connection could
  * not be opened; measured answers = answers by response code; answers and messages = values in the

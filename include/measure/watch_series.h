@@ -64,7 +64,7 @@ int watch_series_add(struct watch_series *s, const struct watch_sample *sample);
 void watch_series_free(struct watch_series *s);
 
 /* The highest known value of a figure, or WATCH_UNKNOWN; and its growth from the first to the last
- * known value, if there are two. */
+ * known value, WATCH_UNKNOWN if there are not two or if it fell. */
 uint64_t watch_series_most(const struct watch_series *s, enum watch_figure figure);
 uint64_t watch_series_growth(const struct watch_series *s, enum watch_figure figure);
 

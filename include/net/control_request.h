@@ -54,7 +54,7 @@ enum control_status control_request_parse(struct control_request *q, const char 
  * errors stay in the stream. */
 void control_request_list(FILE *out, unsigned known);
 
-/* The only method of a path, for the Allow field of a 405. */
+/* The only method of a path, for the Allow field of a 405; "" for an unknown path. */
 const char *control_request_method(const char *target);
 
 /* The header fields that identify the sender of a request; NULL: absent. */
@@ -64,10 +64,11 @@ struct control_sender {
     const char *authorization; /* Authorization */
 };
 
-/* Checks the token, "Bearer TOKEN", in constant time.  Without a token (NULL), any process on this
- * host is allowed, but no web page: neither one that sends Origin nor one whose host name was
- * rebound to this host (its Host is that name, not localhost or a loopback address; any_host: it is
- * a unix socket, which pages cannot reach). Returns as above. */
+/* Refuses requests with Origin: they come from a web page.  Checks the token, "Bearer TOKEN", in a
+ * time that depends only on the length of what was sent.  Without a token (NULL), any process on
+ * this host is allowed, but no page whose host name was rebound to this host (its Host is that
+ * name, not localhost or a loopback address; any_host: it is a unix socket, which pages cannot
+ * reach).  Returns as above. */
 enum control_status control_request_check(const struct control_sender *from, const char *token,
                                           bool any_host, char *error);
 

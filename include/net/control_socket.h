@@ -17,8 +17,9 @@ struct control_token {
     char text[CONTROL_TOKEN_MAX + 1];
 };
 
-/* Reads the first line, CONTROL_TOKEN_MIN to _MAX printable characters, of a file that only its
- * owner can access.  Returns 0, or -1 with one line in error (CONTROL_SOCKET_ERROR_BYTES). */
+/* Reads the first line of a file that only its owner can access: CONTROL_TOKEN_MIN to _MAX
+ * characters from '!' to '~'.  Returns 0, or -1 with one line in error
+ * (CONTROL_SOCKET_ERROR_BYTES). */
 int control_token_read(struct control_token *token, const char *file, char *error);
 
 struct control_socket {
@@ -38,9 +39,11 @@ void control_socket_close(struct control_socket *s);
 
 #define CONTROL_SOCKET_WAIT_MS 3000
 
-/* Sends a GET request for a target ("/metrics") to another program's control port.  Waits up to
- * wait_ms for each step: connect, send, receive.  Returns 0 with the terminated response body in
- * body; or -1 with one line in error, which says so if a step took longer. */
+/* Sends a GET request for a target ("/metrics") to another program's control port.  Connecting and
+ * sending may each take wait_ms, receiving twice as long; a host name with several addresses is
+ * tried for up to 1 s per address before that.  Returns 0 with the terminated response body in
+ * body, whose n_bytes must also hold the response's status line and headers; or -1 with one line in
+ * error, which says so if a step took longer. */
 int control_socket_ask(const char *address, const struct control_token *token, int wait_ms,
                        const char *target, char *body, size_t n_bytes, char *error);
 

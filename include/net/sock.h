@@ -26,8 +26,8 @@ struct sock_listen_options {
  * restart can bind at once. */
 int sock_listen(const struct sock_address *address, const struct sock_listen_options *options);
 
-/* Returns whether a socket already listens on exactly this address (a SO_REUSEPORT listener of
- * another process would silently share its connections). */
+/* Returns whether listening on this address fails with EADDRINUSE.  (With SO_REUSEPORT it may
+ * succeed nevertheless, and silently share the connections of another process.) */
 bool sock_is_in_use(const struct sock_address *address);
 
 /* Gets the address of a listening socket, with the actual port if port 0 was requested. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * sock_address: an IPv4 or IPv6 address with a port, in the form of the socket calls.  Pure. */
+ * sock_address: an IPv4 or IPv6 address with a port, in the form of the socket calls.  Pure, except
+ * that sock_format() looks up interface names (if_indextoname(3)). */
 #ifndef TCPSCALER_NET_SOCK_ADDRESS_H
 #define TCPSCALER_NET_SOCK_ADDRESS_H
 

@@ -33,7 +33,8 @@ struct worker_ops {
     /* Called before each iteration of the loop; may be NULL.  Does what is due and returns whether
      * the loop may sleep. */
     bool (*before_turn)(struct worker *w);
-    void (*teardown)(struct worker *w); /* called after the loop, also after a failed setup */
+    /* Called after the loop, also if setup failed or was never called. */
+    void (*teardown)(struct worker *w);
 };
 
 struct worker {
@@ -68,9 +69,10 @@ struct worker_place {
  * its base or its setup failed, with everything undone.  *w must not be moved. */
 int worker_start(struct worker *w, const struct worker_ops *ops, const struct worker_place *place);
 
-/* Any thread: makes the worker call on_message.  Never fails and never blocks: the mailbox has one
- * slot per kind, so a value replaces a pending one of the same kind.  Pending kinds are handled in
- * numerical order. */
+/* Makes the worker call on_message.  Called by the thread that started the worker, or by the worker
+ * itself: other workers do not have the mailbox in their fd tables.  Never fails and never blocks:
+ * the mailbox has one slot per kind, so a value replaces a pending one of the same kind.  Pending
+ * kinds are handled in numerical order. */
 void worker_post(struct worker *w, int kind, uint64_t value);
 
 /* Likewise, but adds the value to a pending one of the same kind. */
@@ -86,8 +88,8 @@ void worker_add_timer(struct event *timer, const struct timeval *wait);
 /* Likewise, at an absolute time (CLOCK_MONOTONIC). */
 void worker_add_timer_at(struct event *timer, uint64_t at_ns, uint64_t now_ns);
 
-/* Adds another event with a timeout of its own, not a common one.  Returns 0, or -1 if out of
- * memory: it leaves room for the timers above.  Takes about 1 us. */
+/* Adds another event with a timeout of its own, not a common one, and leaves room for the timers
+ * above.  Returns 0, or -1 on failure (out of memory, epoll_ctl(2)).  Takes about 1 us. */
 int worker_add_timeout(struct event *event, const struct timeval *timeout);
 
 /* From the callback, with `what`, of a socket's event with a timeout and EV_PERSIST: whether the

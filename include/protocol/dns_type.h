@@ -11,8 +11,8 @@
 
 /* "AAAA", "aaaa", "TYPE28": `n` characters, not terminated.  Knows the mnemonics of the IANA
  * registry "Resource Record (RR) TYPEs" that one query can request and one message can answer:
- * neither OPT nor zone transfers, which are refused by number, too.  Returns 0, or -1 if it is not
- * a type. */
+ * neither OPT nor zone transfers.  By number, OPT (TYPE41) is allowed, zone transfers are not.
+ * Returns 0, or -1 if it is not such a type. */
 int dns_type_parse(const char *text, size_t n, uint16_t *type);
 
 #endif

@@ -57,8 +57,8 @@ enum proxy_header_event {
 };
 
 /* Consumes input up to the end of the header.  The result does not depend on how the input is cut.
- * Tells what cannot become a header at the first wrong byte, except in a version 1 line, which it
- * reads to its end.  After COMPLETE and MALFORMED the stream may not be used again. */
+ * Rejects input at the first byte that cannot belong to a header; what a version 1 line says is
+ * checked once it is complete.  After COMPLETE and MALFORMED the stream may not be used again. */
 enum proxy_header_event proxy_header_next(struct proxy_header_stream *stream,
                                           struct query_input *in, struct proxy_header *h);
 

@@ -13,7 +13,7 @@ struct json_object;
 unsigned fingerprint_settings(const struct json_object *a, const struct json_object *b,
                               char text[FINGERPRINT_TEXT_BYTES]);
 
-/* Likewise for kernel, CPUs, threads and pacing. */
+/* Likewise for kernel, CPUs, threads, their fd tables and pacing. */
 unsigned fingerprint_host(const struct json_object *a, const struct json_object *b,
                           char text[FINGERPRINT_TEXT_BYTES]);
 

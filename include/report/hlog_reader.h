@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * hlog_reader: parses an interval log of HdrHistogram, written by hlog or another program: V2
- * encoding, nanoseconds from 1, 3 digits, any highest value.  Trusts nothing it reads.  Pure; needs
- * zlib. */
+ * encoding, nanoseconds from 1, 3 digits.  The highest value may be any, but values above 1 h are
+ * refused.  Trusts nothing it reads.  Pure; needs zlib. */
 #ifndef TCPSCALER_REPORT_HLOG_READER_H
 #define TCPSCALER_REPORT_HLOG_READER_H
 
@@ -22,7 +22,7 @@ enum hlog_line {
 struct hlog_interval {
     char tag[HLOG_TAG_BYTES];     /* empty: untagged */
     uint64_t begin_ns, length_ns; /* since the start of the log */
-    uint64_t max_ns;              /* exact maximum */
+    uint64_t max_ns;              /* Interval_Max */
     const char *base64;           /* the histogram: part of the line, ... */
     size_t n_base64;              /* ... without its end */
 };
@@ -32,9 +32,10 @@ struct hlog_interval {
 enum hlog_line hlog_reader_line(const char *line, struct hlog_interval *interval,
                                 char error[HLOG_ERROR_BYTES]);
 
-/* Decodes the histogram of an interval into an empty one.  Counts and maximum are exact; the
+/* Decodes the histogram of an interval into an empty one.  Counts are exact, and the maximum is if
+ * Interval_Max lies in the highest bucket in use; otherwise it is that bucket's highest value.  The
  * minimum is the lowest value of its bucket, mean and deviation use the buckets' middles; counts at
- * HIST_BEYOND_INDEX are samples beyond. Returns 0; or -1 with a reason in error and h fit only to
+ * HIST_BEYOND_INDEX are samples beyond.  Returns 0; or -1 with a reason in error and h fit only to
  * be reset or freed. */
 int hlog_reader_histogram(const struct hlog_interval *interval, struct hist *h,
                           char error[HLOG_ERROR_BYTES]);

@@ -2,11 +2,11 @@
  * server_accept: accepts connections, and pauses while there is no room for more.
  *
  * A worker whose fd table is full lets others accept from its listener (server/overflow.h) until
- * one of its connections ends.  If no other worker has room either, the connections waiting in its
- * queue are refused every 100 ms: accepted and reset with a spare fd, so that the peers notice.  On
- * ENFILE, ENOBUFS and ENOMEM the worker does the same and pauses for that time, or until one of its
- * connections ends.  Open connections are not affected and the loop does not spin.  Used by the
- * worker's thread only. */
+ * one of its connections ends.  If no other worker has room either, up to 64 of the connections
+ * waiting in its queue are refused every 100 ms: accepted and reset with a spare fd, so that the
+ * peers notice.  On ENFILE, ENOBUFS and ENOMEM the worker does the same and pauses for that time,
+ * or until one of its connections ends.  Open connections are not affected and the loop does not
+ * spin.  Used by the worker's thread only. */
 #ifndef TCPSCALER_SERVER_ACCEPT_H
 #define TCPSCALER_SERVER_ACCEPT_H
 
@@ -31,7 +31,7 @@ struct server_accept {
     bool full;      /* the fd table is; others accept for this worker */
     bool helps;     /* accepts for workers with a full table, in turn with others */
     bool has_turn;  /* watches their listeners */
-    bool paused;    /* out of memory or files; not set while `full` is */
+    bool paused;    /* out of memory or files, or awaits a memory grant; not set while `full` is */
     bool suspended; /* by request; not set while `paused` is */
     bool warned;
     uint32_t n_wakeups; /* in this turn */

@@ -107,7 +107,7 @@ void server_conn_refuse(struct server_conn *c, enum server_refusal why);
 void server_conn_close(struct server_conn *c, struct outcome outcome);
 
 /* Closes all connections without an outcome, because they were active to the end; those that await
- * their header are refused.  Frees everything. */
+ * their header are refused.  Frees the connections, not what they share. */
 void server_conns_free(struct server_conns *conns);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * server_conns: the memory of a worker's connections; closes the oldest of them, or those that
- * their peers have closed.  Used by the worker's thread only. */
+ * server_conns: closes a worker's oldest connections, or those that their peers have closed.  Used
+ * by the worker's thread only. */
 #ifndef TCPSCALER_SERVER_CONNS_H
 #define TCPSCALER_SERVER_CONNS_H
 
@@ -10,8 +10,9 @@
  * header.  Returns the number closed. */
 uint32_t server_conns_close_oldest(struct server_conns *conns, uint32_t n);
 
-/* Closes the connections that their peers have closed, with the resulting outcomes, even if not all
- * has been read. */
+/* Reads what is left on the connections that their peers have closed, and closes them with the
+ * resulting outcomes.  Leaves open those with bytes still to be sent, and those with more than
+ * 8 MiB to read. */
 void server_conns_close_ended(struct server_conns *conns);
 
 #endif

@@ -23,7 +23,7 @@ struct server_listing {
     pthread_mutex_t lock; /* protects the fields below */
     char *text;
     size_t n_bytes, capacity;
-    uint64_t n_lost; /* rows for which there was no memory */
+    uint64_t n_lost; /* rows beyond the limit, or for which there was no memory */
 };
 
 void server_listing_init(struct server_listing *l);

@@ -15,8 +15,9 @@ struct backoff {
     uint64_t first_ns, most_ns; /* first_ns <= most_ns */
 };
 
-/* "100ms-10s": the wait after the first failure, and the longest.  Returns 0, or -1 with one line
- * in error (BACKOFF_ERROR_BYTES) that says what is expected. */
+/* "100ms-10s": the wait after the first failure, above 0, and the longest, at most 24 h.  Returns
+ * 0, or -1 with one line in error (BACKOFF_ERROR_BYTES) that says what is expected; *b may have
+ * changed. */
 int backoff_parse(struct backoff *b, const char *text, char *error);
 
 /* After n_failures in a row, n_failures >= 1: uniform over the upper half of

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * id_set: a set of 16-bit ids that finds the next id not in it in constant time: a bitmap, with
- * bitmaps of its full words above.  Pure; one owner.  8.4 KiB. */
+ * bitmaps of its full words above.  Pure; one owner.  8.1 KiB. */
 #ifndef TCPSCALER_WORKLOAD_ID_SET_H
 #define TCPSCALER_WORKLOAD_ID_SET_H
 

@@ -71,8 +71,8 @@ void pacer_start(struct pacer *p, const struct pacer_config *config, uint64_t st
  * arrivals continue without gap or burst.  The segments are borrowed as before. */
 void pacer_replace(struct pacer *p, const struct pacer_segment *segments, size_t n_segments);
 
-/* Skips the arrivals before at_ns: the next one is due then, and the later ones keep their
- * distances.  For a constant rate without end. */
+/* If the next arrival is before at_ns, delays the schedule so that it is due then; the later ones
+ * keep their distances.  For a constant rate without end. */
 void pacer_skip_to(struct pacer *p, uint64_t at_ns);
 
 /* Advances to the arrival after next_ns.  next_ns never decreases, except through pacer_replace().

@@ -63,7 +63,7 @@ double schedule_mean_between_qps(const struct schedule *s, uint64_t begin_ns, ui
 int schedule_replace_rest(struct schedule *s, uint64_t at_ns, const struct schedule *rest);
 
 /* Replaces the part between the two times, begin_ns < end_ns, by one segment with its mean rate: as
- * many arrivals. */
+ * many arrivals.  No effect if that needs more than SCHEDULE_MOST segments. */
 void schedule_flatten(struct schedule *s, uint64_t begin_ns, uint64_t end_ns);
 
 /* Whether the rate never changes. */

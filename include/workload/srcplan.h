@@ -34,7 +34,8 @@ static inline size_t srcplan_address_bytes(int family)
     return family == AF_INET ? 4 : 16;
 }
 
-/* last - first, or -1 if negative or beyond 2^32. */
+/* Sets *n to last - first.  Returns 0, or -1 if it is negative, it is 2^32 or more, or the families
+ * differ. */
 int srcplan_distance(const struct srcplan_address *first, const struct srcplan_address *last,
                      uint64_t *n);
 

@@ -4,13 +4,13 @@
  * A timer wakes up a sleeping thread late: by 3 to 50 us on bare metal, by 60 to 120 us on an idle
  * virtual machine, whose CPU must first leave its halt state.  So the worker sets its timer that
  * much earlier and busy-waits for the rest.  The time is learned from every wake-up: the 92nd
- * percentile of the lateness, by stochastic approximation (H.  Robbins, S.  Monro, "A Stochastic
+ * percentile of the lateness, by stochastic approximation (H. Robbins, S. Monro, "A Stochastic
  * Approximation Method", 1951): a large step up for a wake-up later than the estimate, a small one
  * down for an earlier one, in such a proportion that 8 % of the wake-ups are later.
  *
  * Busy-waiting costs CPU time.  If it is limited, a fraction of each second may be spent on it (a
- * token bucket that holds at most WAKEUP_SAVED_NS); with an empty bucket the worker sleeps until
- * the query is due, and sends it late.
+ * token bucket that holds at most WAKEUP_SAVED_NS); while the bucket holds less than the estimate,
+ * the worker sleeps until the query is due, and sends it late.
  *
  * Pure: time is a parameter.  One per worker, owned by its thread. */
 #ifndef TCPSCALER_WORKLOAD_WAKEUP_H
@@ -36,8 +36,8 @@ struct wakeup {
 /* share >= 0; now_ns: CLOCK_MONOTONIC. */
 void wakeup_init(struct wakeup *w, double share, uint64_t now_ns);
 
-/* Returns how long before the next query is due to wake up: the estimate, or 0 if the bucket is
- * empty.  now_ns must not decrease. */
+/* Returns how long before the next query is due to wake up: the estimate, or 0 if the bucket holds
+ * less than that.  now_ns must not decrease. */
 uint64_t wakeup_ahead_ns(struct wakeup *w, uint64_t now_ns);
 
 /* Learns from a wake-up: wanted at wanted_ns, actual at woke_ns. */

@@ -77,11 +77,12 @@ struct client_config {
     bool prove;          /* send one query on each connection as soon as it is established */
     int close;           /* enum client_close */
     bool conn_per_query; /* each query opens a connection when it is due, and closes it */
-    /* Then close and replace the connection; 0: never.  With classes, over all of them. */
+    /* Close and replace a connection after this many queries; 0: never.  With classes, which have
+     * limits of their own: the run's queries per connection replaced. */
     uint32_t queries_per_conn;
     bool reconnect;         /* replace connections that fail */
     bool on_demand;         /* open a connection when a query is due and none is open */
-    uint64_t idle_close_ns; /* on demand: then close it after idling for so long; 0: never */
+    uint64_t idle_close_ns; /* on demand: close a connection after idling this long; 0: never */
     bool keepalive;         /* on demand: or as the answers' edns-tcp-keepalive says */
     struct backoff backoff; /* delay before reconnecting */
     bool quickack;

@@ -24,7 +24,8 @@ void client_conn_become_usable(struct client_conn *c);
 /* The connection has received an answer: moves PROVING or HALF_OPEN to LIVE. */
 void client_conn_mark_proven(struct client_conn *c);
 
-/* The proof timed out: moves PROVING to HALF_OPEN. */
+/* The proof timed out: moves PROVING to HALF_OPEN; with config->reconnect, closes the connection
+ * instead. */
 void client_conn_mark_half_open(struct client_conn *c);
 
 /* Reports the duration of a step of opening: connect, TLS handshake or proof. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * client_connect: opens and reopens a worker's connections, limited by a window and a rate.
  *
- * A connection is in the window from its connect until it is proven, half-open or ended, so the
- * server's accept queue never holds more than the window.  With config->connect_arrival they arrive
- * on schedule instead, and the window is a limit that is normally not reached.  Used by the
- * worker's thread only. */
+ * A connection is in the window from its connect until it is usable, half-open or ended.  With
+ * config->prove, the server's accept queue thus never holds more than the window.  With
+ * config->connect_arrival they arrive on schedule instead, and the window is a limit that is
+ * normally not reached; config->conn_per_query does not use it.  Used by the worker's thread only.
+ */
 #ifndef TCPSCALER_CLIENT_WORKER_CONNECT_H
 #define TCPSCALER_CLIENT_WORKER_CONNECT_H
 

@@ -19,9 +19,9 @@
 struct client_due_class {
     struct arrivals arrivals;
     bool has_arrivals;
-    uint32_t shift;            /* added to its number of a connection, gives that of all */
+    uint32_t shift;            /* from a connection's number in the class to that in all classes */
     const struct query *query; /* its queries ... */
-    size_t next_query;         /* ... and the index of the next arrival's (protocol/query.h) */
+    size_t next_query;         /* ... and the offset of the next arrival's (protocol/query.h) */
     struct closed_loop closed; /* replaces the arrivals with CLIENT_LOOP_CLOSED */
 };
 
@@ -61,7 +61,7 @@ static inline uint64_t client_due_next_ns(const struct client_due *d)
     return d->span->running && next_ns < d->span->end_ns ? next_ns : PACER_NEVER;
 }
 
-/* Takes the next due query and returns its index (protocol/query.h).  *connection: the selected
+/* Takes the next due query and returns its offset (protocol/query.h).  *connection: the selected
  * connection's number over all workers.  CLIENT_CONN_NONE: a closed loop's connection has ended
  * meanwhile; no query was taken. */
 size_t client_due_take(struct client_due *d, uint32_t *connection);

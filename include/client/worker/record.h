@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * client_record: details of one connection, kept only for --connections-out, in an array parallel
- * to the connections.  If several connections follow one another in a slot, the row has the sum of
- * their counts; everything else is the last one's. */
+ * client_record: details of one connection, kept only for --connections-out and on demand, in an
+ * array parallel to the connections.  If several connections follow one another in a slot, the row
+ * has the sum of their counts; everything else is the last one's. */
 #ifndef TCPSCALER_CLIENT_WORKER_RECORD_H
 #define TCPSCALER_CLIENT_WORKER_RECORD_H
 

@@ -27,8 +27,9 @@ void client_select_init(struct client_select *s, bool random, uint64_t seed, uin
  * open. */
 uint32_t client_select_open(struct client_select *s, const struct client_pool *pool);
 
-/* Returns the first choice: `chosen` if all slots are open; a `chosen` slot of another worker maps
- * to a slot of this one.  Returns CLIENT_SELECT_NONE if no slot is open. */
+/* Returns the first choice: if all slots are open, `chosen`, unchecked: it is not below n_slots if
+ * another worker has that connection.  Otherwise an open slot of this worker, or CLIENT_SELECT_NONE
+ * if none is open. */
 static inline uint32_t client_select_first(struct client_select *s, const struct client_pool *pool,
                                            uint32_t chosen)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * client_slots: the state of a worker's slots that outlives a connection: which are usable, and how
  * connections follow one another.  Only used where a slot can be reused (--queries-per-conn,
- * --reconnect, a variable number of connections).  Each connection is counted by itself.
+ * --reconnect, --on-demand, --control, --find, a schedule of connections).  Each connection is
+ * counted by itself.
  *
  * Pure; one owner thread. */
 #ifndef TCPSCALER_CLIENT_WORKER_SLOTS_H

@@ -20,7 +20,7 @@ struct watch {
     const char *proc;
     struct watch_target target;
     uint16_t port;
-    uint64_t realtime_offset_ns; /* to CLOCK_MONOTONIC */
+    uint64_t realtime_offset_ns; /* CLOCK_REALTIME minus CLOCK_MONOTONIC */
     struct process root;         /* WATCH_PROCESS */
     struct process_list processes;
     struct watch_place place; /* its directory only of a unit or group */

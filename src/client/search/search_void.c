@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stddef.h>
 
-/* Void trials of a load are repeated until there are this many more of them than others. */
+/* Void trials of a load are repeated until they outnumber its others by more than this. */
 enum { MOST_VOID = 3 };
 
 static bool is_of(const struct search_trial *t, double load)
