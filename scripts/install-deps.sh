@@ -124,12 +124,13 @@ fi
 
 # The tests start the DNS servers and sshd themselves: keep Debian from starting its own.
 policy=/usr/sbin/policy-rc.d
-made_policy=
 if [ "$1" != build ] && [ "$1" != demo ]; then
     if [ ! -e $policy ]; then
+        trap 'exit 130' INT
+        trap 'exit 143' TERM HUP
+        trap '$as_root rm -f $policy' EXIT
         printf '#!/bin/sh\nexit 101\n' | $as_root tee $policy >/dev/null
         $as_root chmod +x $policy
-        made_policy=yes
     fi
 fi
 failed=
@@ -139,6 +140,5 @@ $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-r
     $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
         $missing >&2 || failed=yes
 }
-[ -z "$made_policy" ] || $as_root rm -f $policy
 [ -z "$failed" ] || fail "apt-get cannot install:$missing"
 install_hdrhistogram "$1"

@@ -82,7 +82,7 @@ set_seconds() {
 
 # systemd's NoNewPrivileges= keeps the setgid helpers of a local mailer from queueing a mail.
 refuse_mail_without_privileges() {
-    [ -n "$mail_to" ] && [ "${sendmail%% *}" = /usr/sbin/sendmail ] || return 0
+    [ -n "$mail_to" ] && [ "${sendmail%%[[:blank:]]*}" = /usr/sbin/sendmail ] || return 0
     ! grep -q '^NoNewPrivs:[[:space:]]*1' /proc/self/status ||
         die "mail-to: sendmail cannot deliver under NoNewPrivileges=: remove mail-to, OnFailure= mails instead"
 }
@@ -107,8 +107,8 @@ check_config() {
     cd "$(dirname "$1")" || die "cannot enter the directory of '$1'"
     [ -r "$lock" ] || die "lock: cannot read '$lock'"
     [ -r "$client_options" ] || die "client-options: cannot read '$client_options'"
-    for command in "$tcpclient" "$tcpreport" ${server:+"${server%% *}"} ${reference_client:+"$reference_client"} \
-        ${reference_server:+"${reference_server%% *}"} ${mail_to:+"${sendmail%% *}"} flock timeout; do
+    for command in "$tcpclient" "$tcpreport" ${server:+"${server%%[[:blank:]]*}"} ${reference_client:+"$reference_client"} \
+        ${reference_server:+"${reference_server%%[[:blank:]]*}"} ${mail_to:+"${sendmail%%[[:blank:]]*}"} flock timeout; do
         command -v "$command" >/dev/null || die "cannot find '$command'"
     done
     mkdir -p "$results" || die "results: cannot create '$results'"

@@ -5,7 +5,11 @@
 set -eu
 
 program=$(basename "$0")
-if [ $# != 1 ] || [ -z "$1" ] || [ "$1" = --help ]; then
+if [ "${1-}" = --help ]; then
+    echo "usage: $program ADDRESS"
+    exit 0
+fi
+if [ $# != 1 ] || [ -z "$1" ]; then
     echo "usage: $program ADDRESS" >&2
     exit 2
 fi

@@ -5,7 +5,7 @@
 
 # The directories of all nights, oldest first, one per line.
 nights() {
-    find "$results" -mindepth 1 -maxdepth 1 -type d \
+    find -H "$results" -mindepth 1 -maxdepth 1 -type d \
         -name '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9][0-9][0-9][0-9][0-9]Z' | sort
 }
 
@@ -45,7 +45,7 @@ remove_old_nights() {
         pinned
     } >"$night/kept.txt"
     nights | sort -r | tail -n +"$((keep + 1))" | while IFS= read -r old; do
-        grep -qxF -- "$old" "$night/kept.txt" || rm -rf -- "$old"
+        grep -qxF -- "$old" "$night/kept.txt" || rm -rf -- "$old" || echo "$program: cannot remove '$old'" >&2
     done
     rm "$night/kept.txt"
 }

@@ -3,6 +3,8 @@
 # Measures one server every night with tcpclient and reports whether it got worse than in the nights
 # before, or than a reference program.  Silent if it did not: meant for cron or a systemd timer.
 set -euf
+export LC_ALL=C # the order of names does not depend on who starts this
+unset CDPATH
 
 program=$(basename "$0")
 parts=$(dirname "$(readlink -f "$0")") # installed, the program is a link
@@ -253,6 +255,7 @@ flock -n 8 || {
     exit 4
 }
 # Children inherit the lock: a server that is still running keeps the next night from starting.
+(: >>"$results/lock") 2>/dev/null || die "results: cannot write to '$results/lock'"
 exec 9>>"$results/lock"
 flock -n 9 || {
     echo "$program: another instance is using $results" >&2
@@ -263,8 +266,8 @@ concluded=
 trap '[ -n "$concluded" ] || { end_processes; echo "$program: aborted by an error" >&2; exit 2; }' EXIT
 ends_at=$(($(date +%s) + deadline_s))
 begin_night
-remove_old_nights
 trap 'conclude 130 "INCONCLUSIVE: interrupted by a signal"' INT TERM HUP
+remove_old_nights
 preflight
 measure
 write_fingerprint

@@ -31,10 +31,6 @@ reused towards the same destination only with tcp_timestamps.
 END
 }
 
-is_port() {
-    is_count "$1" && [ "$1" -le 65535 ]
-}
-
 want_sources() {
     for item in $items; do
         case $item in
@@ -67,9 +63,9 @@ if [ "$mode" = revert ]; then
 else
     want_common
     want_reserved_ports
-    want net.ipv4.ip_local_port_range '1024 65535' around "64,512 automatic source ports per destination"
     [ -z "$low_port" ] || want net.ipv4.ip_unprivileged_port_start "$low_port" exactly \
         "--low-port: bind source ports from here up without privileges"
+    want net.ipv4.ip_local_port_range '1024 65535' around "64,512 automatic source ports per destination"
     want net.ipv4.tcp_tw_reuse 1 exactly "reuse a port in TIME_WAIT after a second"
     want net.ipv4.tcp_timestamps 1 exactly "required by tcp_tw_reuse"
     want net.ipv4.tcp_max_tw_buckets "$connections" at-least "sockets in TIME_WAIT; beyond this TIME_WAIT is cut short"

@@ -76,9 +76,9 @@ want_nft() {
     fi
 }
 
-# one_rule TOOL -A|-C|-D CHAIN SIDE PORT
+# one_rule TOOL -A|-C|-D CHAIN SIDE PORT: waits for other programs that change the table.
 one_rule() {
-    "$1" -t raw "$2" "$3" -p tcp "--$4" "$5" -j CT --notrack
+    "$1" -w -t raw "$2" "$3" -p tcp "--$4" "$5" -j CT --notrack
 }
 
 # want_rule TOOL CHAIN SIDE

@@ -77,6 +77,12 @@ read_count() {
     echo "${number:-0}"
 }
 
+# is_port TEXT: 0 to 65535, without leading zeros, which some commands take for octal.
+is_port() {
+    case $1 in 0?* | ??????*) return 1 ;; esac
+    is_count "$1" && [ "$1" -le 65535 ]
+}
+
 # need_device OPTION NAME: a name the kernel allows and no command mistakes for an option.
 need_device() {
     case $2 in
@@ -103,8 +109,7 @@ common_option() {
         ;;
     --port)
         need_argument "$@"
-        is_count "$2" || die "--port: invalid value '$2': expected 1 to 65535"
-        if [ "$2" -lt 1 ] || [ "$2" -gt 65535 ]; then
+        if ! is_port "$2" || [ "$2" = 0 ]; then
             die "--port: invalid value '$2': expected 1 to 65535"
         fi
         port=$2 taken=2
@@ -239,8 +244,14 @@ want_neighbours() {
 want_limits() {
     limit=$((connections + 1024))
     [ $limit -ge 524288 ] || limit=524288
+    for file in /etc/systemd/system.conf.d/90-tcpscaler-setup-*.conf; do
+        other=$(sed -n 's/^DefaultLimitNOFILE=1024://p' "$file" 2>/dev/null) || other=
+        if [ "$file" != "/etc/systemd/system.conf.d/90-tcpscaler-$script.conf" ] && is_count "$other" && [ "$other" -gt "$limit" ]; then
+            limit=$other # that of the other script
+        fi
+    done
     read_sysctl fs.nr_open
-    if [ "$mode" = apply ] && [ $limit -gt "$is" ]; then
+    if [ "$mode" = apply ] && [ "$limit" -gt "$is" ]; then
         limit=$is
     fi
     want_file "/etc/security/limits.d/90-tcpscaler-$script.conf" "*    hard nofile $limit
@@ -292,7 +303,7 @@ run_command() {
 finish() {
     want_persisted
     if [ "$mode" = apply ] && [ $differing -gt 0 ]; then
-        note "$differing changes; --revert undoes them ($state)"
+        note "changes made: $((differing - refused)); --revert undoes them ($state)"
     fi
     if [ $refused -gt 0 ]; then
         note "$refused changes were refused"
@@ -310,6 +321,8 @@ begin() {
     apply | revert)
         [ "$(id -u)" = 0 ] || die "--$mode: requires root"
         [ -z "$persist" ] || [ -z "$revert_after" ] || die "--revert-after: conflicts with --persist: a reboot would end the timer"
+        [ -z "$revert_after" ] || [ "$state" != "$durable/$script.state" ] ||
+            die "--revert-after: conflicts with the changes of an earlier --persist, which it would revert, too"
         begin_change
         ;;
     esac
@@ -326,7 +339,7 @@ begin_change() {
     fi
     refuse_unsafe_state
     find_siblings
-    check_owner
+    check_owner "$state"
     forget_what_reboot_undid
     adopt_volatile_state
     if [ "$mode" = apply ]; then

@@ -2,7 +2,7 @@
 # shellcheck shell=sh disable=SC2154 # the variables of setup-lib.sh and its other parts
 # Part of setup-lib.sh: the lock that lets one script at a time change the host.
 
-lock=
+lock='' wanted_lock=''
 
 # open_lock FILE: returns 1 if its directory is gone, as after a --revert.
 open_lock() {
@@ -20,30 +20,34 @@ sign_lock() {
 }
 
 holder_of_lock() {
-    holder=$(cat -- "$lock" 2>/dev/null) || holder=
+    holder=$(cat -- "$wanted_lock" 2>/dev/null) || holder=
     printf '%s' "${holder:-another setup script}"
 }
 
 wait_for_lock() {
     [ "$lock_wait" = 0 ] || {
-        note "waiting for $(holder_of_lock), at most $lock_wait s (lock: $lock)"
+        note "waiting for $(holder_of_lock), at most $lock_wait s (lock: $wanted_lock)"
         ! flock -w "$lock_wait" 9 || return 0
     }
-    note "nothing was changed: $(holder_of_lock) is running (lock: $lock)"
-    lock=
+    note "nothing was changed: $(holder_of_lock) is running (lock: $wanted_lock)"
     exit 3
 }
 
-# Only root can open the file, so nobody else can hold the lock.  unlock_state removes it; a process that waited for it
-# notices that it is gone and opens the new one.
+# Only root can open the file, so nobody else can hold the lock.  unlock_state removes it once it is held here; a process
+# that waited for it notices that it is gone and opens the new one.  Returns 1 if its directory is gone.
 lock_file() {
-    lock=$1
+    wanted_lock=$1
     command -v flock >/dev/null || return 0
     while :; do
-        open_lock "$lock" 2>/dev/null || return
+        open_lock "$wanted_lock" 2>/dev/null || {
+            [ -d "$(dirname -- "$wanted_lock")" ] || return
+            note "nothing was changed: cannot open $wanted_lock"
+            exit 3
+        }
         flock -n 9 || wait_for_lock
-        [ "$(stat -L -c %i /proc/self/fd/9)" != "$(stat -c %i -- "$lock" 2>/dev/null)" ] || break
+        [ "$(stat -L -c %i /proc/self/fd/9)" != "$(stat -c %i -- "$wanted_lock" 2>/dev/null)" ] || break
     done
+    lock=$wanted_lock
     sign_lock
 }
 

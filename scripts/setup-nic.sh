@@ -21,11 +21,19 @@ plain_mask() {
     echo "$1" | sed 's/^[0,]*//; s/^$/0/'
 }
 
+# has_value FILE IS WANTED: lists of CPUs are compared as they are, masks by their value.
+has_value() {
+    case $1 in
+    *_list) [ "$2" = "$3" ] ;;
+    *) [ "$(plain_mask "$2")" = "$(plain_mask "$3")" ] ;;
+    esac
+}
+
 # want_value FILE LABEL WANTED REASON
 want_value() {
     [ -r "$1" ] || return 0
-    is=$(cat -- "$1")
-    if [ "$(plain_mask "$is")" = "$(plain_mask "$3")" ]; then
+    is=$(cat -- "$1" 2>/dev/null) || return 0
+    if has_value "$1" "$is" "$3"; then
         show "$2" "$is" "$3" ok "$4"
         claim value "$1"
     else
@@ -115,6 +123,7 @@ want_irq() {
     irqs=$(irqs_of "$1")
     [ -n "$irqs" ] || {
         note "--irq: $1 has no interrupts"
+        differing=$((differing + 1)) refused=$((refused + 1))
         return 0
     }
     warn_of_irqbalance
@@ -148,6 +157,7 @@ want_rps() {
     cpus=$(cpus_of "$1") receiving=$(queues_of "$1" rx) sending=$(queues_of "$1" tx)
     [ -n "$receiving" ] || {
         note "--rps: no such interface: $1"
+        differing=$((differing + 1)) refused=$((refused + 1))
         return 0
     }
     n_cpus=$(count_lines "$cpus") n_rx=$(count_lines "$receiving") n_tx=$(count_lines "$sending" || true)
@@ -217,6 +227,7 @@ show_coalescing() {
 want_rings() {
     command -v ethtool >/dev/null || {
         note "--rings: ethtool is not installed"
+        differing=$((differing + 1)) refused=$((refused + 1))
         return 0
     }
     want_ring "$1" rx RX

@@ -133,6 +133,7 @@ is_current() {
 # Lists other states that may have recorded the same settings in $sibling_list, one per line.  Must be called with the
 # lock held: until it is released, no other script adds one.
 find_siblings() {
+    rm -f -- "$state.new" # of a script that was killed: it would count as a sibling
     sibling_list=$(sibling_states)
 }
 
@@ -202,12 +203,12 @@ begin_state() {
     [ -z "$owner" ] || record owner "$owner" ''
 }
 
-# All changes of a state have one owner; without --owner, none.
+# check_owner STATE: all its changes have one owner; without --owner, none.
 check_owner() {
-    [ -f "$state" ] || return 0
-    recorded_owner=$(awk -F '\t' '$1 == "owner" { print $2 }' "$state")
+    [ -f "$1" ] || return 0
+    recorded_owner=$(awk -F '\t' '$1 == "owner" { print $2 }' "$1")
     [ "$recorded_owner" = "$owner" ] || {
-        note "tuned by '$recorded_owner', not by '$owner': not touched ($state)"
+        note "tuned by '$recorded_owner', not by '$owner': not touched ($1)"
         exit 3
     }
 }
@@ -232,7 +233,8 @@ adopt_volatile_state() {
     if [ "$siblings" = given ] || [ "$state" = "$adopted" ] || [ ! -f "$adopted" ]; then
         return 0
     fi
-    [ -e "$state" ] || (umask 022 && head -n 2 -- "$adopted" >"$state")
+    check_owner "$adopted"
+    [ -e "$state" ] || (umask 022 && head -n 2 -- "$adopted" >"$state.new" && mv -- "$state.new" "$state")
     while IFS=$tab read -r kind name before; do
         case $kind in
         "$header" | boot) ;;
@@ -323,9 +325,10 @@ stop_timer() {
 }
 
 in_timer=
+# shellcheck disable=SC2034 # setup-lock.sh reads lock and lock_wait
 start_timer() {
     (
-        in_timer=yes
+        in_timer=yes lock=
         exec 9>&-
         trap - EXIT
         trap '' HUP
@@ -334,20 +337,26 @@ start_timer() {
         sleeper=$!
         wait "$sleeper"
         trap 'exit' TERM
+        lock_wait=999999999 # nobody is there to repeat it
         if lock_state; then
             find_siblings
             revert
         fi
         unlock_state
     ) </dev/null >/dev/null 2>&1 &
-    record timer "$!" "$(begin_of $!)"
+    timer=$!
+    record timer "$timer" "$(begin_of $timer)"
 }
 
-# The state keeps only the last timer.
+# The state keeps only the last timer, and is never without one.
 renew_timer() {
-    while IFS=$tab read -r kind name before; do
-        [ "$kind" != timer ] || stop_timer "$name" "$before"
-    done <"$state"
-    rewrite_state grep -v '^timer'
+    old_timers=$(grep '^timer' "$state") || true
     start_timer
+    while IFS=$tab read -r kind name before; do
+        [ -z "$kind" ] || stop_timer "$name" "$before" || true
+    done <<END
+$old_timers
+END
+    # shellcheck disable=SC2016 # fields of awk
+    rewrite_state awk -F '\t' -v last="$timer" '$1 != "timer" || $2 == last'
 }

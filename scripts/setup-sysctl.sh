@@ -53,11 +53,11 @@ set_sysctl() {
     persist_sysctl "$1" "${3:-$2}" "$3"
 }
 
-# persist_sysctl NAME VALUE CHANGED: persists what this script changed, now or before.  A "-" prefix ignores errors:
-# sysctls of modules may not exist yet at boot.
+# persist_sysctl NAME VALUE CHANGED: persists what this script changed, now or before, also if the state is gone.  A "-"
+# prefix ignores errors: sysctls of modules may not exist yet at boot.
 persist_sysctl() {
     [ -n "$persist" ] || return 0
-    if [ -n "$3" ] || is_recorded "$state" sysctl "$1"; then
+    if [ -n "$3" ] || is_recorded "$state" sysctl "$1" || grep -qsF -e "$1 = " -- "$persist_file"; then
         case $1 in net.netfilter.*) persisted=$persisted- ;; esac
         persisted="$persisted$1 = $2
 "

@@ -49,6 +49,8 @@ come_first() {
     session_nice=$(sed -n 's/.* nice //p' /proc/self/autogroup 2>/dev/null) || true
     [ -n "$session_nice" ] || return 0 # sessions do not share the CPUs
     trap 'set_session_nice "$session_nice"' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
     set_session_nice -20
 }
 

@@ -27,6 +27,8 @@ fi
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
 failed=0
 for test in "$@"; do
     case $test in

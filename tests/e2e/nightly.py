@@ -158,6 +158,27 @@ def test_an_error_is_not_a_regression():
     check_equal(err, "mkdir: disk full\nnightly.sh: aborted by an error\n", "stderr")
 
 
+def test_nights_behind_a_link_are_found():
+    nights = Nights()
+    os.makedirs(nights.file("elsewhere"))
+    os.symlink(nights.file("elsewhere"), nights.results)
+    for day, verdict in ((1, "INCONCLUSIVE: first night"), (2, "INCONCLUSIVE: 1 of 7 reference nights")):
+        nights.day(day)
+        nights.queue(*valid_runs(2, day))
+        nights.run(2, verdict)
+
+
+def test_an_old_night_that_cannot_be_removed_stops_nothing():
+    nights = Nights(history=1, keep=2)
+    write(f"{nights.bin}/rm", "#!/bin/sh\n[ \"$1\" != -rf ] || { echo 'rm: not permitted' >&2; exit 1; }\nexec /bin/rm \"$@\"\n")
+    os.makedirs(nights.results)
+    for day in range(1, 13):
+        os.makedirs(f"{nights.results}/2001-01-{day:02}T000000Z")
+    nights.queue(*valid_runs(2, 1))
+    _, err = nights.run(2, "INCONCLUSIVE: first night")
+    check("rm: not permitted" in err and "cannot remove" in err, err)
+
+
 def test_retention_removes_old_nights_and_nothing_else():
     nights = Nights(history=2, keep=3)
     other = ["2001-01-01T000000Z.bak", "notes", "2001-01-01"]

@@ -159,6 +159,26 @@ def test_a_script_that_has_nothing_to_persist_leaves_the_others_file_alone():
         check_equal(file.read_text(), before, "the server's file")
 
 
+def test_what_is_persisted_stays_so_without_the_state():
+    with Host() as host:
+        apply(host, SERVER, "--persist")
+        file = Path(host.path("etc/sysctl.d/90-tcpscaler-setup-server.conf"))
+        before = file.read_text()
+        check("net.core.somaxconn" in before, before)
+        shutil.rmtree(host.path("var/lib/tcpscaler"))
+        apply(host, SERVER, "--persist")
+        check_equal(file.read_text(), before, "the file")
+
+
+def test_what_is_persisted_is_not_reverted_by_a_timer():
+    with Host() as host:
+        apply(host, SERVER, "--persist")
+        r = script(host, SERVER, "--apply", "--revert-after", "1h", code=2)
+        check("--revert-after: conflicts with" in r.stderr and len(r.stderr.splitlines()) == 1, r.stderr)
+        apply(host, CLIENT, "--revert-after", "1h")  # the control: nothing of it is persisted
+        revert(host, CLIENT)
+
+
 def test_persist_adopts_what_was_applied_without():
     with Host() as host:
         before = host.everything()
@@ -262,7 +282,7 @@ def test_two_at_once_wait_for_each_other():
 
 
 def test_who_waits_for_another_says_for_whom():
-    need_program("flock")
+    need_program("flock", "pgrep")
     with Host() as host:
         somaxconn = host.path("proc/sys/net/core/somaxconn")
         os.unlink(somaxconn)
@@ -281,6 +301,13 @@ def test_who_waits_for_another_says_for_whom():
         wait_for(lambda: open(err).read(), "what it says")
         check_equal(open(err).read(), f"setup-client.sh: waiting for {named}, at most 60 s (lock: /run/tcpscaler.lock)\n", "stderr")
         check_equal(waiting.poll(), None, "exit code of the one that waits")
+        interrupted = spawn([*host.prefix, CLIENT, "--apply"], stderr=subprocess.PIPE, start_new_session=True)
+        interrupted.stderr.readline()
+        wait_for(lambda: subprocess.run(["pgrep", "-P", str(interrupted.pid), "-x", "flock"], capture_output=True).returncode == 0,
+                 "flock of the one that is told to end")
+        os.killpg(interrupted.pid, signal.SIGTERM)
+        check_equal(interrupted.wait(100), 143, "exit code of one that is told to end while it waits")
+        check(os.path.exists(host.path("run/tcpscaler.lock")), "the lock of the holder is still there")
         os.killpg(holder.pid, signal.SIGKILL)
         holder.wait()
         with stall_may_spoil():

@@ -153,6 +153,32 @@ def test_nobody_undoes_what_is_anothers():
         script(namespace, SERVER, "--revert", *common)
 
 
+def test_persist_takes_over_nothing_of_another_owner():
+    with Host() as host:
+        before = host.everything()
+        script(host, SERVER, "--apply", "--owner", "alice")
+        applied = host.everything()
+        os.makedirs(host.path("var/lib/tcpscaler"), mode=0o755)
+        for what in ("--apply", "--revert"):
+            r = script(host, SERVER, what, "--persist", "--owner", "bob", code=3)
+            check("tuned by 'alice'" in r.stderr, r.stderr)
+            check_equal(host.value("net.core.somaxconn"), "16384", f"somaxconn after {what} of another")
+        script(host, SERVER, "--revert", "--owner", "alice")
+        check(applied != before and host.value("net.core.somaxconn") == SYSCTLS["net/core/somaxconn"], "reverted by its owner")
+
+
+def test_part_of_a_state_that_was_being_written_is_no_state():
+    need_program("nft", "ip", "sysctl")
+    state = temp_path("state")
+    with Namespace() as namespace:
+        before = everything(namespace)
+        common = ("--connections", "1000", "--state", state)
+        script(namespace, SERVER, "--apply", *common)
+        shutil.copy(state, state + ".new")  # of a script that was killed just before it replaced the old one
+        script(namespace, SERVER, "--revert", *common)
+        check_same(everything(namespace), before, "after --revert")
+
+
 def test_revert_that_was_cut_short_is_finished_by_the_next():
     need_program("nft", "ip", "sysctl")
     state = temp_path("state")
@@ -284,11 +310,11 @@ def check_refused(path, *arguments, contains=""):
 
 
 def test_bad_input_is_refused():
-    for arguments in (["--connections", "x"], ["--nonsense"], ["--port", "0"], ["--connections"], ["--state", ""],
+    for arguments in (["--connections", "x"], ["--nonsense"], ["--port", "0"], ["--port", "04242"], ["--port", "9" * 20], ["--connections"], ["--state", ""],
                       ["--irq", "lo; reboot"], ["--irq", "-lo"], ["--revert-after", "soon"], ["--revert-after", "s"],
                       ["--revert-after", ""], ["--owner", ""], ["--apply", "--revert"], ["--check", "--apply"]):
         check_refused(SERVER, *arguments)
-    for arguments in (["--sources", "10.0.0.1"], ["--low-port", "1; reboot"], ["--low-port", "65536"],
+    for arguments in (["--sources", "10.0.0.1"], ["--low-port", "1; reboot"], ["--low-port", "65536"], ["--low-port", "0500"],
                       ["--sources", "*", "--dev", "lo"], ["--sources", "-6", "--dev", "lo"],
                       ["--sources", "10.0.0.9-1", "--dev", "lo"], ["--sources", "10.0.2.1-10.0.1.9", "--dev", "lo"],
                       ["--sources", "10.0.0.1-256", "--dev", "lo"], ["--sources", "10.0.0", "--dev", "lo"],
