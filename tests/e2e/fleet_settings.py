@@ -86,10 +86,12 @@ def test_what_cannot_work_ends_before_a_host_is_touched():
     before = testbed.states()
     for settings, line in (
             ({"time_limit": 200, "connect_timeout": 60, "lead": 10, "warmup": 5, "duration": 6}, "add up to 201 s"),
+            ({"duration": "10m"}, "expected numbers of seconds without units"),
+            ({"fetch_also": ["rows.csv", "connections.csv"]}, "expected a different extension for each file"),
             ({"tcpreport": "/nowhere/tcpreport"}, "No such file")):
         r = testbed.run(**{**SMALL, **settings})
         check_equal(r.code, 2, f"exit code: {r.out}")
-        check(line in r.out, f"{line} in {r.out}")
+        check(line in " ".join(r.out.split()), f"{line} in {r.out}")  # Ansible folds lines
         check("Not in use" not in r.out, f"nothing was begun: {r.out}")
     testbed.check_states(before, "the hosts")
     r = testbed.run("--check", "-e", "small_buffers=false", time_limit=201, connect_timeout=60, lead=10, warmup=5, duration=6)
@@ -134,6 +136,11 @@ def test_host_that_cannot_run_the_programs_says_what_to_set():
     check_equal(r.code, 2, f"exit code: {r.out}")
     check("c1 failed while checking: Check that the programs run: remote_dir is on a file system mounted noexec" in r.out, r.out)
     testbed.check_states(before, "the hosts, afterwards")
+    testbed.call("in", "c1", "mkdir", "-p", "/var/tmp/other/precious")
+    r = testbed.run("--check", "--limit", "srv,c1", remote_dir="/var/tmp/other", **SMALL)
+    check_equal(r.code, 2, f"exit code with a directory that has other files: {r.out}")
+    check("c1 failed while checking: Not in use: remote_dir /var/tmp/other has other files" in r.out, r.out)
+    testbed.call("in", "c1", "rm", "-r", "/var/tmp/other")
     r = testbed.run("--check", "--limit", "srv,c1", remote_dir="/root/fleet", **SMALL)
     check_equal(r.code, 0, f"elsewhere: {r.out}")
     testbed.check_states(before, "the hosts, afterwards")

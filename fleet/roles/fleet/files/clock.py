@@ -24,5 +24,6 @@ def fault(status, maxerror_us, limit_s):
 
 if __name__ == "__main__":
     timex = Timex()
-    ctypes.CDLL(None).adjtimex(ctypes.byref(timex))
+    if ctypes.CDLL(None).adjtimex(ctypes.byref(timex)) < 0:
+        sys.exit("cannot read the state of the clock: adjtimex(2) is refused")
     sys.exit(fault(timex.status, timex.maxerror_us, float(sys.argv[1])))
