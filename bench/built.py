@@ -2,7 +2,13 @@
 """Imported first by what measures: without the programs it ends at once and says how to build them."""
 import os
 import shutil
+import signal
 import sys
+
+# What a benchmark has started ends with it, as Python's atexit handlers do not run after a signal.
+for number in signal.SIGTERM, signal.SIGHUP:
+    if signal.getsignal(number) != signal.SIG_IGN:  # nohup(1)
+        signal.signal(number, lambda *_: sys.exit(f"{os.path.basename(sys.argv[0])}: interrupted"))
 
 
 def missing():

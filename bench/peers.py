@@ -83,7 +83,10 @@ def measured(process, seconds):
     """Waits for a client to end, without reaping it, and returns what it used."""
     deadline, mb = time.monotonic() + seconds, 0
     while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
-        check(time.monotonic() < deadline, f"{process.args[0]} did not end in {seconds} s")
+        if time.monotonic() >= deadline:
+            process.kill()
+            process.wait()
+            raise AssertionError(f"{process.args[0]} did not end in {seconds} s")
         mb = max(mb, peak_mb(process.pid))
         time.sleep(0.1)
     return (*cpu_times(process.pid), mb)
@@ -120,8 +123,9 @@ class Target:
         self.name, self.start = name, start
 
     def __enter__(self):
-        self.stack = contextlib.ExitStack()
-        self.port, self.pid = self.start(self.stack)
+        with contextlib.ExitStack() as stack:  # which ends what has started if a part of it fails
+            self.port, self.pid = self.start(stack)
+            self.stack = stack.pop_all()
         return self
 
     def __exit__(self, *_):
@@ -314,6 +318,8 @@ def run_wrk(target, n, seconds):
     need_program("wrk")
     text, used = run(["wrk", "-t", 1, "-c", n, "-d", max(1, int(seconds)), "--latency",
                       f"http://127.0.0.1:{target.port}/"], target)
+
+    check("Socket errors" not in text and "Non-2xx" not in text, f"wrk: {text[-300:]}")
 
     def latency(percent):
         value, unit = re.search(rf"{percent}%\s+([\d.]+)(us|ms|s)", text).groups()

@@ -11,15 +11,27 @@ class Cable:
     """A veth pair between two namespaces, client and server."""
 
     def __init__(self):
-        self.client, self.server = Namespace("c"), Namespace("s")
+        self.client = Namespace("c")
+        try:
+            self.server = Namespace("s")
+        except BaseException:
+            self.client.__exit__()
+            raise
 
     def __enter__(self):
+        try:
+            self._connect()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _connect(self):
         self.client.run_outside("ip", "link", "add", "wire", "netns", self.client.name, "type", "veth",
                                 "peer", "name", "wire", "netns", self.server.name)
         for end, address in ((self.client, CLIENT_IP), (self.server, SERVER_IP)):
             end.run("ip", "addr", "add", f"{address}/24", "dev", "wire")
             end.run("ip", "link", "set", "wire", "up")
-        return self
 
     def __exit__(self, *_):
         for end in (self.client, self.server):
