@@ -101,8 +101,8 @@ static void searches_without_a_limit_are_counted(void **state)
 {
     static const char *const texts[] = {
         "{\"search\":{\"status\":\"at-least\"}}", "{\"search\":{\"status\":\"found\"}}",
-        "{\"sweep\":{\"points\":[{\"search\":{\"status\":\"found\"}},"
-        "{\"search\":{\"status\":\"at-least\"}},{\"search\":{\"status\":\"at-least\"}}]}}",
+        ("{\"sweep\":{\"points\":[{\"search\":{\"status\":\"found\"}},"
+         "{\"search\":{\"status\":\"at-least\"}},{\"search\":{\"status\":\"at-least\"}}]}}"),
         "{}"};
     struct recording runs[4] = {0};
     const struct recording *valid[4];

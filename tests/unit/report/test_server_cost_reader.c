@@ -82,8 +82,7 @@ static void figures_beyond_all_bounds_are_unknown(void **state)
         "{\"user_ns_per_query\": 5, \"system_ns_per_query\": null, \"cpus\": 1}",
         "{\"user_ns_per_query\": -5, \"system_ns_per_query\": 5, \"cpus\": 1}",
         "{\"user_ns_per_query\": 1e300, \"system_ns_per_query\": 5, \"cpus\": 1}",
-        "{\"user_bytes_per_connection\": {\"value\": null, \"low\": 1, \"high\": 2, \"samples\": "
-        "9}}"};
+        "{\"user_bytes_per_connection\": {\"value\": null, \"high\": 2, \"samples\": 9}}"};
     struct server_cost c;
 
     (void)state;
