@@ -11,11 +11,11 @@ import sys
 import tempfile
 
 
-def run(directory, *options):
+def run(directory, *options, world="latency_us=50"):
     """The result, and the rows of --connections-out."""
     files = {name: os.path.join(directory, name) for name in ("json", "csv", "err")}
     with open(files["err"], "w+") as err:
-        status = subprocess.run([sys.argv[1], "--program", *options, "--json", files["json"], "--connections-out", files["csv"],
+        status = subprocess.run([sys.argv[1], "--world", world, "--program", *options, "--json", files["json"], "--connections-out", files["csv"],
                                  "127.0.0.1:4242"], stdout=err, stderr=err).returncode
         err.seek(0)
         check(status == 0, f"{options}: {status}: {err.read()}")
@@ -62,6 +62,16 @@ def use_a_place_again(directory):
     check(r["latency_ns"]["gap"]["count"] == 0, "nobody is missed in between")
 
 
+def wait_for_a_place(directory):
+    """All but one of 100 connections go, and as many come 20 ms later. Answers take 100 ms: their places are not free yet."""
+    options = "--conn-schedule", "500ms:100,20ms:1,480ms:100", "-i", "40ms"
+    r, _ = run(directory, *options, world="latency_us=50000")
+    q, c = r["queries"], r["connections"]
+    check(values(c, "reopened", "connected", "live_at_end") == (99, 199, 100), f"connections: {c}")
+    check(q["answered"] == q["scheduled"] - q["unsent"] > 1500, f"those that go have their answers first: {q}")
+    check(c["outcomes"] == {"run/finished": 199}, f"ends: {c['outcomes']}")
+
+
 def begin_with_none(directory):
     """A query each 200 ms of each: 100 / 2 x 0.5 s + 100 x 0.5 s, but the one at 0 s, when there is nobody."""
     r, _ = run(directory, "--conn-schedule", "500ms:0-100,500ms:100", "-i", "200ms")
@@ -80,6 +90,18 @@ def replace_each_in_time(directory):
         check(r["latency_ns"]["gap"]["count"] == connected - 200, f"gaps: {r['latency_ns']['gap']['count']}")
 
 
+def arrive_alike_with_any_number_of_threads(directory):
+    """One sequence for all threads: with processes of their own, 16 threads would take 1.4 s on average."""
+    due_s = {}
+    for threads in 1, 16:
+        r, rows = run(directory, "-c", "320", "-n", "320", "--connect-arrival", "poisson", "--seed", "7", "--threads", str(threads),
+                      "-r", "10", "-t", "1")
+        due_s[threads] = sorted(float(row["due_s"]) for row in rows)
+    shift = due_s[16][0] - due_s[1][0]
+    off = max(abs(b - a - shift) for a, b in zip(due_s[1], due_s[16]))
+    check(len(due_s[1]) == 320 and off < 1e-5, f"arrivals of 1 and of 16 threads are up to {off} s apart")
+
+
 def classes_have_their_own_intervals(directory):
     """In a closed loop: a connection asks one interval after its answer, which takes about 0.2 ms."""
     r, _ = run(directory, "-c", "100", "-t", "2", "--loop", "closed", "--class", "name=a,share=70%,interval=180ms", "--class",
@@ -90,5 +112,6 @@ def classes_have_their_own_intervals(directory):
 
 
 with tempfile.TemporaryDirectory() as d:
-    for case in follow_a_schedule, use_a_place_again, begin_with_none, replace_each_in_time, classes_have_their_own_intervals:
+    for case in (follow_a_schedule, use_a_place_again, wait_for_a_place, begin_with_none, replace_each_in_time,
+                 arrive_alike_with_any_number_of_threads, classes_have_their_own_intervals):
         case(d)

@@ -56,10 +56,15 @@ void client_connect_free(struct client_connect *cc);
 /* Starts connecting.  start_ns: at most now, common to all workers. */
 void client_connect_start(struct client_connect *cc, uint64_t start_ns);
 
-/* Starts a pacer for this worker's share of a total rate: Poisson with CLIENT_CONNECT_POISSON.
- * *rate is the pacer's segment and must outlive it. */
+/* Starts a pacer of a total rate, Poisson with CLIENT_CONNECT_POISSON, at this worker's first
+ * arrival.  All workers have the same sequence, and worker w of W takes its arrivals w, w + W, ...:
+ * with processes of their own, some would have opened their connections long before others.  *rate
+ * is the pacer's segment and must outlive it. */
 void client_connect_pace(const struct client_connect *cc, struct pacer *pacer,
                          struct pacer_segment *rate, double per_s, uint64_t start_ns);
+
+/* Goes on to this worker's next arrival. */
+void client_connect_next(const struct client_connect *cc, struct pacer *pacer);
 
 /* A connection is proven, half-open or ended: takes it out of the window, if it is in it.  Opens
  * nothing, because the caller may still be using connections and queries; an event refills the
@@ -70,14 +75,18 @@ void client_connect_settled(struct client_connect *cc, struct client_conn *c);
  * its first window, so that nothing more is attempted if nobody answers. */
 void client_connect_beyond_first_window(struct client_connect *cc);
 
+/* The connection of a slot that is no longer in the pool has ended: if it is the next slot, and
+ * wanted again, an event opens it. */
+void client_connect_freed(struct client_connect *cc);
+
 /* Schedules a new connection for the slot of an ended one.  An event opens it later. */
 void client_connect_again(struct client_connect *cc, uint32_t slot);
 
 /* Cancels client_connect_again() for the slot. */
 void client_connect_not_again(struct client_connect *cc, uint32_t slot);
 
-/* Opens connections as window and rate allow and sends their proofs.  May close connections: call
- * it from the event loop, never from a callback of a connection or a query. */
+/* Opens connections as window and rate allow and sends their proofs.  Some may have ended when this
+ * returns: call it from the event loop, never from a callback of a connection or a query. */
 void client_connect_more(struct client_connect *cc);
 
 /* Opens a connection, which was due at due_ns (client_arrival_open()), in a free slot.  It may have

@@ -43,7 +43,7 @@ static bool wait_for_rate(struct client_connect *cc)
     cc->idle = false;
     if (cc->pacer.next_ns <= now_ns) {
         cc->due_ns = cc->pacer.next_ns;
-        pacer_advance(&cc->pacer);
+        client_connect_next(cc, &cc->pacer);
         return false;
     }
     if (arrives(cc)) {
@@ -69,10 +69,12 @@ static bool is_held(const struct client_connect *cc)
            tally_get(&f->tally.connections.attempted) >= f->connect_window;
 }
 
-/* After a shortage of memory, only replacements are opened. */
+/* Whether the next slot of the pool is to be opened and free: its former connection may still wait
+ * for its last answers.  After a shortage of memory, only replacements are opened. */
 static bool has_fresh(const struct client_connect *cc)
 {
-    return !memory_was_short(cc) && client_pool_has_next(cc->pool) && !is_held(cc);
+    return !memory_was_short(cc) && client_pool_has_next(cc->pool) &&
+           client_conn_is_free(&cc->transport->conns[client_pool_next(cc->pool)]) && !is_held(cc);
 }
 
 static bool has_more(const struct client_connect *cc)
@@ -108,18 +110,6 @@ static bool is_again(const struct client_connect *cc)
 static uint32_t next_slot(const struct client_connect *cc)
 {
     return is_again(cc) ? cc->again[cc->first_again] : client_pool_next(cc->pool);
-}
-
-/* Returns whether the next slot is free.  Its former connection may still wait for its last answer:
- * then closes it, and the slot is free once its end has been handled. */
-static bool free_next_slot(struct client_connect *cc)
-{
-    struct client_conn *c = &cc->transport->conns[next_slot(cc)];
-
-    if (client_conn_is_free(c))
-        return true;
-    client_conn_close(c, (struct outcome){PHASE_RUN, REASON_FINISHED}, 0);
-    return false;
 }
 
 static bool follows_schedule(const struct client_connect *cc)
@@ -236,7 +226,7 @@ void client_connect_more(struct client_connect *cc)
     if (cc->stopped)
         return;
     cc->opening = true;
-    while (has_more(cc) && has_room(cc) && n_opened < most && free_next_slot(cc) && may_open(cc)) {
+    while (has_more(cc) && has_room(cc) && n_opened < most && may_open(cc)) {
         struct client_conn *c = take_next(cc);
 
         n_opened++;
@@ -252,8 +242,8 @@ void client_connect_more(struct client_connect *cc)
     check_all_settled(cc);
 }
 
-/* Ends like a socket's callback, so that a connection closed to free its slot is handled now.
- * Otherwise this timer, which is due again at once, could starve the lower-priority event that
+/* Ends like a socket's callback, so that a connection that could not be opened is handled now.
+ * Otherwise this timer, which may be due again at once, could starve the lower-priority event that
  * handles it. */
 static void on_due(evutil_socket_t fd, short what, void *arg)
 {
@@ -286,14 +276,19 @@ void client_connect_pace(const struct client_connect *cc, struct pacer *pacer,
             config->connect_arrival == CLIENT_CONNECT_POISSON ? PACER_POISSON : PACER_CONSTANT,
         .segments = rate,
         .n_segments = 1,
-        .n_connections = config->n_connections,
-        .n_workers = config->n_workers,
-        .worker = cc->transport->worker,
+        .n_connections = 1,
+        .n_workers = 1,
         .seed = config->seed ^ SEED_OF_ARRIVALS,
     };
 
     *rate = (struct pacer_segment){PACER_NEVER, per_s, per_s};
     pacer_start(pacer, &pacing, start_ns);
+    pacer_advance_by(pacer, cc->transport->worker);
+}
+
+void client_connect_next(const struct client_connect *cc, struct pacer *pacer)
+{
+    pacer_advance_by(pacer, cc->transport->config->n_workers);
 }
 
 int client_connect_init(struct client_connect *cc)
@@ -368,6 +363,12 @@ void client_connect_beyond_first_window(struct client_connect *cc)
      * or memory short, and neither goes on by itself */
     cc->unlimited = true;
     want_more(cc);
+}
+
+void client_connect_freed(struct client_connect *cc)
+{
+    if (has_more(cc))
+        want_more(cc);
 }
 
 void client_connect_again(struct client_connect *cc, uint32_t slot)

@@ -86,8 +86,12 @@ void client_turnover_ended(struct client_turnover *to, struct client_conn *c,
     slot = &to->slots->all[i];
     client_tuples_give_back(&to->connect->tuples, slot->tuple);
     slot->ended_ns = 0;
-    if (to->connect->stopped || !client_pool_has(to->pool, i) || to->transport->config->on_demand)
+    if (to->connect->stopped || to->transport->config->on_demand)
         return;
+    if (!client_pool_has(to->pool, i)) {
+        client_connect_freed(to->connect);
+        return;
+    }
     slot->ended_ns = clock_now_ns();
     if (outcome.phase == PHASE_RUN && outcome.reason == REASON_FINISHED) {
         client_connect_again(to->connect, i);
@@ -191,7 +195,7 @@ static void on_step(evutil_socket_t fd, short what, void *arg)
     for (int i = 0;
          i < STEP_CONNECTIONS && client_pool_is_stepping(to->pool) && to->pacer.next_ns <= now_ns;
          i++) {
-        pacer_advance(&to->pacer);
+        client_connect_next(to->connect, &to->pacer);
         if (client_pool_step(to->pool, &slot))
             retire(to, slot);
     }
