@@ -4,8 +4,9 @@
  *
  * After the first request the program goes on to its report; code that waits checks
  * shutdown_was_requested() and stops waiting.  The second request ends the program at once with 128
- * + the signal's number, without a report, unless it is a SIGHUP: when a terminal closes, both the
- * kernel and the shell may send one.  One state per process; main thread. */
+ * + the signal's number, without a report.  Two are the same request within 200 ms, as timeout(1)
+ * sends them, or if the later one is a SIGHUP: when a terminal closes, both the kernel and the
+ * shell may send one.  One state per process; main thread. */
 #ifndef TCPSCALER_BASE_SHUTDOWN_H
 #define TCPSCALER_BASE_SHUTDOWN_H
 
@@ -19,8 +20,7 @@ int shutdown_prepare(void);
 /* Becomes readable at the first request, for an event loop; -1 before shutdown_prepare(). */
 int shutdown_fd(void);
 
-/* Acts like such a signal.  Does not return for the second request, except with SIGHUP.
- * Async-signal-safe. */
+/* Acts like such a signal.  Does not return for a second request.  Async-signal-safe. */
 void shutdown_request(int number);
 
 /* Any thread. */

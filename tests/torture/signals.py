@@ -180,21 +180,22 @@ def signal_while_closing(row):
 
 
 @scenario(short=True)
-def signal_twice(row):
-    """The second ends a client at once, in a run and after it."""
+def signals_together(row):
+    """As timeout(1) sends them: to its child and to the process group. They are one request, whose report is written."""
     with Server() as server:
         clients = [Client("-c", 20, "-r", 100, "--stats-interval", "200ms", f"127.0.0.1:{server.port}")
                    for _ in range(2)]
         for client in clients:
             wait_until_running(client)
-            client.process.send_signal(signal.SIGSTOP)  # so that the second comes before the first is obeyed
+            client.process.send_signal(signal.SIGSTOP)  # so that both come at the same time
         for client, number in zip(clients, (signal.SIGINT, signal.SIGTERM)):
             client.process.send_signal(number)
             client.process.send_signal(signal.SIGINT if number == signal.SIGTERM else signal.SIGTERM)
             client.process.send_signal(signal.SIGCONT)
-        codes = [client.wait().code for client in clients]
+        results = [client.wait() for client in clients]
         row.injected("clients asked twice", len(clients))
-        row.expect("exits in 128 + signal", True, all(code in (130, 143) for code in codes))
+        row.expect("exit codes", [130] * len(clients), [r.code for r in results])
+        row.expect("reports", len(clients), sum(r.json is not None and r.json["interrupted"] for r in results))
         row.served(server)
 
 

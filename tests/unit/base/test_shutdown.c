@@ -63,21 +63,37 @@ static void asked_by_the_loop(void)
     end_when(shutdown_was_requested() && is_readable(shutdown_fd()));
 }
 
+/* Longer than two signals are the same request. */
+static void wait_for_another(void)
+{
+    usleep(250 * 1000);
+}
+
 static void asked_twice(void)
 {
     raise(SIGINT);
+    wait_for_another();
     raise(SIGTERM);
+}
+
+static void asked_twice_at_once(void)
+{
+    raise(SIGTERM);
+    raise(SIGTERM);
+    end_when(shutdown_was_requested() && is_readable(shutdown_fd()));
 }
 
 static void asked_by_the_loop_and_again(void)
 {
     shutdown_request(SIGTERM);
+    wait_for_another();
     raise(SIGINT);
 }
 
 static void asked_twice_by_the_loop(void)
 {
     shutdown_request(SIGINT);
+    wait_for_another();
     shutdown_request(SIGINT);
 }
 
@@ -98,6 +114,7 @@ static void asked_and_hung_up(void)
 static void hung_up_and_asked(void)
 {
     shutdown_request(SIGHUP);
+    wait_for_another();
     raise(SIGTERM);
 }
 
@@ -122,6 +139,13 @@ static void the_second_ends_it(void **state)
     assert_int_equal(WEXITSTATUS(status_of(asked_twice_by_the_loop)), 128 + SIGINT);
 }
 
+/* timeout(1) sends its signal to its child and to the process group of both. */
+static void two_at_once_are_one_request(void **state)
+{
+    (void)state;
+    assert_int_equal(WEXITSTATUS(status_of(asked_twice_at_once)), AS_EXPECTED);
+}
+
 /* When a terminal closes, both the kernel and the shell may send SIGHUP. */
 static void a_hangup_is_never_the_second(void **state)
 {
@@ -137,6 +161,7 @@ int main(void)
         cmocka_unit_test(signals_that_do_not_ask_to_end_do_nothing),
         cmocka_unit_test(the_first_to_ask_lets_the_report_be_written),
         cmocka_unit_test(the_second_ends_it),
+        cmocka_unit_test(two_at_once_are_one_request),
         cmocka_unit_test(a_hangup_is_never_the_second),
     };
 
