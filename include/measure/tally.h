@@ -123,6 +123,13 @@ static inline void tally_add(tally_count *count, uint64_t n)
     atomic_store_explicit(count, tally_get(count) + n, memory_order_relaxed);
 }
 
+/* The same, for a count that is read before others: what was added to those earlier is seen by who
+ * reads this one with memory_order_acquire. */
+static inline void tally_add_last(tally_count *count, uint64_t n)
+{
+    atomic_store_explicit(count, tally_get(count) + n, memory_order_release);
+}
+
 /* Adds 1 to the count at an offset. */
 static inline void tally_count_query(struct tally_queries *q, size_t offset)
 {

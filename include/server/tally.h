@@ -28,10 +28,10 @@ struct server_tally {
     tally_count refused[SERVER_N_REFUSALS]; /* reset before they were served */
     tally_count n_refused;                  /* sum of the above */
     tally_count closed[OUTCOME_N_PHASES][OUTCOME_N_REASONS];
-    tally_count n_closed;       /* sum of the above; active = accepted - n_closed */
-    tally_count secured;        /* TLS: completed handshakes */
-    tally_count resumed;        /* of these, with an abbreviated handshake */
-    tally_count headers;        /* complete PROXY headers ... */
+    tally_count n_closed; /* sum of the above, tally_add_last(); active = accepted - n_closed */
+    tally_count secured;  /* TLS: completed handshakes */
+    tally_count resumed;  /* of these, with an abbreviated handshake */
+    tally_count headers;  /* complete PROXY headers ... */
     tally_count headers_local;  /* ... of these, naming no client */
     tally_count header_bytes;   /* received, those of refused connections included */
     tally_count bytes_received; /* without PROXY headers */
@@ -48,8 +48,8 @@ void server_tally_merge(struct server_tally *into, const struct server_tally *fr
 
 static inline uint64_t server_tally_active(const struct server_tally *t)
 {
-    /* reads `closed` first, so that it never exceeds accepted */
-    uint64_t closed = tally_get(&t->n_closed);
+    /* first, so that it never exceeds accepted (tally_add_last()) */
+    const uint64_t closed = atomic_load_explicit(&t->n_closed, memory_order_acquire);
 
     return tally_get(&t->accepted) - closed;
 }

@@ -232,6 +232,7 @@ static void run_out(struct server_accept *a, int listener_fd, int error)
 static void accept_from(struct server_accept *a, int listener_fd)
 {
     struct sock_address peer;
+    int n_failed = 0, error = 0;
 
     for (int i = 0; i < ACCEPT_BATCH; i++) {
         const bool has_memory = memory_watch_take(a->config->memory);
@@ -254,9 +255,14 @@ static void accept_from(struct server_accept *a, int listener_fd)
         } else if (server_spare_is_exhaustion(errno)) {
             run_out(a, listener_fd, errno);
             return;
+        } else {
+            /* concerns only the connection that accept(2) took off the queue, ... */
+            error = errno;
+            n_failed++;
         }
-        /* all other errors concern only the connection that accept(2) took off the queue */
     }
+    if (n_failed == ACCEPT_BATCH) /* ... unless it is the listener that is broken */
+        pause_accepting(a, listener_fd, error);
 }
 
 static void on_acceptable(evutil_socket_t listener_fd, short what, void *arg)

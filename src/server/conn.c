@@ -108,7 +108,7 @@ void server_conn_close(struct server_conn *c, struct outcome outcome)
     server_conn_drop(c);
     server_active_leave(conns->config);
     tally_add(&conns->tally.closed[outcome.phase][outcome.reason], 1);
-    tally_add(&conns->tally.n_closed, 1);
+    tally_add_last(&conns->tally.n_closed, 1);
     conns->ended(conns->ended_context);
 }
 

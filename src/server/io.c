@@ -14,7 +14,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg);
 static void on_readable_subscriber(evutil_socket_t fd, short what, void *arg);
 static void on_writable(evutil_socket_t fd, short what, void *arg);
 
-static int watch(struct server_conn *c, int fd, short what, event_callback_fn callback)
+static int watch(struct server_conn *c, int fd, int what, event_callback_fn callback)
 {
     event_assign(&c->event, c->conns->base, fd, (short)(what | EV_PERSIST), callback, c);
     return event_add(&c->event, c->conns->idle_timeout);
@@ -42,7 +42,10 @@ static void keep_unsent(struct server_conn *c, int fd, const uint8_t *data, size
     c->held->n_sent = 0;
     memcpy(c->held->data, data, n_bytes);
     event_del(&c->event);
-    if (watch(c, fd, EV_WRITE, on_writable) != 0)
+    /* edge-triggered: where TCP has no memory for it (net.ipv4.tcp_mem), a socket that refuses data
+     * is still called writable; with EV_ET the next call comes once an acknowledgement has freed
+     * some */
+    if (watch(c, fd, EV_WRITE | EV_ET, on_writable) != 0)
         close_failed(c, PHASE_SEND, ENOMEM);
     else
         tally_add(&c->conns->tally.back_pressure_pauses, 1);

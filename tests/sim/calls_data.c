@@ -68,8 +68,10 @@ ssize_t send(int fd, const void *data, size_t n_bytes, int flags)
         error = call_fault(world.scenario.send_permille, errnos, N(errnos));
     n = error != 0 ? -error : tcp_send((uint32_t)i, data, shortened(n_bytes));
     tcp_at((uint32_t)i)->was_short = n < (int64_t)n_bytes;
-    if (n < (int64_t)n_bytes)
+    if (n < (int64_t)n_bytes) {
         tcp_at((uint32_t)i)->was_full = true;
+        readiness_changed(fd); /* after a fault it has room again at once */
+    }
     if (n > 0)
         world_trace_bytes(data, (size_t)n);
     calls_data_note((uint32_t)i, n, true);

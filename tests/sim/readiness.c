@@ -152,7 +152,7 @@ int readiness_watch(int epoll_fd, int operation, int fd, const struct epoll_even
         d->watcher = -1;
         return 0;
     }
-    LAW((event->events & (uint32_t) ~(EPOLLIN | EPOLLOUT | EPOLLRDHUP)) == 0,
+    LAW((event->events & ~(EPOLLIN | EPOLLOUT | EPOLLRDHUP | (uint32_t)EPOLLET)) == 0,
         "fd %d: not simulated: epoll events %x", fd, event->events);
     d->watcher = epoll_fd;
     d->interest = event->events;
@@ -199,7 +199,8 @@ int readiness_take(int epoll_fd, struct epoll_event *events, int most)
         if (ready != 0) {
             events[n++] = (struct epoll_event){.events = ready, .data = descriptor_of(fd)->data};
             world_trace("ready", fd, ready, descriptor_of(fd)->data.fd);
-            list(fd);
+            if ((descriptor_of(fd)->interest & EPOLLET) == 0)
+                list(fd);
         }
         fd = next;
     }

@@ -20,7 +20,7 @@ void readiness_changed(int fd);
  * two threads wait for an epoll is a violation: each event would wake both. */
 int readiness_watch(int epoll_fd, int operation, int fd, const struct epoll_event *event);
 
-/* epoll_wait(2): what of it is ready, at most `most`, level-triggered. */
+/* epoll_wait(2): what of it is ready, at most `most`; with EPOLLET what has changed since. */
 int readiness_take(int epoll_fd, struct epoll_event *events, int most);
 
 /* It is about to be closed: no epoll watches it, and it watches nothing. */

@@ -34,8 +34,8 @@ MUTATIONS = {
     ),
     "reads_while_it_holds": (
         "src/server/io.c",
-        "    event_del(&c->event);\n    if (watch(c, fd, EV_WRITE, on_writable) != 0)",
-        "    event_del(&c->event);\n    if (watch(c, fd, EV_READ | EV_WRITE, on_writable) != 0)",
+        "    if (watch(c, fd, EV_WRITE | EV_ET, on_writable) != 0)",
+        "    if (watch(c, fd, EV_READ | EV_WRITE, on_writable) != 0)",
     ),
     "forgets_a_byte_it_held": (
         "src/server/io.c",
