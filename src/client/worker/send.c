@@ -213,7 +213,9 @@ void client_send_all(struct client_send *s)
     while (s->n > 0) {
         struct client_conn *c = dequeue(s);
 
-        if (c->state != CLIENT_CONN_ENDED)
+        /* one that was queued may have ended, and another one be opening in its slot: it is queued
+         * again once it is established */
+        if (c->state >= CLIENT_CONN_PROVING && c->state != CLIENT_CONN_ENDED)
             send_queued(s, c);
     }
     client_query_arm_expiry(s->queries);

@@ -44,6 +44,24 @@ static void due_queries_are_queued_with_their_intended_time(void **state)
     assert_int_equal(n_queued_on(0), 2);
 }
 
+/* The connection that was queued has ended, and another one is opening in its slot. */
+static void nothing_is_sent_on_a_connection_that_is_opening(void **state)
+{
+    static const enum client_conn_state opening[] = {CLIENT_CONN_CONNECTING, CLIENT_CONN_SECURING};
+
+    for (size_t i = 0; i < sizeof opening / sizeof *opening; i++) {
+        start(1, 10);
+        client_dispatch_due(&dispatch, START);
+        assert_int_equal(send_queue.n, 1);
+        conns[0].state = (uint8_t)opening[i];
+        client_send_all(&send_queue);
+        assert_int_equal(send_queue.n, 0);
+        assert_int_equal(conns[0].state, opening[i]);
+        assert_int_equal(n_queued_on(0), 1);
+        stop_dispatch(state);
+    }
+}
+
 static void warm_up_and_measurement_are_counted_apart(void **state)
 {
     (void)state;
@@ -195,6 +213,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(due_queries_are_queued_with_their_intended_time, stop_dispatch),
+        cmocka_unit_test(nothing_is_sent_on_a_connection_that_is_opening),
         cmocka_unit_test_teardown(warm_up_and_measurement_are_counted_apart, stop_dispatch),
         cmocka_unit_test_teardown(queries_of_an_unusable_connection_move_to_others, stop_dispatch),
         cmocka_unit_test_teardown(without_a_usable_connection_queries_are_unsent_and_unanswered,
