@@ -18,7 +18,9 @@ int main(int argc, char **argv)
 
     standard_streams_open();
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGUSR1, SIG_IGN); /* a snapshot, of which there is none before the run */
     messages_take_stderr();
+    worker_take_messages();
     server_opts_table()->program = program_invocation_short_name;
     server_opts_table()->version = worker_version();
     switch (server_opts_parse(&server.opts, argc, argv, stdout, error)) {

@@ -5,11 +5,13 @@
 #include "net/worker.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/thread_start.h"
 #include "net/thread.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -299,6 +301,19 @@ void worker_join(struct worker *w)
     close(w->mailbox_fd);
     pthread_cond_destroy(&w->ready);
     pthread_mutex_destroy(&w->lock);
+}
+
+static void on_message_of_libevent(int severity, const char *text)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+
+    if (severity >= EVENT_LOG_WARN && !atomic_flag_test_and_set(&said))
+        log_error("libevent: %s; further messages of it are not shown", text);
+}
+
+void worker_take_messages(void)
+{
+    event_set_log_callback(on_message_of_libevent);
 }
 
 const char *worker_backend(void)

@@ -3,12 +3,14 @@
 #include "net/worker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -169,6 +171,37 @@ static void a_thread_without_epoll_does_not_start(void **state)
     setrlimit(RLIMIT_NOFILE, &before);
 }
 
+/* A child whose stderr is a pipe: its epoll refuses a regular file again and again. */
+static void a_warning_of_libevent_is_written_once(void **state)
+{
+    struct event_base *base = event_base_new();
+    char text[1000] = "";
+    struct event *event;
+    int ends[2];
+    pid_t pid;
+
+    (void)state;
+    assert_non_null(base);
+    assert_int_equal(pipe(ends), 0);
+    pid = fork();
+    if (pid == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        worker_take_messages();
+        event = event_new(base, open("/proc/self/exe", O_RDONLY), EV_READ, NULL, NULL);
+        for (int i = 0; i < 3; i++)
+            (void)event_add(event, NULL);
+        _exit(0);
+    }
+    close(ends[1]);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    assert_true(read(ends[0], text, sizeof text - 1) > 0);
+    assert_non_null(strstr(text, "libevent: "));
+    assert_non_null(strstr(text, "; further messages of it are not shown\n"));
+    assert_string_equal(strchr(text, '\n'), "\n");
+    close(ends[0]);
+    event_base_free(base);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +213,7 @@ int main(void)
                                start_and_block),
         cmocka_unit_test(a_kind_that_there_is_not_aborts),
         cmocka_unit_test(a_thread_without_epoll_does_not_start),
+        cmocka_unit_test(a_warning_of_libevent_is_written_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
