@@ -26,9 +26,8 @@ int client_servers_read_before(struct client_servers *s, const struct control_to
                                int wait_ms, char *error);
 
 /* Reads the counters while the last connections are open.  The figures of a server that does not
- * answer are unknown, after one line on stderr. */
-void client_servers_read_after(struct client_servers *s, const struct control_token *token,
-                               int wait_ms);
+ * answer, soon if a signal has asked to end, are unknown, after one line on stderr. */
+void client_servers_read_after(struct client_servers *s, const struct control_token *token);
 
 /* What server i < n counted during the run. */
 struct server_stats client_servers_stats(const struct client_servers *s, unsigned i);

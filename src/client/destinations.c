@@ -2,6 +2,7 @@
  * client_destinations: see client/destinations.h. */
 #include "client/destinations.h"
 
+#include "base/shutdown.h"
 #include "client/worker/proxy.h"
 #include "net/sock_resolve.h"
 
@@ -36,7 +37,7 @@ bool client_destinations_accept(const struct client_config *config)
     const unsigned n = client_destinations(config, servers);
     bool accepts = false;
 
-    for (unsigned i = 0; i < n && !accepts; i++)
+    for (unsigned i = 0; i < n && !accepts && !shutdown_was_requested(); i++)
         accepts = sock_accepts(servers[i], &greeting);
     return accepts;
 }

@@ -3,14 +3,17 @@
 #include "client/page.h"
 
 #include "base/log.h"
+#include "base/shutdown.h"
 #include "measure/hlog.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -173,6 +176,23 @@ static bool is_file(const char *path)
     return stat(path, &file) == 0 && S_ISREG(file.st_mode) && file.st_size > 0;
 }
 
+/* Waits for tcpreport, which a request to stop ends.  Returns 0, or -1 with errno. */
+static int await(pid_t pid, int *status)
+{
+    static const struct timespec pause = {.tv_nsec = 10 * 1000000};
+    const bool was_requested = shutdown_was_requested();
+    pid_t ended;
+
+    while ((ended = waitpid(pid, status, WNOHANG)) != pid) {
+        if (ended < 0 && errno != EINTR)
+            return -1;
+        if (!was_requested && shutdown_was_requested())
+            kill(pid, SIGTERM);
+        nanosleep(&pause, NULL);
+    }
+    return 0;
+}
+
 static int run_tcpreport(const struct client_page *p, int fd)
 {
     static const char *const names[N_INPUTS] = {RESULT, LOG, CONNECTIONS};
@@ -190,9 +210,8 @@ static int run_tcpreport(const struct client_page *p, int fd)
     error = spawn(p, &pid, arguments, fd);
     if (error != 0)
         return log_error("--report: cannot start '%s': %s", p->tcpreport, strerror(error));
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return log_error("--report: cannot wait for tcpreport: %s", strerror(errno));
+    if (await(pid, &status) != 0)
+        return log_error("--report: cannot wait for tcpreport: %s", strerror(errno));
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return log_error("--report: tcpreport failed");
     return 0;

@@ -12,9 +12,6 @@
 
 #include <stdlib.h>
 
-/* Time to wait for the server once a signal has asked the run to end. */
-enum { HURRY_MS = 200 };
-
 /* Notes what the result compares the end with. */
 static void read_loaded(struct client_run_state *r)
 {
@@ -57,8 +54,7 @@ static void start_load(struct client_run_state *r, uint64_t begin_ns)
 static void read_servers(struct client_run_state *r)
 {
     if (r->settings->servers != NULL)
-        client_servers_read_after(r->settings->servers, r->settings->control_token,
-                                  r->result->interrupted ? HURRY_MS : CONTROL_SOCKET_WAIT_MS);
+        client_servers_read_after(r->settings->servers, r->settings->control_token);
 }
 
 /* Towards all addresses that the run connects to. */

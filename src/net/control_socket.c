@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -107,12 +108,28 @@ static int open_patient(int family, int wait_ms)
     return fd;
 }
 
+/* After a failed connect(2): a signal does not end it, but with a timeout the call is not
+ * restarted.  Sets errno. */
+static bool goes_on_connecting(int fd, int wait_ms)
+{
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+
+    if (errno != EINTR)
+        return false;
+    if (poll(&p, 1, wait_ms) != 1) {
+        errno = EAGAIN;
+        return false;
+    }
+    errno = sock_error(fd);
+    return errno == 0;
+}
+
 static int connect_to(const struct sockaddr *to, socklen_t length, int wait_ms)
 {
     const int fd = open_patient(to->sa_family, wait_ms);
     int reason;
 
-    if (fd >= 0 && connect(fd, to, length) == 0)
+    if (fd >= 0 && (connect(fd, to, length) == 0 || goes_on_connecting(fd, wait_ms)))
         return fd;
     reason = errno;
     if (fd >= 0)

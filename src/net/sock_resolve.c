@@ -2,6 +2,7 @@
  * sock_resolve: see net/sock_resolve.h. */
 #include "net/sock_resolve.h"
 
+#include "base/shutdown.h"
 #include "net/sock.h"
 
 #include <errno.h>
@@ -14,10 +15,21 @@
 
 enum { TRY_MS = 1000 };
 
+/* Whether it is writable within TRY_MS; other signals than those to stop do not end the wait. */
+static bool becomes_writable(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    int n;
+
+    do
+        n = poll(&p, 1, TRY_MS);
+    while (n < 0 && errno == EINTR && !shutdown_was_requested());
+    return n == 1;
+}
+
 bool sock_accepts(const struct sock_address *a, const struct sock_greeting *greeting)
 {
     int fd = socket(a->ss.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    struct pollfd p = {.fd = fd, .events = POLLOUT};
     bool connected = false;
 
     if (fd < 0)
@@ -25,7 +37,7 @@ bool sock_accepts(const struct sock_address *a, const struct sock_greeting *gree
     if (connect(fd, (const struct sockaddr *)&a->ss, a->length) == 0)
         connected = true;
     else if (errno == EINPROGRESS)
-        connected = poll(&p, 1, TRY_MS) == 1 && sock_error(fd) == 0;
+        connected = becomes_writable(fd) && sock_error(fd) == 0;
     connected &= !sock_is_its_own_peer(fd);
     if (connected && greeting->n_bytes > 0)
         (void)send(fd, greeting->bytes, greeting->n_bytes, MSG_NOSIGNAL);

@@ -81,6 +81,43 @@ def test_interrupted_run_has_its_page():
     check("interrupted: the figures cover the part that ran" in Page(place.text()).text(), "it says so")
 
 
+class Hanging:
+    """A run whose tcpreport does not end."""
+
+    def __init__(self, port, *arguments):
+        marker = temp_path("tcpreport.pid")
+        self.place = Place(f"#!/bin/sh\necho $$ >{marker}.new && mv {marker}.new {marker}\nexec sleep 1000\n")
+        self.client = spawn([self.place.client, "-p", str(port), "-c", "5", "-r", "100", *arguments, "--report", self.place.page,
+                             "127.0.0.1"], stderr=subprocess.DEVNULL, env={**os.environ, "TMPDIR": self.place.temporary})
+        self.marker = marker
+
+    def await_tcpreport(self):
+        wait_for(lambda: os.path.exists(self.marker), "tcpreport")
+        check_equal(self.client.poll(), None, "exit code while tcpreport hangs")
+        with open(self.marker) as f:
+            return int(f.read())
+
+
+def test_a_signal_ends_a_tcpreport_that_hangs():
+    with Server() as server:
+        run = Hanging(server.port, "-t", "0.2")
+        tcpreport = run.await_tcpreport()
+        check_equal(stop(run.client, signal.SIGTERM), 130, "exit code")
+    check(not os.path.exists(f"/proc/{tcpreport}"), "tcpreport has ended")
+    check_equal(os.listdir(run.place.temporary), [], "temporary files")
+
+
+def test_the_second_signal_waits_for_nothing():
+    with Server() as server:
+        run = Hanging(server.port)
+        wait_for(lambda: any(s.state == ESTABLISHED for s in tcp_sockets(run.client.pid)), "the connections")
+        run.client.send_signal(signal.SIGINT)
+        tcpreport = run.await_tcpreport()
+        time.sleep(0.3)  # two signals within 0.2 s are one request
+        check_equal(stop(run.client, signal.SIGTERM), 128 + signal.SIGTERM, "exit code")
+    os.kill(tcpreport, signal.SIGKILL)
+
+
 def test_missing_programs_are_refused_before_the_run():
     with Server() as server:
         for tcpreport, path, words in ((None, None, "/tcpreport': No such file or directory"),
