@@ -26,13 +26,15 @@ struct control_reply {
 typedef enum control_status control_http_handler(void *context, const struct control_request *q,
                                                  struct control_reply *reply);
 
-/* Serves the commands of `known`, and the list of them, on a listening socket whose fd it takes
- * over.  The token is borrowed.  Returns NULL on failure; errno may not say why. */
+/* Serves the commands of `known`, and the list of them, on a listening socket, which it takes over
+ * and closes at the end; the structure must last until then.  The token is borrowed.  Returns NULL
+ * on failure; errno may not say why. */
 struct control_http *control_http_start(struct event_base *base, struct control_socket *socket,
                                         const struct control_token *token, unsigned known,
                                         control_http_handler *handle, void *context);
 
-/* Waits up to 200 ms for pending responses, then closes.  NULL: no-op. */
+/* Removes the path of a unix socket, waits up to 200 ms for pending responses, then closes.  NULL:
+ * no-op. */
 void control_http_end(struct control_http *h);
 
 #endif

@@ -129,13 +129,15 @@ static char *path_of(const char *name)
 static bool can_be_created(const char *temporary)
 {
     const int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    struct stat status;
+    struct stat own, status;
 
     if (fd < 0)
         return errno == EEXIST && lstat(temporary, &status) == 0 && !S_ISDIR(status.st_mode) &&
                !is_protected(temporary);
+    /* another program may have replaced it by its own */
+    if (fstat(fd, &own) == 0 && lstat(temporary, &status) == 0 && is_same(&own, &status))
+        unlink(temporary);
     close(fd);
-    unlink(temporary);
     return true;
 }
 

@@ -33,7 +33,8 @@ struct control_http {
     unsigned known;
     control_http_handler *handle;
     void *context;
-    unsigned n_leaving; /* responses not yet written */
+    unsigned n_leaving;            /* responses not yet written */
+    struct control_socket *socket; /* NULL: not taken over yet */
 };
 
 /* --- responses --- */
@@ -263,6 +264,7 @@ struct control_http *control_http_start(struct event_base *base, struct control_
         return NULL;
     }
     socket->fd = -1;
+    h->socket = socket;
     evconnlistener_set_error_cb(h->listener, on_accept_failed);
     evhttp_set_max_headers_size(h->http, MAX_HEADER_BYTES);
     evhttp_set_max_body_size(h->http, MAX_BODY_BYTES);
@@ -283,6 +285,9 @@ void control_http_end(struct control_http *h)
 
     if (h == NULL)
         return;
+    /* while it listens: afterwards the path may be that of another program */
+    if (h->socket != NULL)
+        control_socket_close(h->socket);
     until_ns = clock_now_ns() + FLUSH_NS;
     while (h->n_leaving > 0 && clock_now_ns() < until_ns)
         event_base_loop(h->base, EVLOOP_NONBLOCK);
