@@ -89,6 +89,10 @@ int srcplan_family(const struct srcplan *p);
 /* Whether this address is one of the sources; false if there are none. */
 bool srcplan_has_address(const struct srcplan *p, const struct srcplan_address *address);
 
+/* Finds an address that is in the plan more than once, whose tuples therefore are, too.  Returns 1
+ * and sets *address if there is one, 0 if there is none, -1 if out of memory. */
+int srcplan_find_repeat(const struct srcplan *p, struct srcplan_address *address);
+
 /* Tuple i, i < capacity.  Without ports: address i modulo the addresses, port 0. */
 void srcplan_at(const struct srcplan *p, uint64_t i, struct srcplan_tuple *tuple);
 

@@ -27,6 +27,18 @@ static uint64_t ceil_div(uint64_t a, uint64_t b)
 /* --- what both programs need --- */
 
 /* The main thread's own table has a descriptor for each of the others. */
+/* How to raise the limit: nr_open is the most that it can be. */
+static const char *ulimit_text(char text[PREFLIGHT_TEXT_BYTES], const struct host_limits *host,
+                               uint64_t needed)
+{
+    if (host->nr_open != UNKNOWN && host->nr_open < needed)
+        snprintf(text, PREFLIGHT_TEXT_BYTES,
+                 "sysctl -w fs.nr_open=%" PRIu64 ", then ulimit -n %" PRIu64, needed, needed);
+    else
+        snprintf(text, PREFLIGHT_TEXT_BYTES, "ulimit -n %" PRIu64, needed);
+    return text;
+}
+
 static void check_fds(struct preflight *p, const struct host_limits *host, uint64_t n_connections,
                       uint32_t n_threads, bool own_fd_tables, uint64_t reserved_fds)
 {
@@ -36,18 +48,17 @@ static void check_fds(struct preflight *p, const struct host_limits *host, uint6
     const uint64_t needed = each > of_main ? each : of_main;
     struct preflight_line *line =
         preflight_line_add_short(p, "fd limit per table", host->nofile, needed);
+    char text[PREFLIGHT_TEXT_BYTES];
 
+    ulimit_text(text, host, needed);
     if (line != NULL && needed == of_main)
-        preflight_line_fix(line, PREFLIGHT_STOP,
-                           "ulimit -n %" PRIu64 " (%" PRIu32 " %s), or fewer connections", needed,
+        preflight_line_fix(line, PREFLIGHT_STOP, "%s (%" PRIu32 " %s), or fewer connections", text,
                            n_threads, units_noun(n_threads, "thread", "threads"));
     else if (line != NULL && own_fd_tables)
-        preflight_line_fix(
-            line, PREFLIGHT_STOP,
-            "use --threads auto (each thread has its own table), or ulimit -n %" PRIu64, needed);
-    else if (line != NULL)
         preflight_line_fix(line, PREFLIGHT_STOP,
-                           "ulimit -n %" PRIu64 " (requires fs.nr_open of at least that)", needed);
+                           "use --threads auto (each thread has its own table), or %s", text);
+    else if (line != NULL)
+        preflight_line_fix(line, PREFLIGHT_STOP, "%s", text);
     line = preflight_line_add(p, "fd tables", n_tables, UNKNOWN);
     if (!own_fd_tables)
         preflight_line_fix(line, PREFLIGHT_WARN, "this system does not allow per-thread fd tables");
@@ -168,7 +179,7 @@ static void check_conntrack(struct preflight *p, const struct host_limits *host,
         preflight_line_fix(
             line, PREFLIGHT_WARN,
             "if connections are tracked here: sysctl -w net.netfilter.nf_conntrack_max=%" PRIu64
-            ", or a notrack rule (setup scripts: --notrack)",
+            ", or a notrack rule (setup-client --notrack)",
             line->needed);
 }
 

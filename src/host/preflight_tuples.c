@@ -3,6 +3,7 @@
 #include "host/preflight_tuples.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #define UNKNOWN HOST_LIMITS_UNKNOWN
 
@@ -11,9 +12,26 @@
 
 #define PORTS_PER_ADDRESS 64512u /* 1024..65535 */
 
+enum { LAST_OF_GROUP = 255 };
+
 static bool takes_over_time_wait(const struct host_limits *host)
 {
     return host->tcp_timestamps != 0 && host->tcp_timestamps != UNKNOWN;
+}
+
+/* Where n more addresses come from. */
+static const char *addresses_text(char text[PREFLIGHT_TEXT_BYTES],
+                                  const struct preflight_client *ask, uint64_t n)
+{
+    if (!ask->peer_is_here)
+        snprintf(text, PREFLIGHT_TEXT_BYTES, "setup-client --sources adds them");
+    else if (n == 1)
+        snprintf(text, PREFLIGHT_TEXT_BYTES, "127.0.0.2 needs no setup");
+    else if (n < LAST_OF_GROUP - 1)
+        snprintf(text, PREFLIGHT_TEXT_BYTES, "127.0.0.2-127.0.0.%" PRIu64 " need no setup", n + 1);
+    else
+        snprintf(text, PREFLIGHT_TEXT_BYTES, "those of 127.0.0.0/8 need no setup");
+    return text;
 }
 
 static void check_tuples(struct preflight *p, const struct host_limits *host,
@@ -27,8 +45,10 @@ static void check_tuples(struct preflight *p, const struct host_limits *host,
     const uint64_t per_address = ask->explicit_ports && ask->n_addresses > 0
                                      ? ask->n_tuples / ask->n_addresses
                                      : PORTS_PER_ADDRESS;
+    const uint64_t n_addresses = (ask->n_connections - 1) / (per_address > 0 ? per_address : 1) + 1;
     struct preflight_line *line =
         preflight_line_add_short(p, "source tuples", n_free, ask->n_connections);
+    char text[PREFLIGHT_TEXT_BYTES];
 
     if (line != NULL && ask->n_tuples >= ask->n_connections)
         preflight_line_fix(line, PREFLIGHT_STOP,
@@ -38,9 +58,7 @@ static void check_tuples(struct preflight *p, const struct host_limits *host,
     else if (line != NULL)
         preflight_line_fix(line, PREFLIGHT_STOP,
                            "use --source with %" PRIu64 " addresses (%s), or a wider --sport",
-                           (ask->n_connections - 1) / (per_address > 0 ? per_address : 1) + 1,
-                           ask->peer_is_here ? "127.0.0.2-127.0.0.9 need no setup"
-                                             : "setup-client.sh --sources adds them");
+                           n_addresses, addresses_text(text, ask, n_addresses));
 }
 
 /* Tuples are used address by address (workload/srcplan.h). */
@@ -57,7 +75,7 @@ static void check_addresses(struct preflight *p, const struct preflight_client *
                                     used < ask->n_addresses ? used : ask->n_addresses);
     if (line != NULL)
         preflight_line_fix(line, PREFLIGHT_STOP,
-                           "%s is not an address of this host: add it (setup-client.sh --sources), "
+                           "%s is not an address of this host: add it (setup-client --sources), "
                            "or correct --source",
                            ask->foreign_address);
 }

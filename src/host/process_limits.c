@@ -5,11 +5,15 @@
 #include "host/cgroup.h"
 #include "host/sockdiag.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+enum { PORT_LIST_BYTES = 6 << 16 }; /* "65535," for each */
 
 uint64_t process_limits_raise_nofile(void)
 {
@@ -50,20 +54,23 @@ uint32_t process_limits_workers_for(uint64_t n_connections, uint64_t nofile, uin
     return needed < 1 ? 1 : needed > UINT32_MAX ? UINT32_MAX : (uint32_t)needed;
 }
 
-/* The first line of a file under /proc/sys, or "". */
-static void read_line(const char *name, char *line, int n_bytes)
+/* Returns the text of a list of ports, which the caller frees; NULL: there is none.  In one
+ * read(2): a second one gets nothing, however long the list (proc_do_large_bitmap() in
+ * kernel/sysctl.c). */
+static char *read_ports(const char *path)
 {
-    char path[128];
-    FILE *f;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char *text = fd >= 0 ? malloc(PORT_LIST_BYTES) : NULL;
+    const ssize_t n = text != NULL ? read(fd, text, PORT_LIST_BYTES - 1) : -1;
 
-    line[0] = '\0';
-    snprintf(path, sizeof path, "/proc/sys/%s", name);
-    f = fopen(path, "re");
-    if (f == NULL)
-        return;
-    if (fgets(line, n_bytes, f) == NULL)
-        line[0] = '\0';
-    fclose(f);
+    if (fd >= 0)
+        close(fd);
+    if (n < 0) {
+        free(text);
+        return NULL;
+    }
+    text[n] = '\0';
+    return text;
 }
 
 struct exclusion {
@@ -78,14 +85,13 @@ static void exclude(void *context, uint16_t port)
     e->n += srcplan_exclude_port(e->plan, port);
 }
 
-/* "8080,9000-9100" */
+/* "8080,9000-9100", of any length. */
 static void exclude_reserved(struct exclusion *e)
 {
-    char line[8192], *rest = line, *item;
+    char *line = read_ports("/proc/sys/net/ipv4/ip_local_reserved_ports"), *rest = line, *item;
     unsigned first, last;
     int n;
 
-    read_line("net/ipv4/ip_local_reserved_ports", line, sizeof line);
     while ((item = strsep(&rest, ",")) != NULL) {
         n = sscanf(item, "%u-%u", &first, &last);
         if (n == 1)
@@ -93,6 +99,7 @@ static void exclude_reserved(struct exclusion *e)
         for (; n >= 1 && first <= last && first <= UINT16_MAX; first++)
             exclude(e, (uint16_t)first);
     }
+    free(line);
 }
 
 uint32_t process_limits_exclude_unusable_ports(struct srcplan *plan)

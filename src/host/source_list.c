@@ -164,6 +164,21 @@ static char *end_of_item(char *list)
     return list;
 }
 
+/* Its tuples would be counted, and tried, more than once. */
+static int refuse_repeat(const struct srcplan *p, char *error)
+{
+    struct srcplan_address repeated;
+    char text[INET6_ADDRSTRLEN];
+    const int found = srcplan_find_repeat(p, &repeated);
+
+    if (found < 0)
+        snprintf(error, SRCPLAN_ERROR_BYTES, "out of memory");
+    else if (found)
+        snprintf(error, SRCPLAN_ERROR_BYTES, "'%s': expected each address only once",
+                 inet_ntop(repeated.family, repeated.bytes, text, sizeof text));
+    return found ? -1 : 0;
+}
+
 int source_list_add(struct srcplan *p, const char *list, char *error)
 {
     char *copy = strdup(list), *item = copy;
@@ -182,5 +197,5 @@ int source_list_add(struct srcplan *p, const char *list, char *error)
         item = end + 1;
     }
     free(copy);
-    return failed;
+    return failed ? failed : refuse_repeat(p, error);
 }

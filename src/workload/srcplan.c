@@ -87,6 +87,43 @@ bool srcplan_has_address(const struct srcplan *p, const struct srcplan_address *
     return false;
 }
 
+static int by_first(const void *a, const void *b)
+{
+    const struct srcplan_range *x = a, *y = b;
+
+    if (x->first.scope != y->first.scope)
+        return x->first.scope < y->first.scope ? -1 : 1;
+    return memcmp(x->first.bytes, y->first.bytes, sizeof x->first.bytes);
+}
+
+/* b does not begin before a. */
+static bool overlap(const struct srcplan_range *a, const struct srcplan_range *b)
+{
+    uint64_t n;
+
+    return a->first.scope == b->first.scope && srcplan_distance(&a->first, &b->first, &n) == 0 &&
+           n < a->count;
+}
+
+int srcplan_find_repeat(const struct srcplan *p, struct srcplan_address *address)
+{
+    struct srcplan_range *sorted = calloc(p->n_ranges + 1, sizeof *sorted);
+    int found = 0;
+
+    if (sorted == NULL)
+        return -1;
+    if (p->n_ranges > 0)
+        memcpy(sorted, p->ranges, p->n_ranges * sizeof *sorted);
+    qsort(sorted, p->n_ranges, sizeof *sorted, by_first);
+    for (size_t i = 1; i < p->n_ranges && !found; i++) {
+        found = overlap(&sorted[i - 1], &sorted[i]);
+        if (found)
+            *address = sorted[i].first;
+    }
+    free(sorted);
+    return found;
+}
+
 static const struct srcplan_range *range_of(const struct srcplan *p, uint64_t address)
 {
     size_t low = 0, high = p->n_ranges;

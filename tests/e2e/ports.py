@@ -29,6 +29,26 @@ def test_a_plan_of_the_targets_port_alone_is_refused():
     check("--sport" in r.stderr and "15901" in r.stderr, r.stderr)
 
 
+# sysctl(8) writes no more of a value than the kernel takes at a time: a page
+WRITE_IN_PARTS = """
+import os, sys
+fd, left = os.open(sys.argv[1], os.O_WRONLY), sys.argv[2].encode()
+while left:
+    left = left[os.write(fd, left):]
+"""
+
+
+def test_a_long_list_of_reserved_ports_is_left_out():
+    with Namespace() as namespace:
+        reserved = ",".join(str(port) for port in range(20000, 24000, 2))
+        namespace.run(sys.executable, "-c", WRITE_IN_PARTS, "/proc/sys/net/ipv4/ip_local_reserved_ports", reserved)
+        check_equal(namespace.run("cat", "/proc/sys/net/ipv4/ip_local_reserved_ports").stdout.strip(), reserved, "reserved ports")
+        for n, code in ((2000, 0), (2001, 2)):
+            r = subprocess.run([*namespace.prefix, TCPCLIENT, "--plan", "-c", str(n), "--source", "127.0.0.1", "--sport",
+                                "20000-23999", "127.0.0.1:15901"], capture_output=True, text=True, timeout=100)
+            check_equal(r.returncode, code, f"{n} of the 2,000 other ports: {r.stdout}{r.stderr}")
+
+
 def test_automatic_ports_that_meet_the_target_are_a_counted_failure():
     with Namespace() as namespace:
         namespace.run("sysctl", "-qw", "net.ipv4.ip_local_port_range=40000 40003")

@@ -180,7 +180,17 @@ static void too_few_tuples_stop_with_the_addresses_that_would_do(void **state)
     ask.n_tuples = 28232;
     preflight_client(&p, &host_of_10000, &ask);
     assert_non_null(strstr(find(&p, "source tuples")->fix, "--source with 2 addresses"));
-    assert_non_null(strstr(find(&p, "source tuples")->fix, "127.0.0.2"));
+    assert_non_null(strstr(find(&p, "source tuples")->fix, "(127.0.0.2-127.0.0.3 need no setup)"));
+    ask.n_connections = 16000000;
+    preflight_client(&p, &host_of_10000, &ask);
+    assert_non_null(
+        strstr(find(&p, "source tuples")->fix, "249 addresses (127.0.0.2-127.0.0.250 "));
+    ask.explicit_ports = true;
+    ask.n_addresses = 1;
+    ask.n_tuples = 100;
+    preflight_client(&p, &host_of_10000, &ask);
+    assert_non_null(
+        strstr(find(&p, "source tuples")->fix, "160000 addresses (those of 127.0.0.0/8"));
     ask.peer_is_here = false;
     preflight_client(&p, &host_of_10000, &ask);
     assert_null(strstr(find(&p, "source tuples")->fix, "127.0.0.2"));
@@ -285,8 +295,15 @@ static void one_shared_table_has_to_hold_all(void **state)
     host.nofile = 10063;
     preflight_client(&p, &host, &ask);
     assert_int_equal(find(&p, "fd limit per table")->level, PREFLIGHT_STOP);
-    assert_non_null(strstr(find(&p, "fd limit per table")->fix, "ulimit -n 10064"));
+    assert_string_equal(find(&p, "fd limit per table")->fix, "ulimit -n 10064");
     assert_int_equal(find(&p, "fd tables")->level, PREFLIGHT_WARN);
+    host.nr_open = 10064;
+    preflight_client(&p, &host, &ask);
+    assert_string_equal(find(&p, "fd limit per table")->fix, "ulimit -n 10064");
+    host.nr_open = 10063;
+    preflight_client(&p, &host, &ask);
+    assert_string_equal(find(&p, "fd limit per table")->fix,
+                        "sysctl -w fs.nr_open=10064, then ulimit -n 10064");
 }
 
 static void main_thread_has_a_descriptor_for_each_thread(void **state)

@@ -46,7 +46,7 @@ static void the_capacity_is_addresses_times_ports(void **state)
         {"10.0.0.1", NULL, UINT64_MAX},
         {NULL, "32768-61000", 28233},
         {"10.0.0.1", "32768-61000", 28233},
-        {"10.0.0.1,10.0.0.1", "32768-60999", 56464},
+        {"10.0.0.1,10.0.0.9", "32768-60999", 56464},
         {"10.1.0.0/24", "32768-61000", 256 * 28233},
         {"192.168.{10..30}.{101,102}", "1024-65535,!8080", 42ull * 64511},
         {"10.0.0.0/8", "1-65535", 16777216ull * 65535},
@@ -61,6 +61,40 @@ static void the_capacity_is_addresses_times_ports(void **state)
 
         fill_srcplan(&p, cases[i].sources, cases[i].ports);
         assert_int_equal(srcplan_capacity(&p), cases[i].expected);
+        srcplan_free(&p);
+    }
+}
+
+static void a_repeated_address_is_found(void **state)
+{
+    static const struct {
+        const char *sources, *repeated; /* NULL: none */
+    } cases[] = {
+        {NULL, NULL},
+        {"10.0.0.1", NULL},
+        {"10.0.0.9,10.0.0.1,10.0.0.8,10.0.0.2-7", NULL},
+        {"10.0.0.1,10.0.0.2,10.0.0.1", "10.0.0.1"},
+        {"10.0.0.0/8,10.50.0.9", "10.50.0.9"},
+        {"10.50.0.9,10.0.0.0/8", "10.50.0.9"},
+        {"10.0.0.5-9,10.0.0.1-5", "10.0.0.5"},
+        {"0.0.0.0/0,255.255.255.255", "255.255.255.255"},
+        {"fd00::1,fd01::1", NULL},
+        {"fd00::1-9,fd00::9", "fd00::9"},
+        {"fe80::1%2,fe80::1%3", NULL},
+        {"fe80::1%2,fe80::1%3,fe80::1%2", "fe80::1"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        struct srcplan_address repeated;
+        char text[INET6_ADDRSTRLEN];
+        struct srcplan p;
+
+        fill_srcplan(&p, cases[i].sources, NULL);
+        assert_int_equal(srcplan_find_repeat(&p, &repeated), cases[i].repeated != NULL);
+        if (cases[i].repeated != NULL)
+            assert_string_equal(inet_ntop(repeated.family, repeated.bytes, text, sizeof text),
+                                cases[i].repeated);
         srcplan_free(&p);
     }
 }
@@ -145,6 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_excluded_port_leaves_the_plan_once),
         cmocka_unit_test(the_capacity_is_addresses_times_ports),
+        cmocka_unit_test(a_repeated_address_is_found),
         cmocka_unit_test(tuples_are_address_major),
         cmocka_unit_test(what_is_not_given_is_left_to_the_kernel),
         cmocka_unit_test(an_address_is_found_in_whatever_range_it_lies),
