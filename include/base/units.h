@@ -48,6 +48,10 @@ char *units_format_count(char *buffer, uint64_t count);
 /* A rate, rounded: the same from 10 on, three digits below. */
 char *units_format_rate(char *buffer, double per_s);
 
+/* A number without an exponent: six significant digits, "33333.3", or all of a larger whole part,
+ * "1234567".  n: 0, or 1e-4 to 1e15. */
+char *units_format_decimal(char *buffer, double n);
+
 /* Like units_format_count(); "unknown" for UINT64_MAX. */
 char *units_format_known(char *buffer, uint64_t count);
 

@@ -137,6 +137,17 @@ static inline void client_result_latency(const struct client_result *r, enum cli
     latency_of_hist(l, &r->metrics[m], m < CLIENT_N_QUERY_METRICS ? &r->batches[m] : NULL);
 }
 
+/* Returns the connections that failed, without those half-open at the end: they are counted on
+ * their own, though they end as failed unless an answer still arrives. */
+static inline uint64_t client_result_n_failed(const struct client_result *r)
+{
+    const uint64_t failed = tally_connections_failed(&r->tally);
+    const uint64_t ended = tally_get(&r->tally.connections.ended[PHASE_RECEIVE][REASON_HALF_OPEN]);
+    const uint64_t n = r->connections_half_open < ended ? r->connections_half_open : ended;
+
+    return r->state == CLIENT_RUN_ENDED ? failed - n : failed;
+}
+
 /* Returns the number of connections open when host_after was read. */
 static inline uint64_t client_result_n_open(const struct client_result *r)
 {

@@ -4,9 +4,14 @@
 #ifndef TCPSCALER_CONFIG_OPTIONS_ROWS_H
 #define TCPSCALER_CONFIG_OPTIONS_ROWS_H
 
+#include "base/units.h"
 #include "config/options.h"
 
 #include <stddef.h>
+
+/* --stats-interval is 0 (never) or at least this: a shorter one would only print. */
+#define OPTIONS_MIN_STATS_NS   UNITS_NS_PER_MS
+#define OPTIONS_STATS_ACCEPTED "expected 0, or at least 1ms"
 
 #define OPTIONS_ROW_CPU(offset)                                                                    \
     "cpu", 0, OPTION_TEXT, offset, "LIST",                                                         \

@@ -29,7 +29,8 @@ struct host_counters {
 
 void host_counters_read(struct host_counters *s);
 
-/* later - earlier, or HOST_COUNTERS_UNKNOWN if either is unknown. */
+/* later - earlier, or HOST_COUNTERS_UNKNOWN if either is unknown, or later is less: the counter
+ * began anew. */
 uint64_t host_counters_delta(uint64_t later, uint64_t earlier);
 
 /* How often TCP was under memory pressure between two readings, or HOST_COUNTERS_UNKNOWN. */

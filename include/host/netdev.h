@@ -8,6 +8,7 @@
 
 #include "net/sock.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define NETDEV_NAME_BYTES 16 /* IF_NAMESIZE */
@@ -20,6 +21,9 @@ struct netdev_counters {
 /* The interface through which packets to the target leave, by the routing table ("lo" for an
  * address of this host; see rtnetlink(7), RTM_GETROUTE).  Returns 0, or -1 with errno. */
 int netdev_towards(const struct sock_address *target, char name[NETDEV_NAME_BYTES]);
+
+/* Whether no counter is less than in an earlier reading: the interface was not made anew. */
+bool netdev_counts_on(const struct netdev_counters *later, const struct netdev_counters *earlier);
 
 /* Returns 0, or -1 if there is no such interface. */
 int netdev_read(const char *name, struct netdev_counters *counters);

@@ -179,6 +179,9 @@ char *units_write_duration(char *buffer, uint64_t ns)
 /* Below it the digits after the point are a large part of a rate. */
 #define LEAST_WHOLE_RATE 10
 
+/* %.6g would print it with an exponent. */
+#define LEAST_SEVEN_DIGITS 999999.5
+
 char *units_format_count(char *buffer, uint64_t count)
 {
     char digits[UNITS_TEXT_BYTES];
@@ -199,6 +202,12 @@ char *units_format_rate(char *buffer, double per_s)
     if (per_s >= LEAST_WHOLE_RATE)
         return units_format_count(buffer, (uint64_t)(per_s + 0.5));
     snprintf(buffer, UNITS_TEXT_BYTES, "%.3g", per_s);
+    return buffer;
+}
+
+char *units_format_decimal(char *buffer, double n)
+{
+    snprintf(buffer, UNITS_TEXT_BYTES, n < LEAST_SEVEN_DIGITS ? "%.6g" : "%.0f", n);
     return buffer;
 }
 

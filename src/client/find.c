@@ -2,6 +2,7 @@
  * client_find: see client/find.h. */
 #include "client/find.h"
 
+#include "base/units.h"
 #include "client/find_trial.h"
 #include "client/search/search_names.h"
 #include "measure/latency.h"
@@ -59,7 +60,8 @@ int client_find_init(struct client_find *f, const struct client_config *run,
     const struct client_find_settings *s = f->settings;
     const bool counts = s->what == CLIENT_FIND_CONNECTIONS; /* otherwise the load is a rate */
     const struct search_config config = {
-        .min = s->min,
+        /* a thread has part of the queries, and so needs a connection */
+        .min = counts && s->min < run->n_workers ? run->n_workers : s->min,
         .max = s->max,
         .whole = counts,
         .width = s->width,
@@ -190,6 +192,7 @@ static void wait_for_connections(struct client_find *f, uint64_t now_ns)
         client_find_trial_fill_connecting(f, &f->trials[f->search.n]);
         if (counts)
             search_held(&f->search, (double)n_live);
+        search_ended_early(&f->search, 0);
         search_take(&f->search,
                     (struct trial_judgment){counts ? TRIAL_BAD : TRIAL_VOID, TRIAL_CONNECTIONS, 0});
         enter(f, IDLE, now_ns);
@@ -350,17 +353,19 @@ bool client_find_look(struct client_find *f, uint64_t now_ns)
 
 void client_find_describe(const struct client_find *f, char *text, size_t n_bytes)
 {
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
     double lower, upper;
     size_t n;
 
     search_bounds(&f->search, &lower, &upper);
-    n = (size_t)snprintf(text, n_bytes, "trial %zu (%s) at %.6g%s, ", f->search.n + 1,
-                         search_step_name(f->order.step), f->order.load,
+    n = (size_t)snprintf(text, n_bytes, "trial %zu (%s) at %s%s, ", f->search.n + 1,
+                         search_step_name(f->order.step), units_format_decimal(a, f->order.load),
                          f->settings->what == CLIENT_FIND_CONNECTIONS ? "" : "/s");
     if (n >= n_bytes)
         return;
     if (upper > 0)
-        snprintf(text + n, n_bytes - n, "limit %.6g to %.6g", lower, upper);
+        snprintf(text + n, n_bytes - n, "limit %s to %s", units_format_decimal(a, lower),
+                 units_format_decimal(b, upper));
     else
-        snprintf(text + n, n_bytes - n, "limit above %.6g", lower);
+        snprintf(text + n, n_bytes - n, "limit above %s", units_format_decimal(a, lower));
 }

@@ -10,6 +10,7 @@
 #include "client/start_time.h"
 #include "client/worker/config.h"
 #include "config/options_config.h"
+#include "config/options_rows.h"
 #include "config/settings.h"
 #include "measure/verdict.h"
 
@@ -234,6 +235,9 @@ static int check_rest(struct client_opts *o, char *error)
     if (o->warmup_ns > 0 && o->protocol != CLIENT_PROTOCOL_LISTEN && client_opts_rate_qps(o) <= 0 &&
         !client_opts_has_schedule(o))
         return REFUSE("--warmup: requires --rate, --interval or a schedule");
+    if (o->stats_interval_ns > 0 && o->stats_interval_ns < OPTIONS_MIN_STATS_NS)
+        return REFUSE("--stats-interval: invalid value '%" PRIu64 "ns': " OPTIONS_STATS_ACCEPTED,
+                      o->stats_interval_ns);
     if (was_given("duration") && o->duration_ns == 0)
         return REFUSE("--duration: invalid value '0': expected a time greater than 0");
     if (json_stdout != NULL && o->raw && o->output == NULL)

@@ -21,7 +21,8 @@ static const char *percentile_text(char *text, const struct hist *h, uint32_t nu
 
 static double per_s(const struct progress *p, uint64_t now, uint64_t previous)
 {
-    return (double)(now - previous) * 1e9 / (double)(p->now_ns - p->previous_ns);
+    return now > previous ? (double)(now - previous) * 1e9 / (double)(p->now_ns - p->previous_ns)
+                          : 0;
 }
 
 /* Returns the rate of n queries since the previous line, not counting the time before the schedule

@@ -45,9 +45,7 @@ static void put_connections(struct json *j, const struct client_result *r)
     put_count(j, "with_timeouts", &r->tally.connections.with_timeouts);
     json_u64(j, "deaf_at_end", r->connections_deaf);
     put_count(j, "deaf_unacknowledged", &r->tally.connections.deaf_unacknowledged);
-    json_u64(j, "failed",
-             tally_connections_failed(&r->tally) -
-                 (r->state == CLIENT_RUN_ENDED ? r->connections_half_open : 0));
+    json_u64(j, "failed", client_result_n_failed(r));
     json_u64(j, "wanted_at_end", r->connections_wanted);
     json_u64(j, "live_at_end", r->connections_live);
     if (r->connect_elapsed_ns > 0)

@@ -37,7 +37,7 @@ static void print_answer(FILE *out, const struct client_find *f)
     else if (s->status == SEARCH_AT_LEAST)
         fprintf(out, "at least %s, the end of the range", load_text(a, f, lower));
     else if (s->status == SEARCH_LESS_THAN)
-        fprintf(out, "less than %s, the start of the range", load_text(a, f, upper));
+        fprintf(out, "less than %s, the lowest load tried", load_text(a, f, upper));
     else
         fputs("INCONCLUSIVE", out);
     fputc('\n', out);

@@ -185,7 +185,7 @@ static void print_rate(FILE *out, const struct report_about *about, const struct
                 (double)tally_get(&r->tally.queries[TALLY_MEASURED].scheduled) * 1e9 /
                     (double)r->scheduled_ns);
     if (about->rate_qps > 0 && about->config->loop == CLIENT_LOOP_OPEN)
-        fprintf(out, ", %.6g requested", about->rate_qps);
+        fprintf(out, ", %s requested", units_format_decimal(a, about->rate_qps));
     fprintf(out, ", measured for %s", units_format_duration(a, r->scheduled_ns));
     if (r->paused_ns > 0)
         fprintf(out, ", paused for %s", units_format_duration(a, r->paused_ns));

@@ -26,7 +26,7 @@ static void print_load(FILE *out, const struct report_about *about, const struct
     if (config->loop == CLIENT_LOOP_CLOSED)
         print_closed_loop(out, config);
     else if (about->rate_qps > 0 || r->sweep != NULL)
-        fprintf(out, ", %.6g q/s%s", about->rate_qps,
+        fprintf(out, ", %s q/s%s", units_format_decimal(text, about->rate_qps),
                 r->sweep != NULL                          ? " on average over the search"
                 : r->steered                              ? " on average, as controlled"
                 : schedule_is_constant(&config->schedule) ? ""

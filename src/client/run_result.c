@@ -3,6 +3,7 @@
 #include "client/run_result.h"
 
 #include "base/clock.h"
+#include "base/shutdown.h"
 #include "client/destinations.h"
 
 void client_run_read_host(struct client_run_state *r, struct host_counters *host,
@@ -12,7 +13,8 @@ void client_run_read_host(struct client_run_state *r, struct host_counters *host
 
     host_counters_read(host);
     if (result->has_interface)
-        result->has_interface = netdev_read(result->interface, net) == 0;
+        result->has_interface =
+            netdev_read(result->interface, net) == 0 && netdev_counts_on(net, &result->net_loaded);
 }
 
 static enum client_state state_of(const struct client_run_state *r, uint64_t now_ns)
@@ -113,6 +115,6 @@ void client_run_try_server(struct client_run_state *r)
     if (result->interrupted || result->losses.idle.count == 0 || result->connections_live > 0 ||
         config->on_demand || config->socket.datagrams)
         return;
-    result->server_was_tried = true;
     result->server_accepts = client_destinations_accept(config);
+    result->server_was_tried = !shutdown_was_requested(); /* which ends the wait for it */
 }

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LOOK_NS (20 * UNITS_NS_PER_MS) /* interval of checking for the file */
+#define LOOK_NS (20 * UNITS_NS_PER_MS) /* interval of looking for the file, and at the clock */
 
 enum { PATH_BYTES = 4096 };
 
@@ -127,7 +127,7 @@ static bool read_start(struct start_gate *gate)
     return false;
 }
 
-/* Reads CLOCK_REALTIME every time: if the clock is set, the start moves with it. */
+/* Reads CLOCK_REALTIME again and again: if the clock is set, the start moves with it. */
 static void await_start(struct start_gate *gate)
 {
     const struct start_gate_settings *s = gate->settings;
@@ -136,7 +136,8 @@ static void await_start(struct start_gate *gate)
 
     switch (start_time_judge(at_ns, now_ns, s->ahead_ns, s->late_max_ns)) {
     case START_TIME_AHEAD:
-        again_in(gate, at_ns - s->ahead_ns - now_ns + 999);
+        again_in(gate, at_ns - s->ahead_ns - now_ns < LOOK_NS ? at_ns - s->ahead_ns - now_ns + 999
+                                                              : LOOK_NS);
         break;
     case START_TIME_NOW:
         gate->waiting = false;

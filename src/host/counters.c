@@ -110,7 +110,7 @@ void host_counters_read(struct host_counters *s)
 
 uint64_t host_counters_delta(uint64_t later, uint64_t earlier)
 {
-    if (later == HOST_COUNTERS_UNKNOWN || earlier == HOST_COUNTERS_UNKNOWN)
+    if (later == HOST_COUNTERS_UNKNOWN || earlier == HOST_COUNTERS_UNKNOWN || later < earlier)
         return HOST_COUNTERS_UNKNOWN;
     return later - earlier;
 }

@@ -109,6 +109,12 @@ static int parse(const char *line, const char *name, struct netdev_counters *c)
                : -1;
 }
 
+bool netdev_counts_on(const struct netdev_counters *later, const struct netdev_counters *earlier)
+{
+    return later->rx_packets >= earlier->rx_packets && later->rx_bytes >= earlier->rx_bytes &&
+           later->tx_packets >= earlier->tx_packets && later->tx_bytes >= earlier->tx_bytes;
+}
+
 int netdev_read(const char *name, struct netdev_counters *counters)
 {
     FILE *f = fopen("/proc/net/dev", "re");

@@ -67,7 +67,7 @@ void html_search_answer(FILE *out, const struct json_object *search)
     else if (status != NULL && strcmp(status, "at-least") == 0 && lower != NULL)
         html_printf(out, "at least %s, the end of the range", lower);
     else if (status != NULL && strcmp(status, "less-than") == 0 && upper != NULL)
-        html_printf(out, "less than %s, the start of the range", upper);
+        html_printf(out, "less than %s, the lowest load tried", upper);
     else
         print_inconclusive(out, search, lower, upper);
     if (limited_by != NULL)

@@ -11,6 +11,7 @@
 #include "protocol/push_message.h"
 #include "server/config.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 
 #define FIELD(name) offsetof(struct server_opts, name)
@@ -137,6 +138,16 @@ static int check_push(const struct server_opts *o, char *error)
     return -1;
 }
 
+static int check_stats(const struct server_opts *o, char *error)
+{
+    if (o->stats_interval_ns == 0 || o->stats_interval_ns >= OPTIONS_MIN_STATS_NS)
+        return 0;
+    snprintf(error, OPTIONS_ERROR_BYTES,
+             "--stats-interval: invalid value '%" PRIu64 "ns': " OPTIONS_STATS_ACCEPTED,
+             o->stats_interval_ns);
+    return -1;
+}
+
 static int check_tls(const struct server_opts *o, char *error)
 {
     static const char *const options[] = {"tls-key", "tls-min"};
@@ -164,7 +175,8 @@ enum options_result server_opts_parse(struct server_opts *opts, int argc, char *
     options_outrank(table, opts, &defaults, "push", "protocol");
     options_outrank(table, opts, &defaults, "push-size", "protocol");
     options_outrank(table, opts, &defaults, "push-select", "protocol");
-    if (check_push(opts, error) != 0 || check_tls(opts, error) != 0)
+    if (check_push(opts, error) != 0 || check_stats(opts, error) != 0 ||
+        check_tls(opts, error) != 0)
         return OPTIONS_USAGE;
     if (opts->control_token != NULL && opts->control == NULL) {
         snprintf(error, OPTIONS_ERROR_BYTES, "--control-token: requires --control");

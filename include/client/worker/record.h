@@ -37,6 +37,14 @@ struct client_record {
     "established_s,handshake_us,resumed,due_s,due_to_connected_us,due_to_secured_us,"              \
     "due_to_answered_us,identity,identity_port,lost_s,back_s,class\n"
 
+/* Another connection is opened in the slot: its times are not those of the one before. */
+static inline void client_record_begin(struct client_record *r)
+{
+    r->connections++;
+    r->connect_ns = r->established_ns = r->handshake_ns = r->answered_ns = 0;
+    r->resumed = r->proven = false;
+}
+
 /* What a row says besides the record. */
 struct client_record_about {
     uint64_t connection_id;

@@ -9,6 +9,7 @@
 #define FULL_NS       (2 * S_NS) /* minimum length of a full-length trial, ... */
 #define SHORT_PART    2          /* ... divided by this for a short one */
 #define LIMITS_PART   10         /* both last at least this many times the longest limit */
+#define MOST_NS       1e18       /* beyond any time of a search, and far from overflow */
 #define SHORT_QUERIES 10         /* a short one needs a tenth of the queries */
 
 static const struct {
@@ -36,7 +37,7 @@ uint64_t search_round_trial_ns(const struct search *s, unsigned round, double lo
     const double ns =
         fmax((double)(c->limit_ns * LIMITS_PART), fmax(by_queries_ns, (double)least_ns));
 
-    return (uint64_t)ns;
+    return (uint64_t)fmin(ns, MOST_NS);
 }
 
 bool search_round_counts(const struct search_trial *t)

@@ -58,7 +58,7 @@ static void measure(struct client_answers *a, const struct inflight_query *q, ui
     hist_record(&metrics[CLIENT_SERVICE], received_ns - q->sent_ns);
     if (f->classes != NULL)
         measure_class(a, q, received_ns);
-    if (arrived_ns != 0)
+    if (arrived_ns != 0 && arrived_ns <= received_ns)
         hist_record(&metrics[CLIENT_NET], arrived_ns > q->sent_ns ? arrived_ns - q->sent_ns : 0);
     hist_record(&metrics[CLIENT_OWN], own_delay_ns(a->transport, q, received_ns));
     if (a->transport->config->rows != NULL)

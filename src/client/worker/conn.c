@@ -29,7 +29,7 @@ void client_conn_begin(struct client_conn *c, struct client_transport *t)
     c->transport = t;
     record = client_conn_record(c);
     if (record != NULL)
-        record->connections++;
+        client_record_begin(record);
     tally_add(&t->figures->tally.connections.attempted, 1);
     client_conn_count_in_class(c, CLASS_TALLY_OF(attempted));
     inflight_list_init(&c->queries);

@@ -244,6 +244,19 @@ static void small_rates_print_with_three_digits(void **state)
     assert_string_equal(units_format_rate(text, 1234567.5), "1,234,568");
 }
 
+static void decimals_have_no_exponent(void **state)
+{
+    char text[UNITS_TEXT_BYTES];
+
+    (void)state;
+    assert_string_equal(units_format_decimal(text, 0), "0");
+    assert_string_equal(units_format_decimal(text, 0.05), "0.05");
+    assert_string_equal(units_format_decimal(text, 33333.333), "33333.3");
+    assert_string_equal(units_format_decimal(text, 999999.4), "999999");
+    assert_string_equal(units_format_decimal(text, 999999.5), "1000000");
+    assert_string_equal(units_format_decimal(text, 1234567.8), "1234568");
+}
+
 static void only_one_is_singular(void **state)
 {
     (void)state;
@@ -279,6 +292,7 @@ int main(void)
         cmocka_unit_test(durations_print_three_digits_in_the_unit_that_suits),
         cmocka_unit_test(counts_print_with_separators),
         cmocka_unit_test(small_rates_print_with_three_digits),
+        cmocka_unit_test(decimals_have_no_exponent),
         cmocka_unit_test(only_one_is_singular),
         cmocka_unit_test(bytes_print_in_binary_multiples),
     };

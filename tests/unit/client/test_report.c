@@ -188,6 +188,19 @@ static void json_has_every_figure_in_its_place(void **state)
     free(text);
 }
 
+/* Its first answer came between the count of those half-open and the end. */
+static void a_connection_that_is_answered_at_last_did_not_fail(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    tally_sub(&m->result.tally.connections.ended[PHASE_RECEIVE][REASON_HALF_OPEN], 1);
+    text = text_of(report_json, *state);
+    assert_has(text, "\"half_open\": 1,");
+    assert_has(text, "\"failed\": 1,");
+    free(text);
+}
+
 static void what_has_no_response_codes_has_no_figures_of_them(void **state)
 {
     struct made_up *m = *state;
@@ -275,6 +288,7 @@ int main(void)
         TEST(one_of_a_kind_is_singular),
         TEST(connect_rate_is_that_of_the_first_connections),
         TEST(json_has_every_figure_in_its_place),
+        TEST(a_connection_that_is_answered_at_last_did_not_fail),
         TEST(what_has_no_response_codes_has_no_figures_of_them),
         TEST(valid_run_has_no_reasons),
         TEST(table_without_rows_is_left_out),

@@ -16,6 +16,7 @@ static void difference_with_an_unknown_is_unknown(void **state)
     assert_int_equal(host_counters_delta(7, 5), 2);
     assert_int_equal(host_counters_delta(HOST_COUNTERS_UNKNOWN, 5), HOST_COUNTERS_UNKNOWN);
     assert_int_equal(host_counters_delta(7, HOST_COUNTERS_UNKNOWN), HOST_COUNTERS_UNKNOWN);
+    assert_int_equal(host_counters_delta(5, 7), HOST_COUNTERS_UNKNOWN);
 }
 
 static void pressure_that_began_before_counts(void **state)

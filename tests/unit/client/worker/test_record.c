@@ -71,6 +71,29 @@ static void row_has_every_figure(void **state)
                "2.012345,7654.321,1,2.010999,1346.000,9000.321,10000.000,,,3.000000,5.500000,\n");
 }
 
+static void another_connection_has_no_times_of_the_one_before(void **state)
+{
+    struct client_record r = {.connect_ns = 1,
+                              .established_ns = 2,
+                              .handshake_ns = 3,
+                              .answered_ns = 4,
+                              .resumed = true,
+                              .proven = true,
+                              .bytes_sent = 5,
+                              .connections = 1};
+
+    (void)state;
+    client_record_begin(&r);
+    assert_int_equal(r.connect_ns, 0);
+    assert_int_equal(r.established_ns, 0);
+    assert_int_equal(r.handshake_ns, 0);
+    assert_int_equal(r.answered_ns, 0);
+    assert_false(r.resumed);
+    assert_false(r.proven);
+    assert_int_equal(r.bytes_sent, 5); /* counts go on */
+    assert_int_equal(r.connections, 2);
+}
+
 static void what_never_was_is_empty(void **state)
 {
     const struct client_record r = {.source.address.family = AF_UNSPEC,
@@ -122,6 +145,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(row_has_every_figure),
+        cmocka_unit_test(another_connection_has_no_times_of_the_one_before),
         cmocka_unit_test(what_never_was_is_empty),
         cmocka_unit_test(identity_is_an_address_and_a_port),
         cmocka_unit_test(what_only_tcp_has_is_empty_for_udp),
