@@ -12,6 +12,9 @@
 #define RESULT_ERROR_BYTES 200
 #define RESULT_SCHEMA      1
 
+/* Objects and arrays of a file: a week of tcpreport watch has 600,000. */
+#define RESULT_MOST_PARTS 1000000
+
 struct json_object;
 
 /* Best first. */
@@ -23,7 +26,7 @@ enum result_verdict { RESULT_VALID, RESULT_SUSPECT, RESULT_INVALID };
 struct json_object *result_parse(const char *text, size_t n_bytes, char error[RESULT_ERROR_BYTES]);
 void result_free(struct json_object *result);
 
-/* The same of any JSON value but null. */
+/* The same of any JSON value but null, with at most RESULT_MOST_PARTS objects and arrays. */
 struct json_object *result_parse_any(const char *text, size_t n_bytes,
                                      char error[RESULT_ERROR_BYTES]);
 

@@ -137,13 +137,26 @@ static unsigned line_of(const char *text, size_t offset)
     return line;
 }
 
+/* Whether it has too many objects and arrays, for each of which json-c takes up to 800 bytes. */
+static bool has_too_many(const char *text, size_t n_bytes)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < n_bytes; i++)
+        n += text[i] == '{' || text[i] == '[';
+    return n > RESULT_MOST_PARTS;
+}
+
 struct json_object *result_parse_any(const char *text, size_t n_bytes,
                                      char error[RESULT_ERROR_BYTES])
 {
-    struct json_tokener *tokener = json_tokener_new();
+    struct json_tokener *tokener;
     struct json_object *found;
     size_t end;
 
+    if (has_too_many(text, n_bytes))
+        return REFUSE("more than %d objects and arrays", RESULT_MOST_PARTS);
+    tokener = json_tokener_new();
     if (tokener == NULL || n_bytes > INT_MAX) {
         json_tokener_free(tokener);
         return REFUSE("out of memory");

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -88,6 +89,33 @@ static void latencies_are_found(void **state)
     assert_false(result_latency(r, "net", &l));
     assert_false(result_latency(r, "nothing", &l));
     result_free(r);
+}
+
+/* "[[],[],...]": n empty arrays in one.  Returns text to be freed. */
+static char *arrays(size_t n)
+{
+    char *text = malloc(3 * n + 2), *at = text;
+
+    assert_non_null(text);
+    *at++ = '[';
+    for (size_t i = 0; i < n; i++)
+        at = stpcpy(at, i + 1 < n ? "[]," : "[]]");
+    return text;
+}
+
+/* json-c takes 17 GB for 64 MiB of empty objects. */
+static void more_parts_than_a_result_has_are_refused(void **state)
+{
+    char *few = arrays(1000), *many = arrays(RESULT_MOST_PARTS);
+    struct json_object *all = result_parse_any(few, strlen(few), error);
+
+    (void)state;
+    assert_non_null(all);
+    result_free(all);
+    assert_null(result_parse_any(many, strlen(many), error));
+    assert_string_equal(error, "more than 1000000 objects and arrays");
+    free(few);
+    free(many);
 }
 
 static void verdicts_are_told_apart(void **state)
@@ -226,6 +254,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_are_found),
         cmocka_unit_test(latencies_are_found),
+        cmocka_unit_test(more_parts_than_a_result_has_are_refused),
         cmocka_unit_test(verdicts_are_told_apart),
         cmocka_unit_test(a_span_is_that_of_the_measurement),
         cmocka_unit_test(a_span_is_within_64_bits),
