@@ -35,10 +35,11 @@ Exit codes; all but 0 send mail to mail-to or, if that is not set, print to stde
   0    PASS: nothing is printed or mailed
   1    REGRESSION; repeated every night until it is gone or "series" or the reference in CONFIG changes
   2    INCONCLUSIVE: a run was not VALID within the allowed repeats, the deadline passed, a new series
-       begins (the fingerprint changed; it takes 7 nights), tcpreport compare is inconclusive, or an error occurred
-  3    nothing measured: the preflight failed, or the command line or CONFIG is invalid (stderr only)
+       begins (the fingerprint changed; it takes 7 nights), tcpreport compare is inconclusive, tcpclient or the
+       server cannot run, or an error aborted the night (stderr only)
+  3    nothing measured: the preflight failed; or the command line or CONFIG is invalid (stderr only)
   4    another instance is running (stderr only)
-  130  interrupted by SIGINT or SIGTERM
+  130  interrupted by SIGINT, SIGTERM or SIGHUP
 END
 }
 

@@ -161,13 +161,14 @@ common_usage() {
   --rps IFACE       spread packets over these CPUs if the interface has fewer receive queues (RPS),
                     and assign each CPU its own send queue (XPS)
   --rings IFACE     set the NIC's rings to their maximum size; print its interrupt coalescing
-  --persist         with --apply: set the changed sysctls at every boot, with
-                    $persist_file
+  --persist         with --apply: also set the changed sysctls at every boot, with
+                    $persist_file; conflicts with --revert-after
   --limits          with --persist: raise the hard limit of file descriptors for N connections, for
                     logins and for services (after "systemctl daemon-reexec")
   --revert-after TIME
-                    with --apply: revert automatically after TIME (90s, 30m, 2h), even if the session
-                    has ended; another --apply with this option restarts the timer
+                    with --apply: revert automatically after TIME (90s, 30m, 2h; without a unit:
+                    seconds), even if the session has ended; another --apply with this option
+                    restarts the timer, one without leaves it running
   --owner NAME      label the changes with NAME; --apply and --revert refuse to touch changes of
                     another owner (exit code 3)
   --lock-wait S     if another of these scripts is changing this host, wait S seconds for it
@@ -175,17 +176,18 @@ common_usage() {
   --state FILE      the state file (default: $volatile/$script.state; with --persist
                     $durable/$script.state)
   -- COMMAND...     then run COMMAND with the fd limit raised for N connections (a script cannot raise
-                    the limit of its parent shell)
+                    the limit of its parent shell); conflicts with --dry-run
 
-Without --persist, a reboot undoes everything; with it, everything except the sysctls.  If both scripts
-changed a value, the last --revert restores it (with --state: if both files are in one directory).
+Without --persist, a reboot undoes everything; with it, everything except the sysctls and --limits.  If
+both scripts changed a value, the last --revert restores it (with --state: if both files are in one
+directory).
 
 --notrack saves conntrack entries, but untracked packets have no connection state: a rule such as
 "ct state established accept" does not match them.  Use it only if another rule accepts packets from and
 to the port.
 
 Exit codes: 0 success; 1 --check found differences; 2 usage error; 3 the system refused a change, which is
-listed on stderr; all other changes were made.
+listed on stderr; all other changes were made.  3 also if nothing was changed: see --owner, --lock-wait.
 END
 }
 
@@ -260,6 +262,20 @@ root hard nofile $limit
     want_file "/etc/systemd/system.conf.d/90-tcpscaler-$script.conf" "[Manager]
 DefaultLimitNOFILE=1024:$limit
 " "file descriptor limit for services"
+    [ "$mode" != apply ] || raise_limits_of_siblings
+}
+
+# The last file by name wins, so the other script's files must not have a lower limit.
+raise_limits_of_siblings() {
+    for directory in /etc/security/limits.d /etc/systemd/system.conf.d; do
+        raised=$(cat -- "$directory/90-tcpscaler-$script.conf" 2>/dev/null) || continue
+        for file in "$directory"/90-tcpscaler-setup-*.conf; do
+            if [ "$(cat -- "$file")" != "$raised" ] && sibling_with file "$file"; then
+                write_file "$file" "$raised
+" || refuse "$file: a new limit"
+            fi
+        done
+    done
 }
 
 # What every host needs for N connections: sockets of both ends, and 64 further descriptors per thread (a
@@ -313,16 +329,16 @@ finish() {
     [ "$mode" != check ] || [ $differing -eq 0 ] || exit 1
 }
 
+# begin [COMMAND...]
 begin() {
     choose_state
+    [ "$mode" != dry-run ] || [ $# -eq 0 ] || die "--dry-run: conflicts with COMMAND, which would run"
     [ -z "$limits" ] || [ -n "$persist" ] || die "--limits: requires --persist: after a reboot fs.nr_open could be lower"
     case $mode in
     check) printf '%-36s %-22s %-22s %-8s %s\n' setting current wanted '' reason ;;
     apply | revert)
         [ "$(id -u)" = 0 ] || die "--$mode: requires root"
         [ -z "$persist" ] || [ -z "$revert_after" ] || die "--revert-after: conflicts with --persist: a reboot would end the timer"
-        [ -z "$revert_after" ] || [ "$state" != "$durable/$script.state" ] ||
-            die "--revert-after: conflicts with the changes of an earlier --persist, which it would revert, too"
         begin_change
         ;;
     esac
@@ -337,6 +353,8 @@ begin_change() {
     if ! lock_state; then
         return 0
     fi
+    [ -z "$revert_after" ] || [ "$state" != "$durable/$script.state" ] ||
+        die "--revert-after: conflicts with the changes of an earlier --persist, which it would revert, too"
     refuse_unsafe_state
     find_siblings
     check_owner "$state"

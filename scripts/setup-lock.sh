@@ -62,6 +62,8 @@ unlock_state() {
 lock_state() {
     if [ "$siblings" = default ]; then
         lock_file "$volatile.lock"
+        # while this one waited, another may have made or removed the durable state; a timer keeps its own
+        [ -n "$in_timer" ] || choose_default_state
         find_state_directory
     else
         while find_state_directory; do

@@ -59,6 +59,21 @@ want_address() {
         ip addr add "$1/$(bits_of "$1")" dev "$2" ${3:+"$3"}
 }
 
+# The other end of an ssh session that becomes local would be cut off.  ss(8) takes the last part of an IPv6 address
+# without a prefix for a port.
+refuse_peers_of_ssh() {
+    session=${SSH_CONNECTION-}
+    session_port=${session##* }
+    for item in $items; do
+        case $item in
+        */*) block=$item ;;
+        *) block=$item/$(bits_of "$item") ;;
+        esac
+        ! ss -Htn state established "sport = :${session_port:-22} and dst $block" 2>/dev/null | grep -q . ||
+            die "--sources: $item is or has the other end of an ssh session, which would be cut off"
+    done
+}
+
 # One route makes a whole block local.
 want_route() {
     want_on_device route "$1" "$2" block "local on $2" "a block of source addresses" \

@@ -41,7 +41,7 @@ while [ $# -gt 0 ]; do
 done
 [ -z "$notrack" ] || [ "$mode" = revert ] || refuse_port_of_ssh
 
-begin
+begin "$@"
 if [ "$mode" = revert ]; then
     revert
     [ $# -eq 0 ] || run_command "$@"

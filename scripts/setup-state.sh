@@ -23,15 +23,19 @@ choose_state() {
     siblings=given
     if [ -z "$state" ]; then
         siblings=default
-        state=$volatile/$script.state
-        if [ -n "$persist" ] || [ -e "$durable/$script.state" ]; then
-            state=$durable/$script.state
-        fi
+        choose_default_state
     fi
     case $state in
     /*) ;;
     *) state=$PWD/$state ;;
     esac
+}
+
+choose_default_state() {
+    state=$volatile/$script.state
+    if [ -n "$persist" ] || [ -e "$durable/$script.state" ]; then
+        state=$durable/$script.state
+    fi
 }
 
 # --revert executes the state file as root: only root may have created it or be able to replace it.

@@ -28,10 +28,10 @@ def made_good(testbed, before, how):
     testbed.check_states(before, "all hosts")
 
 
-def a_run(testbed, **settings):
+def a_run(testbed, *arguments, **settings):
     settings = {"connections": 500, "rate": 500, "duration": 6, "lead": 4, "client_options": "--arrival constant",
                 **settings}
-    return testbed.start(**settings)
+    return testbed.start(*arguments, **settings)
 
 
 def test_crash_while_connecting():
@@ -75,6 +75,38 @@ def test_cut_while_measuring():
         check("c2 is not reverted: it does not answer; it reverts itself" in r.out, r.out)
         check(testbed.states()["c2"] != before["c2"], "the control: it is still tuned")
         made_good(testbed, before, "heal")
+
+
+def test_hosts_that_all_were_cut_off_for_a_while_are_reverted():
+    with Testbed(1) as testbed:
+        before = testbed.states()
+        run = a_run(testbed)
+        testbed.wait_for_start("c1", 3)
+        for host in testbed.hosts:
+            testbed.call("cut", host)
+        wait_for(lambda: run.text().count("UNREACHABLE") >= len(testbed.hosts), "the loss of all", 120)
+        for host in testbed.hosts:
+            testbed.call("heal", host)
+        r = run.wait(120)
+        check_equal(r.code, 2, f"exit code: {r.out}")
+        for host in testbed.hosts:
+            check(f"{host} was lost while measuring: it did not answer\n" in r.out, r.out)
+        check("not reverted" not in r.out, r.out)
+        testbed.check_states(before, "all hosts")
+
+
+def test_host_that_hangs_is_left_out():
+    with Testbed(2) as testbed:
+        before = testbed.states()
+        testbed.call("in", "c2", "sh", "-c", "printf '#!/bin/sh\nexec sleep 40\n' >/tmp/base64 && chmod +x /tmp/base64 &&"
+                     "mount --bind /tmp/base64 /usr/bin/base64")
+        testbed.environment["ANSIBLE_TASK_TIMEOUT"] = "15"
+        r = a_run(testbed).wait(120)
+        check_equal(r.code, 2, f"exit code: {r.out}")
+        check("c2 failed while checking: Copy the setup scripts: " in r.out, r.out)
+        check_equal([i["name"] for i in r.result("all")["instances"]], ["c1"], "merged")
+        testbed.call("in", "c2", "sh", "-c", "umount /usr/bin/base64 && rm /tmp/base64")
+        testbed.check_states(before, "all hosts")
 
 
 def test_server_that_crashes_is_named():
@@ -194,6 +226,7 @@ def test_client_that_does_not_end_is_named_and_killed():
         check("c2 failed while measuring: Wait for the end: still running 5 s after the end: raise collect_timeout\n"
               in r.out, r.out)
         check_equal([i["name"] for i in r.result("all")["instances"]], ["c1"], "merged")
+        check(os.path.exists(r.results + "/c2.err"), "what it said")
         testbed.check_states(before, "all hosts, the stopped process gone")
 
 

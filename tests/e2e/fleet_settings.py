@@ -18,6 +18,18 @@ def fake_tcpreport(merge_code):
     return path
 
 
+def of_another_architecture():
+    """A program that this machine cannot run."""
+    path = temp_path("program")
+    with open(TCPREPORT, "rb") as f:
+        program = bytearray(f.read())
+    program[18:20] = b"\x08\x00"  # e_machine: MIPS
+    with open(path, "wb") as f:
+        f.write(program)
+    os.chmod(path, 0o755)
+    return path
+
+
 def neighbour(testbed):
     return testbed.call("in", "srv", "ip", "neigh", "show", "10.77.99.99")
 
@@ -88,13 +100,15 @@ def test_what_cannot_work_ends_before_a_host_is_touched():
             ({"time_limit": 200, "connect_timeout": 60, "lead": 10, "warmup": 5, "duration": 6}, "add up to 201 s"),
             ({"duration": "10m"}, "expected numbers of seconds without units"),
             ({"fetch_also": ["rows.csv", "connections.csv"]}, "expected a different extension for each file"),
-            ({"tcpreport": "/nowhere/tcpreport"}, "No such file")):
+            ({"tcpreport": "/nowhere/tcpreport"}, "No such file"),
+            ({"tcpreport": of_another_architecture()}, "set tcpreport to a build for the controller: [Errno 8]")):
         r = testbed.run(**{**SMALL, **settings})
         check_equal(r.code, 2, f"exit code: {r.out}")
         check(line in " ".join(r.out.split()), f"{line} in {r.out}")  # Ansible folds lines
         check("Not in use" not in r.out, f"nothing was begun: {r.out}")
     testbed.check_states(before, "the hosts")
-    r = testbed.run("--check", "-e", "small_buffers=false", time_limit=201, connect_timeout=60, lead=10, warmup=5, duration=6)
+    r = testbed.run("--check", "-e", "small_buffers=false", time_limit=201, connect_timeout=60, lead=10, warmup=5, duration=6,
+                    connections="0.2k")  # of each client: the server has 400
     check_equal(r.code, 0, f"the control: {r.out}")
     check_small_buffers(r, 0)
 

@@ -134,6 +134,24 @@ def test_notrack_refuses_the_port_of_ssh():
         script(namespace, SERVER, "--dry-run", "--notrack", "--port", "22", env={"SSH_CONNECTION": ""})
 
 
+def test_sources_refuse_the_other_end_of_ssh():
+    sources = {"IPv4": ("10.77.0.1-3", "10.77.0.0/24"), "IPv6": ("fd77:0:0::2", "fd77::/64")}
+    with two_hosts(STATELESS) as (host, peer):
+        before = everything(host)
+        for family, (here, there, _) in ADDRESSES.items():
+            options = {"env": {"SSH_CONNECTION": f"{there} 50000 {here} 4242"}}
+            with Server(port="4242", prefix=host.prefix):
+                client = Client("-p", 4242, "-c", 1, "-r", 1, "-t", 3600, here, prefix=peer.prefix)
+                wait_until_running(client)
+                for item in sources[family]:
+                    r = script(host, CLIENT, "--apply", "--sources", item, "--dev", "lo", code=2, **options)
+                    check("the other end of an ssh session" in r.stderr, r.stderr)
+                script(host, CLIENT, "--dry-run", "--sources", "10.77.1.0/24,fd77:1::/64,10.77.0.3", "--dev", "lo", **options)
+                client.process.send_signal(signal.SIGINT)
+                client.wait()
+        check_same(everything(host), before, "after the refusals")
+
+
 def test_rules_for_another_port_are_added():
     need_program("nft")
     with Namespace() as namespace:

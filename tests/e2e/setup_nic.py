@@ -212,5 +212,21 @@ def test_limits_of_logins_and_services_never_pass_those_of_the_kernel():
         check_same(host.everything(), before, "after a reboot and --revert")
 
 
+def test_limits_that_count_are_those_of_the_script_that_needs_more():
+    for scripts in ((SERVER, CLIENT), (CLIENT, SERVER)):
+        with Host() as host:
+            before = host.everything()
+            for path, n in zip(scripts, ("600k", "900k")):
+                script(host, path, "--apply", "--limits", "--persist", "--connections", n)
+            for directory, last_line in (("etc/security/limits.d", "root hard nofile 901024"),
+                                         ("etc/systemd/system.conf.d", "DefaultLimitNOFILE=1024:901024")):
+                last = sorted(os.listdir(host.path(directory)))[-1]  # the one that wins
+                with open(host.path(f"{directory}/{last}")) as f:
+                    check_equal(f.read().splitlines()[-1], last_line, f"{last}, applied: {scripts}")
+            for path in scripts:
+                script(host, path, "--revert")
+            check_same(host.everything(), before, f"after --revert: {scripts}")
+
+
 if __name__ == "__main__":
     main(own_network=False)

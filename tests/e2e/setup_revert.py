@@ -281,6 +281,26 @@ def test_two_at_once_wait_for_each_other():
             check_same(host.everything(), before, "after --revert")
 
 
+def test_revert_that_waited_for_persist_undoes_it():
+    need_program("flock")
+    with Host() as host:
+        before = host.everything()
+        somaxconn = host.path("proc/sys/net/core/somaxconn")
+        os.unlink(somaxconn)
+        os.mkfifo(somaxconn)
+        applying = spawn([*host.prefix, SERVER, "--apply", "--persist"], stderr=subprocess.DEVNULL)
+        err = temp_path("err")
+        with open(somaxconn, "w") as fifo:  # now it reads this, with the lock
+            with open(err, "w") as f:
+                reverting = spawn([*host.prefix, SERVER, "--revert"], stderr=f)
+            wait_for(lambda: "waiting for" in open(err).read(), "the one that waits")
+            os.unlink(somaxconn)
+            host.write("proc/sys/net/core/somaxconn", SYSCTLS["net/core/somaxconn"] + "\n")
+            fifo.write(SYSCTLS["net/core/somaxconn"] + "\n")
+        check_equal((applying.wait(600), reverting.wait(600)), (0, 0), "exit codes")
+        check_same(host.everything(), before, "after --revert")
+
+
 def test_who_waits_for_another_says_for_whom():
     need_program("flock", "pgrep")
     with Host() as host:
