@@ -53,7 +53,12 @@ void client_learn_answer(struct client *c);
 /* Returns a connected socket that resets its connection on close. */
 int client_connect(const struct client *c);
 
-/* Opens N connections and adds them to a new epoll set.  Returns connections per second. */
+/* Tells the service manager, as sd_notify(3) does, and gives it time to read what was used until
+ * now.  Does nothing without one. */
+void client_tell(const char *state);
+
+/* Opens N connections and adds them to a new epoll set; tells "READY=1".  Returns connections per
+ * second. */
 double client_open(struct client *c, uint32_t n);
 
 /* Returns the number of bytes received, 0 if there are none. */
@@ -65,11 +70,12 @@ size_t client_send(struct client *c, const struct conn *conn, size_t offset, siz
 /* Prints the CPU time since BEFORE and the end of the JSON object. */
 void client_print_cpu(const struct rusage *before);
 
-/* RATE messages/s for SECONDS over N connections, open loop.  Prints one JSON object. */
+/* RATE messages/s for SECONDS over N connections, open loop.  Prints one JSON object, then tells
+ * "STOPPING=1". */
 void floor_load(struct client *c, uint32_t n, double rate, double seconds);
 
 /* As fast as possible for SECONDS over N connections: BATCH messages per send(2), at most WINDOW
- * unanswered per connection.  Prints one JSON object. */
+ * unanswered per connection.  Prints one JSON object, then tells "STOPPING=1". */
 void floor_flood(struct client *c, uint32_t n, double seconds, uint32_t batch, uint32_t window);
 
 /* Opens connections for SECONDS, waits for the first bytes of the answer, resets them.  Prints one

@@ -62,4 +62,5 @@ void floor_flood(struct client *c, uint32_t n, double seconds, uint32_t batch, u
            (uintmax_t)(c->received_bytes / c->answer_bytes), (double)(now - begin) / 1e9,
            (double)(c->received_bytes / c->answer_bytes) * 1e9 / (double)(now - begin));
     client_print_cpu(&before);
+    client_tell("STOPPING=1");
 }

@@ -155,4 +155,5 @@ void floor_load(struct client *c, uint32_t n, double rate, double seconds)
     }
     print_load(c, &l, connects_per_s);
     client_print_cpu(&before);
+    client_tell("STOPPING=1");
 }

@@ -2,8 +2,9 @@
 """The servers and clients that bench/compare runs, each started, measured and stopped in the same way.
 
 A runner returns the figures of one run; those that a program does not report are left out. Tables show those in FIGURES.
-CPU time is that of whole processes as counted by the kernel, including connecting. Clients run on CPU 0,
-servers on CPU 1, unless bench/compare is called with --unpinned."""
+CPU time is that of whole processes as counted by the kernel: of tcpclient and the floor from when all connections are open to
+when they begin to be closed (stages.py); dnsperf, sockperf and wrk do not say when that is, so theirs includes both.
+Clients run on CPU 0, servers on CPU 1, unless bench/compare is called with --unpinned."""
 
 import contextlib
 import itertools
@@ -14,12 +15,14 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/e2e"))
 from dns_servers import DnsServer, KNOT, NSD, UNBOUND
 from harness import *
+from stages import CLOSING, OPEN, Stages
 
 FIGURES = {"rate": "kq/s", "achieved": "achieved", "lost": "lost", "p50": "p50 ms", "p99": "p99 ms",
            "mean": "mean ms", "cpu": "cpu us", "server_cpu": "srv us", "server_busy": "srv CPUs", "mb": "MB",
            "server_mb": "srv MB", "calls": "calls/q", "server_calls": "srv calls", "dropped": "rows lost"}
 HEADLINE = "rate", "cpu", "server_cpu"  # whose ratios to the reference come first
 
+SETTLE_S = 0.1  # from the last connection to the load: time to read what was used by then; as bench/floor waits
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 DNSPERF_SOCKETS_PER_THREAD = 256  # its limit, which it applies silently
 NGINX_STREAM = "/usr/lib/nginx/modules/ngx_stream_module.so"
@@ -79,26 +82,30 @@ def peak_mb(pid):
     return total / 1024
 
 
-def measured(process, seconds):
-    """Waits for a client to end, without reaping it, and returns what it used."""
-    deadline, mb = time.monotonic() + seconds, 0
-    while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
-        if time.monotonic() >= deadline:
-            process.kill()
-            process.wait()
-            raise AssertionError(f"{process.args[0]} did not end in {seconds} s")
+def measured(process, target, server_s, stages, seconds=60):
+    """Waits for a client to end, without reaping it. Returns the server's CPU seconds, and the client's user and system seconds and
+    peak of memory: under load, if the client says when that is, or since the server had used SERVER_S."""
+    mb = 0
+
+    def look():
+        nonlocal mb
         mb = max(mb, peak_mb(process.pid))
-        time.sleep(0.1)
-    return (*cpu_times(process.pid), mb)
+
+    def spent():
+        return *cpu_times(process.pid), target.cpu()
+    said = stages.follow(process, spent, seconds, look)
+    begin, end = said.get(OPEN, (0, 0, server_s)), said.get(CLOSING) or spent()
+    user, system, server = (after - before for before, after in zip(begin, end))
+    return server, (user, system, mb)
 
 
-def run(argv, target, seconds=60, **options):
+def run(argv, target, **options):
     """Returns (stdout, what client and server used) of a client other than tcpclient."""
     out = open(temp_path("out"), "w+")
     before = target.cpu()
-    process = spawn([*pins["client"], *map(str, argv)], stdout=out, stderr=out, **options)
-    usage = measured(process, seconds)
-    used = target.cpu() - before, usage
+    with Stages() as stages:
+        process = spawn([*pins["client"], *stages.prefix, *map(str, argv)], stdout=out, stderr=out, **options)
+        used = measured(process, target, before, stages)
     out.seek(0)
     text = out.read()
     code, last_line = process.wait(), (text.strip() or "no output").splitlines()[-1]
@@ -245,14 +252,16 @@ def percentile_ms(value):
     return value / 1e6 if isinstance(value, (int, float)) else float("inf")
 
 
-def run_tcpclient(target, n, rate, seconds, *options, stdout=subprocess.DEVNULL):
-    """rate None: as fast as it goes with one query in flight on each connection."""
+def run_tcpclient(target, n, rate, seconds, *options, stdout=subprocess.DEVNULL, whole=False):
+    """rate None: as fast as it goes with one query in flight on each connection. Arrivals at constant intervals, as those of the
+    others are. whole: CPU times include opening and closing the connections, as dnsperf's do."""
     before = target.cpu()
-    load = ("-r", rate) if rate else ("--loop", "closed", "-i", "1us")
-    client = Client("-q", "-p", target.port, "-c", n, *load, "-t", seconds, "--threads", 1, "--pace", "sleep",
-                    "--close", "rst", *options, "127.0.0.1", stdout=stdout, prefix=pins["client"])
-    usage = measured(client.process, 60)
-    used = target.cpu() - before, usage
+    load = ("-r", rate, "--arrival", "constant") if rate else ("--loop", "closed", "-i", "1us")
+    with Stages() as stages:
+        client = Client("-q", "-p", target.port, "-c", n, *load, "-t", seconds, "--threads", 1, "--pace", "sleep",
+                        "--settle", SETTLE_S, "--close", "rst", *options, "127.0.0.1", stdout=stdout,
+                        prefix=[*pins["client"], *([] if whole else stages.prefix)])
+        used = measured(client.process, target, before, stages)
     r = client.wait()
     check(r.json is not None, f"tcpclient: {r.err}")
     check_equal(r.json["connections"]["connected"], n, f"connections; {r.err}")

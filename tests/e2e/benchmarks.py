@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""bench/: what its programs say without a build, and the names they use; bench/all, with programs that are replaced; and
-that the README quotes docs/performance.md."""
+"""bench/: what its programs say without a build, and the names they use; what they count and how they judge it; bench/all,
+with programs that are replaced; and that the README quotes docs/performance.md."""
 
 import builtins
 import dis
-import importlib
+import importlib.machinery
+import importlib.util
 import types
 
 from harness import *
@@ -13,8 +14,12 @@ BENCH = os.path.join(SOURCE_DIR, "bench")
 sys.path.append(BENCH)
 sys.dont_write_bytecode = True
 import blocks
+import compare_report
+import compare_targets
+import ending
 import minute
 import occupy
+import peers
 import quiet
 from programs import APART, BENCHMARKS
 
@@ -181,6 +186,125 @@ def test_cost_of_a_trial_is_that_of_the_samples_in_it():
         check_equal(minute.cost_in_us(result, {"begin_s": begin_s, "duration_s": duration_s}), expected_us, f"from {begin_s} s on")
 
 
+# --- what is counted ---
+
+def program(name):
+    """An executable of bench/ as a module."""
+    loader = importlib.machinery.SourceFileLoader(f"bench_{name}", os.path.join(BENCH, name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+@plain_build_only
+def test_cost_of_a_query_is_without_that_of_its_connection():
+    """4,000 connections take 0.2 s of CPU time, 1,000 queries over them a fifth of that."""
+    need_program("cc", "taskset")
+    peers.unpin()
+    peers.build_floor()
+    with peers.TARGETS["tcpserver"] as server:
+        whole = peers.run_tcpclient(server, 4000, 1000, 1, whole=True)
+        loaded = {"tcpclient": peers.run_tcpclient(server, 4000, 1000, 1), "floor": peers.run_floor(server, 4000, 1000, 1)}
+    for name, figures in loaded.items():
+        for figure in "cpu", "server_cpu":
+            check(figures[figure] < 0.7 * whole[figure], f"{figure} of {name}: {figures[figure]:.0f} us, with opening {whole[figure]:.0f}")
+        with stall_may_spoil():
+            check_between(figures["rate"], 0.999, 1.001, f"kq/s of {name}: at constant intervals")
+
+
+def test_cost_of_a_connection_is_without_that_of_the_start():
+    scale = program("scale")
+    first = scale.Used(memory=10 ** 9, client=9 * 10 ** 6, server=5 * 10 ** 6, cpu_s=[0.1, 0.2, 0.3, 0.4])
+    opened = scale.Used(memory=10 ** 9 + 9 * 10 ** 6, client=9250000, server=5200000, cpu_s=[0.11, 0.22, 0.33, 0.44])
+    costs = scale.costs(first, opened, 1000)
+    check_equal({name: round(cost, 6) for name, cost in costs.items()}, {"client": 250, "server": 200, "kernel": 8550, "cpu_us": 100},
+                "costs of one of 1,000 connections")
+
+
+@plain_build_only
+def test_scale_leaves_out_the_start_of_the_client():
+    """It takes 6 MB and more: 3,000 bytes of each of these connections."""
+    r = run_program(os.path.join(BENCH, "scale"), "2k")
+    check_equal(r.returncode, 0, f"exit code: {r.stderr}")
+    rows = blocks.table(r.stdout)
+    check_equal([row["proven"] for row in rows], ["2,000"], r.stdout)
+    check_between(int(rows[0]["client B"]), 1, 2500, "bytes of the client per connection")
+
+
+def test_windows_of_control_are_those_in_which_queries_were_due():
+    path = temp_path("rows.csv")
+    with open(path, "w") as f:
+        f.write("type,timestamp,connection_id,response_us,send_lag_us\n"
+                "Q,100.250000000,7,,250000.000\nA,100.500000000,7,500000.000,250000.000\n")
+    check_equal(program("control").answers(path), [(100.0, 500000.0, 100.0)], "due, response, first query of the connection")
+
+
+# --- how it is judged ---
+
+def case(title, **figures):
+    """Of one run of each program; the first is the reference."""
+    return {"case": title, "reference": next(iter(figures)), "runs": {name: [run] for name, run in figures.items()}}
+
+
+def verdict(targets, section, cases, title):
+    """(whether it is met, what was measured)."""
+    return next((met, got) for text, got, met in targets({section: cases}) if title in text)
+
+
+def test_cpu_time_is_judged_where_the_programs_have_some_left():
+    busy = case("1000 kq/s over 5 connections to tcpserver", floor={"rate": 1000, "cpu": 1}, tcpclient={"rate": 1000, "cpu": 1})
+    for cpu, is_met in ((11, True), (13, False)):
+        idle = case("20 kq/s over 5 connections to tcpserver", floor={"rate": 20, "cpu": 10}, tcpclient={"rate": 20, "cpu": cpu})
+        met, got = verdict(compare_targets.floor_targets, "clients", [busy, idle], "tcpclient, 20 kq/s over 5: <= 1.2 of its CPU")
+        check_equal((met, got), (is_met, f"{cpu / 10:.2f}"), f"{cpu} us, the floor's 10")
+
+
+def test_end_of_the_ladder_is_a_bound():
+    compare = program("compare")
+    for ours, theirs, is_met, ratio in ((4000, 4000, compare_targets.UNKNOWN, "-"), (2800, 4000, False, "<= 0.70"),
+                                        (4000, 2800, True, ">= 1.43"), (1000, 1000, True, "1.00")):
+        found = case("limit over 5 connections", floor=compare.of_ladder(theirs), tcpclient=compare.of_ladder(ours))
+        met, got = verdict(compare_targets.floor_targets, "limits", [found], "limit over 5")
+        check_equal((met, compare_report.ratio_text(found, "tcpclient", "rate")), (is_met, ratio), f"{ours} next to {theirs}")
+        check_equal(got.count(">= 4,000"), (ours, theirs).count(4000), got)
+
+
+def test_lost_queries_are_no_reason_to_meet_a_target():
+    for ours, theirs, is_met in ((0, 0, True), (1, 0, False), (0, 1204, compare_targets.UNKNOWN), (1, 1204, False)):
+        found = case("knot, 2,000 connections and queries in flight", dnsperf={"rate": 78, "cpu": 27, "lost": theirs},
+                     tcpclient={"rate": 99, "cpu": 10, "lost": ours})
+        check_equal(verdict(compare_targets.dnsperf_targets, "dns", [found], "knot")[0], is_met, f"{ours} and {theirs} lost")
+
+
+def test_picture_is_of_one_run():
+    found = case("1000 kq/s over 5 connections to tcpserver", floor={"rate": 1000, "cpu": 1}, tcpclient={"rate": 1000, "cpu": 1})
+    before, drawn = (compare_report.JSON_PATH, compare_report.subprocess), []
+    compare_report.JSON_PATH = temp_path("compare.json")
+    compare_report.subprocess = types.SimpleNamespace(run=lambda *_, input, **__: drawn.append(input))
+    try:
+        compare_report.write_json("limits", [case("limit over 5 connections", floor={"rate": 9})], {})
+        compare_report.draw({"clients": [found]}, "x.png")
+    finally:
+        compare_report.JSON_PATH, compare_report.subprocess = before
+    check_equal([("$cost" in script, "$limit" in script) for script in drawn], [(True, False)], "what is drawn of an earlier run")
+
+
+def test_missed_targets_and_failed_runs_are_an_exit_code():
+    check_equal([ending.exit_code(*counts) for counts in ((0,), (1,), (0, 1))], [0, 1, 1], "exit codes")
+    compare = program("compare")
+    compare.attempt("x", lambda: 1 / 0)
+    compare.attempt("y", lambda: skip("not installed"))
+    check_equal(compare.failed, ["x"], "failed runs")
+    missed = case("limit over 5 connections", floor=compare.of_ladder(1000), tcpclient=compare.of_ladder(100))
+    check_equal(compare_targets.judge({"limits": [missed]}), 1, "targets missed")
+    saturation = program("saturation")
+    kept = {200: (0.125, 0.13, 5e-6, 0), 400: (0.14, 0.15, 2.5e-6, 0)}
+    c_s, c_q = saturation.costs({kqps * 1000: p50 for kqps, (p50, *_) in kept.items()})
+    check_equal(saturation.judge(kept, c_s, c_q), 0, "targets missed")
+    check_equal(saturation.judge({**kept, 800: (0.16, 0.16, 1e-6, 1)}, c_s, c_q), 1, "targets missed, with one query lost")
+    check_equal(saturation.judge(kept, c_s, 1 / 300e3), 1, "targets missed, with a theory below 0")
+
+
 # --- a quiet machine ---
 
 def need_real_time():
@@ -227,17 +351,24 @@ class Tree:
         self.root = os.path.realpath(temp_path("tree"))
         for name in ("bench", "docs"):
             os.makedirs(os.path.join(self.root, name))
-        for name in ("all", "blocks.py", "built.py"):
+        for name in ("all", "blocks.py", "built.py", "ending.py"):
             shutil.copy(os.path.join(BENCH, name), os.path.join(self.root, "bench"))
         for name, text in FAKES.items():
             self.write(os.path.join("bench", name), text)
         self.write("README.md", README)
         names = "scale", "broken", "slow", "last"
         self.write("docs/performance.md", "".join(f"<!-- {name} -->\n```\nold {name}\n```\n" for name in names))
-        git = ["git", "-C", self.root, "-c", "user.name=x", "-c", "user.email=x"]
-        for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "x"]):
-            subprocess.run([*git, *words], check=True, capture_output=True)
-        self.commit = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout[:12]
+        self.git("init", "-q")
+        self.git("add", ".")
+        self.commit_all()
+        self.commit = self.git("rev-parse", "HEAD")[:12]
+
+    def git(self, *words):
+        return subprocess.run(["git", "-C", self.root, "-c", "user.name=x", "-c", "user.email=x", *words], check=True,
+                              capture_output=True, text=True).stdout
+
+    def commit_all(self):
+        self.git("commit", "-qam", "x")
 
     def write(self, path, text):
         with open(os.path.join(self.root, path), "w") as f:
@@ -275,6 +406,17 @@ def test_benchmark_that_fails_is_named_and_the_others_go_on():
         check(words in readme and "old" not in readme, f"{words} in {readme}")
 
 
+def test_benchmark_that_missed_a_target_is_named_and_on_the_page():
+    need_program("git")
+    tree = Tree()
+    for end, why, block in (("echo targets missed: 2; exit 1", "targets missed: 2", "a table\ntargets missed: 2\n"),
+                            ("exit 1", "exit code 1", "a table\ntargets missed: 2\n")):
+        tree.write("bench/last", f"echo a table; {end}\n")
+        tree.commit_all()
+        r = tree.all("scale", "last")
+        check_equal((r.returncode, r.stderr, tree.block("last")), (1, f"bench/all: last: {why}\n", block), f"after {end}")
+
+
 def test_noisy_machine_stops_it_and_resume_continues():
     need_program("git")
     tree = Tree()
@@ -303,7 +445,7 @@ def test_interrupted_run_keeps_what_it_has_and_leaves_nothing_behind():
     need_program("git")
     tree = Tree()
     tree.write("bench/programs.py", FAKES["programs.py"].replace("0.002", "5"))
-    subprocess.run(["git", "-C", tree.root, "-c", "user.name=x", "-c", "user.email=x", "commit", "-qam", "x"], check=True)
+    tree.commit_all()
     with open(temp_path("out"), "w+") as out:
         process = spawn([os.path.join(tree.root, "bench/all"), "scale", "slow"], stdout=out, cwd=tree.root,
                         env={**os.environ, **tree.environment()})
