@@ -33,7 +33,7 @@ Each night has a directory, named after its start time (UTC):
 
 Exit codes; all but 0 send mail to mail-to or, if that is not set, print to stderr:
   0    PASS: nothing is printed or mailed
-  1    REGRESSION; repeated every night until it is gone or "series" or the reference in CONFIG changes
+  1    REGRESSION, or a run missed a goal of --assert; repeated every night until it is gone or "series" or the reference in CONFIG changes
   2    INCONCLUSIVE: a run was not VALID within the allowed repeats, the deadline passed, a new series
        begins (the fingerprint changed; it takes 7 nights), tcpreport compare is inconclusive, tcpclient or the
        server cannot run, or an error aborted the night (stderr only)
@@ -184,6 +184,12 @@ was_refused() {
     grep -qE '^ +[0-9]+ +connect: refused$' "$night/$1.txt" && grep -qF ', 0 connected,' "$night/$1.txt"
 }
 
+# The goals of --assert that a run missed, in one line; fails if there are none.
+missed_goals() {
+    missed=$(sed -n '/^Goals/,/^Verdict/s/^\(Goals\)\{0,1\} *\(.* missed: .*\)/\2/p' "$night/$1.txt" | paste -sd ';' - | sed 's/;/; /g')
+    [ -n "$missed" ]
+}
+
 # Gives a disturbed host time to settle; signals and the deadline still apply.
 sleep_in_time() {
     [ "$1" = 0 ] || in_time sleep "$1" || true
@@ -206,6 +212,9 @@ valid_run() {
         why=$(sed -n '/^Verdict/,$p' "$night/$1.txt" | sed 's/^Verdict *//; s/^ *//' | paste -sd ' ' -)
         why="exit code $code: ${why:-$(tail -n 1 "$night/$1.txt")}"
         echo "$1, try $try: $why" >>"$night/repeated.txt"
+        case $code,$1 in
+        1,run-*) ! missed_goals "$1" || conclude 1 "REGRESSION: $1: $missed" ;;
+        esac
         what='was not VALID' because=''
         ! was_refused "$1" || what='was refused' because=': nothing listens at the target'
         set_aside "$1" "$try"

@@ -117,6 +117,8 @@ struct client_opts {
     const char *output, *json, *hlog, *hgrm, *connections_out, *find_out, *sweep_out, *report;
     bool plan, force;
     int require; /* index into VERDICT_PERCENTILES */
+    const char *assertion;
+    struct slo asserted; /* parsed from it; n is 0 without one */
     uint64_t stats_interval_ns;
     const char *control, *control_token, *server_control;
     const char *watch;

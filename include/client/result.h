@@ -4,6 +4,7 @@
 #define TCPSCALER_CLIENT_RESULT_H
 
 #include "base/clock.h"
+#include "client/goals.h"
 #include "client/servers.h"
 #include "client/worker/class.h"
 #include "client/worker/class_figures.h"
@@ -118,6 +119,7 @@ struct client_result {
     const char *broken_law; /* from tally_check(); NULL: all totals add up */
     struct verdict_input verdict;
     unsigned doubts; /* verdict_judge() of `verdict` */
+    struct client_goals goals;
 };
 
 /* Returns the number of segments that usable connections lost: retransmits that were needed. */

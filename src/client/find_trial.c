@@ -124,7 +124,7 @@ static struct trial_exceeding exceeding(const struct client_find *f, const struc
     return (struct trial_exceeding){
         .n = hist_count_above(h, goal->limit_ns),
         .of = h->count + h->beyond,
-        .own = hist_count_above(own_delays(f), goal->limit_ns / 10) + n_own,
+        .own = hist_count_above(own_delays(f), goal->limit_ns / TRIAL_OWN_PART) + n_own,
     };
 }
 
@@ -197,7 +197,8 @@ void client_find_trial_fill(const struct client_find *f, struct client_find_tria
         t->figures.goals[i] = exceeding(f, &slo->goals[i], t, n_own);
         t->figures.goals[i].error = share_error(&f->shares[i]);
     }
-    t->figures.n_behind = hist_count_above(own_delays(f), (f->end_ns - f->measure_ns) / 100);
+    t->figures.n_behind =
+        hist_count_above(own_delays(f), (f->end_ns - f->measure_ns) / TRIAL_BEHIND_PART);
     t->figures.grew = trend_least(&f->trend, &early, &late) && verdict_has_grown(early, late);
     t->p50_ns = percentile_ns(response, 1, 2);
     t->p99_ns = percentile_ns(response, 99, 100);

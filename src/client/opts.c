@@ -221,6 +221,30 @@ static int check_start(struct client_opts *o, char *error)
     return 0;
 }
 
+/* Goals on queries need some; on connecting, a time when each connection is due. */
+static int check_assertion(struct client_opts *o, char *error)
+{
+    char reason[SLO_ERROR_BYTES];
+
+    if (o->assertion == NULL)
+        return 0;
+    if (slo_parse(&o->asserted, o->assertion, reason) != 0)
+        return REFUSE("--assert: %s", reason);
+    if (o->find != CLIENT_FIND_NONE)
+        return REFUSE("--assert: conflicts with --find: give the goals as --slo");
+    if (o->protocol == CLIENT_PROTOCOL_LISTEN)
+        return REFUSE("--assert: conflicts with --protocol listen: nothing is queried");
+    if (slo_has(&o->asserted, SLO_CONNECT) && o->connect_arrival == CLIENT_CONNECT_WINDOW)
+        return REFUSE("--assert: 'connect.' requires --connect-arrival, the times at which "
+                      "connections are due");
+    if ((slo_has(&o->asserted, SLO_RESPONSE) || slo_has(&o->asserted, SLO_SERVICE) ||
+         slo_has(&o->asserted, SLO_LOST)) &&
+        o->control == NULL && client_opts_rate_qps(o) <= 0 && !client_opts_has_schedule(o) &&
+        !o->print_config)
+        return REFUSE("--assert: requires --rate, --interval or a schedule");
+    return 0;
+}
+
 static int check_rest(struct client_opts *o, char *error)
 {
     const char *json_stdout =
@@ -331,7 +355,8 @@ enum options_result client_opts_parse(struct client_opts *opts, int argc, char *
         client_opts_check_classes(opts, error) != 0 || check_connections(opts, error) != 0 ||
         check_proxy(opts, error) != 0 || check_tls(opts, error) != 0 ||
         check_control(opts, error) != 0 || check_start(opts, error) != 0 ||
-        check_rest(opts, error) != 0 || check_host(opts, argc - first, argv + first, error) != 0)
+        check_assertion(opts, error) != 0 || check_rest(opts, error) != 0 ||
+        check_host(opts, argc - first, argv + first, error) != 0)
         return OPTIONS_USAGE;
     if (opts->print_config) {
         options_print_config(table, opts, out);

@@ -198,6 +198,8 @@ static const struct option_row rows[] = {
     {"require", 0, OPTION_CHOICE, FIELD(require), "PERCENTILE",
      "exit 3 if this host's delays reach it: p50 ... max (default: p99)", 0, 0,
      VERDICT_PERCENTILES},
+    {"assert", 0, OPTION_TEXT, FIELD(assertion), "GOALS",
+     "exit 1 if the run misses a goal: p99<10ms,lost<0.1% (default: none)", 0, 0, NULL},
     {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL,
      "no summary, progress or warnings; errors still go to stderr", 0, 0, NULL},
     {"verbose", 'v', OPTION_COUNTER, FIELD(verbose), NULL, "print more about the plan", 0, 0, NULL},

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "client/report_class.h"
 #include "client/report_demand.h"
+#include "client/report_goals.h"
 #include "client/report_json_host.h"
 #include "client/report_json_queries.h"
 #include "client/report_recovery.h"
@@ -344,6 +345,7 @@ void report_json(FILE *out, const struct report_about *about, const struct clien
     report_json_cost(&j, r);
     put_output(&j, r);
     put_diagnosis(&j, r);
+    report_goals_json(&j, &r->goals);
     put_verdict(&j, r);
     json_object_end(&j);
 }

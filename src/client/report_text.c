@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "client/report_class.h"
 #include "client/report_demand.h"
+#include "client/report_goals.h"
 #include "client/report_recovery.h"
 #include "client/report_servers.h"
 #include "client/report_sweep.h"
@@ -368,5 +369,6 @@ void report_text(FILE *out, const struct report_about *about, const struct clien
         server_cost_report_text(out, r->cost);
     report_text_output(out, r);
     report_text_start(out, &r->start);
+    report_goals_text(out, &r->goals);
     print_verdict(out, r);
 }

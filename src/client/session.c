@@ -9,8 +9,10 @@
 #include "base/shutdown.h"
 #include "base/units.h"
 #include "client/judge.h"
+#include "client/judge_goals.h"
 #include "client/opts_find.h"
 #include "client/report.h"
+#include "client/report_goals.h"
 #include "client/report_sweep.h"
 #include "client/run.h"
 #include "client/start_gate.h"
@@ -281,6 +283,15 @@ static void log_doubts(const struct client_result *r)
         log_error("SUSPECT: %s", names);
 }
 
+static void log_goals(const struct client_goals *goals)
+{
+    char text[REPORT_GOAL_BYTES];
+
+    for (unsigned i = 0; goals->slo != NULL && i < goals->slo->n; i++)
+        if (goals->states[i] != CLIENT_GOAL_MET)
+            log_error("--assert: %s", report_goal(text, goals, i));
+}
+
 /* Returns 0, or nonzero after one line on stderr if the page was not written. */
 static int write_page(struct client_session *s, const struct report_about *about,
                       const struct client_result *result)
@@ -319,10 +330,12 @@ static bool write_reports(struct client_session *s, const struct client_result *
     struct client_summary summary = {0};
     int failed = result->log_failed;
 
-    if (s->opts.quiet)
+    if (s->opts.quiet) {
         log_doubts(result);
-    else
+        log_goals(&result->goals);
+    } else {
         client_summary_begin(&summary, &about, result);
+    }
     write_files(s, &about, result);
     failed |= client_outputs_close(&s->outputs);
     failed |= write_page(s, &about, result);
@@ -334,9 +347,11 @@ static int exit_code(const struct client_result *result, bool reports_written)
 {
     if (result->interrupted || shutdown_was_requested())
         return CLIENT_EXIT_INTERRUPTED;
-    if (result->broken_law != NULL)
+    if (result->broken_law != NULL || client_goals_are_missed(&result->goals))
         return CLIENT_EXIT_FAILED_CHECK;
-    return result->doubts != 0 || !reports_written ? CLIENT_EXIT_SUSPECT : CLIENT_EXIT_VALID;
+    return result->doubts != 0 || !client_goals_are_met(&result->goals) || !reports_written
+               ? CLIENT_EXIT_SUSPECT
+               : CLIENT_EXIT_VALID;
 }
 
 static int measure_with(struct client_session *s, struct client_sweep *sweep,
@@ -349,6 +364,8 @@ static int measure_with(struct client_session *s, struct client_sweep *sweep,
         add_cost(s, result);
         client_judge(result, &s->plan, (unsigned)s->opts.require);
         client_diagnose(result, &s->plan, s->opts.threads == 0);
+        if (s->opts.asserted.n > 0)
+            client_judge_goals(result, &s->plan, &s->opts.asserted);
         code = exit_code(result, write_reports(s, result));
     }
     for (int m = 0; m < CLIENT_N_METRICS; m++)

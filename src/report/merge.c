@@ -42,7 +42,8 @@ static const struct {
     {"instances", LEAVE_OUT}, {"search", UNKNOWN},
     {"server_cost", UNKNOWN}, {"measured_from", EARLIEST},
     {"sweep", UNKNOWN},       {"proxy", LEAVE_OUT},
-    {"recovery", ADD_KNOWN},  {"server", UNKNOWN}, /* it may be the same one */
+    {"goals", UNKNOWN},       {"recovery", ADD_KNOWN},
+    {"server", UNKNOWN}, /* it may be the same one */
 };
 
 static enum rule rule_of(const char *key)

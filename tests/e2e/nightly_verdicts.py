@@ -150,6 +150,23 @@ def test_a_night_on_a_noisy_host_concludes_at_the_percentiles_that_hold():
     check("host-noise" in nights.summary(night), nights.summary(night))
 
 
+GOALS = """Goals        p99<5ms met: 0 of 5,000 queries took longer or were lost (0 %)
+             p50<1ms missed: 3,000 of 5,000 queries took longer or were lost (60 %)
+             lost=0 missed: 3 of 5,000 queries were lost (0.06 %)
+Verdict      VALID
+"""
+
+
+def test_a_run_that_misses_a_goal_is_a_regression():
+    for summary, code, verdict in ((GOALS, 1, "REGRESSION: run-01: p50<1ms missed: 3,000 of 5,000 queries took longer or were lost (60 %); "
+                                    "lost=0 missed: 3 of 5,000 queries were lost (0.06 %)\n"),
+                                   (GOALS.replace("missed", "met"), 2, "INCONCLUSIVE: run-01 was not VALID")):
+        nights = Nights(repeats=1)
+        write(f"{nights.bin}/tcpclient", FAKE_CLIENT.replace("exit \"$code\"", f"cat >&2 <<END\n{summary}END\nexit \"$code\""))
+        nights.queue(*[(result, 1) for result, _ in valid_runs(2)])
+        nights.run(code, verdict)
+
+
 def test_the_required_percentile_goes_to_every_run():
     nights = Nights(require="p90")
     nights.queue(*valid_runs(2))

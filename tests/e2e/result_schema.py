@@ -66,6 +66,8 @@ def real_results():
                                       "size=64,1k", "--find-time", "4s", "127.0.0.1").json
         results["arrivals"] = run_client(*to_server, "-c", 50, "-n", 5000, "--connect-arrival", "constant", "-t", "200ms",
                                          "127.0.0.1").json
+        results["goals"] = run_client(*to_server, "-c", 5, "-r", 100, "-t", "300ms", "--assert", "p50<1ns,lost<0.1%",
+                                      "127.0.0.1").json
         results["hold"] = run_client(*to_server, "-c", 5, "-t", "300ms", "127.0.0.1").json
         results["at a moment"] = run_client(*to_server, "-c", 5, "-r", 100, "-t", "300ms", "--start-at",
                                             f"{time.time() + 1:.3f}", "--late-max", "1m", "127.0.0.1").json

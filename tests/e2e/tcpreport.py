@@ -157,10 +157,12 @@ def test_show_prints_what_tcpclient_printed():
     files = [f"{directory}/run.json", f"{directory}/run.hlog"]
     with Server() as server:
         client = Client("-p", server.port, "-c", 20, *spare_source(1), "-r", 2000, "-t", 2, "--hlog",
-                        files[1], "--stats-interval", 0, "127.0.0.1")
+                        files[1], "--stats-interval", 0, "--assert", "p50<1h,lost<0.1%", "127.0.0.1")
         r = client.wait()
     shutil.copy(client.json_path, files[0])
     shown = report("show", *files).stdout
+    n = f"{r.json['queries']['scheduled']:,}"
+    check(f"Goals        p50<1h met: 0 of {n} exceed it\n             lost<0.1% undecided: 0 of {n} exceed it; too-few\n" in shown, shown)
     printed = r.err.replace("send lag", "send_lag").replace("min RTT", "min_rtt").replace("own delay", "own")
     check_equal(latency_lines(shown), latency_lines(printed), "figures")
 

@@ -23,9 +23,9 @@ static void assert_round_trip(parser *parse_with, int argc, char **argv)
 static const char *text_of(const char *name)
 {
     static const char *const texts[][2] = {
-        {"backoff", "1s-2s"},      {"target", "h:99"},          {"start-at", "1800000000.25"},
-        {"slo", "p99<5ms,lost=0"}, {"find-range", "5-1.5k"},    {"find-width", "2.5%"},
-        {"watch", "unit:a b"},     {"sweep", "connections=1,2"}};
+        {"backoff", "1s-2s"},      {"target", "h:99"},           {"start-at", "1800000000.25"},
+        {"slo", "p99<5ms,lost=0"}, {"find-range", "5-1.5k"},     {"find-width", "2.5%"},
+        {"watch", "unit:a b"},     {"sweep", "connections=1,2"}, {"assert", "p99<5ms,lost=0"}};
 
     for (size_t i = 0; i < N_OF(texts); i++)
         if (strcmp(texts[i][0], name) == 0)

@@ -43,6 +43,10 @@ int slo_parse(struct slo *slo, const char *text, char *error);
  * that. */
 bool slo_is_met(const struct slo_goal *goal, uint64_t n_exceeding, uint64_t n);
 
+/* Returns the number of values needed to say that a goal is met: enough for 10 to exceed the limit,
+ * as for a percentile that a report prints; 1 if none may. */
+uint64_t slo_values_needed(const struct slo_goal *goal);
+
 /* Returns the number of queries that a trial needs to judge all goals: enough to allow 100 slower
  * than the limit at p50 to p99, 30 at p999, and 10 lost. */
 uint64_t slo_queries_needed(const struct slo *slo);

@@ -23,19 +23,24 @@ enum trial_reason {
     TRIAL_NOTHING_MEASURED   /* no query was due */
 };
 
+/* A delay of this host counts for a goal from this part of its limit on, and as behind from this
+ * part of the trial on. */
+#define TRIAL_OWN_PART    10u
+#define TRIAL_BEHIND_PART 100u
+
 /* Counts of a trial. */
 struct trial_figures {
     uint64_t n_due;
     struct trial_exceeding {
         uint64_t n;  /* exceeded the limit of the goal ... */
         uint64_t of; /* ... out of these */
-        /* queries that this host delayed by a tenth of the limit or more, or opened no connection
-         * for */
+        /* queries that this host delayed by TRIAL_OWN_PART of the limit or more, or opened no
+         * connection for */
         uint64_t own;
         /* half the width of the 90 % confidence interval of n / of; 0: unknown */
         double error;
     } goals[SLO_MOST];
-    uint64_t n_behind;     /* queries that this host delayed by a hundredth of the trial or more */
+    uint64_t n_behind;     /* queries that this host delayed by TRIAL_BEHIND_PART or more */
     uint64_t n_not_opened; /* connections that this host could not open */
     bool grew;             /* the number of queries in flight kept growing */
 };
@@ -47,6 +52,9 @@ struct trial_judgment {
      * one in doubt */
     unsigned goal;
 };
+
+/* Whether a goal was missed even without the queries that this host delayed or lost. */
+bool trial_misses_goal(const struct slo *slo, const struct trial_figures *f, unsigned goal);
 
 /* Never returns TRIAL_IN_DOUBT, nor TRIAL_CONNECTIONS: there is no trial without connections. */
 struct trial_judgment trial_judge(const struct slo *slo, const struct trial_figures *f);

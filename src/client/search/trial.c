@@ -12,14 +12,14 @@ static bool is_behind(const struct trial_figures *f)
     return f->n_behind > f->n_due / BEHIND_ONE_IN;
 }
 
-/* Returns whether the goal is missed even without the queries that this host delayed. */
-static bool is_certain(const struct slo_goal *goal, const struct trial_exceeding *e, bool behind)
+bool trial_misses_goal(const struct slo *slo, const struct trial_figures *f, unsigned goal)
 {
+    const struct trial_exceeding *e = &f->goals[goal];
     const uint64_t n_own = e->own < e->n ? e->own : e->n;
 
-    if (goal->metric == SLO_LOST && behind)
+    if (slo->goals[goal].metric == SLO_LOST && is_behind(f))
         return false;
-    return !slo_is_met(goal, e->n - n_own, e->of);
+    return !slo_is_met(&slo->goals[goal], e->n - n_own, e->of);
 }
 
 /* Returns the ratio to the allowed share; very large if the goal allows none. */
@@ -40,7 +40,7 @@ static unsigned worst_missed(const struct slo *slo, const struct trial_figures *
         const struct slo_goal *goal = &slo->goals[i];
         const struct trial_exceeding *e = &f->goals[i];
 
-        if (!slo_is_met(goal, e->n, e->of) && (!certain || is_certain(goal, e, is_behind(f))) &&
+        if (!slo_is_met(goal, e->n, e->of) && (!certain || trial_misses_goal(slo, f, i)) &&
             (worst == slo->n || excess(goal, e) > excess(&slo->goals[worst], &f->goals[worst])))
             worst = i;
     }

@@ -149,6 +149,13 @@ static void bad_combinations_are_refused_by_name(void **state)
         {"--proxy-protocol v1 host", "--proxy-protocol: requires --proxy-source"},
         {"--proxy-source 10.0.0.1 host", "--proxy-source: requires --proxy-protocol"},
         {"--proxy-protocol v3 --proxy-source 10.0.0.1 host", "'v3'"},
+        {"-r 5 --assert p98<5ms host", "--assert: invalid metric in 'p98<5ms'"},
+        {"-r 5 --assert connect.p99<5ms host", "--assert: 'connect.' requires --connect-arrival"},
+        {"-r 5 --protocol listen --assert lost=0 host", "--protocol listen"},
+        {"--assert p99<5ms host", "--assert: requires --rate"},
+        {"--assert lost=0 host", "--assert: requires --rate"},
+        {"--assert service.p99<5ms host", "--assert: requires --rate"},
+        {"--find rate --find-range 1-9 --assert lost=0 host", "--assert: conflicts with --find"},
     };
 
     (void)state;
@@ -158,6 +165,25 @@ static void bad_combinations_are_refused_by_name(void **state)
             fail_msg("'%s': '%s' is not named in: %s", bad[i].line, bad[i].named, error);
         assert_null(strchr(error, '\n'));
     }
+}
+
+static void goals_that_can_be_judged_are_accepted(void **state)
+{
+    static const char *const lines[] = {
+        "-r 5 --assert p99<5ms,lost=0 host",
+        "-i 1s --assert service.max<5ms host",
+        "--schedule 5s:9 --assert p50<5ms host",
+        "--control unix:x --assert lost<1% host", /* the rate may come later */
+        "-n 5 --connect-arrival poisson --assert connect.p99<5ms host",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        assert_int_equal(parse(lines[i]), OPTIONS_RUN);
+        assert_true(opts.asserted.n > 0);
+    }
+    assert_int_equal(parse("-r 5 host"), OPTIONS_RUN);
+    assert_int_equal(opts.asserted.n, 0);
 }
 
 static void parsing_again_starts_from_the_defaults(void **state)
@@ -202,6 +228,7 @@ int main(void)
         cmocka_unit_test(with_churn_the_first_query_proves_and_failures_are_made_good),
         cmocka_unit_test(tls_verifies_unless_told_otherwise),
         cmocka_unit_test(bad_combinations_are_refused_by_name),
+        cmocka_unit_test(goals_that_can_be_judged_are_accepted),
         cmocka_unit_test(parsing_again_starts_from_the_defaults),
     };
 

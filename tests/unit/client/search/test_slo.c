@@ -132,6 +132,16 @@ static void a_rare_event_needs_many_queries(void **state)
     assert_int_equal(slo_queries_needed(&none), 0);
 }
 
+static void as_many_values_as_a_percentile_needs(void **state)
+{
+    const struct slo goals = parsed("p50<1ms,p99<1ms,p999<1ms,max<1s,lost<0.1%");
+    static const uint64_t needed[] = {20, 1000, 10000, 1, 10000};
+
+    (void)state;
+    for (unsigned i = 0; i < goals.n; i++)
+        assert_int_equal(slo_values_needed(&goals.goals[i]), needed[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -141,6 +151,7 @@ int main(void)
         cmocka_unit_test(a_percentile_is_met_by_counting),
         cmocka_unit_test(fewer_are_lost_than_the_limit),
         cmocka_unit_test(a_rare_event_needs_many_queries),
+        cmocka_unit_test(as_many_values_as_a_percentile_needs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

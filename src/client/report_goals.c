@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ * report_goals: see client/report_goals.h. */
+#include "client/report_goals.h"
+
+#include "base/units.h"
+
+static const char *result_name(enum client_goal_state state)
+{
+    return state == CLIENT_GOAL_MET ? "met" : state == CLIENT_GOAL_MISSED ? "missed" : "undecided";
+}
+
+/* Why it is undecided; NULL: it is not. */
+static const char *why_name(enum client_goal_state state)
+{
+    static const char *const names[] = {
+        [CLIENT_GOAL_UNMEASURED] = "nothing-measured",
+        [CLIENT_GOAL_TOO_FEW] = "too-few",
+        [CLIENT_GOAL_OWN] = "own-delays",
+    };
+
+    return state < sizeof names / sizeof *names ? names[state] : NULL;
+}
+
+static uint64_t n_own(const struct trial_exceeding *e)
+{
+    return e->own < e->n ? e->own : e->n;
+}
+
+static void print_why(FILE *out, const struct client_goals *goals, unsigned i)
+{
+    const struct slo_goal *goal = &goals->slo->goals[i];
+    char a[UNITS_TEXT_BYTES];
+
+    if (goals->states[i] == CLIENT_GOAL_TOO_FEW)
+        fprintf(out, "; at least %s are needed to tell",
+                units_format_count(a, slo_values_needed(goal)));
+    if (goals->states[i] == CLIENT_GOAL_OWN)
+        fprintf(out, "; this host itself may have delayed or lost %s of them",
+                units_format_count(a, n_own(&goals->figures.goals[i])));
+}
+
+const char *report_goal(char *text, const struct client_goals *goals, unsigned i)
+{
+    const struct slo_goal *goal = &goals->slo->goals[i];
+    const struct trial_exceeding *e = &goals->figures.goals[i];
+    FILE *out = fmemopen(text, REPORT_GOAL_BYTES, "w");
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+
+    text[0] = '\0';
+    if (out == NULL)
+        return text;
+    fprintf(out, "%s %s: ", goal->text, result_name(goals->states[i]));
+    if (e->of == 0)
+        fputs("nothing was measured", out);
+    else
+        fprintf(out, "%s of %s %s %s (%.3g %%)", units_format_count(a, e->n),
+                units_format_count(b, e->of),
+                goal->metric == SLO_CONNECT ? "connections" : "queries",
+                goal->metric == SLO_LOST      ? "were lost"
+                : goal->metric == SLO_CONNECT ? "took longer or failed"
+                                              : "took longer or were lost",
+                100 * (double)e->n / (double)e->of);
+    print_why(out, goals, i);
+    fclose(out);
+    return text;
+}
+
+void report_goals_text(FILE *out, const struct client_goals *goals)
+{
+    char text[REPORT_GOAL_BYTES];
+
+    for (unsigned i = 0; goals->slo != NULL && i < goals->slo->n; i++)
+        fprintf(out, "%-13s%s\n", i == 0 ? "Goals" : "", report_goal(text, goals, i));
+}
+
+void report_goals_json(struct json *j, const struct client_goals *goals)
+{
+    if (goals->slo == NULL) {
+        json_null(j, "goals");
+        return;
+    }
+    json_array_begin(j, "goals");
+    for (unsigned i = 0; i < goals->slo->n; i++) {
+        const struct trial_exceeding *e = &goals->figures.goals[i];
+
+        json_object_begin(j, NULL);
+        json_string(j, "goal", goals->slo->goals[i].text);
+        json_string(j, "result", result_name(goals->states[i]));
+        json_string(j, "why", why_name(goals->states[i]));
+        json_u64(j, "exceeding", e->n);
+        json_u64(j, "of", e->of);
+        json_u64(j, "own", n_own(e));
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
