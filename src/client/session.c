@@ -33,17 +33,28 @@
 /* Rows that all workers together can be ahead of the writer: 64 MiB, about a second at 1 Mq/s. */
 enum { ALL_RINGS_ROWS = 1 << 21, FEWEST_RING_ROWS = 1 << 14 };
 
+enum { TITLE_BYTES = 2 * SOCK_TEXT_BYTES + 2 * UNITS_TEXT_BYTES };
+
+/* What is planned, in a line.  Returns title. */
+static const char *format_title(const struct client_plan *plan, char title[static TITLE_BYTES])
+{
+    const struct client_config *config = &plan->config;
+    char count[UNITS_TEXT_BYTES];
+
+    snprintf(title, TITLE_BYTES, "%s %s to %s from %" PRIu32 " %s",
+             units_format_count(count, config->n_connections),
+             units_noun(config->n_connections, "connection", "connections"), plan->target,
+             config->n_workers, units_noun(config->n_workers, "thread", "threads"));
+    return title;
+}
+
 int client_session_print_plan(struct client_session *s)
 {
     const struct preflight *p = &s->plan.preflight;
-    const struct client_config *config = &s->plan.config;
-    char title[2 * SOCK_TEXT_BYTES + 2 * UNITS_TEXT_BYTES], count[UNITS_TEXT_BYTES];
+    char title[TITLE_BYTES];
     struct json j;
 
-    snprintf(title, sizeof title, "%s %s to %s from %" PRIu32 " %s",
-             units_format_count(count, config->n_connections),
-             units_noun(config->n_connections, "connection", "connections"), s->plan.target,
-             config->n_workers, units_noun(config->n_workers, "thread", "threads"));
+    format_title(&s->plan, title);
     if (client_outputs_open_json(&s->outputs, &s->opts) != 0)
         return CLIENT_EXIT_USAGE;
     if (s->outputs.json.stream == NULL) {
@@ -80,6 +91,8 @@ static int check_plan(const struct client_session *s)
 
 static void warn(const struct client_session *s)
 {
+    char title[TITLE_BYTES];
+
     if (!s->opts.quiet) {
         log_limits(s, PREFLIGHT_WARN);
         kernel_features_warn(FEATURE_PROC | FEATURE_SOCK_DIAG |
@@ -87,7 +100,7 @@ static void warn(const struct client_session *s)
                              (s->plan.config.socket.datagrams ? FEATURE_DROPS : 0));
     }
     if (s->opts.verbose > 0)
-        preflight_report_text(log_stream(), "", &s->plan.preflight);
+        preflight_report_text(log_stream(), format_title(&s->plan, title), &s->plan.preflight);
 }
 
 /* --- run --- */
