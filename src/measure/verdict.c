@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #define MIN_SENT_ON_SCHEDULE 0.999
@@ -182,6 +183,12 @@ static void print_count(char *text, size_t n_bytes, uint64_t count, const char *
              units_noun(count, one, many));
 }
 
+/* In percent to two decimals, rounded down: what is below the limit is not printed as the limit. */
+static double percent_on_schedule(const struct verdict_input *in)
+{
+    return floor(1e4 * in->sent_on_schedule + 1e-6) / 100;
+}
+
 /* The figure that precedes the meaning. */
 static void print_figure(char *text, size_t n_bytes, const struct verdict_input *in,
                          enum verdict_reason reason)
@@ -191,7 +198,7 @@ static void print_figure(char *text, size_t n_bytes, const struct verdict_input 
     text[0] = '\0';
     if (reason == VERDICT_GENERATOR_LIMITED)
         snprintf(text, n_bytes, "%.2f %% of queries sent on schedule (limit %.1f %%)",
-                 100 * in->sent_on_schedule, 100 * MIN_SENT_ON_SCHEDULE);
+                 percent_on_schedule(in), 100 * MIN_SENT_ON_SCHEDULE);
     else if (reason == VERDICT_NON_STATIONARY)
         snprintf(text, n_bytes, "queries in flight grew from %s to %s",
                  units_format_count(a, in->in_flight_early),

@@ -27,6 +27,18 @@ static void every_doubt_has_a_name_and_a_meaning(void **state)
     }
 }
 
+static void share_below_the_limit_is_not_printed_as_the_limit(void **state)
+{
+    struct verdict_input in = {.connections_wanted = 1, .connections_live = 1, .scheduled = 1996};
+    char text[VERDICT_TEXT_BYTES];
+
+    (void)state;
+    in.sent_on_schedule = 1994.0 / 1996; /* 99.8998 % */
+    assert_non_null(strstr(verdict_explain(text, &in, VERDICT_GENERATOR_LIMITED), "99.89 % of"));
+    in.sent_on_schedule = 0.819; /* times 10,000: a little less than 8190 */
+    assert_non_null(strstr(verdict_explain(text, &in, VERDICT_GENERATOR_LIMITED), "81.90 % of"));
+}
+
 static void explanation_has_its_figure_first(void **state)
 {
     static const struct verdict_input bad = {
@@ -95,6 +107,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_doubt_has_a_name_and_a_meaning),
+        cmocka_unit_test(share_below_the_limit_is_not_printed_as_the_limit),
         cmocka_unit_test(explanation_has_its_figure_first),
         cmocka_unit_test(message_is_neither_a_query_nor_a_connection),
     };
