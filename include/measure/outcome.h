@@ -10,7 +10,6 @@
 
 /* id, name.  In the order a connection passes through them. */
 #define OUTCOME_PHASES(X)                                                                          \
-    X(RESOLVE, "resolve")                                                                          \
     X(SOCKET, "socket")                                                                            \
     X(BIND, "bind")                                                                                \
     X(CONNECT, "connect")                                                                          \

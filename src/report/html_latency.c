@@ -35,7 +35,7 @@ static const struct metric_name arrival_metrics[] = {{"open_lag", "open lag"},
 
 #define N_OF(array) (sizeof(array) / sizeof *(array))
 
-enum { MOST_METRICS = 7, HOLDS_COLUMN = 1 };
+enum { MOST_METRICS = 7 };
 
 struct metric_table {
     struct html_column columns[MOST_METRICS + 2];
