@@ -8,13 +8,23 @@
 
 #include <stdbool.h>
 
+/* key in the JSON result, name, whether the summary's table shows it, numerator, denominator. */
+#define LATENCY_PERCENTILES(X)                                                                     \
+    X("p50", "p50", true, 1, 2)                                                                    \
+    X("p90", "p90", true, 9, 10)                                                                   \
+    X("p95", "p95", false, 19, 20)                                                                 \
+    X("p99", "p99", true, 99, 100)                                                                 \
+    X("p999", "p99.9", true, 999, 1000)                                                            \
+    X("p9999", "p99.99", true, 9999, 10000)
+
 struct latency_percentile {
-    const char *key;   /* in the JSON result */
-    const char *title; /* in the summary's table; NULL: not shown */
+    const char *key, *name;
+    bool in_table;
     uint32_t num, den;
 };
 
-#define LATENCY_N_PERCENTILES 6
+#define LATENCY_COUNT(key, name, in_table, num, den) +1
+enum { LATENCY_N_PERCENTILES = 0 LATENCY_PERCENTILES(LATENCY_COUNT) };
 
 extern const struct latency_percentile latency_percentiles[LATENCY_N_PERCENTILES];
 

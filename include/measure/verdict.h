@@ -48,8 +48,9 @@ enum verdict_reason { VERDICT_REASONS(VERDICT_ENUM) VERDICT_N_REASONS };
 
 /* The percentiles that are judged: those of measure/latency.h, then the maximum; in the order of
  * --require's choices. */
-#define VERDICT_PERCENTILES   "p50|p90|p95|p99|p99.9|p99.99|max"
-#define VERDICT_N_PERCENTILES (LATENCY_N_PERCENTILES + 1)
+#define VERDICT_CHOICE(key, name, in_table, num, den) name "|"
+#define VERDICT_PERCENTILES                           LATENCY_PERCENTILES(VERDICT_CHOICE) "max"
+#define VERDICT_N_PERCENTILES                         (LATENCY_N_PERCENTILES + 1)
 
 struct verdict_percentile {
     uint64_t response_ns; /* HIST_BEYOND: among the unanswered */

@@ -4,10 +4,10 @@
 
 #include <math.h>
 
+#define PERCENTILE(...) {__VA_ARGS__},
+
 const struct latency_percentile latency_percentiles[LATENCY_N_PERCENTILES] = {
-    {"p50", "p50", 1, 2},    {"p90", "p90", 9, 10},        {"p95", NULL, 19, 20},
-    {"p99", "p99", 99, 100}, {"p999", "p99.9", 999, 1000}, {"p9999", "p99.99", 9999, 10000},
-};
+    LATENCY_PERCENTILES(PERCENTILE)};
 
 void latency_of_hist(struct latency *l, const struct hist *h, const struct batch_means *batches)
 {

@@ -17,8 +17,8 @@ void latency_report_head(FILE *out, const char *title)
 {
     fprintf(out, "%-11s%10s", title, "min");
     for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
-        if (latency_percentiles[i].title != NULL)
-            fprintf(out, "%10s", latency_percentiles[i].title);
+        if (latency_percentiles[i].in_table)
+            fprintf(out, "%10s", latency_percentiles[i].name);
     fprintf(out, "%10s%10s\n", "max", "mean");
 }
 
@@ -50,7 +50,7 @@ void latency_report_text(FILE *out, const char *name, const struct latency *l, u
     fprintf(out, " %*s", n < MOST_NAME_WIDTH ? MOST_NAME_WIDTH - n : 0,
             l->count > 0 ? units_format_duration(text, l->min_ns) : "-");
     for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
-        if (latency_percentiles[i].title != NULL)
+        if (latency_percentiles[i].in_table)
             latency_report_percentile(out, l->percentiles_ns[i], timeout_ns);
     fprintf(out, "%10s", l->count > 0 ? units_format_duration(text, l->max_ns) : "-");
     fprintf(out, "%10s\n",
@@ -67,7 +67,7 @@ void latency_report_holds(FILE *out, const bool holds[LATENCY_N_PERCENTILES + 1]
         return;
     fprintf(out, "%-21s", "holds");
     for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
-        if (latency_percentiles[i].title != NULL)
+        if (latency_percentiles[i].in_table)
             fprintf(out, "%10s", holds[i] ? "yes" : "no");
     fprintf(out, "%10s\n", holds[LATENCY_N_PERCENTILES] ? "yes" : "no");
 }

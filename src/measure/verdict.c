@@ -19,10 +19,6 @@ static const uint64_t max_own_ns[VERDICT_N_PERCENTILES] = {
     100000, 300000, 500000, 1000000, 1000000, 1000000, 1000000,
 };
 
-static const char *const percentile_names[VERDICT_N_PERCENTILES] = {
-    "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max",
-};
-
 /* A queue that grows steadily from zero is at least 3 times as long in the last quarter as at the
  * start of the second; after a transition that is left out, 2 times.  The constant excludes small,
  * noisy numbers. */
@@ -72,7 +68,7 @@ unsigned verdict_n_holding(const struct verdict_input *in)
 
 const char *verdict_percentile_name(unsigned i)
 {
-    return percentile_names[i];
+    return i < LATENCY_N_PERCENTILES ? latency_percentiles[i].name : "max";
 }
 
 /* --- the run --- */
@@ -143,7 +139,7 @@ static const char *from_percentile(char text[SUBJECT_BYTES], unsigned i, const c
     if (i == VERDICT_N_PERCENTILES - 1)
         snprintf(text, SUBJECT_BYTES, "the maximum %s", singular);
     else
-        snprintf(text, SUBJECT_BYTES, "%s and above %s", percentile_names[i], plural);
+        snprintf(text, SUBJECT_BYTES, "%s and above %s", verdict_percentile_name(i), plural);
     return text;
 }
 
@@ -166,9 +162,10 @@ static void explain_delay(char *text, size_t n_bytes, const struct verdict_input
                      in->lost_segments, units_noun(in->lost_segments, "packet", "packets"),
                      from_percentile(subject, i, "are", "is"));
     else
-        n_written = snprintf(text, n_bytes, "this host's own delay is %s at %s (limit %s)",
-                             units_format_duration(own, in->percentiles[i].own_ns),
-                             percentile_names[i], units_format_duration(limit, limit_ns(in, i)));
+        n_written =
+            snprintf(text, n_bytes, "this host's own delay is %s at %s (limit %s)",
+                     units_format_duration(own, in->percentiles[i].own_ns),
+                     verdict_percentile_name(i), units_format_duration(limit, limit_ns(in, i)));
     if (in->has_steal && in->steal_percent >= 0.1 && n_written > 0 && (size_t)n_written < n_bytes)
         snprintf(text + n_written, n_bytes - (size_t)n_written, "; %.1f %% of CPU time stolen",
                  in->steal_percent);
@@ -264,11 +261,11 @@ const char *verdict_headline(char *text, const struct verdict_input *in)
         snprintf(text, VERDICT_TEXT_BYTES, "SUSPECT (no percentile holds)");
     else if (is_reached_by_loss(in, n))
         snprintf(text, VERDICT_TEXT_BYTES, "%s to %s; %s packets lost on this host%s",
-                 is_valid ? "VALID" : "SUSPECT (holds", percentile_names[n - 1],
+                 is_valid ? "VALID" : "SUSPECT (holds", verdict_percentile_name(n - 1),
                  from_percentile(subject, n, "may include", "may include"), is_valid ? "" : ")");
     else
         snprintf(text, VERDICT_TEXT_BYTES, "%s to %s; %s this host's own delays of %s%s",
-                 is_valid ? "VALID" : "SUSPECT (holds", percentile_names[n - 1],
+                 is_valid ? "VALID" : "SUSPECT (holds", verdict_percentile_name(n - 1),
                  from_percentile(subject, n, "include", "includes"),
                  units_format_duration(own, in->percentiles[n].own_ns), is_valid ? "" : ")");
     return text;

@@ -133,7 +133,7 @@ static void print_line(int width, const char *name, const struct json_object *re
     print_count(result, counts->paths[0]);
     print_count(result, counts->paths[1]);
     for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
-        if (latency_percentiles[i].den <= 100 && latency_percentiles[i].title != NULL)
+        if (latency_percentiles[i].den <= 100 && latency_percentiles[i].in_table)
             latency_report_percentile(stdout, l->percentiles_ns[i], timeout_ns);
     latency_report_percentile(stdout, l->count > 0 ? l->max_ns : LATENCY_UNKNOWN, timeout_ns);
     printf("  %s\n", result == NULL ? "unknown" : result_verdict_name(result_verdict(result)));

@@ -119,10 +119,7 @@ static void print_table(FILE *out, const struct metric_table *t, const char *cap
     html_table_begin(out, caption, t->columns, n_columns(t));
     print_row(out, t, "min", NULL, least, 0);
     for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
-        print_row(out, t,
-                  latency_percentiles[i].title != NULL ? latency_percentiles[i].title
-                                                       : latency_percentiles[i].key,
-                  latency_percentiles[i].key, percentile, i);
+        print_row(out, t, latency_percentiles[i].name, latency_percentiles[i].key, percentile, i);
     print_row(out, t, "max", "max", most, 0);
     print_row(out, t, "mean", NULL, mean, 0);
     print_row(out, t, "values", NULL, count, 0);

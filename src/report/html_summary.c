@@ -80,8 +80,8 @@ static void print_response(FILE *out, const struct json_object *result)
     if (!result_latency(result, "response", &l) || l.count == 0)
         return;
     for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
-        if (latency_percentiles[i].den <= 100 && latency_percentiles[i].title != NULL) {
-            snprintf(title, sizeof title, "response %s", latency_percentiles[i].title);
+        if (latency_percentiles[i].den <= 100 && latency_percentiles[i].in_table) {
+            snprintf(title, sizeof title, "response %s", latency_percentiles[i].name);
             print_figure(out, title, figure_latency(text, l.percentiles_ns[i], timeout_ns));
         }
     print_figure(out, result_is_of_listener(result) ? "slowest message" : "slowest answer",
