@@ -9,6 +9,7 @@
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/event.h>
+#include <event2/event_struct.h>
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
@@ -33,17 +34,18 @@ struct control_http {
     unsigned known;
     control_http_handler *handle;
     void *context;
-    unsigned n_leaving;            /* responses not yet written */
+    unsigned n_leaving;            /* connections with a response not yet written */
     struct control_socket *socket; /* NULL: not taken over yet */
 };
 
 /* --- responses --- */
 
-static void on_left(struct evhttp_request *request, void *arg)
+/* The response was written, or the peer is gone. */
+static void on_left(struct evhttp_connection *to, void *arg)
 {
     struct control_http *h = arg;
 
-    (void)request;
+    (void)to;
     h->n_leaving--;
 }
 
@@ -65,7 +67,7 @@ static void send_answer(struct control_http *h, struct evhttp_request *request,
     if (body != NULL)
         evbuffer_add(body, text, n);
     h->n_leaving++;
-    evhttp_request_set_on_complete_cb(request, on_left, h);
+    evhttp_connection_set_closecb(evhttp_request_get_connection(request), on_left, h);
     evhttp_send_reply(request, (int)status, NULL, body);
     if (body != NULL)
         evbuffer_free(body);
@@ -279,18 +281,35 @@ struct control_http *control_http_start(struct event_base *base, struct control_
     return h;
 }
 
+static void on_flush_over(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    (void)arg;
+}
+
+/* Sleeps until the responses are written, for at most FLUSH_NS. */
+static void flush(struct control_http *h)
+{
+    const struct timeval most = clock_timeval(FLUSH_NS);
+    struct event over;
+
+    evtimer_assign(&over, h->base, on_flush_over, NULL);
+    if (event_add(&over, &most) != 0)
+        return;
+    while (h->n_leaving > 0 && evtimer_pending(&over, NULL))
+        event_base_loop(h->base, EVLOOP_ONCE);
+    event_del(&over);
+}
+
 void control_http_end(struct control_http *h)
 {
-    uint64_t until_ns;
-
     if (h == NULL)
         return;
     /* while it listens: afterwards the path may be that of another program */
     if (h->socket != NULL)
         control_socket_close(h->socket);
-    until_ns = clock_now_ns() + FLUSH_NS;
-    while (h->n_leaving > 0 && clock_now_ns() < until_ns)
-        event_base_loop(h->base, EVLOOP_NONBLOCK);
+    flush(h);
     if (h->rested != NULL)
         event_free(h->rested);
     if (h->accepted != NULL)

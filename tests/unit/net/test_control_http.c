@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ * test_control_http: the end of a control port with a response that is not read. */
+#include "net/control_http.h"
+
+#include <event2/event.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* More than fits the sockets. */
+enum { BODY_BYTES = 8 << 20 };
+
+static const struct control_token no_token;
+static char directory[] = "/tmp/test-control-http-XXXXXX";
+static struct event_base *base;
+static struct control_socket listening;
+static struct control_http *http;
+static int peer, n_requests, n_waits;
+
+/* Called by libevent: counts its system calls. */
+int epoll_wait(int epoll_fd, struct epoll_event *events, int most, int timeout_ms)
+{
+    n_waits++;
+    return (int)syscall(SYS_epoll_pwait, epoll_fd, events, most, timeout_ms, NULL, 0);
+}
+
+#ifdef SYS_epoll_pwait2
+int epoll_pwait2(int epoll_fd, struct epoll_event *events, int most, const struct timespec *timeout,
+                 const sigset_t *mask)
+{
+    n_waits++;
+    return (int)syscall(SYS_epoll_pwait2, epoll_fd, events, most, timeout, mask, _NSIG / 8);
+}
+#endif
+
+static enum control_status answer(void *context, const struct control_request *q,
+                                  struct control_reply *reply)
+{
+    (void)context;
+    (void)q;
+    n_requests++;
+    fprintf(reply->out, "\"%0*d\"", BODY_BYTES, 0);
+    return CONTROL_OK;
+}
+
+/* Takes a request for a response that its sender does not read. */
+static int setup(void **state)
+{
+    static const char request[] = "GET /stats HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    char address[CONTROL_SOCKET_ERROR_BYTES], error[CONTROL_SOCKET_ERROR_BYTES];
+    struct sockaddr_un un = {.sun_family = AF_UNIX};
+
+    (void)state;
+    n_requests = 0;
+    base = event_base_new();
+    snprintf(address, sizeof address, "unix:%s/c", directory);
+    snprintf(un.sun_path, sizeof un.sun_path, "%s/c", directory);
+    assert_int_equal(control_socket_listen(&listening, address, false, error), 0);
+    http = control_http_start(base, &listening, &no_token, ~0u, answer, NULL);
+    assert_non_null(http);
+    peer = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(connect(peer, (const struct sockaddr *)&un, sizeof un), 0);
+    assert_int_equal(send(peer, request, strlen(request), 0), strlen(request));
+    while (n_requests == 0)
+        event_base_loop(base, EVLOOP_ONCE);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    event_base_free(base);
+    return 0;
+}
+
+static void end_waits_asleep_for_a_peer_that_does_not_read(void **state)
+{
+    (void)state;
+    n_waits = 0;
+    control_http_end(http);
+    assert_in_range(n_waits, 1, 20);
+    close(peer);
+}
+
+static void end_waits_for_no_peer_that_is_gone(void **state)
+{
+    (void)state;
+    close(peer);
+    for (int i = 0; i < 10; i++)
+        event_base_loop(base, EVLOOP_NONBLOCK);
+    n_waits = 0;
+    control_http_end(http);
+    assert_int_equal(n_waits, 0);
+}
+
+static int make_directory(void **state)
+{
+    (void)state;
+    return mkdtemp(directory) != NULL ? 0 : -1;
+}
+
+static int remove_directory(void **state)
+{
+    (void)state;
+    return rmdir(directory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(end_waits_asleep_for_a_peer_that_does_not_read, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(end_waits_for_no_peer_that_is_gone, setup, teardown),
+    };
+
+    signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
