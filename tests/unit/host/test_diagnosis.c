@@ -67,6 +67,36 @@ static void tcp_memory_is_not_blamed_below_its_limit(void **state)
     (void)state;
     diagnose(PHASE_CONNECT, REASON_MEMORY, 3);
     assert_one("memory", 3, "pages used by TCP: 10, at most 1,000", "tcp_mem is not reached");
+    host.tcp_pages_used = 969;
+    diagnose(PHASE_CONNECT, REASON_MEMORY, 3);
+    assert_one("memory", 3, "pages used by TCP: 969, at most 1,000", "tcp_mem is not reached");
+    diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9); /* nor for connects without an answer */
+    assert_one("the path to the server", 9, "SYNs retransmitted", "firewall");
+}
+
+/* At 97 % of it the kernel refuses memory to some sockets, and lets the SYNs of others go by. */
+static void tcp_memory_at_its_limit_is_blamed_for_all_that_it_costs(void **state)
+{
+    (void)state;
+    host.tcp_pages_used = 970;
+    diagnose(PHASE_CONNECT, REASON_MEMORY, 3);
+    assert_one("net.ipv4.tcp_mem", 3, "970 of 1,000 pages", "third value of net.ipv4.tcp_mem");
+    tally_add(&tally.connections.ended[PHASE_CONNECT][REASON_TIMEOUT], 4);
+    diagnosis_make(&d, &in);
+    assert_one("net.ipv4.tcp_mem", 7, "970 of 1,000 pages", "third value of net.ipv4.tcp_mem");
+}
+
+/* It is not the kernel that refused memory then, but the client that stopped before. */
+static void shortage_that_stopped_the_client_is_the_evidence(void **state)
+{
+    (void)state;
+    in.shortage = "12 MiB available, 30 MiB needed";
+    host.tcp_pages_used = 1000;
+    host.address_space_bytes = 100 * 1024;
+    diagnose(PHASE_SOCKET, REASON_MEMORY, 9);
+    assert_one("memory", 9, "12 MiB available, 30 MiB needed", "use fewer connections");
+    diagnose(PHASE_CONNECT, REASON_REFUSED, 9); /* none ended for want of memory */
+    assert_string_not_equal(d.lines[0].limit, "memory");
 }
 
 /* Measured with "ulimit -v 60000" in a network namespace, where tcp_mem is unknown. */
@@ -80,6 +110,10 @@ static void address_space_that_is_used_up_is_named(void **state)
     assert_one("ulimit -v", 11992,
                "100 KiB of address space left (RLIMIT_AS); memory available: 20.0 GiB",
                "ulimit -v");
+    host.address_space_bytes = 30ull << 30; /* more than there is memory */
+    diagnose(PHASE_RECEIVE, REASON_MEMORY, 11992);
+    assert_one("memory", 11992, "memory available: 20.0 GiB; pages used by TCP: 180",
+               "not visible in this namespace");
     host.address_space_bytes = HOST_LIMITS_UNKNOWN;
     diagnose(PHASE_RECEIVE, REASON_MEMORY, 11992);
     assert_one("memory", 11992, "used by TCP: 180, at most unknown",
@@ -143,6 +177,8 @@ int main(void)
         TEST(ports_and_fds_are_named),
         TEST(stalled_connects_are_told_apart_by_what_the_kernel_counts),
         TEST(tcp_memory_is_not_blamed_below_its_limit),
+        TEST(tcp_memory_at_its_limit_is_blamed_for_all_that_it_costs),
+        TEST(shortage_that_stopped_the_client_is_the_evidence),
         TEST(address_space_that_is_used_up_is_named),
         TEST(there_is_room_for_a_line_of_each),
         TEST(what_nobody_knows_is_never_a_number),

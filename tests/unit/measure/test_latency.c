@@ -123,6 +123,39 @@ static void json_has_every_key(void **state)
     free(text);
 }
 
+/* Ten batches with the means 1 ... 10 us; see test_batch_means. */
+static void mean_comes_with_both_intervals(void **state)
+{
+    struct batch_means batches = {0};
+    struct latency l;
+    struct json j;
+    struct hist h;
+    char *text;
+
+    (void)state;
+    assert_int_equal(hist_init(&h), 0);
+    for (unsigned i = 1; i <= 10; i++) {
+        hist_record(&h, i * 1000);
+        batch_means_add(&batches, 1, i * 1000);
+    }
+    latency_of_hist(&l, &h, &batches);
+    hist_free(&h);
+    assert_float_equal(l.mean_error_90_ns, 1755.07, 0.01);
+    assert_float_equal(l.mean_error_95_ns, 2165.85, 0.01);
+    assert_float_equal(l.stddev_ns, 3027.65, 0.01);
+    l.mean_error_90_ns = 90;
+    l.mean_error_95_ns = 95;
+    l.stddev_ns = 7;
+    json_init(&j, print_open());
+    json_object_begin(&j, NULL);
+    latency_report_json(&j, "x", &l);
+    json_object_end(&j);
+    text = print_close();
+    assert_non_null(strstr(text, "\"mean_error_90\": 90,\n    \"mean_error_95\": 95,\n"
+                                 "    \"stddev\": 7,\n    \"max\": 10000,"));
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,6 +164,7 @@ int main(void)
         cmocka_unit_test(sample_that_never_gets_a_value_is_not_compared_with_a_timeout),
         cmocka_unit_test(bars_are_as_long_as_the_counts),
         cmocka_unit_test(json_has_every_key),
+        cmocka_unit_test(mean_comes_with_both_intervals),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
  * the statistics line, the JSON and the metrics. */
 #include "server/report.h"
 
+#include "base/units.h"
 #include "print_steps.h"
 #include "server/metrics.h"
 #include "server/opts.h"
@@ -49,7 +50,12 @@ static int setup(void **state)
     result.now.user_us = 3000000;
     result.before.user_us = 1000000;
     result.now.system_us = 500000;
+    result.now.rss_bytes = 4 << 20;
     result.now.peak_rss_bytes = 5 << 20;
+    result.before.tcp_memory_bytes = 8192; /* what there is now counts, not the difference */
+    result.now.tcp_memory_bytes = 12288;
+    result.before.tcp_memory_pressures = 3;
+    result.now.tcp_memory_pressures = 5;
     result.now.listen_overflows = 17;
     result.before.listen_overflows = 10;
     result.now.listen_drops = result.before.listen_drops = HOST_COUNTERS_UNKNOWN;
@@ -80,6 +86,12 @@ static void assert_reported(const char *format, ...)
     assert_has(text, expected);
 }
 
+/* As the summary prints it. */
+static const char *counted(char commas[UNITS_TEXT_BYTES], unsigned long long n)
+{
+    return units_format_count(commas, n);
+}
+
 static void print(void (*report)(FILE *out, const struct server_result *r))
 {
     report(print_open(), &result);
@@ -88,6 +100,8 @@ static void print(void (*report)(FILE *out, const struct server_result *r))
 
 static void summary_has_the_totals(void **state)
 {
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+
     (void)state;
     print(server_report_text);
     assert_reported("tcpserver 9.9 on [::]:4242, 2 threads, 2.50 s\n");
@@ -95,19 +109,33 @@ static void summary_has_the_totals(void **state)
                     TOTAL(accepted), TOTAL(n_refused));
     assert_reported("connections of one source: %llu", TOTAL(refused[SERVER_REFUSED_SOURCE]));
     assert_reported(
-        "%.2f s user, 0.50 s system, 5.00 MiB resident at the peak, 7 listen overflows\n", 2.0);
+        "%.2f s user, 0.50 s system, 5.00 MiB resident at the peak, 7 listen overflows, "
+        "TCP memory pressure 2 times\n",
+        2.0);
     assert_reported("run: finished\n");
+    assert_reported("\nBytes        %s received, %s sent\n", counted(a, TOTAL(bytes_received)),
+                    counted(b, TOTAL(bytes_sent)));
+    assert_reported("\nPauses       accepting paused %s times, reading %s times (peer not "
+                    "reading)\n",
+                    counted(a, TOTAL(accept_pauses)), counted(b, TOTAL(back_pressure_pauses)));
     assert_null(strstr(text, "TLS")); /* not used */
+    assert_null(strstr(text, "PROXY  "));
     assert_null(strstr(text, "pushed"));
 }
 
-static void summary_shows_tls_and_push_if_used(void **state)
+static void summary_shows_what_is_used(void **state)
 {
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+
     (void)state;
-    result.has_tls = result.pushes = true;
+    result.has_tls = result.has_headers = result.pushes = true;
     print(server_report_text);
-    assert_reported(" handshakes, ");
-    assert_reported(" messages pushed, ");
+    assert_reported("\nTLS          %s handshakes, %s resumed\n", counted(a, TOTAL(secured)),
+                    counted(b, TOTAL(resumed)));
+    assert_reported("\nPROXY        %s headers, %s without a client\n", counted(a, TOTAL(headers)),
+                    counted(b, TOTAL(headers_local)));
+    assert_reported("\nPush         %s messages pushed, %s dropped because",
+                    counted(a, TOTAL(pushed)), counted(b, TOTAL(push_dropped)));
 }
 
 static void statistics_line_has_rates_since_the_previous_one(void **state)
@@ -120,7 +148,15 @@ static void statistics_line_has_rates_since_the_previous_one(void **state)
     /* worker 0's counts in half a second */
     assert_reported("tcpserver: 2.5 s, 321 active, %llu accepted/s, %llu closed/s, ",
                     2 * TOTAL(accepted) / 101, 2 * TOTAL(n_closed) / 101);
-    assert_reported(", %llu refused\n", TOTAL(n_refused));
+    assert_reported(", %.3f MB/s in, %.3f MB/s out, %llu refused\n",
+                    2e-6 * (double)TOTAL(bytes_received) / 101,
+                    2e-6 * (double)TOTAL(bytes_sent) / 101, TOTAL(n_refused));
+    free(text);
+    result.pushes = true;
+    server_report_line(print_open(), &result, &previous, 500000000);
+    text = print_close();
+    assert_reported(" refused, %llu pushed/s, %llu dropped\n", 2 * TOTAL(pushed) / 101,
+                    TOTAL(push_dropped));
 }
 
 static void json_has_totals_and_each_worker(void **state)
@@ -133,8 +169,22 @@ static void json_has_totals_and_each_worker(void **state)
         "\"program\": \"tcpserver\",\n  \"version\": \"9.9\",\n  \"state\": \"paused\"");
     assert_reported("\n  \"accepted\": %llu,", TOTAL(accepted));
     assert_reported("\"connections of one source\": %llu", TOTAL(refused[SERVER_REFUSED_SOURCE]));
-    assert_reported("\n  \"push_dropped\": %llu,", TOTAL(push_dropped));
-    assert_reported("\n  \"listen_overflows\": 7,\n  \"listen_drops\": null,");
+    assert_reported("\n  \"refused\": %llu,", TOTAL(n_refused));
+    assert_reported("\n  \"proxy_headers\": %llu,\n  \"proxy_headers_local\": %llu,\n"
+                    "  \"proxy_header_bytes\": %llu,",
+                    TOTAL(headers), TOTAL(headers_local), TOTAL(header_bytes));
+    assert_reported("\n  \"tls_handshakes\": %llu,\n  \"tls_resumed\": %llu,", TOTAL(secured),
+                    TOTAL(resumed));
+    assert_reported("\n  \"bytes_received\": %llu,\n  \"bytes_sent\": %llu,", TOTAL(bytes_received),
+                    TOTAL(bytes_sent));
+    assert_reported("\n  \"pushed\": %llu,\n  \"push_dropped\": %llu,", TOTAL(pushed),
+                    TOTAL(push_dropped));
+    assert_reported("\n  \"accept_pauses\": %llu,\n  \"back_pressure_pauses\": %llu,",
+                    TOTAL(accept_pauses), TOTAL(back_pressure_pauses));
+    assert_reported("\n  \"elapsed_s\": 2.5,\n  \"active\": 321,\n  \"peak\": 4321,");
+    assert_reported("\n  \"listen_overflows\": 7,\n  \"listen_drops\": null,\n"
+                    "  \"tcp_memory_pressures\": 2,\n  \"tcp_memory_bytes\": 12288,\n"
+                    "  \"rss_bytes\": 4194304,\n  \"peak_rss_bytes\": 5242880,");
     assert_reported("\n  \"user_s\": 2,\n  \"system_s\": 0.5,");
     assert_reported("\"bind\": \"::\"");
     of_workers = strstr(text, "\"workers\": [");
@@ -174,7 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(summary_has_the_totals, setup, teardown),
-        cmocka_unit_test_setup_teardown(summary_shows_tls_and_push_if_used, setup, teardown),
+        cmocka_unit_test_setup_teardown(summary_shows_what_is_used, setup, teardown),
         cmocka_unit_test_setup_teardown(statistics_line_has_rates_since_the_previous_one, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(json_has_totals_and_each_worker, setup, teardown),
