@@ -241,18 +241,6 @@ def test_reading_is_not_rearmed_for_every_message():
         check(calls["recvfrom"] > 10 * (3 * 20 + 20), f"the control: there was much to rearm for: {calls}")
 
 
-@plain_build_only
-def test_sockets_have_nodelay_on_both_ends():
-    need_program("strace")
-    log = temp_path("trace")
-    with Server(prefix=["strace", "-D", "-f", "-e", "trace=setsockopt", "-o", log]) as server:
-        client_log = temp_path("trace")
-        run_client("-p", server.port, "-c", 1, "-t", 0.2, "127.0.0.1",
-                   prefix=["strace", "-D", "-f", "-e", "trace=setsockopt", "-o", client_log])
-    for path in (log, client_log):  # strace may end after the program
-        wait_for(lambda: "TCP_NODELAY, [1]" in open(path).read(), "TCP_NODELAY to be set")
-
-
 def test_stats_lines_and_summary():
     with Server("--stats-interval", "200ms") as server:
         client = Client("-p", server.port, "-c", 10, "-r", 100, "127.0.0.1")
@@ -272,7 +260,8 @@ def test_connections_are_spread_over_the_threads():
         server.stop()
     each = [worker["accepted"] for worker in server.result["workers"]]
     check_equal((len(each), sum(each)), (4, 2000), "threads and connections")
-    check(min(each) > 350, f"accepted by each: {each}")
+    # the kernel picks one at random, each with a probability of 1/4: a standard deviation of 19
+    check(400 < min(each) and max(each) < 600, f"accepted by each: {each}")
 
 
 if __name__ == "__main__":
