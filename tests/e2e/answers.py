@@ -149,15 +149,22 @@ def test_silent_server_leaves_every_connection_half_open():
     check_code(r, 3)
 
 
-def test_on_timeout_close_ends_every_connection_in_time():
-    server = FaultServer("--drop-every", 1)
-    r = run_client("-p", server.port, "-c", 20, "-i", "100ms", "-t", 2, "--timeout", "500ms",
-                   "--on-timeout", "close", "127.0.0.1")
-    server.stop()
-    check_conservation(r)
-    with stall_may_spoil():
-        check_equal(r.json["connections"]["outcomes"], {"receive/timed out": 20}, "outcomes")
-        check(r.json["queries"]["timeout"] >= 20, "timeouts")
+def test_on_timeout_close_ends_every_connection_at_its_first_timeout():
+    """A query every 100 ms: at most 6 are on the way when the first is given up, after 500 ms. Without --on-timeout they
+    are all sent."""
+    for close, ends in ((["--on-timeout", "close"], "receive/timed out"), ([], "run/finished")):
+        server = FaultServer("--drop-every", 1)
+        r = run_client("-p", server.port, "-c", 20, "-i", "100ms", "-t", 2, "--timeout", "500ms", *close, "127.0.0.1")
+        server.stop()
+        check_conservation(r)
+        q = r.json["queries"]
+        with stall_may_spoil():
+            check_equal(r.json["connections"]["outcomes"], {ends: 20}, "outcomes")
+            if close:
+                check_between(q["sent"], 20, 20 * 6, "sent until the first timeouts")
+                check_between(q["timeout"], 20, 20 * 2, "timeouts, those at the same moment included")
+            else:  # the control
+                check_between(q["timeout"], 20 * 18, 20 * 21, "timeouts")
 
 
 def test_late_proof_makes_a_half_open_connection_live():

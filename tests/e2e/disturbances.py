@@ -63,10 +63,13 @@ def test_starved_client_says_that_it_was_the_limit():
     with Server() as server:
         control = run_client("-p", server.port, *load)
     check_starved(r)
+    check_conservation(control)
     check_equal(control.json["queries"]["answered"], control.json["queries"]["scheduled"], "control")
     lags = [run.json["latency_ns"]["send_lag"]["p50"] for run in (control, r)]
     with stall_may_spoil():
         check(lags[1] > 10 * lags[0], f"p50 of the send lag, free and starved: {lags}")
+        check("generator-limited" not in control.json["reasons"] and control.json["holds"]["p50"],
+              f"the control: a free client was not the limit: {control.err}")
 
 
 def check_starved(r):

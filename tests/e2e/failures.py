@@ -254,14 +254,16 @@ def lags_beside_readers():
     print(f"     {output['rows']} rows, {output['dropped_rows']} missing; send lag p50/p99 "
           f"{lags[1]['p50'] / 1000:.1f}/{lags[1]['p99'] / 1000:.1f} us, with a quick reader "
           f"{lags[0]['p50'] / 1000:.1f}/{lags[0]['p99'] / 1000:.1f} us")
-    return [lag["p50"] for lag in lags]
+    return lags
 
 
 @measures_time
 def test_slow_reader_delays_no_query_and_every_missing_row_is_counted():
-    quick_ns, slow_ns = lags_beside_readers()
+    quick, slow = lags_beside_readers()
     with stall_may_spoil():
-        check(SANITIZED or slow_ns < 2 * quick_ns + 50e3, f"p50 of the send lag, quick and slow reader: {quick_ns}, {slow_ns} ns")
+        for name, more_ns in (("p50", 50e3), ("p99", 1e6)):  # a delay of the few rows that fill a ring is not in p50
+            check(SANITIZED or slow[name] < 2 * quick[name] + more_ns, f"{name} of the send lag, quick and slow reader: "
+                  f"{quick[name]}, {slow[name]} ns")
 
 
 @plain_build_only
