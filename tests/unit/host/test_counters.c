@@ -2,11 +2,16 @@
  * test_host_counters: differences between two readings, and reading this host's kernel. */
 #include "host/counters.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -76,6 +81,93 @@ static void everything_is_found_in_this_kernel(void **state)
     assert_in_range(s.tcp_memory_is_short, 0, 1);
 }
 
+static uint64_t us_of(struct timeval t)
+{
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_usec;
+}
+
+static struct rusage usage(void)
+{
+    struct rusage now;
+
+    assert_int_equal(getrusage(RUSAGE_SELF, &now), 0);
+    return now;
+}
+
+/* Computes and sleeps until no figure can be mistaken for another. */
+static void become_distinctive(void)
+{
+    static const struct timespec moment = {.tv_nsec = 1};
+    volatile unsigned n = 0;
+
+    while (us_of(usage().ru_utime) < 2 * us_of(usage().ru_stime) + 20000)
+        for (unsigned i = 0; i < 1000000; i++)
+            n = n + i;
+    while (usage().ru_nvcsw < usage().ru_nivcsw + 20)
+        nanosleep(&moment, NULL);
+}
+
+static void usage_is_that_of_this_process(void **state)
+{
+    struct rusage before, after;
+    struct host_counters s;
+
+    (void)state;
+    become_distinctive();
+    before = usage();
+    host_counters_read(&s);
+    after = usage();
+    assert_in_range(s.user_us, us_of(before.ru_utime), us_of(after.ru_utime));
+    assert_in_range(s.system_us, us_of(before.ru_stime), us_of(after.ru_stime));
+    assert_in_range(s.involuntary_switches, (uint64_t)before.ru_nivcsw, (uint64_t)after.ru_nivcsw);
+    assert_in_range(s.peak_rss_bytes, (uint64_t)before.ru_maxrss * 1024,
+                    (uint64_t)after.ru_maxrss * 1024);
+}
+
+static void memory_that_is_only_reserved_is_not_resident(void **state)
+{
+    const size_t n_bytes = (size_t)1 << 30;
+    struct host_counters s;
+    void *reserved = mmap(NULL, n_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    (void)state;
+    assert_true(reserved != MAP_FAILED);
+    host_counters_read(&s);
+    munmap(reserved, n_bytes);
+    assert_in_range(s.rss_bytes, 1, n_bytes - 1);
+}
+
+/* The ticks of all CPUs, and those stolen from them; see proc_stat(5). */
+static uint64_t ticks(uint64_t *stolen)
+{
+    FILE *f = fopen("/proc/stat", "re");
+    uint64_t t[8], all = 0;
+
+    assert_non_null(f);
+    assert_int_equal(fscanf(f,
+                            "cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+                            " %" SCNu64 " %" SCNu64 " %" SCNu64,
+                            &t[0], &t[1], &t[2], &t[3], &t[4], &t[5], &t[6], &t[7]),
+                     8);
+    fclose(f);
+    *stolen = t[7];
+    for (int i = 0; i < 8; i++)
+        all += t[i];
+    return all;
+}
+
+static void ticks_are_those_of_all_cpus(void **state)
+{
+    uint64_t stolen_before, stolen_after;
+    const uint64_t before = ticks(&stolen_before);
+    struct host_counters s;
+
+    (void)state;
+    host_counters_read(&s);
+    assert_in_range(s.cpu_ticks, before, ticks(&stolen_after));
+    assert_in_range(s.steal_ticks, stolen_before, stolen_after);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -84,6 +176,9 @@ int main(void)
         cmocka_unit_test(pressure_that_no_counter_of_ours_has_counts),
         cmocka_unit_test(steal_is_a_part_of_all_cpu_time),
         cmocka_unit_test(everything_is_found_in_this_kernel),
+        cmocka_unit_test(usage_is_that_of_this_process),
+        cmocka_unit_test(memory_that_is_only_reserved_is_not_resident),
+        cmocka_unit_test(ticks_are_those_of_all_cpus),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
