@@ -11,6 +11,11 @@ SHORT = ["-r", 500, "-t", 0.3]
 
 # --- with each other ---
 
+def as_printed(row):
+    address, port = row["identity"], row["identity_port"]
+    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
+
+
 def test_each_connection_is_served_as_its_client():
     for version, sources in (("v1", SOURCES), ("v2", SOURCES), ("v1", "fd00::/124"), ("v2", "fd00::/124")):
         with NamingServer() as server:
@@ -21,7 +26,9 @@ def test_each_connection_is_served_as_its_client():
         check_equal(max(identities(asked).values()), 1, "connections of a client")
         check_equal(server.result["proxy_headers_local"], 0, "headers that name nobody")
         check_equal(server.result["proxy_header_bytes"], r.json["proxy"]["header_bytes"], "bytes of headers")
-        check(f"PROXY        100 {version} headers sent" in r.err, r.err)
+        first, last = (as_printed(row) for row in (asked[0], asked[-1]))
+        check_equal([r.json["proxy"][f"{which}_identity"] for which in ("first", "last")], [first, last], "of 100 connections")
+        check(f"PROXY        100 {version} headers sent, clients {first} to {last}\n" in r.err, r.err)
         check("PROXY        100 headers, 0 without a client" in server.stderr(), server.stderr())
 
 
