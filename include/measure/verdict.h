@@ -20,23 +20,32 @@
 
 /* id, name (stable: a key in the JSON result), meaning. */
 #define VERDICT_REASONS(X)                                                                         \
-    X(GENERATOR_LIMITED, "generator-limited", "client too slow for this rate")                     \
+    X(GENERATOR_LIMITED, "generator-limited",                                                      \
+      "the client is too slow for this rate: lower the rate, or use more threads or CPUs")         \
     X(NON_STATIONARY, "non-stationary",                                                            \
-      "the server is overloaded: latency depends on how long the run lasts")                       \
-    X(OUTPUT_LOST, "output-lost", "rows are missing from the raw output")                          \
+      "the server is overloaded, so latency depends on how long the run lasts: lower the rate")    \
+    X(OUTPUT_LOST, "output-lost",                                                                  \
+      "the raw output is incomplete: its disk or reader failed, or was too slow (see --raw-full)") \
     X(HOST_NOISE, "host-noise", "this host's own delays reach the --require percentile")           \
-    X(MEMORY_PRESSURE, "memory-pressure", "TCP ran low on memory on this host")                    \
+    X(MEMORY_PRESSURE, "memory-pressure",                                                          \
+      "TCP ran low on memory on this host: raise net.ipv4.tcp_mem, or lower --sndbuf and "         \
+      "--rcvbuf")                                                                                  \
     X(DATAGRAMS_DROPPED, "datagrams-dropped",                                                      \
-      "dropped by this host's kernel: answers that the server may have sent")                      \
-    X(CONNECTIONS_SHORT, "connections-short", "fewer connections than requested")                  \
-    X(UNSENT, "unsent", "no connection could send them")                                           \
+      "dropped by this host's kernel, not lost by the server: use a larger --rcvbuf")              \
+    X(CONNECTIONS_SHORT, "connections-short",                                                      \
+      "fewer connections than requested: see the connection outcomes")                             \
+    X(UNSENT, "unsent",                                                                            \
+      "no connection could send them: see the connection outcomes, or use more connections")       \
     X(CHURN_PLATEAU, "churn-plateau",                                                              \
-      "source ports exhausted: TIME_WAIT limits the connection rate, not the server")              \
-    X(PUSH_LOST, "push-lost", "pushed messages were lost, duplicated, damaged or truncated")       \
+      "source ports exhausted: TIME_WAIT, not the server, limits the rate: use --close rst or "    \
+      "more --source")                                                                             \
+    X(PUSH_LOST, "push-lost",                                                                      \
+      "pushed messages were lost, duplicated, damaged or truncated: use more threads, or "         \
+      "tcpserver --sndbuf")                                                                        \
     X(CLOCKS_DISAGREE, "clocks-disagree",                                                          \
-      "messages arrived before they were due: CLOCK_REALTIME differs between the hosts")           \
+      "received before they were due: CLOCK_REALTIME differs between the hosts: synchronize it")   \
     X(START_MISSED, "start-missed",                                                                \
-      "the start time had passed or could not be read: nothing was measured")                      \
+      "the start time had passed or could not be read, so nothing was measured: allow more time")  \
     X(CUT_SHORT, "cut-short",                                                                      \
       "still in flight at the end and counted as unanswered: use a longer --drain")                \
     X(NOTHING_MEASURED, "nothing-measured",                                                        \

@@ -230,7 +230,8 @@ static const char *meaning_here(const struct verdict_input *in, enum verdict_rea
 {
     if (reason == VERDICT_NOTHING_MEASURED && in->connections_wanted > 0 &&
         in->connections_live == 0)
-        return "no query or message was due, as no connection was live";
+        return "no query or message was due, as no connection was live: see the connection "
+               "outcomes";
     return verdict_meaning(reason);
 }
 
@@ -240,7 +241,7 @@ const char *verdict_explain(char *text, const struct verdict_input *in, enum ver
 
     if (reason == VERDICT_HOST_NOISE) {
         explain_delay(cause, sizeof cause, in);
-        snprintf(text, VERDICT_TEXT_BYTES, "%s: %s", verdict_name(reason), cause);
+        snprintf(text, VERDICT_TEXT_BYTES, "%s: %s: see noise.md", verdict_name(reason), cause);
         return text;
     }
     print_figure(cause, sizeof cause, in, reason);
@@ -260,7 +261,7 @@ const char *verdict_headline(char *text, const struct verdict_input *in)
     else if (n == 0)
         snprintf(text, VERDICT_TEXT_BYTES, "SUSPECT (no percentile holds)");
     else if (is_reached_by_loss(in, n))
-        snprintf(text, VERDICT_TEXT_BYTES, "%s to %s; %s packets lost on this host%s",
+        snprintf(text, VERDICT_TEXT_BYTES, "%s to %s; %s waits for packets lost on this host%s",
                  is_valid ? "VALID" : "SUSPECT (holds", verdict_percentile_name(n - 1),
                  from_percentile(subject, n, "may include", "may include"), is_valid ? "" : ")");
     else

@@ -118,7 +118,7 @@ static void required_percentile_decides(void **state)
     assert_string_equal(
         verdict_explain(text, &in, VERDICT_HOST_NOISE),
         "host-noise: this host's own delay is 1.40 ms at p99.9 (limit 1.00 ms); 0.1 % of CPU time "
-        "stolen");
+        "stolen: see noise.md");
     in.percentiles[P50].own_ns = 200 * US;
     assert_int_equal(verdict_n_holding(&in), 0);
     assert_string_equal(verdict_headline(text, &in), "SUSPECT (no percentile holds)");
@@ -136,11 +136,12 @@ static void the_maximum_alone_is_named_so(void **state)
                         "VALID to p99.99; the maximum includes this host's own delays of 1.01 ms");
     in = good;
     in.lost_segments = in.n_delayed_by_loss = 1;
-    assert_string_equal(verdict_headline(text, &in),
-                        "VALID to p99.99; the maximum may include packets lost on this host");
+    assert_string_equal(
+        verdict_headline(text, &in),
+        "VALID to p99.99; the maximum may include waits for packets lost on this host");
     assert_string_equal(verdict_explain(text, &in, VERDICT_HOST_NOISE),
                         "host-noise: up to 1 query waited for 1 packet lost on loopback: the "
-                        "maximum is not the server's; 0.1 % of CPU time stolen");
+                        "maximum is not the server's; 0.1 % of CPU time stolen: see noise.md");
 }
 
 /* Of 10,000 queries 100 are slower than p99 and 10 slower than p99.9. */
@@ -208,8 +209,8 @@ static void a_datagram_that_this_host_dropped_is_a_doubt(void **state)
     in.datagrams_dropped = 1234;
     assert_int_equal(verdict_judge(&in), 1u << VERDICT_DATAGRAMS_DROPPED);
     assert_string_equal(verdict_explain(text, &in, VERDICT_DATAGRAMS_DROPPED),
-                        "datagrams-dropped: 1,234 datagrams: dropped by this host's kernel: "
-                        "answers that the server may have sent");
+                        "datagrams-dropped: 1,234 datagrams: dropped by this host's kernel, not "
+                        "lost by the server: use a larger --rcvbuf");
 }
 
 static void growing_queue_is_not_stationary(void **state)
@@ -307,8 +308,10 @@ static void run_that_measured_nothing_is_in_doubt_once(void **state)
     in.connections_live = 1;
     assert_non_null(strstr(verdict_explain(text, &in, VERDICT_NOTHING_MEASURED), "--duration"));
     in.connections_live = 0;
-    assert_string_equal(verdict_explain(text, &in, VERDICT_NOTHING_MEASURED),
-                        "nothing-measured: no query or message was due, as no connection was live");
+    assert_string_equal(
+        verdict_explain(text, &in, VERDICT_NOTHING_MEASURED),
+        "nothing-measured: no query or message was due, as no connection was live: see the "
+        "connection outcomes");
     in = good;
     in.measured_nothing = true;
     in.start_was_missed = true; /* for that reason */
