@@ -36,6 +36,10 @@ struct start_gate {
 /* Returns whether the time is known and already missed, before anything is opened. */
 bool start_gate_is_missed(const struct start_gate_settings *settings);
 
+/* Returns whether CLOCK_MONOTONIC, by which the load is sent, has no such time: it begins at the
+ * boot.  The gate never opens then. */
+bool start_gate_is_before_boot(uint64_t at_epoch_ns);
+
 /* Removes FILE.ready of an earlier run and checks that it can be written.  Returns 0, or -1 with
  * errno. */
 int start_gate_prepare(const struct start_gate_settings *settings);

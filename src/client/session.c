@@ -191,6 +191,8 @@ static int check_start(const struct client_opts *o, const struct start_gate_sett
     if (start_gate_is_missed(gate))
         return log_error("--start-at: '%s' is past by more than --late-max (%s)", o->start_at,
                          units_format_duration(late_max, gate->late_max_ns));
+    if (gate->at_epoch_ns > 0 && start_gate_is_before_boot(gate->at_epoch_ns))
+        return log_error("--start-at: '%s' is before this machine was booted", o->start_at);
     if (start_gate_prepare(gate) != 0)
         return log_error("--start-file: cannot write '%s.ready': %s", gate->file, strerror(errno));
     return 0;

@@ -2,6 +2,7 @@
  * start_gate: see client/start_gate.h. */
 #include "client/start_gate.h"
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/units.h"
@@ -30,6 +31,11 @@ bool start_gate_is_missed(const struct start_gate_settings *settings)
     return settings->at_epoch_ns > 0 &&
            start_time_judge(settings->at_epoch_ns, now_epoch_ns(), 0, settings->late_max_ns) ==
                START_TIME_MISSED;
+}
+
+bool start_gate_is_before_boot(uint64_t at_epoch_ns)
+{
+    return at_epoch_ns < clock_realtime_offset_ns() + UNITS_NS_PER_MS;
 }
 
 /* --- FILE.ready --- */
@@ -127,14 +133,34 @@ static bool read_start(struct start_gate *gate)
     return false;
 }
 
+static void log_missed(const struct start_gate *gate, uint64_t late_ns)
+{
+    char late[UNITS_TEXT_BYTES], most[UNITS_TEXT_BYTES];
+
+    units_format_duration(late, late_ns);
+    if (late_ns <= gate->settings->late_max_ns)
+        log_error("the start was %s ago, before this machine was booted: nothing is sent", late);
+    else
+        log_error("the start was missed by %s (--late-max %s): nothing is sent", late,
+                  units_format_duration(most, gate->settings->late_max_ns));
+}
+
+static enum start_time_is judge(const struct start_gate *gate, uint64_t at_ns, uint64_t now_ns)
+{
+    const struct start_gate_settings *s = gate->settings;
+
+    return start_gate_is_before_boot(at_ns)
+               ? START_TIME_MISSED
+               : start_time_judge(at_ns, now_ns, s->ahead_ns, s->late_max_ns);
+}
+
 /* Reads CLOCK_REALTIME again and again: if the clock is set, the start moves with it. */
 static void await_start(struct start_gate *gate)
 {
     const struct start_gate_settings *s = gate->settings;
     const uint64_t at_ns = gate->start->at_epoch_ns, now_ns = now_epoch_ns();
-    char late[UNITS_TEXT_BYTES], most[UNITS_TEXT_BYTES];
 
-    switch (start_time_judge(at_ns, now_ns, s->ahead_ns, s->late_max_ns)) {
+    switch (judge(gate, at_ns, now_ns)) {
     case START_TIME_AHEAD:
         again_in(gate, at_ns - s->ahead_ns - now_ns < LOOK_NS ? at_ns - s->ahead_ns - now_ns + 999
                                                               : LOOK_NS);
@@ -145,9 +171,7 @@ static void await_start(struct start_gate *gate)
         gate->opened(gate->arg, clock_monotonic_of_ns(at_ns));
         break;
     case START_TIME_MISSED:
-        log_error("the start was missed by %s (--late-max %s): nothing is sent",
-                  units_format_duration(late, now_ns - at_ns),
-                  units_format_duration(most, s->late_max_ns));
+        log_missed(gate, now_ns - at_ns);
         miss(gate);
         break;
     }

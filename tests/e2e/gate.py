@@ -166,6 +166,28 @@ def test_late_max_is_what_may_be_missed():
     check_between(r.json["latency_ns"]["response"]["max"], 0.5 * NS, 50 * NS, "response time counts from when it was due")
 
 
+def before_boot():
+    return time.time() - time.clock_gettime(time.CLOCK_MONOTONIC) - 10
+
+
+def test_moment_before_the_boot_is_refused():
+    """The load is sent by a clock that begins at the boot."""
+    r = run_client("-c", 1, "-r", 100, "-t", 1, "--late-max", "8784h", "--start-at", f"{before_boot():.3f}", "127.0.0.1")
+    check_code(r, 2)
+    check(re.search(r"^tcpclient: --start-at: '[0-9.]+' is before this machine was booted$", r.err, re.M), r.err)
+
+
+def test_moment_before_the_boot_is_missed():
+    path = temp_path("start")
+
+    def open_long_ago():
+        wait_ready(path)
+        open_gate(path, before_boot())
+
+    r = missed("--late-max", "8784h", "--start-file", path, before_start=open_long_ago)
+    check(re.search(r"the start was \S+ \S+ ago, before this machine was booted: nothing is sent", r.err), r.err)
+
+
 def test_file_that_is_no_time_ends_the_run():
     path = temp_path("start")
 
