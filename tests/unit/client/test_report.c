@@ -32,6 +32,23 @@ static void summary_has_every_figure_in_its_place(void **state)
     free(text);
 }
 
+static void head_says_how_the_queries_are_sent(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->config.seed = 7;
+    text = text_of(report_text, m);
+    assert_has(text, "\n  2 threads sharing one fd table, pacing auto, seed 7, quickack off, "
+                     "libevent 2.x (epoll)\n");
+    free(text);
+    m->result.own_fd_tables = m->config.quickack = true;
+    m->config.pace = CLIENT_PACE_SPIN;
+    text = text_of(report_text, m);
+    assert_has(text, "\n  2 threads with own fd tables, pacing spin, seed 7, quickack on, ");
+    free(text);
+}
+
 /* Answers set the rate. */
 static void closed_loop_requests_no_rate(void **state)
 {
@@ -372,6 +389,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(summary_has_every_figure_in_its_place),
+        TEST(head_says_how_the_queries_are_sent),
         TEST(closed_loop_requests_no_rate),
         TEST(replacements_are_those_established_under_load),
         TEST(memory_is_that_of_the_connections_still_open),

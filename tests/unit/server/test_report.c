@@ -143,14 +143,16 @@ static void statistics_line_has_rates_since_the_previous_one(void **state)
     struct server_tally previous = workers[1];
 
     (void)state;
+    tally_add(&previous.bytes_received, 9000000);
+    tally_add(&result.total.bytes_received, 10500000);
+    tally_add(&previous.bytes_sent, 2000000);
+    tally_add(&result.total.bytes_sent, 2700000);
     server_report_line(print_open(), &result, &previous, 500000000);
     text = print_close();
     /* worker 0's counts in half a second */
     assert_reported("tcpserver: 2.5 s, 321 active, %llu accepted/s, %llu closed/s, ",
                     2 * TOTAL(accepted) / 101, 2 * TOTAL(n_closed) / 101);
-    assert_reported(", %.3f MB/s in, %.3f MB/s out, %llu refused\n",
-                    2e-6 * (double)TOTAL(bytes_received) / 101,
-                    2e-6 * (double)TOTAL(bytes_sent) / 101, TOTAL(n_refused));
+    assert_reported(", 3.000 MB/s in, 1.400 MB/s out, %llu refused\n", TOTAL(n_refused));
     free(text);
     result.pushes = true;
     server_report_line(print_open(), &result, &previous, 500000000);
@@ -213,6 +215,22 @@ static void metrics_have_a_sample_per_worker(void **state)
                     TOTAL(bytes_sent) / 101 * 100);
     assert_reported("tcpserver_refusals_total{limit=\"connections of one source\"} %llu\n",
                     TOTAL(refused[SERVER_REFUSED_SOURCE]));
+    assert_reported("tcpserver_received_bytes_total{worker=\"1\"} %llu\n",
+                    TOTAL(bytes_received) / 101 * 100);
+    assert_reported("tcpserver_connections_refused_total{worker=\"1\"} %llu\n",
+                    TOTAL(n_refused) / 101 * 100);
+    assert_reported("tcpserver_connections_closed_total{worker=\"1\"} %llu\n",
+                    TOTAL(n_closed) / 101 * 100);
+    assert_reported("tcpserver_proxy_headers_total{worker=\"1\"} %llu\n",
+                    TOTAL(headers) / 101 * 100);
+    assert_reported("tcpserver_accept_pauses_total{worker=\"1\"} %llu\n",
+                    TOTAL(accept_pauses) / 101 * 100);
+    assert_reported("tcpserver_back_pressure_pauses_total{worker=\"1\"} %llu\n",
+                    TOTAL(back_pressure_pauses) / 101 * 100);
+    assert_reported("\ntcpserver_listen_overflows_total 7\n");
+    assert_reported("\ntcpserver_tcp_memory_pressures_total 2\n");
+    assert_reported("\ntcpserver_resident_memory_bytes 4194304\n");
+    assert_reported("\ntcpserver_tcp_memory_bytes 12288\n");
     assert_reported("\ntcpserver_paused 1\n");
     assert_reported("\ntcpserver_start_time_seconds 1769903999\n");
     assert_reported("\ntcpserver_cpu_seconds_total 3.5\n");

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ * test_report_json: figures that are alike keep their keys. */
+#include "report_steps.h"
+
+static void connections_are_counted_under_their_keys(void **state)
+{
+    struct made_up *m = *state;
+    struct tally *t = &m->result.tally;
+    char *text;
+
+    tally_add(&t->connections.attempted, 201);
+    tally_add(&t->connections.reopened, 202);
+    tally_add(&t->connections.held, 203);
+    tally_add(&t->connections.syn_retransmits, 204);
+    tally_add(&t->connections.with_retransmits, 205);
+    tally_add(&t->connections.with_timeouts, 206);
+    m->result.connections_deaf = 207;
+    tally_add(&t->connections.deaf_unacknowledged, 208);
+    text = text_of(report_json, m);
+    assert_has(text, "\"asked\": 100,\n    \"attempted\": 201,\n    \"reopened\": 202,\n"
+                     "    \"held\": 203,\n    \"connected\": 99,\n    \"proven\": 98,\n"
+                     "    \"syn_retransmits\": 204,\n    \"retransmits\": 180,\n"
+                     "    \"with_retransmits\": 205,\n");
+    assert_has(text, "\"with_timeouts\": 206,\n    \"deaf_at_end\": 207,\n"
+                     "    \"deaf_unacknowledged\": 208,\n");
+    assert_has(text, "\"connect_elapsed_s\": 0.5,\n");
+    free(text);
+}
+
+static void queries_are_counted_under_their_keys(void **state)
+{
+    struct made_up *m = *state;
+    struct tally *t = &m->result.tally;
+    char *text;
+
+    m->result.in_flight = 209;
+    tally_add(&t->late, 210);
+    tally_add(&t->duplicate, 211);
+    tally_add(&t->unknown_id, 212);
+    tally_add(&t->ids_recycled, 213);
+    tally_add(&t->withdrawn, 214);
+    tally_add(&t->queries[TALLY_WARMUP].scheduled, 301);
+    tally_add(&t->queries[TALLY_PROBE].scheduled, 401);
+    text = text_of(report_json, m);
+    assert_has(text, "\"in_flight\": 209,\n    \"late\": 210,\n    \"duplicate\": 211,\n"
+                     "    \"unknown_id\": 212,\n    \"ids_recycled\": 213,\n"
+                     "    \"withdrawn\": 214,\n");
+    assert_has(text, "\"queries\": {\n    \"scheduled\": 1003,");
+    assert_has(text, "\"warmup\": {\n    \"scheduled\": 301,");
+    assert_has(text, "\"probes\": {\n    \"scheduled\": 401,");
+    free(text);
+}
+
+static void rows_are_counted_under_their_keys(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->result.has_rows = true;
+    m->result.rows =
+        (struct rows_result){.written = {10, 20}, .dropped = {1, 2}, .left_out = {300, 400}};
+    text = text_of(report_json, m);
+    assert_has(text, "\"output\": {\n    \"rows\": 30,\n    \"dropped_rows\": 3,\n"
+                     "    \"answer_rows\": 20,\n    \"dropped_answer_rows\": 2,\n"
+                     "    \"left_out_rows\": 700,\n    \"left_out_answer_rows\": 400\n  }");
+    free(text);
+}
+
+/* Each with a number of values of its own. */
+static void times_are_under_their_keys(void **state)
+{
+    static const struct {
+        const char *key;
+        enum client_metric metric;
+    } times[] = {
+        {"response", CLIENT_RESPONSE},
+        {"service", CLIENT_SERVICE},
+        {"send_lag", CLIENT_SEND_LAG},
+        {"net", CLIENT_NET},
+        {"own", CLIENT_OWN},
+        {"connect", CLIENT_CONNECT},
+        {"handshake", CLIENT_HANDSHAKE},
+        {"gap", CLIENT_GAP},
+        {"recovery", CLIENT_RECOVERY},
+        {"min_rtt", CLIENT_MIN_RTT},
+        {"open_lag", CLIENT_OPEN_LAG},
+        {"due_to_connected", CLIENT_DUE_CONNECTED},
+        {"due_to_secured", CLIENT_DUE_SECURED},
+        {"due_to_answered", CLIENT_DUE_ANSWERED},
+        {"open_to_answered", CLIENT_OPEN_ANSWERED},
+    };
+    struct made_up *m = *state;
+    char *text, wanted[100];
+
+    for (unsigned i = 0; i < CLIENT_N_METRICS; i++) {
+        hist_reset(&m->result.metrics[i]);
+        record(&m->result.metrics[i], US, i + 1);
+    }
+    text = text_of(report_json, m);
+    for (unsigned i = 0; i < sizeof times / sizeof *times; i++) {
+        snprintf(wanted, sizeof wanted, "\"%s\": {\n      \"count\": %u,", times[i].key,
+                 times[i].metric + 1u);
+        assert_has(text, wanted);
+    }
+    free(text);
+}
+
+static void start_says_how_well_it_was_kept(void **state)
+{
+    struct made_up *m = *state;
+    char *text = text_of(report_json, m);
+
+    assert_has(text, "\"start\": null,");
+    free(text);
+    m->result.start =
+        (struct client_start){.asked = true,
+                              .at_epoch_ns = 1800000000500000000,
+                              .margin_ns = 2500 * (int64_t)MS,
+                              .late_ns = 7 * US,
+                              .clock = {.is_synchronized = true, .max_error_ns = 3 * MS}};
+    text = text_of(report_json, m);
+    assert_has(text, "\"start\": {\n    \"at_epoch_ns\": 1800000000500000000,\n"
+                     "    \"margin_s\": 2.5,\n    \"late_ns\": 7000,\n    \"missed\": false,\n"
+                     "    \"clock_is_synchronized\": true,\n    \"clock_max_error_ns\": 3000000\n");
+    free(text);
+    text = text_of(report_text, m);
+    assert_has(text, "known 2.50 s before; first query 7.00 us late; clock within 3.00 ms\n");
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(connections_are_counted_under_their_keys), TEST(queries_are_counted_under_their_keys),
+        TEST(rows_are_counted_under_their_keys),        TEST(times_are_under_their_keys),
+        TEST(start_says_how_well_it_was_kept),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
