@@ -4,6 +4,7 @@ of the predecessor; the counts of both sides agree."""
 
 import collections
 import math
+from datetime import datetime
 
 from harness import *
 
@@ -253,6 +254,25 @@ def test_warmup_is_sent_but_not_measured():
     check_equal(sum(row["type"] == "Q" for row in r.rows()), 1000, "rows")
 
 
+def test_settle_time_is_between_the_last_connection_and_the_first_query():
+    after_s = {}
+    for settle_s in (0, 1.5):
+        out = temp_path("connections.csv")
+        with Server() as server:
+            r = run_client("-p", server.port, "-c", 5, "-r", 1000, "--arrival", "constant", "-t", 0.1, "--settle", settle_s, "-R",
+                           "--connections-out", out, "127.0.0.1")
+        check_conservation(r)
+        with open(out) as f:
+            last_s = max(float(row["established_s"]) for row in csv.DictReader(f))
+        begun_ns = datetime.fromisoformat(r.json["started"].replace("Z", "+00:00")).timestamp() * 1e9
+        first_ns = min(intended_ns(row) for row in r.rows() if row["type"] == "Q")
+        after_s[settle_s] = (first_ns - begun_ns) / 1e9 - last_s
+    # the first query is due 1 ms into the load; "started" has milliseconds, and is before the first connection is begun
+    check(after_s[1.5] > 1.499, f"seconds from the last connection to the first query: {after_s}")
+    with stall_may_spoil():
+        check(after_s[0] < 1, f"the control: {after_s}")
+
+
 def test_no_rate_holds_the_connections():
     with Server() as server:
         r = run_client("-p", server.port, "-c", 100, "-t", 1, "127.0.0.1")
@@ -277,7 +297,7 @@ def first_second():
                        "-R", "127.0.0.1")
     times = [float(row["timestamp"]) for row in r.rows() if row["type"] == "Q"]
     started = r.json["started"]
-    first = times[0] - __import__("datetime").datetime.fromisoformat(
+    first = times[0] - datetime.fromisoformat(
         started.replace("Z", "+00:00")).timestamp()
     return first, sum(t < times[0] + 1 for t in times)
 
@@ -314,6 +334,34 @@ def test_queries_and_answers_survive_the_clock_being_read_elsewhere():
         if row["type"] == "A":
             check(float(row["response_us"]) >= float(row["rtt_us"]), "response >= service")
             check(float(row["send_lag_us"]) >= 0, "lag >= 0")
+
+
+def test_rows_of_connections_add_up_to_the_result():
+    out = temp_path("connections.csv")
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 20, "-n", 40, "-r", 500, "-t", 1, "--warmup", "100ms", "--sport", "21000-21019",
+                       "--connections-out", out, "127.0.0.1")
+        server.stop()
+    check_conservation(r)
+    with open(out) as f:
+        rows = list(csv.DictReader(f))
+    j = r.json
+    check_equal(sorted(int(row["source_port"]) for row in rows), list(range(21000, 21020)), "source ports")
+    for name, want in (("queries", sum(j[kind]["sent"] for kind in ("queries", "warmup", "probes"))),
+                       ("answers", sum(j[kind]["answered"] for kind in ("queries", "warmup", "probes"))),
+                       ("bytes_sent", server.result["bytes_received"]), ("bytes_received", server.result["bytes_sent"]),
+                       ("proven", 20), ("connections", 20)):
+        check_equal(sum(int(row[name]) for row in rows), want, f"{name} of all rows")
+    check_equal((j["resources"]["bytes_sent"], j["resources"]["bytes_received"]),
+                (server.result["bytes_received"], server.result["bytes_sent"]), "bytes")
+    check_equal({row["ended"] for row in rows}, {"run/finished"}, "ends")
+    longest_us = max(float(row["connect_us"]) for row in rows)
+    check(abs(longest_us * 1000 - j["latency_ns"]["connect"]["max"]) < 2, f"the longest connect: {longest_us} us")
+    begun_s = [float(row["established_s"]) - float(row["connect_us"]) / 1e6 for row in rows]
+    check(min(begun_s) >= 0, f"none began before the program: {begun_s}")
+    took_s = max(float(row["established_s"]) for row in rows) - min(begun_s)
+    with stall_may_spoil():
+        check_between(j["connections"]["connect_elapsed_s"], took_s - 0.01, took_s + 0.01, "seconds to connect")
 
 
 if __name__ == "__main__":

@@ -49,6 +49,21 @@ static void head_says_how_the_queries_are_sent(void **state)
     free(text);
 }
 
+/* Ten batches with the means 2, 4 ... 20 us; see test_batch_means. */
+static void mean_has_an_interval_once_the_run_is_long_enough(void **state)
+{
+    struct made_up *m = *state;
+    char *text = text_of(report_text, m);
+
+    assert_null(strstr(text, "mean response"));
+    free(text);
+    for (unsigned i = 1; i <= 10; i++)
+        batch_means_add(&m->result.batches[CLIENT_RESPONSE], 98, i * 2 * US);
+    text = text_of(report_text, m);
+    assert_has(text, "\n  mean response +-3.51 us at 90 %, +-4.33 us at 95 % confidence\n");
+    free(text);
+}
+
 /* Answers set the rate. */
 static void closed_loop_requests_no_rate(void **state)
 {
@@ -205,10 +220,18 @@ static void counts_of_all_queries_say_so(void **state)
 
     tally_add(&t->queries[TALLY_WARMUP].scheduled, 500);
     tally_add(&t->connections.with_timeouts, 7);
+    m->result.connections_deaf = 2;
+    tally_add(&t->queries[TALLY_MEASURED].blocked, 11);
+    tally_add(&t->queries[TALLY_MEASURED].rerouted, 12);
+    tally_add(&t->queries[TALLY_MEASURED].cancelled, 13);
     tally_add(&t->late, 3);
+    tally_add(&t->duplicate, 4);
+    tally_add(&t->unknown_id, 5);
     text = text_of(report_text, m);
-    assert_has(text, " timeouts of any query are on 7 connections, 0 deaf at the end\n");
-    assert_has(text, " stray answers to any query: 3 late, 0 duplicate, 0 with unknown id\n");
+    assert_has(text, " 15 timed out, 5 failed, 13 cancelled, 3 unsent\n");
+    assert_has(text, " timeouts of any query are on 7 connections, 2 deaf at the end\n");
+    assert_has(text, " 11 waited for a free id, 12 moved to another connection\n");
+    assert_has(text, " stray answers to any query: 3 late, 4 duplicate, 5 with unknown id\n");
     assert_has(text, " 500 more in the warm-up, not included\n");
     free(text);
 }
@@ -390,6 +413,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(summary_has_every_figure_in_its_place),
         TEST(head_says_how_the_queries_are_sent),
+        TEST(mean_has_an_interval_once_the_run_is_long_enough),
         TEST(closed_loop_requests_no_rate),
         TEST(replacements_are_those_established_under_load),
         TEST(memory_is_that_of_the_connections_still_open),
