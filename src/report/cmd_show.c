@@ -6,6 +6,7 @@
 #include "measure/server_cost_report.h"
 #include "report/class_reader.h"
 #include "report/cmd.h"
+#include "report/goal_line.h"
 #include "report/opts.h"
 #include "report/plain.h"
 #include "report/recording.h"
@@ -223,24 +224,12 @@ static void print_outcomes(const struct json_object *result, const char *path, c
     result_each_key(outcomes.of, print_outcome, &outcomes);
 }
 
-/* Those of tcpclient --assert. */
 static void print_goals(const struct json_object *result)
 {
-    const struct json_object *goal;
-    char name[PLAIN_BYTES], outcome[PLAIN_BYTES], why[PLAIN_BYTES], a[UNITS_TEXT_BYTES],
-        b[UNITS_TEXT_BYTES];
+    char line[GOAL_LINE_BYTES];
 
-    for (unsigned i = 0; (goal = result_element(result, "goals", i)) != NULL; i++) {
-        const char *reason = result_string(goal, "why");
-        uint64_t n = 0, of = 0;
-
-        (void)result_u64(goal, "exceeding", &n);
-        (void)result_u64(goal, "of", &of);
-        printf("%s%-13s%s %s: %s of %s exceed it%s%s\n", i == 0 ? "\n" : "", i == 0 ? "Goals" : "",
-               plain(name, result_string(goal, "goal")), plain(outcome, result_string(goal, "result")),
-               units_format_count(a, n), units_format_count(b, of), reason != NULL ? "; " : "",
-               reason != NULL ? plain(why, reason) : "");
-    }
+    for (unsigned i = 0; goal_line(line, result, i) != NULL; i++)
+        printf("%s%-13s%s\n", i == 0 ? "\n" : "", i == 0 ? "Goals" : "", line);
 }
 
 static void print_cost(const struct json_object *result)

@@ -2,6 +2,7 @@
  * html_summary: the first screen of the page: what was measured, whether it holds, and the figures
  * that people ask for first. */
 #include "report/figure.h"
+#include "report/goal_line.h"
 #include "report/html_sections.h"
 #include "report/html_text.h"
 #include "report/result.h"
@@ -35,6 +36,13 @@ static void print_holding(FILE *out, const struct json_object *result)
                     valid_to);
 }
 
+static void print_item(FILE *out, const char *text)
+{
+    fputs("<li>", out);
+    html_text(out, text);
+    fputs("</li>\n", out);
+}
+
 static void print_verdict(FILE *out, const struct json_object *result)
 {
     static const char *const classes[] = {
@@ -42,20 +50,21 @@ static void print_verdict(FILE *out, const struct json_object *result)
     const enum result_verdict verdict = result_verdict(result);
     const char *reasons =
         result_item(result, "explanations", 0) != NULL ? "explanations" : "reasons";
+    char goal[GOAL_LINE_BYTES];
 
     fprintf(out, "<p class=\"verdict\"><strong class=\"%s\">%s</strong>: ", classes[verdict],
             result_verdict_name(verdict));
     print_holding(out, result);
     fputs("</p>\n", out);
-    if (result_item(result, reasons, 0) != NULL || result_was_interrupted(result)) {
+    if (result_item(result, reasons, 0) != NULL || result_was_interrupted(result) ||
+        goal_line(goal, result, 0) != NULL) {
         fputs("<ul>\n", out);
-        for (unsigned i = 0; result_item(result, reasons, i) != NULL; i++) {
-            fputs("<li>", out);
-            html_text(out, result_item(result, reasons, i));
-            fputs("</li>\n", out);
-        }
+        for (unsigned i = 0; result_item(result, reasons, i) != NULL; i++)
+            print_item(out, result_item(result, reasons, i));
         if (result_was_interrupted(result))
-            fputs("<li>interrupted: the figures cover the part that ran</li>\n", out);
+            print_item(out, "interrupted: the figures cover the part that ran");
+        for (unsigned i = 0; goal_line(goal, result, i) != NULL; i++)
+            print_item(out, goal);
         fputs("</ul>\n", out);
     }
 }

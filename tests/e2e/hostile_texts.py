@@ -20,6 +20,7 @@ def test_text_from_outside_stays_text():
         change(path, target=HOSTILE, host={"kernel": HOSTILE}, options={"qname": HOSTILE, "source": HOSTILE},
                explanations=[HOSTILE], version=HOSTILE, command=["tcpclient", HOSTILE, "it's"], verdict="SUSPECT", broken_law=HOSTILE if i else None,
                tls={"library": HOSTILE, "version": HOSTILE, "cipher": HOSTILE, "handshakes": 1, "resumed": 0} if i else None,
+               goals=[{"goal": HOSTILE, "result": HOSTILE, "why": HOSTILE, "exceeding": 3, "of": 9, "own": 0}],
                diagnosis=[{"limit": HOSTILE, "connections": 1, "evidence": HOSTILE, "remedy": HOSTILE}],
                connections={"outcomes": {**result["connections"]["outcomes"], f"run/{HOSTILE}": 3}},
                search={"find": "rate", "unit": HOSTILE[:15], "slo": [HOSTILE], "status": "found", "reason": HOSTILE,
@@ -28,7 +29,7 @@ def test_text_from_outside_stays_text():
     for arguments, earlier in (([hostile[1]], [hostile[0]]), (hostile, [])):
         text = page_of(*arguments, earlier=earlier)
         page = Page(text)
-        check(page.text().count(HOSTILE) >= 8, f"the text as it is, {page.text().count(HOSTILE)} times")
+        check(page.text().count(HOSTILE) >= 11, f"the text as it is, {page.text().count(HOSTILE)} times")
         check(name in page.text(), "the name of the file")
         # the control: text that was not escaped would be noticed
         check(problems(text.replace("&lt;script&gt;", "<script>", 1)), "unescaped text")

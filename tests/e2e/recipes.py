@@ -124,6 +124,14 @@ def check_used_up(out, queries, answers, directory):
     check_between(each, n_queries / n * 0.999, n_queries / n * 1.001, "queries of a connection")
 
 
+def check_goals(out, queries, answers, directory):
+    with open(os.path.join(directory, "goals.json")) as f:
+        r = json.load(f)
+    results = {goal["result"] for goal in r["goals"]}
+    code = 1 if "missed" in results else 3 if r["reasons"] or "undecided" in results else 0
+    check_equal(out, f"exit code {code}: not within the service level\n" if code else "", f"goals {r['goals']}, {r['reasons']}")
+
+
 RECIPES = {
     "The run": lambda out, *_: check_equal(out, "", "rows are in their file"),
     "Percentiles": check_percentiles,
@@ -138,6 +146,7 @@ RECIPES = {
     "Response codes": check_codes,
     "The slowest answer of each second, without rows": check_of_log,
     "Connections used up": check_used_up,
+    "A service level as the exit code": check_goals,
 }
 
 

@@ -138,6 +138,14 @@ def test_listener_has_messages():
     check("received" in r.stdout and "1,474" in r.stdout and "sent" not in r.stdout.split("\n")[0], r.stdout)
 
 
+def test_goals_are_beside_the_verdict():
+    goals = [{"goal": "p99<5ms", "result": "missed", "why": None, "exceeding": 1204, "of": 100827, "own": 3},
+             {"goal": "lost<0.1%", "result": "undecided", "why": "too-few", "exceeding": 0, "of": 50, "own": 0}]
+    header = Page(page_of(copy_of_run("goals.json", verdict="VALID", explanations=[], goals=goals))).texts("header")[0]
+    for words in ("p99<5ms missed: 1,204 of 100,827 exceed it", "lost<0.1% undecided: 0 of 50 exceed it; too-few"):
+        check(words in header, f"{words!r} in {header}")
+
+
 def test_connections_on_demand_are_those_requested():
     path = copy_of_run("on_demand.json", on_demand={"requested": 4321})
     check("4,321" in Page(page_of(path)).texts("header")[0], "connections requested on demand")
