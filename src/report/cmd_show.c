@@ -250,7 +250,9 @@ static void print_verdict(const struct json_object *result)
     char text[PLAIN_BYTES];
 
     printf("\nVerdict      %s", result_verdict_name(result_verdict(result)));
-    if (valid_to != NULL && strcmp(valid_to, "max") != 0)
+    if (valid_to != NULL && strcmp(valid_to, "none") == 0)
+        fputs(" (no percentile holds)", stdout);
+    else if (valid_to != NULL && strcmp(valid_to, "max") != 0)
         printf(" (holds to %s)", plain(text, valid_to));
     putchar('\n');
     for (unsigned i = 0; result_item(result, reasons, i) != NULL; i++)

@@ -177,6 +177,8 @@ def test_show_prints_what_tcpclient_printed():
     check(f"{r.json['connections']['outcomes']['run/finished']}  run/finished" in shown, shown)
     check("no histogram: it requires the log" in report("show", files[0]).stdout, "the result alone")
     check("verdict are unknown" in report("show", files[1]).stdout, "the log alone")
+    change(files[0], verdict="SUSPECT", valid_to="none")
+    check("Verdict      SUSPECT (no percentile holds)\n" in report("show", *files).stdout, "the words of tcpclient")
 
 
 def test_merge_warns_of_what_does_not_fit_and_takes_the_worst_verdict():
