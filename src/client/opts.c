@@ -3,6 +3,7 @@
 #include "client/opts.h"
 
 #include "base/units.h"
+#include "client/opts_check.h"
 #include "client/opts_class.h"
 #include "client/opts_demand.h"
 #include "client/opts_find.h"
@@ -36,13 +37,6 @@ static const struct client_opts defaults = {
     .stats_interval_ns = 5 * UNITS_NS_PER_S,
 };
 
-static bool was_given(const char *name)
-{
-    return options_was_given(client_opts_table(), name);
-}
-
-#define REFUSE(...) (snprintf(error, OPTIONS_ERROR_BYTES, __VA_ARGS__), -1)
-
 static int check_schedule(const struct client_opts *o, char *error)
 {
     const char *name = o->schedule != NULL    ? "schedule"
@@ -71,7 +65,7 @@ static int check_query(const struct client_opts *o, char *error)
     static const char *const of_dns[] = {"qname",  "qtype",   "query-file", "edns",
                                          "dnssec", "padding", "keepalive"};
 
-    for (size_t i = 0; i < sizeof of_dns / sizeof *of_dns; i++)
+    for (size_t i = 0; i < N(of_dns); i++)
         if (o->protocol != QUERY_DNS && was_given(of_dns[i]))
             return REFUSE("--%s: requires --protocol dns", of_dns[i]);
     if (o->query_file != NULL && o->qname != NULL)
@@ -92,7 +86,7 @@ static int check_listen(struct client_opts *o, char *error)
         "rate",   "interval", "schedule",         "stdin",     "stdin-rateslope", "arrival",
         "select", "loop",     "queries-per-conn", "on-timeout"};
 
-    for (size_t i = 0; i < sizeof of_queries / sizeof *of_queries; i++)
+    for (size_t i = 0; i < N(of_queries); i++)
         if (was_given(of_queries[i]))
             return REFUSE(
                 "--%s: --protocol listen sends no queries: tcpserver --push sets the rate",
@@ -176,7 +170,7 @@ static int check_tls(const struct client_opts *o, char *error)
     static const char *const options[] = {"tls-name", "tls-ca",      "tls-insecure",
                                           "tls-min",  "tls-ciphers", "tls-resume"};
 
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+    for (size_t i = 0; i < N(options); i++)
         if (!client_opts_uses_tls(o) && was_given(options[i]))
             return REFUSE("--%s: requires --tls", options[i]);
     if (o->tls && o->protocol == CLIENT_PROTOCOL_LISTEN)
@@ -335,7 +329,7 @@ static void resolve_conflicts(struct client_opts *o)
         {"start-at", "start-file"},
     };
 
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+    for (size_t i = 0; i < N(pairs); i++)
         options_outrank(client_opts_table(), o, &defaults, pairs[i][0], pairs[i][1]);
 }
 

@@ -3,6 +3,7 @@
 #include "client/opts_class.h"
 
 #include "base/units.h"
+#include "client/opts_check.h"
 #include "client/worker/class.h"
 #include "client/worker/config.h"
 #include "config/options_config.h"
@@ -15,9 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REFUSE(...) (snprintf(error, OPTIONS_ERROR_BYTES, __VA_ARGS__), -1)
 #define FIELD(name) offsetof(struct client_opts_class, name)
-#define N(table)    (sizeof(table) / sizeof *(table))
 
 #define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789-_"
 
@@ -52,11 +51,6 @@ static struct options *class_table(void)
         rows[i + 2] = *options_row(client_opts_table(), own[i]);
     memset(given, OPTIONS_NOWHERE, sizeof given);
     return &table;
-}
-
-static bool was_given(const char *name)
-{
-    return options_was_given(client_opts_table(), name);
 }
 
 static void begin(struct client_opts_class *c, const struct client_opts *o,

@@ -2,18 +2,12 @@
  * client_opts_demand: see client/opts_demand.h. */
 #include "client/opts_demand.h"
 
+#include "client/opts_check.h"
 #include "client/worker/config.h"
 #include "config/options_conflict.h"
 
 #include <stddef.h>
 #include <stdio.h>
-
-#define REFUSE(...) (snprintf(error, OPTIONS_ERROR_BYTES, __VA_ARGS__), -1)
-
-static bool was_given(const char *name)
-{
-    return options_was_given(client_opts_table(), name);
-}
 
 /* Other ways to open and reopen connections. */
 static int refuse_others(const struct client_opts *o, char *error)
@@ -31,7 +25,7 @@ static int refuse_others(const struct client_opts *o, char *error)
         {"--prove yes", o->prove == 0 && was_given("prove"), "the first query proves a connection"},
     };
 
-    return options_refuse_conflicts("--on-demand:", others, sizeof others / sizeof *others, error);
+    return options_refuse_conflicts("--on-demand:", others, N(others), error);
 }
 
 int client_opts_check_demand(const struct client_opts *o, char *error)

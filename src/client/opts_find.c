@@ -3,6 +3,7 @@
 #include "client/opts_find.h"
 
 #include "base/units.h"
+#include "client/opts_check.h"
 #include "client/opts_sweep.h"
 #include "client/worker/config.h"
 
@@ -11,9 +12,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#define REFUSE(...) (snprintf(error, OPTIONS_ERROR_BYTES, __VA_ARGS__), -1)
-#define N(table)    (sizeof(table) / sizeof *(table))
 
 #define MOST_QPS      1e9
 #define DEFAULT_WIDTH "2%"
@@ -25,11 +23,6 @@
 #define LEAST_UNDER_WAY 1000
 #define MOST_UNDER_WAY  20000
 #define TIMEOUT_NS      (3 * UNITS_NS_PER_S)
-
-static bool was_given(const char *name)
-{
-    return options_was_given(client_opts_table(), name);
-}
 
 static int refuse_without_find(char *error)
 {

@@ -3,12 +3,10 @@
 #include "client/opts_sweep.h"
 
 #include "base/units.h"
+#include "client/opts_check.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define REFUSE(...) (snprintf(error, OPTIONS_ERROR_BYTES, __VA_ARGS__), -1)
-#define N(table)    (sizeof(table) / sizeof *(table))
 
 /* Connections are opened faster than the default of a request: 100,000 in 20 s. */
 #define CONNECT_PER_S 5000
@@ -25,11 +23,6 @@ static const struct {
 
 #define EXPECTED                                                                                   \
     "connections, queries-per-conn or size, '=' and increasing values such as 100,1k,10k"
-
-static bool was_given(const char *name)
-{
-    return options_was_given(client_opts_table(), name);
-}
 
 /* "100,1k,10k" */
 static int parse_values(struct client_opts *o, const char *text, uint64_t most)

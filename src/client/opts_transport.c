@@ -2,17 +2,13 @@
  * client_opts_transport: see client/opts_transport.h. */
 #include "client/opts_transport.h"
 
+#include "client/opts_check.h"
 #include "client/opts_class.h"
 #include "client/worker/config.h"
 #include "config/options_conflict.h"
 
 #include <stddef.h>
 #include <stdio.h>
-
-static bool was_given(const char *name)
-{
-    return options_was_given(client_opts_table(), name);
-}
 
 int client_opts_check_transport(const struct client_opts *o, char *error)
 {
@@ -31,12 +27,9 @@ int client_opts_check_transport(const struct client_opts *o, char *error)
         {"--server-control", o->server_control != NULL, "tcpserver does not answer over UDP"},
     };
 
-    if (o->transport == CLIENT_UDP && o->protocol != QUERY_DNS) {
-        snprintf(error, OPTIONS_ERROR_BYTES, "--transport: 'udp' requires --protocol dns");
-        return -1;
-    }
+    if (o->transport == CLIENT_UDP && o->protocol != QUERY_DNS)
+        return REFUSE("--transport: 'udp' requires --protocol dns");
     if (o->transport != CLIENT_UDP)
         return 0;
-    return options_refuse_conflicts("--transport: 'udp'", of_tcp, sizeof of_tcp / sizeof *of_tcp,
-                                    error);
+    return options_refuse_conflicts("--transport: 'udp'", of_tcp, N(of_tcp), error);
 }
