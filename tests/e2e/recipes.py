@@ -129,7 +129,7 @@ def check_goals(out, queries, answers, directory):
         r = json.load(f)
     results = {goal["result"] for goal in r["goals"]}
     code = 1 if "missed" in results else 3 if r["reasons"] or "undecided" in results else 0
-    check_equal(out, f"exit code {code}: not within the service level\n" if code else "", f"goals {r['goals']}, {r['reasons']}")
+    check_equal(out, f"exit code {code}: not proven to be within the service level\n" if code else "", f"goals {r['goals']}, {r['reasons']}")
 
 
 RECIPES = {
