@@ -134,17 +134,28 @@ def test_row_per_connection_agrees_with_the_result():
     with Server() as server:
         r = run_client("-p", server.port, "-c", 100, "-r", 1000, "-t", 2, "--connections-out", out,
                        "127.0.0.1")
+        server.stop()
     rows = list(csv.DictReader(open(out)))
     q, probes, resources = r.json["queries"], r.json["probes"], r.json["resources"]
     check_equal([int(row["connection_id"]) for row in rows], list(range(100)), "connections")
     for column, wanted in (("queries", q["sent"] + probes["sent"]),
                            ("answers", q["answered"] + probes["answered"]),
                            ("bytes_sent", resources["bytes_sent"]),
-                           ("bytes_received", resources["bytes_received"]), ("proven", 100)):
+                           ("bytes_received", resources["bytes_received"]), ("proven", 100), ("connections", 100)):
         check_equal(sum(int(row[column]) for row in rows), wanted, f"sum of {column}")
+    check_equal((resources["bytes_sent"], resources["bytes_received"]),
+                (server.result["bytes_received"], server.result["bytes_sent"]), "bytes, as the server counted them")
     check_equal({row["ended"] for row in rows}, {"run/finished"}, "ends")
     check_equal(len({row["source_port"] for row in rows}), 100, "source ports")
     check(all(float(row["connect_us"]) > 0 for row in rows), "connect times")
+    longest_ns = max(float(row["connect_us"]) for row in rows) * 1000
+    check(abs(longest_ns - r.json["latency_ns"]["connect"]["max"]) < 2, f"the longest connect: {longest_ns} ns")
+    begun_s = min(float(row["established_s"]) - float(row["connect_us"]) / 1e6 for row in rows)
+    took_s = max(float(row["established_s"]) for row in rows) - begun_s
+    check(begun_s >= 0, f"the first connect, after {begun_s} s")
+    with stall_may_spoil():
+        check(begun_s < 0.5, f"the first connect, after {begun_s} s")
+        check_between(r.json["connections"]["connect_elapsed_s"], took_s - 0.01, took_s + 0.01, "seconds to connect")
 
 
 if __name__ == "__main__":
