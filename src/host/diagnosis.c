@@ -190,7 +190,7 @@ static void judge_stalled(struct diagnosis *d, const struct diagnosis_input *in)
                            units_format_count(a, in->host->conntrack_used),
                            units_format_count(b, in->host->conntrack_max));
         diagnosis_line_say(line->remedy,
-                           "raise it, or add a notrack rule (setup-client --notrack)");
+                           "raise it, or add a notrack rule (tcpscaler-setup-client --notrack)");
         return;
     }
     /* every connection drops SYNs of its own: fewer overflows than connections have another cause

@@ -167,7 +167,7 @@ static void check_hash(struct preflight *p, const struct host_limits *host, uint
 }
 
 static void check_conntrack(struct preflight *p, const struct host_limits *host,
-                            uint64_t n_connections)
+                            uint64_t n_connections, const char *role)
 {
     struct preflight_line *line;
 
@@ -179,8 +179,8 @@ static void check_conntrack(struct preflight *p, const struct host_limits *host,
         preflight_line_fix(
             line, PREFLIGHT_WARN,
             "if connections are tracked here: sysctl -w net.netfilter.nf_conntrack_max=%" PRIu64
-            ", or a notrack rule (setup-client --notrack)",
-            line->needed);
+            ", or a notrack rule (tcpscaler-setup-%s --notrack)",
+            line->needed, role);
 }
 
 /* With SYN cookies a SYN beyond the backlog is still answered. */
@@ -252,7 +252,7 @@ void preflight_client(struct preflight *p, const struct host_limits *host,
     check_tcp_memory(p, host, n_of_tcp);
     check_address_space(p, host, &own);
     check_hash(p, host, n_of_tcp);
-    check_conntrack(p, host, ask->n_connections);
+    check_conntrack(p, host, ask->n_connections, "client");
     if (ask->udp)
         return;
     check_closing(p, host, ask);
@@ -297,7 +297,7 @@ void preflight_server(struct preflight *p, const struct host_limits *host,
     check_tcp_memory(p, host, ask->n_connections);
     check_address_space(p, host, &ends);
     check_hash(p, host, ask->n_connections);
-    check_conntrack(p, host, ask->n_connections);
+    check_conntrack(p, host, ask->n_connections, "server");
     line = preflight_line_add_short(p, "net.core.somaxconn", host->somaxconn, ask->backlog);
     if (line != NULL)
         preflight_line_fix(line, PREFLIGHT_WARN,

@@ -24,7 +24,7 @@ static const char *addresses_text(char text[PREFLIGHT_TEXT_BYTES],
                                   const struct preflight_client *ask, uint64_t n)
 {
     if (!ask->peer_is_here)
-        snprintf(text, PREFLIGHT_TEXT_BYTES, "setup-client --sources adds them");
+        snprintf(text, PREFLIGHT_TEXT_BYTES, "tcpscaler-setup-client --sources adds them");
     else if (n == 1)
         snprintf(text, PREFLIGHT_TEXT_BYTES, "127.0.0.2 needs no setup");
     else if (n < LAST_OF_GROUP - 1)
@@ -74,10 +74,11 @@ static void check_addresses(struct preflight *p, const struct preflight_client *
     line = preflight_line_add_short(p, "source addresses of this host", ask->n_local_addresses,
                                     used < ask->n_addresses ? used : ask->n_addresses);
     if (line != NULL)
-        preflight_line_fix(line, PREFLIGHT_STOP,
-                           "%s is not an address of this host: add it (setup-client --sources), "
-                           "or correct --source",
-                           ask->foreign_address);
+        preflight_line_fix(
+            line, PREFLIGHT_STOP,
+            "%s is not an address of this host: add it (tcpscaler-setup-client --sources), "
+            "or correct --source",
+            ask->foreign_address);
 }
 
 /* Tuples in TIME_WAIT towards this target. */

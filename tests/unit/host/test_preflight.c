@@ -221,7 +221,8 @@ static void each_limit_that_is_short_by_one_is_named(void **state)
          "chains of 4.0 connections"},
         {FACT(tcp_pages_max), 5009, "net.ipv4.tcp_mem (pages)", PREFLIGHT_WARN,
          "net.ipv4.tcp_mem='2505 3757 5010'"},
-        {FACT(conntrack_max), 10006, "net.netfilter.nf_conntrack_max", PREFLIGHT_WARN, "=10007"},
+        {FACT(conntrack_max), 10006, "net.netfilter.nf_conntrack_max", PREFLIGHT_WARN,
+         "=10007, or a notrack rule (tcpscaler-setup-client --notrack)"},
         {FACT(time_wait_buckets), 9999, "net.ipv4.tcp_max_tw_buckets", PREFLIGHT_WARN,
          "--close rst"},
         {FACT(orphans_max), 9999, "net.ipv4.tcp_max_orphans", PREFLIGHT_WARN, "--close rst"},
@@ -241,6 +242,23 @@ static void each_limit_that_is_short_by_one_is_named(void **state)
         preflight_client(&p, &host, &ask_10000);
         assert_only(&p, cases[i].name, cases[i].level, cases[i].in_fix);
     }
+}
+
+static void server_is_sent_to_its_own_setup_script(void **state)
+{
+    const struct preflight_server ask = {10000, 2, true, 64, 4096, false};
+    struct host_limits host = host_of_10000;
+    struct preflight p;
+
+    (void)state;
+    host.conntrack_max = 10006;
+    preflight_server(&p, &host, &ask);
+    for (unsigned i = 0; i < p.n_lines; i++)
+        if (strcmp(p.lines[i].name, "net.netfilter.nf_conntrack_max") == 0) {
+            assert_non_null(strstr(p.lines[i].fix, "(tcpscaler-setup-server --notrack)"));
+            return;
+        }
+    fail();
 }
 
 static void what_is_not_known_does_not_stop(void **state)
@@ -362,6 +380,7 @@ int main(void)
         cmocka_unit_test(addresses_that_connections_use_have_to_be_of_this_host),
         cmocka_unit_test(too_few_tuples_stop_with_the_addresses_that_would_do),
         cmocka_unit_test(each_limit_that_is_short_by_one_is_named),
+        cmocka_unit_test(server_is_sent_to_its_own_setup_script),
         cmocka_unit_test(what_is_not_known_does_not_stop),
         cmocka_unit_test(reset_at_the_end_needs_no_time_wait),
         cmocka_unit_test(server_elsewhere_needs_half_of_the_sockets_here),
