@@ -37,12 +37,13 @@ static double percent_of(uint64_t part, uint64_t whole)
 
 static void print_churn(FILE *out, const struct report_about *about, const struct client_result *r)
 {
+    const uint64_t n = tally_get(&r->tally.connections.reopened);
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
 
     if (!about->config->reconnect)
         return;
-    fprintf(out, "             %s attempted to replace others, %.1f/s connected",
-            count_text(a, &r->tally.connections.reopened), client_result_churn_per_s(r));
+    fprintf(out, "             %s %s attempted, %.1f/s connected", units_format_count(a, n),
+            units_noun(n, "replacement", "replacements"), client_result_churn_per_s(r));
     if (about->churn_most_per_s != HOST_LIMITS_UNKNOWN)
         fprintf(out, ", at most %s/s sustainable with TIME_WAIT",
                 units_format_count(b, about->churn_most_per_s));
@@ -93,7 +94,8 @@ static void print_connections(FILE *out, const struct report_about *about,
             units_format_count(d, r->connections_half_open));
     fprintf(out, "             %s live at the end", units_format_count(a, r->connections_live));
     if (r->connections_wanted < r->connections_requested && !on_demand)
-        fprintf(out, ", %s requested then", units_format_count(a, r->connections_wanted));
+        fprintf(out, ", of %s requested at that time",
+                units_format_count(a, r->connections_wanted));
     if (connected > 0 && r->connect_elapsed_ns > 0) {
         if (connected > client_result_n_first(r))
             fprintf(out, "; the first %s", units_format_count(d, client_result_n_first(r)));
@@ -105,8 +107,8 @@ static void print_connections(FILE *out, const struct report_about *about,
     fputc('\n', out);
     if (r->gave_up)
         fprintf(out,
-                "             gave up: no connection of the first window got an answer, %s not "
-                "attempted\n",
+                "             gave up: none of the first connections (--connect-window) got an "
+                "answer; %s not attempted\n",
                 units_format_count(a, r->connections_requested -
                                           tally_get(&r->tally.connections.attempted)));
     print_losses(out, &r->losses);
@@ -136,11 +138,11 @@ static void print_queries(FILE *out, const struct client_result *r)
             count_text(a, &q->timeout), count_text(b, &q->error), count_text(c, &q->cancelled),
             count_text(d, &q->unsent));
     if (n_timed_out > 0)
-        fprintf(out, "             %s are on %s %s, %s deaf at the end\n",
-                n_before > 0 ? "timeouts of any query" : "all timeouts",
-                units_format_count(a, n_timed_out),
+        fprintf(out, "             all timeouts%s are on %s %s, %s deaf at the end%s\n",
+                n_before > 0 ? " (warm-up included)" : "", units_format_count(a, n_timed_out),
                 units_noun(n_timed_out, "connection", "connections"),
-                units_format_count(b, r->connections_deaf));
+                units_format_count(b, r->connections_deaf),
+                r->connections_deaf > 0 ? ": their last queries timed out" : "");
     if (tally_get(&q->blocked) + tally_get(&q->rerouted) > 0)
         fprintf(out, "             %s waited for a free id, %s moved to another connection\n",
                 count_text(a, &q->blocked), count_text(b, &q->rerouted));
@@ -148,7 +150,7 @@ static void print_queries(FILE *out, const struct client_result *r)
             tally_get(&r->tally.unknown_id) >
         0)
         fprintf(out, "             stray answers%s: %s late, %s duplicate, %s with unknown id\n",
-                n_before > 0 ? " to any query" : "", count_text(a, &r->tally.late),
+                n_before > 0 ? " (warm-up included)" : "", count_text(a, &r->tally.late),
                 count_text(b, &r->tally.duplicate), count_text(c, &r->tally.unknown_id));
     if (n_before > 0)
         fprintf(out, "             %s more %s, not included\n", units_format_count(a, n_before),
@@ -207,9 +209,10 @@ static void print_clock(FILE *out, const struct client_result *r)
         return;
     }
     fprintf(out,
-            "             %s timed with the CLOCK_REALTIME of two hosts: every time below is off "
-            "by\n             the difference between these clocks\n",
-            others == all ? "all" : units_format_count(a, others));
+            "             %s timed with the CLOCK_REALTIME of two hosts: %s below are off by\n"
+            "             the difference between these clocks\n",
+            others == all ? "all" : units_format_count(a, others),
+            others == all ? "the times" : "their times");
     if (tally_get(&p->negative) > 0)
         fprintf(out, "             %s arrived before they were due, by up to %s; they count as 0\n",
                 count_text(a, &p->negative), units_format_duration(b, (uint64_t)-r->push_least_ns));
@@ -266,6 +269,15 @@ static void print_holding(FILE *out, const struct verdict_input *in)
     latency_report_holds(out, holds);
 }
 
+static void explain_holding(FILE *out, const struct verdict_input *in)
+{
+    for (unsigned i = 0; i < VERDICT_N_PERCENTILES; i++)
+        if (!verdict_holds(in, i)) {
+            fputs("  holds: whether the percentile is the server's, not this host's\n", out);
+            return;
+        }
+}
+
 static bool has_times(const struct client_result *r)
 {
     struct latency l;
@@ -276,6 +288,26 @@ static bool has_times(const struct client_result *r)
             return true;
     }
     return false;
+}
+
+static void explain_latency(FILE *out, const struct report_about *about,
+                            const struct client_result *r)
+{
+    const bool is_stamped = about->config->socket.stamp_received;
+
+    print_mean_error(out, r);
+    if (about->config->listens)
+        fputs("  response: intended send to receipt; service: actual send to receipt;\n  '-': "
+              "fewer than 10 values above\n",
+              out);
+    else
+        fprintf(out,
+                "  response: intended send to answer; service: actual send to answer%s;\n  "
+                "unanswered queries count as slower than every answer; '-': fewer than 10 values "
+                "above;\n  own delay: this host's part of the response: the send lag%s\n",
+                is_stamped ? "; net: to arrival in the kernel" : "",
+                is_stamped ? " and the time until the answer is read" : "");
+    explain_holding(out, &r->verdict);
 }
 
 static void print_latency(FILE *out, const struct report_about *about,
@@ -300,21 +332,8 @@ static void print_latency(FILE *out, const struct report_about *about,
     print_metric(out, "gap", r, CLIENT_GAP, LATENCY_NEVER);
     print_metric(out, "recovery", r, CLIENT_RECOVERY, LATENCY_NEVER);
     print_metric(out, "min RTT", r, CLIENT_MIN_RTT, LATENCY_NEVER);
-    if (about->rate_qps <= 0 && !about->config->listens)
-        return;
-    print_mean_error(out, r);
-    if (about->config->listens) {
-        fputs("  response: intended send to receipt; service: actual send to receipt;\n  '-': "
-              "fewer than 10 values above\n",
-              out);
-        return;
-    }
-    fprintf(out,
-            "  response: intended send to answer; service: actual send to answer%s;\n  unanswered "
-            "queries count as slower than every answer; '-': fewer than 10 values above;\n  own "
-            "delay: this host's part of the response: the send lag%s\n",
-            about->config->socket.stamp_received ? "; net: to arrival in the kernel" : "",
-            about->config->socket.stamp_received ? " and the time until the answer is read" : "");
+    if (about->rate_qps > 0 || about->config->listens)
+        explain_latency(out, about, r);
 }
 
 /* --- outcomes and verdict --- */

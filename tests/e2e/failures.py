@@ -77,7 +77,7 @@ def test_connections_that_go_deaf_are_counted_and_named():
     r, c = run_with_timeouts("--deaf-every", 20)
     check_equal((c["with_timeouts"], c["deaf_at_end"], c["deaf_unacknowledged"]), (10, 10, 0), "connections with timeouts, deaf")
     n = r.json["queries"]["timeout"]
-    check("all timeouts are on 10 connections, 10 deaf at the end" in r.err, r.err)
+    check("all timeouts are on 10 connections, 10 deaf at the end: their last queries timed out\n" in r.err, r.err)
     check_equal([(line["limit"], line["connections"]) for line in r.json["diagnosis"]],
                 [("connections gone deaf", 10)], "diagnosis")
     check_equal(r.json["diagnosis"][0]["evidence"], f"all {n:,} timeouts are on 10 connections; 10 did not answer the last queries, "

@@ -93,7 +93,7 @@ static void replacements_are_those_established_under_load(void **state)
     tally_add(&r->tally.connections.reopened, 60);
     tally_add(&r->tally.connections.replaced, 55);
     text = text_of(report_text, m);
-    assert_has(text, " 60 attempted to replace others, 4.5/s connected");
+    assert_has(text, " 60 replacements attempted, 4.5/s connected");
     free(text);
     text = text_of(report_json, m);
     assert_has(text, "\"churn\": {\n    \"per_s\": 4.5,");
@@ -229,9 +229,11 @@ static void counts_of_all_queries_say_so(void **state)
     tally_add(&t->unknown_id, 5);
     text = text_of(report_text, m);
     assert_has(text, " 15 timed out, 5 failed, 13 cancelled, 3 unsent\n");
-    assert_has(text, " timeouts of any query are on 7 connections, 2 deaf at the end\n");
+    assert_has(text,
+               " all timeouts (warm-up included) are on 7 connections, 2 deaf at the end: their "
+               "last queries timed out\n");
     assert_has(text, " 11 waited for a free id, 12 moved to another connection\n");
-    assert_has(text, " stray answers to any query: 3 late, 4 duplicate, 5 with unknown id\n");
+    assert_has(text, " stray answers (warm-up included): 3 late, 4 duplicate, 5 with unknown id\n");
     assert_has(text, " 500 more in the warm-up, not included\n");
     free(text);
 }
