@@ -40,9 +40,8 @@ void report_text_arrivals(FILE *out, const struct report_about *about,
         client_result_latency(r, rows[i].metric, &l);
         latency_report_text(out, rows[i].name, &l, LATENCY_NEVER);
     }
-    fputs(
-        "  open lag: until the socket call; answered: until the first answer; from open: from the "
-        "socket\n  call to the first answer; connections that did not get there count as slower "
-        "than all others\n",
-        out);
+    fputs("  open lag: until the socket() call; secured: until the end of the TLS handshake;\n"
+          "  answered: until the first answer; from open: from the socket() call to the first "
+          "answer;\n  connections that did not get so far count as slower than all others\n",
+          out);
 }
