@@ -14,7 +14,7 @@ struct json;
 void latency_report_head(FILE *out, const char *title);
 
 /* Prints a percentile in 10 columns; "-" for LATENCY_UNKNOWN.  One among the unanswered is printed
- * as more than timeout_ns, or for 0, which is unknown, as "beyond", and for LATENCY_NEVER as
+ * as more than timeout_ns, or for 0, which is unknown, as ">timeout", and for LATENCY_NEVER as
  * "never". */
 void latency_report_percentile(FILE *out, uint64_t value_ns, uint64_t timeout_ns);
 

@@ -8,15 +8,17 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* "-" with too few samples, "beyond" among the unanswered queries.  text: UNITS_TEXT_BYTES. */
-static const char *percentile_text(char *text, const struct hist *h, uint32_t num, uint32_t den)
+/* "-" with too few samples, `beyond` among the unanswered queries or lost messages.  text:
+ * UNITS_TEXT_BYTES. */
+static const char *percentile_text(char *text, const struct hist *h, uint32_t num, uint32_t den,
+                                   const char *beyond)
 {
     uint64_t value_ns;
 
     if (h == NULL || !hist_percentile_is_supported(h, num, den))
         return "-";
     value_ns = hist_percentile(h, num, den);
-    return value_ns == HIST_BEYOND ? "beyond" : units_format_duration(text, value_ns);
+    return value_ns == HIST_BEYOND ? beyond : units_format_duration(text, value_ns);
 }
 
 static double per_s(const struct progress *p, uint64_t now, uint64_t previous)
@@ -75,8 +77,9 @@ static void print_listening(FILE *out, const struct progress *p, const struct ta
 
     print_time(out, p);
     fprintf(out, ", %.0f messages/s, p50 %s, p99 %s, %" PRIu64 " lost",
-            per_s(p, messages, p->previous_messages), percentile_text(p50, p->response, 1, 2),
-            percentile_text(p99, p->response, 99, 100), tally_get(&now->lost));
+            per_s(p, messages, p->previous_messages),
+            percentile_text(p50, p->response, 1, 2, "never"),
+            percentile_text(p99, p->response, 99, 100, "never"), tally_get(&now->lost));
 }
 
 /* Queries of the warm-up and measured ones. */
@@ -105,8 +108,8 @@ static void print_running(FILE *out, const struct progress *p, const struct coun
     if (p->n_due > p->previous_due)
         fprintf(out, " of %.0f", queries_per_s(p, p->n_due - p->previous_due));
     fprintf(out, " sent/s, p50 %s, p99 %s, %" PRIu64 " lost, %" PRIu64 " in flight",
-            percentile_text(p50, p->response, 1, 2), percentile_text(p99, p->response, 99, 100),
-            n->lost, n->in_flight);
+            percentile_text(p50, p->response, 1, 2, ">timeout"),
+            percentile_text(p99, p->response, 99, 100, ">timeout"), n->lost, n->in_flight);
     fprintf(out, ", %.0f answered/s",
             queries_per_s(p, (double)(n->answered - p->previous_answered)));
 }

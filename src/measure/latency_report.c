@@ -29,7 +29,7 @@ void latency_report_percentile(FILE *out, uint64_t value_ns, uint64_t timeout_ns
     if (value_ns == LATENCY_UNKNOWN)
         fprintf(out, "%10s", "-");
     else if (value_ns == HIST_BEYOND && timeout_ns == 0)
-        fprintf(out, "%10s", "beyond");
+        fprintf(out, "%10s", ">timeout");
     else if (value_ns == HIST_BEYOND && timeout_ns == LATENCY_NEVER)
         fprintf(out, "%*s", PERCENTILE_WIDTH, "never");
     else if (value_ns == HIST_BEYOND)

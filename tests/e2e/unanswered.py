@@ -130,8 +130,8 @@ def percentiles_of_hgrm(path):
 
 
 def duration_ns(text):
-    """12.3 us; >300 ms and beyond are infinity."""
-    if text.startswith(">") or text == "beyond":
+    """12.3 us; >300 ms and >timeout are infinity."""
+    if text.startswith(">"):
         return math.inf
     value, unit = text.split()
     return float(value) * {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[unit]
@@ -139,7 +139,7 @@ def duration_ns(text):
 
 def percentiles_of_table(text, name):
     line = next(line for line in text.splitlines() if line.startswith(name + " "))
-    columns = re.findall(r">?[\d.]+ [num]?s\b|beyond|-", line[len(name):])
+    columns = re.findall(r">?[\d.]+ [num]?s\b|>timeout|-", line[len(name):])
     return {p: duration_ns(columns[i]) for i, p in enumerate(PERCENTILES, 1)}
 
 

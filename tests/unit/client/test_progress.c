@@ -85,6 +85,29 @@ static void line_says_what_was_asked(void **state)
     hist_free(&h);
 }
 
+/* Most queries were not answered within the timeout. */
+static void percentile_among_the_unanswered_is_above_the_timeout(void **state)
+{
+    struct progress p = {.begin_ns = 500 * MS, .now_ns = 1000 * MS};
+    struct tally t = {0};
+    struct hist h;
+
+    (void)state;
+    assert_int_equal(hist_init(&h), 0);
+    for (int i = 0; i < 900; i++)
+        hist_record(&h, 2 * MS);
+    hist_record_beyond(&h, 1100);
+    p.response = &h;
+    assert_line(&p, &t,
+                "tcpclient: running 0.5 of 0.0 s, 0 live, 0 sent/s, p50 >timeout, p99 >timeout, 0 "
+                "lost, 0 in flight, 0 answered/s");
+    p.listens = true;
+    assert_line(&p, &t,
+                "tcpclient: running 0.5 of 0.0 s, 0 live, 0 messages/s, p50 never, p99 never, 0 "
+                "lost");
+    hist_free(&h);
+}
+
 static void listener_counts_messages(void **state)
 {
     struct progress p = {.listens = true,
@@ -125,6 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(line_is_about_the_time_since_the_last),
         cmocka_unit_test(line_says_what_was_asked),
+        cmocka_unit_test(percentile_among_the_unanswered_is_above_the_timeout),
         cmocka_unit_test(listener_counts_messages),
         cmocka_unit_test(line_in_place_is_cut_and_cleared),
     };

@@ -80,6 +80,11 @@ static void sample_that_never_gets_a_value_is_not_compared_with_a_timeout(void *
     assert_string_equal(text, "x             1.00 us    500 us    900 us     never         -"
                               "         -    979 us    490 us\n");
     free(text);
+    latency_report_text(print_open(), "x", &l, 0); /* it is unknown */
+    text = print_close();
+    assert_string_equal(text, "x             1.00 us    500 us    900 us  >timeout         -"
+                              "         -    979 us    490 us\n");
+    free(text);
 }
 
 static void bars_are_as_long_as_the_counts(void **state)
