@@ -58,7 +58,7 @@ static void print_why_cut(FILE *out, const struct search *s)
                 100 * s->config.width);
     else
         fputs("             the time was up before all trials at these bounds were done; a longer "
-              "--find-time does them\n",
+              "--find-time has room for them\n",
               out);
 }
 
@@ -73,19 +73,21 @@ static void print_why_inconclusive(FILE *out, const struct client_find *f)
         return;
     fputs("             ", out);
     if (client_find_lacks_connections(f))
-        fprintf(out, "connections were missing before the trials at %s",
+        fprintf(out,
+                "connections were missing before the trials at %s (see the connection outcomes)",
                 load_text(a, f, s->void_load));
     else if (s->reason == SEARCH_VOID)
-        fprintf(out, "this host, not the server, limits at %s: %s", load_text(a, f, s->void_load),
-                binding);
+        fprintf(out, "this host, not the server, was the limit at %s: %s (see capacity.md)",
+                load_text(a, f, s->void_load), binding);
     else if (s->reason == SEARCH_TIME)
-        fputs("the time is up (--find-time)", out);
+        fputs("the time was up: use a longer --find-time", out);
     else if (s->reason == SEARCH_UNCONFIRMED)
-        fputs("no long trial below the lower bound was good", out);
+        fputs("short trials were good, but no long one confirmed them: use a longer --find-time",
+              out);
     else if (s->reason == SEARCH_TOO_MANY)
-        fprintf(out, "no answer after %u trials", SEARCH_MOST_TRIALS);
+        fprintf(out, "no answer after %u trials: use a larger --find-width", SEARCH_MOST_TRIALS);
     else
-        fputs("stopped", out);
+        fputs("stopped by a signal or through --control", out);
     search_bounds(s, &lower, &upper);
     if (lower > 0)
         fprintf(out, "; so far %s sustained", load_text(a, f, lower));
@@ -102,7 +104,7 @@ static void print_bound(FILE *out, const struct client_find *f)
 
     switch (client_find_bound(f, &e)) {
     case CLIENT_FIND_BY_PORTS:
-        fprintf(out, "             %s %s could not be opened here: ports, files or memory",
+        fprintf(out, "             %s %s could not be opened on this host (ports, fds or memory)",
                 units_format_count(n, e.n_not_opened),
                 units_noun(e.n_not_opened, "connection", "connections"));
         break;
@@ -175,7 +177,7 @@ static const char *time_text(char *text, uint64_t ns)
 {
     if (ns == LATENCY_UNKNOWN)
         return "-";
-    return ns == HIST_BEYOND ? "beyond" : units_format_duration(text, ns);
+    return ns == HIST_BEYOND ? ">timeout" : units_format_duration(text, ns);
 }
 
 static void print_trial(FILE *out, const struct client_find *f, size_t i)

@@ -32,7 +32,7 @@ static void print_inconclusive(FILE *out, const struct json_object *search, cons
     static const char *const reasons[][2] = {
         {"void-trials", "this host, not the server, was the limit"},
         {"time", "the time was up"},
-        {"unconfirmed", "no long trial below the lower bound was good"},
+        {"unconfirmed", "short trials were good, but no long one confirmed them"},
         {"too-many-trials", "too many trials without an answer"},
     };
     const char *reason = result_string(search, "reason");

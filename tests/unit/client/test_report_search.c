@@ -154,8 +154,8 @@ static void other_answers_say_what_is_known(void **state)
     find.search.reason = SEARCH_TIME;
     print_text();
     assert_has(text, "Capacity     INCONCLUSIVE\n");
-    assert_has(text, "the time is up (--find-time); so far 1,000 q/s sustained, 1,020 q/s not "
-                     "sustained\n");
+    assert_has(text, "the time was up: use a longer --find-time; so far 1,000 q/s sustained, 1,020 "
+                     "q/s not sustained\n");
     print_json(&find);
     assert_has(text, "\"capacity\": null");
     assert_has(text, "\"reason\": \"time\"");
@@ -168,15 +168,19 @@ static void other_answers_say_what_is_known(void **state)
     print_json(&find);
     assert_has(text, "\"limited_by\": \"p99<10ms\""); /* the goal in doubt */
     assert_has(text, "\"reason\": \"in-doubt\"");
+    print_text();
+    assert_has(text, "no long one confirmed them: use a longer --find-time; so far");
     find.search.n -= 2;
     find.search.reason = SEARCH_VOID;
     find.search.void_load = 1010;
     add(SEARCH_BISECT, 1010, TRIAL_VOID, TRIAL_HOST_NOISE);
     print_text();
-    assert_has(text, "this host, not the server, limits at 1,010 q/s: host-noise");
+    assert_has(text, "this host, not the server, was the limit at 1,010 q/s: host-noise (see "
+                     "capacity.md); so far");
     find.search.trials[find.search.n - 1].judgment.reason = TRIAL_CONNECTIONS;
     print_text();
-    assert_has(text, "connections were missing before the trials at 1,010 q/s; so far");
+    assert_has(text, "connections were missing before the trials at 1,010 q/s (see the "
+                     "connection outcomes); so far");
     find.search.n = 11;
     find.search.status = SEARCH_AT_LEAST;
     print_text();
@@ -236,7 +240,8 @@ static void what_was_counted_names_what_bound(void **state)
     print_json(&find);
     assert_has(text, "\"bound_by\": \"ports\"");
     print_text(); /* names the same */
-    assert_has(text, "7 connections could not be opened here: ports, files or memory in the bad");
+    assert_has(text, "7 connections could not be opened on this host (ports, fds or memory) in the "
+                     "bad");
     assert_null(strstr(text, "accept queue"));
     find.search.status = SEARCH_INCONCLUSIVE;
     find.search.reason = SEARCH_VOID;
