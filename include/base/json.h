@@ -22,6 +22,8 @@ struct json {
 void json_init(struct json *j, FILE *out);
 
 void json_object_begin(struct json *j, const char *key);
+/* null instead if there is no such object.  Returns whether there is one. */
+bool json_object_begin_if(struct json *j, const char *key, bool exists);
 void json_object_end(struct json *j); /* the outermost one also ends the line */
 void json_array_begin(struct json *j, const char *key);
 void json_array_end(struct json *j);

@@ -77,6 +77,15 @@ void json_object_begin(struct json *j, const char *key)
     open_level(j, key, '{');
 }
 
+bool json_object_begin_if(struct json *j, const char *key, bool exists)
+{
+    if (exists)
+        json_object_begin(j, key);
+    else
+        json_null(j, key);
+    return exists;
+}
+
 void json_object_end(struct json *j)
 {
     close_level(j, '}');

@@ -59,14 +59,11 @@ static void put_rate(struct json *j, const struct report_about *about,
                      const struct client_result *r, uint32_t k)
 {
     json_object_begin(j, "rate");
-    if (about->rate_qps > 0 && about->config->loop == CLIENT_LOOP_OPEN)
-        json_double(j, "asked_qps", about->config->classes[k].part * about->rate_qps);
-    else
-        json_null(j, "asked_qps");
-    if (r->sent_ns > 0)
-        json_double(j, "achieved_qps", achieved_qps(r, k));
-    else
-        json_null(j, "achieved_qps");
+    json_double(j, "asked_qps",
+                about->rate_qps > 0 && about->config->loop == CLIENT_LOOP_OPEN
+                    ? about->config->classes[k].part * about->rate_qps
+                    : NAN);
+    json_double(j, "achieved_qps", r->sent_ns > 0 ? achieved_qps(r, k) : NAN);
     json_object_end(j);
 }
 
@@ -75,11 +72,8 @@ void report_class_json(struct json *j, const struct report_about *about,
 {
     const struct client_config *config = about->config;
 
-    if (config->n_classes == 0) {
-        json_null(j, "classes");
+    if (!json_object_begin_if(j, "classes", config->n_classes > 0))
         return;
-    }
-    json_object_begin(j, "classes");
     for (uint32_t k = 0; k < config->n_classes; k++) {
         const struct class_tally *t = &r->class_tallies[k];
 

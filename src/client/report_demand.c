@@ -5,6 +5,7 @@
 #include "base/units.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 enum { CLASS_TEXT_BYTES = 32 };
 
@@ -129,14 +130,6 @@ void report_demand_text(FILE *out, const struct report_about *about, const struc
 
 /* --- JSON --- */
 
-static void put_known(struct json *j, const char *key, double value, bool is_known)
-{
-    if (is_known)
-        json_double(j, key, value);
-    else
-        json_null(j, key);
-}
-
 static void put_classes(struct json *j, const struct tally_demand *d)
 {
     char text[CLASS_TEXT_BYTES];
@@ -154,17 +147,14 @@ static void put_keepalive(struct json *j, const struct report_about *about,
     const struct tally_demand *d = &r->tally.demand;
     const struct timeout_summary s = timeout_counts_summary(&r->timeouts);
 
-    if (!about->config->keepalive) {
-        json_null(j, "keepalive");
+    if (!json_object_begin_if(j, "keepalive", about->config->keepalive))
         return;
-    }
-    json_object_begin(j, "keepalive");
     json_u64(j, "timeouts", tally_get(&d->keepalives));
     json_u64(j, "none", tally_get(&d->no_keepalive));
     json_u64(j, "malformed", tally_get(&d->bad_keepalive));
-    put_known(j, "min_s", seconds(s.min), s.n > 0);
-    put_known(j, "max_s", seconds(s.max), s.n > 0);
-    put_known(j, "most_common_s", seconds(s.most_common), s.n > 0);
+    json_double(j, "min_s", s.n > 0 ? seconds(s.min) : NAN);
+    json_double(j, "max_s", s.n > 0 ? seconds(s.max) : NAN);
+    json_double(j, "most_common_s", s.n > 0 ? seconds(s.most_common) : NAN);
     json_known_u64(j, "most_common", s.n > 0 ? s.n_most_common : UINT64_MAX);
     json_object_end(j);
 }
@@ -175,11 +165,8 @@ void report_demand_json(struct json *j, const struct report_about *about,
     const struct tally_demand *d = &r->tally.demand;
     const uint64_t n_sent = tally_sent(&r->tally), n_ended = sum_ended(d);
 
-    if (!about->config->on_demand) {
-        json_null(j, "on_demand");
+    if (!json_object_begin_if(j, "on_demand", about->config->on_demand))
         return;
-    }
-    json_object_begin(j, "on_demand");
     json_u64(j, "clients", about->config->n_connections);
     json_u64(j, "clients_connected", r->connections_requested);
     json_u64(j, "requested", tally_get(&d->requested));
@@ -188,10 +175,10 @@ void report_demand_json(struct json *j, const struct report_about *about,
     json_u64(j, "reused", tally_get(&d->reused));
     json_u64(j, "waited", tally_get(&d->waited));
     json_u64(j, "unconnected", sum_unconnected(&r->tally));
-    put_known(j, "reuse_ratio", reuse_ratio(tally_get(&d->opened), n_sent), n_sent > 0);
-    put_known(j, "waited_ratio", ratio(tally_get(&d->waited), n_sent), n_sent > 0);
-    put_known(j, "mean_queries_per_connection", ratio(tally_get(&d->carried), n_ended),
-              n_ended > 0);
+    json_double(j, "reuse_ratio", n_sent > 0 ? reuse_ratio(tally_get(&d->opened), n_sent) : NAN);
+    json_double(j, "waited_ratio", n_sent > 0 ? ratio(tally_get(&d->waited), n_sent) : NAN);
+    json_double(j, "mean_queries_per_connection",
+                n_ended > 0 ? ratio(tally_get(&d->carried), n_ended) : NAN);
     put_classes(j, d);
     put_keepalive(j, about, r);
     json_object_end(j);

@@ -21,6 +21,8 @@
 #include "measure/verdict.h"
 #include "protocol/dns_rcode.h"
 
+#include <math.h>
+
 static void put_count(struct json *j, const char *key, const tally_count *count)
 {
     json_u64(j, key, tally_get(count));
@@ -49,14 +51,10 @@ static void put_connections(struct json *j, const struct client_result *r)
     json_u64(j, "failed", client_result_n_failed(r));
     json_u64(j, "wanted_at_end", r->connections_wanted);
     json_u64(j, "live_at_end", r->connections_live);
-    if (r->connect_elapsed_ns > 0)
-        json_double(j, "connect_rate_per_s", client_result_connect_rate_per_s(r));
-    else
-        json_null(j, "connect_rate_per_s");
-    if (r->connect_elapsed_ns > 0)
-        json_double(j, "connect_elapsed_s", (double)r->connect_elapsed_ns / 1e9);
-    else
-        json_null(j, "connect_elapsed_s");
+    json_double(j, "connect_rate_per_s",
+                r->connect_elapsed_ns > 0 ? client_result_connect_rate_per_s(r) : NAN);
+    json_double(j, "connect_elapsed_s",
+                r->connect_elapsed_ns > 0 ? (double)r->connect_elapsed_ns / 1e9 : NAN);
     outcome_report_json(j, "outcomes", r->tally.connections.ended);
     json_object_end(j);
 }
@@ -66,10 +64,8 @@ static void put_churn(struct json *j, const struct report_about *about,
                       const struct client_result *r)
 {
     json_object_begin(j, "churn");
-    if (about->config->reconnect && r->load_ns > 0)
-        json_double(j, "per_s", client_result_churn_per_s(r));
-    else
-        json_null(j, "per_s");
+    json_double(j, "per_s",
+                about->config->reconnect && r->load_ns > 0 ? client_result_churn_per_s(r) : NAN);
     json_known_u64(j, "most_per_s", about->churn_most_per_s);
     json_object_end(j);
 }
@@ -99,11 +95,9 @@ static void put_queries(struct json *j, const struct client_result *r)
 static void put_answers(struct json *j, const struct report_about *about,
                         const struct client_result *r)
 {
-    if (about->config->listens || !about->config->query.protocol->has_code) {
-        json_null(j, "answers");
+    if (!json_object_begin_if(j, "answers",
+                              !about->config->listens && about->config->query.protocol->has_code))
         return;
-    }
-    json_object_begin(j, "answers");
     json_object_begin(j, "rcodes");
     for (unsigned rcode = 0; rcode < DNS_RCODE_N; rcode++)
         if (tally_get(&r->tally.answers.by_code[1 + rcode]) > 0)
@@ -118,19 +112,13 @@ static void put_rate(struct json *j, const struct report_about *about,
                      const struct client_result *r)
 {
     json_object_begin(j, "rate");
-    if (about->rate_qps > 0 && about->config->loop == CLIENT_LOOP_OPEN)
-        json_double(j, "asked_qps", about->rate_qps);
-    else
-        json_null(j, "asked_qps");
-    if (r->sent_ns > 0 && !about->config->listens)
-        json_double(j, "achieved_qps", client_result_achieved_qps(r));
-    else
-        json_null(j, "achieved_qps");
+    json_double(j, "asked_qps",
+                about->rate_qps > 0 && about->config->loop == CLIENT_LOOP_OPEN ? about->rate_qps
+                                                                               : NAN);
+    json_double(j, "achieved_qps",
+                r->sent_ns > 0 && !about->config->listens ? client_result_achieved_qps(r) : NAN);
     json_double(j, "duration_s", (double)r->scheduled_ns / 1e9);
-    if (r->state != CLIENT_RUN_ENDED)
-        json_double(j, "now_qps", r->rate_now_qps);
-    else
-        json_null(j, "now_qps");
+    json_double(j, "now_qps", r->state != CLIENT_RUN_ENDED ? r->rate_now_qps : NAN);
     json_double(j, "paused_s", (double)r->paused_ns / 1e9);
     json_object_end(j);
 }
@@ -143,11 +131,8 @@ static void put_push(struct json *j, const struct report_about *about,
     const uint64_t all = tally_get(&p->before) + tally_get(&p->measured) + tally_get(&p->after);
     const uint64_t others = tally_get(&p->other_clock);
 
-    if (!about->config->listens) {
-        json_null(j, "push");
+    if (!json_object_begin_if(j, "push", about->config->listens))
         return;
-    }
-    json_object_begin(j, "push");
     put_count(j, "measured", &p->measured);
     put_count(j, "before", &p->before);
     put_count(j, "after", &p->after);
@@ -155,20 +140,14 @@ static void put_push(struct json *j, const struct report_about *about,
     put_count(j, "duplicate", &p->duplicate);
     put_count(j, "damaged", &p->damaged);
     put_count(j, "unfinished_connections", &p->unfinished);
-    if (r->scheduled_ns > 0)
-        json_double(j, "messages_per_s", client_result_messages_per_s(r));
-    else
-        json_null(j, "messages_per_s");
+    json_double(j, "messages_per_s", r->scheduled_ns > 0 ? client_result_messages_per_s(r) : NAN);
     json_string(j, "clock",
                 all == 0        ? NULL
                 : others == 0   ? "monotonic"
                 : others == all ? "realtime"
                                 : "mixed");
     put_count(j, "negative", &p->negative);
-    if (tally_get(&p->negative) > 0)
-        json_double(j, "least_ns", (double)r->push_least_ns);
-    else
-        json_null(j, "least_ns");
+    json_double(j, "least_ns", tally_get(&p->negative) > 0 ? (double)r->push_least_ns : NAN);
     json_object_end(j);
 }
 
@@ -204,40 +183,30 @@ static void put_latency(struct json *j, const struct report_about *about,
     json_object_end(j);
 }
 
+static void put_rows(struct json *j, const char *key, const struct client_result *r, uint64_t n)
+{
+    json_known_u64(j, key, r->has_rows ? n : UINT64_MAX);
+}
+
 static void put_output(struct json *j, const struct client_result *r)
 {
     json_object_begin(j, "output");
-    if (r->has_rows) {
-        json_u64(j, "rows", r->rows.written[0] + r->rows.written[1]);
-        json_u64(j, "dropped_rows", r->rows.dropped[0] + r->rows.dropped[1]);
-        json_u64(j, "answer_rows", r->rows.written[1]);
-        json_u64(j, "dropped_answer_rows", r->rows.dropped[1]);
-        json_u64(j, "left_out_rows", r->rows.left_out[0] + r->rows.left_out[1]);
-        json_u64(j, "left_out_answer_rows", r->rows.left_out[1]);
-    } else {
-        json_null(j, "rows");
-        json_null(j, "dropped_rows");
-        json_null(j, "answer_rows");
-        json_null(j, "dropped_answer_rows");
-        json_null(j, "left_out_rows");
-        json_null(j, "left_out_answer_rows");
-    }
+    put_rows(j, "rows", r, r->rows.written[0] + r->rows.written[1]);
+    put_rows(j, "dropped_rows", r, r->rows.dropped[0] + r->rows.dropped[1]);
+    put_rows(j, "answer_rows", r, r->rows.written[1]);
+    put_rows(j, "dropped_answer_rows", r, r->rows.dropped[1]);
+    put_rows(j, "left_out_rows", r, r->rows.left_out[0] + r->rows.left_out[1]);
+    put_rows(j, "left_out_answer_rows", r, r->rows.left_out[1]);
     json_object_end(j);
 }
 
 /* The common start of several hosts, and how precisely this one kept it. */
 static void put_start(struct json *j, const struct client_start *start)
 {
-    if (!start->asked) {
-        json_null(j, "start");
+    if (!json_object_begin_if(j, "start", start->asked))
         return;
-    }
-    json_object_begin(j, "start");
     json_known_u64(j, "at_epoch_ns", start->at_epoch_ns > 0 ? start->at_epoch_ns : UINT64_MAX);
-    if (start->at_epoch_ns > 0)
-        json_double(j, "margin_s", (double)start->margin_ns / 1e9);
-    else
-        json_null(j, "margin_s");
+    json_double(j, "margin_s", start->at_epoch_ns > 0 ? (double)start->margin_ns / 1e9 : NAN);
     json_known_u64(j, "late_ns", start->late_ns);
     json_bool(j, "missed", start->missed);
     json_bool(j, "clock_is_synchronized", start->clock.is_synchronized);

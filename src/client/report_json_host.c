@@ -7,6 +7,7 @@
 #include "measure/outcome_report.h"
 #include "measure/server_cost_report.h"
 
+#include <math.h>
 #include <sys/utsname.h>
 
 /* Rows of the result: of a long run at greater distances than it was sampled. */
@@ -37,17 +38,22 @@ void report_json_host(struct json *j, const struct report_about *about,
 
 void report_json_sockets(struct json *j, const struct client_result *r)
 {
-    if (!r->has_sockets) {
-        json_null(j, "sockets");
+    if (!json_object_begin_if(j, "sockets", r->has_sockets))
         return;
-    }
-    json_object_begin(j, "sockets");
     json_u64(j, "syn_sent", r->sockets.syn_sent);
     json_u64(j, "fin_wait", r->sockets.fin_wait);
     json_u64(j, "time_wait", r->sockets.time_wait);
     json_u64(j, "close_wait", r->sockets.close_wait);
     json_u64(j, "other", r->sockets.other);
     json_object_end(j);
+}
+
+/* NAN: unknown. */
+static double per_connection(uint64_t after_bytes, uint64_t before_bytes, uint64_t n_open)
+{
+    const bool is_known = after_bytes != HOST_COUNTERS_UNKNOWN && after_bytes > before_bytes;
+
+    return n_open > 0 && is_known ? (double)(after_bytes - before_bytes) / (double)n_open : NAN;
 }
 
 void report_json_resources(struct json *j, const struct client_result *r)
@@ -60,24 +66,13 @@ void report_json_resources(struct json *j, const struct client_result *r)
     json_double(j, "user_s", (double)(after->user_us - before->user_us) / 1e6);
     json_double(j, "system_s", (double)(after->system_us - before->system_us) / 1e6);
     json_known_u64(j, "rss_bytes", after->rss_bytes);
-    if (n_open > 0 && after->rss_bytes != HOST_COUNTERS_UNKNOWN &&
-        after->rss_bytes > before->rss_bytes)
-        json_double(j, "rss_bytes_per_connection",
-                    (double)(after->rss_bytes - before->rss_bytes) / (double)n_open);
-    else
-        json_null(j, "rss_bytes_per_connection");
+    json_double(j, "rss_bytes_per_connection",
+                per_connection(after->rss_bytes, before->rss_bytes, n_open));
     json_known_u64(j, "slab_bytes", after->slab_bytes);
-    if (n_open > 0 && after->slab_bytes != HOST_COUNTERS_UNKNOWN &&
-        before->slab_bytes != HOST_COUNTERS_UNKNOWN && after->slab_bytes > before->slab_bytes)
-        json_double(j, "slab_bytes_per_connection",
-                    (double)(after->slab_bytes - before->slab_bytes) / (double)n_open);
-    else
-        json_null(j, "slab_bytes_per_connection");
+    json_double(j, "slab_bytes_per_connection",
+                per_connection(after->slab_bytes, before->slab_bytes, n_open));
     json_u64(j, "involuntary_switches", after->involuntary_switches - before->involuntary_switches);
-    if (r->loaded && steal >= 0)
-        json_double(j, "steal_percent", steal);
-    else
-        json_null(j, "steal_percent");
+    json_double(j, "steal_percent", r->loaded && steal >= 0 ? steal : NAN);
     put_under_load(j, "retransmits", r, after->retransmits, r->host_loaded.retransmits);
     put_under_load(j, "loss_probes", r, after->loss_probes, r->host_loaded.loss_probes);
     put_under_load(j, "dsacks", r, after->dsacks, r->host_loaded.dsacks);
@@ -95,11 +90,8 @@ void report_json_network(struct json *j, const struct client_result *r)
 {
     const struct netdev_counters *before = &r->net_loaded, *after = &r->net_after;
 
-    if (!r->has_interface || !r->loaded) {
-        json_null(j, "network");
+    if (!json_object_begin_if(j, "network", r->has_interface && r->loaded))
         return;
-    }
-    json_object_begin(j, "network");
     json_string(j, "interface", r->interface);
     json_u64(j, "rx_packets", after->rx_packets - before->rx_packets);
     json_u64(j, "rx_bytes", after->rx_bytes - before->rx_bytes);

@@ -74,11 +74,8 @@ void report_recovery_json(struct json *j, const struct client_result *r)
     const struct hist *h = &r->metrics[CLIENT_RECOVERY];
     const struct since_load s = since_load(r);
 
-    if (h->count + h->beyond == 0) {
-        json_null(j, "recovery");
+    if (!json_object_begin_if(j, "recovery", h->count + h->beyond > 0))
         return;
-    }
-    json_object_begin(j, "recovery");
     json_u64(j, "lost", h->count + h->beyond);
     json_u64(j, "back", h->count);
     json_u64(j, "syn_retransmits", s.syn_retransmits);

@@ -7,6 +7,8 @@
 #include "client/search/search_names.h"
 #include "measure/latency.h"
 
+#include <math.h>
+
 static const char *what_name(const struct client_find *f)
 {
     static const char *const names[] = {"none", "rate", "connections", "connect-rate"};
@@ -16,10 +18,7 @@ static const char *what_name(const struct client_find *f)
 
 static void put_load(struct json *j, const char *key, double load)
 {
-    if (load > 0)
-        json_double(j, key, load);
-    else
-        json_null(j, key);
+    json_double(j, key, load > 0 ? load : NAN);
 }
 
 static void put_time(struct json *j, const char *key, uint64_t ns)
@@ -61,10 +60,9 @@ static void put_answer(struct json *j, const struct client_find *f)
         json_bool(j, "recovers", s->recovery_ns != SEARCH_NEVER);
     else
         json_null(j, "recovers");
-    if (s->recovery_known && s->recovery_ns != SEARCH_NEVER)
-        json_double(j, "recovery_s", (double)s->recovery_ns / 1e9);
-    else
-        json_null(j, "recovery_s");
+    json_double(j, "recovery_s",
+                s->recovery_known && s->recovery_ns != SEARCH_NEVER ? (double)s->recovery_ns / 1e9
+                                                                    : NAN);
     json_double(j, "elapsed_s", (double)f->elapsed_ns / 1e9);
 }
 
@@ -120,11 +118,8 @@ static void put_trial(struct json *j, const struct client_find *f, size_t i)
 
 void report_search_json(struct json *j, const struct client_find *find)
 {
-    if (find == NULL) {
-        json_null(j, "search");
+    if (!json_object_begin_if(j, "search", find != NULL))
         return;
-    }
-    json_object_begin(j, "search");
     put_settings(j, find);
     put_answer(j, find);
     json_array_begin(j, "trials");

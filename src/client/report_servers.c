@@ -136,14 +136,6 @@ void report_servers_text(FILE *out, const struct client_result *r)
 
 /* --- JSON --- */
 
-static void put_known(struct json *j, const char *key, double value)
-{
-    if (isnan(value))
-        json_null(j, key);
-    else
-        json_double(j, key, value);
-}
-
 static void put_counts(struct json *j, const struct server_stats *s)
 {
     json_known_u64(j, "accepted", s->accepted);
@@ -169,8 +161,8 @@ static void put_backends(struct json *j, const struct client_servers *servers,
         json_object_begin(j, NULL);
         json_string(j, "address", servers->addresses[i]);
         put_counts(j, &s);
-        put_known(j, "accepted_share", share(s.accepted, all->accepted, all));
-        put_known(j, "bytes_received_share", share(s.bytes_received, all->bytes_received, all));
+        json_double(j, "accepted_share", share(s.accepted, all->accepted, all));
+        json_double(j, "bytes_received_share", share(s.bytes_received, all->bytes_received, all));
         json_object_end(j);
     }
     json_array_end(j);
@@ -180,15 +172,12 @@ void report_servers_json(struct json *j, const struct client_result *r)
 {
     struct server_stats s;
 
-    if (!is_any_known(r->servers)) {
-        json_null(j, "server");
+    if (!json_object_begin_if(j, "server", is_any_known(r->servers)))
         return;
-    }
     s = stats_or_unknown(client_servers_sum(r->servers));
-    json_object_begin(j, "server");
     put_counts(j, &s);
     json_known_u64(j, "not_accepted", client_result_not_accepted(r, &s));
-    put_known(j, "connections_ratio", connections_ratio(r, &s));
+    json_double(j, "connections_ratio", connections_ratio(r, &s));
     put_backends(j, r->servers, &s);
     json_object_end(j);
 }

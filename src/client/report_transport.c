@@ -81,11 +81,8 @@ void report_transport_text(FILE *out, const struct report_about *about,
 
 static void put_tls(struct json *j, const struct report_about *about, const struct client_result *r)
 {
-    if (about->config->tls == NULL) {
-        json_null(j, "tls");
+    if (!json_object_begin_if(j, "tls", about->config->tls != NULL))
         return;
-    }
-    json_object_begin(j, "tls");
     json_string(j, "library", tls_library());
     json_string(j, "version", r->tls_version);
     json_string(j, "cipher", r->tls_cipher);
@@ -100,11 +97,8 @@ static void put_proxy(struct json *j, const struct report_about *about,
     const struct client_config *config = about->config;
     char text[IDENTITY_TEXT_BYTES];
 
-    if (config->proxy == PROXY_HEADER_NONE) {
-        json_null(j, "proxy");
+    if (!json_object_begin_if(j, "proxy", config->proxy != PROXY_HEADER_NONE))
         return;
-    }
-    json_object_begin(j, "proxy");
     json_string(j, "version", version_of(config));
     json_string(j, "first_identity", identity_text(text, config, 0));
     json_string(j, "last_identity", identity_text(text, config, config->n_connections - 1));
@@ -115,11 +109,8 @@ static void put_proxy(struct json *j, const struct report_about *about,
 
 static void put_udp(struct json *j, const struct report_about *about, const struct client_result *r)
 {
-    if (!about->config->socket.datagrams) {
-        json_null(j, "udp");
+    if (!json_object_begin_if(j, "udp", about->config->socket.datagrams))
         return;
-    }
-    json_object_begin(j, "udp");
     json_u64(j, "malformed", tally_get(&r->tally.datagrams.malformed));
     json_known_u64(j, "dropped",
                    about->config->knows_drops ? tally_get(&r->tally.datagrams.dropped)

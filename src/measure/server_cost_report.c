@@ -92,11 +92,8 @@ void server_cost_report_text(FILE *out, const struct server_cost *c)
 
 static void put_slope(struct json *j, const char *key, const struct slope *s, const char *source)
 {
-    if (s->n == 0) {
-        json_null(j, key);
+    if (!json_object_begin_if(j, key, s->n > 0))
         return;
-    }
-    json_object_begin(j, key);
     json_double(j, "value", s->per_x);
     json_double(j, "low", s->low);
     json_double(j, "high", s->high);

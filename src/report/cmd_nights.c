@@ -230,11 +230,8 @@ static void print_verdict(const struct outcome *o)
 
 static void put_change(struct json *j, const char *key, struct nights_change change, bool is_known)
 {
-    if (!is_known) {
-        json_null(j, key);
+    if (!json_object_begin_if(j, key, is_known))
         return;
-    }
-    json_object_begin(j, key);
     json_double(j, "share", change.share);
     json_double(j, "p", change.p);
     json_object_end(j);

@@ -59,6 +59,17 @@ static void objects_and_arrays_nest(void **state)
                    "      \"x\": null\n    }\n  ],\n  \"empty\": {},\n  \"none\": []\n}\n");
 }
 
+static void what_does_not_exist_is_null(void **state)
+{
+    (void)state;
+    json_object_begin(&j, NULL);
+    assert_false(json_object_begin_if(&j, "a", false));
+    assert_true(json_object_begin_if(&j, "b", true));
+    json_object_end(&j);
+    json_object_end(&j);
+    assert_written("{\n  \"a\": null,\n  \"b\": {}\n}\n");
+}
+
 static void strings_are_escaped(void **state)
 {
     (void)state;
@@ -112,6 +123,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(objects_and_arrays_nest, begin, end),
+        cmocka_unit_test_setup_teardown(what_does_not_exist_is_null, begin, end),
         cmocka_unit_test_setup_teardown(strings_are_escaped, begin, end),
         cmocka_unit_test_teardown(doubles_are_short_and_read_back_the_same, end),
         cmocka_unit_test_setup_teardown(what_is_not_finite_is_null, begin, end),
