@@ -51,14 +51,13 @@ void server_overflow_withdraw(const struct server_overflow *o, int listener_fd);
 /* Returns the listener of a full worker with waiting connections, in turn; -1 if there is none. */
 int server_overflow_next(const struct server_overflow *o);
 
-/* Returns whether a worker accepts for full ones or soon will.  If none does, requests another
- * worker. */
-bool server_overflow_has_helper(struct server_overflow *o);
+/* If no worker accepts for full ones, calls for another.  Returns whether one does or soon will. */
+bool server_overflow_call_helper(struct server_overflow *o);
 
 /* --- main thread --- */
 
 /* Takes the request that made wanted_fd readable.  Returns whether it is still valid. */
-bool server_overflow_wants_worker(struct server_overflow *o);
+bool server_overflow_take_request(struct server_overflow *o);
 
 void server_overflow_let_grow(struct server_overflow *o, bool may_grow);
 

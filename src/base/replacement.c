@@ -126,7 +126,7 @@ static char *path_of(const char *name)
 
 /* Tries to create the temporary file.  One that another program is using, or has left, can be
  * removed later. */
-static bool can_be_created(const char *temporary)
+static bool try_to_create(const char *temporary)
 {
     const int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     struct stat own, status;
@@ -150,7 +150,7 @@ struct replacement *replacement_of(const char *name)
     r->file = path_of(name);
     if (r->file != NULL && asprintf(&r->temporary, "%s" SUFFIX, r->file) < 0)
         r->temporary = NULL;
-    if (r->temporary != NULL && can_be_created(r->temporary))
+    if (r->temporary != NULL && try_to_create(r->temporary))
         return r;
     replacement_free(r);
     return NULL;

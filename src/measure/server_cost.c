@@ -60,7 +60,7 @@ static struct slope slope_over(const struct watch_series *s, size_t n, enum watc
     return slope_of(&points);
 }
 
-static void find_memory(struct server_cost *c, const struct watch_series *s, size_t n)
+static void compute_memory(struct server_cost *c, const struct watch_series *s, size_t n)
 {
     static const enum watch_figure figures[] = {[SERVER_COST_CGROUP] = WATCH_CGROUP_USER_BYTES,
                                                 [SERVER_COST_PSS] = WATCH_PSS_BYTES,
@@ -80,7 +80,7 @@ static void find_memory(struct server_cost *c, const struct watch_series *s, siz
     c->kernel = slope_over(s, n, WATCH_CGROUP_KERNEL_BYTES);
 }
 
-static void find_buffers(struct server_cost *c, const struct watch_series *s)
+static void compute_buffers(struct server_cost *c, const struct watch_series *s)
 {
     c->buffer_bytes = NAN;
     for (size_t i = 0; i < s->n; i++) {
@@ -107,8 +107,8 @@ static double growth_of(const struct watch_sample *first, const struct watch_sam
     return (double)last->at[figure] - (double)first->at[figure];
 }
 
-static void find_cpu(struct server_cost *c, const struct watch_series *s, uint64_t begin_ns,
-                     uint64_t end_ns)
+static void compute_cpu(struct server_cost *c, const struct watch_series *s, uint64_t begin_ns,
+                        uint64_t end_ns)
 {
     const struct watch_sample *first = NULL, *last = NULL;
     double queries;
@@ -158,9 +158,9 @@ void server_cost_compute(struct server_cost *c, const struct watch_series *s, ui
     c->listen_backlog = least_of(s, WATCH_LISTEN_BACKLOG);
     c->listen_overflows = watch_series_growth(s, WATCH_LISTEN_OVERFLOWS);
     c->listen_drops = watch_series_growth(s, WATCH_LISTEN_DROPS);
-    find_memory(c, s, ramp_of(s, begin_ns));
-    find_buffers(c, s);
-    find_cpu(c, s, begin_ns, end_ns);
+    compute_memory(c, s, ramp_of(s, begin_ns));
+    compute_buffers(c, s);
+    compute_cpu(c, s, begin_ns, end_ns);
 }
 
 void server_cost_copy_name(char to[SERVER_COST_NAME_BYTES], const char *from)

@@ -140,7 +140,7 @@ static void await_grant(struct server_accept *a)
 static void ask_for_help(struct server_accept *a)
 {
     server_overflow_offer(&a->config->overflow, a->listener_fd);
-    if (!a->suspended && !server_overflow_has_helper(&a->config->overflow) && a->listener_fd >= 0)
+    if (!a->suspended && !server_overflow_call_helper(&a->config->overflow) && a->listener_fd >= 0)
         refuse_and_log(a, a->listener_fd, EMFILE);
     set_timer(a, PAUSE_NS);
 }

@@ -83,7 +83,7 @@ int server_overflow_next(const struct server_overflow *o)
     return epoll_wait(o->set_fd, &event, 1, 0) == 1 ? event.data.fd : -1;
 }
 
-bool server_overflow_has_helper(struct server_overflow *o)
+bool server_overflow_call_helper(struct server_overflow *o)
 {
     const uint64_t one = 1;
 
@@ -99,7 +99,7 @@ bool server_overflow_has_helper(struct server_overflow *o)
 
 /* --- main thread --- */
 
-bool server_overflow_wants_worker(struct server_overflow *o)
+bool server_overflow_take_request(struct server_overflow *o)
 {
     uint64_t n_requests;
 

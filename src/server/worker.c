@@ -86,7 +86,7 @@ static void teardown(struct worker *w)
     free(sw->conns.plain);
 }
 
-static bool may_sleep(struct worker *w)
+static bool never_sleep(struct worker *w)
 {
     (void)w;
     return false;
@@ -100,7 +100,7 @@ int server_worker_start(struct server_worker *sw, struct server_config *config,
     static const struct worker_ops polling = {.name = "server",
                                               .setup = setup,
                                               .on_message = on_message,
-                                              .before_turn = may_sleep,
+                                              .before_turn = never_sleep,
                                               .teardown = teardown};
     const struct worker_place thread = {.index = place->accept.worker_index,
                                         .cpu =

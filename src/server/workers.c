@@ -93,7 +93,7 @@ bool server_workers_grow(struct server_workers *w, bool suspended)
 {
     struct server_overflow *o = &w->config->overflow;
 
-    if (!server_overflow_wants_worker(o))
+    if (!server_overflow_take_request(o))
         return false;
     if (add(w, suspended) == 0) {
         server_overflow_let_grow(o, w->n < w->most);

@@ -51,7 +51,9 @@ static void choose(struct arrivals *a)
         a->connection = (uint32_t)(((uint64_t)a->connection + a->step) % n);
 }
 
-static bool is_ours(struct arrivals *a)
+/* Returns whether the arrival is for this worker.  Those of connections without a worker are taken
+ * in turn. */
+static bool claim(struct arrivals *a)
 {
     if (a->connection >= a->first && a->connection < a->end)
         return true;
@@ -67,7 +69,7 @@ static uint64_t choose_ours(struct arrivals *a)
     do {
         choose(a);
         n++;
-    } while (!is_ours(a));
+    } while (!claim(a));
     return n;
 }
 

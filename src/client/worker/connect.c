@@ -82,8 +82,8 @@ static bool has_more(const struct client_connect *cc)
     return cc->n_again > 0 || has_fresh(cc);
 }
 
-/* If not, sets a timer to try again. */
-static bool may_open(struct client_connect *cc)
+/* Returns whether a connection may be opened now.  If not, sets a timer to try again. */
+static bool reserve_one(struct client_connect *cc)
 {
     static const struct timeval wait = {.tv_usec = MEMORY_WAIT_US};
     struct memory_watch *memory = cc->transport->config->memory;
@@ -226,7 +226,7 @@ void client_connect_more(struct client_connect *cc)
     if (cc->stopped)
         return;
     cc->opening = true;
-    while (has_more(cc) && has_room(cc) && n_opened < most && may_open(cc)) {
+    while (has_more(cc) && has_room(cc) && n_opened < most && reserve_one(cc)) {
         struct client_conn *c = take_next(cc);
 
         n_opened++;

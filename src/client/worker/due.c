@@ -74,7 +74,7 @@ static void pass_arrivals(struct client_due_class *of, uint64_t n)
         of->next_query = query_after(of->query, of->next_query);
 }
 
-static void find_next(struct client_due *d)
+static void choose_next(struct client_due *d)
 {
     d->next = d->classes;
     for (uint32_t k = 1; k < d->n_classes; k++)
@@ -105,7 +105,7 @@ size_t client_due_take(struct client_due *d, uint32_t *connection)
         pass_arrivals(of, arrivals_advance(&of->arrivals));
     }
     if (d->n_classes > 1)
-        find_next(d);
+        choose_next(d);
     return query;
 }
 
@@ -137,7 +137,7 @@ void client_due_after(struct client_due *d, struct client_conn *c, uint64_t now_
     next_ns = client_due_next_of_ns(d, d->next);
     push_closed_loop(d, c, (now_ns > span->start_ns ? now_ns : span->start_ns) + interval_ns(c));
     if (d->n_classes > 1)
-        find_next(d);
+        choose_next(d);
     d->is_sooner |= client_due_next_of_ns(d, d->next) < next_ns;
 }
 
@@ -227,7 +227,7 @@ void client_due_start(struct client_due *d, const bool *takes_arrivals, uint64_t
             start_class(d, k, start_ns);
         else
             start_all(d, takes_arrivals, start_ns);
-    find_next(d);
+    choose_next(d);
 }
 
 void client_due_replace(struct client_due *d, const struct schedule *schedule)
@@ -235,5 +235,5 @@ void client_due_replace(struct client_due *d, const struct schedule *schedule)
     for (uint32_t k = 0; k < d->n_classes; k++)
         if (d->classes[k].has_arrivals)
             pacer_replace(&d->classes[k].arrivals.pacer, schedule->segments, schedule->n);
-    find_next(d);
+    choose_next(d);
 }

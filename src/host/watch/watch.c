@@ -51,8 +51,8 @@ static void scan(struct watch *w)
                   !others.found;
 }
 
-/* Sets w->end if the server has ended. */
-static bool has_ended(struct watch *w)
+/* Returns whether the server has ended, and says so in w->end. */
+static bool note_end(struct watch *w)
 {
     struct process now;
 
@@ -170,7 +170,7 @@ bool watch_take(struct watch *w, struct watch_sample *s)
 {
     watch_sample_init(s);
     process_list_read(&w->processes, w->proc);
-    if (has_ended(w))
+    if (note_end(w))
         return false;
     s->at[WATCH_EPOCH_NS] = clock_now_ns() + w->realtime_offset_ns;
     take_processes(w, s);

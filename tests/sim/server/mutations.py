@@ -104,7 +104,7 @@ MUTATIONS = {
     ),
     "refuses_though_others_have_room": (
         "src/server/accept.c",
-        "!server_overflow_has_helper(&a->config->overflow) && a->listener_fd >= 0)",
+        "!server_overflow_call_helper(&a->config->overflow) && a->listener_fd >= 0)",
         "a->listener_fd >= 0)",
     ),
     "listener_offered_for_good": (

@@ -63,12 +63,12 @@ static void worker_is_wanted_once_the_last_helper_has_left(void **state)
     server_overflow_enter(&o);
     server_overflow_enter(&o);
     server_overflow_leave(&o);
-    assert_true(server_overflow_has_helper(&o));
-    assert_false(server_overflow_wants_worker(&o));
+    assert_true(server_overflow_call_helper(&o));
+    assert_false(server_overflow_take_request(&o));
     server_overflow_leave(&o);
-    assert_true(server_overflow_has_helper(&o)); /* one will be started */
-    assert_true(server_overflow_wants_worker(&o));
-    assert_false(server_overflow_wants_worker(&o));
+    assert_true(server_overflow_call_helper(&o)); /* one will be started */
+    assert_true(server_overflow_take_request(&o));
+    assert_false(server_overflow_take_request(&o));
     server_overflow_close(&o);
 }
 
@@ -76,9 +76,9 @@ static void request_is_void_once_somebody_has_room_again(void **state)
 {
     (void)state;
     open_overflow(true);
-    assert_true(server_overflow_has_helper(&o));
+    assert_true(server_overflow_call_helper(&o));
     server_overflow_enter(&o);
-    assert_false(server_overflow_wants_worker(&o));
+    assert_false(server_overflow_take_request(&o));
     server_overflow_close(&o);
 }
 
@@ -86,11 +86,11 @@ static void nobody_is_asked_where_no_worker_may_be_started(void **state)
 {
     (void)state;
     open_overflow(false);
-    assert_false(server_overflow_has_helper(&o));
-    assert_false(server_overflow_wants_worker(&o));
+    assert_false(server_overflow_call_helper(&o));
+    assert_false(server_overflow_take_request(&o));
     server_overflow_let_grow(&o, true);
-    assert_true(server_overflow_has_helper(&o));
-    assert_true(server_overflow_wants_worker(&o));
+    assert_true(server_overflow_call_helper(&o));
+    assert_true(server_overflow_take_request(&o));
     server_overflow_close(&o);
 }
 
@@ -111,7 +111,7 @@ static void unused_it_has_no_descriptors(void **state)
     (void)state;
     assert_int_equal(server_overflow_open(&o, false, true), 0);
     assert_false(server_overflow_is_open(&o));
-    assert_false(server_overflow_has_helper(&o));
+    assert_false(server_overflow_call_helper(&o));
     server_overflow_close(&o);
 }
 
