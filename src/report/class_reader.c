@@ -3,6 +3,7 @@
 #include "report/class_reader.h"
 
 #include "report/result.h"
+#include "report/result_figures.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,6 +9,7 @@
 #include "report/opts.h"
 #include "report/recording.h"
 #include "report/result.h"
+#include "report/result_figures.h"
 #include "report/total.h"
 #include "report/watch_file.h"
 

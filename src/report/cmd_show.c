@@ -11,6 +11,7 @@
 #include "report/plain.h"
 #include "report/recording.h"
 #include "report/result.h"
+#include "report/result_figures.h"
 #include "report/search_report.h"
 #include "report/server_cost_reader.h"
 #include "report/watch_file.h"

@@ -5,7 +5,7 @@
 #include "report/figure.h"
 #include "report/html_sections.h"
 #include "report/html_table.h"
-#include "report/result.h"
+#include "report/result_figures.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "report/html_table.h"
 #include "report/html_text.h"
 #include "report/result.h"
+#include "report/result_figures.h"
 #include "report/run_group.h"
 
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #include "report/html_table.h"
 #include "report/html_text.h"
 #include "report/result.h"
+#include "report/result_figures.h"
 
 #include <stdio.h>
 

@@ -5,6 +5,7 @@
 #include "report/html_plots_axes.h"
 #include "report/plot_script.h"
 #include "report/result.h"
+#include "report/result_figures.h"
 
 #include <math.h>
 #include <string.h>

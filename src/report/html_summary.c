@@ -6,6 +6,7 @@
 #include "report/html_sections.h"
 #include "report/html_text.h"
 #include "report/result.h"
+#include "report/result_figures.h"
 
 #include <string.h>
 

@@ -7,6 +7,7 @@
 #include "report/plot_sweep.h"
 #include "report/recording.h"
 #include "report/result.h"
+#include "report/result_figures.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -5,6 +5,7 @@
 #include "report/plot_script.h"
 #include "report/recording.h"
 #include "report/result.h"
+#include "report/result_figures.h"
 
 #include <math.h>
 #include <stddef.h>

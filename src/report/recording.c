@@ -8,6 +8,7 @@
 #include "report/lines.h"
 #include "report/plain.h"
 #include "report/result.h"
+#include "report/result_figures.h"
 #include "report/row_reader.h"
 
 #include <inttypes.h>

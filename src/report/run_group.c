@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "report/fingerprint.h"
 #include "report/result.h"
+#include "report/result_figures.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,6 +9,7 @@
 #include "report/merge.h"
 #include "report/recording.h"
 #include "report/result.h"
+#include "report/result_figures.h"
 
 #include <stdbool.h>
 

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "measure/server_cost_report.h"
 #include "report/result.h"
+#include "report/result_figures.h"
 #include "report/server_cost_reader.h"
 
 #include <errno.h>

@@ -158,7 +158,7 @@ def run_example(script, port, directory):
 
 
 def test_table_of_verdicts_has_all_of_them():
-    names = re.findall(r'"([A-Z]+)"', read("src", "report/result.c").split("result_verdict_name(")[1].split("\n}")[0])
+    names = re.findall(r'"([A-Z]+)"', read("src", "report/result_figures.c").split("result_verdict_name(")[1].split("\n}")[0])
     check(len(names) == 3, f"verdicts of tcpreport: {names}")
     rows = re.findall(r"^\| `([A-Z]+)` \| \d \|", read("docs", "report.md"), re.M)
     check_equal(rows, names, "table of verdicts")

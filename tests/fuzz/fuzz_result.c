@@ -5,6 +5,7 @@
 #include "fuzz.h"
 #include "report/merge.h"
 #include "report/result.h"
+#include "report/result_figures.h"
 
 #include <json-c/json.h>
 #include <string.h>

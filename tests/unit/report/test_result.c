@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * test_result: figures of a result, and invalid results. */
 #include "report/result.h"
+#include "report/result_figures.h"
 
 #include "measure/hist.h"
 
