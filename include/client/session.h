@@ -4,14 +4,7 @@
 #ifndef TCPSCALER_CLIENT_SESSION_H
 #define TCPSCALER_CLIENT_SESSION_H
 
-#include "client/opts.h"
-#include "client/outputs.h"
-#include "client/page.h"
-#include "client/plan.h"
-#include "client/servers.h"
-#include "host/watch/watch_thread.h"
-#include "measure/server_cost.h"
-#include "net/control_socket.h"
+#include "client/session_state.h"
 
 /* Exit codes. */
 enum client_exit {
@@ -21,26 +14,6 @@ enum client_exit {
     CLIENT_EXIT_SUSPECT = 3,
     CLIENT_EXIT_INTERRUPTED = 130
 };
-
-struct client_session {
-    /* Set by the caller before it calls any of these functions. */
-    char *const *command; /* argv */
-    struct client_opts opts;
-    struct client_plan plan;
-    /* Internal. */
-    struct client_outputs outputs;
-    struct control_socket control;
-    struct control_token token;
-    struct client_servers servers;
-    struct watch_thread watch;
-    struct server_cost cost;
-    struct client_page page;
-};
-
-#define CLIENT_SESSION_INIT                                                                        \
-    {                                                                                              \
-        .outputs = CLIENT_OUTPUTS_CLOSED, .control = {.fd = -1 }                                   \
-    }
 
 /* _print_plan is --plan.  Both return the exit code and log errors on stderr.  What the report says
  * is not logged again: that a printed plan does not fit, that a run is SUSPECT or was interrupted.
