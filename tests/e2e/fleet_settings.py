@@ -135,6 +135,7 @@ def test_hosts_whose_clock_may_be_off_are_left_out():
     for host in ("c1", "c2"):
         check(re.search(f"{host} failed while checking: Clock: clock (not synchronized|may be)", r.out), r.out)
     check("0 clients, min_clients is 1" in r.out, r.out)
+    check("clock_error_max: ''" in testbed.call("inventory"), "by default a testbed accepts the clock that its hosts share")
     testbed.check_states(before, "the hosts, afterwards")
     r = testbed.run("--check", "-e", "small_buffers=true", "--limit", "srv,c1", clock_error_max=1e-6, **SMALL)
     check_equal(r.code, 0, f"one client has nobody to start together with: {r.out}")
