@@ -55,6 +55,18 @@ def test_what_failed_is_no_noise():
         check_equal(demo(code, *reasons)[0], code, f"exit code with {reasons}")
 
 
+def test_plot_of_the_demo_reads_numbers_in_every_locale():
+    need_program("gawk")
+    script = os.path.join(SOURCE_DIR, "scripts", "plot-rtt.gp")
+    with open(script) as f:
+        before, after = re.search(r'^sorted = "< (.*)" \. rows \. "(.*)"$', f.read().replace(r'\"', '"'), re.M).groups()
+    rows = temp_path("rows.csv")
+    with open(rows, "w") as f:
+        f.writelines(f"A,1,0,1,,,,{response_us},0\n" for response_us in ("3.123", "100.1", "12.5"))
+    r = subprocess.run(["sh", "-c", before + rows + after], capture_output=True, text=True, timeout=100, env=german())
+    check_equal([line.split(",")[1] for line in r.stdout.split()], ["3.123", "12.5", "100.1", "100.1"], f"sorted; {r.stderr}")
+
+
 def test_cmake_says_that_it_is_for_linux():
     need_program("cmake")
     r = subprocess.run(["cmake", "-S", SOURCE_DIR, "-B", temp_path("build"), "-DCMAKE_SYSTEM_NAME=FreeBSD"], capture_output=True,

@@ -372,14 +372,6 @@ def test_file_opened_by_a_client_without_stderr_gets_no_words():
         check_equal(json.load(f)["connections"]["proven"], 5, "the result is JSON")
 
 
-def german():
-    """The environment of a locale whose decimal point is a comma."""
-    need_program("localedef")
-    directory = os.path.dirname(temp_path("x"))
-    subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", f"{directory}/de_DE.UTF-8"], check=True, timeout=100)
-    return {**os.environ, "LOCPATH": directory, "LC_ALL": "de_DE.UTF-8"}
-
-
 def test_numbers_do_not_depend_on_the_locale():
     environment = german()
     point = subprocess.run([sys.executable, "-c", "import locale; locale.setlocale(locale.LC_ALL, ''); print(locale.str(1.5))"],

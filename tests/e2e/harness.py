@@ -106,6 +106,14 @@ class ClientResult:
         return list(csv.DictReader(io.StringIO(self.out)))
 
 
+def german():
+    """The environment of a locale whose decimal point is a comma."""
+    need_program("localedef")
+    directory = os.path.dirname(temp_path("x"))
+    subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", f"{directory}/de_DE.UTF-8"], check=True, timeout=100)
+    return {**os.environ, "LOCPATH": directory, "LC_ALL": "de_DE.UTF-8"}
+
+
 def parse_count(text):
     """As the programs' options take them: 10k, 1.5M."""
     multiples = {"k": 1000, "M": 1000000}
