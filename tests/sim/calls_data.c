@@ -114,6 +114,8 @@ static ssize_t receive(const char *what, int fd, void *data, size_t n_bytes, uin
     if (error == 0)
         error = call_fault(world.scenario.receive_permille, errnos, N(errnos));
     n = error != 0 ? -error : tcp_receive((uint32_t)i, data, shortened(n_bytes));
+    if (error != 0)
+        readiness_changed(fd); /* after a fault there is as much to read as before */
     calls_data_note((uint32_t)i, n, false);
     if (arrived_ns != NULL)
         *arrived_ns =

@@ -210,7 +210,8 @@ static ssize_t receive_stamped(struct client_transport *t, int fd)
     return n;
 }
 
-/* Makes one receive call.  Returns whether there may be more to read. */
+/* Makes one receive call.  Returns whether there may be more to read: where that is told once
+ * only (client_io_tell_again()), unless it has been seen that there is nothing. */
 static bool receive(struct client_conn *c, int fd)
 {
     struct client_transport *t = c->transport;
@@ -223,7 +224,7 @@ static bool receive(struct client_conn *c, int fd)
                          clock_now_ns());
         if (t->config->quickack && c->state != CLIENT_CONN_ENDED)
             sock_quickack(fd);
-        return n == CLIENT_RECEIVE_BYTES && c->state != CLIENT_CONN_ENDED;
+        return (n == CLIENT_RECEIVE_BYTES || c->awaits_room) && c->state != CLIENT_CONN_ENDED;
     }
     if (n == 0) {
         process_end(c);
@@ -238,8 +239,12 @@ static bool receive(struct client_conn *c, int fd)
 
 static void read_all(struct client_conn *c, int fd)
 {
-    for (int i = 0; i < MAX_READS_PER_WAKEUP && receive(c, fd); i++)
-        ;
+    int n = 0;
+
+    while (n < MAX_READS_PER_WAKEUP && receive(c, fd))
+        n++;
+    if (n == MAX_READS_PER_WAKEUP && c->awaits_room && client_io_tell_again(c) != 0)
+        client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_MEMORY}, ENOMEM);
 }
 
 static void on_handshake(evutil_socket_t fd, short what, void *arg)

@@ -33,9 +33,13 @@ static struct client_backlog *enlarge(struct client_backlog *old, size_t n_more)
     return b;
 }
 
-/* Reading stays enabled, and so does the timeout of the greeting.  Returns 0 or an errno. */
+/* Reading stays enabled, and so does the timeout of the greeting.  Room is told edge-triggered:
+ * where TCP has no memory for it (net.ipv4.tcp_mem), a socket that refuses data is still called
+ * writable; with EV_ET the next call comes once an acknowledgement has freed some.  UDP takes its
+ * memory elsewhere.  Returns 0 or an errno. */
 static int watch_writable(struct client_conn *c, bool writable)
 {
+    const int edge = c->transport->udp == NULL ? EV_ET : 0;
     const struct timeval *timeout =
         c->state == CLIENT_CONN_PROVING ? c->transport->greeting_timeout : NULL;
     const event_callback_fn callback = event_get_callback(&c->event);
@@ -44,7 +48,7 @@ static int watch_writable(struct client_conn *c, bool writable)
     event_del(&c->event);
     c->awaits_room = writable;
     event_assign(&c->event, c->transport->base, fd,
-                 (short)(EV_READ | EV_PERSIST | (writable ? EV_WRITE : 0)), callback, c);
+                 (short)(EV_READ | EV_PERSIST | (writable ? EV_WRITE | edge : 0)), callback, c);
     return event_add(&c->event, timeout) == 0 ? 0 : ENOMEM;
 }
 
@@ -60,6 +64,11 @@ int client_io_keep(struct client_conn *c, const uint8_t *data, size_t n_bytes)
         c->backlog = b;
     }
     return c->awaits_room ? 0 : watch_writable(c, true);
+}
+
+int client_io_tell_again(struct client_conn *c)
+{
+    return watch_writable(c, true);
 }
 
 int client_io_stop_waiting(struct client_conn *c)

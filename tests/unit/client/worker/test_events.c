@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+ * test_events: a connection whose socket refuses data, although it is called writable. */
+#include "client/worker/events.h"
+
+#include "client/worker/conn.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { TURNS = 20, MANY = 30 };
+
+static struct client_config config;
+static struct client_figures figures;
+static struct client_transport transport;
+static int ends[2]; /* the connection's, its peer's */
+static int n_sends, n_full_reads;
+static bool refuses, has_ended;
+static size_t n_received;
+
+/* As over net.ipv4.tcp_mem. */
+ssize_t send(int fd, const void *data, size_t n_bytes, int flags)
+{
+    if (fd == ends[0])
+        n_sends++;
+    if (fd != ends[0] || !refuses)
+        return syscall(SYS_sendto, fd, data, n_bytes, flags, NULL, 0);
+    errno = EAGAIN;
+    return -1;
+}
+
+/* Fills the first n_full_reads buffers. */
+ssize_t recv(int fd, void *data, size_t n_bytes, int flags)
+{
+    if (fd != ends[0] || n_full_reads == 0)
+        return syscall(SYS_recvfrom, fd, data, n_bytes, flags, NULL, NULL);
+    n_full_reads--;
+    memset(data, 0, n_bytes);
+    return (ssize_t)n_bytes;
+}
+
+static void on_established(void *owner, struct client_conn *c)
+{
+    (void)owner;
+    (void)c;
+}
+
+static void on_data(void *owner, struct client_conn *c, const uint8_t *data, size_t n_bytes,
+                    uint64_t received_ns)
+{
+    (void)owner;
+    (void)data;
+    (void)received_ns;
+    n_received += n_bytes;
+    has_ended |= n_bytes == 0;
+    if (n_bytes == 0)
+        client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_PEER}, 0);
+}
+
+static bool on_room(void *owner, struct client_conn *c)
+{
+    (void)owner;
+    (void)c;
+    return false;
+}
+
+static void on_ended(void *owner, struct client_conn *c, struct outcome outcome)
+{
+    (void)owner;
+    (void)c;
+    (void)outcome;
+}
+
+static void on_done(void *owner)
+{
+    (void)owner;
+}
+
+static const struct client_conn_ops ops = {.established = on_established,
+                                           .usable = on_established,
+                                           .unusable = on_established,
+                                           .data = on_data,
+                                           .room = on_room,
+                                           .ended = on_ended,
+                                           .done = on_done};
+
+static void turn(void)
+{
+    for (int i = 0; i < TURNS; i++)
+        event_base_loop(transport.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+}
+
+/* A connection that has three bytes to send, which its socket refuses. */
+static int setup(void **state)
+{
+    (void)state;
+    has_ended = refuses = false;
+    n_full_reads = 0;
+    n_received = 0;
+    figures = (struct client_figures){0};
+    config = (struct client_config){.quiet = true, .connect_timeout_ns = 1000000000};
+    transport = (struct client_transport){.config = &config,
+                                          .query = &config.query,
+                                          .ops = &ops,
+                                          .owner = &transport,
+                                          .base = event_base_new(),
+                                          .figures = &figures,
+                                          .n_conns = 1};
+    if (transport.base == NULL || client_figures_init(&figures, 1, false, 0) != 0 ||
+        client_transport_init(&transport) != 0 ||
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) != 0)
+        return -1;
+    client_conn_begin(transport.conns, &transport);
+    client_events_open(transport.conns, ends[0]);
+    turn();
+    refuses = true;
+    assert_int_equal(client_conn_send(transport.conns, (const uint8_t *)"abc", 3), 0);
+    assert_non_null(transport.conns->backlog);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    client_conn_close(transport.conns, (struct outcome){PHASE_RUN, REASON_FINISHED}, 0);
+    close(ends[1]);
+    client_transport_free(&transport);
+    client_figures_free(&figures);
+    event_base_free(transport.base);
+    return 0;
+}
+
+static void peer_sends(const char *text)
+{
+    assert_int_equal(send(ends[1], text, strlen(text), 0), strlen(text));
+}
+
+static void a_refusal_is_not_repeated_for_ever(void **state)
+{
+    (void)state;
+    n_sends = 0;
+    turn();
+    assert_in_range(n_sends, 0, 1);
+}
+
+static void what_was_refused_is_sent_once_there_is_room(void **state)
+{
+    char sent[8];
+
+    (void)state;
+    turn();
+    refuses = false;
+    peer_sends("."); /* as an acknowledgement would */
+    turn();
+    assert_null(transport.conns->backlog);
+    assert_int_equal(recv(ends[1], sent, sizeof sent, 0), 3);
+    assert_memory_equal(sent, "abc", 3);
+    assert_int_equal(n_received, 1);
+}
+
+static void an_end_behind_the_last_bytes_is_seen(void **state)
+{
+    (void)state;
+    turn();
+    peer_sends("answer");
+    shutdown(ends[1], SHUT_WR);
+    turn();
+    assert_int_equal(n_received, 6);
+    assert_true(has_ended);
+}
+
+static void more_than_one_callback_reads_is_read(void **state)
+{
+    (void)state;
+    turn();
+    n_full_reads = MANY;
+    peer_sends(".");
+    turn();
+    assert_int_equal(n_received, MANY * (size_t)CLIENT_RECEIVE_BYTES + 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_refusal_is_not_repeated_for_ever, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_was_refused_is_sent_once_there_is_room, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(an_end_behind_the_last_bytes_is_seen, setup, teardown),
+        cmocka_unit_test_setup_teardown(more_than_one_callback_reads_is_read, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
