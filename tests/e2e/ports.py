@@ -239,6 +239,23 @@ def test_the_connect_window_is_that_of_all_threads_together():
     listener.close()
 
 
+def test_the_connect_window_stays_that_after_the_first_answer():
+    """Until then no more are attempted at all. An answered one leaves it."""
+    listener, _ = accept_queue(port := free_port(), 128, 0)
+    client = Client("-c", 40, "-r", 10, "--threads", 1, "--connect-window", 10, f"127.0.0.1:{port}")
+    held = [listener.accept()[0] for _ in range(10)]
+    held[0].sendall(held[0].recv(1000))
+    held.append(listener.accept()[0])
+    listener.settimeout(1)
+    try:
+        held.append(listener.accept()[0])
+    except TimeoutError:
+        pass
+    check_equal(len(held), 11, "one answered, and those under way with a window of 10")
+    stop(client.process, signal.SIGINT)
+    listener.close()
+
+
 def test_the_connect_rate_keeps_no_credit_while_nothing_is_to_be_opened():
     out = temp_path("connections.csv")
     with Server() as server:

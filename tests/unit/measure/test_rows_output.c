@@ -56,6 +56,46 @@ static void a_full_ring_drops_rows_and_counts_them(void **state)
     }
 }
 
+/* How often this thread gave up its CPU to wait. */
+static long n_waits(void)
+{
+    struct rusage usage;
+
+    assert_int_equal(getrusage(RUSAGE_THREAD, &usage), 0);
+    return usage.ru_nvcsw;
+}
+
+/* Pushes 100,000 rows to a ring of n_ring while nobody reads.  Returns how often it waited. */
+static long waits_without_reader(uint32_t n_ring)
+{
+    struct rows_result result;
+    struct rows *s;
+    long before;
+    int ends[2];
+
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) >= 4096);
+    s = open_rows(ends[1], 1, n_ring, ROWS_DROP, 1);
+    assert_non_null(s);
+    before = n_waits();
+    push_rows(s, 0, 0, 100000);
+    before = n_waits() - before;
+    assert_int_equal(close(ends[0]), 0);
+    rows_close(s, &result);
+    assert_int_equal(close(ends[1]), 0);
+    assert_int_equal(result.error, EPIPE);
+    assert_sums(&result, 50000, 50000);
+    return before;
+}
+
+/* Whether the ring fills up or not.  The first use of a page may wait for the kernel. */
+static void nobody_waits_for_a_reader_unless_asked_to(void **state)
+{
+    (void)state;
+    assert_in_range(waits_without_reader(1 << 17), 0, 5);
+    assert_in_range(waits_without_reader(64), 0, 5);
+}
+
 /* Likewise with ROWS_BLOCK: the worker waits for the reader and no row is missing. */
 static void a_full_ring_can_wait_for_the_reader(void **state)
 {
@@ -248,6 +288,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_ring_drops_rows_and_counts_them),
+        cmocka_unit_test(nobody_waits_for_a_reader_unless_asked_to),
         cmocka_unit_test(a_full_ring_can_wait_for_the_reader),
         cmocka_unit_test(waiting_ends_when_it_is_told_to),
         cmocka_unit_test(a_reader_that_goes_away_stops_the_output_only),
