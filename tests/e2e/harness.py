@@ -31,9 +31,8 @@ from kernel import *
 from machine import *
 from processes import *
 
-TCPSERVER = os.environ.get("TCPSERVER", "build/release/tcpserver")
-TCPCLIENT = os.environ.get("TCPCLIENT", "build/release/tcpclient")
-TCPREPORT = os.environ.get("TCPREPORT", "build/release/tcpreport")
+TCPSERVER, TCPCLIENT, TCPREPORT = (os.environ.get(name.upper(), os.path.abspath(f"build/release/{name}"))
+                                   for name in ("tcpserver", "tcpclient", "tcpreport"))
 SOURCE_DIR = os.environ.get(
     "SOURCE_DIR", os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
