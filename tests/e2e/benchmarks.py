@@ -11,7 +11,7 @@ import types
 from harness import *
 
 BENCH = os.path.join(SOURCE_DIR, "bench")
-sys.path.append(BENCH)
+sys.path.insert(0, BENCH)
 sys.dont_write_bytecode = True
 import blocks
 import compare_report
