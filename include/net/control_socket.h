@@ -29,12 +29,13 @@ struct control_socket {
 };
 
 /* Listens.  An address that others can reach, i.e. anything but loopback and unix, is refused
- * without a token.  A unix socket gets mode 0600 and replaces one that nobody listens on any more.
+ * without a token.  A unix socket gets mode 0600 and replaces one that nobody listens on any more;
+ * of programs that begin with the same path at the same time, one listens, and the others fail.
  * Returns 0, or -1 with one line in error and fd -1. */
 int control_socket_listen(struct control_socket *s, const char *address, bool has_token,
                           char *error);
 
-/* Closes the socket, unless fd was handed over (-1), and removes the path. */
+/* Removes the path and closes the socket, unless fd was handed over (-1). */
 void control_socket_close(struct control_socket *s);
 
 #define CONTROL_SOCKET_WAIT_MS 3000

@@ -13,12 +13,17 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 enum { BACKLOG = 128, ONLY_OWNER = 0177, WHY_BYTES = 64 };
+
+/* Longer than another program, which may wait for a full queue, holds the lock. */
+#define LOCK_NS ((CONTROL_SOCKET_WAIT_MS + 1000) * UNITS_NS_PER_MS)
+#define LOOK_NS UNITS_NS_PER_MS
 
 #define UNIX    "unix:"
 #define SUCCESS "HTTP/1.1 200 "
@@ -140,6 +145,29 @@ static int connect_to(const struct sockaddr *to, socklen_t length, int wait_ms)
 
 /* --- listening --- */
 
+/* Between looking at a socket and replacing it, and between bind(2) and listen(2), another program
+ * that begins with the same path would take the socket for an abandoned one: locks the directory.
+ * A lock that somebody holds for long, or cannot be had, is gone without.  Returns a descriptor, or
+ * -1. */
+static int lock_directory(const struct sockaddr_un *un)
+{
+    const uint64_t until_ns = clock_now_ns() + LOCK_NS;
+    const struct timespec wait = clock_timespec(LOOK_NS);
+    char directory[sizeof un->sun_path];
+    char *end;
+    int fd;
+
+    memcpy(directory, un->sun_path, sizeof directory);
+    end = strrchr(directory, '/');
+    if (end != NULL)
+        end[end == directory] = '\0';
+    fd = open(end != NULL ? directory : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK &&
+           clock_now_ns() < until_ns)
+        nanosleep(&wait, NULL);
+    return fd;
+}
+
 /* Removes the socket of a program that was killed. */
 static void remove_abandoned(const struct sockaddr_un *un)
 {
@@ -174,6 +202,20 @@ static int listen_unix(struct control_socket *s, const struct sockaddr_un *un)
     return -1;
 }
 
+static int replace_unix(struct control_socket *s, const struct sockaddr_un *un)
+{
+    const int lock = lock_directory(un);
+    int failed, error;
+
+    remove_abandoned(un);
+    failed = listen_unix(s, un);
+    error = errno;
+    if (lock >= 0)
+        close(lock);
+    errno = error;
+    return failed;
+}
+
 static int listen_tcp(struct control_socket *s, const struct sock_address *a)
 {
     const struct sock_listen_options options = {.backlog = BACKLOG};
@@ -193,8 +235,7 @@ int control_socket_listen(struct control_socket *s, const char *address, bool ha
     if (is_unix(address)) {
         if (parse_unix(&un, address, error) != 0)
             return -1;
-        remove_abandoned(&un);
-        failed = listen_unix(s, &un);
+        failed = replace_unix(s, &un);
     } else {
         if (parse_tcp(&a, address, true, error) != 0)
             return -1;
@@ -208,10 +249,10 @@ int control_socket_listen(struct control_socket *s, const char *address, bool ha
 
 void control_socket_close(struct control_socket *s)
 {
+    if (s->path[0] != '\0')
+        unlink(s->path); /* while it listens: afterwards it may be that of another program */
     if (s->fd >= 0)
         close(s->fd);
-    if (s->path[0] != '\0')
-        unlink(s->path);
     *s = (struct control_socket){.fd = -1};
 }
 

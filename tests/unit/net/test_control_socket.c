@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_control_socket: what is said of a control port that does not answer. */
+ * test_control_socket: what is said of a control port that does not answer, and who gets one. */
 #include "net/control_socket.h"
 
 #include <arpa/inet.h>
@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -174,6 +175,79 @@ static void signals_do_not_end_the_wait(void **state)
     unlink(un.sun_path);
 }
 
+/* --- programs that begin at the same time --- */
+
+enum { N_PROGRAMS = 4, N_ROUNDS = 100 };
+
+static void abandon(const struct sockaddr_un *un)
+{
+    const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+    assert_int_equal(bind(fd, (const struct sockaddr *)un, sizeof *un), 0);
+    close(fd);
+}
+
+/* Says whether it listens, and does until the end is closed. */
+static void be_program(const char *address, int begin, int said, int end)
+{
+    char error[CONTROL_SOCKET_ERROR_BYTES], byte, what = 'y';
+    struct control_socket s;
+
+    (void)!read(begin, &byte, 1);
+    if (control_socket_listen(&s, address, false, error) != 0)
+        what = strstr(error, "Address already in use") != NULL ? 'n' : '?';
+    (void)!write(said, &what, 1);
+    (void)!read(end, &byte, 1);
+    control_socket_close(&s);
+    _exit(0);
+}
+
+static void begin_programs(const char *address, const int *begin, int said, const int *end)
+{
+    for (int i = 0; i < N_PROGRAMS; i++)
+        if (fork() == 0) {
+            close(begin[1]);
+            close(end[1]);
+            be_program(address, begin[0], said, end[0]);
+        }
+    close(begin[1]);
+}
+
+static void one_of_several_programs_listens(void **state)
+{
+    struct sockaddr_un un = {.sun_family = AF_UNIX};
+    char address[ADDRESS_BYTES];
+
+    (void)state;
+    snprintf(un.sun_path, sizeof un.sun_path, "%s/shared", directory);
+    snprintf(address, sizeof address, "unix:%s", un.sun_path);
+    for (int k = 0; k < N_ROUNDS; k++) {
+        const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+        int begin[2], said[2], end[2], n_listening = 0;
+        char what;
+
+        assert_int_equal(pipe(begin) | pipe(said) | pipe(end), 0);
+        abandon(&un);
+        begin_programs(address, begin, said[1], end);
+        for (int i = 0; i < N_PROGRAMS; i++) {
+            assert_int_equal(read(said[0], &what, 1), 1);
+            assert_true(what == 'y' || what == 'n');
+            n_listening += what == 'y';
+        }
+        assert_int_equal(n_listening, 1);
+        assert_int_equal(connect(fd, (const struct sockaddr *)&un, sizeof un), 0);
+        close(end[1]);
+        while (wait(NULL) > 0)
+            ;
+        assert_int_equal(access(un.sun_path, F_OK), -1);
+        close(fd);
+        close(begin[0]);
+        close(end[0]);
+        close(said[0]);
+        close(said[1]);
+    }
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -194,6 +268,7 @@ int main(void)
         cmocka_unit_test(tcp_port_with_a_full_queue),
         cmocka_unit_test(other_errors_have_their_text),
         cmocka_unit_test(signals_do_not_end_the_wait),
+        cmocka_unit_test(one_of_several_programs_listens),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
