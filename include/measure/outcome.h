@@ -29,8 +29,8 @@
       "add source tuples: --source with more addresses, or a wider --sport range")                 \
     X(FDS, "fd limit", "raise the hard limit (ulimit -Hn)")                                        \
     X(MEMORY, "no memory",                                                                         \
-      "out of memory: of the machine, the cgroup, net.ipv4.tcp_mem (compare 'mem' in "             \
-      "/proc/net/sockstat) or ulimit -v")                                                          \
+      "raise what was exhausted: the machine's memory, the cgroup's limit, net.ipv4.tcp_mem "      \
+      "(compare 'mem' in /proc/net/sockstat) or ulimit -v")                                        \
     X(REFUSED, "refused", "nothing listens on that port, or a firewall rejects it")                \
     X(UNREACHABLE, "unreachable",                                                                  \
       "check the routes, the firewall and that the source address is local")                       \

@@ -63,7 +63,7 @@ void kernel_features_warn(unsigned wanted)
         {FEATURE_IPV6, find_ipv6, "IPv6", "listening on IPv4 only"},
         {FEATURE_PROC, find_proc, "complete /proc",
          "some limits and statistics of this host are unknown and left out"},
-        {FEATURE_DROPS, datagrams_find_dropped, "drop counts of sockets",
+        {FEATURE_DROPS, datagrams_find_dropped, "drop counts per socket",
          "datagrams that this host drops count as lost on the way"},
     };
 

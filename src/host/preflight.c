@@ -61,7 +61,9 @@ static void check_fds(struct preflight *p, const struct host_limits *host, uint6
         preflight_line_fix(line, PREFLIGHT_STOP, "%s", text);
     line = preflight_line_add(p, "fd tables", n_tables, UNKNOWN);
     if (!own_fd_tables)
-        preflight_line_fix(line, PREFLIGHT_WARN, "this system does not allow per-thread fd tables");
+        preflight_line_fix(line, PREFLIGHT_WARN,
+                           "this system does not allow per-thread fd tables: all threads share "
+                           "one fd limit");
 }
 
 /* Sockets of the whole host. */

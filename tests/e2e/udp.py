@@ -273,7 +273,7 @@ def test_drops_that_the_kernel_does_not_tell_are_unknown():
     check_conservation(r)
     check_complete(r)
     check_equal(r.json["udp"], {"malformed": 0, "dropped": None}, "datagrams")
-    check("warning: no drop counts of sockets here (Protocol not available)" in r.err, r.err)
+    check("warning: no drop counts per socket here (Protocol not available)" in r.err, r.err)
     check(", an unknown number dropped by this host\n" in r.err, r.err)
 
 
