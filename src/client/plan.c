@@ -145,8 +145,8 @@ static int plan_room(struct client_plan *plan, const struct client_opts *o,
                                     plan->config.n_workers > n || !has_identities(&plan->config)))
         fit(plan, o, host, n);
     if (may_grow && plan->config.n_workers > n)
-        return log_error("--%s: requires %" PRIu32
-                         " threads: expected at least as many connections to begin with",
+        return log_error("--%s: takes %" PRIu32 " threads, each with a connection from the start: "
+                         "expected at least as many connections to begin with",
                          o->find == CLIENT_FIND_NONE ? "max-connections"
                                                      : client_opts_limit_option(o),
                          plan->config.n_workers);

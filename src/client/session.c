@@ -167,8 +167,9 @@ static int check_start(const struct client_opts *o, const struct start_gate_sett
     char late_max[UNITS_TEXT_BYTES];
 
     if (start_gate_is_missed(gate))
-        return log_error("--start-at: '%s' is past by more than --late-max (%s)", o->start_at,
-                         units_format_duration(late_max, gate->late_max_ns));
+        return log_error(
+            "--start-at: '%s' was more than --late-max (%s) ago: expected a later time",
+            o->start_at, units_format_duration(late_max, gate->late_max_ns));
     if (gate->at_epoch_ns > 0 && start_gate_is_before_boot(gate->at_epoch_ns))
         return log_error("--start-at: '%s' is before this machine was booted", o->start_at);
     if (start_gate_prepare(gate) != 0)

@@ -141,8 +141,8 @@ static void log_missed(const struct start_gate *gate, uint64_t late_ns)
     if (late_ns <= gate->settings->late_max_ns)
         log_error("the start was %s ago, before this machine was booted: nothing is sent", late);
     else
-        log_error("the start was missed by %s (--late-max %s): nothing is sent", late,
-                  units_format_duration(most, gate->settings->late_max_ns));
+        log_error("the start was missed by %s (--late-max %s): nothing is sent; allow more time",
+                  late, units_format_duration(most, gate->settings->late_max_ns));
 }
 
 static enum start_time_is judge(const struct start_gate *gate, uint64_t at_ns, uint64_t now_ns)
