@@ -198,7 +198,7 @@ int output_begin(const struct output *o)
 
 static const char *text_of(int error)
 {
-    return error == EAGAIN ? "the reader does not read" : strerror(error);
+    return error == EAGAIN ? "the reader has stalled" : strerror(error);
 }
 
 static int log_failure(const struct output *o, int error)

@@ -88,9 +88,9 @@ void report_text_output(FILE *out, const struct client_result *r)
     if (r->rows.error != 0)
         fprintf(out, ": %s", strerror(r->rows.error));
     else if (r->rows.out_of_patience)
-        fputs(": the reader does not read", out);
+        fputs(": the reader has stalled", out);
     else if (r->rows.dropped[0] + r->rows.dropped[1] > 0)
-        fputs(": the output is too slow", out);
+        fputs(": the disk or the reader is too slow", out);
     fputc('\n', out);
 }
 

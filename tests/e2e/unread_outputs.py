@@ -322,7 +322,7 @@ def test_a_server_serves_on_when_nobody_reads_its_connections():
             connect_through(server, n)
         code = interrupt_and_wait(server, "rows that nobody reads", signal.SIGTERM)
         check_equal(code, 1, f"exit code: {server.err()}")
-        lost = re.search(r"--connections-out: could not write .*: the reader does not read; (\d+) lines are missing", server.err())
+        lost = re.search(r"--connections-out: could not write .*: the reader has stalled; (\d+) lines are missing", server.err())
         check_equal(int(lost[1]), 2 * n + 1, "lines missing, the header's included")
 
 
