@@ -16,6 +16,9 @@ struct recording;
 /* In gnuplot's single quotes, whose only escape is a doubled quote. */
 void plot_script_quote(FILE *out, const char *text);
 
+/* Prints the label of an axis as gnuplot's string, "WHAT, UNIT"; unit NULL: unknown. */
+void plot_script_label(FILE *out, const char *what, const char *unit);
+
 /* Lines "rarity seconds": of n queries, one in `rarity` is slower than this.  At most one line per
  * bucket and per visible step; the first is the minimum, the last the maximum.  The metric has
  * counts and values. */

@@ -31,7 +31,7 @@ void html_plots_percentiles(FILE *out, const struct metrics *metrics)
 {
     const char *separator = "plot ";
 
-    html_plots_head(out, "percentiles", "percentile", "time, s");
+    html_plots_head(out, "percentiles", "percentile", "time");
     fputs("set logscale xy\nset format y '%.0s %cs'\nset xtics font ',12' ('50' 2, '90' 10, '99' "
           "100, '99.9' 1e3, '99.99' 1e4, '99.999' 1e5, '99.9999' 1e6, '99.99999' 1e7)\n",
           out);
@@ -112,7 +112,7 @@ void html_plots_trials(FILE *out, const struct json_object *search)
                     is_rate           ? "load, queries/s"
                     : is_connect_rate ? "load, connections/s"
                                       : "load, connections",
-                    "response time, s");
+                    "response time");
     /* an undefined point, so that a block without trials is no error */
     fputs("$d << EOD\nNaN NaN NaN\n", out);
     for (size_t i = 0; (trial = result_element(search, "trials", i)) != NULL; i++)

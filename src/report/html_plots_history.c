@@ -81,7 +81,7 @@ bool html_plots_has_heat_map(const struct history *h)
 
 void html_plots_heat_map(FILE *out, const struct history *h)
 {
-    html_plots_head(out, "heat", "time since the start of the log, s", "response time, s");
+    html_plots_head(out, "heat", "time since the start of the log, s", "response time");
     print_decades(out, h->first_row, h->end_rows);
     print_cells(out, h);
     fputs("$lines << EOD\n", out);

@@ -23,6 +23,15 @@ void plot_script_quote(FILE *out, const char *text)
     fputc('\'', out);
 }
 
+void plot_script_label(FILE *out, const char *what, const char *unit)
+{
+    plot_script_quote(out, what);
+    if (unit == NULL)
+        return;
+    fputs(".', '.", out);
+    plot_script_quote(out, unit);
+}
+
 void plot_script_distribution(FILE *out, const struct metric *m)
 {
     const struct hist *h = &m->hist;

@@ -89,7 +89,7 @@ void plot_search_trials(FILE *out, const struct recordings *all, enum plot_form 
     plot_script_extent(out, 'x', &loads);
     plot_script_extent(out, 'y', &times);
     fputs("set format x '%.10g'\nset logscale x\nset xlabel ", out);
-    plot_script_quote(out, unit != NULL ? unit : "load");
+    plot_script_label(out, "load", unit);
     fputs(" noenhanced\nset offsets graph 0.05, graph 0.05, graph 0.05, graph 0.05\n"
           "plot $d0 using 1:2 with points lt 3 pt 7 title 'good', \\\n"
           "     $d1 using 1:2 with points lt 2 pt 6 title 'bad', \\\n"

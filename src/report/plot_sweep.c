@@ -56,7 +56,7 @@ static void print_head(FILE *out, const struct recordings *all, enum plot_form f
     fputs("set logscale x\nset format '%.10g'\nset yrange [0:*]\nset xlabel ", out);
     plot_script_quote(out, over != NULL ? over : "value");
     fputs(" noenhanced\nset ylabel ", out);
-    plot_script_quote(out, unit != NULL ? unit : "load");
+    plot_script_label(out, "capacity", unit);
     fputs(" noenhanced\nset offsets graph 0.05, graph 0.05, graph 0.05, 0\n", out);
     plot_script_extent(out, 'x', &extent);
 }

@@ -13,8 +13,8 @@ ELEMENTS = {"html", "head", "meta", "title", "style", "body", "header", "section
             "dl", "div", "dt", "dd", "table", "caption", "thead", "tbody", "tr", "th", "td", "pre", "details", "summary",
             "figure", "figcaption", "svg", "g", "path", "text", "tspan", "image", "rect", "polygon", "circle"}
 # each picture by a part of its caption: what is written along its axes
-PICTURES = {"Latency by percentile": ("percentile", "time, s"),
-            "Response time over time": ("time since the start of the log, s", "response time, s"),
+PICTURES = {"Latency by percentile": ("percentile", "time"),
+            "Response time over time": ("time since the start of the log, s", "response time"),
             "sent and answered per second": ("time since the start of the log, s", "rate, queries/s"),
             "Connect ramp": ("time since the first connect, s", "connections established")}
 MOST_BYTES = 300_000

@@ -7,7 +7,7 @@ from html_page import *
 
 # Of one run and of two: requested, sent.
 RATES = [("100 q/s", "80 q/s"), ("200 q/s", "160 q/s")]
-OF_SEARCH = {"Response time by load": ("load, queries/s", "response time, s")}
+OF_SEARCH = {"Response time by load": ("load, queries/s", "response time")}
 
 
 def copy_of_run(name, **changes):

@@ -13,7 +13,7 @@ PICTURES = {"latency": ("percentile", "response time"),
             "time": ("time since the start of the log, s", "response time"),
             "connect": ("time since the first connect, s", "connections established"),
             "rate": ("requested, queries/s", "queries/s"),
-            "capacity": ("q/s", "p99 of the response time"),
+            "capacity": ("load, q/s", "p99 of the response time"),
             "recovery": ("time since the first loss, s", "connections")}
 
 
@@ -115,7 +115,7 @@ def test_sweeps_are_curves():
     files = [f"{directory}/{i}.json" for i in range(2)]
     for path, factor in zip(files, (1, 0.5)):
         change(path, search=None, sweep=sweep_of(20000 * factor, 15000 * factor, 9000 * factor), verdict="VALID", reasons=[])
-    axes = ["Capacity", "connections", "q/s"]
+    axes = ["Capacity", "connections", "capacity, q/s"]
     for curves in (files, files[:1]):
         r = report("plot", "--kind", "capacity", "-o", f"{directory}/curves.svg", *curves)
         check_equal((r.stdout, r.stderr), ("", ""), "words about the plot")
@@ -198,7 +198,7 @@ def test_curves_of_several_transports_have_their_names():
         change(name + ".json", search=None, sweep=sweep_of(30000 / (i + 1), 20000 / (i + 1)), verdict="VALID", reasons=[])
     r = report("plot", "--kind", "capacity", "-o", f"{directory}/cost.svg", *[name + ".json" for name in names])
     check_equal((r.stdout, r.stderr), ("", ""), "words about the plot")
-    check_picture(f"{directory}/cost.svg", ["Capacity", "connections", "q/s"])
+    check_picture(f"{directory}/cost.svg", ["Capacity", "connections", "capacity, q/s"])
     check_equal([text for text in texts_of(f"{directory}/cost.svg") if text in names], names, "the legend")
 
 
