@@ -308,7 +308,7 @@ static void on_message_of_libevent(int severity, const char *text)
     static atomic_flag said = ATOMIC_FLAG_INIT;
 
     if (severity >= EVENT_LOG_WARN && !atomic_flag_test_and_set(&said))
-        log_error("libevent: %s; further messages of it are not shown", text);
+        log_error("libevent: %s; further messages from it are not shown", text);
 }
 
 void worker_take_messages(void)

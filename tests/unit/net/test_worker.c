@@ -196,7 +196,7 @@ static void a_warning_of_libevent_is_written_once(void **state)
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     assert_true(read(ends[0], text, sizeof text - 1) > 0);
     assert_non_null(strstr(text, "libevent: "));
-    assert_non_null(strstr(text, "; further messages of it are not shown\n"));
+    assert_non_null(strstr(text, "; further messages from it are not shown\n"));
     assert_string_equal(strchr(text, '\n'), "\n");
     close(ends[0]);
     event_base_free(base);
