@@ -197,7 +197,7 @@ def test_parts_one_by_one_on_some_hosts():
         testbed.check_states(before, "all hosts")
 
 
-def signal_client(testbed, host, name):
+def signal_program(testbed, host, name):
     testbed.call("in", host, "sh", "-c", f"kill -{name} $(cat {REMOTE}/pid)")
 
 
@@ -206,13 +206,31 @@ def test_client_that_ends_late_is_waited_for():
         before = testbed.states()
         run = a_run(testbed)
         testbed.wait_for_start("c2", 2)
-        signal_client(testbed, "c2", "STOP")
+        signal_program(testbed, "c2", "STOP")
         time.sleep(4 + 35)
-        signal_client(testbed, "c2", "CONT")
+        signal_program(testbed, "c2", "CONT")
         r = run.wait(600)
         check_equal(r.code, 0, f"exit code: {r.out}")
         check_equal([i["name"] for i in r.result("all")["instances"]], ["c1", "c2"], "merged")
         testbed.check_states(before, "all hosts")
+
+
+def test_client_that_misses_a_goal_is_named_and_merged():
+    """The server is held for 3 s of 6, which is half of the response times."""
+    goals = {"client_options": "--arrival constant --assert 'p90<500ms,p50<1h'", "may_be_suspect": True}
+    with Testbed(2) as testbed:
+        run = a_run(testbed, **goals)
+        testbed.wait_for_start("c2", 2)
+        signal_program(testbed, "srv", "STOP")
+        time.sleep(3)
+        signal_program(testbed, "srv", "CONT")
+        r = run.wait(600)
+        check_equal(r.code, 2, f"exit code: {r.out}")
+        for host in "c1", "c2":
+            of = r.result(host)["queries"]["scheduled"]
+            check(re.search(rf"{host} missed a goal of --assert: p90<500ms: \d+ of {of} exceed it$", r.out, re.M), r.out)
+        check("p50<1h:" not in r.out, r.out)
+        check_equal([i["name"] for i in r.result("all")["instances"]], ["c1", "c2"], "merged")
 
 
 def test_client_that_does_not_end_is_named_and_killed():
@@ -220,7 +238,7 @@ def test_client_that_does_not_end_is_named_and_killed():
         before = testbed.states()
         run = a_run(testbed, collect_timeout=5)
         testbed.wait_for_start("c2", 2)
-        signal_client(testbed, "c2", "STOP")
+        signal_program(testbed, "c2", "STOP")
         r = run.wait(600)
         check_equal(r.code, 2, f"exit code: {r.out}")
         check("c2 failed while measuring: Wait for the end: still running 5 s after the end: raise collect_timeout\n"
