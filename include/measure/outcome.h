@@ -31,6 +31,8 @@
     X(MEMORY, "no memory",                                                                         \
       "raise what was exhausted: the machine's memory, the cgroup's limit, net.ipv4.tcp_mem "      \
       "(compare 'mem' in /proc/net/sockstat) or ulimit -v")                                        \
+    X(WATCHES, "epoll limit",                                                                      \
+      "raise fs.epoll.max_user_watches: all processes of the user share it")                       \
     X(REFUSED, "refused", "nothing listens on that port, or a firewall rejects it")                \
     X(UNREACHABLE, "unreachable",                                                                  \
       "check the routes, the firewall and that the source address is local")                       \
@@ -75,9 +77,10 @@ const char *outcome_remedy(enum outcome_reason reason); /* NULL when nothing is 
 
 /* The reason for an errno of socket(2), bind(2), connect(2), send(2), recv(2) or accept(2):
  * EADDRINUSE and EADDRNOTAVAIL are "source ports exhausted"; ECONNRESET, EPIPE and ECONNABORTED (of
- * `ss -K` on this host) are "reset"; ENOBUFS and ENOMEM are "no memory".  Everything unknown is
- * REASON_OTHER. Note: bind() to an address that is not local also fails with EADDRNOTAVAIL; the
- * caller, who knows the phase, turns that into REASON_UNREACHABLE. */
+ * `ss -K` on this host) are "reset"; ENOBUFS and ENOMEM are "no memory"; ENOSPC, of epoll_ctl(2),
+ * is "epoll limit".  Everything unknown is REASON_OTHER. Note: bind() to an address that is not
+ * local also fails with EADDRNOTAVAIL; the caller, who knows the phase, turns that into
+ * REASON_UNREACHABLE. */
 enum outcome_reason outcome_reason_of_errno(int error);
 
 #endif

@@ -88,8 +88,12 @@ void worker_add_timer(struct event *timer, const struct timeval *wait);
 /* Likewise, at an absolute time (CLOCK_MONOTONIC). */
 void worker_add_timer_at(struct event *timer, uint64_t at_ns, uint64_t now_ns);
 
-/* Adds another event with a timeout of its own, not a common one, and leaves room for the timers
- * above.  Returns 0, or -1 on failure (out of memory, epoll_ctl(2)).  Takes about 1 us. */
+/* Adds the event of a socket; the timeout may be NULL.  Returns 0, or ENOSPC where epoll_ctl(2)
+ * fails because of fs.epoll.max_user_watches, or ENOMEM. */
+int worker_watch(struct event *event, const struct timeval *timeout);
+
+/* Likewise, with a timeout of its own, not a common one, and leaves room for the timers above.
+ * Takes about 1 us. */
 int worker_add_timeout(struct event *event, const struct timeval *timeout);
 
 /* From the callback, with `what`, of a socket's event with a timeout and EV_PERSIST: whether the

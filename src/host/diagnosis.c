@@ -92,6 +92,24 @@ static void judge_fds(struct diagnosis *d, const struct diagnosis_input *in)
     }
 }
 
+static void judge_watches(struct diagnosis *d, const struct diagnosis_input *in)
+{
+    const uint64_t n = diagnosis_line_count(in, REASON_WATCHES), most = in->host->epoll_watches;
+    char text[UNITS_TEXT_BYTES];
+    struct diagnosis_line *line;
+
+    if (n == 0)
+        return;
+    line = diagnosis_line_add(d, "fs.epoll.max_user_watches", n);
+    diagnosis_line_say(line->evidence, "epoll watches of all processes of this user: at most %s",
+                       units_format_known(text, most));
+    if (most == UNKNOWN)
+        diagnosis_line_say(line->remedy, "%s", outcome_remedy(REASON_WATCHES));
+    else
+        diagnosis_line_say(line->remedy, "sysctl -w fs.epoll.max_user_watches=%" PRIu64,
+                           most + 2 * n);
+}
+
 static bool tcp_memory_is_full(const struct diagnosis_input *in)
 {
     return is_full(in->host->tcp_pages_used, in->host->tcp_pages_max);
@@ -226,6 +244,7 @@ static int by_connections(const void *a, const void *b)
 static void (*const judges[])(struct diagnosis *, const struct diagnosis_input *) = {
     judge_ports,
     judge_fds,
+    judge_watches,
     judge_memory,
     judge_stalled,
     diagnosis_server_unanswered,

@@ -42,6 +42,8 @@ enum outcome_reason outcome_reason_of_errno(int error)
     case ENOBUFS:
     case ENOMEM:
         return REASON_MEMORY;
+    case ENOSPC:
+        return REASON_WATCHES;
     case ECONNREFUSED:
         return REASON_REFUSED;
     case ENETUNREACH:

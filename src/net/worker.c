@@ -270,11 +270,19 @@ void worker_add_timer(struct event *timer, const struct timeval *wait)
     (void)failed;
 }
 
+int worker_watch(struct event *event, const struct timeval *timeout)
+{
+    errno = 0;
+    if (event_add(event, timeout) == 0)
+        return 0;
+    return errno == ENOSPC ? ENOSPC : ENOMEM;
+}
+
 int worker_add_timeout(struct event *event, const struct timeval *timeout)
 {
     if (reserve_timers(event_get_base(event), 1 + WORKER_TIMERS) != 0)
-        return -1;
-    return event_add(event, timeout);
+        return ENOMEM;
+    return worker_watch(event, timeout);
 }
 
 bool worker_has_lost(const struct event *event, short what)
@@ -306,9 +314,11 @@ void worker_join(struct worker *w)
 static void on_message_of_libevent(int severity, const char *text)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
+    const int error = errno;
 
     if (severity >= EVENT_LOG_WARN && !atomic_flag_test_and_set(&said))
         log_error("libevent: %s; further messages from it are not shown", text);
+    errno = error; /* worker_watch() looks at it */
 }
 
 void worker_take_messages(void)

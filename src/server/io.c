@@ -14,10 +14,11 @@ static void on_readable(evutil_socket_t fd, short what, void *arg);
 static void on_readable_subscriber(evutil_socket_t fd, short what, void *arg);
 static void on_writable(evutil_socket_t fd, short what, void *arg);
 
+/* Returns 0 or an errno. */
 static int watch(struct server_conn *c, int fd, int what, event_callback_fn callback)
 {
     event_assign(&c->event, c->conns->base, fd, (short)(what | EV_PERSIST), callback, c);
-    return event_add(&c->event, c->conns->idle_timeout);
+    return worker_watch(&c->event, c->conns->idle_timeout);
 }
 
 int server_io_watch(struct server_conn *c, int fd)
@@ -33,6 +34,8 @@ static void close_failed(struct server_conn *c, enum outcome_phase phase, int er
 /* Keeps the bytes that the socket did not accept and stops reading until they are sent. */
 static void keep_unsent(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)
 {
+    int error;
+
     c->held = malloc(sizeof *c->held + n_bytes);
     if (c->held == NULL) {
         close_failed(c, PHASE_SEND, ENOMEM);
@@ -45,8 +48,9 @@ static void keep_unsent(struct server_conn *c, int fd, const uint8_t *data, size
     /* edge-triggered: where TCP has no memory for it (net.ipv4.tcp_mem), a socket that refuses data
      * is still called writable; with EV_ET the next call comes once an acknowledgement has freed
      * some */
-    if (watch(c, fd, EV_WRITE | EV_ET, on_writable) != 0)
-        close_failed(c, PHASE_SEND, ENOMEM);
+    error = watch(c, fd, EV_WRITE | EV_ET, on_writable);
+    if (error != 0)
+        close_failed(c, PHASE_SEND, error);
     else
         tally_add(&c->conns->tally.back_pressure_pauses, 1);
 }
@@ -270,6 +274,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
     struct server_conn *c = arg;
     struct server_held *held = c->held;
     ssize_t n;
+    int error;
 
     if (worker_has_lost(&c->event, what)) {
         close_failed(c, PHASE_SEND, ENOMEM);
@@ -294,6 +299,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
         return;
     }
     event_del(&c->event);
-    if (server_io_watch(c, fd) != 0)
-        close_failed(c, PHASE_RECEIVE, ENOMEM);
+    error = server_io_watch(c, fd);
+    if (error != 0)
+        close_failed(c, PHASE_RECEIVE, error);
 }

@@ -28,11 +28,17 @@ static void on_handshake(evutil_socket_t fd, short what, void *arg);
 static void on_ready(evutil_socket_t fd, short what, void *arg);
 static void on_datagrams(evutil_socket_t fd, short what, void *arg);
 
+/* Returns 0 or an errno. */
 static int watch(struct client_conn *c, int fd, short what, event_callback_fn callback,
                  const struct timeval *timeout)
 {
     event_assign(&c->event, c->transport->base, fd, what, callback, c);
-    return event_add(&c->event, timeout);
+    return worker_watch(&c->event, timeout);
+}
+
+static void close_failed(struct client_conn *c, enum outcome_phase phase, int error)
+{
+    client_conn_close(c, (struct outcome){phase, outcome_reason_of_errno(error)}, error);
 }
 
 static void done(const struct client_transport *t)
@@ -57,12 +63,14 @@ static bool send_header(struct client_conn *c)
 static void become_ready(struct client_conn *c, int fd)
 {
     struct client_transport *t = c->transport;
+    int error;
 
     c->stream = (struct query_stream){0};
     c->state = CLIENT_CONN_PROVING;
-    if (watch(c, fd, EV_READ | EV_PERSIST, t->udp != NULL ? on_datagrams : on_ready,
-              t->greeting_timeout) != 0) {
-        client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_MEMORY}, ENOMEM);
+    error = watch(c, fd, EV_READ | EV_PERSIST, t->udp != NULL ? on_datagrams : on_ready,
+                  t->greeting_timeout);
+    if (error != 0) {
+        close_failed(c, PHASE_RECEIVE, error);
         return;
     }
     t->ops->established(t->owner, c);
@@ -126,10 +134,15 @@ static void on_established(struct client_conn *c, int fd, uint32_t syn_retransmi
  * a loop of bind, connect and epoll_ctl alone (ratio 1.00; 0.8 without; bench/connect). */
 void client_events_open(struct client_conn *c, int fd)
 {
-    if (sock_is_connected(fd))
+    int error;
+
+    if (sock_is_connected(fd)) {
         on_established(c, fd, 0);
-    else if (watch(c, fd, EV_WRITE, on_connected, c->transport->connect_timeout) != 0)
-        client_conn_close(c, (struct outcome){PHASE_CONNECT, REASON_MEMORY}, ENOMEM);
+        return;
+    }
+    error = watch(c, fd, EV_WRITE, on_connected, c->transport->connect_timeout);
+    if (error != 0)
+        close_failed(c, PHASE_CONNECT, error);
 }
 
 static void on_connected(evutil_socket_t fd, short what, void *arg)
@@ -143,8 +156,7 @@ static void on_connected(evutil_socket_t fd, short what, void *arg)
     else if (error == 0)
         on_established(c, fd, sock_tcp(fd).retransmits);
     else
-        client_conn_close(c, (struct outcome){PHASE_CONNECT, outcome_reason_of_errno(error)},
-                          error);
+        close_failed(c, PHASE_CONNECT, error);
     done(c->transport);
 }
 
@@ -174,7 +186,7 @@ static void process_encrypted(struct client_conn *c, const uint8_t *data, size_t
     else if (status == TLS_CLOSED)
         client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_PEER}, 0);
     else if (error != 0)
-        client_conn_close(c, (struct outcome){PHASE_SEND, outcome_reason_of_errno(error)}, error);
+        close_failed(c, PHASE_SEND, error);
 }
 
 /* Processes received bytes.  `plain`, with TLS: room for n_bytes + TLS_RECORD_BYTES. */
@@ -239,12 +251,14 @@ static bool receive(struct client_conn *c, int fd)
 
 static void read_all(struct client_conn *c, int fd)
 {
-    int n = 0;
+    int n = 0, error = 0;
 
     while (n < MAX_READS_PER_WAKEUP && receive(c, fd))
         n++;
-    if (n == MAX_READS_PER_WAKEUP && c->awaits_room && client_io_tell_again(c) != 0)
-        client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_MEMORY}, ENOMEM);
+    if (n == MAX_READS_PER_WAKEUP && c->awaits_room)
+        error = client_io_tell_again(c);
+    if (error != 0)
+        close_failed(c, PHASE_RECEIVE, error);
 }
 
 static void on_handshake(evutil_socket_t fd, short what, void *arg)
@@ -284,7 +298,7 @@ void client_events_broken(struct client_conn *c, int error)
         return;
     }
     receive_rest(c, event_get_fd(&c->event));
-    client_conn_close(c, (struct outcome){PHASE_SEND, outcome_reason_of_errno(error)}, error);
+    close_failed(c, PHASE_SEND, error);
 }
 
 /* --- room --- */
@@ -293,15 +307,17 @@ void client_events_broken(struct client_conn *c, int error)
 static void use_room(struct client_conn *c)
 {
     const struct client_transport *t = c->transport;
-    const int error = c->backlog != NULL ? client_io_send_kept(c) : 0;
+    int error = c->backlog != NULL ? client_io_send_kept(c) : 0;
 
     if (error != 0) {
         client_events_broken(c, error);
         return;
     }
     if (c->backlog == NULL && !t->ops->room(t->owner, c) && c->state != CLIENT_CONN_ENDED &&
-        c->backlog == NULL && client_io_stop_waiting(c) != 0)
-        client_conn_close(c, (struct outcome){PHASE_SEND, REASON_MEMORY}, ENOMEM);
+        c->backlog == NULL)
+        error = client_io_stop_waiting(c);
+    if (error != 0)
+        close_failed(c, PHASE_SEND, error);
 }
 
 /* The greeting did not arrive in time. */

@@ -10,9 +10,9 @@
 
 #include <errno.h>
 
-static void close_failed(struct client_conn *c, enum outcome_reason reason, int error)
+static void close_for(struct client_conn *c, int error)
 {
-    client_conn_close(c, (struct outcome){PHASE_TLS, reason}, error);
+    client_conn_close(c, (struct outcome){PHASE_TLS, outcome_reason_of_errno(error)}, error);
 }
 
 void client_handshake_failed(struct client_conn *c)
@@ -25,6 +25,7 @@ void client_handshake_failed(struct client_conn *c)
     client_conn_close(c, outcome, 0);
 }
 
+/* Returns 0 or an errno. */
 static int watch(struct client_conn *c)
 {
     const uint64_t end_ns = c->connect_start_ns + c->transport->config->connect_timeout_ns;
@@ -41,18 +42,23 @@ static void take_step(struct client_conn *c, enum tls_status status)
     if (status == TLS_FAILED)
         client_handshake_failed(c);
     else if (status == TLS_CLOSED)
-        close_failed(c, REASON_PEER, 0);
+        client_conn_close(c, (struct outcome){PHASE_TLS, REASON_PEER}, 0);
     else if (error != 0)
-        close_failed(c, outcome_reason_of_errno(error), error);
+        close_for(c, error);
 }
 
 void client_handshake_begin(struct client_conn *c, int fd, event_callback_fn callback)
 {
+    int error;
+
     c->state = CLIENT_CONN_SECURING;
     c->connect_start_ns = clock_now_ns();
     event_assign(&c->event, c->transport->base, fd, EV_READ | EV_PERSIST, callback, c);
-    if (client_tls_begin(c) != 0 || watch(c) != 0)
-        close_failed(c, REASON_MEMORY, ENOMEM);
+    error = client_tls_begin(c);
+    if (error == 0)
+        error = watch(c);
+    if (error != 0)
+        close_for(c, error);
     else
         take_step(c, client_tls_start(c));
 }
@@ -78,8 +84,8 @@ bool client_handshake_step(struct client_conn *c, enum tls_status status)
 
 void client_handshake_wait(struct client_conn *c, short what)
 {
-    if (what & EV_TIMEOUT)
-        close_failed(c, REASON_TIMEOUT, ETIMEDOUT);
-    else if (watch(c) != 0)
-        close_failed(c, REASON_MEMORY, ENOMEM);
+    const int error = what & EV_TIMEOUT ? ETIMEDOUT : watch(c);
+
+    if (error != 0)
+        close_for(c, error);
 }

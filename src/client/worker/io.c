@@ -3,6 +3,7 @@
 #include "client/worker/io.h"
 
 #include "client/worker/proxy.h"
+#include "net/worker.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -49,7 +50,7 @@ static int watch_writable(struct client_conn *c, bool writable)
     c->awaits_room = writable;
     event_assign(&c->event, c->transport->base, fd,
                  (short)(EV_READ | EV_PERSIST | (writable ? EV_WRITE | edge : 0)), callback, c);
-    return event_add(&c->event, timeout) == 0 ? 0 : ENOMEM;
+    return worker_watch(&c->event, timeout);
 }
 
 int client_io_keep(struct client_conn *c, const uint8_t *data, size_t n_bytes)

@@ -29,13 +29,13 @@ MUTATIONS = {
     ),
     "not_read_after_the_pause": (
         "src/server/io.c",
-        "    event_del(&c->event);\n    if (server_io_watch(c, fd) != 0)\n",
-        "    event_del(&c->event);\n    if (n == 0 && server_io_watch(c, fd) != 0)\n",
+        "    error = server_io_watch(c, fd);\n",
+        "    error = n == 0 ? server_io_watch(c, fd) : 0;\n",
     ),
     "reads_while_it_holds": (
         "src/server/io.c",
-        "    if (watch(c, fd, EV_WRITE | EV_ET, on_writable) != 0)",
-        "    if (watch(c, fd, EV_READ | EV_WRITE, on_writable) != 0)",
+        "    error = watch(c, fd, EV_WRITE | EV_ET, on_writable);",
+        "    error = watch(c, fd, EV_READ | EV_WRITE, on_writable);",
     ),
     "forgets_a_byte_it_held": (
         "src/server/io.c",
@@ -49,8 +49,8 @@ MUTATIONS = {
     ),
     "no_idle_timeout_while_sending": (
         "src/server/io.c",
-        "return event_add(&c->event, c->conns->idle_timeout);",
-        "return event_add(&c->event, what == EV_WRITE ? NULL : c->conns->idle_timeout);",
+        "return worker_watch(&c->event, c->conns->idle_timeout);",
+        "return worker_watch(&c->event, what & EV_WRITE ? NULL : c->conns->idle_timeout);",
     ),
     "interrupted_read_closes": (
         "src/server/io.c",

@@ -22,7 +22,8 @@ static bool is_own_cause(const struct scenario *s, enum outcome_phase p, enum ou
 
     return (p == PHASE_RUN && r == REASON_FINISHED && s->closings > 0) ||
            ((p == PHASE_TLS || p == PHASE_RECEIVE || p == PHASE_SEND) &&
-            ((r == REASON_TIMEOUT && s->idle_timeout_us > 0) || (r == REASON_MEMORY && is_short)));
+            ((r == REASON_TIMEOUT && s->idle_timeout_us > 0) || (r == REASON_MEMORY && is_short) ||
+             (r == REASON_WATCHES && s->watch_permille > 0)));
 }
 
 /* Each connection has one outcome, that of the last call; what remains are those that the server

@@ -62,6 +62,18 @@ static void stalled_connects_are_told_apart_by_what_the_kernel_counts(void **sta
     assert_one("net.ipv4.tcp_mem", 9, "980 of 1,000 pages", "net.ipv4.tcp_mem");
 }
 
+static void limit_of_epoll_is_named(void **state)
+{
+    (void)state;
+    host.epoll_watches = 200000;
+    diagnose(PHASE_CONNECT, REASON_WATCHES, 50);
+    assert_one("fs.epoll.max_user_watches", 50, "of all processes of this user: at most 200,000",
+               "sysctl -w fs.epoll.max_user_watches=200100");
+    host.epoll_watches = HOST_LIMITS_UNKNOWN;
+    diagnose(PHASE_CONNECT, REASON_WATCHES, 50);
+    assert_one("fs.epoll.max_user_watches", 50, "at most unknown", "fs.epoll.max_user_watches");
+}
+
 static void tcp_memory_is_not_blamed_below_its_limit(void **state)
 {
     (void)state;
@@ -176,6 +188,7 @@ int main(void)
         TEST(nothing_is_said_when_all_finished_or_were_cancelled),
         TEST(ports_and_fds_are_named),
         TEST(stalled_connects_are_told_apart_by_what_the_kernel_counts),
+        TEST(limit_of_epoll_is_named),
         TEST(tcp_memory_is_not_blamed_below_its_limit),
         TEST(tcp_memory_at_its_limit_is_blamed_for_all_that_it_costs),
         TEST(shortage_that_stopped_the_client_is_the_evidence),

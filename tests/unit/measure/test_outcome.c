@@ -54,6 +54,7 @@ static void errors_of_one_cause_are_one_class(void **state)
         {ENFILE, REASON_FDS},
         {ENOBUFS, REASON_MEMORY},
         {ENOMEM, REASON_MEMORY},
+        {ENOSPC, REASON_WATCHES},
         {ECONNREFUSED, REASON_REFUSED},
         {ENETUNREACH, REASON_UNREACHABLE},
         {EHOSTUNREACH, REASON_UNREACHABLE},

@@ -3,12 +3,14 @@
 #include "client/worker/events.h"
 
 #include "client/worker/conn.h"
+#include "net/worker.h"
 
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,7 +23,7 @@ static struct client_config config;
 static struct client_figures figures;
 static struct client_transport transport;
 static int ends[2]; /* the connection's, its peer's */
-static int n_sends, n_full_reads;
+static int n_sends, n_full_reads, watch_error;
 static bool refuses, has_ended;
 static size_t n_received;
 
@@ -33,6 +35,15 @@ ssize_t send(int fd, const void *data, size_t n_bytes, int flags)
     if (fd != ends[0] || !refuses)
         return syscall(SYS_sendto, fd, data, n_bytes, flags, NULL, 0);
     errno = EAGAIN;
+    return -1;
+}
+
+/* Called by libevent. */
+int epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event *event)
+{
+    if (watch_error == 0 || operation == EPOLL_CTL_DEL)
+        return (int)syscall(SYS_epoll_ctl, epoll_fd, operation, fd, event);
+    errno = watch_error;
     return -1;
 }
 
@@ -102,7 +113,7 @@ static int setup(void **state)
 {
     (void)state;
     has_ended = refuses = false;
-    n_full_reads = 0;
+    n_full_reads = watch_error = 0;
     n_received = 0;
     figures = (struct client_figures){0};
     config = (struct client_config){.quiet = true, .connect_timeout_ns = 1000000000};
@@ -186,6 +197,34 @@ static void more_than_one_callback_reads_is_read(void **state)
     assert_int_equal(n_received, MANY * (size_t)CLIENT_RECEIVE_BYTES + 1);
 }
 
+static uint64_t n_ended(enum outcome_phase phase, enum outcome_reason reason)
+{
+    return tally_get(&figures.tally.connections.ended[phase][reason]);
+}
+
+static void reopen(int error)
+{
+    struct outcome outcome;
+
+    client_conn_close(transport.conns, (struct outcome){PHASE_RUN, REASON_FINISHED}, 0);
+    (void)client_conn_take_ended(&transport, &outcome);
+    close(ends[1]);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+    watch_error = error;
+    client_conn_begin(transport.conns, &transport);
+    client_events_open(transport.conns, ends[0]);
+}
+
+static void limit_of_epoll_is_not_called_memory(void **state)
+{
+    (void)state;
+    reopen(ENOSPC);
+    assert_int_equal(n_ended(PHASE_RECEIVE, REASON_WATCHES), 1);
+    assert_int_equal(n_ended(PHASE_RECEIVE, REASON_MEMORY), 0);
+    reopen(ENOMEM);
+    assert_int_equal(n_ended(PHASE_RECEIVE, REASON_MEMORY), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,7 +233,9 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(an_end_behind_the_last_bytes_is_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(more_than_one_callback_reads_is_read, setup, teardown),
+        cmocka_unit_test_setup_teardown(limit_of_epoll_is_not_called_memory, setup, teardown),
     };
 
+    worker_take_messages();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
