@@ -6,6 +6,8 @@
 #ifndef TCPSCALER_BASE_MESSAGES_H
 #define TCPSCALER_BASE_MESSAGES_H
 
+#include "base/units.h"
+
 #include <stddef.h>
 
 /* How long a message waits for a reader. */
@@ -15,7 +17,7 @@ enum messages_patience {
     MESSAGES_UNTIL_SHUTDOWN /* writing_until_shutdown() */
 };
 
-#define MESSAGES_PATIENCE_NS 1000000000ull
+#define MESSAGES_PATIENCE_NS UNITS_NS_PER_S
 
 /* Makes log_stream() such a stream.  Call it before other threads exist. */
 void messages_take_stderr(void);

@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #define CONFLINE_ERROR_BYTES 128
+#define CONFLINE_BLANKS      " \t\r"
 
 struct confline {
     char *name;  /* NULL: only blanks or a comment */

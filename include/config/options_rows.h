@@ -9,6 +9,9 @@
 
 #include <stddef.h>
 
+/* The longest time of an option: a leap year. */
+#define OPTIONS_MOST_TIME_NS (366ull * 24 * 3600 * UNITS_NS_PER_S)
+
 /* --stats-interval is 0 (never) or at least this: a shorter one would only print. */
 #define OPTIONS_MIN_STATS_NS   UNITS_NS_PER_MS
 #define OPTIONS_STATS_ACCEPTED "expected 0, or at least 1ms"

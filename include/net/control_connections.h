@@ -11,12 +11,14 @@
 #ifndef TCPSCALER_NET_CONTROL_CONNECTIONS_H
 #define TCPSCALER_NET_CONTROL_CONNECTIONS_H
 
+#include "base/units.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #define CONTROL_CONNECTIONS_MOST       256u
-#define CONTROL_CONNECTIONS_GRACE_NS   1000000000ull
+#define CONTROL_CONNECTIONS_GRACE_NS   UNITS_NS_PER_S
 #define CONTROL_CONNECTIONS_REQUEST_NS 5000000000ull
 
 struct control_connection {

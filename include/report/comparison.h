@@ -12,6 +12,9 @@
 #define COMPARISON_LEVEL   0.01
 #define COMPARISON_METRICS 16
 
+/* Quantile of the normal distribution for a power of 4 in 5. */
+#define COMPARISON_Z_POWER 0.8416212335729143
+
 enum comparison_finding { COMPARISON_SAME, COMPARISON_WORSE, COMPARISON_BETTER };
 
 /* One metric.  Effects are shares of the median of group a: 0.05 is 5 % more. */

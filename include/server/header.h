@@ -10,10 +10,11 @@
 #ifndef TCPSCALER_SERVER_HEADER_H
 #define TCPSCALER_SERVER_HEADER_H
 
+#include "base/units.h"
 #include "server/conn.h"
 
 /* The specification asks for 3 s or more, so that a lost segment can be repeated (section 2). */
-#define SERVER_HEADER_TIMEOUT_NS (5 * 1000000000ull)
+#define SERVER_HEADER_TIMEOUT_NS (5 * UNITS_NS_PER_S)
 
 /* Awaits the header of an accepted, non-blocking socket.  Returns 0; or -1 if out of memory: then
  * the caller keeps the socket. */

@@ -2,6 +2,8 @@
  * shutdown: see base/shutdown.h. */
 #include "base/shutdown.h"
 
+#include "base/units.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
@@ -11,7 +13,7 @@
 #include <unistd.h>
 
 /* timeout(1) sends its signal twice, to its child and to the process group of both. */
-#define SAME_REQUEST_NS (200 * 1000000ull)
+#define SAME_REQUEST_NS (200 * UNITS_NS_PER_MS)
 
 static atomic_bool asked;      /* lock-free: a handler may touch these */
 static atomic_ullong asked_ns; /* CLOCK_MONOTONIC; 0: not yet */

@@ -9,37 +9,34 @@
 
 #include <stdio.h>
 
-#define S_NS  1000000000ull
-#define MS_NS 1000000ull
-
 /* Start of every trial that is not measured: at least this long, or this many times the longest
  * limit. */
-#define DISCARD_NS     (500 * MS_NS)
+#define DISCARD_NS     (500 * UNITS_NS_PER_MS)
 #define DISCARD_LIMITS 2
 
 /* Minimum time between two trials besides the transition: the lead of a change, and draining. */
-#define BETWEEN_NS (300 * MS_NS)
+#define BETWEEN_NS (300 * UNITS_NS_PER_MS)
 
 /* A trial is drained once every query has its outcome and no late answer has arrived for this long.
  */
-#define QUIET_NS (100 * MS_NS)
+#define QUIET_NS (100 * UNITS_NS_PER_MS)
 
 /* A trial that is not drained this long after the timeout of its last query is judged anyway. */
-#define DRAIN_NS (5 * S_NS)
+#define DRAIN_NS (5 * UNITS_NS_PER_S)
 
 /* After their number was last changed, connections that are not all live within the connect timeout
  * plus this are given up. */
-#define PATIENCE_NS S_NS
+#define PATIENCE_NS UNITS_NS_PER_S
 
 /* A trial whose goals are missed for good is not ended so shortly before its end. */
-#define WORTH_ENDING_NS S_NS
+#define WORTH_ENDING_NS UNITS_NS_PER_S
 
 /* Arrivals are random: there may be more of them than the rate says, by this factor. */
 #define MOST_ARRIVALS 1.05
 
 /* The recovery is judged in windows of this length; at least this share of the queries must be
  * answered in a window. */
-#define WINDOW_NS       S_NS
+#define WINDOW_NS       UNITS_NS_PER_S
 #define WINDOW_ANSWERED 2
 
 enum phase { IDLE, OPENING, LOADED, ENDING, DRAINING, COLLECTING, OVER };
@@ -161,7 +158,8 @@ static void send_load(struct client_find *f)
 
     client_find_trial_begin(f);
     if (f->order.step == SEARCH_OVERLOAD) /* the recovery follows without a pause */
-        failed = client_steer_trial(f->steer, qps, S_NS * 3600, PACER_NEVER, &f->trial_ns);
+        failed =
+            client_steer_trial(f->steer, qps, UNITS_NS_PER_S * 3600, PACER_NEVER, &f->trial_ns);
     else
         failed = client_steer_trial(f->steer, qps, discarded_ns, length_ns, &f->trial_ns);
     if (failed)
@@ -209,7 +207,7 @@ static uint64_t n_under_way(const struct client_find *f)
 /* Ends a trial whose goals are missed for good, which leaves time for others. */
 static void end_lost_trial(struct client_find *f, uint64_t now_ns)
 {
-    const double length_s = (double)f->order.duration_ns / (double)S_NS;
+    const double length_s = (double)f->order.duration_ns / (double)UNITS_NS_PER_S;
 
     if (now_ns + WORTH_ENDING_NS > f->end_ns ||
         !client_find_trial_is_lost(f, (uint64_t)(rate_qps(f) * length_s * MOST_ARRIVALS)) ||

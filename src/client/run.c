@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/reopen.h"
 #include "base/shutdown.h"
+#include "base/units.h"
 #include "client/run_progress.h"
 #include "client/run_result.h"
 #include "client/run_stages.h"
@@ -21,10 +22,10 @@
 #include <unistd.h>
 
 /* Sampling interval of the queries in flight, to detect growth during the run. */
-#define LOOK_NS (20 * 1000000ull)
+#define LOOK_NS (20 * UNITS_NS_PER_MS)
 
 /* Interval of the log and of the progress line's response times. */
-#define TICK_NS 1000000000ull
+#define TICK_NS UNITS_NS_PER_S
 
 /* --- control port --- */
 

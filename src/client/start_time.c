@@ -2,10 +2,11 @@
  * start_time: see client/start_time.h. */
 #include "client/start_time.h"
 
+#include "base/units.h"
+
 #include <stdbool.h>
 #include <string.h>
 
-#define NS_PER_S      1000000000u
 #define MOST_SECONDS  9214646400u /* 2262-01-01, near the limit of signed 64-bit nanoseconds */
 #define MOST_DECIMALS 9
 
@@ -30,7 +31,7 @@ int start_time_parse(const char *text, uint64_t *epoch_ns)
         return -1;
     for (; n_decimals < MOST_DECIMALS; n_decimals++)
         ns *= 10;
-    *epoch_ns = seconds * NS_PER_S + ns;
+    *epoch_ns = seconds * UNITS_NS_PER_S + ns;
     return 0;
 }
 

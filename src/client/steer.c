@@ -3,13 +3,14 @@
 #include "client/steer.h"
 
 #include "base/clock.h"
+#include "base/units.h"
 #include "client/workers.h"
 
 /* Workers read their mailbox between turns: after a few milliseconds at worst, on a loaded host. */
-#define LEAD_NS (50 * 1000000ull)
+#define LEAD_NS (50 * UNITS_NS_PER_MS)
 
 /* Older steps have been sent or are late; only their mean is kept. */
-#define PAST_NS 1000000000ull
+#define PAST_NS UNITS_NS_PER_S
 
 /* A smaller part of a mean is what rounding left of a difference of two. */
 #define ROUNDING 1e-9

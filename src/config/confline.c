@@ -5,18 +5,16 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define BLANKS " \t\r"
-
 #define REFUSE(...) (snprintf(error, CONFLINE_ERROR_BYTES, __VA_ARGS__), -1)
 
 static bool is_blank(char c)
 {
-    return c != '\0' && strchr(BLANKS, c) != NULL;
+    return c != '\0' && strchr(CONFLINE_BLANKS, c) != NULL;
 }
 
 static char *skip_blanks(char *text)
 {
-    return text + strspn(text, BLANKS);
+    return text + strspn(text, CONFLINE_BLANKS);
 }
 
 static bool is_end(const char *text)
@@ -61,7 +59,7 @@ int confline_cut(char *line, struct confline *parts, char *error)
     *parts = (struct confline){0};
     if (is_end(name))
         return 0;
-    end = name + strcspn(name, BLANKS "=");
+    end = name + strcspn(name, CONFLINE_BLANKS "=");
     value = skip_blanks(end);
     if (end == name)
         return REFUSE("missing name before '='");

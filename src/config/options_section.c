@@ -2,10 +2,10 @@
  * options_section: see config/options_section.h. */
 #include "config/options_section.h"
 
+#include "config/confline.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#define BLANKS " \t\r"
 
 #define REFUSE(...) (snprintf(reason, OPTIONS_SECTION_ERROR_BYTES, __VA_ARGS__), -1)
 
@@ -23,26 +23,26 @@ int options_section_add(struct options_sections *all, unsigned place,
 
 bool options_section_is_header(const char *line)
 {
-    return line[strspn(line, BLANKS)] == '[';
+    return line[strspn(line, CONFLINE_BLANKS)] == '[';
 }
 
 int options_section_cut_header(char *line, char **option, char **name, char *reason)
 {
     char *end = strchr(line, ']'), *rest;
 
-    if (end == NULL ||
-        (end[1 + strspn(end + 1, BLANKS)] != '\0' && end[1 + strspn(end + 1, BLANKS)] != '#'))
+    if (end == NULL || (end[1 + strspn(end + 1, CONFLINE_BLANKS)] != '\0' &&
+                        end[1 + strspn(end + 1, CONFLINE_BLANKS)] != '#'))
         return REFUSE("invalid header '%.80s': expected [OPTION NAME]", line);
     *end = '\0';
     rest = strchr(line, '[') + 1;
-    rest += strspn(rest, BLANKS);
-    *option = strsep(&rest, BLANKS);
+    rest += strspn(rest, CONFLINE_BLANKS);
+    *option = strsep(&rest, CONFLINE_BLANKS);
     *name = NULL;
-    if (rest == NULL || rest[strspn(rest, BLANKS)] == '\0')
+    if (rest == NULL || rest[strspn(rest, CONFLINE_BLANKS)] == '\0')
         return 0;
-    *name = rest + strspn(rest, BLANKS);
-    rest = *name + strcspn(*name, BLANKS);
-    if (rest[strspn(rest, BLANKS)] != '\0')
+    *name = rest + strspn(rest, CONFLINE_BLANKS);
+    rest = *name + strcspn(*name, CONFLINE_BLANKS);
+    if (rest[strspn(rest, CONFLINE_BLANKS)] != '\0')
         return REFUSE("invalid header '[%.30s %.40s]': expected one NAME", *option, *name);
     *rest = '\0';
     return 0;

@@ -2,7 +2,9 @@
  * losses: see measure/losses.h. */
 #include "measure/losses.h"
 
-#define SUDDEN_NS          1000000000ull
+#include "base/units.h"
+
+#define SUDDEN_NS          UNITS_NS_PER_S
 #define SUDDEN_NS_FOR_EACH 20000ull
 #define LEAST_TIMEOUT_NS   500000000ull
 

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/units.h"
 #include "net/control_connections.h"
 
 #include <event2/buffer.h>
@@ -19,8 +20,8 @@
 
 enum { MAX_HEADER_BYTES = 8192, MAX_BODY_BYTES = 1024, TIMEOUT_S = 5 };
 
-#define REST_NS  (20 * 1000000ull)
-#define FLUSH_NS (200 * 1000000ull)
+#define REST_NS  (20 * UNITS_NS_PER_MS)
+#define FLUSH_NS (200 * UNITS_NS_PER_MS)
 
 struct control_http {
     struct event_base *base;

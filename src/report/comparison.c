@@ -10,10 +10,8 @@
 
 enum { SEED = 1 };
 
-/* Quantiles of the normal distribution: for the half width of the interval at COMPARISON_LEVEL, and
- * for a power of 4 in 5. */
+/* Quantile of the normal distribution for the half width of the interval at COMPARISON_LEVEL. */
 #define Z_INTERVAL 2.5758293035489004
-#define Z_POWER    0.8416212335729143
 
 int comparison_make(struct comparison *c, const double *a, size_t n_a, const double *b, size_t n_b)
 {
@@ -32,7 +30,7 @@ int comparison_make(struct comparison *c, const double *a, size_t n_a, const dou
     c->high = shift.high / c->median_a;
     c->margin = fmax(c->least_share, 2 * mad / c->median_a);
     half_width = (c->high - c->low) / 2;
-    c->detectable = c->margin + half_width * (1 + Z_POWER / Z_INTERVAL);
+    c->detectable = c->margin + half_width * (1 + COMPARISON_Z_POWER / Z_INTERVAL);
     c->finding = COMPARISON_SAME;
     return 0;
 }

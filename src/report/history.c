@@ -2,17 +2,16 @@
  * history: see report/history.h. */
 #include "report/history.h"
 
+#include "base/units.h"
 #include "measure/latency.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NS_PER_S 1e9
-
 double history_row_s(unsigned row)
 {
-    return pow(10, (double)row / HISTORY_ROWS_PER_DECADE) / NS_PER_S;
+    return pow(10, (double)row / HISTORY_ROWS_PER_DECADE) / UNITS_NS_PER_S;
 }
 
 static unsigned row_of(uint64_t ns)
@@ -55,8 +54,8 @@ static void put_times(struct history *history, struct history_column *c, const s
 /* Extends a column by what an interval covers. */
 static void cover(struct history_column *c, const struct timeline_entry *e, uint64_t first_ns)
 {
-    const double begin_s = (double)(e->begin_ns - first_ns) / NS_PER_S;
-    const double end_s = begin_s + (double)e->length_ns / NS_PER_S;
+    const double begin_s = (double)(e->begin_ns - first_ns) / UNITS_NS_PER_S;
+    const double end_s = begin_s + (double)e->length_ns / UNITS_NS_PER_S;
     const double c_end_s = c->begin_s + c->length_s;
 
     if (c->length_s <= 0 || begin_s < c->begin_s)

@@ -2,6 +2,7 @@
  * hlog_reader: see report/hlog_reader.h. */
 #include "report/hlog_reader.h"
 
+#include "base/units.h"
 #include "measure/hlog.h"
 #include "report/decimal.h"
 
@@ -12,9 +13,6 @@
 #include <zlib.h>
 
 enum { MOST_BYTES = HLOG_HEAD_BYTES + HIST_COUNTS * HLOG_LEB128_BYTES };
-
-#define NS_PER_S  1000000000ull
-#define NS_PER_MS 1000000ull
 
 #define REFUSE(...) (snprintf(error, HLOG_ERROR_BYTES, __VA_ARGS__), -1)
 
@@ -30,7 +28,7 @@ static enum hlog_line take_comment(const char *line, struct hlog_interval *inter
     static const char start[] = "#[StartTime: ";
 
     if (!begins_with(line, start) ||
-        decimal_take(line + sizeof start - 1, NS_PER_S, &interval->begin_ns) == NULL)
+        decimal_take(line + sizeof start - 1, UNITS_NS_PER_S, &interval->begin_ns) == NULL)
         return HLOG_NOTE;
     return HLOG_START;
 }
@@ -68,9 +66,9 @@ enum hlog_line hlog_reader_line(const char *line, struct hlog_interval *interval
         (void)REFUSE("expected a tag of 1 to %d characters and a comma", HLOG_TAG_BYTES - 1);
         return HLOG_BAD;
     }
-    if ((at = take_column(at, NS_PER_S, &interval->begin_ns)) == NULL ||
-        (at = take_column(at, NS_PER_S, &interval->length_ns)) == NULL ||
-        (at = take_column(at, NS_PER_MS, &interval->max_ns)) == NULL) {
+    if ((at = take_column(at, UNITS_NS_PER_S, &interval->begin_ns)) == NULL ||
+        (at = take_column(at, UNITS_NS_PER_S, &interval->length_ns)) == NULL ||
+        (at = take_column(at, UNITS_NS_PER_MS, &interval->max_ns)) == NULL) {
         (void)REFUSE("expected start, length and maximum, each followed by a comma");
         return HLOG_BAD;
     }

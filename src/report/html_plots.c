@@ -2,6 +2,7 @@
  * html_plots: see report/html_plots.h. */
 #include "report/html_plots.h"
 
+#include "base/units.h"
 #include "report/html_plots_axes.h"
 #include "report/plot_script.h"
 #include "report/result.h"
@@ -13,7 +14,6 @@
 /* Of each curve of what the server used. */
 enum { COST_POINTS = 200 };
 
-#define NS_PER_S      1e9
 #define BYTES_PER_MIB 1048576.0
 
 /* --- latency by percentile --- */
@@ -69,11 +69,11 @@ static void print_trial(FILE *out, const struct json_object *trial, struct plot_
         !result_double(trial, "p50_ns", &p50_ns))
         return;
     (void)result_double(trial, "p99_ns", &p99_ns);
-    fprintf(out, "%.9g %.9g %.9g\n", load, p50_ns / NS_PER_S, p99_ns / NS_PER_S);
+    fprintf(out, "%.9g %.9g %.9g\n", load, p50_ns / UNITS_NS_PER_S, p99_ns / UNITS_NS_PER_S);
     plot_extent_add(loads, load);
-    plot_extent_add(times, p50_ns / NS_PER_S);
+    plot_extent_add(times, p50_ns / UNITS_NS_PER_S);
     if (!isnan(p99_ns))
-        plot_extent_add(times, p99_ns / NS_PER_S);
+        plot_extent_add(times, p99_ns / UNITS_NS_PER_S);
 }
 
 /* A vertical line at a load. */
@@ -189,7 +189,8 @@ void html_plots_cpu(FILE *out, const struct watch_series *samples)
         const struct watch_sample *s = &samples->items[i];
 
         fprintf(out, "%.9g %.6g %.6g\n",
-                ((double)s->at[WATCH_EPOCH_NS] - (double)first->at[WATCH_EPOCH_NS]) / NS_PER_S,
+                ((double)s->at[WATCH_EPOCH_NS] - (double)first->at[WATCH_EPOCH_NS]) /
+                    UNITS_NS_PER_S,
                 busy(before, s, WATCH_USER_US), busy(before, s, WATCH_SYSTEM_US));
         before = s;
     }

@@ -2,14 +2,13 @@
  * html_plots_connections: the pictures of connections, see report/html_plots.h. */
 #include "report/html_plots.h"
 
+#include "base/units.h"
 #include "report/html_plots_axes.h"
 #include "report/plot_script.h"
 #include "report/recording.h"
 
 /* Of all curves of a picture. */
 enum { ALL_POINTS = 1000 };
-
-#define NS_PER_S 1e9
 
 static bool each_has(const struct recordings *all, enum connections_column column)
 {
@@ -45,7 +44,7 @@ void html_plots_ramp(FILE *out, const struct recordings *all)
         plot_script_ramp(out, &all->items[i], ALL_POINTS / all->n + 1);
         fputs("EOD\n", out);
     }
-    html_plots_x_range(out, (double)last_ns / NS_PER_S);
+    html_plots_x_range(out, (double)last_ns / UNITS_NS_PER_S);
     for (size_t i = 0; i < all->n; i++)
         fprintf(out, "%s$d%zu using 1:2 with steps lt %zu notitle", i == 0 ? "plot " : ", ", i,
                 i % HTML_PLOTS_COLOURS + 1);

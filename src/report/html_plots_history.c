@@ -2,6 +2,7 @@
  * html_plots_history: the pictures over time, see report/html_plots.h. */
 #include "report/html_plots.h"
 
+#include "base/units.h"
 #include "report/html_plots_axes.h"
 
 #include <math.h>
@@ -12,8 +13,6 @@ enum { HEAT_LEAST_ALPHA = 40, ALPHA_MOST = 255 };
 
 /* Columns whose rates are not shown: the queries of a part of a second say little. */
 #define SHORTEST_RATE_S 0.5
-
-#define NS_PER_S 1e9
 
 /* --- heat map --- */
 
@@ -71,7 +70,7 @@ static void print_time(FILE *out, uint64_t ns)
     if (ns == LATENCY_UNKNOWN || ns == HIST_BEYOND)
         fputs(" NaN", out);
     else
-        fprintf(out, " %.6g", log10((double)ns / NS_PER_S));
+        fprintf(out, " %.6g", log10((double)ns / UNITS_NS_PER_S));
 }
 
 bool html_plots_has_heat_map(const struct history *h)

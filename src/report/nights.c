@@ -9,9 +9,6 @@
 
 enum { TESTS = 2 };
 
-/* Quantile of the normal distribution for a power of 4 in 5. */
-#define Z_POWER 0.8416212335729143
-
 static double mean(const double *values, size_t n)
 {
     double sum = 0;
@@ -108,7 +105,7 @@ void nights_judge(struct nights_metric *m, const double *before, size_t n, doubl
     judge_drift(m, before, n, tonight);
     m->trend = trend(sliding, n_sliding, tonight);
     m->detectable = fmax(m->least_share, student_t(level, n_sliding - 1) * error / m->before) +
-                    Z_POWER * error / m->before;
+                    COMPARISON_Z_POWER * error / m->before;
     m->finding = finding(m, m->step, level);
     by_drift = m->has_drift ? finding(m, m->drift, level) : COMPARISON_SAME;
     m->is_by_drift = m->finding != COMPARISON_WORSE && by_drift != COMPARISON_SAME;

@@ -13,7 +13,6 @@
 #define FIELD(name) offsetof(struct report_opts, name)
 #define N_OF(array) (sizeof(array) / sizeof *(array))
 
-#define MAX_TIME_NS (366ull * 24 * 3600 * UNITS_NS_PER_S)
 #define ROW_WATCH                                                                                  \
     "watch", 0, OPTION_TEXT, FIELD(watch), "FILE",                                                 \
         "include what the server used, from tcpreport watch --json FILE", 0, 0, NULL
@@ -64,7 +63,7 @@ static const struct option_row watch_rows[] = {
     {"json", 0, OPTION_TEXT, FIELD(json), "FILE", "write the samples to FILE (-: stdout; required)",
      0, 0, NULL},
     {"duration", 0, OPTION_DURATION, FIELD(duration_ns), "TIME",
-     "end after TIME (default: when interrupted)", UNITS_NS_PER_S, MAX_TIME_NS, NULL},
+     "end after TIME (default: when interrupted)", UNITS_NS_PER_S, OPTIONS_MOST_TIME_NS, NULL},
     {OPTIONS_ROW_HELP},
     {OPTIONS_ROW_VERSION}};
 

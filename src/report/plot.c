@@ -2,6 +2,7 @@
  * plot: see report/plot.h. */
 #include "report/plot.h"
 
+#include "base/units.h"
 #include "report/plot_script.h"
 #include "report/plot_search.h"
 #include "report/plot_sweep.h"
@@ -15,8 +16,6 @@
 
 /* More points of a ramp than are visible. */
 enum { RAMP_POINTS = 2000 };
-
-#define NS_PER_S 1e9
 
 /* --- what is needed --- */
 
@@ -99,7 +98,7 @@ static void print_percentile(FILE *out, const struct hist *h, uint32_t num, uint
     const uint64_t value_ns = hist_percentile(h, num, den);
 
     if (hist_percentile_is_supported(h, num, den) && value_ns != HIST_BEYOND)
-        fprintf(out, " %.9g", (double)value_ns / NS_PER_S);
+        fprintf(out, " %.9g", (double)value_ns / UNITS_NS_PER_S);
     else
         fputs(" NaN", out);
 }
@@ -107,11 +106,12 @@ static void print_percentile(FILE *out, const struct hist *h, uint32_t num, uint
 static void print_second(FILE *out, const struct timeline_entry *e, uint64_t first_ns,
                          const struct hist *h)
 {
-    fprintf(out, "%.3f", ((double)(e->begin_ns - first_ns) + (double)e->length_ns / 2) / NS_PER_S);
+    fprintf(out, "%.3f",
+            ((double)(e->begin_ns - first_ns) + (double)e->length_ns / 2) / UNITS_NS_PER_S);
     print_percentile(out, h, 1, 2);
     print_percentile(out, h, 99, 100);
     if (h->count > 0)
-        fprintf(out, " %.9g\n", (double)h->max_ns / NS_PER_S);
+        fprintf(out, " %.9g\n", (double)h->max_ns / UNITS_NS_PER_S);
     else
         fputs(" NaN\n", out);
 }

@@ -2,6 +2,7 @@
  * plot_script: see report/plot_script.h. */
 #include "report/plot_script.h"
 
+#include "base/units.h"
 #include "report/recording.h"
 #include "report/result.h"
 
@@ -9,8 +10,6 @@
 
 /* A point whose rarity exceeds that of the last one by less is not visible. */
 #define VISIBLE_STEP 1.01
-
-#define NS_PER_S 1e9
 
 void plot_script_quote(FILE *out, const char *text)
 {
@@ -39,14 +38,14 @@ void plot_script_distribution(FILE *out, const struct metric *m)
     double rarity, last = 1;
     uint64_t seen = 0;
 
-    fprintf(out, "1 %.9g\n", (double)h->min_ns / NS_PER_S);
+    fprintf(out, "1 %.9g\n", (double)h->min_ns / UNITS_NS_PER_S);
     for (uint32_t i = hist_index(h->min_ns); i <= hist_index(h->max_ns); i++) {
         const uint64_t value_ns = hist_highest_of(i) < h->max_ns ? hist_highest_of(i) : h->max_ns;
 
         seen += h->counts[i];
         rarity = seen == h->count && h->beyond == 0 ? n : n / (n - (double)seen);
         if (h->counts[i] > 0 && (rarity >= last * VISIBLE_STEP || seen == h->count)) {
-            fprintf(out, "%.9g %.9g\n", rarity, (double)value_ns / NS_PER_S);
+            fprintf(out, "%.9g %.9g\n", rarity, (double)value_ns / UNITS_NS_PER_S);
             last = rarity;
         }
     }
@@ -55,7 +54,7 @@ void plot_script_distribution(FILE *out, const struct metric *m)
 /* Since origin_ns; no time is before it. */
 static double seconds_since(uint64_t origin_ns, uint64_t ns)
 {
-    return ns > origin_ns ? (double)(ns - origin_ns) / NS_PER_S : 0;
+    return ns > origin_ns ? (double)(ns - origin_ns) / UNITS_NS_PER_S : 0;
 }
 
 /* A curve that rises by one at each time; there is at least one. */

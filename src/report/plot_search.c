@@ -2,6 +2,7 @@
  * plot_search: see report/plot_search.h. */
 #include "report/plot_search.h"
 
+#include "base/units.h"
 #include "report/plot_script.h"
 #include "report/recording.h"
 #include "report/result.h"
@@ -9,8 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#define NS_PER_S 1e9
 
 bool plot_search_has_trials(const struct recording *r)
 {
@@ -51,9 +50,9 @@ static void print_trials(FILE *out, const struct recordings *all, const char *cl
             if (name == NULL || strcmp(name, class) != 0 || !result_double(trial, "load", &load) ||
                 !result_u64(trial, "p99_ns", &p99_ns))
                 continue;
-            fprintf(out, "%.9g %.9g\n", load, (double)p99_ns / NS_PER_S);
+            fprintf(out, "%.9g %.9g\n", load, (double)p99_ns / UNITS_NS_PER_S);
             plot_extent_add(loads, load);
-            plot_extent_add(times, (double)p99_ns / NS_PER_S);
+            plot_extent_add(times, (double)p99_ns / UNITS_NS_PER_S);
         }
     }
 }

@@ -2,6 +2,7 @@
  * result_figures: see report/result_figures.h. */
 #include "report/result_figures.h"
 
+#include "base/units.h"
 #include "measure/hist.h"
 #include "report/result.h"
 
@@ -12,8 +13,7 @@
 
 enum { PATH_BYTES = 64 };
 
-#define NS_PER_S 1e9
-#define MOST_NS  1e18 /* of any time: 30 years */
+#define MOST_NS 1e18 /* of any time: 30 years */
 
 static uint64_t percentile_of(const struct json_object *metric, const char *key)
 {
@@ -100,7 +100,7 @@ void result_span(const struct json_object *result, uint64_t *begin_ns, uint64_t 
         (void)result_double(result, "connections.connect_elapsed_s", &connect_s);
         *begin_ns = result_time_ns(result, "started");
     }
-    *end_ns = *begin_ns + (uint64_t)(fmin(fmax(connect_s + duration_s, 0), 1e9) * NS_PER_S);
+    *end_ns = *begin_ns + (uint64_t)(fmin(fmax(connect_s + duration_s, 0), 1e9) * UNITS_NS_PER_S);
 }
 
 double result_sending_s(const struct json_object *result)
@@ -123,7 +123,7 @@ uint64_t result_timeout_ns(const struct json_object *result)
     double timeout_s = 0;
 
     (void)result_double(result, "options.timeout", &timeout_s);
-    return (uint64_t)(fmin(fmax(timeout_s, 0), 1e9) * NS_PER_S);
+    return (uint64_t)(fmin(fmax(timeout_s, 0), 1e9) * UNITS_NS_PER_S);
 }
 
 /* Including that of a class: "response:NAME". */

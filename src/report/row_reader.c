@@ -2,12 +2,10 @@
  * row_reader: see report/row_reader.h. */
 #include "report/row_reader.h"
 
+#include "base/units.h"
 #include "report/decimal.h"
 
 #include <string.h>
-
-#define NS_PER_S  1000000000ull
-#define NS_PER_US 1000ull
 
 /* Finds the start of each column; false unless there are exactly n_columns. */
 static bool find_columns(const char *line, const char **columns, int n_columns)
@@ -34,7 +32,7 @@ static bool take_us(const char *column, uint64_t *ns)
 {
     const bool is_negative = *column == '-';
 
-    if (!take_decimal(column + is_negative, NS_PER_US, ns))
+    if (!take_decimal(column + is_negative, UNITS_NS_PER_US, ns))
         return false;
     if (is_negative)
         *ns = 0;
@@ -49,9 +47,9 @@ int row_reader_take(const char *line, struct row *row)
     *row = (struct row){.is_answer = *line == 'A'};
     if ((*line != 'Q' && *line != 'A') || line[1] != ',' || !find_columns(line, columns, N))
         return -1;
-    if (!take_decimal(columns[TIME], NS_PER_S, &row->time_ns) ||
+    if (!take_decimal(columns[TIME], UNITS_NS_PER_S, &row->time_ns) ||
         !take_decimal(columns[CONNECTION], 1, &row->connection) ||
-        !take_decimal(columns[LAG_US], NS_PER_US, &row->send_lag_ns))
+        !take_decimal(columns[LAG_US], UNITS_NS_PER_US, &row->send_lag_ns))
         return -1;
     if (row->is_answer && !take_us(columns[RESPONSE_US], &row->response_ns))
         return -1;

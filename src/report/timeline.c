@@ -2,11 +2,11 @@
  * timeline: see report/timeline.h. */
 #include "report/timeline.h"
 
+#include "base/units.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define NS_PER_S 1000000000ull
 
 void timeline_free(struct timeline *t)
 {
@@ -93,7 +93,8 @@ void timeline_sort(struct timeline *t)
     const uint64_t first_ns = timeline_first_ns(t);
 
     for (size_t i = 0; i < t->n; i++)
-        t->entries[i].second = (t->entries[i].begin_ns - first_ns + NS_PER_S / 2) / NS_PER_S;
+        t->entries[i].second =
+            (t->entries[i].begin_ns - first_ns + UNITS_NS_PER_S / 2) / UNITS_NS_PER_S;
     if (t->n > 0)
         qsort(t->entries, t->n, sizeof *t->entries, in_order);
 }

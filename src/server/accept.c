@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/units.h"
 #include "host/memory_watch.h"
 #include "measure/outcome.h"
 #include "net/sock.h"
@@ -23,8 +24,8 @@ enum { ACCEPT_BATCH = 64, REFUSE_BATCH = 64 };
 /* Wake-ups for full workers until another helper takes over. */
 enum { TURN_WAKEUPS = 64 };
 
-#define PAUSE_NS     (100 * 1000000ull)
-#define LOOK_WAIT_NS (5 * 1000000ull)
+#define PAUSE_NS     (100 * UNITS_NS_PER_MS)
+#define LOOK_WAIT_NS (5 * UNITS_NS_PER_MS)
 
 static void count_refusal(struct server_accept *a, enum server_refusal why)
 {

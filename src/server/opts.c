@@ -3,7 +3,6 @@
 #include "server/opts.h"
 
 #include "base/endpoint.h"
-#include "base/units.h"
 #include "config/options_config.h"
 #include "config/options_conflict.h"
 #include "config/options_rows.h"
@@ -46,8 +45,7 @@ static const struct option_row rows[] = {
      "accept at most N per IPv4 address or IPv6 /64 (default: no limit)", 1,
      SERVER_OPTS_MOST_CONNECTIONS, NULL},
     {"idle-timeout", 0, OPTION_DURATION, FIELD(idle_timeout_ns), "TIME",
-     "close connections idle for TIME; 0: never (default: 0)", 0, 366ull * 86400 * UNITS_NS_PER_S,
-     NULL},
+     "close connections idle for TIME; 0: never (default: 0)", 0, OPTIONS_MOST_TIME_NS, NULL},
     {"proxy-protocol", 0, OPTION_FLAG, FIELD(proxy), NULL,
      "require a PROXY header, v1 or v2, on every connection", 0, 0, NULL},
     {"sndbuf", 0, OPTION_BYTES, FIELD(sndbuf_bytes), "BYTES",
@@ -65,8 +63,7 @@ static const struct option_row rows[] = {
     {"connections-out", 0, OPTION_TEXT, FIELD(connections_out), "FILE",
      "write one CSV row per connection served to FILE", 0, 0, NULL},
     {"stats-interval", 0, OPTION_DURATION, FIELD(stats_interval_ns), "TIME",
-     "print statistics on stderr every TIME; 0: never (default: 0)", 0,
-     366ull * 86400 * UNITS_NS_PER_S, NULL},
+     "print statistics on stderr every TIME; 0: never (default: 0)", 0, OPTIONS_MOST_TIME_NS, NULL},
     {OPTIONS_ROW_CONTROL(FIELD(control))},
     {OPTIONS_ROW_CONTROL_TOKEN(FIELD(control_token))},
     {"user", 0, OPTION_TEXT, FIELD(user), "NAME[:GROUP]",

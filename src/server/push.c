@@ -3,6 +3,7 @@
 #include "server/push.h"
 
 #include "base/clock.h"
+#include "base/units.h"
 #include "net/thread.h"
 #include "net/worker.h"
 #include "server/io.h"
@@ -15,7 +16,7 @@ enum { FIRST_CAPACITY = 64 };
 #define SEED 42u
 
 /* Interval of reading CLOCK_REALTIME again: it may be set while the server runs. */
-#define OFFSET_AGE_NS 1000000000ull
+#define OFFSET_AGE_NS UNITS_NS_PER_S
 
 static void on_timer(evutil_socket_t fd, short what, void *arg);
 static void greet(struct server_conn *c);

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/reopen.h"
 #include "base/shutdown.h"
+#include "base/units.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +16,7 @@
 
 enum { SHORTAGE_TEXT_BYTES = 256 };
 
-#define LOOK_NS (50 * 1000000ull)
+#define LOOK_NS (50 * UNITS_NS_PER_MS)
 
 void server_watch_collect(void *context)
 {

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/units.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RETRY_NS 1000000000ull
+#define RETRY_NS UNITS_NS_PER_S
 
 /* Helpers need each other's listeners; without helpers, a table keeps only its own. */
 static int list_kept_fds(struct server_workers *w)

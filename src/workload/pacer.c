@@ -2,9 +2,9 @@
  * pacer: see workload/pacer.h. */
 #include "workload/pacer.h"
 
-#include <math.h>
+#include "base/units.h"
 
-#define NS_PER_S 1e9
+#include <math.h>
 
 uint32_t pacer_connections_of(uint32_t n_connections, uint32_t n_workers, uint32_t worker)
 {
@@ -16,7 +16,7 @@ static double area(const struct pacer_segment *s)
 {
     if (s->duration_ns == PACER_NEVER)
         return s->rate_begin_qps > 0 ? INFINITY : 0;
-    return (s->rate_begin_qps + s->rate_end_qps) / 2 * ((double)s->duration_ns / NS_PER_S);
+    return (s->rate_begin_qps + s->rate_end_qps) / 2 * ((double)s->duration_ns / UNITS_NS_PER_S);
 }
 
 /* Seconds into the segment until it has had `arrivals`: the root of b/2 x^2 + a x = arrivals, in
@@ -28,7 +28,7 @@ static double seconds_until(const struct pacer_segment *s, double arrivals)
 
     if (s->duration_ns == PACER_NEVER)
         return arrivals / a;
-    slope = (s->rate_end_qps - a) / ((double)s->duration_ns / NS_PER_S);
+    slope = (s->rate_end_qps - a) / ((double)s->duration_ns / UNITS_NS_PER_S);
     discriminant = a * a + 2 * slope * arrivals;
     if (arrivals <= 0)
         return 0;
@@ -45,7 +45,7 @@ static void set_next(struct pacer *p)
         const double arrivals = p->target - p->before_segment;
 
         if (arrivals < area(s)) {
-            double ns = seconds_until(s, arrivals) * NS_PER_S + 0.5;
+            double ns = seconds_until(s, arrivals) * UNITS_NS_PER_S + 0.5;
 
             p->next_ns = ns < 1e19 ? p->start_ns + p->segment_start_ns + (uint64_t)ns : PACER_NEVER;
             return;

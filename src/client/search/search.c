@@ -2,14 +2,13 @@
  * search: see client/search/search.h. */
 #include "client/search/search.h"
 
+#include "base/units.h"
 #include "client/search/search_confirm.h"
 #include "client/search/search_load.h"
 #include "client/search/search_round.h"
 #include "client/search/search_void.h"
 
 #include <math.h>
-
-#define S_NS 1000000000ull
 
 /* Bad long trials that outvote the shorter ones of an answer: with 3, noise in 10 % of the trials
  * made one of 700 simulated answers wrong.  Without an answer a single one is told. */
@@ -19,9 +18,9 @@ enum { REFUTING = 4 };
  * lower load follows. */
 enum { CONFIRMATIONS_OF_BOUNDS = 2 };
 
-#define MOST_OVERLOAD_NS (5 * S_NS)
-#define LEAST_RECOVER_NS S_NS /* in less time nothing is known */
-#define MOST_RECOVER_NS  (30 * S_NS)
+#define MOST_OVERLOAD_NS (5 * UNITS_NS_PER_S)
+#define LEAST_RECOVER_NS UNITS_NS_PER_S /* in less time nothing is known */
+#define MOST_RECOVER_NS  (30 * UNITS_NS_PER_S)
 
 /* --- bounds --- */
 

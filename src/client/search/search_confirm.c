@@ -2,13 +2,12 @@
  * search_confirm: see client/search/search_confirm.h. */
 #include "client/search/search_confirm.h"
 
+#include "base/units.h"
 #include "client/search/search_load.h"
 
 #include <math.h>
 
-#define S_NS 1000000000ull
-
-#define MOST_NS       (60 * S_NS)
+#define MOST_NS       (60 * UNITS_NS_PER_S)
 #define PART_OF_TIME  5     /* planned: at most this part of the search */
 #define LAST_PART     2     /* the last one of a search: at least this part of the others */
 #define SPARE_PART    0.45  /* of the time left: another one as long fits, and late answers, too */

@@ -2,15 +2,15 @@
  * search_round: see client/search/search_round.h. */
 #include "client/search/search_round.h"
 
+#include "base/units.h"
+
 #include <math.h>
 
-#define S_NS 1000000000ull
-
-#define FULL_NS       (2 * S_NS) /* minimum length of a full-length trial, ... */
-#define SHORT_PART    2          /* ... divided by this for a short one */
-#define LIMITS_PART   10         /* both last at least this many times the longest limit */
-#define MOST_NS       1e18       /* beyond any time of a search, and far from overflow */
-#define SHORT_QUERIES 10         /* a short one needs a tenth of the queries */
+#define FULL_NS       (2 * UNITS_NS_PER_S) /* minimum length of a full-length trial, ... */
+#define SHORT_PART    2                    /* ... divided by this for a short one */
+#define LIMITS_PART   10   /* both last at least this many times the longest limit */
+#define MOST_NS       1e18 /* beyond any time of a search, and far from overflow */
+#define SHORT_QUERIES 10   /* a short one needs a tenth of the queries */
 
 static const struct {
     double width;       /* maximum; the width of the search if that is larger */
@@ -33,7 +33,7 @@ uint64_t search_round_trial_ns(const struct search *s, unsigned round, double lo
     const double per_s = c->queries_per_s > 0 ? c->queries_per_s : load;
     const double queries = (double)c->queries / (is_short ? SHORT_QUERIES : 1);
     const uint64_t least_ns = is_short ? FULL_NS / SHORT_PART : FULL_NS;
-    const double by_queries_ns = queries / per_s * (double)S_NS;
+    const double by_queries_ns = queries / per_s * (double)UNITS_NS_PER_S;
     const double ns =
         fmax((double)(c->limit_ns * LIMITS_PART), fmax(by_queries_ns, (double)least_ns));
 
@@ -53,7 +53,7 @@ enum load_class search_round_class(const struct search *s, unsigned round, doubl
 
     for (size_t i = 0; i < s->n; i++) {
         const struct search_trial *t = &s->trials[i];
-        const double duration_s = (double)t->order.duration_ns / (double)S_NS;
+        const double duration_s = (double)t->order.duration_ns / (double)UNITS_NS_PER_S;
         const bool is_full = t->order.duration_ns >= full_ns;
 
         if (t->order.load != load || !search_round_counts(t))
@@ -64,7 +64,7 @@ enum load_class search_round_class(const struct search *s, unsigned round, doubl
             *(is_full ? &sums.full_bad_s : &sums.short_bad_s) += duration_s;
     }
     n_trials = sums.full_bad_s > 0 ? rounds[round].n_trials : rounds[round].n_if_good;
-    return load_classify(&sums, n_trials * (double)full_ns / (double)S_NS);
+    return load_classify(&sums, n_trials * (double)full_ns / (double)UNITS_NS_PER_S);
 }
 
 double search_round_upper(const struct search *s, unsigned round, double above)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define MILLION       1000000u
-#define MOST_LIMIT_NS (3600 * 1000000000ull) /* 1 h: a trial lasts ten times as long */
+#define MOST_LIMIT_NS (3600 * UNITS_NS_PER_S) /* 1 h: a trial lasts ten times as long */
 
 static const struct {
     const char *name;

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/units.h"
 #include "client/worker/arrival.h"
 #include "client/worker/io.h"
 #include "client/worker/tls.h"
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 /* Half of Linux' minimum retransmission timeout (200 ms): no retransmission is earlier. */
-#define RETRANSMIT_NS (100 * 1000000ull)
+#define RETRANSMIT_NS (100 * UNITS_NS_PER_MS)
 
 /* --- opening --- */
 

@@ -3,6 +3,7 @@
 #include "client/worker/idle.h"
 
 #include "base/clock.h"
+#include "base/units.h"
 #include "client/worker/conn.h"
 #include "net/worker.h"
 #include "protocol/dns_keepalive.h"
@@ -15,7 +16,7 @@ enum { MOST_PER_EVENT = 64 };
 
 /* The client has to close before the server does (RFC 7828, 3.2.2), whose timer started when it
  * sent the answer: it closes earlier by a tenth of the timeout, at most by this. */
-#define MOST_EARLIER_NS (500 * 1000000ull)
+#define MOST_EARLIER_NS (500 * UNITS_NS_PER_MS)
 
 #define ANY UINT32_MAX
 

@@ -3,6 +3,7 @@
 #include "client/worker/turnover.h"
 
 #include "base/clock.h"
+#include "base/units.h"
 #include "client/worker/conn.h"
 #include "client/worker/wait.h"
 #include "host/memory_watch.h"
@@ -12,11 +13,11 @@
 #include <stdbool.h>
 
 /* Interval at which the connection schedule is read: a slope becomes a staircase of such steps. */
-#define TICK_NS (10 * 1000000ull)
+#define TICK_NS (10 * UNITS_NS_PER_MS)
 
 /* Limits for changes by request: connections per step, time between steps. */
 enum { STEP_CONNECTIONS = 16 };
-#define STEP_NS 1000000ull
+#define STEP_NS UNITS_NS_PER_MS
 
 static void on_tick(evutil_socket_t fd, short what, void *arg);
 static void on_step(evutil_socket_t fd, short what, void *arg);
