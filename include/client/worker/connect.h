@@ -93,6 +93,9 @@ void client_connect_more(struct client_connect *cc);
  * ended when this returns. */
 void client_connect_open(struct client_connect *cc, struct client_conn *c, uint64_t due_ns);
 
+/* Goes on opening a connection that waits because many source tuples were refused. */
+void client_connect_search(struct client_connect *cc, struct client_conn *c);
+
 /* Stops connecting.  Connections being opened continue. */
 void client_connect_begin_no_more(struct client_connect *cc);
 

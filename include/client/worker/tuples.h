@@ -26,7 +26,8 @@ void client_tuples_free(struct client_tuples *t);
 
 /* Starts a connect to `target`.  Returns a socket that is connecting or connected, and the number
  * of its planned tuple in *tuple (CLIENT_TUPLE_NONE: chosen by the kernel).  On failure returns -1
- * with errno and *failed. */
+ * with errno and *failed; with REASON_PORTS and EAGAIN many tuples were refused, and others are
+ * left for another call: they may be millions, and each takes some microseconds. */
 int client_tuples_connect(struct client_tuples *t, const struct sock_address *target,
                           uint64_t *tuple, struct outcome *failed);
 

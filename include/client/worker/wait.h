@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * client_wait: the delay before a slot is reused.  Used by the worker's thread only. */
+ * client_wait: the delay before a slot is reused, or the next source tuples are tried.  Used by the
+ * worker's thread only. */
 #ifndef TCPSCALER_CLIENT_WORKER_WAIT_H
 #define TCPSCALER_CLIENT_WORKER_WAIT_H
 
 #include "client/worker/transport.h"
 
-/* Calls ops->waited for an ENDED connection after a delay, unless stopped before.  Returns 0 or -1.
- */
+/* Calls ops->waited for an ENDED connection, or one that is CONNECTING and has no socket yet, after
+ * a delay, unless it is stopped, or closed, before.  Returns 0 or an errno. */
 int client_wait_start(struct client_conn *c, const struct timeval *wait);
 void client_wait_stop(struct client_conn *c);
 

@@ -6,6 +6,7 @@
 #include "client/worker/arrival.h"
 #include "client/worker/conn.h"
 #include "client/worker/events.h"
+#include "client/worker/wait.h"
 #include "host/memory_watch.h"
 #include "net/worker.h"
 
@@ -142,13 +143,27 @@ static struct client_conn *take_next(struct client_connect *cc)
     return c;
 }
 
+void client_connect_search(struct client_connect *cc, struct client_conn *c)
+{
+    static const struct timeval at_once;
+    uint64_t tuple;
+    struct outcome failed;
+    const int fd = client_tuples_connect(&cc->tuples, client_conn_target(c), &tuple, &failed);
+    const int error = errno;
+
+    if (client_slots_are_kept(cc->slots))
+        cc->slots->all[client_conn_slot(c)].tuple = tuple;
+    if (fd >= 0)
+        client_events_open(c, fd);
+    else if (failed.reason != REASON_PORTS || error != EAGAIN ||
+             client_wait_start(c, &at_once) != 0)
+        client_conn_fail(c, failed, error);
+}
+
 void client_connect_open(struct client_connect *cc, struct client_conn *c, uint64_t due_ns)
 {
     struct client_transport *t = cc->transport;
     struct client_slots *slots = cc->slots;
-    uint64_t tuple;
-    struct outcome failed;
-    int fd, error;
 
     client_conn_begin(c, t);
     client_arrival_open(c, due_ns);
@@ -157,14 +172,7 @@ void client_connect_open(struct client_connect *cc, struct client_conn *c, uint6
         tally_add(&t->figures->tally.connections.reopened, 1);
     else if (t->config->on_demand)
         tally_add(&t->figures->n_requested, 1);
-    fd = client_tuples_connect(&cc->tuples, client_conn_target(c), &tuple, &failed);
-    error = errno;
-    if (client_slots_are_kept(slots))
-        slots->all[client_conn_slot(c)].tuple = tuple;
-    if (fd < 0)
-        client_conn_fail(c, failed, error);
-    else
-        client_events_open(c, fd);
+    client_connect_search(cc, c);
 }
 
 /* Whether a timer will call client_connect_more(). */

@@ -109,13 +109,6 @@ static void on_ended(void *owner, struct client_conn *c, struct outcome outcome)
         client_demand_ended(&p->demand, c, outcome);
 }
 
-static void on_waited(void *owner, struct client_conn *c)
-{
-    struct client_parts *p = owner;
-
-    client_turnover_waited(&p->turnover, c);
-}
-
 void client_parts_follow_ends(struct client_parts *p)
 {
     struct client_conn *c;
@@ -138,6 +131,19 @@ static void on_done(void *owner)
 
     client_parts_follow_ends(p);
     client_load_after_read(&p->load);
+}
+
+static void on_waited(void *owner, struct client_conn *c)
+{
+    struct client_parts *p = owner;
+
+    if (c->state == CLIENT_CONN_CONNECTING) {
+        client_connect_search(&p->connect, c);
+        client_send_all(&p->send);
+        on_done(owner);
+    } else {
+        client_turnover_waited(&p->turnover, c);
+    }
 }
 
 #define CONN_OPS(on_data)                                                                          \

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-enum { MAX_TRIES_OF_USED = 64 };
+enum { MAX_TRIES_OF_USED = 64, MAX_TRIES_PER_CALL = 8 };
 
 void client_tuples_init(struct client_tuples *t, const struct client_config *config,
                         uint32_t first_conn, uint32_t n_conns, bool reuses)
@@ -57,6 +57,18 @@ static int connect_from(struct client_tuples *t, const struct sock_address *targ
     return fd;
 }
 
+/* Returns whether another tuple may be tried in this call; if one of a later call may, errno is
+ * EAGAIN. */
+static bool may_try(const struct client_tuples *t, int *n_fresh, int *n_used)
+{
+    if (!srccursor_has_fresh(&t->cursor))
+        return (*n_used)++ < MAX_TRIES_OF_USED;
+    if ((*n_fresh)++ < MAX_TRIES_PER_CALL)
+        return true;
+    errno = EAGAIN;
+    return false;
+}
+
 /* Replaces a tuple that the kernel refuses with the next one.  Among used tuples, the next one has
  * been unused longest: if some of them are refused, all would be.  If the kernel selects the port
  * and finds none, planned tuples may still be free (client/sources.h). */
@@ -65,14 +77,13 @@ int client_tuples_connect(struct client_tuples *t, const struct sock_address *ta
 {
     struct srcplan_tuple source;
     uint64_t number;
-    int n_used_before = 0, fd = -1;
+    int n_fresh = 0, n_used = 0, fd = -1;
 
     *tuple = CLIENT_TUPLE_NONE;
     *failed = (struct outcome){PHASE_BIND, REASON_PORTS};
     errno = EADDRNOTAVAIL;
     while (fd < 0 && failed->reason == REASON_PORTS) {
-        if ((!srccursor_has_fresh(&t->cursor) && n_used_before++ == MAX_TRIES_OF_USED) ||
-            srccursor_next(&t->cursor, &source, &number) != 0)
+        if (!may_try(t, &n_fresh, &n_used) || srccursor_next(&t->cursor, &source, &number) != 0)
             break;
         fd = connect_from(t, target, &source, number, tuple, failed);
         if (source.port == 0 && (fd >= 0 || failed->reason != REASON_PORTS || !use_fallback(t)))
