@@ -32,6 +32,9 @@ double client_opts_classes_rate_qps(const struct client_opts *o);
 /* Returns whether the run, or one of its classes, uses TLS. */
 bool client_opts_uses_tls(const struct client_opts *o);
 
+/* Returns whether all do. */
+bool client_opts_all_use_tls(const struct client_opts *o);
+
 /* Returns the part of the queries of the run that class k sends, 0 to 1.  Of a schedule, or of
  * rates to be requested: its share of the connections. */
 double client_opts_class_part(const struct client_opts *o, unsigned k);

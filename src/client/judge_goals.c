@@ -10,15 +10,17 @@ static const struct hist *connecting(const struct client_plan *plan, const struc
     return &r->metrics[plan->config.tls != NULL ? CLIENT_DUE_SECURED : CLIENT_DUE_CONNECTED];
 }
 
-/* Queries that this host may have lost: one for each datagram that it dropped, and where queries
- * wait for new connections, all once it could not open one. */
+/* Queries that this host may have lost: those in flight that it did not await, one for each
+ * datagram that it dropped, and where queries wait for new connections, all once it could not open
+ * one. */
 static uint64_t n_own_losses(const struct client_plan *plan, const struct client_result *r)
 {
     const bool waits = plan->config.queries_per_conn > 0 || plan->config.on_demand;
 
     if (waits && client_workers_own_failures(&r->tally) > 0)
         return UINT64_MAX;
-    return tally_get(&r->tally.datagrams.dropped);
+    return tally_get(&r->tally.datagrams.dropped) +
+           tally_get(&r->tally.queries[TALLY_MEASURED].cancelled);
 }
 
 static struct trial_exceeding lost(const struct client_plan *plan, const struct client_result *r)

@@ -271,6 +271,15 @@ int client_opts_check_classes(struct client_opts *o, char *error)
     return 0;
 }
 
+bool client_opts_all_use_tls(const struct client_opts *o)
+{
+    bool all = o->tls || o->n_classes > 0;
+
+    for (unsigned k = 0; k < o->n_classes; k++)
+        all = all && o->classes[k].opts.tls;
+    return all;
+}
+
 bool client_opts_uses_tls(const struct client_opts *o)
 {
     bool uses_tls = o->tls && o->n_classes == 0;

@@ -4,6 +4,8 @@
 
 #include "base/units.h"
 
+#define LEAST_PERCENT 1e-4 /* %g prints less with an exponent */
+
 static const char *result_name(enum client_goal_state state)
 {
     return state == CLIENT_GOAL_MET ? "met" : state == CLIENT_GOAL_MISSED ? "missed" : "undecided";
@@ -26,6 +28,25 @@ static uint64_t n_own(const struct trial_exceeding *e)
     return e->own < e->n ? e->own : e->n;
 }
 
+/* "1,204 of 100,827 queries took longer or were lost (1.19 %)" */
+static void print_counts(FILE *out, enum slo_metric metric, const struct trial_exceeding *e)
+{
+    const double percent = 100 * (double)e->n / (double)e->of;
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+
+    fprintf(out, "%s of %s %s %s", units_format_count(a, e->n), units_format_count(b, e->of),
+            metric == SLO_CONNECT ? units_noun(e->of, "connection", "connections")
+                                  : units_noun(e->of, "query", "queries"),
+            metric == SLO_LOST ? units_noun(e->n, "was lost", "were lost")
+            : metric == SLO_CONNECT
+                ? "took longer or failed"
+                : units_noun(e->n, "took longer or was lost", "took longer or were lost"));
+    if (e->n > 0 && percent < LEAST_PERCENT)
+        fprintf(out, " (below %g %%)", LEAST_PERCENT);
+    else
+        fprintf(out, " (%.3g %%)", percent);
+}
+
 static void print_why(FILE *out, const struct client_goals *goals, unsigned i)
 {
     const struct slo_goal *goal = &goals->slo->goals[i];
@@ -44,7 +65,6 @@ const char *report_goal(char *text, const struct client_goals *goals, unsigned i
     const struct slo_goal *goal = &goals->slo->goals[i];
     const struct trial_exceeding *e = &goals->figures.goals[i];
     FILE *out = fmemopen(text, REPORT_GOAL_BYTES, "w");
-    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
 
     text[0] = '\0';
     if (out == NULL)
@@ -53,13 +73,7 @@ const char *report_goal(char *text, const struct client_goals *goals, unsigned i
     if (e->of == 0)
         fputs("nothing was measured", out);
     else
-        fprintf(out, "%s of %s %s %s (%.3g %%)", units_format_count(a, e->n),
-                units_format_count(b, e->of),
-                goal->metric == SLO_CONNECT ? "connections" : "queries",
-                goal->metric == SLO_LOST      ? "were lost"
-                : goal->metric == SLO_CONNECT ? "took longer or failed"
-                                              : "took longer or were lost",
-                100 * (double)e->n / (double)e->of);
+        print_counts(out, goal->metric, e);
     print_why(out, goals, i);
     fclose(out);
     return text;

@@ -134,6 +134,18 @@ static void queries_lost_by_this_host_decide_nothing(void **state)
     assert_int_equal(state_of("lost<1%"), CLIENT_GOAL_MISSED);
 }
 
+/* The run was interrupted, or its --drain was short. */
+static void queries_that_were_not_awaited_decide_nothing(void **state)
+{
+    (void)state;
+    add_lost(30);
+    tally_add(&result->tally.queries[TALLY_MEASURED].cancelled, 30);
+    assert_int_equal(state_of("lost<1%"), CLIENT_GOAL_OWN);
+    assert_int_equal(state_of("p99<1h"), CLIENT_GOAL_OWN);
+    add_lost(30);
+    assert_int_equal(state_of("lost<1%"), CLIENT_GOAL_MISSED);
+}
+
 /* Each query that waits for a new connection is lost if there is no port for it. */
 static void where_connections_are_reopened_none_may_be_missing_here(void **state)
 {
@@ -209,6 +221,19 @@ static void each_goal_has_a_line(void **state)
     assert_line(1, "connect.p99<1s undecided: nothing was measured");
 }
 
+static void a_small_share_is_printed_without_an_exponent(void **state)
+{
+    (void)state;
+    add_lost(1);
+    judge("lost=0");
+    result->goals.figures.goals[0].of = 5000000;
+    assert_line(0, "lost=0 missed: 1 of 5,000,000 queries was lost (below 0.0001 %)");
+    result->goals.figures.goals[0].of = 1000000;
+    assert_line(0, "lost=0 missed: 1 of 1,000,000 queries was lost (0.0001 %)");
+    result->goals.figures.goals[0] = (struct trial_exceeding){.n = 1, .of = 1};
+    assert_line(0, "lost=0 missed: 1 of 1 query was lost (100 %)");
+}
+
 static void few_queries_are_said_to_be_few(void **state)
 {
     (void)state;
@@ -275,11 +300,13 @@ int main(void)
         TEST(a_goal_that_few_queries_met_is_undecided),
         TEST(what_this_host_delayed_decides_nothing),
         TEST(queries_lost_by_this_host_decide_nothing),
+        TEST(queries_that_were_not_awaited_decide_nothing),
         TEST(where_connections_are_reopened_none_may_be_missing_here),
         TEST(losses_of_a_client_that_fell_behind_decide_nothing),
         TEST(connecting_is_judged_from_the_time_it_was_due),
         TEST(a_run_without_queries_is_undecided),
         TEST(each_goal_has_a_line),
+        TEST(a_small_share_is_printed_without_an_exponent),
         TEST(few_queries_are_said_to_be_few),
         TEST(the_reports_have_all_of_them),
         TEST(without_goals_the_reports_have_none),

@@ -156,6 +156,10 @@ static void bad_combinations_are_refused_by_name(void **state)
         {"--assert lost=0 host", "--assert: requires --rate"},
         {"--assert service.p99<5ms host", "--assert: requires --rate"},
         {"--find rate --find-range 1-9 --assert lost=0 host", "--assert: conflicts with --find"},
+        {"-c 10 -n 5 --connect-arrival poisson --assert connect.max<5ms --class "
+         "name=a,share=50%,tls=yes "
+         "--class name=b,share=50%,tls=no host",
+         "--assert: 'connect.' conflicts with classes of which only some use TLS"},
     };
 
     (void)state;
@@ -175,6 +179,9 @@ static void goals_that_can_be_judged_are_accepted(void **state)
         "--schedule 5s:9 --assert p50<5ms host",
         "--control unix:x --assert lost<1% host", /* the rate may come later */
         "-n 5 --connect-arrival poisson --assert connect.p99<5ms host",
+        "-n 5 --connect-arrival poisson --tls --assert connect.p99<5ms host",
+        ("-c 10 -n 5 --connect-arrival poisson --assert connect.p99<5ms --class "
+         "name=a,share=50%,tls=yes,rate=5 --class name=b,share=50%,tls=yes host"),
     };
 
     (void)state;
