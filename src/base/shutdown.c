@@ -66,9 +66,10 @@ void shutdown_request(int number)
     const unsigned long long ns = now_ns();
     unsigned long long first_ns = 0;
 
-    atomic_compare_exchange_strong(&asked_ns, &first_ns, ns); /* first_ns: 0, or the first one's */
+    /* first_ns: 0, or the first one's, which is later if its handler interrupted this one */
+    atomic_compare_exchange_strong(&asked_ns, &first_ns, ns);
     if (atomic_exchange(&asked, true)) {
-        if (number != SIGHUP && first_ns > 0 && ns - first_ns > SAME_REQUEST_NS)
+        if (number != SIGHUP && first_ns > 0 && ns > first_ns + SAME_REQUEST_NS)
             _exit(128 + number);
     } else if (write(wake_fd, &one, sizeof one) < 0) {
         return; /* no event loop: the flag is enough */

@@ -9,11 +9,31 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 enum { AS_EXPECTED = 3, NOT_SO = 4 };
+
+/* --- the clock of these tests --- */
+
+static long now_ms = 1000;
+static void (*after_reading)(void); /* once */
+
+int clock_gettime(clockid_t id, struct timespec *now)
+{
+    void (*const act)(void) = after_reading;
+
+    (void)id;
+    *now = (struct timespec){.tv_sec = now_ms / 1000, .tv_nsec = now_ms % 1000 * 1000000};
+    after_reading = NULL;
+    if (act != NULL)
+        act();
+    return 0;
+}
+
+/* --- processes --- */
 
 /* Returns the wait status of a process that calls act(). */
 static int status_of(void (*act)(void))
@@ -66,7 +86,7 @@ static void asked_by_the_loop(void)
 /* Longer than two signals are the same request. */
 static void wait_for_another(void)
 {
-    usleep(250 * 1000);
+    now_ms += 250;
 }
 
 static void asked_twice(void)
@@ -80,6 +100,19 @@ static void asked_twice_at_once(void)
 {
     raise(SIGTERM);
     raise(SIGTERM);
+    end_when(shutdown_was_requested() && is_readable(shutdown_fd()));
+}
+
+static void ask_a_moment_later(void)
+{
+    now_ms++;
+    raise(SIGTERM);
+}
+
+static void asked_while_asking(void)
+{
+    after_reading = ask_a_moment_later;
+    raise(SIGINT);
     end_when(shutdown_was_requested() && is_readable(shutdown_fd()));
 }
 
@@ -144,6 +177,7 @@ static void two_at_once_are_one_request(void **state)
 {
     (void)state;
     assert_int_equal(WEXITSTATUS(status_of(asked_twice_at_once)), AS_EXPECTED);
+    assert_int_equal(WEXITSTATUS(status_of(asked_while_asking)), AS_EXPECTED);
 }
 
 /* When a terminal closes, both the kernel and the shell may send SIGHUP. */
