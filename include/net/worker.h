@@ -108,8 +108,9 @@ void worker_finish(struct worker *w);
 /* Waits for the thread to end and releases its mailbox. */
 void worker_join(struct worker *w);
 
-/* Has libevent's warnings written as this program's own messages are, and only the first of them:
- * libevent would write one for each connection that epoll_ctl(2) refuses, and wait for stderr. */
+/* Has libevent's messages written as this program's own are: all errors, which end the process, and
+ * only the first warning.  libevent would write one for each connection that epoll_ctl(2) refuses,
+ * and wait for stderr. */
 void worker_take_messages(void);
 
 /* Returns libevent's backend here, e.g. "epoll". */

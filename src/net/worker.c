@@ -316,8 +316,10 @@ static void on_message_of_libevent(int severity, const char *text)
     static atomic_flag said = ATOMIC_FLAG_INIT;
     const int error = errno;
 
-    if (severity >= EVENT_LOG_WARN && !atomic_flag_test_and_set(&said))
-        log_error("libevent: %s; further messages from it are not shown", text);
+    if (severity == EVENT_LOG_ERR) /* it ends the process */
+        log_error("libevent: %s", text);
+    else if (severity == EVENT_LOG_WARN && !atomic_flag_test_and_set(&said))
+        log_error("libevent: %s; further warnings from it are not shown", text);
     errno = error; /* worker_watch() looks at it */
 }
 

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -171,35 +172,67 @@ static void a_thread_without_epoll_does_not_start(void **state)
     setrlimit(RLIMIT_NOFILE, &before);
 }
 
-/* A child whose stderr is a pipe: its epoll refuses a regular file again and again. */
-static void a_warning_of_libevent_is_written_once(void **state)
+/* Copies what a child that calls act() writes to stderr. */
+static void text_of(void (*act)(struct event_base *base), char *text, size_t n_bytes)
 {
     struct event_base *base = event_base_new();
-    char text[1000] = "";
-    struct event *event;
-    int ends[2];
+    FILE *file = tmpfile();
     pid_t pid;
 
-    (void)state;
     assert_non_null(base);
-    assert_int_equal(pipe(ends), 0);
+    assert_non_null(file);
     pid = fork();
     if (pid == 0) {
-        dup2(ends[1], STDERR_FILENO);
+        dup2(fileno(file), STDERR_FILENO);
         worker_take_messages();
-        event = event_new(base, open("/proc/self/exe", O_RDONLY), EV_READ, NULL, NULL);
-        for (int i = 0; i < 3; i++)
-            (void)event_add(event, NULL);
+        act(base);
         _exit(0);
     }
-    close(ends[1]);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
-    assert_true(read(ends[0], text, sizeof text - 1) > 0);
-    assert_non_null(strstr(text, "libevent: "));
-    assert_non_null(strstr(text, "; further messages from it are not shown\n"));
-    assert_string_equal(strchr(text, '\n'), "\n");
-    close(ends[0]);
+    rewind(file);
+    text[fread(text, 1, n_bytes - 1, file)] = '\0';
+    fclose(file);
     event_base_free(base);
+}
+
+/* epoll refuses a regular file again and again. */
+static void warn_thrice(struct event_base *base)
+{
+    struct event *event = event_new(base, open("/proc/self/exe", O_RDONLY), EV_READ, NULL, NULL);
+
+    for (int i = 0; i < 3; i++)
+        (void)event_add(event, NULL);
+}
+
+/* libevent ends the process if this is not its first call. */
+static void warn_thrice_and_fail(struct event_base *base)
+{
+    warn_thrice(base);
+    event_enable_debug_mode();
+}
+
+static void a_warning_of_libevent_is_written_once(void **state)
+{
+    char text[1000];
+
+    (void)state;
+    text_of(warn_thrice, text, sizeof text);
+    assert_non_null(strstr(text, "libevent: "));
+    assert_non_null(strstr(text, "; further warnings from it are not shown\n"));
+    assert_string_equal(strchr(text, '\n'), "\n");
+}
+
+static void an_error_of_libevent_is_always_written(void **state)
+{
+    char text[1000];
+    const char *second;
+
+    (void)state;
+    text_of(warn_thrice_and_fail, text, sizeof text);
+    second = strchr(text, '\n');
+    assert_non_null(second);
+    assert_non_null(strstr(second, "libevent: event_enable_debug_mode must be called *before*"));
+    assert_null(strstr(second, "not shown"));
 }
 
 int main(void)
@@ -214,6 +247,7 @@ int main(void)
         cmocka_unit_test(a_kind_that_there_is_not_aborts),
         cmocka_unit_test(a_thread_without_epoll_does_not_start),
         cmocka_unit_test(a_warning_of_libevent_is_written_once),
+        cmocka_unit_test(an_error_of_libevent_is_always_written),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
