@@ -23,8 +23,8 @@ struct latency_percentile {
     uint32_t num, den;
 };
 
-#define LATENCY_COUNT(key, name, in_table, num, den) +1
-enum { LATENCY_N_PERCENTILES = 0 LATENCY_PERCENTILES(LATENCY_COUNT) };
+#define LATENCY_ONE(key, name, in_table, num, den) 1,
+enum { LATENCY_N_PERCENTILES = sizeof(char[]){LATENCY_PERCENTILES(LATENCY_ONE)} };
 
 extern const struct latency_percentile latency_percentiles[LATENCY_N_PERCENTILES];
 

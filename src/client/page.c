@@ -179,7 +179,7 @@ static bool is_file(const char *path)
 /* Waits for tcpreport, which a request to stop ends.  Returns 0, or -1 with errno. */
 static int await(pid_t pid, int *status)
 {
-    static const struct timespec pause = {.tv_nsec = 10 * 1000000};
+    static const struct timespec pause = {.tv_nsec = 10 * 1000000L};
     const bool was_requested = shutdown_was_requested();
     pid_t ended;
 

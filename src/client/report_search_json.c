@@ -118,8 +118,11 @@ static void put_trial(struct json *j, const struct client_find *f, size_t i)
 
 void report_search_json(struct json *j, const struct client_find *find)
 {
-    if (!json_object_begin_if(j, "search", find != NULL))
+    if (find == NULL) {
+        json_null(j, "search");
         return;
+    }
+    json_object_begin(j, "search");
     put_settings(j, find);
     put_answer(j, find);
     json_array_begin(j, "trials");

@@ -131,7 +131,7 @@ bool slo_is_met(const struct slo_goal *goal, uint64_t n_exceeding, uint64_t n)
 
 uint64_t slo_values_needed(const struct slo_goal *goal)
 {
-    return goal->share_ppm > 0 ? (10 * MILLION + goal->share_ppm - 1) / goal->share_ppm : 1;
+    return goal->share_ppm > 0 ? (10ull * MILLION + goal->share_ppm - 1) / goal->share_ppm : 1;
 }
 
 static uint64_t queries_needed(const struct slo_goal *goal)
