@@ -265,12 +265,20 @@ DefaultLimitNOFILE=1024:$limit
     [ "$mode" != apply ] || raise_limits_of_siblings
 }
 
-# The last file by name wins, so the other script's files must not have a lower limit.
+# The last file by name wins, so the other script's files must not have a lower limit; nor one above the
+# fs.nr_open that is left once this script has been reverted.
 raise_limits_of_siblings() {
+    ! is_recorded "$state" sysctl fs.nr_open || is=$(value_in "$state" sysctl fs.nr_open)
     for directory in /etc/security/limits.d /etc/systemd/system.conf.d; do
         raised=$(cat -- "$directory/90-tcpscaler-$script.conf" 2>/dev/null) || continue
         for file in "$directory"/90-tcpscaler-setup-*.conf; do
-            if [ "$(cat -- "$file")" != "$raised" ] && sibling_with file "$file"; then
+            if [ "$(cat -- "$file")" = "$raised" ] || ! sibling_with file "$file"; then
+                continue
+            fi
+            # shellcheck disable=SC2031 # sibling_with() has set it, here
+            if [ "$limit" -gt "$is" ] && ! is_recorded "$sibling" sysctl fs.nr_open; then
+                refuse "$file: a new limit: it needs fs.nr_open from its own script: apply that with --connections $connections, too"
+            else
                 write_file "$file" "$raised
 " || refuse "$file: a new limit"
             fi

@@ -63,13 +63,18 @@ want_address() {
 # without a prefix for a port.
 refuse_peers_of_ssh() {
     session=${SSH_CONNECTION-}
-    session_port=${session##* }
+    ports="sport = :${session##* }"
+    [ -n "$session" ] || ports='sport = :22'
+    for port_of_sshd in $(ss -Hltnp 2>/dev/null | awk '/"sshd"/ {sub(/.*:/, "", $4); print $4}' | sort -u); do
+        ports="$ports or sport = :$port_of_sshd"
+    done
+    ss -Htn state established "( $ports )" 2>/dev/null | grep -q . || return 0
     for item in $items; do
         case $item in
         */*) block=$item ;;
         *) block=$item/$(bits_of "$item") ;;
         esac
-        ! ss -Htn state established "sport = :${session_port:-22} and dst $block" 2>/dev/null | grep -q . ||
+        ! ss -Htn state established "( $ports ) and dst $block" 2>/dev/null | grep -q . ||
             die "--sources: $item is or has the other end of an ssh session, which would be cut off"
     done
 }

@@ -2,6 +2,8 @@
 """Interrupts, queues and rings of network cards, with a fake /sys, /proc/irq and ethtool; and what operators forget:
 reserved ports, neighbours, limits of logins."""
 
+import glob
+
 from setup_host import *
 
 OWN_NIC = ("sys/class/net", "sys/devices/system/cpu/online", "proc/irq", "proc/interrupts")
@@ -226,6 +228,25 @@ def test_limits_that_count_are_those_of_the_script_that_needs_more():
             for path in scripts:
                 script(host, path, "--revert")
             check_same(host.everything(), before, f"after --revert: {scripts}")
+
+
+def test_limits_of_a_script_stay_below_fs_nr_open_when_the_other_is_reverted():
+    for scripts in ((SERVER, CLIENT), (CLIENT, SERVER)):
+        for first, second in (("600k", "1500k"), ("1500k", "600k")):
+            with Host() as host:
+                host.write("proc/sys/fs/nr_open", "1048576\n")
+                before = host.everything()
+                script(host, scripts[0], "--apply", "--limits", "--persist", "--connections", first)
+                is_refused = first == "600k"
+                r = script(host, scripts[1], "--apply", "--limits", "--persist", "--connections", second, code=3 if is_refused else 0)
+                check_equal("apply that with --connections 1500000, too" in r.stderr, is_refused, r.stderr)
+                script(host, scripts[1], "--revert")
+                for path in glob.glob(host.path("etc/security/limits.d/*")):
+                    with open(path) as f:
+                        limits = [int(n) for n in re.findall(r"nofile (\d+)", f.read())]
+                    check(limits and max(limits) <= int(host.value("fs.nr_open")), f"{path}: {limits}, {host.value('fs.nr_open')}")
+                script(host, scripts[0], "--revert")
+                check_same(host.everything(), before, f"after --revert: {scripts}, {first}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The setup scripts revert exactly: both on one host, after reboots and flushes, killed anywhere."""
 
+import errno
 from pathlib import Path
 
 from setup_host import *
@@ -281,6 +282,17 @@ def test_two_at_once_wait_for_each_other():
             check_same(host.everything(), before, "after --revert")
 
 
+def opened_for_a_reader(fifo, process, err):
+    """Opens a FIFO for writing once the process reads from it."""
+    def look():
+        check(process.poll() is None, f"it ended before it read {fifo}: {open(err).read()}")
+        try:
+            return os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as error:
+            check_equal(error.errno, errno.ENXIO, "no reader yet")
+    return wait_for(look, f"a reader of {fifo}")
+
+
 def test_revert_that_waited_for_persist_undoes_it():
     need_program("flock")
     with Host() as host:
@@ -288,9 +300,10 @@ def test_revert_that_waited_for_persist_undoes_it():
         somaxconn = host.path("proc/sys/net/core/somaxconn")
         os.unlink(somaxconn)
         os.mkfifo(somaxconn)
-        applying = spawn([*host.prefix, SERVER, "--apply", "--persist"], stderr=subprocess.DEVNULL)
-        err = temp_path("err")
-        with open(somaxconn, "w") as fifo:  # now it reads this, with the lock
+        err, err_of_apply = temp_path("err"), temp_path("err")
+        with open(err_of_apply, "w") as f:
+            applying = spawn([*host.prefix, SERVER, "--apply", "--persist"], stderr=f)
+        with os.fdopen(opened_for_a_reader(somaxconn, applying, err_of_apply), "w") as fifo:  # now it reads this, with the lock
             with open(err, "w") as f:
                 reverting = spawn([*host.prefix, SERVER, "--revert"], stderr=f)
             wait_for(lambda: "waiting for" in open(err).read(), "the one that waits")
