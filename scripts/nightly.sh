@@ -33,8 +33,10 @@ Each night has a directory, named after its start time (UTC):
 
 Exit codes; all but 0 send mail to mail-to or, if that is not set, print to stderr:
   0    PASS: nothing is printed or mailed
-  1    REGRESSION, or a run missed a goal of --assert; repeated every night until it is gone or "series" or the reference in CONFIG changes
-  2    INCONCLUSIVE: a run was not VALID within the allowed repeats, the deadline passed, a new series
+  1    REGRESSION; repeated every night until it is gone or "series" or the reference in CONFIG changes; or a
+       run missed a goal of --assert in client-options
+  2    INCONCLUSIVE: a run was not VALID within the allowed repeats, or could not decide a goal, the deadline
+       passed, a new series
        begins (the fingerprint changed; it takes 7 nights), tcpreport compare is inconclusive, tcpclient or the
        server cannot run, or an error aborted the night (stderr only)
   3    nothing measured: the preflight failed; or the command line or CONFIG is invalid (stderr only)
@@ -184,10 +186,26 @@ was_refused() {
     grep -qE '^ +[0-9]+ +connect: refused$' "$night/$1.txt" && grep -qF ', 0 connected,' "$night/$1.txt"
 }
 
-# The goals of --assert that a run missed, in one line; fails if there are none.
-missed_goals() {
-    missed=$(sed -n '/^Goals/,/^Verdict/s/^\(Goals\)\{0,1\} *\(.* missed: .*\)/\2/p' "$night/$1.txt" | paste -sd ';' - | sed 's/;/; /g')
-    [ -n "$missed" ]
+# goals RUN missed|undecided: those of --assert, in one line; fails if there are none.
+goals() {
+    goals=$(sed -n "/^Goals/,/^Verdict/s/^\\(Goals\\)\\{0,1\\} *\\(.* $2: .*\\)/\\2/p" "$night/$1.txt" | paste -sd '|' - | sed 's/|/; /g')
+    [ -n "$goals" ]
+}
+
+# --assert is about the candidate: goals that a VALID run of the reference misses do not matter.
+is_valid_reference() {
+    case $1 in
+    reference-*) grep -q '^Verdict  *VALID' "$night/$1.txt" && ! grep -q '^ *BUG ' "$night/$1.txt" && { goals "$1" missed || goals "$1" undecided; } ;;
+    *) return 1 ;;
+    esac
+}
+
+# Ends the night where another try of the run would change nothing.
+conclude_by_goals() {
+    case $code,$1 in
+    1,run-*) ! goals "$1" missed || conclude 1 "REGRESSION: $1: $goals" ;;
+    3,run-*) ! { grep -q '^Verdict  *VALID' "$night/$1.txt" && goals "$1" undecided; } || conclude 2 "INCONCLUSIVE: $1: $goals" ;;
+    esac
 }
 
 # Gives a disturbed host time to settle; signals and the deadline still apply.
@@ -204,17 +222,15 @@ choose_programs() {
     esac
 }
 
-# Repeats a run until it is VALID, at most $repeats times.
+# Repeats a run until it is VALID, at most $repeats times.  A run that cannot decide a goal, or misses one, ends the night.
 valid_run() {
     choose_programs "$1"
     try=1
-    until try_run "$night/$1"; do
+    until try_run "$night/$1" || is_valid_reference "$1"; do
         why=$(sed -n '/^Verdict/,$p' "$night/$1.txt" | sed 's/^Verdict *//; s/^ *//' | paste -sd ' ' -)
         why="exit code $code: ${why:-$(tail -n 1 "$night/$1.txt")}"
         echo "$1, try $try: $why" >>"$night/repeated.txt"
-        case $code,$1 in
-        1,run-*) ! missed_goals "$1" || conclude 1 "REGRESSION: $1: $missed" ;;
-        esac
+        conclude_by_goals "$1"
         what='was not VALID' because=''
         ! was_refused "$1" || what='was refused' because=': nothing listens at the target'
         set_aside "$1" "$try"
