@@ -113,9 +113,11 @@ def test_the_second_signal_waits_for_nothing():
         wait_for(lambda: any(s.state == ESTABLISHED for s in tcp_sockets(run.client.pid)), "the connections")
         run.client.send_signal(signal.SIGINT)
         tcpreport = run.await_tcpreport()
-        time.sleep(0.3)  # two signals within 0.2 s are one request
-        check_equal(stop(run.client, signal.SIGTERM), 128 + signal.SIGTERM, "exit code")
-    os.kill(tcpreport, signal.SIGKILL)
+        try:
+            time.sleep(0.3)  # two signals within 0.2 s are one request
+            check_equal(stop(run.client, signal.SIGTERM), 128 + signal.SIGTERM, "exit code")
+        finally:
+            os.kill(tcpreport, signal.SIGKILL)
 
 
 def test_missing_programs_are_refused_before_the_run():
