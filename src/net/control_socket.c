@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -113,20 +112,22 @@ static int open_patient(int family, int wait_ms)
     return fd;
 }
 
-/* After a failed connect(2): a signal does not end it, but with a timeout the call is not
- * restarted.  Sets errno. */
-static bool goes_on_connecting(int fd, int wait_ms)
+/* A signal ends the wait, which with a timeout is not restarted: signal(7).  Called again,
+ * connect(2) begins anew on a unix socket, and waits on for a TCP connection under way; for one
+ * that is not there in time it fails with EALREADY. */
+static int connect_patiently(int fd, const struct sockaddr *to, socklen_t length, int wait_ms)
 {
-    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    const uint64_t until_ns = clock_now_ns() + (unsigned)wait_ms * UNITS_NS_PER_MS;
 
-    if (errno != EINTR)
-        return false;
-    if (poll(&p, 1, wait_ms) != 1) {
-        errno = EAGAIN;
-        return false;
+    while (connect(fd, to, length) != 0) {
+        if (errno != EINTR)
+            return -1;
+        if (clock_now_ns() >= until_ns) {
+            errno = ETIMEDOUT;
+            return -1;
+        }
     }
-    errno = sock_error(fd);
-    return errno == 0;
+    return 0;
 }
 
 static int connect_to(const struct sockaddr *to, socklen_t length, int wait_ms)
@@ -134,7 +135,7 @@ static int connect_to(const struct sockaddr *to, socklen_t length, int wait_ms)
     const int fd = open_patient(to->sa_family, wait_ms);
     int reason;
 
-    if (fd >= 0 && (connect(fd, to, length) == 0 || goes_on_connecting(fd, wait_ms)))
+    if (fd >= 0 && connect_patiently(fd, to, length, wait_ms) == 0)
         return fd;
     reason = errno;
     if (fd >= 0)
@@ -258,13 +259,13 @@ void control_socket_close(struct control_socket *s)
 
 /* --- client side --- */
 
-/* What went wrong, from errno.  A step that took too long fails with EAGAIN, or with EINPROGRESS if
- * it is connect(2) over TCP. */
+/* What went wrong, from errno.  A step that took too long fails with EAGAIN, or with EINPROGRESS or
+ * EALREADY if it is connect(2) over TCP. */
 static const char *why_failed(char text[WHY_BYTES], int wait_ms)
 {
     char wait[UNITS_TEXT_BYTES];
 
-    if (errno != EAGAIN && errno != EINPROGRESS && errno != ETIMEDOUT)
+    if (errno != EAGAIN && errno != EINPROGRESS && errno != EALREADY && errno != ETIMEDOUT)
         return strerror(errno);
     units_format_duration(wait, (unsigned)wait_ms * UNITS_NS_PER_MS);
     snprintf(text, WHY_BYTES, "timed out after %s", wait);

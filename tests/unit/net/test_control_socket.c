@@ -29,6 +29,39 @@ enum { ADDRESS_BYTES = 128 };
 static const struct control_token no_token;
 static char directory[] = "/tmp/test-control-XXXXXX";
 
+enum { N_ALARMS = 3 };
+
+static atomic_bool has_alarms;
+static atomic_int n_alarms;
+
+static void on_alarm(int number)
+{
+    (void)number;
+    atomic_fetch_add(&n_alarms, 1);
+}
+
+/* A signal each millisecond, until stop_alarms(). */
+static void start_alarms(void)
+{
+    const struct sigaction act = {.sa_handler = on_alarm};
+    const struct itimerval each_ms = {{0, 1000}, {0, 1000}};
+
+    atomic_store(&n_alarms, 0);
+    atomic_store(&has_alarms, true);
+    sigaction(SIGALRM, &act, NULL);
+    setitimer(ITIMER_REAL, &each_ms, NULL);
+}
+
+static void stop_alarms(void)
+{
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    const struct itimerval never = {0};
+
+    setitimer(ITIMER_REAL, &never, NULL);
+    sigaction(SIGALRM, &ignore, NULL);
+    atomic_store(&has_alarms, false);
+}
+
 static void assert_unanswered(const char *address, const char *expected)
 {
     char body[256], error[CONTROL_SOCKET_ERROR_BYTES], line[CONTROL_SOCKET_ERROR_BYTES];
@@ -81,6 +114,9 @@ static void unix_socket_with_a_full_queue(void **state)
     assert_int_equal(listen(fd, 0), 0);
     fill(fillers, (const struct sockaddr *)&un, sizeof un);
     assert_unanswered(address, "cannot connect to '%s': timed out after 20.0 ms");
+    start_alarms();
+    assert_unanswered(address, "cannot connect to '%s': timed out after 20.0 ms");
+    stop_alarms();
     close_all(fillers);
     close(fd);
     unlink(un.sun_path);
@@ -101,6 +137,9 @@ static void tcp_port_with_a_full_queue(void **state)
     snprintf(address, sizeof address, "127.0.0.1:%u", ntohs(in.sin_port));
     fill(fillers, (const struct sockaddr *)&in, sizeof in);
     assert_unanswered(address, "cannot connect to '%s': timed out after 20.0 ms");
+    start_alarms();
+    assert_unanswered(address, "cannot connect to '%s': timed out after 20.0 ms");
+    stop_alarms();
     close_all(fillers);
     close(fd);
 }
@@ -116,26 +155,27 @@ static void other_errors_have_their_text(void **state)
 
 /* --- signals --- */
 
-enum { N_ALARMS = 3 };
-
-static atomic_int n_alarms;
-
-static void on_alarm(int number)
+static void wait_for_alarms(void)
 {
-    (void)number;
-    atomic_fetch_add(&n_alarms, 1);
+    const int n = atomic_load(&n_alarms) + N_ALARMS;
+
+    while (atomic_load(&has_alarms) && atomic_load(&n_alarms) < n)
+        sched_yield();
 }
 
-/* Answers once the one who asks has been interrupted as often. */
+/* Makes room in the queue once the one who asks has been interrupted as often, and answers once it
+ * has been again. */
 static void *answer_late(void *listener)
 {
     static const char response[] = "HTTP/1.1 200 OK\r\n\r\n{}";
-    const int fd = accept(*(const int *)listener, NULL, NULL);
     char request[512];
+    int fd;
 
+    wait_for_alarms();
+    close(accept(*(const int *)listener, NULL, NULL));
+    fd = accept(*(const int *)listener, NULL, NULL);
     (void)!read(fd, request, sizeof request);
-    while (atomic_load(&n_alarms) < N_ALARMS)
-        sched_yield();
+    wait_for_alarms();
     (void)!send(fd, response, sizeof response - 1, MSG_NOSIGNAL);
     close(fd);
     return NULL;
@@ -143,10 +183,8 @@ static void *answer_late(void *listener)
 
 static void signals_do_not_end_the_wait(void **state)
 {
-    const struct sigaction act = {.sa_handler = on_alarm}, ignore = {.sa_handler = SIG_IGN};
-    const struct itimerval each_ms = {{0, 1000}, {0, 1000}}, never = {0};
     struct sockaddr_un un = {.sun_family = AF_UNIX};
-    const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    const int listener = socket(AF_UNIX, SOCK_STREAM, 0), filler = socket(AF_UNIX, SOCK_STREAM, 0);
     char address[ADDRESS_BYTES], body[64], error[CONTROL_SOCKET_ERROR_BYTES];
     pthread_t thread;
     sigset_t alarms;
@@ -156,21 +194,21 @@ static void signals_do_not_end_the_wait(void **state)
     snprintf(un.sun_path, sizeof un.sun_path, "%s/late", directory);
     snprintf(address, sizeof address, "unix:%s", un.sun_path);
     assert_int_equal(bind(listener, (const struct sockaddr *)&un, sizeof un), 0);
-    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(listen(listener, 0), 0);
+    assert_int_equal(connect(filler, (const struct sockaddr *)&un, sizeof un), 0);
     sigemptyset(&alarms);
     sigaddset(&alarms, SIGALRM);
-    sigaction(SIGALRM, &act, NULL);
     pthread_sigmask(SIG_BLOCK, &alarms, NULL);
+    start_alarms();
     assert_int_equal(pthread_create(&thread, NULL, answer_late, (void *)&listener), 0);
     pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
-    setitimer(ITIMER_REAL, &each_ms, NULL);
     status = control_socket_ask(address, &no_token, 60000, "/", body, sizeof body, error);
-    setitimer(ITIMER_REAL, &never, NULL);
-    sigaction(SIGALRM, &ignore, NULL);
-    atomic_store(&n_alarms, N_ALARMS); /* if it did not wait */
+    stop_alarms();
+    shutdown(listener, SHUT_RDWR); /* if it did not wait */
     pthread_join(thread, NULL);
     assert_int_equal(status, 0);
     assert_string_equal(body, "{}");
+    close(filler);
     close(listener);
     unlink(un.sun_path);
 }
