@@ -22,9 +22,9 @@ struct client_record {
     uint64_t lost_ns;            /* the latest failure that counts as a recovery; 0: none */
     uint64_t back_ns;            /* when the slot was usable again; 0: never */
     uint64_t bytes_sent, bytes_received;
-    uint32_t queries, answers;        /* including proof and warm-up */
-    uint32_t retransmits, min_rtt_us; /* struct sock_tcp */
-    uint32_t syn_retransmits;
+    uint32_t queries, answers; /* including proof and warm-up */
+    uint32_t syn_retransmits, retransmits;
+    uint32_t min_rtt_us;               /* struct sock_tcp; 0: unknown */
     uint8_t ended_phase, ended_reason; /* struct outcome */
     bool proven;
     bool resumed;         /* an abbreviated handshake */
@@ -37,11 +37,14 @@ struct client_record {
     "established_s,handshake_us,resumed,due_s,due_to_connected_us,due_to_secured_us,"              \
     "due_to_answered_us,identity,identity_port,lost_s,back_s,class\n"
 
-/* Another connection is opened in the slot: its times are not those of the one before. */
+/* Another connection is opened in the slot: its source and times are not those of the one before.
+ */
 static inline void client_record_begin(struct client_record *r)
 {
     r->connections++;
+    r->source = (struct srcplan_tuple){.address.family = AF_UNSPEC};
     r->connect_ns = r->established_ns = r->handshake_ns = r->answered_ns = 0;
+    r->min_rtt_us = 0;
     r->resumed = r->proven = false;
 }
 

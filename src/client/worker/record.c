@@ -55,8 +55,9 @@ static void print_tuple(FILE *out, const struct srcplan_tuple *tuple)
 
 static void print_tcp(FILE *out, const struct client_record *r)
 {
-    fprintf(out, "%" PRIu32 ",%" PRIu32 ",%" PRIu32, r->syn_retransmits, r->retransmits,
-            r->min_rtt_us);
+    fprintf(out, "%" PRIu32 ",%" PRIu32 ",", r->syn_retransmits, r->retransmits);
+    if (r->min_rtt_us > 0)
+        fprintf(out, "%" PRIu32, r->min_rtt_us);
 }
 
 void client_record_print(FILE *out, const struct client_record *r,

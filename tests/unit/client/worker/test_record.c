@@ -71,9 +71,11 @@ static void row_has_every_figure(void **state)
                "2.012345,7654.321,1,2.010999,1346.000,9000.321,10000.000,,,3.000000,5.500000,\n");
 }
 
-static void another_connection_has_no_times_of_the_one_before(void **state)
+static void another_connection_has_nothing_of_the_one_before_but_counts(void **state)
 {
-    struct client_record r = {.connect_ns = 1,
+    struct client_record r = {.source = {.address.family = AF_INET, .port = 20001},
+                              .min_rtt_us = 41,
+                              .connect_ns = 1,
                               .established_ns = 2,
                               .handshake_ns = 3,
                               .answered_ns = 4,
@@ -84,6 +86,9 @@ static void another_connection_has_no_times_of_the_one_before(void **state)
 
     (void)state;
     client_record_begin(&r);
+    assert_int_equal(r.source.address.family, AF_UNSPEC);
+    assert_int_equal(r.source.port, 0);
+    assert_int_equal(r.min_rtt_us, 0);
     assert_int_equal(r.connect_ns, 0);
     assert_int_equal(r.established_ns, 0);
     assert_int_equal(r.handshake_ns, 0);
@@ -101,7 +106,7 @@ static void what_never_was_is_empty(void **state)
                                     .ended_reason = REASON_REFUSED};
 
     (void)state;
-    assert_row(&r, &seventh, "7,,,,0,0,0,0,0,0,0,0,connect/refused,0,,,,,,,,,,,,\n");
+    assert_row(&r, &seventh, "7,,,,0,0,0,0,0,0,0,,connect/refused,0,,,,,,,,,,,,\n");
 }
 
 static void identity_is_an_address_and_a_port(void **state)
@@ -115,7 +120,7 @@ static void identity_is_an_address_and_a_port(void **state)
         .connection_id = 7, .identity = &identity, .class_name = "stub"};
 
     (void)state;
-    assert_row(&r, &about, "7,,,,0,0,0,0,0,0,0,0,connect/refused,0,,,,,,,,fd00::1,1024,,,stub\n");
+    assert_row(&r, &about, "7,,,,0,0,0,0,0,0,0,,connect/refused,0,,,,,,,,fd00::1,1024,,,stub\n");
 }
 
 static void what_only_tcp_has_is_empty_for_udp(void **state)
@@ -145,7 +150,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(row_has_every_figure),
-        cmocka_unit_test(another_connection_has_no_times_of_the_one_before),
+        cmocka_unit_test(another_connection_has_nothing_of_the_one_before_but_counts),
         cmocka_unit_test(what_never_was_is_empty),
         cmocka_unit_test(identity_is_an_address_and_a_port),
         cmocka_unit_test(what_only_tcp_has_is_empty_for_udp),
