@@ -98,7 +98,8 @@ static void put_trial(struct json *j, const struct client_find *f, size_t i)
     json_double(j, "load", t->order.load);
     json_double(j, "begin_s", (double)seen->begin_ns / 1e9);
     json_double(j, "duration_s", (double)t->measured_ns / 1e9);
-    json_bool(j, "ended_early", t->measured_ns < t->order.duration_ns);
+    json_bool(j, "ended_early",
+              t->measured_ns < t->order.duration_ns && t->judgment.reason != TRIAL_CONNECTIONS);
     json_string(j, "class",
                 report_search_is_judged(t) ? trial_class_name(t->judgment.class) : NULL);
     json_string(j, "reason", report_search_reason(f, t));

@@ -115,9 +115,13 @@ static void watch_listeners(struct server_accept *a)
 
 static void refuse_and_log(struct server_accept *a, int listener_fd, int error)
 {
+    const enum outcome_reason reason = outcome_reason_of_errno(error);
+    const bool is_known = reason != REASON_OTHER;
+
     if (!a->warned && !a->config->quiet)
-        log_error("thread %u: cannot accept: %s; refusing new connections until it can (%s)",
-                  a->worker_index, strerror(error), outcome_remedy(outcome_reason_of_errno(error)));
+        log_error("thread %u: cannot accept: %s; refusing new connections until it can%s%s%s",
+                  a->worker_index, strerror(error), is_known ? " (" : "",
+                  is_known ? outcome_remedy(reason) : "", is_known ? ")" : "");
     a->warned = true;
     refuse_waiting(a, listener_fd, error);
     tally_add(&a->conns->tally.accept_pauses, 1);

@@ -209,6 +209,18 @@ static void trials_are_rows(void **state)
                      "2400,2390\n");
 }
 
+static void a_trial_that_did_not_begin_did_not_end_early(void **state)
+{
+    (void)state;
+    find.search.n = 2;
+    find.search.trials[0].measured_ns = S_NS / 2;
+    find.search.trials[1].measured_ns = 0;
+    find.search.trials[1].judgment = (struct trial_judgment){TRIAL_BAD, TRIAL_CONNECTIONS, 0};
+    print_json(&find);
+    assert_has(text, "\"duration_s\": 0.5,\n        \"ended_early\": true,");
+    assert_has(text, "\"duration_s\": 0,\n        \"ended_early\": false,");
+}
+
 static void without_a_search_there_is_nothing(void **state)
 {
     (void)state;
@@ -331,6 +343,7 @@ int main(void)
         TEST(connections_per_second_have_their_unit),
         TEST(a_single_connection_is_singular),
         TEST(full_handshakes_are_told_apart_from_resumed_ones),
+        TEST(a_trial_that_did_not_begin_did_not_end_early),
         TEST(without_a_search_there_is_nothing),
     };
 
