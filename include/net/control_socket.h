@@ -38,13 +38,15 @@ int control_socket_listen(struct control_socket *s, const char *address, bool ha
 /* Removes the path and closes the socket, unless fd was handed over (-1). */
 void control_socket_close(struct control_socket *s);
 
-#define CONTROL_SOCKET_WAIT_MS 3000
+#define CONTROL_SOCKET_WAIT_MS  3000
+#define CONTROL_SOCKET_HURRY_MS 200
 
-/* Sends a GET request for a target ("/metrics") to another program's control port.  Connecting and
- * sending may each take wait_ms, receiving twice as long; a host name with several addresses is
+/* Sends a GET request for a target ("/metrics") to another program's control port.  Connecting,
+ * sending and receiving may take wait_ms together, and once a signal has asked this program to end
+ * (base/shutdown.h), CONTROL_SOCKET_HURRY_MS from then on; a host name with several addresses is
  * tried for up to 1 s per address before that.  Returns 0 with the terminated response body in
  * body, whose n_bytes must also hold the response's status line and headers; or -1 with one line in
- * error, which says so if a step took longer. */
+ * error, which says so if it took longer. */
 int control_socket_ask(const char *address, const struct control_token *token, int wait_ms,
                        const char *target, char *body, size_t n_bytes, char *error);
 

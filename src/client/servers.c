@@ -3,15 +3,11 @@
 #include "client/servers.h"
 
 #include "base/log.h"
-#include "base/shutdown.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define REFUSE(...) (snprintf(error, CONTROL_SOCKET_ERROR_BYTES, __VA_ARGS__), -1)
-
-/* Time to wait for a server once a signal has asked the run to end. */
-enum { HURRY_MS = 200 };
 
 static bool has(const struct client_servers *s, const char *address)
 {
@@ -63,8 +59,7 @@ void client_servers_read_after(struct client_servers *s, const struct control_to
     char error[CONTROL_SOCKET_ERROR_BYTES];
 
     for (unsigned i = 0; i < s->n; i++)
-        if (server_stats_read(&s->after[i], s->addresses[i], token,
-                              shutdown_was_requested() ? HURRY_MS : CONTROL_SOCKET_WAIT_MS,
+        if (server_stats_read(&s->after[i], s->addresses[i], token, CONTROL_SOCKET_WAIT_MS,
                               error) != 0)
             log_error("--server-control: %s", error);
 }

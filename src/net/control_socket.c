@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/inputs.h"
+#include "base/shutdown.h"
 #include "base/units.h"
 #include "net/sock.h"
 #include "net/sock_resolve.h"
@@ -23,6 +24,9 @@ enum { BACKLOG = 128, ONLY_OWNER = 0177, WHY_BYTES = 64 };
 /* Longer than another program, which may wait for a full queue, holds the lock. */
 #define LOCK_NS ((CONTROL_SOCKET_WAIT_MS + 1000) * UNITS_NS_PER_MS)
 #define LOOK_NS UNITS_NS_PER_MS
+
+#define HURRY_NS (CONTROL_SOCKET_HURRY_MS * UNITS_NS_PER_MS)
+#define CALL_NS  (50 * UNITS_NS_PER_MS)
 
 #define UNIX    "unix:"
 #define SUCCESS "HTTP/1.1 200 "
@@ -99,43 +103,71 @@ static int parse_tcp(struct sock_address *a, const char *address, bool listens, 
     return failed ? REFUSE("%s", reason) : 0;
 }
 
-/* A blocking socket with a timeout for each call. */
-static int open_patient(int family, int wait_ms)
-{
-    const struct timeval wait = {.tv_sec = wait_ms / 1000, .tv_usec = wait_ms % 1000 * 1000L};
-    const int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+/* --- waiting, connecting --- */
 
-    if (fd < 0)
-        return -1;
+/* How long a request may take in all: less once a signal has asked the program to end. */
+struct patience {
+    uint64_t begin_ns, until_ns;
+    bool is_short;
+};
+
+static struct patience patience_of(int wait_ms)
+{
+    const uint64_t now_ns = clock_now_ns();
+
+    return (struct patience){.begin_ns = now_ns,
+                             .until_ns = now_ns + (unsigned)wait_ms * UNITS_NS_PER_MS};
+}
+
+/* Sets how long the next call on fd may wait: not to the end, since it would not notice a signal
+ * that came before it.  Returns whether there is time left; if not, sets errno. */
+static bool may_wait(struct patience *p, int fd)
+{
+    const uint64_t now_ns = clock_now_ns();
+    struct timeval wait;
+
+    if (!p->is_short && shutdown_was_requested()) {
+        p->is_short = true;
+        if (p->until_ns > now_ns + HURRY_NS)
+            p->until_ns = now_ns + HURRY_NS;
+    }
+    if (now_ns >= p->until_ns) {
+        errno = ETIMEDOUT;
+        return false;
+    }
+    wait = clock_timeval(p->until_ns - now_ns < CALL_NS ? p->until_ns - now_ns + 999 : CALL_NS);
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
-    return fd;
+    return true;
 }
 
-/* A signal ends the wait, which with a timeout is not restarted: signal(7).  Called again,
- * connect(2) begins anew on a unix socket, and waits on for a TCP connection under way; for one
- * that is not there in time it fails with EALREADY. */
-static int connect_patiently(int fd, const struct sockaddr *to, socklen_t length, int wait_ms)
+/* After a call that failed: it waited for as long as it might, or a signal interrupted it (with a
+ * timeout it is not restarted: signal(7)). */
+static bool is_unfinished(void)
 {
-    const uint64_t until_ns = clock_now_ns() + (unsigned)wait_ms * UNITS_NS_PER_MS;
+    return errno == EAGAIN || errno == EINTR || errno == EINPROGRESS || errno == EALREADY;
+}
 
-    while (connect(fd, to, length) != 0) {
-        if (errno != EINTR)
+/* Called again, connect(2) begins anew on a unix socket, and waits on for a TCP connection under
+ * way. */
+static int connect_patiently(int fd, const struct sockaddr *to, socklen_t length,
+                             struct patience *p)
+{
+    while (may_wait(p, fd)) {
+        if (connect(fd, to, length) == 0)
+            return 0;
+        if (!is_unfinished())
             return -1;
-        if (clock_now_ns() >= until_ns) {
-            errno = ETIMEDOUT;
-            return -1;
-        }
     }
-    return 0;
+    return -1;
 }
 
-static int connect_to(const struct sockaddr *to, socklen_t length, int wait_ms)
+static int connect_to(const struct sockaddr *to, socklen_t length, struct patience *p)
 {
-    const int fd = open_patient(to->sa_family, wait_ms);
+    const int fd = socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     int reason;
 
-    if (fd >= 0 && connect_patiently(fd, to, length, wait_ms) == 0)
+    if (fd >= 0 && connect_patiently(fd, to, length, p) == 0)
         return fd;
     reason = errno;
     if (fd >= 0)
@@ -172,8 +204,9 @@ static int lock_directory(const struct sockaddr_un *un)
 /* Removes the socket of a program that was killed. */
 static void remove_abandoned(const struct sockaddr_un *un)
 {
+    struct patience p = patience_of(CONTROL_SOCKET_WAIT_MS);
+    const int fd = connect_to((const struct sockaddr *)un, sizeof *un, &p);
     struct stat about;
-    const int fd = connect_to((const struct sockaddr *)un, sizeof *un, CONTROL_SOCKET_WAIT_MS);
 
     if (fd >= 0)
         close(fd);
@@ -259,20 +292,20 @@ void control_socket_close(struct control_socket *s)
 
 /* --- client side --- */
 
-/* What went wrong, from errno.  A step that took too long fails with EAGAIN, or with EINPROGRESS or
- * EALREADY if it is connect(2) over TCP. */
-static const char *why_failed(char text[WHY_BYTES], int wait_ms)
+/* What went wrong, from errno. */
+static const char *why_failed(char text[WHY_BYTES], const struct patience *p)
 {
     char wait[UNITS_TEXT_BYTES];
 
-    if (errno != EAGAIN && errno != EINPROGRESS && errno != EALREADY && errno != ETIMEDOUT)
+    if (errno != ETIMEDOUT)
         return strerror(errno);
-    units_format_duration(wait, (unsigned)wait_ms * UNITS_NS_PER_MS);
+    units_format_duration(wait, p->until_ns - p->begin_ns);
     snprintf(text, WHY_BYTES, "timed out after %s", wait);
     return text;
 }
 
-static int connect_address(const char *address, int wait_ms, char *error)
+/* Begins to wait after the name is resolved. */
+static int connect_address(const char *address, int wait_ms, struct patience *p, char *error)
 {
     struct sockaddr_un un;
     struct sock_address a;
@@ -282,47 +315,53 @@ static int connect_address(const char *address, int wait_ms, char *error)
     if (is_unix(address)) {
         if (parse_unix(&un, address, error) != 0)
             return -1;
-        fd = connect_to((const struct sockaddr *)&un, sizeof un, wait_ms);
+        *p = patience_of(wait_ms);
+        fd = connect_to((const struct sockaddr *)&un, sizeof un, p);
     } else {
         if (parse_tcp(&a, address, false, error) != 0)
             return -1;
-        fd = connect_to((const struct sockaddr *)&a.ss, a.length, wait_ms);
+        *p = patience_of(wait_ms);
+        fd = connect_to((const struct sockaddr *)&a.ss, a.length, p);
     }
-    return fd >= 0 ? fd
-                   : REFUSE("cannot connect to '%.150s': %s", address, why_failed(why, wait_ms));
+    return fd >= 0 ? fd : REFUSE("cannot connect to '%.150s': %s", address, why_failed(why, p));
 }
 
-static int send_all(int fd, const char *text, size_t n)
+static int send_all(int fd, struct patience *p, const char *text, size_t n)
 {
     while (n > 0) {
-        const ssize_t n_sent = send(fd, text, n, MSG_NOSIGNAL);
+        ssize_t n_sent;
 
-        if (n_sent >= 0) {
-            text += n_sent;
-            n -= (size_t)n_sent;
-        } else if (errno != EINTR) { /* with a timeout it is not restarted: signal(7) */
+        if (!may_wait(p, fd))
             return -1;
-        }
+        n_sent = send(fd, text, n, MSG_NOSIGNAL);
+        if (n_sent < 0 && !is_unfinished())
+            return -1;
+        text += n_sent > 0 ? n_sent : 0;
+        n -= n_sent > 0 ? (size_t)n_sent : 0;
     }
     return 0;
 }
 
 /* Reads to the end of the stream; a response that is too long or too slow is an error. */
-static int receive_all(int fd, int wait_ms, char *text, size_t n_bytes)
+static int receive_all(int fd, struct patience *p, char *text, size_t n_bytes)
 {
-    const uint64_t until_ns = clock_now_ns() + 1000000ull * (unsigned)wait_ms;
     size_t n = 0;
     ssize_t n_got;
 
-    while ((n_got = recv(fd, text + n, n_bytes - 1 - n, 0)) > 0 || (n_got < 0 && errno == EINTR)) {
+    do {
+        if (!may_wait(p, fd))
+            return -1;
+        n_got = recv(fd, text + n, n_bytes - 1 - n, 0);
+        if (n_got < 0 && !is_unfinished())
+            return -1;
         n += n_got > 0 ? (size_t)n_got : 0;
-        if (n == n_bytes - 1 || clock_now_ns() > until_ns) {
-            errno = n == n_bytes - 1 ? EMSGSIZE : ETIMEDOUT;
+        if (n == n_bytes - 1) {
+            errno = EMSGSIZE;
             return -1;
         }
-    }
+    } while (n_got != 0);
     text[n] = '\0';
-    return n_got < 0 ? -1 : 0;
+    return 0;
 }
 
 int control_socket_ask(const char *address, const struct control_token *token, int wait_ms,
@@ -330,7 +369,8 @@ int control_socket_ask(const char *address, const struct control_token *token, i
 {
     char request[CONTROL_TOKEN_MAX + 200], why[WHY_BYTES], *blank;
     const bool has_token = token->text[0] != '\0';
-    const int fd = connect_address(address, wait_ms, error),
+    struct patience p;
+    const int fd = connect_address(address, wait_ms, &p, error),
               n = snprintf(request, sizeof request,
                            "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s%s%s\r\n",
                            target, has_token ? "Authorization: Bearer " : "", token->text,
@@ -339,9 +379,9 @@ int control_socket_ask(const char *address, const struct control_token *token, i
 
     if (fd < 0)
         return -1;
-    failed = send_all(fd, request, (size_t)n) != 0 || receive_all(fd, wait_ms, body, n_bytes) != 0;
+    failed = send_all(fd, &p, request, (size_t)n) != 0 || receive_all(fd, &p, body, n_bytes) != 0;
     if (failed)
-        (void)REFUSE("'%.150s' does not answer: %s", address, why_failed(why, wait_ms));
+        (void)REFUSE("'%.150s' does not answer: %s", address, why_failed(why, &p));
     close(fd);
     if (failed)
         return -1;

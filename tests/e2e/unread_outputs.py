@@ -132,13 +132,18 @@ def test_sigint_ends_a_run_that_asks_a_silent_server():
         check_interrupted(code, "asking a server")
 
 
-def answer_once_then_drip(listener, metrics):
-    """The first request is answered, further ones get a byte now and then."""
+def answer_once(listener, metrics):
+    """The first request is answered. Returns the connection of the second."""
     connection, _ = listener.accept()
     connection.recv(1000)
     connection.sendall(metrics)
     connection.close()
-    connection, _ = listener.accept()
+    return listener.accept()[0]
+
+
+def answer_once_then_drip(listener, metrics):
+    """The second request gets a byte now and then."""
+    connection = answer_once(listener, metrics)
     with contextlib.suppress(OSError):
         while True:
             connection.sendall(b"x")
@@ -161,6 +166,24 @@ def test_sigint_ends_a_run_whose_servers_control_port_drips():
             check_equal(code, 130, "exit code")
         with open(json_path) as f:
             check(json.load(f)["interrupted"], "the report")
+
+
+def test_sigint_shortens_the_wait_for_a_server_that_hangs_at_the_end():
+    control = temp_path("control")
+    asked = []  # open: its end would be an answer
+    with Server("--control", f"unix:{control}") as server, silent_listener() as listener:
+        metrics = subprocess.run(["curl", "-si", "--unix-socket", control, "http://localhost/metrics"],
+                                 capture_output=True, check=True, timeout=100).stdout
+        threading.Thread(target=lambda: asked.append(answer_once(listener, metrics)), daemon=True).start()
+        client = start_client("-c", 5, "-r", 100, "-t", 0.5, "--server-control", f"127.0.0.1:{listener.getsockname()[1]}",
+                              f"127.0.0.1:{server.port}")
+        wait_for(lambda: client.poll() is not None or asked, "the second request")
+        begin = time.monotonic()
+        code = interrupt_and_wait(client, "server that hangs at the end")
+        with stall_may_spoil():  # it waits for the answer for 3 s
+            check_equal(code, 130, "exit code")
+            check(time.monotonic() - begin < 2, "an end soon after SIGINT")
+        asked[0].close()
 
 
 # --- SIGINT: outputs that nobody reads ---

@@ -2,6 +2,8 @@
  * test_control_socket: what is said of a control port that does not answer, and who gets one. */
 #include "net/control_socket.h"
 
+#include "base/shutdown.h"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -11,6 +13,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -286,6 +289,58 @@ static void one_of_several_programs_listens(void **state)
     }
 }
 
+/* --- the end of the program --- */
+
+enum { LONG_MS = 60000 };
+
+/* Does not answer; asks the program to end once it has been asked. */
+static void *end_program(void *listener)
+{
+    const int fd = accept(*(const int *)listener, NULL, NULL);
+    char request[512];
+
+    (void)!read(fd, request, sizeof request);
+    shutdown_request(SIGTERM);
+    return (void *)(intptr_t)fd;
+}
+
+static void assert_does_not_wait(const char *address, const char *what)
+{
+    char body[64], error[CONTROL_SOCKET_ERROR_BYTES];
+
+    assert_int_equal(control_socket_ask(address, &no_token, LONG_MS, "/", body, sizeof body, error),
+                     -1);
+    assert_non_null(strstr(error, what));
+    assert_non_null(strstr(error, ": timed out after "));
+    assert_null(strstr(error, "60.0 s"));
+}
+
+/* The last test: the request cannot be taken back. */
+static void end_of_the_program_shortens_the_wait(void **state)
+{
+    struct sockaddr_un un = {.sun_family = AF_UNIX};
+    const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    int fillers[FILLERS];
+    char address[ADDRESS_BYTES];
+    pthread_t thread;
+    void *fd;
+
+    (void)state;
+    snprintf(un.sun_path, sizeof un.sun_path, "%s/end", directory);
+    snprintf(address, sizeof address, "unix:%s", un.sun_path);
+    assert_int_equal(bind(listener, (const struct sockaddr *)&un, sizeof un), 0);
+    assert_int_equal(listen(listener, 0), 0);
+    assert_int_equal(pthread_create(&thread, NULL, end_program, (void *)&listener), 0);
+    assert_does_not_wait(address, "does not answer");
+    pthread_join(thread, &fd);
+    close((int)(intptr_t)fd);
+    fill(fillers, (const struct sockaddr *)&un, sizeof un);
+    assert_does_not_wait(address, "cannot connect");
+    close_all(fillers);
+    close(listener);
+    unlink(un.sun_path);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -307,6 +362,7 @@ int main(void)
         cmocka_unit_test(other_errors_have_their_text),
         cmocka_unit_test(signals_do_not_end_the_wait),
         cmocka_unit_test(one_of_several_programs_listens),
+        cmocka_unit_test(end_of_the_program_shortens_the_wait),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
