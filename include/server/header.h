@@ -16,8 +16,8 @@
 /* The specification asks for 3 s or more, so that a lost segment can be repeated (section 2). */
 #define SERVER_HEADER_TIMEOUT_NS (5 * UNITS_NS_PER_S)
 
-/* Awaits the header of an accepted, non-blocking socket.  Returns 0; or -1 if out of memory: then
- * the caller keeps the socket. */
+/* Awaits the header of an accepted, non-blocking socket.  Returns 0 or, if it cannot be watched,
+ * an errno: then the caller keeps the socket. */
 int server_header_open(struct server_conns *conns, int fd);
 
 #endif

@@ -10,11 +10,12 @@
 #include <stdint.h>
 
 /* Opens and serves an accepted, non-blocking socket; releases source_entry when it ends.  Returns
- * 0; or -1 if out of memory: then the caller keeps both. */
+ * 0 or, if it cannot be watched, an errno: then the caller keeps both. */
 int server_service_open(struct server_conns *conns, int fd, uint32_t source_entry);
 
 /* Serves a connection whose PROXY header is complete and takes over source_entry.  May close it, or
- * refuse it if out of memory.  identity: the client that the header names; AF_UNSPEC: none. */
+ * refuse it if it cannot be watched.  identity: the client that the header names; AF_UNSPEC: none.
+ */
 void server_service_begin(struct server_conn *c, uint32_t source_entry,
                           const struct srcplan_tuple *identity);
 

@@ -13,6 +13,7 @@
     X(SOURCE, "connections of one source")                                                         \
     X(FDS, "fd limit")                                                                             \
     X(MEMORY, "no memory")                                                                         \
+    X(WATCHES, "epoll limit")                                                                      \
     X(HEADER_MALFORMED, "malformed PROXY header")                                                  \
     X(HEADER_MISSING, "no PROXY header")                                                           \
     X(HEADER_LATE, "late PROXY header")
@@ -22,6 +23,10 @@
 enum server_refusal { SERVER_REFUSALS(SERVER_REFUSAL_ENUM) SERVER_N_REFUSALS };
 
 const char *server_refusal_name(enum server_refusal r);
+
+/* For an errno of accept(2) or epoll_ctl(2): EMFILE and ENFILE are "fd limit", ENOSPC is "epoll
+ * limit", all others are "no memory". */
+enum server_refusal server_refusal_of_errno(int error);
 
 struct server_tally {
     tally_count accepted;                   /* connections served */

@@ -43,10 +43,8 @@ static void refuse(struct server_accept *a, int fd, enum server_refusal why)
 /* Refuses waiting connections with the spare fd. */
 static void refuse_waiting(struct server_accept *a, int listener_fd, int error)
 {
-    const bool no_fd = error == EMFILE || error == ENFILE;
-
     for (int i = 0; i < REFUSE_BATCH && server_spare_refuse(a->spare, listener_fd) == 0; i++)
-        count_refusal(a, no_fd ? SERVER_REFUSED_FDS : SERVER_REFUSED_MEMORY);
+        count_refusal(a, server_refusal_of_errno(error));
 }
 
 /* --- enabling and disabling the listener --- */
@@ -186,6 +184,7 @@ static struct source_limit *limit_of_peers(const struct server_accept *a)
     return a->config->header_timeout_ns == 0 ? a->config->source_limit : NULL;
 }
 
+/* Returns 0 or an errno. */
 static int open_connection(struct server_accept *a, int fd, uint32_t source_entry)
 {
     return a->config->header_timeout_ns == 0 ? server_service_open(a->conns, fd, source_entry)
@@ -198,6 +197,7 @@ static bool admit(struct server_accept *a, int fd, const struct sock_address *pe
 {
     struct source_limit *limit = limit_of_peers(a);
     uint32_t entry = 0;
+    int error;
 
     if (limit != NULL) {
         entry = source_limit_enter(limit, source_limit_source((const struct sockaddr *)&peer->ss));
@@ -206,11 +206,12 @@ static bool admit(struct server_accept *a, int fd, const struct sock_address *pe
             return false;
         }
     }
-    if (open_connection(a, fd, entry) == 0)
+    error = open_connection(a, fd, entry);
+    if (error == 0)
         return true;
     if (limit != NULL)
         source_limit_leave(limit, entry);
-    refuse(a, fd, SERVER_REFUSED_MEMORY);
+    refuse(a, fd, server_refusal_of_errno(error));
     return false;
 }
 

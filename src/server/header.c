@@ -21,11 +21,15 @@ struct server_header {
 
 static void on_header(evutil_socket_t fd, short what, void *arg);
 
+/* Returns 0 or an errno. */
 static int await(struct server_conn *c, int fd, struct server_header *header)
 {
+    int error;
+
     event_assign(&c->event, c->conns->base, fd, EV_READ | EV_PERSIST, on_header, c);
-    if (event_add(&c->event, c->conns->header_timeout) != 0)
-        return -1;
+    error = worker_watch(&c->event, c->conns->header_timeout);
+    if (error != 0)
+        return error;
     header->deadline_ns = clock_now_ns() + c->conns->config->header_timeout_ns;
     c->header = header;
     c->awaits_header = true;
@@ -37,15 +41,17 @@ int server_header_open(struct server_conns *conns, int fd)
 {
     struct server_conn *c = server_conn_new(conns);
     struct server_header *header;
+    int error;
 
     if (c == NULL)
-        return -1;
+        return ENOMEM;
     header = calloc(1, sizeof *header);
-    if (header != NULL && await(c, fd, header) == 0)
-        return 0;
-    free(header);
-    server_conn_drop(c);
-    return -1;
+    error = header != NULL ? await(c, fd, header) : ENOMEM;
+    if (error != 0) {
+        free(header);
+        server_conn_drop(c);
+    }
+    return error;
 }
 
 /* The timeout of libevent would start over with each byte. */
@@ -53,14 +59,16 @@ static void await_rest(struct server_conn *c)
 {
     const uint64_t now_ns = clock_now_ns(), deadline_ns = c->header->deadline_ns;
     struct timeval left;
+    int error;
 
     if (now_ns >= deadline_ns) {
         server_conn_refuse(c, SERVER_REFUSED_HEADER_LATE);
         return;
     }
     left = clock_timeval(deadline_ns - now_ns);
-    if (worker_add_timeout(&c->event, &left) != 0)
-        server_conn_refuse(c, SERVER_REFUSED_MEMORY);
+    error = worker_add_timeout(&c->event, &left);
+    if (error != 0)
+        server_conn_refuse(c, server_refusal_of_errno(error));
 }
 
 /* The client that the header names; AF_UNSPEC: none. */

@@ -5,6 +5,7 @@
 #include "server/io.h"
 #include "server/listing.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -25,12 +26,14 @@ int server_service_open(struct server_conns *conns, int fd, uint32_t source_entr
 {
     static const struct srcplan_tuple nobody = {.address.family = AF_UNSPEC};
     struct server_conn *c = server_conn_new(conns);
+    int error;
 
     if (c == NULL)
-        return -1;
-    if (server_io_watch(c, fd) != 0) {
+        return ENOMEM;
+    error = server_io_watch(c, fd);
+    if (error != 0) {
         server_conn_drop(c);
-        return -1;
+        return error;
     }
     server_conn_begin(c);
     begin(c, source_entry, &nobody);
@@ -42,12 +45,14 @@ void server_service_begin(struct server_conn *c, uint32_t source_entry,
 {
     struct source_limit *limit = c->conns->config->source_limit;
     const int fd = event_get_fd(&c->event);
+    int error;
 
     event_del(&c->event);
-    if (server_io_watch(c, fd) != 0) {
+    error = server_io_watch(c, fd);
+    if (error != 0) {
         if (limit != NULL)
             source_limit_leave(limit, source_entry);
-        server_conn_refuse(c, SERVER_REFUSED_MEMORY);
+        server_conn_refuse(c, server_refusal_of_errno(error));
         return;
     }
     free(c->header);

@@ -76,7 +76,7 @@ int epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event *event)
     fiber_n_refusals[fiber_current()] += error != 0;
     if (error != 0 && call_tcp(fd) >= 0) {
         tcp_at((uint32_t)call_tcp(fd))->was_unwatched = true;
-        refusal_add(epoll_fd, (uint32_t)call_tcp(fd));
+        refusal_add(epoll_fd, (uint32_t)call_tcp(fd), error);
     }
     if (error == 0)
         error = readiness_watch(epoll_fd, operation, fd, event);

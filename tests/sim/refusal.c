@@ -7,10 +7,14 @@
 #include "tcp.h"
 #include "violation.h"
 
+#include <errno.h>
+
 struct refusal {
     int epoll_fd;
     uint64_t tcp_name;
 };
+
+struct refusal_figures refusal_figures;
 
 static struct refusal *all;
 static uint32_t n, room;
@@ -18,10 +22,12 @@ static uint32_t n, room;
 void refusal_begin(void)
 {
     n = 0;
+    refusal_figures = (struct refusal_figures){0};
 }
 
-void refusal_add(int epoll_fd, uint32_t i)
+void refusal_add(int epoll_fd, uint32_t i, int error)
 {
+    *(error == ENOSPC ? &refusal_figures.n_limit : &refusal_figures.n_memory) += 1;
     if (n == room) {
         room = room > 0 ? 2 * room : 16;
         all = memory_own(all, room * sizeof *all);

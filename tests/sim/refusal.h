@@ -8,10 +8,17 @@
 
 #include <stdint.h>
 
+/* Refusals so far: for want of memory, and by fs.epoll.max_user_watches. */
+struct refusal_figures {
+    uint64_t n_memory, n_limit;
+};
+
+extern struct refusal_figures refusal_figures;
+
 void refusal_begin(void);
 
-/* This epoll has refused to watch the socket of connection i. */
-void refusal_add(int epoll_fd, uint32_t i);
+/* This epoll has refused to watch the socket of connection i: ENOMEM or ENOSPC. */
+void refusal_add(int epoll_fd, uint32_t i, int error);
 
 /* A thread is about to wait for this epoll. */
 void refusal_check(int epoll_fd);

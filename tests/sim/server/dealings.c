@@ -82,28 +82,32 @@ void clients_begin_service(struct client *c)
 int __wrap_server_service_open(struct server_conns *conns, int fd, uint32_t source_entry)
 {
     struct client *c = clients_of_fd(fd);
+    int error;
 
     LAW(world.scenario.proxy == 0, "served without a PROXY header");
     begin(c);
     clients_begin_service(c);
-    if (__real_server_service_open(conns, fd, source_entry) == 0)
+    error = __real_server_service_open(conns, fd, source_entry);
+    if (error == 0)
         return 0;
     c->is_open = c->is_served = false;
     clients_figures.n_served--;
     clients_figures.n_active--;
-    return -1;
+    return error;
 }
 
 int __wrap_server_header_open(struct server_conns *conns, int fd)
 {
     struct client *c = clients_of_fd(fd);
+    int error;
 
     begin(c);
-    if (__real_server_header_open(conns, fd) == 0)
+    error = __real_server_header_open(conns, fd);
+    if (error == 0)
         return 0;
     c->is_open = false;
     clients_figures.n_active--;
-    return -1;
+    return error;
 }
 
 static void take_plain(uint32_t i, const uint8_t *data, size_t n_bytes)

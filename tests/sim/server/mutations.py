@@ -92,6 +92,11 @@ MUTATIONS = {
         "    a->paused = true;\n    set_timer(a, ns);\n",
         "    a->paused = true;\n    set_timer(a, ns + 3600000000000);\n",
     ),
+    "limit_of_epoll_called_memory": (
+        "src/server/accept.c",
+        "    refuse(a, fd, server_refusal_of_errno(error));\n",
+        "    refuse(a, fd, SERVER_REFUSED_MEMORY);\n",
+    ),
     "spare_fd_lost_for_good": (
         "src/server/spare.c",
         "    if (s->fd < 0)\n        reserve(s);\n",

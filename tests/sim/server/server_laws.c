@@ -4,6 +4,7 @@
 
 #include "clients.h"
 #include "headers.h"
+#include "refusal.h"
 #include "tcp.h"
 #include "tls_claims.h"
 #include "violation.h"
@@ -61,6 +62,7 @@ static void check_refusals(const struct scenario *s, const struct server_tally *
         [SERVER_REFUSED_HEADER_LATE] = s->proxy > 0,
         [SERVER_REFUSED_FDS] = may_lack_fds,
         [SERVER_REFUSED_MEMORY] = may_lack_memory,
+        [SERVER_REFUSED_WATCHES] = s->watch_permille > 0,
     };
     uint64_t n = 0;
 
@@ -71,6 +73,13 @@ static void check_refusals(const struct scenario *s, const struct server_tally *
     }
     equal("the sum of the refusals", tally_get(&t->n_refused), n);
     equal("refused", n, clients_figures.n_refused);
+    LAW(may_fail || s->malloc_ppm > 0 || s->memory_grant > 0 ||
+            tally_get(&t->refused[SERVER_REFUSED_MEMORY]) <= refusal_figures.n_memory,
+        "refused for want of memory: %" PRIu64 ", of at most %" PRIu64,
+        tally_get(&t->refused[SERVER_REFUSED_MEMORY]), refusal_figures.n_memory);
+    LAW(tally_get(&t->refused[SERVER_REFUSED_WATCHES]) <= refusal_figures.n_limit,
+        "refused by the limit of epoll: %" PRIu64 ", of at most %" PRIu64,
+        tally_get(&t->refused[SERVER_REFUSED_WATCHES]), refusal_figures.n_limit);
 }
 
 static void check_tls(const struct server_tally *t)

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ * test_service: connections that epoll refuses to watch. */
+#include "server/service.h"
+
+#include "net/worker.h"
+#include "server/header.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define HEADER "PROXY UNKNOWN\r\n"
+
+static struct server_config config;
+static struct server_conns conns;
+static uint8_t buffer[SERVER_BUFFER_BYTES];
+static const struct timeval header_timeout = {.tv_sec = 3600};
+static int ends[2]; /* the connection's, its peer's */
+static int watch_error;
+
+/* Called by libevent. */
+int epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event *event)
+{
+    if (watch_error == 0 || operation == EPOLL_CTL_DEL)
+        return (int)syscall(SYS_epoll_ctl, epoll_fd, operation, fd, event);
+    errno = watch_error;
+    return -1;
+}
+
+static void on_ended(void *context)
+{
+    (void)context;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    watch_error = 0;
+    config = (struct server_config){.header_timeout_ns = 3600 * UNITS_NS_PER_S, .n_active = 1};
+    conns = (struct server_conns){.config = &config,
+                                  .base = event_base_new(),
+                                  .header_timeout = &header_timeout,
+                                  .buffer = buffer,
+                                  .ended = on_ended};
+    if (conns.base == NULL)
+        return -1;
+    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    server_conns_free(&conns);
+    event_base_free(conns.base);
+    close(ends[1]);
+    return 0;
+}
+
+static void opening_returns_why_it_cannot_be_watched(void **state)
+{
+    static const int errors[] = {ENOSPC, ENOMEM};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        watch_error = errors[i];
+        assert_int_equal(server_service_open(&conns, ends[0], 0), errors[i]);
+        assert_int_equal(server_header_open(&conns, ends[0]), errors[i]);
+    }
+    close(ends[0]);
+}
+
+static void peer_sends(const char *text)
+{
+    assert_int_equal(send(ends[1], text, strlen(text), 0), strlen(text));
+    event_base_loop(conns.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+}
+
+static void assert_refused(enum server_refusal why)
+{
+    assert_int_equal(tally_get(&conns.tally.n_refused), 1);
+    assert_int_equal(tally_get(&conns.tally.refused[why]), 1);
+}
+
+static void limit_of_epoll_is_not_called_memory(void **state)
+{
+    (void)state;
+    assert_int_equal(server_header_open(&conns, ends[0]), 0);
+    watch_error = ENOSPC;
+    peer_sends(HEADER);
+    assert_refused(SERVER_REFUSED_WATCHES);
+}
+
+static void memory_is_not_called_limit_of_epoll(void **state)
+{
+    (void)state;
+    assert_int_equal(server_header_open(&conns, ends[0]), 0);
+    watch_error = ENOMEM;
+    peer_sends(HEADER);
+    assert_refused(SERVER_REFUSED_MEMORY);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(opening_returns_why_it_cannot_be_watched, setup, teardown),
+        cmocka_unit_test_setup_teardown(limit_of_epoll_is_not_called_memory, setup, teardown),
+        cmocka_unit_test_setup_teardown(memory_is_not_called_limit_of_epoll, setup, teardown),
+    };
+
+    worker_take_messages();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
