@@ -96,11 +96,11 @@ int worker_watch(struct event *event, const struct timeval *timeout);
  * Takes about 1 us. */
 int worker_add_timeout(struct event *event, const struct timeval *timeout);
 
-/* From the callback, with `what`, of a socket's event with a timeout and EV_PERSIST: whether the
- * socket is no longer watched.  When the timeout expires, libevent removes the event and adds it
- * again before it calls back, and ignores that adding it fails (ENOMEM, or ENOSPC:
- * fs.epoll.max_user_watches).  Nothing more would be heard of the socket. */
-bool worker_has_lost(const struct event *event, short what);
+/* From the callback, with `what`, of a socket's event with this timeout and EV_PERSIST: has the
+ * socket watched further.  When the timeout expires, libevent removes the event and adds it again
+ * before it calls back, and ignores that adding it fails; nothing more would be heard of the
+ * socket.  Where that happened, this adds it once more, and returns as worker_watch() does. */
+int worker_keep_watching(struct event *event, short what, const struct timeval *timeout);
 
 /* From a callback: ends the loop after this callback. */
 void worker_finish(struct worker *w);

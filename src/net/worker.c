@@ -285,9 +285,11 @@ int worker_add_timeout(struct event *event, const struct timeval *timeout)
     return worker_watch(event, timeout);
 }
 
-bool worker_has_lost(const struct event *event, short what)
+int worker_keep_watching(struct event *event, short what, const struct timeval *timeout)
 {
-    return (what & EV_TIMEOUT) != 0 && !event_pending(event, EV_READ | EV_WRITE, NULL);
+    if ((what & EV_TIMEOUT) == 0 || event_pending(event, EV_READ | EV_WRITE, NULL))
+        return 0;
+    return worker_watch(event, timeout);
 }
 
 void worker_add_timer_at(struct event *timer, uint64_t at_ns, uint64_t now_ns)

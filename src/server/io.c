@@ -184,9 +184,10 @@ static void subscribe(struct server_conn *c)
 static void on_readable_subscriber(evutil_socket_t fd, short what, void *arg)
 {
     struct server_conn *c = arg;
+    const int error = worker_keep_watching(&c->event, what, c->conns->idle_timeout);
 
-    if (worker_has_lost(&c->event, what))
-        close_failed(c, PHASE_RECEIVE, ENOMEM);
+    if (error != 0)
+        close_failed(c, PHASE_RECEIVE, error);
     else if (receive(c, fd) > 0)
         subscribe(c);
 }
@@ -239,10 +240,11 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
     struct server_conn *c = arg;
     struct server_conns *conns = c->conns;
+    const int error = worker_keep_watching(&c->event, what, conns->idle_timeout);
     size_t n;
 
-    if (worker_has_lost(&c->event, what)) {
-        close_failed(c, phase_of(c), ENOMEM);
+    if (error != 0) {
+        close_failed(c, phase_of(c), error);
         return;
     }
     n = receive(c, fd);
@@ -273,11 +275,11 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 {
     struct server_conn *c = arg;
     struct server_held *held = c->held;
+    int error = worker_keep_watching(&c->event, what, c->conns->idle_timeout);
     ssize_t n;
-    int error;
 
-    if (worker_has_lost(&c->event, what)) {
-        close_failed(c, PHASE_SEND, ENOMEM);
+    if (error != 0) {
+        close_failed(c, PHASE_SEND, error);
         return;
     }
     n = send(fd, held->data + held->n_sent, held->n_bytes - held->n_sent, MSG_NOSIGNAL);

@@ -331,11 +331,14 @@ static void on_not_greeted(struct client_conn *c)
 static void on_ready(evutil_socket_t fd, short what, void *arg)
 {
     struct client_conn *c = arg;
+    int error = 0;
 
     if (what & (EV_READ | EV_TIMEOUT))
         read_all(c, fd);
-    if (c->state != CLIENT_CONN_ENDED && worker_has_lost(&c->event, what))
-        client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_MEMORY}, ENOMEM);
+    if (c->state != CLIENT_CONN_ENDED)
+        error = worker_keep_watching(&c->event, what, c->transport->greeting_timeout);
+    if (error != 0)
+        close_failed(c, PHASE_RECEIVE, error);
     if ((what & EV_TIMEOUT) && c->state != CLIENT_CONN_ENDED)
         on_not_greeted(c);
     if ((what & EV_WRITE) && c->state != CLIENT_CONN_ENDED)
