@@ -286,8 +286,12 @@ def test_capacity_is_searched_over_udp():
     server.stop()
     check_conservation(r)
     points = r.json["sweep"]["points"]
+    check_equal([p["at"] for p in points], [1, 5], "points")
     with stall_may_spoil():
-        check_equal([(p["at"], p["search"]["lower"]) for p in points], [(1, 100), (5, 100)], r.err)
+        classes = {trial["class"] for p in points for trial in p["search"]["trials"]}
+        check(classes <= {"good", "void"} and "good" in classes, f"{classes}: no load is too high; {r.err}")
+        if not SANITIZED:  # then many trials are void: beside other tests the client is late
+            check_equal([p["search"]["lower"] for p in points], [100, 100], r.err)
     check_equal(r.json["options"]["transport"], "udp", "transport")
 
 
