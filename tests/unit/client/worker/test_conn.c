@@ -2,6 +2,8 @@
  * test_conn: a slot is free only after its closed connection was taken from the queue. */
 #include "client/worker/conn.h"
 
+#include "transport_steps.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,9 +15,6 @@ enum { N_CONNS = 3 };
 static const struct outcome no_port = {PHASE_BIND, REASON_PORTS};
 static const struct outcome cancelled = {PHASE_RUN, REASON_CANCELLED};
 
-static struct client_config config;
-static struct client_figures figures;
-static struct client_transport transport;
 static int n_ended;
 
 static void on_ended(void *owner, struct client_conn *c, struct outcome outcome)
@@ -33,26 +32,13 @@ static int setup(void **state)
 {
     (void)state;
     n_ended = 0;
-    figures = (struct client_figures){0};
-    config = (struct client_config){.quiet = true, .connect_timeout_ns = 1000000000};
-    transport = (struct client_transport){.config = &config,
-                                          .query = &config.query,
-                                          .ops = &ops,
-                                          .owner = &transport,
-                                          .base = event_base_new(),
-                                          .figures = &figures,
-                                          .n_conns = N_CONNS};
-    if (transport.base == NULL || client_figures_init(&figures, N_CONNS, false, 0) != 0)
-        return -1;
-    return client_transport_init(&transport);
+    return transport_begin(&ops, N_CONNS);
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    client_transport_free(&transport);
-    client_figures_free(&figures);
-    event_base_free(transport.base);
+    transport_end();
     return 0;
 }
 

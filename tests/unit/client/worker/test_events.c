@@ -2,8 +2,8 @@
  * test_events: a connection whose socket refuses data, although it is called writable. */
 #include "client/worker/events.h"
 
-#include "client/worker/conn.h"
 #include "net/worker.h"
+#include "transport_steps.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -19,9 +19,6 @@
 
 enum { TURNS = 20, MANY = 30 };
 
-static struct client_config config;
-static struct client_figures figures;
-static struct client_transport transport;
 static int ends[2]; /* the connection's, its peer's */
 static int n_sends, n_full_reads, watch_error;
 static bool refuses, has_ended;
@@ -115,17 +112,7 @@ static int setup(void **state)
     has_ended = refuses = false;
     n_full_reads = watch_error = 0;
     n_received = 0;
-    figures = (struct client_figures){0};
-    config = (struct client_config){.quiet = true, .connect_timeout_ns = 1000000000};
-    transport = (struct client_transport){.config = &config,
-                                          .query = &config.query,
-                                          .ops = &ops,
-                                          .owner = &transport,
-                                          .base = event_base_new(),
-                                          .figures = &figures,
-                                          .n_conns = 1};
-    if (transport.base == NULL || client_figures_init(&figures, 1, false, 0) != 0 ||
-        client_transport_init(&transport) != 0 ||
+    if (transport_begin(&ops, 1) != 0 ||
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) != 0)
         return -1;
     client_conn_begin(transport.conns, &transport);
@@ -142,9 +129,7 @@ static int teardown(void **state)
     (void)state;
     client_conn_close(transport.conns, (struct outcome){PHASE_RUN, REASON_FINISHED}, 0);
     close(ends[1]);
-    client_transport_free(&transport);
-    client_figures_free(&figures);
-    event_base_free(transport.base);
+    transport_end();
     return 0;
 }
 
