@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""bench/: what its programs count, and how they judge it."""
+
+import importlib.machinery
+import importlib.util
+import types
+
+from harness import *
+
+BENCH = os.path.join(SOURCE_DIR, "bench")
+sys.path.insert(0, BENCH)
+sys.dont_write_bytecode = True
+import blocks
+import compare_report
+import compare_targets
+import ending
+import peers
+
+# --- what is counted ---
+
+def program(name):
+    """An executable of bench/ as a module."""
+    loader = importlib.machinery.SourceFileLoader(f"bench_{name}", os.path.join(BENCH, name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+@plain_build_only
+def test_cost_of_a_query_is_without_that_of_its_connection():
+    """4,000 connections take 0.2 s of CPU time, 1,000 queries over them a fifth of that."""
+    need_program("cc", "taskset")
+    peers.unpin()
+    peers.build_floor()
+    with peers.TARGETS["tcpserver"] as server:
+        whole = peers.run_tcpclient(server, 4000, 1000, 1, whole=True)
+        loaded = {"tcpclient": peers.run_tcpclient(server, 4000, 1000, 1), "floor": peers.run_floor(server, 4000, 1000, 1)}
+    for name, figures in loaded.items():
+        for figure in "cpu", "server_cpu":
+            check(figures[figure] < 0.7 * whole[figure], f"{figure} of {name}: {figures[figure]:.0f} us, with opening {whole[figure]:.0f}")
+        with stall_may_spoil():
+            check_between(figures["rate"], 0.999, 1.001, f"kq/s of {name}: at constant intervals")
+
+
+def test_cost_of_a_connection_is_without_that_of_the_start():
+    scale = program("scale")
+    first = scale.Used(memory=10 ** 9, client=9 * 10 ** 6, server=5 * 10 ** 6, cpu_s=[0.1, 0.2, 0.3, 0.4])
+    opened = scale.Used(memory=10 ** 9 + 9 * 10 ** 6, client=9250000, server=5200000, cpu_s=[0.11, 0.22, 0.33, 0.44])
+    costs = scale.costs(first, opened, 1000)
+    check_equal({name: round(cost, 6) for name, cost in costs.items()}, {"client": 250, "server": 200, "kernel": 8550, "cpu_us": 100},
+                "costs of one of 1,000 connections")
+
+
+@plain_build_only
+def test_scale_leaves_out_the_start_of_the_client():
+    """It takes 6 MB and more: 3,000 bytes of each of these connections."""
+    r = subprocess.run([os.path.join(BENCH, "scale"), "2k"], capture_output=True, text=True, timeout=600)
+    check_equal(r.returncode, 0, f"exit code: {r.stderr}")
+    rows = blocks.table(r.stdout)
+    check_equal([row["proven"] for row in rows], ["2,000"], r.stdout)
+    each = int(rows[0]["client B"])
+    check(each <= 2500, f"bytes of the client per connection: {each}")
+    with stall_may_spoil():  # they are opened in 0.1 s
+        check(each > 0, "it saw the first of them")
+
+
+def test_windows_of_control_are_those_in_which_queries_were_due():
+    path = temp_path("rows.csv")
+    with open(path, "w") as f:
+        f.write("type,timestamp,connection_id,response_us,send_lag_us\n"
+                "Q,100.250000000,7,,250000.000\nA,100.500000000,7,500000.000,250000.000\n")
+    check_equal(program("control").answers(path), [(100.0, 500000.0, 100.0)], "due, response, first query of the connection")
+
+
+# --- how it is judged ---
+
+def case(title, **figures):
+    """Of one run of each program; the first is the reference."""
+    return {"case": title, "reference": next(iter(figures)), "runs": {name: [run] for name, run in figures.items()}}
+
+
+def verdict(targets, section, cases, title):
+    """(whether it is met, what was measured)."""
+    return next((met, got) for text, got, met in targets({section: cases}) if title in text)
+
+
+def test_cpu_time_is_judged_where_the_programs_have_some_left():
+    busy = case("1000 kq/s over 5 connections to tcpserver", floor={"rate": 1000, "cpu": 1}, tcpclient={"rate": 1000, "cpu": 1})
+    for cpu, is_met in ((11, True), (13, False)):
+        idle = case("20 kq/s over 5 connections to tcpserver", floor={"rate": 20, "cpu": 10}, tcpclient={"rate": 20, "cpu": cpu})
+        met, got = verdict(compare_targets.floor_targets, "clients", [busy, idle], "tcpclient, 20 kq/s over 5: <= 1.2 of its CPU")
+        check_equal((met, got), (is_met, f"{cpu / 10:.2f}"), f"{cpu} us, the floor's 10")
+
+
+def test_end_of_the_ladder_is_a_bound():
+    compare = program("compare")
+    for ours, theirs, is_met, ratio in ((4000, 4000, compare_targets.UNKNOWN, "-"), (2800, 4000, False, "<= 0.70"),
+                                        (4000, 2800, True, ">= 1.43"), (1000, 1000, True, "1.00")):
+        found = case("limit over 5 connections", floor=compare.of_ladder(theirs), tcpclient=compare.of_ladder(ours))
+        met, got = verdict(compare_targets.floor_targets, "limits", [found], "limit over 5")
+        check_equal((met, compare_report.ratio_text(found, "tcpclient", "rate")), (is_met, ratio), f"{ours} next to {theirs}")
+        check_equal(got.count(">= 4,000"), (ours, theirs).count(4000), got)
+
+
+def test_lost_queries_are_no_reason_to_meet_a_target():
+    for ours, theirs, is_met in ((0, 0, True), (1, 0, False), (0, 1204, compare_targets.UNKNOWN), (1, 1204, False)):
+        found = case("knot, 2,000 connections and queries in flight", dnsperf={"rate": 78, "cpu": 27, "lost": theirs},
+                     tcpclient={"rate": 99, "cpu": 10, "lost": ours})
+        check_equal(verdict(compare_targets.dnsperf_targets, "dns", [found], "knot")[0], is_met, f"{ours} and {theirs} lost")
+
+
+def test_picture_is_of_one_run():
+    found = case("1000 kq/s over 5 connections to tcpserver", floor={"rate": 1000, "cpu": 1}, tcpclient={"rate": 1000, "cpu": 1})
+    before, drawn = (compare_report.JSON_PATH, compare_report.subprocess), []
+    compare_report.JSON_PATH = temp_path("compare.json")
+    compare_report.subprocess = types.SimpleNamespace(run=lambda *_, input, **__: drawn.append(input))
+    try:
+        compare_report.write_json("limits", [case("limit over 5 connections", floor={"rate": 9})], {})
+        compare_report.draw({"clients": [found]}, "x.png")
+    finally:
+        compare_report.JSON_PATH, compare_report.subprocess = before
+    check_equal([("$cost" in script, "$limit" in script) for script in drawn], [(True, False)], "what is drawn of an earlier run")
+
+
+def test_missed_targets_and_failed_runs_are_an_exit_code():
+    check_equal([ending.exit_code(*counts) for counts in ((0,), (1,), (0, 1))], [0, 1, 1], "exit codes")
+    compare = program("compare")
+    compare.attempt("x", lambda: 1 / 0)
+    compare.attempt("y", lambda: skip("not installed"))
+    check_equal(compare.failed, ["x"], "failed runs")
+    missed = case("limit over 5 connections", floor=compare.of_ladder(1000), tcpclient=compare.of_ladder(100))
+    check_equal(compare_targets.judge({"limits": [missed]}), 1, "targets missed")
+    saturation = program("saturation")
+    kept = {200: (0.125, 0.13, 5e-6, 0), 400: (0.14, 0.15, 2.5e-6, 0)}
+    c_s, c_q = saturation.costs({kqps * 1000: p50 for kqps, (p50, *_) in kept.items()})
+    check_equal(saturation.judge(kept, c_s, c_q), 0, "targets missed")
+    check_equal(saturation.judge({**kept, 800: (0.16, 0.16, 1e-6, 1)}, c_s, c_q), 1, "targets missed, with one query lost")
+    check_equal(saturation.judge(kept, c_s, 1 / 300e3), 1, "targets missed, with a theory below 0")
+
+
+if __name__ == "__main__":
+    main()
