@@ -170,8 +170,8 @@ static void loop(struct worker *w)
         event_base_dispatch(w->base);
         return;
     }
-    while (!w->finished)
-        event_base_loop(w->base, w->ops->before_turn(w) ? EVLOOP_ONCE : EVLOOP_NONBLOCK);
+    while (!w->finished) /* without EVLOOP_ONCE, libevent polls again while anything is active */
+        event_base_loop(w->base, EVLOOP_ONCE | (w->ops->before_turn(w) ? 0 : EVLOOP_NONBLOCK));
 }
 
 static void *run(void *arg)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_worker: the mailbox of a thread.  No test depends on elapsed time. */
+ * test_worker: the mailbox and the loop of a thread.  No test depends on elapsed time. */
 #include "net/worker.h"
 
 #include <errno.h>
@@ -172,6 +172,57 @@ static void a_thread_without_epoll_does_not_start(void **state)
     setrlimit(RLIMIT_NOFILE, &before);
 }
 
+enum { N_TIMES = 100 };
+
+struct busy {
+    struct worker worker; /* must be first, too */
+    struct event timer;
+    int n_times, n_turns;
+};
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+    static const struct timeval at_once;
+    struct busy *b = arg;
+
+    (void)fd;
+    (void)what;
+    if (++b->n_times < N_TIMES)
+        worker_add_timer(&b->timer, &at_once);
+    else
+        worker_finish(&b->worker);
+}
+
+static int start_timer(struct worker *w)
+{
+    struct busy *b = (struct busy *)w;
+
+    evtimer_assign(&b->timer, w->base, on_timer, b);
+    on_timer(-1, 0, b);
+    return 0;
+}
+
+static bool never_sleep(struct worker *w)
+{
+    ((struct busy *)w)->n_turns++;
+    return false;
+}
+
+/* Queries are sent there, whatever else the loop has to do. */
+static void each_turn_begins_with_what_is_due(void **state)
+{
+    static const struct worker_ops ops = {
+        .name = "test", .setup = start_timer, .before_turn = never_sleep, .teardown = teardown};
+    const struct worker_place place = {.cpu = -1};
+    static struct busy b;
+
+    (void)state;
+    assert_int_equal(worker_start(&b.worker, &ops, &place), 0);
+    worker_join(&b.worker);
+    assert_int_equal(b.n_times, N_TIMES);
+    assert_in_range(b.n_turns, N_TIMES - 1, 10 * N_TIMES);
+}
+
 /* Copies what a child that calls act() writes to stderr. */
 static void text_of(void (*act)(struct event_base *base), char *text, size_t n_bytes)
 {
@@ -246,6 +297,7 @@ int main(void)
                                start_and_block),
         cmocka_unit_test(a_kind_that_there_is_not_aborts),
         cmocka_unit_test(a_thread_without_epoll_does_not_start),
+        cmocka_unit_test(each_turn_begins_with_what_is_due),
         cmocka_unit_test(a_warning_of_libevent_is_written_once),
         cmocka_unit_test(an_error_of_libevent_is_always_written),
     };
