@@ -72,6 +72,15 @@ def wait_for_a_place(directory):
     check(c["outcomes"] == {"run/finished": 199}, f"ends: {c['outcomes']}")
 
 
+def leave_time_for_queries(directory):
+    """3,000 of 3,100 connections go at once. In one go that would take 30 ms or more, as a system call takes 10 us here."""
+    r, _ = run(directory, "--conn-schedule", "500ms:3100,500ms:100", "-r", "2000", "--threads", "1", "--require", "p50",
+               world="latency_us=50 call_ns=10000")
+    check(r["connections"]["outcomes"] == {"run/finished": 3100}, f"ends: {r['connections']['outcomes']}")
+    late_ms = r["latency_ns"]["send_lag"]["max"] / 1e6
+    check(late_ms < 10, f"a query was sent {late_ms} ms late")
+
+
 def begin_with_none(directory):
     """A query each 200 ms of each: 100 / 2 x 0.5 s + 100 x 0.5 s, but the one at 0 s, when there is nobody."""
     r, _ = run(directory, "--conn-schedule", "500ms:0-100,500ms:100", "-i", "200ms")
@@ -112,6 +121,6 @@ def classes_have_their_own_intervals(directory):
 
 
 with tempfile.TemporaryDirectory() as d:
-    for case in (follow_a_schedule, use_a_place_again, wait_for_a_place, begin_with_none, replace_each_in_time,
+    for case in (follow_a_schedule, use_a_place_again, wait_for_a_place, leave_time_for_queries, begin_with_none, replace_each_in_time,
                  arrive_alike_with_any_number_of_threads, classes_have_their_own_intervals):
         case(d)

@@ -19,6 +19,10 @@
 enum { STEP_CONNECTIONS = 16 };
 #define STEP_NS UNITS_NS_PER_MS
 
+/* Limit on connections that the schedule closes per call, so that queries are sent in between: when
+ * one call closed 20,000, it took 1 s (with this limit queries are at most 5 ms late at p99). */
+enum { MOST_CLOSED_PER_CALL = 64 };
+
 static void on_tick(evutil_socket_t fd, short what, void *arg);
 static void on_step(evutil_socket_t fd, short what, void *arg);
 
@@ -147,12 +151,17 @@ static void retire(struct client_turnover *to, uint32_t slot)
     }
 }
 
-/* Sets the number wanted at once, without steps. */
+static bool has_surplus(const struct client_turnover *to)
+{
+    return to->pool->n_open > to->pool->n_wanted;
+}
+
+/* Sets the number wanted, opens what is missing, and closes some of the surplus. */
 static void set_wanted(struct client_turnover *to, uint32_t n)
 {
     client_pool_want(to->pool, n);
     show_wanted(to);
-    while (to->pool->n_open > n)
+    for (int i = 0; i < MOST_CLOSED_PER_CALL && has_surplus(to); i++)
         retire(to, client_pool_close_oldest(to->pool));
     client_connect_more(to->connect);
 }
@@ -160,13 +169,14 @@ static void set_wanted(struct client_turnover *to, uint32_t n)
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
     struct client_turnover *to = arg;
-    const struct timeval tick = clock_timeval(TICK_NS);
     const uint64_t now_ns = clock_now_ns(), start_ns = to->start_ns;
+    struct timeval wait;
 
     (void)fd;
     (void)what;
     set_wanted(to, scheduled(to, now_ns > start_ns ? now_ns - start_ns : 0));
-    worker_add_timer(&to->tick_event, &tick);
+    wait = clock_timeval(has_surplus(to) ? STEP_NS : TICK_NS);
+    worker_add_timer(&to->tick_event, &wait);
 }
 
 void client_turnover_follow(struct client_turnover *to, uint64_t start_ns)
